@@ -27,6 +27,14 @@ type Request struct {
 	Body   any // encoded as JSON; nil for none, []byte as it is
 }
 
+// Get is a request for what is at a path.
+func Get(path ...string) Request { return Request{Method: http.MethodGet, Path: path} }
+
+// Post is a request that sends a body, encoded as JSON, to a path.
+func Post(body any, path ...string) Request {
+	return Request{Method: http.MethodPost, Path: path, Body: body}
+}
+
 // Response is the server's answer.
 type Response struct {
 	Status int

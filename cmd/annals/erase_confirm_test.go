@@ -41,8 +41,8 @@ func TestErasingIsConfirmedOnATerminal(t *testing.T) {
 				said  string
 			}{
 				{"\n", []string{"one"}, terminal.ExitFailed, "not confirmed: nothing was erased"},
-				{"", []string{"one"}, terminal.ExitFailed, "1 would be erased"},
-				{"y\n", []string{"user:123"}, terminal.ExitFailed, "2 would be erased"},
+				{"", []string{"one"}, terminal.ExitFailed, "would erase  1"},
+				{"y\n", []string{"user:123"}, terminal.ExitFailed, "would erase  2"},
 				{"y\n", []string{"user:123"}, terminal.ExitFailed, "Type user:123 to erase it"},
 				{"y\n", []string{"one"}, terminal.ExitOK, "erased one for good"},
 				{"y\n", []string{"one"}, terminal.ExitOK, "nothing to erase"},

@@ -33,11 +33,11 @@ func TestAReplayErasesEveryKindOfThingThatAListNames(t *testing.T) {
 			t.Fatalf("%d texts before, want 2", got)
 		}
 		strangers := []string{"session:ann/never", "knowledge:never"}
-		w.replays(list, serve.Replayed{Erased: 2, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{Erased: 2, Unknown: 2, UnknownStreams: strangers})
 		if got := w.texts(); got != 0 {
 			t.Errorf("%d texts are left", got)
 		}
-		w.replays(list, serve.Replayed{Known: 2, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{Known: 2, Unknown: 2, UnknownStreams: strangers})
 	})
 }
 
@@ -50,13 +50,13 @@ func TestAReplayLeavesWhatWasSaidSince(t *testing.T) {
 		first := serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: time.Unix(1, 0)}
 		second := serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: time.Unix(2, 0)}
 		list := w.list(second, first)
-		w.replays(list, serve.Replayed{Erased: 1, Strangers: []string{}})
+		w.replays(list, serve.Replayed{Erased: 1, UnknownStreams: []string{}})
 		w.say("locker", 2)
-		w.replays(list, serve.Replayed{Known: 1, Strangers: []string{}})
+		w.replays(list, serve.Replayed{Known: 1, UnknownStreams: []string{}})
 		if got := w.texts(); got != 1 {
 			t.Errorf("%d texts, want what was said since", got)
 		}
-		w.replays(w.list(serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5"}), serve.Replayed{Erased: 1, Strangers: []string{}})
+		w.replays(w.list(serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5"}), serve.Replayed{Erased: 1, UnknownStreams: []string{}})
 	})
 }
 
@@ -76,7 +76,7 @@ func TestAReplayErasesATenantAgain(t *testing.T) {
 			serve.Erasure{Stream: "knowledge:lunch", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
 			serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: later},
 		)
-		w.replays(list, serve.Replayed{Erased: 3, Strangers: []string{}})
+		w.replays(list, serve.Replayed{Erased: 3, UnknownStreams: []string{}})
 		if got := w.texts(); got != 1 {
 			t.Errorf("%d texts, want the note of another tenant's key", got)
 		}
@@ -84,7 +84,7 @@ func TestAReplayErasesATenantAgain(t *testing.T) {
 		if lives, err := w.keys().Lives(t.Context(), "acme"); err != nil || lives {
 			t.Errorf("the tenant lives: %t, %v", lives, err)
 		}
-		w.replays(list, serve.Replayed{Known: 3, Strangers: []string{}})
+		w.replays(list, serve.Replayed{Known: 3, UnknownStreams: []string{}})
 		w.by.Tenant = domain.DefaultTenant
 		w.opens("ofdefault1", true)
 	})
@@ -107,11 +107,11 @@ func TestAReplayRevokesKeysAgain(t *testing.T) {
 		)
 		strangers := []string{"key:madesince1", "key:never12345"}
 		w.opens("stolen1234", true)
-		w.replays(list, serve.Replayed{Erased: 1, Revoked: 1, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{Erased: 1, Revoked: 1, Unknown: 2, UnknownStreams: strangers})
 		w.opens("stolen1234", false)
 		w.opens("madesince1", true)
 		w.opens("inuse12345", true)
-		w.replays(list, serve.Replayed{Known: 1, RevokedBefore: 1, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{Known: 1, RevokedBefore: 1, Unknown: 2, UnknownStreams: strangers})
 	})
 }
 
@@ -134,16 +134,16 @@ func TestAReplayLetsRotatedKeysEndAsTheyDid(t *testing.T) {
 		)
 		strangers := []string{"key:inuse12345", "key:never12345"}
 		w.opens("overlong12", true)
-		w.replays(list, serve.Replayed{Rotated: 2, RotatedBefore: 1, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{Rotated: 2, RotatedBefore: 1, Unknown: 2, UnknownStreams: strangers})
 		w.opens("overlong12", false)
 		w.opens("ending1234", true)
 		w.opens("inuse12345", true)
 		if got := w.given("ending1234"); !got.ExpiresAt.Equal(ends.Truncate(time.Microsecond)) || got.ReplacedBy != "successor2" {
 			t.Errorf("the key ends at %v, replaced by %q", got.ExpiresAt, got.ReplacedBy)
 		}
-		w.replays(list, serve.Replayed{RotatedBefore: 3, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{RotatedBefore: 3, Unknown: 2, UnknownStreams: strangers})
 		w.replays(w.list(serve.Erasure{Stream: "key:ending1234", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5", RecordedAt: later}, list[1]),
-			serve.Replayed{Revoked: 1, RotatedBefore: 1, Strangers: []string{}})
+			serve.Replayed{Revoked: 1, RotatedBefore: 1, UnknownStreams: []string{}})
 		w.opens("ending1234", false)
 	})
 }
@@ -175,18 +175,18 @@ func TestAReplayDemotesKeysAgainAndPromotesNone(t *testing.T) {
 			serve.Erasure{Stream: "key:never12345", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b8", RecordedAt: changed},
 		)
 		strangers := []string{"key:madesince1", "key:never12345"}
-		w.replays(list, serve.Replayed{Demoted: 4, DemotedBefore: 2, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{Demoted: 4, DemotedBefore: 2, Unknown: 2, UnknownStreams: strangers})
 		want := map[string]domain.Role{
 			"wasadmin12": domain.Member, "wasroot123": domain.Admin, "wasmember1": domain.Member, "tworoles12": domain.Auditor,
 			"service123": domain.Member, "madesince1": domain.Admin, "isthemost1": domain.Member,
 		}
 		w.haveRoles(want)
-		w.replays(list, serve.Replayed{DemotedBefore: 6, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{DemotedBefore: 6, Unknown: 2, UnknownStreams: strangers})
 		for _, prefix := range []string{"wasadmin12", "isthemost1"} {
 			w.submit(domain.ChangeRole{By: w.by, Prefix: prefix, Role: domain.Admin})
 			want[prefix] = domain.Admin
 		}
-		w.replays(list, serve.Replayed{DemotedBefore: 6, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{DemotedBefore: 6, Unknown: 2, UnknownStreams: strangers})
 		w.haveRoles(want)
 	})
 }
@@ -207,7 +207,7 @@ func TestAReplayLeavesARoleThatWasGivenBackAfterTheListWasWritten(t *testing.T) 
 		demoted := history[len(history)-1]
 		w.submit(domain.ChangeRole{By: w.by, Prefix: "forgiven12", Role: domain.Admin})
 		w.replays(w.list(serve.Erasure{Stream: demoted.Stream, Role: domain.Member, EventID: demoted.EventID, RecordedAt: demoted.RecordedAt}),
-			serve.Replayed{DemotedBefore: 1, Strangers: []string{}})
+			serve.Replayed{DemotedBefore: 1, UnknownStreams: []string{}})
 		w.haveRoles(map[string]domain.Role{"forgiven12": domain.Admin})
 	})
 }
@@ -221,16 +221,16 @@ func TestAReplayLeavesTheTenantThatBeganAfterTheErasure(t *testing.T) {
 		w.submit(w.remember("lunch"))
 		was, later := time.Unix(1, 0), time.Now().Add(time.Hour)
 		w.replays(w.list(serve.Erasure{Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: was}),
-			serve.Replayed{Known: 1, Strangers: []string{}})
+			serve.Replayed{Known: 1, UnknownStreams: []string{}})
 		w.opens("ofdefault1", true)
 		w.replays(w.list(serve.Erasure{Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later}),
-			serve.Replayed{Erased: 1, Strangers: []string{}})
+			serve.Replayed{Erased: 1, UnknownStreams: []string{}})
 		w.opens("ofdefault1", false)
 		w.tenant("acme")
 		w.submit(w.remember("lunch"))
 		w.submit(w.key("ofacme1234"))
 		w.replays(w.list(serve.Erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: was}),
-			serve.Replayed{Unknown: 1, Strangers: []string{"tenant:acme"}})
+			serve.Replayed{Unknown: 1, UnknownStreams: []string{"tenant:acme"}})
 		w.opens("ofacme1234", true)
 		if got := w.texts(); got != 4 {
 			t.Errorf("%d texts, want those of both tenants", got)
@@ -255,7 +255,7 @@ func TestAReplayGoesOnWithATenant(t *testing.T) {
 		if _, err := w.log.Submit(database.ForTenant(t.Context(), "acme"), killed); err != nil {
 			t.Fatal(err)
 		}
-		w.replays(w.list(line), serve.Replayed{Known: 1, Strangers: []string{}})
+		w.replays(w.list(line), serve.Replayed{Known: 1, UnknownStreams: []string{}})
 		if got := w.texts(); got != 0 {
 			t.Errorf("%d texts are left", got)
 		}

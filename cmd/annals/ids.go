@@ -16,7 +16,6 @@ import (
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
-	"github.com/annals-kb/annals/cmd/annals/operate"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
@@ -33,7 +32,7 @@ func namesOf(ctx context.Context, server *client.Client, kind, text string) ([]c
 		found, err := newestWith(ctx, server, text, "active", "superseded", "deleted", "erased")
 		for _, k := range found {
 			const columns = 60
-			add(k.ID, ansi.Strip(k.Snippet(columns)))
+			add(k.ID, ansi.Strip(string(k.Snippet(columns))))
 		}
 		return all, err
 	case "sessions":
@@ -42,14 +41,15 @@ func namesOf(ctx context.Context, server *client.Client, kind, text string) ([]c
 				ID string `json:"session_id"`
 			}
 		}
-		_, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"api", "v1", "sessions"}}, &list)
+		_, err := server.Do(ctx, client.Get("api", "v1", "sessions"), &list)
 		for _, session := range list.Result {
 			add(session.ID, "")
 		}
 		return all, err
 	case "keys":
-		keys, _, err := operate.KeysOf(ctx, server)
-		for _, key := range keys {
+		var keys api.Keys
+		_, err := server.Do(ctx, client.Get("v1", "keys"), &keys)
+		for _, key := range keys.Items {
 			add(key.Prefix, key.Subject)
 		}
 		return all, err
@@ -112,7 +112,7 @@ func wholeIDs(ctx context.Context, c *terminal.Console, parsed *kong.Context, fa
 		arg.Target.SetString(found[0].word)
 		replaced = true
 		if !c.JSON {
-			c.Note("%s is %s", terminal.Printable(text), found[0].word)
+			c.Note("%s is %s", text, found[0].word)
 		}
 	}
 	return replaced, failed

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/annals-kb/annals/cmd/annals/operate"
+	"github.com/annals-kb/annals/api"
 )
 
 // phase waits until a rebuild is in a phase, which it must not have left behind. One whose version is
@@ -21,7 +21,7 @@ func phase(ts *testscript.TestScript, neg bool, args []string) {
 		response, err := http.Get(ts.Getenv("ANNALS_SERVER") + "/v1/projections/knowledge/rebuild") //nolint:noctx // a test
 		ts.Check(err)
 		defer response.Body.Close()
-		var now operate.Rebuild
+		var now api.Rebuild
 		ts.Check(json.NewDecoder(response.Body).Decode(&now))
 		if len(args) == 2 && strconv.Itoa(now.Version) != args[1] {
 			return false

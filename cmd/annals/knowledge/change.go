@@ -2,9 +2,12 @@ package knowledge
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/api"
@@ -35,34 +38,29 @@ func (t Changing) submit(ctx context.Context, r client.Request) (*client.Client,
 	return server, a, err
 }
 
-// outcome is the item as a change has left it, or the event that took it away.
-func (t Changing) outcome(a *client.Response) any {
-	if len(a.Body) > 0 {
-		return a.Body
-	}
-	return map[string]string{"id": t.ID, "event": a.Header.Get("Annals-Events")}
-}
-
 // print shows what became of a change.
 func (t Changing) print(c *terminal.Console, a *client.Response, done string) error {
-	if c.JSON {
-		return c.Document(t.outcome(a))
+	switch {
+	case c.JSON && len(a.Body) > 0:
+		return c.Document(a.Body)
+	case c.JSON: // the item is gone
+		return c.Document(map[string]string{"id": t.ID, "event": a.Header.Get("Annals-Events")})
 	}
-	k, known := knowledgeOf(a)
 	if a.Header.Get("Annals-Outcome") == domain.Unchanged {
 		done = "nothing to change:"
 	}
-	line := fmt.Sprintf("%s %s", done, terminal.Bold.Render(terminal.Printable(t.ID)))
-	if known {
-		line += fmt.Sprintf(" · revision %d · confidence %.2f · %s", k.Revision, k.Rating().Confidence, k.votes())
+	var k Knowledge
+	var parts []string
+	if json.Unmarshal(a.Body, &k) == nil && k.ID != "" {
+		parts = append(parts, fmt.Sprintf(" · revision %d · confidence %.2f · %s", k.Revision, k.Rating().Confidence, k.votes()))
 	}
 	if k.ConfirmUntil != nil && !k.ConfirmationExpired {
-		line += " · confirmed until " + terminal.Moment(*k.ConfirmUntil)
+		parts = append(parts, " · confirmed until "+terminal.Text(k.ConfirmUntil))
 	}
 	if k.SupersededBy != "" {
-		line += " · superseded by " + terminal.Printable(k.SupersededBy)
+		parts = append(parts, " · superseded by "+k.SupersededBy)
 	}
-	c.Say("%s", line)
+	c.Say("%s %s%s", done, terminal.Bold.Render(t.ID), strings.Join(parts, ""))
 	RedactionsOf(a).Print(c)
 	return nil
 }
@@ -76,9 +74,7 @@ type SupersedeCommand struct {
 
 // Run implements the command.
 func (s *SupersedeCommand) Run(ctx context.Context, c *terminal.Console) error {
-	err := s.Change(ctx, c, client.Request{
-		Method: http.MethodPost, Path: []string{"supersede"}, Body: api.Supersession{By: s.By, Reason: s.Reason},
-	}, "superseded")
+	err := s.Change(ctx, c, client.Post(api.Supersession{By: s.By, Reason: s.Reason}, "supersede"), "superseded")
 	if f := terminal.AsFailure(err); err != nil && f.Misses("by") {
 		f.Code, f.Detail = terminal.ExitNotFound, "what is to take its place is not there"
 		return f
@@ -94,7 +90,9 @@ type ForgetCommand struct {
 
 // Run implements the command.
 func (f *ForgetCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return f.Change(ctx, c, client.Request{Method: http.MethodDelete, Query: terminal.ReasonQuery(f.Reason)}, "forgot")
+	query := url.Values{}
+	terminal.Put(query, "reason", f.Reason)
+	return f.Change(ctx, c, client.Request{Method: http.MethodDelete, Query: query}, "forgot")
 }
 
 type RestoreCommand struct {
@@ -105,9 +103,7 @@ type RestoreCommand struct {
 
 // Run implements the command.
 func (r *RestoreCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return r.Change(ctx, c, client.Request{
-		Method: http.MethodPost, Path: []string{"restore"}, Body: api.Reason{Reason: r.Reason},
-	}, "restored")
+	return r.Change(ctx, c, client.Post(api.Reason{Reason: r.Reason}, "restore"), "restored")
 }
 
 type StaleCommand struct {
@@ -118,9 +114,7 @@ type StaleCommand struct {
 
 // Run implements the command.
 func (s *StaleCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return s.Change(ctx, c, client.Request{
-		Method: http.MethodPost, Path: []string{"stale"}, Body: api.Reason{Reason: s.Reason},
-	}, "reported stale:")
+	return s.Change(ctx, c, client.Post(api.Reason{Reason: s.Reason}, "stale"), "reported stale:")
 }
 
 type ConfirmCommand struct {
@@ -136,9 +130,8 @@ func (f *ConfirmCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	return f.Change(ctx, c, client.Request{
-		Method: http.MethodPost, Path: []string{"confirm"}, Body: api.Confirmation{Reason: f.Reason, Until: terminal.IfSet(until)},
-	}, "confirmed")
+	body := api.Confirmation{Reason: f.Reason, Until: terminal.IfSet(until)}
+	return f.Change(ctx, c, client.Post(body, "confirm"), "confirmed")
 }
 
 // Changing are the flags of the commands that change one piece of knowledge.

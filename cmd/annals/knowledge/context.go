@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/annals-kb/annals/api"
@@ -49,14 +48,15 @@ func (n *ContextCommand) Run(ctx context.Context, c *terminal.Console) error {
 
 // ask asks the server; where none answers and none is named, what annals mcp has kept is asked in this process.
 func (n *ContextCommand) ask(ctx context.Context, c *terminal.Console, body any, told *api.ContextAnswer) (*client.Response, error) {
-	own, unfit := serve.EmbeddedServerOf(ctx, c, &n.Remote, serve.Storage{}) // unfit for a server: it is asked of nobody here
+	own, unfit := serve.EmbeddedServerOf(ctx, c, &n.Remote, serve.Storage{}) // with settings unfit for a server, none is embedded
 	server, err := n.Connect()
 	if err != nil {
 		return nil, err
 	}
-	question := client.Request{Method: http.MethodPost, Path: []string{"v1", "context"}, Body: body}
+	question := client.Post(body, "v1", "context")
 	a, err := server.Do(ctx, question, told)
-	if err == nil || terminal.AsFailure(err).Code != terminal.ExitUnavailable || a != nil || unfit != nil || own.Named || !own.Kept() {
+	away := err != nil && a == nil && terminal.AsFailure(err).Code == terminal.ExitUnavailable
+	if !away || unfit != nil || own.Named || !own.Kept() {
 		return a, err
 	}
 	own.Passing = true
@@ -102,8 +102,8 @@ func printBriefing(c *terminal.Console, a api.ContextAnswer, hints bool) {
 	case text == "":
 		c.Note("nothing of what is known about that is a preference, a skill, a case or a pitfall: leave out --hints to read it")
 	}
-	_, _ = fmt.Fprint(c.Out, text) // whoever has stopped reading misses nothing
+	_, _ = fmt.Fprint(c.Out, text) // [terminal.Console.End] reports a failed write
 	if a.Degraded != "" {
-		c.Note("found by words alone: %s", terminal.Printable(a.Degraded))
+		c.Note("found by words alone: %s", a.Degraded)
 	}
 }

@@ -43,11 +43,11 @@ func (f *FeedbackCommand) Run(ctx context.Context, c *terminal.Console) error {
 		query := url.Values{}
 		terminal.Put(query, "event_id", f.Event)
 		terminal.Put(query, "trace_id", f.Trace)
-		return f.Change(ctx, c, client.Request{Method: http.MethodDelete, Path: []string{"feedback"}, Query: query}, "took the vote back on")
+		retraction := client.Request{Method: http.MethodDelete, Path: []string{"feedback"}, Query: query}
+		return f.Change(ctx, c, retraction, "took the vote back on")
 	}
-	server, a, err := f.submit(ctx, client.Request{Method: http.MethodPost, Path: []string{"feedback"}, Body: api.Vote{
-		Verdict: f.Verdict, Query: f.Query, TraceID: f.Trace, Outcome: f.Outcome,
-	}})
+	vote := api.Vote{Verdict: f.Verdict, Query: f.Query, TraceID: f.Trace, Outcome: f.Outcome}
+	server, a, err := f.submit(ctx, client.Post(vote, "feedback"))
 	if err != nil {
 		return err
 	}
@@ -59,13 +59,12 @@ func (f *FeedbackCommand) Run(ctx context.Context, c *terminal.Console) error {
 	case f.Trace == "":
 		c.Note("this replaces the voter's earlier vote of today; with --trace ID each run has a vote of its own")
 	default:
-		c.Note("this replaces the voter's earlier vote on the trace %s", terminal.Printable(f.Trace))
+		c.Note("this replaces the voter's earlier vote on the trace %s", f.Trace)
 	}
 	return nil
 }
 
-// replaced tells whether a vote took the place of an earlier one, which its event says. Whoever may not read that is
-// not told.
+// replaced tells whether a vote took the place of an earlier one, according to its event, if the caller may read that.
 func replaced(ctx context.Context, server *client.Client, a *client.Response) bool {
 	id, rest, _ := strings.Cut(a.Header.Get("Annals-Receipt"), " ")
 	place, _, _ := strings.Cut(rest, " ")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -22,72 +21,60 @@ type GetCommand struct {
 
 // Run implements the command.
 func (g *GetCommand) Run(ctx context.Context, c *terminal.Console) error {
-	server, err := g.Connect()
-	if err != nil {
-		return err
-	}
 	at, err := g.Then()
 	if err != nil {
 		return err
 	}
-	query := url.Values{}
-	terminal.Put(query, "as_of", at)
+	question := client.Get("v1", "knowledge", g.ID)
+	question.Query = url.Values{}
+	terminal.Put(question.Query, "as_of", at)
 	var k Knowledge
-	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge", g.ID}, Query: query}, &k)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return c.Document(a.Body)
-	}
-	k.Print(c)
-	return nil
+	return g.Answer(ctx, c, question, &k, func() error {
+		k.Print(c)
+		return nil
+	})
 }
 
 // Print shows the item to people: first what it says, then what is known about it.
 func (k Knowledge) Print(c *terminal.Console) {
-	c.Say("%s", terminal.Bold.Render(terminal.Printable(k.ID)))
+	c.Say("%s", terminal.Bold.Render(k.ID))
 	if k.Task != "" {
-		c.Table(c.Indented(k.Task, ""))
+		c.Lines(c.Indented(k.Task, ""))
 	}
-	c.Table("\n" + c.Indented(k.Content, "  ") + "\n")
-	facts := &terminal.Grid{Heads: []string{"", ""}}
-	add := func(name, value string) {
-		if value != "" {
-			facts.Row(name, terminal.Printable(value))
-		}
-	}
-	add("type", terminal.Joined(" · ", k.Type, k.Category, k.ContextType, k.Polarity))
-	add("scopes", strings.Join(k.Scopes, ", ")+" ("+k.Visibility+")")
-	add("owner", k.Owner)
-	add("tags", joinedTags(k.Tags))
-	add("source", k.sourced())
-	add("meta", terminal.Compact(k.Meta))
-	add("uri", k.URI)
+	c.Lines("\n" + c.Indented(k.Content, "  ") + "\n")
+	facts := terminal.NewTable("", "")
+	facts.Field("type", terminal.Joined(" · ", k.Type, k.Category, k.ContextType, k.Polarity))
+	facts.Field("scopes", strings.Join(k.Scopes, ", ")+" ("+k.Visibility+")")
+	facts.Field("owner", k.Owner)
+	facts.Field("tags", joinedTags(k.Tags))
+	facts.Field("source", k.sourced())
+	facts.Field("meta", terminal.Compact(k.Meta))
+	facts.Field("uri", k.URI)
 	contested := ""
 	if k.Rating().Contested() {
 		contested = "contested"
 	}
-	add("confidence", terminal.Joined(" · ", fmt.Sprintf("%.2f", k.Rating().Confidence), k.votes(), contested))
+	facts.Field("confidence", terminal.Joined(" · ", fmt.Sprintf("%.2f", k.Rating().Confidence), k.votes(), contested))
 	if k.Stale != nil && k.Stale.Reporters > 0 {
-		add("stale", terminal.Joined(": ", fmt.Sprintf("reported by %d since %s", k.Stale.Reporters, terminal.MomentOf(k.Stale.Since)), k.Stale.Reason))
+		since := fmt.Sprintf("reported by %d since %s", k.Stale.Reporters, terminal.Text(k.Stale.Since))
+		facts.Field("stale", terminal.Joined(": ", since, k.Stale.Reason))
 	}
 	if k.Status != "active" {
-		add("status", terminal.Joined(" by ", k.Status, k.SupersededBy))
+		facts.Field("status", terminal.Joined(" by ", k.Status, k.SupersededBy))
 	}
 	if k.ConfirmedAt != nil {
-		said := terminal.Moment(*k.ConfirmedAt)
+		said := terminal.Text(k.ConfirmedAt)
 		if k.ConfirmUntil != nil {
-			said += " until " + terminal.Moment(*k.ConfirmUntil)
+			said += " until " + terminal.Text(k.ConfirmUntil)
 		}
 		if k.ConfirmationExpired {
 			said += " · confirmation expired"
 		}
-		add("confirmed", said)
+		facts.Field("confirmed", said)
 	}
-	add("revision", fmt.Sprintf("%d · %s", k.Revision, terminal.MomentOf(k.UpdatedAt)))
-	add("remembered", terminal.MomentOf(k.CreatedAt))
-	c.Table(facts.Render(c.Width))
+	facts.Field("revision", fmt.Sprintf("%d · %s", k.Revision, terminal.Text(k.UpdatedAt)))
+	facts.Field("remembered", k.CreatedAt)
+	c.Table(facts)
 }
 
 // sourced is where it comes from, in one line.

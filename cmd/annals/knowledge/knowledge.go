@@ -1,8 +1,11 @@
 package knowledge
 
 import (
-	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -29,8 +32,39 @@ func (k Knowledge) Rating() (r domain.Rating) {
 	return r
 }
 
-// knowledgeOf reads the item that a write answers with, if it does.
-func knowledgeOf(a *client.Response) (Knowledge, bool) {
-	var k Knowledge
-	return k, json.Unmarshal(a.Body, &k) == nil && k.ID != ""
+// Redactions count what was redacted, by class.
+type Redactions map[string]int
+
+// RedactionsOf reads them from the header of an answer.
+func RedactionsOf(a *client.Response) Redactions {
+	found := Redactions{}
+	for part := range strings.SplitSeq(a.Header.Get("Annals-Redacted"), ",") {
+		class, count, _ := strings.Cut(part, "=")
+		if n, err := strconv.Atoi(count); err == nil {
+			found[class] += n
+		}
+	}
+	return found
+}
+
+func (r Redactions) Add(more map[string]int) {
+	for class, n := range more {
+		r[class] += n
+	}
+}
+
+// Print says in one line what was redacted, if anything was.
+func (r Redactions) Print(c *terminal.Console) {
+	if len(r) > 0 {
+		c.Say("redacted: %s", r.List())
+	}
+}
+
+// List says how many of each class.
+func (r Redactions) List() string {
+	parts := make([]string, 0, len(r))
+	for _, class := range slices.Sorted(maps.Keys(r)) {
+		parts = append(parts, fmt.Sprintf("%d %s", r[class], class))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -49,24 +49,22 @@ func (l *ListCommand) Run(ctx context.Context, c *terminal.Console) error {
 // printList shows a line of each item.
 func printList(c *terminal.Console, p api.Page[json.RawMessage], t terminal.Tabular, filtered bool) error {
 	if len(p.Items) == 0 {
+		why := "nothing is known yet, as far as you may see"
 		if filtered {
-			t.Empty(c, "nothing of that kind, as far as you may see")
-		} else {
-			t.Empty(c, "nothing is known yet, as far as you may see")
+			why = "nothing of that kind, as far as you may see"
 		}
+		t.Empty(c, why)
 		return nil
 	}
-	rows := &terminal.Grid{
-		Heads: []string{"REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", terminal.Mark, "KNOWLEDGE"},
-		Spare: []string{"REMEMBERED", "OWNER", "TYPE"},
-	}
+	rows := terminal.NewTable("REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", terminal.Mark, "KNOWLEDGE")
+	rows.Spare = []string{"REMEMBERED", "OWNER", "TYPE"}
 	for _, raw := range p.Items {
 		var k Knowledge
 		if err := json.Unmarshal(raw, &k); err != nil {
 			return fmt.Errorf("read the server's answer: %w", err)
 		}
-		rows.Row(terminal.MomentOf(k.CreatedAt), terminal.Printable(terminal.Joined(" · ", k.Type, k.Category)), terminal.Printable(strings.Join(k.Scopes, ", ")),
-			terminal.Printable(k.Owner), terminal.Printable(k.ID), k.marks(), k.Snippet(SnippetColumns))
+		kind := terminal.Joined(" · ", k.Type, k.Category)
+		rows.Row(k.CreatedAt, kind, strings.Join(k.Scopes, ", "), k.Owner, k.ID, k.marks(), k.Snippet(SnippetColumns))
 	}
 	if err := t.Show(c, rows); err != nil {
 		return err
@@ -78,7 +76,7 @@ func printList(c *terminal.Console, p api.Page[json.RawMessage], t terminal.Tabu
 }
 
 // marks are what is unusual about the item's state, such as superseded, stale.
-func (k Knowledge) marks() string {
+func (k Knowledge) marks() terminal.Markup {
 	status, stale, expired, contested := k.Status, "", "", ""
 	if status == "active" {
 		status = ""
@@ -92,13 +90,5 @@ func (k Knowledge) marks() string {
 	if k.Rating().Contested() {
 		contested = "contested"
 	}
-	return AmberIf(terminal.Joined(", ", contested, status, stale, expired))
-}
-
-// AmberIf colours a mark, if there is one.
-func AmberIf(said string) string {
-	if said == "" {
-		return ""
-	}
-	return terminal.Amber.Render(terminal.Printable(said))
+	return terminal.Amber.Render(terminal.Joined(", ", contested, status, stale, expired))
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -57,17 +56,17 @@ func (r *RememberCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
+	q := client.Post(body, "v1", "knowledge")
+	q.Header = r.Header(0)
 	var k Knowledge
-	a, err := server.Do(ctx, client.Request{
-		Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Header: r.Header(0), Body: body,
-	}, &k)
+	a, err := server.Do(ctx, q, &k)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		return c.Document(a.Body)
 	}
-	c.Say("remembered %s · revision %d · %s", terminal.Bold.Render(terminal.Printable(k.ID)), k.Revision, terminal.Printable(strings.Join(k.Scopes, ", ")))
+	c.Say("remembered %s · revision %d · %s", terminal.Bold.Render(k.ID), k.Revision, strings.Join(k.Scopes, ", "))
 	RedactionsOf(a).Print(c)
 	return nil
 }
@@ -149,10 +148,7 @@ func textOf(c *terminal.Console, given, asked, most string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("read standard input: %w", err)
 	case len(text) > farTooLong:
-		return "", &terminal.Failure{
-			Code: terminal.ExitUsage, Detail: "Some values are not right",
-			Fields: []terminal.Field{{Field: asked, Message: "must have at most " + most + ", has far more"}},
-		}
+		return "", terminal.BadFields("", terminal.Field{Field: asked, Message: "must have at most " + most + ", has far more"})
 	case !utf8.Valid(text):
 		return "", terminal.Wrong("", "standard input %s", terminal.NotText)
 	}

@@ -1,8 +1,9 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
-	"net/http"
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -42,50 +43,129 @@ func (s *SearchCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	server, err := s.Connect()
-	if err != nil {
-		return err
+	q := client.Post(s.body(question, at), "v1", "search")
+	if s.MinPosition != 0 {
+		q.Query = url.Values{"min_position": {strconv.FormatInt(s.MinPosition, 10)}}
 	}
 	var found api.SearchAnswer
-	a, err := server.Do(ctx, client.Request{
-		Method: http.MethodPost, Path: []string{"v1", "search"}, Query: s.query(), Body: s.body(question, at),
-	}, &found)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return c.Document(a.Body)
-	}
-	return printAnswer(c, found, s.Tabular, s.Explain)
-}
-
-func (s *SearchCommand) query() url.Values {
-	if s.MinPosition == 0 {
-		return nil
-	}
-	return url.Values{"min_position": {strconv.FormatInt(s.MinPosition, 10)}}
+	return s.Answer(ctx, c, q, &found, func() error { return printAnswer(c, found, s.Tabular, s.Explain) })
 }
 
 func (s *SearchCommand) body(question, asOf string) api.Search {
 	return api.Search{
-		Query: question, Context: s.context(), AsOf: api.AsOf(asOf), Limit: s.Limit, MinScore: s.MinScore, Order: s.Order, Level: s.Level, Explain: s.Explain,
+		Query: question, Context: s.context(), AsOf: api.AsOf(asOf), Limit: s.Limit, MinScore: s.MinScore,
+		Order: s.Order, Level: s.Level, Explain: s.Explain,
 		Types: s.Type, ContextType: s.ContextType, Category: s.Category, Tags: tagsOf(s.Tag),
-		Owner: s.Owner, Scope: s.Scope, Visibility: s.Visibility, URI: s.URI, Polarity: s.Polarity, Stale: s.IsStale,
+		Owner: s.Owner, Scope: s.Scope, Visibility: s.Visibility, URI: s.URI, Polarity: s.Polarity,
+		Stale: s.IsStale,
 	}
 }
 
-// Snippet is what one reads of a hit: its situation, and the beginning of what it says.
-func (k Knowledge) Snippet(columns int) string {
-	said := k.Abstract
-	if said == "" {
-		said = k.Content
-	}
-	lines := []string{terminal.OneLine(said, columns)}
-	if k.Task != "" {
-		lines = []string{terminal.OneLine(k.Task, 80), lines[0]}
-	}
+// Snippet is a hit in short: its task, and the beginning of its text.
+func (k Knowledge) Snippet(columns int) terminal.Markup {
+	text := terminal.OneLine(cmp.Or(k.Abstract, k.Content), columns)
+	text = terminal.Joined(": ", terminal.OneLine(k.Task, 80), text)
 	if k.Polarity == "negative" {
-		lines[0] = terminal.Amber.Render("[pitfall]") + " " + lines[0]
+		return terminal.Markupf("%s %s", terminal.Amber.Render("[pitfall]"), text)
 	}
-	return strings.Join(lines, ": ")
+	return terminal.Markup(text)
+}
+
+// audience are the flags that say for whom something is searched.
+type audience struct {
+	User    string   `field:"context.user_id" placeholder:"ID"`
+	Agent   string   `field:"context.agent_id" placeholder:"ID"`
+	Project []string `field:"context.project_ids" placeholder:"ID"`
+	Team    []string `field:"context.team_ids" placeholder:"ID"`
+	Org     string   `field:"context.org_id" placeholder:"ID"`
+}
+
+// context is nil if nobody was named.
+func (a audience) context() *api.Searcher {
+	if a.User+a.Agent+a.Org == "" && len(a.Project)+len(a.Team) == 0 {
+		return nil
+	}
+	return &api.Searcher{UserID: a.User, AgentID: a.Agent, ProjectIDs: a.Project, TeamIDs: a.Team, OrgID: a.Org}
+}
+
+// SnippetColumns is how much of the content a hit shows: a paragraph of some lines.
+const SnippetColumns = 240
+
+// printAnswer shows what a search found, and how.
+func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, explain bool) error {
+	if len(a.Items) == 0 {
+		t.Empty(c, whyNothing(a))
+	} else {
+		rows := terminal.NewTable("SCORE", "SCOPE", "VOTES", "ID", terminal.Mark, "KNOWLEDGE")
+		for _, h := range a.Items {
+			k := Knowledge{*h.Knowledge}
+			text := k.Snippet(SnippetColumns)
+			if h.Reason != "" {
+				text = terminal.Amber.Render("("+h.Reason+")") + " " + text
+			}
+			if explain && !t.Quiet {
+				text += "\n" + terminal.Faint.Render(howScored(h))
+			}
+			votes := fmt.Sprintf("+%d -%d", k.Rating().Others(), k.Rating().Harmful)
+			rows.Row(fmt.Sprintf("%.2f", h.Score), h.Scope, votes, k.ID, k.marks(), text)
+		}
+		if rows.Marked() == rows { // the text needs their room
+			rows.Spare = []string{"VOTES", "SCOPE"}
+		}
+		if err := t.Show(c, rows); err != nil {
+			return err
+		}
+	}
+	if explain && a.Explain != nil {
+		c.Say("")
+		c.Table(howAnswered(a))
+	}
+	if a.Degraded != "" {
+		c.Note("found by words alone: %s", a.Degraded)
+	}
+	return nil
+}
+
+// whyNothing says why an answer is empty, as far as the server knows.
+func whyNothing(a api.SearchAnswer) string {
+	if a.Explain == nil {
+		return "nothing found"
+	}
+	e := a.Explain
+	switch {
+	case e.Visible == 0:
+		return "nothing found: no knowledge is visible here"
+	case e.Passed == 0:
+		return fmt.Sprintf("nothing found: %d visible, but none passes the filters", e.Visible)
+	case e.BestBelow > 0:
+		return fmt.Sprintf("nothing found: %d visible, %d pass the filters; "+
+			"the best scores %.2f, below the threshold of %.2f (--min-score)", e.Visible, e.Passed, e.BestBelow, a.MinScore)
+	default:
+		return fmt.Sprintf("nothing found: %d visible, %d pass the filters, none is about this", e.Visible, e.Passed)
+	}
+}
+
+// howScored says where the hit's score and place come from.
+func howScored(h api.Hit) string {
+	meaning := fmt.Sprintf("meaning %.2f", h.Parts.Semantic)
+	if h.Parts.Pending {
+		meaning = "meaning not computed yet"
+	}
+	words := fmt.Sprintf("words %.2f", h.Parts.Lexical)
+	weight := fmt.Sprintf("confidence %.2f → weight %.2f", h.Parts.Confidence, h.Weight)
+	return terminal.Joined(" · ", meaning, words, weight, strings.Join(h.Terms, " "))
+}
+
+// howAnswered says how the answer came about.
+func howAnswered(a api.SearchAnswer) *terminal.Table {
+	e := a.Explain
+	audience := cmp.Or(strings.Join(e.Audience, ", "), "everything in the tenant")
+	fields := terminal.NewTable("", "")
+	fields.Field("searched", fmt.Sprintf("%s: %d visible, %d pass the filters, in %.1f ms", audience, e.Visible, e.Passed, e.TookMS))
+	fields.Row("terms", strings.Join(e.Terms, " "))
+	fields.Field("meaning", fmt.Sprintf("%s, threshold %.2f", a.Embedder, a.MinScore))
+	for _, plan := range e.Plans {
+		fields.Field("vectors", fmt.Sprintf("%s: %d by %s", cmp.Or(plan.Scope, "everything"), plan.Items, plan.Plan))
+	}
+	return fields
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -25,7 +24,7 @@ type SessionCommands struct {
 	Retry  sessionRetryCommand  `cmd:""`
 }
 
-// inSession asks for something at /api/v1. What stands in the envelope is decoded into out.
+// inSession sends a request to /api/v1. The result in the envelope is decoded into out.
 func inSession(ctx context.Context, r terminal.Remote, what client.Request, out any) (json.RawMessage, error) {
 	server, err := r.Connect()
 	if err != nil {
@@ -55,7 +54,7 @@ func (s *sessionListCommand) Run(ctx context.Context, c *terminal.Console) error
 		ID  string `json:"session_id"`
 		URI string `json:"uri"`
 	}
-	raw, err := inSession(ctx, s.Remote, client.Request{Method: http.MethodGet, Path: []string{"sessions"}}, &list)
+	raw, err := inSession(ctx, s.Remote, client.Get("sessions"), &list)
 	if err != nil {
 		return err
 	}
@@ -66,9 +65,9 @@ func (s *sessionListCommand) Run(ctx context.Context, c *terminal.Console) error
 		c.Note("no sessions yet: annals session add ID \"I prefer tabs\"")
 		return nil
 	}
-	rows := &terminal.Grid{Heads: []string{"SESSION", "URI"}}
+	rows := terminal.NewTable("SESSION", "URI")
 	for _, item := range list {
-		rows.Row(terminal.Printable(item.ID), terminal.Printable(item.URI))
+		rows.Row(item.ID, item.URI)
 	}
 	return s.Show(c, rows)
 }
@@ -91,7 +90,7 @@ type sessionShown struct {
 // Run implements the command.
 func (s *sessionShowCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var shown sessionShown
-	raw, err := inSession(ctx, s.Remote, client.Request{Method: http.MethodGet, Path: []string{"sessions", s.ID}}, &shown)
+	raw, err := inSession(ctx, s.Remote, client.Get("sessions", s.ID), &shown)
 	if err != nil {
 		return err
 	}
@@ -108,17 +107,18 @@ func (s *sessionShowCommand) Run(ctx context.Context, c *terminal.Console) error
 			} `json:"parts"`
 		} `json:"messages"`
 	}
-	said, err := inSession(ctx, s.Remote, client.Request{Method: http.MethodGet, Path: []string{"sessions", s.ID, "context"}}, &contents)
+	said, err := inSession(ctx, s.Remote, client.Get("sessions", s.ID, "context"), &contents)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		return c.Document(map[string]json.RawMessage{"session": raw, "context": said})
 	}
-	c.Say("%s since %s: %d archived, %s since (about %s), %s learned", terminal.Printable(s.ID), terminal.Moment(shown.CreatedAt),
-		shown.Commits, terminal.Several(shown.Messages, "message"), terminal.Several(shown.Tokens, "token"), terminal.Several(shown.Extracted["total"], "item"))
+	c.Say("%s since %s: %d archived, %s since (about %s), %s learned", s.ID, terminal.Moment(shown.CreatedAt), shown.Commits,
+		terminal.Several(shown.Messages, "message"), terminal.Several(shown.Tokens, "token"),
+		terminal.Several(shown.Extracted["total"], "item"))
 	if contents.Overview != "" {
-		c.Say("\n%s", indented(contents.Overview))
+		c.Lines("\n" + c.Indented(strings.TrimSpace(contents.Overview), "  "))
 	}
 	for _, m := range contents.Messages {
 		c.Say("")
@@ -127,19 +127,10 @@ func (s *sessionShowCommand) Run(ctx context.Context, c *terminal.Console) error
 			if part.ToolName != "" {
 				text = fmt.Sprintf("used %s: %s", part.ToolName, part.Status)
 			}
-			c.Say("%s: %s", terminal.Printable(m.Role), terminal.Printable(text))
+			c.Say("%s: %s", m.Role, text)
 		}
 	}
 	return nil
-}
-
-// indented sets lines of somebody else's apart.
-func indented(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	for i := range lines {
-		lines[i] = "  " + terminal.Printable(lines[i])
-	}
-	return strings.Join(lines, "\n")
 }
 
 type sessionAddCommand struct {
@@ -157,25 +148,23 @@ func (s *sessionAddCommand) Run(ctx context.Context, c *terminal.Console) error 
 		return err
 	}
 	if strings.TrimSpace(text) == "" {
-		return &terminal.Failure{
-			Code: terminal.ExitUsage, Detail: "Some values are not right", Fields: []terminal.Field{{Field: "text", Message: "must say something"}},
-			Fix: "as in annals session add planning \"I prefer tabs\"",
-		}
+		return terminal.BadFields("as in annals session add planning \"I prefer tabs\"",
+			terminal.Field{Field: "text", Message: "must say something"})
 	}
 	var added struct {
 		Messages int `json:"message_count"`
 		Tokens   int `json:"pending_tokens"`
 	}
-	raw, err := inSession(ctx, s.Remote, client.Request{
-		Method: http.MethodPost, Path: []string{"sessions", s.ID, "messages"}, Body: map[string]string{"role": s.Role, "content": text},
-	}, &added)
+	message := map[string]string{"role": s.Role, "content": text}
+	raw, err := inSession(ctx, s.Remote, client.Post(message, "sessions", s.ID, "messages"), &added)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		return c.Document(raw)
 	}
-	c.Say("added to %s: %s, about %s, to be committed", terminal.Printable(s.ID), terminal.Several(added.Messages, "message"), terminal.Several(added.Tokens, "token"))
+	c.Say("added to %s: %s, about %s, to be committed",
+		s.ID, terminal.Several(added.Messages, "message"), terminal.Several(added.Tokens, "token"))
 	return nil
 }
 
@@ -213,10 +202,6 @@ type sessionCommitCommand struct {
 
 // Run implements the command.
 func (s *sessionCommitCommand) Run(ctx context.Context, c *terminal.Console) error {
-	query := url.Values{}
-	if s.Wait {
-		query.Set("wait", strconv.FormatBool(true))
-	}
 	var committed struct {
 		Status   string `json:"status"`
 		Task     string `json:"task_id"`
@@ -224,10 +209,12 @@ func (s *sessionCommitCommand) Run(ctx context.Context, c *terminal.Console) err
 		Archived bool   `json:"archived"`
 		Message  string `json:"message"`
 	}
-	raw, err := inSession(ctx, s.Remote, client.Request{
-		Method: http.MethodPost, Path: []string{"sessions", s.ID, "commit"}, Query: query,
-		Body: map[string]any{"keep_recent_count": s.Keep, "trigger": s.Trigger, "scopes": s.Scope},
-	}, &committed)
+	commit := client.Post(
+		map[string]any{"keep_recent_count": s.Keep, "trigger": s.Trigger, "scopes": s.Scope}, "sessions", s.ID, "commit")
+	if s.Wait {
+		commit.Query = url.Values{"wait": {"true"}}
+	}
+	raw, err := inSession(ctx, s.Remote, commit, &committed)
 	if f := terminal.AsFailure(err); err != nil && s.Wait && (f.Late || f.Status == http.StatusGatewayTimeout) {
 		err, f.Fix = f, fmt.Sprintf("it may be archived all the same, and learned from in the background: annals session show %s", s.ID)
 	}
@@ -238,13 +225,13 @@ func (s *sessionCommitCommand) Run(ctx context.Context, c *terminal.Console) err
 	case c.JSON:
 		return c.Document(raw)
 	case !committed.Archived:
-		c.Say("%s: %s", terminal.Printable(s.ID), committed.Message)
+		c.Say("%s: %s", s.ID, committed.Message)
 		return nil
 	case committed.Status != "committed":
-		c.Say("archived as %s; what is learned from it comes in the background, as task %s", terminal.Printable(committed.Archive), committed.Task)
+		c.Say("archived as %s; what is learned from it comes in the background, as task %s", committed.Archive, committed.Task)
 		return nil
 	}
-	c.Say("archived as %s", terminal.Printable(committed.Archive))
+	c.Say("archived as %s", committed.Archive)
 	return s.lessons(ctx, c, committed.Task)
 }
 
@@ -263,7 +250,7 @@ func (s *sessionCommitCommand) lessons(ctx context.Context, c *terminal.Console,
 			} `json:"lessons"`
 		} `json:"result"`
 	}
-	if _, err := inSession(ctx, s.Remote, client.Request{Method: http.MethodGet, Path: []string{"tasks", task}}, &done); err != nil {
+	if _, err := inSession(ctx, s.Remote, client.Get("tasks", task), &done); err != nil {
 		return err
 	}
 	if done.Error != "" {
@@ -273,7 +260,7 @@ func (s *sessionCommitCommand) lessons(ctx context.Context, c *terminal.Console,
 		c.Say("nothing was learned from it")
 		return nil
 	}
-	rows := &terminal.Grid{Heads: []string{"DECISION", "CATEGORY", "SCOPE", "ID", "WHAT"}}
+	rows := terminal.NewTable("DECISION", "CATEGORY", "SCOPE", "ID", "WHAT")
 	for _, l := range done.Result.Lessons {
 		id, what := l.ID, l.Abstract
 		switch {
@@ -282,7 +269,46 @@ func (s *sessionCommitCommand) lessons(ctx context.Context, c *terminal.Console,
 		case l.Target != "":
 			what += " (replaces " + l.Target + ")"
 		}
-		rows.Row(l.Decision, l.Category, terminal.Printable(strings.Join(l.Scopes, ", ")), id, terminal.Printable(strings.Join(strings.Fields(what), " ")))
+		rows.Row(l.Decision, l.Category, strings.Join(l.Scopes, ", "), id, strings.Join(strings.Fields(what), " "))
 	}
 	return s.Show(c, rows)
+}
+
+type sessionRetryCommand struct {
+	terminal.Remote
+
+	ID   string `complete:"sessions" arg:""`
+	Wait bool
+}
+
+// Run implements the command.
+func (s *sessionRetryCommand) Run(ctx context.Context, c *terminal.Console) error {
+	retry := client.Post(nil, "sessions", s.ID, "retry")
+	if s.Wait {
+		retry.Query = url.Values{"wait": {"true"}}
+	}
+	var retried struct {
+		Archives []struct {
+			Archive string `json:"archive_uri"`
+			Task    string `json:"task_id"`
+			Status  string `json:"status"`
+		} `json:"retried"`
+	}
+	raw, err := inSession(ctx, s.Remote, retry, &retried)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Document(raw)
+	}
+	if len(retried.Archives) == 0 {
+		c.Say("%s: there is nothing to try again", s.ID)
+		return nil
+	}
+	rows := terminal.NewTable("STATUS", "ARCHIVE", "TASK")
+	for _, archive := range retried.Archives {
+		rows.Row(archive.Status, archive.Archive, archive.Task)
+	}
+	c.Table(rows)
+	return nil
 }

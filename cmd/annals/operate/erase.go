@@ -1,24 +1,31 @@
 package operate
 
 import (
+	"bufio"
+	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/charmbracelet/colorprofile"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/domain"
 )
 
+// EraseCommand shows a plan, asks for confirmation, applies it, and then purges the files or reports until when they hold
+// the erased texts.
 type EraseCommand struct {
 	terminal.Writing
 	terminal.Tabular
@@ -36,27 +43,23 @@ type EraseCommand struct {
 	RequestedBy string `placeholder:"WHO"`
 	Ticket      string `placeholder:"WORD"`
 
-	Sweep      bool
-	ExportList string `xor:"what" complete:"file" placeholder:"FILE"`
-	Replay     string `xor:"what" complete:"file" placeholder:"FILE"`
-
-	erased bool // something was, now
-
+	Sweep       bool
+	ExportList  string `xor:"what" complete:"file" placeholder:"FILE"`
+	Replay      string `xor:"what" complete:"file" placeholder:"FILE"`
 	Certificate string `xor:"what" placeholder:"ID"`
 }
 
 // Run implements the command.
-func (e *EraseCommand) Run(ctx context.Context, c *terminal.Console, said *kong.Context) error {
-	if err := e.agrees(); err != nil {
+func (e *EraseCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
+	if err := e.check(); err != nil {
 		return err
 	}
-	switch {
+	switch other := e.ExportList + e.Certificate; {
 	case e.Replay != "":
 		return e.replay(ctx, c)
-	case e.sweepsAlone() && terminal.OnCommandLine(said, "database"):
-		return e.sweepAsOwner(ctx, c)
-	}
-	if e.What == "" && !e.Sweep && e.ExportList == "" && e.Certificate == "" {
+	case e.What == "" && other == "" && e.Sweep && !e.Plan && terminal.OnCommandLine(parsed, "database"):
+		return e.purgeAsOwner(ctx, c)
+	case e.What == "" && other == "" && !e.Sweep:
 		return terminal.Wrong("as in annals erase retry-advice, or annals erase user:123 --plan", "say what to erase")
 	}
 	server, err := e.Connect()
@@ -64,41 +67,29 @@ func (e *EraseCommand) Run(ctx context.Context, c *terminal.Console, said *kong.
 		return err
 	}
 	if e.Sweep && !e.Plan {
-		if err := maySweep(ctx, server); err != nil {
+		if err := mayPurge(ctx, server); err != nil {
 			return err
 		}
 	}
+	erased := false
 	switch {
 	case e.ExportList != "":
 		err = e.exportList(ctx, c, server)
 	case e.Certificate != "":
 		err = e.certificate(ctx, c, server)
-	case e.What != "" && e.Plan:
-		err = e.plan(ctx, c, server)
-	case e.What == "":
-	default:
-		err = e.confirmed(ctx, c, server)
+	case e.What != "":
+		erased, err = e.erase(ctx, c, server)
 	}
-	switch {
-	case err != nil || e.What == "" || e.Plan:
-	case e.WithLineage || strings.Contains(e.What, ":"):
-		err = e.order(ctx, c, server)
-	default:
-		err = e.erase(ctx, c, server)
-	}
-	err = e.swept(ctx, c, server, e.inTenant(err))
-	e.sayPurge(ctx, c, server)
-	return err
+	return e.verify(ctx, c, server, erased, err)
 }
 
-// agrees refuses what would leave something undone that was asked for beside something else.
-func (e *EraseCommand) agrees() error {
-	for _, way := range []struct {
-		flag  string
-		given bool
-	}{{"--replay", e.Replay != ""}, {"--export-list", e.ExportList != ""}, {"--certificate", e.Certificate != ""}} {
-		if way.given && e.What != "" {
-			return terminal.Wrong("one after the other", "%s erases nothing that is named besides: %s", way.flag, terminal.Printable(e.What))
+// check refuses flags that contradict each other.
+func (e *EraseCommand) check() error {
+	for flag, value := range map[string]string{
+		"--replay": e.Replay, "--export-list": e.ExportList, "--certificate": e.Certificate,
+	} {
+		if value != "" && e.What != "" {
+			return terminal.Wrong("one after the other", "%s erases nothing that is named besides: %s", flag, e.What)
 		}
 	}
 	if (e.Rows || e.Quiet || e.Wide || len(e.Columns) > 0) && !e.Plan {
@@ -110,142 +101,281 @@ func (e *EraseCommand) agrees() error {
 	return nil
 }
 
-func (e *EraseCommand) sweepsAlone() bool {
-	return e.Sweep && e.What == "" && e.ExportList == "" && e.Certificate == "" && !e.Plan
-}
+// isItem tells whether one piece of knowledge is to be erased, and not everything of an owner, a session or a tenant.
+func (e *EraseCommand) isItem() bool { return !strings.Contains(e.What, ":") }
 
-// inTenant tells root how to get into the tenant that is to be erased.
-func (e *EraseCommand) inTenant(err error) error {
+// erase plans, asks for confirmation and applies. It tells whether something was erased.
+func (e *EraseCommand) erase(ctx context.Context, c *terminal.Console, server *client.Client) (erased bool, err error) {
+	switch {
+	case e.Plan:
+		err = e.plan(ctx, c, server)
+	default:
+		if err = e.confirm(ctx, c, server); err != nil {
+			break
+		}
+		if e.isItem() && !e.WithLineage {
+			erased, err = e.applyToItem(ctx, c, server)
+		} else {
+			erased, err = e.applyOrder(ctx, c, server)
+		}
+	}
 	name, isTenant := strings.CutPrefix(e.What, "tenant:")
-	if !isTenant || err == nil {
-		return err
+	if f := terminal.AsFailure(err); isTenant && err != nil {
+		if slices.ContainsFunc(f.Fields, func(f terminal.Field) bool { return f.Field == "of" }) {
+			hinted := *f
+			hinted.Fix = "add --tenant " + name
+			err = &hinted
+		}
 	}
-	f := terminal.AsFailure(err)
-	if !slices.ContainsFunc(f.Fields, func(f terminal.Field) bool { return f.Field == "of" }) {
-		return err
-	}
-	hinted := *f
-	hinted.Fix = "add --tenant " + name
-	return &hinted
+	return erased, err
 }
 
-// words are why it is erased.
-func (e *EraseCommand) words() map[string]string {
-	words := map[string]string{
-		"reason_code": e.ReasonCode, "legal_basis": e.LegalBasis, "requested_by": e.RequestedBy, "ticket": e.Ticket,
+// maybeMisspelt is a hint where there is nothing to erase. It may have been erased before, which is no failure.
+const maybeMisspelt = "if that is a surprise, look at how it is written"
+
+// plan shows what would be erased, and what is related to it.
+func (e *EraseCommand) plan(ctx context.Context, c *terminal.Console, server *client.Client) error {
+	question := client.Get("v1", "erasures", "plan")
+	question.Query = url.Values{"of": {e.What}}
+	if e.WithLineage {
+		question.Query.Set("with_lineage", "true")
 	}
-	maps.DeleteFunc(words, func(_, value string) bool { return value == "" })
-	return words
+	var plan api.ErasurePlan
+	a, err := server.Do(ctx, question, &plan)
+	if err == nil && c.JSON {
+		err = c.Document(a.Body)
+	}
+	if err == nil && len(plan.Items) == 0 && plan.Keys == 0 {
+		detail := fmt.Sprintf("nothing of %s is here: nothing would be erased", e.What)
+		err = &terminal.Failure{Code: terminal.ExitNotFound, Detail: detail, Fix: maybeMisspelt}
+	}
+	if err != nil || c.JSON {
+		return err
+	}
+	return e.printPlan(c, plan)
 }
 
-// erase erases one piece of knowledge.
-func (e *EraseCommand) erase(ctx context.Context, c *terminal.Console, server *client.Client) error {
-	query := url.Values{"erase": {"true"}}
-	for name, value := range e.words() {
-		query.Set(name, value)
+// The outcomes of a plan for an item.
+const (
+	outcomeErased  = "erase"
+	outcomeHeld    = "held"
+	outcomeOthers  = "stays" // another owner has to erase it
+	outcomeRelated = "keep"
+)
+
+func outcomeOf(t api.ErasureTarget) (word string, marked terminal.Markup) {
+	switch {
+	case t.Goes:
+		return outcomeErased, terminal.Red.Render(outcomeErased)
+	case t.Held && t.Kept, strings.HasPrefix(t.Reason, "its archive"):
+		return outcomeHeld, terminal.Amber.Render(outcomeHeld)
+	case t.Kept:
+		return outcomeOthers, terminal.Amber.Render(outcomeOthers)
 	}
-	a, err := server.Do(ctx, client.Request{Method: http.MethodDelete, Path: []string{"v1", "knowledge", e.What}, Query: query, Header: e.Header(0)}, nil)
+	return outcomeRelated, outcomeRelated
+}
+
+func (e *EraseCommand) printPlan(c *terminal.Console, plan api.ErasurePlan) error {
+	rows := terminal.NewTable("", "ID", "OWNER", "STATUS", "WHY")
+	rows.Spare = []string{"STATUS"}
+	counts, kinds, refused := map[string]int{}, map[[2]string]int{}, ""
+	for _, t := range plan.Items {
+		outcome, marked := outcomeOf(t)
+		why := "named"
+		switch t.Relation {
+		case "":
+		case "derives":
+			why = t.RelatedTo + " is derived from it"
+		default:
+			why = strings.ReplaceAll(t.Relation, "_", " ") + " " + t.RelatedTo
+		}
+		if t.ID == e.What {
+			refused = t.Reason
+		}
+		kind, _, _ := strings.Cut(t.Stream, ":")
+		rows.Row(marked, cmp.Or(t.ID, t.Stream), t.Owner, t.Status, terminal.Joined(": ", why, t.Reason))
+		counts[outcome]++
+		kinds[[2]string{outcome, kind}]++
+	}
+	if few := 20; len(plan.Items) > few && !e.Rows && !e.Quiet {
+		rows = terminal.NewTable("", "KIND", "HOW MANY")
+		byName := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
+		for _, kind := range slices.SortedFunc(maps.Keys(kinds), byName) {
+			rows.Row(kind[0], kind[1], kinds[kind])
+		}
+		defer c.Note("--rows names each of them, --json gives all")
+	}
+	if err := e.Show(c, rows); err != nil || e.Quiet {
+		return err
+	}
+	if refused != "" {
+		c.Say("nothing would be erased: %s", refused)
+		return nil
+	}
+	sums := terminal.NewTable("", "")
+	sums.Row("would erase", counts[outcomeErased])
+	for _, more := range []struct{ name, outcome, hint string }{
+		{"under legal hold", outcomeHeld, ""},
+		{"of others", outcomeOthers, ""},
+		{"related", outcomeRelated, "; --with-lineage erases them, too"},
+	} {
+		if n := counts[more.outcome]; n > 0 {
+			sums.Row(more.name, terminal.Counted(int64(n))+more.hint)
+		}
+	}
+	if plan.Keys > 0 {
+		sums.Row("keys to revoke", terminal.Counted(plan.Keys)+"; only root has access afterwards, and the name stays taken")
+	}
+	c.Table(sums)
+	return nil
+}
+
+// confirm shows the plan on a terminal, and asks whether to go on. The name of a user, a tenant or any other owner has to
+// be typed.
+func (e *EraseCommand) confirm(ctx context.Context, c *terminal.Console, server *client.Client) error {
+	if !c.Prompted || e.Yes {
+		return nil
+	}
+	asking := *c
+	asking.Out, asking.Styled, asking.JSON = c.Err, colorprofile.NewWriter(c.Err, os.Environ()), false
+	if err := e.plan(ctx, &asking, server); err != nil {
+		if terminal.AsFailure(err).Code == terminal.ExitNotFound {
+			return nil // there is nothing to confirm, and erasing says why
+		}
+		return err
+	}
+	want, question := "y", "Erase it for good? [y/N] "
+	if !e.isItem() {
+		want, question = e.What, fmt.Sprintf("This cannot be undone. Type %s to erase it: ", terminal.Printable(e.What))
+	}
+	_, _ = fmt.Fprint(c.Err, question)
+	typed := make(chan string, 1)
+	go func() { // a read cannot be interrupted: it ends with the process
+		line, _ := bufio.NewReader(c.In).ReadString('\n')
+		typed <- strings.TrimSpace(line)
+	}()
+	select {
+	case line := <-typed:
+		if line == want || want == "y" && strings.EqualFold(line, "yes") {
+			return nil
+		}
+		return &terminal.Failure{
+			Code: terminal.ExitFailed, Detail: "not confirmed: nothing was erased", Fix: "--yes asks for no confirmation",
+		}
+	case <-ctx.Done():
+		c.Note("")
+		return ctx.Err()
+	}
+}
+
+// applyToItem erases one piece of knowledge.
+func (e *EraseCommand) applyToItem(ctx context.Context, c *terminal.Console, server *client.Client) (bool, error) {
+	q := client.Request{
+		Method: http.MethodDelete, Path: []string{"v1", "knowledge", e.What}, Query: url.Values{"erase": {"true"}}, Header: e.Header(0),
+	}
+	terminal.Put(q.Query, "reason_code", e.ReasonCode)
+	terminal.Put(q.Query, "legal_basis", e.LegalBasis)
+	terminal.Put(q.Query, "requested_by", e.RequestedBy)
+	terminal.Put(q.Query, "ticket", e.Ticket)
+	a, err := server.Do(ctx, q, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	event := a.Header.Get("Annals-Events")
 	switch {
 	case c.JSON:
-		return c.Document(map[string]any{"id": e.What, "event": event})
+		return false, c.Document(map[string]any{"id": e.What, "event": event})
 	case event == "":
-		c.Say("nothing to erase: %s", terminal.Bold.Render(terminal.Printable(e.What)))
-	default:
-		e.erased = true
-		c.Say("erased %s for good", terminal.Bold.Render(terminal.Printable(e.What)))
-		knowledge.RedactionsOf(a).Print(c)
+		c.Say("nothing to erase: %s", terminal.Bold.Render(e.What))
+		return false, nil
 	}
-	return nil
+	c.Say("erased %s for good", terminal.Bold.Render(e.What))
+	knowledge.RedactionsOf(a).Print(c)
+	return true, nil
 }
 
-type legalHold struct {
-	knowledge.Changing
-
-	ReasonCode string `required:"" placeholder:"WORD"`
-	Ticket     string `placeholder:"WORD"`
-}
-
-func (l legalHold) do(ctx context.Context, c *terminal.Console, what, done string) error {
-	return l.Change(ctx, c, client.Request{
-		Method: http.MethodPost, Path: []string{what},
-		Body: map[string]string{"reason_code": l.ReasonCode, "ticket": l.Ticket},
-	}, done)
-}
-
-type HoldCommand struct{ legalHold }
-
-// Run implements the command.
-func (h *HoldCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return h.do(ctx, c, "hold", "held")
-}
-
-type ReleaseCommand struct{ legalHold }
-
-// Run implements the command.
-func (r *ReleaseCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return r.do(ctx, c, "release", "released")
-}
-
-// replay erases in the database what a list names: what a backup that was restored may not know. No server of
-// this SQLite file may be running.
-func (e *EraseCommand) replay(ctx context.Context, c *terminal.Console) (err error) {
-	cfg := serve.Config{Storage: e.Opened(c)}
-	list, err := serve.ErasuresIn(e.Replay)
-	if err != nil {
-		return err
+// applyOrder lets the server erase many things, and watches. The server carries the order out even if the command ends.
+func (e *EraseCommand) applyOrder(ctx context.Context, c *terminal.Console, server *client.Client) (erased bool, err error) {
+	q := client.Post(api.ErasureOrder{
+		Of: e.What, WithLineage: e.WithLineage,
+		ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket,
+	}, "v1", "erasures")
+	q.Header = e.Header(0)
+	var order api.Erasure
+	if _, err := server.Do(ctx, q, &order); err != nil {
+		return false, err
 	}
-	logger := cfg.Logger(c)
-	if err := serve.IsThere(ctx, cfg, logger); err != nil {
-		return err
-	}
-	db, err := serve.OpenDatabase(ctx, cfg, logger)
-	if err != nil {
-		return err
-	}
-	knowledge, err := projections.Open(ctx, db, projections.Settings{Logger: logger})
-	if err != nil {
-		return errors.Join(err, db.Close())
-	}
-	log := events.NewLog(db, knowledge, events.Options{Policy: knowledge.Policy(), Logger: logger})
-	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
-	release, err := db.LockWriterTables(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	done, err := serve.ReplayList(ctx, log, projections.NewEraser(knowledge, log, logger), list)
-	if err != nil {
-		return err
+	if order, err = watchOrder(ctx, c, server, order); err != nil {
+		return false, err
 	}
 	if c.JSON {
-		return c.Document(done)
+		err = c.Document(order)
+	} else {
+		err = e.printOrder(ctx, c, server, order)
 	}
-	if done.Empty() {
-		c.Say("nothing to replay: the list is empty, as of a tenant in which nothing was erased")
+	if err != nil || order.NotErased == 0 {
+		return order.Erased > 0, err
+	}
+	for _, r := range order.Refused {
+		c.Note("not erased: %s", r.Reason)
+	}
+	detail := fmt.Sprintf("%d of %d were not erased", order.NotErased, order.Erased+order.NotErased)
+	if order.Erased == 0 {
+		return false, &terminal.Failure{Code: terminal.ExitRefused, Detail: detail}
+	}
+	return true, &terminal.Failure{Code: terminal.ExitFailed, Detail: detail}
+}
+
+func watchOrder(ctx context.Context, c *terminal.Console, server *client.Client, order api.Erasure) (api.Erasure, error) {
+	progress := terminal.Watch(c, "erasing")
+	defer progress.End()
+	for pause := 20 * time.Millisecond; order.State == "under_way"; pause = min(2*pause, time.Second) {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			progress.End()
+			c.Note("the server goes on: %s", order.ID)
+			return order, ctx.Err()
+		}
+		var now api.Erasure
+		if _, err := server.Do(ctx, client.Get("v1", "erasures", order.ID), &now); err != nil {
+			return order, err
+		}
+		order = now
+		progress.Set(order.Erased, order.Erased+order.Left)
+	}
+	return order, nil
+}
+
+// printOrder shows what an order has erased: one of an item and its lineage that was refused in part, item by item.
+func (e *EraseCommand) printOrder(ctx context.Context, c *terminal.Console, server *client.Client, order api.Erasure) error {
+	if order.Erased+order.NotErased+order.Revoked == 0 {
+		c.Say("nothing to erase: nothing of %s is here", terminal.Bold.Render(e.What))
+		c.Note(maybeMisspelt)
 		return nil
 	}
-	c.Say("erased %d; %d were erased before, %d are not known here", done.Erased, done.Known, done.Unknown)
-	if done.Revoked+done.RevokedBefore > 0 {
-		c.Say("revoked %s; %d before", terminal.Some(int64(done.Revoked), "key", "keys"), done.RevokedBefore)
+	gone := e.What
+	switch {
+	case order.Erased == 0:
+		gone = "nothing"
+	case order.NotErased > 0 && e.isItem():
+		question := client.Get("v1", "events")
+		question.Query = url.Values{
+			"correlation_id": {domain.ErasureStream(order.ID)}, "name": {"knowledge.erased", "session.erased"},
+		}
+		var list api.Page[api.Event]
+		if _, err := server.Do(ctx, question, &list); err != nil {
+			return err
+		}
+		var things []string
+		for _, event := range list.Items {
+			things = append(things, strings.TrimPrefix(event.Stream, domain.KnowledgeStream("")))
+		}
+		gone = terminal.Enumerated(things, int(order.Erased))
 	}
-	if done.Rotated+done.RotatedBefore > 0 {
-		c.Say("rotated %s; %d before", terminal.Some(int64(done.Rotated), "key", "keys"), done.RotatedBefore)
-	}
-	if done.Rotated > 0 {
-		c.Note("what took the place of a rotated key was made after the backup, and opens nothing here: whoever needs one is given another, with annals key create")
-	}
-	if done.Demoted+done.DemotedBefore > 0 {
-		c.Say("demoted %s; %d before", terminal.Some(int64(done.Demoted), "key", "keys"), done.DemotedBefore)
-	}
-	if done.Unknown > 0 {
-		c.Note("not known here: %s", terminal.Printable(terminal.Enumerated(done.Strangers, done.Unknown)))
-	}
-	if done.Held > 0 {
-		c.Note("%s under legal hold since, and stay", terminal.Some(int64(done.Held), "is", "are"))
+	c.Say("erased %s for good: %d of %d", terminal.Bold.Render(gone), order.Erased, order.Erased+order.NotErased)
+	if order.Revoked > 0 {
+		c.Say("revoked %s; only root has access now", terminal.Several(int(order.Revoked), "key"))
 	}
 	return nil
 }

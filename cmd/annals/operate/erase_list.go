@@ -4,61 +4,43 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/http"
+	"errors"
 	"net/url"
 	"time"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/proof"
 )
 
-// exportList writes what the log says was erased, and which keys were revoked or rotated, or had their role changed.
+// exportList writes what the log says was erased, and which keys were revoked, rotated or had their role changed.
 func (e *EraseCommand) exportList(ctx context.Context, c *terminal.Console, server *client.Client) error {
-	lines := map[string]int64{}
 	caller, err := server.Whoami(ctx)
 	if err != nil {
 		return err
 	}
-	// Whoever may not see all erasures would get a list of some, that looks like one of all.
-	if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "erasures"}}, nil); err != nil {
+	// A caller who may not see all erasures would get a part of the list that looks like the whole.
+	if _, err := server.Do(ctx, client.Get("v1", "erasures"), nil); err != nil {
 		return err
 	}
-	err = terminal.WriteWhole(c, e.ExportList, func(buffer *bytes.Buffer, flush func() error) error {
-		query := url.Values{"name": {"knowledge.erased", "session.erased", "text.erased", "erasure.ordered", serve.Revocation, serve.Rotation, serve.RoleChange}, "limit": {"500"}}
-		for page, err := range client.Pages[json.RawMessage](ctx, server, []string{"v1", "events"}, query) {
+	lines := map[string]int{}
+	err = terminal.WriteFile(c, e.ExportList, func(buffer *bytes.Buffer, flush func() error) error {
+		query := url.Values{"limit": {"500"}, "name": {
+			"knowledge.erased", "session.erased", "text.erased", "erasure.ordered",
+			serve.Revocation, serve.Rotation, serve.RoleChange,
+		}}
+		for page, err := range client.Pages[listedEvent](ctx, server, []string{"v1", "events"}, query) {
 			if err != nil {
 				return err
 			}
-			for _, raw := range page.Items {
-				var event struct {
-					Name       string    `json:"name"`
-					EventID    string    `json:"event_id"`
-					Stream     string    `json:"stream"`
-					RecordedAt time.Time `json:"recorded_at"`
-					Data       struct {
-						serve.Erasure
-
-						Of string `json:"of"` // of an order: what is erased is named by itself, but for a tenant
-						By string `json:"by"` // of a rotation: the prefix of the other key
-
-						Role domain.Role `json:"role"` // of a change of it, and of an order: of whoever gave that
-					} `json:"data"`
-				}
-				if err := json.Unmarshal(raw, &event); err != nil {
-					return err
-				}
-				line := event.Data.Erasure
-				line.Tenant, line.Stream, line.EventID, line.RecordedAt = caller.Tenant, event.Stream, event.EventID, event.RecordedAt
-				line.Revoked, line.ReplacedBy = event.Name == serve.Revocation, event.Data.By
-				if event.Name == serve.RoleChange {
-					line.Role = event.Data.Role
-				}
-				if event.Data.Of != "" {
-					if line.Stream = event.Data.Of; !line.IsTenant() {
-						continue
-					}
+			for _, event := range page.Items {
+				line, listed := event.line(caller.Tenant)
+				if !listed {
+					continue
 				}
 				if err := json.NewEncoder(buffer).Encode(line); err != nil {
 					return err
@@ -74,15 +56,121 @@ func (e *EraseCommand) exportList(ctx context.Context, c *terminal.Console, serv
 	if err != nil {
 		return err
 	}
-	c.Note("%s of tenant %s in %s", terminal.Some(lines[""], "erasure", "erasures"), terminal.Printable(caller.Tenant), e.ExportList)
-	for _, also := range []struct{ what, one, many string }{
-		{serve.Revocation, "revoked key is", "revoked keys are"},
-		{serve.Rotation, "rotated key is", "rotated keys are"},
-		{serve.RoleChange, "change of a key's role is", "changes of keys' roles are"},
+	c.Note("%s of tenant %s in %s, with %d revoked and %d rotated keys and %d changes of roles", terminal.Several(lines[""], "erasure"),
+		caller.Tenant, e.ExportList, lines[serve.Revocation], lines[serve.Rotation], lines[serve.RoleChange])
+	return nil
+}
+
+// listedEvent is an event of an erasure or of a key.
+type listedEvent struct {
+	Name       string    `json:"name"`
+	EventID    string    `json:"event_id"`
+	Stream     string    `json:"stream"`
+	RecordedAt time.Time `json:"recorded_at"`
+	Data       struct {
+		serve.Erasure
+
+		Of string `json:"of"` // of an order: only the one of a tenant is listed, since other targets have events of their own
+		By string `json:"by"` // of a rotation: the prefix of the other key
+
+		Role domain.Role `json:"role"` // of a role change; of an order, that of its author
+	} `json:"data"`
+}
+
+func (l listedEvent) line(tenant string) (line serve.Erasure, listed bool) {
+	line = l.Data.Erasure
+	line.Tenant, line.Stream, line.EventID, line.RecordedAt = tenant, l.Stream, l.EventID, l.RecordedAt
+	line.Revoked, line.ReplacedBy = l.Name == serve.Revocation, l.Data.By
+	if l.Name == serve.RoleChange {
+		line.Role = l.Data.Role
+	}
+	if l.Data.Of == "" {
+		return line, true
+	}
+	line.Stream = l.Data.Of
+	return line, line.IsTenant()
+}
+
+// replay applies a list to the database, which may have been restored from an older backup. No server of this SQLite file
+// may be running.
+func (e *EraseCommand) replay(ctx context.Context, c *terminal.Console) (err error) {
+	cfg := serve.Config{Storage: e.Opened(c)}
+	list, err := serve.ErasuresIn(e.Replay)
+	if err != nil {
+		return err
+	}
+	logger := cfg.Logger(c)
+	if err := serve.IsThere(ctx, cfg, logger); err != nil {
+		return err
+	}
+	db, log, knowledge, err := serve.OpenLog(ctx, cfg, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
+	release, err := db.LockWriterTables(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	done, err := serve.ReplayList(ctx, log, projections.NewEraser(knowledge, log, logger), list)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Document(done)
+	}
+	if len(list) == 0 {
+		c.Say("nothing to replay: the list is empty, as of a tenant in which nothing was erased")
+		return nil
+	}
+	rows := terminal.NewTable("", "NOW", "BEFORE")
+	rows.Row("erased", done.Erased, done.Known)
+	for _, r := range []struct {
+		what        string
+		now, before int
+	}{
+		{"revoked keys", done.Revoked, done.RevokedBefore},
+		{"rotated keys", done.Rotated, done.RotatedBefore},
+		{"demoted keys", done.Demoted, done.DemotedBefore},
 	} {
-		if n := lines[also.what]; n > 0 {
-			c.Note("%s there, too", terminal.Some(n, also.one, also.many))
+		if r.now+r.before > 0 {
+			rows.Row(r.what, r.now, r.before)
 		}
 	}
+	c.Table(rows)
+	if done.Rotated > 0 {
+		c.Note("the keys that replaced the rotated ones are not in this database: issue new ones with annals key create")
+	}
+	if done.Unknown > 0 {
+		c.Note("not known here: %s", terminal.Enumerated(done.UnknownStreams, done.Unknown))
+	}
+	if done.Held > 0 {
+		c.Note("under legal hold since, not erased: %d", done.Held)
+	}
 	return nil
+}
+
+// certificate prints the record of an erasure and a signed proof that it is in the log, for verification with the public
+// key.
+func (e *EraseCommand) certificate(ctx context.Context, c *terminal.Console, server *client.Client) error {
+	question := client.Get("v1", "events")
+	question.Query = url.Values{"stream": {"knowledge:" + e.Certificate}, "name": {"knowledge.erased"}, "limit": {"1"}}
+	var found api.Page[api.Event]
+	if _, err := server.Do(ctx, question, &found); err != nil {
+		return err
+	}
+	if len(found.Items) == 0 {
+		return &terminal.Failure{
+			Code: terminal.ExitNotFound, Detail: "no erasure of it is recorded",
+			Fix: "annals history " + e.Certificate + " shows what is",
+		}
+	}
+	var certificate proof.Certificate
+	a, err := server.Do(ctx, client.Get("v1", "log", "proof", found.Items[0].EventID), &certificate)
+	if err != nil {
+		return err
+	}
+	c.Note("verify it with: annals verify FILE --key KEY, which annals proof key prints")
+	return c.Document(a.Body)
 }

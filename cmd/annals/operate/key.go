@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -54,14 +55,18 @@ func (k *keyCreateCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if k.Offline {
 		return k.offline(ctx, c, expires)
 	}
-	body := api.NewKey{
+	server, err := k.Connect()
+	if err != nil {
+		return err
+	}
+	me, err := server.Whoami(ctx)
+	first := err == nil && me.Authentication == domain.OpenAuthentication
+	created, err := issueKey(ctx, c, k.Remote, client.Post(api.NewKey{
 		Subject: k.Subject, Role: k.Role, Memberships: k.Member, ActsFor: k.ActsFor,
 		PublishPublic: k.PublishPublic, Note: k.Note, ExpiresAt: terminal.IfSet(expires),
-	}
-	open := isOpen(ctx, k.Remote)
-	err = showKey(ctx, c, k.Remote, client.Request{Method: http.MethodPost, Path: []string{"v1", "keys"}, Body: body})
-	if open && (err == nil || isLost(err)) {
-		closed(c)
+	}, "v1", "keys"))
+	if first && created {
+		noteFirstKey(c)
 	}
 	return err
 }
@@ -94,15 +99,10 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *terminal.Console, exp
 	} else if fresh && !administers {
 		return notFirst
 	}
-	db, err := serve.OpenDatabase(ctx, cfg, logger)
+	db, log, _, err := serve.OpenLog(ctx, cfg, logger)
 	if err != nil {
 		return err
 	}
-	knowledge, err := projections.Open(ctx, db, projections.Settings{Logger: logger})
-	if err != nil {
-		return errors.Join(err, db.Close())
-	}
-	log := events.NewLog(db, knowledge, events.Options{Logger: logger})
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
 	keyed, err := projections.NewKeys(db, log).Any(ctx)
 	if err != nil {
@@ -111,54 +111,85 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *terminal.Console, exp
 	if !keyed && !administers {
 		return notFirst
 	}
-	if _, err := events.NewScrubbingWriter(log, true).Submit(ctx, domain.Submission{By: by, Command: command}); err != nil {
+	submission := domain.Submission{By: by, Command: command}
+	if _, err := events.NewScrubbingWriter(log, true).Submit(ctx, submission); err != nil {
 		return err
 	}
-	shown := GivenKey{api.IssuedKey{Prefix: prefix, Key: key, Tenant: by.Tenant, Subject: k.Subject, Role: k.Role, CreatedAt: time.Now().UTC()}}
-	err = shown.show(c, shown)
+	issued := api.IssuedKey{
+		Prefix: prefix, Key: key, Tenant: by.Tenant, Subject: k.Subject, Role: k.Role, CreatedAt: time.Now().UTC(),
+	}
+	err = showKey(c, issued, issued)
 	if !keyed {
-		closed(c)
+		noteFirstKey(c)
 	}
 	return err
 }
 
-// GivenKey is a key as the commands show it.
-type GivenKey struct{ api.IssuedKey }
+// refusedKey names the fields that are wrong with a key.
+func refusedKey(err error) error {
+	f := &terminal.Failure{Code: terminal.ExitRefused, Detail: err.Error(), Fix: "annals key create --help shows how"}
+	if invalid, is := errors.AsType[*domain.Invalid](err); is {
+		f.Status = http.StatusUnprocessableEntity
+		for _, p := range invalid.Problems {
+			f.Fields = append(f.Fields, terminal.Field{Field: p.Field, Message: p.Message})
+		}
+	}
+	return f
+}
 
-// print shows a key that was just made: the key itself on standard output, so that a script can keep it.
-func (k GivenKey) print(c *terminal.Console) {
-	c.Say("%s", k.Key)
-	if c.End(nil) != nil {
-		return // which [givenKey.show] tells of
+func noteFirstKey(c *terminal.Console) {
+	c.Note("this was the first key: every caller needs a key from now on; until now, every program on this machine had access")
+}
+
+// issueKey sends a request that issues a key, and shows it. It tells whether there is a key, even if it was lost.
+func issueKey(ctx context.Context, c *terminal.Console, r terminal.Remote, q client.Request) (issued bool, err error) {
+	server, err := r.Connect()
+	if err != nil {
+		return false, err
+	}
+	var key api.IssuedKey
+	a, err := server.Do(ctx, q, &key)
+	if err != nil {
+		return false, err
+	}
+	return true, showKey(c, key, a.Body)
+}
+
+// showKey shows a key that was just issued: the key itself on standard output, so that a script can keep it. A key that
+// could not be written is lost, and the failure says how to revoke it.
+func showKey(c *terminal.Console, k api.IssuedKey, document any) error {
+	var err error
+	if c.JSON {
+		err = c.Document(document)
+	} else {
+		c.Say("%s", k.Key)
+	}
+	if err = errors.Join(err, c.End(nil)); err != nil {
+		return &terminal.Failure{
+			Code:   terminal.ExitFailed,
+			Detail: fmt.Sprintf("the key %s was made and could not be written to standard output: it is lost", k.Prefix),
+			Fix: fmt.Sprintf("revoke it with annals key revoke %s, and make another; "+
+				"with no other key, annals key create user:YOU --role admin --offline makes one", k.Prefix),
+		}
+	}
+	if c.JSON {
+		return nil
 	}
 	if domain.Role(k.Role) == domain.Root {
-		c.Note("a key for %s, root of every tenant; it is not shown again", terminal.Printable(k.Subject))
-		c.Note("it is kept in tenant %s: erasing that revokes it", terminal.Printable(k.Tenant))
+		c.Note("a key for %s, root of every tenant; it is not shown again", k.Subject)
+		c.Note("it is kept in tenant %s: erasing that revokes it", k.Tenant)
 	} else {
-		c.Note("a key for %s, %s in tenant %s; it is not shown again", terminal.Printable(k.Subject), k.Role, terminal.Printable(k.Tenant))
+		c.Note("a key for %s, %s in tenant %s; it is not shown again", k.Subject, k.Role, k.Tenant)
 	}
 	switch {
 	case k.ReplacedUntil == nil:
 	case time.Now().Before(*k.ReplacedUntil):
-		c.Note("the old key %s is valid until %s", terminal.Printable(k.Replaces), terminal.Moment(*k.ReplacedUntil))
+		c.Note("the old key %s is valid until %s", k.Replaces, k.ReplacedUntil)
 	default:
-		c.Note("the old key %s ended at %s", terminal.Printable(k.Replaces), terminal.Moment(*k.ReplacedUntil))
+		c.Note("the old key %s ended at %s", k.Replaces, k.ReplacedUntil)
 	}
 	c.Note("use it with: export ANNALS_KEY=…, or send it as Authorization: Bearer …")
-}
-
-// showKey sends a request that makes a key, and shows it.
-func showKey(ctx context.Context, c *terminal.Console, r terminal.Remote, q client.Request) error {
-	server, err := r.Connect()
-	if err != nil {
-		return err
-	}
-	var made GivenKey
-	a, err := server.Do(ctx, q, &made)
-	if err != nil {
-		return err
-	}
-	return made.show(c, a.Body)
+	return nil
 }
 
 type keyListCommand struct {
@@ -168,57 +199,44 @@ type keyListCommand struct {
 
 // Run implements the command.
 func (k *keyListCommand) Run(ctx context.Context, c *terminal.Console) error {
-	server, err := k.Connect()
-	if err != nil {
-		return err
-	}
-	keys, a, err := KeysOf(ctx, server)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return c.Document(a.Body)
-	}
-	if len(keys) == 0 {
-		k.Empty(c, "no keys yet: the server asks nobody for one")
-		return nil
-	}
-	rows := &terminal.Grid{Heads: []string{"PREFIX", "WHO", "ROLE", "LAST USED", "STATE"}, Spare: []string{"LAST USED"}}
-	for _, key := range keys {
-		used := "never"
-		if key.UsedAt != nil {
-			used = terminal.Moment(*key.UsedAt)
+	var list api.Keys
+	return k.Answer(ctx, c, client.Get("v1", "keys"), &list, func() error {
+		if len(list.Items) == 0 {
+			k.Empty(c, "no keys yet: the server is in no-auth mode")
+			return nil
 		}
-		rows.Row(key.Prefix, terminal.Printable(terminal.Joined(" in ", key.Subject, strings.Join(key.Memberships, ", "))), key.Role, used, key.state())
-	}
-	return k.Show(c, rows)
+		rows := terminal.NewTable("PREFIX", "WHO", "ROLE", "LAST USED", "STATE")
+		rows.Spare = []string{"LAST USED"}
+		for _, key := range list.Items {
+			used := "never"
+			if key.UsedAt != nil {
+				used = terminal.Text(key.UsedAt)
+			}
+			who := terminal.Joined(" in ", key.Subject, strings.Join(key.Memberships, ", "))
+			rows.Row(key.Prefix, who, key.Role, used, stateOf(key))
+		}
+		return k.Show(c, rows)
+	})
 }
 
-// KeysOf are the keys of the tenant, as the server lists them.
-func KeysOf(ctx context.Context, server *client.Client) ([]GivenKey, *client.Response, error) {
-	var list api.Page[GivenKey]
-	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "keys"}}, &list)
-	return list.Items, a, err
-}
-
-func (k GivenKey) state() string {
+func stateOf(k api.IssuedKey) string {
 	switch {
 	case k.RevokedAt != nil:
-		return "revoked " + terminal.Moment(*k.RevokedAt)
+		return "revoked " + terminal.Text(k.RevokedAt)
 	case k.ExpiresAt != nil && !time.Now().Before(*k.ExpiresAt):
-		return "expired " + terminal.Moment(*k.ExpiresAt)
+		return "expired " + terminal.Text(k.ExpiresAt)
 	}
-	said := "opens"
+	until, replaced, others := "", "", ""
 	if k.ExpiresAt != nil {
-		said += " until " + terminal.Moment(*k.ExpiresAt)
+		until = " until " + terminal.Text(k.ExpiresAt)
 	}
 	if k.ReplacedBy != "" {
-		said += ", replaced by " + k.ReplacedBy
+		replaced = "replaced by " + k.ReplacedBy
 	}
 	if k.ActsFor {
-		said += ", acts for others"
+		others = "acts for others"
 	}
-	return said
+	return terminal.Joined(", ", "valid"+until, replaced, others)
 }
 
 type keyRotateCommand struct {
@@ -233,10 +251,9 @@ func (k *keyRotateCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err := c.WillBeRead("the key"); err != nil {
 		return err
 	}
-	return showKey(ctx, c, k.Remote, client.Request{
-		Method: http.MethodPost, Path: []string{"v1", "keys", k.Prefix, "rotate"},
-		Body: api.KeyRotation{Overlap: new(int64(k.Overlap / time.Second))},
-	})
+	rotation := api.KeyRotation{Overlap: new(int64(k.Overlap / time.Second))}
+	_, err := issueKey(ctx, c, k.Remote, client.Post(rotation, "v1", "keys", k.Prefix, "rotate"))
+	return err
 }
 
 type keyRevokeCommand struct {
@@ -252,52 +269,49 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	before, _, err := KeysOf(ctx, server) // afterwards this key may open nothing
-	if err != nil {
+	var before api.Keys // read first: the caller's key may be revoked afterwards
+	if _, err := server.Do(ctx, client.Get("v1", "keys"), &before); err != nil {
 		return err
 	}
-	var revoked GivenKey
+	var revoked api.IssuedKey
 	a, err := server.Do(ctx, client.Request{
 		Method: http.MethodDelete, Path: []string{"v1", "keys", k.Prefix}, Body: api.Reason{Reason: k.Reason},
 	}, &revoked)
 	if err != nil {
 		return err
 	}
-	if a.Header.Get("Annals-Outcome") != domain.Unchanged {
-		k.warn(c, revoked, before)
+	unchanged := a.Header.Get("Annals-Outcome") == domain.Unchanged
+	if !unchanged {
+		k.warn(c, revoked, before.Items)
 	}
 	if c.JSON {
 		return c.Document(json.RawMessage(a.Body))
 	}
-	if a.Header.Get("Annals-Outcome") == domain.Unchanged {
-		c.Say("nothing to change: the key %s was revoked already, %s", terminal.Printable(k.Prefix), terminal.MomentOf(revoked.RevokedAt))
+	if unchanged {
+		c.Say("nothing to change: the key %s was revoked already, %s", k.Prefix, revoked.RevokedAt)
 	} else {
-		c.Say("the key %s opens nothing any more", terminal.Printable(k.Prefix))
+		c.Say("the key %s is revoked", k.Prefix)
 	}
-	if next := terminal.Printable(revoked.ReplacedBy); next != "" {
+	if next := revoked.ReplacedBy; next != "" {
 		c.Note("it was replaced by %s: if that is lost, too, annals key revoke %s", next, next)
 	}
 	return nil
 }
 
-// warn says whom the revocation shuts out.
-func (k *keyRevokeCommand) warn(c *terminal.Console, revoked GivenKey, before []GivenKey) {
+// warn names who loses access by the revocation.
+func (k *keyRevokeCommand) warn(c *terminal.Console, revoked api.IssuedKey, before []api.IssuedKey) {
 	if annalshttp.PrefixOf(k.APIKey) == revoked.Prefix {
-		c.Note("it is the key that this was asked with: from now on use another")
+		c.Note("this command used the key that it revoked: from now on use another")
 	}
-	left := slices.ContainsFunc(before, func(other GivenKey) bool {
-		return other.Prefix != revoked.Prefix && other.administers() && other.opens()
+	administers := func(key api.IssuedKey) bool {
+		return domain.Principal{Role: domain.Role(key.Role)}.Administers()
+	}
+	left := slices.ContainsFunc(before, func(other api.IssuedKey) bool {
+		key := domain.Key{RevokedAt: terminal.OrZero(other.RevokedAt), ExpiresAt: terminal.OrZero(other.ExpiresAt)}
+		return other.Prefix != revoked.Prefix && administers(other) && key.CheckValid(time.Now()) == nil
 	})
-	if revoked.administers() && !left {
-		tenant := terminal.Printable(revoked.Tenant)
-		c.Note("no key of an admin is left in tenant %s: root gives another, or annals key create user:YOU --role admin --tenant %s --offline", tenant, tenant)
+	if administers(revoked) && !left {
+		c.Note("no key of an admin is left in tenant %s: root issues another, or annals key create user:YOU --role admin --tenant %s --offline",
+			revoked.Tenant, revoked.Tenant)
 	}
-}
-
-func (k GivenKey) administers() bool {
-	return domain.Principal{Role: domain.Role(k.Role)}.Administers()
-}
-
-func (k GivenKey) opens() bool {
-	return domain.Key{RevokedAt: terminal.OrZero(k.RevokedAt), ExpiresAt: terminal.OrZero(k.ExpiresAt)}.CheckValid(time.Now()) == nil
 }

@@ -22,7 +22,8 @@ type MigrateCommand struct {
 func (m *MigrateCommand) Run(ctx context.Context, c *terminal.Console) error {
 	storage := m.Opened(c)
 	if _, isFile := serve.SqliteFile(storage.Database); isFile && m.Role != "" {
-		return terminal.Wrong("leave out --role and ANNALS_DATABASE_ROLE: whoever may read the file may do everything", "a role is for PostgreSQL: SQLite has none")
+		return terminal.Wrong("leave out --role and ANNALS_DATABASE_ROLE: a process that may read the file may do everything",
+			"a role is for PostgreSQL: SQLite has none")
 	}
 	open := database.Open
 	if m.Check {
@@ -45,50 +46,66 @@ func (m *MigrateCommand) migrate(ctx context.Context, c *terminal.Console, db *d
 	if err != nil {
 		return err
 	}
-	if !m.Check {
-		if err := db.Migrate(ctx); err != nil {
-			return err
-		}
+	if m.Check {
+		return m.check(ctx, c, db, name, have, want)
 	}
-	restored, err := m.guards(ctx, db, m.Check && have != want)
+	if err := db.Migrate(ctx); err != nil {
+		return err
+	}
+	restored, err := db.RestoreTriggers(ctx)
+	if err == nil && m.Role != "" {
+		err = db.GrantTo(ctx, m.Role)
+	}
 	if err != nil {
 		return err
 	}
-	if m.Role != "" && !m.Check {
-		if err := db.GrantTo(ctx, m.Role); err != nil {
+	if c.JSON {
+		return document(c, name, have, want, have != want, restored)
+	}
+	if have == want {
+		c.Say("%s has schema %d, as it should", name, have)
+	} else {
+		c.Say("%s: migrated from schema %d to %d", name, have, want)
+	}
+	if m.Role != "" {
+		c.Say("%s may serve: it owns nothing of the log, and can only append to it", m.Role)
+	}
+	if len(restored) > 0 {
+		c.Say("put back what keeps the log from being changed: %s", strings.Join(restored, ", "))
+		c.Say("annals verify tells whether it was changed meanwhile")
+	}
+	return nil
+}
+
+// check fails if there is something to migrate or to put back. An outdated schema may have other triggers.
+func (m *MigrateCommand) check(
+	ctx context.Context, c *terminal.Console, db *database.DB, name string, have, want uint,
+) (err error) {
+	var missing []string
+	if have == want {
+		if missing, err = db.MissingTriggers(ctx); err != nil {
 			return err
 		}
 	}
 	if c.JSON {
-		err = c.Document(map[string]any{"database": name, "from": have, "to": want, "migrated": !m.Check && have != want, "restored": restored})
+		err = document(c, name, have, want, false, missing)
 	} else if have == want {
 		c.Say("%s has schema %d, as it should", name, have)
-	} else if !m.Check {
-		c.Say("%s: migrated from schema %d to %d", name, have, want)
 	}
-	if m.Role != "" && !m.Check && !c.JSON {
-		c.Say("%s may serve: it owns nothing of the log, and can only append to it", m.Role)
+	switch {
+	case err != nil:
+		return err
+	case len(missing) > 0:
+		return &terminal.Failure{
+			Code: terminal.ExitFailed, Detail: "missing or switched off: " + strings.Join(missing, ", "),
+			Fix: "run annals verify, and annals migrate, which puts them back",
+		}
+	case have != want:
+		return serve.OtherSchema(have, want, "run annals migrate")
 	}
-	if len(restored) > 0 && !m.Check && !c.JSON {
-		c.Say("put back what keeps the log from being changed: %s\nannals verify tells whether somebody changed it meanwhile", strings.Join(restored, ", "))
-	}
-	if err == nil && m.Check && len(restored) > 0 {
-		err = &terminal.Failure{Code: terminal.ExitFailed, Detail: "somebody took away, or switched off, " + strings.Join(restored, ", "), Fix: "run annals verify, and annals migrate, which puts them back"}
-	}
-	if err == nil && m.Check && have != want {
-		err = serve.OtherSchema(have, want, "run annals migrate")
-	}
-	return err
+	return nil
 }
 
-// guards puts the triggers back that keep the log from being changed, or says which it would; a schema that is to
-// be migrated first has others.
-func (m *MigrateCommand) guards(ctx context.Context, db *database.DB, outdated bool) ([]string, error) {
-	switch {
-	case outdated:
-		return nil, nil
-	case m.Check:
-		return db.MissingTriggers(ctx)
-	}
-	return db.RestoreTriggers(ctx)
+func document(c *terminal.Console, name string, have, want uint, migrated bool, restored []string) error {
+	return c.Document(map[string]any{"database": name, "from": have, "to": want, "migrated": migrated, "restored": restored})
 }

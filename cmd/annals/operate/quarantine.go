@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -16,56 +15,68 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// QuarantineCommands are what can be done about streams that a projection passes over.
+// QuarantineCommands are what can be done about streams that a projection skips.
 type QuarantineCommands struct {
 	List   quarantineListCommand   `cmd:""`
 	Replay quarantineReplayCommand `cmd:""`
 	Skip   quarantineSkipCommand   `cmd:""`
 }
 
-// quarantine names the projection whose it is.
-type quarantine struct {
-	terminal.Remote
-
-	Projection string `complete:"followers" placeholder:"NAME"`
+// quarantined are the streams that a projection has in quarantine, with the items as the server sent them.
+type quarantined struct {
+	projection string
+	streams    []api.Quarantined
+	raw        []json.RawMessage
 }
 
-// of is the projection that is meant: the one that was named, or the only one that has the stream in quarantine, or
-// anything if no stream is named. It is empty if nothing is in quarantine; command is how to ask again.
-func (q quarantine) of(ctx context.Context, server *client.Client, stream, command string) (string, error) {
-	if q.Projection != "" {
-		return q.Projection, nil
+func quarantineOf(projection string, more ...string) []string {
+	return append([]string{"v1", "projections", projection, "quarantine"}, more...)
+}
+
+func readQuarantine(ctx context.Context, server *client.Client, projection string) (quarantined, error) {
+	q := quarantined{projection: projection}
+	var list api.Short[json.RawMessage]
+	if _, err := server.Do(ctx, client.Get(quarantineOf(projection)...), &list); err != nil {
+		return q, err
 	}
-	having, err := passingOver(ctx, server, stream)
-	if err != nil {
-		return "", err
-	}
-	switch what := cmp.Or(terminal.Printable(stream), "something"); {
-	case len(having) > 1:
-		var names []string
-		for _, a := range having {
-			names = append(names, a.projection)
+	for _, raw := range list.Items {
+		var stream api.Quarantined
+		if err := json.Unmarshal(raw, &stream); err != nil {
+			return q, fmt.Errorf("read the server's answer: %w", err)
 		}
-		return "", terminal.Wrong(fmt.Sprintf("say which: %s --projection %s", command, names[0]), "%s have %s in quarantine", strings.Join(names, " and "), what)
-	case len(having) == 1:
-		return having[0].projection, nil
-	case stream != "":
-		return "", &terminal.Failure{Code: terminal.ExitNotFound, Detail: what + " is in the quarantine of no projection", Fix: "annals quarantine list shows what is"}
+		q.streams, q.raw = append(q.streams, stream), append(q.raw, raw)
 	}
-	return "", nil
+	return q, nil
 }
 
-// nothingAside says that there was nothing to do.
-func nothingAside(c *terminal.Console, projection string) error {
+// readQuarantines are those of all projections that have the stream in quarantine; any stream if it is empty.
+func readQuarantines(ctx context.Context, server *client.Client, stream string) (having []quarantined, err error) {
+	all, err := server.Projections(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range all {
+		if p.Quarantined == 0 || slices.ContainsFunc(having, func(q quarantined) bool { return q.projection == p.Name }) {
+			continue
+		}
+		q, err := readQuarantine(ctx, server, p.Name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(q.streams, func(s api.Quarantined) bool { return stream == "" || s.Stream == stream }) {
+			having = append(having, q)
+		}
+	}
+	return having, nil
+}
+
+// nothingQuarantined says that there was nothing to do.
+func nothingQuarantined(c *terminal.Console, projection string) error {
 	if c.JSON {
 		return c.Document(map[string]any{"items": []any{}})
 	}
 	c.Say("nothing is in quarantine: %s takes in everything", cmp.Or(projection, "every projection"))
 	return nil
-}
-
-func quarantineOf(projection string, more ...string) []string {
-	return append([]string{"v1", "projections", projection, "quarantine"}, more...)
 }
 
 type quarantineListCommand struct {
@@ -75,38 +86,32 @@ type quarantineListCommand struct {
 	Projection string `complete:"followers" placeholder:"NAME"`
 }
 
-// quarantined is a stream that a projection passes over.
-type quarantined struct {
-	api.Quarantined
-
-	raw json.RawMessage // all that the server said of it
-}
-
 // Run implements the command.
 func (q *quarantineListCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := q.Connect()
 	if err != nil {
 		return err
 	}
-	all := []aside{{projection: q.Projection}}
+	all := make([]quarantined, 1)
 	if q.Projection == "" {
-		all, err = passingOver(ctx, server, "")
+		all, err = readQuarantines(ctx, server, "")
 	} else {
-		all[0].streams, err = passedOver(ctx, server, q.Projection)
+		all[0], err = readQuarantine(ctx, server, q.Projection)
 	}
 	if err != nil {
 		return err
 	}
 	items := []json.RawMessage{}
-	rows := &terminal.Grid{Heads: []string{"PROJECTION", "STREAM", "FROM", "WAITING", "SINCE", "TRIED", "WHY"}, Spare: []string{"SINCE", "TRIED", "FROM"}}
+	rows := terminal.NewTable("PROJECTION", "STREAM", "FROM", "WAITING", "SINCE", "TRIED", "WHY")
+	rows.Spare = []string{"SINCE", "TRIED", "FROM"}
 	for _, of := range all {
-		for _, s := range of.streams {
-			items = append(items, record.Begun(s.raw, "projection", of.projection))
-			rows.Row(of.projection, terminal.Printable(s.Stream), terminal.Counted(s.Position), terminal.Counted(s.Waiting), terminal.MomentOf(s.Since), terminal.Counted(int64(s.Attempts)), terminal.Printable(s.Error))
+		for i, s := range of.streams {
+			items = append(items, record.Begun(of.raw[i], "projection", of.projection))
+			rows.Row(of.projection, s.Stream, s.Position, s.Waiting, s.Since, s.Attempts, s.Error)
 		}
 	}
 	if len(items) == 0 {
-		return nothingAside(c, q.Projection)
+		return nothingQuarantined(c, q.Projection)
 	}
 	if c.JSON {
 		return c.Document(map[string]any{"items": items})
@@ -114,60 +119,48 @@ func (q *quarantineListCommand) Run(ctx context.Context, c *terminal.Console) er
 	if err := q.Show(c, rows); err != nil {
 		return err
 	}
-	c.Note("when the reason is mended: annals quarantine replay --projection NAME; to go on without: annals quarantine skip STREAM --projection NAME")
+	c.Note("after a repair: annals quarantine replay --projection NAME; to go on without: annals quarantine skip STREAM --projection NAME")
 	return nil
 }
 
-// aside is what a projection has in quarantine.
-type aside struct {
-	projection string
-	streams    []quarantined
+// quarantine are the flags of the commands that change a quarantine.
+type quarantine struct {
+	terminal.Remote
+
+	Projection string `complete:"followers" placeholder:"NAME"`
+	Stream     string `arg:"" optional:""`
 }
 
-// passingOver are the projections that have a stream in quarantine, with all that they have there; anything at all if it
-// is empty.
-func passingOver(ctx context.Context, server *client.Client, stream string) ([]aside, error) {
-	all, err := server.Projections(ctx)
+// of finds the projection: the named one, or the only one that has the stream in quarantine, or anything if no stream is
+// named. It is empty if nothing is in quarantine; command is how to ask again.
+func (q quarantine) of(ctx context.Context, server *client.Client, command string) (string, error) {
+	if q.Projection != "" {
+		return q.Projection, nil
+	}
+	having, err := readQuarantines(ctx, server, q.Stream)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	var having []aside
-	for _, p := range all {
-		if p.Quarantined == 0 || slices.ContainsFunc(having, func(a aside) bool { return a.projection == p.Name }) {
-			continue
+	switch {
+	case len(having) > 1:
+		var names []string
+		for _, other := range having {
+			names = append(names, other.projection)
 		}
-		list, err := passedOver(ctx, server, p.Name)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(list, func(q quarantined) bool { return stream == "" || q.Stream == stream }) {
-			having = append(having, aside{p.Name, list})
+		return "", terminal.Wrong(fmt.Sprintf("say which: %s --projection %s", command, names[0]),
+			"%s have %s in quarantine", strings.Join(names, " and "), cmp.Or(q.Stream, "something"))
+	case len(having) == 1:
+		return having[0].projection, nil
+	case q.Stream != "":
+		return "", &terminal.Failure{
+			Code: terminal.ExitNotFound, Detail: q.Stream + " is in the quarantine of no projection",
+			Fix: "annals quarantine list shows what is",
 		}
 	}
-	return having, nil
+	return "", nil
 }
 
-// passedOver are the streams that a projection passes over.
-func passedOver(ctx context.Context, server *client.Client, projection string) ([]quarantined, error) {
-	var list struct{ Items []json.RawMessage }
-	if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: quarantineOf(projection)}, &list); err != nil {
-		return nil, err
-	}
-	streams := make([]quarantined, len(list.Items))
-	for i, raw := range list.Items {
-		if err := json.Unmarshal(raw, &streams[i]); err != nil {
-			return nil, fmt.Errorf("read the server's answer: %w", err)
-		}
-		streams[i].raw = raw
-	}
-	return streams, nil
-}
-
-type quarantineReplayCommand struct {
-	quarantine
-
-	Stream string `arg:"" optional:""`
-}
+type quarantineReplayCommand struct{ quarantine }
 
 // Run implements the command.
 func (q *quarantineReplayCommand) Run(ctx context.Context, c *terminal.Console) error {
@@ -175,67 +168,54 @@ func (q *quarantineReplayCommand) Run(ctx context.Context, c *terminal.Console) 
 	if err != nil {
 		return err
 	}
-	projection, err := q.of(ctx, server, q.Stream, strings.TrimSpace("annals quarantine replay "+terminal.Printable(q.Stream)))
+	projection, err := q.of(ctx, server, strings.TrimSpace("annals quarantine replay "+q.Stream))
 	if err != nil {
 		return err
 	}
 	if projection == "" {
-		return nothingAside(c, "")
+		return nothingQuarantined(c, "")
 	}
+	request := client.Post(nil, quarantineOf(projection, "replay")...)
+	request.Query = url.Values{}
+	terminal.Put(request.Query, "stream", q.Stream)
 	var done api.Short[api.Replayed]
-	query := url.Values{}
-	if q.Stream != "" {
-		query.Set("stream", q.Stream)
-	}
-	a, err := server.Do(ctx, client.Request{Method: http.MethodPost, Path: quarantineOf(projection, "replay"), Query: query}, &done)
+	a, err := server.Do(ctx, request, &done)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		if err := c.Document(a.Body); err != nil {
-			return err
-		}
+		err = c.Document(a.Body)
 	}
-	left := 0
+	left, rows := 0, terminal.NewTable("STREAM", "TAKEN IN", "WAITING", "FROM", "WHY")
 	for _, s := range done.Items {
-		if !s.Released {
-			left++
+		if s.Released {
+			rows.Row(s.Stream, s.Events, "", "", "released")
+			continue
 		}
-		switch {
-		case c.JSON:
-		case s.Released:
-			c.Say("%s: %s taken in, released", terminal.Printable(s.Stream), someEvents(s.Events))
-		default:
-			c.Say("%s: %s taken in, %s waiting from position %s on: %s", terminal.Printable(s.Stream), someEvents(s.Events),
-				someEvents(s.Left.Waiting), terminal.Counted(s.Left.Position), terminal.Printable(s.Left.Error))
-		}
+		left++
+		rows.Row(s.Stream, s.Events, s.Left.Waiting, s.Left.Position, s.Left.Error)
 	}
-	if len(done.Items) == 0 && !c.JSON {
+	switch {
+	case err != nil || c.JSON:
+	case len(done.Items) > 0:
+		c.Table(rows)
+	default:
 		c.Say("nothing is in quarantine: %s takes in everything", projection)
 		c.Note("annals quarantine list shows that of every projection, and --projection NAME replays it")
 	}
-	if left > 0 {
-		return &terminal.Failure{
+	if err == nil && left > 0 {
+		err = &terminal.Failure{
 			Code: terminal.ExitFailed, Detail: fmt.Sprintf("%d of %d streams stay in quarantine", left, len(done.Items)),
-			Fix: "mend the reason and replay again, or go on without: annals quarantine skip STREAM --projection " + projection,
+			Fix: "repair the reason and replay again, or go on without: annals quarantine skip STREAM --projection " + projection,
 		}
 	}
-	return nil
-}
-
-// someEvents are so many, in words.
-func someEvents(n int64) string {
-	if n == 1 {
-		return "1 event"
-	}
-	return terminal.Counted(n) + " events"
+	return err
 }
 
 type quarantineSkipCommand struct {
 	quarantine
 
-	Stream string `arg:"" optional:""`
-	All    bool
+	All bool
 }
 
 // Run implements the command.
@@ -247,35 +227,31 @@ func (q *quarantineSkipCommand) Run(ctx context.Context, c *terminal.Console) er
 	if err != nil {
 		return err
 	}
-	query := url.Values{"stream": {q.Stream}}
-	if q.All {
-		query = url.Values{"all": {"true"}}
-	}
-	projection, err := q.of(ctx, server, q.Stream, "annals quarantine skip "+cmp.Or(terminal.Printable(q.Stream), "--all"))
+	projection, err := q.of(ctx, server, "annals quarantine skip "+cmp.Or(q.Stream, "--all"))
 	if err != nil {
 		return err
 	}
 	if projection == "" {
-		return nothingAside(c, "")
+		return nothingQuarantined(c, "")
+	}
+	request := client.Post(nil, quarantineOf(projection, "skip")...)
+	request.Query = url.Values{"stream": {q.Stream}}
+	if q.All {
+		request.Query = url.Values{"all": {"true"}}
 	}
 	var done api.Short[api.Skipped]
-	a, err := server.Do(ctx, client.Request{Method: http.MethodPost, Path: quarantineOf(projection, "skip"), Query: query}, &done)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return c.Document(a.Body)
-	}
-	rows := &terminal.Grid{Heads: []string{"STREAM", "POSITION", "EVENT", "NAME"}}
-	for _, s := range done.Items {
-		for _, event := range s.Events {
-			rows.Row(terminal.Printable(s.Stream), terminal.Counted(event.Position), event.EventID, event.Name)
+	return q.Answer(ctx, c, request, &done, func() error {
+		if len(done.Items) == 0 {
+			return nothingQuarantined(c, projection)
 		}
-	}
-	if len(done.Items) == 0 {
-		return nothingAside(c, projection)
-	}
-	c.Say("%s never takes in:", projection)
-	c.Table(rows.Render(c.Width))
-	return nil
+		rows := terminal.NewTable("STREAM", "POSITION", "EVENT", "NAME")
+		for _, s := range done.Items {
+			for _, event := range s.Events {
+				rows.Row(s.Stream, event.Position, event.EventID, event.Name)
+			}
+		}
+		c.Say("%s never takes in:", projection)
+		c.Table(rows)
+		return nil
+	})
 }

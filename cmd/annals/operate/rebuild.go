@@ -4,12 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/record"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
@@ -43,18 +48,24 @@ func (r *RebuildCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	if (r.WhatIf || r.Repair || r.Confidence != "") && !r.builds() && !r.Plan {
-		return terminal.Wrong("annals rebuild --help shows how", "--what-if, --repair and --confidence say what to build: they go with a rebuild or its --plan")
+	builds := !r.Plan && !r.Status && !r.Watch && !r.History && !r.Cancel && !r.Rollback && !r.Retire
+	if (r.WhatIf || r.Repair || r.Confidence != "") && !builds && !r.Plan {
+		return terminal.Wrong("annals rebuild --help shows how",
+			"--what-if, --repair and --confidence say what to build: they go with a rebuild or its --plan")
 	}
 	if r.Projection == "" {
-		if r.builds() {
-			return terminal.Wrong("annals rebuild knowledge; --plan says what it would take", "say which projection is to be computed anew")
+		if builds {
+			return terminal.Wrong("annals rebuild knowledge; --plan says what it would take", "say which projection is to be rebuilt")
 		}
 		r.Projection = "knowledge"
 	}
 	switch {
 	case r.Plan:
-		return r.showPlan(ctx, c, server)
+		var p api.RebuildPlan
+		return r.Answer(ctx, c, r.planned(), &p, func() error {
+			printPlan(c.Say, p)
+			return nil
+		})
 	case r.Status:
 		return r.showStatus(ctx, c, server)
 	case r.Watch:
@@ -62,44 +73,56 @@ func (r *RebuildCommand) Run(ctx context.Context, c *terminal.Console) error {
 	case r.History:
 		return r.showHistory(ctx, c, server)
 	case r.Cancel:
-		return r.cancel(ctx, c, server)
-	case r.Rollback:
-		return r.change(ctx, c, server, "rollback", Versions.Switched, Versions.wayBack)
-	case r.Retire:
-		return r.change(ctx, c, server, "retire", Versions.left, func(Versions) string { return "its tables are dropped within a minute" })
+		var ended api.Rebuild
+		return r.Answer(ctx, c, r.request(http.MethodDelete, "rebuild"), &ended, func() error {
+			c.Say("version %d of %s is given up; version %d stays active", ended.Version, ended.Projection, ended.Active)
+			return nil
+		})
+	case r.Rollback, r.Retire:
+		return r.change(ctx, c)
 	}
 	return r.start(ctx, c, server)
 }
 
-// builds tells whether anything is asked for that builds a version.
-func (r *RebuildCommand) builds() bool {
-	return !r.Plan && !r.Status && !r.Watch && !r.History && !r.Cancel && !r.Rollback && !r.Retire
+// request is one to a path of the projection.
+func (r *RebuildCommand) request(method string, more ...string) client.Request {
+	return client.Request{Method: method, Path: append([]string{"v1", "projections", r.Projection}, more...), Query: url.Values{}}
 }
 
-func (r *RebuildCommand) path(more ...string) []string {
-	return append([]string{"v1", "projections", r.Projection}, more...)
+func (r *RebuildCommand) planned() client.Request {
+	q := r.request(http.MethodGet, "rebuild", "plan")
+	terminal.Put(q.Query, "confidence", r.Confidence)
+	return q
 }
 
 func (r *RebuildCommand) start(ctx context.Context, c *terminal.Console, server *client.Client) error {
-	var p RebuildPlan
+	var p api.RebuildPlan
 	if !c.JSON {
-		if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: r.path("rebuild", "plan"), Query: r.plan()}, &p); err != nil {
+		if _, err := server.Do(ctx, r.planned(), &p); err != nil {
 			return err
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// What is on its way is waited for: whoever interrupts it there is told what became of it, and ends a what-if.
+	q := r.request(http.MethodPost, "rebuild")
+	terminal.Put(q.Query, "confidence", r.Confidence)
+	if r.WhatIf {
+		q.Query.Set("what_if", "true")
+	}
+	if r.Repair {
+		q.Query.Set("repair", "true")
+	}
+	// An interrupt does not end this request: its answer says what to cancel.
 	ordering, end := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer end()
-	var begun Rebuild
-	a, err := server.Do(ordering, client.Request{Method: http.MethodPost, Path: r.path("rebuild"), Query: r.order()}, &begun)
+	var begun api.Rebuild
+	a, err := server.Do(ordering, q, &begun)
 	if err != nil {
 		return err
 	}
 	if !c.JSON {
-		c.Note("%s", p)
+		printPlan(c.Note, p)
 	}
 	if !r.NoWait {
 		return r.wait(ctx, c, server, begun.Version)
@@ -111,95 +134,131 @@ func (r *RebuildCommand) start(ctx context.Context, c *terminal.Console, server 
 	return nil
 }
 
-// plan is what a plan is for, order what a rebuild is for, as the API wants to be told.
-func (r *RebuildCommand) plan() url.Values {
-	query := url.Values{}
-	if r.Confidence != "" {
-		query.Set("confidence", r.Confidence)
+// printPlan shows what a rebuild would take.
+func printPlan(say func(string, ...any), p api.RebuildPlan) {
+	say("version %d of %s: %s items from %s events, about %s, about %s", p.Version, p.Projection,
+		terminal.Counted(p.Streams), terminal.Counted(p.Events), terminal.BytesOf(p.Bytes), terminal.Lasting(p.Seconds))
+	free := ""
+	if p.Free != nil {
+		free = fmt.Sprintf("; %s are free", terminal.BytesOf(*p.Free))
 	}
-	return query
+	say("it needs about %s of disk meanwhile%s", terminal.BytesOf(p.Need), free)
+	if len(p.Intended) > 0 {
+		intended := make([]string, len(p.Intended))
+		for i, column := range p.Intended {
+			intended[i] = columnName(column)
+		}
+		say("will differ from version %d: %s", p.Active, strings.Join(intended, ", "))
+	}
 }
 
-func (r *RebuildCommand) order() url.Values {
-	query := r.plan()
-	if r.WhatIf {
-		query.Set("what_if", "true")
+// change rolls back, or retires the version before, and shows the versions.
+func (r *RebuildCommand) change(ctx context.Context, c *terminal.Console) error {
+	what := "rollback"
+	if r.Retire {
+		what = "retire"
 	}
-	if r.Repair {
-		query.Set("repair", "true")
+	var list api.Projections
+	return r.Answer(ctx, c, r.request(http.MethodPost, what), &list, func() error {
+		active, kept := inUse(list.Items)
+		if r.Retire {
+			c.Say("the version before is given up; version %d is active, as before", active)
+		} else {
+			c.Say("version %d is active again; version %d is still written", active, kept)
+		}
+		c.Table(versionTable(list.Items))
+		direction := "roll forward"
+		if kept < active {
+			direction = "go back"
+		}
+		if r.Retire {
+			c.Note("its tables are dropped within a minute")
+		} else {
+			c.Note("%s again with: annals rebuild knowledge --rollback", direction)
+		}
+		return nil
+	})
+}
+
+// inUse are the version that is read, and the one that a rollback leads to; 0 if there is none.
+func inUse(versions []api.Projection) (active, kept int) {
+	var since time.Time
+	for _, v := range versions {
+		switch {
+		case v.State == "active":
+			active = v.Version
+		case v.State == "draining" && terminal.OrZero(v.UpdatedAt).After(since): // an older one is about to be retired
+			kept, since = v.Version, terminal.OrZero(v.UpdatedAt)
+		}
 	}
-	return query
+	return active, kept
+}
+
+func versionTable(versions []api.Projection) *terminal.Table {
+	rows := terminal.NewTable("VERSION", "STATE", "SINCE", "COMPUTED WITH")
+	_, kept := inUse(versions)
+	for _, v := range versions {
+		var settings []string
+		for _, name := range slices.Sorted(maps.Keys(v.Settings)) {
+			settings = append(settings, name+" "+v.Settings[name])
+		}
+		state := v.State
+		switch {
+		case v.WhatIf:
+			state += " (what-if)"
+		case state == "draining" && v.Version == kept:
+			state += " (still written, for --rollback)"
+		case state == "draining":
+			state += " (still written for a moment)"
+		}
+		rows.Row(v.Version, state, v.UpdatedAt, terminal.Joined("\n", strings.Join(settings, " · "), v.Error))
+	}
+	return rows
 }
 
 // last asks for the rebuild that is running, or for the last one.
-func (r *RebuildCommand) last(ctx context.Context, server *client.Client) (Rebuild, json.RawMessage, error) {
-	var last Rebuild
-	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: r.path("rebuild")}, &last)
+func (r *RebuildCommand) last(ctx context.Context, server *client.Client) (last rebuild, raw json.RawMessage, err error) {
+	a, err := server.Do(ctx, r.request(http.MethodGet, "rebuild"), &last)
 	if err != nil {
 		return last, nil, err
 	}
 	return last, a.Body, nil
 }
 
-func (r *RebuildCommand) showPlan(ctx context.Context, c *terminal.Console, server *client.Client) error {
-	var p RebuildPlan
-	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: r.path("rebuild", "plan"), Query: r.plan()}, &p)
-	if err != nil {
-		return err
+// versions are those of the projection, decoded and as the server sent them.
+func (r *RebuildCommand) versions(ctx context.Context, server *client.Client) ([]api.Projection, []json.RawMessage, error) {
+	var list api.Short[json.RawMessage]
+	if _, err := server.Do(ctx, client.Get("v1", "projections"), &list); err != nil {
+		return nil, nil, err
 	}
-	if c.JSON {
-		return c.Document(a.Body)
+	versions, raw := []api.Projection{}, []json.RawMessage{}
+	for _, item := range list.Items {
+		var v api.Projection
+		if err := json.Unmarshal(item, &v); err != nil {
+			return nil, nil, fmt.Errorf("read the server's answer: %w", err)
+		}
+		if v.Name == r.Projection {
+			versions, raw = append(versions, v), append(raw, item)
+		}
 	}
-	c.Say("%s", p)
-	return nil
+	return versions, raw, nil
 }
 
-func (r *RebuildCommand) cancel(ctx context.Context, c *terminal.Console, server *client.Client) error {
-	var ended Rebuild
-	a, err := server.Do(ctx, client.Request{Method: http.MethodDelete, Path: r.path("rebuild")}, &ended)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return c.Document(a.Body)
-	}
-	c.Say("version %d of %s is given up; version %d stays active", ended.Version, ended.Projection, ended.Active)
-	return nil
-}
-
-// change does something to the versions, says what it has done, shows them, and says what comes then.
-func (r *RebuildCommand) change(ctx context.Context, c *terminal.Console, server *client.Client, what string, did, then func(Versions) string) error {
-	var list Versions
-	a, err := server.Do(ctx, client.Request{Method: http.MethodPost, Path: r.path(what)}, &list)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return c.Document(a.Body)
-	}
-	c.Say("%s", did(list))
-	c.Table(list.Render(c.Width))
-	c.Note("%s", then(list))
-	return nil
-}
-
-// showStatus shows the last rebuild and the versions there are. Never having rebuilt is a status, too.
+// showStatus shows the last rebuild and the versions. A projection that was never rebuilt has a status, too.
 func (r *RebuildCommand) showStatus(ctx context.Context, c *terminal.Console, server *client.Client) error {
-	var all Versions
-	if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &all); err != nil {
+	versions, raw, err := r.versions(ctx, server)
+	if err != nil {
 		return err
 	}
-	list := all.of(r.Projection)
-	last, raw, err := r.last(ctx, server)
-	// A projection that is there may never have been rebuilt, or follow the log by itself.
-	never := err != nil && len(list.Items) > 0 && (terminal.AsFailure(err).Code == terminal.ExitNotFound || terminal.AsFailure(err).Code == terminal.ExitRefused)
+	last, lastRaw, err := r.last(ctx, server)
+	never := err != nil && len(versions) > 0 && isForOthers(err)
 	if err != nil && !never {
 		return err
 	}
 	if c.JSON {
-		return c.Document(map[string]any{"rebuild": raw, "versions": list.Raw})
+		return c.Document(map[string]any{"rebuild": lastRaw, "versions": raw})
 	}
-	c.Table(list.Render(c.Width))
+	c.Table(versionTable(versions))
 	if never {
 		c.Say("%s", terminal.AsFailure(err).Detail)
 		return nil
@@ -208,19 +267,36 @@ func (r *RebuildCommand) showStatus(ctx context.Context, c *terminal.Console, se
 	return last.print(c)
 }
 
-func (p RebuildPlan) String() string {
-	said := fmt.Sprintf("version %d of %s: %s items from %s events, about %s, about %s",
-		p.Version, p.Projection, terminal.Counted(p.Streams), terminal.Counted(p.Events), terminal.BytesOf(p.Bytes), terminal.Lasting(p.Seconds))
-	said += fmt.Sprintf("\nit needs about %s of disk meanwhile", terminal.BytesOf(p.Need))
-	if p.Free != nil {
-		said += fmt.Sprintf("; %s are free", terminal.BytesOf(*p.Free))
+// shownEvents is how many of the newest events of a projection are shown.
+const shownEvents = 100
+
+// showHistory shows what happened to the projection, oldest first.
+func (r *RebuildCommand) showHistory(ctx context.Context, c *terminal.Console, server *client.Client) error {
+	q := r.request(http.MethodGet, "history")
+	q.Query.Set("limit", strconv.Itoa(shownEvents))
+	var page api.Page[json.RawMessage]
+	if _, err := server.Do(ctx, q, &page); err != nil {
+		return err
 	}
-	if len(p.Intended) > 0 {
-		intended := make([]string, len(p.Intended))
-		for i, column := range p.Intended {
-			intended[i] = computed(column)
+	slices.Reverse(page.Items)
+	if c.JSON {
+		return c.Document(map[string]any{"items": page.Items})
+	}
+	if len(page.Items) == 0 {
+		c.Say("%s has never been rebuilt", r.Projection)
+		return nil
+	}
+	rows := terminal.NewTable("WHEN", "VERSION", "WHAT", "WHO", "DETAILS")
+	for _, raw := range page.Items {
+		var e record.Event
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return fmt.Errorf("read the server's answer: %w", err)
 		}
-		said += fmt.Sprintf("\nwill differ from version %d: %s", p.Active, strings.Join(intended, ", "))
+		data, _ := terminal.Decoded(e.Data).(map[string]any)
+		version := data["version"]
+		delete(data, "version")
+		rows.Row(e.RecordedAt, version, e.What(), e.Who(), terminal.Joined(" · ", terminal.Plain(data), e.Reason))
 	}
-	return said
+	c.Table(rows)
+	return nil
 }

@@ -8,107 +8,110 @@ import (
 	"slices"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// A running rebuild is looked at often in its first moments, and then once a second.
+// A running rebuild is polled often at first, and then once a second.
 const (
-	firstLook    = 50 * time.Millisecond
-	betweenLooks = time.Second
+	firstPoll    = 50 * time.Millisecond
+	pollInterval = time.Second
 )
 
-// wait watches a rebuild until it ends, and shows what became of it. A server that is away is waited
-// for: the rebuild goes on when it is back.
+// wait watches a rebuild until it ends, and shows its result. The rebuild continues when a server that was unavailable is
+// back.
 func (r *RebuildCommand) wait(ctx context.Context, c *terminal.Console, server *client.Client, version int) error {
-	view := &rebuildView{c: c}
-	now, raw, err := r.follow(ctx, server, view, version)
-	view.end()
-	if r.Watch && err == nil && view.doing == "" && !c.JSON {
-		c.Note("nothing is being rebuilt now; this is what became of the last one, which ended %s:", terminal.MomentOf(now.UpdatedAt))
-	}
+	view := &rebuildView{progress: terminal.Watch(c, ""), c: c}
+	last, raw, err := r.follow(ctx, server, view, version)
+	view.progress.End()
 	if ctx.Err() != nil && r.WhatIf && err != nil {
-		return r.giveUp(ctx, server)
+		return r.cancelWhatIf(ctx, server)
 	}
 	if err != nil {
 		return err
+	}
+	if r.Watch && !view.seen && !c.JSON {
+		c.Note("nothing is being rebuilt now; this is what became of the last one, which ended %s:", last.UpdatedAt)
 	}
 	if c.JSON {
 		if err := c.Document(raw); err != nil {
 			return err
 		}
-	} else if err := now.print(c); err != nil {
+	} else if err := last.print(c); err != nil {
 		return err
 	}
-	switch now.State {
-	case "active":
-		if !c.JSON {
-			c.Note("%s", r.wayBack(ctx, server, now))
-		}
-	case "retired":
-		if !now.seen() {
-			return &terminal.Failure{Code: terminal.ExitFailed, Detail: terminal.Joined(": ", now.name()+" was given up", now.Error)}
-		}
+	switch {
+	case last.State == "active" && !c.JSON:
+		c.Note("%s", r.wayBack(ctx, server, last))
+	case last.State == "retired" && !last.whatIfEnded():
+		detail := terminal.Joined(": ", last.name()+" was given up", last.Error)
+		return &terminal.Failure{Code: terminal.ExitFailed, Detail: detail}
 	}
-	return now.verdict()
+	return last.verdict()
 }
 
-// wayBack says how to undo the switch to a version, as far as that can be done still.
-func (r *RebuildCommand) wayBack(ctx context.Context, server *client.Client, now Rebuild) string {
-	var all Versions
-	_, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &all)
-	kept := slices.ContainsFunc(all.of(r.Projection).Items, func(v VersionOf) bool { return v.State == "draining" })
-	if err == nil && !kept {
+// wayBack says how to undo the switch to a version, if that is possible still.
+func (r *RebuildCommand) wayBack(ctx context.Context, server *client.Client, last rebuild) string {
+	versions, _, err := r.versions(ctx, server)
+	kept := slices.ContainsFunc(versions, func(v api.Projection) bool { return v.State == "draining" })
+	switch {
+	case err == nil && !kept:
 		return "there is no way back: no version before it is kept any more"
+	case last.repaired():
+		return fmt.Sprintf("there is no way back to version %d, which was wrong: it is dropped within a minute", last.Report.Against)
 	}
-	return now.wayBack()
+	return fmt.Sprintf("go back with: annals rebuild %s --rollback; the version before is kept until the next rebuild, or --retire",
+		last.Projection)
 }
 
-// giveUp ends a what-if that nobody waits for any more.
-func (r *RebuildCommand) giveUp(ctx context.Context, server *client.Client) error {
+// cancelWhatIf ends a what-if whose caller was interrupted.
+func (r *RebuildCommand) cancelWhatIf(ctx context.Context, server *client.Client) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer cancel()
-	var ended Rebuild
-	if _, err := server.Do(ctx, client.Request{Method: http.MethodDelete, Path: r.path("rebuild")}, &ended); err != nil {
+	var ended api.Rebuild
+	if _, err := server.Do(ctx, r.request(http.MethodDelete, "rebuild"), &ended); err != nil {
 		return err
 	}
-	return &terminal.Failure{Code: terminal.ExitFailed, Detail: fmt.Sprintf("interrupted: what was built of version %d of %s is thrown away", ended.Version, ended.Projection)}
+	detail := fmt.Sprintf("interrupted: what was built of version %d of %s is thrown away", ended.Version, ended.Projection)
+	return &terminal.Failure{Code: terminal.ExitFailed, Detail: detail}
 }
 
-// follow looks at a rebuild again and again until it has ended. Version 0 is whichever is running.
-func (r *RebuildCommand) follow(ctx context.Context, server *client.Client, view *rebuildView, version int) (Rebuild, json.RawMessage, error) {
+// follow polls a rebuild until it has ended. Version 0 is the running one.
+func (r *RebuildCommand) follow(
+	ctx context.Context, server *client.Client, view *rebuildView, version int,
+) (rebuild, json.RawMessage, error) {
 	heard := time.Now()
-	for pause := firstLook; ; pause = min(pause*3/2, betweenLooks) {
-		now, raw, err := r.last(ctx, server)
+	for pause := firstPoll; ; pause = min(pause*3/2, pollInterval) {
+		last, raw, err := r.last(ctx, server)
+		f := terminal.AsFailure(err)
 		switch {
 		case ctx.Err() != nil:
-			return now, nil, stoppedWatching(r.Projection)
-		case err != nil && terminal.AsFailure(err).Code == terminal.ExitUnavailable && time.Since(heard) < r.Patience:
-			view.away(terminal.AsFailure(err).Detail)
+			return last, nil, stoppedWatching(r.Projection)
+		case err != nil && f.Code == terminal.ExitUnavailable && time.Since(heard) < r.Patience:
+			view.away(f.Detail)
 		case err != nil:
-			return now, nil, err
-		case version != 0 && now.Version != version:
-			return now, nil, &terminal.Failure{
-				Code: terminal.ExitFailed, Detail: fmt.Sprintf("version %d was followed by version %d meanwhile", version, now.Version),
-				Fix: "annals rebuild " + r.Projection + " --status",
+			return last, nil, err
+		case version != 0 && last.Version != version:
+			return last, nil, &terminal.Failure{
+				Code:   terminal.ExitFailed,
+				Detail: fmt.Sprintf("version %d was followed by version %d meanwhile", version, last.Version),
+				Fix:    "annals rebuild " + r.Projection + " --status",
 			}
-		case now.Progress == nil:
-			return now, raw, nil
+		case last.Progress == nil:
+			return last, raw, nil
 		default:
-			version, heard = now.Version, time.Now()
-			view.show(rebuildProgress(*now.Progress))
+			version, heard = last.Version, time.Now()
+			view.show(*last.Progress)
 		}
 		select {
 		case <-ctx.Done():
-			return now, nil, stoppedWatching(r.Projection)
+			return last, nil, stoppedWatching(r.Projection)
 		case <-time.After(pause):
 		}
 	}
 }
 
-// stoppedWatching says that nothing else has stopped.
 func stoppedWatching(projection string) error {
 	return &terminal.Failure{
 		Code:   terminal.ExitFailed,
@@ -117,73 +120,59 @@ func stoppedWatching(projection string) error {
 	}
 }
 
-// rebuildView shows how far a rebuild has come: a bar if somebody is watching, else a line for each
-// phase, and now and then.
+// rebuildView shows the progress of a rebuild, phase by phase.
 type rebuildView struct {
-	c     *terminal.Console
-	doing string
-	bar   *progressbar.ProgressBar
-	said  time.Time
+	c        *terminal.Console
+	progress *terminal.Progress
+	seen     bool // the rebuild was running
+	waiting  bool // the server is unavailable
 }
 
-func (v *rebuildView) show(p rebuildProgress) {
-	news := p.doing() != v.doing
-	v.doing = p.doing()
-	if v.c.Watched {
-		v.draw(p, news)
-		return
-	}
-	if v.c.JSON || !news && time.Since(v.said) < terminal.BetweenLines {
-		return
-	}
-	v.said = time.Now()
-	v.c.Note("%s", p)
-}
-
-// away says, once, that the server is.
-func (v *rebuildView) away(why string) {
-	if v.doing == waiting {
-		return
-	}
-	v.end()
-	v.doing = waiting
-	if !v.c.JSON {
-		v.c.Note("%s: waiting for it", why)
-	}
-}
-
-// waiting is what a view does while the server is away.
-const waiting = "waiting"
-
-// draw moves the bar; each phase has its own.
-func (v *rebuildView) draw(p rebuildProgress, news bool) {
+func (v *rebuildView) show(p api.RebuildProgress) {
+	v.seen, v.waiting = true, false
 	done, total := p.Streams, p.Total
-	switch p.doing() {
+	switch p.Phase {
 	case "verifying":
 		done = p.Verified
-	case "building indexes", "catching up", "switching":
-		total = -1
+	case "building":
+	default:
+		total = 0
 	}
-	if news {
-		v.end()
-		v.bar = progressbar.NewOptions64(total,
-			progressbar.OptionSetWriter(v.c.Err), progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
-			progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
-		)
-	}
-	if total > 0 { // a bar that cannot be drawn stops nothing
-		_ = v.bar.Set64(min(done, total))
-	} else {
-		_ = v.bar.Add(1)
-	}
-	v.bar.Describe(p.String())
+	v.progress.Show(p.Phase, progressOf(p), done, total)
 }
 
-// end takes the bar away.
-func (v *rebuildView) end() {
-	if v.bar != nil {
-		_ = v.bar.Finish()
-		v.bar = nil
+// away says once that the server is unavailable.
+func (v *rebuildView) away(why string) {
+	if !v.waiting && !v.c.JSON {
+		v.progress.End()
+		v.c.Note("%s: waiting for it", why)
 	}
+	v.seen, v.waiting = true, true
+}
+
+// progressOf is a line about how far a rebuild has come.
+func progressOf(p api.RebuildProgress) string {
+	phases := map[string]string{
+		"indexing": "building indexes", "building": "loading", "catching_up": "catching up", "ready": "switching",
+	}
+	items, rate, left := "", "", ""
+	switch {
+	case p.Phase == "building" && p.Total > 0:
+		items = fmt.Sprintf("%s of %s items", terminal.Counted(p.Streams), terminal.Counted(p.Total))
+	case p.Phase == "verifying":
+		items = fmt.Sprintf("%s of %s items", terminal.Counted(p.Verified), terminal.Counted(max(p.Total, p.Verified)))
+	case p.Phase == "catching_up" && p.Behind > 0:
+		items = terminal.Several(int(p.Behind), "event") + " behind"
+	}
+	if p.Rate > 0 {
+		rate = terminal.Counted(int64(p.Rate)) + " a second"
+	}
+	if p.SecondsLeft >= 1 {
+		left = "about " + terminal.Lasting(p.SecondsLeft) + " left"
+	}
+	phase := phases[p.Phase]
+	if phase == "" {
+		phase = p.Phase
+	}
+	return terminal.Joined(": ", phase, terminal.Joined(" · ", items, rate, left))
 }

@@ -2,12 +2,17 @@ package operate
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/knowledge"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
@@ -25,43 +30,49 @@ type scrubRulesCommand struct {
 	Remove []string `placeholder:"CLASS"`
 }
 
-// scrubRules are the rules by which the server scrubs.
-type scrubRules api.Scrubbing
+// scrubClasses are those of the built-in rules.
+var scrubClasses = []string{"api_key", "jwt", "private_key", "email", "phone", "cc"}
 
 // Run implements the command.
 func (r *scrubRulesCommand) Run(ctx context.Context, c *terminal.Console) error {
-	server, err := r.Connect()
-	if err != nil {
-		return err
-	}
-	path := []string{"v1", "scrubbing"}
-	var rules scrubRules
-	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: path}, &rules)
-	if err != nil {
-		return err
-	}
+	request := client.Get("v1", "scrubbing")
+	var rules api.Scrubbing
 	if len(r.Off)+len(r.On)+len(r.Add)+len(r.Remove) > 0 {
-		if err := r.change(&rules); err != nil {
-			return err
-		}
-		a, err = server.Do(ctx, client.Request{Method: http.MethodPut, Path: path, Header: r.Header(0), Body: rules}, &rules)
+		server, err := r.Connect()
 		if err != nil {
 			return err
 		}
+		if _, err = server.Do(ctx, request, &rules); err == nil {
+			err = r.change(&rules)
+		}
+		if err != nil {
+			return err
+		}
+		request.Method, request.Header, request.Body = http.MethodPut, r.Header(0), rules
+		rules = api.Scrubbing{}
 	}
-	if c.JSON {
-		return c.Document(a.Body)
-	}
-	rules.print(c, r.all())
-	return nil
+	return r.Answer(ctx, c, request, &rules, func() error {
+		if !rules.Active {
+			c.Say("this server redacts nothing: ANNALS_SCRUB is off")
+		}
+		rows := terminal.NewTable("CLASS", "REDACTED", "EXPRESSION")
+		for _, class := range scrubClasses {
+			redacted := "yes"
+			if slices.Contains(rules.Off, class) {
+				redacted = "no"
+			}
+			rows.Row(class, redacted, "")
+		}
+		for _, p := range rules.Patterns {
+			rows.Row(p.Class, "yes", p.Expression)
+		}
+		c.Table(rows)
+		return nil
+	})
 }
 
-func (scrubRulesCommand) all() []string {
-	return []string{"api_key", "jwt", "private_key", "email", "phone", "cc"}
-}
-
-// change changes what the flags say.
-func (r *scrubRulesCommand) change(rules *scrubRules) error {
+// change applies the flags to the rules.
+func (r *scrubRulesCommand) change(rules *api.Scrubbing) error {
 	rules.Active = false
 	rules.Off = slices.DeleteFunc(append(rules.Off, r.Off...), func(class string) bool { return slices.Contains(r.On, class) })
 	slices.Sort(rules.Off)
@@ -77,20 +88,152 @@ func (r *scrubRulesCommand) change(rules *scrubRules) error {
 	return nil
 }
 
-func (s scrubRules) print(c *terminal.Console, classes []string) {
-	if !s.Active {
-		c.Say("this server redacts nothing: ANNALS_SCRUB is off")
+type scrubRecordedCommand struct {
+	terminal.Remote
+
+	Since string `required:"" placeholder:"MOMENT"`
+	Until string `placeholder:"MOMENT"`
+	Plan  bool
+}
+
+// Run implements the command.
+func (s *scrubRecordedCommand) Run(ctx context.Context, c *terminal.Console) error {
+	since, err := terminal.SinceOf("since", s.Since)
+	if err != nil {
+		return err
 	}
-	rows := &terminal.Grid{Heads: []string{"CLASS", "REDACTED", "EXPRESSION"}}
-	for _, class := range classes {
-		redacted := "yes"
-		if slices.Contains(s.Off, class) {
-			redacted = "no"
+	until, err := terminal.ThroughOf("until", s.Until)
+	if err != nil {
+		return err
+	}
+	server, err := s.Connect()
+	if err != nil {
+		return err
+	}
+	slow := server.Within(max(s.Timeout, time.Minute))
+	query := url.Values{"since": {since}}
+	terminal.Put(query, "until", until)
+	if s.Plan {
+		return s.plan(ctx, c, slow, query)
+	}
+	return s.redact(ctx, c, slow, query)
+}
+
+// eachScrubbed decodes the items of an answer about the log, page by page, and returns them as they came.
+func eachScrubbed[T any](
+	ctx context.Context, c *terminal.Console, server *client.Client, r client.Request, do func(T),
+) ([]json.RawMessage, error) {
+	progress := terminal.Watch(c, "scrubbing")
+	defer progress.End()
+	all, first := []json.RawMessage{}, int64(0)
+	for {
+		var page struct {
+			Items []json.RawMessage `json:"items"`
+			api.LogSpan
 		}
-		rows.Row(class, redacted, "")
+		if _, err := server.Do(ctx, r, &page); err != nil {
+			return nil, err
+		}
+		for _, raw := range page.Items {
+			var item T
+			if err := json.Unmarshal(raw, &item); err != nil {
+				return nil, fmt.Errorf("read the server's answer: %w", err)
+			}
+			do(item)
+		}
+		all = append(all, page.Items...)
+		if first == 0 {
+			first = page.From
+		}
+		progress.Set(page.Through-first+1, page.To-first+1)
+		if page.NextCursor == "" {
+			return all, nil
+		}
+		r.Query.Set("cursor", page.NextCursor)
 	}
-	for _, p := range s.Patterns {
-		rows.Row(terminal.Printable(p.Class), "yes", terminal.Printable(p.Expression))
+}
+
+func (s *scrubRecordedCommand) plan(ctx context.Context, c *terminal.Console, server *client.Client, query url.Values) error {
+	found, inNames := knowledge.Redactions{}, 0
+	things, held, texts := map[string]bool{}, map[string]bool{}, map[int64]bool{}
+	rows := terminal.NewTable("WHAT", "POSITION", "EVENT", "FIELD", "FOUND")
+	r := client.Get("v1", "scrubbing", "findings")
+	r.Query = query
+	all, err := eachScrubbed(ctx, c, server, r, func(f api.Finding) {
+		kind := fmt.Sprintf("%d %s", f.Count, f.Class)
+		switch {
+		case f.InName:
+			inNames++
+			kind += ", in a name"
+		case f.Held:
+			held[f.Stream] = true
+			kind += ", under legal hold"
+		default:
+			found[f.Class] += f.Count
+			things[f.Stream], texts[f.Position] = true, true
+		}
+		what := f.ID
+		if what == "" {
+			what = f.Stream
+		}
+		rows.Row(what, fmt.Sprint(f.Position), f.Name, f.Field, kind)
+	})
+	switch {
+	case err != nil:
+		return err
+	case c.JSON:
+		return c.Document(map[string]any{"items": all})
+	case len(all) == 0:
+		c.Say("nothing to redact")
+		return nil
 	}
-	c.Table(rows.Render(c.Width))
+	c.Table(rows)
+	if len(texts) > 0 {
+		c.Say("would redact %s in %s of %d", found.List(), terminal.Several(len(texts), "text"), len(things))
+	}
+	if len(held) > 0 {
+		c.Note("under legal hold, and would be refused: %d", len(held))
+	}
+	if inNames > 0 {
+		c.Note("%d in names cannot be redacted: erase the item, or revise its tags and meta first", inNames)
+	}
+	return nil
+}
+
+func (s *scrubRecordedCommand) redact(ctx context.Context, c *terminal.Console, server *client.Client, query url.Values) error {
+	found, things, texts := knowledge.Redactions{}, 0, 0
+	refused := map[string]string{}
+	r := client.Post(nil, "v1", "scrubbing", "redactions")
+	r.Query = query
+	all, err := eachScrubbed(ctx, c, server, r, func(done api.Redaction) {
+		if done.Refused != "" {
+			refused[done.Stream] = done.Refused
+		}
+		if len(done.Events) > 0 {
+			things++
+			texts += len(done.Events)
+			found.Add(done.Redacted)
+		}
+	})
+	switch {
+	case err != nil:
+	case c.JSON:
+		err = c.Document(map[string]any{"items": all})
+	case texts == 0 && len(refused) == 0:
+		c.Say("nothing to redact")
+	case texts > 0:
+		c.Say("redacted %s in %s of %d", found.List(), terminal.Several(texts, "text"), things)
+		c.Note("the files hold it until they are rewritten: annals erase --sweep")
+	}
+	if err != nil || len(refused) == 0 {
+		return err
+	}
+	for _, why := range refused {
+		c.Note("not redacted: %s", why)
+	}
+	failed := &terminal.Failure{Code: terminal.ExitRefused, Detail: fmt.Sprintf("%d were not redacted", len(refused))}
+	if texts > 0 {
+		failed.Code = terminal.ExitFailed // in part
+	}
+	return failed
 }

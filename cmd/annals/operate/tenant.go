@@ -2,7 +2,7 @@ package operate
 
 import (
 	"context"
-	"net/http"
+	"strings"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -23,19 +23,11 @@ type tenantCreateCommand struct {
 
 // Run implements the command.
 func (t *tenantCreateCommand) Run(ctx context.Context, c *terminal.Console) error {
-	server, err := t.Connect()
-	if err != nil {
-		return err
-	}
-	a, err := server.Do(ctx, client.Request{Method: http.MethodPost, Path: []string{"v1", "tenants"}, Body: api.NewTenant{Name: t.Name}}, nil)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return c.Document(a.Body)
-	}
-	c.Say("the tenant %s is there; give its admin a key with: annals key create user:WHO --role admin --tenant %s", t.Name, t.Name)
-	return nil
+	return t.Answer(ctx, c, client.Post(api.NewTenant{Name: t.Name}, "v1", "tenants"), nil, func() error {
+		c.Say("the tenant %s is there; issue a key for its admin with: annals key create user:WHO --role admin --tenant %s",
+			t.Name, t.Name)
+		return nil
+	})
 }
 
 type tenantListCommand struct {
@@ -45,29 +37,52 @@ type tenantListCommand struct {
 
 // Run implements the command.
 func (t *tenantListCommand) Run(ctx context.Context, c *terminal.Console) error {
-	server, err := t.Connect()
-	if err != nil {
-		return err
-	}
 	var list api.Tenants
-	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "tenants"}}, &list)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return c.Document(a.Body)
-	}
-	rows := &terminal.Grid{Heads: []string{"TENANT", "SINCE", "STATE"}}
-	for _, item := range list.Items {
-		since := "the beginning"
-		if item.CreatedAt != nil {
-			since = terminal.Moment(*item.CreatedAt)
+	return t.Answer(ctx, c, client.Get("v1", "tenants"), &list, func() error {
+		rows := terminal.NewTable("TENANT", "SINCE", "STATE")
+		for _, item := range list.Items {
+			since, state := "the beginning", "active"
+			if item.CreatedAt != nil {
+				since = terminal.Text(item.CreatedAt)
+			}
+			if item.ErasedAt != nil {
+				state = "erased " + terminal.Text(item.ErasedAt)
+			}
+			rows.Row(item.Name, since, state)
 		}
-		state := "active"
-		if item.ErasedAt != nil {
-			state = "erased " + terminal.Moment(*item.ErasedAt)
+		return t.Show(c, rows)
+	})
+}
+
+type WhoamiCommand struct{ terminal.Remote }
+
+// Run implements the command.
+func (w *WhoamiCommand) Run(ctx context.Context, c *terminal.Console) error {
+	var me api.Identity
+	return w.Answer(ctx, c, client.Get("v1", "whoami"), &me, func() error {
+		who := terminal.Joined(" for ", me.Subject, me.OnBehalfOf)
+		c.Say("%s, %s in tenant %s, known by %s", who, me.Role, me.Tenant, me.Authentication)
+		if len(me.Memberships) > 0 {
+			c.Say("belongs to %s", strings.Join(me.Memberships, ", "))
 		}
-		rows.Row(terminal.Printable(item.Name), since, state)
-	}
-	return t.Show(c, rows)
+		return nil
+	})
+}
+
+// Rereadable are the projections that may take in an event twice.
+var Rereadable = []string{"meaning", "past"}
+
+type RereadCommand struct {
+	terminal.Remote
+
+	Projection string `arg:"" complete:"rereadable"`
+}
+
+// Run implements the command.
+func (r *RereadCommand) Run(ctx context.Context, c *terminal.Console) error {
+	var p api.Projection
+	return r.Answer(ctx, c, client.Post(nil, "v1", "projections", r.Projection, "reread"), &p, func() error {
+		c.Say("%s reads the log again, up to position %s; annals doctor tells how far it is", r.Projection, terminal.Counted(p.Head))
+		return nil
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strconv"
 
 	"github.com/annals-kb/annals/client"
@@ -37,7 +36,41 @@ func (e *exportKnowledgeCommand) Run(ctx context.Context, c *terminal.Console) e
 	if err != nil {
 		return err
 	}
-	return e.export(ctx, c, "knowledge", terminal.LargestPage, query)
+	server, err := e.Connect()
+	if err != nil {
+		return err
+	}
+	query.Set("limit", strconv.Itoa(terminal.LargestPage))
+	progress := terminal.Watch(c, "exporting")
+	written := 0
+	err = terminal.WriteFile(c, e.Output, func(out *bytes.Buffer, flush func() error) error {
+		for page, err := range client.Pages[json.RawMessage](ctx, server, []string{"v1", "knowledge"}, query) {
+			if err != nil {
+				return err
+			}
+			for _, item := range page.Items {
+				if err := json.Compact(out, item); err != nil {
+					return fmt.Errorf("read the server's answer: %w", err)
+				}
+				out.WriteByte('\n')
+			}
+			written += len(page.Items)
+			progress.Set(int64(written), 0)
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	progress.End()
+	if err != nil || e.Output == "" {
+		return err
+	}
+	if c.JSON {
+		return c.Document(map[string]any{"file": e.Output, "lines": written})
+	}
+	c.Say("%d lines written to %s", written, e.Output)
+	return nil
 }
 
 type exportLogCommand struct {
@@ -57,18 +90,13 @@ func (e *exportLogCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	if e.Format != "csv" {
-		e.piece(query)
-		return e.provenExport(ctx, c, query)
+	if e.Format == "csv" {
+		if e.After > 0 || e.Through > 0 || e.WithoutTexts {
+			return terminal.Wrong("leave out --format csv, or these",
+				"--after, --through and --without-texts are for the log as it is stored, and CSV is not")
+		}
+		return e.download(ctx, c, asCSV, []string{"v1", "events"}, query)
 	}
-	if e.After > 0 || e.Through > 0 || e.WithoutTexts {
-		return terminal.Wrong("leave out --format csv, or these", "--after, --through and --without-texts are for the log as it is stored, and CSV is not")
-	}
-	return e.download(ctx, c, asCSV, []string{"v1", "events"}, query)
-}
-
-// piece says which piece of the log is exported as it is stored.
-func (e *exportLogCommand) piece(query url.Values) {
 	if e.After > 0 {
 		query.Set("after", strconv.FormatInt(e.After, 10))
 	}
@@ -78,43 +106,5 @@ func (e *exportLogCommand) piece(query url.Values) {
 	if e.WithoutTexts {
 		query.Set("texts", "false")
 	}
-}
-
-// export writes a list to its end, one item a line.
-func (e exporting) export(ctx context.Context, c *terminal.Console, list string, pageSize int, query url.Values) error {
-	server, err := e.Connect()
-	if err != nil {
-		return err
-	}
-	query.Set("limit", strconv.Itoa(pageSize))
-	progress := terminal.Watch(c, "exporting", 0)
-	written := 0
-	err = terminal.WriteWhole(c, e.Output, func(out *bytes.Buffer, flush func() error) error {
-		for page, err := range client.Pages[json.RawMessage](ctx, server, []string{"v1", list}, query) {
-			if err != nil {
-				return err
-			}
-			for _, item := range page.Items {
-				if err := json.Compact(out, item); err != nil {
-					return fmt.Errorf("read the server's answer: %w", err)
-				}
-				out.WriteByte('\n')
-			}
-			written += len(page.Items)
-			progress.Add(int64(out.Len()), len(page.Items))
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	progress.End()
-	if err != nil || e.Output == "" {
-		return err
-	}
-	if c.JSON {
-		return c.Document(map[string]any{"file": e.Output, "lines": written})
-	}
-	c.Say("%d lines written to %s", written, e.Output)
-	return nil
+	return e.provenExport(ctx, c, query)
 }

@@ -64,9 +64,11 @@ func (e *exportFilesCommand) writable() error {
 }
 
 // collect reads every item, with how it was judged, into the files that it belongs to.
-func (e *exportFilesCommand) collect(ctx context.Context, c *terminal.Console, server *client.Client) (files map[string][]json.RawMessage, items int, err error) {
+func (e *exportFilesCommand) collect(
+	ctx context.Context, c *terminal.Console, server *client.Client,
+) (files map[string][]json.RawMessage, items int, err error) {
 	files = map[string][]json.RawMessage{}
-	progress := terminal.Watch(c, "exporting", 0)
+	progress := terminal.Watch(c, "exporting")
 	defer progress.End()
 	query := e.Asked()
 	query.Set("limit", strconv.Itoa(terminal.LargestPage))
@@ -75,7 +77,7 @@ func (e *exportFilesCommand) collect(ctx context.Context, c *terminal.Console, s
 			return nil, 0, err
 		}
 		for _, k := range page.Items {
-			whole, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge", k.ID}}, nil)
+			whole, err := server.Do(ctx, client.Get("v1", "knowledge", k.ID), nil)
 			if whole != nil && (whole.Status == http.StatusGone || whole.Status == http.StatusNotFound) {
 				continue // it was forgotten meanwhile
 			}
@@ -89,7 +91,7 @@ func (e *exportFilesCommand) collect(ctx context.Context, c *terminal.Console, s
 			}
 			files[where.File()] = append(files[where.File()], item)
 			items++
-			progress.Add(int64(len(item)), 1)
+			progress.Set(int64(items), 0)
 		}
 	}
 	return files, items, nil
@@ -105,7 +107,7 @@ func (e *exportFilesCommand) write(files map[string][]json.RawMessage) error {
 	if err != nil {
 		return terminal.Unwritable(e.Dir, err)
 	}
-	defer os.RemoveAll(whole) //nolint:errcheck // what is left of it harms nobody
+	defer os.RemoveAll(whole) //nolint:errcheck // leftovers are harmless
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := writeFile(filepath.Join(whole, filepath.FromSlash(name)), files[name]); err != nil {
 			return terminal.Unwritable(filepath.Join(e.Dir, filepath.FromSlash(name)), err)
@@ -130,18 +132,11 @@ func writeFile(name string, items []json.RawMessage) error {
 	}
 	slices.SortFunc(items, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
 	var out bytes.Buffer
-	array := append(append([]byte("["), bytes.Join(raws(items), []byte(","))...), ']')
-	if err := json.Indent(&out, array, "", "  "); err != nil {
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(items); err != nil {
 		return err
 	}
-	out.WriteByte('\n')
 	return os.WriteFile(name, out.Bytes(), 0o600)
-}
-
-func raws(items []json.RawMessage) [][]byte {
-	all := make([][]byte, len(items))
-	for i, item := range items {
-		all[i] = item
-	}
-	return all
 }

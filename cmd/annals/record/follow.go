@@ -44,7 +44,7 @@ func (l *LogCommand) follow(ctx context.Context, c *terminal.Console, server *cl
 			return err
 		}
 		if !away && err != nil {
-			c.Note("annals: %s; waiting for it", terminal.Printable(f.Detail))
+			c.Note("annals: %s; waiting for it", f.Detail)
 		}
 		away = err != nil
 		select {
@@ -66,7 +66,9 @@ func (s *seen) read(ctx context.Context, c *terminal.Console, server *client.Cli
 	if s.id != "" {
 		header.Set("Last-Event-ID", s.id)
 	}
-	body, err := server.Open(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query, Header: header})
+	q := client.Get("v1", "events")
+	q.Query, q.Header = query, header
+	body, err := server.Open(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -102,10 +104,11 @@ func (s *seen) show(c *terminal.Console, raw json.RawMessage) error {
 		return nil
 	}
 	const widestWhat, widestWho = 15, 24
-	line := fmt.Sprintf("%s  %s  %s  %s", terminal.Moment(e.RecordedAt), terminal.Bold.Render(terminal.Padded(e.What(), widestWhat)),
-		terminal.Padded(e.Who(), widestWho), terminal.Printable(e.Stream))
+	what, who := terminal.Bold.Render(terminal.Padded(e.What(), widestWhat)), terminal.Padded(e.Who(), widestWho)
+	line := terminal.Markupf("%s  %s  %s  %s", terminal.Moment(e.RecordedAt), what, who, e.Stream)
 	if e.Reason != "" {
-		line += terminal.Faint.Render("  " + terminal.OneLine(e.Reason, max(20, c.Width-ansi.StringWidth(line)-12)))
+		room := c.Width - ansi.StringWidth(string(line)) - 12
+		line += terminal.Faint.Render("  " + terminal.OneLine(e.Reason, max(20, room)))
 	}
 	c.Say("%s  %s", line, terminal.Faint.Render(fmt.Sprintf("#%d", e.Position)))
 	return nil

@@ -1,12 +1,15 @@
 package record
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
+	"strings"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
@@ -53,8 +56,62 @@ func (h *HistoryCommand) Run(ctx context.Context, c *terminal.Console) error {
 // expired says that the last confirmation has expired, which is no event. An item that is gone says nothing.
 func (h *HistoryCommand) expired(ctx context.Context, c *terminal.Console, server *client.Client) {
 	var k knowledge.Knowledge
-	_, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge", h.ID}}, &k)
+	_, err := server.Do(ctx, client.Get("v1", "knowledge", h.ID), &k)
 	if err == nil && k.ConfirmationExpired && k.ConfirmUntil != nil {
-		c.Say("○ %s  %s\n    %s", terminal.Moment(*k.ConfirmUntil), terminal.Bold.Render("confirmation expired"), terminal.Bold.Render(fmt.Sprintf("confidence %.2f", k.Rating().Confidence)))
+		c.Say("○ %s  %s\n    %s", k.ConfirmUntil, terminal.Bold.Render("confirmation expired"),
+			terminal.Bold.Render(fmt.Sprintf("confidence %.2f", k.Rating().Confidence)))
 	}
+}
+
+// Event is an entry of the log as the commands show it; a history adds what it changed, and what caused it.
+type Event struct{ api.Event }
+
+// UnmarshalJSON keeps numbers as they were written.
+func (e *Event) UnmarshalJSON(raw []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	return decoder.Decode(&e.Event)
+}
+
+func (e Event) Who() string {
+	return terminal.Joined(" for ", e.Actor, e.OnBehalfOf)
+}
+
+// What is the event's name without its kind: "knowledge.found_helpful" reads "found helpful". A projection that is
+// rolled back to a later version goes forward again.
+func (e Event) What() string {
+	if e.Name == "projection.rolled_back" {
+		var to struct{ Version, From int }
+		if json.Unmarshal(e.Data, &to) == nil && to.Version > to.From {
+			return "rolled forward"
+		}
+	}
+	return happened(e.Name)
+}
+
+func happened(name string) string {
+	_, what, found := strings.Cut(name, ".")
+	if !found {
+		what = name
+	}
+	return strings.ReplaceAll(what, "_", " ")
+}
+
+// why is the reason code, the ticket and the reason of an event.
+func (e Event) why() string {
+	grounds := e.grounds()
+	return terminal.Joined(": ", terminal.Joined(", ", cmp.Or(e.ReasonCode, grounds.ReasonCode), grounds.Ticket), e.Reason)
+}
+
+func (e Event) grounds() (g grounds) {
+	_ = json.Unmarshal(e.Data, &g) // most events have none
+	return g
+}
+
+// grounds are why something was erased, held or released.
+type grounds struct {
+	ReasonCode  string `json:"reason_code"`
+	LegalBasis  string `json:"legal_basis"`
+	RequestedBy string `json:"requested_by"`
+	Ticket      string `json:"ticket"`
 }

@@ -77,7 +77,9 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 }
 
 // importFrom imports one file. One of a directory that cannot be read does not keep the others from being imported.
-func (i *ImportCommand) importFrom(ctx context.Context, c *terminal.Console, server *client.Client, from source, run string, s *summary, failures *failures) error {
+func (i *ImportCommand) importFrom(
+	ctx context.Context, c *terminal.Console, server *client.Client, from source, run string, s *summary, failures *failures,
+) error {
 	input, size, err := OpenInput(ctx, c, from.path)
 	if err != nil && ctx.Err() == nil && from.laid != "" {
 		s.Torn = append(s.Torn, tornFile{from.laid, from.broken(err).Error()})
@@ -90,7 +92,8 @@ func (i *ImportCommand) importFrom(ctx context.Context, c *terminal.Console, ser
 	if err := failures.begin(); err != nil {
 		return err
 	}
-	progress := terminal.Watch(c, terminal.Joined(" ", "importing", from.laid), size)
+	phase, records, read := terminal.Joined(" ", "importing", from.laid), int64(0), int64(0)
+	progress := terminal.Watch(c, phase)
 	defer progress.End()
 	sender := &Sender{
 		Server: server, who: terminal.Joined(" for ", i.As, i.OnBehalfOf), from: from, run: run,
@@ -101,7 +104,8 @@ func (i *ImportCommand) importFrom(ctx context.Context, c *terminal.Console, ser
 		m.parallel = 1 // two lines about the same item: the later one must win
 	}
 	err = m.run(ctx, input, func(b Batch, answers []LineAnswer) error {
-		progress.Add(b.size(), len(b.Records))
+		records, read = records+int64(len(b.Records)), read+b.size()
+		progress.Show(phase, fmt.Sprintf("%s: %s records", phase, terminal.Counted(records)), read, size)
 		for n, answer := range answers {
 			s.count(answer.Status)
 			s.Redacted.Add(answer.Redacted)
@@ -195,13 +199,14 @@ func (s *summary) print(c *terminal.Console, f *failures) error {
 	f.print(c, s.Failed)
 	if len(s.Torn) > 1 { // one is what the command fails with
 		for _, torn := range s.Torn {
-			c.Note("%s", terminal.Printable(torn.Detail))
+			c.Note("%s", torn.Detail)
 		}
 	}
 	if s.Lines == 0 && len(s.Torn) == 0 {
 		c.Note("nothing to import: there is no record in what was read")
 	}
-	c.Say("%d created · %d unchanged · %d revised · %d failed · in %.1f s", s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
+	c.Say("%d created · %d unchanged · %d revised · %d failed · in %.1f s",
+		s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
 	s.Redacted.Print(c)
 	why := whyLeftOut(s.LeftOut)
 	for _, reason := range slices.Sorted(maps.Keys(why)) {
@@ -218,7 +223,8 @@ func (s *summary) verdict(stopped error) error {
 			return &f
 		}
 		f.Detail = fmt.Sprintf("stopped after %s: %s", terminal.Several(s.Lines, "line"), f.Detail)
-		f.Fix = terminal.Joined(", then ", f.Fix, "run the same command again: what was imported already is recognised and stays unchanged")
+		f.Fix = terminal.Joined(", then ", f.Fix,
+			"run the same command again: what was imported already is recognised and stays unchanged")
 		return &f
 	}
 	const again = "and run the same command again: what is there already stays unchanged"

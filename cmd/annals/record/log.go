@@ -66,11 +66,32 @@ func (l *LogCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if c.JSON {
 		return c.Document(map[string]any{"items": items})
 	}
-	if len(items) == 0 && (len(query) > 0 || l.After != 0) {
-		l.Empty(c, "nothing of that kind happened, as far as you may see")
+	if len(items) == 0 {
+		why := "nothing happened yet"
+		if len(query) > 0 || l.After != 0 {
+			why = "nothing of that kind happened, as far as you may see"
+		}
+		l.Empty(c, why)
 		return nil
 	}
-	return l.print(c, items)
+	rows := terminal.NewTable(eventHeads...)
+	rows.Spare = []string{"WHO", "WHEN"}
+	for _, raw := range items {
+		row, err := eventRow(raw)
+		if err != nil {
+			return fmt.Errorf("read the server's answer: %w", err)
+		}
+		rows.Row(row...)
+	}
+	return l.Show(c, rows)
+}
+
+var eventHeads = []string{"#", "WHEN", "WHAT", "WHO", "STREAM"}
+
+func eventRow(raw json.RawMessage) ([]any, error) {
+	var e Event
+	err := json.Unmarshal(raw, &e)
+	return []any{fmt.Sprint(e.Position), e.RecordedAt, e.What(), e.Who(), e.Stream}, err
 }
 
 // chosen reads the newest events that the query selects, or the first after a position, and gives them oldest first.
@@ -90,22 +111,6 @@ func (l *LogCommand) chosen(ctx context.Context, server *client.Client, query ur
 		slices.Reverse(items)
 	}
 	return items, nil
-}
-
-func (l *LogCommand) print(c *terminal.Console, items []json.RawMessage) error {
-	rows := &terminal.Grid{Heads: []string{"#", "WHEN", "WHAT", "WHO", "STREAM"}, Spare: []string{"WHO", "WHEN"}}
-	for _, raw := range items {
-		var e Event
-		if err := json.Unmarshal(raw, &e); err != nil {
-			return fmt.Errorf("read the server's answer: %w", err)
-		}
-		rows.Row(strconv.FormatInt(e.Position, 10), terminal.Moment(e.RecordedAt), e.What(), e.Who(), terminal.Printable(e.Stream))
-	}
-	if len(items) == 0 {
-		l.Empty(c, "nothing happened yet")
-		return nil
-	}
-	return l.Show(c, rows)
 }
 
 // asked are the filters as parameters of the log.

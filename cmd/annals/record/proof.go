@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"strconv"
@@ -13,11 +12,10 @@ import (
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/proof"
 )
 
-// ProofCommands ask the server for what its log can be held to.
+// ProofCommands ask the server for what proves its log.
 type ProofCommands struct {
 	Key         proofKeyCommand         `cmd:""`
 	Checkpoint  proofCheckpointCommand  `cmd:""`
@@ -34,7 +32,7 @@ func (p *proofKeyCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	key, err := publicKey(ctx, server)
+	key, err := publicKey(ctx, server, "")
 	if err != nil {
 		return err
 	}
@@ -45,18 +43,17 @@ func (p *proofKeyCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return nil
 }
 
-func publicKey(ctx context.Context, server *client.Client) (string, error) {
-	var given api.LogKey
-	_, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "log", "key"}}, &given)
-	return given.Key, err
-}
-
-// keyIn is a key, or the first one in a file of that name.
-func keyIn(said string) string {
-	if text, err := os.ReadFile(said); err == nil && len(strings.Fields(string(text))) > 0 {
-		return strings.Fields(string(text))[0]
+// publicKey is the named key, or the first one in a file of that name, or the server's own without a name.
+func publicKey(ctx context.Context, server *client.Client, named string) (string, error) {
+	if text, err := os.ReadFile(named); err == nil && len(strings.Fields(string(text))) > 0 {
+		return strings.Fields(string(text))[0], nil
 	}
-	return said
+	if named != "" {
+		return named, nil
+	}
+	var own api.LogKey
+	_, err := server.Do(ctx, client.Get("v1", "log", "key"), &own)
+	return own.Key, err
 }
 
 type proofCheckpointCommand struct{ terminal.Remote }
@@ -80,12 +77,15 @@ func (p *proofCheckpointCommand) Run(ctx context.Context, c *terminal.Console) e
 
 // newestNote is the newest checkpoint as it was signed, and all of the answer.
 func newestNote(ctx context.Context, server *client.Client) (string, *client.Response, error) {
-	var given api.Checkpoint
-	answer, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "log", "checkpoint"}}, &given)
-	if err == nil && given.Note == "" {
-		err = &terminal.Failure{Code: terminal.ExitUnavailable, Detail: "nothing is signed yet", Fix: "the first event that is recorded is signed a second or two later: ask again"}
+	var newest api.Checkpoint
+	answer, err := server.Do(ctx, client.Get("v1", "log", "checkpoint"), &newest)
+	if err == nil && newest.Note == "" {
+		err = &terminal.Failure{
+			Code: terminal.ExitUnavailable, Detail: "nothing is signed yet",
+			Fix: "the first event is signed a second or two after it is recorded: ask again",
+		}
 	}
-	return given.Note, answer, err
+	return newest.Note, answer, err
 }
 
 type proofEventCommand struct {
@@ -106,33 +106,39 @@ func (p *proofEventCommand) Run(ctx context.Context, c *terminal.Console) error 
 		return err
 	}
 	var certificate proof.Certificate
-	answer, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "log", "proof", receipt.EventID}}, &certificate)
+	answer, err := server.Do(ctx, client.Get("v1", "log", "proof", receipt.EventID), &certificate)
 	if err != nil {
 		return err
 	}
 	if err := receipt.Check(certificate); err != nil {
-		return &terminal.Failure{Code: terminal.ExitFailed, Detail: "not verified: " + err.Error(), Fix: "annals verify names the place"}
+		return notVerified(err, "annals verify names the place")
 	}
 	if c.JSON {
 		return c.Document(answer.Body)
 	}
-	key, trusted := keyIn(p.Key), "the key that you named"
-	if key == "" {
-		trusted = "the server's own key"
-		if key, err = publicKey(ctx, server); err != nil {
-			return err
-		}
+	key, err := publicKey(ctx, server, p.Key)
+	if err == nil {
+		err = verifyCertificate(c, certificate, []string{key})
 	}
-	if err := verifyCertificate(c, certificate, []string{key}); err != nil {
+	if err != nil {
 		return err
+	}
+	trusted := "the server's own key"
+	if p.Key != "" {
+		trusted = "the key that you named"
 	}
 	c.Say("signed with %s", trusted)
 	return nil
 }
 
+// notVerified is the failure of a verification that has found something wrong.
+func notVerified(err error, fix string) error {
+	return &terminal.Failure{Code: terminal.ExitFailed, Detail: "not verified: " + err.Error(), Fix: fix}
+}
+
 // receiptOf is an event's id, or a receipt, in one word or in three.
-func receiptOf(said []string) (r proof.Receipt, err error) {
-	words := strings.Fields(strings.Join(said, " "))
+func receiptOf(given []string) (r proof.Receipt, err error) {
+	words := strings.Fields(strings.Join(given, " "))
 	switch len(words) {
 	case 1:
 		return proof.Receipt{EventID: words[0]}, nil
@@ -141,7 +147,8 @@ func receiptOf(said []string) (r proof.Receipt, err error) {
 			return r, nil
 		}
 	}
-	return r, terminal.Wrong("as in annals proof event ID, or annals proof event ID POSITION HASH", "that is neither an event's id nor a receipt")
+	return r, terminal.Wrong("as in annals proof event ID, or annals proof event ID POSITION HASH",
+		"that is neither an event's id nor a receipt")
 }
 
 type proofConsistencyCommand struct {
@@ -151,67 +158,72 @@ type proofConsistencyCommand struct {
 	Key  string `env:"ANNALS_LOG_KEYS" placeholder:"KEY"`
 }
 
+// checkpointIn reads the text of a checkpoint from a file.
+func checkpointIn(name string) (string, error) {
+	const fix = "it is the text that annals proof checkpoint prints"
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", terminal.Wrong(fix, "the checkpoint cannot be read: %s", err)
+	}
+	if !proof.IsCheckpoint(string(text)) {
+		return "", terminal.Wrong(fix, "%s is no checkpoint", name)
+	}
+	return string(text), nil
+}
+
 // Run implements the command.
 func (p *proofConsistencyCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := p.Connect()
 	if err != nil {
 		return err
 	}
-	key := keyIn(p.Key)
-	if key == "" {
-		if key, err = publicKey(ctx, server); err != nil {
-			return err
-		}
-	}
-	text, err := os.ReadFile(p.File)
-	if err != nil {
-		return terminal.Wrong("it is the text that annals proof checkpoint prints", "the checkpoint cannot be read: %s", err)
-	}
-	if !proof.IsCheckpoint(string(text)) {
-		return terminal.Wrong("it is the text that annals proof checkpoint prints", "%s is no checkpoint", p.File)
-	}
-	kept, err := proof.Open(string(text), key)
-	if err != nil {
-		return &terminal.Failure{Code: terminal.ExitFailed, Detail: "the checkpoint that was kept: " + err.Error(), Fix: "name the key that signed it with --key"}
-	}
-	now, err := newest(ctx, server, key)
+	key, err := publicKey(ctx, server, p.Key)
 	if err != nil {
 		return err
 	}
+	text, err := checkpointIn(p.File)
+	if err != nil {
+		return err
+	}
+	kept, err := proof.Open(text, key)
+	if err != nil {
+		return &terminal.Failure{
+			Code: terminal.ExitFailed, Detail: "the checkpoint that was kept: " + err.Error(),
+			Fix: "name the key that signed it with --key",
+		}
+	}
+	note, _, err := newestNote(ctx, server)
+	if err != nil {
+		return err
+	}
+	now, err := proof.Open(note, key)
+	if err != nil {
+		return &terminal.Failure{Code: terminal.ExitFailed, Detail: "the newest checkpoint: " + err.Error()}
+	}
 	if now.Size < kept.Size {
-		return &terminal.Failure{Code: terminal.ExitFailed, Detail: fmt.Sprintf("the log was cut: it had %d events, and has %d", kept.Size, now.Size)}
+		detail := fmt.Sprintf("the log was cut: it had %d events, and has %d", kept.Size, now.Size)
+		return &terminal.Failure{Code: terminal.ExitFailed, Detail: detail}
 	}
 	var path api.Consistency
 	if kept.Size > 0 {
-		query := url.Values{"from": {strconv.FormatInt(kept.Size, 10)}, "to": {strconv.FormatInt(now.Size, 10)}}
-		if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "log", "consistency"}, Query: query}, &path); err != nil {
+		q := client.Get("v1", "log", "consistency")
+		q.Query = url.Values{"from": {strconv.FormatInt(kept.Size, 10)}, "to": {strconv.FormatInt(now.Size, 10)}}
+		if _, err := server.Do(ctx, q, &path); err != nil {
 			return err
 		}
 		if err := proof.CheckConsistency(kept, now, path.Path); err != nil {
-			return &terminal.Failure{Code: terminal.ExitFailed, Detail: "not verified: " + err.Error(), Fix: "annals verify names the place"}
+			return notVerified(err, "annals verify names the place")
 		}
 	}
 	if c.JSON {
 		return c.Document(map[string]any{
 			"verified": true, "from": kept.Size, "to": now.Size, "origin": now.Origin,
-			"earlier": string(text), "later": now.Note, "path": path.Path,
+			"earlier": text, "later": now.Note, "path": path.Path,
 		})
 	}
-	c.Say("%s: %s has %d events, and the first %d are those of the checkpoint", terminal.Green.Render("verified"), now.Origin, now.Size, kept.Size)
+	c.Say("%s: %s has %d events, and the first %d are those of the checkpoint",
+		terminal.Green.Render("verified"), now.Origin, now.Size, kept.Size)
 	return nil
-}
-
-// newest is the newest checkpoint, signed by the key.
-func newest(ctx context.Context, server *client.Client, key string) (domain.Checkpoint, error) {
-	note, _, err := newestNote(ctx, server)
-	if err != nil {
-		return domain.Checkpoint{}, err
-	}
-	c, err := proof.Open(note, key)
-	if err != nil {
-		return c, &terminal.Failure{Code: terminal.ExitFailed, Detail: "the newest checkpoint: " + err.Error()}
-	}
-	return c, nil
 }
 
 type proofNewKeyCommand struct {

@@ -1,18 +1,17 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
@@ -41,7 +40,10 @@ type reporting struct {
 }
 
 // report asks for a report and prints it by a table of so many heads.
-func (r reporting) report(ctx context.Context, c *terminal.Console, name string, query url.Values, heads []string, row func(json.RawMessage) ([]string, error)) error {
+func (r reporting) report(
+	ctx context.Context, c *terminal.Console, name string, query url.Values, heads []string,
+	row func(json.RawMessage) ([]any, error),
+) error {
 	if err := terminal.PutTimes(query, map[string]string{"from": r.From, "to": r.To}); err != nil {
 		return err
 	}
@@ -58,22 +60,26 @@ func (r reporting) report(ctx context.Context, c *terminal.Console, name string,
 	if err != nil {
 		return err
 	}
-	items, more, err := r.first(ctx, server, path, query)
+	if r.Limit < 1 {
+		return terminal.NothingAsked(r.Limit)
+	}
+	page, err := terminal.ReadFirst(ctx, server, path, query, r.Limit, terminal.LargestLogPage)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return c.Document(map[string]any{"items": items})
+		return c.Document(map[string]any{"items": page.Items})
 	}
-	if len(items) == 0 {
+	if len(page.Items) == 0 {
 		r.Empty(c, "nothing")
 		if name == "usage" {
-			c.Note("who was given it is on record only if the server was told to record that: ANNALS_RECORD_RETRIEVALS=all, which is off by default")
+			c.Note("retrievals are recorded only with ANNALS_RECORD_RETRIEVALS=all on the server, which is off by default")
 		}
 		return nil
 	}
-	rows := &terminal.Grid{Heads: heads, Spare: []string{"WHO", "LAST", "WHEN"}}
-	for _, raw := range items {
+	rows := terminal.NewTable(heads...)
+	rows.Spare = []string{"WHO", "LAST", "WHEN"}
+	for _, raw := range page.Items {
 		cells, err := row(raw)
 		if err != nil {
 			return fmt.Errorf("read the server's answer: %w", err)
@@ -83,19 +89,10 @@ func (r reporting) report(ctx context.Context, c *terminal.Console, name string,
 	if err := r.Show(c, rows); err != nil {
 		return err
 	}
-	if more {
+	if page.NextCursor != "" {
 		c.Note("there is more: --limit N shows it, --format csv has all of it")
 	}
 	return nil
-}
-
-// first reads so many items of a list, and tells whether there are more.
-func (r reporting) first(ctx context.Context, server *client.Client, path []string, query url.Values) (items []json.RawMessage, more bool, err error) {
-	if r.Limit < 1 {
-		return nil, false, terminal.NothingAsked(r.Limit)
-	}
-	page, err := terminal.ReadFirst(ctx, server, path, query, r.Limit, terminal.LargestLogPage)
-	return page.Items, page.NextCursor != "", err
 }
 
 type reportActorCommand struct {
@@ -106,13 +103,7 @@ type reportActorCommand struct {
 
 // Run implements the command.
 func (r *reportActorCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return r.report(ctx, c, "actor", url.Values{"actor": {r.Actor}}, []string{"#", "WHEN", "WHAT", "WHO", "STREAM"}, deed)
-}
-
-func deed(raw json.RawMessage) ([]string, error) {
-	var e Event
-	err := json.Unmarshal(raw, &e)
-	return []string{strconv.FormatInt(e.Position, 10), terminal.Moment(e.RecordedAt), e.What(), e.Who(), terminal.Printable(e.Stream)}, err
+	return r.report(ctx, c, "actor", url.Values{"actor": {r.Actor}}, eventHeads, eventRow)
 }
 
 type reportChangesCommand struct {
@@ -123,21 +114,21 @@ type reportChangesCommand struct {
 
 // Run implements the command.
 func (r *reportChangesCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return r.report(ctx, c, "changes", url.Values{"scope": {r.Scope}}, []string{"#", "WHEN", "WHO", "ID", "WHAT"}, func(raw json.RawMessage) ([]string, error) {
+	heads := []string{"#", "WHEN", "WHO", "ID", "WHAT"}
+	return r.report(ctx, c, "changes", url.Values{"scope": {r.Scope}}, heads, func(raw json.RawMessage) ([]any, error) {
 		var e Event
 		err := json.Unmarshal(raw, &e)
 		_, id, _ := strings.Cut(e.Stream, ":")
-		what := []string{terminal.Joined(": ", e.What(), terminal.OneLine(e.Reason, knowledge.SnippetColumns))}
+		what := terminal.Markup(terminal.Joined(": ", e.What(), terminal.OneLine(e.Reason, knowledge.SnippetColumns)))
 		for _, change := range e.Changes {
 			if e.What() != "remembered" {
-				line := changeLine(change, ansi.StringWidth(terminal.Printable(change.Field)), knowledge.SnippetColumns)
+				what += " · " + changeLine(change, ansi.StringWidth(change.Field), knowledge.SnippetColumns)
 				if change.Policy != "" {
-					line += " by " + terminal.Printable(change.Policy)
+					what += terminal.Markupf(" by %s", change.Policy)
 				}
-				what = append(what, line)
 			}
 		}
-		return []string{strconv.FormatInt(e.Position, 10), terminal.Moment(e.RecordedAt), e.Who(), terminal.Printable(id), strings.Join(what, " · ")}, err
+		return []any{fmt.Sprint(e.Position), e.RecordedAt, e.Who(), id, what}, err
 	})
 }
 
@@ -149,15 +140,14 @@ type ranking struct {
 	Owner string `group:"filter" placeholder:"ENTITY"`
 }
 
-func (r ranking) asked() url.Values {
+func (r ranking) rank(
+	ctx context.Context, c *terminal.Console, name string, heads []string, row func(api.ItemStanding) []any,
+) error {
 	query := url.Values{}
 	terminal.Put(query, "scope", r.Scope)
 	terminal.Put(query, "owner", r.Owner)
-	return query
-}
-
-func (r ranking) rank(ctx context.Context, c *terminal.Console, name string, heads []string, row func(api.ItemStanding) []string) error {
-	return r.report(ctx, c, name, r.asked(), slices.Insert(heads, len(heads)-1, terminal.Mark), func(raw json.RawMessage) ([]string, error) {
+	heads = slices.Insert(heads, len(heads)-1, terminal.Mark)
+	return r.report(ctx, c, name, query, heads, func(raw json.RawMessage) ([]any, error) {
 		var s api.ItemStanding
 		err := json.Unmarshal(raw, &s)
 		status, expired := s.Status, ""
@@ -168,7 +158,8 @@ func (r ranking) rank(ctx context.Context, c *terminal.Console, name string, hea
 			expired = "expired"
 		}
 		cells := row(s)
-		return slices.Insert(cells, len(cells)-1, knowledge.AmberIf(terminal.Joined(", ", status, expired))), err
+		mark := terminal.Amber.Render(terminal.Joined(", ", status, expired))
+		return slices.Insert(cells, len(cells)-1, any(mark)), err
 	})
 }
 
@@ -176,8 +167,10 @@ type reportHarmCommand struct{ ranking }
 
 // Run implements the command.
 func (r *reportHarmCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return r.rank(ctx, c, "harm", []string{"HARM", "LAST", "HELPFUL", "CONFIDENCE", "ID", "TASK"}, func(s api.ItemStanding) []string {
-		return []string{strconv.Itoa(s.Count), terminal.MomentOf(s.Last), strconv.Itoa(domain.Rating{Helpful: s.Helpful}.Others()), fmt.Sprintf("%.2f", s.Confidence), terminal.Printable(s.ID), terminal.OneLine(s.Task, knowledge.SnippetColumns)}
+	heads := []string{"HARM", "LAST", "HELPFUL", "CONFIDENCE", "ID", "TASK"}
+	return r.rank(ctx, c, "harm", heads, func(s api.ItemStanding) []any {
+		helpful := domain.Rating{Helpful: s.Helpful}.Others()
+		return []any{s.Count, s.Last, helpful, score(&s.Confidence), s.ID, terminal.OneLine(s.Task, knowledge.SnippetColumns)}
 	})
 }
 
@@ -185,8 +178,10 @@ type reportStaleCommand struct{ ranking }
 
 // Run implements the command.
 func (r *reportStaleCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return r.rank(ctx, c, "stale", []string{"REPORTS", "LAST", "CONFIDENCE", "ID", "WHY"}, func(s api.ItemStanding) []string {
-		return []string{strconv.Itoa(s.Count), terminal.MomentOf(s.Last), fmt.Sprintf("%.2f", s.Confidence), terminal.Printable(s.ID), terminal.OneLine(terminal.Joined(" · ", s.Reason, s.Task), knowledge.SnippetColumns)}
+	heads := []string{"REPORTS", "LAST", "CONFIDENCE", "ID", "WHY"}
+	return r.rank(ctx, c, "stale", heads, func(s api.ItemStanding) []any {
+		why := terminal.OneLine(terminal.Joined(" · ", s.Reason, s.Task), knowledge.SnippetColumns)
+		return []any{s.Count, s.Last, score(&s.Confidence), s.ID, why}
 	})
 }
 
@@ -194,22 +189,18 @@ type reportDecliningCommand struct{ ranking }
 
 // Run implements the command.
 func (r *reportDecliningCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return r.rank(ctx, c, "declining", []string{"FROM", "TO", "FELL", "LAST", "ID", "TASK"}, func(s api.ItemStanding) []string {
-		return []string{
-			fmt.Sprintf("%.2f", terminal.OrZero(s.Before)), fmt.Sprintf("%.2f", terminal.OrZero(s.After)), fmt.Sprintf("%.2f", terminal.OrZero(s.Before)-terminal.OrZero(s.After)),
-			terminal.MomentOf(s.Last), terminal.Printable(s.ID), terminal.OneLine(s.Task, knowledge.SnippetColumns),
-		}
+	return r.rank(ctx, c, "declining", []string{"FROM", "TO", "FELL", "LAST", "ID", "TASK"}, func(s api.ItemStanding) []any {
+		fell := terminal.OrZero(s.Before) - terminal.OrZero(s.After)
+		task := terminal.OneLine(s.Task, knowledge.SnippetColumns)
+		return []any{score(s.Before), score(s.After), score(&fell), s.Last, s.ID, task}
 	})
 }
 
-// reliance is an occasion on which an item was used, or a request was denied.
-type reliance struct{ api.Usage }
+func score(value *float64) string { return fmt.Sprintf("%.2f", terminal.OrZero(value)) }
 
-func (r reliance) who() string {
-	if r.Actor == "" {
-		return "nobody known"
-	}
-	return terminal.Printable(terminal.Joined(" for ", r.Actor, r.OnBehalfOf))
+// whoUsed is the actor of a usage or of a denied request.
+func whoUsed(u api.Usage) string {
+	return cmp.Or(terminal.Joined(" for ", u.Actor, u.OnBehalfOf), "nobody known")
 }
 
 type reportUsageCommand struct {
@@ -223,10 +214,11 @@ type reportUsageCommand struct {
 func (r *reportUsageCommand) Run(ctx context.Context, c *terminal.Console) error {
 	query := url.Values{"id": {r.ID}}
 	terminal.Put(query, "actor", r.Actor)
-	return r.report(ctx, c, "usage", query, []string{"WHEN", "HOW", "WHO", "HARM", "TRACE OR REQUEST"}, func(raw json.RawMessage) ([]string, error) {
-		var a reliance
+	heads := []string{"WHEN", "HOW", "WHO", "HARM", "TRACE OR REQUEST"}
+	return r.report(ctx, c, "usage", query, heads, func(raw json.RawMessage) ([]any, error) {
+		var a api.Usage
 		err := json.Unmarshal(raw, &a)
-		how, harm, belongs := a.Kind, "none known", a.TraceID
+		how, harm := a.Kind, terminal.Markup("none known")
 		switch a.Kind {
 		case "search":
 			how = fmt.Sprintf("search, %d. (%.2f)", a.Rank, a.Score)
@@ -239,10 +231,7 @@ func (r *reportUsageCommand) Run(ctx context.Context, c *terminal.Console) error
 		case a.HarmfulAt != nil:
 			harm = terminal.Red.Render("though it was known")
 		}
-		if belongs == "" {
-			belongs = a.RequestID
-		}
-		return []string{terminal.Moment(a.At), how, a.who(), harm, terminal.Printable(belongs)}, err
+		return []any{a.At, how, whoUsed(a), harm, cmp.Or(a.TraceID, a.RequestID)}, err
 	})
 }
 
@@ -256,9 +245,10 @@ type reportDenialsCommand struct {
 func (r *reportDenialsCommand) Run(ctx context.Context, c *terminal.Console) error {
 	query := url.Values{}
 	terminal.Put(query, "actor", r.Actor)
-	return r.report(ctx, c, "denials", query, []string{"WHEN", "STATUS", "WHO", "WHAT", "ID"}, func(raw json.RawMessage) ([]string, error) {
-		var a reliance
+	heads := []string{"WHEN", "STATUS", "WHO", "WHAT", "ID"}
+	return r.report(ctx, c, "denials", query, heads, func(raw json.RawMessage) ([]any, error) {
+		var a api.Usage
 		err := json.Unmarshal(raw, &a)
-		return []string{terminal.Moment(a.At), strconv.Itoa(a.Status), a.who(), terminal.Printable(a.Route), terminal.Printable(a.Item)}, err
+		return []any{a.At, a.Status, whoUsed(a), a.Route, a.Item}, err
 	})
 }

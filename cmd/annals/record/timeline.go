@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strings"
+
+	"encoding/json"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -22,22 +23,18 @@ type timeline struct {
 
 // show shows an event as a step.
 func (t *timeline) show(e Event) {
-	c := t.console
-	c.Say("● %s  %s  %s  %s", terminal.Moment(e.RecordedAt), terminal.Bold.Render(e.What()), e.Who(), terminal.Faint.Render(fmt.Sprintf("#%d", e.Position)))
+	position := terminal.Faint.Render(fmt.Sprintf("#%d", e.Position))
+	t.console.Say("● %s  %s  %s  %s", e.RecordedAt, terminal.Bold.Render(e.What()), e.Who(), position)
 	if e.OccurredAt != nil {
-		t.line("it happened " + terminal.Moment(*e.OccurredAt))
+		t.text("it happened", terminal.Text(e.OccurredAt))
 	}
-	if why := e.why(); why != "" {
-		t.text("why: " + why)
-	}
-	if basis := e.grounds().LegalBasis; basis != "" {
-		t.text("legal basis: " + basis)
-	}
-	if by := e.grounds().RequestedBy; by != "" {
-		t.text("requested by: " + by)
-	}
-	for _, said := range e.said() {
-		t.text(said)
+	t.text("why:", e.why())
+	t.text("legal basis:", e.grounds().LegalBasis)
+	t.text("requested by:", e.grounds().RequestedBy)
+	var vote struct{ Query, Outcome string }
+	if json.Unmarshal(e.Text, &vote) == nil {
+		t.text("used for:", vote.Query)
+		t.text("outcome:", vote.Outcome)
 	}
 	if e.TextErased {
 		t.line(terminal.Faint.Render("its text was erased"))
@@ -53,7 +50,7 @@ func (t *timeline) show(e Event) {
 		t.confidence = *e.Confidence
 	}
 	for _, cause := range e.CausedBy {
-		t.text("caused by " + describedCause(cause))
+		t.text("caused by", describedCause(cause))
 	}
 	if t.ids {
 		t.envelope(e)
@@ -74,8 +71,8 @@ func (t *timeline) changes(e Event) {
 		switch {
 		case change.Field == "eval.confidence":
 		case t.diff && !began && len(change.Diff) > 0:
-			t.line(terminal.Faint.Render(terminal.Printable(change.Field)))
-			t.text(t.marked(change.Diff))
+			t.line(terminal.Faint.Render(change.Field))
+			t.wrapped(string(t.marked(change.Diff)))
 		default:
 			t.line(changeLine(change, widest, t.console.Width-margin))
 		}
@@ -84,35 +81,22 @@ func (t *timeline) changes(e Event) {
 
 // marked is a difference on one colour for what went and another for what came, or between marks where
 // there are no colours.
-func (t *timeline) marked(edits []api.FieldChange) string {
-	var all strings.Builder
+func (t *timeline) marked(edits []api.FieldChange) (all terminal.Markup) {
 	for _, e := range edits {
-		said := terminal.Printable(e.Text)
 		switch {
 		case e.Op == "same":
-			all.WriteString(said)
+			all += terminal.Markupf("%s", e.Text)
 		case e.Op == "removed" && t.console.Coloured():
-			all.WriteString(eachLine(said, func(line string) string { return terminal.Red.Strikethrough(true).Render(line) }))
+			all += terminal.Struck.Render(e.Text)
 		case e.Op == "removed":
-			all.WriteString("[-" + said + "-]")
+			all += terminal.Markupf("[-%s-]", e.Text)
 		case t.console.Coloured():
-			all.WriteString(eachLine(said, func(line string) string { return terminal.Green.Render(line) }))
+			all += terminal.Green.Render(e.Text)
 		default:
-			all.WriteString("{+" + said + "+}")
+			all += terminal.Markupf("{+%s+}", e.Text)
 		}
 	}
-	return all.String()
-}
-
-// eachLine renders lines by themselves: a style would fill them up to one width.
-func eachLine(said string, render func(string) string) string {
-	lines := strings.Split(said, "\n")
-	for i, line := range lines {
-		if line != "" {
-			lines[i] = render(line)
-		}
-	}
-	return strings.Join(lines, "\n")
+	return all
 }
 
 // envelope shows how we know who it was, and what it belongs to.
@@ -126,7 +110,7 @@ func (t *timeline) envelope(e Event) {
 	}
 	for _, fact := range facts {
 		if fact[1] != "" {
-			t.line(terminal.Faint.Render(fmt.Sprintf("%-13s  %s", fact[0], terminal.Printable(fact[1]))))
+			t.line(terminal.Faint.Render(fmt.Sprintf("%-13s  %s", fact[0], fact[1])))
 		}
 	}
 }
@@ -134,38 +118,44 @@ func (t *timeline) envelope(e Event) {
 // margin is how many columns stand before what is said about a step.
 const margin = 4
 
-func (t *timeline) bar() string {
+func (t *timeline) line(said terminal.Markup) {
+	bar := terminal.Faint.Render("│") + "   "
 	if t.last {
-		return "    "
+		bar = "    "
 	}
-	return terminal.Faint.Render("│") + "   "
+	t.console.Lines(string(bar + said))
 }
 
-func (t *timeline) line(said string) { t.console.Table(t.bar() + said) }
-
-// text wraps what people wrote.
-func (t *timeline) text(said string) {
-	for _, line := range terminal.Wrapped(said, t.console.Width-margin) {
-		t.line(line)
+// text shows a fact with its name, unless it is empty.
+func (t *timeline) text(name, said string) {
+	if said != "" {
+		t.wrapped(terminal.Printable(name + " " + said))
 	}
 }
 
-// describedCause says what a cause was, as far as anybody may know.
+func (t *timeline) wrapped(text string) {
+	for _, line := range terminal.Wrapped(text, t.console.Width-margin) {
+		t.line(terminal.Markup(line))
+	}
+}
+
+// describedCause names a cause, as far as the caller may see it.
 func describedCause(c api.Cause) string {
 	if c.Name == "" {
-		return terminal.Printable(c.ID)
+		return c.ID
 	}
-	return fmt.Sprintf("%s %s, %s #%d", terminal.Printable(c.Stream), happened(c.Name), terminal.Printable(terminal.Joined(" for ", c.Actor, c.OnBehalfOf)), c.Position)
+	who := terminal.Joined(" for ", c.Actor, c.OnBehalfOf)
+	return fmt.Sprintf("%s %s, %s #%d", c.Stream, happened(c.Name), who, c.Position)
 }
 
-// changeLine shows a change as before → after, of objects the keys that differ, each side cut to what fits around what differs.
-func changeLine(c api.Change, widest, columns int) string {
-	name := terminal.Printable(c.Field)
-	name += strings.Repeat(" ", widest-ansi.StringWidth(name))
+// changeLine shows a change as before → after, of objects the keys that differ, each side cut to what fits around what
+// differs.
+func changeLine(c api.Change, widest, columns int) terminal.Markup {
+	name := terminal.Faint.Render(terminal.Padded(terminal.Printable(c.Field), widest)) + "  "
 	was, is := c.Before, c.After
 	rest := columns - widest - 2
 	if shownSide(c.Field, was) == "" {
-		return terminal.Faint.Render(name) + "  " + terminal.OneLine(cmp.Or(shownSide(c.Field, is), "—"), rest)
+		return name + terminal.Markup(terminal.OneLine(cmp.Or(shownSide(c.Field, is), "—"), rest))
 	}
 	was, is = terminal.Differing(was, is)
 	before, after := cmp.Or(shownSide(c.Field, was), "—"), cmp.Or(shownSide(c.Field, is), "—")
@@ -174,7 +164,8 @@ func changeLine(c api.Change, widest, columns int) string {
 	}
 	side := (rest - 3) / 2
 	before, after = fromDifference(before, after, side)
-	return terminal.Faint.Render(name) + "  " + terminal.OneLine(before, side) + " → " + terminal.OneLine(after, rest-3-min(side, ansi.StringWidth(before)))
+	after = terminal.OneLine(after, rest-3-min(side, ansi.StringWidth(before)))
+	return name + terminal.Markup(terminal.OneLine(before, side)+" → "+after)
 }
 
 // shownSide is one side of a change: a time as all times are printed.

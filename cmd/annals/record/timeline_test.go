@@ -20,7 +20,7 @@ func TestAChangeIsCutAroundWhatDiffers(t *testing.T) {
 		{"Retry at once, as often as you like", "Wait a moment and only then retry", "Retry at once, … → Wait a moment a…"},
 	} {
 		line := changeLine(api.Change{Field: "content", Before: c.before, After: c.after}, 7, 44)
-		if got := strings.TrimPrefix(ansi.Strip(line), "content  "); got != c.want {
+		if got := strings.TrimPrefix(ansi.Strip(string(line)), "content  "); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestAChangeOfAnObjectNamesTheKeysThatDiffer(t *testing.T) {
 		{`null`, `{"a":null}`, "a=null"},
 	} {
 		line := changeLine(api.Change{Field: "meta", Before: terminal.Decoded(json.RawMessage(c.before)), After: terminal.Decoded(json.RawMessage(c.after))}, 4, 120)
-		if got := strings.TrimPrefix(ansi.Strip(line), "meta  "); got != c.want {
+		if got := strings.TrimPrefix(ansi.Strip(string(line)), "meta  "); got != c.want {
 			t.Errorf("%s, then %s: got %q, want %q", c.before, c.after, got, c.want)
 		}
 	}

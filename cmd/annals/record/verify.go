@@ -33,7 +33,7 @@ func (v *VerifyCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	bar := terminal.WatchEvents(c)
+	bar := terminal.Watch(c, "verifying")
 	verification.Progress = bar.Set
 	report, err := v.verify(ctx, c, verification)
 	bar.End()
@@ -42,13 +42,13 @@ func (v *VerifyCommand) Run(ctx context.Context, c *terminal.Console) error {
 		return terminal.Wrong("as in --key annals+6d1a0b3c+AfK…, which annals proof key prints", "%s", err)
 	case errors.Is(err, proof.ErrCheckpoint):
 		return terminal.Wrong("it is the text that annals proof checkpoint prints", "%s", err)
-	}
-	if err != nil || report == nil {
+	case err != nil || report == nil:
 		return err
 	}
 	return report.print(c)
 }
 
+// verify verifies a log, or prints what it has found about a proof.
 func (v *VerifyCommand) verify(ctx context.Context, c *terminal.Console, verification proof.Verification) (*verified, error) {
 	if v.File == "" {
 		return v.verifyDatabase(ctx, c, verification)
@@ -63,7 +63,8 @@ func (v *VerifyCommand) verify(ctx context.Context, c *terminal.Console, verific
 		return nil, terminal.Wrong(made, "%s is empty: there is nothing in it to verify", v.File)
 	}
 	if len(verification.Keys) == 0 {
-		return nil, terminal.Wrong("annals proof key prints it; ask for it over a way that you trust", "a file is verified with a public key: name it with --key")
+		return nil, terminal.Wrong("annals proof key prints it; ask for it over a way that you trust",
+			"a file is verified with a public key: name it with --key")
 	}
 	if continuation, is := proof.ReadContinuation(v.File); is {
 		if len(v.Checkpoint) > 0 {
@@ -73,11 +74,12 @@ func (v *VerifyCommand) verify(ctx context.Context, c *terminal.Console, verific
 	}
 	switch certificate, is, err := proof.ReadCertificate(v.File); {
 	case errors.Is(err, proof.ErrNeither):
-		return nil, terminal.Wrong("annals export log, annals proof event --json, annals proof consistency --json and annals erase --certificate print what can be verified", "%s", err)
+		return nil, terminal.Wrong("annals export log, annals proof event --json, annals proof consistency --json "+
+			"and annals erase --certificate print what can be verified", "%s", err)
 	case !is && err != nil:
-		return nil, terminal.Wrong("name the file that annals export log, annals proof event or annals erase --certificate made", "the file cannot be read: %s", err)
+		return nil, terminal.Wrong(made, "the file cannot be read: %s", err)
 	case is && err != nil:
-		return nil, &terminal.Failure{Code: terminal.ExitFailed, Detail: "not verified: " + err.Error(), Fix: "annals erase --certificate ID prints one, and annals export log an export"}
+		return nil, notVerified(err, "annals erase --certificate ID prints one, and annals export log an export")
 	case is && len(v.Checkpoint) > 0:
 		return nil, beside("the proof of one event")
 	case is:
@@ -85,14 +87,16 @@ func (v *VerifyCommand) verify(ctx context.Context, c *terminal.Console, verific
 	}
 	report, err := proof.VerifyFile(ctx, v.File, verification)
 	if errors.Is(err, proof.ErrApart) {
-		return nil, terminal.Wrong("annals export log exports the log from its beginning; annals proof consistency FILE asks the server whether its log continues that checkpoint", "%s", err)
+		return nil, terminal.Wrong("annals export log exports the log from its beginning; "+continues, "%s", err)
 	}
 	return &verified{Report: report}, unseen(err)
 }
 
+const continues = "annals proof consistency FILE asks the server whether its log continues that checkpoint"
+
 // beside refuses a checkpoint that was kept elsewhere where nothing could be said about it.
 func beside(what string) error {
-	return terminal.Wrong("leave out --checkpoint; annals proof consistency FILE asks the server whether its log continues that checkpoint",
+	return terminal.Wrong("leave out --checkpoint; "+continues,
 		"%s cannot be held against a checkpoint that was kept elsewhere: only a log can", what)
 }
 
@@ -110,6 +114,7 @@ func (v *VerifyCommand) verifyDatabase(ctx context.Context, c *terminal.Console,
 		return nil, err
 	}
 	report, err := proof.Verify(ctx, db, verification)
+	isSigned := func(t *proof.Tenant) bool { return t.Checkpoints > 0 }
 	if err == nil && len(verification.Keys) == 0 && report.Verified && slices.ContainsFunc(report.Tenants, isSigned) {
 		return nil, terminal.Wrong("name one with --key or ANNALS_LOG_KEYS, or with --data the directory that holds it; annals proof key prints it",
 			"the log has signed checkpoints, and no public key is known that tells whether they are genuine")
@@ -117,7 +122,7 @@ func (v *VerifyCommand) verifyDatabase(ctx context.Context, c *terminal.Console,
 	if err != nil || !v.Answers {
 		return described(report), err
 	}
-	bar := terminal.WatchCount(c, "comparing", 1)
+	bar := terminal.Watch(c, "comparing")
 	checked, err := projections.Check(ctx, db, projections.Settings{Logger: v.Logger(c)}, bar.Set)
 	bar.End()
 	if err != nil {
@@ -128,8 +133,6 @@ func (v *VerifyCommand) verifyDatabase(ctx context.Context, c *terminal.Console,
 	found.Answers = &checked
 	return found, nil
 }
-
-func isSigned(t *proof.Tenant) bool { return t.Checkpoints > 0 }
 
 // described is what was found out about a database, which a signature is to follow.
 func described(report *proof.Report) *verified {
@@ -172,19 +175,17 @@ func (v *VerifyCommand) verification() (proof.Verification, error) {
 			all.Keys = append(all.Keys, held...)
 			continue
 		} else if !strings.Contains(key, "+") {
-			return all, terminal.Wrong("as in --key annals+6d1a0b3c+AfK…, which annals proof key prints, or a file that holds it", "the key cannot be read: %s", err)
+			return all, terminal.Wrong("as in --key annals+6d1a0b3c+AfK…, which annals proof key prints, or a file that holds it",
+				"the key cannot be read: %s", err)
 		}
 		all.Keys = append(all.Keys, key)
 	}
 	for _, name := range v.Checkpoint {
-		text, err := os.ReadFile(name)
+		text, err := checkpointIn(name)
 		if err != nil {
-			return all, terminal.Wrong("it is the text that annals proof checkpoint prints", "the checkpoint cannot be read: %s", err)
+			return all, err
 		}
-		if !proof.IsCheckpoint(string(text)) {
-			return all, terminal.Wrong("it is the text that annals proof checkpoint prints", "%s is no checkpoint", name)
-		}
-		all.Checkpoints = append(all.Checkpoints, string(text))
+		all.Checkpoints = append(all.Checkpoints, text)
 	}
 	return all, nil
 }
@@ -195,11 +196,12 @@ func verifyContinuation(c *terminal.Console, continuation proof.Continuation, ke
 	case errors.Is(err, proof.ErrKey):
 		return err
 	case err != nil:
-		return &terminal.Failure{Code: terminal.ExitFailed, Detail: "not verified: " + err.Error()}
+		return notVerified(err, "")
 	case c.JSON:
 		return c.Document(map[string]any{"verified": true, "from": earlier.Size, "to": later.Size, "origin": later.Origin})
 	}
-	c.Say("%s: %s had %d events, and the first %d are those that were signed earlier", terminal.Green.Render("verified"), later.Origin, later.Size, earlier.Size)
+	c.Say("%s: %s had %d events, and the first %d are those that were signed earlier",
+		terminal.Green.Render("verified"), later.Origin, later.Size, earlier.Size)
 	return nil
 }
 
@@ -221,11 +223,11 @@ func verifyCertificate(c *terminal.Console, certificate proof.Certificate, keys 
 		c.Say("%s: at position %d of %s, which had %d events, is the event with the hash %s",
 			terminal.Green.Render("verified"), certificate.Position, checkpoint.Origin, checkpoint.Size, certificate.Hash)
 		if what, data := certificate.Says(); what != "" {
-			c.Say("it says: %s\n%s", terminal.Printable(what), terminal.Printable(data))
+			c.Say("it says: %s\n%s", what, data)
 		}
 		return nil
 	}
-	return &terminal.Failure{Code: terminal.ExitFailed, Detail: fmt.Sprintf("not verified: %s", err)}
+	return notVerified(err, "")
 }
 
 // print shows what was verified, and what is wrong.
@@ -246,22 +248,24 @@ func (v *verified) print(c *terminal.Console) error {
 			Fix: "export it again with annals export log, or copy the whole of it",
 		}
 	case v.Count == 0:
-		return &terminal.Failure{Code: terminal.ExitFailed, Detail: "not verified: the log is as it was recorded, and what is answered is not what it says", Fix: "annals rebuild knowledge --repair computes the answers anew; annals history shows what the log says of an item"}
+		return &terminal.Failure{
+			Code:   terminal.ExitFailed,
+			Detail: "not verified: the log is as it was recorded, and what is answered is not what it says",
+			Fix:    "annals rebuild knowledge --repair computes the answers anew; annals history shows what the log says of an item",
+		}
 	}
 	if slices.IndexFunc(v.Faults, func(f proof.Fault) bool { return f.Kind != proof.Signature }) < 0 {
 		return &terminal.Failure{
-			Code: terminal.ExitFailed, Detail: fmt.Sprintf("not verified: %s not signed by a trusted key", terminal.Some(v.Count, "checkpoint is", "checkpoints are")),
-			Fix: "if you trust whoever signed them, name that key, too, with --key; annals proof key prints a server's. Otherwise somebody else wrote this log",
+			Code:   terminal.ExitFailed,
+			Detail: fmt.Sprintf("not verified: not signed by a trusted key: %s", terminal.Several(int(v.Count), "checkpoint")),
+			Fix: "if you trust the signer, name that key, too, with --key; annals proof key prints a server's. " +
+				"Otherwise another party wrote this log",
 		}
 	}
-	return &terminal.Failure{Code: terminal.ExitFailed, Detail: fmt.Sprintf("not verified: %s", faults(v.Count)), Fix: "keep a copy of what you have; a backup from before says what was there"}
-}
-
-func faults(count int64) string {
-	if count == 1 {
-		return "one thing is not as it was recorded"
+	return &terminal.Failure{
+		Code: terminal.ExitFailed, Detail: fmt.Sprintf("not verified: %s", terminal.Several(int(v.Count), "difference")),
+		Fix: "keep a copy of what you have; a backup from before says what was there",
 	}
-	return terminal.Counted(count) + " things are not as they were recorded"
 }
 
 func (v *verified) printFindings(c *terminal.Console) {
@@ -271,25 +275,25 @@ func (v *verified) printFindings(c *terminal.Console) {
 		return
 	}
 	if len(report.Faults) > 0 {
-		rows := &terminal.Grid{Heads: []string{"TENANT", "POSITION", "WHAT", "FINDING"}}
+		rows := terminal.NewTable("TENANT", "POSITION", "WHAT", "FINDING")
 		for _, fault := range report.Faults {
-			rows.Row(terminal.Printable(fault.Tenant), fmt.Sprint(fault.Position), terminal.Red.Render(fault.Kind), terminal.Printable(fault.Message))
+			rows.Row(fault.Tenant, fmt.Sprint(fault.Position), terminal.Red.Render(fault.Kind), fault.Message)
 		}
-		c.Table(rows.Render(c.Width))
+		c.Table(rows)
 		if more := report.Count - int64(len(report.Faults)); more > 0 {
 			c.Say("and %s more", terminal.Counted(more))
 		}
 	}
-	rows := &terminal.Grid{Heads: []string{"TENANT", "EVENTS", "POSITIONS", "TEXTS", "ERASED", "CHECKPOINTS", "SIGNED UP TO"}}
+	rows := terminal.NewTable("TENANT", "EVENTS", "POSITIONS", "TEXTS", "ERASED", "CHECKPOINTS", "SIGNED UP TO")
 	for _, t := range report.Tenants {
-		rows.Row(terminal.Printable(t.Tenant), terminal.Counted(t.Events), fmt.Sprintf("%d–%d", t.From, t.Through), terminal.Counted(t.Texts), terminal.Counted(t.Erased),
-			terminal.Counted(t.Checkpoints), fmt.Sprint(t.Signed))
+		positions := fmt.Sprintf("%d–%d", t.From, t.Through)
+		rows.Row(t.Tenant, t.Events, positions, t.Texts, t.Erased, t.Checkpoints, fmt.Sprint(t.Signed))
 	}
 	if len(report.Tenants) > 0 {
-		c.Table(rows.Render(c.Width))
+		c.Table(rows)
 	}
 	for _, what := range report.Unchecked {
-		c.Say("%s %s", terminal.Amber.Render("not checked"), terminal.Printable(what))
+		c.Say("%s %s", terminal.Amber.Render("not checked"), what)
 	}
 	if v.Answers != nil {
 		v.printAnswers(c)
@@ -302,22 +306,22 @@ func (v *verified) printFindings(c *terminal.Console) {
 		word = "the log"
 	}
 	unsigned := ""
-	if n := v.Unsigned; n == 1 {
-		unsigned = "; 1 of them is not signed yet"
-	} else if n > 1 {
-		unsigned = fmt.Sprintf("; %s of them are not signed yet", terminal.Counted(n))
+	if v.Unsigned > 0 {
+		unsigned = fmt.Sprintf("; not signed yet: %s", terminal.Counted(v.Unsigned))
 	}
-	c.Say("%s: %s in %s, all as they were recorded%s", word, terminal.Several(int(report.Events()), "event"), report.Took.Round(time.Millisecond), unsigned)
+	c.Say("%s: %s in %s, all as they were recorded%s",
+		word, terminal.Several(int(report.Events()), "event"), report.Took.Round(time.Millisecond), unsigned)
 }
 
 func (v *verified) printAnswers(c *terminal.Console) {
 	for _, what := range v.Answers.Wrong {
-		c.Say("%s %s", terminal.Red.Render("answers"), terminal.Printable(what))
+		c.Say("%s %s", terminal.Red.Render("answers"), what)
 	}
 	for _, what := range v.Answers.Unchecked {
-		c.Say("%s %s", terminal.Amber.Render("not compared"), terminal.Printable(what))
+		c.Say("%s %s", terminal.Amber.Render("not compared"), what)
 	}
 	if len(v.Answers.Wrong) == 0 {
-		c.Say("%s: %s items and what else was compared are what the log says", terminal.Green.Render("compared"), terminal.Counted(v.Answers.Items))
+		c.Say("%s: %s items and what else was compared are what the log says",
+			terminal.Green.Render("compared"), terminal.Counted(v.Answers.Items))
 	}
 }

@@ -2,14 +2,16 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/events"
 )
 
-// Work does what nobody waits for, until ctx ends: projections follow the log, knowledge is extracted from sessions, long items are summarised, its proof grows and is signed, indices are built when
-// they have become worth while, sketches of what is searched are held in memory, words are moved into their index, interrupted rebuilds go on, and versions that nobody uses are dropped.
+// Work runs the background work until ctx ends: projections and other subscribers follow the log, and the rest is
+// repeated at intervals.
 func (s *Service) Work(ctx context.Context) error {
 	router, err := events.NewRouter(s.logger)
 	if err != nil {
@@ -28,12 +30,23 @@ func (s *Service) Work(ctx context.Context) error {
 	var working sync.WaitGroup
 	working.Go(func() { s.knowledge.MaintainModels(ctx) })
 	working.Go(func() { s.accesses.Run(ctx) })
-	working.Go(func() { s.buildGraphs(ctx) })
+	working.Go(func() { s.every(ctx, 10*time.Minute, "an index of vectors was not built", s.buildGraphs) })
 	working.Go(func() { s.knowledge.Meaning().HoldSketches(ctx) })
-	working.Go(func() { s.tendVersions(ctx) })
+	working.Go(func() {
+		failed := "an interrupted rebuild does not go on, or a version was not dropped"
+		s.every(ctx, 10*time.Second, failed, func(ctx context.Context) error {
+			return errors.Join(s.rebuilder.Resume(ctx), s.knowledge.Sweep(ctx))
+		})
+	})
 	working.Go(func() { s.prover.Keep(ctx) })
 	working.Go(func() { s.eraser.Run(ctx) })
-	working.Go(func() { s.sweepFiles(ctx, s.sweepAfter) })
+	if after := s.sweepAfter; after > 0 {
+		working.Go(func() {
+			s.every(ctx, min(after, betweenPurges), "the files were not rewritten", func(ctx context.Context) error {
+				return s.purgeIfDue(ctx, after)
+			})
+		})
+	}
 	working.Go(func() { s.knowledge.CompactAll(ctx, s.log) })
 	working.Go(func() { s.writeUses(ctx) })
 	working.Go(func() { s.introduce(ctx) })
@@ -48,37 +61,72 @@ func (s *Service) Work(ctx context.Context) error {
 	return err
 }
 
-// betweenBuilds is how long an index that has become worth while is waited for.
-const betweenBuilds = 10 * time.Minute
-
-func (s *Service) buildGraphs(ctx context.Context) {
+// every repeats a step until ctx ends. A step that fails is logged and repeated like any other.
+func (s *Service) every(ctx context.Context, interval time.Duration, failed string, step func(context.Context) error) {
 	for ctx.Err() == nil {
-		for _, meaning := range s.knowledge.Meanings() {
-			if err := meaning.BuildGraph(ctx); err != nil && ctx.Err() == nil {
-				s.logger.WarnContext(ctx, "an index of vectors was not built; it is tried again", "error", err, "after", betweenBuilds.String())
-			}
+		if err := step(ctx); err != nil && ctx.Err() == nil {
+			s.logger.WarnContext(ctx, failed+"; it is tried again", "error", err, "after", interval.String())
 		}
 		select {
-		case <-time.After(betweenBuilds):
+		case <-time.After(interval):
 		case <-ctx.Done():
 		}
 	}
 }
 
-// betweenRounds is how long an interrupted rebuild, or a version to be dropped, may lie about.
-const betweenRounds = 10 * time.Second
-
-func (s *Service) tendVersions(ctx context.Context) {
-	for ctx.Err() == nil {
-		if err := s.rebuilder.Resume(ctx); err != nil && ctx.Err() == nil {
-			s.logger.WarnContext(ctx, "an interrupted rebuild does not go on; it is tried again", "error", err, "after", betweenRounds.String())
-		}
-		if err := s.knowledge.Sweep(ctx); err != nil && ctx.Err() == nil {
-			s.logger.WarnContext(ctx, "a version was not dropped; it is tried again", "error", err, "after", betweenRounds.String())
-		}
-		select {
-		case <-time.After(betweenRounds):
-		case <-ctx.Done():
-		}
+// buildGraphs builds the indexes of vectors that have become worth while.
+func (s *Service) buildGraphs(ctx context.Context) (err error) {
+	for _, meaning := range s.knowledge.Meanings() {
+		err = errors.Join(err, meaning.BuildGraph(ctx))
 	}
+	return err
+}
+
+// writeUses records when keys were used, for the last time after ctx has ended.
+func (s *Service) writeUses(ctx context.Context) {
+	const interval, failed = 10 * time.Second, "when keys were used was not written"
+	s.every(ctx, interval, failed, s.keys.Write)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := s.keys.Write(last); err != nil {
+		s.logger.WarnContext(last, failed, "error", err)
+	}
+}
+
+// eraseAgain erases what a list names, before anybody reads it.
+func (s *Service) eraseAgain(ctx context.Context, list []Erasure) error {
+	if len(list) == 0 {
+		return nil
+	}
+	done, err := ReplayList(ctx, s.log, s.eraser, list)
+	if err == nil {
+		s.logger.InfoContext(ctx, "erased what a list names",
+			"erased", done.Erased, "before", done.Known, "unknown", done.Unknown, "held", done.Held,
+			"revoked", done.Revoked, "rotated", done.Rotated, "demoted", done.Demoted,
+			"not_known", terminal.Enumerated(done.UnknownStreams, done.Unknown))
+	}
+	return err
+}
+
+// betweenPurges is how often the server checks whether a purge is due.
+const betweenPurges = time.Minute
+
+// purgeIfDue rewrites the files before they have held erased texts for too long. What could not be rewritten waits for as
+// long again.
+func (s *Service) purgeIfDue(ctx context.Context, after time.Duration) error {
+	status, err := s.knowledge.Unswept(ctx, "")
+	early := min(after/2, betweenPurges)
+	if err != nil || status.Unpurged == 0 || time.Since(status.Oldest) < after-early ||
+		status.Last != nil && time.Since(status.Last.BeganAt) < after {
+		return err
+	}
+	done, err := s.knowledge.SweepFiles(ctx)
+	switch {
+	case err == nil && !done.Complete:
+		s.logger.WarnContext(ctx, "the files were not rewritten as a whole, and may still hold what was erased",
+			"notes", done.Notes, "for_owner", done.ForOwner)
+	case err == nil:
+		s.logger.InfoContext(ctx, "rewrote the files", "took", done.EndedAt.Sub(done.BeganAt).String())
+	}
+	return err
 }

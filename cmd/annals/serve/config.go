@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -14,53 +15,40 @@ import (
 	"github.com/annals-kb/annals/proof"
 )
 
-// Config is everything that a server can be told. The environment says it; a flag wins over the
-// environment; what nobody says has a default. An empty variable says nothing.
+// Config are the settings of a server. A flag wins over its variable, and the variable over the configuration file. An
+// empty variable means the default.
 type Config struct {
 	Storage
 
-	// Listen is where the API is served. Until there are keys, that is this machine alone.
+	// Listen may only be an address of this machine until there are keys.
 	Listen string `group:"where" env:"ANNALS_LISTEN" placeholder:"HOST:PORT"`
 
-	// RootKey opens everything, in every tenant: ANNALS_ROOT_KEY alone sets it, since others can see flags.
+	// RootKey has all rights in every tenant. Only ANNALS_ROOT_KEY sets it, since other users can see flags.
 	RootKey string `kong:"-"`
 
-	// NoMigrate leaves the schema to whoever runs annals migrate.
 	NoMigrate bool `group:"where" env:"ANNALS_NO_MIGRATE"`
 
 	Embedder
-
 	extracting
-
 	forwarding
-
 	recording
-
 	tokens
-
 	encryption
-
-	// LogName is what the log calls itself in what it signs. It matters when the signing key is made.
-	LogName string `group:"where" env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME"`
-
-	// Scrub keeps secrets and personal data out of what is remembered.
-	Scrub string `group:"limits" env:"ANNALS_SCRUB" enum:"on,off" default:"on"`
-
 	resources
 
-	// Erased brings erasures to a backup that was restored, before anybody reads it.
+	// LogName becomes part of a new signing key.
+	LogName string `group:"where" env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME"`
+
+	Scrub string `group:"limits" env:"ANNALS_SCRUB" enum:"on,off" default:"on"`
+
 	Erased string `group:"where" env:"ANNALS_ERASED" placeholder:"FILE" complete:"file"`
 
-	// SweepAfter rewrites the files by itself.
 	SweepAfter time.Duration `group:"limits" name:"sweep" env:"ANNALS_SWEEP" default:"24h"`
 
-	// Rate keeps one key from crowding out the others.
 	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N"`
 
-	// Notice lets load balancers learn of a shutdown before connections are refused.
 	Notice time.Duration `group:"limits" env:"ANNALS_NOTICE" default:"0s"`
 
-	// Drain bounds how long a shutdown may take.
 	Drain time.Duration `group:"limits" env:"ANNALS_DRAIN" default:"30s"`
 
 	Logging
@@ -68,10 +56,8 @@ type Config struct {
 
 // Storage says where everything lies.
 type Storage struct {
-	// Database is the one database; Annals keeps everything else that it knows in it.
 	Database string `group:"where" env:"DATABASE_URL" placeholder:"URL"`
 
-	// Data is the directory for what is not in the database.
 	Data string `group:"where" env:"ANNALS_DATA" placeholder:"DIR" complete:"file"`
 }
 
@@ -117,13 +103,17 @@ func (c Config) validate() error {
 	if !(c.Rate >= 0) {
 		problems = append(problems, errors.New("rate (ANNALS_RATE) must not be negative"))
 	}
-	for name, value := range map[string]time.Duration{"notice (ANNALS_NOTICE)": c.Notice, "drain (ANNALS_DRAIN)": c.Drain, "keep-accesses (ANNALS_KEEP_ACCESSES)": c.KeepAccesses, "sweep (ANNALS_SWEEP)": c.SweepAfter} {
+	for name, value := range map[string]time.Duration{
+		"notice (ANNALS_NOTICE)": c.Notice, "drain (ANNALS_DRAIN)": c.Drain,
+		"keep-accesses (ANNALS_KEEP_ACCESSES)": c.KeepAccesses, "sweep (ANNALS_SWEEP)": c.SweepAfter,
+	} {
 		if value < 0 {
 			problems = append(problems, fmt.Errorf("%s must not be negative", name))
 		}
 	}
 	if c.RootKey != "" && len(c.RootKey) < shortestRootKey {
-		problems = append(problems, fmt.Errorf("ANNALS_ROOT_KEY must have at least %d characters, as openssl rand -hex 32 makes them", shortestRootKey))
+		problems = append(problems, fmt.Errorf("ANNALS_ROOT_KEY must have at least %d characters, "+
+			"as openssl rand -hex 32 makes them", shortestRootKey))
 	}
 	if err := proof.CheckName(c.LogName); err != nil {
 		problems = append(problems, fmt.Errorf("log-name (ANNALS_LOG_NAME): %w", err))
@@ -131,25 +121,60 @@ func (c Config) validate() error {
 	if err := fitForData(c.Data); err != nil {
 		return err
 	}
-	if _, err := c.issuer(); err != nil {
-		problems = append(problems, err)
-	}
-	if _, err := c.extractor(); err != nil {
-		problems = append(problems, err)
-	}
-	if _, err := c.forwards(); err != nil {
-		problems = append(problems, err)
-	}
+	_, noIssuer := c.issuer()
+	_, noExtractor := c.extractor()
+	_, noForwarder := c.forwards()
+	problems = append(problems, noIssuer, noExtractor, noForwarder)
 	if err := errors.Join(problems...); err != nil {
 		return terminal.Wrong("annals serve --help lists what can be set", "%s", err)
 	}
 	return nil
 }
 
-// Complete fills in what nobody said.
+// Complete fills in the defaults.
 func (c Config) Complete() Config {
 	c.Storage = c.placed()
 	c.Listen = cmp.Or(c.Listen, "127.0.0.1:1933")
 	c.RootKey = os.Getenv("ANNALS_ROOT_KEY")
 	return c
+}
+
+// recording are the settings of what is recorded about reads.
+type recording struct {
+	Retrievals   string        `group:"accesses" name:"record-retrievals" env:"ANNALS_RECORD_RETRIEVALS" enum:"off,sampled,all" default:"off"`
+	KeepAccesses time.Duration `group:"accesses" env:"ANNALS_KEEP_ACCESSES" default:"2160h" placeholder:"TIME"`
+}
+
+// resources are the settings of what callers may name as a resource, besides what they send.
+type resources struct {
+	FetchPrivate bool     `group:"limits" env:"ANNALS_FETCH_PRIVATE"`
+	HostPaths    []string `group:"limits" env:"ANNALS_HOST_PATHS" sep:":" placeholder:"DIR" complete:"file"`
+}
+
+// hostPaths are the directories by their whole names, which callers use.
+func (r resources) hostPaths() []string {
+	var all []string
+	for _, path := range r.HostPaths {
+		if whole, err := filepath.Abs(path); err == nil && path != "" {
+			all = append(all, whole)
+		}
+	}
+	return all
+}
+
+// Logging are the settings of the server's log, which goes to standard error and never contains texts of users.
+type Logging struct {
+	LogFormat string `group:"limits" env:"ANNALS_LOG_FORMAT" enum:"text,json," default:"" placeholder:"WORD"`
+
+	LogLevel string `group:"limits" env:"ANNALS_LOG_LEVEL" enum:"debug,info,warn,error," default:"" placeholder:"WORD"`
+}
+
+func (l Logging) Logger(c *terminal.Console) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(cmp.Or(l.LogLevel, "info"))) // kong let nothing else in
+	options := &slog.HandlerOptions{Level: level}
+	if l.LogFormat == "json" || l.LogFormat == "" && !c.Watched {
+		return slog.New(slog.NewJSONHandler(c.Err, options))
+	}
+	return slog.New(slog.NewTextHandler(c.Err, options))
 }

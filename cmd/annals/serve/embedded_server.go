@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -92,11 +94,11 @@ func (o *EmbeddedServer) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	former, err := o.cfg.former()
+	previous, err := o.cfg.previous()
 	if err != nil {
 		return err
 	}
-	service, err := OpenService(ctx, o.cfg, embedder, former, o.cfg.Logger(o.console))
+	service, err := OpenService(ctx, o.cfg, embedder, previous, o.cfg.Logger(o.console))
 	if err != nil {
 		return err
 	}
@@ -145,4 +147,50 @@ func (o *EmbeddedServer) Close() error {
 		return fmt.Errorf("end the server: %w", err)
 	}
 	return nil
+}
+
+// failover is a transport that finds another server when its server has ended: of several commands that a host has
+// started, the one that was the server for all may be the first to end.
+type failover struct {
+	// find gives a way to a server: the way that it gave, if that still leads there.
+	find func(context.Context) (http.RoundTripper, error)
+
+	mu  sync.Mutex
+	now http.RoundTripper
+}
+
+// RoundTrip implements [http.RoundTripper]. A request that no server has received is sent to the next one.
+func (r *failover) RoundTrip(request *http.Request) (*http.Response, error) {
+	transport, err := r.transport(request.Context(), nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := transport.RoundTrip(request) //nolint:bodyclose // the caller closes it
+	if !errors.Is(err, syscall.ECONNREFUSED) || request.Body != nil && request.GetBody == nil {
+		return response, err
+	}
+	again := request.Clone(request.Context())
+	if request.Body != nil {
+		if again.Body, err = request.GetBody(); err != nil {
+			return nil, err
+		}
+	}
+	if transport, err = r.transport(request.Context(), transport); err != nil {
+		return nil, err
+	}
+	return transport.RoundTrip(again)
+}
+
+// transport is the way to a server, another than the one that leads nowhere any more.
+func (r *failover) transport(ctx context.Context, gone http.RoundTripper) (http.RoundTripper, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now == nil || r.now == gone {
+		found, err := r.find(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.now = found
+	}
+	return r.now, nil
 }

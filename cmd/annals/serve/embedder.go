@@ -10,20 +10,13 @@ import (
 
 // Embedder says what turns text into vectors.
 type Embedder struct {
-	// URL is the base of an OpenAI-compatible endpoint.
-	URL string `name:"embedding-url" group:"embedding" env:"ANNALS_EMBEDDING_URL" placeholder:"URL"`
-
-	// Model is the name that the endpoint knows the model by.
+	// The keys come from the environment alone: other users of the machine can see command lines.
+	URL   string `name:"embedding-url" group:"embedding" env:"ANNALS_EMBEDDING_URL" placeholder:"URL"`
 	Model string `name:"embedding-model" group:"embedding" env:"ANNALS_EMBEDDING_MODEL" placeholder:"NAME"`
+	Dims  string `name:"embedding-dims" group:"embedding" env:"ANNALS_EMBEDDING_DIMS" placeholder:"N"`
+	Rate  string `name:"embedding-rate" group:"embedding" env:"ANNALS_EMBEDDING_RATE" placeholder:"N"`
 
-	// Dims is the length of the model's vectors. The key comes from the environment alone: other
-	// users of the machine can read command lines.
-	Dims string `name:"embedding-dims" group:"embedding" env:"ANNALS_EMBEDDING_DIMS" placeholder:"N"`
-
-	// Rate keeps the background, which may have everything to embed, from using up what the endpoint allows.
-	Rate string `name:"embedding-rate" group:"embedding" env:"ANNALS_EMBEDDING_RATE" placeholder:"N"`
-
-	// The model before answers questions until the vectors of the new one are complete.
+	// The previous model answers questions until the vectors of the new one are complete.
 	PreviousURL   string `name:"embedding-previous-url" group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_URL" placeholder:"URL"`
 	PreviousModel string `name:"embedding-previous-model" group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_MODEL" placeholder:"NAME"`
 	PreviousDims  string `name:"embedding-previous-dims" group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_DIMS" placeholder:"N"`
@@ -39,13 +32,14 @@ func (e Embedder) environment(name string) string {
 	return cmp.Or(given[name], os.Getenv(name))
 }
 
-// former is the embedder that was configured before, nil if none is named.
-func (e Embedder) former() (embedding.Embedder, error) {
-	former, err := embedding.PreviousFromEnvironment(e.environment)
+// previous is the embedder that was configured before, nil if none is named.
+func (e Embedder) previous() (embedding.Embedder, error) {
+	previous, err := embedding.PreviousFromEnvironment(e.environment)
 	if err != nil {
-		return nil, terminal.Wrong("annals serve --help lists the settings", "the model before (ANNALS_EMBEDDING_PREVIOUS_…): %s", err)
+		return nil, terminal.Wrong("annals serve --help lists the settings",
+			"the model before (ANNALS_EMBEDDING_PREVIOUS_…): %s", err)
 	}
-	return former, nil
+	return previous, nil
 }
 
 // Choose finds the embedder that the settings come to, and says why it is this one and how to

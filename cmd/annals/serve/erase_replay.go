@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"time"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -25,12 +27,7 @@ type Replayed struct {
 	Demoted       int `json:"demoted"`
 	DemotedBefore int `json:"demoted_before"` // or has a role since that the list does not know
 
-	Strangers []string `json:"not_known"` // the streams that are not known here
-}
-
-func (r Replayed) Empty() bool {
-	keys := r.Revoked + r.RevokedBefore + r.Rotated + r.RotatedBefore + r.Demoted + r.DemotedBefore
-	return r.Erased+r.Known+r.Unknown+r.Held+keys == 0
+	UnknownStreams []string `json:"not_known"`
 }
 
 // IsThere refuses a database that does not exist: nothing could be erased in a new one, and that would look as if it
@@ -45,10 +42,17 @@ func IsThere(ctx context.Context, cfg Config, logger *slog.Logger) error {
 
 // ReplayList erases what a list names, tenant by tenant as it says.
 func ReplayList(ctx context.Context, log *events.Log, eraser *projections.Eraser, list []Erasure) (done Replayed, err error) {
-	done.Strangers = []string{}
-	for _, line := range tenantsLast(lastOfEach(list)) {
-		if err := done.replay(ctx, log, eraser, line); err != nil {
-			return done, err
+	done.UnknownStreams = []string{}
+	list = lastOfEach(list)
+	// Tenants come last: a legal hold that is over would keep an item that has a line of its own.
+	for _, tenants := range []bool{false, true} {
+		for _, line := range list {
+			if line.IsTenant() != tenants {
+				continue
+			}
+			if err := done.replay(ctx, log, eraser, line); err != nil {
+				return done, err
+			}
 		}
 	}
 	return done, nil
@@ -60,24 +64,19 @@ func (r *Replayed) replay(ctx context.Context, log *events.Log, eraser *projecti
 	if line.IsTenant() {
 		return r.tenant(ctx, log, eraser, line)
 	}
-	switch line.OfKey() {
-	case Revocation:
-		return r.revoke(ctx, log, line)
-	case Rotation:
-		return r.rotate(ctx, log, line)
-	case RoleChange:
-		return r.demote(ctx, log, line)
+	if line.OfKey() != "" {
+		return r.key(ctx, log, line)
 	}
-	doomed := domain.ErasureTarget{Stream: line.Stream}
+	target := domain.ErasureTarget{Stream: line.Stream}
 	if id, isItem := domain.ItemOf(line.Stream); isItem {
-		doomed.ID = id
+		target.ID = id
 	} else if left, err := r.left(ctx, log, line); err != nil || !left.Exists() {
 		return err
 	} else {
-		doomed.State = left.State
+		target.State = left.State
 	}
 	erasing := line.submission()
-	erasing.Command = doomed.EraseCommand(erasing.By, line.grounds())
+	erasing.Command = target.EraseCommand(erasing.By, line.reason())
 	receipt, err := log.Submit(ctx, erasing)
 	if errors.Is(err, domain.ErrConflict) {
 		if err = line.release(ctx, log, erasing); err == nil {
@@ -111,17 +110,140 @@ func (r *Replayed) left(ctx context.Context, log *events.Log, line Erasure) (non
 		return none, nil
 	}
 	erased, err := log.ErasedBy(ctx, line.Tenant, line.Stream, line.EventID)
-	if err != nil {
-		return none, err
-	}
 	if erased {
 		r.Known++
-		return none, nil
+	}
+	if erased || err != nil {
+		return none, err
 	}
 	return stream, nil
 }
 
 func (r *Replayed) unknown(line Erasure) {
 	r.Unknown++
-	r.Strangers = append(r.Strangers, line.Stream)
+	r.UnknownStreams = append(r.UnknownStreams, line.Stream)
+}
+
+// releasedBefore is why a hold ends of what was erased after it.
+const releasedBefore = "released_before_erasure"
+
+// release ends a legal hold that a backup still has, and that was over when the thing was erased: nothing is erased
+// that is held. A hold that came after that, where the backup was in use without the list, is one, and stays.
+func (e Erasure) release(ctx context.Context, log *events.Log, erasing domain.Submission) error {
+	id, isItem := domain.ItemOf(e.Stream)
+	if !isItem {
+		return nil
+	}
+	history, err := log.Stream(ctx, e.Tenant, e.Stream)
+	if err != nil {
+		return err
+	}
+	for _, event := range history {
+		if _, held := event.Fact.(domain.Held); held && event.RecordedAt.After(e.RecordedAt) {
+			return nil
+		}
+	}
+	_, err = log.Submit(ctx, domain.Submission{
+		By: erasing.By, Origin: erasing.Origin,
+		Command: domain.Release{Target: domain.Target{By: erasing.By, ID: id}, ReasonCode: releasedBefore, Ticket: e.Ticket},
+	})
+	return err
+}
+
+// key revokes, rotates or demotes a key again. One that was issued after the line was recorded is another key.
+func (r *Replayed) key(ctx context.Context, log *events.Log, line Erasure) error {
+	stream, err := log.State(ctx, line.Tenant, line.Stream)
+	if err != nil {
+		return err
+	}
+	key, _ := stream.State.(domain.Key)
+	if !stream.Exists() || key.CreatedAt.After(line.RecordedAt) {
+		r.unknown(line)
+		return nil
+	}
+	submission, prefix := line.submission(), domain.KeyPrefix(line.Stream)
+	now, before, done := &r.Revoked, &r.RevokedBefore, false
+	switch line.OfKey() {
+	case Revocation:
+		submission.Command = domain.RevokeKey{By: submission.By, Prefix: prefix}
+		done = !key.RevokedAt.IsZero()
+	case Rotation: // its successor does not come back: only the holder knows it
+		now, before = &r.Rotated, &r.RotatedBefore
+		submission.Command = domain.RotateKey{By: submission.By, Prefix: prefix, Next: line.ReplacedBy, Until: line.Until}
+		done = key.ReplacedBy != "" || key.CheckValid(time.Now()) != nil
+	case RoleChange: // it only lowers a role: root promotes a key that was promoted after the backup
+		now, before = &r.Demoted, &r.DemotedBefore
+		change := domain.ChangeRole{By: submission.By, Prefix: prefix, Role: key.Role.Lowered(line.Role)}
+		submission.Command = change
+		history, err := log.Stream(ctx, line.Tenant, line.Stream)
+		if err != nil {
+			return err
+		}
+		done = change.Role == key.Role || slices.ContainsFunc(history, func(event domain.Event) bool {
+			return event.Name == RoleChange && !event.RecordedAt.Before(line.RecordedAt)
+		})
+	}
+	if done {
+		*before++
+		return nil
+	}
+	if _, err := log.Submit(ctx, submission); err != nil {
+		return err
+	}
+	*now++
+	return nil
+}
+
+// IsTenant tells whether it is the erasure of the tenant itself.
+func (e Erasure) IsTenant() bool {
+	name, is := domain.TenantOf(e.Stream)
+	return is && name == e.Tenant
+}
+
+// tenant erases a tenant again, with all that was written in it, since nobody but root gets in after that. One that
+// began after the erasure is another one.
+func (r *Replayed) tenant(ctx context.Context, log *events.Log, eraser *projections.Eraser, line Erasure) error {
+	if line.Tenant == domain.DefaultTenant {
+		return r.defaultTenant(ctx, eraser, line)
+	}
+	stream, err := log.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, line.Stream)
+	if err != nil {
+		return err
+	}
+	if state, _ := stream.State.(domain.Tenant); !stream.Exists() || state.CreatedAt.After(line.RecordedAt) {
+		r.unknown(line)
+		return nil
+	}
+	order, err := log.OrderedBy(ctx, line.Tenant, line.EventID)
+	if err != nil {
+		return err
+	}
+	if order.Stream != "" {
+		r.Known++
+		return eraser.CarryOutOrder(ctx, order)
+	}
+	ordering := line.submission()
+	ordering.Command = domain.OrderErasure{By: ordering.By, ID: line.EventID, Of: line.Stream, ErasureReason: line.reason()}
+	receipt, err := log.Submit(ctx, ordering)
+	if err != nil {
+		return err
+	}
+	r.Erased++
+	return eraser.CarryOutOrder(ctx, events.Order{Tenant: line.Tenant, Stream: receipt.Stream.Name})
+}
+
+// defaultTenant lets the keys open nothing that there were when everything in the default tenant was erased. It lives
+// on after that, and what is written there since stays; the list names everything else.
+func (r *Replayed) defaultTenant(ctx context.Context, eraser *projections.Eraser, line Erasure) error {
+	revoking := line.submission()
+	revoked, err := eraser.RevokeKeys(ctx, revoking.By, revoking.Origin, line.RecordedAt)
+	if err != nil {
+		return err
+	}
+	if revoked > 0 {
+		r.Erased++
+	} else {
+		r.Known++
+	}
+	return nil
 }

@@ -27,7 +27,7 @@ func (m *McpCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	reach := &reaching{find: server.Find}
+	reach := &failover{find: server.Find}
 	if _, err := reach.transport(ctx, nil); err != nil {
 		return err
 	}

@@ -4,8 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"strings"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/database"
 )
 
 type ServeCommand struct {
@@ -33,7 +38,7 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console) (err error)
 	if err != nil {
 		return err
 	}
-	former, err := cfg.former()
+	previous, err := cfg.previous()
 	if err != nil {
 		return err
 	}
@@ -54,7 +59,7 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console) (err error)
 	if beyond && cfg.isOpenWithoutKeys() && unknown == nil && fresh {
 		return openBeyond(cfg.Listen)
 	}
-	service, err := OpenService(ctx, cfg, embedder, former, logger)
+	service, err := OpenService(ctx, cfg, embedder, previous, logger)
 	if err != nil {
 		return err
 	}
@@ -87,6 +92,117 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console) (err error)
 
 // openBeyond refuses to be open to others than this machine.
 func openBeyond(address string) error {
-	return terminal.Wrong("make a key first: annals key create user:YOU --role root --offline; or listen on 127.0.0.1",
-		"in open mode annals serves this machine alone, and %s is reachable from others", address)
+	return terminal.Wrong("create a key first: annals key create user:YOU --role root --offline; or listen on 127.0.0.1",
+		"in no-auth mode annals serves this machine alone, and %s is reachable from others", address)
+}
+
+const openAccess = "no-auth mode: every program on this machine has all rights, other machines have no access"
+
+// access says who has access, and whether the server is in no-auth mode.
+func (s *Service) access(ctx context.Context, cfg Config) (says string, open bool, err error) {
+	keyed, err := s.keys.Any(ctx)
+	switch {
+	case cfg.Issuer != "":
+		return "every caller needs a key, or a token of " + cfg.Issuer + "; annals key list shows the keys", false, err
+	case keyed || cfg.RootKey != "":
+		return "every caller needs a key; annals key list shows the keys", false, err
+	}
+	return openAccess, true, err
+}
+
+// Welcome is what serve prints when it is ready: its fields, and three commands to try.
+type Welcome struct {
+	URL      string `json:"url"`
+	Database string `json:"database"`
+	Access   string `json:"access"`
+	Embedder string `json:"embedder"`
+	Why      string `json:"embedder_reason"` // it is this one, and how to have another
+	Data     string `json:"data"`
+
+	New  bool `json:"new"` // nothing was in the database before
+	Open bool `json:"-"`   // in no-auth mode
+}
+
+func (w Welcome) print(c *terminal.Console) error {
+	if c.JSON {
+		return c.Document(w)
+	}
+	made := ""
+	if w.New {
+		made = ", new"
+	}
+	fields := terminal.NewTable("", "")
+	fields.Row(terminal.Bold.Render("annals"), terminal.Bold.Render(w.URL))
+	fields.Row("database", w.Database+made)
+	fields.Row("access", w.Access)
+	fields.Row("embedder", w.Embedder+": "+w.Why)
+	fields.Row("data", w.Data)
+	c.Table(fields)
+	program, server := called(os.Args[0]), ""
+	if w.URL != terminal.DefaultServer {
+		server = " --server " + w.URL
+	}
+	c.Say("")
+	if w.Open {
+		c.Say("Try in another shell:")
+	} else {
+		c.Say("Try in another shell, with your key; root or an admin issues one with %s key create user:YOU:", program)
+		program = "ANNALS_KEY=… " + program
+	}
+	c.Say(`  %s remember "Retry 429s with jitter" --id retry-429 --task "calling rate-limited APIs"%s`, program, server)
+	c.Say(`  %s search "how do I call a rate-limited API?"%s`, program, server)
+	c.Say("  %s history retry-429%s", program, server)
+	return nil
+}
+
+// called is how the program can be called again from here.
+func called(name string) string {
+	if !strings.ContainsRune(name, os.PathSeparator) {
+		return "annals"
+	}
+	return name
+}
+
+// SqliteFile is the path of a SQLite database, if that is what the address names.
+func SqliteFile(address string) (path string, isFile bool) {
+	path, isFile = strings.CutPrefix(address, "sqlite:")
+	return strings.TrimPrefix(path, "//"), isFile
+}
+
+// Absolute is where a path lies whatever the directory one reads it in.
+func Absolute(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
+}
+
+// DatabaseName describes a database without its password.
+func DatabaseName(address string) string {
+	if path, isFile := SqliteFile(address); isFile {
+		return "SQLite in " + Absolute(path)
+	}
+	servers := database.Where(address)
+	if servers == "" {
+		return "PostgreSQL"
+	}
+	return "PostgreSQL at " + servers
+}
+
+// profile writes to a file what the processor is busy with, until end is called. Without a file there is nothing to do.
+func profile(name string) (end func() error, err error) {
+	if name == "" {
+		return func() error { return nil }, nil
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return nil, terminal.Wrong("name another with --cpu-profile FILE", "the profile cannot be written: %s", err)
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, errors.Join(fmt.Errorf("begin the profile: %w", err), file.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return file.Close()
+	}, nil
 }

@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/annals-kb/annals/broker"
+	annalsclient "github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/document"
@@ -20,6 +22,7 @@ import (
 	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/extraction"
+	"github.com/annals-kb/annals/mcp"
 
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/oidc"
@@ -52,8 +55,8 @@ type Service struct {
 	leeway     leeway
 }
 
-// OpenService builds everything on the database. Whoever gets it closes it.
-func OpenService(ctx context.Context, cfg Config, embedder, former embedding.Embedder, logger *slog.Logger) (*Service, error) {
+// OpenService builds everything on the database. The caller closes it.
+func OpenService(ctx context.Context, cfg Config, embedder, previous embedding.Embedder, logger *slog.Logger) (*Service, error) {
 	if _, err := proof.OpenKey(cfg.Data); err != nil && !errors.Is(err, proof.ErrNoKey) {
 		return nil, err
 	}
@@ -65,7 +68,7 @@ func OpenService(ctx context.Context, cfg Config, embedder, former embedding.Emb
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	knowledge, err := projections.Open(ctx, db, projections.Settings{Embedder: embedder, Previous: former, Logger: logger})
+	knowledge, err := projections.Open(ctx, db, projections.Settings{Embedder: embedder, Previous: previous, Logger: logger})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the projections: %w", err), db.Close())
 	}
@@ -87,7 +90,9 @@ func OpenService(ctx context.Context, cfg Config, embedder, former embedding.Emb
 	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.accesses = cfg.accesses(s, registry)
+	s.accesses = events.NewAccesses(log, events.AccessOptions{
+		Retrievals: cfg.Retrievals, Keep: cfg.KeepAccesses, Registerer: registry, Logger: logger,
+	})
 	entrance := events.NewScrubbingWriter(log, cfg.Scrub == "on")
 	extractor, err := cfg.extractor()
 	if err != nil {
@@ -99,7 +104,7 @@ func OpenService(ctx context.Context, cfg Config, embedder, former embedding.Emb
 	api := annalshttp.Config{
 		Reporter: projections.Reports{Browser: knowledge.Browser, Log: log}, Recorder: s.accesses, Sessions: projections.Sessions{Log: log},
 		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: knowledge.Policy,
-		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: WallsOf(db),
+		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: ProtectionsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
 		Logger: logger, Registry: registry, Version: terminal.Version().Version,
@@ -164,6 +169,23 @@ func OpenDatabase(ctx context.Context, cfg Config, logger *slog.Logger) (*databa
 	return db, nil
 }
 
+// OpenLog opens the database with its log and projections, for a command that writes without a server. The caller closes
+// the log, then the database.
+func OpenLog(ctx context.Context, cfg Config, logger *slog.Logger) (
+	*database.DB, *events.Log, *projections.Knowledge, error,
+) {
+	db, err := OpenDatabase(ctx, cfg, logger)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	knowledge, err := projections.Open(ctx, db, projections.Settings{Logger: logger})
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, db.Close())
+	}
+	log := events.NewLog(db, knowledge, events.Options{Policy: knowledge.Policy(), Logger: logger})
+	return db, log, knowledge, nil
+}
+
 // Guarded refuses a database in which code of another role would run with the rights of this one.
 func Guarded(ctx context.Context, db *database.DB) error {
 	release, err := db.LockWriterTables(ctx)
@@ -215,8 +237,8 @@ func (s *Service) Close() error {
 	return errors.Join(err, s.db.Close())
 }
 
-// WallsOf tells what keeps the log in a database from being changed.
-func WallsOf(db *database.DB) func(context.Context) ([]domain.Wall, error) {
+// ProtectionsOf tells what protects the log in a database.
+func ProtectionsOf(db *database.DB) func(context.Context) ([]domain.Wall, error) {
 	return func(ctx context.Context) ([]domain.Wall, error) {
 		found, err := db.Protections(ctx)
 		walls := make([]domain.Wall, len(found))
@@ -225,4 +247,44 @@ func WallsOf(db *database.DB) func(context.Context) ([]domain.Wall, error) {
 		}
 		return walls, err
 	}
+}
+
+// leeway is memory that is reserved and never touched, so that it takes none. The collector runs when as much garbage
+// has come together as there is memory in use, which is little in a small server: under load it would run many times a
+// second, for an eighth of the processor's time.
+type leeway []byte
+
+const usualLeeway = 128 << 20
+
+// newLeeway reserves it, unless the operator has a say in when the collector runs.
+func newLeeway() leeway {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return nil
+	}
+	return make(leeway, usualLeeway)
+}
+
+// mountViking puts the OpenViking-compatible surface where its clients look for it.
+func mountViking(cfg viking.Config) annalshttp.Mount {
+	surface := viking.New(cfg)
+	paths, public := viking.Paths()
+	return annalshttp.Mount{
+		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
+	}
+}
+
+// hashedKey makes a key, with what is kept of it.
+func hashedKey() (prefix, key, hash string) {
+	prefix, key = annalshttp.NewKey()
+	return prefix, key, annalshttp.HashOfKey(key)
+}
+
+// mountMCP lets MCP hosts use the API. Its requests have the time of the host's, and are made once.
+func mountMCP(api http.HandlerFunc, logger *slog.Logger) (annalshttp.Mount, error) {
+	inner, err := annalsclient.New(annalsclient.Config{Transport: mcp.Inside(api), Timeout: -1, Retries: -1})
+	if err != nil {
+		return annalshttp.Mount{}, fmt.Errorf("mount /mcp: %w", err)
+	}
+	hosts := mcp.New(mcp.Config{API: inner, Version: terminal.Version().Version, Logger: logger}).Handler()
+	return annalshttp.Hosted("/mcp", hosts, mcp.Refuse), nil
 }

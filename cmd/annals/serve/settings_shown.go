@@ -42,9 +42,9 @@ func (s *ConfigCommand) Run(c *terminal.Console, parsed *kong.Context) error {
 	if c.JSON {
 		return c.Document(map[string]any{"settings": all, "file": c.Settings.File})
 	}
-	rows := &terminal.Grid{Heads: []string{"SETTING", "VALUE", "ORIGIN"}}
+	rows := terminal.NewTable("SETTING", "VALUE", "ORIGIN")
 	for _, each := range all {
-		rows.Row(each.Name, terminal.Printable(each.Value), terminal.Printable(each.Origin))
+		rows.Row(each.Name, each.Value, each.Origin)
 	}
 	return s.Show(c, rows)
 }

@@ -4,26 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/annals-kb/annals/domain"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/oidc"
 )
 
-// tokens says whose tokens are believed, beside keys.
+// tokens are the settings of an OpenID provider whose tokens are accepted besides keys.
 type tokens struct {
-	// Issuer is an OpenID provider. With it, nobody gets in without a key or a token.
-	Issuer string `group:"tokens" name:"oidc-issuer" env:"ANNALS_OIDC_ISSUER" placeholder:"URL"`
-
-	// Audience keeps tokens for other services from opening this one.
-	Audience string `group:"tokens" name:"oidc-audience" env:"ANNALS_OIDC_AUDIENCE" placeholder:"NAME"`
-
-	// IssuerTenant is whose members the provider knows.
-	IssuerTenant string `group:"tokens" name:"oidc-tenant" env:"ANNALS_OIDC_TENANT" default:"default" placeholder:"TENANT"`
-
-	// Claims maps what a token says to who somebody is.
-	Claims []string `group:"tokens" name:"oidc-claims" env:"ANNALS_OIDC_CLAIMS" placeholder:"user=CLAIM"`
+	Issuer       string   `group:"tokens" name:"oidc-issuer" env:"ANNALS_OIDC_ISSUER" placeholder:"URL"`
+	Audience     string   `group:"tokens" name:"oidc-audience" env:"ANNALS_OIDC_AUDIENCE" placeholder:"NAME"`
+	IssuerTenant string   `group:"tokens" name:"oidc-tenant" env:"ANNALS_OIDC_TENANT" default:"default" placeholder:"TENANT"`
+	Claims       []string `group:"tokens" name:"oidc-claims" env:"ANNALS_OIDC_CLAIMS" placeholder:"user=CLAIM"`
 }
 
 // issuer is nil if no tokens are believed.
@@ -45,16 +37,8 @@ func (t tokens) issuer() (*oidc.Issuer, error) {
 	return oidc.New(cfg), nil
 }
 
-// beside adds to how keys open the server that tokens do.
-func (t tokens) beside(keys string) string {
-	if t.Issuer == "" {
-		return keys
-	}
-	return strings.Replace(keys, "a key", "a key, or a token of "+t.Issuer, 1)
-}
-
-// believe lets the issuer's tokens open the API. Whether the issuer can be asked is known in readiness, and said in the log
-// when the server starts: nobody else would notice before the first token comes.
+// believe lets the API accept the issuer's tokens. Readiness reports whether the issuer answers, and the log when the
+// server starts.
 func (s *Service) believe(issuer *oidc.Issuer, api *annalshttp.Config) {
 	if issuer == nil {
 		return
@@ -62,7 +46,7 @@ func (s *Service) believe(issuer *oidc.Issuer, api *annalshttp.Config) {
 	s.issuer, api.Tokens = issuer, issuer
 	api.Probes = append(api.Probes, annalshttp.Probe{Name: "tokens", Beside: true, Check: func(ctx context.Context) error {
 		err := issuer.Ready(ctx)
-		if refusal, told := errors.AsType[*domain.Refusal](err); told {
+		if refusal, is := errors.AsType[*domain.Refusal](err); is {
 			return refusal // what else is known is for the log
 		}
 		return err
@@ -75,9 +59,10 @@ func (s *Service) introduce(ctx context.Context) {
 		return
 	}
 	if err := s.issuer.Ready(ctx); err != nil && ctx.Err() == nil {
-		s.logger.WarnContext(ctx, "tokens open nothing until their issuer answers", "error", err)
+		s.logger.WarnContext(ctx, "no token is valid until its issuer answers", "error", err)
 	}
 	if s.issuer.Overheard() {
-		s.logger.WarnContext(ctx, "keys of tokens are read without TLS: whoever stands between the issuer and this server can let himself in as anybody")
+		s.logger.WarnContext(ctx, "keys of tokens are read without TLS: "+
+			"an attacker between the issuer and this server can impersonate every user")
 	}
 }

@@ -20,12 +20,12 @@ type Console struct {
 	In       io.Reader
 	Out      io.Writer
 	Err      io.Writer
-	Styled   io.Writer // out for text with colours: they go when nobody could see them
+	Styled   io.Writer // out for text with colours, which are removed if it is no terminal
 	JSON     bool
 	Width    int  // columns of the terminal
-	ErrWidth int  // those of the terminal that err is; unbounded if it is none
-	Watched  bool // err is a terminal: somebody is watching
-	Prompted bool // in is a terminal: somebody would have to type
+	ErrWidth int  // columns of the terminal that err is; unbounded if it is none
+	Watched  bool // err is a terminal
+	Prompted bool // in is a terminal
 	Settings Settings
 }
 
@@ -59,7 +59,7 @@ func (a *answers) Write(p []byte) (int, error) {
 // WriteString implements [io.StringWriter].
 func (a *answers) WriteString(s string) (int, error) { return a.Write([]byte(s)) }
 
-// End is how a command ended: if it was well, then with whatever could not be written of its answer.
+// End is how a command ended: the error of the command, or that of writing its answer.
 func (c *Console) End(err error) error {
 	if a, kept := c.Out.(*answers); kept && err == nil && a.lost != nil {
 		return fmt.Errorf("the answer could not be written: %w", a.lost)
@@ -91,11 +91,13 @@ func (c *Console) Coloured() bool {
 // Say prints prose for people, wrapped to the terminal's width.
 func (c *Console) Say(format string, values ...any) { prose(c.Styled, c.Width, format, values) }
 
-// Table prints lines for people that fit the terminal already, as far as they can.
-func (c *Console) Table(lines string) { _, _ = fmt.Fprintln(c.Styled, lines) }
+// Lines prints lines for people that fit the terminal already, as far as they can.
+func (c *Console) Lines(lines string) { _, _ = fmt.Fprintln(c.Styled, lines) }
 
-// Print prints a line for programs.
-func (c *Console) Print(format string, values ...any) { prose(c.Out, Unbounded, format, values) }
+// Print prints a line for programs, with its values as they are.
+func (c *Console) Print(format string, values ...any) {
+	_, _ = fmt.Fprintf(c.Out, format+"\n", values...)
+}
 
 // Note prints a line about the answer that is not part of it.
 func (c *Console) Note(format string, values ...any) { prose(c.Err, c.ErrWidth, format, values) }
@@ -110,9 +112,9 @@ func (c *Console) Warn(format string, values ...any) {
 	c.Note("annals: warning: %s", warning)
 }
 
-// prose writes lines, wrapped at words. Without a width each stays one. A reader who has stopped reading misses nothing.
+// prose writes lines, wrapped at words. Without a width each stays one. A failed write is reported by [Console.End].
 func prose(to io.Writer, width int, format string, values []any) {
-	said := fmt.Sprintf(format, values...)
+	said := fmt.Sprintf(format, printable(values)...)
 	if width > 0 && width < Unbounded {
 		said = filled(said, width)
 	}
@@ -152,35 +154,36 @@ func (c *Console) Fail(err error) int {
 		_ = encoder.Encode(f)
 		return f.Code
 	}
-	c.Note("annals: %s", Printable(f.Detail))
+	c.Note("annals: %s", f.Detail)
 	for _, field := range f.Fields {
-		said := field.Message
-		if field.Flag != "" { // where one's own times are taken
-			said = withTimes(said)
+		message := field.Message
+		if field.Flag != "" { // which takes local times
+			message = writtenTime.ReplaceAllStringFunc(message, Timed)
 		}
-		c.Note("  %s: %s", Printable(cmp.Or(field.Flag, field.Field)), Printable(said))
+		c.Note("  %s: %s", cmp.Or(field.Flag, field.Field), message)
 	}
 	if f.Fix != "" {
-		c.Note("  → %s", Printable(f.Fix))
+		c.Note("  → %s", f.Fix)
 	}
 	return f.Code
 }
 
-// WillBeRead refuses to give what is shown once to nobody: the runtime lets a standard output that was closed lead to
+// WillBeRead refuses to show a secret where it would be lost: the runtime lets a standard output that was closed lead to
 // the null device.
 func (c *Console) WillBeRead(what string) error {
 	out, kept := c.Out.(*answers)
 	if !kept {
 		return nil
 	}
-	signal.Ignore(syscall.SIGPIPE) // whoever has stopped reading must not end this before it has said what was lost
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe must not end the process before it reports what was lost
 	info, err := out.Stat()
 	null, nullErr := os.Stat(os.DevNull)
 	if err == nil && (nullErr != nil || !os.SameFile(info, null)) {
 		return nil
 	}
 	return &Failure{
-		Code: ExitFailed, Detail: what + " is shown once, on standard output, which is closed or leads nowhere: none was made",
-		Fix: "let standard output go to a terminal or a file that only you can read",
+		Code:   ExitFailed,
+		Detail: what + " is shown once, on standard output, which is closed or leads nowhere: none was made",
+		Fix:    "let standard output go to a terminal or a file that only you can read",
 	}
 }

@@ -55,6 +55,11 @@ func Wrong(fix, format string, values ...any) *Failure {
 	return &Failure{Code: ExitUsage, Detail: fmt.Sprintf(format, values...), Fix: fix}
 }
 
+// BadFields is a failure of the command line that names the values that are wrong.
+func BadFields(fix string, fields ...Field) *Failure {
+	return &Failure{Code: ExitUsage, Detail: "Some values are not right", Fields: fields, Fix: fix}
+}
+
 // AsFailure finds the exit code, the fields and the fix in any error.
 func AsFailure(err error) *Failure {
 	if err == nil {

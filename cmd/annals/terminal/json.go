@@ -20,12 +20,6 @@ func Put(query url.Values, name string, values ...string) {
 	}
 }
 
-func ReasonQuery(reason string) url.Values {
-	query := url.Values{}
-	Put(query, "reason", reason)
-	return query
-}
-
 // Compact prints JSON as people write it in a line: an object as key=value, a list with commas.
 func Compact(raw json.RawMessage) string { return Plain(Decoded(raw)) }
 

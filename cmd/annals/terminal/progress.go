@@ -7,66 +7,74 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Progress shows how far long work has come: a bar if somebody is watching, else a line now and then.
+// Progress shows how far long work has come: a bar on a terminal, else a line at the beginning of a phase and every few
+// seconds.
 type Progress struct {
 	c     *Console
-	verb  string
-	size  int64 // bytes in all; 0 if unknown
+	phase string
 	bar   *progressbar.ProgressBar
-	bytes int64
-	items int
-	began time.Time
-	said  time.Time
+	last  time.Time // when a line was printed
 }
 
-// BetweenLines is how long a log hears nothing.
-const BetweenLines = 5 * time.Second
+const betweenLines = 5 * time.Second
 
-func Watch(c *Console, verb string, size int64) *Progress {
-	p := &Progress{c: c, verb: verb, size: size, began: time.Now(), said: time.Now()}
-	if c.Watched {
-		total := size
-		if total == 0 {
-			total = -1
-		}
+// Watch begins to show a phase of work.
+func Watch(c *Console, phase string) *Progress {
+	return &Progress{c: c, phase: phase, last: time.Now()}
+}
+
+// Set shows how many things of the phase are done; total is 0 if it is not known.
+func (p *Progress) Set(done, total int64) {
+	text := fmt.Sprintf("%s: %s", p.phase, Counted(done))
+	if total > 0 {
+		text += " of " + Counted(total)
+	}
+	p.Show(p.phase, text, done, total)
+}
+
+// Show shows a phase as a text, with how much of it is done. A new phase begins a new bar or line.
+func (p *Progress) Show(phase, text string, done, total int64) {
+	begins := phase != p.phase
+	p.phase = phase
+	if p.c.Watched {
+		p.draw(begins, text, done, total)
+		return
+	}
+	if p.c.JSON || !begins && time.Since(p.last) < betweenLines {
+		return
+	}
+	p.last = time.Now()
+	p.c.Note("%s", text)
+}
+
+func (p *Progress) draw(begins bool, text string, done, total int64) {
+	if total == 0 {
+		total = -1
+	}
+	if begins {
+		p.End()
+	}
+	if p.bar == nil {
 		p.bar = progressbar.NewOptions64(total,
-			progressbar.OptionSetWriter(c.Err), progressbar.OptionSetDescription(verb),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(20),
+			progressbar.OptionSetWriter(p.c.Err), progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
 		)
 	}
-	return p
+	// A bar that cannot be drawn stops nothing.
+	if total > 0 {
+		p.bar.ChangeMax64(total)
+		_ = p.bar.Set64(min(done, total))
+	} else {
+		_ = p.bar.Add(1)
+	}
+	p.bar.Describe(text)
 }
 
-func (p *Progress) Add(bytes int64, items int) {
-	p.bytes, p.items = p.bytes+bytes, p.items+items
-	if p.bar != nil {
-		_ = p.bar.Add64(bytes) // a bar that cannot be drawn stops nothing
-		p.bar.Describe(p.verb + " " + p.pace(time.Since(p.began)))
-		return
-	}
-	if time.Since(p.said) < BetweenLines || p.c.JSON {
-		return
-	}
-	p.said = time.Now()
-	if p.size > 0 {
-		p.c.Note("%s: %s, %d %%", p.verb, p.pace(time.Since(p.began)), min(100, 100*p.bytes/p.size))
-		return
-	}
-	p.c.Note("%s: %s", p.verb, p.pace(time.Since(p.began)))
-}
-
-// pace is how many records were read, how many in a second, and how long the rest takes at that rate.
-func (p *Progress) pace(took time.Duration) string {
-	text := fmt.Sprintf("%s records, %s/s", Counted(int64(p.items)), Counted(int64(float64(p.items)/max(took.Seconds(), 0.001))))
-	if p.size > 0 && p.bytes > 0 {
-		text += ", " + Lasting(took.Seconds()*float64(max(0, p.size-p.bytes))/float64(p.bytes)) + " left"
-	}
-	return text
-}
-
+// End removes the bar.
 func (p *Progress) End() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
+		p.bar = nil
 	}
 }

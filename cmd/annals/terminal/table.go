@@ -7,43 +7,59 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Grid is a table without lines. A list has one line per row, see [tabular]; elsewhere the last column wraps.
-type Grid struct {
-	Heads []string
-	rows  [][]string
+// Table is a table without lines. [Console.Table] wraps its last column; [Tabular.Show] prints one line per row.
+type Table struct {
 	Spare []string // the columns that a list leaves out where the terminal is too narrow, in this order
+	heads []string
+	rows  [][]string
 }
 
 const gap = 2
 
-func (g *Grid) Row(cells ...string) { g.rows = append(g.rows, cells) }
+// NewTable is a table with these heads; without a head line if all of them are empty.
+func NewTable(heads ...string) *Table { return &Table{heads: heads} }
 
-// Render wraps the last column within the width.
-func (g *Grid) Render(width int) string {
-	const narrowest = 24
-	widths := g.widths()
-	last := len(widths) - 1
-	indent := 0
-	for _, each := range widths[:last] {
-		indent += each + gap
+// Row adds a row. Text is made printable, numbers and times are formatted, [Markup] stays as it is.
+func (t *Table) Row(cells ...any) {
+	row := make([]string, len(cells))
+	for i, value := range cells {
+		row[i] = Text(value)
 	}
-	return g.lines(widths, func(cells []string) []string {
-		text := Wrapped(cells[last], max(width-indent, narrowest))
-		lines := []string{tableLine(append(cells[:last:last], text[0]), widths)}
+	t.rows = append(t.rows, row)
+}
+
+// Field adds a row with a name and a value, unless the value is empty.
+func (t *Table) Field(name string, value any) {
+	if Text(value) != "" {
+		t.Row(name, value)
+	}
+}
+
+// Table prints a table whose last column wraps within the width of the terminal.
+func (c *Console) Table(t *Table) {
+	const narrowest = 24
+	columns := t.columns(c.Width)
+	last, indent := len(columns)-1, 0
+	for _, each := range columns[:last] {
+		indent += each.width + gap
+	}
+	c.Lines(t.lines(columns, func(cells []string) []string {
+		text := Wrapped(cells[last], max(c.Width-indent, narrowest))
+		lines := []string{tableLine(append(cells[:last:last], text[0]), columns)}
 		for _, more := range text[1:] {
 			lines = append(lines, strings.Repeat(" ", indent)+more)
 		}
 		return lines
-	})
+	}))
 }
 
 // lines joins the lines of all rows, after those of the heads if there are some.
-func (g *Grid) lines(widths []int, of func([]string) []string) string {
+func (t *Table) lines(columns []column, of func([]string) []string) string {
 	var all []string
-	if strings.Join(g.Heads, "") != "" {
-		all = append(all, Faint.Render(strings.TrimRight(tableLine(g.Heads, widths), " ")))
+	if strings.Join(t.heads, "") != "" {
+		all = append(all, string(Faint.Render(strings.TrimRight(tableLine(t.heads, columns), " "))))
 	}
-	for _, row := range g.rows {
+	for _, row := range t.rows {
 		for _, line := range of(row) {
 			all = append(all, strings.TrimRight(line, " "))
 		}
@@ -51,32 +67,17 @@ func (g *Grid) lines(widths []int, of func([]string) []string) string {
 	return strings.Join(all, "\n")
 }
 
-// widths are those of the widest cells.
-func (g *Grid) widths() []int {
-	widths := make([]int, len(g.Heads))
-	for i, head := range g.Heads {
-		widths[i] = ansi.StringWidth(head)
-		for _, row := range g.rows {
-			for line := range strings.Lines(row[i]) {
-				widths[i] = max(widths[i], ansi.StringWidth(strings.TrimSuffix(line, "\n")))
-			}
-		}
-	}
-	return widths
-}
-
 // tableLine puts cells beside each other, cut to their widths.
-func tableLine(cells []string, widths []int) string {
+func tableLine(cells []string, columns []column) string {
 	var line strings.Builder
 	for i, cell := range cells {
-		cell = ansi.Truncate(cell, widths[i], "…")
-		line.WriteString(Padded(cell, widths[i]+gap))
+		line.WriteString(Padded(ansi.Truncate(cell, columns[i].width, "…"), columns[i].width+gap))
 	}
 	return line.String()
 }
 
 // only is the table with these columns alone.
-func (g *Grid) only(columns []int) *Grid {
+func (t *Table) only(columns []int) *Table {
 	pick := func(cells []string) []string {
 		chosen := make([]string, len(columns))
 		for i, column := range columns {
@@ -84,11 +85,21 @@ func (g *Grid) only(columns []int) *Grid {
 		}
 		return chosen
 	}
-	chosen := &Grid{Heads: pick(g.Heads), Spare: g.Spare}
-	for _, row := range g.rows {
-		chosen.Row(pick(row)...)
+	chosen := &Table{heads: pick(t.heads), Spare: t.Spare}
+	for _, row := range t.rows {
+		chosen.rows = append(chosen.rows, pick(row))
 	}
 	return chosen
+}
+
+func (t *Table) without(column int) *Table {
+	var rest []int
+	for i := range t.heads {
+		if i != column {
+			rest = append(rest, i)
+		}
+	}
+	return t.only(rest)
 }
 
 // Tabular are the flags of the commands that print lists.
@@ -100,37 +111,41 @@ type Tabular struct {
 
 // Show prints a list, one line per row. On a terminal, lines are cut to its width with an ellipsis; marks, times and
 // numbers stay whole, and of a long id a beginning that names it.
-func (t Tabular) Show(c *Console, g *Grid) error {
-	g, err := t.chosen(g)
+func (f Tabular) Show(c *Console, t *Table) error {
+	t, err := f.chosen(t)
 	if err != nil {
 		return err
 	}
 	width := c.Width
-	if t.Wide || t.Quiet {
+	if f.Wide || f.Quiet {
 		width = Unbounded
 	}
-	if len(t.Columns) == 0 {
-		g = g.Marked().within(width)
+	if len(f.Columns) == 0 {
+		t = t.Marked()
 	}
-	widths := g.cut(width)
-	text := g.lines(widths, func(cells []string) []string {
+	columns := t.columns(width)
+	if len(f.Columns) == 0 {
+		t, columns = t.withoutSpare(columns, width)
+	}
+	cut(columns, width)
+	text := t.lines(columns, func(cells []string) []string {
 		last := len(cells) - 1
 		first, below, _ := strings.Cut(cells[last], "\n")
-		lines := []string{tableLine(append(cells[:last:last], first), widths)}
+		lines := []string{tableLine(append(cells[:last:last], first), columns)}
 		for more := range strings.Lines(below) {
 			lines = append(lines, "    "+more)
 		}
 		return lines
 	})
 	for line := range strings.Lines(text) {
-		c.Table(ansi.Truncate(strings.TrimRight(line, "\n"), width, "…"))
+		c.Lines(ansi.Truncate(strings.TrimRight(line, "\n"), width, "…"))
 	}
 	return nil
 }
 
-// Empty says why there are no rows. Where ids alone are asked for, that is no part of the answer.
-func (t Tabular) Empty(c *Console, why string) {
-	if t.Quiet {
+// Empty prints why there are no rows. With --quiet it is no part of the answer.
+func (f Tabular) Empty(c *Console, why string) {
+	if f.Quiet {
 		c.Note("%s", why)
 		return
 	}
@@ -140,196 +155,133 @@ func (t Tabular) Empty(c *Console, why string) {
 // idHeads are those of the columns that name the thing in a row, the likeliest first.
 var idHeads = []string{"ID", "PREFIX", "SESSION", "TENANT", "#", "STREAM"}
 
-// chosen is the table with the columns that were asked for.
-func (t Tabular) chosen(g *Grid) (*Grid, error) {
-	if t.Quiet {
+// chosen is the table with the columns that the flags name.
+func (f Tabular) chosen(t *Table) (*Table, error) {
+	if f.Quiet {
 		for _, head := range idHeads {
-			if i := slices.Index(g.Heads, head); i >= 0 {
-				return &Grid{Heads: []string{""}, rows: g.only([]int{i}).rows}, nil
+			if i := slices.Index(t.heads, head); i >= 0 {
+				return &Table{heads: []string{""}, rows: t.only([]int{i}).rows}, nil
 			}
 		}
 		return nil, Wrong("choose with --columns", "--quiet: this list has no ids")
 	}
-	if len(t.Columns) == 0 {
-		return g, nil
+	if len(f.Columns) == 0 {
+		return t, nil
 	}
-	names := make([]string, len(g.Heads))
-	for i, head := range g.Heads {
+	names := make([]string, len(t.heads))
+	for i, head := range t.heads {
 		names[i] = strings.ReplaceAll(strings.ToLower(strings.ReplaceAll(head, "#", "position")), " ", "-")
 	}
 	var columns []int
-	for _, name := range t.Columns {
+	for _, name := range f.Columns {
 		i := slices.Index(names, strings.ToLower(strings.TrimSpace(name)))
 		if i < 0 {
 			return nil, Wrong("the columns are "+strings.Join(names, ", "), "--columns: there is no column %s", Printable(name))
 		}
 		columns = append(columns, i)
 	}
-	return g.only(columns), nil
+	return t.only(columns), nil
 }
 
-// Mark is the head of the column that says what is unusual about an item, such as contested. It is never cut.
+// Mark is the head of the column with what is unusual about an item, such as contested. It is never cut.
 const Mark = "MARK"
 
 // Marked leaves out the column of marks if no row has one.
-func (g *Grid) Marked() *Grid {
-	i := slices.Index(g.Heads, Mark)
-	if i < 0 || slices.ContainsFunc(g.rows, func(cells []string) bool { return cells[i] != "" }) {
-		return g
+func (t *Table) Marked() *Table {
+	i := slices.Index(t.heads, Mark)
+	if i < 0 || slices.ContainsFunc(t.rows, func(cells []string) bool { return cells[i] != "" }) {
+		return t
 	}
-	return g.without(i)
+	return t.without(i)
 }
 
-// isID tells whether a column names the thing in a row.
-func (g *Grid) isID(column int) bool { return slices.Contains(idHeads, g.Heads[column]) }
+// column is how wide a column of a list is.
+type column struct {
+	width int  // of the widest cell
+	least int  // how narrow it may become: the width if it is not cut
+	short int  // of an id: the width of the widest UUID, or a third of the line
+	id    bool // ids are cut last
+}
 
-// leastOf is how narrow a column may become in lines of this width; 0 if it is not cut.
-func (g *Grid) leastOf(column, width int) int {
-	const text, event, word = 20, 15, 8
-	switch {
-	case g.Heads[column] == Mark:
-		return 0
-	case g.isID(column):
-		return width / 3
-	case column == len(g.Heads)-1:
-		return text
-	case g.Heads[column] == "WHAT":
-		return event // tells "found helpful" from "found harmful"
-	}
-	for _, row := range g.rows {
-		if cell := ansi.Strip(row[column]); cell == "" || cell[0] < '0' || cell[0] > '9' {
-			return word
+func (t *Table) columns(width int) []column {
+	const uuid, text, event, word = 36, 20, 15, 8
+	all := make([]column, len(t.heads))
+	for i, head := range t.heads {
+		c := column{width: ansi.StringWidth(head), short: width / 3, id: slices.Contains(idHeads, head)}
+		numbers := true // or times
+		for _, row := range t.rows {
+			for line := range strings.Lines(row[i]) {
+				c.width = max(c.width, ansi.StringWidth(strings.TrimSuffix(line, "\n")))
+			}
+			plain := ansi.Strip(row[i])
+			numbers = numbers && plain != "" && plain[0] >= '0' && plain[0] <= '9'
+			if _, id, _ := strings.Cut(":"+plain, ":"); ansi.StringWidth(id[strings.Index(id, ":")+1:]) <= uuid {
+				c.short = max(c.short, ansi.StringWidth(plain))
+			}
 		}
+		switch {
+		case head == Mark:
+			c.least = c.width
+		case c.id:
+			c.least = width / 3
+		case i == len(t.heads)-1:
+			c.least = text
+		case head == "WHAT":
+			c.least = event // tells "found helpful" from "found harmful"
+		case numbers:
+			c.least = c.width
+		default:
+			c.least = word
+		}
+		c.least = min(c.least, c.width)
+		all[i] = c
 	}
-	return 0 // times and numbers
+	return all
 }
 
-// within leaves out the spare columns for which the width is too narrow. Beside marks, ids are cut before that.
-func (g *Grid) within(width int) *Grid {
-	shortIDs := slices.Contains(g.Heads, Mark)
-	for _, spare := range g.Spare {
+// withoutSpare leaves out the spare columns for which the width is too narrow. Beside marks, ids are cut before that.
+func (t *Table) withoutSpare(columns []column, width int) (*Table, []column) {
+	cutIDs := slices.Contains(t.heads, Mark)
+	for _, spare := range t.Spare {
 		needed := -gap
-		for i, each := range g.withShortIDs(width) {
-			if least := g.leastOf(i, width); least > 0 && (shortIDs || !g.isID(i)) {
-				each = min(each, least)
+		for _, each := range columns {
+			least := each.least
+			if each.id && !cutIDs {
+				least = min(each.width, each.short)
 			}
-			needed += each + gap
+			needed += least + gap
 		}
-		i := slices.Index(g.Heads, spare)
-		if needed > width && i >= 0 {
-			g = g.without(i)
+		if i := slices.Index(t.heads, spare); needed > width && i >= 0 {
+			t, columns = t.without(i), slices.Delete(columns, i, i+1)
 		}
 	}
-	return g
+	return t, columns
 }
 
-func (g *Grid) without(column int) *Grid {
-	var rest []int
-	for i := range g.Heads {
-		if i != column {
-			rest = append(rest, i)
+// cut makes the widest columns narrower until the lines fit, and ids last.
+func cut(columns []column, width int) {
+	total := -gap
+	for _, each := range columns {
+		total += each.width + gap
+	}
+	for i, each := range columns {
+		if most := min(each.width, each.short); each.id && total > width {
+			total, columns[i].width = total-each.width+most, most
 		}
 	}
-	return g.only(rest)
-}
-
-// withShortIDs are the widths of the widest cells. An id takes a third of the width, or as much as a UUID in its column.
-func (g *Grid) withShortIDs(width int) []int {
-	const uuid = 36
-	widths := g.widths()
-	for i := range widths {
-		if !g.isID(i) {
-			continue
-		}
-		most := width / 3
-		for _, row := range g.rows {
-			id := row[i][strings.Index(row[i], ":")+1:] // of a stream
-			if ansi.StringWidth(id) <= uuid {
-				most = max(most, ansi.StringWidth(row[i]))
-			}
-		}
-		widths[i] = min(widths[i], most)
-	}
-	return widths
-}
-
-// cut are the widths of the columns, of which the widest are cut until the lines fit, and ids last.
-func (g *Grid) cut(width int) []int {
-	widths := g.widths()
-	if sum(widths) > width {
-		widths = g.withShortIDs(width)
-	}
-	for total := sum(widths); total > width; total-- {
+	for ; total > width; total-- {
 		widest := -1
-		for i, each := range widths {
-			least := g.leastOf(i, width)
-			if least == 0 || each <= least {
+		for i, each := range columns {
+			if each.width <= each.least {
 				continue
 			}
-			if widest < 0 || g.isID(widest) && !g.isID(i) || g.isID(widest) == g.isID(i) && each > widths[widest] {
+			if widest < 0 || columns[widest].id && !each.id || columns[widest].id == each.id && each.width > columns[widest].width {
 				widest = i
 			}
 		}
 		if widest < 0 {
 			break
 		}
-		widths[widest]--
+		columns[widest].width--
 	}
-	return widths
-}
-
-// sum is how wide lines of such columns are.
-func sum(widths []int) int {
-	total := gap * (len(widths) - 1)
-	for _, each := range widths {
-		total += each
-	}
-	return total
-}
-
-// Wrapped breaks text between words. A word that is wider stays whole, such as an id; Chinese text is broken anywhere.
-func Wrapped(text string, width int) []string {
-	var lines []string
-	for paragraph := range strings.SplitSeq(text, "\n") {
-		if ansi.StringWidth(paragraph) <= width {
-			lines = append(lines, paragraph)
-			continue
-		}
-		var line strings.Builder
-		columns := 0
-		for i, word := range strings.Split(paragraph, " ") {
-			switch taken := ansi.StringWidth(word); {
-			case columns > 0 && columns+1+taken > width:
-				lines, columns = append(lines, line.String()), 0
-				line.Reset()
-			case i > 0:
-				line.WriteByte(' ')
-				columns++
-			}
-			if plain := ansi.Strip(word); ansi.StringWidth(plain) > max(width, len([]rune(plain))) {
-				parts := strings.Split(ansi.Hardwrap(word, width, false), "\n")
-				lines, word = append(lines, parts[:len(parts)-1]...), parts[len(parts)-1]
-			}
-			line.WriteString(word)
-			columns += ansi.StringWidth(word)
-		}
-		lines = append(lines, line.String())
-	}
-	return lines
-}
-
-// filled wraps each line that is wider, and indents what follows like its beginning.
-func filled(text string, width int) string {
-	var all []string
-	for line := range strings.SplitSeq(text, "\n") {
-		said := strings.TrimLeft(line, " ")
-		indent := line[:len(line)-len(said)]
-		if ansi.StringWidth(line) <= width {
-			said, indent = line, ""
-		}
-		for _, part := range Wrapped(said, width-len(indent)) {
-			all = append(all, indent+part)
-		}
-	}
-	return strings.Join(all, "\n")
 }

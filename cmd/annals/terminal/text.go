@@ -2,20 +2,80 @@ package terminal
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
+	"time"
 	"unicode"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 )
 
+// Markup is text with colours, whose parts are printable. All other text is made printable when it is printed.
+type Markup string
+
+// Style renders text in a colour or a weight.
+type Style struct{ style lipgloss.Style }
+
 var (
-	Faint = lipgloss.NewStyle().Faint(true)
-	Bold  = lipgloss.NewStyle().Bold(true)
-	Green = lipgloss.NewStyle().Foreground(lipgloss.Green)
-	Amber = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
-	Red   = lipgloss.NewStyle().Foreground(lipgloss.Red)
+	Faint  = Style{lipgloss.NewStyle().Faint(true)}
+	Bold   = Style{lipgloss.NewStyle().Bold(true)}
+	Green  = Style{lipgloss.NewStyle().Foreground(lipgloss.Green)}
+	Amber  = Style{lipgloss.NewStyle().Foreground(lipgloss.Yellow)}
+	Red    = Style{lipgloss.NewStyle().Foreground(lipgloss.Red)}
+	Struck = Style{lipgloss.NewStyle().Foreground(lipgloss.Red).Strikethrough(true)}
 )
+
+// Render renders each line by itself: lipgloss fills several lines up to one width.
+func (s Style) Render(text string) Markup {
+	lines := strings.Split(Printable(text), "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = s.style.Render(line)
+		}
+	}
+	return Markup(strings.Join(lines, "\n"))
+}
+
+// Markupf formats text that has markup in it.
+func Markupf(format string, values ...any) Markup {
+	return Markup(fmt.Sprintf(format, printable(values)...))
+}
+
+// Text is a value as it is printed.
+func Text(value any) string {
+	switch v := value.(type) {
+	case Markup:
+		return string(v)
+	case int:
+		return Counted(int64(v))
+	case int64:
+		return Counted(v)
+	case time.Time:
+		return Moment(v)
+	case *time.Time:
+		return Moment(OrZero(v))
+	}
+	return Printable(fmt.Sprint(value))
+}
+
+// printable makes texts among the values printable, and formats times. Numbers are for the format.
+func printable(values []any) []any {
+	safe := make([]any, len(values))
+	for i, value := range values {
+		safe[i] = value
+		switch value.(type) {
+		case Markup:
+		case error, fmt.Stringer, *time.Time:
+			safe[i] = Text(value)
+		default:
+			if reflect.ValueOf(value).Kind() == reflect.String {
+				safe[i] = Text(value)
+			}
+		}
+	}
+	return safe
+}
 
 // Printable takes out what could do something to a terminal: other people wrote this text. Characters that change the
 // direction of text are escaped, since they show it in another order than it has.
@@ -48,7 +108,7 @@ func (c *Console) Indented(s, indent string) string {
 	return indent + strings.Join(Wrapped(Printable(s), c.Width-ansi.StringWidth(indent)), "\n"+indent)
 }
 
-// Joined joins what there is.
+// Joined joins the parts that are not empty.
 func Joined(separator string, parts ...string) string {
 	var there []string
 	for _, part := range parts {
@@ -61,4 +121,51 @@ func Joined(separator string, parts ...string) string {
 
 func Padded(s string, columns int) string {
 	return s + strings.Repeat(" ", max(0, columns-ansi.StringWidth(s)))
+}
+
+// Wrapped breaks text between words. A word that is wider stays whole, such as an id; Chinese text is broken anywhere.
+func Wrapped(text string, width int) []string {
+	var lines []string
+	for paragraph := range strings.SplitSeq(text, "\n") {
+		if ansi.StringWidth(paragraph) <= width {
+			lines = append(lines, paragraph)
+			continue
+		}
+		var line strings.Builder
+		columns := 0
+		for i, word := range strings.Split(paragraph, " ") {
+			switch taken := ansi.StringWidth(word); {
+			case columns > 0 && columns+1+taken > width:
+				lines, columns = append(lines, line.String()), 0
+				line.Reset()
+			case i > 0:
+				line.WriteByte(' ')
+				columns++
+			}
+			if plain := ansi.Strip(word); ansi.StringWidth(plain) > max(width, len([]rune(plain))) {
+				parts := strings.Split(ansi.Hardwrap(word, width, false), "\n")
+				lines, word = append(lines, parts[:len(parts)-1]...), parts[len(parts)-1]
+			}
+			line.WriteString(word)
+			columns += ansi.StringWidth(word)
+		}
+		lines = append(lines, line.String())
+	}
+	return lines
+}
+
+// filled wraps each line that is wider, and indents what follows like its beginning.
+func filled(text string, width int) string {
+	var all []string
+	for line := range strings.SplitSeq(text, "\n") {
+		said := strings.TrimLeft(line, " ")
+		indent := line[:len(line)-len(said)]
+		if ansi.StringWidth(line) <= width {
+			said, indent = line, ""
+		}
+		for _, part := range Wrapped(said, width-len(indent)) {
+			all = append(all, indent+part)
+		}
+	}
+	return strings.Join(all, "\n")
 }

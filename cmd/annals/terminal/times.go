@@ -34,10 +34,8 @@ func Timed(written string) string {
 	return Moment(at)
 }
 
+// writtenTime matches the times in messages of the server.
 var writtenTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
-
-// withTimes prints the times in what a server says like any other.
-func withTimes(said string) string { return writtenTime.ReplaceAllStringFunc(said, Timed) }
 
 // before reads a time that counts back from now: yesterday (its midnight), -2d or 2h ago.
 func before(now time.Time, value string) (at time.Time, is bool) {
@@ -86,6 +84,15 @@ func readTime(value string) (time.Time, error) {
 	return at, err
 }
 
+// asIn shows examples of a flag.
+func asIn(flag string, examples ...string) string {
+	last := len(examples) - 1
+	for i, example := range examples {
+		examples[i] = "--" + flag + " " + example
+	}
+	return "as in " + strings.Join(examples[:last], ", ") + " or " + examples[last]
+}
+
 // TimeOf is the time that a flag gave as the server wants it; empty if it gave none.
 func TimeOf(flag, value string) (string, error) {
 	if value == "" {
@@ -93,7 +100,8 @@ func TimeOf(flag, value string) (string, error) {
 	}
 	at, err := readTime(value)
 	if err != nil {
-		return "", Wrong("as in --"+flag+" 2026-03-01, --"+flag+" '2026-03-01 09:30:00' (here), --"+flag+" 2026-03-01T09:30:00Z, --"+flag+" yesterday or --"+flag+" -2d", "--%s must be a time or a date", flag)
+		return "", Wrong(asIn(flag, "2026-03-01", "'2026-03-01 09:30:00' (here)", "2026-03-01T09:30:00Z", "yesterday", "-2d"),
+			"--%s must be a time or a date", flag)
 	}
 	return at.UTC().Format(time.RFC3339Nano), nil
 }
@@ -122,7 +130,7 @@ func SinceOf(flag, value string) (string, error) {
 	}
 	at, err := TimeOf(flag, value)
 	if err != nil {
-		return "", Wrong("as in --"+flag+" 2026-03-01, --"+flag+" '2026-03-01 09:30:00' (here), --"+flag+" 2026-03-01T09:30:00Z or --"+flag+" 4711",
+		return "", Wrong(asIn(flag, "2026-03-01", "'2026-03-01 09:30:00' (here)", "2026-03-01T09:30:00Z", "4711"),
 			"--%s must be a time, a date or a position of the log", flag)
 	}
 	return at, nil
@@ -150,7 +158,7 @@ func WhenOf(flag, value string, now time.Time) (time.Time, error) {
 	}
 	at, err := readTime(value)
 	if err != nil {
-		return at, Wrong("as in --"+flag+" 90d, --"+flag+" 12h or --"+flag+" 2026-03-01", "--%s must be a time, a date or a while", flag)
+		return at, Wrong(asIn(flag, "90d", "12h", "2026-03-01"), "--%s must be a time, a date or a while", flag)
 	}
 	return at, nil
 }
@@ -171,6 +179,3 @@ func IfSet[T comparable](value T) *T {
 	}
 	return &value
 }
-
-// MomentOf is a time that may be missing, as people read it.
-func MomentOf(t *time.Time) string { return Moment(OrZero(t)) }

@@ -13,6 +13,42 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
+// Erasure is a line of a list of erasures: what a backup that is restored may not know. Keys that were revoked or rotated,
+// or whose role was changed, are on it, too.
+type Erasure struct {
+	Tenant      string      `json:"tenant"`
+	Stream      string      `json:"stream"`
+	EventID     string      `json:"event_id"`
+	RecordedAt  time.Time   `json:"recorded_at,omitzero"`
+	Revoked     bool        `json:"revoked,omitempty"` // it is a key, and not erased
+	ReplacedBy  string      `json:"replaced_by,omitempty"`
+	Until       time.Time   `json:"until,omitzero"` // it is a key that was rotated, and opened until then
+	Role        domain.Role `json:"role,omitempty"` // it is a key that had this role from then on
+	ReasonCode  string      `json:"reason_code,omitempty"`
+	LegalBasis  string      `json:"legal_basis,omitempty"`
+	RequestedBy string      `json:"requested_by,omitempty"`
+	Ticket      string      `json:"ticket,omitempty"`
+}
+
+const (
+	Revocation = "key.revoked"
+	Rotation   = "key.rotated"
+	RoleChange = "key.role_changed"
+)
+
+// OfKey is the name of what happened to a key; empty if the line is of what was erased.
+func (e Erasure) OfKey() string {
+	switch {
+	case e.Revoked:
+		return Revocation
+	case !e.Until.IsZero():
+		return Rotation
+	case e.Role != "":
+		return RoleChange
+	}
+	return ""
+}
+
 // submission is by whom and because of what it is erased again.
 func (e Erasure) submission() domain.Submission {
 	by := domain.SystemPrincipal()
@@ -20,7 +56,7 @@ func (e Erasure) submission() domain.Submission {
 	return domain.Submission{By: by, Origin: domain.Origin{CausationID: e.EventID}}
 }
 
-func (e Erasure) grounds() domain.ErasureReason {
+func (e Erasure) reason() domain.ErasureReason {
 	return domain.ErasureReason{ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket}
 }
 
@@ -93,40 +129,4 @@ func erasureOf(written []byte) (line Erasure, err error) {
 
 func noList(err error) error {
 	return terminal.Wrong(whichList, "the list of erasures cannot be read: %s", err)
-}
-
-// Erasure is a line of a list of erasures: what a backup that is restored may not know. Keys that were revoked or rotated,
-// or whose role was changed, are on it, too.
-type Erasure struct {
-	Tenant      string      `json:"tenant"`
-	Stream      string      `json:"stream"`
-	EventID     string      `json:"event_id"`
-	RecordedAt  time.Time   `json:"recorded_at,omitzero"`
-	Revoked     bool        `json:"revoked,omitempty"` // it is a key, and not erased
-	ReplacedBy  string      `json:"replaced_by,omitempty"`
-	Until       time.Time   `json:"until,omitzero"` // it is a key that was rotated, and opened until then
-	Role        domain.Role `json:"role,omitempty"` // it is a key that had this role from then on
-	ReasonCode  string      `json:"reason_code,omitempty"`
-	LegalBasis  string      `json:"legal_basis,omitempty"`
-	RequestedBy string      `json:"requested_by,omitempty"`
-	Ticket      string      `json:"ticket,omitempty"`
-}
-
-const (
-	Revocation = "key.revoked"
-	Rotation   = "key.rotated"
-	RoleChange = "key.role_changed"
-)
-
-// OfKey is the name of what happened to a key; empty if the line is of what was erased.
-func (e Erasure) OfKey() string {
-	switch {
-	case e.Revoked:
-		return Revocation
-	case !e.Until.IsZero():
-		return Rotation
-	case e.Role != "":
-		return RoleChange
-	}
-	return ""
 }

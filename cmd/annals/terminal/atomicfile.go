@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// WriteWhole lets fill write to the named file, which appears when everything is in it and
+// WriteFile lets fill write to the named file, which appears when everything is in it and
 // not before; without a name it writes to standard output.
-func WriteWhole(c *Console, name string, fill func(*bytes.Buffer, func() error) error) error {
+func WriteFile(c *Console, name string, fill func(*bytes.Buffer, func() error) error) error {
 	if name == "" {
 		return flushing(c.Out, fill)
 	}

@@ -53,7 +53,7 @@ func Given(node *kong.Node) error {
 	if len(bad) == 0 {
 		return nil
 	}
-	return &Failure{Code: ExitUsage, Detail: "Some values are not right", Fields: bad}
+	return BadFields("", bad...)
 }
 
 // unfit says what is wrong with an id; "" if nothing is.

@@ -101,12 +101,12 @@ func (f *failures) close() error {
 func (f *failures) print(c *terminal.Console, all int) {
 	for _, line := range f.first {
 		why := terminal.ProblemOf(*line.Error)
-		c.Note("%s: %s", line.place, terminal.Printable(terminal.Joined(": ", line.ID, why.Detail)))
+		c.Note("%s: %s", line.place, terminal.Joined(": ", line.ID, why.Detail))
 		for _, field := range why.Fields {
-			c.Note("  %s: %s", terminal.Printable(field.Field), terminal.Printable(field.Message))
+			c.Note("  %s: %s", field.Field, field.Message)
 		}
 		if why.Fix != "" {
-			c.Note("  → %s", terminal.Printable(why.Fix))
+			c.Note("  → %s", why.Fix)
 		}
 	}
 	if more := all - len(f.first); more > 0 {

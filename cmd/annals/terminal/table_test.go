@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -6,23 +6,17 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/cmd/annals/knowledge"
-	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
 // listed is what a list prints on a terminal of this width.
-func listed(t *testing.T, width int, flags terminal.Tabular) []string {
+func listed(t *testing.T, width int, flags Tabular) []string {
 	t.Helper()
-	g := &terminal.Grid{
-		Heads: []string{"REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", "KNOWLEDGE"},
-		Spare: []string{"REMEMBERED", "OWNER", "TYPE"},
-	}
+	g := NewTable("REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", "KNOWLEDGE")
+	g.Spare = []string{"REMEMBERED", "OWNER", "TYPE"}
 	g.Row("2026-03-01 09:30:00Z", "strategy · patterns", "project:456, public", "user:123", "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9", strings.Repeat("Retry 429s with jitter. ", 9))
 	g.Row("2026-03-01 09:30:00Z", "tool", "public", "user:用户编码风格", "retry-advice", strings.Repeat("用户偏好使用 TypeScript ", 9))
 	var out bytes.Buffer
-	if err := flags.Show(&terminal.Console{Out: &out, Styled: &out, Err: &out, Width: width}, g); err != nil {
+	if err := flags.Show(&Console{Out: &out, Styled: &out, Err: &out, Width: width}, g); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Split(strings.TrimSuffix(ansi.Strip(out.String()), "\n"), "\n")
@@ -30,8 +24,8 @@ func listed(t *testing.T, width int, flags terminal.Tabular) []string {
 
 func TestAListHasOneLinePerItemAndNamesIt(t *testing.T) {
 	t.Parallel()
-	for _, width := range []int{60, 80, 120, 400, terminal.Unbounded} {
-		lines := listed(t, width, terminal.Tabular{})
+	for _, width := range []int{60, 80, 120, 400, Unbounded} {
+		lines := listed(t, width, Tabular{})
 		if len(lines) != 3 {
 			t.Fatalf("width %d: %d lines, want 3:\n%s", width, len(lines), strings.Join(lines, "\n"))
 		}
@@ -51,17 +45,17 @@ func TestAListHasOneLinePerItemAndNamesIt(t *testing.T) {
 
 func TestAListShowsWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
-	if got, want := listed(t, 40, terminal.Tabular{Quiet: true}), "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9\nretry-advice"; strings.Join(got, "\n") != want {
+	if got, want := listed(t, 40, Tabular{Quiet: true}), "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9\nretry-advice"; strings.Join(got, "\n") != want {
 		t.Errorf("--quiet: %q, want %q", got, want)
 	}
-	if got, want := listed(t, 80, terminal.Tabular{Columns: []string{"id", "OWNER"}})[2], "retry-advice                          user:用户编码风格"; got != want {
+	if got, want := listed(t, 80, Tabular{Columns: []string{"id", "OWNER"}})[2], "retry-advice                          user:用户编码风格"; got != want {
 		t.Errorf("--columns: %q, want %q", got, want)
 	}
-	if got := listed(t, 80, terminal.Tabular{Wide: true})[1]; strings.Contains(got, "…") || !strings.Contains(got, "user:123") {
+	if got := listed(t, 80, Tabular{Wide: true})[1]; strings.Contains(got, "…") || !strings.Contains(got, "user:123") {
 		t.Errorf("--wide: %s", got)
 	}
-	err := terminal.Tabular{Columns: []string{"size"}}.Show(&terminal.Console{}, &terminal.Grid{Heads: []string{"ID"}})
-	if f := terminal.AsFailure(err); f.Code != terminal.ExitUsage || f.Fix != "the columns are id" {
+	err := Tabular{Columns: []string{"size"}}.Show(&Console{}, NewTable("ID"))
+	if f := AsFailure(err); f.Code != ExitUsage || f.Fix != "the columns are id" {
 		t.Errorf("an unknown column: %+v", f)
 	}
 }
@@ -69,9 +63,11 @@ func TestAListShowsWhatIsAskedFor(t *testing.T) {
 func TestWrappedTextBreaksNoID(t *testing.T) {
 	t.Parallel()
 	const id = "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9"
-	g := &terminal.Grid{Heads: []string{"", ""}}
+	g := NewTable("", "")
 	g.Row("why", "it follows from "+id+", which was confirmed, 用户偏好使用用户偏好使用用户偏好使用")
-	for line := range strings.SplitSeq(g.Render(30), "\n") {
+	var out bytes.Buffer
+	(&Console{Styled: &out, Width: 30}).Table(g)
+	for line := range strings.SplitSeq(out.String(), "\n") {
 		if ansi.StringWidth(line) > 30 && !strings.Contains(line, id) {
 			t.Errorf("too wide: %q", line)
 		}
@@ -86,32 +82,32 @@ func TestALongIDLeavesRoomForMarksAndText(t *testing.T) {
 	t.Parallel()
 	const uuid = "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9"
 	for _, long := range []int{41, 95} {
-		for name, g := range map[string]*terminal.Grid{
-			"list":   {Heads: []string{"REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", terminal.Mark, "KNOWLEDGE"}, Spare: []string{"REMEMBERED", "OWNER", "TYPE"}},
-			"search": {Heads: []string{"SCORE", "SCOPE", "VOTES", "ID", terminal.Mark, "KNOWLEDGE"}},
-			"stale":  {Heads: []string{"REPORTS", "LAST", "CONFIDENCE", "ID", terminal.Mark, "WHY"}, Spare: []string{"WHO", "LAST", "WHEN"}},
-			"erase":  {Heads: []string{"", "ID", "OWNER", "STATUS", "WHY"}, Spare: []string{"STATUS"}},
-			"log":    {Heads: []string{"#", "WHEN", "WHAT", "WHO", "STREAM"}, Spare: []string{"WHO", "WHEN"}},
+		for name, g := range map[string]*Table{
+			"list":   {heads: []string{"REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", Mark, "KNOWLEDGE"}, Spare: []string{"REMEMBERED", "OWNER", "TYPE"}},
+			"search": {heads: []string{"SCORE", "SCOPE", "VOTES", "ID", Mark, "KNOWLEDGE"}},
+			"stale":  {heads: []string{"REPORTS", "LAST", "CONFIDENCE", "ID", Mark, "WHY"}, Spare: []string{"WHO", "LAST", "WHEN"}},
+			"erase":  {heads: []string{"", "ID", "OWNER", "STATUS", "WHY"}, Spare: []string{"STATUS"}},
+			"log":    {heads: []string{"#", "WHEN", "WHAT", "WHO", "STREAM"}, Spare: []string{"WHO", "WHEN"}},
 		} {
 			id := "runbook-" + strings.Repeat("x", long-8)
 			said := strings.Repeat("Retry 429s with jitter. ", 9)
 			cells := map[string][2]string{
 				"REMEMBERED": {"2026-03-01 09:30:00Z", "2026-03-01 09:30:00Z"}, "TYPE": {"strategy · patterns", "tool"}, "SCOPE": {"project:456, public", "public"},
-				"OWNER": {"user:123", "user:1"}, "ID": {id, uuid}, terminal.Mark: {"contested, stale", ""}, "KNOWLEDGE": {said, said}, "SCORE": {"0.50", "0.40"},
+				"OWNER": {"user:123", "user:1"}, "ID": {id, uuid}, Mark: {"contested, stale", ""}, "KNOWLEDGE": {said, said}, "SCORE": {"0.50", "0.40"},
 				"VOTES": {"+0 -2", "+0 -0"}, "REPORTS": {"2", "1"}, "LAST": {"2026-03-01 09:30:00Z", "2026-03-01 09:30:00Z"}, "CONFIDENCE": {"0.13", "0.50"},
 				"WHY": {said, said}, "": {"erase", "stays"}, "STATUS": {"active", "active"}, "#": {"10", "9"}, "WHEN": {"2026-03-01 09:30:00Z", "2026-03-01 09:30:00Z"},
 				"WHAT": {"found helpful", "found harmful"}, "WHO": {"agent:crawler for user:123", "user:1"}, "STREAM": {"knowledge:" + id, "knowledge:" + uuid},
 			}
 			for row := range 2 {
-				var line []string
-				for _, head := range g.Heads {
+				var line []any
+				for _, head := range g.heads {
 					line = append(line, cells[head][row])
 				}
 				g.Row(line...)
 			}
-			for _, flags := range []terminal.Tabular{{}, {Wide: true}, {Quiet: true}} {
+			for _, flags := range []Tabular{{}, {Wide: true}, {Quiet: true}} {
 				var out bytes.Buffer
-				if err := flags.Show(&terminal.Console{Out: &out, Styled: &out, Err: &out, Width: 80}, g); err != nil {
+				if err := flags.Show(&Console{Out: &out, Styled: &out, Err: &out, Width: 80}, g); err != nil {
 					t.Fatal(err)
 				}
 				got := ansi.Strip(out.String())
@@ -141,10 +137,10 @@ func TestProseIsWrappedBetweenWordsOnATerminalOnly(t *testing.T) {
 	const said = "  2,000 items, the words and pieces of them, and https://example.com/a-path-that-is-longer-than-the-rest-of-a-line-of-this-terminal are what the log says"
 	for width, want := range map[int]string{
 		40: "  2,000 items, the words and pieces of\n  them, and\n  https://example.com/a-path-that-is-longer-than-the-rest-of-a-line-of-this-terminal\n  are what the log says\n",
-		0:  said + "\n", terminal.Unbounded: said + "\n",
+		0:  said + "\n", Unbounded: said + "\n",
 	} {
 		var out, err bytes.Buffer
-		c := &terminal.Console{Styled: &out, Err: &err, Width: width, ErrWidth: width}
+		c := &Console{Styled: &out, Err: &err, Width: width, ErrWidth: width}
 		c.Say("%s", said)
 		c.Note("%s", said)
 		if out.String() != want || err.String() != want {
@@ -152,21 +148,6 @@ func TestProseIsWrappedBetweenWordsOnATerminalOnly(t *testing.T) {
 		}
 		if got := c.Indented(strings.TrimSpace(said), "  "); width == 40 && got+"\n" != want {
 			t.Errorf("indented: got %q, want %q", got, want)
-		}
-	}
-}
-
-func TestGetBreaksNoWordThatIsShorterThanALine(t *testing.T) {
-	t.Parallel()
-	const url, uri = "https://example.com/a-page/with-hyphens-in-its-name", "viking://user/default/memories/skills/01a1fe44-b7e6-714e-9df0-cd6cd361d3b9.md"
-	var out bytes.Buffer
-	k := knowledge.Knowledge{Knowledge: api.Knowledge{
-		ID: "x", Content: "The deploy window of the web team is described at " + url, URI: uri, Eval: &api.Eval{Harmful: new(3), Confidence: new(0.12)},
-	}}
-	k.Print(&terminal.Console{Styled: &out, Width: 80})
-	for _, want := range []string{"\n  " + url + "\n", "uri         " + uri + "\n", " · 0 helpful, 3 harmful · contested\n"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is missing in\n%s", want, &out)
 		}
 	}
 }

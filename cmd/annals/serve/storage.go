@@ -14,8 +14,6 @@ import (
 	"github.com/annals-kb/annals/proof"
 )
 
-// A command that only reads, or that is refused, makes nothing: no file, no directory, no tables.
-
 // isAbsent tells whether the database is a file that is not there: to open it would make it.
 func isAbsent(address string) bool {
 	path, isFile := SqliteFile(address)
