@@ -15,6 +15,8 @@ import (
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
+	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/viking"
 )
 
@@ -31,10 +33,10 @@ func serve() (url string, stop func()) {
 	book := events.NewLog(db, base, events.Options{})
 	past, err := projections.OpenPast(ctx, base, book)
 	check(err)
-	surface := viking.New(viking.Config{Writer: book, Sessions: projections.Sessions{Log: book}})
+	surface := viking.New(viking.Config{Writer: book, Sessions: sessions.Sessions{Log: book}})
 	paths, public := viking.Paths()
 	server := httptest.NewServer(annalshttp.New(annalshttp.Config{
-		Writer: book, Historian: book, Reporter: projections.Reports{Browser: base.Browser, Log: book},
+		Writer: book, Historian: book, Reporter: browse.Reports{Browser: base.Browser, Log: book},
 		Reader: projections.Reader{Knowledge: base, Past: past, Log: book},
 		Mounts: []annalshttp.Mount{{Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As}},
 	}).Handler())

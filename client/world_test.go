@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/viking"
 )
 
@@ -40,7 +40,7 @@ func newWorld(t *testing.T, db *database.DB, behind func(http.Handler) http.Hand
 	t.Helper()
 	base := servertest.Open(t, db, events.Options{})
 	log := base.Log
-	surface := viking.New(viking.Config{Writer: log, Sessions: projections.Sessions{Log: log}, Version: "test"})
+	surface := viking.New(viking.Config{Writer: log, Sessions: sessions.Sessions{Log: log}, Version: "test"})
 	paths, public := viking.Paths()
 	cfg := base.Config(t)
 	cfg.Mounts = []annalshttp.Mount{{Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As}}

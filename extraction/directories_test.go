@@ -18,7 +18,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/extraction"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
 )
 
 const guide domain.URI = "viking://resources/guide"
@@ -28,7 +28,7 @@ type browsing struct {
 	*summarizing
 
 	db          *database.DB
-	shelves     projections.Directories
+	shelves     browse.Directories
 	directories *extraction.Directories
 	later       time.Duration // by which the clock is ahead
 	others      bool          // another process summarises
@@ -36,7 +36,7 @@ type browsing struct {
 
 func newBrowsing(t *testing.T, db *database.DB, answers ...func(http.ResponseWriter)) *browsing {
 	t.Helper()
-	b := &browsing{summarizing: newSummarizing(t, db, answers...), db: db, shelves: projections.NewDirectories(db)}
+	b := &browsing{summarizing: newSummarizing(t, db, answers...), db: db, shelves: browse.NewDirectories(db)}
 	model, e, _ := asked(t, answers...)
 	b.endpoint, b.summaries.Directories = e, b.shelves
 	b.begin(model)

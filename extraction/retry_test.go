@@ -10,7 +10,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/extraction"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/sessions"
 )
 
 func TestAFailedArchiveIsTriedAgainByItself(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAFailedArchiveIsTriedAgainByItself(t *testing.T) {
 		if !is || fact.Retry != 2 || fact.Task != task || len(fact.Lessons) != 1 || len(w.items()) != 2 {
 			t.Errorf("%+v and %d items", w.settled("s1", 1), len(w.items()))
 		}
-		found, err := (projections.Sessions{Log: w.log}).Task(t.Context(), w.by, task)
+		found, err := (sessions.Sessions{Log: w.log}).Task(t.Context(), w.by, task)
 		if err != nil || found.Extracted == nil || found.Failed != nil {
 			t.Errorf("task %+v, %v", found, err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/extraction"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/sessions"
 )
 
 const mia domain.Entity = "user:mia"
@@ -79,7 +80,7 @@ func newWorldWith(t *testing.T, db *database.DB, extractor extraction.Extractor,
 	})
 	w := &world{t: t, log: log, base: base, by: domain.OpenPrincipal(), broken: &breakable{Writer: log, left: -1}, logged: &bytes.Buffer{}}
 	w.worker = extraction.NewWorker(extraction.Options{
-		Log: log, Writer: w.broken, Reader: base, Archivist: projections.Sessions{Log: log}, Extractor: extractor, Now: options.Clock,
+		Log: log, Writer: w.broken, Reader: base, Archivist: sessions.Sessions{Log: log}, Extractor: extractor, Now: options.Clock,
 		Logger: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), w.logged), nil)),
 	})
 	return w

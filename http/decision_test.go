@@ -15,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/proof"
 )
 
@@ -92,7 +93,7 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 		db.AddQueryHook(heard)
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			log := cfg.Writer.(*events.Log)
-			cfg.Keys, cfg.RootKey = projections.NewKeys(db, log), rootKey
+			cfg.Keys, cfg.RootKey = sessions.NewKeys(db, log), rootKey
 			rebuilds(t, cfg)
 			key, err := proof.NewKey(t.TempDir(), "annals.example")
 			if err != nil {

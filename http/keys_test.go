@@ -11,7 +11,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/sessions"
 )
 
 const rootKey = "0123456789abcdef0123456789abcdef"
@@ -23,7 +23,7 @@ func eachKeyed(t *testing.T, test func(t *testing.T, w *world, ahead *time.Durat
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		ahead := new(time.Duration)
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys = projections.NewKeys(db, cfg.Writer.(*events.Log))
+			cfg.Keys = sessions.NewKeys(db, cfg.Writer.(*events.Log))
 			cfg.Now = func() time.Time { return time.Now().Add(*ahead) }
 		})
 		test(t, w, ahead)
@@ -252,7 +252,7 @@ func TestTenantsHaveKeysOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys, cfg.RootKey = projections.NewKeys(db, cfg.Writer.(*events.Log)), rootKey
+			cfg.Keys, cfg.RootKey = sessions.NewKeys(db, cfg.Writer.(*events.Log)), rootKey
 		})
 		w.ask("GET", "/v1/whoami", nil).want(http.StatusUnauthorized)
 		w.ask("POST", "/v1/tenants", object{"name": "acme"}, bearer(rootKey)).want(http.StatusCreated)

@@ -11,7 +11,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/sessions"
 )
 
 // guessed runs a test on both engines, on a server that keeps keys; its clock is set by the test, in seconds.
@@ -22,7 +22,7 @@ func guessed(t *testing.T, test func(w *world, clock *atomic.Int64)) {
 		var clock atomic.Int64
 		clock.Store(time.Now().Unix())
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys, cfg.RootKey = projections.NewKeys(db, cfg.Writer.(*events.Log)), rootKey
+			cfg.Keys, cfg.RootKey = sessions.NewKeys(db, cfg.Writer.(*events.Log)), rootKey
 			cfg.Now = func() time.Time { return time.Unix(clock.Load(), 0) }
 		})
 		test(w, &clock)

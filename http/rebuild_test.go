@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/rebuild"
 )
 
 const rebuildPath = "/v1/projections/knowledge/rebuild"
@@ -34,7 +35,7 @@ func newRebuilder(t *testing.T, db *database.DB) *world {
 func rebuilds(t *testing.T, cfg *annalshttp.Config) {
 	rebuilder := projections.NewRebuilder(cfg.Reader.(projections.Reader).Knowledge, cfg.Writer.(*events.Log))
 	t.Cleanup(rebuilder.Close)
-	cfg.Rebuilder = projections.Rebuilds{Rebuilder: rebuilder}
+	cfg.Rebuilder = rebuild.Rebuilds{Rebuilder: rebuilder}
 }
 
 // rebuilt waits until a rebuild has ended.

@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/past"
 )
 
 // world is a server on a database of its own, asked from the outside. Every answer is held
@@ -23,7 +23,7 @@ type world struct {
 	t      *testing.T
 	db     *database.DB
 	log    *events.Log
-	past   *projections.Past
+	past   *past.Projection
 	url    string
 	client *http.Client
 	spec   *description

@@ -21,6 +21,7 @@ import (
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/mcp"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/viking"
 )
 
@@ -85,12 +86,12 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, db: db, keys: &keyring{Keyring: projections.NewKeys(db, base.Log)}}
+	w := &world{t: t, db: db, keys: &keyring{Keyring: sessions.NewKeys(db, base.Log)}}
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
 	cfg := base.Config(t)
 	cfg.Writer, cfg.Keys, cfg.RootKey = events.NewScrubbingWriter(base.Log, true), w.keys, rootKey
 	surface := viking.New(viking.Config{
-		Writer: base.Log, Reader: base.Reader(), Files: events.NewFiles(base.Log), Sessions: projections.Sessions{Log: base.Log},
+		Writer: base.Log, Reader: base.Reader(), Files: events.NewFiles(base.Log), Sessions: sessions.Sessions{Log: base.Log},
 		Eraser: projections.NewEraser(base.Knowledge, base.Log, databasetest.Log(t)), Version: "test",
 	})
 	paths, public := viking.Paths()

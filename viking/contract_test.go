@@ -17,6 +17,8 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/erasure"
+	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/viking"
 )
 
@@ -157,7 +159,7 @@ func unlike(got, want any, known map[string]string, at string) string {
 func TestTheContractNamesEveryRoute(t *testing.T) {
 	t.Parallel()
 	routes := viking.New(viking.Config{
-		Sessions: projections.Sessions{}, Keys: &projections.Keys{}, Eraser: &projections.Eraser{},
+		Sessions: sessions.Sessions{}, Keys: &sessions.Keys{}, Eraser: &erasure.Eraser{},
 	}).Routes()
 	mux := http.NewServeMux()
 	for _, route := range routes {
@@ -219,7 +221,7 @@ func TestEveryRouteIsDescribedByAnExample(t *testing.T) {
 		}
 		paths, _ := described.json()["paths"].(object)
 		for _, route := range viking.New(viking.Config{
-			Sessions: projections.Sessions{}, Keys: (*projections.Keys)(nil), Reader: projections.Reader{},
+			Sessions: sessions.Sessions{}, Keys: (*sessions.Keys)(nil), Reader: projections.Reader{},
 		}).Routes() {
 			method, path, _ := strings.Cut(route, " ")
 			operations, _ := paths[path].(object)

@@ -10,9 +10,9 @@ func TestARepeatedRequestToASessionHappensOnce(t *testing.T) {
 		key := func(k string) header { return header("Idempotency-Key: " + k) }
 		var id string
 		for range 2 {
-			id = w.ask("POST", sessions, nil, key("open")).object()["session_id"].(string)
+			id = w.ask("POST", sessionsPath, nil, key("open")).object()["session_id"].(string)
 		}
-		one, said := sessions+"/"+id, `{"role":"user","content":"I prefer tabs for indentation."}`
+		one, said := sessionsPath+"/"+id, `{"role":"user","content":"I prefer tabs for indentation."}`
 		for range 3 {
 			if added := w.ask("POST", one+"/messages", said, key("say")).object(); added["message_count"] != 1.0 {
 				t.Errorf("added %v", added)

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/erasure"
+	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/viking"
 )
 
@@ -21,7 +22,7 @@ var different = regexp.MustCompile(`[\da-f]{8}-[\da-f]{4}-[\da-f-]{22}|task_\w+|
 // A tenant tries every route with what belongs to another, under the same names, and gets the answers that it
 // gets for what does not exist.
 func TestATenantLearnsNothingOfAnotherByAnyRoute(t *testing.T) {
-	routes := viking.New(viking.Config{Keys: &projections.Keys{}, Eraser: &projections.Eraser{}}).Routes()
+	routes := viking.New(viking.Config{Keys: &sessions.Keys{}, Eraser: &erasure.Eraser{}}).Routes()
 	routes = slices.DeleteFunc(routes, func(r string) bool {
 		return strings.HasSuffix(r, "/system/wait") || strings.HasSuffix(r, "/openapi.json")
 	}) // is about no item
@@ -37,8 +38,8 @@ func TestATenantLearnsNothingOfAnotherByAnyRoute(t *testing.T) {
 		una := given("default", "member")
 		w.remember(object{"id": "theirs", "category": "tools", "content": canary, "owner": "user:una", "scopes": []string{"user:una"}}, una)
 		w.remember(object{"id": "theirs-too", "context_type": "resource", "content": canary, "owner": "user:una", "scopes": []string{"user:una"}}, una)
-		w.ask("POST", sessions, object{"session_id": "theirs"}, una).want(http.StatusOK)
-		w.ask("POST", sessions+"/theirs/messages", object{"role": "user", "content": canary}, una).want(http.StatusOK)
+		w.ask("POST", sessionsPath, object{"session_id": "theirs"}, una).want(http.StatusOK)
+		w.ask("POST", sessionsPath+"/theirs/messages", object{"role": "user", "content": canary}, una).want(http.StatusOK)
 
 		for _, neighbour := range []header{given("other", "member"), given("other", "admin")} {
 			for _, route := range routes {

@@ -26,7 +26,7 @@ func TestFailedArchivesAreTriedAgainOnRequest(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		extractor := &stubborn{}
 		w.learningBy(extractor)
-		one := sessions + "/s1"
+		one := sessionsPath + "/s1"
 		w.ask("POST", one+"/messages", `{"role":"user","content":"I prefer tabs for indentation."}`).object()
 		committed := w.ask("POST", one+"/commit?wait=true", nil).object()
 		task := "/api/v1/tasks/" + committed["task_id"].(string)
@@ -53,6 +53,6 @@ func TestFailedArchivesAreTriedAgainOnRequest(t *testing.T) {
 			t.Errorf("stats %v", stats)
 		}
 		w.ask("POST", one+"/retry", `{"archive":-1}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		w.ask("POST", sessions+"/nowhere/retry", nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("POST", sessionsPath+"/nowhere/retry", nil).refused(http.StatusNotFound, "NOT_FOUND")
 	})
 }

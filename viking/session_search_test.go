@@ -16,13 +16,13 @@ func TestWhatWasSaidLastShapesASearch(t *testing.T) {
 		search := func(session string) object {
 			return w.ask("POST", "/api/v1/search/search", object{"query": "hotels passport", "session_id": session, "limit": 3, "score_threshold": 0}).object()
 		}
-		w.ask("POST", sessions, object{"session_id": "trip"}).result()
+		w.ask("POST", sessionsPath, object{"session_id": "trip"}).result()
 		before := search("trip")
 		if _, planned := before["query_plan"]; planned || slices.Contains(found(before, "resources"), "viking://resources/visa.md") {
 			t.Errorf("before anything was said: %v", before)
 		}
-		w.ask("POST", sessions+"/trip/messages", object{"role": "user", "content": "I travel to Kenya and need a visa"}).result()
-		w.ask("POST", sessions+"/trip/messages", object{"role": "assistant", "content": "Paris, Paris"}).result()
+		w.ask("POST", sessionsPath+"/trip/messages", object{"role": "user", "content": "I travel to Kenya and need a visa"}).result()
+		w.ask("POST", sessionsPath+"/trip/messages", object{"role": "assistant", "content": "Paris, Paris"}).result()
 		after := search("trip")
 		uris := found(after, "resources")
 		if len(uris) != 3 && !slices.Contains(uris, "viking://resources/visa.md") || uris[0] != "viking://resources/hotels.md" {

@@ -16,11 +16,11 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/extraction"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/viking"
 )
 
-const sessions = "/api/v1/sessions"
+const sessionsPath = "/api/v1/sessions"
 
 // learning lets knowledge be extracted, as while serving.
 func (w *world) learning() {
@@ -36,7 +36,7 @@ func (w *world) learningBy(extractor extraction.Extractor) {
 		w.t.Fatal(err)
 	}
 	extraction.NewWorker(extraction.Options{
-		Log: w.log, Writer: w.log, Reader: w.base, Archivist: projections.Sessions{Log: w.log}, Extractor: extractor, Logger: logger,
+		Log: w.log, Writer: w.log, Reader: w.base, Archivist: sessions.Sessions{Log: w.log}, Extractor: extractor, Logger: logger,
 	}).Follow(router)
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(w.t.Context())))
 	ended := make(chan error, 1)
@@ -58,13 +58,13 @@ func TestAnAgentsOwnSessionLiesInItsOwnSpace(t *testing.T) {
 			"Annals-Actor: agent:lonely": "viking://agent/lonely/sessions/trip",
 		}
 		for who, text := range said {
-			w.ask("POST", sessions+"/trip/messages", object{"role": "assistant", "content": text}, who).object()
-			committed := w.ask("POST", sessions+"/trip/commit?wait=true", nil, who).object()
+			w.ask("POST", sessionsPath+"/trip/messages", object{"role": "assistant", "content": text}, who).object()
+			committed := w.ask("POST", sessionsPath+"/trip/commit?wait=true", nil, who).object()
 			archive := places[who] + "/history/archive_001"
 			if committed["archive_uri"] != archive {
 				t.Fatalf("%s: committed %v", who, committed)
 			}
-			if got := w.ask("GET", sessions+"/trip", nil, who).object()["uri"]; got != places[who] {
+			if got := w.ask("GET", sessionsPath+"/trip", nil, who).object()["uri"]; got != places[who] {
 				t.Errorf("%s: the session lies at %v", who, got)
 			}
 			if read := w.ask("GET", at("/api/v1/content/read", archive), nil, who).result(); !strings.Contains(read.(string), text) {
@@ -81,7 +81,7 @@ func TestAnAgentsOwnSessionLiesInItsOwnSpace(t *testing.T) {
 func TestASessionAsItsClientsUseIt(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		w.learning()
-		created := w.ask("POST", sessions, `{"session_id":"openspace-evo-t42"}`).object()
+		created := w.ask("POST", sessionsPath, `{"session_id":"openspace-evo-t42"}`).object()
 		want := object{
 			"session_id": "openspace-evo-t42", "uri": "viking://session/default/openspace-evo-t42",
 			"user": object{"account_id": "default", "user_id": "default", "agent_id": "default"},
@@ -89,8 +89,8 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 		if diff := cmp.Diff(created, want); diff != "" {
 			t.Errorf("created (-got +want):\n%s", diff)
 		}
-		w.ask("POST", sessions, `{"session_id":"openspace-evo-t42"}`).refused(http.StatusConflict, "ALREADY_EXISTS")
-		one := sessions + "/openspace-evo-t42"
+		w.ask("POST", sessionsPath, `{"session_id":"openspace-evo-t42"}`).refused(http.StatusConflict, "ALREADY_EXISTS")
+		one := sessionsPath + "/openspace-evo-t42"
 		added := w.ask("POST", one+"/messages", `{"role":"user","content":"fix chromedriver mismatch"}`).object()
 		if added["session_id"] != "openspace-evo-t42" || added["message_count"] != 1.0 {
 			t.Errorf("added %v", added)
@@ -153,7 +153,7 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 		if empty["task_id"] != nil || empty["archived"] != false {
 			t.Errorf("empty commit %v", empty)
 		}
-		list := w.ask("GET", sessions, nil).result()
+		list := w.ask("GET", sessionsPath, nil).result()
 		if diff := cmp.Diff(list, any([]any{object{"session_id": "openspace-evo-t42", "uri": "viking://session/default/openspace-evo-t42", "is_dir": true}})); diff != "" {
 			t.Errorf("list (-got +want):\n%s", diff)
 		}
@@ -171,15 +171,15 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 
 func TestAMessageBeginsItsSession(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
-		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"你好，世界"}`).object()
-		if shown := w.ask("GET", sessions+"/s1", nil).object(); shown["pending_tokens"].(float64) < 6 {
+		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"你好，世界"}`).object()
+		if shown := w.ask("GET", sessionsPath+"/s1", nil).object(); shown["pending_tokens"].(float64) < 6 {
 			t.Errorf("%v pending tokens of four Chinese characters and a sign", shown["pending_tokens"])
 		}
-		if named := w.ask("POST", sessions, nil).object(); len(named["session_id"].(string)) != 36 {
+		if named := w.ask("POST", sessionsPath, nil).object(); len(named["session_id"].(string)) != 36 {
 			t.Errorf("a session without a name is %v", named)
 		}
-		w.ask("GET", sessions+"/s2", nil).refused(http.StatusNotFound, "NOT_FOUND")
-		if made := w.ask("GET", sessions+"/s2?auto_create=true", nil).object(); made["message_count"] != 0.0 {
+		w.ask("GET", sessionsPath+"/s2", nil).refused(http.StatusNotFound, "NOT_FOUND")
+		if made := w.ask("GET", sessionsPath+"/s2?auto_create=true", nil).object(); made["message_count"] != 0.0 {
 			t.Errorf("%v", made)
 		}
 	})
@@ -196,7 +196,7 @@ func TestWhatCannotBeSaidIsRefused(t *testing.T) {
 			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","prompt_tokens":-5}]}`:      "parts[0].prompt_tokens: must not be negative",
 			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","completion_tokens":-5}]}`:  "parts[0].completion_tokens: must not be negative",
 		} {
-			if said := w.ask("POST", sessions+"/s1/messages", body).refused(http.StatusBadRequest, "INVALID_ARGUMENT"); !strings.HasPrefix(said, field) {
+			if said := w.ask("POST", sessionsPath+"/s1/messages", body).refused(http.StatusBadRequest, "INVALID_ARGUMENT"); !strings.HasPrefix(said, field) {
 				t.Errorf("%s: %s", body, said)
 			}
 		}
@@ -204,21 +204,21 @@ func TestWhatCannotBeSaidIsRefused(t *testing.T) {
 		for path, body := range map[string]string{
 			"/s1/messages/batch": many, "/s1/messages/batch?": `{"messages":[]}`, "/a%20b/messages": `{"role":"user","content":"x"}`,
 		} {
-			w.ask("POST", sessions+path, body).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+			w.ask("POST", sessionsPath+path, body).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		}
-		w.ask("POST", sessions+"/s1/commit", `{}`).refused(http.StatusNotFound, "NOT_FOUND")
-		w.ask("POST", sessions+"/s1/messages/batch", `{"messages":[{"role":"user","content":"x"},{"role":"wizard","content":"x"}]}`).
+		w.ask("POST", sessionsPath+"/s1/commit", `{}`).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("POST", sessionsPath+"/s1/messages/batch", `{"messages":[{"role":"user","content":"x"},{"role":"wizard","content":"x"}]}`).
 			refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		for i, role := range []string{"user", "assistant", "system", "tool"} {
-			if got := w.ask("POST", sessions+"/roles/messages", object{"role": role, "content": "x"}).object(); got["message_count"] != float64(i+1) {
+			if got := w.ask("POST", sessionsPath+"/roles/messages", object{"role": role, "content": "x"}).object(); got["message_count"] != float64(i+1) {
 				t.Errorf("%s: %v", role, got)
 			}
 		}
-		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"x","metadata":{"unknown":1}}`).object()
-		w.ask("POST", sessions+"/s1/commit", `{"trigger":"boredom"}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		w.ask("POST", sessions+"/s1/commit", `{"keep_recent_count":-1}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		w.ask("GET", sessions+"/s1/context?token_budget=-1", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		w.ask("GET", sessions+"/s9/context", nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"x","metadata":{"unknown":1}}`).object()
+		w.ask("POST", sessionsPath+"/s1/commit", `{"trigger":"boredom"}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", sessionsPath+"/s1/commit", `{"keep_recent_count":-1}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("GET", sessionsPath+"/s1/context?token_budget=-1", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("GET", sessionsPath+"/s9/context", nil).refused(http.StatusNotFound, "NOT_FOUND")
 		w.ask("GET", "/api/v1/tasks/00000000-0000-7000-8000-000000000000", nil).refused(http.StatusNotFound, "NOT_FOUND")
 		w.ask("GET", "/api/v1/tasks/nonsense", nil).refused(http.StatusNotFound, "NOT_FOUND")
 		w.ask("GET", "/api/v1/tasks?limit=201", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
@@ -230,7 +230,7 @@ func TestTasksAreListedNewestFirst(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		var ids []string
 		for i := range 3 {
-			one := fmt.Sprintf("%s/s%d", sessions, i)
+			one := fmt.Sprintf("%s/s%d", sessionsPath, i)
 			w.ask("POST", one+"/messages", `{"role":"user","content":"I live in Berlin."}`).object()
 			committed := w.ask("POST", one+"/commit", nil).object()
 			if committed["status"] != "accepted" || committed["trace_id"] == "" {
@@ -267,15 +267,15 @@ func TestTasksAreListedNewestFirst(t *testing.T) {
 func TestExtractListsWhatItMade(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		w.learning()
-		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"I prefer tabs for indentation."}`, "X-OpenViking-User: mia").object()
-		made := w.ask("POST", sessions+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any)
+		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"I prefer tabs for indentation."}`, "X-OpenViking-User: mia").object()
+		made := w.ask("POST", sessionsPath+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any)
 		if len(made) != 1 || made[0].(object)["category"] != "preferences" || !strings.HasPrefix(made[0].(object)["uri"].(string), "viking://user/mia/memories/preferences/") {
 			t.Errorf("%v", made)
 		}
-		if again := w.ask("POST", sessions+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any); len(again) != 0 {
+		if again := w.ask("POST", sessionsPath+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any); len(again) != 0 {
 			t.Errorf("%v", again)
 		}
-		w.ask("GET", sessions+"/s1", nil, "X-OpenViking-User: bo").refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", sessionsPath+"/s1", nil, "X-OpenViking-User: bo").refused(http.StatusNotFound, "NOT_FOUND")
 	})
 }
 
@@ -285,10 +285,10 @@ func TestAToolCallComesBackAsItWasSent(t *testing.T) {
 			"type": "tool", "tool_id": "c1", "tool_name": "grep", "tool_input": object{"q": "x"}, "tool_output": "found", "tool_status": "completed",
 			"duration_ms": 12.5, "prompt_tokens": 3.0, "completion_tokens": 4.0,
 		}
-		w.ask("POST", sessions+"/s1/messages", object{"role": "assistant", "parts": []any{
+		w.ask("POST", sessionsPath+"/s1/messages", object{"role": "assistant", "parts": []any{
 			part, object{"type": "image_url", "image_url": object{"url": "https://example.org/a.png"}}, object{"type": "context", "uri": "viking://agent/memories/tools/x.md"},
 		}}).object()
-		got := w.ask("GET", sessions+"/s1/context", nil).object()["messages"].([]any)[0].(object)["parts"].([]any)
+		got := w.ask("GET", sessionsPath+"/s1/context", nil).object()["messages"].([]any)[0].(object)["parts"].([]any)
 		want := []any{part, object{"type": "image_url", "image_url": "https://example.org/a.png"}, object{"type": "context", "uri": "viking://agent/memories/tools/x.md", "context_type": "memory"}}
 		if diff := cmp.Diff(got, want); diff != "" {
 			t.Errorf("(-got +want):\n%s", diff)
@@ -303,7 +303,7 @@ func TestAnArchiveIsFoundUntilItsSessionGoes(t *testing.T) {
 			hits := w.ask("POST", "/v1/search", `{"query":"zorblaxquine","min_score":0.01,"uri":"viking://session/"}`).want(http.StatusOK).json()["items"].([]any)
 			return len(hits)
 		}
-		one := sessions + "/s1"
+		one := sessionsPath + "/s1"
 		for _, how := range []string{"", "?erase=true&reason_code=gdpr-17"} {
 			w.ask("POST", one+"/messages", `{"role":"user","content":"zorblaxquine is what we talk about"}`).object()
 			w.ask("POST", one+"/commit?wait=true", nil).object()
@@ -323,8 +323,8 @@ func TestAnArchiveIsFoundUntilItsSessionGoes(t *testing.T) {
 
 func TestAnErasedSessionSaysNothing(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
-		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"zorblaxquine"}`).object()
-		w.ask("DELETE", sessions+"/s1?erase=true&reason_code=gdpr-17", nil).object()
+		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"zorblaxquine"}`).object()
+		w.ask("DELETE", sessionsPath+"/s1?erase=true&reason_code=gdpr-17", nil).object()
 		if log := w.ask("GET", "/v1/events?limit=100", nil).want(http.StatusOK); strings.Contains(string(log.body), "zorblaxquine") {
 			t.Error("the log still says it")
 		}
@@ -336,15 +336,15 @@ func TestASessionIsErasedWholeOrNotAtAll(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		w.learning()
 		const mia = header("X-OpenViking-User: mia")
-		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"zorblaxquine is what we talk about"}`, mia).object()
-		w.ask("POST", sessions+"/s1/commit?wait=true", nil, mia).object()
+		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"zorblaxquine is what we talk about"}`, mia).object()
+		w.ask("POST", sessionsPath+"/s1/commit?wait=true", nil, mia).object()
 		said := func(what string) {
 			t.Helper()
-			if a := w.ask("GET", sessions+"/s1/archives/archive_001", nil, mia).object(); !strings.Contains(fmt.Sprint(a["messages"]), "zorblaxquine") {
+			if a := w.ask("GET", sessionsPath+"/s1/archives/archive_001", nil, mia).object(); !strings.Contains(fmt.Sprint(a["messages"]), "zorblaxquine") {
 				t.Errorf("%s: the session was destroyed: %v", what, a)
 			}
 		}
-		one := sessions + "/s1?owner=user:mia&erase=true"
+		one := sessionsPath + "/s1?owner=user:mia&erase=true"
 		w.ask("DELETE", one, nil, mia).refused(http.StatusForbidden, "PERMISSION_DENIED")
 		said("not in person")
 
@@ -364,9 +364,9 @@ func TestASessionIsErasedWholeOrNotAtAll(t *testing.T) {
 // A caller who asks for an extraction is told that it is not done, and not that there is nothing to learn.
 func TestExtractDoesNotCallAnOutageNothing(t *testing.T) {
 	eachWith(t, open, func(cfg *viking.Config) { cfg.Sessions = lateSessions{cfg.Sessions} }, func(t *testing.T, w *world) {
-		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
+		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
 		for range 2 { // it goes on after the first request
-			if said := w.ask("POST", sessions+"/s1/extract", nil).refused(http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"); !strings.Contains(said, "not done") {
+			if said := w.ask("POST", sessionsPath+"/s1/extract", nil).refused(http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"); !strings.Contains(said, "not done") {
 				t.Error(said)
 			}
 		}
@@ -390,9 +390,9 @@ func (refusing) Extract(context.Context, extraction.Conversation) (extraction.Re
 func TestExtractSaysThatNothingCouldBeExtracted(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		w.learningBy(refusing{})
-		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
+		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
 		for range 2 {
-			if said := w.ask("POST", sessions+"/s1/extract", nil).refused(http.StatusServiceUnavailable, "UNAVAILABLE"); !strings.Contains(said, "refuses the key") {
+			if said := w.ask("POST", sessionsPath+"/s1/extract", nil).refused(http.StatusServiceUnavailable, "UNAVAILABLE"); !strings.Contains(said, "refuses the key") {
 				t.Error(said)
 			}
 		}
@@ -404,10 +404,10 @@ func TestAStatedMessageIsExtractedAndFound(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		w.learning()
 		store := func(session, fact string) object {
-			w.ask("POST", sessions, object{"session_id": session}).object()
-			w.ask("POST", sessions+"/"+session+"/messages", object{"role": "user", "content": fact}).object()
-			made := w.ask("POST", sessions+"/"+session+"/extract", nil).result().([]any)
-			w.ask("DELETE", sessions+"/"+session, nil).object()
+			w.ask("POST", sessionsPath, object{"session_id": session}).object()
+			w.ask("POST", sessionsPath+"/"+session+"/messages", object{"role": "user", "content": fact}).object()
+			made := w.ask("POST", sessionsPath+"/"+session+"/extract", nil).result().([]any)
+			w.ask("DELETE", sessionsPath+"/"+session, nil).object()
 			if len(made) != 1 {
 				t.Fatalf("%q gave %v", fact, made)
 			}
@@ -439,16 +439,16 @@ func TestACommitNamesTheScopesOfEachItem(t *testing.T) {
 			body, scope string
 			hits        int
 		}{{`{}`, "user:mia", 0}, {`{"scopes":["team:web"]}`, "team:web", 1}} {
-			w.ask("POST", sessions+"/s1/messages", tool, mia).object()
-			committed := w.ask("POST", sessions+"/s1/commit?wait=true", step.body, mia).object()
+			w.ask("POST", sessionsPath+"/s1/messages", tool, mia).object()
+			committed := w.ask("POST", sessionsPath+"/s1/commit?wait=true", step.body, mia).object()
 			lessons := committed["lessons"].([]any)
 			task := w.ask("GET", "/api/v1/tasks/"+committed["task_id"].(string), nil, mia).object()["result"].(object)["lessons"]
 			if diff := cmp.Diff(any(lessons), task); diff != "" || len(lessons) != 1 || lessons[0].(object)["scopes"].([]any)[0] != step.scope || hits() != step.hits {
 				t.Errorf("%s: %v, and another member finds %d", step.body, committed, hits())
 			}
 		}
-		w.ask("POST", sessions+"/s1/messages", tool, mia).object()
-		w.ask("POST", sessions+"/s1/commit", `{"scopes":["public"]}`, mia).refused(http.StatusForbidden, "PERMISSION_DENIED")
-		w.ask("POST", sessions+"/s1/commit", `{"scopes":["everybody"]}`, mia).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", sessionsPath+"/s1/messages", tool, mia).object()
+		w.ask("POST", sessionsPath+"/s1/commit", `{"scopes":["public"]}`, mia).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("POST", sessionsPath+"/s1/commit", `{"scopes":["everybody"]}`, mia).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 	})
 }

@@ -11,13 +11,13 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
 )
 
 // say notes what a model said of a directory.
 func (w *world) say(uri domain.URI, audience domain.Scope, abstract, overview string) {
 	w.t.Helper()
-	shelves, ctx := projections.NewDirectories(w.db), database.ForTenant(w.t.Context(), "default")
+	shelves, ctx := browse.NewDirectories(w.db), database.ForTenant(w.t.Context(), "default")
 	now := time.Now()
 	err := w.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		return shelves.Mark(ctx, tx, "default", []domain.URI{uri}, now)

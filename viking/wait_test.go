@@ -27,8 +27,8 @@ func TestWhoHasWaitedFindsWhatWasLearned(t *testing.T) {
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		begun := make(chan struct{}, 2)
 		w := newWorld(t, db, open, func(c *viking.Config) { c.Sessions = awaited{c.Sessions, begun} })
-		w.ask("POST", sessions+"/s/messages", object{"role": "user", "content": "I prefer tabs to spaces in Go code."}).object()
-		w.ask("POST", sessions+"/s/commit", object{}).object()
+		w.ask("POST", sessionsPath+"/s/messages", object{"role": "user", "content": "I prefer tabs to spaces in Go code."}).object()
+		w.ask("POST", sessionsPath+"/s/commit", object{}).object()
 		w.ask("POST", "/api/v1/system/wait", object{"timeout": 0.2}).refused(http.StatusGatewayTimeout, "DEADLINE_EXCEEDED") // nobody learns yet
 		<-begun
 		answered := make(chan *answer, 1)

@@ -15,6 +15,9 @@ import (
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
+	"github.com/annals-kb/annals/projections/erasure"
+	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/viking"
 )
 
@@ -26,7 +29,7 @@ type world struct {
 	base *projections.Knowledge
 	db   *database.DB
 
-	eraser *projections.Eraser // carries out when it is told to
+	eraser *erasure.Eraser // carries out when it is told to
 }
 
 const rootKey = "0123456789abcdef0123456789abcdef"
@@ -55,11 +58,11 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 	parts := servertest.Open(t, db, events.Options{})
 	base, log := parts.Knowledge, parts.Log
 	settings := viking.Config{
-		Writer: log, Reader: parts.Reader(), Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Version: "test",
-		Directories: projections.NewDirectories(db),
+		Writer: log, Reader: parts.Reader(), Files: events.NewFiles(log), Sessions: sessions.Sessions{Log: log}, Version: "test",
+		Directories: browse.NewDirectories(db),
 		Probes:      []viking.Probe{{Name: "database", Check: func(context.Context) error { return nil }}},
 	}
-	settings.Keys, settings.NewKey = projections.NewKeys(db, log), func() (prefix, key, hash string) {
+	settings.Keys, settings.NewKey = sessions.NewKeys(db, log), func() (prefix, key, hash string) {
 		prefix, key = annalshttp.NewKey()
 		return prefix, key, annalshttp.HashOfKey(key)
 	}
@@ -77,7 +80,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 	surface := viking.New(settings)
 	paths, public := viking.Paths()
 	cfg := parts.Config(t)
-	cfg.Keys = projections.NewKeys(db, log)
+	cfg.Keys = sessions.NewKeys(db, log)
 	cfg.Mounts = []annalshttp.Mount{{
 		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
 	}}

@@ -15,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/sessions"
 )
 
 func TestAReplayErasesEveryKindOfThingThatAListNames(t *testing.T) {
@@ -295,7 +296,7 @@ func (w *restored) tenant(name string) {
 	w.by.Tenant = name
 }
 
-func (w *restored) keys() *projections.Keys { return projections.NewKeys(w.db, w.log) }
+func (w *restored) keys() *sessions.Keys { return sessions.NewKeys(w.db, w.log) }
 
 func (w *restored) opens(prefix string, want bool) {
 	w.Helper()

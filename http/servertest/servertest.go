@@ -18,6 +18,9 @@ import (
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
+	"github.com/annals-kb/annals/projections/past"
+	"github.com/annals-kb/annals/projections/sessions"
 )
 
 // Base is a log and what answers questions about it, on a database of the test's own.
@@ -25,7 +28,7 @@ type Base struct {
 	DB        *database.DB
 	Log       *events.Log
 	Knowledge *projections.Knowledge
-	Past      *projections.Past
+	Past      *past.Projection
 }
 
 // Open opens them. The log is closed when the test ends, after whatever the test itself asks to be cleaned up later.
@@ -58,8 +61,8 @@ func (b Base) Reader() projections.Reader {
 // Config serves them in no-auth mode: each request sees one tenant where the database has roles for that.
 func (b Base) Config(t *testing.T) annalshttp.Config {
 	return annalshttp.Config{
-		Writer: b.Log, Historian: b.Log, Reader: b.Reader(), Reporter: projections.Reports{Browser: b.Knowledge.Browser, Log: b.Log},
-		Sessions: projections.Sessions{Log: b.Log},
+		Writer: b.Log, Historian: b.Log, Reader: b.Reader(), Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log},
+		Sessions: sessions.Sessions{Log: b.Log},
 		Version:  "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 	}
 }

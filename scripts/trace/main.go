@@ -20,6 +20,8 @@ import (
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
+	"github.com/annals-kb/annals/projections/sessions"
 )
 
 // limit is how much a request may execute.
@@ -108,8 +110,8 @@ func serve(ctx context.Context, dir string) (http.Handler, func() error, error) 
 	server := annalshttp.New(annalshttp.Config{
 		Writer: log, Historian: log,
 		Reader:   projections.Reader{Knowledge: knowledge, Past: past, Log: log},
-		Reporter: projections.Reports{Browser: knowledge.Browser, Log: log},
-		Sessions: projections.Sessions{Log: log},
+		Reporter: browse.Reports{Browser: knowledge.Browser, Log: log},
+		Sessions: sessions.Sessions{Log: log},
 		Version:  "trace", Logger: logger, Confine: database.ForTenant,
 	})
 	return server.Handler(), stop, nil

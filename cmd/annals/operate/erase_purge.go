@@ -10,7 +10,7 @@ import (
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/erasure"
 )
 
 // verify ends an erasure: with --sweep it purges the files if something may be gone, else it reports until when they hold
@@ -85,7 +85,7 @@ func (e *EraseCommand) purgeAsOwner(ctx context.Context, c *terminal.Console) er
 		return err
 	}
 	c.Note(rewriting)
-	done, err := projections.SweepFiles(ctx, db, time.Now)
+	done, err := erasure.SweepFiles(ctx, db, time.Now)
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/annals-kb/annals/events"
 
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/sessions"
 )
 
 // KeyCommands are what can be done with keys.
@@ -104,7 +104,7 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *terminal.Console, exp
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
-	keyed, err := projections.NewKeys(db, log).Any(ctx)
+	keyed, err := sessions.NewKeys(db, log).Any(ctx)
 	if err != nil {
 		return err
 	}

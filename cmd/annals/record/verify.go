@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/rebuild"
 	"github.com/annals-kb/annals/proof"
 )
 
@@ -159,8 +160,8 @@ func unseen(err error) error {
 type verified struct {
 	*proof.Report
 
-	Unsigned int64                `json:"unsigned"` // the newest events of a database that no checkpoint covers yet
-	Answers  *projections.Checked `json:"answers,omitempty"`
+	Unsigned int64            `json:"unsigned"` // the newest events of a database that no checkpoint covers yet
+	Answers  *rebuild.Checked `json:"answers,omitempty"`
 }
 
 // verification reads keys and checkpoints, those in files, too.

@@ -10,7 +10,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/erasure"
 )
 
 // Replayed counts what became of a list of erasures.
@@ -41,7 +41,7 @@ func IsThere(ctx context.Context, cfg Config, logger *slog.Logger) error {
 }
 
 // ReplayList erases what a list names, tenant by tenant as it says.
-func ReplayList(ctx context.Context, log *events.Log, eraser *projections.Eraser, list []Erasure) (done Replayed, err error) {
+func ReplayList(ctx context.Context, log *events.Log, eraser *erasure.Eraser, list []Erasure) (done Replayed, err error) {
 	done.UnknownStreams = []string{}
 	list = lastOfEach(list)
 	// Tenants come last: a legal hold that is over would keep an item that has a line of its own.
@@ -59,7 +59,7 @@ func ReplayList(ctx context.Context, log *events.Log, eraser *projections.Eraser
 }
 
 // replay erases one thing again.
-func (r *Replayed) replay(ctx context.Context, log *events.Log, eraser *projections.Eraser, line Erasure) error {
+func (r *Replayed) replay(ctx context.Context, log *events.Log, eraser *erasure.Eraser, line Erasure) error {
 	ctx = database.ForTenant(ctx, line.Tenant)
 	if line.IsTenant() {
 		return r.tenant(ctx, log, eraser, line)
@@ -202,7 +202,7 @@ func (e Erasure) IsTenant() bool {
 
 // tenant erases a tenant again, with all that was written in it, since nobody but root gets in after that. One that
 // began after the erasure is another one.
-func (r *Replayed) tenant(ctx context.Context, log *events.Log, eraser *projections.Eraser, line Erasure) error {
+func (r *Replayed) tenant(ctx context.Context, log *events.Log, eraser *erasure.Eraser, line Erasure) error {
 	if line.Tenant == domain.DefaultTenant {
 		return r.defaultTenant(ctx, eraser, line)
 	}
@@ -234,7 +234,7 @@ func (r *Replayed) tenant(ctx context.Context, log *events.Log, eraser *projecti
 
 // defaultTenant lets the keys open nothing that there were when everything in the default tenant was erased. It lives
 // on after that, and what is written there since stays; the list names everything else.
-func (r *Replayed) defaultTenant(ctx context.Context, eraser *projections.Eraser, line Erasure) error {
+func (r *Replayed) defaultTenant(ctx context.Context, eraser *erasure.Eraser, line Erasure) error {
 	revoking := line.submission()
 	revoked, err := eraser.RevokeKeys(ctx, revoking.By, revoking.Origin, line.RecordedAt)
 	if err != nil {

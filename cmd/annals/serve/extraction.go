@@ -9,7 +9,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/extraction"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
+	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/viking"
 )
 
@@ -42,7 +43,7 @@ func (s *Service) summarizing(entrance *events.ScrubbingWriter, extractor extrac
 		return nil
 	}
 	return extraction.NewSummaries(extraction.SummaryOptions{
-		Log: s.log, Writer: entrance, Reader: s.knowledge, Summarizer: model, Directories: projections.NewDirectories(s.db), Logger: s.logger,
+		Log: s.log, Writer: entrance, Reader: s.knowledge, Summarizer: model, Directories: browse.NewDirectories(s.db), Logger: s.logger,
 	})
 }
 
@@ -53,7 +54,7 @@ func (s *Service) browsing(entrance *events.ScrubbingWriter, extractor extractio
 		return nil
 	}
 	return extraction.NewDirectories(extraction.DirectoryOptions{
-		Shelves: projections.NewDirectories(s.db), Browser: s.knowledge, Summarizer: model, Clean: entrance.Clean, Logger: s.logger,
+		Shelves: browse.NewDirectories(s.db), Browser: s.knowledge, Summarizer: model, Clean: entrance.Clean, Logger: s.logger,
 		RunExclusively: func(ctx context.Context, do func(context.Context) error) error {
 			return s.log.RunExclusively(ctx, domain.Directories, do)
 		},
@@ -65,13 +66,13 @@ func (s *Service) outlines() viking.Directories {
 	if s.directories == nil {
 		return nil
 	}
-	return projections.NewDirectories(s.db)
+	return browse.NewDirectories(s.db)
 }
 
 // extractor makes what turns sessions into knowledge.
 func (s *Service) extractor(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Worker {
 	return extraction.NewWorker(extraction.Options{
-		Log: s.log, Writer: entrance, Reader: s.knowledge, Archivist: projections.Sessions{Log: s.log}, Extractor: extractor, Logger: s.logger,
+		Log: s.log, Writer: entrance, Reader: s.knowledge, Archivist: sessions.Sessions{Log: s.log}, Extractor: extractor, Logger: s.logger,
 	})
 }
 

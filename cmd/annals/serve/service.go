@@ -27,6 +27,11 @@ import (
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/oidc"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
+	"github.com/annals-kb/annals/projections/erasure"
+	"github.com/annals-kb/annals/projections/past"
+	"github.com/annals-kb/annals/projections/rebuild"
+	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/proof"
 	"github.com/annals-kb/annals/viking"
 )
@@ -36,8 +41,8 @@ type Service struct {
 	db        *database.DB
 	log       *events.Log
 	knowledge *projections.Knowledge
-	past      *projections.Past
-	rebuilder *projections.Rebuilder
+	past      *past.Projection
+	rebuilder *rebuild.Rebuilder
 	prover    *proof.Prover
 	forwarder *broker.NATS // nil for none
 	worker    *extraction.Worker
@@ -45,8 +50,8 @@ type Service struct {
 
 	directories *extraction.Directories // nil without a model
 	accesses    *events.Accesses
-	keys        *projections.Keys
-	eraser      *projections.Eraser
+	keys        *sessions.Keys
+	eraser      *erasure.Eraser
 	issuer      *oidc.Issuer // nil if no tokens are believed
 
 	sweepAfter time.Duration
@@ -85,7 +90,7 @@ func OpenService(ctx context.Context, cfg Config, embedder, previous embedding.E
 	}
 	s := &Service{
 		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
-		keys: projections.NewKeys(db, log), eraser: projections.NewEraser(knowledge, log, logger), sweepAfter: cfg.SweepAfter, leeway: newLeeway(),
+		keys: sessions.NewKeys(db, log), eraser: projections.NewEraser(knowledge, log, logger), sweepAfter: cfg.SweepAfter, leeway: newLeeway(),
 	}
 	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -102,9 +107,9 @@ func OpenService(ctx context.Context, cfg Config, embedder, previous embedding.E
 	s.directories = s.browsing(entrance, extractor)
 	reader := present{projections.Reader{Knowledge: knowledge, Past: past, Log: log}, s.forwarder, s.worker, s.summaries}
 	api := annalshttp.Config{
-		Reporter: projections.Reports{Browser: knowledge.Browser, Log: log}, Recorder: s.accesses, Sessions: projections.Sessions{Log: log},
+		Reporter: browse.Reports{Browser: knowledge.Browser, Log: log}, Recorder: s.accesses, Sessions: sessions.Sessions{Log: log},
 		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: knowledge.Policy,
-		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: ProtectionsOf(db),
+		Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: ProtectionsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
 		Logger: logger, Registry: registry, Version: terminal.Version().Version,
@@ -122,7 +127,7 @@ func OpenService(ctx context.Context, cfg Config, embedder, previous embedding.E
 	api.Mounts = []annalshttp.Mount{
 		mountViking(viking.Config{
 			PDF:    apart.PDF,
-			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Recorder: s.accesses,
+			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log), Sessions: sessions.Sessions{Log: log}, Recorder: s.accesses,
 			Keys: s.keys, NewKey: hashedKey, Eraser: s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
 			Probes: []viking.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
