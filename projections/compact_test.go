@@ -17,7 +17,7 @@ import (
 func TestWordsAreFoundWhereverTheyLie(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, projections.Settings{})
-		projections.KeepBags(w.base, 30, 20)
+		w.base.PackedRows, w.base.BatchRows = 30, 20
 		for i := range 60 {
 			w.remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d about retries and backoff", i), "team:pay", "public")
 		}
@@ -57,7 +57,7 @@ func TestCrowdedBagsAreMovedWithLittleRest(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, projections.Settings{})
-		projections.KeepBags(w.base, 1, 10)
+		w.base.PackedRows, w.base.BatchRows = 1, 10
 		for i := range 25 {
 			w.remember(fmt.Sprint("item-", i), "a lesson", "public")
 		}
@@ -65,10 +65,10 @@ func TestCrowdedBagsAreMovedWithLittleRest(t *testing.T) {
 			if _, err := w.base.Compact(t.Context(), w.log); err != nil {
 				t.Fatal(err)
 			}
-			if got := w.base.Rest(4*time.Second, time.Minute); got != want {
+			if got := w.base.CompactPause(4*time.Second, time.Minute); got != want {
 				t.Errorf("after round %d: %s, want %s", round, got, want)
 			}
-			if got := w.base.Rest(4*time.Second, time.Second); got != 8*time.Second {
+			if got := w.base.CompactPause(4*time.Second, time.Second); got != 8*time.Second {
 				t.Errorf("after round %d, while somebody appends: %s, want 8s", round, got)
 			}
 		}
@@ -79,7 +79,7 @@ func TestCrowdedBagsAreMovedTogetherWhileNobodyAppends(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, projections.Settings{})
-		projections.KeepBags(w.base, 1, 5)
+		w.base.PackedRows, w.base.BatchRows = 1, 5
 		for i := range 200 {
 			w.remember(fmt.Sprint("item-", i), "a lesson", "public")
 		}
@@ -105,7 +105,7 @@ func TestCrowdedBagsAreMovedTogetherWhileNobodyAppends(t *testing.T) {
 		if got := w.unindexed(); got != 184 {
 			t.Errorf("after three rounds: %d are said to wait, want 184", got)
 		}
-		projections.CompactAtOnce(w.base)
+		w.base.Idle = 0
 		if got := rounds(30); got > 20 {
 			t.Errorf("moved the rest in %d rounds, want them to grow", got)
 		}

@@ -16,7 +16,7 @@ func TestSearchesFindWhatStaysWhileEverythingElseHappens(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, projections.Settings{})
-		projections.KeepBags(w.base, 0, 5) // words move all the time
+		w.base.PackedRows, w.base.BatchRows = 0, 5 // words move all the time
 		w.fill(newCorpus(1), 40)
 		w.remember("stays", "kohlrabi is a vegetable", "team:pay")
 		w.understand()

@@ -11,7 +11,24 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/vectors"
 )
+
+// sketches are those that a process of SQLite keeps in memory.
+func (w *world) sketches() *vectors.MemoryNearest {
+	return w.base.Meaning().Nearest.(*vectors.MemoryNearest)
+}
+
+// rememberSketches drops all sketches in memory, and sets how many bytes of them are kept from now on.
+func (w *world) rememberSketches(bytes int) { w.sketches().Cache = vectors.NewIndexCache(bytes) }
+
+// sketchesOf is how many bytes a tenant's sketches take in memory: none if they are not there.
+func (w *world) sketchesOf(tenant string) int {
+	if entry := w.sketches().Cache.Tenants[tenant]; entry != nil {
+		return entry.Bytes
+	}
+	return 0
+}
 
 func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 	t.Parallel()
@@ -34,7 +51,7 @@ func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 	}
 	kept := func() (kept []string) {
 		for _, tenant := range tenants {
-			if projections.SketchesOf(w.base, tenant) > 0 {
+			if w.sketchesOf(tenant) > 0 {
 				kept = append(kept, tenant)
 			}
 		}
@@ -42,7 +59,7 @@ func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 	}
 
 	ask("acme")
-	projections.RememberSketches(w.base, 2*projections.SketchesOf(w.base, "acme"))
+	w.rememberSketches(2 * w.sketchesOf("acme"))
 	for _, tenant := range append(tenants, "coil", "acme") {
 		ask(tenant)
 	}
@@ -61,7 +78,7 @@ func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 	}
 
 	// One that is too large for the budget is kept as long as nobody else is asked.
-	projections.RememberSketches(w.base, 1)
+	w.rememberSketches(1)
 	ask("acme")
 	ask("acme")
 	if diff := cmp.Diff(kept(), []string{"acme"}); diff != "" {
@@ -86,7 +103,7 @@ func TestSketchesAreReadBeforeTheyAreSearchedFor(t *testing.T) {
 	}
 	held := func() (held []string) {
 		for _, tenant := range tenants {
-			if projections.SketchesOf(w.base, tenant) > 0 {
+			if w.sketchesOf(tenant) > 0 {
 				held = append(held, tenant)
 			}
 		}
@@ -96,8 +113,8 @@ func TestSketchesAreReadBeforeTheyAreSearchedFor(t *testing.T) {
 		bytes int
 		want  []string
 	}{{1 << 20, tenants}, {1, []string{"coil"}}} {
-		projections.RememberSketches(w.base, room.bytes)
-		if err := projections.ReadAhead(t.Context(), w.base); err != nil {
+		w.rememberSketches(room.bytes)
+		if err := w.sketches().Cache.ReadAhead(t.Context(), w.base.Meaning()); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(held(), room.want); diff != "" {
@@ -106,10 +123,10 @@ func TestSketchesAreReadBeforeTheyAreSearchedFor(t *testing.T) {
 	}
 
 	// Whoever no longer waits for them has not asked in vain.
-	projections.RememberSketches(w.base, 1<<20)
+	w.rememberSketches(1 << 20)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := projections.LoadSketches(gone, w.base, "acme"); err != nil || len(held()) != 1 {
+	if _, err := w.sketches().Sketches(gone, "acme"); err != nil || len(held()) != 1 {
 		t.Errorf("read %v, %v", held(), err)
 	}
 }

@@ -38,7 +38,7 @@ func TestARebuildLetsTheJournalBeginAnew(t *testing.T) {
 		}
 	}
 	// Otherwise nothing here is large enough for it to begin anew.
-	if err := projections.Corrupt(t.Context(), db, "PRAGMA wal_autocheckpoint = 100"); err != nil {
+	if err := corrupt(t.Context(), db, "PRAGMA wal_autocheckpoint = 100"); err != nil {
 		t.Fatal(err)
 	}
 	w.rebuild()

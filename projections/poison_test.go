@@ -26,7 +26,7 @@ func TestWhatTheKnowledgeTableCannotTakeInIsRefusedAlone(t *testing.T) {
 			w.remember("other", "another thing", "team:pay")
 			w.remember("good", "a third thing", "team:pay")
 			w.submit(w.helpful("other", "before"))
-			if err := projections.Corrupt(t.Context(), db, poison); err != nil {
+			if err := corrupt(t.Context(), db, poison); err != nil {
 				t.Fatal(err)
 			}
 			var all []domain.Submission

@@ -19,7 +19,7 @@ func TestARebuildIsCancelledAtAnyStage(t *testing.T) {
 		for i := range 200 {
 			r.remember(fmt.Sprint("item-", i), "retry with backoff", "team:pay")
 		}
-		projections.SmallSteps(r.Rebuilder, 20, 100)
+		r.SliceStreams, r.Batch.Limit = 20, 100
 		if err := r.Cancel(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("cancelling nothing: got %v", err)
 		}

@@ -20,7 +20,7 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := newRebuilding(t, db, projections.Settings{})
-		projections.KeepBags(r.base, 3, 3)
+		r.base.PackedRows, r.base.BatchRows = 3, 3
 		live, stories, failed := 1, 0, false
 		rapid.Check(t, func(rt *rapid.T) {
 			stories++

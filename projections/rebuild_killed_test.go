@@ -114,7 +114,7 @@ func rebuildAsChild(t *testing.T, url string) {
 	t.Helper()
 	say := databasetest.Saying(t)
 	r := newRebuilding(t, databasetest.Open(t, url), projections.Settings{})
-	projections.SmallSteps(r.Rebuilder, 50, 300)
+	r.SliceStreams, r.Batch.Limit = 50, 300
 	for _, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
 		r.at(stage, func() { say("stage " + stage) })
 	}

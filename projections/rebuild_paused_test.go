@@ -14,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/rebuild"
 )
 
 // pausedRebuild tells a process of these tests which database to rebuild.
@@ -78,7 +79,7 @@ func beHeldUp(t *testing.T, url string) {
 	t.Helper()
 	say := databasetest.Saying(t)
 	r := newRebuilding(t, databasetest.Open(t, url), projections.Settings{})
-	projections.ClaimFor(r.Rebuilder, time.Second)
+	r.LeaseDuration = time.Second
 	r.at("indexing", func() { // says how it ended: it was thrown out
 		err := r.stuck(t.Context(), func() { say("in the middle of a step") }, 20*time.Second)
 		t.Log(err)
@@ -96,7 +97,7 @@ func beHeldUp(t *testing.T, url string) {
 
 // stuck holds the entry of version 2 in a step of a rebuild, as building its indexes does, until it is thrown out.
 func (r *rebuilding) stuck(ctx context.Context, then func(), most time.Duration) error {
-	return r.db.Transact(projections.InRebuild(ctx), func(ctx context.Context, tx bun.Tx) error {
+	return r.db.Transact(database.ForWork(ctx, rebuild.RebuildWork), func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.ExecContext(ctx, "UPDATE projections SET updated_at = updated_at WHERE version = 2"); err != nil {
 			return err
 		}

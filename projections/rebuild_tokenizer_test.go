@@ -74,7 +74,7 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		r.submit(domain.Revise{Target: domain.Target{By: r.by, ID: "singular"}, Changes: domain.Revised{Content: &content}})
 		r.submit(domain.Delete{Target: domain.Target{By: r.by, ID: "plural"}})
 		finds("written to", "late", "long", "singular")
-		projections.KeepBags(r.base, 0, 10)
+		r.base.PackedRows, r.base.BatchRows = 0, 10
 		for more := true; more; {
 			var err error
 			if more, err = r.base.Compact(t.Context(), r.log); err != nil {

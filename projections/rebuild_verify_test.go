@@ -217,7 +217,7 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 			r.in("other").remember(fmt.Sprint("note-", i), fmt.Sprintf("支付失败时重试 %d 次 with getUserByID", i), "user:alice")
 		}
 		// Some words in the index and some in bags, and writes all the time.
-		projections.KeepBags(r.base, 5, 10)
+		r.base.PackedRows, r.base.BatchRows = 5, 10
 		if _, err := r.base.Compact(t.Context(), r.log); err != nil {
 			t.Fatal(err)
 		}
@@ -243,11 +243,11 @@ func TestARebuildRightAfterAnImportFindsTheSame(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := lived(t, db, projections.Settings{})
-		projections.KeepBags(r.base, 5, 10)
+		r.base.PackedRows, r.base.BatchRows = 5, 10
 		if _, err := r.base.Compact(t.Context(), r.log); err != nil {
 			t.Fatal(err)
 		}
-		projections.KeepPostings(r.base, 20)
+		r.base.Postings = 20
 		for i := range 60 {
 			r.remember(fmt.Sprint("note-", i), fmt.Sprintf("note %d: retry payments %d times with backoff", i, i%7), "team:pay", "public")
 		}

@@ -87,7 +87,7 @@ func (r *rebuilding) last() domain.Rebuild {
 // corrupt changes tables behind everybody's back.
 func (r *rebuilding) corrupt(statement string) {
 	r.t.Helper()
-	if err := projections.Corrupt(r.t.Context(), r.db, statement); err != nil {
+	if err := corrupt(r.t.Context(), r.db, statement); err != nil {
 		r.t.Error(err)
 	}
 }

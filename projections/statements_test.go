@@ -14,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
 )
 
 // statements collects what is sent to a database.
@@ -118,11 +119,11 @@ func reads() []work {
 		{name: "read a directory", do: reading(admin, "viking://x")},
 		{name: "read the root", do: reading(admin, domain.RootURI)},
 		{name: "read a directory as a member", do: func(w *world) {
-			projections.Gather(w.base, 1, 0, 1<<20)
+			w.base.Gathered = browse.Gathering{Below: 1, Seen: 0, Bytes: 1 << 20}
 			reading(member, "viking://x")(w)
 		}},
 		{name: "gather a directory as a member", do: func(w *world) {
-			projections.Gather(w.base, 1, many, 1<<20)
+			w.base.Gathered = browse.Gathering{Below: 1, Seen: many, Bytes: 1 << 20}
 			reading(domain.Principal{Tenant: admin.Tenant, Subject: "user:alice", Role: domain.Member}, "viking://x")(w)
 		}},
 		{name: "find at a place", do: func(w *world) {

@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
 )
 
 // oddPlaces lie in each other, beside each other with names that sort around the slash, and in Chinese.
@@ -57,7 +58,7 @@ func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
 		} {
 			for _, directory := range []domain.URI{domain.RootURI, "viking://a", "viking://a/b", "viking://a/bb", "viking://资源", "viking://资源/指南", "viking://nowhere", "viking://%", "viking://z'\""} {
 				for _, most := range []int64{0, 1000} { // looked for, and gathered
-					projections.Gather(w.base, 1, most, 2)
+					w.base.Gathered = browse.Gathering{Below: 1, Seen: most, Bytes: 2}
 					w.holdDirectory(who, domain.Directory{By: c.by, URI: directory}, c.sees)
 				}
 			}

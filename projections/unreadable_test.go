@@ -41,7 +41,7 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 				}
 				w.understand()
 				statement := fmt.Sprintf("UPDATE knowledge_1 SET %s = %s WHERE tenant = '%s' AND id = 'c'", column, value, w.by.Tenant)
-				if err := projections.Corrupt(t.Context(), db, statement); err != nil {
+				if err := corrupt(t.Context(), db, statement); err != nil {
 					t.Fatal(err)
 				}
 				left := []string{"a", "b", "d", "e"}

@@ -60,7 +60,7 @@ func TestTenantsFindNothingOfEachOther(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		ours := newWorld(t, db, projections.Settings{})
-		projections.KeepBags(ours.base, 0, 100)
+		ours.base.PackedRows, ours.base.BatchRows = 0, 100
 		theirs := ours.in("theirs")
 		ours.remember("same", "how to retry a payment", "team:pay", domain.Public)
 		ours.remember("own", "how to retry our payment", "team:pay", domain.Public)

@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/vectors"
 )
 
 // world is a log with its projections on a database of its own.
@@ -145,8 +146,10 @@ func (w *world) holdSketches() {
 // holdVectors reads the vectors into memory that searches have missed.
 func (w *world) holdVectors() {
 	w.t.Helper()
-	if err := projections.HoldVectors(w.t.Context(), w.base); err != nil {
-		w.t.Fatal(err)
+	if n, ok := w.base.Meaning().Nearest.(*vectors.PostgresNearest); ok {
+		if err := n.HoldVectors(w.t.Context()); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 }
 
@@ -174,4 +177,11 @@ func (w *world) search(search domain.Search) domain.Answer {
 		w.t.Fatal(err)
 	}
 	return answer
+}
+
+// corrupt changes tables without their projection.
+func corrupt(ctx context.Context, db *database.DB, statement string) error {
+	return db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		return databasetest.TamperIn(ctx, db.Engine, tx, statement)
+	})
 }

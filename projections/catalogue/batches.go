@@ -14,15 +14,15 @@ const (
 	batchRows = 20_000
 	// firstRows is how many it writes on SQLite before it knows how long that takes.
 	firstRows = 2000
-	// BatchTime is how long such a transaction may take on SQLite, where everybody else's writes wait
+	// batchTime is how long such a transaction may take on SQLite, where everybody else's writes wait
 	// for it, and givingWay how long while there are any, until this much was written and nobody waited. The longer
 	// it is, the more items that lie far apart share the pages that it writes.
-	BatchTime = 200 * time.Millisecond
-	GivingWay = 10 * time.Millisecond
-	Alone     = 2 * time.Second
-	// LeastRows is how few rows it takes in any case: some milliseconds of a processor. On a busy machine
+	batchTime = 200 * time.Millisecond
+	givingWay = 10 * time.Millisecond
+	aloneTime = 2 * time.Second
+	// leastRows is how few rows it takes in any case: some milliseconds of a processor. On a busy machine
 	// fewer would keep nobody waiting less, and each transaction has to wait for its turn.
-	LeastRows = 500
+	leastRows = 500
 )
 
 // Batches says how much a rebuild writes at once. On SQLite it finds out how many rows fit into the
@@ -49,9 +49,9 @@ func (b *Batches) Rows() int {
 // NewBatches are batches that begin small on SQLite.
 func NewBatches(engine database.Engine) *Batches {
 	if engine != database.SQLite {
-		return &Batches{Processors: NewProcessors()}
+		return &Batches{Processors: newProcessors()}
 	}
-	return &Batches{Processors: NewProcessors(), most: firstRows}
+	return &Batches{Processors: newProcessors(), most: firstRows}
 }
 
 // Write lets write do its transaction, and learns from how long it says that it took, and from whether anybody waited
@@ -69,22 +69,22 @@ func (b *Batches) Write(db *database.DB, rows int, write func() (took time.Durat
 	met := db.Waits() != waits
 	b.writing.Unlock()
 	if err == nil && rows > 0 && took > 0 {
-		b.Learn(rows, took, met)
+		b.learn(rows, took, met)
 	}
 	return err
 }
 
-func (b *Batches) Learn(rows int, took time.Duration, met bool) {
+func (b *Batches) learn(rows int, took time.Duration, met bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.company = max(0, b.company-took)
 	if met {
-		b.company = Alone
+		b.company = aloneTime
 		b.longest = max(b.longest, took)
 	}
-	goal := BatchTime
+	goal := batchTime
 	if b.company > 0 {
-		goal = GivingWay
+		goal = givingWay
 	}
 	fitting := int(float64(rows) * float64(goal) / float64(took))
 	most := b.most
@@ -96,7 +96,7 @@ func (b *Batches) Learn(rows int, took time.Duration, met bool) {
 	} else { // half way there: one transaction says little about the next
 		most = (most + fitting) / 2
 	}
-	b.most = min(max(most, LeastRows), cmp.Or(b.Limit, batchRows))
+	b.most = min(max(most, leastRows), cmp.Or(b.Limit, batchRows))
 }
 
 // WaitedFor is the longest that somebody else's write has waited for one of these transactions.
@@ -116,7 +116,7 @@ type Processors struct {
 	writing bool
 }
 
-func NewProcessors() *Processors {
+func newProcessors() *Processors {
 	p := &Processors{}
 	p.freed = sync.NewCond(&p.mu)
 	return p

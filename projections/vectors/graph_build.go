@@ -73,7 +73,7 @@ func (m *Projection) buildGraphs(ctx context.Context, conn bun.Conn) error {
 		statements = append(statements, "DROP INDEX CONCURRENTLY IF EXISTS "+name)
 	}
 	if len(statements) > 0 {
-		statements = slices.Insert(statements, 0, EnoughMemory)
+		statements = slices.Insert(statements, 0, enoughMemory)
 	}
 	for _, statement := range statements {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
@@ -83,8 +83,8 @@ func (m *Projection) buildGraphs(ctx context.Context, conn bun.Conn) error {
 	return nil
 }
 
-// EnoughMemory gives the session 256 MB for the build of an index, unless the database grants it more.
-const EnoughMemory = `
+// enoughMemory gives the session 256 MB for the build of an index, unless the database grants it more.
+const enoughMemory = `
 	SELECT set_config('maintenance_work_mem', '256MB', false)
 	WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes('256MB')`
 

@@ -1,4 +1,4 @@
-package projections_test
+package vectors
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/annals-kb/annals/embedding"
-	"github.com/annals-kb/annals/projections"
 )
 
 func TestTheClosestSketchesAreFoundHoweverManyThereAre(t *testing.T) {
@@ -38,7 +37,11 @@ func TestTheClosestSketchesAreFoundHoweverManyThereAre(t *testing.T) {
 			return cmp.Compare(embedding.Hamming(asked, sketches[a]), embedding.Hamming(asked, sketches[b]))
 		})
 		want = want[:min(most, pieces)]
-		got := projections.ClosestOnShelf(sketches, asked, most)
+		index := NewSketchIndex(len(asked))
+		for i, sketch := range sketches {
+			index.Add(int64(i), Hash{}, sketch)
+		}
+		got := index.Closest(asked, most, nil)
 		for _, place := range want {
 			if !slices.Contains(got, place) {
 				t.Errorf("of %d pieces, the one at %d is missing, which differs in %d bits",

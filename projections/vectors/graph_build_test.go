@@ -1,10 +1,9 @@
-package projections
+package vectors
 
 import (
 	"testing"
 
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/projections/vectors"
 )
 
 func TestAnIndexBuildHasTheMemoryThatTheDatabaseGrants(t *testing.T) {
@@ -16,7 +15,7 @@ func TestAnIndexBuildHasTheMemoryThatTheDatabaseGrants(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer pool.Close()
-		if _, err := pool.ExecContext(t.Context(), vectors.EnoughMemory); err != nil {
+		if _, err := pool.ExecContext(t.Context(), enoughMemory); err != nil {
 			t.Fatal(err)
 		}
 		var got string

@@ -1,17 +1,15 @@
-package projections
+package catalogue
 
 import (
 	"runtime"
 	"testing"
 	"testing/synctest"
-
-	"github.com/annals-kb/annals/projections/catalogue"
 )
 
 func TestWhoeverWritesIsNotKeptFromAProcessorByReaders(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		processors, all := catalogue.NewProcessors(), runtime.GOMAXPROCS(0)
+		processors, all := newProcessors(), runtime.GOMAXPROCS(0)
 		written, read := make(chan struct{}), make(chan struct{})
 		var readers int
 		go func() {
