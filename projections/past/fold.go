@@ -38,9 +38,9 @@ func untilColumn(columns []string) int { return slices.Index(columns, "until") }
 
 // pageChange is what a page of events does to the tables of the past.
 type pageChange struct {
-	tenant string
-	policy domain.ConfidencePolicy
-
+	past      *Projection
+	tenant    string
+	policy    domain.ConfidencePolicy
 	tokenizer text.Tokenizer
 
 	items, scopes, counts, words, pieces [][]any // rows to be inserted
@@ -184,8 +184,9 @@ func (p *pageChange) erase(f *pastItem) {
 	}
 }
 
-// write writes the rows of the page change, in one round trip.
-func (p *pageChange) write(s *rows.Script, tx bun.IDB, t rows.PastTables) {
+// Write implements [events.Change]: it writes the rows in one round trip.
+func (p *pageChange) Write(ctx context.Context, tx bun.IDB) error {
+	s, t := &rows.Script{Engine: p.past.catalogue.DB.Engine}, p.past.Tables
 	p.clear(s, tx, t)
 	tables := map[string]bun.Ident{"items": t.Items, "scopes": t.Scopes, "words": t.Words}
 	for _, e := range p.ended {
@@ -213,7 +214,14 @@ func (p *pageChange) write(s *rows.Script, tx bun.IDB, t rows.PastTables) {
 	if len(p.erased) > 0 {
 		forget(s, tx, t, p.tenant, p.erased)
 	}
+	if err := s.Execute(ctx, tx); err != nil {
+		return fmt.Errorf("write the past: %w", err)
+	}
+	return nil
 }
+
+// Done implements [events.Change].
+func (*pageChange) Done() {}
 
 // forget leaves nothing of items that could tell what they said.
 func forget(s *rows.Script, tx bun.IDB, t rows.PastTables, tenant string, numbers []int64) {

@@ -2,7 +2,6 @@ package past
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/uptrace/bun"
@@ -13,16 +12,10 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// written is a page change on its way into the tables.
-type written struct {
-	past    *Projection
-	passage *pageChange
-}
-
 // Prepare implements [events.Preparer]: it folds a page of events into the rows that begin and end with
 // it. Nobody else writes these, so that what it reads is what there will be when they are written.
 func (p *Projection) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
-	way := &pageChange{tenant: page.Tenant, policy: p.catalogue.Policy(), tokenizer: p.catalogue.Tokenizers[0]}
+	way := &pageChange{past: p, tenant: page.Tenant, policy: p.catalogue.Policy(), tokenizer: p.catalogue.Tokenizers[0]}
 	retold, err := p.refold(ctx, page, way)
 	if err != nil {
 		return nil, err
@@ -45,21 +38,8 @@ func (p *Projection) Prepare(ctx context.Context, page events.Page) (events.Chan
 			return nil, err
 		}
 	}
-	return written{p, way}, nil
+	return way, nil
 }
-
-// Write implements [events.Change].
-func (w written) Write(ctx context.Context, tx bun.IDB) error {
-	s := &rows.Script{Engine: w.past.catalogue.DB.Engine}
-	w.passage.write(s, tx, w.past.Tables)
-	if err := s.Execute(ctx, tx); err != nil {
-		return fmt.Errorf("write the past: %w", err)
-	}
-	return nil
-}
-
-// Done implements [events.Change].
-func (written) Done() {}
 
 // loadItems are the items that a page goes on with, as the projection has left them, by id.
 func (p *Projection) loadItems(ctx context.Context, page events.Page, retold rows.Set) (map[string]*pastItem, error) {

@@ -83,7 +83,7 @@ type asOfSearch struct {
 	minScore  float64
 	embedding vectors.QueryEmbedding
 
-	words *termOccurrences
+	words *words.Matches
 	items []asOfCandidate // what the audience had and passes the filter
 	rows  []itemRow       // of the hits
 
@@ -239,7 +239,7 @@ func (r *asOfSearch) candidates(cosines map[int64]float64) []domain.Candidate {
 }
 
 func (r *asOfSearch) candidate(item asOfCandidate, cosines map[int64]float64) domain.Candidate {
-	c := domain.Candidate{ID: item.id, Scopes: item.scopes, Position: item.since, Lexical: r.words.scores[item.number]}
+	c := domain.Candidate{ID: item.id, Scopes: item.scopes, Position: item.since, Lexical: r.words.ScoreOf(item.number)}
 	cosine, compared := cosines[item.number]
 	if !compared { // words stand alone
 		c.Score = c.Lexical
@@ -300,7 +300,7 @@ func (r *asOfSearch) read(ctx context.Context, hits []domain.Hit) ([]domain.Foun
 		for _, k := range items {
 			if k.ID == hit.ID {
 				search.ApplyLevel(k, r.search.Level)
-				found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: r.wordsOf(k.Number)})
+				found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: r.words.Explained[k.Number]})
 			}
 		}
 	}

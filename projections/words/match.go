@@ -50,7 +50,8 @@ type occurrence struct {
 	count int
 }
 
-func newMatches(terms []text.QueryTerm) *Matches {
+// NewMatches are those of a question with these terms, of which none is found yet.
+func NewMatches(terms []text.QueryTerm) *Matches {
 	m := &Matches{Terms: terms, at: map[int64]int32{}, found: make([][]occurrence, len(terms))}
 	for _, term := range terms {
 		m.hashes = append(m.hashes, HashOf(term.Term))
@@ -63,7 +64,7 @@ func newMatches(terms []text.QueryTerm) *Matches {
 // that: statistics of what is hidden would tell of it.
 // A storage-independent match is the same whether words lie in packed rows or in the index of terms.
 func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audience, storageIndependent bool) (*Matches, error) {
-	m := newMatches(p.Version.Tokenizer.Query(s.Text))
+	m := NewMatches(p.Version.Tokenizer.Query(s.Text))
 	if len(m.Terms) == 0 {
 		return m, nil
 	}
@@ -83,16 +84,16 @@ func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audie
 	for _, size := range sizes {
 		all.Items, all.Words = all.Items+size.Items, all.Words+size.Words
 	}
-	m.score(all, audience.Everything)
+	m.Score(all, audience.Everything)
 	if s.Explain {
-		m.explain()
+		m.Explain()
 	}
 	return m, nil
 }
 
-// score adds up each item's terms. An item in several scopes of the audience counts once, and
+// Score adds up each item's terms. An item in several scopes of the audience counts once, and
 // takes the nearest one's tier. Of everything in a tenant, items are counted once to begin with.
-func (m *Matches) score(all ScopeSize, everything bool) {
+func (m *Matches) Score(all ScopeSize, everything bool) {
 	listed := m.total
 	m.deduplicate()
 	found := 0
@@ -101,7 +102,7 @@ func (m *Matches) score(all ScopeSize, everything bool) {
 	}
 	items := all.Items
 	if !everything && listed > 0 {
-		items = Distinct(all.Items, listed, found)
+		items = distinct(all.Items, listed, found)
 	}
 	average := math.Max(1, float64(all.Words)/math.Max(1, float64(all.Items)))
 	attainable := 0.0
@@ -121,10 +122,10 @@ func (m *Matches) score(all ScopeSize, everything bool) {
 	}
 }
 
-// Distinct judges how many items scopes hold together, from how often what was found was listed in one
+// distinct judges how many items scopes hold together, from how often what was found was listed in one
 // or the other: a word that every item has would else seem to be in half of them, where every item is
 // in two scopes of the audience.
-func Distinct(items int64, listed, found int) int64 {
+func distinct(items int64, listed, found int) int64 {
 	return int64(math.Round(float64(items) * float64(found) / float64(listed)))
 }
 
@@ -137,7 +138,8 @@ func (m *Matches) ScoreOf(number int64) float64 {
 	return m.items[i].score
 }
 
-func (m *Matches) explain() {
+// Explain notes which terms each item has.
+func (m *Matches) Explain() {
 	m.Explained = make(map[int64][]string, len(m.items))
 	for term, occurrences := range m.found {
 		for _, o := range occurrences {
@@ -179,7 +181,8 @@ func (m *Matches) item(number int64, words int, tier domain.Tier) int32 {
 	return i
 }
 
-func (m *Matches) addPacked(number int64, words int, tier domain.Tier, bag PackedTerms) {
+// AddPacked notes an item once more if it has any of the terms. It is called for each of the scopes that count.
+func (m *Matches) AddPacked(number int64, words int, tier domain.Tier, bag PackedTerms) {
 	item := int32(-1)
 	for term, hash := range m.hashes {
 		count := bag.Count(hash)

@@ -21,7 +21,7 @@ func TestPostingsAreReadAsTheyWereListed(t *testing.T) {
 		Tier         domain.Tier
 	}
 	var want []posting
-	matches := newMatches([]text.QueryTerm{{Term: "a"}})
+	matches := NewMatches([]text.QueryTerm{{Term: "a"}})
 	for number, tier := range []domain.Tier{0, 1, 2, 3} {
 		var parts []string
 		for range number {
@@ -46,7 +46,7 @@ func TestPostingsAreReadAsTheyWereListed(t *testing.T) {
 func TestWhatIsNoListOfPostingsIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, listed := range []string{"7", "7:", ":7", "7:8;9", "7;8", "7:8;;9:1", "7:-8", "a:1", "7:8:9", " 7:8"} {
-		if err := newMatches([]text.QueryTerm{{Term: "a"}}).addPostings(0, 0, []byte(listed)); err == nil {
+		if err := NewMatches([]text.QueryTerm{{Term: "a"}}).addPostings(0, 0, []byte(listed)); err == nil {
 			t.Errorf("%q was taken for a list", listed)
 		}
 	}

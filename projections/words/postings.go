@@ -47,7 +47,7 @@ func (p Index) readWords(ctx context.Context, s domain.Search, audience domain.A
 		} else if packed, err = hex.AppendDecode(packed[:0], listed); err != nil {
 			return err
 		}
-		into.addPacked(number, words, tier, packed)
+		into.AddPacked(number, words, tier, packed)
 	}
 	return found.Err()
 }
