@@ -8,7 +8,6 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
-	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/text"
 )
 
@@ -37,7 +36,7 @@ func (w *world) known(items map[string]*domain.Knowledge) everything {
 	all := everything{}
 	for id, item := range items {
 		k := &known{Knowledge: item}
-		k.counts, k.words = projections.TermsOf(item)
+		k.counts, k.words = termsOf(item)
 		all[id] = k
 		if item.Number > w.read[w.by.Tenant] {
 			continue

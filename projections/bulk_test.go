@@ -16,7 +16,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/words"
 )
 
 // tiny is an embedder of few dimensions, so that many vectors are soon made. What texts say does not
@@ -99,7 +99,7 @@ func (w *world) loading(statement string) string {
 		scopes, event = `CAST('["' || scope || '"]' AS json)`, `CAST('00000000-0000-7000-8000-' || lpad(i::text, 12, '0') AS uuid)`
 	}
 	return into + loaded + "SELECT" + strings.NewReplacer(
-		"@scopes", scopes, "@event", event, "@server", fmt.Sprint(projections.HashOf("server")), "@tomato", fmt.Sprint(projections.HashOf("tomato")),
+		"@scopes", scopes, "@event", event, "@server", fmt.Sprint(words.HashOf("server")), "@tomato", fmt.Sprint(words.HashOf("tomato")),
 	).Replace(from)
 }
 

@@ -11,7 +11,8 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/words"
+	"github.com/annals-kb/annals/text"
 )
 
 // contents are tables as text: a line for each row, sorted.
@@ -64,15 +65,25 @@ func folded(items map[string]*domain.Knowledge) contents {
 	return tables.sorted()
 }
 
+// termsOf are the terms of an item and how often each counts, and its length in words, computed without an index.
+func termsOf(k *domain.Knowledge) (counts map[string]float64, length int) {
+	terms, length := words.Tokenize(text.Tokenizers()[0], k)
+	counts = make(map[string]float64, len(terms))
+	for _, term := range terms {
+		counts[term]++
+	}
+	return counts, length
+}
+
 func (c contents) fold(k *domain.Knowledge) {
-	counts, words := projections.TermsOf(k)
-	c.add("knowledge", knowledgeRow(k, words))
+	counts, length := termsOf(k)
+	c.add("knowledge", knowledgeRow(k, length))
 	if IsLive(k) {
 		for _, scope := range k.Scopes {
-			c.add("scopes", map[string]any{"scope": scope, "number": k.Number, "words": words})
+			c.add("scopes", map[string]any{"scope": scope, "number": k.Number, "words": length})
 			for term, count := range counts {
 				c.add("terms", map[string]any{
-					"term": projections.HashOf(term), "scope": scope, "number": k.Number, "count": count, "words": words,
+					"term": words.HashOf(term), "scope": scope, "number": k.Number, "count": count, "words": length,
 				})
 			}
 		}
@@ -217,7 +228,7 @@ func (c contents) spread(table string, row map[string]any) {
 	if table == "scopes" {
 		bag, _ := row["bag"].(string)
 		delete(row, "bag")
-		projections.EachTerm([]byte(bag), func(hash uint64, count int) {
+		words.PackedTerms(bag).Each(func(hash uint64, count int) {
 			c.add("terms", map[string]any{
 				"term": hash, "scope": row["scope"], "number": row["number"], "count": float64(count), "words": row["words"],
 			})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
@@ -113,7 +114,8 @@ func rebuiltUntilKilled(t *testing.T, url, stage string, after time.Duration) bo
 func rebuildAsChild(t *testing.T, url string) {
 	t.Helper()
 	say := databasetest.Saying(t)
-	r := newRebuilding(t, databasetest.Open(t, url), projections.Settings{})
+	soon := events.Options{Lease: 200 * time.Millisecond} // the lease of a killed process ends
+	r := newRebuildingWith(t, databasetest.Open(t, url), projections.Settings{}, soon)
 	r.SliceStreams, r.Batch.Limit = 50, 300
 	for _, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
 		r.at(stage, func() { say("stage " + stage) })
@@ -123,7 +125,7 @@ func rebuildAsChild(t *testing.T, url string) {
 		last, err := all.Last(t.Context(), "knowledge")
 		switch {
 		case errors.Is(err, domain.ErrNotFound):
-			// The server may not have noticed yet that the process before was killed.
+			// The lease of the process before may not have ended yet.
 			if _, err := r.Start(t.Context(), domain.RebuildOrder{}); err != nil && !errors.Is(err, domain.ErrConflict) {
 				t.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
@@ -78,8 +79,7 @@ func TestARebuildThatIsHeldUpGoesOnInAnotherProcess(t *testing.T) {
 func beHeldUp(t *testing.T, url string) {
 	t.Helper()
 	say := databasetest.Saying(t)
-	r := newRebuilding(t, databasetest.Open(t, url), projections.Settings{})
-	r.LeaseDuration = time.Second
+	r := newRebuildingWith(t, databasetest.Open(t, url), projections.Settings{}, events.Options{Lease: time.Second})
 	r.at("indexing", func() { // says how it ended: it was thrown out
 		err := r.stuck(t.Context(), func() { say("in the middle of a step") }, 20*time.Second)
 		t.Log(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/words"
 )
 
 // lived is a world in which everything has happened that tables keep rows of.
@@ -59,12 +60,14 @@ func TestAVersionThatIsNotWhatTheLogSaysIsNotSwitchedTo(t *testing.T) {
 		{"a report missing", "DELETE FROM knowledge_N_reports", "item-3: a row of reports is missing"},
 		{"a report too many", "INSERT INTO knowledge_N_reports (" + report + ") SELECT tenant, 'item-4', reporter, event_id, reason, suspended, at FROM knowledge_N_reports", "item-4: a row of reports is one too many"},
 	}
-	backoff := fmt.Sprintf("= %d", projections.HashOf("backoff"))
+	backoff := fmt.Sprintf("= %d", words.HashOf("backoff"))
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := lived(t, db, projections.Settings{})
 		for i, corruption := range corruptions {
 			tables := fmt.Sprintf("knowledge_%d", i+2)
-			r.at("verifying", func() { r.corrupt(strings.NewReplacer("knowledge_N", tables, "= backoff", backoff).Replace(corruption.statement)) })
+			r.at("verifying", func() {
+				r.corrupt(strings.NewReplacer("knowledge_N", tables, "= backoff", backoff).Replace(corruption.statement))
+			})
 			t.Log(corruption.what)
 			r.refused(strings.ReplaceAll(corruption.named, "knowledge_N", tables))
 		}

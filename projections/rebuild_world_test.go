@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
@@ -25,9 +26,14 @@ type rebuilding struct {
 
 func newRebuilding(t *testing.T, db *database.DB, settings projections.Settings) *rebuilding {
 	t.Helper()
+	return newRebuildingWith(t, db, settings, events.Options{})
+}
+
+func newRebuildingWith(t *testing.T, db *database.DB, settings projections.Settings, options events.Options) *rebuilding {
+	t.Helper()
 	r := &rebuilding{stages: &stageHandler{Handler: databasetest.Log(t).Handler()}, clock: &movableClock{}}
 	settings.Logger, settings.Now = slog.New(r.stages), r.clock.now
-	r.world = newWorld(t, db, settings)
+	r.world = newWorldWith(t, db, settings, options)
 	r.Rebuilder = projections.NewRebuilder(r.base, r.log)
 	t.Cleanup(r.Close)
 	return r

@@ -26,8 +26,7 @@ type Rebuilder struct {
 	Logger   *slog.Logger
 	Batch    *catalogue.Batches
 
-	SliceStreams  int
-	LeaseDuration time.Duration
+	SliceStreams int
 
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
@@ -42,7 +41,7 @@ func New(p *Versions, models *vectors.Models, log *events.Log) *Rebuilder {
 	p.history.Store(log)
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	return &Rebuilder{
-		Versions: p, models: models, log: log, Logger: p.Log, Batch: catalogue.NewBatches(p.DB.Engine), SliceStreams: sliceStreams, LeaseDuration: leaseDuration,
+		Versions: p, models: models, log: log, Logger: p.Log, Batch: catalogue.NewBatches(p.DB.Engine), SliceStreams: sliceStreams,
 		ctx: ctx, stop: stop,
 	}
 }
@@ -56,7 +55,6 @@ func (r *Rebuilder) Close() {
 // run is one rebuild at work in this process.
 type run struct {
 	version catalogue.Version
-	lease   *lease
 	done    chan struct{}
 	cancel  context.CancelCauseFunc
 	began   time.Time
@@ -126,20 +124,18 @@ func (r *Rebuilder) Start(ctx context.Context, order domain.RebuildOrder) (domai
 		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "version %d of knowledge is being built", r.current.version.Version).
 			WithFix("wait for it, or cancel it")
 	}
-	claim, err := r.acquireLease(ctx)
-	if err != nil {
-		return domain.RebuildProgress{}, err
-	}
-	if claim == nil {
-		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "another process is rebuilding knowledge").
+	taken, err := r.underLease(func() (catalogue.Version, bool, error) {
+		v, err := r.Versions.begin(ctx, r.log, order)
+		return v, err == nil, err
+	})
+	if err == nil && !taken {
+		err = domain.Refuse(domain.ErrConflict, "another process is rebuilding knowledge").
 			WithFix("wait for it, or cancel it")
 	}
-	v, err := r.Versions.begin(ctx, r.log, order)
 	if err != nil {
-		claim.release()
 		return domain.RebuildProgress{}, err
 	}
-	return r.start(v, claim), nil
+	return r.current.now(), nil
 }
 
 // Resume goes on with a rebuild that was interrupted, if there is one and no other process does. A
@@ -154,51 +150,111 @@ func (r *Rebuilder) Resume(ctx context.Context) error {
 	if err != nil || !found {
 		return err
 	}
-	claim, err := r.acquireLease(ctx)
-	if err != nil || claim == nil {
-		return err
-	}
-	v, found, err := r.Versions.unfinished(ctx) // the previous holder may have finished
-	if err == nil && found && v.WhatIf() {
-		err, found = r.Versions.fail(ctx, v, errAbandoned), false
-	}
-	if err != nil || !found {
-		claim.release()
-		return err
-	}
-	r.start(v, claim)
-	return nil
-}
-
-func (r *Rebuilder) start(v catalogue.Version, claim *lease) domain.RebuildProgress {
-	ctx, cancel := context.WithCancelCause(database.ForWork(r.ctx, RebuildWork))
-	now := &run{version: v, lease: claim, done: make(chan struct{}), cancel: cancel, began: time.Now()}
-	now.progress = domain.RebuildProgress{Projection: catalogue.KnowledgeName, Version: v.Version, Phase: v.State}
-	r.current = now
-	r.runs.Go(func() {
-		defer close(now.done)
-		var guard sync.WaitGroup
-		guard.Go(func() { r.watchLease(ctx, now) })
-		err := r.build(ctx, now)
-		if cause := context.Cause(ctx); err != nil && cause != nil {
-			err = cause // and not what became of whatever was under way
+	_, err = r.underLease(func() (catalogue.Version, bool, error) {
+		v, found, err := r.Versions.unfinished(ctx) // the previous holder may have finished
+		if err == nil && found && v.WhatIf() {
+			return v, false, r.Versions.fail(ctx, v, errAbandoned)
 		}
-		cancel(nil)
-		guard.Wait()
-		r.finish(now, err)
+		return v, found, err
 	})
-	return now.progress
+	return err
 }
 
-// finish notes how a rebuild ended, and only then lets another begin. One that was only interrupted
-// stays as it is.
-func (r *Rebuilder) finish(now *run, err error) {
-	defer func() {
-		now.lease.release()
+// leaseName names the lease that one process at a time holds to rebuild. The lease saves work: each step is taken in
+// the transaction that does it, and so happens once, even if two processes are at it for a moment.
+const leaseName = "rebuild"
+
+// RebuildWork is what the transactions of a rebuild belong to.
+const RebuildWork = "annals.rebuilding"
+
+// underLease takes the lease, lets begin choose a version, and builds that in the background. It does nothing if
+// another process holds the lease. The caller holds mu.
+func (r *Rebuilder) underLease(begin func() (v catalogue.Version, found bool, err error)) (taken bool, err error) {
+	began := make(chan *run, 1) // is closed if there is nothing to build
+	r.runs.Go(func() {
+		var now *run
+		leased := r.log.RunExclusively(r.ctx, leaseName, func(ctx context.Context) error {
+			taken = true
+			var v catalogue.Version
+			var found bool
+			if err = r.terminateOthers(ctx); err == nil { // what the previous holder left undone is undone
+				v, found, err = begin()
+			}
+			if err != nil || !found {
+				return nil
+			}
+			working, cancel := context.WithCancelCause(database.ForWork(ctx, RebuildWork))
+			now = &run{
+				version: v, done: make(chan struct{}), cancel: cancel, began: time.Now(),
+				progress: domain.RebuildProgress{Projection: catalogue.KnowledgeName, Version: v.Version, Phase: v.State},
+			}
+			began <- now
+			result := r.buildUntilCancelled(working, now)
+			if result != nil && ctx.Err() != nil { // the program ends, or another process has taken the lease over
+				result = errors.Join(errInterrupted, result)
+			}
+			r.finish(now, result)
+			return nil
+		})
+		if now == nil {
+			if err == nil && leased != nil {
+				err = rows.Failed(r.ctx, "lease the rebuild", leased)
+			}
+			close(began)
+			return
+		}
 		r.mu.Lock()
-		defer r.mu.Unlock()
 		r.current = nil
-	}()
+		r.mu.Unlock()
+		close(now.done)
+	})
+	r.current = <-began
+	return taken, err
+}
+
+// terminateOthers ends the sessions of a process that is in the middle of a step of a rebuild.
+func (r *Rebuilder) terminateOthers(ctx context.Context) error {
+	ended, err := r.Versions.DB.EndWork(ctx, RebuildWork)
+	if ended > 0 {
+		r.Logger.WarnContext(ctx, "another process was in the middle of a step of a rebuild, which was undone",
+			"sessions", ended)
+	}
+	return err
+}
+
+// errInterrupted ends a run whose rebuild is to go on later, here or elsewhere.
+var errInterrupted = errors.New("interrupted")
+
+// watchInterval is how often a run looks whether another process has given its version up.
+const watchInterval = 2 * time.Second
+
+// buildUntilCancelled builds a version. It ends early if the run is cancelled, or if the version is given up elsewhere.
+func (r *Rebuilder) buildUntilCancelled(ctx context.Context, now *run) error {
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for {
+			select {
+			case <-time.After(watchInterval):
+			case <-ctx.Done():
+				return
+			}
+			state, err := r.Versions.state(ctx, r.Versions.DB, now.version)
+			if err == nil && (state == catalogue.StateRetired || state == catalogue.StateFailed) {
+				now.cancel(fmt.Errorf("version %d is %s: %w", now.version.Version, state, catalogue.ErrMoved))
+			}
+		}
+	})
+	err := r.build(ctx, now)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause // and not what became of whatever was under way
+	}
+	now.cancel(nil)
+	watching.Wait()
+	return err
+}
+
+// finish notes how a rebuild ended. One that was only interrupted stays as it is.
+func (r *Rebuilder) finish(now *run, err error) {
 	logger := r.Logger.With("projection", catalogue.KnowledgeName, "version", now.version.Version)
 	switch {
 	case err == nil:
@@ -206,7 +262,7 @@ func (r *Rebuilder) finish(now *run, err error) {
 	case errors.Is(err, catalogue.ErrMoved):
 		logger.Warn("rebuild given up elsewhere", "error", err)
 		return
-	case r.isResumable(err):
+	case errors.Is(err, errInterrupted), errors.Is(err, database.ErrUnavailable):
 		logger.Warn("rebuild interrupted; it goes on when it is resumed", "error", err)
 		return
 	case errors.Is(err, errCancelled):
