@@ -46,9 +46,6 @@ type Export struct {
 	After   int64 // positions greater than this
 	Through int64 // up to this one; 0 for the end of the log
 	Texts   bool  // with what people wrote
-
-	Chosen *EventQuery       // only these events, each with a proof of its own; nil for all
-	Asked  map[string]string // what chose them, as it was asked
 }
 
 // Wall is something that keeps the log from being changed.

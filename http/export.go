@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -17,7 +14,6 @@ import (
 )
 
 type exportLogInput struct {
-	Selecting
 	After   integer `query:"after" doc:"Only positions after this one."`
 	Through integer `query:"through" doc:"Only positions up to this one; to the end of the log if left out."`
 	Texts   boolean `query:"texts" doc:"With what people wrote; true if left out. Without, the records still verify."`
@@ -27,28 +23,23 @@ type exportLogInput struct {
 // read.
 const mostExports = 2
 
-// exportLog answers with the log as it is stored, or with an excerpt of it. It lasts as long as the caller goes on
+// exportLog answers with the log as it is stored. It lasts as long as the caller goes on
 // reading: without progress it ends after the time that a request may take.
 func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*streamed, error) {
 	x := domain.Export{
-		Tenant: c.principal.Tenant, After: in.After.read(&c.found, "after", 0, noLimit), Through: in.Through.read(
-			&c.found, "through", 1, noLimit,
-		),
+		Tenant:  c.principal.Tenant,
+		After:   in.After.read(&c.found, "after", 0, noLimit),
+		Through: in.Through.read(&c.found, "through", 1, noLimit),
 	}
 	texts := in.Texts.read(&c.found, "texts")
 	x.Texts = texts == nil || *texts
-	query := in.query(c, s.cfg.Historian.Names())
 	prover, err := s.prover(c)
 	if err != nil {
 		return nil, err
 	}
-	if x.Asked = in.asked(c.request.URL.Query()); len(x.Asked) > 0 {
-		x.Chosen = &query
-	} else if !c.principal.SeesAll() {
+	if !c.principal.SeesAll() {
 		return nil, domain.Refuse(domain.ErrForbidden, "only auditors and admins export the log").
-			WithFix(
-				"ask for the events of an item, a scope or an actor: you are given those that you may read, each with its proof",
-			)
+			WithFix("ask for the proof of each event that you may read: GET /v1/log/proof/{event_id}")
 	}
 	if s.exports.Add(1) > mostExports {
 		s.exports.Add(-1)
@@ -86,17 +77,6 @@ func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*stre
 		hc.SetHeader("Content-Type", linesType)
 		c.err = s.copyUntilShutdown(c.response, first, n, from, stalled)
 	}}, nil
-}
-
-// asked are the filters as they were given.
-func (*Selecting) asked(given url.Values) map[string]string {
-	filters := map[string]string{}
-	for name, values := range given {
-		if all := strings.Join(values, ","); all != "" && !slices.Contains([]string{"after", "through", "texts"}, name) {
-			filters[name] = all
-		}
-	}
-	return filters
 }
 
 // copyUntilShutdown hands on what is read, as long as the caller takes it and the server does not close. Each piece

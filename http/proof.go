@@ -51,8 +51,7 @@ func (s proofs) proofRoutes() {
 		Description: "One record a line, every column as the bytes that were hashed, and a last line with a signed " +
 			"checkpoint: " +
 			"annals verify FILE needs nothing else but the public key. A file without its last line is not whole. For " +
-			"auditors and admins. " +
-			"With filters an excerpt, of what the caller may read: each record with a proof of its own.",
+			"auditors and admins.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The records, oldest first, and a manifest",
 			Content: map[string]*huma.MediaType{

@@ -47,11 +47,7 @@ func VerifyFile(ctx context.Context, path string, v Verification) (*Report, erro
 	}
 	err = examine(ctx, func(_ context.Context, emit func(*chunk) error) error { return x.read(file, emit) }, func(c *chunk) error {
 		for i := range c.records {
-			if x.manifest.Format == excerptFormat {
-				x.takeExcerpt(c, i)
-			} else {
-				x.take(c, &c.records[i])
-			}
+			x.take(c, &c.records[i])
 		}
 		return nil
 	})
@@ -84,8 +80,8 @@ func readManifest(file *os.File) (*manifest, error) {
 	if err != nil || l.Manifest == nil {
 		return nil, fmt.Errorf("%w: its last line is no manifest; export it again with annals export log", errBreaksOff)
 	}
-	if l.Manifest.Format != exportFormat && l.Manifest.Format != excerptFormat {
-		return nil, fmt.Errorf("its format is not %q or %q: a newer annals wrote it", exportFormat, excerptFormat)
+	if l.Manifest.Format != exportFormat {
+		return nil, fmt.Errorf("its format is not %q: another version of annals wrote it", exportFormat)
 	}
 	return l.Manifest, nil
 }
@@ -97,9 +93,6 @@ type fileVerifier struct {
 	report   *Report
 	manifest *manifest
 	apart    bool // the records are not one after the other: there is no tree over them
-
-	checkpoint domain.Checkpoint // of an excerpt
-	trusted    bool              // it can be believed
 }
 
 // begin starts the tree where the export does.
@@ -109,10 +102,6 @@ func (x *fileVerifier) begin(m *manifest) {
 	x.last, x.tenant.From, x.tenant.Through = m.After, m.After+1, m.After
 	if x.noTexts {
 		x.report.Unchecked = append(x.report.Unchecked, "texts: they were left out of the export")
-	}
-	if m.Format == excerptFormat {
-		x.beginExcerpt(m)
-		return
 	}
 	x.tree = frontier{size: m.After, roots: m.Before}
 	if m.After < 0 || len(m.Before) != len(indexesOf(max(0, m.After))) {
@@ -178,11 +167,11 @@ func (c *chunk) parse() {
 			err = l.stored(&s)
 		}
 		if err != nil {
-			c.records, c.paths = append(c.records, record{kind: Export, fault: fmt.Sprintf("line %d cannot be read: %s", c.first+int64(i), err)}), append(c.paths, nil)
+			fault := fmt.Sprintf("line %d cannot be read: %s", c.first+int64(i), err)
+			c.records = append(c.records, record{kind: Export, fault: fault})
 			continue
 		}
 		c.add(&s)
-		c.paths = append(c.paths, l.Path)
 	}
 	c.lines = nil
 }
@@ -239,10 +228,6 @@ func (x *fileVerifier) grow(r *record, leaf tlog.Hash) {
 // end compares what the file holds with what its manifest says, and that with what was signed.
 func (x *fileVerifier) end() {
 	m, t := x.manifest, x.tenant
-	if m.Format == excerptFormat {
-		x.endExcerpt()
-		return
-	}
 	if t.Events != m.Count || x.last != m.Through {
 		x.apart = true
 		x.fault(x.last, Export, "the manifest says that it holds %d events up to position %d, and it holds %d up to position %d", m.Count, m.Through, t.Events, x.last)
@@ -281,55 +266,4 @@ func (x *fileVerifier) signedBy(c domain.Checkpoint, ok bool) {
 	}
 	x.tenant.Checkpoints++
 	x.tenant.Signed, x.tenant.Root = m.Through, root[:]
-}
-
-// beginExcerpt looks at what every line of an excerpt is held against.
-func (x *fileVerifier) beginExcerpt(m *manifest) {
-	x.whole, x.apart = false, true
-	x.checkpoint, x.trusted = x.open(signed{size: m.Through, note: m.Checkpoint, signer: theCheckpoint})
-	x.report.Unchecked = append(x.report.Unchecked,
-		"whether the filters would have chosen more: only a whole export can show that nothing is left out")
-}
-
-// takeExcerpt holds a record against the checkpoint.
-func (x *fileVerifier) takeExcerpt(c *chunk, i int) {
-	r := &c.records[i]
-	if r.kind == Export {
-		x.fault(x.last+1, Export, "%s", r.fault)
-		return
-	}
-	x.tenant.Events++
-	if r.position <= x.last {
-		x.fault(r.position, Order, "it comes after position %d", x.last)
-	}
-	x.last = max(x.last, r.position)
-	x.tenant.Through = x.last
-	if r.fault != "" {
-		x.fault(r.position, r.kind, "%s", r.fault)
-	}
-	if r.kind == Hash {
-		return
-	}
-	x.texts(c, r)
-	path, err := hashesOf(c.paths[i])
-	switch {
-	case err != nil:
-		x.fault(r.position, Tree, "%s", err)
-	case x.trusted && tlog.CheckRecord(path, x.checkpoint.Size, tlog.Hash(x.checkpoint.Root), r.position-1, tlog.RecordHash(r.computed[:])) != nil:
-		x.fault(r.position, Tree, "its proof does not lead to the log that was signed: it is not what was recorded at this position")
-	}
-}
-
-// endExcerpt compares what the file holds with what its manifest says.
-func (x *fileVerifier) endExcerpt() {
-	m, t := x.manifest, x.tenant
-	if t.Events != m.Count || x.last > m.Through {
-		x.fault(x.last, Export, "the manifest says that it holds %d events up to position %d, and it holds %d up to position %d", m.Count, m.Through, t.Events, x.last)
-	}
-	if n := len(x.missing); n > 0 {
-		x.report.Unchecked = append(x.report.Unchecked, fmt.Sprintf("%d missing texts: whether they were erased, the whole log says", n))
-	}
-	if x.trusted {
-		t.Checkpoints, t.Signed, t.Root = 1, x.checkpoint.Size, x.checkpoint.Root[:]
-	}
 }

@@ -39,8 +39,6 @@ type line struct {
 	Salt           *string `json:"salt,omitempty"`
 	Text           *string `json:"text,omitempty"`
 
-	Path []string `json:"path,omitempty"` // of an excerpt: base64, as in a certificate
-
 	Manifest *manifest `json:"manifest,omitempty"`
 }
 
@@ -59,8 +57,6 @@ type manifest struct {
 	Consistency []tlog.Hash `json:"consistency"` // proves that its tree begins with that of Through events
 	Earlier     []string    `json:"earlier"`     // signed checkpoints of fewer events than that
 	Key         string      `json:"key"`
-
-	Filters map[string]string `json:"filters,omitempty"` // of an excerpt: what chose its events
 }
 
 // exportFormat is written into every manifest.

@@ -95,9 +95,8 @@ type record struct {
 // chunk holds consecutive records of one log, with the part of the tree over them.
 type chunk struct {
 	tenant  string
-	lines   [][]byte   // of a file, to be read first
-	first   int64      // the number of the first line
-	paths   [][]string // of the records of an excerpt
+	lines   [][]byte // of a file, to be read first
+	first   int64    // the number of the first line
 	bytes   []byte
 	records []record
 	rows    []row

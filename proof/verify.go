@@ -251,10 +251,7 @@ func (x *fileVerifier) hold() error {
 	}
 	x.report.elsewhere(outside)
 	for _, s := range outside[x.manifest.Tenant] {
-		switch {
-		case x.manifest.Format == excerptFormat:
-			return fmt.Errorf("%w: it is an excerpt, and only a log that begins before the checkpoint can be", ErrApart)
-		case s.size < x.manifest.After:
+		if s.size < x.manifest.After {
 			return fmt.Errorf("%w: it begins at position %d, and the checkpoint is of %d events", ErrApart, x.manifest.After+1, s.size)
 		}
 		x.signed = append(x.signed, s)

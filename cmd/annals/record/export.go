@@ -97,6 +97,10 @@ func (e *exportLogCommand) Run(ctx context.Context, c *terminal.Console) error {
 		}
 		return e.download(ctx, c, asCSV, []string{"v1", "events"}, query)
 	}
+	if len(query) > 0 {
+		return terminal.Wrong("leave the filters out, or add --format csv; annals proof event proves a single event",
+			"filters are for CSV: the log as it is stored has proofs only as a whole")
+	}
 	if e.After > 0 {
 		query.Set("after", strconv.FormatInt(e.After, 10))
 	}
