@@ -196,3 +196,17 @@ func headings(page string) []string {
 	}
 	return names
 }
+
+func TestTheArchitecturePageNamesFilesAndWhatIsInThem(t *testing.T) {
+	t.Parallel()
+	_, table, _ := strings.Cut(written(t, "docs/architecture.md"), "\n## Where is …?\n")
+	rows := regexp.MustCompile("(?m)^\\| .+\\? \\| `(.+)` \\| `(.+)` \\|$").FindAllStringSubmatch(table, -1)
+	if len(rows) != 30 {
+		t.Errorf("got %d questions, want 30", len(rows))
+	}
+	for _, row := range rows {
+		if !regexp.MustCompile(`\b` + row[2] + `\b`).MatchString(written(t, row[1])) {
+			t.Errorf("%s has no %s", row[1], row[2])
+		}
+	}
+}

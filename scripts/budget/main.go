@@ -28,20 +28,24 @@ const (
 	maxMethods   = 113    // of a type; 25 are wanted, and 60 of the two HTTP servers
 	maxFileLines = 500
 	maxWords     = 30 // of a sentence
-	maxSentences = 17
+	maxSentences = 0
 )
+
+// helpTexts is the page with the help of all commands.
+const helpTexts = "cmd/annals/help.txt"
 
 // measured is what was counted, with where the largest is.
 type measured struct {
 	lines, testLines   int
 	files, methods     map[string]int // by folder, and by folder and type
 	fileLines          map[string]int
-	sentences, longest map[string]int // by page, or file with help texts: those that are too long, and the words of the longest
+	sentences, longest map[string]int // by page: those that are too long, and the words of the longest
 }
 
 func main() {
 	m := measured{
-		files: map[string]int{}, methods: map[string]int{}, fileLines: map[string]int{}, sentences: map[string]int{}, longest: map[string]int{},
+		files: map[string]int{}, methods: map[string]int{}, fileLines: map[string]int{}, sentences: map[string]int{},
+		longest: map[string]int{},
 	}
 	err := errors.Join(filepath.WalkDir(".", m.visit), m.print())
 	if err != nil {
@@ -58,7 +62,8 @@ func (m *measured) visit(path string, entry fs.DirEntry, err error) error {
 	if name := entry.Name(); entry.IsDir() && (name == "testdata" || name != "." && strings.HasPrefix(name, ".")) {
 		return filepath.SkipDir
 	}
-	if entry.IsDir() || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".md" {
+	isPage := path == "README.md" || path == helpTexts || filepath.Dir(path) == "docs" && filepath.Ext(path) == ".md"
+	if entry.IsDir() || filepath.Ext(path) != ".go" && !isPage {
 		return nil
 	}
 	text, err := os.ReadFile(path)
@@ -67,19 +72,14 @@ func (m *measured) visit(path string, entry fs.DirEntry, err error) error {
 	}
 	lines := bytes.Count(text, []byte("\n"))
 	switch {
-	case filepath.Ext(path) == ".md":
-		if path == "README.md" || filepath.Dir(path) == "docs" {
-			m.addSentences(path, string(text))
-		}
+	case isPage:
+		m.addSentences(path, string(text))
 	case strings.HasSuffix(path, "_test.go"):
 		m.testLines += lines
 	default:
 		m.lines += lines
 		m.files[filepath.Dir(path)]++
 		m.fileLines[path] = lines
-		for _, help := range helpTag.FindAllSubmatch(text, -1) {
-			m.addSentences(path, string(help[1]))
-		}
 		return m.addMethods(path, text)
 	}
 	return nil
@@ -94,9 +94,6 @@ func (m *measured) addMethods(path string, text []byte) error {
 		method, is := declaration.(*ast.FuncDecl)
 		if !is || method.Recv == nil {
 			continue
-		}
-		if method.Name.Name == "Help" { // of a command
-			m.addSentences(path, string(text[method.Body.Pos()-1:method.Body.End()-1]))
 		}
 		receiver := method.Recv.List[0].Type
 		if pointer, is := receiver.(*ast.StarExpr); is {
@@ -113,16 +110,15 @@ func (m *measured) addMethods(path string, text []byte) error {
 }
 
 var (
-	codeBlock   = regexp.MustCompile("(?s)```.*?```")
-	helpTag     = regexp.MustCompile(`help:"([^"]*)"`)
+	codeBlock   = regexp.MustCompile("(?s)```.*?```|(?m)^    .*$")
 	code        = regexp.MustCompile("`[^`]*`")
 	link        = regexp.MustCompile(`\]\([^)]*\)`)
-	paragraphs  = regexp.MustCompile(`\n\s*\n|\n\s*(?:[*-]|\d+\.)\s|\n#|\|`)
+	paragraphs  = regexp.MustCompile(`\n\s*\n|\n\s*(?:[*-]|\d+\.)\s|\n#|\||·|\n(?:--|<)|\n\S+ {2,}`)
 	sentenceEnd = regexp.MustCompile(`[.!?]["”)*_]*(?:\s+|$)`)
 )
 
-// addSentences counts the sentences of a page that are too long: what stands in code counts as one word, and tables, lists
-// and headings end a sentence.
+// addSentences counts the sentences of a page that are too long: what stands in code counts as one word, and tables,
+// lists and headings end a sentence.
 func (m *measured) addSentences(path, text string) {
 	text = link.ReplaceAllString(code.ReplaceAllString(codeBlock.ReplaceAllString(text, "\n\n"), "code"), "]")
 	for _, paragraph := range paragraphs.Split(text, -1) {
