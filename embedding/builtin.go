@@ -22,8 +22,8 @@ func (Builtin) Name() string { return "builtin-1" }
 // Dims returns 1024.
 func (Builtin) Dims() int { return builtinDims }
 
-// Calibration was measured on questions with known answers: at the midpoint an answer is as likely as for a text that has
-// half the question's words.
+// Calibration was measured on questions with known answers: at the midpoint an answer is as likely as for a text that
+// has half the question's words.
 func (Builtin) Calibration() Calibration {
 	return Calibration{Midpoint: 0.28, Slope: 12, Weight: 0.3, MinScore: 0.08}
 }
@@ -65,11 +65,11 @@ const (
 	normShare = 0.3 // how much a text's own norm counts below that
 )
 
-// fill keeps a short document from being nearer to a question than a longer one just for being short. A cosine divides
-// by the document's norm, which punishes every word that the question does not have, and rewards an empty remark that
-// shares one. So a document's norm counts as if it were longer (Singhal, Buckley and Mitra, "Pivoted document length
-// normalization", 1996), and the difference lies in dimensions where no question has anything. They hold a projection of
-// the other dimensions, so that two documents are as near as their words.
+// fill keeps a short document from being nearer to a question than a longer one just for being short. A cosine
+// divides by the document's norm, which punishes every word that the question does not have, and rewards an empty
+// remark that shares one. So a document's norm counts as if it were longer (Singhal, Buckley and Mitra, "Pivoted
+// document length normalization", 1996), and the difference lies in dimensions where no question has anything. They
+// hold a projection of the other dimensions, so that two documents are as near as their words.
 func (f *features) fill() {
 	if f.kind != Document {
 		return
@@ -143,7 +143,8 @@ func (f *features) term(term string, n int) {
 	f.heads(term, weight*headShare)
 }
 
-// synonyms adds the groups to which a term belongs. Of a Chinese text's pairs only some are words, and those count more.
+// synonyms adds the groups to which a term belongs. Of a Chinese text's pairs only some are words, and those count
+// more.
 func (f *features) synonyms(term string, weight float64) {
 	groups := f.words.synonyms[term]
 	share := synonymShare / math.Sqrt(float64(len(groups)))

@@ -59,7 +59,8 @@ func TestAShortRemarkDoesNotBeatTheAnswer(t *testing.T) {
 	documents := embed(t, embedding.Document, "Go on, deploy!",
 		"Deploy the billing service only after the nightly backup: twice a deployment locked the table that the backup reads.")
 	question := embed(t, embedding.Query, "When should we deploy the billing service?")[0]
-	if remark, answer := embedding.Cosine(question, documents[0]), embedding.Cosine(question, documents[1]); remark >= answer {
+	if remark, answer := embedding.Cosine(question, documents[0]), embedding.Cosine(question,
+		documents[1]); remark >= answer {
 		t.Errorf("the remark scores %v, the answer %v", remark, answer)
 	}
 }
@@ -79,7 +80,8 @@ func TestEqualTextsAreEqualAndNearOnesNear(t *testing.T) {
 func TestEveryTextHasAUnitVector(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
-		"", " ", "the of and", "!", "a", "数", "数据库", "🎉", "\xff\x00", strings.Repeat("x", 10_000), strings.Repeat("many different words 1 2 3 ", 2000),
+		"", " ", "the of and", "!", "a", "数", "数据库", "🎉", "\xff\x00", strings.Repeat("x", 10_000),
+		strings.Repeat("many different words 1 2 3 ", 2000),
 	} {
 		for _, kind := range []embedding.Kind{embedding.Document, embedding.Query} {
 			v := embed(t, kind, s)[0]

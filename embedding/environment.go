@@ -15,11 +15,11 @@ const (
 	openAIModel = "text-embedding-3-small"
 )
 
-// FromEnvironment chooses the embedder that the environment names, and says in a sentence which and why, and how to have
-// another:
+// FromEnvironment chooses the embedder that the environment names, and says in a sentence which and why, and how to
+// have another:
 //
-//   - ANNALS_EMBEDDING_URL and ANNALS_EMBEDDING_MODEL, with ANNALS_EMBEDDING_KEY if it needs one, and ANNALS_EMBEDDING_DIMS
-//     unless the model is known;
+//   - ANNALS_EMBEDDING_URL and ANNALS_EMBEDDING_MODEL, with ANNALS_EMBEDDING_KEY if it needs one, and
+//     ANNALS_EMBEDDING_DIMS unless the model is known;
 //   - ARK_API_KEY alone, or OPENAI_API_KEY alone: that provider, with its usual text model or ANNALS_EMBEDDING_MODEL;
 //   - ANNALS_EMBEDDING_MODEL=builtin, or nothing: the built-in one.
 //
@@ -46,7 +46,8 @@ func FromEnvironment(getenv func(string) string) (embedder Embedder, reason stri
 		return Builtin{}, reason, nil
 	}
 	if modelNamed(config.Model).dims == 0 && config.Dims == 0 && config.Model != "" && len(problems) == 0 {
-		problems = append(problems, fmt.Errorf("ANNALS_EMBEDDING_DIMS: set it to the length of the vectors of %q", config.Model))
+		problems = append(problems,
+			fmt.Errorf("ANNALS_EMBEDDING_DIMS: set it to the length of the vectors of %q", config.Model))
 		config.Dims = 1
 	}
 	if err := config.Validate(); err != nil && !isBuiltIn {

@@ -1,4 +1,4 @@
-package embedding_test
+package embedding_test //nolint:lll // tables of test data
 
 import (
 	"net/http/httptest"

@@ -30,8 +30,14 @@ func TestFailuresAreToldApartAndKeepSecrets(t *testing.T) {
 		says     string
 		requests int
 	}{
-		{"a wrong key", always(401, `{"error":{"code":"invalid_api_key","message":"`+leak+`"}}`), embedding.ErrRefused, "invalid_api_key", 1},
-		{"a code that repeats the key", always(400, `{"error":{"code":"`+secret+`"}}`), embedding.ErrRefused, "status 400", 1},
+		{
+			"a wrong key", always(401, `{"error":{"code":"invalid_api_key","message":"`+leak+`"}}`), embedding.ErrRefused,
+			"invalid_api_key", 1,
+		},
+		{
+			"a code that repeats the key", always(400, `{"error":{"code":"`+secret+`"}}`), embedding.ErrRefused, "status 400",
+			1,
+		},
 		{"no such model", always(404, leak), embedding.ErrRefused, "check its URL", 1},
 		{"somewhere else", func(_ int, w http.ResponseWriter, _ string) bool {
 			w.Header().Set("Location", "/elsewhere")
@@ -48,7 +54,10 @@ func TestFailuresAreToldApartAndKeepSecrets(t *testing.T) {
 		{"too few", always(200, `{"data":[]}`), embedding.ErrAnswer, "0 vectors for 1 texts", 1},
 		{"another's index", always(200, `{"data":[{"index":7,"embedding":[1,1,1,1]}]}`), embedding.ErrAnswer, "index 7", 1},
 		{"too much", always(200, `{"x":"`+strings.Repeat("x", 100_000)+`"}`), embedding.ErrAnswer, "larger than", 1},
-		{"another length", always(200, `{"data":[{"index":0,"embedding":[1,2,3]}]}`), embedding.ErrDimensions, "got 3, want 4", 1},
+		{
+			"another length", always(200, `{"data":[{"index":0,"embedding":[1,2,3]}]}`), embedding.ErrDimensions,
+			"got 3, want 4", 1,
+		},
 		{"cut off", func(_ int, w http.ResponseWriter, _ string) bool {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = fmt.Fprint(w, `{"data":[`+leak)

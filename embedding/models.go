@@ -20,9 +20,18 @@ var strong = Calibration{Midpoint: 0.45, Slope: 12, Weight: 0.6, MinScore: 0.2}
 
 // models are known by experience: where unrelated texts and where answers lie differs widely between them.
 var models = []model{
-	{name: "text-embedding-3-small", dims: 1536, shortens: true, calibration: Calibration{Midpoint: 0.36, Slope: 14, Weight: 0.6, MinScore: 0.2}},
-	{name: "text-embedding-3-large", dims: 3072, shortens: true, calibration: Calibration{Midpoint: 0.38, Slope: 14, Weight: 0.65, MinScore: 0.2}},
-	{name: "text-embedding-ada-002", dims: 1536, calibration: Calibration{Midpoint: 0.8, Slope: 30, Weight: 0.5, MinScore: 0.2}},
+	{
+		name: "text-embedding-3-small", dims: 1536, shortens: true,
+		calibration: Calibration{Midpoint: 0.36, Slope: 14, Weight: 0.6, MinScore: 0.2},
+	},
+	{
+		name: "text-embedding-3-large", dims: 3072, shortens: true,
+		calibration: Calibration{Midpoint: 0.38, Slope: 14, Weight: 0.65, MinScore: 0.2},
+	},
+	{
+		name: "text-embedding-ada-002", dims: 1536,
+		calibration: Calibration{Midpoint: 0.8, Slope: 30, Weight: 0.5, MinScore: 0.2},
+	},
 	{name: "doubao-embedding-large-text", dims: 2048, calibration: strong},
 	{name: "doubao-embedding-text", dims: 2560, calibration: strong},
 	{
@@ -58,7 +67,8 @@ type Calibration struct {
 	// changes around it: Score is 1/(1+exp(-Slope·(cosine-Midpoint))).
 	Midpoint, Slope float64
 
-	// Weight is the share of meaning in the joined score, 0…1; words have the rest. It grows with the embedder's strength.
+	// Weight is the share of meaning in the joined score, 0…1; words have the rest. It grows with the
+	// embedder's strength.
 	Weight float64
 
 	// MinScore is the joined score below which a hit is not worth showing, unless the caller says otherwise.

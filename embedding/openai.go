@@ -14,8 +14,8 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// OpenAI is the embedder behind any endpoint that speaks OpenAI's embeddings API: OpenAI, Volcengine Ark, Ollama, vLLM and
-// others. It is safe for concurrent use. Whoever made it closes it.
+// OpenAI is the embedder behind any endpoint that speaks OpenAI's embeddings API: OpenAI, Volcengine Ark, Ollama,
+// vLLM and others. It is safe for concurrent use. Whoever made it closes it.
 type OpenAI struct {
 	config  Config
 	limiter *Limiter
@@ -55,8 +55,8 @@ func (o *OpenAI) Calibration() Calibration { return o.config.Calibration }
 // Close lets idle connections go.
 func (o *OpenAI) Close() { o.client.CloseIdleConnections() }
 
-// Embed sends the texts in batches, one after the other. Beside ErrUnavailable and ErrDimensions it returns ErrRefused for
-// a request that will never succeed, ErrAnswer for an answer that is none, and the context's error.
+// Embed sends the texts in batches, one after the other. Beside ErrUnavailable and ErrDimensions it returns
+// ErrRefused for a request that will never succeed, ErrAnswer for an answer that is none, and the context's error.
 func (o *OpenAI) Embed(ctx context.Context, texts []string, kind Kind) ([][]float32, error) {
 	vectors := make([][]float32, 0, len(texts))
 	for len(texts) > 0 {
@@ -83,7 +83,8 @@ func (o *OpenAI) Request(texts []string) []string {
 	return texts
 }
 
-// prefixed adds what the model wants before a text. Nothing at all is refused by some endpoints, so a dash stands for it.
+// prefixed adds what the model wants before a text. Nothing at all is refused by some endpoints, so a dash stands for
+// it.
 func (o *OpenAI) prefixed(texts []string, kind Kind) []string {
 	prefix := o.config.DocumentPrefix
 	if kind == Query {
@@ -99,8 +100,8 @@ func (o *OpenAI) prefixed(texts []string, kind Kind) []string {
 	return inputs
 }
 
-// Config says how to reach a model behind an OpenAI-compatible endpoint. URL, Model and, unless the model is known, Dims
-// are required; everything else has a default.
+// Config says how to reach a model behind an OpenAI-compatible endpoint. URL, Model and, unless the model is known,
+// Dims are required; everything else has a default.
 type Config struct {
 	// Provider stands in front of the name of the vector space. Default "openai".
 	Provider string
@@ -178,7 +179,8 @@ func (c Config) Validate() error {
 		problems = append(problems, err)
 	}
 	problem(c.Model == "", "embedding model: missing, set ANNALS_EMBEDDING_MODEL to its name")
-	problem(c.Dims == 0 && c.Model != "", "embedding dimensions: unknown for model %q: state the length of its vectors", c.Model)
+	problem(c.Dims == 0 && c.Model != "", "embedding dimensions: unknown for model %q: state the length of its vectors",
+		c.Model)
 	problem(c.Dims < 0 || c.Dims > 65536, "embedding dimensions: %d is not between 1 and 65536", c.Dims)
 	problem(strings.ContainsFunc(c.Key, func(r rune) bool { return r <= ' ' || r >= 0x7F }),
 		"embedding key: has blanks or characters that cannot be sent")
@@ -186,7 +188,8 @@ func (c Config) Validate() error {
 	problem(c.RequestsPerSecond < 0, "embedding rate: negative")
 	problem(c.RequestTimeout < 0, "embedding timeout: negative")
 	problem(c.MaxAttempts < 0, "embedding attempts: negative")
-	problem(c.MinBackoff < 0 || c.MaxBackoff < c.MinBackoff, "embedding backoff: %v to %v is no range", c.MinBackoff, c.MaxBackoff)
+	problem(c.MinBackoff < 0 || c.MaxBackoff < c.MinBackoff, "embedding backoff: %v to %v is no range", c.MinBackoff,
+		c.MaxBackoff)
 	return errors.Join(problems...)
 }
 

@@ -19,8 +19,8 @@ import (
 // ErrRefused is found in the error of a request that will fail again: a wrong key, an unknown model, a bad URL.
 var ErrRefused = errors.New("embedding endpoint refused the request")
 
-// ErrText is found, beside ErrRefused, in the error of a request that the endpoint refused for what is in it: other texts
-// may fare better.
+// ErrText is found, beside ErrRefused, in the error of a request that the endpoint refused for what is in it: other
+// texts may fare better.
 var ErrText = errors.New("embedding endpoint does not take this text")
 
 // request is the body of POST {URL}/embeddings.
@@ -123,7 +123,8 @@ func refusal(response *http.Response, answer []byte) error {
 		return fmt.Errorf("%w: %s: check its key", ErrRefused, what)
 	case status == http.StatusNotFound, status >= 300 && status < 400:
 		return fmt.Errorf("%w: %s: check its URL, to which /embeddings is appended, and its model", ErrRefused, what)
-	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
+	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge,
+		status == http.StatusUnprocessableEntity:
 		return fmt.Errorf("%w: %w: %s", ErrRefused, ErrText, what)
 	default:
 		return fmt.Errorf("%w: %s", ErrRefused, what)

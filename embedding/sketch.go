@@ -6,10 +6,10 @@ import (
 	"math/bits"
 )
 
-// Sketch keeps one bit of each dimension: the sign of v after a random rotation that is the same for every vector of its
-// length. Few different bits mean a high cosine, whatever single coordinates carry it, so that the best 100–200 by
-// Hamming contain the ten nearest. It has a power of two of bits, at least 64 and at least four for every three dimensions:
-// fewer lose neighbours.
+// Sketch keeps one bit of each dimension: the sign of v after a random rotation that is the same for every vector of
+// its length. Few different bits mean a high cosine, whatever single coordinates carry it, so that the best 100–200
+// by Hamming contain the ten nearest. It has a power of two of bits, at least 64 and at least four for every three
+// dimensions: fewer lose neighbours.
 //
 // The rotation is three rounds of random signs and a Walsh–Hadamard transform (Ailon and Chazelle, "The fast
 // Johnson–Lindenstrauss transform", 2009).
@@ -35,8 +35,8 @@ func rotate(v []float32) []float32 {
 	return rotated
 }
 
-// SketchQuery estimates how near sketched vectors lie to one that is known in full: with the question's numbers instead of its
-// signs, the error is two thirds of what counting different bits has.
+// SketchQuery estimates how near sketched vectors lie to one that is known in full: with the question's numbers
+// instead of its signs, the error is two thirds of what counting different bits has.
 type SketchQuery struct {
 	sums [][16]float32 // of four dimensions each, by which of their bits are set
 }
@@ -77,13 +77,15 @@ func sketchBits(dims int) int {
 	return max(64, 1<<bits.Len(uint(dims+dims/3-1)))
 }
 
-// Hamming counts the bits in which two sketches of the same length differ. Four words at a time take half as long as one.
+// Hamming counts the bits in which two sketches of the same length differ. Four words at a time take half as long as
+// one.
 func Hamming(a, b []uint64) int {
 	b = b[:len(a)]
 	distance := 0
 	for len(a) >= 4 {
 		x, y := (*[4]uint64)(a), (*[4]uint64)(b)
-		distance += bits.OnesCount64(x[0]^y[0]) + bits.OnesCount64(x[1]^y[1]) + bits.OnesCount64(x[2]^y[2]) + bits.OnesCount64(x[3]^y[3])
+		distance += bits.OnesCount64(x[0]^y[0]) + bits.OnesCount64(x[1]^y[1]) + bits.OnesCount64(x[2]^y[2]) +
+			bits.OnesCount64(x[3]^y[3])
 		a, b = a[4:], b[4:]
 	}
 	for i, x := range a {

@@ -88,7 +88,10 @@ func best(count, n int, score func(int) float64) []int {
 
 func TestASketchHasRoomForItsDimensions(t *testing.T) {
 	t.Parallel()
-	for dims, bytes := range map[int]int{1: 8, 48: 8, 49: 16, 384: 64, 768: 128, 1024: 256, 1536: 256, 2048: 512, 3072: 512} {
+	for dims, bytes := range map[int]int{
+		1: 8, 48: 8, 49: 16, 384: 64, 768: 128, 1024: 256, 1536: 256, 2048: 512,
+		3072: 512,
+	} {
 		v := make([]float32, dims)
 		v[0] = 1
 		encoded := embedding.EncodeSketch(embedding.Sketch(v))

@@ -10,7 +10,8 @@ import (
 // ErrVector is returned for bytes that are no vector and for numbers that have no direction.
 var ErrVector = errors.New("not a vector")
 
-// Normalize brings v to length 1 in place. It returns ErrVector if v has no direction: all zero, infinite or not a number.
+// Normalize brings v to length 1 in place. It returns ErrVector if v has no direction: all zero, infinite or not a
+// number.
 func Normalize(v []float32) error {
 	sum := 0.0
 	for _, x := range v {

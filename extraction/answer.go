@@ -64,18 +64,21 @@ func parse(raw []byte, c Conversation, p portion) (Result, error) {
 		if !slices.Contains(domain.Categories, l.Category) {
 			l.Category = domain.CategoryPatterns
 		}
-		sources := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(l.Messages))), func(i int) bool { return i < p.from || i >= p.to })
+		sources := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(l.Messages))),
+			func(i int) bool { return i < p.from || i >= p.to })
 		if len(sources) == 0 { // nothing says it: it was invented
 			continue
 		}
-		if l.Category.AboutUser() && !slices.ContainsFunc(sources, func(i int) bool { return c.Messages[i].Role == domain.RoleUser }) {
+		if l.Category.AboutUser() &&
+			!slices.ContainsFunc(sources, func(i int) bool { return c.Messages[i].Role == domain.RoleUser }) {
 			continue // an assistant's words say nothing about the user
 		}
 		key := strings.ToLower(cut(clean(l.Key), 100))
 		f := LessonDraft{
 			Category: l.Category, Key: key, Single: l.Single, Correction: l.Correction, Sources: sources,
-			Task: cut(clean(l.Task), longestTask), Content: cut(l.Content, domain.MaxContent/2), Abstract: cut(clean(l.Abstract), 1000),
-			Tags: tagsOf(kindOf(l.Category), key),
+			Task: cut(clean(l.Task), longestTask), Content: cut(l.Content, domain.MaxContent/2),
+			Abstract: cut(clean(l.Abstract), 1000),
+			Tags:     tagsOf(kindOf(l.Category), key),
 		}
 		f.Own = !supported(c, f)
 		found.Findings = append(found.Findings, f)
@@ -83,8 +86,8 @@ func parse(raw []byte, c Conversation, p portion) (Result, error) {
 	return found, nil
 }
 
-// supported tells whether a finding says nothing but what its messages say: they have all of its words, and it repeats no
-// sentence of another message. What a model adds is for the owner alone.
+// supported tells whether a finding says nothing but what its messages say: they have all of its words, and it
+// repeats no sentence of another message. What a model adds is for the owner alone.
 func supported(c Conversation, f LessonDraft) bool {
 	var cited strings.Builder
 	for _, i := range f.Sources {

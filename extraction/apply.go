@@ -152,7 +152,8 @@ func (a assignment) single(l domain.Lesson) (domain.Command, bool) {
 	switch l.Decision {
 	case domain.DecideVote:
 		return domain.GiveFeedback{
-			Target: domain.Target{By: a.by(), ID: l.Target}, Verdict: domain.Helpful, TraceID: a.task, Outcome: "said again", Day: time.Now(),
+			Target: domain.Target{By: a.by(), ID: l.Target}, Verdict: domain.Helpful, TraceID: a.task, Outcome: "said again",
+			Day: time.Now(),
 		}, true
 	case domain.DecideCreate:
 		command, err := a.remember(l, nil).Complete()
@@ -180,7 +181,8 @@ func (a assignment) replace(ctx context.Context, reader Reader, writer Writer, l
 	}
 	if l.Text.URI != "" && target.Text.URI == l.Text.URI {
 		aside := strings.TrimSuffix(l.Text.URI, ".md") + "@" + l.Item + ".md"
-		if err := final(ctx, a.about(l), submit(domain.Revise{Target: domain.Target{By: by, ID: target.ID}, URI: aside})); err != nil {
+		if err := final(ctx, a.about(l),
+			submit(domain.Revise{Target: domain.Target{By: by, ID: target.ID}, URI: aside})); err != nil {
 			return err
 		}
 	}
@@ -194,10 +196,12 @@ func (a assignment) replace(ctx context.Context, reader Reader, writer Writer, l
 	if err := final(ctx, a.about(l), err); err != nil {
 		return err
 	}
-	return final(ctx, a.about(l), submit(domain.Supersede{Target: domain.Target{By: by, ID: target.ID}, Successor: l.Item, Reason: l.Text.Reason}))
+	return final(ctx, a.about(l),
+		submit(domain.Supersede{Target: domain.Target{By: by, ID: target.ID}, Successor: l.Item, Reason: l.Text.Reason}))
 }
 
-// elsewhere remembers an item under a name of its own beside its place, which is taken: still where others look for what is shared.
+// elsewhere remembers an item under a name of its own beside its place, which is taken: still where others look for
+// what is shared.
 func (a assignment) elsewhere(ctx context.Context, writer Writer, l domain.Lesson, target *domain.Knowledge) error {
 	if l.Text.URI != "" {
 		l.Text.URI = string(domain.URI(l.Text.URI).Parent().Join(l.Item + ".md"))
@@ -223,8 +227,9 @@ func (a assignment) vote(ctx context.Context, reader Reader, writer Writer, help
 		}
 		_, err := writer.Submit(ctx, domain.Submission{
 			Command: domain.GiveFeedback{
-				Target: domain.Target{By: a.by(), ID: k.ID}, Verdict: domain.Helpful, TraceID: a.task, Outcome: "used in session " + a.session,
-				Day: time.Now(),
+				Target: domain.Target{By: a.by(), ID: k.ID}, Verdict: domain.Helpful, TraceID: a.task,
+				Outcome: "used in session " + a.session,
+				Day:     time.Now(),
 			},
 			By: a.by(), Origin: domain.Origin{CorrelationID: a.task, CausationID: help.EventID},
 		})
@@ -251,7 +256,8 @@ func final(ctx context.Context, logger *slog.Logger, err error) error {
 // refused tells a refusal, which is for good, from what may pass.
 func refused(err error) bool {
 	for _, refusal := range []error{
-		domain.ErrInvalid, domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken, domain.ErrConflict, domain.ErrDeleted, domain.ErrErased,
+		domain.ErrInvalid, domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken, domain.ErrConflict, domain.ErrDeleted,
+		domain.ErrErased,
 	} {
 		if errors.Is(err, refusal) {
 			return true

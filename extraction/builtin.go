@@ -84,7 +84,8 @@ func stated(sentence string) (LessonDraft, bool) {
 		f.Category = domain.CategoryEvents
 		f.Task = in(s, "What happened, or was decided", "发生或决定的事")
 		f.Tags = tagsOf("", "")
-	case noted || f.Correction && factual().MatchString(s) || either(s, describing, describingChinese) && !either(s, problem, problemChinese):
+	case noted || f.Correction && factual().MatchString(s) || either(s, describing, describingChinese) &&
+		!either(s, problem, problemChinese):
 		f.Category = domain.CategoryEntities
 		f.Task = in(s, "What the user's world is like", "用户所说的事实")
 		f.Tags = tagsOf("", "")
@@ -165,7 +166,8 @@ func cut(s string, bytes int) string {
 // outcome is what an agent said last, in short; empty if it said nothing.
 func outcome(c Conversation) string {
 	for _, m := range slices.Backward(c.Messages) {
-		if said := reporting().ReplaceAllString(strings.TrimSpace(m.Prose()), ""); m.Role == domain.RoleAssistant && said != "" {
+		if said := reporting().ReplaceAllString(strings.TrimSpace(m.Prose()), ""); m.Role == domain.RoleAssistant &&
+			said != "" {
 			return " → " + text.Abstract(said, text.AbstractTokens/2)
 		}
 	}

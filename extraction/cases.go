@@ -137,8 +137,8 @@ func reported(c Conversation) (parts map[string]int) {
 	return parts
 }
 
-// reportedTask is the task that messages report on: what the user said last before them. Without a report it is what a user
-// said who spoke once; another message would be a guess.
+// reportedTask is the task that messages report on: what the user said last before them. Without a report it is what
+// a user said who spoke once; another message would be a guess.
 func (c Conversation) reportedTask(parts map[string]int) (string, int) {
 	asked, turns := -1, 0
 	for i, m := range c.Messages {
@@ -174,7 +174,8 @@ func report(c Conversation) []LessonDraft {
 		}
 	}
 	f.Content = strings.Join(lines, "\n")
-	f.Abstract = text.Abstract(about+" → "+reporting().ReplaceAllString(c.Messages[final].Text(), ""), text.AbstractTokens)
+	answer := reporting().ReplaceAllString(c.Messages[final].Text(), "")
+	f.Abstract = text.Abstract(about+" → "+answer, text.AbstractTokens)
 	f.Tags = tagsOf("", "")
 	return []LessonDraft{f}
 }

@@ -64,8 +64,8 @@ func (m Message) speaks() bool { return m.Role == domain.RoleUser || m.Role == d
 // turn begins what one speaker says in a message that holds a whole exchange.
 var turn = text.Expression(`(?i)(?:^|\s)\[(user|assistant|system|tool)\]:\s*`)
 
-// turns are what each speaker says in a message of the form "[user]: … [assistant]: …". Only a user's message is split, so
-// that no text makes the words of an agent or a tool the user's.
+// turns are what each speaker says in a message of the form "[user]: … [assistant]: …". Only a user's message is
+// split, so that no text makes the words of an agent or a tool the user's.
 func (m Message) turns() []Message {
 	said := strings.TrimSpace(m.Text())
 	marks := turn().FindAllStringSubmatchIndex(said, -1)
@@ -119,8 +119,8 @@ type LessonDraft struct {
 // peerTag is the tag that names the peers who state a lesson.
 const peerTag = "peer"
 
-// attribute makes what peers state theirs: a lesson is tagged with its peers, and what a peer says of themselves is about a
-// person whom the owner knows.
+// attribute makes what peers state theirs: a lesson is tagged with its peers, and what a peer says of themselves is
+// about a person whom the owner knows.
 func attribute(c Conversation, findings []LessonDraft) {
 	const longest = 100
 	for i := range findings {
@@ -166,7 +166,8 @@ type Counts struct {
 func (c Counts) plus(o Counts) Counts {
 	return Counts{
 		Calls: c.Calls + o.Calls, Successes: c.Successes + o.Successes, Failures: c.Failures + o.Failures,
-		TotalMS: c.TotalMS + o.TotalMS, PromptTokens: c.PromptTokens + o.PromptTokens, CompletionTokens: c.CompletionTokens + o.CompletionTokens,
+		TotalMS: c.TotalMS + o.TotalMS, PromptTokens: c.PromptTokens + o.PromptTokens, CompletionTokens: c.CompletionTokens +
+			o.CompletionTokens,
 	}
 }
 

@@ -45,7 +45,8 @@ func (a assignment) by() domain.Principal {
 		}
 	}
 	return domain.Principal{
-		Tenant: a.tenant, Memberships: audience, Subject: domain.SystemPrincipal().Subject, OnBehalfOf: a.owner, Role: domain.Service,
+		Tenant: a.tenant, Memberships: audience, Subject: domain.SystemPrincipal().Subject, OnBehalfOf: a.owner,
+		Role:           domain.Service,
 		Authentication: domain.SystemPrincipal().Authentication, PublishPublic: slices.Contains(a.audience, domain.Public),
 	}
 }
@@ -70,7 +71,8 @@ func (a assignment) shared(f LessonDraft) bool {
 	return slices.Contains(a.scopes(f), domain.Public)
 }
 
-// reaches tells whether those whom a finding is for may see an item with these scopes. The owner sees all items that are compared.
+// reaches tells whether those whom a finding is for may see an item with these scopes. The owner sees all items that
+// are compared.
 func (a assignment) reaches(scopes []domain.Scope, f LessonDraft) bool {
 	return slices.Contains(scopes, domain.Public) || !slices.ContainsFunc(a.scopes(f), func(s domain.Scope) bool {
 		return s != a.owner.Scope() && !slices.Contains(scopes, s)
@@ -155,15 +157,20 @@ func joined(a, b string) string {
 }
 
 // lesson decides on one finding, beside which the items stand that say something like it.
-func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, similar []domain.Found, before decided) (domain.Lesson, error) {
+func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, similar []domain.Found,
+	before decided,
+) (domain.Lesson, error) {
 	lesson := domain.Lesson{
-		Category: f.Category, Polarity: cmp.Or(f.Polarity, polarityOf(f.Category)), Sources: a.sources(f.Sources), Decision: domain.DecideCreate,
+		Category: f.Category, Polarity: cmp.Or(f.Polarity, polarityOf(f.Category)), Sources: a.sources(f.Sources),
+		Decision: domain.DecideCreate,
 		Text: domain.LessonText{
-			Key: f.Key, Task: f.Task, Content: f.Content, Abstract: f.Abstract, Tags: f.Tags, Meta: f.Meta, Reason: "nothing like it is known",
+			Key: f.Key, Task: f.Task, Content: f.Content, Abstract: f.Abstract, Tags: f.Tags, Meta: f.Meta,
+			Reason: "nothing like it is known",
 		},
 	}
 	if slices.ContainsFunc(before.lessons, func(other domain.Lesson) bool {
-		return other.Category == f.Category && samePeers(other.Text.Tags, f.Tags) && likeness(other.Text.Content, f.Content) >= same
+		return other.Category == f.Category && samePeers(other.Text.Tags, f.Tags) &&
+			likeness(other.Text.Content, f.Content) >= same
 	}) {
 		lesson.Decision, lesson.Text.Reason = domain.DecideSkip, "the conversation says it twice"
 		return lesson, nil
@@ -219,7 +226,9 @@ func (a assignment) sources(messages []int) []string {
 }
 
 // decideDraft chooses the decision, and the item that it concerns.
-func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []neighbour, before decided) *domain.Knowledge {
+func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []neighbour,
+	before decided,
+) *domain.Knowledge {
 	taken := func(k *domain.Knowledge) bool { // by an earlier lesson of the same conversation
 		return slices.ContainsFunc(before.lessons, func(l domain.Lesson) bool {
 			return l.Target == k.ID && l.Decision != domain.DecideSkip && l.Decision != domain.DecideVote
@@ -262,7 +271,8 @@ func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []ne
 
 // mergeable tells whether two items of a category that are about the same become one.
 func mergeable(c domain.Category) bool {
-	return c == domain.CategoryPreferences || c == domain.CategoryEntities || c == domain.CategoryPatterns || c == domain.CategoryProfile
+	return c == domain.CategoryPreferences || c == domain.CategoryEntities || c == domain.CategoryPatterns ||
+		c == domain.CategoryProfile
 }
 
 // write puts together what the item is to say.
@@ -340,7 +350,8 @@ func tagsJoined(a, b domain.Tags) domain.Tags {
 func segment(name string) string {
 	const most = 50
 	clean := []rune(strings.Map(func(r rune) rune {
-		if r == '-' || r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x7f && r != 0xa0 && r != 0x3000 {
+		if r == '-' || r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' ||
+			r > 0x7f && r != 0xa0 && r != 0x3000 {
 			return r
 		}
 		return '_'

@@ -21,7 +21,8 @@ import (
 type DirectoryStore interface {
 	Mark(ctx context.Context, tx bun.IDB, tenant string, uris []domain.URI, at time.Time) error
 	Next(ctx context.Context, now, quiet, overdue time.Time) (domain.DirectoryTask, bool, error)
-	Keep(ctx context.Context, t domain.DirectoryTask, said domain.DirectorySummary, parents []domain.URI, at time.Time) error
+	Keep(ctx context.Context, t domain.DirectoryTask, said domain.DirectorySummary, parents []domain.URI,
+		at time.Time) error
 	Leave(ctx context.Context, t domain.DirectoryTask, then time.Time) error
 	Said(ctx context.Context, tenant string, uris []domain.URI) (map[domain.URI]domain.DirectorySummary, error)
 }
@@ -41,8 +42,8 @@ type DirectoryOptions struct {
 	Clean func(ctx context.Context, tenant, said string) (string, error)
 	// RunExclusively does something unless another of the processes that share the database is at it.
 	RunExclusively func(ctx context.Context, do func(ctx context.Context) error) error
-	// Quiet is for how long nothing must change in a directory before it is summarised, and Overdue how long that may take. 0 for half
-	// a minute and ten minutes.
+	// Quiet is for how long nothing must change in a directory before it is summarised, and Overdue how long that may
+	// take. 0 for half a minute and ten minutes.
 	Quiet, Overdue time.Duration
 	// Attempts are made at a directory while the summarizer is away, until it is passed over. 0 for twenty.
 	Attempts int
@@ -51,8 +52,9 @@ type DirectoryOptions struct {
 	Now func() time.Time
 }
 
-// Directories lets a model say what directories are about, some time after something in them has changed, from the abstracts of what
-// lies in them. It is made anew when those are others, and not otherwise. It is safe for concurrent use.
+// Directories lets a model say what directories are about, some time after something in them has changed, from the
+// abstracts of what lies in them. It is made anew when those are others, and not otherwise. It is safe for concurrent
+// use.
 type Directories struct{ DirectoryOptions }
 
 // NewDirectories makes them.
@@ -72,7 +74,8 @@ const pollInterval = 5 * time.Second
 func (d *Directories) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := d.SummarizeDue(ctx); err != nil && ctx.Err() == nil {
-			d.Logger.WarnContext(ctx, "directories were not summarised; it is tried again", "error", err, "after", pollInterval.String())
+			d.Logger.WarnContext(ctx, "directories were not summarised; it is tried again", "error", err, "after",
+				pollInterval.String())
 		}
 		select {
 		case <-time.After(pollInterval):
@@ -132,7 +135,8 @@ func (d *Directories) summarize(ctx context.Context, t domain.DirectoryTask) err
 	if t.Attempts++; errors.Is(err, domain.ErrUnavailable) && t.Attempts < d.Attempts {
 		return errors.Join(err, d.Shelves.Leave(ctx, t, d.Now().Add(min(time.Hour, time.Second<<t.Attempts))))
 	}
-	d.Logger.WarnContext(ctx, "a directory was not summarised, and is not until it changes", "tenant", t.Tenant, "error", err)
+	d.Logger.WarnContext(ctx, "a directory was not summarised, and is not until it changes", "tenant", t.Tenant, "error",
+		err)
 	return d.Shelves.Leave(ctx, t, time.Time{})
 }
 
@@ -150,9 +154,11 @@ func (d *Directories) keep(ctx context.Context, t domain.DirectoryTask, said dom
 // mostShown is how many of the things in a directory a model is shown.
 const mostShown = 200
 
-// shown is what a model is shown of a directory: what the widest audience sees in it. Empty if the directory needs no model: if a
-// person wrote what it is about, if a skill says it, or if all of it fits into an abstract.
-func (d *Directories) shown(ctx context.Context, t domain.DirectoryTask) (shown string, audience domain.Scope, err error) {
+// shown is what a model is shown of a directory: what the widest audience sees in it. Empty if the directory needs no
+// model: if a person wrote what it is about, if a skill says it, or if all of it fits into an abstract.
+func (d *Directories) shown(ctx context.Context, t domain.DirectoryTask) (shown string, audience domain.Scope,
+	err error,
+) {
 	for _, name := range []string{domain.AbstractName, domain.OverviewName} {
 		switch written, err := d.Browser.At(ctx, t.Tenant, t.URI.Join(name)); {
 		case err == nil && written.Status == domain.Active && !written.Text.IsDirectoryNameOnly():
@@ -174,7 +180,8 @@ func (d *Directories) shown(ctx context.Context, t domain.DirectoryTask) (shown 
 	if audience = domain.WidestAudience(first); audience == "" {
 		return "", "", nil
 	}
-	places, err := d.Browser.Places(ctx, domain.Directory{By: domain.AudiencePrincipal(t.Tenant, audience), URI: t.URI, Limit: mostShown})
+	places, err := d.Browser.Places(ctx,
+		domain.Directory{By: domain.AudiencePrincipal(t.Tenant, audience), URI: t.URI, Limit: mostShown})
 	if err != nil {
 		return "", "", err
 	}

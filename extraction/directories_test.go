@@ -46,7 +46,8 @@ func newBrowsing(t *testing.T, db *database.DB, answers ...func(http.ResponseWri
 // begin begins as a process does that knows nothing.
 func (b *browsing) begin(model extraction.Summarizer) {
 	b.directories = extraction.NewDirectories(extraction.DirectoryOptions{
-		Shelves: b.shelves, Browser: b.base, Summarizer: interrupted{model, b.summarizing}, Clean: events.NewScrubbingWriter(b.log, true).Clean,
+		Shelves: b.shelves, Browser: b.base, Summarizer: interrupted{model, b.summarizing},
+		Clean:          events.NewScrubbingWriter(b.log, true).Clean,
 		RunExclusively: b.alone, Attempts: 3, Logger: databasetest.Log(b.t),
 		Now: func() time.Time { return time.Now().Add(b.later) },
 	})
@@ -65,7 +66,8 @@ func (b *browsing) chapter(name, about string) {
 	b.t.Helper()
 	b.remember(name, func(c *domain.Remember) {
 		c.Knowledge.Text = domain.Text{
-			URI: string(guide.Join(name + ".md")), Content: about, Abstract: about + ", " + strings.Repeat("step by step and with every detail, ", 6),
+			URI: string(guide.Join(name + ".md")), Content: about, Abstract: about + ", " +
+				strings.Repeat("step by step and with every detail, ", 6),
 		}
 	})
 }
@@ -82,7 +84,8 @@ func (b *browsing) follows(later time.Duration) error {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		if err := b.db.Transact(b.t.Context(), func(ctx context.Context, tx bun.Tx) error { return change.Write(ctx, tx) }); err != nil {
+		if err := b.db.Transact(b.t.Context(),
+			func(ctx context.Context, tx bun.Tx) error { return change.Write(ctx, tx) }); err != nil {
 			b.t.Fatal(err)
 		}
 		b.position += int64(len(page))
@@ -257,9 +260,12 @@ func TestADirectoryThatCannotBeSummarisedIsPassedOver(t *testing.T) {
 		abstract string
 		requests int
 	}{
-		"refused":           {[]func(http.ResponseWriter){status(400)}, 0, "", 1},
-		"away for ever":     {[]func(http.ResponseWriter){status(503)}, 2, "", 9},
-		"away for a while":  {append(slices.Repeat([]func(http.ResponseWriter){status(503)}, 4), said("Back.")), 1, "Back.", 5},
+		"refused":       {[]func(http.ResponseWriter){status(400)}, 0, "", 1},
+		"away for ever": {[]func(http.ResponseWriter){status(503)}, 2, "", 9},
+		"away for a while": {
+			append(slices.Repeat([]func(http.ResponseWriter){status(503)}, 4), said("Back.")), 1, "Back.",
+			5,
+		},
 		"a wrong key once":  {[]func(http.ResponseWriter){status(401), said("Back.")}, 1, "Back.", 2},
 		"nonsense for ever": {[]func(http.ResponseWriter){completion("Sure!")}, 0, "", 3},
 	} {

@@ -18,7 +18,8 @@ import (
 
 // SessionLog reads what was said.
 type SessionLog interface {
-	ArchivedMessages(ctx context.Context, tenant string, commit domain.Event, fact domain.SessionCommitted) ([]domain.Event, error)
+	ArchivedMessages(ctx context.Context, tenant string, commit domain.Event,
+		fact domain.SessionCommitted) ([]domain.Event, error)
 }
 
 // Options are what a [Worker] is made of.
@@ -145,7 +146,9 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 }
 
 // voteForUsed lets what helped in a session, as the caller said, have a helpful voice.
-func (w *Worker) voteForUsed(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment) error {
+func (w *Worker) voteForUsed(ctx context.Context, event domain.Event, commit domain.SessionCommitted,
+	a assignment,
+) error {
 	helped, err := w.Log.ContextsThatHelped(ctx, event, commit)
 	if err != nil {
 		return err
@@ -167,7 +170,9 @@ func (w *Worker) assigned(event domain.Event, commit domain.SessionCommitted) as
 }
 
 // recordOutcome decides on an archive, and records the decisions, or why there are none.
-func (w *Worker) recordOutcome(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment, c Conversation) error {
+func (w *Worker) recordOutcome(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment,
+	c Conversation,
+) error {
 	began := w.Now()
 	tried := w.tried(event.EventID)
 	fact, err := w.decided(ctx, event, commit, a, c)
@@ -177,9 +182,11 @@ func (w *Worker) recordOutcome(ctx context.Context, event domain.Event, commit d
 	}
 	var settled domain.Fact
 	if err != nil {
-		w.Logger.WarnContext(ctx, "nothing could be extracted from an archive", "tenant", event.Tenant, "stream", event.Stream, "archive", commit.Archive, "error", err)
+		w.Logger.WarnContext(ctx, "nothing could be extracted from an archive", "tenant", event.Tenant, "stream",
+			event.Stream, "archive", commit.Archive, "error", err)
 		settled = domain.ExtractionFailed{
-			Task: event.EventID, Archive: commit.Archive, Attempts: tried.times, Retry: a.retry, Lost: errors.Is(err, errNothingLeft), Reason: cut(err.Error(), 2000),
+			Task: event.EventID, Archive: commit.Archive, Attempts: tried.times, Retry: a.retry,
+			Lost: errors.Is(err, errNothingLeft), Reason: cut(err.Error(), 2000),
 		}
 	} else {
 		fact.Took = w.Now().Sub(began).Truncate(time.Microsecond)
@@ -198,8 +205,13 @@ func (w *Worker) recordOutcome(ctx context.Context, event domain.Event, commit d
 var errNothingLeft = errors.New("nothing is left of its messages")
 
 // decided is what becomes of an archive.
-func (w *Worker) decided(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment, c Conversation) (domain.SessionExtracted, error) {
-	fact := domain.SessionExtracted{Task: event.EventID, Archive: commit.Archive, Extractor: w.Extractor.Name(), Retry: a.retry}
+func (w *Worker) decided(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment,
+	c Conversation,
+) (domain.SessionExtracted, error) {
+	fact := domain.SessionExtracted{
+		Task: event.EventID, Archive: commit.Archive, Extractor: w.Extractor.Name(),
+		Retry: a.retry,
+	}
 	if len(c.Messages) == 0 {
 		return fact, errNothingLeft
 	}
@@ -236,8 +248,8 @@ func (w *Worker) forget(task string) {
 	delete(w.attempts, task)
 }
 
-// Status is how the worker gets on with a tenant's log. Its error is also the refusal of a model's endpoint, by which archives fail without
-// keeping the log waiting.
+// Status is how the worker gets on with a tenant's log. Its error is also the refusal of a model's endpoint, by which
+// archives fail without keeping the log waiting.
 func (w *Worker) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
 	f, err := w.Log.SubscriptionStatus(ctx, domain.Extraction, tenant)
 	if model, is := w.Extractor.(*Model); is && f.LastError == nil {
@@ -251,12 +263,13 @@ func (w *Worker) Status(ctx context.Context, tenant string) (domain.ProjectionSt
 // betweenRetries is how often failed archives are looked for.
 const betweenRetries = time.Minute
 
-// Retry asks to try archives again of which nothing could be made, at growing intervals, until ctx ends. What asks for it is
-// recorded, so that any server can do it.
+// Retry asks to try archives again of which nothing could be made, at growing intervals, until ctx ends. What asks
+// for it is recorded, so that any server can do it.
 func (w *Worker) Retry(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := w.RetryDue(ctx); err != nil && ctx.Err() == nil {
-			w.Logger.WarnContext(ctx, "failed archives were not looked for; that is tried again", "error", err, "after", betweenRetries.String())
+			w.Logger.WarnContext(ctx, "failed archives were not looked for; that is tried again", "error", err, "after",
+				betweenRetries.String())
 		}
 		select {
 		case <-time.After(betweenRetries):
@@ -309,7 +322,8 @@ func (w *Worker) ask(ctx context.Context, tenant, stream string) error {
 	owner, id, _ := domain.SessionOf(stream)
 	by := assignment{tenant: tenant, owner: owner}.by()
 	_, err := w.Writer.Submit(ctx, domain.Submission{
-		Command: domain.RetryExtraction{SessionTarget: domain.SessionTarget{By: by, Owner: owner, ID: id}, OnlyDue: true}, By: by,
+		Command: domain.RetryExtraction{SessionTarget: domain.SessionTarget{By: by, Owner: owner, ID: id}, OnlyDue: true},
+		By:      by,
 	})
 	if refused(err) {
 		return nil

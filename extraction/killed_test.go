@@ -21,15 +21,18 @@ import (
 // learningChild tells a process of this test which database to extract in.
 const learningChild = "ANNALS_TEST_LEARNING_URL"
 
-// A process that extracts is killed again and again, before and after every kind of step; another one goes on. What comes of it
-// is what comes of it when nobody is killed.
+// A process that extracts is killed again and again, before and after every kind of step; another one goes on. What
+// comes of it is what comes of it when nobody is killed.
 func TestAnExtractionThatIsKilledGoesOn(t *testing.T) {
 	t.Parallel()
 	if url := os.Getenv(learningChild); url != "" {
 		learnAsChild(t, url)
 		return
 	}
-	for name, newURL := range map[string]func(testing.TB) string{"sqlite": databasetest.SQLite, "postgres": databasetest.Postgres} {
+	for name, newURL := range map[string]func(testing.TB) string{
+		"sqlite":   databasetest.SQLite,
+		"postgres": databasetest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			undisturbed, url := newURL(t), newURL(t)
@@ -153,7 +156,10 @@ func (l loud) SubmitAll(ctx context.Context, submissions []domain.Submission) []
 func learnAsChild(t *testing.T, url string) {
 	t.Helper()
 	say := databasetest.Saying(t)
-	options := events.Options{Lease: 150 * time.Millisecond, Poll: 10 * time.Millisecond} // who was killed is not waited for
+	options := events.Options{
+		Lease: 150 * time.Millisecond,
+		Poll:  10 * time.Millisecond,
+	} // who was killed is not waited for
 	w := newWorldWith(t, databasetest.Open(t, url), extraction.BuiltIn{}, options)
 	w.worker.Writer = loud{Writer: w.log, step: func() { say("step") }}
 	router, err := events.NewRouter(databasetest.Log(t))

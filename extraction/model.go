@@ -44,7 +44,8 @@ type ModelConfig struct {
 // Validate names everything that is wrong.
 func (c ModelConfig) Validate() error {
 	var problems []error
-	if parsed, err := url.Parse(c.URL); err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" {
+	if parsed, err := url.Parse(c.URL); err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" ||
+		parsed.Host == "" {
 		problems = append(problems, errors.New("URL must be an http:// or https:// URL, as in https://api.openai.com/v1"))
 	}
 	if c.Model == "" {
@@ -79,7 +80,11 @@ func NewModel(config ModelConfig) (*Model, error) {
 		config.MaxTokens = 60_000
 	}
 	if config.Client == nil {
-		config.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		config.Client = &http.Client{CheckRedirect: func(*http.Request,
+			[]*http.Request,
+		) error {
+			return http.ErrUseLastResponse
+		}}
 	}
 	if config.Pause == nil {
 		config.Pause = pause
@@ -141,13 +146,15 @@ func (b *busy) Error() string { return b.what }
 // archive is tried again later.
 const longestPause = 30 * time.Second
 
-// errSettings is the refusal of an endpoint that somebody has to see to, and errKey that of one which does not know the key.
+// errSettings is the refusal of an endpoint that somebody has to see to, and errKey that of one which does not know
+// the key.
 var (
 	errSettings = errors.New("it cannot be asked like this")
 	errKey      = fmt.Errorf("%w", errSettings)
 )
 
-// Refusal is why the endpoint cannot be asked as it is configured, as far as its answers say; nil if nothing is known to be wrong.
+// Refusal is why the endpoint cannot be asked as it is configured, as far as its answers say; nil if nothing is known
+// to be wrong.
 func (m *Model) Refusal() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -166,8 +173,9 @@ func (m *Model) noteRefusal(err error) {
 	}
 }
 
-// Probe asks the endpoint for its models, which costs nothing, and returns its refusal if it does not know the key: so that is
-// known before there is anything to learn. Another answer says nothing, since not every endpoint lists its models, nor to every key.
+// Probe asks the endpoint for its models, which costs nothing, and returns its refusal if it does not know the key:
+// so that is known before there is anything to learn. Another answer says nothing, since not every endpoint lists its
+// models, nor to every key.
 func (m *Model) Probe(ctx context.Context) error {
 	if _, err := m.send(ctx, http.MethodGet, "/models", nil); errors.Is(err, errKey) {
 		m.noteRefusal(err)
@@ -222,7 +230,8 @@ func (m *Model) try(ctx context.Context, request chatRequest, read func(raw []by
 func (m *Model) send(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	attempt, cancel := context.WithTimeout(ctx, m.config.Timeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(attempt, method, strings.TrimSuffix(m.config.URL, "/")+path, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(attempt, method, strings.TrimSuffix(m.config.URL, "/")+path,
+		bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +279,8 @@ func (m *Model) refused(response *http.Response) error {
 	case status == http.StatusForbidden:
 		return fmt.Errorf("%w: %s forbids it, %s: see what the key may do (ANNALS_LLM_KEY)", errSettings, m.endpoint(), what)
 	case status == http.StatusNotFound:
-		return fmt.Errorf("%w: %s has no such thing, %s: check ANNALS_LLM_URL, to which /chat/completions is appended, and ANNALS_LLM_MODEL",
+		return fmt.Errorf("%w: %s has no such thing, %s: check ANNALS_LLM_URL, to which /chat/completions is appended, "+
+			"and ANNALS_LLM_MODEL",
 			errSettings, m.endpoint(), what)
 	default:
 		return errors.New(what)
@@ -295,7 +305,8 @@ func FromEnvironment(getenv func(string) string) (Extractor, string, error) {
 		}
 	}
 	if config.URL == "" && config.Model == "" && config.Key == "" {
-		return BuiltIn{}, "rules, built in: no model, no network. For one that reads between the lines set ANNALS_LLM_URL and ANNALS_LLM_MODEL", nil
+		return BuiltIn{}, "rules, built in: no model, no network. For one that reads between the lines set " +
+			"ANNALS_LLM_URL and ANNALS_LLM_MODEL", nil
 	}
 	model, err := NewModel(config)
 	if err != nil {

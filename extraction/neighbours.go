@@ -14,8 +14,8 @@ import (
 // neighbours is how many items that say something like it are looked at.
 const neighbours = 5
 
-// similar finds, for every finding, the items that say something like it and that the owner or the commit's audience may see.
-// All are asked for at once; nothing changes what is known until everything is decided.
+// similar finds, for every finding, the items that say something like it and that the owner or the commit's audience
+// may see. All are asked for at once; nothing changes what is known until everything is decided.
 func (a assignment) similar(ctx context.Context, reader Reader, findings []LessonDraft) ([][]domain.Found, error) {
 	similar := make([][]domain.Found, len(findings))
 	var searches []domain.Search
@@ -26,7 +26,8 @@ func (a assignment) similar(ctx context.Context, reader Reader, findings []Lesso
 		}
 		lowest := 0.0
 		search, err := domain.Search{
-			By: a.by(), Text: cut(f.Content, 1000), Filter: domain.Filter{Categories: []domain.Category{f.Category}}, Limit: neighbours,
+			By: a.by(), Text: cut(f.Content, 1000), Filter: domain.Filter{Categories: []domain.Category{f.Category}},
+			Limit:    neighbours,
 			MinScore: &lowest, Order: domain.ByScore,
 		}.Complete()
 		if err != nil {
@@ -65,11 +66,16 @@ func first(x, y bool) int {
 }
 
 // known are the items nearest to a finding that are stated by the same people, those that are about the same first.
-func (a assignment) known(ctx context.Context, reader Reader, f LessonDraft, similar []domain.Found) ([]neighbour, error) {
+func (a assignment) known(ctx context.Context, reader Reader, f LessonDraft, similar []domain.Found) ([]neighbour,
+	error,
+) {
 	var all []neighbour
 	add := func(k *domain.Knowledge, score float64, byKey bool) {
 		if samePeers(k.Text.Tags, f.Tags) && !slices.ContainsFunc(all, func(n neighbour) bool { return n.item.ID == k.ID }) {
-			all = append(all, neighbour{k, score, likeness(k.Text.Content, f.Content), byKey, sameQuantity(k.Text.Content, f.Content)})
+			all = append(all, neighbour{
+				k, score, likeness(k.Text.Content, f.Content), byKey,
+				sameQuantity(k.Text.Content, f.Content),
+			})
 		}
 	}
 	if f.Key != "" {

@@ -59,7 +59,10 @@ func TestAFailedArchiveIsTriedAgainByItself(t *testing.T) {
 		broken = errNever
 		task := w.hold("s1", talk("I prefer tabs for indentation."))
 		w.hold("s2", talk("I live in Lisbon."))
-		w.submit(domain.EraseSession{SessionTarget: w.target("s2"), ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"}})
+		w.submit(domain.EraseSession{
+			SessionTarget: w.target("s2"),
+			ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"},
+		})
 		w.learn()
 		if got := retry(time.Minute); got != 1 {
 			t.Errorf("%d failed", got)

@@ -1,4 +1,4 @@
-package extraction
+package extraction //nolint:lll // expressions are data
 
 import (
 	"regexp"
@@ -134,8 +134,8 @@ var (
 	fewestSteps = 3
 )
 
-// patterns are procedures that a person or an agent spelt out, step by step. Steps in a user's message may be pasted: they
-// are for the owner alone.
+// patterns are procedures that a person or an agent spelt out, step by step. Steps in a user's message may be pasted:
+// they are for the owner alone.
 func patterns(c Conversation) []LessonDraft {
 	var found []LessonDraft
 	for i, m := range c.Messages {

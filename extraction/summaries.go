@@ -32,8 +32,8 @@ type SummaryOptions struct {
 	Logger   *slog.Logger
 }
 
-// Summaries lets a model write the abstracts and overviews of what is long and has no abstract. What it writes is recorded as a revision
-// of the item, by the server itself: nothing is asked twice. It is safe for concurrent use.
+// Summaries lets a model write the abstracts and overviews of what is long and has no abstract. What it writes is
+// recorded as a revision of the item, by the server itself: nothing is asked twice. It is safe for concurrent use.
 type Summaries struct {
 	SummaryOptions
 
@@ -54,8 +54,8 @@ func (s *Summaries) Follow(router *message.Router) {
 	events.AddPreparer(router, s.Log, domain.Summaries, s.Prepare)
 }
 
-// Prepare summarises what a page of the log says of items, as they are by now. An error leaves the page to be tried again; what was
-// done of it stays done.
+// Prepare summarises what a page of the log says of items, as they are by now. An error leaves the page to be tried
+// again; what was done of it stays done.
 func (s *Summaries) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
 	newest := map[string]string{} // event ids
 	for _, event := range page.Events {
@@ -92,7 +92,8 @@ const long = 2 * text.AbstractTokens
 
 // needsSummary tells whether an item is to be summarised.
 func needsSummary(k *domain.Knowledge) bool {
-	return k.Status == domain.Active && k.Media == domain.MediaText && k.Text.Abstract == "" && text.Tokens(k.Text.Content) > long
+	return k.Status == domain.Active && k.Media == domain.MediaText && k.Text.Abstract == "" &&
+		text.Tokens(k.Text.Content) > long
 }
 
 func (s *Summaries) summarize(ctx context.Context, tenant, id, cause string) error {
@@ -118,7 +119,8 @@ func (s *Summaries) summarize(ctx context.Context, tenant, id, cause string) err
 		return err
 	}
 	s.attempt(cause, s.Attempts)
-	s.Logger.WarnContext(ctx, "an item was not summarised, and is not until it changes", "tenant", tenant, "item", id, "error", err)
+	s.Logger.WarnContext(ctx, "an item was not summarised, and is not until it changes", "tenant", tenant, "item", id,
+		"error", err)
 	return nil
 }
 
@@ -126,7 +128,9 @@ func (s *Summaries) summarize(ctx context.Context, tenant, id, cause string) err
 const races = 5
 
 // record records a summary, unless the item says something else by now, or somebody has written an abstract.
-func (s *Summaries) record(ctx context.Context, tenant string, k *domain.Knowledge, cause string, summary domain.Summary) error {
+func (s *Summaries) record(ctx context.Context, tenant string, k *domain.Knowledge, cause string,
+	summary domain.Summary,
+) error {
 	by := assignment{tenant: tenant}.countsOwner()
 	content := k.Text.Content
 	logger := s.Logger.With("tenant", tenant, "item", k.ID)
@@ -134,7 +138,10 @@ func (s *Summaries) record(ctx context.Context, tenant string, k *domain.Knowled
 		if !needsSummary(k) || k.Text.Content != content {
 			return nil
 		}
-		command := domain.Revise{Target: domain.Target{By: by, ID: k.ID, Revisions: []int64{k.Revision}}, Changes: domain.Revised{Abstract: &summary.Abstract}}
+		command := domain.Revise{
+			Target:  domain.Target{By: by, ID: k.ID, Revisions: []int64{k.Revision}},
+			Changes: domain.Revised{Abstract: &summary.Abstract},
+		}
 		if k.Text.Overview == "" {
 			command.Changes.Overview = &summary.Overview
 		}
@@ -202,7 +209,8 @@ func (t changedDirectories) Write(ctx context.Context, tx bun.IDB) error {
 // Done implements [events.Change].
 func (changedDirectories) Done() {}
 
-// changes are the directories in which a page of the log says that something changed. Those that something has left know it already.
+// changes are the directories in which a page of the log says that something changed. Those that something has left
+// know it already.
 func (s *Summaries) changes(ctx context.Context, page events.Page) (events.Change, error) {
 	if s.Directories == nil {
 		return noWork{}, nil
@@ -229,7 +237,8 @@ func (s *Summaries) changes(ctx context.Context, page events.Page) (events.Chang
 // mayChangeDirectory whether what is said of an item's directory may be other after a fact.
 func mayChangeDirectory(fact domain.Fact) bool {
 	switch f := fact.(type) {
-	case domain.Remembered, domain.Restored, domain.Moved, domain.Rescoped, domain.Transferred, domain.Superseded, domain.Redacted:
+	case domain.Remembered, domain.Restored, domain.Moved, domain.Rescoped, domain.Transferred, domain.Superseded,
+		domain.Redacted:
 		return true
 	case domain.Revised:
 		return f.Content != nil || f.Abstract != nil

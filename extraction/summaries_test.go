@@ -1,4 +1,4 @@
-package extraction_test
+package extraction_test //nolint:lll // tables of test data
 
 import (
 	"context"

@@ -22,7 +22,11 @@ func behaviours(c Conversation) []LessonDraft {
 		for _, s := range text.Sentences(m.Prose()) {
 			for _, expression := range []func() *regexp.Regexp{behaving, behavingChinese} {
 				named := expression().FindStringSubmatch(s)
-				if named == nil || asking().MatchString(s) || text.IsStopWord(strings.ToLower(named[1])) || notTools[strings.ToLower(named[1])] {
+				if named == nil || asking().MatchString(s) {
+					continue
+				}
+				word := strings.ToLower(named[1])
+				if text.IsStopWord(word) || slices.Contains(notTools, word) {
 					continue
 				}
 				name, _, _ := strings.Cut(named[1], " ")
@@ -38,11 +42,8 @@ func behaviours(c Conversation) []LessonDraft {
 }
 
 // notTools are words that begin sentences without naming a tool.
-var notTools = map[string]bool{
-	"it": true, "this": true, "that": true, "he": true, "she": true, "we": true, "they": true, "everyone": true, "everybody": true,
-	"nobody": true, "who": true, "what": true, "which": true, "there": true, "life": true, "love": true, "art": true, "one": true, "nothing": true,
-	"someone": true, "everything": true, "something": true, "nature": true, "music": true, "family": true, "user": true, "polarity": true,
-}
+var notTools = strings.Fields(`it this that he she we they everyone everybody nobody who what which there life love art
+	one nothing someone everything something nature music family user polarity`)
 
 // run is what is known of a tool's or a skill's runs in one conversation.
 type run struct {
@@ -103,7 +104,8 @@ func (r *run) take(part domain.Part, i int) {
 		r.counts.Successes++
 	case "error", "failed":
 		r.counts.Failures++
-		if output := cut(strings.TrimSpace(part.ToolOutput), 300); output != "" && len(r.failures) < mostFailures && !slices.Contains(r.failures, output) {
+		output := cut(strings.TrimSpace(part.ToolOutput), 300)
+		if output != "" && len(r.failures) < mostFailures && !slices.Contains(r.failures, output) {
 			r.failures = append(r.failures, output)
 		}
 	default:

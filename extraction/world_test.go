@@ -78,9 +78,13 @@ func newWorldWith(t *testing.T, db *database.DB, extractor extraction.Extractor,
 			t.Error(err)
 		}
 	})
-	w := &world{t: t, log: log, base: base, by: domain.OpenPrincipal(), broken: &breakable{Writer: log, left: -1}, logged: &bytes.Buffer{}}
+	w := &world{
+		t: t, log: log, base: base, by: domain.OpenPrincipal(), broken: &breakable{Writer: log, left: -1},
+		logged: &bytes.Buffer{},
+	}
 	w.worker = extraction.NewWorker(extraction.Options{
-		Log: log, Writer: w.broken, Reader: base, Archivist: sessions.Sessions{Log: log}, Extractor: extractor, Now: options.Clock,
+		Log: log, Writer: w.broken, Reader: base, Archivist: sessions.Sessions{Log: log}, Extractor: extractor,
+		Now:    options.Clock,
 		Logger: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), w.logged), nil)),
 	})
 	return w
@@ -107,7 +111,10 @@ func (w *world) hold(session string, c extraction.Conversation) (task string) {
 		command.Messages = append(command.Messages, domain.NewMessage{Role: m.Role, Message: domain.Message{Parts: m.Parts}})
 	}
 	w.submit(command)
-	return w.submit(domain.CommitSession{SessionTarget: w.target(session), Trigger: domain.TriggerTaskDone, Scopes: w.scopes}).Events[0].EventID
+	return w.submit(domain.CommitSession{
+		SessionTarget: w.target(session), Trigger: domain.TriggerTaskDone,
+		Scopes: w.scopes,
+	}).Events[0].EventID
 }
 
 // follow takes in what is new in the log.

@@ -57,7 +57,8 @@ func ReadCertificate(path string) (c Certificate, is bool, err error) {
 }
 
 // ErrNeither says that a file is nothing that can be verified.
-var ErrNeither = errors.New("the file is neither an exported log, nor the proof of an event, nor the certificate of an erasure")
+var ErrNeither = errors.New("the file is neither an exported log, " +
+	"nor the proof of an event, nor the certificate of an erasure")
 
 // isExport tells whether a file begins as exports do, with a record or the manifest; an empty one may have been.
 func isExport(text []byte) bool {
@@ -150,7 +151,8 @@ func CheckConsistency(earlier, later domain.Checkpoint, path []string) error {
 		return nil
 	}
 	if tlog.CheckTree(hashes, later.Size, tlog.Hash(later.Root), earlier.Size, tlog.Hash(earlier.Root)) != nil {
-		return fmt.Errorf("the proof is wrong: the log of %d events does not begin with the one of %d events", later.Size, earlier.Size)
+		return fmt.Errorf("the proof is wrong: the log of %d events does not begin with the one of %d events", later.Size,
+			earlier.Size)
 	}
 	return nil
 }

@@ -51,7 +51,8 @@ func (l *databaseVerifier) read(ctx context.Context, emit func(*chunk) error) (e
 	return nil
 }
 
-// tenants are all that any of the four tables names, and those whom others name though these do not. It counts their events.
+// tenants are all that any of the four tables names, and those whom others name though these do not. It counts their
+// events.
 func (l *databaseVerifier) tenants(ctx context.Context) ([]string, error) {
 	var all []string
 	for _, table := range []string{"events", "event_texts", "tree", "signed_checkpoints"} {
@@ -157,7 +158,9 @@ func (l *databaseVerifier) readRecords(ctx context.Context, c *chunk, after int6
 }
 
 // readRows reads what the tree has up to a position; to its end at the end. There is more if it is full.
-func (l *databaseVerifier) readRows(ctx context.Context, c *chunk, number, position int64, toEnd bool) (full bool, err error) {
+func (l *databaseVerifier) readRows(ctx context.Context, c *chunk, number, position int64, toEnd bool) (full bool,
+	err error,
+) {
 	before := tlog.StoredHashCount(position)
 	if toEnd {
 		before = 1<<63 - 1

@@ -24,7 +24,8 @@ func TestALogVerifiesWhileTablesOfVersionsAreDropped(t *testing.T) {
 		dropped := make(chan error, 1)
 		go func() {
 			var err error
-			for version := versions - 1; version > 1 && err == nil; version-- { // the verification reads them the other way round
+			for version := versions - 1; version > 1 &&
+				err == nil; version-- { // the verification reads them the other way round
 				err = w.exec(fmt.Sprintf("DROP TABLE knowledge_%d", version))
 			}
 			dropped <- err

@@ -79,7 +79,9 @@ func (p *Prover) Export(ctx context.Context, x domain.Export, out io.Writer) (er
 	return buffered.Flush()
 }
 
-func exportPage(ctx context.Context, tx database.Querier, x domain.Export, after int64, encoder *json.Encoder) (int64, error) {
+func exportPage(ctx context.Context, tx database.Querier, x domain.Export, after int64, encoder *json.Encoder) (int64,
+	error,
+) {
 	var s stored
 	before := after
 	err := database.ForEach(ctx, tx, func(rows *sql.Rows) error {
@@ -127,10 +129,13 @@ const selectRecords = `
 	ORDER BY e.position
 	LIMIT ?`
 
-func (p *Prover) manifest(ctx context.Context, tx database.Querier, x domain.Export, c domain.Checkpoint) (*manifest, error) {
+func (p *Prover) manifest(ctx context.Context, tx database.Querier, x domain.Export, c domain.Checkpoint) (*manifest,
+	error,
+) {
 	t := tree{db: tx, tenant: x.Tenant}
 	m := &manifest{
-		Format: exportFormat, Tenant: x.Tenant, After: x.After, Through: x.Through, Count: x.Through - x.After, Texts: x.Texts,
+		Format: exportFormat, Tenant: x.Tenant, After: x.After, Through: x.Through, Count: x.Through - x.After,
+		Texts:      x.Texts,
 		Checkpoint: c.Note, Key: p.Key(),
 		Before: []tlog.Hash{}, Consistency: []tlog.Hash{}, Earlier: []string{},
 	}

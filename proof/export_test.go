@@ -1,4 +1,4 @@
-package proof_test
+package proof_test //nolint:lll // tables of test data
 
 import (
 	"bytes"

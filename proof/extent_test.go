@@ -49,7 +49,8 @@ func TestATreeAndSignaturesThatWereTakenAwayAreMissed(t *testing.T) {
 				w.grow()
 				w.sign()
 				finds(t, w.verify(proof.Verification{}))
-				finds(t, w.verify(proof.Verification{Checkpoints: []string{kept.Note}}), "checkpoint 10 the checkpoint kept elsewhere signed another tree")
+				finds(t, w.verify(proof.Verification{Checkpoints: []string{kept.Note}}),
+					"checkpoint 10 the checkpoint kept elsewhere signed another tree")
 			})
 		})
 	}

@@ -45,12 +45,13 @@ func VerifyFile(ctx context.Context, path string, v Verification) (*Report, erro
 	if err := x.hold(); err != nil {
 		return nil, err
 	}
-	err = examine(ctx, func(_ context.Context, emit func(*chunk) error) error { return x.read(file, emit) }, func(c *chunk) error {
-		for i := range c.records {
-			x.take(c, &c.records[i])
-		}
-		return nil
-	})
+	err = examine(ctx, func(_ context.Context, emit func(*chunk) error) error { return x.read(file, emit) },
+		func(c *chunk) error {
+			for i := range c.records {
+				x.take(c, &c.records[i])
+			}
+			return nil
+		})
 	if err != nil {
 		return nil, fmt.Errorf("verify %s: %w", path, err)
 	}
@@ -111,14 +112,16 @@ func (x *fileVerifier) begin(m *manifest) {
 	for _, text := range m.Earlier {
 		said, _, _ := strings.Cut(text, "\n\n")
 		c, err := parse(said + "\n")
-		if err != nil || c.Size <= m.After || c.Size >= m.Through || len(x.signed) > 0 && c.Size < x.signed[len(x.signed)-1].size {
+		if err != nil || c.Size <= m.After || c.Size >= m.Through || len(x.signed) > 0 &&
+			c.Size < x.signed[len(x.signed)-1].size {
 			x.fault(m.Through, Export, "an earlier checkpoint of the manifest cannot be read, or is out of place")
 			continue
 		}
 		x.signed = append(x.signed, signed{size: c.Size, signer: c.Origin, note: text})
 	}
 	if !x.whole {
-		x.report.Unchecked = append(x.report.Unchecked, fmt.Sprintf("what came before position %d: it is not in the export", m.After+1))
+		x.report.Unchecked = append(x.report.Unchecked,
+			fmt.Sprintf("what came before position %d: it is not in the export", m.After+1))
 	}
 }
 
@@ -230,7 +233,9 @@ func (x *fileVerifier) end() {
 	m, t := x.manifest, x.tenant
 	if t.Events != m.Count || x.last != m.Through {
 		x.apart = true
-		x.fault(x.last, Export, "the manifest says that it holds %d events up to position %d, and it holds %d up to position %d", m.Count, m.Through, t.Events, x.last)
+		x.fault(x.last, Export,
+			"the manifest says that it holds %d events up to position %d, and it holds %d up to position %d", m.Count,
+			m.Through, t.Events, x.last)
 	}
 	x.cut()
 	if m.Through == 0 {
@@ -239,7 +244,8 @@ func (x *fileVerifier) end() {
 	c, ok := x.open(signed{size: m.Through, note: m.Checkpoint, signer: theCheckpoint})
 	x.signedBy(c, ok)
 	if n := len(x.missing); n > 0 && m.Through < m.Head {
-		x.report.Unchecked = append(x.report.Unchecked, fmt.Sprintf("%d missing texts: an event after position %d may say that they were erased", n, m.Through))
+		x.report.Unchecked = append(x.report.Unchecked,
+			fmt.Sprintf("%d missing texts: an event after position %d may say that they were erased", n, m.Through))
 	} else {
 		x.account()
 	}
@@ -258,7 +264,8 @@ func (x *fileVerifier) signedBy(c domain.Checkpoint, ok bool) {
 	case c.Size == m.Through && c.Root == domain.Digest(root):
 	case c.Size > m.Through && tlog.CheckTree(m.Consistency, c.Size, tlog.Hash(c.Root), m.Through, root) == nil:
 	default:
-		x.fault(m.Through, Checkpoint, "the events at the positions %d to %d are not those that were signed", max(x.agreed, m.After)+1, m.Through)
+		x.fault(m.Through, Checkpoint, "the events at the positions %d to %d are not those that were signed",
+			max(x.agreed, m.After)+1, m.Through)
 		return
 	}
 	if root != m.Root {

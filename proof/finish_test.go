@@ -38,7 +38,8 @@ func TestWhoeverWorksOnTheTreeSignsIt(t *testing.T) {
 		if db.Engine == database.SQLite { // whose file has one owner
 			later, want = "'2100-01-01T00:00:00.000000Z'", 0
 		}
-		if err := w.exec(`INSERT INTO leases (projection, holder, expires_at) VALUES ('proof', 'another', ` + later + `)`); err != nil {
+		if err := w.exec(`INSERT INTO leases (projection, holder, expires_at) VALUES ('proof', 'another', ` + later +
+			`)`); err != nil {
 			t.Fatal(err)
 		}
 		w.prover.Finish(t.Context())

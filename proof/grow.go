@@ -31,7 +31,8 @@ func (h halt) Is(target error) bool { return target == events.ErrRestored }
 
 // Unwrap lets callers be told what it is.
 func (h halt) Unwrap() error {
-	return domain.Refuse(domain.ErrBroken, "%s", string(h)).WithFix("annals verify names what else is not as it was; a backup from before has it")
+	return domain.Refuse(domain.ErrBroken, "%s",
+		string(h)).WithFix("annals verify names what else is not as it was; a backup from before has it")
 }
 
 // What halts the tree.
@@ -40,8 +41,9 @@ const (
 	errRewritten halt = "the log was rewritten: annals verify names the place"
 )
 
-// grow takes the events up to the end of a page into the tree, in the transaction that moves the checkpoint.
-// Whether anybody can make sense of an event does not matter here, and none may be passed over. What is in the tree already, since the checkpoint was set back, is compared.
+// grow takes the events up to the end of a page into the tree, in the transaction that moves the checkpoint. Whether
+// anybody can make sense of an event does not matter here, and none may be passed over. What is in the tree already,
+// since the checkpoint was set back, is compared.
 func (p *Prover) grow(ctx context.Context, tx bun.IDB, page events.Page) error {
 	t := tree{db: tx, tenant: page.Tenant}
 	x, err := t.extent(ctx)
@@ -150,7 +152,8 @@ func (t tree) compare(ctx context.Context, all []domain.Event) error {
 		}
 		for i, event := range some {
 			if leaves[i] != tlog.RecordHash(event.Hash) {
-				return fmt.Errorf("%w: tenant %s, position %d is not the event that is in the tree", errRewritten, t.tenant, event.Position)
+				return fmt.Errorf("%w: tenant %s, position %d is not the event that is in the tree", errRewritten, t.tenant,
+					event.Position)
 			}
 		}
 		all = all[len(some):]

@@ -90,7 +90,8 @@ func TestATreeGrowsWithItsLogAsRFC6962SaysIt(t *testing.T) {
 			for i, hash := range got.Path {
 				path[i] = tlog.Hash(hash)
 			}
-			if err := tlog.CheckRecord(path, got.Checkpoint.Size, tlog.Hash(got.Checkpoint.Root), position-1, tlog.RecordHash(record[0].Hash)); err != nil {
+			if err := tlog.CheckRecord(path, got.Checkpoint.Size, tlog.Hash(got.Checkpoint.Root), position-1,
+				tlog.RecordHash(record[0].Hash)); err != nil {
 				t.Errorf("position %d: %v", position, err)
 			}
 		}
@@ -176,7 +177,8 @@ func TestTheTablesOfTheLogRefuseChanges(t *testing.T) {
 		for _, statement := range []string{
 			"UPDATE events SET actor = 'user:x'", "DELETE FROM events", "DELETE FROM events WHERE position = 4",
 			"UPDATE event_texts SET text = '{}'", "DELETE FROM event_texts", "DELETE FROM event_texts WHERE position = 1",
-			"UPDATE tree SET size = 7", "DELETE FROM tree", "UPDATE signed_checkpoints SET size = 7", "DELETE FROM signed_checkpoints",
+			"UPDATE tree SET size = 7", "DELETE FROM tree", "UPDATE signed_checkpoints SET size = 7",
+			"DELETE FROM signed_checkpoints",
 		} {
 			if err := w.exec(statement); err == nil {
 				t.Errorf("%s is not refused", statement)

@@ -54,7 +54,8 @@ func (c Certificate) Check(key string) (domain.Checkpoint, error) {
 		}
 	}
 	if tlog.CheckRecord(path, checkpoint.Size, tlog.Hash(checkpoint.Root), c.Position-1, tlog.RecordHash(hash)) != nil {
-		return checkpoint, fmt.Errorf("the proof is wrong: no event with this hash is at position %d of the log that was signed", c.Position)
+		return checkpoint, fmt.Errorf(
+			"the proof is wrong: no event with this hash is at position %d of the log that was signed", c.Position)
 	}
 	return checkpoint, nil
 }

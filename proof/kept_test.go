@@ -1,4 +1,4 @@
-package proof_test
+package proof_test //nolint:lll // findings are data
 
 import (
 	"errors"
@@ -28,7 +28,8 @@ func TestAnExportIsHeldAgainstACheckpointThatWasKeptElsewhere(t *testing.T) {
 			if err := os.WriteFile(path, []byte(strings.Join(w.export(x), "")+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			return proof.VerifyFile(t.Context(), path, proof.Verification{Keys: []string{w.key.Public()}, Checkpoints: []string{checkpoint}})
+			return proof.VerifyFile(t.Context(), path,
+				proof.Verification{Keys: []string{w.key.Public()}, Checkpoints: []string{checkpoint}})
 		}
 		holds := func(x domain.Export, checkpoint string, wanted ...string) {
 			t.Helper()
@@ -58,7 +59,8 @@ func TestAnExportIsHeldAgainstACheckpointThatWasKeptElsewhere(t *testing.T) {
 		forger := *w
 		forger.key = newKey(t, "annals.example")
 		forger.prover = proof.NewProver(db, w.log, forger.key, proof.Options{})
-		holds(domain.Export{}, forger.sign().Note, "signature 20 a checkpoint is not to be trusted: not signed by a trusted key")
+		holds(domain.Export{}, forger.sign().Note,
+			"signature 20 a checkpoint is not to be trusted: not signed by a trusted key")
 
 		// Somebody who has the key rewrites the log, and signs that.
 		w.tamper("DELETE FROM signed_checkpoints")

@@ -69,8 +69,9 @@ func lineOf(s *stored, texts bool) *line {
 	}
 	word := func(at int) string { return string(s.fields[at].bytes) }
 	l := &line{
-		Tenant: word(0), Position: number(atPosition), EventID: word(atEventID), Stream: word(atStream), Version: number(atVersion),
-		Name: word(atName), SchemaVersion: number(6), RecordedAt: word(atRecordedAt), OccurredAt: plain(s.fields[8]),
+		Tenant: word(0), Position: number(atPosition), EventID: word(atEventID), Stream: word(atStream),
+		Version: number(atVersion),
+		Name:    word(atName), SchemaVersion: number(6), RecordedAt: word(atRecordedAt), OccurredAt: plain(s.fields[8]),
 		Actor: word(9), OnBehalfOf: plain(s.fields[10]), Authentication: word(11), RequestID: plain(s.fields[12]),
 		CorrelationID: plain(s.fields[13]), CausationID: plain(s.fields[14]), Traceparent: plain(s.fields[15]),
 		ReasonCode: plain(s.fields[16]), Data: word(atData), TextCommitment: hexed(s.fields[atCommitment]),
@@ -100,7 +101,8 @@ func hexed(f field) *string {
 func (l *line) stored(s *stored) error {
 	words := [hashedFields]any{
 		l.Tenant, l.Position, l.EventID, l.Stream, l.Version, l.Name, l.SchemaVersion, l.RecordedAt, optional(l.OccurredAt),
-		l.Actor, optional(l.OnBehalfOf), l.Authentication, optional(l.RequestID), optional(l.CorrelationID), optional(l.CausationID),
+		l.Actor, optional(l.OnBehalfOf), l.Authentication, optional(l.RequestID), optional(l.CorrelationID),
+		optional(l.CausationID),
 		optional(l.Traceparent), optional(l.ReasonCode), l.Data, nil,
 	}
 	var errs []error
@@ -137,8 +139,8 @@ func parseLine(text []byte) (*line, error) {
 	return &l, nil
 }
 
-// strictly reads JSON in which every key is known and stands once, so that all parsers read the same. The error never has
-// what people wrote.
+// strictly reads JSON in which every key is known and stands once, so that all parsers read the same. The error never
+// has what people wrote.
 func strictly(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

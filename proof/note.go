@@ -29,7 +29,8 @@ func parse(text string) (domain.Checkpoint, error) {
 	}
 	c := domain.Checkpoint{Origin: lines[0]}
 	var err error
-	if c.Size, err = strconv.ParseInt(lines[1], 10, 64); err != nil || c.Size < 0 || strconv.FormatInt(c.Size, 10) != lines[1] {
+	if c.Size, err = strconv.ParseInt(lines[1], 10, 64); err != nil || c.Size < 0 ||
+		strconv.FormatInt(c.Size, 10) != lines[1] {
 		return c, errNoCheckpoint
 	}
 	root, err := base64.StdEncoding.Strict().DecodeString(lines[2])

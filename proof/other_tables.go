@@ -15,7 +15,8 @@ import (
 )
 
 // tenantTable matches the tables whose every row is about a tenant of whom something was recorded.
-var tenantTable = regexp.MustCompile(`^(streams|erasures|destroyed_texts|directories|key_uses|(knowledge|meaning|past|vectors)_\d+(_[a-z]+)?)$`)
+var tenantTable = regexp.MustCompile(
+	`^(streams|erasures|destroyed_texts|directories|key_uses|(knowledge|meaning|past|vectors)_\d+(_[a-z]+)?)$`)
 
 // tenantQueries are the questions to other tables about whom something was recorded.
 var tenantQueries = map[string]string{
@@ -24,7 +25,8 @@ var tenantQueries = map[string]string{
 	"accesses":    tenantsIn("(SELECT tenant FROM accesses WHERE item <> '' AND kind <> 'denied') AS given"),
 }
 
-// missingTenant are the tenants of whom the log has nothing, and the tables that say that it had. Those whom it has are sorted.
+// missingTenant are the tenants of whom the log has nothing, and the tables that say that it had. Those whom it has
+// are sorted.
 func (l *databaseVerifier) missingTenants(ctx context.Context, logged []string) (map[string][]string, error) {
 	listed, err := l.tables(ctx)
 	if err != nil {
@@ -56,8 +58,8 @@ func (l *databaseVerifier) missingTenants(ctx context.Context, logged []string) 
 	return naming, nil
 }
 
-// ask asks a table for names, which then stays until the transaction ends. On PostgreSQL the table of a retired version may be
-// dropped after the catalogue was read.
+// ask asks a table for names, which then stays until the transaction ends. On PostgreSQL the table of a retired
+// version may be dropped after the catalogue was read.
 func (l *databaseVerifier) ask(ctx context.Context, question string) (named []string, dropped bool, err error) {
 	tx, err := l.tx.BeginTx(ctx, nil) // a savepoint
 	if err != nil {
@@ -84,11 +86,14 @@ var positionTables = []struct {
 	question string
 }{
 	{regexp.MustCompile(`^checkpoints$`), "SELECT coalesce(max(position), 0) FROM checkpoints WHERE tenant = ?"},
-	{regexp.MustCompile(`^(knowledge|past)_\d+$`), "SELECT coalesce(max(number), 0) FROM TABLE_ WHERE tenant = ?"}, // of each item's first event
+	{regexp.MustCompile(`^(knowledge|past)_\d+$`), "SELECT coalesce(max(number), 0) FROM TABLE_ WHERE tenant = ?"},
+	// of each item's first event
 }
 
 // positionQuery asks other tables what a tenant's log had after its end.
-func (l *databaseVerifier) lastPositions(ctx context.Context, tenant string, end int64) (found positionQuery, err error) {
+func (l *databaseVerifier) lastPositions(ctx context.Context, tenant string, end int64) (found positionQuery,
+	err error,
+) {
 	for _, table := range l.readable {
 		for _, known := range positionTables {
 			if !known.names.MatchString(table) {

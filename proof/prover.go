@@ -194,7 +194,8 @@ func failed(what string, err error) error {
 	switch {
 	case errors.Is(err, domain.ErrUnavailable) || errors.Is(err, domain.ErrInvalid):
 		return err
-	case errors.Is(err, database.ErrUnavailable), errors.Is(err, database.ErrOutcomeUnknown), errors.Is(err, database.ErrFull):
+	case errors.Is(err, database.ErrUnavailable), errors.Is(err, database.ErrOutcomeUnknown),
+		errors.Is(err, database.ErrFull):
 		return fmt.Errorf("%s: %w: %w", what, domain.ErrUnavailable, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)

@@ -32,7 +32,8 @@ func (p *Prover) Keep(ctx context.Context) {
 			return
 		}
 		if err := p.signAll(ctx); err != nil && ctx.Err() == nil {
-			p.options.Logger.ErrorContext(ctx, "the log was not signed; it is tried again", "error", err, "after", p.options.Every.String())
+			p.options.Logger.ErrorContext(ctx, "the log was not signed; it is tried again", "error", err, "after",
+				p.options.Every.String())
 		}
 	}
 }
@@ -77,7 +78,8 @@ func (p *Prover) sign(ctx context.Context, tenant string, atLeast int64) (domain
 		return last, nil
 	}
 	reader := t.reader(ctx)
-	if before, err := tlog.TreeHash(last.Size, reader); size < last.Size || err == nil && last.Size > 0 && before != last.Root {
+	if before, err := tlog.TreeHash(last.Size, reader); size < last.Size || err == nil && last.Size > 0 &&
+		before != last.Root {
 		return last, fmt.Errorf("%w: at position %d", errForked, last.Size)
 	} else if err != nil {
 		return last, failed("read the tree", err)
@@ -216,7 +218,9 @@ func (p *Prover) warnOfUnknownSigners(ctx context.Context) {
 	case err != nil && ctx.Err() == nil:
 		p.options.Logger.WarnContext(ctx, "it is not known who else signs the log", "error", err)
 	case len(unknown) > 0:
-		p.options.Logger.WarnContext(ctx, "the log was also signed with keys that this server does not have, so that it cannot be verified with its own: all servers of a database need the same log.key and log.pub",
+		p.options.Logger.WarnContext(ctx,
+			"the log was also signed with keys that this server does not have, so that it cannot be verified "+
+				"with its own: all servers of a database need the same log.key and log.pub",
 			"keys", unknown, "own", signerID(p.key.signer))
 	}
 }

@@ -138,7 +138,8 @@ type extent struct {
 
 // extent reads all four as they are at one moment.
 func (t tree) extent(ctx context.Context) (x extent, err error) {
-	err = database.ForEach(ctx, t.db, func(rows *sql.Rows) error { return rows.Scan(&x.tree, &x.grown, &x.newest, &x.signed) }, `
+	read := func(rows *sql.Rows) error { return rows.Scan(&x.tree, &x.grown, &x.newest, &x.signed) }
+	err = database.ForEach(ctx, t.db, read, `
 		SELECT
 			coalesce((SELECT size FROM tree WHERE tenant = ? ORDER BY number DESC LIMIT 1), 0),
 			coalesce((SELECT position FROM checkpoints WHERE projection = ? AND tenant = ?), 0),
@@ -159,7 +160,8 @@ func (x extent) lost() (faults []Fault) {
 	if x.newest < x.signed {
 		faults = append(faults, Fault{
 			Position: x.newest + 1, Kind: Checkpoint,
-			Message: fmt.Sprintf("signed checkpoints are missing: %d events were signed, and those that are there cover %d", x.signed, x.newest),
+			Message: fmt.Sprintf("signed checkpoints are missing: %d events were signed, and those that are there cover %d",
+				x.signed, x.newest),
 		})
 	}
 	return faults

@@ -165,7 +165,8 @@ func (e *verifier) texts(c *chunk, r *record) {
 	case r.seal.present && !e.noTexts:
 		e.missing[string(c.of(r.eventID))] = r.position
 	}
-	if name := string(c.of(r.name)); e.noTexts || !strings.HasSuffix(name, ".erased") && !strings.HasSuffix(name, ".redacted") {
+	if name := string(c.of(r.name)); e.noTexts || !strings.HasSuffix(name, ".erased") &&
+		!strings.HasSuffix(name, ".redacted") {
 		return
 	}
 	var said struct {
@@ -231,7 +232,8 @@ func (e *verifier) compareSigned() {
 		case s.size < e.tree.size:
 			e.fault(s.size, Checkpoint, "a checkpoint came too late to be compared")
 		case !e.hasRoot(c.Root):
-			e.fault(s.size, Checkpoint, "%s signed another tree of %d events: something at the positions %d to %d was changed since%s",
+			e.fault(s.size, Checkpoint,
+				"%s signed another tree of %d events: something at the positions %d to %d was changed since%s",
 				s.signer, s.size, e.agreed+1, s.size, otherLog(s))
 		default:
 			e.tenant.Checkpoints++
@@ -312,13 +314,16 @@ func (e *verifier) end(known positionQuery, lost []Fault) {
 		switch {
 		case s.size > e.last:
 			cut = true
-			e.fault(e.last+1, Missing, "the log was cut: %s signed that it has %d events, and it ends at position %d", s.signer, s.size, e.last)
+			e.fault(e.last+1, Missing, "the log was cut: %s signed that it has %d events, and it ends at position %d", s.signer,
+				s.size, e.last)
 		default:
-			e.fault(s.size, Tree, "the stored tree was cut: %s signed that it has %d events, and it ends at position %d", s.signer, s.size, e.tree.size)
+			e.fault(s.size, Tree, "the stored tree was cut: %s signed that it has %d events, and it ends at position %d",
+				s.signer, s.size, e.tree.size)
 		}
 	}
 	if !cut && e.last > 0 && len(known.tables) > 0 {
-		e.fault(e.last+1, Missing, "the log was cut: it ends at position %d, and %s knew position %d", e.last, strings.Join(known.tables, ", "), known.position)
+		e.fault(e.last+1, Missing, "the log was cut: it ends at position %d, and %s knew position %d", e.last,
+			strings.Join(known.tables, ", "), known.position)
 	}
 	if e.last > 0 {
 		for _, fault := range lost {

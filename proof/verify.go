@@ -109,7 +109,9 @@ func (r *Report) finish(v Verification, began time.Time) {
 
 // examine lets chunks be examined side by side while more are read, and takes them in order. At most a
 // few are in memory.
-func examine(ctx context.Context, read func(ctx context.Context, emit func(*chunk) error) error, take func(*chunk) error) error {
+func examine(ctx context.Context, read func(ctx context.Context, emit func(*chunk) error) error,
+	take func(*chunk) error,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	workers := runtime.GOMAXPROCS(0)
@@ -216,7 +218,8 @@ type Report struct {
 func (r *Report) fault(tenant string, position int64, kind, format string, values ...any) {
 	r.Count++
 	if len(r.Faults) < mostFaults {
-		r.Faults = append(r.Faults, Fault{Tenant: tenant, Position: position, Kind: kind, Message: fmt.Sprintf(format, values...)})
+		r.Faults = append(r.Faults,
+			Fault{Tenant: tenant, Position: position, Kind: kind, Message: fmt.Sprintf(format, values...)})
 	}
 }
 
@@ -252,7 +255,8 @@ func (x *fileVerifier) hold() error {
 	x.report.elsewhere(outside)
 	for _, s := range outside[x.manifest.Tenant] {
 		if s.size < x.manifest.After {
-			return fmt.Errorf("%w: it begins at position %d, and the checkpoint is of %d events", ErrApart, x.manifest.After+1, s.size)
+			return fmt.Errorf("%w: it begins at position %d, and the checkpoint is of %d events", ErrApart, x.manifest.After+1,
+				s.size)
 		}
 		x.signed = append(x.signed, s)
 	}
@@ -270,7 +274,8 @@ func (x *fileVerifier) cut() {
 			continue
 		}
 		if _, ok := x.open(s); ok {
-			x.fault(x.last+1, Missing, "%s is of %d events, and the export ends at position %d: the log was cut, or exported before that was signed",
+			x.fault(x.last+1, Missing,
+				"%s is of %d events, and the export ends at position %d: the log was cut, or exported before that was signed",
 				s.signer, s.size, x.last)
 		}
 	}
@@ -284,7 +289,8 @@ func (r *Report) elsewhere(outside map[string][]signed) {
 		}
 		for _, s := range outside[tenant] {
 			if s.size > 0 {
-				r.fault(tenant, 1, Missing, "%s is of %d events of the log of tenant %s, which is not in what was verified", s.signer, s.size, tenant)
+				r.fault(tenant, 1, Missing, "%s is of %d events of the log of tenant %s, which is not in what was verified",
+					s.signer, s.size, tenant)
 			}
 		}
 	}

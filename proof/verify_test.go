@@ -1,4 +1,4 @@
-package proof_test
+package proof_test //nolint:lll // findings are data
 
 import (
 	"fmt"
@@ -28,7 +28,8 @@ func TestALogThatNobodyTouchedVerifies(t *testing.T) {
 			t.Fatalf("got %d tenants, want 2", len(report.Tenants))
 		}
 		got := report.Tenants[0]
-		if got.Tenant != "default" || got.Events != 21 || got.Through != 21 || got.Tree != 20 || got.Checkpoints != 1 || got.Signed != 20 {
+		if got.Tenant != "default" || got.Events != 21 || got.Through != 21 || got.Tree != 20 || got.Checkpoints != 1 ||
+			got.Signed != 20 {
 			t.Errorf("got %+v", got)
 		}
 	})
@@ -103,7 +104,8 @@ func flips(engine database.Engine) map[string]string {
 		"tenant": "'defaulu'", "position": "4711", "version": "version + 7", "schema_version": "schema_version + 1",
 		"stream": "stream || '0'", "name": "replace(name, 'helpful', 'helpfum')",
 		"actor": "'user:defaulu'", "on_behalf_of": "'user:124'", "authentication": "'opeo'", "request_id": "'r-2'",
-		"correlation_id": "'c-2'", "causation_id": "NULL", "traceparent": "replace(traceparent, '4bf', '4be')", "reason_code": "'tesu'",
+		"correlation_id": "'c-2'", "causation_id": "NULL", "traceparent": "replace(traceparent, '4bf', '4be')",
+		"reason_code": "'tesu'",
 	}
 	if engine == database.Postgres {
 		flips["event_id"] = "(substr(event_id::text, 1, 35) || CASE right(event_id::text, 1) WHEN '0' THEN '1' ELSE '0' END)::uuid"
@@ -158,7 +160,10 @@ func tamperings() map[string]tampering {
 			[]string{"missing 16 the events at positions 16 to 20 are missing"},
 		},
 		"the tail is truncated, and the tree with it": {
-			[]string{"DELETE FROM events WHERE position > 10", "DELETE FROM event_texts WHERE position > 10", "DELETE FROM tree WHERE size > 10"},
+			[]string{
+				"DELETE FROM events WHERE position > 10", "DELETE FROM event_texts WHERE position > 10",
+				"DELETE FROM tree WHERE size > 10",
+			},
 			[]string{"missing 11 the log was cut: annals.example"},
 		},
 		"everything is deleted but what was signed": {
@@ -190,7 +195,8 @@ func tamperings() map[string]tampering {
 		},
 		"texts are swapped": {
 			[]string{
-				"UPDATE event_texts SET position = 4711 WHERE position = 1", "UPDATE event_texts SET position = 1 WHERE position = 3",
+				"UPDATE event_texts SET position = 4711 WHERE position = 1",
+				"UPDATE event_texts SET position = 1 WHERE position = 3",
 				"UPDATE event_texts SET position = 3 WHERE position = 4711",
 			},
 			[]string{"text 1 the text is not what was written", "text 3 the text is not what was written"},
@@ -285,7 +291,8 @@ func TestARewrittenHistoryIsFound(t *testing.T) {
 		forger.key = newKey(t, "annals.example")
 		forger.prover = proof.NewProver(db, w.log, forger.key, proof.Options{})
 		forger.sign()
-		finds(t, w.verify(proof.Verification{}), "signature 21 a checkpoint is not to be trusted: not signed by a trusted key: the signature is by annals.example+")
+		finds(t, w.verify(proof.Verification{}),
+			"signature 21 a checkpoint is not to be trusted: not signed by a trusted key: the signature is by annals.example+")
 
 		// With the forger's own key all is well: what he cannot have changed is a checkpoint kept elsewhere.
 		finds(t, forger.verify(proof.Verification{}))

@@ -98,7 +98,10 @@ func (w *world) live(items int) {
 	for i := range items {
 		id := fmt.Sprintf("k-%d", i)
 		w.remember(id)
-		w.submit(domain.GiveFeedback{Target: domain.Target{By: w.by, ID: id}, Verdict: domain.Helpful, TraceID: "t", Outcome: "worked"})
+		w.submit(domain.GiveFeedback{
+			Target: domain.Target{By: w.by, ID: id}, Verdict: domain.Helpful, TraceID: "t",
+			Outcome: "worked",
+		})
 	}
 	w.by = by
 }

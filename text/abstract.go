@@ -12,9 +12,9 @@ const (
 	OverviewTokens = 1500
 )
 
-// Abstract is what s says first, on one line of at most maxTokens: its title, its first sentences and list items, without
-// code and front matter. It ends behind a sentence or an item, and never with a heading; a first sentence that is too long is
-// cut behind a word.
+// Abstract is what s says first, on one line of at most maxTokens: its title, its first sentences and list items,
+// without code and front matter. It ends behind a sentence or an item, and never with a heading; a first sentence
+// that is too long is cut behind a word.
 func Abstract(s string, maxTokens int) string {
 	var abstract, pending string // headings wait for what they head
 	rest := withoutFrontMatter(s)

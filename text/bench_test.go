@@ -1,4 +1,4 @@
-package text_test
+package text_test //nolint:lll // texts are data
 
 import (
 	"strings"
@@ -17,7 +17,11 @@ migration again with a shorter timeout. Nobody needs to be woken for that. `
 )
 
 func BenchmarkTerms(b *testing.B) {
-	for _, sample := range []struct{ name, text string }{{"english", englishText}, {"chinese", chineseText}, {"code", codeText}} {
+	for _, sample := range []struct{ name, text string }{
+		{"english", englishText},
+		{"chinese", chineseText},
+		{"code", codeText},
+	} {
 		s := strings.Repeat(sample.text, 4096/len(sample.text)+1)
 		b.Run(sample.name, func(b *testing.B) {
 			b.SetBytes(int64(len(s)))

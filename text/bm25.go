@@ -2,8 +2,8 @@ package text
 
 import "math"
 
-// The constants of BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009), chosen
-// by measuring retrieval over notes of a sentence to a page: repetition counts little, length counts little.
+// The constants of BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009),
+// chosen by measuring retrieval over notes of a sentence to a page: repetition counts little, length counts little.
 const (
 	BM25K1 = 0.9
 	BM25B  = 0.3
@@ -33,8 +33,8 @@ func Saturation(count, length int, averageLength float64) float64 {
 	return n * (BM25K1 + 1) / (n + BM25K1*(1-BM25B+BM25B*relative))
 }
 
-// WordScore maps a BM25 sum to 0…1, whatever the size of the collection: 0.5, "about this", is half of what an average
-// text with every word of the question would have. The attainable sum is that of weight times IDF over the question's
+// WordScore maps a BM25 sum to 0…1, whatever the size of the collection: 0.5, "about this", is half of what an
+// average text with every word of the question would have. The attainable sum is that of weight times IDF over the question's
 // terms, found or not.
 func WordScore(sum, attainable float64) float64 {
 	if sum <= 0 || attainable <= 0 {

@@ -141,7 +141,8 @@ var folded = []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrilli
 
 // ligatures spells letters that do not decompose.
 var ligatures = strings.NewReplacer(
-	"ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d", "þ", "th", "ł", "l", "ı", "i", "ħ", "h", "ς", "σ",
+	"ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d", "þ", "th", "ł", "l",
+	"ı", "i", "ħ", "h", "ς", "σ",
 	"ـ", "", "\u200c", "", "\u200d", "",
 )
 

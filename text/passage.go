@@ -8,9 +8,9 @@ import (
 // pieceTokens is how finely a passage is chosen: about a paragraph.
 const pieceTokens = 150
 
-// Passage is s where it has room, else those of its sections that share most words with the query, at most so many, in the
-// order of s and within maxTokens. Headings become plain lines, with those above them. It is empty if s is too long and
-// shares no word with the query.
+// Passage is s where it has room, else those of its sections that share most words with the query, at most so many,
+// in the order of s and within maxTokens. Headings become plain lines, with those above them. It is empty if s is too
+// long and shares no word with the query.
 func Passage(s, query string, sections, maxTokens int) string {
 	p := passage{pieces: piecesOf(withoutFrontMatter(s))}
 	p.chosen = make([]bool, len(p.pieces))
@@ -104,7 +104,8 @@ func (p *passage) choose(scores []float64, sections, maxTokens int) {
 	begun := map[int]bool{}
 	for _, i := range order {
 		section := p.pieces[i].section
-		if scores[i] == 0 || scores[i] < scores[order[0]]/2 || len(begun) == sections && !begun[section] || !p.take(i, maxTokens) {
+		if scores[i] == 0 || scores[i] < scores[order[0]]/2 || len(begun) == sections && !begun[section] ||
+			!p.take(i, maxTokens) {
 			continue
 		}
 		begun[section] = true

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Pieces cuts s into pieces of at most maxTokens by Tokens, at the ends of paragraphs and code blocks where it can, else
-// of sentences or lines, else of words, else between characters. The pieces joined are s. A character whose own
+// Pieces cuts s into pieces of at most maxTokens by Tokens, at the ends of paragraphs and code blocks where it can,
+// else of sentences or lines, else of words, else between characters. The pieces joined are s. A character whose own
 // estimate is above maxTokens is a piece.
 func Pieces(s string, maxTokens int) []string {
 	if s == "" {

@@ -14,7 +14,8 @@ func Stem(word string) string { return stemSeen(word, nil) }
 // maxSeen bounds how many stems a tokenizer keeps.
 const maxSeen = 4096
 
-// stemCaches are stems by words that tokenizers have seen. Looking a word up is seven times as fast as computing its stem.
+// stemCaches are stems by words that tokenizers have seen. Looking a word up is seven times as fast as computing its
+// stem.
 var stemCaches = sync.Pool{New: func() any { return map[string]string{} }}
 
 // stemSeen is [Stem] with the stems of words seen before; nil for none.
@@ -202,8 +203,9 @@ const stopWordList = `
 	be am is are was were been being do does did done doing have has had having
 	will would shall should can could may might must ought
 	and or but nor so if then than because while although though as until unless
-	of at by for with about into onto to from in on out off over under up down through during before after above below between
-	again further once here there all any both each few more most other another some no not only own same too very just also
+	of at by for with about into onto to from in on out off over under up down through during before after above below
+	between again further once here there all any both each few more most other another some no not only own same too very
+	just also
 	ever never now still yet else
 	get got let s t d m ll re ve dont
 	的 了 是 在 和 与 及 或 就 都 而 也 着 吗 呢 吧 啊 把 被 从 对 于 个 之 其 这 那 我 你 您 他 她 它 们 有 为 以 到 要 会 可 上 下 中 不 没 很 还 又 再

@@ -5,12 +5,15 @@ import (
 	"strings"
 )
 
-// Terms cuts s into the terms by which it is indexed and found, in the order of the text, repeated as often as they occur.
+// Terms cuts s into the terms by which it is indexed and found, in the order of the text, repeated as often as they
+// occur.
 //
-//   - English words are lower-cased and reduced to their stem ("researching" and "researched" are "research"; "went" is "go").
+//   - English words are lower-cased and reduced to their stem ("researching" and "researched" are
+//     "research"; "went" is "go").
 //   - Han, kana, Hangul and other scripts written without spaces become overlapping pairs of characters; Han characters
 //     also stand alone, so that a question of one character finds something.
-//   - Identifiers, paths, versions and addresses appear whole and in parts: "getUserByID" is also "get", "user", "by", "id".
+//   - Identifiers, paths, versions and addresses appear whole and in parts: "getUserByID" is also
+//     "get", "user", "by", "id".
 //   - Other words are lower-cased and lose their accents.
 //   - Stop words stay: IsStopWord tells them apart.
 //
@@ -79,8 +82,9 @@ type QueryTerm struct {
 	Beside bool
 }
 
-// Query cuts a question into the terms to look for, each once, in the order of the text, small numbers last. The terms are
-// those of Terms, except that stop words are left out if there is anything else, and Han characters that stand in a pair.
+// Query cuts a question into the terms to look for, each once, in the order of the text, small numbers last. The
+// terms are those of Terms, except that stop words are left out if there is anything else, and Han characters that
+// stand in a pair.
 func Query(s string) []QueryTerm {
 	t := newTokenizer(s)
 	t.pairsOnly = true

@@ -51,7 +51,8 @@ func FuzzTokensOfPartsCoverTheWhole(f *testing.F) {
 		if at < 0 || at > len(s) {
 			return
 		}
-		if whole, parts := text.Tokens(s), text.Tokens(s[:at])+text.Tokens(s[at:]); parts < whole && strings.ToValidUTF8(s, "") == s {
+		if whole, parts := text.Tokens(s), text.Tokens(s[:at])+text.Tokens(s[at:]); parts < whole &&
+			strings.ToValidUTF8(s, "") == s {
 			t.Errorf("%q costs %d, cut at %d only %d", s, whole, at, parts)
 		}
 	})

@@ -21,7 +21,8 @@ func (o outcome) rate() float64 { return float64(len(o.times)) / o.took.Seconds(
 
 // repeat lets so many clients call do until the time is over or a call fails. Each client is made by connect.
 func repeat(
-	ctx context.Context, clients int, length time.Duration, connect func() (do func(i int64) error, end func() error, err error),
+	ctx context.Context, clients int, length time.Duration,
+	connect func() (do func(i int64) error, end func() error, err error),
 ) (outcome, error) {
 	times := make([][]time.Duration, clients)
 	var next atomic.Int64

@@ -71,7 +71,8 @@ func (a author) write() item {
 func (a author) sentence(l language) string {
 	return strings.NewReplacer(
 		"SITUATION", a.pick(l.situations), "THING", a.pick(l.things), "DOING", a.pick(l.doings), "REASON", a.pick(l.reasons),
-		"NAMES", a.prose(6), "NAME", a.pick(names)+strconv.Itoa(a.random.IntN(500)), "NUMBER", strconv.Itoa(2+a.random.IntN(900)),
+		"NAMES", a.prose(6), "NAME", a.pick(names)+strconv.Itoa(a.random.IntN(500)), "NUMBER",
+		strconv.Itoa(2+a.random.IntN(900)),
 	).Replace(a.pick(l.forms))
 }
 

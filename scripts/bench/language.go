@@ -1,4 +1,4 @@
-package main
+package main //nolint:lll // phrases are data
 
 // language is what sentences are made of.
 type language struct {

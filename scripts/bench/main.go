@@ -42,7 +42,8 @@ type settings struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var c command
-	parsed := kong.Parse(&c, kong.Name("bench"), kong.Description("Measure Annals."), kong.BindTo(ctx, (*context.Context)(nil)))
+	parsed := kong.Parse(&c, kong.Name("bench"), kong.Description("Measure Annals."),
+		kong.BindTo(ctx, (*context.Context)(nil)))
 	err := parsed.Run()
 	stop()
 	parsed.FatalIfErrorf(err)
@@ -66,7 +67,10 @@ func (s *settings) run(ctx context.Context, name string, measure func(context.Co
 	}
 	r := newReport()
 	for _, engine := range s.Engine {
-		one := &session{settings: s, report: r, benchmark: name, engine: engine, programs: programs, dir: filepath.Join(dir, engine)}
+		one := &session{
+			settings: s, report: r, benchmark: name, engine: engine, programs: programs,
+			dir: filepath.Join(dir, engine),
+		}
 		if err := os.MkdirAll(one.dir, 0o700); err != nil {
 			return err
 		}

@@ -65,8 +65,8 @@ func (b *rebuild) measureQuiet(ctx context.Context, s *session) error {
 	})
 }
 
-// fill writes a log through the API, and waits until the projections have read it: of a hundred events 40 remember, 45 vote
-// and 15 revise.
+// fill writes a log through the API, and waits until the projections have read it: of a hundred events 40 remember,
+// 45 vote and 15 revise.
 func (b *rebuild) fill(ctx context.Context, server *server) error {
 	author := newAuthor(4)
 	count := b.Events * 40 / 100
@@ -147,7 +147,8 @@ func (s *server) rebuild(ctx context.Context) (took, verifying time.Duration, er
 func (s *session) insertSelect(ctx context.Context, address string) (took time.Duration, err error) {
 	err = withPool(address, func(pool *sql.DB) error {
 		var version int
-		if err := pool.QueryRowContext(ctx, "SELECT version FROM projections WHERE name = 'knowledge' AND state = 'active'").Scan(&version); err != nil {
+		if err := pool.QueryRowContext(ctx,
+			"SELECT version FROM projections WHERE name = 'knowledge' AND state = 'active'").Scan(&version); err != nil {
 			return err
 		}
 		for _, table := range []string{"", "_scopes", "_terms", "_votes", "_reports"} {
@@ -194,7 +195,8 @@ func (s *session) createLike(ctx context.Context, pool *sql.DB, from, to string)
 
 // definitionsOf reads SQLite's definitions of a table and of its indexes.
 func definitionsOf(ctx context.Context, pool *sql.DB, table string) (definitions []string, err error) {
-	rows, err := pool.QueryContext(ctx, "SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC", table)
+	rows, err := pool.QueryContext(ctx,
+		"SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC", table)
 	if err != nil {
 		return nil, err
 	}

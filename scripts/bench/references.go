@@ -27,8 +27,8 @@ type rows struct {
 // sampled is how many transactions the references repeat.
 const sampled = 100
 
-// measureReferences gives a database the same inserts without Annals: on SQLite a transaction an item, and one plain insert
-// a transaction; on PostgreSQL pgbench.
+// measureReferences gives a database the same inserts without Annals: on SQLite a transaction an item, and one plain
+// insert a transaction; on PostgreSQL pgbench.
 func (r *remember) measureReferences(ctx context.Context, s *session) error {
 	samples, err := s.sample(ctx)
 	if err != nil {
@@ -104,7 +104,10 @@ func (s *session) sample(ctx context.Context) (samples [][]rows, err error) {
 	err = withPool(server.database, func(pool *sql.DB) error {
 		for position := range sampled {
 			var all []rows
-			for _, table := range []string{"events position", "event_texts position", "knowledge_1 number", "knowledge_1_scopes number", "knowledge_1_terms number"} {
+			for _, table := range []string{
+				"events position", "event_texts position", "knowledge_1 number",
+				"knowledge_1_scopes number", "knowledge_1_terms number",
+			} {
 				name, column, _ := strings.Cut(table, " ")
 				one, err := s.readRows(ctx, pool, name, column, position+1)
 				if err != nil {
@@ -165,19 +168,23 @@ type plainSQLite struct {
 }
 
 func runPlainSQLite(
-	ctx context.Context, pool *sql.DB, samples [][]rows, clients int, length time.Duration, insert func(*plainSQLite, context.Context) error,
+	ctx context.Context, pool *sql.DB, samples [][]rows, clients int, length time.Duration,
+	insert func(*plainSQLite, context.Context) error,
 ) (outcome, error) {
 	p := &plainSQLite{pool: pool, samples: samples}
 	_, err := pool.ExecContext(ctx, "CREATE TABLE plain (id INTEGER PRIMARY KEY, content TEXT NOT NULL) STRICT")
 	if err != nil {
 		return outcome{}, err
 	}
-	if p.row, err = pool.PrepareContext(ctx, "INSERT INTO plain (id, content) VALUES (?, ?)"); err != nil { //nolint:sqlclosecheck // ends with the pool
+	if p.row, err = pool.PrepareContext(ctx,
+		"INSERT INTO plain (id, content) VALUES (?, ?)"); err != nil { //nolint:sqlclosecheck // ends with the pool
 		return outcome{}, err
 	}
 	for _, r := range samples[0] {
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.columns)), ", ")
-		statement, err := pool.PrepareContext(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.table, strings.Join(r.columns, ", "), marks)) //nolint:sqlclosecheck // ends with the pool
+		statement, err := pool.PrepareContext(ctx,
+			fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.table, strings.Join(r.columns, ", "),
+				marks)) //nolint:sqlclosecheck // ends with the pool
 		if err != nil {
 			return outcome{}, err
 		}
@@ -247,7 +254,9 @@ func (p *plainSQLite) renewed(r rows, values []any) []any {
 }
 
 // pgbench runs PostgreSQL's own benchmark with one script a sample.
-func pgbench(ctx context.Context, address, dir string, samples [][]rows, clients int, length time.Duration) (o outcome, err error) {
+func pgbench(ctx context.Context, address, dir string, samples [][]rows, clients int, length time.Duration) (o outcome,
+	err error,
+) {
 	places, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench") // the pattern is well-formed
 	binary, err := exec.LookPath(append(places, "pgbench")[0])
 	if err != nil {
@@ -278,7 +287,8 @@ func pgbench(ctx context.Context, address, dir string, samples [][]rows, clients
 	}
 	password, _ := u.User.Password()
 	command := exec.CommandContext(ctx, binary, arguments...)
-	command.Env = append(os.Environ(), "PGHOST="+u.Hostname(), "PGPORT="+u.Port(), "PGUSER="+u.User.Username(), "PGPASSWORD="+password,
+	command.Env = append(os.Environ(), "PGHOST="+u.Hostname(), "PGPORT="+u.Port(), "PGUSER="+u.User.Username(),
+		"PGPASSWORD="+password,
 		"PGDATABASE="+strings.TrimPrefix(u.Path, "/"), "PGSSLMODE="+u.Query().Get("sslmode"))
 	if output, err := command.CombinedOutput(); err != nil {
 		return o, fmt.Errorf("pgbench: %w: %s", err, output)

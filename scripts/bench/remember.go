@@ -23,7 +23,10 @@ type remember struct {
 // Run implements the command.
 func (r *remember) Run(ctx context.Context) error {
 	return r.run(ctx, "remember", func(ctx context.Context, s *session) error {
-		for _, measure := range []func(context.Context, *session) error{r.measureRates, r.measureReferences, r.measureImport, r.measureStarts} {
+		for _, measure := range []func(context.Context, *session) error{
+			r.measureRates, r.measureReferences, r.measureImport,
+			r.measureStarts,
+		} {
 			if err := measure(ctx, s); err != nil {
 				return err
 			}
@@ -55,7 +58,8 @@ func requestsBy(a author) [][]byte {
 	for it := range a.items(50_000) {
 		body := it.body()
 		requests = append(requests, fmt.Appendf(nil,
-			"POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+			"POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			len(body), body))
 	}
 	return requests
 }
@@ -68,7 +72,9 @@ func (s *session) addRates(name string, clients int, o outcome) {
 	s.add(name, who+", p99", "ms", none, percentile(o.times, 0.99))
 }
 
-func (s *session) rememberFor(ctx context.Context, p program, requests [][]byte, clients int, length time.Duration) (o outcome, err error) {
+func (s *session) rememberFor(ctx context.Context, p program, requests [][]byte, clients int,
+	length time.Duration,
+) (o outcome, err error) {
 	server, err := s.start(ctx, p)
 	if err != nil {
 		return o, err
@@ -77,9 +83,11 @@ func (s *session) rememberFor(ctx context.Context, p program, requests [][]byte,
 	return server.rememberFor(ctx, requests, clients, length)
 }
 
-// rememberFor sends the requests, each client on one connection. Client and server share the machine. So the clients do as
-// little as pgbench does: a request was written before, and of an answer they read the status and the length.
-func (s *server) rememberFor(ctx context.Context, requests [][]byte, clients int, length time.Duration) (outcome, error) {
+// rememberFor sends the requests, each client on one connection. Client and server share the machine. So the clients
+// do as little as pgbench does: a request was written before, and of an answer they read the status and the length.
+func (s *server) rememberFor(ctx context.Context, requests [][]byte, clients int, length time.Duration) (outcome,
+	error,
+) {
 	return repeat(ctx, clients, length, func() (func(int64) error, func() error, error) {
 		connection, err := net.Dial("tcp", s.address) //nolint:noctx // loopback: at once or never
 		if err != nil {

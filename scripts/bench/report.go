@@ -73,7 +73,10 @@ func (r *report) figures() []figure {
 			if len(rounds) == 0 {
 				continue
 			}
-			f := figure{Benchmark: k.Benchmark, Engine: k.Engine, Name: k.Name, Unit: k.Unit, Program: program, Value: median(rounds), Rounds: rounds}
+			f := figure{
+				Benchmark: k.Benchmark, Engine: k.Engine, Name: k.Name, Unit: k.Unit, Program: program,
+				Value: median(rounds), Rounds: rounds,
+			}
 			if program != "annals" && k.Better != none && len(measured) > 0 {
 				var ratios []float64
 				for i := range min(len(rounds), len(measured)) {
@@ -102,7 +105,8 @@ func (r *report) print(to io.Writer) error {
 		if f.Ratio > 0 {
 			ratio = fmt.Sprintf("%.2f", f.Ratio)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Benchmark, f.Engine, f.Name, f.Program, short(f.Value), f.Unit, ratio)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Benchmark, f.Engine, f.Name, f.Program, short(f.Value), f.Unit,
+			ratio)
 	}
 	return t.Flush()
 }
@@ -133,13 +137,15 @@ func (r *report) write(path string) error {
 // machine describes where the report was made.
 func machine() string {
 	revision := "unknown"
-	if head, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output(); err == nil { //nolint:noctx // ends at once
+	if head, err := exec.Command("git", "rev-parse", "--short=12",
+		"HEAD").Output(); err == nil { //nolint:noctx // ends at once
 		revision = strings.TrimSpace(string(head))
 	}
 	load, _ := os.ReadFile("/proc/loadavg") // empty where there is none
 	minute, _, _ := strings.Cut(string(load), " ")
 	return fmt.Sprintf("%s, %d cores, %s/%s, %s, revision %s, load %s at the start",
-		procField("/proc/cpuinfo", "model name"), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), revision, minute)
+		procField("/proc/cpuinfo", "model name"), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(),
+		revision, minute)
 }
 
 // procField finds "name: value" in a file of /proc; empty where there is none.

@@ -19,7 +19,8 @@ import (
 // retrieval measures how well questions find their evidence, with the built-in embedder.
 type retrieval struct {
 	settings
-	Locomo   string   `help:"The directory with knowledge.ndjson and queries.ndjson." type:"existingdir" required:""`
+	Locomo string `help:"The directory with knowledge.ndjson and queries.ndjson." type:"existingdir" required:""`
+	//nolint:lll // a tag is one string
 	HeldBack []string `help:"Scopes whose questions were not looked at while ranking was tuned." default:"project:conv-30,project:conv-41,project:conv-43"`
 }
 
@@ -44,7 +45,8 @@ func (r *retrieval) measure(ctx context.Context, s *session) error {
 		return err
 	}
 	load := func(server *server) error {
-		answers, err := server.request(ctx, http.MethodPost, "/v1/knowledge", "application/x-ndjson", bytes.NewReader(records))
+		answers, err := server.request(ctx, http.MethodPost, "/v1/knowledge", "application/x-ndjson",
+			bytes.NewReader(records))
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,8 @@ func grown(a author, from, to int) iter.Seq[item] {
 	return func(yield func(item) bool) {
 		for i := from; i < to; i++ {
 			it := a.write()
-			it.ID, it.Owner, it.Scopes = "item-"+strconv.Itoa(i), "org:acme", []string{"org:acme", "team:s" + strconv.Itoa(i%100)}
+			it.ID, it.Owner, it.Scopes = "item-"+strconv.Itoa(i), "org:acme",
+				[]string{"org:acme", "team:s" + strconv.Itoa(i%100)}
 			if !yield(it) {
 				return
 			}
@@ -110,7 +111,9 @@ func (b *scale) measureOne(ctx context.Context, s *session, p program) (err erro
 }
 
 // searches asks every question of every kind, after warming up.
-func (b *scale) searches(ctx context.Context, server *server, t *truth, note func(string, string, direction, float64)) error {
+func (b *scale) searches(ctx context.Context, server *server, t *truth,
+	note func(string, string, direction, float64),
+) error {
 	everything, team := map[string]any{"org_id": "acme"}, map[string]any{"team_id": "s7"}
 	kinds := []struct {
 		name      string
@@ -227,7 +230,8 @@ func (t *truth) learn(items iter.Seq[item]) {
 	}
 	var p page
 	for it := range items {
-		p.ids, p.texts, p.teams = append(p.ids, it.ID), append(p.texts, it.Task+"\n"+it.Content), append(p.teams, it.Scopes[1])
+		p.ids, p.texts, p.teams = append(p.ids, it.ID), append(p.texts, it.Task+"\n"+it.Content),
+			append(p.teams, it.Scopes[1])
 		if len(p.ids) == 500 {
 			pages <- p
 			p = page{}

@@ -40,10 +40,17 @@ var adaInOrg = map[string]any{"user_id": "ada", "project_id": "apollo", "team_id
 var wholeTenant = audience{name: "the whole tenant"}
 
 var audiences = []audience{
-	{name: "public, 5,027 items", scopes: []string{"public"}, fields: map[string]any{"context": map[string]any{"user_id": "new"}}},
-	{name: "user, project, team, public", scopes: []string{"user:ada", "project:apollo", "team:core", "public"}, fields: map[string]any{"context": ada}},
 	{
-		name: "these and org, 25,695 items", scopes: []string{"user:ada", "project:apollo", "team:core", "public", "org:acme"},
+		name: "public, 5,027 items", scopes: []string{"public"},
+		fields: map[string]any{"context": map[string]any{"user_id": "new"}},
+	},
+	{
+		name: "user, project, team, public", scopes: []string{"user:ada", "project:apollo", "team:core", "public"},
+		fields: map[string]any{"context": ada},
+	},
+	{
+		name:   "these and org, 25,695 items",
+		scopes: []string{"user:ada", "project:apollo", "team:core", "public", "org:acme"},
 		fields: map[string]any{"context": adaInOrg},
 	},
 	wholeTenant,
@@ -61,7 +68,10 @@ func (b *search) measure(ctx context.Context, s *session) error {
 	w := newWorld(b.Items, b.Questions)
 	model := w.model()
 	defer model.Close()
-	environment := []string{"ANNALS_EMBEDDING_URL=" + model.URL, "ANNALS_EMBEDDING_MODEL=bench", fmt.Sprintf("ANNALS_EMBEDDING_DIMS=%d", dims)}
+	environment := []string{
+		"ANNALS_EMBEDDING_URL=" + model.URL, "ANNALS_EMBEDDING_MODEL=bench",
+		fmt.Sprintf("ANNALS_EMBEDDING_DIMS=%d", dims),
+	}
 	load := func(server *server) error {
 		began := time.Now()
 		if err := server.load(ctx, slices.Values(w.items)); err != nil {
@@ -90,7 +100,8 @@ func (b *search) measure(ctx context.Context, s *session) error {
 	})
 }
 
-// warm asks until two searches in a row of the whole tenant are about as fast: sketches are in memory, indexes are built.
+// warm asks until two searches in a row of the whole tenant are about as fast: sketches are in memory, indexes are
+// built.
 func warm(ctx context.Context, servers []*server, w *world) error {
 	for _, server := range servers {
 		before := time.Hour
@@ -182,7 +193,8 @@ func (a audience) visible(w *world) iter.Seq[int] {
 	wanted := a.fields["types"]
 	return func(yield func(int) bool) {
 		for i, it := range w.items {
-			seen := a.scopes == nil || slices.ContainsFunc(it.Scopes, func(scope string) bool { return slices.Contains(a.scopes, scope) })
+			seen := a.scopes == nil ||
+				slices.ContainsFunc(it.Scopes, func(scope string) bool { return slices.Contains(a.scopes, scope) })
 			if seen && (wanted == nil || wanted == it.Type) && !yield(i) {
 				return
 			}

@@ -45,7 +45,8 @@ func (v *verify) measure(ctx context.Context, s *session) error {
 
 func (s *session) verify(ctx context.Context, server *server) error {
 	began := time.Now()
-	command := exec.CommandContext(ctx, server.program.path, "verify", "--database", server.database, "--data", server.data)
+	command := exec.CommandContext(ctx, server.program.path, "verify", "--database", server.database, "--data",
+		server.data)
 	command.Env = plainEnvironment()
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("verify: %w: %s", err, output)

@@ -43,7 +43,8 @@ type question struct {
 	vector []float32
 }
 
-// groups are scopes with so many items that no other group sees. A broad one cares for all topics, more or less, the others for a few.
+// groups are scopes with so many items that no other group sees. A broad one cares for all topics, more or less, the
+// others for a few.
 var groups = []struct {
 	scope string
 	items int
@@ -62,7 +63,10 @@ func newWorld(items, questions int) *world {
 	w := &world{}
 	for i := range items {
 		topic := space.topic(random)
-		it := item{ID: fmt.Sprintf("item-%06d", i), Content: fmt.Sprintf("#%d topic%d %s", i, topic, a.prose(16)), Owner: "org:acme"}
+		it := item{
+			ID: fmt.Sprintf("item-%06d", i), Content: fmt.Sprintf("#%d topic%d %s", i, topic, a.prose(16)),
+			Owner: "org:acme",
+		}
 		it.Type = typeAt(i)
 		w.items, w.topics = append(w.items, it), append(w.topics, topic)
 		w.vectors = append(w.vectors, space.mix(random, topic, noiseShare))
@@ -139,8 +143,8 @@ func unrelated(random *rand.Rand) []string {
 	return []string{org}
 }
 
-// space makes vectors: a mixture of topics whose sizes fall off as ranks do, in a few hundred dimensions that matter and
-// many that hardly do, as the spectra of models' vectors are.
+// space makes vectors: a mixture of topics whose sizes fall off as ranks do, in a few hundred dimensions that matter
+// and many that hardly do, as the spectra of models' vectors are.
 type space struct {
 	spectrum [dims]float64 // standard deviation along each dimension; the squares add up to 1
 	common   []float64
@@ -197,7 +201,8 @@ func (s *space) mix(random *rand.Rand, topic int, noise float64) []float32 {
 	sum := 0.0
 	for k := range v {
 		v[k] = math.Sqrt(commonShare)*s.common[k] + math.Sqrt(topicShare)*s.centres[topic][k] +
-			math.Sqrt(themeShare)*theme[k] + math.Sqrt(ownShare)*random.NormFloat64()*s.spectrum[k] + math.Sqrt(noise/dims)*random.NormFloat64()
+			math.Sqrt(themeShare)*theme[k] + math.Sqrt(ownShare)*random.NormFloat64()*s.spectrum[k] +
+			math.Sqrt(noise/dims)*random.NormFloat64()
 		sum += v[k] * v[k]
 	}
 	unit := make([]float32, dims)

@@ -73,7 +73,10 @@ func billOf(info *debug.BuildInfo, cache string) (bill, error) {
 
 func componentOf(kind string, module debug.Module, license string) component {
 	purl := fmt.Sprintf("pkg:golang/%s@%s", module.Path, module.Version)
-	c := component{Type: kind, Ref: purl, Name: module.Path, Version: module.Version, PURL: purl, Licenses: make([]licensed, 1)}
+	c := component{
+		Type: kind, Ref: purl, Name: module.Path, Version: module.Version, PURL: purl,
+		Licenses: make([]licensed, 1),
+	}
 	c.Licenses[0].License.ID = license
 	if module.Sum != "" {
 		c.Properties = append(c.Properties, property{"go:sum", module.Sum})

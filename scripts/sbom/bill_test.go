@@ -33,10 +33,12 @@ func TestAProgramIsListedWithEverythingThatIsInIt(t *testing.T) {
 	}
 	found := false
 	for _, c := range b.Components {
-		if c.Version == "" || len(c.Licenses) != 1 || c.Licenses[0].License.ID == "" || !strings.HasPrefix(c.PURL, "pkg:golang/"+c.Name+"@") {
+		if c.Version == "" || len(c.Licenses) != 1 || c.Licenses[0].License.ID == "" ||
+			!strings.HasPrefix(c.PURL, "pkg:golang/"+c.Name+"@") {
 			t.Errorf("got %+v", c)
 		}
-		found = found || c.Name == "golang.org/x/mod" && c.Licenses[0].License.ID == "BSD-3-Clause" && strings.HasPrefix(c.Properties[0].Value, "h1:")
+		found = found || c.Name == "golang.org/x/mod" && c.Licenses[0].License.ID == "BSD-3-Clause" &&
+			strings.HasPrefix(c.Properties[0].Value, "h1:")
 	}
 	if !found {
 		t.Errorf("golang.org/x/mod is missing in %s", first.String())

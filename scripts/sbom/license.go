@@ -56,7 +56,8 @@ func licenseOf(cache string, m debug.Module) (string, error) {
 	}
 	for _, entry := range entries {
 		name := strings.ToUpper(entry.Name())
-		if entry.IsDir() || !strings.HasPrefix(name, "LICENSE") && !strings.HasPrefix(name, "LICENCE") && !strings.HasPrefix(name, "COPYING") {
+		if entry.IsDir() || !strings.HasPrefix(name, "LICENSE") && !strings.HasPrefix(name, "LICENCE") &&
+			!strings.HasPrefix(name, "COPYING") {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))

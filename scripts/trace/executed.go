@@ -30,7 +30,8 @@ type function struct {
 // executed are the functions that a request executed.
 type executed []*function
 
-// executedIn reads the counters in dir and finds the functions with a block that ran. It runs in the module's directory.
+// executedIn reads the counters in dir and finds the functions with a block that ran. It runs in the module's
+// directory.
 func executedIn(ctx context.Context, dir string) (executed, error) {
 	text, err := exec.CommandContext(ctx, "go", "tool", "covdata", "textfmt", "-i", dir, "-o", "/dev/stdout").Output()
 	if err != nil {
@@ -133,8 +134,8 @@ func (e executed) total() limit {
 	return limit{functions: len(e), files: len(files)}
 }
 
-// print prints the functions from the entry of the server on, each below the first that names it. What only an interface
-// or another package calls stands at the end.
+// print prints the functions from the entry of the server on, each below the first that names it. What only an
+// interface or another package calls stands at the end.
 func (e executed) print(out io.Writer) {
 	byName := map[string][]*function{}
 	for _, f := range e {

@@ -79,7 +79,8 @@ func run(ctx context.Context, out io.Writer, check bool) error {
 			executed.print(out)
 		}
 		total := executed.total()
-		_, _ = fmt.Fprintf(out, "%s: %d functions in %d files (at most %d in %d)\n", r.name, total.functions, total.files, r.limit.functions, r.limit.files)
+		_, _ = fmt.Fprintf(out, "%s: %d functions in %d files (at most %d in %d)\n", r.name, total.functions, total.files,
+			r.limit.functions, r.limit.files)
 		if total.functions > r.limit.functions || total.files > r.limit.files {
 			problems = append(problems, fmt.Errorf("one %s executes more than it may", r.name))
 		}
