@@ -93,5 +93,5 @@ type Explanation struct {
 type ScopePlan struct {
 	Scope string `json:"scope"`
 	Items int64  `json:"items"`
-	Plan  string `json:"plan" doc:"exact, sketch, hnsw or none."`
+	Plan  string `json:"plan" doc:"exact, sketch or none."`
 }

@@ -49,7 +49,7 @@ type Explanation struct {
 type ScopePlan struct {
 	Scope Scope
 	Items int64
-	Plan  string // "exact", "sketch", "hnsw", "none"
+	Plan  string // "exact", "sketch", "none"
 }
 
 // Feedback is the record of an item's use: the newest 50 votes for and against.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pgvector/pgvector-go"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -191,7 +192,7 @@ func (r *asOfSearch) cosines(ctx context.Context, tx bun.IDB) (found map[int64]f
 		Join("JOIN ? AS p ON p.tenant = w.tenant AND p.number = w.number AND p.since = w.since", r.past.Tables.Pieces).
 		Join("JOIN ? AS v ON v.tenant = p.tenant AND v.text_hash = p.text_hash", r.meaning.Tables.Vectors)
 	if postgres {
-		query = query.ColumnExpr("1 - (v.vector <=> ?)", vectors.VectorText(r.embedding.Vector))
+		query = query.ColumnExpr("1 - (v.vector <=> ?)", pgvector.NewVector(r.embedding.Vector))
 	} else {
 		query = query.ColumnExpr("v.vector")
 	}

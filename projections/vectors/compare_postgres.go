@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
-	"strconv"
 
+	"github.com/pgvector/pgvector-go"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/projections/rows"
@@ -56,7 +56,7 @@ func (n *PostgresNearest) distances(ctx context.Context, q Question, missing []H
 		WITH question AS MATERIALIZED (SELECT ?::vector)
 		SELECT listed.at, 1 - (?)
 		FROM unnest('{?}'::bytea[]) WITH ORDINALITY AS listed (text_hash, at)`,
-		VectorText(q.vector), distance, bun.Safe(listOf(missing)))
+		pgvector.NewVector(q.vector), distance, bun.Safe(listOf(missing)))
 	rows, err := db.QueryContext(ctx, scanSettings+query.String())
 	if err != nil {
 		return err
@@ -87,15 +87,4 @@ func listOf(hashes []Hash) []byte {
 		list = append(list, '"')
 	}
 	return list
-}
-
-// VectorText writes a vector as PostgreSQL reads one.
-func VectorText(v []float32) string {
-	text := make([]byte, 0, 14*len(v))
-	for _, x := range v {
-		text = append(text, ',')
-		text = strconv.AppendFloat(text, float64(x), 'g', -1, 32)
-	}
-	text[0] = '['
-	return string(append(text, ']'))
 }

@@ -151,9 +151,6 @@ func (s *Models) maintainModels(ctx context.Context, behind *catchUpProbe) error
 		if !behind.caughtUp(ahead, time.Now()) {
 			return nil
 		}
-		if err := s.Configured.BuildGraph(ctx); err != nil {
-			return err
-		}
 		if err := s.switchTo(ctx, s.Configured); err != nil {
 			return err
 		}

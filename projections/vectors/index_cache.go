@@ -9,7 +9,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// sketchBudget is how many bytes of sketches a process of SQLite keeps in memory.
+// sketchBudget is how many bytes of sketches a process keeps in memory.
 const sketchBudget = 512 << 20
 
 // IndexCache are what is kept in memory, by tenant. Beyond the budget those go that were not searched for

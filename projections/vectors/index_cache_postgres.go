@@ -13,9 +13,6 @@ import (
 )
 
 const (
-	// postgresBudget is how many bytes of sketches a process keeps in memory on PostgreSQL, which has other
-	// ways: a tenant that alone has more is searched by the database.
-	postgresBudget = 256 << 20
 	// indexAge is how long it may take until a search finds what another process has embedded, or one
 	// that was asked of a tenant for the first time is answered from memory.
 	indexAge = time.Second
@@ -159,7 +156,7 @@ func (m *Projection) HoldSketches(ctx context.Context) {
 			return
 		}
 		for _, tenant := range n.Cache.wantedTenants() {
-			if _, err := m.LoadSketches(ctx, tenant); err != nil && ctx.Err() == nil {
+			if err := m.LoadSketches(ctx, tenant); err != nil && ctx.Err() == nil {
 				m.catalogue.Log.WarnContext(ctx, "sketches were not read, the database searches them; it is tried again", "error", err)
 			}
 		}
@@ -169,27 +166,16 @@ func (m *Projection) HoldSketches(ctx context.Context) {
 	}
 }
 
-// LoadSketches reads a tenant's sketches into memory if they are not there if they fit, and says whether
-// they do.
-func (m *Projection) LoadSketches(ctx context.Context, tenant string) (bool, error) {
+// LoadSketches reads a tenant's sketches into memory if they are not there.
+func (m *Projection) LoadSketches(ctx context.Context, tenant string) error {
 	n, ok := m.Nearest.(*PostgresNearest)
 	if !ok {
-		return false, nil
+		return nil
 	}
-	var list, width int64
-	err := m.db.NewSelect().TableExpr("? AS m", m.Tables.pieces).ColumnExpr("count(*), coalesce(max(length(m.sketch)), 0) / 64").
-		Where("m.tenant = ?", tenant).Scan(ctx, &list, &width)
-	if err != nil {
-		return false, rows.Failed(ctx, "count sketches", err)
+	if _, err := n.Cache.load(ctx, m, tenant); err != nil {
+		return rows.Failed(ctx, "read sketches", err)
 	}
-	if 2*list*bytesPerPiece(width) > postgresBudget {
-		return false, nil
-	}
-	_, err = n.Cache.load(ctx, m, tenant)
-	if err != nil {
-		return false, rows.Failed(ctx, "read sketches", err)
-	}
-	return true, nil
+	return nil
 }
 
 // HoldVectors reads the vectors that searches have missed.
@@ -225,9 +211,6 @@ func (n *IndexCache) wantedTenants() (tenants []string) {
 	}
 	return tenants
 }
-
-// bytesPerPiece is about how many bytes a piece takes in an index.
-func bytesPerPiece(width int64) int64 { return 8*(width+prefixWords) + 8 + int64(len(Hash{})) + 64 }
 
 // Recheck lets the next search look what other processes have embedded, however lately one looked.
 func (m *Projection) Recheck(tenant string) {

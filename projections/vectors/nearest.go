@@ -45,12 +45,11 @@ type Question struct {
 	rest domain.Filter
 }
 
-// How a place's vectors are searched: by comparing those of the best of a scan over its sketches (which
-// are all, if it is small), or of a walk along its graph. Measured in docs/performance.md.
+// How a place's vectors are searched: all of them, or those of the best of a scan over its sketches (which are all, if
+// it is small). Measured in docs/performance.md.
 const (
 	PlanExact  = "exact"
 	PlanSketch = "sketch"
-	planHNSW   = "hnsw"
 )
 
 // Depths is how far a search by meaning goes in a place: in memory, so many sketches that differ least are

@@ -8,41 +8,26 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// PostgresNearest searches sketches in memory, as SQLite's does, where there is room for a tenant's and
-// they have been read. Else pgvector does: it scans the sketches of small places and walks the graphs of
-// large ones, side by side. The database compares the vectors that are not in memory either.
+// PostgresNearest searches sketches in memory, as SQLite's does, where they have been read. Until then pgvector scans
+// them. The database compares the vectors that are not in memory.
 type PostgresNearest struct {
 	meaning *Projection
 	Cache   *IndexCache
-	graphs  graphs
 }
 
-// These settings hold for the statement that they stand before, in one round trip with it. They leave
-// the planner no choice that depends on what it believes about a table. What is searched is in memory or
-// soon will be, and compiling a plan costs more than running it.
-const (
-	scanSettings = `
+// scanSettings hold for the statement that they stand before, in one round trip with it. They leave the planner no
+// choice that depends on what it believes about a table. What is searched is in memory or soon will be, and compiling
+// a plan costs more than running it.
+const scanSettings = `
 	SET LOCAL jit = off;
 	SET LOCAL enable_seqscan = off;
 	SET LOCAL enable_bitmapscan = off;
 	`
-	// A walk gives its first steps at once, and goes on while the filter leaves too few.
-	walkSettings = scanSettings + `
-	SET LOCAL enable_sort = off;
-	SET LOCAL hnsw.ef_search = %d;
-	SET LOCAL hnsw.iterative_scan = relaxed_order;
-	SET LOCAL hnsw.max_scan_tuples = %d;
-	`
-)
-
-// walkSteps is how many pieces a walk may meet before a scan of all that pass is cheaper.
-const walkSteps = 4000
 
 func (n *PostgresNearest) update(e *embedded) { n.Cache.update(e) }
 
@@ -54,61 +39,28 @@ func (n *PostgresNearest) Closest(ctx context.Context, q Question) (Shortlist, e
 	if l != nil {
 		return q.among(ctx, l)
 	}
-	known, err := n.graphs.known(ctx, n.meaning)
-	if err != nil {
-		return Shortlist{}, rows.Failed(ctx, "look at the graphs", err)
-	}
 	s := Shortlist{Pieces: make([][]NearPiece, len(q.Scopes)), Plans: make([]domain.ScopePlan, len(q.Scopes))}
-	var scanned []int
-	var tasks []func(context.Context) error
 	for i, scope := range q.Scopes {
 		s.Plans[i] = domain.ScopePlan{Scope: scope, Plan: PlanSketch}
-		if !known[graphName(n.meaning.Tables, q.search.By.Tenant, scope)] {
-			scanned = append(scanned, i)
-			continue
-		}
-		s.Plans[i].Plan = planHNSW
-		tasks = append(tasks, func(ctx context.Context) error { return n.walk(ctx, q, i, s.Pieces) })
 	}
-	if len(scanned) > 0 {
-		tasks = append(tasks, func(ctx context.Context) error { return n.scan(ctx, q, scanned, s.Pieces) })
-	}
-	if err := q.from.InParallel(ctx, tasks...); err != nil {
+	if err := n.scan(ctx, q, s.Pieces); err != nil {
 		return Shortlist{}, rows.Failed(ctx, "search by meaning", err)
 	}
 	return s, nil
 }
 
 // scan takes, of each place, the pieces whose sketches differ least, from the index alone.
-func (n *PostgresNearest) scan(ctx context.Context, q Question, places []int, into [][]NearPiece) error {
-	listed := make([][]any, len(places))
-	for i, place := range places {
-		listed[i] = []any{place, string(q.Scopes[place])}
+func (n *PostgresNearest) scan(ctx context.Context, q Question, into [][]NearPiece) error {
+	listed := make([][]any, len(q.Scopes))
+	for i, scope := range q.Scopes {
+		listed[i] = []any{i, string(scope)}
 	}
-	// Adding nothing keeps the planner from walking a graph instead.
-	near := n.pieces(q).OrderExpr("(m.sketch <~> ?) + 0", q.bits())
-	first := q.Scopes[places[0]]
+	near := n.pieces(q).OrderExpr("m.sketch <~> ?", q.bits())
+	first := q.Scopes[0]
 	near = n.within(near, first, q.Depths(first).scanned, 2, "place.scope")
 	return n.list(ctx, scanSettings, n.meaning.db.NewRaw(
 		"SELECT place.place, near.number, near.text_hash\nFROM (VALUES ?) AS place (place, scope)\nCROSS JOIN LATERAL (?) AS near",
 		rows.Tuples(listed), near), into)
-}
-
-// walk takes the pieces of a place that its graph meets first. If a filter leaves too few of those that
-// are met, all that pass are scanned.
-func (n *PostgresNearest) walk(ctx context.Context, q Question, place int, into [][]NearPiece) error {
-	scope := q.Scopes[place]
-	depths := q.Depths(scope)
-	steps := min(3*depths.scanned/2, 1000)
-	near := n.pieces(q).OrderExpr("m.sketch <~> ?", q.bits())
-	near = n.within(near, scope, steps, 1.25, string(database.AppendString(nil, string(scope))))
-	settings := fmt.Sprintf(walkSettings, steps, walkSteps)
-	err := n.list(ctx, settings, n.meaning.db.NewRaw("SELECT ?, near.number, near.text_hash FROM (?) AS near", place, near), into)
-	if err == nil && !rows.IsPlain(q.rest) && len(into[place]) < depths.Vectors {
-		into[place] = nil
-		return n.scan(ctx, q, []int{place}, into)
-	}
-	return err
 }
 
 // list reads the rows of a statement: place, number and the hash of the piece's text.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/pgvector/pgvector-go"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -38,7 +39,7 @@ type Projection struct {
 func newMeaning(c *catalogue.Catalogue, tables Tables, embedder embedding.Embedder) *Projection {
 	m := &Projection{catalogue: c, db: c.DB, Tables: tables, Embedder: embedder, analyzer: &analyzer{catalogue: c}}
 	if c.DB.Engine == database.Postgres {
-		m.Nearest = &PostgresNearest{meaning: m, Cache: NewIndexCache(postgresBudget)}
+		m.Nearest = &PostgresNearest{meaning: m, Cache: NewIndexCache(sketchBudget)}
 	} else {
 		m.Nearest = &MemoryNearest{meaning: m, Cache: NewIndexCache(sketchBudget)}
 	}
@@ -279,7 +280,7 @@ func (e *embedded) Done() { e.meaning.Nearest.update(e) }
 // vectorValue is a vector as its column wants it.
 func (m *Projection) vectorValue(v []float32) any {
 	if m.db.Engine == database.Postgres {
-		return VectorText(v)
+		return pgvector.NewHalfVector(v)
 	}
 	return embedding.Encode(v)
 }

@@ -30,7 +30,6 @@ func (s *Service) Work(ctx context.Context) error {
 	var working sync.WaitGroup
 	working.Go(func() { s.knowledge.MaintainModels(ctx) })
 	working.Go(func() { s.accesses.Run(ctx) })
-	working.Go(func() { s.every(ctx, 10*time.Minute, "an index of vectors was not built", s.buildGraphs) })
 	working.Go(func() { s.knowledge.Meaning().HoldSketches(ctx) })
 	working.Go(func() {
 		failed := "an interrupted rebuild does not go on, or a version was not dropped"
@@ -72,14 +71,6 @@ func (s *Service) every(ctx context.Context, interval time.Duration, failed stri
 		case <-ctx.Done():
 		}
 	}
-}
-
-// buildGraphs builds the indexes of vectors that have become worth while.
-func (s *Service) buildGraphs(ctx context.Context) (err error) {
-	for _, meaning := range s.knowledge.Meanings() {
-		err = errors.Join(err, meaning.BuildGraph(ctx))
-	}
-	return err
 }
 
 // writeUses records when keys were used, for the last time after ctx has ended.
