@@ -47,6 +47,9 @@ func TestMain(m *testing.M) {
 //	humble                     on PostgreSQL, lets DATABASE_URL name a role that owns nothing
 //	keep NAME                  lets NAME be the key that was printed last, and NAME_PREFIX its prefix
 //	behind STATEMENT           changes the database behind everybody's back
+//	filled RELEASE             fills the database with that of an earlier release
+//	same RELEASE               the server must answer about it as that release did
+//	save                       saves the database, with the flag -fill
 //	statement STATEMENT        runs a statement on the database, which no server may be using
 //	files WORD                 the word must be in the files of the database; with ! in none
 //
@@ -57,6 +60,9 @@ func TestScripts(t *testing.T) {
 	if err != nil || len(both) == 0 {
 		t.Fatalf("testdata/engines: %d scripts, %v", len(both), err)
 	}
+	if *fill != "" {
+		both = []string{"testdata/filled/fill.txtar"}
+	}
 	for engine, newDatabase := range map[database.Engine]func(testing.TB) string{
 		database.SQLite:   databasetest.SQLite,
 		database.Postgres: databasetest.Postgres,
@@ -64,7 +70,7 @@ func TestScripts(t *testing.T) {
 		t.Run(engine.String(), func(t *testing.T) {
 			t.Parallel()
 			directory := ""
-			if engine == database.SQLite {
+			if engine == database.SQLite && *fill == "" {
 				directory = "testdata/script"
 			}
 			testscript.Run(t, testscript.Params{
@@ -95,7 +101,7 @@ func TestScripts(t *testing.T) {
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
 					"many": many, "occupied": occupied, "locked": locked, "schema": schema, "behind": behind, "statement": statement, "phase": phase, "gauge": gauge,
 					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
-					"keep": keep, "humble": humble, "host": host, "crowd": crowd, "leave": leave, "ask": ask,
+					"filled": filled, "same": same, "save": save, "keep": keep, "humble": humble, "host": host, "crowd": crowd, "leave": leave, "ask": ask,
 				},
 				Condition: func(name string) (bool, error) {
 					return name == engine.String(), nil

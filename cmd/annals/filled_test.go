@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/annals-kb/annals/database"
+)
+
+var fill = flag.String("fill", "", "the release whose databases testdata/filled/fill.txtar fills and saves")
+
+// filledWith are the commands whose answers about a filled database a later release must give, too.
+var filledWith = [][]string{
+	{"list", "--json", "--limit", "100"},
+	{"get", "--json", "backoff"},
+	{"get", "--json", "profile"},
+	{"get", "--json", "deploy"},
+	{"get", "--json", "invoices"},
+	{"history", "--json", "invoices"},
+	{"history", "--json", "secret"},
+	{"history", "--json", "returned"},
+	{"search", "--json", "how do I treat a rate-limited API?", "--as", "user:bob"},
+	{"search", "--json", "编码风格", "--as", "user:123"},
+	{"list", "--json", "--as-of", "20", "--limit", "100"},
+	{"session", "show", "--json", "talk"},
+	{"report", "stale", "--json"},
+}
+
+// filledFile is where a release's database is saved, and the answers about it, but for the ends of their names.
+func filledFile(ts *testscript.TestScript, release string) string {
+	file, err := filepath.Abs(filepath.Join("testdata", "filled", release, ts.Getenv("ENGINE")))
+	ts.Check(err)
+	return file
+}
+
+// save writes the script's database and its answers into testdata/filled: a copy of SQLite's file, and what pg_dump says.
+func save(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 || *fill == "" {
+		ts.Fatalf("usage: save, with the flag -fill")
+	}
+	file := filledFile(ts, *fill)
+	ts.Check(os.MkdirAll(filepath.Dir(file), 0o755)) //nolint:gosec // part of the repository
+	dump := exec.CommandContext(context.Background(), "pg_dump", "--inserts", "--no-owner", "--no-privileges", ts.Getenv("DATABASE_URL"))
+	if ts.Getenv("ENGINE") == database.SQLite.String() {
+		dump = exec.CommandContext(context.Background(), "cat", sqliteFile(ts))
+	}
+	contents, err := dump.Output()
+	ts.Check(err)
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err = w.Write(contents)
+	ts.Check(err)
+	ts.Check(w.Close())
+	ts.Check(os.WriteFile(file+".gz", packed.Bytes(), 0o644)) //nolint:gosec // part of the repository
+	serving(ts, false, nil)
+	answers, err := json.MarshalIndent(answersNow(ts), "", " ")
+	ts.Check(err)
+	ts.Check(os.WriteFile(file+".json", append(answers, '\n'), 0o644)) //nolint:gosec // part of the repository
+	ts.Check(ts.Exec("annals", "proof", "key"))
+	ts.Check(os.WriteFile(file+".key", []byte(ts.ReadFile("stdout")), 0o644)) //nolint:gosec // part of the repository
+}
+
+func sqliteFile(ts *testscript.TestScript) string {
+	return strings.TrimPrefix(ts.Getenv("DATABASE_URL"), "sqlite:")
+}
+
+// filled fills the script's empty database with that of a release, and lets KEY be the one that signed its checkpoints.
+func filled(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: filled RELEASE")
+	}
+	packed, err := os.Open(filledFile(ts, args[0]) + ".gz")
+	ts.Check(err)
+	defer packed.Close()
+	r, err := gzip.NewReader(packed)
+	ts.Check(err)
+	contents, err := io.ReadAll(r)
+	ts.Check(err)
+	ts.Setenv("KEY", strings.TrimSpace(ts.ReadFile(filledFile(ts, args[0])+".key")))
+	if ts.Getenv("ENGINE") == database.SQLite.String() {
+		ts.Check(os.WriteFile(sqliteFile(ts), contents, 0o600))
+		return
+	}
+	var statements strings.Builder
+	for line := range strings.Lines(string(contents)) {
+		if !strings.HasPrefix(line, `\`) { // for psql
+			statements.WriteString(line)
+		}
+	}
+	statement(ts, false, []string{statements.String()})
+}
+
+// same asks what was asked when the database was filled, and wants everything that was answered then.
+func same(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: same RELEASE")
+	}
+	var want map[string]any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(filledFile(ts, args[0])+".json")), &want))
+	got := answersNow(ts)
+	for command := range want {
+		if at := lost("", want[command], got[command]); at != "" {
+			ts.Fatalf("annals %s: %s is not what it was: got %v, want %v", command, at, got[command], want[command])
+		}
+	}
+}
+
+// answersNow are the answers of the running server.
+func answersNow(ts *testscript.TestScript) map[string]any {
+	answers := map[string]any{}
+	for _, command := range filledWith {
+		ts.Check(ts.Exec("annals", command...))
+		var answer any
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &answer))
+		answers[strings.Join(command, " ")] = answer
+	}
+	return answers
+}
+
+// lost is where something that an answer had is missing or different, empty if nothing is. Fields may have come.
+func lost(at string, want, got any) string {
+	switch want := want.(type) {
+	case map[string]any:
+		fields, _ := got.(map[string]any)
+		for name := range want {
+			if found := lost(at+"/"+name, want[name], fields[name]); found != "" {
+				return found
+			}
+		}
+	case []any:
+		elements, _ := got.([]any)
+		if len(elements) != len(want) {
+			return at
+		}
+		for i := range want {
+			if found := lost(fmt.Sprintf("%s/%d", at, i), want[i], elements[i]); found != "" {
+				return found
+			}
+		}
+	case float64: // cosines differ in their last digits by who computes them
+		if number, is := got.(float64); !is || math.Abs(number-want) > 1e-6 {
+			return at
+		}
+	default:
+		if want != got {
+			return at
+		}
+	}
+	return ""
+}
