@@ -45,13 +45,7 @@ func requestID(r *http.Request) string {
 }
 
 // newID is a UUIDv7: unique, and in order of time.
-func newID() string {
-	id, err := uuid.NewV7()
-	if err != nil { // the system has no randomness left: crypto/rand never says so
-		return uuid.NewString()
-	}
-	return id.String()
-}
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // printable tells whether s is short and of visible ASCII characters.
 func printable(s string) bool {

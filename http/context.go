@@ -16,11 +16,10 @@ func (s *Server) contextRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "context", Method: http.MethodPost, Path: "/v1/context", Tags: []string{"Questions"},
 		Summary: "What an agent should know at a moment of its work",
-		Description: "It is what a search finds, arranged by kind: at start the user's profile, the surest first, and " +
-			"then what fits the task, if there is one; " +
-			"at focus what fits a goal; for a query what fits that; at analysis what fits the task and the first failure. " +
-			"Contested items stand apart: " +
-			"agents must not rely on them. It comes as items and as two texts for prompts, both empty where nothing is known.",
+		Description: "It is what a search finds, arranged by kind: at start the user's profile, the surest first, and then " +
+			"what fits the task, if there is one; at focus what fits a goal; for a query what fits that; at analysis what " +
+			"fits the task and the first failure. Contested items stand apart: agents must not rely on them. It comes as " +
+			"items and as two texts for prompts, both empty where nothing is known.",
 		RequestBody: bodies(s, true, map[string]any{jsonType: api.ContextRequest{}}),
 		Errors: []int{
 			http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,

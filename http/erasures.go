@@ -141,9 +141,8 @@ func (s erasures) erasureRoutes() {
 	handle(s.Server, huma.Operation{
 		OperationID: "order-erasure", Method: http.MethodPost, Path: "/v1/erasures", Tags: tags,
 		DefaultStatus: http.StatusAccepted, Summary: "Erase everything of an entity",
-		Description: "For admins, and for the entity itself. The order is recorded and carried out in the background, " +
-			"item by item, " +
-			"and goes on after a restart. What is under legal hold or belongs to another entity is left and named.",
+		Description: "For admins, and for the entity itself. The order is recorded and carried out in the background, item " +
+			"by item, and goes on after a restart. What is under legal hold or belongs to another entity is left and named.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.ErasureOrder{}}), Errors: writeErrors,
 	}, s.orderErasure)
 	handle(s.Server, huma.Operation{

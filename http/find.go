@@ -45,13 +45,12 @@ type findInput struct {
 	ID   string    `path:"id" doc:"The item's id."`
 	AsOf body.AsOf `query:"as_of"`
 
-	MinPosition integer `query:"min_position" doc:"Wait until the answer is as new as this position of the log, the Annals-Position of a write; also as the header Annals-Min-Position. 503 if that takes too long."`
-	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
+	Waiting
 }
 
 func (s *Server) find(ctx context.Context, c *call, in *findInput) (*found, error) {
 	at := in.AsOf.Parse(&c.found)
-	if err := s.await(ctx, c, in.MinPosition, in.MaxWait, false); err != nil {
+	if err := s.await(ctx, c, in.Waiting, false); err != nil {
 		return nil, err
 	}
 	if !at.IsNow() {
@@ -113,6 +112,12 @@ func fullOf(k *domain.Knowledge, feedback domain.Feedback) *api.Knowledge {
 	return body
 }
 
+// Waiting are the parameters of what can wait for a write.
+type Waiting struct {
+	MinPosition integer `query:"min_position" doc:"Wait until the answer is as new as this position of the log, the Annals-Position of a write; also as the header Annals-Min-Position. 503 if that takes too long."`
+	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
+}
+
 // How long a read waits for min_position, and at most.
 const (
 	usualWait   = 5 * time.Second
@@ -122,14 +127,14 @@ const (
 // await waits, if the caller asks for it, until the answer is as new as min_position, which is the
 // Annals-Position of a write: what is written with the log always is, and a search needs the vectors. The
 // header says the same as the parameter.
-func (s *Server) await(ctx context.Context, c *call, position, wait integer, search bool) error {
+func (s *Server) await(ctx context.Context, c *call, in Waiting, search bool) error {
 	const header = "Annals-Min-Position"
 	var found domain.Problems
-	wanted := position.read(&found, "min_position", 0, noLimit)
-	if position == "" {
+	wanted := in.MinPosition.read(&found, "min_position", 0, noLimit)
+	if in.MinPosition == "" {
 		wanted = integer(c.request.Header.Get(header)).read(&found, header, 0, noLimit)
 	}
-	patience := cmp.Or(time.Duration(wait.read(&found, "max_wait", 1, longestWait))*time.Second, usualWait)
+	patience := cmp.Or(time.Duration(in.MaxWait.read(&found, "max_wait", 1, longestWait))*time.Second, usualWait)
 	if err := merge(c.found, found.Err()); err != nil || wanted == 0 {
 		return err
 	}

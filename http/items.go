@@ -21,11 +21,10 @@ func (s *Server) knowledgeRoutes() {
 		OperationID: "remember", Method: http.MethodPost, Path: many, Tags: []string{tag},
 		Summary: "Remember one item, or many",
 		Description: "An object is one item: 201. An array, or one object per line (" + linesType + "), is many: " +
-			"they are taken 500 to a commit while they arrive, and answered with one line each, in order. " +
-			"A bad record does not affect the others; the same content again is unchanged. " +
-			"With If-Match, which is for one item, update=true revises only the revision that you read. " +
-			"To avoid duplicates under concurrent writes, search with position first and send that position as " +
-			"unless_said_since.",
+			"they are taken 500 to a commit while they arrive, and answered with one line each, in order. A bad record does " +
+			"not affect the others; the same content again is unchanged. With If-Match, which is for one item, update=true " +
+			"revises only the revision that you read. To avoid duplicates under concurrent writes, search with position first " +
+			"and send that position as unless_said_since.",
 		RequestBody: orMany(bodies(s, true, map[string]any{jsonType: api.Knowledge{}, linesType: api.Knowledge{}})),
 		Responses:   s.remembered(), Errors: append([]int{http.StatusPreconditionFailed}, writeErrors...),
 	}, s.remember)

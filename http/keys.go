@@ -23,7 +23,8 @@ func issuedKeyOf(tenant string, k domain.IssuedKey) api.IssuedKey {
 	return api.IssuedKey{
 		Prefix: k.Prefix, Tenant: tenant, Subject: string(k.Subject), Role: string(k.Role), ActsFor: k.ActsFor,
 		PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(), ExpiresAt: known(k.ExpiresAt),
-		Memberships: toStrings(k.Memberships), RevokedAt: known(k.RevokedAt), UsedAt: known(k.UsedAt), ReplacedBy: k.ReplacedBy, Replaces: k.Replaces,
+		Memberships: toStrings(k.Memberships), RevokedAt: known(k.RevokedAt), UsedAt: known(k.UsedAt),
+		ReplacedBy: k.ReplacedBy, Replaces: k.Replaces,
 	}
 }
 

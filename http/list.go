@@ -32,8 +32,7 @@ type listInput struct {
 	Limit       integer   `query:"limit" doc:"1 to 100; 20 if left out."`
 	Cursor      string    `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
 
-	MinPosition integer `query:"min_position" doc:"Wait until the answer is as new as this position of the log, the Annals-Position of a write; also as the header Annals-Min-Position. 503 if that takes too long."`
-	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
+	Waiting
 }
 
 // listQuestion is the question that the cursors of a list belong to.
@@ -49,7 +48,7 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*output[api.
 	if err := merge(c.found, renamed(filter.Validate(), listNames)); err != nil {
 		return nil, err
 	}
-	if err := s.await(ctx, c, in.MinPosition, in.MaxWait, false); err != nil {
+	if err := s.await(ctx, c, in.Waiting, false); err != nil {
 		return nil, err
 	}
 	at, err := s.resolveAsOf(ctx, c, at)
@@ -67,7 +66,9 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*output[api.
 	if err != nil {
 		return nil, err
 	}
-	s.recordRetrieval(c, "list", len(got.Items), func(i int) domain.Retrieved { return domain.Retrieved{ID: got.Items[i].ID} })
+	s.recordRetrieval(c, "list", len(got.Items), func(i int) domain.Retrieved {
+		return domain.Retrieved{ID: got.Items[i].ID}
+	})
 	out := api.Page[*api.Knowledge]{Items: make([]*api.Knowledge, len(got.Items)), NextCursor: cursor(got.Next, question)}
 	for i, k := range got.Items {
 		out.Items[i] = knowledgeOf(k)

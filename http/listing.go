@@ -255,7 +255,8 @@ func cursor(place int64, question any) string {
 	return base64.RawURLEncoding.EncodeToString(append(placeBytes(place), sealOf(place, question)...))
 }
 
-const notItsCursor = "does not belong to this question: send next_cursor as it came, with the same filters, or begin without"
+const notItsCursor = "does not belong to this question: send next_cursor as it came, with the same filters, " +
+	"or begin without"
 
 // placeOf reads a cursor: 0 without one, a refusal if it came from another question.
 func placeOf(given string, question any) (int64, error) {

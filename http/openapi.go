@@ -70,11 +70,13 @@ func keys() map[string]*huma.SecurityScheme {
 		"bearer": {
 			Type: "http", Scheme: "bearer",
 			Description: "A key, which annals key create or POST /v1/keys gives, or a token of the issuer that the server " +
-				"believes. " +
-				"None is needed in no-auth mode: until the first key is issued, if there is no root key and no issuer. Then " +
-				"the server should be reachable from its own machine only.",
+				"believes. None is needed in no-auth mode: until the first key is issued, if there is no root key and no issuer. " +
+				"Then the server should be reachable from its own machine only.",
 		},
-		"key": {Type: "apiKey", In: "header", Name: "X-API-Key", Description: "The same, for clients that send no Authorization."},
+		"key": {
+			Type: "apiKey", In: "header", Name: "X-API-Key",
+			Description: "The same, for clients that send no Authorization.",
+		},
 	}
 }
 
@@ -118,7 +120,8 @@ func (s *Server) document(op *huma.Operation) {
 	op.SkipValidateParams = true // parameters are read together with the body
 	shared := []string{"Annals-Actor", "Annals-On-Behalf-Of", "Annals-Tenant", "X-Request-Id"}
 	common := []int{
-		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity,
+		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
 	}
 	if op.Method != http.MethodGet && op.OperationID != "search" && !strings.HasPrefix(op.Path, projectionPath) {
 		common = append(common, http.StatusInsufficientStorage)
@@ -210,8 +213,7 @@ func describeMCP(api *huma.OpenAPI) {
 		OperationID: "mcp", Method: http.MethodPost, Path: "/mcp", Tags: []string{"Operation"},
 		Summary: "Call the MCP server",
 		Description: "A message of the Model Context Protocol (JSON-RPC 2.0), with Accept: application/json, " +
-			"text/event-stream. " +
-			"docs/agents.md describes the tools.",
+			"text/event-stream. docs/agents.md describes the tools.",
 		RequestBody: &huma.RequestBody{Required: true, Content: message},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The answer to the message", Content: map[string]*huma.MediaType{

@@ -115,7 +115,9 @@ func (s operations) healthy(context.Context, *struct{}) (*healthOutput, error) {
 }
 
 // withoutParameters answers requests without parameters, and refuses every parameter: there are none.
-func withoutParameters[O any](answer func(context.Context, *struct{}) (*O, error)) func(context.Context, *struct{}) (*O, error) {
+func withoutParameters[O any](
+	answer func(context.Context, *struct{}) (*O, error),
+) func(context.Context, *struct{}) (*O, error) {
 	return func(ctx context.Context, in *struct{}) (*O, error) {
 		c := callOf(ctx)
 		c.parameters(nil)

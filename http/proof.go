@@ -49,9 +49,8 @@ func (s proofs) proofRoutes() {
 		OperationID: "export-log", Method: http.MethodGet, Path: "/v1/log/export", Tags: tags,
 		Summary: "Export the log as it is stored, with what proves it",
 		Description: "One record a line, every column as the bytes that were hashed, and a last line with a signed " +
-			"checkpoint: " +
-			"annals verify FILE needs nothing else but the public key. A file without its last line is not whole. For " +
-			"auditors and admins.",
+			"checkpoint: annals verify FILE needs nothing else but the public key. A file without its last line is not whole. " +
+			"For auditors and admins.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The records, oldest first, and a manifest",
 			Content: map[string]*huma.MediaType{

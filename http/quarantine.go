@@ -18,9 +18,8 @@ func (s projections) quarantineRoutes() {
 	lookup(s.Server, huma.Operation{
 		OperationID: "see-quarantine", Method: http.MethodGet, Path: quarantinePath, Tags: tags,
 		Summary: "See which streams a background projection passes over, and why",
-		Description: "An event that it could not take in, though nothing was down, puts its stream here; all other " +
-			"streams go on. " +
-			"The events wait in the log. For admins.",
+		Description: "An event that it could not take in, though nothing was down, puts its stream here; all other streams " +
+			"go on. The events wait in the log. For admins.",
 		Errors: refusals,
 	}, s.seeQuarantine)
 	lookup(s.Server, huma.Operation{
@@ -40,8 +39,7 @@ func (s projections) quarantineRoutes() {
 		OperationID: "reread", Method: http.MethodPost, Path: projectionPath + "/reread", Tags: tags,
 		Summary: "Let a background projection read the log again from its beginning",
 		Description: "After the log was restored to an earlier state without it, for example. Until it has caught up, " +
-			"answers are as " +
-			"they were. Vectors are kept by the hash of their text: no model is asked twice. For admins.",
+			"answers are as they were. Vectors are kept by the hash of their text: no model is asked twice. For admins.",
 		DefaultStatus: http.StatusAccepted, Errors: refusals,
 	}, s.reread)
 }
@@ -75,7 +73,9 @@ func (s projections) requireAdmin(c *call) (Background, error) {
 	return s.cfg.Background, c.found.Err()
 }
 
-func (s projections) seeQuarantine(ctx context.Context, c *call, in *projectionInput) (out api.Short[api.Quarantined], err error) {
+func (s projections) seeQuarantine(
+	ctx context.Context, c *call, in *projectionInput,
+) (out api.Short[api.Quarantined], err error) {
 	background, err := s.requireAdmin(c)
 	if err != nil {
 		return out, err
@@ -88,7 +88,9 @@ func (s projections) seeQuarantine(ctx context.Context, c *call, in *projectionI
 	return out, err
 }
 
-func (s projections) replayQuarantine(ctx context.Context, c *call, in *streamInput) (out api.Short[api.Replayed], err error) {
+func (s projections) replayQuarantine(
+	ctx context.Context, c *call, in *streamInput,
+) (out api.Short[api.Replayed], err error) {
 	background, err := s.requireAdmin(c)
 	if err != nil {
 		return out, err
@@ -109,7 +111,9 @@ func (s projections) replayQuarantine(ctx context.Context, c *call, in *streamIn
 	return out, err
 }
 
-func (s projections) skipQuarantine(ctx context.Context, c *call, in *skipInput) (*output[api.Short[api.Skipped]], error) {
+func (s projections) skipQuarantine(
+	ctx context.Context, c *call, in *skipInput,
+) (*output[api.Short[api.Skipped]], error) {
 	all := in.All.read(&c.found, "all")
 	if (in.Stream == "") != (all != nil && *all) {
 		c.found.Add("stream", "name one, or say all=true")

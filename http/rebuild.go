@@ -25,10 +25,9 @@ func (s projections) rebuildRoutes() {
 		OperationID: "start-rebuild", Method: http.MethodPost, Path: rebuildPath, Tags: tags,
 		Summary: "Compute a projection anew from the log, beside the one that is read",
 		Description: "Reading and writing go on. The new version is verified against an independent fold of the log and " +
-			"against the " +
-			"active version; only if both agree, but for what the change intends, is it switched to. One rebuild runs at a " +
-			"time. " +
-			"With what_if it is built and compared only to see what would change, never read, and thrown away. For root.",
+			"against the active version; only if both agree, but for what the change intends, is it switched to. One rebuild " +
+			"runs at a time. With what_if it is built and compared only to see what would change, never read, and thrown " +
+			"away. For root.",
 		DefaultStatus: http.StatusAccepted, Errors: refusals,
 	}, s.startRebuild)
 	lookup(s.Server, huma.Operation{
@@ -81,7 +80,8 @@ type startInput struct {
 
 func (in *startInput) order(p *domain.Problems) domain.RebuildOrder {
 	return domain.RebuildOrder{
-		Confidence: in.Confidence, WhatIf: valueOf(in.WhatIf.read(p, "what_if")), Repair: valueOf(in.Repair.read(p, "repair")),
+		Confidence: in.Confidence, WhatIf: valueOf(in.WhatIf.read(p, "what_if")),
+		Repair: valueOf(in.Repair.read(p, "repair")),
 	}
 }
 

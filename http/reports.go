@@ -39,8 +39,11 @@ func (s reports) reportRoutes() {
 		s.Server, "declining", "List the knowledge whose confidence fell furthest",
 		"The last thirty days, unless from is given. ", listed[api.ItemStanding](s.Server), s.reportDeclining,
 	)
-	report(s.Server, "usage", "List who was given an item, or found it helpful",
-		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", listed[api.Usage](s.Server), s.reportUsage)
+	report(
+		s.Server, "usage", "List who was given an item, or found it helpful",
+		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ",
+		listed[api.Usage](s.Server), s.reportUsage,
+	)
 	report(
 		s.Server, "denials", "List what was denied to whom", "Members read what was denied to them. ",
 		listed[api.Usage](s.Server), s.reportDenials,
@@ -182,7 +185,8 @@ func (s reports) reportDeclining(ctx context.Context, c *call, in *standingsInpu
 
 func (s reports) standings(
 	ctx context.Context, c *call, in *standingsInput,
-	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.ReportItem, error), show func(domain.ReportItem) api.ItemStanding,
+	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.ReportItem, error),
+	show func(domain.ReportItem) api.ItemStanding,
 ) (*streamed, error) {
 	format, err := c.reportFormat()
 	if err != nil {

@@ -33,9 +33,8 @@ func (s scrubbings) scrubbingRoutes() {
 	handle(s.Server, huma.Operation{
 		OperationID: "change-scrubbing", Method: http.MethodPut, Path: path, Tags: tags,
 		Summary: "Change what is redacted in what people write",
-		Description: "For admins. All rules are replaced, from now on: what is recorded already stays as it is until it " +
-			"is redacted. " +
-			"Every server follows within a second.",
+		Description: "For admins. All rules are replaced, from now on: what is recorded already stays as it is until it is " +
+			"redacted. Every server follows within a second.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.Scrubbing{}}),
 		Errors: []int{
 			http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
@@ -103,9 +102,8 @@ func (s scrubbings) redactionRoutes() {
 		OperationID: "redact", Method: http.MethodPost, Path: "/v1/scrubbing/redactions", Tags: tags,
 		Summary: "Redact what is recorded, by today's rules",
 		Description: "For admins. Each text in which something is found is destroyed for good, and what is left of it " +
-			"stands beside a new event, text.redacted: " +
-			"items, lists, searches, histories and answers about the past read that. Works for some seconds: go on until " +
-			"there is no next_cursor. Redacting again finds nothing.",
+			"stands beside a new event, text.redacted: items, lists, searches, histories and answers about the past read " +
+			"that. Works for some seconds: go on until there is no next_cursor. Redacting again finds nothing.",
 		Errors: []int{http.StatusBadRequest, http.StatusConflict},
 	}, s.redact)
 }

@@ -14,8 +14,7 @@ import (
 )
 
 type searchInput struct {
-	MinPosition integer `query:"min_position" doc:"Wait until the answer is as new as this position of the log, the Annals-Position of a write; also as the header Annals-Min-Position. 503 if that takes too long."`
-	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
+	Waiting
 }
 
 func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*output[api.SearchAnswer], error) {
@@ -32,7 +31,7 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*outp
 	if err := merge(c.found, renamed(err, names)); err != nil {
 		return nil, err
 	}
-	if err := s.await(ctx, c, asked.MinPosition, asked.MaxWait, true); err != nil {
+	if err := s.await(ctx, c, asked.Waiting, true); err != nil {
 		return nil, err
 	}
 	if at, err = s.resolveAsOf(ctx, c, at); err != nil {
@@ -164,7 +163,8 @@ func (s *Server) questionRoutes() {
 		Summary: "Read the log, or follow it",
 		Description: "A page of JSON, the whole list as " + linesType + " or " + csvType +
 			", or what is recorded from now on and for ever as " +
-			streamType + ": Last-Event-ID resumes. Auditors and admins read everything; members read what happened to what they may see now.",
+			streamType + ": Last-Event-ID resumes. Auditors and admins read everything; members read what happened to " +
+			"what they may see now.",
 		Parameters: []*huma.Param{parameter("Last-Event-ID")},
 		Responses:  listed[api.Event](s, streamType), Errors: []int{http.StatusBadRequest, http.StatusNotAcceptable},
 	}, s.events)

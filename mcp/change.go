@@ -78,7 +78,8 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 // rememberNew remembers what was not known at a position of the log.
 func rememberNew(ctx context.Context, api *client.Client, in arguments, looked int64) (client.Receipt, error) {
 	k := client.Knowledge{
-		Content: in.text("content"), Category: in.text("category"), Polarity: in.text("polarity"), Task: in.text("task"), Scopes: in.texts("scopes"),
+		Content: in.text("content"), Category: in.text("category"), Polarity: in.text("polarity"),
+		Task: in.text("task"), Scopes: in.texts("scopes"),
 	}
 	share := len(in.texts("scopes")) == 0 && !domain.Category(in.text("category")).AboutUser()
 	if share { // it lies where the clients of OpenViking look for what agents share
@@ -98,7 +99,8 @@ var outcomes = map[string]string{"created": "Saved", "revised": "Revised", "unch
 
 func save(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	k := client.Knowledge{
-		ID: in.text("id"), Type: in.text("type"), Category: in.text("category"), Polarity: in.text("polarity"), Task: in.text("task"), Content: in.text("content"),
+		ID: in.text("id"), Type: in.text("type"), Category: in.text("category"), Polarity: in.text("polarity"),
+		Task: in.text("task"), Content: in.text("content"),
 		Abstract: in.text("abstract"), Owner: in.text("owner"), Scopes: in.texts("scopes"), Reason: in.text("reason"),
 	}
 	if len(in["tags"]) > 0 {
@@ -161,14 +163,16 @@ func giveFeedback(ctx context.Context, api *client.Client, in arguments) (any, s
 	if err != nil {
 		return nil, "", err
 	}
-	done, err := api.GiveFeedback(
-		ctx, id, client.Vote{Verdict: in.text("verdict"), Query: in.text("query"), Outcome: in.text("outcome"), TraceID: in.text("trace_id")},
-	)
+	done, err := api.GiveFeedback(ctx, id, client.Vote{
+		Verdict: in.text("verdict"), Query: in.text("query"), Outcome: in.text("outcome"), TraceID: in.text("trace_id"),
+	})
 	if err != nil {
 		return nil, "", err
 	}
 	c := changedOf(done)
-	said := fmt.Sprintf("Found %s %s; its confidence is %.2f now", in.text("verdict"), c.URI, *cmp.Or(c.Confidence, new(float64)))
+	said := fmt.Sprintf(
+		"Found %s %s; its confidence is %.2f now", in.text("verdict"), c.URI, *cmp.Or(c.Confidence, new(float64)),
+	)
 	if c.Replaced = replaced(ctx, api, done); c.Replaced {
 		said += replacedNote[in.text("trace_id") == ""]
 	}

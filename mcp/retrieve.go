@@ -48,9 +48,12 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 	abstract := int(domain.Abstract)
 	limit := in.number("limit", defaultHits)
 	question := client.Search{Query: in.text("query"), Limit: &limit, Level: &abstract}
-	found := retrieved{Query: in.text("query"), Category: in.text("category"), TargetURI: directoryOf(in.text("category")), Results: []hit{}}
+	category := in.text("category")
+	found := retrieved{
+		Query: in.text("query"), Category: category, TargetURI: directoryOf(category), Results: []hit{},
+	}
 	seen, visible := map[string]bool{}, int64(0)
-	all := searches(question, in.text("category"))
+	all := searches(question, category)
 	for _, search := range all {
 		answer, err := api.Search(ctx, search)
 		if err != nil {
@@ -74,7 +77,7 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 	found.Count = len(found.Results)
 	found.Warning = found.warning()
 	if found.Count == 0 {
-		found.Hint = hint(visible, in.text("category"))
+		found.Hint = hint(visible, category)
 	}
 	return found, found.String(), nil
 }

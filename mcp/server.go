@@ -30,7 +30,8 @@ type Server struct {
 }
 
 const instructions = `Annals is the memory that people and agents share, with a history of everything in it.
-Retrieve before you start on a task and when something fails; remember what will help the next one, failures too (polarity negative).
+` + "Retrieve before you start on a task and when something fails; remember what will help the next one, " +
+	`failures too (polarity negative).
 Say with give_feedback whether what you retrieved helped; report what is out of date; forget only what the user asks you to forget.`
 
 // New makes a server.

@@ -2,7 +2,8 @@ package mcp
 
 import "github.com/annals-kb/annals/domain"
 
-const kindsOfKnowledge = "preferences, profile, entities and events are about the user; tools, patterns, skills, cases and antipatterns about work."
+const kindsOfKnowledge = "preferences, profile, entities and events are about the user; " +
+	"tools, patterns, skills, cases and antipatterns about work."
 
 var (
 	aQuery = field{
@@ -50,8 +51,11 @@ func tools() []tool {
 			},
 			description: "Find what is known about something: preferences of the user, how tools behave, cases, patterns, " +
 				"skills, failures to avoid. The nearest scope comes first. Use it before a task, and when something fails.",
-			input: []field{aQuery, aCategory.with(categories(), false), {name: "limit", kind: "integer", most: domain.MaxLimit, description: "At most so many; 5 if left out."}},
-			do:    retrieve,
+			input: []field{
+				aQuery, aCategory.with(categories(), false),
+				{name: "limit", kind: "integer", most: domain.MaxLimit, description: "At most so many; 5 if left out."},
+			},
+			do: retrieve,
 		},
 		{
 			name: "remember", title: "Remember", aliases: []string{"openviking_remember"},
@@ -84,7 +88,10 @@ func tools() []tool {
 				}},
 				{name: "query", kind: "string", description: "What it was used for."},
 				{name: "outcome", kind: "string", description: "What happened."},
-				{name: "trace_id", kind: "string", description: "The run that it was used in: one vote counts for each run, or without one for a day."},
+				{
+					name: "trace_id", kind: "string",
+					description: "The run that it was used in: one vote counts for each run, or without one for a day.",
+				},
 			},
 			do: giveFeedback,
 		},
@@ -98,15 +105,29 @@ func tools() []tool {
 				"stays as it is.",
 			input: []field{
 				aContent,
-				{name: "type", kind: "string", description: "What kind of knowledge it is.", required: true, values: words(domain.Types)},
-				{name: "id", kind: id, description: "Yours: letters, digits and . _ ~ -. An item with that id is revised. The server's choice if left out."},
+				{
+					name: "type", kind: "string", description: "What kind of knowledge it is.", required: true,
+					values: words(domain.Types),
+				},
+				{
+					name: "id", kind: id,
+					description: "Yours: letters, digits and . _ ~ -. An item with that id is revised. " +
+						"The server's choice if left out.",
+				},
 				aTask,
 				{name: "abstract", kind: "string", description: "A hundred words or so; derived for a new item if left out."},
 				aCategory.with(categories(), false).saying(
 					"What kind of knowledge it is: " + kindsOfKnowledge,
 				), aPolarity, theScopes,
-				{name: "owner", kind: "string", description: "Who may change it: user:ID, agent:ID, project:ID, team:ID or org:ID. You, if left out."},
-				{name: "tags", kind: "object", description: "Labels: a key with a string or a list of strings. Of an item that is revised the other keys stay; an empty list takes a key away."},
+				{
+					name: "owner", kind: "string",
+					description: "Who may change it: user:ID, agent:ID, project:ID, team:ID or org:ID. You, if left out.",
+				},
+				{
+					name: "tags", kind: "object",
+					description: "Labels: a key with a string or a list of strings. Of an item that is revised the other keys " +
+						"stay; an empty list takes a key away.",
+				},
 				aReason.saying("Why, if it revises an item. It stands in the item's history."),
 			},
 			do: save,
@@ -114,8 +135,10 @@ func tools() []tool {
 		{
 			name: "memory_history", title: "Memory history", reads: true,
 			description: "How an item came to be what it is: who remembered, revised, used, judged and forgot it, when and why.",
-			input:       []field{anItem, {name: "limit", kind: "integer", most: maxEvents, description: "The newest so many events; 50 if left out."}},
-			do:          history,
+			input: []field{anItem, {
+				name: "limit", kind: "integer", most: maxEvents, description: "The newest so many events; 50 if left out.",
+			}},
+			do: history,
 		},
 		{
 			name: "memory_status", title: "Memory status", reads: true, aliases: []string{"openviking_memory_status"},

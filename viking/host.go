@@ -116,7 +116,8 @@ func (in resourceRequest) includesFile(under []string, name string) bool {
 		is, _ := path.Match(pattern, name) // a bad pattern matches nothing
 		return is
 	}
-	hidden := strings.HasPrefix(name, ".") || slices.ContainsFunc(under, func(directory string) bool { return !in.includesDirectory(directory) })
+	hidden := strings.HasPrefix(name, ".") ||
+		slices.ContainsFunc(under, func(directory string) bool { return !in.includesDirectory(directory) })
 	wanted := splitList(in.Include)
 	return !hidden && (len(wanted) == 0 || slices.ContainsFunc(wanted, matches)) &&
 		!slices.ContainsFunc(splitList(in.Exclude), matches)

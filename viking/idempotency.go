@@ -8,22 +8,11 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-const (
-	idempotencyHeader = "Idempotency-Key"
-	longestKey        = 200
-)
+const idempotencyHeader = "Idempotency-Key"
 
-// idempotencyKey is the key under which a request happens once, however often it is sent; empty for none.
-func (q *query) idempotencyKey() string {
-	key := q.request.Header.Get(idempotencyHeader)
-	for _, r := range key {
-		if r <= ' ' || r > '~' || len(key) > longestKey {
-			q.found.Add(idempotencyHeader, "must be at most %d visible ASCII characters", longestKey)
-			return ""
-		}
-	}
-	return key
-}
+// idempotencyKey is the key under which a request happens once, however often it is sent; empty for none. The server
+// has refused one that cannot be.
+func (q *query) idempotencyKey() string { return q.request.Header.Get(idempotencyHeader) }
 
 // submitIdempotent takes the one command that a request consists of to the log. A request repeated with the same
 // Idempotency-Key happens once and is answered as the first time.

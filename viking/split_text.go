@@ -63,7 +63,11 @@ func (s tree) joinParts(
 	const summaries = 2 // lie before the first part
 	walk := domain.Walk{By: q.caller.Principal, Below: directory, Limit: summaries + 1}
 	items, err := s.reader.Below(ctx, walk)
-	if err != nil || !slices.ContainsFunc(items, func(k *domain.Knowledge) bool { number, _ := partNumber(k); return number == 1 }) {
+	isFirst := func(k *domain.Knowledge) bool {
+		number, _ := partNumber(k)
+		return number == 1
+	}
+	if err != nil || !slices.ContainsFunc(items, isFirst) {
 		return nil, "", err
 	}
 	of := 0
@@ -114,7 +118,10 @@ func (s *Server) writeParts(
 		target.Revisions = []int64{k.Revision}
 		deletions[i] = q.submission(domain.Delete{Target: target})
 	}
-	for _, some := range [][]domain.Submission{deletions[:min(1, len(deletions))], deletions[min(1, len(deletions)):], submissions[:1], submissions[1:]} {
+	first := min(1, len(deletions))
+	for _, some := range [][]domain.Submission{
+		deletions[:first], deletions[first:], submissions[:1], submissions[1:],
+	} {
 		switch err := s.submitAll(ctx, some); {
 		case isGone(err), errors.Is(err, domain.ErrPrecondition), errors.Is(err, domain.ErrTaken):
 			return domain.Refuse(domain.ErrConflict, "another request changed the text at the same time").

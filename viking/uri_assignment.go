@@ -173,10 +173,4 @@ func (q *query) target(k *domain.Knowledge) domain.Target {
 }
 
 // newID is unique, and in order of time.
-func newID() string {
-	id, err := uuid.NewV7()
-	if err != nil { // the system has no randomness left: crypto/rand never says so
-		return uuid.NewString()
-	}
-	return id.String()
-}
+func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -61,7 +61,8 @@ func (b Base) Reader() projections.Reader {
 // Config serves them in no-auth mode: each request sees one tenant where the database has roles for that.
 func (b Base) Config(t *testing.T) annalshttp.Config {
 	return annalshttp.Config{
-		Writer: b.Log, Historian: b.Log, Reader: b.Reader(), Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log},
+		Writer: b.Log, Historian: b.Log, Reader: b.Reader(),
+		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log},
 		Sessions: sessions.Sessions{Log: b.Log},
 		Version:  "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 	}
