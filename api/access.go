@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// NewKey is what somebody asks of a key.
+// NewKey describes the key that the caller asks for.
 type NewKey struct {
 	Subject       string     `json:"subject" example:"agent:crawler" doc:"Whose it is: an entity."`
 	Role          string     `json:"role,omitempty" enum:"member,service,auditor,admin,root" doc:"member if left out."`

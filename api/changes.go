@@ -22,12 +22,12 @@ type Vote struct {
 	Outcome string `json:"outcome,omitempty" maxLength:"2000" doc:"What came of it."`
 }
 
-// Reason says why.
+// Reason is why the caller changes something.
 type Reason struct {
 	Reason string `json:"reason,omitempty" maxLength:"2000"`
 }
 
-// Confirmation says that an item still holds.
+// Confirmation states that an item still holds.
 type Confirmation struct {
 	Reason string     `json:"reason,omitempty" maxLength:"2000"`
 	Until  *time.Time `json:"until,omitempty" doc:"When it should be looked at again; for good if left out."`

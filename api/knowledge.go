@@ -48,7 +48,7 @@ type Knowledge struct {
 	Redacted map[string]int `json:"redacted,omitempty" readOnly:"true" doc:"In the answer to a write: what was taken out of its texts before they were recorded, by class."`
 }
 
-// Source says where an item came from.
+// Source is where an item came from.
 type Source struct {
 	Name        string   `json:"name,omitempty" maxLength:"256" doc:"Of the tool or resource."`
 	Category    string   `json:"category,omitempty" maxLength:"256" example:"exp" doc:"paper, exp, skill, book …"`

@@ -36,7 +36,7 @@ const (
 	CodeUnexpected      = "unexpected"
 )
 
-// Problem is an error as the API shows it (RFC 9457). It never contains a value that somebody
+// Problem is an error as the API shows it (RFC 9457). It never contains a value that a user
 // sent: it may be a secret.
 type Problem struct {
 	Type     string     `json:"type" example:"urn:annals:problem:invalid"`

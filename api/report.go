@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Usage is an occasion on which somebody was given an item or found it helpful, or was denied
+// Usage is an occasion on which an actor was given an item or found it helpful, or was denied
 // something.
 type Usage struct {
 	At            time.Time  `json:"at"`

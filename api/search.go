@@ -78,7 +78,7 @@ type SearchAnswer struct {
 	Position *int64       `json:"position,omitempty" doc:"When asked for: whatever was recorded up to here was looked at, by its words at least. What is remembered with it as unless_said_since is not said twice."`
 }
 
-// Explanation says how an answer came about.
+// Explanation shows how an answer came about.
 type Explanation struct {
 	Audience  []string    `json:"audience" nullable:"false" doc:"The scopes that counted; none means everything in the tenant."`
 	Visible   int64       `json:"visible" doc:"Items in those scopes."`
@@ -89,7 +89,7 @@ type Explanation struct {
 	TookMS    float64     `json:"took_ms"`
 }
 
-// ScopePlan says how the vectors of a scope were searched.
+// ScopePlan shows how the vectors of a scope were searched.
 type ScopePlan struct {
 	Scope string `json:"scope"`
 	Items int64  `json:"items"`

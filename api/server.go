@@ -1,12 +1,12 @@
 package api
 
-// Health says that the process is alive.
+// Health states that the process is alive.
 type Health struct {
 	Status  string `json:"status" enum:"ok"`
 	Version string `json:"version"`
 }
 
-// Readiness says whether requests can be answered, and if not, why.
+// Readiness states whether requests can be answered, and if not, why.
 type Readiness struct {
 	Status string  `json:"status" enum:"ready,not ready,shutting down"`
 	Checks []Check `json:"checks" nullable:"false"`
@@ -19,7 +19,7 @@ type Check struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Welcome says what this is.
+// Welcome names the server.
 type Welcome struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`

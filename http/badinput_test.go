@@ -11,9 +11,6 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/events"
-	annalshttp "github.com/annals-kb/annals/http"
 )
 
 // begin sends the beginning of a body of 1,000 bytes, as no client of HTTP would.
@@ -130,19 +127,6 @@ func TestAnotherWebsiteCannotWriteThroughABrowser(t *testing.T) {
 		if answer.StatusCode != http.StatusForbidden {
 			t.Errorf("a name that points here is answered with %d", answer.StatusCode)
 		}
-	})
-}
-
-func TestWhoAsksTooOftenIsToldWhenToComeBack(t *testing.T) {
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Rate = 0.001 })
-		w.ask("GET", "/v1/knowledge", nil).want(http.StatusOK)
-		refused := w.ask("GET", "/v1/knowledge", nil).want(http.StatusTooManyRequests)
-		if refused.header.Get("Retry-After") == "" {
-			t.Error("Retry-After is missing")
-		}
-		w.ask("GET", "/healthz", nil).want(http.StatusOK)
 	})
 }
 

@@ -132,7 +132,7 @@ func readAny[T any](s *Server, c *call) (value T, sent []byte, err error) {
 	return value, sent, err
 }
 
-// noteMisplaced says of parameters of the URL that stand in the body where they belong.
+// noteMisplaced names the place of parameters of the URL that stand in the body.
 func (c *call) noteMisplaced() {
 	for i, bad := range c.found {
 		if _, is := c.known[bad.Field]; is && bad.Message == body.NoField {

@@ -270,7 +270,7 @@ func (p *timedBody) interrupt() {
 	_ = p.control.SetReadDeadline(time.Unix(1, 0))
 }
 
-// finish leaves the connection to its next request, or to nobody: net/http would wait for a
+// finish leaves the connection to its next request, or closes it: net/http would wait for a
 // rest that may never come.
 func (p *timedBody) finish() {
 	if !p.ended.Load() {

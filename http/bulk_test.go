@@ -14,8 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
 )
 
@@ -206,9 +204,7 @@ func TestABodyThatBreaksOffKeepsWhatWasWhole(t *testing.T) {
 }
 
 func TestWhoeverPausesTooLongIsNotWaitedFor(t *testing.T) {
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Timeout = 500 * time.Millisecond })
+	eachWith(t, func(c *annalshttp.Config) { c.Timeout = 500 * time.Millisecond }, func(t *testing.T, w *world) {
 		conn := w.begin("application/x-ndjson", `{"id":"a","type":"tool","content":"1"}`+"\n")
 		defer conn.Close()
 		answer, _ := io.ReadAll(conn)

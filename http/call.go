@@ -77,7 +77,7 @@ func (c *call) headers() error {
 		CorrelationID: c.header("Annals-Correlation-Id"),
 		CausationID:   c.header("Annals-Causation-Id"),
 	}
-	// A traceparent that cannot be read is to be ignored, says the W3C's recommendation.
+	// The W3C's recommendation requires that a traceparent that cannot be read is ignored.
 	if parent := c.request.Header.Get("Traceparent"); len(parent) == 55 && printable(parent) {
 		c.origin.Traceparent = parent
 	}

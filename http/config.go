@@ -77,14 +77,14 @@ type Config struct {
 	// wait for an answer; a write that the log has begun is answered nevertheless. Of a bulk
 	// request it bounds every pause and every commit instead. 0 for 30 s.
 	Timeout time.Duration
-	// Heartbeat is how often a stream of events that has nothing to tell says that it is alive. 0
+	// Heartbeat is how often a stream sends a sign of life while there are no events. 0
 	// for 15 s.
 	Heartbeat time.Duration
 	// Rate is how many requests per second may be made with one key; twice as many at once. 0 for
 	// no limit.
 	Rate float64
 
-	// Notice is how long /readyz says no, after shutdown began, before new connections are
+	// Notice is how long /readyz answers 503, after shutdown began, before new connections are
 	// refused: a load balancer's polling interval. 0 to refuse at once.
 	Notice time.Duration
 	// PurgeAfter is how long the files may hold what was erased until the server rewrites them. 0 for ever.

@@ -174,7 +174,7 @@ func sseFrame(e domain.Event) string {
 	return "id: " + e.EventID + "\ndata: " + string(data) + "\n\n"
 }
 
-// heartbeat says that the stream is, and makes sure that the caller may still read.
+// heartbeat sends a sign of life, and makes sure that the caller may still read.
 func (f *feed) heartbeat() (end string) {
 	if err := f.permitted(f.call.request.Context()); err != nil {
 		return f.close(endRefused, err)

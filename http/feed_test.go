@@ -153,9 +153,7 @@ func TestAStreamKeepsToWhatItsReaderMaySee(t *testing.T) {
 }
 
 func TestAStreamSaysThatItIsAliveAndWhyItEnds(t *testing.T) {
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Heartbeat = 10 * time.Millisecond })
+	eachWith(t, func(c *annalshttp.Config) { c.Heartbeat = 10 * time.Millisecond }, func(t *testing.T, w *world) {
 		s := w.follow("/v1/events")
 		for range 3 {
 			s.next("comment")

@@ -126,7 +126,7 @@ const (
 
 // await waits, if the caller asks for it, until the answer is as new as min_position, which is the
 // Annals-Position of a write: what is written with the log always is, and a search needs the vectors. The
-// header says the same as the parameter.
+// header has the same meaning as the parameter.
 func (s *Server) await(ctx context.Context, c *call, in Waiting, search bool) error {
 	const header = "Annals-Min-Position"
 	var found domain.Problems

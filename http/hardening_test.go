@@ -91,9 +91,7 @@ func converse(t *testing.T, conn net.Conn, say string) string {
 }
 
 func TestWhoeverSpeaksTooSlowlyIsDropped(t *testing.T) {
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Timeout = time.Second })
+	eachWith(t, func(c *annalshttp.Config) { c.Timeout = time.Second }, func(t *testing.T, w *world) {
 		const head = "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 		for what, c := range map[string]struct{ say, want string }{
 			"nothing":        {"", ""},
@@ -121,9 +119,7 @@ func TestWhoeverSpeaksTooSlowlyIsDropped(t *testing.T) {
 }
 
 func TestWhatIsTooLargeIsRefused(t *testing.T) {
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.MaxBody, c.MaxLine = 4<<10, 1<<10 })
+	eachWith(t, func(c *annalshttp.Config) { c.MaxBody, c.MaxLine = 4<<10, 1<<10 }, func(t *testing.T, w *world) {
 		w.ask("POST", "/v1/knowledge", item("a", strings.Repeat("x", 5<<10))).want(http.StatusRequestEntityTooLarge)
 		w.ask("POST", "/v1/search", strings.NewReader(strings.Repeat(" ", 5<<10)+"{}")).want(http.StatusRequestEntityTooLarge)
 		line := `{"type":"strategy","content":"` + strings.Repeat("x", 2<<10) + "\"}\n"
@@ -162,6 +158,7 @@ func TestALimitIsAKeysOwn(t *testing.T) {
 		if got := refused.header.Get("Retry-After"); got != "1" {
 			t.Errorf("Retry-After: %q", got)
 		}
+		w.ask("GET", "/healthz", nil).want(http.StatusOK)
 		w.ask("GET", "/v1/knowledge", nil, another).want(http.StatusOK)
 		w.ask("GET", "/v1/knowledge", nil, bob).want(http.StatusOK)
 		now = now.Add(time.Second)

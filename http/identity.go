@@ -38,7 +38,7 @@ const (
 var headerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
 
 // withVikingHeaders is p as OpenViking's headers name it. Root, and callers in no-auth mode, may name an
-// account, which is a tenant, and a user, on whose behalf it then acts. For everybody else these headers mean
+// account, which is a tenant, and a user, on whose behalf it then acts. For all others these headers mean
 // nothing.
 func (s identities) withVikingHeaders(r *http.Request, p domain.Principal) (domain.Principal, error) {
 	if !p.CrossesTenants() {
@@ -64,7 +64,7 @@ func (s identities) withVikingHeaders(r *http.Request, p domain.Principal) (doma
 	return p, s.requireTenant(r.Context(), account)
 }
 
-// fromCredentials finds out whose key it is or, in no-auth mode, who the caller says that it is.
+// fromCredentials finds out whose key it is or, in no-auth mode, who the caller claims to be.
 // A key is looked up with every request, so that one that was revoked anywhere is not valid here.
 func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 	key, err := presentedKey(r)
@@ -189,7 +189,7 @@ func rootPrincipal() domain.Principal {
 	}
 }
 
-// onBehalf is p as it says that it acts in this request: root in a tenant, and those who may on behalf of others.
+// onBehalf is p as the headers of this request describe it: root in a tenant, and those who may on behalf of others.
 func (s identities) onBehalf(r *http.Request, p domain.Principal, actsFor bool) (domain.Principal, error) {
 	var found domain.Problems
 	actor, known := p.Subject, p.OnBehalfOf // a token may say on whose behalf it is used
@@ -248,8 +248,7 @@ func (s identities) requireTenant(ctx context.Context, tenant string) error {
 // authenticator finds out who is calling. The error is a refusal for the caller.
 type authenticator func(*http.Request) (domain.Principal, error)
 
-// noAuth believes what the caller says about itself: whoever reaches this machine's loopback
-// is trusted. A website in a browser reaches it too, by letting its own name point here; so no
+// noAuth trusts every caller who reaches this machine's loopback, and what the caller claims. A website in a browser reaches it too, by letting its own name point here; so no
 // name will do that a stranger could register.
 func noAuth(r *http.Request) (domain.Principal, error) {
 	if !local(r.Host) {

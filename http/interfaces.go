@@ -108,7 +108,7 @@ type Prover interface {
 type Probe struct {
 	Name  string                      // such as "database"
 	Check func(context.Context) error // nil when all is well; the text is shown to the caller
-	// Beside says that the server is ready without it, and only does less.
+	// Beside means that the server is ready without it, and only does less.
 	Beside bool
 }
 
@@ -159,7 +159,7 @@ type Eraser interface {
 	Erasure(ctx context.Context, tenant, id string) (domain.ErasureProgress, error)
 	// OrderedBy tells whether p ordered an erasure, in person or for the same one as now.
 	OrderedBy(ctx context.Context, p domain.Principal, id string) (bool, error)
-	// Erasures tells what was erased of p's tenant, and whether files still hold some of it; to whoever operates the
+	// Erasures tells what was erased of p's tenant, and whether files still hold some of it; to an operator of the
 	// server, whether they do of any tenant.
 	Erasures(ctx context.Context, p domain.Principal) (domain.ErasureStatus, error)
 	// SweepFiles rewrites the files, so that they hold nothing of what was erased.

@@ -242,7 +242,7 @@ func cell(value any) string {
 
 func wholeCell(n int64) string { return strconv.FormatInt(n, 10) }
 
-// A cursor says where the following page begins. It is base64url of the place, 8 bytes, and of
+// A cursor names where the following page begins. It is base64url of the place, 8 bytes, and of
 // the first 8 bytes of a SHA-256 over the place and the question that was asked: so it is of
 // use for that question only. It is no secret, and keeps none.
 const cursorBytes = 16
@@ -333,8 +333,8 @@ func (c *call) accepts(offered ...string) (string, error) {
 	return best, nil
 }
 
-// onlyForm is the form of what an operation reads out, and says that there is no other; empty for one that writes, or
-// that picks a form itself.
+// onlyForm is the form of what an operation reads out, and documents that there is no other; empty for one that
+// writes, or that picks a form itself.
 func onlyForm(op *huma.Operation) string {
 	if op.Method != http.MethodGet || slices.Contains(op.Errors, http.StatusNotAcceptable) {
 		return ""

@@ -59,7 +59,7 @@ func (a attempt) allow() error {
 	return nil
 }
 
-// failed counts an invalid key. The error is err, or says to come again later: whether a key of this prefix exists
+// failed counts an invalid key. The error is err, or names the time to wait: whether a key of this prefix exists
 // makes no difference.
 func (a attempt) failed(err error) error {
 	a.mu.Lock()

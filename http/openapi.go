@@ -162,7 +162,7 @@ func bodies(s *Server, required bool, formats map[string]any) *huma.RequestBody 
 	return documented
 }
 
-// orMany says that a JSON body may also be an array of what it is.
+// orMany documents that a JSON body may also be an array of what it is.
 func orMany(documented *huma.RequestBody) *huma.RequestBody {
 	one := documented.Content[jsonType].Schema
 	documented.Content[jsonType].Schema = &huma.Schema{

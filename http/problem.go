@@ -77,7 +77,7 @@ var answers = []answer{
 	{context.Canceled, statusClientClosed, api.CodeCanceled, "The caller left", ""},
 }
 
-// statusClientClosed is never read by anyone: it is what the log says of callers who left.
+// statusClientClosed is for the log alone: the caller left.
 const statusClientClosed = 499
 
 var unexpected = answer{nil, http.StatusInternalServerError, api.CodeUnexpected, "Something went wrong here", ""}
@@ -91,8 +91,8 @@ func answerTo(err error) answer {
 	return unexpected
 }
 
-// problemOf is what the caller is told about err. What the domain or this package did not put
-// into words for callers is not told.
+// problemOf is the answer to err. It omits what the domain or this package did not put
+// into words for callers.
 func problemOf(err error, instance string) *problem {
 	a := answerTo(err)
 	p := &problem{retryAfter: a.retryAfter, Problem: api.Problem{

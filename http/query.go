@@ -12,7 +12,7 @@ import (
 )
 
 // Parameters are kept as they come and read together with everything else, so that all that
-// are wrong are named at once; their types say what the API's description says of them.
+// are wrong are named at once; their types document them.
 type (
 	integer string
 	boolean string

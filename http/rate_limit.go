@@ -86,7 +86,7 @@ func (s *Server) checkRate(by domain.Principal, now time.Time) error {
 	return nil
 }
 
-// tooFast is a refusal that says after how many seconds to come again.
+// tooFast is a refusal with the number of seconds to wait.
 type tooFast struct {
 	error
 	wait string
@@ -101,7 +101,7 @@ func comeAgain(wait int, format string, args ...any) error {
 }
 
 // bucketOf names the bucket of a caller: that of the key, or that of the subject of a token. What an
-// unauthenticated caller says about itself does not count: each name would be a new bucket.
+// unauthenticated caller claims does not count: each name would be a new bucket.
 func bucketOf(p domain.Principal) string {
 	switch {
 	case p.Authentication == "open":

@@ -109,13 +109,13 @@ func write(to io.Writer, body any) {
 	_ = encoder.Encode(body)
 }
 
-// provenance is what a record says of how it came about.
+// provenance is how a record came about.
 type provenance struct {
 	occurred time.Time
 	cause    string
 }
 
-// into adds it to what the request says.
+// into adds it to the origin of the request.
 func (w provenance) into(origin *domain.Origin) {
 	origin.OccurredAt = w.occurred
 	origin.CausationID = cmp.Or(w.cause, origin.CausationID)

@@ -169,7 +169,7 @@ func (s reports) reportStandings(
 	}
 }
 
-// recently is how far back a report of what falls looks unless told.
+// recently is how far back a report of what falls looks by default.
 const recently = 30 * 24 * time.Hour
 
 func (s reports) reportDeclining(ctx context.Context, c *call, in *standingsInput) (*streamed, error) {

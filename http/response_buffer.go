@@ -31,7 +31,7 @@ func newResponseBuffer(to http.ResponseWriter, patience time.Duration, begin fun
 	return o
 }
 
-// add hands answers over. The error says that the caller does not take them any more.
+// add hands answers over. The error means that the caller reads no more.
 func (o *responseBuffer) add(answers []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

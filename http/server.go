@@ -171,7 +171,7 @@ func contextError(ctx context.Context, err error) error {
 	return err
 }
 
-// parameterForm is how a parameter may be given. Of one that is required, its operation says what is missing.
+// parameterForm is how a parameter may be given. Of one that is required, its operation names what is missing.
 type parameterForm struct{ repeatable, required bool }
 
 // queryNames are the parameters that an input's fields are filled from.
@@ -236,10 +236,10 @@ func (s *Server) routes() {
 	s.mountRoutes()
 }
 
-// Serve answers requests on l until ctx ends, then finishes what it accepted: /readyz says no,
+// Serve answers requests on l until ctx ends, then finishes what it accepted: /readyz answers 503,
 // after Config.Notice no connection is accepted any more, and within Config.Drain every request
 // is answered; requests that remember many are cut short after half of that and say so. It
-// closes l. The error says that the listener broke, or that requests had to be abandoned.
+// closes l. The error means that the listener broke, or that requests had to be abandoned.
 //
 // The end of ctx ends no request: what they use must be closed only after Serve returned.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {

@@ -39,9 +39,7 @@ func (w *world) occupy() (release func()) {
 }
 
 func TestATimeoutIsSaidAndRecordsNothing(t *testing.T) {
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Timeout = 400 * time.Millisecond })
+	eachWith(t, func(c *annalshttp.Config) { c.Timeout = 400 * time.Millisecond }, func(t *testing.T, w *world) {
 		release := w.occupy()
 		var first sync.WaitGroup
 		first.Go(func() { // the log has begun with it: it is carried through
@@ -168,9 +166,7 @@ func TestADatabaseThatIsAwayIs503UntilItIsBack(t *testing.T) {
 }
 
 func TestShutdownFinishesWhatItAccepted(t *testing.T) {
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Notice = 200 * time.Millisecond })
+	eachWith(t, func(c *annalshttp.Config) { c.Notice = 200 * time.Millisecond }, func(t *testing.T, w *world) {
 		release := w.occupy()
 		const many = 5
 		var asking sync.WaitGroup
@@ -208,9 +204,7 @@ func TestShutdownFinishesWhatItAccepted(t *testing.T) {
 }
 
 func TestShutdownCutsWhatHasNoEnd(t *testing.T) {
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Drain = 2 * time.Second })
+	eachWith(t, func(c *annalshttp.Config) { c.Drain = 2 * time.Second }, func(t *testing.T, w *world) {
 		talk := w.converse()
 		talk.say(`{"id":"a","type":"tool","content":"1"}`)
 		if got := talk.hear(); got["status"] != "created" {

@@ -34,9 +34,15 @@ type world struct {
 // each runs a test on both engines, served by a role that sees one tenant at a time where there are roles.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
+	eachWith(t, nil, test)
+}
+
+// eachWith is each with another configuration of the server.
+func eachWith(t *testing.T, configure func(*annalshttp.Config), test func(t *testing.T, w *world)) {
+	t.Helper()
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		test(t, newWorld(t, db, events.Options{}, nil))
+		test(t, newWorld(t, db, events.Options{}, configure))
 	})
 }
 

@@ -106,7 +106,7 @@ func (f field) accepts(in arguments, isText bool) bool {
 	return true
 }
 
-// wanted says what may be given, as the HTTP API says it.
+// wanted describes the accepted values in the words of the HTTP API.
 func (f field) wanted() string {
 	const anID = "1 to 128 of A-Z a-z 0-9 . _ ~ - that begin with a letter or digit"
 	if f.kind == "integer" {

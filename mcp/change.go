@@ -52,7 +52,7 @@ func (c changed) says(what string) string {
 	return said
 }
 
-// remember keeps what is about a user for him, and what is about work for everybody in the tenant, if the caller may.
+// remember keeps what is about a user for that user, and what is about work for the whole tenant, if the caller may.
 // Remembering what is known already counts as a vote for it, also under concurrent requests.
 func remember(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	for {
@@ -179,14 +179,14 @@ func giveFeedback(ctx context.Context, api *client.Client, in arguments) (any, s
 	return c, said, nil
 }
 
-// replacedNote says which vote counts no more, and without a trace how several of a day would.
+// replacedNote names the vote that counts no more, and without a trace how several of a day would.
 var replacedNote = map[bool]string{
 	false: "; this replaces your earlier vote on this trace_id",
 	true:  "; this replaces your earlier vote of today: with a trace_id each run has a vote of its own",
 }
 
-// replaced tells whether a vote took the place of an earlier one, which its event says. Whoever may not read that is
-// not told.
+// replaced tells whether a vote took the place of an earlier one, which its event records. A caller who may not read
+// the event gets no note.
 func replaced(ctx context.Context, api *client.Client, done client.Receipt) bool {
 	if done.Events == "" { // the same vote again
 		return false

@@ -16,7 +16,7 @@ import (
 // queryRunes is how many characters of a text are searched for: enough to tell it from others.
 const queryRunes = 500
 
-// findKnown is an item that says already what the caller wants to be remembered, for those whom it is meant for; nil
+// findKnown is an item with the content that the caller wants to remember, for those whom it is meant for; nil
 // if none of those does that were recorded up to a position of the log.
 func findKnown(
 	ctx context.Context, api *client.Client, in arguments,
@@ -66,7 +66,7 @@ func recordedForms(ctx context.Context, usual *scrub.Scrubber, said string) ([]s
 	return []string{said, scrubbed}, err
 }
 
-// confirmKnown counts what is said again as a helpful vote, one from everybody in a day. Nothing changes if the day
+// confirmKnown counts repeated content as a helpful vote, one a day from each voter. Nothing changes if the day
 // has no room for another vote of the same voice.
 func confirmKnown(ctx context.Context, api *client.Client, k client.Knowledge) (any, string, error) {
 	done, err := api.GiveFeedback(ctx, k.ID, client.Vote{Verdict: "helpful", Outcome: "said again"})

@@ -156,7 +156,7 @@ func (p *jsonErrors) Write(text []byte) (int, error) {
 		return p.ResponseWriter.Write(text)
 	}
 	wrong := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: strings.TrimSpace(string(text))}
-	if strings.HasPrefix(wrong.Message, "JSON RPC not handled") { // how the SDK says it before its newest protocol
+	if strings.HasPrefix(wrong.Message, "JSON RPC not handled") { // the SDK's text before its newest protocol
 		wrong.Code = jsonrpc.CodeMethodNotFound
 	}
 	if _, err := p.ResponseWriter.Write(append(refusal(p.id, wrong), '\n')); err != nil {

@@ -149,7 +149,7 @@ func status(ctx context.Context, api *client.Client, _ arguments) (any, string, 
 	return s, strings.Join(said, " "), nil
 }
 
-// inUse tells whether a version is read, or built to be read: what became of others says nothing about the memory.
+// inUse tells whether a version is read, or built to be read: the state of others does not matter.
 func inUse(p client.Projection) bool {
 	return !slices.Contains([]string{"draining", "retired", "failed"}, p.State)
 }

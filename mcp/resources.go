@@ -41,7 +41,7 @@ func (s *Server) addResources(server *sdk.Server) {
 	})
 }
 
-// privateToCaller says that an answer is its caller's: a cache that others share would show it to them.
+// privateToCaller marks an answer as its caller's: a cache that others share would show it to them.
 var privateToCaller = sdk.Cacheable{CacheScope: "private"}
 
 func (s *Server) newest(ctx context.Context, api *client.Client) (*sdk.ListResourcesResult, error) {

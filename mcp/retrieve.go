@@ -105,7 +105,7 @@ func rating(k client.Knowledge) domain.Rating {
 	return s
 }
 
-// hint says what to try where nothing was found.
+// hint proposes what to try where nothing was found.
 func hint(visible int64, category string) string {
 	switch {
 	case visible == 0:
@@ -117,7 +117,7 @@ func hint(visible int64, category string) string {
 	}
 }
 
-// warning says what must not be overlooked of what was found.
+// warning names what must not be overlooked of what was found.
 func (r retrieved) warning() string {
 	failed, contested := 0, 0
 	for _, h := range r.Results {

@@ -113,7 +113,7 @@ func (s *Server) api(extra *sdk.RequestExtra) *client.Client {
 	return s.cfg.API.With(header)
 }
 
-// calledAtHeader tells a tool at which address its host has called. Whatever a host says there itself is replaced.
+// calledAtHeader tells a tool at which address its host has called. A value that a host sends is replaced.
 const calledAtHeader = "Annals-Called-At"
 
 // noteAddress notes at which address a host calls: a server that listens on every address of its machine knows none.

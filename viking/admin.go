@@ -26,7 +26,7 @@ func (s accounts) adminRoutes() {
 	s.route("POST "+accounts+"/{account}/users/{user}/key", s.regenerateKey)
 }
 
-// requireAdmin admits admins, in person. Whom root names in headers says whose data it works with, and
+// requireAdmin admits admins, in person. The user whom root names in headers decides whose data it works with, and
 // nothing about who administers.
 func requireAdmin(q *query) (domain.Principal, error) {
 	by := q.caller.Principal
@@ -51,8 +51,8 @@ func root(q *query) (domain.Principal, error) {
 	return by, err
 }
 
-// inAccount is who administers, at work in the account that the path names. The admins of other accounts are not
-// told whether there is one of that name.
+// inAccount is who administers, at work in the account that the path names. The admins of other accounts do not
+// learn whether there is one of that name.
 func (s accounts) inAccount(
 	ctx context.Context, q *query, admit func(*query) (domain.Principal, error),
 ) (domain.Principal, error) {
@@ -148,7 +148,7 @@ func (s accounts) createAccount(ctx context.Context, q *query) (any, error) {
 	return map[string]string{"account_id": in.Account, "admin_user_id": in.Admin, "user_key": key}, err
 }
 
-// mode is how the server knows who is calling, as OpenViking calls it. It is empty when that cannot be told.
+// mode is how the server knows who is calling, as OpenViking calls it. It is empty if that is unknown.
 func (s *Server) mode(ctx context.Context) string {
 	if s.cfg.Closed {
 		return "api_key"

@@ -80,7 +80,8 @@ func (in resourceRequest) unpackZip(archive source) (source, error) {
 	return directory, nil
 }
 
-// unpack reads a file of an archive to its end. It has no more bytes than the archive says, or the archive is damaged.
+// unpack reads a file of an archive to its end. It has no more bytes than the archive declares, or the archive is
+// damaged.
 func unpack(entry *zip.File) ([]byte, error) {
 	file, err := entry.Open()
 	if err != nil {

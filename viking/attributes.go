@@ -32,7 +32,7 @@ func (s *Server) attributes(ctx context.Context, q *query) (any, error) {
 	}
 	shown := attributes{URI: a.String(), ContextType: a.uri.ContextType(), Attributes: map[string]any{"tags": []string{}}}
 	k := n.item
-	if n.isDir { // what is noted about a directory stands with what it says of itself
+	if n.isDir { // what is noted about a directory stands with its description
 		if k, err = s.itemAt(ctx, q.caller, a.uri.Join(domain.AbstractName)); err != nil {
 			return nil, err
 		}

@@ -16,14 +16,14 @@ import (
 type oneWrite struct {
 	URI       string  `json:"uri"`
 	Content   *string `json:"content"`
-	Mode      string  `json:"mode"` // as of content/write; empty to make it or to replace what it says
+	Mode      string  `json:"mode"` // as of content/write; empty to make it or to replace its content
 	Condition struct {
 		Kind string `json:"kind"`      // create_if_absent, replace_if_hash; empty for either
 		Hash string `json:"base_hash"` // of what lies there: SHA-256 in hexadecimal
 	} `json:"precondition"`
 }
 
-// writtenAll says which files were made, and which say something else by now.
+// writtenAll names the files that were made, and those that were changed.
 type writtenAll struct {
 	RootURI   string           `json:"root_uri"`
 	Created   []string         `json:"created"`
@@ -35,8 +35,8 @@ type writtenAll struct {
 // mostWrites is how many files one request writes.
 const mostWrites = 500
 
-// writeAll writes files below one directory. Every condition is looked at before anything is written; what somebody
-// else writes in the meantime is refused.
+// writeAll writes files below one directory. Every condition is looked at before anything is written; what
+// another request writes in the meantime is refused.
 func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		RootURI string     `json:"root_uri"`
@@ -95,7 +95,7 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 	return out, err
 }
 
-// writeCommand is the command for one file; none if it says that already.
+// writeCommand is the command for one file; none if the content is the same.
 func (s *Server) writeCommand(ctx context.Context, q *query, root, a address, one oneWrite) (domain.Command, error) {
 	if err := one.check(root, a); err != nil {
 		return nil, err

@@ -135,7 +135,7 @@ func attachment(name, contentType string, content []byte) rawAnswer {
 	}}
 }
 
-// written says what was written.
+// written describes what was written.
 type written struct {
 	URI         string `json:"uri"`
 	RootURI     string `json:"root_uri"`
@@ -147,7 +147,7 @@ type written struct {
 	Queue    map[string]queue `json:"queue_status,omitempty"`
 }
 
-// write makes a file, or changes what it says.
+// write makes a file, or changes its content.
 func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		URI     string  `json:"uri"`
@@ -218,7 +218,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		if in.Mode == "append" {
 			content = withFacts(before, facts) + content
 		} else {
-			parts = append(parts, facts...) // which are not what the profile says any more
+			parts = append(parts, facts...) // which the profile replaces
 		}
 		if n.isDir || len(facts) > 0 || len(content) > domain.MaxContent {
 			if in.Mode == "append" && q.idempotencyKey() != "" {
@@ -253,7 +253,7 @@ func (s *Server) create(ctx context.Context, q *query, a address, content string
 	return err
 }
 
-// appendTo adds to what a file says, and to what others add to it meanwhile.
+// appendTo adds to the content of a file, and to what others add to it meanwhile.
 func (s *Server) appendTo(ctx context.Context, q *query, k *domain.Knowledge, more string) error {
 	uri := domain.URI(k.Text.URI)
 	return retryOverwritten(func() error {

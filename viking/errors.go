@@ -27,7 +27,7 @@ type code struct {
 }
 
 // codes is the one table from errors to OpenViking's codes. What was forgotten is not there: an agent that
-// remembers something else in its place is told as much by its history.
+// remembers something else in its place learns it from the history.
 var codes = []code{
 	{domain.ErrInvalid, http.StatusBadRequest, "INVALID_ARGUMENT"},
 	{domain.ErrMalformed, http.StatusBadRequest, "INVALID_ARGUMENT"},

@@ -36,14 +36,14 @@ type source struct {
 	unread []string // of a directory, what was left out, and why
 	under  []string // of a file in a directory, the names of the directories between
 
-	content string // what it says
+	content string // its text
 	isText  bool   // false for one that was not read
 }
 
 // errPrivate is why an address is not asked.
 var errPrivate = errors.New("an address of a private network")
 
-// fetcher asks other servers. What is reachable from here and not from everywhere is nobody's to read who
+// fetcher asks other servers. What is reachable from here and not from everywhere must not be read by a caller who
 // only reaches this server: so names are judged by the address that they lead to, when it is dialled.
 func fetcher(private bool) *http.Client {
 	dialer := &net.Dialer{Timeout: fetchTime / 2}
@@ -78,7 +78,7 @@ var privatePrefixes = []netip.Prefix{
 	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("fec0::/10"),
 }
 
-// public tells whether everybody reaches an address.
+// public tells whether an address is reachable from everywhere.
 func public(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	return a.IsGlobalUnicast() && !a.IsPrivate() && !a.IsLoopback() && !a.IsLinkLocalUnicast() &&

@@ -24,7 +24,7 @@ func (s status) healthRoutes() {
 	s.route("POST /api/v1/system/consistency", s.consistency)
 }
 
-// health says that the process is alive, and to whom it says so. Whether a key was issued is all that
+// health states that the process is alive, and who is calling. Whether a key was issued is all that
 // it asks, and it answers without if that is away.
 type health struct {
 	Status  string `json:"status"`

@@ -133,7 +133,7 @@ func splitList(list string) (parts []string) {
 	return parts
 }
 
-// readAll reads what a file says, or those of a directory. Of what cannot be read it says so in unread.
+// readAll reads the text of a file, or of those of a directory. It notes in unread what cannot be read.
 func (s resources) readAll(ctx context.Context, f *source) error {
 	if f.files == nil {
 		why, err := s.parse(ctx, f)

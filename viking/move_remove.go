@@ -9,8 +9,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// makeDirectory makes a directory last that nothing lies in yet. A directory says in a file of its own what it
-// is about, and has something in it as long as it does: so to make one is to remember that.
+// makeDirectory makes a directory last that nothing lies in yet. A directory has a file of its own that
+// describes it, and has something in it as long as it does: so to make one is to remember that.
 func (s *Server) makeDirectory(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		URI         string `json:"uri"`
@@ -120,7 +120,7 @@ func isGone(err error) bool {
 	return errors.Is(err, domain.ErrDeleted) || errors.Is(err, domain.ErrErased)
 }
 
-// commandFor says what is to be done to an item: nothing without a command. The error says what is in the way of it.
+// commandFor says what is to be done to an item: nothing without a command. The error names the obstacle.
 type commandFor func(k *domain.Knowledge) (domain.Command, error)
 
 // deleteCommand forgets an item.
@@ -232,7 +232,7 @@ func (s *Server) move(ctx context.Context, q *query) (any, error) {
 	return map[string]string{"from": from.String(), "to": to.String()}, err
 }
 
-// moveTo moves a node to where there says that it is to lie.
+// moveTo moves a node to the place that there describes.
 func (s *Server) moveTo(ctx context.Context, q *query, n node, there domain.Remembered) error {
 	if !n.isDir {
 		_, err := s.change(ctx, q, q.moveCommand(n.item, there))
@@ -263,9 +263,9 @@ func (s *Server) moveTo(ctx context.Context, q *query, n node, there domain.Reme
 	return err
 }
 
-// moveCommand gives an item the place that there says. Where that is not for the same as the former one, the item
+// moveCommand gives an item the place that there describes. Where that is not for the same as the former one, the item
 // is for those for whom it would have been written there, and belongs to whose space it is; among what is
-// everybody's it stays its author's.
+// shared it stays its author's.
 func (q *query) moveCommand(k *domain.Knowledge, there domain.Remembered) domain.Command {
 	command := domain.Revise{Target: q.target(k), URI: there.Text.URI}
 	command.Revisions = []int64{k.Revision}

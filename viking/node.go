@@ -124,7 +124,7 @@ func (s tree) children(ctx context.Context, c caller, directory domain.URI, hidd
 			if !hidden && strings.HasPrefix(place.URI.Name(), ".") {
 				continue
 			}
-			if at, twice := listed[place.URI]; twice { // an item with others below it: a directory that says something itself
+			if at, twice := listed[place.URI]; twice { // an item with others below it: a directory with a content of its own
 				nodes[at].isDir = true
 				continue
 			}

@@ -42,7 +42,7 @@ func (f source) kind() string {
 	return kind
 }
 
-// text is what the file says; false for one that is no text, or in an encoding that is not known.
+// text is the file's text; false for one that is no text, or in an encoding that is not known.
 func (f source) text() (string, bool) {
 	extension, kind := f.extension(), f.kind()
 	if !f.mayBeText() {
@@ -69,7 +69,7 @@ const (
 	docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 )
 
-// parse reads what a file says, or tells why it could not. One that would take too much to read is refused.
+// parse reads the text of a file, or tells why it could not. One that would take too much to read is refused.
 func (s resources) parse(ctx context.Context, f *source) (why string, err error) {
 	if f.content, f.isText = f.text(); f.isText || len(f.bytes) == 0 {
 		f.isText = true
@@ -128,7 +128,7 @@ var (
 	gaps   = regexp.MustCompile(`\n{3,}`)
 )
 
-// htmlText is what a page says, its headings as Markdown has them.
+// htmlText is the text of a page, its headings as Markdown has them.
 func htmlText(page string) string {
 	var b strings.Builder
 	skipped := 0
@@ -171,7 +171,7 @@ func htmlText(page string) string {
 // section is a part of a long text, with the heading that it stands under.
 type section struct{ title, content string }
 
-// How long sections are, in tokens: none longer, and none so short that it says little by itself.
+// How long sections are, in tokens: none longer, and none too short to be understood by itself.
 const (
 	longSection  = 2000
 	shortSection = 200

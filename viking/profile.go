@@ -10,7 +10,7 @@ import (
 )
 
 // isProfile tells whether a place is the one file with a user's profile. What sessions say of the user lies in the
-// directory beside it, one item for each fact; read as a file, the profile says those, too.
+// directory beside it, one item for each fact; read as a file, the profile has those, too.
 func isProfile(uri domain.URI) bool {
 	names := uri.Names()
 	return len(names) == 4 && names[0] == domain.User && names[2] == "memories" && names[3] == "profile.md"
@@ -50,7 +50,7 @@ func (s tree) findWithFacts(ctx context.Context, c caller, a address) (node, err
 	return node{uri: a.uri, item: &k, facts: facts}, nil
 }
 
-// withFacts is what a profile says, and then the facts that it does not say, each on its own lines.
+// withFacts is the content of a profile, and then the facts that it does not have, each on its own lines.
 func withFacts(content string, facts []*domain.Knowledge) string {
 	for _, fact := range facts {
 		if said := strings.TrimSpace(fact.Text.Content); !strings.Contains(content, said) {

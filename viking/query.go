@@ -76,7 +76,7 @@ func (q *query) at(refused error) (address, error) {
 	return q.caller.address("uri", uri)
 }
 
-// setReason notes why something is changed: every change that the request makes says so in its history.
+// setReason notes why something is changed: every change of the request has it in its history.
 func (q *query) setReason(reason string) {
 	const most = 2000
 	if q.reason = reason; utf8.RuneCountInString(reason) > most {

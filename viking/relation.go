@@ -43,7 +43,7 @@ func (s relations) relations(ctx context.Context, q *query) (any, error) {
 	return list, err
 }
 
-// link says that a place has to do with others.
+// link relates a place to others.
 func (s relations) link(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		From   string          `json:"from_uri"`
@@ -107,7 +107,7 @@ func (s relations) unlink(ctx context.Context, q *query) (any, error) {
 	return done, err
 }
 
-// noteItem is the item that a place's relations are noted with: of a directory, what says what it is about, or a
+// noteItem is the item that a place's relations are noted with: of a directory, its description, or a
 // skill's text; none, if nothing was ever said about it. The error matches domain.ErrNotFound if nothing lies there.
 func (s relations) noteItem(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
 	n, err := s.find(ctx, q.caller, a)
@@ -167,7 +167,7 @@ func (s relations) nameDirectory(ctx context.Context, q *query, a address) (*dom
 	})
 }
 
-// named fills in a text that says the name of its directory.
+// named fills in a text that is the name of its directory.
 func named(name string) func(*domain.Remembered) {
 	return func(r *domain.Remembered) { r.Text.SetDirectoryName(name) }
 }
@@ -186,7 +186,7 @@ func (s tree) related(ctx context.Context, q *query, items ...*domain.Knowledge)
 	return s.reader.Live(ctx, q.caller.Principal, ids)
 }
 
-// directoryOf is the place that an item stands for: the directory that it says something about, or its own.
+// directoryOf is the place that an item stands for: the directory that it describes, or its own.
 func directoryOf(k *domain.Knowledge) domain.URI {
 	if uri := domain.URI(k.Text.URI); uri.Name() == domain.AbstractName {
 		return uri.Parent()

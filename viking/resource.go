@@ -74,7 +74,7 @@ func (s resources) uploaded(ctx context.Context, q *query, id string) (source, e
 	return source{name: file.Name, contentType: file.ContentType, bytes: file.Bytes, path: file.Name}, nil
 }
 
-// resourceRequest says what is to become a resource, and where.
+// resourceRequest names what is to become a resource, and where.
 type resourceRequest struct {
 	Path        string `json:"path"`
 	FileID      string `json:"temp_file_id"`
@@ -98,7 +98,7 @@ type resourceRequest struct {
 	scopes []domain.Scope // of what lay there before
 }
 
-// resourceAdded says what became of it.
+// resourceAdded is the outcome.
 type resourceAdded struct {
 	Status  string         `json:"status"`
 	RootURI string         `json:"root_uri"`
@@ -278,7 +278,7 @@ func (s resources) storeFile(ctx context.Context, q *query, root address, in res
 	return s.storeBytes(ctx, q, root, in, file, meta, said)
 }
 
-// fill gives an item what the request says of all.
+// fill gives an item what the request wants for all.
 func (in resourceRequest) fill(r *domain.Remembered) {
 	if len(in.tags) > 0 {
 		r.Text.Tags = in.tags
@@ -288,7 +288,7 @@ func (in resourceRequest) fill(r *domain.Remembered) {
 	}
 }
 
-// storeText writes what a file says, in its parts.
+// storeText writes the text of a file, in its parts.
 func (s resources) storeText(
 	ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source,
 ) error {
@@ -304,7 +304,7 @@ func (s resources) storeText(
 	return s.submitAll(ctx, submissions)
 }
 
-// storeBytes writes what cannot be read: an item that says what it is, with the bytes beside it.
+// storeBytes writes what cannot be read: an item that describes it, with the bytes beside it.
 func (s resources) storeBytes(
 	ctx context.Context, q *query, at address, in resourceRequest, file source, meta map[string]any, said domain.Source,
 ) error {

@@ -102,7 +102,7 @@ type toward struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-// findContexts is one search, the same that everybody else makes.
+// findContexts is one search, the same as on every other surface.
 func (s *Server) findContexts(ctx context.Context, q *query) (any, error) {
 	var in findRequest
 	if err := q.bind(&in); err != nil {

@@ -40,7 +40,7 @@ type Config struct {
 	FetchPrivate bool
 	// HostPaths are the directories of this machine whose files callers may name.
 	HostPaths []string
-	// PDF is what a PDF says; the error matches document.ErrUnreadable or document.ErrTooMuch. Nil to keep PDFs as
+	// PDF reads the text of a PDF; the error matches document.ErrUnreadable or document.ErrTooMuch. Nil to keep PDFs as
 	// they are.
 	PDF func(ctx context.Context, content []byte) (string, error)
 	// Recorder keeps a log of accesses. Nil for none.
@@ -90,7 +90,7 @@ func Paths() (paths, public []string) {
 	return append([]string{"/api/v1/"}, public...), public
 }
 
-// Answer answers a request whose context says who is calling. The error is for Refuse.
+// Answer answers a request whose context names the caller. The error is for Refuse.
 func (s *Server) Answer(w http.ResponseWriter, r *http.Request) error {
 	a := &errorWriter{writer: w, started: s.cfg.Now()}
 	if r.URL.Path != path.Clean(r.URL.Path) { // http.ServeMux would send the caller to what it leads to
@@ -168,7 +168,7 @@ func (s *Server) routes() {
 	status{s}.observerRoutes()
 }
 
-// envelope is around every answer but the bare ones. Time is what old clients want to see; it says nothing.
+// envelope is around every answer but the bare ones. Old clients expect Time; it has no meaning.
 type envelope struct {
 	Status string   `json:"status"` // ok, error
 	Result any      `json:"result"`
@@ -176,7 +176,7 @@ type envelope struct {
 	Time   float64  `json:"time"`
 }
 
-// failure says what went wrong, never what people wrote.
+// failure describes what went wrong, never what people wrote.
 type failure struct {
 	Code    string         `json:"code"`
 	Message string         `json:"message"`

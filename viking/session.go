@@ -36,7 +36,7 @@ func (q *query) session() domain.SessionTarget {
 	return domain.SessionTarget{By: q.caller.Principal, Owner: q.owner(), ID: q.pathValue("id")}
 }
 
-// owner is whose sessions a request is about: the caller's, unless it says otherwise and may see them.
+// owner is whose sessions a request is about: the caller's, unless it names another owner and may see them.
 func (q *query) owner() domain.Entity {
 	if owner := q.param("owner"); owner != "" {
 		return domain.Entity(owner)

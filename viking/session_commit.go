@@ -78,7 +78,7 @@ func (s tasks) active(ctx context.Context, c caller, task domain.Task) (n int, e
 	return n, nil
 }
 
-// commit archives a session, and says what that came to.
+// commit archives a session, and describes the outcome.
 func (s sessions) commit(
 	ctx context.Context, q *query, command domain.CommitSession,
 ) (committed, domain.Receipt, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// plan says which questions were asked in the place of one.
+// plan lists which questions were asked in the place of one.
 type plan struct {
 	Reasoning string    `json:"reasoning"`
 	Queries   []planned `json:"queries"`

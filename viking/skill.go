@@ -35,7 +35,7 @@ type skillRequest struct {
 	Wait   bool            `json:"wait"`
 }
 
-// skillAdded says what became of a skill.
+// skillAdded is what became of a skill.
 type skillAdded struct {
 	Status    string `json:"status"`
 	URI       string `json:"uri"`
@@ -187,7 +187,7 @@ func (s skills) storeSkill(ctx context.Context, q *query, k skill, target string
 		return added, err
 	}
 	at := roots[len(roots)-1]
-	// a caller who may not write for everybody has skills of their own
+	// a caller who may not write for all users has skills of their own
 	if _, err := q.caller.widestScopes(); err != nil && target == "" {
 		at = roots[1]
 	}

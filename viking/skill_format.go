@@ -159,7 +159,7 @@ func skillOfFiles(directory source) (skill, error) {
 	return k, err
 }
 
-// check wants what everybody needs to know of a skill.
+// check requires a name and a description.
 func (k skill) check() error {
 	var missing []string
 	if strings.TrimSpace(k.Name) == "" {
@@ -185,7 +185,7 @@ func (k skill) frontMatter() string {
 	return fence + "\n" + string(front) + fence + "\n\n"
 }
 
-// toolText says what an MCP tool does and takes.
+// toolText describes what an MCP tool does and takes.
 func toolText(k skill, schema json.RawMessage) string {
 	var parameters struct {
 		Properties map[string]struct {

@@ -41,8 +41,8 @@ func (s tree) summariesOf(ctx context.Context, c caller, nodes []node) (visibleS
 	return visible, nil
 }
 
-// coversAll tells whether it is about all that the caller sees in the directory: what others do not see it says
-// nothing of.
+// coversAll tells whether it is about all that the caller sees in the directory: it leaves out what others do not
+// see.
 func (s visibleSummary) coversAll(c caller, children []node) bool {
 	listener := domain.AudiencePrincipal(c.Tenant, s.Audience)
 	return s.Abstract != "" && !slices.ContainsFunc(children, func(n node) bool {
@@ -60,7 +60,7 @@ func (s visibleSummaries) describe(nodes []node) {
 	}
 }
 
-// abstractOf is an item's L0: what its author gave, else what it says first.
+// abstractOf is an item's L0: what its author gave, else the beginning of its content.
 func abstractOf(k *domain.Knowledge) string {
 	return cmp.Or(k.Text.Abstract, text.Abstract(k.Text.Content, text.AbstractTokens))
 }
@@ -81,7 +81,7 @@ func head(s string, bytes int) string {
 	return s[:bytes]
 }
 
-// described is what meta says of a skill's name and description.
+// described is what meta has of a skill's name and description.
 type described struct {
 	Name         string   `json:"name,omitempty"`
 	Description  string   `json:"description,omitempty"`
@@ -89,7 +89,7 @@ type described struct {
 	Tags         []string `json:"tags,omitempty"`
 }
 
-// describedBy is an item's; its directory's name and its abstract, if meta says nothing.
+// describedBy is an item's; its directory's name and its abstract, if meta has none.
 func describedBy(k *domain.Knowledge) described {
 	var d described
 	_ = json.Unmarshal(k.Text.Meta, &d) // another's meta may be anything

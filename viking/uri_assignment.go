@@ -15,7 +15,7 @@ import (
 var writable = []string{domain.User, domain.Agent, "session", "resources"}
 
 // assign is what follows for an item from the place that it is written to: what kind of context it is, whose,
-// and for whom. In a space it is its owner's alone; what is everybody's is for as many as the
+// and for whom. In a space it is its owner's alone; what is shared is for as many as the
 // caller may write to.
 func (c caller) assign(a address) (domain.Remembered, error) {
 	r := domain.Remembered{
@@ -92,7 +92,7 @@ func (s tree) requireDirectory(ctx context.Context, c caller, a address) error {
 		WithFix("PATCH /v1/knowledge/{id} changes the abstract and the overview of a file")
 }
 
-// remember writes an item to a place that is free. Fill says the rest about it.
+// remember writes an item to a place that is free. Fill sets the rest of it.
 func (s *Server) remember(
 	ctx context.Context, q *query, a address, fill func(*domain.Remembered),
 ) (*domain.Knowledge, error) {
@@ -103,8 +103,7 @@ func (s *Server) remember(
 	return s.change(ctx, q, command)
 }
 
-// retryIfTaken does once more what found a place free and was told that it is taken: by now what lies there can be
-// seen.
+// retryIfTaken repeats once what found a place free and then taken: by now what lies there can be seen.
 func retryIfTaken(do func() error) error {
 	err := do()
 	if errors.Is(err, domain.ErrTaken) {

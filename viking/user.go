@@ -170,8 +170,8 @@ func (s accounts) registerUser(ctx context.Context, q *query) (any, error) {
 	return map[string]string{"account_id": by.Tenant, "user_id": in.User, "user_key": key}, nil
 }
 
-// keepOldestKey lets of two that register a user at once the one who came first: whoever sees an older key gives up
-// the own.
+// keepOldestKey lets the first of two win that register a user at once: the request that sees an older key revokes
+// its own.
 func (s accounts) keepOldestKey(ctx context.Context, q *query, by domain.Principal, user, prefix string) error {
 	users, err := s.usersOf(ctx, by.Tenant)
 	if err != nil {

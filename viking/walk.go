@@ -143,7 +143,7 @@ func (s tree) subtree(
 		case !twice:
 			known[n.uri] = len(nodes)
 			nodes = append(nodes, n)
-		default: // an item with others below it is a directory that says something itself
+		default: // an item with others below it is a directory with a content of its own
 			nodes[at].isDir = nodes[at].isDir || n.isDir
 			if n.when.After(nodes[at].when) {
 				nodes[at].when = n.when

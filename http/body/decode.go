@@ -54,7 +54,7 @@ func newDecoder(t reflect.Type) decoder {
 // selfDecoding types know more than one form of themselves.
 type selfDecoding interface{ decode(r *reader) }
 
-// Decode reads a body into a T. It notes bad values in problems; the error says that the body is no JSON object.
+// Decode reads a body into a T. It notes bad values in problems; the error means that the body is no JSON object.
 //
 // It is strict, so that a mistake is named instead of ignored: names are matched exactly, unknown and repeated ones
 // are refused, nothing is converted. null is the same as leaving a field out, unless the type is an [Optional].

@@ -26,7 +26,7 @@ type step struct {
 	index int
 }
 
-// checkJSON refuses what is not JSON in UTF-8, and says where it breaks, not on what.
+// checkJSON refuses what is not JSON in UTF-8, and names the place where it breaks, not the text there.
 func checkJSON(data []byte) error {
 	switch {
 	case len(bytes.TrimSpace(data)) == 0:

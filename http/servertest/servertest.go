@@ -68,7 +68,7 @@ func (b Base) Config(t *testing.T) annalshttp.Config {
 	}
 }
 
-// Untrusted serves with a certificate that nobody trusts, until the test ends.
+// Untrusted serves with a certificate that no client trusts, until the test ends.
 func Untrusted(t *testing.T) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
