@@ -149,8 +149,8 @@ func unknownCaller(fix string) error {
 	return domain.Refuse(domain.ErrUnauthenticated, "a valid key is required").WithFix("%s", fix)
 }
 
-// keyHolder is whose key it is, and whether it may act for others. What is wrong with a key only its holder is
-// told.
+// keyHolder is whose key it is, and whether it may act for others. Only the holder of a key learns what is
+// wrong with it.
 func (s identities) keyHolder(ctx context.Context, key string) (p domain.Principal, actsFor bool, err error) {
 	switch {
 	case s.cfg.RootKey != "" && same(HashOfKey(key), HashOfKey(s.cfg.RootKey)):
@@ -248,8 +248,8 @@ func (s identities) requireTenant(ctx context.Context, tenant string) error {
 // authenticator finds out who is calling. The error is a refusal for the caller.
 type authenticator func(*http.Request) (domain.Principal, error)
 
-// noAuth trusts every caller who reaches this machine's loopback, and what the caller claims. A website in a browser reaches it too, by letting its own name point here; so no
-// name will do that a stranger could register.
+// noAuth trusts every caller who reaches this machine's loopback, and what the caller claims. A website in a browser
+// reaches it too, by letting its own name point here; so no name will do that a stranger could register.
 func noAuth(r *http.Request) (domain.Principal, error) {
 	if !local(r.Host) {
 		return domain.Principal{}, domain.Refuse(

@@ -64,8 +64,8 @@ const (
 	mostBytes = 2 * maxUpload
 )
 
-// readDirectory reads the files in a directory and below it, but for hidden ones and for links. What cannot be read
-// is told about.
+// readDirectory reads the files in a directory and below it, but for hidden ones and for links. It notes what
+// cannot be read.
 func (in resourceRequest) readDirectory(root *os.Root, directory string) (files []source, unread []string, err error) {
 	size := 0
 	err = fs.WalkDir(root.FS(), directory, func(name string, entry fs.DirEntry, err error) error {
