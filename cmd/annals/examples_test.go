@@ -111,14 +111,14 @@ func startServer(t *testing.T, url string) string {
 }
 
 // tell asks everything that a story has, and compares what is answered with what is described.
-func tell(t *testing.T, url, story, described string, update bool) {
+func tell(t *testing.T, url, story, reportOf string, update bool) {
 	t.Helper()
 	var steps []step
 	read(t, story, &steps)
 	recorded := map[string]example{}
 	if !update {
 		var all []example
-		read(t, described, &all)
+		read(t, reportOf, &all)
 		for _, e := range all {
 			recorded[e.Name] = e
 		}
@@ -150,7 +150,7 @@ func tell(t *testing.T, url, story, described string, update bool) {
 	if err := encoder.Encode(got); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(described, out.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(reportOf, out.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

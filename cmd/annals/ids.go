@@ -122,7 +122,7 @@ func wholeIDs(ctx context.Context, c *terminal.Console, parsed *kong.Context, fa
 func known(ctx context.Context, c *terminal.Console, kind string, words []string) []candidate {
 	const patience = 2 * time.Second
 	var r struct{ terminal.Remote }
-	parser, err := kong.New(&r, append(terminal.Amounts(), kong.Vars{"server": terminal.DefaultServer}, kong.Resolvers(c.Settings), kong.Exit(func(int) {}))...)
+	parser, err := kong.New(&r, append(terminal.NumberMappers(), kong.Vars{"server": terminal.DefaultServer}, kong.Resolvers(c.Settings), kong.Exit(func(int) {}))...)
 	if err != nil {
 		return nil
 	}

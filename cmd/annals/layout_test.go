@@ -213,7 +213,7 @@ func TestAPlaceFollowsFromOwnerAndType(t *testing.T) {
 		`{"type":"strategy","owner":"agent:crawler_ops"}`:                              "agents/crawler_ops/strategies.json",
 		`{"type":"usecase","owner":"user:123"}`:                                        "users/123/usecases.json",
 	} {
-		var k record.Laid
+		var k record.Placement
 		if err := json.Unmarshal([]byte(raw), &k); err != nil {
 			t.Fatal(err)
 		}
@@ -234,12 +234,12 @@ func TestAPlaceSaysWhatARecordDoesNot(t *testing.T) {
 		"elsewhere/of/no/meaning.json": `{"content":"x"}`,
 		"users/../agents/x/other.json": `{"owner":"agent:x","content":"x"}`,
 	} {
-		if got := string(record.Placed([]byte(`{"content":"x"}`), file)); got != want {
+		if got := string(record.WithPlacement([]byte(`{"content":"x"}`), file)); got != want {
 			t.Errorf("%s: %s, want %s", file, got, want)
 		}
 	}
 	for _, said := range []string{`{"owner":"team:t","type":"plan"}`, `[1]`, `null`, `{`} {
-		if got := string(record.Placed([]byte(said), "users/123/habits.json")); got != said {
+		if got := string(record.WithPlacement([]byte(said), "users/123/habits.json")); got != said {
 			t.Errorf("%s became %s", said, got)
 		}
 	}

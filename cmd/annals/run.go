@@ -23,7 +23,7 @@ func run(ctx context.Context, args []string, c *terminal.Console) int {
 	helped := false
 	var unreadable error
 	c.Settings, unreadable = terminal.SettingsIn(args)
-	args = terminal.TimesAsValues(habitual(args))
+	args = terminal.TimesAsValues(fromHabit(args))
 	parser, err := newParser(&g, c, func(int) { helped = true }, otherCommands(args))
 	if err != nil {
 		return c.Fail(err)
@@ -32,8 +32,8 @@ func run(ctx context.Context, args []string, c *terminal.Console) int {
 		complete(ctx, c, parser.Model, args[1:])
 		return terminal.ExitOK
 	}
-	if err := terminal.Readable(args); err != nil {
-		c.JSON = terminal.AsksForJSON(args)
+	if err := terminal.CheckUTF8(args); err != nil {
+		c.JSON = terminal.WantsJSON(args)
 		return c.Fail(err)
 	}
 	if unreadable == nil && len(c.Settings.Values) > 0 {
@@ -47,13 +47,13 @@ func run(ctx context.Context, args []string, c *terminal.Console) int {
 		return terminal.ExitOK
 	}
 	if err == nil {
-		err = cmp.Or(terminal.NothingSaid(parsed), unreadable)
+		err = cmp.Or(terminal.CheckEmptyFlags(parsed), unreadable)
 	}
-	c.JSON = g.JSON || err != nil && terminal.AsksForJSON(args)
+	c.JSON = g.JSON || err != nil && terminal.WantsJSON(args)
 	if err != nil {
-		return c.Fail(terminal.Misuse(err))
+		return c.Fail(terminal.UsageFailure(err))
 	}
-	if err := terminal.Given(parsed.Selected()); err != nil {
+	if err := terminal.CheckArguments(parsed.Selected()); err != nil {
 		return c.Fail(err)
 	}
 	unknown := terminal.UnknownVariables(parser.Model, os.Environ())
@@ -70,11 +70,11 @@ func run(ctx context.Context, args []string, c *terminal.Console) int {
 	} else {
 		err = hint
 	}
-	return c.Fail(terminal.Flagged(parsed.Selected(), c.End(err)))
+	return c.Fail(terminal.NameFlags(parsed.Selected(), c.End(err)))
 }
 
-// habitual understands what people type out of habit.
-func habitual(args []string) []string {
+// fromHabit understands what people type out of habit.
+func fromHabit(args []string) []string {
 	switch {
 	case len(args) > 0 && args[0] == "help":
 		return append(args[1:len(args):len(args)], "--help")
@@ -116,7 +116,7 @@ func allCommands(c *terminal.Console) *kong.Application {
 
 // newParser reads the grammar, without the commands whose fields the expression without matches.
 func newParser(g *grammar, c *terminal.Console, exit func(int), without string) (*kong.Kong, error) {
-	options := append(terminal.Amounts(),
+	options := append(terminal.NumberMappers(),
 		kong.Name("annals"),
 		kong.Vars{"server": terminal.DefaultServer},
 		kong.Writers(c.Out, c.Err),

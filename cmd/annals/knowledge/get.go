@@ -14,14 +14,14 @@ import (
 
 type GetCommand struct {
 	terminal.Remote
-	terminal.Hindsight
+	terminal.AsOfFlag
 
 	ID string `complete:"ids" arg:""`
 }
 
 // Run implements the command.
 func (g *GetCommand) Run(ctx context.Context, c *terminal.Console) error {
-	at, err := g.Then()
+	at, err := g.AsOfParameter()
 	if err != nil {
 		return err
 	}

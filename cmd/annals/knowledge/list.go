@@ -17,16 +17,16 @@ type ListCommand struct {
 	Cursor string `placeholder:"CURSOR"`
 
 	terminal.Tabular
-	terminal.Hindsight
+	terminal.AsOfFlag
 	terminal.ListFilters
 }
 
 // Run implements the command.
 func (l *ListCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if l.Limit < 1 {
-		return terminal.NothingAsked(l.Limit)
+		return terminal.InvalidLimit(l.Limit)
 	}
-	query, err := l.Listed(l.Hindsight)
+	query, err := l.Listed(l.AsOfFlag)
 	if err != nil {
 		return err
 	}

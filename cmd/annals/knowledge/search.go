@@ -29,7 +29,7 @@ type SearchCommand struct {
 	MinPosition int64 `placeholder:"N"`
 
 	terminal.Tabular
-	terminal.Hindsight
+	terminal.AsOfFlag
 	terminal.Filters
 }
 
@@ -39,7 +39,7 @@ func (s *SearchCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	at, err := s.Then()
+	at, err := s.AsOfParameter()
 	if err != nil {
 		return err
 	}

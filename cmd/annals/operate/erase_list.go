@@ -100,7 +100,7 @@ func (e *EraseCommand) replay(ctx context.Context, c *terminal.Console) (err err
 		return err
 	}
 	logger := cfg.Logger(c)
-	if err := serve.IsThere(ctx, cfg, logger); err != nil {
+	if err := serve.CheckExists(ctx, cfg, logger); err != nil {
 		return err
 	}
 	db, log, knowledge, err := serve.OpenLog(ctx, cfg, logger)

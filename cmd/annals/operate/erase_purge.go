@@ -77,7 +77,7 @@ const rewriting = "rewriting the files: writers wait meanwhile"
 func (e *EraseCommand) purgeAsOwner(ctx context.Context, c *terminal.Console) error {
 	cfg := serve.Config{Storage: e.Opened(c), NoMigrate: true}
 	logger := cfg.Logger(c)
-	if err := serve.IsThere(ctx, cfg, logger); err != nil {
+	if err := serve.CheckExists(ctx, cfg, logger); err != nil {
 		return err
 	}
 	db, err := serve.OpenDatabase(ctx, cfg, logger)

@@ -94,7 +94,7 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *terminal.Console, exp
 	administers := created.Role == domain.Admin || created.Role == domain.Root
 	notFirst := terminal.Wrong("add --role admin", "the first key must be an admin's: after it every request needs a key")
 	logger := cfg.Logger(c)
-	if fresh, err := serve.IsNew(ctx, cfg.Database, logger); err != nil {
+	if fresh, err := serve.DatabaseIsEmpty(ctx, cfg.Database, logger); err != nil {
 		return err
 	} else if fresh && !administers {
 		return notFirst

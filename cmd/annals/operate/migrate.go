@@ -28,12 +28,12 @@ func (m *MigrateCommand) Run(ctx context.Context, c *terminal.Console) error {
 	open := database.Open
 	if m.Check {
 		open = database.OpenReadOnly
-	} else if err := storage.MakeRoom(); err != nil {
+	} else if err := storage.CreateDirectory(); err != nil {
 		return err
 	}
 	db, err := open(ctx, storage.Database, m.Logger(c))
 	if m.Check && errors.Is(err, database.ErrAbsent) {
-		return serve.NotMade(storage.Database, "run annals migrate")
+		return serve.NoDatabase(storage.Database, "run annals migrate")
 	}
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (m *MigrateCommand) check(
 			Fix: "run annals verify, and annals migrate, which puts them back",
 		}
 	case have != want:
-		return serve.OtherSchema(have, want, "run annals migrate")
+		return serve.SchemaFailure(have, want, "run annals migrate")
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (q *quarantineListCommand) Run(ctx context.Context, c *terminal.Console) er
 	rows.Spare = []string{"SINCE", "TRIED", "FROM"}
 	for _, of := range all {
 		for i, s := range of.streams {
-			items = append(items, record.Begun(of.raw[i], "projection", of.projection))
+			items = append(items, record.WithFirstField(of.raw[i], "projection", of.projection))
 			rows.Row(of.projection, s.Stream, s.Position, s.Waiting, s.Since, s.Attempts, s.Error)
 		}
 	}

@@ -26,13 +26,13 @@ type exporting struct {
 
 type exportKnowledgeCommand struct {
 	exporting
-	terminal.Hindsight
+	terminal.AsOfFlag
 	terminal.ListFilters
 }
 
 // Run implements the command.
 func (e *exportKnowledgeCommand) Run(ctx context.Context, c *terminal.Console) error {
-	query, err := e.Listed(e.Hindsight)
+	query, err := e.Listed(e.AsOfFlag)
 	if err != nil {
 		return err
 	}

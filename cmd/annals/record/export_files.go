@@ -84,8 +84,8 @@ func (e *exportFilesCommand) collect(
 			if err != nil {
 				return nil, 0, err
 			}
-			var where Laid
-			item, failed := portable(whole.Body)
+			var where Placement
+			item, failed := exportedFields(whole.Body)
 			if err := errors.Join(failed, json.Unmarshal(whole.Body, &where)); err != nil {
 				return nil, 0, fmt.Errorf("read the server's answer: %w", err)
 			}

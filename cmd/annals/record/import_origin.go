@@ -47,8 +47,8 @@ func (r Record) origin(file string) string {
 	return fmt.Sprintf("file:%s:%d", file, r.Number)
 }
 
-// saying lets a record say something that it does not say itself; what is no object stays as it is.
-func saying(raw []byte, name, value string) []byte {
+// withField lets a record say something that it does not say itself; what is no object stays as it is.
+func withField(raw []byte, name, value string) []byte {
 	if value == "" {
 		return raw
 	}
@@ -58,11 +58,11 @@ func saying(raw []byte, name, value string) []byte {
 			return raw
 		}
 	}
-	return Begun(raw, name, value)
+	return WithFirstField(raw, name, value)
 }
 
-// Begun puts a field before all others of a JSON object; what is none stays as it is.
-func Begun(raw []byte, name, value string) []byte {
+// WithFirstField puts a field before all others of a JSON object; what is none stays as it is.
+func WithFirstField(raw []byte, name, value string) []byte {
 	inside, isObject := bytes.CutPrefix(trimmed(raw), []byte("{"))
 	rest := trimmed(inside)
 	if !isObject || len(rest) == 0 {
@@ -89,7 +89,7 @@ func identified(raw []byte, who string) []byte {
 	_ = json.Compact(&said, raw) // it was read above
 	const version = 8            // "custom" in RFC 9562
 	id := uuid.NewHash(sha256.New(), uuid.Nil, said.Bytes(), version)
-	return Begun(raw, "id", id.String())
+	return WithFirstField(raw, "id", id.String())
 }
 
 // membersOf are those of a record; nil if it is no object.

@@ -151,10 +151,10 @@ func (b Batch) body(records []int, who string, from source, reason string) []byt
 	for _, i := range records {
 		raw := b.Records[i].Raw
 		if from.laid != "" {
-			raw = Placed(raw, from.laid)
+			raw = WithPlacement(raw, from.laid)
 		}
-		raw = saying(identified(raw, who), "causation_id", b.Records[i].origin(from.name))
-		body.Write(saying(raw, "reason", reason))
+		raw = withField(identified(raw, who), "causation_id", b.Records[i].origin(from.name))
+		body.Write(withField(raw, "reason", reason))
 		body.WriteByte('\n')
 	}
 	return body.Bytes()

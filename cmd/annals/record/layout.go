@@ -31,8 +31,8 @@ var filesByCategory = map[string]string{
 	"constraint": "constraints", "constraints": "constraints",
 }
 
-// Laid is what decides where a piece of knowledge lies.
-type Laid struct {
+// Placement is what decides where a piece of knowledge lies.
+type Placement struct {
 	Type     domain.Type    `json:"type"`
 	Category string         `json:"category"`
 	Owner    domain.Entity  `json:"owner"`
@@ -43,7 +43,7 @@ type Laid struct {
 }
 
 // File is where it lies.
-func (l Laid) File() string {
+func (l Placement) File() string {
 	whose := l.Owner
 	if l.Type == domain.UserProfile && whose.Kind() != domain.User {
 		for _, scope := range l.Scopes { // a profile is about whom it is for
@@ -70,11 +70,11 @@ func (l Laid) File() string {
 }
 
 // isForAll tells whether the tenant or an organisation may see it.
-func (l Laid) isForAll() bool {
+func (l Placement) isForAll() bool {
 	return slices.ContainsFunc(l.Scopes, func(s domain.Scope) bool { return s.Tier() >= domain.TierOrg })
 }
 
-func (l Laid) kind() string {
+func (l Placement) kind() string {
 	var one string
 	var several []string
 	if json.Unmarshal(l.Tags.Category, &one) != nil {
@@ -88,8 +88,8 @@ func (l Laid) kind() string {
 	return ""
 }
 
-// implied is what a file's place says of what lies in it, where that does not say so itself: its type, its owner.
-func implied(file string) map[string]string {
+// impliedBy is what a file's place says of what lies in it, where that does not say so itself: its type, its owner.
+func impliedBy(file string) map[string]string {
 	said := map[string]string{}
 	parts := strings.Split(path.Clean(file), "/")
 	name, _ := endingOf(parts[len(parts)-1])
@@ -110,26 +110,26 @@ func implied(file string) map[string]string {
 	return said
 }
 
-// Placed lets a record say what its file's place says of it.
-func Placed(raw []byte, file string) []byte {
+// WithPlacement lets a record say what its file's place says of it.
+func WithPlacement(raw []byte, file string) []byte {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
 		return raw
 	}
-	said := implied(file)
+	said := impliedBy(file)
 	for _, name := range []string{"owner", "type"} {
 		_, given := fields[name]
 		_, category := fields["category"]
 		if value := said[name]; value != "" && !given && !(name == "type" && category) {
-			raw = Begun(raw, name, value)
+			raw = WithFirstField(raw, name, value)
 		}
 	}
-	return divided(raw, file)
+	return withCategory(raw, file)
 }
 
-// divided lets a record in users/ID/habits.json be a habit, unless it says what it is: else it would leave its file with the
+// withCategory lets a record in users/ID/habits.json be a habit, unless it says what it is: else it would leave its file with the
 // next export.
-func divided(raw []byte, file string) []byte {
+func withCategory(raw []byte, file string) []byte {
 	parts := strings.Split(path.Clean(file), "/")
 	name, _ := endingOf(parts[len(parts)-1])
 	var fields map[string]json.RawMessage
@@ -166,8 +166,8 @@ var kept = []string{
 	"category", "polarity", "media", "meta", "uri", "source", "eval", "occurred_at",
 }
 
-// portable is a piece of knowledge as it stands in a file.
-func portable(raw json.RawMessage) (json.RawMessage, error) {
+// exportedFields is a piece of knowledge as it stands in a file.
+func exportedFields(raw json.RawMessage) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return nil, err

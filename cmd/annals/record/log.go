@@ -47,7 +47,7 @@ func (l *LogCommand) Run(ctx context.Context, c *terminal.Console) error {
 		return err
 	}
 	if l.Limit < 1 {
-		return terminal.NothingAsked(l.Limit)
+		return terminal.InvalidLimit(l.Limit)
 	}
 	query, err := l.asked()
 	if err != nil {

@@ -238,7 +238,7 @@ func (p *proofNewKeyCommand) Run(c *terminal.Console) error {
 		return terminal.Wrong("as in --log-name annals.example.com", "%s", err)
 	}
 	data := p.Opened(c).Data
-	if err := serve.MakeData(data); err != nil {
+	if err := serve.CreateData(data); err != nil {
 		return err
 	}
 	key, err := proof.NewKey(data, p.LogName)

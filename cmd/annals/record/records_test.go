@@ -144,7 +144,7 @@ func TestARecordSaysWhereItStands(t *testing.T) {
 		``:                           ``,
 	} {
 		r := Record{Number: 7, Raw: []byte(input)}
-		if got := string(saying(r.Raw, "causation_id", r.origin(`f "1"`))); got != want {
+		if got := string(withField(r.Raw, "causation_id", r.origin(`f "1"`))); got != want {
 			t.Errorf("%s becomes %s, want %s", input, got, want)
 		}
 	}

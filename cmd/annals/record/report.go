@@ -61,7 +61,7 @@ func (r reporting) report(
 		return err
 	}
 	if r.Limit < 1 {
-		return terminal.NothingAsked(r.Limit)
+		return terminal.InvalidLimit(r.Limit)
 	}
 	page, err := terminal.ReadFirst(ctx, server, path, query, r.Limit, terminal.LargestLogPage)
 	if err != nil {

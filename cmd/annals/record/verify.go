@@ -90,7 +90,7 @@ func (v *VerifyCommand) verify(ctx context.Context, c *terminal.Console, verific
 	if errors.Is(err, proof.ErrApart) {
 		return nil, terminal.Wrong("annals export log exports the log from its beginning; "+continues, "%s", err)
 	}
-	return &verified{Report: report}, unseen(err)
+	return &verified{Report: report}, notAFinding(err)
 }
 
 const continues = "annals proof consistency FILE asks the server whether its log continues that checkpoint"
@@ -108,10 +108,10 @@ func (v *VerifyCommand) verifyDatabase(ctx context.Context, c *terminal.Console,
 	}
 	db, err := database.OpenReadOnly(ctx, storage.Database, v.Logger(c))
 	if err != nil {
-		return nil, unseen(err)
+		return nil, notAFinding(err)
 	}
-	defer func() { err = unseen(errors.Join(err, db.Close())) }()
-	if err := errors.Join(serve.UpToDate(ctx, db), serve.Guarded(ctx, db)); err != nil {
+	defer func() { err = notAFinding(errors.Join(err, db.Close())) }()
+	if err := errors.Join(serve.CheckSchema(ctx, db), serve.CheckTriggers(ctx, db)); err != nil {
 		return nil, err
 	}
 	report, err := proof.Verify(ctx, db, verification)
@@ -121,7 +121,7 @@ func (v *VerifyCommand) verifyDatabase(ctx context.Context, c *terminal.Console,
 			"the log has signed checkpoints, and no public key is known that tells whether they are genuine")
 	}
 	if err != nil || !v.Answers {
-		return described(report), err
+		return reportOf(report), err
 	}
 	bar := terminal.Watch(c, "comparing")
 	checked, err := projections.Check(ctx, db, projections.Settings{Logger: v.Logger(c)}, bar.Set)
@@ -130,22 +130,22 @@ func (v *VerifyCommand) verifyDatabase(ctx context.Context, c *terminal.Console,
 		return nil, fmt.Errorf("compare what is answered with the log: %w", err)
 	}
 	report.Verified = report.Verified && len(checked.Wrong) == 0
-	found := described(report)
+	found := reportOf(report)
 	found.Answers = &checked
 	return found, nil
 }
 
-// described is what was found out about a database, which a signature is to follow.
-func described(report *proof.Report) *verified {
+// reportOf is what was found out about a database, which a signature is to follow.
+func reportOf(report *proof.Report) *verified {
 	if report == nil {
 		return nil
 	}
 	return &verified{Report: report, Unsigned: report.Unsigned()}
 }
 
-// unseen is an error of looking, which has found nothing wrong: its exit code is never that of what was found.
+// notAFinding is an error of looking, which has found nothing wrong: its exit code is never that of what was found.
 // A database that cannot be read because it is damaged is a finding.
-func unseen(err error) error {
+func notAFinding(err error) error {
 	if err == nil || errors.Is(err, database.ErrDamaged) || errors.Is(err, proof.ErrKey) || errors.Is(err, proof.ErrCheckpoint) {
 		return err
 	}

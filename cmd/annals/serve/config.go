@@ -118,7 +118,7 @@ func (c Config) validate() error {
 	if err := proof.CheckName(c.LogName); err != nil {
 		problems = append(problems, fmt.Errorf("log-name (ANNALS_LOG_NAME): %w", err))
 	}
-	if err := fitForData(c.Data); err != nil {
+	if err := checkData(c.Data); err != nil {
 		return err
 	}
 	_, noIssuer := c.issuer()

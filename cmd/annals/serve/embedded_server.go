@@ -34,12 +34,12 @@ type EmbeddedServer struct {
 // EmbeddedServerOf finds out what the environment and the configuration file say to a server. It serves this machine alone.
 func EmbeddedServerOf(ctx context.Context, c *terminal.Console, r *terminal.Remote, where Storage) (*EmbeddedServer, error) {
 	o := &EmbeddedServer{Named: r.Server != terminal.DefaultServer, console: c}
-	parser, err := kong.New(&o.cfg, append(terminal.Amounts(), kong.Resolvers(c.Settings))...)
+	parser, err := kong.New(&o.cfg, append(terminal.NumberMappers(), kong.Resolvers(c.Settings))...)
 	if err == nil {
 		_, err = parser.Parse(nil)
 	}
 	if err != nil {
-		return nil, terminal.Wrong("annals serve --help lists what can be set", "%s", terminal.Misuse(err))
+		return nil, terminal.Wrong("annals serve --help lists what can be set", "%s", terminal.UsageFailure(err))
 	}
 	o.cfg.Storage = Storage{Database: cmp.Or(where.Database, o.cfg.Database), Data: cmp.Or(where.Data, o.cfg.Data)}
 	o.cfg.LogLevel = cmp.Or(o.cfg.LogLevel, "warn")
@@ -134,7 +134,7 @@ func (o *EmbeddedServer) listen(ctx context.Context) (net.Listener, error) {
 
 // Kept tells whether there is anything to serve: whoever only reads makes no database.
 func (o *EmbeddedServer) Kept() bool {
-	return !isAbsent(o.cfg.Database)
+	return !isAbsentFile(o.cfg.Database)
 }
 
 // Close finishes what was accepted.

@@ -30,9 +30,9 @@ type Replayed struct {
 	UnknownStreams []string `json:"not_known"`
 }
 
-// IsThere refuses a database that does not exist: nothing could be erased in a new one, and that would look as if it
+// CheckExists refuses a database that does not exist: nothing could be erased in a new one, and that would look as if it
 // had been.
-func IsThere(ctx context.Context, cfg Config, logger *slog.Logger) error {
+func CheckExists(ctx context.Context, cfg Config, logger *slog.Logger) error {
 	db, err := database.OpenReadOnly(ctx, cfg.Database, logger)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console) (err error)
 	if listener, err = cfg.encrypt(listener, logger); err != nil {
 		return err
 	}
-	fresh, unknown := IsNew(ctx, cfg.Database, logger) // what is wrong with it shows when it is opened
+	fresh, unknown := DatabaseIsEmpty(ctx, cfg.Database, logger) // what is wrong with it shows when it is opened
 	if beyond && cfg.isOpenWithoutKeys() && unknown == nil && fresh {
 		return openBeyond(cfg.Listen)
 	}

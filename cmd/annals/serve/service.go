@@ -147,10 +147,10 @@ func OpenService(ctx context.Context, cfg Config, embedder, previous embedding.E
 
 // OpenDatabase opens the database and sees to its schema.
 func OpenDatabase(ctx context.Context, cfg Config, logger *slog.Logger) (*database.DB, error) {
-	if cfg.NoMigrate && isAbsent(cfg.Database) {
-		return nil, NotMade(cfg.Database, "run annals migrate, or leave out --no-migrate")
+	if cfg.NoMigrate && isAbsentFile(cfg.Database) {
+		return nil, NoDatabase(cfg.Database, "run annals migrate, or leave out --no-migrate")
 	}
-	if err := cfg.MakeRoom(); err != nil {
+	if err := cfg.CreateDirectory(); err != nil {
 		return nil, err
 	}
 	db, err := database.Open(ctx, cfg.Database, logger)
@@ -160,13 +160,13 @@ func OpenDatabase(ctx context.Context, cfg Config, logger *slog.Logger) (*databa
 	if !cfg.NoMigrate {
 		err = db.Migrate(ctx)
 	} else {
-		err = UpToDate(ctx, db)
+		err = CheckSchema(ctx, db)
 	}
 	if err == nil {
 		err = db.CheckComplete(ctx)
 	}
 	if err == nil {
-		err = Guarded(ctx, db)
+		err = CheckTriggers(ctx, db)
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -191,8 +191,8 @@ func OpenLog(ctx context.Context, cfg Config, logger *slog.Logger) (
 	return db, log, knowledge, nil
 }
 
-// Guarded refuses a database in which code of another role would run with the rights of this one.
-func Guarded(ctx context.Context, db *database.DB) error {
+// CheckTriggers refuses a database in which code of another role would run with the rights of this one.
+func CheckTriggers(ctx context.Context, db *database.DB) error {
 	release, err := db.LockWriterTables(ctx)
 	if err == nil {
 		release()
@@ -200,17 +200,17 @@ func Guarded(ctx context.Context, db *database.DB) error {
 	return err
 }
 
-// UpToDate refuses a schema that is not this program's.
-func UpToDate(ctx context.Context, db *database.DB) error {
+// CheckSchema refuses a schema that is not this program's.
+func CheckSchema(ctx context.Context, db *database.DB) error {
 	have, want, err := db.Schema(ctx)
 	if err == nil && have != want {
-		return OtherSchema(have, want, "run annals migrate, or leave out --no-migrate")
+		return SchemaFailure(have, want, "run annals migrate, or leave out --no-migrate")
 	}
 	return err
 }
 
-// OtherSchema refuses a schema, and says how an older one becomes this program's.
-func OtherSchema(have, want uint, migrate string) error {
+// SchemaFailure refuses a schema, and says how an older one becomes this program's.
+func SchemaFailure(have, want uint, migrate string) error {
 	f := &terminal.Failure{Code: terminal.ExitFailed, Detail: fmt.Sprintf("the database has schema %d, this annals needs %d", have, want), Fix: migrate}
 	if have > want {
 		f.Fix = "use a newer annals"

@@ -14,8 +14,8 @@ import (
 	"github.com/annals-kb/annals/proof"
 )
 
-// isAbsent tells whether the database is a file that is not there: to open it would make it.
-func isAbsent(address string) bool {
+// isAbsentFile tells whether the database is a file that is not there: to open it would make it.
+func isAbsentFile(address string) bool {
 	path, isFile := SqliteFile(address)
 	if !isFile {
 		return false
@@ -24,8 +24,8 @@ func isAbsent(address string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// IsNew tells whether nothing was ever kept in the database: it is not there, or has no tables.
-func IsNew(ctx context.Context, address string, logger *slog.Logger) (bool, error) {
+// DatabaseIsEmpty tells whether nothing was ever kept in the database: it is not there, or has no tables.
+func DatabaseIsEmpty(ctx context.Context, address string, logger *slog.Logger) (bool, error) {
 	db, err := database.OpenReadOnly(ctx, address, logger)
 	if errors.Is(err, database.ErrAbsent) {
 		return true, nil
@@ -37,45 +37,45 @@ func IsNew(ctx context.Context, address string, logger *slog.Logger) (bool, erro
 	return have == 0, errors.Join(err, db.Close())
 }
 
-// NotMade is what is wrong with a database that is not there where one is needed.
-func NotMade(address, fix string) error {
+// NoDatabase is what is wrong with a database that is not there where one is needed.
+func NoDatabase(address, fix string) error {
 	return &terminal.Failure{Code: terminal.ExitFailed, Detail: fmt.Sprintf("there is no database yet: %s", DatabaseName(address)), Fix: fix}
 }
 
-// fitForData refuses what is there and could not be a data directory.
-func fitForData(directory string) error {
+// checkData refuses what is there and could not be a data directory.
+func checkData(directory string) error {
 	info, err := os.Stat(directory)
 	switch {
 	case err == nil && !info.IsDir():
-		return noData(fmt.Errorf("%s is a file", directory))
+		return unusableData(fmt.Errorf("%s is a file", directory))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return noData(err)
+		return unusableData(err)
 	}
 	return nil
 }
 
-func MakeData(directory string) error {
+func CreateData(directory string) error {
 	if err := os.MkdirAll(directory, 0o700); err != nil {
-		return noData(err)
+		return unusableData(err)
 	}
 	return nil
 }
 
-func noData(err error) error {
+func unusableData(err error) error {
 	return terminal.Wrong("name another with --data DIR or ANNALS_DATA", "the data directory cannot be made: %s", err)
 }
 
-// MakeRoom makes the data directory if the database is to lie in it.
-func (s Storage) MakeRoom() error {
+// CreateDirectory makes the data directory if the database is to lie in it.
+func (s Storage) CreateDirectory() error {
 	if path, isFile := SqliteFile(s.Database); isFile && filepath.Dir(path) == filepath.Clean(s.Data) {
-		return MakeData(s.Data)
+		return CreateData(s.Data)
 	}
 	return nil
 }
 
 // signingKey is the key that the log is signed with, made if there is none.
 func (c Config) signingKey() (proof.Key, error) {
-	if err := MakeData(c.Data); err != nil {
+	if err := CreateData(c.Data); err != nil {
 		return proof.Key{}, err
 	}
 	return proof.EnsureKey(c.Data, c.LogName)

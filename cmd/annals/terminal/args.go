@@ -14,8 +14,8 @@ import (
 
 const NotText = "must be valid UTF-8"
 
-// Readable refuses arguments that are not UTF-8: they would be changed unseen.
-func Readable(args []string) error {
+// CheckUTF8 refuses arguments that are not UTF-8: they would be changed unseen.
+func CheckUTF8(args []string) error {
 	for n, arg := range args {
 		if utf8.ValidString(arg) {
 			continue
@@ -32,8 +32,8 @@ func Readable(args []string) error {
 	return nil
 }
 
-// Given refuses ids that no server could be asked for: they are no part of a path.
-func Given(node *kong.Node) error {
+// CheckArguments refuses ids that no server could be asked for: they are no part of a path.
+func CheckArguments(node *kong.Node) error {
 	if node == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func Given(node *kong.Node) error {
 		message := ""
 		switch text := value.Target.String(); {
 		case value.Name == "id" || value.Name == "prefix":
-			message = unfit(node, text)
+			message = invalidID(node, text)
 		case value.Set && value.Target.Kind() == reflect.String && text == "" && value.Name != "text":
 			message = "must not be empty" // what a session is to be told says more
 		}
@@ -56,21 +56,21 @@ func Given(node *kong.Node) error {
 	return BadFields("", bad...)
 }
 
-// unfit says what is wrong with an id; "" if nothing is.
-func unfit(node *kong.Node, text string) string {
+// invalidID says what is wrong with an id; "" if nothing is.
+func invalidID(node *kong.Node, text string) string {
 	switch {
 	case text == "":
 		return "must not be empty"
 	case strings.Contains(text, "/"):
 		return "must have no slash"
 	case node.Parent != nil && node.Parent.Name == "session":
-		return wrongSession(text)
+		return invalidSession(text)
 	}
 	return ""
 }
 
-// wrongSession says what is wrong with a session's id; "" if nothing is.
-func wrongSession(id string) string {
+// invalidSession says what is wrong with a session's id; "" if nothing is.
+func invalidSession(id string) string {
 	err := domain.SessionTarget{ID: id, Owner: "user:default"}.Validate()
 	if invalid, is := errors.AsType[*domain.Invalid](err); is {
 		return invalid.Problems[0].Message

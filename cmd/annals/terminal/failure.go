@@ -169,7 +169,7 @@ func (f *Failure) Misses(name string) bool {
 	return len(f.Fields) == 1 && f.Fields[0].Field == name && f.Fields[0].Missing
 }
 
-// NothingAsked refuses to show nothing: it would read as if there were nothing.
-func NothingAsked(limit int) error {
+// InvalidLimit refuses to show nothing: it would read as if there were nothing.
+func InvalidLimit(limit int) error {
 	return Wrong("as in --limit 20", "--limit must be 1 or more, and is %d", limit)
 }

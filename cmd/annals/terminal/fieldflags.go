@@ -11,9 +11,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Flagged tells of the fields that a server refused by which flag or argument they were given. Values
+// NameFlags tells of the fields that a server refused by which flag or argument they were given. Values
 // that were all given on the command line are wrong usage, whoever found out.
-func Flagged(node *kong.Node, err error) error {
+func NameFlags(node *kong.Node, err error) error {
 	if err == nil || node == nil {
 		return err
 	}

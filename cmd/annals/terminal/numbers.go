@@ -11,9 +11,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Amounts reads the numbers and lengths of time on the command line, and says in our words what is
+// NumberMappers reads the numbers and lengths of time on the command line, and says in our words what is
 // wrong with one.
-func Amounts() []kong.Option {
+func NumberMappers() []kong.Option {
 	return []kong.Option{
 		kong.KindMapper(reflect.Int, amount(wholeNumber)),
 		kong.KindMapper(reflect.Int64, amount(wholeNumber)),
@@ -37,14 +37,14 @@ func (read amount) Decode(at *kong.DecodeContext, target reflect.Value) error {
 func wholeNumber(at *kong.DecodeContext, said string, target reflect.Value) error {
 	n, err := strconv.ParseInt(said, 10, target.Type().Bits())
 	if errors.Is(err, strconv.ErrRange) {
-		return noAmount(at, "10", "is too large a number")
+		return invalidNumber(at, "10", "is too large a number")
 	}
 	if err != nil {
-		return noAmount(at, "10", "must be a whole number")
+		return invalidNumber(at, "10", "must be a whole number")
 	}
 	if least := at.Value.Tag.Get("least"); least != "" {
 		if smallest, err := strconv.ParseInt(least, 10, 64); err != nil || n < smallest {
-			return noAmount(at, least, "must be "+least+" or more")
+			return invalidNumber(at, least, "must be "+least+" or more")
 		}
 	}
 	target.SetInt(n)
@@ -54,28 +54,28 @@ func wholeNumber(at *kong.DecodeContext, said string, target reflect.Value) erro
 func number(at *kong.DecodeContext, said string, target reflect.Value) error {
 	n, err := strconv.ParseFloat(said, 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-		return noAmount(at, "0.5", "must be a number")
+		return invalidNumber(at, "0.5", "must be a number")
 	}
 	target.SetFloat(n)
 	return nil
 }
 
 func lengthOfTime(at *kong.DecodeContext, said string, target reflect.Value) error {
-	while, err := whileOf(said)
+	while, err := durationOf(said)
 	if err != nil {
-		return noAmount(at, "30s", "must be a length of time with its unit: s, m, h or d")
+		return invalidNumber(at, "30s", "must be a length of time with its unit: s, m, h or d")
 	}
 	if least := at.Value.Tag.Get("least"); least != "" {
-		if shortest, err := whileOf(least); err != nil || while < shortest {
-			return noAmount(at, "30s", "must be at least "+least)
+		if shortest, err := durationOf(least); err != nil || while < shortest {
+			return invalidNumber(at, "30s", "must be at least "+least)
 		}
 	}
 	target.SetInt(int64(while))
 	return nil
 }
 
-// whileOf reads a length of time, of which days are written as 90d.
-func whileOf(said string) (time.Duration, error) {
+// durationOf reads a length of time, of which days are written as 90d.
+func durationOf(said string) (time.Duration, error) {
 	if days, isDays := strings.CutSuffix(said, "d"); isDays {
 		while, err := time.ParseDuration(days + "h")
 		if err == nil && while.Abs() > math.MaxInt64/24 {
@@ -86,8 +86,8 @@ func whileOf(said string) (time.Duration, error) {
 	return time.ParseDuration(said)
 }
 
-// noAmount refuses a value of a flag, with the flag's usual one as the example.
-func noAmount(at *kong.DecodeContext, example, why string) error {
+// invalidNumber refuses a value of a flag, with the flag's usual one as the example.
+func invalidNumber(at *kong.DecodeContext, example, why string) error {
 	if usual := at.Value.Default; strings.Trim(usual, "0s") != "" {
 		example = usual
 	}

@@ -122,13 +122,13 @@ func (w Writing) Header(revision int64) http.Header {
 	return header
 }
 
-// Hindsight is the flag of the commands that can read the past.
-type Hindsight struct {
+// AsOfFlag is the flag of the commands that can read the past.
+type AsOfFlag struct {
 	AsOf string `group:"past" name:"as-of" placeholder:"WHEN"`
 }
 
-// Then is the moment as the server wants it; empty for now.
-func (h Hindsight) Then() (string, error) { return ThroughOf("as-of", h.AsOf) }
+// AsOfParameter is the moment as the server wants it; empty for now.
+func (h AsOfFlag) AsOfParameter() (string, error) { return ThroughOf("as-of", h.AsOf) }
 
 // Filters narrow a search or a list.
 type Filters struct {
@@ -157,8 +157,8 @@ type ListFilters struct {
 }
 
 // Listed are the filters as parameters of GET /v1/knowledge.
-func (f ListFilters) Listed(then Hindsight) (url.Values, error) {
-	at, err := then.Then()
+func (f ListFilters) Listed(then AsOfFlag) (url.Values, error) {
+	at, err := then.AsOfParameter()
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func before(now time.Time, value string) (at time.Time, is bool) {
 	if !is {
 		length, is = strings.CutPrefix(value, "-")
 	}
-	while, err := whileOf(length)
+	while, err := durationOf(length)
 	return now.Add(-while), is && err == nil && while >= 0
 }
 
@@ -153,7 +153,7 @@ func WhenOf(flag, value string, now time.Time) (time.Time, error) {
 	if value == "" {
 		return time.Time{}, nil
 	}
-	if while, err := whileOf(value); err == nil {
+	if while, err := durationOf(value); err == nil {
 		return now.Add(while), nil
 	}
 	at, err := readTime(value)

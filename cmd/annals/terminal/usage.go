@@ -12,10 +12,10 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Misuse turns what kong says about the command line into a failure with a fix. What a command or
+// UsageFailure turns what kong says about the command line into a failure with a fix. What a command or
 // a flag of ours says goes before it.
-func Misuse(err error) error {
-	detail, fix := inOurWords(err.Error()), "annals --help lists the commands"
+func UsageFailure(err error) error {
+	detail, fix := reworded(err.Error()), "annals --help lists the commands"
 	if parsing, ok := errors.AsType[*kong.ParseError](err); ok {
 		if node := parsing.Context.Selected(); node != nil {
 			fix = node.FullPath() + " --help shows how"
@@ -58,9 +58,9 @@ func withVariable(parsed *kong.Context, detail string) string {
 	return detail
 }
 
-// kongSays tells what people read in its place. The value that was given is left out:
+// kongMessages tells what people read in its place. The value that was given is left out:
 // it may be a secret.
-var kongSays = []struct {
+var kongMessages = []struct {
 	kong *regexp.Regexp
 	ours string
 }{
@@ -73,9 +73,9 @@ var kongSays = []struct {
 	{regexp.MustCompile(`(?s)^--\S+: (.*) \(from envar (\w+)=.*\)$`), "$2 in the environment: $1"},
 }
 
-// NothingSaid refuses a flag that was given with an empty value, as by a script whose variable is not set: to leave it
+// CheckEmptyFlags refuses a flag that was given with an empty value, as by a script whose variable is not set: to leave it
 // out would ask for something else.
-func NothingSaid(parsed *kong.Context) error {
+func CheckEmptyFlags(parsed *kong.Context) error {
 	given := map[*kong.Flag]int{}
 	for _, part := range parsed.Path {
 		if part.Flag == nil || part.Resolved {
@@ -95,7 +95,7 @@ func NothingSaid(parsed *kong.Context) error {
 }
 
 // isEmpty tells whether a value is an empty text, or a list that has one in it or fewer values than it was given times:
-// of a flag whose values are divided by commas, an empty one has none.
+// of a flag whose values are separated by commas, an empty one has none.
 func isEmpty(value reflect.Value, times int) bool {
 	switch value.Kind() {
 	case reflect.Pointer:
@@ -118,8 +118,8 @@ var (
 	quoted = regexp.MustCompile(`"([^"]*)"`)
 )
 
-func inOurWords(said string) string {
-	for _, p := range kongSays {
+func reworded(said string) string {
+	for _, p := range kongMessages {
 		if p.kong.MatchString(said) {
 			said = p.kong.ReplaceAllString(said, p.ours)
 			return quoted.ReplaceAllString(apart.ReplaceAllString(said, ", "), "$1")
@@ -128,8 +128,8 @@ func inOurWords(said string) string {
 	return said
 }
 
-// AsksForJSON tells whether the words do, which the parser does not where it stumbles before.
-func AsksForJSON(args []string) bool {
+// WantsJSON tells whether the words do, which the parser does not where it stumbles before.
+func WantsJSON(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
 	}
