@@ -38,7 +38,8 @@ func (a Author) Brief(ctx context.Context, n domain.Need) (domain.Briefing, erro
 	if err != nil {
 		return domain.Briefing{}, err
 	}
-	return compose(selection.best(), strings.Join(append([]string{n.About}, n.Failures...), "\n"), n.MaxTokens, degraded), nil
+	return compose(selection.best(), strings.Join(append([]string{n.About}, n.Failures...), "\n"), n.MaxTokens,
+		degraded), nil
 }
 
 // search asks all questions at once.
@@ -66,8 +67,8 @@ var mosts = map[domain.Aspect]int{
 // profileMost is how much of a profile is told at the start: it is what a session begins with.
 const profileMost = 10
 
-// questionsOf are the searches that a need asks for: what it is about, and at analysis the first failure. They are those that the
-// caller would make, so that a briefing has what a search finds; types only arrange it.
+// questionsOf are the searches that a need asks for: what it is about, and at analysis the first failure. They are
+// those that the caller would make, so that a briefing has what a search finds; types only arrange it.
 func questionsOf(n domain.Need) ([]domain.Search, error) {
 	abouts := []string{n.About}
 	if n.Stage == domain.AtAnalysis && len(n.Failures) > 0 {
@@ -93,7 +94,8 @@ func questionsOf(n domain.Need) ([]domain.Search, error) {
 // what the session is about, what is surest of everything else.
 func (a Author) list(ctx context.Context, n domain.Need, s *selection) error {
 	if user, known := n.User(); known {
-		profile, err := a.surest(ctx, n, domain.Filter{Types: []domain.Type{domain.UserProfile}, Scope: user.Scope(), Tags: n.Tags})
+		profile, err := a.surest(ctx, n,
+			domain.Filter{Types: []domain.Type{domain.UserProfile}, Scope: user.Scope(), Tags: n.Tags})
 		if err != nil {
 			return err
 		}
@@ -108,7 +110,8 @@ func (a Author) list(ctx context.Context, n domain.Need, s *selection) error {
 	return err
 }
 
-// surest are the newest hundred that pass a filter, archives of sessions left out, by confidence, then by how often they helped.
+// surest are the newest hundred that pass a filter, archives of sessions left out, by confidence, then by how often
+// they helped.
 func (a Author) surest(ctx context.Context, n domain.Need, filter domain.Filter) ([]*domain.Knowledge, error) {
 	filter.NoArchives = true
 	page, err := a.Reader.List(ctx, domain.List{By: n.Reader(), Filter: filter, Limit: domain.MaxLimit})

@@ -53,16 +53,17 @@ func (p picked) section() string {
 // hintTokens is how long hints are at most: they stand in another prompt, beside a list of skills.
 const hintTokens = 150
 
-// What an item may bring beside others: its section that fits best, and if it scores less than a quarter of the best item its
-// beginning. What scores enough to be about the question may have more.
+// What an item may bring beside others: its section that fits best, and if it scores less than a quarter of the best
+// item its beginning. What scores enough to be about the question may have more.
 const (
 	sectionTokens   = 300
 	beginningTokens = 40
 	enough          = 0.5
 )
 
-// compose spends the room on the items in the order of their rank: on a line of each and the section of it that is about the
-// question; then on more of what is about the question; then on the beginnings of items that score far less than the best.
+// compose spends the room on the items in the order of their rank: on a line of each and the section of it that is
+// about the question; then on more of what is about the question; then on the beginnings of items that score far less
+// than the best.
 func compose(all []picked, about string, maxTokens int, degraded string) domain.Briefing {
 	b := domain.Briefing{Degraded: degraded}
 	t := telling{items: all, shown: make([]string, len(all)), about: about, room: maxTokens}
@@ -123,7 +124,8 @@ func (t *telling) line(i int, cut bool) {
 // passage tells what an item, of which a line is told, says about the question.
 func (t *telling) passage(i, sections, tokens int) {
 	item, shown := t.items[i], t.shown[i]
-	if shown == "" || shown == item.titled(oneLine(item.content)) && !strings.Contains(strings.TrimSpace(item.content), "\n") {
+	if shown == "" || shown == item.titled(oneLine(item.content)) && !strings.Contains(strings.TrimSpace(item.content),
+		"\n") {
 		return
 	}
 	for _, share := range [...]int{100, 85, 60} { // indents and line ends take room, too

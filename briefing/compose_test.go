@@ -95,7 +95,8 @@ func TestNothingKnownIsNothingSaid(t *testing.T) {
 
 func TestWhatSaysTheSameIsToldOnce(t *testing.T) {
 	t.Parallel()
-	best := found("a tools Use  curl -f", "b tools use curl\n-f", "a tools something else", "c patterns USE CURL -F", "d tools Another").best()
+	best := found("a tools Use  curl -f", "b tools use curl\n-f", "a tools something else", "c patterns USE CURL -F",
+		"d tools Another").best()
 	var ids []string
 	for _, item := range best {
 		ids = append(ids, item.ID)
@@ -108,7 +109,10 @@ func TestWhatSaysTheSameIsToldOnce(t *testing.T) {
 func TestWhatAnotherItemSaysAsWellIsToldOnce(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ items, want []string }{
-		"another says more":     {[]string{"a cases Problem: it hangs. Fix: use curl -f. Then retry.", "b patterns Use curl -f"}, []string{"a"}},
+		"another says more": {[]string{
+			"a cases Problem: it hangs. Fix: use curl -f. Then retry.",
+			"b patterns Use curl -f",
+		}, []string{"a"}},
 		"more comes later":      {[]string{"a cases Use curl -f.", "b cases Fix: use curl -f"}, []string{"b"}},
 		"in Chinese":            {[]string{"a cases 问题：下载卡住。解决：升级驱动。", "b patterns 升级驱动"}, []string{"a"}},
 		"the opposite":          {[]string{"a patterns Do not use curl", "b patterns Use curl"}, []string{"a", "b"}},
@@ -128,7 +132,8 @@ func TestWhatAnotherItemSaysAsWellIsToldOnce(t *testing.T) {
 
 func TestConversationsAreNoLessons(t *testing.T) {
 	t.Parallel()
-	s := found("archive cases The chromedriver does not start", "case cases Upgrade Chrome", "note patterns Something noted in a session")
+	s := found("archive cases The chromedriver does not start", "case cases Upgrade Chrome",
+		"note patterns Something noted in a session")
 	s.items[0].Knowledge.Text.URI = domain.ArchiveURI("user:mia", "run-7", 1)
 	s.items[2].Knowledge.Text.URI = "viking://session/mia/run-7/notes.md"
 	var ids []string
@@ -146,7 +151,8 @@ func TestABriefingKeepsToItsTokens(t *testing.T) {
 	var lines []string
 	for _, aspect := range domain.Aspects {
 		for i := range 5 {
-			lines = append(lines, fmt.Sprintf("%s%d %s %s number %d %s", aspect, i, aspect, aspect, i, strings.Repeat("说明 and words ", 3*i)))
+			lines = append(lines, fmt.Sprintf("%s%d %s %s number %d %s", aspect, i, aspect, aspect, i,
+				strings.Repeat("说明 and words ", 3*i)))
 		}
 	}
 	all := found(lines...).best()
@@ -167,7 +173,8 @@ func TestABriefingKeepsToItsTokens(t *testing.T) {
 		}
 		before = max(before, told)
 	}
-	if b := compose(all, "", domain.MaxTokens, ""); before > len(b.Items) || strings.Count(b.Injection, "\n- ") != len(b.Items) {
+	if b := compose(all, "", domain.MaxTokens, ""); before > len(b.Items) || strings.Count(b.Injection,
+		"\n- ") != len(b.Items) {
 		t.Errorf("with room for all of %d items:\n%s", len(b.Items), b.Injection)
 	}
 }
@@ -179,7 +186,8 @@ func TestALongItemIsToldByItsAbstractAndADoubtfulOneWithTheDoubt(t *testing.T) {
 	s.items[0].Knowledge.Text.URI = "viking://agent/memories/patterns/long.md"
 	told := s.best()[0]
 	bullet := told.bullet(told.line)
-	if text.Tokens(bullet) > said+30 || !strings.HasSuffix(bullet, " (reported stale by 1) <viking://agent/memories/patterns/long.md>") {
+	if text.Tokens(bullet) > said+30 || !strings.HasSuffix(bullet,
+		" (reported stale by 1) <viking://agent/memories/patterns/long.md>") {
 		t.Errorf("%d tokens: %s", text.Tokens(bullet), bullet)
 	}
 	if content := told.Knowledge.Text.Content; text.Tokens(content) > said {
@@ -189,7 +197,8 @@ func TestALongItemIsToldByItsAbstractAndADoubtfulOneWithTheDoubt(t *testing.T) {
 
 func TestAContestedItemStandsApartWithItsCounts(t *testing.T) {
 	t.Parallel()
-	s := found("good patterns Drain the queue first", "bad patterns Restart the queue", "pit antipatterns Edit the queue by hand")
+	s := found("good patterns Drain the queue first", "bad patterns Restart the queue",
+		"pit antipatterns Edit the queue by hand")
 	for _, item := range s.items[1:] {
 		item.Knowledge.Helpful, item.Knowledge.Harmful, item.Knowledge.Confidence = 1, 3, 0.125
 	}
@@ -212,7 +221,8 @@ func TestALongItemIsToldByTheSectionThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	runbook := "# Database failover\n\nWhat to do when the primary is away.\n"
 	for i := range 40 {
-		runbook += fmt.Sprintf("\n## Chapter %d\n\n1. Open the page of chapter %d.\n2. Read what it says, slowly.\n3. Close it.\n", i, i)
+		runbook += fmt.Sprintf("\n## Chapter %d\n\n1. Open the page of chapter %d.\n2. Read what it says, slowly.\n3. "+
+			"Close it.\n", i, i)
 	}
 	runbook += "\n## Promoting the replica\n\n1. Fence the primary.\n2. Run `promote` on the replica:\n\n```sh\npromote --now\n```\n"
 	s := found("short patterns Call the database team before a failover")
@@ -235,7 +245,8 @@ func TestALongItemIsToldByTheSectionThatIsAskedFor(t *testing.T) {
 	if diff := cmp.Diff(b.Injection, want); diff != "" {
 		t.Error(diff)
 	}
-	if b := compose(best, "how do I promote the replica?", domain.MaxTokens, ""); !strings.Contains(b.Injection, "Close it.\n  Database failover › Chapter 7:\n") {
+	if b := compose(best, "how do I promote the replica?", domain.MaxTokens, ""); !strings.Contains(b.Injection,
+		"Close it.\n  Database failover › Chapter 7:\n") {
 		t.Errorf("with room for all of it:\n%s", b.Injection)
 	}
 }
@@ -250,20 +261,30 @@ func (s *selection) scored(scores ...float64) *selection {
 
 func TestTheRoomIsSpentInTheOrderOfRank(t *testing.T) {
 	t.Parallel()
-	window := "Deploy window of checkout-v2: production deploys from Monday to Thursday, 09:00 to 16:00 CET. No deploys on Friday."
+	window := "Deploy window of checkout-v2: production deploys from Monday to Thursday, 09:00 to 16:00 CET. No " +
+		"deploys on Friday."
 	rule := "Friday rule: on Friday only the search service may deploy to production, until noon."
 	runbook := "# Orion runbook\n"
 	for i := range 40 {
-		runbook += fmt.Sprintf("\n## Node %d\n\nDeploy to node %d of production with orionctl, wait for the green light, and write it in the channel.\n", i, i)
+		runbook += fmt.Sprintf("\n## Node %d\n\nDeploy to node %d of production with orionctl, wait for the green light, "+
+			"and write it in the channel.\n", i, i)
 	}
 	for name, test := range map[string]struct {
 		score  float64
 		tokens int
 		want   string // behind the definitions
 	}{
-		"no room":            {0.13, 75, ""},
-		"far below the best": {0.13, 1800, "\n## Procedures\n\n- Orion runbook: Node 0: Deploy to node 0 of production with orionctl, wait for the green light, and write it in the channel.\n"},
-		"below the best":     {0.3, 1800, "\n## Procedures\n\n- Orion runbook › Node 0:\n  Deploy to node 0 of production with orionctl, wait for the green light, and write it in the channel.\n"},
+		"no room": {0.13, 75, ""},
+		"far below the best": {
+			0.13, 1800,
+			"\n## Procedures\n\n- Orion runbook: Node 0: Deploy to node 0 of production with orionctl, wait for the green " +
+				"light, and write it in the channel.\n",
+		},
+		"below the best": {
+			0.3, 1800,
+			"\n## Procedures\n\n- Orion runbook › Node 0:\n  Deploy to node 0 of production with orionctl, wait for the " +
+				"green light, and write it in the channel.\n",
+		},
 	} {
 		s := found("window background "+window, "rule background "+rule, "orion patterns -").scored(0.82, 0.56, test.score)
 		for _, item := range s.items[:2] {
@@ -306,9 +327,12 @@ func TestAnItemIsToldWithItsTaskUnlessTheTextNamesIt(t *testing.T) {
 		"a sentence":         {"When may one deploy?\n", hours, "When may one deploy?: " + hours},
 		"several lines":      {"deploy window.", "1. Look\n2. Deploy", "deploy window:\n  1. Look\n  2. Deploy"},
 		"named at the start": {"Deploy  window", "deploy window: " + hours, "deploy window: " + hours},
-		"named later":        {"deploying billing-v3", "Before\ndeploying billing-v3, look", "Before\n  deploying billing-v3, look"},
-		"none":               {"", hours, hours},
-		"in Chinese":         {"部署窗口。", "周一到周四", "部署窗口: 周一到周四"},
+		"named later": {
+			"deploying billing-v3", "Before\ndeploying billing-v3, look",
+			"Before\n  deploying billing-v3, look",
+		},
+		"none":       {"", hours, hours},
+		"in Chinese": {"部署窗口。", "周一到周四", "部署窗口: 周一到周四"},
 	} {
 		s := found("a patterns "+test.content, "b patterns No hours")
 		s.items[0].Knowledge.Text.Task, s.items[1].Knowledge.Text.Task = test.task, "maintenance window"
@@ -320,7 +344,8 @@ func TestAnItemIsToldWithItsTaskUnlessTheTextNamesIt(t *testing.T) {
 	s := found("a cases " + hours)
 	s.items[0].Knowledge.Text.Task = strings.Repeat("a long task ", 100)
 	b := compose(s.best(), "deploy", 1800, "")
-	if b.Tokens > 70 || !strings.Contains(b.Injection, "…: "+hours) || !strings.HasPrefix(b.Hints, "Similar case: a long task") {
+	if b.Tokens > 70 || !strings.Contains(b.Injection, "…: "+hours) || !strings.HasPrefix(b.Hints,
+		"Similar case: a long task") {
 		t.Errorf("got\n%s%s", b.Injection, b.Hints)
 	}
 	if got := b.Items[0].Knowledge.Text.Content; got != hours {

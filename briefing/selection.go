@@ -48,9 +48,9 @@ type picked struct {
 	rank    int           // 0 for the best of all
 }
 
-// best are the best of each aspect, one that another says as well left out, section by section; the section of the best item
-// comes first. The best of each list and search rank before the second best. Conversations are none of them: what they
-// taught are items of their own.
+// best are the best of each aspect, one that another says as well left out, section by section; the section of the best
+// item comes first. The best of each list and search rank before the second best. Conversations are none of them: what
+// they taught are items of their own.
 func (s *selection) best() []picked {
 	slices.SortStableFunc(s.items, func(a, b ranked) int { return cmp.Compare(a.place, b.place) })
 	var chosen []picked
@@ -62,7 +62,8 @@ func (s *selection) best() []picked {
 			slices.ContainsFunc(chosen, func(other picked) bool { return repeats(next, other) }) {
 			continue
 		}
-		shorter := slices.IndexFunc(chosen, func(other picked) bool { return other.Aspect == next.Aspect && repeats(other, next) })
+		shorter := slices.IndexFunc(chosen,
+			func(other picked) bool { return other.Aspect == next.Aspect && repeats(other, next) })
 		if shorter < 0 && count[next.Aspect] >= s.most(next.Aspect, found.profile) {
 			continue
 		}

@@ -226,10 +226,11 @@ func TestWhatWasSentBeforeACrashIsRecognised(t *testing.T) {
 		n.remember("acme", 0, 5)
 		n.caughtUp("acme")
 		n.stop()
-		err := db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error { // as if its checkpoint had not been written
-			_, err := tx.ExecContext(ctx, "DELETE FROM checkpoints WHERE projection = 'nats:annals'")
-			return err
-		})
+		err := db.Transact(t.Context(),
+			func(ctx context.Context, tx bun.Tx) error { // as if its checkpoint had not been written
+				_, err := tx.ExecContext(ctx, "DELETE FROM checkpoints WHERE projection = 'nats:annals'")
+				return err
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,7 +285,8 @@ func TestAServerIsNamedByAURL(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]bool{
 		"nats://127.0.0.1:4222": true, "tls://user:secret@nats.internal": true, "nats://a:1, nats://b:2": true,
-		"nonsense": false, "": false, "127.0.0.1:4222": false, "http://127.0.0.1:4222": false, "nats://": false, "nats://a:1,b:2": false, "nats://a:1,": false,
+		"nonsense": false, "": false, "127.0.0.1:4222": false, "http://127.0.0.1:4222": false, "nats://": false,
+		"nats://a:1,b:2": false, "nats://a:1,": false,
 	} {
 		if err := (broker.NATSOptions{URL: url}).Validate(); (err == nil) != want {
 			t.Errorf("%q: %v", url, err)

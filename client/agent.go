@@ -133,7 +133,10 @@ func (a *Agent) brief(ctx context.Context, need Need) Enrichment {
 	if !a.reaches(ctx, "context", func() (err error) { told, err = a.cfg.Client.Context(ctx, need); return err }) {
 		return Enrichment{}
 	}
-	e := Enrichment{Query: told.About, Injection: told.Injection, Hints: told.Hints, HitCounts: told.HitCounts, Items: told.Items}
+	e := Enrichment{
+		Query: told.About, Injection: told.Injection, Hints: told.Hints, HitCounts: told.HitCounts,
+		Items: told.Items,
+	}
 	for _, item := range told.Items {
 		if item.Kind == "antipatterns" {
 			e.Avoid = append(e.Avoid, strings.Join(strings.Fields(item.Knowledge.Content), " "))

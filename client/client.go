@@ -35,7 +35,8 @@ type Config struct {
 	// OnBehalfOf is for whom, such as "user:123". The key must allow it.
 	OnBehalfOf string
 
-	// Timeout is how long a call may take, all of its tries together. 0 for [DefaultTimeout]; negative for no limit but the context's.
+	// Timeout is how long a call may take, all of its tries together. 0 for [DefaultTimeout]; negative for no limit but
+	// the context's.
 	Timeout time.Duration
 	// Retries is how often a request that can be sent again is sent again. 0 for [DefaultRetries]; negative for never.
 	Retries int
@@ -46,7 +47,8 @@ type Config struct {
 	Transport http.RoundTripper
 	// Header goes with every request.
 	Header http.Header
-	// Logger gets the requests that an [Agent] or a [Conversation] could not make. It never contains what people wrote. Nil for no log.
+	// Logger gets the requests that an [Agent] or a [Conversation] could not make. It never contains what people wrote.
+	// Nil for no log.
 	Logger *slog.Logger
 }
 
@@ -83,7 +85,8 @@ func New(cfg Config) (*Client, error) {
 		authorization = "Bearer " + key
 	}
 	for name, value := range map[string]string{
-		"Authorization": authorization, "Annals-Tenant": cfg.Tenant, "Annals-Actor": cfg.Actor, "Annals-On-Behalf-Of": cfg.OnBehalfOf,
+		"Authorization": authorization, "Annals-Tenant": cfg.Tenant, "Annals-Actor": cfg.Actor,
+		"Annals-On-Behalf-Of": cfg.OnBehalfOf,
 	} {
 		if strings.ContainsAny(value, "\r\n\x00") {
 			return nil, errors.New("neither a key nor a name has line breaks")

@@ -26,10 +26,12 @@ func TestAProgramRemembersFindsAndJudges(t *testing.T) {
 			ID: "retry", Type: "strategy", Task: "calling rate-limited APIs", Content: "Retry 429s with jitter",
 			Tags: client.Tags{"domain": {"http"}, "lang": {"go", "c"}}, Scopes: []string{"team:web"}, Owner: "team:web",
 		})
-		if err != nil || made.Outcome != "created" || made.Position == 0 || made.Events == "" || made.Knowledge.Revision != 1 {
+		if err != nil || made.Outcome != "created" || made.Position == 0 || made.Events == "" ||
+			made.Knowledge.Revision != 1 {
 			t.Fatalf("got %+v, %v", made, err)
 		}
-		again, err := w.api.Save(ctx, client.Knowledge{ID: "retry", Type: "strategy", Content: "Honour Retry-After", Reason: "RFC 6585"})
+		again, err := w.api.Save(ctx,
+			client.Knowledge{ID: "retry", Type: "strategy", Content: "Honour Retry-After", Reason: "RFC 6585"})
 		if err != nil || again.Outcome != "revised" || again.Knowledge.Revision != 2 {
 			t.Fatalf("got %+v, %v", again, err)
 		}
@@ -37,7 +39,8 @@ func TestAProgramRemembersFindsAndJudges(t *testing.T) {
 		if err != nil || len(found.Items) != 1 || found.Items[0].Scope != "team:web" || found.Items[0].Score == 0 {
 			t.Fatalf("got %+v, %v", found, err)
 		}
-		if _, err := w.api.GiveFeedback(ctx, "retry", client.Vote{Verdict: "helpful", TraceID: "1", Outcome: "worked"}); err != nil {
+		if _, err := w.api.GiveFeedback(ctx, "retry",
+			client.Vote{Verdict: "helpful", TraceID: "1", Outcome: "worked"}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.api.ReportStale(ctx, "retry", "it sends 503"); err != nil {
@@ -76,7 +79,8 @@ func TestARefusalSaysWhich(t *testing.T) {
 		ctx := t.Context()
 		_, err := w.api.Remember(ctx, client.Knowledge{Content: "x", Type: "lunch", Scopes: []string{"web"}})
 		refused, ok := errors.AsType[*client.Error](err)
-		if !errors.Is(err, client.ErrInvalid) || !ok || len(refused.Errors) != 2 || !strings.Contains(err.Error(), "scopes[0]") {
+		if !errors.Is(err, client.ErrInvalid) || !ok || len(refused.Errors) != 2 || !strings.Contains(err.Error(),
+			"scopes[0]") {
 			t.Errorf("got %v", err)
 		}
 		if _, err := w.api.Knowledge(ctx, "../keys"); !errors.Is(err, client.ErrNotFound) {
@@ -86,13 +90,15 @@ func TestARefusalSaysWhich(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if event, err := w.api.Event(ctx, done.Position); err != nil || event.EventID != done.Events || event.Name != "knowledge.remembered" {
+		if event, err := w.api.Event(ctx,
+			done.Position); err != nil || event.EventID != done.Events || event.Name != "knowledge.remembered" {
 			t.Errorf("got %+v, %v", event, err)
 		}
 		if _, err := w.api.Event(ctx, done.Position+1); !errors.Is(err, client.ErrNotFound) {
 			t.Errorf("beyond the end of the log: %v", err)
 		}
-		if _, err := w.api.Remember(ctx, client.Knowledge{ID: "a", Content: "y", Type: "tool"}); !errors.Is(err, client.ErrConflict) || errors.Is(err, client.ErrOvertaken) {
+		if _, err := w.api.Remember(ctx, client.Knowledge{ID: "a", Content: "y", Type: "tool"}); !errors.Is(err,
+			client.ErrConflict) || errors.Is(err, client.ErrOvertaken) {
 			t.Errorf("got %v", err)
 		}
 		found, err := w.api.Search(ctx, client.Search{Query: "y", Position: true})
@@ -103,7 +109,8 @@ func TestARefusalSaysWhich(t *testing.T) {
 		if _, err := w.api.RememberUnlessSaid(ctx, same, *found.Position); err != nil {
 			t.Error(err)
 		}
-		if _, err := w.api.RememberUnlessSaid(ctx, same, *found.Position); !errors.Is(err, client.ErrOvertaken) || !errors.Is(err, client.ErrConflict) {
+		if _, err := w.api.RememberUnlessSaid(ctx, same, *found.Position); !errors.Is(err,
+			client.ErrOvertaken) || !errors.Is(err, client.ErrConflict) {
 			t.Errorf("got %v", err)
 		}
 		if err := w.api.Forget(ctx, "a", ""); err != nil {
@@ -156,7 +163,8 @@ func TestWhatIsSentAgainHappensOnce(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		way.loses.Store(1)
-		if committed, err := w.api.CommitSession(t.Context(), "s", "stated"); err != nil || committed.TaskID == "" || !committed.Archived {
+		if committed, err := w.api.CommitSession(t.Context(), "s",
+			"stated"); err != nil || committed.TaskID == "" || !committed.Archived {
 			t.Errorf("got %+v, %v", committed, err)
 		}
 		if diff := cmp.Diff(w.said("s"), []string{"user: hello", "commit"}); diff != "" {
@@ -197,7 +205,8 @@ func TestABusyServerIsAskedAgainAndABrokenOneIsNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Search(t.Context(), client.Search{Query: "x"}); asked.Load() != 1 || !errors.Is(err, client.ErrUnavailable) {
+	if _, err := c.Search(t.Context(), client.Search{Query: "x"}); asked.Load() != 1 || !errors.Is(err,
+		client.ErrUnavailable) {
 		t.Errorf("asked %d times, within a minute: %v", asked.Load(), err)
 	}
 }
@@ -283,7 +292,8 @@ func TestACertificateThatIsNotTrustedIsNoSilence(t *testing.T) {
 	defer c.Close()
 	_, err = c.Search(t.Context(), client.Search{Query: "x"})
 	refused, known := errors.AsType[*client.Error](err)
-	if !known || !errors.Is(err, client.ErrUnavailable) || !strings.Contains(refused.Title, "not trusted: x509: ") || !strings.Contains(refused.Fix, "SSL_CERT_FILE") {
+	if !known || !errors.Is(err, client.ErrUnavailable) || !strings.Contains(refused.Title,
+		"not trusted: x509: ") || !strings.Contains(refused.Fix, "SSL_CERT_FILE") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -26,7 +26,8 @@ func TestTheExampleInTheDocsRuns(t *testing.T) {
 	defer stop()
 	example = strings.ReplaceAll(example, "http://127.0.0.1:1933", url)
 	directory := t.TempDir()
-	program := "package main\n\nimport (\n\"context\"\n\"fmt\"\n\"log\"\n\n\"github.com/annals-kb/annals/client\"\n)\n\nfunc main() {\nctx := context.Background()\n" + example + "\n}\n"
+	program := "package main\n\nimport " +
+		"(\n\"context\"\n\"fmt\"\n\"log\"\n\n\"github.com/annals-kb/annals/client\"\n)\n\nfunc main() {\nctx := context.Background()\n" + example + "\n}\n"
 	if err := os.WriteFile(filepath.Join(directory, "main.go"), []byte(program), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -23,8 +23,9 @@ var (
 	ErrNotFound        = errors.New("not found")       // it does not exist, or you may not see it
 	ErrGone            = errors.New("gone")            // forgotten or erased
 	ErrConflict        = errors.New("conflict")        // not in its present state
-	ErrOvertaken       = errors.New("overtaken")       // a conflict, too: another change came first; read again, and decide anew
-	ErrNotAnnals       = errors.New("not Annals")      // what answers is another program
+	// a conflict, too: another change came first; read again, and decide anew
+	ErrOvertaken = errors.New("overtaken")
+	ErrNotAnnals = errors.New("not Annals") // what answers is another program
 )
 
 // Error is how a server refuses. The Status is 0 if no server answered.
@@ -97,7 +98,8 @@ func (c *Client) unreachable(err error) error {
 	}
 	if refused, isRefused := errors.AsType[*tls.CertificateVerificationError](err); isRefused {
 		e.Title = fmt.Sprintf("The certificate of the server at %s is not trusted: %s", c.Server(), refused.Err)
-		e.Fix = "let SSL_CERT_FILE or the system's trust store have what it was signed with, and name the server as its certificate does"
+		e.Fix = "let SSL_CERT_FILE or the system's trust store have what it was signed with, and name the server as its " +
+			"certificate does"
 	}
 	return e
 }

@@ -38,7 +38,10 @@ func serve() (url string, stop func()) {
 	server := httptest.NewServer(annalshttp.New(annalshttp.Config{
 		Writer: book, Historian: book, Reporter: browse.Reports{Browser: base.Browser, Log: book},
 		Reader: projections.Reader{Knowledge: base, Past: past, Log: book},
-		Mounts: []annalshttp.Mount{{Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As}},
+		Mounts: []annalshttp.Mount{{
+			Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse,
+			As: viking.As,
+		}},
 	}).Handler())
 	return server.URL, func() {
 		server.Close()
@@ -92,7 +95,8 @@ func ExampleAgent() {
 	annals, err := client.New(client.Config{Server: url})
 	check(err)
 	defer annals.Close()
-	_, err = annals.Remember(ctx, client.Knowledge{ID: "chromedriver", Category: "tools", Content: "chromedriver 124 needs Chrome 124"})
+	_, err = annals.Remember(ctx,
+		client.Knowledge{ID: "chromedriver", Category: "tools", Content: "chromedriver 124 needs Chrome 124"})
 	check(err)
 
 	agent := client.NewAgent(client.AgentConfig{Client: annals})
@@ -103,7 +107,10 @@ func ExampleAgent() {
 	prompt = known.Strip(prompt) // from the second step on
 	fmt.Println(len(prompt), "message left")
 
-	agent.Failed(ctx, client.Outcome{TaskID: "crawl-7", Task: "crawl example.com", Failure: "chromedriver does not start", Tools: []string{"shell", "chromedriver"}})
+	agent.Failed(ctx, client.Outcome{
+		TaskID: "crawl-7", Task: "crawl example.com",
+		Failure: "chromedriver does not start", Tools: []string{"shell", "chromedriver"},
+	})
 	fmt.Println(agent.Stats().FeedbackStatus)
 	// Output:
 	// ## Tools
@@ -163,10 +170,14 @@ func ExampleAgent_PushSkills() {
 	check(err)
 	defer annals.Close()
 	agent := client.NewAgent(client.AgentConfig{Client: annals, Scopes: []string{"public"}})
-	skill := client.Skill{Name: "sales-dashboard-builder", Description: "Build dashboards from xlsx", Content: "# Steps\n\n1. Read the sheet."}
+	skill := client.Skill{
+		Name: "sales-dashboard-builder", Description: "Build dashboards from xlsx",
+		Content: "# Steps\n\n1. Read the sheet.",
+	}
 	fmt.Println(agent.PushSkills(ctx, skill), "pushed")
 
-	before := agent.Before(ctx, "build the sales dashboard", []client.Message{{Role: "user", Content: "from sales.xlsx, please"}})
+	before := agent.Before(ctx, "build the sales dashboard",
+		[]client.Message{{Role: "user", Content: "from sales.xlsx, please"}})
 	fmt.Print(before.Hints)
 	stats := agent.Stats()
 	fmt.Println(stats.Query)
@@ -188,13 +199,15 @@ func ExampleAgent_Analysis() {
 	annals, err := client.New(client.Config{Server: url})
 	check(err)
 	defer annals.Close()
-	_, err = annals.Remember(ctx, client.Knowledge{ID: "xlsx", Category: "tools", Content: "xlsx_to_csv works for .xlsx and fails for .xlsm"})
+	_, err = annals.Remember(ctx,
+		client.Knowledge{ID: "xlsx", Category: "tools", Content: "xlsx_to_csv works for .xlsx and fails for .xlsm"})
 	check(err)
 
 	agent := client.NewAgent(client.AgentConfig{Client: annals})
 	fmt.Print(agent.Analysis(ctx, "make the sales dashboard", "xlsx_to_csv: cannot open sales.xlsm"))
 	told := agent.Succeeded(ctx, client.Outcome{
-		TaskID: "dashboard-8", Task: "make the sales dashboard", Response: "It is in out/dashboard.html.", Tools: []string{"xlsx_to_csv", "python"},
+		TaskID: "dashboard-8", Task: "make the sales dashboard", Response: "It is in out/dashboard.html.",
+		Tools: []string{"xlsx_to_csv", "python"},
 	})
 	fmt.Println(told, agent.Stats().FeedbackStatus)
 	// Output:
@@ -207,7 +220,10 @@ func ExampleAgent_Analysis() {
 // A question is composed of the task and of what the user said last.
 func ExampleComposeQuery() {
 	fmt.Println(client.ComposeQuery("make the sales dashboard", []client.Message{
-		{Role: "user", Content: "bars, not lines"}, {Role: "assistant", Content: "Which colours?"}, {Role: "user", Content: "teal"},
+		{Role: "user", Content: "bars, not lines"}, {Role: "assistant", Content: "Which colours?"}, {
+			Role:    "user",
+			Content: "teal",
+		},
 	}))
 	// Output:
 	// make the sales dashboard

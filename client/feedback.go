@@ -109,8 +109,8 @@ func (a *Agent) tell(ctx context.Context, session string, messages []Message) bo
 }
 
 // PushSkills lets others find skills, or revises those of the same name, and returns how many that succeeded with. One
-// that fails keeps no other from being pushed. What is for one team, project or organisation alone belongs to it, so that
-// all of its agents revise the same skill; else each caller has his own.
+// that fails keeps no other from being pushed. What is for one team, project or organisation alone belongs to it, so
+// that all of its agents revise the same skill; else each caller has his own.
 func (a *Agent) PushSkills(ctx context.Context, skills ...Skill) int {
 	pushed := 0
 	owner := a.owner(ctx)
@@ -118,13 +118,18 @@ func (a *Agent) PushSkills(ctx context.Context, skills ...Skill) int {
 		return 0
 	}
 	for _, skill := range skills {
-		meta, err := json.Marshal(map[string]any{"name": skill.Name, "description": skill.Description, "environment": a.environment()})
+		meta, err := json.Marshal(map[string]any{
+			"name": skill.Name, "description": skill.Description,
+			"environment": a.environment(),
+		})
 		if err != nil { // they are strings
 			continue
 		}
 		k := Knowledge{
-			ID: "skill." + slug(skill.Name) + "." + digest(owner, skill.Name), ContextType: "skill", Category: "skills", Owner: owner, Task: skill.Name,
-			Abstract: strings.TrimSpace(skill.Name + ": " + skill.Description), Content: skill.Content, Meta: meta, Scopes: a.cfg.Scopes,
+			ID: "skill." + slug(skill.Name) + "." + digest(owner,
+				skill.Name), ContextType: "skill", Category: "skills", Owner: owner, Task: skill.Name,
+			Abstract: strings.TrimSpace(skill.Name + ": " + skill.Description), Content: skill.Content, Meta: meta,
+			Scopes: a.cfg.Scopes,
 		}
 		if a.reaches(ctx, "skills", func() error { _, err := a.cfg.Client.Save(ctx, k); return err }) {
 			pushed++

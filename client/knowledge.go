@@ -52,9 +52,14 @@ func post[T any](ctx context.Context, c *Client, body any, path ...string) (T, e
 	return out, err
 }
 
-func (c *Client) write(ctx context.Context, method string, query url.Values, body any, path ...string) (Receipt, error) {
+func (c *Client) write(
+	ctx context.Context, method string, query url.Values, body any, path ...string,
+) (Receipt, error) {
 	var done Receipt
-	answer, err := c.Do(ctx, Request{Method: method, Path: append([]string{"v1", "knowledge"}, path...), Query: query, Body: body}, &done.Knowledge)
+	answer, err := c.Do(ctx, Request{
+		Method: method, Path: append([]string{"v1", "knowledge"}, path...), Query: query,
+		Body: body,
+	}, &done.Knowledge)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -68,8 +73,8 @@ func (c *Client) Remember(ctx context.Context, k Knowledge) (Receipt, error) {
 	return c.write(ctx, http.MethodPost, nil, k)
 }
 
-// RememberUnlessSaid adds an item unless another item with exactly its content was recorded, for the caller to see, after
-// the position up to which a search looked ([Found]). The error matches [ErrOvertaken] if one was: search again.
+// RememberUnlessSaid adds an item unless another item with exactly its content was recorded, for the caller to see,
+// after the position up to which a search looked ([Found]). The error matches [ErrOvertaken] if one was: search again.
 func (c *Client) RememberUnlessSaid(ctx context.Context, k Knowledge, since int64) (Receipt, error) {
 	return c.write(ctx, http.MethodPost, url.Values{"unless_said_since": {strconv.FormatInt(since, 10)}}, k)
 }
@@ -79,9 +84,9 @@ func (c *Client) Save(ctx context.Context, k Knowledge) (Receipt, error) {
 	return c.write(ctx, http.MethodPost, url.Values{"update": {"true"}}, k)
 }
 
-// Revise changes the fields that k sets of an item that has an id, for the Reason that it gives; the rest stays. Of Tags
-// those are replaced whose key is given; an empty list takes one away. The error matches [ErrNotFound], or [ErrGone] if
-// the item was forgotten.
+// Revise changes the fields that k sets of an item that has an id, for the Reason that it gives; the rest stays. Of
+// Tags those are replaced whose key is given; an empty list takes one away. The error matches [ErrNotFound], or
+// [ErrGone] if the item was forgotten.
 func (c *Client) Revise(ctx context.Context, id string, k Knowledge) (Receipt, error) {
 	k.ID = ""
 	encoded, err := json.Marshal(k)
@@ -131,7 +136,8 @@ func (c *Client) Forget(ctx context.Context, id, reason string) error {
 	return err
 }
 
-// GiveFeedback says that an item was helpful or harmful. One vote counts for each voter and trace, or without a trace for a day.
+// GiveFeedback says that an item was helpful or harmful. One vote counts for each voter and trace, or without a trace
+// for a day.
 func (c *Client) GiveFeedback(ctx context.Context, id string, vote Vote) (Receipt, error) {
 	return c.write(ctx, http.MethodPost, nil, vote, id, "feedback")
 }

@@ -46,7 +46,8 @@ type Response struct {
 const maxAnswer = 64 << 20
 
 // Do sends a request and decodes the answer into out unless that is nil. It sends the request again if that does no
-// harm and may help. The error is an [*Error] unless ctx was cancelled; the response of a refusal is returned beside it.
+// harm and may help. The error is an [*Error] unless ctx was cancelled; the response of a refusal is returned beside
+// it.
 func (c *Client) Do(ctx context.Context, r Request, out any) (*Response, error) {
 	if c.cfg.Timeout > 0 {
 		var cancel context.CancelFunc

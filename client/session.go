@@ -51,7 +51,10 @@ func (c *Client) session(ctx context.Context, r Request, out any) error {
 
 // OpenSession begins a session under an id. That there is one is no error: what is said is added to it.
 func (c *Client) OpenSession(ctx context.Context, id string) error {
-	err := c.session(ctx, Request{Method: http.MethodPost, Path: []string{"sessions"}, Body: map[string]string{"session_id": id}}, nil)
+	err := c.session(ctx, Request{
+		Method: http.MethodPost, Path: []string{"sessions"},
+		Body: map[string]string{"session_id": id},
+	}, nil)
 	if errors.Is(err, ErrConflict) {
 		return nil
 	}
@@ -68,14 +71,16 @@ func (c *Client) Say(ctx context.Context, session string, messages ...Message) e
 }
 
 // CommitSession lets knowledge be made of what was said since the last commit. Trigger is why: stated, task_done,
-// compaction, feedback, periodic; empty for the server's choice. Scopes are who may see what is learned about work; default: the caller.
+// compaction, feedback, periodic; empty for the server's choice. Scopes are who may see what is learned about work;
+// default: the caller.
 func (c *Client) CommitSession(ctx context.Context, session, trigger string, scopes ...string) (Commit, error) {
 	body := map[string]any{"scopes": scopes}
 	if trigger != "" {
 		body["trigger"] = trigger
 	}
 	var done Commit
-	err := c.session(ctx, Request{Method: http.MethodPost, Path: []string{"sessions", session, "commit"}, Body: body}, &done)
+	err := c.session(ctx, Request{Method: http.MethodPost, Path: []string{"sessions", session, "commit"}, Body: body},
+		&done)
 	return done, err
 }
 

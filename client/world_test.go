@@ -43,7 +43,10 @@ func newWorld(t *testing.T, db *database.DB, behind func(http.Handler) http.Hand
 	surface := viking.New(viking.Config{Writer: log, Sessions: sessions.Sessions{Log: log}, Version: "test"})
 	paths, public := viking.Paths()
 	cfg := base.Config(t)
-	cfg.Mounts = []annalshttp.Mount{{Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As}}
+	cfg.Mounts = []annalshttp.Mount{{
+		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse,
+		As: viking.As,
+	}}
 	api := annalshttp.New(cfg)
 	listening := httptest.NewServer(behind(api.Handler()))
 	t.Cleanup(listening.Close)

@@ -58,7 +58,8 @@ func (a *Apart) PDF(ctx context.Context, content []byte) (string, error) {
 	defer cancel()
 	child := exec.CommandContext(reading, a.program) //nolint:gosec // this very program
 	var text bounded
-	child.Stdin, child.Stdout, child.Env = bytes.NewReader(content), &text, []string{"GOTRACEBACK=none", aside + "=yes"} // and nothing that is secret
+	// and nothing that is secret
+	child.Stdin, child.Stdout, child.Env = bytes.NewReader(content), &text, []string{"GOTRACEBACK=none", aside + "=yes"}
 	err := child.Run()
 	ended, is := errors.AsType[*exec.ExitError](err)
 	switch {

@@ -64,8 +64,8 @@ func fromUTF16(content []byte, order binary.ByteOrder) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// isLatin tells whether bytes look like Latin-1: other bytes than ASCII are few, and letters, signs or Windows' quotation
-// marks. In the multi-byte encodings of Chinese, Japanese and Korean they stand side by side.
+// isLatin tells whether bytes look like Latin-1: other bytes than ASCII are few, and letters, signs or Windows'
+// quotation marks. In the multi-byte encodings of Chinese, Japanese and Korean they stand side by side.
 func isLatin(content []byte) bool {
 	const longest = 3 // accented letters in a row
 	high, row := 0, 0

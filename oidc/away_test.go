@@ -36,7 +36,8 @@ func TestAnIssuerThatIsBackOpensAtOnce(t *testing.T) {
 	p.is(true)
 	for range 10 { // however many ask meanwhile
 		_, err := issuer.Principal(t.Context(), key.token(t, p.claims(nil)))
-		if refusal, told := errors.AsType[*domain.Refusal](err); !errors.Is(err, domain.ErrUnavailable) || !told || refusal.Detail == "" {
+		if refusal, told := errors.AsType[*domain.Refusal](err); !errors.Is(err,
+			domain.ErrUnavailable) || !told || refusal.Detail == "" {
 			t.Errorf("while it is down: %v", err)
 		}
 	}
@@ -103,7 +104,8 @@ func TestAWithdrawnKeyOpensNothingSoonAfter(t *testing.T) {
 	token := key.token(t, p.claims(nil))
 	opens := func(what string, want bool) {
 		t.Helper()
-		if _, err := issuer.Principal(t.Context(), token); (err == nil) != want || err != nil && !errors.Is(err, domain.ErrUnauthenticated) {
+		if _, err := issuer.Principal(t.Context(), token); (err == nil) != want || err != nil && !errors.Is(err,
+			domain.ErrUnauthenticated) {
 			t.Errorf("%s: opens: got %v, want %v", what, err, want)
 		}
 	}
@@ -140,7 +142,8 @@ func TestARefusalSaysWhatIsWrongWithTheToken(t *testing.T) {
 			t.Errorf("%s: got %+v", word, err)
 		}
 	}
-	if _, err := issuer.Principal(t.Context(), key.token(t, p.claims(map[string]any{"aud": []string{"other", "annals"}}))); err != nil {
+	if _, err := issuer.Principal(t.Context(),
+		key.token(t, p.claims(map[string]any{"aud": []string{"other", "annals"}}))); err != nil {
 		t.Errorf("one of several audiences: %v", err)
 	}
 }

@@ -22,7 +22,10 @@ type Claims struct {
 // ParseClaims reads pairs such as user=email; what is left out has the usual name.
 func ParseClaims(pairs []string) (Claims, error) {
 	c := Claims{User: "sub", Agent: "agent", Teams: "teams", Projects: "projects", Role: "role"}
-	fields := map[string]*string{"user": &c.User, "agent": &c.Agent, "teams": &c.Teams, "projects": &c.Projects, "role": &c.Role}
+	fields := map[string]*string{
+		"user": &c.User, "agent": &c.Agent, "teams": &c.Teams, "projects": &c.Projects,
+		"role": &c.Role,
+	}
 	for _, pair := range pairs {
 		what, claim, given := strings.Cut(pair, "=")
 		field, known := fields[strings.TrimSpace(what)]
@@ -115,8 +118,8 @@ func values(claims map[string]any, name string) []string {
 	return nil
 }
 
-// checkClaims refuses a token that says itself that it is not for here, or cannot be believed, and says which: the bearer
-// can read as much in it. Nobody is asked for its sake. What it does not refuse is not trusted yet.
+// checkClaims refuses a token that says itself that it is not for here, or cannot be believed, and says which: the
+// bearer can read as much in it. Nobody is asked for its sake. What it does not refuse is not trusted yet.
 func (i *Issuer) checkClaims(token string) error {
 	var head struct {
 		Algorithm string `json:"alg"`
@@ -134,7 +137,8 @@ func (i *Issuer) checkClaims(token string) error {
 			WithFix("let the issuer sign with %s", strings.Join(algorithms, ", "))
 	case body.Issuer != i.cfg.Issuer:
 		return refuse("the token is of another issuer than this server's").
-			WithFix("compare its claim iss with ANNALS_OIDC_ISSUER: they must be the same to the letter, a slash at the end included")
+			WithFix("compare its claim iss with ANNALS_OIDC_ISSUER: they must be the same to the letter, a slash at the end " +
+				"included")
 	case !slices.Contains(body.Audience, i.cfg.Audience):
 		return refuse("the token is for another audience than this server").
 			WithFix("ask the issuer for one whose claim aud is, or has, what ANNALS_OIDC_AUDIENCE says")

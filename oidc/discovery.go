@@ -87,7 +87,8 @@ func (i *Issuer) discover(ctx context.Context) (*keySet, error) {
 	return newKeySet(says.KeysAt, i.hear, i.cfg.Now), nil
 }
 
-// errUnavailable is what callers are told while the issuer cannot be asked; why is for the log. Those who left are told nothing.
+// errUnavailable is what callers are told while the issuer cannot be asked; why is for the log. Those who left are told
+// nothing.
 func errUnavailable(why error) error {
 	if errors.Is(why, context.Canceled) {
 		return why

@@ -20,7 +20,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// keyLifetime is how long keys are believed without asking again: one that the issuer has withdrawn opens nothing after.
+// keyLifetime is how long keys are believed without asking again: one that the issuer has withdrawn opens nothing
+// after.
 const keyLifetime = 5 * time.Minute
 
 // keySet are those that the issuer publishes. They are safe for concurrent use.
@@ -98,7 +99,8 @@ func (k *keySet) failure() error {
 
 // isUnanswered tells whether the issuer was to be asked, and gave no answer.
 func isUnanswered(err error) bool {
-	return err != nil && (strings.HasPrefix(err.Error(), "fetching keys") || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
+	return err != nil && (strings.HasPrefix(err.Error(), "fetching keys") || errors.Is(err,
+		context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }
 
 // capturingKeySet verifies one token, and keeps what was wrong with it: the verifier makes words of that.
@@ -117,7 +119,8 @@ func (h *capturingKeySet) VerifySignature(ctx context.Context, token string) ([]
 var _ oidc.KeySet = (*capturingKeySet)(nil)
 
 // errUntrusted is a signature that is none of the issuer's.
-var errUntrusted error = domain.Refuse(domain.ErrUnauthenticated, "the token is not signed with a key that its issuer publishes, or was changed").
+var errUntrusted error = domain.Refuse(domain.ErrUnauthenticated,
+	"the token is not signed with a key that its issuer publishes, or was changed").
 	WithFix("ask the issuer for another; if it has just changed its keys, try again in ten seconds")
 
 // signingKeys passes on those of an issuer's keys that are for signatures and long enough.
@@ -147,7 +150,8 @@ func (s signingKeys) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// isSigningKey tells whether a key may sign tokens: one that is for encryption may not, nor an RSA key of less than 2,048 bits.
+// isSigningKey tells whether a key may sign tokens: one that is for encryption may not, nor an RSA key of less than
+// 2,048 bits.
 func isSigningKey(encoded json.RawMessage) bool {
 	const shortest = 2048
 	var key struct{ Kty, Use, N string }

@@ -125,7 +125,10 @@ func rsaKeyOf(t *testing.T, kid string, bits int) (signer, map[string]string) {
 			}
 			return signed
 		}},
-		map[string]string{"kty": "RSA", "kid": kid, "alg": "RS256", "use": "sig", "n": b64(private.N.Bytes()), "e": b64(big.NewInt(int64(private.E)).Bytes())}
+		map[string]string{
+			"kty": "RSA", "kid": kid, "alg": "RS256", "use": "sig", "n": b64(private.N.Bytes()),
+			"e": b64(big.NewInt(int64(private.E)).Bytes()),
+		}
 }
 
 func pssKey(t *testing.T, kid string) (signer, map[string]string) {
@@ -136,13 +139,17 @@ func pssKey(t *testing.T, kid string) (signer, map[string]string) {
 	}
 	return signer{"PS256", kid, func(in []byte) []byte {
 			sum := sha256.Sum256(in)
-			signed, err := rsa.SignPSS(rand.Reader, private, crypto.SHA256, sum[:], &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash})
+			signed, err := rsa.SignPSS(rand.Reader, private, crypto.SHA256, sum[:],
+				&rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash})
 			if err != nil {
 				t.Error(err)
 			}
 			return signed
 		}},
-		map[string]string{"kty": "RSA", "kid": kid, "use": "sig", "n": b64(private.N.Bytes()), "e": b64(big.NewInt(int64(private.E)).Bytes())}
+		map[string]string{
+			"kty": "RSA", "kid": kid, "use": "sig", "n": b64(private.N.Bytes()),
+			"e": b64(big.NewInt(int64(private.E)).Bytes()),
+		}
 }
 
 func ecKey(t *testing.T, kid string) (signer, map[string]string) {
@@ -163,7 +170,10 @@ func ecKey(t *testing.T, kid string) (signer, map[string]string) {
 			}
 			return append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)
 		}},
-		map[string]string{"kty": "EC", "crv": "P-256", "kid": kid, "alg": "ES256", "use": "sig", "x": b64(point[1:33]), "y": b64(point[33:])}
+		map[string]string{
+			"kty": "EC", "crv": "P-256", "kid": kid, "alg": "ES256", "use": "sig", "x": b64(point[1:33]),
+			"y": b64(point[33:]),
+		}
 }
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -207,11 +217,23 @@ func TestATokenIsAPrincipal(t *testing.T) {
 			want    domain.Principal
 		}{
 			{nil, domain.Principal{Subject: "user:mia@acme.example", Role: domain.Member}},
-			{map[string]any{"realm_access": map[string]any{"roles": []string{"x", "auditor"}}}, domain.Principal{Subject: "user:mia@acme.example", Role: domain.Auditor}},
-			{map[string]any{"realm_access": map[string]any{"roles": "root"}}, domain.Principal{Subject: "user:mia@acme.example", Role: domain.Member}},
-			{map[string]any{"agent": "bot"}, domain.Principal{Subject: "agent:bot", OnBehalfOf: "user:mia@acme.example", Role: domain.Member}},
+			{
+				map[string]any{"realm_access": map[string]any{"roles": []string{"x", "auditor"}}},
+				domain.Principal{Subject: "user:mia@acme.example", Role: domain.Auditor},
+			},
+			{
+				map[string]any{"realm_access": map[string]any{"roles": "root"}},
+				domain.Principal{Subject: "user:mia@acme.example", Role: domain.Member},
+			},
+			{
+				map[string]any{"agent": "bot"},
+				domain.Principal{Subject: "agent:bot", OnBehalfOf: "user:mia@acme.example", Role: domain.Member},
+			},
 			{map[string]any{"agent": "bot", "email": nil}, domain.Principal{Subject: "agent:bot", Role: domain.Member}},
-			{map[string]any{"exp": noon.Add(-30 * time.Second).Unix(), "nbf": noon.Add(30 * time.Second).Unix()}, domain.Principal{Subject: "user:mia@acme.example", Role: domain.Member}},
+			{
+				map[string]any{"exp": noon.Add(-30 * time.Second).Unix(), "nbf": noon.Add(30 * time.Second).Unix()},
+				domain.Principal{Subject: "user:mia@acme.example", Role: domain.Member},
+			},
 		} {
 			got, err := issuer.Principal(t.Context(), key.token(t, p.claims(c.changes)))
 			if err != nil {
@@ -246,7 +268,8 @@ func TestWhatIsWrongWithATokenOpensNothing(t *testing.T) {
 		"of somebody odd":  {"email": "mia|1"},
 		"of several users": {"email": []string{"a", "b"}},
 	} {
-		if p, err := issuer.Principal(t.Context(), good.token(t, p.claims(changes))); !errors.Is(err, domain.ErrUnauthenticated) {
+		if p, err := issuer.Principal(t.Context(), good.token(t, p.claims(changes))); !errors.Is(err,
+			domain.ErrUnauthenticated) {
 			t.Errorf("%s: got %+v, %v", what, p, err)
 		}
 	}
@@ -258,7 +281,10 @@ func TestWhatIsWrongWithATokenOpensNothing(t *testing.T) {
 		mac.Write(in)
 		return mac.Sum(nil)
 	}}
-	for what, by := range map[string]signer{"another's key": stranger, "an unknown key": unknown, "no signature": none, "a shared secret": secret} {
+	for what, by := range map[string]signer{
+		"another's key": stranger, "an unknown key": unknown, "no signature": none,
+		"a shared secret": secret,
+	} {
 		if p, err := issuer.Principal(t.Context(), by.token(t, p.claims(nil))); !errors.Is(err, domain.ErrUnauthenticated) {
 			t.Errorf("%s: got %+v, %v", what, p, err)
 		}

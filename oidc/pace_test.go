@@ -60,7 +60,10 @@ func TestForgedTokensMakeNobodyAskTheIssuerAgainAndAgain(t *testing.T) {
 }
 
 func FuzzClaims(f *testing.F) {
-	for _, seed := range []string{"mia", "", "a b", "user:mia", "../root", "日本", "mia@acme.example", "*", "x\x00y", "_system"} {
+	for _, seed := range []string{
+		"mia", "", "a b", "user:mia", "../root", "日本", "mia@acme.example", "*", "x\x00y",
+		"_system",
+	} {
 		f.Add(seed, seed, seed, "admin")
 		f.Add("mia", "", seed, seed)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// ask sends a request to the server, as curl would, with the key in ANNALS_KEY if there is one, and shows what it says; with -until TEXT
-// again and again until it says that.
+// ask sends a request to the server, as curl would, with the key in ANNALS_KEY if there is one, and shows what it says;
+// with -until TEXT again and again until it says that.
 func ask(ts *testscript.TestScript, neg bool, args []string) {
 	until := ""
 	if len(args) > 2 && args[0] == "-until" {
@@ -37,7 +37,8 @@ func ask(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func sent(ts *testscript.TestScript, method, path, body string) (status int, said string) {
-	request, err := http.NewRequest(method, ts.Getenv("ANNALS_SERVER")+path, strings.NewReader(body)) //nolint:noctx // a test
+	// a test
+	request, err := http.NewRequest(method, ts.Getenv("ANNALS_SERVER")+path, strings.NewReader(body)) //nolint:noctx
 	ts.Check(err)
 	if body != "" {
 		request.Header.Set("Content-Type", "application/json")

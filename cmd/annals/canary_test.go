@@ -51,7 +51,8 @@ func databaseFiles(ts *testscript.TestScript) string {
 	ts.Check(err)
 	defer db.Close() //nolint:errcheck // nothing was written
 	var data, number string
-	ts.Check(db.NewRaw("SELECT current_setting('data_directory'), (SELECT oid::text FROM pg_database WHERE datname = current_database())").
+	ts.Check(db.NewRaw("SELECT current_setting('data_directory'), (SELECT oid::text FROM pg_database WHERE datname = "+
+		"current_database())").
 		Scan(context.Background(), &data, &number))
 	_, err = db.ExecContext(context.Background(), "?", bun.Safe("CHECKPOINT"))
 	ts.Check(err)
@@ -70,7 +71,8 @@ func tablesOf(ts *testscript.TestScript, files []string) []string {
 	for i, file := range files {
 		var name string
 		node := filepath.Base(file)
-		if db.NewRaw("SELECT pg_filenode_relation(0, ?::oid)::regclass::text", node).Scan(context.Background(), &name) == nil {
+		if db.NewRaw("SELECT pg_filenode_relation(0, ?::oid)::regclass::text", node).Scan(context.Background(),
+			&name) == nil {
 			files[i] = name + " (" + node + ")"
 		}
 	}

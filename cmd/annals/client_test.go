@@ -25,7 +25,10 @@ func connected(t *testing.T, handler http.HandlerFunc) *client.Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	api, err := terminal.Remote{Server: server.URL, Timeout: 5 * time.Second, As: "agent:x", OnBehalfOf: "user:1"}.Connect()
+	api, err := terminal.Remote{
+		Server: server.URL, Timeout: 5 * time.Second, As: "agent:x",
+		OnBehalfOf: "user:1",
+	}.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,8 +47,10 @@ func refusing(status int, body string) http.HandlerFunc {
 func TestExitCodesTellARefusalFromAnOutage(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]int{
-		400: terminal.ExitRefused, 401: terminal.ExitRefused, 403: terminal.ExitRefused, 404: terminal.ExitNotFound, 409: terminal.ExitRefused, 410: terminal.ExitNotFound,
-		412: terminal.ExitRefused, 413: terminal.ExitRefused, 422: terminal.ExitRefused, 429: terminal.ExitUnavailable, 500: terminal.ExitFailed, 502: terminal.ExitUnavailable,
+		400: terminal.ExitRefused, 401: terminal.ExitRefused, 403: terminal.ExitRefused, 404: terminal.ExitNotFound,
+		409: terminal.ExitRefused, 410: terminal.ExitNotFound,
+		412: terminal.ExitRefused, 413: terminal.ExitRefused, 422: terminal.ExitRefused, 429: terminal.ExitUnavailable,
+		500: terminal.ExitFailed, 502: terminal.ExitUnavailable,
 		503: terminal.ExitUnavailable, 504: terminal.ExitUnavailable, 507: terminal.ExitUnavailable,
 	} {
 		api := connected(t, refusing(status, `{"title":"No","detail":"it is so"}`))
@@ -59,11 +64,15 @@ func TestExitCodesTellARefusalFromAnOutage(t *testing.T) {
 func TestAProblemKeepsItsFieldsAndItsFix(t *testing.T) {
 	t.Parallel()
 	api := connected(t, refusing(422, `{"status":422,"title":"Invalid","detail":"two fields","errors":[
-		{"field":"scopes[0]","message":"must be an entity"},{"field":"content","message":"must not be empty"}],"fix":"mend them"}`))
+		{"field":"scopes[0]","message":"must be an entity"},{"field":"content","message":"must not be empty"}],
+			"fix":"mend them"}`))
 	_, err := api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
 	want := &terminal.Failure{
 		Code: terminal.ExitRefused, Status: 422, Detail: "Invalid", Fix: "mend them",
-		Fields: []terminal.Field{{Field: "scopes[0]", Message: "must be an entity"}, {Field: "content", Message: "must not be empty"}},
+		Fields: []terminal.Field{
+			{Field: "scopes[0]", Message: "must be an entity"},
+			{Field: "content", Message: "must not be empty"},
+		},
 	}
 	if diff := cmp.Diff(terminal.AsFailure(err), want); diff != "" {
 		t.Errorf("(-got +want):\n%s", diff)
@@ -80,7 +89,8 @@ func TestWhatIsNoAnnalsIsCalledSo(t *testing.T) {
 	} {
 		var k knowledge.Knowledge
 		_, err := connected(t, handler).Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, &k)
-		if f := terminal.AsFailure(err); f.Code != terminal.ExitUnavailable || !strings.Contains(f.Detail, "no Annals server") {
+		if f := terminal.AsFailure(err); f.Code != terminal.ExitUnavailable || !strings.Contains(f.Detail,
+			"no Annals server") {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
@@ -90,7 +100,8 @@ func TestARequestSaysWhoAsksAndNeverLeavesItsPath(t *testing.T) {
 	t.Parallel()
 	var asked *http.Request
 	api := connected(t, func(_ http.ResponseWriter, r *http.Request) { asked = r })
-	if _, err := api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge", "a/../b?c#d"}}, nil); err != nil {
+	if _, err := api.Do(t.Context(),
+		client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge", "a/../b?c#d"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := asked.URL.EscapedPath(), "/v1/knowledge/a%2F..%2Fb%3Fc%23d"; got != want {
@@ -138,13 +149,17 @@ func TestAnImportOutlastsABusyServer(t *testing.T) {
 		_, _ = w.Write([]byte(`{"id":"a","status":"created"}` + "\n"))
 	})
 	s := &record.Sender{Server: api, Patience: time.Minute}
-	b := record.Batch{Records: []record.Record{{Number: 1, Err: record.ErrTooLong}, {Number: 2, Raw: []byte("{}")}}, Sent: []int{1}}
+	b := record.Batch{
+		Records: []record.Record{{Number: 1, Err: record.ErrTooLong}, {Number: 2, Raw: []byte("{}")}},
+		Sent:    []int{1},
+	}
 	began := time.Now()
 	answers, err := s.Send(t.Context(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if why := answers[0].Why(); why == nil || why.Status != http.StatusRequestEntityTooLarge || why.Fix == "" || answers[1].Status != "created" {
+	if why := answers[0].Why(); why == nil || why.Status != http.StatusRequestEntityTooLarge || why.Fix == "" ||
+		answers[1].Status != "created" {
 		t.Errorf("answers %+v", answers)
 	}
 	if waited := time.Since(began); waited < time.Second {

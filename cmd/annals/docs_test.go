@@ -111,7 +111,8 @@ func TestDocsNameOnlyTargetsThatMakeHas(t *testing.T) {
 	t.Parallel()
 	makefile := written(t, "Makefile")
 	for _, name := range pages(t) {
-		for _, target := range regexp.MustCompile("(?m)(?:`|^\\$ )make ([a-z-]+)").FindAllStringSubmatch(written(t, name), -1) {
+		for _, target := range regexp.MustCompile("(?m)(?:`|^\\$ )make ([a-z-]+)").FindAllStringSubmatch(written(t, name),
+			-1) {
 			if !regexp.MustCompile(`(?m)^` + target[1] + `:.* ## `).MatchString(makefile) {
 				t.Errorf("%s names make %s, which there is not", name, target[1])
 			}
@@ -189,7 +190,8 @@ func TestDocsLinkToWhatIsThere(t *testing.T) {
 func headings(page string) []string {
 	var names []string
 	for line := range strings.Lines(page) {
-		if title, isHeading := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); isHeading && strings.HasPrefix(line, "#") {
+		if title, isHeading := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); isHeading && strings.HasPrefix(line,
+			"#") {
 			title = regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
 			names = append(names, strings.ReplaceAll(title, " ", "-"))
 		}

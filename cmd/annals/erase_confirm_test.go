@@ -49,9 +49,11 @@ func TestErasingIsConfirmedOnATerminal(t *testing.T) {
 				{"user:123\n", []string{"user:123"}, terminal.ExitOK, "erased user:123 for good: 1 of 1"},
 				{"", []string{"user:123", "--yes"}, terminal.ExitOK, "nothing to erase"},
 			} {
-				code, said := atTerminal(ctx, strings.NewReader(try.typed), append([]string{"erase", "--server", server}, try.args...)...)
+				code, said := atTerminal(ctx, strings.NewReader(try.typed),
+					append([]string{"erase", "--server", server}, try.args...)...)
 				if code != try.code || !strings.Contains(said, try.said) {
-					t.Errorf("erase %q with %q typed: exit code %d, want %d and %q:\n%s", try.args, try.typed, code, try.code, try.said, said)
+					t.Errorf("erase %q with %q typed: exit code %d, want %d and %q:\n%s", try.args, try.typed, code, try.code,
+						try.said, said)
 				}
 			}
 		})
@@ -64,7 +66,8 @@ func TestCtrlCEndsWith130(t *testing.T) {
 	annals(t, "remember", "mind the zorblaxquine", "--id", "one", "--server", server)
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	if code, said := atTerminal(interrupted, strings.NewReader(""), "list", "--server", server); code != terminal.ExitInterrupted {
+	if code, said := atTerminal(interrupted, strings.NewReader(""), "list", "--server",
+		server); code != terminal.ExitInterrupted {
 		t.Errorf("list: exit code %d, want %d: %s", code, terminal.ExitInterrupted, said)
 	}
 	waiting, interrupt := context.WithCancel(t.Context())
@@ -73,7 +76,8 @@ func TestCtrlCEndsWith130(t *testing.T) {
 	ended := make(chan int)
 	asked := &watchedFor{text: "Erase it for good?", seen: interrupt}
 	go func() {
-		ended <- run(waiting, []string{"erase", "one", "--server", server}, &terminal.Console{In: typing, Out: asked, Err: asked, Styled: asked, Width: 80, Prompted: true})
+		ended <- run(waiting, []string{"erase", "one", "--server", server},
+			&terminal.Console{In: typing, Out: asked, Err: asked, Styled: asked, Width: 80, Prompted: true})
 	}()
 	if code := <-ended; code != terminal.ExitInterrupted {
 		t.Errorf("erase: exit code %d, want %d", code, terminal.ExitInterrupted)

@@ -48,8 +48,14 @@ func TestAReplayLeavesWhatWasSaidSince(t *testing.T) {
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := restoredBackup(t, db)
 		w.say("locker", 1)
-		first := serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: time.Unix(1, 0)}
-		second := serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: time.Unix(2, 0)}
+		first := serve.Erasure{
+			Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1",
+			RecordedAt: time.Unix(1, 0),
+		}
+		second := serve.Erasure{
+			Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2",
+			RecordedAt: time.Unix(2, 0),
+		}
 		list := w.list(second, first)
 		w.replays(list, serve.Replayed{Erased: 1, UnknownStreams: []string{}})
 		w.say("locker", 2)
@@ -57,7 +63,8 @@ func TestAReplayLeavesWhatWasSaidSince(t *testing.T) {
 		if got := w.texts(); got != 1 {
 			t.Errorf("%d texts, want what was said since", got)
 		}
-		w.replays(w.list(serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5"}), serve.Replayed{Erased: 1, UnknownStreams: []string{}})
+		w.replays(w.list(serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5"}),
+			serve.Replayed{Erased: 1, UnknownStreams: []string{}})
 	})
 }
 
@@ -101,10 +108,19 @@ func TestAReplayRevokesKeysAgain(t *testing.T) {
 		w.submit(w.key("inuse12345"))
 		later := time.Now().Add(time.Hour)
 		list := w.list(
-			serve.Erasure{Stream: "key:stolen1234", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later},
+			serve.Erasure{
+				Stream: "key:stolen1234", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0",
+				RecordedAt: later,
+			},
 			serve.Erasure{Stream: "key:stolen1234", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
-			serve.Erasure{Stream: "key:madesince1", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: time.Unix(1, 0)},
-			serve.Erasure{Stream: "key:never12345", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: later},
+			serve.Erasure{
+				Stream: "key:madesince1", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2",
+				RecordedAt: time.Unix(1, 0),
+			},
+			serve.Erasure{
+				Stream: "key:never12345", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3",
+				RecordedAt: later,
+			},
 		)
 		strangers := []string{"key:madesince1", "key:never12345"}
 		w.opens("stolen1234", true)
@@ -127,11 +143,26 @@ func TestAReplayLetsRotatedKeysEndAsTheyDid(t *testing.T) {
 		w.submit(domain.RevokeKey{By: w.by, Prefix: "revoked123"})
 		later, ended, ends := time.Now().Add(time.Hour), time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
 		list := w.list(
-			serve.Erasure{Stream: "key:overlong12", ReplacedBy: "successor1", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later},
-			serve.Erasure{Stream: "key:ending1234", ReplacedBy: "successor2", Until: ends, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
-			serve.Erasure{Stream: "key:revoked123", ReplacedBy: "successor3", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: later},
-			serve.Erasure{Stream: "key:inuse12345", ReplacedBy: "successor4", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: time.Unix(1, 0)},
-			serve.Erasure{Stream: "key:never12345", ReplacedBy: "successor5", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4", RecordedAt: later},
+			serve.Erasure{
+				Stream: "key:overlong12", ReplacedBy: "successor1", Until: ended,
+				EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later,
+			},
+			serve.Erasure{
+				Stream: "key:ending1234", ReplacedBy: "successor2", Until: ends,
+				EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later,
+			},
+			serve.Erasure{
+				Stream: "key:revoked123", ReplacedBy: "successor3", Until: ended,
+				EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: later,
+			},
+			serve.Erasure{
+				Stream: "key:inuse12345", ReplacedBy: "successor4", Until: ended,
+				EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: time.Unix(1, 0),
+			},
+			serve.Erasure{
+				Stream: "key:never12345", ReplacedBy: "successor5", Until: ended,
+				EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4", RecordedAt: later,
+			},
 		)
 		strangers := []string{"key:inuse12345", "key:never12345"}
 		w.opens("overlong12", true)
@@ -139,11 +170,15 @@ func TestAReplayLetsRotatedKeysEndAsTheyDid(t *testing.T) {
 		w.opens("overlong12", false)
 		w.opens("ending1234", true)
 		w.opens("inuse12345", true)
-		if got := w.given("ending1234"); !got.ExpiresAt.Equal(ends.Truncate(time.Microsecond)) || got.ReplacedBy != "successor2" {
+		if got := w.given("ending1234"); !got.ExpiresAt.Equal(ends.Truncate(time.Microsecond)) ||
+			got.ReplacedBy != "successor2" {
 			t.Errorf("the key ends at %v, replaced by %q", got.ExpiresAt, got.ReplacedBy)
 		}
 		w.replays(list, serve.Replayed{RotatedBefore: 3, Unknown: 2, UnknownStreams: strangers})
-		w.replays(w.list(serve.Erasure{Stream: "key:ending1234", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5", RecordedAt: later}, list[1]),
+		w.replays(w.list(serve.Erasure{
+			Stream: "key:ending1234", Revoked: true,
+			EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5", RecordedAt: later,
+		}, list[1]),
 			serve.Replayed{Revoked: 1, RotatedBefore: 1, UnknownStreams: []string{}})
 		w.opens("ending1234", false)
 	})
@@ -165,15 +200,42 @@ func TestAReplayDemotesKeysAgainAndPromotesNone(t *testing.T) {
 		}
 		changed := time.Now()
 		list := w.list(
-			serve.Erasure{Stream: "key:wasadmin12", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: changed},
-			serve.Erasure{Stream: "key:wasroot123", Role: domain.Admin, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: changed},
-			serve.Erasure{Stream: "key:wasmember1", Role: domain.Admin, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: changed},
-			serve.Erasure{Stream: "key:tworoles12", Role: domain.Auditor, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: changed},
-			serve.Erasure{Stream: "key:tworoles12", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4", RecordedAt: changed.Add(-time.Microsecond)},
-			serve.Erasure{Stream: "key:service123", Role: domain.Auditor, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5", RecordedAt: changed},
-			serve.Erasure{Stream: "key:madesince1", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b6", RecordedAt: time.Unix(1, 0)},
-			serve.Erasure{Stream: "key:isthemost1", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b7", RecordedAt: changed},
-			serve.Erasure{Stream: "key:never12345", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b8", RecordedAt: changed},
+			serve.Erasure{
+				Stream: "key:wasadmin12", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0",
+				RecordedAt: changed,
+			},
+			serve.Erasure{
+				Stream: "key:wasroot123", Role: domain.Admin, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1",
+				RecordedAt: changed,
+			},
+			serve.Erasure{
+				Stream: "key:wasmember1", Role: domain.Admin, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2",
+				RecordedAt: changed,
+			},
+			serve.Erasure{
+				Stream: "key:tworoles12", Role: domain.Auditor, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3",
+				RecordedAt: changed,
+			},
+			serve.Erasure{
+				Stream: "key:tworoles12", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4",
+				RecordedAt: changed.Add(-time.Microsecond),
+			},
+			serve.Erasure{
+				Stream: "key:service123", Role: domain.Auditor, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5",
+				RecordedAt: changed,
+			},
+			serve.Erasure{
+				Stream: "key:madesince1", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b6",
+				RecordedAt: time.Unix(1, 0),
+			},
+			serve.Erasure{
+				Stream: "key:isthemost1", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b7",
+				RecordedAt: changed,
+			},
+			serve.Erasure{
+				Stream: "key:never12345", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b8",
+				RecordedAt: changed,
+			},
 		)
 		strangers := []string{"key:madesince1", "key:never12345"}
 		w.replays(list, serve.Replayed{Demoted: 4, DemotedBefore: 2, Unknown: 2, UnknownStreams: strangers})
@@ -207,7 +269,10 @@ func TestAReplayLeavesARoleThatWasGivenBackAfterTheListWasWritten(t *testing.T) 
 		}
 		demoted := history[len(history)-1]
 		w.submit(domain.ChangeRole{By: w.by, Prefix: "forgiven12", Role: domain.Admin})
-		w.replays(w.list(serve.Erasure{Stream: demoted.Stream, Role: domain.Member, EventID: demoted.EventID, RecordedAt: demoted.RecordedAt}),
+		w.replays(w.list(serve.Erasure{
+			Stream: demoted.Stream, Role: domain.Member, EventID: demoted.EventID,
+			RecordedAt: demoted.RecordedAt,
+		}),
 			serve.Replayed{DemotedBefore: 1, UnknownStreams: []string{}})
 		w.haveRoles(map[string]domain.Role{"forgiven12": domain.Admin})
 	})
@@ -221,16 +286,25 @@ func TestAReplayLeavesTheTenantThatBeganAfterTheErasure(t *testing.T) {
 		w.submit(w.key("ofdefault1"))
 		w.submit(w.remember("lunch"))
 		was, later := time.Unix(1, 0), time.Now().Add(time.Hour)
-		w.replays(w.list(serve.Erasure{Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: was}),
+		w.replays(w.list(serve.Erasure{
+			Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0",
+			RecordedAt: was,
+		}),
 			serve.Replayed{Known: 1, UnknownStreams: []string{}})
 		w.opens("ofdefault1", true)
-		w.replays(w.list(serve.Erasure{Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later}),
+		w.replays(w.list(serve.Erasure{
+			Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0",
+			RecordedAt: later,
+		}),
 			serve.Replayed{Erased: 1, UnknownStreams: []string{}})
 		w.opens("ofdefault1", false)
 		w.tenant("acme")
 		w.submit(w.remember("lunch"))
 		w.submit(w.key("ofacme1234"))
-		w.replays(w.list(serve.Erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: was}),
+		w.replays(w.list(serve.Erasure{
+			Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0",
+			RecordedAt: was,
+		}),
 			serve.Replayed{Unknown: 1, UnknownStreams: []string{"tenant:acme"}})
 		w.opens("ofacme1234", true)
 		if got := w.texts(); got != 4 {
@@ -246,11 +320,17 @@ func TestAReplayGoesOnWithATenant(t *testing.T) {
 		w := restoredBackup(t, db)
 		w.tenant("acme")
 		w.submit(w.remember("lunch"))
-		line := serve.Erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: time.Now().Add(time.Hour)}
+		line := serve.Erasure{
+			Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0",
+			RecordedAt: time.Now().Add(time.Hour),
+		}
 		by := domain.SystemPrincipal()
 		by.Tenant = "acme"
 		killed := domain.Submission{
-			By: by, Command: domain.OrderErasure{By: by, ID: "killed", Of: line.Stream, ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"}},
+			By: by, Command: domain.OrderErasure{
+				By: by, ID: "killed", Of: line.Stream,
+				ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"},
+			},
 			Origin: domain.Origin{CausationID: line.EventID},
 		}
 		if _, err := w.log.Submit(database.ForTenant(t.Context(), "acme"), killed); err != nil {
@@ -329,7 +409,8 @@ func (w *restored) haveRoles(want map[string]domain.Role) {
 func (w *restored) remember(id string) domain.Command {
 	w.Helper()
 	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Definition, Owner: "user:ann", Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: "Ann has her lunch at noon"},
+		Type: domain.Definition, Owner: "user:ann", Scopes: []domain.Scope{"public"},
+		Text: domain.Text{Content: "Ann has her lunch at noon"},
 	}}.Complete()
 	if err != nil {
 		w.Fatal(err)
@@ -344,7 +425,10 @@ func (w *restored) session(id string) domain.SessionTarget {
 func (w *restored) say(session string, seven int) {
 	w.Helper()
 	w.submit(domain.AddMessages{SessionTarget: w.session(session), Messages: []domain.NewMessage{{
-		Role: domain.RoleUser, Tokens: seven, Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: "my locker code is seven"}}},
+		Role: domain.RoleUser, Tokens: seven, Message: domain.Message{Parts: []domain.Part{{
+			Type: domain.PartText,
+			Text: "my locker code is seven",
+		}}},
 	}}})
 }
 

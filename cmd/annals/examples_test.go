@@ -89,7 +89,10 @@ func startServer(t *testing.T, url string) string {
 	process := exec.CommandContext(t.Context(), program, "serve", "--json")
 	process.Dir = data
 	process.Cancel = func() error { return process.Process.Signal(syscall.SIGTERM) }
-	process.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + data, "DATABASE_URL=" + url, "ANNALS_LISTEN=127.0.0.1:0", "ANNALS_DATA=" + data, "ANNALS_ROOT_KEY=" + rootKey}
+	process.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + data, "DATABASE_URL=" + url,
+		"ANNALS_LISTEN=127.0.0.1:0", "ANNALS_DATA=" + data, "ANNALS_ROOT_KEY=" + rootKey,
+	}
 	var said bytes.Buffer
 	process.Stderr = &said
 	out, err := process.StdoutPipe()
@@ -217,7 +220,8 @@ func (s step) ask(t *testing.T, url string, saved map[string]string) (example, a
 			break
 		}
 	}
-	if want := s.Status; want == 0 && e.Status >= 300 && (!s.Varies || e.Status >= 500) || want != 0 && e.Status != want || !strings.Contains(string(body), s.Until) {
+	if want := s.Status; want == 0 && e.Status >= 300 && (!s.Varies || e.Status >= 500) ||
+		want != 0 && e.Status != want || !strings.Contains(string(body), s.Until) {
 		t.Errorf("%s: %d %s", e.Request, e.Status, body)
 	}
 	var answer any

@@ -39,7 +39,10 @@ func TestTheOwnerDoesNotRunWhatTheServingRoleHasAdded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	line, err := json.Marshal(w.list(serve.Erasure{Stream: "knowledge:lunch", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: time.Now()})[0])
+	line, err := json.Marshal(w.list(serve.Erasure{
+		Stream:  "knowledge:lunch",
+		EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: time.Now(),
+	})[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,23 +52,27 @@ func TestTheOwnerDoesNotRunWhatTheServingRoleHasAdded(t *testing.T) {
 	}
 	replay := func() (code int, said string) {
 		var out bytes.Buffer
-		code = run(t.Context(), []string{"erase", "--replay", list, "--database", address, "--data", t.TempDir()}, &terminal.Console{In: strings.NewReader(""), Out: &out, Err: &out, Styled: &out, Width: 1000})
+		code = run(t.Context(), []string{"erase", "--replay", list, "--database", address, "--data", t.TempDir()},
+			&terminal.Console{In: strings.NewReader(""), Out: &out, Err: &out, Styled: &out, Width: 1000})
 		return code, out.String()
 	}
 
 	const gain = `
 		CREATE FUNCTION gain() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN
-			EXECUTE format('GRANT UPDATE, DELETE, TRUNCATE ON events TO %I', (SELECT relowner::regrole FROM pg_class WHERE oid = TG_RELID));
+			EXECUTE format('GRANT UPDATE, DELETE, TRUNCATE ON events TO %I',
+				(SELECT relowner::regrole FROM pg_class WHERE oid = TG_RELID));
 			RETURN NULL;
 		END $$;
 		CREATE TRIGGER gain AFTER INSERT OR UPDATE OR DELETE ON knowledge_1 FOR EACH STATEMENT EXECUTE FUNCTION gain();`
 	as(serving, gain)
-	if code, said := replay(); code == 0 || !strings.Contains(said, "function gain()") || !strings.Contains(said, "trigger gain on knowledge_1") {
+	if code, said := replay(); code == 0 || !strings.Contains(said, "function gain()") || !strings.Contains(said,
+		"trigger gain on knowledge_1") {
 		t.Errorf("got %d, %s, want a refusal that names the trigger and its function", code, said)
 	}
 	var gained bool
-	if err := serving.QueryRowContext(t.Context(), "SELECT has_table_privilege('events', 'UPDATE, DELETE, TRUNCATE')").Scan(&gained); err != nil || gained {
+	if err := serving.QueryRowContext(t.Context(),
+		"SELECT has_table_privilege('events', 'UPDATE, DELETE, TRUNCATE')").Scan(&gained); err != nil || gained {
 		t.Errorf("the serving role can change the log: %t, %v", gained, err)
 	}
 	for name, db := range map[string]*database.DB{"owner": owner, "serving role": serving} {
@@ -90,6 +97,7 @@ func TestTheOwnerDoesNotRunWhatTheServingRoleHasAdded(t *testing.T) {
 	}
 	release()
 	if code, said := replay(); code != 0 || w.texts() != 0 {
-		t.Errorf("when the trigger is gone: got %d, %s, %d texts, want what the list names to be erased", code, said, w.texts())
+		t.Errorf("when the trigger is gone: got %d, %s, %d texts, want what the list names to be erased", code, said,
+			w.texts())
 	}
 }

@@ -26,7 +26,8 @@ func TestTextThatIsNotUTF8IsRefused(t *testing.T) {
 		{args: []string{"session", "add", "a"}, in: "\xff", stderr: "standard input must be valid UTF-8"},
 	} {
 		var out, stderr bytes.Buffer
-		code := run(t.Context(), test.args, &terminal.Console{In: strings.NewReader(test.in), Out: &out, Err: &stderr, Width: 80})
+		code := run(t.Context(), test.args,
+			&terminal.Console{In: strings.NewReader(test.in), Out: &out, Err: &stderr, Width: 80})
 		if code != terminal.ExitUsage || !strings.Contains(stderr.String(), test.stderr) {
 			t.Errorf("%q ends with %d: %s", test.args, code, stderr.String())
 		}

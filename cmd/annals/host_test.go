@@ -62,7 +62,10 @@ func begin(ts *testscript.TestScript, flags []string) (*mcp.ClientSession, error
 	said := &bytes.Buffer{}
 	process := exec.Command(program, append([]string{"mcp"}, flags...)...) //nolint:noctx // leave ends it
 	process.Dir, process.Stderr = ts.MkAbs("."), said
-	for _, name := range []string{"PATH", "HOME", "XDG_DATA_HOME", "TMPDIR", "DATABASE_URL", "ANNALS_LISTEN", "ANNALS_DATA", "ANNALS_SERVER", "ANNALS_KEY"} {
+	for _, name := range []string{
+		"PATH", "HOME", "XDG_DATA_HOME", "TMPDIR", "DATABASE_URL", "ANNALS_LISTEN",
+		"ANNALS_DATA", "ANNALS_SERVER", "ANNALS_KEY",
+	} {
 		process.Env = append(process.Env, name+"="+ts.Getenv(name))
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "script", Version: "1"}, nil)
@@ -89,7 +92,8 @@ func crowd(ts *testscript.TestScript, neg bool, args []string) {
 	starting.Wait()
 	ts.Check(errors.Join(failed...))
 	for _, session := range all {
-		answer, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: args[1], Arguments: json.RawMessage(args[2])})
+		answer, err := session.CallTool(context.Background(),
+			&mcp.CallToolParams{Name: args[1], Arguments: json.RawMessage(args[2])})
 		if err != nil || answer.IsError {
 			ts.Fatalf("%s: %v, %+v", args[1], err, answer)
 		}

@@ -66,11 +66,14 @@ func namesOf(ctx context.Context, server *client.Client, kind, text string) ([]c
 }
 
 // newestWith lists the newest items whose ids begin as the text does; active ones without a status.
-func newestWith(ctx context.Context, server *client.Client, text string, statuses ...string) ([]knowledge.Knowledge, error) {
+func newestWith(
+	ctx context.Context, server *client.Client, text string, statuses ...string,
+) ([]knowledge.Knowledge, error) {
 	query := url.Values{"limit": {strconv.Itoa(terminal.LargestPage)}, "status": statuses}
 	terminal.Put(query, "id_prefix", text)
 	var list api.Page[knowledge.Knowledge]
-	_, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge"}, Query: query}, &list)
+	_, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge"}, Query: query},
+		&list)
 	return list.Items, err
 }
 
@@ -118,11 +121,14 @@ func wholeIDs(ctx context.Context, c *terminal.Console, parsed *kong.Context, fa
 	return replaced, failed
 }
 
-// known asks the server that the words of a command line name. A shell waits for it: without an answer soon there is none.
+// known asks the server that the words of a command line name. A shell waits for it: without an answer soon there is
+// none.
 func known(ctx context.Context, c *terminal.Console, kind string, words []string) []candidate {
 	const patience = 2 * time.Second
 	var r struct{ terminal.Remote }
-	parser, err := kong.New(&r, append(terminal.NumberMappers(), kong.Vars{"server": terminal.DefaultServer}, kong.Resolvers(c.Settings), kong.Exit(func(int) {}))...)
+	parser, err := kong.New(&r,
+		append(terminal.NumberMappers(), kong.Vars{"server": terminal.DefaultServer}, kong.Resolvers(c.Settings),
+			kong.Exit(func(int) {}))...)
 	if err != nil {
 		return nil
 	}

@@ -29,11 +29,15 @@ import (
 // anything is a piece of knowledge that somebody may remember. Ids are given, so that the same can be found again.
 func anything(number int) *rapid.Generator[map[string]any] {
 	word := rapid.StringMatching(`[a-zA-Z0-9 \n"'<>&\\{}\[\]说明，。é#-]{1,60}`)
-	entity := rapid.SampledFrom([]string{"user:alice", "user:Bob.2@x", "agent:crawler_ops", "team:pay", "project:456", "org:acme"})
+	entity := rapid.SampledFrom([]string{
+		"user:alice", "user:Bob.2@x", "agent:crawler_ops", "team:pay", "project:456",
+		"org:acme",
+	})
 	scope := rapid.OneOf(entity, rapid.Just("public"))
 	return rapid.Custom(func(t *rapid.T) map[string]any {
 		k := map[string]any{
-			"id": fmt.Sprintf("k%03d", number), "content": "x" + word.Draw(t, "content"), "type": string(rapid.SampledFrom(domain.Types).Draw(t, "type")),
+			"id": fmt.Sprintf("k%03d", number), "content": "x" + word.Draw(t,
+				"content"), "type": string(rapid.SampledFrom(domain.Types).Draw(t, "type")),
 			"owner": entity.Draw(t, "owner"), "scopes": rapid.SliceOfNDistinct(scope, 1, 4, rapid.ID[string]).Draw(t, "scopes"),
 		}
 		may := func(field string, value any) {
@@ -51,19 +55,27 @@ func anything(number int) *rapid.Generator[map[string]any] {
 			"category": rapid.SampledFrom([]string{"preference", "habit", "constraint", "background"}).Draw(t, "tag"),
 			"其他":       []string{"a", word.Draw(t, "label")},
 		})
-		may("meta", map[string]any{"number": rapid.Int().Draw(t, "number"), "none": nil, "deep": map[string]any{"x": []any{1.5, "y", true}}})
+		may("meta", map[string]any{
+			"number": rapid.Int().Draw(t, "number"), "none": nil,
+			"deep": map[string]any{"x": []any{1.5, "y", true}},
+		})
 		may("source", map[string]any{
-			"name": word.Draw(t, "name"), "urls": []string{"https://example.com/?a=b&c"}, "timestamp": "2026-03-03", "trace_id": "t-1", "agent_id": "a", "category": "exp",
+			"name": word.Draw(t, "name"), "urls": []string{"https://example.com/?a=b&c"}, "timestamp": "2026-03-03",
+			"trace_id": "t-1", "agent_id": "a", "category": "exp",
 		})
 		may("occurred_at", "2026-03-03T01:02:03.123456Z")
 		may("uri", fmt.Sprintf("viking://resources/k%03d.md", number))
 		helpful := rapid.IntRange(0, 9).Draw(t, "helpful")
 		history := make([]map[string]any, rapid.IntRange(0, helpful).Draw(t, "uses"))
 		for i := range history {
-			history[i] = map[string]any{"query": word.Draw(t, "query"), "trace_id": fmt.Sprint(i), "outcome": "worked", "by": "user:alice", "at": "2026-03-03T01:02:03Z"}
+			history[i] = map[string]any{
+				"query": word.Draw(t, "query"), "trace_id": fmt.Sprint(i), "outcome": "worked",
+				"by": "user:alice", "at": "2026-03-03T01:02:03Z",
+			}
 		}
 		may("eval", map[string]any{
-			"helpful": helpful, "harmful": rapid.IntRange(0, 3).Draw(t, "harmful"), "confidence": float64(rapid.IntRange(0, 1000).Draw(t, "confidence")) / 1000,
+			"helpful": helpful, "harmful": rapid.IntRange(0, 3).Draw(t,
+				"harmful"), "confidence": float64(rapid.IntRange(0, 1000).Draw(t, "confidence")) / 1000,
 			"helpful_history": history,
 		})
 		return k
@@ -73,7 +85,10 @@ func anything(number int) *rapid.Generator[map[string]any] {
 // here serves a database in this process.
 func here(t *testing.T, url string) string {
 	t.Helper()
-	cfg := serve.Config{Storage: serve.Storage{Database: url, Data: t.TempDir()}, LogName: "annals", Scrub: "off"}.Complete()
+	cfg := serve.Config{
+		Storage: serve.Storage{Database: url, Data: t.TempDir()}, LogName: "annals",
+		Scrub: "off",
+	}.Complete()
 	service, err := serve.OpenService(t.Context(), cfg, embedding.Builtin{}, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +144,8 @@ func TestFilesLoseNothing(t *testing.T) {
 		t.Run(engine.String(), func(t *testing.T) {
 			t.Parallel()
 			first, second := here(t, newDatabase(t)), here(t, newDatabase(t))
-			lines, exported, again := filepath.Join(t.TempDir(), "all.ndjson"), filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+			lines, exported, again := filepath.Join(t.TempDir(), "all.ndjson"), filepath.Join(t.TempDir(),
+				"a"), filepath.Join(t.TempDir(), "b")
 			var all bytes.Buffer
 			encoder := json.NewEncoder(&all)
 			known := map[string]map[string]any{}
@@ -159,7 +175,8 @@ func TestFilesLoseNothing(t *testing.T) {
 				for _, item := range items {
 					id := item["id"].(string)
 					for field, value := range known[id] {
-						if diff := cmp.Diff(plainly(t, item[field]), plainly(t, value)); diff != "" && !slices.Contains([]string{"tags", "eval"}, field) {
+						if diff := cmp.Diff(plainly(t, item[field]),
+							plainly(t, value)); diff != "" && !slices.Contains([]string{"tags", "eval"}, field) {
 							t.Errorf("%s, %s of %s: %s", name, field, id, diff)
 						}
 					}

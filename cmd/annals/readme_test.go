@@ -144,7 +144,8 @@ func (r *reader) waits() {
 
 var curl = regexp.MustCompile(`curl (?:-s |-X POST )?(http://\S+?)(/\S+) -H ['"]([^'":]+): ([^'"]+)['"](?: -d '([^']+)')?`)
 
-// asks does what a page's calls of curl would do, which must be of the server at that address. A search must find something.
+// asks does what a page's calls of curl would do, which must be of the server at that address. A search must find
+// something.
 func (r *reader) asks(page, at string) {
 	calls := curl.FindAllStringSubmatch(page, -1)
 	if len(calls) == 0 || len(calls) != strings.Count(page, "curl ") {

@@ -84,8 +84,8 @@ func fromHabit(args []string) []string {
 	return args
 }
 
-// otherCommands matches the commands that the arguments do not call; it is empty if they do not begin with a command, as in
-// "annals --json get". Reading the grammar of all commands takes most of the program's start.
+// otherCommands matches the commands that the arguments do not call; it is empty if they do not begin with a command,
+// as in "annals --json get". Reading the grammar of all commands takes most of the program's start.
 func otherCommands(args []string) string {
 	var others []string
 	called := false
@@ -130,7 +130,8 @@ func newParser(g *grammar, c *terminal.Console, exit func(int), without string) 
 			{Key: "run", Title: "Run and look after:"},
 			{Key: "server", Title: "Talking to the server:"},
 			{Key: "where", Title: "Where:"},
-			{Key: "embedding", Title: "Searching by meaning (the key comes from ANNALS_EMBEDDING_KEY, OPENAI_API_KEY or ARK_API_KEY):"},
+			{Key: "embedding", Title: "Searching by meaning (the key comes from ANNALS_EMBEDDING_KEY, OPENAI_API_KEY or " +
+				"ARK_API_KEY):"},
 			{Key: "extraction", Title: "Learning from sessions (the key comes from ANNALS_LLM_KEY):"},
 			{Key: "tokens", Title: "Whose tokens are believed:"},
 			{Key: "accesses", Title: "Who read what:"},

@@ -99,7 +99,8 @@ func TestScripts(t *testing.T) {
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"files": files,
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
-					"many": many, "occupied": occupied, "locked": locked, "schema": schema, "behind": behind, "statement": statement, "phase": phase, "gauge": gauge,
+					"many": many, "occupied": occupied, "locked": locked, "schema": schema, "behind": behind, "statement": statement,
+					"phase": phase, "gauge": gauge,
 					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
 					"filled": filled, "same": same, "save": save, "keep": keep, "humble": humble, "host": host, "crowd": crowd, "leave": leave, "ask": ask,
 				},

@@ -45,7 +45,8 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 	s.process.Dir, s.process.Stdout, s.process.Stderr = ts.MkAbs("."), out, &s.log
 	for _, name := range []string{
 		"PATH", "HOME", "TMPDIR", "TZ", "DATABASE_URL", "ANNALS_LISTEN", "ANNALS_DATA", "ANNALS_ROOT_KEY",
-		"ANNALS_EMBEDDING_URL", "ANNALS_EMBEDDING_MODEL", "ANNALS_EMBEDDING_KEY", "ANNALS_EMBEDDING_DIMS", "ANNALS_EMBEDDING_PREVIOUS_MODEL",
+		"ANNALS_EMBEDDING_URL", "ANNALS_EMBEDDING_MODEL", "ANNALS_EMBEDDING_KEY", "ANNALS_EMBEDDING_DIMS",
+		"ANNALS_EMBEDDING_PREVIOUS_MODEL",
 		"ANNALS_LLM_URL", "ANNALS_LLM_MODEL", "ANNALS_LLM_KEY",
 	} {
 		s.process.Env = append(s.process.Env, name+"="+ts.Getenv(name))

@@ -25,10 +25,16 @@ func TestACertificateThatIsNotTrustedIsNoSilence(t *testing.T) {
 		detail, fix string
 	}{
 		"signed by nobody known": {&tls.Config{}, "is not trusted: certificate signed by unknown authority", "SSL_CERT_FILE"},
-		"of another name":        {&tls.Config{RootCAs: trusted, ServerName: "elsewhere.internal"}, "not elsewhere.internal", "--server"},
-		"expired":                {&tls.Config{RootCAs: trusted, Time: later}, "has expired", "clock"},
+		"of another name": {
+			&tls.Config{RootCAs: trusted, ServerName: "elsewhere.internal"},
+			"not elsewhere.internal", "--server",
+		},
+		"expired": {&tls.Config{RootCAs: trusted, Time: later}, "has expired", "clock"},
 	} {
-		api, err := terminal.Remote{Server: server.URL, Timeout: time.Minute}.Through(&http.Transport{TLSClientConfig: c.client})
+		api, err := terminal.Remote{
+			Server:  server.URL,
+			Timeout: time.Minute,
+		}.Through(&http.Transport{TLSClientConfig: c.client})
 		if err != nil {
 			t.Fatal(err)
 		}

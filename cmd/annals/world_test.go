@@ -58,7 +58,11 @@ func locked(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: locked")
 	}
-	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request,
+	) {
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
 	ts.Defer(endpoint.Close)
 	ts.Setenv("ANNALS_LLM_URL", endpoint.URL+"/v1")
 }

@@ -52,7 +52,8 @@ func (t Changing) print(c *terminal.Console, a *client.Response, done string) er
 	var k Knowledge
 	var parts []string
 	if json.Unmarshal(a.Body, &k) == nil && k.ID != "" {
-		parts = append(parts, fmt.Sprintf(" · revision %d · confidence %.2f · %s", k.Revision, k.Rating().Confidence, k.votes()))
+		parts = append(parts, fmt.Sprintf(" · revision %d · confidence %.2f · %s", k.Revision, k.Rating().Confidence,
+			k.votes()))
 	}
 	if k.ConfirmUntil != nil && !k.ConfirmationExpired {
 		parts = append(parts, " · confirmed until "+terminal.Text(k.ConfirmUntil))

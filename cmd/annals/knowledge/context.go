@@ -47,8 +47,11 @@ func (n *ContextCommand) Run(ctx context.Context, c *terminal.Console) error {
 }
 
 // ask asks the server; where none answers and none is named, what annals mcp has kept is asked in this process.
-func (n *ContextCommand) ask(ctx context.Context, c *terminal.Console, body any, told *api.ContextAnswer) (*client.Response, error) {
-	own, unfit := serve.EmbeddedServerOf(ctx, c, &n.Remote, serve.Storage{}) // with settings unfit for a server, none is embedded
+func (n *ContextCommand) ask(
+	ctx context.Context, c *terminal.Console, body any, told *api.ContextAnswer,
+) (*client.Response, error) {
+	// with settings unfit for a server, none is embedded
+	own, unfit := serve.EmbeddedServerOf(ctx, c, &n.Remote, serve.Storage{})
 	server, err := n.Connect()
 	if err != nil {
 		return nil, err
@@ -100,7 +103,8 @@ func printBriefing(c *terminal.Console, a api.ContextAnswer, hints bool) {
 	case a.Injection == "":
 		c.Note("nothing is known about that yet")
 	case text == "":
-		c.Note("nothing of what is known about that is a preference, a skill, a case or a pitfall: leave out --hints to read it")
+		c.Note("nothing of what is known about that is a preference, a skill, a case or a pitfall: leave out --hints to " +
+			"read it")
 	}
 	_, _ = fmt.Fprint(c.Out, text) // [terminal.Console.End] reports a failed write
 	if a.Degraded != "" {

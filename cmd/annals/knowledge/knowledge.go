@@ -24,7 +24,8 @@ func (k Knowledge) votes() string {
 
 func (k Knowledge) Rating() (r domain.Rating) {
 	if k.Eval != nil {
-		r.Helpful, r.Harmful, r.Confidence = terminal.OrZero(k.Eval.Helpful), terminal.OrZero(k.Eval.Harmful), terminal.OrZero(k.Eval.Confidence)
+		r.Helpful, r.Harmful = terminal.OrZero(k.Eval.Helpful), terminal.OrZero(k.Eval.Harmful)
+		r.Confidence = terminal.OrZero(k.Eval.Confidence)
 	}
 	if k.Stale != nil {
 		r.Reporters = k.Stale.Reporters

@@ -148,7 +148,8 @@ func textOf(c *terminal.Console, given, asked, most string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("read standard input: %w", err)
 	case len(text) > farTooLong:
-		return "", terminal.BadFields("", terminal.Field{Field: asked, Message: "must have at most " + most + ", has far more"})
+		return "", terminal.BadFields("",
+			terminal.Field{Field: asked, Message: "must have at most " + most + ", has far more"})
 	case !utf8.Valid(text):
 		return "", terminal.Wrong("", "standard input %s", terminal.NotText)
 	}

@@ -53,7 +53,8 @@ func (r *ReviseCommand) patch(c *terminal.Console) (map[string]any, error) {
 		r.Content = &text
 	}
 	for name, value := range map[string]*string{
-		"content": r.Content, "task": r.Task, "abstract": r.Abstract, "overview": r.Overview, "type": r.Type, "category": r.Category,
+		"content": r.Content, "task": r.Task, "abstract": r.Abstract, "overview": r.Overview, "type": r.Type,
+		"category": r.Category,
 		"polarity": r.Polarity, "owner": r.Owner, "visibility": r.Visibility, "uri": r.URI,
 	} {
 		if value != nil {

@@ -161,7 +161,8 @@ func howAnswered(a api.SearchAnswer) *terminal.Table {
 	e := a.Explain
 	audience := cmp.Or(strings.Join(e.Audience, ", "), "everything in the tenant")
 	fields := terminal.NewTable("", "")
-	fields.Field("searched", fmt.Sprintf("%s: %d visible, %d pass the filters, in %.1f ms", audience, e.Visible, e.Passed, e.TookMS))
+	fields.Field("searched", fmt.Sprintf("%s: %d visible, %d pass the filters, in %.1f ms", audience, e.Visible,
+		e.Passed, e.TookMS))
 	fields.Row("terms", strings.Join(e.Terms, " "))
 	fields.Field("meaning", fmt.Sprintf("%s, threshold %.2f", a.Embedder, a.MinScore))
 	for _, plan := range e.Plans {

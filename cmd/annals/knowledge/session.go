@@ -114,7 +114,8 @@ func (s *sessionShowCommand) Run(ctx context.Context, c *terminal.Console) error
 	if c.JSON {
 		return c.Document(map[string]json.RawMessage{"session": raw, "context": said})
 	}
-	c.Say("%s since %s: %d archived, %s since (about %s), %s learned", s.ID, terminal.Moment(shown.CreatedAt), shown.Commits,
+	c.Say("%s since %s: %d archived, %s since (about %s), %s learned", s.ID, terminal.Moment(shown.CreatedAt),
+		shown.Commits,
 		terminal.Several(shown.Messages, "message"), terminal.Several(shown.Tokens, "token"),
 		terminal.Several(shown.Extracted["total"], "item"))
 	if contents.Overview != "" {
@@ -216,7 +217,8 @@ func (s *sessionCommitCommand) Run(ctx context.Context, c *terminal.Console) err
 	}
 	raw, err := inSession(ctx, s.Remote, commit, &committed)
 	if f := terminal.AsFailure(err); err != nil && s.Wait && (f.Late || f.Status == http.StatusGatewayTimeout) {
-		err, f.Fix = f, fmt.Sprintf("it may be archived all the same, and learned from in the background: annals session show %s", s.ID)
+		err, f.Fix = f, fmt.Sprintf("it may be archived all the same, and learned from in the background: annals session "+
+			"show %s", s.ID)
 	}
 	if err != nil {
 		return err
@@ -228,7 +230,8 @@ func (s *sessionCommitCommand) Run(ctx context.Context, c *terminal.Console) err
 		c.Say("%s: %s", s.ID, committed.Message)
 		return nil
 	case committed.Status != "committed":
-		c.Say("archived as %s; what is learned from it comes in the background, as task %s", committed.Archive, committed.Task)
+		c.Say("archived as %s; what is learned from it comes in the background, as task %s", committed.Archive,
+			committed.Task)
 		return nil
 	}
 	c.Say("archived as %s", committed.Archive)

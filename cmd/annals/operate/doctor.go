@@ -143,7 +143,8 @@ func (e *examination) reach() bool {
 	}
 	e.note("server", fine, "", "annals %s answers at %s", health.Version, e.server.Server())
 	if own := terminal.Version().Version; health.Version != own {
-		e.note("version", warned, "use the same version on both sides", "this program is %s, the server is %s", own, health.Version)
+		e.note("version", warned, "use the same version on both sides", "this program is %s, the server is %s", own,
+			health.Version)
 	}
 	return true
 }
@@ -221,7 +222,8 @@ func (e *examination) projection(p client.Projection) {
 		e.note(check, broken, fix, "has halted: %s", p.Error)
 	case strings.HasPrefix(p.Error, "words answer alone"):
 		e.note(check, warned,
-			"wait until the other model has caught up, or name this one: ANNALS_EMBEDDING_PREVIOUS_MODEL", "%s: %s", space, p.Error)
+			"wait until the other model has caught up, or name this one: ANNALS_EMBEDDING_PREVIOUS_MODEL", "%s: %s",
+			space, p.Error)
 	case p.Name == "extraction" && p.Error != "":
 		e.note(check, broken, "repair that, and restart the server if its settings change: "+
 			"failed archives are retried by themselves, at once with annals session retry ID",
@@ -283,7 +285,8 @@ func (e *examination) rebuild() {
 			"%s since %s: %s", last.name(), terminal.Text(last.BeganAt), progressOf(*last.Progress))
 	case last.State == "failed":
 		e.note("rebuild", warned,
-			"annals rebuild knowledge --status shows what was found; when the reason is repaired, rebuild again", "%s", last.whyFailed())
+			"annals rebuild knowledge --status shows what was found; when the reason is repaired, rebuild again", "%s",
+			last.whyFailed())
 	}
 }
 
@@ -350,7 +353,8 @@ func (e *examination) search() {
 	case found.Degraded != "":
 		e.note("search", warned, "see that the embedding model answers", "by words alone: %s", found.Degraded)
 	default:
-		e.note("search", fine, "", "by meaning (%s) and by words, in %s", found.Embedder, time.Since(began).Round(time.Millisecond))
+		e.note("search", fine, "", "by meaning (%s) and by words, in %s", found.Embedder,
+			time.Since(began).Round(time.Millisecond))
 	}
 }
 

@@ -24,8 +24,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// EraseCommand shows a plan, asks for confirmation, applies it, and then purges the files or reports until when they hold
-// the erased texts.
+// EraseCommand shows a plan, asks for confirmation, applies it, and then purges the files or reports until when they
+// hold the erased texts.
 type EraseCommand struct {
 	terminal.Writing
 	terminal.Tabular
@@ -96,7 +96,8 @@ func (e *EraseCommand) check() error {
 		return terminal.Wrong("add --plan, or leave it out", "--rows is for a plan, and so are --wide, --columns and --quiet")
 	}
 	if e.Replay != "" && e.Sweep {
-		return terminal.Wrong("one after the other: annals erase --sweep, when a server runs again", "--replay sweeps nothing")
+		return terminal.Wrong("one after the other: annals erase --sweep, when a server runs again",
+			"--replay sweeps nothing")
 	}
 	return nil
 }
@@ -230,8 +231,8 @@ func (e *EraseCommand) printPlan(c *terminal.Console, plan api.ErasurePlan) erro
 	return nil
 }
 
-// confirm shows the plan on a terminal, and asks whether to go on. The name of a user, a tenant or any other owner has to
-// be typed.
+// confirm shows the plan on a terminal, and asks whether to go on. The name of a user, a tenant or any other owner has
+// to be typed.
 func (e *EraseCommand) confirm(ctx context.Context, c *terminal.Console, server *client.Client) error {
 	if !c.Prompted || e.Yes {
 		return nil
@@ -271,7 +272,10 @@ func (e *EraseCommand) confirm(ctx context.Context, c *terminal.Console, server 
 // applyToItem erases one piece of knowledge.
 func (e *EraseCommand) applyToItem(ctx context.Context, c *terminal.Console, server *client.Client) (bool, error) {
 	q := client.Request{
-		Method: http.MethodDelete, Path: []string{"v1", "knowledge", e.What}, Query: url.Values{"erase": {"true"}}, Header: e.Header(0),
+		Method: http.MethodDelete, Path: []string{
+			"v1", "knowledge",
+			e.What,
+		}, Query: url.Values{"erase": {"true"}}, Header: e.Header(0),
 	}
 	terminal.Put(q.Query, "reason_code", e.ReasonCode)
 	terminal.Put(q.Query, "legal_basis", e.LegalBasis)
@@ -295,7 +299,9 @@ func (e *EraseCommand) applyToItem(ctx context.Context, c *terminal.Console, ser
 }
 
 // applyOrder lets the server erase many things, and watches. The server carries the order out even if the command ends.
-func (e *EraseCommand) applyOrder(ctx context.Context, c *terminal.Console, server *client.Client) (erased bool, err error) {
+func (e *EraseCommand) applyOrder(
+	ctx context.Context, c *terminal.Console, server *client.Client,
+) (erased bool, err error) {
 	q := client.Post(api.ErasureOrder{
 		Of: e.What, WithLineage: e.WithLineage,
 		ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket,
@@ -326,7 +332,9 @@ func (e *EraseCommand) applyOrder(ctx context.Context, c *terminal.Console, serv
 	return true, &terminal.Failure{Code: terminal.ExitFailed, Detail: detail}
 }
 
-func watchOrder(ctx context.Context, c *terminal.Console, server *client.Client, order api.Erasure) (api.Erasure, error) {
+func watchOrder(
+	ctx context.Context, c *terminal.Console, server *client.Client, order api.Erasure,
+) (api.Erasure, error) {
 	progress := terminal.Watch(c, "erasing")
 	defer progress.End()
 	for pause := 20 * time.Millisecond; order.State == "under_way"; pause = min(2*pause, time.Second) {
@@ -348,7 +356,9 @@ func watchOrder(ctx context.Context, c *terminal.Console, server *client.Client,
 }
 
 // printOrder shows what an order has erased: one of an item and its lineage that was refused in part, item by item.
-func (e *EraseCommand) printOrder(ctx context.Context, c *terminal.Console, server *client.Client, order api.Erasure) error {
+func (e *EraseCommand) printOrder(
+	ctx context.Context, c *terminal.Console, server *client.Client, order api.Erasure,
+) error {
 	if order.Erased+order.NotErased+order.Revoked == 0 {
 		c.Say("nothing to erase: nothing of %s is here", terminal.Bold.Render(e.What))
 		c.Note(maybeMisspelt)

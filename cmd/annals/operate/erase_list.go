@@ -56,7 +56,8 @@ func (e *EraseCommand) exportList(ctx context.Context, c *terminal.Console, serv
 	if err != nil {
 		return err
 	}
-	c.Note("%s of tenant %s in %s, with %d revoked and %d rotated keys and %d changes of roles", terminal.Several(lines[""], "erasure"),
+	c.Note("%s of tenant %s in %s, with %d revoked and %d rotated keys and %d changes of roles",
+		terminal.Several(lines[""], "erasure"),
 		caller.Tenant, e.ExportList, lines[serve.Revocation], lines[serve.Rotation], lines[serve.RoleChange])
 	return nil
 }
@@ -91,8 +92,8 @@ func (l listedEvent) line(tenant string) (line serve.Erasure, listed bool) {
 	return line, line.IsTenant()
 }
 
-// replay applies a list to the database, which may have been restored from an older backup. No server of this SQLite file
-// may be running.
+// replay applies a list to the database, which may have been restored from an older backup. No server of this SQLite
+// file may be running.
 func (e *EraseCommand) replay(ctx context.Context, c *terminal.Console) (err error) {
 	cfg := serve.Config{Storage: e.Opened(c)}
 	list, err := serve.ErasuresIn(e.Replay)
@@ -151,8 +152,8 @@ func (e *EraseCommand) replay(ctx context.Context, c *terminal.Console) (err err
 	return nil
 }
 
-// certificate prints the record of an erasure and a signed proof that it is in the log, for verification with the public
-// key.
+// certificate prints the record of an erasure and a signed proof that it is in the log, for verification with the
+// public key.
 func (e *EraseCommand) certificate(ctx context.Context, c *terminal.Console, server *client.Client) error {
 	question := client.Get("v1", "events")
 	question.Query = url.Values{"stream": {"knowledge:" + e.Certificate}, "name": {"knowledge.erased"}, "limit": {"1"}}

@@ -13,9 +13,11 @@ import (
 	"github.com/annals-kb/annals/projections/erasure"
 )
 
-// verify ends an erasure: with --sweep it purges the files if something may be gone, else it reports until when they hold
-// the erased texts.
-func (e *EraseCommand) verify(ctx context.Context, c *terminal.Console, server *client.Client, erased bool, failed error) error {
+// verify ends an erasure: with --sweep it purges the files if something may be gone, else it reports until when they
+// hold the erased texts.
+func (e *EraseCommand) verify(
+	ctx context.Context, c *terminal.Console, server *client.Client, erased bool, failed error,
+) error {
 	switch {
 	case !e.Sweep && erased && !c.JSON:
 		notePurge(ctx, c, server)
@@ -72,8 +74,8 @@ func mayPurge(ctx context.Context, server *client.Client) error {
 
 const rewriting = "rewriting the files: writers wait meanwhile"
 
-// purgeAsOwner rewrites the files of the named database as the role of its URL: the owner of the tables, where the server
-// has a role that owns none. Servers may be running, except one of a SQLite file.
+// purgeAsOwner rewrites the files of the named database as the role of its URL: the owner of the tables, where the
+// server has a role that owns none. Servers may be running, except one of a SQLite file.
 func (e *EraseCommand) purgeAsOwner(ctx context.Context, c *terminal.Console) error {
 	cfg := serve.Config{Storage: e.Opened(c), NoMigrate: true}
 	logger := cfg.Logger(c)

@@ -138,7 +138,8 @@ func refusedKey(err error) error {
 }
 
 func noteFirstKey(c *terminal.Console) {
-	c.Note("this was the first key: every caller needs a key from now on; until now, every program on this machine had access")
+	c.Note("this was the first key: every caller needs a key from now on; until now, every program on this machine had " +
+		"access")
 }
 
 // issueKey sends a request that issues a key, and shows it. It tells whether there is a key, even if it was lost.
@@ -311,7 +312,8 @@ func (k *keyRevokeCommand) warn(c *terminal.Console, revoked api.IssuedKey, befo
 		return other.Prefix != revoked.Prefix && administers(other) && key.CheckValid(time.Now()) == nil
 	})
 	if administers(revoked) && !left {
-		c.Note("no key of an admin is left in tenant %s: root issues another, or annals key create user:YOU --role admin --tenant %s --offline",
+		c.Note("no key of an admin is left in tenant %s: root issues another, or annals key create user:YOU --role admin "+
+			"--tenant %s --offline",
 			revoked.Tenant, revoked.Tenant)
 	}
 }

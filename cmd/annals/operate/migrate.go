@@ -107,5 +107,8 @@ func (m *MigrateCommand) check(
 }
 
 func document(c *terminal.Console, name string, have, want uint, migrated bool, restored []string) error {
-	return c.Document(map[string]any{"database": name, "from": have, "to": want, "migrated": migrated, "restored": restored})
+	return c.Document(map[string]any{
+		"database": name, "from": have, "to": want, "migrated": migrated,
+		"restored": restored,
+	})
 }

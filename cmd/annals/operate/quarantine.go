@@ -119,7 +119,8 @@ func (q *quarantineListCommand) Run(ctx context.Context, c *terminal.Console) er
 	if err := q.Show(c, rows); err != nil {
 		return err
 	}
-	c.Note("after a repair: annals quarantine replay --projection NAME; to go on without: annals quarantine skip STREAM --projection NAME")
+	c.Note("after a repair: annals quarantine replay --projection NAME; to go on without: annals quarantine skip " +
+		"STREAM --projection NAME")
 	return nil
 }
 
@@ -131,8 +132,8 @@ type quarantine struct {
 	Stream     string `arg:"" optional:""`
 }
 
-// of finds the projection: the named one, or the only one that has the stream in quarantine, or anything if no stream is
-// named. It is empty if nothing is in quarantine; command is how to ask again.
+// of finds the projection: the named one, or the only one that has the stream in quarantine, or anything if no stream
+// is named. It is empty if nothing is in quarantine; command is how to ask again.
 func (q quarantine) of(ctx context.Context, server *client.Client, command string) (string, error) {
 	if q.Projection != "" {
 		return q.Projection, nil
@@ -206,7 +207,8 @@ func (q *quarantineReplayCommand) Run(ctx context.Context, c *terminal.Console) 
 	if err == nil && left > 0 {
 		err = &terminal.Failure{
 			Code: terminal.ExitFailed, Detail: fmt.Sprintf("%d of %d streams stay in quarantine", left, len(done.Items)),
-			Fix: "repair the reason and replay again, or go on without: annals quarantine skip STREAM --projection " + projection,
+			Fix: "repair the reason and replay again, or go on without: annals quarantine skip STREAM --projection " +
+				projection,
 		}
 	}
 	return err

@@ -55,7 +55,8 @@ func (r *RebuildCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	if r.Projection == "" {
 		if builds {
-			return terminal.Wrong("annals rebuild knowledge; --plan says what it would take", "say which projection is to be rebuilt")
+			return terminal.Wrong("annals rebuild knowledge; --plan says what it would take",
+				"say which projection is to be rebuilt")
 		}
 		r.Projection = "knowledge"
 	}
@@ -86,7 +87,10 @@ func (r *RebuildCommand) Run(ctx context.Context, c *terminal.Console) error {
 
 // request is one to a path of the projection.
 func (r *RebuildCommand) request(method string, more ...string) client.Request {
-	return client.Request{Method: method, Path: append([]string{"v1", "projections", r.Projection}, more...), Query: url.Values{}}
+	return client.Request{
+		Method: method, Path: append([]string{"v1", "projections", r.Projection}, more...),
+		Query: url.Values{},
+	}
 }
 
 func (r *RebuildCommand) planned() client.Request {
@@ -130,7 +134,8 @@ func (r *RebuildCommand) start(ctx context.Context, c *terminal.Console, server 
 	if c.JSON {
 		return c.Document(a.Body)
 	}
-	c.Say("building version %d of %s; watch it with: annals rebuild %s --watch", begun.Version, begun.Projection, begun.Projection)
+	c.Say("building version %d of %s; watch it with: annals rebuild %s --watch", begun.Version, begun.Projection,
+		begun.Projection)
 	return nil
 }
 
@@ -217,7 +222,9 @@ func versionTable(versions []api.Projection) *terminal.Table {
 }
 
 // last asks for the rebuild that is running, or for the last one.
-func (r *RebuildCommand) last(ctx context.Context, server *client.Client) (last rebuild, raw json.RawMessage, err error) {
+func (r *RebuildCommand) last(
+	ctx context.Context, server *client.Client,
+) (last rebuild, raw json.RawMessage, err error) {
 	a, err := server.Do(ctx, r.request(http.MethodGet, "rebuild"), &last)
 	if err != nil {
 		return last, nil, err
@@ -226,7 +233,9 @@ func (r *RebuildCommand) last(ctx context.Context, server *client.Client) (last 
 }
 
 // versions are those of the projection, decoded and as the server sent them.
-func (r *RebuildCommand) versions(ctx context.Context, server *client.Client) ([]api.Projection, []json.RawMessage, error) {
+func (r *RebuildCommand) versions(
+	ctx context.Context, server *client.Client,
+) ([]api.Projection, []json.RawMessage, error) {
 	var list api.Short[json.RawMessage]
 	if _, err := server.Do(ctx, client.Get("v1", "projections"), &list); err != nil {
 		return nil, nil, err

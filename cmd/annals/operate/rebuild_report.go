@@ -54,7 +54,8 @@ func (r rebuild) verdict() error {
 	}
 	fix := "see above and the server's log, then: annals rebuild " + r.Projection
 	if r.Report != nil && len(r.Report.Wrong) == 0 && changedUnasked(*r.Report) {
-		fix = fmt.Sprintf("the new version is what the log says, and version %d is not: annals rebuild %s --repair switches all the same",
+		fix = fmt.Sprintf("the new version is what the log says, and version %d is not: annals rebuild %s --repair "+
+			"switches all the same",
 			r.Active, r.Projection)
 	}
 	return &terminal.Failure{Code: terminal.ExitFailed, Detail: r.whyFailed(), Fix: fix}
@@ -138,7 +139,8 @@ func columnName(column string) string {
 // printImpact shows which confidences move, and which answers differ.
 func printImpact(c *terminal.Console, r api.RebuildReport) {
 	printConfidence(c, r.Impact.Confidence, r.Changed["confidence"])
-	c.Say("searches by the items' own tasks: %.0f %% of the first ten hits are the same, of %d", percent(r.Overlap), r.Searches)
+	c.Say("searches by the items' own tasks: %.0f %% of the first ten hits are the same, of %d", percent(r.Overlap),
+		r.Searches)
 	a := r.Impact.Answers
 	if len(a.Most) == 0 {
 		return

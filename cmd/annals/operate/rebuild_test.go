@@ -24,7 +24,10 @@ func TestARollbackNamesTheVersionThatItLeft(t *testing.T) {
 	}
 	var out bytes.Buffer
 	(&terminal.Console{Styled: &out, Width: 120}).Table(versionTable(versions))
-	for i, want := range []string{"draining (still written, for --rollback)", "draining (still written for a moment)", "active "} {
+	for i, want := range []string{
+		"draining (still written, for --rollback)", "draining (still written for a moment)",
+		"active ",
+	} {
 		if line := strings.Split(out.String(), "\n")[1+i]; !strings.Contains(line, want) {
 			t.Errorf("got %s, want %s", line, want)
 		}

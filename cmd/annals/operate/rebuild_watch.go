@@ -19,8 +19,8 @@ const (
 	pollInterval = time.Second
 )
 
-// wait watches a rebuild until it ends, and shows its result. The rebuild continues when a server that was unavailable is
-// back.
+// wait watches a rebuild until it ends, and shows its result. The rebuild continues when a server that was unavailable
+// is back.
 func (r *RebuildCommand) wait(ctx context.Context, c *terminal.Console, server *client.Client, version int) error {
 	view := &rebuildView{progress: terminal.Watch(c, ""), c: c}
 	last, raw, err := r.follow(ctx, server, view, version)
@@ -59,9 +59,11 @@ func (r *RebuildCommand) wayBack(ctx context.Context, server *client.Client, las
 	case err == nil && !kept:
 		return "there is no way back: no version before it is kept any more"
 	case last.repaired():
-		return fmt.Sprintf("there is no way back to version %d, which was wrong: it is dropped within a minute", last.Report.Against)
+		return fmt.Sprintf("there is no way back to version %d, which was wrong: it is dropped within a minute",
+			last.Report.Against)
 	}
-	return fmt.Sprintf("go back with: annals rebuild %s --rollback; the version before is kept until the next rebuild, or --retire",
+	return fmt.Sprintf("go back with: annals rebuild %s --rollback; the version before is kept until the next rebuild, "+
+		"or --retire",
 		last.Projection)
 }
 
@@ -73,7 +75,8 @@ func (r *RebuildCommand) cancelWhatIf(ctx context.Context, server *client.Client
 	if _, err := server.Do(ctx, r.request(http.MethodDelete, "rebuild"), &ended); err != nil {
 		return err
 	}
-	detail := fmt.Sprintf("interrupted: what was built of version %d of %s is thrown away", ended.Version, ended.Projection)
+	detail := fmt.Sprintf("interrupted: what was built of version %d of %s is thrown away", ended.Version,
+		ended.Projection)
 	return &terminal.Failure{Code: terminal.ExitFailed, Detail: detail}
 }
 

@@ -74,10 +74,12 @@ func (r *scrubRulesCommand) Run(ctx context.Context, c *terminal.Console) error 
 // change applies the flags to the rules.
 func (r *scrubRulesCommand) change(rules *api.Scrubbing) error {
 	rules.Active = false
-	rules.Off = slices.DeleteFunc(append(rules.Off, r.Off...), func(class string) bool { return slices.Contains(r.On, class) })
+	rules.Off = slices.DeleteFunc(append(rules.Off, r.Off...),
+		func(class string) bool { return slices.Contains(r.On, class) })
 	slices.Sort(rules.Off)
 	rules.Off = slices.Compact(rules.Off)
-	rules.Patterns = slices.DeleteFunc(rules.Patterns, func(p api.ScrubPattern) bool { return slices.Contains(r.Remove, p.Class) })
+	rules.Patterns = slices.DeleteFunc(rules.Patterns,
+		func(p api.ScrubPattern) bool { return slices.Contains(r.Remove, p.Class) })
 	for _, given := range r.Add {
 		class, expression, found := strings.Cut(given, "=")
 		if !found {
@@ -153,7 +155,9 @@ func eachScrubbed[T any](
 	}
 }
 
-func (s *scrubRecordedCommand) plan(ctx context.Context, c *terminal.Console, server *client.Client, query url.Values) error {
+func (s *scrubRecordedCommand) plan(
+	ctx context.Context, c *terminal.Console, server *client.Client, query url.Values,
+) error {
 	found, inNames := knowledge.Redactions{}, 0
 	things, held, texts := map[string]bool{}, map[string]bool{}, map[int64]bool{}
 	rows := terminal.NewTable("WHAT", "POSITION", "EVENT", "FIELD", "FOUND")
@@ -200,7 +204,9 @@ func (s *scrubRecordedCommand) plan(ctx context.Context, c *terminal.Console, se
 	return nil
 }
 
-func (s *scrubRecordedCommand) redact(ctx context.Context, c *terminal.Console, server *client.Client, query url.Values) error {
+func (s *scrubRecordedCommand) redact(
+	ctx context.Context, c *terminal.Console, server *client.Client, query url.Values,
+) error {
 	found, things, texts := knowledge.Redactions{}, 0, 0
 	refused := map[string]string{}
 	r := client.Post(nil, "v1", "scrubbing", "redactions")

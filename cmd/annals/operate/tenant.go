@@ -82,7 +82,8 @@ type RereadCommand struct {
 func (r *RereadCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var p api.Projection
 	return r.Answer(ctx, c, client.Post(nil, "v1", "projections", r.Projection, "reread"), &p, func() error {
-		c.Say("%s reads the log again, up to position %s; annals doctor tells how far it is", r.Projection, terminal.Counted(p.Head))
+		c.Say("%s reads the log again, up to position %s; annals doctor tells how far it is", r.Projection,
+			terminal.Counted(p.Head))
 		return nil
 	})
 }

@@ -58,7 +58,8 @@ func (e *exportFilesCommand) writable() error {
 	case err != nil:
 		return terminal.Wrong("name a directory that is empty or not there yet", "%s", err)
 	case len(entries) > 0 && !e.Replace:
-		return terminal.Wrong("name another, or replace its global, agents and users with --replace", "%s is not empty", e.Dir)
+		return terminal.Wrong("name another, or replace its global, agents and users with --replace", "%s is not empty",
+			e.Dir)
 	}
 	return nil
 }

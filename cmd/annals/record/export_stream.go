@@ -39,7 +39,9 @@ const (
 
 // download writes a list as the server sends it, as it comes. A file appears when all of it is there, one
 // of CSV with its manifest beside it.
-func (e exporting) download(ctx context.Context, c *terminal.Console, media string, path []string, query url.Values) error {
+func (e exporting) download(
+	ctx context.Context, c *terminal.Console, media string, path []string, query url.Values,
+) error {
 	if media == asCSV && c.JSON && e.Output == "" {
 		return terminal.Wrong("leave one of them out; --format ndjson gives all of it as lines of JSON",
 			"--format csv and --json contradict each other")
@@ -105,7 +107,8 @@ func (m *manifest) copy(from io.Reader, out *bytes.Buffer, media string, flush f
 			continue
 		case err != io.EOF: //nolint:errorlint // a body that was cut off wraps another
 			return &terminal.Failure{
-				Code: terminal.ExitUnavailable, Detail: "the server broke off: " + err.Error(), Fix: "export again; its log says why",
+				Code: terminal.ExitUnavailable, Detail: "the server broke off: " + err.Error(), Fix: "export again; its log " +
+					"says why",
 			}
 		}
 		if media == asCSV {

@@ -22,7 +22,9 @@ import (
 
 // follow shows events and then those that are recorded from now on, until Ctrl-C. A server that goes
 // away is waited for, and nothing is missed.
-func (l *LogCommand) follow(ctx context.Context, c *terminal.Console, server *client.Client, query url.Values, items []json.RawMessage) error {
+func (l *LogCommand) follow(
+	ctx context.Context, c *terminal.Console, server *client.Client, query url.Values, items []json.RawMessage,
+) error {
 	seen := &seen{position: l.After}
 	for _, raw := range items {
 		if err := seen.show(c, raw); err != nil {

@@ -27,7 +27,10 @@ func TestARecordWithoutAnIDGetsTheSameOneEveryTime(t *testing.T) {
 	if id(` {} `, "") == "" {
 		t.Error("an empty record got no id")
 	}
-	for _, raw := range []string{`{"id":"mine","content":"x"}`, `{"content":"x","id":null}`, `[1]`, `null`, `nonsense`, `{"a":`} {
+	for _, raw := range []string{
+		`{"id":"mine","content":"x"}`, `{"content":"x","id":null}`, `[1]`, `null`, `nonsense`,
+		`{"a":`,
+	} {
 		if got := string(identified([]byte(raw), "")); got != raw {
 			t.Errorf("%s became %s", raw, got)
 		}

@@ -78,7 +78,8 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 
 // importFrom imports one file. One of a directory that cannot be read does not keep the others from being imported.
 func (i *ImportCommand) importFrom(
-	ctx context.Context, c *terminal.Console, server *client.Client, from source, run string, s *summary, failures *failures,
+	ctx context.Context, c *terminal.Console, server *client.Client, from source, run string, s *summary,
+	failures *failures,
 ) error {
 	input, size, err := OpenInput(ctx, c, from.path)
 	if err != nil && ctx.Err() == nil && from.laid != "" {

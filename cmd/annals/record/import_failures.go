@@ -66,7 +66,10 @@ func (f *failures) add(from source, r Record, a LineAnswer) error {
 	if _, says := membersOf(r.Raw)["id"]; !says {
 		a.ID = "" // nobody but this program knows it
 	}
-	line := failedLine{File: from.laid, Line: r.Number, ID: a.ID, Error: a.Error, place: terminal.Joined(", ", from.laid, r.Place)}
+	line := failedLine{
+		File: from.laid, Line: r.Number, ID: a.ID, Error: a.Error,
+		place: terminal.Joined(", ", from.laid, r.Place),
+	}
 	if len(f.first) < shownFailures {
 		f.first = append(f.first, line)
 	}

@@ -92,7 +92,8 @@ func inputs(named string) ([]source, map[string]int, error) {
 		if len(left) > 0 {
 			detail += ", only " + leftOut(left)
 		}
-		return nil, nil, terminal.Wrong("name one that annals export files has written, or a file; for a text, "+insteadOfImport, "%s", detail)
+		return nil, nil, terminal.Wrong("name one that annals export files has written, or a file; for a text, "+
+			""+insteadOfImport, "%s", detail)
 	}
 	return all, left, nil
 }
@@ -104,9 +105,9 @@ const (
 	noFile          = "pipe or device"
 )
 
-// unread is what kind of thing it is, if it is none that is read. A link leads to a file below root, and neither to what
-// lies elsewhere, which nobody has named, nor to a directory, in which it might lie itself; and a pipe might be waited for
-// in vain.
+// unread is what kind of thing it is, if it is none that is read. A link leads to a file below root, and neither to
+// what lies elsewhere, which nobody has named, nor to a directory, in which it might lie itself; and a pipe might be
+// waited for in vain.
 func unread(root, path string, entry fs.DirEntry) string {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return linkToDirectory

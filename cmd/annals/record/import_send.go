@@ -61,7 +61,9 @@ func (s *Sender) Send(ctx context.Context, b Batch) ([]LineAnswer, error) {
 
 // attempt sends the records that are left and notes their answers. It gives back those that the
 // server could not take just now, how long it wants to be left alone, and why.
-func (s *Sender) attempt(ctx context.Context, b Batch, left []int, answers []LineAnswer) (again []int, wait time.Duration, err error) {
+func (s *Sender) attempt(
+	ctx context.Context, b Batch, left []int, answers []LineAnswer,
+) (again []int, wait time.Duration, err error) {
 	query := url.Values{}
 	if s.update {
 		query.Set("update", "true")
@@ -84,7 +86,10 @@ func (s *Sender) attempt(ctx context.Context, b Batch, left []int, answers []Lin
 	for n, i := range left {
 		var said LineAnswer
 		if decoder.Decode(&said) != nil { // the server went away in the middle
-			err = &terminal.Failure{Code: terminal.ExitUnavailable, Detail: fmt.Sprintf("the server left %s unanswered", b.Records[i].Place)}
+			err = &terminal.Failure{
+				Code:   terminal.ExitUnavailable,
+				Detail: fmt.Sprintf("the server left %s unanswered", b.Records[i].Place),
+			}
 			return append(again, left[n:]...), 0, err
 		}
 		if why := said.Why(); why != nil && why.Code == terminal.ExitUnavailable {

@@ -127,13 +127,14 @@ func WithPlacement(raw []byte, file string) []byte {
 	return withCategory(raw, file)
 }
 
-// withCategory lets a record in users/ID/habits.json be a habit, unless it says what it is: else it would leave its file with the
-// next export.
+// withCategory lets a record in users/ID/habits.json be a habit, unless it says what it is: else it would leave its
+// file with the next export.
 func withCategory(raw []byte, file string) []byte {
 	parts := strings.Split(path.Clean(file), "/")
 	name, _ := endingOf(parts[len(parts)-1])
 	var fields map[string]json.RawMessage
-	if len(parts) != 3 || parts[0] != "users" || filesByCategory[name] != name || json.Unmarshal(raw, &fields) != nil || fields == nil {
+	if len(parts) != 3 || parts[0] != "users" || filesByCategory[name] != name || json.Unmarshal(raw,
+		&fields) != nil || fields == nil {
 		return raw
 	}
 	tags := map[string]json.RawMessage{}

@@ -29,7 +29,8 @@ type Record struct {
 // longestRecord bounds one record: the largest acceptable one, every character escaped, is smaller.
 const longestRecord = 1 << 20
 
-var ErrTooLong = domain.Refuse(domain.ErrTooLarge, "longer than %d bytes", longestRecord).WithFix("split it into sections")
+var ErrTooLong = domain.Refuse(domain.ErrTooLarge, "longer than %d bytes",
+	longestRecord).WithFix("split it into sections")
 
 // records reads lines of JSON, or JSON arrays and records that span lines: whichever the
 // beginning says. It yields an error and ends where the input itself cannot be read on; a bad
@@ -56,7 +57,8 @@ func records(in io.Reader) iter.Seq2[Record, error] {
 		case err != nil:
 			yield(Record{}, fmt.Errorf("read the input: %w", err))
 		case first == '{' && isLog(reader):
-			yield(Record{}, terminal.Wrong("annals export knowledge writes what can be imported", "this is an exported log: it says what happened, and not what is known"))
+			yield(Record{}, terminal.Wrong("annals export knowledge writes what can be imported",
+				"this is an exported log: it says what happened, and not what is known"))
 		case first != '{' && !(first == '[' && isArray(reader)) && isProse(reader):
 			yield(Record{}, terminal.Wrong(insteadOfImport, noObject))
 		case first == '[', first == '{' && spansLines(reader):
@@ -124,7 +126,8 @@ func isLog(reader *bufio.Reader) bool {
 // noObject is what is wrong with a text, and insteadOfImport how it becomes knowledge.
 const (
 	noObject        = "no line of this is a JSON object"
-	insteadOfImport = "annals remember - < FILE keeps it as one item, and POST /api/v1/resources as a page or several (docs/openviking.md)"
+	insteadOfImport = "annals remember - < FILE keeps it as one item, and POST /api/v1/resources as a page or several " +
+		"(docs/openviking.md)"
 )
 
 // isProse tells whether no line is an object, if the reader's buffer holds all lines.
@@ -223,7 +226,10 @@ func values(reader io.Reader, yield func(Record, error) bool) {
 		}
 		number++
 		place.pass(decoder.InputOffset())
-		r := Record{Number: number, Place: fmt.Sprintf("record %d, which ends in line %d", number, place.line), Spans: true, Size: int(decoder.InputOffset() - begin)}
+		r := Record{
+			Number: number, Place: fmt.Sprintf("record %d, which ends in line %d", number, place.line), Spans: true,
+			Size: int(decoder.InputOffset() - begin),
+		}
 		var oneLine bytes.Buffer
 		switch {
 		case len(raw) > longestRecord:
@@ -249,7 +255,8 @@ func values(reader io.Reader, yield func(Record, error) bool) {
 		yield(Record{}, fmt.Errorf("the JSON cannot be read from line %d on: %w", place.line, err))
 		return
 	}
-	yield(Record{}, fmt.Errorf("the JSON cannot be read beyond record %d, which ends in line %d: %w", number, place.line, err))
+	yield(Record{}, fmt.Errorf("the JSON cannot be read beyond record %d, which ends in line %d: %w", number, place.line,
+		err))
 }
 
 // nextIsArray looks at what follows without taking it: an array is not held as a whole.

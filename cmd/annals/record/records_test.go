@@ -42,10 +42,22 @@ func TestRecordsComeFromLinesAndFromArrays(t *testing.T) {
 		"an array":                   {" [ {\"a\": 1},\n\n {\"b\":\n[2]} ]\n", []int{1, 2}, []string{`{"a":1}`, `{"b":[2]}`}},
 		"an empty array":             {"[]", nil, nil},
 		"records that span lines":    {"{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n", []int{1, 2}, []string{`{"a":1}`, `{"a":2}`}},
-		"arrays one after the other": {"[{\"a\":1}]\n[]\n [{\"a\":2},[3]][4]\n", []int{1, 2, 3, 4}, []string{`{"a":1}`, `{"a":2}`, `[3]`, `4`}},
-		"records after an array":     {"[{\"a\":1}]\n{\"a\":2}\n{\n\"a\":3}", []int{1, 2, 3}, []string{`{"a":1}`, `{"a":2}`, `{"a":3}`}},
-		"an array after a record":    {"{\n\"a\":1}\n[{\"a\":2},{\"a\":3}]", []int{1, 2, 3}, []string{`{"a":1}`, `{"a":2}`, `{"a":3}`}},
-		"a first line cut short":     {"{\"a\":\n{\"a\":2}\n", []int{1, 2}, []string{`{"a":`, `{"a":2}`}},
+		"arrays one after the other": {
+			"[{\"a\":1}]\n[]\n [{\"a\":2},[3]][4]\n",
+			[]int{1, 2, 3, 4},
+			[]string{`{"a":1}`, `{"a":2}`, `[3]`, `4`},
+		},
+		"records after an array": {
+			"[{\"a\":1}]\n{\"a\":2}\n{\n\"a\":3}",
+			[]int{1, 2, 3},
+			[]string{`{"a":1}`, `{"a":2}`, `{"a":3}`},
+		},
+		"an array after a record": {
+			"{\n\"a\":1}\n[{\"a\":2},{\"a\":3}]",
+			[]int{1, 2, 3},
+			[]string{`{"a":1}`, `{"a":2}`, `{"a":3}`},
+		},
+		"a first line cut short": {"{\"a\":\n{\"a\":2}\n", []int{1, 2}, []string{`{"a":`, `{"a":2}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,7 +96,10 @@ func TestRecordsBeforeTheBreakOfAnArrayAreRead(t *testing.T) {
 
 func TestATextThatBeginsWithABracketIsNoArray(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"[see](x)", "[x] done\n[ ] to do {soon}", "[1] a footnote", "[[a wiki link]]", "[2026-03-01] it began\n"} {
+	for _, text := range []string{
+		"[see](x)", "[x] done\n[ ] to do {soon}", "[1] a footnote", "[[a wiki link]]",
+		"[2026-03-01] it began\n",
+	} {
 		if _, _, err := readAll(strings.NewReader(text)); err == nil || err.Error() != noObject {
 			t.Errorf("%s: got %v", text, err)
 		}

@@ -189,11 +189,12 @@ type reportDecliningCommand struct{ ranking }
 
 // Run implements the command.
 func (r *reportDecliningCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return r.rank(ctx, c, "declining", []string{"FROM", "TO", "FELL", "LAST", "ID", "TASK"}, func(s api.ItemStanding) []any {
-		fell := terminal.OrZero(s.Before) - terminal.OrZero(s.After)
-		task := terminal.OneLine(s.Task, knowledge.SnippetColumns)
-		return []any{score(s.Before), score(s.After), score(&fell), s.Last, s.ID, task}
-	})
+	return r.rank(ctx, c, "declining", []string{"FROM", "TO", "FELL", "LAST", "ID", "TASK"},
+		func(s api.ItemStanding) []any {
+			fell := terminal.OrZero(s.Before) - terminal.OrZero(s.After)
+			task := terminal.OneLine(s.Task, knowledge.SnippetColumns)
+			return []any{score(s.Before), score(s.After), score(&fell), s.Last, s.ID, task}
+		})
 }
 
 func score(value *float64) string { return fmt.Sprintf("%.2f", terminal.OrZero(value)) }

@@ -2,10 +2,9 @@ package record
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
-
-	"encoding/json"
 
 	"github.com/charmbracelet/x/ansi"
 

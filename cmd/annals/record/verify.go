@@ -50,7 +50,9 @@ func (v *VerifyCommand) Run(ctx context.Context, c *terminal.Console) error {
 }
 
 // verify verifies a log, or prints what it has found about a proof.
-func (v *VerifyCommand) verify(ctx context.Context, c *terminal.Console, verification proof.Verification) (*verified, error) {
+func (v *VerifyCommand) verify(
+	ctx context.Context, c *terminal.Console, verification proof.Verification,
+) (*verified, error) {
 	if v.File == "" {
 		return v.verifyDatabase(ctx, c, verification)
 	}
@@ -101,7 +103,9 @@ func beside(what string) error {
 		"%s cannot be held against a checkpoint that was kept elsewhere: only a log can", what)
 }
 
-func (v *VerifyCommand) verifyDatabase(ctx context.Context, c *terminal.Console, verification proof.Verification) (_ *verified, err error) {
+func (v *VerifyCommand) verifyDatabase(
+	ctx context.Context, c *terminal.Console, verification proof.Verification,
+) (_ *verified, err error) {
 	storage := v.Opened(c)
 	if len(verification.Keys) == 0 {
 		verification.Keys = proof.PublicKeys(storage.Data)
@@ -117,7 +121,8 @@ func (v *VerifyCommand) verifyDatabase(ctx context.Context, c *terminal.Console,
 	report, err := proof.Verify(ctx, db, verification)
 	isSigned := func(t *proof.Tenant) bool { return t.Checkpoints > 0 }
 	if err == nil && len(verification.Keys) == 0 && report.Verified && slices.ContainsFunc(report.Tenants, isSigned) {
-		return nil, terminal.Wrong("name one with --key or ANNALS_LOG_KEYS, or with --data the directory that holds it; annals proof key prints it",
+		return nil, terminal.Wrong("name one with --key or ANNALS_LOG_KEYS, or with --data the directory that holds it; "+
+			"annals proof key prints it",
 			"the log has signed checkpoints, and no public key is known that tells whether they are genuine")
 	}
 	if err != nil || !v.Answers {
@@ -146,7 +151,8 @@ func reportOf(report *proof.Report) *verified {
 // notAFinding is an error of looking, which has found nothing wrong: its exit code is never that of what was found.
 // A database that cannot be read because it is damaged is a finding.
 func notAFinding(err error) error {
-	if err == nil || errors.Is(err, database.ErrDamaged) || errors.Is(err, proof.ErrKey) || errors.Is(err, proof.ErrCheckpoint) {
+	if err == nil || errors.Is(err, database.ErrDamaged) || errors.Is(err, proof.ErrKey) || errors.Is(err,
+		proof.ErrCheckpoint) {
 		return err
 	}
 	f := *terminal.AsFailure(err)
@@ -176,7 +182,8 @@ func (v *VerifyCommand) verification() (proof.Verification, error) {
 			all.Keys = append(all.Keys, held...)
 			continue
 		} else if !strings.Contains(key, "+") {
-			return all, terminal.Wrong("as in --key annals+6d1a0b3c+AfK…, which annals proof key prints, or a file that holds it",
+			return all, terminal.Wrong("as in --key annals+6d1a0b3c+AfK…, which annals proof key prints, or a file that "+
+				"holds it",
 				"the key cannot be read: %s", err)
 		}
 		all.Keys = append(all.Keys, key)
@@ -252,7 +259,8 @@ func (v *verified) print(c *terminal.Console) error {
 		return &terminal.Failure{
 			Code:   terminal.ExitFailed,
 			Detail: "not verified: the log is as it was recorded, and what is answered is not what it says",
-			Fix:    "annals rebuild knowledge --repair computes the answers anew; annals history shows what the log says of an item",
+			Fix: "annals rebuild knowledge --repair computes the answers anew; annals history shows what the log says of " +
+				"an item",
 		}
 	}
 	if slices.IndexFunc(v.Faults, func(f proof.Fault) bool { return f.Kind != proof.Signature }) < 0 {

@@ -102,8 +102,8 @@ func (s *Service) eraseAgain(ctx context.Context, list []Erasure) error {
 // betweenPurges is how often the server checks whether a purge is due.
 const betweenPurges = time.Minute
 
-// purgeIfDue rewrites the files before they have held erased texts for too long. What could not be rewritten waits for as
-// long again.
+// purgeIfDue rewrites the files before they have held erased texts for too long. What could not be rewritten waits for
+// as long again.
 func (s *Service) purgeIfDue(ctx context.Context, after time.Duration) error {
 	status, err := s.knowledge.Unswept(ctx, "")
 	early := min(after/2, betweenPurges)

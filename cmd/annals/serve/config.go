@@ -141,8 +141,8 @@ func (c Config) Complete() Config {
 
 // recording are the settings of what is recorded about reads.
 type recording struct {
-	Retrievals   string        `group:"accesses" name:"record-retrievals" env:"ANNALS_RECORD_RETRIEVALS" enum:"off,sampled,all" default:"off"`
-	KeepAccesses time.Duration `group:"accesses" env:"ANNALS_KEEP_ACCESSES" default:"2160h" placeholder:"TIME"`
+	RecordRetrievals string        `group:"accesses" env:"ANNALS_RECORD_RETRIEVALS" enum:"off,sampled,all" default:"off"`
+	KeepAccesses     time.Duration `group:"accesses" env:"ANNALS_KEEP_ACCESSES" default:"2160h" placeholder:"TIME"`
 }
 
 // resources are the settings of what callers may name as a resource, besides what they send.

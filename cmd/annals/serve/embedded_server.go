@@ -31,8 +31,11 @@ type EmbeddedServer struct {
 	ended   chan error
 }
 
-// EmbeddedServerOf finds out what the environment and the configuration file say to a server. It serves this machine alone.
-func EmbeddedServerOf(ctx context.Context, c *terminal.Console, r *terminal.Remote, where Storage) (*EmbeddedServer, error) {
+// EmbeddedServerOf finds out what the environment and the configuration file say to a server. It serves this machine
+// alone.
+func EmbeddedServerOf(
+	ctx context.Context, c *terminal.Console, r *terminal.Remote, where Storage,
+) (*EmbeddedServer, error) {
 	o := &EmbeddedServer{Named: r.Server != terminal.DefaultServer, console: c}
 	parser, err := kong.New(&o.cfg, append(terminal.NumberMappers(), kong.Resolvers(c.Settings))...)
 	if err == nil {
@@ -110,7 +113,8 @@ func (o *EmbeddedServer) open(ctx context.Context) error {
 		}
 	}
 	if !o.Passing {
-		o.console.Note("no server answers here: this is one, on %s, with the data directory %s", DatabaseName(o.cfg.Database), o.cfg.Data)
+		o.console.Note("no server answers here: this is one, on %s, with the data directory %s",
+			DatabaseName(o.cfg.Database), o.cfg.Data)
 	}
 	ctx, o.stop = context.WithCancel(ctx)
 	o.service, o.ended = service, make(chan error, 1)

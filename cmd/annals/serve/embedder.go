@@ -11,23 +11,25 @@ import (
 // Embedder says what turns text into vectors.
 type Embedder struct {
 	// The keys come from the environment alone: other users of the machine can see command lines.
-	URL   string `name:"embedding-url" group:"embedding" env:"ANNALS_EMBEDDING_URL" placeholder:"URL"`
-	Model string `name:"embedding-model" group:"embedding" env:"ANNALS_EMBEDDING_MODEL" placeholder:"NAME"`
-	Dims  string `name:"embedding-dims" group:"embedding" env:"ANNALS_EMBEDDING_DIMS" placeholder:"N"`
-	Rate  string `name:"embedding-rate" group:"embedding" env:"ANNALS_EMBEDDING_RATE" placeholder:"N"`
+	EmbeddingURL   string `group:"embedding" env:"ANNALS_EMBEDDING_URL" placeholder:"URL"`
+	EmbeddingModel string `group:"embedding" env:"ANNALS_EMBEDDING_MODEL" placeholder:"NAME"`
+	EmbeddingDims  string `group:"embedding" env:"ANNALS_EMBEDDING_DIMS" placeholder:"N"`
+	EmbeddingRate  string `group:"embedding" env:"ANNALS_EMBEDDING_RATE" placeholder:"N"`
 
 	// The previous model answers questions until the vectors of the new one are complete.
-	PreviousURL   string `name:"embedding-previous-url" group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_URL" placeholder:"URL"`
-	PreviousModel string `name:"embedding-previous-model" group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_MODEL" placeholder:"NAME"`
-	PreviousDims  string `name:"embedding-previous-dims" group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_DIMS" placeholder:"N"`
+	EmbeddingPreviousURL   string `group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_URL" placeholder:"URL"`
+	EmbeddingPreviousModel string `group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_MODEL" placeholder:"NAME"`
+	EmbeddingPreviousDims  string `group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_DIMS" placeholder:"N"`
 }
 
 // environment is the process's, under what the flags say.
 func (e Embedder) environment(name string) string {
 	given := map[string]string{
-		"ANNALS_EMBEDDING_URL": e.URL, "ANNALS_EMBEDDING_MODEL": e.Model, "ANNALS_EMBEDDING_DIMS": e.Dims,
-		"ANNALS_EMBEDDING_RATE": e.Rate, "ANNALS_EMBEDDING_PREVIOUS_URL": e.PreviousURL,
-		"ANNALS_EMBEDDING_PREVIOUS_MODEL": e.PreviousModel, "ANNALS_EMBEDDING_PREVIOUS_DIMS": e.PreviousDims,
+		"ANNALS_EMBEDDING_URL": e.EmbeddingURL, "ANNALS_EMBEDDING_MODEL": e.EmbeddingModel,
+		"ANNALS_EMBEDDING_DIMS": e.EmbeddingDims,
+		"ANNALS_EMBEDDING_RATE": e.EmbeddingRate, "ANNALS_EMBEDDING_PREVIOUS_URL": e.EmbeddingPreviousURL,
+		"ANNALS_EMBEDDING_PREVIOUS_MODEL": e.EmbeddingPreviousModel,
+		"ANNALS_EMBEDDING_PREVIOUS_DIMS":  e.EmbeddingPreviousDims,
 	}
 	return cmp.Or(given[name], os.Getenv(name))
 }

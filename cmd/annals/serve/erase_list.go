@@ -13,8 +13,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Erasure is a line of a list of erasures: what a backup that is restored may not know. Keys that were revoked or rotated,
-// or whose role was changed, are on it, too.
+// Erasure is a line of a list of erasures: what a backup that is restored may not know. Keys that were revoked or
+// rotated, or whose role was changed, are on it, too.
 type Erasure struct {
 	Tenant      string      `json:"tenant"`
 	Stream      string      `json:"stream"`
@@ -57,7 +57,10 @@ func (e Erasure) submission() domain.Submission {
 }
 
 func (e Erasure) reason() domain.ErasureReason {
-	return domain.ErasureReason{ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket}
+	return domain.ErasureReason{
+		ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy,
+		Ticket: e.Ticket,
+	}
 }
 
 // ErasuresIn reads a whole list, before anything is done; no name is no list.

@@ -30,8 +30,8 @@ type Replayed struct {
 	UnknownStreams []string `json:"not_known"`
 }
 
-// CheckExists refuses a database that does not exist: nothing could be erased in a new one, and that would look as if it
-// had been.
+// CheckExists refuses a database that does not exist: nothing could be erased in a new one, and that would look as if
+// it had been.
 func CheckExists(ctx context.Context, cfg Config, logger *slog.Logger) error {
 	db, err := database.OpenReadOnly(ctx, cfg.Database, logger)
 	if err != nil {
@@ -41,7 +41,9 @@ func CheckExists(ctx context.Context, cfg Config, logger *slog.Logger) error {
 }
 
 // ReplayList erases what a list names, tenant by tenant as it says.
-func ReplayList(ctx context.Context, log *events.Log, eraser *erasure.Eraser, list []Erasure) (done Replayed, err error) {
+func ReplayList(
+	ctx context.Context, log *events.Log, eraser *erasure.Eraser, list []Erasure,
+) (done Replayed, err error) {
 	done.UnknownStreams = []string{}
 	list = lastOfEach(list)
 	// Tenants come last: a legal hold that is over would keep an item that has a line of its own.
@@ -223,7 +225,10 @@ func (r *Replayed) tenant(ctx context.Context, log *events.Log, eraser *erasure.
 		return eraser.CarryOutOrder(ctx, order)
 	}
 	ordering := line.submission()
-	ordering.Command = domain.OrderErasure{By: ordering.By, ID: line.EventID, Of: line.Stream, ErasureReason: line.reason()}
+	ordering.Command = domain.OrderErasure{
+		By: ordering.By, ID: line.EventID, Of: line.Stream,
+		ErasureReason: line.reason(),
+	}
 	receipt, err := log.Submit(ctx, ordering)
 	if err != nil {
 		return err

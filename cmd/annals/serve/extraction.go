@@ -43,7 +43,8 @@ func (s *Service) summarizing(entrance *events.ScrubbingWriter, extractor extrac
 		return nil
 	}
 	return extraction.NewSummaries(extraction.SummaryOptions{
-		Log: s.log, Writer: entrance, Reader: s.knowledge, Summarizer: model, Directories: browse.NewDirectories(s.db), Logger: s.logger,
+		Log: s.log, Writer: entrance, Reader: s.knowledge, Summarizer: model, Directories: browse.NewDirectories(s.db),
+		Logger: s.logger,
 	})
 }
 
@@ -54,7 +55,8 @@ func (s *Service) browsing(entrance *events.ScrubbingWriter, extractor extractio
 		return nil
 	}
 	return extraction.NewDirectories(extraction.DirectoryOptions{
-		Shelves: browse.NewDirectories(s.db), Browser: s.knowledge, Summarizer: model, Clean: entrance.Clean, Logger: s.logger,
+		Shelves: browse.NewDirectories(s.db), Browser: s.knowledge, Summarizer: model, Clean: entrance.Clean,
+		Logger: s.logger,
 		RunExclusively: func(ctx context.Context, do func(context.Context) error) error {
 			return s.log.RunExclusively(ctx, domain.Directories, do)
 		},
@@ -72,7 +74,8 @@ func (s *Service) outlines() viking.Directories {
 // extractor makes what turns sessions into knowledge.
 func (s *Service) extractor(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Worker {
 	return extraction.NewWorker(extraction.Options{
-		Log: s.log, Writer: entrance, Reader: s.knowledge, Archivist: sessions.Sessions{Log: s.log}, Extractor: extractor, Logger: s.logger,
+		Log: s.log, Writer: entrance, Reader: s.knowledge, Archivist: sessions.Sessions{Log: s.log}, Extractor: extractor,
+		Logger: s.logger,
 	})
 }
 

@@ -41,9 +41,11 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, taken(ctx, address)
 	case errors.Is(err, syscall.EACCES):
-		return nil, terminal.Wrong("choose a port from 1024 on, as in --listen 127.0.0.1:1933", "only root may listen on port %s", port)
+		return nil, terminal.Wrong("choose a port from 1024 on, as in --listen 127.0.0.1:1933",
+			"only root may listen on port %s", port)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, terminal.Wrong("name one that it has, as in --listen 127.0.0.1:1933", "%s is no address of this machine", address)
+		return nil, terminal.Wrong("name one that it has, as in --listen 127.0.0.1:1933",
+			"%s is no address of this machine", address)
 	default:
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}

@@ -32,12 +32,15 @@ func (m *McpCommand) Run(ctx context.Context, c *terminal.Console) error {
 		return err
 	}
 	api, err := annalsclient.New(annalsclient.Config{
-		Server: cmp.Or(server.address, m.Server), Key: m.APIKey, Tenant: m.Tenant, Actor: m.As, OnBehalfOf: m.OnBehalfOf, Timeout: m.Timeout, Transport: reach,
+		Server: cmp.Or(server.address,
+			m.Server), Key: m.APIKey, Tenant: m.Tenant, Actor: m.As, OnBehalfOf: m.OnBehalfOf, Timeout: m.Timeout,
+		Transport: reach,
 	})
 	if err != nil {
 		return terminal.Wrong("annals mcp --help shows how", "%s", err)
 	}
-	err = mcp.New(mcp.Config{API: api, Tools: m.Tools, Version: terminal.Version().Version}).Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, m.Aliases)
+	err = mcp.New(mcp.Config{API: api, Tools: m.Tools, Version: terminal.Version().Version}).Serve(ctx,
+		io.NopCloser(c.In), unclosed{c.Out}, m.Aliases)
 	if ctx.Err() != nil {
 		err = nil // the host, or somebody at a terminal, has ended it
 	}

@@ -61,7 +61,9 @@ type Service struct {
 }
 
 // OpenService builds everything on the database. The caller closes it.
-func OpenService(ctx context.Context, cfg Config, embedder, previous embedding.Embedder, logger *slog.Logger) (*Service, error) {
+func OpenService(
+	ctx context.Context, cfg Config, embedder, previous embedding.Embedder, logger *slog.Logger,
+) (*Service, error) {
 	if _, err := proof.OpenKey(cfg.Data); err != nil && !errors.Is(err, proof.ErrNoKey) {
 		return nil, err
 	}
@@ -73,7 +75,8 @@ func OpenService(ctx context.Context, cfg Config, embedder, previous embedding.E
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	knowledge, err := projections.Open(ctx, db, projections.Settings{Embedder: embedder, Previous: previous, Logger: logger})
+	knowledge, err := projections.Open(ctx, db,
+		projections.Settings{Embedder: embedder, Previous: previous, Logger: logger})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the projections: %w", err), db.Close())
 	}
@@ -90,13 +93,14 @@ func OpenService(ctx context.Context, cfg Config, embedder, previous embedding.E
 	}
 	s := &Service{
 		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
-		keys: sessions.NewKeys(db, log), eraser: projections.NewEraser(knowledge, log, logger), sweepAfter: cfg.SweepAfter, leeway: newLeeway(),
+		keys: sessions.NewKeys(db, log), eraser: projections.NewEraser(knowledge, log,
+			logger), sweepAfter: cfg.SweepAfter, leeway: newLeeway(),
 	}
 	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.accesses = events.NewAccesses(log, events.AccessOptions{
-		Retrievals: cfg.Retrievals, Keep: cfg.KeepAccesses, Registerer: registry, Logger: logger,
+		Retrievals: cfg.RecordRetrievals, Keep: cfg.KeepAccesses, Registerer: registry, Logger: logger,
 	})
 	entrance := events.NewScrubbingWriter(log, cfg.Scrub == "on")
 	extractor, err := cfg.extractor()
@@ -107,7 +111,10 @@ func OpenService(ctx context.Context, cfg Config, embedder, previous embedding.E
 	s.directories = s.browsing(entrance, extractor)
 	reader := present{projections.Reader{Knowledge: knowledge, Past: past, Log: log}, s.forwarder, s.worker, s.summaries}
 	api := annalshttp.Config{
-		Reporter: browse.Reports{Browser: knowledge.Browser, Log: log}, Recorder: s.accesses, Sessions: sessions.Sessions{Log: log},
+		Reporter: browse.Reports{
+			Browser: knowledge.Browser,
+			Log:     log,
+		}, Recorder: s.accesses, Sessions: sessions.Sessions{Log: log},
 		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: knowledge.Policy,
 		Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: ProtectionsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
@@ -127,7 +134,8 @@ func OpenService(ctx context.Context, cfg Config, embedder, previous embedding.E
 	api.Mounts = []annalshttp.Mount{
 		mountViking(viking.Config{
 			PDF:    apart.PDF,
-			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log), Sessions: sessions.Sessions{Log: log}, Recorder: s.accesses,
+			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log),
+			Sessions: sessions.Sessions{Log: log}, Recorder: s.accesses,
 			Keys: s.keys, NewKey: hashedKey, Eraser: s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
 			Probes: []viking.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
@@ -174,8 +182,8 @@ func OpenDatabase(ctx context.Context, cfg Config, logger *slog.Logger) (*databa
 	return db, nil
 }
 
-// OpenLog opens the database with its log and projections, for a command that writes without a server. The caller closes
-// the log, then the database.
+// OpenLog opens the database with its log and projections, for a command that writes without a server. The caller
+// closes the log, then the database.
 func OpenLog(ctx context.Context, cfg Config, logger *slog.Logger) (
 	*database.DB, *events.Log, *projections.Knowledge, error,
 ) {
@@ -211,7 +219,10 @@ func CheckSchema(ctx context.Context, db *database.DB) error {
 
 // SchemaFailure refuses a schema, and says how an older one becomes this program's.
 func SchemaFailure(have, want uint, migrate string) error {
-	f := &terminal.Failure{Code: terminal.ExitFailed, Detail: fmt.Sprintf("the database has schema %d, this annals needs %d", have, want), Fix: migrate}
+	f := &terminal.Failure{
+		Code:   terminal.ExitFailed,
+		Detail: fmt.Sprintf("the database has schema %d, this annals needs %d", have, want), Fix: migrate,
+	}
 	if have > want {
 		f.Fix = "use a newer annals"
 	}

@@ -36,7 +36,10 @@ func (s *ConfigCommand) Run(c *terminal.Console, parsed *kong.Context) error {
 	}
 	for _, variable := range terminal.Secrets {
 		if os.Getenv(variable) != "" {
-			all = append(all, setting{strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(variable, "ANNALS_")), "_", "-"), notShown, variable})
+			all = append(all, setting{
+				strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(variable, "ANNALS_")), "_", "-"),
+				notShown, variable,
+			})
 		}
 	}
 	if c.JSON {

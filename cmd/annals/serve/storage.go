@@ -39,7 +39,10 @@ func DatabaseIsEmpty(ctx context.Context, address string, logger *slog.Logger) (
 
 // NoDatabase is what is wrong with a database that is not there where one is needed.
 func NoDatabase(address, fix string) error {
-	return &terminal.Failure{Code: terminal.ExitFailed, Detail: fmt.Sprintf("there is no database yet: %s", DatabaseName(address)), Fix: fix}
+	return &terminal.Failure{
+		Code:   terminal.ExitFailed,
+		Detail: fmt.Sprintf("there is no database yet: %s", DatabaseName(address)), Fix: fix,
+	}
 }
 
 // checkData refuses what is there and could not be a data directory.

@@ -41,7 +41,10 @@ func (e encryption) encrypt(l net.Listener, logger *slog.Logger) (net.Listener, 
 	if err := c.load(); err != nil {
 		return nil, terminal.Wrong("name files with a certificate and its key, as PEM", "%s", err)
 	}
-	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.current, NextProtos: []string{"http/1.1"}}), nil
+	return tls.NewListener(l, &tls.Config{
+		MinVersion: tls.VersionTLS12, GetCertificate: c.current,
+		NextProtos: []string{"http/1.1"},
+	}), nil
 }
 
 // certificate is the newest that its files had. It is safe for concurrent use.

@@ -35,7 +35,10 @@ func (e encryption) certify(t *testing.T, number int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, block := range map[string]*pem.Block{e.Certificate: {Type: "CERTIFICATE", Bytes: signed}, e.PrivateKey: {Type: "PRIVATE KEY", Bytes: key}} {
+	for name, block := range map[string]*pem.Block{
+		e.Certificate: {Type: "CERTIFICATE", Bytes: signed},
+		e.PrivateKey:  {Type: "PRIVATE KEY", Bytes: key},
+	} {
 		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}

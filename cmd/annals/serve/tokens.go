@@ -12,17 +12,18 @@ import (
 
 // tokens are the settings of an OpenID provider whose tokens are accepted besides keys.
 type tokens struct {
-	Issuer       string   `group:"tokens" name:"oidc-issuer" env:"ANNALS_OIDC_ISSUER" placeholder:"URL"`
-	Audience     string   `group:"tokens" name:"oidc-audience" env:"ANNALS_OIDC_AUDIENCE" placeholder:"NAME"`
-	IssuerTenant string   `group:"tokens" name:"oidc-tenant" env:"ANNALS_OIDC_TENANT" default:"default" placeholder:"TENANT"`
-	Claims       []string `group:"tokens" name:"oidc-claims" env:"ANNALS_OIDC_CLAIMS" placeholder:"user=CLAIM"`
+	Issuer     string   `group:"tokens" name:"oidc-issuer" env:"ANNALS_OIDC_ISSUER" placeholder:"URL"`
+	Audience   string   `group:"tokens" name:"oidc-audience" env:"ANNALS_OIDC_AUDIENCE" placeholder:"NAME"`
+	OIDCTenant string   `group:"tokens" env:"ANNALS_OIDC_TENANT" default:"default" placeholder:"TENANT"`
+	Claims     []string `group:"tokens" name:"oidc-claims" env:"ANNALS_OIDC_CLAIMS" placeholder:"user=CLAIM"`
 }
 
 // issuer is nil if no tokens are believed.
 func (t tokens) issuer() (*oidc.Issuer, error) {
 	if t.Issuer == "" {
 		if t.Audience != "" || len(t.Claims) > 0 {
-			return nil, errors.New("oidc-issuer (ANNALS_OIDC_ISSUER): is missing, though an audience or claims of tokens are set")
+			return nil, errors.New("oidc-issuer (ANNALS_OIDC_ISSUER): is missing, though an audience or claims of tokens are " +
+				"set")
 		}
 		return nil, nil
 	}
@@ -30,7 +31,7 @@ func (t tokens) issuer() (*oidc.Issuer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("oidc-claims (ANNALS_OIDC_CLAIMS): %w", err)
 	}
-	cfg := oidc.Config{Issuer: t.Issuer, Audience: t.Audience, Tenant: t.IssuerTenant, Claims: claims}
+	cfg := oidc.Config{Issuer: t.Issuer, Audience: t.Audience, Tenant: t.OIDCTenant, Claims: claims}
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("oidc-issuer (ANNALS_OIDC_ISSUER): %w", err)
 	}

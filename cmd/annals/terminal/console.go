@@ -168,8 +168,8 @@ func (c *Console) Fail(err error) int {
 	return f.Code
 }
 
-// WillBeRead refuses to show a secret where it would be lost: the runtime lets a standard output that was closed lead to
-// the null device.
+// WillBeRead refuses to show a secret where it would be lost: the runtime lets a standard output that was closed lead
+// to the null device.
 func (c *Console) WillBeRead(what string) error {
 	out, kept := c.Out.(*answers)
 	if !kept {

@@ -112,7 +112,10 @@ func exitCodeOf(status int) int {
 func failureOf(e *client.Error) *Failure {
 	title := strings.ToLower(e.Title[:min(1, len(e.Title))]) + e.Title[min(1, len(e.Title)):]
 	if errors.Is(e, client.ErrNotAnnals) {
-		return &Failure{Code: ExitUnavailable, Status: e.Status, Detail: title, Fix: "name the server with --server URL or ANNALS_SERVER"}
+		return &Failure{
+			Code: ExitUnavailable, Status: e.Status, Detail: title,
+			Fix: "name the server with --server URL or ANNALS_SERVER",
+		}
 	}
 	if e.Status == 0 {
 		return Unreachable(e, title)
@@ -120,7 +123,8 @@ func failureOf(e *client.Error) *Failure {
 	f := ProblemOf(e.Problem)
 	f.Fix = ownWords(f.Fix)
 	if rest, is := strings.CutPrefix(f.Detail, "a body may"); is {
-		f.Detail, f.Fix = "what is sent at once may"+rest, "one piece of knowledge has at most 64 KiB of content: divide it; many at once are for annals import"
+		f.Detail, f.Fix = "what is sent at once may"+rest, "one piece of knowledge has at most 64 KiB of content: divide "+
+			"it; many at once are for annals import"
 	}
 	if e.RetryAfter > 0 && f.Fix == "" {
 		f.Fix = fmt.Sprintf("try again in %d s", e.RetryAfter/time.Second)
@@ -142,7 +146,8 @@ func Unreachable(err error, detail string) *Failure {
 		return f
 	}
 	f.Detail = strings.Replace(detail, ": x509: ", ": ", 1)
-	f.Fix = "if it is yours, let SSL_CERT_FILE name a file with the certificate that it was signed with, as PEM, or add that to the system's trust store"
+	f.Fix = "if it is yours, let SSL_CERT_FILE name a file with the certificate that it was signed with, as PEM, or " +
+		"add that to the system's trust store"
 	if _, elsewhere := errors.AsType[x509.HostnameError](refused.Err); elsewhere {
 		f.Fix = "name the server as its certificate does, with --server URL or ANNALS_SERVER"
 	}

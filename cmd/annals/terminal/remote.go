@@ -59,7 +59,8 @@ func (r Remote) Through(transport http.RoundTripper) (*client.Client, error) {
 		}
 	}
 	server, err := client.New(client.Config{
-		Server: r.Server, Key: r.APIKey, Tenant: r.Tenant, Actor: r.As, OnBehalfOf: r.OnBehalfOf, Timeout: r.Timeout, Retries: -1,
+		Server: r.Server, Key: r.APIKey, Tenant: r.Tenant, Actor: r.As, OnBehalfOf: r.OnBehalfOf, Timeout: r.Timeout,
+		Retries:   -1,
 		Transport: transport, Header: http.Header{"User-Agent": {"annals/" + Version().Version}},
 	})
 	if err != nil {
@@ -87,7 +88,9 @@ func ReadList(ctx context.Context, server *client.Client, path []string, query u
 }
 
 // ReadFirst reads so many items of a list, and returns the cursor of what follows them.
-func ReadFirst(ctx context.Context, server *client.Client, path []string, query url.Values, limit, largest int) (all api.Page[json.RawMessage], err error) {
+func ReadFirst(
+	ctx context.Context, server *client.Client, path []string, query url.Values, limit, largest int,
+) (all api.Page[json.RawMessage], err error) {
 	all.Items = []json.RawMessage{}
 	for {
 		query.Set("limit", strconv.Itoa(min(limit-len(all.Items), largest)))

@@ -27,7 +27,8 @@ type Settings struct {
 
 var _ kong.Resolver = Settings{}
 
-// SettingsIn reads the configuration file that the arguments or ANNALS_CONFIG name, or else the default one if it exists.
+// SettingsIn reads the configuration file that the arguments or ANNALS_CONFIG name, or else the default one if it
+// exists.
 func SettingsIn(args []string) (Settings, error) {
 	named := os.Getenv("ANNALS_CONFIG")
 	for i, arg := range args {
@@ -51,7 +52,8 @@ func SettingsIn(args []string) (Settings, error) {
 		err = yaml.Unmarshal(written, &values)
 	}
 	if err != nil {
-		return s, Wrong("name another with --config FILE or ANNALS_CONFIG", "the configuration file cannot be read: %s", withoutValues(err))
+		return s, Wrong("name another with --config FILE or ANNALS_CONFIG", "the configuration file cannot be read: %s",
+			withoutValues(err))
 	}
 	s.Values = map[string]string{}
 	for name, value := range values {
@@ -123,7 +125,8 @@ func settingsOf(app *kong.Application) map[string]*kong.Flag {
 
 // Secrets are variables that no flag shows.
 var Secrets = []string{
-	"ANNALS_ROOT_KEY", "ANNALS_EMBEDDING_KEY", "ANNALS_EMBEDDING_PREVIOUS_KEY", "ANNALS_LLM_KEY", "OPENAI_API_KEY", "ARK_API_KEY",
+	"ANNALS_ROOT_KEY", "ANNALS_EMBEDDING_KEY", "ANNALS_EMBEDDING_PREVIOUS_KEY", "ANNALS_LLM_KEY", "OPENAI_API_KEY",
+	"ARK_API_KEY",
 }
 
 // UnknownVariables are those of the environment that look like settings, and are none.
@@ -138,9 +141,10 @@ func UnknownVariables(app *kong.Application, environment []string) []string {
 	var unknown []string
 	for _, variable := range environment {
 		name, _, _ := strings.Cut(variable, "=")
-		own := !slices.ContainsFunc([]string{"ANNALS_TEST_", "ANNALS_PG_", "ANNALS_POSTGRES_", "ANNALS_READS_APART"}, func(of string) bool {
-			return strings.HasPrefix(name, of) // of tests, of scripts, of compose.yaml and of this program
-		})
+		own := !slices.ContainsFunc([]string{"ANNALS_TEST_", "ANNALS_PG_", "ANNALS_POSTGRES_", "ANNALS_READS_APART"},
+			func(of string) bool {
+				return strings.HasPrefix(name, of) // of tests, of scripts, of compose.yaml and of this program
+			})
 		if strings.HasPrefix(name, "ANNALS_") && own && !slices.Contains(known, name) {
 			unknown = append(unknown, name)
 		}

@@ -275,7 +275,11 @@ func cut(columns []column, width int) {
 			if each.width <= each.least {
 				continue
 			}
-			if widest < 0 || columns[widest].id && !each.id || columns[widest].id == each.id && each.width > columns[widest].width {
+			before := column{id: true}
+			if widest >= 0 {
+				before = columns[widest]
+			}
+			if before.id && !each.id || before.id == each.id && each.width > before.width {
 				widest = i
 			}
 		}

@@ -13,7 +13,8 @@ func listed(t *testing.T, width int, flags Tabular) []string {
 	t.Helper()
 	g := NewTable("REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", "KNOWLEDGE")
 	g.Spare = []string{"REMEMBERED", "OWNER", "TYPE"}
-	g.Row("2026-03-01 09:30:00Z", "strategy · patterns", "project:456, public", "user:123", "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9", strings.Repeat("Retry 429s with jitter. ", 9))
+	g.Row("2026-03-01 09:30:00Z", "strategy · patterns", "project:456, public", "user:123",
+		"01a1fe44-b7e6-714e-9df0-cd6cd361d3b9", strings.Repeat("Retry 429s with jitter. ", 9))
 	g.Row("2026-03-01 09:30:00Z", "tool", "public", "user:用户编码风格", "retry-advice", strings.Repeat("用户偏好使用 TypeScript ", 9))
 	var out bytes.Buffer
 	if err := flags.Show(&Console{Out: &out, Styled: &out, Err: &out, Width: width}, g); err != nil {
@@ -33,7 +34,8 @@ func TestAListHasOneLinePerItemAndNamesIt(t *testing.T) {
 			if ansi.StringWidth(line) > width {
 				t.Errorf("width %d: a line of %d columns: %s", width, ansi.StringWidth(line), line)
 			}
-			if id := []string{"ID", "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9", "retry-advice"}[i]; !strings.Contains(line, id[:min(len(id), width-41)]) {
+			if id := []string{"ID", "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9", "retry-advice"}[i]; !strings.Contains(line,
+				id[:min(len(id), width-41)]) {
 				t.Errorf("width %d: %s is not in %s", width, id, line)
 			}
 		}
@@ -45,10 +47,12 @@ func TestAListHasOneLinePerItemAndNamesIt(t *testing.T) {
 
 func TestAListShowsWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
-	if got, want := listed(t, 40, Tabular{Quiet: true}), "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9\nretry-advice"; strings.Join(got, "\n") != want {
+	if got, want := listed(t, 40,
+		Tabular{Quiet: true}), "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9\nretry-advice"; strings.Join(got, "\n") != want {
 		t.Errorf("--quiet: %q, want %q", got, want)
 	}
-	if got, want := listed(t, 80, Tabular{Columns: []string{"id", "OWNER"}})[2], "retry-advice                          user:用户编码风格"; got != want {
+	if got, want := listed(t, 80,
+		Tabular{Columns: []string{"id", "OWNER"}})[2], "retry-advice                          user:用户编码风格"; got != want {
 		t.Errorf("--columns: %q, want %q", got, want)
 	}
 	if got := listed(t, 80, Tabular{Wide: true})[1]; strings.Contains(got, "…") || !strings.Contains(got, "user:123") {
@@ -83,20 +87,41 @@ func TestALongIDLeavesRoomForMarksAndText(t *testing.T) {
 	const uuid = "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9"
 	for _, long := range []int{41, 95} {
 		for name, g := range map[string]*Table{
-			"list":   {heads: []string{"REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", Mark, "KNOWLEDGE"}, Spare: []string{"REMEMBERED", "OWNER", "TYPE"}},
+			"list": {
+				heads: []string{"REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", Mark, "KNOWLEDGE"},
+				Spare: []string{"REMEMBERED", "OWNER", "TYPE"},
+			},
 			"search": {heads: []string{"SCORE", "SCOPE", "VOTES", "ID", Mark, "KNOWLEDGE"}},
-			"stale":  {heads: []string{"REPORTS", "LAST", "CONFIDENCE", "ID", Mark, "WHY"}, Spare: []string{"WHO", "LAST", "WHEN"}},
-			"erase":  {heads: []string{"", "ID", "OWNER", "STATUS", "WHY"}, Spare: []string{"STATUS"}},
-			"log":    {heads: []string{"#", "WHEN", "WHAT", "WHO", "STREAM"}, Spare: []string{"WHO", "WHEN"}},
+			"stale": {
+				heads: []string{"REPORTS", "LAST", "CONFIDENCE", "ID", Mark, "WHY"},
+				Spare: []string{"WHO", "LAST", "WHEN"},
+			},
+			"erase": {heads: []string{"", "ID", "OWNER", "STATUS", "WHY"}, Spare: []string{"STATUS"}},
+			"log":   {heads: []string{"#", "WHEN", "WHAT", "WHO", "STREAM"}, Spare: []string{"WHO", "WHEN"}},
 		} {
 			id := "runbook-" + strings.Repeat("x", long-8)
 			said := strings.Repeat("Retry 429s with jitter. ", 9)
 			cells := map[string][2]string{
-				"REMEMBERED": {"2026-03-01 09:30:00Z", "2026-03-01 09:30:00Z"}, "TYPE": {"strategy · patterns", "tool"}, "SCOPE": {"project:456, public", "public"},
-				"OWNER": {"user:123", "user:1"}, "ID": {id, uuid}, Mark: {"contested, stale", ""}, "KNOWLEDGE": {said, said}, "SCORE": {"0.50", "0.40"},
-				"VOTES": {"+0 -2", "+0 -0"}, "REPORTS": {"2", "1"}, "LAST": {"2026-03-01 09:30:00Z", "2026-03-01 09:30:00Z"}, "CONFIDENCE": {"0.13", "0.50"},
-				"WHY": {said, said}, "": {"erase", "stays"}, "STATUS": {"active", "active"}, "#": {"10", "9"}, "WHEN": {"2026-03-01 09:30:00Z", "2026-03-01 09:30:00Z"},
-				"WHAT": {"found helpful", "found harmful"}, "WHO": {"agent:crawler for user:123", "user:1"}, "STREAM": {"knowledge:" + id, "knowledge:" + uuid},
+				"REMEMBERED": {"2026-03-01 09:30:00Z", "2026-03-01 09:30:00Z"}, "TYPE": {
+					"strategy · patterns",
+					"tool",
+				}, "SCOPE": {"project:456, public", "public"},
+				"OWNER": {"user:123", "user:1"}, "ID": {id, uuid}, Mark: {"contested, stale", ""}, "KNOWLEDGE": {
+					said,
+					said,
+				}, "SCORE": {"0.50", "0.40"},
+				"VOTES": {"+0 -2", "+0 -0"}, "REPORTS": {"2", "1"}, "LAST": {
+					"2026-03-01 09:30:00Z",
+					"2026-03-01 09:30:00Z",
+				}, "CONFIDENCE": {"0.13", "0.50"},
+				"WHY": {said, said}, "": {"erase", "stays"}, "STATUS": {"active", "active"}, "#": {
+					"10",
+					"9",
+				}, "WHEN": {"2026-03-01 09:30:00Z", "2026-03-01 09:30:00Z"},
+				"WHAT": {"found helpful", "found harmful"}, "WHO": {
+					"agent:crawler for user:123",
+					"user:1",
+				}, "STREAM": {"knowledge:" + id, "knowledge:" + uuid},
 			}
 			for row := range 2 {
 				var line []any
@@ -118,8 +143,14 @@ func TestALongIDLeavesRoomForMarksAndText(t *testing.T) {
 					continue
 				}
 				wanted := map[string][]string{
-					"list": {"contested, stale", "Retry 4", "runbook-xxx", "public"}, "search": {"contested, stale", "Retry 4", "runbook-xxx", "public"},
-					"stale": {"contested, stale", "Retry 429s", "runbook-xxx"}, "erase": {"erase", "stays", "Retry 429s", "runbook-xxx"},
+					"list": {"contested, stale", "Retry 4", "runbook-xxx", "public"}, "search": {
+						"contested, stale", "Retry 4",
+						"runbook-xxx", "public",
+					},
+					"stale": {"contested, stale", "Retry 429s", "runbook-xxx"}, "erase": {
+						"erase", "stays", "Retry 429s",
+						"runbook-xxx",
+					},
 					"log": {"found helpful", "found harmful", "knowledge:runbook-xxx"},
 				}
 				for _, want := range wanted[name] {
@@ -134,10 +165,12 @@ func TestALongIDLeavesRoomForMarksAndText(t *testing.T) {
 
 func TestProseIsWrappedBetweenWordsOnATerminalOnly(t *testing.T) {
 	t.Parallel()
-	const said = "  2,000 items, the words and pieces of them, and https://example.com/a-path-that-is-longer-than-the-rest-of-a-line-of-this-terminal are what the log says"
+	const said = "  2,000 items, the words and pieces of them, and " +
+		"https://example.com/a-path-that-is-longer-than-the-rest-of-a-line-of-this-terminal are what the log says"
 	for width, want := range map[int]string{
-		40: "  2,000 items, the words and pieces of\n  them, and\n  https://example.com/a-path-that-is-longer-than-the-rest-of-a-line-of-this-terminal\n  are what the log says\n",
-		0:  said + "\n", Unbounded: said + "\n",
+		40: "  2,000 items, the words and pieces of\n  them, and\n  " +
+			"https://example.com/a-path-that-is-longer-than-the-rest-of-a-line-of-this-terminal\n  are what the log says\n",
+		0: said + "\n", Unbounded: said + "\n",
 	} {
 		var out, err bytes.Buffer
 		c := &Console{Styled: &out, Err: &err, Width: width, ErrWidth: width}

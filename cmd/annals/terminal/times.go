@@ -15,7 +15,10 @@ import (
 const shownTime = "2006-01-02 15:04:05Z07:00"
 
 // timeForms are the forms of a time beside RFC 3339. One without a zone is local; a date begins at midnight.
-var timeForms = []string{shownTime, time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly}
+var timeForms = []string{
+	shownTime, time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04",
+	time.DateOnly,
+}
 
 // Moment is a time as people read it, in their own zone.
 func Moment(t time.Time) string {

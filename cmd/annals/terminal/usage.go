@@ -66,15 +66,18 @@ var kongMessages = []struct {
 }{
 	{regexp.MustCompile(`^expected "(<.*>.*)"$`), "$1 is missing"},
 	{regexp.MustCompile(`^expected one of (.*)$`), "say which: $1"},
-	{regexp.MustCompile(`^(--\S+): expected .* \(short flag\); perhaps try .*$`), "$1 needs a value; one that begins with - is written $1=-…"},
+	{
+		regexp.MustCompile(`^(--\S+): expected .* \(short flag\); perhaps try .*$`),
+		"$1 needs a value; one that begins with - is written $1=-…",
+	},
 	{regexp.MustCompile(`^(--\S+): (?:expected \S+ value but got|missing value).*$`), "$1 needs a value"},
 	{regexp.MustCompile(`^(--\S+): bool value must be .*$`), "$1 must be true or false"},
 	{regexp.MustCompile(`^(--\S+) must be one of (?:"",)?(.*?)(?:,"")? but got .*$`), "$1 must be one of $2"},
 	{regexp.MustCompile(`(?s)^--\S+: (.*) \(from envar (\w+)=.*\)$`), "$2 in the environment: $1"},
 }
 
-// CheckEmptyFlags refuses a flag that was given with an empty value, as by a script whose variable is not set: to leave it
-// out would ask for something else.
+// CheckEmptyFlags refuses a flag that was given with an empty value, as by a script whose variable is not set: to leave
+// it out would ask for something else.
 func CheckEmptyFlags(parsed *kong.Context) error {
 	given := map[*kong.Flag]int{}
 	for _, part := range parsed.Path {
@@ -142,5 +145,6 @@ func WantsJSON(args []string) bool {
 // OnCommandLine tells whether a flag was given there, and not by the environment, which may name the database of a
 // server on this machine.
 func OnCommandLine(said *kong.Context, flag string) bool {
-	return slices.ContainsFunc(said.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag && !p.Resolved })
+	return slices.ContainsFunc(said.Path,
+		func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag && !p.Resolved })
 }
