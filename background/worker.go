@@ -29,7 +29,7 @@ type Worker struct {
 	boosted  chan struct{} // closed at the next boost; nil if no work waits
 }
 
-// Command says that a transaction of commands runs until done is called.
+// Command states that a transaction of commands runs until done is called.
 func (w *Worker) Command() (done func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -52,9 +52,9 @@ func builtinVector(s string, kind Kind) []float32 {
 		v[i] = float32(x)
 	}
 	if Normalize(v) != nil {
-		v[nothing] = 1 // in common with no text that says something
+		v[nothing] = 1 // in common with no text that states something
 		if kind == Query {
-			v[nothing] = -1 // nor with one that says nothing: it is no answer
+			v[nothing] = -1 // nor with one that states nothing: it is no answer
 		}
 	}
 	return v
@@ -156,7 +156,7 @@ func (f *features) synonyms(term string, weight float64) {
 	}
 }
 
-// stopWord adds what a question word asks for: "when" for a time. Otherwise it says nothing.
+// stopWord adds what a question word asks for: "when" for a time. Otherwise it states nothing.
 func (f *features) stopWord(term string) {
 	if head, ok := f.words.heads[term]; ok && f.kind == Query {
 		f.head(head, stopShare)
@@ -212,7 +212,7 @@ func (f *features) letters(word string, weight float64) {
 	}
 }
 
-// inWord tells whether r is a letter of a script whose terms are whole words.
+// inWord reports whether r is a letter of a script whose terms are whole words.
 func inWord(r rune) bool {
 	return 'a' <= r && r <= 'z' || 0xC0 <= r && r < 0x0E00
 }
@@ -237,7 +237,8 @@ func hashOf[T string | []byte](kind byte, name T) uint64 {
 	return hash
 }
 
-// rarity guesses how much a term tells: longer words are rarer, a single Han character stands in pairs that tell more.
+// rarity guesses how much a term distinguishes: longer words are rarer, a single Han character stands in pairs that
+// distinguish more.
 func rarity(term string) float64 {
 	if len(term) > 1 && term[0] >= utf8.RuneSelf {
 		if utf8.RuneCountInString(term) == 1 {

@@ -23,11 +23,11 @@ type Embedder interface {
 	// vectors of another length.
 	Embed(ctx context.Context, texts []string, kind Kind) ([][]float32, error)
 
-	// Calibration says how to read the cosine of two of its vectors.
+	// Calibration states how to read the cosine of two of its vectors.
 	Calibration() Calibration
 }
 
-// Kind says what a text is for: some models embed a question differently from the text that answers it.
+// Kind states what a text is for: some models embed a question differently from the text that answers it.
 type Kind int
 
 // The two sides of a search.
@@ -42,7 +42,7 @@ var ErrUnavailable = errors.New("embedding model unavailable")
 // ErrDimensions is found by errors.Is in every DimensionsError.
 var ErrDimensions = errors.New("embedding has the wrong number of dimensions")
 
-// DimensionsError says that a model's vectors are not as long as configured.
+// DimensionsError states that a model's vectors are not as long as configured.
 type DimensionsError struct{ Got, Want int }
 
 func (e *DimensionsError) Error() string {
@@ -52,7 +52,7 @@ func (e *DimensionsError) Error() string {
 // Is matches ErrDimensions.
 func (e *DimensionsError) Is(target error) bool { return target == ErrDimensions }
 
-// Unconfigured stands for an embedder whose vectors are there, and which no setting says how to reach.
+// Unconfigured stands for an embedder whose vectors are there, and which no setting states how to reach.
 type Unconfigured struct {
 	Space  string // its name
 	Length int    // of its vectors

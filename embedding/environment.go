@@ -15,7 +15,7 @@ const (
 	openAIModel = "text-embedding-3-small"
 )
 
-// FromEnvironment chooses the embedder that the environment names, and says in a sentence which and why, and how to
+// FromEnvironment chooses the embedder that the environment names, and states in a sentence which and why, and how to
 // have another:
 //
 //   - ANNALS_EMBEDDING_URL and ANNALS_EMBEDDING_MODEL, with ANNALS_EMBEDDING_KEY if it needs one, and

@@ -50,7 +50,7 @@ var models = []model{
 	{name: "all-minilm", dims: 384, calibration: Calibration{Midpoint: 0.35, Slope: 12, Weight: 0.5, MinScore: 0.2}},
 }
 
-// modelNamed finds what is known of a model, whoever serves it: "BAAI/bge-m3" and "bge-m3:latest" are bge-m3.
+// modelNamed finds what is known of a model, on any endpoint: "BAAI/bge-m3" and "bge-m3:latest" are bge-m3.
 func modelNamed(name string) model {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
 	for _, known := range models {
@@ -61,7 +61,7 @@ func modelNamed(name string) model {
 	return model{calibration: strong}
 }
 
-// Calibration says how to read an embedder's cosines beside words.
+// Calibration states how to read an embedder's cosines beside words.
 type Calibration struct {
 	// Midpoint is the cosine at which a text is as likely as not to be about the question, and Slope how quickly that
 	// changes around it: Score is 1/(1+exp(-Slope·(cosine-Midpoint))).
@@ -71,7 +71,7 @@ type Calibration struct {
 	// embedder's strength.
 	Weight float64
 
-	// MinScore is the joined score below which a hit is not worth showing, unless the caller says otherwise.
+	// MinScore is the joined score below which a hit is not worth showing, unless the caller states otherwise.
 	MinScore float64
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // OpenAI is the embedder behind any endpoint that speaks OpenAI's embeddings API: OpenAI, Volcengine Ark, Ollama,
-// vLLM and others. It is safe for concurrent use. Whoever made it closes it.
+// vLLM and others. It is safe for concurrent use. Its owner closes it.
 type OpenAI struct {
 	config  Config
 	limiter *Limiter
@@ -100,7 +100,7 @@ func (o *OpenAI) prefixed(texts []string, kind Kind) []string {
 	return inputs
 }
 
-// Config says how to reach a model behind an OpenAI-compatible endpoint. URL, Model and, unless the model is known,
+// Config states how to reach a model behind an OpenAI-compatible endpoint. URL, Model and, unless the model is known,
 // Dims are required; everything else has a default.
 type Config struct {
 	// Provider stands in front of the name of the vector space. Default "openai".
@@ -141,7 +141,7 @@ type Config struct {
 	// minute.
 	MaxRetryAfter time.Duration
 
-	// Calibration says how to read the model's cosines. Default: by the model's name.
+	// Calibration states how to read the model's cosines. Default: by the model's name.
 	Calibration Calibration
 
 	// Client sends the requests. Default: one of its own, without redirects.

@@ -13,7 +13,7 @@ import (
 //go:embed relations/*.txt
 var relationFiles embed.FS
 
-// relations is a small thesaurus over terms: what somebody knows of words who has read nothing.
+// relations is a small thesaurus over terms: what is known of words without reading any text.
 type relations struct {
 	synonyms map[string][]string // a term's groups, each named by its first word
 	heads    map[string]int      // the number of a term that others are kinds of

@@ -230,7 +230,7 @@ func retryAfter(header string, now time.Time) time.Duration {
 	return 0
 }
 
-// endsWithin tells whether ctx ends before a pause would.
+// endsWithin reports whether ctx ends before a pause would.
 func endsWithin(ctx context.Context, pause time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && time.Until(deadline) < pause

@@ -66,7 +66,7 @@ func parse(raw []byte, c Conversation, p portion) (Result, error) {
 		}
 		sources := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(l.Messages))),
 			func(i int) bool { return i < p.from || i >= p.to })
-		if len(sources) == 0 { // nothing says it: it was invented
+		if len(sources) == 0 { // nothing states it: it was invented
 			continue
 		}
 		if l.Category.AboutUser() &&
@@ -86,7 +86,7 @@ func parse(raw []byte, c Conversation, p portion) (Result, error) {
 	return found, nil
 }
 
-// supported tells whether a finding says nothing but what its messages say: they have all of its words, and it
+// supported reports whether a finding states nothing but what its messages say: they have all of its words, and it
 // repeats no sentence of another message. What a model adds is for the owner alone.
 func supported(c Conversation, f LessonDraft) bool {
 	var cited strings.Builder

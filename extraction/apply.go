@@ -19,7 +19,7 @@ type Writer interface {
 	SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result
 }
 
-// mostSources is how many messages an item says at most that it was made from.
+// mostSources is how many messages an item states at most that it was made from.
 const mostSources = 1000
 
 // remember is the command for the item that a lesson becomes. target is the item whose place it takes, or
@@ -89,7 +89,7 @@ func (a assignment) apply(ctx context.Context, reader Reader, writer Writer, les
 	return nil
 }
 
-// longestTranscript is how many bytes of what was said in an archive its item says.
+// longestTranscript is how many bytes of what was said in an archive its item states.
 const longestTranscript = domain.MaxContent - 1024
 
 // archive is the command for the item by which an archive is found like everything else.
@@ -115,7 +115,7 @@ func (a assignment) archive(stream string, fact domain.SessionExtracted) domain.
 	return domain.Remember{By: a.by(), ID: domain.ArchiveItem(stream, fact.Archive), Knowledge: item, OrSame: true}
 }
 
-// title says which session an archive is of.
+// title states which session an archive is of.
 func (a assignment) title(about string) string {
 	day := ""
 	if len(a.messages) > 0 {
@@ -138,7 +138,7 @@ func (a assignment) keep(ctx context.Context, writer Writer, stream string, fact
 	return final(ctx, a.logger.With("item", archive.ID), err)
 }
 
-// origin says that a lesson follows from the first message that says it.
+// origin states that a lesson follows from the first message that states it.
 func (a assignment) origin(l domain.Lesson) domain.Origin {
 	origin := domain.Origin{CorrelationID: a.task, OccurredAt: a.saidAt(l)}
 	if len(l.Sources) > 0 {
@@ -162,11 +162,11 @@ func (a assignment) single(l domain.Lesson) (domain.Command, bool) {
 	return nil, false
 }
 
-// replace remembers the item that takes another's place, and says so of the other.
+// replace remembers the item that takes another's place, and states it of the other.
 func (a assignment) replace(ctx context.Context, reader Reader, writer Writer, l domain.Lesson) error {
 	target, err := reader.Find(ctx, a.tenant, l.Target)
 	switch {
-	case refused(err): // it is gone: nobody's place is taken
+	case refused(err): // the target is gone: nothing is replaced
 		return final(ctx, a.about(l), a.elsewhere(ctx, writer, l, nil))
 	case err != nil:
 		return err
@@ -244,7 +244,7 @@ func (a assignment) about(l domain.Lesson) *slog.Logger {
 }
 
 // final forgives refusals: what was decided then cannot be done any more, since people have done something
-// else meanwhile, and the log of the server says so. What may pass is an error.
+// else meanwhile, and the log of the server states it. What may pass is an error.
 func final(ctx context.Context, logger *slog.Logger, err error) error {
 	if refused(err) {
 		logger.InfoContext(ctx, "what was decided on is refused, and left out", "error", err)
@@ -253,7 +253,7 @@ func final(ctx context.Context, logger *slog.Logger, err error) error {
 	return err
 }
 
-// refused tells a refusal, which is for good, from what may pass.
+// refused shows a refusal, which is for good, from what may pass.
 func refused(err error) bool {
 	for _, refusal := range []error{
 		domain.ErrInvalid, domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken, domain.ErrConflict, domain.ErrDeleted,

@@ -47,10 +47,10 @@ func (BuiltIn) Extract(_ context.Context, c Conversation) (Result, error) {
 	return found, nil
 }
 
-// shortestStatement is how many characters a sentence has at least that says anything.
+// shortestStatement is how many characters a sentence has at least that states anything.
 const shortestStatement = 6
 
-// stated is what a sentence of the user's says about him and his world.
+// stated is what a sentence of the user's states about them and their world.
 func stated(sentence string) (LessonDraft, bool) {
 	s := straight.Replace(sentence)
 	asked := asking().MatchString(s)
@@ -95,7 +95,8 @@ func stated(sentence string) (LessonDraft, bool) {
 	return f, true
 }
 
-// verbatimRequests is what the user says in a message that is to be remembered as it stands, and that no finding says.
+// verbatimRequests is what the user states in a message that is to be remembered as it stands, and that no finding
+// states.
 func verbatimRequests(c Conversation, findings []LessonDraft) []LessonDraft {
 	var contents []string
 	for _, f := range findings {
@@ -123,7 +124,7 @@ func verbatimRequests(c Conversation, findings []LessonDraft) []LessonDraft {
 	return more
 }
 
-// covered tells whether at least half of what a sentence says is known.
+// covered reports whether at least half of what a sentence states is known.
 func covered(sentence string, known map[string]bool) bool {
 	said, common := words(sentence), 0
 	for word := range said {
@@ -174,7 +175,7 @@ func outcome(c Conversation) string {
 	return ""
 }
 
-// summarize says in short what a conversation is about, in its own words.
+// summarize states in short what a conversation is about, in its own words.
 func summarize(c Conversation) domain.Summary {
 	turns := 0
 	var all strings.Builder

@@ -262,7 +262,7 @@ func TestAnArchiveIsSummarized(t *testing.T) {
 	}
 }
 
-// Whatever is said, extraction neither fails nor says what cannot be remembered.
+// Whatever is said, extraction neither fails nor states what cannot be remembered.
 func FuzzBuiltIn(f *testing.F) {
 	f.Add("I prefer tabs. It fails because of X. Fixed by Y.", "1. a\n2. b\n3. c")
 	f.Add("POLARITY: negative", "\xff\x00")

@@ -12,7 +12,7 @@ import (
 // nearby is within how many messages a problem's fix is looked for.
 const nearby = 8
 
-// clue is a sentence that says what was wrong, why, or what helped.
+// clue is a sentence that states what was wrong, why, or what helped.
 type clue struct {
 	message  int
 	sentence string
@@ -21,7 +21,7 @@ type clue struct {
 	fix      bool
 }
 
-// cases are problems of which somebody says what helped, with the cause where it was found.
+// cases are problems with a fix that a message states, and with the cause where it was found.
 func cases(c Conversation) []LessonDraft {
 	var found []LessonDraft
 	clues := cluesOf(c)
@@ -67,7 +67,7 @@ func cluesOf(c Conversation) []clue {
 	return clues
 }
 
-// clueOf tells what a sentence says of a case. What somebody likes has helped nobody yet.
+// clueOf shows what a sentence states of a case. What a speaker likes is no fix.
 func clueOf(sentence string) clue {
 	sentence = straight.Replace(sentence)
 	switch {
@@ -84,10 +84,10 @@ func clueOf(sentence string) clue {
 	}
 }
 
-// label is a part's name before what it says.
+// label is a part's name before what it states.
 var label = text.Expression(`(?i)^\W*(?:problem|issue|symptom|error|root cause|cause|reason|fix|solution|resolution|workaround|问题|现象|症状|根本原因|原因|根因|解决方案|解决办法|解决方法|解决|修复|办法)\s*[:：]\s*|^\W*(?:根本)?(?:原因|根因)(?:是|在于)\s*`)
 
-// caseOf tells a problem, its cause and its fix from clues that stand together.
+// caseOf shows a problem, its cause and its fix from clues that stand together.
 func caseOf(clues []clue) LessonDraft {
 	var problems, causes, fixes []string
 	f := LessonDraft{Category: domain.CategoryCases}
@@ -180,7 +180,7 @@ func report(c Conversation) []LessonDraft {
 	return []LessonDraft{f}
 }
 
-// failure is what not to do again: all that a negative conversation says.
+// failure is what not to do again: all that a negative conversation states.
 func failure(c Conversation) []LessonDraft {
 	about, asked := c.reportedTask(reported(c))
 	about = unmarked(about)
@@ -197,7 +197,7 @@ func failure(c Conversation) []LessonDraft {
 		}
 		if rest := unmarked(said); rest == "" || justMarked().MatchString(said) && len(rest) < 80 {
 			f.Sources = append(f.Sources, i)
-			continue // it says nothing else
+			continue // it states nothing else
 		}
 		said = unmarked(said)
 		if named := reporting().FindStringSubmatch(said); named != nil && strings.EqualFold(named[1], "failure reason") {
@@ -220,7 +220,7 @@ func failure(c Conversation) []LessonDraft {
 	return []LessonDraft{f}
 }
 
-// unmarked is a text without the mark that it tells of a failure, which the item says by its polarity.
+// unmarked is a text without the mark that it shows of a failure, which the item states by its polarity.
 func unmarked(said string) string {
 	return strings.TrimSpace(markedAside().ReplaceAllString(markedLine().ReplaceAllString(said, ""), " "))
 }

@@ -16,7 +16,7 @@ type Extractor interface {
 	// Name is recorded with what it found.
 	Name() string
 	// Extract gives lessons. The error matches [domain.ErrUnavailable] if another attempt may succeed, and
-	// else says why there will never be anything.
+	// else states why there will never be anything.
 	Extract(ctx context.Context, c Conversation) (Result, error)
 }
 
@@ -58,13 +58,14 @@ func (m Message) Prose() string {
 	return quoted().ReplaceAllString(fenced().ReplaceAllString(m.Text(), "\n"), "")
 }
 
-// speaks tells whether a message is a person's or an agent's, and not the output of a tool or a program's instructions.
+// speaks reports whether a message is a person's or an agent's, and not the output of a tool or a program's
+// instructions.
 func (m Message) speaks() bool { return m.Role == domain.RoleUser || m.Role == domain.RoleAssistant }
 
-// turn begins what one speaker says in a message that holds a whole exchange.
+// turn begins what one speaker states in a message that holds a whole exchange.
 var turn = text.Expression(`(?i)(?:^|\s)\[(user|assistant|system|tool)\]:\s*`)
 
-// turns are what each speaker says in a message of the form "[user]: … [assistant]: …". Only a user's message is
+// turns are what each speaker states in a message of the form "[user]: … [assistant]: …". Only a user's message is
 // split, so that no text makes the words of an agent or a tool the user's.
 func (m Message) turns() []Message {
 	said := strings.TrimSpace(m.Text())
@@ -106,7 +107,7 @@ type LessonDraft struct {
 	Sources    []int           // messages that it was found in
 	Key        string          // what it is about, such as "indentation" or the name of a tool; may be empty
 	Single     bool            // of what the key names there is one: another value takes the place of the first
-	Correction bool            // it says that something held before was wrong
+	Correction bool            // it states that something held before was wrong
 	Task       string
 	Content    string
 	Abstract   string
@@ -119,7 +120,7 @@ type LessonDraft struct {
 // peerTag is the tag that names the peers who state a lesson.
 const peerTag = "peer"
 
-// attribute makes what peers state theirs: a lesson is tagged with its peers, and what a peer says of themselves is
+// attribute makes what peers state theirs: a lesson is tagged with its peers, and what a peer states of themselves is
 // about a person whom the owner knows.
 func attribute(c Conversation, findings []LessonDraft) {
 	const longest = 100
@@ -150,7 +151,7 @@ func attribute(c Conversation, findings []LessonDraft) {
 	}
 }
 
-// samePeers tells whether two lessons are stated by the same people: the owner, or the same peers.
+// samePeers reports whether two lessons are stated by the same people: the owner, or the same peers.
 func samePeers(a, b domain.Tags) bool { return slices.Equal(a[peerTag], b[peerTag]) }
 
 // Counts are how often something ran, and what that cost.
@@ -174,7 +175,7 @@ func (c Counts) plus(o Counts) Counts {
 // negativePrefix begins the ids of sessions that report what failed.
 const negativePrefix = "openspace-neg-"
 
-// Negative tells whether the conversation reports what failed.
+// Negative reports whether the conversation reports what failed.
 func (c Conversation) Negative() bool {
 	return strings.HasPrefix(c.Session, negativePrefix) || slices.ContainsFunc(c.Messages, func(m Message) bool {
 		return polarityMark().MatchString(m.Text())

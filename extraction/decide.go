@@ -51,7 +51,8 @@ func (a assignment) by() domain.Principal {
 	}
 }
 
-// countsOwner is who keeps the counts of tools and skills that everybody shares, whoever counted first.
+// countsOwner is who keeps the counts of tools and skills that all users share, by whichever session they were
+// counted first.
 func (a assignment) countsOwner() domain.Principal {
 	p := a.by()
 	p.OnBehalfOf = ""
@@ -66,12 +67,12 @@ func (a assignment) scopes(f LessonDraft) []domain.Scope {
 	return a.audience
 }
 
-// shared tells whether a finding lies where everybody's do.
+// shared reports whether a finding lies among those of all users.
 func (a assignment) shared(f LessonDraft) bool {
 	return slices.Contains(a.scopes(f), domain.Public)
 }
 
-// reaches tells whether those whom a finding is for may see an item with these scopes. The owner sees all items that
+// reaches reports whether those whom a finding is for may see an item with these scopes. The owner sees all items that
 // are compared.
 func (a assignment) reaches(scopes []domain.Scope, f LessonDraft) bool {
 	return slices.Contains(scopes, domain.Public) || !slices.ContainsFunc(a.scopes(f), func(s domain.Scope) bool {
@@ -79,7 +80,7 @@ func (a assignment) reaches(scopes []domain.Scope, f LessonDraft) bool {
 	})
 }
 
-// sameScopes tells whether two audiences are the same, in whatever order they are named.
+// sameScopes reports whether two audiences are the same, in whatever order they are named.
 func sameScopes(x, y []domain.Scope) bool {
 	return slices.Equal(slices.Sorted(slices.Values(x)), slices.Sorted(slices.Values(y)))
 }
@@ -142,7 +143,7 @@ func combined(findings []LessonDraft) []LessonDraft {
 	return all
 }
 
-// keyed tells whether there is one item for everything that has a key.
+// keyed reports whether there is one item for everything that has a key.
 func keyed(c domain.Category) bool { return c == domain.CategoryTools || c == domain.CategorySkills }
 
 // joined are the lines of two texts, each once.
@@ -252,7 +253,7 @@ func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []ne
 	}
 	for _, n := range known {
 		mine := n.item.Owner == a.owner
-		alike := sameScopes(n.item.Scopes, a.scopes(f)) // an item is never told to others than it was for
+		alike := sameScopes(n.item.Scopes, a.scopes(f)) // an item never reaches others than it was for
 		switch {
 		case taken(n.item):
 		case keyed(f.Category) && n.keyed && alike && (mine || a.shared(f)):
@@ -269,7 +270,7 @@ func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []ne
 	return nil
 }
 
-// mergeable tells whether two items of a category that are about the same become one.
+// mergeable reports whether two items of a category that are about the same become one.
 func mergeable(c domain.Category) bool {
 	return c == domain.CategoryPreferences || c == domain.CategoryEntities || c == domain.CategoryPatterns ||
 		c == domain.CategoryProfile

@@ -48,7 +48,7 @@ type DirectoryOptions struct {
 	// Attempts are made at a directory while the summarizer is away, until it is passed over. 0 for twenty.
 	Attempts int
 	Logger   *slog.Logger
-	// Now tells the time. Nil for time.Now.
+	// Now is the source of the time. Nil for time.Now.
 	Now func() time.Time
 }
 
@@ -118,7 +118,7 @@ func (d *Directories) summarize(ctx context.Context, t domain.DirectoryTask) err
 	sum := sha256.Sum256([]byte(d.Summarizer.Name() + "\n" + string(audience) + "\n" + shown))
 	said := domain.DirectorySummary{Audience: audience, MadeOf: hex.EncodeToString(sum[:])}
 	switch {
-	case shown == "": // what lies in it says enough
+	case shown == "": // what lies in it states enough
 		return d.Shelves.Keep(ctx, t, domain.DirectorySummary{}, nil, d.Now())
 	case said.MadeOf == t.MadeOf:
 		return d.Shelves.Leave(ctx, t, time.Time{})
@@ -129,7 +129,7 @@ func (d *Directories) summarize(ctx context.Context, t domain.DirectoryTask) err
 		return d.keep(ctx, t, said)
 	case ctx.Err() != nil:
 		return err
-	case errors.Is(err, errSettings): // until somebody has seen to them, no directory fares better
+	case errors.Is(err, errSettings): // until the settings change, no directory fares better
 		return errors.Join(err, d.Shelves.Leave(ctx, t, d.Now().Add(time.Minute)))
 	}
 	if t.Attempts++; errors.Is(err, domain.ErrUnavailable) && t.Attempts < d.Attempts {
@@ -155,7 +155,7 @@ func (d *Directories) keep(ctx context.Context, t domain.DirectoryTask, said dom
 const mostShown = 200
 
 // shown is what a model is shown of a directory: what the widest audience sees in it. Empty if the directory needs no
-// model: if a person wrote what it is about, if a skill says it, or if all of it fits into an abstract.
+// model: if a person wrote what it is about, if a skill states it, or if all of it fits into an abstract.
 func (d *Directories) shown(ctx context.Context, t domain.DirectoryTask) (shown string, audience domain.Scope,
 	err error,
 ) {

@@ -61,7 +61,7 @@ func (b *browsing) alone(ctx context.Context, do func(context.Context) error) er
 	return b.log.RunExclusively(ctx, domain.Directories, do)
 }
 
-// chapter remembers what says of itself that it is about something.
+// chapter remembers what states of itself that it is about something.
 func (b *browsing) chapter(name, about string) {
 	b.t.Helper()
 	b.remember(name, func(c *domain.Remember) {

@@ -2,5 +2,5 @@
 //
 // Its one rule: nothing is done that was not recorded first. An extractor finds lessons in an archive of a session,
 // what is known already decides what becomes of each, the decisions are recorded as one fact, and only then are they
-// carried out, from the record: whoever is interrupted goes on with it, and nothing is lost or done twice.
+// carried out, from the record: an interrupted worker continues, and nothing is lost or done twice.
 package extraction

@@ -33,7 +33,7 @@ type Options struct {
 	// failed. 0 for an hour.
 	Patience time.Duration
 	Logger   *slog.Logger
-	// Now tells the time. Nil for time.Now.
+	// Now is the source of the time. Nil for time.Now.
 	Now func() time.Time
 }
 
@@ -317,7 +317,7 @@ func (w *Worker) retryIn(ctx context.Context, tenant string) error {
 	return nil
 }
 
-// ask asks for what is due of a session. A refusal says that somebody was faster, or that the session is gone.
+// ask asks for what is due of a session. A refusal means that another server was faster, or that the session is gone.
 func (w *Worker) ask(ctx context.Context, tenant, stream string) error {
 	owner, id, _ := domain.SessionOf(stream)
 	by := assignment{tenant: tenant, owner: owner}.by()

@@ -18,7 +18,7 @@ import (
 	"github.com/annals-kb/annals/extraction"
 )
 
-// learningChild tells a process of this test which database to extract in.
+// learningChild shows a process of this test which database to extract in.
 const learningChild = "ANNALS_TEST_LEARNING_URL"
 
 // A process that extracts is killed again and again, before and after every kind of step; another one goes on. What
@@ -114,7 +114,7 @@ func during(t *testing.T, url string, do func(*world)) {
 	})
 }
 
-// learnedUntilKilled lets a process extract, and kills it at one of its steps. It tells whether there were fewer.
+// learnedUntilKilled lets a process extract, and kills it at one of its steps. It reports whether there were fewer.
 func learnedUntilKilled(t *testing.T, url string, steps int) bool {
 	t.Helper()
 	child := databasetest.NewChild(t, learningChild+"="+url)
@@ -131,7 +131,7 @@ func learnedUntilKilled(t *testing.T, url string, steps int) bool {
 	return done
 }
 
-// loud is a writer that says before and after each of its steps that it comes to it.
+// loud is a writer that states before and after each of its steps that it comes to it.
 type loud struct {
 	extraction.Writer
 	step func()
@@ -152,7 +152,7 @@ func (l loud) SubmitAll(ctx context.Context, submissions []domain.Submission) []
 	return results
 }
 
-// learnAsChild extracts as a server does, and says what it does.
+// learnAsChild extracts as a server does, and states what it does.
 func learnAsChild(t *testing.T, url string) {
 	t.Helper()
 	say := databasetest.Saying(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/annals-kb/annals/embedding"
 )
 
-// ModelConfig says where a language model is.
+// ModelConfig states where a language model is.
 type ModelConfig struct {
 	// URL is the base of an OpenAI-compatible endpoint, such as https://api.openai.com/v1. Required.
 	URL string
@@ -65,7 +65,7 @@ type Model struct {
 
 var _ Extractor = (*Model)(nil)
 
-// NewModel makes an extractor, or says everything that is wrong with its configuration. It sends nothing yet.
+// NewModel makes an extractor, or states everything that is wrong with its configuration. It sends nothing yet.
 func NewModel(config ModelConfig) (*Model, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (b *busy) Error() string { return b.what }
 // archive is tried again later.
 const longestPause = 30 * time.Second
 
-// errSettings is the refusal of an endpoint that somebody has to see to, and errKey that of one which does not know
+// errSettings is the refusal of an endpoint whose settings must change, and errKey that of one which does not know
 // the key.
 var (
 	errSettings = errors.New("it cannot be asked like this")
@@ -161,7 +161,7 @@ func (m *Model) Refusal() error {
 	return m.refusal
 }
 
-// noteRefusal remembers a refusal until the endpoint answers. What passes says nothing about it.
+// noteRefusal remembers a refusal until the endpoint answers. What passes states nothing about it.
 func (m *Model) noteRefusal(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -174,7 +174,7 @@ func (m *Model) noteRefusal(err error) {
 }
 
 // Probe asks the endpoint for its models, which costs nothing, and returns its refusal if it does not know the key:
-// so that is known before there is anything to learn. Another answer says nothing, since not every endpoint lists its
+// so that is known before there is anything to learn. Another answer states nothing, since not every endpoint lists its
 // models, nor to every key.
 func (m *Model) Probe(ctx context.Context) error {
 	if _, err := m.send(ctx, http.MethodGet, "/models", nil); errors.Is(err, errKey) {
@@ -254,7 +254,7 @@ func (m *Model) send(ctx context.Context, method, path string, body []byte) ([]b
 	return answer, nil
 }
 
-// broken says in our own words what became of a request: the error might repeat what was sent.
+// broken states in our own words what became of a request: the error might repeat what was sent.
 func broken(err error, timeout time.Duration) error {
 	if waited, is := errors.AsType[net.Error](err); is && waited.Timeout() {
 		return &busy{what: fmt.Sprintf("no answer within %v", timeout)}
@@ -268,7 +268,7 @@ func (m *Model) refused(response *http.Response) error {
 	switch status := response.StatusCode; {
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusTooEarly,
 		status >= 500 && status != http.StatusNotImplemented:
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 if nobody says, or a date
+		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 without a header, or with a date
 		return &busy{what: what, after: time.Duration(max(0, seconds)) * time.Second}
 	case status == http.StatusUnauthorized:
 		does := "refuses the key"
@@ -293,7 +293,7 @@ func (m *Model) endpoint() string {
 	return endpoint.Redacted()
 }
 
-// FromEnvironment chooses the extractor that the environment names, and says in a sentence which and why: a
+// FromEnvironment chooses the extractor that the environment names, and states in a sentence which and why: a
 // model, if ANNALS_LLM_URL and ANNALS_LLM_MODEL name one (with ANNALS_LLM_KEY, if it needs one, and at most
 // ANNALS_LLM_RATE requests a second), else the built-in rules.
 func FromEnvironment(getenv func(string) string) (Extractor, string, error) {

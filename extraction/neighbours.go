@@ -45,13 +45,13 @@ func (a assignment) similar(ctx context.Context, reader Reader, findings []Lesso
 	return similar, nil
 }
 
-// neighbour is an item that says something like a finding.
+// neighbour is an item that states something like a finding.
 type neighbour struct {
 	item     *domain.Knowledge
 	score    float64 // of the search
 	alike    float64 // of the texts
 	keyed    bool    // it is about the same, by its key
-	quantity bool    // it says the number of the same thing
+	quantity bool    // it states the number of the same thing
 }
 
 // first puts what is so before what is not.
@@ -130,7 +130,8 @@ func likeness(a, b string) float64 {
 // quantity is a statement that something is a number, such as a port or a time.
 var quantity = text.Expression(`(?i)\b(?:the|our|my) ([a-z][\w -]*?) (?:is|are)(?: now)? \S*\d\S*?(?: now)?[.!]?$`)
 
-// sameQuantity tells whether two texts say the number of the same thing: few words, of which the likeness says little.
+// sameQuantity reports whether two texts say the number of the same thing: few words, of which the likeness states
+// little.
 func sameQuantity(a, b string) bool {
 	left, right := quantity().FindStringSubmatch(a), quantity().FindStringSubmatch(b)
 	return left != nil && right != nil && normal(left[1]) == normal(right[1])

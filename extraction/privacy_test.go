@@ -94,7 +94,7 @@ func (e *exchange) answer(rt *rapid.T) string {
 	return string(written)
 }
 
-// Where another person can read it, an item says nothing but what was said in the messages that it is derived from,
+// Where another person can read it, an item states nothing but what was said in the messages that it is derived from,
 // and those were committed for that person.
 func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 	t.Parallel()

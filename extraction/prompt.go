@@ -154,7 +154,7 @@ func formatted(name string, schema map[string]any) json.RawMessage {
 	return format
 }
 
-// Summarizer says in few words what a text is about. The error matches [domain.ErrUnavailable] if it is away or busy.
+// Summarizer states in few words what a text is about. The error matches [domain.ErrUnavailable] if it is away or busy.
 type Summarizer interface {
 	Name() string
 	Summarize(ctx context.Context, task, content string) (domain.Summary, error)

@@ -22,7 +22,7 @@ var (
 	correcting        = text.Expression(`(?i)^(?:no|nope|wrong|actually|correction)\b[,:. ]|\bthat(?:'s| is| was) (?:wrong|not right|incorrect|not correct|not what i)|\bi (?:meant|actually meant)\b|\bno longer\b|\bnot any ?more\b|\b(?:changed|change) my mind\b|\bnot [\w."'-]+(?: [\w."'-]+)?,? but\b|\bswitched (?:from .+ )?to\b|\binstead of what\b|\bused to\b.*\bnow\b`)
 	correctingChinese = text.Expression(`^(?:不对|错了|不是这样|更正|纠正)|不是.+(?:而是|是)|是.+[，,]\s*不是|其实(?:是|应该)|(?:改成|改用|改为)|不再|我说的是|应该是`)
 
-	// factual is a statement that can be right or wrong: whoever says no has not said one yet.
+	// factual is a statement that can be right or wrong: a plain "no" is none yet.
 	factual = text.Expression(`(?i)\b(?:is|isn't|are|aren't|was|were|should|uses?|runs?|lives?|works?|means?|called|it's|i'm|has|have|\d+)\b|\p{Han}`)
 
 	remembering        = text.Expression(`(?i)(?:^|\b(?:please|and|also|but|so|ok(?:ay)?|can you|could you)[,:]? )(?:please )?(?:remember|note|keep in mind|don't forget|for the record)\b|\b(?:remember|note|keep in mind) that\b`)
@@ -96,7 +96,7 @@ func tagsOf(kind, key string) domain.Tags {
 	return tags
 }
 
-// facetOf is what a preference is about, if it says so: "tabs for indentation" is about indentation.
+// facetOf is what a preference is about, if it states it: "tabs for indentation" is about indentation.
 func facetOf(s string) string {
 	for _, expression := range []func() *regexp.Regexp{facet, facetChinese} {
 		if found := expression().FindStringSubmatch(s); found != nil {
@@ -106,7 +106,7 @@ func facetOf(s string) string {
 	return ""
 }
 
-// isChinese tells which language a sentence is in, for the few words that are added to it.
+// isChinese shows which language a sentence is in, for the few words that are added to it.
 func isChinese(s string) bool {
 	han, others := 0, 0
 	for _, r := range s {
@@ -158,7 +158,7 @@ func patterns(c Conversation) []LessonDraft {
 		}
 		f.Task = cut(f.Task, longestTask)
 		told := strings.Join(strings.Fields(said), " ")
-		if !strings.HasPrefix(told, heading) { // a question alone tells nobody the answer
+		if !strings.HasPrefix(told, heading) { // a question alone does not contain the answer
 			told = heading + " " + told
 		}
 		f.Abstract = text.Abstract(told, text.AbstractTokens)

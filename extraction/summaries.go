@@ -25,7 +25,7 @@ type SummaryOptions struct {
 		Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
 	}
 	Summarizer Summarizer
-	// Directories are told in which of them something changed. Nil for none.
+	// Directories are notified in which of them something changed. Nil for none.
 	Directories DirectoryStore
 	// Attempts are made at an item while the summarizer is away, until the item is passed over. 0 for twenty.
 	Attempts int
@@ -54,7 +54,7 @@ func (s *Summaries) Follow(router *message.Router) {
 	events.AddPreparer(router, s.Log, domain.Summaries, s.Prepare)
 }
 
-// Prepare summarises what a page of the log says of items, as they are by now. An error leaves the page to be tried
+// Prepare summarises what a page of the log states of items, as they are by now. An error leaves the page to be tried
 // again; what was done of it stays done.
 func (s *Summaries) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
 	newest := map[string]string{} // event ids
@@ -76,7 +76,7 @@ func (s *Summaries) Prepare(ctx context.Context, page events.Page) (events.Chang
 	return s.changes(ctx, page)
 }
 
-// mayNeedSummary tells whether an item may need another summary after a fact.
+// mayNeedSummary reports whether an item may need another summary after a fact.
 func mayNeedSummary(fact domain.Fact) bool {
 	switch f := fact.(type) {
 	case domain.Remembered, domain.Restored:
@@ -90,7 +90,7 @@ func mayNeedSummary(fact domain.Fact) bool {
 // long is from how many tokens on an item is summarised: what its beginning does not say already.
 const long = 2 * text.AbstractTokens
 
-// needsSummary tells whether an item is to be summarised.
+// needsSummary reports whether an item is to be summarised.
 func needsSummary(k *domain.Knowledge) bool {
 	return k.Status == domain.Active && k.Media == domain.MediaText && k.Text.Abstract == "" &&
 		text.Tokens(k.Text.Content) > long
@@ -113,7 +113,7 @@ func (s *Summaries) summarize(ctx context.Context, tenant, id, cause string) err
 		return s.record(ctx, tenant, k, cause, summary)
 	case ctx.Err() != nil:
 		return err
-	case errors.Is(err, errSettings): // until somebody has seen to them, no item fares better
+	case errors.Is(err, errSettings): // until the settings change, no item fares better
 		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
 	case errors.Is(err, domain.ErrUnavailable) && s.attempt(cause, 1) < s.Attempts:
 		return err
@@ -127,7 +127,7 @@ func (s *Summaries) summarize(ctx context.Context, tenant, id, cause string) err
 // races is how often a summary may lose against changes of something else.
 const races = 5
 
-// record records a summary, unless the item says something else by now, or somebody has written an abstract.
+// record records a summary, unless the item states something else by now, or a person has written an abstract.
 func (s *Summaries) record(ctx context.Context, tenant string, k *domain.Knowledge, cause string,
 	summary domain.Summary,
 ) error {
@@ -161,7 +161,7 @@ func (s *Summaries) record(ctx context.Context, tenant string, k *domain.Knowled
 	return nil
 }
 
-// longestReason is how many bytes of a model's name an event says.
+// longestReason is how many bytes of a model's name an event states.
 const longestReason = 200
 
 func (s *Summaries) attempts(cause string) int { return s.attempt(cause, 0) }
@@ -193,7 +193,7 @@ func (s *Summaries) Status(ctx context.Context, tenant string) (domain.Projectio
 	}), err
 }
 
-// changedDirectories are directories in which a page of the log says that something changed.
+// changedDirectories are directories in which a page of the log states that something changed.
 type changedDirectories struct {
 	shelves DirectoryStore
 	tenant  string
@@ -209,7 +209,7 @@ func (t changedDirectories) Write(ctx context.Context, tx bun.IDB) error {
 // Done implements [events.Change].
 func (changedDirectories) Done() {}
 
-// changes are the directories in which a page of the log says that something changed. Those that something has left
+// changes are the directories in which a page of the log states that something changed. Those that something has left
 // know it already.
 func (s *Summaries) changes(ctx context.Context, page events.Page) (events.Change, error) {
 	if s.Directories == nil {

@@ -95,7 +95,7 @@ func lastSegment(uri string) string {
 	return uri[strings.LastIndexByte(uri, '/')+1:]
 }
 
-// mostFailures is how many failures are told of.
+// mostFailures is how many failures are named.
 const mostFailures = 3
 
 func (r *run) take(part domain.Part, i int) {

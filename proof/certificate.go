@@ -16,8 +16,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// ReadCertificate reads a file that holds one inclusion proof. It tells whether the file is to be one, and no
-// export; the error says what is missing of it.
+// ReadCertificate reads a file that holds one inclusion proof. It reports whether the file is to be one, and no
+// export; the error states what is missing of it.
 func ReadCertificate(path string) (c Certificate, is bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -56,11 +56,11 @@ func ReadCertificate(path string) (c Certificate, is bool, err error) {
 	return c, true, nil
 }
 
-// ErrNeither says that a file is nothing that can be verified.
+// ErrNeither means that a file is nothing that can be verified.
 var ErrNeither = errors.New("the file is neither an exported log, " +
 	"nor the proof of an event, nor the certificate of an erasure")
 
-// isExport tells whether a file begins as exports do, with a record or the manifest; an empty one may have been.
+// isExport reports whether a file begins as exports do, with a record or the manifest; an empty one may have been.
 func isExport(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) == 0 || bytes.HasPrefix(text, []byte(`{"tenant":`)) || bytes.HasPrefix(text, []byte(`{"manifest":`))
@@ -112,7 +112,7 @@ type Continuation struct {
 	Path    []string `json:"path"` // base64
 }
 
-// ReadContinuation reads a file that holds one. It tells whether the file does.
+// ReadContinuation reads a file that holds one. It reports whether the file does.
 func ReadContinuation(path string) (c Continuation, is bool) {
 	const most = 1 << 20 // bytes
 	if about, err := os.Stat(path); err != nil || about.Size() > most {
@@ -122,7 +122,7 @@ func ReadContinuation(path string) (c Continuation, is bool) {
 	return c, err == nil && json.Unmarshal(text, &c) == nil && c.Earlier != "" && c.Later != ""
 }
 
-// Check verifies a proof with public keys. The error says what is wrong with it.
+// Check verifies a proof with public keys. The error states what is wrong with it.
 func (c Continuation) Check(keys ...string) (earlier, later domain.Checkpoint, err error) {
 	if earlier, err = Open(c.Earlier, keys...); err != nil {
 		return earlier, later, fmt.Errorf("the earlier checkpoint: %w", err)

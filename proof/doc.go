@@ -1,4 +1,4 @@
-// Package proof shows that nobody has rewritten the log.
+// Package proof shows that the log was not rewritten.
 //
 // Its one rule: nothing is believed, everything is computed from the stored bytes. A Merkle tree
 // (RFC 6962) per tenant grows with the log; [Prover] builds it, signs what it has become, and proves

@@ -26,7 +26,7 @@ func (w *world) export(x domain.Export) []string {
 	return strings.SplitAfter(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
-// verifyLines is what a verification of a file of these lines says.
+// verifyLines is what a verification of a file of these lines states.
 func (w *world) verifyLines(lines ...string) *proof.Report {
 	w.t.Helper()
 	text := strings.Join(lines, "")

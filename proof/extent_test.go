@@ -56,7 +56,7 @@ func TestATreeAndSignaturesThatWereTakenAwayAreMissed(t *testing.T) {
 	}
 }
 
-// signsNothing checks that a server which is started now has halted, and says why.
+// signsNothing checks that a server which is started now has halted, and states why.
 func (w *world) signsNothing() {
 	w.t.Helper()
 	prover := proof.NewProver(w.db, w.log, w.key, proof.Options{Logger: databasetest.Log(w.t)})

@@ -60,7 +60,7 @@ func VerifyFile(ctx context.Context, path string, v Verification) (*Report, erro
 	return report, nil
 }
 
-// errBreaksOff says that the end of an export is missing.
+// errBreaksOff means that the end of an export is missing.
 var errBreaksOff = errors.New("the file breaks off")
 
 // readManifest reads the last line of an export.
@@ -209,7 +209,7 @@ func (x *fileVerifier) take(c *chunk, r *record) {
 	if r.fault != "" {
 		x.fault(r.position, r.kind, "%s", r.fault)
 	}
-	if r.kind == Hash { // what it says of itself is not to be believed
+	if r.kind == Hash { // what it states of itself is not to be believed
 		x.doubtful++
 		return
 	}
@@ -228,7 +228,7 @@ func (x *fileVerifier) grow(r *record, leaf tlog.Hash) {
 	}
 }
 
-// end compares what the file holds with what its manifest says, and that with what was signed.
+// end compares what the file holds with what its manifest states, and that with what was signed.
 func (x *fileVerifier) end() {
 	m, t := x.manifest, x.tenant
 	if t.Events != m.Count || x.last != m.Through {

@@ -21,7 +21,7 @@ const Name = "proof"
 // rowSize is how many events' hashes one row of the tree holds, at most.
 const rowSize = 256
 
-// halt is an error that no further attempt mends: the tree stands still until somebody has looked.
+// halt is an error that no further attempt mends: the tree stands still until an operator has looked.
 type halt string
 
 func (h halt) Error() string { return string(h) }
@@ -29,7 +29,7 @@ func (h halt) Error() string { return string(h) }
 // Is makes followers of the log stand still, too, and pass nothing over.
 func (h halt) Is(target error) bool { return target == events.ErrRestored }
 
-// Unwrap lets callers be told what it is.
+// Unwrap lets callers recognise it.
 func (h halt) Unwrap() error {
 	return domain.Refuse(domain.ErrBroken, "%s",
 		string(h)).WithFix("annals verify names what else is not as it was; a backup from before has it")
@@ -63,7 +63,7 @@ func (p *Prover) grow(ctx context.Context, tx bun.IDB, page events.Page) error {
 	return t.extend(ctx, page.Last().Position, page.Events)
 }
 
-// reach lets a tree have so many events at once, for whoever cannot wait for the handler.
+// reach lets a tree have so many events at once, for callers that cannot wait for the handler.
 func (p *Prover) reach(ctx context.Context, tenant string, atLeast int64) (size int64, err error) {
 	const step = 20 * rowSize // in one transaction
 	for {
@@ -80,7 +80,7 @@ func (p *Prover) reach(ctx context.Context, tenant string, atLeast int64) (size 
 }
 
 // extend takes the events up to a position into the tree; of those at hand it need not read the hashes.
-// Somebody else may do the same: a row is inserted once.
+// Another server may do the same: a row is inserted once.
 func (t tree) extend(ctx context.Context, through int64, atHand []domain.Event) error {
 	for before := int64(-1); ; {
 		size, err := t.size(ctx)
@@ -161,7 +161,7 @@ func (t tree) compare(ctx context.Context, all []domain.Event) error {
 	return nil
 }
 
-// append adds events, given by the hashes of their records, as rows at the end of the tree, until somebody
+// append adds events, given by the hashes of their records, as rows at the end of the tree, until another server
 // else has.
 func (t tree) append(ctx context.Context, size int64, records [][]byte) error {
 	f, err := t.frontier(ctx, size)

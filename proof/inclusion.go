@@ -31,7 +31,7 @@ type Certificate struct {
 	} `json:"checkpoint"`
 }
 
-// Check verifies a certificate with a public key. The error says what is wrong with it.
+// Check verifies a certificate with a public key. The error states what is wrong with it.
 func (c Certificate) Check(key string) (domain.Checkpoint, error) {
 	checkpoint, err := Open(c.Checkpoint.Note, key)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c Certificate) Check(key string) (domain.Checkpoint, error) {
 	return checkpoint, nil
 }
 
-// matches tells whether the record is the one with the hash.
+// matches reports whether the record is the one with the hash.
 func (c Certificate) matches(hash []byte) error {
 	var s stored
 	if err := c.Record.stored(&s); err != nil {
@@ -83,8 +83,8 @@ func (c Certificate) matches(hash []byte) error {
 	return nil
 }
 
-// repeats refuses a certificate that says something else of its checkpoint, for whoever reads no notes, than what was
-// signed.
+// repeats refuses a certificate that states something else of its checkpoint, for readers that parse no notes, than
+// what was signed.
 func (c Certificate) repeats(signed domain.Checkpoint) error {
 	said, tenant := c.Checkpoint, signed.Origin[strings.LastIndexByte(signed.Origin, '/')+1:]
 	switch {
@@ -100,8 +100,8 @@ func (c Certificate) repeats(signed domain.Checkpoint) error {
 	return nil
 }
 
-// Says is what the record says: what happened, to what, who did it and when, and its plain fields as JSON. It is
-// empty if the certificate has no record. It is as good as [Certificate.Check] says.
+// Says is what the record states: what happened, to what, who did it and when, and its plain fields as JSON. It is
+// empty if the certificate has no record. It is as good as [Certificate.Check] states.
 func (c Certificate) Says() (what, data string) {
 	r := c.Record
 	if r == nil {

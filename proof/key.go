@@ -35,7 +35,7 @@ const (
 
 var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$`)
 
-// ErrNoKey says that there is no signing key.
+// ErrNoKey means that there is no signing key.
 var ErrNoKey = errors.New("there is no signing key")
 
 // OpenKey reads the signing key in a directory. The error matches [ErrNoKey] if there is none.

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// line is a stored event as a line of an export. What is bytes is a string here, so that whoever reads it
+// line is a stored event as a line of an export. What is bytes is a string here, so that a reader
 // with any JSON parser has exactly those bytes.
 type line struct {
 	Tenant         string  `json:"tenant"`

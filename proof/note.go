@@ -41,7 +41,7 @@ func parse(text string) (domain.Checkpoint, error) {
 	return c, nil
 }
 
-// ErrSignature says that a checkpoint was not signed by any key that is trusted.
+// ErrSignature means that a checkpoint was not signed by any key that is trusted.
 var ErrSignature = errors.New("not signed by a trusted key")
 
 // Open reads a signed checkpoint. The error matches [ErrSignature] unless one of the keys signed it.
@@ -80,7 +80,7 @@ func reasonOf(err error) string {
 	return "it is no signed note"
 }
 
-// ErrKey says that something is no public key.
+// ErrKey means that something is no public key.
 var ErrKey = errors.New("no public key")
 
 func verifiersOf(keys []string) (note.Verifiers, error) {
@@ -99,7 +99,7 @@ func verifiersOf(keys []string) (note.Verifiers, error) {
 	return note.VerifierList(list...), nil
 }
 
-// signerID tells one key from another, for people.
+// signerID shows one key from another, for people.
 func signerID(key interface {
 	Name() string
 	KeyHash() uint32

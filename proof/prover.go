@@ -31,10 +31,10 @@ type Prover struct {
 
 // Options are how a prover behaves; every zero value means the default.
 type Options struct {
-	// Every is how often a tree that has grown is signed; ten seconds. Whoever asks for a
+	// Every is how often a tree that has grown is signed; ten seconds. A request for a
 	// checkpoint gets one that is at most a tenth of that old.
 	Every time.Duration
-	// Clock tells the time; time.Now.
+	// Clock is the source of the time; time.Now.
 	Clock func() time.Time
 	// Logger; slog.Default.
 	Logger *slog.Logger
@@ -189,7 +189,7 @@ func digests(hashes []tlog.Hash) []domain.Digest {
 	return all
 }
 
-// failed says what could not be done, and that it may pass if it may.
+// failed states what could not be done, and that it may pass if it may.
 func failed(what string, err error) error {
 	switch {
 	case errors.Is(err, domain.ErrUnavailable) || errors.Is(err, domain.ErrInvalid):

@@ -86,7 +86,7 @@ type record struct {
 	eventID, stream, name, at, data, seal span
 
 	computed tlog.Hash // the record's hash, computed
-	key      [16]byte  // tells streams apart
+	key      [16]byte  // distinguishes streams
 	fault    string
 	kind     string
 	sealed   bool // the text is there, and what was committed to

@@ -48,7 +48,7 @@ func (p *Prover) signAll(ctx context.Context) error {
 	return err
 }
 
-// errForked says that the tree is not a continuation of what was signed before.
+// errForked means that the tree is not a continuation of what was signed before.
 const errForked halt = "the tree is not what was signed before: annals verify names the place"
 
 // sign returns a checkpoint of at least so many events. One that was signed a moment ago will do. A tree that does
@@ -96,7 +96,7 @@ func (p *Prover) sign(ctx context.Context, tenant string, atLeast int64) (domain
 	return c, p.store(ctx, tenant, c)
 }
 
-// origin tells the log from all others.
+// origin shows the log from all others.
 func (p *Prover) origin(tenant string) string { return p.key.Name() + "/" + tenant }
 
 // lastSigned is the newest checkpoint that this key has signed, and when; zero values if there is none.
@@ -151,7 +151,7 @@ func (p *Prover) store(ctx context.Context, tenant string, c domain.Checkpoint) 
 // next start.
 const finishing = 5 * time.Second
 
-// Finish signs what nobody has signed yet, when the log of this process has been closed: nobody knows when the next
+// Finish signs what is not signed yet, when the log of this process has been closed: it is unknown when the next
 // one starts. If another process works on the tree, that one signs.
 func (p *Prover) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishing)
@@ -201,7 +201,7 @@ func (p *Prover) unknownSigners(ctx context.Context, tenant string) ([]string, e
 	return slices.DeleteFunc(signers, func(signer string) bool { return slices.Contains(p.known, signer) }), nil
 }
 
-// warnOfUnknownSigners says in the log that other servers sign with other keys.
+// warnOfUnknownSigners states in the log that other servers sign with other keys.
 func (p *Prover) warnOfUnknownSigners(ctx context.Context) {
 	tenants, err := p.log.Tenants(ctx)
 	var unknown []string

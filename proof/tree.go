@@ -149,7 +149,7 @@ func (t tree) extent(ctx context.Context) (x extent, err error) {
 	return x, err
 }
 
-// lost says what was there and is not any more.
+// lost states what was there and is not any more.
 func (x extent) lost() (faults []Fault) {
 	if x.tree < x.grown {
 		faults = append(faults, Fault{

@@ -40,7 +40,7 @@ type verifier struct {
 	lastID    []byte
 	lastAt    []byte
 	versions  map[[16]byte]int64
-	doubtful  int64 // records that are not what was recorded, each the missing version of a stream that nobody knows
+	doubtful  int64 // records that are not what was recorded, each the missing version of an unknown stream
 	whole     bool  // the streams begin in what is examined
 	noTexts   bool  // texts were left out on purpose
 	missing   map[string]int64
@@ -96,7 +96,7 @@ func (e *verifier) takeRecord(c *chunk, r *record) {
 	e.compare(r)
 	if r.fault != "" {
 		e.fault(r.position, r.kind, "%s", r.fault)
-		if r.kind == Hash { // what it says of itself is not to be believed
+		if r.kind == Hash { // what it states of itself is not to be believed
 			e.doubtful++
 			return
 		}
@@ -157,7 +157,7 @@ func (e *verifier) ascends(c *chunk, r *record) {
 	e.versions[r.key] = r.version
 }
 
-// texts keeps the account of texts that are missing, and of those that an event says were erased.
+// texts keeps the account of texts that are missing, and of those that an event states were erased.
 func (e *verifier) texts(c *chunk, r *record) {
 	switch {
 	case r.text.present:
@@ -242,7 +242,7 @@ func (e *verifier) compareSigned() {
 	}
 }
 
-// hasRoot tells whether that is the tree's root. Where a record and its stored hash differ, either may be what was
+// hasRoot reports whether that is the tree's root. Where a record and its stored hash differ, either may be what was
 // signed: what does not lead to the root is given up.
 func (e *verifier) hasRoot(root domain.Digest) bool {
 	if e.other != nil && root == domain.Digest(e.other.root()) {
@@ -300,8 +300,8 @@ func (e *verifier) account() {
 	}
 }
 
-// end says what is missing at the end, which tables know of that are computed from the log only where nothing that was
-// signed does. Lost is what is missing of the tree, and of what was signed.
+// end states what is missing at the end, which tables know of that are computed from the log only where nothing that
+// was signed does. Lost is what is missing of the tree, and of what was signed.
 func (e *verifier) end(known positionQuery, lost []Fault) {
 	cut := e.tree.size > e.last
 	if cut {

@@ -18,12 +18,12 @@ import (
 // Verification is what to verify with.
 type Verification struct {
 	// Keys are the public keys that are trusted. Without any, signatures are not checked, and the
-	// report says so.
+	// report states it.
 	Keys []string
 	// Checkpoints are signed checkpoints that were kept elsewhere: they are held against the tree
-	// like those in the database, and nobody who has the database can have changed them.
+	// like those in the database, and an attacker who has the database cannot have changed them.
 	Checkpoints []string
-	// Progress is told, now and then, how many events were read and of how many. May be nil.
+	// Progress receives, now and then, how many events were read and of how many. May be nil.
 	Progress func(events, of int64)
 }
 
@@ -71,10 +71,10 @@ func (v Verification) examiner(report *Report, tenant string) (*verifier, error)
 	return newVerifier(report, tenant, verifiers), err
 }
 
-// ErrCheckpoint says that something is no checkpoint.
+// ErrCheckpoint means that something is no checkpoint.
 var ErrCheckpoint = errors.New("the checkpoint that was kept elsewhere is none")
 
-// IsCheckpoint tells whether a text is a checkpoint, whoever may have signed it.
+// IsCheckpoint reports whether a text is a checkpoint, by any signer.
 func IsCheckpoint(text string) bool {
 	_, err := readKept(text)
 	return err == nil
@@ -195,7 +195,7 @@ type Tenant struct {
 	From        int64  `json:"from"`
 	Through     int64  `json:"through"`
 	Texts       int64  `json:"texts"`       // that are there
-	Erased      int64  `json:"erased"`      // that are missing, and an event says so
+	Erased      int64  `json:"erased"`      // that are missing, and an event states it
 	Tree        int64  `json:"tree"`        // events that the tree has
 	Checkpoints int64  `json:"checkpoints"` // signed ones that the tree agrees with
 	Signed      int64  `json:"signed"`      // the position that the newest of them covers
@@ -211,7 +211,7 @@ type Report struct {
 	Unchecked []string      `json:"unchecked,omitempty"` // what could not be checked, and why
 	Took      time.Duration `json:"-"`
 
-	// BreaksOff says that the file has no end: nothing was wrong with what is there, since nothing was compared.
+	// BreaksOff states that the file has no end: nothing was wrong with what is there, since nothing was compared.
 	BreaksOff bool `json:"incomplete,omitempty"`
 }
 
@@ -223,7 +223,7 @@ func (r *Report) fault(tenant string, position int64, kind, format string, value
 	}
 }
 
-// Unsigned is how many of the newest events no checkpoint covers yet: nobody can prove them to others.
+// Unsigned is how many of the newest events no checkpoint covers yet: they cannot be proven to others.
 func (r *Report) Unsigned() (events int64) {
 	for _, t := range r.Tenants {
 		events += max(0, t.Through-max(t.Signed, t.From-1))
@@ -242,7 +242,7 @@ func (r *Report) Events() (events int64) {
 // keptElsewhere signed the checkpoints that a verification names.
 const keptElsewhere = "the checkpoint kept elsewhere"
 
-// ErrApart says that a file has no tree of the size of a checkpoint that was kept elsewhere.
+// ErrApart means that a file has no tree of the size of a checkpoint that was kept elsewhere.
 var ErrApart = errors.New("the file cannot be held against the checkpoint kept elsewhere")
 
 // hold puts the checkpoints that were kept elsewhere among those that are held against the tree of an export as
@@ -296,7 +296,7 @@ func (r *Report) elsewhere(outside map[string][]signed) {
 	}
 }
 
-// otherLog says what it means that a checkpoint signed another tree, of one that nobody can have changed.
+// otherLog states what it means that a checkpoint signed another tree, of one that an attacker cannot have changed.
 func otherLog(s signed) string {
 	if s.signer == keptElsewhere {
 		return "; it is not the log that the checkpoint was kept of"

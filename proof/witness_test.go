@@ -10,8 +10,8 @@ import (
 	"github.com/annals-kb/annals/proof"
 )
 
-// Somebody who has the database deletes a tenant from the tables that a verification reads. Whatever else names it says
-// that it was there.
+// Somebody who has the database deletes a tenant from the tables that a verification reads. Whatever else names it
+// states that it was there.
 func TestATenantThatIsGoneFromTheLogIsMissed(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

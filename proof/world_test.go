@@ -162,7 +162,7 @@ func (w *world) tamper(statements ...string) {
 	databasetest.Tamper(w.t, w.db, statements...)
 }
 
-// verify is what a verification of the database says.
+// verify is what a verification of the database states.
 func (w *world) verify(v proof.Verification) *proof.Report {
 	w.t.Helper()
 	if v.Keys == nil {
@@ -175,7 +175,7 @@ func (w *world) verify(v proof.Verification) *proof.Report {
 	return report
 }
 
-// finds checks that a report has a fault of each of these: "kind position what it says".
+// finds checks that a report has a fault of each of these: "kind position what it states".
 func finds(t *testing.T, report *proof.Report, wanted ...string) {
 	t.Helper()
 	if report.Verified != (len(wanted) == 0) {

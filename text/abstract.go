@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// What is told of something long, in tokens: at most so many as its abstract, and as its overview.
+// What is shown of something long, in tokens: at most so many as its abstract, and as its overview.
 const (
 	AbstractTokens = 100
 	OverviewTokens = 1500
 )
 
-// Abstract is what s says first, on one line of at most maxTokens: its title, its first sentences and list items,
+// Abstract is what s states first, on one line of at most maxTokens: its title, its first sentences and list items,
 // without code and front matter. It ends behind a sentence or an item, and never with a heading; a first sentence
 // that is too long is cut behind a word.
 func Abstract(s string, maxTokens int) string {
@@ -89,7 +89,7 @@ func withoutMarker(line string) string {
 	return line
 }
 
-// endsOpen tells whether a line ends without a mark.
+// endsOpen reports whether a line ends without a mark.
 func endsOpen(line string) bool {
 	last, _ := utf8.DecodeLastRuneInString(line)
 	return !strings.ContainsRune(".!?:;,…。！？：；，、", last)

@@ -9,8 +9,9 @@ const (
 	BM25B  = 0.3
 )
 
-// IDF tells how much a term says that containing of items have. It is always positive. A term that no item has says as
-// much as if one had it: in a small collection a question must not fail for a word that nobody happens to use.
+// IDF shows how much a term states that containing of items have. It is always positive. A term that no item has
+// states as much as if one had it: in a small collection a question must not fail for a word that no item happens to
+// have.
 func IDF(items, containing int) float64 {
 	containing = max(containing, 1)
 	items = max(items, containing)
@@ -34,8 +35,8 @@ func Saturation(count, length int, averageLength float64) float64 {
 }
 
 // WordScore maps a BM25 sum to 0…1, whatever the size of the collection: 0.5, "about this", is half of what an
-// average text with every word of the question would have. The attainable sum is that of weight times IDF over the question's
-// terms, found or not.
+// average text with every word of the question would have. The attainable sum is that of weight times IDF over the
+// question's terms, found or not.
 func WordScore(sum, attainable float64) float64 {
 	if sum <= 0 || attainable <= 0 {
 		return 0

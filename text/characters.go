@@ -24,7 +24,7 @@ var denseScripts = []*unicode.RangeTable{
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// classAt tells the class of the character at s[i:] and its size in bytes.
+// classAt shows the class of the character at s[i:] and its size in bytes.
 func classAt(s string, i int) (class, int) {
 	if c := s[i]; c < utf8.RuneSelf {
 		if shapes[c]&(lowerLetter|upperLetter|digit|underscore) != 0 {
@@ -46,7 +46,7 @@ func classOf(r rune) class {
 		return classPicture
 	case !unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.No):
 		return classSpace
-	case r == 0xFE0F || r == 0xFE0E || 0x20D0 <= r && r <= 0x20FF: // says how to draw what stands before
+	case r == 0xFE0F || r == 0xFE0E || 0x20D0 <= r && r <= 0x20FF: // states how to draw what stands before
 		return classSpace
 	case unicode.In(r, denseScripts...):
 		return classDense
@@ -55,14 +55,14 @@ func classOf(r rune) class {
 	}
 }
 
-// usualHan tells the Han characters that most Chinese text consists of.
+// usualHan shows the Han characters that most Chinese text consists of.
 func usualHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
 
 func isPicture(r rune) bool {
 	return 0x2600 <= r && r <= 0x27BF || 0x1F000 <= r && r <= 0x1FAFF
 }
 
-// shape says what a run of ASCII characters is made of.
+// shape states what a run of ASCII characters is made of.
 type shape uint8
 
 const (
@@ -106,7 +106,7 @@ func normalize(s string) string {
 	return strings.ReplaceAll(s, "’", "'")
 }
 
-// isOrdinary tells whether s consists of ASCII and of what most Chinese is written with. There, NFKC makes full-width
+// isOrdinary reports whether s consists of ASCII and of what most Chinese is written with. There, NFKC makes full-width
 // forms narrow and nothing else; asking it for that takes as long as everything else that is done with such a text.
 func isOrdinary(s string) bool {
 	for _, r := range s {
@@ -132,7 +132,7 @@ func narrow(r rune) rune {
 	return r
 }
 
-// isFullWidth tells the ASCII characters that are as wide as a Han character.
+// isFullWidth shows the ASCII characters that are as wide as a Han character.
 func isFullWidth(r rune) bool { return '！' <= r && r <= '～' }
 
 // folded are the scripts whose marks are accents, points or vowels that many writers leave out. Elsewhere a mark is as

@@ -8,7 +8,7 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
-// Op says what became of a part of a text.
+// Op states what became of a part of a text.
 type Op string
 
 // What became of it.
@@ -24,7 +24,7 @@ type Edit struct {
 	Text string
 }
 
-// Diff says how one text became another, word by word; in scripts without spaces character by character.
+// Diff states how one text became another, word by word; in scripts without spaces character by character.
 // The parts that are the same or removed make up before, those that are the same or added make up after.
 // Two changes with no word between them are one, so that people can read it.
 func Diff(before, after string) []Edit {

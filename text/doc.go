@@ -1,4 +1,4 @@
-// Package text says what words are.
+// Package text states what words are.
 //
 // Its one rule: a document and a question are cut by the same code into the same terms, whatever
 // engine stores them. A change of that code changes what is found, so it carries a version.

@@ -85,8 +85,8 @@ type passage struct {
 	chosen []bool
 }
 
-// choose takes the best piece and the rest of its section, then the next best, while there is room. What says less than
-// half as much about the query as the best is left out.
+// choose takes the best piece and the rest of its section, then the next best, while there is room. What states less
+// than half as much about the query as the best is left out.
 func (p *passage) choose(scores []float64, sections, maxTokens int) {
 	order := make([]int, len(scores))
 	for i := range order {

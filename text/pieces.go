@@ -117,7 +117,7 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// isCode tells whether a block is fenced.
+// isCode reports whether a block is fenced.
 func isCode(block string) bool { return fenceOf(strings.TrimSpace(block)) != "" }
 
 // lineEnd finds the beginning of the line behind the one at i.
@@ -187,12 +187,12 @@ func skipBlanks(s string, i int) int {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// isNumber tells whether a sentence is so far the number of a list's item.
+// isNumber reports whether a sentence is so far the number of a list's item.
 func isNumber(s string) bool {
 	return strings.Trim(s, " \t0123456789") == "" && strings.TrimSpace(s) != ""
 }
 
-// isAbbreviation tells whether what stands before a full stop is an abbreviation or an initial.
+// isAbbreviation reports whether what stands before a full stop is an abbreviation or an initial.
 func isAbbreviation(s string) bool {
 	start := strings.LastIndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && r != '.' }) + 1
 	switch word := s[start:]; strings.ToLower(word) {
@@ -203,7 +203,7 @@ func isAbbreviation(s string) bool {
 	}
 }
 
-// startsItem tells whether a line begins something of its own: a heading, an item of a list, a row of a table.
+// startsItem reports whether a line begins something of its own: a heading, an item of a list, a row of a table.
 func startsItem(line string) bool {
 	line = strings.TrimLeft(line, " \t")
 	if isHeading(line) || strings.HasPrefix(line, "|") || strings.HasPrefix(line, ">") {
@@ -217,7 +217,7 @@ func startsItem(line string) bool {
 		strings.HasPrefix(line, "• ")
 }
 
-// isHeading tells whether a line is a Markdown heading.
+// isHeading reports whether a line is a Markdown heading.
 func isHeading(line string) bool {
 	text := strings.TrimLeft(line, "#")
 	return text != line && len(line)-len(text) <= 6 && strings.HasPrefix(text, " ")

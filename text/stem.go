@@ -213,8 +213,8 @@ const stopWordList = `
 	です ます した する して いる ある この その これ それ から まで
 `
 
-// IsStopWord tells whether a term (not a word: terms are stems) is so common in its language that it says nothing about
-// the subject. A search that has other terms may leave it out; one that has none must not.
+// IsStopWord reports whether a term (not a word: terms are stems) is so common in its language that it states nothing
+// about the subject. A search that has other terms may leave it out; one that has none must not.
 func IsStopWord(term string) bool { return stopWords()[term] }
 
 func termSet(words string) map[string]bool {

@@ -15,7 +15,7 @@ import (
 //   - Identifiers, paths, versions and addresses appear whole and in parts: "getUserByID" is also
 //     "get", "user", "by", "id".
 //   - Other words are lower-cased and lose their accents.
-//   - Stop words stay: IsStopWord tells them apart.
+//   - Stop words stay: IsStopWord shows them apart.
 //
 // A term is valid UTF-8 of at most MaxTermBytes without NUL. The same s always gives the same terms.
 func Terms(s string) []string {
@@ -76,8 +76,8 @@ func CountTerms(terms []string, words int) DocumentTerms {
 type QueryTerm struct {
 	Term string
 
-	// Beside tells that the term counts only for an item that has one of the terms before it, too. A number of one or two
-	// digits also stands in lists, versions and dates: of two items about an "error" it tells which one is about 42, but
+	// Beside shows that the term counts only for an item that has one of the terms before it, too. A number of one or two
+	// digits also stands in lists, versions and dates: of two items about an "error" it shows which one is about 42, but
 	// alone it finds none.
 	Beside bool
 }

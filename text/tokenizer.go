@@ -158,7 +158,7 @@ func (t *tokenizer) measure(i int) (end int, found shape) {
 	return i, found
 }
 
-// joins tells whether the joiner at i links the word before it to a word behind it.
+// joins reports whether the joiner at i links the word before it to a word behind it.
 func (t *tokenizer) joins(i int) bool {
 	s := t.source
 	if i+1 == len(s) {
@@ -194,7 +194,7 @@ func (t *tokenizer) contraction(i int) int {
 	return i
 }
 
-// negation tells whether the word before i lost the o of its "not" to an apostrophe: "don't".
+// negation reports whether the word before i lost the o of its "not" to an apostrophe: "don't".
 func (t *tokenizer) negation(i int) bool {
 	return t.lower[i-1] == 'n' && strings.HasPrefix(t.lower[i:], "'t") && t.contraction(i) == i+2
 }
@@ -273,5 +273,5 @@ func (t *tokenizer) number(begin, end int) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isMark tells whether r only modifies the letter before it.
+// isMark reports whether r only modifies the letter before it.
 func isMark(r rune) bool { return unicode.Is(unicode.Mn, r) }

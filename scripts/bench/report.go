@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// direction says which values of a figure are good.
+// direction states which values of a figure are good.
 type direction string
 
 const (

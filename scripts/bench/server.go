@@ -135,7 +135,7 @@ func plainEnvironment() []string {
 	return plain
 }
 
-// ready waits for the first answer, and tells how long it took from the start.
+// ready waits for the first answer, and shows how long it took from the start.
 func (s *server) ready(ctx context.Context) (time.Duration, error) {
 	for time.Since(s.started) < 60*time.Second && ctx.Err() == nil {
 		if err := s.get(ctx, "/v1/knowledge?limit=1", nil); err == nil {
@@ -143,7 +143,7 @@ func (s *server) ready(ctx context.Context) (time.Duration, error) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	log, _ := os.ReadFile(s.log.Name()) // without it the error still tells what happened
+	log, _ := os.ReadFile(s.log.Name()) // without it the error still shows what happened
 	return 0, fmt.Errorf("%s does not answer: %s", s.program.name, log)
 }
 

@@ -131,7 +131,7 @@ func (m *measured) addSentences(path, text string) {
 	}
 }
 
-// print prints the figures, and tells which are beyond their limits.
+// print prints the figures, and shows which are beyond their limits.
 func (m *measured) print() error {
 	var failed []error
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)

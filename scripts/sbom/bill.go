@@ -42,9 +42,9 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// billOf lists what is in a program. A module whose licence nobody knows is an error: somebody should look at it.
+// billOf lists what is in a program. A module with an unknown licence is an error: a person should look at it.
 func billOf(info *debug.BuildInfo, cache string) (bill, error) {
-	if info.Main.Version == "(devel)" { // what it was built of tells more than that
+	if info.Main.Version == "(devel)" { // what it was built of shows more than that
 		info.Main.Version = "devel"
 	}
 	own := componentOf("application", info.Main, "Apache-2.0")

@@ -69,14 +69,14 @@ func (s *scanner) assigned(i, from int) span {
 	return span{}
 }
 
-// isPlaceholder tells values such as $TOKEN, %s and your-api-key.
+// isPlaceholder shows values such as $TOKEN, %s and your-api-key.
 func isPlaceholder(value string) bool {
 	lower := strings.ToLower(value)
 	return value == "" || strings.IndexByte("$%*&/.", value[0]) >= 0 ||
 		slices.ContainsFunc(placeholders, func(word string) bool { return strings.Contains(lower, word) })
 }
 
-// inQuery tells whether a name is part of a URL's query or of a form.
+// inQuery reports whether a name is part of a URL's query or of a form.
 func inQuery(name string) bool {
 	return strings.ContainsAny(name[strings.LastIndexAny(name, " \t\n\"'")+1:], "?&")
 }
@@ -117,7 +117,7 @@ func endsWith(text []byte, words []string) bool {
 
 const digits = "0123456789"
 
-// looksRandom tells keys from words: letters and digits are mixed, and no letter is much more frequent than others.
+// looksRandom shows keys from words: letters and digits are mixed, and no letter is much more frequent than others.
 func looksRandom(value string) bool {
 	const leastEntropy = 3.0
 	numbers, alphabet := 0, 0
@@ -133,7 +133,7 @@ func looksRandom(value string) bool {
 		!plainWords().MatchString(value)
 }
 
-// looksLikePassword tells passwords from what people write about them.
+// looksLikePassword shows passwords from what people write about them.
 func looksLikePassword(value string) bool {
 	const leastEntropy = 2.5
 	kinds := 0

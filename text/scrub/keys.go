@@ -100,7 +100,7 @@ const jwtBegin = "eyJ"
 
 var jwtForm = text.Expression(`^eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.`)
 
-// isJWT tells whether a value begins as a token does.
+// isJWT reports whether a value begins as a token does.
 func isJWT(value string) bool {
 	return strings.HasPrefix(value, jwtBegin) && jwtForm().MatchString(value)
 }

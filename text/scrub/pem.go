@@ -86,7 +86,7 @@ func linesOf(text string) (lines []span) {
 	return lines
 }
 
-// isPEMLine tells base64 from a word: it is long, or has more than lower-case letters.
+// isPEMLine shows base64 from a word: it is long, or has more than lower-case letters.
 func isPEMLine(line string) bool {
 	const surely = 32
 	return base64Line().MatchString(line) && (len(line) >= surely || strings.HasSuffix(line, "=") ||

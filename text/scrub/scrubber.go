@@ -130,7 +130,7 @@ type scrubbing struct {
 // stepsAtOnce is how many steps are taken before the context is asked again: some milliseconds.
 const stepsAtOnce = 1 << 18
 
-// spend counts steps, and tells whether to go on.
+// spend counts steps, and reports whether to go on.
 func (w *scrubbing) spend(steps int) bool {
 	w.steps += steps
 	return w.steps < w.look || w.goesOn()
