@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // ErrRefused is found in the error of a request that will fail again: a wrong key, an unknown model, a bad URL.
@@ -228,6 +230,30 @@ func retryAfter(header string, now time.Time) time.Duration {
 		return max(date.Sub(now), 0)
 	}
 	return 0
+}
+
+// Limiter spreads requests evenly; at most a second's worth may come at once. It is safe for concurrent use.
+type Limiter struct{ bucket *rate.Limiter }
+
+// NewLimiter makes a limiter of this many requests a second; 0 or less is no limit.
+func NewLimiter(perSecond float64) *Limiter {
+	if perSecond <= 0 {
+		return &Limiter{bucket: rate.NewLimiter(rate.Inf, 0)}
+	}
+	return &Limiter{bucket: rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond)))}
+}
+
+// Wait returns when a request may be sent, or ctx's error. Unlike [rate.Limiter.Wait] it waits until ctx ends where its
+// deadline is too near, so that the error is ctx's own.
+func (l *Limiter) Wait(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	pause := l.bucket.Reserve().Delay()
+	if pause == 0 {
+		return nil
+	}
+	return sleep(ctx, pause)
 }
 
 // endsWithin reports whether ctx ends before a pause would.

@@ -85,27 +85,22 @@ func sameScopes(x, y []domain.Scope) bool {
 	return slices.Equal(slices.Sorted(slices.Values(x)), slices.Sorted(slices.Values(y)))
 }
 
-// decided are lessons that were decided on, with the items that they go into.
-type decided struct {
-	lessons []domain.Lesson
-}
-
 // decide finds out what becomes of findings, by what is known and by one another. It changes nothing.
 func (a assignment) decide(ctx context.Context, reader Reader, findings []LessonDraft) ([]domain.Lesson, error) {
-	var d decided
+	var lessons []domain.Lesson
 	all := combined(findings)
 	similar, err := a.similar(ctx, reader, all)
 	if err != nil {
 		return nil, err
 	}
 	for i, f := range all {
-		lesson, err := a.lesson(ctx, reader, f, similar[i], d)
+		lesson, err := a.lesson(ctx, reader, f, similar[i], lessons)
 		if err != nil {
 			return nil, err
 		}
-		d.lessons = append(d.lessons, lesson)
+		lessons = append(lessons, lesson)
 	}
-	return d.lessons, nil
+	return lessons, nil
 }
 
 // combined adds up what was found about one tool or skill.
@@ -159,7 +154,7 @@ func joined(a, b string) string {
 
 // lesson decides on one finding, beside which the items stand that say something like it.
 func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, similar []domain.Found,
-	before decided,
+	before []domain.Lesson,
 ) (domain.Lesson, error) {
 	lesson := domain.Lesson{
 		Category: f.Category, Polarity: cmp.Or(f.Polarity, polarityOf(f.Category)), Sources: a.sources(f.Sources),
@@ -169,7 +164,7 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, si
 			Reason: "nothing like it is known",
 		},
 	}
-	if slices.ContainsFunc(before.lessons, func(other domain.Lesson) bool {
+	if slices.ContainsFunc(before, func(other domain.Lesson) bool {
 		return other.Category == f.Category && samePeers(other.Text.Tags, f.Tags) &&
 			likeness(other.Text.Content, f.Content) >= same
 	}) {
@@ -193,7 +188,7 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, si
 	if lesson.Decision == domain.DecideSkip || lesson.Decision == domain.DecideVote {
 		return lesson, nil
 	}
-	lesson.Item = itemID(a.task, len(before.lessons))
+	lesson.Item = itemID(a.task, len(before))
 	a.write(&lesson, f, target)
 	if _, err := a.remember(lesson, target).Complete(); err != nil {
 		lesson.Decision, lesson.Item, lesson.Target, lesson.Scopes = domain.DecideSkip, "", "", nil
@@ -228,10 +223,10 @@ func (a assignment) sources(messages []int) []string {
 
 // decideDraft chooses the decision, and the item that it concerns.
 func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []neighbour,
-	before decided,
+	before []domain.Lesson,
 ) *domain.Knowledge {
 	taken := func(k *domain.Knowledge) bool { // by an earlier lesson of the same conversation
-		return slices.ContainsFunc(before.lessons, func(l domain.Lesson) bool {
+		return slices.ContainsFunc(before, func(l domain.Lesson) bool {
 			return l.Target == k.ID && l.Decision != domain.DecideSkip && l.Decision != domain.DecideVote
 		})
 	}

@@ -54,15 +54,16 @@ type neighbour struct {
 	quantity bool    // it states the number of the same thing
 }
 
-// first puts what is so before what is not.
-func first(x, y bool) int {
-	switch {
-	case x == y:
-		return 0
-	case x:
-		return -1
+// weight orders neighbours: those that are about the same by key come first, then those by quantity, then by likeness.
+func (n neighbour) weight() float64 {
+	weight := n.alike
+	if n.keyed {
+		weight += 4
 	}
-	return 1
+	if n.quantity {
+		weight += 2
+	}
+	return weight
 }
 
 // known are the items nearest to a finding that are stated by the same people, those that are about the same first.
@@ -97,9 +98,7 @@ func (a assignment) known(ctx context.Context, reader Reader, f LessonDraft, sim
 	for _, hit := range similar {
 		add(hit.Knowledge, hit.Score, false)
 	}
-	slices.SortStableFunc(all, func(x, y neighbour) int {
-		return cmp.Or(first(x.keyed, y.keyed), first(x.quantity, y.quantity), cmp.Compare(y.alike, x.alike))
-	})
+	slices.SortStableFunc(all, func(x, y neighbour) int { return cmp.Compare(y.weight(), x.weight()) })
 	return all, nil
 }
 

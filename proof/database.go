@@ -33,7 +33,7 @@ const (
 )
 
 func (l *databaseVerifier) read(ctx context.Context, emit func(*chunk) error) (err error) {
-	tx, err := oneMoment(ctx, l.db.DB, l.db.Engine)
+	tx, err := beginSnapshot(ctx, l.db.DB, l.db.Engine)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (p *Prover) Export(ctx context.Context, x domain.Export, out io.Writer) (er
 		return failed("export", err)
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	tx, err := oneMoment(ctx, pool, p.db.Engine)
+	tx, err := beginSnapshot(ctx, pool, p.db.Engine)
 	if err != nil {
 		return failed("export", err)
 	}
@@ -103,8 +103,8 @@ const headQuery = `
 	FROM events
 	WHERE tenant = ?`
 
-// oneMoment begins a transaction that reads, and sees one moment.
-func oneMoment(ctx context.Context, db *bun.DB, engine database.Engine) (bun.Tx, error) {
+// beginSnapshot begins a transaction that reads one snapshot.
+func beginSnapshot(ctx context.Context, db *bun.DB, engine database.Engine) (bun.Tx, error) {
 	var options *sql.TxOptions
 	if engine == database.Postgres {
 		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}

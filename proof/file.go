@@ -38,7 +38,7 @@ func VerifyFile(ctx context.Context, path string, v Verification) (*Report, erro
 		report.finish(v, began)
 		return report, nil
 	}
-	if x.verifier, err = v.examiner(report, m.Tenant); err != nil {
+	if x.verifier, err = v.verifierOf(report, m.Tenant); err != nil {
 		return nil, err
 	}
 	x.begin(m)

@@ -180,7 +180,7 @@ func recordedDigest(text []byte) string {
 
 // files compares the bytes that are kept beside the log with their digests in it.
 func (l *databaseVerifier) files(ctx context.Context, report *Report) error {
-	tx, err := oneMoment(ctx, l.db.DB, l.db.Engine)
+	tx, err := beginSnapshot(ctx, l.db.DB, l.db.Engine)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func Verify(ctx context.Context, db *database.DB, v Verification) (*Report, erro
 	var e *verifier
 	err = examine(ctx, live.read, func(c *chunk) error {
 		if e == nil || e.tenant.Tenant != c.tenant {
-			if e, err = v.examiner(report, c.tenant); err != nil {
+			if e, err = v.verifierOf(report, c.tenant); err != nil {
 				return err
 			}
 		}
@@ -63,7 +63,7 @@ func Verify(ctx context.Context, db *database.DB, v Verification) (*Report, erro
 	return report, nil
 }
 
-func (v Verification) examiner(report *Report, tenant string) (*verifier, error) {
+func (v Verification) verifierOf(report *Report, tenant string) (*verifier, error) {
 	if len(v.Keys) == 0 {
 		return newVerifier(report, tenant, nil), nil
 	}
