@@ -176,15 +176,14 @@ func runPlainSQLite(
 	if err != nil {
 		return outcome{}, err
 	}
-	if p.row, err = pool.PrepareContext(ctx,
-		"INSERT INTO plain (id, content) VALUES (?, ?)"); err != nil { //nolint:sqlclosecheck // ends with the pool
+	const plain = "INSERT INTO plain (id, content) VALUES (?, ?)"
+	if p.row, err = pool.PrepareContext(ctx, plain); err != nil { //nolint:sqlclosecheck // ends with the pool
 		return outcome{}, err
 	}
 	for _, r := range samples[0] {
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.columns)), ", ")
-		statement, err := pool.PrepareContext(ctx,
-			fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.table, strings.Join(r.columns, ", "),
-				marks)) //nolint:sqlclosecheck // ends with the pool
+		query := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.table, strings.Join(r.columns, ", "), marks)
+		statement, err := pool.PrepareContext(ctx, query) //nolint:sqlclosecheck // ends with the pool
 		if err != nil {
 			return outcome{}, err
 		}

@@ -137,8 +137,8 @@ func (r *report) write(path string) error {
 // machine describes where the report was made.
 func machine() string {
 	revision := "unknown"
-	if head, err := exec.Command("git", "rev-parse", "--short=12",
-		"HEAD").Output(); err == nil { //nolint:noctx // ends at once
+	command := exec.Command("git", "rev-parse", "--short=12", "HEAD") //nolint:noctx // ends at once
+	if head, err := command.Output(); err == nil {
 		revision = strings.TrimSpace(string(head))
 	}
 	load, _ := os.ReadFile("/proc/loadavg") // empty where there is none

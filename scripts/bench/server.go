@@ -112,8 +112,8 @@ func (s *server) serve(environment []string) error {
 	if s.log, err = os.Create(filepath.Join(s.data, "log")); err != nil {
 		return err
 	}
-	s.command = exec.Command(s.program.path, "serve", "--listen", s.address, "--data", s.data, "--database",
-		s.database) //nolint:noctx // ended by stop
+	settings := []string{"serve", "--listen", s.address, "--data", s.data, "--database", s.database}
+	s.command = exec.Command(s.program.path, settings...) //nolint:noctx // ended by stop
 	if s.program.profiles != "" {
 		s.command.Args = append(s.command.Args, "--cpu-profile",
 			filepath.Join(s.program.profiles, filepath.Base(s.data)+".pprof"))

@@ -21,19 +21,26 @@ var keyRules = func() (rules []keyRule) {
 		{"sk-", `[A-Za-z0-9_-]{20,}`}, // OpenAI, Anthropic and others
 		{"sess-", `[A-Za-z0-9]{40}`},
 		{"AKIA ASIA ABIA ACCA", `[A-Z0-9]{16}`}, // AWS
-		{"ghp_ gho_ ghu_ ghs_ ghr_", `[A-Za-z0-9]{36,}`}, {"github_pat_", `[A-Za-z0-9_]{36,}`},
+		{"ghp_ gho_ ghu_ ghs_ ghr_", `[A-Za-z0-9]{36,}`},
+		{"github_pat_", `[A-Za-z0-9_]{36,}`},
 		// GitLab
 		{"glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- GR1348941", `[A-Za-z0-9_-]{20,}`},
-		{"AIza", `[A-Za-z0-9_-]{35}`}, {"ya29.", `[A-Za-z0-9_-]{20,}`}, {"GOCSPX-", `[A-Za-z0-9_-]{28}`}, // Google
+		{"AIza", `[A-Za-z0-9_-]{35}`},
+		{"ya29.", `[A-Za-z0-9_-]{20,}`},
+		{"GOCSPX-", `[A-Za-z0-9_-]{28}`},                                 // Google
 		{"xox", `[abeoprs]-[A-Za-z0-9]{1,80}-[A-Za-z0-9][A-Za-z0-9_-]*`}, // Slack
 		{"xapp-", `[0-9]-[A-Za-z0-9-]{20}[A-Za-z0-9_-]*`},
 		{"hooks.slack.com/services/", `T[A-Z0-9]{1,40}/B[A-Z0-9]{1,40}/[A-Za-z0-9]{16,}`},
-		{"sk_live_ sk_test_ rk_live_ rk_test_", `[A-Za-z0-9]{16,}`}, {"whsec_", `[A-Za-z0-9+/=]{24,}`}, // Stripe
+		{"sk_live_ sk_test_ rk_live_ rk_test_", `[A-Za-z0-9]{16,}`},
+		{"whsec_", `[A-Za-z0-9+/=]{24,}`},   // Stripe
 		{"AKLT AKTP", `[A-Za-z0-9_-]{20,}`}, // Volcengine
 		{"ark-", `[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-[0-9a-z]{1,64})?`},
-		{"LTAI", `[A-Za-z0-9]{12,26}`}, {"AKID", `[A-Za-z0-9]{32}`}, // Alibaba, Tencent
-		{"hf_", `[A-Za-z0-9]{30,}`}, {"npm_", `[A-Za-z0-9]{36}`},
-		{"pypi-", `[A-Za-z0-9_-]{50,}`}, {"dop_v1_", `[0-9a-f]{64}`},
+		{"LTAI", `[A-Za-z0-9]{12,26}`},
+		{"AKID", `[A-Za-z0-9]{32}`}, // Alibaba, Tencent
+		{"hf_", `[A-Za-z0-9]{30,}`},
+		{"npm_", `[A-Za-z0-9]{36}`},
+		{"pypi-", `[A-Za-z0-9_-]{50,}`},
+		{"dop_v1_", `[0-9a-f]{64}`},
 		{"SG.", `[A-Za-z0-9_-]{16,80}\.[A-Za-z0-9_-]{16,}`},
 		{"annals_", `[a-z2-7]{10}_[a-z2-7]{52}`},
 	} {

@@ -30,7 +30,9 @@ func (w *scrubbing) privateKeys(text string) (spans []span) {
 		if start < from {
 			continue
 		}
-		for end = max(end, n); end < len(boundaries) && !isEnd(end); end++ {
+		end = max(end, n)
+		for end < len(boundaries) && !isEnd(end) {
+			end++
 		}
 		switch {
 		case end == n:

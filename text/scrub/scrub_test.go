@@ -88,8 +88,10 @@ func TestCorpus(t *testing.T) {
 
 func TestScrubbingTwiceChangesNothing(t *testing.T) {
 	t.Parallel()
-	pieces := []string{" ", "\n", "-", ".", ",", "@", "+", "(", ":", "=", "[", "]",
-		"[REDACTED_", "[REDACTED_EMAIL]", "_", "\\n", "a", "7", "电话", "：", "Bearer ", "api_key"}
+	pieces := []string{
+		" ", "\n", "-", ".", ",", "@", "+", "(", ":", "=", "[", "]",
+		"[REDACTED_", "[REDACTED_EMAIL]", "_", "\\n", "a", "7", "电话", "：", "Bearer ", "api_key",
+	}
 	for _, text := range slices.Concat(secrets(), innocents()) {
 		plain, _, _ := plainOf(text)
 		pieces = append(pieces, plain)
