@@ -26,7 +26,7 @@ func TestABadCursorAndARepeatedOrEmptyParameterAreNamedWithTheOthers(t *testing.
 			"/v1/knowledge/a/history?diff=&limit=x":                       {"diff", "limit"},
 			"/v1/reports/usage?id=&from=":                                 {"from", "id"},
 			"/v1/reports/actor?actor=":                                    {"actor"},
-			"/v1/log/export?through=&scope=":                              {"through", "scope"},
+			"/v1/log/export?through=&scope=":                              {"scope", "through"},
 			"/v1/knowledge?cursor=":                                       {"cursor"},
 			"/v1/events?cursor=&limit=0":                                  {"cursor", "limit"},
 			"/healthz?verbose=1":                                          {"verbose"},
