@@ -52,7 +52,7 @@ func (s *Server) events(ctx context.Context, c *call, in *eventsInput) (*streame
 	if format == streamType {
 		return s.follow(ctx, c, in, query)
 	}
-	return s.eventList(query).answer(ctx, s, c, format, in.Paging)
+	return s.eventList(query).answer(ctx, s, c, in.Paging)
 }
 
 // eventList is the list of the events that a query selects.

@@ -46,8 +46,10 @@ func (s *Server) forget(ctx context.Context, c *call, in *forgetInput) (*receipt
 // onlyForgetting notes the grounds of an erasure that was not asked for: a caller who gives them believes that it was.
 func (in *forgetInput) onlyForgetting(found *domain.Problems) {
 	for _, ground := range []struct{ name, given string }{
-		{"reason_code", in.ReasonCode}, {"legal_basis", in.LegalBasis},
-		{"requested_by", in.RequestedBy}, {"ticket", in.Ticket},
+		{"reason_code", in.ReasonCode},
+		{"legal_basis", in.LegalBasis},
+		{"requested_by", in.RequestedBy},
+		{"ticket", in.Ticket},
 	} {
 		if ground.given != "" {
 			found.Add(ground.name, "is for erase=true; forgetting takes a reason")

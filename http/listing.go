@@ -40,7 +40,11 @@ type Paging struct {
 const streamedPage = 200
 
 // answer writes a list in the form that the caller accepts.
-func (l listing[T]) answer(ctx context.Context, s *Server, c *call, format string, in Paging) (*streamed, error) {
+func (l listing[T]) answer(ctx context.Context, s *Server, c *call, in Paging) (*streamed, error) {
+	format, err := c.accepts(jsonType, linesType, csvType)
+	if err != nil {
+		return nil, err
+	}
 	const usual, most = 100, 500
 	limit := int(in.Limit.read(&c.found, "limit", 1, most))
 	if format != jsonType && in.Limit != "" {

@@ -62,9 +62,6 @@ func report[I any](
 	}, do)
 }
 
-// reportFormat are those in which reports can be had.
-func (c *call) reportFormat() (string, error) { return c.accepts(jsonType, linesType, csvType) }
-
 type actorInput struct {
 	Actor string `query:"actor" required:"true" doc:"An entity such as agent:crawler."`
 	From  moment `query:"from" doc:"Recorded at or after this time or date."`
@@ -73,15 +70,11 @@ type actorInput struct {
 }
 
 func (s reports) reportActor(ctx context.Context, c *call, in *actorInput) (*streamed, error) {
-	format, err := c.reportFormat()
-	if err != nil {
-		return nil, err
-	}
 	if in.Actor == "" {
 		c.found.Add("actor", "must say whose deeds to report")
 	}
 	query := (&Selecting{Actor: in.Actor, From: in.From, To: in.To}).query(c, nil)
-	return s.eventList(query).answer(ctx, s.Server, c, format, in.Paging)
+	return s.eventList(query).answer(ctx, s.Server, c, in.Paging)
 }
 
 type changesInput struct {
@@ -93,10 +86,6 @@ type changesInput struct {
 
 // reportChanges lists the events of a scope's items with what each changed.
 func (s reports) reportChanges(ctx context.Context, c *call, in *changesInput) (*streamed, error) {
-	format, err := c.reportFormat()
-	if err != nil {
-		return nil, err
-	}
 	if in.Scope == "" {
 		c.found.Add("scope", "must say whose knowledge to report")
 	}
@@ -111,7 +100,7 @@ func (s reports) reportChanges(ctx context.Context, c *call, in *changesInput) (
 		}
 		return found, next, s.addChanges(ctx, c.principal.Tenant, found)
 	}
-	return all.answer(ctx, s.Server, c, format, in.Paging)
+	return all.answer(ctx, s.Server, c, in.Paging)
 }
 
 // addChanges adds to events what they changed.
@@ -188,10 +177,6 @@ func (s reports) standings(
 	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.ReportItem, error),
 	show func(domain.ReportItem) api.ItemStanding,
 ) (*streamed, error) {
-	format, err := c.reportFormat()
-	if err != nil {
-		return nil, err
-	}
 	chosen := (&Selecting{Scope: in.Scope, Owner: in.Owner, From: in.From, To: in.To}).query(c, nil)
 	query := domain.ReportQuery{
 		Tenant: chosen.Tenant, Only: chosen.Only, Scope: chosen.Scope, Owner: chosen.Owner, From: chosen.From, To: chosen.To,
@@ -202,7 +187,7 @@ func (s reports) standings(
 			query.Skip, query.Limit = skip, limit
 			return rank(s.cfg.Reporter, ctx, query)
 		}, show),
-	}.answer(ctx, s.Server, c, format, in.Paging)
+	}.answer(ctx, s.Server, c, in.Paging)
 }
 
 // offset reads a list whose places are counted.

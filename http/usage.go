@@ -62,10 +62,6 @@ func (s reports) reportDenials(ctx context.Context, c *call, in *denialsInput) (
 func (s reports) listAccesses(
 	ctx context.Context, c *call, item, actor string, from, to moment, in Paging,
 ) (*streamed, error) {
-	format, err := c.reportFormat()
-	if err != nil {
-		return nil, err
-	}
 	query := domain.AccessQuery{Tenant: c.principal.Tenant, Item: item, Actor: entity(&c.found, "actor", actor)}
 	query.From, query.To = between(&c.found, "from", from, "to", to)
 	if !c.principal.SeesAll() {
@@ -77,5 +73,5 @@ func (s reports) listAccesses(
 			query.Skip, query.Limit = skip, limit
 			return s.cfg.Reporter.Accesses(ctx, query)
 		}, usageOf),
-	}.answer(ctx, s.Server, c, format, in)
+	}.answer(ctx, s.Server, c, in)
 }

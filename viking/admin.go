@@ -60,7 +60,7 @@ func (s accounts) inAccount(
 	if err != nil {
 		return by, err
 	}
-	account := q.pathValue("account")
+	account := q.request.PathValue("account")
 	if by.Role != domain.Root && by.Tenant != account {
 		return by, domain.Refuse(domain.ErrForbidden, "the key is valid for another account only")
 	}
@@ -144,7 +144,7 @@ func (s accounts) createAccount(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.issueKey(ctx, q, inside, userKey(in.Admin, domain.Admin))
+	key, _, err := s.issueKey(ctx, q, inside, userKey(in.Admin, domain.Admin))
 	return map[string]string{"account_id": in.Account, "admin_user_id": in.Admin, "user_key": key}, err
 }
 

@@ -132,8 +132,11 @@ func (s resources) fetch(ctx context.Context, address string) (source, error) {
 func extensionOf(contentType string) string {
 	kind, _, _ := mime.ParseMediaType(contentType)
 	for _, known := range []struct{ kind, extension string }{
-		{"text/html", ".html"}, {"text/markdown", ".md"}, {"text/plain", ".txt"},
-		{"application/json", ".json"}, {"application/pdf", ".pdf"},
+		{"text/html", ".html"},
+		{"text/markdown", ".md"},
+		{"text/plain", ".txt"},
+		{"application/json", ".json"},
+		{"application/pdf", ".pdf"},
 	} {
 		if known.kind == kind {
 			return known.extension

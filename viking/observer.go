@@ -38,7 +38,7 @@ func (s status) observe(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := q.pathValue("component")
+	name := q.request.PathValue("component")
 	if now, older := componentAliases[name]; older {
 		c := observed(now, all, tasks)
 		c.Name = name

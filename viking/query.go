@@ -97,9 +97,6 @@ func (q *query) body() ([]byte, error) {
 	return body, nil
 }
 
-// pathValue is a part of the route's path, as in {id}.
-func (q *query) pathValue(name string) string { return q.request.PathValue(name) }
-
 // param is a parameter; empty if it was left out.
 func (q *query) param(name string) string { return q.request.URL.Query().Get(name) }
 

@@ -33,7 +33,7 @@ func (s sessions) sessionRoutes() {
 
 // session is the one that a request is about.
 func (q *query) session() domain.SessionTarget {
-	return domain.SessionTarget{By: q.caller.Principal, Owner: q.owner(), ID: q.pathValue("id")}
+	return domain.SessionTarget{By: q.caller.Principal, Owner: q.owner(), ID: q.request.PathValue("id")}
 }
 
 // owner is whose sessions a request is about: the caller's, unless it names another owner and may see them.

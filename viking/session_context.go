@@ -141,7 +141,7 @@ func (s sessions) sessionArchive(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	number, err := strconv.Atoi(strings.TrimPrefix(q.pathValue("archive"), "archive_"))
+	number, err := strconv.Atoi(strings.TrimPrefix(q.request.PathValue("archive"), "archive_"))
 	if err != nil {
 		return nil, domain.Refuse(domain.ErrNotFound, "the session has no such archive")
 	}

@@ -95,10 +95,10 @@ func (s skills) replaceSkill(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if segment(k.Name) != segment(q.pathValue("name")) {
+	if segment(k.Name) != segment(q.request.PathValue("name")) {
 		return nil, noSkill("the skill's name is another than the path's")
 	}
-	if _, err := s.skillNamed(ctx, q, in.Target, q.pathValue("name")); err != nil {
+	if _, err := s.skillNamed(ctx, q, in.Target, q.request.PathValue("name")); err != nil {
 		return nil, err
 	}
 	return s.putSkill(ctx, q, k, in)
@@ -371,7 +371,7 @@ func (s skills) validateSkill(ctx context.Context, q *query) (any, error) {
 }
 
 func (s skills) showSkill(ctx context.Context, q *query) (any, error) {
-	k, err := s.skillNamed(ctx, q, q.param("target_uri"), q.pathValue("name"))
+	k, err := s.skillNamed(ctx, q, q.param("target_uri"), q.request.PathValue("name"))
 	if err != nil {
 		return nil, err
 	}
@@ -383,11 +383,11 @@ func (s skills) showSkill(ctx context.Context, q *query) (any, error) {
 }
 
 func (s skills) removeSkill(ctx context.Context, q *query) (any, error) {
-	k, err := s.skillNamed(ctx, q, q.param("target_uri"), q.pathValue("name"))
+	k, err := s.skillNamed(ctx, q, q.param("target_uri"), q.request.PathValue("name"))
 	if err != nil {
 		return nil, err
 	}
 	place := placeOf(k)
 	_, err = s.changeBelow(ctx, q, place, q.deleteCommand)
-	return map[string]string{"uri": string(place), "name": q.pathValue("name")}, err
+	return map[string]string{"uri": string(place), "name": q.request.PathValue("name")}, err
 }

@@ -73,7 +73,7 @@ type tasks struct{ *Server }
 func epoch(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
 func (s tasks) showTask(ctx context.Context, q *query) (any, error) {
-	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.pathValue("id"))
+	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.request.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (s tasks) shown(ctx context.Context, q *query, t domain.Task) (task, error)
 // cancelTask leaves a task that is over as it is, and refuses to stop another: what a commit has taken out of a
 // session is learned from, and nowhere else any more.
 func (s tasks) cancelTask(ctx context.Context, q *query) (any, error) {
-	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.pathValue("id"))
+	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.request.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func (s accounts) userNamed(
 		return by, member{}, err
 	}
 	for _, u := range users {
-		if u.id == q.pathValue("user") {
+		if u.id == q.request.PathValue("user") {
 			return by, u, nil
 		}
 	}
@@ -88,16 +88,8 @@ func userKey(id string, role domain.Role) domain.KeyCreated {
 	return domain.KeyCreated{Subject: domain.Entity(domain.User + ":" + id), Role: role, PublishPublic: true}
 }
 
-// issueKey issues a key. It is returned once, and kept nowhere.
+// issueKey issues a key, and returns its name, too. The key is returned once, and kept nowhere.
 func (s accounts) issueKey(
-	ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated,
-) (string, error) {
-	key, _, err := s.issueNamedKey(ctx, q, by, created)
-	return key, err
-}
-
-// issueNamedKey is giveKey, and tells what names the key, too.
-func (s accounts) issueNamedKey(
 	ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated,
 ) (key, prefix string, err error) {
 	prefix, key, hash := s.cfg.NewKey()
@@ -160,7 +152,7 @@ func (s accounts) registerUser(ctx context.Context, q *query) (any, error) {
 	if slices.ContainsFunc(users, func(u member) bool { return u.id == in.User }) {
 		return nil, registered(in.User)
 	}
-	key, prefix, err := s.issueNamedKey(ctx, q, by, userKey(in.User, role))
+	key, prefix, err := s.issueKey(ctx, q, by, userKey(in.User, role))
 	if err == nil {
 		err = s.keepOldestKey(ctx, q, by, in.User, prefix)
 	}
@@ -240,7 +232,7 @@ func (s accounts) regenerateKey(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	old := u.keys[0]
-	key, err := s.issueKey(ctx, q, by, domain.KeyCreated{
+	key, _, err := s.issueKey(ctx, q, by, domain.KeyCreated{
 		Subject: old.Subject, Memberships: old.Memberships, Role: old.Role, ActsFor: old.ActsFor,
 		PublishPublic: old.PublishPublic, ExpiresAt: old.ExpiresAt,
 	})
