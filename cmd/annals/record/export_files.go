@@ -85,7 +85,7 @@ func (e *exportFilesCommand) collect(
 			if err != nil {
 				return nil, 0, err
 			}
-			var where Placement
+			var where placement
 			item, failed := exportedFields(whole.Body)
 			if err := errors.Join(failed, json.Unmarshal(whole.Body, &where)); err != nil {
 				return nil, 0, fmt.Errorf("read the server's answer: %w", err)

@@ -81,7 +81,7 @@ func (i *ImportCommand) importFrom(
 	ctx context.Context, c *terminal.Console, server *client.Client, from source, run string, s *summary,
 	failures *failures,
 ) error {
-	input, size, err := OpenInput(ctx, c, from.path)
+	input, size, err := openInput(ctx, c, from.path)
 	if err != nil && ctx.Err() == nil && from.laid != "" {
 		s.Torn = append(s.Torn, tornFile{from.laid, from.broken(err).Error()})
 		return nil
@@ -96,7 +96,7 @@ func (i *ImportCommand) importFrom(
 	phase, records, read := terminal.Joined(" ", "importing", from.laid), int64(0), int64(0)
 	progress := terminal.Watch(c, phase)
 	defer progress.End()
-	sender := &Sender{
+	sender := &sender{
 		Server: server, who: terminal.Joined(" for ", i.As, i.OnBehalfOf), from: from, run: run,
 		update: i.Update, reason: i.Reason, Patience: i.Patience,
 	}
@@ -104,7 +104,7 @@ func (i *ImportCommand) importFrom(
 	if i.Update {
 		m.parallel = 1 // two lines about the same item: the later one must win
 	}
-	err = m.run(ctx, input, func(b Batch, answers []LineAnswer) error {
+	err = m.run(ctx, input, func(b Batch, answers []lineAnswer) error {
 		records, read = records+int64(len(b.Records)), read+b.size()
 		progress.Show(phase, fmt.Sprintf("%s: %s records", phase, terminal.Counted(records)), read, size)
 		for n, answer := range answers {

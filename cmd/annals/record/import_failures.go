@@ -62,7 +62,7 @@ func (f *failures) begin() error {
 	return nil
 }
 
-func (f *failures) add(from source, r Record, a LineAnswer) error {
+func (f *failures) add(from source, r Record, a lineAnswer) error {
 	if _, says := membersOf(r.Raw)["id"]; !says {
 		a.ID = "" // nobody but this program knows it
 	}

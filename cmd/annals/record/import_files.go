@@ -164,8 +164,8 @@ func leftOut(left map[string]int) string {
 	return strings.Join(said, ", ")
 }
 
-// OpenInput is the named file, or standard input if it is "-", and how many bytes it has, if that is known.
-func OpenInput(ctx context.Context, c *terminal.Console, name string) (io.ReadCloser, int64, error) {
+// openInput is the named file, or standard input if it is "-", and how many bytes it has, if that is known.
+func openInput(ctx context.Context, c *terminal.Console, name string) (io.ReadCloser, int64, error) {
 	if name == "-" {
 		return io.NopCloser(c.In), 0, nil
 	}

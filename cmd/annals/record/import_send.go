@@ -17,9 +17,9 @@ import (
 	annalshttp "github.com/annals-kb/annals/http"
 )
 
-// Sender sends batches to the server, and again whatever it could not take just then: the same
+// sender sends batches to the server, and again whatever it could not take just then: the same
 // content again changes nothing.
-type Sender struct {
+type sender struct {
 	Server   *client.Client
 	who      string // for whom records without an id are named
 	from     source // what they come from
@@ -31,8 +31,8 @@ type Sender struct {
 
 // Send answers for each record of the batch, in order. A request under way is finished even if
 // ctx ends; nothing is sent again then.
-func (s *Sender) Send(ctx context.Context, b Batch) ([]LineAnswer, error) {
-	answers := make([]LineAnswer, len(b.Records))
+func (s *sender) Send(ctx context.Context, b Batch) ([]lineAnswer, error) {
+	answers := make([]lineAnswer, len(b.Records))
 	for i, r := range b.Records {
 		if r.Err != nil {
 			answers[i] = unreadable(r.Err)
@@ -61,8 +61,8 @@ func (s *Sender) Send(ctx context.Context, b Batch) ([]LineAnswer, error) {
 
 // attempt sends the records that are left and notes their answers. It gives back those that the
 // server could not take just now, how long it wants to be left alone, and why.
-func (s *Sender) attempt(
-	ctx context.Context, b Batch, left []int, answers []LineAnswer,
+func (s *sender) attempt(
+	ctx context.Context, b Batch, left []int, answers []lineAnswer,
 ) (again []int, wait time.Duration, err error) {
 	query := url.Values{}
 	if s.update {
@@ -84,7 +84,7 @@ func (s *Sender) attempt(
 	}
 	decoder := json.NewDecoder(bytes.NewReader(answer.Body))
 	for n, i := range left {
-		var said LineAnswer
+		var said lineAnswer
 		if decoder.Decode(&said) != nil { // the server went away in the middle
 			err = &terminal.Failure{
 				Code:   terminal.ExitUnavailable,
@@ -101,11 +101,11 @@ func (s *Sender) attempt(
 	return again, 0, err
 }
 
-// LineAnswer is what became of one line.
-type LineAnswer struct{ api.BulkAnswer }
+// lineAnswer is what became of one line.
+type lineAnswer struct{ api.BulkAnswer }
 
 // Why is nil unless the line failed.
-func (a LineAnswer) Why() *terminal.Failure {
+func (a lineAnswer) Why() *terminal.Failure {
 	if a.Error == nil {
 		return nil
 	}
@@ -113,8 +113,8 @@ func (a LineAnswer) Why() *terminal.Failure {
 }
 
 // unreadable is the answer to a line that was not sent: what the server would have answered.
-func unreadable(err error) LineAnswer {
+func unreadable(err error) lineAnswer {
 	var problem api.Problem
 	_ = json.Unmarshal(annalshttp.Problem(err), &problem) // it was just written
-	return LineAnswer{api.BulkAnswer{Status: "error", Error: &problem}}
+	return lineAnswer{api.BulkAnswer{Status: "error", Error: &problem}}
 }

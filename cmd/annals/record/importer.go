@@ -11,7 +11,7 @@ import (
 // importer sends batches, a few at a time, and hands their answers on in the order of the input.
 type importer struct {
 	from     source // what is read
-	send     func(context.Context, Batch) ([]LineAnswer, error)
+	send     func(context.Context, Batch) ([]lineAnswer, error)
 	parallel int // requests under way at once, at least 1
 
 	torn error // why the input could not be read to its end
@@ -20,14 +20,14 @@ type importer struct {
 // pending is a batch on its way.
 type pending struct {
 	batch   Batch
-	answers []LineAnswer // one for each record
+	answers []lineAnswer // one for each record
 	err     error
 	done    chan struct{}
 }
 
 // run reads the input to its end, or as far as it can be read. When something fails or ctx ends it reads no further,
 // and waits for the answers to what it has sent. The error joins the server's, take's and the context's.
-func (m *importer) run(ctx context.Context, input io.Reader, take func(Batch, []LineAnswer) error) error {
+func (m *importer) run(ctx context.Context, input io.Reader, take func(Batch, []lineAnswer) error) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	source := readBatches(reading, input)
@@ -151,7 +151,7 @@ func (b Batch) body(records []int, who string, from source, reason string) []byt
 	for _, i := range records {
 		raw := b.Records[i].Raw
 		if from.laid != "" {
-			raw = WithPlacement(raw, from.laid)
+			raw = withPlacement(raw, from.laid)
 		}
 		raw = withField(identified(raw, who), "causation_id", b.Records[i].origin(from.name))
 		body.Write(withField(raw, "reason", reason))

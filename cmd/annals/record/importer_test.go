@@ -23,8 +23,8 @@ func numbered(n int) *strings.Reader {
 	return strings.NewReader(lines.String())
 }
 
-func created(b Batch) []LineAnswer {
-	answers := make([]LineAnswer, len(b.Records))
+func created(b Batch) []lineAnswer {
+	answers := make([]lineAnswer, len(b.Records))
 	for i := range answers {
 		answers[i].Status = "created"
 	}
@@ -34,14 +34,14 @@ func created(b Batch) []LineAnswer {
 func TestAnswersComeInTheOrderOfTheInputHoweverLongEachTakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var underway, most atomic.Int64
-		m := &importer{parallel: 3, send: func(_ context.Context, b Batch) ([]LineAnswer, error) {
+		m := &importer{parallel: 3, send: func(_ context.Context, b Batch) ([]lineAnswer, error) {
 			most.Store(max(most.Load(), underway.Add(1)))
 			defer underway.Add(-1)
 			time.Sleep(time.Duration(7-b.Records[0].Number/batchRecords%3) * time.Second)
 			return created(b), nil
 		}}
 		next := 1
-		err := m.run(t.Context(), numbered(10), func(b Batch, answers []LineAnswer) error {
+		err := m.run(t.Context(), numbered(10), func(b Batch, answers []lineAnswer) error {
 			for i := range answers {
 				if b.Records[i].Number != next {
 					t.Fatalf("answer to %d, want %d", b.Records[i].Number, next)
@@ -67,7 +67,7 @@ func TestAnInterruptedImportWaitsForWhatItSentAndReadsNoFurther(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		var mu sync.Mutex
 		sent, taken := 0, 0
-		m := &importer{parallel: 2, send: func(_ context.Context, b Batch) ([]LineAnswer, error) {
+		m := &importer{parallel: 2, send: func(_ context.Context, b Batch) ([]lineAnswer, error) {
 			mu.Lock()
 			sent += len(b.Records)
 			mu.Unlock()
@@ -76,7 +76,7 @@ func TestAnInterruptedImportWaitsForWhatItSentAndReadsNoFurther(t *testing.T) {
 			time.Sleep(time.Second)
 			return created(b), nil
 		}}
-		err := m.run(ctx, numbered(10), func(_ Batch, answers []LineAnswer) error {
+		err := m.run(ctx, numbered(10), func(_ Batch, answers []lineAnswer) error {
 			taken += len(answers)
 			return nil
 		})
@@ -92,14 +92,14 @@ func TestAnInterruptedImportWaitsForWhatItSentAndReadsNoFurther(t *testing.T) {
 func TestAnImportStopsAtTheFirstBatchThatCannotBeSent(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")
-	m := &importer{parallel: 1, send: func(_ context.Context, b Batch) ([]LineAnswer, error) {
+	m := &importer{parallel: 1, send: func(_ context.Context, b Batch) ([]lineAnswer, error) {
 		if b.Records[0].Number > 2*batchRecords {
 			return nil, down
 		}
 		return created(b), nil
 	}}
 	taken := 0
-	err := m.run(t.Context(), numbered(5), func(_ Batch, answers []LineAnswer) error {
+	err := m.run(t.Context(), numbered(5), func(_ Batch, answers []lineAnswer) error {
 		taken += len(answers)
 		return nil
 	})

@@ -31,8 +31,8 @@ var filesByCategory = map[string]string{
 	"constraint": "constraints", "constraints": "constraints",
 }
 
-// Placement is what decides where a piece of knowledge lies.
-type Placement struct {
+// placement is what decides where a piece of knowledge lies.
+type placement struct {
 	Type     domain.Type    `json:"type"`
 	Category string         `json:"category"`
 	Owner    domain.Entity  `json:"owner"`
@@ -43,7 +43,7 @@ type Placement struct {
 }
 
 // File is where it lies.
-func (l Placement) File() string {
+func (l placement) File() string {
 	whose := l.Owner
 	if l.Type == domain.UserProfile && whose.Kind() != domain.User {
 		for _, scope := range l.Scopes { // a profile is about whom it is for
@@ -70,11 +70,11 @@ func (l Placement) File() string {
 }
 
 // isForAll tells whether the tenant or an organisation may see it.
-func (l Placement) isForAll() bool {
+func (l placement) isForAll() bool {
 	return slices.ContainsFunc(l.Scopes, func(s domain.Scope) bool { return s.Tier() >= domain.TierOrg })
 }
 
-func (l Placement) kind() string {
+func (l placement) kind() string {
 	var one string
 	var several []string
 	if json.Unmarshal(l.Tags.Category, &one) != nil {
@@ -110,8 +110,8 @@ func impliedBy(file string) map[string]string {
 	return said
 }
 
-// WithPlacement lets a record say what its file's place says of it.
-func WithPlacement(raw []byte, file string) []byte {
+// withPlacement lets a record say what its file's place says of it.
+func withPlacement(raw []byte, file string) []byte {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
 		return raw

@@ -29,7 +29,7 @@ type Record struct {
 // longestRecord bounds one record: the largest acceptable one, every character escaped, is smaller.
 const longestRecord = 1 << 20
 
-var ErrTooLong = domain.Refuse(domain.ErrTooLarge, "longer than %d bytes",
+var errTooLong = domain.Refuse(domain.ErrTooLarge, "longer than %d bytes",
 	longestRecord).WithFix("split it into sections")
 
 // records reads lines of JSON, or JSON arrays and records that span lines: whichever the
@@ -169,8 +169,8 @@ func lines(reader *bufio.Reader, yield func(Record, error) bool) {
 		trimmed := bytes.TrimSpace(raw)
 		r := Record{Number: number, Place: fmt.Sprintf("line %d", number), Raw: trimmed, Size: size}
 		switch {
-		case errors.Is(err, ErrTooLong):
-			r.Raw, r.Err = nil, ErrTooLong
+		case errors.Is(err, errTooLong):
+			r.Raw, r.Err = nil, errTooLong
 		case errors.Is(err, io.ErrUnexpectedEOF): // of what is compressed
 			yield(Record{}, fmt.Errorf("line %d cannot be read: it ends too early", number))
 			return
@@ -198,7 +198,7 @@ func lineOf(reader *bufio.Reader) (raw []byte, size int, err error) {
 			continue
 		}
 		if size > longestRecord && (err == nil || errors.Is(err, io.EOF)) {
-			err = errors.Join(ErrTooLong, err)
+			err = errors.Join(errTooLong, err)
 		}
 		return raw, size, err
 	}
@@ -233,7 +233,7 @@ func values(reader io.Reader, yield func(Record, error) bool) {
 		var oneLine bytes.Buffer
 		switch {
 		case len(raw) > longestRecord:
-			r.Err = ErrTooLong
+			r.Err = errTooLong
 		case json.Compact(&oneLine, raw) == nil:
 			r.Raw = oneLine.Bytes()
 		}

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -25,20 +24,20 @@ func TestAReplayErasesEveryKindOfThingThatAListNames(t *testing.T) {
 		w.say("locker", 1)
 		w.submit(w.key("abcdefghij"))
 		list := w.list(
-			serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1"},
-			serve.Erasure{Stream: "key:abcdefghij", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2"},
-			serve.Erasure{Stream: "session:ann/never", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3"},
-			serve.Erasure{Stream: "knowledge:never", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4"},
+			Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1"},
+			Erasure{Stream: "key:abcdefghij", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2"},
+			Erasure{Stream: "session:ann/never", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3"},
+			Erasure{Stream: "knowledge:never", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4"},
 		)
 		if got := w.texts(); got != 2 {
 			t.Fatalf("%d texts before, want 2", got)
 		}
 		strangers := []string{"session:ann/never", "knowledge:never"}
-		w.replays(list, serve.Replayed{Erased: 2, Unknown: 2, UnknownStreams: strangers})
+		w.replays(list, Replayed{Erased: 2, Unknown: 2, UnknownStreams: strangers})
 		if got := w.texts(); got != 0 {
 			t.Errorf("%d texts are left", got)
 		}
-		w.replays(list, serve.Replayed{Known: 2, Unknown: 2, UnknownStreams: strangers})
+		w.replays(list, Replayed{Known: 2, Unknown: 2, UnknownStreams: strangers})
 	})
 }
 
@@ -48,23 +47,23 @@ func TestAReplayLeavesWhatWasSaidSince(t *testing.T) {
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := restoredBackup(t, db)
 		w.say("locker", 1)
-		first := serve.Erasure{
+		first := Erasure{
 			Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1",
 			RecordedAt: time.Unix(1, 0),
 		}
-		second := serve.Erasure{
+		second := Erasure{
 			Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2",
 			RecordedAt: time.Unix(2, 0),
 		}
 		list := w.list(second, first)
-		w.replays(list, serve.Replayed{Erased: 1, UnknownStreams: []string{}})
+		w.replays(list, Replayed{Erased: 1, UnknownStreams: []string{}})
 		w.say("locker", 2)
-		w.replays(list, serve.Replayed{Known: 1, UnknownStreams: []string{}})
+		w.replays(list, Replayed{Known: 1, UnknownStreams: []string{}})
 		if got := w.texts(); got != 1 {
 			t.Errorf("%d texts, want what was said since", got)
 		}
-		w.replays(w.list(serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5"}),
-			serve.Replayed{Erased: 1, UnknownStreams: []string{}})
+		w.replays(w.list(Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5"}),
+			Replayed{Erased: 1, UnknownStreams: []string{}})
 	})
 }
 
@@ -80,11 +79,11 @@ func TestAReplayErasesATenantAgain(t *testing.T) {
 		w.submit(w.remember("unlisted"))
 		later := time.Now().Add(time.Hour)
 		list := w.list(
-			serve.Erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later},
-			serve.Erasure{Stream: "knowledge:lunch", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
-			serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: later},
+			Erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later},
+			Erasure{Stream: "knowledge:lunch", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
+			Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: later},
 		)
-		w.replays(list, serve.Replayed{Erased: 3, UnknownStreams: []string{}})
+		w.replays(list, Replayed{Erased: 3, UnknownStreams: []string{}})
 		if got := w.texts(); got != 1 {
 			t.Errorf("%d texts, want the note of another tenant's key", got)
 		}
@@ -92,7 +91,7 @@ func TestAReplayErasesATenantAgain(t *testing.T) {
 		if lives, err := w.keys().Lives(t.Context(), "acme"); err != nil || lives {
 			t.Errorf("the tenant lives: %t, %v", lives, err)
 		}
-		w.replays(list, serve.Replayed{Known: 3, UnknownStreams: []string{}})
+		w.replays(list, Replayed{Known: 3, UnknownStreams: []string{}})
 		w.by.Tenant = domain.DefaultTenant
 		w.opens("ofdefault1", true)
 	})
@@ -108,27 +107,27 @@ func TestAReplayRevokesKeysAgain(t *testing.T) {
 		w.submit(w.key("inuse12345"))
 		later := time.Now().Add(time.Hour)
 		list := w.list(
-			serve.Erasure{
+			Erasure{
 				Stream: "key:stolen1234", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0",
 				RecordedAt: later,
 			},
-			serve.Erasure{Stream: "key:stolen1234", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
-			serve.Erasure{
+			Erasure{Stream: "key:stolen1234", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
+			Erasure{
 				Stream: "key:madesince1", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2",
 				RecordedAt: time.Unix(1, 0),
 			},
-			serve.Erasure{
+			Erasure{
 				Stream: "key:never12345", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3",
 				RecordedAt: later,
 			},
 		)
 		strangers := []string{"key:madesince1", "key:never12345"}
 		w.opens("stolen1234", true)
-		w.replays(list, serve.Replayed{Erased: 1, Revoked: 1, Unknown: 2, UnknownStreams: strangers})
+		w.replays(list, Replayed{Erased: 1, Revoked: 1, Unknown: 2, UnknownStreams: strangers})
 		w.opens("stolen1234", false)
 		w.opens("madesince1", true)
 		w.opens("inuse12345", true)
-		w.replays(list, serve.Replayed{Known: 1, RevokedBefore: 1, Unknown: 2, UnknownStreams: strangers})
+		w.replays(list, Replayed{Known: 1, RevokedBefore: 1, Unknown: 2, UnknownStreams: strangers})
 	})
 }
 
@@ -143,30 +142,30 @@ func TestAReplayLetsRotatedKeysEndAsTheyDid(t *testing.T) {
 		w.submit(domain.RevokeKey{By: w.by, Prefix: "revoked123"})
 		later, ended, ends := time.Now().Add(time.Hour), time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
 		list := w.list(
-			serve.Erasure{
+			Erasure{
 				Stream: "key:overlong12", ReplacedBy: "successor1", Until: ended,
 				EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later,
 			},
-			serve.Erasure{
+			Erasure{
 				Stream: "key:ending1234", ReplacedBy: "successor2", Until: ends,
 				EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later,
 			},
-			serve.Erasure{
+			Erasure{
 				Stream: "key:revoked123", ReplacedBy: "successor3", Until: ended,
 				EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: later,
 			},
-			serve.Erasure{
+			Erasure{
 				Stream: "key:inuse12345", ReplacedBy: "successor4", Until: ended,
 				EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: time.Unix(1, 0),
 			},
-			serve.Erasure{
+			Erasure{
 				Stream: "key:never12345", ReplacedBy: "successor5", Until: ended,
 				EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4", RecordedAt: later,
 			},
 		)
 		strangers := []string{"key:inuse12345", "key:never12345"}
 		w.opens("overlong12", true)
-		w.replays(list, serve.Replayed{Rotated: 2, RotatedBefore: 1, Unknown: 2, UnknownStreams: strangers})
+		w.replays(list, Replayed{Rotated: 2, RotatedBefore: 1, Unknown: 2, UnknownStreams: strangers})
 		w.opens("overlong12", false)
 		w.opens("ending1234", true)
 		w.opens("inuse12345", true)
@@ -174,12 +173,12 @@ func TestAReplayLetsRotatedKeysEndAsTheyDid(t *testing.T) {
 			got.ReplacedBy != "successor2" {
 			t.Errorf("the key ends at %v, replaced by %q", got.ExpiresAt, got.ReplacedBy)
 		}
-		w.replays(list, serve.Replayed{RotatedBefore: 3, Unknown: 2, UnknownStreams: strangers})
-		w.replays(w.list(serve.Erasure{
+		w.replays(list, Replayed{RotatedBefore: 3, Unknown: 2, UnknownStreams: strangers})
+		w.replays(w.list(Erasure{
 			Stream: "key:ending1234", Revoked: true,
 			EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5", RecordedAt: later,
 		}, list[1]),
-			serve.Replayed{Revoked: 1, RotatedBefore: 1, UnknownStreams: []string{}})
+			Replayed{Revoked: 1, RotatedBefore: 1, UnknownStreams: []string{}})
 		w.opens("ending1234", false)
 	})
 }
@@ -200,56 +199,56 @@ func TestAReplayDemotesKeysAgainAndPromotesNone(t *testing.T) {
 		}
 		changed := time.Now()
 		list := w.list(
-			serve.Erasure{
+			Erasure{
 				Stream: "key:wasadmin12", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0",
 				RecordedAt: changed,
 			},
-			serve.Erasure{
+			Erasure{
 				Stream: "key:wasroot123", Role: domain.Admin, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1",
 				RecordedAt: changed,
 			},
-			serve.Erasure{
+			Erasure{
 				Stream: "key:wasmember1", Role: domain.Admin, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2",
 				RecordedAt: changed,
 			},
-			serve.Erasure{
+			Erasure{
 				Stream: "key:tworoles12", Role: domain.Auditor, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3",
 				RecordedAt: changed,
 			},
-			serve.Erasure{
+			Erasure{
 				Stream: "key:tworoles12", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4",
 				RecordedAt: changed.Add(-time.Microsecond),
 			},
-			serve.Erasure{
+			Erasure{
 				Stream: "key:service123", Role: domain.Auditor, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5",
 				RecordedAt: changed,
 			},
-			serve.Erasure{
+			Erasure{
 				Stream: "key:madesince1", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b6",
 				RecordedAt: time.Unix(1, 0),
 			},
-			serve.Erasure{
+			Erasure{
 				Stream: "key:isthemost1", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b7",
 				RecordedAt: changed,
 			},
-			serve.Erasure{
+			Erasure{
 				Stream: "key:never12345", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b8",
 				RecordedAt: changed,
 			},
 		)
 		strangers := []string{"key:madesince1", "key:never12345"}
-		w.replays(list, serve.Replayed{Demoted: 4, DemotedBefore: 2, Unknown: 2, UnknownStreams: strangers})
+		w.replays(list, Replayed{Demoted: 4, DemotedBefore: 2, Unknown: 2, UnknownStreams: strangers})
 		want := map[string]domain.Role{
 			"wasadmin12": domain.Member, "wasroot123": domain.Admin, "wasmember1": domain.Member, "tworoles12": domain.Auditor,
 			"service123": domain.Member, "madesince1": domain.Admin, "isthemost1": domain.Member,
 		}
 		w.haveRoles(want)
-		w.replays(list, serve.Replayed{DemotedBefore: 6, Unknown: 2, UnknownStreams: strangers})
+		w.replays(list, Replayed{DemotedBefore: 6, Unknown: 2, UnknownStreams: strangers})
 		for _, prefix := range []string{"wasadmin12", "isthemost1"} {
 			w.submit(domain.ChangeRole{By: w.by, Prefix: prefix, Role: domain.Admin})
 			want[prefix] = domain.Admin
 		}
-		w.replays(list, serve.Replayed{DemotedBefore: 6, Unknown: 2, UnknownStreams: strangers})
+		w.replays(list, Replayed{DemotedBefore: 6, Unknown: 2, UnknownStreams: strangers})
 		w.haveRoles(want)
 	})
 }
@@ -269,11 +268,11 @@ func TestAReplayLeavesARoleThatWasGivenBackAfterTheListWasWritten(t *testing.T) 
 		}
 		demoted := history[len(history)-1]
 		w.submit(domain.ChangeRole{By: w.by, Prefix: "forgiven12", Role: domain.Admin})
-		w.replays(w.list(serve.Erasure{
+		w.replays(w.list(Erasure{
 			Stream: demoted.Stream, Role: domain.Member, EventID: demoted.EventID,
 			RecordedAt: demoted.RecordedAt,
 		}),
-			serve.Replayed{DemotedBefore: 1, UnknownStreams: []string{}})
+			Replayed{DemotedBefore: 1, UnknownStreams: []string{}})
 		w.haveRoles(map[string]domain.Role{"forgiven12": domain.Admin})
 	})
 }
@@ -286,26 +285,26 @@ func TestAReplayLeavesTheTenantThatBeganAfterTheErasure(t *testing.T) {
 		w.submit(w.key("ofdefault1"))
 		w.submit(w.remember("lunch"))
 		was, later := time.Unix(1, 0), time.Now().Add(time.Hour)
-		w.replays(w.list(serve.Erasure{
+		w.replays(w.list(Erasure{
 			Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0",
 			RecordedAt: was,
 		}),
-			serve.Replayed{Known: 1, UnknownStreams: []string{}})
+			Replayed{Known: 1, UnknownStreams: []string{}})
 		w.opens("ofdefault1", true)
-		w.replays(w.list(serve.Erasure{
+		w.replays(w.list(Erasure{
 			Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0",
 			RecordedAt: later,
 		}),
-			serve.Replayed{Erased: 1, UnknownStreams: []string{}})
+			Replayed{Erased: 1, UnknownStreams: []string{}})
 		w.opens("ofdefault1", false)
 		w.tenant("acme")
 		w.submit(w.remember("lunch"))
 		w.submit(w.key("ofacme1234"))
-		w.replays(w.list(serve.Erasure{
+		w.replays(w.list(Erasure{
 			Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0",
 			RecordedAt: was,
 		}),
-			serve.Replayed{Unknown: 1, UnknownStreams: []string{"tenant:acme"}})
+			Replayed{Unknown: 1, UnknownStreams: []string{"tenant:acme"}})
 		w.opens("ofacme1234", true)
 		if got := w.texts(); got != 4 {
 			t.Errorf("%d texts, want those of both tenants", got)
@@ -320,7 +319,7 @@ func TestAReplayGoesOnWithATenant(t *testing.T) {
 		w := restoredBackup(t, db)
 		w.tenant("acme")
 		w.submit(w.remember("lunch"))
-		line := serve.Erasure{
+		line := Erasure{
 			Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0",
 			RecordedAt: time.Now().Add(time.Hour),
 		}
@@ -336,7 +335,7 @@ func TestAReplayGoesOnWithATenant(t *testing.T) {
 		if _, err := w.log.Submit(database.ForTenant(t.Context(), "acme"), killed); err != nil {
 			t.Fatal(err)
 		}
-		w.replays(w.list(line), serve.Replayed{Known: 1, UnknownStreams: []string{}})
+		w.replays(w.list(line), Replayed{Known: 1, UnknownStreams: []string{}})
 		if got := w.texts(); got != 0 {
 			t.Errorf("%d texts are left", got)
 		}
@@ -448,16 +447,16 @@ func (w *restored) submit(command domain.Command) {
 	}
 }
 
-func (w *restored) list(lines ...serve.Erasure) []serve.Erasure {
+func (w *restored) list(lines ...Erasure) []Erasure {
 	for i := range lines {
 		lines[i].Tenant, lines[i].ReasonCode = w.by.Tenant, "gdpr-17"
 	}
 	return lines
 }
 
-func (w *restored) replays(list []serve.Erasure, want serve.Replayed) {
+func (w *restored) replays(list []Erasure, want Replayed) {
 	w.Helper()
-	got, err := serve.ReplayList(w.Context(), w.log, projections.NewEraser(w.knowledge, w.log, databasetest.Log(w)), list)
+	got, err := ReplayList(w.Context(), w.log, projections.NewEraser(w.knowledge, w.log, databasetest.Log(w)), list)
 	if err != nil {
 		w.Fatal(err)
 	}

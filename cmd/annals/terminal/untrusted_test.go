@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"crypto/tls"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/client"
-	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/http/servertest"
 )
 
@@ -31,7 +30,7 @@ func TestACertificateThatIsNotTrustedIsNoSilence(t *testing.T) {
 		},
 		"expired": {&tls.Config{RootCAs: trusted, Time: later}, "has expired", "clock"},
 	} {
-		api, err := terminal.Remote{
+		api, err := Remote{
 			Server:  server.URL,
 			Timeout: time.Minute,
 		}.Through(&http.Transport{TLSClientConfig: c.client})
@@ -39,8 +38,8 @@ func TestACertificateThatIsNotTrustedIsNoSilence(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
-		f := terminal.AsFailure(err)
-		if f.Code != terminal.ExitUnavailable || !strings.Contains(f.Detail, c.detail) || !strings.Contains(f.Fix, c.fix) {
+		f := AsFailure(err)
+		if f.Code != ExitUnavailable || !strings.Contains(f.Detail, c.detail) || !strings.Contains(f.Fix, c.fix) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

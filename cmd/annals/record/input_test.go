@@ -1,4 +1,4 @@
-package main
+package record
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/annals-kb/annals/cmd/annals/record"
 )
 
 func TestAPipeThatNobodyWritesIntoIsNotWaitedForAfterAnInterrupt(t *testing.T) {
@@ -30,7 +28,7 @@ func TestAPipeThatNobodyWritesIntoIsNotWaitedForAfterAnInterrupt(t *testing.T) {
 	})
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	_, _, err := record.OpenInput(ctx, nil, pipe)
+	_, _, err := openInput(ctx, nil, pipe)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("opened with %v, want that it was interrupted", err)
 	}

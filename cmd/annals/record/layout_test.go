@@ -1,0 +1,56 @@
+package record
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestAPlaceFollowsFromOwnerAndType(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		`{"type":"user_profile","owner":"user:123","tags":{"category":"preference"}}`:  "users/123/preferences.json",
+		`{"type":"user_profile","owner":"user:123","tags":{"category":["x","habit"]}}`: "users/123/habits.json",
+		`{"type":"user_profile","owner":"user:123","category":"preferences"}`:          "users/123/preferences.json",
+		`{"type":"user_profile","owner":"user:123","tags":{"category":"constraint"}}`:  "users/123/constraints.json",
+		`{"type":"user_profile","owner":"user:123","tags":{"category":7}}`:             "users/123/profile.json",
+		`{"type":"user_profile","owner":"team:pay","scopes":["team:pay","user:9"]}`:    "users/9/profile.json",
+		`{"type":"user_profile","owner":"team:pay","scopes":["public"]}`:               "global/profiles.json",
+		`{"type":"tool","owner":"user:123","scopes":["user:9","org:acme"]}`:            "global/tools.json",
+		`{"type":"user_profile","owner":"user:123","scopes":["public"]}`:               "users/123/profile.json",
+		`{"type":"tool","owner":"team:pay"}`:                                           "global/tools.json",
+		`{"type":"definition","owner":"org:acme"}`:                                     "global/definitions.json",
+		`{"type":"plan","owner":"project:456"}`:                                        "global/plans.json",
+		`{"type":"strategy","owner":"agent:crawler_ops"}`:                              "agents/crawler_ops/strategies.json",
+		`{"type":"usecase","owner":"user:123"}`:                                        "users/123/usecases.json",
+	} {
+		var k placement
+		if err := json.Unmarshal([]byte(raw), &k); err != nil {
+			t.Fatal(err)
+		}
+		if got := k.File(); got != want {
+			t.Errorf("%s: %s, want %s", raw, got, want)
+		}
+	}
+}
+
+// Files that another system laid out say by their place what their records do not.
+func TestAPlaceSaysWhatARecordDoesNot(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"users/123/habits.json":        `{"content":"x","owner":"user:123","tags":{"category":"habit"},"type":"user_profile"}`,
+		"users/123/profile.json":       `{"type":"user_profile","owner":"user:123","content":"x"}`,
+		"agents/crawler/tools.json":    `{"type":"tool","owner":"agent:crawler","content":"x"}`,
+		"global/definitions.json":      `{"type":"definition","content":"x"}`,
+		"elsewhere/of/no/meaning.json": `{"content":"x"}`,
+		"users/../agents/x/other.json": `{"owner":"agent:x","content":"x"}`,
+	} {
+		if got := string(withPlacement([]byte(`{"content":"x"}`), file)); got != want {
+			t.Errorf("%s: %s, want %s", file, got, want)
+		}
+	}
+	for _, said := range []string{`{"owner":"team:t","type":"plan"}`, `[1]`, `null`, `{`} {
+		if got := string(withPlacement([]byte(said), "users/123/habits.json")); got != said {
+			t.Errorf("%s became %s", said, got)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package terminal
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+)
+
+// connected is a client of a server that answers with handler.
+func connected(t *testing.T, handler http.HandlerFunc) *client.Client {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	api, err := Remote{
+		Server: server.URL, Timeout: 5 * time.Second, As: "agent:x",
+		OnBehalfOf: "user:1",
+	}.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api
+}
+
+func refusing(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}
+}
+
+func TestExitCodesTellARefusalFromAnOutage(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]int{
+		400: ExitRefused, 401: ExitRefused, 403: ExitRefused, 404: ExitNotFound,
+		409: ExitRefused, 410: ExitNotFound,
+		412: ExitRefused, 413: ExitRefused, 422: ExitRefused, 429: ExitUnavailable,
+		500: ExitFailed, 502: ExitUnavailable,
+		503: ExitUnavailable, 504: ExitUnavailable, 507: ExitUnavailable,
+	} {
+		api := connected(t, refusing(status, `{"title":"No","detail":"it is so"}`))
+		_, err := api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
+		if got := AsFailure(err).Code; got != want {
+			t.Errorf("status %d: exit code %d, want %d", status, got, want)
+		}
+	}
+}
+
+func TestAProblemKeepsItsFieldsAndItsFix(t *testing.T) {
+	t.Parallel()
+	api := connected(t, refusing(422, `{"status":422,"title":"Invalid","detail":"two fields","errors":[
+		{"field":"scopes[0]","message":"must be an entity"},{"field":"content","message":"must not be empty"}],
+			"fix":"mend them"}`))
+	_, err := api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
+	want := &Failure{
+		Code: ExitRefused, Status: 422, Detail: "Invalid", Fix: "mend them",
+		Fields: []Field{
+			{Field: "scopes[0]", Message: "must be an entity"},
+			{Field: "content", Message: "must not be empty"},
+		},
+	}
+	if diff := cmp.Diff(AsFailure(err), want); diff != "" {
+		t.Errorf("(-got +want):\n%s", diff)
+	}
+}
+
+func TestWhatIsNoAnnalsIsCalledSo(t *testing.T) {
+	t.Parallel()
+	for name, handler := range map[string]http.HandlerFunc{
+		"a web page":   func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
+		"a plain 404":  http.NotFound,
+		"a redirect":   http.RedirectHandler("https://example.org/", http.StatusFound).ServeHTTP,
+		"half an item": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"id":`)) },
+	} {
+		var k api.Knowledge
+		_, err := connected(t, handler).Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, &k)
+		if f := AsFailure(err); f.Code != ExitUnavailable || !strings.Contains(f.Detail,
+			"no Annals server") {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+func TestARequestSaysWhoAsksAndNeverLeavesItsPath(t *testing.T) {
+	t.Parallel()
+	var asked *http.Request
+	api := connected(t, func(_ http.ResponseWriter, r *http.Request) { asked = r })
+	if _, err := api.Do(t.Context(),
+		client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge", "a/../b?c#d"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := asked.URL.EscapedPath(), "/v1/knowledge/a%2F..%2Fb%3Fc%23d"; got != want {
+		t.Errorf("asked for %s, want %s", got, want)
+	}
+	if asked.Header.Get("Annals-Actor") != "agent:x" || asked.Header.Get("Annals-On-Behalf-Of") != "user:1" {
+		t.Errorf("asked as %v", asked.Header)
+	}
+}
+
+func TestNobodyThereAndNobodyAnsweringAreBothUnavailable(t *testing.T) {
+	t.Parallel()
+	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "http://" + silent.Addr().String()
+	ask := func() *Failure {
+		api, err := Remote{Server: address, Timeout: 100 * time.Millisecond}.Connect()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
+		return AsFailure(err)
+	}
+	if f := ask(); f.Code != ExitUnavailable || !strings.Contains(f.Detail, "within 100ms") {
+		t.Errorf("a silent server: %+v", f)
+	}
+	if err := silent.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if f := ask(); f.Code != ExitUnavailable || !strings.Contains(f.Detail, "no server answers") {
+		t.Errorf("no server: %+v", f)
+	}
+}
