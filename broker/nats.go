@@ -23,7 +23,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 )
 
 // NATSOptions say where the log is forwarded to. URL is required.
@@ -53,7 +53,7 @@ func (o NATSOptions) Validate() error {
 // NATS publishes every event to JetStream. It is safe for concurrent use. The caller closes it,
 // after the router that it follows the log with.
 type NATS struct {
-	log       *events.Log
+	log       *follow.Log
 	options   NATSOptions
 	conn      *nats.Conn
 	stream    nats.JetStreamContext
@@ -62,7 +62,7 @@ type NATS struct {
 
 // OpenNATS prepares to publish. A server that cannot be reached is tried again for as long as it takes;
 // the error says that the options cannot be right.
-func OpenNATS(l *events.Log, o NATSOptions) (*NATS, error) {
+func OpenNATS(l *follow.Log, o NATSOptions) (*NATS, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (n *NATS) Name() string { return "nats:" + n.options.Prefix }
 
 // Follow lets it follow the log as a handler of the router.
 func (n *NATS) Follow(router *message.Router) {
-	events.AddPreparer(router, n.log, n.Name(), n.publish)
+	follow.AddPreparer(router, n.log, n.Name(), n.publish)
 }
 
 // Close ends the connection.
@@ -108,7 +108,7 @@ func (n *NATS) Close() error { return n.publisher.Close() }
 // publish sends a page, one event after the other, each once the one before is stored. What it returns
 // only moves the checkpoint: a page that broke off comes again from its beginning, and JetStream
 // recognises what it has by its id.
-func (n *NATS) publish(ctx context.Context, page events.Page) (events.Change, error) {
+func (n *NATS) publish(ctx context.Context, page follow.Page) (follow.Change, error) {
 	if !n.conn.IsConnected() {
 		return nil, fmt.Errorf("%w: NATS does not answer at %s", domain.ErrUnavailable, n.where())
 	}

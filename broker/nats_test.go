@@ -18,6 +18,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections"
 )
 
@@ -105,7 +106,7 @@ func (j *jetstream) stored(name string, wanted uint64) (ids, subjects []string, 
 // node is a server of Annals, as far as this is concerned.
 type node struct {
 	t    *testing.T
-	log  *events.Log
+	log  *follow.Log
 	nats *broker.NATS
 	stop func()
 }
@@ -116,13 +117,13 @@ func newNode(t *testing.T, db *database.DB, options broker.NATSOptions) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := events.NewLog(db, base, events.Options{Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
+	l := follow.NewLog(db, base, events.Options{Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
 	options.Logger = databasetest.Log(t)
 	n, err := broker.OpenNATS(l, options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	router, err := events.NewRouter(databasetest.Log(t))
+	router, err := follow.NewRouter(databasetest.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
@@ -30,13 +31,13 @@ func serve() (url string, stop func()) {
 	check(db.Migrate(ctx))
 	base, err := projections.Open(ctx, db, projections.Settings{})
 	check(err)
-	book := events.NewLog(db, base, events.Options{})
+	book := follow.NewLog(db, base, events.Options{})
 	past, err := projections.OpenPast(ctx, base, book)
 	check(err)
 	surface := viking.New(viking.Config{Writer: book, Sessions: sessions.Sessions{Log: book}})
 	paths, public := viking.Paths()
 	server := httptest.NewServer(annalshttp.New(annalshttp.Config{
-		Writer: book, Historian: book, Reporter: browse.Reports{Browser: base.Browser, Log: book},
+		Writer: book, Historian: book, Reporter: browse.Reports{Browser: base.Browser, Log: book.Log},
 		Reader: projections.Reader{Knowledge: base, Past: past, Log: book},
 		Mounts: []annalshttp.Mount{{
 			Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse,

@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/sessions"
@@ -22,7 +23,7 @@ import (
 type world struct {
 	t   *testing.T
 	url string
-	log *events.Log
+	log *follow.Log
 	api *client.Client
 }
 

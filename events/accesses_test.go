@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/logtest"
 )
 
 func access(at time.Time, items ...string) domain.Access {
@@ -79,7 +80,7 @@ func TestAccessesAreKeptForSoLong(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l := newLog(t, db, events.Options{})
-		remember(t, l, "acme", 1, 1)
+		logtest.Remember(t, l, "acme", 1, 1)
 		now := time.Now()
 		writer := events.NewAccesses(l, events.AccessOptions{Logger: databasetest.Log(t)})
 		for i := range 1200 {

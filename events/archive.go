@@ -136,6 +136,6 @@ func (a archive) each(scan func(*sql.Rows) error, query string, args ...any) {
 // note keeps what a look-up cannot report itself; it refuses the command.
 func (a archive) note(err error) {
 	if err != nil && a.streams.failed == nil {
-		a.streams.failed = fmt.Errorf("look up: %w", unavailable(err))
+		a.streams.failed = fmt.Errorf("look up: %w", Unavailable(err))
 	}
 }

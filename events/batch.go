@@ -198,7 +198,7 @@ func (b *batch) record(c *command, records []Record) (domain.Receipt, error) {
 	for i := range records {
 		r := &records[i]
 		b.stamp(r, c, i == 0)
-		event, err := r.event()
+		event, err := r.Event()
 		if err == nil {
 			err = b.stage.Apply(event)
 		}

@@ -6,8 +6,8 @@
 //
 // A command comes in through [Log.Submit] and waits in its tenant's queue. One committer takes what is
 // waiting, decides it in order in memory and writes it in one transaction; see [Log] for what that promises.
-// Everything else reads: [Log.Read] and [Log.All] for the log, [Log.Stream] for one thing, and a [Subscriber]
-// to follow the log.
+// Everything else reads: [Log.Read] and [Log.All] for the log, and [Log.Stream] for one thing. Package follow
+// lets projections follow the log.
 //
 // A fact is written down as two JSON objects: data, the plain fields, lies in the event for ever; text, what
 // people wrote, lies beside it and can be destroyed. Package codec turns facts into these and back; [Record]

@@ -114,7 +114,7 @@ const erasuresQuery = `
 func Erasures(ctx context.Context, db bun.IDB, tenant string) (mark int64, err error) {
 	err = database.ForEach(ctx, db, func(rows *sql.Rows) error { return rows.Scan(&mark) }, erasuresQuery, tenant)
 	if err != nil {
-		return 0, fmt.Errorf("read erasures: %w", unavailable(err))
+		return 0, fmt.Errorf("read erasures: %w", Unavailable(err))
 	}
 	return mark, nil
 }
@@ -122,13 +122,14 @@ func Erasures(ctx context.Context, db bun.IDB, tenant string) (mark int64, err e
 // ShareTexts keeps a tenant's texts from being erased until the transaction has ended, and tells how far
 // erasures have come.
 func ShareTexts(ctx context.Context, tx bun.IDB, tenant string) (mark int64, err error) {
-	if err := shareTexts(tx, tenant, &mark).Run(ctx, tx); err != nil {
-		return 0, fmt.Errorf("keep texts: %w", unavailable(err))
+	if err := SharedTexts(tx, tenant, &mark).Run(ctx, tx); err != nil {
+		return 0, fmt.Errorf("keep texts: %w", Unavailable(err))
 	}
 	return mark, nil
 }
 
-func shareTexts(tx bun.IDB, tenant string, mark *int64) database.Batch {
+// SharedTexts is the batch of [ShareTexts], to be sent with other queries; it sets mark.
+func SharedTexts(tx bun.IDB, tenant string, mark *int64) database.Batch {
 	readings := make(database.Batch, 0, 2)
 	if tx.Dialect().Name() == dialect.PG {
 		readings = append(readings, database.Query{SQL: textLock("pg_advisory_xact_lock_shared", tenant), Each: ignore})

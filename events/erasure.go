@@ -33,7 +33,7 @@ func (l *Log) ErasuresUnderWay(ctx context.Context) ([]Order, error) {
 		WHERE stream >= 'erasure:' AND stream < 'erasure;' AND state ->> 'ended_at' IS NULL
 		ORDER BY stream, tenant`)
 	if err != nil {
-		return nil, fmt.Errorf("find erasures under way: %w", unavailable(err))
+		return nil, fmt.Errorf("find erasures under way: %w", Unavailable(err))
 	}
 	return orders, nil
 }
@@ -57,7 +57,7 @@ func (l *Log) countCaused(
 		FROM events
 		WHERE tenant = ? AND position > ? AND correlation_id = ? AND name IN (?)`, tenant, since, order, bun.List(names))
 	if err != nil {
-		return 0, fmt.Errorf("count what an order caused: %w", unavailable(err))
+		return 0, fmt.Errorf("count what an order caused: %w", Unavailable(err))
 	}
 	return n, nil
 }
@@ -70,7 +70,7 @@ func (l *Log) ErasedBy(ctx context.Context, tenant, stream, event string) (erase
 		WHERE tenant = ? AND stream = ? AND name IN (?) AND (CAST(event_id AS text) = ? OR causation_id = ?)`,
 		tenant, stream, bun.List([]string{domain.SessionErased{}.Name(), domain.TextsErased{}.Name()}), event, event)
 	if err != nil {
-		return false, fmt.Errorf("look for an erasure: %w", unavailable(err))
+		return false, fmt.Errorf("look for an erasure: %w", Unavailable(err))
 	}
 	return erased, nil
 }
@@ -86,7 +86,7 @@ func (l *Log) OrderedBy(ctx context.Context, tenant, event string) (order Order,
 		ORDER BY position DESC
 		LIMIT 1`, tenant, domain.ErasureOrdered{}.Name(), event, event)
 	if err != nil {
-		return order, fmt.Errorf("look for an order: %w", unavailable(err))
+		return order, fmt.Errorf("look for an order: %w", Unavailable(err))
 	}
 	return order, nil
 }
@@ -146,7 +146,7 @@ func (l *Log) WithTexts(ctx context.Context, tenant string, streams []domain.Str
 		JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position
 		WHERE e.tenant = ? AND e.stream IN (?)`, tenant, bun.List(names))
 	if err != nil {
-		return nil, fmt.Errorf("find texts: %w", unavailable(err))
+		return nil, fmt.Errorf("find texts: %w", Unavailable(err))
 	}
 	return slices.DeleteFunc(slices.Clone(streams), func(s domain.Stream) bool { return !there[s.Name] }), nil
 }
@@ -166,7 +166,7 @@ func (l *Log) StreamsWithText(ctx context.Context, tenant string) ([]domain.Stre
 		WHERE t.tenant = ? AND NOT (e.stream >= 'knowledge:' AND e.stream < 'knowledge;')
 		ORDER BY e.stream`, tenant)
 	if err != nil {
-		return nil, fmt.Errorf("find texts: %w", unavailable(err))
+		return nil, fmt.Errorf("find texts: %w", Unavailable(err))
 	}
 	streams := make([]domain.Stream, len(names))
 	for i, name := range names {

@@ -38,8 +38,8 @@ func (e holeError) Error() string {
 	return fmt.Sprintf("the log of tenant %s has no position %d: it is damaged, restore a backup", e.tenant, e.missing)
 }
 
-// unavailable marks an error of the database that may pass as such.
-func unavailable(err error) error {
+// Unavailable marks an error of the database that may pass as such, for callers.
+func Unavailable(err error) error {
 	if isPassing(err) {
 		return passing(err)
 	}

@@ -23,7 +23,7 @@ func (l *Log) Facts(ctx context.Context, tenant string, positions []int64) (map[
 func (at Snapshot) Facts(ctx context.Context, tenant string, positions []int64) (map[int64]domain.Fact, error) {
 	positions = slices.Compact(slices.Sorted(slices.Values(positions)))
 	facts := make(map[int64]domain.Fact, len(positions))
-	for batch := range slices.Chunk(positions, pageSize) {
+	for batch := range slices.Chunk(positions, PageSize) {
 		var found []RecordedFact
 		err := database.ForEach(ctx, at.db, func(rows *sql.Rows) error {
 			var f RecordedFact
@@ -39,7 +39,7 @@ func (at Snapshot) Facts(ctx context.Context, tenant string, positions []int64) 
 			err = decodeFacts(facts, found)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read facts: %w", unavailable(err))
+			return nil, fmt.Errorf("read facts: %w", Unavailable(err))
 		}
 		if err := complete(facts, tenant, batch); err != nil {
 			return nil, err
@@ -96,7 +96,7 @@ func complete(facts map[int64]domain.Fact, tenant string, positions []int64) err
 // Beginnings are the positions at which streams of a tenant began; those that never did are left out.
 func (l *Log) Beginnings(ctx context.Context, tenant string, streams []string) (map[string]int64, error) {
 	found := make(map[string]int64, len(streams))
-	for batch := range slices.Chunk(streams, pageSize) {
+	for batch := range slices.Chunk(streams, PageSize) {
 		err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 			var stream string
 			var position int64
@@ -109,7 +109,7 @@ func (l *Log) Beginnings(ctx context.Context, tenant string, streams []string) (
 			WHERE tenant = ? AND stream IN (?) AND version = 1
 			ORDER BY stream`, tenant, bun.List(batch))
 		if err != nil {
-			return nil, fmt.Errorf("find where streams began: %w", unavailable(err))
+			return nil, fmt.Errorf("find where streams began: %w", Unavailable(err))
 		}
 	}
 	return found, nil
@@ -118,7 +118,7 @@ func (l *Log) Beginnings(ctx context.Context, tenant string, streams []string) (
 // NamesOf are the names of the facts that events of a tenant record, by the events' ids.
 func (l *Log) NamesOf(ctx context.Context, tenant string, ids []string) (map[string]string, error) {
 	found := make(map[string]string, len(ids))
-	for batch := range slices.Chunk(ids, pageSize) {
+	for batch := range slices.Chunk(ids, PageSize) {
 		err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 			var id, name string
 			err := rows.Scan(&id, &name)
@@ -130,7 +130,7 @@ func (l *Log) NamesOf(ctx context.Context, tenant string, ids []string) (map[str
 			WHERE tenant = ? AND event_id IN (?)
 			ORDER BY event_id`, tenant, bun.List(batch))
 		if err != nil {
-			return nil, fmt.Errorf("find events: %w", unavailable(err))
+			return nil, fmt.Errorf("find events: %w", Unavailable(err))
 		}
 	}
 	return found, nil

@@ -35,7 +35,7 @@ func (f Files) Keep(ctx context.Context, tenant string, file domain.File) error 
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("keep a file: %w", unavailable(err))
+		return fmt.Errorf("keep a file: %w", Unavailable(err))
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func (f Files) File(ctx context.Context, tenant, id string) (domain.File, error)
 		WHERE tenant = ? AND id = ?`, tenant, id)
 	switch {
 	case err != nil:
-		return file, fmt.Errorf("read a file: %w", unavailable(err))
+		return file, fmt.Errorf("read a file: %w", Unavailable(err))
 	case !found:
 		return file, domain.Refuse(domain.ErrNotFound, "no such file")
 	}
@@ -69,7 +69,7 @@ func (f Files) Drop(ctx context.Context, tenant, id string) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("drop a file: %w", unavailable(err))
+		return fmt.Errorf("drop a file: %w", Unavailable(err))
 	}
 	return nil
 }

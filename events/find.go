@@ -23,7 +23,7 @@ const scanLimit = 20_000
 // found few answers with those, and a next. Where all events are selected the error matches [ErrHole] if one
 // is missing.
 func (l *Log) Find(ctx context.Context, q domain.EventQuery) (events []domain.Event, next int64, err error) {
-	limit := min(cmp.Or(max(q.Limit, 0), 100), pageSize)
+	limit := min(cmp.Or(max(q.Limit, 0), 100), PageSize)
 	window, err := l.window(ctx, q)
 	if err != nil || window.empty() {
 		return nil, 0, err
@@ -48,7 +48,7 @@ func (l *Log) Find(ctx context.Context, q domain.EventQuery) (events []domain.Ev
 		ORDER BY `+order+`
 		LIMIT ?`, append(args, limit+1)...)
 	if err != nil {
-		return nil, 0, fmt.Errorf("find events: %w", unavailable(err))
+		return nil, 0, fmt.Errorf("find events: %w", Unavailable(err))
 	}
 	if choice.everything() {
 		if err := page.filledBy(events, q, limit+1); err != nil {
@@ -175,7 +175,7 @@ func (l *Log) recordedAt(ctx context.Context, tenant string, position int64) (ti
 	case errors.Is(err, sql.ErrNoRows):
 		return time.Time{}, holeError{tenant: tenant, missing: position}
 	case err != nil:
-		return time.Time{}, fmt.Errorf("look up position %d: %w", position, unavailable(database.Classify(ctx, err)))
+		return time.Time{}, fmt.Errorf("look up position %d: %w", position, Unavailable(database.Classify(ctx, err)))
 	}
 	return at.Time, nil
 }
@@ -204,7 +204,7 @@ func (l *Log) Causes(ctx context.Context, tenant string, ids []string) (map[stri
 			WHERE e.tenant = ? AND e.event_id IN (?)
 			ORDER BY e.position`, tenant, bun.List(fresh))
 		if err != nil {
-			return nil, fmt.Errorf("find causes: %w", unavailable(err))
+			return nil, fmt.Errorf("find causes: %w", Unavailable(err))
 		}
 		ids = nil
 		for _, event := range found {
@@ -275,7 +275,7 @@ func (l *Log) AsOf(
 		WHERE e.tenant = ? AND e.stream = ? AND e.position + 0 <= ?
 		ORDER BY e.version`, tenant, domain.KnowledgeStream(id), position)
 	if err != nil {
-		return nil, fmt.Errorf("read stream: %w", unavailable(err))
+		return nil, fmt.Errorf("read stream: %w", Unavailable(err))
 	}
 	for _, event := range events {
 		if err := k.Evolve(event.Fact, event.Metadata(), policy); err != nil {

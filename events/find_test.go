@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/logtest"
 )
 
 // history is a log with three items and votes on them: the event at position n was recorded n minutes
@@ -25,7 +26,7 @@ func history(t *testing.T, db *database.DB) (l *events.Log, start time.Time) {
 		return start.Add(time.Duration(minutes) * time.Minute)
 	}})
 	for i := range 3 {
-		remember(t, l, "acme", i, 1) // positions 1 to 3
+		logtest.Remember(t, l, "acme", i, 1) // positions 1 to 3
 	}
 	for i := range 6 { // positions 4 to 9, by mia, bo, and bo for mia
 		by := domain.Principal{
@@ -126,7 +127,7 @@ func TestAHoleIsNamedByEveryReader(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l, _ := history(t, db)
-		damage(t, db, `DELETE FROM events WHERE position = 5`) // version 2 of k-1
+		databasetest.Tamper(t, db, `DELETE FROM events WHERE position = 5`) // version 2 of k-1
 		_, read := l.Read(t.Context(), "acme", 2, 10)
 		_, stream := l.Stream(t.Context(), "acme", "knowledge:k-1")
 		_, at := l.At(t.Context(), "acme", "k-1", 3)

@@ -44,14 +44,9 @@ type Log struct {
 	committers sync.WaitGroup
 
 	appended   *notifier // tenants whose logs have grown
-	moved      *notifier // tenants with a checkpoint that has moved
 	polling    polling
-	lastErrors lastErrors
-	handlers   handlers
 	background background.Worker
 	keys       atomic.Int64 // commits that changed any
-
-	finishing sync.RWMutex // shared from a page's transaction until its change is done
 }
 
 // NewLog makes a log on a migrated database. inline is written with every append.
@@ -60,8 +55,7 @@ func NewLog(db *database.DB, inline Inline, options Options) *Log {
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	return &Log{
 		db: db, inline: inline, options: options, metrics: newMetrics(options.Registerer),
-		ctx: ctx, stop: stop, queues: map[string]*tenantQueue{}, appended: newNotifier(), moved: newNotifier(),
-		lastErrors: lastErrors{reasons: map[reading]error{}},
+		ctx: ctx, stop: stop, queues: map[string]*tenantQueue{}, appended: newNotifier(),
 	}
 }
 
@@ -101,6 +95,9 @@ func (l *Log) Changed() <-chan struct{} { return l.appended.next() }
 // KeyChanges counts the commits of this process that gave a key, or changed what one opens.
 func (l *Log) KeyChanges() int64 { return l.keys.Load() }
 
+// Options are those of the log, with the defaults filled in.
+func (l *Log) Options() Options { return l.options }
+
 // Background lets work of this process yield to its commands.
 func (l *Log) Background() *background.Worker { return &l.background }
 
@@ -119,7 +116,7 @@ type Options struct {
 	// Poll is how often those who follow the log look for what other processes appended; one
 	// second. What this process appends they hear of at once.
 	Poll time.Duration
-	// Lease is how long this process may be away before another one takes over its projections,
+	// Lease is of package follow: how long this process may be away before another one takes over its projections,
 	// and how long that takes if it was killed; ten seconds.
 	Lease time.Duration
 	// Policy is what the log computes confidence with when it replays a stream;

@@ -10,5 +10,5 @@ import (
 
 func TestLogKeepsItsPromises(t *testing.T) {
 	t.Parallel()
-	logtest.Run(t, func(*testing.T, *database.DB) events.Inline { return events.Replay{} })
+	logtest.Run(t, func(*testing.T, *database.DB) events.Inline { return logtest.Replay{} })
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/logtest"
 )
 
 func TestTheLogSaysWhatItDoesInNumbers(t *testing.T) {
@@ -18,7 +19,7 @@ func TestTheLogSaysWhatItDoesInNumbers(t *testing.T) {
 	}
 	registry := prometheus.NewRegistry()
 	l := newLog(t, db, events.Options{Registerer: registry})
-	remember(t, l, "acme", 0, 7)
+	logtest.Remember(t, l, "acme", 0, 7)
 	by := domain.OpenPrincipal()
 	for range 2 {
 		_, err := l.Submit(t.Context(), domain.Submission{By: by, Command: domain.Delete{Target: domain.Target{By: by, ID: "none"}}})

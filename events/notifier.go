@@ -6,18 +6,19 @@ import "sync"
 type notifier struct {
 	mu       sync.Mutex
 	changed  chan struct{}
-	watchers map[*watcher]struct{}
+	watchers map[*Watcher]struct{}
 }
 
-// watcher collects the tenants whose logs have grown since it last looked.
-type watcher struct {
-	only    string // the one tenant it is interested in; empty for all
-	tenants map[string]struct{}
-	wake    chan struct{} // holds one: there is something to collect
+// Watcher collects the tenants whose logs have grown since it last looked.
+type Watcher struct {
+	Wake     chan struct{} // holds one: there is something to collect
+	notifier *notifier
+	only     string // the one tenant it is interested in; empty for all
+	tenants  map[string]struct{}
 }
 
 func newNotifier() *notifier {
-	return &notifier{changed: make(chan struct{}), watchers: map[*watcher]struct{}{}}
+	return &notifier{changed: make(chan struct{}), watchers: map[*Watcher]struct{}{}}
 }
 
 func (n *notifier) next() <-chan struct{} {
@@ -38,29 +39,16 @@ func (n *notifier) notify(tenant string) {
 		}
 		w.tenants[tenant] = struct{}{}
 		select {
-		case w.wake <- struct{}{}:
+		case w.Wake <- struct{}{}:
 		default:
 		}
 	}
 }
 
-// watch begins to collect what becomes of one tenant's log, or of all; call leave when done.
-func (n *notifier) watch(only string) (w *watcher, leave func()) {
-	w = &watcher{only: only, tenants: map[string]struct{}{}, wake: make(chan struct{}, 1)}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.watchers[w] = struct{}{}
-	return w, func() {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		delete(n.watchers, w)
-	}
-}
-
-// collect returns the tenants of w and begins anew.
-func (n *notifier) collect(w *watcher) map[string]struct{} {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+// Collect returns the tenants and begins anew.
+func (w *Watcher) Collect() map[string]struct{} {
+	w.notifier.mu.Lock()
+	defer w.notifier.mu.Unlock()
 	tenants := w.tenants
 	w.tenants = map[string]struct{}{}
 	return tenants

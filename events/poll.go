@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -71,16 +70,16 @@ func (l *Log) poll(ctx context.Context) {
 	}
 }
 
-// everyTenant has those with events and those with a checkpoint: their log may have been restored to
+// EveryHead begins a query on heads (tenant, head), of all tenants: those with events and those with a checkpoint: their log may have been restored to
 // nothing.
-const everyTenant = tenantsQuery + `, chosen (tenant) AS (
+const EveryHead = tenantsQuery + `, chosen (tenant) AS (
 		SELECT tenant FROM tenants WHERE tenant IS NOT NULL
 		UNION
 		SELECT tenant FROM checkpoints
-	)` + theirHeads
+	)` + HeadsOfChosen
 
-// theirHeads are those of some tenants. A head is the id of the newest event, NULL without one.
-const theirHeads = `, heads (tenant, head) AS (
+// HeadsOfChosen goes on with heads (tenant, head) after WITH chosen (tenant). A head is the id of the newest event, NULL without one.
+const HeadsOfChosen = `, heads (tenant, head) AS (
 		SELECT
 			t.tenant,
 			(SELECT event_id FROM events WHERE tenant = t.tenant ORDER BY position DESC LIMIT 1)
@@ -96,36 +95,8 @@ func (l *Log) heads(ctx context.Context) (map[string]string, error) {
 		err := rows.Scan(&tenant, &head)
 		heads[tenant] = head.String
 		return err
-	}, everyTenant+` SELECT tenant, head FROM heads`)
+	}, EveryHead+` SELECT tenant, head FROM heads`)
 	return heads, err
-}
-
-// behind lists the tenants whose newest event is not the one at the projection's checkpoint: of these, or nil
-// for all.
-func (l *Log) behind(ctx context.Context, projection string, of map[string]struct{}) ([]string, error) {
-	heads, args := everyTenant, []any{}
-	if of != nil {
-		if len(of) == 0 {
-			return nil, nil
-		}
-		for tenant := range of {
-			args = append(args, tenant)
-		}
-		heads = `WITH chosen (tenant) AS (VALUES (?)` + strings.Repeat(`, (?)`, len(of)-1) + `)` + theirHeads
-	}
-	var tenants []string
-	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
-		var tenant string
-		err := rows.Scan(&tenant)
-		tenants = append(tenants, tenant)
-		return err
-	}, heads+`
-		SELECT h.tenant
-		FROM heads AS h
-		LEFT JOIN checkpoints AS c ON c.projection = ? AND c.tenant = h.tenant
-		WHERE h.head IS DISTINCT FROM c.event_id
-		ORDER BY h.tenant`, append(args, projection)...)
-	return tenants, err
 }
 
 // NotifyAll lets those who follow the log look whether their checkpoints are where the logs end, as they do
@@ -138,13 +109,30 @@ func (l *Log) NotifyAll(ctx context.Context) error {
 	return err
 }
 
+// Notify lets the followers of a tenant's log look whether it has grown.
+func (l *Log) Notify(tenant string) { l.appended.notify(tenant) }
+
 // Watch tells that a tenant's log may have grown: at once if this process appended, within
 // [Options.Poll] if another did. Take it before reading, and nothing is missed. Call leave when done.
 func (l *Log) Watch(tenant string) (grown <-chan struct{}, leave func()) {
-	w, forget := l.appended.watch(tenant)
+	w, leave := l.watch(tenant)
+	return w.Wake, leave
+}
+
+// WatchAll is [Log.Watch] of every tenant's log. The watcher says whose have grown.
+func (l *Log) WatchAll() (w *Watcher, leave func()) { return l.watch("") }
+
+func (l *Log) watch(tenant string) (w *Watcher, leave func()) {
+	n := l.appended
+	w = &Watcher{Wake: make(chan struct{}, 1), notifier: n, only: tenant, tenants: map[string]struct{}{}}
+	n.mu.Lock()
+	n.watchers[w] = struct{}{}
+	n.mu.Unlock()
 	l.polling.join(l)
-	return w.wake, func() {
-		forget()
+	return w, func() {
+		n.mu.Lock()
+		delete(n.watchers, w)
+		n.mu.Unlock()
 		l.polling.leave()
 	}
 }
@@ -185,7 +173,7 @@ func (l *Log) PositionOf(ctx context.Context, tenant, eventID string) (position 
 		WHERE tenant = ? AND event_id = ?`, tenant, eventID)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("look up an event: %w", unavailable(err))
+		return 0, fmt.Errorf("look up an event: %w", Unavailable(err))
 	case position == 0:
 		return 0, noSuchEvent()
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/annals-kb/annals/events/codec"
 )
 
-// pageSize is how many events are read at once by default.
-const pageSize = 500
+// PageSize is how many events are read at once by default.
+const PageSize = 500
 
 // Records reads up to limit records of a tenant after a position, oldest first and undecoded; 0 means
 // 500. The error matches [ErrHole] if one is missing. It does not verify them: see [Verify].
 func (l *Log) Records(ctx context.Context, tenant string, after int64, limit int) ([]Record, error) {
 	if limit <= 0 {
-		limit = pageSize
+		limit = PageSize
 	}
 	var records []Record
 	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
@@ -35,7 +35,7 @@ func (l *Log) Records(ctx context.Context, tenant string, after int64, limit int
 		ORDER BY e.position
 		LIMIT ?`, tenant, after, limit)
 	if err != nil {
-		return nil, fmt.Errorf("read log: %w", unavailable(err))
+		return nil, fmt.Errorf("read log: %w", Unavailable(err))
 	}
 	for i, record := range records {
 		if want := after + 1 + int64(i); record.Position != want {
@@ -53,11 +53,36 @@ func (l *Log) Read(ctx context.Context, tenant string, after int64, limit int) (
 	}
 	events := make([]domain.Event, len(records))
 	for i, record := range records {
-		if events[i], err = record.event(); err != nil {
+		if events[i], err = record.Event(); err != nil {
 			return nil, fmt.Errorf("read log: %w", err)
 		}
 	}
 	return events, nil
+}
+
+// Envelopes reads up to limit events of a tenant after a position, of each only what can be read whatever it says:
+// position, id, stream, name and hash. The error matches [ErrHole] if one is missing.
+func (l *Log) Envelopes(ctx context.Context, tenant string, after int64, limit int) (page []domain.Event, err error) {
+	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+		e := domain.Event{Tenant: tenant}
+		if err := rows.Scan(&e.Position, &e.EventID, &e.Stream, &e.Name, &e.Hash); err != nil {
+			return err
+		}
+		page = append(page, e)
+		if want := after + int64(len(page)); e.Position != want {
+			return holeError{tenant: tenant, missing: want}
+		}
+		return nil
+	}, `
+		SELECT position, event_id, stream, name, hash
+		FROM events
+		WHERE tenant = ? AND position > ?
+		ORDER BY position
+		LIMIT ?`, tenant, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read log: %w", Unavailable(err))
+	}
+	return page, nil
 }
 
 // All reads a tenant's log from after a position up to its head, page by page. It ends with the first
@@ -65,7 +90,7 @@ func (l *Log) Read(ctx context.Context, tenant string, after int64, limit int) (
 func (l *Log) All(ctx context.Context, tenant string, after int64) iter.Seq2[domain.Event, error] {
 	return func(yield func(domain.Event, error) bool) {
 		for {
-			page, err := l.Read(ctx, tenant, after, pageSize)
+			page, err := l.Read(ctx, tenant, after, PageSize)
 			if err != nil {
 				yield(domain.Event{}, err)
 				return
@@ -75,7 +100,7 @@ func (l *Log) All(ctx context.Context, tenant string, after int64) iter.Seq2[dom
 					return
 				}
 			}
-			if len(page) < pageSize {
+			if len(page) < PageSize {
 				return
 			}
 			after = page[len(page)-1].Position
@@ -88,7 +113,7 @@ func (l *Log) All(ctx context.Context, tenant string, after int64) iter.Seq2[dom
 func (l *Log) Head(ctx context.Context, tenant string) (position int64, eventID string, err error) {
 	var h head
 	if err := database.ForEach(ctx, l.db, h.scan, headQuery, tenant); err != nil {
-		return 0, "", fmt.Errorf("read head: %w", unavailable(err))
+		return 0, "", fmt.Errorf("read head: %w", Unavailable(err))
 	}
 	if h.position == 0 {
 		return 0, "", nil
@@ -107,7 +132,7 @@ func (l *Log) Tenants(ctx context.Context) ([]string, error) {
 		return err
 	}, tenantsQuery+` SELECT tenant FROM tenants WHERE tenant IS NOT NULL ORDER BY tenant`)
 	if err != nil {
-		return nil, fmt.Errorf("list tenants: %w", unavailable(err))
+		return nil, fmt.Errorf("list tenants: %w", Unavailable(err))
 	}
 	return tenants, nil
 }
@@ -124,6 +149,18 @@ const tenantsQuery = `
 // Stream reads every event of one stream, oldest first. The error matches [ErrHole] if one is missing.
 func (l *Log) Stream(ctx context.Context, tenant, stream string) ([]domain.Event, error) {
 	return l.stream(ctx, l.db, tenant, stream, math.MaxInt64)
+}
+
+// StreamPart reads up to limit events of a stream at positions from one to another.
+func (l *Log) StreamPart(
+	ctx context.Context, tenant, stream string, from, to int64, limit int,
+) ([]domain.Event, error) {
+	return queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream = ? AND e.position BETWEEN ? AND ?
+		ORDER BY e.version
+		LIMIT ?`, tenant, stream, from, to, limit)
 }
 
 // At is the state of an item after so many events of its stream, or after all if it has fewer. It is
@@ -151,7 +188,7 @@ func (l *Log) stream(
 		WHERE e.tenant = ? AND e.stream = ? AND e.version <= ?
 		ORDER BY e.version`, tenant, stream, until)
 	if err != nil {
-		return nil, fmt.Errorf("read stream: %w", unavailable(err))
+		return nil, fmt.Errorf("read stream: %w", Unavailable(err))
 	}
 	for i, event := range events {
 		if event.Version != int64(i)+1 {
@@ -205,7 +242,7 @@ func queryEvents(ctx context.Context, db database.Querier, query string, args ..
 		if err != nil {
 			return err
 		}
-		event, err := record.event()
+		event, err := record.Event()
 		if err != nil {
 			return err
 		}

@@ -114,8 +114,8 @@ func Verify(r Record) error {
 	return nil
 }
 
-// event decodes what was recorded: with the text, or with what stands for it.
-func (r *Record) event() (domain.Event, error) {
+// Event decodes what was recorded: with the text, or with what stands for it.
+func (r *Record) Event() (domain.Event, error) {
 	text := r.Text
 	if text == nil {
 		text = r.Redacted

@@ -85,7 +85,7 @@ func TestARecordVerifiesWithoutItsDestroyedText(t *testing.T) {
 	if err := Verify(r); err != nil {
 		t.Error(err)
 	}
-	event, err := r.event()
+	event, err := r.Event()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func (e *ScrubbingWriter) look(
 		ORDER BY t.position
 		LIMIT ?`, tenant, after, to, textsAtOnce)
 	if err != nil {
-		return 0, 0, fmt.Errorf("read texts: %w", unavailable(err))
+		return 0, 0, fmt.Errorf("read texts: %w", Unavailable(err))
 	}
 	return last, n, nil
 }

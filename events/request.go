@@ -72,7 +72,7 @@ func (l *Log) answerAgain(ctx context.Context, tenant string, r request) (domain
 		WHERE e.tenant = ? AND e.stream = ? AND (e.version <= ? OR e.name = ?)
 		ORDER BY e.version`, tenant, r.Stream, r.Version, domain.Erased{}.Name())
 	if err != nil {
-		return domain.Receipt{}, fmt.Errorf("answer again: %w", unavailable(err))
+		return domain.Receipt{}, fmt.Errorf("answer again: %w", Unavailable(err))
 	}
 	receipt := domain.Receipt{Position: r.Position, Outcome: r.Outcome, Replayed: true}
 	k := &domain.Knowledge{ID: id}
@@ -108,7 +108,7 @@ func (l *Log) answerStreamAgain(ctx context.Context, tenant string, r request) (
 			err = receipt.Stream.Evolve(event.Fact, event.Metadata())
 		}
 		if err != nil {
-			return domain.Receipt{}, fmt.Errorf("answer again: %w", unavailable(err))
+			return domain.Receipt{}, fmt.Errorf("answer again: %w", Unavailable(err))
 		}
 		if !follows(before, event.EventID) {
 			first = event.Version
@@ -128,7 +128,7 @@ func (l *Log) answerStreamAgain(ctx context.Context, tenant string, r request) (
 		WHERE e.tenant = ? AND e.stream = ? AND e.version BETWEEN ? AND ?
 		ORDER BY e.version`, tenant, r.Stream, first, r.Version)
 	if err != nil {
-		return domain.Receipt{}, fmt.Errorf("answer again: %w", unavailable(err))
+		return domain.Receipt{}, fmt.Errorf("answer again: %w", Unavailable(err))
 	}
 	for _, event := range receipt.Events {
 		if event.TextErased {

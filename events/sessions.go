@@ -38,7 +38,7 @@ func (l *Log) Messages(ctx context.Context, tenant, stream string, before int64,
 		ORDER BY e.version DESC
 		LIMIT ?`, append(args, limit)...)
 	if err != nil {
-		return nil, fmt.Errorf("read messages: %w", unavailable(err))
+		return nil, fmt.Errorf("read messages: %w", Unavailable(err))
 	}
 	slices.Reverse(said)
 	return said, nil
@@ -57,9 +57,9 @@ func (l *Log) ContextsThatHelped(
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND e.name = ? AND e.version > ? AND e.version < ?
 		ORDER BY e.version
-		LIMIT ?`, commit.Tenant, commit.Stream, domain.ContextUsed{}.Name(), before.Version, commit.Version, pageSize)
+		LIMIT ?`, commit.Tenant, commit.Stream, domain.ContextUsed{}.Name(), before.Version, commit.Version, PageSize)
 	if err != nil {
-		return nil, fmt.Errorf("read what was used: %w", unavailable(err))
+		return nil, fmt.Errorf("read what was used: %w", Unavailable(err))
 	}
 	var helped []domain.Help
 	known := map[string]bool{}
@@ -110,7 +110,7 @@ func (l *Log) ExtractionResultsOf(ctx context.Context, tenant string, commits []
 		FROM events AS c
 		WHERE c.tenant = ? AND c.position IN (?)`, tenant, bun.List(commits))
 	if err != nil {
-		return nil, fmt.Errorf("find settlements: %w", unavailable(err))
+		return nil, fmt.Errorf("find settlements: %w", Unavailable(err))
 	}
 	delete(of, 0)
 	if len(of) == 0 {
@@ -121,7 +121,7 @@ func (l *Log) ExtractionResultsOf(ctx context.Context, tenant string, commits []
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.position IN (?)`, tenant, bun.List(slices.Collect(maps.Keys(of))))
 	if err != nil {
-		return nil, fmt.Errorf("read settlements: %w", unavailable(err))
+		return nil, fmt.Errorf("read settlements: %w", Unavailable(err))
 	}
 	for _, event := range found {
 		settled[of[event.Position]] = event
@@ -136,9 +136,9 @@ func (l *Log) ExtractionFailures(ctx context.Context, tenant string, since time.
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.name = 'session.extraction_failed' AND e.recorded_at >= ?
 		ORDER BY e.position DESC
-		LIMIT ?`, tenant, database.At(since), pageSize)
+		LIMIT ?`, tenant, database.At(since), PageSize)
 	if err != nil {
-		return nil, fmt.Errorf("read failures: %w", unavailable(err))
+		return nil, fmt.Errorf("read failures: %w", Unavailable(err))
 	}
 	return found, nil
 }
@@ -152,7 +152,7 @@ func (l *Log) ExtractionResults(ctx context.Context, tenant, stream string, limi
 		ORDER BY e.version DESC
 		LIMIT ?`, tenant, stream, limit)
 	if err != nil {
-		return nil, fmt.Errorf("read archives: %w", unavailable(err))
+		return nil, fmt.Errorf("read archives: %w", Unavailable(err))
 	}
 	return found, nil
 }
@@ -173,7 +173,7 @@ func (l *Log) Commit(ctx context.Context, tenant, stream string, archive int) (d
 // one is the event of an archive, if there is one.
 func one(found []domain.Event, err error) (domain.Event, bool, error) {
 	if err != nil {
-		return domain.Event{}, false, fmt.Errorf("read archive: %w", unavailable(err))
+		return domain.Event{}, false, fmt.Errorf("read archive: %w", Unavailable(err))
 	}
 	if len(found) == 0 {
 		return domain.Event{}, false, nil
@@ -198,7 +198,7 @@ func (l *Log) Commits(ctx context.Context, tenant, stream string, before int64, 
 		ORDER BY e.position DESC
 		LIMIT ?`, append(args, limit)...)
 	if err != nil {
-		return nil, fmt.Errorf("read commits: %w", unavailable(err))
+		return nil, fmt.Errorf("read commits: %w", Unavailable(err))
 	}
 	return found, nil
 }
@@ -213,7 +213,7 @@ func (l *Log) Event(ctx context.Context, tenant, id string) (domain.Event, bool,
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.event_id = ?`, tenant, id)
 	if err != nil {
-		return domain.Event{}, false, fmt.Errorf("find event: %w", unavailable(err))
+		return domain.Event{}, false, fmt.Errorf("find event: %w", Unavailable(err))
 	}
 	if len(found) == 0 {
 		return domain.Event{}, false, nil

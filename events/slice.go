@@ -39,7 +39,7 @@ func (at Snapshot) NextSlice(ctx context.Context, tenant, kind, after string, si
 			LIMIT ?
 		) AS next`, tenant, s.After, successor(kind), size)
 	if err != nil {
-		return s, false, fmt.Errorf("slice log: %w", unavailable(err))
+		return s, false, fmt.Errorf("slice log: %w", Unavailable(err))
 	}
 	return s, s.Streams > 0, nil
 }
@@ -51,7 +51,7 @@ func (l *Log) Count(ctx context.Context, tenant, kind string) (n int64, err erro
 		FROM events
 		WHERE tenant = ? AND stream > ? AND stream < ?`, tenant, kind, successor(kind))
 	if err != nil {
-		return 0, fmt.Errorf("count events: %w", unavailable(err))
+		return 0, fmt.Errorf("count events: %w", Unavailable(err))
 	}
 	return n, nil
 }
@@ -77,7 +77,7 @@ func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[d
 			if err != nil {
 				return err
 			}
-			event, err := r.event()
+			event, err := r.Event()
 			if err != nil {
 				return err
 			}
@@ -94,7 +94,7 @@ func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[d
 			WHERE e.tenant = ? AND e.stream > ? AND e.stream <= ? AND e.position <= ?
 			ORDER BY e.stream, e.version`, s.Tenant, s.After, s.Through, upTo)
 		if err != nil {
-			yield(domain.Event{}, fmt.Errorf("read slice: %w", unavailable(err)))
+			yield(domain.Event{}, fmt.Errorf("read slice: %w", Unavailable(err)))
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (at Snapshot) Ahead(ctx context.Context, projection string) ([]Ahead, error
 		WHERE h.head > coalesce(c.position, 0)
 		ORDER BY h.tenant`, projection)
 	if err != nil {
-		return nil, fmt.Errorf("find what %s has not read: %w", projection, unavailable(err))
+		return nil, fmt.Errorf("find what %s has not read: %w", projection, Unavailable(err))
 	}
 	return list, nil
 }

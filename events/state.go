@@ -30,7 +30,7 @@ func readState(
 	s.ctx, s.tx = ctx, db
 	found := s.Stream(stream)
 	if s.failed != nil {
-		return found, fmt.Errorf("read state: %w", unavailable(s.failed))
+		return found, fmt.Errorf("read state: %w", Unavailable(s.failed))
 	}
 	return found, nil
 }
@@ -82,7 +82,7 @@ func (l *Log) EachState(
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("find streams: %w", unavailable(err))
+		return fmt.Errorf("find streams: %w", Unavailable(err))
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (l *Log) States(ctx context.Context, tenant, kind, after string, limit int)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list states: %w", unavailable(err))
+		return nil, fmt.Errorf("list states: %w", Unavailable(err))
 	}
 	list := make([]domain.Stream, len(s.names))
 	for i, name := range s.names {
@@ -135,7 +135,7 @@ func plainEvents(
 			if err != nil {
 				return err
 			}
-			event, err := r.event()
+			event, err := r.Event()
 			if err != nil {
 				return err
 			}
@@ -175,7 +175,7 @@ func (at Snapshot) CheckStates(ctx context.Context, tenant string) (wrong []stri
 		return err
 	}, "SELECT stream, version, position, form, state FROM streams WHERE tenant = ?", tenant)
 	if err != nil {
-		return nil, fmt.Errorf("check states: %w", unavailable(err))
+		return nil, fmt.Errorf("check states: %w", Unavailable(err))
 	}
 	var names []string
 	err = database.ForEach(ctx, at.db, func(found *sql.Rows) error {
@@ -189,12 +189,12 @@ func (at Snapshot) CheckStates(ctx context.Context, tenant string) (wrong []stri
 		WHERE tenant = ? AND version = 1 AND NOT (stream > ? AND stream < 'knowledge;')`,
 		tenant, domain.KnowledgeStream(""))
 	if err != nil {
-		return nil, fmt.Errorf("check states: %w", unavailable(err))
+		return nil, fmt.Errorf("check states: %w", Unavailable(err))
 	}
 	for _, name := range names {
 		stream, err := foldStream(ctx, at.db, tenant, name, 0)
 		if err != nil {
-			return nil, unavailable(err)
+			return nil, Unavailable(err)
 		}
 		row, found := rows[name]
 		delete(rows, name)

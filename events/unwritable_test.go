@@ -14,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/logtest"
 )
 
 // limitedChild tells a process of these tests in which file it is to write more than it may.
@@ -101,7 +102,7 @@ func submitter(t *testing.T, db *database.DB) (submit func() error) {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	log := events.NewLog(db, events.Replay{}, events.Options{Logger: databasetest.Log(t)})
+	log := events.NewLog(db, logtest.Replay{}, events.Options{Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/extraction"
 	"github.com/annals-kb/annals/projections/browse"
 )
@@ -47,7 +48,7 @@ func newBrowsing(t *testing.T, db *database.DB, answers ...func(http.ResponseWri
 func (b *browsing) begin(model extraction.Summarizer) {
 	b.directories = extraction.NewDirectories(extraction.DirectoryOptions{
 		Shelves: b.shelves, Browser: b.base, Summarizer: interrupted{model, b.summarizing},
-		Clean:          events.NewScrubbingWriter(b.log, true).Clean,
+		Clean:          events.NewScrubbingWriter(b.log.Log, true).Clean,
 		RunExclusively: b.alone, Attempts: 3, Logger: databasetest.Log(b.t),
 		Now: func() time.Time { return time.Now().Add(b.later) },
 	})
@@ -80,7 +81,7 @@ func (b *browsing) follows(later time.Duration) error {
 		b.t.Fatal(err)
 	}
 	if len(page) > 0 {
-		change, err := b.summaries.Prepare(b.t.Context(), events.Page{Tenant: b.by.Tenant, Events: page})
+		change, err := b.summaries.Prepare(b.t.Context(), follow.Page{Tenant: b.by.Tenant, Events: page})
 		if err != nil {
 			b.t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 )
 
 // SessionLog reads what was said.
@@ -24,7 +24,7 @@ type SessionLog interface {
 
 // Options are what a [Worker] is made of.
 type Options struct {
-	Log       *events.Log
+	Log       *follow.Log
 	Writer    Writer
 	Reader    Reader
 	Archivist SessionLog
@@ -64,7 +64,7 @@ func NewWorker(options Options) *Worker {
 
 // Follow lets the worker follow every tenant's log.
 func (w *Worker) Follow(router *message.Router) {
-	events.AddPreparer(router, w.Log, domain.Extraction, w.Prepare)
+	follow.AddPreparer(router, w.Log, domain.Extraction, w.Prepare)
 }
 
 // noWork is left to write: what follows from a page is submitted to the log.
@@ -75,7 +75,7 @@ func (noWork) Done()                                {}
 
 // Prepare extracts what a page of the log commits, one archive after the other. An error leaves the page to
 // be tried again; what was done of it stays done.
-func (w *Worker) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
+func (w *Worker) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
 	for _, event := range page.Events {
 		commit, is, err := w.commitOf(ctx, event)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/extraction"
 )
 
@@ -162,7 +163,7 @@ func learnAsChild(t *testing.T, url string) {
 	} // who was killed is not waited for
 	w := newWorldWith(t, databasetest.Open(t, url), extraction.BuiltIn{}, options)
 	w.worker.Writer = loud{Writer: w.log, step: func() { say("step") }}
-	router, err := events.NewRouter(databasetest.Log(t))
+	router, err := follow.NewRouter(databasetest.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/text"
 )
 
 // SummaryOptions are what [Summaries] are made of.
 type SummaryOptions struct {
-	Log    *events.Log
+	Log    *follow.Log
 	Writer Writer
 	Reader interface {
 		Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
@@ -51,12 +51,12 @@ func NewSummaries(options SummaryOptions) *Summaries {
 
 // Follow lets summaries follow every tenant's log, from its beginning.
 func (s *Summaries) Follow(router *message.Router) {
-	events.AddPreparer(router, s.Log, domain.Summaries, s.Prepare)
+	follow.AddPreparer(router, s.Log, domain.Summaries, s.Prepare)
 }
 
 // Prepare summarises what a page of the log states of items, as they are by now. An error leaves the page to be tried
 // again; what was done of it stays done.
-func (s *Summaries) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
+func (s *Summaries) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
 	newest := map[string]string{} // event ids
 	for _, event := range page.Events {
 		if id, is := domain.ItemOf(event.Stream); is && mayNeedSummary(event.Fact) {
@@ -201,17 +201,17 @@ type changedDirectories struct {
 	at      time.Time
 }
 
-// Write implements [events.Change].
+// Write implements [follow.Change].
 func (t changedDirectories) Write(ctx context.Context, tx bun.IDB) error {
 	return t.shelves.Mark(ctx, tx, t.tenant, t.uris, t.at)
 }
 
-// Done implements [events.Change].
+// Done implements [follow.Change].
 func (changedDirectories) Done() {}
 
 // changes are the directories in which a page of the log states that something changed. Those that something has left
 // know it already.
-func (s *Summaries) changes(ctx context.Context, page events.Page) (events.Change, error) {
+func (s *Summaries) changes(ctx context.Context, page follow.Page) (follow.Change, error) {
 	if s.Directories == nil {
 		return noWork{}, nil
 	}

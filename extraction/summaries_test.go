@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/extraction"
 )
 
@@ -55,7 +56,7 @@ func (i interrupted) Summarize(ctx context.Context, task, content string) (domai
 func (s *summarizing) restart(model extraction.Summarizer) {
 	s.position = 0
 	s.summaries = extraction.NewSummaries(extraction.SummaryOptions{
-		Log: s.log, Writer: events.NewScrubbingWriter(s.log, true), Reader: s.base, Summarizer: interrupted{model, s}, Attempts: 3, Logger: databasetest.Log(s.t),
+		Log: s.log, Writer: events.NewScrubbingWriter(s.log.Log, true), Reader: s.base, Summarizer: interrupted{model, s}, Attempts: 3, Logger: databasetest.Log(s.t),
 	})
 }
 
@@ -66,7 +67,7 @@ func (s *summarizing) take() error {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if _, err := s.summaries.Prepare(s.t.Context(), events.Page{Tenant: s.by.Tenant, Events: page}); err != nil {
+	if _, err := s.summaries.Prepare(s.t.Context(), follow.Page{Tenant: s.by.Tenant, Events: page}); err != nil {
 		return err
 	}
 	s.position += int64(len(page))
@@ -262,7 +263,7 @@ func TestSummariesFollowTheLog(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		s := newSummarizing(t, db, completion(about))
-		router, err := events.NewRouter(databasetest.Log(t))
+		router, err := follow.NewRouter(databasetest.Log(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/extraction"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/sessions"
@@ -25,7 +26,7 @@ const mia domain.Entity = "user:mia"
 // world is a log whose sessions are extracted page by page, as a handler would.
 type world struct {
 	t      *testing.T
-	log    *events.Log
+	log    *follow.Log
 	base   *projections.Knowledge
 	by     domain.Principal
 	read   int64
@@ -72,7 +73,7 @@ func newWorldWith(t *testing.T, db *database.DB, extractor extraction.Extractor,
 		t.Fatal(err)
 	}
 	options.Logger = databasetest.Log(t)
-	log := events.NewLog(db, base, options)
+	log := follow.NewLog(db, base, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -123,7 +124,7 @@ func (w *world) follow() error {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.worker.Prepare(w.t.Context(), events.Page{Tenant: w.by.Tenant, Events: page}); err != nil {
+	if _, err := w.worker.Prepare(w.t.Context(), follow.Page{Tenant: w.by.Tenant, Events: page}); err != nil {
 		return err
 	}
 	w.read += int64(len(page))

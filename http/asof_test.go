@@ -12,13 +12,13 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 )
 
 // followPast lets the projection of the past follow the log until the test ends.
 func (w *world) followPast() {
 	w.t.Helper()
-	router, err := events.NewRouter(databasetest.Log(w.t))
+	router, err := follow.NewRouter(databasetest.Log(w.t))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
 )
@@ -35,7 +36,7 @@ func eachFollowed(t *testing.T, test func(t *testing.T, w *followed)) {
 		w := &followed{}
 		w.world = newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			w.base = cfg.Reader.(projections.Reader).Knowledge
-			cfg.Background = projections.Background{Log: cfg.Writer.(*events.Log)}
+			cfg.Background = projections.Background{Log: cfg.Writer.(*follow.Log)}
 		})
 		test(t, w)
 	})
@@ -44,12 +45,12 @@ func eachFollowed(t *testing.T, test func(t *testing.T, w *followed)) {
 // follow starts the projections; they end with the test.
 func (w *followed) follow() {
 	w.t.Helper()
-	router, err := events.NewRouter(databasetest.Log(w.t))
+	router, err := follow.NewRouter(databasetest.Log(w.t))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.base.Meaning().Follow(router, w.log)
-	events.AddHandler(router, w.log, "picky", func(_ context.Context, _ bun.IDB, page events.Page) error {
+	follow.AddHandler(router, w.log, "picky", func(_ context.Context, _ bun.IDB, page follow.Page) error {
 		for _, event := range page.Events {
 			if event.Stream == "knowledge:bad" && !w.mended.Load() {
 				return errors.New("cannot take this in")

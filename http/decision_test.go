@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/sessions"
@@ -92,16 +93,16 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 		heard := &statements{}
 		db.AddQueryHook(heard)
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			log := cfg.Writer.(*events.Log)
-			cfg.Keys, cfg.RootKey = sessions.NewKeys(db, log), rootKey
+			log := cfg.Writer.(*follow.Log)
+			cfg.Keys, cfg.RootKey = sessions.NewKeys(db, log.Log), rootKey
 			rebuilds(t, cfg)
 			key, err := proof.NewKey(t.TempDir(), "annals.example")
 			if err != nil {
 				t.Fatal(err)
 			}
 			cfg.Prover = proof.NewProver(db, log, key, proof.Options{Logger: databasetest.Log(t)})
-			cfg.Eraser = projections.NewEraser(cfg.Reader.(projections.Reader).Knowledge, log, databasetest.Log(t))
-			writer := events.NewScrubbingWriter(log, true)
+			cfg.Eraser = projections.NewEraser(cfg.Reader.(projections.Reader).Knowledge, log.Log, databasetest.Log(t))
+			writer := events.NewScrubbingWriter(log.Log, true)
 			cfg.Writer, cfg.Scrubbing, cfg.Recorded = writer, writer, writer
 			cfg.Background = projections.Background{Log: log, Past: cfg.Reader.(projections.Reader).Past}
 			cfg.Walls = func(context.Context) ([]domain.Wall, error) { return nil, nil }

@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections/sessions"
 )
@@ -147,7 +148,7 @@ func TestALimitIsAKeysOwn(t *testing.T) {
 		now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) {
 			c.Rate, c.Now = 2, func() time.Time { return now } // four at once
-			c.Keys, c.RootKey = sessions.NewKeys(db, c.Writer.(*events.Log)), rootKey
+			c.Keys, c.RootKey = sessions.NewKeys(db, c.Writer.(*follow.Log).Log), rootKey
 		})
 		mia, another := bearer(w.given(rootKey, object{"subject": "user:mia"})), bearer(w.given(rootKey, object{"subject": "user:mia"}))
 		bob := bearer(w.given(rootKey, object{"subject": "user:bob"}))

@@ -10,6 +10,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections/sessions"
 )
@@ -23,7 +24,7 @@ func eachKeyed(t *testing.T, test func(t *testing.T, w *world, ahead *time.Durat
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		ahead := new(time.Duration)
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys = sessions.NewKeys(db, cfg.Writer.(*events.Log))
+			cfg.Keys = sessions.NewKeys(db, cfg.Writer.(*follow.Log).Log)
 			cfg.Now = func() time.Time { return time.Now().Add(*ahead) }
 		})
 		test(t, w, ahead)
@@ -252,7 +253,7 @@ func TestTenantsHaveKeysOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys, cfg.RootKey = sessions.NewKeys(db, cfg.Writer.(*events.Log)), rootKey
+			cfg.Keys, cfg.RootKey = sessions.NewKeys(db, cfg.Writer.(*follow.Log).Log), rootKey
 		})
 		w.ask("GET", "/v1/whoami", nil).want(http.StatusUnauthorized)
 		w.ask("POST", "/v1/tenants", object{"name": "acme"}, bearer(rootKey)).want(http.StatusCreated)

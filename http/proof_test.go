@@ -17,6 +17,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/proof"
 )
@@ -30,13 +31,13 @@ func eachProven(t *testing.T, test func(t *testing.T, w *world, key proof.Key)) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		follow := func() {}
+		start := func() {}
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			log := cfg.Historian.(*events.Log)
+			log := cfg.Historian.(*follow.Log)
 			prover := proof.NewProver(db, log, key, proof.Options{Every: 10 * time.Millisecond, Logger: databasetest.Log(t)})
 			cfg.Prover = prover
-			follow = func() {
-				router, err := events.NewRouter(databasetest.Log(t))
+			start = func() {
+				router, err := follow.NewRouter(databasetest.Log(t))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -52,7 +53,7 @@ func eachProven(t *testing.T, test func(t *testing.T, w *world, key proof.Key)) 
 				})
 			}
 		})
-		follow()
+		start()
 		test(t, w, key)
 	})
 }
@@ -203,7 +204,7 @@ func TestExportsThatNobodyReadsHoldUpNoOtherRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := impatient(t, db, func(cfg *annalshttp.Config) {
-			cfg.Prover = proof.NewProver(db, cfg.Historian.(*events.Log), key, proof.Options{Logger: databasetest.Log(t)})
+			cfg.Prover = proof.NewProver(db, cfg.Historian.(*follow.Log), key, proof.Options{Logger: databasetest.Log(t)})
 		})
 		refused := func() *answer { return w.ask("GET", "/v1/log/export", nil) }
 		a := refused()

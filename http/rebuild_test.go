@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
@@ -33,7 +34,7 @@ func newRebuilder(t *testing.T, db *database.DB) *world {
 
 // rebuilds lets a server rebuild projections.
 func rebuilds(t *testing.T, cfg *annalshttp.Config) {
-	rebuilder := projections.NewRebuilder(cfg.Reader.(projections.Reader).Knowledge, cfg.Writer.(*events.Log))
+	rebuilder := projections.NewRebuilder(cfg.Reader.(projections.Reader).Knowledge, cfg.Writer.(*follow.Log))
 	t.Cleanup(rebuilder.Close)
 	cfg.Rebuilder = rebuild.Rebuilds{Rebuilder: rebuilder}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections/sessions"
 )
@@ -34,7 +35,7 @@ func TestTokensOpenBesideKeys(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys = sessions.NewKeys(db, cfg.Writer.(*events.Log))
+			cfg.Keys = sessions.NewKeys(db, cfg.Writer.(*follow.Log).Log)
 			cfg.Tokens = issued{
 				"mia.s.token": {Subject: "user:mia", Role: domain.Member},
 				"bot.s.token": {Subject: "agent:bot", OnBehalfOf: "user:mia", Role: domain.Member},
@@ -61,7 +62,7 @@ func TestTokensOfATenantThatNobodyHasMadeOpenNothing(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys = sessions.NewKeys(db, cfg.Writer.(*events.Log))
+			cfg.Keys = sessions.NewKeys(db, cfg.Writer.(*follow.Log).Log)
 			cfg.RootKey = rootKey
 			cfg.Tokens = issued{"mia.s.token": {Tenant: "acme", Subject: "user:mia", Role: domain.Member}}
 		})

@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/past"
@@ -22,7 +23,7 @@ import (
 type world struct {
 	t      *testing.T
 	db     *database.DB
-	log    *events.Log
+	log    *follow.Log
 	past   *past.Projection
 	url    string
 	client *http.Client

@@ -86,13 +86,13 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, db: db, keys: &keyring{Keyring: sessions.NewKeys(db, base.Log)}}
+	w := &world{t: t, db: db, keys: &keyring{Keyring: sessions.NewKeys(db, base.Log.Log)}}
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
 	cfg := base.Config(t)
-	cfg.Writer, cfg.Keys, cfg.RootKey = events.NewScrubbingWriter(base.Log, true), w.keys, rootKey
+	cfg.Writer, cfg.Keys, cfg.RootKey = events.NewScrubbingWriter(base.Log.Log, true), w.keys, rootKey
 	surface := viking.New(viking.Config{
-		Writer: base.Log, Reader: base.Reader(), Files: events.NewFiles(base.Log), Sessions: sessions.Sessions{Log: base.Log},
-		Eraser: projections.NewEraser(base.Knowledge, base.Log, databasetest.Log(t)), Version: "test",
+		Writer: base.Log, Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log},
+		Eraser: projections.NewEraser(base.Knowledge, base.Log.Log, databasetest.Log(t)), Version: "test",
 	})
 	paths, public := viking.Paths()
 	cfg.Mounts = []annalshttp.Mount{annalshttp.Hosted("/mcp", hosts, mcp.Refuse), {

@@ -15,7 +15,7 @@ func TestTheFirstKeyIsNoticedByWhoeverGaveItAtOnceAndSoonByOthers(t *testing.T) 
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		here, elsewhere := newWorld(t, db, projections.Settings{}), newWorld(t, db, projections.Settings{})
-		keys, others := sessions.NewKeys(db, here.log), sessions.NewKeys(db, elsewhere.log)
+		keys, others := sessions.NewKeys(db, here.log.Log), sessions.NewKeys(db, elsewhere.log.Log)
 		given := func(k *sessions.Keys) bool {
 			t.Helper()
 			found, err := k.Any(t.Context())

@@ -9,6 +9,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections"
 )
 
@@ -30,7 +31,7 @@ func benchmarkRemember(b *testing.B, db *database.DB, n *atomic.Int64) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	log := events.NewLog(db, base, events.Options{})
+	log := follow.NewLog(db, base, events.Options{})
 	defer func() {
 		if err := log.Close(b.Context()); err != nil {
 			b.Error(err)

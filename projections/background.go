@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/past"
 )
@@ -12,7 +12,7 @@ import (
 // Background are the projections that follow the log in this process, by the names that people use, as an
 // API wants them.
 type Background struct {
-	Log  *events.Log
+	Log  *follow.Log
 	Past *past.Projection // nil where nothing of it follows the log
 }
 

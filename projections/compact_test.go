@@ -28,7 +28,7 @@ func TestWordsAreFoundWhereverTheyLie(t *testing.T) {
 		rounds := 0
 		for more := true; more; rounds++ {
 			var err error
-			if more, err = w.base.Compact(t.Context(), w.log); err != nil {
+			if more, err = w.base.Compact(t.Context(), w.log.Log); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(before, w.find(question)); diff != "" {
@@ -62,7 +62,7 @@ func TestCrowdedBagsAreMovedWithLittleRest(t *testing.T) {
 			w.remember(fmt.Sprint("item-", i), "a lesson", "public")
 		}
 		for round, want := range []time.Duration{time.Second, 8 * time.Second} { // 14 bags too many, then 4
-			if _, err := w.base.Compact(t.Context(), w.log); err != nil {
+			if _, err := w.base.Compact(t.Context(), w.log.Log); err != nil {
 				t.Fatal(err)
 			}
 			if got := w.base.CompactPause(4*time.Second, time.Minute); got != want {
@@ -92,7 +92,7 @@ func TestCrowdedBagsAreMovedTogetherWhileNobodyAppends(t *testing.T) {
 		rounds := func(most int) (rounds int) {
 			for more := true; more && rounds < most; rounds++ {
 				var err error
-				if more, err = w.base.Compact(t.Context(), w.log); err != nil {
+				if more, err = w.base.Compact(t.Context(), w.log.Log); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -121,7 +121,7 @@ func (w *world) movesOn(int) {
 	if err := w.follow(); err != nil {
 		w.t.Error(err)
 	}
-	if _, err := w.base.Compact(w.t.Context(), w.log); err != nil {
+	if _, err := w.base.Compact(w.t.Context(), w.log.Log); err != nil {
 		w.t.Error(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
@@ -27,7 +28,7 @@ func servedWith(t *testing.T, db *database.DB, settings projections.Settings, op
 	t.Helper()
 	settings.Logger = databasetest.Log(t)
 	w = newWorldWith(t, db, settings, options)
-	router, err := events.NewRouter(databasetest.Log(t))
+	router, err := follow.NewRouter(databasetest.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}

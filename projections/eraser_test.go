@@ -15,7 +15,7 @@ import (
 )
 
 func (w *world) eraser() *erasure.Eraser {
-	return projections.NewEraser(w.base, w.log, databasetest.Log(w.t))
+	return projections.NewEraser(w.base, w.log.Log, databasetest.Log(w.t))
 }
 
 // order orders to erase all that is somebody's.
@@ -156,7 +156,7 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 		if state, err := w.eraser().Erasure(t.Context(), "acme", "all"); err != nil || state.Revoked != 1 || state.Erased != 3 {
 			t.Errorf("%+v, %v", state, err)
 		}
-		writer := events.NewScrubbingWriter(w.log, true)
+		writer := events.NewScrubbingWriter(w.log.Log, true)
 		_, err := writer.Submit(t.Context(), domain.Submission{By: acme.by, Command: acme.complete(domain.Remember{By: acme.by, ID: "late", Knowledge: domain.Remembered{
 			Type: domain.Strategy, Owner: "user:7", Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: "more"},
 		}})})

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rebuild"
 	"github.com/annals-kb/annals/projections/rows"
@@ -19,7 +19,7 @@ import (
 // Gauges are how background projections and rebuilds do, looked up whenever metrics are asked for. What
 // cannot be looked up is left out, rather than said to be well.
 type Gauges struct {
-	log      *events.Log
+	log      *follow.Log
 	rebuilds rebuild.Rebuilds
 	patience time.Duration
 
@@ -31,7 +31,7 @@ type Gauges struct {
 var _ prometheus.Collector = (*Gauges)(nil)
 
 // NewGauges makes the gauges of a process.
-func NewGauges(log *events.Log, rebuilder *rebuild.Rebuilder) *Gauges {
+func NewGauges(log *follow.Log, rebuilder *rebuild.Rebuilder) *Gauges {
 	follower := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc("annals_projection_"+name, help, []string{"projection", "version", "state"}, nil)
 	}

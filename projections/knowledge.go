@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/erasure"
@@ -137,12 +138,12 @@ func Check(ctx context.Context, db *database.DB, settings Settings, progress fun
 
 // NewRebuilder makes a rebuilder for a projection and its log. From then on the log records what happens to
 // the projection.
-func NewRebuilder(p *Knowledge, log *events.Log) *rebuild.Rebuilder {
+func NewRebuilder(p *Knowledge, log *follow.Log) *rebuild.Rebuilder {
 	return rebuild.New(p.Versions, p.Models, log)
 }
 
 // OpenPast finds the projection of the past in a migrated database, or creates it.
-func OpenPast(ctx context.Context, p *Knowledge, log *events.Log) (*past.Projection, error) {
+func OpenPast(ctx context.Context, p *Knowledge, log *follow.Log) (*past.Projection, error) {
 	past, err := past.Open(ctx, p.catalogue, p.Models, p.Browser, p.Searcher, log)
 	if err == nil {
 		p.Past.Store(&past.Tables)

@@ -20,7 +20,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/past"
 )
@@ -45,7 +45,7 @@ func (w pastWorld) readOn(size int) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		page := events.Page{Tenant: w.by.Tenant, After: position, AfterID: eventID}
+		page := follow.Page{Tenant: w.by.Tenant, After: position, AfterID: eventID}
 		if page.Events, err = w.log.Read(w.t.Context(), w.by.Tenant, position, size); err != nil {
 			w.t.Fatal(err)
 		}

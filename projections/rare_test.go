@@ -25,7 +25,7 @@ func rareReads() []work {
 	}
 	reporting := func(report func(browse.Reports, context.Context, domain.ReportQuery) ([]domain.ReportItem, error)) func(*world) {
 		return func(w *world) {
-			nothing(w.t)(report(browse.Reports{Browser: w.base.Browser, Log: w.log}, w.t.Context(), domain.ReportQuery{Tenant: by.Tenant, Limit: 10}))
+			nothing(w.t)(report(browse.Reports{Browser: w.base.Browser, Log: w.log.Log}, w.t.Context(), domain.ReportQuery{Tenant: by.Tenant, Limit: 10}))
 		}
 	}
 	return []work{

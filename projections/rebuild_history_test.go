@@ -35,7 +35,7 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 					h.outcomes(r.log.SubmitAll(t.Context(), h.bound(s.batch())))
 					s.votes = len(h.votes)
 				}
-				if _, err := r.base.Compact(t.Context(), r.log); err != nil {
+				if _, err := r.base.Compact(t.Context(), r.log.Log); err != nil {
 					rt.Fatal(err)
 				}
 			}

@@ -77,7 +77,7 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		r.base.PackedRows, r.base.BatchRows = 0, 10
 		for more := true; more; {
 			var err error
-			if more, err = r.base.Compact(t.Context(), r.log); err != nil {
+			if more, err = r.base.Compact(t.Context(), r.log.Log); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -221,7 +221,7 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 		}
 		// Some words in the index and some in bags, and writes all the time.
 		r.base.PackedRows, r.base.BatchRows = 5, 10
-		if _, err := r.base.Compact(t.Context(), r.log); err != nil {
+		if _, err := r.base.Compact(t.Context(), r.log.Log); err != nil {
 			t.Fatal(err)
 		}
 		last := r.run()
@@ -247,7 +247,7 @@ func TestARebuildRightAfterAnImportFindsTheSame(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := lived(t, db, projections.Settings{})
 		r.base.PackedRows, r.base.BatchRows = 5, 10
-		if _, err := r.base.Compact(t.Context(), r.log); err != nil {
+		if _, err := r.base.Compact(t.Context(), r.log.Log); err != nil {
 			t.Fatal(err)
 		}
 		r.base.Postings = 20

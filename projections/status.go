@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/past"
 	"github.com/annals-kb/annals/projections/rows"
@@ -15,7 +15,7 @@ import (
 type Reader struct {
 	*Knowledge
 	Past *past.Projection
-	Log  *events.Log
+	Log  *follow.Log
 }
 
 // Status is how the projections do, as one tenant sees them: every version of the knowledge table that
@@ -68,7 +68,7 @@ func (r Reader) AsOf(ctx context.Context, tenant, id string, position int64) (*d
 }
 
 // statuses are how the versions do whose tables are there, as one tenant sees them.
-func (p *Knowledge) statuses(ctx context.Context, log *events.Log, tenant string, head int64) ([]domain.ProjectionStatus, error) {
+func (p *Knowledge) statuses(ctx context.Context, log *follow.Log, tenant string, head int64) ([]domain.ProjectionStatus, error) {
 	all, err := p.catalogue.Versions(ctx)
 	if err != nil {
 		return nil, err

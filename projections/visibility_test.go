@@ -79,7 +79,7 @@ func TestTenantsFindNothingOfEachOther(t *testing.T) {
 					t.Errorf("%s: they find %d of %d things by question %d", when, len(answer.Hits), answer.Explain.Visible, question)
 				}
 			}
-			if _, err := ours.base.Compact(t.Context(), ours.log); err != nil {
+			if _, err := ours.base.Compact(t.Context(), ours.log.Log); err != nil {
 				t.Fatal(err)
 			}
 		}

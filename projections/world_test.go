@@ -10,6 +10,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/vectors"
 )
@@ -18,7 +19,7 @@ import (
 type world struct {
 	t    *testing.T
 	db   *database.DB
-	log  *events.Log
+	log  *follow.Log
 	base *projections.Knowledge
 	by   domain.Principal
 	read map[string]int64 // how far the projection of meaning has read each tenant's log
@@ -36,7 +37,7 @@ func newWorldWith(t *testing.T, db *database.DB, settings projections.Settings, 
 		t.Fatalf("open projections: %v", err)
 	}
 	options.Logger = databasetest.Log(t)
-	log := events.NewLog(db, base, options)
+	log := follow.NewLog(db, base, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("close log: %v", err)
@@ -115,7 +116,7 @@ func (w *world) follow() error {
 	if err != nil {
 		return err
 	}
-	next := events.Page{Tenant: w.by.Tenant, After: after, AfterID: afterID, Events: page}
+	next := follow.Page{Tenant: w.by.Tenant, After: after, AfterID: afterID, Events: page}
 	change, err := meaning.Prepare(w.t.Context(), next)
 	if err != nil || len(page) == 0 {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 )
 
 // Name is under which the tree keeps its checkpoints and its lag.
@@ -44,7 +45,7 @@ const (
 // grow takes the events up to the end of a page into the tree, in the transaction that moves the checkpoint. Whether
 // anybody can make sense of an event does not matter here, and none may be passed over. What is in the tree already,
 // since the checkpoint was set back, is compared.
-func (p *Prover) grow(ctx context.Context, tx bun.IDB, page events.Page) error {
+func (p *Prover) grow(ctx context.Context, tx bun.IDB, page follow.Page) error {
 	t := tree{db: tx, tenant: page.Tenant}
 	x, err := t.extent(ctx)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/proof"
 )
 
@@ -141,7 +142,7 @@ func TestATreeThatIsNotTheLogsStandsStill(t *testing.T) {
 // halts waits until the tree stands still, and checks that it passes nothing over.
 func (w *world) halts() {
 	w.t.Helper()
-	router, err := events.NewRouter(databasetest.Log(w.t))
+	router, err := follow.NewRouter(databasetest.Log(w.t))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -17,13 +17,13 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 )
 
 // Prover builds the trees of all tenants, signs them, and proves. It is safe for concurrent use.
 type Prover struct {
 	db      *database.DB
-	log     *events.Log
+	log     *follow.Log
 	key     Key
 	known   []string // the keys that it can verify with, as [signerID] has them
 	options Options
@@ -43,7 +43,7 @@ type Options struct {
 }
 
 // NewProver makes a prover that signs with the key.
-func NewProver(db *database.DB, log *events.Log, key Key, options Options) *Prover {
+func NewProver(db *database.DB, log *follow.Log, key Key, options Options) *Prover {
 	options.Every = cmp.Or(options.Every, 10*time.Second)
 	options.Logger = cmp.Or(options.Logger, slog.Default())
 	if options.Clock == nil {
@@ -53,7 +53,7 @@ func NewProver(db *database.DB, log *events.Log, key Key, options Options) *Prov
 }
 
 // Follow lets the trees grow with the log, as a handler of the router.
-func (p *Prover) Follow(router *message.Router) { events.AddWholePages(router, p.log, Name, p.grow) }
+func (p *Prover) Follow(router *message.Router) { follow.AddWholePages(router, p.log, Name, p.grow) }
 
 // Key is the public key that checkpoints are verified with.
 func (p *Prover) Key() string { return p.key.Public() }

@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/proof"
 )
@@ -21,7 +22,7 @@ import (
 type world struct {
 	t      *testing.T
 	db     *database.DB
-	log    *events.Log
+	log    *follow.Log
 	key    proof.Key
 	prover *proof.Prover
 	by     domain.Principal
@@ -33,7 +34,7 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := events.NewLog(db, knowledge, events.Options{Logger: databasetest.Log(t)})
+	log := follow.NewLog(db, knowledge, events.Options{Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -124,7 +125,7 @@ func (w *world) head() int64 {
 func (w *world) growTo(position int64) {
 	w.t.Helper()
 	ctx, stop := context.WithCancel(w.t.Context())
-	router, err := events.NewRouter(databasetest.Log(w.t))
+	router, err := follow.NewRouter(databasetest.Log(w.t))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/erasure"
 	"github.com/annals-kb/annals/projections/sessions"
@@ -193,7 +193,7 @@ func TestTheContractNamesEveryRoute(t *testing.T) {
 // embedding lets vectors be made, as while serving.
 func (w *world) embedding() {
 	w.t.Helper()
-	router, err := events.NewRouter(databasetest.Log(w.t))
+	router, err := follow.NewRouter(databasetest.Log(w.t))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/extraction"
 	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/viking"
@@ -31,7 +31,7 @@ func (w *world) learning() {
 func (w *world) learningBy(extractor extraction.Extractor) {
 	w.t.Helper()
 	logger := databasetest.Log(w.t)
-	router, err := events.NewRouter(logger)
+	router, err := follow.NewRouter(logger)
 	if err != nil {
 		w.t.Fatal(err)
 	}

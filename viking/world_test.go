@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/document"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
@@ -25,7 +26,7 @@ import (
 type world struct {
 	t    *testing.T
 	url  string
-	log  *events.Log
+	log  *follow.Log
 	base *projections.Knowledge
 	db   *database.DB
 
@@ -58,15 +59,15 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 	parts := servertest.Open(t, db, events.Options{})
 	base, log := parts.Knowledge, parts.Log
 	settings := viking.Config{
-		Writer: log, Reader: parts.Reader(), Files: events.NewFiles(log), Sessions: sessions.Sessions{Log: log}, Version: "test",
+		Writer: log, Reader: parts.Reader(), Files: events.NewFiles(log.Log), Sessions: sessions.Sessions{Log: log}, Version: "test",
 		Directories: browse.NewDirectories(db),
 		Probes:      []viking.Probe{{Name: "database", Check: func(context.Context) error { return nil }}},
 	}
-	settings.Keys, settings.NewKey = sessions.NewKeys(db, log), func() (prefix, key, hash string) {
+	settings.Keys, settings.NewKey = sessions.NewKeys(db, log.Log), func() (prefix, key, hash string) {
 		prefix, key = annalshttp.NewKey()
 		return prefix, key, annalshttp.HashOfKey(key)
 	}
-	eraser := projections.NewEraser(base, log, databasetest.Log(t))
+	eraser := projections.NewEraser(base, log.Log, databasetest.Log(t))
 	settings.Eraser = eraser
 	var asked annalshttp.Config
 	configure(&asked)
@@ -80,7 +81,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 	surface := viking.New(settings)
 	paths, public := viking.Paths()
 	cfg := parts.Config(t)
-	cfg.Keys = sessions.NewKeys(db, log)
+	cfg.Keys = sessions.NewKeys(db, log.Log)
 	cfg.Mounts = []annalshttp.Mount{{
 		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
 	}}

@@ -2,6 +2,8 @@ package logtest
 
 import (
 	"errors"
+	"fmt"
+	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -53,4 +55,46 @@ func transactions(w *world, registry *prometheus.Registry) uint64 {
 	}
 	w.Fatal("the log has no metrics")
 	return 0
+}
+
+// Remember appends items to a tenant's log.
+func Remember(t testing.TB, l *events.Log, tenant string, first, count int) {
+	t.Helper()
+	by := domain.OpenPrincipal()
+	by.Tenant = tenant
+	var submissions []domain.Submission
+	for i := first; i < first+count; i++ {
+		command, err := domain.Remember{By: by, ID: fmt.Sprint("k-", i), Knowledge: domain.Remembered{
+			Type: domain.Tool, Scopes: []domain.Scope{domain.Public}, Text: domain.Text{Content: "knowledge"},
+		}}.Complete()
+		if err != nil {
+			t.Fatal(err)
+		}
+		submissions = append(submissions, domain.Submission{By: by, Command: command})
+	}
+	for _, r := range l.SubmitAll(t.Context(), submissions) {
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+}
+
+// Vote lets so many requests vote for the first item, each with an idempotency key.
+func Vote(t testing.TB, l *events.Log, votes int) {
+	t.Helper()
+	by := domain.OpenPrincipal()
+	by.Tenant = "acme"
+	var submissions []domain.Submission
+	for i := range votes {
+		key := fmt.Sprint(votes, "#", i)
+		submissions = append(submissions, domain.Submission{
+			By: by, Request: &domain.Request{Key: key},
+			Command: domain.GiveFeedback{Target: domain.Target{By: by, ID: "k-0"}, Verdict: domain.Helpful, TraceID: key, Query: "?"},
+		})
+	}
+	for _, r := range l.SubmitAll(t.Context(), submissions) {
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
@@ -26,7 +27,7 @@ import (
 // Base is a log and what answers questions about it, on a database of the test's own.
 type Base struct {
 	DB        *database.DB
-	Log       *events.Log
+	Log       *follow.Log
 	Knowledge *projections.Knowledge
 	Past      *past.Projection
 }
@@ -40,7 +41,7 @@ func Open(t *testing.T, db *database.DB, options events.Options) Base {
 		t.Fatal(err)
 	}
 	options.Logger = databasetest.Log(t)
-	log := events.NewLog(db, knowledge, options)
+	log := follow.NewLog(db, knowledge, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("close log: %v", err)
@@ -62,7 +63,7 @@ func (b Base) Reader() projections.Reader {
 func (b Base) Config(t *testing.T) annalshttp.Config {
 	return annalshttp.Config{
 		Writer: b.Log, Historian: b.Log, Reader: b.Reader(),
-		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log},
+		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},
 		Sessions: sessions.Sessions{Log: b.Log},
 		Version:  "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/rows"
 )
 
@@ -119,7 +119,7 @@ func AbandonVersion(tx bun.IDB, e Entry, state string, reason error, now databas
 const DropDelay = 30 * time.Second
 
 // follower is the name under which a projection follows the log.
-func FollowerOf(log *events.Log, name string) (string, error) {
+func FollowerOf(log *follow.Log, name string) (string, error) {
 	found := ""
 	for _, follower := range log.Followers() {
 		if named, _ := NameOf(follower); follower == name || named == name {

@@ -184,7 +184,7 @@ func (p *pageChange) erase(f *pastItem) {
 	}
 }
 
-// Write implements [events.Change]: it writes the rows in one round trip.
+// Write implements [follow.Change]: it writes the rows in one round trip.
 func (p *pageChange) Write(ctx context.Context, tx bun.IDB) error {
 	s, t := &rows.Script{Engine: p.past.catalogue.DB.Engine}, p.past.Tables
 	p.clear(s, tx, t)
@@ -220,7 +220,7 @@ func (p *pageChange) Write(ctx context.Context, tx bun.IDB) error {
 	return nil
 }
 
-// Done implements [events.Change].
+// Done implements [follow.Change].
 func (*pageChange) Done() {}
 
 // forget leaves nothing of items that could tell what they said.

@@ -9,12 +9,13 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Prepare implements [events.Preparer]: it folds a page of events into the rows that begin and end with
+// Prepare implements [follow.Preparer]: it folds a page of events into the rows that begin and end with
 // it. Nobody else writes these, so that what it reads is what there will be when they are written.
-func (p *Projection) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
+func (p *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
 	way := &pageChange{past: p, tenant: page.Tenant, policy: p.catalogue.Policy(), tokenizer: p.catalogue.Tokenizers[0]}
 	retold, err := p.refold(ctx, page, way)
 	if err != nil {
@@ -42,7 +43,7 @@ func (p *Projection) Prepare(ctx context.Context, page events.Page) (events.Chan
 }
 
 // loadItems are the items that a page goes on with, as the projection has left them, by id.
-func (p *Projection) loadItems(ctx context.Context, page events.Page, retold rows.Set) (map[string]*pastItem, error) {
+func (p *Projection) loadItems(ctx context.Context, page follow.Page, retold rows.Set) (map[string]*pastItem, error) {
 	var streams []string
 	seen, begun := rows.Set{}, rows.Set{}
 	for _, event := range page.Events {
@@ -115,7 +116,7 @@ func (p *Projection) described(items *bun.SelectQuery, position int64) *bun.Sele
 }
 
 // loadTexts reads the texts of items whose text a page changes: their words are those of all of it.
-func (p *Projection) loadTexts(ctx context.Context, page events.Page, formers map[string]*pastItem) error {
+func (p *Projection) loadTexts(ctx context.Context, page follow.Page, formers map[string]*pastItem) error {
 	var positions, numbers []int64
 	var revised []*pastItem
 	for _, event := range page.Events {
@@ -165,7 +166,7 @@ func (p *Projection) wordsSince(ctx context.Context, tenant string, numbers []in
 
 // votes gives items the votes that a page takes back: all that a fold needs to know of them is what they
 // said.
-func (p *Projection) votes(ctx context.Context, page events.Page, formers map[string]*pastItem) error {
+func (p *Projection) votes(ctx context.Context, page follow.Page, formers map[string]*pastItem) error {
 	wanted := map[string]*pastItem{}
 	for _, event := range page.Events {
 		id, _ := domain.ItemOf(event.Stream)
@@ -210,7 +211,7 @@ func (p *Projection) votes(ctx context.Context, page events.Page, formers map[st
 
 // refold folds items anew, from their beginning to the end of a page, of which the page says that texts of
 // their past were redacted: by other words they could have been found then.
-func (p *Projection) refold(ctx context.Context, page events.Page, way *pageChange) (retold rows.Set, err error) {
+func (p *Projection) refold(ctx context.Context, page follow.Page, way *pageChange) (retold rows.Set, err error) {
 	retold = rows.Set{}
 	var streams []string
 	for _, event := range page.Events {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rows"
@@ -28,7 +28,7 @@ type Projection struct {
 	models    *vectors.Models
 	browser   *browse.Browser
 	searcher  *search.Searcher
-	log       *events.Log
+	log       *follow.Log
 	Tables    rows.PastTables
 	patience  time.Duration
 }
@@ -50,7 +50,7 @@ const maxWait = 2 * time.Second
 // Open finds the projection in a migrated database, or creates it. Where another release has written
 // it with another fold or tokeniser, or where tables lack a column, it begins anew.
 func Open(
-	ctx context.Context, p *catalogue.Catalogue, models *vectors.Models, browser *browse.Browser, searcher *search.Searcher, log *events.Log,
+	ctx context.Context, p *catalogue.Catalogue, models *vectors.Models, browser *browse.Browser, searcher *search.Searcher, log *follow.Log,
 ) (*Projection, error) {
 	past := &Projection{catalogue: p, models: models, browser: browser, searcher: searcher, log: log, Tables: rows.PastTablesOf(Version), patience: maxWait}
 	settings := map[string]string{"fold": foldName, "tokenizer": p.Tokenizers[0].Version}
@@ -117,7 +117,7 @@ func (p *Projection) Name() string { return Checkpoint }
 
 // Follow lets the projection follow the log as a handler of the router.
 func (p *Projection) Follow(router *message.Router) {
-	events.AddPreparer(router, p.log, p.Name(), p.Prepare)
+	follow.AddPreparer(router, p.log, p.Name(), p.Prepare)
 }
 
 // BeginAnew lets the projection read a tenant's log again from its beginning, in the background, into empty
@@ -151,7 +151,7 @@ func (p *Projection) clear(ctx context.Context, tx bun.IDB) error {
 }
 
 // Status is how far the projection has read.
-func (p *Projection) Status(ctx context.Context, log *events.Log, tenant string, head int64) (domain.ProjectionStatus, error) {
+func (p *Projection) Status(ctx context.Context, log *follow.Log, tenant string, head int64) (domain.ProjectionStatus, error) {
 	s := domain.ProjectionStatus{Name: catalogue.PastName, Version: Version, State: catalogue.StateActive, Head: head}
 	var e catalogue.Entry
 	err := p.catalogue.DB.NewSelect().Model(&e).Where("name = ?", catalogue.PastName).Where("version = ?", Version).Scan(ctx)

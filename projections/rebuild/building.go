@@ -14,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rows"
 )
@@ -26,7 +27,7 @@ type Versions struct {
 
 // begin finds the version that is being built, or makes the next one: its tables without indexes, and
 // for each tenant the position that it will be loaded up to.
-func (p *Versions) begin(ctx context.Context, log *events.Log, order domain.RebuildOrder) (catalogue.Version, error) {
+func (p *Versions) begin(ctx context.Context, log *follow.Log, order domain.RebuildOrder) (catalogue.Version, error) {
 	if err := p.Reload(ctx, p.DB); err != nil {
 		return catalogue.Version{}, err
 	}
@@ -93,7 +94,7 @@ func preparedDefinitions(engine database.Engine) []string {
 	return []string{catalogue.KnowledgeName}
 }
 
-func (p *Versions) prepare(ctx context.Context, tx bun.IDB, log *events.Log, v catalogue.Version) error {
+func (p *Versions) prepare(ctx context.Context, tx bun.IDB, log *follow.Log, v catalogue.Version) error {
 	for _, name := range preparedDefinitions(p.DB.Engine) {
 		tables, err := rows.Definition(p.DB.Engine, name, v.Version)
 		if err != nil {

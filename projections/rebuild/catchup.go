@@ -10,6 +10,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/knowledge"
 	"github.com/annals-kb/annals/projections/rows"
@@ -141,8 +142,8 @@ func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v catalogue.Versio
 
 // nextPage reads on from a version's checkpoint, which it keeps from others until the transaction has
 // ended: one whose COMMIT nobody answered may still be under way.
-func (r *Rebuilder) nextPage(ctx context.Context, tx bun.IDB, v catalogue.Version, tenant string) (events.Page, error) {
-	page := events.Page{Tenant: tenant}
+func (r *Rebuilder) nextPage(ctx context.Context, tx bun.IDB, v catalogue.Version, tenant string) (follow.Page, error) {
+	page := follow.Page{Tenant: tenant}
 	var found []struct {
 		Position int64  `bun:"position"`
 		EventID  string `bun:"event_id"`

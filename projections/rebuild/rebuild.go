@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/vectors"
@@ -22,7 +23,7 @@ import (
 type Rebuilder struct {
 	Versions *Versions
 	models   *vectors.Models
-	log      *events.Log
+	log      *follow.Log
 	Logger   *slog.Logger
 	Batch    *catalogue.Batches
 
@@ -37,8 +38,8 @@ type Rebuilder struct {
 }
 
 // New makes a rebuilder for versions and their log. From then on the log records what happens to them.
-func New(p *Versions, models *vectors.Models, log *events.Log) *Rebuilder {
-	p.history.Store(log)
+func New(p *Versions, models *vectors.Models, log *follow.Log) *Rebuilder {
+	p.history.Store(log.Log)
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	return &Rebuilder{
 		Versions: p, models: models, log: log, Logger: p.Log, Batch: catalogue.NewBatches(p.DB.Engine), SliceStreams: sliceStreams,

@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 )
 
 // Sessions answers questions about sessions. What was said is read from the log, and what a session has
 // come to from its stream's state: there are no tables of its own.
-type Sessions struct{ Log *events.Log }
+type Sessions struct{ Log *follow.Log }
 
 // Find is somebody's session. The error matches [domain.ErrNotFound] if it does not exist, or was deleted,
 // or if by may not see it.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rows"
 )
@@ -130,7 +130,7 @@ func (s *Models) drop(ctx context.Context, e catalogue.Entry) error {
 }
 
 // Statuses are how the spaces do whose vectors are there, the one that is read first.
-func (s *Models) Statuses(ctx context.Context, log *events.Log, tenant string, head int64) ([]domain.ProjectionStatus, error) {
+func (s *Models) Statuses(ctx context.Context, log *follow.Log, tenant string, head int64) ([]domain.ProjectionStatus, error) {
 	p := s.catalogue
 	var all []catalogue.Listed
 	err := p.DB.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).
@@ -152,7 +152,7 @@ func (s *Models) Statuses(ctx context.Context, log *events.Log, tenant string, h
 	return list, nil
 }
 
-func (s *Models) status(ctx context.Context, v catalogue.Listed, log *events.Log, tenant string, head int64) (domain.ProjectionStatus, error) {
+func (s *Models) status(ctx context.Context, v catalogue.Listed, log *follow.Log, tenant string, head int64) (domain.ProjectionStatus, error) {
 	status := domain.ProjectionStatus{
 		Name: v.Name, Version: v.Version, State: v.State, Head: head, Settings: v.ComputedWith(),
 		CreatedAt: v.CreatedAt.Time, UpdatedAt: v.UpdatedAt.Time,

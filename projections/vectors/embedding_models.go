@@ -14,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rows"
 )
@@ -111,7 +112,7 @@ func (m *Projection) reachable() bool {
 const modelCheckInterval = time.Second
 
 // FollowMeaning lets every projection of vectors that this process can keep up to date follow the log.
-func (s *Models) FollowMeaning(router *message.Router, log *events.Log) {
+func (s *Models) FollowMeaning(router *message.Router, log *follow.Log) {
 	for _, m := range s.Meanings() {
 		m.Follow(router, log)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/text"
@@ -50,8 +51,8 @@ func newMeaning(c *catalogue.Catalogue, tables Tables, embedder embedding.Embedd
 func (m *Projection) Name() string { return m.Tables.checkpoint() }
 
 // Follow lets the projection follow the log as a handler of the router.
-func (m *Projection) Follow(router *message.Router, log *events.Log) {
-	m.follower = events.AddPreparer(router, log, m.Name(), m.Prepare)
+func (m *Projection) Follow(router *message.Router, log *follow.Log) {
+	m.follower = follow.AddPreparer(router, log, m.Name(), m.Prepare)
 }
 
 // maxPieceTokens is how much text goes into one vector.
@@ -97,8 +98,8 @@ type embedded struct {
 	tenant  string
 	after   int64   // the page begins after this position
 	through int64   // and ends with this one
-	turns   int64   // as in [events.Page.OrderChanges]; negative if nobody counts them
-	late    bool    // as in [events.Page.Late]
+	turns   int64   // as in [follow.Page.OrderChanges]; negative if nobody counts them
+	late    bool    // as in [follow.Page.Late]
 	numbers []int64 // the items, whose earlier pieces go
 	pieces  []Piece
 	vectors map[Hash][]float32
@@ -109,7 +110,7 @@ type embedded struct {
 // are now and asks the embedder for the vectors that are missing. What it returns is written in the
 // transaction that also moves the checkpoint. The error matches [embedding.ErrUnavailable] while the
 // model is down.
-func (m *Projection) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
+func (m *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
 	m.analyzer.run(ctx, m.Tables.pieces, m.Tables.Vectors)
 	e := &embedded{meaning: m, tenant: page.Tenant, turns: -1, late: page.Late()}
 	if turns, counted := page.OrderChanges(); counted {
@@ -248,7 +249,7 @@ func (m *Projection) stored(ctx context.Context, tenant string, wanted []Hash) (
 	return found, nil
 }
 
-// Write implements [events.Change]: it replaces the pieces of the items, in one round trip.
+// Write implements [follow.Change]: it replaces the pieces of the items, in one round trip.
 func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 	tables, script := e.meaning.Tables, &rows.Script{Engine: e.meaning.db.Engine}
 	if len(e.numbers) > 0 {
@@ -274,7 +275,7 @@ func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 	return script.Execute(ctx, tx)
 }
 
-// Done implements [events.Change]: searches in memory learn of it when it is committed.
+// Done implements [follow.Change]: searches in memory learn of it when it is committed.
 func (e *embedded) Done() { e.meaning.Nearest.update(e) }
 
 // vectorValue is a vector as its column wants it.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
@@ -102,7 +103,7 @@ func serve(ctx context.Context, dir string) (http.Handler, func() error, error) 
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	log := events.NewLog(db, knowledge, events.Options{Logger: logger})
+	log := follow.NewLog(db, knowledge, events.Options{Logger: logger})
 	stop := func() error { return errors.Join(log.Close(ctx), db.Close()) }
 	past, err := projections.OpenPast(ctx, knowledge, log)
 	if err != nil {
@@ -111,7 +112,7 @@ func serve(ctx context.Context, dir string) (http.Handler, func() error, error) 
 	server := annalshttp.New(annalshttp.Config{
 		Writer: log, Historian: log,
 		Reader:   projections.Reader{Knowledge: knowledge, Past: past, Log: log},
-		Reporter: browse.Reports{Browser: knowledge.Browser, Log: log},
+		Reporter: browse.Reports{Browser: knowledge.Browser, Log: log.Log},
 		Sessions: sessions.Sessions{Log: log},
 		Version:  "trace", Logger: logger, Confine: database.ForTenant,
 	})

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 )
 
 // Work runs the background work until ctx ends: projections and other subscribers follow the log, and the rest is
 // repeated at intervals.
 func (s *Service) Work(ctx context.Context) error {
-	router, err := events.NewRouter(s.logger)
+	router, err := follow.NewRouter(s.logger)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s *Service) Work(ctx context.Context) error {
 			})
 		})
 	}
-	working.Go(func() { s.knowledge.CompactAll(ctx, s.log) })
+	working.Go(func() { s.knowledge.CompactAll(ctx, s.log.Log) })
 	working.Go(func() { s.writeUses(ctx) })
 	working.Go(func() { s.introduce(ctx) })
 	working.Go(func() { s.knock(ctx) })
@@ -54,7 +54,7 @@ func (s *Service) Work(ctx context.Context) error {
 	if s.directories != nil {
 		working.Go(func() { s.directories.Run(ctx) })
 	}
-	err = events.Run(ctx, router)
+	err = follow.Run(ctx, router)
 	<-ctx.Done()
 	working.Wait()
 	return err
@@ -89,7 +89,7 @@ func (s *Service) eraseAgain(ctx context.Context, list []Erasure) error {
 	if len(list) == 0 {
 		return nil
 	}
-	done, err := ReplayList(ctx, s.log, s.eraser, list)
+	done, err := ReplayList(ctx, s.log.Log, s.eraser, list)
 	if err == nil {
 		s.logger.InfoContext(ctx, "erased what a list names",
 			"erased", done.Erased, "before", done.Known, "unknown", done.Unknown, "held", done.Held,

@@ -8,7 +8,7 @@ import (
 	"github.com/annals-kb/annals/broker"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/extraction"
 	"github.com/annals-kb/annals/projections"
 )
@@ -41,7 +41,7 @@ func (f forwarding) forwards() (bool, error) {
 }
 
 // forwarder opens what the log is forwarded to; nil for nothing.
-func (f forwarding) forwarder(l *events.Log, logger *slog.Logger) (*broker.NATS, error) {
+func (f forwarding) forwarder(l *follow.Log, logger *slog.Logger) (*broker.NATS, error) {
 	if forwards, err := f.forwards(); !forwards {
 		return nil, err
 	}

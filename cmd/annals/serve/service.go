@@ -21,6 +21,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/extraction"
 	"github.com/annals-kb/annals/mcp"
 
@@ -39,7 +40,7 @@ import (
 // Service is a running Annals: the log, its projections, and the API before them.
 type Service struct {
 	db        *database.DB
-	log       *events.Log
+	log       *follow.Log
 	knowledge *projections.Knowledge
 	past      *past.Projection
 	rebuilder *rebuild.Rebuilder
@@ -83,7 +84,7 @@ func OpenService(
 	policy := knowledge.Policy()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	log := events.NewLog(db, knowledge, events.Options{Policy: policy, Logger: logger, Registerer: registry})
+	log := follow.NewLog(db, knowledge, events.Options{Policy: policy, Logger: logger, Registerer: registry})
 	rebuilder := projections.NewRebuilder(knowledge, log)
 	registry.MustRegister(projections.NewGauges(log, rebuilder))
 	prover := proof.NewProver(db, log, key, proof.Options{Logger: logger, Known: proof.PublicKeys(cfg.Data)})
@@ -93,16 +94,16 @@ func OpenService(
 	}
 	s := &Service{
 		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
-		keys: sessions.NewKeys(db, log), eraser: projections.NewEraser(knowledge, log,
+		keys: sessions.NewKeys(db, log.Log), eraser: projections.NewEraser(knowledge, log.Log,
 			logger), sweepAfter: cfg.SweepAfter, leeway: newLeeway(),
 	}
 	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.accesses = events.NewAccesses(log, events.AccessOptions{
+	s.accesses = events.NewAccesses(log.Log, events.AccessOptions{
 		Retrievals: cfg.RecordRetrievals, Keep: cfg.KeepAccesses, Registerer: registry, Logger: logger,
 	})
-	entrance := events.NewScrubbingWriter(log, cfg.Scrub == "on")
+	entrance := events.NewScrubbingWriter(log.Log, cfg.Scrub == "on")
 	extractor, err := cfg.extractor()
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -113,7 +114,7 @@ func OpenService(
 	api := annalshttp.Config{
 		Reporter: browse.Reports{
 			Browser: knowledge.Browser,
-			Log:     log,
+			Log:     log.Log,
 		}, Recorder: s.accesses, Sessions: sessions.Sessions{Log: log},
 		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: knowledge.Policy,
 		Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: ProtectionsOf(db),
@@ -134,7 +135,7 @@ func OpenService(
 	api.Mounts = []annalshttp.Mount{
 		mountViking(viking.Config{
 			PDF:    apart.PDF,
-			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log),
+			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log.Log),
 			Sessions: sessions.Sessions{Log: log}, Recorder: s.accesses,
 			Keys: s.keys, NewKey: hashedKey, Eraser: s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,

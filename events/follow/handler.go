@@ -1,4 +1,4 @@
-package events
+package follow
 
 import (
 	"context"
@@ -139,7 +139,7 @@ func (l *Log) handle(ctx context.Context, projection string, page Page, prepare 
 	switch {
 	case err == nil:
 		change.Done()
-		l.moved.notify(page.Tenant)
+		l.moved.notify()
 		return nil
 	case !errors.Is(err, errMoved) && !errors.Is(err, database.ErrOutcomeUnknown):
 		return err

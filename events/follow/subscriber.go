@@ -1,4 +1,4 @@
-package events
+package follow
 
 import (
 	"context"

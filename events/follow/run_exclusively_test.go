@@ -1,4 +1,4 @@
-package events_test
+package follow_test
 
 import (
 	"context"

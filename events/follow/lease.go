@@ -1,4 +1,4 @@
-package events
+package follow
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events"
 )
 
 // lease is this process's right to work on a projection, until the database's clock says that it has
@@ -56,7 +57,7 @@ func (l *Log) Lease(ctx context.Context, projection string) (Lease, error) {
 		return err
 	}, `SELECT holder, `+left+` FROM leases WHERE projection = ?`, projection)
 	if err != nil {
-		return found, fmt.Errorf("read lease of %s: %w", projection, unavailable(err))
+		return found, fmt.Errorf("read lease of %s: %w", projection, events.Unavailable(err))
 	}
 	if l.db.Engine == database.SQLite && found.Holder != l.db.InstanceID {
 		found.Left = 0 // the file has one owner: the other process has ended
@@ -80,7 +81,7 @@ func (l *Log) takeLease(ctx context.Context, projection string) (taken lease, he
 			projection, l.db.InstanceID, l.options.Lease.Seconds(), l.options.Lease.Seconds(), l.db.Engine == database.SQLite)
 	})
 	if err != nil {
-		return lease{}, false, fmt.Errorf("take lease of %s: %w", projection, unavailable(err))
+		return lease{}, false, fmt.Errorf("take lease of %s: %w", projection, events.Unavailable(err))
 	}
 	return taken, held, nil
 }
@@ -117,7 +118,7 @@ func (l *lease) update(ctx context.Context, expires string, args ...any) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("keep lease of %s: %w", l.projection, unavailable(err))
+		return fmt.Errorf("keep lease of %s: %w", l.projection, events.Unavailable(err))
 	}
 	return nil
 }

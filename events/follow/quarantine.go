@@ -1,4 +1,4 @@
-package events
+package follow
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 )
 
 // quarantine is which streams of a tenant a projection passes over, as it was when a page was read.
@@ -107,7 +108,7 @@ func readQuarantine(ctx context.Context, db database.Querier, projection, tenant
 		return err
 	}, `SELECT stream FROM quarantine WHERE projection = ? AND tenant = ?`, projection, tenant)
 	if err != nil {
-		return nil, fmt.Errorf("read quarantine of %s: %w", projection, unavailable(err))
+		return nil, fmt.Errorf("read quarantine of %s: %w", projection, events.Unavailable(err))
 	}
 	return streams, nil
 }
@@ -139,7 +140,7 @@ func (l *Log) quarantined(
 		WHERE q.projection = ? AND q.tenant = ? AND (? = '' OR q.stream = ?)
 		ORDER BY q.first_position`, projection, tenant, stream, stream)
 	if err != nil {
-		return nil, fmt.Errorf("read quarantine of %s: %w", projection, unavailable(err))
+		return nil, fmt.Errorf("read quarantine of %s: %w", projection, events.Unavailable(err))
 	}
 	return list, nil
 }

@@ -1,4 +1,4 @@
-package events_test
+package follow_test
 
 import (
 	"context"
@@ -13,9 +13,11 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/events/logtest"
 )
 
-func standing(t *testing.T, l *events.Log) events.Lag {
+func standing(t *testing.T, l *follow.Log) follow.Lag {
 	t.Helper()
 	s, err := l.Lag(t.Context(), "p")
 	if err != nil {
@@ -24,10 +26,10 @@ func standing(t *testing.T, l *events.Log) events.Lag {
 	return s
 }
 
-func wantStanding(t *testing.T, l *events.Log, want events.Lag) {
+func wantStanding(t *testing.T, l *follow.Log, want follow.Lag) {
 	t.Helper()
 	eventually(t, func() string {
-		return cmp.Diff(want, standing(t, l), cmpopts.IgnoreFields(events.Lag{}, "Mine"))
+		return cmp.Diff(want, standing(t, l), cmpopts.IgnoreFields(follow.Lag{}, "Mine"))
 	})
 }
 
@@ -37,13 +39,13 @@ func TestAProjectionStandsAsItDoesForTheTenantThatIsWorstOff(t *testing.T) {
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 		l := newLog(t, db, events.Options{Clock: func() time.Time { return now }})
-		wantStanding(t, l, events.Lag{})
-		remember(t, l, "acme", 0, 3)
+		wantStanding(t, l, follow.Lag{})
+		logtest.Remember(t, l.Log, "acme", 0, 3)
 		now = now.Add(30 * time.Second)
-		remember(t, l, "globex", 0, 5)
+		logtest.Remember(t, l.Log, "globex", 0, 5)
 		now = now.Add(10 * time.Second)
-		wantStanding(t, l, events.Lag{LagEvents: 5, Lag: 40 * time.Second})
-		for tenant, want := range map[string]events.SubscriptionStatus{
+		wantStanding(t, l, follow.Lag{LagEvents: 5, Lag: 40 * time.Second})
+		for tenant, want := range map[string]follow.SubscriptionStatus{
 			"acme": {Head: 3, Lag: 40 * time.Second}, "globex": {Head: 5, Lag: 10 * time.Second},
 		} {
 			got, err := l.SubscriptionStatus(database.ForTenant(t.Context(), tenant), "p", tenant)
@@ -53,13 +55,13 @@ func TestAProjectionStandsAsItDoesForTheTenantThatIsWorstOff(t *testing.T) {
 		}
 
 		p := newPicky(t, db, map[string]func() error{"knowledge:k-1": always(errors.New("not this"))})
-		stop := follow(t, l, "p", func(ctx context.Context, tx bun.IDB, page events.Page) error {
+		stop := handle(t, l, "p", func(ctx context.Context, tx bun.IDB, page follow.Page) error {
 			if page.Tenant == "globex" {
 				return database.ErrUnavailable
 			}
 			return p.handle(ctx, tx, page)
 		})
-		wantStanding(t, l, events.Lag{LagEvents: 5, Lag: 10 * time.Second, Stalled: 1, Quarantined: 1})
+		wantStanding(t, l, follow.Lag{LagEvents: 5, Lag: 10 * time.Second, Stalled: 1, Quarantined: 1})
 		if !standing(t, l).Mine {
 			t.Error("somebody else works on it")
 		}

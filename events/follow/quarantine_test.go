@@ -1,4 +1,4 @@
-package events_test
+package follow_test
 
 import (
 	"context"
@@ -18,6 +18,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/codec"
+	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/events/logtest"
 )
 
 // picky is a projection that cannot take in some streams.
@@ -32,9 +34,9 @@ func newPicky(t *testing.T, db *database.DB, refuse map[string]func() error) *pi
 	return &picky{effects: newEffects(t, db, "effects"), refuse: refuse}
 }
 
-func (p *picky) handle(ctx context.Context, tx bun.IDB, page events.Page) error {
+func (p *picky) handle(ctx context.Context, tx bun.IDB, page follow.Page) error {
 	for _, event := range page.Events {
-		if err := p.effects.handle(ctx, tx, events.Page{Tenant: page.Tenant, Events: []domain.Event{event}}); err != nil {
+		if err := p.effects.handle(ctx, tx, follow.Page{Tenant: page.Tenant, Events: []domain.Event{event}}); err != nil {
 			return err
 		}
 		p.mu.Lock()
@@ -75,7 +77,7 @@ func (p *picky) positions(t *testing.T, db *database.DB) []int64 {
 	return all
 }
 
-func quarantined(t *testing.T, l *events.Log) []string {
+func quarantined(t *testing.T, l *follow.Log) []string {
 	t.Helper()
 	list, err := l.Quarantined(t.Context(), "p", "acme")
 	if err != nil {
@@ -90,7 +92,7 @@ func quarantined(t *testing.T, l *events.Log) []string {
 
 func always(err error) func() error { return func() error { return err } }
 
-func wantQuarantine(t *testing.T, l *events.Log, want ...string) {
+func wantQuarantine(t *testing.T, l *follow.Log, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, quarantined(t, l)); diff != "" {
 		t.Errorf("quarantine (-want +got):\n%s", diff)
@@ -108,14 +110,14 @@ func TestAPoisonEventQuarantinesItsStreamAndNothingElse(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l := newLog(t, db, events.Options{})
-		remember(t, l, "acme", 0, 12)
+		logtest.Remember(t, l.Log, "acme", 0, 12)
 		p := newPicky(t, db, map[string]func() error{
 			"knowledge:k-0": always(errors.New("cannot fold this")),
 			"knowledge:k-7": func() error { panic("nor this") },
 		})
-		follow(t, l, "p", p.handle)
+		handle(t, l, "p", p.handle)
 		p.reach(t, l, db, "p", "acme", 12)
-		vote(t, l, 1) // for k-0
+		logtest.Vote(t, l.Log, 1) // for k-0
 		p.reach(t, l, db, "p", "acme", 13)
 		wantPositions(t, p.positions(t, db), 2, 3, 4, 5, 6, 7, 9, 10, 11, 12)
 		wantQuarantine(t, l, "knowledge:k-0 from 1, 2 waiting: cannot fold this", "knowledge:k-7 from 8, 1 waiting: panic: nor this")
@@ -142,7 +144,7 @@ func TestAPoisonEventQuarantinesItsStreamAndNothingElse(t *testing.T) {
 		}
 		p.mend("knowledge:k-7")
 		wantQuarantine(t, l)
-		vote(t, l, 2)
+		logtest.Vote(t, l.Log, 2)
 		p.reach(t, l, db, "p", "acme", 15)
 		wantPositions(t, p.positions(t, db), 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15)
 		for _, release := range []func() error{
@@ -161,7 +163,7 @@ func TestWhatPassesQuarantinesNobody(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l := newLog(t, db, events.Options{})
-		remember(t, l, "acme", 0, 2)
+		logtest.Remember(t, l.Log, "acme", 0, 2)
 		var attempts atomic.Int64
 		failures := []error{
 			fmt.Errorf("the model: %w", domain.ErrUnavailable), database.ErrUnavailable, database.ErrFull,
@@ -174,12 +176,12 @@ func TestWhatPassesQuarantinesNobody(t *testing.T) {
 			}
 			return nil
 		}}
-		missing := func(ctx context.Context, tx bun.IDB, _ events.Page) error {
+		missing := func(ctx context.Context, tx bun.IDB, _ follow.Page) error {
 			_, err := tx.ExecContext(ctx, `INSERT INTO no_such_table VALUES (1)`)
 			return err
 		}
-		follow(t, l, "p", p.handle)
-		follow(t, l, "broken", missing)
+		handle(t, l, "p", p.handle)
+		handle(t, l, "broken", missing)
 		if got := p.reach(t, l, db, "p", "acme", 2); got != 2 {
 			t.Errorf("got %d effects, want 2", got)
 		}
@@ -204,8 +206,8 @@ func TestWhatTheDatabaseRefusesIsPutInQuarantine(t *testing.T) {
 		p := newPicky(t, db, nil)
 		damage(t, db, `CREATE UNIQUE INDEX one ON effects (tenant, position)`)
 		damage(t, db, `INSERT INTO effects VALUES ('acme', 2)`)
-		remember(t, l, "acme", 0, 3)
-		follow(t, l, "p", p.handle)
+		logtest.Remember(t, l.Log, "acme", 0, 3)
+		handle(t, l, "p", p.handle)
 		p.reach(t, l, db, "p", "acme", 3)
 		if got := quarantined(t, l); len(got) != 1 || !strings.HasPrefix(got[0], "knowledge:k-1 from 2, 1 waiting: ") {
 			t.Errorf("got %q", got)
@@ -217,10 +219,10 @@ func TestAnEventThatCannotBeReadIsPoison(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l := newLog(t, db, events.Options{})
-		remember(t, l, "acme", 0, 4)
+		logtest.Remember(t, l.Log, "acme", 0, 4)
 		damage(t, db, `UPDATE events SET data = '[]' WHERE position = 3`)
 		p := newPicky(t, db, nil)
-		follow(t, l, "p", p.handle)
+		handle(t, l, "p", p.handle)
 		p.reach(t, l, db, "p", "acme", 4)
 		wantPositions(t, p.positions(t, db), 1, 2, 4)
 		if got := quarantined(t, l); len(got) != 1 || !strings.HasPrefix(got[0], "knowledge:k-2 from 3, 1 waiting: position 3 of tenant acme, knowledge:k-2: decode") {
@@ -237,9 +239,9 @@ func TestAProjectionThatCannotTakeInAnythingStandsStill(t *testing.T) {
 			WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100)
 			INSERT INTO quarantine SELECT 'p', 'acme', 'knowledge:other-' || n, 1, '0195a000-0000-7000-8000-000000000001', '', '2026-01-01T00:00:00Z', 1
 			FROM numbers`)
-		remember(t, l, "acme", 0, 1)
+		logtest.Remember(t, l.Log, "acme", 0, 1)
 		p := newPicky(t, db, map[string]func() error{"knowledge:k-0": always(errors.New("the program is wrong"))})
-		follow(t, l, "p", p.handle)
+		handle(t, l, "p", p.handle)
 		eventually(t, func() string {
 			err := l.LastError("p", "acme")
 			if err == nil || !strings.Contains(err.Error(), "too many streams are in quarantine, 100 of tenant acme") ||
@@ -259,9 +261,9 @@ func TestAProjectionThatNeedsEveryEventPassesNothingOver(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l := newLog(t, db, events.Options{})
-		remember(t, l, "acme", 0, 3)
+		logtest.Remember(t, l.Log, "acme", 0, 3)
 		p := newPicky(t, db, map[string]func() error{"knowledge:k-1": always(errors.New("not this"))})
-		run(t, func(router *message.Router) { events.AddWholePages(router, l, "p", p.handle) })
+		run(t, func(router *message.Router) { follow.AddWholePages(router, l, "p", p.handle) })
 		eventually(t, func() string {
 			if err := l.LastError("p", "acme"); err == nil || err.Error() != "not this" {
 				return fmt.Sprintf("got trouble %v", err)
@@ -286,7 +288,7 @@ func TestAPageThatPassedOverAReleasedStreamComesAgain(t *testing.T) {
 		var third sync.Once
 		done := make(chan int64, 100)
 		run(t, func(router *message.Router) {
-			events.AddPreparer(router, l, "p", func(_ context.Context, page events.Page) (events.Change, error) {
+			follow.AddPreparer(router, l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				if page.Last().Position == 3 {
 					third.Do(func() {
 						close(prepared)
@@ -296,17 +298,17 @@ func TestAPageThatPassedOverAReleasedStreamComesAgain(t *testing.T) {
 				return change{page: page, write: p.handle, done: done}, nil
 			})
 		})
-		remember(t, l, "acme", 0, 1)
+		logtest.Remember(t, l.Log, "acme", 0, 1)
 		p.reach(t, l, db, "p", "acme", 1)
-		vote(t, l, 1)
+		logtest.Vote(t, l.Log, 1)
 		p.reach(t, l, db, "p", "acme", 2)
-		remember(t, l, "acme", 1, 1)
+		logtest.Remember(t, l.Log, "acme", 1, 1)
 		<-prepared
 		p.mend("knowledge:k-0")
 		if again, err := l.RetryQuarantined(t.Context(), "p", "acme", "knowledge:k-0"); err != nil || again.Events != 2 || !again.Released {
 			t.Errorf("got %+v, %v", again, err)
 		}
-		vote(t, l, 2)
+		logtest.Vote(t, l.Log, 2)
 		close(released)
 		p.reach(t, l, db, "p", "acme", 5)
 		wantPositions(t, p.positions(t, db), 1, 2, 3, 4, 5)
@@ -318,8 +320,8 @@ func TestAProjectionThatBeginsAnewReadsEverythingAgain(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l := newLog(t, db, events.Options{})
 		p := newPicky(t, db, map[string]func() error{"knowledge:k-1": always(errors.New("not this"))})
-		remember(t, l, "acme", 0, 3)
-		follow(t, l, "p", p.handle)
+		logtest.Remember(t, l.Log, "acme", 0, 3)
+		handle(t, l, "p", p.handle)
 		p.reach(t, l, db, "p", "acme", 3)
 		p.mend("knowledge:k-1")
 		if err := l.Reset(t.Context(), "p", "acme"); err != nil {

@@ -1,4 +1,4 @@
-package events
+package logtest
 
 import (
 	"context"
@@ -10,19 +10,20 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 )
 
 // Replay is an inline projection that keeps nothing: it replays the streams that a batch of commands
 // reads. Who holds a URI costs it a pass over the tenant's texts, so it suits logs that are short,
-// tools and tests.
+// tests.
 type Replay struct {
 	Policy domain.ConfidencePolicy // domain.DefaultConfidence if it has no function
 }
 
-var _ Inline = Replay{}
+var _ events.Inline = Replay{}
 
-// Load implements [Inline].
-func (p Replay) Load(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch) (Stage, error) {
+// Load implements [events.Inline].
+func (p Replay) Load(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch) (events.Stage, error) {
 	if err := first.Run(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func (p Replay) Load(ctx context.Context, tx bun.IDB, tenant string, commands []
 		since:  map[string][]domain.Event{},
 		untold: map[string]bool{},
 		find:   func(uri string) ([]string, error) { return streamsWith(ctx, tx, tenant, []string{uri}) },
-		load:   func(streams []string) ([]domain.Event, error) { return StreamsWithin(ctx, tx, tenant, streams) },
+		load:   func(streams []string) ([]domain.Event, error) { return events.StreamsWithin(ctx, tx, tenant, streams) },
 		write:  func(ctx context.Context, inserts *database.Script) error { return inserts.Finish(ctx, tx) },
 	}
 	var streams, uris []string
@@ -105,7 +106,7 @@ func (s *replayStage) Holder(uri string) string {
 
 func isLive(k *domain.Knowledge) bool { return k.Exists() && domain.Gone(k) == nil }
 
-// Apply implements [Stage].
+// Apply implements [events.Stage].
 func (s *replayStage) Apply(event domain.Event) error {
 	id, isItem := domain.ItemOf(event.Stream)
 	if s.failed != nil || !isItem {
@@ -121,14 +122,14 @@ func (s *replayStage) Apply(event domain.Event) error {
 	return nil
 }
 
-// Settle implements [Stage].
+// Complete implements [events.Stage].
 func (s *replayStage) Complete() error {
 	for id := range s.untold {
 		history, err := s.load([]string{domain.KnowledgeStream(id)})
 		if err != nil {
 			return fmt.Errorf("replay: %w", err)
 		}
-		if s.items[id], err = Refold(id, append(history, s.since[id]...), s.items[id].Version, s.policy); err != nil {
+		if s.items[id], err = events.Refold(id, append(history, s.since[id]...), s.items[id].Version, s.policy); err != nil {
 			return err
 		}
 	}
@@ -136,7 +137,7 @@ func (s *replayStage) Complete() error {
 	return nil
 }
 
-// Save implements [Stage]: there is nothing else to write.
+// Save implements [events.Stage]: there is nothing else to write.
 func (s *replayStage) Save(ctx context.Context, inserts *database.Script) error {
 	if s.failed != nil {
 		return s.failed
@@ -157,11 +158,11 @@ func (s *replayStage) replay(streams []string) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	events, err := s.load(fresh)
+	history, err := s.load(fresh)
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
-	for _, event := range events {
+	for _, event := range history {
 		if err := s.items[itemOf(event.Stream)].Evolve(event.Fact, event.Metadata(), s.policy); err != nil {
 			return fmt.Errorf("replay %s: %w", event.Stream, err)
 		}

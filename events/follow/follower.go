@@ -1,10 +1,11 @@
-package events
+package follow
 
 import (
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
@@ -12,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/codec"
 )
 
@@ -43,7 +45,7 @@ func (f *follower) follow(ctx context.Context, tenant string) {
 			return
 		case err == nil && (page.After > before.After || len(before.Events) == 0):
 			pause = shortest
-			f.log.background.Yield(ctx, f.projection, time.Since(began), f.log.longestPause(f.projection))
+			f.log.Background().Yield(ctx, f.projection, time.Since(began), f.log.longestPause(f.projection))
 			continue
 		case err == nil: // acknowledged without moving the checkpoint
 		case ctx.Err() != nil:
@@ -53,7 +55,7 @@ func (f *follower) follow(ctx context.Context, tenant string) {
 			f.log.options.Logger.ErrorContext(ctx, "a projection stands still",
 				"projection", f.projection, "tenant", tenant, "error", err)
 		}
-		if errors.Is(err, ErrRestored) || errors.Is(err, ErrHole) {
+		if errors.Is(err, events.ErrRestored) || errors.Is(err, events.ErrHole) {
 			return
 		}
 		select {
@@ -103,21 +105,21 @@ func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 			return Page{}, err
 		}
 	}
-	mark, err := Erasures(ctx, f.log.db, tenant)
+	mark, err := events.Erasures(ctx, f.log.db, tenant)
 	if err != nil {
 		return Page{}, err
 	}
 	page.erasures = &mark
 	if f.log.handlers.wantsWholePages(f.projection) {
-		page.Events, err = f.log.bare(ctx, tenant, c.position)
+		page.Events, err = f.log.Envelopes(ctx, tenant, c.position, wholePage)
 		return page, err
 	}
-	records, err := f.log.Records(ctx, tenant, c.position, pageSize)
+	records, err := f.log.Records(ctx, tenant, c.position, events.PageSize)
 	if err != nil {
 		return Page{}, err
 	}
 	for _, record := range records {
-		event, err := record.event()
+		event, err := record.Event()
 		switch {
 		case err == nil:
 			page.Events = append(page.Events, event)
@@ -177,28 +179,32 @@ func AddWholePages(router *message.Router, l *Log, projection string, handler Ha
 	}, func(page *Page) { page.quarantine = nil })
 }
 
-// bare reads a page of events without what they say.
-func (l *Log) bare(ctx context.Context, tenant string, after int64) (page []domain.Event, err error) {
-	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
-		e := domain.Event{Tenant: tenant}
-		if err := rows.Scan(&e.Position, &e.EventID, &e.Stream, &e.Name, &e.Hash); err != nil {
-			return err
+// behind lists the tenants whose newest event is not the one at the projection's checkpoint: of these, or nil
+// for all.
+func (l *Log) behind(ctx context.Context, projection string, of map[string]struct{}) ([]string, error) {
+	heads, args := events.EveryHead, []any{}
+	if of != nil {
+		if len(of) == 0 {
+			return nil, nil
 		}
-		page = append(page, e)
-		if want := after + int64(len(page)); e.Position != want {
-			return holeError{tenant: tenant, missing: want}
+		for tenant := range of {
+			args = append(args, tenant)
 		}
-		return nil
-	}, `
-		SELECT position, event_id, stream, name, hash
-		FROM events
-		WHERE tenant = ? AND position > ?
-		ORDER BY position
-		LIMIT ?`, tenant, after, wholePage)
-	if err != nil {
-		return nil, fmt.Errorf("read log: %w", unavailable(err))
+		heads = `WITH chosen (tenant) AS (VALUES (?)` + strings.Repeat(`, (?)`, len(of)-1) + `)` + events.HeadsOfChosen
 	}
-	return page, nil
+	var tenants []string
+	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+		var tenant string
+		err := rows.Scan(&tenant)
+		tenants = append(tenants, tenant)
+		return err
+	}, heads+`
+		SELECT h.tenant
+		FROM heads AS h
+		LEFT JOIN checkpoints AS c ON c.projection = ? AND c.tenant = h.tenant
+		WHERE h.head IS DISTINCT FROM c.event_id
+		ORDER BY h.tenant`, append(args, projection)...)
+	return tenants, err
 }
 
 // longestPause is how long a projection yields to commands at most.

@@ -1,9 +1,10 @@
-package events_test
+package follow_test
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,9 +15,11 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/events/logtest"
 )
 
-func leaseOf(t *testing.T, l *events.Log, projection string) events.Lease {
+func leaseOf(t *testing.T, l *follow.Log, projection string) follow.Lease {
 	t.Helper()
 	lease, err := l.Lease(t.Context(), projection)
 	if err != nil {
@@ -34,14 +37,27 @@ func expiry(t *testing.T, db *database.DB) (at string) {
 	return at
 }
 
+// leaseReads counts how often a lease is looked at.
+type leaseReads struct{ atomic.Int64 }
+
+func (*leaseReads) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+
+func (r *leaseReads) AfterQuery(_ context.Context, e *bun.QueryEvent) {
+	if strings.Contains(e.Query, "FROM leases") {
+		r.Add(1)
+	}
+}
+
 func TestALeaseIsReleasedWhenThereIsNothingToDo(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		reads := &leaseReads{}
+		db.AddQueryHook(reads)
 		l := newLog(t, db, events.Options{Lease: time.Hour}) // which ends because it is released
 		e := newEffects(t, db, "effects")
-		follow(t, l, "p", e.handle)
+		handle(t, l, "p", e.handle)
 		for round := range 2 {
-			remember(t, l, "acme", round, 1)
+			logtest.Remember(t, l.Log, "acme", round, 1)
 			e.reach(t, l, db, "p", "acme", int64(round)+1)
 			eventually(t, func() string {
 				if lease := leaseOf(t, l, "p"); lease.Held() || lease.Holder != db.InstanceID {
@@ -50,11 +66,12 @@ func TestALeaseIsReleasedWhenThereIsNothingToDo(t *testing.T) {
 				return ""
 			})
 			released := expiry(t, db)
-			for range 2 { // it has looked what there is to do when it takes notice again
-				l.Tell("acme")
+			for range 2 { // it has looked what there is to do when it looks at the lease again
+				before := reads.Load()
+				l.Notify("acme")
 				eventually(t, func() string {
-					if !l.Heard() {
-						return "want it to take notice"
+					if reads.Load() == before {
+						return "want it to look at the lease"
 					}
 					return ""
 				})
@@ -74,15 +91,15 @@ func TestALeaseIsKeptForAsLongAsTheWorkTakes(t *testing.T) {
 		e := newEffects(t, db, "effects")
 		began := make(chan struct{}, 1)
 		run(t, func(router *message.Router) {
-			events.AddPreparer(router, mine, "p", func(_ context.Context, page events.Page) (events.Change, error) {
+			follow.AddPreparer(router, mine, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				began <- struct{}{}
 				time.Sleep(time.Second) // a slow model
 				return change{page: page, write: e.handle, done: make(chan int64, 1)}, nil
 			})
 		})
-		remember(t, mine, "acme", 0, 1)
+		logtest.Remember(t, mine.Log, "acme", 0, 1)
 		<-began
-		follow(t, other, "p", func(context.Context, bun.IDB, events.Page) error {
+		handle(t, other, "p", func(context.Context, bun.IDB, follow.Page) error {
 			t.Error("another one works on it, too")
 			return nil
 		})
@@ -110,7 +127,7 @@ func TestARenewalThatFailsInTimeForTheNextIsNoWarning(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		failed := levels{databasetest.Log(t).Handler(), make(chan slog.Level, 1)}
-		l := events.NewLog(db, events.Replay{}, events.Options{Lease: 6 * time.Second, Logger: slog.New(failed)})
+		l := follow.NewLog(db, logtest.Replay{}, events.Options{Lease: 6 * time.Second, Logger: slog.New(failed)})
 		t.Cleanup(func() {
 			if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
@@ -119,13 +136,13 @@ func TestARenewalThatFailsInTimeForTheNextIsNoWarning(t *testing.T) {
 		e := newEffects(t, db, "effects")
 		began, mended := make(chan struct{}), make(chan struct{})
 		run(t, func(router *message.Router) {
-			events.AddPreparer(router, l, "p", func(_ context.Context, page events.Page) (events.Change, error) {
+			follow.AddPreparer(router, l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				close(began)
 				<-mended
 				return change{page: page, write: e.handle, done: make(chan int64, 1)}, nil
 			})
 		})
-		remember(t, l, "acme", 0, 1)
+		logtest.Remember(t, l.Log, "acme", 0, 1)
 		<-began
 		damage(t, db, "ALTER TABLE leases RENAME TO away")
 		if got := <-failed.of; got != slog.LevelInfo {
@@ -147,16 +164,16 @@ func TestWhatWasPreparedBeforeTheCheckpointMovedIsNotWritten(t *testing.T) {
 		var writes atomic.Int64
 		done := make(chan int64, 10)
 		run(t, func(router *message.Router) {
-			events.AddPreparer(router, l, "p", func(_ context.Context, page events.Page) (events.Change, error) {
+			follow.AddPreparer(router, l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				close(prepared)
 				<-overtaken
-				return change{page: page, done: done, write: func(ctx context.Context, tx bun.IDB, page events.Page) error {
+				return change{page: page, done: done, write: func(ctx context.Context, tx bun.IDB, page follow.Page) error {
 					writes.Add(1)
 					return e.handle(ctx, tx, page)
 				}}, nil
 			})
 		})
-		remember(t, l, "acme", 0, 2)
+		logtest.Remember(t, l.Log, "acme", 0, 2)
 		<-prepared
 		damage(t, db, `UPDATE leases SET holder = 'another'`)
 		damage(t, db, `INSERT INTO effects (tenant, position) SELECT tenant, position FROM events`)

@@ -1,4 +1,4 @@
-package events
+package follow
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/codec"
 )
 
@@ -59,7 +60,7 @@ func isPoison(err error) bool {
 	for _, passing := range []error{
 		context.Canceled, context.DeadlineExceeded, domain.ErrUnavailable, domain.ErrBusy,
 		database.ErrUnavailable, database.ErrOutcomeUnknown, database.ErrFull,
-		codec.ErrUnknownFact, ErrHole, ErrRestored, errCrowded,
+		codec.ErrUnknownFact, events.ErrHole, events.ErrRestored, errCrowded,
 	} {
 		if errors.Is(err, passing) {
 			return false

@@ -1,4 +1,4 @@
-package events
+package follow
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 )
 
 // RetryQuarantined lets a projection take in what waits of a stream in quarantine, in order, and releases the stream
@@ -22,7 +23,7 @@ func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream s
 	if !found {
 		return done, domain.Refuse(domain.ErrNotFound, "this server has no projection of this name")
 	}
-	for size := pageSize; ; {
+	for size := events.PageSize; ; {
 		q, err := l.inQuarantine(ctx, projection, tenant, stream)
 		if errors.Is(err, domain.ErrNotFound) && done.Events > 0 {
 			done.Released = true
@@ -36,11 +37,15 @@ func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream s
 			done.Released = err == nil
 			return done, err
 		}
-		mark, err := Erasures(ctx, l.db, tenant)
+		mark, err := events.Erasures(ctx, l.db, tenant)
 		if err != nil {
 			return done, err
 		}
-		waiting, err := l.waiting(ctx, projection, tenant, q, size)
+		c, err := readCheckpoint(ctx, l.db, projection, tenant)
+		if err != nil {
+			return done, err
+		}
+		waiting, err := l.StreamPart(ctx, tenant, stream, q.Position, c.position, size)
 		var taken int
 		if err == nil {
 			taken, err = l.replayPage(ctx, projection, Page{Tenant: tenant, Events: waiting, erasures: &mark, late: true}, prepare, q)
@@ -56,7 +61,7 @@ func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream s
 			done.Left, err = l.noteFailure(ctx, projection, tenant, q, err)
 			return done, err
 		case err != nil:
-			return done, unavailable(err)
+			return done, events.Unavailable(err)
 		}
 	}
 }
@@ -73,19 +78,6 @@ func (l *Log) inQuarantine(ctx context.Context, projection, tenant, stream strin
 	return list[0], nil
 }
 
-// waiting reads the first events of those that wait of a stream.
-func (l *Log) waiting(
-	ctx context.Context, projection, tenant string, q domain.Quarantined, limit int,
-) ([]domain.Event, error) {
-	return queryEvents(ctx, l.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
-		JOIN checkpoints AS c ON c.projection = ? AND c.tenant = e.tenant AND e.position <= c.position
-		WHERE e.tenant = ? AND e.stream = ? AND e.position >= ?
-		ORDER BY e.version
-		LIMIT ?`, projection, tenant, q.Stream, q.Position, limit)
-}
-
 // replayPage takes in events that wait. If they are the last, the stream is released.
 func (l *Log) replayPage(
 	ctx context.Context, projection string, page Page, prepare Preparer, q domain.Quarantined,
@@ -96,7 +88,7 @@ func (l *Log) replayPage(
 		return 0, err
 	}
 	err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		switch mark, err := ShareTexts(ctx, tx, page.Tenant); {
+		switch mark, err := events.ShareTexts(ctx, tx, page.Tenant); {
 		case err != nil:
 			return err
 		case mark != *page.erasures:
@@ -195,7 +187,7 @@ func (l *Log) noteFailure(
 		return err
 	})
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, events.Unavailable(err)
 	}
 	left, err := l.inQuarantine(ctx, projection, tenant, q.Stream)
 	return &left, err
@@ -233,7 +225,7 @@ func (l *Log) SkipQuarantined(ctx context.Context, projection, tenant, stream st
 			return l.release(ctx, tx, projection, tenant, stream)
 		})
 		if !errors.Is(err, errMoved) {
-			return skipped, unavailable(err)
+			return skipped, events.Unavailable(err)
 		}
 	}
 }
@@ -267,8 +259,8 @@ func (l *Log) Reset(
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("let %s begin anew: %w", projection, unavailable(err))
+		return fmt.Errorf("let %s begin anew: %w", projection, events.Unavailable(err))
 	}
-	l.appended.notify(tenant)
+	l.Notify(tenant)
 	return nil
 }

@@ -1,4 +1,4 @@
-package events
+package follow
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/annals-kb/annals/events"
 )
 
 const (
@@ -24,10 +26,8 @@ const (
 // as there is, and then released.
 func (f *follower) run(ctx context.Context) {
 	defer close(f.out)
-	watcher, leave := f.log.appended.watch("")
+	watcher, leave := f.log.WatchAll()
 	defer leave()
-	f.log.polling.join(f.log)
-	defer f.log.polling.leave()
 
 	again := time.NewTimer(0)
 	defer again.Stop()
@@ -35,8 +35,8 @@ func (f *follower) run(ctx context.Context) {
 		var tenants map[string]struct{} // nil: all that are behind
 		select {
 		case <-again.C:
-		case <-watcher.wake:
-			tenants = f.log.appended.collect(watcher)
+		case <-watcher.Wake:
+			tenants = watcher.Collect()
 		case <-ctx.Done():
 			return
 		}
@@ -52,7 +52,7 @@ func (f *follower) run(ctx context.Context) {
 }
 
 // work does what there is to do. It tells after what time to look again, 0 if there is no need to.
-func (f *follower) work(ctx context.Context, w *watcher, tenants map[string]struct{}) (time.Duration, error) {
+func (f *follower) work(ctx context.Context, w *events.Watcher, tenants map[string]struct{}) (time.Duration, error) {
 	now, err := f.log.Lease(ctx, f.projection)
 	if err != nil {
 		return 0, err
@@ -77,7 +77,7 @@ func (f *follower) work(ctx context.Context, w *watcher, tenants map[string]stru
 }
 
 // hold follows tenants until there has been nothing to do for a while, the lease is lost, or ctx ends.
-func (f *follower) hold(ctx context.Context, l *lease, w *watcher, tenants map[string]struct{}) (again time.Duration) {
+func (f *follower) hold(ctx context.Context, l *lease, w *events.Watcher, tenants map[string]struct{}) (again time.Duration) {
 	working, stop := context.WithCancel(ctx)
 	defer f.release(ctx, l)
 	work := newWork(working, f.follow)
@@ -98,8 +98,8 @@ func (f *follower) hold(ctx context.Context, l *lease, w *watcher, tenants map[s
 			idle = time.After(leaseLinger)
 		}
 		select {
-		case <-w.wake:
-			for tenant := range f.log.appended.collect(w) {
+		case <-w.Wake:
+			for tenant := range w.Collect() {
 				work.begin(tenant)
 			}
 		case tenant := <-work.finished:

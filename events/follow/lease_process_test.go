@@ -1,4 +1,4 @@
-package events_test
+package follow_test
 
 import (
 	"bufio"
@@ -19,6 +19,8 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/events/logtest"
 )
 
 // What a process that follows is told by its environment.
@@ -106,9 +108,9 @@ func beNode(t *testing.T, url, pause string) {
 		}
 	}
 	stop := run(t, func(router *message.Router) {
-		events.AddPreparer(router, l, "p", func(_ context.Context, page events.Page) (events.Change, error) {
+		follow.AddPreparer(router, l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 			at("preparing")
-			return change{page: page, done: make(chan int64, 1), write: func(ctx context.Context, tx bun.IDB, page events.Page) error {
+			return change{page: page, done: make(chan int64, 1), write: func(ctx context.Context, tx bun.IDB, page follow.Page) error {
 				at("writing")
 				for _, event := range page.Events {
 					_, err := tx.ExecContext(ctx, `INSERT INTO effects (tenant, position, node) VALUES (?, ?, ?)`,
@@ -139,21 +141,21 @@ func TestProcessesShareAProjection(t *testing.T) {
 			t.Parallel()
 			url, db, l := shared(t)
 			paused := startNode(t, url, pause, shortLease)
-			remember(t, l, "acme", 0, 3)
+			logtest.Remember(t, l.Log, "acme", 0, 3)
 			paused.hear(t, pause)
 			other := startNode(t, url, "", shortLease)
 			paused.signal(t, syscall.SIGSTOP)
 			taken(t, db, l, 3, other) // the one that is paused has written nothing and does not come to it
 			paused.signal(t, syscall.SIGCONT)
 			order(t, paused, "go\n")
-			remember(t, l, "acme", 3, 2)
+			logtest.Remember(t, l.Log, "acme", 3, 2)
 			taken(t, db, l, 5, paused, other)
 
 			// The one that goes on takes over from one that was killed.
 			other.signal(t, syscall.SIGKILL)
 			_ = other.Wait() // says so
 			killed := time.Now()
-			remember(t, l, "acme", 5, 1)
+			logtest.Remember(t, l.Log, "acme", 5, 1)
 			taken(t, db, l, 6, paused)
 			t.Logf("taken over %v after the kill, of a lease of %v", time.Since(killed), shortLease)
 			paused.end(t)
@@ -163,17 +165,17 @@ func TestProcessesShareAProjection(t *testing.T) {
 		t.Parallel()
 		url, db, l := shared(t)
 		first := startNode(t, url, "", longLease)
-		remember(t, l, "acme", 0, 1)
+		logtest.Remember(t, l.Log, "acme", 0, 1)
 		taken(t, db, l, 1, first)
 		second := startNode(t, url, "", longLease)
 		first.end(t)
-		remember(t, l, "acme", 1, 1)
+		logtest.Remember(t, l.Log, "acme", 1, 1)
 		taken(t, db, l, 2, second) // which a lease that has not been let go would keep it from
 	})
 }
 
 // shared is a database that several processes share, and a log that writes to it.
-func shared(t *testing.T) (url string, db *database.DB, l *events.Log) {
+func shared(t *testing.T) (url string, db *database.DB, l *follow.Log) {
 	t.Helper()
 	url = databasetest.Postgres(t)
 	db = databasetest.Open(t, url)
@@ -196,7 +198,7 @@ func (n node) end(t *testing.T) {
 }
 
 // taken waits until everything is taken in, each event once, and the newest by one of these nodes.
-func taken(t *testing.T, db *database.DB, l *events.Log, head int64, by ...node) {
+func taken(t *testing.T, db *database.DB, l *follow.Log, head int64, by ...node) {
 	t.Helper()
 	effects{table: "effects"}.reach(t, l, db, "p", "acme", head)
 	var rows, positions, newest int64

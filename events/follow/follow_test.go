@@ -1,4 +1,4 @@
-package events_test
+package follow_test
 
 import (
 	"context"
@@ -8,6 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/events/logtest"
 
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/google/go-cmp/cmp"
@@ -19,16 +22,16 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// follow runs a projection until the test ends or stop is called.
-func follow(t *testing.T, l *events.Log, projection string, handler events.Handler) (stop func()) {
+// handle runs a projection until the test ends or stop is called.
+func handle(t *testing.T, l *follow.Log, projection string, handler follow.Handler) (stop func()) {
 	t.Helper()
-	return run(t, func(router *message.Router) { events.AddHandler(router, l, projection, handler) })
+	return run(t, func(router *message.Router) { follow.AddHandler(router, l, projection, handler) })
 }
 
 // run runs a router until the test ends or stop is called.
 func run(t *testing.T, add func(*message.Router)) (stop func()) {
 	t.Helper()
-	router, err := events.NewRouter(databasetest.Log(t))
+	router, err := follow.NewRouter(databasetest.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,16 +54,16 @@ func TestARouterThatIsToEndBeforeItHasBegunEnds(t *testing.T) {
 		l := newLog(t, db, events.Options{})
 		began := time.Now()
 		for range 20 {
-			router, err := events.NewRouter(databasetest.Log(t))
+			router, err := follow.NewRouter(databasetest.Log(t))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i := range 5 {
-				events.AddHandler(router, l, fmt.Sprintf("p-%d", i), func(context.Context, bun.IDB, events.Page) error { return nil })
+				follow.AddHandler(router, l, fmt.Sprintf("p-%d", i), func(context.Context, bun.IDB, follow.Page) error { return nil })
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			if err := events.Run(ctx, router); err != nil {
+			if err := follow.Run(ctx, router); err != nil {
 				t.Errorf("after %s: %v", time.Since(began), err)
 			}
 		}
@@ -84,7 +87,7 @@ func newEffects(t *testing.T, db *database.DB, table string) effects {
 	return effects{table: table}
 }
 
-func (e effects) handle(ctx context.Context, tx bun.IDB, page events.Page) error {
+func (e effects) handle(ctx context.Context, tx bun.IDB, page follow.Page) error {
 	for _, event := range page.Events {
 		_, err := tx.ExecContext(ctx, `INSERT INTO ? (tenant, position) VALUES (?, ?)`, bun.Ident(e.table), page.Tenant, event.Position)
 		if err != nil {
@@ -95,7 +98,7 @@ func (e effects) handle(ctx context.Context, tx bun.IDB, page events.Page) error
 }
 
 // reach waits until the checkpoint is at a position, and returns how many effects there are.
-func (e effects) reach(t *testing.T, l *events.Log, db *database.DB, projection, tenant string, position int64) int {
+func (e effects) reach(t *testing.T, l *follow.Log, db *database.DB, projection, tenant string, position int64) int {
 	t.Helper()
 	eventually(t, func() string {
 		at, _, _, err := l.Checkpoint(t.Context(), projection, tenant)
@@ -127,10 +130,10 @@ func eventually(t *testing.T, wrong func() string) {
 	}
 }
 
-func newLog(t *testing.T, db *database.DB, options events.Options) *events.Log {
+func newLog(t *testing.T, db *database.DB, options events.Options) *follow.Log {
 	t.Helper()
 	options.Logger = databasetest.Log(t)
-	l := events.NewLog(db, events.Replay{}, options)
+	l := follow.NewLog(db, logtest.Replay{}, options)
 	t.Cleanup(func() {
 		if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("close log: %v", err)
@@ -139,36 +142,14 @@ func newLog(t *testing.T, db *database.DB, options events.Options) *events.Log {
 	return l
 }
 
-// remember appends items to a tenant's log.
-func remember(t *testing.T, l *events.Log, tenant string, first, count int) {
-	t.Helper()
-	by := domain.OpenPrincipal()
-	by.Tenant = tenant
-	var submissions []domain.Submission
-	for i := first; i < first+count; i++ {
-		command, err := domain.Remember{By: by, ID: fmt.Sprint("k-", i), Knowledge: domain.Remembered{
-			Type: domain.Tool, Scopes: []domain.Scope{domain.Public}, Text: domain.Text{Content: "knowledge"},
-		}}.Complete()
-		if err != nil {
-			t.Fatal(err)
-		}
-		submissions = append(submissions, domain.Submission{By: by, Command: command})
-	}
-	for _, r := range l.SubmitAll(t.Context(), submissions) {
-		if r.Err != nil {
-			t.Fatal(r.Err)
-		}
-	}
-}
-
 func TestEveryEventHasItsEffectOnceAcrossFailuresAndRestarts(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l := newLog(t, db, events.Options{})
 		e := newEffects(t, db, "effects")
-		remember(t, l, "acme", 0, 3)
+		logtest.Remember(t, l.Log, "acme", 0, 3)
 		var calls atomic.Int64
-		flaky := func(ctx context.Context, tx bun.IDB, page events.Page) error {
+		flaky := func(ctx context.Context, tx bun.IDB, page follow.Page) error {
 			if err := e.handle(ctx, tx, page); err != nil {
 				return err
 			}
@@ -181,8 +162,8 @@ func TestEveryEventHasItsEffectOnceAcrossFailuresAndRestarts(t *testing.T) {
 			return nil
 		}
 		for round := range 3 {
-			stop := follow(t, l, "p", flaky)
-			remember(t, l, "acme", 3+2*round, 2)
+			stop := handle(t, l, "p", flaky)
+			logtest.Remember(t, l.Log, "acme", 3+2*round, 2)
 			if got, want := e.reach(t, l, db, "p", "acme", int64(5+2*round)), 5+2*round; got != want {
 				t.Errorf("round %d: got %d effects, want %d", round, got, want)
 			}
@@ -198,11 +179,11 @@ func TestPagesAreInOrderAndHaveAtMostFiveHundredEvents(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l := newLog(t, db, events.Options{})
-		remember(t, l, "acme", 0, 1200)
+		logtest.Remember(t, l.Log, "acme", 0, 1200)
 		var sizes []int
 		var last int64
 		done := make(chan struct{})
-		follow(t, l, "p", func(_ context.Context, _ bun.IDB, page events.Page) error {
+		handle(t, l, "p", func(_ context.Context, _ bun.IDB, page follow.Page) error {
 			if page.After != last {
 				t.Errorf("got a page after %d, want it after %d", page.After, last)
 			}
@@ -224,13 +205,13 @@ func TestReadersAreWokenWithoutPolling(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l := newLog(t, db, events.Options{Poll: time.Hour})
 		heard := make(chan int64, 100)
-		follow(t, l, "p", func(_ context.Context, _ bun.IDB, page events.Page) error {
+		handle(t, l, "p", func(_ context.Context, _ bun.IDB, page follow.Page) error {
 			heard <- page.Last().Position
 			return nil
 		})
 		var slowest time.Duration
 		for i := range 10 {
-			remember(t, l, "acme", i, 1)
+			logtest.Remember(t, l.Log, "acme", i, 1)
 			appended := time.Now()
 			select {
 			case got := <-heard:
@@ -251,9 +232,9 @@ func TestWhatOthersAppendIsFoundByPolling(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		other, mine := newLog(t, db, events.Options{}), newLog(t, db, events.Options{Poll: 10 * time.Millisecond})
 		e := newEffects(t, db, "effects")
-		follow(t, mine, "p", e.handle)
+		handle(t, mine, "p", e.handle)
 		for i := range 3 {
-			remember(t, other, "acme", i, 1)
+			logtest.Remember(t, other.Log, "acme", i, 1)
 			if got := e.reach(t, mine, db, "p", "acme", int64(i)+1); got != i+1 {
 				t.Errorf("got %d effects, want %d", got, i+1)
 			}
@@ -265,14 +246,14 @@ func TestTwoProcessesWithOneProjectionShareTheWork(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		e := newEffects(t, db, "effects")
-		var logs []*events.Log
+		var logs []*follow.Log
 		for range 2 {
 			l := newLog(t, db, events.Options{Poll: 5 * time.Millisecond})
-			follow(t, l, "p", e.handle)
+			handle(t, l, "p", e.handle)
 			logs = append(logs, l)
 		}
 		for i := range 20 {
-			remember(t, logs[i%2], "acme", 2*i, 2)
+			logtest.Remember(t, logs[i%2].Log, "acme", 2*i, 2)
 		}
 		if got := e.reach(t, logs[0], db, "p", "acme", 40); got != 40 {
 			t.Errorf("got %d effects, want 40", got)
@@ -286,14 +267,14 @@ func TestATenantInTroubleHoldsUpNobodyElse(t *testing.T) {
 		l := newLog(t, db, events.Options{})
 		e := newEffects(t, db, "effects")
 		broken := fmt.Errorf("the model: %w", domain.ErrUnavailable)
-		follow(t, l, "p", func(ctx context.Context, tx bun.IDB, page events.Page) error {
+		handle(t, l, "p", func(ctx context.Context, tx bun.IDB, page follow.Page) error {
 			if page.Tenant == "bad" {
 				return broken
 			}
 			return e.handle(ctx, tx, page)
 		})
 		for _, tenant := range []string{"bad", "a", "b", "c", "d", "e"} {
-			remember(t, l, tenant, 0, 2)
+			logtest.Remember(t, l.Log, tenant, 0, 2)
 		}
 		for _, tenant := range []string{"a", "b", "c", "d", "e"} {
 			if got := e.reach(t, l, db, "p", tenant, 2); got != 2 {
@@ -325,14 +306,14 @@ func TestARestoredLogHaltsWhoeverHasReadMore(t *testing.T) {
 			databasetest.Each(t, func(t *testing.T, db *database.DB) {
 				l := newLog(t, db, events.Options{})
 				e := newEffects(t, db, "effects")
-				remember(t, l, "acme", 0, 3)
-				stop := follow(t, l, "p", e.handle)
+				logtest.Remember(t, l.Log, "acme", 0, 3)
+				stop := handle(t, l, "p", e.handle)
 				e.reach(t, l, db, "p", "acme", 3)
 				stop()
-				remember(t, l, "acme", 3, 2)
+				logtest.Remember(t, l.Log, "acme", 3, 2)
 
 				damage(t, db, restore)
-				follow(t, l, "p", func(context.Context, bun.IDB, events.Page) error {
+				handle(t, l, "p", func(context.Context, bun.IDB, follow.Page) error {
 					t.Error("the projection goes on")
 					return nil
 				})
@@ -361,8 +342,8 @@ func damage(t *testing.T, db *database.DB, statement string) {
 
 // change is a prepared change that notes what happens to it.
 type change struct {
-	page  events.Page
-	write events.Handler
+	page  follow.Page
+	write follow.Handler
 	done  chan<- int64
 }
 
@@ -377,7 +358,7 @@ func TestAChangeIsDoneOnceItIsCommitted(t *testing.T) {
 		done := make(chan int64, 10)
 		var attempts atomic.Int64
 		run(t, func(router *message.Router) {
-			events.AddPreparer(router, l, "p", func(ctx context.Context, page events.Page) (events.Change, error) {
+			follow.AddPreparer(router, l, "p", func(ctx context.Context, page follow.Page) (follow.Change, error) {
 				if attempts.Add(1) == 1 {
 					return nil, errors.New("the model is down")
 				}
@@ -386,7 +367,7 @@ func TestAChangeIsDoneOnceItIsCommitted(t *testing.T) {
 				return change{page: page, write: e.handle, done: done}, err
 			})
 		})
-		remember(t, l, "acme", 0, 2)
+		logtest.Remember(t, l.Log, "acme", 0, 2)
 		if got := <-done; got != 2 {
 			t.Errorf("got a change up to %d done, want 2", got)
 		}
@@ -401,11 +382,11 @@ func TestACheckpointThatIsSetBackBringsItsEventsAgain(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l := newLog(t, db, events.Options{Poll: 10 * time.Millisecond})
 		e := newEffects(t, db, "effects")
-		remember(t, l, "acme", 0, 3)
-		follow(t, l, "p", e.handle)
+		logtest.Remember(t, l.Log, "acme", 0, 3)
+		handle(t, l, "p", e.handle)
 		e.reach(t, l, db, "p", "acme", 3)
 		damage(t, db, `DELETE FROM checkpoints; DELETE FROM effects`)
-		remember(t, l, "acme", 3, 1)
+		logtest.Remember(t, l.Log, "acme", 3, 1)
 		if got := e.reach(t, l, db, "p", "acme", 4); got != 4 {
 			t.Errorf("got %d effects, want 4", got)
 		}
@@ -416,15 +397,15 @@ func TestAMessageThatMovesNoCheckpointComesAgain(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l := newLog(t, db, events.Options{})
-		remember(t, l, "acme", 0, 2)
-		subscriber := events.NewSubscriber(l)
+		logtest.Remember(t, l.Log, "acme", 0, 2)
+		subscriber := follow.NewSubscriber(l)
 		messages, err := subscriber.Subscribe(t.Context(), "p")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range 3 {
 			msg := <-messages
-			page, err := events.PageOf(msg)
+			page, err := follow.PageOf(msg)
 			if err != nil || page.Tenant != "acme" || len(page.Events) != 2 || msg.UUID != page.Last().EventID {
 				t.Errorf("got %s with %+v, %v", msg.UUID, page, err)
 			}
@@ -448,7 +429,7 @@ func TestAMessageThatMovesNoCheckpointComesAgain(t *testing.T) {
 
 func TestAForeignMessageCarriesNoPage(t *testing.T) {
 	t.Parallel()
-	if _, err := events.PageOf(message.NewMessage("1", nil)); err == nil {
+	if _, err := follow.PageOf(message.NewMessage("1", nil)); err == nil {
 		t.Error("got no error")
 	}
 }

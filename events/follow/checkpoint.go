@@ -1,4 +1,4 @@
-package events
+package follow
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events"
 )
 
 // checkpoint is how far a projection has read a tenant's log; the zero value is not at all.
@@ -34,7 +35,7 @@ func readCheckpoint(ctx context.Context, db *database.DB, projection, tenant str
 	var c checkpoint
 	r := c.reading(db, projection, tenant, "")
 	if err := database.ForEach(ctx, db, r.Each, r.SQL); err != nil {
-		return c, fmt.Errorf("read checkpoint of %s: %w", projection, unavailable(err))
+		return c, fmt.Errorf("read checkpoint of %s: %w", projection, events.Unavailable(err))
 	}
 	return c, nil
 }
@@ -54,7 +55,7 @@ func (c *checkpoint) reading(db *database.DB, projection, tenant, lock string) d
 	}
 }
 
-// check compares the checkpoint with the log. The error matches [ErrRestored].
+// check compares the checkpoint with the log. The error matches [events.ErrRestored].
 func (c checkpoint) check(projection, tenant string) error {
 	if c.position == 0 || c.found.Valid && c.found.String == c.eventID {
 		return nil
@@ -64,7 +65,7 @@ func (c checkpoint) check(projection, tenant string) error {
 		what = "there is another event"
 	}
 	return fmt.Errorf("%w: %s has read tenant %s up to position %d, and now %s: compare the two, and see docs/backup.md#restore",
-		ErrRestored, projection, tenant, c.position, what)
+		events.ErrRestored, projection, tenant, c.position, what)
 }
 
 // Advance moves a projection's checkpoint from where a page begins to where it ends, in the transaction
@@ -94,17 +95,17 @@ func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string,
 	if l.db.Engine == database.Postgres {
 		lock = "FOR UPDATE OF c"
 		if page.followed {
-			readings = append(readings, database.Query{Each: ignore, SQL: fmt.Sprintf(
+			readings = append(readings, database.Query{Each: func(*sql.Rows) error { return nil }, SQL: fmt.Sprintf(
 				`SELECT set_config('idle_in_transaction_session_timeout', '%d', true), set_config('synchronous_commit', 'off', true)`,
 				max(1, l.options.Lease.Milliseconds()))})
 		}
 	}
 	var mark int64
 	if page.erasures != nil {
-		readings = append(readings, shareTexts(tx, page.Tenant, &mark)...)
+		readings = append(readings, events.SharedTexts(tx, page.Tenant, &mark)...)
 	}
 	if err := append(readings, c.reading(l.db, projection, page.Tenant, lock)).Run(ctx, tx); err != nil {
-		return fmt.Errorf("hold checkpoint of %s: %w", projection, unavailable(err))
+		return fmt.Errorf("hold checkpoint of %s: %w", projection, events.Unavailable(err))
 	}
 	switch {
 	case c.position != page.After || c.eventID != page.AfterID:

@@ -1,4 +1,4 @@
-package events
+package follow
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 )
 
 // SubscriptionStatus is how a projection gets on with a tenant's log.
@@ -60,7 +61,7 @@ func (l *Log) SubscriptionStatus(ctx context.Context, projection, tenant string)
 		err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&next) },
 			`SELECT recorded_at FROM events WHERE tenant = ? AND position = ?`, tenant, f.Position+1)
 		if err != nil {
-			return f, fmt.Errorf("read the lag of %s: %w", projection, unavailable(err))
+			return f, fmt.Errorf("read the lag of %s: %w", projection, events.Unavailable(err))
 		}
 		f.Lag = l.since(next)
 	}
@@ -81,7 +82,7 @@ func (l *Log) stalled(projection, tenant string, c checkpoint) error {
 
 // isForGood tells whether a projection that stands still does not go on by itself.
 func isForGood(trouble error) bool {
-	return errors.Is(trouble, ErrRestored) || errors.Is(trouble, ErrHole)
+	return errors.Is(trouble, events.ErrRestored) || errors.Is(trouble, events.ErrHole)
 }
 
 // since is how long ago something was recorded; 0 if it was not.
@@ -97,7 +98,7 @@ func (l *Log) passedOver(ctx context.Context, projection, tenant string) (n int6
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) },
 		`SELECT count(*) FROM quarantine WHERE projection = ? AND (? = '' OR tenant = ?)`, projection, tenant, tenant)
 	if err != nil {
-		return 0, fmt.Errorf("count quarantine of %s: %w", projection, unavailable(err))
+		return 0, fmt.Errorf("count quarantine of %s: %w", projection, events.Unavailable(err))
 	}
 	return n, nil
 }
@@ -107,9 +108,9 @@ func (l *Log) passedOver(ctx context.Context, projection, tenant string) (n int6
 // error is that of ctx if it ends first.
 func (l *Log) Await(ctx context.Context, projection, tenant string, position int64) error {
 	const longest = 250 * time.Millisecond
-	defer l.background.Boost(projection)()
+	defer l.Background().Boost(projection)()
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, longest) {
-		moved := l.moved.next()
+		moved := l.moved.wait()
 		c, err := readCheckpoint(ctx, l.db, projection, tenant)
 		if err != nil {
 			return err
@@ -137,7 +138,7 @@ type lastErrors struct {
 type reading struct{ projection, tenant string }
 
 // LastError is why a projection of this process does not get on with a tenant's log; nil while it does.
-// It matches [ErrRestored] or [ErrHole] if it has halted for good, and otherwise it goes on trying.
+// It matches [events.ErrRestored] or [events.ErrHole] if it has halted for good, and otherwise it goes on trying.
 func (l *Log) LastError(projection, tenant string) error {
 	l.lastErrors.mu.Lock()
 	defer l.lastErrors.mu.Unlock()
@@ -190,7 +191,7 @@ func (l *Log) Lag(ctx context.Context, projection string) (Lag, error) {
 			s.Halted++
 		}
 		return nil
-	}, everyTenant+`
+	}, events.EveryHead+`
 		SELECT
 			h.tenant, coalesce(newest.position, 0), coalesce(c.position, 0), coalesce(CAST(c.event_id AS text), ''),
 			found.event_id, next.recorded_at
@@ -201,7 +202,7 @@ func (l *Log) Lag(ctx context.Context, projection string) (Lag, error) {
 		LEFT JOIN events AS next ON next.tenant = h.tenant AND next.position = coalesce(c.position, 0) + 1
 		WHERE h.head IS DISTINCT FROM c.event_id`, projection)
 	if err != nil {
-		return s, fmt.Errorf("see how %s stands: %w", projection, unavailable(err))
+		return s, fmt.Errorf("see how %s stands: %w", projection, events.Unavailable(err))
 	}
 	if s.Quarantined, err = l.passedOver(ctx, projection, ""); err != nil {
 		return s, err

@@ -1,0 +1,57 @@
+// Package follow lets projections follow the log.
+//
+// Its one rule: inside the database every event has its effect on a projection exactly once, because each page moves
+// the projection's checkpoint from where the page begins, in the transaction that writes what the page means.
+//
+// A projection is a handler of a Watermill router: [AddHandler], [AddPreparer] and [AddWholePages] give it a
+// [Subscriber]. Of all processes that share the database, one works on a projection at a time, under a lease. A stream
+// that a projection cannot take in is put into quarantine, and everything else goes on.
+package follow
+
+import (
+	"sync"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events"
+)
+
+// Log is a log with what follows it in this process. It is safe for concurrent use. Close closes the log; the caller
+// closes routers and subscribers before.
+type Log struct {
+	*events.Log
+	db      *database.DB
+	options events.Options
+
+	handlers   handlers
+	lastErrors lastErrors
+	moved      moved
+	finishing  sync.RWMutex // shared from a page's transaction until its change is done
+}
+
+// NewLog makes a log on a migrated database. inline is written with every append.
+func NewLog(db *database.DB, inline events.Inline, options events.Options) *Log {
+	l := events.NewLog(db, inline, options)
+	return &Log{
+		Log: l, db: db, options: l.Options(),
+		lastErrors: lastErrors{reasons: map[reading]error{}}, moved: moved{next: make(chan struct{})},
+	}
+}
+
+// moved wakes those who wait for a checkpoint of this process.
+type moved struct {
+	mu   sync.Mutex
+	next chan struct{} // closed when one has moved
+}
+
+func (m *moved) wait() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.next
+}
+
+func (m *moved) notify() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	close(m.next)
+	m.next = make(chan struct{})
+}
