@@ -1,2 +1,2 @@
-// Package body reads the bodies of requests strictly, and names every bad field of one at once.
+// Package body reads the bodies of requests, strictly or leniently, and names every bad field of one at once.
 package body
