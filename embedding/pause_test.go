@@ -3,8 +3,8 @@ package embedding_test
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,53 +13,35 @@ import (
 	"github.com/annals-kb/annals/embedding"
 )
 
-// pipe is a listener inside the process, so that time in a synctest bubble can pass while a request is under way.
-type pipe struct {
-	connections chan net.Conn
-	closed      chan struct{}
-}
+// wireless sends requests to a handler without a connection, so that time in a synctest bubble can pass.
+type wireless struct{ http.Handler }
 
-func (p *pipe) Accept() (net.Conn, error) {
+func (w wireless) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, done := httptest.NewRecorder(), make(chan struct{})
+	go func() {
+		defer close(done)
+		w.ServeHTTP(answer, r)
+	}()
 	select {
-	case connection := <-p.connections:
-		return connection, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
+	case <-done:
+		return answer.Result(), nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
 	}
 }
 
-func (p *pipe) Close() error   { close(p.closed); return nil }
-func (p *pipe) Addr() net.Addr { return &net.TCPAddr{} }
-
-func (p *pipe) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	client, server := net.Pipe()
-	select {
-	case p.connections <- server:
-		return client, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// inBubble serves an endpoint in a bubble and calls test with an embedder for it.
+// inBubble calls test in a bubble with an embedder for an endpoint.
 func inBubble(t *testing.T, e *endpoint, config embedding.Config, test func(t *testing.T, openAI *embedding.OpenAI)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		listener := &pipe{connections: make(chan net.Conn), closed: make(chan struct{})}
-		server := &http.Server{Handler: e} //nolint:gosec // within the process
-		go server.Serve(listener)          //nolint:errcheck // ends with Close
 		config.URL, config.Model, config.Dims = "http://model.test/v1", "test", 4
-		config.Client = &http.Client{Transport: &http.Transport{DialContext: listener.dial}}
+		config.Client = &http.Client{Transport: wireless{e}}
 		openAI, err := embedding.NewOpenAI(config)
 		if err != nil {
 			t.Fatal(err)
 		}
 		test(t, openAI)
-		openAI.Close()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 }
 

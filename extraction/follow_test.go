@@ -58,53 +58,6 @@ func TestACommittedSessionBecomesKnowledge(t *testing.T) {
 	})
 }
 
-func TestAnInterruptedExtractionGoesOn(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
-		c := talk("I prefer tabs for indentation.", "I live in Berlin.", "We decided to use Kafka.")
-		c.Messages[2].Parts = append(c.Messages[2].Parts, domain.Part{Type: domain.PartTool, ToolName: "grep", ToolStatus: "completed"})
-		w.hold("s0", c)
-		w.learn()
-		w.hold("s1", c) // votes, a merged tool, and what is skipped
-		w.hold("s2", talk("My name is Mia."))
-		for left := range 12 { // killed after every step, and once more without having done anything
-			w.broken.left = left / 2
-			if err := w.follow(); err != nil && !errors.Is(err, errKilled) {
-				t.Fatal(err)
-			}
-		}
-		w.broken.left = -1
-		w.learn()
-		var contents []string
-		for _, k := range w.items() {
-			contents = append(contents, k.Text.Content)
-			if strings.HasPrefix(k.Text.Content, "grep") {
-				continue
-			}
-			if k.Category != domain.CategoryEvents && k.Text.Content != "My name is Mia." && k.Helpful != 2 {
-				t.Errorf("%s: %d voices", k.Text.Content, k.Helpful)
-			}
-		}
-		slices.Sort(contents)
-		want := []string{
-			"I live in Berlin.", "I prefer tabs for indentation.", "My name is Mia.", "We decided to use Kafka.",
-			"grep: 2 calls, 2 succeeded, 0 failed (100 % success)",
-		}
-		if diff := cmp.Diff(contents, want); diff != "" {
-			t.Errorf("(-got +want):\n%s", diff)
-		}
-		if got := len(w.items(domain.IsSuperseded)); got != 1 {
-			t.Errorf("%d superseded items", got)
-		}
-		w.read = 0
-		w.learn() // from the beginning
-		if got := len(w.items()); got != 5 {
-			t.Errorf("%d items after reading everything again", got)
-		}
-	})
-}
-
 func TestWhatIsKnownDecides(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

@@ -1,4 +1,4 @@
-package extraction_test
+package extraction_test //nolint:lll // tables of test data
 
 import (
 	"encoding/json"
@@ -27,8 +27,7 @@ var lines = []string{
 	"The deploy of %s failed because the chart version was wrong.", "Pinning %s fixed it.",
 	"Problem: %s does not start.", "Cause: %s is too old.", "Fix: install %s.", "chromedriver requires %s.",
 	"First build %s, then test it, finally ship it.", "1. Stop %s.\n2. Wait.\n3. Start it.", "> I prefer %s.",
-	"Final response: %s is done", "Tool sequence: %s", "Failure reason: %s is down", "POLARITY: negative %s",
-	"Thanks for %s!",
+	"Final response: %s is done", "Tool sequence: %s", "Failure reason: %s is down", "POLARITY: negative %s", "Thanks for %s!",
 }
 
 var marker = regexp.MustCompile(`zq\d+zq`)
@@ -54,10 +53,7 @@ func (e *exchange) draw(rt *rapid.T) {
 		for range rapid.IntRange(0, 2).Draw(rt, "more") {
 			text += rapid.SampledFrom([]string{" ", "\n", " [assistant]: "}).Draw(rt, "between") + e.sentence(rt)
 		}
-		said.Message.Parts = []domain.Part{{
-			Type: domain.PartText,
-			Text: rapid.SampledFrom([]string{"", "", "[user]: "}).Draw(rt, "form") + text,
-		}}
+		said.Message.Parts = []domain.Part{{Type: domain.PartText, Text: rapid.SampledFrom([]string{"", "", "[user]: "}).Draw(rt, "form") + text}}
 		said.Message.Peer = rapid.SampledFrom([]string{"", "", "bo"}).Draw(rt, "peer")
 		if rapid.Bool().Draw(rt, "tool") {
 			said.Message.Parts = append(said.Message.Parts, domain.Part{
@@ -81,9 +77,8 @@ func (e *exchange) answer(rt *rapid.T) string {
 	for range rapid.IntRange(0, 4).Draw(rt, "lessons") {
 		sentence := rapid.SampledFrom(e.sentences)
 		all = append(all, lesson{
-			Category: rapid.SampledFrom(domain.Categories).Draw(rt, "category"),
-			Key:      rapid.SampledFrom([]string{"", "grep", "indentation"}).Draw(rt, "key"),
-			Task:     rapid.OneOf(rapid.Just(""), sentence).Draw(rt, "task"), Content: sentence.Draw(rt, "content"),
+			Category: rapid.SampledFrom(domain.Categories).Draw(rt, "category"), Key: rapid.SampledFrom([]string{"", "grep", "indentation"}).Draw(rt, "key"),
+			Task: rapid.OneOf(rapid.Just(""), sentence).Draw(rt, "task"), Content: sentence.Draw(rt, "content"),
 			Messages: rapid.SliceOfN(rapid.IntRange(0, len(e.messages)-1), 1, 3).Draw(rt, "sources"),
 		})
 	}
@@ -94,8 +89,8 @@ func (e *exchange) answer(rt *rapid.T) string {
 	return string(written)
 }
 
-// Where another person can read it, an item states nothing but what was said in the messages that it is derived from,
-// and those were committed for that person.
+// Where another person can read it, an item says nothing but what was said in the messages that it is derived from, and those were
+// committed for that person.
 func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
@@ -122,8 +117,7 @@ func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 			for i := range rapid.IntRange(1, 2).Draw(rt, "commits") {
 				e.draw(rt)
 				answer.Store(e.answer(rt))
-				target, scopes := w.target(fmt.Sprint("s", i)),
-					rapid.SampledFrom([][]domain.Scope{nil, {domain.Public}, {"team:web"}}).Draw(rt, "scopes")
+				target, scopes := w.target(fmt.Sprint("s", i)), rapid.SampledFrom([][]domain.Scope{nil, {domain.Public}, {"team:web"}}).Draw(rt, "scopes")
 				added := w.submit(domain.AddMessages{SessionTarget: target, Messages: e.messages}).Events[1:]
 				for j, m := range e.messages {
 					for _, part := range m.Message.Parts {
@@ -142,8 +136,7 @@ func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 				}
 				for _, mark := range marker.FindAllString(fmt.Sprintf("%+v %s", k.Text, k.Text.Meta), -1) {
 					if !slices.Contains(k.DerivedFrom, told[mark]) || !slices.Contains(audience[mark], k.Scopes[0]) {
-						rt.Fatalf("%v may see %s of %s, told to %v, in %+v, which is derived from %v", k.Scopes, mark, told[mark],
-							audience[mark], k.Text, k.DerivedFrom)
+						rt.Fatalf("%v may see %s of %s, told to %v, in %+v, which is derived from %v", k.Scopes, mark, told[mark], audience[mark], k.Text, k.DerivedFrom)
 					}
 				}
 			}
@@ -163,11 +156,7 @@ func TestWhatIsLearnedIsTheOwnersUnlessTheCommitSaysOtherwise(t *testing.T) {
 			found         int // by another member
 		}{
 			{"own", "The deploy failed because the chart version was wrong. Pinning chart 1.4 fixed it.", nil, 0},
-			{
-				"shared", "The search is broken since the index was lost. Installing the plugin again fixed it.",
-				[]domain.Scope{domain.Public},
-				1,
-			},
+			{"shared", "The search is broken since the index was lost. Installing the plugin again fixed it.", []domain.Scope{domain.Public}, 1},
 		} {
 			w.scopes = test.scopes
 			w.hold(test.session, talk("My doctor said I have diabetes, please keep that to yourself.", test.said))

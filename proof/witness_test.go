@@ -1,4 +1,4 @@
-package proof_test
+package proof_test //nolint:lll // tables of test data
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/annals-kb/annals/proof"
 )
 
-// Somebody who has the database deletes a tenant from the tables that a verification reads. Whatever else names it
-// states that it was there.
+// Somebody who has the database deletes a tenant from the tables that a verification reads. Whatever else names it says
+// that it was there.
 func TestATenantThatIsGoneFromTheLogIsMissed(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
@@ -32,8 +32,7 @@ func TestATenantThatIsGoneFromTheLogIsMissed(t *testing.T) {
 		// Of what is left nowhere at all only a checkpoint that was kept elsewhere knows.
 		acme.leaves("knowledge_1")
 		finds(t, w.verify(proof.Verification{}))
-		finds(t, w.verify(proof.Verification{Checkpoints: []string{kept.Note}}),
-			"missing 1 the checkpoint kept elsewhere is of 6 events")
+		finds(t, w.verify(proof.Verification{Checkpoints: []string{kept.Note}}), "missing 1 the checkpoint kept elsewhere is of 6 events")
 
 		for table, columns := range map[string]string{
 			"checkpoints":     "projection, tenant, position, event_id, updated_at",
@@ -53,8 +52,7 @@ func TestATenantThatIsGoneFromTheLogIsMissed(t *testing.T) {
 
 		// These are noted of tenants of whom nothing was ever recorded, too.
 		acme.notes("requests", "tenant, subject, key, fingerprint, stream, version, position, outcome, recorded_at")
-		acme.notes("accesses",
-			"tenant, access_id, rank, at, kind, route, status, actor, on_behalf_of, authentication, request_id, correlation_id, trace_id, item, score")
+		acme.notes("accesses", "tenant, access_id, rank, at, kind, route, status, actor, on_behalf_of, authentication, request_id, correlation_id, trace_id, item, score")
 		w.tamper("UPDATE requests SET position = 0", "UPDATE accesses SET kind = 'denied'")
 		finds(t, w.verify(proof.Verification{}))
 	})
@@ -72,8 +70,7 @@ func (w *world) leaves(tables ...string) {
 func (w *world) notes(table, columns string) {
 	w.t.Helper()
 	something := map[string]string{
-		"tenant": "'" + w.by.Tenant + "'", "event_id": "'01a1fe44-b7e6-714e-9df0-cd6cd361d3b0'",
-		"access_id":  "'01a1fe44-b7e6-714e-9df0-cd6cd361d3b0'",
+		"tenant": "'" + w.by.Tenant + "'", "event_id": "'01a1fe44-b7e6-714e-9df0-cd6cd361d3b0'", "access_id": "'01a1fe44-b7e6-714e-9df0-cd6cd361d3b0'",
 		"updated_at": "'2026-03-02T09:00:00.000000Z'", "state": "'{}'", "fingerprint": "'x'", "kind": "'get'",
 	}
 	if w.db.Engine == database.SQLite {
@@ -82,10 +79,7 @@ func (w *world) notes(table, columns string) {
 	for _, time := range []string{"erased_at", "used_at", "recorded_at", "at"} {
 		something[time] = something["updated_at"]
 	}
-	for _, number := range []string{
-		"position", "version", "form", "number", "texts", "said_at", "rank", "status",
-		"score",
-	} {
+	for _, number := range []string{"position", "version", "form", "number", "texts", "said_at", "rank", "status", "score"} {
 		something[number] = "1"
 	}
 	var values []string
@@ -109,15 +103,12 @@ func TestAnEndThatWasCutOffIsMissed(t *testing.T) {
 		w.sign()
 		finds(t, w.verify(proof.Verification{}))
 		w.tamper(
-			"DELETE FROM events WHERE tenant = 'default' AND position > 4",
-			"DELETE FROM event_texts WHERE tenant = 'default' AND position > 4",
+			"DELETE FROM events WHERE tenant = 'default' AND position > 4", "DELETE FROM event_texts WHERE tenant = 'default' AND position > 4",
 			"DELETE FROM tree WHERE tenant = 'default'", "DELETE FROM signed_checkpoints WHERE tenant = 'default'",
 		)
-		finds(t, w.verify(proof.Verification{}),
-			"missing 5 the log was cut: it ends at position 4, and checkpoints, knowledge_1 knew position 6")
+		finds(t, w.verify(proof.Verification{}), "missing 5 the log was cut: it ends at position 4, and checkpoints, knowledge_1 knew position 6")
 		w.leaves("checkpoints")
-		finds(t, w.verify(proof.Verification{}),
-			"missing 5 the log was cut: it ends at position 4, and knowledge_1 knew position 5")
+		finds(t, w.verify(proof.Verification{}), "missing 5 the log was cut: it ends at position 4, and knowledge_1 knew position 5")
 		w.tamper("DELETE FROM knowledge_1 WHERE tenant = 'default' AND number > 4")
 		finds(t, w.verify(proof.Verification{})) // nothing is left that knows better
 	})

@@ -1,4 +1,4 @@
-package text_test //nolint:lll // texts are data
+package text_test //nolint:lll // tables of test data
 
 import (
 	"fmt"
@@ -39,14 +39,10 @@ func TestAnAbstractIsWhatTheTextSaysFirst(t *testing.T) {
 		{"no code", "```\ncode()\n```\nThe code above runs.", 100, "The code above runs."},
 		{"nothing but code", "```\ncode()\n```", 100, "``` code() ```"},
 		{
-			"headings and lists",
-			"# Runbook\n\n## Steps:\n\n1. Drain the node.\n2. Reboot it\n\n### Checks\n\n- [ ] pods run\n- no alerts\n", 100,
+			"headings and lists", "# Runbook\n\n## Steps:\n\n1. Drain the node.\n2. Reboot it\n\n### Checks\n\n- [ ] pods run\n- no alerts\n", 100,
 			"Runbook: Steps: 1. Drain the node. 2. Reboot it Checks: pods run; no alerts",
 		},
-		{
-			"no heading at the end",
-			"# Runbook\n\nWhat to do when a node fails.\n\n## Steps 1.\n\n1. Drain the node and wait until all its pods have moved elsewhere.\n", 14, "Runbook: What to do when a node fails.",
-		},
+		{"no heading at the end", "# Runbook\n\nWhat to do when a node fails.\n\n## Steps 1.\n\n1. Drain the node and wait until all its pods have moved elsewhere.\n", 14, "Runbook: What to do when a node fails."},
 		{"a long sentence under a heading", "# Title\n\n" + strings.Repeat("word ", 100), 6, "Title: word word word…"},
 		{"front matter", "---\nname: x\n---\n# Skill\n\nBuilds it.\n", 100, "Skill: Builds it."},
 		{"one long sentence", "one two three four five six seven eight nine ten", 6, "one two three four…"},
@@ -81,10 +77,7 @@ func TestAPassageIsTheSectionThatIsAskedFor(t *testing.T) {
 		maxTokens int
 		want      string
 	}{
-		"all of it": {
-			"anything", 1, 1000,
-			"Rolling back:\nStop the writers first, e.g. with Dr. Brown's script. Then restore the backup! It takes\nten minutes.\n```sh\nannals restore --from backup\n```\nRolling back › 中文说明:\n先停止写入。再恢复备份。最后验证。\n- Tell the team\n- Write it down",
-		},
+		"all of it":       {"anything", 1, 1000, "Rolling back:\nStop the writers first, e.g. with Dr. Brown's script. Then restore the backup! It takes\nten minutes.\n```sh\nannals restore --from backup\n```\nRolling back › 中文说明:\n先停止写入。再恢复备份。最后验证。\n- Tell the team\n- Write it down"},
 		"a section":       {"恢复备份", 2, 40, "Rolling back › 中文说明:\n先停止写入。再恢复备份。最后验证。\n- Tell the team\n- Write it down"},
 		"nothing matches": {"zygomorphic", 2, 40, ""},
 	} {
@@ -102,8 +95,7 @@ func TestAPassageHasAsManySectionsAsWanted(t *testing.T) {
 	}
 	for _, sections := range []int{1, 2, 9} {
 		passage := text.Passage(runbook.String(), "which person restarts it?", sections, 100)
-		if got := strings.Count(passage, "Then call"); got != min(sections, 6) ||
-			strings.Count(passage, "Restart node") != got {
+		if got := strings.Count(passage, "Then call"); got != min(sections, 6) || strings.Count(passage, "Restart node") != got {
 			t.Errorf("want %d sections, got %d:\n%s", sections, got, passage)
 		}
 	}

@@ -1,10 +1,20 @@
-package text_test
+package text_test //nolint:lll // texts are data
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/annals-kb/annals/text"
+)
+
+// Texts of different kinds.
+const (
+	englishText = `When the deployment fails, look at the migration's log first: two of the last three incidents began with a lock
+that an analytics query had been holding since midnight. Cancel the query, wait for the replica to catch up, then run the
+migration again with a shorter timeout. Nobody needs to be woken for that. `
+	chineseText = "部署失败时，先看迁移日志：最近三次事故中有两次是因为分析查询从半夜起一直持有锁。取消查询，等副本追上，再用更短的超时重新迁移。"
+	codeText    = `func (s *Server) giveFeedback(ctx context.Context, in *feedbackInput) (*feedbackOutput, error) { return s.base.GiveFeedback(ctx, in.command()) }
+`
 )
 
 // Counted with two vocabularies of OpenAI's, o200k_base and cl100k_base.
