@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -248,6 +249,40 @@ func TestErasingWhileAVersionIsBuiltBringsNothingBack(t *testing.T) {
 				r.rebuiltWithoutTraces()
 			})
 		})
+	}
+}
+
+// afterQuery does something once, after a query that contains a text.
+type afterQuery struct {
+	text string
+	do   func()
+	once sync.Once
+}
+
+func (h *afterQuery) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+
+func (h *afterQuery) AfterQuery(_ context.Context, event *bun.QueryEvent) {
+	if strings.Contains(event.Query, h.text) {
+		h.once.Do(h.do)
+	}
+}
+
+func TestErasingWhileSQLiteIndexesWordsBringsNothingBack(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, databasetest.SQLite(t))
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := lived(t, db, projections.Settings{})
+	r.secret("secret")
+	erased := false
+	db.AddQueryHook(&afterQuery{text: `"number", "content", "task", "tags", "scopes" FROM "knowledge_2"`, do: func() {
+		r.erase("secret")
+		erased = true
+	}})
+	r.rebuiltWithoutTraces()
+	if !erased {
+		t.Error("no items were read to be indexed")
 	}
 }
 
