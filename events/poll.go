@@ -162,7 +162,7 @@ func (l *Log) AwaitHead(ctx context.Context, tenant string, position int64) (hea
 }
 
 // PositionOf is where in a tenant's log an event is. The error matches [domain.ErrMalformed] if it is
-// noItems.
+// nowhere.
 func (l *Log) PositionOf(ctx context.Context, tenant, eventID string) (position int64, err error) {
 	if id, err := uuid.Parse(eventID); err != nil || id.String() != eventID {
 		return 0, noSuchEvent()

@@ -50,7 +50,7 @@ func (l *Log) StateAnywhere(ctx context.Context, stream, where string) (tenant s
 }
 
 // EachState goes through the streams of all tenants for which a condition holds that an index has: one
-// statement, however many tenants there are, and one more for each stream whose state is storedState in
+// statement, however many tenants there are, and one more for each stream whose state is stored in
 // another form than this program's.
 func (l *Log) EachState(
 	ctx context.Context, where string, each func(tenant string, s domain.Stream), args ...any,
@@ -161,7 +161,7 @@ type storedState struct {
 	state             []byte
 }
 
-// CheckStates compares what is storedState about a tenant's streams of things other than knowledge with what
+// CheckStates compares what is stored about a tenant's streams of things other than knowledge with what
 // their events come to, one stream at a time, and names the streams whose rows are missing, too many, or
 // not what the events say. What another program's form of a state is cannot be compared and counts as
 // right: it is computed again when it is used.
@@ -215,7 +215,7 @@ func (k storedState) says(s domain.Stream) bool {
 	return err == nil && k.version == s.Version && k.position == s.Position && bytes.Equal(k.state, state)
 }
 
-// RepairStates computes again what is storedState about streams.
+// RepairStates computes again what is stored about streams.
 func (l *Log) RepairStates(ctx context.Context, tenant string, names []string) error {
 	return l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := l.LockTenant(ctx, tx, tenant); err != nil {
