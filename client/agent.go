@@ -13,7 +13,7 @@ import (
 type AgentConfig struct {
 	// Client speaks to the server. Nil for an agent without a memory.
 	Client *Client
-	// For is for whom it works; nil for whoever calls.
+	// For is the audience of its searches; nil for the caller's own.
 	For *Audience
 	// MinScore leaves out what is less about a task; nil for the server's choice.
 	MinScore *float64

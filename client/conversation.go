@@ -19,7 +19,7 @@ type ConversationConfig struct {
 	Pause time.Duration
 }
 
-// Conversation stores what is said while it goes on, without anybody waiting: the last messages, when there is a
+// Conversation stores what is said while it goes on, in the background: the last messages, when there is a
 // pause, each once. It is safe for concurrent use. Whoever made it closes it.
 type Conversation struct {
 	cfg ConversationConfig
@@ -35,7 +35,7 @@ type Conversation struct {
 	waiting bool       // the server has messages that were not committed
 }
 
-// NewConversation makes a conversation. It talks to nobody yet.
+// NewConversation makes a conversation. It sends nothing yet.
 func NewConversation(cfg ConversationConfig) *Conversation {
 	if cfg.Keep <= 0 {
 		cfg.Keep = 4

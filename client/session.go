@@ -15,7 +15,7 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// Commit is what became of a session's commit: its extraction goes on without anybody waiting.
+// Commit is what became of a session's commit: its extraction continues in the background.
 type Commit struct {
 	SessionID string `json:"session_id"`
 	Status    string `json:"status"` // accepted; committed if it was waited for

@@ -110,6 +110,6 @@ func child(in io.Reader, out io.Writer) int {
 	case errors.Is(err, ErrUnreadable):
 		return exitUnreadable
 	}
-	_, _ = fmt.Fprintln(os.Stderr, err) // nobody is there to be told otherwise
+	_, _ = fmt.Fprintln(os.Stderr, err) // the parent reads the exit code
 	return 1
 }

@@ -54,7 +54,7 @@ type Issuer struct {
 	known    atomic.Pointer[keySet]
 }
 
-// New makes an issuer of a configuration that [Config.Validate] accepts. It asks nobody yet.
+// New makes an issuer of a configuration that [Config.Validate] accepts. It sends nothing yet.
 func New(cfg Config) *Issuer {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -62,7 +62,7 @@ func New(cfg Config) *Issuer {
 	return &Issuer{cfg: cfg, hear: http.DefaultTransport, turn: make(chan struct{}, 1)}
 }
 
-// algorithms are those with which nobody but the issuer can sign.
+// algorithms are those with which only the issuer can sign.
 var algorithms = []string{
 	oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA,
 }

@@ -64,7 +64,7 @@ func (f *failures) begin() error {
 
 func (f *failures) add(from source, r Record, a lineAnswer) error {
 	if _, says := membersOf(r.Raw)["id"]; !says {
-		a.ID = "" // nobody but this program knows it
+		a.ID = "" // this program has made it up
 	}
 	line := failedLine{
 		File: from.laid, Line: r.Number, ID: a.ID, Error: a.Error,

@@ -52,7 +52,7 @@ func withField(raw []byte, name, value string) []byte {
 	if value == "" {
 		return raw
 	}
-	if bytes.Contains(raw, []byte(name)) { // be it only in what somebody wrote
+	if bytes.Contains(raw, []byte(name)) { // possibly only in a text
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(raw, &fields) != nil || fields[name] != nil {
 			return raw

@@ -273,7 +273,7 @@ func nextIsArray(decoder *json.Decoder) bool {
 	}
 }
 
-// notJSON says where a line breaks, and not on what.
+// notJSON names the column at which a line is invalid, without its text.
 func notJSON(line []byte) error {
 	switch broken, is := body.FindJSONError(line); {
 	case !is:

@@ -32,8 +32,8 @@ func (s *Service) Work(ctx context.Context) error {
 	working.Go(func() { s.accesses.Run(ctx) })
 	working.Go(func() { s.knowledge.Meaning().HoldSketches(ctx) })
 	working.Go(func() {
-		failed := "an interrupted rebuild does not go on, or a version was not dropped"
-		s.every(ctx, 10*time.Second, failed, func(ctx context.Context) error {
+		name := "resume rebuilds and drop versions"
+		s.every(ctx, 10*time.Second, name, func(ctx context.Context) error {
 			return errors.Join(s.rebuilder.Resume(ctx), s.knowledge.Sweep(ctx))
 		})
 	})
@@ -41,7 +41,7 @@ func (s *Service) Work(ctx context.Context) error {
 	working.Go(func() { s.eraser.Run(ctx) })
 	if after := s.sweepAfter; after > 0 {
 		working.Go(func() {
-			s.every(ctx, min(after, betweenPurges), "the files were not rewritten", func(ctx context.Context) error {
+			s.every(ctx, min(after, betweenPurges), "purge files", func(ctx context.Context) error {
 				return s.purgeIfDue(ctx, after)
 			})
 		})
@@ -61,10 +61,11 @@ func (s *Service) Work(ctx context.Context) error {
 }
 
 // every repeats a step until ctx ends. A step that fails is logged and repeated like any other.
-func (s *Service) every(ctx context.Context, interval time.Duration, failed string, step func(context.Context) error) {
+func (s *Service) every(ctx context.Context, interval time.Duration, name string, step func(context.Context) error) {
 	for ctx.Err() == nil {
 		if err := step(ctx); err != nil && ctx.Err() == nil {
-			s.logger.WarnContext(ctx, failed+"; it is tried again", "error", err, "after", interval.String())
+			s.logger.WarnContext(ctx, "a background step failed; it is repeated",
+				"step", name, "error", err, "after", interval.String())
 		}
 		select {
 		case <-time.After(interval):
@@ -75,16 +76,15 @@ func (s *Service) every(ctx context.Context, interval time.Duration, failed stri
 
 // writeUses records when keys were used, for the last time after ctx has ended.
 func (s *Service) writeUses(ctx context.Context) {
-	const interval, failed = 10 * time.Second, "when keys were used was not written"
-	s.every(ctx, interval, failed, s.keys.Write)
+	s.every(ctx, 10*time.Second, "record uses of keys", s.keys.Write)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if err := s.keys.Write(last); err != nil {
-		s.logger.WarnContext(last, failed, "error", err)
+		s.logger.WarnContext(last, "uses of keys were not recorded", "error", err)
 	}
 }
 
-// eraseAgain erases what a list names, before anybody reads it.
+// eraseAgain applies a list of erasures before the server answers its first request.
 func (s *Service) eraseAgain(ctx context.Context, list []Erasure) error {
 	if len(list) == 0 {
 		return nil

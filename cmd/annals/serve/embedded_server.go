@@ -21,8 +21,8 @@ import (
 // EmbeddedServer is the server that a command is itself, where it finds none.
 type EmbeddedServer struct {
 	cfg     Config
-	Named   bool // the command was told which server to use
-	Passing bool // it only reads what is there, and is the server of nobody else
+	Named   bool // the server is named by a flag or a variable
+	Passing bool // it only reads the data, and serves no other process
 	console *terminal.Console
 
 	service *Service // nil while there is another
@@ -136,7 +136,7 @@ func (o *EmbeddedServer) listen(ctx context.Context) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(ctx, "tcp", o.cfg.Listen)
 }
 
-// Kept tells whether there is anything to serve: whoever only reads makes no database.
+// Kept tells whether there is anything to serve: a command that only reads creates no database.
 func (o *EmbeddedServer) Kept() bool {
 	return !isAbsentFile(o.cfg.Database)
 }

@@ -79,7 +79,7 @@ func (s *Service) extractor(entrance *events.ScrubbingWriter, extractor extracti
 	})
 }
 
-// knock asks a model's endpoint whether it knows the key: nobody else would notice before something is to be learned.
+// knock asks a model's endpoint whether the key is valid, before the first extraction needs it.
 func (s *Service) knock(ctx context.Context) {
 	model, is := s.worker.Extractor.(*extraction.Model)
 	if !is {

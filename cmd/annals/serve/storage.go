@@ -84,5 +84,5 @@ func (c Config) signingKey() (proof.Key, error) {
 	return proof.EnsureKey(c.Data, c.LogName)
 }
 
-// isOpenWithoutKeys tells whether nobody is asked for anything while there are no keys.
+// isOpenWithoutKeys tells whether the server is in no-auth mode while there are no keys.
 func (c Config) isOpenWithoutKeys() bool { return c.RootKey == "" && c.Issuer == "" }

@@ -44,7 +44,7 @@ func CheckArguments(node *kong.Node) error {
 		case value.Name == "id" || value.Name == "prefix":
 			message = invalidID(node, text)
 		case value.Set && value.Target.Kind() == reflect.String && text == "" && value.Name != "text":
-			message = "must not be empty" // what a session is to be told says more
+			message = "must not be empty" // the command itself refuses an empty message
 		}
 		if message != "" {
 			bad = append(bad, Field{Field: value.Name, Flag: nth(value, ""), Message: message})

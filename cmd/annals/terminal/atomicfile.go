@@ -33,14 +33,14 @@ func WriteFile(c *Console, name string, fill func(*bytes.Buffer, func() error) e
 	if err == nil {
 		return nil
 	}
-	_ = os.Remove(file.Name()) // what is left of it harms nobody
+	_ = os.Remove(file.Name()) // leftovers are harmless
 	if cause := fileFault(err); cause != nil {
 		return &Failure{Code: ExitFailed, Detail: fmt.Sprintf("write %s: %s", name, cause)}
 	}
 	return err
 }
 
-// Unwritable names the file that was asked for: what it is called until it is whole is nobody's business.
+// Unwritable names the requested file, and not the temporary one.
 func Unwritable(name string, err error) error {
 	if cause := fileFault(err); cause != nil {
 		err = cause

@@ -22,7 +22,7 @@ const (
 	ExitUsage       = 2 // the command line is wrong, or a value that was given there
 	ExitNotFound    = 3 // there is no such thing, or it was forgotten or erased
 	ExitRefused     = 4 // forbidden, in conflict, another revision
-	ExitUnavailable = 5 // nobody answers, or not now: try again
+	ExitUnavailable = 5 // no server answers, or not now: try again
 
 	ExitInterrupted = 130 // Ctrl-C, as shells report it
 )
@@ -37,7 +37,7 @@ type Failure struct {
 	Fields []Field `json:"errors,omitempty"`
 	Fix    string  `json:"fix,omitempty"`
 
-	Late bool `json:"-"` // nobody waited for the answer: what was asked for may have happened
+	Late bool `json:"-"` // the answer came too late: the request may have succeeded
 }
 
 // Field is one bad field of a request.

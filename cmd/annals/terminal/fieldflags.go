@@ -12,7 +12,7 @@ import (
 )
 
 // NameFlags tells of the fields that a server refused by which flag or argument they were given. Values
-// that were all given on the command line are wrong usage, whoever found out.
+// that were all given on the command line are wrong usage, even if the server finds out.
 func NameFlags(node *kong.Node, err error) error {
 	if err == nil || node == nil {
 		return err
