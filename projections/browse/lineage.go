@@ -64,10 +64,10 @@ func (p view) relatives(ctx context.Context, tenant string, ids []string) (found
 	}{
 		{domain.Derives, `
 			SELECT e.stream, k.id
-			FROM ? AS k ` + p.origins() + `
+			FROM ? AS k ` + origins(p.DB.Engine) + `
 			WHERE k.tenant = ? AND k.id IN (?)
 			ORDER BY e.position`, []any{table, tenant, bun.List(ids)}},
-		{domain.DerivedFrom, p.madeFrom(), []any{p.IndexHint("derived"), tenant, bun.List(streams)}},
+		{domain.DerivedFrom, madeFrom(p.DB.Engine), []any{p.IndexHint("derived"), tenant, bun.List(streams)}},
 		{domain.Supersedes, `
 			SELECT 'knowledge:' || k.superseded_by, k.id
 			FROM ? AS k
@@ -79,7 +79,7 @@ func (p view) relatives(ctx context.Context, tenant string, ids []string) (found
 			WHERE k.tenant = ? AND k.superseded_by IN (?) AND k.superseded_by <> ''
 			ORDER BY k.number`, []any{p.IndexHint("replaced"), tenant, bun.List(ids)}},
 	} {
-		err := p.eachKin(ctx, step.query, step.args, func(kin domain.LineageRelation) {
+		err := eachKin(ctx, p.DB, step.query, step.args, func(kin domain.LineageRelation) {
 			kin.Relation = step.relation
 			found = append(found, kin)
 		})
@@ -91,8 +91,8 @@ func (p view) relatives(ctx context.Context, tenant string, ids []string) (found
 }
 
 // origins joins items k with the events e that they were made from, each by its id.
-func (p view) origins() string {
-	if p.DB.Engine == database.Postgres {
+func origins(engine database.Engine) string {
+	if engine == database.Postgres {
 		return `CROSS JOIN json_array_elements_text(k.derived_from) AS o (value)
 			JOIN events AS e ON e.tenant = k.tenant AND e.event_id = o.value::uuid`
 	}
@@ -101,14 +101,14 @@ func (p view) origins() string {
 }
 
 // madeFrom finds the items that were made from what is in streams.
-func (p view) madeFrom() string {
+func madeFrom(engine database.Engine) string {
 	made := "k.derived_from <> '[]'"
-	if p.DB.Engine == database.Postgres {
+	if engine == database.Postgres {
 		made = "json_array_length(k.derived_from) > 0"
 	}
 	return `
 		SELECT 'knowledge:' || k.id, e.stream
-		FROM ? ` + p.origins() + `
+		FROM ? ` + origins(engine) + `
 		WHERE k.tenant = ? AND ` + made + ` AND e.stream IN (?)
 		ORDER BY k.number, e.position`
 }
@@ -123,7 +123,7 @@ func (b *Browser) Learned(ctx context.Context, tenant string, streams []string) 
 		return nil, err
 	}
 	seen := rows.Set{}
-	err = p.eachKin(ctx, p.madeFrom(), []any{p.IndexHint("derived"), tenant, bun.List(streams)}, func(kin domain.LineageRelation) {
+	err = eachKin(ctx, p.DB, madeFrom(p.DB.Engine), []any{p.IndexHint("derived"), tenant, bun.List(streams)}, func(kin domain.LineageRelation) {
 		if !seen[kin.Stream] {
 			seen[kin.Stream] = true
 			kin.Relation = domain.DerivedFrom
@@ -137,8 +137,8 @@ func (b *Browser) Learned(ctx context.Context, tenant string, streams []string) 
 }
 
 // eachKin reads streams and whose kin they are.
-func (p view) eachKin(ctx context.Context, query string, args []any, each func(domain.LineageRelation)) error {
-	rows, err := p.DB.QueryContext(ctx, query, args...)
+func eachKin(ctx context.Context, db *database.DB, query string, args []any, each func(domain.LineageRelation)) error {
+	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}

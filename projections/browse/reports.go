@@ -130,7 +130,7 @@ func (p view) ranked(ctx context.Context, q domain.ReportQuery, by ranking) ([]d
 	query = query.Where("k.tenant = ?", q.Tenant).Where(chosen, args...).
 		OrderExpr("counted DESC, confidence, number").Limit(int64(q.Limit)).Offset(q.Skip)
 	last := rows.Between(by.said().ColumnExpr("max(v.at)").Where("v.tenant = ?", q.Tenant).Where("v.id = most.id"), "v.at", q.From, q.To)
-	list, err := p.standings(ctx, p.DB.NewSelect().TableExpr("(?) AS most", query).ColumnExpr(standingColumns+", most.counted, (?) AS last", last).
+	list, err := standings(ctx, p, p.DB.NewSelect().TableExpr("(?) AS most", query).ColumnExpr(standingColumns+", most.counted, (?) AS last", last).
 		OrderExpr("most.counted DESC, most.confidence, most.number"))
 	if err != nil {
 		return nil, rows.Failed(ctx, "rank knowledge", err)
@@ -139,7 +139,7 @@ func (p view) ranked(ctx context.Context, q domain.ReportQuery, by ranking) ([]d
 }
 
 // standings reads rows of a report, and leaves out those that cannot be read.
-func (p view) standings(ctx context.Context, query *bun.SelectQuery) (list []domain.ReportItem, err error) {
+func standings(ctx context.Context, p view, query *bun.SelectQuery) (list []domain.ReportItem, err error) {
 	list = []domain.ReportItem{}
 	var broken []string
 	err = rows.ScanEach(ctx, p.DB.DB, query, func(s *standing, unreadable error) {
@@ -278,7 +278,7 @@ func (r Reports) described(ctx context.Context, tenant string, list []domain.Rep
 	}
 	now := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).ColumnExpr(standsThen, database.At(p.Now())).
 		Where("k.tenant = ?", tenant).Where("k.id IN (?)", bun.List(ids))
-	current, err := p.standings(ctx, p.DB.NewSelect().TableExpr("(?) AS most", now).ColumnExpr(standingColumns))
+	current, err := standings(ctx, p, p.DB.NewSelect().TableExpr("(?) AS most", now).ColumnExpr(standingColumns))
 	if err != nil {
 		return nil, rows.Failed(ctx, "describe knowledge", err)
 	}

@@ -98,7 +98,7 @@ func (b *Browser) Condition(q domain.EventQuery) (where string, args []any) {
 		narrow("k.owner = ?", q.Owner, then.Items, "w.owner = ?", q.Owner)
 	}
 	if q.Scope != "" {
-		narrow(p.reaches(), bun.List([]domain.Scope{q.Scope}), then.Scopes, "w.scope = ?", q.Scope)
+		narrow(reaches(p.DB.Engine), bun.List([]domain.Scope{q.Scope}), then.Scopes, "w.scope = ?", q.Scope)
 	}
 	return `substr(e.stream, 1, 10) = 'knowledge:' AND (
 			SELECT ` + condition + `
@@ -114,7 +114,7 @@ func (p view) isChosen(q domain.EventQuery) (condition string, args []any) {
 		condition, args = condition+" AND k.owner = ?", append(args, q.Owner)
 	}
 	if q.Scope != "" {
-		condition, args = condition+" AND "+p.reaches(), append(args, bun.List([]domain.Scope{q.Scope}))
+		condition, args = condition+" AND "+reaches(p.DB.Engine), append(args, bun.List([]domain.Scope{q.Scope}))
 	}
 	return condition, args
 }
@@ -124,19 +124,14 @@ func (p view) isReadable(q domain.EventQuery) (condition string, args []any) {
 	if q.Only == nil {
 		return "1 = 1", nil
 	}
-	entities := q.Only.Entities()
-	scopes := []domain.Scope{domain.Public}
-	for _, entity := range entities {
-		scopes = append(scopes, entity.Scope())
-	}
-	return "(k.owner IN (?) OR k.status NOT IN ('deleted', 'erased') AND " + p.reaches() + ")",
-		[]any{bun.List(entities), bun.List(scopes)}
+	return "(k.owner IN (?) OR k.status NOT IN ('deleted', 'erased') AND " + reaches(p.DB.Engine) + ")",
+		[]any{bun.List(q.Only.Entities()), bun.List(rows.ScopesOf(*q.Only))}
 }
 
 // reaches tells of an item k whether it has one of the scopes. Deleted items keep theirs, and the index
 // of scopes has only what answers may contain.
-func (p view) reaches() string {
-	if p.DB.Engine == database.SQLite {
+func reaches(engine database.Engine) string {
+	if engine == database.SQLite {
 		return "EXISTS (SELECT 1 FROM json_each(" + rows.JSON("k.scopes") + ") AS s WHERE s.value IN (?))"
 	}
 	return "EXISTS (SELECT 1 FROM json_array_elements_text(CASE json_typeof(k.scopes) WHEN 'array' THEN k.scopes END) AS s (scope) WHERE s.scope IN (?))"

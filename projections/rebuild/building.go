@@ -31,7 +31,7 @@ func (p *Versions) begin(ctx context.Context, log *follow.Log, order domain.Rebu
 	if err := p.Reload(ctx, p.DB); err != nil {
 		return catalogue.Version{}, err
 	}
-	settings, err := p.settingsFor(order, p.Active().Entry)
+	settings, err := settingsFor(p.Catalogue, order, p.Active().Entry)
 	if err != nil {
 		return catalogue.Version{}, err
 	}
@@ -51,7 +51,7 @@ func (p *Versions) begin(ctx context.Context, log *follow.Log, order domain.Rebu
 	if err := p.recordGivenUp(ctx); err != nil {
 		return catalogue.Version{}, err
 	}
-	items, _, err := p.size(ctx)
+	items, _, err := size(ctx, p.Catalogue)
 	if err != nil {
 		return catalogue.Version{}, err
 	}
@@ -80,7 +80,7 @@ func (p *Versions) begin(ctx context.Context, log *follow.Log, order domain.Rebu
 		if err := p.prepare(ctx, tx, log, v); err != nil {
 			return err
 		}
-		return p.recordBegin(ctx, tx, v.Entry, items)
+		return p.record(ctx, tx, domain.ProjectionStarted{Version: v.Entry.Version, Settings: settings, Items: items})
 	})
 	return v, rows.WithRemedy(err)
 }
@@ -176,7 +176,13 @@ func (p *Versions) fail(ctx context.Context, v catalogue.Version, reason error) 
 		state = catalogue.StateRetired
 	}
 	return p.exclusively(ctx, func(ctx context.Context, tx bun.Tx) error {
-		return p.holdEntry(ctx, tx, v.Version) // whoever works on it must not keep appends waiting
+		if p.DB.Engine == database.SQLite {
+			return nil // nobody else writes
+		}
+		// The process that works on the version must not keep appends waiting.
+		_, err := tx.NewRaw("SELECT version FROM projections WHERE name = ? AND version = ? FOR UPDATE",
+			catalogue.KnowledgeName, v.Version).Exec(ctx)
+		return err
 	}, func(ctx context.Context, tx bun.Tx) error {
 		query := catalogue.AbandonVersion(tx, v.Entry, state, reason, database.At(p.Now())).Where("state IN (?)", bun.List(catalogue.UnfinishedStates))
 		given, err := query.Exec(ctx)
@@ -188,15 +194,6 @@ func (p *Versions) fail(ctx context.Context, v catalogue.Version, reason error) 
 		}
 		return p.record(ctx, tx, givenUp(v.Version, state, reason.Error()))
 	})
-}
-
-// holdEntry keeps a version's entry as it is until the transaction ends.
-func (p *Versions) holdEntry(ctx context.Context, tx bun.IDB, version int) error {
-	if p.DB.Engine == database.SQLite {
-		return nil // nobody else writes
-	}
-	_, err := tx.NewRaw("SELECT version FROM projections WHERE name = ? AND version = ? FOR UPDATE", catalogue.KnowledgeName, version).Exec(ctx)
-	return err
 }
 
 // Sweep drops the tables of versions that were retired or failed a while ago, and retires those that a
@@ -234,40 +231,38 @@ func (p *Versions) drop(ctx context.Context, v catalogue.Version) error {
 			return fmt.Errorf("empty %s: %w", table, err)
 		}
 	}
-	return p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return p.forget(ctx, tx, v) })
-}
-
-func (p *Versions) forget(ctx context.Context, tx bun.IDB, v catalogue.Version) error {
-	if p.DB.Engine == database.Postgres {
-		// Somebody may be reading them still, for a backup: the next sweep comes soon.
-		if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '1s'"); err != nil {
+	return p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if p.DB.Engine == database.Postgres {
+			// Somebody may be reading them still, for a backup: the next sweep comes soon.
+			if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '1s'"); err != nil {
+				return err
+			}
+		}
+		for _, table := range v.Tables.All() {
+			if _, err := tx.NewRaw("DROP TABLE IF EXISTS ?", table).Exec(ctx); err != nil {
+				return fmt.Errorf("drop %s: %w", table, err)
+			}
+		}
+		_, err := tx.NewRaw("DELETE FROM rebuild_slices WHERE projection = ? AND version = ?", catalogue.KnowledgeName, v.Version).Exec(ctx)
+		if err != nil {
 			return err
 		}
-	}
-	for _, table := range v.Tables.All() {
-		if _, err := tx.NewRaw("DROP TABLE IF EXISTS ?", table).Exec(ctx); err != nil {
-			return fmt.Errorf("drop %s: %w", table, err)
+		_, err = tx.NewRaw("DELETE FROM checkpoints WHERE projection = ?", v.Checkpoint()).Exec(ctx)
+		if err != nil {
+			return err
 		}
-	}
-	_, err := tx.NewRaw("DELETE FROM rebuild_slices WHERE projection = ? AND version = ?", catalogue.KnowledgeName, v.Version).Exec(ctx)
-	if err != nil {
+		settings := maps.Clone(v.Settings)
+		settings["dropped"] = database.At(p.Now()).String()
+		_, err = tx.NewUpdate().Model(&catalogue.Entry{Settings: settings}).Column("settings").
+			Where("name = ?", catalogue.KnowledgeName).Where("version = ?", v.Version).Exec(ctx)
 		return err
-	}
-	_, err = tx.NewRaw("DELETE FROM checkpoints WHERE projection = ?", v.Checkpoint()).Exec(ctx)
-	if err != nil {
-		return err
-	}
-	settings := maps.Clone(v.Settings)
-	settings["dropped"] = database.At(p.Now()).String()
-	_, err = tx.NewUpdate().Model(&catalogue.Entry{Settings: settings}).Column("settings").
-		Where("name = ?", catalogue.KnowledgeName).Where("version = ?", v.Version).Exec(ctx)
-	return err
+	})
 }
 
 // settingsFor are those of a version that is built by an order: the policy of the active version, unless
 // the order names another, because which one suits is for people to decide; and whatever else this
 // program does today, because that is what a release means to change.
-func (p *Versions) settingsFor(order domain.RebuildOrder, active catalogue.Entry) (map[string]string, error) {
+func settingsFor(p *catalogue.Catalogue, order domain.RebuildOrder, active catalogue.Entry) (map[string]string, error) {
 	settings := map[string]string{"confidence": active.Settings["confidence"], "tokenizer": p.Tokenizers[0].Version}
 	if order.Confidence != "" {
 		if _, known := p.Policies[order.Confidence]; !known {

@@ -2,6 +2,7 @@ package rebuild
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -36,8 +37,21 @@ func (r *Rebuilder) catchUp(ctx context.Context, now *run) error {
 			return err
 		}
 		err := p.exclusively(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-			if err := r.takeRest(ctx, tx, v, rest); err != nil {
+			logs, behind, err := ahead(ctx, tx, v)
+			if err == nil && behind > rest {
+				err = errBehind
+			}
+			if err != nil {
 				return err
+			}
+			for _, log := range logs {
+				for taken := int64(0); taken < log.Events(); {
+					n, err := r.takePage(ctx, tx, v, log.Tenant)
+					if err != nil {
+						return err
+					}
+					taken += int64(n)
+				}
 			}
 			return p.advance(ctx, tx, v, catalogue.StateCatching, catalogue.StateVerifying)
 		})
@@ -50,7 +64,7 @@ func (r *Rebuilder) catchUp(ctx context.Context, now *run) error {
 // follow takes in what there is, page by page, until no more than the rest is left.
 func (r *Rebuilder) follow(ctx context.Context, now *run, rest int64) error {
 	for {
-		ahead, behind, err := r.ahead(ctx, r.Versions.DB, now.version)
+		logs, behind, err := ahead(ctx, r.Versions.DB, now.version)
 		if err != nil {
 			return err
 		}
@@ -58,7 +72,7 @@ func (r *Rebuilder) follow(ctx context.Context, now *run, rest int64) error {
 		if behind <= rest {
 			return nil
 		}
-		for _, log := range ahead {
+		for _, log := range logs {
 			for taken := int64(0); taken < log.Events(); {
 				n := 0
 				err := r.Versions.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
@@ -75,30 +89,8 @@ func (r *Rebuilder) follow(ctx context.Context, now *run, rest int64) error {
 	}
 }
 
-// takeRest takes in everything there is, while no append can come. The error is errBehind if that is
-// more than the rest.
-func (r *Rebuilder) takeRest(ctx context.Context, tx bun.IDB, v catalogue.Version, rest int64) error {
-	ahead, behind, err := r.ahead(ctx, tx, v)
-	switch {
-	case err != nil:
-		return err
-	case behind > rest:
-		return errBehind
-	}
-	for _, log := range ahead {
-		for taken := int64(0); taken < log.Events(); {
-			n, err := r.takePage(ctx, tx, v, log.Tenant)
-			if err != nil {
-				return err
-			}
-			taken += int64(n)
-		}
-	}
-	return nil
-}
-
 // ahead is what a version has still to take in, and how many events that are.
-func (r *Rebuilder) ahead(ctx context.Context, tx bun.IDB, v catalogue.Version) (list []events.Ahead, behind int64, err error) {
+func ahead(ctx context.Context, tx bun.IDB, v catalogue.Version) (list []events.Ahead, behind int64, err error) {
 	list, err = events.SnapshotOf(tx).Ahead(ctx, v.Checkpoint())
 	for _, log := range list {
 		behind += log.Events()
@@ -111,8 +103,12 @@ func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v catalogue.Versio
 	if _, err := events.ShareTexts(ctx, tx, tenant); err != nil {
 		return 0, err
 	}
-	page, err := r.nextPage(ctx, tx, v, tenant)
-	if err != nil {
+	page := follow.Page{Tenant: tenant}
+	var err error
+	if page.After, page.AfterID, err = holdCheckpoint(ctx, tx, r.Versions.DB.Engine, v, tenant); err != nil {
+		return 0, err
+	}
+	if page.Events, err = r.log.Read(ctx, tenant, page.After, catchUpPage); err != nil {
 		return 0, err
 	}
 	if len(page.Events) == 0 {
@@ -140,27 +136,20 @@ func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v catalogue.Versio
 	return len(page.Events), r.log.Advance(ctx, tx, v.Checkpoint(), page)
 }
 
-// nextPage reads on from a version's checkpoint, which it keeps from others until the transaction has
-// ended: one whose COMMIT nobody answered may still be under way.
-func (r *Rebuilder) nextPage(ctx context.Context, tx bun.IDB, v catalogue.Version, tenant string) (follow.Page, error) {
-	page := follow.Page{Tenant: tenant}
-	var found []struct {
-		Position int64  `bun:"position"`
-		EventID  string `bun:"event_id"`
-	}
+// holdCheckpoint reads a version's checkpoint, and keeps it from others until the transaction has ended: one whose
+// COMMIT was not answered may still be under way.
+func holdCheckpoint(
+	ctx context.Context, tx bun.IDB, engine database.Engine, v catalogue.Version, tenant string,
+) (position int64, eventID string, err error) {
 	query := "SELECT position, event_id FROM checkpoints WHERE projection = ? AND tenant = ?"
-	if r.Versions.DB.Engine == database.Postgres {
+	if engine == database.Postgres {
 		query += " FOR UPDATE"
 	}
-	err := tx.NewRaw(query, v.Checkpoint(), tenant).Scan(ctx, &found)
-	if err != nil {
-		return page, database.Classify(ctx, err)
+	err = tx.NewRaw(query, v.Checkpoint(), tenant).Scan(ctx, &position, &eventID)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, "", database.Classify(ctx, err)
 	}
-	if len(found) > 0 {
-		page.After, page.AfterID = found[0].Position, found[0].EventID
-	}
-	page.Events, err = r.log.Read(ctx, tenant, page.After, catchUpPage)
-	return page, err
+	return position, eventID, nil
 }
 
 // touchedBy is what folding events reads, as collect is for commands.

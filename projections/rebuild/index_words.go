@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections/catalogue"
@@ -32,7 +33,7 @@ func (r *Rebuilder) indexWords(ctx context.Context, now *run) error {
 	}
 	for _, tenant := range tenants {
 		for after := int64(0); ; {
-			group, err := r.readGroup(ctx, now.version, tenant, after)
+			group, err := readGroup(ctx, r.Versions.DB, now.version, tenant, after)
 			if err != nil || len(group.items) == 0 {
 				if err != nil {
 					return err
@@ -66,14 +67,14 @@ type indexedItem struct {
 }
 
 // readGroup reads the items after a number whose terms fit into memory.
-func (r *Rebuilder) readGroup(ctx context.Context, v catalogue.Version, tenant string, after int64) (group indexGroup, err error) {
+func readGroup(ctx context.Context, db *database.DB, v catalogue.Version, tenant string, after int64) (group indexGroup, err error) {
 	group.tenant = tenant
-	if group.mark, err = events.Erasures(ctx, r.Versions.DB, tenant); err != nil {
+	if group.mark, err = events.Erasures(ctx, db, tenant); err != nil {
 		return group, err
 	}
 	for bytes := 0; bytes < groupBytes; {
 		var page []rows.Row
-		err := r.Versions.DB.NewSelect().Model(&page).ModelTableExpr("? AS k", v.Tables.Knowledge).
+		err := db.NewSelect().Model(&page).ModelTableExpr("? AS k", v.Tables.Knowledge).
 			Column("number", "content", "task", "tags", "scopes").Where("tenant = ?", tenant).Where(rows.Live).
 			Where("number > ?", after).OrderExpr("number").Limit(indexedPage).Scan(ctx)
 		if err != nil {

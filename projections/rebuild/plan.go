@@ -24,7 +24,7 @@ func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrd
 	plan := domain.RebuildPlan{
 		Projection: name, Active: all[0].Version, Version: all[0].Version + 1,
 	}
-	if plan.Settings, err = p.settingsFor(order, catalogue.Entry{Settings: all[0].Settings}); err != nil {
+	if plan.Settings, err = settingsFor(p.Catalogue, order, catalogue.Entry{Settings: all[0].Settings}); err != nil {
 		return domain.RebuildPlan{}, err
 	}
 	for _, v := range all {
@@ -79,7 +79,7 @@ const (
 )
 
 // size counts the items of all tenants and their words.
-func (p *Versions) size(ctx context.Context) (items, words int64, err error) {
+func size(ctx context.Context, p *catalogue.Catalogue) (items, words int64, err error) {
 	err = p.DB.NewSelect().TableExpr("? AS k", p.Active().Tables.Knowledge).ColumnExpr("count(*), coalesce(sum(words), 0)").
 		Scan(ctx, &items, &words)
 	if err != nil {
@@ -91,7 +91,7 @@ func (p *Versions) size(ctx context.Context) (items, words int64, err error) {
 // estimate counts events and items, and estimates bytes and time by what they take on average.
 func (r Rebuilds) estimate(ctx context.Context, plan *domain.RebuildPlan) error {
 	p := r.Versions
-	items, words, err := p.size(ctx)
+	items, words, err := size(ctx, p.Catalogue)
 	if err != nil {
 		return err
 	}

@@ -178,7 +178,7 @@ func (r *Rebuilder) underLease(begin func() (v catalogue.Version, found bool, er
 			taken = true
 			var v catalogue.Version
 			var found bool
-			if err = r.terminateOthers(ctx); err == nil { // what the previous holder left undone is undone
+			if err = terminateOthers(ctx, r.Versions.Catalogue); err == nil { // what the previous holder left undone is undone
 				v, found, err = begin()
 			}
 			if err != nil || !found {
@@ -214,10 +214,10 @@ func (r *Rebuilder) underLease(begin func() (v catalogue.Version, found bool, er
 }
 
 // terminateOthers ends the sessions of a process that is in the middle of a step of a rebuild.
-func (r *Rebuilder) terminateOthers(ctx context.Context) error {
-	ended, err := r.Versions.DB.EndWork(ctx, RebuildWork)
+func terminateOthers(ctx context.Context, p *catalogue.Catalogue) error {
+	ended, err := p.DB.EndWork(ctx, RebuildWork)
 	if ended > 0 {
-		r.Logger.WarnContext(ctx, "another process was in the middle of a step of a rebuild, which was undone",
+		p.Log.WarnContext(ctx, "another process was in the middle of a step of a rebuild, which was undone",
 			"sessions", ended)
 	}
 	return err
@@ -302,7 +302,7 @@ func (r *Rebuilder) build(ctx context.Context, now *run) error {
 		case catalogue.StateVerifying:
 			err = r.verify(ctx, now)
 		case catalogue.StateReady:
-			if err = r.repairStates(ctx, v); err == nil {
+			if err = repairStates(ctx, p, r.log, v); err == nil {
 				err = p.swap(ctx, v.Version, catalogue.StateReady)
 			}
 		case catalogue.StateActive, catalogue.StateDraining, catalogue.StateFailed: // done; or its entry says why not
@@ -341,7 +341,7 @@ func (r *Rebuilder) Cancel(ctx context.Context) error {
 	}
 	if found {
 		if now == nil { // a step under way elsewhere may take minutes, and holds what giving up needs
-			if err := r.terminateOthers(ctx); err != nil {
+			if err := terminateOthers(ctx, r.Versions.Catalogue); err != nil {
 				return err
 			}
 		}
@@ -394,11 +394,10 @@ func (r *Rebuilder) Wait(ctx context.Context) error {
 // repairStates computes again what is kept about streams of other things than knowledge (keys, sessions, rules for
 // scrubbing) where it is not what the log says, if the rebuild is to repair. There is one version of that, so
 // it is written where it is read.
-func (r *Rebuilder) repairStates(ctx context.Context, v catalogue.Version) error {
+func repairStates(ctx context.Context, p *Versions, log *events.Log, v catalogue.Version) error {
 	if v.Settings[catalogue.SettingRepair] == "" {
 		return nil
 	}
-	p := r.Versions
 	tenants, err := tenantsWithStreams(ctx, p.DB)
 	if err != nil {
 		return rows.Failed(ctx, "list tenants", err)
@@ -411,10 +410,10 @@ func (r *Rebuilder) repairStates(ctx context.Context, v catalogue.Version) error
 		if len(wrong) == 0 {
 			continue
 		}
-		if err := r.log.RepairStates(ctx, tenant, wrong); err != nil {
-			return rows.Failed(ctx, "mend streams", err)
+		if err := log.RepairStates(ctx, tenant, wrong); err != nil {
+			return rows.Failed(ctx, "repair streams", err)
 		}
-		r.Logger.WarnContext(ctx, "what was kept about streams was not what the log says, and is computed again",
+		p.Log.WarnContext(ctx, "what was kept about streams was not what the log says, and is computed again",
 			"tenant", tenant, "streams", len(wrong))
 	}
 	return nil

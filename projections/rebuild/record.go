@@ -28,23 +28,10 @@ func (p *Versions) record(ctx context.Context, tx bun.IDB, facts ...domain.Fact)
 	return err
 }
 
-// holdRecord takes the lock of the record, before locks that appends wait for.
-func (p *Versions) holdRecord(ctx context.Context, tx bun.IDB) error {
-	if log := p.history.Load(); log != nil {
-		return log.LockTenant(ctx, tx, domain.SystemTenant)
-	}
-	return nil
-}
-
 // version is what the catalogue says about a version.
 func (p *Versions) version(ctx context.Context, tx bun.IDB, number int) (v catalogue.Listed, err error) {
 	err = tx.NewSelect().Model(&v).Where("name = ?", catalogue.KnowledgeName).Where("version = ?", number).Scan(ctx)
 	return v, err
-}
-
-// recordBegin records that a rebuild has begun.
-func (p *Versions) recordBegin(ctx context.Context, tx bun.IDB, e catalogue.Entry, items int64) error {
-	return p.record(ctx, tx, domain.ProjectionStarted{Version: e.Version, Settings: e.Settings, Items: items})
 }
 
 // recordMove records what it means that a version has moved from one state to another. was is what the

@@ -44,7 +44,7 @@ func (p *Versions) swap(ctx context.Context, to int, from string) error {
 		_, err := tx.ExecContext(ctx, fmt.Sprintf("DROP VIEW IF EXISTS %s; %s", catalogue.KnowledgeName, catalogue.ViewDefinition(to)))
 		return err
 	}, func(ctx context.Context, tx bun.Tx) error {
-		active, err := p.replaceable(ctx, tx, to, from)
+		active, err := replaceable(ctx, tx, to, from)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func unlessMoved(err error) error {
 
 // replaceable is the active version, if the one that is to take over is in the state it should be in
 // and was verified against no other.
-func (p *Versions) replaceable(ctx context.Context, tx bun.IDB, to int, from string) (active int, err error) {
+func replaceable(ctx context.Context, tx bun.IDB, to int, from string) (active int, err error) {
 	var both []catalogue.Listed
 	err = tx.NewSelect().Model(&both).Where("name = ?", catalogue.KnowledgeName).
 		Where("state = ? OR version = ?", catalogue.StateActive, to).OrderExpr("CASE state WHEN 'active' THEN 0 ELSE 1 END").Scan(ctx)
@@ -196,8 +196,10 @@ func (p *Versions) exclusively(ctx context.Context, before, fn func(ctx context.
 					return err
 				}
 			}
-			if err := p.holdRecord(ctx, tx); err != nil {
-				return err
+			if log := p.history.Load(); log != nil { // its lock comes before locks that appends wait for
+				if err := log.LockTenant(ctx, tx, domain.SystemTenant); err != nil {
+					return err
+				}
 			}
 			if before != nil {
 				if err := before(ctx, tx); err != nil {

@@ -18,7 +18,7 @@ import (
 // and the two versions differ in nothing but what the change intends.
 func (r *Rebuilder) verify(ctx context.Context, now *run) error {
 	p := r.Versions
-	report, err := r.verifySnapshot(ctx, now)
+	report, err := verifySnapshot(ctx, p.Catalogue, now)
 	if err != nil {
 		return err
 	}
@@ -32,26 +32,22 @@ func (r *Rebuilder) verify(ctx context.Context, now *run) error {
 		if err != nil {
 			return err
 		}
-		if !report.Passed && !now.version.WhatIf() {
-			return p.refuse(ctx, tx, now.version, report)
+		next := catalogue.StateReady
+		switch {
+		case now.version.WhatIf():
+			next = catalogue.StateRetired
+		case !report.Passed:
+			next = catalogue.StateFailed
+			p.Log.ErrorContext(ctx, "a version does not pass its verification", "version", report.Version,
+				"wrong", len(report.Wrong), "changed", fmt.Sprint(report.Changed),
+				"overlap", report.Overlap, "searches", report.Searches)
 		}
-		if now.version.WhatIf() {
-			return p.advance(ctx, tx, now.version, catalogue.StateVerifying, catalogue.StateRetired)
-		}
-		return p.advance(ctx, tx, now.version, catalogue.StateVerifying, catalogue.StateReady)
+		return p.advance(ctx, tx, now.version, catalogue.StateVerifying, next)
 	})
 }
 
-// refuse keeps the report with a version whose gate stays closed.
-func (p *Versions) refuse(ctx context.Context, tx bun.IDB, v catalogue.Version, report domain.RebuildReport) error {
-	p.Log.ErrorContext(ctx, "a version does not pass its verification", "version", v.Version,
-		"wrong", len(report.Wrong), "changed", fmt.Sprint(report.Changed), "overlap", report.Overlap, "searches", report.Searches)
-	return p.advance(ctx, tx, v, catalogue.StateVerifying, catalogue.StateFailed)
-}
-
 // verifySnapshot reads everything in one snapshot.
-func (r *Rebuilder) verifySnapshot(ctx context.Context, now *run) (domain.RebuildReport, error) {
-	p := r.Versions
+func verifySnapshot(ctx context.Context, p *catalogue.Catalogue, now *run) (domain.RebuildReport, error) {
 	moment, err := p.DB.OpenSnapshot(ctx, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return domain.RebuildReport{}, err
@@ -63,7 +59,7 @@ func (r *Rebuilder) verifySnapshot(ctx context.Context, now *run) (domain.Rebuil
 		return domain.RebuildReport{}, err
 	}
 	e := &verification{
-		catalogue: p.Catalogue, old: &old, new: now.version, snapshot: moment, tx: tx, log: events.SnapshotOf(tx),
+		catalogue: p, old: &old, new: now.version, snapshot: moment, tx: tx, log: events.SnapshotOf(tx),
 		sums:     map[string]uint64{},
 		compared: func(items int64) { now.note(func(p *domain.RebuildProgress) { p.Verified += items }) },
 		report: domain.RebuildReport{
