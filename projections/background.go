@@ -90,7 +90,8 @@ func (r Reader) Await(ctx context.Context, tenant string, position int64, search
 	if err != nil {
 		return err
 	}
-	refusal := domain.Refuse(domain.ErrBehind, "vectors are read up to position %d, and %d was asked for", f.Position, position)
+	refusal := domain.Refuse(domain.ErrBehind, "vectors are read up to position %d, and %d was asked for",
+		f.Position, position)
 	if f.LastError != nil {
 		return refusal.WithFix("ask without min_position, or see /v1/projections why they stand still")
 	}

@@ -121,7 +121,8 @@ func (g *Gauges) rebuild(ctx context.Context, to chan<- prometheus.Metric) error
 		return err
 	}
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{catalogue.KnowledgeName}, labels...)...)
+		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value,
+			append([]string{catalogue.KnowledgeName}, labels...)...)
 	}
 	for _, stage := range append(slices.Clone(catalogue.UnfinishedStates), catalogue.StateFailed) {
 		in := 0.0

@@ -101,8 +101,9 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 		return nil, err
 	}
 	return &Knowledge{
-		Projection: knowledge.New(c, past.Erase, vectors.Erase), Browser: browse.New(c), Searcher: search.New(c, models), Compactor: words.NewCompactor(c),
-		Versions: &rebuild.Versions{Catalogue: c}, Models: models, Files: erasure.Files{DB: c.DB, Now: c.Now}, catalogue: c,
+		Projection: knowledge.New(c, past.Erase, vectors.Erase), Browser: browse.New(c), Searcher: search.New(c, models),
+		Compactor: words.NewCompactor(c),
+		Versions:  &rebuild.Versions{Catalogue: c}, Models: models, Files: erasure.Files{DB: c.DB, Now: c.Now}, catalogue: c,
 	}, nil
 }
 
@@ -132,7 +133,9 @@ func NewEraser(p *Knowledge, log *events.Log, logger *slog.Logger) *erasure.Eras
 }
 
 // Check compares what a database answers from with what its log says; see [check].
-func Check(ctx context.Context, db *database.DB, settings Settings, progress func(items, of int64)) (rebuild.Checked, error) {
+func Check(
+	ctx context.Context, db *database.DB, settings Settings, progress func(items, of int64),
+) (rebuild.Checked, error) {
 	return rebuild.Check(ctx, settings.withDefaults().catalogue(db), progress)
 }
 

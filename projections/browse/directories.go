@@ -33,7 +33,8 @@ func (d Directories) Mark(ctx context.Context, tx bun.IDB, tenant string, uris [
 		list = append(list, []any{tenant, string(uri), at.UnixMicro(), at.UnixMicro()})
 	}
 	script := &rows.Script{Engine: d.db.Engine}
-	script.InsertRows("directories", []string{"tenant", "uri", "changed_at", "since"}, list, `ON CONFLICT (tenant, uri) DO UPDATE
+	script.InsertRows("directories", []string{"tenant", "uri", "changed_at", "since"}, list, `
+		ON CONFLICT (tenant, uri) DO UPDATE
 		SET changed_at = excluded.changed_at, since = coalesce(directories.since, excluded.since), attempts = 0, due_at = 0`)
 	if err := script.Execute(ctx, tx); err != nil {
 		return fmt.Errorf("note what directories changed: %w", err)
@@ -63,7 +64,9 @@ func (d Directories) Next(ctx context.Context, now, quiet, overdue time.Time) (d
 
 // Keep keeps what was said of a directory, unless some of what that was made of has gone meanwhile. What changed
 // meanwhile is still to be told. With the parent, if it is to be told, too.
-func (d Directories) Keep(ctx context.Context, t domain.DirectoryTask, said domain.DirectorySummary, parents []domain.URI, at time.Time) error {
+func (d Directories) Keep(
+	ctx context.Context, t domain.DirectoryTask, said domain.DirectorySummary, parents []domain.URI, at time.Time,
+) error {
 	err := d.db.Transact(database.ForTenant(ctx, t.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.ExecContext(ctx, `
 			UPDATE directories
@@ -93,7 +96,8 @@ func (d Directories) Leave(ctx context.Context, t domain.DirectoryTask, then tim
 		if !then.IsZero() {
 			set, args = "attempts = ?, due_at = ?", append(args, t.Attempts, then.UnixMicro())
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE directories SET `+set+` WHERE tenant = ? AND uri = ? AND changed_at = ? AND generation = ?`,
+		_, err := tx.ExecContext(ctx,
+			`UPDATE directories SET `+set+` WHERE tenant = ? AND uri = ? AND changed_at = ? AND generation = ?`,
 			append(args, t.Tenant, t.URI, t.ChangedAt, t.Generation)...)
 		return err
 	})
@@ -105,7 +109,9 @@ func (d Directories) Leave(ctx context.Context, t domain.DirectoryTask, then tim
 
 // Said is what was said of these directories of a tenant, of those of which something was. Who may hear it is for
 // the caller to decide.
-func (d Directories) Said(ctx context.Context, tenant string, uris []domain.URI) (map[domain.URI]domain.DirectorySummary, error) {
+func (d Directories) Said(
+	ctx context.Context, tenant string, uris []domain.URI,
+) (map[domain.URI]domain.DirectorySummary, error) {
 	said := map[domain.URI]domain.DirectorySummary{}
 	if len(uris) == 0 {
 		return said, nil

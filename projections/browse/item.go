@@ -48,7 +48,9 @@ func (b *Browser) Feedback(ctx context.Context, tenant, id string) (domain.Feedb
 	return domain.Feedback{Helpful: helpful, Harmful: harmful}, err
 }
 
-func (p view) uses(ctx context.Context, tenant, id string, verdict domain.Verdict, older []domain.Use) ([]domain.Use, error) {
+func (p view) uses(
+	ctx context.Context, tenant, id string, verdict domain.Verdict, older []domain.Use,
+) ([]domain.Use, error) {
 	var votes []rows.VoteRow
 	err := p.DB.NewSelect().Model(&votes).ModelTableExpr("? AS v", p.Tables.Votes).
 		Where("tenant = ?", tenant).Where("id = ?", id).Where("verdict = ?", verdict).

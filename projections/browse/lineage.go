@@ -114,7 +114,9 @@ func madeFrom(engine database.Engine) string {
 }
 
 // Learned lists the items that were made from what is in streams of other things than items, such as sessions.
-func (b *Browser) Learned(ctx context.Context, tenant string, streams []string) (found []domain.LineageRelation, err error) {
+func (b *Browser) Learned(
+	ctx context.Context, tenant string, streams []string,
+) (found []domain.LineageRelation, err error) {
 	if len(streams) == 0 {
 		return nil, nil
 	}
@@ -123,13 +125,14 @@ func (b *Browser) Learned(ctx context.Context, tenant string, streams []string) 
 		return nil, err
 	}
 	seen := rows.Set{}
-	err = eachKin(ctx, p.DB, madeFrom(p.DB.Engine), []any{p.IndexHint("derived"), tenant, bun.List(streams)}, func(kin domain.LineageRelation) {
-		if !seen[kin.Stream] {
-			seen[kin.Stream] = true
-			kin.Relation = domain.DerivedFrom
-			found = append(found, kin)
-		}
-	})
+	err = eachKin(ctx, p.DB, madeFrom(p.DB.Engine), []any{p.IndexHint("derived"), tenant, bun.List(streams)},
+		func(kin domain.LineageRelation) {
+			if !seen[kin.Stream] {
+				seen[kin.Stream] = true
+				kin.Relation = domain.DerivedFrom
+				found = append(found, kin)
+			}
+		})
 	if err != nil {
 		return nil, rows.Failed(ctx, "find what was learned", err)
 	}

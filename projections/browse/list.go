@@ -93,7 +93,8 @@ func (p view) numbers(list domain.List, limit int64, few bool) *bun.SelectQuery 
 		return p.DB.NewSelect().TableExpr("?", p.listed(filter))
 	}
 	if few {
-		return newest(p.Visible(p.DB.NewSelect().TableExpr("?", p.IndexHint("uri")).Where("k."+rows.Live), list.By), "k.number")
+		return newest(p.Visible(p.DB.NewSelect().TableExpr("?", p.IndexHint("uri")).
+			Where("k."+rows.Live), list.By), "k.number")
 	}
 	if sharesAll(list) {
 		filter.Scope = "" // is where it is read from
@@ -123,7 +124,8 @@ func (p view) fewBegin(ctx context.Context, list domain.List) (few bool, err err
 	if prefix == "" || rows.IncludesDeleted(list.Filter.Statuses) || p.IsPostgres() {
 		return false, nil
 	}
-	begun := p.DB.NewSelect().TableExpr("?", p.IndexHint("uri")).ColumnExpr("1").Where("k.tenant = ?", list.By.Tenant).Where("k."+rows.Live).
+	begun := p.DB.NewSelect().TableExpr("?", p.IndexHint("uri")).ColumnExpr("1").Where("k.tenant = ?", list.By.Tenant).
+		Where("k."+rows.Live).
 		Where("k.uri >= ?", prefix).Where("k.uri < ?", prefix+rows.LastCharacter).Limit(mostBegun)
 	err = p.DB.NewSelect().TableExpr("(?) AS begun", begun).ColumnExpr("count(*) < ?", mostBegun).Scan(ctx, &few)
 	if err != nil {
@@ -140,7 +142,9 @@ func (p view) listed(f domain.Filter) bun.Safe {
 	return bun.Safe(string(p.Tables.Knowledge) + " AS k")
 }
 
-func (p view) audience(list domain.List, newest func(*bun.SelectQuery, string) *bun.SelectQuery, all func() *bun.SelectQuery) []*bun.SelectQuery {
+func (p view) audience(
+	list domain.List, newest func(*bun.SelectQuery, string) *bun.SelectQuery, all func() *bun.SelectQuery,
+) []*bun.SelectQuery {
 	var parts []*bun.SelectQuery
 	for _, entity := range list.By.Entities() {
 		parts = append(parts, newest(all().Where("k.owner = ?", entity), "k.number"))
@@ -158,7 +162,8 @@ func sharesAll(list domain.List) bool {
 	if index, _ := rows.SelectiveIndex(f); index != "" || f.Owner != "" {
 		return false
 	}
-	return f.Scope != "" && !rows.IncludesDeleted(f.Statuses) && (list.By.SeesAll() || slices.Contains(rows.ScopesOf(list.By), f.Scope))
+	return f.Scope != "" && !rows.IncludesDeleted(f.Statuses) &&
+		(list.By.SeesAll() || slices.Contains(rows.ScopesOf(list.By), f.Scope))
 }
 
 // sharedWith is a scope's items, in the order of their numbers: however few there are, no other item is read.

@@ -44,8 +44,10 @@ type standing struct {
 const (
 	standingColumns = `most.id, most.task, most.owner, most.scopes, most.status, most.helpful, most.harmful,
 		most.stale_reporters, most.stale_reason, most.expired, most.confirm_until, most.confidence`
-	standsThen = `k.id, k.number, k.task, k.owner, k.scopes, k.status, k.helpful, k.harmful, ` + reportersThen + ` AS stale_reporters,
-		CASE WHEN k.confirm_until <= ?0 AND k.stale_reason = '' THEN k.suspended_reason ELSE k.stale_reason END AS stale_reason,
+	standsThen = `k.id, k.number, k.task, k.owner, k.scopes, k.status, k.helpful, k.harmful,
+		` + reportersThen + ` AS stale_reporters,
+		CASE WHEN k.confirm_until <= ?0 AND k.stale_reason = '' THEN k.suspended_reason ELSE k.stale_reason END
+			AS stale_reason,
 		coalesce(k.confirm_until <= ?0, FALSE) AS expired, k.confirm_until,
 		` + rows.ConfidenceAt + ` AS confidence`
 	reportersThen = "(k.stale_reporters + CASE WHEN k.confirm_until <= ?0 THEN k.suspended_reporters ELSE 0 END)"
@@ -86,11 +88,13 @@ func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Repo
 	now := database.At(p.Now())
 	reports := func() *bun.SelectQuery {
 		return p.DB.NewSelect().TableExpr("? AS v", p.Tables.Reports).
-			Where("(NOT v.suspended OR EXISTS (SELECT 1 FROM ? AS e WHERE e.tenant = v.tenant AND e.id = v.id AND e.confirm_until <= ?))",
+			Where("(NOT v.suspended OR EXISTS (SELECT 1 FROM ? AS e WHERE e.tenant = v.tenant AND e.id = v.id AND "+
+				"e.confirm_until <= ?))",
 				p.Tables.Knowledge, now)
 	}
 	return p.ranked(ctx, q, ranking{
-		said: reports, counted: reportersThen, some: rows.MayBeStale + " AND (k.stale_reporters > 0 OR k.confirm_until <= ?0)",
+		said: reports, counted: reportersThen, some: rows.MayBeStale +
+			" AND (k.stale_reporters > 0 OR k.confirm_until <= ?0)",
 		at: []any{now}, index: "stale", also: p.expiredWithin(q).ColumnExpr("k.id, 0 AS counted"),
 	})
 }
@@ -117,20 +121,25 @@ type ranking struct {
 func (p view) ranked(ctx context.Context, q domain.ReportQuery, by ranking) ([]domain.ReportItem, error) {
 	query := p.DB.NewSelect().ColumnExpr(standsThen, database.At(p.Now()))
 	if q.From.IsZero() && q.To.IsZero() {
-		query = query.TableExpr("?", p.IndexHint(by.index)).ColumnExpr(by.counted+" AS counted", by.at...).Where(by.some, by.at...)
+		query = query.TableExpr("?", p.IndexHint(by.index)).ColumnExpr(by.counted+" AS counted", by.at...).
+			Where(by.some, by.at...)
 	} else {
-		then := rows.Between(by.said().ColumnExpr("v.id, count(*) AS counted").Where("v.tenant = ?", q.Tenant).GroupExpr("v.id"), "v.at", q.From, q.To)
+		then := rows.Between(by.said().ColumnExpr("v.id, count(*) AS counted").Where("v.tenant = ?", q.Tenant).
+			GroupExpr("v.id"), "v.at", q.From, q.To)
 		if by.also != nil {
 			then = p.DB.NewSelect().TableExpr("(?) AS part", then.UnionAll(by.also)).
 				ColumnExpr("part.id, CAST(sum(part.counted) AS integer) AS counted").GroupExpr("part.id")
 		}
-		query = query.TableExpr("(?) AS said CROSS JOIN ? AS k", then, p.Tables.Knowledge).ColumnExpr("said.counted").Where("k.id = said.id")
+		query = query.TableExpr("(?) AS said CROSS JOIN ? AS k", then, p.Tables.Knowledge).ColumnExpr("said.counted").
+			Where("k.id = said.id")
 	}
 	chosen, args := p.isChosen(about(q))
 	query = query.Where("k.tenant = ?", q.Tenant).Where(chosen, args...).
 		OrderExpr("counted DESC, confidence, number").Limit(int64(q.Limit)).Offset(q.Skip)
-	last := rows.Between(by.said().ColumnExpr("max(v.at)").Where("v.tenant = ?", q.Tenant).Where("v.id = most.id"), "v.at", q.From, q.To)
-	list, err := standings(ctx, p, p.DB.NewSelect().TableExpr("(?) AS most", query).ColumnExpr(standingColumns+", most.counted, (?) AS last", last).
+	last := rows.Between(by.said().ColumnExpr("max(v.at)").Where("v.tenant = ?", q.Tenant).
+		Where("v.id = most.id"), "v.at", q.From, q.To)
+	list, err := standings(ctx, p, p.DB.NewSelect().TableExpr("(?) AS most", query).
+		ColumnExpr(standingColumns+", most.counted, (?) AS last", last).
 		OrderExpr("most.counted DESC, most.confidence, most.number"))
 	if err != nil {
 		return nil, rows.Failed(ctx, "rank knowledge", err)
@@ -320,7 +329,8 @@ func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.U
 		return nil, err
 	}
 	given := p.DB.NewSelect().TableExpr("accesses AS a").
-		ColumnExpr("a.at, a.kind, a.actor, a.on_behalf_of, a.item, a.rank, a.score, a.route, a.status, a.request_id, a.correlation_id, a.trace_id, CAST(a.access_id AS text) AS tie").
+		ColumnExpr("a.at, a.kind, a.actor, a.on_behalf_of, a.item, a.rank, a.score, a.route, a.status, a.request_id, "+
+			"a.correlation_id, a.trace_id, CAST(a.access_id AS text) AS tie").
 		Where("a.tenant = ?", q.Tenant)
 	given = within(given, q, "a.actor", "a.on_behalf_of", "a.at")
 	if q.Item == "" {

@@ -58,7 +58,8 @@ func (p view) gather(query *bun.SelectQuery, by domain.Principal) *bun.SelectQue
 	seen := p.DB.NewSelect().Distinct().ColumnExpr("number").TableExpr("(?) AS part",
 		p.sharedSome(by).ColumnExpr("s.number").UnionAll(p.ownedSome(by).ColumnExpr("k.number")))
 	if p.IsPostgres() {
-		return query.ModelTableExpr("(?) AS seen CROSS JOIN LATERAL (SELECT * FROM ? AS k WHERE k.tenant = ? AND k.number = seen.number OFFSET 0) AS k",
+		return query.ModelTableExpr("(?) AS seen CROSS JOIN LATERAL (SELECT * FROM ? AS k WHERE k.tenant = ? AND k.number "+
+			"= seen.number OFFSET 0) AS k",
 			seen, p.Tables.Knowledge, by.Tenant)
 	}
 	return query.ModelTableExpr("(?) AS seen CROSS JOIN ?", seen, p.IndexHint("number")).Where("k.number = seen.number")

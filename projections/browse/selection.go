@@ -88,7 +88,8 @@ func (b *Browser) Condition(q domain.EventQuery) (where string, args []any) {
 			condition += ` OR EXISTS (
 				SELECT 1
 				FROM ? AS w
-				WHERE w.tenant = k.tenant AND w.number = k.number AND w.since <= e.position AND w.until >= e.position AND ` + then + ")"
+				WHERE w.tenant = k.tenant AND w.number = k.number
+				AND w.since <= e.position AND w.until >= e.position AND ` + then + ")"
 			args = append(args, table, value)
 		}
 		condition += ")"
@@ -134,5 +135,6 @@ func reaches(engine database.Engine) string {
 	if engine == database.SQLite {
 		return "EXISTS (SELECT 1 FROM json_each(" + rows.JSON("k.scopes") + ") AS s WHERE s.value IN (?))"
 	}
-	return "EXISTS (SELECT 1 FROM json_array_elements_text(CASE json_typeof(k.scopes) WHEN 'array' THEN k.scopes END) AS s (scope) WHERE s.scope IN (?))"
+	return "EXISTS (SELECT 1 FROM json_array_elements_text(CASE json_typeof(k.scopes) WHEN 'array' THEN k.scopes END) " +
+		"AS s (scope) WHERE s.scope IN (?))"
 }

@@ -49,7 +49,8 @@ func (b *Browser) Live(ctx context.Context, by domain.Principal, ids []string) (
 		return nil, err
 	}
 	in := rows.Table{Engine: p.DB.Engine, Tenant: by.Tenant, Table: p.Tables.Knowledge, Alias: "k"}
-	list, err := p.Read(ctx, rows.LookUp(p.DB.NewSelect().Model((*rows.Row)(nil)), in, rows.SingleKeys(ids), "id").Where("k."+rows.Live))
+	list, err := p.Read(ctx, rows.LookUp(p.DB.NewSelect().Model((*rows.Row)(nil)), in, rows.SingleKeys(ids), "id").
+		Where("k."+rows.Live))
 	if err != nil {
 		return nil, rows.Failed(ctx, "look items up", err)
 	}
@@ -128,7 +129,8 @@ func (p view) firstOf(ctx context.Context, d domain.Directory, limit int) ([]row
 	}
 	query := p.DB.NewSelect().Model((*rows.Row)(nil))
 	if p.IsPostgres() { // which would rather compare everything with every step, if it could
-		query = query.ModelTableExpr("(?) AS c CROSS JOIN LATERAL (SELECT * FROM ? AS k WHERE tenant = ? AND k.uri = c.uri AND k."+rows.Live+" OFFSET 0) AS k",
+		query = query.ModelTableExpr("(?) AS c CROSS JOIN LATERAL (SELECT * FROM ? AS k WHERE tenant = ? AND k.uri = "+
+			"c.uri AND k."+rows.Live+" OFFSET 0) AS k",
 			entries, p.Tables.Knowledge, d.By.Tenant)
 	} else {
 		query = query.ModelTableExpr("(?) AS c CROSS JOIN ?", entries, p.IndexHint("uri")).
@@ -182,11 +184,14 @@ func (p view) entry(directory domain.URI, uri, after string) string {
 	}
 	at := len([]rune(rows.Beginning(directory))) + 1
 	slash := fmt.Sprintf("%s(substr(%s, %d), '/')", position, uri, at)
-	return fmt.Sprintf("CASE %[1]s WHEN 0 THEN %[3]s ELSE substr(%[3]s, 1, %[2]d + %[1]s) || %[4]s END", slash, at-1, uri, after)
+	return fmt.Sprintf("CASE %[1]s WHEN 0 THEN %[3]s ELSE substr(%[3]s, 1, %[2]d + %[1]s) || %[4]s END", slash,
+		at-1, uri, after)
 }
 
 // lyingBelow selects the active items k below a directory that the principal may see, whichever way leads there sooner.
-func (p view) lyingBelow(ctx context.Context, query *bun.SelectQuery, by domain.Principal, directory, after domain.URI) (*bun.SelectQuery, error) {
+func (p view) lyingBelow(
+	ctx context.Context, query *bun.SelectQuery, by domain.Principal, directory, after domain.URI,
+) (*bun.SelectQuery, error) {
 	gathers, err := p.gathers(ctx, by, directory, after)
 	if gathers {
 		return p.below(p.gather(query, by), by.Tenant, directory, behind(after)).Where("k.status = ?", domain.Active), err
@@ -212,7 +217,9 @@ func (b *Browser) Began(ctx context.Context, tenant string) (time.Time, error) {
 
 // Memories tells of the use of every active memory that the principal may see; of one category, unless that is
 // empty.
-func (b *Browser) Memories(ctx context.Context, by domain.Principal, category domain.Category, each func(domain.MemoryUse)) error {
+func (b *Browser) Memories(
+	ctx context.Context, by domain.Principal, category domain.Category, each func(domain.MemoryUse),
+) error {
 	p, err := b.view(ctx)
 	if err != nil {
 		return err
@@ -221,7 +228,8 @@ func (b *Browser) Memories(ctx context.Context, by domain.Principal, category do
 	if err != nil {
 		return err
 	}
-	query = query.ColumnExpr("k.category, k.helpful + k.harmful, k.created_at, k.updated_at").Where("k.context_type = ?", domain.Memory)
+	query = query.ColumnExpr("k.category, k.helpful + k.harmful, k.created_at, k.updated_at").
+		Where("k.context_type = ?", domain.Memory)
 	if category != "" {
 		query = query.Where("k.category = ?", category)
 	}
@@ -244,7 +252,9 @@ func (b *Browser) Memories(ctx context.Context, by domain.Principal, category do
 // Leaves reads where the active items below a directory lie that the principal may see, and with contents what they
 // say, in the order of their URIs: at most as many as the limit, and fewer where they say much. More tells whether
 // there are others.
-func (b *Browser) Leaves(ctx context.Context, walk domain.Walk, contents bool) (leaves []domain.Leaf, more bool, err error) {
+func (b *Browser) Leaves(
+	ctx context.Context, walk domain.Walk, contents bool,
+) (leaves []domain.Leaf, more bool, err error) {
 	p, err := b.view(ctx)
 	if err != nil {
 		return nil, false, err

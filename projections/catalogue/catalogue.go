@@ -122,7 +122,8 @@ func LockCatalogue(ctx context.Context, engine database.Engine, tx bun.IDB) erro
 // New makes the catalogue of a database that was not read yet. Versions that are built from now on have the
 // first of the tokenizers.
 func New(
-	db *database.DB, log *slog.Logger, now func() time.Time, policies []domain.ConfidencePolicy, tokenizers []text.Tokenizer,
+	db *database.DB, log *slog.Logger, now func() time.Time, policies []domain.ConfidencePolicy,
+	tokenizers []text.Tokenizer,
 ) *Catalogue {
 	c := &Catalogue{DB: db, Log: log, Now: now, Policies: map[string]domain.ConfidencePolicy{}, Tokenizers: tokenizers}
 	for _, policy := range policies {

@@ -41,7 +41,8 @@ func (p *Catalogue) EmptyBy(ctx context.Context, b *Batches, table bun.Ident, co
 		return nil
 	}
 	var there bool
-	err := p.DB.NewSelect().TableExpr("sqlite_schema").ColumnExpr("count(*) > 0").Where("name = ?", string(table)).Scan(ctx, &there)
+	err := p.DB.NewSelect().TableExpr("sqlite_schema").ColumnExpr("count(*) > 0").Where("name = ?", string(table)).
+		Scan(ctx, &there)
 	if err != nil || !there {
 		return err
 	}
@@ -53,14 +54,16 @@ func (p *Catalogue) EmptyBy(ctx context.Context, b *Batches, table bun.Ident, co
 		for i := range until {
 			places[i] = &until[i]
 		}
-		err := p.DB.QueryRowContext(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s LIMIT 1 OFFSET %d", key, table, key, list)).Scan(places...)
+		err := p.DB.QueryRowContext(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s LIMIT 1 OFFSET %d", key, table, key,
+			list)).Scan(places...)
 		switch {
 		case errors.Is(err, sql.ErrNoRows): // dropping the rest is as fast
 			return nil
 		case err != nil:
 			return rows.Failed(ctx, "find the end of a batch", err)
 		}
-		remove := fmt.Sprintf("DELETE FROM %s WHERE (%s) < (%s)", table, key, strings.TrimSuffix(strings.Repeat("?, ", len(until)), ", "))
+		remove := fmt.Sprintf("DELETE FROM %s WHERE (%s) < (%s)", table, key,
+			strings.TrimSuffix(strings.Repeat("?, ", len(until)), ", "))
 		err = b.Write(p.DB, list, func() (time.Duration, error) {
 			var began time.Time
 			err := p.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {

@@ -45,7 +45,8 @@ var WrittenStates = []string{StateActive, StateVerifying, StateReady, StateDrain
 const versionSetQuery = `
 	SELECT name, version, state, settings, created_at, updated_at
 	FROM projections
-	WHERE name = ? AND state IN ('` + StateActive + `', '` + StateVerifying + `', '` + StateReady + `', '` + StateDraining + `')
+	WHERE name = ?
+	AND state IN ('` + StateActive + `', '` + StateVerifying + `', '` + StateReady + `', '` + StateDraining + `')
 	ORDER BY CASE state WHEN '` + StateActive + `' THEN 0 ELSE 1 END, version`
 
 // ReadVersionSet reads the entries of the versions that are written.
@@ -63,7 +64,9 @@ func (p *Catalogue) NewVersionSet(entries []Entry) (*VersionSet, error) {
 	for _, e := range entries {
 		v := p.VersionOf(e)
 		if v.Unsupported && e.State == StateActive {
-			return nil, fmt.Errorf("version %d of knowledge is built with the confidence policy %q and the tokenizer %q, and this annals does not know both: start the release that built it; to leave that one, first go back there with annals rebuild knowledge --rollback",
+			return nil, fmt.Errorf("version %d of knowledge is built with the confidence policy %q and the tokenizer %q, and "+
+				"this annals does not know both: start the release that built it; to leave that one, first go back there with "+
+				"annals rebuild knowledge --rollback",
 				e.Version, e.Settings["confidence"], e.Settings["tokenizer"])
 		}
 		l.Versions = append(l.Versions, v)

@@ -130,9 +130,11 @@ func FollowerOf(log *follow.Log, name string) (string, error) {
 		return found, nil
 	}
 	if name == KnowledgeName {
-		return "", domain.Refuse(domain.ErrConflict, "knowledge is written with every event: what cannot be taken in is refused at once")
+		return "", domain.Refuse(domain.ErrConflict,
+			"knowledge is written with every event: what cannot be taken in is refused at once")
 	}
-	return "", domain.Refuse(domain.ErrNotFound, "there is no projection of this name").WithFix("see /v1/projections, or annals doctor")
+	return "", domain.Refuse(domain.ErrNotFound, "there is no projection of this name").
+		WithFix("see /v1/projections, or annals doctor")
 }
 
 // NameOf is what people call a follower of the log: they leave out its version, and where it leads to.

@@ -45,7 +45,9 @@ type Relations interface {
 }
 
 // New makes an eraser for a log. table names the knowledge table that readers read.
-func New(files Files, relations Relations, table func(ctx context.Context) (bun.Ident, error), log *events.Log, logger *slog.Logger) *Eraser {
+func New(files Files, relations Relations, table func(ctx context.Context) (bun.Ident, error), log *events.Log,
+	logger *slog.Logger,
+) *Eraser {
 	return &Eraser{
 		Files: files, Relations: relations, table: table, log: log, logger: logger,
 		wake: make(chan struct{}, 1), going: map[events.Order]int{},
@@ -69,7 +71,8 @@ func (e *Eraser) Begin() {
 func (e *Eraser) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := e.CarryOut(ctx); err != nil && ctx.Err() == nil {
-			e.logger.WarnContext(ctx, "an erasure does not go on; it is tried again", "error", err, "after", betweenOrders.String())
+			e.logger.WarnContext(ctx, "an erasure does not go on; it is tried again", "error", err, "after",
+				betweenOrders.String())
 		}
 		select {
 		case <-e.wake:
@@ -195,12 +198,17 @@ func (e *Eraser) closeTenant(ctx context.Context, o *order) error {
 
 // RevokeKeys revokes the keys of by's tenant that were made until a moment, all if it is zero, but for those that are
 // not by's to revoke; and counts them.
-func (e *Eraser) RevokeKeys(ctx context.Context, by domain.Principal, origin domain.Origin, until time.Time) (revoked int64, err error) {
+func (e *Eraser) RevokeKeys(
+	ctx context.Context, by domain.Principal, origin domain.Origin, until time.Time,
+) (revoked int64, err error) {
 	err = e.eachKey(ctx, by.Tenant, func(prefix string, key domain.Key) error {
 		if !until.IsZero() && key.CreatedAt.After(until) {
 			return nil
 		}
-		_, err := e.log.Submit(ctx, domain.Submission{By: by, Command: domain.RevokeKey{By: by, Prefix: prefix}, Origin: origin})
+		_, err := e.log.Submit(ctx, domain.Submission{
+			By: by, Command: domain.RevokeKey{By: by, Prefix: prefix},
+			Origin: origin,
+		})
 		switch {
 		case errors.Is(err, domain.ErrForbidden):
 			return nil
@@ -239,19 +247,28 @@ func (e *Eraser) complete(ctx context.Context, o *order) error {
 	if err != nil {
 		return err
 	}
-	done := domain.CompleteErasure{ID: strings.TrimPrefix(o.Stream, domain.ErasureStream("")), Erased: erased, NotErased: int64(len(o.refused))}
+	done := domain.CompleteErasure{
+		ID: strings.TrimPrefix(o.Stream, domain.ErasureStream("")), Erased: erased,
+		NotErased: int64(len(o.refused)),
+	}
 	for _, stream := range slices.Sorted(maps.Keys(o.refused)) {
 		done.Refused = append(done.Refused, o.refused[stream])
 	}
 	system := domain.SystemPrincipal()
 	if name, isTenant := domain.TenantOf(o.erasure.Of); isTenant && len(o.refused) == 0 && name != domain.DefaultTenant {
 		everywhere := database.ForTenant(ctx, domain.SystemTenant)
-		if _, err := e.log.Submit(everywhere, domain.Submission{By: system, Command: domain.EndTenant{Name: name}}); err != nil {
+		if _, err := e.log.Submit(everywhere, domain.Submission{
+			By:      system,
+			Command: domain.EndTenant{Name: name},
+		}); err != nil {
 			return err
 		}
 	}
 	system.Tenant = o.Tenant
-	_, err = e.log.Submit(ctx, domain.Submission{By: system, Command: done, Origin: domain.Origin{CausationID: o.event.EventID}})
+	_, err = e.log.Submit(ctx, domain.Submission{
+		By: system, Command: done,
+		Origin: domain.Origin{CausationID: o.event.EventID},
+	})
 	return err
 }
 

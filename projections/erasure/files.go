@@ -70,7 +70,8 @@ func (p Files) Unswept(ctx context.Context, tenant string) (domain.ErasureStatus
 	if err == nil {
 		err = p.DB.NewSelect().TableExpr("erasures").ColumnExpr("coalesce(sum(texts), 0), min(erased_at)").
 			Where("? = '' OR tenant = ?", tenant, tenant).
-			Where("NOT EXISTS (SELECT 1 FROM sweeps AS s WHERE s.complete AND s.began_at > erased_at)").Scan(ctx, &s.Unpurged, &oldest)
+			Where("NOT EXISTS (SELECT 1 FROM sweeps AS s WHERE s.complete AND s.began_at > erased_at)").
+			Scan(ctx, &s.Unpurged, &oldest)
 	}
 	if err != nil {
 		return s, rows.Failed(ctx, "read the sweeps", err)

@@ -18,7 +18,9 @@ import (
 // all that is its own and all that is meant for it alone, of a tenant everything, of a session what was said in it
 // and its archives, otherwise one item. What is erased already is left out, and leads to what goes back to it all the
 // same: an order that was carried out by half, here or by another server, is still the same order.
-func (e *Eraser) Doomed(ctx context.Context, tenant, of string, lineage domain.LineageMode) ([]domain.ErasureTarget, error) {
+func (e *Eraser) Doomed(
+	ctx context.Context, tenant, of string, lineage domain.LineageMode,
+) ([]domain.ErasureTarget, error) {
 	named, err := e.named(ctx, tenant, of)
 	if err != nil {
 		return nil, err
@@ -87,7 +89,9 @@ func (e *Eraser) namedSession(ctx context.Context, tenant, of string) (n named, 
 }
 
 // targetItems are items with what decides about their erasure.
-func (e *Eraser) targetItems(ctx context.Context, tenant, where string, args ...any) (doomed []domain.ErasureTarget, err error) {
+func (e *Eraser) targetItems(
+	ctx context.Context, tenant, where string, args ...any,
+) (doomed []domain.ErasureTarget, err error) {
 	table, err := e.table(ctx)
 	if err != nil {
 		return nil, err
@@ -130,7 +134,9 @@ func (e *Eraser) archives(ctx context.Context, tenant string, of domain.Stream) 
 
 // relatedTargets is what goes back to what is named, or that it goes back to, and so on from each of those.
 // Sessions are followed to nothing but their archives.
-func (e *Eraser) relatedTargets(ctx context.Context, tenant string, n named, goes bool) (all []domain.ErasureTarget, err error) {
+func (e *Eraser) relatedTargets(
+	ctx context.Context, tenant string, n named, goes bool,
+) (all []domain.ErasureTarget, err error) {
 	seen := rows.Set{}
 	var next []string
 	for _, d := range n.items {
@@ -173,7 +179,9 @@ const relatedAtOnce = 200
 
 // related is what kin are that was not seen yet; with a session come its archives, and one of which all is erased
 // is left out.
-func (e *Eraser) related(ctx context.Context, tenant string, kin []domain.LineageRelation, seen rows.Set) (found []domain.ErasureTarget, err error) {
+func (e *Eraser) related(
+	ctx context.Context, tenant string, kin []domain.LineageRelation, seen rows.Set,
+) (found []domain.ErasureTarget, err error) {
 	why := map[string]domain.LineageRelation{}
 	var ids []string
 	var others []domain.LineageRelation
@@ -216,7 +224,9 @@ func (e *Eraser) related(ctx context.Context, tenant string, kin []domain.Lineag
 }
 
 // relatedSession is a session, or another thing that is no item, after what goes before it.
-func (e *Eraser) relatedSession(ctx context.Context, tenant string, kin domain.LineageRelation) ([]domain.ErasureTarget, error) {
+func (e *Eraser) relatedSession(
+	ctx context.Context, tenant string, kin domain.LineageRelation,
+) ([]domain.ErasureTarget, error) {
 	stream, err := e.log.State(ctx, tenant, kin.Stream)
 	if err != nil {
 		return nil, err

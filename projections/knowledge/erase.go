@@ -162,15 +162,20 @@ func blank(ctx context.Context, tx bun.IDB, v catalogue.Version, left catalogue.
 		k := list[i].Knowledge()
 		gone := tx.NewDelete().TableExpr("?", v.Tables.Terms).Where("tenant = ?", left.Tenant).Where("number = ?", k.Number)
 		if !v.Unsupported { // an index leads there
-			gone.Where("term IN (?)", bun.List(append(words.ItemTermsOf(v.Tokenizer, k).Hashes(), -1))).Where("scope IN (?)", bun.List(k.Scopes))
+			gone.Where("term IN (?)", bun.List(append(words.ItemTermsOf(v.Tokenizer, k).Hashes(), -1))).
+				Where("scope IN (?)", bun.List(k.Scopes))
 		}
 		script.AddQuery(gone)
 		blank := *k
 		blank.ClearText()
 		source, baseline := rows.Source(blank.Source), rows.BaselineOf(blank.Baseline)
-		update := tx.NewUpdate().Model(&rows.Row{Source: source, Baseline: baseline, Relations: rows.RelationsOf(blank.Relations), Tags: map[string][]string{}}).
+		update := tx.NewUpdate().Model(&rows.Row{
+			Source: source, Baseline: baseline,
+			Relations: rows.RelationsOf(blank.Relations), Tags: map[string][]string{},
+		}).
 			ModelTableExpr("? AS k", v.Tables.Knowledge).
-			Column("task", "content", "abstract", "overview", "tags", "meta", "source", "baseline", "relations", "stale_reason", "suspended_reason", "words").
+			Column("task", "content", "abstract", "overview", "tags", "meta", "source", "baseline", "relations", "stale_reason",
+				"suspended_reason", "words").
 			Where("tenant = ?", left.Tenant).Where("id = ?", k.ID)
 		script.AddQuery(update)
 		script.AddQuery(tx.NewUpdate().TableExpr("?", v.Tables.Knowledge).

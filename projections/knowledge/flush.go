@@ -171,7 +171,8 @@ func (s *Stage) clearVotes(script *rows.Script) {
 		return
 	}
 	for _, table := range []bun.Ident{s.tables.Votes, s.tables.Reports} {
-		script.AddQuery(s.tx.NewDelete().TableExpr("?", table).Where("tenant = ?", s.tenant).Where("id IN (?)", bun.List(ids)))
+		script.AddQuery(s.tx.NewDelete().TableExpr("?", table).Where("tenant = ?", s.tenant).
+			Where("id IN (?)", bun.List(ids)))
 	}
 }
 

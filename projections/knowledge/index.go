@@ -68,7 +68,8 @@ func (c indexChange) write(script *rows.Script, s *Stage) {
 		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Scopes).
 			Where("tenant = ?", s.tenant).Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
 	}
-	slices.SortStableFunc(c.made, func(a, b []any) int { return strings.Compare(a[1].(string), b[1].(string)) }) // as the key: neighbours share pages
+	// as the key: neighbours share pages
+	slices.SortStableFunc(c.made, func(a, b []any) int { return strings.Compare(a[1].(string), b[1].(string)) })
 	script.InsertRows(s.tables.Scopes, rows.BagColumns, c.made, "")
 	words.InsertTerms(script, s.tables, s.tenant, c.terms)
 }

@@ -39,7 +39,9 @@ type stages []*Stage
 // written, and keeps the versions as they are until the transaction has ended. On PostgreSQL that is
 // one round trip for a process that writes often. One that has not looked for a while looks first: the
 // tables it knows may be gone.
-func (p *Projection) Load(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch) (events.Stage, error) {
+func (p *Projection) Load(
+	ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch,
+) (events.Stage, error) {
 	wants := collect(commands)
 	known := p.VersionSet.Load()
 	if time.Since(known.ReadAt) > catalogue.VersionSetAge {
@@ -63,7 +65,9 @@ func (p *Projection) Load(ctx context.Context, tx bun.IDB, tenant string, comman
 }
 
 // open loads by what is known of the versions, and looks what they are.
-func (p *Projection) open(ctx context.Context, tx bun.IDB, tenant string, w Wanted, known *catalogue.VersionSet, first database.Batch) (stages, []catalogue.Entry, error) {
+func (p *Projection) open(
+	ctx context.Context, tx bun.IDB, tenant string, w Wanted, known *catalogue.VersionSet, first database.Batch,
+) (stages, []catalogue.Entry, error) {
 	var entries []catalogue.Entry
 	reads := make([]rows.Read, 0, len(first)+4)
 	for _, r := range first {
@@ -198,7 +202,8 @@ func (all stages) abandonFailed(ctx context.Context) error {
 		if s.version.State == catalogue.StateDraining {
 			state = catalogue.StateRetired
 		}
-		query := catalogue.AbandonVersion(s.tx, s.version.Entry, state, s.failed, database.At(p.Now())).Where("state <> ?", catalogue.StateActive)
+		query := catalogue.AbandonVersion(s.tx, s.version.Entry, state, s.failed, database.At(p.Now())).
+			Where("state <> ?", catalogue.StateActive)
 		if _, err := query.Exec(ctx); err != nil {
 			return err
 		}
@@ -214,7 +219,8 @@ func (all stages) invalidateSummaries(script *rows.Script) {
 	above := map[domain.URI]bool{}
 	for _, id := range s.order {
 		it := s.items[id]
-		if !it.was.Exists() || !slices.Contains(s.redacted, id) && it.was.Text.URI == it.now.Text.URI && it.was.Status == it.now.Status &&
+		if !it.was.Exists() || !slices.Contains(s.redacted, id) && it.was.Text.URI == it.now.Text.URI &&
+			it.was.Status == it.now.Status &&
 			it.was.Owner == it.now.Owner && slices.Equal(it.was.Scopes, it.now.Scopes) {
 			continue
 		}

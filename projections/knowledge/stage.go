@@ -128,7 +128,8 @@ func (s *Stage) Reads(w Wanted) []rows.Read {
 	}
 	if len(w.ballots) > 0 {
 		reads = append(reads, s.readVotes(
-			rows.LookUp(s.tx.NewSelect().Model((*rows.VoteRow)(nil)), s.in(s.tables.Votes, "v"), w.ballots, "id", "voter", "ballot")))
+			rows.LookUp(s.tx.NewSelect().Model((*rows.VoteRow)(nil)), s.in(s.tables.Votes, "v"), w.ballots, "id",
+				"voter", "ballot")))
 	}
 	if len(w.voters) > 0 {
 		reads = append(reads, s.readVotes(
@@ -158,7 +159,8 @@ func (s *Stage) readItems(w Wanted) rows.Read {
 			FROM json_each(?) AS wanted CROSS JOIN `+string(s.tables.Knowledge)+` AS k
 			WHERE k.tenant = ? AND k.id = wanted.value`, each, database.List(w.Items), s.tenant)
 	}
-	return rows.ReadEach(rows.LookUp(s.tx.NewSelect().Model((*rows.Row)(nil)), s.in(s.tables.Knowledge, "k"), rows.SingleKeys(w.Items), "id"), each)
+	return rows.ReadEach(rows.LookUp(s.tx.NewSelect().
+		Model((*rows.Row)(nil)), s.in(s.tables.Knowledge, "k"), rows.SingleKeys(w.Items), "id"), each)
 }
 
 func (s *Stage) readHolders(w Wanted) rows.Read {
@@ -218,7 +220,8 @@ func (s *Stage) readVotes(query *bun.SelectQuery) rows.Read {
 }
 
 func (s *Stage) readReports(w Wanted) rows.Read {
-	query := rows.LookUp(s.tx.NewSelect().Model((*rows.ReportRow)(nil)), s.in(s.tables.Reports, "r"), rows.SingleKeys(w.Reports), "id")
+	query := rows.LookUp(s.tx.NewSelect().Model((*rows.ReportRow)(nil)), s.in(s.tables.Reports, "r"),
+		rows.SingleKeys(w.Reports), "id")
 	return rows.ReadEach(query, func(r *rows.ReportRow) {
 		it, found := s.items[r.ID]
 		if !found {
@@ -236,7 +239,8 @@ func (s *Stage) readReports(w Wanted) rows.Read {
 // Knowledge implements [domain.DecisionContext].
 func (s *Stage) Knowledge(id string) *domain.Knowledge {
 	if _, known := s.items[id]; !known {
-		if err := rows.ReadAll(s.ctx, s.catalogue.DB, s.tx, []rows.Read{s.readItems(Wanted{Items: []string{id}})}); err != nil {
+		if err := rows.ReadAll(s.ctx, s.catalogue.DB, s.tx,
+			[]rows.Read{s.readItems(Wanted{Items: []string{id}})}); err != nil {
 			s.err = fmt.Errorf("look an item up: %w", err)
 		}
 	}

@@ -194,7 +194,8 @@ func (p *pageChange) Write(ctx context.Context, tx bun.IDB) error {
 			Where("tenant = ?", p.tenant).Where("number = ?", e.number).Where("since = ?", e.since)
 		if e.scope != "" {
 			query = tx.NewUpdate().TableExpr("?", tables[e.table]).Set("until = ?", e.until).
-				Where("tenant = ?", p.tenant).Where("scope = ?", e.scope).Where("number = ?", e.number).Where("until = ?", int64(Forever))
+				Where("tenant = ?", p.tenant).Where("scope = ?", e.scope).Where("number = ?", e.number).
+				Where("until = ?", int64(Forever))
 		}
 		s.AddQuery(query)
 	}
@@ -248,7 +249,9 @@ func validities(k *domain.Knowledge) map[string]validity {
 
 // Erase takes away by which words, pieces and tags the items could be found; that they were there stays. Items
 // come first, as where the past is written: nobody waits for one who waits.
-func Erase(_ context.Context, tx bun.IDB, versions []catalogue.Entry, r catalogue.Footprint, script *rows.Script) error {
+func Erase(
+	_ context.Context, tx bun.IDB, versions []catalogue.Entry, r catalogue.Footprint, script *rows.Script,
+) error {
 	for _, e := range versions {
 		if e.Name != catalogue.PastName || e.Settings["dropped"] != "" {
 			continue

@@ -108,13 +108,17 @@ func (v *asOfQuery) withTexts(rows []itemRow, facts map[int64]domain.Fact) []*do
 
 // reached asks in a snapshot in which the projection has read a position. It waits for that, but not
 // for long.
-func (p *Projection) reached(ctx context.Context, tenant string, position int64, ask func(ctx context.Context, tx bun.IDB) error, instead func() (bool, error)) (answered bool, err error) {
+func (p *Projection) reached(ctx context.Context, tenant string, position int64,
+	ask func(ctx context.Context, tx bun.IDB) error, instead func() (bool, error),
+) (answered bool, err error) {
 	return p.awaitPosition(ctx, position, func() (int64, error) { return p.attempt(ctx, tenant, position, ask) }, instead)
 }
 
 // awaitPosition tries, for a while, until the projection has read a position; a try says how far it has. If the first
 // try is too early, there may be an answer instead.
-func (p *Projection) awaitPosition(ctx context.Context, position int64, try func() (read int64, err error), instead func() (bool, error)) (answered bool, err error) {
+func (p *Projection) awaitPosition(
+	ctx context.Context, position int64, try func() (read int64, err error), instead func() (bool, error),
+) (answered bool, err error) {
 	deadline, pause := time.Now().Add(p.patience), 2*time.Millisecond
 	hurried := false
 	for {
@@ -128,7 +132,8 @@ func (p *Projection) awaitPosition(ctx context.Context, position int64, try func
 			}
 		}
 		if time.Now().Add(pause).After(deadline) {
-			return false, domain.Refuse(domain.ErrUnavailable, "the past is known up to position %d by now, and not yet to %d", read, position).
+			return false, domain.Refuse(domain.ErrUnavailable, "the past is known up to position %d by now, and not yet to %d",
+				read, position).
 				WithFix("try again in a moment; /v1/projections and annals doctor say how far it is")
 		}
 		if !hurried {
@@ -145,7 +150,9 @@ func (p *Projection) awaitPosition(ctx context.Context, position int64, try func
 }
 
 // attempt asks if the projection has read so far, and says how far it has.
-func (p *Projection) attempt(ctx context.Context, tenant string, position int64, ask func(ctx context.Context, tx bun.IDB) error) (read int64, err error) {
+func (p *Projection) attempt(
+	ctx context.Context, tenant string, position int64, ask func(ctx context.Context, tx bun.IDB) error,
+) (read int64, err error) {
 	moment, err := p.catalogue.DB.OpenSnapshot(ctx, 1)
 	if err != nil {
 		return 0, rows.Failed(ctx, "begin", err)
@@ -178,7 +185,9 @@ func readPosition(rows []factRow) int64 {
 
 // askPresent asks the present about a position, where the projection has not read so far: if it is the log's newest
 // position, before and after, what was known then is what is known.
-func (p *Projection) askPresent(ctx context.Context, tenant string, position int64, ask func() error) (answered bool, err error) {
+func (p *Projection) askPresent(
+	ctx context.Context, tenant string, position int64, ask func() error,
+) (answered bool, err error) {
 	isHead := func() bool {
 		head, _, headErr := p.log.Head(ctx, tenant)
 		err = headErr

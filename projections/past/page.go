@@ -20,7 +20,8 @@ type factRow struct {
 // factsBeside joins the facts at the positions that the items k and their counts c name. An index leads there once
 // for each row, which for a list of columns takes an array on PostgreSQL.
 func (v *asOfQuery) factsBeside(query *bun.SelectQuery) *bun.SelectQuery {
-	const at = "k.number, k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, c.reason_at, c.suspended_reason_at"
+	const at = "k.number, k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, " +
+		"c.reason_at, c.suspended_reason_at"
 	among := "IN (" + at + ")"
 	if v.past.catalogue.DB.Engine == database.Postgres {
 		among = "= ANY (ARRAY[" + at + "])"
@@ -34,9 +35,11 @@ func (v *asOfQuery) factsBeside(query *bun.SelectQuery) *bun.SelectQuery {
 // statement is a snapshot, and one round trip. If nothing was found there is no row.
 func (v *asOfQuery) page(ctx context.Context, db bun.IDB, list domain.List, limit int) (rows []factRow, err error) {
 	query := v.factsBeside(v.past.described(v.itemsAt(db, list, limit), v.position)).
-		ColumnExpr("(SELECT r.position FROM checkpoints AS r WHERE r.projection = ? AND r.tenant = ?) AS reached", v.past.Name(), v.tenant)
+		ColumnExpr("(SELECT r.position FROM checkpoints AS r WHERE r.projection = ? AND r.tenant = ?) AS reached",
+			v.past.Name(), v.tenant)
 	if slices.Contains(list.Filter.Statuses, domain.IsErased) {
-		query = query.ColumnExpr("(SELECT n.status FROM ? AS n WHERE n.tenant = k.tenant AND n.number = k.number) AS today", v.now.Tables.Knowledge)
+		query = query.ColumnExpr("(SELECT n.status FROM ? AS n WHERE n.tenant = k.tenant AND n.number = k.number) AS today",
+			v.now.Tables.Knowledge)
 	}
 	return rows, query.OrderExpr("k.number DESC").Scan(ctx, &rows)
 }
@@ -96,7 +99,8 @@ func (v *asOfQuery) itemsAt(db bun.IDB, list domain.List, limit int) *bun.Select
 			found = unite(db, found, reaching(scope))
 		}
 	}
-	numbers := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS found", found).OrderExpr("number DESC").Limit(int64(limit))
+	numbers := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS found", found).OrderExpr("number DESC").
+		Limit(int64(limit))
 	return v.past.itemsAt(db, v.tenant, v.position).Where("k.number IN (?)", numbers)
 }
 

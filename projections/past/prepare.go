@@ -87,7 +87,9 @@ func (p *Projection) loadItems(ctx context.Context, page follow.Page, retold row
 }
 
 // rows are what items were at a position, by number.
-func (p *Projection) rows(ctx context.Context, db bun.IDB, tenant string, numbers []int64, position int64) ([]itemRow, error) {
+func (p *Projection) rows(
+	ctx context.Context, db bun.IDB, tenant string, numbers []int64, position int64,
+) ([]itemRow, error) {
 	var all []itemRow
 	items := p.itemsAt(db, tenant, position).Where("k.number IN (?)", bun.List(numbers))
 	if err := p.described(items, position).OrderExpr("k.number DESC").Scan(ctx, &all); err != nil {
@@ -107,7 +109,8 @@ func (p *Projection) itemsAt(db bun.IDB, tenant string, position int64) *bun.Sel
 func (p *Projection) described(items *bun.SelectQuery, position int64) *bun.SelectQuery {
 	query := items.NewSelect().TableExpr("(?) AS k", items).ColumnExpr(itemRowColumns)
 	if p.catalogue.DB.Engine == database.Postgres {
-		return query.Join("CROSS JOIN LATERAL (SELECT b.* FROM ? AS b WHERE b.tenant = k.tenant AND b.number = k.number AND b.since <= ? ORDER BY b.since DESC LIMIT 1) AS c",
+		return query.Join("CROSS JOIN LATERAL (SELECT b.* FROM ? AS b WHERE b.tenant = k.tenant AND b.number = k.number "+
+			"AND b.since <= ? ORDER BY b.since DESC LIMIT 1) AS c",
 			p.Tables.Counts, position)
 	}
 	return query.Join(`JOIN ? AS c ON c.tenant = k.tenant AND c.number = k.number
@@ -153,7 +156,8 @@ func (p *Projection) loadTexts(ctx context.Context, page follow.Page, formers ma
 func (p *Projection) wordsSince(ctx context.Context, tenant string, numbers []int64) (map[int64]int64, error) {
 	var list []struct{ Number, Since int64 }
 	err := p.catalogue.DB.NewSelect().TableExpr("?", p.Tables.Words).Column("number", "since").
-		Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)).Where("until = ?", int64(Forever)).Scan(ctx, &list)
+		Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)).Where("until = ?", int64(Forever)).
+		Scan(ctx, &list)
 	if err != nil {
 		return nil, rows.Failed(ctx, "read the past", err)
 	}
@@ -251,12 +255,14 @@ func (p *pageChange) clear(s *rows.Script, tx bun.IDB, t rows.PastTables) {
 	}
 	var scopes []string // an index leads there
 	for _, row := range p.scopes {
-		if scope, number := row[1].(string), row[2].(int64); slices.Contains(p.refolded, number) && !slices.Contains(scopes, scope) {
+		if scope, number := row[1].(string), row[2].(int64); slices.Contains(p.refolded, number) &&
+			!slices.Contains(scopes, scope) {
 			scopes = append(scopes, scope)
 		}
 	}
 	for _, table := range []bun.Ident{t.Items, t.Counts, t.Words, t.Pieces} {
-		s.AddQuery(tx.NewDelete().TableExpr("?", table).Where("tenant = ?", p.tenant).Where("number IN (?)", bun.List(p.refolded)))
+		s.AddQuery(tx.NewDelete().TableExpr("?", table).Where("tenant = ?", p.tenant).
+			Where("number IN (?)", bun.List(p.refolded)))
 	}
 	s.AddQuery(tx.NewDelete().TableExpr("?", t.Scopes).Where("tenant = ?", p.tenant).
 		Where("scope IN (?)", bun.List(scopes)).Where("number IN (?)", bun.List(p.refolded)))

@@ -27,7 +27,10 @@ type asOfQuery struct {
 }
 
 func (p *Projection) asOf(by domain.Principal, position int64, then time.Time, also []domain.Entity) *asOfQuery {
-	v := &asOfQuery{past: p, now: p.catalogue.ViewOf(p.catalogue.Active(), p.catalogue.DB.DB), tenant: by.Tenant, position: position, time: then, all: by.SeesAll()}
+	v := &asOfQuery{
+		past: p, now: p.catalogue.ViewOf(p.catalogue.Active(), p.catalogue.DB.DB), tenant: by.Tenant,
+		position: position, time: then, all: by.SeesAll(),
+	}
 	if then.IsZero() {
 		v.time = p.catalogue.Now()
 	}
@@ -79,7 +82,8 @@ func (v *asOfQuery) where(query *bun.SelectQuery, f domain.Filter) *bun.SelectQu
 	erased := slices.Contains(statuses, domain.IsErased)
 	query = v.visible(v.at(query.Where("k.tenant = ?", v.tenant), "k"), erased)
 	if erased {
-		query = query.Where("((SELECT n.status FROM ? AS n WHERE n.tenant = k.tenant AND n.number = k.number) = ? OR k.status IN (?))",
+		query = query.Where("((SELECT n.status FROM ? AS n WHERE n.tenant = k.tenant AND n.number = k.number) = ? OR "+
+			"k.status IN (?))",
 			v.now.Tables.Knowledge, domain.IsErased, bun.List(statuses))
 	} else {
 		query = rows.Among(query, "k.status", statuses)
@@ -130,9 +134,12 @@ func (v *asOfQuery) withURI(query *bun.SelectQuery, where func(*bun.SelectQuery)
 
 // stale asks whether an item was reported stale, or its confirmation had expired. Few ever were.
 func (v *asOfQuery) stale(query *bun.SelectQuery, stale bool) *bun.SelectQuery {
-	const reported = `k.number IN (SELECT c.number FROM ? AS c WHERE c.tenant = ? AND (c.reporters > 0 OR c.confirm_until IS NOT NULL)
+	const reported = `k.number IN (
+		SELECT c.number FROM ? AS c WHERE c.tenant = ? AND (c.reporters > 0 OR c.confirm_until IS NOT NULL)
 		AND (c.reporters > 0 OR c.confirm_until <= ?) AND c.since <= ?
-		AND NOT EXISTS (SELECT 1 FROM ? AS l WHERE l.tenant = c.tenant AND l.number = c.number AND l.since > c.since AND l.since <= ?))`
+		AND NOT EXISTS (
+			SELECT 1 FROM ? AS l
+			WHERE l.tenant = c.tenant AND l.number = c.number AND l.since > c.since AND l.since <= ?))`
 	args := []any{v.past.Tables.Counts, v.tenant, database.At(v.time), v.position, v.past.Tables.Counts, v.position}
 	if stale {
 		return query.Where(reported, args...)
@@ -151,7 +158,8 @@ func (v *asOfQuery) contains(column string) string {
 // textPosition is where the text lies that a column of k says the position of: beside that event, or what is left of
 // it beside the one that redacted it.
 func textPosition(column string) string {
-	return "coalesce((SELECT d.said_at FROM destroyed_texts AS d WHERE d.tenant = k.tenant AND d.position = k." + column + "), k." + column + ")"
+	return "coalesce((SELECT d.said_at FROM destroyed_texts AS d WHERE d.tenant = k.tenant AND d.position = k." + column +
+		"), k." + column + ")"
 }
 
 // tagged asks for any of the values under a key, or with none for the key itself. Tags lie beside the
@@ -160,11 +168,13 @@ func (v *asOfQuery) tagged(query *bun.SelectQuery, key string, values []string) 
 	// Some bits of a number without a sign are all of them if they are no less. Of "=" PostgreSQL would expect so few
 	// that it reads everybody rather than the newest.
 	const has, end = "(k.tag_bits & ?) >= ?", ")"
-	beside := " AND EXISTS (SELECT 1 FROM event_texts AS x WHERE x.tenant = k.tenant AND x.position = " + textPosition("tags_at") + " AND "
+	beside := " AND EXISTS (SELECT 1 FROM event_texts AS x WHERE x.tenant = k.tenant AND x.position = " +
+		textPosition("tags_at") + " AND "
 	if len(values) == 0 {
 		bits := signatureOfKey(key).column()
 		if v.past.catalogue.DB.Engine == database.SQLite {
-			return query.Where(has+beside+"EXISTS (SELECT 1 FROM json_each(x.text, '$.tags') AS t WHERE t.key = ?)"+end, bits, bits, key)
+			return query.Where(has+beside+"EXISTS (SELECT 1 FROM json_each(x.text, '$.tags') AS t WHERE t.key = ?)"+end,
+				bits, bits, key)
 		}
 		return query.Where(has+beside+"jsonb_exists((x.text -> 'tags')::jsonb, ?)"+end, bits, bits, key)
 	}
@@ -172,7 +182,8 @@ func (v *asOfQuery) tagged(query *bun.SelectQuery, key string, values []string) 
 		for _, value := range values {
 			bits := signatureOfTag(key, value).column()
 			if v.past.catalogue.DB.Engine == database.SQLite {
-				q = q.WhereOr(has+beside+"EXISTS (SELECT 1 FROM json_each(x.text, '$.tags') AS t, json_each(t.value) AS v WHERE t.key = ? AND v.value = ?)"+end,
+				q = q.WhereOr(has+beside+"EXISTS (SELECT 1 FROM json_each(x.text, '$.tags') AS t, json_each(t.value) AS v WHERE "+
+					"t.key = ? AND v.value = ?)"+end,
 					bits, bits, key, value)
 				continue
 			}

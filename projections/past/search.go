@@ -36,7 +36,8 @@ func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer
 	meaning := p.models.Active.Load()
 	r := &asOfSearch{
 		asOfQuery: then, meaning: meaning, search: s, audience: s.Audience(),
-		terms: p.catalogue.Tokenizers[0].Query(s.Text), minScore: meaning.Embedder.Calibration().MinScore, embedding: meaning.EmbedAll(ctx, []domain.Search{s})[0],
+		terms: p.catalogue.Tokenizers[0].Query(s.Text), minScore: meaning.Embedder.Calibration().MinScore,
+		embedding: meaning.EmbedAll(ctx, []domain.Search{s})[0],
 	}
 	if r.embedding.Err != nil {
 		return domain.Answer{}, r.embedding.Err
@@ -270,11 +271,14 @@ func (r *asOfSearch) weigh(ctx context.Context, tx bun.IDB, candidates []domain.
 			Helpful, Harmful, Reporters int
 		}
 		newest := tx.NewSelect().TableExpr("? AS b", r.past.Tables.Counts).ColumnExpr("b.number, max(b.since) AS since").
-			Where("b.tenant = ?", r.tenant).Where("b.number IN (?)", bun.List(batch)).Where("b.since <= ?", r.position).GroupExpr("b.number")
+			Where("b.tenant = ?", r.tenant).Where("b.number IN (?)", bun.List(batch)).Where("b.since <= ?", r.position).
+			GroupExpr("b.number")
 		err := tx.NewSelect().TableExpr("(?) AS newest", newest).
-			Join("JOIN ? AS c ON c.tenant = ? AND c.number = newest.number AND c.since = newest.since", r.past.Tables.Counts, r.tenant).
+			Join("JOIN ? AS c ON c.tenant = ? AND c.number = newest.number AND c.since = newest.since",
+				r.past.Tables.Counts, r.tenant).
 			ColumnExpr("c.number, c.since, c.helpful, c.harmful").
-			ColumnExpr("CASE WHEN c.confirm_until <= ? THEN c.reporters + c.suspended ELSE c.reporters END AS reporters", database.At(r.time)).Scan(ctx, &rows)
+			ColumnExpr("CASE WHEN c.confirm_until <= ? THEN c.reporters + c.suspended ELSE c.reporters END AS reporters",
+				database.At(r.time)).Scan(ctx, &rows)
 		if err != nil {
 			return err
 		}

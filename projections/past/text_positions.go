@@ -65,7 +65,10 @@ func (p *textPositions) note(fact domain.Fact, position int64) {
 // all are the positions to be read, that of the item's first event among them.
 func (p textPositions) all(number int64) []int64 {
 	list := []int64{number}
-	for _, position := range []int64{p.task, p.content, p.abstract, p.overview, p.tags, p.meta, p.uri, p.reason, p.suspended} {
+	for _, position := range []int64{
+		p.task, p.content, p.abstract, p.overview, p.tags, p.meta, p.uri, p.reason,
+		p.suspended,
+	} {
 		if position > 0 {
 			list = append(list, position)
 		}
@@ -91,10 +94,14 @@ func (p textPositions) restore(k *domain.Knowledge, facts map[int64]domain.Fact)
 		return ""
 	}
 	k.Text = domain.Text{
-		Task:     text(p.task, func(f domain.Revised) *string { return f.Task }, func(t domain.Text) string { return t.Task }),
-		Content:  text(p.content, func(f domain.Revised) *string { return f.Content }, func(t domain.Text) string { return t.Content }),
-		Abstract: text(p.abstract, func(f domain.Revised) *string { return f.Abstract }, func(t domain.Text) string { return t.Abstract }),
-		Overview: text(p.overview, func(f domain.Revised) *string { return f.Overview }, func(t domain.Text) string { return t.Overview }),
+		Task: text(p.task, func(f domain.Revised) *string { return f.Task },
+			func(t domain.Text) string { return t.Task }),
+		Content: text(p.content, func(f domain.Revised) *string { return f.Content },
+			func(t domain.Text) string { return t.Content }),
+		Abstract: text(p.abstract, func(f domain.Revised) *string { return f.Abstract },
+			func(t domain.Text) string { return t.Abstract }),
+		Overview: text(p.overview, func(f domain.Revised) *string { return f.Overview },
+			func(t domain.Text) string { return t.Overview }),
 	}
 	switch f := facts[p.tags].(type) {
 	case domain.Remembered:

@@ -65,16 +65,19 @@ func (p *Versions) begin(ctx context.Context, log *follow.Log, order domain.Rebu
 			return err
 		}
 		if found {
-			return domain.Refuse(domain.ErrConflict, "somebody else began to rebuild knowledge just now").WithFix("wait for it, or cancel it")
+			return domain.Refuse(domain.ErrConflict, "somebody else began to rebuild knowledge just now").
+				WithFix("wait for it, or cancel it")
 		}
 		var newest int
-		err = tx.NewSelect().Model((*catalogue.Entry)(nil)).ColumnExpr("max(version)").Where("name = ?", catalogue.KnowledgeName).Scan(ctx, &newest)
+		err = tx.NewSelect().Model((*catalogue.Entry)(nil)).ColumnExpr("max(version)").
+			Where("name = ?", catalogue.KnowledgeName).Scan(ctx, &newest)
 		if err != nil {
 			return err
 		}
 		now := database.At(p.Now())
 		v.Entry = catalogue.Entry{
-			Name: catalogue.KnowledgeName, Version: newest + 1, State: catalogue.StateBuilding, CreatedAt: now, UpdatedAt: now, Settings: settings,
+			Name: catalogue.KnowledgeName, Version: newest + 1, State: catalogue.StateBuilding, CreatedAt: now, UpdatedAt: now,
+			Settings: settings,
 		}
 		v.Tables = rows.TablesOf(v.Version)
 		if err := p.prepare(ctx, tx, log, v); err != nil {
@@ -116,7 +119,8 @@ func (p *Versions) prepare(ctx context.Context, tx bun.IDB, log *follow.Log, v c
 		if err != nil {
 			return err
 		}
-		_, err = tx.NewRaw("INSERT INTO checkpoints (projection, tenant, position, event_id, updated_at) VALUES (?, ?, ?, ?, ?)",
+		_, err = tx.NewRaw("INSERT INTO checkpoints (projection, tenant, position, event_id, updated_at) VALUES (?, ?, ?, "+
+			"?, ?)",
 			v.Checkpoint(), tenant, position, eventID, v.CreatedAt).Exec(ctx)
 		if err != nil {
 			return err
@@ -135,7 +139,8 @@ func (p *Versions) unfinished(ctx context.Context) (catalogue.Version, bool, err
 	}
 	v := p.VersionOf(e)
 	if !e.WhatIf() && (v.Unsupported || v.Tokenizer.Version != p.Tokenizers[0].Version) {
-		return catalogue.Version{}, false, domain.Refuse(domain.ErrConflict, "version %d was begun by another release", e.Version).WithFix("cancel it")
+		return catalogue.Version{}, false, domain.Refuse(domain.ErrConflict, "version %d was begun by another release",
+			e.Version).WithFix("cancel it")
 	}
 	return v, true, nil
 }
@@ -157,7 +162,8 @@ func (p *Versions) advance(ctx context.Context, tx bun.IDB, v catalogue.Version,
 	if err != nil {
 		return err
 	}
-	result, err := tx.NewUpdate().Model((*catalogue.Entry)(nil)).Set("state = ?, updated_at = ?", to, database.At(p.Now())).
+	result, err := tx.NewUpdate().Model((*catalogue.Entry)(nil)).
+		Set("state = ?, updated_at = ?", to, database.At(p.Now())).
 		Where("name = ?", catalogue.KnowledgeName).Where("version = ?", v.Version).Where("state = ?", from).Exec(ctx)
 	if err != nil {
 		return err
@@ -184,7 +190,8 @@ func (p *Versions) fail(ctx context.Context, v catalogue.Version, reason error) 
 			catalogue.KnowledgeName, v.Version).Exec(ctx)
 		return err
 	}, func(ctx context.Context, tx bun.Tx) error {
-		query := catalogue.AbandonVersion(tx, v.Entry, state, reason, database.At(p.Now())).Where("state IN (?)", bun.List(catalogue.UnfinishedStates))
+		query := catalogue.AbandonVersion(tx, v.Entry, state, reason, database.At(p.Now())).
+			Where("state IN (?)", bun.List(catalogue.UnfinishedStates))
 		given, err := query.Exec(ctx)
 		if err != nil {
 			return err
@@ -243,7 +250,8 @@ func (p *Versions) drop(ctx context.Context, v catalogue.Version) error {
 				return fmt.Errorf("drop %s: %w", table, err)
 			}
 		}
-		_, err := tx.NewRaw("DELETE FROM rebuild_slices WHERE projection = ? AND version = ?", catalogue.KnowledgeName, v.Version).Exec(ctx)
+		_, err := tx.NewRaw("DELETE FROM rebuild_slices WHERE projection = ? AND version = ?", catalogue.KnowledgeName,
+			v.Version).Exec(ctx)
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,8 @@ func Check(ctx context.Context, p *catalogue.Catalogue, progress func(items, of 
 		return Checked{}, err
 	}
 	if active.Unsupported {
-		return Checked{}, fmt.Errorf("version %d of knowledge was made by another program: %w", active.Version, domain.ErrConflict)
+		return Checked{}, fmt.Errorf("version %d of knowledge was made by another program: %w", active.Version,
+			domain.ErrConflict)
 	}
 	of, err := tx.NewSelect().TableExpr("?", active.Tables.Knowledge).Count(ctx)
 	if err != nil {
@@ -77,7 +78,10 @@ func Check(ctx context.Context, p *catalogue.Catalogue, progress func(items, of 
 // past compares the tables of the past with the rows of knowledge, which were compared with the log. An item has a
 // row for each of its revisions, and counts for its first event and each that did not revise it.
 func (e *verification) past(ctx context.Context) (unchecked []string, err error) {
-	unchecked = []string{"the values that as-of answers had before the newest, their words and pieces", "vectors and sketches"}
+	unchecked = []string{
+		"the values that as-of answers had before the newest, their words and pieces",
+		"vectors and sketches",
+	}
 	var checkpoints []struct {
 		Tenant   string `bun:"tenant"`
 		Position int64  `bun:"position"`
@@ -95,7 +99,8 @@ func (e *verification) past(ctx context.Context) (unchecked []string, err error)
 	now, then := e.new.Tables, rows.PastTablesOf(past.Version)
 	for _, c := range checkpoints {
 		if c.Position < c.Head {
-			unchecked = append(unchecked, fmt.Sprintf("tenant %s: what as-of answers have still to read, from position %d on", c.Tenant, c.Position+1))
+			unchecked = append(unchecked, fmt.Sprintf("tenant %s: what as-of answers have still to read, from position %d on",
+				c.Tenant, c.Position+1))
 		}
 		if c.Position == 0 { // nothing was read, and perhaps there is no table
 			continue
@@ -104,12 +109,16 @@ func (e *verification) past(ctx context.Context) (unchecked []string, err error)
 		err := e.tx.NewRaw(`
 			SELECT k.id
 			FROM ? AS k
-			LEFT JOIN (SELECT number, count(*) AS n, max(since) AS since FROM ? WHERE tenant = ? GROUP BY number) AS i ON i.number = k.number
+			LEFT JOIN (SELECT number, count(*) AS n, max(since) AS since FROM ? WHERE tenant = ? GROUP BY number) AS i
+				ON i.number = k.number
 			LEFT JOIN ? AS p ON p.tenant = k.tenant AND p.number = k.number AND p.since = i.since
-			LEFT JOIN (SELECT number, count(*) AS n, max(since) AS since FROM ? WHERE tenant = ? GROUP BY number) AS j ON j.number = k.number
+			LEFT JOIN (SELECT number, count(*) AS n, max(since) AS since FROM ? WHERE tenant = ? GROUP BY number) AS j
+				ON j.number = k.number
 			LEFT JOIN ? AS c ON c.tenant = k.tenant AND c.number = k.number AND c.since = j.since
 			WHERE k.tenant = ? AND k.position <= ?
-			AND NOT EXISTS (SELECT 1 FROM quarantine AS q WHERE q.projection = ? AND q.tenant = k.tenant AND q.stream = ? || k.id)
+			AND NOT EXISTS (
+				SELECT 1 FROM quarantine AS q
+				WHERE q.projection = ? AND q.tenant = k.tenant AND q.stream = ? || k.id)
 			AND (NOT coalesce(
 					i.n = k.revision AND j.n = k.version - k.revision + 1
 					AND p.until = ? AND p.id = k.id AND p.revision = k.revision AND p.status = k.status AND p.owner = k.owner
@@ -120,16 +129,21 @@ func (e *verification) past(ctx context.Context) (unchecked []string, err error)
 					WHERE s.tenant = k.tenant AND s.number = k.number AND NOT EXISTS (
 						SELECT 1 FROM ? AS o
 						WHERE o.tenant = s.tenant AND o.scope = s.scope AND o.number = s.number AND o.until = ?))
-				OR k.status <> ? AND NOT EXISTS (SELECT 1 FROM ? AS w WHERE w.tenant = k.tenant AND w.number = k.number AND w.until = ?))
+				OR k.status <> ? AND NOT EXISTS (
+					SELECT 1 FROM ? AS w
+					WHERE w.tenant = k.tenant AND w.number = k.number AND w.until = ?))
 			ORDER BY k.id
 			LIMIT ?`,
-			now.Knowledge, then.Items, c.Tenant, then.Items, then.Counts, c.Tenant, then.Counts, c.Tenant, c.Position, history, domain.KnowledgeStream(""),
-			int64(past.Forever), now.Scopes, then.Scopes, int64(past.Forever), string(domain.IsErased), then.Words, int64(past.Forever), maxWrong).Scan(ctx, &ids)
+			now.Knowledge, then.Items, c.Tenant, then.Items, then.Counts, c.Tenant, then.Counts, c.Tenant, c.Position, history,
+			domain.KnowledgeStream(""),
+			int64(past.Forever), now.Scopes, then.Scopes, int64(past.Forever), string(domain.IsErased), then.Words,
+			int64(past.Forever), maxWrong).Scan(ctx, &ids)
 		if err != nil {
 			return nil, rows.Failed(ctx, "compare the past", err)
 		}
 		for _, id := range ids {
-			e.addWrong("tenant %s, item %s: what as-of answers read is not what the log says; annals reread past computes it anew", c.Tenant, id)
+			e.addWrong("tenant %s, item %s: what as-of answers read is not what the log says; annals reread past computes it "+
+				"anew", c.Tenant, id)
 		}
 	}
 	return unchecked, nil
@@ -155,6 +169,7 @@ func (e *verification) states(ctx context.Context) error {
 
 // tenantsWithStreams are those with a log, and those of whom anything is kept.
 func tenantsWithStreams(ctx context.Context, db bun.IDB) (tenants []string, err error) {
-	err = db.NewRaw("SELECT tenant FROM events GROUP BY tenant UNION SELECT tenant FROM streams GROUP BY tenant ORDER BY tenant").Scan(ctx, &tenants)
+	err = db.NewRaw("SELECT tenant FROM events GROUP BY tenant UNION SELECT tenant FROM streams GROUP BY tenant ORDER "+
+		"BY tenant").Scan(ctx, &tenants)
 	return tenants, err
 }

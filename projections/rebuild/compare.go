@@ -56,7 +56,8 @@ func (e *verification) compare(tenant string, want, have *image) {
 			case !found:
 				e.addWrong("tenant %s, item %s: a row of %s is one too many", tenant, item, table.name)
 			case line != lineOf(known):
-				e.addWrong("tenant %s, item %s: in %s not what the log says: %s", tenant, item, table.name, strings.Join(table.differing(row, known), ", "))
+				e.addWrong("tenant %s, item %s: in %s not what the log says: %s", tenant, item, table.name,
+					strings.Join(table.differing(row, known), ", "))
 			}
 		}
 		for _, row := range table.rows(want) {

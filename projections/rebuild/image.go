@@ -71,7 +71,10 @@ func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
 	i.knowledge = append(i.knowledge, values)
 	for _, vote := range k.Votes {
 		v := rows.VoteRowOf(tenant, k.ID, vote)
-		i.votes = append(i.votes, []any{v.Tenant, v.ID, v.EventID, v.Voter, v.Ballot, v.Verdict, v.TraceID, v.Query, v.Outcome, v.At})
+		i.votes = append(i.votes, []any{
+			v.Tenant, v.ID, v.EventID, v.Voter, v.Ballot, v.Verdict, v.TraceID, v.Query,
+			v.Outcome, v.At,
+		})
 	}
 	for _, report := range k.Reports {
 		r := rows.ReportRowOf(tenant, k.ID, report)
@@ -82,7 +85,9 @@ func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
 
 // imageOf reads what a version's tables hold about the items of a slice, all but the terms. Those that
 // lie in bags are handed to inBag.
-func imageOf(ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v catalogue.Version, s events.Slice, inBag func(term)) (*image, error) {
+func imageOf(
+	ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v catalogue.Version, s events.Slice, inBag func(term),
+) (*image, error) {
 	t, i := v.Tables, image{}
 	var err error
 	if i.knowledge, i.unreadable, err = knowledgeRows(ctx, c, tx, v, s); err != nil {
@@ -95,7 +100,8 @@ func imageOf(ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v catalogu
 		query *bun.SelectQuery
 		scan  func(*sql.Rows) ([]any, error)
 	}{
-		{&i.scopes, tx.NewSelect().TableExpr("? AS s", t.Scopes).Column(rows.ScopesColumns...).Column("bag").Where("number IN (?)", numbers), scanScope(inBag)},
+		{&i.scopes, tx.NewSelect().TableExpr("? AS s", t.Scopes).Column(rows.ScopesColumns...).Column("bag").
+			Where("number IN (?)", numbers), scanScope(inBag)},
 		{&i.votes, within(tx.NewSelect().TableExpr("? AS v", t.Votes).Column(rows.VotesColumns...)), scanVote},
 		{&i.reports, within(tx.NewSelect().TableExpr("? AS r", t.Reports).Column(rows.ReportsColumns...)), scanReport},
 	} {
@@ -113,8 +119,11 @@ func inSlice(query *bun.SelectQuery, s events.Slice) *bun.SelectQuery {
 	return query.Where("tenant = ?", s.Tenant).Where("id > ?", after).Where("id <= ?", through)
 }
 
-func knowledgeRows(ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v catalogue.Version, s events.Slice) (all, unreadable [][]any, err error) {
-	list, err := c.ViewOf(v, tx).Read(ctx, inSlice(tx.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("? AS k", v.Tables.Knowledge), s))
+func knowledgeRows(
+	ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v catalogue.Version, s events.Slice,
+) (all, unreadable [][]any, err error) {
+	list, err := c.ViewOf(v, tx).Read(ctx, inSlice(tx.NewSelect().Model((*rows.Row)(nil)).
+		ModelTableExpr("? AS k", v.Tables.Knowledge), s))
 	if err != nil {
 		return nil, nil, rows.Failed(ctx, "read a version", err)
 	}
@@ -133,7 +142,9 @@ func knowledgeRows(ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v ca
 	return all, unreadable, nil
 }
 
-func scanRows(ctx context.Context, query *bun.SelectQuery, scan func(*sql.Rows) ([]any, error)) (all [][]any, err error) {
+func scanRows(
+	ctx context.Context, query *bun.SelectQuery, scan func(*sql.Rows) ([]any, error),
+) (all [][]any, err error) {
 	rows, err := query.Rows(ctx)
 	if err != nil {
 		return nil, err
@@ -165,7 +176,8 @@ func scanScope(inBag func(term)) func(*sql.Rows) ([]any, error) {
 
 func scanVote(list *sql.Rows) ([]any, error) {
 	var v rows.VoteRow
-	err := list.Scan(&v.Tenant, &v.ID, &v.EventID, &v.Voter, &v.Ballot, &v.Verdict, &v.TraceID, &v.Query, &v.Outcome, &v.At)
+	err := list.Scan(&v.Tenant, &v.ID, &v.EventID, &v.Voter, &v.Ballot, &v.Verdict, &v.TraceID, &v.Query,
+		&v.Outcome, &v.At)
 	return []any{v.Tenant, v.ID, v.EventID, v.Voter, v.Ballot, v.Verdict, v.TraceID, v.Query, v.Outcome, v.At}, err
 }
 
@@ -199,7 +211,9 @@ func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t rows.Tab
 	return nil
 }
 
-func copyRows(ctx context.Context, engine database.Engine, tx bun.Tx, table string, columns []string, rows [][]any) (err error) {
+func copyRows(
+	ctx context.Context, engine database.Engine, tx bun.Tx, table string, columns []string, rows [][]any,
+) (err error) {
 	if engine == database.SQLite {
 		return insertRows(ctx, tx, table, columns, rows)
 	}

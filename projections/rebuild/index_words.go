@@ -67,7 +67,9 @@ type indexedItem struct {
 }
 
 // readGroup reads the items after a number whose terms fit into memory.
-func readGroup(ctx context.Context, db *database.DB, v catalogue.Version, tenant string, after int64) (group indexGroup, err error) {
+func readGroup(
+	ctx context.Context, db *database.DB, v catalogue.Version, tenant string, after int64,
+) (group indexGroup, err error) {
 	group.tenant = tenant
 	if group.mark, err = events.Erasures(ctx, db, tenant); err != nil {
 		return group, err

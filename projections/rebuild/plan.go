@@ -80,7 +80,8 @@ const (
 
 // size counts the items of all tenants and their words.
 func size(ctx context.Context, p *catalogue.Catalogue) (items, words int64, err error) {
-	err = p.DB.NewSelect().TableExpr("? AS k", p.Active().Tables.Knowledge).ColumnExpr("count(*), coalesce(sum(words), 0)").
+	err = p.DB.NewSelect().TableExpr("? AS k", p.Active().Tables.Knowledge).
+		ColumnExpr("count(*), coalesce(sum(words), 0)").
 		Scan(ctx, &items, &words)
 	if err != nil {
 		return 0, 0, rows.Failed(ctx, "count items", err)

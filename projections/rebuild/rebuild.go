@@ -42,8 +42,9 @@ func New(p *Versions, models *vectors.Models, log *follow.Log) *Rebuilder {
 	p.history.Store(log.Log)
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	return &Rebuilder{
-		Versions: p, models: models, log: log, Logger: p.Log, Batch: catalogue.NewBatches(p.DB.Engine), SliceStreams: sliceStreams,
-		ctx: ctx, stop: stop,
+		Versions: p, models: models, log: log, Logger: p.Log, Batch: catalogue.NewBatches(p.DB.Engine),
+		SliceStreams: sliceStreams,
+		ctx:          ctx, stop: stop,
 	}
 }
 
@@ -122,7 +123,8 @@ func (r *Rebuilder) Start(ctx context.Context, order domain.RebuildOrder) (domai
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.current != nil {
-		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "version %d of knowledge is being built", r.current.version.Version).
+		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "version %d of knowledge is being built",
+			r.current.version.Version).
 			WithFix("wait for it, or cancel it")
 	}
 	taken, err := r.underLease(func() (catalogue.Version, bool, error) {

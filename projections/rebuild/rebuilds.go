@@ -24,7 +24,8 @@ func (r Rebuilds) known(name string) error {
 		return domain.Refuse(domain.ErrConflict, "what was known in the past is read from the log, and follows it by itself").
 			WithFix("annals reread past lets it read the log again from its beginning")
 	case catalogue.MeaningName:
-		return domain.Refuse(domain.ErrConflict, "vectors are kept by the hash of their text and follow the log by themselves").
+		return domain.Refuse(domain.ErrConflict,
+			"vectors are kept by the hash of their text and follow the log by themselves").
 			WithFix("annals reread meaning lets it read the log again; for another model change its setting, and restart")
 	}
 	if _, err := catalogue.FollowerOf(r.log, name); err != nil {
@@ -102,7 +103,8 @@ func (r Rebuilds) progress(ctx context.Context, v catalogue.Listed) (*domain.Reb
 		progress.Phase = phaseIndexing
 	}
 	if err == nil {
-		err = p.DB.NewSelect().TableExpr("? AS k", p.Active().Tables.Knowledge).ColumnExpr("count(*)").Scan(ctx, &progress.Total)
+		err = p.DB.NewSelect().TableExpr("? AS k", p.Active().Tables.Knowledge).ColumnExpr("count(*)").
+			Scan(ctx, &progress.Total)
 	}
 	if err != nil {
 		return nil, rows.Failed(ctx, "read how far a rebuild has come", err)

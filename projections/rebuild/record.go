@@ -119,7 +119,8 @@ func (p *Versions) recordGivenUp(ctx context.Context) error {
 	}
 	var facts []domain.Fact
 	for _, v := range all {
-		if (v.State == catalogue.StateFailed || v.State == catalogue.StateRetired) && !v.Dropped() && v.Settings["error"] != "" {
+		if (v.State == catalogue.StateFailed || v.State == catalogue.StateRetired) && !v.Dropped() &&
+			v.Settings["error"] != "" {
 			facts = append([]domain.Fact{givenUp(v.Version, v.State, v.Settings["error"])}, facts...) // the oldest first
 		}
 	}

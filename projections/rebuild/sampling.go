@@ -54,7 +54,8 @@ func (s *searchSample) consider(tenant string, k *domain.Knowledge) {
 
 // sample takes a search if it is among those of the least ranks.
 func (s *searchSample) sample(one sampledSearch) {
-	at, _ := slices.BinarySearchFunc(s.sampled, one.rank, func(c sampledSearch, rank uint64) int { return cmp.Compare(c.rank, rank) })
+	at, _ := slices.BinarySearchFunc(s.sampled, one.rank,
+		func(c sampledSearch, rank uint64) int { return cmp.Compare(c.rank, rank) })
 	if at < maxSearches {
 		s.sampled = slices.Insert(s.sampled, at, one)
 		s.sampled = s.sampled[:min(len(s.sampled), maxSearches)]
@@ -133,7 +134,9 @@ func (e *verification) compareAnswers(ctx context.Context, s sampledSearch, even
 // found are the ids of the first hits by words, for an audience of the item's scopes.
 func found(ctx context.Context, v catalogue.View, s sampledSearch, evenly bool) ([]string, error) {
 	f := &search.Execution{
-		Request: search.Request{Index: words.Index{View: v, Sizes: words.NewScopeSizes(), Postings: words.MaxPostings}}, Audience: domain.Audience{Scopes: s.scopes}, IgnoreConfidence: evenly, StorageIndependent: true, Embedding: &vectors.QueryEmbedding{},
+		Request:  search.Request{Index: words.Index{View: v, Sizes: words.NewScopeSizes(), Postings: words.MaxPostings}},
+		Audience: domain.Audience{Scopes: s.scopes}, IgnoreConfidence: evenly, StorageIndependent: true,
+		Embedding: &vectors.QueryEmbedding{},
 		Search: domain.Search{
 			By: domain.Principal{Tenant: s.tenant}, Text: s.text, Order: domain.ByPriority, Limit: comparedHits,
 		},

@@ -33,7 +33,8 @@ func (p *Versions) Rollback(ctx context.Context) (version int, err error) {
 		return 0, err
 	}
 	if !found {
-		return 0, domain.Refuse(domain.ErrNotFound, "no earlier version of knowledge is being kept").WithFix("rebuild instead")
+		return 0, domain.Refuse(domain.ErrNotFound, "no earlier version of knowledge is being kept").
+			WithFix("rebuild instead")
 	}
 	return e.Version, unlessMoved(p.swap(ctx, e.Version, catalogue.StateDraining))
 }
@@ -41,14 +42,16 @@ func (p *Versions) Rollback(ctx context.Context) (version int, err error) {
 func (p *Versions) swap(ctx context.Context, to int, from string) error {
 	err := p.exclusively(ctx, func(ctx context.Context, tx bun.Tx) error {
 		// Somebody's long query over the view must not keep appends waiting: its lock comes first.
-		_, err := tx.ExecContext(ctx, fmt.Sprintf("DROP VIEW IF EXISTS %s; %s", catalogue.KnowledgeName, catalogue.ViewDefinition(to)))
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("DROP VIEW IF EXISTS %s; %s", catalogue.KnowledgeName,
+			catalogue.ViewDefinition(to)))
 		return err
 	}, func(ctx context.Context, tx bun.Tx) error {
 		active, err := replaceable(ctx, tx, to, from)
 		if err != nil {
 			return err
 		}
-		if err := p.advance(ctx, tx, catalogue.Version{Entry: catalogue.Entry{Version: active}}, catalogue.StateActive, catalogue.StateDraining); err != nil {
+		if err := p.advance(ctx, tx, catalogue.Version{Entry: catalogue.Entry{Version: active}}, catalogue.StateActive,
+			catalogue.StateDraining); err != nil {
 			return err
 		}
 		return p.advance(ctx, tx, catalogue.Version{Entry: catalogue.Entry{Version: to}}, from, catalogue.StateActive)
@@ -62,7 +65,8 @@ func (p *Versions) swap(ctx context.Context, to int, from string) error {
 // unlessMoved says to callers what it means for them that somebody else was faster.
 func unlessMoved(err error) error {
 	if errors.Is(err, catalogue.ErrMoved) {
-		return domain.Refuse(domain.ErrConflict, "somebody else changed the versions of knowledge just now").WithFix("look at them, and try again")
+		return domain.Refuse(domain.ErrConflict, "somebody else changed the versions of knowledge just now").
+			WithFix("look at them, and try again")
 	}
 	return err
 }
@@ -72,7 +76,8 @@ func unlessMoved(err error) error {
 func replaceable(ctx context.Context, tx bun.IDB, to int, from string) (active int, err error) {
 	var both []catalogue.Listed
 	err = tx.NewSelect().Model(&both).Where("name = ?", catalogue.KnowledgeName).
-		Where("state = ? OR version = ?", catalogue.StateActive, to).OrderExpr("CASE state WHEN 'active' THEN 0 ELSE 1 END").Scan(ctx)
+		Where("state = ? OR version = ?", catalogue.StateActive, to).
+		OrderExpr("CASE state WHEN 'active' THEN 0 ELSE 1 END").Scan(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -80,11 +85,13 @@ func replaceable(ctx context.Context, tx bun.IDB, to int, from string) (active i
 		return 0, fmt.Errorf("version %d is not %s any more: %w", to, from, catalogue.ErrMoved)
 	}
 	if report := both[1].Report; from == catalogue.StateReady && report != nil && report.Against != both[0].Version {
-		return 0, domain.Refuse(domain.ErrConflict, "version %d was verified against version %d, and version %d is active by now",
+		return 0, domain.Refuse(domain.ErrConflict,
+			"version %d was verified against version %d, and version %d is active by now",
 			to, report.Against, both[0].Version).WithFix("rebuild again")
 	}
 	if from == catalogue.StateDraining && repairs(both[0], to) {
-		return 0, domain.Refuse(domain.ErrConflict, "version %d was found not to be what the log says, and version %d repairs it: there is no way back to it",
+		return 0, domain.Refuse(domain.ErrConflict,
+			"version %d was found not to be what the log says, and version %d repairs it: there is no way back to it",
 			to, both[0].Version).WithFix("rebuild again, if need be; version %d is dropped within a minute", to)
 	}
 	return both[0].Version, nil
@@ -122,7 +129,8 @@ func (p *Versions) retireOlder(ctx context.Context) error {
 		return err
 	}
 	var active catalogue.Listed
-	err = p.DB.NewSelect().Model(&active).Where("name = ?", catalogue.KnowledgeName).Where("state = ?", catalogue.StateActive).Scan(ctx)
+	err = p.DB.NewSelect().Model(&active).Where("name = ?", catalogue.KnowledgeName).
+		Where("state = ?", catalogue.StateActive).Scan(ctx)
 	if err != nil {
 		return rows.Failed(ctx, "read the catalogue", err)
 	}
@@ -151,7 +159,8 @@ func (p *Versions) retire(ctx context.Context, all []catalogue.Entry) error {
 // draining are the versions that were active before, the last of them first.
 func (p *Versions) draining(ctx context.Context) ([]catalogue.Entry, error) {
 	var all []catalogue.Entry
-	err := p.DB.NewSelect().Model(&all).Where("name = ?", catalogue.KnowledgeName).Where("state = ?", catalogue.StateDraining).
+	err := p.DB.NewSelect().Model(&all).Where("name = ?", catalogue.KnowledgeName).
+		Where("state = ?", catalogue.StateDraining).
 		OrderExpr("updated_at DESC, version DESC").Scan(ctx)
 	if err != nil {
 		return nil, rows.Failed(ctx, "read the catalogue", err)
@@ -162,7 +171,8 @@ func (p *Versions) draining(ctx context.Context) ([]catalogue.Entry, error) {
 // newestIn finds the version of knowledge that came into one of the states last.
 func (p *Versions) newestIn(ctx context.Context, e *catalogue.Entry, states ...string) (bool, error) {
 	var found []catalogue.Entry
-	err := p.DB.NewSelect().Model(&found).Where("name = ?", catalogue.KnowledgeName).Where("state IN (?)", bun.List(states)).
+	err := p.DB.NewSelect().Model(&found).Where("name = ?", catalogue.KnowledgeName).
+		Where("state IN (?)", bun.List(states)).
 		OrderExpr("updated_at DESC, version DESC").Limit(1).Scan(ctx)
 	if err != nil {
 		return false, rows.Failed(ctx, "read the catalogue", err)

@@ -43,7 +43,8 @@ func (e *verification) addWrong(format string, values ...any) {
 
 func (e *verification) run(ctx context.Context) error {
 	var heads []head
-	err := e.tx.NewRaw("SELECT tenant, count(*) AS events, max(position) AS position FROM events GROUP BY tenant ORDER BY tenant").Scan(ctx, &heads)
+	err := e.tx.NewRaw("SELECT tenant, count(*) AS events, max(position) AS position FROM events GROUP BY tenant ORDER "+
+		"BY tenant").Scan(ctx, &heads)
 	if err != nil {
 		return rows.Failed(ctx, "read the heads", err)
 	}
@@ -112,7 +113,8 @@ func (e *verification) readActive(ctx context.Context, tx bun.IDB, read func() e
 func (e *verification) orphans(ctx context.Context) error {
 	seen := map[bun.Ident]int64{
 		e.new.Tables.Knowledge: e.report.Rows["knowledge"], e.new.Tables.Scopes: e.report.Rows["scopes"],
-		e.new.Tables.Terms: e.inTerms, e.new.Tables.Votes: e.report.Rows["votes"], e.new.Tables.Reports: e.report.Rows["reports"],
+		e.new.Tables.Terms: e.inTerms, e.new.Tables.Votes: e.report.Rows["votes"],
+		e.new.Tables.Reports: e.report.Rows["reports"],
 	}
 	for _, table := range e.new.Tables.All() {
 		var list int64

@@ -39,7 +39,10 @@ func (e *verification) slices(ctx context.Context, h head) (*wordSums, erasures,
 	var noting sync.Mutex
 	working, ctx := errgroup.WithContext(ctx)
 	for i, tx := range e.snapshot.Transactions {
-		all[i] = &sliceVerifier{verification: e, tx: tx, log: events.SnapshotOf(tx), words: newWordSums(h.Position), erased: erasures{}}
+		all[i] = &sliceVerifier{
+			verification: e, tx: tx, log: events.SnapshotOf(tx), words: newWordSums(h.Position),
+			erased: erasures{},
+		}
 		working.Go(func() error {
 			for {
 				slice, found, err := cutting.next(ctx, all[i].log)

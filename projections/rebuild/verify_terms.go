@@ -160,8 +160,11 @@ func (e *verification) readBoth(ctx context.Context, tenant string, w *wordSums)
 }
 
 // readTerms reads the index of terms.
-func (e *verification) readTerms(ctx context.Context, tx bun.IDB, v catalogue.Version, tenant string, each func(term), conditions ...func(*bun.SelectQuery)) (err error) {
-	query := tx.NewSelect().TableExpr("? AS t", v.Tables.Terms).Column("term", "scope", "number", "count", "words").Where("tenant = ?", tenant)
+func (e *verification) readTerms(ctx context.Context, tx bun.IDB, v catalogue.Version, tenant string, each func(term),
+	conditions ...func(*bun.SelectQuery),
+) (err error) {
+	query := tx.NewSelect().TableExpr("? AS t", v.Tables.Terms).Column("term", "scope", "number", "count", "words").
+		Where("tenant = ?", tenant)
 	for _, narrow := range conditions {
 		narrow(query)
 	}
@@ -190,7 +193,8 @@ func (e *verification) wrongWords(ctx context.Context, tenant string, shift int,
 	low, high := bucket<<shift, (bucket+1)<<shift
 	within := func(query *bun.SelectQuery) { query.Where("number >= ?", low).Where("number < ?", high) }
 	known := len(e.report.Wrong)
-	query := e.tx.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("? AS k", e.new.Tables.Knowledge).Where("tenant = ?", tenant)
+	query := e.tx.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("? AS k", e.new.Tables.Knowledge).
+		Where("tenant = ?", tenant)
 	within(query)
 	list, err := e.catalogue.ViewOf(e.new, e.tx).Read(ctx, query.OrderExpr("number"))
 	if err != nil {
@@ -198,7 +202,8 @@ func (e *verification) wrongWords(ctx context.Context, tenant string, shift int,
 	}
 	differences := map[int64]uint64{}
 	have := func(t term) { differences[t.number] += t.sum() }
-	scopes := e.tx.NewSelect().TableExpr("? AS s", e.new.Tables.Scopes).Column(rows.ScopesColumns...).Column("bag").Where("tenant = ?", tenant)
+	scopes := e.tx.NewSelect().TableExpr("? AS s", e.new.Tables.Scopes).Column(rows.ScopesColumns...).Column("bag").
+		Where("tenant = ?", tenant)
 	within(scopes)
 	if _, err := scanRows(ctx, scopes, scanScope(have)); err != nil {
 		return rows.Failed(ctx, "read a version", err)
@@ -209,7 +214,8 @@ func (e *verification) wrongWords(ctx context.Context, tenant string, shift int,
 	for i := range list {
 		k := list[i].Knowledge()
 		if list[i].Broken {
-			e.addWrong("tenant %s, item %s: its words are not compared, because its row of knowledge cannot be read", tenant, k.ID)
+			e.addWrong("tenant %s, item %s: its words are not compared, because its row of knowledge cannot be read",
+				tenant, k.ID)
 			delete(differences, k.Number)
 			continue
 		}

@@ -50,7 +50,8 @@ func (e *verification) texts(ctx context.Context, h head, erased erasures) error
 	}
 	for _, id := range sortedKeys(erased) {
 		if !missing[id] {
-			e.addWrong("tenant %s: the text of event %s is still there or never was, and an event says that it was erased", h.Tenant, id)
+			e.addWrong("tenant %s: the text of event %s is still there or never was, and an event says that it was erased",
+				h.Tenant, id)
 		}
 	}
 	var strangers int64

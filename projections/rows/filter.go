@@ -41,7 +41,8 @@ func WhereKind(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
 		query = query.Where("k.id >= ? AND k.id < ?", f.IDPrefix, f.IDPrefix+LastCharacter)
 	}
 	if f.NoArchives {
-		query = query.Where("(substr(k.id, 1, ?) <> ? OR length(k.id) <> ?)", len(domain.ArchivePrefix), domain.ArchivePrefix, domain.ArchiveLength)
+		query = query.Where("(substr(k.id, 1, ?) <> ? OR length(k.id) <> ?)", len(domain.ArchivePrefix),
+			domain.ArchivePrefix, domain.ArchiveLength)
 	}
 	return query
 }
@@ -91,7 +92,8 @@ func (p Reader) Where(query *bun.SelectQuery, tenant string, f domain.Filter) *b
 func Under(query *bun.SelectQuery, uri string, places []domain.URI) *bun.SelectQuery {
 	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		for _, place := range places {
-			q = q.WhereOr("("+uri+" = ? OR "+uri+" >= ? AND "+uri+" < ?)", place, Beginning(place), Beginning(place)+LastCharacter)
+			q = q.WhereOr("("+uri+" = ? OR "+uri+" >= ? AND "+uri+" < ?)", place, Beginning(place),
+				Beginning(place)+LastCharacter)
 		}
 		return q
 	})
@@ -141,7 +143,8 @@ func IncludesDeleted(statuses []domain.Status) bool {
 // IsPlain tells whether a filter passes everything but superseded items, and archives where it leaves those out.
 func IsPlain(f domain.Filter) bool {
 	return len(f.Types)+len(f.ContextTypes)+len(f.Categories)+len(f.Tags)+len(f.Also)+len(f.Statuses)+len(f.Levels) == 0 &&
-		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && f.IDPrefix == "" && len(f.Under) == 0 && f.Polarity == "" &&
+		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && f.IDPrefix == "" && len(f.Under) == 0 &&
+		f.Polarity == "" &&
 		f.Stale == nil && f.TraceID == "" &&
 		f.CreatedFrom.IsZero() && f.CreatedTo.IsZero() && f.UpdatedFrom.IsZero() && f.UpdatedTo.IsZero()
 }
@@ -175,7 +178,8 @@ func (p Reader) tagged(query *bun.SelectQuery, key string, values []string) *bun
 		if len(values) == 0 {
 			return query.Where("EXISTS (SELECT 1 FROM json_each("+JSON("k.tags")+") AS t WHERE t.key = ?)", key)
 		}
-		return query.Where("EXISTS (SELECT 1 FROM json_each("+JSON("k.tags")+") AS t, json_each(CASE t.type WHEN 'array' THEN t.value END) AS v WHERE t.key = ? AND v.value IN (?))",
+		return query.Where("EXISTS (SELECT 1 FROM json_each("+JSON("k.tags")+") AS t, json_each(CASE t.type WHEN 'array' "+
+			"THEN t.value END) AS v WHERE t.key = ? AND v.value IN (?))",
 			key, bun.List(values))
 	}
 	if len(values) == 0 {
@@ -197,7 +201,8 @@ func (p Reader) Visible(query *bun.SelectQuery, by domain.Principal) *bun.Select
 	}
 	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("k.owner IN (?)", bun.List(by.Entities())).
-			WhereOr("(SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope IN (?) LIMIT 1) = 1", // asked of each item, not of all
+			// asked of each item, not of all
+			WhereOr("(SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope IN (?) LIMIT 1) = 1",
 				p.Tables.Scopes, bun.List(ScopesOf(by)))
 	})
 }
@@ -262,7 +267,8 @@ const MayBeStale = "(k.stale_reporters > 0 OR k.confirm_until IS NOT NULL)"
 // of k; nothing if there is none.
 func SelectiveIndex(f domain.Filter) (index, condition string) {
 	only := func(statuses ...domain.Status) bool {
-		return len(f.Statuses) > 0 && !slices.ContainsFunc(f.Statuses, func(s domain.Status) bool { return !slices.Contains(statuses, s) })
+		return len(f.Statuses) > 0 && !slices.ContainsFunc(f.Statuses,
+			func(s domain.Status) bool { return !slices.Contains(statuses, s) })
 	}
 	switch {
 	case only(domain.IsDeleted, domain.IsErased):

@@ -56,7 +56,9 @@ func WithRemedy(err error) error {
 
 // ScanEach scans the rows of a query one by one, so that a row that cannot be read does not hide the others: it is
 // handed over with the error, and with what precedes the column that makes no sense.
-func ScanEach[T any](ctx context.Context, db *bun.DB, query *bun.SelectQuery, each func(found *T, unreadable error)) error {
+func ScanEach[T any](
+	ctx context.Context, db *bun.DB, query *bun.SelectQuery, each func(found *T, unreadable error),
+) error {
 	rows, err := query.Rows(ctx)
 	if err != nil {
 		return err

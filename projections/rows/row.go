@@ -110,11 +110,13 @@ func RowOf(tenant string, k *domain.Knowledge, words int) Row {
 		Abstract: k.Text.Abstract, Overview: k.Text.Overview,
 		Tags: orEmpty(k.Text.Tags), Meta: metaOf(k.Text.Meta),
 		Source: Source(k.Source), TraceID: k.Source.TraceID, Scopes: k.Scopes,
-		Baseline: BaselineOf(k.Baseline), DerivedFrom: nonNil(k.DerivedFrom), Relations: RelationsOf(k.Relations), Words: words,
+		Baseline: BaselineOf(k.Baseline), DerivedFrom: nonNil(k.DerivedFrom), Relations: RelationsOf(k.Relations),
+		Words:   words,
 		Helpful: k.Helpful, Harmful: k.Harmful, Confidence: k.Confidence,
 		StaleReporters: k.Stale.Reporters, StaleSince: database.At(k.Stale.Since), StaleReason: k.Stale.Reason,
 		ConfirmedAt: database.At(k.ConfirmedAt), ConfirmUntil: database.At(k.ConfirmUntil),
-		SuspendedReporters: k.Suspended.Reporters, SuspendedSince: database.At(k.Suspended.Since), SuspendedReason: k.Suspended.Reason,
+		SuspendedReporters: k.Suspended.Reporters, SuspendedSince: database.At(k.Suspended.Since),
+		SuspendedReason:   k.Suspended.Reason,
 		ExpiredConfidence: k.ExpiredConfidence,
 		Revision:          k.Revision, Version: k.Version, Position: k.Position,
 		CreatedAt: database.At(k.CreatedAt), UpdatedAt: database.At(k.UpdatedAt), OccurredAt: database.At(k.OccurredAt),
@@ -138,7 +140,10 @@ func (r *Row) Knowledge() *domain.Knowledge {
 		Helpful: r.Helpful, Harmful: r.Harmful, Confidence: r.Confidence,
 		Stale:       domain.Staleness{Reporters: r.StaleReporters, Since: r.StaleSince.Time, Reason: r.StaleReason},
 		ConfirmedAt: r.ConfirmedAt.Time, ConfirmUntil: r.ConfirmUntil.Time,
-		Suspended:         domain.Staleness{Reporters: r.SuspendedReporters, Since: r.SuspendedSince.Time, Reason: r.SuspendedReason},
+		Suspended: domain.Staleness{
+			Reporters: r.SuspendedReporters, Since: r.SuspendedSince.Time,
+			Reason: r.SuspendedReason,
+		},
 		ExpiredConfidence: r.ExpiredConfidence,
 		Status:            domain.Status(r.Status), SupersededBy: r.SupersededBy, Held: r.Held,
 		Revision: r.Revision, Version: r.Version, Position: r.Position,
@@ -207,7 +212,10 @@ func usesOf(list []domain.Use) []use {
 func uses(rows []use) []domain.Use {
 	var list []domain.Use
 	for _, r := range rows {
-		list = append(list, domain.Use{Query: r.Query, TraceID: r.TraceID, Outcome: r.Outcome, By: domain.Entity(r.By), At: r.At})
+		list = append(list, domain.Use{
+			Query: r.Query, TraceID: r.TraceID, Outcome: r.Outcome,
+			By: domain.Entity(r.By), At: r.At,
+		})
 	}
 	return list
 }
@@ -219,11 +227,15 @@ var (
 		"visibility", "status", "superseded_by", "held", "uri", "task", "content", "abstract", "overview",
 		"tags", "meta", "source", "trace_id", "scopes", "baseline", "derived_from", "relations", "words", "helpful",
 		"harmful", "confidence", "stale_reporters", "stale_since", "stale_reason", "confirmed_at",
-		"confirm_until", "suspended_reporters", "suspended_since", "suspended_reason", "expired_confidence", "revision", "version", "position", "created_at", "updated_at", "occurred_at",
+		"confirm_until", "suspended_reporters", "suspended_since", "suspended_reason", "expired_confidence", "revision",
+		"version", "position", "created_at", "updated_at", "occurred_at",
 	}
-	ScopesColumns  = []string{"tenant", "scope", "number", "words"} // without bags: a load fills the index of terms
-	TermsColumns   = []string{"tenant", "term", "scope", "number", "count", "words"}
-	VotesColumns   = []string{"tenant", "id", "event_id", "voter", "ballot", "verdict", "trace_id", "query", "outcome", "at"}
+	ScopesColumns = []string{"tenant", "scope", "number", "words"} // without bags: a load fills the index of terms
+	TermsColumns  = []string{"tenant", "term", "scope", "number", "count", "words"}
+	VotesColumns  = []string{
+		"tenant", "id", "event_id", "voter", "ballot", "verdict", "trace_id", "query",
+		"outcome", "at",
+	}
 	ReportsColumns = []string{"tenant", "id", "reporter", "event_id", "reason", "at", "suspended"}
 )
 
@@ -237,13 +249,15 @@ func (r *Row) Values() ([]any, error) {
 		}
 		encoded[i] = string(text)
 	}
-	tags, source, scopes, baseline, derived, relations := encoded[0], encoded[1], encoded[2], encoded[3], encoded[4], encoded[5]
+	tags, source, scopes, baseline, derived, relations := encoded[0], encoded[1], encoded[2], encoded[3],
+		encoded[4], encoded[5]
 	return []any{
 		r.Tenant, r.ID, r.Number, r.Type, r.ContextType, r.Category, r.Polarity, r.Media, r.Owner,
 		r.Visibility, r.Status, r.SupersededBy, r.Held, r.URI, r.Task, r.Content, r.Abstract, r.Overview,
 		tags, r.Meta, source, r.TraceID, scopes, baseline, derived, relations, r.Words, r.Helpful,
 		r.Harmful, r.Confidence, r.StaleReporters, r.StaleSince, r.StaleReason, r.ConfirmedAt,
-		r.ConfirmUntil, r.SuspendedReporters, r.SuspendedSince, r.SuspendedReason, r.ExpiredConfidence, r.Revision, r.Version, r.Position, r.CreatedAt, r.UpdatedAt, r.OccurredAt,
+		r.ConfirmUntil, r.SuspendedReporters, r.SuspendedSince, r.SuspendedReason, r.ExpiredConfidence, r.Revision,
+		r.Version, r.Position, r.CreatedAt, r.UpdatedAt, r.OccurredAt,
 	}, nil
 }
 

@@ -52,10 +52,14 @@ type ReportRow struct {
 
 func ReportRowOf(tenant, id string, r domain.Report) ReportRow {
 	return ReportRow{
-		Tenant: tenant, ID: id, Reporter: string(r.Reporter), EventID: r.EventID, Reason: r.Reason, At: database.At(r.At), Suspended: r.Suspended,
+		Tenant: tenant, ID: id, Reporter: string(r.Reporter), EventID: r.EventID, Reason: r.Reason, At: database.At(r.At),
+		Suspended: r.Suspended,
 	}
 }
 
 func (r *ReportRow) Report() domain.Report {
-	return domain.Report{EventID: r.EventID, Reporter: domain.Entity(r.Reporter), Reason: r.Reason, At: r.At.Time, Suspended: r.Suspended}
+	return domain.Report{
+		EventID: r.EventID, Reporter: domain.Entity(r.Reporter), Reason: r.Reason, At: r.At.Time,
+		Suspended: r.Suspended,
+	}
 }

@@ -113,7 +113,8 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 	slices.Sort(numbers)
 	tenant := f.Search.By.Tenant
 	in := rows.Table{Engine: f.DB.Engine, Tenant: tenant, Table: f.Tables.Knowledge, Alias: "k", Condition: rows.Live}
-	query := f.From.NewSelect().ColumnExpr("k.number, k.id, k.scopes, k.position, "+rows.ConfidenceAt, database.At(f.Now()))
+	query := f.From.NewSelect().ColumnExpr("k.number, k.id, k.scopes, k.position, "+rows.ConfidenceAt,
+		database.At(f.Now()))
 	query = f.Where(rows.LookUp(query, in, rows.SingleKeys(numbers), "number"), tenant, f.Search.Filter)
 	selected, err := query.Rows(ctx)
 	if err != nil {

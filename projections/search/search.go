@@ -87,7 +87,9 @@ func (r *Searcher) SearchAll(ctx context.Context, all []domain.Search) ([]domain
 }
 
 // search answers a question whose vector is known, or is made while its words are looked for.
-func (p Request) search(ctx context.Context, s domain.Search, vector *vectors.QueryEmbedding) (*Execution, domain.Answer, error) {
+func (p Request) search(
+	ctx context.Context, s domain.Search, vector *vectors.QueryEmbedding,
+) (*Execution, domain.Answer, error) {
 	f := &Execution{
 		Request: p, Search: s, Audience: s.Audience(), minScore: p.Model.Embedder.Calibration().MinScore, Embedding: vector,
 	}

@@ -14,7 +14,9 @@ type Sessions struct{ Log *follow.Log }
 
 // Find is somebody's session. The error matches [domain.ErrNotFound] if it does not exist, or was deleted,
 // or if by may not see it.
-func (s Sessions) Find(ctx context.Context, by domain.Principal, owner domain.Entity, id string) (domain.Stream, domain.Session, error) {
+func (s Sessions) Find(
+	ctx context.Context, by domain.Principal, owner domain.Entity, id string,
+) (domain.Stream, domain.Session, error) {
 	target := domain.SessionTarget{By: by, Owner: owner, ID: id}
 	if target.Validate() != nil || !by.MaySeeSession(target.Stream()) {
 		return domain.Stream{}, domain.Session{}, domain.NoSession(id)
@@ -32,7 +34,9 @@ func (s Sessions) Find(ctx context.Context, by domain.Principal, owner domain.En
 
 // List is up to limit of somebody's sessions, in the order of their ids, after one; those that were deleted, and
 // not erased, only if asked for. more tells whether there may be others.
-func (s Sessions) List(ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool) (list []domain.Stream, more bool, err error) {
+func (s Sessions) List(
+	ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool,
+) (list []domain.Stream, more bool, err error) {
 	prefix := domain.SessionsOf(owner)
 	if !by.MaySeeSession(prefix) {
 		return nil, false, nil
@@ -64,7 +68,9 @@ func (s Sessions) Messages(ctx context.Context, tenant string, stream domain.Str
 
 // Archive is one of a session's archives. The error matches [domain.ErrNotFound] if it has none of this
 // number. Those of before a deletion are gone with it.
-func (s Sessions) Archive(ctx context.Context, tenant string, stream domain.Stream, number int) (domain.SessionArchive, error) {
+func (s Sessions) Archive(
+	ctx context.Context, tenant string, stream domain.Stream, number int,
+) (domain.SessionArchive, error) {
 	session, _ := stream.State.(domain.Session)
 	archive := domain.SessionArchive{Number: number}
 	notFound := domain.Refuse(domain.ErrNotFound, "the session has no %s", domain.ArchiveName(number))
@@ -97,7 +103,9 @@ func (s Sessions) Archive(ctx context.Context, tenant string, stream domain.Stre
 
 // Summaries are what was made of a session's archives, the newest first. Those of before a deletion, and those
 // of which nothing was made, are left out.
-func (s Sessions) Summaries(ctx context.Context, tenant string, stream domain.Stream, limit int) ([]domain.SessionExtracted, error) {
+func (s Sessions) Summaries(
+	ctx context.Context, tenant string, stream domain.Stream, limit int,
+) ([]domain.SessionExtracted, error) {
 	session, _ := stream.State.(domain.Session)
 	settled, err := s.Log.ExtractionResults(ctx, tenant, stream.Name, limit)
 	if err != nil {
@@ -113,7 +121,9 @@ func (s Sessions) Summaries(ctx context.Context, tenant string, stream domain.St
 }
 
 // ArchivedMessages are the messages that a commit archived. They stand right before those that it kept.
-func (s Sessions) ArchivedMessages(ctx context.Context, tenant string, commit domain.Event, fact domain.SessionCommitted) ([]domain.Event, error) {
+func (s Sessions) ArchivedMessages(
+	ctx context.Context, tenant string, commit domain.Event, fact domain.SessionCommitted,
+) ([]domain.Event, error) {
 	said, err := s.Log.Messages(ctx, tenant, commit.Stream, commit.Version, fact.Messages()+fact.Kept)
 	if err != nil {
 		return nil, err

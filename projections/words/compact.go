@@ -54,7 +54,10 @@ type Compactor struct {
 }
 
 func NewCompactor(c *catalogue.Catalogue) *Compactor {
-	return &Compactor{Catalogue: c, PackedRows: defaultPackedRows, BatchRows: defaultCompactItems, Idle: defaultCompactIdle}
+	return &Compactor{
+		Catalogue: c, PackedRows: defaultPackedRows, BatchRows: defaultCompactItems,
+		Idle: defaultCompactIdle,
+	}
 }
 
 // Compact moves the words of each tenant's older items from bags into the index of terms, and says
@@ -108,7 +111,8 @@ func (p *Compactor) countPacked(ctx context.Context) error {
 			Tenant string `bun:"tenant"`
 			Bags   int    `bun:"bags"`
 		}
-		err := p.DB.NewSelect().TableExpr("?", v.Tables.Scopes).ColumnExpr("tenant, count(*) AS bags").Where("bag IS NOT NULL").
+		err := p.DB.NewSelect().TableExpr("?", v.Tables.Scopes).ColumnExpr("tenant, count(*) AS bags").
+			Where("bag IS NOT NULL").
 			GroupExpr("tenant").Having("count(*) > ?", p.PackedRows).Scan(ctx, &found)
 		if err != nil {
 			return rows.Failed(ctx, "count bags", err)
@@ -134,7 +138,9 @@ func (p *Compactor) Unindexed(ctx context.Context, t rows.Tables, tenant string)
 }
 
 // compact moves a tenant's oldest bags, under its lock.
-func (p *Compactor) compact(ctx context.Context, log *events.Log, v catalogue.Version, tenant string, left *backlogEntry) error {
+func (p *Compactor) compact(
+	ctx context.Context, log *events.Log, v catalogue.Version, tenant string, left *backlogEntry,
+) error {
 	t := v.Tables
 	items := p.batchOf(left, log.Background().Idle())
 	var list []rows.Row
@@ -157,7 +163,8 @@ func (p *Compactor) compact(ctx context.Context, log *events.Log, v catalogue.Ve
 			return err
 		}
 		in := rows.Table{Engine: p.DB.Engine, Tenant: tenant, Table: t.Knowledge, Alias: "k"}
-		if err := rows.LookUp(tx.NewSelect().Model(&list), in, rows.SingleKeys(slices.Compact(oldest)), "number").Scan(ctx); err != nil {
+		if err := rows.LookUp(tx.NewSelect().Model(&list), in, rows.SingleKeys(slices.Compact(oldest)), "number").
+			Scan(ctx); err != nil {
 			return err
 		}
 		var numbers []int64

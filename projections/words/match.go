@@ -63,7 +63,9 @@ func NewMatches(terms []text.QueryTerm) *Matches {
 // scores it by BM25 over what the audience may see, or over the one scope that the filter names of
 // that: statistics of what is hidden would tell of it.
 // A storage-independent match is the same whether words lie in packed rows or in the index of terms.
-func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audience, storageIndependent bool) (*Matches, error) {
+func (p Index) Match(
+	ctx context.Context, s domain.Search, audience domain.Audience, storageIndependent bool,
+) (*Matches, error) {
 	m := NewMatches(p.Version.Tokenizer.Query(s.Text))
 	if len(m.Terms) == 0 {
 		return m, nil

@@ -84,7 +84,8 @@ func (p Index) selectPostings(s domain.Search, audience domain.Audience, hashes 
 		       place.tier,
 		       0 AS number,
 		       0 AS words,
-		       (SELECT string_agg(newest.number || ':' || ((CAST(newest.words AS BIGINT) << ?) | newest.count), ';') FROM (?) AS newest) AS said
+		       (SELECT string_agg(newest.number || ':' || ((CAST(newest.words AS BIGINT) << ?) | newest.count), ';')
+		        FROM (?) AS newest) AS said
 		FROM asked CROSS JOIN place`,
 		rows.Tuples(asked), rows.Tuples(places), countBits, p.passing(newest, "t", s))
 }

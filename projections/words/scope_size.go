@@ -45,7 +45,9 @@ const (
 func NewScopeSizes() *ScopeSizes { return &ScopeSizes{known: map[scopeSizeKey]cachedSize{}} }
 
 // Of counts what each scope holds; the empty one is everything in the tenant, and comes alone.
-func (c *ScopeSizes) Of(ctx context.Context, p Index, tenant string, scopes []domain.Scope) (map[domain.Scope]ScopeSize, error) {
+func (c *ScopeSizes) Of(
+	ctx context.Context, p Index, tenant string, scopes []domain.Scope,
+) (map[domain.Scope]ScopeSize, error) {
 	found := make(map[domain.Scope]ScopeSize, len(scopes))
 	missing := c.fresh(p, tenant, scopes, found)
 	if len(missing) == 0 {
@@ -63,7 +65,9 @@ func (c *ScopeSizes) Of(ctx context.Context, p Index, tenant string, scopes []do
 	return found, nil
 }
 
-func (c *ScopeSizes) fresh(p Index, tenant string, scopes []domain.Scope, found map[domain.Scope]ScopeSize) (missing []domain.Scope) {
+func (c *ScopeSizes) fresh(
+	p Index, tenant string, scopes []domain.Scope, found map[domain.Scope]ScopeSize,
+) (missing []domain.Scope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
@@ -77,7 +81,9 @@ func (c *ScopeSizes) fresh(p Index, tenant string, scopes []domain.Scope, found 
 	return missing
 }
 
-func (c *ScopeSizes) keep(p Index, tenant string, scopes []domain.Scope, counts map[domain.Scope]ScopeSize, took time.Duration) {
+func (c *ScopeSizes) keep(
+	p Index, tenant string, scopes []domain.Scope, counts map[domain.Scope]ScopeSize, took time.Duration,
+) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.known) > maxProfiles {
@@ -91,7 +97,9 @@ func (c *ScopeSizes) keep(p Index, tenant string, scopes []domain.Scope, counts 
 	}
 }
 
-func (p Index) countScopes(ctx context.Context, tenant string, scopes []domain.Scope) (map[domain.Scope]ScopeSize, error) {
+func (p Index) countScopes(
+	ctx context.Context, tenant string, scopes []domain.Scope,
+) (map[domain.Scope]ScopeSize, error) {
 	query := p.From.NewSelect().TableExpr("? AS s", p.Tables.Scopes).
 		ColumnExpr("scope, count(*), coalesce(sum(words), 0)").
 		Where("tenant = ?", tenant).Where("scope IN (?)", bun.List(scopes)).GroupExpr("scope")

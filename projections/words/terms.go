@@ -34,7 +34,8 @@ func AppendTerms(rows []TermRow, number int64, scopes []domain.Scope, terms Item
 // either engine that saves a third of the time.
 func SortTerms(list []TermRow) {
 	slices.SortFunc(list, func(a, b TermRow) int {
-		return cmp.Or(cmp.Compare(a.hash, b.hash), strings.Compare(string(a.scope), string(b.scope)), cmp.Compare(a.number, b.number))
+		return cmp.Or(cmp.Compare(a.hash, b.hash), strings.Compare(string(a.scope), string(b.scope)),
+			cmp.Compare(a.number, b.number))
 	})
 }
 
