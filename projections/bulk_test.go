@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pgvector/pgvector-go"
 	"github.com/uptrace/bun"
@@ -50,6 +51,16 @@ func (tiny) Embed(_ context.Context, texts []string, _ embedding.Kind) ([][]floa
 
 // many is how many items [world.load] makes.
 const many = 20_000
+
+// loadedVectors are the vectors of the loaded items, in their order.
+var loadedVectors = sync.OnceValue(func() [][]float32 {
+	texts := make([]string, many)
+	for i := range upTo(many) {
+		texts[i-1] = said(i)
+	}
+	vectors, _ := tiny{}.Embed(context.Background(), texts, embedding.Document)
+	return vectors
+})
 
 // scopeOf is the one scope of a loaded item: few are a user's, a quarter the team's, the others the
 // organisation's.
@@ -162,17 +173,14 @@ func eventOf(i int) string { return fmt.Sprintf("00000000-0000-7000-8000-%012d",
 func (w *world) loadMeaning(ctx context.Context, tx bun.Tx, numbers []int) error {
 	var vectors, pieces [][]any
 	for _, i := range numbers {
-		made, err := tiny{}.Embed(ctx, []string{said(i)}, embedding.Document)
-		if err != nil {
-			return err
-		}
+		made := loadedVectors()[i-1]
 		name := sha256.Sum256([]byte(said(i)))
-		var vector any = embedding.Encode(made[0])
+		var vector any = embedding.Encode(made)
 		if w.db.Engine == database.Postgres {
-			vector = pgvector.NewHalfVector(made[0]).String()
+			vector = pgvector.NewHalfVector(made).String()
 		}
 		vectors = append(vectors, []any{w.by.Tenant, name[:], vector})
-		sketch := bun.Safe("X'" + hex.EncodeToString(embedding.EncodeSketch(embedding.Sketch(made[0]))) + "'")
+		sketch := bun.Safe("X'" + hex.EncodeToString(embedding.EncodeSketch(embedding.Sketch(made))) + "'")
 		pieces = append(pieces, []any{w.by.Tenant, string(scopeOf(i)), i, 0, name[:], sketch})
 	}
 	if _, err := tx.ExecContext(ctx, "INSERT INTO vectors_1 (tenant, text_hash, vector) VALUES ?", tuples(vectors)); err != nil {

@@ -35,24 +35,23 @@ func begins(prefix string) func(int) bool {
 
 // findsWhatPasses holds filtered searches against a ranking of everything that passes.
 func (w *world) findsWhatPasses(*statements) {
-	texts := make([]string, many)
-	for i := range upTo(many) {
-		texts[i-1] = said(i)
-	}
-	vectors, _ := tiny{}.Embed(w.t.Context(), texts, embedding.Document)
 	questions, _ := tiny{}.Embed(w.t.Context(), []string{"a", "b", "c", "d", "e"}, embedding.Query)
 	for _, n := range Narrow {
+		candidates := make([][]domain.Candidate, len(questions))
+		for i, question := range questions {
+			candidates[i] = passing(n.passes, question)
+		}
 		for _, context := range []domain.Context{acme, pay, {}} {
 			for _, order := range []domain.Order{domain.ByScore, domain.ByPriority} {
 				found, wanted := 0, 0
-				for _, question := range questions {
+				for i, question := range questions {
 					s, err := domain.Search{
 						By: w.by, Vector: question, Context: context, Filter: n.filter, MinScore: new(float64), Order: order,
 					}.Complete()
 					if err != nil {
 						w.t.Fatal(err)
 					}
-					ranked := domain.Rank(passing(n.passes, vectors, question), s.Audience(), order, 0, many)
+					ranked := domain.Rank(candidates[i], s.Audience(), order, 0, many)
 					got := w.find(s)
 					if !inOrder(got, ranked) {
 						w.t.Errorf("%s, %v, %s: %v is not the order of %v", n.name, context.Entities, order, got, ranked[:min(20, len(ranked))])
@@ -74,8 +73,8 @@ func (w *world) findsWhatPasses(*statements) {
 }
 
 // passing are the loaded items that pass, compared with a question.
-func passing(passes func(int) bool, vectors [][]float32, question []float32) (candidates []domain.Candidate) {
-	calibration := tiny{}.Calibration()
+func passing(passes func(int) bool, question []float32) (candidates []domain.Candidate) {
+	calibration, vectors := tiny{}.Calibration(), loadedVectors()
 	for i := range upTo(many) {
 		if passes(i) {
 			score := calibration.Score(embedding.Cosine(vectors[i-1], question))

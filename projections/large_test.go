@@ -73,11 +73,7 @@ var acme = domain.Context{Given: true, Entities: []domain.Entity{"org:acme"}}
 // recall is how many of the ten nearest are found, over some questions that say nothing.
 func (w *world) recall(context domain.Context) float64 {
 	w.t.Helper()
-	items := make([]string, many)
-	for i := range upTo(many) {
-		items[i-1] = said(i)
-	}
-	vectors, _ := tiny{}.Embed(w.t.Context(), items, embedding.Document)
+	vectors := loadedVectors()
 	questions, _ := tiny{}.Embed(w.t.Context(), []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}, embedding.Query)
 	found := 0
 	for _, question := range questions {
