@@ -45,7 +45,8 @@ func benchmarkRemember(b *testing.B, db *database.DB, n *atomic.Int64) {
 			command, err := domain.Remember{By: by, ID: fmt.Sprint("item-", i), Knowledge: domain.Remembered{
 				Type: domain.Strategy, Scopes: []domain.Scope{"team:pay", "user:default"},
 				Text: domain.Text{Task: "calling the payment service", Content: fmt.Sprintf(
-					"Retry number %d of the payment call with exponential backoff and jitter, because the gateway sheds load in bursts", i)},
+					"Retry number %d of the payment call with exponential backoff and jitter, because the gateway sheds load in "+
+						"bursts", i)},
 			}}.Complete()
 			if err != nil {
 				b.Error(err)

@@ -20,13 +20,15 @@ func TestArchivesAreFoundByThoseWhoAskForThem(t *testing.T) {
 		var submissions []domain.Submission
 		remember := func(id, uri, content string, tags domain.Tags) {
 			command := w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
-				Type: domain.Usecase, Owner: "user:mia", Scopes: []domain.Scope{"user:mia"}, Text: domain.Text{Content: content, URI: uri, Tags: tags},
+				Type: domain.Usecase, Owner: "user:mia", Scopes: []domain.Scope{"user:mia"},
+				Text: domain.Text{Content: content, URI: uri, Tags: tags},
 			}})
 			submissions = append(submissions, domain.Submission{Command: command, By: w.by})
 		}
 		remember("lesson", "", "The kohlrabi deploy needs chart 1.4, and a window of an hour.", nil)
 		for i := range archives {
-			remember(domain.ArchiveItem("session:mia/s", i+1), domain.ArchiveURI("user:mia", "s", i+1), "user: kohlrabi deploy", domain.Tags{"category": {domain.ArchiveTag}})
+			remember(domain.ArchiveItem("session:mia/s", i+1), domain.ArchiveURI("user:mia", "s", i+1), "user: kohlrabi deploy",
+				domain.Tags{"category": {domain.ArchiveTag}})
 		}
 		for _, result := range w.log.SubmitAll(t.Context(), submissions) {
 			if result.Err != nil {
@@ -36,12 +38,16 @@ func TestArchivesAreFoundByThoseWhoAskForThem(t *testing.T) {
 		w.understand()
 		w.readOn(500)
 		for name, filter := range map[string]domain.Filter{
-			"": {}, "the user's": {Owner: "user:mia"}, "a place": {URIPrefix: "viking://session/"}, "a session": {Under: []domain.URI{"viking://session/mia/s"}},
+			"": {}, "the user's": {Owner: "user:mia"}, "a place": {URIPrefix: "viking://session/"},
+			"a session": {Under: []domain.URI{"viking://session/mia/s"}},
 			"their tag": {Tags: domain.Tags{"category": {domain.ArchiveTag}}},
 		} {
 			asked := filter.URIPrefix != "" || len(filter.Under)+len(filter.Tags) > 0
 			for _, position := range []int64{0, w.head()} {
-				s, err := domain.Search{By: w.by, Text: "kohlrabi deploy", Filter: filter, Limit: 20, MinScore: new(float64), AsOf: position}.Complete()
+				s, err := domain.Search{
+					By: w.by, Text: "kohlrabi deploy", Filter: filter, Limit: 20, MinScore: new(float64),
+					AsOf: position,
+				}.Complete()
 				if err != nil {
 					t.Fatal(err)
 				}

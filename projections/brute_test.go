@@ -42,7 +42,8 @@ func (w *world) known(items map[string]*domain.Knowledge) everything {
 			continue
 		}
 		for _, part := range text.Pieces(item.Text.Content, 2000) {
-			whole := slices.DeleteFunc([]string{item.Text.Task, item.Text.Abstract, part}, func(s string) bool { return s == "" })
+			whole := slices.DeleteFunc([]string{item.Text.Task, item.Text.Abstract, part},
+				func(s string) bool { return s == "" })
 			k.said = append(k.said, strings.Join(whole, "\n"))
 		}
 		k.vectors = w.embed(embedding.Document, k.said...)

@@ -107,15 +107,18 @@ func (w *world) loading(statement string) string {
 	scopes, event := `'["' || scope || '"]'`, `'00000000-0000-7000-8000-' || printf('%012d', i)`
 	into, from, _ := strings.Cut(statement, "SELECT")
 	if w.db.Engine == database.Postgres {
-		scopes, event = `CAST('["' || scope || '"]' AS json)`, `CAST('00000000-0000-7000-8000-' || lpad(i::text, 12, '0') AS uuid)`
+		scopes, event = `CAST('["' || scope || '"]' AS json)`,
+			`CAST('00000000-0000-7000-8000-' || lpad(i::text, 12, '0') AS uuid)`
 	}
 	return into + loaded + "SELECT" + strings.NewReplacer(
-		"@scopes", scopes, "@event", event, "@server", fmt.Sprint(words.HashOf("server")), "@tomato", fmt.Sprint(words.HashOf("tomato")),
+		"@scopes", scopes, "@event", event, "@server", fmt.Sprint(words.HashOf("server")), "@tomato",
+		fmt.Sprint(words.HashOf("tomato")),
 	).Replace(from)
 }
 
 var loadedTables = []string{
-	"knowledge_1", "knowledge_1_scopes", "knowledge_1_terms", "knowledge_1_votes", "knowledge_1_reports", "meaning_1", "vectors_1",
+	"knowledge_1", "knowledge_1_scopes", "knowledge_1_terms", "knowledge_1_votes", "knowledge_1_reports",
+	"meaning_1", "vectors_1",
 }
 
 func upTo(n int) func(yield func(int) bool) {
@@ -141,8 +144,10 @@ const (
 			held, uri, task, content, abstract, overview, tags, source, trace_id, scopes, baseline, derived_from, words,
 			helpful, harmful, confidence, stale_reporters, stale_reason,
 			suspended_reporters, suspended_reason, expired_confidence, revision, version, position, created_at, updated_at)
-		SELECT 'default', id, i, 'strategy', 'memory', '', 'positive', 'text', CASE WHEN i % 50 = 0 THEN 'user:alice' ELSE 'org:acme' END,
-			'shared', 'active', '', false, 'viking://x/' || id, '', 'item ' || i, '', '', '{}', '{}', '', @scopes, '{}', '[]', 20,
+		SELECT 'default', id, i, 'strategy', 'memory', '', 'positive', 'text',
+			CASE WHEN i % 50 = 0 THEN 'user:alice' ELSE 'org:acme' END,
+			'shared', 'active', '', false, 'viking://x/' || id, '', 'item ' || i, '', '', '{}', '{}', '',
+			@scopes, '{}', '[]', 20,
 			1, 0, 0.5, 0, '', 0, '', 0.5, 1, 1, i, '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z'
 		FROM item`
 	loadedScopes = `
@@ -159,7 +164,8 @@ const (
 		SELECT 'default', id, 'user:bob', @event, '', '2026-01-01T00:00:00.000000Z', false FROM item`
 	loadedVotes = `
 		INSERT INTO knowledge_1_votes (tenant, id, event_id, voter, ballot, verdict, trace_id, query, outcome, at)
-		SELECT 'default', id, @event, 'user:alice', 'trace:t', 'helpful', 't', '', '', '2026-01-01T00:00:00.000000Z' FROM item`
+		SELECT 'default', id, @event, 'user:alice', 'trace:t', 'helpful', 't', '', '', '2026-01-01T00:00:00.000000Z'
+		FROM item`
 )
 
 func idOf(i int) string { return fmt.Sprint("i", i) }
@@ -183,7 +189,8 @@ func (w *world) loadMeaning(ctx context.Context, tx bun.Tx, numbers []int) error
 		sketch := bun.Safe("X'" + hex.EncodeToString(embedding.EncodeSketch(embedding.Sketch(made))) + "'")
 		pieces = append(pieces, []any{w.by.Tenant, string(scopeOf(i)), i, 0, name[:], sketch})
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO vectors_1 (tenant, text_hash, vector) VALUES ?", tuples(vectors)); err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT INTO vectors_1 (tenant, text_hash, vector) VALUES ?",
+		tuples(vectors)); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx,

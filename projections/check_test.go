@@ -24,7 +24,8 @@ func TestWhatIsAnsweredIsComparedWithTheLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			if checked.Version != 2 || checked.Items != last || checked.Items < 11 {
-				t.Errorf("got %d items of version %d with a progress of %d, want all of version 2", checked.Items, checked.Version, last)
+				t.Errorf("got %d items of version %d with a progress of %d, want all of version 2", checked.Items,
+					checked.Version, last)
 			}
 			return checked
 		}
@@ -35,7 +36,8 @@ func TestWhatIsAnsweredIsComparedWithTheLog(t *testing.T) {
 		for _, table := range []string{"past_1", "past_1_scopes", "past_1_counts", "past_1_words"} {
 			r.corrupt("CREATE TABLE saved AS SELECT * FROM " + table)
 			r.corrupt("DELETE FROM " + table)
-			if checked := check(); len(checked.Wrong) == 0 || !strings.Contains(checked.Wrong[0], "what as-of answers read is not what the log says") {
+			if checked := check(); len(checked.Wrong) == 0 ||
+				!strings.Contains(checked.Wrong[0], "what as-of answers read is not what the log says") {
 				t.Errorf("%s is empty, and the check says %q", table, checked.Wrong)
 			}
 			r.corrupt("INSERT INTO " + table + " SELECT * FROM saved")

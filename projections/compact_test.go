@@ -34,7 +34,10 @@ func TestWordsAreFoundWhereverTheyLie(t *testing.T) {
 			if diff := cmp.Diff(before, w.find(question)); diff != "" {
 				t.Fatalf("answers before and after round %d of moving words (-before +after):\n%s", rounds, diff)
 			}
-			w.submit(domain.GiveFeedback{Target: domain.Target{By: w.by, ID: "item-1"}, Verdict: domain.Harmful, TraceID: fmt.Sprint(rounds)})
+			w.submit(domain.GiveFeedback{
+				Target: domain.Target{By: w.by, ID: "item-1"}, Verdict: domain.Harmful,
+				TraceID: fmt.Sprint(rounds),
+			})
 		}
 		if rounds < 3 {
 			t.Errorf("moved everything in %d rounds, want several", rounds)
@@ -84,7 +87,8 @@ func TestCrowdedBagsAreMovedTogetherWhileNobodyAppends(t *testing.T) {
 			w.remember(fmt.Sprint("item-", i), "a lesson", "public")
 		}
 		bags := func() (n int) {
-			if err := db.NewRaw("SELECT count(*) FROM knowledge_1_scopes WHERE bag IS NOT NULL").Scan(t.Context(), &n); err != nil {
+			if err := db.NewRaw("SELECT count(*) FROM knowledge_1_scopes WHERE bag IS NOT NULL").
+				Scan(t.Context(), &n); err != nil {
 				t.Fatal(err)
 			}
 			return n

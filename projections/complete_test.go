@@ -31,7 +31,8 @@ func TestADatabaseThatLacksAColumnSaysWhatHelps(t *testing.T) {
 		openPast()
 		complete("")
 
-		databasetest.Tamper(t, db, "DROP VIEW knowledge", "ALTER TABLE knowledge_1 DROP COLUMN relations", "DROP TABLE knowledge_1_terms")
+		databasetest.Tamper(t, db, "DROP VIEW knowledge", "ALTER TABLE knowledge_1 DROP COLUMN relations",
+			"DROP TABLE knowledge_1_terms")
 		complete("the database lacks knowledge_1.relations, knowledge_1_terms: run annals rebuild knowledge --repair")
 		if last := r.runFor(domain.RebuildOrder{Repair: true}); last.State != "active" {
 			t.Fatalf("the repaired version is %s", last.State)

@@ -104,7 +104,8 @@ func (w *world) revisesWhatStays(round int) {
 func (w *world) remembersMore(round int) {
 	id := fmt.Sprint("more", round)
 	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Tool, Owner: "user:alice", Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: "another vegetable " + id},
+		Type: domain.Tool, Owner: "user:alice", Scopes: []domain.Scope{"team:pay"},
+		Text: domain.Text{Content: "another vegetable " + id},
 	}}.Complete()
 	if err != nil {
 		w.t.Error(err)

@@ -95,7 +95,8 @@ func TestAVectorMustFitTheSpace(t *testing.T) {
 		w.remember("payment", "retry the payment call", "team:pay")
 		w.understand()
 		for name, vector := range map[string][]float32{
-			"too short": {1, 2, 3}, "too long": make([]float32, 4096), "without direction": make([]float32, embedding.Builtin{}.Dims()),
+			"too short": {1, 2, 3}, "too long": make([]float32, 4096),
+			"without direction": make([]float32, embedding.Builtin{}.Dims()),
 		} {
 			s, err := domain.Search{By: w.by, Text: "payment", Vector: vector}.Complete()
 			if err != nil {

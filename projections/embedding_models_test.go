@@ -24,7 +24,9 @@ func served(t *testing.T, db *database.DB, settings projections.Settings) (w *wo
 	return servedWith(t, db, settings, events.Options{})
 }
 
-func servedWith(t *testing.T, db *database.DB, settings projections.Settings, options events.Options) (w *world, stop func()) {
+func servedWith(
+	t *testing.T, db *database.DB, settings projections.Settings, options events.Options,
+) (w *world, stop func()) {
 	t.Helper()
 	settings.Logger = databasetest.Log(t)
 	w = newWorldWith(t, db, settings, options)
@@ -109,8 +111,10 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 		asked := func(w *world, n int, space string) {
 			t.Helper()
 			answer := w.search(question(n))
-			if answer.Embedder != space || answer.Degraded != "" || len(answer.Hits) == 0 || answer.Hits[0].ID != fmt.Sprint("item-", n) {
-				t.Errorf("question %d: %d hits by %s (%s), want item %d by %s", n, len(answer.Hits), answer.Embedder, answer.Degraded, n, space)
+			if answer.Embedder != space || answer.Degraded != "" || len(answer.Hits) == 0 ||
+				answer.Hits[0].ID != fmt.Sprint("item-", n) {
+				t.Errorf("question %d: %d hits by %s (%s), want item %d by %s", n, len(answer.Hits), answer.Embedder,
+					answer.Degraded, n, space)
 			}
 		}
 		asked(before, 3, small)
@@ -154,7 +158,8 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 		// Going back costs what came since.
 		known := len(e.times("small"))
 		back, stop := served(t, db, projections.Settings{Embedder: e.model(t, "small"), Previous: e.model(t, "large")})
-		back.until("searches are made in the old space again", func() bool { return back.search(question(7)).Embedder == small })
+		back.until("searches are made in the old space again",
+			func() bool { return back.search(question(7)).Embedder == small })
 		asked(back, 8, small)
 		if got := len(e.times("small")); got > known+4 {
 			t.Errorf("the small model was asked for %d texts more, want what came since and two questions", got-known)
@@ -175,7 +180,10 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 		}
 		asked(back, 9, small)
 		stop()
-		later := newWorld(t, db, projections.Settings{Embedder: e.model(t, "small"), Now: func() time.Time { return time.Now().Add(time.Hour) }})
+		later := newWorld(t, db, projections.Settings{
+			Embedder: e.model(t, "small"),
+			Now:      func() time.Time { return time.Now().Add(time.Hour) },
+		})
 		if err := later.base.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +194,8 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 		}
 		asked(later, 10, small)
 		again, _ := served(t, db, settings)
-		again.until("the large model has taken over again", func() bool { return again.search(question(11)).Embedder == large })
+		again.until("the large model has taken over again",
+			func() bool { return again.search(question(11)).Embedder == large })
 		asked(again, 12, large)
 	})
 }

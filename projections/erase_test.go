@@ -40,12 +40,16 @@ func (w *world) tell(id, uri string) {
 		Baseline: &domain.Eval{Helpful: 1, HelpfulHistory: []domain.Use{{Query: "what is " + canary + "?"}}},
 		Text: domain.Text{
 			Task: "naming the " + canary, Content: "the " + canary + " was called something else before",
-			Abstract: "a " + canary, Overview: "of the " + canary, Tags: domain.Tags{"labels": {canary}}, Meta: []byte(`{"name":"` + canary + `"}`),
-			URI: uri,
+			Abstract: "a " + canary, Overview: "of the " + canary, Tags: domain.Tags{"labels": {canary}},
+			Meta: []byte(`{"name":"` + canary + `"}`),
+			URI:  uri,
 		},
 	}}))
 	target := domain.Target{By: w.by, ID: id}
-	w.submit(domain.GiveFeedback{Target: target, Verdict: domain.Helpful, TraceID: "t", Query: canary + "?", Outcome: canary + "!"})
+	w.submit(domain.GiveFeedback{
+		Target: target, Verdict: domain.Helpful, TraceID: "t", Query: canary + "?",
+		Outcome: canary + "!",
+	})
 	w.submit(domain.ReportStale{Target: target, Reason: canary + " moved"})
 	w.submit(domain.Revise{Target: target, Changes: domain.Revised{Content: &content}})
 }
@@ -113,7 +117,10 @@ func (w *world) holds(table string, wanted [][]byte) bool {
 // saidInSecret are the texts of the secret's pieces: what it said first, and what it says.
 func saidInSecret() []string {
 	before := "naming the " + canary + "\na " + canary + "\n"
-	return []string{before + "the " + canary + " was called something else before", before + "we call it " + canary + " now"}
+	return []string{
+		before + "the " + canary + " was called something else before",
+		before + "we call it " + canary + " now",
+	}
 }
 
 // knowAll lets the projections in the background read what is new.
@@ -308,7 +315,10 @@ func TestErasingReachesVersionsThatNobodyWrites(t *testing.T) {
 		r.secret("secret")
 		r.at("verifying", func() { r.corrupt("UPDATE knowledge_2 SET helpful = 99 WHERE id = 'secret'") })
 		r.run()
-		if got := r.traces(); !slices.ContainsFunc(got, func(table string) bool { return strings.HasPrefix(table, "knowledge_2") }) {
+		if got := r.traces(); !slices.ContainsFunc(got, func(table string) bool {
+			return strings.HasPrefix(table,
+				"knowledge_2")
+		}) {
 			t.Fatalf("only %v hold the canary", got)
 		}
 		r.erase("secret")

@@ -35,10 +35,14 @@ func TestAnOrderOfTwoProcessesOutlivesOneOfThem(t *testing.T) {
 	}}))
 	submissions := make([]domain.Submission, many)
 	for i := range submissions {
-		submissions[i] = domain.Submission{By: w.by, Command: w.complete(domain.Remember{By: w.by, ID: fmt.Sprint("made-", i), Knowledge: domain.Remembered{
-			Type: domain.Strategy, Owner: "team:pay", Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: fmt.Sprint(canary, " ", i)},
-			DerivedFrom: []string{root.Events[0].EventID},
-		}})}
+		submissions[i] = domain.Submission{By: w.by, Command: w.complete(domain.Remember{
+			By: w.by,
+			ID: fmt.Sprint("made-", i), Knowledge: domain.Remembered{
+				Type: domain.Strategy, Owner: "team:pay", Scopes: []domain.Scope{"team:pay"},
+				Text:        domain.Text{Content: fmt.Sprint(canary, " ", i)},
+				DerivedFrom: []string{root.Events[0].EventID},
+			},
+		})}
 	}
 	for _, result := range w.log.SubmitAll(t.Context(), submissions) {
 		if result.Err != nil {
@@ -63,7 +67,8 @@ func TestAnOrderOfTwoProcessesOutlivesOneOfThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	state, err := w.eraser().Erasure(t.Context(), w.by.Tenant, "order")
-	if err != nil || state.UnderWay() || state.Erased != many || state.NotErased != 1 || state.Refused[0].Stream != "knowledge:made-7" {
+	if err != nil || state.UnderWay() || state.Erased != many || state.NotErased != 1 ||
+		state.Refused[0].Stream != "knowledge:made-7" {
 		t.Errorf("%+v, %v", state, err)
 	}
 	for query, want := range map[string]int{
@@ -86,7 +91,8 @@ func eraseAsChild(t *testing.T, url string) {
 	w := newWorld(t, databasetest.Open(t, url), projections.Settings{})
 	go func() { // until the process is killed
 		for t.Context().Err() == nil {
-			if state, err := w.eraser().Erasure(context.WithoutCancel(t.Context()), w.by.Tenant, "order"); err == nil && state.Erased > 0 {
+			if state, err := w.eraser().Erasure(context.WithoutCancel(t.Context()), w.by.Tenant, "order"); err == nil &&
+				state.Erased > 0 {
 				say("erased something")
 				return
 			}

@@ -36,8 +36,15 @@ func (f *family) owner() domain.Entity {
 }
 
 func (f *family) says() {
-	talk := domain.SessionTarget{By: f.by, Owner: rapid.SampledFrom([]domain.Entity{"user:1", "user:2"}).Draw(f.T, "whose"), ID: fmt.Sprint("s", len(f.talks))}
-	said := f.submit(domain.AddMessages{SessionTarget: talk, Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: "so it is"}}}}}})
+	talk := domain.SessionTarget{By: f.by, Owner: rapid.SampledFrom([]domain.Entity{"user:1", "user:2"}).
+		Draw(f.T, "whose"), ID: fmt.Sprint("s", len(f.talks))}
+	said := f.submit(domain.AddMessages{
+		SessionTarget: talk,
+		Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{
+			Type: domain.PartText,
+			Text: "so it is",
+		}}}}},
+	})
 	f.talks, f.events = append(f.talks, talk), append(f.events, said.Events[len(said.Events)-1].EventID)
 	if rapid.Bool().Draw(f.T, "archived") {
 		f.submit(domain.CommitSession{SessionTarget: talk})
@@ -46,9 +53,11 @@ func (f *family) says() {
 }
 
 func (f *family) makes(id string, owner domain.Entity, from []string) {
-	scopes := rapid.SliceOfNDistinct(rapid.SampledFrom([]domain.Scope{"user:1", "user:2", "team:pay", "public"}), 1, 2, rapid.ID).Draw(f.T, "scopes")
+	scopes := rapid.SliceOfNDistinct(rapid.SampledFrom([]domain.Scope{"user:1", "user:2", "team:pay", "public"}), 1, 2,
+		rapid.ID).Draw(f.T, "scopes")
 	made := f.submit(f.complete(domain.Remember{By: f.by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Strategy, Owner: owner, Scopes: scopes, Text: domain.Text{Content: "what " + id + " says"}, DerivedFrom: from,
+		Type: domain.Strategy, Owner: owner, Scopes: scopes, Text: domain.Text{Content: "what " + id + " says"},
+		DerivedFrom: from,
 	}}))
 	f.items, f.events = append(f.items, id), append(f.events, made.Events[0].EventID)
 }
@@ -71,9 +80,13 @@ func (f *family) lives() {
 		"erase":     domain.Erase{Target: target, ErasureReason: domain.ErasureReason{ReasonCode: "before"}},
 	}
 	if len(f.talks) > 0 {
-		commands["erase a session"] = domain.EraseSession{SessionTarget: rapid.SampledFrom(f.talks).Draw(f.T, "talk"), ErasureReason: domain.ErasureReason{ReasonCode: "before"}}
+		commands["erase a session"] = domain.EraseSession{SessionTarget: rapid.SampledFrom(f.talks).
+			Draw(f.T, "talk"), ErasureReason: domain.ErasureReason{ReasonCode: "before"}}
 	}
-	_, _ = f.log.Submit(f.t.Context(), domain.Submission{By: f.by, Command: commands[f.one(slices.Sorted(maps.Keys(commands)), "what")]})
+	_, _ = f.log.Submit(f.t.Context(), domain.Submission{
+		By:      f.by,
+		Command: commands[f.one(slices.Sorted(maps.Keys(commands)), "what")],
+	})
 }
 
 // orders is an order that may be given; false if it may not.
@@ -82,9 +95,13 @@ func (f *family) orders() (domain.OrderErasure, bool) {
 	for _, talk := range f.talks {
 		of = append(of, talk.Stream())
 	}
-	order := domain.OrderErasure{By: f.by, ID: "order", Of: f.one(of, "of"), WithLineage: rapid.Bool().Draw(f.T, "with lineage")}
+	order := domain.OrderErasure{By: f.by, ID: "order", Of: f.one(of, "of"), WithLineage: rapid.Bool().
+		Draw(f.T, "with lineage")}
 	if rapid.Bool().Draw(f.T, "by a member") {
-		order.By = domain.Principal{Tenant: f.by.Tenant, Subject: "user:1", Role: domain.Member, Memberships: []domain.Entity{"team:pay"}, Authentication: "key:x"}
+		order.By = domain.Principal{
+			Tenant: f.by.Tenant, Subject: "user:1", Role: domain.Member,
+			Memberships: []domain.Entity{"team:pay"}, Authentication: "key:x",
+		}
 	}
 	order, err := order.Complete()
 	if err != nil {
@@ -148,9 +165,11 @@ func (f *family) isKilled(order domain.OrderErasure, planned []domain.ErasureTar
 			continue
 		}
 		_, err := f.log.Submit(f.t.Context(), domain.Submission{
-			By: order.By, Command: d.EraseCommand(order.By, order.ErasureReason), Origin: domain.Origin{CorrelationID: order.Stream()},
+			By: order.By, Command: d.EraseCommand(order.By, order.ErasureReason),
+			Origin: domain.Origin{CorrelationID: order.Stream()},
 		})
-		if err != nil && !errors.Is(err, domain.ErrConflict) && !errors.Is(err, domain.ErrForbidden) && !errors.Is(err, domain.ErrNotFound) {
+		if err != nil && !errors.Is(err, domain.ErrConflict) && !errors.Is(err, domain.ErrForbidden) &&
+			!errors.Is(err, domain.ErrNotFound) {
 			f.Fatal(err)
 		}
 	}
@@ -159,13 +178,15 @@ func (f *family) isKilled(order domain.OrderErasure, planned []domain.ErasureTar
 // did sees that an order has erased some things, and has left the others.
 func (f *family) did(order domain.OrderErasure, goes []string, stays map[string]string) {
 	var erased []string
-	query := "SELECT DISTINCT stream FROM events WHERE tenant = ? AND correlation_id = ? AND name LIKE '%.erased' AND name <> 'tenant.erased'"
+	query := "SELECT DISTINCT stream FROM events WHERE tenant = ? AND correlation_id = ? AND name LIKE '%.erased' AND " +
+		"name <> 'tenant.erased'"
 	if err := f.db.NewRaw(query, f.by.Tenant, order.Stream()).Scan(f.t.Context(), &erased); err != nil {
 		f.Fatal(err)
 	}
 	sorted := cmpopts.SortSlices(func(a, b string) bool { return a < b })
 	if diff := gocmp.Diff(erased, goes, sorted, cmpopts.EquateEmpty()); diff != "" {
-		f.Errorf("%s, with lineage %t, by %s: erased (-got +planned):\n%s", order.Of, order.WithLineage, order.By.Subject, diff)
+		f.Errorf("%s, with lineage %t, by %s: erased (-got +planned):\n%s", order.Of, order.WithLineage,
+			order.By.Subject, diff)
 	}
 	state, err := f.eraser().Erasure(f.t.Context(), f.by.Tenant, order.ID)
 	if err != nil || state.UnderWay() || state.Erased != int64(len(goes)) || state.NotErased != int64(len(stays)) {
@@ -176,6 +197,7 @@ func (f *family) did(order domain.OrderErasure, goes []string, stays map[string]
 		left = append(left, r.Stream)
 	}
 	if diff := gocmp.Diff(left, slices.Collect(maps.Keys(stays)), sorted, cmpopts.EquateEmpty()); diff != "" {
-		f.Errorf("%s, with lineage %t, by %s: refused (-got +planned):\n%s", order.Of, order.WithLineage, order.By.Subject, diff)
+		f.Errorf("%s, with lineage %t, by %s: refused (-got +planned):\n%s", order.Of, order.WithLineage,
+			order.By.Subject, diff)
 	}
 }

@@ -91,7 +91,10 @@ func TestAConfirmationExpires(t *testing.T) {
 			}
 			reports := browse.Reports{Browser: w.base.Browser, Log: w.log.Log}
 			for counts, q := range map[*map[string]int]domain.ReportQuery{
-				&l.Reported: {Tenant: w.by.Tenant, Limit: 9}, &l.Within: {Tenant: w.by.Tenant, Limit: 9, From: day, To: until.AddDate(0, 0, 1)},
+				&l.Reported: {Tenant: w.by.Tenant, Limit: 9}, &l.Within: {
+					Tenant: w.by.Tenant, Limit: 9, From: day,
+					To: until.AddDate(0, 0, 1),
+				},
 			} {
 				standings, err := reports.Stale(t.Context(), q)
 				if err != nil {
@@ -135,7 +138,8 @@ func TestAConfirmationExpires(t *testing.T) {
 		now = until
 		expired := looks{
 			Marks: map[string][]string{
-				"doubted": {"contested: 0 helpful, 0 harmful", "reported stale by 2", "confirmation expired"}, "kept": nil, "confirmed": {"confirmation expired"},
+				"doubted": {"contested: 0 helpful, 0 harmful", "reported stale by 2", "confirmation expired"}, "kept": nil,
+				"confirmed": {"confirmation expired"},
 			},
 			Confidence: 0.125, Ranked: 0.125, Stale: []string{"confirmed", "doubted"}, Fresh: []string{"kept"},
 			Fallen:   []string{"doubted", "doubted"},
@@ -153,10 +157,14 @@ func TestAConfirmationExpires(t *testing.T) {
 			look(domain.List{AsOf: asOf, AsOfTime: day}, domain.Search{AsOf: asOf, AsOfTime: day}), fresh)
 		now = until.AddDate(0, 0, -1)
 		expired.Reported, expired.Within, expired.Fallen = none, none, nil
-		holds("as of a time after the date", look(domain.List{AsOf: asOf, AsOfTime: until}, domain.Search{AsOf: asOf, AsOfTime: until}), expired)
+		holds("as of a time after the date", look(domain.List{AsOf: asOf, AsOfTime: until},
+			domain.Search{AsOf: asOf, AsOfTime: until}), expired)
 
 		now = until
-		receipt := w.submit(domain.GiveFeedback{Target: domain.Target{By: w.by, ID: "doubted"}, Verdict: domain.Helpful, TraceID: "t"})
+		receipt := w.submit(domain.GiveFeedback{
+			Target: domain.Target{By: w.by, ID: "doubted"}, Verdict: domain.Helpful,
+			TraceID: "t",
+		})
 		if k := receipt.Knowledge; !k.Expired || k.Stale.Reporters != 2 || k.Confidence != 0.1875 {
 			t.Errorf("a vote answers %v, %+v, %v", k.Expired, k.Stale, k.Confidence)
 		}
@@ -164,7 +172,8 @@ func TestAConfirmationExpires(t *testing.T) {
 		by.Subject = "user:ann"
 		w.submit(domain.ReportStale{Target: domain.Target{By: by, ID: "doubted"}, Reason: "says it again"})
 		past.readOn(100)
-		if got := w.itemsAt(w.head())["doubted"].At(now); got.Stale.Reporters != 2 || got.Stale.Reason != "says it again" || !got.Stale.Since.Equal(day) {
+		if got := w.itemsAt(w.head())["doubted"].At(now); got.Stale.Reporters != 2 || got.Stale.Reason != "says it again" ||
+			!got.Stale.Since.Equal(day) {
 			t.Errorf("folded from the log it is %+v", got.Stale)
 		}
 		if diff := cmp.Diff(folded(w.items()), w.stored()); diff != "" {

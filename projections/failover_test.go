@@ -34,7 +34,8 @@ func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
 		writing.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				command, err := domain.Remember{By: w.by, ID: fmt.Sprintf("item-%d-%d", writer, n), Knowledge: domain.Remembered{
-					Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"org:acme"}, Text: domain.Text{Content: "retry with jitter"},
+					Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"org:acme"},
+					Text: domain.Text{Content: "retry with jitter"},
 				}}.Complete()
 				if err != nil {
 					t.Error(err)

@@ -18,16 +18,23 @@ func TestFeedbackIsTheNewestVoicesAndThenWhatCameWithTheItem(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, projections.Settings{})
-		imported := domain.Use{Query: "before", TraceID: "t0", By: "user:bob", At: time.Date(2025, 1, 2, 3, 4, 5, 6000, time.UTC)}
+		imported := domain.Use{
+			Query: "before", TraceID: "t0", By: "user:bob",
+			At: time.Date(2025, 1, 2, 3, 4, 5, 6000, time.UTC),
+		}
 		for _, id := range []string{"few", "many"} {
 			w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
 				Type: domain.Tool, Text: domain.Text{Content: id},
-				Baseline: &domain.Eval{Helpful: 2, Harmful: 1, HelpfulHistory: []domain.Use{imported}, HarmfulHistory: []domain.Use{imported}},
+				Baseline: &domain.Eval{
+					Helpful: 2, Harmful: 1, HelpfulHistory: []domain.Use{imported},
+					HarmfulHistory: []domain.Use{imported},
+				},
 			}}))
 		}
 		vote := func(id, trace string, verdict domain.Verdict) domain.Receipt {
 			return w.submit(domain.GiveFeedback{
-				Target: domain.Target{By: w.by, ID: id}, Verdict: verdict, TraceID: trace, Query: "it's about " + trace, Outcome: "好",
+				Target: domain.Target{By: w.by, ID: id}, Verdict: verdict, TraceID: trace, Query: "it's about " + trace,
+				Outcome: "好",
 			})
 		}
 		vote("few", "t1", domain.Helpful)
@@ -61,7 +68,8 @@ func TestFeedbackIsTheNewestVoicesAndThenWhatCameWithTheItem(t *testing.T) {
 		if got, err = w.base.Feedback(t.Context(), w.by.Tenant, "many"); err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Helpful) != 50 || got.Helpful[0].TraceID != "t59" || got.Helpful[49].TraceID != "t10" || len(got.Harmful) != 1 {
+		if len(got.Helpful) != 50 || got.Helpful[0].TraceID != "t59" || got.Helpful[49].TraceID != "t10" ||
+			len(got.Harmful) != 1 {
 			t.Errorf("of many: %v and %v", footprint(got.Helpful), footprint(got.Harmful))
 		}
 		if _, err := w.base.Feedback(t.Context(), w.by.Tenant, "none"); !errors.Is(err, domain.ErrNotFound) {

@@ -56,11 +56,19 @@ func TestAListOfAScopeHasWhatThePrincipalMaySeeOfIt(t *testing.T) {
 		w := newWorld(t, db, projections.Settings{})
 		w.fill(newCorpus(5), 60)
 		items := w.items()
-		member := domain.Principal{Tenant: w.by.Tenant, Subject: "user:alice", Role: domain.Member, Memberships: []domain.Entity{"team:pay"}}
+		member := domain.Principal{
+			Tenant: w.by.Tenant, Subject: "user:alice", Role: domain.Member,
+			Memberships: []domain.Entity{"team:pay"},
+		}
 		all := 0
 		for _, by := range []domain.Principal{w.by, member} {
 			for _, scope := range []domain.Scope{"user:alice", "team:pay", "org:acme", domain.Public, "user:nobody"} {
-				for _, statuses := range [][]domain.Status{nil, {domain.IsSuperseded, domain.Active}, {domain.IsDeleted}, {domain.IsDeleted, domain.Active}} {
+				for _, statuses := range [][]domain.Status{
+					nil,
+					{domain.IsSuperseded, domain.Active},
+					{domain.IsDeleted},
+					{domain.IsDeleted, domain.Active},
+				} {
 					filter := domain.Filter{Scope: scope, Statuses: statuses}
 					var want []string
 					for _, k := range slices.SortedFunc(maps.Values(items), newestFirst) {
@@ -122,11 +130,19 @@ func newestFirst(a, b *domain.Knowledge) int { return int(b.Number - a.Number) }
 func (w *world) rememberOddly() {
 	w.t.Helper()
 	for i, tags := range []domain.Tags{
-		{`a"b`: {`c"d`, `\`}}, {"a.b": {"$.x"}}, {"支付": {"支付?", "it's"}}, {"": nil, "a": {}}, {"a": {"a", "b"}, "b": {"a"}}, {"Case": {"Case"}},
+		{`a"b`: {`c"d`, `\`}},
+		{"a.b": {"$.x"}},
+		{"支付": {"支付?", "it's"}},
+		{"": nil, "a": {}},
+		{"a": {"a", "b"}, "b": {"a"}},
+		{"Case": {"Case"}},
 	} {
 		delete(tags, "")
 		w.submit(w.complete(domain.Remember{By: w.by, ID: fmt.Sprint("odd", i), Knowledge: domain.Remembered{
-			Type: domain.Tool, Owner: "user:alice", Scopes: []domain.Scope{domain.Scope(fmt.Sprint("user:Al_ce", i)), "user:alice"},
+			Type: domain.Tool, Owner: "user:alice", Scopes: []domain.Scope{
+				domain.Scope(fmt.Sprint("user:Al_ce", i)),
+				"user:alice",
+			},
 			Text: domain.Text{Content: "payment 支付", Tags: tags, URI: fmt.Sprint("viking://odd/%_'?", i, "/x")},
 		}}))
 	}

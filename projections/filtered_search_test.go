@@ -54,7 +54,8 @@ func (w *world) findsWhatPasses(*statements) {
 					ranked := domain.Rank(candidates[i], s.Audience(), order, 0, many)
 					got := w.find(s)
 					if !inOrder(got, ranked) {
-						w.t.Errorf("%s, %v, %s: %v is not the order of %v", n.name, context.Entities, order, got, ranked[:min(20, len(ranked))])
+						w.t.Errorf("%s, %v, %s: %v is not the order of %v", n.name, context.Entities, order, got,
+							ranked[:min(20, len(ranked))])
 					}
 					best := ranked[:min(10, len(ranked))]
 					wanted += len(best)
@@ -111,7 +112,8 @@ func TestASearchEndsThoughOnePlaceHasGivenAllThatItHas(t *testing.T) {
 			Filter: domain.Filter{Owner: "user:alice"}, MinScore: new(float64),
 		}
 		w.submit(w.complete(domain.Remember{By: w.by, ID: "hers", Knowledge: domain.Remembered{
-			Type: domain.Strategy, Owner: "user:alice", Scopes: []domain.Scope{"user:alice"}, Text: domain.Text{Content: "spaces, not tabs"},
+			Type: domain.Strategy, Owner: "user:alice", Scopes: []domain.Scope{"user:alice"},
+			Text: domain.Text{Content: "spaces, not tabs"},
 		}}))
 		for items := range 4 {
 			w.fillFrom(items*400, 400)

@@ -96,7 +96,8 @@ func (c contents) fold(k *domain.Knowledge) {
 	}
 	for _, r := range k.Reports {
 		c.add("reports", map[string]any{
-			"id": k.ID, "reporter": r.Reporter, "event_id": r.EventID, "reason": r.Reason, "at": moment(r.At), "suspended": r.Suspended,
+			"id": k.ID, "reporter": r.Reporter, "event_id": r.EventID, "reason": r.Reason, "at": moment(r.At),
+			"suspended": r.Suspended,
 		})
 	}
 }
@@ -114,7 +115,8 @@ func knowledgeRow(k *domain.Knowledge, words int) map[string]any {
 		"helpful": k.Helpful, "harmful": k.Harmful, "confidence": k.Confidence,
 		"stale_reporters": k.Stale.Reporters, "stale_since": moment(k.Stale.Since), "stale_reason": k.Stale.Reason,
 		"confirmed_at": moment(k.ConfirmedAt), "confirm_until": moment(k.ConfirmUntil),
-		"suspended_reporters": k.Suspended.Reporters, "suspended_since": moment(k.Suspended.Since), "suspended_reason": k.Suspended.Reason,
+		"suspended_reporters": k.Suspended.Reporters, "suspended_since": moment(k.Suspended.Since),
+		"suspended_reason":   k.Suspended.Reason,
 		"expired_confidence": k.ExpiredConfidence,
 		"revision":           k.Revision, "version": k.Version, "position": k.Position,
 		"created_at": moment(k.CreatedAt), "updated_at": moment(k.UpdatedAt), "occurred_at": moment(k.OccurredAt),
@@ -155,7 +157,10 @@ func sourceRow(s domain.Source) map[string]any {
 
 func baselineRow(e domain.Eval) map[string]any {
 	row := map[string]any{"helpful": e.Helpful, "harmful": e.Harmful, "confidence": e.Confidence}
-	for name, uses := range map[string][]domain.Use{"helpful_history": e.HelpfulHistory, "harmful_history": e.HarmfulHistory} {
+	for name, uses := range map[string][]domain.Use{
+		"helpful_history": e.HelpfulHistory,
+		"harmful_history": e.HarmfulHistory,
+	} {
 		var rows []map[string]any
 		for _, u := range uses {
 			use := map[string]any{"query": u.Query, "trace_id": u.TraceID, "outcome": u.Outcome, "by": string(u.By), "at": ""}

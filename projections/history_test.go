@@ -109,7 +109,8 @@ func (h *telling) equalsRebuilt(t *rapid.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(got, want, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(domain.Knowledge{}, "Votes", "Reports")); diff != "" {
+		if diff := cmp.Diff(got, want, cmpopts.EquateEmpty(),
+			cmpopts.IgnoreFields(domain.Knowledge{}, "Votes", "Reports")); diff != "" {
 			t.Errorf("%s (-live +rebuilt):\n%s", id, diff)
 		}
 	}
@@ -136,7 +137,8 @@ func (s *story) batch() []domain.Submission {
 
 func (s *story) somebody() domain.Principal {
 	by := s.by
-	by.OnBehalfOf = rapid.SampledFrom([]domain.Entity{"", "", "user:alice", "user:bob", "user:carol"}).Draw(s.T, "on behalf of")
+	by.OnBehalfOf = rapid.SampledFrom([]domain.Entity{"", "", "user:alice", "user:bob", "user:carol"}).
+		Draw(s.T, "on behalf of")
 	return by
 }
 
@@ -283,7 +285,8 @@ func (s *story) meta() json.RawMessage {
 func (s *story) baseline() *domain.Eval {
 	return rapid.SampledFrom([]*domain.Eval{
 		nil, {Helpful: 5, Harmful: 1, Confidence: 0.75, HelpfulHistory: []domain.Use{
-			{Query: "how?", TraceID: "t0", By: "user:alice", At: time.Date(2025, 1, 2, 3, 4, 5, 6000, time.UTC)}, {Outcome: "it's"},
+			{Query: "how?", TraceID: "t0", By: "user:alice", At: time.Date(2025, 1, 2, 3, 4, 5, 6000, time.UTC)},
+			{Outcome: "it's"},
 		}},
 	}).Draw(s.T, "baseline")
 }

@@ -28,7 +28,8 @@ func TestARebuildLetsTheJournalBeginAnew(t *testing.T) {
 		}
 		all = append(all, domain.Submission{By: w.by, Command: w.complete(domain.Remember{
 			By: w.by, ID: fmt.Sprint("item-", i), Knowledge: domain.Remembered{
-				Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: said.String()},
+				Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
+				Text: domain.Text{Content: said.String()},
 			},
 		})})
 	}

@@ -99,14 +99,29 @@ func TestAListHasWhatOneMaySeeAndWhatOneOwns(t *testing.T) {
 			list domain.List
 			want []string
 		}{
-			"a member":               {domain.List{By: alice}, []string{"for all", "for the team", "mine", "mine for others", "the team's"}},
-			"a member, every status": {domain.List{By: alice, Filter: everyStatus}, []string{"for all", "for the team", "forgotten", "mine", "mine for others", "replaced", "the team's"}},
-			"a stranger":             {domain.List{By: as("user:eve")}, []string{"for all"}},
-			"a stranger, deleted":    {domain.List{By: as("user:eve"), Filter: domain.Filter{Statuses: []domain.Status{domain.IsDeleted}}}, nil},
-			"an admin":               {domain.List{By: admin}, []string{"Bob's", "for all", "for the team", "mine", "mine for others", "prefix", "the team's"}},
-			"an auditor, deleted":    {domain.List{By: auditor, Filter: domain.Filter{Statuses: []domain.Status{domain.IsDeleted}}}, []string{"forgotten", "forgotten by Bob"}},
-			"an admin for a member":  {domain.List{By: forAlice}, []string{"for all", "mine", "mine for others"}},
-			"another tenant":         {domain.List{By: w.in("other").by, Filter: everyStatus}, nil},
+			"a member": {
+				domain.List{By: alice},
+				[]string{"for all", "for the team", "mine", "mine for others", "the team's"},
+			},
+			"a member, every status": {
+				domain.List{By: alice, Filter: everyStatus},
+				[]string{"for all", "for the team", "forgotten", "mine", "mine for others", "replaced", "the team's"},
+			},
+			"a stranger": {domain.List{By: as("user:eve")}, []string{"for all"}},
+			"a stranger, deleted": {domain.List{
+				By:     as("user:eve"),
+				Filter: domain.Filter{Statuses: []domain.Status{domain.IsDeleted}},
+			}, nil},
+			"an admin": {
+				domain.List{By: admin},
+				[]string{"Bob's", "for all", "for the team", "mine", "mine for others", "prefix", "the team's"},
+			},
+			"an auditor, deleted": {domain.List{
+				By:     auditor,
+				Filter: domain.Filter{Statuses: []domain.Status{domain.IsDeleted}},
+			}, []string{"forgotten", "forgotten by Bob"}},
+			"an admin for a member": {domain.List{By: forAlice}, []string{"for all", "mine", "mine for others"}},
+			"another tenant":        {domain.List{By: w.in("other").by, Filter: everyStatus}, nil},
 		} {
 			test.list.Limit = 2
 			var want []string

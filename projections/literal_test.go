@@ -13,7 +13,8 @@ import (
 )
 
 // whatever means something to SQL, to arrays or to the query builder.
-const whatever = `dir\file o'neill it's a "quoted" C:\path\'x' \ {a,b} NULL "NULL" $1 ? ?0 :name %s -- ; /* */ ` + "`tick` \t\n\r 知识''库 \u2028 \U0001F4A1"
+const whatever = `dir\file o'neill it's a "quoted" C:\path\'x' \ {a,b} NULL "NULL" $1 ? ?0 :name %s -- ; /* */ ` +
+	"`tick` \t\n\r 知识''库 \u2028 \U0001F4A1"
 
 func TestWhateverPeopleWriteIsStoredAsItIs(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

@@ -42,13 +42,35 @@ func TestMeaningFollowsWhatItemsSay(t *testing.T) {
 			at       domain.Context
 		}{
 			{"as remembered", nil, "retry payment backoff", []string{"a"}, pay},
-			{"revised, what it said", domain.Revise{Target: target, Changes: domain.Revised{Content: &content}}, "retry payment backoff", []string{}, pay},
+			{
+				"revised, what it said",
+				domain.Revise{Target: target, Changes: domain.Revised{Content: &content}},
+				"retry payment backoff",
+				[]string{},
+				pay,
+			},
 			{"revised, what it says", nil, "meeting notes in the shared folder", []string{"a"}, pay},
 			{"forgotten", domain.Delete{Target: target}, "meeting notes in the shared folder", []string{}, pay},
 			{"restored", domain.Restore{Target: target}, "meeting notes in the shared folder", []string{"a"}, pay},
-			{"shared with others, here", domain.Revise{Target: target, Scopes: []domain.Scope{"team:web"}}, "meeting notes in the shared folder", []string{}, pay},
-			{"shared with others, there", nil, "meeting notes in the shared folder", []string{"a"}, domain.Context{Given: true, Entities: []domain.Entity{"team:web"}}},
-			{"superseded", domain.Supersede{Target: target, Successor: "b"}, "meeting notes in the shared folder", []string{}, domain.Context{}},
+			{
+				"shared with others, here",
+				domain.Revise{Target: target, Scopes: []domain.Scope{"team:web"}},
+				"meeting notes in the shared folder",
+				[]string{},
+				pay,
+			},
+			{
+				"shared with others, there", nil, "meeting notes in the shared folder",
+				[]string{"a"},
+				domain.Context{Given: true, Entities: []domain.Entity{"team:web"}},
+			},
+			{
+				"superseded",
+				domain.Supersede{Target: target, Successor: "b"},
+				"meeting notes in the shared folder",
+				[]string{},
+				domain.Context{},
+			},
 		} {
 			if step.command != nil {
 				w.submit(step.command)
@@ -89,7 +111,8 @@ func (w *world) holdsPieces() {
 		}
 	}
 	var got int
-	if err := w.db.NewSelect().TableExpr("meaning_1").ColumnExpr("count(*)").Where("tenant = ?", w.by.Tenant).Scan(w.t.Context(), &got); err != nil {
+	if err := w.db.NewSelect().TableExpr("meaning_1").ColumnExpr("count(*)").Where("tenant = ?", w.by.Tenant).
+		Scan(w.t.Context(), &got); err != nil {
 		w.t.Fatal(err)
 	}
 	if got != want {
@@ -174,7 +197,8 @@ func TestALongTextIsFoundByItsLastParagraph(t *testing.T) {
 			if got := w.nearest("the beekeeper collects honey from the hives", context); len(got) == 0 || got[0] != "long" {
 				t.Errorf("by meaning: found %v first, want the long one", got)
 			}
-			if got := w.find(domain.Search{Text: "honey from the beekeeper", Context: context}); len(got) == 0 || got[0] != "long" {
+			if got := w.find(domain.Search{Text: "honey from the beekeeper", Context: context}); len(got) == 0 ||
+				got[0] != "long" {
 				t.Errorf("by words: found %v first, want the long one", got)
 			}
 		}

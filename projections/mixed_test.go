@@ -35,7 +35,10 @@ func TestWhatElseIsInTheLogDoesNotConcernKnowledge(t *testing.T) {
 			t.Errorf("the rebuild is %s, its report %+v, want 7 items", last.State, last.Report)
 		}
 		r.understand()
-		found := r.find(domain.Search{Text: "tomato", Context: domain.Context{Given: true, Entities: []domain.Entity{"team:pay"}}})
+		found := r.find(domain.Search{Text: "tomato", Context: domain.Context{
+			Given:    true,
+			Entities: []domain.Entity{"team:pay"},
+		}})
 		slices.Sort(found)
 		if diff := cmp.Diff(found, []string{"item-0", "item-1", "item-2", "item-3", "item-4", "item-5"}); diff != "" {
 			t.Errorf("found (-got +want):\n%s", diff)

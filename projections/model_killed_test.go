@@ -28,7 +28,10 @@ func TestAChangeOfTheModelThatIsKilledGoesOn(t *testing.T) {
 		return
 	}
 	const items, tenants = 45, 2
-	for name, newURL := range map[string]func(testing.TB) string{"sqlite": databasetest.SQLite, "postgres": databasetest.Postgres} {
+	for name, newURL := range map[string]func(testing.TB) string{
+		"sqlite":   databasetest.SQLite,
+		"postgres": databasetest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url, e := newURL(t), newEndpoint(t)
@@ -65,13 +68,18 @@ func TestAChangeOfTheModelThatIsKilledGoesOn(t *testing.T) {
 				t.Errorf("the large model has answered for %d texts, want %d", texts, items*tenants)
 			}
 			if repeated, most := answers-texts, kills*tenants*textsAtOnce; repeated > most {
-				t.Errorf("%d texts were sent again after %d kills, want at most one request of each tenant: %d", repeated, kills, most)
+				t.Errorf("%d texts were sent again after %d kills, want at most one request of each tenant: %d",
+					repeated, kills, most)
 			}
 			t.Run("afterwards", func(t *testing.T) {
-				w := newWorld(t, databasetest.Open(t, url), projections.Settings{Embedder: e.model(t, "large"), Previous: e.model(t, "small")})
+				w := newWorld(t, databasetest.Open(t, url), projections.Settings{
+					Embedder: e.model(t, "large"),
+					Previous: e.model(t, "small"),
+				})
 				for tenant, id := range map[string]string{w.by.Tenant: "item-7", "other": "theirs-7"} {
 					answer := w.in(tenant).search(domain.Search{Text: "number7", Limit: 3})
-					if answer.Embedder != "openai:large:160" || len(answer.Hits) == 0 || answer.Hits[0].ID != id || answer.Hits[0].Semantic == 0 {
+					if answer.Embedder != "openai:large:160" || len(answer.Hits) == 0 || answer.Hits[0].ID != id ||
+						answer.Hits[0].Semantic == 0 {
 						t.Errorf("%s: got %d hits by %s, want %s by the large model", tenant, len(answer.Hits), answer.Embedder, id)
 					}
 				}
@@ -123,6 +131,9 @@ func changeModelAsChild(t *testing.T, url, endpoint string) {
 	w, _ := servedWith(t, databasetest.Open(t, url), projections.Settings{
 		Embedder: modelAt(t, endpoint, "large"), Previous: modelAt(t, endpoint, "small"),
 	}, events.Options{Lease: 300 * time.Millisecond}) // which whoever comes after a kill waits for
-	w.until("searches are made in the new space", func() bool { return w.spaces()[0] == "openai:large:160 active" && w.lag() == 0 })
+	w.until("searches are made in the new space", func() bool {
+		return w.spaces()[0] == "openai:large:160 active" &&
+			w.lag() == 0
+	})
 	databasetest.Saying(t)("done")
 }

@@ -31,7 +31,8 @@ func TestWhatAnEarlierFoldSaidOfThePastIsReadAnew(t *testing.T) {
 		err := db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			for _, was := range []string{
 				`UPDATE past_1 SET status = 'active', superseded_by = '' WHERE id = 'old'`,
-				`UPDATE projections SET settings = '{"fold":"past/1","tokenizer":"` + text.TokenizerVersion + `"}' WHERE name = 'past'`,
+				`UPDATE projections SET settings = '{"fold":"past/1","tokenizer":"` + text.TokenizerVersion +
+					`"}' WHERE name = 'past'`,
 			} {
 				if _, err := tx.ExecContext(ctx, was); err != nil {
 					return err
@@ -48,7 +49,8 @@ func TestWhatAnEarlierFoldSaidOfThePastIsReadAnew(t *testing.T) {
 			t.Errorf("(-read anew +what the log says):\n%s", diff)
 		}
 		page, err := w.past.List(t.Context(), domain.List{By: w.by, AsOf: 5})
-		if err != nil || !slices.EqualFunc(page.Items, []string{"new"}, func(k *domain.Knowledge, id string) bool { return k.ID == id }) {
+		if err != nil || !slices.EqualFunc(page.Items, []string{"new"},
+			func(k *domain.Knowledge, id string) bool { return k.ID == id }) {
 			t.Errorf("what holds is %v, %v", page.Items, err)
 		}
 	})

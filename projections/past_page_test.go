@@ -28,7 +28,8 @@ func TestAPageOfThePastIsReadWithItsTextsInOneStatement(t *testing.T) {
 		w.remember("later", "what came later", domain.Public)
 		member := domain.Principal{Tenant: w.by.Tenant, Subject: "user:alice", Role: domain.Member}
 		for name, list := range map[string]domain.List{
-			"everything": {By: w.by}, "a member's": {By: member}, "a scope's": {By: w.by, Filter: domain.Filter{Scope: domain.Public}},
+			"everything": {By: w.by}, "a member's": {By: member},
+			"a scope's": {By: w.by, Filter: domain.Filter{Scope: domain.Public}},
 		} {
 			list.AsOf, list.Limit = position, 5
 			sent := slices.DeleteFunc(listener.during(func() {

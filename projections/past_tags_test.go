@@ -12,7 +12,8 @@ import (
 // tagBits are how many of the rows of an item tell what tags it had.
 func (w pastWorld) tagBits(id string) (telling int) {
 	w.t.Helper()
-	err := w.db.QueryRowContext(w.t.Context(), "SELECT count(*) FROM past_1 WHERE tenant = ? AND id = ? AND tag_bits NOT IN (0, -1)",
+	err := w.db.QueryRowContext(w.t.Context(),
+		"SELECT count(*) FROM past_1 WHERE tenant = ? AND id = ? AND tag_bits NOT IN (0, -1)",
 		w.by.Tenant, id).Scan(&telling)
 	if err != nil {
 		w.t.Fatal(err)
@@ -60,7 +61,10 @@ func TestTagsOfThePastAreThoseOfEachTime(t *testing.T) {
 			key := fmt.Sprint("key", n)
 			for _, values := range [][]string{nil, {"支付"}, {"none", fmt.Sprint("value", n)}} {
 				found := func(at int64) int {
-					page, err := w.past.List(t.Context(), domain.List{By: w.by, AsOf: at, Filter: domain.Filter{Tags: domain.Tags{key: values}}})
+					page, err := w.past.List(t.Context(), domain.List{
+						By: w.by, AsOf: at,
+						Filter: domain.Filter{Tags: domain.Tags{key: values}},
+					})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -153,7 +153,11 @@ func TestThePastIsWhatTheLogReplaysTo(t *testing.T) {
 }
 
 // ignored is what lists do not show.
-var ignored = gocmp.Options{cmpopts.EquateEmpty(), cmpopts.IgnoreFields(domain.Knowledge{}, "Votes", "Reports", "Relations")} // of then, they are in the history alone
+// of then, they are in the history alone
+var ignored = gocmp.Options{
+	cmpopts.EquateEmpty(),
+	cmpopts.IgnoreFields(domain.Knowledge{}, "Votes", "Reports", "Relations"),
+}
 
 func (w pastWorld) holdItems(t *rapid.T, position int64, then map[string]*domain.Knowledge) {
 	for id, want := range then {
@@ -299,7 +303,8 @@ func TestThePastIsKnownAtTheHeadOfTheLogBeforeItIsRead(t *testing.T) {
 		w.fill(newCorpus(7), 10)
 		head := w.head()
 		list := domain.List{By: w.by, AsOf: head, Limit: 3}
-		search, err := domain.Search{By: w.by, Text: newCorpus(7).question("a word about payments"), AsOf: head, MinScore: new(float64)}.Complete()
+		search, err := domain.Search{By: w.by, Text: newCorpus(7).
+			question("a word about payments"), AsOf: head, MinScore: new(float64)}.Complete()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +322,8 @@ func TestThePastIsKnownAtTheHeadOfTheLogBeforeItIsRead(t *testing.T) {
 			t.Errorf("list, %v (-early +late):\n%s", err, diff)
 		}
 		answer, err := w.past.Search(t.Context(), search)
-		if diff := gocmp.Diff(listed(earlyAnswer.Hits), listed(answer.Hits)); diff != "" || err != nil || len(answer.Hits) == 0 {
+		if diff := gocmp.Diff(listed(earlyAnswer.Hits), listed(answer.Hits)); diff != "" || err != nil ||
+			len(answer.Hits) == 0 {
 			t.Errorf("search, %v (-early +late):\n%s", err, diff)
 		}
 		w.remember("later", "what came later", domain.Public)
@@ -356,7 +362,10 @@ func TestThePastIsTheSameWhenItIsComputedAgain(t *testing.T) {
 		if err != nil || len(page.Items) > 0 && page.Items[0].ID == "i7" {
 			t.Errorf("listed %v, %v", page.Items, err)
 		}
-		page, err = w.past.List(t.Context(), domain.List{By: w.by, AsOf: number, Limit: 1, Filter: domain.Filter{Statuses: []domain.Status{domain.IsErased}}})
+		page, err = w.past.List(t.Context(), domain.List{
+			By: w.by, AsOf: number, Limit: 1,
+			Filter: domain.Filter{Statuses: []domain.Status{domain.IsErased}},
+		})
 		if err != nil || len(page.Items) != 1 || page.Items[0].ID != "i7" || page.Items[0].Status != domain.IsErased {
 			t.Errorf("tombstones are %v, %v", page.Items, err)
 		}

@@ -89,7 +89,8 @@ func readsAll(most bool) func(n *node) bool {
 func short(plan string) string {
 	var lines []string
 	for line := range strings.Lines(plan) {
-		if strings.Contains(line, "Type") || strings.Contains(line, "Name") || strings.Contains(line, "Cond") || strings.Contains(line, "Filter") {
+		if strings.Contains(line, "Type") || strings.Contains(line, "Name") || strings.Contains(line, "Cond") ||
+			strings.Contains(line, "Filter") {
 			lines = append(lines, line)
 		}
 	}

@@ -18,8 +18,9 @@ func TestWhatTheKnowledgeTableCannotTakeInIsRefusedAlone(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		for name, poison := range map[string]string{
-			"a row that cannot be read":    `UPDATE knowledge_1 SET baseline = '"nonsense"' WHERE id = 'bad'`,
-			"a row that cannot be written": `CREATE UNIQUE INDEX poison ON knowledge_1 (tenant, helpful) WHERE id IN ('bad', 'other') AND helpful > 1`,
+			"a row that cannot be read": `UPDATE knowledge_1 SET baseline = '"nonsense"' WHERE id = 'bad'`,
+			"a row that cannot be written": `CREATE UNIQUE INDEX poison ON knowledge_1 (tenant, helpful)
+				WHERE id IN ('bad', 'other') AND helpful > 1`,
 		} {
 			w := newRebuilding(t, db, projections.Settings{}).in(strings.ReplaceAll(name, " ", "-"))
 			w.remember("bad", "one thing", "team:pay")

@@ -101,7 +101,8 @@ func candidatesOf(hits []domain.Hit) []domain.Candidate {
 func listed(hits []domain.Found) string {
 	var lines string
 	for _, hit := range hits {
-		lines += fmt.Sprintf("\n  %-4s %.4f = %.4f, %.4f; %.4f %s %v", hit.ID, hit.Score, hit.Semantic, hit.Lexical, hit.Weight, hit.Scope, hit.Best)
+		lines += fmt.Sprintf("\n  %-4s %.4f = %.4f, %.4f; %.4f %s %v", hit.ID, hit.Score, hit.Semantic, hit.Lexical,
+			hit.Weight, hit.Scope, hit.Best)
 	}
 	return lines
 }
@@ -144,7 +145,11 @@ func (c corpus) knowledge() domain.Remembered {
 		Source: domain.Source{TraceID: pick(c, []string{"", "t1", "t2"})},
 		Text: domain.Text{
 			Content: c.sentence(), Task: pick(c, []string{"", c.sentence()}), Abstract: pick(c, []string{"", "", c.sentence()}),
-			Tags: pick(c, []domain.Tags{nil, {"category": {"preference"}}, {"domain": {"coding_style", "payment"}, "empty": {}}}),
+			Tags: pick(c, []domain.Tags{
+				nil,
+				{"category": {"preference"}},
+				{"domain": {"coding_style", "payment"}, "empty": {}},
+			}),
 		},
 	}
 	if c.IntN(3) == 0 {
@@ -190,7 +195,8 @@ func (a asking) search(w *world, truth everything) domain.Search {
 	}
 	if rapid.Bool().Draw(a.T, "a context") {
 		s.Context.Given = true
-		s.Context.Entities = rapid.SliceOfDistinct(rapid.SampledFrom(s.By.Entities()), rapid.ID[domain.Entity]).Draw(a.T, "context")
+		s.Context.Entities = rapid.SliceOfDistinct(rapid.SampledFrom(s.By.Entities()), rapid.ID[domain.Entity]).
+			Draw(a.T, "context")
 	}
 	complete, err := s.Complete()
 	if err != nil {
@@ -232,7 +238,12 @@ func conditionsMetBy(k *domain.Knowledge) map[string]func(*domain.Filter) {
 		"scope":        func(f *domain.Filter) { f.Scope = k.Scopes[0] },
 		"visibility":   func(f *domain.Filter) { f.Visibility = k.Visibility() },
 		"uri":          func(f *domain.Filter) { f.URIPrefix = k.Text.URI[:len(k.Text.URI)-5] },
-		"under":        func(f *domain.Filter) { f.Under = []domain.URI{"viking://nowhere", domain.URI(k.Text.URI).Parent()} },
+		"under": func(f *domain.Filter) {
+			f.Under = []domain.URI{
+				"viking://nowhere",
+				domain.URI(k.Text.URI).Parent(),
+			}
+		},
 		"under itself": func(f *domain.Filter) { f.Under = []domain.URI{domain.URI(k.Text.URI)} },
 		"polarity":     func(f *domain.Filter) { f.Polarity = k.Polarity },
 		"stale":        func(f *domain.Filter) { f.Stale = &stale },

@@ -22,8 +22,10 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 	for name, spoil := range map[string]string{
 		"whose item is missing":  "DELETE FROM knowledge_2 WHERE id = 'item-3'",
 		"whose table is missing": "DROP TABLE knowledge_2_votes",
-		"that has the row already": `INSERT INTO knowledge_2_votes (tenant, id, event_id, voter, ballot, verdict, trace_id, query, outcome, at)
-			SELECT tenant, id, '0198c0de-0000-7000-8000-000000000001', 'user:default', 'trace:t1', 'helpful', '', '', '', created_at
+		"that has the row already": `
+			INSERT INTO knowledge_2_votes (tenant, id, event_id, voter, ballot, verdict, trace_id, query, outcome, at)
+			SELECT tenant, id, '0198c0de-0000-7000-8000-000000000001', 'user:default', 'trace:t1', 'helpful', '', '', '',
+				created_at
 			FROM knowledge_2 WHERE id = 'item-3'`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +101,8 @@ func TestADatabaseThatWasAwayAbandonsNoVersion(t *testing.T) {
 			voted <- err
 		}()
 		for waiting := 0; waiting == 0; {
-			err := tx.NewRaw("SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").
+			err := tx.NewRaw("SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database "+
+				"WHERE datname = current_database())").
 				Scan(ctx, &waiting)
 			if err != nil {
 				return err

@@ -113,7 +113,8 @@ func TestALostLeaseInterruptsARebuild(t *testing.T) {
 		r.remember("item", "retry with backoff", "team:pay")
 		r.during("indexing", func(ctx context.Context) {
 			r.at("indexing", nil)
-			r.corrupt("UPDATE leases SET holder = 'another', expires_at = '2026-01-01T00:00:00.000000Z' WHERE projection = 'rebuild'")
+			r.corrupt("UPDATE leases SET holder = 'another', expires_at = '2026-01-01T00:00:00.000000Z' WHERE projection = " +
+				"'rebuild'")
 			<-ctx.Done() // it has looked
 		})
 		if last := r.run(); last.State != "building" {
@@ -160,7 +161,8 @@ func TestARollbackStopsARebuildThatWasVerifiedAgainstWhatIsGone(t *testing.T) {
 			}
 		})
 		if last := r.run(); last.State != "failed" || last.Active != 1 || last.Error == "" {
-			t.Errorf("version %d is %s (%s) and %d active, want the rollback to stand", last.Version, last.State, last.Error, last.Active)
+			t.Errorf("version %d is %s (%s) and %d active, want the rollback to stand", last.Version, last.State,
+				last.Error, last.Active)
 		}
 	})
 }
@@ -169,7 +171,10 @@ func TestAnEmptyLogIsRebuilt(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := newRebuilding(t, db, projections.Settings{})
-		r.at("catching_up", func() { r.in("newcomer").remember("item", "the first of a tenant that came meanwhile", "public") })
+		r.at("catching_up", func() {
+			r.in("newcomer").remember("item",
+				"the first of a tenant that came meanwhile", "public")
+		})
 		if last := r.run(); last.State != "active" || last.Report.Items != 1 {
 			t.Errorf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		}

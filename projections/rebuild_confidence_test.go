@@ -15,7 +15,10 @@ import (
 // a replay of the log say.
 func (r *rebuilding) helped(id, trace string) [3]float64 {
 	r.t.Helper()
-	receipt := r.submit(domain.GiveFeedback{Target: domain.Target{By: r.by, ID: id}, Verdict: domain.Helpful, TraceID: trace})
+	receipt := r.submit(domain.GiveFeedback{
+		Target: domain.Target{By: r.by, ID: id}, Verdict: domain.Helpful,
+		TraceID: trace,
+	})
 	stored, err := r.base.Find(r.t.Context(), r.by.Tenant, id)
 	if err != nil {
 		r.t.Fatal(err)

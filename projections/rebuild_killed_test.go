@@ -29,13 +29,17 @@ func TestARebuildThatIsKilledGoesOn(t *testing.T) {
 		rebuildAsChild(t, url)
 		return
 	}
-	for name, newURL := range map[string]func(testing.TB) string{"sqlite": databasetest.SQLite, "postgres": databasetest.Postgres} {
+	for name, newURL := range map[string]func(testing.TB) string{
+		"sqlite":   databasetest.SQLite,
+		"postgres": databasetest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url := newURL(t)
 			opened(t, url, func(r *rebuilding) {
 				for i := range 600 {
-					r.remember(fmt.Sprintf("item-%03d", i), fmt.Sprintf("lesson %d: retry payments %d times with backoff", i, i%7), "team:pay", "public")
+					r.remember(fmt.Sprintf("item-%03d", i), fmt.Sprintf("lesson %d: retry payments %d times with backoff", i, i%7),
+						"team:pay", "public")
 				}
 			})
 			stages := []string{
@@ -61,7 +65,8 @@ func TestARebuildThatIsKilledGoesOn(t *testing.T) {
 			opened(t, url, func(r *rebuilding) {
 				last := r.last()
 				if last.State != "active" || last.Version != 2 {
-					t.Errorf("version %d is %s: %s, want the one that was begun first to be active", last.Version, last.State, last.Error)
+					t.Errorf("version %d is %s: %s, want the one that was begun first to be active", last.Version,
+						last.State, last.Error)
 				}
 				if diff := cmp.Diff(folded(r.items()), r.storedIn(2)); diff != "" {
 					t.Errorf("tables (-folded +rebuilt):\n%s", diff)

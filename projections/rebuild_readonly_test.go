@@ -20,7 +20,8 @@ func TestVersionsOfAServerThatIsReadOnlyStayAsTheyAre(t *testing.T) {
 	}
 	readOnly := func(clause string) {
 		t.Helper()
-		if _, err := operator.ExecContext(t.Context(), "ALTER DATABASE "+strings.TrimPrefix(address.Path, "/")+clause); err != nil {
+		if _, err := operator.ExecContext(t.Context(), "ALTER DATABASE "+strings.TrimPrefix(address.Path,
+			"/")+clause); err != nil {
 			t.Fatal(err)
 		}
 		proxy.Down() // sessions keep the setting that they began with
@@ -33,7 +34,8 @@ func TestVersionsOfAServerThatIsReadOnlyStayAsTheyAre(t *testing.T) {
 		"retire":   func() error { return r.base.Retire(t.Context()) },
 	} {
 		err := change()
-		if told, is := errors.AsType[*domain.Refusal](err); !is || !errors.Is(err, domain.ErrUnavailable) || !errors.Is(err, database.ErrReadOnly) {
+		if told, is := errors.AsType[*domain.Refusal](err); !is || !errors.Is(err, domain.ErrUnavailable) ||
+			!errors.Is(err, database.ErrReadOnly) {
 			t.Errorf("%s: got %v, told %v", name, err, told)
 		}
 	}

@@ -31,7 +31,8 @@ func (r *rebuilding) tables(version int) []string {
 		if err := rows.Scan(&name); err != nil {
 			r.t.Fatal(err)
 		}
-		if rest, found := strings.CutPrefix(name, fmt.Sprintf("knowledge_%d", version)); found && (rest == "" || rest[0] == '_') {
+		if rest, found := strings.CutPrefix(name, fmt.Sprintf("knowledge_%d", version)); found &&
+			(rest == "" || rest[0] == '_') {
 			tables = append(tables, name)
 		}
 	}

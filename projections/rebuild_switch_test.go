@@ -38,7 +38,8 @@ func TestSwitchesRaceWithReadersAndWritersOfTwoProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	switching(t, db, func(*rebuilding) (stop func() int) {
-		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSwitchesRaceWithReadersAndWritersOfTwoProcesses$", "-test.timeout=2m")
+		child := exec.CommandContext(t.Context(), os.Args[0],
+			"-test.run=^TestSwitchesRaceWithReadersAndWritersOfTwoProcesses$", "-test.timeout=2m")
 		child.Env = append(os.Environ(), switchChild+"="+url)
 		child.Stderr = t.Output()
 		untilClosed, err := child.StdinPipe()
@@ -60,7 +61,8 @@ func TestSwitchesRaceWithReadersAndWritersOfTwoProcesses(t *testing.T) {
 			untilClosed.Close()
 			var remembered int
 			for lines.Scan() {
-				if _, err := fmt.Sscanf(lines.Text(), "remembered %d", &remembered); err != nil && !strings.HasPrefix(lines.Text(), "PASS") {
+				if _, err := fmt.Sscanf(lines.Text(), "remembered %d", &remembered); err != nil &&
+					!strings.HasPrefix(lines.Text(), "PASS") {
 					t.Errorf("the other process: %s", lines.Text())
 				}
 			}
@@ -155,10 +157,14 @@ func (w *world) useOnce(id string) error {
 	ctx := context.WithoutCancel(w.t.Context())
 	word := strings.ReplaceAll(id, "-", "x")
 	command := w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: word + " was remembered"},
+		Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
+		Text: domain.Text{Content: word + " was remembered"},
 	}})
 	vote := domain.GiveFeedback{Target: domain.Target{By: w.by, ID: "common"}, Verdict: domain.Helpful, TraceID: id}
-	for _, result := range w.log.SubmitAll(ctx, []domain.Submission{{By: w.by, Command: command}, {By: w.by, Command: vote}}) {
+	for _, result := range w.log.SubmitAll(ctx, []domain.Submission{
+		{By: w.by, Command: command},
+		{By: w.by, Command: vote},
+	}) {
 		if result.Err != nil {
 			return fmt.Errorf("%s: %w", id, result.Err)
 		}

@@ -48,10 +48,12 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		before := newRebuilding(t, db, projections.Settings{})
 		before.remember("plural", "Retries of payments", "team:pay")
 		before.remember("singular", "Retry a payment", "team:pay")
-		before.remember("long", strings.Repeat("payments and more payments: "+strings.Join(manyWords(300), " ")+" ", 2), "team:pay")
+		before.remember("long", strings.Repeat("payments and more payments: "+strings.Join(manyWords(300), " ")+" ",
+			2), "team:pay")
 
 		// The release after has another tokenizer, and still knows the one before.
-		r := newRebuilding(t, db, projections.Settings{Tokenizers: append([]text.Tokenizer{verbatim()}, text.Tokenizers()...)})
+		r := newRebuilding(t, db, projections.Settings{Tokenizers: append([]text.Tokenizer{verbatim()},
+			text.Tokenizers()...)})
 		stemmed, exact := []string{"long", "plural", "singular"}, []string{"long", "plural"}
 		finds := func(when string, want ...string) {
 			t.Helper()
@@ -63,7 +65,8 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		r.at("verifying", func() { finds("while it is built", stemmed...) })
 		last := r.run()
 		r.at("verifying", nil)
-		if last.State != "active" || !slices.Equal(last.Report.Intended, []string{"terms", "words"}) || last.Report.Changed["terms"] != 3 {
+		if last.State != "active" || !slices.Equal(last.Report.Intended, []string{"terms", "words"}) ||
+			last.Report.Changed["terms"] != 3 {
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		}
 		finds("rebuilt", exact...)

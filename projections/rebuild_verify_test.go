@@ -32,33 +32,97 @@ func lived(t *testing.T, db *database.DB, settings projections.Settings) *rebuil
 // The gate stays closed for whatever is not what the log says, and its report names it.
 func TestAVersionThatIsNotWhatTheLogSaysIsNotSwitchedTo(t *testing.T) {
 	t.Parallel()
-	const vote, report = "tenant, id, event_id, voter, ballot, verdict, trace_id, query, outcome, at", "tenant, id, reporter, event_id, reason, suspended, at"
+	const vote, report = "tenant, id, event_id, voter, ballot, verdict, trace_id, query, outcome, at",
+		"tenant, id, reporter, event_id, reason, suspended, at"
 	corruptions := []struct{ what, statement, named string }{
-		{"a counter", "UPDATE knowledge_N SET helpful = 99 WHERE id = 'item-3'", "item item-3: in knowledge not what the log says: helpful"},
-		{"a text", "UPDATE knowledge_N SET content = 'forged' WHERE id = 'item-3'", "item-3: in knowledge not what the log says: content"},
-		{"a time", "UPDATE knowledge_N SET updated_at = '2020-02-02T02:02:02.000000Z' WHERE id = 'item-3'", "not what the log says: updated_at"},
+		{
+			"a counter", "UPDATE knowledge_N SET helpful = 99 WHERE id = 'item-3'",
+			"item item-3: in knowledge not what the log says: helpful",
+		},
+		{
+			"a text", "UPDATE knowledge_N SET content = 'forged' WHERE id = 'item-3'",
+			"item-3: in knowledge not what the log says: content",
+		},
+		{
+			"a time", "UPDATE knowledge_N SET updated_at = '2020-02-02T02:02:02.000000Z' WHERE id = 'item-3'",
+			"not what the log says: updated_at",
+		},
 		{"json", `UPDATE knowledge_N SET tags = '{"a":["b"]}' WHERE id = 'item-3'`, "not what the log says: tags"},
 		{"an item missing", "DELETE FROM knowledge_N WHERE id = 'item-3'", "item-3: a row of knowledge is missing"},
-		{"an item too many", "UPDATE knowledge_N SET id = 'item-33' WHERE id = 'item-3'", "item-33: a row of knowledge is one too many"},
-		{"an item after all others", "UPDATE knowledge_N SET id = 'zzz' WHERE id = 'item-3'", "zzz: a row of knowledge is one too many"},
-		{"an unknown tenant's item", "UPDATE knowledge_N SET tenant = 'nobody' WHERE id = 'item-3'", "knowledge_N: 1 rows belong to no item"},
-		{"a scope", "UPDATE knowledge_N_scopes SET scope = 'team:other' WHERE number = 4 AND scope = 'team:pay'", "item-3: a row of scopes is one too many"},
-		{"a length", "UPDATE knowledge_N_scopes SET words = 1 WHERE number = 4 AND scope = 'team:pay'", "item-3: in scopes not what the log says: words"},
-		{"a scope missing", "DELETE FROM knowledge_N_scopes WHERE number = 4 AND scope = 'team:pay'", "item-3: a row of scopes is missing"},
-		{"a scope of nothing", "INSERT INTO knowledge_N_scopes (tenant, scope, number, words) VALUES ('default', 'public', 999, 1)", "knowledge_N_scopes: 1 rows belong to no item"},
-		{"a count of a term", "UPDATE knowledge_N_terms SET count = 7 WHERE number = 4 AND term = backoff AND scope = 'public'", "item-3: its words are not indexed"},
-		{"a term", "UPDATE knowledge_N_terms SET term = 1 WHERE number = 4 AND term = backoff AND scope = 'public'", "item-3: its words are not indexed"},
-		{"a term missing", "DELETE FROM knowledge_N_terms WHERE number = 4 AND term = backoff AND scope = 'public'", "item-3: its words are not indexed"},
-		{"a term of a deleted item", "INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('default', 1, 'public', 9, 1, 1)", "item-8: its words are not indexed"},
-		{"a term of nothing", "INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('default', 1, 'public', 14, 1, 1)", "words of number 14 are indexed, which is no item"},
-		{"a term beyond the log", "INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('default', 1, 'public', 1000000, 1, 1)", "words are indexed of numbers that no item has"},
-		{"an unknown tenant's term", "INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('nobody', 1, 'public', 4, 1, 1)", "knowledge_N_terms: 1 rows belong to no item"},
+		{
+			"an item too many", "UPDATE knowledge_N SET id = 'item-33' WHERE id = 'item-3'",
+			"item-33: a row of knowledge is one too many",
+		},
+		{
+			"an item after all others", "UPDATE knowledge_N SET id = 'zzz' WHERE id = 'item-3'",
+			"zzz: a row of knowledge is one too many",
+		},
+		{
+			"an unknown tenant's item", "UPDATE knowledge_N SET tenant = 'nobody' WHERE id = 'item-3'",
+			"knowledge_N: 1 rows belong to no item",
+		},
+		{
+			"a scope", "UPDATE knowledge_N_scopes SET scope = 'team:other' WHERE number = 4 AND scope = 'team:pay'",
+			"item-3: a row of scopes is one too many",
+		},
+		{
+			"a length", "UPDATE knowledge_N_scopes SET words = 1 WHERE number = 4 AND scope = 'team:pay'",
+			"item-3: in scopes not what the log says: words",
+		},
+		{
+			"a scope missing", "DELETE FROM knowledge_N_scopes WHERE number = 4 AND scope = 'team:pay'",
+			"item-3: a row of scopes is missing",
+		},
+		{
+			"a scope of nothing",
+			"INSERT INTO knowledge_N_scopes (tenant, scope, number, words) VALUES ('default', 'public', 999, 1)",
+			"knowledge_N_scopes: 1 rows belong to no item",
+		},
+		{
+			"a count of a term",
+			"UPDATE knowledge_N_terms SET count = 7 WHERE number = 4 AND term = backoff AND scope = 'public'",
+			"item-3: its words are not indexed",
+		},
+		{
+			"a term", "UPDATE knowledge_N_terms SET term = 1 WHERE number = 4 AND term = backoff AND scope = 'public'",
+			"item-3: its words are not indexed",
+		},
+		{
+			"a term missing", "DELETE FROM knowledge_N_terms WHERE number = 4 AND term = backoff AND scope = 'public'",
+			"item-3: its words are not indexed",
+		},
+		{
+			"a term of a deleted item",
+			"INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('default', 1, 'public', 9, 1, " +
+				"1)", "item-8: its words are not indexed",
+		},
+		{
+			"a term of nothing",
+			"INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('default', 1, 'public', 14, " +
+				"1, 1)", "words of number 14 are indexed, which is no item",
+		},
+		{
+			"a term beyond the log",
+			"INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('default', 1, 'public', " +
+				"1000000, 1, 1)", "words are indexed of numbers that no item has",
+		},
+		{
+			"an unknown tenant's term",
+			"INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('nobody', 1, 'public', 4, 1, 1)",
+			"knowledge_N_terms: 1 rows belong to no item",
+		},
 		{"a vote", "UPDATE knowledge_N_votes SET verdict = 'helpful'", "item-3: in votes not what the log says: verdict"},
 		{"a vote missing", "DELETE FROM knowledge_N_votes", "item-3: a row of votes is missing"},
-		{"a vote too many", "INSERT INTO knowledge_N_votes (" + vote + ") SELECT tenant, 'item-4', '0198c0de-0000-7000-8000-000000000001', voter, ballot, verdict, trace_id, query, outcome, at FROM knowledge_N_votes", "item-4: a row of votes is one too many"},
+		{"a vote too many", "INSERT INTO knowledge_N_votes (" + vote +
+			") SELECT tenant, 'item-4', '0198c0de-0000-7000-8000-000000000001', voter, ballot, verdict, trace_id, query, " +
+			"outcome, at FROM knowledge_N_votes", "item-4: a row of votes is one too many"},
 		{"a report", "UPDATE knowledge_N_reports SET reason = 'forged'", "item-3: in reports not what the log says: reason"},
 		{"a report missing", "DELETE FROM knowledge_N_reports", "item-3: a row of reports is missing"},
-		{"a report too many", "INSERT INTO knowledge_N_reports (" + report + ") SELECT tenant, 'item-4', reporter, event_id, reason, suspended, at FROM knowledge_N_reports", "item-4: a row of reports is one too many"},
+		{
+			"a report too many", "INSERT INTO knowledge_N_reports (" + report +
+				") SELECT tenant, 'item-4', reporter, event_id, reason, suspended, at FROM knowledge_N_reports",
+			"item-4: a row of reports is one too many",
+		},
 	}
 	backoff := fmt.Sprintf("= %d", words.HashOf("backoff"))
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
@@ -79,7 +143,8 @@ func (r *rebuilding) refused(named string) domain.RebuildReport {
 	r.t.Helper()
 	last := r.run()
 	if last.State != "failed" || last.Active != 1 || last.Report == nil || last.Report.Passed {
-		r.t.Fatalf("got version %d %s and version %d active with report %+v, want the gate closed", last.Version, last.State, last.Active, last.Report)
+		r.t.Fatalf("got version %d %s and version %d active with report %+v, want the gate closed", last.Version, last.State,
+			last.Active, last.Report)
 	}
 	wrong := strings.Join(last.Report.Wrong, "\n")
 	if !strings.Contains(wrong, named) {
@@ -128,7 +193,8 @@ func TestARepairAcceptsWhatTheActiveVersionHasBecome(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := lived(t, db, projections.Settings{})
-		r.corrupt("UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'; DELETE FROM knowledge_1_votes; DELETE FROM knowledge_1 WHERE id = 'item-2'")
+		r.corrupt("UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'; DELETE FROM knowledge_1_votes; DELETE FROM " +
+			"knowledge_1 WHERE id = 'item-2'")
 		r.at("verifying", func() { r.corrupt("UPDATE knowledge_2 SET helpful = 98 WHERE id = 'item-1'") })
 		if _, err := r.Start(t.Context(), domain.RebuildOrder{Repair: true}); err != nil {
 			t.Fatal(err)
@@ -142,7 +208,8 @@ func TestARepairAcceptsWhatTheActiveVersionHasBecome(t *testing.T) {
 		}
 		last := r.ended()
 		if last.State != "active" || last.Report.Changed["helpful"] != 1 || last.Report.Changed["(new item)"] != 1 {
-			t.Errorf("got version %d %s (%s) with %+v, want it switched to and the changes named", last.Version, last.State, last.Error, last.Report)
+			t.Errorf("got version %d %s (%s) with %+v, want it switched to and the changes named", last.Version, last.State,
+				last.Error, last.Report)
 		}
 		if version, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrConflict) {
 			t.Errorf("rolled back to version %d (%v), want no way back to what is known to be wrong", version, err)
@@ -203,7 +270,8 @@ func TestAnotherFormulaIsSwitchedToAndItsChangesAreNamed(t *testing.T) {
 		if last.State != "active" || last.Report == nil || !last.Report.Passed {
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		}
-		if got := last.Report; got.Changed["confidence"] != 12 || len(got.Changed) != 1 || !slices.Equal(got.Intended, []string{"confidence", "expired_confidence"}) {
+		if got := last.Report; got.Changed["confidence"] != 12 || len(got.Changed) != 1 ||
+			!slices.Equal(got.Intended, []string{"confidence", "expired_confidence"}) {
 			t.Errorf("got %v changed and %v intended, want the confidence of all 12 items", got.Changed, got.Intended)
 		}
 		if k, err := r.base.Find(t.Context(), r.by.Tenant, "item-3"); err != nil || k.Confidence != 1.0/3 {
@@ -228,7 +296,8 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 		if last.State != "active" || last.Report.Overlap != 1 || last.Report.Searches != 50 {
 			t.Errorf("version %d is %s with %+v, want 50 searches that find the same", last.Version, last.State, last.Report)
 		}
-		if rows := last.Report.Rows; rows["knowledge"] != 72 || rows["scopes"] != 11*2+60 || rows["votes"] != 1 || rows["reports"] != 1 {
+		if rows := last.Report.Rows; rows["knowledge"] != 72 || rows["scopes"] != 11*2+60 || rows["votes"] != 1 ||
+			rows["reports"] != 1 {
 			t.Errorf("got %v rows compared", rows)
 		}
 		again := r.run()
@@ -252,7 +321,8 @@ func TestARebuildRightAfterAnImportFindsTheSame(t *testing.T) {
 		}
 		r.base.Postings = 20
 		for i := range 60 {
-			r.remember(fmt.Sprint("note-", i), fmt.Sprintf("note %d: retry payments %d times with backoff", i, i%7), "team:pay", "public")
+			r.remember(fmt.Sprint("note-", i), fmt.Sprintf("note %d: retry payments %d times with backoff", i, i%7),
+				"team:pay", "public")
 		}
 		last := r.run()
 		if last.State != "active" || last.Report.Overlap != 1 || last.Report.Searches != 50 {

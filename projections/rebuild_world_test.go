@@ -29,7 +29,9 @@ func newRebuilding(t *testing.T, db *database.DB, settings projections.Settings)
 	return newRebuildingWith(t, db, settings, events.Options{})
 }
 
-func newRebuildingWith(t *testing.T, db *database.DB, settings projections.Settings, options events.Options) *rebuilding {
+func newRebuildingWith(
+	t *testing.T, db *database.DB, settings projections.Settings, options events.Options,
+) *rebuilding {
 	t.Helper()
 	r := &rebuilding{stages: &stageHandler{Handler: databasetest.Log(t).Handler()}, clock: &movableClock{}}
 	settings.Logger, settings.Now = slog.New(r.stages), r.clock.now

@@ -79,7 +79,8 @@ func TestAPlanSaysWhatARebuildTakes(t *testing.T) {
 		if plan.Streams != 51 || plan.Events != 52 || plan.Active != 1 || plan.Version != 2 {
 			t.Errorf("got %+v, want 51 items of 52 events as version 2", plan)
 		}
-		if plan.Bytes <= 0 || plan.Need <= plan.Bytes || plan.Took <= 0 || (plan.Free != nil) != (db.Engine == database.SQLite) {
+		if plan.Bytes <= 0 || plan.Need <= plan.Bytes || plan.Took <= 0 ||
+			(plan.Free != nil) != (db.Engine == database.SQLite) {
 			t.Errorf("got %+v, want bytes and time", plan)
 		}
 		if diff := cmp.Diff(plan.Intended, []string{"confidence", "expired_confidence"}); diff != "" {
@@ -160,7 +161,8 @@ func TestOneProcessRebuildsAtATime(t *testing.T) {
 	if _, err := there.Start(t.Context(), "knowledge", domain.RebuildOrder{}); !errors.Is(err, domain.ErrConflict) {
 		t.Errorf("got %v, want a conflict", err)
 	}
-	if last, err := there.Last(t.Context(), "knowledge"); err != nil || last.Progress == nil || last.Progress.Streams != 1 {
+	if last, err := there.Last(t.Context(), "knowledge"); err != nil || last.Progress == nil ||
+		last.Progress.Streams != 1 {
 		t.Errorf("seen from there: %+v (%v)", last, err)
 	}
 	close(goOn)

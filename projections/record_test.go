@@ -80,7 +80,8 @@ func TestWhatHappensToAProjectionIsRecorded(t *testing.T) {
 		whole := []string{"loaded", "caught_up", "verified"}
 		olga := func(what string) []string { return []string{what + " by user:olga"} }
 		want := slices.Concat(
-			olga("started 2"), stagesOf(2, append(whole, "switched")...), olga("rolled_back 1"), olga("rolled_back 2"), olga("retired 1"),
+			olga("started 2"), stagesOf(2, append(whole, "switched")...), olga("rolled_back 1"), olga("rolled_back 2"),
+			olga("retired 1"),
 			olga("started 3"), stagesOf(3, append(whole, "retired")...),
 			olga("started 4"), stagesOf(4, "loaded", "caught_up", "refused"),
 			olga("started 5"), stagesOf(5, "loaded", "caught_up"), olga("cancelled 5"),

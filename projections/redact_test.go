@@ -27,13 +27,16 @@ func (w *world) leak(id string) { w.tell(id, "viking://resources/animals/"+id) }
 // redact takes the canary out of everything that was recorded about an item.
 func (w *world) redact(id string) domain.Receipt {
 	w.t.Helper()
-	return w.submit(domain.Redact{By: w.by, Of: domain.KnowledgeStream(id), To: 1 << 40, Scrub: func(text json.RawMessage) (json.RawMessage, map[string]int, error) {
-		n := bytes.Count(text, []byte(canary))
-		if n == 0 {
-			return text, nil, nil
-		}
-		return bytes.ReplaceAll(text, []byte(canary), []byte(mark)), map[string]int{"animal": n}, nil
-	}})
+	return w.submit(domain.Redact{
+		By: w.by, Of: domain.KnowledgeStream(id), To: 1 << 40,
+		Scrub: func(text json.RawMessage) (json.RawMessage, map[string]int, error) {
+			n := bytes.Count(text, []byte(canary))
+			if n == 0 {
+				return text, nil, nil
+			}
+			return bytes.ReplaceAll(text, []byte(canary), []byte(mark)), map[string]int{"animal": n}, nil
+		},
+	})
 }
 
 func TestRedactingLeavesNoTraceOfTheWordInAnyTable(t *testing.T) {
@@ -51,7 +54,8 @@ func TestRedactingLeavesNoTraceOfTheWordInAnyTable(t *testing.T) {
 		if got := len(receipt.Events); got != 4 {
 			t.Errorf("%d redactions, want one of each text", got)
 		}
-		if strings.Contains(receipt.Knowledge.Text.Content, canary) || !strings.Contains(receipt.Knowledge.Text.Content, mark) {
+		if strings.Contains(receipt.Knowledge.Text.Content, canary) ||
+			!strings.Contains(receipt.Knowledge.Text.Content, mark) {
 			t.Errorf("the receipt says %q", receipt.Knowledge.Text.Content)
 		}
 		for _, when := range []string{"at once", "after all was read"} {
@@ -73,7 +77,8 @@ func TestRedactingLeavesNoTraceOfTheWordInAnyTable(t *testing.T) {
 			}
 		}
 		now := w.items()["secret"]
-		if now.Text.Content != "we call it "+mark+" now" || now.Text.URI != "viking://resources/animals/secret" || now.Stale.Reason != mark+" moved" {
+		if now.Text.Content != "we call it "+mark+" now" || now.Text.URI != "viking://resources/animals/secret" ||
+			now.Stale.Reason != mark+" moved" {
 			t.Errorf("it is %+v", now.Text)
 		}
 		if again := w.redact("secret"); len(again.Events) > 0 {
@@ -103,7 +108,8 @@ func TestThePastIsFoundByWhatIsLeftOfIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer, err := w.reader().Search(t.Context(), question)
-		if err != nil || len(answer.Hits) != 1 || answer.Hits[0].Knowledge.Text.Content != "the "+mark+" was called something else before" {
+		if err != nil || len(answer.Hits) != 1 ||
+			answer.Hits[0].Knowledge.Text.Content != "the "+mark+" was called something else before" {
 			t.Errorf("found %+v, %v", answer.Hits, err)
 		}
 		retold := w.pastTables()
@@ -149,9 +155,13 @@ func TestWhatIsLeftIsATextLikeAnyOther(t *testing.T) {
 		r := lived(t, db, projections.Settings{})
 		r.leak("secret")
 		r.redact("secret")
-		second := r.submit(domain.Redact{By: r.by, Of: domain.KnowledgeStream("secret"), To: 1 << 40, Scrub: func(text json.RawMessage) (json.RawMessage, map[string]int, error) {
-			return bytes.ReplaceAll(text, []byte("called"), []byte("c…")), map[string]int{"animal": bytes.Count(text, []byte("called"))}, nil
-		}})
+		second := r.submit(domain.Redact{
+			By: r.by, Of: domain.KnowledgeStream("secret"), To: 1 << 40,
+			Scrub: func(text json.RawMessage) (json.RawMessage, map[string]int, error) {
+				return bytes.ReplaceAll(text, []byte("called"), []byte("c…")),
+					map[string]int{"animal": bytes.Count(text, []byte("called"))}, nil
+			},
+		})
 		if got := second.Knowledge.Text.Content; got != "we call it "+mark+" now" {
 			t.Errorf("it says %q", got)
 		}
@@ -207,7 +217,8 @@ func TestRedactingManyTextsFoldsTheItemOnce(t *testing.T) {
 		const votes = 150
 		for i := range votes {
 			w.submit(domain.GiveFeedback{
-				Target: domain.Target{By: w.by, ID: "much"}, Verdict: domain.Helpful, TraceID: fmt.Sprint(i), Query: "of the " + canary,
+				Target: domain.Target{By: w.by, ID: "much"}, Verdict: domain.Helpful, TraceID: fmt.Sprint(i),
+				Query: "of the " + canary,
 			})
 		}
 		judged.Store(0)

@@ -63,7 +63,8 @@ func TestASmallNumberAloneFindsNothing(t *testing.T) {
 		w.understand()
 		for question, want := range map[string]string{
 			"a lasagne for 2 guests": "", "bake 3 cakes": "",
-			"error 42": "error-42", "Go 1.26": "go", "HTTP 503": "http", "port 5432": "port", "July 3": "release", "42": "error-42",
+			"error 42": "error-42", "Go 1.26": "go", "HTTP 503": "http", "port 5432": "port", "July 3": "release",
+			"42": "error-42",
 		} {
 			found := w.find(domain.Search{Text: question})
 			if want == "" && len(found) > 0 || want != "" && (len(found) == 0 || found[0] != want) {
@@ -126,7 +127,8 @@ func TestAnItemInSeveralScopesCountsOnce(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, projections.Settings{})
 		for i := range 20 {
-			w.remember(fmt.Sprint("i", i), "note on payment "+[]string{"retries", "refunds"}[i%2], "team:pay", "org:acme", "user:alice")
+			w.remember(fmt.Sprint("i", i), "note on payment "+[]string{"retries", "refunds"}[i%2], "team:pay", "org:acme",
+				"user:alice")
 		}
 		scores := map[int]float64{}
 		for n := range 3 {

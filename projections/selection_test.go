@@ -16,15 +16,16 @@ func TestWhatHappenedInAScopeIsToldThoughTheItemHasMovedOn(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newPastWorld(t, db)
 		target := func(id string) domain.Target { return domain.Target{By: w.by, ID: id} }
-		w.remember("moved", "how to retry a payment", "team:pay")                                               // 1
-		w.submit(domain.ReportStale{Target: target("moved")})                                                   // 2
-		w.submit(domain.Revise{Target: target("moved"), Scopes: []domain.Scope{"team:ops"}})                    // 3
-		w.submit(domain.Confirm{Target: target("moved")})                                                       // 4
-		w.remember("gone", "how to refund a payment", "team:pay")                                               // 5
-		w.submit(domain.Delete{Target: target("gone")})                                                         // 6
-		w.remember("other", "how to page somebody", "team:ops")                                                 // 7
-		w.submit(domain.Revise{Target: target("other"), Scopes: []domain.Scope{"team:ops", "team:pay"}})        // 8
-		w.submit(domain.Revise{Target: target("moved"), Owner: "user:zoe", Scopes: []domain.Scope{"user:zoe"}}) // 9: rescoped, 10: transferred
+		w.remember("moved", "how to retry a payment", "team:pay")                                        // 1
+		w.submit(domain.ReportStale{Target: target("moved")})                                            // 2
+		w.submit(domain.Revise{Target: target("moved"), Scopes: []domain.Scope{"team:ops"}})             // 3
+		w.submit(domain.Confirm{Target: target("moved")})                                                // 4
+		w.remember("gone", "how to refund a payment", "team:pay")                                        // 5
+		w.submit(domain.Delete{Target: target("gone")})                                                  // 6
+		w.remember("other", "how to page somebody", "team:ops")                                          // 7
+		w.submit(domain.Revise{Target: target("other"), Scopes: []domain.Scope{"team:ops", "team:pay"}}) // 8
+		// 9: rescoped, 10: transferred
+		w.submit(domain.Revise{Target: target("moved"), Owner: "user:zoe", Scopes: []domain.Scope{"user:zoe"}})
 		w.readOn(3)
 		pay := as("user:eve", "team:pay")
 		for name, test := range map[string]struct {

@@ -82,7 +82,10 @@ func TestASessionIsReadBack(t *testing.T) {
 			t.Errorf("%v, %v", names, err)
 		}
 		list, _, err = sessions.List(t.Context(), w.by, "user:mia", "", 10, true)
-		if names := namesOf(list); !slices.Equal(names, []string{"session:mia/s1", "session:mia/s2", "session:mia/s3"}) || err != nil {
+		if names := namesOf(list); !slices.Equal(names, []string{
+			"session:mia/s1", "session:mia/s2",
+			"session:mia/s3",
+		}) || err != nil {
 			t.Errorf("with deleted ones: %v, %v", names, err)
 		}
 		list, more, err := sessions.List(t.Context(), w.by, "user:mia", "s1", 1, false)
@@ -94,15 +97,24 @@ func TestASessionIsReadBack(t *testing.T) {
 		if err != nil || task.Status != domain.TaskPending || task.Archive.Archive != 1 {
 			t.Errorf("%+v, %v", task, err)
 		}
-		settle := domain.RecordExtraction{By: w.by, Session: stream.Name, Archive: 1, Fact: domain.ExtractionFailed{Task: task.ID, Archive: 1, Reason: "no idea"}}
-		if _, err := w.log.Submit(t.Context(), domain.Submission{Command: settle, By: w.by, Origin: domain.Origin{CausationID: task.ID}}); err != nil {
+		settle := domain.RecordExtraction{
+			By: w.by, Session: stream.Name, Archive: 1,
+			Fact: domain.ExtractionFailed{Task: task.ID, Archive: 1, Reason: "no idea"},
+		}
+		if _, err := w.log.Submit(t.Context(), domain.Submission{
+			Command: settle, By: w.by,
+			Origin: domain.Origin{CausationID: task.ID},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		tasks, err := sessions.Tasks(t.Context(), domain.TaskQuery{By: w.by, Limit: 10})
 		if got := statusesOf(tasks); !slices.Equal(got, []string{"2 pending", "1 failed"}) || err != nil {
 			t.Errorf("%v, %v", got, err)
 		}
-		tasks, err = sessions.Tasks(t.Context(), domain.TaskQuery{By: w.by, Session: stream.Name, Status: domain.TaskFailed, Limit: 10})
+		tasks, err = sessions.Tasks(t.Context(), domain.TaskQuery{
+			By: w.by, Session: stream.Name,
+			Status: domain.TaskFailed, Limit: 10,
+		})
 		if got := statusesOf(tasks); !slices.Equal(got, []string{"1 failed"}) || err != nil {
 			t.Errorf("%v, %v", got, err)
 		}
@@ -114,7 +126,10 @@ func TestASessionIsReadBack(t *testing.T) {
 		if _, err := sessions.Task(t.Context(), stranger, task.ID); !errors.Is(err, domain.ErrNotFound) {
 			t.Error(err)
 		}
-		if tasks, err := sessions.Tasks(t.Context(), domain.TaskQuery{By: stranger, Limit: 10}); len(tasks) > 0 || err != nil {
+		if tasks, err := sessions.Tasks(t.Context(), domain.TaskQuery{
+			By:    stranger,
+			Limit: 10,
+		}); len(tasks) > 0 || err != nil {
 			t.Errorf("%v, %v", tasks, err)
 		}
 		if list, _, err := sessions.List(t.Context(), stranger, "user:mia", "", 10, false); len(list) > 0 || err != nil {
@@ -157,7 +172,10 @@ func TestAnErasedSessionLeavesNoTrace(t *testing.T) {
 		if places := w.traces(); len(places) == 0 {
 			t.Fatal("the canary was nowhere to begin with")
 		}
-		w.submit(domain.EraseSession{SessionTarget: w.session("s1"), ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"}})
+		w.submit(domain.EraseSession{
+			SessionTarget: w.session("s1"),
+			ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"},
+		})
 		if places := w.traces(); len(places) > 0 {
 			t.Errorf("the canary is still in %v", places)
 		}

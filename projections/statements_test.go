@@ -98,7 +98,10 @@ func reads() []work {
 		}
 	}
 	admin := domain.OpenPrincipal()
-	member := domain.Principal{Tenant: admin.Tenant, Subject: "user:alice", Role: domain.Member, Memberships: []domain.Entity{"team:pay"}}
+	member := domain.Principal{
+		Tenant: admin.Tenant, Subject: "user:alice", Role: domain.Member,
+		Memberships: []domain.Entity{"team:pay"},
+	}
 	return append([]work{
 		{name: "search a few items", do: asking("user:alice"), uses: []string{"knowledge_1_terms_pkey", "meaning_1_pkey"}},
 		{name: "search a team's items", do: asking("team:pay"), uses: []string{"knowledge_1_terms_pkey", "meaning_1_pkey"}},
@@ -153,12 +156,18 @@ func reading(by domain.Principal, directory domain.URI) func(*world) {
 		if err != nil || len(places) == 0 {
 			w.t.Errorf("read %d places of %s, %v", len(places), directory, err)
 		}
-		items, err := w.base.Below(w.t.Context(), domain.Walk{By: by, Below: directory, After: directory.Join("i5"), Limit: 10})
+		items, err := w.base.Below(w.t.Context(), domain.Walk{
+			By: by, Below: directory,
+			After: directory.Join("i5"), Limit: 10,
+		})
 		if err != nil || len(items) == 0 {
 			w.t.Errorf("walked through %d items of %s, %v", len(items), directory, err)
 		}
 		for _, contents := range []bool{true, false} {
-			leaves, _, err := w.base.Leaves(w.t.Context(), domain.Walk{By: by, Below: directory, After: directory.Join("i5"), Limit: 10}, contents)
+			leaves, _, err := w.base.Leaves(w.t.Context(), domain.Walk{
+				By: by, Below: directory, After: directory.Join("i5"),
+				Limit: 10,
+			}, contents)
 			if err != nil || len(leaves) == 0 {
 				w.t.Errorf("walked through %d leaves of %s, %v", len(leaves), directory, err)
 			}

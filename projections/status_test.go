@@ -16,7 +16,8 @@ func TestALogAheadOfTheClockIsReported(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		now := time.Now()
 		var fast atomic.Int64
-		w := newWorldWith(t, db, projections.Settings{}, events.Options{Clock: func() time.Time { return now.Add(time.Duration(fast.Load())) }})
+		w := newWorldWith(t, db, projections.Settings{},
+			events.Options{Clock: func() time.Time { return now.Add(time.Duration(fast.Load())) }})
 		for _, ahead := range []time.Duration{0, time.Hour} {
 			fast.Store(int64(ahead))
 			w.remember(ahead.String(), "retry with jitter", "public")

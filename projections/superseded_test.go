@@ -15,15 +15,20 @@ func TestWhatWasReplacedDoesNotCrowdOutWhatHolds(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, projections.Settings{})
-		w.remember("current", "Since March, a payment that fails is retried by the gateway, and nobody has to do anything about it", "team:pay")
+		w.remember("current",
+			"Since March, a payment that fails is retried by the gateway, and nobody has to do anything about it", "team:pay")
 		var commands []domain.Submission
 		for i := range 400 {
 			id := fmt.Sprint("old", i)
 			commands = append(commands,
 				domain.Submission{By: w.by, Command: w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
-					Type: domain.Strategy, Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: fmt.Sprint("retry the failed payment call ", i)},
+					Type: domain.Strategy, Scopes: []domain.Scope{"team:pay"},
+					Text: domain.Text{Content: fmt.Sprint("retry the failed payment call ", i)},
 				}})},
-				domain.Submission{By: w.by, Command: domain.Supersede{Target: domain.Target{By: w.by, ID: id}, Successor: "current"}},
+				domain.Submission{By: w.by, Command: domain.Supersede{
+					Target:    domain.Target{By: w.by, ID: id},
+					Successor: "current",
+				}},
 			)
 		}
 		for _, result := range w.log.SubmitAll(t.Context(), commands) {

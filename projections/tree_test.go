@@ -17,8 +17,10 @@ import (
 
 // oddPlaces lie in each other, beside each other with names that sort around the slash, and in Chinese.
 var oddPlaces = []string{
-	"viking://a/b/c.md", "viking://a/b/.abstract.md", "viking://a/b-c.md", "viking://a/b.md", "viking://a/b0/x", "viking://a/bb/c/d/e",
-	"viking://a/bb/c/d/f", "viking://a/bb/c", "viking://资源/指南/第一章.md", "viking://资源/指南/第二章.md", "viking://资源/x", "viking://%/_/?", "viking://z'\"/x",
+	"viking://a/b/c.md", "viking://a/b/.abstract.md", "viking://a/b-c.md", "viking://a/b.md", "viking://a/b0/x",
+	"viking://a/bb/c/d/e",
+	"viking://a/bb/c/d/f", "viking://a/bb/c", "viking://资源/指南/第一章.md", "viking://资源/指南/第二章.md", "viking://资源/x",
+	"viking://%/_/?", "viking://z'\"/x",
 	"viking://a/bb/d", "viking://a/bb/d0-", "viking://a/bb/d0.md",
 }
 
@@ -56,7 +58,10 @@ func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
 			"a guest":  {domain.Principal{Tenant: w.by.Tenant, Subject: "user:eve", Role: domain.Member}, seen[domain.Public]},
 			"another":  {domain.Principal{Tenant: "elsewhere", Subject: "user:alice", Role: domain.Admin}, nil},
 		} {
-			for _, directory := range []domain.URI{domain.RootURI, "viking://a", "viking://a/b", "viking://a/bb", "viking://资源", "viking://资源/指南", "viking://nowhere", "viking://%", "viking://z'\""} {
+			for _, directory := range []domain.URI{
+				domain.RootURI, "viking://a", "viking://a/b", "viking://a/bb", "viking://资源",
+				"viking://资源/指南", "viking://nowhere", "viking://%", "viking://z'\"",
+			} {
 				for _, most := range []int64{0, 1000} { // looked for, and gathered
 					w.base.Gathered = browse.Gathering{Below: 1, Seen: most, Bytes: 2}
 					w.holdDirectory(who, domain.Directory{By: c.by, URI: directory}, c.sees)
@@ -115,7 +120,8 @@ func (w *world) holdDirectory(who string, d domain.Directory, sees []domain.URI)
 			}
 		}
 		slices.Sort(below)
-		if diff := cmp.Diff(walked, below, cmp.Transformer("empty", func(all []domain.URI) []domain.URI { return append([]domain.URI{}, all...) })); diff != "" {
+		if diff := cmp.Diff(walked, below, cmp.Transformer("empty",
+			func(all []domain.URI) []domain.URI { return append([]domain.URI{}, all...) })); diff != "" {
 			w.t.Errorf("%s walks through %s, %d at a time (-got +want):\n%s", who, d.URI, limit, diff)
 		}
 		for _, contents := range []bool{true, false} {
@@ -147,6 +153,7 @@ func (w *world) holdLeaves(who string, walk domain.Walk, contents bool, want []d
 		}
 	}
 	if !slices.Equal(got, want) {
-		w.t.Errorf("%s walks through the leaves of %s, %d at a time, with contents %v: %s, want %s", who, walk.Below, walk.Limit, contents, got, want)
+		w.t.Errorf("%s walks through the leaves of %s, %d at a time, with contents %v: %s, want %s", who, walk.Below,
+			walk.Limit, contents, got, want)
 	}
 }

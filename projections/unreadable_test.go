@@ -29,18 +29,26 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 		for column, value := range nonsense {
 			t.Run(column, func(t *testing.T) {
 				var logged bytes.Buffer
-				w := newWorld(t, db, projections.Settings{Logger: slog.New(slog.NewTextHandler(&logged, nil))}).in("tenant-" + column)
+				w := newWorld(t, db, projections.Settings{Logger: slog.New(slog.NewTextHandler(&logged, nil))}).
+					in("tenant-" + column)
 				ids := []string{"a", "b", "c", "d", "e"}
 				for i, id := range ids {
 					w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
 						Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{domain.Public},
-						Text: domain.Text{Content: "retry payments with backoff " + id, URI: fmt.Sprintf("viking://x/%s/1", id), Tags: domain.Tags{"area": {"pay"}}},
+						Text: domain.Text{
+							Content: "retry payments with backoff " + id, URI: fmt.Sprintf("viking://x/%s/1", id),
+							Tags: domain.Tags{"area": {"pay"}},
+						},
 					}}))
-					w.submit(domain.GiveFeedback{Target: domain.Target{By: w.by, ID: id}, Verdict: domain.Harmful, TraceID: fmt.Sprint("t", i)})
+					w.submit(domain.GiveFeedback{
+						Target: domain.Target{By: w.by, ID: id}, Verdict: domain.Harmful,
+						TraceID: fmt.Sprint("t", i),
+					})
 					w.submit(domain.ReportStale{Target: domain.Target{By: w.by, ID: id}, Reason: "gone"})
 				}
 				w.understand()
-				statement := fmt.Sprintf("UPDATE knowledge_1 SET %s = %s WHERE tenant = '%s' AND id = 'c'", column, value, w.by.Tenant)
+				statement := fmt.Sprintf("UPDATE knowledge_1 SET %s = %s WHERE tenant = '%s' AND id = 'c'", column,
+					value, w.by.Tenant)
 				if err := corrupt(t.Context(), db, statement); err != nil {
 					t.Fatal(err)
 				}
@@ -51,7 +59,8 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 					if diff := cmp.Diff(got, want); diff != "" {
 						t.Errorf("%s (-got +want):\n%s", what, diff)
 					}
-					if n := strings.Count(logged.String(), "items=[c]"); n != 1 || !strings.Contains(logged.String(), "level=ERROR") || strings.Contains(logged.String(), "nonsense") {
+					if n := strings.Count(logged.String(), "items=[c]"); n != 1 ||
+						!strings.Contains(logged.String(), "level=ERROR") || strings.Contains(logged.String(), "nonsense") {
 						t.Errorf("%s: the log names the item %d times, want once and without its text:\n%s", what, n, &logged)
 					}
 					logged.Reset()
@@ -121,7 +130,8 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 					}
 				}
 				for name, f := range map[string]domain.Filter{
-					"a tag": {Tags: domain.Tags{"area": {"pay"}}}, "a key": {Tags: domain.Tags{"area": {}}}, "a scope": {Scope: domain.Public},
+					"a tag": {Tags: domain.Tags{"area": {"pay"}}}, "a key": {Tags: domain.Tags{"area": {}}},
+					"a scope": {Scope: domain.Public},
 				} {
 					page, err := w.base.List(t.Context(), domain.List{By: w.by, Filter: f})
 					if err != nil || len(page.Items) != 4 {
@@ -139,7 +149,8 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 				_, placed := w.base.At(t.Context(), w.by.Tenant, "viking://x/c/1")
 				for _, err := range []error{err, placed} {
 					refusal, ok := errors.AsType[*domain.Refusal](err)
-					if !ok || !errors.Is(refusal, domain.ErrBroken) || !strings.Contains(refusal.Detail, "of c ") || refusal.Fix == "" {
+					if !ok || !errors.Is(refusal, domain.ErrBroken) || !strings.Contains(refusal.Detail, "of c ") ||
+						refusal.Fix == "" {
 						t.Errorf("reading it: got %v, want a refusal that names it and says what to do", err)
 					}
 				}
@@ -148,7 +159,8 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := fmt.Sprintf("tenant %s, item c: its row of knowledge cannot be read", w.by.Tenant); !slices.Contains(checked.Wrong, want) {
+				if want := fmt.Sprintf("tenant %s, item c: its row of knowledge cannot be read",
+					w.by.Tenant); !slices.Contains(checked.Wrong, want) {
 					t.Errorf("the check says %q, want %q", checked.Wrong, want)
 				}
 			})

@@ -86,7 +86,8 @@ func (w *world) fillFrom(first, n int) {
 	var submissions []domain.Submission
 	for i := first; i < first+n; i++ {
 		command := w.complete(domain.Remember{By: w.by, ID: fmt.Sprint("more-", i), Knowledge: domain.Remembered{
-			Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"org:acme"}, Text: domain.Text{Content: fmt.Sprint("item ", i)},
+			Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"org:acme"},
+			Text: domain.Text{Content: fmt.Sprint("item ", i)},
 		}})
 		submissions = append(submissions, domain.Submission{Command: command, By: w.by})
 	}

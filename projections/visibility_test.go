@@ -31,9 +31,13 @@ func TestASearchFindsWhatItsContextMaySee(t *testing.T) {
 			context domain.Context
 			want    []string
 		}{
-			"a context":            {w.by, context("user:alice", "project:456"), []string{"alice", "project", "public"}},
-			"an empty context":     {w.by, context(), []string{"public"}},
-			"everything":           {w.by, domain.Context{}, []string{"alice", "alice2", "bob", "org", "project", "public", "team"}},
+			"a context":        {w.by, context("user:alice", "project:456"), []string{"alice", "project", "public"}},
+			"an empty context": {w.by, context(), []string{"public"}},
+			"everything": {
+				w.by,
+				domain.Context{},
+				[]string{"alice", "alice2", "bob", "org", "project", "public", "team"},
+			},
 			"a member":             {alice, domain.Context{}, []string{"alice", "org", "public", "team"}},
 			"a member, of less":    {alice, context("team:pay"), []string{"public", "team"}},
 			"a service for anyone": {service, context("user:bob"), []string{"bob", "org", "public"}},
@@ -118,7 +122,11 @@ func TestWhatWasForgottenIsFoundByNobody(t *testing.T) {
 		w.understand()
 		w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: "gone"}})
 		for _, when := range []string{"before the vectors have followed", "afterwards"} {
-			for _, filter := range []domain.Filter{{}, {Statuses: domain.Statuses}, {Statuses: []domain.Status{domain.IsDeleted}}} {
+			for _, filter := range []domain.Filter{
+				{},
+				{Statuses: domain.Statuses},
+				{Statuses: []domain.Status{domain.IsDeleted}},
+			} {
 				for _, by := range []domain.Principal{w.by, as("user:eve")} {
 					got := w.find(domain.Search{By: by, Text: "retry payments", Filter: filter, MinScore: new(float64)})
 					if slices.Contains(got, "gone") {

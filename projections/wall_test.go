@@ -52,7 +52,10 @@ func TestContentIsBehindTheWall(t *testing.T) {
 			for _, tenant := range []string{"acme", "zeta"} {
 				w := w.in(tenant)
 				w.remember("k-"+tenant, "the secret of "+tenant, "org:acme")
-				w.submit(domain.GiveFeedback{Target: domain.Target{By: w.by, ID: "k-" + tenant}, Verdict: domain.Helpful, TraceID: "t", Query: "?"})
+				w.submit(domain.GiveFeedback{
+					Target: domain.Target{By: w.by, ID: "k-" + tenant}, Verdict: domain.Helpful,
+					TraceID: "t", Query: "?",
+				})
 				w.submit(domain.ReportStale{Target: domain.Target{By: w.by, ID: "k-" + tenant}, Reason: "old"})
 			}
 			rebuilder := projections.NewRebuilder(w.base, w.log)
@@ -65,7 +68,8 @@ func TestContentIsBehindTheWall(t *testing.T) {
 			}
 			for _, table := range []string{
 				"events", "event_texts", "knowledge",
-				"knowledge_1", "knowledge_1_votes", "knowledge_1_reports", "knowledge_2", "knowledge_2_votes", "knowledge_2_reports",
+				"knowledge_1", "knowledge_1_votes", "knowledge_1_reports", "knowledge_2", "knowledge_2_votes",
+				"knowledge_2_reports",
 			} {
 				var seen []string
 				query := fmt.Sprintf("SELECT DISTINCT tenant FROM %s ORDER BY tenant", table)

@@ -29,7 +29,10 @@ func contested(t *testing.T, db *database.DB) *rebuilding {
 			if i%3 == 0 && vote%2 > 0 {
 				verdict = domain.Harmful
 			}
-			r.submit(domain.GiveFeedback{Target: domain.Target{By: r.by, ID: id}, Verdict: verdict, TraceID: fmt.Sprint(i, "-", vote)})
+			r.submit(domain.GiveFeedback{
+				Target: domain.Target{By: r.by, ID: id}, Verdict: verdict,
+				TraceID: fmt.Sprint(i, "-", vote),
+			})
 		}
 	}
 	return r
@@ -48,7 +51,8 @@ func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 		})
 		last := r.runFor(whatIf)
 		r.at("verifying", nil)
-		if last.State != "retired" || !last.WhatIf || last.Active != 1 || last.Progress != nil || last.Report == nil || !last.Report.Passed || !seen.Load() {
+		if last.State != "retired" || !last.WhatIf || last.Active != 1 || last.Progress != nil || last.Report == nil ||
+			!last.Report.Passed || !seen.Load() {
 			t.Fatalf("got %+v with %+v, want version 1 active and a report", last, last.Report)
 		}
 		got := last.Report.Impact.Confidence
@@ -69,14 +73,18 @@ func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 				raised++
 			}
 			moved := slices.ContainsFunc(got.Most, func(m domain.ConfidenceMove) bool {
-				return m == domain.ConfidenceMove{Tenant: "default", ID: k.ID, Before: was, After: is, Helpful: k.Helpful, Harmful: k.Harmful}
+				return m == domain.ConfidenceMove{
+					Tenant: "default", ID: k.ID, Before: was, After: is, Helpful: k.Helpful,
+					Harmful: k.Harmful,
+				}
 			})
 			if len(got.Most) < 10 && moved != (is != was) {
 				t.Errorf("%s moves from %v to %v, named: %v", k.ID, was, is, moved)
 			}
 		}
 		if got.Raised != raised || got.Lowered != lowered || got.Items < 12 || lowered == 0 {
-			t.Errorf("got %d up and %d down of %d, want %d and %d of at least 12", got.Raised, got.Lowered, got.Items, raised, lowered)
+			t.Errorf("got %d up and %d down of %d, want %d and %d of at least 12", got.Raised, got.Lowered, got.Items,
+				raised, lowered)
 		}
 		answers := last.Report.Impact.Answers
 		if answers.Others+answers.Reordered == 0 || len(answers.Most) == 0 || !slices.Equal(answers.Most[0].Before, before) {
@@ -92,7 +100,8 @@ func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 		// What would be is what is when it is done.
 		done := r.runFor(domain.RebuildOrder{Confidence: whatIf.Confidence})
 		if done.State != "active" || !slices.Equal(r.find(question), answers.Most[0].After) {
-			t.Errorf("version %d is %s and finds %v, want %v as foretold", done.Version, done.State, r.find(question), answers.Most[0].After)
+			t.Errorf("version %d is %s and finds %v, want %v as foretold", done.Version, done.State, r.find(question),
+				answers.Most[0].After)
 		}
 		r.sweepAfter(time.Minute)
 		if left := r.tables(2); len(left) > 0 {

@@ -50,7 +50,8 @@ func newWorldWith(t *testing.T, db *database.DB, settings projections.Settings, 
 // before and after those of knowledge.
 func elsewhere(id string, version int) domain.Command {
 	return domain.RecordProjection{Projection: id, Facts: []domain.Fact{
-		domain.ProjectionRolledBack{Version: version, From: 3 - version}, domain.ProjectionFailed{Version: 9, Reason: "it's ?"},
+		domain.ProjectionRolledBack{Version: version, From: 3 - version},
+		domain.ProjectionFailed{Version: 9, Reason: "it's ?"},
 	}}
 }
 

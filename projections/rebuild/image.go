@@ -217,7 +217,7 @@ func copyRows(
 	if engine == database.SQLite {
 		return insertRows(ctx, tx, table, columns, rows)
 	}
-	copying, err := tx.PrepareContext(ctx, pq.CopyIn(table, columns...)) //nolint:staticcheck // the driver's interface to COPY
+	copying, err := tx.PrepareContext(ctx, pq.CopyIn(table, columns...)) //nolint:staticcheck // the driver's COPY
 	if err != nil {
 		return err
 	}
