@@ -9,7 +9,7 @@ import (
 	"github.com/annals-kb/annals/projections/vectors"
 )
 
-// Complete is nil if the database has every column that this program reads. The error says what it lacks and which
+// Complete is nil if the database has every column that this program reads. The error names what it lacks and which
 // command helps.
 func (p *Knowledge) Complete(ctx context.Context) error {
 	c := p.catalogue

@@ -138,7 +138,7 @@ func (g *Gauges) rebuild(ctx context.Context, to chan<- prometheus.Metric) error
 	return nil
 }
 
-// shareOf is how much of its stage a rebuild has done; 1 where nobody counts.
+// shareOf is how much of its stage a rebuild has done; 1 in a stage without a count.
 func shareOf(p domain.RebuildProgress) float64 {
 	done := p.Streams
 	switch p.Phase {

@@ -132,7 +132,7 @@ func NewEraser(p *Knowledge, log *events.Log, logger *slog.Logger) *erasure.Eras
 	return erasure.New(p.Files, p.Browser, table, log, logger)
 }
 
-// Check compares what a database answers from with what its log says; see [check].
+// Check compares what a database answers from with its log; see [rebuild.Check].
 func Check(
 	ctx context.Context, db *database.DB, settings Settings, progress func(items, of int64),
 ) (rebuild.Checked, error) {

@@ -27,7 +27,7 @@ func (d Directories) Mark(ctx context.Context, tx bun.IDB, tenant string, uris [
 	if len(uris) == 0 {
 		return nil
 	}
-	slices.Sort(uris) // nobody waits for one who waits
+	slices.Sort(uris) // so that transactions do not wait for each other
 	list := make([][]any, 0, len(uris))
 	for _, uri := range slices.Compact(uris) {
 		list = append(list, []any{tenant, string(uri), at.UnixMicro(), at.UnixMicro()})

@@ -79,7 +79,7 @@ func (r Reports) Harm(ctx context.Context, q domain.ReportQuery) ([]domain.Repor
 }
 
 // Stale ranks items by the reports of staleness since they were last confirmed, or all where that has expired. It ends
-// with items whose confirmation has expired and that nobody reported.
+// with items whose confirmation has expired and that have no report.
 func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error) {
 	p, err := r.Browser.view(ctx)
 	if err != nil {
@@ -272,7 +272,7 @@ func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) 
 	return s, nil
 }
 
-// described says what the items are now, and leaves out those that cannot be read.
+// described adds what the items are now, and leaves out those that cannot be read.
 func (r Reports) described(ctx context.Context, tenant string, list []domain.ReportItem) ([]domain.ReportItem, error) {
 	if len(list) == 0 {
 		return list, nil
@@ -362,7 +362,7 @@ func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.U
 	return list, err
 }
 
-// within narrows accesses down to somebody's and to a time.
+// within narrows accesses down to one actor's and to a time.
 func within(query *bun.SelectQuery, q domain.AccessQuery, actor, behalf, at string) *bun.SelectQuery {
 	for _, who := range []domain.Entity{q.Actor, q.Only} {
 		if who != "" {

@@ -120,7 +120,7 @@ func (p view) isChosen(q domain.EventQuery) (condition string, args []any) {
 	return condition, args
 }
 
-// isReadable tells of an item k whether whoever asks may read what happened to it.
+// isReadable tells of an item k whether the caller may read what happened to it.
 func (p view) isReadable(q domain.EventQuery) (condition string, args []any) {
 	if q.Only == nil {
 		return "1 = 1", nil

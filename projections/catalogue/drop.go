@@ -30,7 +30,7 @@ func keyOf(t rows.Tables, table bun.Ident) []string {
 }
 
 // Empty deletes a table's rows bit by bit, before it is dropped. Dropping a table of ten million rows
-// keeps SQLite's writer busy for seconds; PostgreSQL's costs nobody anything.
+// keeps SQLite's writer busy for seconds; PostgreSQL does it at once.
 func (p *Catalogue) Empty(ctx context.Context, b *Batches, t rows.Tables, table bun.Ident) error {
 	return p.EmptyBy(ctx, b, table, keyOf(t, table)...)
 }

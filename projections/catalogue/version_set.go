@@ -90,7 +90,7 @@ func (p *Catalogue) VersionOf(e Entry) Version {
 	return v
 }
 
-// Matches tells whether the catalogue still says what the set was made of.
+// Matches tells whether the catalogue still has what the set was made of.
 func (l *VersionSet) Matches(entries []Entry) bool {
 	return slices.EqualFunc(l.Versions, entries, func(v Version, e Entry) bool {
 		return v.Version == e.Version && v.State == e.State
@@ -165,7 +165,7 @@ func (p *Catalogue) Reload(ctx context.Context, db bun.IDB) error {
 }
 
 // HoldVersions is the statement by which an append keeps the versions as they are until it has
-// ended: whoever switches takes the same lock alone.
+// ended: a switch takes the same lock exclusively.
 const (
 	HoldVersions   = "SELECT pg_advisory_xact_lock_shared(hashtextextended('annals.versions', 0))"
 	SwitchVersions = "SELECT pg_advisory_xact_lock(hashtextextended('annals.versions', 0))"

@@ -68,7 +68,7 @@ func (v Listed) Trouble() string {
 	return ""
 }
 
-// refused says what closed the gate.
+// refused is why the verification failed.
 func (v Listed) refused() string {
 	switch {
 	case len(v.Report.Wrong) > 0:
@@ -85,7 +85,7 @@ func (v Listed) Checkpoint() string {
 
 // What the catalogue notes of a version besides what it is computed with.
 const (
-	// SettingRepair stands with a version that may differ from the active one in whatever the log says.
+	// SettingRepair stands with a version that may differ from the active one in whatever the log has.
 	SettingRepair = "repair"
 	// SettingWhatIf stands with a version that is built only to be compared.
 	SettingWhatIf = "what_if"
@@ -103,10 +103,10 @@ var UnfinishedStates = []string{StateBuilding, StateCatching, StateVerifying, St
 // Checkpoint is the name under which a version's progress through the logs is kept.
 func (v Version) Checkpoint() string { return fmt.Sprintf("%s_%d", KnowledgeName, v.Version) }
 
-// ErrMoved says that a version is not in the state any more that somebody knew it in.
+// ErrMoved means that a version has changed its state meanwhile.
 var ErrMoved = errors.New("moved on")
 
-// AbandonVersion ends the building or writing of a version and says why.
+// AbandonVersion ends the building or writing of a version and notes the reason.
 func AbandonVersion(tx bun.IDB, e Entry, state string, reason error, now database.Time) *bun.UpdateQuery {
 	e.Settings = maps.Clone(e.Settings)
 	e.Settings["error"] = reason.Error()

@@ -20,7 +20,7 @@ import (
 )
 
 // Eraser carries out what was ordered to be erased, one thing after the other: each is erased for good with its
-// own transaction, and the log says what was ordered, so that any server goes on where another was killed. Two
+// own transaction, and the log has what was ordered, so that any server goes on where another was killed. Two
 // of them at the same order do no harm: what is erased is not erased again. It is safe for concurrent use.
 type Eraser struct {
 	Files
@@ -187,7 +187,7 @@ func (e *Eraser) erase(ctx context.Context, o *order, some []domain.ErasureTarge
 	return nil
 }
 
-// closeTenant revokes the keys of a tenant that is to be erased, so that nobody writes there any more.
+// closeTenant revokes the keys of a tenant that is to be erased, so that no client writes there any more.
 func (e *Eraser) closeTenant(ctx context.Context, o *order) error {
 	if _, isTenant := domain.TenantOf(o.erasure.Of); !isTenant {
 		return nil

@@ -28,8 +28,8 @@ type sweepRow struct {
 	Report   string        `bun:"report"`
 }
 
-// Erasures tells what was erased of a caller's tenant, and whether the files still hold some of it; to whoever
-// operates the server, whether they do of any tenant.
+// Erasures tells what was erased of a caller's tenant, and whether the files still hold some of it; to the
+// operator, whether they do of any tenant.
 func (p Files) Erasures(ctx context.Context, by domain.Principal) (domain.ErasureStatus, error) {
 	whose := by.Tenant
 	if by.IsOperator() {
@@ -89,7 +89,7 @@ func (p Files) SweepFiles(ctx context.Context) (domain.Purge, error) {
 	return s, nil
 }
 
-// SweepFiles does that for whoever opened the database, such as the owner of the tables where a role serves that
+// SweepFiles does that for the role that opened the database, such as the owner of the tables where a role serves that
 // owns none.
 func SweepFiles(ctx context.Context, db *database.DB, now func() time.Time) (s domain.Purge, err error) {
 	s.BeganAt = now().UTC().Truncate(time.Microsecond)

@@ -159,7 +159,7 @@ func (s *Stage) voteChanges() (votes votesChange, reports reportsChange) {
 	return votes, reports
 }
 
-// clearVotes makes place for the votes and reports of items that are told anew.
+// clearVotes makes place for the votes and reports of items that are folded anew.
 func (s *Stage) clearVotes(script *rows.Script) {
 	var ids []string
 	for _, id := range s.order {

@@ -12,7 +12,7 @@ import (
 )
 
 // reindex tells whether the index of words must change for an item, and to what. The length of what
-// an item says is known even while no answer may contain it, however its events were batched.
+// an item has is known even while no answer may contain it, however its events were batched.
 func (s *Stage) reindex(it *item) (bool, words.ItemTerms) {
 	if it.refold {
 		return rows.IsLive(&it.was) || rows.IsLive(it.now), s.itemTermsOf(it.now)

@@ -117,7 +117,7 @@ func (all stages) isolated(ctx context.Context, do func(*Stage) error) error {
 	return nil
 }
 
-// isTransient tells whether an error says nothing about the version that was written.
+// isTransient tells whether an error has nothing to do with the version that was written.
 func isTransient(err error) bool {
 	transient := []error{database.ErrUnavailable, database.ErrFull, context.Canceled, context.DeadlineExceeded}
 	return slices.ContainsFunc(transient, func(kind error) bool { return errors.Is(err, kind) })

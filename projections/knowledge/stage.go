@@ -34,7 +34,7 @@ type Stage struct {
 	prepared map[string]prepared // commands, by item
 	redacted []string            // ids of those whose texts are destroyed, all or some
 	err      error               // of a look-up that Knowledge or Holder could not report
-	failed   error               // why this version cannot be written any more, if nobody reads it
+	failed   error               // why this version cannot be written any more, if it is not the active one
 }
 
 // item is a piece of knowledge in a stage: as it was loaded, and as it is by now.

@@ -248,7 +248,7 @@ func validities(k *domain.Knowledge) map[string]validity {
 }
 
 // Erase takes away by which words, pieces and tags the items could be found; that they were there stays. Items
-// come first, as where the past is written: nobody waits for one who waits.
+// come first, in the order in which the past is written, so that transactions do not wait for each other.
 func Erase(
 	_ context.Context, tx bun.IDB, versions []catalogue.Entry, r catalogue.Footprint, script *rows.Script,
 ) error {

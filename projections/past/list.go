@@ -114,8 +114,8 @@ func (p *Projection) reached(ctx context.Context, tenant string, position int64,
 	return p.awaitPosition(ctx, position, func() (int64, error) { return p.attempt(ctx, tenant, position, ask) }, instead)
 }
 
-// awaitPosition tries, for a while, until the projection has read a position; a try says how far it has. If the first
-// try is too early, there may be an answer instead.
+// awaitPosition tries, for a while, until the projection has read a position; a try returns how far it has. If the
+// first try is too early, there may be an answer instead.
 func (p *Projection) awaitPosition(
 	ctx context.Context, position int64, try func() (read int64, err error), instead func() (bool, error),
 ) (answered bool, err error) {
@@ -149,7 +149,7 @@ func (p *Projection) awaitPosition(
 	}
 }
 
-// attempt asks if the projection has read so far, and says how far it has.
+// attempt asks if the projection has read so far, and returns how far it has.
 func (p *Projection) attempt(
 	ctx context.Context, tenant string, position int64, ask func(ctx context.Context, tx bun.IDB) error,
 ) (read int64, err error) {

@@ -104,7 +104,7 @@ func (v *asOfQuery) itemsAt(db bun.IDB, list domain.List, limit int) *bun.Select
 	return v.past.itemsAt(db, v.tenant, v.position).Where("k.number IN (?)", numbers)
 }
 
-// onlyLive says that only items of these statuses are wanted that answers might contain: the others have no
+// onlyLive tells whether only items of these statuses are wanted that answers might contain: the others have no
 // scopes in the tables.
 func onlyLive(statuses []domain.Status) bool {
 	return !slices.ContainsFunc(statuses, func(s domain.Status) bool { return !slices.Contains(liveStatuses, s) })
@@ -113,7 +113,7 @@ func onlyLive(statuses []domain.Status) bool {
 // owned selects from the items by their owners.
 func (v *asOfQuery) owned(db bun.IDB) *bun.SelectQuery {
 	query := db.NewSelect()
-	if v.past.catalogue.DB.Engine == database.SQLite { // it takes the newest of everybody for fewer than somebody's
+	if v.past.catalogue.DB.Engine == database.SQLite { // it would read the newest items of all owners
 		return query.TableExpr("? AS k INDEXED BY ?", v.past.Tables.Items, v.past.Tables.Owners)
 	}
 	return query.TableExpr("? AS k", v.past.Tables.Items)

@@ -142,7 +142,7 @@ func (p *Projection) clear(ctx context.Context, tx bun.IDB) error {
 		}
 	}
 	for _, table := range p.Tables.All() {
-		// Not TRUNCATE: whoever reads at this moment would find nothing, and take it for the past.
+		// Not TRUNCATE: a concurrent reader would find nothing, and take it for the past.
 		if _, err := tx.ExecContext(ctx, "DELETE FROM ?", table); err != nil {
 			return err
 		}

@@ -155,7 +155,7 @@ func (v *asOfQuery) contains(column string) string {
 	return "jsonb_exists(" + column + "::jsonb, ?)"
 }
 
-// textPosition is where the text lies that a column of k says the position of: beside that event, or what is left of
+// textPosition is where the text is whose position a column of k has: beside that event, or what is left of
 // it beside the one that redacted it.
 func textPosition(column string) string {
 	return "coalesce((SELECT d.said_at FROM destroyed_texts AS d WHERE d.tenant = k.tenant AND d.position = k." + column +
@@ -166,7 +166,7 @@ func textPosition(column string) string {
 // event that gave them, where only items are looked up whose bits allow for them.
 func (v *asOfQuery) tagged(query *bun.SelectQuery, key string, values []string) *bun.SelectQuery {
 	// Some bits of a number without a sign are all of them if they are no less. Of "=" PostgreSQL would expect so few
-	// that it reads everybody rather than the newest.
+	// that it reads all items rather than the newest.
 	const has, end = "(k.tag_bits & ?) >= ?", ")"
 	beside := " AND EXISTS (SELECT 1 FROM event_texts AS x WHERE x.tenant = k.tenant AND x.position = " +
 		textPosition("tags_at") + " AND "

@@ -6,7 +6,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// textPositions are where what an item says lies: the positions of the events beside which its texts are; 0 for
+// textPositions are where the texts of an item are: the positions of the events beside which its texts are; 0 for
 // none.
 type textPositions struct {
 	task, content, abstract, overview, tags, meta, uri int64
@@ -14,7 +14,7 @@ type textPositions struct {
 	suspended                                          int64 // and why before it was confirmed until a date
 }
 
-// note takes in what a fact at a position says.
+// note takes in a fact at a position.
 func (p *textPositions) note(fact domain.Fact, position int64) {
 	at := func(said bool) int64 {
 		if said {

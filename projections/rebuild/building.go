@@ -183,7 +183,7 @@ func (p *Versions) fail(ctx context.Context, v catalogue.Version, reason error) 
 	}
 	return p.exclusively(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if p.DB.Engine == database.SQLite {
-			return nil // nobody else writes
+			return nil // it has one writer
 		}
 		// The process that works on the version must not keep appends waiting.
 		_, err := tx.NewRaw("SELECT version FROM projections WHERE name = ? AND version = ? FOR UPDATE",
@@ -240,7 +240,7 @@ func (p *Versions) drop(ctx context.Context, v catalogue.Version) error {
 	}
 	return p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if p.DB.Engine == database.Postgres {
-			// Somebody may be reading them still, for a backup: the next sweep comes soon.
+			// A backup may be reading them still: the next sweep comes soon.
 			if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '1s'"); err != nil {
 				return err
 			}

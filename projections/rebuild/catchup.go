@@ -24,7 +24,7 @@ const (
 	restEvents = 100
 )
 
-// errBehind says that too much came for appends to wait until it is taken in.
+// errBehind means that too much came for appends to wait until it is taken in.
 var errBehind = errors.New("behind")
 
 // catchUp reads what came since the load began, by the code that live appends go through, until so

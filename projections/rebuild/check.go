@@ -19,7 +19,7 @@ import (
 type Checked struct {
 	Version int   `json:"version"` // of knowledge, that readers read
 	Items   int64 `json:"items"`
-	// Wrong says where rows are not what the log gives, at most twenty times, and never what people wrote.
+	// Wrong lists rows that are not what the log gives, at most twenty times, and never what people wrote.
 	Wrong []string `json:"wrong"`
 	// Unchecked names what is answered from and was not compared.
 	Unchecked []string `json:"unchecked"`
@@ -27,7 +27,7 @@ type Checked struct {
 
 // Check compares what a database answers from with what its log gives, read and folded anew: every row of the
 // active version of knowledge, what is kept about streams of other things, and of the rows of the past how many
-// there are and the newest. It reads one moment, writes nothing, and others go on meanwhile. Progress is told, now
+// there are and the newest. It reads one moment, writes nothing, and others go on meanwhile. Progress is called, now
 // and then, how many items were compared and of how many; it may be nil. The error is about not being able to look,
 // or about an event that cannot be folded.
 func Check(ctx context.Context, p *catalogue.Catalogue, progress func(items, of int64)) (Checked, error) {

@@ -18,8 +18,8 @@ import (
 )
 
 // Rebuilder computes versions of the knowledge projection anew from the log, beside the active one,
-// while everybody keeps working. One rebuild runs at a time. It is handed no publisher: no side
-// effect can happen twice. It is safe for concurrent use; whoever made it closes it, before the log.
+// while clients go on. One rebuild runs at a time. It is handed no publisher: no side
+// effect can happen twice. It is safe for concurrent use; its owner closes it, before the log.
 type Rebuilder struct {
 	Versions *Versions
 	models   *vectors.Models
@@ -104,7 +104,7 @@ func (r *run) note(change func(*domain.RebuildProgress)) {
 	change(&r.progress)
 }
 
-// errCancelled ends a rebuild that somebody does not want any more.
+// errCancelled ends a rebuild that was cancelled.
 var errCancelled = errors.New("cancelled")
 
 // cancellation is errCancelled with who wants it.
@@ -142,7 +142,7 @@ func (r *Rebuilder) Start(ctx context.Context, order domain.RebuildOrder) (domai
 }
 
 // Resume goes on with a rebuild that was interrupted, if there is one and no other process does. A
-// what-if is not gone on with: nobody may be waiting for it any more, and it can be asked again.
+// what-if is not gone on with: its caller may be gone, and it can be asked again.
 func (r *Rebuilder) Resume(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -317,7 +317,7 @@ func (r *Rebuilder) build(ctx context.Context, now *run) error {
 		default:
 			return fmt.Errorf("version %d is %s: %w", v.Version, state, catalogue.ErrMoved)
 		}
-		// Moved on without us: by an attempt before, whose COMMIT nobody answered, or by another process.
+		// Moved on without us: by an attempt before, whose COMMIT was not answered, or by another process.
 		if err != nil && !errors.Is(err, catalogue.ErrMoved) {
 			return fmt.Errorf("%s: %w", state, err)
 		}
@@ -336,7 +336,7 @@ func (r *Rebuilder) Cancel(ctx context.Context) error {
 		now.cancel(cancellation{by, origin})
 		<-now.done
 	}
-	var e catalogue.Entry // whoever began it: what another release builds can be given up, too
+	var e catalogue.Entry // of any release
 	found, err := r.Versions.newestIn(ctx, &e, catalogue.UnfinishedStates...)
 	if err != nil {
 		return err
@@ -394,7 +394,7 @@ func (r *Rebuilder) Wait(ctx context.Context) error {
 }
 
 // repairStates computes again what is kept about streams of other things than knowledge (keys, sessions, rules for
-// scrubbing) where it is not what the log says, if the rebuild is to repair. There is one version of that, so
+// scrubbing) where it differs from the log, if the rebuild is to repair. There is one version of that, so
 // it is written where it is read.
 func repairStates(ctx context.Context, p *Versions, log *events.Log, v catalogue.Version) error {
 	if v.Settings[catalogue.SettingRepair] == "" {

@@ -10,7 +10,7 @@ import (
 )
 
 // Rebuilds are the rebuilds of a database's projections by the projections' names, as an API wants them. They
-// are about every tenant, whoever asks for them.
+// are about every tenant.
 type Rebuilds struct {
 	*Rebuilder
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // What happens to a projection is an event of the stream projection:NAME, in the log of the server's own
-// tenant: written in the transaction in which it happens, by whoever asked for it or else the server itself.
+// tenant: written in the transaction in which it happens, by its caller or else the server itself.
 
 // record records facts. What is recorded already is left out.
 func (p *Versions) record(ctx context.Context, tx bun.IDB, facts ...domain.Fact) error {
@@ -28,7 +28,7 @@ func (p *Versions) record(ctx context.Context, tx bun.IDB, facts ...domain.Fact)
 	return err
 }
 
-// version is what the catalogue says about a version.
+// version is the catalogue's entry of a version.
 func (p *Versions) version(ctx context.Context, tx bun.IDB, number int) (v catalogue.Listed, err error) {
 	err = tx.NewSelect().Model(&v).Where("name = ?", catalogue.KnowledgeName).Where("version = ?", number).Scan(ctx)
 	return v, err

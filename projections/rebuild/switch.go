@@ -41,7 +41,7 @@ func (p *Versions) Rollback(ctx context.Context) (version int, err error) {
 
 func (p *Versions) swap(ctx context.Context, to int, from string) error {
 	err := p.exclusively(ctx, func(ctx context.Context, tx bun.Tx) error {
-		// Somebody's long query over the view must not keep appends waiting: its lock comes first.
+		// A long query over the view must not keep appends waiting: its lock comes first.
 		_, err := tx.ExecContext(ctx, fmt.Sprintf("DROP VIEW IF EXISTS %s; %s", catalogue.KnowledgeName,
 			catalogue.ViewDefinition(to)))
 		return err
@@ -62,7 +62,7 @@ func (p *Versions) swap(ctx context.Context, to int, from string) error {
 	return p.Reload(ctx, p.DB)
 }
 
-// unlessMoved says to callers what it means for them that somebody else was faster.
+// unlessMoved turns the error of a concurrent change into a conflict.
 func unlessMoved(err error) error {
 	if errors.Is(err, catalogue.ErrMoved) {
 		return domain.Refuse(domain.ErrConflict, "somebody else changed the versions of knowledge just now").
@@ -195,7 +195,7 @@ const (
 // [catalogue.HoldVersions]. before runs first, in the same transaction, while appends still come; it may be nil.
 //
 // Appends that come wait until the transaction has ended, so on PostgreSQL nothing in it waits for
-// locks of others for long: it gives up, lets everybody pass, and tries again. On SQLite the one writer
+// locks of others for long: it gives up, lets them pass, and tries again. On SQLite the one writer
 // is the lock.
 func (p *Versions) exclusively(ctx context.Context, before, fn func(ctx context.Context, tx bun.Tx) error) error {
 	for patience := patienceFirst; ; patience = min(2*patience, patienceMost) {

@@ -34,7 +34,7 @@ type verification struct {
 // maxWrong is how many wrong rows a report shows.
 const maxWrong = 20
 
-// addWrong notes what is not what the log says: which row, and never what people wrote.
+// addWrong notes a difference from the log: which row, and never what people wrote.
 func (e *verification) addWrong(format string, values ...any) {
 	if len(e.report.Wrong) < maxWrong {
 		e.report.Wrong = append(e.report.Wrong, fmt.Sprintf(format, values...))

@@ -95,7 +95,7 @@ func newWordSums(head int64) *wordSums {
 	return w
 }
 
-// addAll adds what somebody else has added up of the same log.
+// addAll adds what another worker has added up of the same log.
 func (w *wordSums) addAll(other *wordSums) {
 	w.want.addAll(other.want)
 	w.have.addAll(other.have)

@@ -42,7 +42,7 @@ func (e *verification) sessions(ctx context.Context, h head, erased erasures) er
 	return nil
 }
 
-// texts checks both ways that a text is missing if, and only if, an event says that it was erased.
+// texts checks both ways that a text is missing if, and only if, an event records that it was erased.
 func (e *verification) texts(ctx context.Context, h head, erased erasures) error {
 	missing, err := e.missingTexts(ctx, h, erased)
 	if err != nil {
@@ -50,7 +50,7 @@ func (e *verification) texts(ctx context.Context, h head, erased erasures) error
 	}
 	for _, id := range sortedKeys(erased) {
 		if !missing[id] {
-			e.addWrong("tenant %s: the text of event %s is still there or never was, and an event says that it was erased",
+			e.addWrong("tenant %s: the text of event %s is still there or never was, and an event records that it was erased",
 				h.Tenant, id)
 		}
 	}

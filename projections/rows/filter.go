@@ -207,7 +207,7 @@ func (p Reader) Visible(query *bun.SelectQuery, by domain.Principal) *bun.Select
 	})
 }
 
-// ScopesOf are those whose items a principal may see, whoever owns them.
+// ScopesOf are those whose items a principal may see, whatever their owner.
 func ScopesOf(by domain.Principal) []domain.Scope {
 	scopes := []domain.Scope{domain.Public}
 	for _, entity := range by.Entities() {
@@ -247,7 +247,7 @@ func ScopesToSearch(audience domain.Audience) []domain.Scope {
 	return audience.Scopes
 }
 
-// IndexHint is the knowledge table as k, read by one of its indexes of some items. SQLite is told: of indexes that
+// IndexHint is the knowledge table as k, read by one of its indexes of some items. SQLite gets a hint: of indexes that
 // begin with the tenant, it may rather take one of all items. PostgreSQL knows how many each has.
 func (p Reader) IndexHint(index string) bun.Safe {
 	table := p.Tables.Knowledge
@@ -263,8 +263,8 @@ const ConfidenceAt = "CASE WHEN k.confirm_until <= ?0 THEN k.expired_confidence 
 // MayBeStale holds for items that were reported stale, or were confirmed until a date.
 const MayBeStale = "(k.stale_reporters > 0 OR k.confirm_until IS NOT NULL)"
 
-// SelectiveIndex names the index that has what a filter asks for and little else, and says how that index says it
-// of k; nothing if there is none.
+// SelectiveIndex names the index that has what a filter asks for and little else, and gives its condition
+// on k; nothing if there is none.
 func SelectiveIndex(f domain.Filter) (index, condition string) {
 	only := func(statuses ...domain.Status) bool {
 		return len(f.Statuses) > 0 && !slices.ContainsFunc(f.Statuses,

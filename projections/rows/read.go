@@ -42,7 +42,7 @@ func ReadNothing(query fmt.Stringer) Read {
 	}}
 }
 
-// ReadFor does somebody else's reading.
+// ReadFor is a query of another package.
 func ReadFor(r database.Query) Read {
 	return Read{Query: statement(r.SQL), values: r.Values, Scan: func(_ context.Context, _ *bun.DB, rows *sql.Rows) error {
 		for rows.Next() {

@@ -88,7 +88,7 @@ func (p Reader) Read(ctx context.Context, query *bun.SelectQuery) (rows []Row, e
 	return rows, err
 }
 
-// LogUnreadable names items, and never says why: the error may quote what people wrote.
+// LogUnreadable names items without the reason: the error may quote what people wrote.
 func (p Reader) LogUnreadable(ctx context.Context, ids []string) {
 	if len(ids) > 0 {
 		p.Unreadable.Store(int64(p.Tables.Version))

@@ -44,7 +44,7 @@ func (r *Searcher) request(ctx context.Context) (Request, error) {
 // Search finds what is known about something. It reads candidates by words and candidates by
 // meaning, each from the scopes that the audience may see and with the filter inside, joins their
 // scores, and lets [domain.Rank] decide. The search must have been completed by
-// [domain.Search.Complete]. While the model is down, words answer alone and the answer says so.
+// [domain.Search.Complete]. While the model is down, words answer alone, and the answer is marked as degraded.
 func (r *Searcher) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
 	started := time.Now()
 	p, err := r.request(ctx)
@@ -61,7 +61,7 @@ func (r *Searcher) Search(ctx context.Context, s domain.Search) (domain.Answer, 
 
 // SearchAll answers several questions at once, in order, each as [Searcher.Search] would. However many have
 // the same words, these are embedded once, and all in one request to the
-// model. An answer without hits says why only if it was asked to explain itself.
+// model. An answer without hits is explained only if that was asked for.
 func (r *Searcher) SearchAll(ctx context.Context, all []domain.Search) ([]domain.Answer, error) {
 	started := time.Now()
 	p, err := r.request(ctx)

@@ -185,7 +185,7 @@ func (k *Keys) tenant(ctx context.Context, name string) (domain.Stream, error) {
 const unseen = 100 * time.Millisecond
 
 // anyKey is whether anybody was ever given a key, as it was seen last. It is asked with every request of
-// a server that asks nobody for a key.
+// a server in no-auth mode.
 type anyKey struct {
 	given   bool // and then for ever
 	seen    bool // that none was

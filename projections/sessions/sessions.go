@@ -12,7 +12,7 @@ import (
 // come to from its stream's state: there are no tables of its own.
 type Sessions struct{ Log *follow.Log }
 
-// Find is somebody's session. The error matches [domain.ErrNotFound] if it does not exist, or was deleted,
+// Find is a session of an owner. The error matches [domain.ErrNotFound] if it does not exist, or was deleted,
 // or if by may not see it.
 func (s Sessions) Find(
 	ctx context.Context, by domain.Principal, owner domain.Entity, id string,
@@ -32,7 +32,7 @@ func (s Sessions) Find(
 	return stream, session, nil
 }
 
-// List is up to limit of somebody's sessions, in the order of their ids, after one; those that were deleted, and
+// List is up to limit of an owner's sessions, in the order of their ids, after one; those that were deleted, and
 // not erased, only if asked for. more tells whether there may be others.
 func (s Sessions) List(
 	ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool,

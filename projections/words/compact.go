@@ -23,7 +23,7 @@ const (
 	// defaultCompactItems is how many bags are moved in one transaction, during which appends wait. Most
 	// of its time goes to pages of the index that a third of them would change as well.
 	defaultCompactItems = 300
-	// defaultCompactIdle is how long nobody must have appended anything before more are moved together.
+	// defaultCompactIdle is how long the log must have been idle before more are moved together.
 	defaultCompactIdle = 2 * time.Second
 )
 
@@ -41,7 +41,7 @@ type backlogKey struct {
 
 type backlogEntry struct {
 	surplus int   // of bags
-	items   int   // that are moved together, while they are crowded and nobody appends
+	items   int   // that are moved together, while they are crowded and the log is idle
 	after   int64 // the number that was moved last; what was revised since lies before it, and waits for the next round
 }
 
@@ -60,7 +60,7 @@ func NewCompactor(c *catalogue.Catalogue) *Compactor {
 	}
 }
 
-// Compact moves the words of each tenant's older items from bags into the index of terms, and says
+// Compact moves the words of each tenant's older items from bags into the index of terms, and returns
 // whether there is more to move. A write thus costs a row per scope, and the many rows of an index come
 // later, in order, and only for tenants that have much.
 func (p *Compactor) Compact(ctx context.Context, log *events.Log) (more bool, err error) {
@@ -124,7 +124,7 @@ func (p *Compactor) countPacked(ctx context.Context) error {
 	return nil
 }
 
-// mostUnindexed is how far bags are counted for whoever asks how many there are: so many are slow anyway.
+// mostUnindexed is how far bags are counted for the status: so many are slow anyway.
 const mostUnindexed = 100_000
 
 // Unindexed is how many bags of a tenant wait to be moved.
@@ -204,7 +204,7 @@ const overfull = 10
 func (p *Compactor) isOverfull(left *backlogEntry) bool { return left.surplus > overfull*p.PackedRows }
 
 // batchOf is how many items are moved in one transaction. A page of the index is changed once for however many, so that
-// ten times as many cost three times as much; but whoever appends waits for all of them.
+// ten times as many cost three times as much; but an append waits for all of them.
 func (p *Compactor) batchOf(left *backlogEntry, idle time.Duration) int {
 	if idle < p.Idle || !p.isOverfull(left) {
 		left.items = 0
@@ -215,7 +215,7 @@ func (p *Compactor) batchOf(left *backlogEntry, idle time.Duration) int {
 // pace lets more items be moved together next time, or fewer, by how long so many took.
 func (left *backlogEntry) pace(items int, took time.Duration) {
 	const (
-		longest = 2 * time.Second // that somebody who begins to append just then waits
+		longest = 2 * time.Second // that an append may wait
 		most    = 5_000           // items, whose texts are in memory meanwhile
 	)
 	switch {
@@ -227,7 +227,7 @@ func (left *backlogEntry) pace(items int, took time.Duration) {
 }
 
 // CompactPause is how long appends find the lock free after some bags were moved: twice as long as that took, and a
-// quarter where they are crowded and nobody has appended anything for a while.
+// quarter where they are crowded and the log has been idle.
 func (p *Compactor) CompactPause(took, idle time.Duration) time.Duration {
 	p.backlog.mu.Lock()
 	defer p.backlog.mu.Unlock()
@@ -240,7 +240,7 @@ func (p *Compactor) CompactPause(took, idle time.Duration) time.Duration {
 }
 
 // CompactAll compacts whenever there is something to compact, until ctx ends. It takes a third of the
-// time at most, unless bags are crowded and nobody appends, and less while there are many appends.
+// time at most, unless bags are crowded and the log is idle, and less while there are many appends.
 func (p *Compactor) CompactAll(ctx context.Context, log *events.Log) {
 	const idle = 2 * time.Second
 	for pause := idle; ; {

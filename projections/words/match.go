@@ -44,7 +44,7 @@ type scoredItem struct {
 	score  float64
 }
 
-// occurrence says how often an item contains a term.
+// occurrence is how often an item contains a term.
 type occurrence struct {
 	item  int32
 	count int

@@ -14,7 +14,7 @@ import (
 )
 
 // MaxPostings is how many items of a scope are read per term, the newest first. A term that more
-// contain says little, so that beyond this it scores what other terms found.
+// contain means little, so that beyond this it scores what other terms found.
 const MaxPostings = 5000
 
 // readWords reads the postings of a question's terms from wherever they lie, in one statement and so
