@@ -83,7 +83,7 @@ func (p *Versions) begin(ctx context.Context, log *follow.Log, order domain.Rebu
 		if err := p.prepare(ctx, tx, log, v); err != nil {
 			return err
 		}
-		return p.record(ctx, tx, domain.ProjectionStarted{Version: v.Entry.Version, Settings: settings, Items: items})
+		return p.record(ctx, tx, domain.ProjectionStarted{Version: v.Version, Settings: settings, Items: items})
 	})
 	return v, rows.WithRemedy(err)
 }

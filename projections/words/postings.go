@@ -123,11 +123,11 @@ var tierPrefixes = [...]string{"user:", "project:", "agent:", "team:", "org:", s
 
 // tierOfScope computes the tier of the column scope of b: two letters tell the tiers apart.
 var tierOfScope = func() string {
-	query := "CASE substr(b.scope, 1, 2)"
+	query := []byte("CASE substr(b.scope, 1, 2)")
 	for _, prefix := range tierPrefixes {
-		query += fmt.Sprintf(" WHEN '%s' THEN %d", prefix[:2], domain.Scope(prefix).Tier())
+		query = fmt.Appendf(query, " WHEN '%s' THEN %d", prefix[:2], domain.Scope(prefix).Tier())
 	}
-	return query + " END"
+	return string(query) + " END"
 }()
 
 // passing narrows a query over rows of items, under an alias, to those that pass the search's filter.
