@@ -50,8 +50,17 @@ func TestAnErasureThatWasInterruptedGoesOn(t *testing.T) {
 		w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: "forgotten"}})
 		w.owned("other", "team:pay", "user:123", "public")
 		session := domain.SessionTarget{By: w.by, Owner: "user:123", ID: "s"}
-		w.submit(domain.AddMessages{SessionTarget: session, Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: canary}}}}}})
-		w.submit(domain.CreateKey{By: w.by, Prefix: "abc", Key: domain.KeyCreated{Hash: "5e", Subject: "user:123", Role: domain.Member, Note: canary}})
+		w.submit(domain.AddMessages{
+			SessionTarget: session,
+			Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{
+				Type: domain.PartText,
+				Text: canary,
+			}}}}},
+		})
+		w.submit(domain.CreateKey{
+			By: w.by, Prefix: "abc",
+			Key: domain.KeyCreated{Hash: "5e", Subject: "user:123", Role: domain.Member, Note: canary},
+		})
 		w.order("one", "user:123")
 
 		ctx, stop := context.WithCancel(t.Context())
@@ -72,7 +81,8 @@ func TestAnErasureThatWasInterruptedGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		state, err := w.eraser().Erasure(t.Context(), w.by.Tenant, "one")
-		if err != nil || state.UnderWay() || state.Erased != many+4 || state.NotErased != 1 || state.Refused[0].Stream != "knowledge:held" {
+		if err != nil || state.UnderWay() || state.Erased != many+4 || state.NotErased != 1 ||
+			state.Refused[0].Stream != "knowledge:held" {
 			t.Errorf("%+v, %v", state, err)
 		}
 		for id, k := range w.items() {
@@ -102,8 +112,17 @@ func TestTwoServersAtOneOrderEraseEverythingOnce(t *testing.T) {
 			one.owned(fmt.Sprint("his-", i), "user:123", "public")
 		}
 		session := domain.SessionTarget{By: one.by, Owner: "user:123", ID: "s"}
-		one.submit(domain.AddMessages{SessionTarget: session, Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: canary}}}}}})
-		one.submit(domain.CreateKey{By: one.by, Prefix: "abc", Key: domain.KeyCreated{Hash: "5e", Subject: "user:123", Role: domain.Member, Note: canary}})
+		one.submit(domain.AddMessages{
+			SessionTarget: session,
+			Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{
+				Type: domain.PartText,
+				Text: canary,
+			}}}}},
+		})
+		one.submit(domain.CreateKey{
+			By: one.by, Prefix: "abc",
+			Key: domain.KeyCreated{Hash: "5e", Subject: "user:123", Role: domain.Member, Note: canary},
+		})
 		one.order("all", "user:123")
 		failed := make(chan error, 2)
 		for _, w := range []*world{one, other} {
@@ -114,9 +133,10 @@ func TestTwoServersAtOneOrderEraseEverythingOnce(t *testing.T) {
 		}
 		var twice, erased, completed int
 		for query, n := range map[string]*int{
-			"SELECT count(*) FROM (SELECT stream FROM events WHERE name LIKE '%.erased' GROUP BY stream HAVING count(*) > 1) AS t": &twice,
-			"SELECT count(*) FROM events WHERE name LIKE '%.erased'":                                                               &erased,
-			"SELECT count(*) FROM events WHERE name = 'erasure.completed'":                                                         &completed,
+			"SELECT count(*) FROM (SELECT stream FROM events WHERE name LIKE '%.erased' GROUP BY stream HAVING count(*) > 1) " +
+				"AS t": &twice,
+			"SELECT count(*) FROM events WHERE name LIKE '%.erased'":       &erased,
+			"SELECT count(*) FROM events WHERE name = 'erasure.completed'": &completed,
 		} {
 			if err := db.NewRaw(query).Scan(t.Context(), n); err != nil {
 				t.Fatal(err)
@@ -125,7 +145,8 @@ func TestTwoServersAtOneOrderEraseEverythingOnce(t *testing.T) {
 		if twice != 0 || erased != many+2 || completed != 1 {
 			t.Errorf("%d things were erased twice, %d in all, and the order was completed %d times", twice, erased, completed)
 		}
-		if state, err := one.eraser().Erasure(t.Context(), one.by.Tenant, "all"); err != nil || state.Erased != many+2 || state.NotErased != 0 {
+		if state, err := one.eraser().Erasure(t.Context(), one.by.Tenant, "all"); err != nil || state.Erased != many+2 ||
+			state.NotErased != 0 {
 			t.Errorf("%+v, %v", state, err)
 		}
 	})
@@ -144,7 +165,10 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 		for _, in := range []*world{acme, other} {
 			in.owned("one", "user:123", "public")
 			in.owned("two", "org:acme", "org:acme")
-			in.submit(domain.CreateKey{By: in.by, Prefix: "abc" + in.by.Tenant, Key: domain.KeyCreated{Hash: "5e", Subject: "user:7", Role: domain.Admin, Note: canary}})
+			in.submit(domain.CreateKey{
+				By: in.by, Prefix: "abc" + in.by.Tenant,
+				Key: domain.KeyCreated{Hash: "5e", Subject: "user:7", Role: domain.Admin, Note: canary},
+			})
 		}
 		if keys, err := w.eraser().Closing(t.Context(), "acme", "tenant:acme"); err != nil || keys != 1 {
 			t.Errorf("%d keys are to be revoked, %v", keys, err)
@@ -153,21 +177,27 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 		if err := w.eraser().CarryOut(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if state, err := w.eraser().Erasure(t.Context(), "acme", "all"); err != nil || state.Revoked != 1 || state.Erased != 3 {
+		if state, err := w.eraser().Erasure(t.Context(), "acme", "all"); err != nil || state.Revoked != 1 ||
+			state.Erased != 3 {
 			t.Errorf("%+v, %v", state, err)
 		}
 		writer := events.NewScrubbingWriter(w.log.Log, true)
-		_, err := writer.Submit(t.Context(), domain.Submission{By: acme.by, Command: acme.complete(domain.Remember{By: acme.by, ID: "late", Knowledge: domain.Remembered{
-			Type: domain.Strategy, Owner: "user:7", Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: "more"},
-		}})})
+		_, err := writer.Submit(t.Context(), domain.Submission{
+			By: acme.by,
+			Command: acme.complete(domain.Remember{By: acme.by, ID: "late", Knowledge: domain.Remembered{
+				Type: domain.Strategy, Owner: "user:7", Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: "more"},
+			}}),
+		})
 		if !errors.Is(err, domain.ErrErased) {
 			t.Errorf("writing there is answered with %v", err)
 		}
 		var texts int
-		if err := db.NewRaw("SELECT count(*) FROM event_texts WHERE tenant = 'acme'").Scan(t.Context(), &texts); err != nil || texts != 0 {
+		if err := db.NewRaw("SELECT count(*) FROM event_texts WHERE tenant = 'acme'").
+			Scan(t.Context(), &texts); err != nil || texts != 0 {
 			t.Errorf("%d texts are left: %v", texts, err)
 		}
-		if err := db.NewRaw("SELECT count(*) FROM event_texts WHERE tenant = 'other'").Scan(t.Context(), &texts); err != nil || texts != 3 {
+		if err := db.NewRaw("SELECT count(*) FROM event_texts WHERE tenant = 'other'").
+			Scan(t.Context(), &texts); err != nil || texts != 3 {
 			t.Errorf("%d texts are left of another tenant: %v", texts, err)
 		}
 		key, err := w.log.State(t.Context(), "acme", domain.KeyStream("abcacme"))
@@ -186,7 +216,13 @@ func TestThePlanForASessionListsWhatWasLearnedFromIt(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, projections.Settings{})
 		session := domain.SessionTarget{By: w.by, Owner: "user:123", ID: "s"}
-		said := w.submit(domain.AddMessages{SessionTarget: session, Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: canary}}}}}})
+		said := w.submit(domain.AddMessages{
+			SessionTarget: session,
+			Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{
+				Type: domain.PartText,
+				Text: canary,
+			}}}}},
+		})
 		w.submit(w.complete(domain.Remember{By: w.by, ID: "learned", Knowledge: domain.Remembered{
 			Type: domain.Strategy, Owner: "team:pay", Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: "x"},
 			DerivedFrom: []string{said.Events[len(said.Events)-1].EventID},
@@ -194,11 +230,13 @@ func TestThePlanForASessionListsWhatWasLearnedFromIt(t *testing.T) {
 		w.owned("other", "team:pay", "public")
 		for lineage, goes := range map[domain.LineageMode]bool{domain.LineageListed: false, domain.LineageErased: true} {
 			doomed, err := w.eraser().Doomed(t.Context(), w.by.Tenant, "session:123/s", lineage)
-			if err != nil || len(doomed) != 2 || doomed[1].ID != "learned" || doomed[1].WillErase != goes || doomed[1].RelatedTo != "session:123/s" || doomed[1].Relation != domain.DerivedFrom {
+			if err != nil || len(doomed) != 2 || doomed[1].ID != "learned" || doomed[1].WillErase != goes ||
+				doomed[1].RelatedTo != "session:123/s" || doomed[1].Relation != domain.DerivedFrom {
 				t.Errorf("%+v, %v", doomed, err)
 			}
 		}
-		if doomed, err := w.eraser().Doomed(t.Context(), w.by.Tenant, "session:123/s", domain.LineageIgnored); err != nil || len(doomed) != 1 {
+		if doomed, err := w.eraser().Doomed(t.Context(), w.by.Tenant, "session:123/s", domain.LineageIgnored); err != nil ||
+			len(doomed) != 1 {
 			t.Errorf("%+v, %v", doomed, err)
 		}
 	})
@@ -214,7 +252,10 @@ func TestAHoldKeepsWhatIsErasedTogether(t *testing.T) {
 			w.owned(id, "user:123", "public")
 		}
 		erase := func(id string) error {
-			_, err := w.log.Submit(t.Context(), domain.Submission{By: w.by, Command: domain.Erase{Target: domain.Target{By: w.by, ID: id}, Together: all}})
+			_, err := w.log.Submit(t.Context(), domain.Submission{
+				By:      w.by,
+				Command: domain.Erase{Target: domain.Target{By: w.by, ID: id}, Together: all},
+			})
 			return err
 		}
 		if err := erase("first"); err != nil {

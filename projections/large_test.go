@@ -74,10 +74,14 @@ var acme = domain.Context{Given: true, Entities: []domain.Entity{"org:acme"}}
 func (w *world) recall(context domain.Context) float64 {
 	w.t.Helper()
 	vectors := loadedVectors()
-	questions, _ := tiny{}.Embed(w.t.Context(), []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}, embedding.Query)
+	questions, _ := tiny{}.Embed(w.t.Context(), []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"},
+		embedding.Query)
 	found := 0
 	for _, question := range questions {
-		s, err := domain.Search{By: w.by, Vector: question, Context: context, MinScore: new(float64), Order: domain.ByScore}.Complete()
+		s, err := domain.Search{
+			By: w.by, Vector: question, Context: context, MinScore: new(float64),
+			Order: domain.ByScore,
+		}.Complete()
 		if err != nil {
 			w.t.Fatal(err)
 		}

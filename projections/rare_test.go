@@ -23,9 +23,12 @@ func rareReads() []work {
 			nothing(w.t)(nil, err)
 		}
 	}
-	reporting := func(report func(browse.Reports, context.Context, domain.ReportQuery) ([]domain.ReportItem, error)) func(*world) {
+	reporting := func(report func(browse.Reports, context.Context, domain.ReportQuery) ([]domain.ReportItem,
+		error),
+	) func(*world) {
 		return func(w *world) {
-			nothing(w.t)(report(browse.Reports{Browser: w.base.Browser, Log: w.log.Log}, w.t.Context(), domain.ReportQuery{Tenant: by.Tenant, Limit: 10}))
+			nothing(w.t)(report(browse.Reports{Browser: w.base.Browser, Log: w.log.Log}, w.t.Context(),
+				domain.ReportQuery{Tenant: by.Tenant, Limit: 10}))
 		}
 	}
 	return []work{

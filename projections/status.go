@@ -68,7 +68,9 @@ func (r Reader) AsOf(ctx context.Context, tenant, id string, position int64) (*d
 }
 
 // statuses are how the versions do whose tables are there, as one tenant sees them.
-func (p *Knowledge) statuses(ctx context.Context, log *follow.Log, tenant string, head int64) ([]domain.ProjectionStatus, error) {
+func (p *Knowledge) statuses(
+	ctx context.Context, log *follow.Log, tenant string, head int64,
+) ([]domain.ProjectionStatus, error) {
 	all, err := p.catalogue.Versions(ctx)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 )
 
 // Prepare implements [follow.Preparer]: it folds a page of events into the rows that begin and end with
-// it. Nobody else writes these, so that what it reads is what there will be when they are written.
+// it. Nothing else writes these, so that what it reads is what there will be when they are written.
 func (p *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
 	way := &pageChange{past: p, tenant: page.Tenant, policy: p.catalogue.Policy(), tokenizer: p.catalogue.Tokenizers[0]}
 	retold, err := p.refold(ctx, page, way)
@@ -213,7 +213,7 @@ func (p *Projection) votes(ctx context.Context, page follow.Page, formers map[st
 	return nil
 }
 
-// refold folds items anew, from their beginning to the end of a page, of which the page says that texts of
+// refold folds items anew, from their beginning to the end of a page, whose page has a redaction of texts of
 // their past were redacted: by other words they could have been found then.
 func (p *Projection) refold(ctx context.Context, page follow.Page, way *pageChange) (retold rows.Set, err error) {
 	retold = rows.Set{}
@@ -248,7 +248,7 @@ func (p *Projection) refold(ctx context.Context, page follow.Page, way *pageChan
 	return retold, nil
 }
 
-// clear takes away what the tables say of the items that are told anew.
+// clear takes away the rows of the items that are folded anew.
 func (p *pageChange) clear(s *rows.Script, tx bun.IDB, t rows.PastTables) {
 	if len(p.refolded) == 0 {
 		return

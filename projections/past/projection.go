@@ -50,9 +50,13 @@ const maxWait = 2 * time.Second
 // Open finds the projection in a migrated database, or creates it. Where another release has written
 // it with another fold or tokeniser, or where tables lack a column, it begins anew.
 func Open(
-	ctx context.Context, p *catalogue.Catalogue, models *vectors.Models, browser *browse.Browser, searcher *search.Searcher, log *follow.Log,
+	ctx context.Context, p *catalogue.Catalogue, models *vectors.Models, browser *browse.Browser,
+	searcher *search.Searcher, log *follow.Log,
 ) (*Projection, error) {
-	past := &Projection{catalogue: p, models: models, browser: browser, searcher: searcher, log: log, Tables: rows.PastTablesOf(Version), patience: maxWait}
+	past := &Projection{
+		catalogue: p, models: models, browser: browser, searcher: searcher, log: log,
+		Tables: rows.PastTablesOf(Version), patience: maxWait,
+	}
 	settings := map[string]string{"fold": foldName, "tokenizer": p.Tokenizers[0].Version}
 	now := database.At(p.Now())
 	made, err := rows.Definition(p.DB.Engine, catalogue.PastName, Version)
@@ -74,7 +78,8 @@ func Open(
 			return err
 		case len(known) == 0:
 			return past.create(ctx, tx, made, catalogue.Entry{
-				Name: catalogue.PastName, Version: Version, State: catalogue.StateActive, Settings: settings, CreatedAt: now, UpdatedAt: now,
+				Name: catalogue.PastName, Version: Version, State: catalogue.StateActive, Settings: settings, CreatedAt: now,
+				UpdatedAt: now,
 			})
 		case len(lacking) > 0:
 			return past.makeAgain(ctx, tx, made)
@@ -151,10 +156,13 @@ func (p *Projection) clear(ctx context.Context, tx bun.IDB) error {
 }
 
 // Status is how far the projection has read.
-func (p *Projection) Status(ctx context.Context, log *follow.Log, tenant string, head int64) (domain.ProjectionStatus, error) {
+func (p *Projection) Status(
+	ctx context.Context, log *follow.Log, tenant string, head int64,
+) (domain.ProjectionStatus, error) {
 	s := domain.ProjectionStatus{Name: catalogue.PastName, Version: Version, State: catalogue.StateActive, Head: head}
 	var e catalogue.Entry
-	err := p.catalogue.DB.NewSelect().Model(&e).Where("name = ?", catalogue.PastName).Where("version = ?", Version).Scan(ctx)
+	err := p.catalogue.DB.NewSelect().Model(&e).Where("name = ?", catalogue.PastName).
+		Where("version = ?", Version).Scan(ctx)
 	if err != nil {
 		return s, rows.Failed(ctx, "read the catalogue", err)
 	}

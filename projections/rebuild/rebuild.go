@@ -396,7 +396,7 @@ func (r *Rebuilder) Wait(ctx context.Context) error {
 // repairStates computes again what is kept about streams of other things than knowledge (keys, sessions, rules for
 // scrubbing) where it differs from the log, if the rebuild is to repair. There is one version of that, so
 // it is written where it is read.
-func repairStates(ctx context.Context, p *Versions, log *events.Log, v catalogue.Version) error {
+func repairStates(ctx context.Context, p *Versions, log *follow.Log, v catalogue.Version) error {
 	if v.Settings[catalogue.SettingRepair] == "" {
 		return nil
 	}
