@@ -283,7 +283,7 @@ func TestErasingWhileSQLiteIndexesWordsBringsNothingBack(t *testing.T) {
 	r := lived(t, db, projections.Settings{})
 	r.secret("secret")
 	erased := false
-	db.AddQueryHook(&afterQuery{text: `"number", "content", "task", "tags", "scopes" FROM "knowledge_2"`, do: func() {
+	db.AddQueryHook(&afterQuery{text: `"k"."tags", "k"."scopes" FROM "knowledge_2"`, do: func() {
 		r.erase("secret")
 		erased = true
 	}})
