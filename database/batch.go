@@ -22,7 +22,7 @@ func (q Query) Rows(ctx context.Context, tx bun.IDB) (*sql.Rows, error) {
 	if len(q.Values) == 0 {
 		return tx.QueryContext(ctx, q.SQL)
 	}
-	s, err := prepared(ctx, tx, statement{text: q.SQL})
+	s, err := prepared(ctx, tx, statement{text: q.SQL}) //nolint:sqlclosecheck // it ends with the transaction
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func prepared(ctx context.Context, tx bun.IDB, s statement) (*sql.Stmt, error) {
 		found = own.StmtContext(ctx, kept)
 	} else {
 		var err error
-		if found, err = own.Tx.PrepareContext(ctx, s.sql()); err != nil {
+		if found, err = own.PrepareContext(ctx, s.sql()); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +75,7 @@ func (db *DB) keepPrepared(ctx context.Context, t *transaction) {
 		if db.prepared == nil {
 			db.prepared = map[statement]*sql.Stmt{}
 		}
-		if kept, err := db.writers.DB.PrepareContext(ctx, s.sql()); err == nil {
+		if kept, err := db.writers.DB.PrepareContext(ctx, s.sql()); err == nil { //nolint:sqlclosecheck // it is kept
 			db.prepared[s] = kept
 		}
 	}

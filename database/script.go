@@ -90,7 +90,7 @@ func (s *Script) Run(ctx context.Context, tx bun.IDB) error {
 					}
 					values = append(values, value)
 				}
-				insert, err := prepared(ctx, tx, statement{step.into, step.then, size})
+				insert, err := prepared(ctx, tx, statement{step.into, step.then, size}) //nolint:sqlclosecheck // as in batch.go
 				if err != nil {
 					return err
 				}

@@ -82,7 +82,8 @@ func (r Record) Canonical() []byte {
 		present(r.Name), number(int64(r.SchemaVersion)), moment(r.RecordedAt), moment(r.OccurredAt),
 		present(r.Actor), r.OnBehalfOf, present(r.Authentication),
 		r.RequestID, r.CorrelationID, r.CausationID, r.Traceparent, r.ReasonCode,
-		present(string(r.Data)), {String: string(r.TextCommitment), Valid: r.TextCommitment != nil},
+		present(string(r.Data)),
+		{String: string(r.TextCommitment), Valid: r.TextCommitment != nil},
 	} {
 		if !field.Valid {
 			encoding = append(encoding, 0)
