@@ -9,11 +9,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -74,14 +76,12 @@ func (s *settings) run(ctx context.Context, name string, measure func(context.Co
 		if err := os.MkdirAll(one.dir, 0o700); err != nil {
 			return err
 		}
-		if err := measure(ctx, one); err != nil {
-			return fmt.Errorf("%s: %s: %w", name, engine, err)
+		if err = measure(ctx, one); err != nil {
+			err = fmt.Errorf("%s: %s: %w", name, engine, err)
+			break
 		}
 	}
-	if err := r.print(os.Stdout); err != nil {
-		return err
-	}
-	return r.write(s.JSON)
+	return errors.Join(err, r.print(os.Stdout), r.write(s.JSON)) // what was measured until then, too
 }
 
 // session is one benchmark on one engine.
@@ -95,6 +95,7 @@ type session struct {
 
 // add notes what a program came to in one round.
 func (s *session) add(program, name, unit string, better direction, value float64) {
+	fmt.Fprintf(os.Stderr, "%s  %s  %s  %s: %.4g %s\n", time.Now().Format(time.TimeOnly), s.engine, program, name, value, unit)
 	s.report.add(key{s.benchmark, s.engine, name, unit, better}, program, value)
 }
 
