@@ -2,7 +2,7 @@ package api
 
 // ContextRequest is what an agent asks for.
 type ContextRequest struct {
-	Moment     string    `json:"moment" enum:"start,focus,query,analysis" doc:"When in its work."`
+	Stage      string    `json:"stage" enum:"start,focus,query,analysis" doc:"When in its work."`
 	Task       string    `json:"task,omitempty" maxLength:"8000" doc:"At start, where it may be left out, and at analysis: what is to be done, or failed."`
 	Goal       string    `json:"goal,omitempty" maxLength:"8000" doc:"At focus."`
 	Query      string    `json:"query,omitempty" maxLength:"8000" doc:"For a query: the task, and what the user said last." example:"make the weekly sales dashboard"`
@@ -15,7 +15,7 @@ type ContextRequest struct {
 
 // ContextAnswer is what an agent should know.
 type ContextAnswer struct {
-	Moment     string         `json:"moment" enum:"start,focus,query,analysis"`
+	Stage      string         `json:"stage" enum:"start,focus,query,analysis"`
 	About      string         `json:"about" doc:"The task, goal or query that it is for."`
 	Injection  string         `json:"injection" doc:"For the prompt of the first step: Markdown with a section for each kind; each item ends with its URI. Empty if nothing is known."`
 	Hints      string         `json:"hints" doc:"For choosing a skill: what the user prefers, the best skill and case, pitfalls. Empty if nothing is known."`

@@ -38,10 +38,10 @@ type PurgeResult struct {
 type Erasures struct {
 	Erasures  int64        `json:"erasures" doc:"Items of the tenant that were erased."`
 	Texts     int64        `json:"texts" doc:"Texts that were destroyed with them."`
-	Unswept   int64        `json:"unswept" doc:"Texts whose bytes the files may still hold: of the tenant; for operators, of every tenant."`
+	Unpurged  int64        `json:"unpurged" doc:"Texts whose bytes the files may still hold: of the tenant; for operators, of every tenant."`
 	Oldest    *time.Time   `json:"oldest,omitempty" doc:"When the first of those was erased."`
 	PurgeBy   *time.Time   `json:"purge_by,omitempty" doc:"When the server will have rewritten the files by itself; missing if they hold nothing, or if it does not do that."`
-	LastSweep *PurgeResult `json:"last_sweep,omitempty"`
+	LastPurge *PurgeResult `json:"last_purge,omitempty"`
 	Kept      []string     `json:"kept" nullable:"false" doc:"What else holds deleted bytes after a purge, and for how long, as far as the database knows: nothing about backups."`
 }
 

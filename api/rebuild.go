@@ -50,7 +50,7 @@ type Rebuild struct {
 	Projection string            `json:"projection" example:"knowledge"`
 	Active     int               `json:"active" doc:"The version that is read."`
 	Version    int               `json:"version" doc:"The version that is, or was, built."`
-	State      string            `json:"state" enum:"building,catching_up,verifying,ready,active,draining,retired,failed" doc:"active is read; draining was active before, and is written so that going back loses nothing."`
+	State      string            `json:"state" enum:"building,catching_up,verifying,ready,active,standby,retired,failed" doc:"active is read; standby was active before, and is written so that going back loses nothing."`
 	WhatIf     bool              `json:"what_if,omitempty" doc:"It was built only to be compared, and is thrown away."`
 	Settings   map[string]string `json:"settings,omitempty" doc:"What it is computed with."`
 	BeganAt    *time.Time        `json:"began_at,omitempty"`

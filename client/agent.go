@@ -68,7 +68,7 @@ type Enrichment struct {
 
 // Start tells who the user is and what is known for a task, which may be empty.
 func (a *Agent) Start(ctx context.Context, task string) Enrichment {
-	return a.brief(ctx, Need{Moment: "start", Task: task, MaxTokens: a.maxTokens()})
+	return a.brief(ctx, Need{Stage: "start", Task: task, MaxTokens: a.maxTokens()})
 }
 
 // Before tells what is known before a task begins. The question is composed of the task and of what the user said
@@ -78,7 +78,7 @@ func (a *Agent) Before(ctx context.Context, task string, history []Message) Enri
 	if query == "" {
 		return Enrichment{}
 	}
-	told := a.brief(ctx, Need{Moment: "query", Query: query, MaxTokens: a.maxTokens()})
+	told := a.brief(ctx, Need{Stage: "query", Query: query, MaxTokens: a.maxTokens()})
 	a.note(func(s *Stats) {
 		s.Query, s.HitCounts, s.EnrichmentChars = query, told.HitCounts, utf8.RuneCountInString(told.Injection)
 	})
@@ -90,7 +90,7 @@ func (a *Agent) During(ctx context.Context, goal string) Enrichment {
 	if strings.TrimSpace(goal) == "" {
 		return Enrichment{}
 	}
-	return a.brief(ctx, Need{Moment: "focus", Goal: goal, MaxTokens: a.maxTokens()})
+	return a.brief(ctx, Need{Stage: "focus", Goal: goal, MaxTokens: a.maxTokens()})
 }
 
 // Analysis tells what helps to find out why a task failed: what is known about the tools and of such cases, for the
@@ -99,7 +99,7 @@ func (a *Agent) Analysis(ctx context.Context, task string, toolIssues ...string)
 	if strings.TrimSpace(task) == "" {
 		return ""
 	}
-	told := a.brief(ctx, Need{Moment: "analysis", Task: task, ToolIssues: toolIssues})
+	told := a.brief(ctx, Need{Stage: "analysis", Task: task, ToolIssues: toolIssues})
 	a.note(func(s *Stats) { s.AnalysisContextUsed = told.Injection != "" })
 	return told.Injection
 }

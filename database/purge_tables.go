@@ -87,7 +87,7 @@ func (db *DB) OwnersPurge(ctx context.Context) (command string, err error) {
 	err = ForEach(ctx, db, func(rows *sql.Rows) error {
 		var owner, name string
 		err := rows.Scan(&owner, &name)
-		command = fmt.Sprintf("annals erase --sweep --database 'postgres://%s:PASSWORD@HOST/%s'", url.PathEscape(owner), url.PathEscape(name))
+		command = fmt.Sprintf("annals erase --purge --database 'postgres://%s:PASSWORD@HOST/%s'", url.PathEscape(owner), url.PathEscape(name))
 		return err
 	}, `
 		SELECT pg_get_userbyid(CASE WHEN pg_has_role(relowner, 'USAGE') THEN datdba ELSE relowner END), datname

@@ -62,7 +62,7 @@ type Feedback struct {
 type ProjectionStatus struct {
 	Name        string
 	Version     int
-	State       string // building, catching_up, verifying, ready, active, draining, retired, failed
+	State       string // building, catching_up, verifying, ready, active, standby, retired, failed
 	Inline      bool   // written with the event itself: never behind
 	WhatIf      bool   // built only to be compared, and thrown away
 	Position    int64  // how far it has read the tenant's log

@@ -96,7 +96,7 @@ const (
 	maxFailures    = 64
 )
 
-// Need asks what an agent should know at a moment of its work.
+// Need asks what an agent should know at a stage of its work.
 type Need struct {
 	By        Principal
 	Stage     Stage
@@ -112,7 +112,7 @@ type Need struct {
 // entity that the context names.
 func (n Need) Complete() (Need, error) {
 	var p Problems
-	oneOf(&p, "moment", n.Stage, Stages, true)
+	oneOf(&p, "stage", n.Stage, Stages, true)
 	field := n.Stage.FieldName()
 	if strings.TrimSpace(n.About) == "" && n.Stage != AtStart && slices.Contains(Stages, n.Stage) {
 		p.Add(field, "must not be empty at %s", n.Stage)

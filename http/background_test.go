@@ -128,7 +128,7 @@ func TestQuarantineIsSeenReplayedAndSkipped(t *testing.T) {
 		}
 		w.ask("GET", "/v1/projections/nonsense/quarantine", nil).want(http.StatusNotFound)
 		w.ask("GET", "/v1/projections/knowledge/quarantine", nil).want(http.StatusConflict)
-		w.ask("POST", "/v1/projections/picky/reread", nil).want(http.StatusConflict)
+		w.ask("POST", "/v1/projections/picky/replay", nil).want(http.StatusConflict)
 	})
 }
 
@@ -237,7 +237,7 @@ func TestAProjectionTellsHowItGetsOn(t *testing.T) {
 		if p := meaning(); p["halted"] != true || p["error"] == nil {
 			t.Errorf("restored: got %v", p)
 		}
-		w.ask("POST", "/v1/projections/meaning/reread", nil).want(http.StatusAccepted)
+		w.ask("POST", "/v1/projections/meaning/replay", nil).want(http.StatusAccepted)
 		w.ask("POST", "/v1/search?min_position="+position, object{"query": "y"}).want(http.StatusOK)
 		if p := meaning(); p["halted"] != false || p["lag_events"] != 0.0 {
 			t.Errorf("after reading again: got %v", p)

@@ -40,7 +40,7 @@ type Config struct {
 	Confine func(ctx context.Context, tenant string) context.Context
 	// Sessions answers questions about sessions. Nil if this server keeps none.
 	Sessions Sessions
-	// Eraser follows lineages and sweeps files. Nil if this server does neither.
+	// Eraser follows lineages and purges files. Nil if this server does neither.
 	Eraser Eraser
 	// Scrubbing tells by which rules texts are scrubbed. Nil if they cannot be changed here.
 	Scrubbing Scrubbing
@@ -86,11 +86,11 @@ type Config struct {
 
 	// Notice is how long /readyz answers 503, after shutdown began, before new connections are
 	// refused: a load balancer's polling interval. 0 to refuse at once.
-	Notice time.Duration
+	PreStopDelay time.Duration
 	// PurgeAfter is how long the files may hold what was erased until the server rewrites them. 0 for ever.
 	PurgeAfter time.Duration
 	// Drain is how long shutdown waits for requests that were accepted. 0 for 30 s.
-	Drain time.Duration
+	ShutdownTimeout time.Duration
 }
 
 // Validate names everything that is wrong with the configuration.
@@ -124,8 +124,8 @@ func (c Config) Validate() error {
 	negative("Timeout", c.Timeout < 0)
 	negative("Heartbeat", c.Heartbeat < 0)
 	negative("Rate", !(c.Rate >= 0))
-	negative("Notice", c.Notice < 0)
-	negative("Drain", c.Drain < 0)
+	negative("PreStopDelay", c.PreStopDelay < 0)
+	negative("ShutdownTimeout", c.ShutdownTimeout < 0)
 	negative("PurgeAfter", c.PurgeAfter < 0)
 	return errors.Join(errs...)
 }
@@ -136,7 +136,7 @@ func (c Config) withDefaults() Config {
 	c.MaxBulk = cmp.Or(c.MaxBulk, 1<<30)
 	c.Timeout = cmp.Or(c.Timeout, 30*time.Second)
 	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
-	c.Drain = cmp.Or(c.Drain, 30*time.Second)
+	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 30*time.Second)
 	if c.Confine == nil {
 		c.Confine = func(ctx context.Context, _ string) context.Context { return ctx }
 	}

@@ -15,7 +15,7 @@ import (
 func (s *Server) contextRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "context", Method: http.MethodPost, Path: "/v1/context", Tags: []string{"Questions"},
-		Summary: "What an agent should know at a moment of its work",
+		Summary: "What an agent should know at a stage of its work",
 		Description: "It is what a search finds, arranged by kind: at start the user's profile, the surest first, and then " +
 			"what fits the task, if there is one; at focus what fits a goal; for a query what fits that; at analysis what " +
 			"fits the task and the first failure. Contested items stand apart: agents must not rely on them. It comes as " +
@@ -50,7 +50,7 @@ func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*output[api.C
 // needOf is what the domain knows of it, with the caller's names for the fields of the context.
 func needOf(in api.ContextRequest, c *call) (domain.Need, map[string]string) {
 	n := domain.Need{
-		By: c.principal, Stage: domain.Stage(in.Moment), Failures: in.ToolIssues,
+		By: c.principal, Stage: domain.Stage(in.Stage), Failures: in.ToolIssues,
 		Tags: domain.Tags(in.Tags), MinScore: in.MinScore, MaxTokens: valueOf(in.MaxTokens),
 	}
 	if in.MaxTokens != nil && *in.MaxTokens == 0 {
@@ -72,7 +72,7 @@ func needOf(in api.ContextRequest, c *call) (domain.Need, map[string]string) {
 
 func briefedOf(asked domain.Need, told domain.Briefing) api.ContextAnswer {
 	out := api.ContextAnswer{
-		Moment: string(asked.Stage), About: asked.About, Injection: told.Injection, Hints: told.Hints,
+		Stage: string(asked.Stage), About: asked.About, Injection: told.Injection, Hints: told.Hints,
 		Tokens: told.Tokens, HintTokens: told.HintTokens, Degraded: told.Degraded,
 		HitCounts: map[string]int{}, Items: make([]api.ContextItem, len(told.Items)),
 	}

@@ -13,7 +13,7 @@ func TestAContextLeavesArchivesOut(t *testing.T) {
 		for id, content := range map[string]string{archive: "user: make the sales dashboard", "nan": "The sales dashboard broke: clean NaN rows first"} {
 			w.ask("POST", "/v1/knowledge", object{"id": id, "type": "usecase", "content": content, "owner": "user:alice"}).want(http.StatusCreated)
 		}
-		for _, body := range []object{{"moment": "start"}, {"moment": "query", "query": "make the sales dashboard"}} {
+		for _, body := range []object{{"stage": "start"}, {"stage": "query", "query": "make the sales dashboard"}} {
 			body["context"] = alice
 			var ids []any
 			for _, item := range w.ask("POST", "/v1/context", body).want(http.StatusOK).items() {

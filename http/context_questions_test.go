@@ -48,7 +48,7 @@ func TestContextFindsWhatSearchFinds(t *testing.T) {
 	eachFollowed(t, func(t *testing.T, w *followed) {
 		w.know(set.Items)
 		both := func(question string, asker object) (found, told *answer) {
-			search, need := object{"query": question}, object{"moment": "query", "query": question}
+			search, need := object{"query": question}, object{"stage": "query", "query": question}
 			if asker != nil {
 				search["context"], need["context"] = asker, asker
 			}
@@ -84,7 +84,7 @@ func TestAContextSpendsItsTokensOnTheBestHits(t *testing.T) {
 	eachFollowed(t, func(t *testing.T, w *followed) {
 		w.know(append(set.Items, object{"id": "orion", "type": "plan", "scopes": []string{"org:acme"}, "content": runbook}))
 		for _, tokens := range []int{100, 200, 1800} {
-			question := object{"moment": "query", "query": "may I deploy checkout-v2 to production on Friday?", "max_tokens": tokens}
+			question := object{"stage": "query", "query": "may I deploy checkout-v2 to production on Friday?", "max_tokens": tokens}
 			told := w.ask("POST", "/v1/context", question).want(http.StatusOK).json()["injection"].(string)
 			best, rest, both := strings.Cut(told, "- Friday rule:")
 			if !both || !strings.HasPrefix(best, "## Definitions\n\n- Deploy window of checkout-v2:") || strings.Contains(best, "## Procedures") {
@@ -94,7 +94,7 @@ func TestAContextSpendsItsTokensOnTheBestHits(t *testing.T) {
 				t.Errorf("with %d tokens the context has %d steps of a runbook:\n%s", tokens, steps, told)
 			}
 		}
-		told := w.ask("POST", "/v1/context", object{"moment": "query", "query": "when may billing-v3 be deployed?"}).want(http.StatusOK)
+		told := w.ask("POST", "/v1/context", object{"stage": "query", "query": "when may billing-v3 be deployed?"}).want(http.StatusOK)
 		if text := told.json()["injection"].(string); !strings.HasPrefix(text, "## Definitions\n\n- deploy window of billing-v3: Monday to Thursday") {
 			t.Errorf("got\n%s", text)
 		}
@@ -114,7 +114,7 @@ func TestWhatWasJudgedHarmfulIsContested(t *testing.T) {
 				t.Errorf("got %v", hit)
 			}
 		}
-		told := w.ask("POST", "/v1/context", object{"moment": "query", "query": "restart the queue of the gateway"}).want(http.StatusOK)
+		told := w.ask("POST", "/v1/context", object{"stage": "query", "query": "restart the queue of the gateway"}).want(http.StatusOK)
 		text := told.json()["injection"].(string)
 		before, after, apart := strings.Cut(text, "## Contested: do not rely on\n")
 		if !apart || !strings.Contains(before, "Drain the queue") || strings.Contains(before, "at once") || !strings.Contains(after, "at once (0 helpful, 3 harmful) <viking://") {

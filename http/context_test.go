@@ -46,7 +46,7 @@ func TestAnAgentIsToldWhatItNeeds(t *testing.T) {
 			body["context"] = alice
 			return w.ask("POST", "/v1/context", body).want(http.StatusOK)
 		}
-		query := brief(object{"moment": "query", "query": "make the sales dashboard"})
+		query := brief(object{"stage": "query", "query": "make the sales dashboard"})
 		want := map[string][]string{
 			"preferences": {"teal"}, "skills": {"builder"}, "cases": {"nan"}, "patterns": {"sheet"}, "tools": {"xlsx"}, "antipatterns": {"regex"},
 			"background": {"kpi", "red"}, // red is what another user prefers
@@ -68,20 +68,20 @@ func TestAnAgentIsToldWhatItNeeds(t *testing.T) {
 		// Of two things about the user the one that helped more comes first, whatever the task is about.
 		w.ask("POST", "/v1/knowledge/quiet/feedback", object{"verdict": "helpful", "trace_id": "t"}).want(http.StatusOK)
 		want = map[string][]string{"preferences": {"quiet", "teal"}, "tools": {"xlsx"}}
-		start := brief(object{"moment": "start", "task": "xlsx_to_csv"})
+		start := brief(object{"stage": "start", "task": "xlsx_to_csv"})
 		if diff := cmp.Diff(byKind(start), want); diff != "" {
 			t.Errorf("at the start:\n%s", diff)
 		}
-		begun := byKind(brief(object{"moment": "start"}))
+		begun := byKind(brief(object{"stage": "start"}))
 		if len(begun["preferences"]) != 2 || len(begun) != 7 {
 			t.Errorf("at the start, without a task: %v", begun)
 		}
-		focus := byKind(brief(object{"moment": "focus", "goal": "the KPI of sales"}))
+		focus := byKind(brief(object{"stage": "focus", "goal": "the KPI of sales"}))
 		if diff := cmp.Diff(focus["background"], []string{"kpi"}); diff != "" {
 			t.Errorf("at a goal:\n%s", diff)
 		}
 		want = map[string][]string{"tools": {"xlsx"}, "cases": {"nan"}}
-		analysis := brief(object{"moment": "analysis", "task": "NaN", "tool_issues": []string{"xlsx_to_csv: cannot open", "regular expression"}})
+		analysis := brief(object{"stage": "analysis", "task": "NaN", "tool_issues": []string{"xlsx_to_csv: cannot open", "regular expression"}})
 		if diff := cmp.Diff(byKind(analysis), want); diff != "" {
 			t.Errorf("at analysis:\n%s", diff)
 		}
@@ -91,7 +91,7 @@ func TestAnAgentIsToldWhatItNeeds(t *testing.T) {
 func TestABriefingIsShortAndNothingIsEmpty(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.dashboards()
-		body := object{"moment": "query", "query": "make the sales dashboard", "context": alice, "max_tokens": 60}
+		body := object{"stage": "query", "query": "make the sales dashboard", "context": alice, "max_tokens": 60}
 		short := w.ask("POST", "/v1/context", body).want(http.StatusOK).json()
 		if tokens := short["tokens"].(float64); tokens > 60 || tokens == 0 {
 			t.Errorf("got %v tokens", tokens)
@@ -102,7 +102,7 @@ func TestABriefingIsShortAndNothingIsEmpty(t *testing.T) {
 		if o := empty.json(); o["injection"] != "" || o["hints"] != "" || len(empty.items()) != 0 {
 			t.Errorf("got %s", empty.body)
 		}
-		nobody := w.ask("POST", "/v1/context", object{"moment": "start", "context": object{}}).want(http.StatusOK)
+		nobody := w.ask("POST", "/v1/context", object{"stage": "start", "context": object{}}).want(http.StatusOK)
 		if len(nobody.items()) != 0 {
 			t.Errorf("for nobody: %s", nobody.body)
 		}
@@ -112,14 +112,14 @@ func TestABriefingIsShortAndNothingIsEmpty(t *testing.T) {
 func TestANeedNamesAllThatIsWrong(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		got := w.ask("POST", "/v1/context", object{
-			"moment": "query", "goal": "x", "tool_issues": []string{"y"}, "max_tokens": 0, "min_score": 2, "context": object{"user_id": "?"},
+			"stage": "query", "goal": "x", "tool_issues": []string{"y"}, "max_tokens": 0, "min_score": 2, "context": object{"user_id": "?"},
 		}).want(http.StatusUnprocessableEntity).errors()
 		for i, field := range []string{"goal", "query", "tool_issues", "min_score", "max_tokens", "context.user_id"} {
 			if i >= len(got) || !strings.HasPrefix(got[i], field+": ") {
 				t.Fatalf("got %q", got)
 			}
 		}
-		for _, body := range []object{{}, {"moment": "lunch"}, {"moment": "focus"}, {"moment": "analysis", "task": " "}} {
+		for _, body := range []object{{}, {"moment": "lunch"}, {"stage": "focus"}, {"stage": "analysis", "task": " "}} {
 			w.ask("POST", "/v1/context", body).want(http.StatusUnprocessableEntity)
 		}
 		for _, moment := range []string{"", "lunch"} {
@@ -128,6 +128,6 @@ func TestANeedNamesAllThatIsWrong(t *testing.T) {
 				t.Errorf("at the moment %q: got %q", moment, got)
 			}
 		}
-		w.ask("POST", "/v1/context", object{"moment": "start"}).want(http.StatusOK)
+		w.ask("POST", "/v1/context", object{"stage": "start"}).want(http.StatusOK)
 	})
 }

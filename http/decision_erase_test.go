@@ -9,8 +9,8 @@ import (
 	"github.com/annals-kb/annals/projections"
 )
 
-func TestWhatMayBeRedactedAndSweptIsAsDocumented(t *testing.T) {
-	areDecided(t, "What may be redacted and swept", redactActions)
+func TestWhatMayBeRedactedAndPurgedIsAsDocumented(t *testing.T) {
+	areDecided(t, "What may be redacted and purged", redactActions)
 }
 
 var redactActions = map[string]func(*world, caller) *answer{
@@ -32,7 +32,7 @@ var redactActions = map[string]func(*world, caller) *answer{
 		return w.ask("POST", "/v1/erasures", object{"of": "tenant:default"}, who.headers...)
 	},
 	"status": func(w *world, who caller) *answer { return w.ask("GET", "/v1/erasures", nil, who.headers...) },
-	"sweep":  func(w *world, who caller) *answer { return w.ask("POST", "/v1/erasures/sweep", nil, who.headers...) },
+	"purge":  func(w *world, who caller) *answer { return w.ask("POST", "/v1/erasures/purge", nil, who.headers...) },
 }
 
 // Whoever ordered an erasure reads how far it is; nobody else learns that there is one.
@@ -48,24 +48,24 @@ func TestAnErasureIsForWhoeverOrderedIt(t *testing.T) {
 }
 
 // Whether the files hold what was erased in other tenants is for whoever operates the server.
-func TestWhatIsUnsweptIsCountedForTheTenant(t *testing.T) {
+func TestWhatIsUnpurgedIsCountedForTheTenant(t *testing.T) {
 	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
 		const other = header("Annals-Tenant: other")
 		w.ask("POST", "/v1/tenants", object{"name": "other"}, bearer(rootKey)).want(http.StatusCreated)
 		neighbour := bearer(w.ask("POST", "/v1/keys", object{"subject": "user:zoe", "role": "admin"}, bearer(rootKey), other).want(http.StatusCreated).json()["key"].(string))
-		unswept := func(headers ...header) (texts float64, since any) {
+		unpurged := func(headers ...header) (texts float64, since any) {
 			t.Helper()
 			got := w.ask("GET", "/v1/erasures", nil, headers...).want(http.StatusOK).json()
-			return got["unswept"].(float64), got["oldest"]
+			return got["unpurged"].(float64), got["oldest"]
 		}
 		w.ask("POST", "/v1/knowledge", item("theirs", "x"), neighbour).want(http.StatusCreated)
 		w.ask("DELETE", "/v1/knowledge/theirs?erase=true&reason_code=gdpr-17", nil, neighbour).want(http.StatusNoContent)
 		for who, want := range map[string]float64{"admin": 0, "auditor": 0, "root": 1} {
-			if got, since := unswept(people[who].headers...); got != want || (since != nil) != (want > 0) {
+			if got, since := unpurged(people[who].headers...); got != want || (since != nil) != (want > 0) {
 				t.Errorf("%s: %v texts since %v, want %v", who, got, since, want)
 			}
 		}
-		if got, since := unswept(neighbour); got != 1 || since == nil {
+		if got, since := unpurged(neighbour); got != 1 || since == nil {
 			t.Errorf("the neighbour's admin: %v texts since %v", got, since)
 		}
 	})

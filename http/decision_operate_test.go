@@ -19,7 +19,7 @@ var operateActions = map[string]func(*world, caller) *answer{
 	"rebuilds before": reading("/v1/projections/knowledge/history"),
 	"replay":          doing("POST", "/v1/projections/past/quarantine/replay"),
 	"skip":            doing("POST", "/v1/projections/past/quarantine/skip?all=true"),
-	"reread":          doing("POST", "/v1/projections/past/reread"),
+	"replay all":      doing("POST", "/v1/projections/past/replay"),
 	"cancel":          doing("DELETE", "/v1/projections/knowledge/rebuild"),
 	"roll back":       doing("POST", "/v1/projections/knowledge/rollback"),
 	"retire":          doing("POST", "/v1/projections/knowledge/retire"),

@@ -231,7 +231,7 @@ var itemActions = map[string]func(w *world, who caller, id string) string{
 	"search":  func(w *world, who caller, id string) string { return searching(w, who, id, nil) },
 	"context": func(w *world, who caller, id string) string {
 		told := w.ask("POST", "/v1/context", object{
-			"moment": "query", "query": "how to try context", "tags": object{"cell": id}, "min_score": 0,
+			"stage": "query", "query": "how to try context", "tags": object{"cell": id}, "min_score": 0,
 		}, who.headers...).want(http.StatusOK)
 		switch {
 		case len(told.items()) == 1:
@@ -413,11 +413,11 @@ var tenantActions = map[string]func(*world, caller) *answer{
 	"rebuild": func(w *world, who caller) *answer {
 		return w.ask("GET", "/v1/projections/knowledge/rebuild/plan", nil, who.headers...)
 	},
-	"sweep":     func(w *world, who caller) *answer { return w.ask("POST", "/v1/erasures/sweep", nil, who.headers...) },
+	"purge":     func(w *world, who caller) *answer { return w.ask("POST", "/v1/erasures/purge", nil, who.headers...) },
 	"erasures":  func(w *world, who caller) *answer { return w.ask("GET", "/v1/erasures", nil, who.headers...) },
 	"scrubbing": func(w *world, who caller) *answer { return w.ask("GET", "/v1/scrubbing", nil, who.headers...) },
 	"export":    func(w *world, who caller) *answer { return w.ask("GET", "/v1/log/export", nil, who.headers...) },
-	"walls":     func(w *world, who caller) *answer { return w.ask("GET", "/v1/log/walls", nil, who.headers...) },
+	"walls":     func(w *world, who caller) *answer { return w.ask("GET", "/v1/log/protections", nil, who.headers...) },
 }
 
 // rememberFor remembers an item as an owner, the caller's own if that is empty, for somebody.

@@ -41,11 +41,11 @@ func (s erasures) eraseRoutes() {
 		Description: "For admins and auditors. Each erasure is an event: GET /v1/events?name=knowledge.erased.",
 	}, s.erasures)
 	lookup(s.Server, huma.Operation{
-		OperationID: "sweep", Method: http.MethodPost, Path: "/v1/erasures/sweep", Tags: tags,
+		OperationID: "purge", Method: http.MethodPost, Path: "/v1/erasures/purge", Tags: tags,
 		Summary: "Rewrite the files, so that they hold nothing of what was erased",
 		Description: "For operators. On SQLite writes wait until it is done; on PostgreSQL requests for the table that " +
 			"is being rewritten do.",
-	}, s.sweep)
+	}, s.purge)
 }
 
 // erase is a forgetting for good.
@@ -101,22 +101,22 @@ func (s erasures) erasures(ctx context.Context, c *call, _ *struct{}) (out api.E
 	if err != nil {
 		return out, err
 	}
-	out.Erasures, out.Texts, out.Unswept = status.Erasures, status.Texts, status.Unpurged
+	out.Erasures, out.Texts, out.Unpurged = status.Erasures, status.Texts, status.Unpurged
 	out.Oldest, out.Kept = known(status.Oldest), append([]string{}, status.Kept...)
 	if s.cfg.PurgeAfter > 0 && !status.Oldest.IsZero() {
 		out.PurgeBy = new(status.Oldest.Add(s.cfg.PurgeAfter))
 	}
 	if status.Last != nil {
-		out.LastSweep = new(api.PurgeResult(*status.Last))
+		out.LastPurge = new(api.PurgeResult(*status.Last))
 	}
 	return out, nil
 }
 
-func (s erasures) sweep(ctx context.Context, c *call, _ *struct{}) (api.PurgeResult, error) {
+func (s erasures) purge(ctx context.Context, c *call, _ *struct{}) (api.PurgeResult, error) {
 	if !c.principal.IsOperator() || s.cfg.Eraser == nil {
 		return api.PurgeResult{}, domain.Refuse(domain.ErrForbidden, "purging the files is for operators")
 	}
-	done, err := s.cfg.Eraser.SweepFiles(context.WithoutCancel(ctx)) // half of it would be of no use
+	done, err := s.cfg.Eraser.PurgeFiles(context.WithoutCancel(ctx)) // half of it would be of no use
 	return api.PurgeResult(done), err
 }
 

@@ -162,8 +162,8 @@ type Eraser interface {
 	// Erasures tells what was erased of p's tenant, and whether files still hold some of it; to an operator of the
 	// server, whether they do of any tenant.
 	Erasures(ctx context.Context, p domain.Principal) (domain.ErasureStatus, error)
-	// SweepFiles rewrites the files, so that they hold nothing of what was erased.
-	SweepFiles(ctx context.Context) (domain.Purge, error)
+	// PurgeFiles rewrites the files, so that they hold nothing of what was erased.
+	PurgeFiles(ctx context.Context) (domain.Purge, error)
 }
 
 // Background looks after the projections that follow the log. A name that it does not know gives an error
@@ -177,8 +177,8 @@ type Background interface {
 	// Skip forgets what waits of one of them; the error matches domain.ErrNotFound if it is none of
 	// them.
 	Skip(ctx context.Context, name, tenant, stream string) (domain.Skipped, error)
-	// Reread lets a projection begin anew; the error matches domain.ErrConflict if it must not.
-	Reread(ctx context.Context, name, tenant string) error
+	// ReplayAll lets a projection begin anew; the error matches domain.ErrConflict if it must not.
+	ReplayAll(ctx context.Context, name, tenant string) error
 }
 
 // Reporter answers which knowledge stands out, and who used it.

@@ -71,7 +71,7 @@ func TestWhatABodyLeavesEmptyIsNotTakenForLeftOut(t *testing.T) {
 				object{"query": "x", "context": nobody, "scope": "", "owner": "", "uri": "", "trace_id": "", "as_of": "", "polarity": nil},
 				[]string{"as_of", "context.project_id", "context.user_id", "owner", "scope", "trace_id", "uri"},
 			},
-			"/v1/context": {object{"moment": "start", "context": nobody}, []string{"context.project_id", "context.user_id"}},
+			"/v1/context": {object{"stage": "start", "context": nobody}, []string{"context.project_id", "context.user_id"}},
 		} {
 			got := w.ask("POST", path, c.asked).want(http.StatusUnprocessableEntity).errors()
 			slices.Sort(got)

@@ -40,7 +40,7 @@ func (s proofs) proofRoutes() {
 		Summary: "Prove that the log was only appended to between two checkpoints",
 	}, s.consistency)
 	lookup(s.Server, huma.Operation{
-		OperationID: "log-walls", Method: http.MethodGet, Path: "/v1/log/walls", Tags: tags,
+		OperationID: "log-protections", Method: http.MethodGet, Path: "/v1/log/protections", Tags: tags,
 		Summary:     "See what keeps the log from being changed",
 		Description: "What the database refuses to the role that serves. For auditors and admins.",
 		Errors:      []int{http.StatusNotFound},

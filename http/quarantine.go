@@ -36,12 +36,12 @@ func (s projections) quarantineRoutes() {
 		Errors:      refusals,
 	}, s.skipQuarantine)
 	lookup(s.Server, huma.Operation{
-		OperationID: "reread", Method: http.MethodPost, Path: projectionPath + "/reread", Tags: tags,
+		OperationID: "replay", Method: http.MethodPost, Path: projectionPath + "/replay", Tags: tags,
 		Summary: "Let a background projection read the log again from its beginning",
 		Description: "After the log was restored to an earlier state without it, for example. Until it has caught up, " +
 			"answers are as they were. Vectors are kept by the hash of their text: no model is asked twice. For admins.",
 		DefaultStatus: http.StatusAccepted, Errors: refusals,
-	}, s.reread)
+	}, s.replay)
 }
 
 func quarantinedOf(q domain.Quarantined) api.Quarantined {
@@ -161,10 +161,10 @@ func eachStream(
 	return nil
 }
 
-func (s projections) reread(ctx context.Context, c *call, in *projectionInput) (*api.Projection, error) {
+func (s projections) replay(ctx context.Context, c *call, in *projectionInput) (*api.Projection, error) {
 	background, err := s.requireAdmin(c)
 	if err == nil {
-		err = background.Reread(ctx, in.Name, c.principal.Tenant)
+		err = background.ReplayAll(ctx, in.Name, c.principal.Tenant)
 	}
 	if err != nil {
 		return nil, err

@@ -86,7 +86,7 @@ func TestARebuildIsStartedSeenRolledBackAndRetired(t *testing.T) {
 		if last["state"] != "active" || pick(last, "report", "passed") != true || pick(last, "report", "rows", "knowledge") != 2.0 {
 			t.Errorf("got %v", last)
 		}
-		if got := w.versions(); !slices.Equal(got, []string{"2 active", "1 draining"}) {
+		if got := w.versions(); !slices.Equal(got, []string{"2 active", "1 standby"}) {
 			t.Errorf("got %q", got)
 		}
 		w.remember("three", "written to both")
@@ -137,7 +137,7 @@ func TestOnlyProjectionsThatThereAreAreRebuilt(t *testing.T) {
 			w.ask("DELETE", at+"/rebuild", nil).want(status)
 			w.ask("POST", at+"/rollback", nil).want(status)
 		}
-		if fix, _ := w.ask("POST", "/v1/projections/past/rebuild", nil).want(http.StatusConflict).json()["fix"].(string); !strings.Contains(fix, "annals reread past") {
+		if fix, _ := w.ask("POST", "/v1/projections/past/rebuild", nil).want(http.StatusConflict).json()["fix"].(string); !strings.Contains(fix, "annals replay past") {
 			t.Errorf("do %q", fix)
 		}
 		w.ask("POST", "/v1/projections/nonsense/retire", nil).want(http.StatusNotFound)

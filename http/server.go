@@ -264,19 +264,19 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.closing.Store(true)
-	time.Sleep(s.cfg.Notice)
+	time.Sleep(s.cfg.PreStopDelay)
 	return s.shutDown(context.WithoutCancel(ctx), server)
 }
 
 func (s *Server) shutDown(ctx context.Context, server *http.Server) error {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Drain)
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.ShutdownTimeout)
 	defer cancel()
 	close(s.leaving)
-	cut := time.AfterFunc(s.cfg.Drain/2, func() { close(s.cut) })
+	cut := time.AfterFunc(s.cfg.ShutdownTimeout/2, func() { close(s.cut) })
 	defer cut.Stop()
 	err := server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return errors.Join(fmt.Errorf("requests were not finished within %s", s.cfg.Drain), server.Close())
+		return errors.Join(fmt.Errorf("requests were not finished within %s", s.cfg.ShutdownTimeout), server.Close())
 	}
 	return err
 }

@@ -166,7 +166,7 @@ func TestADatabaseThatIsAwayIs503UntilItIsBack(t *testing.T) {
 }
 
 func TestShutdownFinishesWhatItAccepted(t *testing.T) {
-	eachWith(t, func(c *annalshttp.Config) { c.Notice = 200 * time.Millisecond }, func(t *testing.T, w *world) {
+	eachWith(t, func(c *annalshttp.Config) { c.PreStopDelay = 200 * time.Millisecond }, func(t *testing.T, w *world) {
 		release := w.occupy()
 		const many = 5
 		var asking sync.WaitGroup
@@ -204,7 +204,7 @@ func TestShutdownFinishesWhatItAccepted(t *testing.T) {
 }
 
 func TestShutdownCutsWhatHasNoEnd(t *testing.T) {
-	eachWith(t, func(c *annalshttp.Config) { c.Drain = 2 * time.Second }, func(t *testing.T, w *world) {
+	eachWith(t, func(c *annalshttp.Config) { c.ShutdownTimeout = 2 * time.Second }, func(t *testing.T, w *world) {
 		talk := w.converse()
 		talk.say(`{"id":"a","type":"tool","content":"1"}`)
 		if got := talk.hear(); got["status"] != "created" {

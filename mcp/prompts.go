@@ -26,20 +26,20 @@ func prompts() []prompt {
 		{
 			"start_session", "Start a session", "Who you work for, and what is known for a task.",
 			[]*sdk.PromptArgument{task(false)},
-			func(a map[string]string) client.Need { return client.Need{Moment: "start", Task: a["task"]} },
+			func(a map[string]string) client.Need { return client.Need{Stage: "start", Task: a["task"]} },
 		},
 		{
 			"before_task",
 			"Before a task",
 			"What is known that helps with a task: preferences, skills, cases, patterns, tools, failures to avoid.",
 			[]*sdk.PromptArgument{task(true)},
-			func(a map[string]string) client.Need { return client.Need{Moment: "query", Query: a["task"]} },
+			func(a map[string]string) client.Need { return client.Need{Stage: "query", Query: a["task"]} },
 		},
 		{
 			"after_failure", "After a failure", "What is known about the tool that failed, and of such cases.",
 			[]*sdk.PromptArgument{task(true), {Name: "tool_issue", Description: "The tool, and what it said."}},
 			func(a map[string]string) client.Need {
-				need := client.Need{Moment: "analysis", Task: a["task"]}
+				need := client.Need{Stage: "analysis", Task: a["task"]}
 				if a["tool_issue"] != "" {
 					need.ToolIssues = []string{a["tool_issue"]}
 				}

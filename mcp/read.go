@@ -151,5 +151,5 @@ func status(ctx context.Context, api *client.Client, _ arguments) (any, string, 
 
 // inUse tells whether a version is read, or built to be read: the state of others does not matter.
 func inUse(p client.Projection) bool {
-	return !slices.Contains([]string{"draining", "retired", "failed"}, p.State)
+	return !slices.Contains([]string{"standby", "retired", "failed"}, p.State)
 }

@@ -47,9 +47,9 @@ func (b Background) Skip(ctx context.Context, name, tenant, stream string) (doma
 	return b.Log.SkipQuarantined(ctx, follower, tenant, stream)
 }
 
-// Reread lets a projection read the tenant's log again from its beginning. The error matches
+// ReplayAll lets a projection read the tenant's log again from its beginning. The error matches
 // [domain.ErrConflict] if it must not take in an event twice.
-func (b Background) Reread(ctx context.Context, name, tenant string) error {
+func (b Background) ReplayAll(ctx context.Context, name, tenant string) error {
 	follower, err := catalogue.FollowerOf(b.Log, name)
 	if err != nil {
 		return err

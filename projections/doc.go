@@ -12,7 +12,7 @@
 //	projections, rebuild_slices                catalogue, rebuild
 //	directories                                browse
 //	key_uses                                   sessions
-//	sweeps                                     erasure
+//	purges                                     erasure
 //
 // Imports point one way: rows, catalogue, words, vectors and browse, knowledge and search, past, rebuild, projections.
 package projections

@@ -184,7 +184,7 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 			Embedder: e.model(t, "small"),
 			Now:      func() time.Time { return time.Now().Add(time.Hour) },
 		})
-		if err := later.base.Sweep(t.Context()); err != nil {
+		if err := later.base.DropRetired(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, table := range []string{"meaning_2", "vectors_2"} {

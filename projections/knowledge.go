@@ -114,13 +114,13 @@ func (p *Knowledge) Policy() domain.ConfidencePolicy { return p.catalogue.Policy
 // has everything, see [embeddingModels.MaintainModels].
 func (p *Knowledge) Meaning() *vectors.Projection { return p.Configured }
 
-// Sweep drops the tables of versions that were retired or failed a while ago, and retires those that a rollback no
+// DropRetired drops the tables of versions that were retired or failed a while ago, and retires those that a rollback no
 // longer leads to.
-func (p *Knowledge) Sweep(ctx context.Context) error {
-	if err := p.Models.Sweep(ctx); err != nil {
+func (p *Knowledge) DropRetired(ctx context.Context) error {
+	if err := p.Models.DropRetired(ctx); err != nil {
 		return err
 	}
-	return p.Versions.Sweep(ctx)
+	return p.Versions.DropRetired(ctx)
 }
 
 // NewEraser makes an eraser of what the knowledge and the log hold.

@@ -55,7 +55,7 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 				}
 				want := stagesOf(2, "started", "loaded", "caught_up", "failed")
 				for range 2 {
-					if err := r.base.Sweep(t.Context()); err != nil {
+					if err := r.base.DropRetired(t.Context()); err != nil {
 						t.Error(err)
 					}
 					if got := r.recorded(); !slices.Equal(got, want) {
@@ -71,7 +71,7 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 	}
 }
 
-func TestADrainingVersionThatCannotBeWrittenIsRetired(t *testing.T) {
+func TestAStandbyVersionThatCannotBeWrittenIsRetired(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := newRebuilding(t, db, projections.Settings{})

@@ -61,7 +61,7 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 			if forth, err := r.base.Rollback(t.Context()); err != nil || forth != last.Version {
 				rt.Fatalf("switched to version %d (%v), want %d again", forth, err, last.Version)
 			}
-			r.sweepAfter(time.Minute)
+			r.purgeAfter(time.Minute)
 			live = last.Version
 		})
 	})

@@ -42,10 +42,10 @@ func (r *rebuilding) tables(version int) []string {
 	return tables
 }
 
-func (r *rebuilding) sweepAfter(d time.Duration) {
+func (r *rebuilding) purgeAfter(d time.Duration) {
 	r.t.Helper()
 	r.clock.forward(d)
-	if err := r.base.Sweep(r.t.Context()); err != nil {
+	if err := r.base.DropRetired(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -70,23 +70,23 @@ func TestTablesThatNobodyUsesAreDroppedAfterAWhile(t *testing.T) {
 			}
 		}
 		r.run()
-		r.sweepAfter(time.Hour)
+		r.purgeAfter(time.Hour)
 		want("while the first version is kept for a rollback", 1, 2)
 
 		r.run()
-		r.sweepAfter(time.Second)
+		r.purgeAfter(time.Second)
 		want("just after the second switch", 1, 2, 3)
-		r.sweepAfter(10 * time.Second) // retires the first
-		r.sweepAfter(10 * time.Second)
+		r.purgeAfter(10 * time.Second) // retires the first
+		r.purgeAfter(10 * time.Second)
 		want("before a reader must have finished", 1, 2, 3)
-		r.sweepAfter(time.Minute)
+		r.purgeAfter(time.Minute)
 		want("when nobody can read it any more", 2, 3)
 
 		r.at("verifying", func() { r.corrupt("DELETE FROM knowledge_4_scopes") })
 		r.run()
-		r.sweepAfter(time.Second)
+		r.purgeAfter(time.Second)
 		want("just after a rebuild failed", 2, 3, 4)
-		r.sweepAfter(time.Minute)
+		r.purgeAfter(time.Minute)
 		want("a while after a rebuild failed", 2, 3)
 
 		if err := r.base.Retire(t.Context()); err != nil {
@@ -95,7 +95,7 @@ func TestTablesThatNobodyUsesAreDroppedAfterAWhile(t *testing.T) {
 		if _, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("rolling back to what was retired: got %v", err)
 		}
-		r.sweepAfter(time.Minute)
+		r.purgeAfter(time.Minute)
 		want("after the way back was given up", 3)
 		if got := r.tables(3); len(got) != 5 {
 			t.Errorf("the active version has the tables %v, want five", got)

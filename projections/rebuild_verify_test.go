@@ -214,7 +214,7 @@ func TestARepairAcceptsWhatTheActiveVersionHasBecome(t *testing.T) {
 		if version, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrConflict) {
 			t.Errorf("rolled back to version %d (%v), want no way back to what is known to be wrong", version, err)
 		}
-		r.sweepAfter(time.Minute)
+		r.purgeAfter(time.Minute)
 		if version, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("rolled back to version %d (%v), want what was wrong to be dropped", version, err)
 		}

@@ -169,7 +169,7 @@ func TestOneProcessRebuildsAtATime(t *testing.T) {
 	if last := w.world.ended(here); last.State != "active" {
 		t.Errorf("got %+v", last)
 	}
-	if got := w.states(); !slices.Equal(got, []string{"2 active", "1 draining"}) {
+	if got := w.states(); !slices.Equal(got, []string{"2 active", "1 standby"}) {
 		t.Errorf("got %q", got)
 	}
 }
@@ -191,7 +191,7 @@ func TestVersionsThatWereDroppedAreNotShown(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 		w.clock.forward(time.Hour)
-		if err := w.base.Sweep(t.Context()); err != nil {
+		if err := w.base.DropRetired(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.states(); !slices.Equal(got, []string{"1 active"}) {

@@ -89,11 +89,11 @@ func TestWhatHappensToAProjectionIsRecorded(t *testing.T) {
 		if diff := cmp.Diff(r.recorded(), want); diff != "" {
 			t.Errorf("(-recorded +happened):\n%s", diff)
 		}
-		if wrong := r.base.Sweep(t.Context()); wrong != nil {
+		if wrong := r.base.DropRetired(t.Context()); wrong != nil {
 			t.Error(wrong)
 		}
 		if diff := cmp.Diff(r.recorded(), want); diff != "" {
-			t.Errorf("after a sweep (-recorded +happened):\n%s", diff)
+			t.Errorf("after a purge (-recorded +happened):\n%s", diff)
 		}
 	})
 }

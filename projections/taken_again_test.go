@@ -73,7 +73,7 @@ func TestWhatIsTakenInLaterIsFoundWhereverSketchesAreHeld(t *testing.T) {
 		}
 		finds("replayed", "good", "left")
 
-		if err := meaning.Reread(t.Context(), "meaning", w.by.Tenant); err != nil {
+		if err := meaning.ReplayAll(t.Context(), "meaning", w.by.Tenant); err != nil {
 			t.Fatal(err)
 		}
 		w.reads(3)

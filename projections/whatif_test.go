@@ -103,7 +103,7 @@ func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 			t.Errorf("version %d is %s and finds %v, want %v as foretold", done.Version, done.State, r.find(question),
 				answers.Most[0].After)
 		}
-		r.sweepAfter(time.Minute)
+		r.purgeAfter(time.Minute)
 		if left := r.tables(2); len(left) > 0 {
 			t.Errorf("the what-if has left %v", left)
 		}
@@ -161,7 +161,7 @@ func TestAWhatIfThatWasInterruptedIsThrownAway(t *testing.T) {
 					t.Errorf("got %+v, want a rebuild that does not go on with a what-if", last)
 				}
 				r.remember("afterwards", "everybody goes on writing", "team:pay")
-				r.sweepAfter(time.Minute)
+				r.purgeAfter(time.Minute)
 				if left := append(r.tables(2), r.tables(3)...); len(left) > 0 {
 					t.Errorf("what was given up has left %v", left)
 				}

@@ -59,7 +59,7 @@ func (s status) observe(ctx context.Context, q *query) (any, error) {
 }
 
 // unused are the states of versions that are neither read nor built: what became of them is no trouble of the server's.
-var unused = []string{"draining", "retired", "failed"}
+var unused = []string{"standby", "retired", "failed"}
 
 // tasks tells how many of the newest tasks that the caller sees are not done yet.
 func (s status) tasks(ctx context.Context, q *query) (string, error) {

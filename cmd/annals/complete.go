@@ -152,8 +152,8 @@ func wordsFor(ctx context.Context, c *terminal.Console, value *kong.Value, words
 		return candidates([]string{"knowledge"})
 	case "followers":
 		return candidates([]string{"meaning", "past", "extraction", "proof"})
-	case "rereadable":
-		return candidates(operate.Rereadable)
+	case "replayable":
+		return candidates(operate.Replayable)
 	case "types":
 		return candidates(domain.Types)
 	case "contexts":
@@ -164,7 +164,7 @@ func wordsFor(ctx context.Context, c *terminal.Console, value *kong.Value, words
 		return candidates(domain.Polarities)
 	case "verdicts":
 		return candidates(domain.Verdicts)
-	case "moments":
+	case "stages":
 		return candidates(domain.Stages)
 	case "orders":
 		return candidates([]domain.Order{domain.ByPriority, domain.ByScore})

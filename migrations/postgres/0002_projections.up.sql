@@ -3,7 +3,7 @@ CREATE TABLE projections (
     name       text COLLATE "C" NOT NULL,
     version    integer NOT NULL,
     state      text NOT NULL CHECK (state IN ('building', 'catching_up', 'verifying', 'ready',
-                                              'active', 'draining', 'retired', 'failed')),
+                                              'active', 'standby', 'retired', 'failed')),
     settings   json NOT NULL, -- that it was built with: fold, confidence policy, tokeniser, embedding model
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,

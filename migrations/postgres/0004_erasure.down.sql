@@ -1,3 +1,3 @@
-DROP TABLE sweeps;
+DROP TABLE purges;
 DROP TABLE destroyed_texts;
 DROP TABLE erasures;

@@ -22,7 +22,7 @@ CREATE TABLE destroyed_texts (
 );
 
 -- Purges: when the files of the database were rewritten, so that they hold nothing that was erased before.
-CREATE TABLE sweeps (
+CREATE TABLE purges (
     began_at timestamptz PRIMARY KEY,
     ended_at timestamptz NOT NULL,
     complete boolean NOT NULL, -- false if something could not be rewritten

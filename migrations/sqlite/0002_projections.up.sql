@@ -3,7 +3,7 @@ CREATE TABLE projections (
     name       TEXT NOT NULL,
     version    INTEGER NOT NULL,
     state      TEXT NOT NULL CHECK (state IN ('building', 'catching_up', 'verifying', 'ready',
-                                              'active', 'draining', 'retired', 'failed')),
+                                              'active', 'standby', 'retired', 'failed')),
     settings   TEXT NOT NULL, -- that it was built with: fold, confidence policy, tokeniser, embedding model
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,

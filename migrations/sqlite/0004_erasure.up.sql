@@ -22,7 +22,7 @@ CREATE TABLE destroyed_texts (
 ) STRICT, WITHOUT ROWID;
 
 -- Purges: when the files of the database were rewritten, so that they hold nothing that was erased before.
-CREATE TABLE sweeps (
+CREATE TABLE purges (
     began_at TEXT PRIMARY KEY,
     ended_at TEXT NOT NULL,
     complete INTEGER NOT NULL, -- 0 if something could not be rewritten

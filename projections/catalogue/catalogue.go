@@ -46,7 +46,7 @@ const (
 	StateVerifying = "verifying"   // compared with an independent fold of the log
 	StateReady     = "ready"       // verified, and written with every append
 	StateActive    = "active"      // read
-	StateDraining  = "draining"    // was active; still written, so that going back loses nothing
+	StateStandby   = "standby"     // was active; still written, so that going back loses nothing
 	StateRetired   = "retired"     // not written any more
 	StateFailed    = "failed"
 )

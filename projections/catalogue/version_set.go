@@ -40,13 +40,13 @@ var ErrUnsupported = errors.New("another release of annals that writes, too, doe
 const VersionSetAge = time.Second
 
 // WrittenStates are the states in which a version is written with every append.
-var WrittenStates = []string{StateActive, StateVerifying, StateReady, StateDraining}
+var WrittenStates = []string{StateActive, StateVerifying, StateReady, StateStandby}
 
 const versionSetQuery = `
 	SELECT name, version, state, settings, created_at, updated_at
 	FROM projections
 	WHERE name = ?
-	AND state IN ('` + StateActive + `', '` + StateVerifying + `', '` + StateReady + `', '` + StateDraining + `')
+	AND state IN ('` + StateActive + `', '` + StateVerifying + `', '` + StateReady + `', '` + StateStandby + `')
 	ORDER BY CASE state WHEN '` + StateActive + `' THEN 0 ELSE 1 END, version`
 
 // ReadVersionSet reads the entries of the versions that are written.

@@ -18,9 +18,9 @@ type Files struct {
 	Now func() time.Time
 }
 
-// sweepRow is a sweep as it is kept.
-type sweepRow struct {
-	bun.BaseModel `bun:"table:sweeps,alias:s"`
+// purgeRow is a purge as it is kept.
+type purgeRow struct {
+	bun.BaseModel `bun:"table:purges,alias:s"`
 
 	BeganAt  database.Time `bun:"began_at"`
 	EndedAt  database.Time `bun:"ended_at"`
@@ -35,7 +35,7 @@ func (p Files) Erasures(ctx context.Context, by domain.Principal) (domain.Erasur
 	if by.IsOperator() {
 		whose = ""
 	}
-	s, err := p.Unswept(ctx, whose)
+	s, err := p.Unpurged(ctx, whose)
 	if err == nil {
 		err = p.DB.NewSelect().TableExpr("erasures").
 			ColumnExpr("coalesce(sum(CASE WHEN redaction THEN 0 ELSE 1 END), 0), coalesce(sum(texts), 0)").
@@ -50,14 +50,14 @@ func (p Files) Erasures(ctx context.Context, by domain.Principal) (domain.Erasur
 	return s, nil
 }
 
-// Unswept tells when the files were rewritten last, and what of a tenant they still hold, or of every tenant if
+// Unpurged tells when the files were rewritten last, and what of a tenant they still hold, or of every tenant if
 // none is named.
-func (p Files) Unswept(ctx context.Context, tenant string) (domain.ErasureStatus, error) {
+func (p Files) Unpurged(ctx context.Context, tenant string) (domain.ErasureStatus, error) {
 	if tenant == "" {
 		ctx = database.ForEveryTenant(ctx)
 	}
 	var s domain.ErasureStatus
-	var list []sweepRow
+	var list []purgeRow
 	err := p.DB.NewSelect().Model(&list).OrderExpr("began_at DESC").Limit(1).Scan(ctx)
 	if err == nil && len(list) > 0 {
 		r := list[0]
@@ -70,28 +70,28 @@ func (p Files) Unswept(ctx context.Context, tenant string) (domain.ErasureStatus
 	if err == nil {
 		err = p.DB.NewSelect().TableExpr("erasures").ColumnExpr("coalesce(sum(texts), 0), min(erased_at)").
 			Where("? = '' OR tenant = ?", tenant, tenant).
-			Where("NOT EXISTS (SELECT 1 FROM sweeps AS s WHERE s.complete AND s.began_at > erased_at)").
+			Where("NOT EXISTS (SELECT 1 FROM purges AS s WHERE s.complete AND s.began_at > erased_at)").
 			Scan(ctx, &s.Unpurged, &oldest)
 	}
 	if err != nil {
-		return s, rows.Failed(ctx, "read the sweeps", err)
+		return s, rows.Failed(ctx, "read the purges", err)
 	}
 	s.Oldest = oldest.Time
 	return s, nil
 }
 
-// SweepFiles rewrites the database's files, so that they hold nothing any more of what was erased before.
-func (p Files) SweepFiles(ctx context.Context) (domain.Purge, error) {
-	s, err := SweepFiles(ctx, p.DB, p.Now)
+// PurgeFiles rewrites the database's files, so that they hold nothing any more of what was erased before.
+func (p Files) PurgeFiles(ctx context.Context) (domain.Purge, error) {
+	s, err := PurgeFiles(ctx, p.DB, p.Now)
 	if err != nil {
-		return s, rows.Failed(ctx, "sweep", err)
+		return s, rows.Failed(ctx, "purge", err)
 	}
 	return s, nil
 }
 
-// SweepFiles does that for the role that opened the database, such as the owner of the tables where a role serves that
+// PurgeFiles does that for the role that opened the database, such as the owner of the tables where a role serves that
 // owns none.
-func SweepFiles(ctx context.Context, db *database.DB, now func() time.Time) (s domain.Purge, err error) {
+func PurgeFiles(ctx context.Context, db *database.DB, now func() time.Time) (s domain.Purge, err error) {
 	s.BeganAt = now().UTC().Truncate(time.Microsecond)
 	if s.Notes, s.Complete, err = db.Purge(ctx); err != nil {
 		return s, err
@@ -107,7 +107,7 @@ func SweepFiles(ctx context.Context, db *database.DB, now func() time.Time) (s d
 		return s, err
 	}
 	return s, db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewInsert().Model(&sweepRow{
+		_, err := tx.NewInsert().Model(&purgeRow{
 			BeganAt: database.At(s.BeganAt), EndedAt: database.At(s.EndedAt), Complete: s.Complete, Report: string(report),
 		}).Exec(ctx)
 		return err

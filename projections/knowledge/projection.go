@@ -199,7 +199,7 @@ func (all stages) abandonFailed(ctx context.Context) error {
 		p.Log.ErrorContext(ctx, "a secondary version cannot be written and is abandoned",
 			"version", s.version.Version, "error", s.failed)
 		state := catalogue.StateFailed
-		if s.version.State == catalogue.StateDraining {
+		if s.version.State == catalogue.StateStandby {
 			state = catalogue.StateRetired
 		}
 		query := catalogue.AbandonVersion(s.tx, s.version.Entry, state, s.failed, database.At(p.Now())).

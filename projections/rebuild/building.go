@@ -203,9 +203,9 @@ func (p *Versions) fail(ctx context.Context, v catalogue.Version, reason error) 
 	})
 }
 
-// Sweep drops the tables of versions that were retired or failed a while ago, and retires those that a
+// DropRetired drops the tables of versions that were retired or failed a while ago, and retires those that a
 // rollback no longer leads to.
-func (p *Versions) Sweep(ctx context.Context) error {
+func (p *Versions) DropRetired(ctx context.Context) error {
 	if err := p.retireOlder(ctx); err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (p *Versions) drop(ctx context.Context, v catalogue.Version) error {
 	}
 	return p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if p.DB.Engine == database.Postgres {
-			// A backup may be reading them still: the next sweep comes soon.
+			// A backup may be reading them still: they are dropped in the next round.
 			if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '1s'"); err != nil {
 				return err
 			}

@@ -142,7 +142,7 @@ func (e *verification) past(ctx context.Context) (unchecked []string, err error)
 			return nil, rows.Failed(ctx, "compare the past", err)
 		}
 		for _, id := range ids {
-			e.addWrong("tenant %s, item %s: what as-of answers read is not what the log says; annals reread past computes it "+
+			e.addWrong("tenant %s, item %s: what as-of answers read is not what the log says; annals replay past computes it "+
 				"anew", c.Tenant, id)
 		}
 	}

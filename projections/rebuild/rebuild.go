@@ -307,7 +307,7 @@ func (r *Rebuilder) build(ctx context.Context, now *run) error {
 			if err = repairStates(ctx, p, r.log, v); err == nil {
 				err = p.swap(ctx, v.Version, catalogue.StateReady)
 			}
-		case catalogue.StateActive, catalogue.StateDraining, catalogue.StateFailed: // done; or its entry says why not
+		case catalogue.StateActive, catalogue.StateStandby, catalogue.StateFailed: // done; or its entry says why not
 			return nil
 		case catalogue.StateRetired:
 			if v.WhatIf() { // seen, and done with
@@ -325,7 +325,7 @@ func (r *Rebuilder) build(ctx context.Context, now *run) error {
 }
 
 // Cancel gives a rebuild up, whichever process and release began it; what it has built goes with the
-// next [Versions.Sweep]. The error matches [domain.ErrNotFound] if there is none, and
+// next [Versions.DropRetired]. The error matches [domain.ErrNotFound] if there is none, and
 // [domain.ErrConflict] if it was done before.
 func (r *Rebuilder) Cancel(ctx context.Context) error {
 	r.mu.Lock()

@@ -22,11 +22,11 @@ func (r Rebuilds) known(name string) error {
 		return nil
 	case catalogue.PastName:
 		return domain.Refuse(domain.ErrConflict, "what was known in the past is read from the log, and follows it by itself").
-			WithFix("annals reread past lets it read the log again from its beginning")
+			WithFix("annals replay past lets it read the log again from its beginning")
 	case catalogue.MeaningName:
 		return domain.Refuse(domain.ErrConflict,
 			"vectors are kept by the hash of their text and follow the log by themselves").
-			WithFix("annals reread meaning lets it read the log again; for another model change its setting, and restart")
+			WithFix("annals replay meaning lets it read the log again; for another model change its setting, and restart")
 	}
 	if _, err := catalogue.FollowerOf(r.log, name); err != nil {
 		return err // there is none
@@ -150,7 +150,7 @@ func (r Rebuilds) Retire(ctx context.Context, name string) error {
 		return err
 	}
 	var e catalogue.Entry
-	found, err := r.Versions.newestIn(ctx, &e, catalogue.StateDraining)
+	found, err := r.Versions.newestIn(ctx, &e, catalogue.StateStandby)
 	if err != nil {
 		return err
 	}

@@ -67,9 +67,9 @@ func (p *Versions) moved(ctx context.Context, tx bun.IDB, was catalogue.Listed, 
 	case to == catalogue.StateActive:
 		var before int
 		err := tx.NewSelect().Model((*catalogue.Entry)(nil)).Column("version").Where("name = ?", was.Name).
-			Where("state = ?", catalogue.StateDraining).Where("version <> ?", number).
+			Where("state = ?", catalogue.StateStandby).Where("version <> ?", number).
 			OrderExpr("updated_at DESC, version DESC").Limit(1).Scan(ctx, &before)
-		if was.State == catalogue.StateDraining {
+		if was.State == catalogue.StateStandby {
 			return []domain.Fact{domain.ProjectionRolledBack{Version: number, From: before}}, err
 		}
 		return []domain.Fact{domain.ProjectionSwitched{Version: number, From: before}}, err

@@ -28,7 +28,7 @@ func (p *Versions) Switch(ctx context.Context, to int) error {
 // [domain.ErrNotFound] if there is none, and [domain.ErrConflict] if it is one that a repair has replaced.
 func (p *Versions) Rollback(ctx context.Context) (version int, err error) {
 	var e catalogue.Entry
-	found, err := p.newestIn(ctx, &e, catalogue.StateDraining)
+	found, err := p.newestIn(ctx, &e, catalogue.StateStandby)
 	if err != nil {
 		return 0, err
 	}
@@ -36,7 +36,7 @@ func (p *Versions) Rollback(ctx context.Context) (version int, err error) {
 		return 0, domain.Refuse(domain.ErrNotFound, "no earlier version of knowledge is being kept").
 			WithFix("rebuild instead")
 	}
-	return e.Version, unlessMoved(p.swap(ctx, e.Version, catalogue.StateDraining))
+	return e.Version, unlessMoved(p.swap(ctx, e.Version, catalogue.StateStandby))
 }
 
 func (p *Versions) swap(ctx context.Context, to int, from string) error {
@@ -51,7 +51,7 @@ func (p *Versions) swap(ctx context.Context, to int, from string) error {
 			return err
 		}
 		if err := p.advance(ctx, tx, catalogue.Version{Entry: catalogue.Entry{Version: active}}, catalogue.StateActive,
-			catalogue.StateDraining); err != nil {
+			catalogue.StateStandby); err != nil {
 			return err
 		}
 		return p.advance(ctx, tx, catalogue.Version{Entry: catalogue.Entry{Version: to}}, from, catalogue.StateActive)
@@ -89,7 +89,7 @@ func replaceable(ctx context.Context, tx bun.IDB, to int, from string) (active i
 			"version %d was verified against version %d, and version %d is active by now",
 			to, report.Against, both[0].Version).WithFix("rebuild again")
 	}
-	if from == catalogue.StateDraining && repairs(both[0], to) {
+	if from == catalogue.StateStandby && repairs(both[0], to) {
 		return 0, domain.Refuse(domain.ErrConflict,
 			"version %d was found not to be what the log says, and version %d repairs it: there is no way back to it",
 			to, both[0].Version).WithFix("rebuild again, if need be; version %d is dropped within a minute", to)
@@ -107,9 +107,9 @@ func repairs(v catalogue.Listed, other int) bool {
 const switchDelay = 2 * catalogue.VersionSetAge
 
 // Retire stops writing the version that was active before, and with it gives up the way back. Its
-// tables go with the next [Versions.Sweep]. It waits for a moment if the switch was just now.
+// tables go with the next [Versions.DropRetired]. It waits for a moment if the switch was just now.
 func (p *Versions) Retire(ctx context.Context) error {
-	all, err := p.draining(ctx)
+	all, err := p.standby(ctx)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -124,7 +124,7 @@ func (p *Versions) Retire(ctx context.Context) error {
 // retireOlder ends the writing of versions that a rollback no longer leads to: those before the last, and
 // one that was found to be wrong.
 func (p *Versions) retireOlder(ctx context.Context) error {
-	all, err := p.draining(ctx)
+	all, err := p.standby(ctx)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -147,7 +147,7 @@ func (p *Versions) retireOlder(ctx context.Context) error {
 func (p *Versions) retire(ctx context.Context, all []catalogue.Entry) error {
 	return p.exclusively(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		for _, e := range all {
-			err := p.advance(ctx, tx, catalogue.Version{Entry: e}, catalogue.StateDraining, catalogue.StateRetired)
+			err := p.advance(ctx, tx, catalogue.Version{Entry: e}, catalogue.StateStandby, catalogue.StateRetired)
 			if err != nil && !errors.Is(err, catalogue.ErrMoved) {
 				return err
 			}
@@ -156,11 +156,11 @@ func (p *Versions) retire(ctx context.Context, all []catalogue.Entry) error {
 	})
 }
 
-// draining are the versions that were active before, the last of them first.
-func (p *Versions) draining(ctx context.Context) ([]catalogue.Entry, error) {
+// standby are the versions that were active before, the last of them first.
+func (p *Versions) standby(ctx context.Context) ([]catalogue.Entry, error) {
 	var all []catalogue.Entry
 	err := p.DB.NewSelect().Model(&all).Where("name = ?", catalogue.KnowledgeName).
-		Where("state = ?", catalogue.StateDraining).
+		Where("state = ?", catalogue.StateStandby).
 		OrderExpr("updated_at DESC, version DESC").Scan(ctx)
 	if err != nil {
 		return nil, rows.Failed(ctx, "read the catalogue", err)

@@ -18,7 +18,7 @@ import (
 )
 
 // RetirePrevious gives up the vectors of models that are not configured any more; a model that is configured again
-// begins anew. The tables go with the next [Models.Sweep]. The error matches [domain.ErrNotFound] if
+// begins anew. The tables go with the next [Models.DropRetired]. The error matches [domain.ErrNotFound] if
 // there are none.
 func (s *Models) RetirePrevious(ctx context.Context) error {
 	p := s.catalogue
@@ -80,8 +80,8 @@ func (s *Models) abandon(ctx context.Context, tx bun.IDB, e catalogue.Entry) err
 	return err
 }
 
-// Sweep drops the tables of versions that were given up a while ago.
-func (s *Models) Sweep(ctx context.Context) error {
+// DropRetired drops the tables of versions that were given up a while ago.
+func (s *Models) DropRetired(ctx context.Context) error {
 	p := s.catalogue
 	var all []catalogue.Entry
 	err := p.DB.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).Where("state = ?", catalogue.StateRetired).

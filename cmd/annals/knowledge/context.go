@@ -16,8 +16,8 @@ import (
 type ContextCommand struct {
 	terminal.Remote
 
-	Moment string   `arg:"" complete:"moments"`
-	About  []string `field:"query,task,goal" arg:"" optional:""`
+	Stage string   `arg:"" complete:"stages"`
+	About []string `field:"query,task,goal" arg:"" optional:""`
 
 	ToolIssue []string `sep:"none" placeholder:"TEXT"`
 	MaxTokens int      `placeholder:"N"`
@@ -30,7 +30,7 @@ type ContextCommand struct {
 
 // Run implements the command.
 func (n *ContextCommand) Run(ctx context.Context, c *terminal.Console) error {
-	about, err := textOf(c, strings.Join(n.About, " "), domain.Stage(n.Moment).FieldName(), mostAsked)
+	about, err := textOf(c, strings.Join(n.About, " "), domain.Stage(n.Stage).FieldName(), mostAsked)
 	if err != nil {
 		return err
 	}
@@ -77,12 +77,12 @@ func (n *ContextCommand) ask(
 // body says in the field of the stage what it is about.
 func (n *ContextCommand) body(about string) api.ContextRequest {
 	body := api.ContextRequest{
-		Moment: n.Moment, ToolIssues: n.ToolIssue, MinScore: n.MinScore, Tags: tagsOf(n.Tag), Context: n.context(),
+		Stage: n.Stage, ToolIssues: n.ToolIssue, MinScore: n.MinScore, Tags: tagsOf(n.Tag), Context: n.context(),
 	}
 	if n.MaxTokens != 0 {
 		body.MaxTokens = &n.MaxTokens
 	}
-	switch domain.Stage(n.Moment).FieldName() {
+	switch domain.Stage(n.Stage).FieldName() {
 	case "task":
 		body.Task = about
 	case "goal":

@@ -216,8 +216,8 @@ func (e *examination) projection(p client.Projection) {
 	switch {
 	case p.Halted:
 		fix := "put all tables of one backup back: it takes in every event once, and cannot begin anew"
-		if slices.Contains(Rereadable, p.Name) {
-			fix = "if the log is as it should be: annals reread " + p.Name
+		if slices.Contains(Replayable, p.Name) {
+			fix = "if the log is as it should be: annals replay " + p.Name
 		}
 		e.note(check, broken, fix, "has halted: %s", p.Error)
 	case strings.HasPrefix(p.Error, "words answer alone"):
@@ -267,7 +267,7 @@ func (e *examination) rebuild() {
 	for _, v := range all.Items {
 		check, since := fmt.Sprintf("version %d of %s", v.Version, v.Name), terminal.Text(v.UpdatedAt)
 		switch {
-		case v.State != "draining":
+		case v.State != "standby":
 		case err == nil && v.Name == last.Projection && last.repaired():
 			e.note(check, fine, "", "was active until %s; version %d repairs what was wrong, "+
 				"so that there is no way back, and it is dropped within a minute", since, last.Version)
@@ -293,7 +293,7 @@ func (e *examination) rebuild() {
 // protections names what protects the server's log.
 func (e *examination) protections() {
 	var list api.Protections
-	switch err := e.ask(&list, "v1", "log", "walls"); {
+	switch err := e.ask(&list, "v1", "log", "protections"); {
 	case err == nil:
 		e.noteProtections(list.Items)
 	case !isForOthers(err):
@@ -322,20 +322,20 @@ func (e *examination) files() {
 	if e.ask(&status, "v1", "erasures") != nil {
 		return // what was erased is for admins and auditors
 	}
-	last, fix := "never rewritten", "annals erase --sweep; or let the server do it: ANNALS_SWEEP=24h"
+	last, fix := "never rewritten", "annals erase --purge; or let the server do it: ANNALS_PURGE_AFTER=24h"
 	if status.PurgeBy != nil {
-		fix = "wait: the server rewrites them by " + terminal.Text(status.PurgeBy) + "; annals erase --sweep does it now"
+		fix = "wait: the server rewrites them by " + terminal.Text(status.PurgeBy) + "; annals erase --purge does it now"
 	}
-	if status.LastSweep != nil {
-		last = "rewritten last " + terminal.Moment(status.LastSweep.EndedAt)
-		if !status.LastSweep.Complete {
+	if status.LastPurge != nil {
+		last = "rewritten last " + terminal.Moment(status.LastPurge.EndedAt)
+		if !status.LastPurge.Complete {
 			last += ", not all of them"
-			fix = cmp.Or(forOwner(*status.LastSweep), fix)
+			fix = cmp.Or(forOwner(*status.LastPurge), fix)
 		}
 	}
-	if status.Unswept > 0 {
+	if status.Unpurged > 0 {
 		e.note("files", warned, fix, "hold the bytes of %s destroyed texts, since %s; %s",
-			terminal.Counted(status.Unswept), terminal.Text(status.Oldest), last)
+			terminal.Counted(status.Unpurged), terminal.Text(status.Oldest), last)
 	} else {
 		e.note("files", fine, "", "hold nothing of what was erased; %s", last)
 	}

@@ -43,7 +43,7 @@ type EraseCommand struct {
 	RequestedBy string `placeholder:"WHO"`
 	Ticket      string `placeholder:"WORD"`
 
-	Sweep       bool
+	Purge       bool
 	ExportList  string `xor:"what" complete:"file" placeholder:"FILE"`
 	Replay      string `xor:"what" complete:"file" placeholder:"FILE"`
 	Certificate string `xor:"what" placeholder:"ID"`
@@ -57,16 +57,16 @@ func (e *EraseCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 	switch other := e.ExportList + e.Certificate; {
 	case e.Replay != "":
 		return e.replay(ctx, c)
-	case e.What == "" && other == "" && e.Sweep && !e.Plan && terminal.OnCommandLine(parsed, "database"):
+	case e.What == "" && other == "" && e.Purge && !e.Plan && terminal.OnCommandLine(parsed, "database"):
 		return e.purgeAsOwner(ctx, c)
-	case e.What == "" && other == "" && !e.Sweep:
+	case e.What == "" && other == "" && !e.Purge:
 		return terminal.Wrong("as in annals erase retry-advice, or annals erase user:123 --plan", "say what to erase")
 	}
 	server, err := e.Connect()
 	if err != nil {
 		return err
 	}
-	if e.Sweep && !e.Plan {
+	if e.Purge && !e.Plan {
 		if err := mayPurge(ctx, server); err != nil {
 			return err
 		}
@@ -95,9 +95,9 @@ func (e *EraseCommand) check() error {
 	if (e.Rows || e.Quiet || e.Wide || len(e.Columns) > 0) && !e.Plan {
 		return terminal.Wrong("add --plan, or leave it out", "--rows is for a plan, and so are --wide, --columns and --quiet")
 	}
-	if e.Replay != "" && e.Sweep {
-		return terminal.Wrong("one after the other: annals erase --sweep, when a server runs again",
-			"--replay sweeps nothing")
+	if e.Replay != "" && e.Purge {
+		return terminal.Wrong("one after the other: annals erase --purge, when a server runs again",
+			"--replay purges nothing")
 	}
 	return nil
 }

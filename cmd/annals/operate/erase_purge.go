@@ -13,27 +13,27 @@ import (
 	"github.com/annals-kb/annals/projections/erasure"
 )
 
-// verify ends an erasure: with --sweep it purges the files if something may be gone, else it reports until when they
+// verify ends an erasure: with --purge it purges the files if something may be gone, else it reports until when they
 // hold the erased texts.
 func (e *EraseCommand) verify(
 	ctx context.Context, c *terminal.Console, server *client.Client, erased bool, failed error,
 ) error {
 	switch {
-	case !e.Sweep && erased && !c.JSON:
+	case !e.Purge && erased && !c.JSON:
 		notePurge(ctx, c, server)
 		return failed
-	case !e.Sweep:
+	case !e.Purge:
 		return failed
 	case e.Plan:
-		c.Note("the files are not swept: a plan changes nothing")
+		c.Note("the files are not purged: a plan changes nothing")
 		return failed
 	case failed != nil && !erased:
-		c.Note("the files were not swept; annals erase --sweep does it")
+		c.Note("the files were not purged; annals erase --purge does it")
 		return failed
 	}
 	c.Note(rewriting)
 	var done api.PurgeResult
-	_, err := server.Within(0).Do(ctx, client.Post(nil, "v1", "erasures", "sweep"), &done)
+	_, err := server.Within(0).Do(ctx, client.Post(nil, "v1", "erasures", "purge"), &done)
 	if err == nil {
 		err = printPurge(c, done)
 	}
@@ -46,13 +46,13 @@ func (e *EraseCommand) verify(
 
 // notePurge reports whether the files still hold what was erased, and until when.
 func notePurge(ctx context.Context, c *terminal.Console, server *client.Client) {
-	const now = "annals erase --sweep does it now"
+	const now = "annals erase --purge does it now"
 	var status api.Erasures
 	_, err := server.Do(ctx, client.Get("v1", "erasures"), &status)
 	switch {
 	case err != nil: // when exactly is for admins and auditors
 		c.Note("the files of the database may hold the text until the server purges it, by default within 24 hours")
-	case status.Unswept == 0:
+	case status.Unpurged == 0:
 	case status.PurgeBy == nil:
 		c.Note("the text still lies in the files of the database\nthis server does not purge it by itself; %s", now)
 	default:
@@ -66,7 +66,7 @@ func mayPurge(ctx context.Context, server *client.Client) error {
 	if err == nil && !me.Operates {
 		err = &terminal.Failure{
 			Code: terminal.ExitRefused, Detail: "purging the files is for operators; nothing was erased",
-			Fix: "leave out --sweep, and ask root for annals erase --sweep",
+			Fix: "leave out --purge, and ask root for annals erase --purge",
 		}
 	}
 	return err
@@ -87,7 +87,7 @@ func (e *EraseCommand) purgeAsOwner(ctx context.Context, c *terminal.Console) er
 		return err
 	}
 	c.Note(rewriting)
-	done, err := erasure.SweepFiles(ctx, db, time.Now)
+	done, err := erasure.PurgeFiles(ctx, db, time.Now)
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func printPurge(c *terminal.Console, done api.PurgeResult) error {
 		}
 	}
 	if !c.JSON {
-		c.Say("%s: the files hold nothing of what was erased", terminal.Green.Render("swept"))
+		c.Say("%s: the files hold nothing of what was erased", terminal.Green.Render("purged"))
 	}
 	return nil
 }

@@ -192,7 +192,7 @@ func inUse(versions []api.Projection) (active, kept int) {
 		switch {
 		case v.State == "active":
 			active = v.Version
-		case v.State == "draining" && terminal.OrZero(v.UpdatedAt).After(since): // an older one is about to be retired
+		case v.State == "standby" && terminal.OrZero(v.UpdatedAt).After(since): // an older one is about to be retired
 			kept, since = v.Version, terminal.OrZero(v.UpdatedAt)
 		}
 	}
@@ -211,9 +211,9 @@ func versionTable(versions []api.Projection) *terminal.Table {
 		switch {
 		case v.WhatIf:
 			state += " (what-if)"
-		case state == "draining" && v.Version == kept:
+		case state == "standby" && v.Version == kept:
 			state += " (still written, for --rollback)"
-		case state == "draining":
+		case state == "standby":
 			state += " (still written for a moment)"
 		}
 		rows.Row(v.Version, state, v.UpdatedAt, terminal.Joined("\n", strings.Join(settings, " · "), v.Error))

@@ -85,7 +85,7 @@ func (r rebuild) print(c *terminal.Console) error {
 		}
 	case r.State == "active":
 		c.Say("%s is active since %s", r.name(), r.UpdatedAt)
-	case r.State == "draining":
+	case r.State == "standby":
 		c.Say("%s was rolled back: version %d is active", r.name(), r.Active)
 	case r.State == "retired":
 		c.Say("%s was given up: version %d is active", r.name(), r.Active)

@@ -15,8 +15,8 @@ func TestARollbackNamesTheVersionThatItLeft(t *testing.T) {
 	t.Parallel()
 	at := func(minute int) *time.Time { return new(time.Date(2031, 1, 1, 12, minute, 0, 0, time.UTC)) }
 	versions := []api.Projection{
-		{Version: 6, State: "draining", UpdatedAt: at(9)},
-		{Version: 5, State: "draining", UpdatedAt: at(8)},
+		{Version: 6, State: "standby", UpdatedAt: at(9)},
+		{Version: 5, State: "standby", UpdatedAt: at(8)},
 		{Version: 4, State: "active", UpdatedAt: at(9)},
 	}
 	if active, kept := inUse(versions); active != 4 || kept != 6 {
@@ -25,7 +25,7 @@ func TestARollbackNamesTheVersionThatItLeft(t *testing.T) {
 	var out bytes.Buffer
 	(&terminal.Console{Styled: &out, Width: 120}).Table(versionTable(versions))
 	for i, want := range []string{
-		"draining (still written, for --rollback)", "draining (still written for a moment)",
+		"standby (still written, for --rollback)", "standby (still written for a moment)",
 		"active ",
 	} {
 		if line := strings.Split(out.String(), "\n")[1+i]; !strings.Contains(line, want) {

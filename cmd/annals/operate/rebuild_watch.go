@@ -54,7 +54,7 @@ func (r *RebuildCommand) wait(ctx context.Context, c *terminal.Console, server *
 // wayBack says how to undo the switch to a version, if that is possible still.
 func (r *RebuildCommand) wayBack(ctx context.Context, server *client.Client, last rebuild) string {
 	versions, _, err := r.versions(ctx, server)
-	kept := slices.ContainsFunc(versions, func(v api.Projection) bool { return v.State == "draining" })
+	kept := slices.ContainsFunc(versions, func(v api.Projection) bool { return v.State == "standby" })
 	switch {
 	case err == nil && !kept:
 		return "there is no way back: no version before it is kept any more"

@@ -229,7 +229,7 @@ func (s *scrubRecordedCommand) redact(
 		c.Say("nothing to redact")
 	case texts > 0:
 		c.Say("redacted %s in %s of %d", found.List(), terminal.Several(texts, "text"), things)
-		c.Note("the files hold it until they are rewritten: annals erase --sweep")
+		c.Note("the files hold it until they are rewritten: annals erase --purge")
 	}
 	if err != nil || len(refused) == 0 {
 		return err

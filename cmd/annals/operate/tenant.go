@@ -69,19 +69,19 @@ func (w *WhoamiCommand) Run(ctx context.Context, c *terminal.Console) error {
 	})
 }
 
-// Rereadable are the projections that may take in an event twice.
-var Rereadable = []string{"meaning", "past"}
+// Replayable are the projections that may take in an event twice.
+var Replayable = []string{"meaning", "past"}
 
-type RereadCommand struct {
+type ReplayCommand struct {
 	terminal.Remote
 
-	Projection string `arg:"" complete:"rereadable"`
+	Projection string `arg:"" complete:"replayable"`
 }
 
 // Run implements the command.
-func (r *RereadCommand) Run(ctx context.Context, c *terminal.Console) error {
+func (r *ReplayCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var p api.Projection
-	return r.Answer(ctx, c, client.Post(nil, "v1", "projections", r.Projection, "reread"), &p, func() error {
+	return r.Answer(ctx, c, client.Post(nil, "v1", "projections", r.Projection, "replay"), &p, func() error {
 		c.Say("%s reads the log again, up to position %s; annals doctor tells how far it is", r.Projection,
 			terminal.Counted(p.Head))
 		return nil

@@ -34,12 +34,12 @@ func (s *Service) Work(ctx context.Context) error {
 	working.Go(func() {
 		name := "resume rebuilds and drop versions"
 		s.every(ctx, 10*time.Second, name, func(ctx context.Context) error {
-			return errors.Join(s.rebuilder.Resume(ctx), s.knowledge.Sweep(ctx))
+			return errors.Join(s.rebuilder.Resume(ctx), s.knowledge.DropRetired(ctx))
 		})
 	})
 	working.Go(func() { s.prover.Keep(ctx) })
 	working.Go(func() { s.eraser.Run(ctx) })
-	if after := s.sweepAfter; after > 0 {
+	if after := s.purgeAfter; after > 0 {
 		working.Go(func() {
 			s.every(ctx, min(after, betweenPurges), "purge files", func(ctx context.Context) error {
 				return s.purgeIfDue(ctx, after)
@@ -105,13 +105,13 @@ const betweenPurges = time.Minute
 // purgeIfDue rewrites the files before they have held erased texts for too long. What could not be rewritten waits for
 // as long again.
 func (s *Service) purgeIfDue(ctx context.Context, after time.Duration) error {
-	status, err := s.knowledge.Unswept(ctx, "")
+	status, err := s.knowledge.Unpurged(ctx, "")
 	early := min(after/2, betweenPurges)
 	if err != nil || status.Unpurged == 0 || time.Since(status.Oldest) < after-early ||
 		status.Last != nil && time.Since(status.Last.BeganAt) < after {
 		return err
 	}
-	done, err := s.knowledge.SweepFiles(ctx)
+	done, err := s.knowledge.PurgeFiles(ctx)
 	switch {
 	case err == nil && !done.Complete:
 		s.logger.WarnContext(ctx, "the files were not rewritten as a whole, and may still hold what was erased",

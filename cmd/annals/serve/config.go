@@ -43,13 +43,13 @@ type Config struct {
 
 	Erased string `group:"where" env:"ANNALS_ERASED" placeholder:"FILE" complete:"file"`
 
-	SweepAfter time.Duration `group:"limits" name:"sweep" env:"ANNALS_SWEEP" default:"24h"`
+	PurgeAfter time.Duration `group:"limits" name:"purge-after" env:"ANNALS_PURGE_AFTER" default:"24h"`
 
 	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N"`
 
-	Notice time.Duration `group:"limits" env:"ANNALS_NOTICE" default:"0s"`
+	PreStopDelay time.Duration `group:"limits" env:"ANNALS_PRE_STOP_DELAY" default:"0s"`
 
-	Drain time.Duration `group:"limits" env:"ANNALS_DRAIN" default:"30s"`
+	ShutdownTimeout time.Duration `group:"limits" env:"ANNALS_SHUTDOWN_TIMEOUT" default:"30s"`
 
 	Logging
 }
@@ -104,8 +104,8 @@ func (c Config) validate() error {
 		problems = append(problems, errors.New("rate (ANNALS_RATE) must not be negative"))
 	}
 	for name, value := range map[string]time.Duration{
-		"notice (ANNALS_NOTICE)": c.Notice, "drain (ANNALS_DRAIN)": c.Drain,
-		"keep-accesses (ANNALS_KEEP_ACCESSES)": c.KeepAccesses, "sweep (ANNALS_SWEEP)": c.SweepAfter,
+		"pre-stop-delay (ANNALS_PRE_STOP_DELAY)": c.PreStopDelay, "shutdown-timeout (ANNALS_SHUTDOWN_TIMEOUT)": c.ShutdownTimeout,
+		"keep-accesses (ANNALS_KEEP_ACCESSES)": c.KeepAccesses, "purge-after (ANNALS_PURGE_AFTER)": c.PurgeAfter,
 	} {
 		if value < 0 {
 			problems = append(problems, fmt.Errorf("%s must not be negative", name))

@@ -55,7 +55,7 @@ type Service struct {
 	eraser      *erasure.Eraser
 	issuer      *oidc.Issuer // nil if no tokens are believed
 
-	sweepAfter time.Duration
+	purgeAfter time.Duration
 	API        *annalshttp.Server
 	logger     *slog.Logger
 	leeway     leeway
@@ -95,7 +95,7 @@ func OpenService(
 	s := &Service{
 		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
 		keys: sessions.NewKeys(db, log.Log), eraser: projections.NewEraser(knowledge, log.Log,
-			logger), sweepAfter: cfg.SweepAfter, leeway: newLeeway(),
+			logger), purgeAfter: cfg.PurgeAfter, leeway: newLeeway(),
 	}
 	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -122,7 +122,7 @@ func OpenService(
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
 		Logger: logger, Registry: registry, Version: terminal.Version().Version,
 		Background: projections.Background{Log: log, Past: past},
-		Rate:       cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain, PurgeAfter: cfg.SweepAfter,
+		Rate:       cfg.Rate, PreStopDelay: cfg.PreStopDelay, ShutdownTimeout: cfg.ShutdownTimeout, PurgeAfter: cfg.PurgeAfter,
 	}
 	hosts, err := mountMCP(func(w http.ResponseWriter, r *http.Request) { s.API.Handler().ServeHTTP(w, r) }, logger)
 	if err != nil {
