@@ -237,7 +237,7 @@ func (s *scrubRecordedCommand) redact(
 	for _, why := range refused {
 		c.Note("not redacted: %s", why)
 	}
-	failed := &terminal.Failure{Code: terminal.ExitRefused, Detail: fmt.Sprintf("%d were not redacted", len(refused))}
+	failed := &terminal.Failure{Code: terminal.ExitRefused, Detail: "not redacted: " + terminal.Several(len(refused), "refusal")}
 	if texts > 0 {
 		failed.Code = terminal.ExitFailed // in part
 	}
