@@ -18,7 +18,7 @@ func TestEverythingWrongWithAConfigurationIsNamed(t *testing.T) {
 		"Probes[0].Name is required", "Probes[0].Check is required",
 		"MaxBody must not be negative", "MaxLine must not be negative", "MaxBulk must not be negative",
 		"Timeout must not be negative", "Heartbeat must not be negative", "Rate must not be negative",
-		"Notice must not be negative", "Drain must not be negative",
+		"PreStopDelay must not be negative", "ShutdownTimeout must not be negative",
 	}
 	if diff := cmp.Diff(strings.Split(err.Error(), "\n"), want); diff != "" {
 		t.Error(diff)

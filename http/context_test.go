@@ -119,13 +119,13 @@ func TestANeedNamesAllThatIsWrong(t *testing.T) {
 				t.Fatalf("got %q", got)
 			}
 		}
-		for _, body := range []object{{}, {"moment": "lunch"}, {"stage": "focus"}, {"stage": "analysis", "task": " "}} {
+		for _, body := range []object{{}, {"stage": "lunch"}, {"stage": "focus"}, {"stage": "analysis", "task": " "}} {
 			w.ask("POST", "/v1/context", body).want(http.StatusUnprocessableEntity)
 		}
-		for _, moment := range []string{"", "lunch"} {
-			got := w.ask("POST", "/v1/context", object{"moment": moment, "query": "a"}).want(http.StatusUnprocessableEntity).errors()
-			if len(got) != 1 || !strings.HasPrefix(got[0], "moment: ") {
-				t.Errorf("at the moment %q: got %q", moment, got)
+		for _, stage := range []string{"", "lunch"} {
+			got := w.ask("POST", "/v1/context", object{"stage": stage, "query": "a"}).want(http.StatusUnprocessableEntity).errors()
+			if len(got) != 1 || !strings.HasPrefix(got[0], "stage: ") {
+				t.Errorf("at the stage %q: got %q", stage, got)
 			}
 		}
 		w.ask("POST", "/v1/context", object{"stage": "start"}).want(http.StatusOK)

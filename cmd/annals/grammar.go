@@ -44,7 +44,7 @@ type grammar struct {
 	MCP        serve.McpCommand           `cmd:"" name:"mcp" group:"run"`
 	Migrate    operate.MigrateCommand     `cmd:"" group:"run"`
 	Rebuild    operate.RebuildCommand     `cmd:"" group:"run"`
-	ReplayAll  operate.ReplayCommand      `cmd:"" group:"run"`
+	Replay     operate.ReplayCommand      `cmd:"" group:"run"`
 	Quarantine operate.QuarantineCommands `cmd:"" group:"run"`
 	Doctor     operate.DoctorCommand      `cmd:"" group:"run"`
 	Hold       operate.HoldCommand        `cmd:"" group:"run"`
