@@ -89,7 +89,7 @@ func (s Scope) Entity() Entity {
 // Tier says how near a scope is to the caller of a search.
 type Tier int
 
-// Tiers from the nearest to the widest.
+// Tiers from the nearest, the smallest number, to the widest.
 const (
 	TierUser Tier = iota + 1
 	TierProject
@@ -102,7 +102,7 @@ const (
 // Tiers is the number of tiers.
 const Tiers = int(TierPublic)
 
-// Tier is the priority of s: user > project > agent > team > org > public.
+// Tier is the tier of s, from the nearest: user, project, agent, team, org, public.
 func (s Scope) Tier() Tier {
 	if i := slices.Index(entityKinds, s.Entity().Kind()); i >= 0 {
 		return Tier(i + 1)

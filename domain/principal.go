@@ -121,63 +121,6 @@ func (p Principal) Entities() []Entity {
 	return slices.Compact(all)
 }
 
-// Entitled tells whether p may act as, or as a member of, e.
-func (p Principal) Entitled(e Entity) bool {
-	return p.speaksForAny() || p.belongs(e)
-}
-
-func (p Principal) speaksForAny() bool { return p.Administers() || p.Role == Service }
-
-// SeesAll tells whether p reads everything of its tenant.
-func (p Principal) SeesAll() bool {
-	return p.OnBehalfOf == "" && (p.Administers() || p.Role == Auditor)
-}
-
-// ActsFor tells whether p reads what is meant for e. On another entity's behalf, another user's own
-// is out of reach whatever the role. Which groups that entity belongs to only the caller
-// knows, so a role that acts for anyone is believed about them.
-func (p Principal) ActsFor(e Entity) bool {
-	if p.OnBehalfOf != "" && e.Kind() == User {
-		return p.belongs(e)
-	}
-	return p.SeesAll() || p.Entitled(e)
-}
-
-// MaySee tells whether p may know that k exists. Deleted and erased items are seen only by
-// those who own them or see all.
-func (p Principal) MaySee(k *Knowledge) bool {
-	if !k.Exists() {
-		return false
-	}
-	if p.ActsFor(k.Owner) {
-		return true
-	}
-	if k.Status == IsDeleted || k.Status == IsErased {
-		return false
-	}
-	return slices.ContainsFunc(k.Scopes, func(s Scope) bool {
-		return s == Public || p.ActsFor(s.Entity())
-	})
-}
-
-// MayChange tells whether p may revise, share, transfer and forget k.
-func (p Principal) MayChange(k *Knowledge) bool {
-	return p.Role != Auditor && p.ActsFor(k.Owner)
-}
-
-// MayPublish tells whether p may name scope as an audience. On another entity's behalf another user is out of
-// reach, as he is when reading.
-func (p Principal) MayPublish(scope Scope) bool {
-	switch {
-	case p.Role == Auditor:
-		return false
-	case scope == Public:
-		return p.PublishPublic || p.Administers()
-	default:
-		return p.ActsFor(scope.Entity())
-	}
-}
-
 type callerKey struct{}
 
 // caller is who asked for something, and how that came about.

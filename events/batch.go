@@ -254,24 +254,6 @@ func (b *batch) subject(stream string) streamHead {
 	return streamHead{version: s.Version, position: s.Position}
 }
 
-// stamp gives a record its place in the log, and hashes it.
-func (b *batch) stamp(r *Record, c *command, first bool) {
-	b.head.position++
-	r.Tenant, r.Position, r.EventID = b.tenant, b.head.position, b.ids.next(b.now, first).String()
-	r.Stream = c.Command.Stream()
-	r.Version = b.subject(r.Stream).version + 1
-	r.RecordedAt, r.OccurredAt = database.At(b.now), database.At(c.Origin.OccurredAt)
-	r.Actor, r.OnBehalfOf = string(c.By.Subject), orAbsent(string(c.By.OnBehalfOf))
-	r.Authentication = c.By.Authentication
-	r.RequestID, r.CorrelationID = orAbsent(c.Origin.RequestID), orAbsent(c.Origin.CorrelationID)
-	r.CausationID, r.Traceparent = orAbsent(c.Origin.CausationID), orAbsent(c.Origin.Traceparent)
-	r.ReasonCode = orAbsent(c.Origin.ReasonCode)
-	r.Hash = r.hash()
-}
-
-// orAbsent stores an empty string as NULL: nothing was said.
-func orAbsent(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
-
 // clone is a copy of an item that later events do not change.
 func clone(k *domain.Knowledge) *domain.Knowledge {
 	c := *k

@@ -29,7 +29,7 @@ func (b Background) Quarantined(ctx context.Context, name, tenant string) ([]dom
 	return list, err
 }
 
-// Replay lets a projection take in what waits of one stream in quarantine; see [events.Log.Replay].
+// Replay lets a projection take in what waits of one stream in quarantine; see [follow.Log.RetryQuarantined].
 func (b Background) Replay(ctx context.Context, name, tenant, stream string) (domain.Replayed, error) {
 	follower, err := catalogue.FollowerOf(b.Log, name)
 	if err != nil {
@@ -38,7 +38,7 @@ func (b Background) Replay(ctx context.Context, name, tenant, stream string) (do
 	return b.Log.RetryQuarantined(ctx, follower, tenant, stream)
 }
 
-// Skip forgets what waits of one stream in quarantine; see [events.Log.Skip].
+// Skip forgets what waits of one stream in quarantine; see [follow.Log.SkipQuarantined].
 func (b Background) Skip(ctx context.Context, name, tenant, stream string) (domain.Skipped, error) {
 	follower, err := catalogue.FollowerOf(b.Log, name)
 	if err != nil {

@@ -111,7 +111,7 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 func (p *Knowledge) Policy() domain.ConfidencePolicy { return p.catalogue.Policy() }
 
 // Meaning is the background projection of the vectors of the configured embedder. Searches use it as soon as it
-// has everything, see [embeddingModels.MaintainModels].
+// has everything, see [vectors.Models.MaintainModels].
 func (p *Knowledge) Meaning() *vectors.Projection { return p.Configured }
 
 // DropRetired drops the tables of versions that were retired or failed a while ago, and retires those that a rollback no

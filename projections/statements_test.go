@@ -220,7 +220,7 @@ func opening(items int) func(*world) {
 					}
 				}
 			}
-			if err := stage.Save(w.t.Context(), &database.Script{}); err != nil { // not with COMMIT: it is to be heard
+			if err := stage.Save(ctx, &database.Script{}); err != nil { // not with COMMIT: it is to be heard
 				w.t.Fatal(err)
 			}
 			return undone

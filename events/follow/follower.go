@@ -32,8 +32,7 @@ type follower struct {
 // follow delivers a tenant's pages until there are no more, or until the log cannot be what the
 // projection has read.
 func (f *follower) follow(ctx context.Context, tenant string) {
-	const shortest, longest = 50 * time.Millisecond, 30 * time.Second
-	pause := shortest
+	pause := shortestPause
 	var page Page
 	for ctx.Err() == nil {
 		before, began := page, time.Now()
@@ -44,7 +43,7 @@ func (f *follower) follow(ctx context.Context, tenant string) {
 			f.log.lastErrors.note(f.projection, tenant, nil)
 			return
 		case err == nil && (page.After > before.After || len(before.Events) == 0):
-			pause = shortest
+			pause = shortestPause
 			f.log.Background().Yield(ctx, f.projection, time.Since(began), f.log.longestPause(f.projection))
 			continue
 		case err == nil: // acknowledged without moving the checkpoint
@@ -62,7 +61,7 @@ func (f *follower) follow(ctx context.Context, tenant string) {
 		case <-time.After(pause):
 		case <-ctx.Done():
 		}
-		pause = min(2*pause, longest)
+		pause = min(2*pause, longestPause)
 	}
 }
 

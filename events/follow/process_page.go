@@ -3,18 +3,11 @@ package follow
 import (
 	"context"
 	"errors"
-	"time"
 
-	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/codec"
-)
-
-const (
-	attemptsAtPage  = 5 // until it is given up for now, or taken apart
-	attemptsAtEvent = 3 // until its stream is put into quarantine
 )
 
 // processPage handles a page, a few times if need be. If what is in it is at fault, it finds the events
@@ -40,8 +33,7 @@ func (l *Log) processPage(ctx context.Context, projection string, page Page, pre
 // retryPage tries a page until it succeeds, so many times. What has nothing to do with the page is noted at
 // once, so that the status says at once why a projection stands still.
 func (l *Log) retryPage(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) error {
-	backoff := background.Backoff{Shortest: 50 * time.Millisecond, Longest: time.Second}
-	return backoff.Retry(ctx, func() (done bool, err error) {
+	return betweenAttempts.Retry(ctx, func() (done bool, err error) {
 		err = l.handleSafely(ctx, projection, page, prepare)
 		if attempts--; err == nil || attempts <= 0 {
 			return true, err

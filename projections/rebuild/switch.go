@@ -121,8 +121,8 @@ func (p *Versions) Retire(ctx context.Context) error {
 	return p.retire(ctx, all)
 }
 
-// retireOlder ends the writing of versions that a rollback no longer leads to: those before the last, and
-// one that was found to be wrong.
+// retireOlder keeps the newest standby version for a rollback, and ends the writing of the older ones. If the active
+// version repairs the newest, that is retired, too.
 func (p *Versions) retireOlder(ctx context.Context) error {
 	all, err := p.standby(ctx)
 	if err != nil || len(all) == 0 {
@@ -134,8 +134,8 @@ func (p *Versions) retireOlder(ctx context.Context) error {
 	if err != nil {
 		return rows.Failed(ctx, "read the catalogue", err)
 	}
-	if !repairs(active, all[0].Version) {
-		all = all[1:]
+	if newest := all[0].Version; !repairs(active, newest) {
+		all = all[1:] // the way back
 	}
 	settled := slices.DeleteFunc(all, func(e catalogue.Entry) bool { return p.Now().Sub(e.UpdatedAt.Time) < switchDelay })
 	if len(settled) == 0 {

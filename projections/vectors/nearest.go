@@ -13,14 +13,14 @@ import (
 
 // nearest finds the items whose vectors lie nearest to a question's. Each engine has its own.
 type nearest interface {
-	// closest gives the pieces of each place whose sketches differ least from the question's.
+	// Closest gives the pieces of each place whose sketches differ least from the question's.
 	Closest(ctx context.Context, q Question) (Shortlist, error)
-	// piecesOf gives the pieces of items, wherever they lie.
+	// PiecesOf gives the pieces of items, wherever they lie.
 	PiecesOf(ctx context.Context, q Question, s Shortlist, numbers []int64) ([]NearPiece, error)
-	// cosines compares the vectors of pieces with the question's, by the hash of their text. Those that were
+	// Cosines compares the vectors of pieces with the question's, by the hash of their text. Those that were
 	// erased since have none.
 	Cosines(ctx context.Context, q Question, s Shortlist, pieces []NearPiece) (map[Hash]float64, error)
-	// learn takes note of pieces that were just committed.
+	// update takes note of pieces that were just committed.
 	update(e *embedded)
 }
 

@@ -172,6 +172,7 @@ func (m *Matches) Best(depth int) []int64 {
 	return numbers
 }
 
+// item notes an item that was found. One in several scopes keeps the tier of the nearest, the smallest.
 func (m *Matches) item(number int64, words int, tier domain.Tier) int32 {
 	i, known := m.at[number]
 	if !known {
