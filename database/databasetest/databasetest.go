@@ -1,4 +1,3 @@
-// Package databasetest gives every test a database of its own, on both engines.
 package databasetest
 
 import (

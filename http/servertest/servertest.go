@@ -1,4 +1,3 @@
-// Package servertest puts together what tests serve, and asks it from the outside.
 package servertest
 
 import (
