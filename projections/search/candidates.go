@@ -56,35 +56,6 @@ func (f *Execution) findCandidates(ctx context.Context) (*candidates, error) {
 	return all, nil
 }
 
-// nearby adds the items whose pieces lie nearest, and how near those lie that words found.
-func (f *Execution) nearby(ctx context.Context, all *candidates, known map[int64]int) error {
-	nearest := f.Model.Nearest
-	others, err := nearest.PiecesOf(ctx, f.question, f.shortlist, all.words)
-	if err != nil {
-		return err
-	}
-	cosines, err := nearest.Cosines(ctx, f.question, f.shortlist, append(slices.Concat(f.shortlist.Pieces...), others...))
-	if err != nil {
-		return err
-	}
-	all.pieces = f.question.Nearest(f.shortlist.Pieces, cosines)
-	for _, pieces := range append(all.pieces, others) {
-		for _, c := range pieces {
-			i, seen := known[c.Number]
-			if !seen {
-				i = len(all.list)
-				known[c.Number] = i
-				all.list = append(all.list, candidate{number: c.Number})
-			}
-			cosine, compared := cosines[c.Hash]
-			if p := &all.list[i]; compared && (!p.compared || cosine > p.cosine) {
-				p.compared, p.cosine = true, cosine
-			}
-		}
-	}
-	return nil
-}
-
 // score joins what words and meaning say of an item.
 func (f *Execution) score(p *candidate) {
 	p.lexical = f.words.ScoreOf(p.number)

@@ -169,21 +169,6 @@ func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, 
 	return hits, f.isTruncated(all), nil
 }
 
-// byMeaning embeds the question, unless that was done before, and finds the nearest sketches.
-func (f *Execution) byMeaning(ctx context.Context) (err error) {
-	m := f.Model
-	if f.Embedding == nil {
-		f.Embedding = &m.EmbedAll(ctx, []domain.Search{f.Search})[0]
-	}
-	f.degraded = f.Embedding.Degraded
-	if f.Embedding.Err != nil || f.Embedding.Vector == nil {
-		return f.Embedding.Err
-	}
-	f.question = vectors.NewQuestion(f.View, f.Search, f.Audience, f.Embedding.Vector)
-	f.shortlist, err = m.Nearest.Closest(ctx, f.question)
-	return err
-}
-
 // read fetches the items of the hits.
 func (f *Execution) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, error) {
 	if len(hits) == 0 {

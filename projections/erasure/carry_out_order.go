@@ -108,7 +108,9 @@ type order struct {
 	done    rows.Set
 }
 
-// CarryOutOrder carries out one order, if it is under way.
+// CarryOutOrder carries out one order, if it is under way: it erases one thing after the other, each by a command. The
+// append of that command destroys the texts (events/destroy_texts.go) and the rows that were computed from them
+// (projections/knowledge/destroy_rows.go).
 func (e *Eraser) CarryOutOrder(ctx context.Context, of events.Order) error {
 	ctx = database.ForTenant(ctx, of.Tenant)
 	history, err := e.log.Stream(ctx, of.Tenant, of.Stream)

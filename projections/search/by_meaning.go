@@ -1,0 +1,53 @@
+package search
+
+import (
+	"context"
+	"slices"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/vectors"
+)
+
+// byMeaning embeds the question, unless that was done before, and finds the nearest sketches.
+func (f *Execution) byMeaning(ctx context.Context) (err error) {
+	m := f.Model
+	if f.Embedding == nil {
+		f.Embedding = &m.EmbedAll(ctx, []domain.Search{f.Search})[0]
+	}
+	f.degraded = f.Embedding.Degraded
+	if f.Embedding.Err != nil || f.Embedding.Vector == nil {
+		return f.Embedding.Err
+	}
+	f.question = vectors.NewQuestion(f.View, f.Search, f.Audience, f.Embedding.Vector)
+	f.shortlist, err = m.Nearest.Closest(ctx, f.question)
+	return err
+}
+
+// nearby adds the items whose pieces lie nearest, and how near those lie that words found.
+func (f *Execution) nearby(ctx context.Context, all *candidates, known map[int64]int) error {
+	nearest := f.Model.Nearest
+	others, err := nearest.PiecesOf(ctx, f.question, f.shortlist, all.words)
+	if err != nil {
+		return err
+	}
+	cosines, err := nearest.Cosines(ctx, f.question, f.shortlist, append(slices.Concat(f.shortlist.Pieces...), others...))
+	if err != nil {
+		return err
+	}
+	all.pieces = f.question.Nearest(f.shortlist.Pieces, cosines)
+	for _, pieces := range append(all.pieces, others) {
+		for _, c := range pieces {
+			i, seen := known[c.Number]
+			if !seen {
+				i = len(all.list)
+				known[c.Number] = i
+				all.list = append(all.list, candidate{number: c.Number})
+			}
+			cosine, compared := cosines[c.Hash]
+			if p := &all.list[i]; compared && (!p.compared || cosine > p.cosine) {
+				p.compared, p.cosine = true, cosine
+			}
+		}
+	}
+	return nil
+}
