@@ -1,0 +1,77 @@
+package rebuild
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// DropRetired drops the tables of versions that were retired or failed a while ago, and retires those that a
+// rollback no longer leads to.
+func (p *Versions) DropRetired(ctx context.Context) error {
+	if err := p.retireOlder(ctx); err != nil {
+		return err
+	}
+	if err := p.recordGivenUp(ctx); err != nil {
+		return err
+	}
+	var old []catalogue.Entry
+	err := p.DB.NewSelect().Model(&old).Where("name = ?", catalogue.KnowledgeName).
+		Where("state IN (?)", bun.List([]string{catalogue.StateRetired, catalogue.StateFailed})).
+		Where("updated_at < ?", database.At(p.Now().Add(-catalogue.DropDelay))).Scan(ctx)
+	if err != nil {
+		return rows.Failed(ctx, "read the catalogue", err)
+	}
+	for _, e := range old {
+		if e.Settings["dropped"] != "" {
+			continue
+		}
+		if err := p.drop(ctx, catalogue.Version{Entry: e, Tables: rows.TablesOf(e.Version)}); err != nil {
+			return fmt.Errorf("drop version %d of knowledge: %w", e.Version, err)
+		}
+	}
+	return nil
+}
+
+// drop removes a version's tables and what is known of its progress.
+func (p *Versions) drop(ctx context.Context, v catalogue.Version) error {
+	pace := catalogue.NewBatches(p.DB.Engine)
+	for _, table := range v.Tables.All() {
+		if err := p.Empty(ctx, pace, v.Tables, table); err != nil {
+			return fmt.Errorf("empty %s: %w", table, err)
+		}
+	}
+	return p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if p.DB.Engine == database.Postgres {
+			// A backup may be reading them still: they are dropped in the next round.
+			if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '1s'"); err != nil {
+				return err
+			}
+		}
+		for _, table := range v.Tables.All() {
+			if _, err := tx.NewRaw("DROP TABLE IF EXISTS ?", table).Exec(ctx); err != nil {
+				return fmt.Errorf("drop %s: %w", table, err)
+			}
+		}
+		_, err := tx.NewRaw("DELETE FROM rebuild_slices WHERE projection = ? AND version = ?", catalogue.KnowledgeName,
+			v.Version).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = tx.NewRaw("DELETE FROM checkpoints WHERE projection = ?", v.Checkpoint()).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		settings := maps.Clone(v.Settings)
+		settings["dropped"] = database.At(p.Now()).String()
+		_, err = tx.NewUpdate().Model(&catalogue.Entry{Settings: settings}).Column("settings").
+			Where("name = ?", catalogue.KnowledgeName).Where("version = ?", v.Version).Exec(ctx)
+		return err
+	})
+}
