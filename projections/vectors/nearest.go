@@ -13,7 +13,7 @@ import (
 
 // nearest finds the items whose vectors lie nearest to a question's. Each engine has its own.
 type nearest interface {
-	// Closest gives the pieces of each place whose sketches differ least from the question's.
+	// Closest gives the pieces of each scope whose sketches differ least from the question's.
 	Closest(ctx context.Context, q Question) (Shortlist, error)
 	// PiecesOf gives the pieces of items, wherever they lie.
 	PiecesOf(ctx context.Context, q Question, s Shortlist, numbers []int64) ([]NearPiece, error)
@@ -26,8 +26,8 @@ type nearest interface {
 
 // Shortlist is what sketches say: the pieces whose vectors are worth comparing.
 type Shortlist struct {
-	Pieces [][]NearPiece      // as the question has its places
-	Plans  []domain.ScopePlan // of each place, without its size
+	Pieces [][]NearPiece      // as the question has its scopes
+	Plans  []domain.ScopePlan // of each scope, without its size
 	index  *VectorIndex       // where the pieces of other items are known; nil if that is not in memory
 }
 
@@ -39,20 +39,20 @@ type Question struct {
 	sketch      []uint64
 	sketchQuery embedding.SketchQuery
 
-	// places are the scopes to look in; an empty one is the whole tenant.
+	// Scopes are what to look in; an empty one is the whole tenant.
 	Scopes []domain.Scope
-	// rest is what the search's filter still asks for in these places.
+	// rest is what the search's filter still asks for in these scopes.
 	rest domain.Filter
 }
 
-// How a place's vectors are searched: all of them, or those of the best of a scan over its sketches (which are all, if
+// How a scope's vectors are searched: all of them, or those of the best of a scan over its sketches (which are all, if
 // it is small). Measured in docs/performance.md.
 const (
 	PlanExact  = "exact"
 	PlanSketch = "sketch"
 )
 
-// Depths is how far a search by meaning goes in a place: in memory, so many sketches that differ least are
+// Depths is how far a search by meaning goes in a scope: in memory, so many sketches that differ least are
 // judged by the question's numbers, and of so many the vectors are compared; in the database, of so many
 // that were scanned; and so many pieces with the nearest vectors are ranked.
 type Depths struct{ sketches, Compared, scanned, Vectors int }
@@ -74,14 +74,16 @@ func (q Question) Depths(place domain.Scope) Depths {
 	return Depths{sketches: 2*vectors + 50, Compared: vectors * 6 / 5, scanned: scanned, Vectors: vectors}
 }
 
+// NewQuestion is what a search asks in as much of the knowledge as an audience may see.
 func NewQuestion(from catalogue.View, s domain.Search, audience domain.Audience, vector []float32) Question {
 	audience, s.Filter = rows.Narrow(s.Filter, audience)
 	return Question{
-		from: from, search: s, vector: vector, sketch: embedding.Sketch(vector), sketchQuery: embedding.NewSketchQuery(vector), Scopes: rows.ScopesToSearch(audience), rest: s.Filter,
+		from: from, search: s, vector: vector, sketch: embedding.Sketch(vector),
+		sketchQuery: embedding.NewSketchQuery(vector), Scopes: rows.ScopesToSearch(audience), rest: s.Filter,
 	}
 }
 
-// Nearest keeps as many pieces of each place as are ranked, the nearest ones.
+// Nearest keeps as many pieces of each scope as are ranked, the nearest ones.
 func (q Question) Nearest(places [][]NearPiece, cosines map[Hash]float64) [][]NearPiece {
 	type compared struct {
 		NearPiece
