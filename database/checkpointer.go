@@ -34,7 +34,9 @@ type checkpointer struct {
 }
 
 func newCheckpointer(db *DB, pool *sql.DB) *checkpointer {
-	return &checkpointer{db: db, pool: pool, committed: make(chan struct{}, 1), long: longLog, next: longLog, stop: func() {}}
+	return &checkpointer{
+		db: db, pool: pool, committed: make(chan struct{}, 1), long: longLog, next: longLog, stop: func() {},
+	}
 }
 
 // start begins to copy, until end.
@@ -76,7 +78,9 @@ func (c *checkpointer) work(ctx context.Context) {
 			return
 		}
 		if err := c.copy(ctx); err != nil && ctx.Err() == nil {
-			c.db.log.WarnContext(ctx, "the write-ahead log was not copied into the file; it is tried again", "error", Classify(ctx, err))
+			c.db.log.WarnContext(
+				ctx, "the write-ahead log was not copied into the file; it is tried again", "error", Classify(ctx, err),
+			)
 		}
 		select {
 		case <-time.After(lookAtLog):

@@ -80,7 +80,8 @@ func kindOf(ctx context.Context, err error) error {
 		kind = ErrUnavailable
 	}
 	// What a stopped query leaves behind differs; that it was stopped is known from its context.
-	stopped := errors.Is(kind, ErrUnavailable) || errors.Is(kind, context.Canceled) || errors.Is(kind, context.DeadlineExceeded)
+	stopped := errors.Is(kind, ErrUnavailable) || errors.Is(kind, context.Canceled) ||
+		errors.Is(kind, context.DeadlineExceeded)
 	if stopped && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -108,7 +109,8 @@ func kindOfPostgres(refusal *pq.Error) error {
 		return ErrFull
 	case pqerror.ReadOnlySQLTransaction:
 		return ErrReadOnly
-	case pqerror.QueryCanceled, pqerror.LockNotAvailable, pqerror.TransactionTimeout: // by the server's timeouts, or its operator
+	// by the server's timeouts, or its operator
+	case pqerror.QueryCanceled, pqerror.LockNotAvailable, pqerror.TransactionTimeout:
 		return context.DeadlineExceeded
 	case pqerror.AdminShutdown, pqerror.CrashShutdown, pqerror.CannotConnectNow, pqerror.IdleSessionTimeout,
 		pqerror.IdleInTransactionSessionTimeout, pqerror.TooManyConnections:
@@ -173,7 +175,9 @@ func (m misnamed) Unwrap() error { return m.error }
 func isNoDirectory(path string) error {
 	path = strings.TrimPrefix(path, "//")
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return misnamed{fmt.Errorf("%s is a directory: name a file in it, as in sqlite:%s", path, filepath.Join(path, "annals.db"))}
+		return misnamed{
+			fmt.Errorf("%s is a directory: name a file in it, as in sqlite:%s", path, filepath.Join(path, "annals.db")),
+		}
 	}
 	return nil
 }

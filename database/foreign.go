@@ -103,7 +103,10 @@ func (db *DB) lockWriterTables(ctx context.Context, tx bun.Tx) error {
 	// In a mode that lets rows be written, and triggers, rules and policies not be made.
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	_, err = tx.ExecContext(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE "+strings.Join(others, ", ")+" IN ROW EXCLUSIVE MODE")
+	_, err = tx.ExecContext(
+		ctx,
+		"SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE "+strings.Join(others, ", ")+" IN ROW EXCLUSIVE MODE",
+	)
 	if err != nil {
 		return Classify(ctx, fmt.Errorf("lockWriterTables the tables: %w", err))
 	}
@@ -112,7 +115,11 @@ func (db *DB) lockWriterTables(ctx context.Context, tx bun.Tx) error {
 		return Classify(ctx, fmt.Errorf("look for triggers: %w", err))
 	}
 	if len(found) > 0 {
-		return fmt.Errorf("the role that serves has code of its own that would run with the rights of this role, and Annals made none of it: look at it and drop it, then try again: %s", strings.Join(found, ", "))
+		return fmt.Errorf(
+			"the role that serves has code of its own that would run with the rights of this role, and Annals made none of it: "+
+				"look at it and drop it, then try again: %s",
+			strings.Join(found, ", "),
+		)
 	}
 	return nil
 }

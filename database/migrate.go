@@ -118,9 +118,13 @@ func (db *DB) withMigrationDriver(ctx context.Context, do func(database.Driver) 
 	}
 	defer unlockMigration(ctx, conn)
 	if _, err := conn.ExecContext(ctx, `CREATE EXTENSION IF NOT EXISTS vector`); errors.Is(Classify(ctx, err), ErrReadOnly) {
-		return fmt.Errorf("this is a standby, or default_transaction_read_only is on: name a server that takes writes: %w", err)
+		return fmt.Errorf(
+			"this is a standby, or default_transaction_read_only is on: name a server that takes writes: %w", err,
+		)
 	} else if err != nil {
-		return fmt.Errorf("install pgvector (if this role may not, let a superuser run CREATE EXTENSION vector in this database): %w", err)
+		return fmt.Errorf(
+			"install pgvector (if this role may not, let a superuser run CREATE EXTENSION vector in this database): %w", err,
+		)
 	}
 	target, err := postgres.WithConnection(ctx, conn, &postgres.Config{})
 	if err != nil {

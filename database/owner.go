@@ -50,7 +50,10 @@ func claim(path string, now time.Time) (*owner, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	host, _ := os.Hostname()
-	o := &owner{file: file, inode: inode, path: path, opened: opened, note: ownerNote{PID: os.Getpid(), Host: host, Since: now.UTC().Truncate(time.Second)}}
+	o := &owner{
+		file: file, inode: inode, path: path, opened: opened,
+		note: ownerNote{PID: os.Getpid(), Host: host, Since: now.UTC().Truncate(time.Second)},
+	}
 	if err := o.write(); err != nil {
 		return nil, errors.Join(err, o.release())
 	}
@@ -71,7 +74,11 @@ func claimInode(path string) (*os.File, os.FileInfo, error) {
 	opened, err := file.Stat()
 	if err == nil {
 		if stat, ok := opened.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 {
-			err = fmt.Errorf("%s has another name (a hard link), and writes through one are lost to the other: delete the one that you do not use", path)
+			err = fmt.Errorf(
+				"%s has another name (a hard link), and writes through one are lost to the other: "+
+					"delete the one that you do not use",
+				path,
+			)
 		} else {
 			err = lockInode(file, inodeLock)
 		}
@@ -110,8 +117,8 @@ func (o *owner) inPlace() error {
 	if err == nil && os.SameFile(found, o.opened) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is not the file that was opened any more: put that one back, or stop this process and restore a backup",
-		ErrUnavailable, o.path)
+	return fmt.Errorf("%w: %s is not the file that was opened any more: put that one back, or stop this process "+
+		"and restore a backup", ErrUnavailable, o.path)
 }
 
 func (o *owner) announce(api string) error {
@@ -139,7 +146,9 @@ func (o *owner) write() error {
 func (o *owner) release() error {
 	unlock := inodeLock
 	unlock.Type = syscall.F_UNLCK
-	return errors.Join(lockInode(o.inode, unlock), o.inode.Close(), syscall.Flock(int(o.file.Fd()), syscall.LOCK_UN), o.file.Close())
+	return errors.Join(
+		lockInode(o.inode, unlock), o.inode.Close(), syscall.Flock(int(o.file.Fd()), syscall.LOCK_UN), o.file.Close(),
+	)
 }
 
 // readNote returns the zero note if the owner is just writing it.
@@ -160,7 +169,9 @@ func (e ownedError) Unwrap() error { return ErrOwned }
 func (e ownedError) Error() string {
 	who := "another annals"
 	if e.owner.PID != 0 {
-		who = fmt.Sprintf("annals (pid %d on host %s since %s)", e.owner.PID, e.owner.Host, e.owner.Since.Format(time.RFC3339))
+		who = fmt.Sprintf(
+			"annals (pid %d on host %s since %s)", e.owner.PID, e.owner.Host, e.owner.Since.Format(time.RFC3339),
+		)
 	}
 	instead := "its API"
 	if e.owner.API != "" {

@@ -62,7 +62,9 @@ func parsePostgres(rawURL string) (config pq.Config, connections int, err error)
 	address, hosts, ports := splitHosts(rawURL)
 	parsed, err := url.Parse(address)
 	if err != nil { // err would repeat the URL
-		return config, 0, errors.New("the database URL does not parse: write special characters of the password as %XX, " + accepted)
+		return config, 0, errors.New(
+			"the database URL does not parse: write special characters of the password as %XX, " + accepted,
+		)
 	}
 	if *parsed == (url.URL{Scheme: parsed.Scheme}) {
 		return config, 0, errors.New("the database URL names no server: " + accepted)
@@ -75,7 +77,10 @@ func parsePostgres(rawURL string) (config pq.Config, connections int, err error)
 		}
 	}
 	if spilled(parsed, query) {
-		return config, 0, errors.New("the database URL has a # or an @ where none can stand: write special characters of the password as %XX (# as %23, @ as %40, / as %2F), or give it as PGPASSWORD and leave it out of the URL")
+		return config, 0, errors.New(
+			"the database URL has a # or an @ where none can stand: write special characters of the password as %XX " +
+				"(# as %23, @ as %40, / as %2F), or give it as PGPASSWORD and leave it out of the URL",
+		)
 	}
 	connections = max(16, 4*runtime.GOMAXPROCS(0))
 	if query.Has("pool_max_conns") {
@@ -158,7 +163,8 @@ func isLocal(config pq.Config) bool {
 
 func isLocalHost(host string) bool {
 	ip := net.ParseIP(host)
-	return host == "" || host == "localhost" || strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || ip.IsLoopback()
+	return host == "" || host == "localhost" || strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") ||
+		ip.IsLoopback()
 }
 
 // where names the servers without their secrets.

@@ -43,7 +43,11 @@ func (db *DB) checkPostgres(ctx context.Context, config pq.Config, log *slog.Log
 		       coalesce(row_security_active(to_regclass('events')), false)`).
 		Scan(&s.version, &s.encoding, &s.fsync, &s.fullPages, &available, &installed, &guarded)
 	if errors.Is(err, pq.ErrSSLNotSupported) {
-		return false, fmt.Errorf("PostgreSQL at %s has TLS switched off: switch it on there, or add ?sslmode=disable to the URL if nobody can listen in", s.address)
+		return false, fmt.Errorf(
+			"PostgreSQL at %s has TLS switched off: switch it on there, "+
+				"or add ?sslmode=disable to the URL if nobody can listen in",
+			s.address,
+		)
 	} else if err != nil {
 		return false, s.unreached(Classify(ctx, err))
 	}
@@ -64,13 +68,28 @@ func (s server) unreached(err error) error {
 	refusal, refused := errors.AsType[*pq.Error](err)
 	switch {
 	case refused && (refusal.Code == pqerror.InvalidPassword || refusal.Code == pqerror.InvalidAuthorizationSpecification):
-		return misnamed{fmt.Errorf("PostgreSQL at %s refuses the user or the password of the database URL, see that both are right: %w", s.address, refusal)}
+		return misnamed{
+			fmt.Errorf(
+				"PostgreSQL at %s refuses the user or the password of the database URL, see that both are right: %w", s.address,
+				refusal,
+			),
+		}
 	case refused && refusal.Code == pqerror.InvalidCatalogName:
-		return misnamed{fmt.Errorf("PostgreSQL at %s has no database %s, make it with CREATE DATABASE: %w", s.address, s.database, refusal)}
+		return misnamed{
+			fmt.Errorf("PostgreSQL at %s has no database %s, make it with CREATE DATABASE: %w", s.address, s.database, refusal),
+		}
 	case refused && refusal.Code == pqerror.UndefinedObject:
-		return misnamed{fmt.Errorf("PostgreSQL at %s does not know what the database URL sets after its ?, take it out: %w", s.address, refusal)}
+		return misnamed{
+			fmt.Errorf(
+				"PostgreSQL at %s does not know what the database URL sets after its ?, take it out: %w", s.address, refusal,
+			),
+		}
 	case !refused && errors.Is(err, ErrUnavailable):
-		return fmt.Errorf("PostgreSQL at %s cannot be reached, see that it runs there and that host and port of the database URL are right: %w", s.address, err)
+		return fmt.Errorf(
+			"PostgreSQL at %s cannot be reached, see that it runs there "+
+				"and that host and port of the database URL are right: %w",
+			s.address, err,
+		)
 	}
 	return fmt.Errorf("PostgreSQL at %s: %w", s.address, err)
 }
@@ -90,8 +109,8 @@ func (s server) unfit() error {
 	case s.installedVector != "":
 		return nil
 	case s.availableVector == "":
-		return fmt.Errorf("PostgreSQL at %s has no pgvector: install it (Debian and Ubuntu: postgresql-%d-pgvector), or use the image pgvector/pgvector:pg17",
-			s.address, major)
+		return fmt.Errorf("PostgreSQL at %s has no pgvector: install it (Debian and Ubuntu: postgresql-%d-pgvector), "+
+			"or use the image pgvector/pgvector:pg17", s.address, major)
 	case !atLeast(s.availableVector, oldestVector):
 		return fmt.Errorf("PostgreSQL at %s has pgvector %s: install %s or newer, or use the image pgvector/pgvector:pg17",
 			s.address, s.availableVector, oldestVector)

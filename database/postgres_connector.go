@@ -67,7 +67,8 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if refusal, refused := errors.AsType[*pq.Error](err); refused { // the server may accept the role again
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, refusal)
 	}
-	if err != nil && ctx.Err() == nil && c.choosy { // no server of the list takes this session: they may be about to change places
+	// If no server of the list takes this session, they may be about to change places.
+	if err != nil && ctx.Err() == nil && c.choosy {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, oneLine{err})
 	} else if err != nil {
 		return nil, err

@@ -22,7 +22,11 @@ func (db *DB) checkLocks(ctx context.Context, s server) error {
 		return s.unreached(Classify(ctx, fmt.Errorf("test its locks: %w", err)))
 	}
 	if !kept {
-		return fmt.Errorf("PostgreSQL at %s does not keep the advisory lock of one session from another: connect to the server itself, or through a pooler in session mode", s.address)
+		return fmt.Errorf(
+			"PostgreSQL at %s does not keep the advisory lock of one session from another: connect to the server itself, or "+
+				"through a pooler in session mode",
+			s.address,
+		)
 	}
 	return nil
 }
@@ -30,7 +34,8 @@ func (db *DB) checkLocks(ctx context.Context, s server) error {
 // keepsLocks takes a lock in one session, asks for it in another, and gives it back.
 func (db *DB) keepsLocks(ctx context.Context) (kept bool, err error) {
 	key := rand.Int64() // of this check alone: where locks do not work, this one may be left behind
-	take, giveBack := fmt.Sprintf("SELECT pg_try_advisory_lock(%d)", key), fmt.Sprintf("SELECT pg_advisory_unlock(%d)", key)
+	take := fmt.Sprintf("SELECT pg_try_advisory_lock(%d)", key)
+	giveBack := fmt.Sprintf("SELECT pg_advisory_unlock(%d)", key)
 	holder, err := db.writers.Conn(ctx)
 	if err != nil {
 		return false, err

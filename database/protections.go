@@ -22,16 +22,20 @@ type Protection struct {
 
 // appendOnly are the tables that are only ever appended to, and what more than that may be done with
 // their rows: texts are destroyed when an event says so.
-var appendOnly = []struct{ table, also string }{{"events", ""}, {"event_texts", "DELETE"}, {"tree", ""}, {"signed_checkpoints", ""}}
+var appendOnly = []struct{ table, also string }{
+	{"events", ""}, {"event_texts", "DELETE"}, {"tree", ""}, {"signed_checkpoints", ""},
+}
 
 // triggers are the triggers that refuse changes, by engine.
 var triggers = map[Engine][]string{
 	Postgres: {
-		"event_texts_append_only", "event_texts_erased", "events_append_only", "signed_checkpoints_append_only", "tree_append_only",
+		"event_texts_append_only", "event_texts_erased", "events_append_only", "signed_checkpoints_append_only",
+		"tree_append_only",
 	},
 	SQLite: {
 		"event_texts_append_only", "event_texts_erased", "events_append_only", "events_append_only_delete",
-		"signed_checkpoints_append_only", "signed_checkpoints_append_only_delete", "tree_append_only", "tree_append_only_delete",
+		"signed_checkpoints_append_only", "signed_checkpoints_append_only_delete", "tree_append_only",
+		"tree_append_only_delete",
 	},
 }
 
@@ -45,7 +49,10 @@ func (db *DB) Protections(ctx context.Context) ([]Protection, error) {
 	if err != nil {
 		return nil, err
 	}
-	second := Protection{Name: "triggers", Stands: true, Detail: "events are appended and nothing else, and texts are destroyed only after an event says so"}
+	second := Protection{
+		Name: "triggers", Stands: true,
+		Detail: "events are appended and nothing else, and texts are destroyed only after an event says so",
+	}
 	if len(missing) > 0 {
 		second.Stands, second.Detail = false, "somebody took away, or switched off, "+strings.Join(missing, ", ")
 		second.Fix = "run annals verify; annals migrate puts them back"
@@ -56,7 +63,8 @@ func (db *DB) Protections(ctx context.Context) ([]Protection, error) {
 	}
 	if len(foreign) > 0 {
 		second.Stands = false
-		second.Detail += "; the role that serves has code of its own, which would run with the rights of the owner: " + strings.Join(foreign, ", ")
+		second.Detail += "; the role that serves has code of its own, which would run with the rights of the owner: " +
+			strings.Join(foreign, ", ")
 		second.Fix = strings.TrimPrefix(second.Fix+"; look at what the role has made, and drop it", "; ")
 	}
 	if db.Engine == SQLite {
@@ -77,7 +85,11 @@ func (db *DB) separation(ctx context.Context) (Protection, error) {
 		FROM pg_class AS c
 		WHERE NOT row_security_active(c.oid) AND`+ofTenants+`
 		ORDER BY c.relname`).Scan(ctx, &open)
-	w := Protection{Name: "tenants", Stands: len(open) == 0, Detail: "of what people wrote, whoever asks is shown the rows of one tenant, even by a statement that forgets to say which"}
+	w := Protection{
+		Name: "tenants", Stands: len(open) == 0,
+		Detail: "of what people wrote, whoever asks is shown the rows of one tenant, " +
+			"even by a statement that forgets to say which",
+	}
 	if !w.Stands {
 		w.Detail = "nothing but the statements themselves keeps tenants apart in " + strings.Join(open, ", ")
 		w.Fix = "let a role serve that owns nothing: annals migrate --role ROLE, as described in docs/install.md"
@@ -108,7 +120,9 @@ func (db *DB) ownership(ctx context.Context) (Protection, error) {
 			may = append(may, a.table)
 		}
 	}
-	w := Protection{Name: "role", Stands: len(may) == 0, Detail: user + " may append to the log, and change or delete nothing of it"}
+	w := Protection{
+		Name: "role", Stands: len(may) == 0, Detail: user + " may append to the log, and change or delete nothing of it",
+	}
 	if !w.Stands {
 		w.Detail = user + " owns " + strings.Join(may, ", ") + ", or may change them"
 		w.Fix = "let a role serve that owns nothing: annals migrate --role ROLE, as described in docs/install.md"
@@ -125,7 +139,10 @@ func (db *DB) fileMode(ctx context.Context) (Protection, error) {
 	if err != nil {
 		return Protection{}, err
 	}
-	w := Protection{Name: "file", Stands: info.Mode()&fs.FileMode(0o077) == 0, Detail: "only the user who serves can open the file; whoever is that user can change it"}
+	w := Protection{
+		Name: "file", Stands: info.Mode()&fs.FileMode(0o077) == 0,
+		Detail: "only the user who serves can open the file; whoever is that user can change it",
+	}
 	if !w.Stands {
 		w.Detail, w.Fix = "other users of this machine can open the file", "chmod 600 "+file
 	}

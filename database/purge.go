@@ -46,9 +46,13 @@ func (db *DB) purgeFile(ctx context.Context) (notes []string, complete bool, err
 	case err != nil:
 		return nil, false, err
 	case !complete:
-		return []string{"rewrote the file; its write-ahead log is not empty, because a reader has kept it open for a minute"}, false, nil
+		return []string{
+			"rewrote the file; its write-ahead log is not empty, because a reader has kept it open for a minute",
+		}, false, nil
 	}
-	return []string{fmt.Sprintf("rewrote the file in %s, and emptied its write-ahead log", time.Since(began).Round(time.Millisecond))}, true, nil
+	return []string{
+		fmt.Sprintf("rewrote the file in %s, and emptied its write-ahead log", time.Since(began).Round(time.Millisecond)),
+	}, true, nil
 }
 
 // RetainedCopies names what holds deleted bytes after the files were rewritten, and for how long, as far as
@@ -67,7 +71,13 @@ func (db *DB) RetainedCopies(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, Classify(ctx, fmt.Errorf("look at what is kept: %w", err))
 	}
-	notes := []string{fmt.Sprintf("the write-ahead log, about max_wal_size = %s: its oldest parts are written over after each checkpoint, at least every %s while there are writes", largest, timeout)}
+	notes := []string{
+		fmt.Sprintf(
+			"the write-ahead log, about max_wal_size = %s: its oldest parts are written over after each checkpoint, at least "+
+				"every %s while there are writes",
+			largest, timeout,
+		),
+	}
 	if kept != "0" {
 		notes = append(notes, "of it, always wal_keep_size = "+kept)
 	}

@@ -17,7 +17,8 @@ const purgedTables = `
 	SELECT c.relname
 	FROM pg_class AS c
 	WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
-	  AND (c.relname IN ('event_texts', 'requests', 'files', 'directories') OR c.relname ~ '^(knowledge|meaning|vectors|past)_[0-9]+(_[a-z]+)?$')
+	  AND (c.relname IN ('event_texts', 'requests', 'files', 'directories')
+	    OR c.relname ~ '^(knowledge|meaning|vectors|past)_[0-9]+(_[a-z]+)?$')
 	ORDER BY c.relname`
 
 func (db *DB) purgeTables(ctx context.Context) (notes []string, complete bool, err error) {
@@ -60,7 +61,9 @@ func (db *DB) purgeTables(ctx context.Context) (notes []string, complete bool, e
 	// What the planner remembers of columns lies in a table of the system's.
 	switch _, own, failed := rewriteTable(ctx, conn.Conn, "VACUUM FULL ", "pg_catalog.pg_statistic"); {
 	case failed != nil:
-		notes = append(notes, "pg_statistic was not rewritten: "+failed.Error()+"; its owner may run VACUUM FULL pg_statistic")
+		notes = append(
+			notes, "pg_statistic was not rewritten: "+failed.Error()+"; its owner may run VACUUM FULL pg_statistic",
+		)
 	case !own:
 		others = append(others, "pg_statistic")
 	}
@@ -70,7 +73,10 @@ func (db *DB) purgeTables(ctx context.Context) (notes []string, complete bool, e
 		if err := conn.QueryRowContext(ctx, "SELECT current_user").Scan(&user); err != nil {
 			return notes, false, Classify(ctx, err)
 		}
-		notes = append(notes, fmt.Sprintf("not rewritten, since %s owns neither them nor the database: %s", user, strings.Join(others, ", ")))
+		notes = append(
+			notes,
+			fmt.Sprintf("not rewritten, since %s owns neither them nor the database: %s", user, strings.Join(others, ", ")),
+		)
 	}
 	if _, failed := rewrite(ctx, conn.Conn, "CHECKPOINT"); failed != nil {
 		notes = append(notes, "the former files go with PostgreSQL's next checkpoint")
@@ -87,7 +93,9 @@ func (db *DB) OwnersPurge(ctx context.Context) (command string, err error) {
 	err = ForEach(ctx, db, func(rows *sql.Rows) error {
 		var owner, name string
 		err := rows.Scan(&owner, &name)
-		command = fmt.Sprintf("annals erase --purge --database 'postgres://%s:PASSWORD@HOST/%s'", url.PathEscape(owner), url.PathEscape(name))
+		command = fmt.Sprintf(
+			"annals erase --purge --database 'postgres://%s:PASSWORD@HOST/%s'", url.PathEscape(owner), url.PathEscape(name),
+		)
 		return err
 	}, `
 		SELECT pg_get_userbyid(CASE WHEN pg_has_role(relowner, 'USAGE') THEN datdba ELSE relowner END), datname
@@ -113,12 +121,16 @@ func outlast(ctx context.Context, conn *sql.Conn) (late string, err error) {
 		var others int
 		err = conn.QueryRowContext(ctx, `
 			SELECT
-				count(*) FILTER (WHERE pid <> pg_backend_pid() AND datname = current_database() AND age(backend_xmin) > age(($1::bigint % 4294967296)::text::xid))
+				count(*) FILTER (WHERE pid <> pg_backend_pid() AND datname = current_database()
+					AND age(backend_xmin) > age(($1::bigint % 4294967296)::text::xid))
 				-- One that is open in another database makes new ones here look as far back as itself.
 				+ (txid_snapshot_xmin(txid_current_snapshot()) <= $1::bigint)::integer
 			FROM pg_stat_activity`, now).Scan(&others)
 		if others > 0 && time.Since(began) > time.Minute {
-			late = fmt.Sprintf("nothing was rewritten: %d transactions have been open for more than a minute, and may still see what was deleted", others)
+			late = fmt.Sprintf(
+				"nothing was rewritten: %d transactions have been open for more than a minute, and may still see what was deleted",
+				others,
+			)
 		}
 		return err != nil || others == 0 || late != "", Classify(ctx, err)
 	})

@@ -37,7 +37,10 @@ func OpenReadOnly(ctx context.Context, address string, log *slog.Logger) (*DB, e
 	if err != nil {
 		return nil, fmt.Errorf("resolve the path of the database: %w", err)
 	}
-	options := url.Values{"mode": {"ro"}, "_txlock": {"deferred"}, "_pragma": {"query_only(1)", "cache_size(-8000)", "mmap_size(268435456)", "busy_timeout(5000)"}}
+	options := url.Values{
+		"mode": {"ro"}, "_txlock": {"deferred"},
+		"_pragma": {"query_only(1)", "cache_size(-8000)", "mmap_size(268435456)", "busy_timeout(5000)"},
+	}
 	pool, err := openPool(path, options, 4)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,9 @@ func (db *DB) OpenReadPool(ctx context.Context, connections int) (*bun.DB, error
 	if err != nil {
 		return nil, err
 	}
-	return openFile(file, connections, "deferred", "query_only(1)", "cache_size(-8000)", fmt.Sprintf("mmap_size(%d)", scanMapSize))
+	return openFile(
+		file, connections, "deferred", "query_only(1)", "cache_size(-8000)", fmt.Sprintf("mmap_size(%d)", scanMapSize),
+	)
 }
 
 // WithScanPool gives do what it can read most of the database with, so many queries at once. On SQLite these are

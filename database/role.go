@@ -43,7 +43,8 @@ func fitToServe(ctx context.Context, tx bun.Tx, role string) error {
 		SELECT
 			count(*) > 0,
 			coalesce(bool_or(rolsuper), false),
-			coalesce(bool_or(pg_has_role(oid, (SELECT relowner FROM pg_class WHERE oid = to_regclass('events')), 'MEMBER')), false),
+			coalesce(bool_or(pg_has_role(oid,
+				(SELECT relowner FROM pg_class WHERE oid = to_regclass('events')), 'MEMBER')), false),
 			coalesce(bool_or(pg_has_role(current_user, oid, 'MEMBER')), false)
 		FROM pg_roles
 		WHERE rolname = ?`, role).Scan(&exists, &strong, &member, &ours)
@@ -57,7 +58,9 @@ func fitToServe(ctx context.Context, tx bun.Tx, role string) error {
 	case member:
 		return fmt.Errorf("it owns the log, or is a member of the role that does: name another role")
 	case !ours:
-		return fmt.Errorf("this role cannot hand projections over to it: let a superuser run GRANT %s TO this role", pq.QuoteIdentifier(role))
+		return fmt.Errorf(
+			"this role cannot hand projections over to it: let a superuser run GRANT %s TO this role", pq.QuoteIdentifier(role),
+		)
 	}
 	return nil
 }
@@ -91,7 +94,8 @@ func (db *DB) grants(ctx context.Context, tx bun.Tx, role string) ([]string, err
 		  AND (
 			EXISTS (
 				SELECT FROM projections AS p
-				WHERE c.relname = p.name OR c.relname = p.name || '_' || p.version OR c.relname LIKE p.name || '\_' || p.version || '\_%'
+				WHERE c.relname = p.name OR c.relname = p.name || '_' || p.version
+					OR c.relname LIKE p.name || '\_' || p.version || '\_%'
 			)
 			OR c.relname ~ '^(meaning|vectors)_[0-9]+$'
 		  )

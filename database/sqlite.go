@@ -38,11 +38,15 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, owner.release())
 	}
-	readers, err := openFile(path, max(4, 2*runtime.GOMAXPROCS(0)), "deferred", "query_only(1)", "cache_size(-8000)", "mmap_size(268435456)")
+	readers, err := openFile(
+		path, max(4, 2*runtime.GOMAXPROCS(0)), "deferred", "query_only(1)", "cache_size(-8000)", "mmap_size(268435456)",
+	)
 	if err != nil {
 		return nil, errors.Join(err, writer.Close(), owner.release())
 	}
-	copying, err := openPool(path, url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", waitForReaders.Milliseconds())}}, 1)
+	copying, err := openPool(
+		path, url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", waitForReaders.Milliseconds())}}, 1,
+	)
 	if err != nil {
 		return nil, errors.Join(err, readers.Close(), writer.Close(), owner.release())
 	}
@@ -51,7 +55,9 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	// The writer first: it turns the file to WAL, which stays.
 	for _, pool := range []*bun.DB{writer, readers} {
 		if err := pool.PingContext(ctx); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s cannot be used, name another file with sqlite:PATH: %w", path, Classify(ctx, err)), db.closeAll())
+			return nil, errors.Join(
+				fmt.Errorf("%s cannot be used, name another file with sqlite:PATH: %w", path, Classify(ctx, err)), db.closeAll(),
+			)
 		}
 	}
 	return db, nil

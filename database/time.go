@@ -59,7 +59,9 @@ func (t *Time) Scan(value any) error {
 
 func (t *Time) parse(text string) error {
 	var firstErr error
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07"} {
+	for _, layout := range []string{
+		time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07",
+	} {
 		parsed, err := time.Parse(layout, text)
 		if err == nil {
 			*t = At(parsed)

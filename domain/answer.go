@@ -60,24 +60,27 @@ type Feedback struct {
 
 // ProjectionStatus is how a projection does.
 type ProjectionStatus struct {
-	Name        string
-	Version     int
-	State       string // building, catching_up, verifying, ready, active, standby, retired, failed
-	Inline      bool   // written with the event itself: never behind
-	WhatIf      bool   // built only to be compared, and thrown away
-	Position    int64  // how far it has read the tenant's log
-	Head        int64  // the log's newest position
-	LagEvents   int64
-	LagSeconds  float64       // age of the oldest event it has not yet read
-	Ahead       time.Duration // the newest event was recorded so long after now by this clock; of the active version of knowledge
+	Name       string
+	Version    int
+	State      string // building, catching_up, verifying, ready, active, standby, retired, failed
+	Inline     bool   // written with the event itself: never behind
+	WhatIf     bool   // built only to be compared, and thrown away
+	Position   int64  // how far it has read the tenant's log
+	Head       int64  // the log's newest position
+	LagEvents  int64
+	LagSeconds float64 // age of the oldest event it has not yet read
+	// Ahead is how long after now by this clock the newest event was recorded; of the active version of knowledge.
+	Ahead       time.Duration
 	Settings    map[string]string
 	Error       string    // why it stands still, or failed; empty when it did not
 	Halted      bool      // it will not go on by itself
 	Holder      string    // the process that works on it now; empty if there is nothing to do, or no process to do it
 	ReadAt      time.Time // when it last read something; zero for one that is written with the log
 	Quarantined int64     // streams that it passes over
-	Unindexed   int64     // words of so many items, once for each of their scopes, wait to be indexed, counted up to 100,000: a search over everything reads them all
-	CreatedAt   time.Time
-	UpdatedAt   time.Time      // when it came into its state
-	Report      *RebuildReport // what its verification found; nil if there was none
+	// Unindexed is how many items, once for each of their scopes, have words that wait to be indexed, counted up to
+	// 100,000: a search over everything reads them all.
+	Unindexed int64
+	CreatedAt time.Time
+	UpdatedAt time.Time      // when it came into its state
+	Report    *RebuildReport // what its verification found; nil if there was none
 }

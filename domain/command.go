@@ -52,8 +52,8 @@ type LogReader interface {
 	// NewestFact is a stream's newest fact of this name, of those whose actor was authenticated like that unless that
 	// is empty; nil if there is none.
 	NewestFact(stream, name, authentication string) Fact
-	// ItemsWithContent are the ids of the items into which this content was written after a position, the oldest first. There may
-	// be others among them, and they may say something else by now.
+	// ItemsWithContent are the ids of the items into which this content was written after a position, the oldest first.
+	// There may be others among them, and they may say something else by now.
 	ItemsWithContent(content string, after int64) []string
 	// Head is the newest position of the log.
 	Head() int64
@@ -145,7 +145,8 @@ func (t Target) expected(k *Knowledge) error {
 	const again = "read it again and decide anew"
 	switch len(t.Revisions) {
 	case 0: // no tag named one
-		return Refuse(ErrPrecondition, "%s is at revision %d", k.ID, k.Revision).WithFix("send the ETag as it came: a weak one never matches")
+		return Refuse(ErrPrecondition, "%s is at revision %d", k.ID, k.Revision).
+			WithFix("send the ETag as it came: a weak one never matches")
 	case 1:
 		return Refuse(ErrPrecondition, "%s is at revision %d, not %d", k.ID, k.Revision, t.Revisions[0]).WithFix(again)
 	}

@@ -89,7 +89,8 @@ func (s Rating) Contested() bool {
 // Others are the helpful votes without the one that an item begins with, which is its author's.
 func (s Rating) Others() int { return max(s.Helpful-1, 0) }
 
-// Marks are what is unusual, in words: votes against the item, reports of staleness, an expired confirmation, and the item that took its place.
+// Marks are what is unusual, in words: votes against the item, reports of staleness, an expired confirmation, and the
+// item that took its place.
 func (s Rating) Marks() []string {
 	var marks []string
 	votes := fmt.Sprintf("%d helpful, %d harmful", s.Others(), s.Harmful)

@@ -39,7 +39,9 @@ func ParseEntity(s string) (Entity, error) {
 		return "", errEntity
 	}
 	if !isID(id, "._@-") {
-		return "", fmt.Errorf("the id after %s: must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit", kind)
+		return "", fmt.Errorf(
+			"the id after %s: must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit", kind,
+		)
 	}
 	return Entity(s), nil
 }

@@ -74,10 +74,12 @@ func (e Erasure) Evolve(fact Fact, at EventMetadata) (State, error) {
 
 // OrderErasure asks to erase many things, one after the other.
 type OrderErasure struct {
-	By          Principal
-	ID          string
-	Of          string // an entity: all that is its own, or meant for it alone; "tenant:NAME": everything; the stream of a session; otherwise the id of an item
-	WithLineage bool   // what items were made from, what was made from them, and what took their place, too
+	By Principal
+	ID string
+	// Of is an entity: all that is its own, or meant for it alone; "tenant:NAME": everything; the stream of a session;
+	// otherwise the id of an item.
+	Of          string
+	WithLineage bool // what items were made from, what was made from them, and what took their place, too
 	ErasureReason
 }
 
@@ -123,7 +125,9 @@ func (c OrderErasure) allowed() error {
 	switch {
 	case isTenant && c.By.Authentication == OpenAuthentication: // nothing would keep anybody out after
 		return Refuse(ErrForbidden, "erasing a tenant is for root").
-			WithFix("start the server again with ANNALS_ROOT_KEY, and use that one: it is no key of the tenant, which are revoked")
+			WithFix(
+				"start the server again with ANNALS_ROOT_KEY, and use that one: it is no key of the tenant, which are revoked",
+			)
 	case isTenant && !c.By.IsOperator():
 		return c.By.notRoot("erasing a tenant is for root")
 	case isTenant, IsItem(c.Of): // each item decides
@@ -193,7 +197,9 @@ func (c CompleteErasure) Decide(dc DecisionContext, _ time.Time) ([]Fact, error)
 	if !StateOf[Erasure](dc, c.Stream()).UnderWay() {
 		return nil, nil
 	}
-	return []Fact{ErasureCompleted{Erased: c.Erased, NotErased: c.NotErased, Refused: c.Refused[:min(len(c.Refused), MostRefused)]}}, nil
+	return []Fact{
+		ErasureCompleted{Erased: c.Erased, NotErased: c.NotErased, Refused: c.Refused[:min(len(c.Refused), MostRefused)]},
+	}, nil
 }
 
 // EraseTexts asks to destroy what people wrote in a stream of something other than an item or a session.
@@ -220,7 +226,8 @@ func (c EraseTexts) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		return nil, nil
 	}
 	return []Fact{TextsErased{
-		ReasonCode: c.ReasonCode, LegalBasis: c.LegalBasis, RequestedBy: c.RequestedBy, Ticket: c.Ticket, Events: idsOf(texts),
+		ReasonCode: c.ReasonCode, LegalBasis: c.LegalBasis, RequestedBy: c.RequestedBy, Ticket: c.Ticket,
+		Events: idsOf(texts),
 	}}, nil
 }
 
@@ -246,8 +253,9 @@ func (s Session) StateOwner() Entity { return s.Owner }
 // EraseCommand implements [Erasable].
 func (s Session) EraseCommand(by Principal, stream string, reason ErasureReason) Command {
 	return EraseSession{
-		SessionTarget: SessionTarget{By: by, Owner: s.Owner, ID: strings.TrimPrefix(stream, SessionsOf(s.Owner))}, ErasureReason: reason,
-		Archives: s.ArchiveItems(stream),
+		SessionTarget: SessionTarget{By: by, Owner: s.Owner, ID: strings.TrimPrefix(stream, SessionsOf(s.Owner))},
+		ErasureReason: reason,
+		Archives:      s.ArchiveItems(stream),
 	}
 }
 

@@ -30,7 +30,9 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 		return fmt.Errorf("fold %s: version %d follows %d", fact.Name(), at.Version, k.Version)
 	}
 	if _, begins := fact.(Remembered); begins == k.Exists() {
-		return fmt.Errorf("fold %s as version %d: a stream begins with %s, once", fact.Name(), at.Version, Remembered{}.Name())
+		return fmt.Errorf(
+			"fold %s as version %d: a stream begins with %s, once", fact.Name(), at.Version, Remembered{}.Name(),
+		)
 	}
 	if vote := retractedVote(fact); vote != "" && !k.removeVote(vote) {
 		return fmt.Errorf("fold %s: no vote %s", fact.Name(), vote)

@@ -135,7 +135,8 @@ func (c ReportStale) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 		return nil, err
 	}
 	reporter := c.By.EffectiveSubject()
-	if earlier, again := k.Reports[reporter]; again && (!earlier.Suspended || k.expired(now)) && (c.Reason == "" || c.Reason == earlier.Reason) {
+	if earlier, again := k.Reports[reporter]; again && (!earlier.Suspended || k.expired(now)) &&
+		(c.Reason == "" || c.Reason == earlier.Reason) {
 		return nil, nil
 	}
 	return []Fact{ReportedStale{Reporter: reporter, Reason: c.Reason}}, nil

@@ -62,7 +62,8 @@ func (k Key) CheckValid(now time.Time) error {
 	case !k.RevokedAt.IsZero():
 		return Refuse(ErrUnauthenticated, "the key was revoked").WithFix("ask an admin for another")
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) && k.ReplacedBy != "":
-		return Refuse(ErrUnauthenticated, "the key was replaced by another").WithFix("use that one, or ask an admin for another")
+		return Refuse(ErrUnauthenticated, "the key was replaced by another").
+			WithFix("use that one, or ask an admin for another")
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
 		return Refuse(ErrUnauthenticated, "the key has expired").WithFix("ask an admin for another")
 	}
@@ -184,7 +185,8 @@ func (c RotateKey) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 		return nil, err
 	}
 	if err := k.CheckValid(now); err != nil || k.ReplacedBy != "" {
-		return nil, Refuse(ErrConflict, "the key %s does not open any more, or was rotated before", c.Prefix).WithFix("create another")
+		return nil, Refuse(ErrConflict, "the key %s does not open any more, or was rotated before", c.Prefix).
+			WithFix("create another")
 	}
 	return []Fact{KeyRotated{By: c.Next, Until: c.Until}}, nil
 }

@@ -114,7 +114,9 @@ func (c Restore) displaced(other *Knowledge) error {
 	case c.By.MayChange(other):
 		return named.WithFix("give %s another uri, or forget it, and then restore %s", other.ID, c.ID)
 	case c.By.MaySee(other):
-		return named.WithFix("ask %s, to whom %s belongs, or an admin to give it another uri; %s", other.Owner, other.ID, anew)
+		return named.WithFix(
+			"ask %s, to whom %s belongs, or an admin to give it another uri; %s", other.Owner, other.ID, anew,
+		)
 	default:
 		return Refuse(ErrTaken, "the uri belongs to another item by now").
 			WithFix("ask an admin to restore %s, and to make room for it; %s", c.ID, anew)

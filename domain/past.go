@@ -48,8 +48,8 @@ type AsOf struct {
 // IsNow tells whether a query is about the present.
 func (a AsOf) IsNow() bool { return a.Position == 0 && a.Time.IsZero() }
 
-// IsDate tells whether t can be a time that a caller names: its year has four digits, in UTC, and is not 1. The zero time
-// lies there, and means that none was named.
+// IsDate tells whether t can be a time that a caller names: its year has four digits, in UTC, and is not 1. The zero
+// time lies there, and means that none was named.
 func IsDate(t time.Time) bool {
 	year := t.UTC().Year()
 	return 1 < year && year <= 9999

@@ -59,18 +59,22 @@ func (p Principal) EffectiveSubject() Entity {
 	return p.Subject
 }
 
-// mayNot refuses to do something as those whom p is not and does not belong to. On another entity's behalf it is p's own
-// memberships that count, and so that is said.
+// mayNot refuses to do something as those whom p is not and does not belong to. On another entity's behalf it is p's
+// own memberships that count, and so that is said.
 func (p Principal) mayNot(do string, denied []string) *Refusal {
 	whom := strings.Join(denied, ", ")
 	if p.OnBehalfOf == "" {
-		return Refuse(ErrForbidden, "%s may not %s %s", p.Subject, do, whom).WithFix("name only entities you are or belong to")
+		return Refuse(ErrForbidden, "%s may not %s %s", p.Subject, do, whom).
+			WithFix("name only entities you are or belong to")
 	}
 	refused := Refuse(ErrForbidden, "%s on behalf of %s may not %s %s", p.Subject, p.OnBehalfOf, do, whom)
 	if p.speaksForAny() {
 		return refused.WithFix("name no other user than %s", p.OnBehalfOf)
 	}
-	return refused.WithFix("name only %s and what the key belongs to that acts: what %s belongs to by other keys does not count", p.OnBehalfOf, p.OnBehalfOf)
+	return refused.WithFix(
+		"name only %s and what the key belongs to that acts: what %s belongs to by other keys does not count",
+		p.OnBehalfOf, p.OnBehalfOf,
+	)
 }
 
 // notRoot refuses what is root's to do, and says how to be root: a server in no-auth mode has no root.
@@ -80,7 +84,10 @@ func (p Principal) notRoot(refused string) error {
 	case p.Role == Root: // a root key that acts for another entity
 		return refusal
 	case p.Authentication == OpenAuthentication:
-		return refusal.WithFix("stop the server, make root a key with annals key create user:YOU --role root --offline, and start it again; or start it with ANNALS_ROOT_KEY")
+		return refusal.WithFix(
+			"stop the server, make root a key with annals key create user:YOU --role root --offline, and start it again; or " +
+				"start it with ANNALS_ROOT_KEY",
+		)
 	}
 	return refusal.WithFix("use the server's ANNALS_ROOT_KEY, or a key of the role root")
 }
@@ -88,7 +95,8 @@ func (p Principal) notRoot(refused string) error {
 // Administers tells whether p may do anything within its tenant.
 func (p Principal) Administers() bool { return p.Role == Admin || p.Role == Root }
 
-// IsTenantAdmin tells whether p administers its tenant in person: acting for another entity narrows that to what belongs to it.
+// IsTenantAdmin tells whether p administers its tenant in person: acting for another entity narrows that to what
+// belongs to it.
 func (p Principal) IsTenantAdmin() bool { return p.Administers() && p.OnBehalfOf == "" }
 
 // IsOperator tells whether p looks after the whole server in person, which concerns every tenant: root, and every

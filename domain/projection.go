@@ -78,7 +78,9 @@ func (p Projection) Evolve(fact Fact, _ EventMetadata) (State, error) {
 
 func (p Projection) reach(version int, stage ProjectionStage) (Projection, error) {
 	if version < p.Version || version == p.Version && (stage <= p.Stage || p.Stage >= StageSwitched) {
-		return p, fmt.Errorf("version %d cannot come to stage %d when version %d is at stage %d", version, stage, p.Version, p.Stage)
+		return p, fmt.Errorf(
+			"version %d cannot come to stage %d when version %d is at stage %d", version, stage, p.Version, p.Stage,
+		)
 	}
 	p.Version, p.Stage = version, stage
 	return p, nil

@@ -22,7 +22,8 @@ type Entry struct {
 
 // NoSuchEvent refuses to prove an event that is not there, or that the caller may not see. It matches [ErrNotFound].
 func NoSuchEvent() error {
-	return Refuse(ErrNotFound, "there is no such event").WithFix("name an event by its id, as annals history ID --ids shows it")
+	return Refuse(ErrNotFound, "there is no such event").
+		WithFix("name an event by its id, as annals history ID --ids shows it")
 }
 
 // Inclusion proves that an event is in the log that a checkpoint describes.

@@ -27,8 +27,8 @@ func (k *Knowledge) unlink(to string) {
 // mostRelations is how many an item has: they are read and written with it.
 const mostRelations = 64
 
-// Link asks to note that the item has to do with others. The caller must be allowed to change it; the others need only be
-// visible. The same again changes nothing, another reason replaces the one before.
+// Link asks to note that the item has to do with others. The caller must be allowed to change it; the others need only
+// be visible. The same again changes nothing, another reason replaces the one before.
 type Link struct {
 	Target
 	To     []string // ids of other items

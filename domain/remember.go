@@ -93,7 +93,10 @@ func mayPublish(by Principal, scopes []Scope, owner Entity) error {
 	if len(denied) > 0 {
 		refused := by.mayNot("publish as or to", denied)
 		if slices.Contains(denied, string(Public)) {
-			return refused.WithFix("name only entities you are or belong to; to everybody publish admins, and keys with publish_public, as annals key create --publish-public makes them")
+			return refused.WithFix(
+				"name only entities you are or belong to; to everybody publish admins, and keys with publish_public, as annals " +
+					"key create --publish-public makes them",
+			)
 		}
 		return refused
 	}
@@ -113,7 +116,8 @@ func (c Remember) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 		return c.decideTaken(dc, k, now)
 	}
 	if c.Revisions != nil {
-		return nil, Refuse(ErrPrecondition, "there is no item %s to revise", c.ID).WithFix("leave the expected revision out to remember it")
+		return nil, Refuse(ErrPrecondition, "there is no item %s to revise", c.ID).
+			WithFix("leave the expected revision out to remember it")
 	}
 	if err := mayPublish(c.By, c.Knowledge.Scopes, c.Knowledge.Owner); err != nil {
 		return nil, err
@@ -166,7 +170,8 @@ func (c Remember) decideTaken(dc DecisionContext, k *Knowledge, now time.Time) (
 	case same && (c.OrSame || c.OrRevise):
 		return nil, cmp.Or(revise.expected(k), revise.agrees(k))
 	case same:
-		return nil, Refuse(ErrTaken, "the id %s is taken, by an item that says exactly this", c.ID).WithFix("nothing is left to do; revise the item to change it")
+		return nil, Refuse(ErrTaken, "the id %s is taken, by an item that says exactly this", c.ID).
+			WithFix("nothing is left to do; revise the item to change it")
 	case c.OrRevise:
 		return revise.Decide(dc, now)
 	}
@@ -200,7 +205,8 @@ func (c Remember) validate() error {
 	var p Problems
 	r := c.Knowledge
 	checkID(&p, "id", c.ID)
-	if r.Type == "" && (r.Category == "" || slices.Contains(Categories, r.Category)) { // from a wrong one it would follow, too
+	// From a wrong category a type would follow, too.
+	if r.Type == "" && (r.Category == "" || slices.Contains(Categories, r.Category)) {
 		p.Add("type", "is missing: name one of %s, or a category, from which it follows", listed(Types))
 	}
 	oneOf(&p, "type", r.Type, Types, false)
@@ -246,7 +252,8 @@ func (c Remember) checkNotRepeated(dc DecisionContext) error {
 		p.Add("unless_said_since", "is beyond the log, which ends at %d", head)
 		return p.Err()
 	case head-since > mostUnread:
-		return Refuse(ErrPrecondition, "more than %d events were recorded after position %d", mostUnread, since).WithFix(again)
+		return Refuse(ErrPrecondition, "more than %d events were recorded after position %d", mostUnread, since).
+			WithFix(again)
 	}
 	content := c.Knowledge.Text.Content
 	for _, id := range dc.ItemsWithContent(content, since) {

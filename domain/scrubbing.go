@@ -59,7 +59,9 @@ func (c ChangeScrubbing) Decide(dc DecisionContext, _ time.Time) ([]Fact, error)
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	rules := Scrubbing{Off: slices.Compact(slices.Sorted(slices.Values(c.Rules.Off))), Patterns: slices.Clone(c.Rules.Patterns)}
+	rules := Scrubbing{
+		Off: slices.Compact(slices.Sorted(slices.Values(c.Rules.Off))), Patterns: slices.Clone(c.Rules.Patterns),
+	}
 	if now := StateOf[Scrubbing](dc, ScrubbingStream); reflect.DeepEqual(rules, now) ||
 		len(rules.Off)+len(rules.Patterns)+len(now.Off)+len(now.Patterns) == 0 {
 		return nil, nil
@@ -126,7 +128,9 @@ func (c Redact) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 // Refold is what an item comes to by a version of its stream, as its history is read when all of it is known:
 // each text that an event of the history replaced is what that one says instead. The history is whole, in
 // order; read gives an event with another text.
-func Refold(id string, history []Event, through int64, policy ConfidencePolicy, read func(Event, json.RawMessage) (Event, error)) (*Knowledge, error) {
+func Refold(
+	id string, history []Event, through int64, policy ConfidencePolicy, read func(Event, json.RawMessage) (Event, error),
+) (*Knowledge, error) {
 	instead := map[string]json.RawMessage{}
 	for _, event := range history {
 		if redacted, is := event.Fact.(Redacted); is && len(event.Text) > 0 {

@@ -127,7 +127,8 @@ func (c DeleteSession) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{SessionDeleted{Reason: c.Reason}}, nil
 }
 
-// DeleteArchives are the commands that delete the items of a deleted session's archives, those since it was deleted last.
+// DeleteArchives are the commands that delete the items of a deleted session's archives, those since it was deleted
+// last.
 func (s Session) DeleteArchives(t SessionTarget) []Command {
 	var commands []Command
 	for _, id := range s.ArchiveItems(t.Stream())[s.Before:] {
@@ -137,7 +138,10 @@ func (s Session) DeleteArchives(t SessionTarget) []Command {
 }
 
 // SubmitArchives submits what becomes of a session's archives. Those that are gone already are left alone.
-func SubmitArchives(ctx context.Context, submit func(context.Context, []Submission) []Result, by Principal, origin Origin, commands []Command) error {
+func SubmitArchives(
+	ctx context.Context, submit func(context.Context, []Submission) []Result, by Principal, origin Origin,
+	commands []Command,
+) error {
 	submissions := make([]Submission, len(commands))
 	for i, command := range commands {
 		submissions[i] = Submission{Command: command, By: by, Origin: origin}
@@ -191,7 +195,8 @@ func (c EraseSession) Decide(dc DecisionContext, now time.Time) ([]Fact, error) 
 		return nil, Refuse(ErrForbidden, "the session may be erased by %s in person, or by an admin", s.Owner)
 	}
 	for _, id := range c.Archives {
-		if _, err := (Erase{Target: Target{By: c.By, ID: id}, ErasureReason: c.ErasureReason}).Decide(dc, now); err != nil && !errors.Is(err, ErrNotFound) {
+		if _, err := (Erase{Target: Target{By: c.By, ID: id}, ErasureReason: c.ErasureReason}).Decide(dc, now); err != nil &&
+			!errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
 	}
@@ -200,7 +205,8 @@ func (c EraseSession) Decide(dc DecisionContext, now time.Time) ([]Fact, error) 
 		return nil, nil
 	}
 	return []Fact{SessionErased{
-		ReasonCode: c.ReasonCode, LegalBasis: c.LegalBasis, RequestedBy: c.RequestedBy, Ticket: c.Ticket, Events: idsOf(texts),
+		ReasonCode: c.ReasonCode, LegalBasis: c.LegalBasis, RequestedBy: c.RequestedBy, Ticket: c.Ticket,
+		Events: idsOf(texts),
 	}}, nil
 }
 

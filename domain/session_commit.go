@@ -94,7 +94,11 @@ func (c RecordExtraction) Decide(dc DecisionContext, _ time.Time) ([]Fact, error
 		return nil, Refuse(ErrConflict, "archive %d comes before archive %d", s.Processed+1, c.Archive)
 	}
 	if extracted, is := c.Fact.(SessionExtracted); is && s.Erased { // while it was being extracted
-		return []Fact{ExtractionFailed{Task: extracted.Task, Archive: c.Archive, Attempts: 1, Lost: true, Reason: "what was said was erased"}}, nil
+		return []Fact{
+			ExtractionFailed{
+				Task: extracted.Task, Archive: c.Archive, Attempts: 1, Lost: true, Reason: "what was said was erased",
+			},
+		}, nil
 	}
 	return []Fact{c.Fact}, nil
 }
@@ -112,14 +116,15 @@ type Failure struct {
 	RetryRequested bool      `json:"asked,omitempty"`   // another attempt is asked for, and still to come
 }
 
-// retryDelays are how long a failed archive is left alone before it is tried again: what is wrong may be a key that an operator has
-// to change. After the last only people ask.
+// retryDelays are how long a failed archive is left alone before it is tried again: what is wrong may be a key that an
+// operator has to change. After the last only people ask.
 var retryDelays = []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 
 // MaxRetryPeriod is how long after a failure the server retries; after that only people do.
 const MaxRetryPeriod = 48 * time.Hour
 
-// mostFailures is how many failed archives a session remembers, the newest: what a stream has come to must not grow with it.
+// mostFailures is how many failed archives a session remembers, the newest: what a stream has come to must not grow
+// with it.
 const mostFailures = 100
 
 // Due tells whether a failed archive is to be tried again by itself.
@@ -127,8 +132,8 @@ func (f Failure) Due(now time.Time) bool {
 	return !f.RetryRequested && f.Retries < len(retryDelays) && now.Sub(f.At) >= retryDelays[f.Retries]
 }
 
-// Unextracted are the archives of which nothing could be made, and of which something still can be, in their order. Those of
-// before a deletion are left out.
+// Unextracted are the archives of which nothing could be made, and of which something still can be, in their order.
+// Those of before a deletion are left out.
 func (s Session) Unextracted() []int {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Failures)), func(archive int) bool { return archive <= s.Before })
 }
@@ -138,8 +143,8 @@ func (s Session) Due(now time.Time) bool {
 	return s.Open() && slices.ContainsFunc(s.Unextracted(), func(archive int) bool { return s.Failures[archive].Due(now) })
 }
 
-// RetryExtraction asks to try failed archives of a session again: one, or all of them. What did not fail, or is asked for
-// already, is left as it is.
+// RetryExtraction asks to try failed archives of a session again: one, or all of them. What did not fail, or is asked
+// for already, is left as it is.
 type RetryExtraction struct {
 	SessionTarget
 	Archive int  // 0 for all
@@ -176,7 +181,8 @@ func (c RetryExtraction) Decide(dc DecisionContext, now time.Time) ([]Fact, erro
 	return facts, nil
 }
 
-// failed is the session with an archive of which nothing could be made; with nothing left of what was said nothing ever can.
+// failed is the session with an archive of which nothing could be made; with nothing left of what was said nothing ever
+// can.
 func (s Session) failed(f ExtractionFailed, at time.Time) Session {
 	failure, again := s.Failures[f.Archive]
 	if !again && f.Archive > s.Before {

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// summaryOf is what the server itself has written last about an item, and that was not overwritten since; nil where there is none.
+// summaryOf is what the server itself has written last about an item, and that was not overwritten since; nil where
+// there is none.
 func summaryOf(dc DecisionContext, k *Knowledge) (abstract, overview *string) {
 	summary, _ := dc.NewestFact(KnowledgeStream(k.ID), Revised{}.Name(), SystemPrincipal().Authentication).(Revised)
 	if summary.Abstract != nil && *summary.Abstract == k.Text.Abstract && k.Text.Abstract != "" {
@@ -35,11 +36,12 @@ func (r Revised) withoutSummary(dc DecisionContext, k *Knowledge) Revised {
 	return r
 }
 
-// keepingSummary leaves alone what the server wrote about a content that stays, unless the caller writes another: a caller that says the same again
-// has no summary to take back.
+// keepingSummary leaves alone what the server wrote about a content that stays, unless the caller writes another: a
+// caller that says the same again has no summary to take back.
 func (r Revised) keepingSummary(dc DecisionContext, k *Knowledge) Revised {
 	cleared := func(field *string, current string) bool { return field != nil && *field == "" && current != "" }
-	if r.Content == nil || *r.Content != k.Text.Content || !cleared(r.Abstract, k.Text.Abstract) && !cleared(r.Overview, k.Text.Overview) {
+	if r.Content == nil || *r.Content != k.Text.Content ||
+		!cleared(r.Abstract, k.Text.Abstract) && !cleared(r.Overview, k.Text.Overview) {
 		return r
 	}
 	abstract, overview := summaryOf(dc, k)
@@ -122,8 +124,8 @@ func (t Text) IsDirectoryNameOnly() bool {
 	return n.Name != "" && n.Name == t.Content
 }
 
-// SummarizedDirectories are the directories that an item lies in and that a model may say something about: those that hold what belongs together.
-// A session's archives are summarised when it is committed.
+// SummarizedDirectories are the directories that an item lies in and that a model may say something about: those that
+// hold what belongs together. A session's archives are summarised when it is committed.
 func (u URI) SummarizedDirectories() []URI {
 	names := u.Names()
 	if len(names) == 0 || names[0] == "session" || u.Space() != "" && slices.Index(u.below(), "sessions") == 0 {

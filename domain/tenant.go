@@ -65,7 +65,8 @@ func (c CreateTenant) Reads() Reads { return Reads{} }
 func (c CreateTenant) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	switch {
 	case !StateOf[Tenant](dc, c.Stream()).ErasedAt.IsZero():
-		return nil, Refuse(ErrConflict, "the tenant %s was erased, and its name stays taken", c.Name).WithFix("choose another name")
+		return nil, Refuse(ErrConflict, "the tenant %s was erased, and its name stays taken", c.Name).
+			WithFix("choose another name")
 	case c.Name == DefaultTenant, dc.Stream(c.Stream()).Exists():
 		return nil, Refuse(ErrConflict, "the tenant %s exists", c.Name).
 			WithFix("choose another name, or give a key to it: annals key create user:NAME --role admin --tenant %s", c.Name)

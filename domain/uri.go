@@ -198,7 +198,9 @@ func (u URI) Level() Level {
 func mayUseURI(by Principal, uri string) error {
 	if space := URI(uri).Space(); space != "" && !by.MayPublish(space.Scope()) {
 		return Refuse(ErrForbidden, "the uri lies in a space that is not %s's", by.EffectiveSubject()).
-			WithFix("leave the uri out, or name one in your own space or in one that is everybody's, such as viking://resources/")
+			WithFix(
+				"leave the uri out, or name one in your own space or in one that is everybody's, such as viking://resources/",
+			)
 	}
 	return nil
 }

@@ -27,7 +27,8 @@ const (
 	maxOrigins  = 1000 // events that an item was made from
 )
 
-// expression returns a function that compiles a regular expression at its first call, so that the start of a program costs less.
+// expression returns a function that compiles a regular expression at its first call, so that the start of a program
+// costs less.
 func expression(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

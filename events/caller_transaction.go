@@ -22,7 +22,9 @@ func (l *Log) AppendIn(ctx context.Context, tx bun.IDB, s domain.Submission) (do
 		return domain.Receipt{}, err
 	}
 	if _, isItem := domain.ItemOf(s.Command.Stream()); isItem || s.Request != nil {
-		return domain.Receipt{}, errors.New("append in a transaction: only what is not about knowledge, and cannot come again")
+		return domain.Receipt{}, errors.New(
+			"append in a transaction: only what is not about knowledge, and cannot come again",
+		)
 	}
 	c := &command{Submission: s}
 	b := &batch{log: l, inline: noItems{}, tenant: s.By.Tenant, commands: []*command{c}}

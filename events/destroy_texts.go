@@ -171,9 +171,12 @@ func StreamsWithin(ctx context.Context, tx bun.IDB, tenant string, streams []str
 func Refold(
 	id string, history []domain.Event, through int64, policy domain.ConfidencePolicy,
 ) (*domain.Knowledge, error) {
-	return domain.Refold(id, history, through, policy, func(event domain.Event, text json.RawMessage) (domain.Event, error) {
-		fact, err := codec.Decode(codec.Payload{Name: event.Name, SchemaVersion: event.SchemaVersion, Data: event.Data, Text: text})
+	read := func(event domain.Event, text json.RawMessage) (domain.Event, error) {
+		fact, err := codec.Decode(
+			codec.Payload{Name: event.Name, SchemaVersion: event.SchemaVersion, Data: event.Data, Text: text},
+		)
 		event.Fact, event.Text, event.TextErased, event.TextRedacted = fact, text, false, true
 		return event, err
-	})
+	}
+	return domain.Refold(id, history, through, policy, read)
 }

@@ -70,15 +70,16 @@ func (l *Log) poll(ctx context.Context) {
 	}
 }
 
-// EveryHead begins a query on heads (tenant, head), of all tenants: those with events and those with a checkpoint: their log may have been restored to
-// nothing.
+// EveryHead begins a query on heads (tenant, head), of all tenants: those with events and those with a checkpoint:
+// their log may have been restored to nothing.
 const EveryHead = tenantsQuery + `, chosen (tenant) AS (
 		SELECT tenant FROM tenants WHERE tenant IS NOT NULL
 		UNION
 		SELECT tenant FROM checkpoints
 	)` + HeadsOfChosen
 
-// HeadsOfChosen goes on with heads (tenant, head) after WITH chosen (tenant). A head is the id of the newest event, NULL without one.
+// HeadsOfChosen goes on with heads (tenant, head) after WITH chosen (tenant). A head is the id of the newest event,
+// NULL without one.
 const HeadsOfChosen = `, heads (tenant, head) AS (
 		SELECT
 			t.tenant,

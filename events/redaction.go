@@ -51,7 +51,8 @@ func (e *ScrubbingWriter) Recorded(
 // ready is the scrubber of a tenant; the error matches [domain.ErrConflict] if nothing is scrubbed here.
 func (e *ScrubbingWriter) ready(ctx context.Context, tenant string) (*scrub.Scrubber, error) {
 	if !e.scrub {
-		return nil, domain.Refuse(domain.ErrConflict, "this server scrubs nothing").WithFix("start it without ANNALS_SCRUB=off")
+		return nil, domain.Refuse(domain.ErrConflict, "this server scrubs nothing").
+			WithFix("start it without ANNALS_SCRUB=off")
 	}
 	return e.scrubber(ctx, tenant)
 }
@@ -163,7 +164,9 @@ func (e *ScrubbingWriter) Redact(
 		submissions := make([]domain.Submission, len(left))
 		for i, place := range left {
 			submissions[i] = s
-			submissions[i].Command = domain.Redact{By: s.By, Of: streams[place], From: from, To: to, Scrub: scrubWith(ctx, scrubber)}
+			submissions[i].Command = domain.Redact{
+				By: s.By, Of: streams[place], From: from, To: to, Scrub: scrubWith(ctx, scrubber),
+			}
 		}
 		var more []int
 		for i, result := range e.log.SubmitAll(ctx, submissions) {

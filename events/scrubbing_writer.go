@@ -110,7 +110,9 @@ func (e *ScrubbingWriter) closed(ctx context.Context, s domain.Submission, known
 	if err, asked := known[tenant]; asked {
 		return err
 	}
-	stream, err := e.log.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStream(tenant))
+	stream, err := e.log.State(
+		database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStream(tenant),
+	)
 	if state, _ := stream.State.(domain.Tenant); err == nil && !state.ErasedAt.IsZero() {
 		err = domain.Refuse(domain.ErrErased, "the tenant %s was erased, and nothing is written there any more", tenant)
 	}
@@ -152,7 +154,9 @@ func (e *ScrubbingWriter) admit(ctx context.Context, s domain.Submission) (domai
 			ended = cmp.Or(ended, err)
 			for _, class := range secrets() {
 				if found[class] > 0 {
-					problems.Add(field, "has what looks like a secret (%s) in a name, where it cannot be redacted: choose another", class)
+					problems.Add(
+						field, "has what looks like a secret (%s) in a name, where it cannot be redacted: choose another", class,
+					)
 				}
 			}
 		},

@@ -131,7 +131,9 @@ func plainEvents(
 	return func(yield func(domain.Event, error) bool) {
 		err := database.ForEach(ctx, db, func(rows *sql.Rows) error {
 			r := Record{Tenant: tenant, Stream: stream}
-			err := rows.Scan(&r.Position, &r.EventID, &r.Version, &r.Name, &r.SchemaVersion, &r.RecordedAt, &r.OccurredAt, &r.Data)
+			err := rows.Scan(
+				&r.Position, &r.EventID, &r.Version, &r.Name, &r.SchemaVersion, &r.RecordedAt, &r.OccurredAt, &r.Data,
+			)
 			if err != nil {
 				return err
 			}

@@ -144,7 +144,9 @@ func patterns(c Conversation) []LessonDraft {
 		if !m.speaks() || reporting().MatchString(said) || len(steps) < fewestSteps && !either(said, inOrder, inOrderHan) {
 			continue
 		}
-		f := LessonDraft{Category: domain.CategoryPatterns, Sources: []int{i}, Own: m.Role == domain.RoleUser, Tags: tagsOf("", "")}
+		f := LessonDraft{
+			Category: domain.CategoryPatterns, Sources: []int{i}, Own: m.Role == domain.RoleUser, Tags: tagsOf("", ""),
+		}
 		f.Content = cut(strings.TrimSpace(quoted().ReplaceAllString(m.Text(), "")), domain.MaxContent/2)
 		heading := firstLine(said)
 		if len(steps) >= fewestSteps {

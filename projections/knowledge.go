@@ -114,8 +114,8 @@ func (p *Knowledge) Policy() domain.ConfidencePolicy { return p.catalogue.Policy
 // has everything, see [vectors.Models.MaintainModels].
 func (p *Knowledge) Meaning() *vectors.Projection { return p.Configured }
 
-// DropRetired drops the tables of versions that were retired or failed a while ago, and retires those that a rollback no
-// longer leads to.
+// DropRetired drops the tables of versions that were retired or failed a while ago, and retires those that a rollback
+// no longer leads to.
 func (p *Knowledge) DropRetired(ctx context.Context) error {
 	if err := p.Models.DropRetired(ctx); err != nil {
 		return err

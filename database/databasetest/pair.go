@@ -45,7 +45,8 @@ type cluster struct {
 // NewPair makes a pair, which ends with the test.
 func NewPair(t testing.TB) *Pair {
 	t.Helper()
-	home, err := os.MkdirTemp("", "annals-pair-") //nolint:usetesting // servers keep sockets here: paths of t.TempDir are too long
+	// Servers keep sockets here.
+	home, err := os.MkdirTemp("", "annals-pair-") //nolint:usetesting // paths of t.TempDir are too long
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,17 +55,25 @@ func NewPair(t testing.TB) *Pair {
 	p.bin = p.ask(serverURL(t), "SELECT setting FROM pg_config WHERE name = 'BINDIR'")
 	p.as = p.owner()
 	p.primary = p.cluster("primary")
-	p.run("initdb", "-D", p.primary.directory, "-U", "annals", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	p.run(
+		"initdb", "-D", p.primary.directory, "-U", "annals", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync",
+	)
 	p.start(p.primary)
 	p.standby = p.cluster("standby")
-	p.run("pg_basebackup", "-D", p.standby.directory, "-d", p.primary.url(), "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
+	p.run(
+		"pg_basebackup", "-D", p.standby.directory, "-d", p.primary.url(), "--write-recovery-conf", "--checkpoint=fast",
+		"--no-sync",
+	)
 	p.start(p.standby)
 	p.ask(p.primary.url(), "ALTER SYSTEM SET synchronous_standby_names = '*'")
 	p.ask(p.primary.url(), "SELECT pg_reload_conf()")
 	p.until("the standby is synchronous", func() bool {
 		return p.ask(p.primary.url(), "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1"
 	})
-	p.URL = fmt.Sprintf("postgres://annals@127.0.0.1:%d,127.0.0.1:%d/postgres?sslmode=disable&target_session_attrs=read-write", p.primary.port, p.standby.port)
+	p.URL = fmt.Sprintf(
+		"postgres://annals@127.0.0.1:%d,127.0.0.1:%d/postgres?sslmode=disable&target_session_attrs=read-write",
+		p.primary.port, p.standby.port,
+	)
 	return p
 }
 
@@ -132,7 +141,8 @@ func (p *Pair) run(name string, args ...string) {
 func (p *Pair) start(c *cluster) {
 	p.t.Helper()
 	c.process = p.command(context.WithoutCancel(p.t.Context()), "postgres", "-D", c.directory, "-p", strconv.Itoa(c.port),
-		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=50", "-c", "shared_buffers=16MB",
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=50",
+		"-c", "shared_buffers=16MB",
 		"-c", "dynamic_shared_memory_type=mmap", "-c", "wal_receiver_status_interval=1s")
 	log, err := os.Create(filepath.Join(p.home, c.name+".log"))
 	if err != nil {
@@ -198,7 +208,8 @@ func (p *Pair) query(url, query string) (answer string, err error) {
 	}
 	pool := sql.OpenDB(connector)
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	if err := pool.QueryRowContext(ctx, query).Scan(&answer); err != nil && !errors.Is(err, sql.ErrNoRows) && !errors.Is(err, io.EOF) {
+	if err := pool.QueryRowContext(ctx, query).Scan(&answer); err != nil && !errors.Is(err, sql.ErrNoRows) &&
+		!errors.Is(err, io.EOF) {
 		return "", err
 	}
 	return answer, nil

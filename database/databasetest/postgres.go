@@ -63,7 +63,10 @@ func template(t testing.TB) string {
 			`SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1 AND datistemplate)`, name).Scan(&ready); err != nil || ready {
 			return err
 		}
-		for _, statement := range []string{"DROP DATABASE IF EXISTS " + name + " WITH (FORCE)", "CREATE DATABASE " + name + " TEMPLATE template1"} {
+		for _, statement := range []string{
+			"DROP DATABASE IF EXISTS " + name + " WITH (FORCE)",
+			"CREATE DATABASE " + name + " TEMPLATE template1",
+		} {
 			if _, err := server.ExecContext(ctx, statement); err != nil {
 				return fmt.Errorf("make the template: %w", err)
 			}
@@ -116,7 +119,9 @@ func onServer(t testing.TB, do func(ctx context.Context, server *sql.Conn) error
 	pool := sql.OpenDB(connector)
 	server, err := pool.Conn(ctx)
 	if err != nil {
-		t.Fatalf("no server answers at ANNALS_TEST_POSTGRES (%v): run make test, or: eval \"$(scripts/postgres.sh start)\"", err)
+		t.Fatalf(
+			"no server answers at ANNALS_TEST_POSTGRES (%v): run make test, or: eval \"$(scripts/postgres.sh start)\"", err,
+		)
 	}
 	if err := errors.Join(do(ctx, server), server.Close(), pool.Close()); err != nil {
 		t.Fatal(err)

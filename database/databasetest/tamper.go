@@ -13,7 +13,9 @@ import (
 // is only appended to are out of the way meanwhile, and so are checks.
 func Tamper(t testing.TB, db *database.DB, statements ...string) {
 	t.Helper()
-	err := db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error { return TamperIn(ctx, db.Engine, tx, statements...) })
+	err := db.Transact(
+		t.Context(), func(ctx context.Context, tx bun.Tx) error { return TamperIn(ctx, db.Engine, tx, statements...) },
+	)
 	if err != nil {
 		t.Fatalf("tamper: %v", err)
 	}

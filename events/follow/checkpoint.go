@@ -64,7 +64,8 @@ func (c checkpoint) check(projection, tenant string) error {
 	if c.found.Valid {
 		what = "there is another event"
 	}
-	return fmt.Errorf("%w: %s has read tenant %s up to position %d, and now %s: compare the two, and see docs/backup.md#restore",
+	return fmt.Errorf("%w: %s has read tenant %s up to position %d, and now %s: "+
+		"compare the two, and see docs/backup.md#restore",
 		events.ErrRestored, projection, tenant, c.position, what)
 }
 

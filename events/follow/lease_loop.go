@@ -42,7 +42,9 @@ func (f *follower) run(ctx context.Context) {
 		}
 		pause, err := f.work(ctx, watcher, tenants)
 		if err != nil && ctx.Err() == nil {
-			f.log.options.Logger.WarnContext(ctx, "looking what a projection has to do", "projection", f.projection, "error", err)
+			f.log.options.Logger.WarnContext(
+				ctx, "looking what a projection has to do", "projection", f.projection, "error", err,
+			)
 			pause = f.log.options.Poll
 		}
 		if pause > 0 {
@@ -77,7 +79,9 @@ func (f *follower) work(ctx context.Context, w *events.Watcher, tenants map[stri
 }
 
 // hold follows tenants until there has been nothing to do for a while, the lease is lost, or ctx ends.
-func (f *follower) hold(ctx context.Context, l *lease, w *events.Watcher, tenants map[string]struct{}) (again time.Duration) {
+func (f *follower) hold(
+	ctx context.Context, l *lease, w *events.Watcher, tenants map[string]struct{},
+) (again time.Duration) {
 	working, stop := context.WithCancel(ctx)
 	defer f.release(ctx, l)
 	work := newWork(working, f.follow)
@@ -139,7 +143,9 @@ func (f *follower) release(ctx context.Context, l *lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.log.options.Lease/renewals)
 	defer cancel()
 	if err := l.release(ctx); err != nil && !errors.Is(err, errLeaseLost) {
-		f.log.options.Logger.InfoContext(ctx, "a lease was not released, and ends by itself", "projection", f.projection, "error", err)
+		f.log.options.Logger.InfoContext(
+			ctx, "a lease was not released, and ends by itself", "projection", f.projection, "error", err,
+		)
 	}
 }
 

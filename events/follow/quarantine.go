@@ -58,7 +58,8 @@ func (l *Log) quarantineStream(ctx context.Context, projection string, page Page
 		_, err = tx.ExecContext(ctx, `
 			INSERT INTO quarantine (projection, tenant, stream, first_position, event_id, error, since, attempts)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			projection, page.Tenant, event.Stream, event.Position, event.EventID, brief(cause), database.At(l.options.Clock()), attempts)
+			projection, page.Tenant, event.Stream, event.Position, event.EventID, brief(cause),
+			database.At(l.options.Clock()), attempts)
 		if err != nil {
 			return fmt.Errorf("put %s into quarantine: %w", event.Stream, err)
 		}

@@ -48,7 +48,9 @@ func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream s
 		waiting, err := l.StreamPart(ctx, tenant, stream, q.Position, c.position, size)
 		var taken int
 		if err == nil {
-			taken, err = l.replayPage(ctx, projection, Page{Tenant: tenant, Events: waiting, erasures: &mark, late: true}, prepare, q)
+			taken, err = l.replayPage(
+				ctx, projection, Page{Tenant: tenant, Events: waiting, erasures: &mark, late: true}, prepare, q,
+			)
 		}
 		done.Events += int64(taken)
 		switch {

@@ -89,7 +89,9 @@ func Vote(t testing.TB, l *events.Log, votes int) {
 		key := fmt.Sprint(votes, "#", i)
 		submissions = append(submissions, domain.Submission{
 			By: by, Request: &domain.Request{Key: key},
-			Command: domain.GiveFeedback{Target: domain.Target{By: by, ID: "k-0"}, Verdict: domain.Helpful, TraceID: key, Query: "?"},
+			Command: domain.GiveFeedback{
+				Target: domain.Target{By: by, ID: "k-0"}, Verdict: domain.Helpful, TraceID: key, Query: "?",
+			},
 		})
 	}
 	for _, r := range l.SubmitAll(t.Context(), submissions) {

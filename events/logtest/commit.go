@@ -34,10 +34,13 @@ func (w *world) behind(t *testing.T, url string, options events.Options) (*world
 func unansweredCommit(t *testing.T, open InstanceID) {
 	near, url := onPostgres(t, open)
 	for name, lose := range map[string]func(*databasetest.Proxy){
-		"the request is lost":          (*databasetest.Proxy).LoseCommit,
-		"the answer is lost":           func(p *databasetest.Proxy) { p.LoseAnswer(0) },
-		"the server commits later":     func(p *databasetest.Proxy) { p.LoseAnswer(300 * time.Millisecond) },
-		"the server is away meanwhile": func(p *databasetest.Proxy) { p.LoseAnswer(0); p.AwayAtCommit(300 * time.Millisecond) },
+		"the request is lost":      (*databasetest.Proxy).LoseCommit,
+		"the answer is lost":       func(p *databasetest.Proxy) { p.LoseAnswer(0) },
+		"the server commits later": func(p *databasetest.Proxy) { p.LoseAnswer(300 * time.Millisecond) },
+		"the server is away meanwhile": func(p *databasetest.Proxy) {
+			p.LoseAnswer(0)
+			p.AwayAtCommit(300 * time.Millisecond)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,7 +26,8 @@ func failedCommit(w *world) {
 func (w *world) betweenGoodOnes() {
 	w.Helper()
 	results := w.log.SubmitAll(w.Context(), []domain.Submission{
-		w.keyed(w.remember("good"), "good", 1), w.keyed(w.remember("poison"), "poison", 1), w.keyed(w.remember("better"), "better", 1),
+		w.keyed(w.remember("good"), "good", 1), w.keyed(w.remember("poison"), "poison", 1),
+		w.keyed(w.remember("better"), "better", 1),
 	})
 	_, alone := w.log.Submit(w.Context(), w.submission(w.remember("poison")))
 	for _, err := range []error{results[1].Err, alone} {

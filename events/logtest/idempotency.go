@@ -46,7 +46,9 @@ func repeatedAmongOthers(w *world) {
 			Owner: domain.Entity(numbered("team:pay", i)), URI: "viking://somewhere/" + key,
 		}, key, 1)
 	}
-	submissions := []domain.Submission{change(1, "one"), change(2, "two"), change(1, "one"), w.keyed(w.vote("k", "t"), "three", 1)}
+	submissions := []domain.Submission{
+		change(1, "one"), change(2, "two"), change(1, "one"), w.keyed(w.vote("k", "t"), "three", 1),
+	}
 	results := w.log.SubmitAll(w.Context(), submissions)
 	for _, r := range results {
 		if r.Err != nil {

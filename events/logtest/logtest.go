@@ -156,7 +156,9 @@ func (w *world) submission(command domain.Command) domain.Submission {
 // keyed is a submission that is recognised when it comes again.
 func (w *world) keyed(command domain.Command, key string, fingerprint byte) domain.Submission {
 	s := w.submission(command)
-	s.Request = &domain.Request{Key: key, Fingerprint: domain.FingerprintOf([]string{command.Stream()}, string(fingerprint))}
+	s.Request = &domain.Request{
+		Key: key, Fingerprint: domain.FingerprintOf([]string{command.Stream()}, string(fingerprint)),
+	}
 	return s
 }
 
@@ -194,7 +196,9 @@ func (w *world) check(tenant string) []domain.Event {
 		}
 		versions[event.Stream]++
 		if event.Version != versions[event.Stream] {
-			w.Errorf("position %d: got version %d of %s, want %d", event.Position, event.Version, event.Stream, versions[event.Stream])
+			w.Errorf(
+				"position %d: got version %d of %s, want %d", event.Position, event.Version, event.Stream, versions[event.Stream],
+			)
 		}
 		if n := len(all); n > 0 && (event.RecordedAt.Before(all[n-1].RecordedAt) || event.EventID <= all[n-1].EventID) {
 			w.Errorf("position %d, %s at %v, comes after %s at %v",

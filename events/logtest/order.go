@@ -105,7 +105,8 @@ func timesNeverDecrease(w *world) {
 	if got, err := w.log.Resolve(w.Context(), w.by.Tenant, domain.AsOf{Time: newest}); err != nil || got.Position != 2 {
 		w.Errorf("as of %v, when the newest was recorded: got position %d, %v, want 2", newest, got.Position, err)
 	}
-	if got, err := w.log.Resolve(w.Context(), w.by.Tenant, domain.AsOf{Time: newest.Add(time.Microsecond)}); !errors.Is(err, domain.ErrInvalid) {
+	late := domain.AsOf{Time: newest.Add(time.Microsecond)}
+	if got, err := w.log.Resolve(w.Context(), w.by.Tenant, late); !errors.Is(err, domain.ErrInvalid) {
 		w.Errorf("as of a moment after the newest, by a clock that was set back: got position %d, %v", got.Position, err)
 	}
 	minute.Store(40)

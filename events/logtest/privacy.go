@@ -19,7 +19,9 @@ func destroyedText(w *world) {
 	w.do(domain.Revise{Target: domain.Target{By: w.by, ID: "k"}, Owner: "team:pay"})
 	kept := w.do(w.remember("l")).Events[0]
 
-	databasetest.Tamper(w, w.db, fmt.Sprintf("DELETE FROM event_texts WHERE tenant = '%s' AND position < %d", w.by.Tenant, kept.Position))
+	databasetest.Tamper(
+		w, w.db, fmt.Sprintf("DELETE FROM event_texts WHERE tenant = '%s' AND position < %d", w.by.Tenant, kept.Position),
+	)
 	all := w.events() // verifies as before
 	for i, erased := range []bool{true, true, true, false, false} {
 		if all[i].TextErased != erased || erased && all[i].Text != nil {

@@ -23,7 +23,9 @@ type Replay struct {
 var _ events.Inline = Replay{}
 
 // Load implements [events.Inline].
-func (p Replay) Load(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch) (events.Stage, error) {
+func (p Replay) Load(
+	ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch,
+) (events.Stage, error) {
 	if err := first.Run(ctx, tx); err != nil {
 		return nil, err
 	}

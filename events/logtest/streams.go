@@ -157,7 +157,8 @@ func longStreams(w *world) {
 		w.Errorf("kept otherwise than folded: %v", wrong)
 	}
 	var size int
-	if err := w.db.NewRaw("SELECT max(length(CAST(state AS text))) FROM streams").Scan(w.Context(), &size); err != nil || size > 100 {
+	if err := w.db.NewRaw("SELECT max(length(CAST(state AS text))) FROM streams").Scan(w.Context(), &size); err != nil ||
+		size > 100 {
 		w.Errorf("a state takes %d bytes (%v) after 2,000 events", size, err)
 	}
 }
@@ -175,7 +176,8 @@ func textless(w *world) {
 	w.do(turn("p", 1))
 	w.sameAnswer(first, w.must(w.keyed(failing, "key", 1))) // what comes later does not change the answer
 	var kept string
-	if err := w.db.NewRaw("SELECT state FROM streams").Scan(w.Context(), &kept); err != nil || strings.Contains(kept, "secret") {
+	if err := w.db.NewRaw("SELECT state FROM streams").Scan(w.Context(), &kept); err != nil ||
+		strings.Contains(kept, "secret") {
 		w.Errorf("kept %s (%v)", kept, err)
 	}
 	before := w.state(domain.ProjectionStream("p"))

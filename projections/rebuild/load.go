@@ -114,7 +114,9 @@ func (r *Rebuilder) count(ctx context.Context, now *run) error {
 // dispatch hands out the slices that are known and not loaded, and cuts what is left of each tenant's
 // streams into more. Tenants that came after the rebuild began have no position to be loaded up to;
 // they are caught up with.
-func (r *Rebuilder) dispatch(ctx context.Context, log events.Snapshot, now *run, known []sliceRow, work *errgroup.Group) error {
+func (r *Rebuilder) dispatch(
+	ctx context.Context, log events.Snapshot, now *run, known []sliceRow, work *errgroup.Group,
+) error {
 	through := map[string]string{}
 	for _, s := range known {
 		through[s.Tenant] = max(through[s.Tenant], s.Through)
@@ -154,7 +156,9 @@ func (p *Versions) tenants(ctx context.Context, v catalogue.Version) (tenants []
 
 // cut notes the next slice before it is loaded, so that after a crash the same ranges are loaded,
 // whatever was remembered meanwhile.
-func (r *Rebuilder) cut(ctx context.Context, log events.Snapshot, v catalogue.Version, tenant, after string) (sliceRow, bool, error) {
+func (r *Rebuilder) cut(
+	ctx context.Context, log events.Snapshot, v catalogue.Version, tenant, after string,
+) (sliceRow, bool, error) {
 	next, found, err := log.NextSlice(ctx, tenant, domain.KnowledgeStream(""), after, r.SliceStreams)
 	if err != nil || !found {
 		return sliceRow{}, false, err
@@ -204,7 +208,9 @@ func (r *Rebuilder) loadSlice(ctx context.Context, log events.Snapshot, now *run
 
 // nextPart folds what fits into memory. It has stopped reading when that is written: SQLite's journal
 // begins anew only while nobody reads, and would grow to many times the size of the database.
-func (r *Rebuilder) nextPart(ctx context.Context, log events.Snapshot, now *run, s sliceRow, upTo int64) (part loading, through string, err error) {
+func (r *Rebuilder) nextPart(
+	ctx context.Context, log events.Snapshot, now *run, s sliceRow, upTo int64,
+) (part loading, through string, err error) {
 	part.sliceRow, part.tokenizer, part.indexesLater = s, now.version.Tokenizer, r.Versions.DB.Engine == database.SQLite
 	if part.mark, err = events.Erasures(ctx, r.Versions.DB, s.Tenant); err != nil {
 		return part, "", err

@@ -13,7 +13,9 @@ import (
 
 // cosines compares vectors that are in memory, and lets the database compare the others. These are read
 // in the background, if the process hears of it when they are erased: it does of what it has sketches of.
-func (n *PostgresNearest) Cosines(ctx context.Context, q Question, s Shortlist, pieces []NearPiece) (map[Hash]float64, error) {
+func (n *PostgresNearest) Cosines(
+	ctx context.Context, q Question, s Shortlist, pieces []NearPiece,
+) (map[Hash]float64, error) {
 	cosines := make(map[Hash]float64, len(pieces))
 	missing := n.Cache.Vectors.compare(q, pieces, cosines)
 	if len(missing) == 0 {
@@ -38,7 +40,9 @@ func (n *PostgresNearest) PiecesOf(ctx context.Context, q Question, s Shortlist,
 	}
 	in := rows.Table{Engine: n.meaning.db.Engine, Tenant: q.search.By.Tenant, Table: n.meaning.Tables.pieces, Alias: "m"}
 	found := make([][]NearPiece, 1)
-	query := rows.LookUp(n.meaning.db.NewSelect().ColumnExpr("DISTINCT 0, m.number, m.text_hash"), in, rows.SingleKeys(numbers), "number")
+	query := rows.LookUp(
+		n.meaning.db.NewSelect().ColumnExpr("DISTINCT 0, m.number, m.text_hash"), in, rows.SingleKeys(numbers), "number",
+	)
 	if err := n.list(ctx, scanSettings, query, found); err != nil {
 		return nil, rows.Failed(ctx, "look pieces up", err)
 	}
@@ -50,7 +54,8 @@ func (n *PostgresNearest) PiecesOf(ctx context.Context, q Question, s Shortlist,
 // must not matter who did.
 func (n *PostgresNearest) distances(ctx context.Context, q Question, missing []Hash, into map[Hash]float64) error {
 	db := n.meaning.db
-	distance := db.NewSelect().TableExpr("? AS v", n.meaning.Tables.Vectors).ColumnExpr("v.vector::vector <=> (TABLE question)").
+	distance := db.NewSelect().TableExpr("? AS v", n.meaning.Tables.Vectors).
+		ColumnExpr("v.vector::vector <=> (TABLE question)").
 		Where("v.tenant = ?", q.search.By.Tenant).Where("v.text_hash = listed.text_hash")
 	query := db.NewRaw(`
 		WITH question AS MATERIALIZED (SELECT ?::vector)

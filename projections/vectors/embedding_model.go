@@ -48,7 +48,9 @@ func TablesOf(version int, s Model) Tables {
 // openMeaningTables finds the version for the embedder's space, or creates it. The first one of a
 // database is active at once: its vectors follow in the background, and until then words answer alone.
 // Any other catches up with the log beside the one that is active.
-func openMeaningTables(ctx context.Context, db *database.DB, embedder embedding.Embedder, now database.Time) (Tables, error) {
+func openMeaningTables(
+	ctx context.Context, db *database.DB, embedder embedding.Embedder, now database.Time,
+) (Tables, error) {
 	var found Tables
 	err := db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := catalogue.LockCatalogue(ctx, db.Engine, tx); err != nil {
@@ -68,7 +70,9 @@ func openMeaningTables(ctx context.Context, db *database.DB, embedder embedding.
 	return found, nil
 }
 
-func openEmbeddingModel(ctx context.Context, tx bun.IDB, embedder embedding.Embedder, now database.Time) (Model, error) {
+func openEmbeddingModel(
+	ctx context.Context, tx bun.IDB, embedder embedding.Embedder, now database.Time,
+) (Model, error) {
 	var s Model
 	err := tx.NewSelect().Model(&s).Where("name = ?", embedder.Name()).Scan(ctx)
 	if err == nil || !errors.Is(err, sql.ErrNoRows) {

@@ -48,7 +48,8 @@ func (s *Models) RetirePrevious(ctx context.Context) error {
 // retained are the versions that nobody reads or follows, and whose tables are there.
 func (s *Models) retained(ctx context.Context, tx bun.IDB) ([]catalogue.Entry, error) {
 	var all, kept []catalogue.Entry
-	err := tx.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).Where("state = ?", catalogue.StateRetired).OrderExpr("version").Scan(ctx)
+	err := tx.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).Where("state = ?", catalogue.StateRetired).
+		OrderExpr("version").Scan(ctx)
 	for _, e := range all {
 		if e.Settings["dropped"] == "" {
 			kept = append(kept, e)
@@ -73,7 +74,8 @@ func (s *Models) abandon(ctx context.Context, tx bun.IDB, e catalogue.Entry) err
 	if err != nil {
 		return err
 	}
-	if _, err := tx.NewRaw("UPDATE spaces SET name = ? WHERE number = ?", fmt.Sprintf("given up %d: %s", of.Number, of.Name), of.Number).Exec(ctx); err != nil {
+	name := fmt.Sprintf("given up %d: %s", of.Number, of.Name)
+	if _, err := tx.NewRaw("UPDATE spaces SET name = ? WHERE number = ?", name, of.Number).Exec(ctx); err != nil {
 		return err
 	}
 	_, err = tx.NewRaw("DELETE FROM checkpoints WHERE projection = ?", t.checkpoint()).Exec(ctx)
@@ -84,7 +86,8 @@ func (s *Models) abandon(ctx context.Context, tx bun.IDB, e catalogue.Entry) err
 func (s *Models) DropRetired(ctx context.Context) error {
 	p := s.catalogue
 	var all []catalogue.Entry
-	err := p.DB.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).Where("state = ?", catalogue.StateRetired).
+	err := p.DB.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).
+		Where("state = ?", catalogue.StateRetired).
 		Where("updated_at < ?", database.At(p.Now().Add(-catalogue.DropDelay))).Scan(ctx)
 	if err != nil {
 		return rows.Failed(ctx, "read the catalogue", err)
@@ -130,7 +133,9 @@ func (s *Models) drop(ctx context.Context, e catalogue.Entry) error {
 }
 
 // Statuses are how the spaces do whose vectors are there, the one that is read first.
-func (s *Models) Statuses(ctx context.Context, log *follow.Log, tenant string, head int64) ([]domain.ProjectionStatus, error) {
+func (s *Models) Statuses(
+	ctx context.Context, log *follow.Log, tenant string, head int64,
+) ([]domain.ProjectionStatus, error) {
 	p := s.catalogue
 	var all []catalogue.Listed
 	err := p.DB.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).
@@ -152,7 +157,9 @@ func (s *Models) Statuses(ctx context.Context, log *follow.Log, tenant string, h
 	return list, nil
 }
 
-func (s *Models) status(ctx context.Context, v catalogue.Listed, log *follow.Log, tenant string, head int64) (domain.ProjectionStatus, error) {
+func (s *Models) status(
+	ctx context.Context, v catalogue.Listed, log *follow.Log, tenant string, head int64,
+) (domain.ProjectionStatus, error) {
 	status := domain.ProjectionStatus{
 		Name: v.Name, Version: v.Version, State: v.State, Head: head, Settings: v.ComputedWith(),
 		CreatedAt: v.CreatedAt.Time, UpdatedAt: v.UpdatedAt.Time,
@@ -175,7 +182,9 @@ func (s *Models) status(ctx context.Context, v catalogue.Listed, log *follow.Log
 
 // Erase takes away the items' pieces, and the vectors that no other item's pieces need. Searches in
 // memory learn of it with the event.
-func Erase(ctx context.Context, tx bun.IDB, entries []catalogue.Entry, r catalogue.Footprint, script *rows.Script) error {
+func Erase(
+	ctx context.Context, tx bun.IDB, entries []catalogue.Entry, r catalogue.Footprint, script *rows.Script,
+) error {
 	var hashes [][]byte
 	for i := range r.Revisions {
 		for _, piece := range Pieces(&r.Revisions[i]) {

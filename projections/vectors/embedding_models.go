@@ -48,7 +48,8 @@ func Open(ctx context.Context, p *catalogue.Catalogue, embedders ...embedding.Em
 func (s *Models) reload(ctx context.Context) error {
 	p := s.catalogue
 	var e catalogue.Entry
-	err := p.DB.NewSelect().Model(&e).Where("name = ?", catalogue.MeaningName).Where("state = ?", catalogue.StateActive).Scan(ctx)
+	err := p.DB.NewSelect().Model(&e).Where("name = ?", catalogue.MeaningName).Where("state = ?", catalogue.StateActive).
+		Scan(ctx)
 	if err != nil {
 		return rows.Failed(ctx, "read the catalogue", err)
 	}
@@ -176,7 +177,8 @@ func (s *Models) switchTo(ctx context.Context, m *Projection) error {
 			return err
 		}
 		var e catalogue.Entry
-		err := tx.NewSelect().Model(&e).Where("name = ?", catalogue.MeaningName).Where("version = ?", m.Tables.version).Scan(ctx)
+		err := tx.NewSelect().Model(&e).Where("name = ?", catalogue.MeaningName).Where("version = ?", m.Tables.version).
+			Scan(ctx)
 		if err != nil {
 			return err
 		}

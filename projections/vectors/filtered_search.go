@@ -83,7 +83,10 @@ func (s *filteredSearch) ask(ctx context.Context, numbers []int64) error {
 	slices.Sort(numbers)
 	p, tenant := s.question.from, s.question.search.By.Tenant
 	in := rows.Table{Engine: p.DB.Engine, Tenant: tenant, Table: p.Tables.Knowledge, Alias: "k", Condition: rows.Live}
-	query := p.Where(rows.LookUp(p.From.NewSelect().ColumnExpr("k.number"), in, rows.SingleKeys(numbers), "number"), tenant, s.question.rest)
+	query := p.Where(
+		rows.LookUp(p.From.NewSelect().ColumnExpr("k.number"), in, rows.SingleKeys(numbers), "number"), tenant,
+		s.question.rest,
+	)
 	var passed []int64
 	if err := query.Scan(ctx, &passed); err != nil {
 		return rows.Failed(ctx, "filter", err)

@@ -157,11 +157,15 @@ func (m *Projection) HoldSketches(ctx context.Context) {
 		}
 		for _, tenant := range n.Cache.wantedTenants() {
 			if err := m.LoadSketches(ctx, tenant); err != nil && ctx.Err() == nil {
-				m.catalogue.Log.WarnContext(ctx, "sketches were not read, the database searches them; it is tried again", "error", err)
+				m.catalogue.Log.WarnContext(
+					ctx, "sketches were not read, the database searches them; it is tried again", "error", err,
+				)
 			}
 		}
 		if err := n.HoldVectors(ctx); err != nil && ctx.Err() == nil {
-			m.catalogue.Log.WarnContext(ctx, "vectors were not read, the database compares them; it is tried again", "error", err)
+			m.catalogue.Log.WarnContext(
+				ctx, "vectors were not read, the database compares them; it is tried again", "error", err,
+			)
 		}
 	}
 }

@@ -51,7 +51,9 @@ func (n *MemoryNearest) PiecesOf(_ context.Context, _ Question, s Shortlist, num
 }
 
 // cosines compares vectors, after reading those that are not in memory.
-func (n *MemoryNearest) Cosines(ctx context.Context, q Question, _ Shortlist, pieces []NearPiece) (map[Hash]float64, error) {
+func (n *MemoryNearest) Cosines(
+	ctx context.Context, q Question, _ Shortlist, pieces []NearPiece,
+) (map[Hash]float64, error) {
 	cosines := make(map[Hash]float64, len(pieces))
 	missing := n.Cache.Vectors.compare(q, pieces, cosines)
 	if len(missing) == 0 {

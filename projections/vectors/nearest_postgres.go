@@ -59,7 +59,8 @@ func (n *PostgresNearest) scan(ctx context.Context, q Question, into [][]NearPie
 	first := q.Scopes[0]
 	near = n.within(near, first, q.Depths(first).scanned, 2, "place.scope")
 	return n.list(ctx, scanSettings, n.meaning.db.NewRaw(
-		"SELECT place.place, near.number, near.text_hash\nFROM (VALUES ?) AS place (place, scope)\nCROSS JOIN LATERAL (?) AS near",
+		"SELECT place.place, near.number, near.text_hash\nFROM (VALUES ?) AS place (place, scope)\n"+
+			"CROSS JOIN LATERAL (?) AS near",
 		rows.Tuples(listed), near), into)
 }
 
@@ -84,7 +85,9 @@ func (n *PostgresNearest) list(ctx context.Context, settings string, query fmt.S
 
 // within limits pieces to as many of one place. In a whole tenant an item has its pieces once per scope:
 // repeated more are read.
-func (n *PostgresNearest) within(pieces *bun.SelectQuery, place domain.Scope, limit int, repeated float64, scope string) *bun.SelectQuery {
+func (n *PostgresNearest) within(
+	pieces *bun.SelectQuery, place domain.Scope, limit int, repeated float64, scope string,
+) *bun.SelectQuery {
 	if place != "" {
 		return pieces.Where("m.scope = " + scope).Limit(int64(limit))
 	}

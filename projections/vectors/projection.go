@@ -153,7 +153,8 @@ func touched(page []domain.Event) []string {
 			continue
 		}
 		switch event.Fact.(type) {
-		case domain.Remembered, domain.Revised, domain.Rescoped, domain.Superseded, domain.Deleted, domain.Restored, domain.Redacted, domain.Erased:
+		case domain.Remembered, domain.Revised, domain.Rescoped, domain.Superseded, domain.Deleted, domain.Restored,
+			domain.Redacted, domain.Erased:
 			seen.Add(&ids, id)
 		}
 	}
@@ -161,7 +162,9 @@ func touched(page []domain.Event) []string {
 }
 
 // vectors finds the vectors of pieces: those the database has, and those the embedder makes now.
-func (m *Projection) vectors(ctx context.Context, tenant string, wanted []Piece, mark int64) (all map[Hash][]float32, fresh []Hash, err error) {
+func (m *Projection) vectors(
+	ctx context.Context, tenant string, wanted []Piece, mark int64,
+) (all map[Hash][]float32, fresh []Hash, err error) {
 	hashes := make([]Hash, len(wanted))
 	for i := range wanted {
 		hashes[i] = wanted[i].Hash
@@ -207,7 +210,9 @@ func (m *Projection) vectors(ctx context.Context, tenant string, wanted []Piece,
 // keep writes the vectors of one request before the next one is made: whatever happens then, nothing is
 // asked twice. Those of the last request are written with what they are for. If texts were erased since a mark,
 // it does nothing, and neither will that.
-func (m *Projection) keep(ctx context.Context, tenant string, made []Hash, vectors map[Hash][]float32, mark int64) error {
+func (m *Projection) keep(
+	ctx context.Context, tenant string, made []Hash, vectors map[Hash][]float32, mark int64,
+) error {
 	err := m.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		now, err := events.ShareTexts(ctx, tx, tenant)
 		if err != nil || now != mark {
@@ -227,7 +232,9 @@ func (m *Projection) insertVectors(tx bun.IDB, tenant string, made []Hash, vecto
 	for i, h := range made {
 		list[i] = []any{tenant, h[:], m.vectorValue(vectors[h])}
 	}
-	return tx.NewRaw("INSERT INTO ? (tenant, text_hash, vector) VALUES ? ON CONFLICT DO NOTHING", m.Tables.Vectors, rows.Tuples(list))
+	return tx.NewRaw(
+		"INSERT INTO ? (tenant, text_hash, vector) VALUES ? ON CONFLICT DO NOTHING", m.Tables.Vectors, rows.Tuples(list),
+	)
 }
 
 func (m *Projection) stored(ctx context.Context, tenant string, wanted []Hash) (map[Hash][]float32, error) {
@@ -269,8 +276,10 @@ func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 		}
 	}
 	if len(made) > 0 {
-		script.AddQuery(tx.NewRaw("INSERT INTO ? (tenant, scope, number, piece, text_hash, sketch) VALUES ? ON CONFLICT DO NOTHING",
-			tables.pieces, rows.Tuples(made)))
+		script.AddQuery(tx.NewRaw(
+			"INSERT INTO ? (tenant, scope, number, piece, text_hash, sketch) VALUES ? ON CONFLICT DO NOTHING",
+			tables.pieces, rows.Tuples(made),
+		))
 	}
 	return script.Execute(ctx, tx)
 }

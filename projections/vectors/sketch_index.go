@@ -66,7 +66,8 @@ func (s *SketchIndex) remove(number int64) {
 			where := s.positions[moved]
 			where[slices.Index(where, last)] = gap
 		}
-		s.numbers, s.hashes, s.bits, s.prefixes = s.numbers[:last], s.hashes[:last], s.bits[:last*s.width], s.prefixes[:last*s.prefixLength()]
+		s.numbers, s.hashes = s.numbers[:last], s.hashes[:last]
+		s.bits, s.prefixes = s.bits[:last*s.width], s.prefixes[:last*s.prefixLength()]
 	}
 }
 
@@ -102,8 +103,9 @@ func (s *SketchIndex) Closest(sketch []uint64, most int, wanted []int64) []int {
 
 // prefixDistance counts the bits in which two heads differ.
 func prefixDistance(a, b *[prefixWords]uint64) int {
-	return bits.OnesCount64(a[0]^b[0]) + bits.OnesCount64(a[1]^b[1]) + bits.OnesCount64(a[2]^b[2]) + bits.OnesCount64(a[3]^b[3]) +
-		bits.OnesCount64(a[4]^b[4]) + bits.OnesCount64(a[5]^b[5]) + bits.OnesCount64(a[6]^b[6]) + bits.OnesCount64(a[7]^b[7])
+	return bits.OnesCount64(a[0]^b[0]) + bits.OnesCount64(a[1]^b[1]) + bits.OnesCount64(a[2]^b[2]) +
+		bits.OnesCount64(a[3]^b[3]) + bits.OnesCount64(a[4]^b[4]) + bits.OnesCount64(a[5]^b[5]) +
+		bits.OnesCount64(a[6]^b[6]) + bits.OnesCount64(a[7]^b[7])
 }
 
 // least gives at least most of some places, or of all of them if none are named, by their whole sketches.

@@ -153,7 +153,8 @@ func (l *VectorIndex) isLoaded() bool {
 
 // checkpoint is how far the projection has come in a tenant's log, and how often it has left its order.
 func (m *Projection) checkpoint(ctx context.Context, tenant string) (position, turns int64, err error) {
-	err = m.db.NewSelect().TableExpr("checkpoints").ColumnExpr("coalesce(max(position), 0), coalesce(max(quarantines), 0)").
+	err = m.db.NewSelect().TableExpr("checkpoints").
+		ColumnExpr("coalesce(max(position), 0), coalesce(max(quarantines), 0)").
 		Where("projection = ?", m.Name()).Where("tenant = ?", tenant).Scan(ctx, &position, &turns)
 	return position, turns, err
 }

@@ -88,7 +88,9 @@ type session struct {
 
 // add notes what a program came to in one round.
 func (s *session) add(program, name, unit string, better direction, value float64) {
-	fmt.Fprintf(os.Stderr, "%s  %s  %s  %s: %.4g %s\n", time.Now().Format(time.TimeOnly), s.engine, program, name, value, unit)
+	fmt.Fprintf(
+		os.Stderr, "%s  %s  %s  %s: %.4g %s\n", time.Now().Format(time.TimeOnly), s.engine, program, name, value, unit,
+	)
 	s.report.add(key{s.benchmark, s.engine, name, unit, better}, program, value)
 }
 

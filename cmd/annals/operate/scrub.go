@@ -237,7 +237,9 @@ func (s *scrubRecordedCommand) redact(
 	for _, why := range refused {
 		c.Note("not redacted: %s", why)
 	}
-	failed := &terminal.Failure{Code: terminal.ExitRefused, Detail: "not redacted: " + terminal.Several(len(refused), "refusal")}
+	failed := &terminal.Failure{
+		Code: terminal.ExitRefused, Detail: "not redacted: " + terminal.Several(len(refused), "refusal"),
+	}
 	if texts > 0 {
 		failed.Code = terminal.ExitFailed // in part
 	}

@@ -104,8 +104,9 @@ func (c Config) validate() error {
 		problems = append(problems, errors.New("rate (ANNALS_RATE) must not be negative"))
 	}
 	for name, value := range map[string]time.Duration{
-		"pre-stop-delay (ANNALS_PRE_STOP_DELAY)": c.PreStopDelay, "shutdown-timeout (ANNALS_SHUTDOWN_TIMEOUT)": c.ShutdownTimeout,
-		"keep-accesses (ANNALS_KEEP_ACCESSES)": c.KeepAccesses, "purge-after (ANNALS_PURGE_AFTER)": c.PurgeAfter,
+		"pre-stop-delay (ANNALS_PRE_STOP_DELAY)":     c.PreStopDelay,
+		"shutdown-timeout (ANNALS_SHUTDOWN_TIMEOUT)": c.ShutdownTimeout,
+		"keep-accesses (ANNALS_KEEP_ACCESSES)":       c.KeepAccesses, "purge-after (ANNALS_PURGE_AFTER)": c.PurgeAfter,
 	} {
 		if value < 0 {
 			problems = append(problems, fmt.Errorf("%s must not be negative", name))

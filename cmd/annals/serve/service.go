@@ -122,7 +122,8 @@ func OpenService(
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
 		Logger: logger, Registry: registry, Version: terminal.Version().Version,
 		Background: projections.Background{Log: log, Past: past},
-		Rate:       cfg.Rate, PreStopDelay: cfg.PreStopDelay, ShutdownTimeout: cfg.ShutdownTimeout, PurgeAfter: cfg.PurgeAfter,
+		Rate:       cfg.Rate, PreStopDelay: cfg.PreStopDelay, ShutdownTimeout: cfg.ShutdownTimeout,
+		PurgeAfter: cfg.PurgeAfter,
 	}
 	hosts, err := mountMCP(func(w http.ResponseWriter, r *http.Request) { s.API.Handler().ServeHTTP(w, r) }, logger)
 	if err != nil {
