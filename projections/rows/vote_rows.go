@@ -7,7 +7,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// VoteRow is a voice that counts.
+// VoteRow is a vote that counts.
 type VoteRow struct {
 	bun.BaseModel `bun:"table:votes,alias:v"`
 

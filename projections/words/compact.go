@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// defaultPackedRows is how many bags a tenant keeps: what a search over everything reads at most
-	// besides the index of terms. A bag is read whole, for the few terms of a question that it may have.
+	// defaultPackedRows is how many packed rows a tenant keeps: what a search over everything reads at most
+	// besides the index of terms. A packed row is read whole, for the few terms of a question that it may have.
 	defaultPackedRows = 300
-	// defaultCompactItems is how many bags are moved in one transaction, during which appends wait. Most
+	// defaultCompactItems is how many packed rows are moved in one transaction, during which appends wait. Most
 	// of its time goes to pages of the index that a third of them would change as well.
 	defaultCompactItems = 300
 	// defaultCompactIdle is how long the log must have been idle before more are moved together.
 	defaultCompactIdle = 2 * time.Second
 )
 
-// backlog is what a tenant's bags are known to need: how many are too many, and up to which number they
-// were moved. Both save looking at every bag again for each few that are moved.
+// backlog is what a tenant's packed rows are known to need: how many are too many, and up to which number they
+// were moved. Both save looking at every packed row again for each few that are moved.
 type backlog struct {
 	mu      sync.Mutex
 	tenants map[backlogKey]*backlogEntry
@@ -40,7 +40,7 @@ type backlogKey struct {
 }
 
 type backlogEntry struct {
-	surplus int   // of bags
+	surplus int   // of packed rows
 	items   int   // that are moved together, while they are crowded and the log is idle
 	after   int64 // the number that was moved last; what was revised since lies before it, and waits for the next round
 }
@@ -60,7 +60,7 @@ func NewCompactor(c *catalogue.Catalogue) *Compactor {
 	}
 }
 
-// Compact moves the words of each tenant's older items from bags into the index of terms, and returns
+// Compact moves the words of each tenant's older items from packed rows into the index of terms, and returns
 // whether there is more to move. A write thus costs a row per scope, and the many rows of an index come
 // later, in order, and only for tenants that have much.
 func (p *Compactor) Compact(ctx context.Context, log *events.Log) (more bool, err error) {
@@ -124,10 +124,10 @@ func (p *Compactor) countPacked(ctx context.Context) error {
 	return nil
 }
 
-// mostUnindexed is how far bags are counted for the status: so many are slow anyway.
+// mostUnindexed is how far packed rows are counted for the status: so many are slow anyway.
 const mostUnindexed = 100_000
 
-// Unindexed is how many bags of a tenant wait to be moved.
+// Unindexed is how many packed rows of a tenant wait to be moved.
 func (p *Compactor) Unindexed(ctx context.Context, t rows.Tables, tenant string) (bags int64, err error) {
 	some := p.DB.NewSelect().TableExpr("?", packedIndexHint(p.DB.Engine, t, "b")).ColumnExpr("1").
 		Where("tenant = ?", tenant).Where("bag IS NOT NULL").Limit(mostUnindexed + int64(p.PackedRows))
@@ -137,7 +137,7 @@ func (p *Compactor) Unindexed(ctx context.Context, t rows.Tables, tenant string)
 	return max(0, bags-int64(p.PackedRows)), nil
 }
 
-// compact moves a tenant's oldest bags, under its lock.
+// compact moves a tenant's oldest packed rows, under its lock.
 func (p *Compactor) compact(
 	ctx context.Context, log *events.Log, v catalogue.Version, tenant string, left *backlogEntry,
 ) error {
@@ -196,8 +196,8 @@ func (p *Compactor) compact(
 	return nil
 }
 
-// overfull is how many times the bags that a tenant keeps are so many that every search over everything is slow by
-// them, as after a large import.
+// overfull is how many times the packed rows that a tenant keeps are so many that every search over everything is slow
+// by them, as after a large import.
 const overfull = 10
 
 // isOverfull tells whether they are that many.
@@ -226,8 +226,8 @@ func (left *backlogEntry) pace(items int, took time.Duration) {
 	}
 }
 
-// CompactPause is how long appends find the lock free after some bags were moved: twice as long as that took, and a
-// quarter where they are crowded and the log has been idle.
+// CompactPause is how long appends find the lock free after some packed rows were moved: twice as long as that took,
+// and a quarter where they are crowded and the log has been idle.
 func (p *Compactor) CompactPause(took, idle time.Duration) time.Duration {
 	p.backlog.mu.Lock()
 	defer p.backlog.mu.Unlock()
@@ -240,7 +240,7 @@ func (p *Compactor) CompactPause(took, idle time.Duration) time.Duration {
 }
 
 // CompactAll compacts whenever there is something to compact, until ctx ends. It takes a third of the
-// time at most, unless bags are crowded and the log is idle, and less while there are many appends.
+// time at most, unless packed rows are crowded and the log is idle, and less while there are many appends.
 func (p *Compactor) CompactAll(ctx context.Context, log *events.Log) {
 	const idle = 2 * time.Second
 	for pause := idle; ; {

@@ -25,13 +25,13 @@ func TagValues(tags domain.Tags) []string {
 	return values
 }
 
-// PackedTerms is a bag in 8 bytes a term: 6 of the term's hash and 2 of its count, big-endian, sorted. Two
-// terms of one question and one item share a hash once in 10¹² times.
+// PackedTerms are the terms of a packed row in 8 bytes a term: 6 of the term's hash and 2 of its count, big-endian,
+// sorted. Two terms of one question and one item share a hash once in 10¹² times.
 type PackedTerms []byte
 
 const packedTermBytes = 8
 
-// HashOf is what stands for a term in a packed bag: 48 bits of its FNV-1a hash.
+// HashOf is what stands for a term in a packed row: 48 bits of its FNV-1a hash.
 func HashOf(term string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(term) {
@@ -60,8 +60,8 @@ func PackTerms(terms []string) PackedTerms {
 	return bytes
 }
 
-// maxPackedTerms is how many terms are kept packed beside an item's scope. What has more goes into the
-// index of terms at once: a search reads whole bags.
+// maxPackedTerms is how many terms a packed row has at most. An item with more goes into the index of terms at once:
+// a search reads whole packed rows.
 const maxPackedTerms = 256
 
 // ItemTerms is an item as a search by words sees it: which terms it contains, and how often.

@@ -231,7 +231,7 @@ func leading(text []byte, mark byte) (number int64, rest []byte, found bool) {
 	return number, nil, len(text) > 0
 }
 
-// keepNewest leaves of each term's items the newest alone, so many as the index gives of a scope: of bags, all
+// keepNewest leaves of each term's items the newest alone, so many as the index gives of a scope: of packed rows, all
 // were read, so that there are more of them the fewer were moved to the index.
 func (m *Matches) keepNewest(most int) {
 	all := m.items

@@ -52,7 +52,7 @@ func (p Index) readWords(ctx context.Context, s domain.Search, audience domain.A
 	return found.Err()
 }
 
-// packedRow stands in the place of a term where a row has a bag.
+// packedRow stands in the place of a term where a row is packed.
 const packedRow = -1
 
 // selectPostings selects, per term and scope, the newest items that the index of terms has: one index scan
@@ -94,7 +94,7 @@ func (p Index) selectPostings(s domain.Search, audience domain.Audience, hashes 
 // words the item has.
 const countBits = 24
 
-// selectPacked selects the bags of the audience's newer items, whole. The background keeps them few.
+// selectPacked selects the packed rows of the audience's newer items, whole. The background keeps them few.
 func (p Index) selectPacked(s domain.Search, audience domain.Audience) *bun.SelectQuery {
 	query := p.DB.NewSelect().TableExpr("?", packedIndexHint(p.DB.Engine, p.Tables, "b")).
 		Where("b.tenant = ?", s.By.Tenant).Where("b.bag IS NOT NULL")
@@ -108,7 +108,7 @@ func (p Index) selectPacked(s domain.Search, audience domain.Audience) *bun.Sele
 	return p.passing(query.ColumnExpr("?, "+tierOfScope+", b.number, b.words, "+bag, packedRow), "b", s)
 }
 
-// packedIndexHint is the table of scopes, under an alias, to be read by the index of bags, which are few: SQLite
+// packedIndexHint is the table of scopes, under an alias, to be read by the index of packed rows, which are few: SQLite
 // would look at every item of a tenant.
 func packedIndexHint(engine database.Engine, t rows.Tables, alias string) bun.Safe {
 	table := string(t.Scopes) + " AS " + alias
