@@ -49,8 +49,8 @@ type Export struct {
 	Texts   bool  // with what people wrote
 }
 
-// Wall is something that keeps the log from being changed.
-type Wall struct {
+// Protection is something that keeps the log from being changed.
+type Protection struct {
 	Name   string
 	Stands bool
 	Detail string

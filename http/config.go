@@ -24,8 +24,8 @@ type Config struct {
 	Rebuilder Rebuilder
 	// Prover proves what is in the log. Nil if this server proves nothing.
 	Prover Prover
-	// Walls tells what keeps the log from being changed. Nil if unknown.
-	Walls func(context.Context) ([]domain.Wall, error)
+	// Protections tells what keeps the log from being changed. Nil if unknown.
+	Protections func(context.Context) ([]domain.Protection, error)
 	// Reporter answers reports. Required.
 	Reporter Reporter
 	// Recorder keeps a log of accesses. Nil for none.

@@ -105,7 +105,7 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 			writer := events.NewScrubbingWriter(log.Log, true)
 			cfg.Writer, cfg.Scrubbing, cfg.Recorded = writer, writer, writer
 			cfg.Background = projections.Background{Log: log, Past: cfg.Reader.(projections.Reader).Past}
-			cfg.Walls = func(context.Context) ([]domain.Wall, error) { return nil, nil }
+			cfg.Protections = func(context.Context) ([]domain.Protection, error) { return nil, nil }
 		})
 		w.heard = heard
 		w.spec = nil                 // the same few answers, hundreds of times: others hold them against the description

@@ -164,10 +164,10 @@ func (s proofs) walls(ctx context.Context, c *call, _ *struct{}) (out api.Protec
 	switch {
 	case !c.principal.SeesAll():
 		return out, domain.Refuse(domain.ErrForbidden, "only auditors and admins see the protections")
-	case s.cfg.Walls == nil:
+	case s.cfg.Protections == nil:
 		return out, domain.Refuse(domain.ErrNotFound, "nobody knows")
 	}
-	all, err := s.cfg.Walls(ctx)
+	all, err := s.cfg.Protections(ctx)
 	out.Items = make([]api.Protection, len(all))
 	for i, w := range all {
 		out.Items[i] = api.Protection(w)

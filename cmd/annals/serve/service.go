@@ -117,7 +117,7 @@ func OpenService(
 			Log:     log.Log,
 		}, Recorder: s.accesses, Sessions: sessions.Sessions{Log: log},
 		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: knowledge.Policy,
-		Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: ProtectionsOf(db),
+		Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Protections: ProtectionsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
 		Logger: logger, Registry: registry, Version: terminal.Version().Version,
@@ -256,12 +256,12 @@ func (s *Service) Close() error {
 }
 
 // ProtectionsOf tells what protects the log in a database.
-func ProtectionsOf(db *database.DB) func(context.Context) ([]domain.Wall, error) {
-	return func(ctx context.Context) ([]domain.Wall, error) {
+func ProtectionsOf(db *database.DB) func(context.Context) ([]domain.Protection, error) {
+	return func(ctx context.Context) ([]domain.Protection, error) {
 		found, err := db.Protections(ctx)
-		walls := make([]domain.Wall, len(found))
+		walls := make([]domain.Protection, len(found))
 		for i, wall := range found {
-			walls[i] = domain.Wall(wall)
+			walls[i] = domain.Protection(wall)
 		}
 		return walls, err
 	}
