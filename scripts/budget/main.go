@@ -20,11 +20,11 @@ import (
 
 // The limits.
 const (
-	maxLines     = 90_600 // of Go without tests; 72,000 are wanted
-	maxTestLines = 46_200 // 34,000 are wanted
+	maxLines     = 88_400 // of Go without tests; 72,000 are wanted
+	maxTestLines = 46_700 // 34,000 are wanted
 	maxFiles     = 45     // in a folder, without tests
-	maxMethods   = 113    // of a type; 25 are wanted, and 60 of the two HTTP servers
-	maxFileLines = 500
+	maxMethods   = 79     // of a type; 25 are wanted, and 60 of the two HTTP servers
+	maxFileLines = 430
 	maxWords     = 30 // of a sentence
 	maxSentences = 0
 )
