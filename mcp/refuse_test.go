@@ -37,6 +37,10 @@ func TestWhoIsRefusedIsToldInTheFormThatHostsRead(t *testing.T) {
 			away  = `"error":{"code":-32603,"message":"UNAVAILABLE: the database cannot be reached just now"}`
 			wrong = `"error":{"code":-32600,"message":"UNAUTHENTICATED: the key is not valid`
 		)
+		wrongKey := w.key[:20] + "x" + w.key[21:]
+		if wrongKey == w.key {
+			wrongKey = w.key[:20] + "y" + w.key[21:]
+		}
 		for name, test := range map[string]struct {
 			away              bool
 			method, body, key string
@@ -49,7 +53,7 @@ func TestWhoIsRefusedIsToldInTheFormThatHostsRead(t *testing.T) {
 			"a notification": {true, http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, w.key, http.StatusServiceUnavailable, "Retry-After", away + `,"id":null`},
 			"no message":     {true, http.MethodPost, `{`, w.key, http.StatusServiceUnavailable, "Retry-After", away + `,"id":null`},
 			"a stream":       {true, http.MethodGet, ``, w.key, http.StatusServiceUnavailable, "Retry-After", away + `,"id":null`},
-			"a wrong key":    {false, http.MethodPost, `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`, w.key[:20] + "x" + w.key[21:], http.StatusUnauthorized, "Www-Authenticate", wrong},
+			"a wrong key":    {false, http.MethodPost, `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`, wrongKey, http.StatusUnauthorized, "Www-Authenticate", wrong},
 		} {
 			w.keys.away.Store(test.away)
 			request, err := http.NewRequestWithContext(t.Context(), test.method, w.url+"/mcp", strings.NewReader(test.body))
