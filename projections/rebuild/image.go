@@ -23,22 +23,10 @@ import (
 // image is what some items look like in every table of a version: rows of column values, as both a
 // bulk load writes them and a verification compares them. A verification leaves out the terms.
 type image struct {
-	knowledge, scopes, terms, votes, reports [][]any
+	knowledge, scopes, votes, reports [][]any
 
+	terms      []words.TermRow
 	unreadable [][]any // rows of the knowledge table that cannot be read, as far as they can be
-}
-
-// add draws an item, and its terms if it is one that answers may contain.
-func (i *image) add(tenant string, k *domain.Knowledge, terms words.ItemTerms) error {
-	if err := i.addRows(tenant, k, terms.Words); err != nil || !rows.IsLive(k) {
-		return err
-	}
-	for _, scope := range k.Scopes {
-		terms.Each(func(hash uint64, count int) {
-			i.terms = append(i.terms, []any{tenant, int64(hash), string(scope), k.Number, count, terms.Words})
-		})
-	}
-	return nil
 }
 
 // sort puts the rows in the order of their tables' keys, as far as they are not: neighbours then go to the same page
@@ -47,10 +35,7 @@ func (i *image) sort() {
 	slices.SortFunc(i.scopes, func(a, b []any) int {
 		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(int64), b[2].(int64)))
 	})
-	slices.SortFunc(i.terms, func(a, b []any) int {
-		return cmp.Or(cmp.Compare(a[1].(int64), b[1].(int64)), cmp.Compare(a[2].(string), b[2].(string)),
-			cmp.Compare(a[3].(int64), b[3].(int64)))
-	})
+	words.SortTerms(i.terms)
 	slices.SortFunc(i.votes, func(a, b []any) int {
 		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(string), b[2].(string)))
 	})
@@ -189,7 +174,7 @@ func scanReport(list *sql.Rows) ([]any, error) {
 
 // copyInto writes an image into the empty places of a version's tables: COPY on PostgreSQL, statements
 // that are kept on SQLite.
-func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t rows.Tables, i *image) error {
+func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t rows.Tables, tenant string, i *image) error {
 	for _, part := range []struct {
 		table   bun.Ident
 		columns []string
@@ -197,7 +182,7 @@ func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t rows.Tab
 	}{
 		{t.Knowledge, rows.KnowledgeColumns, i.knowledge},
 		{t.Scopes, rows.ScopesColumns, i.scopes},
-		{t.Terms, rows.TermsColumns, i.terms},
+		{t.Terms, rows.TermsColumns, words.TermValues(tenant, i.terms)},
 		{t.Votes, rows.VotesColumns, i.votes},
 		{t.Reports, rows.ReportsColumns, i.reports},
 	} {

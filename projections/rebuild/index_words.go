@@ -32,25 +32,27 @@ func (r *Rebuilder) indexWords(ctx context.Context, now *run) error {
 		return err
 	}
 	for _, tenant := range tenants {
-		for after := int64(0); ; {
-			group, err := readGroup(ctx, r.Versions.DB, now.version, tenant, after)
-			if err != nil || len(group.items) == 0 {
-				if err != nil {
-					return err
-				}
-				break
-			}
-			err = r.writeGroup(ctx, now.version, group)
-			if errors.Is(err, errErasedSince) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			after = group.items[len(group.items)-1].number
+		if err := r.indexTenant(ctx, now.version, tenant); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func (r *Rebuilder) indexTenant(ctx context.Context, v catalogue.Version, tenant string) error {
+	for after := int64(0); ; {
+		group, err := readGroup(ctx, r.Versions.DB, v, tenant, after)
+		if err != nil || len(group.items) == 0 {
+			return err
+		}
+		err = r.writeGroup(ctx, v, group)
+		switch {
+		case err == nil:
+			after = group.items[len(group.items)-1].number
+		case !errors.Is(err, errErasedSince): // else the group is read again
+			return err
+		}
+	}
 }
 
 // indexGroup is items of a tenant whose terms are indexed together.
@@ -112,7 +114,7 @@ func readGroup(
 func (r *Rebuilder) writeGroup(ctx context.Context, v catalogue.Version, group indexGroup) error {
 	total := 0
 	for _, item := range group.items {
-		total += len(item.terms.PackedTerms) / 8 * len(item.scopes)
+		total += item.terms.Len() * len(item.scopes)
 	}
 	const hashes = 1 << 48
 	step := uint64(hashes / (1 + total/rangeRows))

@@ -258,11 +258,15 @@ func (l *loading) add(f folded) error {
 		// Its text was erased after the position that is loaded up to, and that will be caught up with.
 		k.Text.URI = l.last
 	}
-	terms := words.ItemTermsOf(l.tokenizer, k)
 	if l.indexesLater {
-		return l.drawn.addRows(l.Tenant, k, terms.Words)
+		_, length := words.Tokenize(l.tokenizer, k)
+		return l.drawn.addRows(l.Tenant, k, length)
 	}
-	return l.drawn.add(l.Tenant, k, terms)
+	terms := words.ItemTermsOf(l.tokenizer, k)
+	if rows.IsLive(k) {
+		l.drawn.terms = words.AppendTerms(l.drawn.terms, k.Number, k.Scopes, terms)
+	}
+	return l.drawn.addRows(l.Tenant, k, terms.Words)
 }
 
 // write writes what was drawn of a slice up to a stream, and gives what is left of the slice.
@@ -290,7 +294,7 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 					return err
 				}
 			}
-			return copyInto(ctx, p.DB.Engine, tx, v.Tables, &part.drawn)
+			return copyInto(ctx, p.DB.Engine, tx, v.Tables, part.Tenant, &part.drawn)
 		})
 		return time.Since(began), err
 	})

@@ -77,7 +77,10 @@ func ItemTermsOf(by text.Tokenizer, k *domain.Knowledge) ItemTerms {
 }
 
 // IsLarge tells whether the terms go into the index at once.
-func (t ItemTerms) IsLarge() bool { return len(t.PackedTerms) > maxPackedTerms*packedTermBytes }
+func (t ItemTerms) IsLarge() bool { return t.Len() > maxPackedTerms }
+
+// Len is how many terms there are.
+func (p PackedTerms) Len() int { return len(p) / packedTermBytes }
 
 // Between are the terms whose hashes are at least low and less than high.
 func (p PackedTerms) Between(low, high uint64) PackedTerms {
@@ -86,21 +89,21 @@ func (p PackedTerms) Between(low, high uint64) PackedTerms {
 
 // search is the place of the first term whose hash is at least so much.
 func (p PackedTerms) search(hash uint64) int {
-	return sort.Search(len(p)/packedTermBytes, func(i int) bool {
+	return sort.Search(p.Len(), func(i int) bool {
 		return binary.BigEndian.Uint64(p[i*packedTermBytes:])>>16 >= hash
 	})
 }
 
 // Hashes are the hashes of the terms, as the index of terms has them.
 func (p PackedTerms) Hashes() []int64 {
-	hashes := make([]int64, 0, len(p)/packedTermBytes)
+	hashes := make([]int64, 0, p.Len())
 	p.Each(func(hash uint64, _ int) { hashes = append(hashes, int64(hash)) })
 	return hashes
 }
 
 // Count is how often the term with this hash occurs.
 func (p PackedTerms) Count(hash uint64) int {
-	low, high := 0, len(p)/packedTermBytes
+	low, high := 0, p.Len()
 	for low < high {
 		middle := (low + high) / 2
 		entry := binary.BigEndian.Uint64(p[middle*packedTermBytes:])
