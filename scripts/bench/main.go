@@ -32,6 +32,7 @@ type settings struct {
 	Rounds  int      `help:"How often each program has its turn." default:"3"`
 	JSON    string   `help:"Write the report to this file, too." name:"json"`
 	Profile string   `help:"A directory for CPU profiles of the servers." type:"path"`
+	Keep    bool     `help:"Print where the databases are, and keep them."`
 }
 
 func main() {
@@ -50,7 +51,11 @@ func (s *settings) run(ctx context.Context, name string, measure func(context.Co
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer func() {
+		if !s.Keep {
+			_ = os.RemoveAll(dir)
+		}
+	}()
 	if s.Program == "" {
 		if s.Program, err = build(ctx, dir); err != nil {
 			return err

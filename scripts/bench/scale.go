@@ -21,7 +21,6 @@ type scale struct {
 	Sizes     []int `help:"Numbers of items, ascending." default:"10000,100000,1000000"`
 	Questions int   `help:"Questions." default:"50"`
 	Rebuild   bool  `help:"Rebuild the knowledge table at every size." default:"true" negatable:""`
-	Keep      bool  `help:"Print where the database of the last size is, and keep it."`
 }
 
 // Run implements the command.
@@ -55,14 +54,7 @@ func (b *scale) measureOne(ctx context.Context, s *session, p program) (err erro
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if b.Keep {
-			fmt.Printf("%s: %s, data in %s\n", s.engine, server.database, server.data)
-			err = errors.Join(err, server.endProcess())
-			return
-		}
-		err = errors.Join(err, server.stop())
-	}()
+	defer func() { err = errors.Join(err, server.stop()) }()
 	written, known, have := newAuthor(7), newAuthor(7), 0
 	truth := b.newTruth()
 	for _, size := range b.Sizes {

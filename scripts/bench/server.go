@@ -50,6 +50,7 @@ type server struct {
 	address  string // HOST:PORT
 	client   *http.Client
 	drop     func() error // removes its database
+	keep     bool
 
 	started    time.Time
 	firstStart time.Duration // until its first answer
@@ -66,7 +67,9 @@ func (s *session) start(ctx context.Context, p program, environment ...string) (
 		return nil, errors.Join(err, drop())
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}
-	one := &server{program: p, data: data, database: database, drop: drop, client: &http.Client{Transport: transport}}
+	one := &server{
+		program: p, data: data, database: database, drop: drop, keep: s.Keep, client: &http.Client{Transport: transport},
+	}
 	if err := one.serve(environment); err != nil {
 		return nil, errors.Join(err, one.stop())
 	}
@@ -193,8 +196,14 @@ func (s *server) restart(ctx context.Context, environment ...string) (time.Durat
 	return s.ready(ctx)
 }
 
-// stop ends the process and removes its database.
-func (s *server) stop() error { return errors.Join(s.endProcess(), s.drop(), os.RemoveAll(s.data)) }
+// stop ends the process and removes its database, unless it is to be kept.
+func (s *server) stop() error {
+	if s.keep {
+		fmt.Printf("%s, data in %s\n", s.database, s.data)
+		return s.endProcess()
+	}
+	return errors.Join(s.endProcess(), s.drop(), os.RemoveAll(s.data))
+}
 
 func (s *server) get(ctx context.Context, path string, answer any) error {
 	return s.send(ctx, http.MethodGet, path, "", nil, answer)
