@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -23,6 +24,7 @@ func List[T string | []string](list []T) string {
 type statement struct {
 	text, then string
 	rows       int
+	shared     int // first values of the rows that are bound once
 }
 
 // mostPrepared is how many statements SQLite's writing connection keeps prepared. It needs more only while versions of
@@ -86,6 +88,16 @@ func (s statement) sql() string {
 	if s.rows == 0 {
 		return s.text
 	}
-	row := "(?" + strings.Repeat(", ?", strings.Count(s.text, ",")) + ")"
+	row := "("
+	for i := range 1 + strings.Count(s.text, ",") {
+		if i > 0 {
+			row += ", "
+		}
+		row += "?"
+		if i < s.shared {
+			row += strconv.Itoa(i + 1)
+		}
+	}
+	row += ")"
 	return Insertion(SQLite) + s.text + "\nVALUES " + row + strings.Repeat(",\n"+row, s.rows-1) + s.then
 }

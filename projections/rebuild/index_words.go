@@ -20,7 +20,7 @@ import (
 
 const (
 	groupBytes  = 256 << 20 // of packed terms that are in memory at once
-	rangeRows   = 1 << 19   // rows of the index of terms that are sorted at once
+	rangeRows   = 1 << 18   // rows of the index of terms that are sorted at once
 	indexedPage = 2000      // items that are read at once
 )
 
@@ -118,7 +118,7 @@ func (r *Rebuilder) writeGroup(ctx context.Context, v catalogue.Version, group i
 	}
 	const hashes = 1 << 48
 	step := uint64(hashes / (1 + total/rangeRows))
-	sorted := make(chan []words.TermRow)
+	sorted := make(chan [][]any)
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error {
 		defer close(sorted)
@@ -130,7 +130,7 @@ func (r *Rebuilder) writeGroup(ctx context.Context, v catalogue.Version, group i
 			}
 			words.SortTerms(list)
 			select {
-			case sorted <- list:
+			case sorted <- words.TermValues(group.tenant, list):
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -154,10 +154,10 @@ func (r *Rebuilder) writeGroup(ctx context.Context, v catalogue.Version, group i
 
 // writeTerms writes rows of the index of terms, unless the version is not being built any more. The error matches
 // [errErasedSince] if a text was erased after the group was read.
-func (r *Rebuilder) writeTerms(ctx context.Context, v catalogue.Version, group indexGroup, list []words.TermRow) error {
+func (r *Rebuilder) writeTerms(ctx context.Context, v catalogue.Version, group indexGroup, list [][]any) error {
 	p := r.Versions
 	script := &rows.Script{Engine: p.DB.Engine}
-	script.InsertRows(v.Tables.Terms, rows.TermsColumns, words.TermValues(group.tenant, list), "ON CONFLICT DO NOTHING")
+	script.InsertRows(v.Tables.Terms, rows.TermsColumns, list, "ON CONFLICT DO NOTHING")
 	return r.Batch.Write(p.DB, len(list), func() (took time.Duration, err error) {
 		var began time.Time
 		err = p.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {

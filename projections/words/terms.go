@@ -42,8 +42,12 @@ func SortTerms(list []TermRow) {
 // TermValues are the rows as they are written.
 func TermValues(tenant string, list []TermRow) [][]any {
 	values := make([][]any, len(list))
+	var sameTenant, scope any = tenant, "" // each string that is converted to any is allocated
 	for i, r := range list {
-		values[i] = []any{tenant, r.hash, string(r.scope), r.number, r.count, r.words}
+		if scope != string(r.scope) {
+			scope = string(r.scope)
+		}
+		values[i] = []any{sameTenant, r.hash, scope, r.number, r.count, r.words}
 	}
 	return values
 }
