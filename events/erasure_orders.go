@@ -19,8 +19,11 @@ type Order struct {
 	Stream string
 }
 
+// ErasureReader reads the orders of erasure, and what they have reached.
+type ErasureReader struct{ *Reader }
+
 // ErasuresUnderWay are those that were ordered and not completed, whatever the tenant.
-func (l *Log) ErasuresUnderWay(ctx context.Context) ([]Order, error) {
+func (l *ErasureReader) ErasuresUnderWay(ctx context.Context) ([]Order, error) {
 	var orders []Order
 	err := database.ForEach(database.ForEveryTenant(ctx), l.db, func(rows *sql.Rows) error {
 		var o Order
@@ -39,17 +42,17 @@ func (l *Log) ErasuresUnderWay(ctx context.Context) ([]Order, error) {
 }
 
 // CountErased counts the erasures that an order has caused.
-func (l *Log) CountErased(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
+func (l *ErasureReader) CountErased(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
 	return l.countCaused(ctx, tenant, order, since,
 		domain.Erased{}.Name(), domain.SessionErased{}.Name(), domain.TextsErased{}.Name())
 }
 
 // CountRevoked counts the keys that an order has revoked.
-func (l *Log) CountRevoked(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
+func (l *ErasureReader) CountRevoked(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
 	return l.countCaused(ctx, tenant, order, since, domain.KeyRevoked{}.Name())
 }
 
-func (l *Log) countCaused(
+func (l *ErasureReader) countCaused(
 	ctx context.Context, tenant, order string, since int64, names ...string,
 ) (n int64, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) }, `
@@ -63,7 +66,7 @@ func (l *Log) countCaused(
 }
 
 // ErasedBy tells whether a thing other than an item was erased by the event with this id, or because of it.
-func (l *Log) ErasedBy(ctx context.Context, tenant, stream, event string) (erased bool, err error) {
+func (l *ErasureReader) ErasedBy(ctx context.Context, tenant, stream, event string) (erased bool, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&erased) }, `
 		SELECT count(*) > 0
 		FROM events
@@ -77,7 +80,7 @@ func (l *Log) ErasedBy(ctx context.Context, tenant, stream, event string) (erase
 
 // OrderedBy is the order that an event has recorded, or that was given because of it; without a stream if
 // there is none.
-func (l *Log) OrderedBy(ctx context.Context, tenant, event string) (order Order, err error) {
+func (l *ErasureReader) OrderedBy(ctx context.Context, tenant, event string) (order Order, err error) {
 	order.Tenant = tenant
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&order.Stream) }, `
 		SELECT stream
@@ -93,7 +96,7 @@ func (l *Log) OrderedBy(ctx context.Context, tenant, event string) (order Order,
 
 // StreamsOf are the streams of a tenant, of other things than items, that belong to an entity, of every kind whose
 // states tell whose they are; and those of them that have texts.
-func (l *Log) StreamsOf(
+func (l *ErasureReader) StreamsOf(
 	ctx context.Context, tenant string, owner domain.Entity,
 ) (all, written []domain.Stream, err error) {
 	const page = 500
@@ -126,7 +129,7 @@ func (l *Log) StreamsOf(
 }
 
 // WithTexts are those of some streams beside whose events there are texts.
-func (l *Log) WithTexts(ctx context.Context, tenant string, streams []domain.Stream) ([]domain.Stream, error) {
+func (l *ErasureReader) WithTexts(ctx context.Context, tenant string, streams []domain.Stream) ([]domain.Stream, error) {
 	if len(streams) == 0 {
 		return nil, nil
 	}
@@ -152,7 +155,7 @@ func (l *Log) WithTexts(ctx context.Context, tenant string, streams []domain.Str
 }
 
 // StreamsWithText are the streams of a tenant, of other things than items, that have texts.
-func (l *Log) StreamsWithText(ctx context.Context, tenant string) ([]domain.Stream, error) {
+func (l *ErasureReader) StreamsWithText(ctx context.Context, tenant string) ([]domain.Stream, error) {
 	var names []string
 	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		var name string

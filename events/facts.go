@@ -15,7 +15,7 @@ import (
 )
 
 // Facts reads what was recorded at positions of a tenant's log, with the texts that still exist.
-func (l *Log) Facts(ctx context.Context, tenant string, positions []int64) (map[int64]domain.Fact, error) {
+func (l *Reader) Facts(ctx context.Context, tenant string, positions []int64) (map[int64]domain.Fact, error) {
 	return Snapshot{l.db}.Facts(ctx, tenant, positions)
 }
 
@@ -94,7 +94,7 @@ func complete(facts map[int64]domain.Fact, tenant string, positions []int64) err
 }
 
 // Beginnings are the positions at which streams of a tenant began; those that never did are left out.
-func (l *Log) Beginnings(ctx context.Context, tenant string, streams []string) (map[string]int64, error) {
+func (l *Reader) Beginnings(ctx context.Context, tenant string, streams []string) (map[string]int64, error) {
 	found := make(map[string]int64, len(streams))
 	for batch := range slices.Chunk(streams, PageSize) {
 		err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
@@ -116,7 +116,7 @@ func (l *Log) Beginnings(ctx context.Context, tenant string, streams []string) (
 }
 
 // NamesOf are the names of the facts that events of a tenant record, by the events' ids.
-func (l *Log) NamesOf(ctx context.Context, tenant string, ids []string) (map[string]string, error) {
+func (l *Reader) NamesOf(ctx context.Context, tenant string, ids []string) (map[string]string, error) {
 	found := make(map[string]string, len(ids))
 	for batch := range slices.Chunk(ids, PageSize) {
 		err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {

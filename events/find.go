@@ -18,11 +18,14 @@ import (
 // scanLimit is how many positions one page of [Log.Find] looks at, unless an index leads to the answers.
 const scanLimit = 20_000
 
+// Finder selects events by what they are and when they were recorded.
+type Finder struct{ *Reader }
+
 // Find reads a page of the events that a query selects. next is what to ask for as After to get the
 // following page, and 0 at the end. The work of a page is limited: one that looked at many events and
 // found few answers with those, and a next. Where all events are selected the error matches [ErrHole] if one
 // is missing.
-func (l *Log) Find(ctx context.Context, q domain.EventQuery) (events []domain.Event, next int64, err error) {
+func (l *Finder) Find(ctx context.Context, q domain.EventQuery) (events []domain.Event, next int64, err error) {
 	limit := min(cmp.Or(max(q.Limit, 0), 100), PageSize)
 	window, err := l.window(ctx, q)
 	if err != nil || window.empty() {
@@ -105,7 +108,7 @@ func (s span) filledBy(events []domain.Event, q domain.EventQuery, most int) err
 }
 
 // window turns the query's cursor and times into positions.
-func (l *Log) window(ctx context.Context, q domain.EventQuery) (span, error) {
+func (l *Finder) window(ctx context.Context, q domain.EventQuery) (span, error) {
 	position, _, err := l.Head(ctx, q.Tenant)
 	if err != nil {
 		return span{}, err
@@ -137,7 +140,7 @@ func (l *Log) window(ctx context.Context, q domain.EventQuery) (span, error) {
 // firstAt is the position of the first event recorded at t or later, one beyond the head if there
 // is none. Times never decrease along a log, so it halves the range: a look-up of the primary key a
 // step, without an index on times.
-func (l *Log) firstAt(ctx context.Context, tenant string, t time.Time, head int64) (int64, error) {
+func (l *Finder) firstAt(ctx context.Context, tenant string, t time.Time, head int64) (int64, error) {
 	low, high := int64(1), head+1 // the answer is in low…high
 	for low < high {
 		middle := low + (high-low)/2
@@ -156,7 +159,7 @@ func (l *Log) firstAt(ctx context.Context, tenant string, t time.Time, head int6
 
 // PositionAt is the newest position of a tenant's log at a moment: that of the last event recorded
 // at t or before; 0 if there was none.
-func (l *Log) PositionAt(ctx context.Context, tenant string, t time.Time) (int64, error) {
+func (l *Finder) PositionAt(ctx context.Context, tenant string, t time.Time) (int64, error) {
 	head, _, err := l.Head(ctx, tenant)
 	if err != nil {
 		return 0, err
@@ -165,7 +168,7 @@ func (l *Log) PositionAt(ctx context.Context, tenant string, t time.Time) (int64
 	return first - 1, err
 }
 
-func (l *Log) recordedAt(ctx context.Context, tenant string, position int64) (time.Time, error) {
+func (l *Finder) recordedAt(ctx context.Context, tenant string, position int64) (time.Time, error) {
 	var at database.Time
 	err := l.db.QueryRowContext(ctx, `
 		SELECT recorded_at
@@ -183,7 +186,7 @@ func (l *Log) recordedAt(ctx context.Context, tenant string, position int64) (ti
 // Causes finds the events that caused others, what caused those in turn, and so on, up to
 // [domain.MaxCauses] steps back. Ids that no event of the tenant has are left out: what they name lies
 // elsewhere.
-func (l *Log) Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error) {
+func (l *Finder) Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error) {
 	const most = 1000 // events, whatever the ids
 	known, asked := map[string]domain.Event{}, map[string]bool{}
 	for range domain.MaxCauses {
@@ -217,14 +220,14 @@ func (l *Log) Causes(ctx context.Context, tenant string, ids []string) (map[stri
 
 // AheadOfClock is how long after now, by this process's clock, the event at a position was recorded; 0 if it
 // was before.
-func (l *Log) AheadOfClock(ctx context.Context, tenant string, position int64) (time.Duration, error) {
+func (l *Finder) AheadOfClock(ctx context.Context, tenant string, position int64) (time.Duration, error) {
 	at, err := l.recordedAt(ctx, tenant, position)
 	return max(0, at.Sub(l.options.Clock())), err
 }
 
 // Resolve is the position of a tenant's log at a moment of the past, and its time. The error matches
 // [domain.ErrInvalid] if that lies in the future, or before the log began.
-func (l *Log) Resolve(ctx context.Context, tenant string, at domain.AsOf) (domain.AsOf, error) {
+func (l *Finder) Resolve(ctx context.Context, tenant string, at domain.AsOf) (domain.AsOf, error) {
 	head, _, err := l.Head(ctx, tenant)
 	if err != nil {
 		return at, err
@@ -264,7 +267,7 @@ func (l *Log) Resolve(ctx context.Context, tenant string, at domain.AsOf) (domai
 
 // AsOf is what an item was at a position of the log, with all of its votes and reports, by a confidence
 // policy. It is never nil; an item that was not yet remembered does not exist.
-func (l *Log) AsOf(
+func (l *Finder) AsOf(
 	ctx context.Context, tenant, id string, position int64, policy domain.ConfidencePolicy,
 ) (*domain.Knowledge, error) {
 	k := &domain.Knowledge{ID: id}

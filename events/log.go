@@ -29,9 +29,11 @@ import (
 //
 // Several processes may append to one PostgreSQL.
 type Log struct {
-	db      *database.DB
-	inline  Inline
-	options Options
+	*Reader
+	Finder
+	SessionReader
+	ErasureReader
+	*Watchers
 	metrics metrics
 
 	// ctx is what transactions run under: it ends when Close has waited long enough.
@@ -43,8 +45,6 @@ type Log struct {
 	closed     bool
 	committers sync.WaitGroup
 
-	appended   *notifier // tenants whose logs have grown
-	polling    polling
 	background background.Worker
 	keys       atomic.Int64 // commits that changed any
 }
@@ -53,9 +53,11 @@ type Log struct {
 func NewLog(db *database.DB, inline Inline, options Options) *Log {
 	options = options.withDefaults()
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
+	reader := &Reader{db: db, inline: inline, options: options}
 	return &Log{
-		db: db, inline: inline, options: options, metrics: newMetrics(options.Registerer),
-		ctx: ctx, stop: stop, queues: map[string]*tenantQueue{}, appended: newNotifier(),
+		Reader: reader, Finder: Finder{reader}, SessionReader: SessionReader{reader}, ErasureReader: ErasureReader{reader},
+		Watchers: &Watchers{Reader: reader, ctx: ctx, appended: newNotifier()},
+		metrics:  newMetrics(options.Registerer), ctx: ctx, stop: stop, queues: map[string]*tenantQueue{},
 	}
 }
 

@@ -21,8 +21,16 @@ type polling struct {
 	ended     sync.WaitGroup
 }
 
+// Watchers are told when logs have grown, by this process or another.
+type Watchers struct {
+	*Reader
+	ctx      context.Context // ends with the log
+	appended *notifier       // tenants whose logs have grown
+	polling  polling
+}
+
 // join is called by every follower when it begins.
-func (p *polling) join(l *Log) {
+func (p *polling) join(l *Watchers) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.followers++
@@ -46,7 +54,7 @@ func (p *polling) leave() {
 
 // poll compares the heads of all logs with what they were. It is never at it for more than a
 // twentieth of the time, however many tenants there are.
-func (l *Log) poll(ctx context.Context) {
+func (l *Watchers) poll(ctx context.Context) {
 	known := map[string]string{}
 	for {
 		began := time.Now()
@@ -88,7 +96,7 @@ const HeadsOfChosen = `, heads (tenant, head) AS (
 	)`
 
 // heads are the ids of every tenant's newest event, empty without one.
-func (l *Log) heads(ctx context.Context) (map[string]string, error) {
+func (l *Watchers) heads(ctx context.Context) (map[string]string, error) {
 	heads := map[string]string{}
 	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		var tenant string
@@ -102,7 +110,7 @@ func (l *Log) heads(ctx context.Context) (map[string]string, error) {
 
 // NotifyAll lets those who follow the log look whether their checkpoints are where the logs end, as they do
 // after an append: a checkpoint was set back.
-func (l *Log) NotifyAll(ctx context.Context) error {
+func (l *Watchers) NotifyAll(ctx context.Context) error {
 	tenants, err := l.Tenants(ctx)
 	for _, tenant := range tenants {
 		l.appended.notify(tenant)
@@ -111,19 +119,19 @@ func (l *Log) NotifyAll(ctx context.Context) error {
 }
 
 // Notify lets the followers of a tenant's log look whether it has grown.
-func (l *Log) Notify(tenant string) { l.appended.notify(tenant) }
+func (l *Watchers) Notify(tenant string) { l.appended.notify(tenant) }
 
 // Watch tells that a tenant's log may have grown: at once if this process appended, within
 // [Options.Poll] if another did. Take it before reading, and nothing is missed. Call leave when done.
-func (l *Log) Watch(tenant string) (grown <-chan struct{}, leave func()) {
+func (l *Watchers) Watch(tenant string) (grown <-chan struct{}, leave func()) {
 	w, leave := l.watch(tenant)
 	return w.Wake, leave
 }
 
 // WatchAll is [Log.Watch] of every tenant's log. The watcher says whose have grown.
-func (l *Log) WatchAll() (w *Watcher, leave func()) { return l.watch("") }
+func (l *Watchers) WatchAll() (w *Watcher, leave func()) { return l.watch("") }
 
-func (l *Log) watch(tenant string) (w *Watcher, leave func()) {
+func (l *Watchers) watch(tenant string) (w *Watcher, leave func()) {
 	n := l.appended
 	w = &Watcher{Wake: make(chan struct{}, 1), notifier: n, only: tenant, tenants: map[string]struct{}{}}
 	n.mu.Lock()
@@ -140,7 +148,7 @@ func (l *Log) watch(tenant string) (w *Watcher, leave func()) {
 
 // AwaitHead returns when a tenant's log goes up to a position, whichever process appends to it, and tells
 // where the log ends. The error is that of ctx if it ends first.
-func (l *Log) AwaitHead(ctx context.Context, tenant string, position int64) (head int64, err error) {
+func (l *Watchers) AwaitHead(ctx context.Context, tenant string, position int64) (head int64, err error) {
 	if head, _, err = l.Head(ctx, tenant); err != nil || head >= position {
 		return head, err
 	}
@@ -164,7 +172,7 @@ func (l *Log) AwaitHead(ctx context.Context, tenant string, position int64) (hea
 
 // PositionOf is where in a tenant's log an event is. The error matches [domain.ErrMalformed] if it is
 // nowhere.
-func (l *Log) PositionOf(ctx context.Context, tenant, eventID string) (position int64, err error) {
+func (l *Reader) PositionOf(ctx context.Context, tenant, eventID string) (position int64, err error) {
 	if id, err := uuid.Parse(eventID); err != nil || id.String() != eventID {
 		return 0, noSuchEvent()
 	}

@@ -17,9 +17,16 @@ import (
 // PageSize is how many events are read at once by default.
 const PageSize = 500
 
+// Reader reads the log: pages, streams, states and single facts.
+type Reader struct {
+	db      *database.DB
+	inline  Inline
+	options Options
+}
+
 // Records reads up to limit records of a tenant after a position, oldest first and undecoded; 0 means
 // 500. The error matches [ErrHole] if one is missing. It does not verify them: see [Verify].
-func (l *Log) Records(ctx context.Context, tenant string, after int64, limit int) ([]Record, error) {
+func (l *Reader) Records(ctx context.Context, tenant string, after int64, limit int) ([]Record, error) {
 	if limit <= 0 {
 		limit = PageSize
 	}
@@ -46,7 +53,7 @@ func (l *Log) Records(ctx context.Context, tenant string, after int64, limit int
 }
 
 // Read is [Log.Records] decoded.
-func (l *Log) Read(ctx context.Context, tenant string, after int64, limit int) ([]domain.Event, error) {
+func (l *Reader) Read(ctx context.Context, tenant string, after int64, limit int) ([]domain.Event, error) {
 	records, err := l.Records(ctx, tenant, after, limit)
 	if err != nil {
 		return nil, err
@@ -62,7 +69,7 @@ func (l *Log) Read(ctx context.Context, tenant string, after int64, limit int) (
 
 // Envelopes reads up to limit events of a tenant after a position, of each only what can be read whatever it says:
 // position, id, stream, name and hash. The error matches [ErrHole] if one is missing.
-func (l *Log) Envelopes(ctx context.Context, tenant string, after int64, limit int) (page []domain.Event, err error) {
+func (l *Reader) Envelopes(ctx context.Context, tenant string, after int64, limit int) (page []domain.Event, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		e := domain.Event{Tenant: tenant}
 		if err := rows.Scan(&e.Position, &e.EventID, &e.Stream, &e.Name, &e.Hash); err != nil {
@@ -87,7 +94,7 @@ func (l *Log) Envelopes(ctx context.Context, tenant string, after int64, limit i
 
 // All reads a tenant's log from after a position up to its head, page by page. It ends with the first
 // error.
-func (l *Log) All(ctx context.Context, tenant string, after int64) iter.Seq2[domain.Event, error] {
+func (l *Reader) All(ctx context.Context, tenant string, after int64) iter.Seq2[domain.Event, error] {
 	return func(yield func(domain.Event, error) bool) {
 		for {
 			page, err := l.Read(ctx, tenant, after, PageSize)
@@ -110,7 +117,7 @@ func (l *Log) All(ctx context.Context, tenant string, after int64) iter.Seq2[dom
 
 // Head is the newest position of a tenant's log and the id of the event there; 0 and empty if there
 // is none.
-func (l *Log) Head(ctx context.Context, tenant string) (position int64, eventID string, err error) {
+func (l *Reader) Head(ctx context.Context, tenant string) (position int64, eventID string, err error) {
 	var h head
 	if err := database.ForEach(ctx, l.db, h.scan, headQuery, tenant); err != nil {
 		return 0, "", fmt.Errorf("read head: %w", Unavailable(err))
@@ -123,7 +130,7 @@ func (l *Log) Head(ctx context.Context, tenant string) (position int64, eventID 
 
 // Tenants lists the tenants that have a log, in order. It skips from one to the next in the primary
 // key's index, so it costs as many look-ups as there are tenants, however long their logs are.
-func (l *Log) Tenants(ctx context.Context) ([]string, error) {
+func (l *Reader) Tenants(ctx context.Context) ([]string, error) {
 	var tenants []string
 	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		var tenant string
@@ -147,12 +154,12 @@ const tenantsQuery = `
 	)`
 
 // Stream reads every event of one stream, oldest first. The error matches [ErrHole] if one is missing.
-func (l *Log) Stream(ctx context.Context, tenant, stream string) ([]domain.Event, error) {
+func (l *Reader) Stream(ctx context.Context, tenant, stream string) ([]domain.Event, error) {
 	return l.stream(ctx, l.db, tenant, stream, math.MaxInt64)
 }
 
 // StreamPart reads up to limit events of a stream at positions from one to another.
-func (l *Log) StreamPart(
+func (l *Reader) StreamPart(
 	ctx context.Context, tenant, stream string, from, to int64, limit int,
 ) ([]domain.Event, error) {
 	return queryEvents(ctx, l.db, `
@@ -165,7 +172,7 @@ func (l *Log) StreamPart(
 
 // At is the state of an item after so many events of its stream, or after all if it has fewer. It is
 // never nil; an item that was never remembered does not exist.
-func (l *Log) At(ctx context.Context, tenant, id string, version int64) (*domain.Knowledge, error) {
+func (l *Reader) At(ctx context.Context, tenant, id string, version int64) (*domain.Knowledge, error) {
 	events, err := l.stream(ctx, l.db, tenant, domain.KnowledgeStream(id), version)
 	if err != nil {
 		return nil, err
@@ -179,7 +186,7 @@ func (l *Log) At(ctx context.Context, tenant, id string, version int64) (*domain
 	return k, nil
 }
 
-func (l *Log) stream(
+func (l *Reader) stream(
 	ctx context.Context, db database.Querier, tenant, stream string, until int64,
 ) ([]domain.Event, error) {
 	events, err := queryEvents(ctx, db, `
@@ -199,7 +206,7 @@ func (l *Log) stream(
 }
 
 // Names lists the names under which facts are recorded, in order.
-func (l *Log) Names() []string { return codec.Names() }
+func (l *Reader) Names() []string { return codec.Names() }
 
 // recordColumns are what [scanRecord] reads, from the tables [recordTables].
 const recordColumns = `

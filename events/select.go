@@ -39,7 +39,7 @@ func (c *chosen) everything() bool { return len(c.parts) == 1 }
 const fewStreams = 1000
 
 // choose works out what a query selects within a span.
-func (l *Log) choose(ctx context.Context, q domain.EventQuery, within span) (*chosen, error) {
+func (l *Finder) choose(ctx context.Context, q domain.EventQuery, within span) (*chosen, error) {
 	c := &chosen{}
 	c.add("e.tenant = ?", q.Tenant)
 	if q.Stream != "" {
@@ -77,7 +77,7 @@ func (l *Log) choose(ctx context.Context, q domain.EventQuery, within span) (*ch
 
 // chooseItems narrows the events down to those of certain items: of few in a long log they are looked
 // up by their streams, otherwise each event's item is.
-func (l *Log) chooseItems(ctx context.Context, q domain.EventQuery, within span, c *chosen) error {
+func (l *Finder) chooseItems(ctx context.Context, q domain.EventQuery, within span, c *chosen) error {
 	if !q.AboutItems() {
 		return nil
 	}

@@ -19,9 +19,12 @@ import (
 // engines see which index has the answer.
 const archivesCondition = `e.name IN ('session.committed', 'session.extracted', 'session.extraction_failed')`
 
+// SessionReader reads what the log knows of sessions: messages, commits and what was extracted from them.
+type SessionReader struct{ *Reader }
+
 // Messages are the newest messages of a session before a version of its stream, up to limit, the oldest first;
 // before 0 those up to now. It costs what it reads.
-func (l *Log) Messages(ctx context.Context, tenant, stream string, before int64, limit int) ([]domain.Event, error) {
+func (l *SessionReader) Messages(ctx context.Context, tenant, stream string, before int64, limit int) ([]domain.Event, error) {
 	if limit <= 0 {
 		return nil, nil
 	}
@@ -45,7 +48,7 @@ func (l *Log) Messages(ctx context.Context, tenant, stream string, before int64,
 }
 
 // ContextsThatHelped is what is said to have helped in a session since the commit before this one, each place once.
-func (l *Log) ContextsThatHelped(
+func (l *SessionReader) ContextsThatHelped(
 	ctx context.Context, commit domain.Event, fact domain.SessionCommitted,
 ) ([]domain.Help, error) {
 	before, _, err := l.Commit(ctx, commit.Tenant, commit.Stream, fact.Archive-1)
@@ -77,7 +80,7 @@ func (l *Log) ContextsThatHelped(
 
 // ExtractionResult is the newest event that says what was made of a commit's archive, or why nothing was;
 // false if that is still to come.
-func (l *Log) ExtractionResult(ctx context.Context, commit domain.Event) (domain.Event, bool, error) {
+func (l *SessionReader) ExtractionResult(ctx context.Context, commit domain.Event) (domain.Event, bool, error) {
 	return one(queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
@@ -88,7 +91,7 @@ func (l *Log) ExtractionResult(ctx context.Context, commit domain.Event) (domain
 
 // ExtractionResultsOf are those of several commits of a tenant, by the commits' positions: two statements,
 // however many there are.
-func (l *Log) ExtractionResultsOf(ctx context.Context, tenant string, commits []int64) (map[int64]domain.Event, error) {
+func (l *SessionReader) ExtractionResultsOf(ctx context.Context, tenant string, commits []int64) (map[int64]domain.Event, error) {
 	settled := map[int64]domain.Event{}
 	if len(commits) == 0 {
 		return settled, nil
@@ -130,7 +133,7 @@ func (l *Log) ExtractionResultsOf(ctx context.Context, tenant string, commits []
 }
 
 // ExtractionFailures say why nothing was made of archives of a tenant, the newest first, since a time.
-func (l *Log) ExtractionFailures(ctx context.Context, tenant string, since time.Time) ([]domain.Event, error) {
+func (l *SessionReader) ExtractionFailures(ctx context.Context, tenant string, since time.Time) ([]domain.Event, error) {
 	found, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
@@ -144,7 +147,7 @@ func (l *Log) ExtractionFailures(ctx context.Context, tenant string, since time.
 }
 
 // ExtractionResults say what was made of a session's archives, the newest first.
-func (l *Log) ExtractionResults(ctx context.Context, tenant, stream string, limit int) ([]domain.Event, error) {
+func (l *SessionReader) ExtractionResults(ctx context.Context, tenant, stream string, limit int) ([]domain.Event, error) {
 	found, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
@@ -158,7 +161,7 @@ func (l *Log) ExtractionResults(ctx context.Context, tenant, stream string, limi
 }
 
 // Commit is the event that made a session's archive of a number; false if there is none.
-func (l *Log) Commit(ctx context.Context, tenant, stream string, archive int) (domain.Event, bool, error) {
+func (l *SessionReader) Commit(ctx context.Context, tenant, stream string, archive int) (domain.Event, bool, error) {
 	if archive < 1 {
 		return domain.Event{}, false, nil
 	}
@@ -183,7 +186,7 @@ func one(found []domain.Event, err error) (domain.Event, bool, error) {
 
 // Commits are the commits of sessions before a position, the newest first; before 0 up to now. Of one
 // session, if a stream is named.
-func (l *Log) Commits(ctx context.Context, tenant, stream string, before int64, limit int) ([]domain.Event, error) {
+func (l *SessionReader) Commits(ctx context.Context, tenant, stream string, before int64, limit int) ([]domain.Event, error) {
 	where, args := `e.tenant = ? AND e.name = 'session.committed'`, []any{tenant}
 	if stream != "" {
 		where, args = where+" AND e.stream = ? AND "+archivesCondition, append(args, stream)
@@ -204,7 +207,7 @@ func (l *Log) Commits(ctx context.Context, tenant, stream string, before int64, 
 }
 
 // Event finds an event of a tenant by its id; false if there is none.
-func (l *Log) Event(ctx context.Context, tenant, id string) (domain.Event, bool, error) {
+func (l *SessionReader) Event(ctx context.Context, tenant, id string) (domain.Event, bool, error) {
 	if uuid.Validate(id) != nil {
 		return domain.Event{}, false, nil
 	}

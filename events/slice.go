@@ -21,7 +21,7 @@ type Slice struct {
 
 // NextSlice is the range of at most size streams of a kind ("knowledge:") that comes after a stream,
 // or empty from the first on; false if there is none, and then it says after what.
-func (l *Log) NextSlice(ctx context.Context, tenant, kind, after string, size int) (Slice, bool, error) {
+func (l *Reader) NextSlice(ctx context.Context, tenant, kind, after string, size int) (Slice, bool, error) {
 	return Snapshot{l.db}.NextSlice(ctx, tenant, kind, after, size)
 }
 
@@ -45,7 +45,7 @@ func (at Snapshot) NextSlice(ctx context.Context, tenant, kind, after string, si
 }
 
 // Count is how many events the streams of a kind ("knowledge:") have.
-func (l *Log) Count(ctx context.Context, tenant, kind string) (n int64, err error) {
+func (l *Reader) Count(ctx context.Context, tenant, kind string) (n int64, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) }, `
 		SELECT count(*)
 		FROM events
@@ -62,7 +62,7 @@ func successor(kind string) string { return kind[:len(kind)-1] + string(kind[len
 // InSlice reads the events of a slice's streams at positions up to one, stream by stream and each in
 // order of its versions: their facts and [domain.EventMetadata], without the rest of the envelope. Memory is
 // that of one event. It ends with the first error.
-func (l *Log) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain.Event, error] {
+func (l *Reader) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain.Event, error] {
 	return Snapshot{l.db}.InSlice(ctx, s, upTo)
 }
 

@@ -19,7 +19,7 @@ import (
 
 // State is what a stream of something other than knowledge has come to by now. It costs the same however
 // long the stream is.
-func (l *Log) State(ctx context.Context, tenant, stream string) (domain.Stream, error) {
+func (l *Reader) State(ctx context.Context, tenant, stream string) (domain.Stream, error) {
 	return readState(ctx, l.db, l.db.Engine, tenant, stream)
 }
 
@@ -37,7 +37,7 @@ func readState(
 
 // StateAnywhere finds a stream by its name in whichever tenant's log it is: one look-up. where is the
 // condition of the index that has such streams. The tenant is empty if none has one, or several.
-func (l *Log) StateAnywhere(ctx context.Context, stream, where string) (tenant string, found domain.Stream, err error) {
+func (l *Reader) StateAnywhere(ctx context.Context, stream, where string) (tenant string, found domain.Stream, err error) {
 	tenants := 0
 	err = l.EachState(ctx, where+" AND stream = ?", func(name string, s domain.Stream) {
 		tenants++
@@ -52,7 +52,7 @@ func (l *Log) StateAnywhere(ctx context.Context, stream, where string) (tenant s
 // EachState goes through the streams of all tenants for which a condition holds that an index has: one
 // statement, however many tenants there are, and one more for each stream whose state is stored in
 // another form than this program's.
-func (l *Log) EachState(
+func (l *Reader) EachState(
 	ctx context.Context, where string, each func(tenant string, s domain.Stream), args ...any,
 ) error {
 	ctx = database.ForEveryTenant(ctx)
@@ -88,7 +88,7 @@ func (l *Log) EachState(
 }
 
 // States lists, in the order of their names, up to limit streams of a kind ("key:") that come after one.
-func (l *Log) States(ctx context.Context, tenant, kind, after string, limit int) ([]domain.Stream, error) {
+func (l *Reader) States(ctx context.Context, tenant, kind, after string, limit int) ([]domain.Stream, error) {
 	slice, _, err := l.NextSlice(ctx, tenant, kind, after, limit)
 	if err != nil {
 		return nil, err
