@@ -52,8 +52,11 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Client sends requests to one server. It is safe for concurrent use.
-type Client struct {
+// Client knows the requests of the API. It is safe for concurrent use.
+type Client struct{ connection }
+
+// connection sends requests to one server.
+type connection struct {
 	cfg    Config
 	base   *url.URL
 	header http.Header
@@ -78,7 +81,9 @@ func New(cfg Config) (*Client, error) {
 		transport.MaxIdleConnsPerHost = 16
 		cfg.Transport = transport
 	}
-	c := &Client{cfg: cfg, base: base, header: http.Header{"User-Agent": {"annals-client"}}, health: &health{}}
+	c := &Client{connection{
+		cfg: cfg, base: base, header: http.Header{"User-Agent": {"annals-client"}}, health: &health{},
+	}}
 	maps.Copy(c.header, cfg.Header)
 	authorization := ""
 	if key := strings.TrimSpace(cfg.Key); key != "" {
@@ -103,7 +108,7 @@ func New(cfg Config) (*Client, error) {
 }
 
 // Close closes idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *connection) Close() { c.http.CloseIdleConnections() }
 
 // With is the same client with other headers, such as those of a request that is passed on.
 func (c *Client) With(header http.Header) *Client {
@@ -121,7 +126,7 @@ func (c *Client) Within(timeout time.Duration) *Client {
 }
 
 // Server is the server's address.
-func (c *Client) Server() string { return c.base.Redacted() }
+func (c *connection) Server() string { return c.base.Redacted() }
 
 // health remembers whether the server answered: for long if it did, for a moment if it did not.
 type health struct {
@@ -145,13 +150,13 @@ func (h *health) known(upFor, downFor time.Duration) (up, known bool) {
 }
 
 // Health asks whether the server is alive.
-func (c *Client) Health(ctx context.Context) (api.Health, error) {
+func (c *connection) Health(ctx context.Context) (api.Health, error) {
 	return get[api.Health](ctx, c, nil, "healthz")
 }
 
 // Available tells whether the server answers. It asks only if nothing was received from it lately, so that it may be
 // called before every request.
-func (c *Client) Available(ctx context.Context) bool {
+func (c *connection) Available(ctx context.Context) bool {
 	if up, known := c.health.known(c.cfg.UpFor, c.cfg.DownFor); known {
 		return up
 	}

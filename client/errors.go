@@ -87,7 +87,7 @@ func retryable(err error) (bool, time.Duration) {
 	return false, 0
 }
 
-func (c *Client) unreachable(err error) error {
+func (c *connection) unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -105,14 +105,14 @@ func (c *Client) unreachable(err error) error {
 }
 
 // foreign says that what answers is no Annals server.
-func (c *Client) foreign(status int, err error) *Error {
+func (c *connection) foreign(status int, err error) *Error {
 	e := &Error{err: errors.Join(ErrNotAnnals, err)}
 	e.Status, e.Title = status, fmt.Sprintf("What answers at %s is no Annals server (status %d)", c.Server(), status)
 	return e
 }
 
 // refusal reads a problem (RFC 9457), or the envelope of a refusal of the OpenViking API.
-func (c *Client) refusal(answer *Response) error {
+func (c *connection) refusal(answer *Response) error {
 	e := &Error{}
 	if json.Unmarshal(answer.Body, &e.Problem) != nil || e.Title == "" {
 		var envelope struct {

@@ -28,7 +28,7 @@ func serve() (url string, stop func()) {
 	check(err)
 	db, err := database.Open(ctx, "sqlite:"+filepath.Join(directory, "annals.db"), slog.New(slog.DiscardHandler))
 	check(err)
-	check(db.Migrate(ctx))
+	check(database.Migrate(ctx, db))
 	base, err := projections.Open(ctx, db, projections.Settings{})
 	check(err)
 	book := follow.NewLog(db, base, events.Options{})

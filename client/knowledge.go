@@ -40,20 +40,25 @@ type Receipt struct {
 	Position  int64     // read at this position of the log or later and you see it
 }
 
-func get[T any](ctx context.Context, c *Client, query url.Values, path ...string) (T, error) {
+// doer is a [Client] or its connection.
+type doer interface {
+	Do(ctx context.Context, r Request, out any) (*Response, error)
+}
+
+func get[T any](ctx context.Context, c doer, query url.Values, path ...string) (T, error) {
 	var out T
 	_, err := c.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query}, &out)
 	return out, err
 }
 
-func post[T any](ctx context.Context, c *Client, body any, path ...string) (T, error) {
+func post[T any](ctx context.Context, c doer, body any, path ...string) (T, error) {
 	var out T
 	_, err := c.Do(ctx, Request{Method: http.MethodPost, Path: path, Body: body}, &out)
 	return out, err
 }
 
-func (c *Client) write(
-	ctx context.Context, method string, query url.Values, body any, path ...string,
+func write(
+	ctx context.Context, c doer, method string, query url.Values, body any, path ...string,
 ) (Receipt, error) {
 	var done Receipt
 	answer, err := c.Do(ctx, Request{
@@ -70,18 +75,18 @@ func (c *Client) write(
 
 // Remember adds an item. The error matches [ErrConflict] if its id belongs to other knowledge.
 func (c *Client) Remember(ctx context.Context, k Knowledge) (Receipt, error) {
-	return c.write(ctx, http.MethodPost, nil, k)
+	return write(ctx, c, http.MethodPost, nil, k)
 }
 
 // RememberUnlessSaid adds an item unless another item with exactly its content was recorded, for the caller to see,
 // after the position up to which a search looked ([Found]). The error matches [ErrOvertaken] if one was: search again.
 func (c *Client) RememberUnlessSaid(ctx context.Context, k Knowledge, since int64) (Receipt, error) {
-	return c.write(ctx, http.MethodPost, url.Values{"unless_said_since": {strconv.FormatInt(since, 10)}}, k)
+	return write(ctx, c, http.MethodPost, url.Values{"unless_said_since": {strconv.FormatInt(since, 10)}}, k)
 }
 
 // Save adds an item, or replaces the texts of the one that has its id, for the Reason that it gives.
 func (c *Client) Save(ctx context.Context, k Knowledge) (Receipt, error) {
-	return c.write(ctx, http.MethodPost, url.Values{"update": {"true"}}, k)
+	return write(ctx, c, http.MethodPost, url.Values{"update": {"true"}}, k)
 }
 
 // Revise changes the fields that k sets of an item that has an id, for the Reason that it gives; the rest stays. Of
@@ -100,7 +105,7 @@ func (c *Client) Revise(ctx context.Context, id string, k Knowledge) (Receipt, e
 	if k.Content == "" {
 		delete(patch, "content")
 	}
-	return c.write(ctx, http.MethodPatch, nil, patch, id)
+	return write(ctx, c, http.MethodPatch, nil, patch, id)
 }
 
 // Knowledge reads an item. The error matches [ErrNotFound], or [ErrGone] if it was forgotten.
@@ -132,24 +137,24 @@ func (c *Client) List(ctx context.Context, filters url.Values) iter.Seq2[Knowled
 
 // Forget takes an item out of all answers. Its history stays.
 func (c *Client) Forget(ctx context.Context, id, reason string) error {
-	_, err := c.write(ctx, http.MethodDelete, nil, api.Reason{Reason: reason}, id)
+	_, err := write(ctx, c, http.MethodDelete, nil, api.Reason{Reason: reason}, id)
 	return err
 }
 
 // GiveFeedback says that an item was helpful or harmful. One vote counts for each voter and trace, or without a trace
 // for a day.
 func (c *Client) GiveFeedback(ctx context.Context, id string, vote Vote) (Receipt, error) {
-	return c.write(ctx, http.MethodPost, nil, vote, id, "feedback")
+	return write(ctx, c, http.MethodPost, nil, vote, id, "feedback")
 }
 
 // ReportStale says that an item is out of date: it counts half as much until it is confirmed.
 func (c *Client) ReportStale(ctx context.Context, id, reason string) (Receipt, error) {
-	return c.write(ctx, http.MethodPost, nil, api.Reason{Reason: reason}, id, "stale")
+	return write(ctx, c, http.MethodPost, nil, api.Reason{Reason: reason}, id, "stale")
 }
 
 // Confirm says that an item still holds.
 func (c *Client) Confirm(ctx context.Context, id, reason string) (Receipt, error) {
-	return c.write(ctx, http.MethodPost, nil, api.Reason{Reason: reason}, id, "confirm")
+	return write(ctx, c, http.MethodPost, nil, api.Reason{Reason: reason}, id, "confirm")
 }
 
 // Search finds what is known about something, nearest scope first.

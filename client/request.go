@@ -48,7 +48,7 @@ const maxAnswer = 64 << 20
 // Do sends a request and decodes the answer into out unless that is nil. It sends the request again if that does no
 // harm and may help. The error is an [*Error] unless ctx was cancelled; the response of a refusal is returned beside
 // it.
-func (c *Client) Do(ctx context.Context, r Request, out any) (*Response, error) {
+func (c *connection) Do(ctx context.Context, r Request, out any) (*Response, error) {
 	if c.cfg.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.cfg.Timeout)
@@ -100,7 +100,7 @@ func encode(body any) ([]byte, error) {
 	return encoded, nil
 }
 
-func (c *Client) attempt(ctx context.Context, r Request, header http.Header, body []byte, out any) (*Response, error) {
+func (c *connection) attempt(ctx context.Context, r Request, header http.Header, body []byte, out any) (*Response, error) {
 	response, err := c.send(ctx, r, header, body)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (c *Client) attempt(ctx context.Context, r Request, header http.Header, bod
 	return answer, nil
 }
 
-func (c *Client) send(ctx context.Context, r Request, header http.Header, body []byte) (*http.Response, error) {
+func (c *connection) send(ctx context.Context, r Request, header http.Header, body []byte) (*http.Response, error) {
 	var sent io.Reader
 	if body != nil {
 		sent = bytes.NewReader(body)
@@ -135,7 +135,7 @@ func (c *Client) send(ctx context.Context, r Request, header http.Header, body [
 }
 
 // read reads a whole answer. Any other status than 2xx is an [*Error].
-func (c *Client) read(response *http.Response) (*Response, error) {
+func (c *connection) read(response *http.Response) (*Response, error) {
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
 		return nil, c.unreachable(err)
@@ -149,7 +149,7 @@ func (c *Client) read(response *http.Response) (*Response, error) {
 }
 
 // address escapes each segment: an id may not leave its place.
-func (c *Client) address(r Request) string {
+func (c *connection) address(r Request) string {
 	escaped := make([]string, len(r.Path))
 	for i, segment := range r.Path {
 		escaped[i] = url.PathEscape(segment)
@@ -163,7 +163,7 @@ func (c *Client) address(r Request) string {
 
 // Open sends a request once and leaves reading the answer, however long it is, to the caller, who closes it. The time
 // limit is for the beginning of the answer.
-func (c *Client) Open(ctx context.Context, r Request) (io.ReadCloser, error) {
+func (c *connection) Open(ctx context.Context, r Request) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if c.cfg.Timeout > 0 {
 		late := time.AfterFunc(c.cfg.Timeout, func() { cancel(context.DeadlineExceeded) })

@@ -19,8 +19,8 @@ var (
 
 // MissingColumns names the columns that statements make and the database does not have, as in events.hash, or
 // the table where it has none of them.
-func (db *DB) MissingColumns(ctx context.Context, statements string) ([]string, error) {
-	there, err := db.columns(ctx)
+func MissingColumns(ctx context.Context, db *DB, statements string) ([]string, error) {
+	there, err := columns(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (db *DB) MissingColumns(ctx context.Context, statements string) ([]string, 
 }
 
 // columns are those that the database has, by table.
-func (db *DB) columns(ctx context.Context) (map[string][]string, error) {
+func columns(ctx context.Context, db *DB) (map[string][]string, error) {
 	query := `
 		SELECT m.name, c.name AS column_name
 		FROM sqlite_schema AS m
@@ -73,8 +73,8 @@ func (db *DB) columns(ctx context.Context) (map[string][]string, error) {
 
 // CheckComplete is nil if the database has every column that the migrations make. The error says what it
 // lacks and what helps.
-func (db *DB) CheckComplete(ctx context.Context) error {
-	have, want, err := db.Schema(ctx)
+func CheckComplete(ctx context.Context, db *DB) error {
+	have, want, err := Schema(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -85,13 +85,13 @@ func (db *DB) CheckComplete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return db.CheckColumns(ctx, made, "put a backup back, as described in docs/backup.md#restore")
+	return CheckColumns(ctx, db, made, "put a backup back, as described in docs/backup.md#restore")
 }
 
 // CheckColumns is nil if the database has every column that statements make. The error names those that it lacks and
 // what helps.
-func (db *DB) CheckColumns(ctx context.Context, statements, help string) error {
-	lacking, err := db.MissingColumns(ctx, statements)
+func CheckColumns(ctx context.Context, db *DB, statements, help string) error {
+	lacking, err := MissingColumns(ctx, db, statements)
 	if err == nil && len(lacking) > 0 {
 		err = fmt.Errorf("the database lacks %s: %s", strings.Join(lacking, ", "), help)
 	}

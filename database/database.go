@@ -36,7 +36,7 @@ type DB struct {
 const accepted = "use postgres://USER:PASSWORD@HOST:PORT/DATABASE or sqlite:PATH"
 
 // Open opens the database at url, which is postgres://… (or postgresql://…) or sqlite:PATH, and checks that
-// it can serve. It changes no schema: see [DB.Migrate].
+// it can serve. It changes no schema: see [Migrate].
 //
 // The error matches [ErrUnavailable] if the server cannot be reached, and [ErrOwned] if another process has
 // the SQLite file, and [ErrMisnamed] if there is no database of that name. No error repeats the url, which

@@ -53,7 +53,7 @@ const foreignCode = writersRelations + `
 
 // ForeignCode lists the triggers, rules, policies and functions that a role which serves has added to its own tables;
 // none on SQLite.
-func (db *DB) ForeignCode(ctx context.Context) (found []string, err error) {
+func ForeignCode(ctx context.Context, db *DB) (found []string, err error) {
 	if db.Engine == SQLite {
 		return nil, nil
 	}
@@ -64,10 +64,10 @@ func (db *DB) ForeignCode(ctx context.Context) (found []string, err error) {
 }
 
 // LockWriterTables refuses to use the tables of a role that serves with the rights of another one, such as
-// the owner of the log, while they have [DB.ForeignCode]: it could give that role what it may not do. Until
+// the owner of the log, while they have [ForeignCode]: it could give that role what it may not do. Until
 // release is called nothing of the kind can be added to a table, and no table of a projection be dropped. On
 // a standby, where nothing can be granted, it does nothing.
-func (db *DB) LockWriterTables(ctx context.Context) (release func(), err error) {
+func LockWriterTables(ctx context.Context, db *DB) (release func(), err error) {
 	if db.Engine == SQLite {
 		return func() {}, nil
 	}
@@ -82,14 +82,14 @@ func (db *DB) LockWriterTables(ctx context.Context) (release func(), err error) 
 		return nil, Classify(ctx, fmt.Errorf("lockWriterTables the tables: %w", err))
 	}
 	release = func() { _, _ = tx.Rollback(), pool.Close() }
-	if err = db.lockWriterTables(ctx, tx); err != nil {
+	if err = lockWriterTables(ctx, db, tx); err != nil {
 		release()
 		return nil, err
 	}
 	return release, nil
 }
 
-func (db *DB) lockWriterTables(ctx context.Context, tx bun.Tx) error {
+func lockWriterTables(ctx context.Context, db *DB, tx bun.Tx) error {
 	var others []string
 	err := tx.NewRaw(writersRelations+`
 		SELECT c.oid::regclass::text

@@ -26,10 +26,10 @@ const migrationLock = 0x616e6e616c73 // "annals"
 //
 // The error matches [ErrNewerSchema] if the database is ahead of the program, and [ErrDirtySchema] if
 // an earlier migration was cut off.
-func (db *DB) Migrate(ctx context.Context) error {
-	err := db.withMigrationDriver(ctx, func(target database.Driver) error {
+func Migrate(ctx context.Context, db *DB) error {
+	err := withMigrationDriver(ctx, db, func(target database.Driver) error {
 		// Looked up under the lock, and before the library would: on SQLite it takes any error for version 0.
-		have, want, err := db.Schema(ctx)
+		have, want, err := Schema(ctx, db)
 		switch {
 		case err != nil:
 			return err
@@ -38,7 +38,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 		case have == want:
 			return nil
 		}
-		if err := db.apply(ctx, target); err != nil {
+		if err := apply(ctx, db, target); err != nil {
 			return fmt.Errorf("migrate from schema %d to %d: %w", have, want, err)
 		}
 		level := slog.LevelInfo
@@ -53,7 +53,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 
 // apply runs the missing migrations. A file is one transaction on either engine, so that one which
 // failed left nothing behind but the mark that it was begun; that mark is taken back.
-func (db *DB) apply(ctx context.Context, target database.Driver) error {
+func apply(ctx context.Context, db *DB, target database.Driver) error {
 	files, err := iofs.New(migrations.Files, db.Engine.String())
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
@@ -94,7 +94,7 @@ func cause(err error) error {
 
 // withMigrationDriver hands do the library's driver, while no other process migrates the
 // database. The driver is not closed: its Close would close connections that are ours.
-func (db *DB) withMigrationDriver(ctx context.Context, do func(database.Driver) error) error {
+func withMigrationDriver(ctx context.Context, db *DB, do func(database.Driver) error) error {
 	if db.Engine == SQLite {
 		done, err := db.writeLock.take(ctx)
 		if err != nil {

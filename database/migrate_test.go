@@ -31,7 +31,7 @@ func TestMigratingOnceOrTwiceEndsAtTheSchemaOfTheProgram(t *testing.T) {
 			t.Errorf("before: got schema %d of %d, want 0 of some", have, want)
 		}
 		for range 2 {
-			if err := db.Migrate(t.Context()); err != nil {
+			if err := database.Migrate(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			if have, want := schema(t, db); have != want {
@@ -57,7 +57,7 @@ func TestSeveralMayMigrateAtOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for _, db := range dbs {
 			all.Go(func() {
-				if err := db.Migrate(t.Context()); err != nil {
+				if err := database.Migrate(t.Context(), db); err != nil {
 					t.Error(err)
 				}
 			})
@@ -73,7 +73,7 @@ func TestANewerSchemaIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		mustTransact(t, db, `UPDATE schema_migrations SET version = 4711`)
-		err := db.Migrate(t.Context())
+		err := database.Migrate(t.Context(), db)
 		if !errors.Is(err, database.ErrNewerSchema) {
 			t.Fatalf("got %v, want %v", err, database.ErrNewerSchema)
 		}
@@ -90,10 +90,10 @@ func TestAMigrationThatWasCutOffIsSaid(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		mustTransact(t, db, `UPDATE schema_migrations SET dirty = true`)
-		if err := db.Migrate(t.Context()); !errors.Is(err, database.ErrDirtySchema) {
+		if err := database.Migrate(t.Context(), db); !errors.Is(err, database.ErrDirtySchema) {
 			t.Errorf("got %v, want %v", err, database.ErrDirtySchema)
 		}
-		if _, _, err := db.Schema(t.Context()); !errors.Is(err, database.ErrDirtySchema) {
+		if _, _, err := database.Schema(t.Context(), db); !errors.Is(err, database.ErrDirtySchema) {
 			t.Errorf("got %v, want %v", err, database.ErrDirtySchema)
 		}
 	})
@@ -104,7 +104,7 @@ func TestAMigrationThatFailsCanBeTriedAgain(t *testing.T) {
 	eachUnmigrated(t, func(t *testing.T, url string) {
 		db := databasetest.Open(t, url)
 		mustTransact(t, db, `CREATE TABLE projections (obstacle text)`) // a name that the first migration needs, though not first
-		err := db.Migrate(t.Context())
+		err := database.Migrate(t.Context(), db)
 		if err == nil {
 			t.Fatal("got no error")
 		}
@@ -112,7 +112,7 @@ func TestAMigrationThatFailsCanBeTriedAgain(t *testing.T) {
 			t.Errorf("got the whole file in the error: %v", err)
 		}
 		mustTransact(t, db, `DROP TABLE projections`)
-		if err := db.Migrate(t.Context()); err != nil {
+		if err := database.Migrate(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		if have, want := schema(t, db); have != want {
@@ -123,7 +123,7 @@ func TestAMigrationThatFailsCanBeTriedAgain(t *testing.T) {
 
 func schema(t *testing.T, db *database.DB) (have, want uint) {
 	t.Helper()
-	have, want, err := db.Schema(t.Context())
+	have, want, err := database.Schema(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func schema(t *testing.T, db *database.DB) (have, want uint) {
 func TestAServerThatTakesNoWritesIsNotSaidToLackPgvector(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, withQuery(t, databasetest.Postgres(t), "default_transaction_read_only", "on"))
-	err := db.Migrate(t.Context())
+	err := database.Migrate(t.Context(), db)
 	if !errors.Is(err, database.ErrReadOnly) || !strings.Contains(err.Error(), "name a server that takes writes") {
 		t.Errorf("got %v, want %v and the way out", err, database.ErrReadOnly)
 	}

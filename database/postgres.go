@@ -37,7 +37,7 @@ func openPostgres(ctx context.Context, rawURL string, log *slog.Logger) (*DB, er
 		writers:   newPool(connector, writers),
 		connector: connector,
 	}
-	guarded, err := db.checkPostgres(ctx, config, log)
+	guarded, err := checkPostgres(ctx, db, config, log)
 	if err != nil {
 		return nil, errors.Join(err, db.closeAll())
 	}

@@ -30,7 +30,7 @@ type server struct {
 // checkPostgres refuses a server that could not serve, with one sentence and its fix, and warns of
 // settings that break the promise that an answered write is kept. It tells whether this role sees the rows
 // of tenants only as far as it says which.
-func (db *DB) checkPostgres(ctx context.Context, config pq.Config, log *slog.Logger) (guarded bool, err error) {
+func checkPostgres(ctx context.Context, db *DB, config pq.Config, log *slog.Logger) (guarded bool, err error) {
 	s := server{address: where(config), database: config.Database}
 	var available, installed sql.NullString
 	err = db.DB.QueryRowContext(ctx, `
@@ -60,7 +60,7 @@ func (db *DB) checkPostgres(ctx context.Context, config pq.Config, log *slog.Log
 	if err := s.unfit(); err != nil {
 		return false, err
 	}
-	return guarded, db.checkLocks(ctx, s)
+	return guarded, checkLocks(ctx, db, s)
 }
 
 // unreached says why the database did not answer and what to do.

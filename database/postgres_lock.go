@@ -14,10 +14,10 @@ const lockCheckLasts = 15 * time.Second
 // checkLocks refuses a server that does not do what rebuilds and migrations rely on: of two sessions that want an
 // advisory lock one is refused, and the other one keeps it. Some databases only know the function's name, and a
 // pooler in transaction mode gives every transaction another session.
-func (db *DB) checkLocks(ctx context.Context, s server) error {
+func checkLocks(ctx context.Context, db *DB, s server) error {
 	ctx, cancel := context.WithTimeout(ctx, lockCheckLasts)
 	defer cancel()
-	kept, err := db.keepsLocks(ctx)
+	kept, err := keepsLocks(ctx, db)
 	if err != nil {
 		return s.unreached(Classify(ctx, fmt.Errorf("test its locks: %w", err)))
 	}
@@ -32,7 +32,7 @@ func (db *DB) checkLocks(ctx context.Context, s server) error {
 }
 
 // keepsLocks takes a lock in one session, asks for it in another, and gives it back.
-func (db *DB) keepsLocks(ctx context.Context) (kept bool, err error) {
+func keepsLocks(ctx context.Context, db *DB) (kept bool, err error) {
 	key := rand.Int64() // of this check alone: where locks do not work, this one may be left behind
 	take := fmt.Sprintf("SELECT pg_try_advisory_lock(%d)", key)
 	giveBack := fmt.Sprintf("SELECT pg_advisory_unlock(%d)", key)

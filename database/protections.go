@@ -40,12 +40,12 @@ var triggers = map[Engine][]string{
 }
 
 // Protections tells which walls stand around the log in this database, for the role that opened it.
-func (db *DB) Protections(ctx context.Context) ([]Protection, error) {
-	first, err := db.ownership(ctx)
+func Protections(ctx context.Context, db *DB) ([]Protection, error) {
+	first, err := ownership(ctx, db)
 	if err != nil {
 		return nil, Classify(ctx, fmt.Errorf("look at who owns the log: %w", err))
 	}
-	missing, err := db.MissingTriggers(ctx)
+	missing, err := MissingTriggers(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (db *DB) Protections(ctx context.Context) ([]Protection, error) {
 		second.Stands, second.Detail = false, "somebody took away, or switched off, "+strings.Join(missing, ", ")
 		second.Fix = "run annals verify; annals migrate puts them back"
 	}
-	foreign, err := db.ForeignCode(ctx)
+	foreign, err := ForeignCode(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (db *DB) Protections(ctx context.Context) ([]Protection, error) {
 	if db.Engine == SQLite {
 		return []Protection{first, second}, nil
 	}
-	third, err := db.separation(ctx)
+	third, err := separation(ctx, db)
 	if err != nil {
 		return nil, Classify(ctx, fmt.Errorf("look at what separates tenants: %w", err))
 	}
@@ -78,7 +78,7 @@ func (db *DB) Protections(ctx context.Context) ([]Protection, error) {
 }
 
 // separation is the wall between tenants.
-func (db *DB) separation(ctx context.Context) (Protection, error) {
+func separation(ctx context.Context, db *DB) (Protection, error) {
 	var open []string
 	err := db.NewRaw(`
 		SELECT c.relname
@@ -98,9 +98,9 @@ func (db *DB) separation(ctx context.Context) (Protection, error) {
 }
 
 // ownership is the wall of who may do what.
-func (db *DB) ownership(ctx context.Context) (Protection, error) {
+func ownership(ctx context.Context, db *DB) (Protection, error) {
 	if db.Engine == SQLite {
-		return db.fileMode(ctx)
+		return fileMode(ctx, db)
 	}
 	var user string
 	var may []string
@@ -130,8 +130,8 @@ func (db *DB) ownership(ctx context.Context) (Protection, error) {
 	return w, err
 }
 
-func (db *DB) fileMode(ctx context.Context) (Protection, error) {
-	file, err := db.file(ctx)
+func fileMode(ctx context.Context, db *DB) (Protection, error) {
+	file, err := file(ctx, db)
 	if err != nil {
 		return Protection{}, err
 	}
@@ -150,7 +150,7 @@ func (db *DB) fileMode(ctx context.Context) (Protection, error) {
 }
 
 // MissingTriggers are the triggers around the log that were dropped or disabled.
-func (db *DB) MissingTriggers(ctx context.Context) (missing []string, err error) {
+func MissingTriggers(ctx context.Context, db *DB) (missing []string, err error) {
 	query := `SELECT name FROM sqlite_schema WHERE type = 'trigger'`
 	if db.Engine == Postgres {
 		query = `SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A') AND NOT tgisinternal`
@@ -167,10 +167,10 @@ func (db *DB) MissingTriggers(ctx context.Context) (missing []string, err error)
 	return missing, nil
 }
 
-// RestoreTriggers puts the triggers back that [DB.MissingTriggers] names, as the migrations have them, and tells
+// RestoreTriggers puts the triggers back that [MissingTriggers] names, as the migrations have them, and tells
 // which. The schema must be the newest, and the role must own the log.
-func (db *DB) RestoreTriggers(ctx context.Context) (restored []string, err error) {
-	restored, err = db.MissingTriggers(ctx)
+func RestoreTriggers(ctx context.Context, db *DB) (restored []string, err error) {
+	restored, err = MissingTriggers(ctx, db)
 	if err != nil || len(restored) == 0 {
 		return nil, err
 	}

@@ -15,14 +15,14 @@ import (
 // after the other, each of which cannot be read meanwhile; a table that is not to be had within seconds is
 // tried again, and then left, and so is what is not the role's own. The write-ahead log of PostgreSQL and
 // backups are beyond its reach.
-func (db *DB) Purge(ctx context.Context) (notes []string, complete bool, err error) {
+func Purge(ctx context.Context, db *DB) (notes []string, complete bool, err error) {
 	if db.Engine == SQLite {
-		return db.purgeFile(ctx)
+		return purgeFile(ctx, db)
 	}
-	return db.purgeTables(ctx)
+	return purgeTables(ctx, db)
 }
 
-func (db *DB) purgeFile(ctx context.Context) (notes []string, complete bool, err error) {
+func purgeFile(ctx context.Context, db *DB) (notes []string, complete bool, err error) {
 	done, err := db.writeLock.take(ctx)
 	if err != nil {
 		return nil, false, err
@@ -57,7 +57,7 @@ func (db *DB) purgeFile(ctx context.Context) (notes []string, complete bool, err
 
 // RetainedCopies names what holds deleted bytes after the files were rewritten, and for how long, as far as
 // the database knows. Of backups it knows nothing.
-func (db *DB) RetainedCopies(ctx context.Context) ([]string, error) {
+func RetainedCopies(ctx context.Context, db *DB) ([]string, error) {
 	if db.Engine == SQLite {
 		return []string{"nothing besides the file: its write-ahead log is emptied with it"}, nil
 	}

@@ -21,7 +21,7 @@ const purgedTables = `
 	    OR c.relname ~ '^(knowledge|meaning|vectors|past)_[0-9]+(_[a-z]+)?$')
 	ORDER BY c.relname`
 
-func (db *DB) purgeTables(ctx context.Context) (notes []string, complete bool, err error) {
+func purgeTables(ctx context.Context, db *DB) (notes []string, complete bool, err error) {
 	conn, err := db.writers.Conn(ctx)
 	if err != nil {
 		return nil, false, Classify(ctx, err)
@@ -86,7 +86,7 @@ func (db *DB) purgeTables(ctx context.Context) (notes []string, complete bool, e
 
 // OwnersPurge is the command by which the owner of the tables rewrites them, where the role may not, or that of the
 // database what the planner remembers: it is empty where the role may do both, and on SQLite.
-func (db *DB) OwnersPurge(ctx context.Context) (command string, err error) {
+func OwnersPurge(ctx context.Context, db *DB) (command string, err error) {
 	if db.Engine == SQLite {
 		return "", nil
 	}

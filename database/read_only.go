@@ -20,7 +20,7 @@ import (
 var ErrAbsent = errors.New("there is no database")
 
 // OpenReadOnly is [Open] for reading: a SQLite file must exist, and its owner may go on
-// writing meanwhile. [DB.Transact] and [DB.Migrate] fail.
+// writing meanwhile. [DB.Transact] and [Migrate] fail.
 func OpenReadOnly(ctx context.Context, address string, log *slog.Logger) (*DB, error) {
 	scheme, path, _ := strings.Cut(address, ":")
 	if scheme != "sqlite" {

@@ -19,7 +19,7 @@ func (db *DB) OpenReadPool(ctx context.Context, connections int) (*bun.DB, error
 	if db.Engine == Postgres {
 		return newPool(db.connector, connections), nil
 	}
-	file, err := db.file(ctx)
+	file, err := file(ctx, db)
 	if err != nil {
 		return nil, err
 	}

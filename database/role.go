@@ -15,7 +15,7 @@ import (
 // nor truncate what is there. The tables of projections, which it makes, drops and indexes, become its own.
 // Of what people wrote it sees one tenant at a time: see [ForTenant].
 // It runs as the owner, after every migration, and takes away whatever else the role was granted before.
-func (db *DB) GrantTo(ctx context.Context, role string) error {
+func GrantTo(ctx context.Context, db *DB, role string) error {
 	if db.Engine != Postgres {
 		return fmt.Errorf("a role is for PostgreSQL: %s has none", db.Engine)
 	}
@@ -23,7 +23,7 @@ func (db *DB) GrantTo(ctx context.Context, role string) error {
 		if err := fitToServe(ctx, tx, role); err != nil {
 			return err
 		}
-		statements, err := db.grants(ctx, tx, pq.QuoteIdentifier(role))
+		statements, err := grants(ctx, db, tx, pq.QuoteIdentifier(role))
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func fitToServe(ctx context.Context, tx bun.Tx, role string) error {
 }
 
 // grants are the statements that grant what serving needs and nothing more.
-func (db *DB) grants(ctx context.Context, tx bun.Tx, role string) ([]string, error) {
+func grants(ctx context.Context, db *DB, tx bun.Tx, role string) ([]string, error) {
 	var schema string
 	if err := tx.QueryRowContext(ctx, `SELECT quote_ident(current_schema())`).Scan(&schema); err != nil {
 		return nil, err

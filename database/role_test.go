@@ -18,11 +18,11 @@ func TestARoleThatOwnsNothingCanOnlyAppend(t *testing.T) {
 	t.Parallel()
 	address := databasetest.Postgres(t)
 	owner := databasetest.Open(t, address)
-	if err := owner.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), owner); err != nil {
 		t.Fatal(err)
 	}
 	role := "annals_app_" + strings.ToLower(rand.Text()[:8])
-	if err := owner.GrantTo(t.Context(), role); err == nil || !strings.Contains(err.Error(), "CREATE ROLE") {
+	if err := database.GrantTo(t.Context(), owner, role); err == nil || !strings.Contains(err.Error(), "CREATE ROLE") {
 		t.Errorf("got %v of a role that is not there", err)
 	}
 	mustTransact(t, owner, "CREATE ROLE "+role+" LOGIN PASSWORD 'secret'")
@@ -36,11 +36,12 @@ func TestARoleThatOwnsNothingCanOnlyAppend(t *testing.T) {
 		}
 	})
 	for range 2 { // again, as after every migration
-		if err := owner.GrantTo(t.Context(), role); err != nil {
+		if err := database.GrantTo(t.Context(), owner, role); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if walls, err := owner.Protections(t.Context()); err != nil || walls[0].Stands || !walls[1].Stands || walls[0].Fix == "" {
+	walls, err := database.Protections(t.Context(), owner)
+	if err != nil || walls[0].Stands || !walls[1].Stands || walls[0].Fix == "" {
 		t.Errorf("got %+v (%v) of the owner, want that the first does not stand", walls, err)
 	}
 
@@ -50,10 +51,10 @@ func TestARoleThatOwnsNothingCanOnlyAppend(t *testing.T) {
 	}
 	parsed.User = url.UserPassword(role, "secret")
 	app := databasetest.Open(t, parsed.String())
-	if err := app.Migrate(t.Context()); err != nil { // there is nothing to do
+	if err := database.Migrate(t.Context(), app); err != nil { // there is nothing to do
 		t.Error(err)
 	}
-	walls, err := app.Protections(t.Context())
+	walls, err = database.Protections(t.Context(), app)
 	if err != nil || !walls[0].Stands || !walls[1].Stands {
 		t.Errorf("got %+v (%v), want both to stand", walls, err)
 	}
@@ -90,7 +91,7 @@ func TestARoleThatOwnsNothingCanOnlyAppend(t *testing.T) {
 	if err := owner.NewRaw("SELECT current_user").Scan(t.Context(), &me); err != nil {
 		t.Fatal(err)
 	}
-	if err := owner.GrantTo(t.Context(), me); err == nil {
+	if err := database.GrantTo(t.Context(), owner, me); err == nil {
 		t.Error("the owner is accepted as a role that owns nothing")
 	}
 }
@@ -116,7 +117,7 @@ func TestDoctorSeesATriggerThatIsGone(t *testing.T) {
 			statement = "ALTER TABLE events DISABLE TRIGGER events_append_only"
 		}
 		mustTransact(t, db, statement)
-		walls, err := db.Protections(t.Context())
+		walls, err := database.Protections(t.Context(), db)
 		if err != nil || walls[1].Stands || !strings.Contains(walls[1].Detail, "events_append_only") {
 			t.Errorf("got %+v (%v)", walls, err)
 		}

@@ -15,7 +15,7 @@ import (
 
 // Schema returns the version that the database's schema has, 0 before the first migration, and the
 // version that this program wants. The error matches [ErrDirtySchema] if a migration was cut off.
-func (db *DB) Schema(ctx context.Context) (have, want uint, err error) {
+func Schema(ctx context.Context, db *DB) (have, want uint, err error) {
 	want, err = newestMigration(db.Engine)
 	if err != nil {
 		return 0, 0, err

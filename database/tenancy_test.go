@@ -21,7 +21,7 @@ import (
 func walled(t *testing.T) (url string) {
 	t.Helper()
 	owner := databasetest.Open(t, databasetest.Postgres(t))
-	if err := owner.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), owner); err != nil {
 		t.Fatal(err)
 	}
 	url = databasetest.LetServe(t, owner)
@@ -175,11 +175,11 @@ func TestWhoseRowsAreSeenCostsNoRoundTrip(t *testing.T) {
 func TestDoctorSeesWhatSeparatesTenants(t *testing.T) {
 	t.Parallel()
 	owner := databasetest.Open(t, databasetest.Postgres(t))
-	if err := owner.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), owner); err != nil {
 		t.Fatal(err)
 	}
 	separates := func(db *database.DB) database.Protection {
-		walls, err := db.Protections(t.Context())
+		walls, err := database.Protections(t.Context(), db)
 		if err != nil || len(walls) != 3 {
 			t.Fatalf("got %v, %v", walls, err)
 		}
@@ -202,7 +202,7 @@ func TestDoctorSeesWhatSeparatesTenants(t *testing.T) {
 func TestEveryTableOfTenantsIsBehindTheWallButForThese(t *testing.T) {
 	t.Parallel()
 	owner := databasetest.Open(t, databasetest.Postgres(t))
-	if err := owner.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), owner); err != nil {
 		t.Fatal(err)
 	}
 	databasetest.LetServe(t, owner)

@@ -13,7 +13,7 @@ import (
 func TestTriggersThatWereTakenAwayAreMadeAsTheyWere(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		if err := db.Migrate(t.Context()); err != nil {
+		if err := database.Migrate(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		made := `SELECT sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name`
@@ -39,7 +39,7 @@ func TestTriggersThatWereTakenAwayAreMadeAsTheyWere(t *testing.T) {
 			}
 		}
 		for _, want := range []int{len(away), 0} {
-			restored, err := db.RestoreTriggers(t.Context())
+			restored, err := database.RestoreTriggers(t.Context(), db)
 			if err != nil || len(restored) != want {
 				t.Errorf("got %v, %v; want %d restored", restored, err, want)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 )
 
@@ -33,7 +34,7 @@ func TestTheGuardOfTextsIsLinearWhateverThePlan(t *testing.T) {
 	t.Parallel()
 	const votes = 500
 	db := databasetest.Open(t, databasetest.Postgres(t))
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	var function, plan string

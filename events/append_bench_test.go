@@ -55,7 +55,7 @@ func BenchmarkAppend(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Cleanup(func() { _ = db.Close() })
-		if err := db.Migrate(b.Context()); err != nil {
+		if err := database.Migrate(b.Context(), db); err != nil {
 			b.Fatal(err)
 		}
 		l := events.NewLog(db, blank{}, events.Options{})

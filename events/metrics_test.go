@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
@@ -14,7 +15,7 @@ import (
 func TestTheLogSaysWhatItDoesInNumbers(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	registry := prometheus.NewRegistry()

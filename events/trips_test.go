@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
@@ -15,7 +16,7 @@ import (
 func TestAnAppendCostsTheSameRoundTripsForOneCommandAndForMany(t *testing.T) {
 	t.Parallel()
 	near := databasetest.Open(t, databasetest.Postgres(t))
-	if err := near.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), near); err != nil {
 		t.Fatal(err)
 	}
 	proxy := databasetest.NewProxy(t, databasetest.LetServe(t, near)) // where whose rows are seen is said, too

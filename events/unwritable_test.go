@@ -99,7 +99,7 @@ func TestAServerThatIsReadOnlyIsUnavailableAndThenWritten(t *testing.T) {
 // submitter makes the log's tables, and returns what remembers one more item.
 func submitter(t *testing.T, db *database.DB) (submit func() error) {
 	t.Helper()
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	log := events.NewLog(db, logtest.Replay{}, events.Options{Logger: databasetest.Log(t)})

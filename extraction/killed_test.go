@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
@@ -111,7 +112,7 @@ func during(t *testing.T, url string, do func(*world)) {
 	t.Helper()
 	t.Run("opened", func(t *testing.T) {
 		db := databasetest.Open(t, url)
-		if err := db.Migrate(t.Context()); err != nil {
+		if err := database.Migrate(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		do(newWorld(t, db, extraction.BuiltIn{}))

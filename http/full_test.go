@@ -9,6 +9,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
 )
@@ -16,7 +17,7 @@ import (
 func TestAFullDiskRefusesWritesAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db, events.Options{}, nil)

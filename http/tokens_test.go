@@ -75,7 +75,7 @@ func TestTokensOfATenantThatNobodyHasMadeOpenNothing(t *testing.T) {
 func TestTheServerIsReadyWithoutWhatStandsBesideIt(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {

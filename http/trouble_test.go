@@ -132,7 +132,7 @@ func TestADatabaseThatIsAwayIs503UntilItIsBack(t *testing.T) {
 	t.Parallel()
 	link := newLink(t)
 	db := databasetest.Open(t, link.url)
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db, events.Options{}, nil)

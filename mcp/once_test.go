@@ -25,7 +25,7 @@ func TestWhatManyAgentsSayAtOnceOnTwoServersIsOneItem(t *testing.T) {
 	t.Parallel()
 	url := databasetest.Postgres(t)
 	db := databasetest.Open(t, url)
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db)

@@ -24,7 +24,7 @@ func BenchmarkRemember(b *testing.B) {
 }
 
 func benchmarkRemember(b *testing.B, db *database.DB, n *atomic.Int64) {
-	if err := db.Migrate(b.Context()); err != nil {
+	if err := database.Migrate(b.Context(), db); err != nil {
 		b.Fatal(err)
 	}
 	base, err := projections.Open(b.Context(), db, projections.Settings{})

@@ -3,6 +3,7 @@ package projections
 import (
 	"context"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/past"
 	"github.com/annals-kb/annals/projections/rows"
@@ -13,7 +14,7 @@ import (
 // command helps.
 func (p *Knowledge) Complete(ctx context.Context) error {
 	c := p.catalogue
-	if err := c.DB.CheckComplete(ctx); err != nil {
+	if err := database.CheckComplete(ctx, c.DB); err != nil {
 		return err
 	}
 	if err := c.Reload(ctx, c.DB); err != nil {
@@ -24,17 +25,17 @@ func (p *Knowledge) Complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.DB.CheckColumns(ctx, made, "run annals rebuild knowledge --repair"); err != nil {
+	if err := database.CheckColumns(ctx, c.DB, made, "run annals rebuild knowledge --repair"); err != nil {
 		return err
 	}
 	if made, err = rows.Definition(c.DB.Engine, catalogue.PastName, past.Version); err != nil {
 		return err
 	}
-	if err := c.DB.CheckColumns(ctx, made, "restart annals serve, which makes these tables again"); err != nil {
+	if err := database.CheckColumns(ctx, c.DB, made, "restart annals serve, which makes these tables again"); err != nil {
 		return err
 	}
 	if made, err = vectors.Definition(c.DB.Engine, p.Models.Active.Load().Tables); err != nil {
 		return err
 	}
-	return c.DB.CheckColumns(ctx, made, "put a backup back, as described in docs/backup.md#restore")
+	return database.CheckColumns(ctx, c.DB, made, "put a backup back, as described in docs/backup.md#restore")
 }

@@ -277,7 +277,7 @@ func (h *afterQuery) AfterQuery(_ context.Context, event *bun.QueryEvent) {
 func TestErasingWhileSQLiteIndexesWordsBringsNothingBack(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	r := lived(t, db, projections.Settings{})

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
@@ -26,7 +27,7 @@ func TestAnOrderOfTwoProcessesOutlivesOneOfThem(t *testing.T) {
 	const many = 400
 	url := databasetest.Postgres(t)
 	db := databasetest.Open(t, url)
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db, projections.Settings{})

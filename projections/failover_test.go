@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
@@ -20,7 +21,7 @@ func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
 	const writers, before, after = 4, 40, 40
 	pair := databasetest.NewPair(t)
 	db := databasetest.Open(t, pair.URL)
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db, projections.Settings{})

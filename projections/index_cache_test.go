@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
@@ -33,7 +34,7 @@ func (w *world) sketchesOf(tenant string) int {
 func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db, projections.Settings{})
@@ -89,7 +90,7 @@ func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 func TestSketchesAreReadBeforeTheyAreSearchedFor(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db, projections.Settings{})

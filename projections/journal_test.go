@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
@@ -16,7 +17,7 @@ func TestARebuildLetsTheJournalBeginAnew(t *testing.T) {
 	t.Parallel()
 	url := databasetest.SQLite(t)
 	db := databasetest.Open(t, url)
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db, projections.Settings{})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
@@ -37,7 +38,7 @@ func TestAChangeOfTheModelThatIsKilledGoesOn(t *testing.T) {
 			url, e := newURL(t), newEndpoint(t)
 			t.Run("with the small model", func(t *testing.T) {
 				db := databasetest.Open(t, url)
-				if err := db.Migrate(t.Context()); err != nil {
+				if err := database.Migrate(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
 				w, stop := served(t, db, projections.Settings{Embedder: e.model(t, "small")})

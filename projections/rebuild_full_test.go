@@ -17,7 +17,7 @@ import (
 func TestARebuildThatADiskHasNoRoomForIsRefused(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.SQLite(t)) // a disk of PostgreSQL's cannot be filled from here
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	r := newRebuilding(t, db, projections.Settings{})

@@ -31,7 +31,7 @@ func TestARebuildThatIsHeldUpGoesOnInAnotherProcess(t *testing.T) {
 	}
 	url := databasetest.Postgres(t) // a SQLite file has one owner
 	db := databasetest.Open(t, url)
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	r := newRebuilding(t, db, projections.Settings{})

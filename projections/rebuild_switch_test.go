@@ -34,7 +34,7 @@ func TestSwitchesRaceWithReadersAndWritersOfTwoProcesses(t *testing.T) {
 	}
 	url := databasetest.Postgres(t)
 	db := databasetest.Open(t, url)
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	switching(t, db, func(*rebuilding) (stop func() int) {

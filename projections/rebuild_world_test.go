@@ -48,7 +48,7 @@ func newRebuildingAfar(t *testing.T) (r *rebuilding, proxy *databasetest.Proxy, 
 	server := databasetest.Postgres(t)
 	proxy, operator = databasetest.NewProxy(t, server), databasetest.Open(t, server)
 	db := databasetest.Open(t, proxy.URL)
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	r = newRebuilding(t, db, projections.Settings{})

@@ -140,7 +140,7 @@ func TestARebuildOutlivesItsProcess(t *testing.T) {
 func TestOneProcessRebuildsAtATime(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.Postgres(t)) // a SQLite file has one process anyway
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	w := newRebuilding(t, db, projections.Settings{})

@@ -38,7 +38,7 @@ func TestContentIsBehindTheWall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			owner := databasetest.Open(t, databasetest.Postgres(t))
-			if err := owner.Migrate(t.Context()); err != nil {
+			if err := database.Migrate(t.Context(), owner); err != nil {
 				t.Fatal(err)
 			}
 			if began {
@@ -80,7 +80,7 @@ func TestContentIsBehindTheWall(t *testing.T) {
 					t.Errorf("%s without a predicate: %s", table, diff)
 				}
 			}
-			walls, err := app.Protections(t.Context())
+			walls, err := database.Protections(t.Context(), app)
 			if err != nil || !walls[2].Stands {
 				t.Errorf("doctor says %+v, %v", walls, err)
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/viking"
 )
@@ -34,7 +35,7 @@ func TestABodyThatIsTooLargeIsRefusedAsSuch(t *testing.T) {
 func TestADatabaseThatIsAwayIsNamed(t *testing.T) {
 	t.Parallel()
 	near := databasetest.Open(t, databasetest.Postgres(t))
-	if err := near.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), near); err != nil {
 		t.Fatal(err)
 	}
 	proxy := databasetest.NewProxy(t, databasetest.LetServe(t, near))

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/viking"
 )
@@ -14,7 +15,7 @@ import (
 func TestAQuestionCostsTheSameRoundTripsHoweverMuchThereIs(t *testing.T) {
 	t.Parallel()
 	near := databasetest.Open(t, databasetest.Postgres(t))
-	if err := near.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), near); err != nil {
 		t.Fatal(err)
 	}
 	proxy := databasetest.NewProxy(t, databasetest.LetServe(t, near))

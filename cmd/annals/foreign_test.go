@@ -29,7 +29,7 @@ func TestTheOwnerDoesNotRunWhatTheServingRoleHasAdded(t *testing.T) {
 	t.Parallel()
 	address := databasetest.Postgres(t)
 	owner := databasetest.Open(t, address)
-	if err := owner.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), owner); err != nil {
 		t.Fatal(err)
 	}
 	serving := databasetest.Open(t, databasetest.LetServe(t, owner))
@@ -81,7 +81,7 @@ func TestTheOwnerDoesNotRunWhatTheServingRoleHasAdded(t *testing.T) {
 		t.Errorf("the serving role can change the log: %t, %v", gained, err)
 	}
 	for name, db := range map[string]*database.DB{"owner": owner, "serving role": serving} {
-		walls, err := db.Protections(t.Context())
+		walls, err := database.Protections(t.Context(), db)
 		if err != nil || walls[1].Stands || !strings.Contains(walls[1].Detail, "trigger gain on knowledge_1") {
 			t.Errorf("the %s is told %+v, %v, want the trigger in the list", name, walls, err)
 		}
@@ -89,7 +89,7 @@ func TestTheOwnerDoesNotRunWhatTheServingRoleHasAdded(t *testing.T) {
 	as(serving, "DROP FUNCTION gain() CASCADE")
 
 	// While the owner works, none can be added.
-	release, err := owner.LockWriterTables(t.Context())
+	release, err := database.LockWriterTables(t.Context(), owner)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func humble(ts *testscript.TestScript, neg bool, args []string) {
 	ctx := context.Background()
 	owner, err := database.Open(ctx, ts.Getenv("DATABASE_URL"), databasetest.Log(t))
 	ts.Check(err)
-	ts.Check(owner.Migrate(ctx))
+	ts.Check(database.Migrate(ctx, owner))
 	ts.Setenv("DATABASE_URL", databasetest.LetServe(t, owner))
 	ts.Check(owner.Close())
 }

@@ -15,7 +15,7 @@ func Each(t *testing.T, test func(t *testing.T, db *database.DB)) {
 	t.Run(database.SQLite.String(), func(t *testing.T) {
 		t.Parallel()
 		db := Open(t, SQLite(t))
-		if err := db.Migrate(t.Context()); err != nil {
+		if err := database.Migrate(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		test(t, db)

@@ -86,7 +86,7 @@ func migrate(ctx context.Context, t testing.TB, url string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(db.Migrate(ctx), db.Close())
+	return errors.Join(database.Migrate(ctx, db), db.Close())
 }
 
 // schemaHash is another one whenever a migration is added or edited.

@@ -43,7 +43,7 @@ func LetServe(t testing.TB, owner *database.DB) string {
 			END $$`)
 		return err
 	})
-	if err := owner.GrantTo(t.Context(), writer); err != nil {
+	if err := database.GrantTo(t.Context(), owner, writer); err != nil {
 		t.Fatal(err)
 	}
 	address.User = url.UserPassword(writer, password)

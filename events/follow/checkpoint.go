@@ -22,9 +22,15 @@ type checkpoint struct {
 	found     sql.NullString // the id of the event that is at the position now
 }
 
+// checkpoints are read and moved.
+type checkpoints struct {
+	db      *database.DB
+	options events.Options
+}
+
 // Checkpoint is how far a projection has read a tenant's log, the id of the event there, and when it
 // got there; zero values if it has not begun.
-func (l *Log) Checkpoint(ctx context.Context, projection, tenant string) (
+func (l *checkpoints) Checkpoint(ctx context.Context, projection, tenant string) (
 	position int64, eventID string, updatedAt time.Time, err error,
 ) {
 	c, err := readCheckpoint(ctx, l.db, projection, tenant)
@@ -71,7 +77,7 @@ func (c checkpoint) check(projection, tenant string) error {
 
 // Advance moves a projection's checkpoint from where a page begins to where it ends, in the transaction
 // that writes what the page means. The error says that another process was faster.
-func (l *Log) Advance(ctx context.Context, tx bun.IDB, projection string, page Page) error {
+func (l *checkpoints) Advance(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	if err := l.holdCheckpoint(ctx, tx, projection, page); err != nil {
 		return err
 	}
@@ -89,7 +95,7 @@ var errMoved = errors.New("checkpoint moved")
 // or the next one would wait for it. Nor does that transaction wait for the disk: should the server fail, what it
 // wrote and the checkpoint are lost together, and the page comes again. Later transactions that wait for the
 // disk, as every append and every signature does, make it durable too.
-func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
+func (l *checkpoints) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	var c checkpoint
 	var readings database.Batch
 	lock := ""
@@ -120,7 +126,7 @@ func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string,
 }
 
 // moveCheckpoint notes that the page was read, unless the checkpoint is not where the page began.
-func (l *Log) moveCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
+func (l *checkpoints) moveCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	last := page.Last()
 	result, err := tx.ExecContext(ctx, `
 		INSERT INTO checkpoints AS c (projection, tenant, position, event_id, updated_at)

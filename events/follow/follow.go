@@ -11,6 +11,9 @@ import (
 // closes routers and subscribers before.
 type Log struct {
 	*events.Log
+	checkpoints
+	leases
+	quarantines
 	db      *database.DB
 	options events.Options
 
@@ -24,7 +27,8 @@ type Log struct {
 func NewLog(db *database.DB, inline events.Inline, options events.Options) *Log {
 	l := events.NewLog(db, inline, options)
 	return &Log{
-		Log: l, db: db, options: l.Options(),
+		Log: l, checkpoints: checkpoints{db, l.Options()}, leases: leases{db, l.Options()}, quarantines: quarantines{db},
+		db: db, options: l.Options(),
 		lastErrors: lastErrors{reasons: map[reading]error{}}, moved: moved{next: make(chan struct{})},
 	}
 }

@@ -18,7 +18,7 @@ import (
 // ended. It saves work that two processes would do. What keeps an event from having its effect twice is the
 // checkpoint: each page moves it from where the page begins, in the transaction that writes.
 type lease struct {
-	log        *Log
+	leases     *leases
 	projection string
 	until      time.Time // by this process's clock; by the database's it ends no earlier
 }
@@ -35,8 +35,14 @@ func (l Lease) Held() bool { return l.Left > 0 }
 // errLeaseLost says that another process works on the projection.
 var errLeaseLost = errors.New("another process has taken over")
 
+// leases are taken, kept and lost.
+type leases struct {
+	db      *database.DB
+	options events.Options
+}
+
 // clock are the database's own clock, and that in so many seconds.
-func (l *Log) clock() (now, later string) {
+func (l *leases) clock() (now, later string) {
 	if l.db.Engine == database.Postgres {
 		return `clock_timestamp()`, `clock_timestamp() + make_interval(secs => ?)`
 	}
@@ -44,7 +50,7 @@ func (l *Log) clock() (now, later string) {
 }
 
 // Lease looks who works on a projection.
-func (l *Log) Lease(ctx context.Context, projection string) (Lease, error) {
+func (l *leases) Lease(ctx context.Context, projection string) (Lease, error) {
 	left := `(julianday(expires_at) - julianday('now')) * 86400`
 	if l.db.Engine == database.Postgres {
 		left = `extract(epoch FROM expires_at - clock_timestamp())::float8`
@@ -67,8 +73,8 @@ func (l *Log) Lease(ctx context.Context, projection string) (Lease, error) {
 
 // takeLease takes a lease that has ended. The second result tells whether it has; another process may have
 // been faster.
-func (l *Log) takeLease(ctx context.Context, projection string) (taken lease, held bool, err error) {
-	taken = lease{log: l, projection: projection, until: time.Now().Add(l.options.Lease)}
+func (l *leases) takeLease(ctx context.Context, projection string) (taken lease, held bool, err error) {
+	taken = lease{leases: l, projection: projection, until: time.Now().Add(l.options.Lease)}
 	now, later := l.clock()
 	err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		return database.ForEach(ctx, tx, func(*sql.Rows) error { held = true; return nil }, `
@@ -88,9 +94,9 @@ func (l *Log) takeLease(ctx context.Context, projection string) (taken lease, he
 
 // renew makes the lease last from now. The error is errLeaseLost if another process has it.
 func (l *lease) renew(ctx context.Context) error {
-	until := time.Now().Add(l.log.options.Lease)
-	_, later := l.log.clock()
-	err := l.update(ctx, later, l.log.options.Lease.Seconds())
+	until := time.Now().Add(l.leases.options.Lease)
+	_, later := l.leases.clock()
+	err := l.update(ctx, later, l.leases.options.Lease.Seconds())
 	if err == nil {
 		l.until = until
 	}
@@ -99,16 +105,16 @@ func (l *lease) renew(ctx context.Context) error {
 
 // release lets another process have it at once.
 func (l *lease) release(ctx context.Context) error {
-	now, _ := l.log.clock()
+	now, _ := l.leases.clock()
 	return l.update(ctx, now)
 }
 
 func (l *lease) update(ctx context.Context, expires string, args ...any) error {
-	err := l.log.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := l.leases.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.ExecContext(ctx, `
 			UPDATE leases
 			SET expires_at = `+expires+`
-			WHERE projection = ? AND holder = ?`, append(args, l.projection, l.log.db.InstanceID)...)
+			WHERE projection = ? AND holder = ?`, append(args, l.projection, l.leases.db.InstanceID)...)
 		if err != nil {
 			return err
 		}
@@ -126,7 +132,7 @@ func (l *lease) update(ctx context.Context, expires string, args ...any) error {
 // RunExclusively lets this process do something that one of those that share the database is to do at a time,
 // and does nothing while another does it. What is done ends early should this process be held up for so long
 // that another has taken over.
-func (l *Log) RunExclusively(ctx context.Context, name string, do func(ctx context.Context) error) error {
+func (l *leases) RunExclusively(ctx context.Context, name string, do func(ctx context.Context) error) error {
 	held, taken, err := l.takeLease(ctx, name)
 	if err != nil || !taken {
 		return err

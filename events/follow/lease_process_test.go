@@ -179,7 +179,7 @@ func shared(t *testing.T) (url string, db *database.DB, l *follow.Log) {
 	t.Helper()
 	url = databasetest.Postgres(t)
 	db = databasetest.Open(t, url)
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	damage(t, db, `CREATE TABLE effects (tenant text, position bigint, node bigint)`)

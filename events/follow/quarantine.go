@@ -114,13 +114,16 @@ func readQuarantine(ctx context.Context, db database.Querier, projection, tenant
 	return streams, nil
 }
 
+// quarantines are read and written, those of all projections.
+type quarantines struct{ db *database.DB }
+
 // Quarantined lists the streams of a tenant that a projection passes over, the oldest first.
-func (l *Log) Quarantined(ctx context.Context, projection, tenant string) ([]domain.Quarantined, error) {
+func (l *quarantines) Quarantined(ctx context.Context, projection, tenant string) ([]domain.Quarantined, error) {
 	return l.quarantined(ctx, l.db, projection, tenant, "")
 }
 
 // quarantined is [Log.Quarantined], of one stream if one is named.
-func (l *Log) quarantined(
+func (l *quarantines) quarantined(
 	ctx context.Context, db database.Querier, projection, tenant, stream string,
 ) ([]domain.Quarantined, error) {
 	var list []domain.Quarantined

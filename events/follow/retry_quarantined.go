@@ -69,7 +69,7 @@ func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream s
 }
 
 // inQuarantine finds a stream that is.
-func (l *Log) inQuarantine(ctx context.Context, projection, tenant, stream string) (domain.Quarantined, error) {
+func (l *quarantines) inQuarantine(ctx context.Context, projection, tenant, stream string) (domain.Quarantined, error) {
 	list, err := l.quarantined(ctx, l.db, projection, tenant, stream)
 	switch {
 	case err != nil:
@@ -136,7 +136,7 @@ func (l *Log) preparedSafely(
 
 // holdQuarantine keeps other work on the same projection and tenant waiting until the transaction has ended.
 // The error is errMoved if the stream's place in quarantine is not what it was.
-func (l *Log) holdQuarantine(ctx context.Context, tx bun.IDB, projection, tenant string, q domain.Quarantined) error {
+func (l *quarantines) holdQuarantine(ctx context.Context, tx bun.IDB, projection, tenant string, q domain.Quarantined) error {
 	var c checkpoint
 	lock := ""
 	if l.db.Engine == database.Postgres {
@@ -166,7 +166,7 @@ func (l *Log) following(ctx context.Context, tx bun.IDB, projection string, page
 }
 
 // release lets a stream out: from the checkpoint on its events are taken in again.
-func (l *Log) release(ctx context.Context, tx bun.IDB, projection, tenant, stream string) error {
+func (l *quarantines) release(ctx context.Context, tx bun.IDB, projection, tenant, stream string) error {
 	_, err := tx.ExecContext(ctx, `
 		DELETE FROM quarantine
 		WHERE projection = ? AND tenant = ? AND stream = ?`, projection, tenant, stream)
@@ -177,7 +177,7 @@ func (l *Log) release(ctx context.Context, tx bun.IDB, projection, tenant, strea
 }
 
 // noteFailure writes down why a replay came to nothing, and what still waits.
-func (l *Log) noteFailure(
+func (l *quarantines) noteFailure(
 	ctx context.Context, projection, tenant string, q domain.Quarantined, cause error,
 ) (*domain.Quarantined, error) {
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {

@@ -94,7 +94,7 @@ func (l *Log) since(recorded database.Time) time.Duration {
 }
 
 // passedOver counts the streams in a projection's quarantine, of one tenant if one is named.
-func (l *Log) passedOver(ctx context.Context, projection, tenant string) (n int64, err error) {
+func (l *quarantines) passedOver(ctx context.Context, projection, tenant string) (n int64, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) },
 		`SELECT count(*) FROM quarantine WHERE projection = ? AND (? = '' OR tenant = ?)`, projection, tenant, tenant)
 	if err != nil {

@@ -16,7 +16,7 @@ func onPostgres(t *testing.T, open InstanceID) (w *world, url string) {
 	t.Helper()
 	url = databasetest.Postgres(t)
 	db := databasetest.Open(t, url)
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	return newWorld(t, db, open), url

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 )
@@ -30,7 +31,7 @@ func isChild() bool { return os.Getenv(childURL) != "" }
 func beChild(t *testing.T, open InstanceID) {
 	t.Helper()
 	db := databasetest.Open(t, os.Getenv(childURL))
-	if err := db.Migrate(t.Context()); err != nil {
+	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db, open)

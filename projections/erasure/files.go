@@ -42,7 +42,7 @@ func (p Files) Erasures(ctx context.Context, by domain.Principal) (domain.Erasur
 			Where("tenant = ?", by.Tenant).Scan(ctx, &s.Erasures, &s.Texts)
 	}
 	if err == nil {
-		s.Kept, err = p.DB.RetainedCopies(ctx)
+		s.Kept, err = database.RetainedCopies(ctx, p.DB)
 	}
 	if err != nil {
 		return s, rows.Failed(ctx, "read the erasures", err)
@@ -63,7 +63,7 @@ func (p Files) Unpurged(ctx context.Context, tenant string) (domain.ErasureStatu
 		r := list[0]
 		s.Last = &domain.Purge{BeganAt: r.BeganAt.Time, EndedAt: r.EndedAt.Time, Complete: r.Complete}
 		if err = json.Unmarshal([]byte(r.Report), &s.Last.Notes); err == nil && !r.Complete {
-			s.Last.ForOwner, err = p.DB.OwnersPurge(ctx)
+			s.Last.ForOwner, err = database.OwnersPurge(ctx, p.DB)
 		}
 	}
 	var oldest database.Time
@@ -93,11 +93,11 @@ func (p Files) PurgeFiles(ctx context.Context) (domain.Purge, error) {
 // owns none.
 func PurgeFiles(ctx context.Context, db *database.DB, now func() time.Time) (s domain.Purge, err error) {
 	s.BeganAt = now().UTC().Truncate(time.Microsecond)
-	if s.Notes, s.Complete, err = db.Purge(ctx); err != nil {
+	if s.Notes, s.Complete, err = database.Purge(ctx, db); err != nil {
 		return s, err
 	}
 	if !s.Complete {
-		if s.ForOwner, err = db.OwnersPurge(ctx); err != nil {
+		if s.ForOwner, err = database.OwnersPurge(ctx, db); err != nil {
 			return s, err
 		}
 	}

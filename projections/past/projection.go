@@ -63,7 +63,7 @@ func Open(
 	if err != nil {
 		return nil, err
 	}
-	lacking, err := p.DB.MissingColumns(ctx, made)
+	lacking, err := database.MissingColumns(ctx, p.DB, made)
 	if err != nil {
 		return nil, err
 	}

@@ -101,13 +101,13 @@ func (p *Versions) slices(ctx context.Context, v catalogue.Version) ([]sliceRow,
 }
 
 // count finds out how much there is to do.
-func (r *Rebuilder) count(ctx context.Context, now *run) error {
+func (r *run) count(ctx context.Context, p *Versions) error {
 	var total int64
-	err := r.Versions.DB.NewRaw("SELECT count(*) FROM ?", r.Versions.Active().Tables.Knowledge).Scan(ctx, &total)
+	err := p.DB.NewRaw("SELECT count(*) FROM ?", p.Active().Tables.Knowledge).Scan(ctx, &total)
 	if err != nil {
 		return rows.Failed(ctx, "count items", err)
 	}
-	now.note(func(p *domain.RebuildProgress) { p.Total = total })
+	r.note(func(p *domain.RebuildProgress) { p.Total = total })
 	return nil
 }
 

@@ -33,7 +33,7 @@ func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrd
 	plan.Intended = intended(
 		p.VersionOf(catalogue.Entry{Settings: all[0].Settings}), p.VersionOf(catalogue.Entry{Settings: plan.Settings}),
 	)
-	if plan.Free, err = p.DB.FreeDiskSpace(ctx); err != nil {
+	if plan.Free, err = database.FreeDiskSpace(ctx, p.DB); err != nil {
 		return plan, err
 	}
 	return plan, r.estimate(ctx, &plan)
@@ -60,7 +60,7 @@ func need(engine database.Engine, left int64) int64 {
 // fits refuses a rebuild that the disk has no room for. What else may be wrong with it, it finds out
 // by itself.
 func (r Rebuilds) fits(ctx context.Context, name string, order domain.RebuildOrder) error {
-	if free, err := r.Versions.DB.FreeDiskSpace(ctx); err != nil || free == nil {
+	if free, err := database.FreeDiskSpace(ctx, r.Versions.DB); err != nil || free == nil {
 		return err
 	}
 	plan, err := r.Plan(ctx, name, order)

@@ -286,7 +286,7 @@ func (r *Rebuilder) finish(now *run, err error) {
 // build takes a version through its stages, from the one it is in.
 func (r *Rebuilder) build(ctx context.Context, now *run) error {
 	p, v := r.Versions, now.version
-	if err := r.count(ctx, now); err != nil {
+	if err := now.count(ctx, p); err != nil {
 		return err
 	}
 	for {

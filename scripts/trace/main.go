@@ -94,7 +94,7 @@ func serve(ctx context.Context, dir string) (http.Handler, func() error, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := db.Migrate(ctx); err != nil {
+	if err := database.Migrate(ctx, db); err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	knowledge, err := projections.Open(ctx, db, projections.Settings{})

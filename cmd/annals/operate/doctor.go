@@ -380,7 +380,7 @@ func (e *examination) database(c *terminal.Console, address string) {
 		e.failed("database", err)
 		return
 	}
-	have, want, err := db.Schema(e.ctx)
+	have, want, err := database.Schema(e.ctx, db)
 	name := serve.DatabaseName(address)
 	switch {
 	case err != nil:

@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/proof"
@@ -109,7 +110,7 @@ func (e *EraseCommand) replay(ctx context.Context, c *terminal.Console) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
-	release, err := db.LockWriterTables(ctx)
+	release, err := database.LockWriterTables(ctx, db)
 	if err != nil {
 		return err
 	}

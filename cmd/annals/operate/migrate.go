@@ -42,19 +42,19 @@ func (m *MigrateCommand) Run(ctx context.Context, c *terminal.Console) error {
 }
 
 func (m *MigrateCommand) migrate(ctx context.Context, c *terminal.Console, db *database.DB, name string) error {
-	have, want, err := db.Schema(ctx)
+	have, want, err := database.Schema(ctx, db)
 	if err != nil {
 		return err
 	}
 	if m.Check {
 		return m.check(ctx, c, db, name, have, want)
 	}
-	if err := db.Migrate(ctx); err != nil {
+	if err := database.Migrate(ctx, db); err != nil {
 		return err
 	}
-	restored, err := db.RestoreTriggers(ctx)
+	restored, err := database.RestoreTriggers(ctx, db)
 	if err == nil && m.Role != "" {
-		err = db.GrantTo(ctx, m.Role)
+		err = database.GrantTo(ctx, db, m.Role)
 	}
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (m *MigrateCommand) check(
 ) (err error) {
 	var missing []string
 	if have == want {
-		if missing, err = db.MissingTriggers(ctx); err != nil {
+		if missing, err = database.MissingTriggers(ctx, db); err != nil {
 			return err
 		}
 	}

@@ -168,12 +168,12 @@ func OpenDatabase(ctx context.Context, cfg Config, logger *slog.Logger) (*databa
 		return nil, err
 	}
 	if !cfg.NoMigrate {
-		err = db.Migrate(ctx)
+		err = database.Migrate(ctx, db)
 	} else {
 		err = CheckSchema(ctx, db)
 	}
 	if err == nil {
-		err = db.CheckComplete(ctx)
+		err = database.CheckComplete(ctx, db)
 	}
 	if err == nil {
 		err = CheckTriggers(ctx, db)
@@ -203,7 +203,7 @@ func OpenLog(ctx context.Context, cfg Config, logger *slog.Logger) (
 
 // CheckTriggers refuses a database in which code of another role would run with the rights of this one.
 func CheckTriggers(ctx context.Context, db *database.DB) error {
-	release, err := db.LockWriterTables(ctx)
+	release, err := database.LockWriterTables(ctx, db)
 	if err == nil {
 		release()
 	}
@@ -212,7 +212,7 @@ func CheckTriggers(ctx context.Context, db *database.DB) error {
 
 // CheckSchema refuses a schema that is not this program's.
 func CheckSchema(ctx context.Context, db *database.DB) error {
-	have, want, err := db.Schema(ctx)
+	have, want, err := database.Schema(ctx, db)
 	if err == nil && have != want {
 		return SchemaFailure(have, want, "run annals migrate, or leave out --no-migrate")
 	}
@@ -258,7 +258,7 @@ func (s *Service) Close() error {
 // ProtectionsOf tells what protects the log in a database.
 func ProtectionsOf(db *database.DB) func(context.Context) ([]domain.Protection, error) {
 	return func(ctx context.Context) ([]domain.Protection, error) {
-		found, err := db.Protections(ctx)
+		found, err := database.Protections(ctx, db)
 		walls := make([]domain.Protection, len(found))
 		for i, wall := range found {
 			walls[i] = domain.Protection(wall)

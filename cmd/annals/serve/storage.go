@@ -33,7 +33,7 @@ func DatabaseIsEmpty(ctx context.Context, address string, logger *slog.Logger) (
 	if err != nil {
 		return false, err
 	}
-	have, _, err := db.Schema(ctx)
+	have, _, err := database.Schema(ctx, db)
 	return have == 0, errors.Join(err, db.Close())
 }
 
