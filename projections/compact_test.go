@@ -1,17 +1,22 @@
 package projections_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/words"
 )
 
 func TestWordsAreFoundWhereverTheyLie(t *testing.T) {
@@ -120,6 +125,76 @@ func TestCrowdedBagsAreMovedTogetherWhileNobodyAppends(t *testing.T) {
 			t.Errorf("in the end: %d are said to wait, want none", got)
 		}
 	})
+}
+
+func TestALargeBacklogIsIndexedAsAGroup(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		w.base.PackedRows, w.base.LargeBacklog, w.base.Idle = 1, 50, 0
+		for i := range 100 {
+			w.remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d about retries and backoff", i), "team:pay", "public")
+		}
+		w.remember("long", distinctWords(2000)+" retries", "team:pay")
+		question := domain.Search{Text: "lesson 7 retries", Explain: true, Limit: 100, Context: pay}
+		before := w.search(question).Hits
+		w.indexHalf()
+		if diff := cmp.Diff(before, w.search(question).Hits); diff != "" {
+			t.Errorf("hits before and after an interruption (-before +after):\n%s", diff)
+		}
+		w.rebuild() // its verification compares both versions
+
+		// What an interruption left of an item goes when the item changes.
+		content := "something else entirely"
+		w.submit(domain.Revise{Target: domain.Target{By: w.by, ID: "item-6"}, Changes: domain.Revised{Content: &content}})
+		w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: "item-8"}})
+		var racing sync.WaitGroup
+		racing.Go(func() {
+			for i := range 20 {
+				w.submit(domain.Revise{
+					Target: domain.Target{By: w.by, ID: fmt.Sprint("item-", 50+i)}, Scopes: []domain.Scope{"org:acme"},
+				})
+			}
+		})
+		if _, err := w.base.Compact(t.Context(), w.log.Log); err != nil {
+			t.Fatal(err)
+		}
+		racing.Wait()
+		for version := 1; version <= 2; version++ {
+			if diff := cmp.Diff(folded(w.items()), w.storedIn(version)); diff != "" {
+				t.Errorf("tables of version %d (-folded +stored):\n%s", version, diff)
+			}
+		}
+		if packed := w.unindexed(); packed > 40 {
+			t.Errorf("%d packed rows are left, want those of changed items at most", packed)
+		}
+	})
+}
+
+// indexHalf leaves what an interrupted move of a group leaves: an index that has some terms of packed items.
+func (w *world) indexHalf() {
+	w.t.Helper()
+	v := w.base.Compactor.VersionSet.Load().Versions[0]
+	group, err := words.ReadGroup(w.t.Context(), w.db, v, w.by.Tenant, 0, func(q *bun.SelectQuery) *bun.SelectQuery { return q })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	half := func(list []words.TermRow) (some []words.TermRow) {
+		for i := 0; i < len(list); i += 2 {
+			some = append(some, list[i])
+		}
+		return some
+	}
+	err = words.EachRange(w.t.Context(), group, half, func(ctx context.Context, list []words.TermRow) error {
+		return w.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+			script := &rows.Script{Engine: w.db.Engine}
+			words.InsertTerms(script, v.Tables, w.by.Tenant, list)
+			return script.Execute(ctx, tx)
+		})
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // unindexed is how many items wait for their words to be indexed, as whoever asks is told.

@@ -159,10 +159,21 @@ func (e *verification) readBoth(ctx context.Context, tenant string, w *wordSums)
 	return reading.Wait()
 }
 
-// readTerms reads the index of terms.
+// readTerms reads the index of terms, but of items that have packed rows: their terms were read there, and the index may
+// have some of them already.
 func (e *verification) readTerms(ctx context.Context, tx bun.IDB, v catalogue.Version, tenant string, each func(term),
 	conditions ...func(*bun.SelectQuery),
 ) (err error) {
+	var numbers []int64
+	err = tx.NewSelect().TableExpr("?", v.Tables.Scopes).ColumnExpr("DISTINCT number").
+		Where("tenant = ?", tenant).Where("bag IS NOT NULL").Scan(ctx, &numbers)
+	if err != nil {
+		return rows.Failed(ctx, "read numbers of packed rows", err)
+	}
+	packed := make(map[int64]struct{}, len(numbers))
+	for _, number := range numbers {
+		packed[number] = struct{}{}
+	}
 	query := tx.NewSelect().TableExpr("? AS t", v.Tables.Terms).Column("term", "scope", "number", "count", "words").
 		Where("tenant = ?", tenant)
 	for _, narrow := range conditions {
@@ -182,7 +193,9 @@ func (e *verification) readTerms(ctx context.Context, tx bun.IDB, v catalogue.Ve
 		if t.scope != string(scope) {
 			t.scope = string(scope)
 		}
-		each(t)
+		if _, is := packed[t.number]; !is {
+			each(t)
+		}
 	}
 	return list.Err()
 }

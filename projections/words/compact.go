@@ -45,18 +45,20 @@ type backlogEntry struct {
 	after   int64 // the number that was moved last; what was revised since lies before it, and waits for the next round
 }
 
-// Compactor moves the words of older items from packed rows into the index of terms.
+// Compactor moves the words of older items from packed rows into the index of terms: few at a time while there are
+// appends, and a large backlog as a group, see groupMove.
 type Compactor struct {
 	*catalogue.Catalogue
 	backlog               backlog
 	PackedRows, BatchRows int
+	LargeBacklog          int
 	Idle                  time.Duration
 }
 
 func NewCompactor(c *catalogue.Catalogue) *Compactor {
 	return &Compactor{
 		Catalogue: c, PackedRows: defaultPackedRows, BatchRows: defaultCompactItems,
-		Idle: defaultCompactIdle,
+		LargeBacklog: defaultLargeBacklog, Idle: defaultCompactIdle,
 	}
 }
 
@@ -142,7 +144,12 @@ func (p *Compactor) compact(
 	ctx context.Context, log *events.Log, v catalogue.Version, tenant string, left *backlogEntry,
 ) error {
 	t := v.Tables
-	items := p.batchOf(left, log.Background().Idle())
+	idle := log.Background().Idle()
+	if left.surplus > p.LargeBacklog && idle >= p.Idle {
+		left.surplus = 0 // count again
+		return p.compactGroup(ctx, log, v, tenant)
+	}
+	items := p.batchOf(left, idle)
 	var list []rows.Row
 	var began time.Time
 	err := p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -175,12 +182,7 @@ func (p *Compactor) compact(
 			terms = AppendTerms(terms, k.Number, k.Scopes, ItemTermsOf(v.Tokenizer, k))
 		}
 		script := &rows.Script{Engine: p.DB.Engine}
-		table := bun.Safe(t.Scopes)
-		if p.DB.Engine == database.SQLite { // would look at every item of the tenant
-			table += " INDEXED BY " + bun.Safe(t.Scopes) + "_number"
-		}
-		script.AddQuery(tx.NewUpdate().TableExpr("?", table).Set("bag = NULL").
-			Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)))
+		p.emptyPacked(script, t, tenant, numbers)
 		InsertTerms(script, t, tenant, terms)
 		return script.Execute(ctx, tx)
 	})

@@ -41,13 +41,15 @@ type scoredItem struct {
 	number int64
 	words  int
 	tier   domain.Tier // the nearest of its scopes in the audience
+	packed bool        // it has packed rows, with all of its terms
 	score  float64
 }
 
 // occurrence is how often an item contains a term.
 type occurrence struct {
-	item  int32
-	count int
+	item    int32
+	indexed bool // the index of terms has it
+	count   int
 }
 
 // NewMatches are those of a question with these terms, of which none is found yet.
@@ -79,6 +81,7 @@ func (p Index) Match(
 	if err != nil {
 		return nil, rows.Failed(ctx, "search by words", err)
 	}
+	m.dropPartlyIndexed()
 	if storageIndependent {
 		m.keepNewest(p.Postings)
 	}
@@ -194,8 +197,9 @@ func (m *Matches) AddPacked(number int64, words int, tier domain.Tier, bag Packe
 		}
 		if item < 0 {
 			item = m.item(number, words, tier)
+			m.items[item].packed = true
 		}
-		m.found[term] = append(m.found[term], occurrence{item, count})
+		m.found[term] = append(m.found[term], occurrence{item: item, count: count})
 		m.total++
 	}
 }
@@ -211,7 +215,7 @@ func (m *Matches) addPostings(term int, tier domain.Tier, listed []byte) error {
 			return fmt.Errorf("read postings: %.100q is no list", listed)
 		}
 		item := m.item(number, int(said>>countBits), tier)
-		m.found[term] = append(m.found[term], occurrence{item, int(said & (1<<countBits - 1))})
+		m.found[term] = append(m.found[term], occurrence{item, true, int(said & (1<<countBits - 1))})
 		m.total++
 	}
 	return nil
@@ -231,6 +235,16 @@ func leading(text []byte, mark byte) (number int64, rest []byte, found bool) {
 	return number, nil, len(text) > 0
 }
 
+// dropPartlyIndexed leaves items that have packed rows to these. The index may already have some of their terms, see
+// [Compactor].
+func (m *Matches) dropPartlyIndexed() {
+	for term, found := range m.found {
+		kept := slices.DeleteFunc(found, func(o occurrence) bool { return o.indexed && m.items[o.item].packed })
+		m.total -= len(found) - len(kept)
+		m.found[term] = kept
+	}
+}
+
 // keepNewest leaves of each term's items the newest alone, so many as the index gives of a scope: of packed rows, all
 // were read, so that there are more of them the fewer were moved to the index.
 func (m *Matches) keepNewest(most int) {
@@ -247,7 +261,7 @@ func (m *Matches) keepNewest(most int) {
 		newest := found[:0]
 		for _, o := range found {
 			if it := all[o.item]; it.number >= numbers[0] {
-				newest = append(newest, occurrence{m.item(it.number, it.words, it.tier), o.count})
+				newest = append(newest, occurrence{m.item(it.number, it.words, it.tier), o.indexed, o.count})
 			}
 		}
 		m.found[term] = newest

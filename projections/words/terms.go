@@ -52,7 +52,7 @@ func TermValues(tenant string, list []TermRow) [][]any {
 	return values
 }
 
-// InsertTerms adds rows to the index of terms.
+// InsertTerms adds rows to the index of terms, but for those that it has.
 func InsertTerms(script *rows.Script, t rows.Tables, tenant string, list []TermRow) {
 	if len(list) == 0 {
 		return
@@ -62,8 +62,10 @@ func InsertTerms(script *rows.Script, t rows.Tables, tenant string, list []TermR
 		insertTermArrays(script, t, tenant, list)
 		return
 	}
-	script.InsertRows(t.Terms, rows.TermsColumns, TermValues(tenant, list), "")
+	script.InsertRows(t.Terms, rows.TermsColumns, TermValues(tenant, list), keepOld)
 }
+
+const keepOld = "ON CONFLICT DO NOTHING"
 
 // insertTermArrays sends a column as one array: PostgreSQL parses these faster than VALUES.
 func insertTermArrays(script *rows.Script, t rows.Tables, tenant string, list []TermRow) {
@@ -92,6 +94,6 @@ func insertTermArrays(script *rows.Script, t rows.Tables, tenant string, list []
 		}
 		script.WriteText("}'::", column.kind, "[]")
 	}
-	script.WriteText(") AS found (term, scope, number, count, words)")
+	script.WriteText(") AS found (term, scope, number, count, words)\n", keepOld)
 	script.EndStatement()
 }
