@@ -12,9 +12,7 @@ func TestAnAnswerThereIsNotIsRefused(t *testing.T) {
 		for _, path := range []string{"/v1/knowledge", "/v1/knowledge/a", "/v1/knowledge/a/history", "/v1/projections", "/v1/whoami"} {
 			for _, form := range []header{"Accept: text/csv", "Accept: application/x-ndjson", "Accept: text/event-stream, image/png"} {
 				refused := w.ask("GET", path, nil, form).want(http.StatusNotAcceptable).json()
-				if refused["fix"] != "accept one of application/json" {
-					t.Errorf("%s, %s: do %v", path, form, refused["fix"])
-				}
+				like(t, refused, object{"fix": "accept one of application/json"}, path, form)
 			}
 			w.ask("GET", path, nil, "Accept: text/html, */*;q=0.8").want(http.StatusOK)
 			w.ask("GET", path, nil, "Accept: application/*").want(http.StatusOK)

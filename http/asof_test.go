@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events/follow"
@@ -50,17 +48,11 @@ func TestThePastCanBeAsked(t *testing.T) {
 		for _, asOf := range []string{"1", before.UTC().Format(time.RFC3339Nano), before.In(time.FixedZone("", 3600)).Format(time.RFC3339Nano)} {
 			query := "?as_of=" + url.QueryEscape(asOf)
 			k := w.ask("GET", "/v1/knowledge/a"+query, nil).want(http.StatusOK).json()
-			if k["content"] != "retry with jitter" || pick(k, "eval", "helpful") != 1.0 || k["revision"] != 1.0 {
-				t.Errorf("as of %s it was %v", asOf, k)
-			}
+			like(t, k, object{"content": "retry with jitter", "eval": object{"helpful": 1.0}, "revision": 1.0}, "as of", asOf)
 			list := w.ask("GET", "/v1/knowledge"+query+"&tag=x:y", nil).want(http.StatusOK).items()
-			if len(list) != 1 || list[0]["content"] != "retry with jitter" {
-				t.Errorf("as of %s there was %v", asOf, list)
-			}
+			like(t, list, []any{object{"content": "retry with jitter"}}, "as of", asOf)
 			found := w.ask("POST", "/v1/search", object{"query": "jitter", "as_of": asOf}).want(http.StatusOK).items()
-			if len(found) != 1 || pick(found[0], "knowledge", "content") != "retry with jitter" {
-				t.Errorf("as of %s one found %v", asOf, found)
-			}
+			like(t, found, []any{object{"knowledge": object{"content": "retry with jitter"}}}, "as of", asOf)
 		}
 		voted := w.ask("GET", "/v1/knowledge/a?as_of=2", nil).want(http.StatusOK).json()
 		if uses, _ := pick(voted, "eval", "helpful_history").([]any); len(uses) != 1 || pick(voted, "eval", "confidence") != 0.75 {
@@ -90,9 +82,7 @@ func TestThePastIsListedByPlaceWhateverMetaSays(t *testing.T) {
 		w.ask("POST", "/v1/knowledge", `{"id":"a","type":"tool","content":"x","tags":{"k":"v"},"meta":{"cut off":"\ud83d"}}`).want(http.StatusCreated)
 		w.remember("b", "y")
 		for _, filter := range []string{"uri=viking://user/default/memories/", "tag=k:v"} {
-			if got := w.ask("GET", "/v1/knowledge?as_of=1&"+filter, nil).want(http.StatusOK).items(); len(got) != 1 {
-				t.Errorf("%s: %v", filter, got)
-			}
+			same(t, len(w.ask("GET", "/v1/knowledge?as_of=1&"+filter, nil).want(http.StatusOK).items()), 1, filter)
 		}
 	})
 }
@@ -125,8 +115,7 @@ func TestAMomentThatWasNotIsRefused(t *testing.T) {
 		next := w.ask("GET", "/v1/knowledge?limit=1&as_of=3", nil).want(http.StatusOK).json()["next_cursor"].(string)
 		w.ask("GET", "/v1/knowledge?limit=1&as_of=4&cursor="+next, nil).want(http.StatusUnprocessableEntity)
 		w.ask("GET", "/v1/knowledge?limit=1&cursor="+next, nil).want(http.StatusUnprocessableEntity)
-		if diff := cmp.Diff(ids(w.ask("GET", "/v1/knowledge?as_of=3&cursor="+next, nil).want(http.StatusOK).items()), []string{"i1", "i0"}); diff != "" {
-			t.Errorf("(-got +want):\n%s", diff)
-		}
+		same(t, ids(w.ask("GET", "/v1/knowledge?as_of=3&cursor="+next, nil).want(http.StatusOK).items()),
+			[]string{"i1", "i0"})
 	})
 }

@@ -88,21 +88,15 @@ func TestQuarantineIsSeenReplayedAndSkipped(t *testing.T) {
 		w.remember("bad", "x")
 		w.follow()
 		for _, q := range w.quarantine(1) {
-			if q["stream"] != "knowledge:bad" || q["position"] != 2.0 || q["error"] != "cannot take this in" || q["waiting"] != 1.0 {
-				t.Errorf("got %v", q)
-			}
+			like(t, q, object{"stream": "knowledge:bad", "position": 2.0, "error": "cannot take this in", "waiting": 1.0})
 		}
 		const path = "/v1/projections/picky/quarantine"
 		for _, r := range w.ask("POST", path+"/replay", nil).want(http.StatusOK).items() {
-			if r["released"] != false || pick(r, "left", "attempts") != 4.0 {
-				t.Errorf("got %v, want it to stay", r)
-			}
+			like(t, r, object{"released": false, "left": object{"attempts": 4.0}})
 		}
 		w.mended.Store(true)
 		for _, r := range w.ask("POST", path+"/replay?stream=knowledge:bad", nil).want(http.StatusOK).items() {
-			if r["released"] != true || r["events"] != 1.0 || r["left"] != nil {
-				t.Errorf("got %v, want it to be released", r)
-			}
+			like(t, r, object{"released": true, "events": 1.0, "left": nil})
 		}
 		w.quarantine(0)
 
@@ -112,15 +106,11 @@ func TestQuarantineIsSeenReplayedAndSkipped(t *testing.T) {
 		for query, field := range map[string]string{
 			"": "stream: name one, or say all=true", "?stream=knowledge:bad&all=true": "stream: name one, or say all=true",
 		} {
-			if got := w.ask("POST", path+"/skip"+query, nil).want(http.StatusUnprocessableEntity).errors(); len(got) != 1 || got[0] != field {
-				t.Errorf("skip%s: got %v", query, got)
-			}
+			like(t, w.ask("POST", path+"/skip"+query, nil).want(http.StatusUnprocessableEntity).errors(), []any{field}, query)
 		}
 		for _, s := range w.ask("POST", path+"/skip?all=true", nil).want(http.StatusOK).items() {
 			skipped := s["events"].([]any)
-			if len(skipped) != 1 || pick(skipped[0].(object), "name") != "knowledge.reported_stale" || pick(skipped[0].(object), "position") != 3.0 {
-				t.Errorf("got %v", s)
-			}
+			like(t, skipped, []any{object{"name": "knowledge.reported_stale", "position": 3.0}}, s)
 		}
 		w.quarantine(0)
 		for _, again := range []string{"/replay?stream=knowledge:bad", "/skip?stream=knowledge:bad"} {
@@ -200,9 +190,7 @@ func TestAReadWaitsUntilItIsAsNewAsAPosition(t *testing.T) {
 			}
 		}
 		got := w.ask("POST", "/v1/search?min_position=x&max_wait=99", question).want(http.StatusUnprocessableEntity).errors()
-		if len(got) != 2 {
-			t.Errorf("got %v, want both parameters to be refused", got)
-		}
+		same(t, len(got), 2)
 	})
 }
 
@@ -217,15 +205,11 @@ func TestAProjectionTellsHowItGetsOn(t *testing.T) {
 			return nil
 		}
 		w.remember("k", "x")
-		if p := meaning(); p["lag_events"] != 1.0 || p["read_at"] != nil || p["halted"] != false || p["holder"] != nil {
-			t.Errorf("before: got %v", p)
-		}
+		like(t, meaning(), object{"lag_events": 1.0, "read_at": nil, "halted": false, "holder": nil})
 		w.follow()
 		position := w.remember("l", "y").header.Get("Annals-Position")
 		w.ask("POST", "/v1/search?min_position="+position, object{"query": "y"}).want(http.StatusOK)
-		if p := meaning(); p["lag_events"] != 0.0 || p["read_at"] == nil || p["holder"] != w.db.InstanceID {
-			t.Errorf("while it works: got %v", p)
-		}
+		like(t, meaning(), object{"lag_events": 0.0, "read_at": some{}, "holder": w.db.InstanceID}, "while it works")
 
 		// The log is put back without the checkpoints.
 		if err := w.db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
@@ -234,13 +218,9 @@ func TestAProjectionTellsHowItGetsOn(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if p := meaning(); p["halted"] != true || p["error"] == nil {
-			t.Errorf("restored: got %v", p)
-		}
+		like(t, meaning(), object{"halted": true, "error": some{}})
 		w.ask("POST", "/v1/projections/meaning/replay", nil).want(http.StatusAccepted)
 		w.ask("POST", "/v1/search?min_position="+position, object{"query": "y"}).want(http.StatusOK)
-		if p := meaning(); p["halted"] != false || p["lag_events"] != 0.0 {
-			t.Errorf("after reading again: got %v", p)
-		}
+		like(t, meaning(), object{"halted": false, "lag_events": 0.0}, "after reading again")
 	})
 }

@@ -63,9 +63,7 @@ func TestBadInputGetsAClearErrorAndCostsNothing(t *testing.T) {
 			if got.status != c.status || !bytes.Contains(got.body, []byte(c.says)) {
 				t.Errorf("%s: %d %s", name, got.status, got.body)
 			}
-			if got.header.Get("Content-Type") != "application/problem+json" {
-				t.Errorf("%s: answered as %s", name, got.header.Get("Content-Type"))
-			}
+			same(t, got.header.Get("Content-Type"), "application/problem+json", name)
 		}
 		if fix, said := w.ask("POST", "/v1/knowledge", big).want(413).json()["fix"]; !said || !strings.Contains(fmt.Sprint(fix), "application/x-ndjson") {
 			t.Errorf("many items: do %v", fix)
@@ -104,9 +102,7 @@ func TestThereIsNoRouteThatIsNotThere(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.ask("GET", "/v2/knowledge", nil).want(http.StatusNotFound)
 		not := w.ask("PUT", "/v1/knowledge/a", item("a", "x")).want(http.StatusMethodNotAllowed)
-		if allow := not.header.Get("Allow"); !strings.Contains(allow, "PATCH") {
-			t.Errorf("Allow: %s", allow)
-		}
+		like(t, not.header.Get("Allow"), containing("PATCH"))
 		if head := w.ask("HEAD", "/healthz", nil).want(http.StatusOK); len(head.body) > 0 {
 			t.Errorf("HEAD has a body: %s", head.body)
 		}
@@ -124,9 +120,7 @@ func TestAnotherWebsiteCannotWriteThroughABrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer.Body.Close()
-		if answer.StatusCode != http.StatusForbidden {
-			t.Errorf("a name that points here is answered with %d", answer.StatusCode)
-		}
+		same(t, answer.StatusCode, http.StatusForbidden, "a name that points here is answered with")
 	})
 }
 

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/database"
 	annalshttp "github.com/annals-kb/annals/http"
@@ -56,9 +53,7 @@ func TestOneBadLineNeverSpoilsTheOthers(t *testing.T) {
 			"a created", "b error 422", "<nil> error 400", "same unchanged", "other error 409", "<nil> error 400",
 			"d error 422", "e error 422", "<nil> error 413", "a unchanged", "<nil> error 422", "h created", "<nil> error 400",
 		}
-		if diff := cmp.Diff(outcomes(got.lines()), want); diff != "" {
-			t.Error(diff)
-		}
+		same(t, outcomes(got.lines()), want)
 		bad := got.lines()[1]
 		if instance, _ := pick(bad, "error", "instance").(string); !strings.HasSuffix(instance, "#2") {
 			t.Errorf("instance is %q", instance)
@@ -66,9 +61,7 @@ func TestOneBadLineNeverSpoilsTheOthers(t *testing.T) {
 		if fields, _ := pick(bad, "error", "errors").([]any); len(fields) != 2 {
 			t.Errorf("%v", bad)
 		}
-		if media := got.header.Get("Content-Type"); media != "application/x-ndjson" {
-			t.Errorf("answered as %s", media)
-		}
+		same(t, got.header.Get("Content-Type"), "application/x-ndjson")
 	})
 }
 
@@ -76,9 +69,7 @@ func TestAnArrayIsManyToo(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		got := w.ask("POST", "/v1/knowledge", ` [ {"id":"a","type":"tool","content":"1, ]"} , 7, {"id":"b","type":"tool","content":"2"`).want(http.StatusOK)
 		want := []string{"a created", "<nil> error 422", "<nil> error 400"}
-		if diff := cmp.Diff(outcomes(got.lines()), want); diff != "" {
-			t.Error(diff)
-		}
+		same(t, outcomes(got.lines()), want)
 		if got := w.ask("POST", "/v1/knowledge", "[]").want(http.StatusOK); len(got.body) > 0 {
 			t.Errorf("nothing is answered with %s", got.body)
 		}
@@ -91,12 +82,8 @@ func TestManyCanReviseWhatIsThere(t *testing.T) {
 		w.remember("a", "one")
 		got := w.ask("POST", "/v1/knowledge?update=true", []object{item("a", "two"), item("b", "new"), item("a", "two")}).want(http.StatusOK)
 		want := []string{"a revised", "b created", "a unchanged"}
-		if diff := cmp.Diff(outcomes(got.lines()), want); diff != "" {
-			t.Error(diff)
-		}
-		if revision := got.lines()[0]["revision"]; revision != 2.0 {
-			t.Errorf("revision is %v", revision)
-		}
+		same(t, outcomes(got.lines()), want)
+		same(t, got.lines()[0]["revision"], 2.0)
 	})
 }
 
@@ -110,9 +97,7 @@ func TestThousandsOfLinesAreAnsweredInOrder(t *testing.T) {
 			want = append(want, fmt.Sprintf("i%d created", i))
 		}
 		got := w.ask("POST", "/v1/knowledge", body.String(), ndjson).want(http.StatusOK)
-		if !slices.Equal(outcomes(got.lines()), want) {
-			t.Errorf("%d answers, the first: %v", len(got.lines()), outcomes(got.lines())[:3])
-		}
+		same(t, outcomes(got.lines()), want, len(got.lines()), outcomes(got.lines())[:3])
 		position, _, err := w.log.Head(database.ForTenant(t.Context(), "default"), "default")
 		if err != nil || position != many {
 			t.Errorf("the log is at %d, %v", position, err)
@@ -173,9 +158,7 @@ func TestALineIsAnsweredBeforeTheNextIsSent(t *testing.T) {
 		talk := w.converse()
 		for _, id := range []string{"a", "b", "c"} {
 			talk.say(`{"id":"` + id + `","type":"tool","content":"1"}`)
-			if got := talk.hear(); got["id"] != id || got["status"] != "created" {
-				t.Errorf("%s: %v", id, got)
-			}
+			like(t, talk.hear(), object{"id": id, "status": "created"})
 		}
 		talk.out.Close()
 		if got := talk.hear(); got != nil {
@@ -195,9 +178,8 @@ func TestABodyThatBreaksOffKeepsWhatWasWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(answer), `"id":"a","status":"created"`) || !strings.Contains(string(answer), "the body ended too early") {
-			t.Errorf("%s", answer)
-		}
+		like(t, string(answer), containing(`"id":"a","status":"created"`))
+		like(t, string(answer), containing("the body ended too early"))
 		w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK)
 		w.ask("GET", "/v1/knowledge/b", nil).want(http.StatusNotFound)
 	})
@@ -208,15 +190,12 @@ func TestWhoeverPausesTooLongIsNotWaitedFor(t *testing.T) {
 		conn := w.begin("application/x-ndjson", `{"id":"a","type":"tool","content":"1"}`+"\n")
 		defer conn.Close()
 		answer, _ := io.ReadAll(conn)
-		if !strings.Contains(string(answer), `"id":"a","status":"created"`) || !strings.Contains(string(answer), "did not arrive in time") {
-			t.Errorf("%s", answer)
-		}
+		like(t, string(answer), containing(`"id":"a","status":"created"`))
+		like(t, string(answer), containing("did not arrive in time"))
 		slow := w.begin("application/json", "{")
 		defer slow.Close()
 		answer, _ = io.ReadAll(slow)
-		if !strings.HasPrefix(string(answer), "HTTP/1.1 408 ") {
-			t.Errorf("%s", answer)
-		}
+		like(t, string(answer), beginning("HTTP/1.1 408 "))
 	})
 }
 
@@ -226,9 +205,7 @@ func TestManyMayBeNone(t *testing.T) {
 		for body, media := range map[string]header{
 			"": "Content-Type: application/x-ndjson", "\n \n": "Content-Type: application/x-ndjson; charset=utf-8", "[]": "Content-Type: application/json",
 		} {
-			if got := w.ask("POST", "/v1/knowledge", body, media).want(http.StatusOK); len(got.lines()) != 0 {
-				t.Errorf("%q as %s: %s", body, media, got.body)
-			}
+			same(t, len(w.ask("POST", "/v1/knowledge", body, media).want(http.StatusOK).lines()), 0, body, media)
 		}
 		w.ask("POST", "/v1/knowledge", "").want(http.StatusBadRequest) // which is no item
 	})

@@ -2,7 +2,6 @@ package http_test
 
 import (
 	"net/http"
-	"slices"
 	"testing"
 )
 
@@ -19,9 +18,7 @@ func TestAContextLeavesArchivesOut(t *testing.T) {
 			for _, item := range w.ask("POST", "/v1/context", body).want(http.StatusOK).items() {
 				ids = append(ids, pick(item, "knowledge", "id"))
 			}
-			if !slices.Equal(ids, []any{"nan"}) {
-				t.Errorf("%v: got %v", body["moment"], ids)
-			}
+			same(t, ids, []any{"nan"}, body["moment"])
 		}
 	})
 }

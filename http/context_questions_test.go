@@ -95,9 +95,8 @@ func TestAContextSpendsItsTokensOnTheBestHits(t *testing.T) {
 			}
 		}
 		told := w.ask("POST", "/v1/context", object{"stage": "query", "query": "when may billing-v3 be deployed?"}).want(http.StatusOK)
-		if text := told.json()["injection"].(string); !strings.HasPrefix(text, "## Definitions\n\n- deploy window of billing-v3: Monday to Thursday") {
-			t.Errorf("got\n%s", text)
-		}
+		like(t, told.json()["injection"].(string),
+			beginning("## Definitions\n\n- deploy window of billing-v3: Monday to Thursday"))
 	})
 }
 
@@ -120,8 +119,6 @@ func TestWhatWasJudgedHarmfulIsContested(t *testing.T) {
 		if !apart || !strings.Contains(before, "Drain the queue") || strings.Contains(before, "at once") || !strings.Contains(after, "at once (0 helpful, 3 harmful) <viking://") {
 			t.Errorf("got\n%s", text)
 		}
-		if got := byKind(told)["contested"]; len(got) != 1 || got[0] != "bad" {
-			t.Errorf("contested are %v", got)
-		}
+		like(t, byKind(told)["contested"], []any{"bad"})
 	})
 }

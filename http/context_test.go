@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // dashboards is what a team and two of its users know.
@@ -51,40 +49,28 @@ func TestAnAgentIsToldWhatItNeeds(t *testing.T) {
 			"preferences": {"teal"}, "skills": {"builder"}, "cases": {"nan"}, "patterns": {"sheet"}, "tools": {"xlsx"}, "antipatterns": {"regex"},
 			"background": {"kpi", "red"}, // red is what another user prefers
 		}
-		if diff := cmp.Diff(byKind(query), want); diff != "" {
-			t.Errorf("for a query:\n%s", diff)
-		}
-		if got := pick(query.json(), "hit_counts", "tools"); got != 1.0 {
-			t.Errorf("counted %v tools", got)
-		}
+		same(t, byKind(query), want, "for a query")
+		same(t, pick(query.json(), "hit_counts", "tools"), 1.0)
 		for field, part := range map[string]string{
 			"injection": "## Pitfalls\n\n- Reading the sales dashboard's XML", "hints": "Pitfall: Reading the sales",
 		} {
-			if got := query.json()[field].(string); !strings.Contains(got, part) {
-				t.Errorf("%s lacks %q:\n%s", field, part, got)
-			}
+			like(t, query.json()[field].(string), containing(part), field)
 		}
 
 		// Of two things about the user the one that helped more comes first, whatever the task is about.
 		w.ask("POST", "/v1/knowledge/quiet/feedback", object{"verdict": "helpful", "trace_id": "t"}).want(http.StatusOK)
 		want = map[string][]string{"preferences": {"quiet", "teal"}, "tools": {"xlsx"}}
 		start := brief(object{"stage": "start", "task": "xlsx_to_csv"})
-		if diff := cmp.Diff(byKind(start), want); diff != "" {
-			t.Errorf("at the start:\n%s", diff)
-		}
+		same(t, byKind(start), want, "at the start")
 		begun := byKind(brief(object{"stage": "start"}))
 		if len(begun["preferences"]) != 2 || len(begun) != 7 {
 			t.Errorf("at the start, without a task: %v", begun)
 		}
 		focus := byKind(brief(object{"stage": "focus", "goal": "the KPI of sales"}))
-		if diff := cmp.Diff(focus["background"], []string{"kpi"}); diff != "" {
-			t.Errorf("at a goal:\n%s", diff)
-		}
+		same(t, focus["background"], []string{"kpi"}, "at a goal")
 		want = map[string][]string{"tools": {"xlsx"}, "cases": {"nan"}}
 		analysis := brief(object{"stage": "analysis", "task": "NaN", "tool_issues": []string{"xlsx_to_csv: cannot open", "regular expression"}})
-		if diff := cmp.Diff(byKind(analysis), want); diff != "" {
-			t.Errorf("at analysis:\n%s", diff)
-		}
+		same(t, byKind(analysis), want, "at analysis")
 	})
 }
 
@@ -99,13 +85,10 @@ func TestABriefingIsShortAndNothingIsEmpty(t *testing.T) {
 		body["query"] = "zygomorphic"
 		body["min_score"] = 0.9
 		empty := w.ask("POST", "/v1/context", body).want(http.StatusOK)
-		if o := empty.json(); o["injection"] != "" || o["hints"] != "" || len(empty.items()) != 0 {
-			t.Errorf("got %s", empty.body)
-		}
+		like(t, empty.json(), object{"injection": "", "hints": ""})
+		same(t, len(empty.items()), 0)
 		nobody := w.ask("POST", "/v1/context", object{"stage": "start", "context": object{}}).want(http.StatusOK)
-		if len(nobody.items()) != 0 {
-			t.Errorf("for nobody: %s", nobody.body)
-		}
+		same(t, len(nobody.items()), 0)
 	})
 }
 
@@ -124,9 +107,7 @@ func TestANeedNamesAllThatIsWrong(t *testing.T) {
 		}
 		for _, stage := range []string{"", "lunch"} {
 			got := w.ask("POST", "/v1/context", object{"stage": stage, "query": "a"}).want(http.StatusUnprocessableEntity).errors()
-			if len(got) != 1 || !strings.HasPrefix(got[0], "stage: ") {
-				t.Errorf("at the stage %q: got %q", stage, got)
-			}
+			like(t, got, []any{beginning("stage: ")}, "at the stage", stage)
 		}
 		w.ask("POST", "/v1/context", object{"stage": "start"}).want(http.StatusOK)
 	})

@@ -96,13 +96,10 @@ func TestAnOrderTellsNothingOfWhatIsHidden(t *testing.T) {
 		}
 		for who, want := range map[string]float64{"member": 1, "admin": 2} {
 			seen := w.ask("GET", order.header.Get("Location"), nil, people[who].headers...).want(http.StatusOK)
-			if got := seen.json(); got["erased"] != 1.0 || got["not_erased"] != want || strings.Contains(string(seen.body), "hidden") != (who == "admin") {
-				t.Errorf("%s reads %s", who, seen.body)
-			}
+			like(t, seen.json(), object{"erased": 1.0, "not_erased": want}, who)
+			same(t, strings.Contains(string(seen.body), "hidden"), who == "admin", who)
 		}
 		refused := w.ask("GET", "/v1/erasures/plan?of=shown&with_lineage=true", nil, mia.headers...).want(http.StatusOK)
-		if strings.Contains(string(refused.body), `"goes":true`) {
-			t.Errorf("the plan of what she may not order: %s", refused.body)
-		}
+		like(t, string(refused.body), lacking(`"goes":true`), "the plan of what she may not order")
 	})
 }

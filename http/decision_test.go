@@ -169,9 +169,7 @@ func (w *world) decide(people map[string]caller, heading string, actions map[str
 		if !known || !does || !slices.Contains(relations, d.item) {
 			t.Fatalf("nobody knows how to try %+v", d)
 		}
-		if got := act(w, who, itemOf(d)); got != d.want {
-			t.Errorf("%s may %s what is %s: got %s, want %s", d.caller, d.action, d.item, got, d.want)
-		}
+		same(t, act(w, who, itemOf(d)), d.want, d.caller, d.action, d.item)
 	}
 }
 
@@ -380,9 +378,7 @@ func areDecided(t *testing.T, title string, actions map[string]func(*world, call
 			if !known || !does {
 				t.Fatalf("nobody knows how to try %+v", d)
 			}
-			if got := outcome(act(w, who)); got != d.want {
-				t.Errorf("%s, %s: got %s, want %s", d.caller, d.action, got, d.want)
-			}
+			same(t, outcome(act(w, who)), d.want, d.caller, d.action)
 		}
 	})
 }
@@ -398,9 +394,7 @@ var tenantActions = map[string]func(*world, caller) *answer{
 	},
 	"keys": func(w *world, who caller) *answer {
 		made := w.ask("POST", "/v1/keys", object{"subject": "user:new"}, who.headers...)
-		if listed := w.ask("GET", "/v1/keys", nil, who.headers...); outcome(listed) != outcome(made) {
-			w.t.Errorf("%s may create keys: %s, list them: %s", who.self, outcome(made), outcome(listed))
-		}
+		same(w.t, outcome(w.ask("GET", "/v1/keys", nil, who.headers...)), outcome(made), who.self)
 		return made
 	},
 	"tenants": func(w *world, who caller) *answer {

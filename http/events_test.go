@@ -57,9 +57,7 @@ func TestEventsAreSelectedByEverythingThatIsKnownOfThem(t *testing.T) {
 			"occurred_from=2026-03-01&occurred_to=2026-03-03": {2},
 			"occurred_from=2026-03-03":                        nil,
 		} {
-			if got := positions(w.ask("GET", "/v1/events?"+query, nil).want(http.StatusOK).items()); !slices.Equal(got, want) {
-				t.Errorf("%s: got %v, want %v", query, got, want)
-			}
+			same(t, positions(w.ask("GET", "/v1/events?"+query, nil).want(http.StatusOK).items()), want, query)
 		}
 	})
 }
@@ -74,12 +72,8 @@ func TestMembersReadTheLogOfWhatTheyMaySeeNow(t *testing.T) {
 			"project:p": {3, 6}, // what was forgotten is seen by its owner alone
 		} {
 			behalf := header("Annals-On-Behalf-Of: " + who)
-			if got := positions(w.ask("GET", "/v1/events", nil, behalf).want(http.StatusOK).items()); !slices.Equal(got, want) {
-				t.Errorf("%s: got %v, want %v", who, got, want)
-			}
-			if got := w.ask("GET", "/v1/events?stream=knowledge:own", nil, behalf).items(); (len(got) > 0) != (who == "user:bo") {
-				t.Errorf("%s reads %d events of another's item", who, len(got))
-			}
+			same(t, positions(w.ask("GET", "/v1/events", nil, behalf).want(http.StatusOK).items()), want, who)
+			same(t, len(w.ask("GET", "/v1/events?stream=knowledge:own", nil, behalf).items()) > 0, who == "user:bo", who)
 		}
 		w.ask("PATCH", "/v1/knowledge/public", object{"scopes": []string{"team:t"}}).want(http.StatusOK)
 		if got := w.ask("GET", "/v1/events", nil, "Annals-On-Behalf-Of: user:else").items(); len(got) > 0 {
@@ -109,25 +103,21 @@ func TestTheLogCanBeHadAsLinesAndAsCSV(t *testing.T) {
 			t.Errorf("%d lines", len(all))
 		}
 		given := w.ask("GET", "/v1/events", nil, "Accept: text/html;q=0.9, text/csv").want(http.StatusOK)
-		if !strings.HasPrefix(string(given.body), "position,recorded_at,") || strings.Count(string(given.body), "\r\n") != 458 {
-			t.Errorf("%.200s", given.body)
-		}
+		like(t, string(given.body), beginning("position,recorded_at,"))
+		same(t, strings.Count(string(given.body), "\r\n"), 458)
 		rows, err := csv.NewReader(strings.NewReader(string(given.body))).ReadAll()
 		if err != nil || len(rows) != 458 {
 			t.Fatalf("%d rows, %v", len(rows), err)
 		}
 		reason := slices.Index(rows[0], "reason")
-		if got := rows[5][reason]; got != "a, \"b\"\nc" {
-			t.Errorf("a reason reads %q", got)
-		}
+		same(t, rows[5][reason], "a, \"b\"\nc", "a reason reads")
 		for _, cell := range slices.Concat(rows...) {
 			if strings.HasPrefix(cell, "=") || strings.HasPrefix(cell, "@") {
 				t.Errorf("a spreadsheet would compute %q", cell)
 			}
 		}
-		if got := w.ask("GET", "/v1/events?order=desc&owner=user:mia", nil, "Accept: text/csv"); strings.Count(string(got.body), "\r\n") != 4 {
-			t.Errorf("%s", got.body)
-		}
+		same(t, strings.Count(string(w.ask("GET", "/v1/events?order=desc&owner=user:mia", nil, "Accept: text/csv").body), "\r\n"),
+			4)
 	})
 }
 
@@ -176,9 +166,7 @@ func TestAReaderBeyondTheLogIsToldWhereItEnds(t *testing.T) {
 			}
 		}
 		for path, want := range map[string]int{"/v1/events?after=7": 0, "/v1/events?after=6": 1, "/v1/events?after=9&order=desc": 7} {
-			if got := w.ask("GET", path, nil).want(http.StatusOK).items(); len(got) != want {
-				t.Errorf("%s: %d events, want %d", path, len(got), want)
-			}
+			same(t, len(w.ask("GET", path, nil).want(http.StatusOK).items()), want, path)
 		}
 	})
 }

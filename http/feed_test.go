@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,15 +104,11 @@ func TestAStreamFollowsTheLogAndResumes(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		told(w)
 		all := w.follow("/v1/events")
-		if got := all.positions(7); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6, 7}) {
-			t.Errorf("what was there: %v", got)
-		}
+		same(t, all.positions(7), []float64{1, 2, 3, 4, 5, 6, 7}, "what was there")
 		votes := w.follow("/v1/events?name=knowledge.found_*&after=4")
 		w.remember("new", "x")
 		seen, e := all.next("")
-		if e["position"] != 8.0 || e["event_id"] != seen.id || e["stream"] != "knowledge:new" {
-			t.Errorf("%v", e)
-		}
+		like(t, e, object{"position": 8.0, "event_id": seen.id, "stream": "knowledge:new"})
 		all.leave()
 		w.ask("POST", "/v1/knowledge/new/feedback", object{"verdict": "helpful"}).want(http.StatusOK)
 		if got := votes.positions(1); got[0] != 9 {
@@ -255,9 +250,7 @@ func TestAStreamThatCannotBeIsRefused(t *testing.T) {
 			}
 		}
 		a := w.ask("GET", "/v1/events?order=desc&limit=3&to=2026-01-01", nil, stream).want(http.StatusUnprocessableEntity)
-		if len(a.errors()) != 3 {
-			t.Errorf("%s", a.body)
-		}
+		same(t, len(a.errors()), 3)
 		w.ask("HEAD", "/v1/events", nil, stream).want(http.StatusOK)
 	})
 }

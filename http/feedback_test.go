@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestVotesAreCountedOncePerVoterAndTrace(t *testing.T) {
@@ -25,24 +23,16 @@ func TestVotesAreCountedOncePerVoterAndTrace(t *testing.T) {
 		if got := []string{changed.header.Get("Annals-Outcome"), again.header.Get("Annals-Outcome"), again.header.Get("Annals-Events")}; got[0] != "recorded" || got[1] != "unchanged" || got[2] != "" {
 			t.Errorf("outcomes are %q", got)
 		}
-		if got := changed.header.Get("ETag"); got != `"1"` {
-			t.Errorf("a vote made revision %s", got)
-		}
+		same(t, changed.header.Get("ETag"), `"1"`, "a vote made revision")
 		o := w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK).json()
-		if h, n := pick(o, "eval", "helpful"), pick(o, "eval", "harmful"); h != 3.0 || n != 1.0 {
-			t.Errorf("helpful %v, harmful %v", h, n)
-		}
+		like(t, o, object{"eval": object{"helpful": 3.0, "harmful": 1.0}})
 		harmful, _ := pick(o, "eval", "harmful_history").([]any)
-		if len(harmful) != 1 || pick(harmful[0].(object), "trace_id") != "t1" || pick(harmful[0].(object), "by") != "agent:one" {
-			t.Errorf("harmful history is %v", harmful)
-		}
+		like(t, harmful, []any{object{"trace_id": "t1", "by": "agent:one"}}, "harmful history is")
 		w.ask("DELETE", "/v1/knowledge/a/feedback?trace_id=t2", nil, "Annals-Actor: agent:one").want(http.StatusOK)
 		w.ask("DELETE", "/v1/knowledge/a/feedback?event_id="+changed.header.Get("Annals-Events"), nil).want(http.StatusOK)
 		w.ask("DELETE", "/v1/knowledge/a/feedback?event_id="+first.header.Get("Annals-Events"), nil).want(http.StatusNotFound)
 		o = w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK).json()
-		if h, n := pick(o, "eval", "helpful"), pick(o, "eval", "harmful"); h != 2.0 || n != 0.0 {
-			t.Errorf("helpful %v, harmful %v", h, n)
-		}
+		like(t, o, object{"eval": object{"helpful": 2.0, "harmful": 0.0}})
 	})
 }
 
@@ -64,9 +54,7 @@ func TestADayHasRoomForTenTracesOfAVoter(t *testing.T) {
 		vote("b", "t10", "helpful").want(http.StatusOK)
 		w.ask("POST", "/v1/knowledge/a/feedback", object{"verdict": "helpful", "trace_id": "t10"}, "Annals-Actor: agent:two").want(http.StatusOK)
 		o := w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK).json()
-		if h, n := pick(o, "eval", "helpful"), pick(o, "eval", "harmful"); h != 11.0 || n != 1.0 {
-			t.Errorf("helpful %v, harmful %v", h, n)
-		}
+		like(t, o, object{"eval": object{"helpful": 11.0, "harmful": 1.0}})
 	})
 }
 
@@ -78,9 +66,7 @@ func TestABadVoteIsRefused(t *testing.T) {
 			"trace_id: must be a string", "when: is not a field here",
 			"verdict: must be one of helpful, harmful", "query: must not contain NUL characters",
 		}
-		if diff := cmp.Diff(got.errors(), want); diff != "" {
-			t.Error(diff)
-		}
+		same(t, got.errors(), want)
 		w.ask("DELETE", "/v1/knowledge/a/feedback?event_id=7&trace_id=%00&by=me", nil).want(http.StatusUnprocessableEntity)
 		w.ask("DELETE", "/v1/knowledge/a/feedback", nil).want(http.StatusNotFound)
 	})
@@ -91,20 +77,12 @@ func TestReportsOfStalenessLastUntilConfirmed(t *testing.T) {
 		w.ask("POST", "/v1/knowledge", object{"id": "a", "type": "tool", "content": "x", "scopes": []string{"public"}}).want(http.StatusCreated)
 		w.ask("POST", "/v1/knowledge/a/stale", nil, "Annals-Actor: user:one").want(http.StatusOK)
 		o := w.ask("POST", "/v1/knowledge/a/stale", object{"reason": "v2 is out"}, "Annals-Actor: user:two").want(http.StatusOK).json()
-		if n, why := pick(o, "stale", "reporters"), pick(o, "stale", "reason"); n != 2.0 || why != "v2 is out" {
-			t.Errorf("%v reporters: %v", n, why)
-		}
-		if c := pick(o, "eval", "confidence"); c != 0.125 {
-			t.Errorf("confidence is %v", c)
-		}
-		if got := w.ask("GET", "/v1/knowledge?stale=true", nil).want(http.StatusOK).items(); len(got) != 1 {
-			t.Errorf("%d stale items", len(got))
-		}
+		like(t, o, object{"stale": object{"reporters": 2.0, "reason": "v2 is out"}})
+		same(t, pick(o, "eval", "confidence"), 0.125)
+		same(t, len(w.ask("GET", "/v1/knowledge?stale=true", nil).want(http.StatusOK).items()), 1)
 		w.ask("POST", "/v1/knowledge/a/confirm", object{"until": "2020-01-01T00:00:00Z"}).want(http.StatusUnprocessableEntity)
 		o = w.ask("POST", "/v1/knowledge/a/confirm", object{"until": "2999-01-01T00:00:00+01:00", "reason": "tried"}).want(http.StatusOK).json()
-		if n, until := pick(o, "stale", "reporters"), o["confirm_until"]; n != 0.0 || until != "2998-12-31T23:00:00Z" {
-			t.Errorf("%v reporters, until %v", n, until)
-		}
+		like(t, o, object{"stale": object{"reporters": 0.0}, "confirm_until": "2998-12-31T23:00:00Z"})
 		w.ask("POST", "/v1/knowledge/a/stale", `{"reason": 7}`).want(http.StatusUnprocessableEntity)
 		w.ask("POST", "/v1/knowledge/a/stale", "reason=x", "Content-Type: application/x-www-form-urlencoded").want(http.StatusUnsupportedMediaType)
 	})

@@ -48,12 +48,8 @@ func TestAFullDiskRefusesWritesAndLosesNothing(t *testing.T) {
 		w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusOK)
 	}
 	w.ask("GET", "/v1/knowledge/"+refused, nil).want(http.StatusNotFound)
-	if got := w.ask("GET", "/v1/events?limit=100", nil).items(); len(got) != len(kept) {
-		t.Errorf("got %d events, want %d", len(got), len(kept))
-	}
-	if got := w.ask("POST", "/v1/search", object{"query": "rivers"}).want(http.StatusOK).items(); len(got) != 1 {
-		t.Errorf("found %v", got)
-	}
+	same(t, len(w.ask("GET", "/v1/events?limit=100", nil).items()), len(kept))
+	same(t, len(w.ask("POST", "/v1/search", object{"query": "rivers"}).want(http.StatusOK).items()), 1)
 
 	w.growTo(w.pages() + 5_000)
 	w.remember(refused, "there is room again")

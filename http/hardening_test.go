@@ -35,9 +35,7 @@ func TestBrowsersAreToldToBeCarefulWithEveryAnswer(t *testing.T) {
 					t.Errorf("%s (%d): %s: got %q, want %q", a.what, a.status, name, got, want)
 				}
 			}
-			if got := a.header.Get("Strict-Transport-Security"); got != "" {
-				t.Errorf("%s came without TLS, and says %q", a.what, got)
-			}
+			same(t, a.header.Get("Strict-Transport-Security"), "", a.what)
 		}
 	})
 }
@@ -70,9 +68,7 @@ func TestWhoeverCameOverTLSIsToComeBackOverTLS(t *testing.T) {
 	}
 	defer conn.Close()
 	a := converse(t, conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-	if !strings.Contains(a, "Strict-Transport-Security: max-age=31536000") {
-		t.Errorf("got %s", a)
-	}
+	like(t, a, containing("Strict-Transport-Security: max-age=31536000"))
 }
 
 // converse sends something and reads until the other side hangs up.
@@ -125,9 +121,7 @@ func TestWhatIsTooLargeIsRefused(t *testing.T) {
 		w.ask("POST", "/v1/search", strings.NewReader(strings.Repeat(" ", 5<<10)+"{}")).want(http.StatusRequestEntityTooLarge)
 		line := `{"type":"strategy","content":"` + strings.Repeat("x", 2<<10) + "\"}\n"
 		for _, l := range w.ask("POST", "/v1/knowledge", line, "Content-Type: application/x-ndjson").want(http.StatusOK).lines() {
-			if got := pick(l, "error", "status"); got != float64(http.StatusRequestEntityTooLarge) {
-				t.Errorf("a line that is too long: got %v", l)
-			}
+			same[any](t, pick(l, "error", "status"), float64(http.StatusRequestEntityTooLarge), "a line that is too long", l)
 		}
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
 		if err != nil {
@@ -135,9 +129,7 @@ func TestWhatIsTooLargeIsRefused(t *testing.T) {
 		}
 		defer conn.Close()
 		got := converse(t, conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Large: "+strings.Repeat("x", 80<<10)+"\r\n\r\n")
-		if !strings.Contains(got, " 431 ") {
-			t.Errorf("a header that is too large: got %s", got)
-		}
+		like(t, got, containing(" 431 "), "a header that is too large")
 	})
 }
 
@@ -156,9 +148,7 @@ func TestALimitIsAKeysOwn(t *testing.T) {
 			w.ask("GET", "/v1/knowledge", nil, mia).want(http.StatusOK)
 		}
 		refused := w.ask("POST", "/v1/search", object{"query": "x"}, mia).want(http.StatusTooManyRequests)
-		if got := refused.header.Get("Retry-After"); got != "1" {
-			t.Errorf("Retry-After: %q", got)
-		}
+		same(t, refused.header.Get("Retry-After"), "1")
 		w.ask("GET", "/healthz", nil).want(http.StatusOK)
 		w.ask("GET", "/v1/knowledge", nil, another).want(http.StatusOK)
 		w.ask("GET", "/v1/knowledge", nil, bob).want(http.StatusOK)

@@ -5,17 +5,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestAHistoryShowsTextsWordByWordIfAsked(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("a", "用户偏好 TypeScript, always")
 		w.ask("PATCH", "/v1/knowledge/a", object{"content": "用户喜好 Go, always", "tags": object{"x": "y"}}).want(http.StatusOK)
-		if plain := w.ask("GET", "/v1/knowledge/a/history", nil).want(http.StatusOK); strings.Contains(string(plain.body), `"diff"`) {
-			t.Errorf("nobody asked for %s", plain.body)
-		}
+		like(t, string(w.ask("GET", "/v1/knowledge/a/history", nil).want(http.StatusOK).body),
+			lacking(`"diff"`), "nobody asked for")
 		revised := w.ask("GET", "/v1/knowledge/a/history?diff=true", nil).want(http.StatusOK).items()[1]
 		got := map[string]string{}
 		for _, changed := range revised["changes"].([]any) {
@@ -29,9 +26,7 @@ func TestAHistoryShowsTextsWordByWordIfAsked(t *testing.T) {
 		want := map[string]string{
 			"content": "same:用户|removed:偏|added:喜|same:好 |removed:TypeScript|added:Go|same:, always|", "tags": "",
 		}
-		if diff := cmp.Diff(got, want); diff != "" {
-			t.Errorf("(-got +want):\n%s", diff)
-		}
+		same(t, got, want)
 		w.ask("GET", "/v1/knowledge/a/history?diff=perhaps", nil).want(http.StatusUnprocessableEntity)
 	})
 }
@@ -43,9 +38,7 @@ func TestAHistoryLeadsBackToWhereItBegan(t *testing.T) {
 			{"id": "bad", "type": "tool", "content": "x", "causation_id": "two\nlines"},
 		}, "Annals-Causation-Id: request", "Annals-Correlation-Id: import:1", "X-Request-Id: r1").want(http.StatusOK)
 		first := w.ask("GET", "/v1/knowledge/source/history", nil).want(http.StatusOK).items()[0]
-		if first["request_id"] != "r1#1" || first["correlation_id"] != "import:1" {
-			t.Errorf("recorded %v", first)
-		}
+		like(t, first, object{"request_id": "r1#1", "correlation_id": "import:1"})
 		vote := w.ask("POST", "/v1/knowledge/source/feedback", object{"verdict": "helpful"},
 			header("Annals-Causation-Id: "+first["event_id"].(string))).want(http.StatusOK)
 		w.ask("POST", "/v1/knowledge", object{"id": "made", "type": "plan", "content": "x", "scopes": []string{"public"}},
@@ -65,16 +58,10 @@ func TestAHistoryLeadsBackToWhereItBegan(t *testing.T) {
 			return steps
 		}
 		want := []string{"knowledge.found_helpful knowledge:source", "knowledge.remembered knowledge:source", "file:见闻 1.ndjson:7"}
-		if diff := cmp.Diff(chain(), want); diff != "" {
-			t.Errorf("(-got +want):\n%s", diff)
-		}
-		if diff := cmp.Diff(chain("Annals-On-Behalf-Of: user:bob"), want); diff != "" {
-			t.Errorf("bob's own (-got +want):\n%s", diff)
-		}
+		same(t, chain(), want)
+		same(t, chain("Annals-On-Behalf-Of: user:bob"), want, "bob's own")
 		// Of what one may not see there is the id, and nothing that comes before it.
-		if got := chain("Annals-On-Behalf-Of: user:eve"); len(got) != 1 || strings.Contains(got[0], "source") {
-			t.Errorf("eve reads %q", got)
-		}
+		like(t, chain("Annals-On-Behalf-Of: user:eve"), []any{lacking("source")})
 		w.ask("GET", "/v1/knowledge/bad", nil).want(http.StatusNotFound)
 	})
 }

@@ -12,17 +12,12 @@ func TestARepeatedRequestHappensOnceAndIsAnsweredAsTheFirstTime(t *testing.T) {
 		const key = header("Idempotency-Key: k1")
 		first := w.ask("POST", "/v1/knowledge", `{"type": "tool", "content": "x", "tags": {"a": "1", "b": "2"}}`, key).want(http.StatusCreated)
 		again := w.ask("POST", "/v1/knowledge", `{"tags":{"b":"2","a":"1"},"content":"x","type":"tool"}`, key).want(http.StatusCreated)
-		if string(first.body) != string(again.body) {
-			t.Errorf("first %s, then %s", first.body, again.body)
-		}
+		same(t, string(first.body), string(again.body))
 		for _, name := range []string{"Location", "ETag", "Annals-Position", "Annals-Outcome", "Annals-Events"} {
-			if first.header.Get(name) != again.header.Get(name) {
-				t.Errorf("%s: first %q, then %q", name, first.header.Get(name), again.header.Get(name))
-			}
+			same(t, first.header.Get(name), again.header.Get(name), name)
 		}
-		if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("replayed: first %q, then %q", first.header.Get("Idempotent-Replayed"), again.header.Get("Idempotent-Replayed"))
-		}
+		same(t, first.header.Get("Idempotent-Replayed"), "")
+		same(t, again.header.Get("Idempotent-Replayed"), "true")
 		w.ask("POST", "/v1/knowledge", item("", "another"), key).want(http.StatusUnprocessableEntity)
 		w.ask("POST", "/v1/knowledge?update=true", `{"type": "tool", "content": "x", "tags": {"a": "1", "b": "2"}}`, key).want(http.StatusUnprocessableEntity)
 		w.ask("POST", "/v1/knowledge", item("", "x"), key, "Annals-Actor: user:else").want(http.StatusCreated)
@@ -56,9 +51,7 @@ func TestEveryWriteCanBeRepeated(t *testing.T) {
 			if a, b := first.header.Get("Annals-Position"), again.header.Get("Annals-Position"); a != b {
 				t.Errorf("%s %s: first at %s, then at %s", write.method, write.path, a, b)
 			}
-			if again.header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("%s %s: it happened twice", write.method, write.path)
-			}
+			same(t, again.header.Get("Idempotent-Replayed"), "true", write.method, write.path)
 		}
 	})
 }
@@ -128,17 +121,15 @@ func TestAKeyThatErasedIsNoKeyForAnythingElse(t *testing.T) {
 		}
 		const erase = "/v1/knowledge/a?erase=true&reason_code=gdpr-17"
 		w.ask("DELETE", erase, nil, admin, key).want(http.StatusNoContent)
-		if again := w.ask("DELETE", erase, nil, admin, key).want(http.StatusNoContent); again.header.Get("Idempotent-Replayed") != "true" {
-			t.Error("the same request was not recognised")
-		}
+		same(t, w.ask("DELETE", erase, nil, admin, key).want(http.StatusNoContent).header.Get("Idempotent-Replayed"),
+			"true", "the same request was not recognised")
 		for path, body := range map[string]object{
 			"/v1/erasures":             {"of": "b"},
 			"/v1/knowledge":            item("c", "x"),
 			"/v1/knowledge/b/feedback": {"verdict": "helpful"},
 		} {
-			if refused := w.ask("POST", path, body, admin, key).want(http.StatusUnprocessableEntity).json(); refused["type"] != "urn:annals:problem:key-reused" {
-				t.Errorf("%s: got %s", path, refused["type"])
-			}
+			like(t, w.ask("POST", path, body, admin, key).want(http.StatusUnprocessableEntity).json(),
+				object{"type": "urn:annals:problem:key-reused"}, path)
 		}
 	})
 }
@@ -147,9 +138,7 @@ func TestAKeyThatErasedIsNoKeyForAnythingElse(t *testing.T) {
 func TestAKeyOfNothingIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		refused := w.ask("POST", "/v1/knowledge", item("a", "x"), "Idempotency-Key:").want(http.StatusBadRequest).json()
-		if said := refused["detail"]; said != "the header Idempotency-Key is empty" {
-			t.Errorf("it says %q", said)
-		}
+		same(t, refused["detail"], "the header Idempotency-Key is empty")
 		w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusNotFound)
 	})
 }

@@ -70,9 +70,8 @@ func TestTheDescriptionSaysWhichRoutesNeedAKey(t *testing.T) {
 	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
 		w.given("", object{"subject": "user:olga", "role": "admin"})
 		doc := describedBy(t, w).doc
-		if bearer, key := doc.Components.SecuritySchemes["bearer"], doc.Components.SecuritySchemes["key"]; bearer.Value.Scheme != "bearer" || key.Value.Name != "X-API-Key" {
-			t.Errorf("keys are described as %v and %v", bearer.Value, key.Value)
-		}
+		same(t, doc.Components.SecuritySchemes["bearer"].Value.Scheme, "bearer", "keys are described as")
+		same(t, doc.Components.SecuritySchemes["key"].Value.Name, "X-API-Key", "keys are described as")
 		for path, item := range doc.Paths.Map() {
 			if path == "/mcp" { // cmd/annals mounts it
 				continue
@@ -83,9 +82,7 @@ func TestTheDescriptionSaysWhichRoutesNeedAKey(t *testing.T) {
 					security = *operation.Security
 				}
 				answer := w.ask(method, strings.NewReplacer("{", "", "}", "").Replace(path), nil)
-				if refused := answer.status == http.StatusUnauthorized; refused != (len(security) == 2) {
-					t.Errorf("%s %s: %d without a key, described as %v", method, path, answer.status, security)
-				}
+				same(t, answer.status == http.StatusUnauthorized, len(security) == 2, method, path, answer.status, security)
 			}
 		}
 	})
@@ -97,9 +94,7 @@ func TestFromTheFirstKeyOnEverybodyNeedsOne(t *testing.T) {
 		w.ask("POST", "/v1/keys", object{"subject": "user:bob"}).want(http.StatusConflict) // nobody could give another
 		admin := w.given("", object{"subject": "user:olga", "role": "admin"})
 		refused := w.ask("GET", "/v1/whoami", nil).want(http.StatusUnauthorized)
-		if refused.header.Get("WWW-Authenticate") != "Bearer" {
-			t.Errorf("got %v", refused.header)
-		}
+		same(t, refused.header.Get("WWW-Authenticate"), "Bearer")
 		for _, wrong := range []header{
 			bearer("nonsense"), bearer(admin + "x"), bearer(strings.Replace(admin, "_"+secretOf(admin)[:1], "_"+other(secretOf(admin)[:1]), 1)), bearer(""), header("Authorization: Basic " + admin),
 			bearer("annals_aaaaaaaaaa_" + secretOf(admin)), "X-API-Key: nonsense",
@@ -108,9 +103,7 @@ func TestFromTheFirstKeyOnEverybodyNeedsOne(t *testing.T) {
 		}
 		w.ask("GET", "/v1/whoami", nil, bearer(admin), "X-API-Key: other").want(http.StatusUnauthorized)
 		me := w.ask("GET", "/v1/whoami", nil, "X-API-Key: "+header(admin)).want(http.StatusOK).json()
-		if me["subject"] != "user:olga" || me["role"] != "admin" || me["authentication"] != "key:"+strings.Split(admin, "_")[1] {
-			t.Errorf("known as %v", me)
-		}
+		like(t, me, object{"subject": "user:olga", "role": "admin", "authentication": "key:" + strings.Split(admin, "_")[1]})
 		for _, open := range []string{"/healthz", "/readyz", "/metrics", "/openapi.yaml", "/docs"} {
 			w.ask("GET", open, nil).want(http.StatusOK)
 		}
@@ -121,9 +114,7 @@ func TestFromTheFirstKeyOnEverybodyNeedsOne(t *testing.T) {
 		w.ask("GET", "/v1/whoami", nil, bearer(mia)).want(http.StatusUnauthorized)
 		*ahead = 0
 		for _, item := range w.ask("GET", "/v1/keys", nil, bearer(admin)).want(http.StatusOK).items() {
-			if item["key"] != nil || item["used_at"] == nil {
-				t.Errorf("listed %v", item)
-			}
+			like(t, item, object{"key": nil, "used_at": some{}})
 			// Before it is written as well as after.
 			if used, err := time.Parse(time.RFC3339Nano, fmt.Sprint(item["used_at"])); err != nil || !used.Equal(used.Truncate(time.Microsecond)) {
 				t.Errorf("used at %v (%v), want that to the microsecond", item["used_at"], err)
@@ -131,9 +122,7 @@ func TestFromTheFirstKeyOnEverybodyNeedsOne(t *testing.T) {
 		}
 		log := w.ask("GET", "/v1/events", nil, bearer(admin)).want(http.StatusOK).body
 		for _, secret := range []string{admin, mia} {
-			if strings.Contains(string(log), strings.Split(secret, "_")[2]) {
-				t.Error("the log has a key itself")
-			}
+			like(t, string(log), lacking(strings.Split(secret, "_")[2]), "the log has a key itself")
 		}
 	})
 }
@@ -155,9 +144,8 @@ func TestAKeyIsGivenOnceForARequest(t *testing.T) {
 			return w.ask("POST", "/v1/keys", object{"subject": "user:mia"}, bearer(admin), "Idempotency-Key: k").want(http.StatusCreated)
 		}
 		first, again := ask().json(), ask()
-		if again.header.Get("Idempotent-Replayed") != "true" || again.json()["key"] != nil || again.json()["prefix"] != first["prefix"] {
-			t.Errorf("got %v, then %v", first, again.json())
-		}
+		same(t, again.header.Get("Idempotent-Replayed"), "true", first)
+		like(t, again.json(), object{"key": nil, "prefix": first["prefix"]}, first)
 		for name, key := range map[string]object{
 			"a strange role":   {"subject": "user:x", "role": "king"},
 			"nobody":           {"subject": "x"},
@@ -165,9 +153,7 @@ func TestAKeyIsGivenOnceForARequest(t *testing.T) {
 			"a past end":       {"subject": "user:x", "expires_at": "2001-01-01T00:00:00Z"},
 			"an unknown field": {"subject": "user:x", "admin": true},
 		} {
-			if got := w.ask("POST", "/v1/keys", key, bearer(admin)).want(http.StatusUnprocessableEntity).errors(); len(got) != 1 {
-				t.Errorf("%s: got %v", name, got)
-			}
+			same(t, len(w.ask("POST", "/v1/keys", key, bearer(admin)).want(http.StatusUnprocessableEntity).errors()), 1, name)
 		}
 	})
 }
@@ -224,9 +210,7 @@ func TestARevokedKeyOpensNoServer(t *testing.T) {
 		w.ask("GET", "/v1/whoami", nil, bearer(rotated["key"].(string))).want(http.StatusOK)
 		w.ask("GET", "/v1/whoami", nil, bearer(mia)).want(http.StatusOK)
 		me := w.ask("GET", "/v1/whoami", nil, bearer(next)).want(http.StatusOK).json()
-		if me["subject"] != "user:mia" || len(me["memberships"].([]any)) != 1 {
-			t.Errorf("the next key is %v", me)
-		}
+		like(t, me, object{"subject": "user:mia", "memberships": count(1)}, "the next key is")
 		*ahead = 2 * time.Hour
 		w.ask("GET", "/v1/whoami", nil, bearer(mia)).want(http.StatusUnauthorized)
 		w.ask("GET", "/v1/whoami", nil, bearer(next)).want(http.StatusOK)
@@ -242,9 +226,7 @@ func TestARevokedKeyOpensNoServer(t *testing.T) {
 			t.Errorf("revoked at %v, then at %v", was, is)
 		}
 		refused := w.ask("GET", "/v1/whoami", nil, bearer(mia)).want(http.StatusUnauthorized).json()
-		if refused["detail"] != "the key was revoked" {
-			t.Errorf("got %v", refused)
-		}
+		like(t, refused, object{"detail": "the key was revoked"})
 	})
 }
 
@@ -265,34 +247,27 @@ func TestTenantsHaveKeysOfTheirOwn(t *testing.T) {
 		var admins []string
 		for _, tenant := range []header{"default", "acme"} {
 			made := w.ask("POST", "/v1/keys", object{"subject": "user:otto", "role": "admin"}, bearer(rootKey), "Annals-Tenant: "+tenant).want(http.StatusCreated).json()
-			if made["tenant"] != string(tenant) {
-				t.Errorf("made %v", made)
-			}
+			like(t, made, object{"tenant": string(tenant)})
 			admins = append(admins, made["key"].(string))
 		}
 		for _, nowhere := range []header{"_system", "nowhere", "ACME"} {
 			w.ask("POST", "/v1/knowledge", item("a", "x"), bearer(rootKey), "Annals-Tenant: "+nowhere).want(http.StatusUnprocessableEntity)
 			w.ask("GET", "/v1/whoami", nil, bearer(admins[1]), "Annals-Tenant: "+nowhere).want(http.StatusForbidden)
 		}
-		if got := w.ask("GET", "/v1/events?stream=tenant:acme", nil, bearer(rootKey), "Annals-Tenant: _system").want(http.StatusOK).items(); len(got) != 1 {
-			t.Errorf("the server's own log says of acme %v", got)
-		}
+		same(t, len(w.ask("GET", "/v1/events?stream=tenant:acme", nil, bearer(rootKey), "Annals-Tenant: _system").want(http.StatusOK).items()),
+			1, "the server's own log says of acme")
 		for _, nowhere := range []header{"nowhere", "ACME"} {
 			w.ask("GET", "/v1/whoami", nil, bearer(rootKey), "Annals-Tenant: "+nowhere).want(http.StatusUnprocessableEntity)
 		}
 		w.ask("POST", "/v1/tenants", object{"name": "other"}, bearer(admins[0])).want(http.StatusForbidden)
 		w.ask("GET", "/v1/tenants", nil, bearer(admins[0])).want(http.StatusForbidden)
-		if got := w.ask("GET", "/v1/tenants", nil, bearer(rootKey)).want(http.StatusOK).items(); len(got) != 2 {
-			t.Errorf("the tenants are %v", got)
-		}
+		same(t, len(w.ask("GET", "/v1/tenants", nil, bearer(rootKey)).want(http.StatusOK).items()), 2, "the tenants are")
 		w.ask("POST", "/v1/knowledge", item("a", "x"), bearer(admins[0])).want(http.StatusCreated)
 		w.ask("GET", "/v1/knowledge/a", nil, bearer(admins[1])).want(http.StatusNotFound)
 		w.ask("GET", "/v1/knowledge/a", nil, bearer(rootKey)).want(http.StatusOK)
 		theirs := "/v1/keys/" + strings.Split(admins[0], "_")[1]
 		w.ask("DELETE", theirs, nil, bearer(admins[1])).want(http.StatusNotFound)
 		w.ask("POST", theirs+"/rotate", nil, bearer(admins[1])).want(http.StatusNotFound)
-		if got := w.ask("GET", "/v1/keys", nil, bearer(admins[1])).want(http.StatusOK).items(); len(got) != 1 {
-			t.Errorf("acme's keys are %v", got)
-		}
+		same(t, len(w.ask("GET", "/v1/keys", nil, bearer(admins[1])).want(http.StatusOK).items()), 1, "acme's keys are")
 	})
 }

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestTheSeedsExampleIsRememberedAsItIs(t *testing.T) {
@@ -21,14 +19,10 @@ func TestTheSeedsExampleIsRememberedAsItIs(t *testing.T) {
 			"Location": "/v1/knowledge/profile_001", "Etag": `"1"`, "Annals-Position": "1",
 			"Annals-Outcome": "created", "Content-Type": "application/json", "Idempotent-Replayed": "",
 		} {
-			if got := created.header.Get(name); got != want {
-				t.Errorf("%s: got %q, want %q", name, got, want)
-			}
+			same(t, created.header.Get(name), want, name)
 		}
 		got := w.ask("GET", "/v1/knowledge/profile_001", nil).want(http.StatusOK)
-		if got.header.Get("ETag") != `"1"` {
-			t.Errorf("ETag is %s", got.header.Get("ETag"))
-		}
+		same(t, got.header.Get("ETag"), `"1"`)
 		o := got.json()
 		for _, moment := range []string{"created_at", "updated_at"} {
 			if s, _ := o[moment].(string); !strings.HasSuffix(s, "Z") {
@@ -47,9 +41,7 @@ func TestTheSeedsExampleIsRememberedAsItIs(t *testing.T) {
 			"uri":      "viking://user/123/memories/preferences/profile_001.md",
 			"revision": 1.0, "version": 1.0, "position": 1.0,
 		}
-		if diff := cmp.Diff(o, want); diff != "" {
-			t.Error(diff)
-		}
+		same(t, o, want)
 	})
 }
 
@@ -71,13 +63,9 @@ func TestATakenIDIsAConflictUnlessUpdateIsAskedFor(t *testing.T) {
 		w.ask("POST", "/v1/knowledge", item("a", "two")).want(http.StatusConflict)
 		w.ask("POST", "/v1/knowledge", item("a", "one")).want(http.StatusConflict)
 		revised := w.ask("POST", "/v1/knowledge?update=true", item("a", "two")).want(http.StatusOK)
-		if got := revised.header.Get("Annals-Outcome") + revised.header.Get("ETag"); got != `revised"2"` {
-			t.Errorf("got %s", got)
-		}
-		same := w.ask("POST", "/v1/knowledge?update=true", item("a", "two")).want(http.StatusOK)
-		if got := same.header.Get("Annals-Outcome") + same.header.Get("ETag"); got != `unchanged"2"` {
-			t.Errorf("got %s", got)
-		}
+		same(t, revised.header.Get("Annals-Outcome")+revised.header.Get("ETag"), `revised"2"`)
+		unchanged := w.ask("POST", "/v1/knowledge?update=true", item("a", "two")).want(http.StatusOK)
+		same(t, unchanged.header.Get("Annals-Outcome")+unchanged.header.Get("ETag"), `unchanged"2"`)
 		w.ask("POST", "/v1/knowledge?update=maybe", item("a", "two")).want(http.StatusUnprocessableEntity)
 	})
 }
@@ -108,9 +96,7 @@ func TestWhatIsNotThereAndWhatMayNotBeSeenLookTheSame(t *testing.T) {
 			}
 			there := hide(w.ask(route.method, "/v1/knowledge/secret"+route.path, body, as...), "secret")
 			absent := hide(w.ask(route.method, "/v1/knowledge/absent"+route.path, body, as...), "absent")
-			if diff := cmp.Diff(there, absent); diff != "" {
-				t.Errorf("%s %s: %s", route.method, route.path, diff)
-			}
+			same(t, there, absent, route.method, route.path)
 		}
 		w.ask("GET", "/v1/knowledge/secret", nil, "Annals-Actor: user:alice").want(http.StatusOK)
 	})
@@ -143,17 +129,14 @@ func TestAForgottenItemIsGoneUntilItIsRestored(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("a", "x")
 		gone := w.ask("DELETE", "/v1/knowledge/a?reason=wrong", nil).want(http.StatusNoContent)
-		if gone.header.Get("ETag") != `"2"` || gone.header.Get("Annals-Position") != "2" {
-			t.Errorf("headers are %v", gone.header)
-		}
+		same(t, gone.header.Get("ETag"), `"2"`)
+		same(t, gone.header.Get("Annals-Position"), "2")
 		w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusGone)
 		w.ask("PATCH", "/v1/knowledge/a", object{"task": "y"}).want(http.StatusGone)
 		w.ask("POST", "/v1/knowledge/a/feedback", object{"verdict": "helpful"}).want(http.StatusGone)
 		w.ask("GET", "/v1/knowledge/a", nil, "Annals-On-Behalf-Of: user:bob").want(http.StatusNotFound)
 		last := w.ask("GET", "/v1/knowledge/a/history", nil).want(http.StatusOK).items()[1]
-		if last["reason"] != "wrong" || last["name"] != "knowledge.deleted" {
-			t.Errorf("the history says %v", last)
-		}
+		like(t, last, object{"reason": "wrong", "name": "knowledge.deleted"}, "the history says")
 		w.ask("POST", "/v1/knowledge", item("a", "x")).want(http.StatusConflict)
 		w.ask("POST", "/v1/knowledge/a/restore", object{"reason": "right after all"}).want(http.StatusOK)
 		w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK)
@@ -167,12 +150,8 @@ func TestASupersededItemNamesItsSuccessor(t *testing.T) {
 		w.remember("old", "x")
 		w.remember("new", "y")
 		got := w.ask("POST", "/v1/knowledge/old/supersede", object{"by": "new", "reason": "better"}).want(http.StatusOK).json()
-		if got["status"] != "superseded" || got["superseded_by"] != "new" {
-			t.Errorf("%v", got)
-		}
-		if got := w.ask("GET", "/v1/knowledge", nil).want(http.StatusOK).items(); len(got) != 1 || got[0]["id"] != "new" {
-			t.Errorf("the list has %v", got)
-		}
+		like(t, got, object{"status": "superseded", "superseded_by": "new"})
+		like(t, w.ask("GET", "/v1/knowledge", nil).want(http.StatusOK).items(), []any{object{"id": "new"}}, "the list has")
 		w.ask("POST", "/v1/knowledge/new/supersede", object{"by": "old"}).want(http.StatusConflict)
 		for _, by := range []any{"new", "nobody", "", nil, 7, "\x00"} {
 			w.ask("POST", "/v1/knowledge/new/supersede", object{"by": by}).want(http.StatusUnprocessableEntity)
@@ -189,9 +168,7 @@ func TestWhatIsListedCanBeRememberedElsewhere(t *testing.T) {
 		}).want(http.StatusCreated)
 		exported := w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK)
 		imported := w.ask("POST", "/v1/knowledge", strings.ReplaceAll(string(exported.body), `"a"`, `"b"`)).want(http.StatusConflict)
-		if title := imported.json()["detail"]; title != "the uri belongs to another item" {
-			t.Errorf("%v", title)
-		}
+		same(t, imported.json()["detail"], "the uri belongs to another item")
 		moved := strings.NewReplacer(`"a"`, `"b"`, "/a.md", "/b.md").Replace(string(exported.body))
 		w.ask("POST", "/v1/knowledge", moved).want(http.StatusCreated)
 		again := w.ask("GET", "/v1/knowledge/b", nil).want(http.StatusOK)
@@ -200,8 +177,6 @@ func TestWhatIsListedCanBeRememberedElsewhere(t *testing.T) {
 			delete(a, differs)
 			delete(b, differs)
 		}
-		if diff := cmp.Diff(a, b); diff != "" {
-			t.Error(diff)
-		}
+		same(t, a, b)
 	})
 }

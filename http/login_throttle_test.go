@@ -36,8 +36,8 @@ func wrongKey() string {
 	return key
 }
 
-// like is a wrong key with the prefix of a right one.
-func like(key string) string {
+// similar is a wrong key with the prefix of a right one.
+func similar(key string) string {
 	const prefix = len("annals_") + 10
 	return key[:prefix] + wrongKey()[prefix:]
 }
@@ -53,9 +53,7 @@ func TestGuessingAtKeysIsSlow(t *testing.T) {
 		}
 		for _, guess := range guesses {
 			refused := who(guess()).want(http.StatusTooManyRequests)
-			if got := refused.header.Get("Retry-After"); got != "1" {
-				w.t.Errorf("to come again after %q s", got)
-			}
+			same(w.t, refused.header.Get("Retry-After"), "1", "to come again after")
 		}
 		clock.Add(1)
 		who(wrongKey()).want(http.StatusUnauthorized)
@@ -71,8 +69,8 @@ func TestNobodyIsLockedOutByWhatOthersGuess(t *testing.T) {
 		who(used).want(http.StatusOK)
 		for range most {
 			who(wrongKey())
-			who(like(used))
-			who(like(victim))
+			who(similar(used))
+			who(similar(victim))
 		}
 		who(wrongKey()).want(http.StatusTooManyRequests)
 		who(unused).want(http.StatusOK)
@@ -100,8 +98,6 @@ func TestAnAddressIsAHostsOrANetworks(t *testing.T) {
 	for address, want := range map[string]int{
 		"[2001:db8::2:3]:4": 429, "[2001:db8:0:1::1]:1": 401, "192.0.2.1:9": 429, "[::ffff:192.0.2.1]:9": 429, "192.0.2.2:1": 401,
 	} {
-		if got := from(address); got != want {
-			t.Errorf("%s: got %d, want %d", address, got, want)
-		}
+		same(t, from(address), want, address)
 	}
 }

@@ -21,37 +21,26 @@ func TestMetricsCountByRouteNotByWhatWasAsked(t *testing.T) {
 			`annals_http_bulk_records_total{status="error"} 1`,
 			`annals_http_requests_in_flight 1`,
 		} {
-			if !strings.Contains(got, line+"\n") {
-				t.Errorf("missing: %s", line)
-			}
+			like(t, got, containing(line+"\n"), line)
 		}
-		if strings.Contains(got, "secret-id") {
-			t.Error("an id is among the metrics")
-		}
+		like(t, got, lacking("secret-id"), "an id is among the metrics")
 	})
 }
 
 func TestTheFrontDoorLeadsPeopleToTheDocs(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		if got := w.ask("GET", "/", nil).want(http.StatusOK).json(); got["docs"] != "/docs" {
-			t.Errorf("%v", got)
-		}
+		like(t, w.ask("GET", "/", nil).want(http.StatusOK).json(), object{"docs": "/docs"})
 		led := w.ask("GET", "/", nil, "Accept: text/html,*/*").want(http.StatusFound)
 		page := w.ask("GET", led.header.Get("Location"), nil).want(http.StatusOK)
-		if !strings.HasPrefix(string(page.body), "<!doctype html>") {
-			t.Errorf("%.100s", page.body)
-		}
-		if !strings.Contains(string(page.body), "curl -X POST "+w.url+"/v1/knowledge") || strings.Contains(string(page.body), "annals.invalid") {
-			t.Error("its examples are for another server")
-		}
-		if behind := w.ask("GET", "/docs", nil, "X-Forwarded-Proto: https"); !strings.Contains(string(behind.body), strings.Replace(w.url, "http:", "https:", 1)+"/v1/search") {
-			t.Error("its examples go past the proxy")
-		}
+		like(t, string(page.body), beginning("<!doctype html>"))
+		like(t, string(page.body), containing("curl -X POST "+w.url+"/v1/knowledge"), "its examples are for another server")
+		like(t, string(page.body), lacking("annals.invalid"), "its examples are for another server")
+		like(t, string(w.ask("GET", "/docs", nil, "X-Forwarded-Proto: https").body),
+			containing(strings.Replace(w.url, "http:", "https:", 1)+"/v1/search"), "its examples go past the proxy")
 		w.ask("GET", "/openapi.json", nil).want(http.StatusOK)
 		id := w.ask("GET", "/healthz", nil, "X-Request-Id: mine").header.Get("X-Request-Id")
 		made := w.ask("GET", "/healthz", nil, "X-Request-Id: not fit").header.Get("X-Request-Id")
-		if id != "mine" || len(made) != 36 {
-			t.Errorf("request ids are %q and %q", id, made)
-		}
+		same(t, id, "mine", "request ids are")
+		same(t, len(made), 36, "request ids are")
 	})
 }

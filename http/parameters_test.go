@@ -37,9 +37,7 @@ func TestABadCursorAndARepeatedOrEmptyParameterAreNamedWithTheOthers(t *testing.
 				field, _, _ := strings.Cut(bad, ":")
 				got = append(got, field)
 			}
-			if diff := cmp.Diff(got, want); diff != "" {
-				t.Errorf("%s (-got +want):\n%s", path, diff)
-			}
+			same(t, got, want, path)
 		}
 		// What has alternatives may be repeated.
 		w.ask("GET", "/v1/knowledge?type=tool&type=plan&status=active&status=deleted", nil).want(http.StatusOK)
@@ -78,9 +76,7 @@ func TestWhatABodyLeavesEmptyIsNotTakenForLeftOut(t *testing.T) {
 			for i, field := range c.want {
 				c.want[i] = field + ": is empty: give it a value, or leave it out"
 			}
-			if diff := cmp.Diff(got, c.want); diff != "" {
-				t.Errorf("%s (-got +want):\n%s", path, diff)
-			}
+			same(t, got, c.want, path)
 		}
 	})
 }

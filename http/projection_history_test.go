@@ -9,9 +9,7 @@ import (
 func TestTheHistoryOfAProjectionIsForAdmins(t *testing.T) {
 	eachRebuilder(t, func(t *testing.T, w *world) {
 		at := "/v1/projections/knowledge/history"
-		if got := w.ask("GET", at, nil).want(http.StatusOK).items(); len(got) != 0 {
-			t.Errorf("got %v before anything happened", got)
-		}
+		same(t, len(w.ask("GET", at, nil).want(http.StatusOK).items()), 0)
 		w.ask("GET", "/v1/projections/nonsense/history", nil).want(http.StatusNotFound)
 		w.ask("GET", at+"?limit=0", nil).want(http.StatusUnprocessableEntity)
 		w.remember("one", "a fact")
@@ -38,9 +36,7 @@ func TestTheHistoryOfAProjectionIsForAdmins(t *testing.T) {
 		want := []string{
 			"projection.started", "projection.loaded", "projection.caught_up", "projection.verified", "projection.switched", "projection.rolled_back",
 		}
-		if !slices.Equal(names, want) {
-			t.Errorf("got %v, want %v", names, want)
-		}
+		same(t, names, want)
 		for _, item := range w.ask("GET", "/v1/events", nil).want(http.StatusOK).items() {
 			if item["stream"] == "projection:knowledge" {
 				t.Errorf("%v is in the tenant's own log", item)

@@ -64,9 +64,7 @@ func TestAReceiptCanBeProven(t *testing.T) {
 			Key string `json:"key"`
 		}
 		w.ask("GET", "/v1/log/key", nil).want(http.StatusOK).into(&given)
-		if given.Key != key.Public() {
-			t.Errorf("got key %s, want %s", given.Key, key.Public())
-		}
+		same(t, given.Key, key.Public())
 		w.ask("GET", "/v1/log/checkpoint", nil).want(http.StatusNotFound) // nothing is signed
 		var first, last struct {
 			Origin string `json:"origin"`
@@ -80,9 +78,8 @@ func TestAReceiptCanBeProven(t *testing.T) {
 			}
 			var got proof.Certificate
 			w.ask("GET", "/v1/log/proof/"+receipt[0], nil).want(http.StatusOK).into(&got)
-			if got.EventID != receipt[0] || got.Hash != receipt[2] {
-				t.Errorf("got %+v, want what the receipt %q says", got, receipt)
-			}
+			same(t, got.EventID, receipt[0], got, receipt)
+			same(t, got.Hash, receipt[2], got, receipt)
 			if _, err := got.Check(key.Public()); err != nil {
 				t.Error(err)
 			}
@@ -95,9 +92,7 @@ func TestAReceiptCanBeProven(t *testing.T) {
 			}
 		}
 		w.ask("GET", "/v1/log/checkpoint", nil).want(http.StatusOK).into(&last)
-		if first.Origin != "annals.example/default" {
-			t.Errorf("got %+v", first)
-		}
+		same(t, first.Origin, "annals.example/default")
 		earlier, err := proof.Open(first.Note, key.Public())
 		if err != nil || earlier.Size < 3 {
 			t.Fatalf("got %+v, %v", earlier, err)
@@ -123,9 +118,7 @@ func TestAReceiptCanBeProven(t *testing.T) {
 			"": "from", "?from=0": "from", "?from=8": "from", "?from=2&to=1": "from", "?from=1&to=99": "to", "?from=x": "from",
 		} {
 			answer := w.ask("GET", "/v1/log/consistency"+query, nil).want(http.StatusUnprocessableEntity)
-			if !strings.Contains(string(answer.body), `"field":"`+field+`"`) {
-				t.Errorf("%q: %s does not name %s", query, answer.body, field)
-			}
+			like(t, string(answer.body), containing(`"field":"`+field+`"`), query, field)
 		}
 	})
 }
@@ -143,9 +136,7 @@ func TestAProofIsForWhoeverMayReadTheEvent(t *testing.T) {
 		w.ask("GET", "/v1/log/proof/"+event, nil, "Annals-On-Behalf-Of: user:mia").want(http.StatusOK)
 		stranger := w.ask("GET", "/v1/log/proof/"+event, nil, "Annals-On-Behalf-Of: user:bo").want(http.StatusNotFound)
 		nothing := w.ask("GET", "/v1/log/proof/0195a000-0000-7000-8000-000000000001", nil, "Annals-On-Behalf-Of: user:bo").want(http.StatusNotFound)
-		if detailOf(t, stranger) != detailOf(t, nothing) {
-			t.Errorf("an invisible event is told from one that is not there: %s, %s", stranger.body, nothing.body)
-		}
+		same(t, detailOf(t, stranger), detailOf(t, nothing), "an invisible event is told from one that is not there")
 		w.ask("GET", "/v1/log/proof/nonsense", nil).want(http.StatusNotFound)
 		w.ask("GET", "/v1/log/export", nil, "Annals-On-Behalf-Of: user:bo").want(http.StatusForbidden)
 	})
@@ -177,9 +168,8 @@ func TestAnExportComesWholeOrWithoutItsEnd(t *testing.T) {
 			t.Errorf("got %s", whole.body)
 		}
 		part := w.ask("GET", "/v1/log/export?after=1&through=2&texts=false", nil).want(http.StatusOK)
-		if strings.Count(string(part.body), "\n") != 2 || strings.Contains(string(part.body), "Retry.") {
-			t.Errorf("got %s", part.body)
-		}
+		same(t, strings.Count(string(part.body), "\n"), 2)
+		like(t, string(part.body), lacking("Retry."))
 		w.ask("GET", "/v1/log/export?after=9", nil).want(http.StatusUnprocessableEntity)
 		w.ask("GET", "/v1/log/export?through=9", nil).want(http.StatusUnprocessableEntity)
 		var bulk struct {

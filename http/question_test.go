@@ -36,9 +36,7 @@ func TestAListIsReadPageByPage(t *testing.T) {
 			next, _ := page.json()["next_cursor"].(string)
 			path = "/v1/knowledge?limit=3&cursor=" + url.QueryEscape(next)
 		}
-		if diff := cmp.Diff(got, want); diff != "" {
-			t.Error(diff)
-		}
+		same(t, got, want)
 		first := w.ask("GET", "/v1/knowledge?limit=3", nil).json()["next_cursor"].(string)
 		w.ask("GET", "/v1/knowledge?limit=5&cursor="+first, nil).want(http.StatusOK)
 		w.ask("GET", "/v1/knowledge?type=tool&cursor="+first, nil).want(http.StatusUnprocessableEntity)
@@ -83,9 +81,7 @@ func TestAListIsFiltered(t *testing.T) {
 			"created_from=2020-01-01T00:00:00+08:00&limit=1": {"c"},
 		} {
 			got := ids(w.ask("GET", "/v1/knowledge?"+query, nil).want(http.StatusOK).items())
-			if diff := cmp.Diff(got, want); diff != "" {
-				t.Errorf("%s: %s", query, diff)
-			}
+			same(t, got, want, query)
 		}
 	})
 }
@@ -106,9 +102,7 @@ func TestEveryBadParameterIsNamedAtOnce(t *testing.T) {
 			"uri: must not contain NUL characters",
 			"trace_id: must be valid UTF-8",
 		}
-		if diff := cmp.Diff(got.errors(), want); diff != "" {
-			t.Error(diff)
-		}
+		same(t, got.errors(), want)
 		for _, path := range []string{
 			"/v1/events?actor=me", "/v1/events?name=DROP", "/v1/events?stream=%00", "/v1/events?stream=retry-429", "/v1/events?stream=foo:bar", "/v1/events?stream=knowledge:", "/v1/events?order=up", "/v1/events?limit=501",
 			"/v1/events?after=-1", "/v1/events?from=x", "/v1/projections?x=y", "/v1/knowledge/a?x=y", "/v1/knowledge/a/history?limit=0",
@@ -141,24 +135,17 @@ func TestASearchFindsWhatTheSearcherMaySeeNearestFirst(t *testing.T) {
 				t.Errorf("%s is missing: %v", part, hits[0])
 			}
 		}
-		if visible := pick(got.json(), "explain", "visible"); visible != 2.0 {
-			t.Errorf("visible: %v", visible)
-		}
+		same(t, pick(got.json(), "explain", "visible"), 2.0)
 		none := w.ask("POST", "/v1/search", object{"query": "TypeScript", "context": object{}}).want(http.StatusOK)
-		if len(none.items()) != 0 || pick(none.json(), "explain", "visible") != 0.0 {
-			t.Errorf("nobody in particular finds %s", none.body)
-		}
+		same(t, len(none.items()), 0, "nobody in particular finds")
+		like(t, none.json(), object{"explain": object{"visible": 0.0}}, "nobody in particular finds")
 		all := w.ask("POST", "/v1/search", object{"query": "TypeScript", "min_score": 0}).want(http.StatusOK)
-		if len(all.items()) != 3 {
-			t.Errorf("an admin finds %d", len(all.items()))
-		}
+		same(t, len(all.items()), 3, "an admin finds")
 		brief := "in short: TypeScript"
 		w.ask("PATCH", "/v1/knowledge/theirs", object{"abstract": brief}).want(http.StatusOK)
 		for level, want := range []string{brief, "Another project uses TypeScript too", "Another project uses TypeScript too"} {
 			got := w.ask("POST", "/v1/search", object{"query": "TypeScript", "min_score": 0, "scope": "project:789", "level": level}).want(http.StatusOK)
-			if said := pick(got.items()[0], "knowledge", "content"); said != want {
-				t.Errorf("level %d says %q, not %q", level, said, want)
-			}
+			same[any](t, pick(got.items()[0], "knowledge", "content"), want, level)
 		}
 		long := strings.Repeat("TypeScript is checked before it runs. ", 500)
 		changed := w.ask("PATCH", "/v1/knowledge/theirs", object{"content": long, "abstract": nil}).want(http.StatusOK)
@@ -173,9 +160,7 @@ func TestASearchFindsWhatTheSearcherMaySeeNearestFirst(t *testing.T) {
 			}
 		}
 		few := w.ask("POST", "/v1/search", object{"query": "TypeScript", "types": "user_profile", "status": []string{"active"}, "limit": 1, "order": "score"}).want(http.StatusOK)
-		if len(few.items()) != 1 {
-			t.Errorf("user profiles: %d", len(few.items()))
-		}
+		same(t, len(few.items()), 1, "user profiles")
 	})
 }
 
@@ -198,9 +183,7 @@ func TestABadSearchNamesEveryField(t *testing.T) {
 			"context.project_ids[1]: the id after project: must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit",
 			"types: must be one of user_profile, strategy, tool, usecase, definition, plan",
 		}
-		if diff := cmp.Diff(got.errors(), want); diff != "" {
-			t.Error(diff)
-		}
+		same(t, got.errors(), want)
 		w.ask("POST", "/v1/search", object{}).want(http.StatusUnprocessableEntity)
 		w.ask("POST", "/v1/search", nil).want(http.StatusBadRequest)
 		w.ask("POST", "/v1/search", object{"query": "x", "context": object{"user_id": "somebody-else"}}, "Annals-On-Behalf-Of: user:me").want(http.StatusForbidden)
@@ -228,9 +211,7 @@ func TestAHistorySaysWhoWhenWhyAndWhatChanged(t *testing.T) {
 				object{"field": "tags", "after": object{"k": "v"}},
 			},
 		}) {
-			if diff := cmp.Diff(revised[field], want); diff != "" {
-				t.Errorf("%s: %s", field, diff)
-			}
+			same(t, revised[field], want, field)
 		}
 		if all[2]["reason"] != "old" || all[2]["confidence"] != 0.25 {
 			t.Errorf("%v", all[2])
@@ -238,9 +219,8 @@ func TestAHistorySaysWhoWhenWhyAndWhatChanged(t *testing.T) {
 		page := w.ask("GET", "/v1/knowledge/a/history?limit=2", nil).want(http.StatusOK)
 		next := page.json()["next_cursor"].(string)
 		rest := w.ask("GET", "/v1/knowledge/a/history?limit=2&cursor="+next, nil).want(http.StatusOK)
-		if got := rest.items(); len(got) != 1 || got[0]["position"] != 3.0 || rest.json()["next_cursor"] != nil {
-			t.Errorf("second page: %s", rest.body)
-		}
+		like(t, rest.items(), []any{object{"position": 3.0}})
+		like(t, rest.json(), object{"next_cursor": nil})
 		w.ask("GET", "/v1/knowledge/b/history?cursor="+next, nil).want(http.StatusNotFound)
 	})
 }
@@ -268,9 +248,7 @@ func TestTheLogIsReadByPositionAndFiltered(t *testing.T) {
 			for _, e := range w.ask("GET", "/v1/events?"+query, nil).want(http.StatusOK).items() {
 				got = append(got, e["position"].(float64))
 			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%s: got %v, want %v", query, got, want)
-			}
+			same(t, got, want, query)
 		}
 		var walked []float64
 		path, cursor := "/v1/events?order=desc&limit=1", ""
@@ -280,9 +258,7 @@ func TestTheLogIsReadByPositionAndFiltered(t *testing.T) {
 			next, _ := page.json()["next_cursor"].(string)
 			cursor = "&cursor=" + next
 		}
-		if !slices.Equal(walked, []float64{3, 2, 1}) {
-			t.Errorf("page by page: %v", walked)
-		}
+		same(t, walked, []float64{3, 2, 1}, "page by page")
 	})
 }
 

@@ -3,7 +3,6 @@ package http_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,16 +78,11 @@ func TestARebuildIsStartedSeenRolledBackAndRetired(t *testing.T) {
 			t.Errorf("the plan is %v", plan)
 		}
 		started := w.ask("POST", rebuildPath, nil).want(http.StatusAccepted)
-		if at := started.header.Get("Location"); at != rebuildPath || started.json()["version"] != 2.0 {
-			t.Errorf("%s at %s", started.body, at)
-		}
+		same(t, started.header.Get("Location"), rebuildPath)
+		like(t, started.json(), object{"version": 2.0})
 		last := w.rebuilt()
-		if last["state"] != "active" || pick(last, "report", "passed") != true || pick(last, "report", "rows", "knowledge") != 2.0 {
-			t.Errorf("got %v", last)
-		}
-		if got := w.versions(); !slices.Equal(got, []string{"2 active", "1 standby"}) {
-			t.Errorf("got %q", got)
-		}
+		like(t, last, object{"state": "active", "report": object{"passed": true, "rows": object{"knowledge": 2.0}}})
+		same(t, w.versions(), []string{"2 active", "1 standby"})
 		w.remember("three", "written to both")
 		back := w.ask("POST", "/v1/projections/knowledge/rollback", nil).want(http.StatusOK).items()
 		if len(back) != 2 || back[0]["version"] != 1.0 || back[0]["state"] != "active" {
@@ -96,9 +90,7 @@ func TestARebuildIsStartedSeenRolledBackAndRetired(t *testing.T) {
 		}
 		w.ask("GET", "/v1/knowledge/three", nil).want(http.StatusOK)
 		w.ask("POST", "/v1/projections/knowledge/retire", nil).want(http.StatusOK)
-		if got := w.versions(); !slices.Equal(got, []string{"1 active", "2 retired"}) {
-			t.Errorf("got %q", got)
-		}
+		same(t, w.versions(), []string{"1 active", "2 retired"})
 		w.ask("DELETE", rebuildPath, nil).want(http.StatusNotFound)
 	})
 }
@@ -112,18 +104,12 @@ func TestOneRebuildRunsAtATimeAndCanBeCancelled(t *testing.T) {
 		w.ask("POST", "/v1/knowledge", lines).want(http.StatusOK)
 		w.ask("POST", rebuildPath, nil).want(http.StatusAccepted)
 		refused := w.ask("POST", rebuildPath, nil).want(http.StatusConflict).json()
-		if refused["fix"] == nil {
-			t.Errorf("%v does not say what to do", refused)
-		}
+		like(t, refused, object{"fix": some{}})
 		ended := w.ask("DELETE", rebuildPath, nil).want(http.StatusOK).json()
-		if ended["state"] != "retired" || ended["error"] != "cancelled" || ended["active"] != 1.0 {
-			t.Errorf("got %v", ended)
-		}
+		like(t, ended, object{"state": "retired", "error": "cancelled", "active": 1.0})
 		w.ask("DELETE", rebuildPath, nil).want(http.StatusNotFound)
 		w.ask("POST", rebuildPath, nil).want(http.StatusAccepted)
-		if last := w.rebuilt(); last["state"] != "active" || last["version"] != 3.0 {
-			t.Errorf("got %v", last)
-		}
+		like(t, w.rebuilt(), object{"state": "active", "version": 3.0})
 	})
 }
 
@@ -154,20 +140,15 @@ func TestAWhatIfIsAnsweredAndThrownAway(t *testing.T) {
 		w.ask("GET", rebuildPath+"/plan?confidence=nonsense", nil).want(http.StatusUnprocessableEntity)
 		w.ask("POST", rebuildPath+"?what_if=perhaps", nil).want(http.StatusUnprocessableEntity)
 		plan := w.ask("GET", rebuildPath+"/plan?confidence=wilson/1", nil).want(http.StatusOK).json()
-		if got := fmt.Sprint(plan["intended"]); got != "[confidence expired_confidence]" {
-			t.Errorf("the plan intends %s", got)
-		}
+		same(t, fmt.Sprint(plan["intended"]), "[confidence expired_confidence]", "the plan intends")
 		started := w.ask("POST", rebuildPath+"?what_if=true&confidence=wilson/1", nil).want(http.StatusAccepted).json()
-		if started["what_if"] != true {
-			t.Errorf("started %v", started)
-		}
+		like(t, started, object{"what_if": true})
 		last := w.rebuilt()
 		if last["state"] != "retired" || last["what_if"] != true || last["active"] != 1.0 ||
 			pick(last, "report", "impact", "confidence", "lowered") != 1.0 || pick(last, "report", "impact", "confidence", "mean") == 0.0 {
 			t.Errorf("got %v", last)
 		}
-		if got := w.ask("GET", "/v1/knowledge/one", nil).want(http.StatusOK).json(); pick(got, "eval", "confidence") != 0.75 {
-			t.Errorf("the item has become %v", got)
-		}
+		like(t, w.ask("GET", "/v1/knowledge/one", nil).want(http.StatusOK).json(),
+			object{"eval": object{"confidence": 0.75}}, "the item has become")
 	})
 }

@@ -19,15 +19,12 @@ func TestWhatWasSupersededAndForgottenComesBackAsItWas(t *testing.T) {
 		restored := w.ask("POST", "/v1/knowledge/old/restore", object{}).want(http.StatusOK)  // 5
 		superseded := func(when string, k object) {
 			t.Helper()
-			if k["status"] != "superseded" || k["superseded_by"] != "new" {
-				t.Errorf("%s: %v", when, k)
-			}
+			like(t, k, object{"status": "superseded", "superseded_by": "new"}, when)
 		}
 		superseded("restored", restored.json())
 		superseded("then", w.ask("GET", "/v1/knowledge/old?as_of=5", nil).want(http.StatusOK).json())
-		if list := w.ask("GET", "/v1/knowledge?status=superseded&as_of=5", nil).want(http.StatusOK).items(); len(list) != 1 || list[0]["superseded_by"] != "new" {
-			t.Errorf("superseded then: %v", list)
-		}
+		like(t, w.ask("GET", "/v1/knowledge?status=superseded&as_of=5", nil).want(http.StatusOK).items(),
+			[]any{object{"superseded_by": "new"}})
 		w.ask("POST", rebuildPath, nil).want(http.StatusAccepted)
 		if last := w.rebuilt(); last["state"] != "active" {
 			t.Fatalf("rebuilt: %v", last)
@@ -64,9 +61,7 @@ func TestWhoCannotRestoreAnItemIsToldWhatToDo(t *testing.T) {
 		restore := func(by header, id string) *answer { return w.ask("POST", "/v1/knowledge/"+id+"/restore", nil, by) }
 		refused := func(by header, id, detail, fix string) {
 			t.Helper()
-			if got := restore(by, id).want(http.StatusConflict).json(); got["detail"] != detail || got["fix"] != fix {
-				t.Errorf("got %v and %v", got["detail"], got["fix"])
-			}
+			like(t, restore(by, id).want(http.StatusConflict).json(), object{"detail": detail, "fix": fix})
 		}
 
 		lies(mia, "first", "user:mia", "user:mia")

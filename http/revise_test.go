@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestAPatchChangesWhatItNames(t *testing.T) {
@@ -29,25 +27,17 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 			"scopes": []any{"project:p", "user:default"}, "visibility": "shared", "owner": "project:p",
 			"uri": "viking://agent/memories/tools/elsewhere.md",
 		}) {
-			if diff := cmp.Diff(o[field], want); diff != "" {
-				t.Errorf("%s: %s", field, diff)
-			}
+			same(t, o[field], want, field)
 		}
-		if got.header.Get("Annals-Outcome") != "revised" || got.header.Get("ETag") != `"5"` {
-			t.Errorf("headers are %v", got.header)
-		}
-		same := w.ask("PATCH", "/v1/knowledge/a", object{"content": "x", "meta": object{"deep": object{"m": 3}}}).want(http.StatusOK)
-		if same.header.Get("Annals-Outcome") != "unchanged" || same.header.Get("Annals-Position") != got.header.Get("Annals-Position") {
-			t.Errorf("headers are %v", same.header)
-		}
+		same(t, got.header.Get("Annals-Outcome"), "revised")
+		same(t, got.header.Get("ETag"), `"5"`)
+		unchanged := w.ask("PATCH", "/v1/knowledge/a", object{"content": "x", "meta": object{"deep": object{"m": 3}}}).want(http.StatusOK)
+		same(t, unchanged.header.Get("Annals-Outcome"), "unchanged")
+		same(t, unchanged.header.Get("Annals-Position"), got.header.Get("Annals-Position"))
 		labels := w.ask("PATCH", "/v1/knowledge/a", object{"tags": []string{"only"}}).want(http.StatusOK).json()
-		if diff := cmp.Diff(labels["tags"], any(object{"labels": "only"})); diff != "" {
-			t.Error(diff)
-		}
+		same[any](t, labels["tags"], object{"labels": "only"})
 		cleared := w.ask("PATCH", "/v1/knowledge/a", object{"tags": nil, "meta": nil}).want(http.StatusOK).json()
-		if cleared["tags"] != nil || cleared["meta"] != nil {
-			t.Errorf("%v", cleared)
-		}
+		like(t, cleared, object{"tags": nil, "meta": nil})
 	})
 }
 
@@ -68,15 +58,11 @@ func TestABadPatchNamesEveryFieldAndChangesNothing(t *testing.T) {
 			"content: must not be empty",
 			"visibility: must be one of private, shared, org, public",
 		}
-		if diff := cmp.Diff(got.errors(), want); diff != "" {
-			t.Error(diff)
-		}
+		same(t, got.errors(), want)
 		w.ask("PATCH", "/v1/knowledge/a", object{"visibility": "public"}).want(http.StatusUnprocessableEntity)
 		w.ask("PATCH", "/v1/knowledge/a", "[]").want(http.StatusUnprocessableEntity)
 		w.ask("PATCH", "/v1/knowledge/a", "").want(http.StatusBadRequest)
-		if got := w.ask("GET", "/v1/knowledge/a", nil).json()["revision"]; got != 1.0 {
-			t.Errorf("revision is %v", got)
-		}
+		same(t, w.ask("GET", "/v1/knowledge/a", nil).json()["revision"], 1.0)
 	})
 }
 
@@ -172,9 +158,7 @@ func TestMergedTagsOfManyWritersAreAllKept(t *testing.T) {
 		}
 		writers.Wait()
 		got := w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK).json()["tags"]
-		if diff := cmp.Diff(got, any(want)); diff != "" {
-			t.Error(diff)
-		}
+		same[any](t, got, want)
 	})
 }
 
@@ -182,23 +166,16 @@ func TestAPatchSaysWhy(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("a", "x")
 		revised := w.ask("PATCH", "/v1/knowledge/a", object{"content": "y", "scopes": []string{"public"}, "reason": "the RFC says so"}).want(http.StatusOK)
-		if revised.json()["reason"] != nil {
-			t.Errorf("the item has the reason: %s", revised.body)
-		}
+		like(t, revised.json(), object{"reason": nil}, "the item has the reason")
 		history := w.ask("GET", "/v1/knowledge/a/history", nil).want(http.StatusOK).items()
 		for _, step := range history[1:] {
-			if step["reason"] != "the RFC says so" {
-				t.Errorf("%s because of %q", step["name"], step["reason"])
-			}
+			like(t, step, object{"reason": "the RFC says so"})
 		}
-		if len(history) != 3 {
-			t.Errorf("got %d steps, want 3", len(history))
-		}
+		same(t, len(history), 3)
 		w.ask("PATCH", "/v1/knowledge/a", object{"reason": 7}).want(http.StatusUnprocessableEntity)
 		w.ask("DELETE", "/v1/knowledge/a?erase=true", nil).want(http.StatusNoContent)
-		if erased := w.ask("GET", "/v1/knowledge/a/history", nil).want(http.StatusOK); strings.Contains(string(erased.body), "RFC") {
-			t.Errorf("the reason outlived the item: %s", erased.body)
-		}
+		like(t, string(w.ask("GET", "/v1/knowledge/a/history", nil).want(http.StatusOK).body),
+			lacking("RFC"), "the reason outlived the item")
 	})
 }
 
@@ -207,9 +184,8 @@ func TestRememberingThatRevisesSaysWhy(t *testing.T) {
 		why := func(content string) object {
 			return object{"id": "a", "type": "strategy", "content": content, "scopes": []string{"public"}, "reason": "the RFC says so"}
 		}
-		if made := w.ask("POST", "/v1/knowledge?update=true", why("x")).want(http.StatusCreated); strings.Contains(string(made.body), "RFC") {
-			t.Errorf("the item has the reason: %s", made.body)
-		}
+		like(t, string(w.ask("POST", "/v1/knowledge?update=true", why("x")).want(http.StatusCreated).body),
+			lacking("RFC"), "the item has the reason")
 		w.ask("POST", "/v1/knowledge?update=true", []object{why("y"), why("y")}).want(http.StatusOK)
 		history := w.ask("GET", "/v1/knowledge/a/history", nil).want(http.StatusOK).items()
 		if len(history) != 2 || history[0]["reason"] != nil || history[1]["reason"] != "the RFC says so" {

@@ -46,9 +46,7 @@ func TestTokensOpenBesideKeys(t *testing.T) {
 		w.ask("GET", "/v1/whoami", nil, bearer("eve.s.token")).want(http.StatusUnauthorized)
 		w.ask("POST", "/v1/knowledge", item("a", "by mia"), bearer("mia.s.token")).want(http.StatusCreated)
 		me := w.ask("GET", "/v1/whoami", nil, bearer("bot.s.token")).want(http.StatusOK).json()
-		if me["on_behalf_of"] != "user:mia" || me["authentication"] != "jwt:https://issuer.example" {
-			t.Errorf("known as %v", me)
-		}
+		like(t, me, object{"on_behalf_of": "user:mia", "authentication": "jwt:https://issuer.example"})
 		w.ask("GET", "/v1/knowledge/a", nil, bearer("bot.s.token")).want(http.StatusOK)
 		w.ask("GET", "/v1/whoami", nil, bearer("bot.s.token"), "Annals-On-Behalf-Of: user:bob").want(http.StatusForbidden)
 		w.ask("GET", "/v1/whoami", nil, bearer("mia.s.token"), "Annals-On-Behalf-Of: user:bob").want(http.StatusForbidden)

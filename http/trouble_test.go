@@ -114,9 +114,7 @@ func TestManyWaitForRoomInTheQueue(t *testing.T) {
 				}
 				defer response.Body.Close()
 				body, _ := io.ReadAll(response.Body)
-				if strings.Count(string(body), `"status":"created"`) != 2 {
-					t.Errorf("%s", body)
-				}
+				same(t, strings.Count(string(body), `"status":"created"`), 2, body)
 			})
 		}
 		time.Sleep(200 * time.Millisecond)
@@ -150,14 +148,10 @@ func TestADatabaseThatIsAwayIs503UntilItIsBack(t *testing.T) {
 		}
 	}
 	many := w.ask("POST", "/v1/knowledge", []object{item("b", "x"), item("c", "y")}).want(http.StatusOK)
-	if got := strings.Join(outcomes(many.lines()), ", "); got != "b error 503, c error 503" {
-		t.Error(got)
-	}
+	same(t, strings.Join(outcomes(many.lines()), ", "), "b error 503, c error 503")
 	unready := w.ask("GET", "/readyz", nil).want(http.StatusServiceUnavailable)
 	checks, _ := unready.json()["checks"].([]any)
-	if len(checks) != 1 || pick(checks[0].(object), "status") != "failed" || pick(checks[0].(object), "reason") == nil {
-		t.Errorf("%s", unready.body)
-	}
+	like(t, checks, []any{object{"status": "failed", "reason": some{}}})
 	w.ask("GET", "/healthz", nil).want(http.StatusOK)
 	link.mend()
 	w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK)
@@ -178,9 +172,7 @@ func TestShutdownFinishesWhatItAccepted(t *testing.T) {
 					return
 				}
 				response.Body.Close()
-				if response.StatusCode != http.StatusCreated {
-					t.Errorf("an accepted write is answered with %d", response.StatusCode)
-				}
+				same(t, response.StatusCode, http.StatusCreated, "an accepted write is answered with")
 			})
 		}
 		time.Sleep(200 * time.Millisecond) // they wait for the lock now
@@ -207,14 +199,10 @@ func TestShutdownCutsWhatHasNoEnd(t *testing.T) {
 	eachWith(t, func(c *annalshttp.Config) { c.ShutdownTimeout = 2 * time.Second }, func(t *testing.T, w *world) {
 		talk := w.converse()
 		talk.say(`{"id":"a","type":"tool","content":"1"}`)
-		if got := talk.hear(); got["status"] != "created" {
-			t.Errorf("%v", got)
-		}
+		like(t, talk.hear(), object{"status": "created"})
 		if err := w.stop(); err != nil {
 			t.Errorf("serve: %v", err)
 		}
-		if got := talk.hear(); pick(got, "error", "type") != "urn:annals:problem:closing" {
-			t.Errorf("%v", got)
-		}
+		like(t, talk.hear(), object{"error": object{"type": "urn:annals:problem:closing"}})
 	})
 }

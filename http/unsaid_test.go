@@ -3,8 +3,6 @@ package http_test
 import (
 	"net/http"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // lookFor is up to where a search has looked.
@@ -22,9 +20,7 @@ func TestASearchSaysUpToWhereItHasLooked(t *testing.T) {
 		got = append(got, w.lookFor(object{"query": "retry"}))
 		w.remember("b", "retry")
 		got = append(got, w.lookFor(object{"query": "retry"}), w.lookFor(object{"query": "retry", "as_of": 1}))
-		if diff := cmp.Diff(got, []any{0.0, 1.0, 2.0, 1.0}); diff != "" {
-			t.Error(diff)
-		}
+		same(t, got, []any{0.0, 1.0, 2.0, 1.0})
 		if _, told := w.ask("POST", "/v1/search", object{"query": "retry"}).want(http.StatusOK).json()["position"]; told {
 			t.Error("a position that nobody asked for")
 		}
@@ -36,13 +32,10 @@ func TestWhatWasSaidSinceASearchIsNotRememberedAgain(t *testing.T) {
 		const key = header("Idempotency-Key: k")
 		first := w.ask("POST", "/v1/knowledge?unless_said_since=0", item("a", "Retry 429s."), key).want(http.StatusCreated)
 		again := w.ask("POST", "/v1/knowledge?unless_said_since=0", item("a", "Retry 429s."), key).want(http.StatusCreated)
-		if string(first.body) != string(again.body) || again.header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("repeated: %v, %s", again.header, again.body)
-		}
+		same(t, string(first.body), string(again.body))
+		same(t, again.header.Get("Idempotent-Replayed"), "true")
 		overtaken := w.ask("POST", "/v1/knowledge?unless_said_since=0", item("b", "Retry 429s.")).want(http.StatusPreconditionFailed)
-		if got := overtaken.json()["detail"]; got != "a came to say the same after position 0" {
-			t.Errorf("overtaken: %v", got)
-		}
+		same(t, overtaken.json()["detail"], "a came to say the same after position 0")
 		w.ask("GET", "/v1/knowledge/b", nil).want(http.StatusNotFound)
 		w.ask("POST", "/v1/knowledge?unless_said_since=0", item("c", "Retry 503s.")).want(http.StatusCreated)
 		w.ask("POST", "/v1/knowledge?unless_said_since=1", item("b", "Retry 429s.")).want(http.StatusCreated)
@@ -61,9 +54,7 @@ func TestAPositionThatCannotBeIsNamedAndManyHaveNone(t *testing.T) {
 		refused := func(position string, body any, message string, h ...header) {
 			t.Helper()
 			got := w.ask("POST", "/v1/knowledge?unless_said_since="+position, body, h...).want(http.StatusUnprocessableEntity).errors()
-			if diff := cmp.Diff(got, []string{"unless_said_since: " + message}); diff != "" {
-				t.Errorf("%s: %s", position, diff)
-			}
+			same(t, got, []string{"unless_said_since: " + message}, position)
 		}
 		for _, position := range []string{"-1", "x", "1.5"} {
 			refused(position, item("a", "x"), "must be a whole number of 0 or more")

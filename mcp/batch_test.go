@@ -34,9 +34,7 @@ func TestABatchIsRefused(t *testing.T) {
 		if status != http.StatusBadRequest || !strings.Contains(body, `"code":-32600`) || !strings.Contains(body, "one by one") {
 			t.Errorf("got %d %s", status, body)
 		}
-		if got := w.call("retrieve_memory", object{"query": "429"}).ok()["count"]; got != 0.0 {
-			t.Errorf("of a refused batch %v items were remembered", got)
-		}
+		same(t, w.call("retrieve_memory", object{"query": "429"}).ok()["count"], 0.0, "of a refused batch")
 	})
 }
 
@@ -60,9 +58,7 @@ func TestAnIDIsATextOrAWholeNumber(t *testing.T) {
 				t.Errorf("%s: no answer", id)
 			}
 			for _, answer := range answers {
-				if !strings.Contains(answer, want) {
-					t.Errorf("%s: got %s", id, answer)
-				}
+				like(t, answer, containing(want), id)
 			}
 		}
 	})

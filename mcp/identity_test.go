@@ -44,13 +44,10 @@ func TestOneKeyIsOnePersonOnEverySurface(t *testing.T) {
 			if acts := me["on_behalf_of"]; acts != nil {
 				who = acts
 			}
-			if who != c.who || me["tenant"] != c.tenant {
-				t.Errorf("/v1 knows %v as %v in %v, want %s in %s", c.headers[1:], who, me["tenant"], c.who, c.tenant)
-			}
+			same[any](t, who, c.who, "/v1 knows", c.headers[1:])
+			like(t, me, object{"tenant": c.tenant}, "/v1 knows", c.headers[1:])
 			kept, _ := ask("GET", "/v1/knowledge?owner="+c.who, nil)["items"].([]any)
-			if len(kept) != 1 || kept[0].(object)["content"] != said {
-				t.Errorf("what /mcp was told by %s: %v", c.who, kept)
-			}
+			like(t, kept, []any{object{"content": said}}, "what /mcp was told by", c.who)
 		}
 	})
 }

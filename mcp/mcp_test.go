@@ -18,25 +18,17 @@ import (
 func TestAHostRemembersAndFinds(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		preference := w.call("remember", object{"content": "Prefers teal accents on a white background", "category": "preferences"}).ok()
-		if diff := cmp.Diff(preference["scopes"], []any{"user:mia"}); diff != "" {
-			t.Errorf("what is about a user is for the user:\n%s", diff)
-		}
+		same[any](t, preference["scopes"], []any{"user:mia"}, "what is about a user is for the user")
 		failure := w.call("remember", object{
 			"content": "chromedriver 124 fails on macOS 13", "category": "antipatterns", "task": "crawl a page",
 		}).ok()
-		if diff := cmp.Diff(failure["scopes"], []any{"public"}); diff != "" {
-			t.Errorf("what is about work is for everybody:\n%s", diff)
-		}
-		if uri := failure["uri"].(string); !strings.HasPrefix(uri, "viking://agent/memories/antipatterns/mem_") {
-			t.Errorf("it lies at %s", uri)
-		}
+		same[any](t, failure["scopes"], []any{"public"}, "what is about work is for everybody")
+		like(t, failure["uri"].(string), beginning("viking://agent/memories/antipatterns/mem_"), "it lies at")
 		w.call("remember", object{"content": "chromedriver 124 needs Chrome 124", "category": "tools", "scopes": "team:pay"}).ok()
 
 		found := w.call("retrieve_memory", object{"query": "what colour is the background", "category": "preferences"})
 		data := found.ok()
-		if data["count"] != 1.0 || data["target_uri"] != "viking://user/memories/preferences/" || data["category"] != "preferences" {
-			t.Errorf("got %v", data)
-		}
+		like(t, data, object{"count": 1.0, "target_uri": "viking://user/memories/preferences/", "category": "preferences"})
 		hit := data["results"].([]any)[0].(object)
 		if hit["uri"] != preference["uri"] || hit["category"] != "preferences" || !strings.Contains(hit["abstract"].(string), "teal") || hit["score"].(float64) <= 0 {
 			t.Errorf("got %v", hit)
@@ -44,36 +36,25 @@ func TestAHostRemembersAndFinds(t *testing.T) {
 		for _, part := range []string{
 			"# Retrieved from Annals — query: 'what colour is the background'\n# Category: preferences, 1 result(s)\n1. [score=0.", "   uri: " + preference["uri"].(string),
 		} {
-			if !strings.Contains(found.text, part) {
-				t.Errorf("the text lacks %q:\n%s", part, found.text)
-			}
+			like(t, found.text, containing(part), "the text lacks")
 		}
 		avoid := w.call("retrieve_memory", object{"query": "chromedriver", "category": "antipatterns", "limit": 3})
 		if avoid.ok()["count"] != 1.0 || !strings.Contains(avoid.text, "## WARNING: these are FAILED approaches") ||
 			avoid.ok()["warning"] != "these are FAILED approaches; do not repeat them" || avoid.ok()["results"].([]any)[0].(object)["avoid"] != true {
 			t.Errorf("got %s", avoid.text)
 		}
-		if got := w.call("retrieve_memory", object{"query": "chromedriver", "category": "tools"}).ok()["count"]; got != 1.0 {
-			t.Errorf("found %v tools", got)
-		}
+		same(t, w.call("retrieve_memory", object{"query": "chromedriver", "category": "tools"}).ok()["count"], 1.0)
 		all := w.call("retrieve_memory", object{"query": "chromedriver"})
-		if all.ok()["count"] != 2.0 || !strings.Contains(all.ok()["warning"].(string), "marked as pitfalls") || strings.Count(all.text, "[pitfall] ") != 1 {
-			t.Errorf("found of any kind: %s", all.text)
-		}
+		like(t, all.ok(), object{"count": 2.0, "warning": containing("marked as pitfalls")}, "found of any kind", all.text)
+		same(t, strings.Count(all.text, "[pitfall] "), 1, "found of any kind", all.text)
 		none := w.call("retrieve_memory", object{"query": "zygomorphic", "category": "skills"})
-		if got := none.ok(); got["count"] != 0.0 || got["results"] == nil {
-			t.Errorf("got %v", got)
-		}
+		like(t, none.ok(), object{"count": 0.0, "results": some{}})
 		const narrower = "othing of this category is about this: try other words, or fewer, or leave the category out"
-		if none.ok()["hint"] != "n"+narrower || !strings.HasSuffix(none.text, "0 result(s)\nN"+narrower+".\n") {
-			t.Errorf("found no skill: %v\n%s", none.ok()["hint"], none.text)
-		}
-		if anywhere := w.call("retrieve_memory", object{"query": "zygomorphic"}); !strings.HasPrefix(anywhere.ok()["hint"].(string), "nothing is about this, of ") {
-			t.Errorf("found nothing: %v", anywhere.ok())
-		}
-		if all.ok()["hint"] != nil {
-			t.Errorf("found something: %v", all.ok()["hint"])
-		}
+		like(t, none.ok(), object{"hint": "n" + narrower}, "found no skill")
+		like(t, none.text, ending("0 result(s)\nN"+narrower+".\n"), "found no skill")
+		like(t, w.call("retrieve_memory", object{"query": "zygomorphic"}).ok(),
+			object{"hint": beginning("nothing is about this, of ")})
+		like(t, all.ok(), object{"hint": nil})
 	})
 }
 
@@ -84,9 +65,7 @@ func TestWhatIsRememberedAgainIsKnownWhereADayHasNoRoomForAVote(t *testing.T) {
 		for i := range 10 {
 			w.call("give_feedback", object{"uri": first["uri"], "verdict": "helpful", "trace_id": fmt.Sprint("run-", i)}).ok()
 		}
-		if got := w.call("remember", lesson).ok(); got["uri"] != first["uri"] || got["outcome"] != "unchanged" {
-			t.Errorf("got %v, want the item that is known", got)
-		}
+		like(t, w.call("remember", lesson).ok(), object{"uri": first["uri"], "outcome": "unchanged"})
 	})
 }
 
@@ -101,13 +80,9 @@ func TestWhatIsRememberedAgainIsOneItemAndSurer(t *testing.T) {
 		for _, lesson := range lessons {
 			first := w.call("remember", lesson).ok()
 			again := w.call("remember", lesson)
-			if got := again.ok(); got["uri"] != first["uri"] || got["outcome"] != "restated" || got["helpful"] != 2.0 ||
-				!strings.HasPrefix(again.text, "Known already: viking://") {
-				t.Errorf("again: got %+v, first %v", again, first)
-			}
-			if got := w.call("remember", lesson).ok(); got["outcome"] != "unchanged" || got["helpful"] != 2.0 {
-				t.Errorf("a third time on one day: got %v", got)
-			}
+			like(t, again.ok(), object{"uri": first["uri"], "outcome": "restated", "helpful": 2.0})
+			like(t, again.text, beginning("Known already: viking://"))
+			like(t, w.call("remember", lesson).ok(), object{"outcome": "unchanged", "helpful": 2.0}, "a third time on one day")
 			other := maps.Clone(lesson)
 			other["task"] = "another situation"
 			if got := w.call("remember", other).ok(); got["outcome"] != "created" || got["uri"] == first["uri"] {
@@ -116,9 +91,7 @@ func TestWhatIsRememberedAgainIsOneItemAndSurer(t *testing.T) {
 		}
 		elsewhere := maps.Clone(lessons[len(lessons)-1])
 		elsewhere["scopes"] = "user:mia"
-		if got := w.call("remember", elsewhere).ok(); got["outcome"] != "created" {
-			t.Errorf("for others: got %v", got)
-		}
+		like(t, w.call("remember", elsewhere).ok(), object{"outcome": "created"})
 	})
 }
 
@@ -126,48 +99,35 @@ func TestAHostJudgesAndForgets(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		uri := w.call("remember", object{"content": "Retry 429s with jitter", "category": "patterns"}).ok()["uri"].(string)
 		voted := w.call("give_feedback", object{"uri": uri, "verdict": "helpful", "trace_id": "run-1", "outcome": "no more 429s"}).ok()
-		if voted["confidence"] != 0.75 || voted["helpful"] != 2.0 {
-			t.Errorf("got %v", voted)
-		}
-		if voted["replaced"] != nil {
-			t.Errorf("the first vote replaces one: %v", voted)
-		}
-		same := object{"uri": uri, "verdict": "helpful", "trace_id": "run-1", "outcome": "no more 429s"}
-		if again := w.call("give_feedback", same); again.ok()["outcome"] != "unchanged" || again.ok()["replaced"] != nil {
-			t.Errorf("the same vote again: %v", again.ok())
-		}
-		same["verdict"] = "harmful"
-		other := w.call("give_feedback", same)
-		if other.ok()["replaced"] != true || other.ok()["helpful"] != 1.0 || !strings.HasSuffix(other.text, "; this replaces your earlier vote on this trace_id") {
-			t.Errorf("the other way on the same trace: %v\n%s", other.ok(), other.text)
-		}
-		same["verdict"] = "helpful"
-		w.call("give_feedback", same).ok()
+		like(t, voted, object{"confidence": 0.75, "helpful": 2.0})
+		like(t, voted, object{"replaced": nil}, "the first vote replaces one")
+		vote := object{"uri": uri, "verdict": "helpful", "trace_id": "run-1", "outcome": "no more 429s"}
+		like(t, w.call("give_feedback", vote).ok(), object{"outcome": "unchanged", "replaced": nil}, "the same vote again")
+		vote["verdict"] = "harmful"
+		other := w.call("give_feedback", vote)
+		like(t, other.ok(), object{"replaced": true, "helpful": 1.0}, "the other way on the same trace")
+		like(t, other.text, ending("; this replaces your earlier vote on this trace_id"), "the other way on the same trace")
+		vote["verdict"] = "helpful"
+		w.call("give_feedback", vote).ok()
 		stale := w.call("report_stale_memory", object{"uri": uri, "reason": "the API sends 503 now"})
-		if stale.ok()["confidence"] != 0.375 || !strings.Contains(stale.text, "0.38") {
-			t.Errorf("got %+v", stale)
-		}
+		like(t, stale.ok(), object{"confidence": 0.375})
+		like(t, stale.text, containing("0.38"))
 		whole := w.call("get_knowledge", object{"uri": uri})
-		if pick := whole.ok()["eval"].(object)["helpful_history"].([]any)[0].(object)["outcome"]; pick != "no more 429s" || !strings.Contains(whole.text, "reported out of date by 1: the API sends 503 now") {
-			t.Errorf("got %v\n%s", pick, whole.text)
-		}
+		same(t, whole.ok()["eval"].(object)["helpful_history"].([]any)[0].(object)["outcome"], "no more 429s")
+		like(t, whole.text, containing("reported out of date by 1: the API sends 503 now"))
 		id := voted["id"].(string)
 		w.call("forget_memory", object{"uri": uri, "reason": "asked to"}).ok()
 		again := w.call("forget_memory", object{"uri": uri})
-		if code := again.refused(); code != "NOT_FOUND" || again.text != "NOT_FOUND: "+id+" was forgotten (memory_history tells by whom, and why)" {
-			t.Errorf("forgotten twice: %s", again.text)
-		}
-		if byURI := w.call("memory_history", object{"uri": uri}); byURI.ok()["id"] != id {
-			t.Errorf("got %s", byURI.text)
-		}
+		same(t, again.refused(), "NOT_FOUND")
+		same(t, again.text, "NOT_FOUND: "+id+" was forgotten (memory_history tells by whom, and why)")
+		like(t, w.call("memory_history", object{"uri": uri}).ok(), object{"id": id})
 		told := w.call("memory_history", object{"uri": id})
 		var names []string
 		for _, event := range told.ok()["events"].([]any) {
 			names = append(names, event.(object)["name"].(string))
 		}
-		if seconds := regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d knowledge\.`); len(seconds.FindAllString(told.text, -1)) != 6 {
-			t.Errorf("the times of %s", told.text)
-		}
+		same(t, len(regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d knowledge\.`).FindAllString(told.text, -1)),
+			6, "the times of", told.text)
 		want := []string{"knowledge.remembered", "knowledge.found_helpful", "knowledge.found_harmful", "knowledge.found_helpful", "knowledge.reported_stale", "knowledge.deleted"}
 		if diff := cmp.Diff(names, want); diff != "" || !strings.Contains(told.text, "knowledge.deleted by user:mia: asked to") {
 			t.Errorf("%s\n%s", diff, told.text)
@@ -183,16 +143,11 @@ func TestAHostSavesAndRevises(t *testing.T) {
 		}
 		one["content"], one["reason"] = "Deploy on Tuesdays; ask ops@example.com", "Mondays are holidays"
 		got := w.call("save_knowledge", one).ok()
-		if got["outcome"] != "revised" || got["revision"] != 2.0 {
-			t.Errorf("got %v", got)
-		}
-		if told := w.call("memory_history", object{"uri": "deploy"}); !strings.Contains(told.text, "knowledge.revised by user:mia: Mondays are holidays") {
-			t.Errorf("got %s", told.text)
-		}
+		like(t, got, object{"outcome": "revised", "revision": 2.0})
+		like(t, w.call("memory_history", object{"uri": "deploy"}).text,
+			containing("knowledge.revised by user:mia: Mondays are holidays"))
 		status := w.call("memory_status", nil).ok()
-		if status["available"] != true || status["caller"].(object)["subject"] != "user:mia" || status["server"] != w.url {
-			t.Errorf("got %v", status)
-		}
+		like(t, status, object{"available": true, "caller": object{"subject": "user:mia"}, "server": w.url})
 	})
 }
 
@@ -213,9 +168,8 @@ func TestWhatARevisionLeavesOutStays(t *testing.T) {
 		if diff := cmp.Diff(after, before); diff != "" || err != nil {
 			t.Errorf("what was left out changed, %v:\n%s", err, diff)
 		}
-		if got := w.call("save_knowledge", object{"id": "deploy", "type": "strategy", "content": "Deploy on Tuesdays"}); got.ok()["outcome"] != "unchanged" {
-			t.Errorf("again: got %+v", got)
-		}
+		like(t, w.call("save_knowledge", object{"id": "deploy", "type": "strategy", "content": "Deploy on Tuesdays"}).ok(),
+			object{"outcome": "unchanged"})
 	})
 }
 
@@ -264,9 +218,8 @@ func TestAToolSaysWhatIsWrong(t *testing.T) {
 			{"save_knowledge", object{"content": "x", "type": "tool", "tags": "hot"}, "INVALID_ARGUMENT", "tags must be"},
 		} {
 			got := w.call(c.tool, c.arguments)
-			if code := got.refused(); code != c.code || !strings.Contains(got.text, c.says) {
-				t.Errorf("%d, %s: got %s: %s", i, c.tool, code, got.text)
-			}
+			same(t, got.refused(), c.code, i, c.tool)
+			like(t, got.text, containing(c.says), i, c.tool)
 		}
 	})
 }
@@ -287,13 +240,10 @@ func TestWhatNamesAnItemLeadsToNothingElse(t *testing.T) {
 				}
 			}
 			got := w.call("save_knowledge", object{"id": name, "type": "tool", "content": "x"})
-			if got.refused() != "INVALID_ARGUMENT" || got.text != "INVALID_ARGUMENT: id must be "+wanted {
-				t.Errorf("save %q: got %s", name, got.text)
-			}
+			same(t, got.refused(), "INVALID_ARGUMENT", name)
+			same(t, got.text, "INVALID_ARGUMENT: id must be "+wanted, name)
 		}
-		if got := w.call("get_knowledge", object{"uri": "one"}).ok()["content"]; got != "x" {
-			t.Errorf("the item: got %v", got)
-		}
+		same(t, w.call("get_knowledge", object{"uri": "one"}).ok()["content"], "x")
 	})
 }
 
@@ -311,9 +261,7 @@ func TestToolsHaveFlatSchemas(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, word := range []string{"anyOf", "oneOf", "allOf", "$ref", "$defs", `"null"`} {
-				if strings.Contains(string(schema), word) {
-					t.Errorf("%s: %s in %s", tool.Name, word, schema)
-				}
+				like(t, string(schema), lacking(word), tool.Name)
 			}
 			if tool.Description == "" || tool.Annotations == nil || tool.OutputSchema == nil {
 				t.Errorf("%s: %+v", tool.Name, tool)
@@ -324,9 +272,7 @@ func TestToolsHaveFlatSchemas(t *testing.T) {
 			"forget_memory", "get_knowledge", "give_feedback", "memory_history", "memory_status",
 			"remember", "report_stale_memory", "retrieve_memory", "save_knowledge",
 		}
-		if diff := cmp.Diff(names, want); diff != "" {
-			t.Error(diff)
-		}
+		same(t, names, want)
 	})
 }
 
@@ -384,18 +330,15 @@ func TestAPromptTellsWhatIsKnown(t *testing.T) {
 			}
 			return got.Messages[0].Content.(*sdk.TextContent).Text
 		}
-		if got := said("start_session", nil); !strings.Contains(got, "Nothing is known") {
-			t.Errorf("got %s", got)
-		}
+		like(t, said("start_session", nil), containing("Nothing is known"))
 		w.call("remember", object{"content": "Prefers teal", "category": "preferences"}).ok()
 		w.call("remember", object{"content": "chromedriver 124 needs Chrome 124", "category": "tools"}).ok()
 		for name, arguments := range map[string]map[string]string{
 			"start_session": nil, "before_task": {"task": "teal chromedriver"}, "after_failure": {"task": "crawl", "tool_issue": "chromedriver"},
 		} {
 			got := said(name, arguments)
-			if !strings.Contains(got, "chromedriver 124 needs") || strings.Contains(got, "Prefers teal") != (name != "after_failure") {
-				t.Errorf("%s: %s", name, got)
-			}
+			like(t, got, containing("chromedriver 124 needs"), name)
+			same(t, strings.Contains(got, "Prefers teal"), name != "after_failure", name)
 		}
 	})
 }
@@ -412,12 +355,8 @@ func TestAHostIsWhoeverHasTheKey(t *testing.T) {
 		if _, err := bob.Remember(t.Context(), client.Knowledge{ID: "bobs", Content: "Bob's password is teal", Type: "strategy"}); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.call("retrieve_memory", object{"query": "teal password"}).ok()["count"]; got != 0.0 {
-			t.Errorf("found %v", got)
-		}
-		if code := w.call("get_knowledge", object{"uri": "bobs"}).refused(); code != "NOT_FOUND" {
-			t.Errorf("got %s", code)
-		}
+		same(t, w.call("retrieve_memory", object{"query": "teal password"}).ok()["count"], 0.0)
+		same(t, w.call("get_knowledge", object{"uri": "bobs"}).refused(), "NOT_FOUND")
 		w.key = "annals_aaaaaaaaaa_nonsense"
 		host := sdk.NewClient(&sdk.Implementation{Name: "host", Version: "1"}, nil)
 		if _, err := host.Connect(t.Context(), w.overHTTP(false), nil); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
@@ -434,9 +373,7 @@ func TestAServerThatIsAwayIsAnAnswer(t *testing.T) {
 		}
 		w.api = away
 		host := w.byLines(false)
-		if code := w.callOn(host, "retrieve_memory", object{"query": "x"}).refused(); code != "UNAVAILABLE" {
-			t.Errorf("got %s", code)
-		}
+		same(t, w.callOn(host, "retrieve_memory", object{"query": "x"}).refused(), "UNAVAILABLE")
 		if status := w.callOn(host, "memory_status", nil).ok(); status["available"] != false || fmt.Sprint(status["problem"]) == "" {
 			t.Errorf("got %v", status)
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -34,9 +33,7 @@ func TestAHostUsesTheToolsOfAnOpenVikingServer(t *testing.T) {
 		}
 		slices.Sort(names)
 		want := []string{"add_resource", "find", "forget", "glob", "grep", "health", "list", "read", "remember", "search", "tree", "write"}
-		if diff := cmp.Diff(names, want); diff != "" {
-			t.Error(diff)
-		}
+		same(t, names, want)
 
 		const directory, uri = "viking://agent/memories/tools", "viking://agent/memories/tools/chromedriver.md"
 		ask := func(tool string, arguments object, part string) object {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/mcp"
 )
@@ -64,9 +62,7 @@ func TestWhatWasAskedIsAnsweredAfterTheHostLeft(t *testing.T) {
 		if len(answers) != 3 || answers["1"] == nil || answers["2"] == nil || answers["r"] == nil {
 			t.Fatalf("got %v", answers)
 		}
-		if found := w.call("retrieve_memory", object{"query": "429"}).ok(); found["count"] != 1.0 {
-			t.Errorf("it was not remembered: %v", found)
-		}
+		like(t, w.call("retrieve_memory", object{"query": "429"}).ok(), object{"count": 1.0}, "it was not remembered")
 	})
 }
 
@@ -109,17 +105,15 @@ func TestWhatIsTooLongIsToldHowLongItMayBe(t *testing.T) {
 		long := object{"content": strings.Repeat("x", 2<<20), "category": "tools"}
 		if w.tenant == "stdio" {
 			got := w.call("remember", long)
-			if got.refused() != "INVALID_ARGUMENT" || !strings.HasSuffix(got.text, " (content has at most 65536 bytes: make several items of it)") {
-				t.Errorf("got %s", got.text)
-			}
+			same(t, got.refused(), "INVALID_ARGUMENT")
+			like(t, got.text, ending(" (content has at most 65536 bytes: make several items of it)"))
 			return
 		}
 		request := servertest.Request(t, http.MethodPost, w.url+"/mcp", long, "X-API-Key: "+w.key, "Accept: application/json, text/event-stream")
 		status, _, body := servertest.Answer(t, http.DefaultClient, request)
 		const want = `{"error":{"code":-32600,"message":"a message has at most 1048576 bytes"},"id":null,"jsonrpc":"2.0"}`
-		if status != http.StatusRequestEntityTooLarge || strings.TrimSpace(string(body)) != want {
-			t.Errorf("%d %s", status, body)
-		}
+		same(t, status, http.StatusRequestEntityTooLarge, body)
+		same(t, strings.TrimSpace(string(body)), want, body)
 	})
 }
 
@@ -139,9 +133,7 @@ func TestABodyThatIsNoMessageIsAnsweredWithAnError(t *testing.T) {
 			}
 			wrong, _ := got["error"].(object)
 			delete(wrong, "message")
-			if diff := cmp.Diff(got, object{"jsonrpc": "2.0", "id": want["id"], "error": object{"code": want["code"]}}); diff != "" {
-				t.Errorf("%q: %s", body, diff)
-			}
+			same(t, got, object{"jsonrpc": "2.0", "id": want["id"], "error": object{"code": want["code"]}}, body)
 		}
 	})
 }

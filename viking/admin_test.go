@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/database"
 )
 
@@ -25,13 +23,10 @@ func TestRootMakesAccountsAndTheirAdmins(t *testing.T) {
 	each(t, keyed, func(t *testing.T, w *world) {
 		made := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada", "seed": "ignored"}, as(rootKey))
 		ada := made.key()
-		if got := made.object(); got["account_id"] != "acme" || got["admin_user_id"] != "ada" {
-			t.Errorf("made %v", got)
-		}
-		if got := w.ask("GET", "/health", nil, ada).want(http.StatusOK).json(); got["account_id"] != "acme" || got["user_id"] != "ada" ||
-			got["role"] != "admin" || got["auth_mode"] != "api_key" {
-			t.Errorf("her key is %v", got)
-		}
+		like(t, made.object(), object{"account_id": "acme", "admin_user_id": "ada"})
+		like(t, w.ask("GET", "/health", nil, ada).want(http.StatusOK).json(), object{
+			"account_id": "acme", "user_id": "ada", "role": "admin", "auth_mode": "api_key",
+		}, "her key is")
 		w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "eve"}, as(rootKey)).refused(http.StatusConflict, "ALREADY_EXISTS")
 		w.ask("POST", accounts, object{"account_id": "default", "admin_user_id": "eve"}, as(rootKey)).refused(http.StatusConflict, "ALREADY_EXISTS")
 		for _, bad := range []object{{}, {"account_id": "A B", "admin_user_id": "eve"}, {"account_id": "other"}, {"account_id": 7}} {
@@ -42,16 +37,12 @@ func TestRootMakesAccountsAndTheirAdmins(t *testing.T) {
 			t.Fatalf("accounts: %v", list)
 		}
 		first, second := list[0].(object), list[1].(object)
-		if first["account_id"] != "default" || first["user_count"] != 0.0 || second["account_id"] != "acme" || second["user_count"] != 1.0 || second["created_at"] == nil {
-			t.Errorf("accounts: %v", list)
-		}
+		like(t, first, object{"account_id": "default", "user_count": 0.0}, list)
+		like(t, second, object{"account_id": "acme", "user_count": 1.0, "created_at": some{}}, list)
 		// All of it is what /v1 knows.
-		if keys := w.ask("GET", "/v1/keys", nil, ada).want(http.StatusOK).json()["items"].([]any); len(keys) != 1 || keys[0].(object)["subject"] != "user:ada" {
-			t.Errorf("keys: %v", keys)
-		}
-		if tenants := w.ask("GET", "/v1/tenants", nil, as(rootKey)).want(http.StatusOK).json()["items"].([]any); len(tenants) != 2 {
-			t.Errorf("tenants: %v", tenants)
-		}
+		like(t, w.ask("GET", "/v1/keys", nil, ada).want(http.StatusOK).json()["items"].([]any),
+			[]any{object{"subject": "user:ada"}})
+		same(t, len(w.ask("GET", "/v1/tenants", nil, as(rootKey)).want(http.StatusOK).json()["items"].([]any)), 2)
 	})
 }
 
@@ -61,9 +52,7 @@ func TestAdminsLookAfterTheUsersOfTheirAccount(t *testing.T) {
 		ada := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada"}, as(rootKey)).key()
 		registered := w.ask("POST", users, object{"user_id": "bob"}, ada)
 		bob := registered.key()
-		if got := registered.object(); got["account_id"] != "acme" || got["user_id"] != "bob" {
-			t.Errorf("registered %v", got)
-		}
+		like(t, registered.object(), object{"account_id": "acme", "user_id": "bob"})
 		w.ask("POST", users, object{"user_id": "cleo", "role": "admin"}, as(rootKey)).key()
 		w.ask("POST", users, object{"user_id": "bob"}, ada).refused(http.StatusConflict, "ALREADY_EXISTS")
 		w.ask("POST", users, object{"user_id": "no way"}, ada).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
@@ -77,29 +66,21 @@ func TestAdminsLookAfterTheUsersOfTheirAccount(t *testing.T) {
 			"?name=o":             {shown("bob", "user"), shown("cleo", "admin")},
 			"?role=user":          {shown("bob", "user")},
 		} {
-			if diff := cmp.Diff(w.ask("GET", users+question, nil, ada).result(), any(want)); diff != "" {
-				t.Errorf("users%s (-got +want):\n%s", question, diff)
-			}
+			same[any](t, w.ask("GET", users+question, nil, ada).result(), want, question)
 		}
 
 		next := w.ask("POST", users+"/bob/key", object{}, ada).key()
 		w.ask("GET", "/api/v1/system/status", nil, bob).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
-		if got := w.ask("GET", "/api/v1/system/status", nil, next).object()["user"]; got != "bob" {
-			t.Errorf("the new key is %v's", got)
-		}
+		same(t, w.ask("GET", "/api/v1/system/status", nil, next).object()["user"], "bob", "the new key is")
 
 		role := w.ask("PUT", users+"/bob/role", object{"role": "admin"}, as(rootKey)).object()
-		if diff := cmp.Diff(role, object{"account_id": "acme", "user_id": "bob", "role": "admin"}); diff != "" {
-			t.Errorf("role (-got +want):\n%s", diff)
-		}
+		same(t, role, object{"account_id": "acme", "user_id": "bob", "role": "admin"})
 		w.ask("GET", users, nil, next).result()
 		w.ask("PUT", users+"/bob/role", object{"role": "user"}, as(rootKey)).object()
 		w.ask("GET", users, nil, next).refused(http.StatusForbidden, "PERMISSION_DENIED")
 		w.ask("PUT", users+"/bob/role", object{"role": "king"}, as(rootKey)).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 
-		if got := w.ask("DELETE", users+"/bob", nil, ada).object()["deleted"]; got != true {
-			t.Errorf("deleted: %v", got)
-		}
+		same(t, w.ask("DELETE", users+"/bob", nil, ada).object()["deleted"], true)
 		w.ask("GET", "/api/v1/system/status", nil, next).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
 		w.ask("DELETE", users+"/bob", nil, ada).refused(http.StatusNotFound, "NOT_FOUND")
 		w.ask("POST", users+"/bob/key", object{}, ada).refused(http.StatusNotFound, "NOT_FOUND")
@@ -110,9 +91,7 @@ func TestAdminsLookAfterTheUsersOfTheirAccount(t *testing.T) {
 		for _, e := range events {
 			count[e.(object)["name"].(string)]++
 		}
-		if count["key.created"] != 4 || count["key.revoked"] != 2 || count["key.role_changed"] != 2 {
-			t.Errorf("recorded: %v", count)
-		}
+		like(t, count, object{"key.created": 4, "key.revoked": 2, "key.role_changed": 2})
 	})
 }
 
@@ -128,9 +107,7 @@ func TestARemovedAccountIsClosedAtOnceAndErased(t *testing.T) {
 		w.ask("DELETE", accounts+"/default", nil, as(rootKey)).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
 		w.ask("DELETE", accounts+"/nowhere", nil, as(rootKey)).refused(http.StatusNotFound, "NOT_FOUND")
 		w.ask("GET", "/api/v1/system/status", nil, ada).object()
-		if got := w.ask("DELETE", accounts+"/acme", nil, as(rootKey)).object()["deleted"]; got != true {
-			t.Errorf("deleted: %v", got)
-		}
+		same(t, w.ask("DELETE", accounts+"/acme", nil, as(rootKey)).object()["deleted"], true)
 		w.ask("GET", "/api/v1/system/status", nil, ada).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
 
 		if err := w.eraser.CarryOut(database.ForEveryTenant(t.Context())); err != nil {
@@ -175,14 +152,11 @@ func TestNobodyElseAdministersAnAccount(t *testing.T) {
 
 func TestInOpenModeThereIsNothingToAdminister(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
-		if got := w.ask("GET", "/health", nil).want(http.StatusOK).json()["auth_mode"]; got != "dev" {
-			t.Errorf("the mode is %v", got)
-		}
+		same(t, w.ask("GET", "/health", nil).want(http.StatusOK).json()["auth_mode"], "dev", "the mode is")
 		w.ask("GET", accounts, nil).refused(http.StatusForbidden, "PERMISSION_DENIED")
 		w.ask("POST", accounts+"/default/users", object{"user_id": "bob"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
 		w.ask("POST", "/v1/keys", object{"subject": "user:ada", "role": "admin"}).want(http.StatusCreated)
-		if got := w.ask("GET", "/health", nil).want(http.StatusOK).json()["auth_mode"]; got != "api_key" {
-			t.Errorf("from the first key on the mode is %v", got)
-		}
+		same(t, w.ask("GET", "/health", nil).want(http.StatusOK).json()["auth_mode"],
+			"api_key", "from the first key on the mode is")
 	})
 }

@@ -42,9 +42,7 @@ func zipped(t *testing.T, entries ...entry) []byte {
 
 func (w *world) reads(uri, want string) {
 	w.t.Helper()
-	if got := w.ask("GET", at("/api/v1/content/read", uri), nil).result(); got != want {
-		w.t.Errorf("%s says %q, want %q", uri, got, want)
-	}
+	same[any](w.t, w.ask("GET", at("/api/v1/content/read", uri), nil).result(), want, uri)
 }
 
 func TestAnUploadedArchiveIsADirectory(t *testing.T) {
@@ -69,9 +67,7 @@ func TestAnUploadedArchiveIsADirectory(t *testing.T) {
 		id := w.upload("tmp1234.zip", "application/zip", archive)
 		got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "source_name": "team handbook 1.2", "ignore_dirs": "node_modules"}).object()
 		const root = "viking://resources/team_handbook_1_2"
-		if got["root_uri"] != root || got["status"] != "success" {
-			t.Errorf("added %v", got)
-		}
+		like(t, got, object{"root_uri": root, "status": "success"})
 		var left []string
 		for _, said := range got["errors"].([]any) {
 			left = append(left, said.(string))
@@ -84,26 +80,21 @@ func TestAnUploadedArchiveIsADirectory(t *testing.T) {
 			"slides.pptx was kept unread: files of this kind are not read",
 			"table.xlsx was kept unread: files of this kind are not read",
 		}
-		if !slices.Equal(left, want) {
-			t.Errorf("could not be read: %q", left)
-		}
+		same(t, left, want, "could not be read")
 		for name, says := range map[string]string{
 			"docs/guide/guide.md": "# Guide\n\nPin chromedriver.", "docs/übersicht/übersicht.md": "über alle", "docs/wide/wide.md": "wide",
 			"README/README.md": "Read me first.", "empty/empty.md": "",
 		} {
 			w.reads(root+"/"+name, says)
 		}
-		if got := w.ask("GET", at("/api/v1/content/download", root+"/table/table.xlsx"), nil).want(http.StatusOK).body; string(got) != "PK\x03\x04" {
-			t.Errorf("downloaded %q", got)
-		}
+		same(t, string(w.ask("GET", at("/api/v1/content/download", root+"/table/table.xlsx"), nil).want(http.StatusOK).body),
+			"PK\x03\x04")
 		if hits := w.ask("POST", "/api/v1/search/find", object{"query": "pin chromedriver", "target_uri": root}).object(); len(found(hits, "resources")) == 0 {
 			t.Errorf("found %v", hits)
 		}
 		narrowed := w.upload("x.zip", "", archive)
 		w.ask("POST", "/api/v1/resources", object{"temp_file_id": narrowed, "to": root, "include": "*.md", "exclude": "latest*", "ignore_dirs": "node_modules"}).object()
-		if got := w.simple(root); !slices.Equal(got, []any{"docs", "docs/guide", "docs/guide/guide.md"}) {
-			t.Errorf("there is %v", got)
-		}
+		same(t, w.simple(root), []any{"docs", "docs/guide", "docs/guide/guide.md"})
 	})
 }
 
@@ -111,9 +102,7 @@ func TestAFileIsNamedByItsSource(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		for source, want := range map[string]string{"notes/plan.md": "plan/plan.md", "plan b": "plan_b/plan_b.md"} {
 			added := w.ask("POST", "/api/v1/resources", object{"temp_file_id": w.upload("tmp5678.md", "", []byte("the plan")), "source_name": source}).object()
-			if added["source_path"] != source {
-				t.Errorf("added %v", added)
-			}
+			like(t, added, object{"source_path": source})
 			w.reads("viking://resources/"+want, "the plan")
 		}
 	})
@@ -149,12 +138,8 @@ func TestAnArchiveThatIsNotSafeIsRefused(t *testing.T) {
 			id := w.upload("x.zip", "application/zip", archive)
 			before := w.position()
 			said := w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-			if !strings.Contains(said, "archive") {
-				t.Errorf("%s: %s", name, said)
-			}
-			if after := w.position(); after != before {
-				t.Errorf("%s: %d events were recorded", name, after-before)
-			}
+			like(t, said, containing("archive"), name)
+			same(t, w.position(), before, name)
 		}
 	})
 }

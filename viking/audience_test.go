@@ -18,35 +18,24 @@ func TestASkillLiesWhereItsTargetSays(t *testing.T) {
 			"viking://user/amy/skills/c": "viking://user/amy/skills/c", "viking://tenants/default/user/amy/skills": "viking://tenants/default/user/amy/skills/d",
 		} {
 			name := uri[len(uri)-1:]
-			if got := add(name, target).object()["uri"]; got != uri {
-				t.Errorf("%s: lies at %v", target, got)
-			}
-			if shows(name, amy) != http.StatusOK || shows(name, ben) != http.StatusNotFound {
-				t.Errorf("%s: another user reads it, or its owner does not", target)
-			}
+			same[any](t, add(name, target).object()["uri"], uri, target)
+			same(t, shows(name, amy), http.StatusOK, target)
+			same(t, shows(name, ben), http.StatusNotFound, target)
 		}
 		// The same name in another directory is another skill.
-		if got := add("a", "viking://agent/skills").object()["uri"]; got != "viking://agent/skills/a" {
-			t.Errorf("lies at %v", got)
-		}
+		same(t, add("a", "viking://agent/skills").object()["uri"], "viking://agent/skills/a")
 		for path, uri := range map[string]string{"a": "viking://user/amy/skills/a", "a?target_uri=viking://agent/skills": "viking://agent/skills/a"} {
-			if got := w.ask("GET", "/api/v1/skills/"+path, nil, amy).object()["uri"]; got != uri {
-				t.Errorf("%s: shows %v", path, got)
-			}
+			same[any](t, w.ask("GET", "/api/v1/skills/"+path, nil, amy).object()["uri"], uri, path)
 		}
 		w.ask("PUT", "/api/v1/skills/b", object{"data": object{"name": "b", "description": "d"}, "target_uri": "viking://agent/skills"}, amy).refused(http.StatusNotFound, "NOT_FOUND")
 		w.ask("DELETE", "/api/v1/skills/a?target_uri=viking://agent/skills", nil, amy).object()
-		if shows("a", amy) != http.StatusOK {
-			t.Error("the other skill of the name was removed")
-		}
+		same(t, shows("a", amy), http.StatusOK, "the other skill of the name was removed")
 		before := w.position()
 		for _, target := range []string{"viking://resources/x", "viking://user/ben/skills", "viking://agent/skills/deeper/down", "viking://~/memories"} {
 			add("x", target).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		}
 		add("x", "viking://tenants/other/agent/skills").refused(http.StatusForbidden, "PERMISSION_DENIED")
-		if after := w.position(); after != before {
-			t.Errorf("%d events were recorded", after-before)
-		}
+		same(t, w.position(), before)
 	})
 }
 
@@ -54,7 +43,6 @@ func TestNoRequestWidensAnAudience(t *testing.T) {
 	each(t, keyed, func(t *testing.T, w *world) {
 		amy := w.who(true, "amy")[0]
 		// A field that says where something goes is not ignored.
-		before := w.position()
 		upload := w.upload("x.md", "", []byte("x"), amy)
 		uploaded := w.position()
 		for path, body := range map[string]object{
@@ -66,9 +54,7 @@ func TestNoRequestWidensAnAudience(t *testing.T) {
 		} {
 			w.ask("POST", path, body, amy).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		}
-		if after := w.position(); after != uploaded {
-			t.Errorf("%d events were recorded", after-before)
-		}
+		same(t, w.position(), uploaded)
 		// What comes in the place of something is for the same.
 		const place = "viking://resources/plan"
 		id := w.put(place+"/plan.md", amy)

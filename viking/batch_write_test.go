@@ -14,9 +14,7 @@ func TestABatchWritesByTheModeOfEachOperation(t *testing.T) {
 		}
 		says := func(name, want string) {
 			t.Helper()
-			if got := w.ask("GET", at("/api/v1/content/read", root+"/"+name), nil).result(); got != want {
-				t.Errorf("%s says %q, want %q", name, got, want)
-			}
+			same[any](t, w.ask("GET", at("/api/v1/content/read", root+"/"+name), nil).result(), want, name)
 		}
 		one := func(mode, content string) object {
 			return object{"uri": root + "/one.md", "content": content, "mode": mode}
@@ -47,9 +45,7 @@ func TestABatchWritesByTheModeOfEachOperation(t *testing.T) {
 			{object{"uri": "viking://tenants/default/resources/notes/fourth.md", "content": "x"}, "operations[1].uri: must be another than that of operations[0]"},
 		} {
 			said := batch(object{"uri": root + "/fourth.md", "content": "fourth"}, c.operation).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-			if !strings.HasPrefix(said, c.field) {
-				t.Errorf("%.100v: %s, want %s", c.operation, said, c.field)
-			}
+			like(t, said, beginning(c.field), c.operation)
 		}
 		w.ask("GET", at("/api/v1/content/read", root+"/fourth.md"), nil).refused(http.StatusNotFound, "NOT_FOUND")
 	})

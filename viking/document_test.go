@@ -67,9 +67,7 @@ func TestDocumentsAreReadAndDivided(t *testing.T) {
 		}
 		add("manual.pdf", pdf("24 Installing", "10 Run the installer and read the log.", "10 It takes a minute."))
 		got := w.ask("GET", at("/api/v1/content/read", "viking://resources/manual/manual.md"), nil).result()
-		if got != "# Installing\n\nRun the installer and read the log.\nIt takes a minute." {
-			t.Errorf("the PDF says %q", got)
-		}
+		same(t, got, "# Installing\n\nRun the installer and read the log.\nIt takes a minute.", "the PDF says")
 		var chapters strings.Builder
 		for i := range 4 {
 			fmt.Fprintf(&chapters, `<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>第%d章</w:t></w:r></w:p>`, i+1)
@@ -84,13 +82,9 @@ func TestDocumentsAreReadAndDivided(t *testing.T) {
 			t.Fatalf("the document has the parts %v", parts)
 		}
 		first := w.ask("GET", at("/api/v1/content/read", root+"/"+parts[0].(string)), nil).result().(string)
-		if !strings.HasPrefix(first, "# 第1章\n\nRetry with jitter, and never without a limit") {
-			t.Errorf("the first part is %.200q", first)
-		}
+		like(t, first, beginning("# 第1章\n\nRetry with jitter, and never without a limit"), "the first part is")
 		last := w.ask("GET", at("/api/v1/content/read", root+"/"+parts[len(parts)-1].(string)), nil).result().(string)
-		if !strings.Contains(last, "code | meaning") {
-			t.Errorf("the last part ends with %q", last[len(last)-100:])
-		}
+		like(t, last, containing("code | meaning"), "the last part ends with")
 		// What says nothing to read is kept as it is.
 		for name, content := range map[string][]byte{
 			"damaged.pdf": []byte("%PDF-1.4 and then nothing"), "damaged.docx": []byte("PK"), "scan.pdf": pdf(),
@@ -98,12 +92,8 @@ func TestDocumentsAreReadAndDivided(t *testing.T) {
 		} {
 			added := w.ask("POST", "/api/v1/resources", object{"temp_file_id": w.upload(name, "", content)}).object()
 			kept := added["root_uri"].(string)
-			if why := added["errors"].([]any); len(why) != 1 || !strings.HasPrefix(why[0].(string), name+" was kept unread: it is damaged") {
-				t.Errorf("%s: errors are %v", name, why)
-			}
-			if names := w.simple(kept); len(names) != 1 || !strings.HasSuffix(names[0].(string), name[strings.Index(name, "."):]) {
-				t.Errorf("%s is kept as %v", name, names)
-			}
+			like(t, added["errors"].([]any), []any{beginning(name + " was kept unread: it is damaged")}, name)
+			like(t, w.simple(kept), []any{ending(name[strings.Index(name, "."):])}, name)
 		}
 	})
 }
@@ -116,12 +106,8 @@ func TestAHostileDocumentIsRefused(t *testing.T) {
 			"endless.pdf": pdf(slices.Repeat([]string{"10 " + strings.Repeat("again ", 20_000)}, 75)...),
 		} {
 			got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": w.upload(name, "", content)})
-			if message := got.refused(http.StatusBadRequest, "INVALID_ARGUMENT"); !strings.Contains(message, "too much") {
-				t.Errorf("%s is refused with %q", name, message)
-			}
+			like(t, got.refused(http.StatusBadRequest, "INVALID_ARGUMENT"), containing("too much"), name)
 		}
-		if names := w.ask("GET", at("/api/v1/fs/ls", "viking://resources", "simple=true"), nil).result().([]any); len(names) != 0 {
-			t.Errorf("there is %v", names)
-		}
+		same(t, len(w.ask("GET", at("/api/v1/fs/ls", "viking://resources", "simple=true"), nil).result().([]any)), 0)
 	})
 }

@@ -41,43 +41,29 @@ func TestADirectoryIsListed(t *testing.T) {
 			return w.ask("GET", at("/api/v1/fs/ls", uri, others...), nil).entries()
 		}
 		got := ls("viking://resources", "output=original")
-		if len(got) != 1 || got[0]["name"] != "guide" || got[0]["size"] != 0.0 || got[0]["mode"] != 493.0 || got[0]["isDir"] != true || got[0]["uri"] != "viking://resources/guide" ||
-			!strings.HasSuffix(got[0]["modTime"].(string), "Z") || got[0]["meta"] == nil {
-			t.Errorf("listed %v", got)
-		}
+		like(t, got,
+			[]any{object{"name": "guide", "size": 0.0, "mode": 493.0, "isDir": true, "uri": "viking://resources/guide", "modTime": ending("Z"), "meta": some{}}})
 		got = ls("viking://resources/guide/")
 		if !slices.Equal(column(got, "uri"), []any{"viking://resources/guide/b", "viking://resources/guide/第一章.md"}) || !slices.Equal(column(got, "isDir"), []any{true, false}) ||
 			!slices.Equal(column(got, "abstract"), []any{"Two", "怎样安装"}) || got[1]["size"] != 27.0 {
 			t.Errorf("listed %v", got)
 		}
-		if got := ls("viking://resources/guide", "show_all_hidden=true"); len(got) != 3 {
-			t.Errorf("listed %v", got)
-		}
-		if got := ls("viking://resources/guide", "node_limit=1"); len(got) != 1 {
-			t.Errorf("listed %v", got)
-		}
-		if got := ls("viking://resources", "recursive=true"); !slices.Equal(column(got, "rel_path"), []any{"guide", "guide/b", "guide/b/two.md", "guide/第一章.md"}) {
-			t.Errorf("listed %v", got)
-		}
-		if got := w.ask("GET", at("/api/v1/fs/ls", "viking://resources", "recursive=true", "simple=true"), nil).result().([]any); !slices.Equal(got, []any{"guide", "guide/b", "guide/b/two.md", "guide/第一章.md"}) {
-			t.Errorf("listed %v", got)
-		}
+		same(t, len(ls("viking://resources/guide", "show_all_hidden=true")), 3)
+		same(t, len(ls("viking://resources/guide", "node_limit=1")), 1)
+		same(t, column(ls("viking://resources", "recursive=true"), "rel_path"),
+			[]any{"guide", "guide/b", "guide/b/two.md", "guide/第一章.md"})
+		same(t, w.ask("GET", at("/api/v1/fs/ls", "viking://resources", "recursive=true", "simple=true"), nil).result().([]any),
+			[]any{"guide", "guide/b", "guide/b/two.md", "guide/第一章.md"})
 		tree := w.ask("GET", at("/api/v1/fs/tree", "viking://tenants/default/resources/", "level_limit=2"), nil).entries()
-		if !slices.Equal(column(tree, "uri"), []any{"viking://tenants/default/resources/guide", "viking://tenants/default/resources/guide/b", "viking://tenants/default/resources/guide/第一章.md"}) {
-			t.Errorf("listed %v", tree)
-		}
+		same(t, column(tree, "uri"),
+			[]any{"viking://tenants/default/resources/guide", "viking://tenants/default/resources/guide/b", "viking://tenants/default/resources/guide/第一章.md"}, tree)
 		stat := w.ask("GET", at("/api/v1/fs/stat", "viking://resources/guide/第一章.md"), nil).object()
-		if stat["name"] != "第一章.md" || stat["isDir"] != false || stat["size"] != 27.0 || stat["mode"] != 420.0 {
-			t.Errorf("stat: %v", stat)
-		}
-		if root := ls("viking://"); !slices.Equal(column(root, "uri"), []any{"viking://agent", "viking://resources", "viking://session", "viking://user"}) {
-			t.Errorf("listed %v", root)
-		}
-		if mine := ls("viking://user/memories/"); !slices.Equal(column(mine, "uri"), []any{
+		like(t, stat, object{"name": "第一章.md", "isDir": false, "size": 27.0, "mode": 420.0})
+		same(t, column(ls("viking://"), "uri"),
+			[]any{"viking://agent", "viking://resources", "viking://session", "viking://user"})
+		same(t, column(ls("viking://user/memories/"), "uri"), []any{
 			"viking://user/default/memories/entities", "viking://user/default/memories/events", "viking://user/default/memories/preferences",
-		}) {
-			t.Errorf("listed %v", mine)
-		}
+		})
 		for _, path := range []string{"/api/v1/fs/ls", "/api/v1/fs/tree", "/api/v1/fs/stat"} {
 			w.ask("GET", at(path, "viking://resources/nowhere"), nil).refused(http.StatusNotFound, "NOT_FOUND")
 			w.ask("GET", at(path, "viking://tenants/other/resources"), nil).refused(http.StatusNotFound, "NOT_FOUND")
@@ -92,20 +78,15 @@ func TestADirectoryIsListed(t *testing.T) {
 func TestATreeIsChanged(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		mkdir := func(body object) object { return w.ask("POST", "/api/v1/fs/mkdir", body).object() }
-		if got := mkdir(object{"uri": "viking://resources/a/b/", "description": "关于支付的一切"}); got["uri"] != "viking://resources/a/b" {
-			t.Errorf("made %v", got)
-		}
+		like(t, mkdir(object{"uri": "viking://resources/a/b/", "description": "关于支付的一切"}),
+			object{"uri": "viking://resources/a/b"})
 		mkdir(object{"uri": "viking://resources/a/b"})
 		mkdir(object{"uri": "viking://resources/empty"})
 		mkdir(object{"uri": "viking://resources"})
-		if got := w.ask("GET", at("/api/v1/content/abstract", "viking://resources/a/b"), nil).result(); got != "关于支付的一切" {
-			t.Errorf("is about %v", got)
-		}
+		same(t, w.ask("GET", at("/api/v1/content/abstract", "viking://resources/a/b"), nil).result(), "关于支付的一切")
 		w.ask("GET", at("/api/v1/fs/stat", "viking://resources/empty"), nil).result()
 		hit := w.ask("POST", "/api/v1/search/find", object{"query": "支付", "target_uri": "viking://resources/a"}).object()["resources"].([]any)
-		if len(hit) != 1 || hit[0].(object)["uri"] != "viking://resources/a/b/.abstract.md" || hit[0].(object)["level"] != 0.0 {
-			t.Errorf("found %v", hit)
-		}
+		like(t, hit, []any{object{"uri": "viking://resources/a/b/.abstract.md", "level": 0.0}})
 		id := w.remember(object{"content": "x", "uri": "viking://resources/a/b/x.md", "context_type": "resource"})
 		w.ask("POST", "/api/v1/fs/mkdir", object{"uri": "viking://resources/a/b/x.md"}).refused(http.StatusConflict, "ALREADY_EXISTS")
 		w.ask("POST", "/api/v1/fs/mkdir", object{}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
@@ -115,36 +96,27 @@ func TestATreeIsChanged(t *testing.T) {
 		mv := func(from, to string) *answer {
 			return w.ask("POST", "/api/v1/fs/mv", object{"from_uri": from, "to_uri": to})
 		}
-		if got := mv("viking://resources/a/b/x.md", "viking://resources/a/b/y.md").object(); got["from"] != "viking://resources/a/b/x.md" || got["to"] != "viking://resources/a/b/y.md" {
-			t.Errorf("moved %v", got)
-		}
-		if got := w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusOK).json(); got["uri"] != "viking://resources/a/b/y.md" {
-			t.Errorf("the item lies at %v", got["uri"])
-		}
+		like(t, mv("viking://resources/a/b/x.md", "viking://resources/a/b/y.md").object(),
+			object{"from": "viking://resources/a/b/x.md", "to": "viking://resources/a/b/y.md"})
+		like(t, w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusOK).json(),
+			object{"uri": "viking://resources/a/b/y.md"}, "the item lies at")
 		mv("viking://resources/a", "viking://resources/c/d").object()
-		if got := w.ask("GET", at("/api/v1/content/read", "viking://resources/c/d/b/y.md"), nil).result(); got != "x" {
-			t.Errorf("read %v", got)
-		}
+		same(t, w.ask("GET", at("/api/v1/content/read", "viking://resources/c/d/b/y.md"), nil).result(), "x")
 		w.ask("GET", at("/api/v1/fs/ls", "viking://resources/a"), nil).refused(http.StatusNotFound, "NOT_FOUND")
 		mv("viking://resources/a", "viking://resources/z").refused(http.StatusNotFound, "NOT_FOUND")
 		mv("viking://resources/c", "viking://resources/c/x").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		if said := mv("viking://resources/c", "viking://resources/empty").refused(http.StatusConflict, "ALREADY_EXISTS"); said != "something lies at viking://resources/empty already" {
-			t.Errorf("a place that is taken: %s", said)
-		}
+		same(t, mv("viking://resources/c", "viking://resources/empty").refused(http.StatusConflict, "ALREADY_EXISTS"),
+			"something lies at viking://resources/empty already", "a place that is taken")
 
 		rm := func(uri string, others ...string) *answer {
 			return w.ask("DELETE", at("/api/v1/fs", uri, others...), nil)
 		}
 		rm("viking://resources/c").refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
-		if got := rm("viking://resources/c/d/b/y.md").object(); got["uri"] != "viking://resources/c/d/b/y.md" {
-			t.Errorf("removed %v", got)
-		}
+		like(t, rm("viking://resources/c/d/b/y.md").object(), object{"uri": "viking://resources/c/d/b/y.md"})
 		rm("viking://resources/c/d/b/y.md").result() // gone already
 		rm("viking://resources/empty").result()
 		rm("viking://resources/c", "recursive=true").result()
-		if got := w.ask("GET", at("/api/v1/fs/ls", "viking://resources"), nil).entries(); len(got) != 0 {
-			t.Errorf("left %v", got)
-		}
+		same(t, len(w.ask("GET", at("/api/v1/fs/ls", "viking://resources"), nil).entries()), 0)
 		w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusGone)
 		w.ask("DELETE", "/api/v1/fs", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		for _, everything := range []string{"viking://", "viking://user", "viking://agent", "viking://tenants/default"} {
@@ -218,9 +190,7 @@ func TestNothingThatIsAppendedIsLost(t *testing.T) {
 		writing.Wait()
 		got := w.ask("GET", at("/api/v1/content/read", uri), nil).result().(string)
 		for day := range 17 {
-			if times := strings.Count(got, fmt.Sprintf("Day %d.", day)); times != 1 {
-				t.Errorf("day %d is there %d times, in %s", day, times, got)
-			}
+			same(t, strings.Count(got, fmt.Sprintf("Day %d.", day)), 1, day, got)
 		}
 	})
 }
@@ -256,31 +226,22 @@ func TestContentIsReadAndWritten(t *testing.T) {
 			got["root_uri"] != "viking://user/default/memories/preferences" {
 			t.Errorf("written %v", got)
 		}
-		if said := write(object{"uri": uri, "content": "x", "mode": "create"}).refused(http.StatusConflict, "ALREADY_EXISTS"); said != "something lies at viking://user/default/memories/preferences/theme.md already" {
-			t.Errorf("a place that is taken: %s", said)
-		}
+		same(t, write(object{"uri": uri, "content": "x", "mode": "create"}).refused(http.StatusConflict, "ALREADY_EXISTS"),
+			"something lies at viking://user/default/memories/preferences/theme.md already", "a place that is taken")
 		write(object{"uri": uri, "content": "fourth\n", "mode": "append"}).result()
 		read := func(uri string, others ...string) any {
 			return w.ask("GET", at("/api/v1/content/read", uri, others...), nil).result()
 		}
-		if got := read(uri); got != "喜欢深色。\n第二行\nthird\nfourth\n" {
-			t.Errorf("read %q", got)
-		}
-		if got := read(uri, "offset=1", "limit=2"); got != "第二行\nthird\n" {
-			t.Errorf("read %q", got)
-		}
-		if got := read(uri, "offset=77"); got != "" {
-			t.Errorf("read %q", got)
-		}
+		same(t, read(uri), "喜欢深色。\n第二行\nthird\nfourth\n")
+		same(t, read(uri, "offset=1", "limit=2"), "第二行\nthird\n")
+		same(t, read(uri, "offset=77"), "")
 		item := w.ask("GET", "/v1/knowledge?uri=viking://user/default/", nil).want(http.StatusOK).json()["items"].([]any)[0].(object)
 		if item["category"] != "preferences" || item["type"] != "user_profile" || item["owner"] != "user:default" || !slices.Equal(item["scopes"].([]any), []any{"user:default"}) {
 			t.Errorf("the item is %v", item)
 		}
 		write(object{"uri": "viking://agent/memories/tools/git.md", "content": "git needs a name.", "mode": "create"}).result()
 		shared := w.ask("GET", "/v1/knowledge?uri=viking://agent/memories/tools/", nil).want(http.StatusOK).json()["items"].([]any)[0].(object)
-		if shared["category"] != "tools" || !slices.Equal(shared["scopes"].([]any), []any{"public"}) {
-			t.Errorf("the item is %v", shared)
-		}
+		like(t, shared, object{"category": "tools", "scopes": []any{"public"}}, "the item is")
 		for path, want := range map[string]string{
 			at("/api/v1/content/abstract", uri): "喜欢深色。", at("/api/v1/content/read", uri+"/.abstract.md"): "喜欢深色。",
 			at("/api/v1/content/abstract", "viking://user/memories/preferences"):               "喜欢深色。",
@@ -352,39 +313,29 @@ func TestNobodyLearnsWhatOthersHave(t *testing.T) {
 					t.Errorf("%s %s: answered %s", c.method, c.path, there.body)
 				}
 			}
-			if got := w.ask("GET", at("/api/v1/fs/ls", "viking://user", "recursive=true", "simple=true"), nil, other).result(); strings.Contains(strings.Join(strings.Fields(string(w.ask("GET", at("/api/v1/fs/tree", "viking://"), nil, other).body)), ""), "secret") {
-				t.Errorf("listed %v", got)
-			}
+			w.ask("GET", at("/api/v1/fs/ls", "viking://user", "recursive=true", "simple=true"), nil, other).result()
+			like(t, string(w.ask("GET", at("/api/v1/fs/tree", "viking://"), nil, other).body), lacking("secret"))
 		}
-		if got := w.ask("GET", at("/api/v1/fs/ls", "viking://user"), nil, bob).entries(); !slices.Equal(column(got, "uri"), []any{"viking://user/bob"}) {
-			t.Errorf("bob sees %v", got)
-		}
-		if got := w.ask("GET", at("/api/v1/content/read", uri), nil, alice).result(); got != "the canary sings" {
-			t.Errorf("alice reads %v", got)
-		}
+		same(t, column(w.ask("GET", at("/api/v1/fs/ls", "viking://user"), nil, bob).entries(), "uri"),
+			[]any{"viking://user/bob"})
+		same(t, w.ask("GET", at("/api/v1/content/read", uri), nil, alice).result(), "the canary sings")
 		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://user/alice/x.md", "content": "x", "mode": "create"}, bob).refused(http.StatusForbidden, "PERMISSION_DENIED")
 		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://agent/memories/tools/x.md", "content": "x", "mode": "create"}, bob).refused(http.StatusForbidden, "PERMISSION_DENIED")
 		// Root works as the user default where no other is named.
 		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://user/memories/preferences/p.md", "content": "root's", "mode": "create"}, as(rootKey)).result()
-		if got := w.ask("GET", at("/api/v1/content/read", "viking://user/default/memories/preferences/p.md"), nil, as(rootKey)).result(); got != "root's" {
-			t.Errorf("root reads %v", got)
-		}
+		same(t, w.ask("GET", at("/api/v1/content/read", "viking://user/default/memories/preferences/p.md"), nil, as(rootKey)).result(),
+			"root's")
 	})
 }
 
 func TestTheServerSaysHowItDoes(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
-		if got := w.ask("GET", "/ready", nil).want(http.StatusOK).json(); got["status"] != "ready" || got["checks"].(object)["database"] != "ok" {
-			t.Errorf("ready: %v", got)
-		}
-		if got := w.ask("GET", "/api/v1/debug/health", nil).object(); got["healthy"] != true {
-			t.Errorf("health: %v", got)
-		}
+		like(t, w.ask("GET", "/ready", nil).want(http.StatusOK).json(),
+			object{"status": "ready", "checks": object{"database": "ok"}})
+		like(t, w.ask("GET", "/api/v1/debug/health", nil).object(), object{"healthy": true})
 		w.learning()
 		got := w.ask("POST", "/api/v1/system/wait", object{"timeout": 10}).object()
-		if embedding := got["Embedding"].(object); embedding["error_count"] != 0.0 || len(embedding["errors"].([]any)) != 0 {
-			t.Errorf("waited for %v", got)
-		}
+		like(t, got["Embedding"].(object), object{"error_count": 0.0, "errors": count(0)}, "waited for", got)
 		w.ask("POST", "/api/v1/system/wait", object{"timeout": "long"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 	})
 }

@@ -3,8 +3,6 @@ package viking_test
 import (
 	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestAGlobMatchesAtEveryLevel(t *testing.T) {
@@ -38,9 +36,7 @@ func TestAGlobMatchesAtEveryLevel(t *testing.T) {
 				got = append(got, uri.(string)[len(base):])
 			}
 			slices.Sort(want)
-			if diff := cmp.Diff(got, want); diff != "" {
-				t.Errorf("%s: %s", pattern, diff)
-			}
+			same(t, got, want, pattern)
 		}
 	})
 }

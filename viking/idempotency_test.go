@@ -14,18 +14,12 @@ func TestARepeatedRequestToASessionHappensOnce(t *testing.T) {
 		}
 		one, said := sessionsPath+"/"+id, `{"role":"user","content":"I prefer tabs for indentation."}`
 		for range 3 {
-			if added := w.ask("POST", one+"/messages", said, key("say")).object(); added["message_count"] != 1.0 {
-				t.Errorf("added %v", added)
-			}
+			like(t, w.ask("POST", one+"/messages", said, key("say")).object(), object{"message_count": 1.0})
 		}
-		if added := w.ask("POST", one+"/messages", said, key("again")).object(); added["message_count"] != 2.0 {
-			t.Errorf("added %v", added)
-		}
+		like(t, w.ask("POST", one+"/messages", said, key("again")).object(), object{"message_count": 2.0})
 		first := w.ask("POST", one+"/commit", `{}`, key("commit")).object()
 		second := w.ask("POST", one+"/commit", `{}`, key("commit")).object()
-		if second["archived"] != true || second["task_id"] != first["task_id"] || second["archive_uri"] != first["archive_uri"] {
-			t.Errorf("got %v, then %v", first, second)
-		}
+		like(t, second, object{"archived": true, "task_id": first["task_id"], "archive_uri": first["archive_uri"]}, first)
 		w.ask("POST", one+"/messages", `{"role":"user","content":"something else"}`, key("say")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		w.ask("POST", one+"/messages", said, key("with a space")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 	})

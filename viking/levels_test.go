@@ -2,7 +2,6 @@ package viking_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 )
 
@@ -22,21 +21,17 @@ func TestAFileHasNoFileAboutItself(t *testing.T) {
 				"batch":   w.ask("POST", "/api/v1/content/batch-write", object{"root_uri": "viking://resources", "operations": []object{{"uri": at, "content": "mine"}}}),
 				"move":    w.ask("POST", "/api/v1/fs/mv", object{"from_uri": own, "to_uri": at}),
 			} {
-				if got := refused.refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION"); !strings.Contains(got, "which says by itself what it is about: PATCH /v1/knowledge/{id}") {
-					t.Errorf("%s %s: %s", what, name, got)
-				}
+				like(t, refused.refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION"),
+					containing("which says by itself what it is about: PATCH /v1/knowledge/{id}"), what, name)
 			}
 		}
-		if got := w.position(); got != written {
-			t.Errorf("the log is at %d, want %d", got, written)
-		}
+		same(t, w.position(), written, "the log is at")
 		listed := w.ask("GET", at("/api/v1/fs/ls", "viking://resources"), nil).entries()
 		if len(listed) != 2 || listed[0]["isDir"] != false {
 			t.Errorf("listed as %v", listed)
 		}
 		w.write("viking://resources/guide/.abstract.md", "All about it.") // nothing else lies there yet
-		if got := w.ask("GET", at("/api/v1/content/abstract", "viking://resources/guide"), nil).result(); got != "All about it." {
-			t.Errorf("the directory is about %v", got)
-		}
+		same(t, w.ask("GET", at("/api/v1/content/abstract", "viking://resources/guide"), nil).result(),
+			"All about it.", "the directory is about")
 	})
 }

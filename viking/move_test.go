@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // who makes a key for each of some users who may publish, and gives what they send.
@@ -36,9 +34,7 @@ func (w *world) mv(from, to string, by header) *answer {
 func (w *world) belongs(id, owner string, by header, scopes ...any) {
 	w.t.Helper()
 	item := w.ask("GET", "/v1/knowledge/"+id, nil, by).want(http.StatusOK).json()
-	if diff := cmp.Diff([]any{item["owner"], item["scopes"]}, []any{owner, scopes}); diff != "" {
-		w.t.Errorf("%v (-got +want):\n%s", item["uri"], diff)
-	}
+	same(w.t, []any{item["owner"], item["scopes"]}, []any{owner, scopes}, item["uri"])
 }
 
 func TestWhatIsMovedIsForThoseWhomThePlaceIsFor(t *testing.T) {
@@ -52,22 +48,14 @@ func TestWhatIsMovedIsForThoseWhomThePlaceIsFor(t *testing.T) {
 		}
 		w.mv(public, private, amy).object()
 		w.belongs(id, "user:amy", amy, "user:amy")
-		if got := reads(private, ben); got != http.StatusNotFound {
-			t.Errorf("ben is answered %d where amy keeps what is hers", got)
-		}
-		if found := w.ask("POST", "/api/v1/search/find", object{"query": "at first at"}, ben).object()["total"]; found != 0.0 {
-			t.Errorf("ben finds %v of it", found)
-		}
+		same(t, reads(private, ben), http.StatusNotFound, "ben is answered")
+		same(t, w.ask("POST", "/api/v1/search/find", object{"query": "at first at"}, ben).object()["total"], 0.0)
 		w.mv(private, public, amy).object()
 		w.belongs(id, "user:amy", amy, "public")
-		if got := reads(public, ben); got != http.StatusOK {
-			t.Errorf("ben is answered %d where everybody reads", got)
-		}
+		same(t, reads(public, ben), http.StatusOK, "ben is answered")
 		w.put("viking://user/amy/notes/one.md", amy)
 		w.mv("viking://user/amy/notes", "viking://resources/notes", amy).object()
-		if got := reads("viking://resources/notes/one.md", ben); got != http.StatusOK {
-			t.Errorf("ben is answered %d in a directory that everybody reads", got)
-		}
+		same(t, reads("viking://resources/notes/one.md", ben), http.StatusOK, "ben is answered")
 		// Who moves what is somebody else's to their own space makes it their own; what becomes everybody's stays its author's.
 		made := w.ask("POST", "/v1/keys", object{"subject": "user:boss", "role": "admin"}, as(rootKey))
 		boss := as(made.want(http.StatusCreated).json()["key"].(string))
@@ -116,9 +104,7 @@ func TestOfTwoWhoMoveTheSameOneDoes(t *testing.T) {
 				t.Errorf("answered %d", status)
 			}
 		}
-		if moved != 1 {
-			t.Errorf("%d moved it", moved)
-		}
+		same(t, moved, 1)
 	})
 }
 
@@ -139,13 +125,9 @@ func TestAmongWhatIsOthersNothingIsChanged(t *testing.T) {
 			"tagged":  w.ask("POST", "/api/v1/content/set_tags", object{"uri": mixed, "tags": []string{"a=b"}, "recursive": true}, amy),
 		} {
 			const want = "nothing was changed: 1 of the 3 items there belong to others: ask their owners or an admin, or name what is the caller's own"
-			if said := a.refused(http.StatusForbidden, "PERMISSION_DENIED"); said != want {
-				t.Errorf("%s: %s", what, said)
-			}
+			same(t, a.refused(http.StatusForbidden, "PERMISSION_DENIED"), want, what)
 		}
-		if after := w.position(); after != before {
-			t.Errorf("%d events were recorded", after-before)
-		}
+		same(t, w.position(), before)
 		// What amy does not see stays out of it, and in nobody's way but at its very place.
 		w.ask("DELETE", at("/api/v1/fs", mixed+"/2.md"), nil, ben).object()
 		w.mv(mixed, "viking://resources/hers", amy).object()
@@ -155,11 +137,8 @@ func TestAmongWhatIsOthersNothingIsChanged(t *testing.T) {
 		w.ask("DELETE", at("/api/v1/fs", mixed, "recursive=true"), nil, amy).object()
 		before = w.position()
 		w.mv("viking://resources/other", mixed, amy).refused(http.StatusConflict, "ALREADY_EXISTS")
-		if said := w.mv("viking://resources/other", "viking://resources/other/", amy).refused(http.StatusBadRequest, "INVALID_ARGUMENT"); said != "to_uri: must be another place than from_uri" {
-			t.Errorf("the same place: %s", said)
-		}
-		if after := w.position(); after != before {
-			t.Errorf("%d events were recorded", after-before)
-		}
+		same(t, w.mv("viking://resources/other", "viking://resources/other/", amy).refused(http.StatusBadRequest, "INVALID_ARGUMENT"),
+			"to_uri: must be another place than from_uri", "the same place")
+		same(t, w.position(), before)
 	})
 }

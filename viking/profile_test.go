@@ -16,9 +16,7 @@ func TestAProfileIsOneFile(t *testing.T) {
 		}
 		reads := func(want string) {
 			t.Helper()
-			if got := w.ask("GET", at("/api/v1/content/read", uri), nil, amy).result(); got != want {
-				t.Errorf("the profile says %q, want %q", got, want)
-			}
+			same[any](t, w.ask("GET", at("/api/v1/content/read", uri), nil, amy).result(), want, "the profile says")
 		}
 		learns := func(id, fact string) {
 			t.Helper()
@@ -29,9 +27,7 @@ func TestAProfileIsOneFile(t *testing.T) {
 		learns("2", "Works on search.")
 		reads("Lives in Oslo.\nWorks on search.\n")
 		w.ask("GET", at("/api/v1/content/read", "viking://user/amy/memories/profile.md"), nil, ben).refused(http.StatusNotFound, "NOT_FOUND")
-		if stat := w.ask("GET", at("/api/v1/fs/stat", uri), nil, amy).object(); stat["isDir"] != false || stat["size"] != 32.0 {
-			t.Errorf("it is %v", stat)
-		}
+		like(t, w.ask("GET", at("/api/v1/fs/stat", uri), nil, amy).object(), object{"isDir": false, "size": 32.0})
 		listed := func(recursive string) (count int) {
 			for _, name := range w.ask("GET", at("/api/v1/fs/ls", "viking://~/memories", "simple=true", recursive), nil, amy).result().([]any) {
 				if name == "profile.md" {
@@ -40,9 +36,8 @@ func TestAProfileIsOneFile(t *testing.T) {
 			}
 			return count
 		}
-		if listed("recursive=false") != 1 || listed("recursive=true") != 1 {
-			t.Error("it is not listed once")
-		}
+		same(t, listed("recursive=false"), 1, "it is not listed once")
+		same(t, listed("recursive=true"), 1, "it is not listed once")
 		write("create", "x").refused(http.StatusConflict, "ALREADY_EXISTS")
 		write("append", "Likes tea.\n").object()
 		reads("Lives in Oslo.\nWorks on search.\nLikes tea.\n")
@@ -50,15 +45,12 @@ func TestAProfileIsOneFile(t *testing.T) {
 		reads("Lives in Oslo.\nWorks on search.\nLikes tea.\nHas a cat.\n")
 		write("replace", "Lives in Bergen.").object()
 		reads("Lives in Bergen.")
-		if listed("recursive=false") != 1 || listed("recursive=true") != 1 {
-			t.Error("it is not listed once")
-		}
+		same(t, listed("recursive=false"), 1, "it is not listed once")
+		same(t, listed("recursive=true"), 1, "it is not listed once")
 		id := w.ask("GET", at("/api/v1/fs/stat", uri), nil, amy).object()["meta"].(object)["id"].(string)
 		w.belongs(id, "user:amy", amy, "user:amy")
 		learns("4", "Has a dog.")
-		if gone := w.ask("DELETE", at("/api/v1/fs", uri), nil, amy).object()["estimated_deleted_count"]; gone != 2.0 {
-			t.Errorf("%v items were removed", gone)
-		}
+		same(t, w.ask("DELETE", at("/api/v1/fs", uri), nil, amy).object()["estimated_deleted_count"], 2.0)
 		w.ask("GET", at("/api/v1/content/read", uri), nil, amy).refused(http.StatusNotFound, "NOT_FOUND")
 		write("create", "Lives in Rome.").object()
 		reads("Lives in Rome.")

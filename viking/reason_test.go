@@ -27,9 +27,7 @@ func TestEveryChangeSaysWhy(t *testing.T) {
 			t.Fatalf("because of %v", why)
 		}
 		for i := range want {
-			if why[i] != want[i] {
-				t.Errorf("step %d because of %v, want %v", i, why[i], want[i])
-			}
+			same(t, why[i], want[i], i)
 		}
 
 		skill := object{"data": object{"name": "s", "description": "d", "content": "Do."}, "reason": "it works"}

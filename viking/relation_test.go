@@ -2,10 +2,7 @@ package viking_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/viking"
 )
@@ -27,9 +24,7 @@ func (w *world) link(from string, to ...string) {
 
 func (w *world) wantRelated(uri string, want ...string) {
 	w.t.Helper()
-	if diff := cmp.Diff(w.related(uri), append([]string{}, want...)); diff != "" {
-		w.t.Errorf("%s has to do with (-got +want):\n%s", uri, diff)
-	}
+	same(w.t, w.related(uri), append([]string{}, want...), uri)
 }
 
 func TestRelationsGoWhereWhatTheyLeadToGoes(t *testing.T) {
@@ -45,9 +40,8 @@ func TestRelationsGoWhereWhatTheyLeadToGoes(t *testing.T) {
 
 		w.ask("POST", "/api/v1/fs/mv", object{"from_uri": "viking://resources/api", "to_uri": "viking://resources/gateway"}).result()
 		w.wantRelated(one, "viking://resources/gateway/errors.md", "viking://resources/gateway", "viking://resources/guide/two.md")
-		if got := w.ask("GET", at("/api/v1/content/abstract", "viking://resources/gateway"), nil).result(); got != "errors" {
-			t.Errorf("a directory that was linked is about %q", got)
-		}
+		same(t, w.ask("GET", at("/api/v1/content/abstract", "viking://resources/gateway"), nil).result(),
+			"errors", "a directory that was linked is about")
 		w.ask("POST", "/api/v1/fs/mv", object{"from_uri": one, "to_uri": "viking://resources/first.md"}).result()
 		w.wantRelated("viking://resources/first.md", "viking://resources/gateway/errors.md", "viking://resources/gateway", "viking://resources/guide/two.md")
 
@@ -66,13 +60,11 @@ func TestRelationsAreFactsAboutAnItem(t *testing.T) {
 		w.link("viking://resources/retry.md", "viking://resources/gateway.md") // again changes nothing
 		got := w.ask("GET", "/v1/knowledge/"+from, nil).want(http.StatusOK).json()
 		relations, _ := got["relations"].([]any)
-		if len(relations) != 1 || relations[0].(object)["to"] != to || relations[0].(object)["reason"] != "why not" || got["revision"] != 2.0 {
-			t.Errorf("the item is %v", got)
-		}
+		like(t, relations, []any{object{"to": to, "reason": "why not"}}, "the item is")
+		like(t, got, object{"revision": 2.0}, "the item is")
 		history := w.ask("GET", "/v1/knowledge/"+from+"/history", nil).want(http.StatusOK).json()["items"].([]any)
-		if last := history[len(history)-1].(object); len(history) != 2 || last["name"] != "relation.linked" || last["reason"] != "why not" {
-			t.Errorf("its history is %v", history)
-		}
+		same(t, len(history), 2, "its history is")
+		like(t, history[len(history)-1].(object), object{"name": "relation.linked", "reason": "why not"}, "its history is")
 		// And what is said there, is seen here.
 		w.ask("DELETE", "/v1/knowledge/"+from+"/relations/"+to, nil).want(http.StatusOK)
 		w.wantRelated("viking://resources/retry.md")
@@ -86,9 +78,8 @@ func TestRelationsAreFactsAboutAnItem(t *testing.T) {
 		w.ask("DELETE", "/v1/knowledge/"+to+"?erase=true", nil).want(http.StatusNoContent)
 		w.wantRelated("viking://resources/retry.md")
 		w.ask("DELETE", "/v1/knowledge/"+from+"?erase=true", nil).want(http.StatusNoContent)
-		if left := w.ask("GET", "/v1/knowledge/"+from+"/history", nil).want(http.StatusOK).body; strings.Contains(string(left), "why not") {
-			t.Errorf("the reason is still there: %s", left)
-		}
+		like(t, string(w.ask("GET", "/v1/knowledge/"+from+"/history", nil).want(http.StatusOK).body),
+			lacking("why not"), "the reason is still there")
 	})
 }
 
@@ -107,8 +98,6 @@ func TestOnlyItsOwnerSaysWhatAnItemHasToDoWith(t *testing.T) {
 		w.ask("POST", "/api/v1/relations/link", object{"from_uri": "viking://user/bo/memories/his.md", "to_uris": "viking://user/una/memories/secret.md"}, bo).
 			refused(http.StatusNotFound, "NOT_FOUND")
 		w.ask("POST", "/api/v1/relations/link", object{"from_uri": "viking://resources/hers.md", "to_uris": "viking://user/una/memories/secret.md"}, una).result()
-		if got := w.related("viking://resources/hers.md", bo); len(got) != 0 {
-			t.Errorf("bo learns of %v", got)
-		}
+		same(t, len(w.related("viking://resources/hers.md", bo)), 0, "bo learns of")
 	})
 }

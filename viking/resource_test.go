@@ -60,24 +60,20 @@ func TestAnUploadBecomesAResource(t *testing.T) {
 		if got["status"] != "success" || got["root_uri"] != "viking://resources/使用_指南" || got["source_path"] != "使用 指南.md" || len(got["errors"].([]any)) != 0 || got["meta"] == nil {
 			t.Errorf("added %v", got)
 		}
-		if got := w.ask("GET", at("/api/v1/content/read", "viking://resources/使用_指南/使用_指南.md"), nil).result(); got != "# 指南\n\n先安装再运行。\n" {
-			t.Errorf("read %q", got)
-		}
+		same(t, w.ask("GET", at("/api/v1/content/read", "viking://resources/使用_指南/使用_指南.md"), nil).result(),
+			"# 指南\n\n先安装再运行。\n")
 		if hits := w.ask("POST", "/api/v1/search/find", object{"query": "安装", "target_uri": "viking://resources/"}).object(); hits["total"] != 1.0 || len(found(hits, "resources")) != 1 {
 			t.Errorf("found %v", hits)
 		}
 		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}).refused(http.StatusForbidden, "PERMISSION_DENIED") // used up
 		again := w.upload("使用 指南.md", "", []byte("another"))
-		if got := w.ask("POST", "/api/v1/resources", object{"temp_path": again}).object(); got["root_uri"] != "viking://resources/使用_指南_1" {
-			t.Errorf("added %v", got)
-		}
+		like(t, w.ask("POST", "/api/v1/resources", object{"temp_path": again}).object(),
+			object{"root_uri": "viking://resources/使用_指南_1"})
 		instead := w.upload("new.json", "application/json", []byte(`{"retries": 7}`))
 		if got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": instead, "to": "viking://resources/使用_指南"}).object(); got["root_uri"] != "viking://resources/使用_指南" {
 			t.Errorf("added %v", got)
 		}
-		if got := w.simple("viking://resources/使用_指南"); !slices.Equal(got, []any{"new.md"}) {
-			t.Errorf("there is %v", got)
-		}
+		same(t, w.simple("viking://resources/使用_指南"), []any{"new.md"})
 		inside := w.upload("x.txt", "text/plain", []byte("x"))
 		if got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": inside, "parent": "viking://resources/team"}).object(); got["root_uri"] != "viking://resources/team/x" {
 			t.Errorf("added %v", got)
@@ -102,12 +98,9 @@ func TestALongTextIsATreeOfItsSections(t *testing.T) {
 			content := w.ask("GET", at("/api/v1/content/read", root+"/"+part.(string)), nil).result().(string)
 			whole.WriteString(content)
 		}
-		if whole.String() != book.String() {
-			t.Error("the parts joined are not the whole")
-		}
-		if got := w.ask("GET", at("/api/v1/content/overview", root), nil).result().(string); !strings.Contains(got, "- 01_第0章_Chapter_0.md: ") {
-			t.Errorf("its overview is %s", got)
-		}
+		same(t, whole.String(), book.String(), "the parts joined are not the whole")
+		like(t, w.ask("GET", at("/api/v1/content/overview", root), nil).result().(string),
+			containing("- 01_第0章_Chapter_0.md: "), "its overview is")
 		w.ask("DELETE", at("/api/v1/resources", root), nil).result()
 		w.ask("DELETE", "/api/v1/resources", object{"uri": root}).result() // gone already
 		w.ask("GET", at("/api/v1/fs/ls", root), nil).refused(http.StatusNotFound, "NOT_FOUND")
@@ -147,9 +140,7 @@ func TestBytesAreKeptAsTheyAre(t *testing.T) {
 		photo := bytes.Repeat([]byte{0x89, 'P', 'N', 'G', 0, 0xff, '\'', '\\', '?'}, 300_000)
 		root := w.ask("POST", "/api/v1/resources", object{"temp_file_id": w.upload("photo.png", "image/png", photo), "reason": "the whiteboard"}).object()["root_uri"]
 		const uri = "viking://resources/photo/photo.png"
-		if root != "viking://resources/photo" {
-			t.Errorf("added %v", root)
-		}
+		same(t, root, "viking://resources/photo")
 		download := w.ask("GET", at("/api/v1/content/download", uri), nil).want(http.StatusOK)
 		if !bytes.Equal(download.body, photo) || download.header.Get("Content-Type") != "image/png" {
 			t.Errorf("downloaded %d bytes, %v", len(download.body), download.header)
@@ -163,9 +154,7 @@ func TestBytesAreKeptAsTheyAre(t *testing.T) {
 		if want := float64(len(photo)); stat != want || tree != want {
 			t.Errorf("sizes are %v and %v, want %v", stat, tree, want)
 		}
-		if item["media"] != "image" || item["meta"].(object)["bytes"].(object)["size"] != float64(len(photo)) {
-			t.Errorf("the item is %v", item)
-		}
+		like(t, item, object{"media": "image", "meta": object{"bytes": object{"size": float64(len(photo))}}}, "the item is")
 		w.ask("DELETE", "/v1/knowledge/"+item["id"].(string)+"?erase=true", nil).want(http.StatusNoContent)
 		var left int
 		err := w.db.NewRaw("SELECT count(*) FROM files").Scan(database.ForEveryTenant(t.Context()), &left)
@@ -196,13 +185,11 @@ func TestOtherServersAreAskedWithCare(t *testing.T) {
 	t.Cleanup(site.Close)
 	eachWith(t, open, func(cfg *viking.Config) { cfg.FetchPrivate = true }, func(t *testing.T, w *world) {
 		add := func(path string) *answer { return w.ask("POST", "/api/v1/resources", object{"path": site.URL + path}) }
-		if got := add("/guide.md").object(); got["root_uri"] != "viking://resources/guide" || got["source_path"] != site.URL+"/guide.md" {
-			t.Errorf("added %v", got)
-		}
+		like(t, add("/guide.md").object(),
+			object{"root_uri": "viking://resources/guide", "source_path": site.URL + "/guide.md"})
 		add("/docs/install").result()
-		if got := w.ask("GET", at("/api/v1/content/read", "viking://resources/install/install.md"), nil).result(); got != "# 安装\n\n先\u00a0构建。Then run.\n\n- one\n- two" {
-			t.Errorf("read %q", got)
-		}
+		same(t, w.ask("GET", at("/api/v1/content/read", "viking://resources/install/install.md"), nil).result(),
+			"# 安装\n\n先\u00a0构建。Then run.\n\n- one\n- two")
 		add("/nothing").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		add("/endless").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		add("/elsewhere").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
@@ -237,9 +224,7 @@ func TestFilesOfTheServerAreReadWhereItIsAllowed(t *testing.T) {
 		add := func(path string) *answer { return w.ask("POST", "/api/v1/resources", object{"path": path}) }
 		add(filepath.Join(directory, "a.md")).result()
 		add(filepath.Join(directory, "sub/b.txt")).result()
-		if got := w.simple("viking://resources"); !slices.Equal(got, []any{"a", "a/a.md", "b", "b/b.md"}) {
-			t.Errorf("there is %v", got)
-		}
+		same(t, w.simple("viking://resources"), []any{"a", "a/a.md", "b", "b/b.md"})
 		add(filepath.Join(directory, "link.md")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		add("/etc/hostname").refused(http.StatusForbidden, "PERMISSION_DENIED")
 		add(filepath.Join(directory, "nowhere")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
@@ -247,12 +232,9 @@ func TestFilesOfTheServerAreReadWhereItIsAllowed(t *testing.T) {
 		add(filepath.Join(directory, "out")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 
 		all := w.ask("POST", "/api/v1/resources", object{"path": directory, "to": "viking://resources/all", "exclude": "*.log, x*", "ignore_dirs": "node_modules"}).object()
-		if all["root_uri"] != "viking://resources/all" || all["source_path"] != directory || len(all["errors"].([]any)) != 0 {
-			t.Errorf("added %v", all)
-		}
-		if got := w.simple("viking://resources/all"); !slices.Equal(got, []any{"a", "a/a.md", "a_", "a_/a.md", "empty", "empty/empty.md", "sub", "sub/b", "sub/b/b.md"}) {
-			t.Errorf("there is %v", got)
-		}
+		like(t, all, object{"root_uri": "viking://resources/all", "source_path": directory, "errors": count(0)})
+		same(t, w.simple("viking://resources/all"),
+			[]any{"a", "a/a.md", "a_", "a_/a.md", "empty", "empty/empty.md", "sub", "sub/b", "sub/b/b.md"})
 		w.ask("POST", "/api/v1/resources", object{"path": directory, "include": "*.pdf"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		add(directory+"/../../etc/hostname").refused(http.StatusForbidden, "PERMISSION_DENIED")
 	})
@@ -308,9 +290,7 @@ func TestResourcesOfOneNameLieBesideEachOther(t *testing.T) {
 		for root := range roots {
 			places[root] = true
 		}
-		if len(places) != len(uploads)+1 {
-			t.Errorf("they lie at %v", places)
-		}
+		same(t, len(places), len(uploads)+1, "they lie at", places)
 	})
 }
 
@@ -321,19 +301,15 @@ func TestAResourceHasTagsAndWarnings(t *testing.T) {
 			"watch_interval": 60, "preserve_structure": true, "directly_upload_media": true, "unheard_of": 1,
 		}).object()
 		want := []any{"preserve_structure is not supported and has no effect", "watch_interval is not supported and has no effect"}
-		if !slices.Equal(added["warnings"].([]any), want) {
-			t.Errorf("warned of %v", added["warnings"])
-		}
+		like(t, added, object{"warnings": want})
 		total := func(tags ...string) any {
 			return w.ask("POST", "/api/v1/search/find", object{"query": "retry", "tags": tags}).object()["total"]
 		}
-		if total("team=web", "urgent") != 1.0 || total("team=api") != 0.0 {
-			t.Errorf("found %v with the tags, and %v with another", total("team=web", "urgent"), total("team=api"))
-		}
+		same(t, total("team=web", "urgent"), 1.0)
+		same(t, total("team=api"), 0.0)
 		id := w.upload("x.md", "", []byte("x"))
 		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "tags": []string{"="}}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		if got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "watch_interval": 0}).object(); got["warnings"] != nil {
-			t.Errorf("warned of %v", got["warnings"])
-		}
+		like(t, w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "watch_interval": 0}).object(),
+			object{"warnings": nil})
 	})
 }

@@ -42,9 +42,8 @@ func TestFindAnswersWithThreeLists(t *testing.T) {
 			t.Errorf("found %v", result)
 		}
 		skill := result["skills"].([]any)[0].(object)
-		if skill["name"] != "fix-driver" || skill["description"] != "Fix chromedriver mismatches" || skill["context_type"] != "skill" {
-			t.Errorf("the skill is %v", skill)
-		}
+		like(t, skill,
+			object{"name": "fix-driver", "description": "Fix chromedriver mismatches", "context_type": "skill"}, "the skill is")
 		result = w.ask("POST", "/api/v1/search/find", object{"query": "chromedriver", "target_uri": tools, "limit": 5}).object()
 		if result["total"] != 1.0 {
 			t.Fatalf("found %v", result)
@@ -71,9 +70,7 @@ func TestFindAnswersWithThreeLists(t *testing.T) {
 			"viking://agent/7a1c9b0e44d2/memories/patterns/": nil,
 		} {
 			got := w.ask("POST", "/api/v1/search/find", object{"query": "chromedriver", "target_uri": target}).object()
-			if !slices.Equal(found(got, "memories"), want) {
-				t.Errorf("under %s: found %v, want %v", target, got, want)
-			}
+			same(t, found(got, "memories"), want, target, got)
 		}
 		for _, body := range []object{
 			{"query": "用户偏好", "limit": 5},
@@ -123,14 +120,12 @@ func TestWhatCannotBeSearchedForIsSaidSo(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		w.remember(object{"content": "something"})
 		for _, limit := range []int{0, -1} {
-			if got := w.ask("POST", "/api/v1/search/find", object{"query": "something", "limit": limit}).object(); got["total"] != 0.0 {
-				t.Errorf("limit %d: found %v", limit, got)
-			}
+			like(t, w.ask("POST", "/api/v1/search/find", object{"query": "something", "limit": limit}).object(),
+				object{"total": 0.0}, limit)
 		}
 		w.ask("POST", "/api/v1/search/find", object{"query": "something", "limit": 5000}).result()
-		if got := w.ask("POST", "/api/v1/search/find", object{"query": "something", "limit": 5, "node_limit": 0}).object(); got["total"] != 0.0 {
-			t.Errorf("node_limit 0: found %v", got)
-		}
+		like(t, w.ask("POST", "/api/v1/search/find", object{"query": "something", "limit": 5, "node_limit": 0}).object(),
+			object{"total": 0.0}, "node_limit 0 found")
 		for _, bad := range []any{
 			object{},
 			object{"query": ""},
@@ -176,19 +171,14 @@ func TestWhatCannotBeSearchedForIsSaidSo(t *testing.T) {
 			`{"op":"or","conds":[{"op":"must","field":"category","conds":["tools"],"not":true}]}`: "a condition with op must has no fields but op, field, conds",
 		} {
 			body := `{"query":"x","filter":` + filter + `}`
-			if said := w.ask("POST", "/api/v1/search/find", body).refused(http.StatusBadRequest, "INVALID_FILTER"); said != why {
-				t.Errorf("%s: %s", filter, said)
-			}
+			same(t, w.ask("POST", "/api/v1/search/find", body).refused(http.StatusBadRequest, "INVALID_FILTER"), why, filter)
 		}
-		if got := w.ask("POST", "/api/v1/search/find", `{"query":"something","filter":{}}`).object(); got["total"] != 1.0 {
-			t.Errorf("a filter of nothing: found %v", got)
-		}
+		like(t, w.ask("POST", "/api/v1/search/find", `{"query":"something","filter":{}}`).object(),
+			object{"total": 1.0}, "a filter of nothing found")
 		narrowed := w.ask("POST", "/api/v1/search/find", object{"query": "something", "filter": object{"op": "and", "conds": []any{
 			object{"op": "must", "field": "context_type", "conds": []string{"memory"}}, object{"op": "range", "field": "created_at", "gte": "2020-01-01T00:00:00Z"},
 		}}}).object()
-		if narrowed["total"] != 1.0 {
-			t.Errorf("found %v", narrowed)
-		}
+		like(t, narrowed, object{"total": 1.0})
 	})
 }
 
@@ -203,27 +193,17 @@ func TestGrepAndGlobLookThroughATree(t *testing.T) {
 		}
 		grep := func(body object) []any {
 			got := w.ask("POST", "/api/v1/search/grep", body).object()
-			if got["count"] != float64(len(got["matches"].([]any))) {
-				t.Errorf("counted %v", got)
-			}
+			like(t, got, object{"count": float64(len(got["matches"].([]any)))})
 			return got["matches"].([]any)
 		}
 		got := grep(object{"uri": "viking://resources/guide", "pattern": "chrome.*r"})
-		if len(got) != 1 || got[0].(object)["line"] != 2.0 || got[0].(object)["content"] != "安装 chromedriver" || got[0].(object)["uri"] != "viking://resources/guide/第一章.md" {
-			t.Errorf("found %v", got)
-		}
-		if got := grep(object{"uri": "viking://resources/", "pattern": "chromedriver", "case_insensitive": true}); len(got) != 3 {
-			t.Errorf("found %v", got)
-		}
-		if got := grep(object{"uri": "viking://resources/", "pattern": "chromedriver", "case_insensitive": true, "node_limit": 2}); len(got) != 2 {
-			t.Errorf("found %v", got)
-		}
-		if got := grep(object{"uri": "viking://resources/", "pattern": "chromedriver", "exclude_uri": "viking://resources/guide2"}); len(got) != 1 {
-			t.Errorf("found %v", got)
-		}
-		if got := grep(object{"uri": "viking://resources/guide", "pattern": "(?i)chromedriver", "level_limit": 1}); len(got) != 1 {
-			t.Errorf("found %v", got)
-		}
+		like(t, got, []any{object{"line": 2.0, "content": "安装 chromedriver", "uri": "viking://resources/guide/第一章.md"}})
+		same(t, len(grep(object{"uri": "viking://resources/", "pattern": "chromedriver", "case_insensitive": true})), 3)
+		same(t, len(grep(object{"uri": "viking://resources/", "pattern": "chromedriver", "case_insensitive": true, "node_limit": 2})),
+			2)
+		same(t, len(grep(object{"uri": "viking://resources/", "pattern": "chromedriver", "exclude_uri": "viking://resources/guide2"})),
+			1)
+		same(t, len(grep(object{"uri": "viking://resources/guide", "pattern": "(?i)chromedriver", "level_limit": 1})), 1)
 		w.ask("POST", "/api/v1/search/grep", object{"uri": "viking://resources/guide"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		w.ask("POST", "/api/v1/search/grep", object{"uri": "viking://resources/guide", "pattern": "("}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		w.ask("POST", "/api/v1/search/grep", object{"uri": "viking://resources/nowhere", "pattern": "x"}).refused(http.StatusNotFound, "NOT_FOUND")
@@ -244,15 +224,13 @@ func TestGrepAndGlobLookThroughATree(t *testing.T) {
 			for _, uri := range got["matches"].([]any) {
 				uris = append(uris, uri.(string))
 			}
-			if !slices.Equal(uris, want) || got["count"] != float64(len(want)) {
-				t.Errorf("%s: found %v, want %v", pattern, got, want)
-			}
+			same(t, uris, want, pattern)
+			like(t, got, object{"count": float64(len(want))}, pattern)
 		}
 		w.ask("POST", "/api/v1/search/glob", object{"pattern": ""}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		w.ask("POST", "/api/v1/search/glob", object{"pattern": "*", "uri": "viking://resources/nowhere"}).refused(http.StatusNotFound, "NOT_FOUND")
-		if got := w.ask("POST", "/api/v1/search/glob", object{"pattern": "resources/**/*.md", "node_limit": 1}).object(); got["count"] != 1.0 {
-			t.Errorf("found %v", got)
-		}
+		like(t, w.ask("POST", "/api/v1/search/glob", object{"pattern": "resources/**/*.md", "node_limit": 1}).object(),
+			object{"count": 1.0})
 	})
 }
 
@@ -280,21 +258,16 @@ func TestTimesAreReadAsClientsWriteThem(t *testing.T) {
 			{"until", "2020-01-01", 0},
 			{"until", today, 1},
 		} {
-			if got := find(c.field, c.value).object()["total"]; got != c.total {
-				t.Errorf("%s %s: found %v", c.field, c.value, got)
-			}
+			same[any](t, find(c.field, c.value).object()["total"], c.total, c.field, c.value)
 		}
 		for _, c := range []struct {
 			field string
 			value any
 		}{{"since", "soon"}, {"until", "2020-13-01"}, {"since", 7}, {"until", "0001-01-01T00:00:00Z"}, {"since", "2h ago"}} {
-			if said := find(c.field, c.value).refused(http.StatusBadRequest, "INVALID_ARGUMENT"); !strings.HasPrefix(said, c.field+": must be a ") {
-				t.Errorf("%s %v: %s", c.field, c.value, said)
-			}
+			like(t, find(c.field, c.value).refused(http.StatusBadRequest, "INVALID_ARGUMENT"),
+				beginning(c.field+": must be a "), c.field, c.value)
 		}
 		said := w.ask("POST", "/api/v1/search/find", object{"query": "x", "since": "2h", "until": "2d"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		if said != "since: must be before until" {
-			t.Errorf("the wrong way round: %s", said)
-		}
+		same(t, said, "since: must be before until", "the wrong way round")
 	})
 }

@@ -25,9 +25,8 @@ func TestABodyThatIsTooLargeIsRefusedAsSuch(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		for _, route := range [][2]string{{"POST", "/api/v1/search/find"}, {"POST", "/api/v1/skills"}, {"POST", "/api/v1/content/write"}} {
 			got := w.ask(route[0], route[1], object{"query": strings.Repeat("x", 8<<20)})
-			if message := got.refused(http.StatusRequestEntityTooLarge, "INVALID_ARGUMENT"); message != "a body may have at most 8388608 bytes here" {
-				t.Errorf("%s: %s", route[1], message)
-			}
+			same(t, got.refused(http.StatusRequestEntityTooLarge, "INVALID_ARGUMENT"),
+				"a body may have at most 8388608 bytes here", route[1])
 		}
 	})
 }
@@ -46,8 +45,6 @@ func TestADatabaseThatIsAwayIsNamed(t *testing.T) {
 		w.ask("GET", at("/api/v1/content/read", "viking://resources/one.md"), nil),
 		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://resources/two.md", "content": "two", "mode": "create"}),
 	} {
-		if said := a.refused(http.StatusServiceUnavailable, "UNAVAILABLE"); said != "the database cannot be reached just now" {
-			t.Errorf("%s: %s", a.what, said)
-		}
+		same(t, a.refused(http.StatusServiceUnavailable, "UNAVAILABLE"), "the database cannot be reached just now", a.what)
 	}
 }

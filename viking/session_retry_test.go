@@ -30,28 +30,17 @@ func TestFailedArchivesAreTriedAgainOnRequest(t *testing.T) {
 		w.ask("POST", one+"/messages", `{"role":"user","content":"I prefer tabs for indentation."}`).object()
 		committed := w.ask("POST", one+"/commit?wait=true", nil).object()
 		task := "/api/v1/tasks/" + committed["task_id"].(string)
-		if shown := w.ask("GET", task, nil).object(); shown["status"] != "failed" || shown["error"] != "the key opens nothing" {
-			t.Errorf("task %v", shown)
-		}
+		like(t, w.ask("GET", task, nil).object(), object{"status": "failed", "error": "the key opens nothing"})
 		retry := func() []any { return w.ask("POST", one+"/retry", `{"wait":true}`).object()["retried"].([]any) }
-		if tried := retry(); len(tried) != 1 || tried[0].(object)["status"] != "failed" {
-			t.Errorf("retried %v", tried)
-		}
+		like(t, retry(), []any{object{"status": "failed"}})
 		extractor.mended.Store(true)
 		tried := retry()
-		if len(tried) != 1 || tried[0].(object)["status"] != "completed" || tried[0].(object)["retry"] != 2.0 ||
-			tried[0].(object)["task_id"] != committed["task_id"] || tried[0].(object)["archive_uri"] != committed["archive_uri"] {
-			t.Errorf("retried %v", tried)
-		}
-		if shown := w.ask("GET", task, nil).object(); shown["status"] != "completed" || shown["result"].(object)["memories_extracted"].(object)["total"] != 1.0 {
-			t.Errorf("task %v", shown)
-		}
-		if tried := retry(); len(tried) != 0 {
-			t.Errorf("retried %v", tried)
-		}
-		if stats := w.ask("GET", one+"/context", nil).object()["stats"].(object); stats["failedArchives"] != 0.0 {
-			t.Errorf("stats %v", stats)
-		}
+		like(t, tried,
+			[]any{object{"status": "completed", "retry": 2.0, "task_id": committed["task_id"], "archive_uri": committed["archive_uri"]}})
+		like(t, w.ask("GET", task, nil).object(),
+			object{"status": "completed", "result": object{"memories_extracted": object{"total": 1.0}}})
+		same(t, len(retry()), 0)
+		like(t, w.ask("GET", one+"/context", nil).object()["stats"].(object), object{"failedArchives": 0.0})
 		w.ask("POST", one+"/retry", `{"archive":-1}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		w.ask("POST", sessionsPath+"/nowhere/retry", nil).refused(http.StatusNotFound, "NOT_FOUND")
 	})

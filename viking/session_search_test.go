@@ -1,7 +1,6 @@
 package viking_test
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -32,9 +31,7 @@ func TestWhatWasSaidLastShapesASearch(t *testing.T) {
 		if len(queries) != 2 || queries[0].(object)["query"] != "hotels passport" || queries[1].(object)["query"] != "hotels passport\nI travel to Kenya and need a visa" {
 			t.Errorf("asked %v", queries)
 		}
-		if other := search("nobody-knows"); other["query_plan"] != nil {
-			t.Errorf("an unknown session shaped %v", other)
-		}
+		like(t, search("nobody-knows"), object{"query_plan": nil}, "an unknown session shaped")
 		w.ask("POST", "/api/v1/search/search", object{"query": "", "session_id": "trip"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 	})
 }
@@ -48,12 +45,8 @@ func TestAPlaceIsListedOnce(t *testing.T) {
 		if len(list) != 2 || list[0].(object)["uri"] != "viking://resources/a" || list[0].(object)["isDir"] != true || list[1].(object)["isDir"] != false {
 			t.Errorf("listed %v", list)
 		}
-		if got := w.simple("viking://resources/a"); len(got) != 1 || got[0] != "b.md" {
-			t.Errorf("in it lies %v", got)
-		}
-		if got := w.ask("GET", at("/api/v1/content/read", "viking://resources/a"), nil).result(); got != "at viking://resources/a" {
-			t.Errorf("it says %v", got)
-		}
+		like(t, w.simple("viking://resources/a"), []any{"b.md"}, "in it lies")
+		same(t, w.ask("GET", at("/api/v1/content/read", "viking://resources/a"), nil).result(), "at viking://resources/a")
 		w.ask("GET", at("/api/v1/fs/ls", "viking://resources/a.md"), nil).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
 	})
 }
@@ -77,11 +70,7 @@ func TestAUserIsRegisteredOnceHoweverManyAskAtOnce(t *testing.T) {
 				a.refused(http.StatusConflict, "ALREADY_EXISTS")
 			}
 		}
-		if made != 1 {
-			t.Errorf("registered %d times", made)
-		}
-		if got := w.ask("GET", accounts+"/acme/users", nil, as(rootKey)).result().([]any); len(got) != 2 {
-			t.Errorf("users: %s", fmt.Sprint(got))
-		}
+		same(t, made, 1)
+		same(t, len(w.ask("GET", accounts+"/acme/users", nil, as(rootKey)).result().([]any)), 2)
 	})
 }

@@ -64,17 +64,12 @@ func TestAnAgentsOwnSessionLiesInItsOwnSpace(t *testing.T) {
 			if committed["archive_uri"] != archive {
 				t.Fatalf("%s: committed %v", who, committed)
 			}
-			if got := w.ask("GET", sessionsPath+"/trip", nil, who).object()["uri"]; got != places[who] {
-				t.Errorf("%s: the session lies at %v", who, got)
-			}
-			if read := w.ask("GET", at("/api/v1/content/read", archive), nil, who).result(); !strings.Contains(read.(string), text) {
-				t.Errorf("%s: read %v", who, read)
-			}
+			same[any](t, w.ask("GET", sessionsPath+"/trip", nil, who).object()["uri"], places[who], who)
+			like(t, w.ask("GET", at("/api/v1/content/read", archive), nil, who).result().(string), containing(text), who)
 		}
 		found := w.ask("POST", "/api/v1/search/find", object{"query": "zanzibar index", "target_uri": "viking://agent/lonely/sessions"}, "Annals-Actor: agent:lonely").object()
-		if memories := found["memories"].([]any); len(memories) != 1 || memories[0].(object)["uri"] != "viking://agent/lonely/sessions/trip/history/archive_001" {
-			t.Errorf("found %v", found)
-		}
+		like(t, found["memories"].([]any),
+			[]any{object{"uri": "viking://agent/lonely/sessions/trip/history/archive_001"}}, found)
 	})
 }
 
@@ -86,15 +81,11 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 			"session_id": "openspace-evo-t42", "uri": "viking://session/default/openspace-evo-t42",
 			"user": object{"account_id": "default", "user_id": "default", "agent_id": "default"},
 		}
-		if diff := cmp.Diff(created, want); diff != "" {
-			t.Errorf("created (-got +want):\n%s", diff)
-		}
+		same(t, created, want)
 		w.ask("POST", sessionsPath, `{"session_id":"openspace-evo-t42"}`).refused(http.StatusConflict, "ALREADY_EXISTS")
 		one := sessionsPath + "/openspace-evo-t42"
 		added := w.ask("POST", one+"/messages", `{"role":"user","content":"fix chromedriver mismatch"}`).object()
-		if added["session_id"] != "openspace-evo-t42" || added["message_count"] != 1.0 {
-			t.Errorf("added %v", added)
-		}
+		like(t, added, object{"session_id": "openspace-evo-t42", "message_count": 1.0})
 		added = w.ask("POST", one+"/messages/batch", `{"messages":[
 			{"role":"assistant","content":"Fixed by upgrading Chrome to 124."},
 			{"role":"user","parts":[{"type":"text","text":"I prefer short answers."}],"content":"ignored","created_at":"2026-03-12T08:00:00"}]}`).object()
@@ -104,38 +95,31 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 		w.write("viking://agent/memories/tools/x.md", "x needs y.")
 		w.ask("POST", "/api/v1/skills", object{"data": object{"name": "y", "description": "Does it.", "content": "# y"}}).object()
 		used := w.ask("POST", one+"/used", `{"contexts":["viking://agent/memories/tools/x.md","viking://nowhere/z.md","viking://nowhere/y.md"],"skill":{"uri":"viking://agent/skills/y","success":true}}`).object()
-		if used["contexts_used"] != 3.0 || used["skills_used"] != 1.0 {
-			t.Errorf("used %v", used)
-		}
+		like(t, used, object{"contexts_used": 3.0, "skills_used": 1.0})
 		before := w.ask("GET", one+"/context", nil).object()
-		if got := len(before["messages"].([]any)); got != 3 || before["latest_archive_overview"] != "" {
-			t.Errorf("context %v", before)
-		}
+		same(t, len(before["messages"].([]any)), 3)
+		like(t, before, object{"latest_archive_overview": ""})
 		committed := w.ask("POST", one+"/commit?wait=true", `{"trigger":"task_done"}`).object()
 		if committed["status"] != "committed" || committed["archived"] != true || committed["memories_extracted"] != 2.0 ||
 			committed["archive_uri"] != "viking://session/default/openspace-evo-t42/history/archive_001" || committed["active_count_updated"] != 2.0 {
 			t.Errorf("committed %v", committed)
 		}
 		for _, uri := range []string{"viking://agent/memories/tools/", "viking://agent/skills/y/"} {
-			if got := w.ask("GET", "/v1/knowledge?uri="+uri, nil).want(http.StatusOK).json()["items"].([]any)[0].(object)["eval"].(object)["helpful"]; got != 2.0 {
-				t.Errorf("%s has %v voices", uri, got)
-			}
+			same(t, w.ask("GET", "/v1/knowledge?uri="+uri, nil).want(http.StatusOK).json()["items"].([]any)[0].(object)["eval"].(object)["helpful"],
+				2.0, uri)
 		}
 		task := w.ask("GET", "/api/v1/tasks/"+committed["task_id"].(string), nil).object()
 		result := task["result"].(object)
 		counts := result["memories_extracted"].(object)
-		if task["status"] != "completed" || task["task_type"] != "session_commit" || task["resource_id"] != "openspace-evo-t42" ||
-			counts["preferences"] != 1.0 || counts["cases"] != 1.0 || counts["total"] != 2.0 || result["trigger"] != "task_done" || result["active_count_updated"] != 2.0 {
-			t.Errorf("task %v", task)
-		}
+		like(t, task, object{"status": "completed", "task_type": "session_commit", "resource_id": "openspace-evo-t42"})
+		like(t, counts, object{"preferences": 1.0, "cases": 1.0, "total": 2.0})
+		like(t, result, object{"trigger": "task_done", "active_count_updated": 2.0})
 		archive := w.ask("GET", one+"/archives/archive_001", nil).object()
 		if messages := archive["messages"].([]any); len(messages) != 3 ||
 			messages[2].(object)["created_at"] != "2026-03-12T08:00:00.000Z" || !strings.HasPrefix(messages[0].(object)["id"].(string), "msg_") {
 			t.Errorf("archive %v", archive)
 		}
-		if !strings.Contains(archive["overview"].(string), "Overview: 2 turns, 3 messages") {
-			t.Errorf("overview %v", archive["overview"])
-		}
+		like(t, archive, object{"overview": containing("Overview: 2 turns, 3 messages")})
 		w.ask("GET", one+"/archives/archive_002", nil).refused(http.StatusNotFound, "NOT_FOUND")
 		w.ask("GET", one+"/archives/x", nil).refused(http.StatusNotFound, "NOT_FOUND")
 		after := w.ask("GET", one+"/context?token_budget=1000", nil).object()
@@ -146,26 +130,19 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 		if shown["message_count"] != 0.0 || shown["commit_count"] != 1.0 || shown["memories_extracted"].(object)["total"] != 2.0 || shown["last_commit_at"] == "" {
 			t.Errorf("shown %v", shown)
 		}
-		if stats := w.ask("GET", "/api/v1/stats/sessions/openspace-evo-t42", nil).object(); stats["total_turns"] != 2.0 || stats["memories_extracted"] != 2.0 {
-			t.Errorf("stats %v", stats)
-		}
+		like(t, w.ask("GET", "/api/v1/stats/sessions/openspace-evo-t42", nil).object(),
+			object{"total_turns": 2.0, "memories_extracted": 2.0})
 		empty := w.ask("POST", one+"/commit", `{}`).object()
-		if empty["task_id"] != nil || empty["archived"] != false {
-			t.Errorf("empty commit %v", empty)
-		}
+		like(t, empty, object{"task_id": nil, "archived": false})
 		list := w.ask("GET", sessionsPath, nil).result()
-		if diff := cmp.Diff(list, any([]any{object{"session_id": "openspace-evo-t42", "uri": "viking://session/default/openspace-evo-t42", "is_dir": true}})); diff != "" {
-			t.Errorf("list (-got +want):\n%s", diff)
-		}
+		same[any](t, list,
+			[]any{object{"session_id": "openspace-evo-t42", "uri": "viking://session/default/openspace-evo-t42", "is_dir": true}})
 		for range 2 { // of nothing, too
-			if gone := w.ask("DELETE", one, nil).object(); gone["session_id"] != "openspace-evo-t42" {
-				t.Errorf("deleted %v", gone)
-			}
+			like(t, w.ask("DELETE", one, nil).object(), object{"session_id": "openspace-evo-t42"})
 		}
 		w.ask("GET", one, nil).refused(http.StatusNotFound, "NOT_FOUND")
-		if again := w.ask("POST", one+"/messages", `{"role":"user","content":""}`).object(); again["message_count"] != 1.0 {
-			t.Errorf("a message to a deleted session: %v", again)
-		}
+		like(t, w.ask("POST", one+"/messages", `{"role":"user","content":""}`).object(),
+			object{"message_count": 1.0}, "a message to a deleted session")
 	})
 }
 
@@ -175,13 +152,9 @@ func TestAMessageBeginsItsSession(t *testing.T) {
 		if shown := w.ask("GET", sessionsPath+"/s1", nil).object(); shown["pending_tokens"].(float64) < 6 {
 			t.Errorf("%v pending tokens of four Chinese characters and a sign", shown["pending_tokens"])
 		}
-		if named := w.ask("POST", sessionsPath, nil).object(); len(named["session_id"].(string)) != 36 {
-			t.Errorf("a session without a name is %v", named)
-		}
+		like(t, w.ask("POST", sessionsPath, nil).object(), object{"session_id": count(36)}, "a session without a name is")
 		w.ask("GET", sessionsPath+"/s2", nil).refused(http.StatusNotFound, "NOT_FOUND")
-		if made := w.ask("GET", sessionsPath+"/s2?auto_create=true", nil).object(); made["message_count"] != 0.0 {
-			t.Errorf("%v", made)
-		}
+		like(t, w.ask("GET", sessionsPath+"/s2?auto_create=true", nil).object(), object{"message_count": 0.0})
 	})
 }
 
@@ -196,9 +169,8 @@ func TestWhatCannotBeSaidIsRefused(t *testing.T) {
 			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","prompt_tokens":-5}]}`:      "parts[0].prompt_tokens: must not be negative",
 			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","completion_tokens":-5}]}`:  "parts[0].completion_tokens: must not be negative",
 		} {
-			if said := w.ask("POST", sessionsPath+"/s1/messages", body).refused(http.StatusBadRequest, "INVALID_ARGUMENT"); !strings.HasPrefix(said, field) {
-				t.Errorf("%s: %s", body, said)
-			}
+			like(t, w.ask("POST", sessionsPath+"/s1/messages", body).refused(http.StatusBadRequest, "INVALID_ARGUMENT"),
+				beginning(field), body)
 		}
 		many := `{"messages":[` + strings.TrimSuffix(strings.Repeat(`{"role":"user","content":"x"},`, 101), ",") + `]}`
 		for path, body := range map[string]string{
@@ -210,9 +182,8 @@ func TestWhatCannotBeSaidIsRefused(t *testing.T) {
 		w.ask("POST", sessionsPath+"/s1/messages/batch", `{"messages":[{"role":"user","content":"x"},{"role":"wizard","content":"x"}]}`).
 			refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		for i, role := range []string{"user", "assistant", "system", "tool"} {
-			if got := w.ask("POST", sessionsPath+"/roles/messages", object{"role": role, "content": "x"}).object(); got["message_count"] != float64(i+1) {
-				t.Errorf("%s: %v", role, got)
-			}
+			like(t, w.ask("POST", sessionsPath+"/roles/messages", object{"role": role, "content": "x"}).object(),
+				object{"message_count": float64(i + 1)}, role)
 		}
 		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"x","metadata":{"unknown":1}}`).object()
 		w.ask("POST", sessionsPath+"/s1/commit", `{"trigger":"boredom"}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
@@ -248,13 +219,9 @@ func TestTasksAreListedNewestFirst(t *testing.T) {
 			"": ids, "?status=pending&limit=2": ids[:2], "?status=completed": nil, "?resource_id=s1": {ids[1]}, "?limit=0": nil,
 			"?task_type=other": nil, "?task_type=session_commit": ids,
 		} {
-			if diff := cmp.Diff(listed(query), want); diff != "" {
-				t.Errorf("%s (-got +want):\n%s", query, diff)
-			}
+			same(t, listed(query), want, query)
 		}
-		if task := w.ask("GET", "/api/v1/tasks/"+ids[0], nil).object(); task["status"] != "pending" || task["result"] != nil || task["error"] != nil {
-			t.Errorf("%v", task)
-		}
+		like(t, w.ask("GET", "/api/v1/tasks/"+ids[0], nil).object(), object{"status": "pending", "result": nil, "error": nil})
 		w.learning()
 		for deadline := time.Now().Add(time.Minute); len(listed("?status=completed")) < 3; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
@@ -269,12 +236,8 @@ func TestExtractListsWhatItMade(t *testing.T) {
 		w.learning()
 		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"I prefer tabs for indentation."}`, "X-OpenViking-User: mia").object()
 		made := w.ask("POST", sessionsPath+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any)
-		if len(made) != 1 || made[0].(object)["category"] != "preferences" || !strings.HasPrefix(made[0].(object)["uri"].(string), "viking://user/mia/memories/preferences/") {
-			t.Errorf("%v", made)
-		}
-		if again := w.ask("POST", sessionsPath+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any); len(again) != 0 {
-			t.Errorf("%v", again)
-		}
+		like(t, made, []any{object{"category": "preferences", "uri": beginning("viking://user/mia/memories/preferences/")}})
+		same(t, len(w.ask("POST", sessionsPath+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any)), 0)
 		w.ask("GET", sessionsPath+"/s1", nil, "X-OpenViking-User: bo").refused(http.StatusNotFound, "NOT_FOUND")
 	})
 }
@@ -290,9 +253,7 @@ func TestAToolCallComesBackAsItWasSent(t *testing.T) {
 		}}).object()
 		got := w.ask("GET", sessionsPath+"/s1/context", nil).object()["messages"].([]any)[0].(object)["parts"].([]any)
 		want := []any{part, object{"type": "image_url", "image_url": "https://example.org/a.png"}, object{"type": "context", "uri": "viking://agent/memories/tools/x.md", "context_type": "memory"}}
-		if diff := cmp.Diff(got, want); diff != "" {
-			t.Errorf("(-got +want):\n%s", diff)
-		}
+		same(t, got, want)
 	})
 }
 
@@ -307,17 +268,12 @@ func TestAnArchiveIsFoundUntilItsSessionGoes(t *testing.T) {
 		for _, how := range []string{"", "?erase=true&reason_code=gdpr-17"} {
 			w.ask("POST", one+"/messages", `{"role":"user","content":"zorblaxquine is what we talk about"}`).object()
 			w.ask("POST", one+"/commit?wait=true", nil).object()
-			if got := found(); got != 1 {
-				t.Errorf("%d hits", got)
-			}
+			same(t, found(), 1)
 			w.ask("DELETE", one+how, nil).object()
-			if got := found(); got != 0 {
-				t.Errorf("%d hits after the session went", got)
-			}
+			same(t, found(), 0)
 		}
-		if log := w.ask("GET", "/v1/events?limit=100", nil).want(http.StatusOK); strings.Contains(string(log.body), "zorblaxquine") {
-			t.Error("the log still says it")
-		}
+		like(t, string(w.ask("GET", "/v1/events?limit=100", nil).want(http.StatusOK).body),
+			lacking("zorblaxquine"), "the log still says it")
 	})
 }
 
@@ -325,9 +281,8 @@ func TestAnErasedSessionSaysNothing(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"zorblaxquine"}`).object()
 		w.ask("DELETE", sessionsPath+"/s1?erase=true&reason_code=gdpr-17", nil).object()
-		if log := w.ask("GET", "/v1/events?limit=100", nil).want(http.StatusOK); strings.Contains(string(log.body), "zorblaxquine") {
-			t.Error("the log still says it")
-		}
+		like(t, string(w.ask("GET", "/v1/events?limit=100", nil).want(http.StatusOK).body),
+			lacking("zorblaxquine"), "the log still says it")
 	})
 }
 
@@ -340,9 +295,8 @@ func TestASessionIsErasedWholeOrNotAtAll(t *testing.T) {
 		w.ask("POST", sessionsPath+"/s1/commit?wait=true", nil, mia).object()
 		said := func(what string) {
 			t.Helper()
-			if a := w.ask("GET", sessionsPath+"/s1/archives/archive_001", nil, mia).object(); !strings.Contains(fmt.Sprint(a["messages"]), "zorblaxquine") {
-				t.Errorf("%s: the session was destroyed: %v", what, a)
-			}
+			like(t, fmt.Sprint(w.ask("GET", sessionsPath+"/s1/archives/archive_001", nil, mia).object()["messages"]),
+				containing("zorblaxquine"), what)
 		}
 		one := sessionsPath + "/s1?owner=user:mia&erase=true"
 		w.ask("DELETE", one, nil, mia).refused(http.StatusForbidden, "PERMISSION_DENIED")
@@ -354,9 +308,7 @@ func TestASessionIsErasedWholeOrNotAtAll(t *testing.T) {
 		said("on hold")
 
 		w.ask("POST", archive+"/release", `{"reason_code":"settled"}`).want(http.StatusOK)
-		if gone := w.ask("DELETE", one, nil).object(); gone["erased"] != true {
-			t.Errorf("%v", gone)
-		}
+		like(t, w.ask("DELETE", one, nil).object(), object{"erased": true})
 		w.ask("GET", archive, nil).want(http.StatusGone)
 	})
 }
@@ -366,9 +318,8 @@ func TestExtractDoesNotCallAnOutageNothing(t *testing.T) {
 	eachWith(t, open, func(cfg *viking.Config) { cfg.Sessions = lateSessions{cfg.Sessions} }, func(t *testing.T, w *world) {
 		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
 		for range 2 { // it goes on after the first request
-			if said := w.ask("POST", sessionsPath+"/s1/extract", nil).refused(http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"); !strings.Contains(said, "not done") {
-				t.Error(said)
-			}
+			like(t, w.ask("POST", sessionsPath+"/s1/extract", nil).refused(http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"),
+				containing("not done"))
 		}
 	})
 }
@@ -392,9 +343,8 @@ func TestExtractSaysThatNothingCouldBeExtracted(t *testing.T) {
 		w.learningBy(refusing{})
 		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
 		for range 2 {
-			if said := w.ask("POST", sessionsPath+"/s1/extract", nil).refused(http.StatusServiceUnavailable, "UNAVAILABLE"); !strings.Contains(said, "refuses the key") {
-				t.Error(said)
-			}
+			like(t, w.ask("POST", sessionsPath+"/s1/extract", nil).refused(http.StatusServiceUnavailable, "UNAVAILABLE"),
+				containing("refuses the key"))
 		}
 	})
 }
@@ -414,12 +364,10 @@ func TestAStatedMessageIsExtractedAndFound(t *testing.T) {
 			return made[0].(object)
 		}
 		first, again := store("a", "My timezone is Europe/Berlin."), store("b", "My timezone is Europe/Berlin.")
-		if first["decision"] != "create" || again["decision"] != "vote" || again["id"] != first["id"] || again["uri"] != first["uri"] {
-			t.Errorf("%v, and then %v", first, again)
-		}
-		if found := w.ask("POST", "/api/v1/search/find", object{"query": "timezone"}).object()["memories"].([]any); len(found) != 1 || found[0].(object)["uri"] != first["uri"] {
-			t.Errorf("found %v", found)
-		}
+		like(t, first, object{"decision": "create"})
+		like(t, again, object{"decision": "vote", "id": first["id"], "uri": first["uri"]})
+		like(t, w.ask("POST", "/api/v1/search/find", object{"query": "timezone"}).object()["memories"].([]any),
+			[]any{object{"uri": first["uri"]}})
 	})
 }
 

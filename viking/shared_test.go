@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // spaceOf is the name that plugins of v0.2.6 to v0.3.4 give to the space of a user's agent.
@@ -56,18 +54,14 @@ func TestWhatAgentsShareIsFoundInTheSpaceOfAnAgent(t *testing.T) {
 				got := append(append(found(result, "memories"), found(result, "skills")...), found(result, "resources")...)
 				slices.Sort(got)
 				slices.Sort(want)
-				if diff := cmp.Diff(got, want); diff != "" {
-					t.Errorf("%s %s: %s", route, target, diff)
-				}
+				same(t, got, want, route, target)
 			}
 		}
 
 		read := func(uri string) any {
 			return w.ask("GET", at("/api/v1/content/read", uri), nil, alice, agent).result()
 		}
-		if got := read(own + "/memories/cases/zebra.md"); got != "zebra crossing at "+shared {
-			t.Errorf("read %v", got)
-		}
+		same(t, read(own+"/memories/cases/zebra.md"), "zebra crossing at "+shared)
 		if got := read(own + "/skills/zebra-parade"); got == "" {
 			t.Error("read no skill")
 		}
@@ -80,14 +74,10 @@ func TestWhatAgentsShareIsFoundInTheSpaceOfAnAgent(t *testing.T) {
 		}
 		for path, body := range map[string]object{"grep": {"pattern": "crossing"}, "glob": {"pattern": "zebra*.md"}} {
 			body["uri"] = own + "/memories"
-			if got := w.ask("POST", "/api/v1/search/"+path, body, alice, agent).object(); got["count"] != 2.0 {
-				t.Errorf("%s: %v", path, got)
-			}
+			like(t, w.ask("POST", "/api/v1/search/"+path, body, alice, agent).object(), object{"count": 2.0}, path)
 		}
 		w.ask("DELETE", at("/api/v1/fs", own+"/memories/cases/zebra.md"), nil, alice, agent).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
 		w.ask("GET", at("/api/v1/content/read", own+"/memories/cases/nothing.md"), nil, alice, agent).refused(http.StatusNotFound, "NOT_FOUND")
-		if got := read(shared); got != "zebra crossing at "+shared {
-			t.Errorf("what is shared says %v", got)
-		}
+		same(t, read(shared), "zebra crossing at "+shared, "what is shared says")
 	})
 }

@@ -26,9 +26,7 @@ func TestMemoriesAreCounted(t *testing.T) {
 			hotness["hot"] != 1.0 || hotness["warm"] != 3.0 || hotness["cold"] != 0.0 || stats["staleness"].(object)["not_accessed_7d"] != 0.0 {
 			t.Errorf("counted %v", stats)
 		}
-		if got := w.ask("GET", "/api/v1/stats/memories?category=preferences", nil).object(); got["total_memories"] != 1.0 {
-			t.Errorf("counted %v", got)
-		}
+		like(t, w.ask("GET", "/api/v1/stats/memories?category=preferences", nil).object(), object{"total_memories": 1.0})
 		w.ask("GET", "/api/v1/stats/memories?category=novels", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 	})
 }
@@ -41,12 +39,10 @@ func TestComponentsAreObserved(t *testing.T) {
 				t.Errorf("%s: %v", name, got)
 			}
 		}
-		if got := w.ask("GET", "/api/v1/observer/queue", nil).object()["status"].(string); !strings.Contains(got, "knowledge") {
-			t.Errorf("the queue is\n%s", got)
-		}
-		if got := w.ask("GET", "/api/v1/observer/system", nil).object(); got["is_healthy"] != true || len(got["errors"].([]any)) != 0 || got["components"].(object)["queue"] == nil {
-			t.Errorf("the system is %v", got)
-		}
+		like(t, w.ask("GET", "/api/v1/observer/queue", nil).object()["status"].(string),
+			containing("knowledge"), "the queue is")
+		like(t, w.ask("GET", "/api/v1/observer/system", nil).object(),
+			object{"is_healthy": true, "errors": count(0), "components": object{"queue": some{}}}, "the system is")
 		w.ask("GET", "/api/v1/observer/nothing", nil).refused(http.StatusNotFound, "NOT_FOUND")
 	})
 }
@@ -79,11 +75,9 @@ func TestWhatIsInTroubleIsObserved(t *testing.T) {
 			t.Errorf("the models are\n%s", models)
 		}
 		queue := w.ask("GET", "/api/v1/observer/queue", nil).object()["status"].(string)
-		if !strings.Contains(queue, "tasks: 1 pending, 0 running, 0 failed, of the newest 1") || !strings.Contains(queue, "      4      2.5") {
-			t.Errorf("the queue is\n%s", queue)
-		}
-		if got := w.ask("GET", "/api/v1/observer/system", nil).object(); got["is_healthy"] != false || len(got["errors"].([]any)) != 1 {
-			t.Errorf("the system is %v", got)
-		}
+		like(t, queue, containing("tasks: 1 pending, 0 running, 0 failed, of the newest 1"), "the queue is")
+		like(t, queue, containing("      4      2.5"), "the queue is")
+		like(t, w.ask("GET", "/api/v1/observer/system", nil).object(),
+			object{"is_healthy": false, "errors": count(1)}, "the system is")
 	})
 }

@@ -3,7 +3,6 @@ package viking_test
 import (
 	"context"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -49,36 +48,23 @@ func TestADirectoryIsAboutWhatAModelSaidOfIt(t *testing.T) {
 		if got := level("abstract", ada); got != "How it all goes." || extractive == got {
 			t.Errorf("%q, without a model %q", got, extractive)
 		}
-		if got := level("overview", ada); got != "# All of it" {
-			t.Errorf("%q", got)
-		}
+		same(t, level("overview", ada), "# All of it")
 		listed := w.ask("GET", at("/api/v1/fs/ls", "viking://resources"), nil, ada).entries()
-		if got := listed[0]["abstract"]; got != "How it all goes." {
-			t.Errorf("listed as %v", got)
-		}
-		if got := w.ask("GET", at("/api/v1/content/overview", "viking://resources"), nil, ada).result(); !strings.Contains(got.(string), "guide/: How it all goes.") {
-			t.Errorf("what it lies in is about %v", got)
-		}
+		same(t, listed[0]["abstract"], "How it all goes.")
+		like(t, w.ask("GET", at("/api/v1/content/overview", "viking://resources"), nil, ada).result().(string),
+			containing("guide/: How it all goes."), "what it lies in is about")
 
 		// Who sees more in it is told of that, too.
 		w.ask("POST", "/v1/knowledge", object{
 			"content": "Bob's own.", "uri": "viking://resources/guide/bob.md", "type": "definition", "context_type": "resource", "scopes": []string{"user:bob"},
 		}, bob).want(http.StatusCreated)
-		if got := level("abstract", bob); !strings.Contains(got, "Bob's own.") {
-			t.Errorf("%q", got)
-		}
-		if got := level("abstract", ada); got != "How it all goes." {
-			t.Errorf("%q", got)
-		}
+		like(t, level("abstract", bob), containing("Bob's own."))
+		same(t, level("abstract", ada), "How it all goes.")
 		// Who does not belong to those whom it is for is not told.
 		w.say("viking://resources/guide", "user:bob", "Bob's guide.", "# Bob")
-		if got := level("abstract", ada); strings.Contains(got, "Bob") {
-			t.Errorf("%q", got)
-		}
+		like(t, level("abstract", ada), lacking("Bob"))
 		// What somebody wrote comes first.
 		w.ask("POST", "/api/v1/fs/mkdir", object{"uri": "viking://resources/guide", "description": "Ada's words."}, ada).object()
-		if got := level("abstract", bob); got != "Ada's words." {
-			t.Errorf("%q", got)
-		}
+		same(t, level("abstract", bob), "Ada's words.")
 	})
 }

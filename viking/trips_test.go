@@ -75,9 +75,7 @@ func TestAQuestionCostsTheSameRoundTripsHoweverMuchThereIs(t *testing.T) {
 	grow(2, 8)
 	many := cost()
 	for i, q := range questions {
-		if many[i] != few[i] {
-			t.Errorf("%s %s: %d round trips for two things, %d for eight", q.method, q.path, few[i], many[i])
-		}
+		same(t, many[i], few[i], q.method, q.path)
 	}
 }
 

@@ -48,8 +48,6 @@ func TestWhoHasWaitedFindsWhatWasLearned(t *testing.T) {
 			t.Errorf("waited for %v", waited)
 		}
 		found := w.ask("POST", "/api/v1/search/find", object{"query": "tabs or spaces", "target_uri": "viking://user/memories"}).object()
-		if len(found["memories"].([]any)) != 1 {
-			t.Errorf("found %v", found)
-		}
+		like(t, found, object{"memories": count(1)})
 	})
 }
