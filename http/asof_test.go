@@ -1,35 +1,19 @@
 package http_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"testing"
 	"time"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // followPast lets the projection of the past follow the log until the test ends.
 func (w *world) followPast() {
 	w.t.Helper()
-	router, err := follow.NewRouter(databasetest.Log(w.t))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.past.Follow(router)
-	ctx, cancel := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(w.t.Context())))
-	ended := make(chan error, 1)
-	go func() { ended <- router.Run(ctx) }()
-	w.t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			w.t.Errorf("follow the past: %v", err)
-		}
-	})
+	servertest.Follow(w.t, w.past.Follow)
 }
 
 func TestThePastCanBeAsked(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	watermill "github.com/ThreeDotsLabs/watermill/message"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -17,6 +18,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
 )
 
@@ -45,26 +47,16 @@ func eachFollowed(t *testing.T, test func(t *testing.T, w *followed)) {
 // follow starts the projections; they end with the test.
 func (w *followed) follow() {
 	w.t.Helper()
-	router, err := follow.NewRouter(databasetest.Log(w.t))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.base.Meaning().Follow(router, w.log)
-	follow.AddHandler(router, w.log, "picky", func(_ context.Context, _ bun.IDB, page follow.Page) error {
-		for _, event := range page.Events {
-			if event.Stream == "knowledge:bad" && !w.mended.Load() {
-				return errors.New("cannot take this in")
+	servertest.Follow(w.t, func(router *watermill.Router) {
+		w.base.Meaning().Follow(router, w.log)
+		follow.AddHandler(router, w.log, "picky", func(_ context.Context, _ bun.IDB, page follow.Page) error {
+			for _, event := range page.Events {
+				if event.Stream == "knowledge:bad" && !w.mended.Load() {
+					return errors.New("cannot take this in")
+				}
 			}
-		}
-		return nil
-	})
-	ended := make(chan error, 1)
-	go func() { ended <- router.Run(database.ForEveryTenant(context.WithoutCancel(w.t.Context()))) }()
-	<-router.Running()
-	w.t.Cleanup(func() {
-		if err := errors.Join(router.Close(), <-ended); err != nil {
-			w.t.Errorf("router: %v", err)
-		}
+			return nil
+		})
 	})
 }
 
@@ -212,12 +204,7 @@ func TestAProjectionTellsHowItGetsOn(t *testing.T) {
 		like(t, meaning(), object{"lag_events": 0.0, "read_at": some{}, "holder": w.db.InstanceID}, "while it works")
 
 		// The log is put back without the checkpoints.
-		if err := w.db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
-			_, err := tx.ExecContext(ctx, `UPDATE checkpoints SET event_id = '0195a000-0000-7000-8000-000000000001'`)
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
+		servertest.Execute(t, w.db, `UPDATE checkpoints SET event_id = '0195a000-0000-7000-8000-000000000001'`)
 		like(t, meaning(), object{"halted": true, "error": some{}})
 		w.ask("POST", "/v1/projections/meaning/replay", nil).want(http.StatusAccepted)
 		w.ask("POST", "/v1/search?min_position="+position, object{"query": "y"}).want(http.StatusOK)

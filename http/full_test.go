@@ -1,17 +1,15 @@
 package http_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/uptrace/bun"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 func TestAFullDiskRefusesWritesAndLosesNothing(t *testing.T) {
@@ -67,11 +65,5 @@ func (w *world) pages() (count int) {
 // growTo lets the file become so large and no larger, as a disk would.
 func (w *world) growTo(pages int) {
 	w.t.Helper()
-	err := w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages))
-		return err
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	servertest.Execute(w.t, w.db, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages))
 }

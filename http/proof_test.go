@@ -1,7 +1,6 @@
 package http_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -19,6 +18,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/proof"
 )
 
@@ -31,29 +31,13 @@ func eachProven(t *testing.T, test func(t *testing.T, w *world, key proof.Key)) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		start := func() {}
+		var prover *proof.Prover
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			log := cfg.Historian.(*follow.Log)
-			prover := proof.NewProver(db, log, key, proof.Options{Every: 10 * time.Millisecond, Logger: databasetest.Log(t)})
+			prover = proof.NewProver(db, log, key, proof.Options{Every: 10 * time.Millisecond, Logger: databasetest.Log(t)})
 			cfg.Prover = prover
-			start = func() {
-				router, err := follow.NewRouter(databasetest.Log(t))
-				if err != nil {
-					t.Fatal(err)
-				}
-				prover.Follow(router)
-				ctx, stop := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(t.Context())))
-				ended := make(chan error)
-				go func() { ended <- router.Run(ctx) }()
-				t.Cleanup(func() {
-					stop()
-					if err := <-ended; err != nil {
-						t.Error(err)
-					}
-				})
-			}
 		})
-		start()
+		servertest.Follow(t, prover.Follow)
 		test(t, w, key)
 	})
 }

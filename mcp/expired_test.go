@@ -1,13 +1,10 @@
 package mcp_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
-	"github.com/uptrace/bun"
-
-	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // Some hosts show their model only the data.
@@ -29,13 +26,8 @@ func TestTheDataOfToolsTellsThatAConfirmationHasExpired(t *testing.T) {
 			}
 		}
 		id := w.call("get_knowledge", object{"uri": uri}).ok()["id"].(string)
-		err := w.db.Transact(database.ForEveryTenant(t.Context()), func(ctx context.Context, tx bun.Tx) error {
-			_, err := tx.ExecContext(ctx, "UPDATE knowledge_1 SET confirmed_at = created_at, confirm_until = created_at WHERE id = ?", id)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		const expired = "UPDATE knowledge_1 SET confirmed_at = created_at, confirm_until = created_at WHERE id = ?"
+		servertest.Execute(t, w.db, expired, id)
 		for _, tools := range []string{"", "openviking"} {
 			if answer, found := said(tools); found["confirmation_expired"] != true || tools == "" && !strings.Contains(answer.text, "confirmation expired") {
 				t.Errorf("after: %v\n%s", found, answer.text)

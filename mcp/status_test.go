@@ -1,28 +1,16 @@
 package mcp_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
-	"github.com/uptrace/bun"
-
-	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // What became of a version that nobody reads is no trouble of the memory's.
 func TestTheStatusTellsTheTroubleOfWhatIsReadOrBuilt(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		catalogue := func(statement string) {
-			t.Helper()
-			err := w.db.Transact(database.ForEveryTenant(t.Context()), func(ctx context.Context, tx bun.Tx) error {
-				_, err := tx.ExecContext(ctx, statement)
-				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		catalogue := func(statement string) { servertest.Execute(t, w.db, statement) }
 		defer catalogue("DELETE FROM projections WHERE version = 9")
 		catalogue(`INSERT INTO projections (name, version, state, settings, created_at, updated_at)
 			SELECT name, 9, 'failed', '{"error": "the disk is full"}', created_at, updated_at FROM projections WHERE name = 'knowledge' AND state = 'active'`)

@@ -1,7 +1,6 @@
 package viking_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,11 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/erasure"
 	"github.com/annals-kb/annals/projections/sessions"
@@ -191,20 +189,7 @@ func TestTheContractNamesEveryRoute(t *testing.T) {
 // embedding lets vectors be made, as while serving.
 func (w *world) embedding() {
 	w.t.Helper()
-	router, err := follow.NewRouter(databasetest.Log(w.t))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.base.Meaning().Follow(router, w.log)
-	ctx, stop := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(w.t.Context())))
-	ended := make(chan error, 1)
-	go func() { ended <- router.Run(ctx) }()
-	w.t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			w.t.Error(err)
-		}
-	})
+	servertest.Follow(w.t, func(router *message.Router) { w.base.Meaning().Follow(router, w.log) })
 }
 
 func TestEveryRouteIsDescribedByAnExample(t *testing.T) {

@@ -2,7 +2,6 @@ package viking_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -16,10 +15,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/uptrace/bun"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/proof"
 	"github.com/annals-kb/annals/viking"
 )
@@ -121,13 +119,7 @@ func TestBytesThatWereChangedAreNotServedAndAreNamed(t *testing.T) {
 		if found := faults(); len(found) > 0 {
 			t.Errorf("got %v, want nothing wrong", found)
 		}
-		err := w.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-			_, err := tx.ExecContext(ctx, "UPDATE files SET bytes = ?", []byte("other"))
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servertest.Execute(t, w.db, "UPDATE files SET bytes = ?", []byte("other"))
 		w.ask("GET", at("/api/v1/content/download", "viking://resources/photo/photo.png"), nil).want(http.StatusInternalServerError)
 		if found := faults(); len(found) != 1 || found[0].Position == 0 {
 			t.Errorf("got %v, want the file named", found)

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // completed are the candidates for the last of the words, without their descriptions.
@@ -54,9 +53,7 @@ func TestCompletionOffersWhatFits(t *testing.T) {
 		"revise some-id --polarity neg":   {"negative"},
 		"import file --server http://x -": completed(t, "import", "-"),
 	} {
-		if diff := cmp.Diff(completed(t, strings.Split(line, " ")...), want); diff != "" {
-			t.Errorf("annals %s (-got +want):\n%s", line, diff)
-		}
+		servertest.Same(t, completed(t, strings.Split(line, " ")...), want, line)
 	}
 }
 

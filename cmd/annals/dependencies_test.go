@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/annals-kb/annals/http/servertest"
 	"golang.org/x/mod/modfile"
 )
 
@@ -37,7 +37,5 @@ func TestEveryDependencyIsListedWithItsReason(t *testing.T) {
 	}
 	slices.Sort(required)
 	slices.Sort(listed)
-	if diff := cmp.Diff(required, listed); diff != "" {
-		t.Errorf("docs/dependencies.md does not list what go.mod requires (-go.mod +page):\n%s", diff)
-	}
+	servertest.Same(t, listed, required, "docs/dependencies.md does not list what go.mod requires")
 }

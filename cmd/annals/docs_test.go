@@ -10,10 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // root is the project's directory, as seen from this one.
@@ -69,9 +68,7 @@ func TestConfigurationNamesEverySettingAndNoOther(t *testing.T) {
 			known[name] = true
 		}
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(known)), slices.Sorted(maps.Keys(named))); diff != "" {
-		t.Errorf("settings (-program +configuration.md)\n%s", diff)
-	}
+	servertest.Same(t, slices.Sorted(maps.Keys(named)), slices.Sorted(maps.Keys(known)), "docs/configuration.md")
 }
 
 // sources is the text of the program's packages.
@@ -159,9 +156,7 @@ func TestTroubleshootingExplainsEveryMetricAndNoOther(t *testing.T) {
 			sets[i][name[1]] = true
 		}
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(sets[0])), slices.Sorted(maps.Keys(sets[1]))); diff != "" {
-		t.Errorf("metrics (-served +explained)\n%s", diff)
-	}
+	servertest.Same(t, slices.Sorted(maps.Keys(sets[1])), slices.Sorted(maps.Keys(sets[0])), "docs/troubleshooting.md")
 }
 
 func TestDocsLinkToWhatIsThere(t *testing.T) {
@@ -203,9 +198,7 @@ func TestTheArchitecturePageNamesFilesAndWhatIsInThem(t *testing.T) {
 	t.Parallel()
 	_, table, _ := strings.Cut(written(t, "docs/architecture.md"), "\n## Where is …?\n")
 	rows := regexp.MustCompile("(?m)^\\| .+\\? \\| `(.+)` \\| `(.+)` \\|$").FindAllStringSubmatch(table, -1)
-	if len(rows) != 30 {
-		t.Errorf("got %d questions, want 30", len(rows))
-	}
+	servertest.Same(t, len(rows), 30)
 	for _, row := range rows {
 		if !regexp.MustCompile(`\b` + row[2] + `\b`).MatchString(written(t, row[1])) {
 			t.Errorf("%s has no %s", row[1], row[2])

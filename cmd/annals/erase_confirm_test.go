@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // atTerminal runs a command as on a terminal where this is typed.
@@ -23,41 +24,35 @@ func atTerminal(ctx context.Context, typed io.Reader, args ...string) (code int,
 }
 
 func TestErasingIsConfirmedOnATerminal(t *testing.T) {
-	t.Parallel()
-	for engine, newDatabase := range map[database.Engine]func(testing.TB) string{
-		database.SQLite: databasetest.SQLite, database.Postgres: databasetest.Postgres,
-	} {
-		t.Run(engine.String(), func(t *testing.T) {
-			t.Parallel()
-			server := here(t, newDatabase(t))
-			ctx := context.WithoutCancel(t.Context())
-			for _, id := range []string{"one", "two"} {
-				annals(t, "remember", "mind the zorblaxquine", "--id", id, "--owner", "user:123", "--server", server)
+	eachEngine(t, func(t *testing.T, _ database.Engine, newDatabase func(testing.TB) string) {
+		server := here(t, newDatabase(t))
+		ctx := context.WithoutCancel(t.Context())
+		for _, id := range []string{"one", "two"} {
+			annals(t, "remember", "mind the zorblaxquine", "--id", id, "--owner", "user:123", "--server", server)
+		}
+		for _, try := range []struct {
+			typed string
+			args  []string
+			code  int
+			said  string
+		}{
+			{"\n", []string{"one"}, terminal.ExitFailed, "not confirmed: nothing was erased"},
+			{"", []string{"one"}, terminal.ExitFailed, "would erase  1"},
+			{"y\n", []string{"user:123"}, terminal.ExitFailed, "would erase  2"},
+			{"y\n", []string{"user:123"}, terminal.ExitFailed, "Type user:123 to erase it"},
+			{"y\n", []string{"one"}, terminal.ExitOK, "erased one for good"},
+			{"y\n", []string{"one"}, terminal.ExitOK, "nothing to erase"},
+			{"user:123\n", []string{"user:123"}, terminal.ExitOK, "erased user:123 for good: 1 of 1"},
+			{"", []string{"user:123", "--yes"}, terminal.ExitOK, "nothing to erase"},
+		} {
+			code, said := atTerminal(ctx, strings.NewReader(try.typed),
+				append([]string{"erase", "--server", server}, try.args...)...)
+			if code != try.code || !strings.Contains(said, try.said) {
+				t.Errorf("erase %q with %q typed: exit code %d, want %d and %q:\n%s", try.args, try.typed, code, try.code,
+					try.said, said)
 			}
-			for _, try := range []struct {
-				typed string
-				args  []string
-				code  int
-				said  string
-			}{
-				{"\n", []string{"one"}, terminal.ExitFailed, "not confirmed: nothing was erased"},
-				{"", []string{"one"}, terminal.ExitFailed, "would erase  1"},
-				{"y\n", []string{"user:123"}, terminal.ExitFailed, "would erase  2"},
-				{"y\n", []string{"user:123"}, terminal.ExitFailed, "Type user:123 to erase it"},
-				{"y\n", []string{"one"}, terminal.ExitOK, "erased one for good"},
-				{"y\n", []string{"one"}, terminal.ExitOK, "nothing to erase"},
-				{"user:123\n", []string{"user:123"}, terminal.ExitOK, "erased user:123 for good: 1 of 1"},
-				{"", []string{"user:123", "--yes"}, terminal.ExitOK, "nothing to erase"},
-			} {
-				code, said := atTerminal(ctx, strings.NewReader(try.typed),
-					append([]string{"erase", "--server", server}, try.args...)...)
-				if code != try.code || !strings.Contains(said, try.said) {
-					t.Errorf("erase %q with %q typed: exit code %d, want %d and %q:\n%s", try.args, try.typed, code, try.code,
-						try.said, said)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 func TestCtrlCEndsWith130(t *testing.T) {
@@ -79,9 +74,7 @@ func TestCtrlCEndsWith130(t *testing.T) {
 		ended <- run(waiting, []string{"erase", "one", "--server", server},
 			&terminal.Console{In: typing, Out: asked, Err: asked, Styled: asked, Width: 80, Prompted: true})
 	}()
-	if code := <-ended; code != terminal.ExitInterrupted {
-		t.Errorf("erase: exit code %d, want %d", code, terminal.ExitInterrupted)
-	}
+	servertest.Same(t, <-ended, terminal.ExitInterrupted, "erase exit code")
 	annals(t, "get", "one", "--server", server)
 }
 

@@ -21,10 +21,8 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/serve"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 var updateExamples = flag.Bool("update-examples", false, "write the examples of the API's descriptions")
@@ -60,18 +58,12 @@ const rootKey = "0123456789abcdef0123456789abcdef"
 
 // The examples in the descriptions of the API are what a server really answered, on both engines.
 func TestTheExamplesAreWhatAServerAnswers(t *testing.T) {
-	t.Parallel()
-	for engine, newDatabase := range map[database.Engine]func(testing.TB) string{
-		database.SQLite: databasetest.SQLite, database.Postgres: databasetest.Postgres,
-	} {
-		t.Run(engine.String(), func(t *testing.T) {
-			t.Parallel()
-			url := startServer(t, newDatabase(t))
-			update := *updateExamples && engine == database.SQLite
-			tell(t, url, "testdata/examples.json", "../../http/examples.json", update)
-			tell(t, url, "testdata/openviking.json", "../../viking/examples.json", update)
-		})
-	}
+	eachEngine(t, func(t *testing.T, engine database.Engine, newDatabase func(testing.TB) string) {
+		url := startServer(t, newDatabase(t))
+		update := *updateExamples && engine == database.SQLite
+		tell(t, url, "testdata/examples.json", "../../http/examples.json", update)
+		tell(t, url, "testdata/openviking.json", "../../viking/examples.json", update)
+	})
 }
 
 // startServer starts the program as a process of its own and returns its URL.
@@ -113,6 +105,8 @@ func startServer(t *testing.T, url string) string {
 	return ready.URL
 }
 
+const again = "go test ./cmd/annals -run Examples -update-examples"
+
 // tell asks everything that a story has, and compares what is answered with what is described.
 func tell(t *testing.T, url, story, reportOf string, update bool) {
 	t.Helper()
@@ -138,9 +132,7 @@ func tell(t *testing.T, url, story, reportOf string, update bool) {
 		} else if !update && !s.Varies && e.Answers == "application/json" {
 			var before any
 			_ = json.Unmarshal(want.Answer, &before)
-			if diff := gocmp.Diff(fields(before), fields(answer)); diff != "" {
-				t.Errorf("%s is described otherwise: go test ./cmd/annals -run Examples -update-examples\n%s", e.Name, diff)
-			}
+			servertest.Same(t, fields(answer), fields(before), e.Name, "is described otherwise: "+again)
 		}
 	}
 	if !update {

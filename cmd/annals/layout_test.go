@@ -20,9 +20,9 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // anything is a piece of knowledge that somebody may remember. Ids are given, so that the same can be found again.
@@ -136,63 +136,53 @@ func tree(t *testing.T, directory string) map[string]string {
 
 // Whatever is remembered lies in files, and is from there remembered elsewhere so that the files are the same.
 func TestFilesLoseNothing(t *testing.T) {
-	t.Parallel()
-	for engine, newDatabase := range map[database.Engine]func(testing.TB) string{
-		database.SQLite: databasetest.SQLite, database.Postgres: databasetest.Postgres,
-	} {
-		t.Run(engine.String(), func(t *testing.T) {
-			t.Parallel()
-			first, second := here(t, newDatabase(t)), here(t, newDatabase(t))
-			lines, exported, again := filepath.Join(t.TempDir(), "all.ndjson"), filepath.Join(t.TempDir(),
-				"a"), filepath.Join(t.TempDir(), "b")
-			var all bytes.Buffer
-			encoder := json.NewEncoder(&all)
-			known := map[string]map[string]any{}
-			for i := range 150 {
-				k := anything(i).Example(i)
-				known[k["id"].(string)] = k
-				if err := encoder.Encode(k); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := os.WriteFile(lines, all.Bytes(), 0o600); err != nil {
+	eachEngine(t, func(t *testing.T, _ database.Engine, newDatabase func(testing.TB) string) {
+		first, second := here(t, newDatabase(t)), here(t, newDatabase(t))
+		lines, exported, again := filepath.Join(t.TempDir(), "all.ndjson"), filepath.Join(t.TempDir(),
+			"a"), filepath.Join(t.TempDir(), "b")
+		var all bytes.Buffer
+		encoder := json.NewEncoder(&all)
+		known := map[string]map[string]any{}
+		for i := range 150 {
+			k := anything(i).Example(i)
+			known[k["id"].(string)] = k
+			if err := encoder.Encode(k); err != nil {
 				t.Fatal(err)
 			}
-			annals(t, "import", lines, "--server", first)
-			annals(t, "export", "files", exported, "--server", first)
-			annals(t, "import", exported, "--server", second)
-			annals(t, "export", "files", again, "--server", second)
-			written := tree(t, exported)
-			if diff := cmp.Diff(tree(t, again), written); diff != "" {
-				t.Errorf("%.4000s", diff)
+		}
+		if err := os.WriteFile(lines, all.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		annals(t, "import", lines, "--server", first)
+		annals(t, "export", "files", exported, "--server", first)
+		annals(t, "import", exported, "--server", second)
+		annals(t, "export", "files", again, "--server", second)
+		written := tree(t, exported)
+		servertest.Same(t, tree(t, again), written)
+		for name, content := range written {
+			var items []map[string]any
+			if err := json.Unmarshal([]byte(content), &items); err != nil {
+				t.Fatalf("%s: %v", name, err)
 			}
-			for name, content := range written {
-				var items []map[string]any
-				if err := json.Unmarshal([]byte(content), &items); err != nil {
-					t.Fatalf("%s: %v", name, err)
-				}
-				for _, item := range items {
-					id := item["id"].(string)
-					for field, value := range known[id] {
-						if diff := cmp.Diff(plainly(t, item[field]),
-							plainly(t, value)); diff != "" && !slices.Contains([]string{"tags", "eval"}, field) {
-							t.Errorf("%s, %s of %s: %s", name, field, id, diff)
-						}
+			for _, item := range items {
+				id := item["id"].(string)
+				for field, value := range known[id] {
+					if diff := cmp.Diff(plainly(t, item[field]),
+						plainly(t, value)); diff != "" && !slices.Contains([]string{"tags", "eval"}, field) {
+						t.Errorf("%s, %s of %s: %s", name, field, id, diff)
 					}
-					delete(known, id)
 				}
+				delete(known, id)
 			}
-			if len(known) > 0 {
-				t.Errorf("%d are in no file", len(known))
-			}
-			annals(t, "export", "files", again, "--replace", "--server", second, "--type", "tool")
-			for name := range tree(t, again) {
-				if filepath.Base(name) != "tools.json" {
-					t.Errorf("%s is still there", name)
-				}
-			}
-		})
-	}
+		}
+		if len(known) > 0 {
+			t.Errorf("%d are in no file", len(known))
+		}
+		annals(t, "export", "files", again, "--replace", "--server", second, "--type", "tool")
+		for name := range tree(t, again) {
+			servertest.Same(t, filepath.Base(name), "tools.json", name)
+		}
+	})
 }
 
 func plainly(t *testing.T, value any) any {

@@ -15,39 +15,30 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // What README shows is what happens, letter for letter but for the times. So are the questions that
 // it and the API's own page ask with curl.
 func TestReadmeShowsWhatHappens(t *testing.T) {
-	t.Parallel()
-	for engine, newDatabase := range map[string]func(testing.TB) string{
-		"sqlite": databasetest.SQLite, "postgres": databasetest.Postgres,
-	} {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			readme := written(t, "README.md")
-			r := newReader(t, newDatabase(t))
-			for _, shown := range transcript(t, readme) {
-				if diff := cmp.Diff(shown.answer, r.types(shown.command)); diff != "" {
-					t.Errorf("$ %s\n(-README +answer)\n%s", shown.command, diff)
-				}
-				r.waits()
+	eachEngine(t, func(t *testing.T, _ database.Engine, newDatabase func(testing.TB) string) {
+		readme := written(t, "README.md")
+		r := newReader(t, newDatabase(t))
+		for _, shown := range transcript(t, readme) {
+			servertest.Same(t, r.types(shown.command), shown.answer, "$ "+shown.command)
+			r.waits()
+		}
+		r.asks(readme, terminal.DefaultServer)
+		for _, command := range regexp.MustCompile("`(bin/annals [^`]*)`").FindAllStringSubmatch(readme, -1) {
+			if command[1] != "bin/annals serve" { // which does not end
+				r.types(command[1])
 			}
-			r.asks(readme, terminal.DefaultServer)
-			for _, command := range regexp.MustCompile("`(bin/annals [^`]*)`").FindAllStringSubmatch(readme, -1) {
-				if command[1] != "bin/annals serve" { // which does not end
-					r.types(command[1])
-				}
-			}
-			r.asks(html.UnescapeString(r.get("/docs")), r.server)
-		})
-	}
+		}
+		r.asks(html.UnescapeString(r.get("/docs")), r.server)
+	})
 }
 
 // reader is somebody who does what a page says: a shell in a directory where bin/annals was built, and

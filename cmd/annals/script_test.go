@@ -13,7 +13,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 )
 
 // The test binary is the program itself when it is called annals.
@@ -55,7 +54,6 @@ func TestMain(m *testing.M) {
 //
 // DATABASE_URL is a database of the script's own, and ENGINE says which kind.
 func TestScripts(t *testing.T) {
-	t.Parallel()
 	both, err := filepath.Glob("testdata/engines/*.txtar")
 	if err != nil || len(both) == 0 {
 		t.Fatalf("testdata/engines: %d scripts, %v", len(both), err)
@@ -63,54 +61,48 @@ func TestScripts(t *testing.T) {
 	if *fill != "" {
 		both = []string{"testdata/filled/fill.txtar"}
 	}
-	for engine, newDatabase := range map[database.Engine]func(testing.TB) string{
-		database.SQLite:   databasetest.SQLite,
-		database.Postgres: databasetest.Postgres,
-	} {
-		t.Run(engine.String(), func(t *testing.T) {
-			t.Parallel()
-			directory := ""
-			if engine == database.SQLite && *fill == "" {
-				directory = "testdata/script"
-			}
-			testscript.Run(t, testscript.Params{
-				Dir: directory, Files: both,
-				Setup: func(env *testscript.Env) error {
-					own := &server{}
-					env.Values[serverKey{}] = own
-					env.Defer(func() { own.end(env.T().(testing.TB)) })
-					way := &proxy{}
-					env.Values[proxyKey{}] = way
-					env.Defer(way.close)
-					guests := hosts{}
-					env.Values[hostsKey{}] = guests
-					env.Defer(guests.end)
-					env.Values[testKey{}] = env.T().(testing.TB)
-					env.Setenv("ENGINE", engine.String())
-					env.Setenv("DATABASE_URL", newDatabase(env.T().(testing.TB)))
-					env.Setenv("ANNALS_LISTEN", "127.0.0.1:0")
-					env.Setenv("ANNALS_DATA", "data")
-					env.Setenv("XDG_DATA_HOME", env.WorkDir+"/share")
-					env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/config")
-					env.Setenv("TZ", "UTC")
-					env.Setenv("COLUMNS", "160")
-					return nil
-				},
-				Cmds: map[string]func(*testscript.TestScript, bool, []string){
-					"files": files,
-					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
-					"many": many, "occupied": occupied, "locked": locked, "schema": schema, "behind": behind, "statement": statement,
-					"phase": phase, "gauge": gauge,
-					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
-					"filled": filled, "same": same, "save": save, "keep": keep, "humble": humble, "host": host, "crowd": crowd, "leave": leave, "ask": ask,
-				},
-				Condition: func(name string) (bool, error) {
-					return name == engine.String(), nil
-				},
-				RequireUniqueNames: true,
-			})
+	eachEngine(t, func(t *testing.T, engine database.Engine, newDatabase func(testing.TB) string) {
+		directory := ""
+		if engine == database.SQLite && *fill == "" {
+			directory = "testdata/script"
+		}
+		testscript.Run(t, testscript.Params{
+			Dir: directory, Files: both,
+			Setup: func(env *testscript.Env) error {
+				own := &server{}
+				env.Values[serverKey{}] = own
+				env.Defer(func() { own.end(env.T().(testing.TB)) })
+				way := &proxy{}
+				env.Values[proxyKey{}] = way
+				env.Defer(way.close)
+				guests := hosts{}
+				env.Values[hostsKey{}] = guests
+				env.Defer(guests.end)
+				env.Values[testKey{}] = env.T().(testing.TB)
+				env.Setenv("ENGINE", engine.String())
+				env.Setenv("DATABASE_URL", newDatabase(env.T().(testing.TB)))
+				env.Setenv("ANNALS_LISTEN", "127.0.0.1:0")
+				env.Setenv("ANNALS_DATA", "data")
+				env.Setenv("XDG_DATA_HOME", env.WorkDir+"/share")
+				env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/config")
+				env.Setenv("TZ", "UTC")
+				env.Setenv("COLUMNS", "160")
+				return nil
+			},
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){
+				"files": files,
+				"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
+				"many": many, "occupied": occupied, "locked": locked, "schema": schema, "behind": behind, "statement": statement,
+				"phase": phase, "gauge": gauge,
+				"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
+				"filled": filled, "same": same, "save": save, "keep": keep, "humble": humble, "host": host, "crowd": crowd, "leave": leave, "ask": ask,
+			},
+			Condition: func(name string) (bool, error) {
+				return name == engine.String(), nil
+			},
+			RequireUniqueNames: true,
 		})
-	}
+	})
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/uptrace/bun"
@@ -116,4 +117,18 @@ func alter(ts *testscript.TestScript, statement string, values ...any) {
 		return err
 	}))
 	ts.Check(db.Close())
+}
+
+// eachEngine runs a test with new databases of each engine.
+func eachEngine(t *testing.T, test func(t *testing.T, engine database.Engine, newDatabase func(testing.TB) string)) {
+	t.Helper()
+	t.Parallel()
+	for engine, newDatabase := range map[database.Engine]func(testing.TB) string{
+		database.SQLite: databasetest.SQLite, database.Postgres: databasetest.Postgres,
+	} {
+		t.Run(engine.String(), func(t *testing.T) {
+			t.Parallel()
+			test(t, engine, newDatabase)
+		})
+	}
 }

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/uptrace/bun"
+
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
@@ -76,6 +79,46 @@ func Untrusted(t *testing.T) *httptest.Server {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	return server
+}
+
+// Refusing answers with a problem, and asks to come again after a second.
+func Refusing(status int, problem string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(problem))
+	}
+}
+
+// Follow lets projections follow the log until the test ends.
+func Follow(t *testing.T, subscribe func(*message.Router)) {
+	t.Helper()
+	router, err := follow.NewRouter(databasetest.Log(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	subscribe(router)
+	ended := make(chan error, 1)
+	go func() { ended <- router.Run(database.ForEveryTenant(context.WithoutCancel(t.Context()))) }()
+	<-router.Running()
+	t.Cleanup(func() {
+		if err := errors.Join(router.Close(), <-ended); err != nil {
+			t.Errorf("router: %v", err)
+		}
+	})
+}
+
+// Execute runs a statement for every tenant.
+func Execute(t *testing.T, db *database.DB, statement string, values ...any) {
+	t.Helper()
+	err := db.Transact(database.ForEveryTenant(t.Context()), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, statement, values...)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
 }
 
 // Request is a request with headers, each "Name: value". A body that is no string and no reader is sent as JSON.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // An older version is written for a moment more after a rollback to another, and is not where the next one leads to.
@@ -58,8 +59,6 @@ func TestAPlanNamesTheDiskAndWhatDiffers(t *testing.T) {
 func TestSharesAreNotRoundedUp(t *testing.T) {
 	t.Parallel()
 	for share, want := range map[float64]float64{0.996: 99, 0.58: 58, 1: 100} {
-		if got := percent(share); got != want {
-			t.Errorf("%v: got %v, want %v", share, got, want)
-		}
+		servertest.Same(t, percent(share), want, share)
 	}
 }

@@ -3,6 +3,8 @@ package record
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 func TestARecordWithoutAnIDGetsTheSameOneEveryTime(t *testing.T) {
@@ -31,9 +33,7 @@ func TestARecordWithoutAnIDGetsTheSameOneEveryTime(t *testing.T) {
 		`{"id":"mine","content":"x"}`, `{"content":"x","id":null}`, `[1]`, `null`, `nonsense`,
 		`{"a":`,
 	} {
-		if got := string(identified([]byte(raw), "")); got != raw {
-			t.Errorf("%s became %s", raw, got)
-		}
+		servertest.Same(t, string(identified([]byte(raw), "")), raw)
 	}
 }
 

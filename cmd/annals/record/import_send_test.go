@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // connected is a client of a server that answers with handler.
@@ -22,8 +21,7 @@ func connected(t *testing.T, handler http.HandlerFunc) *client.Client {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	api, err := terminal.Remote{
-		Server: server.URL, Timeout: 5 * time.Second, As: "agent:x",
-		OnBehalfOf: "user:1",
+		Server: server.URL, Timeout: 5 * time.Second, As: "agent:x", OnBehalfOf: "user:1",
 	}.Connect()
 	if err != nil {
 		t.Fatal(err)
@@ -31,21 +29,12 @@ func connected(t *testing.T, handler http.HandlerFunc) *client.Client {
 	return api
 }
 
-func refusing(status int, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/problem+json")
-		w.Header().Set("Retry-After", "1")
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(body))
-	}
-}
-
 func TestAnImportOutlastsABusyServer(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
 	api := connected(t, func(w http.ResponseWriter, r *http.Request) {
 		if asked.Add(1) == 1 {
-			refusing(503, `{"title":"busy","status":503}`)(w, r)
+			servertest.Refusing(503, `{"title":"busy","status":503}`)(w, r)
 			return
 		}
 		_, _ = w.Write([]byte(`{"id":"a","status":"created"}` + "\n"))
@@ -91,30 +80,26 @@ func TestAnImportSendsAgainWhatTheServerCouldNotTake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(bodies, []string{"1\n2\n3\n4\n", "3\n4\n", "4\n"}); diff != "" {
-		t.Errorf("sent (-got +want):\n%s", diff)
-	}
+	servertest.Same(t, bodies, []string{"1\n2\n3\n4\n", "3\n4\n", "4\n"})
 	var statuses []string
 	for _, answer := range got {
 		statuses = append(statuses, answer.Status)
 	}
-	if diff := cmp.Diff(statuses, []string{"created", "error", "created", "unchanged"}); diff != "" {
-		t.Errorf("answers (-got +want):\n%s", diff)
-	}
+	servertest.Same(t, statuses, []string{"created", "error", "created", "unchanged"})
 }
 
 func TestAnImportGivesUpOnAServerThatStaysAwayOrRefuses(t *testing.T) {
 	t.Parallel()
 	b := Batch{Records: []Record{{Number: 1, Raw: []byte("{}")}}, Sent: []int{0}}
 	for status, want := range map[int]int{503: terminal.ExitUnavailable, 403: terminal.ExitRefused} {
-		s := &sender{Server: connected(t, refusing(status, `{"title":"no"}`)), Patience: 0}
+		s := &sender{Server: connected(t, servertest.Refusing(status, `{"title":"no"}`)), Patience: 0}
 		if _, err := s.Send(t.Context(), b); terminal.AsFailure(err).Code != want {
 			t.Errorf("status %d: %v", status, err)
 		}
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	s := &sender{Server: connected(t, refusing(503, `{"title":"no"}`)), Patience: time.Hour}
+	s := &sender{Server: connected(t, servertest.Refusing(503, `{"title":"no"}`)), Patience: time.Hour}
 	if _, err := s.Send(ctx, b); err == nil {
 		t.Error("an interrupted import went on waiting")
 	}

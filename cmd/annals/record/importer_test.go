@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // numbered is an input of so many full batches.
@@ -53,12 +53,8 @@ func TestAnswersComeInTheOrderOfTheInputHoweverLongEachTakes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := next - 1; got != 10*batchRecords {
-			t.Errorf("%d answers, want %d", got, 10*batchRecords)
-		}
-		if most.Load() != 3 {
-			t.Errorf("%d requests under way at once, want 3", most.Load())
-		}
+		servertest.Same(t, next-1, 10*batchRecords)
+		servertest.Same(t, most.Load(), 3)
 	})
 }
 
@@ -83,9 +79,7 @@ func TestAnInterruptedImportWaitsForWhatItSentAndReadsNoFurther(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want that it was interrupted", err)
 		}
-		if diff := cmp.Diff([]int{sent, taken}, []int{2 * batchRecords, 2 * batchRecords}); diff != "" {
-			t.Errorf("sent and taken (-got +want):\n%s", diff)
-		}
+		servertest.Same(t, []int{sent, taken}, []int{2 * batchRecords, 2 * batchRecords}, "sent and taken")
 	})
 }
 

@@ -3,6 +3,8 @@ package record
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 func TestAPlaceFollowsFromOwnerAndType(t *testing.T) {
@@ -27,9 +29,7 @@ func TestAPlaceFollowsFromOwnerAndType(t *testing.T) {
 		if err := json.Unmarshal([]byte(raw), &k); err != nil {
 			t.Fatal(err)
 		}
-		if got := k.File(); got != want {
-			t.Errorf("%s: %s, want %s", raw, got, want)
-		}
+		servertest.Same(t, k.File(), want, raw)
 	}
 }
 
@@ -44,13 +44,9 @@ func TestAPlaceSaysWhatARecordDoesNot(t *testing.T) {
 		"elsewhere/of/no/meaning.json": `{"content":"x"}`,
 		"users/../agents/x/other.json": `{"owner":"agent:x","content":"x"}`,
 	} {
-		if got := string(withPlacement([]byte(`{"content":"x"}`), file)); got != want {
-			t.Errorf("%s: %s, want %s", file, got, want)
-		}
+		servertest.Same(t, string(withPlacement([]byte(`{"content":"x"}`), file)), want, file)
 	}
 	for _, said := range []string{`{"owner":"team:t","type":"plan"}`, `[1]`, `null`, `{`} {
-		if got := string(withPlacement([]byte(said), "users/123/habits.json")); got != said {
-			t.Errorf("%s became %s", said, got)
-		}
+		servertest.Same(t, string(withPlacement([]byte(said), "users/123/habits.json")), said)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -66,12 +67,8 @@ func TestRecordsComeFromLinesAndFromArrays(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(numbers, test.numbers); diff != "" {
-					t.Errorf("numbers (-got +want):\n%s", diff)
-				}
-				if diff := cmp.Diff(raws, test.raws); diff != "" {
-					t.Errorf("records (-got +want):\n%s", diff)
-				}
+				servertest.Same(t, numbers, test.numbers)
+				servertest.Same(t, raws, test.raws)
 			}
 		})
 	}
@@ -88,9 +85,7 @@ func TestRecordsBeforeTheBreakOfAnArrayAreRead(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "beyond record 2") {
 			t.Errorf("%s: error %v, want one that names record 2", broken, err)
 		}
-		if diff := cmp.Diff(numbers, []int{1, 2}); diff != "" {
-			t.Errorf("%s (-got +want):\n%s", broken, diff)
-		}
+		servertest.Same(t, numbers, []int{1, 2}, broken)
 	}
 }
 
@@ -121,16 +116,12 @@ func TestAnOverlongLineFailsAloneAndIsNotHeld(t *testing.T) {
 		}
 		if r.Err != nil {
 			failed = append(failed, r.Number)
-			if len(r.Raw) != 0 {
-				t.Errorf("line %d holds %d bytes", r.Number, len(r.Raw))
-			}
+			servertest.Same(t, len(r.Raw), 0, r.Number)
 			continue
 		}
 		sent = append(sent, r.Number)
 	}
-	if diff := cmp.Diff([][]int{failed, sent}, [][]int{{2}, {1, 3}}); diff != "" {
-		t.Errorf("failed and sent (-got +want):\n%s", diff)
-	}
+	servertest.Same(t, [][]int{failed, sent}, [][]int{{2}, {1, 3}}, "failed and sent")
 }
 
 func TestAnInputThatBreaksSaysWhere(t *testing.T) {
@@ -140,9 +131,7 @@ func TestAnInputThatBreaksSaysWhere(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("error %v, want one that names line 2", err)
 	}
-	if diff := cmp.Diff(numbers, []int{1}); diff != "" {
-		t.Errorf("(-got +want):\n%s", diff)
-	}
+	servertest.Same(t, numbers, []int{1})
 }
 
 var origins = regexp.MustCompile(`"causation_id":"file:f:[0-9]+",`)
@@ -159,14 +148,10 @@ func TestARecordSaysWhereItStands(t *testing.T) {
 		``:                           ``,
 	} {
 		r := Record{Number: 7, Raw: []byte(input)}
-		if got := string(withField(r.Raw, "causation_id", r.origin(`f "1"`))); got != want {
-			t.Errorf("%s becomes %s, want %s", input, got, want)
-		}
+		servertest.Same(t, string(withField(r.Raw, "causation_id", r.origin(`f "1"`))), want, input)
 	}
 	for path, want := range map[string]string{"-": "stdin", "/home/me/a b.ndjson": "a b.ndjson", "x\ny": "x_y"} {
-		if got := fileName(path); got != want {
-			t.Errorf("%q is called %q, want %q", path, got, want)
-		}
+		servertest.Same(t, fileName(path), want, path)
 	}
 }
 
@@ -188,9 +173,8 @@ func TestBatchesHoldWhatARequestMayCarry(t *testing.T) {
 			all.Write(body)
 			read += b.size()
 		}
-		if all.String() != input || read != int64(len(input)) {
-			t.Errorf("%s: the batches do not add up to the input", name)
-		}
+		servertest.Same(t, all.String(), input, name)
+		servertest.Same(t, read, int64(len(input)), name)
 	}
 }
 

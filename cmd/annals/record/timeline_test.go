@@ -9,6 +9,7 @@ import (
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 func TestAChangeIsCutAroundWhatDiffers(t *testing.T) {
@@ -23,9 +24,7 @@ func TestAChangeIsCutAroundWhatDiffers(t *testing.T) {
 		{"Retry at once, as often as you like", "Wait a moment and only then retry", "Retry at once, … → Wait a moment a…"},
 	} {
 		line := changeLine(api.Change{Field: "content", Before: c.before, After: c.after}, 7, 44)
-		if got := strings.TrimPrefix(ansi.Strip(string(line)), "content  "); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
+		servertest.Same(t, strings.TrimPrefix(ansi.Strip(string(line)), "content  "), c.want)
 	}
 }
 
@@ -51,9 +50,7 @@ func TestAChangeOfAnObjectNamesTheKeysThatDiffer(t *testing.T) {
 			Field: "meta", Before: terminal.Decoded(json.RawMessage(c.before)),
 			After: terminal.Decoded(json.RawMessage(c.after)),
 		}, 4, 120)
-		if got := strings.TrimPrefix(ansi.Strip(string(line)), "meta  "); got != c.want {
-			t.Errorf("%s, then %s: got %q, want %q", c.before, c.after, got, c.want)
-		}
+		servertest.Same(t, strings.TrimPrefix(ansi.Strip(string(line)), "meta  "), c.want, c.before, c.after)
 	}
 }
 
@@ -61,7 +58,5 @@ func TestMetaIsPrintedAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	const written = `{"e":1e400,"a":1234567,"x":0.30000000000000004,"n":null,"s":"","l":[1,null,2.50],"o":{},"big":20231105001}`
 	want := `a=1234567 · big=20231105001 · e=1e400 · l=1, null, 2.50 · n=null · o={} · s="" · x=0.30000000000000004`
-	if got := terminal.Compact(json.RawMessage(written)); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	servertest.Same(t, terminal.Compact(json.RawMessage(written)), want)
 }

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // certify writes a certificate and its key.
@@ -73,19 +75,13 @@ func TestARenewedCertificateIsUsedWithoutARestart(t *testing.T) {
 		}
 		return client.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 	}
-	if got := shown(); got != 1 {
-		t.Errorf("first: got certificate %d", got)
-	}
+	servertest.Same(t, shown(), 1, "first got certificate")
 	e.certify(t, 2)
-	if got := shown(); got != 2 {
-		t.Errorf("renewed: got certificate %d", got)
-	}
+	servertest.Same(t, shown(), 2, "renewed got certificate")
 	if err := os.WriteFile(e.PrivateKey, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := shown(); got != 2 {
-		t.Errorf("half renewed: got certificate %d", got)
-	}
+	servertest.Same(t, shown(), 2, "half renewed got certificate")
 }
 
 func TestACertificateNeedsItsKey(t *testing.T) {

@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // connected is a client of a server that answers with handler.
@@ -20,22 +19,12 @@ func connected(t *testing.T, handler http.HandlerFunc) *client.Client {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	api, err := Remote{
-		Server: server.URL, Timeout: 5 * time.Second, As: "agent:x",
-		OnBehalfOf: "user:1",
+		Server: server.URL, Timeout: 5 * time.Second, As: "agent:x", OnBehalfOf: "user:1",
 	}.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return api
-}
-
-func refusing(status int, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/problem+json")
-		w.Header().Set("Retry-After", "1")
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(body))
-	}
 }
 
 func TestExitCodesTellARefusalFromAnOutage(t *testing.T) {
@@ -47,17 +36,15 @@ func TestExitCodesTellARefusalFromAnOutage(t *testing.T) {
 		500: ExitFailed, 502: ExitUnavailable,
 		503: ExitUnavailable, 504: ExitUnavailable, 507: ExitUnavailable,
 	} {
-		api := connected(t, refusing(status, `{"title":"No","detail":"it is so"}`))
+		api := connected(t, servertest.Refusing(status, `{"title":"No","detail":"it is so"}`))
 		_, err := api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
-		if got := AsFailure(err).Code; got != want {
-			t.Errorf("status %d: exit code %d, want %d", status, got, want)
-		}
+		servertest.Same(t, AsFailure(err).Code, want, status)
 	}
 }
 
 func TestAProblemKeepsItsFieldsAndItsFix(t *testing.T) {
 	t.Parallel()
-	api := connected(t, refusing(422, `{"status":422,"title":"Invalid","detail":"two fields","errors":[
+	api := connected(t, servertest.Refusing(422, `{"status":422,"title":"Invalid","detail":"two fields","errors":[
 		{"field":"scopes[0]","message":"must be an entity"},{"field":"content","message":"must not be empty"}],
 			"fix":"mend them"}`))
 	_, err := api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
@@ -68,9 +55,7 @@ func TestAProblemKeepsItsFieldsAndItsFix(t *testing.T) {
 			{Field: "content", Message: "must not be empty"},
 		},
 	}
-	if diff := cmp.Diff(AsFailure(err), want); diff != "" {
-		t.Errorf("(-got +want):\n%s", diff)
-	}
+	servertest.Same(t, AsFailure(err), want)
 }
 
 func TestWhatIsNoAnnalsIsCalledSo(t *testing.T) {
@@ -101,9 +86,8 @@ func TestARequestSaysWhoAsksAndNeverLeavesItsPath(t *testing.T) {
 	if got, want := asked.URL.EscapedPath(), "/v1/knowledge/a%2F..%2Fb%3Fc%23d"; got != want {
 		t.Errorf("asked for %s, want %s", got, want)
 	}
-	if asked.Header.Get("Annals-Actor") != "agent:x" || asked.Header.Get("Annals-On-Behalf-Of") != "user:1" {
-		t.Errorf("asked as %v", asked.Header)
-	}
+	servertest.Same(t, asked.Header.Get("Annals-Actor"), "agent:x", "asked as", asked.Header)
+	servertest.Same(t, asked.Header.Get("Annals-On-Behalf-Of"), "user:1", "asked as", asked.Header)
 }
 
 func TestNobodyThereAndNobodyAnsweringAreBothUnavailable(t *testing.T) {

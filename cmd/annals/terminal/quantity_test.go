@@ -1,6 +1,10 @@
 package terminal
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/annals-kb/annals/http/servertest"
+)
 
 func TestQuantitiesReadAsPeopleSayThem(t *testing.T) {
 	t.Parallel()
@@ -11,8 +15,6 @@ func TestQuantitiesReadAsPeopleSayThem(t *testing.T) {
 		BytesOf(3 << 40): "3.0 TB",
 		Lasting(0.2):     "a second", Lasting(12.4): "12 s", Lasting(150): "2 min", Lasting(10800): "3 h",
 	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		servertest.Same(t, got, want)
 	}
 }

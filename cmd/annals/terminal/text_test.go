@@ -1,6 +1,10 @@
 package terminal
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/annals-kb/annals/http/servertest"
+)
 
 func TestWhatOthersWroteCannotChangeTheOrderOfText(t *testing.T) {
 	t.Parallel()
@@ -10,8 +14,6 @@ func TestWhatOthersWroteCannotChangeTheOrderOfText(t *testing.T) {
 		"\x1b[31mred\x07":      "red",
 		"שלום, 世界":             "שלום, 世界",
 	} {
-		if got := Printable(written); got != want {
-			t.Errorf("%q is printed as %q, want %q", written, got, want)
-		}
+		servertest.Same(t, Printable(written), want, written)
 	}
 }

@@ -1,9 +1,10 @@
 package terminal
 
 import (
-	"slices"
 	"testing"
 	"time"
+
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 func TestTimesMayCountBackFromNow(t *testing.T) {
@@ -20,9 +21,7 @@ func TestTimesMayCountBackFromNow(t *testing.T) {
 	}
 	args := []string{"list", "--created-from", "-2d", "-n", "2", "--as-of=-1h", "-5m"}
 	want := []string{"list", "--created-from=-2d", "-n", "2", "--as-of=-1h", "-5m"}
-	if got := TimesAsValues(args); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	servertest.Same(t, TimesAsValues(args), want)
 }
 
 func TestAPrintedTimeNamesItsZoneAndIsAccepted(t *testing.T) {
