@@ -9,22 +9,28 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/annals-kb/annals/database"
 )
 
-// begin sends the beginning of a body of 1,000 bytes, as no client of HTTP would.
-func (w *world) begin(mediaType, body string) *net.TCPConn {
+// dial connects to the server until the test ends.
+func (w *world) dial() *net.TCPConn {
 	w.t.Helper()
 	conn, err := new(net.Dialer).DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	_, err = fmt.Fprintf(conn, "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: 1000\r\n\r\n%s", mediaType, body)
+	w.t.Cleanup(func() { conn.Close() })
+	return conn.(*net.TCPConn)
+}
+
+// begin sends the beginning of a body of 1,000 bytes, as no client of HTTP would.
+func (w *world) begin(mediaType, body string) *net.TCPConn {
+	w.t.Helper()
+	conn := w.dial()
+	_, err := fmt.Fprintf(conn, "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: 1000\r\n\r\n%s", mediaType, body)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return conn.(*net.TCPConn)
+	return conn
 }
 
 func TestBadInputGetsAClearErrorAndCostsNothing(t *testing.T) {
@@ -71,9 +77,7 @@ func TestBadInputGetsAClearErrorAndCostsNothing(t *testing.T) {
 		if fix, said := w.ask("POST", "/v1/search", big).want(413).json()["fix"]; said { // which lines would not help
 			t.Errorf("a long question: do %v", fix)
 		}
-		if position, _, err := w.log.Head(database.ForTenant(t.Context(), "default"), "default"); position != 0 || err != nil {
-			t.Errorf("the log is at %d, %v", position, err)
-		}
+		w.logEndsAt(0)
 	})
 }
 

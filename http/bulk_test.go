@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/annals-kb/annals/database"
 	annalshttp "github.com/annals-kb/annals/http"
 )
 
@@ -70,9 +69,6 @@ func TestAnArrayIsManyToo(t *testing.T) {
 		got := w.ask("POST", "/v1/knowledge", ` [ {"id":"a","type":"tool","content":"1, ]"} , 7, {"id":"b","type":"tool","content":"2"`).want(http.StatusOK)
 		want := []string{"a created", "<nil> error 422", "<nil> error 400"}
 		same(t, outcomes(got.lines()), want)
-		if got := w.ask("POST", "/v1/knowledge", "[]").want(http.StatusOK); len(got.body) > 0 {
-			t.Errorf("nothing is answered with %s", got.body)
-		}
 		w.ask("GET", "/v1/knowledge/b", nil).want(http.StatusNotFound)
 	})
 }
@@ -98,10 +94,7 @@ func TestThousandsOfLinesAreAnsweredInOrder(t *testing.T) {
 		}
 		got := w.ask("POST", "/v1/knowledge", body.String(), ndjson).want(http.StatusOK)
 		same(t, outcomes(got.lines()), want, len(got.lines()), outcomes(got.lines())[:3])
-		position, _, err := w.log.Head(database.ForTenant(t.Context(), "default"), "default")
-		if err != nil || position != many {
-			t.Errorf("the log is at %d, %v", position, err)
-		}
+		w.logEndsAt(many)
 	})
 }
 
@@ -170,7 +163,6 @@ func TestALineIsAnsweredBeforeTheNextIsSent(t *testing.T) {
 func TestABodyThatBreaksOffKeepsWhatWasWhole(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		conn := w.begin("application/x-ndjson", `{"id":"a","type":"tool","content":"1"}`+"\n"+`{"id":"b","type":"tool","content":"2"}`)
-		defer conn.Close()
 		if err := conn.CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
@@ -188,14 +180,9 @@ func TestABodyThatBreaksOffKeepsWhatWasWhole(t *testing.T) {
 func TestWhoeverPausesTooLongIsNotWaitedFor(t *testing.T) {
 	eachWith(t, func(c *annalshttp.Config) { c.Timeout = 500 * time.Millisecond }, func(t *testing.T, w *world) {
 		conn := w.begin("application/x-ndjson", `{"id":"a","type":"tool","content":"1"}`+"\n")
-		defer conn.Close()
-		answer, _ := io.ReadAll(conn)
+		answer, _ := io.ReadAll(conn) // of half a body that is one item: see TestWhoeverSpeaksTooSlowlyIsDropped
 		like(t, string(answer), containing(`"id":"a","status":"created"`))
 		like(t, string(answer), containing("did not arrive in time"))
-		slow := w.begin("application/json", "{")
-		defer slow.Close()
-		answer, _ = io.ReadAll(slow)
-		like(t, string(answer), beginning("HTTP/1.1 408 "))
 	})
 }
 
@@ -205,7 +192,7 @@ func TestManyMayBeNone(t *testing.T) {
 		for body, media := range map[string]header{
 			"": "Content-Type: application/x-ndjson", "\n \n": "Content-Type: application/x-ndjson; charset=utf-8", "[]": "Content-Type: application/json",
 		} {
-			same(t, len(w.ask("POST", "/v1/knowledge", body, media).want(http.StatusOK).lines()), 0, body, media)
+			same(t, string(w.ask("POST", "/v1/knowledge", body, media).want(http.StatusOK).body), "", body, media)
 		}
 		w.ask("POST", "/v1/knowledge", "").want(http.StatusBadRequest) // which is no item
 	})

@@ -38,27 +38,47 @@ func TestEventsAreSelectedByEverythingThatIsKnownOfThem(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		told(w)
 		for query, want := range map[string][]float64{
-			"name=knowledge.*":                          {1, 2, 3, 4, 5, 6, 7},
-			"name=knowledge.re*":                        {1, 2, 3, 5, 6},
-			"name=knowledge.found_*,knowledge.deleted":  {4, 7},
-			"scope=project:p":                           {1, 4, 7}, // forgotten meanwhile
-			"scope=user:bo":                             {2, 5},
-			"scope=public":                              {3, 6},
-			"scope=team:nobody":                         nil,
-			"owner=user:mia":                            {1, 4, 7},
-			"owner=team:t":                              {3, 6},
-			"owner=user:mia&scope=public":               nil,
-			"on_behalf_of=user:bo":                      {5},
-			"request_id=r-1":                            {1},
-			"correlation_id=c-1":                        {2},
-			"trace_id=t-1":                              {4},
-			"trace_id=t-9":                              {3},
-			"trace_id=0af7651916cd43dd8448eb211c80319c": {6},
-			"occurred_from=2026-03-01&occurred_to=2026-03-03": {2},
-			"occurred_from=2026-03-03":                        nil,
+			"":                             {1, 2, 3, 4, 5, 6, 7},
+			"order=desc":                   {7, 6, 5, 4, 3, 2, 1},
+			"after=1":                      {2, 3, 4, 5, 6, 7},
+			"order=desc&after=3":           {2, 1},
+			"limit=1":                      {1},
+			"actor=user:bo":                {2, 5},
+			"name=knowledge.found_harmful": {4},
+			"name=knowledge.found_harmful,knowledge.remembered": {1, 2, 3, 4},
+			"stream=knowledge:own":                              {2, 5},
+			"to=2020-01-01":                                     nil,
+			"from=2020-01-01":                                   {1, 2, 3, 4, 5, 6, 7},
+			"name=knowledge.*":                                  {1, 2, 3, 4, 5, 6, 7},
+			"name=knowledge.re*":                                {1, 2, 3, 5, 6},
+			"name=knowledge.found_*,knowledge.deleted":          {4, 7},
+			"scope=project:p":                                   {1, 4, 7}, // forgotten meanwhile
+			"scope=user:bo":                                     {2, 5},
+			"scope=public":                                      {3, 6},
+			"scope=team:nobody":                                 nil,
+			"owner=user:mia":                                    {1, 4, 7},
+			"owner=team:t":                                      {3, 6},
+			"owner=user:mia&scope=public":                       nil,
+			"on_behalf_of=user:bo":                              {5},
+			"request_id=r-1":                                    {1},
+			"correlation_id=c-1":                                {2},
+			"trace_id=t-1":                                      {4},
+			"trace_id=t-9":                                      {3},
+			"trace_id=0af7651916cd43dd8448eb211c80319c":         {6},
+			"occurred_from=2026-03-01&occurred_to=2026-03-03":   {2},
+			"occurred_from=2026-03-03":                          nil,
 		} {
 			same(t, positions(w.ask("GET", "/v1/events?"+query, nil).want(http.StatusOK).items()), want, query)
 		}
+		var walked []float64
+		cursor := ""
+		for range 3 {
+			page := w.ask("GET", "/v1/events?order=desc&limit=1"+cursor, nil).want(http.StatusOK)
+			walked = append(walked, positions(page.items())...)
+			next, _ := page.json()["next_cursor"].(string)
+			cursor = "&cursor=" + next
+		}
+		same(t, walked, []float64{7, 6, 5}, "page by page")
 	})
 }
 

@@ -226,12 +226,8 @@ func impatient(t *testing.T, db *database.DB, configure func(*annalshttp.Config)
 // ignore asks for something and does not read the answer.
 func (w *world) ignore(path, header string) {
 	w.t.Helper()
-	lazy, err := new(net.Dialer).DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() { _ = lazy.Close() })
-	if err := lazy.(*net.TCPConn).SetReadBuffer(1 << 12); err != nil {
+	lazy := w.dial()
+	if err := lazy.SetReadBuffer(1 << 12); err != nil {
 		w.t.Fatal(err)
 	}
 	if _, err := lazy.Write([]byte("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + header + "\r\n\r\n")); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -179,14 +180,11 @@ func TestAStreamSendsNothingOnceItsKeyHasEnded(t *testing.T) {
 		w.ask("DELETE", "/v1/keys/"+prefix, nil, bearer(admin)).want(http.StatusOK)
 		*ahead = 2 * time.Hour
 		says("after")
-		for m := range revoked.heard {
-			if m.kind == "" {
-				t.Errorf("the revoked key was sent %s", m.data)
-			}
-		}
-		for m := range expired.heard {
-			if m.kind == "" {
-				t.Errorf("the expired key was sent %s", m.data)
+		for name, s := range map[string]*stream{"revoked": revoked, "expired": expired} {
+			for m := range s.heard {
+				if m.kind == "" {
+					t.Errorf("the %s key was sent %s", name, m.data)
+				}
 			}
 		}
 	})
@@ -232,11 +230,8 @@ func TestARevokedKeyOpensNoServer(t *testing.T) {
 
 // The keys of one tenant are nothing to another's admin, whatever is known of them.
 func TestTenantsHaveKeysOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys, cfg.RootKey = sessions.NewKeys(db, cfg.Writer.(*follow.Log).Log), rootKey
-		})
+	guessed(t, func(w *world, _ *atomic.Int64) {
+		t := w.t
 		w.ask("GET", "/v1/whoami", nil).want(http.StatusUnauthorized)
 		w.ask("POST", "/v1/tenants", object{"name": "acme"}, bearer(rootKey)).want(http.StatusCreated)
 		w.ask("POST", "/v1/tenants", object{"name": "acme"}, bearer(rootKey)).want(http.StatusConflict)

@@ -102,7 +102,7 @@ func TestWhatIsNotThereAndWhatMayNotBeSeenLookTheSame(t *testing.T) {
 	})
 }
 
-func TestNoIDReachesTheDatabaseThatCouldNotBeOne(t *testing.T) {
+func TestWhatIsNoIDIsNotFoundAndLeadsToNothingElse(t *testing.T) {
 	each(t, func(_ *testing.T, w *world) {
 		for _, id := range []string{"%00", "%ff", "a%2Fb", "%20", "%27%3B--", strings.Repeat("a", 129)} {
 			w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusNotFound)
@@ -111,11 +111,6 @@ func TestNoIDReachesTheDatabaseThatCouldNotBeOne(t *testing.T) {
 		}
 		w.remember("a~b", "x")
 		w.ask("GET", "/v1/knowledge/a%7Eb", nil).want(http.StatusOK)
-	})
-}
-
-func TestAnIDLeadsToNothingElse(t *testing.T) {
-	each(t, func(_ *testing.T, w *world) {
 		w.remember("a", "x")
 		w.ask("POST", "/v1/knowledge/a/feedback", object{"verdict": "helpful"}).want(http.StatusOK)
 		for _, path := range []string{"a%2Fhistory", "a%2flineage", "b%2F..%2Fa"} {

@@ -225,43 +225,6 @@ func TestAHistorySaysWhoWhenWhyAndWhatChanged(t *testing.T) {
 	})
 }
 
-func TestTheLogIsReadByPositionAndFiltered(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.ask("POST", "/v1/knowledge", item("a", "x"), "Annals-Actor: user:alice").want(http.StatusCreated)
-		w.remember("b", "y")
-		w.ask("POST", "/v1/knowledge/b/feedback", object{"verdict": "helpful"}, "Annals-On-Behalf-Of: user:alice").want(http.StatusNotFound)
-		w.ask("POST", "/v1/knowledge/a/feedback", object{"verdict": "helpful"}, "Annals-On-Behalf-Of: user:alice").want(http.StatusOK)
-		for query, want := range map[string][]float64{
-			"":                             {1, 2, 3},
-			"order=desc":                   {3, 2, 1},
-			"after=1":                      {2, 3},
-			"order=desc&after=3":           {2, 1},
-			"limit=1":                      {1},
-			"actor=user:alice":             {1, 3},
-			"name=knowledge.found_helpful": {3},
-			"name=knowledge.found_helpful,knowledge.remembered": {1, 2, 3},
-			"stream=knowledge:b": {2},
-			"to=2020-01-01":      nil,
-			"from=2020-01-01":    {1, 2, 3},
-		} {
-			var got []float64
-			for _, e := range w.ask("GET", "/v1/events?"+query, nil).want(http.StatusOK).items() {
-				got = append(got, e["position"].(float64))
-			}
-			same(t, got, want, query)
-		}
-		var walked []float64
-		path, cursor := "/v1/events?order=desc&limit=1", ""
-		for range 3 {
-			page := w.ask("GET", path+cursor, nil).want(http.StatusOK)
-			walked = append(walked, page.items()[0]["position"].(float64))
-			next, _ := page.json()["next_cursor"].(string)
-			cursor = "&cursor=" + next
-		}
-		same(t, walked, []float64{3, 2, 1}, "page by page")
-	})
-}
-
 func TestProjectionsSayHowTheyDo(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("a", "x")

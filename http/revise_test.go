@@ -145,15 +145,8 @@ func TestMergedTagsOfManyWritersAreAllKept(t *testing.T) {
 			key := fmt.Sprint("k", i)
 			want[key] = "v"
 			writers.Go(func() {
-				answer, err := w.client.Do(w.request("PATCH", "/v1/knowledge/a", object{"tags": object{key: "v"}}))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				answer.Body.Close()
-				if answer.StatusCode != http.StatusOK { // who asks for no revision is told of none
-					t.Errorf("%s: %d", key, answer.StatusCode)
-				}
+				a := w.ask("PATCH", "/v1/knowledge/a", object{"tags": object{key: "v"}})
+				same(t, a.status, http.StatusOK, key) // who asks for no revision is told of none
 			})
 		}
 		writers.Wait()

@@ -2,7 +2,6 @@ package http_test
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -69,17 +68,10 @@ func TestAFullQueueRefusesAndRecovers(t *testing.T) {
 		var asking sync.WaitGroup
 		for i := range many {
 			asking.Go(func() {
-				response, err := w.client.Do(w.request("POST", "/v1/knowledge", object{"type": "tool", "content": "x"}))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				defer response.Body.Close()
-				statuses[i] = response.StatusCode
-				body, _ := io.ReadAll(response.Body)
-				if response.StatusCode == http.StatusServiceUnavailable &&
-					(response.Header.Get("Retry-After") == "" || !strings.Contains(string(body), "problem:busy")) {
-					t.Errorf("%v %s", response.Header, body)
+				a := w.ask("POST", "/v1/knowledge", object{"type": "tool", "content": "x"})
+				if statuses[i] = a.status; a.status == http.StatusServiceUnavailable &&
+					(a.header.Get("Retry-After") == "" || !strings.Contains(string(a.body), "problem:busy")) {
+					t.Errorf("%v %s", a.header, a.body)
 				}
 			})
 		}
@@ -107,36 +99,28 @@ func TestManyWaitForRoomInTheQueue(t *testing.T) {
 		for range senders {
 			sending.Go(func() {
 				two := object{"type": "tool", "content": "x"}
-				response, err := w.client.Do(w.request("POST", "/v1/knowledge", []object{two, two}))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				defer response.Body.Close()
-				body, _ := io.ReadAll(response.Body)
-				same(t, strings.Count(string(body), `"status":"created"`), 2, body)
+				lines := w.ask("POST", "/v1/knowledge", []object{two, two}).lines()
+				like(t, lines, []any{object{"status": "created"}, object{"status": "created"}})
 			})
 		}
 		time.Sleep(200 * time.Millisecond)
 		release()
 		sending.Wait()
-		if position, _, err := w.log.Head(database.ForTenant(t.Context(), "default"), "default"); position != 2*senders || err != nil {
-			t.Errorf("the log is at %d, %v", position, err)
-		}
+		w.logEndsAt(2 * senders)
 	})
 }
 
 func TestADatabaseThatIsAwayIs503UntilItIsBack(t *testing.T) {
 	t.Parallel()
-	link := newLink(t)
-	db := databasetest.Open(t, link.url)
+	proxy := databasetest.NewProxy(t, databasetest.Postgres(t))
+	db := databasetest.Open(t, proxy.URL)
 	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db, events.Options{}, nil)
 	w.remember("a", "x")
 	w.ask("GET", "/readyz", nil).want(http.StatusOK)
-	link.cut()
+	proxy.Down()
 	for _, a := range []*answer{
 		w.ask("GET", "/v1/knowledge/a", nil), w.ask("GET", "/v1/knowledge", nil), w.ask("GET", "/v1/events", nil),
 		w.ask("GET", "/v1/knowledge/a/history", nil), w.ask("GET", "/v1/projections", nil),
@@ -153,7 +137,7 @@ func TestADatabaseThatIsAwayIs503UntilItIsBack(t *testing.T) {
 	checks, _ := unready.json()["checks"].([]any)
 	like(t, checks, []any{object{"status": "failed", "reason": some{}}})
 	w.ask("GET", "/healthz", nil).want(http.StatusOK)
-	link.mend()
+	proxy.Up()
 	w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK)
 	w.ask("POST", "/v1/knowledge", item("b", "x")).want(http.StatusCreated)
 	w.ask("GET", "/readyz", nil).want(http.StatusOK)
@@ -166,13 +150,9 @@ func TestShutdownFinishesWhatItAccepted(t *testing.T) {
 		var asking sync.WaitGroup
 		for range many {
 			asking.Go(func() {
-				response, err := w.client.Do(w.request("POST", "/v1/knowledge", object{"type": "tool", "content": "x"}))
-				if err != nil {
-					t.Error(err)
-					return
+				if a := w.ask("POST", "/v1/knowledge", object{"type": "tool", "content": "x"}); a.status != http.StatusCreated {
+					t.Errorf("an accepted write is answered with %d %s", a.status, a.body)
 				}
-				response.Body.Close()
-				same(t, response.StatusCode, http.StatusCreated, "an accepted write is answered with")
 			})
 		}
 		time.Sleep(200 * time.Millisecond) // they wait for the lock now
@@ -189,9 +169,7 @@ func TestShutdownFinishesWhatItAccepted(t *testing.T) {
 		if _, err := w.client.Do(w.request("GET", "/healthz", nil)); err == nil { //nolint:bodyclose // there is none
 			t.Error("it still answers")
 		}
-		if position, _, err := w.log.Head(database.ForTenant(t.Context(), "default"), "default"); position != many || err != nil {
-			t.Errorf("the log is at %d, %v", position, err)
-		}
+		w.logEndsAt(many)
 	})
 }
 

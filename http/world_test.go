@@ -213,6 +213,14 @@ func (w *world) remember(id, content string) *answer {
 	return w.ask("POST", "/v1/knowledge", item(id, content)).want(http.StatusCreated)
 }
 
+// logEndsAt fails the test unless so many events were recorded.
+func (w *world) logEndsAt(want int64) {
+	w.t.Helper()
+	if got, _, err := w.log.Head(database.ForTenant(w.t.Context(), "default"), "default"); got != want || err != nil {
+		w.t.Errorf("the log ends at %d, %v, want %d", got, err, want)
+	}
+}
+
 // like fails the test unless a JSON value has what is wanted; see [servertest.Like].
 func like(t *testing.T, got, want any, about ...any) {
 	t.Helper()

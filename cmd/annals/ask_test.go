@@ -17,9 +17,7 @@ func ask(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) > 2 && args[0] == "-until" {
 		until, args = args[1], args[2:]
 	}
-	if len(args) < 2 || len(args) > 3 {
-		ts.Fatalf("usage: [!] ask [-until TEXT] METHOD PATH [BODY]")
-	}
+	usage(ts, len(args) < 2 || len(args) > 3, "[!] ask [-until TEXT] METHOD PATH [BODY]")
 	var status int
 	var said string
 	try := func() bool {

@@ -19,9 +19,7 @@ import (
 // files looks for a word in the bytes of the database's files: of SQLite's all, of PostgreSQL's those of
 // tables, their indexes and what is too long for them. With ! there must be none.
 func files(ts *testscript.TestScript, neg bool, args []string) {
-	if len(args) != 1 {
-		ts.Fatalf("usage: [!] files WORD")
-	}
+	usage(ts, len(args) != 1, "[!] files WORD")
 	word := []byte(args[0])
 	var found []string
 	ts.Check(filepath.WalkDir(databaseFiles(ts), func(path string, entry fs.DirEntry, err error) error {

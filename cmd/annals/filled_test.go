@@ -47,9 +47,7 @@ func filledFile(ts *testscript.TestScript, release string) string {
 
 // save writes the script's database and its answers into testdata/filled: a copy of SQLite's file, and what pg_dump says.
 func save(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 0 || *fill == "" {
-		ts.Fatalf("usage: save, with the flag -fill")
-	}
+	usage(ts, neg || len(args) != 0 || *fill == "", "save, with the flag -fill")
 	file := filledFile(ts, *fill)
 	ts.Check(os.MkdirAll(filepath.Dir(file), 0o755)) //nolint:gosec // part of the repository
 	dump := exec.CommandContext(context.Background(), "pg_dump", "--inserts", "--no-owner", "--no-privileges", ts.Getenv("DATABASE_URL"))
@@ -78,9 +76,7 @@ func sqliteFile(ts *testscript.TestScript) string {
 
 // filled fills the script's empty database with that of a release, and lets KEY be the one that signed its checkpoints.
 func filled(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: filled RELEASE")
-	}
+	usage(ts, neg || len(args) != 1, "filled RELEASE")
 	packed, err := os.Open(filledFile(ts, args[0]) + ".gz")
 	ts.Check(err)
 	defer packed.Close()
@@ -104,9 +100,7 @@ func filled(ts *testscript.TestScript, neg bool, args []string) {
 
 // same asks what was asked when the database was filled, and wants everything that was answered then.
 func same(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: same RELEASE")
-	}
+	usage(ts, neg || len(args) != 1, "same RELEASE")
 	var want map[string]any
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(filledFile(ts, args[0])+".json")), &want))
 	got := answersNow(ts)

@@ -27,9 +27,7 @@ func host(ts *testscript.TestScript, neg bool, args []string) {
 	for len(args) > 1 && strings.HasPrefix(args[1], "-") {
 		flags, args = append(flags, args[1]), append(args[:1:1], args[2:]...)
 	}
-	if len(args) < 2 || len(args) > 3 {
-		ts.Fatalf("usage: [!] host NAME [FLAGS…] TOOL [ARGUMENTS]")
-	}
+	usage(ts, len(args) < 2 || len(args) > 3, "[!] host NAME [FLAGS…] TOOL [ARGUMENTS]")
 	if all[args[0]] == nil {
 		all[args[0]] = start(ts, flags)
 	}
@@ -78,9 +76,7 @@ func begin(ts *testscript.TestScript, flags []string) (*mcp.ClientSession, error
 
 // crowd lets so many hosts start annals mcp at the same time and call a tool, and leave.
 func crowd(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 3 {
-		ts.Fatalf("usage: crowd N TOOL ARGUMENTS")
-	}
+	usage(ts, neg || len(args) != 3, "crowd N TOOL ARGUMENTS")
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	all := make([]*mcp.ClientSession, n)
@@ -104,9 +100,7 @@ func crowd(ts *testscript.TestScript, neg bool, args []string) {
 // leave ends a host, and with it the annals mcp that it has started, which must end well.
 func leave(ts *testscript.TestScript, neg bool, args []string) {
 	all := ts.Value(hostsKey{}).(hosts)
-	if neg || len(args) != 1 || all[args[0]] == nil {
-		ts.Fatalf("usage: leave NAME, after host NAME")
-	}
+	usage(ts, neg || len(args) != 1 || all[args[0]] == nil, "leave NAME, after host NAME")
 	ts.Check(all[args[0]].Close())
 	delete(all, args[0])
 }

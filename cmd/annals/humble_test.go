@@ -15,9 +15,7 @@ type testKey struct{}
 
 // humble does what docs/install.md says of a role that can only append.
 func humble(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) > 0 {
-		ts.Fatalf("usage: humble")
-	}
+	usage(ts, neg || len(args) > 0, "humble")
 	if ts.Getenv("ENGINE") != database.Postgres.String() {
 		return
 	}

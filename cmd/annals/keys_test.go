@@ -8,9 +8,7 @@ import (
 
 // keep lets NAME be the key that was printed last, and NAME_PREFIX its prefix.
 func keep(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: keep NAME")
-	}
+	usage(ts, neg || len(args) != 1, "keep NAME")
 	key := strings.TrimSpace(ts.ReadFile("stdout"))
 	parts := strings.Split(key, "_")
 	if len(parts) != 3 {

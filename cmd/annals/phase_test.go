@@ -14,15 +14,11 @@ import (
 // phase waits until a rebuild is in a phase, which it must not have left behind. One whose version is
 // given may not have begun yet.
 func phase(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 1 || len(args) > 2 {
-		ts.Fatalf("usage: phase PHASE [VERSION], while a rebuild runs")
-	}
+	usage(ts, neg || len(args) < 1 || len(args) > 2, "phase PHASE [VERSION], while a rebuild runs")
 	within(ts, 30*time.Second, "phase "+args[0], func() bool {
-		response, err := http.Get(ts.Getenv("ANNALS_SERVER") + "/v1/projections/knowledge/rebuild") //nolint:noctx // a test
-		ts.Check(err)
-		defer response.Body.Close()
+		_, said := sent(ts, http.MethodGet, "/v1/projections/knowledge/rebuild", "")
 		var now api.Rebuild
-		ts.Check(json.NewDecoder(response.Body).Decode(&now))
+		ts.Check(json.Unmarshal([]byte(said), &now))
 		if len(args) == 2 && strconv.Itoa(now.Version) != args[1] {
 			return false
 		}

@@ -105,19 +105,22 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE COMMAND…")
+// usage fails the script if a command is not used like this.
+func usage(ts *testscript.TestScript, wrong bool, how string) {
+	if wrong {
+		ts.Fatalf("usage: %s", how)
 	}
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg || len(args) < 2, "exits CODE COMMAND…")
 	if got := exitCode(ts, args[1:]); strconv.Itoa(got) != args[0] {
 		ts.Fatalf("exit code %d, want %s", got, args[0])
 	}
 }
 
 func until(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: until CODE COMMAND…")
-	}
+	usage(ts, neg || len(args) < 2, "until CODE COMMAND…")
 	within(ts, time.Minute, "exit code "+args[0], func() bool { return strconv.Itoa(exitCode(ts, args[1:])) == args[0] })
 }
 
@@ -131,9 +134,7 @@ func exitCode(ts *testscript.TestScript, command []string) int {
 }
 
 func count(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: count N FILE")
-	}
+	usage(ts, neg || len(args) != 2, "count N FILE")
 	if got := strings.Count(ts.ReadFile(args[1]), "\n"); fmt.Sprint(got) != args[0] {
 		ts.Fatalf("%s has %d lines, want %s", args[1], got, args[0])
 	}

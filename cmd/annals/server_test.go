@@ -33,9 +33,7 @@ func serverOf(ts *testscript.TestScript) *server { return ts.Value(serverKey{}).
 // serving starts annals serve and waits until it says where.
 func serving(ts *testscript.TestScript, neg bool, args []string) {
 	s := serverOf(ts)
-	if neg || s.process != nil {
-		ts.Fatalf("usage: serving [FLAGS…], one at a time")
-	}
+	usage(ts, neg || s.process != nil, "serving [FLAGS…], one at a time")
 	program, err := exec.LookPath("annals")
 	ts.Check(err)
 	said, out, err := os.Pipe()
@@ -70,9 +68,7 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 // shutdown asks the server to end, which it must do well and without losing a line about it.
 func shutdown(ts *testscript.TestScript, neg bool, args []string) {
 	s := serverOf(ts)
-	if neg || s.process == nil {
-		ts.Fatalf("usage: shutdown [POSITION], after serving")
-	}
+	usage(ts, neg || s.process == nil, "shutdown [POSITION], after serving")
 	reach(ts, args)
 	ts.Check(s.process.Process.Signal(syscall.SIGTERM))
 	timer := time.AfterFunc(20*time.Second, func() { _ = s.process.Process.Kill() })
@@ -87,9 +83,7 @@ func shutdown(ts *testscript.TestScript, neg bool, args []string) {
 // crash kills the server, as soon as its log has reached a position.
 func crash(ts *testscript.TestScript, neg bool, args []string) {
 	s := serverOf(ts)
-	if neg || s.process == nil {
-		ts.Fatalf("usage: crash [POSITION], after serving")
-	}
+	usage(ts, neg || s.process == nil, "crash [POSITION], after serving")
 	reach(ts, args)
 	ts.Check(s.process.Process.Kill())
 	_ = s.process.Wait() // it was killed
@@ -108,15 +102,13 @@ func reach(ts *testscript.TestScript, args []string) {
 
 // head is the position of the newest event.
 func head(ts *testscript.TestScript) int64 {
-	response, err := http.Get(ts.Getenv("ANNALS_SERVER") + "/v1/events?order=desc&limit=1") //nolint:noctx // a test
-	ts.Check(err)
-	defer response.Body.Close() //nolint:errcheck // it was only read
 	var list struct {
 		Items []struct {
 			Position int64 `json:"position"`
 		} `json:"items"`
 	}
-	ts.Check(json.NewDecoder(response.Body).Decode(&list))
+	_, said := sent(ts, http.MethodGet, "/v1/events?order=desc&limit=1", "")
+	ts.Check(json.Unmarshal([]byte(said), &list))
 	if len(list.Items) == 0 {
 		return 0
 	}

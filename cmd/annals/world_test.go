@@ -21,9 +21,7 @@ import (
 
 // many writes an import of so many pieces of knowledge, each with so many words of its own.
 func many(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 || len(args) > 3 {
-		ts.Fatalf("usage: many N FILE [WORDS]")
-	}
+	usage(ts, neg || len(args) < 2 || len(args) > 3, "many N FILE [WORDS]")
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	words := 0
@@ -45,9 +43,7 @@ func many(ts *testscript.TestScript, neg bool, args []string) {
 
 // occupied listens on a free port, and never answers.
 func occupied(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 0 {
-		ts.Fatalf("usage: occupied")
-	}
+	usage(ts, neg || len(args) != 0, "occupied")
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	ts.Check(err)
 	ts.Defer(func() { _ = listener.Close() })
@@ -56,12 +52,8 @@ func occupied(ts *testscript.TestScript, neg bool, args []string) {
 
 // locked lets ANNALS_LLM_URL name an endpoint of a model that refuses every key.
 func locked(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 0 {
-		ts.Fatalf("usage: locked")
-	}
-	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
-		_ *http.Request,
-	) {
+	usage(ts, neg || len(args) != 0, "locked")
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	ts.Defer(endpoint.Close)
@@ -79,9 +71,7 @@ func freePort(ts *testscript.TestScript, _ bool, _ []string) {
 
 // behind changes the database behind everybody's back.
 func behind(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: behind STATEMENT")
-	}
+	usage(ts, neg || len(args) != 1, "behind STATEMENT")
 	ctx := context.Background()
 	db, err := database.Open(ctx, ts.Getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
 	ts.Check(err)
@@ -93,17 +83,13 @@ func behind(ts *testscript.TestScript, neg bool, args []string) {
 
 // schema makes the database say that another program migrated it.
 func schema(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: schema N")
-	}
+	usage(ts, neg || len(args) != 1, "schema N")
 	alter(ts, "UPDATE schema_migrations SET version = ?", args[0])
 }
 
 // statement runs one as whoever owns the database.
 func statement(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: statement STATEMENT")
-	}
+	usage(ts, neg || len(args) != 1, "statement STATEMENT")
 	alter(ts, args[0])
 }
 

@@ -1,6 +1,7 @@
 package viking_test
 
 import (
+	"net/http"
 	"slices"
 	"testing"
 )
@@ -14,6 +15,13 @@ func TestAGlobMatchesAtEveryLevel(t *testing.T) {
 		for pattern, want := range map[string][]string{
 			"*.md":           {"/a1.md", "/sub/a3.md", "/sub/deep/[x].md", "/sub/deep/b4.md", "/sub/中文.md"},
 			"/*.md":          {"/a1.md"},
+			"*":              {"/a1.md", "/b2.txt", "/sub", "/sub/a3.md", "/sub/deep", "/sub/deep/[x].md", "/sub/deep/b4.md", "/sub/中文.md"},
+			"/*":             {"/a1.md", "/b2.txt", "/sub"},
+			"su?":            {"/sub"},
+			"**/deep":        {"/sub/deep"},
+			"**/中?.*":        {"/sub/中文.md"},
+			"**/[a-z].md":    nil,
+			"g/sub/*.md":     nil,
 			"**/*.md":        {"/a1.md", "/sub/a3.md", "/sub/deep/[x].md", "/sub/deep/b4.md", "/sub/中文.md"},
 			"deep/*.md":      {"/sub/deep/[x].md", "/sub/deep/b4.md"},
 			"sub/*.md":       {"/sub/a3.md", "/sub/中文.md"},
@@ -32,11 +40,17 @@ func TestAGlobMatchesAtEveryLevel(t *testing.T) {
 			"sub/deep/b?.md": {"/sub/deep/b4.md"},
 		} {
 			var got []string
-			for _, uri := range w.ask("POST", "/api/v1/search/glob", object{"pattern": pattern, "uri": base}).object()["matches"].([]any) {
+			matched := w.ask("POST", "/api/v1/search/glob", object{"pattern": pattern, "uri": base}).object()
+			same[any](t, matched["count"], float64(len(want)), pattern)
+			for _, uri := range matched["matches"].([]any) {
 				got = append(got, uri.(string)[len(base):])
 			}
 			slices.Sort(want)
 			same(t, got, want, pattern)
 		}
+		w.ask("POST", "/api/v1/search/glob", object{"pattern": ""}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", "/api/v1/search/glob", object{"pattern": "*", "uri": "viking://resources/nowhere"}).refused(http.StatusNotFound, "NOT_FOUND")
+		like(t, w.ask("POST", "/api/v1/search/glob", object{"pattern": "resources/g/**/*.md", "node_limit": 1}).object(),
+			object{"count": 1.0})
 	})
 }
