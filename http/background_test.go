@@ -122,13 +122,9 @@ func TestAnExplanationSaysThatMeaningIsStillToCome(t *testing.T) {
 			a := w.ask("POST", "/v1/search"+query, object{"query": "retry with jitter", "explain": explain}).want(http.StatusOK)
 			return pick(a.items()[0], "parts", "semantic_pending")
 		}
-		if before, unasked := pending(true, ""), pending(false, ""); before != true || unasked != nil {
-			t.Errorf("at once: %v, and %v where nobody asked", before, unasked)
-		}
+		same(t, []any{pending(true, ""), pending(false, "")}, []any{true, nil}, "at once")
 		w.follow()
-		if after := pending(true, "?min_position="+position); after != nil {
-			t.Errorf("when the vector is there: %v", after)
-		}
+		same(t, pending(true, "?min_position="+position), nil, "when the vector is there")
 	})
 }
 

@@ -54,12 +54,7 @@ func TestOneBadLineNeverSpoilsTheOthers(t *testing.T) {
 		}
 		same(t, outcomes(got.lines()), want)
 		bad := got.lines()[1]
-		if instance, _ := pick(bad, "error", "instance").(string); !strings.HasSuffix(instance, "#2") {
-			t.Errorf("instance is %q", instance)
-		}
-		if fields, _ := pick(bad, "error", "errors").([]any); len(fields) != 2 {
-			t.Errorf("%v", bad)
-		}
+		like(t, bad, object{"error": object{"instance": ending("#2"), "errors": count(2)}})
 		same(t, got.header.Get("Content-Type"), "application/x-ndjson")
 	})
 }
@@ -154,9 +149,7 @@ func TestALineIsAnsweredBeforeTheNextIsSent(t *testing.T) {
 			like(t, talk.hear(), object{"id": id, "status": "created"})
 		}
 		talk.out.Close()
-		if got := talk.hear(); got != nil {
-			t.Errorf("after the last line: %v", got)
-		}
+		same(t, talk.hear(), nil, "after the last line")
 	})
 }
 

@@ -111,13 +111,9 @@ func TestAStreamFollowsTheLogAndResumes(t *testing.T) {
 		like(t, e, object{"position": 8.0, "event_id": seen.id, "stream": "knowledge:new"})
 		all.leave()
 		w.ask("POST", "/v1/knowledge/new/feedback", object{"verdict": "helpful"}).want(http.StatusOK)
-		if got := votes.positions(1); got[0] != 9 {
-			t.Errorf("a vote is at %v", got)
-		}
+		same(t, votes.positions(1), []float64{9}, "a vote")
 		again := w.follow("/v1/events?after=1", header("Last-Event-ID: "+seen.id))
-		if got := again.positions(1); got[0] != 9 {
-			t.Errorf("resumed at %v", got)
-		}
+		same(t, again.positions(1), []float64{9}, "resumed")
 	})
 }
 
@@ -135,15 +131,11 @@ func TestAStreamKeepsToWhatItsReaderMaySee(t *testing.T) {
 			t.Errorf("before it is shared: %v", got)
 		}
 		w.ask("PATCH", "/v1/knowledge/a", object{"scopes": []string{"user:bo"}}).want(http.StatusOK)
-		if got := s.positions(1); got[0] != 3 {
-			t.Errorf("once shared: %v", got)
-		}
+		same(t, s.positions(1), []float64{3}, "once shared")
 		w.ask("PATCH", "/v1/knowledge/a", object{"scopes": []string{"user:default"}}).want(http.StatusOK)
 		w.ask("PATCH", "/v1/knowledge/a", object{"content": "a secret"}).want(http.StatusOK)
 		public("c")
-		if got := s.positions(1); got[0] != 6 {
-			t.Errorf("shared no more: %v", got)
-		}
+		same(t, s.positions(1), []float64{6}, "shared no more")
 	})
 }
 
@@ -170,9 +162,7 @@ func TestAStreamHearsOfWhatAnotherServerAppends(t *testing.T) {
 		s := w.follow("/v1/events")
 		s.next("comment")
 		other.remember("a", "x")
-		if got := s.positions(1); got[0] != 1 {
-			t.Errorf("%v", got)
-		}
+		same(t, s.positions(1), []float64{1})
 	})
 }
 
@@ -241,9 +231,7 @@ func TestAStreamThatCannotBeIsRefused(t *testing.T) {
 		stream := header("Accept: text/event-stream")
 		for _, id := range []string{"7", "nonsense", "0195a000-0000-7000-8000-000000000001"} {
 			a := w.ask("GET", "/v1/events", nil, stream, header("Last-Event-ID: "+id)).want(http.StatusBadRequest)
-			if fix, _ := a.json()["fix"].(string); !strings.Contains(fix, "restored") {
-				t.Errorf("%s: %s", id, a.body)
-			}
+			like(t, a.json(), object{"fix": containing("restored")}, id)
 		}
 		a := w.ask("GET", "/v1/events?order=desc&limit=3&to=2026-01-01", nil, stream).want(http.StatusUnprocessableEntity)
 		same(t, len(a.errors()), 3)

@@ -3,7 +3,6 @@ package http_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 )
 
@@ -20,9 +19,8 @@ func TestVotesAreCountedOncePerVoterAndTrace(t *testing.T) {
 		vote("helpful", "t2", "Annals-Actor: agent:one")
 		changed := vote("harmful", "t1", "Annals-Actor: agent:one")
 		again := vote("harmful", "t1", "Annals-Actor: agent:one")
-		if got := []string{changed.header.Get("Annals-Outcome"), again.header.Get("Annals-Outcome"), again.header.Get("Annals-Events")}; got[0] != "recorded" || got[1] != "unchanged" || got[2] != "" {
-			t.Errorf("outcomes are %q", got)
-		}
+		same(t, changed.header.Get("Annals-Outcome"), "recorded")
+		same(t, again.header.Get("Annals-Outcome")+again.header.Get("Annals-Events"), "unchanged")
 		same(t, changed.header.Get("ETag"), `"1"`, "a vote made revision")
 		o := w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK).json()
 		like(t, o, object{"eval": object{"helpful": 3.0, "harmful": 1.0}})
@@ -47,9 +45,7 @@ func TestADayHasRoomForTenTracesOfAVoter(t *testing.T) {
 			vote("a", fmt.Sprint("t", i), "helpful").want(http.StatusOK)
 		}
 		refused := vote("a", "t10", "helpful").want(http.StatusConflict).json()
-		if fix, _ := refused["fix"].(string); !strings.Contains(fix, "midnight UTC") {
-			t.Errorf("got %v, want when to vote again", refused)
-		}
+		like(t, refused, object{"fix": containing("midnight UTC")})
 		vote("a", "t3", "harmful").want(http.StatusOK)
 		vote("b", "t10", "helpful").want(http.StatusOK)
 		w.ask("POST", "/v1/knowledge/a/feedback", object{"verdict": "helpful", "trace_id": "t10"}, "Annals-Actor: agent:two").want(http.StatusOK)

@@ -98,7 +98,8 @@ func TestWhoeverSpeaksTooSlowlyIsDropped(t *testing.T) {
 		} {
 			t.Run(what, func(t *testing.T) {
 				t.Parallel()
-				if got := converse(t, w.dial(), c.say); !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, " 200 ") {
+				got := converse(t, w.dial(), c.say)
+				if !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, " 200 ") {
 					t.Errorf("got %s, want %q", got, c.want)
 				}
 			})
@@ -118,7 +119,8 @@ func TestWhatIsTooLargeIsRefused(t *testing.T) {
 		for _, l := range w.ask("POST", "/v1/knowledge", line, "Content-Type: application/x-ndjson").want(http.StatusOK).lines() {
 			same[any](t, pick(l, "error", "status"), float64(http.StatusRequestEntityTooLarge), "a line that is too long", l)
 		}
-		got := converse(t, w.dial(), "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Large: "+strings.Repeat("x", 80<<10)+"\r\n\r\n")
+		got := converse(t, w.dial(), "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Large: "+
+			strings.Repeat("x", 80<<10)+"\r\n\r\n")
 		like(t, got, containing(" 431 "), "a header that is too large")
 	})
 }

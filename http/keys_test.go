@@ -56,9 +56,7 @@ func TestRememberingOverAnItemPublishesOnlyWhatIsNew(t *testing.T) {
 		over(says("four", "team:pay", "public", "org:acme"), mia).want(http.StatusForbidden)
 		over(says("four", "team:pay", "public"), auditor).want(http.StatusForbidden)
 		lines := over([]object{says("four", "public", "team:pay"), says("five", "user:olga")}, mia).want(http.StatusOK).lines()
-		if lines[0]["status"] != "revised" || lines[1]["status"] != "error" {
-			w.t.Errorf("got %v", lines)
-		}
+		like(w.t, lines, []any{object{"status": "revised"}, object{"status": "error"}})
 		over(says("five", "team:pay"), mia).want(http.StatusOK)
 		over(says("six", "team:pay", "public"), mia).want(http.StatusForbidden)
 	})
@@ -217,9 +215,8 @@ func TestARevokedKeyOpensNoServer(t *testing.T) {
 		w.ask("DELETE", at, nil, bearer(next)).want(http.StatusForbidden)
 		revoked := w.ask("DELETE", at, object{"reason": "lost"}, bearer(admin)).want(http.StatusOK)
 		again := w.ask("DELETE", at, nil, bearer(admin)).want(http.StatusOK)
-		if got := []string{revoked.header.Get("Annals-Outcome"), again.header.Get("Annals-Outcome")}; got[0] != "recorded" || got[1] != "unchanged" {
-			t.Errorf("the outcomes are %q", got)
-		}
+		same(t, revoked.header.Get("Annals-Outcome"), "recorded")
+		same(t, again.header.Get("Annals-Outcome"), "unchanged")
 		if was, is := revoked.json()["revoked_at"], again.json()["revoked_at"]; was != is || was == nil {
 			t.Errorf("revoked at %v, then at %v", was, is)
 		}
@@ -249,8 +246,8 @@ func TestTenantsHaveKeysOfTheirOwn(t *testing.T) {
 			w.ask("POST", "/v1/knowledge", item("a", "x"), bearer(rootKey), "Annals-Tenant: "+nowhere).want(http.StatusUnprocessableEntity)
 			w.ask("GET", "/v1/whoami", nil, bearer(admins[1]), "Annals-Tenant: "+nowhere).want(http.StatusForbidden)
 		}
-		same(t, len(w.ask("GET", "/v1/events?stream=tenant:acme", nil, bearer(rootKey), "Annals-Tenant: _system").want(http.StatusOK).items()),
-			1, "the server's own log says of acme")
+		own := w.ask("GET", "/v1/events?stream=tenant:acme", nil, bearer(rootKey), "Annals-Tenant: _system")
+		same(t, len(own.want(http.StatusOK).items()), 1, "the server's own log says of acme")
 		for _, nowhere := range []header{"nowhere", "ACME"} {
 			w.ask("GET", "/v1/whoami", nil, bearer(rootKey), "Annals-Tenant: "+nowhere).want(http.StatusUnprocessableEntity)
 		}

@@ -25,9 +25,7 @@ func TestTheSeedsExampleIsRememberedAsItIs(t *testing.T) {
 		same(t, got.header.Get("ETag"), `"1"`)
 		o := got.json()
 		for _, moment := range []string{"created_at", "updated_at"} {
-			if s, _ := o[moment].(string); !strings.HasSuffix(s, "Z") {
-				t.Errorf("%s is %v", moment, o[moment])
-			}
+			like(t, o[moment], ending("Z"), moment)
 			delete(o, moment)
 		}
 		want := object{

@@ -213,9 +213,7 @@ func TestAHistorySaysWhoWhenWhyAndWhatChanged(t *testing.T) {
 		}) {
 			same(t, revised[field], want, field)
 		}
-		if all[2]["reason"] != "old" || all[2]["confidence"] != 0.25 {
-			t.Errorf("%v", all[2])
-		}
+		like(t, all[2], object{"reason": "old", "confidence": 0.25})
 		page := w.ask("GET", "/v1/knowledge/a/history?limit=2", nil).want(http.StatusOK)
 		next := page.json()["next_cursor"].(string)
 		rest := w.ask("GET", "/v1/knowledge/a/history?limit=2&cursor="+next, nil).want(http.StatusOK)

@@ -3,7 +3,6 @@ package http_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -85,9 +84,7 @@ func TestARebuildIsStartedSeenRolledBackAndRetired(t *testing.T) {
 		same(t, w.versions(), []string{"2 active", "1 standby"})
 		w.remember("three", "written to both")
 		back := w.ask("POST", "/v1/projections/knowledge/rollback", nil).want(http.StatusOK).items()
-		if len(back) != 2 || back[0]["version"] != 1.0 || back[0]["state"] != "active" {
-			t.Errorf("rolled back to %v", back)
-		}
+		like(t, back, []any{object{"version": 1.0, "state": "active"}, object{}}, "rolled back to")
 		w.ask("GET", "/v1/knowledge/three", nil).want(http.StatusOK)
 		w.ask("POST", "/v1/projections/knowledge/retire", nil).want(http.StatusOK)
 		same(t, w.versions(), []string{"1 active", "2 retired"})
@@ -123,9 +120,8 @@ func TestOnlyProjectionsThatThereAreAreRebuilt(t *testing.T) {
 			w.ask("DELETE", at+"/rebuild", nil).want(status)
 			w.ask("POST", at+"/rollback", nil).want(status)
 		}
-		if fix, _ := w.ask("POST", "/v1/projections/past/rebuild", nil).want(http.StatusConflict).json()["fix"].(string); !strings.Contains(fix, "annals replay past") {
-			t.Errorf("do %q", fix)
-		}
+		past := w.ask("POST", "/v1/projections/past/rebuild", nil).want(http.StatusConflict).json()
+		like(t, past, object{"fix": containing("annals replay past")})
 		w.ask("POST", "/v1/projections/nonsense/retire", nil).want(http.StatusNotFound)
 		w.ask("POST", "/v1/projections/meaning/retire", nil).want(http.StatusNotFound) // nothing is kept of a model before
 		w.ask("POST", rebuildPath+"?force=true", nil).want(http.StatusUnprocessableEntity)

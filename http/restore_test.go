@@ -1,7 +1,6 @@
 package http_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -32,9 +31,8 @@ func TestWhatWasSupersededAndForgottenComesBackAsItWas(t *testing.T) {
 		superseded("rebuilt", w.ask("GET", "/v1/knowledge/old", nil).want(http.StatusOK).json())
 
 		w.ask("POST", "/v1/knowledge/old/restore", object{}).want(http.StatusOK)
-		if k := w.ask("GET", "/v1/knowledge/old", nil).want(http.StatusOK).json(); k["status"] != "active" || fmt.Sprint(k["superseded_by"]) != "<nil>" {
-			t.Errorf("restored once more: %v", k)
-		}
+		like(t, w.ask("GET", "/v1/knowledge/old", nil).want(http.StatusOK).json(),
+			object{"status": "active", "superseded_by": nil}, "restored once more")
 	})
 }
 

@@ -13,7 +13,7 @@ func TestAnErrorNamesOnlyWhatTheCallerSent(t *testing.T) {
 		id := w.remember(object{"content": "x", "category": "tools", "uri": shared, "scopes": []string{"public"}})
 		for _, uri := range []string{"viking://user/a!b/x.md", "viking://agent/a!b/x.md", "viking://session/a!b/x.md"} {
 			refused := w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": "x", "mode": "create"})
-			message := refused.refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+			message := refused.invalid()
 			if !strings.HasPrefix(message, "uri: ") || strings.Contains(message, "scopes") || strings.Contains(message, "owner") {
 				t.Errorf("%s: %s", uri, message)
 			}
@@ -25,7 +25,7 @@ func TestAnErrorNamesOnlyWhatTheCallerSent(t *testing.T) {
 			w.ask("POST", "/api/v1/fs/mv", object{"from_uri": shared, "to_uri": "viking://agent/memories/tools/y.md"}, bob),
 			w.ask("DELETE", at("/api/v1/fs", shared), nil, bob),
 		} {
-			if message := a.refused(http.StatusForbidden, "PERMISSION_DENIED"); strings.Contains(message, id) || !strings.Contains(message, "the item belongs to ") {
+			if message := a.forbidden(); strings.Contains(message, id) || !strings.Contains(message, "the item belongs to ") {
 				t.Errorf("%s: %s", a.what, message)
 			}
 		}

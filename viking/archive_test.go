@@ -42,7 +42,7 @@ func zipped(t *testing.T, entries ...entry) []byte {
 
 func (w *world) reads(uri, want string) {
 	w.t.Helper()
-	same[any](w.t, w.ask("GET", at("/api/v1/content/read", uri), nil).result(), want, uri)
+	same[any](w.t, w.read(uri), want, uri)
 }
 
 func TestAnUploadedArchiveIsADirectory(t *testing.T) {
@@ -89,7 +89,7 @@ func TestAnUploadedArchiveIsADirectory(t *testing.T) {
 		}
 		same(t, string(w.ask("GET", at("/api/v1/content/download", root+"/table/table.xlsx"), nil).want(http.StatusOK).body),
 			"PK\x03\x04")
-		if hits := w.ask("POST", "/api/v1/search/find", object{"query": "pin chromedriver", "target_uri": root}).object(); len(found(hits, "resources")) == 0 {
+		if hits := w.find(object{"query": "pin chromedriver", "target_uri": root}); len(found(hits, "resources")) == 0 {
 			t.Errorf("found %v", hits)
 		}
 		narrowed := w.upload("x.zip", "", archive)
@@ -137,7 +137,7 @@ func TestAnArchiveThatIsNotSafeIsRefused(t *testing.T) {
 		for name, archive := range archives {
 			id := w.upload("x.zip", "application/zip", archive)
 			before := w.position()
-			said := w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+			said := w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}).invalid()
 			like(t, said, containing("archive"), name)
 			same(t, w.position(), before, name)
 		}

@@ -27,14 +27,15 @@ func TestASkillLiesWhereItsTargetSays(t *testing.T) {
 		for path, uri := range map[string]string{"a": "viking://user/amy/skills/a", "a?target_uri=viking://agent/skills": "viking://agent/skills/a"} {
 			same[any](t, w.ask("GET", "/api/v1/skills/"+path, nil, amy).object()["uri"], uri, path)
 		}
-		w.ask("PUT", "/api/v1/skills/b", object{"data": object{"name": "b", "description": "d"}, "target_uri": "viking://agent/skills"}, amy).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("PUT", "/api/v1/skills/b",
+			object{"data": object{"name": "b", "description": "d"}, "target_uri": "viking://agent/skills"}, amy).missing()
 		w.ask("DELETE", "/api/v1/skills/a?target_uri=viking://agent/skills", nil, amy).object()
 		same(t, shows("a", amy), http.StatusOK, "the other skill of the name was removed")
 		before := w.position()
 		for _, target := range []string{"viking://resources/x", "viking://user/ben/skills", "viking://agent/skills/deeper/down", "viking://~/memories"} {
-			add("x", target).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+			add("x", target).invalid()
 		}
-		add("x", "viking://tenants/other/agent/skills").refused(http.StatusForbidden, "PERMISSION_DENIED")
+		add("x", "viking://tenants/other/agent/skills").forbidden()
 		same(t, w.position(), before)
 	})
 }
@@ -52,7 +53,7 @@ func TestNoRequestWidensAnAudience(t *testing.T) {
 			"/api/v1/content/batch-write": {"root_uri": "viking://resources/x", "operations": []object{{"uri": "viking://resources/x/y.md", "content": "y"}}, "visibility": "private"},
 			"/api/v1/fs/mkdir":            {"uri": "viking://resources/x", "description": "x", "scope": "user:amy"},
 		} {
-			w.ask("POST", path, body, amy).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+			w.ask("POST", path, body, amy).invalid()
 		}
 		same(t, w.position(), uploaded)
 		// What comes in the place of something is for the same.
@@ -65,7 +66,7 @@ func TestNoRequestWidensAnAudience(t *testing.T) {
 		w.put(place+"/other.md", amy)
 		again := w.upload("x.md", "", []byte("x"), amy)
 		w.ask("POST", "/api/v1/resources", object{"temp_file_id": again, "to": place}, amy).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
-		w.ask("GET", at("/api/v1/content/read", place+"/other.md"), nil, amy).result()
+		w.read(place+"/other.md", amy)
 		// A directory is known to those who see what is in it.
 		secret := w.put("viking://resources/secret/a.md", amy)
 		w.ask("PATCH", "/v1/knowledge/"+secret, object{"scopes": []string{"user:amy"}}, amy).want(http.StatusOK)
@@ -77,8 +78,7 @@ func TestNoRequestWidensAnAudience(t *testing.T) {
 
 func TestWhatIsWrittenUnderAnOrganisationsNameIsForTheOrganisation(t *testing.T) {
 	each(t, keyed, func(_ *testing.T, w *world) {
-		made := w.ask("POST", "/v1/keys", object{"subject": "user:amy", "memberships": []string{"org:research"}, "publish_public": true}, as(rootKey))
-		amy := as(made.want(http.StatusCreated).json()["key"].(string))
+		amy := w.keyFor(object{"subject": "user:amy", "memberships": []string{"org:research"}, "publish_public": true})
 		id := w.put("viking://tenants/research/resources/plan.md", amy)
 		w.belongs(id, "user:amy", amy, "org:research")
 	})

@@ -1,7 +1,6 @@
 package viking_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 )
@@ -14,19 +13,19 @@ func TestABatchWritesByTheModeOfEachOperation(t *testing.T) {
 		}
 		says := func(name, want string) {
 			t.Helper()
-			same[any](t, w.ask("GET", at("/api/v1/content/read", root+"/"+name), nil).result(), want, name)
+			same[any](t, w.read(root+"/"+name), want, name)
 		}
 		one := func(mode, content string) object {
 			return object{"uri": root + "/one.md", "content": content, "mode": mode}
 		}
 		another := object{"uri": root + "/another.md", "content": "another", "mode": "create"}
-		batch(one("replace", "x")).refused(http.StatusNotFound, "NOT_FOUND")
-		batch(one("append", "x")).refused(http.StatusNotFound, "NOT_FOUND")
+		batch(one("replace", "x")).missing()
+		batch(one("append", "x")).missing()
 		batch(one("create", "first")).object()
 		for _, content := range []string{"over it", "first"} {
-			batch(another, one("create", content)).refused(http.StatusConflict, "ALREADY_EXISTS")
+			batch(another, one("create", content)).taken()
 		}
-		w.ask("GET", at("/api/v1/content/read", root+"/another.md"), nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", at("/api/v1/content/read", root+"/another.md"), nil).missing()
 		says("one.md", "first")
 		batch(another, one("append", ", second")).object()
 		says("one.md", "first, second")
@@ -44,9 +43,9 @@ func TestABatchWritesByTheModeOfEachOperation(t *testing.T) {
 			{object{"uri": "viking://resources/elsewhere.md", "content": "x"}, "operations[1].uri"},
 			{object{"uri": "viking://tenants/default/resources/notes/fourth.md", "content": "x"}, "operations[1].uri: must be another than that of operations[0]"},
 		} {
-			said := batch(object{"uri": root + "/fourth.md", "content": "fourth"}, c.operation).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+			said := batch(object{"uri": root + "/fourth.md", "content": "fourth"}, c.operation).invalid()
 			like(t, said, beginning(c.field), c.operation)
 		}
-		w.ask("GET", at("/api/v1/content/read", root+"/fourth.md"), nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", at("/api/v1/content/read", root+"/fourth.md"), nil).missing()
 	})
 }

@@ -64,7 +64,7 @@ func TestARightAnswerPassesAndWhatIsUnrelatedDoesNot(t *testing.T) {
 			}
 			f, right := measured[row], 0.0
 			f.questions++
-			result := w.ask("POST", "/api/v1/search/find", object{"query": q.text, "limit": 100, "score_threshold": 0}).object()
+			result := w.find(object{"query": q.text, "limit": 100, "score_threshold": 0})
 			for _, m := range result["memories"].([]any) {
 				score, abstract := m.(object)["score"].(float64), m.(object)["abstract"].(string)
 				if q.answer != "" && strings.HasPrefix(q.answer, strings.TrimSuffix(abstract, "…")) {
@@ -75,7 +75,7 @@ func TestARightAnswerPassesAndWhatIsUnrelatedDoesNot(t *testing.T) {
 					t.Errorf("%s: %q scores %.2f", q.text, abstract, score)
 				}
 			}
-			kept := w.ask("POST", "/api/v1/search/find", object{"query": q.text, "score_threshold": 0.35}).object()["memories"].([]any)
+			kept := w.find(object{"query": q.text, "score_threshold": 0.35})["memories"].([]any)
 			f.passed += min(len(kept), 1)
 			if q.answer == "" {
 				continue

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +65,7 @@ func TestDocumentsAreReadAndDivided(t *testing.T) {
 			return w.ask("POST", "/api/v1/resources", object{"temp_file_id": w.upload(name, "", content)}).object()["root_uri"].(string)
 		}
 		add("manual.pdf", pdf("24 Installing", "10 Run the installer and read the log.", "10 It takes a minute."))
-		got := w.ask("GET", at("/api/v1/content/read", "viking://resources/manual/manual.md"), nil).result()
+		got := w.read("viking://resources/manual/manual.md")
 		same(t, got, "# Installing\n\nRun the installer and read the log.\nIt takes a minute.", "the PDF says")
 		var chapters strings.Builder
 		for i := range 4 {
@@ -106,7 +105,7 @@ func TestAHostileDocumentIsRefused(t *testing.T) {
 			"endless.pdf": pdf(slices.Repeat([]string{"10 " + strings.Repeat("again ", 20_000)}, 75)...),
 		} {
 			got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": w.upload(name, "", content)})
-			like(t, got.refused(http.StatusBadRequest, "INVALID_ARGUMENT"), containing("too much"), name)
+			like(t, got.invalid(), containing("too much"), name)
 		}
 		same(t, len(w.ask("GET", at("/api/v1/fs/ls", "viking://resources", "simple=true"), nil).result().([]any)), 0)
 	})

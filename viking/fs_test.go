@@ -42,7 +42,10 @@ func TestADirectoryIsListed(t *testing.T) {
 		}
 		got := ls("viking://resources", "output=original")
 		like(t, got,
-			[]any{object{"name": "guide", "size": 0.0, "mode": 493.0, "isDir": true, "uri": "viking://resources/guide", "modTime": ending("Z"), "meta": some{}}})
+			[]any{object{
+				"name": "guide", "size": 0.0, "mode": 493.0, "isDir": true, "uri": "viking://resources/guide",
+				"modTime": ending("Z"), "meta": some{},
+			}})
 		got = ls("viking://resources/guide/")
 		if !slices.Equal(column(got, "uri"), []any{"viking://resources/guide/b", "viking://resources/guide/第一章.md"}) || !slices.Equal(column(got, "isDir"), []any{true, false}) ||
 			!slices.Equal(column(got, "abstract"), []any{"Two", "怎样安装"}) || got[1]["size"] != 27.0 {
@@ -52,11 +55,12 @@ func TestADirectoryIsListed(t *testing.T) {
 		same(t, len(ls("viking://resources/guide", "node_limit=1")), 1)
 		same(t, column(ls("viking://resources", "recursive=true"), "rel_path"),
 			[]any{"guide", "guide/b", "guide/b/two.md", "guide/第一章.md"})
-		same(t, w.ask("GET", at("/api/v1/fs/ls", "viking://resources", "recursive=true", "simple=true"), nil).result().([]any),
+		same(t, w.simple("viking://resources"),
 			[]any{"guide", "guide/b", "guide/b/two.md", "guide/第一章.md"})
+		const shared = "viking://tenants/default/resources/guide"
 		tree := w.ask("GET", at("/api/v1/fs/tree", "viking://tenants/default/resources/", "level_limit=2"), nil).entries()
 		same(t, column(tree, "uri"),
-			[]any{"viking://tenants/default/resources/guide", "viking://tenants/default/resources/guide/b", "viking://tenants/default/resources/guide/第一章.md"}, tree)
+			[]any{shared, shared + "/b", shared + "/第一章.md"}, tree)
 		stat := w.ask("GET", at("/api/v1/fs/stat", "viking://resources/guide/第一章.md"), nil).object()
 		like(t, stat, object{"name": "第一章.md", "isDir": false, "size": 27.0, "mode": 420.0})
 		same(t, column(ls("viking://"), "uri"),
@@ -65,12 +69,12 @@ func TestADirectoryIsListed(t *testing.T) {
 			"viking://user/default/memories/entities", "viking://user/default/memories/events", "viking://user/default/memories/preferences",
 		})
 		for _, path := range []string{"/api/v1/fs/ls", "/api/v1/fs/tree", "/api/v1/fs/stat"} {
-			w.ask("GET", at(path, "viking://resources/nowhere"), nil).refused(http.StatusNotFound, "NOT_FOUND")
-			w.ask("GET", at(path, "viking://tenants/other/resources"), nil).refused(http.StatusNotFound, "NOT_FOUND")
-			w.ask("GET", path, nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-			w.ask("GET", at(path, "viking://a/../b"), nil).refused(http.StatusForbidden, "PERMISSION_DENIED")
+			w.ask("GET", at(path, "viking://resources/nowhere"), nil).missing()
+			w.ask("GET", at(path, "viking://tenants/other/resources"), nil).missing()
+			w.ask("GET", path, nil).invalid()
+			w.ask("GET", at(path, "viking://a/../b"), nil).forbidden()
 		}
-		w.ask("GET", at("/api/v1/fs/ls", "viking://resources", "node_limit=many"), nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("GET", at("/api/v1/fs/ls", "viking://resources", "node_limit=many"), nil).invalid()
 		w.ask("GET", at("/api/v1/fs/ls", "viking://resources/guide/第一章.md"), nil).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
 	})
 }
@@ -85,13 +89,13 @@ func TestATreeIsChanged(t *testing.T) {
 		mkdir(object{"uri": "viking://resources"})
 		same(t, w.ask("GET", at("/api/v1/content/abstract", "viking://resources/a/b"), nil).result(), "关于支付的一切")
 		w.ask("GET", at("/api/v1/fs/stat", "viking://resources/empty"), nil).result()
-		hit := w.ask("POST", "/api/v1/search/find", object{"query": "支付", "target_uri": "viking://resources/a"}).object()["resources"].([]any)
+		hit := w.find(object{"query": "支付", "target_uri": "viking://resources/a"})["resources"].([]any)
 		like(t, hit, []any{object{"uri": "viking://resources/a/b/.abstract.md", "level": 0.0}})
 		id := w.remember(object{"content": "x", "uri": "viking://resources/a/b/x.md", "context_type": "resource"})
-		w.ask("POST", "/api/v1/fs/mkdir", object{"uri": "viking://resources/a/b/x.md"}).refused(http.StatusConflict, "ALREADY_EXISTS")
-		w.ask("POST", "/api/v1/fs/mkdir", object{}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		w.ask("POST", "/api/v1/fs/mkdir", object{"uri": "viking://somewhere/x"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		w.ask("POST", "/api/v1/fs/mkdir", object{"uri": "viking://tenants/other/resources/x"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("POST", "/api/v1/fs/mkdir", object{"uri": "viking://resources/a/b/x.md"}).taken()
+		w.ask("POST", "/api/v1/fs/mkdir", object{}).invalid()
+		w.ask("POST", "/api/v1/fs/mkdir", object{"uri": "viking://somewhere/x"}).invalid()
+		w.ask("POST", "/api/v1/fs/mkdir", object{"uri": "viking://tenants/other/resources/x"}).forbidden()
 
 		mv := func(from, to string) *answer {
 			return w.ask("POST", "/api/v1/fs/mv", object{"from_uri": from, "to_uri": to})
@@ -101,11 +105,11 @@ func TestATreeIsChanged(t *testing.T) {
 		like(t, w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusOK).json(),
 			object{"uri": "viking://resources/a/b/y.md"}, "the item lies at")
 		mv("viking://resources/a", "viking://resources/c/d").object()
-		same(t, w.ask("GET", at("/api/v1/content/read", "viking://resources/c/d/b/y.md"), nil).result(), "x")
-		w.ask("GET", at("/api/v1/fs/ls", "viking://resources/a"), nil).refused(http.StatusNotFound, "NOT_FOUND")
-		mv("viking://resources/a", "viking://resources/z").refused(http.StatusNotFound, "NOT_FOUND")
-		mv("viking://resources/c", "viking://resources/c/x").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		same(t, mv("viking://resources/c", "viking://resources/empty").refused(http.StatusConflict, "ALREADY_EXISTS"),
+		same(t, w.read("viking://resources/c/d/b/y.md"), "x")
+		w.ask("GET", at("/api/v1/fs/ls", "viking://resources/a"), nil).missing()
+		mv("viking://resources/a", "viking://resources/z").missing()
+		mv("viking://resources/c", "viking://resources/c/x").invalid()
+		same(t, mv("viking://resources/c", "viking://resources/empty").taken(),
 			"something lies at viking://resources/empty already", "a place that is taken")
 
 		rm := func(uri string, others ...string) *answer {
@@ -118,9 +122,9 @@ func TestATreeIsChanged(t *testing.T) {
 		rm("viking://resources/c", "recursive=true").result()
 		same(t, len(w.ask("GET", at("/api/v1/fs/ls", "viking://resources"), nil).entries()), 0)
 		w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusGone)
-		w.ask("DELETE", "/api/v1/fs", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("DELETE", "/api/v1/fs", nil).invalid()
 		for _, everything := range []string{"viking://", "viking://user", "viking://agent", "viking://tenants/default"} {
-			rm(everything, "recursive=true").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+			rm(everything, "recursive=true").invalid()
 		}
 	})
 }
@@ -176,7 +180,7 @@ func TestNothingThatIsAppendedIsLost(t *testing.T) {
 		for range 2 {
 			write("create", "Day 0.", "Idempotency-Key: create").result()
 		}
-		write("create", "Day 0.").refused(http.StatusConflict, "ALREADY_EXISTS")
+		write("create", "Day 0.").taken()
 		var writing sync.WaitGroup
 		for day := range 16 {
 			writing.Go(func() {
@@ -188,7 +192,7 @@ func TestNothingThatIsAppendedIsLost(t *testing.T) {
 			})
 		}
 		writing.Wait()
-		got := w.ask("GET", at("/api/v1/content/read", uri), nil).result().(string)
+		got := w.read(uri).(string)
 		for day := range 17 {
 			same(t, strings.Count(got, fmt.Sprintf("Day %d.", day)), 1, day, got)
 		}
@@ -209,10 +213,8 @@ func TestNoTagThatIsAppendedIsLost(t *testing.T) {
 			})
 		}
 		tagging.Wait()
-		item := w.ask("GET", "/v1/knowledge?uri="+uri, nil).want(http.StatusOK).json()["items"].([]any)[0].(object)
-		if days, _ := item["tags"].(object)["day"].([]any); len(days) != 16 {
-			t.Errorf("it has the tags %v", item["tags"])
-		}
+		item := w.itemAt(uri)
+		like(t, item, object{"tags": object{"day": count(16)}})
 	})
 }
 
@@ -220,13 +222,13 @@ func TestContentIsReadAndWritten(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		write := func(body object) *answer { return w.ask("POST", "/api/v1/content/write", body) }
 		const uri = "viking://user/memories/preferences/theme.md"
-		write(object{"uri": uri, "content": "x"}).refused(http.StatusNotFound, "NOT_FOUND")
+		write(object{"uri": uri, "content": "x"}).missing()
 		got := write(object{"uri": uri, "content": "喜欢深色。\n第二行\nthird\n", "mode": "create"}).object()
 		if got["uri"] != "viking://user/default/memories/preferences/theme.md" || got["context_type"] != "memory" || got["mode"] != "create" || got["written_bytes"] != 32.0 ||
 			got["root_uri"] != "viking://user/default/memories/preferences" {
 			t.Errorf("written %v", got)
 		}
-		same(t, write(object{"uri": uri, "content": "x", "mode": "create"}).refused(http.StatusConflict, "ALREADY_EXISTS"),
+		same(t, write(object{"uri": uri, "content": "x", "mode": "create"}).taken(),
 			"something lies at viking://user/default/memories/preferences/theme.md already", "a place that is taken")
 		write(object{"uri": uri, "content": "fourth\n", "mode": "append"}).result()
 		read := func(uri string, others ...string) any {
@@ -235,12 +237,12 @@ func TestContentIsReadAndWritten(t *testing.T) {
 		same(t, read(uri), "喜欢深色。\n第二行\nthird\nfourth\n")
 		same(t, read(uri, "offset=1", "limit=2"), "第二行\nthird\n")
 		same(t, read(uri, "offset=77"), "")
-		item := w.ask("GET", "/v1/knowledge?uri=viking://user/default/", nil).want(http.StatusOK).json()["items"].([]any)[0].(object)
-		if item["category"] != "preferences" || item["type"] != "user_profile" || item["owner"] != "user:default" || !slices.Equal(item["scopes"].([]any), []any{"user:default"}) {
-			t.Errorf("the item is %v", item)
-		}
+		item := w.itemAt("viking://user/default/")
+		like(t, item, object{
+			"category": "preferences", "type": "user_profile", "owner": "user:default", "scopes": []any{"user:default"},
+		})
 		write(object{"uri": "viking://agent/memories/tools/git.md", "content": "git needs a name.", "mode": "create"}).result()
-		shared := w.ask("GET", "/v1/knowledge?uri=viking://agent/memories/tools/", nil).want(http.StatusOK).json()["items"].([]any)[0].(object)
+		shared := w.itemAt("viking://agent/memories/tools/")
 		like(t, shared, object{"category": "tools", "scopes": []any{"public"}}, "the item is")
 		for path, want := range map[string]string{
 			at("/api/v1/content/abstract", uri): "喜欢深色。", at("/api/v1/content/read", uri+"/.abstract.md"): "喜欢深色。",
@@ -254,17 +256,15 @@ func TestContentIsReadAndWritten(t *testing.T) {
 			at("/api/v1/content/read", "viking://user/memories/preferences/.overview.md"):      "# preferences\n\n- theme.md: 喜欢深色。",
 			at("/api/v1/content/read", "viking://tenants/default/agent/memories/.abstract.md"): "git needs a name.",
 		} {
-			if got, _ := w.ask("GET", path, nil).result().(string); !strings.HasPrefix(got, want) {
-				t.Errorf("%s: %q, want %q", path, got, want)
-			}
+			like(t, w.ask("GET", path, nil).result(), beginning(want), path)
 		}
 		download := w.ask("GET", at("/api/v1/content/download", uri), nil).want(http.StatusOK)
 		if download.header.Get("Content-Disposition") != "attachment; filename*=UTF-8''theme.md" || !strings.HasPrefix(string(download.body), "喜欢") || download.header.Get("X-Process-Time") == "" {
 			t.Errorf("downloaded %v %s", download.header, download.body)
 		}
 		for _, path := range []string{"/api/v1/content/read", "/api/v1/content/abstract", "/api/v1/content/overview", "/api/v1/content/download"} {
-			w.ask("GET", at(path, "viking://resources/nowhere"), nil).refused(http.StatusNotFound, "NOT_FOUND")
-			w.ask("GET", path, nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+			w.ask("GET", at(path, "viking://resources/nowhere"), nil).missing()
+			w.ask("GET", path, nil).invalid()
 		}
 		w.ask("GET", at("/api/v1/content/read", "viking://user/memories"), nil).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
 		for _, bad := range []object{
@@ -277,7 +277,7 @@ func TestContentIsReadAndWritten(t *testing.T) {
 				t.Errorf("%.100v: %d %s", bad, a.status, a.body)
 			}
 		}
-		write(object{"uri": "viking://tenants/other/resources/x.md", "content": "x", "mode": "create"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		write(object{"uri": "viking://tenants/other/resources/x.md", "content": "x", "mode": "create"}).forbidden()
 	})
 }
 
@@ -286,7 +286,7 @@ func TestNobodyLearnsWhatOthersHave(t *testing.T) {
 	each(t, keyed, func(t *testing.T, w *world) {
 		w.ask("POST", "/v1/tenants", object{"name": "acme"}, as(rootKey)).want(http.StatusCreated)
 		key := func(subject string, headers ...header) header {
-			return as(w.ask("POST", "/v1/keys", object{"subject": subject}, append(headers, as(rootKey))...).want(http.StatusCreated).json()["key"].(string))
+			return w.keyFor(object{"subject": subject}, headers...)
 		}
 		alice, bob, eve := key("user:alice"), key("user:bob"), key("user:alice", "Annals-Tenant: acme")
 		const uri = "viking://user/alice/memories/events/secret.md"
@@ -318,12 +318,13 @@ func TestNobodyLearnsWhatOthersHave(t *testing.T) {
 		}
 		same(t, column(w.ask("GET", at("/api/v1/fs/ls", "viking://user"), nil, bob).entries(), "uri"),
 			[]any{"viking://user/bob"})
-		same(t, w.ask("GET", at("/api/v1/content/read", uri), nil, alice).result(), "the canary sings")
-		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://user/alice/x.md", "content": "x", "mode": "create"}, bob).refused(http.StatusForbidden, "PERMISSION_DENIED")
-		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://agent/memories/tools/x.md", "content": "x", "mode": "create"}, bob).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		same(t, w.read(uri, alice), "the canary sings")
+		for _, uri := range []string{"viking://user/alice/x.md", "viking://agent/memories/tools/x.md"} {
+			w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": "x", "mode": "create"}, bob).forbidden()
+		}
 		// Root works as the user default where no other is named.
 		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://user/memories/preferences/p.md", "content": "root's", "mode": "create"}, as(rootKey)).result()
-		same(t, w.ask("GET", at("/api/v1/content/read", "viking://user/default/memories/preferences/p.md"), nil, as(rootKey)).result(),
+		same(t, w.read("viking://user/default/memories/preferences/p.md", as(rootKey)),
 			"root's")
 	})
 }
@@ -336,6 +337,6 @@ func TestTheServerSaysHowItDoes(t *testing.T) {
 		w.learning()
 		got := w.ask("POST", "/api/v1/system/wait", object{"timeout": 10}).object()
 		like(t, got["Embedding"].(object), object{"error_count": 0.0, "errors": count(0)}, "waited for", got)
-		w.ask("POST", "/api/v1/system/wait", object{"timeout": "long"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", "/api/v1/system/wait", object{"timeout": "long"}).invalid()
 	})
 }

@@ -27,9 +27,7 @@ func TestAFileHasNoFileAboutItself(t *testing.T) {
 		}
 		same(t, w.position(), written, "the log is at")
 		listed := w.ask("GET", at("/api/v1/fs/ls", "viking://resources"), nil).entries()
-		if len(listed) != 2 || listed[0]["isDir"] != false {
-			t.Errorf("listed as %v", listed)
-		}
+		like(t, listed, []any{object{"isDir": false}, object{}})
 		w.write("viking://resources/guide/.abstract.md", "All about it.") // nothing else lies there yet
 		same(t, w.ask("GET", at("/api/v1/content/abstract", "viking://resources/guide"), nil).result(),
 			"All about it.", "the directory is about")

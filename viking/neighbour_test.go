@@ -32,8 +32,7 @@ func TestATenantLearnsNothingOfAnotherByAnyRoute(t *testing.T) {
 	each(t, keyed, func(_ *testing.T, w *world) {
 		w.ask("POST", "/v1/tenants", object{"name": "other"}, as(rootKey)).want(http.StatusCreated)
 		given := func(tenant, role string) header {
-			made := w.ask("POST", "/v1/keys", object{"subject": "user:una", "role": role}, as(rootKey), header("Annals-Tenant: "+tenant))
-			return as(made.want(http.StatusCreated).json()["key"].(string))
+			return w.keyFor(object{"subject": "user:una", "role": role}, header("Annals-Tenant: "+tenant))
 		}
 		una := given("default", "member")
 		w.remember(object{"id": "theirs", "category": "tools", "content": canary, "owner": "user:una", "scopes": []string{"user:una"}}, una)

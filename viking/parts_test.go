@@ -26,7 +26,7 @@ func TestALongTextIsWrittenInSections(t *testing.T) {
 		same(t, string(w.ask("GET", at("/api/v1/content/download", uri), nil).want(http.StatusOK).body), long)
 		like(t, w.ask("GET", at("/api/v1/content/read", uri, "offset=2", "limit=1"), nil).result().(string),
 			beginning("Chapter 0 says"))
-		write("create", long).refused(http.StatusConflict, "ALREADY_EXISTS")
+		write("create", long).taken()
 		write("append", "## The end\n").object()
 		w.reads(uri, long+"## The end\n")
 		write("replace", "short").object()
@@ -35,9 +35,7 @@ func TestALongTextIsWrittenInSections(t *testing.T) {
 		w.reads(uri, "short"+long)
 		write("replace", long).object()
 		w.reads(uri, long)
-		if hits := w.ask("POST", "/api/v1/search/find", object{"query": "Chapter 39 gateway", "target_uri": uri, "limit": 1}).object(); hits["total"] != 1.0 {
-			t.Errorf("found %v", hits)
-		}
+		like(t, w.find(object{"query": "Chapter 39 gateway", "target_uri": uri, "limit": 1}), object{"total": 1.0})
 	})
 }
 
@@ -53,7 +51,7 @@ func TestAFileMaySayNothing(t *testing.T) {
 		write("replace", "")
 		write("append", "more")
 		write("replace", " \n")
-		w.ask("POST", "/api/v1/search/find", object{"query": "empty", "target_uri": "viking://resources"}).object()
+		w.find(object{"query": "empty", "target_uri": "viking://resources"})
 		w.ask("POST", "/api/v1/content/batch-write", object{"root_uri": "viking://resources", "operations": []object{{"uri": uri, "content": ""}}}).object()
 		w.reads(uri, "")
 	})

@@ -33,8 +33,9 @@ func TestEveryChangeSaysWhy(t *testing.T) {
 		skill := object{"data": object{"name": "s", "description": "d", "content": "Do."}, "reason": "it works"}
 		w.ask("POST", "/api/v1/skills", skill).object()
 		long := strings.Repeat("x", 2001)
-		w.ask("POST", "/api/v1/content/write", object{"uri": place, "content": "grep", "mode": "create", "reason": long}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		w.ask("DELETE", at("/api/v1/fs", "viking://agent/skills/s", "recursive=true", "reason="+long), nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", "/api/v1/content/write",
+			object{"uri": place, "content": "grep", "mode": "create", "reason": long}).invalid()
+		w.ask("DELETE", at("/api/v1/fs", "viking://agent/skills/s", "recursive=true", "reason="+long), nil).invalid()
 		w.ask("GET", "/api/v1/skills/s", nil).object()
 	})
 }

@@ -86,17 +86,16 @@ func TestRelationsAreFactsAboutAnItem(t *testing.T) {
 func TestOnlyItsOwnerSaysWhatAnItemHasToDoWith(t *testing.T) {
 	eachWith(t, keyed, func(*viking.Config) {}, func(t *testing.T, w *world) {
 		given := func(subject string) header {
-			made := w.ask("POST", "/v1/keys", object{"subject": subject, "role": "member", "publish_public": true}, as(rootKey), "Annals-Tenant: default")
-			return as(made.want(http.StatusCreated).json()["key"].(string))
+			return w.keyFor(object{"subject": subject, "role": "member", "publish_public": true}, "Annals-Tenant: default")
 		}
 		una, bo := given("user:una"), given("user:bo")
 		w.remember(object{"id": "hers", "content": "shared", "uri": "viking://resources/hers.md", "scopes": []string{"public"}}, una)
 		w.remember(object{"id": "secret", "content": "secret", "uri": "viking://user/una/memories/secret.md"}, una)
 		w.remember(object{"id": "his", "content": "his", "uri": "viking://user/bo/memories/his.md"}, bo)
 		link := object{"from_uri": "viking://resources/hers.md", "to_uris": "viking://user/bo/memories/his.md"}
-		w.ask("POST", "/api/v1/relations/link", link, bo).refused(http.StatusForbidden, "PERMISSION_DENIED")
-		w.ask("POST", "/api/v1/relations/link", object{"from_uri": "viking://user/bo/memories/his.md", "to_uris": "viking://user/una/memories/secret.md"}, bo).
-			refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("POST", "/api/v1/relations/link", link, bo).forbidden()
+		link["from_uri"], link["to_uris"] = "viking://user/bo/memories/his.md", "viking://user/una/memories/secret.md"
+		w.ask("POST", "/api/v1/relations/link", link, bo).missing()
 		w.ask("POST", "/api/v1/relations/link", object{"from_uri": "viking://resources/hers.md", "to_uris": "viking://user/una/memories/secret.md"}, una).result()
 		same(t, len(w.related("viking://resources/hers.md", bo)), 0, "bo learns of")
 	})

@@ -58,24 +58,20 @@ func TestAnUploadBecomesAResource(t *testing.T) {
 		if got["status"] != "success" || got["root_uri"] != "viking://resources/使用_指南" || got["source_path"] != "使用 指南.md" || len(got["errors"].([]any)) != 0 || got["meta"] == nil {
 			t.Errorf("added %v", got)
 		}
-		same(t, w.ask("GET", at("/api/v1/content/read", "viking://resources/使用_指南/使用_指南.md"), nil).result(),
-			"# 指南\n\n先安装再运行。\n")
-		if hits := w.ask("POST", "/api/v1/search/find", object{"query": "安装", "target_uri": "viking://resources/"}).object(); hits["total"] != 1.0 || len(found(hits, "resources")) != 1 {
-			t.Errorf("found %v", hits)
-		}
-		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}).refused(http.StatusForbidden, "PERMISSION_DENIED") // used up
+		same(t, w.read("viking://resources/使用_指南/使用_指南.md"), "# 指南\n\n先安装再运行。\n")
+		like(t, w.find(object{"query": "安装", "target_uri": "viking://resources/"}),
+			object{"total": 1.0, "resources": count(1)})
+		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}).forbidden() // used up
 		again := w.upload("使用 指南.md", "", []byte("another"))
 		like(t, w.ask("POST", "/api/v1/resources", object{"temp_path": again}).object(),
 			object{"root_uri": "viking://resources/使用_指南_1"})
 		instead := w.upload("new.json", "application/json", []byte(`{"retries": 7}`))
-		if got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": instead, "to": "viking://resources/使用_指南"}).object(); got["root_uri"] != "viking://resources/使用_指南" {
-			t.Errorf("added %v", got)
-		}
+		replacing := object{"temp_file_id": instead, "to": "viking://resources/使用_指南"}
+		like(t, w.ask("POST", "/api/v1/resources", replacing).object(), object{"root_uri": "viking://resources/使用_指南"})
 		same(t, w.simple("viking://resources/使用_指南"), []any{"new.md"})
 		inside := w.upload("x.txt", "text/plain", []byte("x"))
-		if got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": inside, "parent": "viking://resources/team"}).object(); got["root_uri"] != "viking://resources/team/x" {
-			t.Errorf("added %v", got)
-		}
+		below := object{"temp_file_id": inside, "parent": "viking://resources/team"}
+		like(t, w.ask("POST", "/api/v1/resources", below).object(), object{"root_uri": "viking://resources/team/x"})
 	})
 }
 
@@ -101,7 +97,7 @@ func TestALongTextIsATreeOfItsSections(t *testing.T) {
 			containing("- 01_第0章_Chapter_0.md: "), "its overview is")
 		w.ask("DELETE", at("/api/v1/resources", root), nil).result()
 		w.ask("DELETE", "/api/v1/resources", object{"uri": root}).result() // gone already
-		w.ask("GET", at("/api/v1/fs/ls", root), nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", at("/api/v1/fs/ls", root), nil).missing()
 	})
 }
 
@@ -137,15 +133,12 @@ func TestBytesAreKeptAsTheyAre(t *testing.T) {
 		if !bytes.Equal(download.body, photo) || download.header.Get("Content-Type") != "image/png" {
 			t.Errorf("downloaded %d bytes, %v", len(download.body), download.header)
 		}
-		if got := w.ask("GET", at("/api/v1/content/read", uri), nil).result().(string); !strings.Contains(got, "image/png") || !strings.Contains(got, "the whiteboard") {
-			t.Errorf("read %q", got)
-		}
-		item := w.ask("GET", "/v1/knowledge?uri=viking://resources/photo", nil).want(http.StatusOK).json()["items"].([]any)[0].(object)
+		like(t, w.read(uri), containing("image/png"))
+		like(t, w.read(uri), containing("the whiteboard"))
+		item := w.itemAt("viking://resources/photo")
 		stat := w.ask("GET", at("/api/v1/fs/stat", uri), nil).object()["size"]
 		tree := w.ask("GET", at("/api/v1/fs/tree", "viking://resources/photo"), nil).result().([]any)[0].(object)["size"]
-		if want := float64(len(photo)); stat != want || tree != want {
-			t.Errorf("sizes are %v and %v, want %v", stat, tree, want)
-		}
+		same(t, []any{stat, tree}, []any{float64(len(photo)), float64(len(photo))}, "sizes")
 		like(t, item, object{"media": "image", "meta": object{"bytes": object{"size": float64(len(photo))}}}, "the item is")
 		w.ask("DELETE", "/v1/knowledge/"+item["id"].(string)+"?erase=true", nil).want(http.StatusNoContent)
 		var left int
@@ -180,16 +173,15 @@ func TestOtherServersAreAskedWithCare(t *testing.T) {
 		like(t, add("/guide.md").object(),
 			object{"root_uri": "viking://resources/guide", "source_path": site.URL + "/guide.md"})
 		add("/docs/install").result()
-		same(t, w.ask("GET", at("/api/v1/content/read", "viking://resources/install/install.md"), nil).result(),
-			"# 安装\n\n先\u00a0构建。Then run.\n\n- one\n- two")
-		add("/nothing").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		add("/endless").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		add("/elsewhere").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		same(t, w.read("viking://resources/install/install.md"), "# 安装\n\n先\u00a0构建。Then run.\n\n- one\n- two")
+		add("/nothing").invalid()
+		add("/endless").invalid()
+		add("/elsewhere").invalid()
 	})
 	t.Run("not in private networks", func(t *testing.T) {
 		each(t, open, func(_ *testing.T, w *world) {
 			for _, url := range []string{site.URL + "/guide.md", strings.Replace(site.URL, "127.0.0.1", "localhost", 1) + "/guide.md", "http://[::1]:1/", "http://10.0.0.1/x", "http://169.254.169.254/latest/meta-data", "http://[::ffff:127.0.0.1]:1/", "http://0.0.0.0:1/"} {
-				w.ask("POST", "/api/v1/resources", object{"path": url}).refused(http.StatusForbidden, "PERMISSION_DENIED")
+				w.ask("POST", "/api/v1/resources", object{"path": url}).forbidden()
 			}
 		})
 	})
@@ -217,18 +209,18 @@ func TestFilesOfTheServerAreReadWhereItIsAllowed(t *testing.T) {
 		add(filepath.Join(directory, "a.md")).result()
 		add(filepath.Join(directory, "sub/b.txt")).result()
 		same(t, w.simple("viking://resources"), []any{"a", "a/a.md", "b", "b/b.md"})
-		add(filepath.Join(directory, "link.md")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		add("/etc/hostname").refused(http.StatusForbidden, "PERMISSION_DENIED")
-		add(filepath.Join(directory, "nowhere")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		add(filepath.Join(directory, "..")).refused(http.StatusForbidden, "PERMISSION_DENIED")
-		add(filepath.Join(directory, "out")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		add(filepath.Join(directory, "link.md")).invalid()
+		add("/etc/hostname").forbidden()
+		add(filepath.Join(directory, "nowhere")).invalid()
+		add(filepath.Join(directory, "..")).forbidden()
+		add(filepath.Join(directory, "out")).invalid()
 
 		all := w.ask("POST", "/api/v1/resources", object{"path": directory, "to": "viking://resources/all", "exclude": "*.log, x*", "ignore_dirs": "node_modules"}).object()
 		like(t, all, object{"root_uri": "viking://resources/all", "source_path": directory, "errors": count(0)})
 		same(t, w.simple("viking://resources/all"),
 			[]any{"a", "a/a.md", "a_", "a_/a.md", "empty", "empty/empty.md", "sub", "sub/b", "sub/b/b.md"})
-		w.ask("POST", "/api/v1/resources", object{"path": directory, "include": "*.pdf"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		add(directory+"/../../etc/hostname").refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("POST", "/api/v1/resources", object{"path": directory, "include": "*.pdf"}).invalid()
+		add(directory + "/../../etc/hostname").forbidden()
 	})
 }
 
@@ -243,14 +235,14 @@ func TestWhatIsNoResourceIsRefused(t *testing.T) {
 			{"temp_file_id": id, "to": "viking://resources"},
 			{"temp_file_id": id, "to": "http://x"},
 		} {
-			w.ask("POST", "/api/v1/resources", body).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+			w.ask("POST", "/api/v1/resources", body).invalid()
 		}
-		w.ask("POST", "/api/v1/resources", object{"temp_file_id": "upload_unknown"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
-		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}, "X-OpenViking-User: eve").refused(http.StatusForbidden, "PERMISSION_DENIED")
-		w.ask("POST", "/api/v1/resources", object{"path": "/etc/hostname"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
-		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "to": "viking://tenants/other/resources/x"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
-		w.ask("POST", "/api/v1/resources/temp_upload", object{}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		w.ask("DELETE", "/api/v1/resources", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", "/api/v1/resources", object{"temp_file_id": "upload_unknown"}).forbidden()
+		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}, "X-OpenViking-User: eve").forbidden()
+		w.ask("POST", "/api/v1/resources", object{"path": "/etc/hostname"}).forbidden()
+		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "to": "viking://tenants/other/resources/x"}).forbidden()
+		w.ask("POST", "/api/v1/resources/temp_upload", object{}).invalid()
+		w.ask("DELETE", "/api/v1/resources", nil).invalid()
 		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}).result() // nothing above has used it up
 	})
 }
@@ -295,12 +287,12 @@ func TestAResourceHasTagsAndWarnings(t *testing.T) {
 		want := []any{"preserve_structure is not supported and has no effect", "watch_interval is not supported and has no effect"}
 		like(t, added, object{"warnings": want})
 		total := func(tags ...string) any {
-			return w.ask("POST", "/api/v1/search/find", object{"query": "retry", "tags": tags}).object()["total"]
+			return w.find(object{"query": "retry", "tags": tags})["total"]
 		}
 		same(t, total("team=web", "urgent"), 1.0)
 		same(t, total("team=api"), 0.0)
 		id := w.upload("x.md", "", []byte("x"))
-		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "tags": []string{"="}}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "tags": []string{"="}}).invalid()
 		like(t, w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "watch_interval": 0}).object(),
 			object{"warnings": nil})
 	})

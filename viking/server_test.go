@@ -13,9 +13,9 @@ import (
 func TestAnIDLeadsToNothingElse(t *testing.T) {
 	each(t, open, func(_ *testing.T, w *world) {
 		w.ask("POST", "/api/v1/skills", object{"data": object{"name": "deploy", "description": "Deploys", "content": "Build first"}}).object()
-		w.ask("DELETE", "/api/v1/sessions/..%2Fskills%2Fdeploy", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("DELETE", "/api/v1/sessions/..%2Fskills%2Fdeploy", nil).invalid()
 		for _, path := range []string{"/api/v1/sessions/../skills/deploy", "/api/v1/sessions/%2E%2E/skills/deploy", "/api/v1//skills/deploy", "/api/v1/skills/./deploy", "/api/v1/skills/deploy/"} {
-			w.ask("DELETE", path, nil).refused(http.StatusNotFound, "NOT_FOUND")
+			w.ask("DELETE", path, nil).missing()
 		}
 		w.ask("GET", "/api/v1/skills/deploy", nil).object()
 	})

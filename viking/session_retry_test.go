@@ -3,7 +3,6 @@ package viking_test
 import (
 	"context"
 	"errors"
-	"net/http"
 	"sync/atomic"
 	"testing"
 
@@ -36,12 +35,15 @@ func TestFailedArchivesAreTriedAgainOnRequest(t *testing.T) {
 		extractor.mended.Store(true)
 		tried := retry()
 		like(t, tried,
-			[]any{object{"status": "completed", "retry": 2.0, "task_id": committed["task_id"], "archive_uri": committed["archive_uri"]}})
+			[]any{object{
+				"status": "completed", "retry": 2.0,
+				"task_id": committed["task_id"], "archive_uri": committed["archive_uri"],
+			}})
 		like(t, w.ask("GET", task, nil).object(),
 			object{"status": "completed", "result": object{"memories_extracted": object{"total": 1.0}}})
 		same(t, len(retry()), 0)
 		like(t, w.ask("GET", one+"/context", nil).object()["stats"].(object), object{"failedArchives": 0.0})
-		w.ask("POST", one+"/retry", `{"archive":-1}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		w.ask("POST", sessionsPath+"/nowhere/retry", nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("POST", one+"/retry", `{"archive":-1}`).invalid()
+		w.ask("POST", sessionsPath+"/nowhere/retry", nil).missing()
 	})
 }

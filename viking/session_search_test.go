@@ -28,11 +28,11 @@ func TestWhatWasSaidLastShapesASearch(t *testing.T) {
 			t.Errorf("found %v", after)
 		}
 		queries := after["query_plan"].(object)["queries"].([]any)
-		if len(queries) != 2 || queries[0].(object)["query"] != "hotels passport" || queries[1].(object)["query"] != "hotels passport\nI travel to Kenya and need a visa" {
-			t.Errorf("asked %v", queries)
-		}
+		like(t, queries, []any{
+			object{"query": "hotels passport"}, object{"query": "hotels passport\nI travel to Kenya and need a visa"},
+		})
 		like(t, search("nobody-knows"), object{"query_plan": nil}, "an unknown session shaped")
-		w.ask("POST", "/api/v1/search/search", object{"query": "", "session_id": "trip"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", "/api/v1/search/search", object{"query": "", "session_id": "trip"}).invalid()
 	})
 }
 
@@ -42,11 +42,9 @@ func TestAPlaceIsListedOnce(t *testing.T) {
 			w.remember(object{"content": "at " + uri, "uri": uri, "context_type": "resource"})
 		}
 		list := w.ask("GET", at("/api/v1/fs/ls", "viking://resources", "output=original"), nil).result().([]any)
-		if len(list) != 2 || list[0].(object)["uri"] != "viking://resources/a" || list[0].(object)["isDir"] != true || list[1].(object)["isDir"] != false {
-			t.Errorf("listed %v", list)
-		}
+		like(t, list, []any{object{"uri": "viking://resources/a", "isDir": true}, object{"isDir": false}})
 		like(t, w.simple("viking://resources/a"), []any{"b.md"}, "in it lies")
-		same(t, w.ask("GET", at("/api/v1/content/read", "viking://resources/a"), nil).result(), "at viking://resources/a")
+		same(t, w.read("viking://resources/a"), "at viking://resources/a")
 		w.ask("GET", at("/api/v1/fs/ls", "viking://resources/a.md"), nil).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
 	})
 }
@@ -67,7 +65,7 @@ func TestAUserIsRegisteredOnceHoweverManyAskAtOnce(t *testing.T) {
 				made++
 				w.ask("GET", "/api/v1/system/status", nil, a.key()).result()
 			default:
-				a.refused(http.StatusConflict, "ALREADY_EXISTS")
+				a.taken()
 			}
 		}
 		same(t, made, 1)

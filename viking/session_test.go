@@ -51,9 +51,10 @@ func TestAnAgentsOwnSessionLiesInItsOwnSpace(t *testing.T) {
 				t.Fatalf("%s: committed %v", who, committed)
 			}
 			same[any](t, w.ask("GET", sessionsPath+"/trip", nil, who).object()["uri"], places[who], who)
-			like(t, w.ask("GET", at("/api/v1/content/read", archive), nil, who).result().(string), containing(text), who)
+			like(t, w.read(archive, who).(string), containing(text), who)
 		}
-		found := w.ask("POST", "/api/v1/search/find", object{"query": "zanzibar index", "target_uri": "viking://agent/lonely/sessions"}, "Annals-Actor: agent:lonely").object()
+		question := object{"query": "zanzibar index", "target_uri": "viking://agent/lonely/sessions"}
+		found := w.find(question, "Annals-Actor: agent:lonely")
 		like(t, found["memories"].([]any),
 			[]any{object{"uri": "viking://agent/lonely/sessions/trip/history/archive_001"}}, found)
 	})
@@ -68,7 +69,7 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 			"user": object{"account_id": "default", "user_id": "default", "agent_id": "default"},
 		}
 		same(t, created, want)
-		w.ask("POST", sessionsPath, `{"session_id":"openspace-evo-t42"}`).refused(http.StatusConflict, "ALREADY_EXISTS")
+		w.ask("POST", sessionsPath, `{"session_id":"openspace-evo-t42"}`).taken()
 		one := sessionsPath + "/openspace-evo-t42"
 		added := w.ask("POST", one+"/messages", `{"role":"user","content":"fix chromedriver mismatch"}`).object()
 		like(t, added, object{"session_id": "openspace-evo-t42", "message_count": 1.0})
@@ -91,8 +92,7 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 			t.Errorf("committed %v", committed)
 		}
 		for _, uri := range []string{"viking://agent/memories/tools/", "viking://agent/skills/y/"} {
-			same(t, w.ask("GET", "/v1/knowledge?uri="+uri, nil).want(http.StatusOK).json()["items"].([]any)[0].(object)["eval"].(object)["helpful"],
-				2.0, uri)
+			same(t, w.itemAt(uri)["eval"].(object)["helpful"], 2.0, uri)
 		}
 		task := w.ask("GET", "/api/v1/tasks/"+committed["task_id"].(string), nil).object()
 		result := task["result"].(object)
@@ -106,8 +106,8 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 			t.Errorf("archive %v", archive)
 		}
 		like(t, archive, object{"overview": containing("Overview: 2 turns, 3 messages")})
-		w.ask("GET", one+"/archives/archive_002", nil).refused(http.StatusNotFound, "NOT_FOUND")
-		w.ask("GET", one+"/archives/x", nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", one+"/archives/archive_002", nil).missing()
+		w.ask("GET", one+"/archives/x", nil).missing()
 		after := w.ask("GET", one+"/context?token_budget=1000", nil).object()
 		if stats := after["stats"].(object); len(after["messages"].([]any)) != 0 || after["latest_archive_overview"] == "" || stats["totalArchives"] != 1.0 || stats["includedArchives"] != 1.0 {
 			t.Errorf("context %v", after)
@@ -122,11 +122,12 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 		like(t, empty, object{"task_id": nil, "archived": false})
 		list := w.ask("GET", sessionsPath, nil).result()
 		same[any](t, list,
-			[]any{object{"session_id": "openspace-evo-t42", "uri": "viking://session/default/openspace-evo-t42", "is_dir": true}})
+			[]any{object{"is_dir": true, "session_id": "openspace-evo-t42",
+				"uri": "viking://session/default/openspace-evo-t42"}})
 		for range 2 { // of nothing, too
 			like(t, w.ask("DELETE", one, nil).object(), object{"session_id": "openspace-evo-t42"})
 		}
-		w.ask("GET", one, nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", one, nil).missing()
 		like(t, w.ask("POST", one+"/messages", `{"role":"user","content":""}`).object(),
 			object{"message_count": 1.0}, "a message to a deleted session")
 	})
@@ -139,7 +140,7 @@ func TestAMessageBeginsItsSession(t *testing.T) {
 			t.Errorf("%v pending tokens of four Chinese characters and a sign", shown["pending_tokens"])
 		}
 		like(t, w.ask("POST", sessionsPath, nil).object(), object{"session_id": count(36)}, "a session without a name is")
-		w.ask("GET", sessionsPath+"/s2", nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", sessionsPath+"/s2", nil).missing()
 		like(t, w.ask("GET", sessionsPath+"/s2?auto_create=true", nil).object(), object{"message_count": 0.0})
 	})
 }
@@ -155,31 +156,30 @@ func TestWhatCannotBeSaidIsRefused(t *testing.T) {
 			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","prompt_tokens":-5}]}`:      "parts[0].prompt_tokens: must not be negative",
 			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","completion_tokens":-5}]}`:  "parts[0].completion_tokens: must not be negative",
 		} {
-			like(t, w.ask("POST", sessionsPath+"/s1/messages", body).refused(http.StatusBadRequest, "INVALID_ARGUMENT"),
-				beginning(field), body)
+			like(t, w.ask("POST", sessionsPath+"/s1/messages", body).invalid(), beginning(field), body)
 		}
 		many := `{"messages":[` + strings.TrimSuffix(strings.Repeat(`{"role":"user","content":"x"},`, 101), ",") + `]}`
 		for path, body := range map[string]string{
 			"/s1/messages/batch": many, "/s1/messages/batch?": `{"messages":[]}`, "/a%20b/messages": `{"role":"user","content":"x"}`,
 		} {
-			w.ask("POST", sessionsPath+path, body).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+			w.ask("POST", sessionsPath+path, body).invalid()
 		}
-		w.ask("POST", sessionsPath+"/s1/commit", `{}`).refused(http.StatusNotFound, "NOT_FOUND")
-		w.ask("POST", sessionsPath+"/s1/messages/batch", `{"messages":[{"role":"user","content":"x"},{"role":"wizard","content":"x"}]}`).
-			refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", sessionsPath+"/s1/commit", `{}`).missing()
+		w.ask("POST", sessionsPath+"/s1/messages/batch",
+			`{"messages":[{"role":"user","content":"x"},{"role":"wizard","content":"x"}]}`).invalid()
 		for i, role := range []string{"user", "assistant", "system", "tool"} {
 			like(t, w.ask("POST", sessionsPath+"/roles/messages", object{"role": role, "content": "x"}).object(),
 				object{"message_count": float64(i + 1)}, role)
 		}
 		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"x","metadata":{"unknown":1}}`).object()
-		w.ask("POST", sessionsPath+"/s1/commit", `{"trigger":"boredom"}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		w.ask("POST", sessionsPath+"/s1/commit", `{"keep_recent_count":-1}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		w.ask("GET", sessionsPath+"/s1/context?token_budget=-1", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		w.ask("GET", sessionsPath+"/s9/context", nil).refused(http.StatusNotFound, "NOT_FOUND")
-		w.ask("GET", "/api/v1/tasks/00000000-0000-7000-8000-000000000000", nil).refused(http.StatusNotFound, "NOT_FOUND")
-		w.ask("GET", "/api/v1/tasks/nonsense", nil).refused(http.StatusNotFound, "NOT_FOUND")
-		w.ask("GET", "/api/v1/tasks?limit=201", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		w.ask("GET", "/api/v1/tasks?status=odd", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", sessionsPath+"/s1/commit", `{"trigger":"boredom"}`).invalid()
+		w.ask("POST", sessionsPath+"/s1/commit", `{"keep_recent_count":-1}`).invalid()
+		w.ask("GET", sessionsPath+"/s1/context?token_budget=-1", nil).invalid()
+		w.ask("GET", sessionsPath+"/s9/context", nil).missing()
+		w.ask("GET", "/api/v1/tasks/00000000-0000-7000-8000-000000000000", nil).missing()
+		w.ask("GET", "/api/v1/tasks/nonsense", nil).missing()
+		w.ask("GET", "/api/v1/tasks?limit=201", nil).invalid()
+		w.ask("GET", "/api/v1/tasks?status=odd", nil).invalid()
 	})
 }
 
@@ -224,7 +224,7 @@ func TestExtractListsWhatItMade(t *testing.T) {
 		made := w.ask("POST", sessionsPath+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any)
 		like(t, made, []any{object{"category": "preferences", "uri": beginning("viking://user/mia/memories/preferences/")}})
 		same(t, len(w.ask("POST", sessionsPath+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any)), 0)
-		w.ask("GET", sessionsPath+"/s1", nil, "X-OpenViking-User: bo").refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", sessionsPath+"/s1", nil, "X-OpenViking-User: bo").missing()
 	})
 }
 
@@ -278,7 +278,7 @@ func TestASessionIsErasedWholeOrNotAtAll(t *testing.T) {
 				containing("zorblaxquine"), what)
 		}
 		one := sessionsPath + "/s1?owner=user:mia&erase=true"
-		w.ask("DELETE", one, nil, mia).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("DELETE", one, nil, mia).forbidden()
 		said("not in person")
 
 		archive := "/v1/knowledge/" + domain.ArchiveItem("session:mia/s1", 1)
@@ -345,8 +345,7 @@ func TestAStatedMessageIsExtractedAndFound(t *testing.T) {
 		first, again := store("a", "My timezone is Europe/Berlin."), store("b", "My timezone is Europe/Berlin.")
 		like(t, first, object{"decision": "create"})
 		like(t, again, object{"decision": "vote", "id": first["id"], "uri": first["uri"]})
-		like(t, w.ask("POST", "/api/v1/search/find", object{"query": "timezone"}).object()["memories"].([]any),
-			[]any{object{"uri": first["uri"]}})
+		like(t, w.find(object{"query": "timezone"})["memories"].([]any), []any{object{"uri": first["uri"]}})
 	})
 }
 
@@ -355,12 +354,11 @@ func TestACommitNamesTheScopesOfEachItem(t *testing.T) {
 		w.learning()
 		const tool = `{"role":"assistant","content":"chromedriver 124 requires Chrome 124."}`
 		key := func(user string) header {
-			made := w.ask("POST", "/v1/keys", object{"subject": "user:" + user, "memberships": []any{"team:web"}}, as(rootKey), "Annals-Tenant: default").want(http.StatusCreated)
-			return as(made.json()["key"].(string))
+			return w.keyFor(object{"subject": "user:" + user, "memberships": []any{"team:web"}}, "Annals-Tenant: default")
 		}
 		mia, bo := key("mia"), key("bo")
 		hits := func() int {
-			return len(w.ask("POST", "/api/v1/search/find", object{"query": "chromedriver"}, bo).object()["memories"].([]any))
+			return len(w.find(object{"query": "chromedriver"}, bo)["memories"].([]any))
 		}
 		for _, step := range []struct {
 			body, scope string
@@ -375,7 +373,7 @@ func TestACommitNamesTheScopesOfEachItem(t *testing.T) {
 			}
 		}
 		w.ask("POST", sessionsPath+"/s1/messages", tool, mia).object()
-		w.ask("POST", sessionsPath+"/s1/commit", `{"scopes":["public"]}`, mia).refused(http.StatusForbidden, "PERMISSION_DENIED")
-		w.ask("POST", sessionsPath+"/s1/commit", `{"scopes":["everybody"]}`, mia).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", sessionsPath+"/s1/commit", `{"scopes":["public"]}`, mia).forbidden()
+		w.ask("POST", sessionsPath+"/s1/commit", `{"scopes":["everybody"]}`, mia).invalid()
 	})
 }

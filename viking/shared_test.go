@@ -59,7 +59,7 @@ func TestWhatAgentsShareIsFoundInTheSpaceOfAnAgent(t *testing.T) {
 		}
 
 		read := func(uri string) any {
-			return w.ask("GET", at("/api/v1/content/read", uri), nil, alice, agent).result()
+			return w.read(uri, alice, agent)
 		}
 		same(t, read(own+"/memories/cases/zebra.md"), "zebra crossing at "+shared)
 		if got := read(own + "/skills/zebra-parade"); got == "" {
@@ -77,7 +77,7 @@ func TestWhatAgentsShareIsFoundInTheSpaceOfAnAgent(t *testing.T) {
 			like(t, w.ask("POST", "/api/v1/search/"+path, body, alice, agent).object(), object{"count": 2.0}, path)
 		}
 		w.ask("DELETE", at("/api/v1/fs", own+"/memories/cases/zebra.md"), nil, alice, agent).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
-		w.ask("GET", at("/api/v1/content/read", own+"/memories/cases/nothing.md"), nil, alice, agent).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", at("/api/v1/content/read", own+"/memories/cases/nothing.md"), nil, alice, agent).missing()
 		same(t, read(shared), "zebra crossing at "+shared, "what is shared says")
 	})
 }

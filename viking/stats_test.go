@@ -27,7 +27,7 @@ func TestMemoriesAreCounted(t *testing.T) {
 			t.Errorf("counted %v", stats)
 		}
 		like(t, w.ask("GET", "/api/v1/stats/memories?category=preferences", nil).object(), object{"total_memories": 1.0})
-		w.ask("GET", "/api/v1/stats/memories?category=novels", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("GET", "/api/v1/stats/memories?category=novels", nil).invalid()
 	})
 }
 
@@ -43,7 +43,7 @@ func TestComponentsAreObserved(t *testing.T) {
 			containing("knowledge"), "the queue is")
 		like(t, w.ask("GET", "/api/v1/observer/system", nil).object(),
 			object{"is_healthy": true, "errors": count(0), "components": object{"queue": some{}}}, "the system is")
-		w.ask("GET", "/api/v1/observer/nothing", nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", "/api/v1/observer/nothing", nil).missing()
 	})
 }
 

@@ -47,7 +47,7 @@ func TestWhoHasWaitedFindsWhatWasLearned(t *testing.T) {
 		if learned, told := waited["Semantic"].(object)["processed"].(float64); !told || learned < 1 {
 			t.Errorf("waited for %v", waited)
 		}
-		found := w.ask("POST", "/api/v1/search/find", object{"query": "tabs or spaces", "target_uri": "viking://user/memories"}).object()
+		found := w.find(object{"query": "tabs or spaces", "target_uri": "viking://user/memories"})
 		like(t, found, object{"memories": count(1)})
 	})
 }

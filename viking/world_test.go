@@ -170,6 +170,44 @@ func (a *answer) refused(status int, code string) string {
 	return message
 }
 
+func (a *answer) invalid() string {
+	a.t.Helper()
+	return a.refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+}
+func (a *answer) missing() string { a.t.Helper(); return a.refused(http.StatusNotFound, "NOT_FOUND") }
+func (a *answer) forbidden() string {
+	a.t.Helper()
+	return a.refused(http.StatusForbidden, "PERMISSION_DENIED")
+}
+func (a *answer) taken() string {
+	a.t.Helper()
+	return a.refused(http.StatusConflict, "ALREADY_EXISTS")
+}
+
+// keyFor is a key that root makes.
+func (w *world) keyFor(about object, headers ...header) header {
+	w.t.Helper()
+	made := w.ask("POST", "/v1/keys", about, append(headers, as(rootKey))...).want(http.StatusCreated)
+	return as(made.json()["key"].(string))
+}
+
+// read is what a file says.
+func (w *world) read(uri string, headers ...header) any {
+	w.t.Helper()
+	return w.ask("GET", at("/api/v1/content/read", uri), nil, headers...).result()
+}
+
+func (w *world) find(body any, headers ...header) object {
+	w.t.Helper()
+	return w.ask("POST", "/api/v1/search/find", body, headers...).object()
+}
+
+// itemAt is the first item below a place, as /v1 has it.
+func (w *world) itemAt(uri string) object {
+	w.t.Helper()
+	return w.ask("GET", "/v1/knowledge?uri="+uri, nil).want(http.StatusOK).json()["items"].([]any)[0].(object)
+}
+
 // position is how long the log of the default tenant is.
 func (w *world) position() int64 {
 	w.t.Helper()

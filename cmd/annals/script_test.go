@@ -95,7 +95,8 @@ func TestScripts(t *testing.T) {
 				"many": many, "occupied": occupied, "locked": locked, "schema": schema, "behind": behind, "statement": statement,
 				"phase": phase, "gauge": gauge,
 				"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
-				"filled": filled, "same": same, "save": save, "keep": keep, "humble": humble, "host": host, "crowd": crowd, "leave": leave, "ask": ask,
+				"filled": filled, "same": same, "save": save, "keep": keep, "humble": humble,
+				"host": host, "crowd": crowd, "leave": leave, "ask": ask,
 			},
 			Condition: func(name string) (bool, error) {
 				return name == engine.String(), nil

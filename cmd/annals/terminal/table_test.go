@@ -102,8 +102,9 @@ func TestALongIDLeavesRoomForMarksAndText(t *testing.T) {
 			said := strings.Repeat("Retry 429s with jitter. ", 9)
 			const when = "2026-03-01 09:30:00Z"
 			cells := map[string][2]string{
-				"REMEMBERED": {when, when}, "LAST": {when, when}, "WHEN": {when, when}, "KNOWLEDGE": {said, said}, "WHY": {said, said},
-				"TYPE": {"strategy · patterns", "tool"}, "SCOPE": {"project:456, public", "public"}, "OWNER": {"user:123", "user:1"},
+				"REMEMBERED": {when, when}, "LAST": {when, when}, "WHEN": {when, when}, "KNOWLEDGE": {said, said},
+				"WHY": {said, said}, "OWNER": {"user:123", "user:1"},
+				"TYPE": {"strategy · patterns", "tool"}, "SCOPE": {"project:456, public", "public"},
 				"ID": {id, uuid}, Mark: {"contested, stale", ""}, "SCORE": {"0.50", "0.40"}, "VOTES": {"+0 -2", "+0 -0"},
 				"REPORTS": {"2", "1"}, "CONFIDENCE": {"0.13", "0.50"}, "": {"erase", "stays"}, "STATUS": {"active", "active"},
 				"#": {"10", "9"}, "WHAT": {"found helpful", "found harmful"}, "WHO": {"agent:crawler for user:123", "user:1"},
