@@ -18,7 +18,7 @@ func TestAContextLeavesArchivesOut(t *testing.T) {
 			for _, item := range w.ask("POST", "/v1/context", body).want(http.StatusOK).items() {
 				ids = append(ids, pick(item, "knowledge", "id"))
 			}
-			same(t, ids, []any{"nan"}, body["moment"])
+			same(t, ids, []any{"nan"}, body["stage"])
 		}
 	})
 }

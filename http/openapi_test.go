@@ -128,7 +128,7 @@ func TestTheDescribedWordsAreTheDomains(t *testing.T) {
 		"media": fmt.Sprint(domain.MediaTypes), "verdict": fmt.Sprint(domain.Verdicts),
 		"visibility": fmt.Sprint([]domain.Visibility{domain.Private, domain.Shared, domain.OrgWide, domain.PublicWide}),
 		"order":      fmt.Sprint([]domain.Order{domain.ByPriority, domain.ByScore}),
-		"moment":     fmt.Sprint(domain.Stages), "kind": fmt.Sprint(domain.Aspects),
+		"stage":      fmt.Sprint(domain.Stages), "kind": fmt.Sprint(domain.Aspects),
 	}
 	for _, body := range []any{api.Knowledge{}, patch{}, api.Search{}, api.Vote{}, listInput{}, api.ContextRequest{}, api.ContextAnswer{}, api.ContextItem{}} {
 		described := reflect.TypeOf(body)
