@@ -24,8 +24,8 @@ const (
 	linesType = "application/x-ndjson"
 )
 
-// mediaType is what the body claims to be; without a body it may claim nothing. It must be one of those
-// accepted: what a browser would send for another website's form is not.
+// mediaType is the media type that the body declares; without a body there may be none. It must be one of those
+// accepted, so that a form that another website makes a browser send is refused.
 func mediaType(r *http.Request, accepted ...string) (string, error) {
 	claimed := r.Header.Get("Content-Type")
 	if claimed != jsonType {
@@ -44,7 +44,7 @@ func mediaType(r *http.Request, accepted ...string) (string, error) {
 	return claimed, nil
 }
 
-// body reads what was sent, whole: nothing if nothing was sent.
+// body reads the whole body; empty if nothing was sent.
 func (s *Server) body(c *call, accepted ...string) ([]byte, error) {
 	if _, err := mediaType(c.request, accepted...); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (s *Server) body(c *call, accepted ...string) ([]byte, error) {
 
 // readWhole reads a single request's body from where it begins.
 func (s *Server) readWhole(c *call, from io.Reader) ([]byte, error) {
-	const usual = 64 << 10 // for so much there is room at once, if it is said to come
+	const usual = 64 << 10 // the most to allocate at first, whatever length the caller declares
 	if c.request.ContentLength > s.cfg.MaxBody {
 		return nil, s.tooLarge(c, from)
 	}
@@ -72,8 +72,8 @@ func (s *Server) readWhole(c *call, from io.Reader) ([]byte, error) {
 	return body, nil
 }
 
-// tooLarge refuses a body. It lets a moderate excess arrive, for nothing: a caller who is cut
-// off in the middle of sending would not read the answer.
+// tooLarge refuses a body. It first reads and drops some of the rest: a caller that is cut off while it sends would
+// not read the answer.
 func (s *Server) tooLarge(c *call, rest io.Reader) error {
 	const patience = 32 << 20
 	if c.request.Header.Get("Expect") == "" {
@@ -82,7 +82,7 @@ func (s *Server) tooLarge(c *call, rest io.Reader) error {
 	return domain.Refuse(domain.ErrTooLarge, "a body may have at most %d bytes", s.cfg.MaxBody)
 }
 
-// bodyError is the refusal of a body that did not arrive.
+// bodyError is the refusal of a body that could not be read to its end.
 func bodyError(err error) error {
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok {
 		return refusal
@@ -93,10 +93,10 @@ func bodyError(err error) error {
 	return domain.Refuse(domain.ErrMalformed, "the body ended too early")
 }
 
-// decide makes the command that a request is; the error names every bad field at once.
+// decide makes the command of a request. The error names every bad field at once.
 type decide func(domain.Target) (domain.Command, error)
 
-// change submits a command about one item, for the revision that the caller expects.
+// change submits a command about one item, at the revisions that If-Match names.
 func (s *Server) change(ctx context.Context, c *call, id string, body []byte, decide decide) (domain.Receipt, error) {
 	if !domain.IsItemID(id) {
 		return domain.Receipt{}, domain.NotFound(id)
@@ -112,7 +112,7 @@ func (s *Server) change(ctx context.Context, c *call, id string, body []byte, de
 	return s.cfg.Writer.Submit(ctx, c.submission(command, body))
 }
 
-// readBody takes a JSON body. Bad fields are noted in the call's findings.
+// readBody reads a JSON body. It adds bad fields to c.found.
 func readBody[T any](s *Server, c *call, accepted ...string) (value T, sent []byte, err error) {
 	if sent, err = s.body(c, append(accepted, jsonType)...); err != nil {
 		return value, nil, err
@@ -132,7 +132,7 @@ func readAny[T any](s *Server, c *call) (value T, sent []byte, err error) {
 	return value, sent, err
 }
 
-// noteMisplaced names the place of parameters of the URL that stand in the body.
+// noteMisplaced tells the caller which unknown fields of the body are parameters of the URL.
 func (c *call) noteMisplaced() {
 	for i, bad := range c.found {
 		if _, is := c.known[bad.Field]; is && bad.Message == body.NoField {
@@ -141,14 +141,14 @@ func (c *call) noteMisplaced() {
 	}
 }
 
-// validated is a command that names every bad field at once.
+// validated is a command whose Validate names every bad field at once.
 type validated interface {
 	domain.Command
 	Validate() error
 }
 
-// changeRoute registers an operation that changes one item. It makes a command of the body, which may be left out
-// unless it is required.
+// changeRoute registers an operation that changes one item. It makes a command of the body. The body is optional
+// unless the operation requires it.
 func changeRoute[B any](
 	s *Server, required bool, op huma.Operation, command func(c *call, t domain.Target, in B) validated,
 ) {

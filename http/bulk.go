@@ -22,7 +22,7 @@ import (
 
 const (
 	perCommit = 500                   // records
-	batchWait = 50 * time.Millisecond // a commit waits no longer for its next record
+	batchWait = 50 * time.Millisecond // how long a commit waits for its next record
 )
 
 // bulk is a request to remember many.
@@ -34,8 +34,8 @@ type bulk struct {
 	out      *responseBuffer
 }
 
-// rememberMany answers records while they arrive. One that is refused never spoils the others,
-// and none is answered before it is durable.
+// rememberMany answers records while others still arrive. A refused record does not affect the others. A record is
+// answered only after it is durable.
 func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *rememberInput) (*streamed, error) {
 	const forOne = "is for one item: send what it is for by itself"
 	revise := valueOf(in.Update.read(&c.found, "update"))
@@ -51,10 +51,10 @@ func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *
 	return &streamed{Body: func(to huma.Context) {
 		to.SetHeader("Content-Type", linesType)
 		control := http.NewResponseController(c.response)
-		_ = control.EnableFullDuplex() // only HTTP/1.1 on a real connection needs it
+		_ = control.EnableFullDuplex() // only HTTP/1.1 needs it, so an error is harmless
 		from := &timedBody{from: sent, control: control, patience: s.cfg.Timeout, left: s.cfg.MaxBulk}
 		out := newResponseBuffer(c.response, s.cfg.Timeout, func() {
-			if !from.ended.Load() { // and perhaps never will be: then nothing can follow it
+			if !from.ended.Load() { // the body may never end, so no other request can follow it
 				to.SetHeader("Connection", "close")
 			}
 		})
@@ -84,8 +84,8 @@ func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *
 	}}, nil
 }
 
-// answer answers records until there are no more; false if the caller does not read the answers, or if the
-// server closes.
+// answer answers records until there are no more. It returns false if the caller does not read the answers, or if the
+// server shuts down.
 func (b *bulk) answer(incoming <-chan body.Record) bool {
 	for more := true; more; {
 		var batch []body.Record
@@ -108,7 +108,7 @@ func errServerClosing() error {
 		WithFix("send them again")
 }
 
-// nextBatch waits for a record, and a little for those that follow.
+// nextBatch waits for a record, and then up to batchWait for more.
 func (b *bulk) nextBatch(incoming <-chan body.Record) (batch []body.Record, more bool) {
 	select {
 	case <-b.server.cut:
@@ -135,7 +135,7 @@ func (b *bulk) nextBatch(incoming <-chan body.Record) (batch []body.Record, more
 	return batch, true
 }
 
-// commit submits what can be submitted, in one go, and answers each record.
+// commit submits all valid records in one call and answers each record.
 func (b *bulk) commit(batch []body.Record) []api.BulkAnswer {
 	answers := make([]api.BulkAnswer, len(batch))
 	var submissions []domain.Submission
@@ -153,7 +153,7 @@ func (b *bulk) commit(batch []body.Record) []api.BulkAnswer {
 		submissions, places = append(submissions, submission), append(places, i)
 	}
 	if len(submissions) > 0 {
-		// What has arrived is taken, though its sender may have left meanwhile.
+		// A record that has arrived is committed, even if the caller has left.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(b.call.request.Context()), b.server.cfg.Timeout)
 		defer cancel()
 		for i, result := range b.submit(ctx, submissions) {
@@ -174,7 +174,7 @@ func (b *bulk) commit(batch []body.Record) []api.BulkAnswer {
 	return answers
 }
 
-// submit waits for room in the queue instead of refusing what the caller would only send again.
+// submit repeats submissions that the full queue refused, since the caller would only send them again.
 func (b *bulk) submit(ctx context.Context, all []domain.Submission) []domain.Result {
 	const feedDelay = 50 * time.Millisecond
 	results := b.server.cfg.Writer.SubmitAll(ctx, all)
@@ -200,7 +200,7 @@ func (b *bulk) submit(ctx context.Context, all []domain.Submission) []domain.Res
 	}
 }
 
-// submission reads one record; with an error, its command tells at most the id.
+// submission makes a submission of one record. With an error, its command holds at most the id.
 func (b *bulk) submission(r body.Record, number int) (domain.Submission, error) {
 	if r.Err != nil {
 		return domain.Submission{}, bodyError(r.Err)
@@ -238,10 +238,10 @@ func (b *bulk) lines(answers []api.BulkAnswer) []byte {
 	return all.Bytes()
 }
 
-// timedBody reads a body that may take as long as it likes, if only it does not pause too long.
+// timedBody reads a body without a limit to its total time. It limits each pause and the size.
 type timedBody struct {
 	from        io.Reader
-	control     *http.ResponseController // not every connection has deadlines: its errors do not matter
+	control     *http.ResponseController // errors are ignored: not every connection has deadlines
 	patience    time.Duration
 	left        int64
 	ended       atomic.Bool // everything was read
@@ -264,14 +264,14 @@ func (p *timedBody) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// interrupt ends a Read that waits for the caller in another goroutine, and all that follow.
+// interrupt ends a Read that waits in another goroutine, and every later one.
 func (p *timedBody) interrupt() {
 	p.interrupted.Store(true)
 	_ = p.control.SetReadDeadline(time.Unix(1, 0))
 }
 
-// finish leaves the connection to its next request, or closes it: net/http would wait for a
-// rest that may never come.
+// finish lets the connection serve its next request, or ends reading: otherwise net/http would wait for the rest of
+// the body.
 func (p *timedBody) finish() {
 	if !p.ended.Load() {
 		p.interrupt()

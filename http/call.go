@@ -23,7 +23,7 @@ type call struct {
 	origin    domain.Origin
 	route     string          // within a mount
 	key       string          // Idempotency-Key; empty without one
-	found     domain.Problems // bad headers and parameters, to be named together with the body's
+	found     domain.Problems // bad headers and parameters, to be named together with those of the body
 	err       error           // what went wrong; logged once, when the request is over
 
 	known map[string]parameterForm // the operation's parameters
@@ -53,7 +53,7 @@ func printable(s string) bool {
 	return len(s) <= most && !strings.ContainsFunc(s, func(r rune) bool { return r < '!' || r > '~' })
 }
 
-// header reads a header that is recorded, and notes it if it is not fit for that.
+// header reads a header that is recorded, and notes it if it is not printable.
 func (c *call) header(name string) string {
 	value := c.request.Header.Get(name)
 	if !printable(value) {
@@ -63,8 +63,8 @@ func (c *call) header(name string) string {
 	return value
 }
 
-// headers reads what is recorded about how the request came about. A key of nothing, from a variable that was not
-// set, would let what is repeated happen twice.
+// headers reads what is recorded about the request. It refuses an empty Idempotency-Key, which comes from a variable
+// that was not set: a repeated request would then take effect twice.
 func (c *call) headers() error {
 	const key = "Idempotency-Key"
 	if given := c.request.Header.Values(key); len(given) > 0 && given[0] == "" {
@@ -77,15 +77,14 @@ func (c *call) headers() error {
 		CorrelationID: c.header("Annals-Correlation-Id"),
 		CausationID:   c.header("Annals-Causation-Id"),
 	}
-	// The W3C's recommendation requires that a traceparent that cannot be read is ignored.
+	// The W3C recommendation requires that an invalid traceparent is ignored.
 	if parent := c.request.Header.Get("Traceparent"); len(parent) == 55 && printable(parent) {
 		c.origin.Traceparent = parent
 	}
 	return nil
 }
 
-// submission is a command on its way to the log. The body is what makes the request this one
-// and no other.
+// submission prepares a command for the log. The body is a part of the fingerprint that identifies the request.
 func (c *call) submission(command domain.Command, body []byte) domain.Submission {
 	submission := domain.Submission{Command: command, By: c.principal, Origin: c.origin}
 	if c.key != "" {
@@ -94,15 +93,15 @@ func (c *call) submission(command domain.Command, body []byte) domain.Submission
 	return submission
 }
 
-// fingerprint is of method, path and who asks, and then of parameters, expected revision, and the body
-// regardless of spaces and of the order of its fields.
+// fingerprint covers the method, the path, the caller, the parameters, the expected revision and the body. The body's
+// spaces and the order of its fields do not count.
 func (c *call) fingerprint(body []byte) domain.Fingerprint {
 	r := c.request
 	outline := []string{r.Method, r.URL.Path, string(c.principal.Subject), string(c.principal.OnBehalfOf)}
 	return domain.FingerprintOf(outline, r.URL.Query().Encode(), r.Header.Get("If-Match"), canonical(body))
 }
 
-// canonical writes JSON in one way only.
+// canonical encodes equal JSON values alike.
 func canonical(body []byte) string {
 	decoder := json.NewDecoder(strings.NewReader(string(body)))
 	decoder.UseNumber()
@@ -125,7 +124,7 @@ func (c *call) target(id string, revisions []int64) domain.Target {
 // etag is an item's revision as HTTP writes it.
 func etag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
 
-// tagsIn takes the entity tags out of If-Match; false if it holds anything else.
+// tagsIn parses the entity tags of If-Match; false if the header holds anything else.
 func tagsIn(header string) (list []string, ok bool) {
 	for tag := range strings.SplitSeq(header, ",") {
 		tag = strings.TrimSpace(tag)
@@ -138,7 +137,7 @@ func tagsIn(header string) (list []string, ok bool) {
 	return list, true
 }
 
-// expectedRevisions are the revisions of which If-Match names one: nil for any, none where no tag can match.
+// expectedRevisions are the revisions that If-Match names: nil for any, empty if no tag can match.
 func (c *call) expectedRevisions() ([]int64, error) {
 	header := strings.TrimSpace(strings.Join(c.request.Header.Values("If-Match"), ","))
 	if header == "" || header == "*" {
@@ -158,7 +157,7 @@ func (c *call) expectedRevisions() ([]int64, error) {
 	return revisions, nil
 }
 
-// strong reads a revision from a tag that could be one of ours.
+// strong parses a revision from a strong tag of this server.
 func strong(tag string) (int64, bool) {
 	number := strings.Trim(tag, `"`)
 	revision, err := strconv.ParseInt(number, 10, 64)

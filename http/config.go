@@ -13,30 +13,28 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Config is what a [Server] is made of. Writer, Reader, Historian and Reporter are required; everything
-// else has a default.
+// Config configures a [Server]. Writer, Reader, Historian and Reporter are required; everything else has a default.
 type Config struct {
 	Writer    Writer
 	Reader    Reader
 	Historian Historian
 
-	// Rebuilder computes projections anew. Nil if this server rebuilds none.
+	// Rebuilder rebuilds projections. Nil if this server rebuilds none.
 	Rebuilder Rebuilder
 	// Prover proves what is in the log. Nil if this server proves nothing.
 	Prover Prover
-	// Protections tells what keeps the log from being changed. Nil if unknown.
+	// Protections tells what protects the log from changes. Nil if unknown.
 	Protections func(context.Context) ([]domain.Protection, error)
 	// Reporter answers reports. Required.
 	Reporter Reporter
-	// Recorder keeps a log of accesses. Nil for none.
+	// Recorder records accesses. Nil for none.
 	Recorder Recorder
-	// Keys answers whose key it is. Nil if this server keeps none: it is in no-auth mode then, unless it has
-	// a root key.
+	// Keys finds the holders of keys. If it is nil, the server has none, and without RootKey it is in no-auth mode.
 	Keys Keyring
-	// Tokens answers whom a token was given to. Nil if no issuer's tokens are believed.
+	// Tokens finds the holders of tokens. Nil if no issuer's tokens are accepted.
 	Tokens Tokens
-	// Confine lets what is done in a context see the rows of one tenant, with an empty name of none. Nil if
-	// nothing but the statements themselves keeps tenants apart.
+	// Confine limits the statements of a context to the rows of one tenant; an empty name to those of none. Nil if
+	// the database does not separate tenants.
 	Confine func(ctx context.Context, tenant string) context.Context
 	// Sessions answers questions about sessions. Nil if this server keeps none.
 	Sessions Sessions
@@ -44,11 +42,11 @@ type Config struct {
 	Eraser Eraser
 	// Scrubbing tells by which rules texts are scrubbed. Nil if they cannot be changed here.
 	Scrubbing Scrubbing
-	// Recorded finds and redacts what is recorded already. Nil if this server does not do that.
+	// Recorded finds and redacts secrets that are recorded already. Nil if this server does not do that.
 	Recorded Recorded
-	// RootKey opens everything, in every tenant. Empty for none.
+	// RootKey is valid for everything in every tenant. Empty for none.
 	RootKey string
-	// Background looks after the projections that follow the log. Nil if none does.
+	// Background manages the projections that follow the log. Nil if there are none.
 	Background Background
 	// Mounts are surfaces of other packages.
 	Mounts []Mount
@@ -62,34 +60,32 @@ type Config struct {
 	Registry *prometheus.Registry
 	// Version is shown by /, /healthz and the API's description.
 	Version string
-	// Policy is what folds histories. Default: domain.DefaultConfidence; must be the projection's.
+	// Policy is the confidence policy. It must be that of the projection. Default: domain.DefaultConfidence.
 	Policy func() domain.ConfidencePolicy
 	// Now tells the time. Nil for time.Now.
 	Now func() time.Time
 
-	// MaxBody is the size of a single request's body in bytes. 0 for 1 MiB.
+	// MaxBody is the largest size of the body of a single request, in bytes. Default: 1 MiB.
 	MaxBody int64
-	// MaxLine is the size of one item among many in bytes. 0 for 256 KiB.
+	// MaxLine is the largest size of one item of a bulk request, in bytes. Default: 256 KiB.
 	MaxLine int
-	// MaxBulk is the size of all of them together in bytes. 0 for 1 GiB.
+	// MaxBulk is the largest size of a whole bulk request, in bytes. Default: 1 GiB.
 	MaxBulk int64
-	// Timeout bounds one request: how long its body may take to arrive, and how long it may
-	// wait for an answer; a write that the log has begun is answered nevertheless. Of a bulk
-	// request it bounds every pause and every commit instead. 0 for 30 s.
+	// Timeout bounds one request: how long its body may take to arrive, and how long its answer may take. A write
+	// that the log has begun is answered nevertheless. For a bulk request it bounds every pause and every commit
+	// instead. Default: 30 s.
 	Timeout time.Duration
-	// Heartbeat is how often a stream sends a sign of life while there are no events. 0
-	// for 15 s.
+	// Heartbeat is how often a stream sends a sign of life while there are no events. Default: 15 s.
 	Heartbeat time.Duration
-	// Rate is how many requests per second may be made with one key; twice as many at once. 0 for
-	// no limit.
+	// Rate limits the requests per second with one key; a burst may be twice as large. 0 for no limit.
 	Rate float64
 
-	// Notice is how long /readyz answers 503, after shutdown began, before new connections are
-	// refused: a load balancer's polling interval. 0 to refuse at once.
+	// PreStopDelay is how long /readyz answers 503 after shutdown began, before the server refuses connections. Set
+	// it to the load balancer's polling interval. 0 to refuse at once.
 	PreStopDelay time.Duration
-	// PurgeAfter is how long the files may hold what was erased until the server rewrites them. 0 for ever.
+	// PurgeAfter is how long files may hold erased text until the server rewrites them. 0 to never rewrite them.
 	PurgeAfter time.Duration
-	// Drain is how long shutdown waits for requests that were accepted. 0 for 30 s.
+	// ShutdownTimeout is how long shutdown waits for accepted requests. Default: 30 s.
 	ShutdownTimeout time.Duration
 }
 

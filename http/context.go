@@ -47,14 +47,14 @@ func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*output[api.C
 	return &output[api.ContextAnswer]{briefedOf(asked, told)}, nil
 }
 
-// needOf is what the domain knows of it, with the caller's names for the fields of the context.
+// needOf makes the domain's need of a request, and maps the domain's field names to the caller's.
 func needOf(in api.ContextRequest, c *call) (domain.Need, map[string]string) {
 	n := domain.Need{
 		By: c.principal, Stage: domain.Stage(in.Stage), Failures: in.ToolIssues,
 		Tags: domain.Tags(in.Tags), MinScore: in.MinScore, MaxTokens: valueOf(in.MaxTokens),
 	}
 	if in.MaxTokens != nil && *in.MaxTokens == 0 {
-		n.MaxTokens = -1 // nought was asked for, not left out
+		n.MaxTokens = -1 // the caller asked for 0, which is not the default
 	}
 	about := map[string]string{"task": in.Task, "goal": in.Goal, "query": in.Query}
 	for _, field := range []string{"task", "goal", "query"} {

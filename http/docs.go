@@ -16,7 +16,7 @@ import (
 //go:embed docs.html
 var docsPage string
 
-// docs is what the page for people shows: the description of the API in the order of reading.
+// docs is the content of the page /docs: the description of the API in reading order.
 type docs struct {
 	Info     *huma.Info
 	Address  string // to be replaced by the server's, see [docsAt]
@@ -66,7 +66,7 @@ type docsProblem struct {
 	Code, Title, Standard string
 }
 
-// renderDocs makes the page for people, which needs nothing but itself: no script, no network.
+// renderDocs renders the page /docs, which needs no script and no network.
 func renderDocs(api *huma.OpenAPI) ([]byte, error) {
 	page, err := template.New("docs").Parse(docsPage)
 	if err != nil {
@@ -100,16 +100,16 @@ func renderDocs(api *huma.OpenAPI) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// docsAddress stands in the rendered page where its reader's way to this server belongs.
+// docsAddress stands in the rendered page for the address of this server.
 const docsAddress = "http://annals.invalid"
 
-// docsAt is the page with examples that work from where it is read.
+// docsAt is the page with the address at which the reader reached the server.
 func docsAt(page []byte, r *http.Request) []byte {
 	scheme, host := "http", r.Host
 	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
 		scheme = "https"
 	}
-	if host == "" || strings.ContainsFunc(host, isNotOfHosts) { // what a caller sends never ends up in the page as it is
+	if host == "" || strings.ContainsFunc(host, isNotOfHosts) { // the page must not contain arbitrary text of a caller
 		host = "127.0.0.1:1933"
 	}
 	return bytes.ReplaceAll(page, []byte(docsAddress), []byte(scheme+"://"+host))
@@ -170,7 +170,7 @@ func docsFields(s *huma.Schema) []docsField {
 	return fields
 }
 
-// docsTypeOf puts a schema into a word or two.
+// docsTypeOf describes a schema in a word or two.
 func docsTypeOf(s *huma.Schema) docsType {
 	switch {
 	case s == nil:
@@ -198,7 +198,7 @@ func docsTypeOf(s *huma.Schema) docsType {
 	return docsType{Name: s.Type}
 }
 
-// docsDoc is a field's description with the words that it may be and the limits that it has.
+// docsDoc is a field's description with its allowed values and limits.
 func docsDoc(doc string, s *huma.Schema) string {
 	parts := []string{doc}
 	words := s

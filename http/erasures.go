@@ -48,7 +48,7 @@ func (s erasures) eraseRoutes() {
 	}, s.purge)
 }
 
-// erase is a forgetting for good.
+// erase orders an erasure.
 func (s *Server) erase(ctx context.Context, c *call, in *forgetInput) (*receipt, error) {
 	done, err := s.change(ctx, c, in.ID, nil, func(t domain.Target) (domain.Command, error) {
 		return domain.Erase{Target: t, ErasureReason: domain.ErasureReason{
@@ -116,7 +116,7 @@ func (s erasures) purge(ctx context.Context, c *call, _ *struct{}) (api.PurgeRes
 	if !c.principal.IsOperator() || s.cfg.Eraser == nil {
 		return api.PurgeResult{}, domain.Refuse(domain.ErrForbidden, "purging the files is for operators")
 	}
-	done, err := s.cfg.Eraser.PurgeFiles(context.WithoutCancel(ctx)) // half of it would be of no use
+	done, err := s.cfg.Eraser.PurgeFiles(context.WithoutCancel(ctx)) // an interrupted rewrite would be useless
 	return api.PurgeResult(done), err
 }
 
@@ -178,7 +178,7 @@ func (s erasures) orderErasure(ctx context.Context, c *call, _ *struct{}) (*eras
 		return nil, err
 	}
 	s.cfg.Eraser.Begin()
-	id := receipt.Stream.Name[len(domain.ErasureStream("")):] // that of the first time, if the request came again
+	id := receipt.Stream.Name[len(domain.ErasureStream("")):] // a repeated request answers with the id of the first
 	ordered, _ := receipt.Stream.State.(domain.Erasure)
 	shown, err := s.redactFor(ctx, c.principal, domain.ErasureProgress{Erasure: ordered, Erased: ordered.Erased})
 	return &erasureOutput{
@@ -247,7 +247,7 @@ func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput
 		}
 		if visible || d.Owner == c.principal.Subject {
 			why := stays[d.Stream]
-			if d.WillErase && refused != "" { // all of it
+			if d.WillErase && refused != "" { // one refusal keeps everything
 				why = refused
 			}
 			out.Body.Items = append(out.Body.Items, api.ErasureTarget{
@@ -259,7 +259,7 @@ func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput
 	return out, nil
 }
 
-// mayKnowOf tells whether p may know of what a stream is about, an item or a session.
+// mayKnowOf tells whether p may know of the item or the session that a stream is about.
 func (s erasures) mayKnowOf(ctx context.Context, p domain.Principal, stream string) (bool, error) {
 	id, isItem := domain.ItemOf(stream)
 	if p.SeesAll() || !isItem {
@@ -272,7 +272,7 @@ func (s erasures) mayKnowOf(ctx context.Context, p domain.Principal, stream stri
 	return p.MaySee(k), nil
 }
 
-// redactFor leaves out of what an order could not erase what p may not know of.
+// redactFor removes from an erasure's refused streams those that p may not know of.
 func (s erasures) redactFor(
 	ctx context.Context, p domain.Principal, e domain.ErasureProgress,
 ) (domain.ErasureProgress, error) {

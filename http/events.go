@@ -36,8 +36,8 @@ type eventsInput struct {
 	Paging
 }
 
-// events answers with the log, or with what of it the caller may see: a page, all of it, or for as
-// long as it goes on.
+// events answers with the part of the log that the caller may see: as a page, as a whole, or as a stream that follows
+// the log.
 func (s *Server) events(ctx context.Context, c *call, in *eventsInput) (*streamed, error) {
 	format, err := c.accepts(jsonType, linesType, csvType, streamType)
 	if err != nil {
@@ -78,8 +78,8 @@ func (s *Server) eventList(query domain.EventQuery) listing[api.Event] {
 	}
 }
 
-// reached refuses to look for what follows a position that the log does not have: a caller who knows one beyond its end
-// has read another log, such as this one before an older backup of it was restored, and would wait for ever.
+// reached refuses a position beyond the end of the log. A caller that knows such a position has read another log,
+// such as this one before an older backup was restored. It would wait for ever.
 func (s *Server) reached(ctx context.Context, q domain.EventQuery, byCursor bool) error {
 	if q.Descending || q.After == 0 {
 		return nil
@@ -97,7 +97,7 @@ func (s *Server) reached(ctx context.Context, q domain.EventQuery, byCursor bool
 	return p.Err()
 }
 
-// query reads the parameters, and notes those that cannot be right.
+// query reads the parameters, and notes invalid ones.
 func (in *Selecting) query(c *call, known []string) domain.EventQuery {
 	found := &c.found
 	for field, value := range map[string]string{
@@ -125,7 +125,7 @@ func (in *Selecting) query(c *call, known []string) domain.EventQuery {
 	return q
 }
 
-// streamNamed refuses what no stream is called: nothing would ever be found in it.
+// streamNamed notes a name that no stream can have: a query for it would never find anything.
 func streamNamed(found *domain.Problems, name string) {
 	before := len(*found)
 	text(found, "stream", name)
@@ -159,7 +159,7 @@ func between(found *domain.Problems, first string, from moment, last string, to 
 
 var eventName = regexp.MustCompile(`^[a-z_]{1,64}(\.[a-z_]{0,64})?\*?$`)
 
-// named lists the names that are meant. One that no fact has would select nothing, for ever.
+// named returns the given names. It notes a name that no fact has: a query for it would never find anything.
 func named(found *domain.Problems, given, known []string) []string {
 	var names []string
 	for _, name := range given {
@@ -199,7 +199,7 @@ func eventOf(e domain.Event) api.Event {
 	}
 }
 
-// reasonOf is why, for facts that have a why.
+// reasonOf is the reason that a fact states; empty if it has none.
 func reasonOf(fact domain.Fact) string {
 	switch f := fact.(type) {
 	case domain.Revised:

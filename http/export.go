@@ -19,12 +19,11 @@ type exportLogInput struct {
 	Texts   boolean `query:"texts" doc:"With what people wrote; true if left out. Without, the records still verify."`
 }
 
-// mostExports is how many exports run at once: each has a connection of its own for as long as its caller takes to
-// read.
+// mostExports is how many exports run at once. Each holds a connection to the database until its caller has read
+// everything.
 const mostExports = 2
 
-// exportLog answers with the log as it is stored. It lasts as long as the caller goes on
-// reading: without progress it ends after the time that a request may take.
+// exportLog answers with the log as it is stored. An export without progress ends after Config.Timeout.
 func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*streamed, error) {
 	x := domain.Export{
 		Tenant:  c.principal.Tenant,
@@ -46,7 +45,7 @@ func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*stre
 		return nil, domain.Refuse(domain.ErrBusy, "%d exports of the log run already", mostExports).
 			WithFix("try again when one has ended")
 	}
-	// The request's own context, since the one that operations get ends with the time limit.
+	// The context of an operation would end with the time limit; that of the request does not.
 	ctx, cancel := context.WithCancelCause(c.request.Context())
 	stalled := time.AfterFunc(s.cfg.Timeout, func() { cancel(context.DeadlineExceeded) })
 	from, to := io.Pipe()
@@ -79,8 +78,8 @@ func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*stre
 	}}, nil
 }
 
-// copyUntilShutdown hands on what is read, as long as the caller takes it and the server does not close. Each piece
-// restarts the timer that ends an export without progress. What was sent lacks its end if there is an error.
+// copyUntilShutdown copies until the reader ends, the caller stops reading or the server shuts down. Each piece
+// restarts the timer that ends an export without progress. After an error the output is incomplete.
 func (s proofs) copyUntilShutdown(
 	to http.ResponseWriter, buffer []byte, n int, from io.Reader, stalled *time.Timer,
 ) error {

@@ -22,8 +22,8 @@ const (
 // feedDelay lets commits that follow one another closely be read together.
 const feedDelay = 50 * time.Millisecond
 
-// feed is a caller that follows the log. It reads a page, sends it, and reads the next when that was
-// taken: a slow caller costs a page, and one that takes nothing is cut off and may resume.
+// feed is a caller that follows the log. It sends a page before it reads the next one. So a slow caller occupies the
+// memory of one page. A caller that reads nothing is disconnected and may resume.
 type feed struct {
 	server  *Server
 	call    *call
@@ -37,12 +37,12 @@ const (
 	endSlow    = "slow"    // the caller took nothing for as long as a request may take
 	endClosing = "closing" // the server shuts down
 	endRefused = "refused" // the caller may not read any more
-	endTrouble = "trouble" // something is wrong here
+	endTrouble = "trouble" // an error of the server
 )
 
 var feedEnds = []string{endLeft, endSlow, endClosing, endRefused, endTrouble}
 
-// follow answers with events as they are recorded, from where the caller was.
+// follow sends events as they are recorded, from the position of the caller.
 func (s *Server) follow(ctx context.Context, c *call, in *eventsInput, query domain.EventQuery) (*streamed, error) {
 	for field, given := range map[string]bool{
 		"order": in.Order == "desc", "limit": in.Limit != "", "cursor": in.Cursor != "", "to": in.To != "",
@@ -72,16 +72,16 @@ func (s *Server) follow(ctx context.Context, c *call, in *eventsInput, query dom
 		defer s.streams.Add(-1)
 		f := &feed{server: s, call: c, query: query, control: http.NewResponseController(c.response)}
 		to.SetHeader("Content-Type", streamType)
-		to.SetHeader("X-Accel-Buffering", "no") // proxies pass on what comes, when it comes
+		to.SetHeader("X-Accel-Buffering", "no") // proxies must not buffer the stream
 		to.SetStatus(http.StatusOK)
-		_ = f.control.SetReadDeadline(time.Time{}) // the connection stays open for as long as both sides like
+		_ = f.control.SetReadDeadline(time.Time{}) // there is no limit to the time of the connection
 		s.metrics.following.Inc()
 		defer s.metrics.following.Dec()
 		s.metrics.ended.WithLabelValues(f.run(c.request.Context())).Inc()
 	}}, nil
 }
 
-// run sends events until something ends it, and tells what.
+// run sends events until the feed ends, and returns why.
 func (f *feed) run(ctx context.Context) (end string) {
 	grown, leave := f.server.cfg.Historian.Watch(f.query.Tenant)
 	defer leave()
@@ -116,7 +116,7 @@ func (f *feed) run(ctx context.Context) (end string) {
 	}
 }
 
-// step sends the page that comes next; more tells that another one follows at once.
+// step sends the next page; more tells that another page follows at once.
 func (f *feed) step(ctx context.Context) (more bool, end string) {
 	select {
 	case <-f.server.leaving:
@@ -140,7 +140,7 @@ func (f *feed) step(ctx context.Context) (more bool, end string) {
 				}
 				f.query.After = e.Position
 			}
-			if next == 0 { // everything up to the head was looked at
+			if next == 0 { // the query looked at everything up to the head
 				next = head
 			}
 			f.query.After = max(f.query.After, next)
@@ -150,7 +150,7 @@ func (f *feed) step(ctx context.Context) (more bool, end string) {
 	switch {
 	case ctx.Err() != nil:
 		return false, endLeft
-	case answerTo(err).status == http.StatusServiceUnavailable: // the database will be back
+	case answerTo(err).status == http.StatusServiceUnavailable: // the database is expected to come back
 		return false, f.send(": waiting for the database\n\n")
 	case answerTo(err).status < http.StatusInternalServerError:
 		return false, f.close(endRefused, err)
@@ -159,7 +159,7 @@ func (f *feed) step(ctx context.Context) (more bool, end string) {
 	return false, f.close(endTrouble, err)
 }
 
-// permitted makes sure that the caller may still read, with the rights that the stream began with.
+// permitted checks that the caller is still known, with the role that the stream began with.
 func (f *feed) permitted(ctx context.Context) error {
 	p, err := f.server.authenticate(f.call.request.WithContext(ctx))
 	if err == nil && p.Role != f.call.principal.Role {
@@ -168,13 +168,13 @@ func (f *feed) permitted(ctx context.Context) error {
 	return err
 }
 
-// sseFrame is an event as a stream has it: its id is what a caller resumes with.
+// sseFrame is an event as a server-sent event. Its id is the event to resume after.
 func sseFrame(e domain.Event) string {
 	data, _ := json.Marshal(eventOf(e)) // of strings, numbers and JSON that was valid when it was recorded
 	return "id: " + e.EventID + "\ndata: " + string(data) + "\n\n"
 }
 
-// heartbeat sends a sign of life, and makes sure that the caller may still read.
+// heartbeat sends a sign of life, and checks the caller's rights again.
 func (f *feed) heartbeat() (end string) {
 	if err := f.permitted(f.call.request.Context()); err != nil {
 		return f.close(endRefused, err)
@@ -182,14 +182,14 @@ func (f *feed) heartbeat() (end string) {
 	return f.send(": alive\n\n")
 }
 
-// close tells the caller why nothing follows.
+// close tells the caller why the stream ends.
 func (f *feed) close(end string, err error) string {
 	data, _ := json.Marshal(problemOf(err, f.call.instance()))
 	_ = f.send("event: closed\ndata: " + string(data) + "\n\n")
 	return end
 }
 
-// send writes within the time that a request may take. The answer is why it could not.
+// send writes within Config.Timeout. It returns why the feed ends if it cannot.
 func (f *feed) send(text string) (end string) {
 	_ = f.control.SetWriteDeadline(time.Now().Add(f.server.cfg.Timeout))
 	_, err := f.call.response.Write([]byte(text))

@@ -10,8 +10,8 @@ import (
 	"github.com/annals-kb/annals/http/body"
 )
 
-// visibleItem finds the item if the caller may know of it, gone or not. What may not be seen is
-// answered exactly as what does not exist.
+// visibleItem finds an item if the caller may see it, deleted or not. For an item that the caller may not see, it
+// answers as if the item did not exist.
 func (s *Server) visibleItem(ctx context.Context, c *call, id string) (*domain.Knowledge, error) {
 	if !domain.IsItemID(id) {
 		return nil, domain.NotFound(id)
@@ -26,7 +26,7 @@ func (s *Server) visibleItem(ctx context.Context, c *call, id string) (*domain.K
 	return k, nil
 }
 
-// existingItem finds the item if the caller may know of it and it is not gone.
+// existingItem finds an item if the caller may see it and it is not deleted.
 func (s *Server) existingItem(ctx context.Context, c *call, id string) (*domain.Knowledge, error) {
 	k, err := s.visibleItem(ctx, c, id)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Server) find(ctx context.Context, c *call, in *findInput) (*found, erro
 	return &found{ETag: etag(k.Revision), Body: fullOf(k, feedback)}, nil
 }
 
-// resolveAsOf is where the log was then, and when; the zero value for now.
+// resolveAsOf resolves a time or a position of the past; the zero value for now.
 func (s *Server) resolveAsOf(ctx context.Context, c *call, at domain.AsOf) (domain.AsOf, error) {
 	if at.IsNow() {
 		return at, nil
@@ -76,7 +76,7 @@ func (s *Server) resolveAsOf(ctx context.Context, c *call, at domain.AsOf) (doma
 	return s.cfg.Historian.Resolve(ctx, c.principal.Tenant, at)
 }
 
-// findThen answers with an item as it was. Who may see it is a question of today.
+// findThen answers with an item as it was. Its present state decides whether the caller may see it.
 func (s *Server) findThen(ctx context.Context, c *call, id string, at domain.AsOf) (*found, error) {
 	now, err := s.visibleItem(ctx, c, id)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Server) findThen(ctx context.Context, c *call, id string, at domain.AsO
 	return &found{Body: fullOf(k.At(at.Time), k.Feedback())}, nil
 }
 
-// fullOf is an item with how it was found of use.
+// fullOf is an item with its feedback.
 func fullOf(k *domain.Knowledge, feedback domain.Feedback) *api.Knowledge {
 	body := knowledgeOf(k)
 	body.Eval.HelpfulHistory = usesOf(feedback.Helpful)
@@ -112,21 +112,20 @@ func fullOf(k *domain.Knowledge, feedback domain.Feedback) *api.Knowledge {
 	return body
 }
 
-// Waiting are the parameters of what can wait for a write.
+// Waiting are the parameters of reads that can wait for a write.
 type Waiting struct {
 	MinPosition integer `query:"min_position" doc:"Wait until the answer is as new as this position of the log, the Annals-Position of a write; also as the header Annals-Min-Position. 503 if that takes too long."`
 	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
 }
 
-// How long a read waits for min_position, and at most.
+// The default and the longest time that a read waits for min_position.
 const (
 	usualWait   = 5 * time.Second
 	longestWait = 25
 )
 
-// await waits, if the caller asks for it, until the answer is as new as min_position, which is the
-// Annals-Position of a write: what is written with the log always is, and a search needs the vectors. The
-// header has the same meaning as the parameter.
+// await waits until the answer is as new as min_position, if the caller sent it. Its value is the Annals-Position of
+// a write. A search waits for the vectors, too. The header has the same meaning as the parameter.
 func (s *Server) await(ctx context.Context, c *call, in Waiting, search bool) error {
 	const header = "Annals-Min-Position"
 	var found domain.Problems

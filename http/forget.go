@@ -43,7 +43,8 @@ func (s *Server) forget(ctx context.Context, c *call, in *forgetInput) (*receipt
 	return receiptOf(done), nil
 }
 
-// onlyForgetting notes the grounds of an erasure that was not asked for: a caller who gives them believes that it was.
+// onlyForgetting notes the fields of an erasure in a request without erase=true, whose caller would expect an
+// erasure.
 func (in *forgetInput) onlyForgetting(found *domain.Problems) {
 	for _, ground := range []struct{ name, given string }{
 		{"reason_code", in.ReasonCode},

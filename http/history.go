@@ -59,8 +59,8 @@ func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*outpu
 	return &output[api.Page[api.Event]]{out}, nil
 }
 
-// causes finds what caused the events of a history. Of what the caller may not see there is only the
-// id, which the event itself tells.
+// causes finds the causes of the events of a history. A cause that the caller may not see is shown by its id alone,
+// as the event shows it.
 func (s *Server) causes(ctx context.Context, c *call, items []domain.HistoryItem) (map[string]domain.Event, error) {
 	var ids []string
 	for _, item := range items {
@@ -91,7 +91,7 @@ func (s *Server) causes(ctx context.Context, c *call, items []domain.HistoryItem
 	return known, nil
 }
 
-// mayReadStream tells whether the caller may see what a stream tells.
+// mayReadStream tells whether the caller may read a stream.
 func (s *Server) mayReadStream(ctx context.Context, c *call, stream string) (bool, error) {
 	id, isItem := domain.ItemOf(stream)
 	if !isItem {
@@ -135,7 +135,7 @@ func historyEventOf(item domain.HistoryItem, diff bool) api.Event {
 	return e
 }
 
-// isProse tells which fields are worth comparing word by word.
+// isProse tells which fields are compared word by word.
 func isProse(field string) bool {
 	switch field {
 	case "task", "content", "abstract", "overview":
@@ -154,7 +154,7 @@ func diffOf(before, after any) []api.FieldChange {
 	return edits
 }
 
-// shown writes tags as the API does everywhere.
+// shown formats tags as everywhere in the API.
 func shown(value any) any {
 	if tags, are := value.(domain.Tags); are {
 		return api.Tags(tags)

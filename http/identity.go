@@ -20,7 +20,7 @@ type identities struct {
 	throttle *loginThrottle
 }
 
-// identify finds out who is calling. The rule is the same on every surface.
+// identify authenticates the caller in the same way for all surfaces.
 func (s identities) identify(r *http.Request) (domain.Principal, error) {
 	p, err := s.fromCredentials(r)
 	if err != nil {
@@ -37,9 +37,8 @@ const (
 
 var headerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
 
-// withVikingHeaders is p as OpenViking's headers name it. Root, and callers in no-auth mode, may name an
-// account, which is a tenant, and a user, on whose behalf it then acts. For all others these headers mean
-// nothing.
+// withVikingHeaders applies OpenViking's headers to p. Root, and callers in no-auth mode, may name an account, which
+// is a tenant, and a user to act for. For all other callers these headers have no effect.
 func (s identities) withVikingHeaders(r *http.Request, p domain.Principal) (domain.Principal, error) {
 	if !p.CrossesTenants() {
 		return p, nil
@@ -64,8 +63,8 @@ func (s identities) withVikingHeaders(r *http.Request, p domain.Principal) (doma
 	return p, s.requireTenant(r.Context(), account)
 }
 
-// fromCredentials finds out whose key it is or, in no-auth mode, who the caller claims to be.
-// A key is looked up with every request, so that one that was revoked anywhere is not valid here.
+// fromCredentials finds the holder of the key or, in no-auth mode, reads the identity that the caller claims. It
+// looks the key up for every request, so that a key revoked on another server is invalid here at once.
 func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 	key, err := presentedKey(r)
 	if err != nil {
@@ -85,7 +84,7 @@ func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 	case s.cfg.RootKey != "" || s.cfg.Tokens != nil:
 		return domain.Principal{}, err
 	}
-	if s.cfg.Keys != nil { // the first key ends the no-auth mode
+	if s.cfg.Keys != nil { // the first key ends no-auth mode
 		if given, unavailable := s.cfg.Keys.Any(r.Context()); given || unavailable != nil {
 			return domain.Principal{}, cmp.Or(unavailable, err)
 		}
@@ -93,7 +92,7 @@ func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 	return noAuth(r)
 }
 
-// checkKey is whose key it is, if not too many were wrong that came from there.
+// checkKey finds the holder of a key, unless too many keys from the same address were invalid.
 func (s identities) checkKey(r *http.Request, key string) (p domain.Principal, actsFor bool, err error) {
 	attempt := s.throttle.attempt(r, key, s.cfg.Now())
 	token := s.cfg.Tokens != nil && strings.Count(key, ".") == 2 // no key has a dot
@@ -114,8 +113,7 @@ func (s identities) checkKey(r *http.Request, key string) (p domain.Principal, a
 	return p, actsFor, err
 }
 
-// fromToken is the holder of a token. A token is not valid for a tenant that does not exist, nor for one that was
-// erased, as the keys do not that were revoked with it.
+// fromToken is the holder of a token. A token is invalid for a tenant that does not exist or was erased.
 func (s identities) fromToken(ctx context.Context, token string) (domain.Principal, error) {
 	p, err := s.cfg.Tokens.Principal(ctx, token)
 	if err != nil || s.cfg.Keys == nil || p.Tenant == domain.DefaultTenant {
@@ -131,7 +129,7 @@ func (s identities) fromToken(ctx context.Context, token string) (domain.Princip
 	return p, err
 }
 
-// presentedKey is the key that came with a request; empty if there was none.
+// presentedKey is the key that the request carries; empty if there is none.
 func presentedKey(r *http.Request) (string, error) {
 	key := strings.TrimSpace(r.Header.Get("X-API-Key"))
 	scheme, token, given := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -149,8 +147,8 @@ func unknownCaller(fix string) error {
 	return domain.Refuse(domain.ErrUnauthenticated, "a valid key is required").WithFix("%s", fix)
 }
 
-// keyHolder is whose key it is, and whether it may act for others. Only the holder of a key learns what is
-// wrong with it.
+// keyHolder is the holder of a key, and whether they may act for others. Only the holder of a key learns why it is
+// not valid.
 func (s identities) keyHolder(ctx context.Context, key string) (p domain.Principal, actsFor bool, err error) {
 	switch {
 	case s.cfg.RootKey != "" && same(HashOfKey(key), HashOfKey(s.cfg.RootKey)):
@@ -181,7 +179,7 @@ func wrongKey() error {
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// rootPrincipal is the holder of the server's own key: the same person as in no-auth mode, before there was a key.
+// rootPrincipal is the holder of the root key. Its subject is that of no-auth mode.
 func rootPrincipal() domain.Principal {
 	return domain.Principal{
 		Tenant: domain.SystemTenant, Subject: domain.OpenPrincipal().Subject, Role: domain.Root,
@@ -189,10 +187,10 @@ func rootPrincipal() domain.Principal {
 	}
 }
 
-// onBehalf is p as the headers of this request describe it: root in a tenant, and those who may on behalf of others.
+// onBehalf applies a request's headers to p: root names a tenant, and those who may act for others name them.
 func (s identities) onBehalf(r *http.Request, p domain.Principal, actsFor bool) (domain.Principal, error) {
 	var found domain.Problems
-	actor, known := p.Subject, p.OnBehalfOf // a token may say on whose behalf it is used
+	actor, known := p.Subject, p.OnBehalfOf // a token may name on whose behalf it is used
 	claim(r, "Annals-Actor", &actor, &found)
 	claim(r, "Annals-On-Behalf-Of", &p.OnBehalfOf, &found)
 	if err := found.Err(); err != nil {
@@ -212,7 +210,7 @@ func (s identities) onBehalf(r *http.Request, p domain.Principal, actsFor bool) 
 	return s.inTenant(r, p)
 }
 
-// inTenant lets root choose a tenant. Everybody else has one.
+// inTenant lets root choose a tenant. All other callers have one.
 func (s identities) inTenant(r *http.Request, p domain.Principal) (domain.Principal, error) {
 	asked := r.Header.Get("Annals-Tenant")
 	if p.Role != domain.Root {
@@ -222,13 +220,13 @@ func (s identities) inTenant(r *http.Request, p domain.Principal) (domain.Princi
 		return p, nil
 	}
 	p.Tenant = cmp.Or(asked, domain.DefaultTenant)
-	if asked == domain.SystemTenant && r.Method == http.MethodGet { // the server's own log is there to be read
+	if asked == domain.SystemTenant && r.Method == http.MethodGet { // root may read the server's own log
 		return p, nil
 	}
 	return p, s.requireTenant(r.Context(), p.Tenant)
 }
 
-// requireTenant refuses a tenant that there is not. That of a fresh start there is always.
+// requireTenant refuses a tenant that does not exist. The default tenant always exists.
 func (s identities) requireTenant(ctx context.Context, tenant string) error {
 	if tenant == domain.DefaultTenant {
 		return nil
@@ -245,11 +243,12 @@ func (s identities) requireTenant(ctx context.Context, tenant string) error {
 	return err
 }
 
-// authenticator finds out who is calling. The error is a refusal for the caller.
+// authenticator identifies the caller. The error is a refusal for the caller.
 type authenticator func(*http.Request) (domain.Principal, error)
 
-// noAuth trusts every caller who reaches this machine's loopback, and what the caller claims. A website in a browser
-// reaches it too, by letting its own name point here; so no name will do that a stranger could register.
+// noAuth accepts every caller that reaches this server, and the identity that the caller claims. A website could
+// point its own name at this machine and call the server from a browser. So the host must be one that a stranger
+// cannot register.
 func noAuth(r *http.Request) (domain.Principal, error) {
 	if !local(r.Host) {
 		return domain.Principal{}, domain.Refuse(
@@ -261,7 +260,7 @@ func noAuth(r *http.Request) (domain.Principal, error) {
 	p := domain.OpenPrincipal()
 	claim(r, "Annals-Actor", &p.Subject, &found)
 	claim(r, "Annals-On-Behalf-Of", &p.OnBehalfOf, &found)
-	// a caller who sends it must not write to another tenant
+	// a caller that sends the header must not write to another tenant
 	if asked := r.Header.Get("Annals-Tenant"); asked != "" && asked != p.Tenant {
 		found.Add("Annals-Tenant", "in no-auth mode there is one tenant: %s", p.Tenant)
 	}
@@ -281,8 +280,8 @@ func claim(r *http.Request, header string, entity *domain.Entity, found *domain.
 	*entity = parsed
 }
 
-// local tells whether a Host header is an address, a name without a dot, or one under localhost
-// or internal, which are kept for private use.
+// local tells whether a Host header is an address, a name without a dot, or a name under localhost or internal, which
+// are reserved for private use.
 func local(host string) bool {
 	if !strings.ContainsAny(host, ".:") {
 		return true

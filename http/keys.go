@@ -82,7 +82,7 @@ func (s access) keyRoutes() {
 	}, s.whoami)
 }
 
-// requireAdmin admits admins alone, to servers that keep keys.
+// requireAdmin refuses callers who are not admins, and requires that the server keeps keys.
 func (s access) requireAdmin(c *call) (Keyring, error) {
 	switch {
 	case !c.principal.Administers() || c.principal.OnBehalfOf != "":
@@ -123,7 +123,7 @@ func (s access) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput
 	return keyReply(c, receipt, key, err)
 }
 
-// first refuses a first key that does not allow to administer the server.
+// first refuses a first key that could not administer the server.
 func first(ctx context.Context, keys Keyring, rootKey string, role domain.Role) error {
 	given, err := keys.Any(ctx)
 	if err != nil || given || rootKey != "" || role == domain.Admin || role == domain.Root {
@@ -133,7 +133,7 @@ func first(ctx context.Context, keys Keyring, rootKey string, role domain.Role) 
 		WithFix("create an admin's key first")
 }
 
-// keyReply answers with a key, and with the key itself if it was made by this very request.
+// keyReply answers with the receipt, and with the key itself if this request created it.
 func keyReply(c *call, receipt domain.Receipt, key string, err error) (*keyOutput, error) {
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (s access) listKeys(ctx context.Context, c *call, _ *struct{}) (out api.Key
 	return out, nil
 }
 
-// How long a rotated key still opens.
+// How long a rotated key stays valid.
 const (
 	usualOverlap = 24 * time.Hour
 	mostOverlap  = 30 * 24 * time.Hour
@@ -234,8 +234,8 @@ func (s access) whoami(_ context.Context, c *call, _ *struct{}) (api.Identity, e
 	}, nil
 }
 
-// A key is annals_PREFIX_SECRET: the prefix names it wherever people see it, the secret is 256 random bits.
-// Of the whole, the server keeps a hash.
+// A key is annals_PREFIX_SECRET. The prefix names it in lists and logs; the secret is 256 random bits. The server
+// stores only a hash of the key.
 var keyForm = regexp.MustCompile(`^annals_([a-z2-7]{10})_[a-z2-7]{52}$`)
 
 var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -248,13 +248,13 @@ func NewKey() (prefix, key string) {
 	return prefix, "annals_" + prefix + "_" + lowerBase32.EncodeToString(random[7:])
 }
 
-// HashOfKey is what is kept of a key. A key is random enough to need no slower hash.
+// HashOfKey is what the server stores of a key. A key is random enough to need no slow hash.
 func HashOfKey(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
 }
 
-// PrefixOf is the part of a key that names it; empty if it is none.
+// PrefixOf is the prefix of a key; empty if it is none.
 func PrefixOf(key string) string {
 	if parts := keyForm.FindStringSubmatch(strings.TrimSpace(key)); parts != nil {
 		return parts[1]

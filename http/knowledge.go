@@ -53,7 +53,7 @@ func known(t time.Time) *time.Time {
 	return &t
 }
 
-// toStrings and fromStrings turn strings with a meaning into strings without, and back.
+// toStrings and fromStrings convert between strings and types of strings.
 func toStrings[T ~string](words []T) []string {
 	all := make([]string, len(words))
 	for i, word := range words {

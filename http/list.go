@@ -35,7 +35,7 @@ type listInput struct {
 	Waiting
 }
 
-// listQuestion is the question that the cursors of a list belong to.
+// listQuestion is the query that a list's cursors belong to.
 type listQuestion struct {
 	Filter domain.Filter
 	AsOf   int64
@@ -91,7 +91,7 @@ func (in *listInput) filter(found *domain.Problems) domain.Filter {
 	}
 }
 
-// splitCommas takes several words in one parameter apart: type=tool,plan is type=tool&type=plan.
+// splitCommas splits values at commas: type=tool,plan is type=tool&type=plan.
 func splitCommas(given []string) []string {
 	var all []string
 	for _, words := range given {
@@ -100,10 +100,10 @@ func splitCommas(given []string) []string {
 	return all
 }
 
-// listNames are what parameters are called whose fields have another name.
+// listNames are the parameters whose names differ from those of the fields.
 var listNames = map[string]string{"types": "type", "tags": "tag"}
 
-// renamed gives bad fields the names that the caller knows.
+// renamed replaces the names of bad fields by those that the caller used.
 func renamed(err error, names map[string]string) error {
 	if invalid, ok := errors.AsType[*domain.Invalid](err); ok {
 		for i, bad := range invalid.Problems {
@@ -115,7 +115,7 @@ func renamed(err error, names map[string]string) error {
 	return err
 }
 
-// tagsOf reads tags of the form key:value from a query; without a colon it is a label.
+// tagsOf parses tags of the form key:value; without a colon it is a label.
 func tagsOf(given []string) domain.Tags {
 	if len(given) == 0 {
 		return nil

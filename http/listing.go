@@ -22,10 +22,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// listing is a list that can be had as pages of JSON, or to its end as lines of JSON or as CSV.
+// listing is a list that callers may read as pages of JSON, or as a whole as lines of JSON or CSV.
 type listing[T any] struct {
 	name    string // of the file that a browser keeps
-	asked   any    // the question that a cursor belongs to
+	asked   any    // the query that a cursor belongs to
 	columns []column[T]
 	page    func(ctx context.Context, place int64, limit int) (items []T, next int64, err error)
 }
@@ -36,7 +36,7 @@ type Paging struct {
 	Cursor string  `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
 }
 
-// lines are read from the database so many at a time.
+// streamedPage is how many lines are read from the database at a time.
 const streamedPage = 200
 
 // answer writes a list in the form that the caller accepts.
@@ -77,8 +77,8 @@ func (l listing[T]) answer(ctx context.Context, s *Server, c *call, in Paging) (
 	}}, nil
 }
 
-// streamAll writes page after page while the next is not read before the last was taken. What goes
-// wrong on the way cuts the connection, so that half a list is not taken for a whole one.
+// streamAll writes page after page. It reads the next page after it has sent the last one. An error cuts the
+// connection, so that the caller does not take half a list for a whole one.
 func (l listing[T]) streamAll(s *Server, c *call, to huma.Context, format string, items []T, next int64) {
 	to.SetHeader("Content-Type", format)
 	if format == csvType {
@@ -147,7 +147,7 @@ func (l listing[T]) appendItems(rows []byte, format string, items []T) []byte {
 	return rows
 }
 
-// listed documents the forms in which a list can be had.
+// listed documents the formats of a list.
 func listed[T any](s *Server, more ...string) map[string]*huma.Response {
 	schemas := s.api.OpenAPI().Components.Schemas
 	content := map[string]*huma.MediaType{
@@ -161,7 +161,7 @@ func listed[T any](s *Server, more ...string) map[string]*huma.Response {
 	return map[string]*huma.Response{"200": {Description: "The list, in the form that you accept", Content: content}}
 }
 
-// column is one of a list as a table: its name, and what stands there.
+// column is a column of a CSV table: its name and how to format its cells.
 type column[T any] struct {
 	name string
 	cell func(T) string
@@ -187,8 +187,8 @@ func appendCell(b []byte, cell string) []byte {
 	return append(b, '"')
 }
 
-// notFormula lets a spreadsheet take for text what it would take for a formula: other people wrote it.
-// Numbers stay numbers.
+// notFormula escapes texts that a spreadsheet would run as a formula, since other people wrote them. Numbers stay
+// numbers.
 func notFormula(cell string) string {
 	if cell == "" || !strings.ContainsRune("=+-@\t\r\n|%", rune(cell[0])) {
 		return cell
@@ -199,8 +199,8 @@ func notFormula(cell string) string {
 	return "'" + cell
 }
 
-// columnsOf are the columns that show the fields of a T with these JSON names. One whose name ends in ? is empty
-// where the field is false.
+// columnsOf are the columns for the fields of a T with these JSON names. A name that ends in ? leaves the cells of
+// zero values empty.
 func columnsOf[T any](names string) []column[T] {
 	var all []column[T]
 	for name := range strings.FieldsSeq(names) {
@@ -220,7 +220,7 @@ func columnsOf[T any](names string) []column[T] {
 	return all
 }
 
-// cell is a value as CSV has it: empty for a time or a number that there is not.
+// cell formats a value for CSV; empty for a zero time or no number.
 func cell(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -246,9 +246,8 @@ func cell(value any) string {
 
 func wholeCell(n int64) string { return strconv.FormatInt(n, 10) }
 
-// A cursor names where the following page begins. It is base64url of the place, 8 bytes, and of
-// the first 8 bytes of a SHA-256 over the place and the question that was asked: so it is of
-// use for that question only. It is no secret, and keeps none.
+// A cursor names where the following page begins. It is base64url of 8 bytes of place and the first 8 bytes of a
+// SHA-256 of the place and the query. So it is valid for that query only. It is not secret.
 const cursorBytes = 16
 
 // cursor is empty at the end.
@@ -262,7 +261,7 @@ func cursor(place int64, question any) string {
 const notItsCursor = "does not belong to this question: send next_cursor as it came, with the same filters, " +
 	"or begin without"
 
-// placeOf reads a cursor: 0 without one, a refusal if it came from another question.
+// placeOf reads a cursor: 0 without one, a refusal if it belongs to another query.
 func placeOf(given string, question any) (int64, error) {
 	if given == "" {
 		return 0, nil
@@ -276,13 +275,13 @@ func placeOf(given string, question any) (int64, error) {
 	return 0, p.Err()
 }
 
-// isCursor tells whether it may be one, of whichever question.
+// isCursor tells whether given has the form of a cursor.
 func isCursor(given string) bool {
 	place, _ := unseal(given)
 	return given == "" || place > 0
 }
 
-// unseal takes a cursor apart: 0 for what is none.
+// unseal splits a cursor into its parts; 0 if it is none.
 func unseal(given string) (place int64, seal []byte) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(given)
 	if err != nil || len(raw) != cursorBytes {
@@ -301,14 +300,14 @@ func sealOf(place int64, question any) []byte {
 	return sum[:8]
 }
 
-// The forms in which lists can be had besides JSON.
+// The formats of lists besides JSON.
 const (
 	streamType = "text/event-stream"
 	csvType    = "text/csv"
 )
 
-// accepts picks the form of an answer: of those offered, the one that the caller likes best, the first
-// if it has no preference. A refusal names what there is.
+// accepts picks the offered format that the caller prefers; the first if they have no preference. A refusal lists
+// those offered.
 func (c *call) accepts(offered ...string) (string, error) {
 	best, liked := "", 0.0
 	wanted := strings.Join(c.request.Header.Values("Accept"), ",")
@@ -337,8 +336,8 @@ func (c *call) accepts(offered ...string) (string, error) {
 	return best, nil
 }
 
-// onlyForm is the form of what an operation reads out, and documents that there is no other; empty for one that
-// writes, or that picks a form itself.
+// onlyForm is the only format of a reading operation, which it documents; empty for an operation that writes or that
+// picks a format itself.
 func onlyForm(op *huma.Operation) string {
 	if op.Method != http.MethodGet || slices.Contains(op.Errors, http.StatusNotAcceptable) {
 		return ""

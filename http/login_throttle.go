@@ -45,7 +45,7 @@ func (t *loginThrottle) attempt(r *http.Request, key string, now time.Time) atte
 	return attempt{t, addressOf(r), PrefixOf(key), HashOfKey(key), now}
 }
 
-// allow refuses to check a key if too many were invalid.
+// allow refuses to check a key after too many invalid keys.
 func (a attempt) allow() error {
 	wait := 0
 	if a.prefix != "" {
@@ -59,8 +59,8 @@ func (a attempt) allow() error {
 	return nil
 }
 
-// failed counts an invalid key. The error is err, or names the time to wait: whether a key of this prefix exists
-// makes no difference.
+// failed counts an invalid key. It returns err or a refusal with the time to wait. Its answer does not depend on
+// whether a key with this prefix exists.
 func (a attempt) failed(err error) error {
 	a.mu.Lock()
 	delete(a.valid, a.hash)
@@ -96,7 +96,8 @@ func (a attempt) succeeded() {
 	a.valid[a.hash] = struct{}{}
 }
 
-// addressOf is where a request comes from: of an IPv6 address the network, since a host may use every address of it.
+// addressOf is the address of the caller. Of an IPv6 address it is the network, since a host may use every address of
+// it.
 func addressOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 // unmatched is the route of requests that have none.
 const unmatched = "unmatched"
 
-// observe gives a request its id, answers for whatever went wrong with it, and notes once, when
-// it is over, what became of it: by route, never by what people wrote.
+// observe gives a request its id, answers with a problem after an error, and logs and counts the request at its end.
+// It logs the route, never what people wrote.
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {
 		c := &call{request: e.Request(), response: e.Response(), id: requestID(e.Request()), now: s.cfg.Now()}
@@ -39,7 +39,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// recoverPanic turns a panic into an error. A panic that is meant to cut the connection goes on.
+// recoverPanic turns a panic into an error. It repeats a panic that is meant to cut the connection.
 func recoverPanic(e echo.Context, next echo.HandlerFunc) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -52,8 +52,8 @@ func recoverPanic(e echo.Context, next echo.HandlerFunc) (err error) {
 	return next(e)
 }
 
-// answerError answers with a problem; if the answer has begun already, it cuts the connection so that
-// half an answer is not taken for a whole one.
+// answerError answers with a problem. If the answer has begun already, it cuts the connection, so that the caller
+// does not take half an answer for a whole one.
 func (s *Server) answerError(c *call, e echo.Context, err error) {
 	err = fromEcho(err)
 	c.err = err
@@ -63,7 +63,7 @@ func (s *Server) answerError(c *call, e echo.Context, err error) {
 	problemOf(err, c.instance()).write(e.Response())
 }
 
-// fromEcho gives Echo's own errors their place in the table.
+// fromEcho maps Echo's own errors to those of the table.
 func fromEcho(err error) error {
 	own, ok := errors.AsType[*echo.HTTPError](err)
 	if !ok {
@@ -105,7 +105,7 @@ func (s *Server) logRequest(c *call, e echo.Context) {
 	s.cfg.Logger.LogAttrs(c.request.Context(), level, "answered", attributes...)
 }
 
-// levelOf keeps what asks every few seconds out of the way.
+// levelOf is the log level of a request. Routes that monitors poll are logged at debug level.
 func levelOf(route string, status int, err error) slog.Level {
 	switch {
 	case route == "/healthz" || route == "/readyz" || route == "/metrics":
@@ -123,7 +123,7 @@ func isServerError(err error) bool {
 	return err != nil && answerTo(err).status >= http.StatusInternalServerError
 }
 
-// metrics count requests by method, route pattern and status: never by what was asked.
+// metrics count requests by method, route pattern and status, never by their content.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -164,16 +164,15 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 }
 
 func (m *metrics) answered(method, route string, status int, took time.Duration) {
-	if route == unmatched { // the method may be anything, too
+	if route == unmatched { // the method may be an arbitrary text, too
 		method = ""
 	}
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
 	m.seconds.WithLabelValues(method, route).Observe(took.Seconds())
 }
 
-// protect keeps other websites' pages from using a browser to write here, and tells browsers
-// to take answers for what they say they are, and to come back over TLS once they came over it. No page of
-// another website may read an answer: nothing here allows it.
+// protect refuses writes that another website makes a browser send. Its headers tell browsers not to guess media
+// types, and to stay with TLS. There is no CORS header, so that pages of another website cannot read answers.
 func protect() echo.MiddlewareFunc {
 	recoverPanic := http.NewCrossOriginProtection()
 	always := http.Header{
@@ -182,7 +181,7 @@ func protect() echo.MiddlewareFunc {
 		"Referrer-Policy":         {"no-referrer"},
 		"Cache-Control":           {"no-store"},
 	}
-	return func(next echo.HandlerFunc) echo.HandlerFunc { // for every request anew, as is Echo's way
+	return func(next echo.HandlerFunc) echo.HandlerFunc { // Echo calls this for every request
 		return func(e echo.Context) error {
 			h := e.Response().Header()
 			maps.Copy(h, always)

@@ -15,30 +15,29 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Mount is a surface of another package. It stands behind everything that the API's own routes stand
-// behind: the caller is known and within the rate, the request has an id, is logged and counted, and
-// what is too large or takes too long ends.
+// Mount is a set of routes of another package. It shares authentication, rate limits, request ids, logs, metrics, and
+// the limits of size and time with the API's own routes.
 type Mount struct {
-	// Paths is where it answers: at everything below a path that ends with a slash, else exactly there.
+	// Paths are the paths of the mount. A path that ends with a slash includes everything below it.
 	Paths []string
-	// Public are those of the paths that answer unknown callers, too.
+	// Public are those of the paths that also answer callers without a key.
 	Public []string
-	// Handler answers, or returns what went wrong before it has written anything. [domain.CallerOf] the
-	// request's context tells who is calling: the zero Principal for an unknown caller.
+	// Handler answers, or returns an error before it has written anything. [domain.CallerOf] returns the caller from
+	// the request's context: the zero Principal without a key.
 	Handler func(w http.ResponseWriter, r *http.Request) error
-	// Refuse answers what was refused, here or by Handler. Status is what the API's own routes would answer
-	// with; the headers that go with it (Retry-After, Www-Authenticate) are set. Nil to answer as they do.
+	// Refuse answers an error of the server or of Handler. Status is that of the API's own routes; the headers of the
+	// problem (Retry-After, Www-Authenticate) are set. Nil to answer with a problem.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, err error)
-	// As adds to p, who is calling, what the mount's own headers say. Nil to leave it at p.
+	// As applies the mount's own headers to p, the caller. Nil to leave p unchanged.
 	As func(h http.Header, p domain.Principal) (domain.Principal, error)
-	// MaxBody is the size of a request's body in bytes. 0 for Config.MaxBody.
+	// MaxBody is the largest size of a request's body in bytes. Default: Config.MaxBody.
 	MaxBody int64
-	// Endless lets an answer take as long as it takes, until the server shuts down.
+	// Endless removes the time limit of answers. They end when the server shuts down.
 	Endless bool
 }
 
-// Hosted is the mount of a handler that answers whatever reaches it. Refuse answers the rest: it is given the
-// status and the problem that the API's own routes would answer with.
+// Hosted makes a mount of a handler. Refuse receives the status and the problem that the API's own routes would
+// answer with.
 func Hosted(
 	path string, handler http.Handler,
 	refuse func(w http.ResponseWriter, r *http.Request, status int, problem json.RawMessage),
@@ -71,7 +70,8 @@ func (s *Server) mountRoutes() {
 	}
 }
 
-// mounted lets a mount answer. Half an answer is cut off, so that it is not taken for a whole one.
+// mounted lets a mount answer. It cuts an answer that fails halfway, so that the caller does not take it for a whole
+// one.
 func (s *Server) mounted(c *call, w *echo.Response, m Mount, public bool) {
 	r, err := s.admitTo(c, m, public)
 	if err == nil {
@@ -93,13 +93,13 @@ func (s *Server) mounted(c *call, w *echo.Response, m Mount, public bool) {
 		if m.Refuse(
 			w, r, answerTo(err).status, err,
 		); w.Status >= http.StatusBadRequest && w.Status < http.StatusInternalServerError {
-			c.err = nil // it was the caller's, and has its answer
+			c.err = nil // the caller made the mistake and has the answer
 		}
 	}
 }
 
-// admitTo finds out who is calling a mount. Of two keys the one that is a key by its header counts: clients
-// that send both mean that.
+// admitTo authenticates the caller of a mount. If a request has both headers, X-API-Key counts: clients that send
+// both mean that.
 func (s *Server) admitTo(c *call, m Mount, public bool) (*http.Request, error) {
 	r := c.request
 	if r.Header.Get("X-API-Key") != "" && r.Header.Get("Authorization") != "" {
@@ -130,7 +130,7 @@ func (s *Server) admitTo(c *call, m Mount, public bool) (*http.Request, error) {
 	return r, s.checkRate(p, c.now)
 }
 
-// lendRequest is the request as a mount gets it, and what to do when it has answered.
+// lendRequest is the request for a mount, and a function to call after the answer.
 func (s *Server) lendRequest(c *call, m Mount, r *http.Request) (*http.Request, func()) {
 	var ctx context.Context
 	var cancel context.CancelFunc
@@ -154,8 +154,8 @@ func (s *Server) lendRequest(c *call, m Mount, r *http.Request) (*http.Request, 
 	}
 }
 
-// cancelOnShutdown ends an answer without an end of its own when the server shuts down: one that only follows at once,
-// one that does something when its time is over.
+// cancelOnShutdown ends an endless answer when the server shuts down: a GET at once, any other request at half of
+// Config.ShutdownTimeout.
 func (s *Server) cancelOnShutdown(ctx context.Context, cancel context.CancelFunc, method string) {
 	end := s.cut
 	if method == http.MethodGet {

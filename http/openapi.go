@@ -80,7 +80,7 @@ func keys() map[string]*huma.SecurityScheme {
 	}
 }
 
-// keyless is the security of what answers unknown callers.
+// keyless is the security of operations that need no key.
 func keyless() []map[string][]string { return []map[string][]string{} }
 
 // headers are the request headers that operations share.
@@ -105,7 +105,7 @@ func headers() map[string]*huma.Param {
 
 func parameter(name string) *huma.Param { return &huma.Param{Ref: "#/components/parameters/" + name} }
 
-// What operations may refuse besides what all of them may.
+// The statuses that some operations add to the common ones.
 var (
 	readErrors  = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusGone}
 	writeErrors = []int{
@@ -115,7 +115,7 @@ var (
 	changeErrors = append([]int{http.StatusNotFound, http.StatusPreconditionFailed}, writeErrors...)
 )
 
-// document adds what operations have in common: headers, and the problems that any may answer.
+// document adds what operations have in common: headers and problems.
 func (s *Server) document(op *huma.Operation) {
 	op.SkipValidateParams = true // parameters are read together with the body
 	shared := []string{"Annals-Actor", "Annals-On-Behalf-Of", "Annals-Tenant", "X-Request-Id"}
@@ -151,7 +151,7 @@ func responseName(status int) string {
 	return strings.ReplaceAll(strings.ReplaceAll(http.StatusText(status), " ", ""), "-", "")
 }
 
-// bodies documents a request body by examples of the types it may be in each format.
+// bodies documents a request body by an example of its type in each format.
 func bodies(s *Server, required bool, formats map[string]any) *huma.RequestBody {
 	documented := &huma.RequestBody{Required: required, Content: map[string]*huma.MediaType{}}
 	for format, example := range formats {
@@ -162,7 +162,7 @@ func bodies(s *Server, required bool, formats map[string]any) *huma.RequestBody 
 	return documented
 }
 
-// orMany documents that a JSON body may also be an array of what it is.
+// orMany documents that a JSON body may also be an array of that type.
 func orMany(documented *huma.RequestBody) *huma.RequestBody {
 	one := documented.Content[jsonType].Schema
 	documented.Content[jsonType].Schema = &huma.Schema{
@@ -189,8 +189,7 @@ func (s *Server) remembered() map[string]*huma.Response {
 	}
 }
 
-// responseHeaders documents the headers of an answer that is written by hand as those of one
-// that huma writes.
+// responseHeaders documents the headers of an answer that huma does not write, in the same form.
 func responseHeaders(t reflect.Type, more ...string) map[string]*huma.Param {
 	all := map[string]*huma.Param{}
 	for field := range t.Fields() {
@@ -225,8 +224,8 @@ func describeMCP(api *huma.OpenAPI) {
 	})
 }
 
-// tidy corrects what huma assumes: that arrays may be null, and that a null is not among the
-// words of an enumeration; and drops its own form of errors, which is never used.
+// tidy corrects assumptions of huma: that arrays may be null, and that null is not among the values of an
+// enumeration. It also drops huma's own form of errors, which is never used.
 func tidy(api *huma.OpenAPI) {
 	schemas := api.Components.Schemas.Map()
 	delete(schemas, "ErrorModel")
@@ -244,7 +243,7 @@ func tidy(api *huma.OpenAPI) {
 	}
 }
 
-// tidyParameter drops what is said twice or goes without saying.
+// tidyParameter drops redundant documentation.
 func tidyParameter(p *huma.Param) {
 	if p.Schema == nil {
 		return
@@ -278,13 +277,13 @@ func tidySchema(s *huma.Schema) {
 	}
 }
 
-// documented is an operation as the description has it.
+// documented is an operation of the description.
 func (s *Server) documented(op huma.Operation) *huma.Operation {
 	all := operationsOf(s.api.OpenAPI().Paths[op.Path])
 	return all[slices.IndexFunc(all, func(o *huma.Operation) bool { return o.Method == op.Method })]
 }
 
-// operationsOf lists the operations of a path, in the order in which they are read.
+// operationsOf lists the operations of a path in reading order.
 func operationsOf(item *huma.PathItem) []*huma.Operation {
 	var all []*huma.Operation
 	for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
@@ -337,7 +336,7 @@ func exemplify(api *huma.OpenAPI) error {
 			}
 			status := strconv.Itoa(e.Status)
 			response := op.Responses[status]
-			if response != nil && response.Ref != "" { // a problem: many operations share its description
+			if response != nil && response.Ref != "" { // a problem, whose description many operations share
 				shared := api.Components.Responses[responseName(e.Status)]
 				response = &huma.Response{
 					Description: shared.Description, Headers: shared.Headers,
@@ -354,6 +353,6 @@ func exemplify(api *huma.OpenAPI) error {
 }
 
 func decoded(raw json.RawMessage) (value any) {
-	_ = json.Unmarshal(raw, &value) // examples.json was read before
+	_ = json.Unmarshal(raw, &value) // examples.json was decoded before
 	return value
 }

@@ -21,7 +21,7 @@ type pages struct {
 	yaml, json, docs []byte
 }
 
-// render renders the description of the API. The server does it once, on the first request for it.
+// render renders the description of the API. The server calls it once, for the first request that needs it.
 func render(api *huma.OpenAPI) (p pages, err error) {
 	if err := exemplify(api); err != nil {
 		return p, err
@@ -38,7 +38,7 @@ func render(api *huma.OpenAPI) (p pages, err error) {
 	return p, nil
 }
 
-// operations answers requests of operators and their programs.
+// operations answers requests of operators and monitoring programs.
 type operations struct{ *Server }
 
 func (s operations) operatorRoutes() {
@@ -68,7 +68,7 @@ func (s operations) operatorRoutes() {
 	s.api.OpenAPI().Paths["/"].Get.Responses["302"] = &huma.Response{Description: "A browser: to /docs"}
 }
 
-// page registers a route that is not about knowledge, and asks for no key.
+// page registers a route that needs no key and is not about knowledge.
 func (s operations) page(id, path, summary, contentType string, handler echo.HandlerFunc) {
 	s.api.OpenAPI().AddOperation(&huma.Operation{
 		OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"Operation"},
@@ -114,7 +114,7 @@ func (s operations) healthy(context.Context, *struct{}) (*healthOutput, error) {
 	return &healthOutput{Body: api.Health{Status: "ok", Version: s.cfg.Version}}, nil
 }
 
-// withoutParameters answers requests without parameters, and refuses every parameter: there are none.
+// withoutParameters registers an operation without parameters. It refuses every parameter.
 func withoutParameters[O any](
 	answer func(context.Context, *struct{}) (*O, error),
 ) func(context.Context, *struct{}) (*O, error) {
@@ -128,7 +128,7 @@ func withoutParameters[O any](
 	}
 }
 
-// ready asks all probes at once.
+// ready runs all probes in parallel.
 func (s operations) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
 	const patience = 2 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -159,7 +159,7 @@ func (s operations) ready(ctx context.Context, _ *struct{}) (*readyOutput, error
 	return out, nil
 }
 
-// ask turns a panic into an error: nothing else would recover it.
+// ask turns a panic of a probe into an error: no other function would recover it.
 func (p Probe) ask(ctx context.Context) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -18,7 +18,7 @@ type problem struct {
 	retryAfter string // seconds
 }
 
-// What may be wrong with a request besides what the domain refuses.
+// Errors of requests that the domain does not have.
 var (
 	errRoute     = errors.New("no such route")
 	errMethod    = errors.New("method not allowed")
@@ -30,7 +30,7 @@ var (
 	errClosing   = errors.New("shutting down")
 )
 
-// answer is what becomes of an error.
+// answer is the status and the code of an error.
 type answer struct {
 	to         error
 	status     int
@@ -77,7 +77,7 @@ var answers = []answer{
 	{context.Canceled, statusClientClosed, api.CodeCanceled, "The caller left", ""},
 }
 
-// statusClientClosed is for the log alone: the caller left.
+// statusClientClosed appears in the log only: the caller has left.
 const statusClientClosed = 499
 
 var unexpected = answer{nil, http.StatusInternalServerError, api.CodeUnexpected, "Something went wrong here", ""}
@@ -91,8 +91,8 @@ func answerTo(err error) answer {
 	return unexpected
 }
 
-// problemOf is the answer to err. It omits what the domain or this package did not put
-// into words for callers.
+// problemOf is the answer to err. Its texts come only from refusals of the domain or of this package, which are
+// written for callers.
 func problemOf(err error, instance string) *problem {
 	a := answerTo(err)
 	p := &problem{retryAfter: a.retryAfter, Problem: api.Problem{
@@ -124,7 +124,7 @@ func problemOf(err error, instance string) *problem {
 	return p
 }
 
-// Problem is an error as the API would show it, without a request's instance.
+// Problem is err as a problem without the instance.
 func Problem(err error) json.RawMessage {
 	shown, _ := json.Marshal(problemOf(err, "")) // of strings and numbers
 	return shown
@@ -151,7 +151,7 @@ func (p *problem) ContentType(string) string { return problemType }
 
 const problemType = "application/problem+json"
 
-// write answers a request that no operation has answered.
+// write writes the problem as an answer.
 func (p *problem) write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), p.GetHeaders())
 	w.Header().Set("Content-Type", problemType)
@@ -159,8 +159,8 @@ func (p *problem) write(w http.ResponseWriter) {
 	write(w, p)
 }
 
-// merge joins bad fields that were found while reading with those that the domain finds, so
-// that all are named at once. A field that could not be read is not judged again.
+// merge joins the bad fields of reading with those that the domain finds, so that the answer names all at once. A
+// field that could not be read appears once.
 func merge(found domain.Problems, err error) error {
 	if len(found) == 0 {
 		return err

@@ -69,7 +69,7 @@ type consistencyInput struct {
 	To   integer `query:"to" doc:"The size of a later one; of the newest if left out."`
 }
 
-// prover proves, if this server does and the request is right so far.
+// prover returns the prover, if this server has one and the request is valid so far.
 func (s proofs) prover(c *call) (Prover, error) {
 	if err := c.found.Err(); err != nil {
 		return nil, err

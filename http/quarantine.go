@@ -62,7 +62,7 @@ type skipInput struct {
 	All    boolean `query:"all" doc:"true: all streams in quarantine."`
 }
 
-// requireAdmin admits admins alone, in person.
+// requireAdmin refuses callers who are not admins or who act on behalf of others.
 func (s projections) requireAdmin(c *call) (Background, error) {
 	switch {
 	case !c.principal.IsTenantAdmin():
@@ -138,7 +138,7 @@ func (s projections) skipQuarantine(
 	return out, err
 }
 
-// eachStream does something with one stream, or with all that are in quarantine.
+// eachStream applies an action to one stream, or to all quarantined streams.
 func eachStream(
 	ctx context.Context, c *call, background Background, name, stream string, do func(stream string) error,
 ) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Parameters are kept as they come and read together with everything else, so that all that
-// are wrong are named at once; their types document them.
+// The parameters of a query stay strings at first. Operations parse them together with the body, so that one answer
+// names all bad values. Their types document them.
 type (
 	integer string
 	boolean string
@@ -28,7 +28,7 @@ func (boolean) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: hu
 // Schema documents a time.
 func (moment) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
-// noLimit is the most of a number that has none: any position of a log is less.
+// noLimit is the maximum of a number without one: no position of a log reaches it.
 const noLimit = 1 << 62
 
 // read gives a number from least to most, or 0 if there is none.
@@ -77,7 +77,7 @@ func (v moment) read(p *domain.Problems, field string) time.Time {
 	return time.Time{}
 }
 
-// text notes what no stored word could be.
+// text notes a value that no stored text can have.
 func text(p *domain.Problems, field, value string) {
 	const most = 256
 	if !utf8.ValidString(value) || strings.ContainsRune(value, 0) || utf8.RuneCountInString(value) > most {

@@ -27,7 +27,7 @@ func newLimiter(perSecond, burst float64) *limiter {
 	return &limiter{rate: rate.Limit(perSecond), burst: max(1, int(burst)), buckets: map[string]*rate.Limiter{}}
 }
 
-// take takes one token out of a bucket. If none is left, it tells after how many seconds there is one.
+// take takes a token out of a bucket. If there is none, it returns the seconds until there is one.
 func (l *limiter) take(name string, now time.Time) (wait int) {
 	if l.rate == 0 {
 		return 0
@@ -40,7 +40,7 @@ func (l *limiter) take(name string, now time.Time) (wait int) {
 	return int(math.Ceil(delay.Seconds()))
 }
 
-// empty tells after how many seconds there is a token in a bucket; 0 if there is one now.
+// empty returns the seconds until a bucket has a token; 0 if it has one now.
 func (l *limiter) empty(name string, now time.Time) (wait int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,7 +63,7 @@ func (l *limiter) bucket(name string, now time.Time) *rate.Limiter {
 	return bucket
 }
 
-// makeRoom drops full buckets once there are many, and all of them if that is not enough.
+// makeRoom drops full buckets when there are many, and all buckets if that is not enough.
 func (l *limiter) makeRoom(now time.Time) {
 	if len(l.buckets) < maxBuckets {
 		return
@@ -73,12 +73,12 @@ func (l *limiter) makeRoom(now time.Time) {
 			delete(l.buckets, name)
 		}
 	}
-	if len(l.buckets) > maxBuckets/2 { // otherwise each new name would look through all of them
+	if len(l.buckets) > maxBuckets/2 { // otherwise each new name would scan all buckets
 		clear(l.buckets)
 	}
 }
 
-// checkRate refuses a caller who has no request left.
+// checkRate refuses callers who exceed their rate.
 func (s *Server) checkRate(by domain.Principal, now time.Time) error {
 	if wait := s.limiter.take(bucketOf(by), now); wait > 0 {
 		return comeAgain(wait, "at most %g requests per second", float64(s.limiter.rate))
@@ -92,7 +92,7 @@ type tooFast struct {
 	wait string
 }
 
-// Unwrap gives the refusal.
+// Unwrap returns the refusal.
 func (e tooFast) Unwrap() error { return e.error }
 
 func comeAgain(wait int, format string, args ...any) error {
@@ -100,8 +100,8 @@ func comeAgain(wait int, format string, args ...any) error {
 	return tooFast{domain.Refuse(errRate, format, args...).WithFix("wait for %s s", seconds), seconds}
 }
 
-// bucketOf names the bucket of a caller: that of the key, or that of the subject of a token. What an
-// unauthenticated caller claims does not count: each name would be a new bucket.
+// bucketOf names the bucket of a caller: that of the key, or that of the subject of a token. The claimed name of an
+// unauthenticated caller does not count, since each name would get a new bucket.
 func bucketOf(p domain.Principal) string {
 	switch {
 	case p.Authentication == "open":

@@ -90,7 +90,7 @@ type startedOutput struct {
 	Body     api.Rebuild
 }
 
-// requireOperator admits operators, to projections that can be rebuilt.
+// requireOperator refuses callers who are not operators, and requires that this server rebuilds projections.
 func (s projections) requireOperator(c *call) (Rebuilder, error) {
 	switch {
 	case !c.principal.IsOperator():
@@ -150,7 +150,7 @@ func (s projections) retire(ctx context.Context, c *call, in *projectionInput) (
 	return s.thenVersions(ctx, c, in, Rebuilder.Retire)
 }
 
-// thenVersions does something to a projection and answers with its versions afterwards.
+// thenVersions changes a projection and answers with its versions.
 func (s projections) thenVersions(
 	ctx context.Context, c *call, in *projectionInput, do func(Rebuilder, context.Context, string) error,
 ) (shown api.Projections, err error) {
@@ -170,8 +170,8 @@ type projectionHistoryInput struct {
 	Cursor string  `query:"cursor" doc:"next_cursor of the page before, for what is older."`
 }
 
-// projectionHistory lists what happened to a projection, newest first. It is in the
-// server's own log, which root reads.
+// projectionHistory lists the events of a projection, newest first. They are in the server's own log, which root may
+// read.
 func (s projections) projectionHistory(
 	ctx context.Context, c *call, in *projectionHistoryInput,
 ) (*output[api.Page[api.Event]], error) {
@@ -209,7 +209,7 @@ func (s projections) projections(ctx context.Context, c *call, _ *struct{}) (api
 	return s.versions(ctx, c, func(domain.ProjectionStatus) bool { return true })
 }
 
-// versions lists the wanted ones.
+// versions lists the versions that wanted accepts.
 func (s projections) versions(
 	ctx context.Context, c *call, wanted func(domain.ProjectionStatus) bool,
 ) (out api.Projections, err error) {
@@ -236,7 +236,7 @@ func (s projections) versions(
 			Halted: p.Halted, Holder: p.Holder, ReadAt: known(p.ReadAt), Quarantined: p.Quarantined, Unindexed: p.Unindexed,
 			CreatedAt: known(p.CreatedAt), UpdatedAt: known(p.UpdatedAt),
 		}
-		if c.principal.IsOperator() { // it names items of whomever
+		if c.principal.IsOperator() { // a report names items of all tenants
 			shown.Report = reportOf(p.Report)
 		}
 		out.Items = append(out.Items, shown)

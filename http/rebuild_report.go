@@ -40,7 +40,7 @@ func planOf(p domain.RebuildPlan) api.RebuildPlan {
 	}
 }
 
-// seconds are rounded to what is worth reading.
+// seconds rounds a duration to 10 ms.
 func seconds(d time.Duration) float64 { return d.Round(10 * time.Millisecond).Seconds() }
 
 // notNil is a list that is not null.

@@ -31,12 +31,12 @@ type rememberInput struct {
 	UnlessSaidSince integer `query:"unless_said_since" doc:"For one item that is new: the position that a search told. 412 if an item that you may see came to have exactly this content after it: search again."`
 }
 
-// streamed is an answer that writes itself.
+// streamed is an answer that a function writes.
 type streamed struct {
 	Body func(huma.Context)
 }
 
-// remember takes one item, or many: an array, or lines.
+// remember takes one item or many: an array or lines.
 func (s *Server) remember(ctx context.Context, c *call, in *rememberInput) (*streamed, error) {
 	media, err := mediaType(c.request, jsonType, linesType)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Server) remember(ctx context.Context, c *call, in *rememberInput) (*str
 	if media == linesType {
 		return s.rememberMany(c, c.request.Body, body.Lines, in)
 	}
-	sent := bufio.NewReaderSize(c.request.Body, 16) // to look at how it begins: what is read whole has a place of its own
+	sent := bufio.NewReaderSize(c.request.Body, 16) // a small buffer shows the first byte; readWhole has its own
 	if body.Opening(sent) == '[' {
 		return s.rememberMany(c, sent, body.Elements, in)
 	}
@@ -102,27 +102,26 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *r
 	}}, nil
 }
 
-// write encodes a body. A caller who left in the middle is no concern of ours.
+// write encodes an answer. It ignores errors: the caller may have left.
 func write(to io.Writer, body any) {
 	encoder := json.NewEncoder(to)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(body)
 }
 
-// provenance is how a record came about.
+// provenance tells how a record came about.
 type provenance struct {
 	occurred time.Time
 	cause    string
 }
 
-// into adds it to the origin of the request.
+// into adds the provenance to the origin of the request.
 func (w provenance) into(origin *domain.Origin) {
 	origin.OccurredAt = w.occurred
 	origin.CausationID = cmp.Or(w.cause, origin.CausationID)
 }
 
-// remembering reads a record into a command. The error names everything that is wrong with it,
-// and with what was found wrong before.
+// remembering makes a command of a record. The error names all mistakes in the record and those found before.
 func remembering(
 	by domain.Principal, record []byte, revise bool, found domain.Problems,
 ) (domain.Remember, provenance, error) {
@@ -175,7 +174,7 @@ func sourceIn(s *api.Source) domain.Source {
 	}
 }
 
-// baselineIn is the baseline; what was left out of it begins as it would without one.
+// baselineIn is the baseline; omitted fields have their default.
 func baselineIn(e *api.Eval) *domain.Eval {
 	if e == nil {
 		return nil
@@ -225,7 +224,7 @@ type reply struct {
 	Body     *api.Knowledge
 }
 
-// receipt answers a write that leaves nothing to show.
+// receipt answers a write that has no item to show.
 type receipt struct {
 	ETag     string `header:"ETag" doc:"The item's revision."`
 	Position string `header:"Annals-Position" doc:"Read at this position of the log or later and you see the outcome."`
@@ -262,7 +261,7 @@ func receiptOf(r domain.Receipt) *receipt {
 	}
 }
 
-// redactedOf is what was redacted, by class, for a header.
+// redactedOf lists what was redacted, by class, for a header.
 func redactedOf(r domain.Receipt) string {
 	if len(r.Redacted) == 0 {
 		return ""

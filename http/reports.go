@@ -84,7 +84,7 @@ type changesInput struct {
 	Paging
 }
 
-// reportChanges lists the events of a scope's items with what each changed.
+// reportChanges lists the events of the items of a scope with what each changed.
 func (s reports) reportChanges(ctx context.Context, c *call, in *changesInput) (*streamed, error) {
 	if in.Scope == "" {
 		c.found.Add("scope", "must say whose knowledge to report")
@@ -103,7 +103,7 @@ func (s reports) reportChanges(ctx context.Context, c *call, in *changesInput) (
 	return all.answer(ctx, s.Server, c, in.Paging)
 }
 
-// addChanges adds to events what they changed.
+// addChanges adds to events their changes.
 func (s reports) addChanges(ctx context.Context, tenant string, list []api.Event) error {
 	known := map[string][]domain.HistoryItem{}
 	for i, e := range list {
@@ -158,7 +158,7 @@ func (s reports) reportStandings(
 	}
 }
 
-// recently is how far back a report of what falls looks by default.
+// recently is the default period of the report of declining items.
 const recently = 30 * 24 * time.Hour
 
 func (s reports) reportDeclining(ctx context.Context, c *call, in *standingsInput) (*streamed, error) {
@@ -190,7 +190,7 @@ func (s reports) standings(
 	}.answer(ctx, s.Server, c, in.Paging)
 }
 
-// offset reads a list whose places are counted.
+// offset reads a list whose cursor counts items.
 func offset[D, T any](
 	read func(ctx context.Context, skip int64, limit int) ([]D, error), show func(D) T,
 ) func(context.Context, int64, int) ([]T, int64, error) {

@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// responseBuffer sends answers while questions still come in. A caller who sends everything before it
-// reads anything is not kept waiting until 16 MiB of answers are due: then it must read. Twice
-// that may be in memory, since as much may be on its way.
+// responseBuffer sends answers while requests still arrive. A caller may send everything before it reads anything,
+// until 16 MiB of answers wait. Twice that may be in memory, since as much may be on its way.
 type responseBuffer struct {
 	to       http.ResponseWriter
-	patience time.Duration // for one piece to be taken
-	begin    func()        // is called before the first
+	patience time.Duration // for one write
+	begin    func()        // runs before the first write
 	mu       sync.Mutex
 	changed  sync.Cond
 	due      []byte
@@ -23,7 +22,7 @@ type responseBuffer struct {
 
 const responseBufferLimit = 16 << 20
 
-// newResponseBuffer begins to send; [responseBuffer.close] ends it.
+// newResponseBuffer starts to send; [responseBuffer.close] ends it.
 func newResponseBuffer(to http.ResponseWriter, patience time.Duration, begin func()) *responseBuffer {
 	o := &responseBuffer{to: to, patience: patience, begin: sync.OnceFunc(begin)}
 	o.changed.L = &o.mu
@@ -31,7 +30,7 @@ func newResponseBuffer(to http.ResponseWriter, patience time.Duration, begin fun
 	return o
 }
 
-// add hands answers over. The error means that the caller reads no more.
+// add queues answers. The error means that the caller reads no more.
 func (o *responseBuffer) add(answers []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -43,7 +42,7 @@ func (o *responseBuffer) add(answers []byte) error {
 	return o.err
 }
 
-// close waits until everything is sent, or until the caller takes no more.
+// close waits until everything is sent, or until the caller stops reading.
 func (o *responseBuffer) close() error {
 	o.mu.Lock()
 	o.closed = true

@@ -38,14 +38,14 @@ func (s *Server) revise(ctx context.Context, c *call, in *itemInput) (*reply, er
 	if err != nil {
 		return nil, err
 	}
-	const tries = 100 // each lost one let another change through
+	const tries = 100 // each conflict means that another change succeeded
 	for try := 1; ; try++ {
 		var merged bool
 		receipt, err := s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
 			merged = t.Revisions == nil && given.merges()
 			return s.revision(ctx, c, t, given)
 		})
-		// Merged with a revision that was overtaken meanwhile, though the caller asked for none.
+		// Another change came between the merge and the write. The caller asked for no revision, so it tries again.
 		if merged && errors.Is(err, domain.ErrPrecondition) && try < tries {
 			continue
 		}
@@ -56,8 +56,8 @@ func (s *Server) revise(ctx context.Context, c *call, in *itemInput) (*reply, er
 // never is a revision that no item has.
 const never = math.MaxInt64
 
-// revision is the command that a patch asks for. Tags and meta are merged with what the item
-// has; then the command holds for that revision only.
+// revision is the command of a patch. It merges tags and meta with those of the item; then the command is for that
+// revision only.
 func (s *Server) revision(ctx context.Context, c *call, t domain.Target, given patch) (domain.Command, error) {
 	var found domain.Problems
 	command := given.command(t, &found)
@@ -66,7 +66,7 @@ func (s *Server) revision(ctx context.Context, c *call, t domain.Target, given p
 		switch {
 		case err != nil && (c.key == "" || !errors.Is(err, domain.ErrDeleted)):
 			return nil, err
-		case err != nil: // the log refuses it, too, or answers as it did before
+		case err != nil: // the log refuses it too, or repeats its earlier answer
 			k = &domain.Knowledge{Revision: never}
 		}
 		if t.Revisions == nil || slices.Contains(t.Revisions, k.Revision) {
@@ -109,7 +109,7 @@ func changed[T ~string](o body.Optional[string]) *T {
 	return &value
 }
 
-// required is the new value of what an item cannot be without.
+// required is the new value of a field that must not be empty.
 func required(o body.Optional[string], field string, found *domain.Problems) string {
 	if o.Given && o.Value == "" {
 		found.Add(field, "cannot be taken away")
@@ -117,7 +117,7 @@ func required(o body.Optional[string], field string, found *domain.Problems) str
 	return o.Value
 }
 
-// merges tells whether the outcome depends on what the item has.
+// merges tells whether the result depends on the present item.
 func (p patch) merges() bool { return p.Tags.Given || p.Meta.Given }
 
 func (p patch) merge(command *domain.Revise, k *domain.Knowledge, found *domain.Problems) {

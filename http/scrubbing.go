@@ -133,7 +133,7 @@ func (s scrubbings) span(ctx context.Context, c *call, in *spanInput) (api.LogSp
 	return span, nil
 }
 
-// reached is the span of a page.
+// reached is the span of a page, up to the position that it reached.
 func (in spanInput) reached(span api.LogSpan, through int64) api.LogSpan {
 	in.Cursor = ""
 	span.Through = min(through, span.To)

@@ -24,7 +24,7 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*outp
 	}
 	query, names := questionOf(in, c.principal)
 	if in.Limit != nil && *in.Limit == 0 {
-		query.Limit = -1 // nought was asked for, not left out
+		query.Limit = -1 // the caller asked for 0, which is not the default
 	}
 	at := body.AsOf(in.AsOf).Parse(&c.found)
 	query, err = query.Complete()
@@ -56,7 +56,7 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*outp
 	return &output[api.SearchAnswer]{out}, nil
 }
 
-// lookedAt is up to where a search that begins now looks at everything.
+// lookedAt is the position up to which a search that begins now sees everything.
 func (s *Server) lookedAt(ctx context.Context, query domain.Search) (*int64, error) {
 	if query.AsOf != 0 {
 		return &query.AsOf, nil
@@ -65,8 +65,7 @@ func (s *Server) lookedAt(ctx context.Context, query domain.Search) (*int64, err
 	return &head, err
 }
 
-// questionOf is the question as the domain knows it, with the caller's names for the fields of the
-// context.
+// questionOf makes a query of the domain, and maps the domain's field names to the caller's.
 func questionOf(in api.Search, by domain.Principal) (domain.Search, map[string]string) {
 	query := domain.Search{
 		By: by, Text: in.Query, Vector: in.Vector, Limit: valueOf(in.Limit),
@@ -92,7 +91,7 @@ func questionOf(in api.Search, by domain.Principal) (domain.Search, map[string]s
 	return query, names
 }
 
-// contextOf is for whom, and notes the caller's names for its fields.
+// contextOf is the context of the search. It adds the caller's names of its fields to names.
 func contextOf(in api.Searcher, names map[string]string) domain.Context {
 	context := domain.Context{Given: true}
 	eachEntity(in, func(field, kind, id string) {
@@ -134,7 +133,7 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 				Semantic: h.Semantic, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence,
 			},
 		}
-		if h.Nearer { // why it stands before a heavier one
+		if h.Nearer { // tells why it ranks above a hit of greater weight
 			out.Items[i].Reason = "nearer scope"
 		}
 	}

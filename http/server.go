@@ -35,9 +35,9 @@ type Server struct {
 	pages        func() (pages, error)
 	streams      atomic.Int64  // callers that follow the log
 	exports      atomic.Int64  // callers that export the log
-	closing      atomic.Bool   // shutdown began: ready no more
-	leaving      chan struct{} // closed when no connection is accepted any more: streams end
-	cut          chan struct{} // closed when requests without an end of their own must end
+	closing      atomic.Bool   // shutdown has begun: /readyz fails
+	leaving      chan struct{} // closed when the server accepts no more connections: streams end
+	cut          chan struct{} // closed at half of ShutdownTimeout: requests without an end of their own end
 }
 
 // New makes a server of a configuration that [Config.Validate] accepts.
@@ -73,12 +73,11 @@ func (s *Server) Handler() http.Handler {
 	})
 }
 
-// slashes keeps them escaped when a path is unescaped.
+// slashes escapes the escapes of slashes, so that unescaping a path keeps them.
 var slashes = strings.NewReplacer("%2F", "%252F", "%2f", "%252F")
 
-// plainly is the same request as routes know it: HEAD is a GET whose body the connection leaves out by itself, and
-// an escaped letter of a path is that letter. A slash is none: it would end a name that it is part of, and an id
-// would lead to something else.
+// plainly normalises a request for the routes. HEAD becomes GET, since the connection omits the body. Escaped letters
+// of a path are unescaped, but not slashes, which would split a name.
 func plainly(r *http.Request) *http.Request {
 	r = r.Clone(r.Context())
 	if path, err := url.PathUnescape(slashes.Replace(r.URL.RawPath)); err == nil && path != "" {
@@ -87,7 +86,7 @@ func plainly(r *http.Request) *http.Request {
 	r.URL.RawPath = ""
 	if r.Method == http.MethodHead {
 		r.Method = http.MethodGet
-		r.Header.Del("Accept") // an answer without end has no body to leave out
+		r.Header.Del("Accept") // a HEAD request must not start an endless answer
 	}
 	return r
 }
@@ -95,14 +94,14 @@ func plainly(r *http.Request) *http.Request {
 // operation answers a call. The error becomes a problem.
 type operation[I, O any] func(ctx context.Context, c *call, in *I) (*O, error)
 
-// handle registers an operation for callers we know, within their rate and the time limit.
-// huma documents and fills in the input's path and query fields; unknown parameters are refused
-// here, and what values may be is the operation's business.
+// handle registers an operation for authenticated callers within their rate and the time limit. huma documents the
+// input and fills in its path and query fields. handle refuses unknown parameters; the operation validates their
+// values.
 func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 	form := onlyForm(&op)
 	s.document(&op)
 	body := op.RequestBody
-	op.RequestBody = nil // what huma knows, it reads and checks: that is done here
+	op.RequestBody = nil // huma would read and check a body that it knows; operations do that
 	defer func() { s.documented(op).RequestBody = body }()
 	parameters := queryNames(reflect.TypeFor[I]())
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
@@ -129,8 +128,8 @@ func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 // output answers with a body alone.
 type output[T any] struct{ Body T }
 
-// lookup registers an operation that answers with a body alone, and reads no values of parameters: what is wrong with
-// them is refused before.
+// lookup registers an operation that answers with a body alone. It parses no parameter values: bad parameters are
+// refused before find runs.
 func lookup[I, T any](s *Server, op huma.Operation, find func(ctx context.Context, c *call, in *I) (T, error)) {
 	handle(s, op, func(ctx context.Context, c *call, in *I) (*output[T], error) {
 		if err := c.found.Err(); err != nil {
@@ -141,7 +140,7 @@ func lookup[I, T any](s *Server, op huma.Operation, find func(ctx context.Contex
 	})
 }
 
-// submit takes a command to the log, unless it or the request is invalid. The error names every bad field.
+// submit submits a command, unless it or the request is invalid. The error names every bad field.
 func (s *Server) submit(
 	ctx context.Context, c *call, command domain.Command, invalid error, body []byte,
 ) (domain.Receipt, error) {
@@ -151,7 +150,7 @@ func (s *Server) submit(
 	return s.cfg.Writer.Submit(ctx, c.submission(command, body))
 }
 
-// admit finds out who is calling, and whether there is room for another request of theirs.
+// admit authenticates the caller and checks their rate.
 func (s *Server) admit(c *call) (err error) {
 	if c.principal, err = s.authenticate(c.request); err != nil {
 		return err
@@ -163,7 +162,7 @@ func (s *Server) admit(c *call) (err error) {
 	return s.checkRate(c.principal, c.now)
 }
 
-// contextError tells errors that came from running out of time from those that came by themselves.
+// contextError adds the context's error to errors that an expired context caused.
 func contextError(ctx context.Context, err error) error {
 	if ctx.Err() != nil && answerTo(err).to == nil {
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
@@ -171,10 +170,10 @@ func contextError(ctx context.Context, err error) error {
 	return err
 }
 
-// parameterForm is how a parameter may be given. Of one that is required, its operation names what is missing.
+// parameterForm tells how a parameter may be given. If a required one is missing, its operation says so.
 type parameterForm struct{ repeatable, required bool }
 
-// queryNames are the parameters that an input's fields are filled from.
+// queryNames are the query parameters of an input.
 func queryNames(input reflect.Type) map[string]parameterForm {
 	names := map[string]parameterForm{}
 	for _, field := range reflect.VisibleFields(input) {
@@ -187,18 +186,18 @@ func queryNames(input reflect.Type) map[string]parameterForm {
 	return names
 }
 
-// mayBeEmpty are the parameters for which that is an answer: nothing to say.
+// mayBeEmpty are the parameters that accept an empty value.
 var mayBeEmpty = []string{"reason", "legal_basis", "requested_by", "ticket"}
 
-// parameters notes query parameters that the operation does not have, not twice, or not empty: a filter with a
-// typing mistake, or from a variable that was not set, must not answer with everything. A cursor is looked at
-// here, so that it is named with the others.
+// parameters notes query parameters that are unknown, repeated or empty: a filter with a typing mistake, or from a
+// variable that was not set, must not answer with everything. It also checks the cursor, so that the answer names all
+// bad parameters.
 func (c *call) parameters(known map[string]parameterForm) {
 	if c.request.URL.RawQuery == "" {
 		return
 	}
 	given, err := url.ParseQuery(c.request.URL.RawQuery)
-	if err != nil { // a part that cannot be read is as good as left out
+	if err != nil { // a part that cannot be read counts as absent
 		c.found.Add("?", "the parameters cannot be read: escape what is special, such as ; as %%3B")
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -236,19 +235,19 @@ func (s *Server) routes() {
 	s.mountRoutes()
 }
 
-// Serve answers requests on l until ctx ends, then finishes what it accepted: /readyz answers 503,
-// after Config.Notice no connection is accepted any more, and within Config.Drain every request
-// is answered; requests that remember many are cut short after half of that and say so. It
-// closes l. The error means that the listener broke, or that requests had to be abandoned.
+// Serve answers requests on l until ctx ends, and then shuts down. /readyz answers 503 at once. After
+// Config.PreStopDelay the server refuses new connections. Within Config.ShutdownTimeout it answers every accepted
+// request; after half of that it cuts bulk requests short, and their answer says so. Serve closes l. The error means
+// that the listener failed, or that requests were not finished.
 //
-// The end of ctx ends no request: what they use must be closed only after Serve returned.
+// The end of ctx ends no request. What requests use must stay open until Serve returns.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	const header, carryThrough, idle, headerBytes = 10 * time.Second, time.Minute, 2 * time.Minute, 64 << 10
 	server := &http.Server{
 		Handler:           s.Handler(),
 		ReadHeaderTimeout: min(header, s.cfg.Timeout),
 		ReadTimeout:       s.cfg.Timeout,
-		WriteTimeout:      s.cfg.Timeout + carryThrough, // the log finishes what it began, whatever the time
+		WriteTimeout:      s.cfg.Timeout + carryThrough, // the log finishes a write that it began
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    headerBytes,
 		BaseContext:       func(net.Listener) context.Context { return s.cfg.Confine(context.WithoutCancel(ctx), "") },

@@ -110,7 +110,7 @@ func (s sessions) submitAbout(ctx context.Context, c *call, command validated, b
 	return s.submit(ctx, c, command, command.Validate(), body)
 }
 
-// defaultPage is how many items a list has unless the caller sets a limit.
+// defaultPage is the default length of a list.
 const defaultPage = 20
 
 func noSessions() error { return domain.Refuse(domain.ErrNotFound, "this server keeps no sessions") }

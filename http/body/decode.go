@@ -64,8 +64,8 @@ func Decode[T any](body []byte, problems *domain.Problems) (T, error) {
 	return into, (&reader{data: body, problems: problems}).object(&into)
 }
 
-// Fill reads a body into the struct that into points to, and leaves the fields as they are that the body does not have.
-// Unlike [Decode] it ignores unknown fields, and the last of several with one name counts.
+// Fill reads a body into the struct that into points to. Fields that the body does not have keep their values. Unlike
+// [Decode] it ignores unknown fields, and of a repeated field the last value counts.
 func Fill(body []byte, into any, problems *domain.Problems) error {
 	return (&reader{data: body, problems: problems, lenient: true}).object(into)
 }
@@ -83,7 +83,7 @@ func (r *reader) object(into any) error {
 	return nil
 }
 
-// decoders are those of the types that were decoded before.
+// decoders caches the decoder of each type.
 var decoders sync.Map // of decoder, by reflect.Type
 
 // Prepare makes the decoder of a type. It panics for a type that a body cannot hold.
@@ -183,7 +183,7 @@ func decodeSlice(t reflect.Type) decoder {
 	}
 }
 
-// decodeUnmarshaler lets a type decode itself that does so everywhere: a value in one form, or an array in another.
+// decodeUnmarshaler calls the UnmarshalJSON of a type that accepts a single value or an array.
 func decodeUnmarshaler(r *reader, v reflect.Value) {
 	if v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(r.value()) != nil {
 		r.note("must be an array")
@@ -198,18 +198,18 @@ type member struct {
 	read     decoder
 	readOnly bool
 	nullable bool
-	filled   bool // may be left out, and not be empty
-	notNull  bool // may be left out, and null is the zero value, which is out of its range
+	filled   bool // may be left out, but not be empty
+	notNull  bool // may be left out, but not be null: the zero value is out of its range
 }
 
-// NoField is what is wrong with a field that the body does not have.
+// NoField is the problem of a field that the body may not have.
 const NoField = "is not a field here"
 
 func decodeStruct(t reflect.Type) decoder {
 	known := map[string]member{}
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" { // embedded, or none of the body's
+		if name == "" { // embedded, or not in the body
 			continue
 		}
 		m := member{

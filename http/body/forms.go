@@ -121,10 +121,11 @@ func (o *Object) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// AsOf is a moment of the past as it comes, a position in JSON as a number, too; empty for now.
+// AsOf is a time in the past or a position of the log, as the caller sent it; empty for now. In JSON a position may
+// be a number, too.
 type AsOf string
 
-// Schema documents it.
+// Schema documents the accepted forms.
 func (AsOf) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeInteger}}, Examples: []any{"2026-03-01T12:00:00Z", 17},

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// JSONError is where JSON breaks, never on what.
+// JSONError tells where JSON is malformed. It never holds the text there.
 type JSONError struct {
 	Line, Column int    // in characters; the first is 1
-	Why          string // a sentence that tells more than the place does; often empty
+	Why          string // a sentence that tells more than the position does; often empty
 }
 
-// FindJSONError tells where JSON breaks, if it does.
+// FindJSONError tells where data is malformed; false if it is not.
 func FindJSONError(data []byte) (JSONError, bool) {
 	var broken *json.SyntaxError
 	if !errors.As(json.Unmarshal(data, new(json.RawMessage)), &broken) {

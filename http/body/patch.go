@@ -12,7 +12,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// TagPatch changes tags: keys are set, or taken away, or some of their values are; or all are replaced by labels.
+// TagPatch changes tags. It sets or removes keys or single values, or replaces all tags by labels.
 type TagPatch struct {
 	replace bool
 	set     Tags
@@ -45,7 +45,7 @@ func (t *TagPatch) decode(r *reader) {
 	})
 }
 
-// decodeValues reads which values of a key are there from now on, and which are not.
+// decodeValues reads which values of a key are added, and which are removed.
 func (t *TagPatch) decodeValues(r *reader, key string) {
 	r.members(func(written []byte) {
 		value := string(written)
@@ -62,7 +62,7 @@ func (t *TagPatch) decodeValues(r *reader, key string) {
 	})
 }
 
-// Schema documents both forms; in the first, null takes a key away, or one of its values.
+// Schema documents both forms. In the first, null removes a key or one of its values.
 func (t *TagPatch) Schema(huma.Registry) *huma.Schema {
 	value := wordsSchema()
 	one := &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeBoolean, Enum: []any{true}}, {Type: "null"}}}
@@ -99,8 +99,7 @@ func (t TagPatch) Apply(current domain.Tags) domain.Tags {
 	return merged
 }
 
-// MergePatch applies a merge patch to a JSON object, as RFC 7396 has it. Numbers keep their
-// digits.
+// MergePatch applies a merge patch to a JSON object (RFC 7396). Numbers keep their digits.
 func MergePatch(target, patch json.RawMessage) (json.RawMessage, error) {
 	if len(target) == 0 {
 		target = json.RawMessage("{}")
@@ -150,16 +149,16 @@ func mergeValue(target, change any) any {
 	return merged
 }
 
-// Optional is a field of a merge patch: left out, null, or given.
+// Optional is a field of a merge patch: absent, null, or a value.
 type Optional[T any] struct {
-	Given bool // null too
+	Given bool // present, perhaps as null
 	Null  bool
 	Value T
 }
 
-// nullable types tell null from left out.
+// nullable types distinguish null from an absent field.
 type nullable interface {
-	// present notes that there is a value and gives the place for it; null leaves it empty.
+	// present notes that the field is present and returns where to decode its value. Null leaves the value empty.
 	present(null bool) reflect.Value
 	inner() reflect.Type
 }
@@ -171,7 +170,7 @@ func (o *Optional[T]) present(null bool) reflect.Value {
 
 func (o *Optional[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
 
-// Schema documents the value; that null clears it is said once, by the operation.
+// Schema documents the value. The operation documents that null clears it.
 func (o *Optional[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), true, "")
 	switch {

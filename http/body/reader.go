@@ -10,8 +10,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// reader walks through JSON that is known to be well-formed, and notes what is wrong with the
-// values under the path where it finds them.
+// reader walks through well-formed JSON. It notes bad values, each under its path.
 type reader struct {
 	data     []byte
 	at       int
@@ -20,13 +19,13 @@ type reader struct {
 	lenient  bool // see [Fill]
 }
 
-// step is one part of a path: a field, or a place in an array if the name is empty.
+// step is one part of a path: a field, or an index of an array if the name is empty.
 type step struct {
 	name  string
 	index int
 }
 
-// checkJSON refuses what is not JSON in UTF-8, and names the place where it breaks, not the text there.
+// checkJSON refuses what is not JSON in UTF-8. The error tells the position of the mistake, not the text there.
 func checkJSON(data []byte) error {
 	switch {
 	case len(bytes.TrimSpace(data)) == 0:
@@ -88,7 +87,7 @@ func (r *reader) space() {
 	}
 }
 
-// value takes the next value as it is written.
+// value returns the next value as it stands in the body.
 func (r *reader) value() []byte {
 	switch r.peek() {
 	case '{', '[':
@@ -133,8 +132,8 @@ func (r *reader) nested() []byte {
 	}
 }
 
-// members calls each with the name of every member of the object that comes next; each must
-// take the value. The name is part of what is read.
+// members calls each with the name of every member of the next object; each must read the value. The name may alias
+// the body.
 func (r *reader) members(each func(name []byte)) {
 	r.at++
 	for r.peek() != '}' {
@@ -148,7 +147,7 @@ func (r *reader) members(each func(name []byte)) {
 	r.at++
 }
 
-// elements calls each for every element of the array that comes next; each must take it.
+// elements calls each for every element of the next array; each must read it.
 func (r *reader) elements(each func(index int)) {
 	r.at++
 	for i := 0; r.peek() != ']'; i++ {
@@ -157,7 +156,7 @@ func (r *reader) elements(each func(index int)) {
 	r.at++
 }
 
-// null takes the next value if it is null.
+// null reads the next value if it is null.
 func (r *reader) null() bool {
 	if r.peek() != 'n' {
 		return false
@@ -166,7 +165,7 @@ func (r *reader) null() bool {
 	return true
 }
 
-// blank takes the next value if it is a string of nothing.
+// blank reads the next value if it is an empty string.
 func (r *reader) blank() bool {
 	if r.peek() != '"' || r.data[r.at+1] != '"' {
 		return false
@@ -175,7 +174,7 @@ func (r *reader) blank() bool {
 	return true
 }
 
-// unquote reads a string as it is written. Half a surrogate pair stands for nothing and is noted.
+// unquote decodes a string. A strict reader notes half a surrogate pair.
 func (r *reader) unquote(written []byte) string {
 	if bytes.IndexByte(written, '\\') < 0 {
 		return string(written[1 : len(written)-1])
@@ -187,8 +186,8 @@ func (r *reader) unquote(written []byte) string {
 	return s
 }
 
-// halved tells whether a written string escapes one surrogate without its partner, which
-// encoding/json would silently replace.
+// halved tells whether an encoded string has one surrogate without its partner, which encoding/json would silently
+// replace.
 func halved(written []byte) bool {
 	high := false
 	for i := 0; i < len(written); i++ {
@@ -209,5 +208,5 @@ func halved(written []byte) bool {
 	return false
 }
 
-// Empty is what is wrong with a value that comes from a variable that was not set.
+// Empty is the problem of an empty value, which often comes from a variable that was not set.
 const Empty = "is empty: give it a value, or leave it out"

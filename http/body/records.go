@@ -11,17 +11,17 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Record is one of many in a body, or why it cannot be had.
+// Record is one record of a body, or the error with which it was read.
 type Record struct {
 	Data []byte
 	Err  error
 }
 
-// Splitter cuts a body into records of at most so many bytes. A record that is too long is an
-// error of its own, and the next one follows. A body that breaks off is an error too, the last.
+// Splitter cuts a body into records of at most most bytes. A record that is too long becomes an error, and the next
+// record follows. A body that breaks off becomes the last error.
 type Splitter func(body *bufio.Reader, most int) iter.Seq[Record]
 
-// Lines are separated by line breaks; empty ones do not count, and the last needs no break.
+// Lines cuts a body at line breaks. It skips empty lines, and the last line needs no break.
 func Lines(body *bufio.Reader, most int) iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		for {
@@ -46,7 +46,7 @@ func Lines(body *bufio.Reader, most int) iter.Seq[Record] {
 	}
 }
 
-// readLine reads to the next line break. What is longer than most is read too, but not kept.
+// readLine reads to the next line break. It reads and drops what is longer than most.
 func readLine(body *bufio.Reader, most int) (line []byte, whole bool, err error) {
 	whole = true
 	for {
@@ -60,8 +60,8 @@ func readLine(body *bufio.Reader, most int) (line []byte, whole bool, err error)
 	}
 }
 
-// Elements are those of one JSON array. An element with an error inside is left to its reader;
-// one that breaks the array's own form breaks off the body.
+// Elements cuts one JSON array into its elements. It does not check the inside of an element. A mistake between
+// elements ends the body with an error.
 func Elements(body *bufio.Reader, most int) iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		broken := func(format string, values ...any) {
@@ -139,7 +139,7 @@ func tooLong(most int) error {
 		WithFix("split it into sections")
 }
 
-// Opening is the first byte of the body that is no space; 0 if there is none.
+// Opening is the first byte of the body that is not white space; 0 if there is none.
 func Opening(body *bufio.Reader) byte {
 	for {
 		first, err := body.Peek(1)

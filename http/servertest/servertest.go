@@ -26,7 +26,7 @@ import (
 	"github.com/annals-kb/annals/projections/sessions"
 )
 
-// Base is a log and what answers questions about it, on a database of the test's own.
+// Base is a log with its readers, on a database of the test's own.
 type Base struct {
 	DB        *database.DB
 	Log       *follow.Log
@@ -34,7 +34,7 @@ type Base struct {
 	Past      *past.Projection
 }
 
-// Open opens them. The log is closed when the test ends, after whatever the test itself asks to be cleaned up later.
+// Open opens the log. It closes it when the test ends, after the cleanups that the test registers later.
 func Open(t *testing.T, db *database.DB, options events.Options) Base {
 	t.Helper()
 	everything := database.ForEveryTenant(t.Context())
@@ -61,7 +61,7 @@ func (b Base) Reader() projections.Reader {
 	return projections.Reader{Knowledge: b.Knowledge, Past: b.Past, Log: b.Log}
 }
 
-// Config serves them in no-auth mode: each request sees one tenant where the database has roles for that.
+// Config serves them in no-auth mode. Each request sees one tenant, if the database has roles for that.
 func (b Base) Config(t *testing.T) annalshttp.Config {
 	return annalshttp.Config{
 		Writer: b.Log, Historian: b.Log, Reader: b.Reader(),
@@ -152,7 +152,7 @@ func Request[H ~string](t *testing.T, method, url string, body any, headers ...H
 	return request
 }
 
-// Answer sends a request, and reads the answer to its end.
+// Answer sends a request and reads the whole answer.
 func Answer(t *testing.T, client *http.Client, request *http.Request) (status int, header http.Header, body []byte) {
 	t.Helper()
 	response, err := client.Do(request)
