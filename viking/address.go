@@ -9,8 +9,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// address is a place as a caller names it: the URI in its one spelling, and how the caller spells what lies
-// there. OpenViking has many spellings for one place:
+// address is the address of a file or directory: its canonical URI, and the form in which the caller wrote it.
+// OpenViking has several forms:
 //
 //	resources/x, /resources/x               viking:// left out
 //	viking://user/memories/…, viking://~/…  the caller's own space
@@ -18,19 +18,19 @@ import (
 //	viking://tenants/NAME/…                 the caller's own tenant, by its name or by that of one of its organisations
 type address struct {
 	uri    domain.URI
-	tenant string        // of the form viking://tenants/NAME/…; empty for others
-	beyond bool          // another tenant than the caller's: nothing lies there
-	org    domain.Entity // whose name stands in the place of the tenant's: what is written there is for the organisation
-	shared domain.URI    // what all agents share, which a search at the address finds, too; empty for nothing
-	own    []domain.URI  // what was learned about work for the caller's user alone, which a search finds, too
+	tenant string        // of the form viking://tenants/NAME/…; else empty
+	beyond bool          // names a tenant that is not the caller's: nothing is found there
+	org    domain.Entity // the organisation that was named instead of the tenant; its members see what is written there
+	shared domain.URI    // the directory that all agents share, which a search at the address includes; else empty
+	own    []domain.URI  // the user's own directories of knowledge about work, which a search includes
 }
 
-// ownNames are the first names in a user's space: behind viking://user/ they are no user's id.
+// ownNames are the names of directories in a user's space. They are not user ids behind viking://user/.
 var ownNames = []string{
 	"memories", "resources", "skills", "sessions", "instructions", "profile.md", domain.AbstractName, domain.OverviewName,
 }
 
-// hidden are scopes that callers do not reach.
+// hidden are scopes that callers cannot address.
 var hidden = []string{"temp", "queue", "upload"}
 
 const (
@@ -38,8 +38,8 @@ const (
 	tenants = "tenants"
 )
 
-// address reads one of the forms. The error matches domain.ErrForbidden for what leads out of where it
-// begins, and is a domain.Invalid about the field for everything else that is no address.
+// address parses one of the forms. The error matches domain.ErrForbidden if the address leads out of its first
+// directory. Any other invalid address gives a domain.Invalid about the field.
 func (c caller) address(field, s string) (address, error) {
 	path, err := pathOf(field, s)
 	if err != nil {
@@ -77,12 +77,12 @@ func (c caller) address(field, s string) (address, error) {
 
 var spaceName = regexp.MustCompile(`^[0-9a-f]{12}$`)
 
-// isAgentSpace tells whether names lead into a space that a user's agent has for itself, see [spaceOf].
+// isAgentSpace tells whether names lead into the space of a user's agent, see [spaceOf].
 func isAgentSpace(names []string) bool {
 	return len(names) > 1 && names[0] == domain.Agent && spaceName.MatchString(names[1])
 }
 
-// join is the address of what lies in this one.
+// join is the address of name in the directory a.
 func (a address) join(name string) address {
 	if a.uri = a.uri.Join(name); a.shared != "" {
 		a.shared = a.shared.Join(name)
@@ -90,7 +90,7 @@ func (a address) join(name string) address {
 	return a
 }
 
-// parent is the address of the directory that it lies in.
+// parent is the address of the directory that contains a.
 func (a address) parent() address {
 	a.uri = a.uri.Parent()
 	if a.shared != "" {
@@ -99,8 +99,8 @@ func (a address) parent() address {
 	return a
 }
 
-// learnedFor are the directories of the caller's user that hold what agents learned about work for that user alone.
-// Clients look for it among the memories of agents.
+// learnedFor are the directories with what agents learned about work for the caller's user alone. Clients look for
+// that knowledge among the memories of agents.
 func (c caller) learnedFor(names []string) []domain.URI {
 	if isAgentSpace(names) {
 		names = slices.Concat(names[:1], names[2:])
@@ -120,7 +120,7 @@ func (c caller) learnedFor(names []string) []domain.URI {
 	return all
 }
 
-// searchPlaces are the places whose items a search at the address finds.
+// searchPlaces are the URIs that a search at the address covers.
 func (a address) searchPlaces() []domain.URI {
 	all := append([]domain.URI{a.uri}, a.own...)
 	if a.shared != "" {
@@ -129,7 +129,8 @@ func (a address) searchPlaces() []domain.URI {
 	return all
 }
 
-// readPlaces are the places that are read at the address: in the space of an agent, what all agents share, too.
+// readPlaces are the addresses that a read at the address covers. In the space of an agent that includes what all
+// agents share.
 func (a address) readPlaces() []address {
 	if a.shared == "" || !isAgentSpace(a.uri.Names()) {
 		return []address{a}
@@ -137,7 +138,7 @@ func (a address) readPlaces() []address {
 	return []address{a, {uri: a.shared, tenant: a.tenant, beyond: a.beyond}}
 }
 
-// pathOf is what follows viking:// in s, without the slash that a directory may end with.
+// pathOf is the path after viking:// in s, without a final slash.
 func pathOf(field, s string) (string, error) {
 	path, complete := strings.CutPrefix(s, scheme)
 	switch {
@@ -152,7 +153,7 @@ func pathOf(field, s string) (string, error) {
 	return strings.TrimSuffix(path, "/"), nil
 }
 
-// expand spells the short forms out.
+// expand replaces the short forms.
 func (c caller) expand(names []string) []string {
 	if len(names) == 0 {
 		return nil
@@ -169,8 +170,8 @@ func (c caller) expand(names []string) []string {
 	return names
 }
 
-// format is the URI of what lies at or near the address, in the form that the caller used: one that names
-// the tenant is answered likewise, every other with the one spelling.
+// format formats the URI of something at or near the address. It uses the form with the tenant if the caller did,
+// else the canonical form.
 func (a address) format(uri domain.URI) string {
 	if a.tenant == "" {
 		return string(uri)
@@ -186,7 +187,7 @@ func invalid(field, format string, values ...any) error {
 	return p.Err()
 }
 
-// fieldsOf gives the fields that an error names the names that the caller has for them.
+// fieldsOf renames the fields of an error to the caller's names.
 func fieldsOf(err error, name func(field string) string) error {
 	bad, is := errors.AsType[*domain.Invalid](err)
 	if !is {
@@ -200,7 +201,7 @@ func fieldsOf(err error, name func(field string) string) error {
 	return p.Err()
 }
 
-// bindFromTo reads a body that names two places.
+// bindFromTo reads a body that names two addresses.
 func (q *query) bindFromTo() (from, to address, err error) {
 	var in struct {
 		From string `json:"from_uri"`

@@ -11,7 +11,8 @@ import (
 // accounts administers accounts, which are tenants, and their users.
 type accounts struct{ *Server }
 
-// adminRoutes administer accounts, which are tenants, and their users: the holders of valid keys.
+// adminRoutes registers the routes that administer accounts, which are tenants, and their users, who are the holders
+// of valid keys.
 func (s accounts) adminRoutes() {
 	const accounts = "/api/v1/admin/accounts"
 	s.route("GET "+accounts, s.listAccounts)
@@ -26,8 +27,8 @@ func (s accounts) adminRoutes() {
 	s.route("POST "+accounts+"/{account}/users/{user}/key", s.regenerateKey)
 }
 
-// requireAdmin admits admins, in person. The user whom root names in headers decides whose data it works with, and
-// nothing about who administers.
+// requireAdmin refuses callers who are not admins. A user whom root names in headers has no effect here: root still
+// administers.
 func requireAdmin(q *query) (domain.Principal, error) {
 	by := q.caller.Principal
 	switch {
@@ -42,7 +43,7 @@ func requireAdmin(q *query) (domain.Principal, error) {
 	return by, nil
 }
 
-// root admits root alone.
+// root refuses callers who are not root.
 func root(q *query) (domain.Principal, error) {
 	by, err := requireAdmin(q)
 	if err == nil && by.Role != domain.Root {
@@ -51,8 +52,8 @@ func root(q *query) (domain.Principal, error) {
 	return by, err
 }
 
-// inAccount is who administers, at work in the account that the path names. The admins of other accounts do not
-// learn whether there is one of that name.
+// inAccount is the caller as an admin of the account that the path names. For admins of other accounts, it answers as
+// if the account did not exist.
 func (s accounts) inAccount(
 	ctx context.Context, q *query, admit func(*query) (domain.Principal, error),
 ) (domain.Principal, error) {
@@ -72,7 +73,7 @@ func (s accounts) inAccount(
 	return by, err
 }
 
-// submissionBy is a command of an administrator, for the log of the tenant that is administered.
+// submissionBy is an administrator's command for the log of the administered tenant.
 func (q *query) submissionBy(by domain.Principal, command domain.Command) domain.Submission {
 	return domain.Submission{Command: command, By: by, Origin: q.caller.origin}
 }
@@ -80,7 +81,7 @@ func (q *query) submissionBy(by domain.Principal, command domain.Command) domain
 // account is a tenant as root sees it.
 type account struct {
 	ID      string     `json:"account_id"`
-	Created *time.Time `json:"created_at"` // nil for the tenant that is always there
+	Created *time.Time `json:"created_at"` // nil for the default tenant
 	Users   int        `json:"user_count"`
 }
 
@@ -110,8 +111,8 @@ func (s accounts) listAccounts(ctx context.Context, q *query) (any, error) {
 	return list, nil
 }
 
-// createAccount makes a tenant and gives its admin a key. The two are in different logs: where the second does
-// not come about, root registers an admin in the account that is there.
+// createAccount creates a tenant and issues a key to its admin. These are writes to two logs. If the second one
+// fails, root registers an admin in the account, which then exists.
 func (s accounts) createAccount(ctx context.Context, q *query) (any, error) {
 	by, err := root(q)
 	if err != nil {
@@ -148,7 +149,7 @@ func (s accounts) createAccount(ctx context.Context, q *query) (any, error) {
 	return map[string]string{"account_id": in.Account, "admin_user_id": in.Admin, "user_key": key}, err
 }
 
-// mode is how the server knows who is calling, as OpenViking calls it. It is empty if that is unknown.
+// mode is OpenViking's name for the way of authentication; empty if it is unknown.
 func (s *Server) mode(ctx context.Context) string {
 	if s.cfg.Closed {
 		return "api_key"
@@ -166,11 +167,11 @@ func (s *Server) mode(ctx context.Context) string {
 	return "dev"
 }
 
-// removed is the answer to what was taken away.
+// removed is the answer to a removal.
 func removed() map[string]bool { return map[string]bool{"deleted": true} }
 
-// removeAccount revokes all keys of an account, and orders that everything that was written in it is
-// erased. That happens in the background; the account is listed until it is done.
+// removeAccount revokes all keys of an account and orders the erasure of everything in it. The erasure runs in the
+// background; the account is listed until it is complete.
 func (s accounts) removeAccount(ctx context.Context, q *query) (any, error) {
 	by, err := s.inAccount(ctx, q, root)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// zipTypes are the content types of archives that clients put directories in.
+// zipTypes are the content types of ZIP archives.
 var zipTypes = []string{"application/zip", "application/x-zip-compressed", "application/x-zip"}
 
 func (f source) isZip() bool {
 	return f.extension() == ".zip" || path.Ext(f.name) == "" && slices.Contains(zipTypes, f.kind())
 }
 
-// unpackZip is the directory that an archive holds, as far as the request wants it. An archive that is damaged,
-// encrypted or too large, or that names a place outside itself, is refused as a whole.
+// unpackZip unpacks an archive into a directory, without the files that the request excludes. It refuses an archive
+// that is damaged, encrypted or too large, or that has paths outside itself.
 func (in resourceRequest) unpackZip(archive source) (source, error) {
 	refused := func(why string) (source, error) {
 		return source{}, domain.Refuse(domain.ErrMalformed, "the archive is refused: %s", why)
@@ -80,8 +80,7 @@ func (in resourceRequest) unpackZip(archive source) (source, error) {
 	return directory, nil
 }
 
-// unpack reads a file of an archive to its end. It has no more bytes than the archive declares, or the archive is
-// damaged.
+// unpack reads a file of an archive. A file with more bytes than the archive declares is damaged.
 func unpack(entry *zip.File) ([]byte, error) {
 	file, err := entry.Open()
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// attributes are what is noted about a file beside its content.
+// attributes are the metadata of a file.
 type attributes struct {
 	URI         string             `json:"uri"`
 	ContextType domain.ContextType `json:"context_type"`
 	Attributes  map[string]any     `json:"attrs"` // tags; of a file that is a memory, memory
 }
 
-// attributes shows all attributes of a place, or the one that key names.
+// attributes answers with all attributes of a file, or with the one that key names.
 func (s *Server) attributes(ctx context.Context, q *query) (any, error) {
 	key, _, _ := strings.Cut(strings.TrimPrefix(q.param("key"), "attrs."), ".")
 	if key != "" && key != "tags" && key != "memory" {
@@ -32,7 +32,7 @@ func (s *Server) attributes(ctx context.Context, q *query) (any, error) {
 	}
 	shown := attributes{URI: a.String(), ContextType: a.uri.ContextType(), Attributes: map[string]any{"tags": []string{}}}
 	k := n.item
-	if n.isDir { // what is noted about a directory stands with its description
+	if n.isDir { // the attributes of a directory are those of its description
 		if k, err = s.itemAt(ctx, q.caller, a.uri.Join(domain.AbstractName)); err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (s *Server) attributes(ctx context.Context, q *query) (any, error) {
 	return shown, nil
 }
 
-// pairs are tags as they are written here: key=value, and labels by themselves.
+// pairs formats tags as key=value; a label stands alone.
 func pairs(tags domain.Tags) []string {
 	list := []string{}
 	for key, values := range tags {
@@ -74,15 +74,15 @@ func pairs(tags domain.Tags) []string {
 	return list
 }
 
-// unreadItem is an item of which the projection of vectors has not read the newest event.
+// unreadItem is an item whose newest event has no vectors yet.
 type unreadItem struct {
 	URI   string       `json:"uri"`
 	Path  string       `json:"path"`
 	Level domain.Level `json:"level"`
 }
 
-// consistency compares the items at and below a place with the vectors that there are: how many are not found by
-// what they mean yet.
+// consistency compares the items at and below an address with their vectors. It counts the items that a search by
+// meaning does not find yet.
 func (s status) consistency(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		URI string `json:"uri"`

@@ -12,18 +12,18 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// oneWrite is a file to be made, or to say something else.
+// oneWrite is a file to create or replace.
 type oneWrite struct {
 	URI       string  `json:"uri"`
 	Content   *string `json:"content"`
-	Mode      string  `json:"mode"` // as of content/write; empty to make it or to replace its content
+	Mode      string  `json:"mode"` // as of content/write; empty to create the file or to replace its content
 	Condition struct {
 		Kind string `json:"kind"`      // create_if_absent, replace_if_hash; empty for either
-		Hash string `json:"base_hash"` // of what lies there: SHA-256 in hexadecimal
+		Hash string `json:"base_hash"` // of the present content: SHA-256 in hexadecimal
 	} `json:"precondition"`
 }
 
-// writtenAll names the files that were made, and those that were changed.
+// writtenAll names the created and the changed files.
 type writtenAll struct {
 	RootURI   string           `json:"root_uri"`
 	Created   []string         `json:"created"`
@@ -35,8 +35,8 @@ type writtenAll struct {
 // mostWrites is how many files one request writes.
 const mostWrites = 500
 
-// writeAll writes files below one directory. Every condition is looked at before anything is written; what
-// another request writes in the meantime is refused.
+// writeAll writes files below one directory. It checks every condition before it writes. A file that another request
+// changes in between is refused.
 func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		RootURI string     `json:"root_uri"`
@@ -95,7 +95,7 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 	return out, err
 }
 
-// writeCommand is the command for one file; none if the content is the same.
+// writeCommand is the command for one file; nil if the content is the same.
 func (s *Server) writeCommand(ctx context.Context, q *query, root, a address, one oneWrite) (domain.Command, error) {
 	if err := one.check(root, a); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (s *Server) writeCommand(ctx context.Context, q *query, root, a address, on
 	return command, command.Validate()
 }
 
-// check refuses what is no operation below a directory.
+// check refuses an operation that is not below the directory.
 func (one oneWrite) check(root, a address) error {
 	var p domain.Problems
 	if a.uri == root.uri || !a.uri.Within(root.uri) {
@@ -156,14 +156,14 @@ func (one oneWrite) check(root, a address) error {
 	return p.Err()
 }
 
-// hashes tells whether a text has this hash.
+// hashes tells whether content has this hash.
 func hashes(content, hash string) bool {
 	sum := sha256.Sum256([]byte(content))
 	return strings.EqualFold(strings.TrimPrefix(hash, "sha256:"), hex.EncodeToString(sum[:]))
 }
 
-// reindex has nothing to do again: terms and vectors follow from what was written, always. With wait it returns when
-// those of everything that was written can be found.
+// reindex starts nothing, since terms and vectors always follow from the log. With wait, it returns when searches
+// find everything that was written.
 func (s *Server) reindex(ctx context.Context, q *query) (any, error) {
 	in := struct {
 		URI    string `json:"uri"`

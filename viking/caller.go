@@ -17,10 +17,10 @@ const (
 	agentHeader   = "X-OpenViking-Agent"
 )
 
-// tenantHeader is what an account is named by elsewhere.
+// tenantHeader names the tenant in the rest of the API.
 const tenantHeader = "Annals-Tenant"
 
-// defaultID is the id of a user or an agent that was not named.
+// defaultID is the id of a user or an agent without a name.
 const defaultID = "default"
 
 // caller is who is calling, in OpenViking's words.
@@ -29,7 +29,7 @@ type caller struct {
 	origin domain.Origin
 	user   string // the id of the user
 	agent  string // the id of the agent
-	space  string // of the two together
+	space  string // the name of the agent's space, see [spaceOf]
 }
 
 func callerOf(r *http.Request) caller {
@@ -39,7 +39,7 @@ func callerOf(r *http.Request) caller {
 	return c
 }
 
-// userOf is the user who calls or is acted for.
+// userOf is the id of the effective subject.
 func userOf(by domain.Principal) string {
 	if voter := by.EffectiveSubject(); voter.Kind() == domain.User {
 		return voter.ID()
@@ -47,7 +47,7 @@ func userOf(by domain.Principal) string {
 	return defaultID
 }
 
-// spaceOf is the name of the space that a user's agent has for itself.
+// spaceOf is the name of the space of a user's agent.
 func spaceOf(user, agent string) string {
 	const short = 6
 	sum := md5.Sum([]byte(user + agent)) //nolint:gosec // likewise
@@ -56,8 +56,8 @@ func spaceOf(user, agent string) string {
 
 var headerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
 
-// As is who is calling, with the space of the agent that a header names. Each caller may say which of the user's agents
-// it is. That agent's own space is the caller's, as a place: what lies there is the user's.
+// As adds to p the space of the agent that a header names. A caller may name any of its user's agents. The agent's
+// space then belongs to the caller, and its content to the user.
 func As(h http.Header, p domain.Principal) (domain.Principal, error) {
 	agent := h.Get(agentHeader)
 	if agent != "" && !headerID.MatchString(agent) {

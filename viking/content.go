@@ -25,8 +25,8 @@ func (s *Server) contentRoutes() {
 	s.route("GET /api/v1/resources/overview", s.levelOf(domain.Overview))
 }
 
-// contentAt is what is written at the address in a request. At X/.abstract.md and X/.overview.md lies
-// always something: what X is about.
+// contentAt is the content at the address of a request. X/.abstract.md and X/.overview.md always have a content: the
+// summary of X.
 func (s *Server) contentAt(ctx context.Context, q *query) (string, *domain.Knowledge, error) {
 	a, err := q.caller.address("uri", q.param("uri"))
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Server) contentAt(ctx context.Context, q *query) (string, *domain.Knowl
 			return content, nil, err
 		}
 	}
-	if err == nil && n.isDir { // a skill is known by its directory
+	if err == nil && n.isDir { // a skill may be named by its directory
 		if n, err = s.findReadable(ctx, q.caller, a.join(domain.SkillName)); err != nil {
 			err = domain.Refuse(domain.ErrPrecondition, "it is a directory").WithFix("list it, or read its overview")
 		}
@@ -62,7 +62,7 @@ func (s *Server) contentAt(ctx context.Context, q *query) (string, *domain.Knowl
 	return n.item.Text.Content, n.item, nil
 }
 
-// read answers with lines of a text.
+// read answers with lines of a content.
 func (s *Server) read(ctx context.Context, q *query) (any, error) {
 	offset, limit := q.intParam("offset", 0), q.intParam("limit", -1)
 	content, _, err := s.contentAt(ctx, q)
@@ -109,7 +109,7 @@ func (s *Server) download(ctx context.Context, q *query) (any, error) {
 	return attachment(name, "text/plain; charset=utf-8", []byte(content)), nil
 }
 
-// downloadBytes answers the bytes of an item if they are those whose digest was recorded.
+// downloadBytes answers with the bytes of an item, after it has checked their digest.
 func (s *Server) downloadBytes(ctx context.Context, q *query, name string, k *domain.Knowledge) (any, error) {
 	file, err := s.cfg.Files.File(ctx, q.caller.Tenant, k.ID)
 	if err != nil {
@@ -135,7 +135,7 @@ func attachment(name, contentType string, content []byte) rawAnswer {
 	}}
 }
 
-// written describes what was written.
+// written describes a write.
 type written struct {
 	URI         string `json:"uri"`
 	RootURI     string `json:"root_uri"`
@@ -147,7 +147,7 @@ type written struct {
 	Queue    map[string]queue `json:"queue_status,omitempty"`
 }
 
-// write makes a file, or changes its content.
+// write creates a file or changes its content.
 func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		URI     string  `json:"uri"`
@@ -191,12 +191,12 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	}
 	switch in.Mode {
 	case "create":
-		if (there || len(facts) > 0) && q.idempotencyKey() == "" { // a request that is repeated may find what it has written
+		if (there || len(facts) > 0) && q.idempotencyKey() == "" { // a repeated request may find its own earlier write
 			return nil, occupied(a)
 		}
 		switch long := len(*in.Content) > domain.MaxContent; {
 		case there && (long || n.isDir):
-			if before != *in.Content { // a request that is repeated finds what it has written
+			if before != *in.Content { // a repeated request finds its own earlier write
 				err = occupied(a)
 			}
 		case long:
@@ -218,7 +218,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		if in.Mode == "append" {
 			content = withFacts(before, facts) + content
 		} else {
-			parts = append(parts, facts...) // which the profile replaces
+			parts = append(parts, facts...) // the profile replaces them
 		}
 		if n.isDir || len(facts) > 0 || len(content) > domain.MaxContent {
 			if in.Mode == "append" && q.idempotencyKey() != "" {
@@ -253,7 +253,7 @@ func (s *Server) create(ctx context.Context, q *query, a address, content string
 	return err
 }
 
-// appendTo adds to the content of a file, and to what others add to it meanwhile.
+// appendTo appends to the content of a file. If another request appends at the same time, it tries again.
 func (s *Server) appendTo(ctx context.Context, q *query, k *domain.Knowledge, more string) error {
 	uri := domain.URI(k.Text.URI)
 	return retryOverwritten(func() error {
@@ -274,7 +274,7 @@ func (s *Server) appendTo(ctx context.Context, q *query, k *domain.Knowledge, mo
 	})
 }
 
-// rootOf is the tree that something belongs to: a resource's, or the directory that it lies in.
+// rootOf is the root of the tree that contains an item: of a resource, its own; else the item's directory.
 func rootOf(uri domain.URI) domain.URI {
 	if names := uri.Names(); len(names) > 2 && names[0] == "resources" {
 		return domain.URIOfNames(names[:2]...)

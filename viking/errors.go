@@ -10,24 +10,24 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// errInvalidFilter is what a filter is refused with that cannot be followed.
+// errInvalidFilter is the error of a filter that this server cannot apply.
 var errInvalidFilter = errors.New("invalid filter")
 
-// errMode is what a way of answering is refused with that is not offered.
+// errMode is the error of an output mode that this server does not offer.
 var errMode = errors.New("unsupported mode")
 
-// errBody is what a body is refused with that is too large to be read.
+// errBody is the error of a body that is too large.
 var errBody = errors.New("body too large")
 
-// code is what becomes of an error.
+// code maps an error to OpenViking's code.
 type code struct {
 	to     error
 	status int
 	name   string
 }
 
-// codes is the one table from errors to OpenViking's codes. What was forgotten is not there: an agent that
-// remembers something else in its place learns it from the history.
+// codes is the one table from errors to OpenViking's codes. A deleted item is NOT_FOUND: an agent that writes another
+// item at its URI finds the deleted one in the history.
 var codes = []code{
 	{domain.ErrInvalid, http.StatusBadRequest, "INVALID_ARGUMENT"},
 	{domain.ErrMalformed, http.StatusBadRequest, "INVALID_ARGUMENT"},
@@ -53,7 +53,7 @@ var codes = []code{
 	{context.DeadlineExceeded, http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"},
 }
 
-// codeOf looks an error up; what only the server knows about goes by the status that it would answer.
+// codeOf looks an error up. An error that is not in the table has the code of its status.
 func codeOf(err error, status int) code {
 	for _, c := range codes {
 		if errors.Is(err, c.to) {
@@ -73,7 +73,7 @@ func codeOf(err error, status int) code {
 	return code{nil, http.StatusInternalServerError, "INTERNAL"}
 }
 
-// occupiedError is that something lies at a place already that the caller sees.
+// occupiedError means that an address has an item that the caller may see.
 type occupiedError struct {
 	error
 	at string
@@ -81,16 +81,16 @@ type occupiedError struct {
 
 func (e *occupiedError) Unwrap() error { return e.error }
 
-// occupied refuses a place where the caller sees something. Only the answer names it: what people wrote is in
-// URIs, and nothing is logged of it.
+// occupied refuses an address that has an item. Only the answer contains the address, since URIs are written by
+// people and must not be logged.
 func occupied(a address) error {
 	return &occupiedError{domain.Refuse(domain.ErrTaken, "something lies there already"), a.String()}
 }
 
-// Refuse answers with what went wrong. Status is what the server itself would answer with.
+// Refuse answers with an error. Status is that of the server's own answer.
 func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
 	c := codeOf(err, status)
-	if r.Header.Get(accountHeader) != "" { // a tenant is what it names
+	if r.Header.Get(accountHeader) != "" { // the header names a tenant
 		err = fieldsOf(err, func(field string) string {
 			if field == tenantHeader {
 				return accountHeader
@@ -121,7 +121,7 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, status int, err 
 	write(w, c.status, envelope{Status: "error", Error: &f})
 }
 
-// badField is one field with what is wrong with it.
+// badField is a field and its problem.
 type badField struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
@@ -135,7 +135,7 @@ func badFields(invalid *domain.Invalid) []badField {
 	return bad
 }
 
-// anonymous is a writer whose refusals do not name the item: callers know it by its URI, and never sent its id.
+// anonymous is a writer whose refusals do not name the item: callers know its URI, not its id.
 type anonymous struct{ Writer }
 
 // Submit implements [Writer].

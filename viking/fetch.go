@@ -17,7 +17,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// What is fetched from elsewhere may have so many bytes and take so long.
+// The limits of a file from another server.
 const (
 	maxFetched   = 20 << 20
 	fetchTime    = 20 * time.Second
@@ -27,24 +27,24 @@ const (
 // source is a file that was uploaded or fetched.
 type source struct {
 	name        string // with its extension
-	contentType string // as far as it was given
+	contentType string // if known
 	bytes       []byte
-	path        string // where it came from, as the caller named it
+	path        string // the path or URL that the caller gave
 	url         string
 
-	files  []source // of a directory, those in it and below it
-	unread []string // of a directory, what was left out, and why
-	under  []string // of a file in a directory, the names of the directories between
+	files  []source // of a directory: its files, those in directories included
+	unread []string // of a directory: the omitted files with the reasons
+	under  []string // of a file in a directory: the names of the directories between
 
 	content string // its text
-	isText  bool   // false for one that was not read
+	isText  bool   // false for a file that was not parsed
 }
 
-// errPrivate is why an address is not asked.
+// errPrivate is the refusal of a private address.
 var errPrivate = errors.New("an address of a private network")
 
-// fetcher asks other servers. What is reachable from here and not from everywhere must not be read by a caller who
-// only reaches this server: so names are judged by the address that they lead to, when it is dialled.
+// fetcher is a client for other servers. Unless private is set, it refuses addresses that are reachable only from
+// this machine or its network. It checks the address when it dials, since a name may resolve to any address.
 func fetcher(private bool) *http.Client {
 	dialer := &net.Dialer{Timeout: fetchTime / 2}
 	if !private {
@@ -70,22 +70,22 @@ func fetcher(private bool) *http.Client {
 	}
 }
 
-// privatePrefixes lead into private networks, besides those that the standard library knows: what providers
-// share among their customers (RFC 6598), translation to IPv4 (NAT64, RFC 6052 and RFC 8215; 6to4, RFC 3056; Teredo,
-// RFC 4380), and site-local addresses (RFC 3879).
+// privatePrefixes are private networks that package netip does not know: networks shared by customers of a provider
+// (RFC 6598), translation to IPv4 (NAT64, RFC 6052 and RFC 8215; 6to4, RFC 3056; Teredo, RFC 4380), and site-local
+// addresses (RFC 3879).
 var privatePrefixes = []netip.Prefix{
 	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),
 	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("fec0::/10"),
 }
 
-// public tells whether an address is reachable from everywhere.
+// public tells whether an address is on the public Internet.
 func public(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	return a.IsGlobalUnicast() && !a.IsPrivate() && !a.IsLoopback() && !a.IsLinkLocalUnicast() &&
 		!slices.ContainsFunc(privatePrefixes, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// fetch reads what a URL leads to.
+// fetch downloads a URL.
 func (s resources) fetch(ctx context.Context, address string) (source, error) {
 	at, err := url.Parse(address)
 	if err != nil || at.Host == "" {
@@ -128,7 +128,7 @@ func (s resources) fetch(ctx context.Context, address string) (source, error) {
 	return fetched, nil
 }
 
-// extensionOf is how the names of files of a kind end.
+// extensionOf is the usual extension of files of a content type.
 func extensionOf(contentType string) string {
 	kind, _, _ := mime.ParseMediaType(contentType)
 	for _, known := range []struct{ kind, extension string }{

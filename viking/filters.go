@@ -10,7 +10,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// condition narrows a search by fields: all of several conditions, one of several values, or a time.
+// condition restricts a search: all of several conditions, one of several values, or a range of times.
 type condition struct {
 	op      string // and, or, must, range; empty for none
 	field   string
@@ -26,7 +26,7 @@ var membersOf = map[string][]string{
 	"range": {"op", "field", "gte", "gt", "lt", "lte"},
 }
 
-// conditionOf reads a condition. What its op does not know is refused.
+// conditionOf parses a condition. It refuses members that the op does not have.
 func conditionOf(raw json.RawMessage) (condition, error) {
 	c := condition{}
 	if json.Unmarshal(raw, &c.members) != nil {
@@ -52,8 +52,7 @@ func conditionOf(raw json.RawMessage) (condition, error) {
 	return c, nil
 }
 
-// errFilter is what a filter is refused with that cannot be followed: one that was ignored would answer
-// with everything.
+// errFilter refuses a filter. To ignore the filter would answer with everything.
 func errFilter(format string, values ...any) error {
 	return domain.Refuse(errInvalidFilter, format, values...)
 }
@@ -83,7 +82,7 @@ func (c condition) apply(f *domain.Filter, by caller) error {
 	return nil
 }
 
-// anyOf asks for one of several conditions: of values of one field, which is as good as one condition.
+// anyOf applies an or: its conditions must list values of one field, so that they are one condition.
 func (c condition) anyOf(f *domain.Filter, by caller) error {
 	one := condition{op: "must"}
 	for _, cond := range c.conds {
@@ -144,7 +143,7 @@ func (c condition) allOf(f *domain.Filter, by caller) error {
 	return nil
 }
 
-// timeRange asks for times. Those of the log are in microseconds: what follows one is the next.
+// timeRange restricts times. The log has times in microseconds: the time after one is one microsecond later.
 func (c condition) timeRange(f *domain.Filter) error {
 	from, to := &f.UpdatedFrom, &f.UpdatedTo
 	switch c.field {
@@ -176,7 +175,7 @@ func (c condition) timeRange(f *domain.Filter) error {
 	return nil
 }
 
-// levels are those whose texts are wanted: a number or its name, or several. Everything, if there is none.
+// levels are content levels: a number or name, or several. Empty for all.
 type levels []domain.Level
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -197,7 +196,7 @@ func (l *levels) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// tagsOf reads tags that are written key=value, each for itself. One without a value is among the labels.
+// tagsOf parses tags of the form key=value, one by one. A tag without a value is a label.
 func tagsOf(q *query, tags []string) []domain.Tags {
 	var sets []domain.Tags
 	for _, tag := range tags {

@@ -20,7 +20,7 @@ func (s *Server) fsRoutes() {
 	s.route("POST /api/v1/fs/mv", s.move)
 }
 
-// file is what lies somewhere, as a file system would say it.
+// file is a file or directory in a detailed list.
 type file struct {
 	Name     string         `json:"name"`
 	Size     int            `json:"size"`
@@ -32,7 +32,7 @@ type file struct {
 	RelPath  string         `json:"rel_path,omitempty"`
 }
 
-// outline is the same as an agent wants to read it.
+// outline is a file or directory in a short list for agents.
 type outline struct {
 	URI      string `json:"uri"`
 	Size     int    `json:"size"`
@@ -63,7 +63,7 @@ func (n node) file(a address) file {
 
 func stamp(t time.Time) string { return t.Format(time.RFC3339) }
 
-// listing is how a directory is to be listed.
+// listing holds the options of a list.
 type listing struct {
 	at     address
 	simple bool
@@ -171,7 +171,7 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 	return entries, nil
 }
 
-// descend adds what lies in a directory, each before what lies in it.
+// descend adds the contents of a directory, each directory before its own contents.
 func (s tree) descend(
 	ctx context.Context, c caller, directory domain.URI, l listing, levels int, to []node,
 ) ([]node, error) {
@@ -202,7 +202,7 @@ func (s tree) descend(
 	return to, nil
 }
 
-// relative is where a node lies, seen from the directory that is listed.
+// relative is the path of a node relative to the listed directory.
 func (l listing) relative(n node) string {
 	for _, place := range l.at.readPlaces() {
 		if n.uri.Within(place.uri) {
@@ -262,8 +262,7 @@ func (s *Server) stat(ctx context.Context, q *query) (any, error) {
 	return n.file(a), nil
 }
 
-// orders are how entries may be sorted, under the names that clients have for that. A tree stays in the order of
-// its paths.
+// orders are the sort orders, by the names that clients use. Trees are always in the order of their paths.
 var orders = map[string]func(a, b node) int{
 	"name": func(a, b node) int { return strings.Compare(a.uri.Name(), b.uri.Name()) },
 	"size": func(a, b node) int { return cmp.Compare(a.size(), b.size()) },
@@ -274,7 +273,7 @@ var ordersAlso = map[string]string{
 	"modTime": "time", "mod_time": "time", "mtime": "time", "modified": "time", "updated_at": "time",
 }
 
-// sorted reads how the entries are to be sorted.
+// sorted reads the sort order.
 func (l *listing) sorted(q *query) {
 	l.sortBy = q.param("sort_by")
 	l.sortBy = cmp.Or(ordersAlso[l.sortBy], l.sortBy)
@@ -290,7 +289,7 @@ func (l *listing) sorted(q *query) {
 	}
 }
 
-// sort arranges what was asked for: the entries of one directory, so many as there is room for.
+// sort sorts the entries of one directory and cuts them to the limit.
 func (l *listing) sort(nodes []node) {
 	if l.sortBy == "" && !l.desc || l.deep {
 		return

@@ -11,14 +11,14 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// line is one that matches a pattern.
+// line is a line that matches a pattern.
 type line struct {
 	Line    int    `json:"line"`
 	URI     string `json:"uri"`
 	Content string `json:"content"`
 }
 
-// grep looks for lines below a place.
+// grep finds lines below an address.
 func (s *Server) grep(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		URI        string `json:"uri"`
@@ -72,7 +72,7 @@ func (s *Server) grep(ctx context.Context, q *query) (any, error) {
 	return found(matches, err)
 }
 
-// found is what matched; that more was there than was looked through is said beside it.
+// found answers with matches, and tells whether the search was truncated.
 func found[T any](matches []T, err error) (any, error) {
 	far := errors.Is(err, errTruncated)
 	if far {
@@ -85,7 +85,7 @@ func found[T any](matches []T, err error) (any, error) {
 	return answer, err
 }
 
-// limitOr is a limit, or its default if absent.
+// limitOr is the given limit or the default.
 func limitOr(given *int, otherwise int) int {
 	if given == nil || *given < 0 {
 		return otherwise
@@ -93,7 +93,7 @@ func limitOr(given *int, otherwise int) int {
 	return *given
 }
 
-// glob looks for names below a place.
+// glob finds names below an address.
 func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 	in := struct {
 		Pattern string `json:"pattern"`
@@ -117,7 +117,7 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 	seen := map[string]bool{}
 	err = s.walkReadings(ctx, q, a, false, func(at address, leaf domain.Leaf) (more bool) {
 		names := leaf.URI.Names()[len(at.uri.Names()):]
-		for depth := 1; depth <= len(names); depth++ { // the directories on the way, too
+		for depth := 1; depth <= len(names); depth++ { // includes the directories of the path
 			path := strings.Join(names[:depth], "/")
 			if !seen[path] && len(matches) < limit && wanted.MatchString(path) {
 				matches = append(matches, a.format(at.uri.Join(names[:depth]...)))
@@ -132,8 +132,8 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 	return found(matches, err)
 }
 
-// globPattern is a pattern as a regular expression: * and ? stay within a name, [a-z] and [!a-z] are one character
-// of it, and ** goes through directories. A pattern matches at every level, unless it begins with a slash.
+// globPattern turns a pattern into a regular expression. * and ? stay within a name, [a-z] and [!a-z] match one
+// character, and ** crosses directories. A pattern matches at every level, unless it begins with a slash.
 func globPattern(pattern string) *regexp.Regexp {
 	var b strings.Builder
 	rest, anchored := strings.CutPrefix(pattern, "/")
@@ -166,21 +166,21 @@ func globPattern(pattern string) *regexp.Regexp {
 	}
 	b.WriteString("$")
 	compiled, err := regexp.Compile(b.String())
-	if err != nil { // every part above is one, unless the pattern is not valid UTF-8, which was looked at
+	if err != nil { // only a pattern that is not valid UTF-8 could fail, and the caller has checked that
 		return regexp.MustCompile(`^\b\B$`)
 	}
 	return compiled
 }
 
-// classOf is the character class that a pattern begins with, as a regular expression, and its size in the pattern;
-// 0 where the pattern begins with none. It never matches a slash.
+// classOf parses the character class at the start of a pattern. It returns the regular expression and the size in the
+// pattern; 0 if there is none. A class never matches a slash.
 func classOf(pattern string) (class string, size int) {
 	inside, is := strings.CutPrefix(pattern, "[")
 	inside, negated := strings.CutPrefix(inside, "!")
 	if !is || inside == "" {
 		return "", 0
 	}
-	end := strings.Index(inside[1:], "]") // one that stands first is a character
+	end := strings.Index(inside[1:], "]") // a leading ] is a character of the class
 	if end < 0 {
 		return "", 0
 	}
@@ -201,7 +201,7 @@ func classOf(pattern string) (class string, size int) {
 	switch {
 	case negated:
 		return "[^/" + b.String() + "]", size
-	case b.Len() == 0: // nothing is in it
+	case b.Len() == 0: // the class is empty
 		return `[^\x00-\x{10FFFF}]`, size
 	}
 	return "[" + b.String() + "]", size

@@ -24,8 +24,8 @@ func (s status) healthRoutes() {
 	s.route("POST /api/v1/system/consistency", s.consistency)
 }
 
-// health states that the process is alive, and who is calling. Whether a key was issued is all that
-// it asks, and it answers without if that is away.
+// health tells that the process is alive, and who is calling. It only asks whether a key was issued, and does without
+// the answer if the database is unavailable.
 type health struct {
 	Status  string `json:"status"`
 	Healthy bool   `json:"healthy"`
@@ -44,7 +44,7 @@ func (s status) health(ctx context.Context, q *query) (any, error) {
 	return rawAnswer{status: http.StatusOK, body: h}, nil
 }
 
-// systemStatus tells clients the user's id, of which they build URIs.
+// systemStatus tells clients their user's id, from which they make URIs.
 func (s status) systemStatus(_ context.Context, q *query) (any, error) {
 	return map[string]any{"initialized": true, "user": q.caller.user}, nil
 }
@@ -55,7 +55,7 @@ type Probe struct {
 	Check func(context.Context) error // nil when all is well
 }
 
-// ready asks all probes at once.
+// ready runs all probes in parallel.
 func (s status) ready(ctx context.Context, _ *query) (any, error) {
 	const patience = 2 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -81,8 +81,8 @@ func (s status) ready(ctx context.Context, _ *query) (any, error) {
 	return rawAnswer{status: http.StatusOK, body: map[string]any{"status": "ready", "checks": checks}}, nil
 }
 
-// parts are OpenViking's names for what the database is: an agent's files, and their vectors. Vectors come in the
-// background, and readiness does not depend on their model.
+// parts lists the database under OpenViking's names: an agent's files and their vectors. Readiness does not depend on
+// vectors, which are made in the background.
 func (s status) parts(ctx context.Context, checks map[string]string, well bool) {
 	state := "error"
 	if well {
@@ -94,14 +94,14 @@ func (s status) parts(ctx context.Context, checks map[string]string, well bool) 
 	}
 }
 
-// queue is what has been done by something that works in the background.
+// queue counts the work of a background task.
 type queue struct {
 	Processed int64    `json:"processed"`
 	Errors    int      `json:"error_count"`
 	Messages  []string `json:"errors"`
 }
 
-// wait returns when everything is learned from what was committed, and can be found by what it means.
+// wait returns when everything is extracted from committed sessions and searches by meaning find it.
 func (s status) wait(ctx context.Context, q *query) (any, error) {
 	in := struct {
 		Timeout *float64 `json:"timeout"`
@@ -135,10 +135,10 @@ func (s status) wait(ctx context.Context, q *query) (any, error) {
 	return queues, err
 }
 
-// indexWait is how long a request waits at most for what happens in the background: it has thirty seconds in all.
+// indexWait is the longest time that a request waits for background work; the whole request may take 30 s.
 const indexWait = 25 * time.Second
 
-// awaitIndexed waits until what was written can be found by what it means.
+// awaitIndexed waits until searches by meaning find everything that was written.
 func (s *Server) awaitIndexed(ctx context.Context, q *query, patience time.Duration) (map[string]queue, error) {
 	before, err := s.meaningStatus(ctx, q)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Server) awaitIndexed(ctx context.Context, q *query, patience time.Durat
 	}, nil
 }
 
-// meaningStatus is how the projection does that is behind the log.
+// meaningStatus is the status of the projection of vectors.
 func (s *Server) meaningStatus(ctx context.Context, q *query) (domain.ProjectionStatus, error) {
 	all, err := s.cfg.Reader.Status(ctx, q.caller.Tenant)
 	for _, status := range all {

@@ -14,8 +14,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// onHost reads a file of the machine that the server runs on, or what lies in a directory, where that is allowed.
-// Links do not lead out.
+// onHost reads a file or directory of the server's machine, if the configuration allows it. It does not follow links
+// that lead out of the allowed directory.
 func (s resources) onHost(in resourceRequest) (source, error) {
 	refused := domain.Refuse(domain.ErrForbidden, "the server reads no files of its own machine there").
 		WithFix("upload the file, or let the server be started with --host-paths")
@@ -58,14 +58,14 @@ func readFile(root *os.Root, name string, info fs.FileInfo) ([]byte, error) {
 	return root.ReadFile(name)
 }
 
-// How much of a directory becomes one resource.
+// The limits of a directory that becomes one resource.
 const (
 	mostFiles = 1000
 	mostBytes = 2 * maxUpload
 )
 
-// readDirectory reads the files in a directory and below it, but for hidden ones and for links. It notes what
-// cannot be read.
+// readDirectory reads the files in a directory and below it, except hidden files and links. It lists the files that
+// it cannot read.
 func (in resourceRequest) readDirectory(root *os.Root, directory string) (files []source, unread []string, err error) {
 	size := 0
 	err = fs.WalkDir(root.FS(), directory, func(name string, entry fs.DirEntry, err error) error {
@@ -105,12 +105,12 @@ func (in resourceRequest) readDirectory(root *os.Root, directory string) (files 
 	return files, unread, err
 }
 
-// includesDirectory tells whether a directory of this name is looked into.
+// includesDirectory tells whether to read directories of this name.
 func (in resourceRequest) includesDirectory(name string) bool {
 	return !strings.HasPrefix(name, ".") && name != "__MACOSX" && !slices.Contains(splitList(in.IgnoreDirs), name)
 }
 
-// includesFile tells whether a file of this name is wanted, in these directories.
+// includesFile tells whether to read a file of this name in these directories.
 func (in resourceRequest) includesFile(under []string, name string) bool {
 	matches := func(pattern string) bool {
 		is, _ := path.Match(pattern, name) // a bad pattern matches nothing
@@ -123,7 +123,7 @@ func (in resourceRequest) includesFile(under []string, name string) bool {
 		!slices.ContainsFunc(splitList(in.Exclude), matches)
 }
 
-// splitList are the parts of what has commas between them.
+// splitList splits a list at its commas.
 func splitList(list string) (parts []string) {
 	for part := range strings.SplitSeq(list, ",") {
 		if part = strings.TrimSpace(part); part != "" {
@@ -133,7 +133,7 @@ func splitList(list string) (parts []string) {
 	return parts
 }
 
-// readAll reads the text of a file, or of those of a directory. It notes in unread what cannot be read.
+// readAll reads the text of a file, or of the files of a directory. It adds to unread what it cannot read.
 func (s resources) readAll(ctx context.Context, f *source) error {
 	if f.files == nil {
 		why, err := s.parse(ctx, f)
@@ -155,11 +155,10 @@ func (s resources) readAll(ctx context.Context, f *source) error {
 	return nil
 }
 
-// relativePath is the place of a file in its directory.
+// relativePath is the path of a file in its directory.
 func (f source) relativePath() string { return path.Join(append(slices.Clip(f.under), f.name)...) }
 
-// storeAll writes a file, or those of a directory under the names that they have there, and tells which it could
-// not write.
+// storeAll writes a file, or the files of a directory under their names, and lists those that it could not write.
 func (s resources) storeAll(
 	ctx context.Context, q *query, root address, in resourceRequest, from source,
 ) (unkept []string, err error) {

@@ -10,12 +10,11 @@ import (
 
 const idempotencyHeader = "Idempotency-Key"
 
-// idempotencyKey is the key under which a request happens once, however often it is sent; empty for none. The server
-// has refused one that cannot be.
+// idempotencyKey is the Idempotency-Key of the request; empty for none. The server has refused invalid ones.
 func (q *query) idempotencyKey() string { return q.request.Header.Get(idempotencyHeader) }
 
-// submitIdempotent takes the one command that a request consists of to the log. A request repeated with the same
-// Idempotency-Key happens once and is answered as the first time.
+// submitIdempotent submits the one command of a request. A repeated request with the same Idempotency-Key gets the
+// first answer.
 func (s *Server) submitIdempotent(ctx context.Context, q *query, command domain.Command) (domain.Receipt, error) {
 	if err := validate(command); err != nil {
 		return domain.Receipt{}, err
@@ -30,13 +29,13 @@ func (s *Server) submitIdempotent(ctx context.Context, q *query, command domain.
 	return s.cfg.Writer.Submit(ctx, submission)
 }
 
-// fingerprint is of method, path and who asks, and then of parameters and body.
+// fingerprint covers method, path, caller, parameters and body.
 func (q *query) fingerprint() domain.Fingerprint {
 	outline := []string{q.request.Method, q.request.URL.Path, string(q.caller.Subject), string(q.caller.OnBehalfOf)}
 	return domain.FingerprintOf(outline, q.request.URL.Query().Encode(), string(q.sent))
 }
 
-// newSessionID is the id of a session that the caller has not named: the same for a request that is repeated.
+// newSessionID makes an id for a session without one. A repeated request gets the same id.
 func (q *query) newSessionID() string {
 	if key := q.idempotencyKey(); key != "" {
 		return uuid.NewSHA1(uuid.NameSpaceURL, []byte(q.caller.Tenant+" "+string(q.caller.Subject)+" "+key)).String()

@@ -9,8 +9,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// makeDirectory makes a directory last that nothing lies in yet. A directory has a file of its own that
-// describes it, and has something in it as long as it does: so to make one is to remember that.
+// makeDirectory creates an empty directory. A directory exists as long as it has content; so the request writes the
+// file that describes the directory.
 func (s *Server) makeDirectory(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		URI         string `json:"uri"`
@@ -38,7 +38,7 @@ func (s *Server) makeAt(ctx context.Context, q *query, a address, description st
 	return s.describe(ctx, q, a, cmp.Or(description, a.uri.Parent().Name()))
 }
 
-// describe writes what a directory is about.
+// describe writes the description of a directory.
 func (s *Server) describe(ctx context.Context, q *query, a address, content string) error {
 	fill := func(r *domain.Remembered) { r.Text.Content = content }
 	if content == a.uri.Parent().Name() {
@@ -54,7 +54,7 @@ func (s *Server) describe(ctx context.Context, q *query, a address, content stri
 	return err
 }
 
-// remove forgets what lies somewhere. What is not there is as good as removed.
+// remove deletes what an address names. It succeeds if nothing is there.
 func (s *Server) remove(ctx context.Context, q *query) (any, error) {
 	return s.removeAt(ctx, q, q.param("uri"), q.boolParam("recursive"))
 }
@@ -115,21 +115,21 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 	return gone, err
 }
 
-// isGone tells of what was looked up whether another request removed it first.
+// isGone tells whether another request removed the item first.
 func isGone(err error) bool {
 	return errors.Is(err, domain.ErrDeleted) || errors.Is(err, domain.ErrErased)
 }
 
-// commandFor says what is to be done to an item: nothing without a command. The error names the obstacle.
+// commandFor makes the command for an item; nil for none. The error names the obstacle.
 type commandFor func(k *domain.Knowledge) (domain.Command, error)
 
-// deleteCommand forgets an item.
+// deleteCommand deletes an item.
 func (q *query) deleteCommand(k *domain.Knowledge) (domain.Command, error) {
 	return domain.Delete{Target: q.target(k)}, nil
 }
 
-// changeBelow does something to every item below a directory for which there is a command, and tells where they
-// lay. Nothing is done to any while something is in the way of one, as far as that can be seen before.
+// changeBelow submits a command for every item below a directory, and returns the URIs of the changed items. It first
+// checks all of them and changes none if one is not allowed.
 func (s *Server) changeBelow(
 	ctx context.Context, q *query, directory domain.URI, command commandFor,
 ) ([]domain.URI, error) {
@@ -163,8 +163,7 @@ func (s *Server) changeBelow(
 	return done, cmp.Or(err, refused)
 }
 
-// checkAllowed refuses to do something to the items below a directory if something is in the way of one, or if some
-// that the caller sees are others'.
+// checkAllowed refuses a change of the items below a directory if one has an obstacle or belongs to others.
 func (s *Server) checkAllowed(ctx context.Context, q *query, directory domain.URI, command commandFor) error {
 	all, others := 0, 0
 	err := s.eachPage(ctx, q, directory, func(items []*domain.Knowledge) error {
@@ -185,7 +184,7 @@ func (s *Server) checkAllowed(ctx context.Context, q *query, directory domain.UR
 		}
 		return nil
 	})
-	if err == nil && others > 0 && q.caller.Role != domain.Auditor { // auditors change nothing, whosever it is
+	if err == nil && others > 0 && q.caller.Role != domain.Auditor { // an auditor may change nothing, so ownership is not the reason
 		err = domain.Refuse(
 			domain.ErrForbidden, "nothing was changed: %d of the %d items there belong to others", others, all,
 		).
@@ -194,7 +193,7 @@ func (s *Server) checkAllowed(ctx context.Context, q *query, directory domain.UR
 	return err
 }
 
-// eachPage shows the items below a directory that the caller sees, in the order of URIs, some at a time.
+// eachPage calls see with pages of the items below a directory that the caller may see, in the order of URIs.
 func (s tree) eachPage(ctx context.Context, q *query, directory domain.URI, see func([]*domain.Knowledge) error) error {
 	const page = 500
 	for after := domain.URI(""); ; {
@@ -209,7 +208,7 @@ func (s tree) eachPage(ctx context.Context, q *query, directory domain.URI, see 
 	}
 }
 
-// move gives what lies somewhere another place, with everything below it.
+// move moves an item or a directory with its contents.
 func (s *Server) move(ctx context.Context, q *query) (any, error) {
 	from, to, err := q.bindFromTo()
 	if err != nil {
@@ -232,13 +231,13 @@ func (s *Server) move(ctx context.Context, q *query) (any, error) {
 	return map[string]string{"from": from.String(), "to": to.String()}, err
 }
 
-// moveTo moves a node to the place that there describes.
+// moveTo moves a node to the URI of there.
 func (s *Server) moveTo(ctx context.Context, q *query, n node, there domain.Remembered) error {
 	if !n.isDir {
 		_, err := s.change(ctx, q, q.moveCommand(n.item, there))
 		return err
 	}
-	// what the caller does not see may be in the way, too
+	// an item that the caller may not see may occupy the URI
 	everybody := domain.Principal{Tenant: q.caller.Tenant, Role: domain.Admin}
 	hidden, _, err := s.cfg.Reader.Leaves(
 		ctx, domain.Walk{By: everybody, Below: domain.URI(there.Text.URI), Limit: 1}, false,
@@ -263,9 +262,8 @@ func (s *Server) moveTo(ctx context.Context, q *query, n node, there domain.Reme
 	return err
 }
 
-// moveCommand gives an item the place that there describes. Where that is not for the same as the former one, the item
-// is for those for whom it would have been written there, and belongs to whose space it is; among what is
-// shared it stays its author's.
+// moveCommand moves an item to the URI of there. In another space, the item gets the scopes that a new item would
+// have there and the owner of the space. Outside of spaces it keeps its owner.
 func (q *query) moveCommand(k *domain.Knowledge, there domain.Remembered) domain.Command {
 	command := domain.Revise{Target: q.target(k), URI: there.Text.URI}
 	command.Revisions = []int64{k.Revision}
@@ -280,7 +278,7 @@ func (q *query) moveCommand(k *domain.Knowledge, there domain.Remembered) domain
 	return command
 }
 
-// checkFree is what follows from a place to move to. One that is taken is refused, or that lies in what is moved.
+// checkFree returns what follows from the target address. It refuses one that is occupied or that lies within from.
 func (s *Server) checkFree(ctx context.Context, c caller, from, to address) (domain.Remembered, error) {
 	there, err := c.assign(to)
 	if err != nil {

@@ -14,28 +14,28 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// node is what lies at an address: an item, or a directory.
+// node is an item or a directory at an address.
 type node struct {
 	uri   domain.URI
 	isDir bool
-	item  *domain.Knowledge   // of a directory, the first that lies in it; nil of one that is empty
-	about string              // of a directory, what a model said of it, if the caller may hear it
-	facts []*domain.Knowledge // of a profile, what lies beside it
-	when  time.Time           // of a directory, when something in it changed last, as far as that is known
+	item  *domain.Knowledge   // of a directory, its first item; nil if it is empty
+	about string              // of a directory, the model's summary, if the caller may see it
+	facts []*domain.Knowledge // of a profile, the items with its facts
+	when  time.Time           // of a directory, the time of its last change, if known
 }
 
 // tree reads directories and items as the caller sees them.
 type tree struct {
 	reader      Reader
-	directories Directories // nil where no model is asked
+	directories Directories // nil without a model
 	started     time.Time
 	begun       *sync.Map // by tenant, the time of its first event
 }
 
-// errNothingThere is the answer for what is not there, and for what the caller may not see: always the same.
+// errNothingThere is the answer for an address without an item, and for one with an item that the caller may not see.
 var errNothingThere = domain.Refuse(domain.ErrNotFound, "nothing lies there")
 
-// find finds what lies at an address.
+// find finds the node at an address.
 func (s tree) find(ctx context.Context, c caller, a address) (node, error) {
 	if a.beyond {
 		return node{}, errNothingThere
@@ -60,7 +60,7 @@ func (s tree) find(ctx context.Context, c caller, a address) (node, error) {
 	return n, nil
 }
 
-// itemAt is the item at a place; nil if there is none that the caller may see.
+// itemAt is the item with a URI; nil if there is none that the caller may see.
 func (s tree) itemAt(ctx context.Context, c caller, uri domain.URI) (*domain.Knowledge, error) {
 	k, err := s.reader.At(ctx, c.Tenant, uri)
 	if errors.Is(err, domain.ErrNotFound) || err == nil && !c.MaySee(k) {
@@ -69,8 +69,7 @@ func (s tree) itemAt(ctx context.Context, c caller, uri domain.URI) (*domain.Kno
 	return k, err
 }
 
-// findReadable finds what can be read at an address: what lies there, or else what all agents share under the same
-// names.
+// findReadable finds what a read at an address returns: the node there, or else the shared one under the same names.
 func (s tree) findReadable(ctx context.Context, c caller, a address) (node, error) {
 	places := a.readPlaces()
 	n, err := s.find(ctx, c, a)
@@ -83,8 +82,7 @@ func (s tree) findReadable(ctx context.Context, c caller, a address) (node, erro
 	return n, err
 }
 
-// presetDirectories are the directories that every caller finds, with or without something in them; the parents of
-// each before it.
+// presetDirectories are the directories that every caller sees even if they are empty, parents first.
 func (c caller) presetDirectories() []domain.URI {
 	user := domain.RootURI.Join(domain.User, c.user)
 	all := domain.RootURI.Join(domain.Agent)
@@ -109,8 +107,8 @@ func (c caller) presetDirectories() []domain.URI {
 	return list
 }
 
-// children are what lies directly in a directory, in the order of names, at most so many; presets too, and
-// what is hidden only if asked for.
+// children are up to limit direct contents of a directory, in the order of names. They include the preset
+// directories, and hidden files only if asked for.
 func (s tree) children(ctx context.Context, c caller, directory domain.URI, hidden bool, limit int) ([]node, error) {
 	const page = 500
 	var nodes []node
@@ -124,7 +122,7 @@ func (s tree) children(ctx context.Context, c caller, directory domain.URI, hidd
 			if !hidden && strings.HasPrefix(place.URI.Name(), ".") {
 				continue
 			}
-			if at, twice := listed[place.URI]; twice { // an item with others below it: a directory with a content of its own
+			if at, twice := listed[place.URI]; twice { // an item with others below it: a directory with its own content
 				nodes[at].isDir = true
 				continue
 			}
@@ -146,7 +144,7 @@ func (s tree) children(ctx context.Context, c caller, directory domain.URI, hidd
 	return nodes[:min(len(nodes), limit)], nil
 }
 
-// size is that of an item's content in bytes, or of the file beside it; a directory has none.
+// size is the size of an item's content or of its file in bytes; 0 for a directory.
 func (n node) size() int {
 	if n.isDir || n.item == nil {
 		return 0
@@ -162,7 +160,7 @@ func (n node) size() int {
 	return len(n.item.Text.Content)
 }
 
-// changed is when; of a directory, when something in it did last, as far as that is known.
+// changed is the time of the last change; of a directory, that of its contents, if known.
 func (n node) changed() time.Time {
 	if n.item == nil || !n.when.IsZero() {
 		return n.when.UTC()
@@ -170,7 +168,7 @@ func (n node) changed() time.Time {
 	return n.item.UpdatedAt.UTC()
 }
 
-// setDates gives directories in which nothing lies yet the date on which the account began.
+// setDates sets the date of empty directories to that of the account's first event.
 func (s tree) setDates(ctx context.Context, tenant string, nodes []node) error {
 	for i := range nodes {
 		if n := &nodes[i]; n.item == nil && n.when.IsZero() {
@@ -183,7 +181,7 @@ func (s tree) setDates(ctx context.Context, tenant string, nodes []node) error {
 	return nil
 }
 
-// firstEventAt is when an account was first written to; when this server began, if nothing was written.
+// firstEventAt is the time of an account's first event, or of the server's start if there is none.
 func (s tree) firstEventAt(ctx context.Context, tenant string) (time.Time, error) {
 	if known, found := s.begun.Load(tenant); found {
 		return known.(time.Time), nil
@@ -199,8 +197,8 @@ func (s tree) firstEventAt(ctx context.Context, tenant string) (time.Time, error
 	return at, nil
 }
 
-// abstract is the node's L0, as far as one knows it without reading more: a directory's is written down in it,
-// or else it is that of the first thing in it.
+// abstract is the node's L0 without another read. Of a directory it is its description, the model's summary or the L0
+// of its first item.
 func (n node) abstract() string {
 	switch {
 	case n.item == nil:
@@ -214,7 +212,8 @@ func (n node) abstract() string {
 	return abstractOf(n.item)
 }
 
-// levelText is a node's L0 or L1: what is written down in a directory, or what follows from what lies in it.
+// levelText is a node's L0 or L1. Of a directory it is its description, the model's summary, or a list of its
+// contents.
 func (s tree) levelText(ctx context.Context, c caller, n node, level domain.Level) (string, error) {
 	if !n.isDir {
 		if level == domain.Abstract {
@@ -255,12 +254,12 @@ func (s tree) levelText(ctx context.Context, c caller, n node, level domain.Leve
 	return overviewOfChildren(n, children), nil
 }
 
-// abstractOfChildren is a directory's L0: what the things in it are about, as far as there is room.
+// abstractOfChildren is a directory's L0: as many of the abstracts of its contents as fit.
 func abstractOfChildren(children []node) string {
 	var b strings.Builder
 	for _, child := range children {
 		line := head(child.abstract(), 4<<10)
-		if line == "" { // there is nothing in it
+		if line == "" { // the directory is empty
 			continue
 		}
 		if b.Len() > 0 && text.Tokens(b.String()+line) > text.AbstractTokens {
@@ -274,7 +273,7 @@ func abstractOfChildren(children []node) string {
 	return b.String()
 }
 
-// overviewOfChildren is a directory's L1: a list of the things in it, as far as there is room.
+// overviewOfChildren is a directory's L1: a list of as many of its contents as fit.
 func overviewOfChildren(n node, children []node) string {
 	var b strings.Builder
 	b.WriteString("# " + cmp.Or(n.uri.Name(), "viking://") + "\n")

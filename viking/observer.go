@@ -14,13 +14,13 @@ func (s status) observerRoutes() {
 	s.route("GET /api/v1/observer/{component}", s.observe)
 }
 
-// components are what OpenViking's servers are made of.
+// components are OpenViking's names for the parts of a server.
 var components = []string{"queue", "vikingdb", "models", "lock", "retrieval", "filesystem"}
 
-// componentAliases are the names that some of them had before.
+// componentAliases are older names.
 var componentAliases = map[string]string{"vlm": "models", "transaction": "lock"}
 
-// component is how a part of the server does, with a table for people.
+// component is the state of a part of the server, with a table for people.
 type component struct {
 	Name    string `json:"name"`
 	Healthy bool   `json:"is_healthy"`
@@ -58,10 +58,10 @@ func (s status) observe(ctx context.Context, q *query) (any, error) {
 	return map[string]any{"is_healthy": healthy, "errors": errorsOf(all), "components": parts}, nil
 }
 
-// unused are the states of versions that are neither read nor built: what became of them is no trouble of the server's.
+// unused are the states of versions that are neither active nor being built. Their errors do not count.
 var unused = []string{"standby", "retired", "failed"}
 
-// tasks tells how many of the newest tasks that the caller sees are not done yet.
+// tasks counts the unfinished ones among the newest tasks that the caller may see.
 func (s status) tasks(ctx context.Context, q *query) (string, error) {
 	if s.cfg.Sessions == nil {
 		return "", nil
@@ -75,14 +75,14 @@ func (s status) tasks(ctx context.Context, q *query) (string, error) {
 		count[domain.TaskPending], count[domain.TaskRunning], count[domain.TaskFailed], len(newest)), err
 }
 
-// projectionsOf are the projections that a component consists of. What is in none is the queue's alone.
+// projectionsOf are the projections of each component. A projection that is not listed belongs to the queue.
 var projectionsOf = map[string][]string{
 	"vikingdb":  {"knowledge", "meaning"},
 	"models":    {"meaning", domain.Extraction, domain.Summaries},
 	"retrieval": {"knowledge", "meaning"},
 }
 
-// observed is a component: the projections that it consists of, and how far they are behind the log.
+// observed is a component: its projections and their lag.
 func observed(name string, all []domain.ProjectionStatus, tasks string) component {
 	c := component{Name: name, Healthy: true, Status: "works in the database, which answers"}
 	of, made := projectionsOf[name]
@@ -118,7 +118,7 @@ func observed(name string, all []domain.ProjectionStatus, tasks string) componen
 	return c
 }
 
-// errorsOf are why projections stand still.
+// errorsOf are the errors of halted projections.
 func errorsOf(all []domain.ProjectionStatus) []string {
 	list := []string{}
 	for _, p := range all {

@@ -22,7 +22,7 @@ var textual = strings.Fields(`
 	.go .py .js .ts .java .c .h .cpp .rs .rb .sh .sql .css .php .swift .kt .scala
 `)
 
-// extension is that of a file's name, or what its content type lets expect.
+// extension is the extension of the file's name, or the usual one of its content type.
 func (f source) extension() string {
 	if extension := strings.ToLower(path.Ext(f.name)); extension != "" {
 		return extension
@@ -30,7 +30,7 @@ func (f source) extension() string {
 	return extensionOf(f.contentType)
 }
 
-// kind is the file's content type, as far as it is known.
+// kind is the content type, if known.
 func (f source) kind() string {
 	if kind, _, err := mime.ParseMediaType(f.contentType); err == nil && kind != anyType {
 		return kind
@@ -42,7 +42,7 @@ func (f source) kind() string {
 	return kind
 }
 
-// text is the file's text; false for one that is no text, or in an encoding that is not known.
+// text is the file's text; false for a binary file or an unknown encoding.
 func (f source) text() (string, bool) {
 	extension, kind := f.extension(), f.kind()
 	if !f.mayBeText() {
@@ -55,21 +55,22 @@ func (f source) text() (string, bool) {
 	return content, err == nil
 }
 
-// mayBeText tells whether a file is taken for text: by its name or type, or because they say nothing of it.
+// mayBeText tells whether to treat a file as text: its name or type says so, or neither says anything.
 func (f source) mayBeText() bool {
 	kind := f.kind()
 	return slices.Contains(textual, f.extension()) || strings.HasPrefix(kind, "text/") || kind == "application/json" ||
 		kind == anyType
 }
 
-// Documents are files that only a program can read. The office's are archives, too.
+// Documents that need a parser. Office documents are archives, too.
 const (
 	anyType  = "application/octet-stream"
 	pdfType  = "application/pdf"
 	docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 )
 
-// parse reads the text of a file, or tells why it could not. One that would take too much to read is refused.
+// parse reads the text of a file, or tells why it could not. It refuses a file that would take too much time or
+// memory.
 func (s resources) parse(ctx context.Context, f *source) (why string, err error) {
 	if f.content, f.isText = f.text(); f.isText || len(f.bytes) == 0 {
 		f.isText = true
@@ -105,10 +106,10 @@ func (s resources) parse(ctx context.Context, f *source) (why string, err error)
 
 func storedUnread(why string) string { return " was kept unread: " + why }
 
-// stem is the name that the file's tree has.
+// stem is the name of the file's tree.
 func (f source) stem() string {
 	extension := path.Ext(f.name)
-	if f.files != nil && extension != ".zip" { // a directory
+	if f.files != nil && extension != ".zip" { // a directory on the host
 		extension = ""
 	}
 	if stem := segment(strings.TrimSuffix(f.name, extension)); stem != "" {
@@ -117,7 +118,7 @@ func (f source) stem() string {
 	return "resource"
 }
 
-// What an HTML page has that is not text, what stands on lines of its own, and what is a heading.
+// The elements of an HTML page that are no text, that start a line, and that are headings.
 var (
 	unread = []string{"script", "style", "noscript", "template", "svg", "nav", "head"}
 	blocks = []string{
@@ -128,7 +129,7 @@ var (
 	gaps   = regexp.MustCompile(`\n{3,}`)
 )
 
-// htmlText is the text of a page, its headings as Markdown has them.
+// htmlText is the text of a page, with Markdown headings.
 func htmlText(page string) string {
 	var b strings.Builder
 	skipped := 0
@@ -168,16 +169,16 @@ func htmlText(page string) string {
 	return strings.TrimSpace(gaps.ReplaceAllString(spaces.ReplaceAllString(b.String(), "\n"), "\n\n"))
 }
 
-// section is a part of a long text, with the heading that it stands under.
+// section is a part of a long text with its heading.
 type section struct{ title, content string }
 
-// How long sections are, in tokens: none longer, and none too short to be understood by itself.
+// The sizes of sections, in tokens. A section that is too short could not be understood by itself.
 const (
 	longSection  = 2000
 	shortSection = 200
 )
 
-// sections divides a text at its headings, as far as it is too long for one item.
+// sections splits a text at its headings if it is too long for one item.
 func sections(content string) []section {
 	if text.Tokens(content) <= longSection {
 		return []section{{title: titleOf(content), content: content}}
@@ -199,8 +200,8 @@ func sections(content string) []section {
 	return all
 }
 
-// splitAtHeadings divides a text before each of its headings of the first two levels, but for what looks like one
-// in code.
+// splitAtHeadings splits a text before its headings of the first two levels. It ignores lines of code that look like
+// headings.
 func splitAtHeadings(content string) []section {
 	parts := []section{{}}
 	inCode := false
@@ -221,13 +222,13 @@ func splitAtHeadings(content string) []section {
 	return parts
 }
 
-// titleOf is what a text begins with.
+// titleOf is the title of a text.
 func titleOf(content string) string {
 	const most = 60
 	return cut(firstLine(content), most)
 }
 
-// firstLine is the first line of a text that is not empty, without the marks of a heading.
+// firstLine is the first line of a text that is not empty, without heading marks.
 func firstLine(content string) string {
 	for line := range strings.Lines(content) {
 		if line = strings.TrimSpace(strings.TrimLeft(line, "# ")); line != "" {

@@ -9,14 +9,14 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// isProfile tells whether a place is the one file with a user's profile. What sessions say of the user lies in the
-// directory beside it, one item for each fact; read as a file, the profile has those, too.
+// isProfile tells whether a URI is that of a user's profile. The facts that sessions found about the user lie beside
+// it, one item each. A read of the profile includes them.
 func isProfile(uri domain.URI) bool {
 	names := uri.Names()
 	return len(names) == 4 && names[0] == domain.User && names[2] == "memories" && names[3] == "profile.md"
 }
 
-// profileFacts are the active facts beside a user's profile; none of another place.
+// profileFacts are the active facts of the profile at an address; none for other addresses.
 func (s tree) profileFacts(ctx context.Context, c caller, a address) ([]*domain.Knowledge, error) {
 	const most = 500
 	if !isProfile(a.uri) || a.beyond {
@@ -30,7 +30,7 @@ func (s tree) profileFacts(ctx context.Context, c caller, a address) ([]*domain.
 	}), err
 }
 
-// findWithFacts is lookToRead, and of a profile the file with the facts beside it.
+// findWithFacts is findReadable, but adds the facts to a profile.
 func (s tree) findWithFacts(ctx context.Context, c caller, a address) (node, error) {
 	n, err := s.findReadable(ctx, c, a)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
@@ -50,7 +50,7 @@ func (s tree) findWithFacts(ctx context.Context, c caller, a address) (node, err
 	return node{uri: a.uri, item: &k, facts: facts}, nil
 }
 
-// withFacts is the content of a profile, and then the facts that it does not have, each on its own lines.
+// withFacts is the content of a profile followed by the facts that it does not contain.
 func withFacts(content string, facts []*domain.Knowledge) string {
 	for _, fact := range facts {
 		if said := strings.TrimSpace(fact.Text.Content); !strings.Contains(content, said) {
@@ -63,7 +63,7 @@ func withFacts(content string, facts []*domain.Knowledge) string {
 	return content
 }
 
-// withProfiles shows in a list the profile beside the directory of its facts.
+// withProfiles adds the profile to a list that has the directory of its facts.
 func (s tree) withProfiles(ctx context.Context, c caller, nodes []node) ([]node, error) {
 	for i := 0; i < len(nodes); i++ {
 		at := address{uri: nodes[i].uri}

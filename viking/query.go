@@ -19,18 +19,18 @@ import (
 	"github.com/annals-kb/annals/http/body"
 )
 
-// query is one request on its way through a route.
+// query is one request of a route.
 type query struct {
 	request *http.Request
 	caller  caller
 	found   domain.Problems // bad parameters, to be named together
-	sent    []byte          // the body, once it was bound
+	sent    []byte          // the body, after it was read
 	fields  map[string]any  // those of the body
-	reason  string          // why something is changed, in the caller's words
+	reason  string          // why the caller makes the change
 }
 
-// bind reads the body's JSON object into the fields of a struct, by their json tags. No body is an empty
-// object, unknown fields are ignored, and null is as good as left out. The error names every bad field.
+// bind decodes the body's JSON object into a struct. An empty body is an empty object, unknown fields are ignored,
+// and null counts as absent. The error names every bad field.
 func (q *query) bind(into any) error {
 	sent, err := q.body()
 	if q.sent = sent; err != nil || len(bytes.TrimSpace(sent)) == 0 {
@@ -46,11 +46,11 @@ func (q *query) bind(into any) error {
 	return q.found.Err()
 }
 
-// audienceFields are fields by which requests say where something goes, and for whom.
+// audienceFields are fields by which requests name a target or an audience.
 var audienceFields = []string{"to", "parent", "target", "target_uri", "root_uri", "scope", "scopes", "visibility"}
 
-// bindWrite is bind for a request that writes. One of places that the request does not have is refused and not
-// ignored: what is written would be for others than the caller meant.
+// bindWrite is bind for writes. It refuses unknown fields of audienceFields: ignoring them would write for another
+// audience than the caller meant.
 func (q *query) bindWrite(into any) error {
 	if err := q.bind(into); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (q *query) bindWrite(into any) error {
 	return q.found.Err()
 }
 
-// at is the address that the body's field uri has, unless the body was refused.
+// at is the address in the body's field uri, unless refused is set.
 func (q *query) at(refused error) (address, error) {
 	if refused != nil {
 		return address{}, refused
@@ -76,7 +76,7 @@ func (q *query) at(refused error) (address, error) {
 	return q.caller.address("uri", uri)
 }
 
-// setReason notes why something is changed: every change of the request has it in its history.
+// setReason sets the reason, which the history shows for every change of the request.
 func (q *query) setReason(reason string) {
 	const most = 2000
 	if q.reason = reason; utf8.RuneCountInString(reason) > most {
@@ -84,7 +84,7 @@ func (q *query) setReason(reason string) {
 	}
 }
 
-// body reads what was sent, whole.
+// body reads the whole body.
 func (q *query) body() ([]byte, error) {
 	const most = 8 << 20
 	body, err := io.ReadAll(http.MaxBytesReader(nil, q.request.Body, most))
@@ -97,7 +97,7 @@ func (q *query) body() ([]byte, error) {
 	return body, nil
 }
 
-// param is a parameter; empty if it was left out.
+// param is a parameter; empty if it is absent.
 func (q *query) param(name string) string { return q.request.URL.Query().Get(name) }
 
 // intParam is a parameter that is a whole number.
@@ -113,7 +113,7 @@ func (q *query) intParam(name string, otherwise int) int {
 	return n
 }
 
-// boolParam is a parameter that is true or false, and false if it was left out.
+// boolParam is a parameter that is true or false. Default: false.
 func (q *query) boolParam(name string) bool {
 	switch strings.ToLower(q.param(name)) {
 	case "", "false", "0", "no", "off":
@@ -127,12 +127,12 @@ func (q *query) boolParam(name string) bool {
 
 const day = 24 * time.Hour
 
-// timeLayouts are the forms of times, the last a whole day. Those without a zone are in UTC.
+// timeLayouts are the forms of times; the last is a date. Without a zone a time is in UTC.
 var timeLayouts = []string{
 	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
 }
 
-// parseTime reads a time as clients write it. Of a date it is the day's begin.
+// parseTime parses a client's time. A date means its beginning.
 func parseTime(s string) (at time.Time, isDate bool, err error) {
 	for _, layout := range timeLayouts {
 		if at, err = time.Parse(layout, s); err == nil {
@@ -144,14 +144,14 @@ func parseTime(s string) (at time.Time, isDate bool, err error) {
 
 var ago = regexp.MustCompile(`^(\d{1,6})([smhdw])$`)
 
-// timeParam is a time as clients write it: with or without a zone, a date, or how long ago as in 2h or 7d. Of a
-// date it is the day's begin, and length later. Zero if nothing was given.
+// timeParam parses a client's time: with or without a zone, a date, or a period before now, such as 2h or 7d. A date
+// means its beginning plus length. Zero if given is empty.
 func (q *query) timeParam(field, given string, now time.Time, length time.Duration) time.Time {
 	if given == "" {
 		return time.Time{}
 	}
 	if parts := ago.FindStringSubmatch(given); parts != nil {
-		count, _ := strconv.Atoi(parts[1]) // the expression lets digits pass
+		count, _ := strconv.Atoi(parts[1]) // the expression has only digits here
 		return now.Add(
 			-time.Duration(count) * map[string]time.Duration{
 				"s": time.Second, "m": time.Minute, "h": time.Hour, "d": day, "w": 7 * day,
@@ -168,7 +168,7 @@ func (q *query) timeParam(field, given string, now time.Time, length time.Durati
 	return time.Time{}
 }
 
-// unsupported are fields of OpenViking's requests that have no effect here, with the value that asks for nothing.
+// unsupported are fields of OpenViking's requests that have no effect here, with the values that ask for nothing.
 var unsupported = map[string]any{
 	"watch_interval":        0.0,
 	"strict":                false,
@@ -179,7 +179,7 @@ var unsupported = map[string]any{
 	"source_metadata":       nil,
 }
 
-// warnings name the fields of a request that have no effect here.
+// warnings lists the fields of the request that have no effect here.
 func (q *query) warnings() []string {
 	var warnings []string
 	for _, name := range slices.Sorted(maps.Keys(unsupported)) {

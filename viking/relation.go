@@ -17,13 +17,13 @@ func (s relations) relationRoutes() {
 	s.route("DELETE /api/v1/relations/link", s.unlink)
 }
 
-// relation is what something has to do with.
+// relation is an item related to another.
 type relation struct {
 	URI    string `json:"uri"`
 	Reason string `json:"reason"`
 }
 
-// relations lists what a place has to do with: what is still there, and visible, under the URIs of today.
+// relations lists the related items that exist and are visible, under their present URIs.
 func (s relations) relations(ctx context.Context, q *query) (any, error) {
 	a, err := q.caller.address("uri", q.param("uri"))
 	if err != nil {
@@ -43,7 +43,7 @@ func (s relations) relations(ctx context.Context, q *query) (any, error) {
 	return list, err
 }
 
-// link relates a place to others.
+// link relates an item to others.
 func (s relations) link(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		From   string          `json:"from_uri"`
@@ -85,7 +85,7 @@ func (s relations) link(ctx context.Context, q *query) (any, error) {
 	return map[string]any{"from": from.String(), "to": in.To}, err
 }
 
-// unlink takes a relation back. To something that is not there any more, there is none.
+// unlink removes a relation. It succeeds if there is none.
 func (s relations) unlink(ctx context.Context, q *query) (any, error) {
 	from, to, err := q.bindFromTo()
 	if err != nil {
@@ -107,8 +107,8 @@ func (s relations) unlink(ctx context.Context, q *query) (any, error) {
 	return done, err
 }
 
-// noteItem is the item that a place's relations are noted with: of a directory, its description, or a
-// skill's text; none, if nothing was ever said about it. The error matches domain.ErrNotFound if nothing lies there.
+// noteItem is the item that holds an address's relations: of a directory its description, of a skill its text; nil if
+// there is none. The error matches domain.ErrNotFound if nothing exists at the address.
 func (s relations) noteItem(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
 	n, err := s.find(ctx, q.caller, a)
 	if err != nil || !n.isDir {
@@ -122,7 +122,7 @@ func (s relations) noteItem(ctx context.Context, q *query, a address) (*domain.K
 	return nil, nil
 }
 
-// mustExist refuses a place where nothing lies.
+// mustExist refuses an address where nothing exists.
 func (s relations) mustExist(ctx context.Context, q *query, field, uri string) error {
 	a, err := q.caller.address(field, uri)
 	if err == nil {
@@ -131,8 +131,8 @@ func (s relations) mustExist(ctx context.Context, q *query, field, uri string) e
 	return err
 }
 
-// noteItemID is the id of the item that stands for a place. A directory without a description begins to
-// say its name, as one that was made does.
+// noteItemID is the id of the item that holds an address's relations. For a directory without a description, it
+// writes one with the directory's name.
 func (s relations) noteItemID(ctx context.Context, q *query, field, uri string) (string, error) {
 	a, err := q.caller.address(field, uri)
 	if err != nil {
@@ -151,7 +151,8 @@ func (s relations) noteItemID(ctx context.Context, q *query, field, uri string) 
 	return k.ID, nil
 }
 
-// nameDirectory makes the file by which a directory is known. It is for those whom the first item there is for.
+// nameDirectory writes a description with the directory's name. Its audience is that of the first item in the
+// directory.
 func (s relations) nameDirectory(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
 	n, err := s.find(ctx, q.caller, a)
 	if err != nil {
@@ -167,12 +168,12 @@ func (s relations) nameDirectory(ctx context.Context, q *query, a address) (*dom
 	})
 }
 
-// named fills in a text that is the name of its directory.
+// named fills in the directory's name as content.
 func named(name string) func(*domain.Remembered) {
 	return func(r *domain.Remembered) { r.Text.SetDirectoryName(name) }
 }
 
-// related are the items that some have to do with, by id, as far as they are there and visible.
+// related are the visible items to which some items are related, by id.
 func (s tree) related(ctx context.Context, q *query, items ...*domain.Knowledge) (map[string]*domain.Knowledge, error) {
 	var ids []string
 	for _, k := range items {
@@ -186,7 +187,7 @@ func (s tree) related(ctx context.Context, q *query, items ...*domain.Knowledge)
 	return s.reader.Live(ctx, q.caller.Principal, ids)
 }
 
-// directoryOf is the place that an item stands for: the directory that it describes, or its own.
+// directoryOf is the URI that an item's relations belong to: that of the directory that it describes, or its own.
 func directoryOf(k *domain.Knowledge) domain.URI {
 	if uri := domain.URI(k.Text.URI); uri.Name() == domain.AbstractName {
 		return uri.Parent()

@@ -26,13 +26,13 @@ func (s resources) resourceRoutes() {
 	s.route("DELETE /api/v1/resources", s.removeResource)
 }
 
-// maxUpload is the size of a file that is uploaded, in bytes.
+// maxUpload is the largest size of an uploaded file, in bytes.
 const maxUpload = 100 << 20
 
-// MaxBody is the size of the largest request that the surface takes, in bytes: a file with what is around it.
+// MaxBody is the largest size of a request, in bytes: a file and its multipart envelope.
 const MaxBody = maxUpload + 1<<20
 
-// upload keeps a file until it is made a resource, or for a day.
+// upload stores a file for a day, or until a request makes it a resource.
 func (s resources) upload(ctx context.Context, q *query) (any, error) {
 	const inMemory = 8 << 20
 	if err := q.request.ParseMultipartForm(inMemory); err != nil {
@@ -74,7 +74,7 @@ func (s resources) uploaded(ctx context.Context, q *query, id string) (source, e
 	return source{name: file.Name, contentType: file.ContentType, bytes: file.Bytes, path: file.Name}, nil
 }
 
-// resourceRequest names what is to become a resource, and where.
+// resourceRequest names a source and a target.
 type resourceRequest struct {
 	Path        string `json:"path"`
 	FileID      string `json:"temp_file_id"`
@@ -83,11 +83,10 @@ type resourceRequest struct {
 	Parent      string `json:"parent"`
 	Reason      string `json:"reason"`
 	Instruction string `json:"instruction"`
-	SourceName  string `json:"source_name"` // in the place of the file's own
+	SourceName  string `json:"source_name"` // replaces the name of the file
 	Wait        bool   `json:"wait"`
 
-	// Of a directory: names of directories that are left out, and patterns of the names of files; several with commas
-	// between them.
+	// Of a directory: names of directories to omit, and patterns of file names; separated by commas.
 	IgnoreDirs string `json:"ignore_dirs"`
 	Include    string `json:"include"`
 	Exclude    string `json:"exclude"`
@@ -95,22 +94,22 @@ type resourceRequest struct {
 	Tags oneOrMore `json:"tags"` // key=value, of each item
 
 	tags   domain.Tags
-	scopes []domain.Scope // of what lay there before
+	scopes []domain.Scope // of the content that is replaced
 }
 
-// resourceAdded is the outcome.
+// resourceAdded describes the result.
 type resourceAdded struct {
 	Status  string         `json:"status"`
 	RootURI string         `json:"root_uri"`
 	Path    string         `json:"source_path"`
 	Meta    map[string]any `json:"meta"`
 	Errors  []string       `json:"errors"`
-	// Warnings name what was asked for and is not done.
+	// Warnings lists options of the request that have no effect.
 	Warnings []string         `json:"warnings,omitempty"`
 	Queue    map[string]queue `json:"queue_status,omitempty"`
 }
 
-// addResource takes a file in, as a tree of the parts that it has.
+// addResource adds a file or a directory as a tree of items.
 func (s resources) addResource(ctx context.Context, q *query) (any, error) {
 	var in resourceRequest
 	if err := q.bindWrite(&in); err != nil {
@@ -156,7 +155,7 @@ func (s resources) addResource(ctx context.Context, q *query) (any, error) {
 	return added, err
 }
 
-// source is the file that a request names, under the name that it gives it: of an archive, what is in it.
+// source is the file that a request names, with the name that it gives it; of an archive, its content.
 func (s resources) source(ctx context.Context, q *query, in resourceRequest) (file source, err error) {
 	switch {
 	case in.FileID != "":
@@ -186,7 +185,7 @@ func (s resources) source(ctx context.Context, q *query, in resourceRequest) (fi
 	return file, nil
 }
 
-// root is where the request wants the tree to be; with parent, what it is to lie in.
+// root is the target of a request, or with parent the directory of the target.
 func (in resourceRequest) root(q *query) (address, error) {
 	field, uri := "to", in.To
 	if uri == "" {
@@ -205,8 +204,8 @@ func (in resourceRequest) root(q *query) (address, error) {
 	return a, nil
 }
 
-// store keeps a file where it was asked for, in the place of what lay there, or else under a name of its own: one is
-// passed over that is taken by now, or by what the caller does not see.
+// store writes a file to its target and replaces what is there. Without a target it picks a free name; it skips names
+// that are occupied, even by items that the caller may not see.
 func (s resources) store(
 	ctx context.Context, q *query, in resourceRequest, root address, file source,
 ) (at address, unkept []string, err error) {
@@ -237,8 +236,7 @@ func (s resources) store(
 	}
 }
 
-// clearPlace forgets what lies at a place, and below it, and tells whom it was for: what comes in its place is for
-// the same.
+// clearPlace deletes what an address contains, and returns its audience, which the new content inherits.
 func (s resources) clearPlace(ctx context.Context, q *query, at address) (scopes []domain.Scope, err error) {
 	_, err = s.changeAt(ctx, q, at, func(k *domain.Knowledge) (domain.Command, error) {
 		if scopes != nil && !slices.Equal(scopes, k.Scopes) {
@@ -259,7 +257,7 @@ func (s resources) clearPlace(ctx context.Context, q *query, at address) (scopes
 	return scopes, err
 }
 
-// storeFile writes the parts of a file, or its bytes.
+// storeFile writes the parts of a text file, or the bytes of another file.
 func (s resources) storeFile(ctx context.Context, q *query, root address, in resourceRequest, file source) error {
 	meta := map[string]any{"source_path": file.path}
 	for name, value := range map[string]string{"reason": in.Reason, "instruction": in.Instruction} {
@@ -278,7 +276,7 @@ func (s resources) storeFile(ctx context.Context, q *query, root address, in res
 	return s.storeBytes(ctx, q, root, in, file, meta, said)
 }
 
-// fill gives an item what the request wants for all.
+// fill sets the request's options on an item.
 func (in resourceRequest) fill(r *domain.Remembered) {
 	if len(in.tags) > 0 {
 		r.Text.Tags = in.tags
@@ -288,7 +286,7 @@ func (in resourceRequest) fill(r *domain.Remembered) {
 	}
 }
 
-// storeText writes the text of a file, in its parts.
+// storeText writes the text of a file in its parts.
 func (s resources) storeText(
 	ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source,
 ) error {
@@ -304,7 +302,7 @@ func (s resources) storeText(
 	return s.submitAll(ctx, submissions)
 }
 
-// storeBytes writes what cannot be read: an item that describes it, with the bytes beside it.
+// storeBytes writes a binary file: an item that describes it, and the bytes.
 func (s resources) storeBytes(
 	ctx context.Context, q *query, at address, in resourceRequest, file source, meta map[string]any, said domain.Source,
 ) error {
@@ -341,7 +339,7 @@ func (s resources) storeBytes(
 	return nil
 }
 
-// mediaOf is the form of a content of some type.
+// mediaOf is the medium of a content type.
 func mediaOf(contentType string) domain.Media {
 	kind, _, _ := strings.Cut(contentType, "/")
 	switch kind {
@@ -355,13 +353,12 @@ func mediaOf(contentType string) domain.Media {
 	return domain.MediaBinary
 }
 
-// isSkill tells whether a place is one skill's.
+// isSkill tells whether a URI is that of a skill.
 func isSkill(uri domain.URI) bool {
 	return uri.ContextType() == domain.Skill && uri.Parent().Name() == "skills"
 }
 
-// removeResource forgets what lies somewhere: its uri is a parameter, or in the body. A resource goes with
-// everything in it.
+// removeResource deletes the resource at uri, which is a parameter or in the body, with its whole tree.
 func (s resources) removeResource(ctx context.Context, q *query) (any, error) {
 	in := struct {
 		URI       string `json:"uri"`

@@ -35,7 +35,7 @@ func (o *oneOrMore) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(o))
 }
 
-// findRequest is a question. An unknown session_id is none.
+// findRequest is a search. An unknown session_id has no effect.
 type findRequest struct {
 	Query       string          `json:"query"`
 	Targets     oneOrMore       `json:"target_uri"`
@@ -44,15 +44,15 @@ type findRequest struct {
 	Threshold   *float64        `json:"score_threshold"`
 	Filter      json.RawMessage `json:"filter"` // see condition
 	ContextType oneOrMore       `json:"context_type"`
-	Since       string          `json:"since"` // see instant
+	Since       string          `json:"since"` // see [query.timeParam]
 	Until       string          `json:"until"`
 	TimeField   string          `json:"time_field"`
-	Tags        oneOrMore       `json:"tags"` // each of which must match
+	Tags        oneOrMore       `json:"tags"` // each must match
 	Levels      levels          `json:"level"`
 	Mode        string          `json:"mode"` // list
 }
 
-// limit is how many are wanted; none, for what is no number of things.
+// limit is the number of wanted hits, from 0 to [domain.MaxLimit].
 func (in findRequest) limit() int {
 	limit := domain.DefaultLimit
 	if in.Limit != nil {
@@ -64,16 +64,16 @@ func (in findRequest) limit() int {
 	return min(max(limit, 0), domain.MaxLimit)
 }
 
-// findResult is what is known, by kind of context.
+// findResult is the hits by context type.
 type findResult struct {
 	Memories  []match `json:"memories"`
 	Resources []match `json:"resources"`
 	Skills    []match `json:"skills"`
 	Total     int     `json:"total"`
-	Plan      *plan   `json:"query_plan,omitempty"` // of a search that a session has shaped
+	Plan      *plan   `json:"query_plan,omitempty"` // of a search that includes a session
 }
 
-// match is an item that was found. Its score is what its weight is shown as, see [scores].
+// match is a hit. Its score is computed from its weight, see [scores].
 type match struct {
 	ContextType string   `json:"context_type"`
 	URI         string   `json:"uri"`
@@ -95,14 +95,14 @@ type match struct {
 	Description string   `json:"description,omitempty"`
 }
 
-// toward is something that a match has to do with.
+// toward is a related item.
 type toward struct {
 	URI      string `json:"uri"`
 	Abstract string `json:"abstract"`
 	Reason   string `json:"reason,omitempty"`
 }
 
-// findContexts is one search, the same as on every other surface.
+// findContexts runs a search, the same as every other surface.
 func (s *Server) findContexts(ctx context.Context, q *query) (any, error) {
 	var in findRequest
 	if err := q.bind(&in); err != nil {
@@ -135,7 +135,7 @@ func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResu
 	return groupByType(found, shown, targets, others), err
 }
 
-// toSearch is the question as the domain knows it, and the places that it is about; none for everywhere.
+// toSearch is the domain's search, and the addresses that it covers; none for everywhere.
 func (s *Server) toSearch(q *query, in findRequest) (domain.Search, []address, error) {
 	search := domain.Search{
 		By: q.caller.Principal, Text: in.Query, Limit: in.limit(), MinScore: leastScore(in.Threshold), Order: domain.ByScore,
@@ -197,8 +197,7 @@ func (s *Server) toSearch(q *query, in findRequest) (domain.Search, []address, e
 	})
 }
 
-// groupByType arranges hits by kind of context; within a kind they keep their order. Others are what they have to
-// do with.
+// groupByType groups hits by context type and keeps their order. Others are related items.
 func groupByType(
 	hits []domain.Found, scores []float64, targets []address, others map[string]*domain.Knowledge,
 ) findResult {
@@ -245,7 +244,7 @@ func matchOf(hit domain.Found, targets []address, others map[string]*domain.Know
 	return m
 }
 
-// formatPlace is the place of what lies at a URI, in the form of the target that it lies under.
+// formatPlace formats a URI in the form of the target that contains it.
 func formatPlace(uri, place domain.URI, targets []address) string {
 	for _, target := range targets {
 		if slices.ContainsFunc(target.searchPlaces(), uri.Within) {
@@ -255,17 +254,17 @@ func formatPlace(uri, place domain.URI, targets []address) string {
 	return string(place)
 }
 
-// Clients leave out what scores less than 0.35. The built-in embedder, and words alone, weigh many right answers
-// less. Their weights are mapped so that a right answer passes, and what is unrelated stays below 0.1: measured on
+// Clients drop hits that score less than 0.35. The built-in embedder and searches by words give many right answers
+// less weight. So weights are mapped: right answers pass, and unrelated hits stay below 0.1. Measured on
 // testdata/calibration.txt.
 const (
-	evenWeight  = 0.19 // the weight that is shown as 0.5
-	weightSlope = 2.2  // how steep the curve is there
-	evenShare   = 0.6  // the share of the best weight at which a hit counts half: most have no more than a word in common
+	evenWeight  = 0.19 // the weight whose score is 0.5
+	weightSlope = 2.2  // the slope of the curve at evenWeight
+	evenShare   = 0.6  // the share of the best weight that scores half: most hits below have just a word in common
 	shareSlope  = 22.0
 )
 
-// scores are what hits are shown with, in the same order. They never rise where the weights fall.
+// scores are the scores of hits, in their order. A hit of less weight never scores more.
 func scores(answer domain.Answer) []float64 {
 	list := make([]float64, len(answer.Hits))
 	best := 0.0
@@ -281,12 +280,12 @@ func scores(answer domain.Answer) []float64 {
 	return list
 }
 
-// absolute is what a weight is shown as if no other is above it.
+// absolute is the score of a weight that is the best one.
 func absolute(weight float64) float64 { return logistic(weightSlope, math.Log(weight/evenWeight)) }
 
 func logistic(slope, x float64) float64 { return 1 / (1 + math.Exp(-slope*x)) }
 
-// leastScore is the domain's score that no hit is below which is shown with as much as a threshold.
+// leastScore is the weight that a hit needs at least for a score of threshold.
 func leastScore(threshold *float64) *float64 {
 	if threshold == nil || *threshold <= 0 || *threshold >= 1 {
 		return threshold
@@ -296,7 +295,7 @@ func leastScore(threshold *float64) *float64 {
 	return &least
 }
 
-// aboveThreshold are the hits that are shown with as much as a threshold, and their scores.
+// aboveThreshold are the hits that score at least threshold, with their scores.
 func aboveThreshold(answer domain.Answer, threshold *float64) (hits []domain.Found, shown []float64) {
 	for i, score := range scores(answer) {
 		if score >= *cmp.Or(threshold, new(float64)) {

@@ -15,35 +15,34 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Config is what a [Server] is made of.
+// Config configures a [Server].
 type Config struct {
-	// Writer takes commands to the log. Required.
+	// Writer writes commands to the log. Required.
 	Writer Writer
-	// Sessions answers questions about sessions and tasks. Without it there are none.
+	// Sessions answers questions about sessions and tasks. Nil for a server without sessions.
 	Sessions Sessions
 	// Reader answers questions. Required.
 	Reader Reader
-	// Directories knows what a model said of directories. Nil where no model is asked.
+	// Directories holds a model's summaries of directories. Nil without a model.
 	Directories Directories
-	// Files keeps bytes that are no text. Required.
+	// Files stores files that are not text. Required.
 	Files Files
-	// Keys knows who was given keys. Without it accounts are not administered here.
+	// Keys lists keys and tenants. Nil for a server that does not administer accounts.
 	Keys Keyring
-	// NewKey makes a key: what names it, the key itself, and what is kept of it. Required with Keys.
+	// NewKey makes a key: its prefix, the key itself, and the hash to store. Required with Keys.
 	NewKey func() (prefix, key, hash string)
-	// Eraser carries out what is ordered to be erased. Without it accounts are not removed here. Required with
-	// Sessions.
+	// Eraser carries out erasure orders. Nil for a server that does not remove accounts. Required with Sessions.
 	Eraser Eraser
-	// Closed tells that callers are asked for keys even before a key is issued.
+	// Closed means that callers need keys even before one is issued.
 	Closed bool
-	// FetchPrivate lets URLs lead into private networks, and to this machine.
+	// FetchPrivate allows URLs of private networks and of this machine.
 	FetchPrivate bool
-	// HostPaths are the directories of this machine whose files callers may name.
+	// HostPaths are the directories of this machine whose files callers may add.
 	HostPaths []string
-	// PDF reads the text of a PDF; the error matches document.ErrUnreadable or document.ErrTooMuch. Nil to keep PDFs as
-	// they are.
+	// PDF reads the text of a PDF. The error matches document.ErrUnreadable or document.ErrTooMuch. Nil to store PDFs
+	// as bytes.
 	PDF func(ctx context.Context, content []byte) (string, error)
-	// Recorder keeps a log of accesses. Nil for none.
+	// Recorder records accesses. Nil for none.
 	Recorder Recorder
 	// Probes are asked by /ready, all at once.
 	Probes []Probe
@@ -60,11 +59,11 @@ type Server struct {
 	fetcher *http.Client
 	all     []string // patterns of the routes
 
-	document func() ([]byte, error) // the OpenAPI description, rendered when it is first asked for
+	document func() ([]byte, error) // the OpenAPI description, rendered on the first request
 	tree
 }
 
-// Routes are the patterns of the routes there are, such as "GET /api/v1/tasks/{id}".
+// Routes are the patterns of the routes, such as "GET /api/v1/tasks/{id}".
 func (s *Server) Routes() []string {
 	return slices.DeleteFunc(slices.Clone(s.all), func(p string) bool { return p == "/" })
 }
@@ -84,7 +83,7 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// Paths are where it answers, and Public those of them that ask for no key.
+// Paths are the paths of all routes, and of those that need no key.
 func Paths() (paths, public []string) {
 	public = []string{"/health", "/ready", "/api/v1/openapi.json"}
 	return append([]string{"/api/v1/"}, public...), public
@@ -93,14 +92,14 @@ func Paths() (paths, public []string) {
 // Answer answers a request whose context names the caller. The error is for Refuse.
 func (s *Server) Answer(w http.ResponseWriter, r *http.Request) error {
 	a := &errorWriter{writer: w, started: s.cfg.Now()}
-	if r.URL.Path != path.Clean(r.URL.Path) { // http.ServeMux would send the caller to what it leads to
+	if r.URL.Path != path.Clean(r.URL.Path) { // http.ServeMux would redirect the caller
 		return noRoute()
 	}
 	s.mux.ServeHTTP(a, r)
 	return a.err
 }
 
-// errorWriter is a ResponseWriter that handlers leave what went wrong with.
+// errorWriter is a ResponseWriter on which handlers leave their error.
 type errorWriter struct {
 	writer  http.ResponseWriter
 	started time.Time
@@ -111,13 +110,13 @@ func (a *errorWriter) Header() http.Header         { return a.writer.Header() }
 func (a *errorWriter) Write(b []byte) (int, error) { return a.writer.Write(b) }
 func (a *errorWriter) WriteHeader(status int)      { a.writer.WriteHeader(status) }
 
-// Unwrap is for http.ResponseController.
+// Unwrap implements the unwrapping of http.ResponseController.
 func (a *errorWriter) Unwrap() http.ResponseWriter { return a.writer }
 
-// handler binds, calls and answers with a result for the envelope, or with a [bare] answer.
+// handler returns a result for the envelope or a [rawAnswer].
 type handler func(ctx context.Context, q *query) (any, error)
 
-// route adds a route: pattern is one of http.ServeMux, such as "GET /api/v1/tasks/{id}".
+// route registers a route with a pattern of http.ServeMux, such as "GET /api/v1/tasks/{id}".
 func (s *Server) route(pattern string, handle handler) {
 	s.all = append(s.all, pattern)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -168,7 +167,7 @@ func (s *Server) routes() {
 	status{s}.observerRoutes()
 }
 
-// envelope is around every answer but the bare ones. Old clients expect Time; it has no meaning.
+// envelope surrounds every answer except raw ones. Old clients expect Time; it has no meaning.
 type envelope struct {
 	Status string   `json:"status"` // ok, error
 	Result any      `json:"result"`
@@ -176,7 +175,7 @@ type envelope struct {
 	Time   float64  `json:"time"`
 }
 
-// failure describes what went wrong, never what people wrote.
+// failure describes an error without the text of users.
 type failure struct {
 	Code    string         `json:"code"`
 	Message string         `json:"message"`
@@ -187,7 +186,7 @@ type failure struct {
 type rawAnswer struct {
 	status int
 	header http.Header // added to the answer's
-	body   any         // []byte as it is, everything else as JSON
+	body   any         // []byte is sent as it is, everything else as JSON
 }
 
 // answer writes a result.
@@ -196,7 +195,7 @@ func answer(w http.ResponseWriter, result any) {
 		maps.Copy(w.Header(), b.header)
 		if raw, is := b.body.([]byte); is {
 			w.WriteHeader(b.status)
-			_, _ = w.Write(raw) // a caller who left in the middle is no concern of ours
+			_, _ = w.Write(raw) // an error is ignored: the caller has left
 			return
 		}
 		write(w, b.status, b.body)

@@ -31,12 +31,12 @@ func (s sessions) sessionRoutes() {
 	s.route("POST /api/v1/tasks/{id}/cancel", tasks(s).cancelTask)
 }
 
-// session is the one that a request is about.
+// session is the session that a request names.
 func (q *query) session() domain.SessionTarget {
 	return domain.SessionTarget{By: q.caller.Principal, Owner: q.owner(), ID: q.request.PathValue("id")}
 }
 
-// owner is whose sessions a request is about: the caller's, unless it names another owner and may see them.
+// owner is the owner of the request's sessions: the caller, or another owner whose sessions the caller may see.
 func (q *query) owner() domain.Entity {
 	if owner := q.param("owner"); owner != "" {
 		return domain.Entity(owner)
@@ -44,7 +44,7 @@ func (q *query) owner() domain.Entity {
 	return q.caller.EffectiveSubject()
 }
 
-// submit takes a command to the log.
+// submit submits a command.
 func (s *Server) submit(ctx context.Context, q *query, command domain.Command) (domain.Receipt, error) {
 	if err := validate(command); err != nil {
 		return domain.Receipt{}, err
@@ -60,7 +60,7 @@ func (c caller) agentID() string {
 	return c.agent
 }
 
-// user is whose something is, in OpenViking's words.
+// user is OpenViking's name of an owner.
 type user struct {
 	Account string `json:"account_id"`
 	User    string `json:"user_id"`
@@ -100,7 +100,7 @@ type listed struct {
 	IsDir bool   `json:"is_dir"`
 }
 
-// mostSessions is how many sessions one list has at most: it has no pages.
+// mostSessions is the largest number of sessions in a list, which has no pages.
 const mostSessions = 10_000
 
 func (s sessions) listSessions(ctx context.Context, q *query) (any, error) {
@@ -119,7 +119,7 @@ func (s sessions) listSessions(ctx context.Context, q *query) (any, error) {
 	return all, err
 }
 
-// shown is what a session has come to.
+// shown is the state of a session.
 type shown struct {
 	ID           string         `json:"session_id"`
 	URI          string         `json:"uri"`
@@ -188,7 +188,7 @@ func (s sessions) showSession(ctx context.Context, q *query) (any, error) {
 	return out, nil
 }
 
-// learned are how many items were made, by category and in all.
+// learned counts the created items by category and in all.
 func learned(of domain.Learned) map[string]int {
 	counts, total := map[string]int{}, 0
 	for _, category := range domain.Categories {

@@ -9,10 +9,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// committed is what became of a commit: all that clients of any age look for.
+// committed is the result of a commit, with the fields for clients of all versions.
 type committed struct {
 	ID        string  `json:"session_id"`
-	Status    string  `json:"status"` // accepted; committed, if it was waited for
+	Status    string  `json:"status"` // accepted; committed after waiting
 	Task      *string `json:"task_id"`
 	Archive   *string `json:"archive_uri"`
 	Archived  bool    `json:"archived"`
@@ -22,10 +22,11 @@ type committed struct {
 	Active    int     `json:"active_count_updated"`
 	Stats     stats   `json:"stats"`
 
-	Lessons []extracted `json:"lessons,omitempty"` // if it was waited for
+	Lessons []extracted `json:"lessons,omitempty"` // only after waiting
 }
 
-// longestWait is how long a request waits for an extraction: less than a request may take. The extraction goes on.
+// longestWait is how long a request waits for an extraction, which goes on after that. It is less than the time limit
+// of a request.
 const longestWait = 25 * time.Second
 
 func (s sessions) commitSession(ctx context.Context, q *query) (any, error) {
@@ -60,7 +61,7 @@ func (s sessions) commitSession(ctx context.Context, q *query) (any, error) {
 	return out, err
 }
 
-// active is how many items a task gave a helpful voice, since they are said to have helped: what is not there got none.
+// active counts the items that a task marked as helpful and that still exist.
 func (s tasks) active(ctx context.Context, c caller, task domain.Task) (n int, err error) {
 	for _, help := range task.Helped {
 		at := domain.URI(help.URI)
@@ -78,7 +79,7 @@ func (s tasks) active(ctx context.Context, c caller, task domain.Task) (n int, e
 	return n, nil
 }
 
-// commit archives a session, and describes the outcome.
+// commit archives a session and describes the result.
 func (s sessions) commit(
 	ctx context.Context, q *query, command domain.CommitSession,
 ) (committed, domain.Receipt, error) {
@@ -100,8 +101,8 @@ func (s sessions) commit(
 	return out, receipt, nil
 }
 
-// extraction waits until what a commit at a position began is done. The error matches [context.DeadlineExceeded] if
-// that takes too long.
+// extraction waits for the extraction that a commit at a position started. The error matches
+// [context.DeadlineExceeded] after longestWait.
 func (s sessions) extraction(ctx context.Context, q *query, position int64, id string) (domain.Task, error) {
 	waiting, cancel := context.WithTimeout(ctx, longestWait)
 	defer cancel()
@@ -111,7 +112,7 @@ func (s sessions) extraction(ctx context.Context, q *query, position int64, id s
 	return s.cfg.Sessions.Task(ctx, q.caller.Principal, id)
 }
 
-// tooLong forgives that something takes longer than the request waits.
+// tooLong drops the error of a wait that took too long.
 func tooLong(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil
@@ -119,7 +120,7 @@ func tooLong(ctx context.Context, err error) error {
 	return err
 }
 
-// extractedOf are how many items a task made, by category and in all.
+// extractedOf counts the items that a task created, by category and in all.
 func extractedOf(task domain.Task) map[string]int {
 	counts := domain.Learned{}
 	if task.Extracted != nil {
@@ -132,7 +133,7 @@ func extractedOf(task domain.Task) map[string]int {
 	return learned(counts)
 }
 
-// extracted is what became of a lesson: an item that was made, or one that was said again.
+// extracted is the outcome of a lesson: a new item or a repeated one.
 type extracted struct {
 	ID          string          `json:"id"`
 	URI         string          `json:"uri"`
@@ -167,8 +168,8 @@ func extractedFrom(task domain.Task) []extracted {
 	return list
 }
 
-// extractSession commits, waits, and lists the items that say it by now: new ones, and those that said it before.
-// What an earlier commit began and did not end is waited for, too.
+// extractSession commits a session, waits, and lists the items of its lessons, new and repeated. It also waits for
+// unfinished extractions of earlier commits.
 func (s sessions) extractSession(ctx context.Context, q *query) (any, error) {
 	list := []extracted{}
 	out, receipt, err := s.commit(ctx, q, domain.CommitSession{SessionTarget: q.session(), Trigger: domain.TriggerStated})
@@ -211,7 +212,7 @@ func (s sessions) extractSession(ctx context.Context, q *query) (any, error) {
 	return list, err
 }
 
-// retried are the archives of a session that are tried again.
+// retried are the archives whose extraction is tried again.
 type retried struct {
 	ID       string           `json:"session_id"`
 	Archives []retriedArchive `json:"retried"`
@@ -221,10 +222,10 @@ type retriedArchive struct {
 	Archive string `json:"archive_uri"`
 	Task    string `json:"task_id"`
 	Retry   int    `json:"retry"`
-	Status  string `json:"status"` // accepted; as the task's, if it was waited for
+	Status  string `json:"status"` // accepted; the task's status after waiting
 }
 
-// retrySession asks for another attempt at the archives of which nothing could be made, now, and not when it is time.
+// retrySession tries the failed extractions of a session again at once.
 func (s sessions) retrySession(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		Archive int  `json:"archive"`
@@ -262,8 +263,7 @@ func (s sessions) retrySession(ctx context.Context, q *query) (any, error) {
 	return out, nil
 }
 
-// awaitRetry waits until what was asked for is tried, and what was decided is done: that is when what was recorded
-// of it has been read, too.
+// awaitRetry waits until the extraction was tried again, and then until the events of the attempt were processed.
 func (s sessions) awaitRetry(ctx context.Context, q *query, target domain.SessionTarget, position int64) error {
 	waiting, cancel := context.WithTimeout(ctx, longestWait)
 	defer cancel()

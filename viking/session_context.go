@@ -39,7 +39,7 @@ func messageOf(event domain.Event) message {
 	return m
 }
 
-// assembled is what an agent needs to go on with a session.
+// assembled is the context from which an agent continues a session.
 type assembled struct {
 	Overview  string          `json:"latest_archive_overview"`
 	Abstracts []olderArchive  `json:"pre_archive_abstracts"`
@@ -64,11 +64,11 @@ type assembledCounts struct {
 
 const (
 	defaultBudget = 128_000
-	mostArchives  = 100 // that are looked at
+	mostArchives  = 100 // to read
 )
 
-// sessionContext is what is there to go on with, within a budget: messages from the newest on, then the
-// overview of the newest archive, then the abstracts of those before.
+// sessionContext fills a budget: first with the newest messages, then with the overview of the newest archive, and
+// then with the abstracts of older archives.
 func (s sessions) sessionContext(ctx context.Context, q *query) (any, error) {
 	budget := q.intParam("token_budget", defaultBudget)
 	if budget < 0 {

@@ -9,11 +9,10 @@ import (
 
 type deleted struct {
 	ID     string `json:"session_id"`
-	Erased bool   `json:"erased,omitempty"` // just now
+	Erased bool   `json:"erased,omitempty"` // by this request
 }
 
-// deleteSession answers for sessions that do not exist as for those that do. The items by which archives are
-// found go the way of their session.
+// deleteSession deletes a session and the items of its archives. A session that does not exist gets the same answer.
 func (s sessions) deleteSession(ctx context.Context, q *query) (any, error) {
 	erase := q.boolParam("erase")
 	if err := q.found.Err(); err != nil {
@@ -33,7 +32,7 @@ func (s sessions) deleteSession(ctx context.Context, q *query) (any, error) {
 	return out, err
 }
 
-// softDelete deletes a session, and the archives that it has since it was deleted last.
+// softDelete deletes a session and the archives since its last deletion.
 func (s sessions) softDelete(ctx context.Context, q *query, target domain.SessionTarget) error {
 	receipt, err := s.submit(ctx, q, domain.DeleteSession{SessionTarget: target, Reason: q.param("reason")})
 	if err != nil {
@@ -45,9 +44,9 @@ func (s sessions) softDelete(ctx context.Context, q *query, target domain.Sessio
 	)
 }
 
-// eraseSession erases at once what an order to erase the session would, or nothing: if one of the archives may
-// not be erased, the session is not, either. It goes last, so that a legal hold that comes meanwhile keeps what is
-// there by then. It tells whether the session was erased just now.
+// eraseSession erases a session and its archives, or nothing: if an archive may not be erased, the session stays. The
+// session is erased last, so that a new legal hold keeps what still exists. It returns whether this request erased
+// the session.
 func (s sessions) eraseSession(ctx context.Context, q *query, target domain.SessionTarget) (bool, error) {
 	command, err := domain.EraseSession{SessionTarget: target, ErasureReason: domain.ErasureReason{
 		ReasonCode: q.param("reason_code"), LegalBasis: q.param("legal_basis"),

@@ -11,7 +11,7 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// sentMessage is a message as clients send it.
+// sentMessage is a message from a client.
 type sentMessage struct {
 	Role      string        `json:"role"`
 	Content   *string       `json:"content"`
@@ -22,7 +22,7 @@ type sentMessage struct {
 	Kind      string        `json:"message_kind"`
 }
 
-// messagePart is a piece of a message, both ways.
+// messagePart is a part of a message, in requests and answers.
 type messagePart struct {
 	partFields
 	ToolOutput flexible `json:"tool_output,omitempty"`
@@ -48,7 +48,7 @@ type partFields struct {
 	CompletionTokens int             `json:"completion_tokens,omitempty"`
 }
 
-// flexible is a string, or whatever else was sent in its place, as JSON.
+// flexible is a string. Any other JSON value is kept as JSON.
 type flexible string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -98,7 +98,7 @@ func partOf(p domain.Part) messagePart {
 	return part
 }
 
-// domain is the message as a command takes it; what is wrong with it is named behind the prefix.
+// domain converts the message for a command. Problems name fields with the prefix.
 func (m sentMessage) domain(q *query, prefix string) domain.NewMessage {
 	message := domain.NewMessage{Role: m.Role, Message: domain.Message{Peer: m.Peer, Turn: m.Turn, Kind: m.Kind}}
 	if m.Content == nil && m.Parts == nil {
@@ -124,8 +124,7 @@ func (m sentMessage) domain(q *query, prefix string) domain.NewMessage {
 	return message
 }
 
-// tokensOf estimates tokens as OpenViking's clients expect it: at least one and a half for a Chinese
-// character.
+// tokensOf estimates tokens like OpenViking's clients: at least 1.5 for a Chinese character.
 func tokensOf(s string) int {
 	const halves = 3
 	han, rest := 0, strings.Builder{}
@@ -139,7 +138,7 @@ func tokensOf(s string) int {
 	return (han*halves+1)/2 + text.Tokens(rest.String())
 }
 
-// received is what became of messages.
+// received is the result of adding messages.
 type received struct {
 	ID       string `json:"session_id"`
 	Messages int    `json:"message_count"`

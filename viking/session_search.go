@@ -10,7 +10,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// plan lists which questions were asked in the place of one.
+// plan lists the searches that replaced one.
 type plan struct {
 	Reasoning string    `json:"reasoning"`
 	Queries   []planned `json:"queries"`
@@ -23,8 +23,8 @@ type planned struct {
 	Priority int    `json:"priority"` // 1 is the most important
 }
 
-// searchInSession is find in a conversation: what was said last is asked for, too, and counts for less than the
-// question itself. A session that is unknown, or in which nothing was said, shapes nothing.
+// searchInSession searches with the question and with the last messages of a session. Hits of the messages count
+// less. A session that is unknown or empty has no effect.
 func (s *Server) searchInSession(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		findRequest
@@ -50,8 +50,7 @@ func (s *Server) searchInSession(ctx context.Context, q *query) (any, error) {
 	return in.merged(result, more, shaped.Query), nil
 }
 
-// How many messages of a session count, how many characters of them, and of the question with them; and by how much
-// what is found by them alone counts for less.
+// The numbers of messages and characters that count, and the factor for hits of the messages alone.
 const (
 	shapingMessages = 5
 	shapingText     = 500
@@ -59,7 +58,8 @@ const (
 	shapingWeight   = 0.8
 )
 
-// recentMessages is what users said last in a session; before anything was said, what its newest archive is about.
+// recentMessages are the last messages of the users in a session. If there are none, it is the summary of the newest
+// archive.
 func (s *Server) recentMessages(ctx context.Context, q *query, id string) (string, error) {
 	stream, _, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, q.caller.EffectiveSubject(), id)
 	if errors.Is(err, domain.ErrNotFound) {
@@ -88,17 +88,17 @@ func (s *Server) recentMessages(ctx context.Context, q *query, id string) (strin
 		}
 		said = append(said, archives[0].Summary.Abstract)
 	}
-	slices.Reverse(said) // the newest is what is kept
+	slices.Reverse(said) // cut keeps the newest
 	return cut(strings.Join(said, "\n"), shapingText), nil
 }
 
-// cut is the beginning of s, in characters.
+// cut is the first most characters of s.
 func cut(s string, most int) string {
 	runes := []rune(s)
 	return string(runes[:min(len(runes), most)])
 }
 
-// merged are the matches of the question, and of the question with what was said, the best first.
+// merged are the matches of both searches, best first.
 func (in findRequest) merged(own, more findResult, asked string) findResult {
 	limit, least := in.limit(), 0.0
 	if in.Threshold != nil {

@@ -26,16 +26,16 @@ func (s skills) skillRoutes() {
 	s.route("DELETE /api/v1/skills/{name}", s.removeSkill)
 }
 
-// skillRequest carries a skill, itself or as a file that was uploaded before.
+// skillRequest holds a skill or the id of an uploaded file.
 type skillRequest struct {
 	Data   json.RawMessage `json:"data"`
 	FileID string          `json:"temp_file_id"`
 	Path   string          `json:"temp_path"`
-	Target string          `json:"target_uri"` // the directory of skills that it is to lie in
+	Target string          `json:"target_uri"` // the directory for the skill
 	Wait   bool            `json:"wait"`
 }
 
-// skillAdded is what became of a skill.
+// skillAdded describes an added skill.
 type skillAdded struct {
 	Status    string `json:"status"`
 	URI       string `json:"uri"`
@@ -63,8 +63,7 @@ func (s skills) skillIn(ctx context.Context, q *query) (k skill, in skillRequest
 	return k, in, err
 }
 
-// skillUploaded reads a skill of a file that was uploaded before: of a SKILL.md, or of an archive with one and
-// other files.
+// skillUploaded reads a skill from an upload: a SKILL.md, or an archive with one and other files.
 func (s skills) skillUploaded(ctx context.Context, q *query, id string) (skill, error) {
 	file, err := resources(s).uploaded(ctx, q, id)
 	if err == nil && file.isZip() {
@@ -81,7 +80,7 @@ func (s skills) skillUploaded(ctx context.Context, q *query, id string) (skill, 
 	return skillOfFiles(source{files: []source{file}})
 }
 
-// addSkill takes a skill in, or in the place of an older one with its name.
+// addSkill adds a skill, or replaces the one of the same name.
 func (s skills) addSkill(ctx context.Context, q *query) (any, error) {
 	k, in, err := s.skillIn(ctx, q)
 	if err != nil {
@@ -104,7 +103,7 @@ func (s skills) replaceSkill(ctx context.Context, q *query) (any, error) {
 	return s.putSkill(ctx, q, k, in)
 }
 
-// putSkill keeps a skill. The upload that it came in is used up.
+// putSkill stores a skill and deletes its upload.
 func (s skills) putSkill(ctx context.Context, q *query, k skill, in skillRequest) (any, error) {
 	var added skillAdded
 	err := retryIfTaken(func() (err error) {
@@ -121,8 +120,7 @@ func (s skills) putSkill(ctx context.Context, q *query, k skill, in skillRequest
 	return added, err
 }
 
-// putFiles puts the files of a skill in the place of those that lay beside its SKILL.md. They are for those whom it
-// is for.
+// putFiles replaces the files beside a SKILL.md. They get its audience.
 func (s skills) putFiles(ctx context.Context, q *query, at address, main *domain.Knowledge, files []source) error {
 	in := resourceRequest{scopes: main.Scopes}
 	for i := range files {
@@ -187,7 +185,7 @@ func (s skills) storeSkill(ctx context.Context, q *query, k skill, target string
 		return added, err
 	}
 	at := roots[len(roots)-1]
-	// a caller who may not write for all users has skills of their own
+	// a caller who may not write for all users writes skills of their own
 	if _, err := q.caller.widestScopes(); err != nil && target == "" {
 		at = roots[1]
 	}
@@ -202,7 +200,7 @@ func (s skills) storeSkill(ctx context.Context, q *query, k skill, target string
 	return added, s.putFiles(ctx, q, at, item, k.files)
 }
 
-// skillRoots are where the caller's skills lie, the nearest first.
+// skillRoots are the directories of the caller's skills, nearest first.
 func (c caller) skillRoots() []domain.URI {
 	return []domain.URI{
 		domain.RootURI.Join(domain.User, c.user, "skills"),
@@ -211,8 +209,7 @@ func (c caller) skillRoots() []domain.URI {
 	}
 }
 
-// skillRootsAt are the directories that target_uri names for the skill with a name: one, or all that the caller has
-// if it is empty.
+// skillRootsAt are the directories for a skill's name: the one of target_uri, or all of the caller's if it is empty.
 func (c caller) skillRootsAt(target, name string) (roots []address, err error) {
 	var named address
 	if target != "" {
@@ -235,7 +232,7 @@ func (c caller) skillRootsAt(target, name string) (roots []address, err error) {
 	return roots, nil
 }
 
-// skillNamed finds the skill that lies under a name: in the target, or else the nearest.
+// skillNamed finds a skill by its name: in the target, or else in the nearest directory.
 func (s skills) skillNamed(ctx context.Context, q *query, target, name string) (*domain.Knowledge, error) {
 	roots, err := q.caller.skillRootsAt(target, name)
 	if err != nil {
@@ -252,7 +249,7 @@ func (s skills) skillNamed(ctx context.Context, q *query, target, name string) (
 	return nil, domain.Refuse(domain.ErrNotFound, "no such skill")
 }
 
-// skillShown is a skill in lists, and with its text where it is asked for by name.
+// skillShown is a skill in a list, or with its text if it was asked for by name.
 type skillShown struct {
 	described
 	URI     string    `json:"uri"`
@@ -273,7 +270,7 @@ type part struct {
 	Size  int    `json:"size"`
 }
 
-// partsOf are the files of the skill whose text an item is.
+// partsOf are the files of a skill, whose SKILL.md is main.
 func (s skills) partsOf(ctx context.Context, q *query, main *domain.Knowledge) (parts []part, err error) {
 	directory := placeOf(main)
 	err = s.eachPage(ctx, q, directory, func(items []*domain.Knowledge) error {
@@ -351,7 +348,7 @@ func (s skills) findSkills(ctx context.Context, q *query) (any, error) {
 	}{found.Skills, found.Total}, err
 }
 
-// validateSkill tells what is wrong with a skill, and takes nothing in.
+// validateSkill checks a skill without storing it.
 func (s skills) validateSkill(ctx context.Context, q *query) (any, error) {
 	k, in, err := s.skillIn(ctx, q)
 	if err == nil {

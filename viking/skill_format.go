@@ -17,22 +17,22 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// skill is one as its author gives it: as a text with front matter, as an object, or as an MCP tool.
+// skill is a skill from a text with front matter, an object or an MCP tool.
 type skill struct {
 	described
-	Text string // all of SKILL.md, front matter and all
+	Text string // SKILL.md with its front matter
 
-	files    []source // beside SKILL.md, of one that came as a directory
+	files    []source // the files beside SKILL.md, if the skill was a directory
 	isDir    bool
 	warnings []string
 }
 
-// errSkill is what a skill is refused with that cannot be one.
+// errSkill is the error of an invalid skill.
 var errSkill = errors.New("no skill")
 
 func noSkill(format string, values ...any) error { return domain.Refuse(errSkill, format, values...) }
 
-// parseSkill reads a skill in any of its forms.
+// parseSkill parses a skill in any form.
 func parseSkill(data json.RawMessage) (skill, error) {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -64,19 +64,19 @@ func parseSkill(data json.RawMessage) (skill, error) {
 	return k, k.check()
 }
 
-// fence stands before and behind the front matter.
+// fence encloses the front matter.
 const fence = "---"
 
-// frontMatter is what stands between the fences at the beginning of a skill's text.
+// frontMatter is the text between the fences at the beginning of a skill.
 type frontMatter struct {
 	Name         string   `yaml:"name"`
 	Description  string   `yaml:"description"`
 	AllowedTools yamlList `yaml:"allowed-tools,flow,omitempty"`
 	Tags         yamlList `yaml:"tags,flow,omitempty"`
-	AllowedAlso  yamlList `yaml:"allowed_tools,omitempty"` // as other clients write it
+	AllowedAlso  yamlList `yaml:"allowed_tools,omitempty"` // the spelling of other clients
 }
 
-// yamlList is a list of strings; one may stand alone.
+// yamlList is a list of strings, or one string.
 type yamlList []string
 
 // UnmarshalYAML implements [yaml.Unmarshaler].
@@ -121,14 +121,13 @@ func skillOfText(text string) (skill, error) {
 	return k, k.check()
 }
 
-// describe gives a skill without a description the first line of its text.
+// describe uses the first line of the text for a missing description.
 func (k *skill) describe(text string) {
 	const most = 1000
 	k.Description = cmp.Or(strings.TrimSpace(k.Description), cut(firstLine(text), most))
 }
 
-// skillOfFiles reads a skill that came as a directory: the files below the one SKILL.md that lies in it, or in its
-// only directory.
+// skillOfFiles reads a skill from a directory. Its SKILL.md lies at the top or in the only directory there.
 func skillOfFiles(directory source) (skill, error) {
 	var texts []int
 	for i, file := range directory.files {
@@ -174,18 +173,18 @@ func (k skill) check() error {
 	return nil
 }
 
-// frontMatter is how the skill's text begins.
+// frontMatter is the front matter of the skill.
 func (k skill) frontMatter() string {
 	front, err := yaml.Marshal(frontMatter{
 		Name: k.Name, Description: k.Description, AllowedTools: k.AllowedTools, Tags: k.Tags,
 	})
 	if err != nil {
-		panic(err) // strings can always be written
+		panic(err) // strings always have a YAML form
 	}
 	return fence + "\n" + string(front) + fence + "\n\n"
 }
 
-// toolText describes what an MCP tool does and takes.
+// toolText describes an MCP tool and its parameters.
 func toolText(k skill, schema json.RawMessage) string {
 	var parameters struct {
 		Properties map[string]struct {
@@ -215,7 +214,8 @@ func toolText(k skill, schema json.RawMessage) string {
 	return b.String()
 }
 
-// segment is a name as URIs have it: letters, digits, Han and dashes stay, everything else is an underscore.
+// segment makes a name of a URI: it keeps letters, digits, Han characters and dashes, and replaces all others by
+// underscores.
 func segment(name string) string {
 	const most = 50
 	clean := strings.Map(func(r rune) rune {

@@ -13,8 +13,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// splitCommands are the commands that write a text: to one place, or its several sections into a directory, each
-// with its number in meta.
+// splitCommands are the commands that write a text to one URI, or several sections into a directory, with their
+// numbers in meta.
 func (s *Server) splitCommands(
 	q *query, at, directory address, parts []section, meta map[string]any, fill func(*domain.Remembered),
 ) ([]domain.Submission, error) {
@@ -43,24 +43,25 @@ func (s *Server) splitCommands(
 	return submissions, nil
 }
 
-// partNumber is which part of a text an item is, and of how many; 0 of 0 for one that is none.
+// partNumber is the number of an item among the parts of a text, and how many there are; 0 of 0 if it is none.
 func partNumber(k *domain.Knowledge) (part, parts int) {
 	var meta struct {
 		Part  int `json:"part"`
 		Parts int `json:"parts"`
 	}
-	if json.Unmarshal(k.Text.Meta, &meta) != nil { // another's meta may be anything
+	if json.Unmarshal(k.Text.Meta, &meta) != nil { // the meta of other writers may be anything
 		return 0, 0
 	}
 	return meta.Part, meta.Parts
 }
 
-// joinParts are the parts of the text that was written to a directory, in order; none if there is another thing, or
+// joinParts joins the parts of a text in a directory. It returns none if the directory has other items or lacks a
+// part.
 // if one is missing.
 func (s tree) joinParts(
 	ctx context.Context, q *query, directory domain.URI,
 ) (parts []*domain.Knowledge, content string, err error) {
-	const summaries = 2 // lie before the first part
+	const summaries = 2 // two summaries lie before the first part
 	walk := domain.Walk{By: q.caller.Principal, Below: directory, Limit: summaries + 1}
 	items, err := s.reader.Below(ctx, walk)
 	isFirst := func(k *domain.Knowledge) bool {
@@ -94,9 +95,8 @@ func (s tree) joinParts(
 	return parts, b.String(), err
 }
 
-// writeParts puts a text, in parts if it is too long for one item, in the place of some items. Of several requests
-// that replace the same items one does: it forgets the first of them before it writes. The error matches
-// domain.ErrConflict for the others.
+// writeParts replaces items with a text, in several parts if it is long. It deletes the first item before the others,
+// so that only one of several concurrent requests succeeds. For the others the error matches domain.ErrConflict.
 func (s *Server) writeParts(
 	ctx context.Context, q *query, a address, content string, instead []*domain.Knowledge,
 ) error {
@@ -105,7 +105,7 @@ func (s *Server) writeParts(
 		parts = sections(content)
 	}
 	submissions, err := s.splitCommands(q, a, a, parts, map[string]any{}, func(r *domain.Remembered) {
-		if len(instead) > 0 && domain.URI(instead[0].Text.URI).Within(a.uri) { // and is no fact beside a profile
+		if len(instead) > 0 && domain.URI(instead[0].Text.URI).Within(a.uri) { // not a fact beside a profile
 			r.Scopes = instead[0].Scopes
 		}
 	})

@@ -13,7 +13,7 @@ func (s status) statsRoutes() {
 	s.route("GET /api/v1/stats/memories", s.memoryStats)
 }
 
-// memoryStats counts how many memories the caller sees, and how alive they are.
+// memoryStats counts the visible memories by their hotness.
 type memoryStats struct {
 	Total      int                     `json:"total_memories"`
 	Categories map[domain.Category]int `json:"by_category"`
@@ -68,8 +68,8 @@ func (m *memoryStats) count(u domain.MemoryUse, now time.Time) {
 	m.Staleness.Age = max(m.Staleness.Age, math.Floor(now.Sub(u.Created).Hours()/day.Hours()))
 }
 
-// hotness is OpenViking's: of how often something was of use, halved every week. The vote that an item begins
-// with has no voter.
+// hotness is OpenViking's measure: how often an item was useful, halved every week. The first vote of an item has no
+// voter.
 func hotness(u domain.MemoryUse, now time.Time) float64 {
 	const halfLife = 7 * 24 * time.Hour
 	uses := float64(max(u.Votes-1, 0))

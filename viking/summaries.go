@@ -12,12 +12,12 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// visibleSummaries are what a model said of directories, as far as the caller is among those for whom it was made.
+// visibleSummaries are a model's summaries of directories whose audience includes the caller.
 type visibleSummaries map[domain.URI]visibleSummary
 
 type visibleSummary struct{ domain.DirectorySummary }
 
-// summariesOf is what a model said of the directories among these: one question, however many there are.
+// summariesOf reads the summaries of the directories among the nodes in one query.
 func (s tree) summariesOf(ctx context.Context, c caller, nodes []node) (visibleSummaries, error) {
 	visible := visibleSummaries{}
 	if s.directories == nil {
@@ -41,8 +41,8 @@ func (s tree) summariesOf(ctx context.Context, c caller, nodes []node) (visibleS
 	return visible, nil
 }
 
-// coversAll tells whether it is about all that the caller sees in the directory: it leaves out what others do not
-// see.
+// coversAll tells whether the summary covers everything that the caller sees in the directory. A summary omits what
+// its audience may not see.
 func (s visibleSummary) coversAll(c caller, children []node) bool {
 	listener := domain.AudiencePrincipal(c.Tenant, s.Audience)
 	return s.Abstract != "" && !slices.ContainsFunc(children, func(n node) bool {
@@ -51,7 +51,7 @@ func (s visibleSummary) coversAll(c caller, children []node) bool {
 	})
 }
 
-// describe lets the directories among these nodes be about what was said of them.
+// describe sets the summaries of the directories among the nodes.
 func (s visibleSummaries) describe(nodes []node) {
 	for i := range nodes {
 		if nodes[i].isDir {
@@ -60,7 +60,7 @@ func (s visibleSummaries) describe(nodes []node) {
 	}
 }
 
-// abstractOf is an item's L0: what its author gave, else the beginning of its content.
+// abstractOf is an item's L0: the author's abstract or the beginning of the content.
 func abstractOf(k *domain.Knowledge) string {
 	return cmp.Or(k.Text.Abstract, text.Abstract(k.Text.Content, text.AbstractTokens))
 }
@@ -70,7 +70,7 @@ func overviewOf(k *domain.Knowledge) string {
 	return cmp.Or(k.Text.Overview, text.Overview(k.Text.Content, text.OverviewTokens))
 }
 
-// head is the beginning of s, in whole characters.
+// head is the beginning of s, cut between characters.
 func head(s string, bytes int) string {
 	if len(s) <= bytes {
 		return s
@@ -81,7 +81,7 @@ func head(s string, bytes int) string {
 	return s[:bytes]
 }
 
-// described is what meta has of a skill's name and description.
+// described is a skill's name and description in meta.
 type described struct {
 	Name         string   `json:"name,omitempty"`
 	Description  string   `json:"description,omitempty"`
@@ -89,16 +89,17 @@ type described struct {
 	Tags         []string `json:"tags,omitempty"`
 }
 
-// describedBy is an item's; its directory's name and its abstract, if meta has none.
+// describedBy is an item's name and description. Without them in meta it is the name of its directory and its
+// abstract.
 func describedBy(k *domain.Knowledge) described {
 	var d described
-	_ = json.Unmarshal(k.Text.Meta, &d) // another's meta may be anything
+	_ = json.Unmarshal(k.Text.Meta, &d) // the meta of other writers may be anything
 	d.Name = cmp.Or(d.Name, strings.TrimSuffix(placeOf(k).Name(), ".md"))
 	d.Description = cmp.Or(d.Description, abstractOf(k))
 	return d
 }
 
-// placeOf is where clients know an item: a skill by its directory.
+// placeOf is the URI of an item for clients: of a skill, its directory.
 func placeOf(k *domain.Knowledge) domain.URI {
 	uri := domain.URI(k.Text.URI)
 	if k.ContextType == domain.Skill && uri.Name() == domain.SkillName {

@@ -8,8 +8,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// setTags gives items the tags that they are found by, written key=value: those of a file, of what lies in a
-// directory, or of everything below it.
+// setTags sets the tags of a file, of the files in a directory, or of everything below it.
 func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 	in := struct {
 		URI       string   `json:"uri"`
@@ -57,7 +56,7 @@ func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 	return map[string]any{"uri": a.String(), "mode": in.Mode, "updated_uris": tagged, "updated_count": len(tagged)}, err
 }
 
-// tagsOfRequest are the tags of a request, all together.
+// tagsOfRequest merges the tags of a request.
 func tagsOfRequest(q *query, tags []string) domain.Tags {
 	all := domain.Tags{}
 	for _, set := range tagsOf(q, tags) {
@@ -66,7 +65,7 @@ func tagsOfRequest(q *query, tags []string) domain.Tags {
 	return all
 }
 
-// changeAt does something to what lies at an address, or below it, and tells where.
+// changeAt changes the items at an address or below it, and returns their URIs.
 func (s *Server) changeAt(ctx context.Context, q *query, a address, command commandFor) ([]domain.URI, error) {
 	n, err := s.find(ctx, q.caller, a)
 	if err != nil {
@@ -82,7 +81,7 @@ func (s *Server) changeAt(ctx context.Context, q *query, a address, command comm
 	return []domain.URI{a.uri}, err
 }
 
-// mergeTags are the tags of both.
+// mergeTags is the union of a and b.
 func mergeTags(a, b domain.Tags) domain.Tags {
 	all := maps.Clone(a)
 	if all == nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// commitTask is the type of the tasks that commits begin.
+// commitTask is the type of the tasks that commits start.
 const commitTask = "session_commit"
 
-// task is an extraction, as it is shown.
+// task is an extraction in answers.
 type task struct {
 	ID        string            `json:"task_id"`
 	Type      string            `json:"task_type"`
@@ -80,7 +80,7 @@ func (s tasks) showTask(ctx context.Context, q *query) (any, error) {
 	return s.shown(ctx, q, found)
 }
 
-// shown is a task with how many items it gave a helpful voice.
+// shown is a task with the number of items that it marked as helpful.
 func (s tasks) shown(ctx context.Context, q *query, t domain.Task) (task, error) {
 	shown := taskOf(t)
 	if shown.Result == nil {
@@ -91,8 +91,8 @@ func (s tasks) shown(ctx context.Context, q *query, t domain.Task) (task, error)
 	return shown, err
 }
 
-// cancelTask leaves a task that is over as it is, and refuses to stop another: what a commit has taken out of a
-// session is learned from, and nowhere else any more.
+// cancelTask answers with a finished task, and refuses to stop another: the committed messages exist only in the
+// archive and must still be extracted.
 func (s tasks) cancelTask(ctx context.Context, q *query) (any, error) {
 	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.request.PathValue("id"))
 	if err != nil {

@@ -11,12 +11,11 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// writable are the first names of URIs at which something can be written.
+// writable are the first names of writable URIs.
 var writable = []string{domain.User, domain.Agent, "session", "resources"}
 
-// assign is what follows for an item from the place that it is written to: what kind of context it is, whose,
-// and for whom. In a space it is its owner's alone; what is shared is for as many as the
-// caller may write to.
+// assign derives an item's context type, owner and scopes from its address. An item in a space is visible to its
+// owner alone. An item outside of spaces has the widest audience that the caller may write to.
 func (c caller) assign(a address) (domain.Remembered, error) {
 	r := domain.Remembered{
 		Owner: c.EffectiveSubject(), ContextType: a.uri.ContextType(), Category: a.uri.Category(),
@@ -46,7 +45,7 @@ func (c caller) assign(a address) (domain.Remembered, error) {
 		var err error
 		r.Scopes, err = c.widestScopes()
 		return r, err
-	case space != domain.Entity(domain.Agent+":"+c.space): // which is the user's, like the user's own
+	case space != domain.Entity(domain.Agent+":"+c.space): // the space of a user's agent belongs to the user
 		r.Owner = space
 	}
 	r.Scopes = []domain.Scope{r.Owner.Scope()}
@@ -73,8 +72,7 @@ func (c caller) widestScopes() ([]domain.Scope, error) {
 		WithFix("write to viking://user/, or use a key that may publish or belongs to a team")
 }
 
-// requireDirectory refuses to make a file by which another one would say what it is about: only directories have
-// such files, and it would not be shown.
+// requireDirectory refuses a description of something that is not a directory: no answer would show it.
 func (s tree) requireDirectory(ctx context.Context, c caller, a address) error {
 	if a.uri.Level() == domain.Detail {
 		return nil
@@ -92,7 +90,7 @@ func (s tree) requireDirectory(ctx context.Context, c caller, a address) error {
 		WithFix("PATCH /v1/knowledge/{id} changes the abstract and the overview of a file")
 }
 
-// remember writes an item to a place that is free. Fill sets the rest of it.
+// remember writes an item to a free address. Fill sets its other fields.
 func (s *Server) remember(
 	ctx context.Context, q *query, a address, fill func(*domain.Remembered),
 ) (*domain.Knowledge, error) {
@@ -103,7 +101,7 @@ func (s *Server) remember(
 	return s.change(ctx, q, command)
 }
 
-// retryIfTaken repeats once what found a place free and then taken: by now what lies there can be seen.
+// retryIfTaken calls do again if another request occupied the address in between.
 func retryIfTaken(do func() error) error {
 	err := do()
 	if errors.Is(err, domain.ErrTaken) {
@@ -112,8 +110,8 @@ func retryIfTaken(do func() error) error {
 	return err
 }
 
-// retryOverwritten does once more what followed from an item that another request has changed meanwhile. The error
-// matches domain.ErrConflict if others are faster every time.
+// retryOverwritten calls do again while another request changes the item first, up to 100 times. Then the error
+// matches domain.ErrConflict.
 func retryOverwritten(do func() error) error {
 	const tries = 100
 	for range tries {
@@ -133,13 +131,13 @@ func (s *Server) remembering(q *query, a address, fill func(*domain.Remembered))
 	return domain.Remember{By: q.caller.Principal, ID: newID(), Knowledge: item, MayBeEmpty: true}.Complete()
 }
 
-// change lets a command be decided and gives the item as it is then.
+// change submits a command and returns the item as it is after it.
 func (s *Server) change(ctx context.Context, q *query, command domain.Command) (*domain.Knowledge, error) {
 	receipt, err := s.submit(ctx, q, command)
 	return receipt.Knowledge, err
 }
 
-// submitAll takes commands to the log. The first refusal is returned, and affects none of the others.
+// submitAll submits commands and returns the first refusal. A refusal does not affect the other commands.
 func (s *Server) submitAll(ctx context.Context, submissions []domain.Submission) (refused error) {
 	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
 		refused = cmp.Or(refused, result.Err)
@@ -147,7 +145,7 @@ func (s *Server) submitAll(ctx context.Context, submissions []domain.Submission)
 	return refused
 }
 
-// validate asks a command that was not completed whether its fields are right.
+// validate validates a command that was not completed.
 func validate(command domain.Command) error {
 	if c, can := command.(interface{ Validate() error }); can {
 		return c.Validate()
@@ -171,5 +169,5 @@ func (q *query) target(k *domain.Knowledge) domain.Target {
 	return domain.Target{By: q.caller.Principal, ID: k.ID}
 }
 
-// newID is unique, and in order of time.
+// newID is unique and increases with time.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

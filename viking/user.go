@@ -12,13 +12,13 @@ import (
 // member is a user with valid keys for an account.
 type member struct {
 	id   string
-	keys []domain.IssuedKey // the one that allows most first, then the newest
+	keys []domain.IssuedKey // the one with the highest role first, then the newest
 }
 
-// role is the most that one of the user's keys allows, as OpenViking knows roles.
+// role is the highest role of the user's keys, as OpenViking names it.
 func (u member) role() string { return roleOf(domain.Principal{Role: u.keys[0].Role}) }
 
-// roles are those that a user can be given.
+// roles are the roles that a user can have.
 var roles = map[string]domain.Role{"user": domain.Member, "admin": domain.Admin}
 
 func (q *query) parseRole(role string) domain.Role {
@@ -41,7 +41,7 @@ func (s accounts) usersOf(ctx context.Context, tenant string) ([]member, error) 
 	return s.usersAmong(given), err
 }
 
-// usersAmong are the users whose keys these are, by id.
+// usersAmong are the users of these keys, by id.
 func (s accounts) usersAmong(given []domain.IssuedKey) []member {
 	now := s.cfg.Now()
 	given = slices.DeleteFunc(given, func(k domain.IssuedKey) bool {
@@ -63,7 +63,7 @@ func (s accounts) usersAmong(given []domain.IssuedKey) []member {
 	return users
 }
 
-// userNamed finds the user that the path names, and who administers.
+// userNamed finds the user in the path, and the administrator.
 func (s accounts) userNamed(
 	ctx context.Context, q *query, admit func(*query) (domain.Principal, error),
 ) (domain.Principal, member, error) {
@@ -83,12 +83,12 @@ func (s accounts) userNamed(
 	return by, member{}, domain.Refuse(domain.ErrNotFound, "no such user in the account")
 }
 
-// userKey is a key for a user: what is for the whole account a user may write, too.
+// userKey is a key for a user, who may also write for the whole account.
 func userKey(id string, role domain.Role) domain.KeyCreated {
 	return domain.KeyCreated{Subject: domain.Entity(domain.User + ":" + id), Role: role, PublishPublic: true}
 }
 
-// issueKey issues a key, and returns its name, too. The key is returned once, and kept nowhere.
+// issueKey issues a key and returns it with its name. The server does not store the key.
 func (s accounts) issueKey(
 	ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated,
 ) (key, prefix string, err error) {
@@ -162,8 +162,8 @@ func (s accounts) registerUser(ctx context.Context, q *query) (any, error) {
 	return map[string]string{"account_id": by.Tenant, "user_id": in.User, "user_key": key}, nil
 }
 
-// keepOldestKey lets the first of two win that register a user at once: the request that sees an older key revokes
-// its own.
+// keepOldestKey lets one of two concurrent registrations of a user succeed: the request that finds an older key
+// revokes its own.
 func (s accounts) keepOldestKey(ctx context.Context, q *query, by domain.Principal, user, prefix string) error {
 	users, err := s.usersOf(ctx, by.Tenant)
 	if err != nil {
@@ -191,7 +191,7 @@ func registered(user string) error {
 	return domain.Refuse(domain.ErrTaken, "the user %s has a key", user).WithFix("regenerate it if it was lost")
 }
 
-// removeUser takes all keys of a user back. What the user remembered stays.
+// removeUser revokes all keys of a user. The user's items stay.
 func (s accounts) removeUser(ctx context.Context, q *query) (any, error) {
 	by, u, err := s.userNamed(ctx, q, requireAdmin)
 	if err == nil {
@@ -202,7 +202,7 @@ func (s accounts) removeUser(ctx context.Context, q *query) (any, error) {
 	return removed(), err
 }
 
-// changeRole lets every key of a user allow more, or less, from now on.
+// changeRole changes the role of all keys of a user.
 func (s accounts) changeRole(ctx context.Context, q *query) (any, error) {
 	by, u, err := s.userNamed(ctx, q, root)
 	if err != nil {
@@ -224,8 +224,8 @@ func (s accounts) changeRole(ctx context.Context, q *query) (any, error) {
 	return map[string]string{"account_id": by.Tenant, "user_id": u.id, "role": in.Role}, err
 }
 
-// regenerateKey gives a user another key that allows the same, and then takes those before back: not the other
-// way round, so that the user is never without a key.
+// regenerateKey issues a new key with the same rights and then revokes the old ones, so that the user is never
+// without a key.
 func (s accounts) regenerateKey(ctx context.Context, q *query) (any, error) {
 	by, u, err := s.userNamed(ctx, q, requireAdmin)
 	if err != nil {
@@ -244,7 +244,8 @@ func (s accounts) regenerateKey(ctx context.Context, q *query) (any, error) {
 	return map[string]string{"user_key": key}, err
 }
 
-// forEachKey does something to every key of a user. The first refusal is returned, and spoils none of the others.
+// forEachKey submits a command for every key of a user, and returns the first refusal. A refusal does not affect the
+// others.
 func (s accounts) forEachKey(
 	ctx context.Context, q *query, by domain.Principal, u member, command func(prefix string) domain.Command,
 ) error {
@@ -255,7 +256,7 @@ func (s accounts) forEachKey(
 	return s.submitAll(ctx, submissions)
 }
 
-// roleOf is a principal's role as OpenViking knows roles: there are three.
+// roleOf is OpenViking's name of a principal's role; there are three.
 func roleOf(p domain.Principal) string {
 	switch p.Role {
 	case domain.Root:

@@ -10,10 +10,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// mostWalked is how many items a request looks through.
+// mostWalked is how many items a request reads at most.
 const mostWalked = 50_000
 
-// Of what lies below an address, so many items are read at first, and then more at a time: the first may be enough.
+// The sizes of pages: the first one is small, since it may be enough, and the next ones grow.
 const (
 	firstPage         = 200
 	pageGrowth        = 4
@@ -21,9 +21,9 @@ const (
 	contentsPageLimit = 1000
 )
 
-// walk shows the items at and below an address, in the order of URIs and with contents what they say, until it has
-// seen enough. The error matches domain.ErrNotFound if nothing is there, and errFar if more is there than a request
-// looks through.
+// walk calls see with the items at and below an address, in the order of URIs, until see returns false. With
+// contents, it reads their contents. The error matches domain.ErrNotFound if nothing is there, and errTruncated after
+// mostWalked items.
 func (s tree) walk(ctx context.Context, q *query, a address, contents bool, see func(domain.Leaf) (more bool)) error {
 	n, err := s.find(ctx, q.caller, a)
 	if err != nil {
@@ -57,8 +57,8 @@ func (s tree) walk(ctx context.Context, q *query, a address, contents bool, see 
 	return errTruncated
 }
 
-// walkReadings walks through all that is read at an address, and shows each item with the place that it was found
-// below.
+// walkReadings walks through all items that are read at an address. It calls see with each item and the address below
+// which it was found.
 func (s tree) walkReadings(
 	ctx context.Context, q *query, a address, contents bool, see func(at address, leaf domain.Leaf) (more bool),
 ) error {
@@ -89,10 +89,10 @@ func (s tree) walkReadings(
 	return far
 }
 
-// errTruncated is that there is more than was looked through.
+// errTruncated means that a request did not read everything.
 var errTruncated = errors.New("there is more than a request looks through")
 
-// walkItems shows whole items, as walk shows what they say.
+// walkItems is walk for whole items.
 func (s tree) walkItems(ctx context.Context, q *query, a address, see func(*domain.Knowledge) (more bool)) error {
 	n, err := s.find(ctx, q.caller, a)
 	if err != nil {
@@ -122,12 +122,11 @@ func (s tree) walkItems(ctx context.Context, q *query, a address, see func(*doma
 	return errTruncated
 }
 
-// subtreeLimit is how many items below a directory are read in one go: where there are no more, nothing below is
-// asked for again.
+// subtreeLimit is how many items below a directory are read in one query. If there are no more, no further query is
+// needed.
 const subtreeLimit = 200
 
-// subtree is everything that lies below a directory, each before what lies in it, if that is little enough to be
-// read at once.
+// subtree is everything below a directory, each directory before its contents, if one query can read it.
 func (s tree) subtree(
 	ctx context.Context, c caller, directory domain.URI, l listing, levels int,
 ) (nodes []node, all bool, err error) {
@@ -143,7 +142,7 @@ func (s tree) subtree(
 		case !twice:
 			known[n.uri] = len(nodes)
 			nodes = append(nodes, n)
-		default: // an item with others below it is a directory with a content of its own
+		default: // an item with others below it is a directory with its own content
 			nodes[at].isDir = nodes[at].isDir || n.isDir
 			if n.when.After(nodes[at].when) {
 				nodes[at].when = n.when
@@ -168,7 +167,7 @@ func (s tree) subtree(
 	return nodes, true, nil
 }
 
-// compareNames orders places as one walks through them: a directory, what lies in it, and then its neighbours.
+// compareNames orders paths for a walk: a directory, its contents, and then its neighbours.
 func compareNames(a, b []string) int {
 	for i := range min(len(a), len(b)) {
 		if by := cmp.Compare(a[i], b[i]); by != 0 {
