@@ -11,25 +11,25 @@ import (
 
 // AgentConfig says for whom an [Agent] works.
 type AgentConfig struct {
-	// Client speaks to the server. Nil for an agent without a memory.
+	// Client sends the requests. Nil for an agent without a memory.
 	Client *Client
 	// For is the audience of its searches; nil for the caller's own.
 	For *Audience
-	// MinScore leaves out what is less about a task; nil for the server's choice.
+	// MinScore omits knowledge that fits a task less; nil for the server's default.
 	MinScore *float64
-	// MaxTokens bounds what is put before a task; 0 for 1800.
+	// MaxTokens limits the knowledge for a task. Default: 1800.
 	MaxTokens int
-	// Sessions begins the names of the sessions that feedback makes. Empty for "agent".
+	// Sessions is the prefix of the names of feedback sessions. Default: "agent".
 	Sessions string
-	// Scopes are who may see the skills that it pushes, and what is learned from its tasks; the caller alone if empty.
+	// Scopes are the audience of pushed skills and of what is learned from tasks. Default: the caller alone.
 	Scopes []string
-	// Environment is what feedback says of where it works, beside the operating system and Go.
+	// Environment describes the environment in feedback, besides the operating system and Go.
 	Environment map[string]string
 }
 
-// Agent gives a program that works on tasks its memory: what is known before, during and after a task, and what came
-// of it. It never fails: without a server it answers with nothing, at once, and says so in its statistics and in the
-// client's log. It is safe for concurrent use.
+// Agent is the memory of a program that works on tasks. It finds knowledge before, during and after a task, and
+// stores the outcome. Its methods never fail: without a server they return nothing at once, and note that in Stats
+// and in the client's log. It is safe for concurrent use.
 type Agent struct {
 	cfg AgentConfig
 
@@ -37,15 +37,15 @@ type Agent struct {
 	stats Stats
 }
 
-// Stats are what an agent's memory has done for the task at hand.
+// Stats count what the memory did for the current task.
 type Stats struct {
-	Query               string         // what was asked before the task
+	Query               string         // the search before the task
 	HitCounts           map[string]int // by kind
-	EnrichmentChars     int            // of the injection
+	EnrichmentChars     int            // of Injection
 	FeedbackStatus      string         // "", "committed", "failed"
 	PushedSkills        int
 	AnalysisContextUsed bool
-	Missed              int // requests that a server which is away, or refused, did not answer
+	Missed              int // requests that a server refused or did not answer
 }
 
 // NewAgent makes an agent.
@@ -56,7 +56,7 @@ func NewAgent(cfg AgentConfig) *Agent {
 	return &Agent{cfg: cfg}
 }
 
-// Enrichment is what is known for a task. The zero Enrichment is what a server that is away knows.
+// Enrichment is knowledge for a task. Without a server it is the zero value.
 type Enrichment struct {
 	Query     string
 	Injection string // Markdown for the prompt of the first step
@@ -66,13 +66,12 @@ type Enrichment struct {
 	Items     []Briefed
 }
 
-// Start tells who the user is and what is known for a task, which may be empty.
+// Start returns the user's profile and the knowledge for a task, which may be empty.
 func (a *Agent) Start(ctx context.Context, task string) Enrichment {
 	return a.brief(ctx, Need{Stage: "start", Task: task, MaxTokens: a.maxTokens()})
 }
 
-// Before tells what is known before a task begins. The question is composed of the task and of what the user said
-// last, see [ComposeQuery].
+// Before returns the knowledge for a task. [ComposeQuery] makes the query from the task and the user's last messages.
 func (a *Agent) Before(ctx context.Context, task string, history []Message) Enrichment {
 	query := ComposeQuery(task, history)
 	if query == "" {
@@ -85,7 +84,7 @@ func (a *Agent) Before(ctx context.Context, task string, history []Message) Enri
 	return told
 }
 
-// During tells what is known about a goal that came up while working.
+// During returns the knowledge about a goal that came up in the work.
 func (a *Agent) During(ctx context.Context, goal string) Enrichment {
 	if strings.TrimSpace(goal) == "" {
 		return Enrichment{}
@@ -93,8 +92,8 @@ func (a *Agent) During(ctx context.Context, goal string) Enrichment {
 	return a.brief(ctx, Need{Stage: "focus", Goal: goal, MaxTokens: a.maxTokens()})
 }
 
-// Analysis tells what helps to find out why a task failed: what is known about the tools and of such cases, for the
-// task and for the first failure.
+// Analysis returns knowledge that helps to find out why a task failed: about the tools, and about similar failures.
+// It searches for the task and the first failure.
 func (a *Agent) Analysis(ctx context.Context, task string, toolIssues ...string) string {
 	if strings.TrimSpace(task) == "" {
 		return ""
@@ -104,7 +103,7 @@ func (a *Agent) Analysis(ctx context.Context, task string, toolIssues ...string)
 	return told.Injection
 }
 
-// Stats is what the memory has done so far.
+// Stats returns what the memory has done so far.
 func (a *Agent) Stats() Stats {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -113,7 +112,7 @@ func (a *Agent) Stats() Stats {
 	return stats
 }
 
-// maxTokens is nil for the server's default.
+// maxTokens is the limit; nil for the server's default.
 func (a *Agent) maxTokens() *int {
 	if a.cfg.MaxTokens == 0 {
 		return nil
@@ -145,7 +144,7 @@ func (a *Agent) brief(ctx context.Context, need Need) Enrichment {
 	return e
 }
 
-// reaches asks a server that is there, and tells whether it answered.
+// reaches makes a request if the server is available, and tells whether it succeeded.
 func (a *Agent) reaches(ctx context.Context, what string, ask func() error) bool {
 	c := a.cfg.Client
 	if c == nil {
@@ -169,8 +168,7 @@ const (
 	longestQuery = 500 // characters
 )
 
-// ComposeQuery is what is asked for a task: the task, and the last three things that the user said, cut to 500
-// characters.
+// ComposeQuery is the query for a task: the task and the user's last three messages, cut to 500 characters.
 func ComposeQuery(task string, history []Message) string {
 	var turns []string
 	for _, m := range slices.Backward(history) {
@@ -192,8 +190,8 @@ func ComposeQuery(task string, history []Message) string {
 	return query
 }
 
-// Strip is messages without what an enrichment put into them. Call it from the second step on: by then the tools'
-// results say more, and whatever stands in a prompt is paid for with every step.
+// Strip removes an enrichment from messages. Call it from the second step on: then the results of tools matter more,
+// and every step pays for the prompt.
 func (e Enrichment) Strip(messages []Message) []Message {
 	return slices.DeleteFunc(slices.Clone(messages), func(m Message) bool {
 		return m.Role == "system" && m.Content != "" && (m.Content == e.Injection || m.Content == e.Hints)

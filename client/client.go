@@ -24,31 +24,30 @@ const (
 
 // Config names the server and the caller.
 type Config struct {
-	// Server is the server's address. Empty for [DefaultServer].
+	// Server is the server's address. Default: [DefaultServer].
 	Server string
 	// Key authenticates the caller. Empty for a server in no-auth mode.
 	Key string
-	// Tenant is the one to act in, for root. Empty for the key's own.
+	// Tenant is the tenant that root acts in. Default: the tenant of the key.
 	Tenant string
-	// Actor is who acts, such as "agent:crawler". Only a server in no-auth mode trusts it.
+	// Actor is the caller, such as "agent:crawler". Only a server in no-auth mode accepts it.
 	Actor string
-	// OnBehalfOf is for whom, such as "user:123". The key must allow it.
+	// OnBehalfOf is the entity to act for, such as "user:123". The key must allow it.
 	OnBehalfOf string
 
-	// Timeout is how long a call may take, all of its tries together. 0 for [DefaultTimeout]; negative for no limit but
-	// the context's.
+	// Timeout limits a call with all of its retries. Default: [DefaultTimeout]. If it is negative, only the context
+	// limits a call.
 	Timeout time.Duration
-	// Retries is how often a request that can be sent again is sent again. 0 for [DefaultRetries]; negative for never.
+	// Retries is how often to repeat a request that is safe to repeat. Default: [DefaultRetries]; negative for never.
 	Retries int
-	// UpFor is how long a server that answered counts as available, and DownFor how long [Client.Available] does not
-	// ask one that did not answer. 0 for a minute, and for ten seconds.
+	// UpFor is how long a server that answered counts as available. Default: a minute. DownFor is how long
+	// [Client.Available] does not ask a server that did not answer. Default: ten seconds.
 	UpFor, DownFor time.Duration
-	// Transport carries the requests. Nil for one that goes through the environment's proxies, except to this machine.
+	// Transport sends the requests. Default: one with the environment's proxies, except for this machine.
 	Transport http.RoundTripper
-	// Header goes with every request.
+	// Header is sent with every request.
 	Header http.Header
-	// Logger gets the requests that an [Agent] or a [Conversation] could not make. It never contains what people wrote.
-	// Nil for no log.
+	// Logger logs the failed requests of an [Agent] or a [Conversation], never what people wrote. Nil for no log.
 	Logger *slog.Logger
 }
 
@@ -110,7 +109,7 @@ func New(cfg Config) (*Client, error) {
 // Close closes idle connections.
 func (c *connection) Close() { c.http.CloseIdleConnections() }
 
-// With is the same client with other headers, such as those of a request that is passed on.
+// With is the same client with additional headers, such as those of a forwarded request.
 func (c *Client) With(header http.Header) *Client {
 	other := *c
 	other.header = c.header.Clone()
@@ -128,7 +127,7 @@ func (c *Client) Within(timeout time.Duration) *Client {
 // Server is the server's address.
 func (c *connection) Server() string { return c.base.Redacted() }
 
-// health remembers whether the server answered: for long if it did, for a moment if it did not.
+// health caches whether the server answered.
 type health struct {
 	mu sync.Mutex
 	up bool
@@ -141,7 +140,7 @@ func (h *health) note(up bool) {
 	h.up, h.at = up, time.Now()
 }
 
-// known tells whether the server is available, if that was seen lately.
+// known tells whether the server is available, if that is known.
 func (h *health) known(upFor, downFor time.Duration) (up, known bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -154,24 +153,24 @@ func (c *connection) Health(ctx context.Context) (api.Health, error) {
 	return get[api.Health](ctx, c, nil, "healthz")
 }
 
-// Available tells whether the server answers. It asks only if nothing was received from it lately, so that it may be
-// called before every request.
+// Available tells whether the server answers. It asks only if there was no recent answer, so programs may call it
+// before every request.
 func (c *connection) Available(ctx context.Context) bool {
 	if up, known := c.health.known(c.cfg.UpFor, c.cfg.DownFor); known {
 		return up
 	}
-	eager := *c // a caller that can do without the memory does not wait for it
+	eager := *c // a caller that can do without the memory should not wait
 	eager.cfg.Retries = -1
 	_, err := eager.Health(ctx)
 	return err == nil
 }
 
-// Whoami asks as whom the server knows the caller.
+// Whoami returns the identity of the caller.
 func (c *Client) Whoami(ctx context.Context) (Identity, error) {
 	return get[Identity](ctx, c, nil, "v1", "whoami")
 }
 
-// Projections asks how far the projections of the server have read the log.
+// Projections returns the progress of the server's projections.
 func (c *Client) Projections(ctx context.Context) ([]Projection, error) {
 	page, err := get[api.Projections](ctx, c, nil, "v1", "projections")
 	return page.Items, err

@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// ConversationConfig says where a [Conversation] is kept.
+// ConversationConfig configures a [Conversation].
 type ConversationConfig struct {
 	Client *Client
-	// Session is its id on the server. Required.
+	// Session is the session's id on the server. Required.
 	Session string
-	// Keep is how many of the last messages are stored at a time. 0 for 4.
+	// Keep is how many of the last messages are stored at a time. Default: 4.
 	Keep int
-	// Pause is how long nothing must have been said before they are. 0 for 30 s; less than 0 to store at once.
+	// Pause is how long to wait after the last message before storing. Default: 30 s; negative to store at once.
 	Pause time.Duration
 }
 
-// Conversation stores what is said while it goes on, in the background: the last messages, when there is a
-// pause, each once. It is safe for concurrent use. Whoever made it closes it.
+// Conversation stores the messages of a conversation in the background. After each pause it stores the last messages,
+// each once. It is safe for concurrent use. The caller closes it.
 type Conversation struct {
 	cfg ConversationConfig
 
 	mu      sync.Mutex
-	said    []Message // as it was stored last
-	stored  []Message // what the server has of the end
+	said    []Message // the messages of the last [Conversation.Store]
+	stored  []Message // the last messages that the server has
 	timer   *time.Timer
 	closed  bool
 	running sync.WaitGroup
 
-	storing sync.Mutex // one batch after the other
+	storing sync.Mutex // held while storing a batch
 	waiting bool       // the server has messages that were not committed
 }
 
@@ -46,7 +46,7 @@ func NewConversation(cfg ConversationConfig) *Conversation {
 	return &Conversation{cfg: cfg}
 }
 
-// Store takes a conversation as it is now, whole or its end, and returns at once.
+// Store takes the messages of the conversation, all or the last ones, and returns at once.
 func (c *Conversation) Store(messages []Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,11 +60,11 @@ func (c *Conversation) Store(messages []Message) {
 	c.running.Add(1)
 	c.timer = time.AfterFunc(max(c.cfg.Pause, 0), func() {
 		defer c.running.Done()
-		_ = c.flush(context.Background()) // it has told the log
+		_ = c.flush(context.Background()) // flush logs its error
 	})
 }
 
-// worth are the last messages that say something, without repetitions.
+// worth are the last messages with content, without repetitions.
 func (c *Conversation) worth(messages []Message) []Message {
 	var kept []Message
 	for _, m := range slices.Backward(messages) {
@@ -82,8 +82,7 @@ func (c *Conversation) worth(messages []Message) []Message {
 	return kept
 }
 
-// Flush stores what has not been stored, now. The error says why that was not possible; it is tried again with what
-// is said next.
+// Flush stores the remaining messages now. After an error, the next flush tries them again.
 func (c *Conversation) Flush(ctx context.Context) error {
 	c.mu.Lock()
 	if c.timer != nil && c.timer.Stop() {
@@ -93,7 +92,7 @@ func (c *Conversation) Flush(ctx context.Context) error {
 	return c.flush(ctx)
 }
 
-// Close stores what has not been stored, and ends the conversation.
+// Close stores the remaining messages and ends the conversation.
 func (c *Conversation) Close(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true
@@ -128,7 +127,7 @@ func (c *Conversation) flush(ctx context.Context) error {
 	return err
 }
 
-// unseen is what follows in said after what stored ends with.
+// unseen is the part of said after the messages that stored ends with.
 func unseen(stored, said []Message) []Message {
 	for n := min(len(stored), len(said)); n > 0; n-- {
 		if slices.Equal(stored[len(stored)-n:], said[:n]) {

@@ -1,9 +1,9 @@
-// Package client lets Go programs use an Annals server: remember, search, vote, read histories, ask what an agent
-// should know. Every call ends within five seconds by default, and what can be sent twice without harm is
-// sent again when a server is busy or restarting.
+// Package client lets Go programs use an Annals server: remember, search, vote, read histories, and ask what an agent
+// should know. By default every call ends within five seconds, and safe requests are repeated when a server is busy
+// or restarts.
 //
-// [Client] says what went wrong. [Agent] and [Conversation], for programs that want to work on as if there were no
-// memory when there is none, never do: they answer with nothing.
+// [Client] returns errors. [Agent] and [Conversation] are for programs that must work without a memory, too: without
+// a server they return nothing.
 //
-// Its one rule: it needs nothing but the standard library, the shapes of package api and the HTTP API of a server.
+// Its one rule: it needs only the standard library, the types of package api and the HTTP API of a server.
 package client

@@ -28,7 +28,7 @@ var (
 	ErrNotAnnals = errors.New("not Annals") // what answers is another program
 )
 
-// Error is how a server refuses. The Status is 0 if no server answered.
+// Error is a server's refusal. Status is 0 if no server answered.
 type Error struct {
 	api.Problem
 	RetryAfter time.Duration
@@ -36,7 +36,7 @@ type Error struct {
 	err error
 }
 
-// Error is one line.
+// Error implements error, in one line.
 func (e *Error) Error() string {
 	parts := []string{e.Title}
 	if e.Detail != "" && len(e.Errors) == 0 {
@@ -48,7 +48,7 @@ func (e *Error) Error() string {
 	return strings.Join(parts, ": ")
 }
 
-// Unwrap gives what kept the request from being answered.
+// Unwrap returns the cause of a missing answer.
 func (e *Error) Unwrap() error { return e.err }
 
 // Is tells which of this package's errors it is.
@@ -74,7 +74,7 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// retryable tells whether a request may succeed if it is sent again, and how long the server asks to wait.
+// retryable tells whether repeating a request may succeed, and how long the server asks to wait.
 func retryable(err error) (bool, time.Duration) {
 	refused, known := errors.AsType[*Error](err)
 	if !known {
@@ -104,21 +104,21 @@ func (c *connection) unreachable(err error) error {
 	return e
 }
 
-// foreign says that what answers is no Annals server.
+// foreign is the error of an answer that is not from an Annals server.
 func (c *connection) foreign(status int, err error) *Error {
 	e := &Error{err: errors.Join(ErrNotAnnals, err)}
 	e.Status, e.Title = status, fmt.Sprintf("What answers at %s is no Annals server (status %d)", c.Server(), status)
 	return e
 }
 
-// refusal reads a problem (RFC 9457), or the envelope of a refusal of the OpenViking API.
+// refusal decodes a problem (RFC 9457) or the error envelope of the OpenViking API.
 func (c *connection) refusal(answer *Response) error {
 	e := &Error{}
 	if json.Unmarshal(answer.Body, &e.Problem) != nil || e.Title == "" {
 		var envelope struct {
 			Error struct{ Code, Message string }
 		}
-		_ = json.Unmarshal(answer.Body, &envelope) // a body of another form is not from Annals
+		_ = json.Unmarshal(answer.Body, &envelope) // any other body is not from Annals
 		e.Problem = api.Problem{Type: envelope.Error.Code, Title: envelope.Error.Message}
 		if e.Title == "" {
 			e = c.foreign(answer.Status, nil)

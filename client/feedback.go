@@ -13,28 +13,27 @@ import (
 	"unicode"
 )
 
-// Outcome is what came of a task.
+// Outcome is the result of a task.
 type Outcome struct {
-	TaskID   string // names the session that is made of it
+	TaskID   string // part of the name of the feedback session
 	Task     string // what was to be done
-	Response string // the final answer, of a task that was done
-	Failure  string // why it was not
+	Response string // the final answer of a successful task
+	Failure  string // why the task failed
 	Tools    []string
-	Skills   []Skill // that were made or changed on the way
+	Skills   []Skill // created or changed in the task
 }
 
-// Skill is something that an agent can do, as others should know it.
+// Skill is a skill that other agents can use.
 type Skill struct {
 	Name        string
 	Description string
-	Content     string // the whole of it, such as a SKILL.md
+	Content     string // the whole text, such as a SKILL.md
 }
 
-// mostTools is how many of the tools that were used are told.
+// mostTools is how many of the used tools are reported.
 const mostTools = 30
 
-// Succeeded tells the memory what worked, so that knowledge is made of it. It returns false if that could not be
-// told; nothing else happens then.
+// Succeeded stores what worked, so that the server extracts knowledge from it. It returns false if that failed.
 func (a *Agent) Succeeded(ctx context.Context, o Outcome) bool {
 	messages := []Message{{"user", o.Task}, {"assistant", said("Final response: ", o.Response)}}
 	messages = append(messages, a.circumstances(o)...)
@@ -44,8 +43,7 @@ func (a *Agent) Succeeded(ctx context.Context, o Outcome) bool {
 	return a.tell(ctx, a.cfg.Sessions+"-evo-"+named(o.TaskID), messages)
 }
 
-// Failed tells the memory what did not work, so that it is avoided. It returns false if that could not be told;
-// nothing else happens then.
+// Failed stores what did not work, so that agents avoid it. It returns false if that failed.
 func (a *Agent) Failed(ctx context.Context, o Outcome) bool {
 	messages := []Message{
 		{"assistant", "POLARITY: negative — this is the record of a task that failed"},
@@ -55,7 +53,7 @@ func (a *Agent) Failed(ctx context.Context, o Outcome) bool {
 	return a.tell(ctx, a.cfg.Sessions+"-neg-"+named(o.TaskID), append(messages, a.circumstances(o)...))
 }
 
-// said is nothing where there is nothing to say.
+// said is what followed by text; empty without text.
 func said(what, text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
@@ -63,7 +61,7 @@ func said(what, text string) string {
 	return what + text
 }
 
-// circumstances are which tools were used, and where.
+// circumstances are messages about the used tools and the environment.
 func (a *Agent) circumstances(o Outcome) []Message {
 	var told []Message
 	if tools := o.Tools[:min(mostTools, len(o.Tools))]; len(tools) > 0 {
@@ -72,7 +70,7 @@ func (a *Agent) circumstances(o Outcome) []Message {
 	return append(told, Message{"assistant", "Environment: " + a.fingerprint()})
 }
 
-// fingerprint says where the agent works, always in the same words.
+// fingerprint describes the environment in a fixed order.
 func (a *Agent) fingerprint() string {
 	environment := a.environment()
 	parts := make([]string, 0, len(environment))
@@ -108,9 +106,9 @@ func (a *Agent) tell(ctx context.Context, session string, messages []Message) bo
 	return done
 }
 
-// PushSkills lets others find skills, or revises those of the same name, and returns how many that succeeded with. One
-// that fails keeps no other from being pushed. What is for one team, project or organisation alone belongs to it, so
-// that all of its agents revise the same skill; else each caller has his own.
+// PushSkills stores skills for others, or revises those of the same name, and returns how many succeeded. A failure
+// does not affect the other skills. With one scope other than public, the skills belong to that scope, so that all of
+// its agents revise the same ones. Otherwise they belong to the caller.
 func (a *Agent) PushSkills(ctx context.Context, skills ...Skill) int {
 	pushed := 0
 	owner := a.owner(ctx)
@@ -139,7 +137,7 @@ func (a *Agent) PushSkills(ctx context.Context, skills ...Skill) int {
 	return pushed
 }
 
-// owner is whose the skills are that are pushed; empty if nobody tells.
+// owner is the owner of pushed skills; empty if the server does not answer.
 func (a *Agent) owner(ctx context.Context) string {
 	if len(a.cfg.Scopes) == 1 && a.cfg.Scopes[0] != "public" {
 		return a.cfg.Scopes[0]
@@ -149,7 +147,7 @@ func (a *Agent) owner(ctx context.Context) string {
 	return cmp.Or(me.OnBehalfOf, me.Subject)
 }
 
-// named is a name that a session may have, another for each name.
+// named makes a valid session name, different for each name.
 func named(name string) string {
 	if short := slug(name); short != name {
 		return short + "-" + digest(name)
@@ -157,14 +155,14 @@ func named(name string) string {
 	return name
 }
 
-// digest tells apart what has the same slug.
+// digest distinguishes names that have the same slug.
 func digest(parts ...string) string {
 	const enough = 5 // bytes
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
 	return hex.EncodeToString(sum[:enough])
 }
 
-// slug is a name that an id may have.
+// slug turns a name into a part of an id.
 func slug(name string) string {
 	const longest = 80
 	var out strings.Builder

@@ -13,9 +13,9 @@ import (
 	"github.com/annals-kb/annals/api"
 )
 
-// The shapes of the API.
+// Types of the API.
 type (
-	Knowledge  = api.Knowledge // to remember one, Content and one of Type and Category are enough
+	Knowledge  = api.Knowledge // Remember needs only Content and one of Type and Category
 	Source     = api.Source
 	Eval       = api.Eval
 	Tags       = api.Tags
@@ -37,7 +37,7 @@ type Receipt struct {
 	Knowledge Knowledge // the item afterwards
 	Outcome   string    // created, revised, recorded, unchanged
 	Events    string    // ids of the events that it recorded, separated by commas
-	Position  int64     // read at this position of the log or later and you see it
+	Position  int64     // a read at this position of the log or later sees the write
 }
 
 // doer is a [Client] or its connection.
@@ -78,20 +78,19 @@ func (c *Client) Remember(ctx context.Context, k Knowledge) (Receipt, error) {
 	return write(ctx, c, http.MethodPost, nil, k)
 }
 
-// RememberUnlessSaid adds an item unless another item with exactly its content was recorded, for the caller to see,
-// after the position up to which a search looked ([Found]). The error matches [ErrOvertaken] if one was: search again.
+// RememberUnlessSaid adds an item. The error matches [ErrOvertaken] if another visible item with the same content was
+// recorded after the position since, up to which a search was complete ([Found]): search again.
 func (c *Client) RememberUnlessSaid(ctx context.Context, k Knowledge, since int64) (Receipt, error) {
 	return write(ctx, c, http.MethodPost, url.Values{"unless_said_since": {strconv.FormatInt(since, 10)}}, k)
 }
 
-// Save adds an item, or replaces the texts of the one that has its id, for the Reason that it gives.
+// Save adds an item, or replaces the texts of the item with its id. Its Reason is recorded.
 func (c *Client) Save(ctx context.Context, k Knowledge) (Receipt, error) {
 	return write(ctx, c, http.MethodPost, url.Values{"update": {"true"}}, k)
 }
 
-// Revise changes the fields that k sets of an item that has an id, for the Reason that it gives; the rest stays. Of
-// Tags those are replaced whose key is given; an empty list takes one away. The error matches [ErrNotFound], or
-// [ErrGone] if the item was forgotten.
+// Revise changes the fields of an item that k sets. Tags replaces the values of the given keys; an empty list removes
+// a key. The Reason of k is recorded. The error matches [ErrNotFound], or [ErrGone] if the item was forgotten.
 func (c *Client) Revise(ctx context.Context, id string, k Knowledge) (Receipt, error) {
 	k.ID = ""
 	encoded, err := json.Marshal(k)
@@ -113,7 +112,7 @@ func (c *Client) Knowledge(ctx context.Context, id string) (Knowledge, error) {
 	return get[Knowledge](ctx, c, nil, "v1", "knowledge", id)
 }
 
-// At reads the item that lies at a URI. The error matches [ErrNotFound] if none does.
+// At reads the item with a URI. The error matches [ErrNotFound] if there is none.
 func (c *Client) At(ctx context.Context, uri string) (Knowledge, error) {
 	for k, err := range c.List(ctx, url.Values{"uri": {uri}}) {
 		if err != nil || k.URI == uri {
@@ -127,48 +126,48 @@ func notFound(detail string) error {
 	return &Error{Problem: api.Problem{Status: http.StatusNotFound, Title: "Not found", Detail: detail}}
 }
 
-// List reads what passes the filters of GET /v1/knowledge, newest first, a page at a time as it is asked for. An
-// error is the last thing that comes.
+// List reads the items that match the filters of GET /v1/knowledge, newest first. It requests pages as needed. An
+// error ends the sequence.
 func (c *Client) List(ctx context.Context, filters url.Values) iter.Seq2[Knowledge, error] {
 	query := url.Values{"limit": {"100"}}
 	maps.Copy(query, filters)
 	return all[Knowledge](ctx, c, []string{"v1", "knowledge"}, query)
 }
 
-// Forget takes an item out of all answers. Its history stays.
+// Forget removes an item from all answers. Its history stays.
 func (c *Client) Forget(ctx context.Context, id, reason string) error {
 	_, err := write(ctx, c, http.MethodDelete, nil, api.Reason{Reason: reason}, id)
 	return err
 }
 
-// GiveFeedback says that an item was helpful or harmful. One vote counts for each voter and trace, or without a trace
-// for a day.
+// GiveFeedback votes that an item was helpful or harmful. Each voter has one vote per trace, and without a trace one
+// per day.
 func (c *Client) GiveFeedback(ctx context.Context, id string, vote Vote) (Receipt, error) {
 	return write(ctx, c, http.MethodPost, nil, vote, id, "feedback")
 }
 
-// ReportStale says that an item is out of date: it counts half as much until it is confirmed.
+// ReportStale reports that an item is out of date: that halves its confidence until it is confirmed.
 func (c *Client) ReportStale(ctx context.Context, id, reason string) (Receipt, error) {
 	return write(ctx, c, http.MethodPost, nil, api.Reason{Reason: reason}, id, "stale")
 }
 
-// Confirm says that an item still holds.
+// Confirm confirms that an item still holds.
 func (c *Client) Confirm(ctx context.Context, id, reason string) (Receipt, error) {
 	return write(ctx, c, http.MethodPost, nil, api.Reason{Reason: reason}, id, "confirm")
 }
 
-// Search finds what is known about something, nearest scope first.
+// Search finds knowledge, nearest scope first.
 func (c *Client) Search(ctx context.Context, s Search) (Found, error) {
 	return post[Found](ctx, c, s, "v1", "search")
 }
 
-// Context asks what an agent should know at a stage of its work: "start" (Task, which may be empty), "focus" (Goal),
-// "query" (Query) or "analysis" (Task, and what failed).
+// Context returns what an agent should know at a stage of its work: "start" (Task, which may be empty), "focus"
+// (Goal), "query" (Query) or "analysis" (Task and failures).
 func (c *Client) Context(ctx context.Context, need Need) (Briefing, error) {
 	return post[Briefing](ctx, c, need, "v1", "context")
 }
 
-// History reads what happened to an item, oldest first, forgotten or not. An error is the last thing that comes.
+// History reads the events of an item, oldest first, even if it was forgotten. An error ends the sequence.
 func (c *Client) History(ctx context.Context, id string) iter.Seq2[Event, error] {
 	return all[Event](ctx, c, []string{"v1", "knowledge", id, "history"}, nil)
 }

@@ -24,13 +24,13 @@ type Request struct {
 	Path   []string // segments, unescaped
 	Query  url.Values
 	Header http.Header
-	Body   any // encoded as JSON; nil for none, []byte as it is
+	Body   any // encoded as JSON; nil for none, []byte is sent as it is
 }
 
-// Get is a request for what is at a path.
+// Get is a GET request.
 func Get(path ...string) Request { return Request{Method: http.MethodGet, Path: path} }
 
-// Post is a request that sends a body, encoded as JSON, to a path.
+// Post is a POST request whose body is encoded as JSON.
 func Post(body any, path ...string) Request {
 	return Request{Method: http.MethodPost, Path: path, Body: body}
 }
@@ -42,12 +42,11 @@ type Response struct {
 	Body   json.RawMessage
 }
 
-// maxAnswer bounds what is held in memory.
+// maxAnswer is the largest answer in bytes.
 const maxAnswer = 64 << 20
 
-// Do sends a request and decodes the answer into out unless that is nil. It sends the request again if that does no
-// harm and may help. The error is an [*Error] unless ctx was cancelled; the response of a refusal is returned beside
-// it.
+// Do sends a request and decodes the answer into out, unless out is nil. It repeats a safe request after a temporary
+// error. The error is an [*Error] unless ctx was cancelled. With a refusal, Do also returns the response.
 func (c *connection) Do(ctx context.Context, r Request, out any) (*Response, error) {
 	if c.cfg.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -64,7 +63,7 @@ func (c *connection) Do(ctx context.Context, r Request, out any) (*Response, err
 		header.Set("Content-Type", "application/json")
 	}
 	if c.cfg.Retries > 0 && r.Method != http.MethodGet && header.Get("Idempotency-Key") == "" {
-		header.Set("Idempotency-Key", rand.Text()) // so that it happens once, however often it is sent
+		header.Set("Idempotency-Key", rand.Text()) // a repeated request takes effect once
 	}
 	pause := 50 * time.Millisecond
 	for try := 0; ; try++ {
@@ -134,7 +133,7 @@ func (c *connection) send(ctx context.Context, r Request, header http.Header, bo
 	return response, nil
 }
 
-// read reads a whole answer. Any other status than 2xx is an [*Error].
+// read reads a whole answer. A status outside of 2xx becomes an [*Error].
 func (c *connection) read(response *http.Response) (*Response, error) {
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
@@ -148,7 +147,7 @@ func (c *connection) read(response *http.Response) (*Response, error) {
 	return answer, nil
 }
 
-// address escapes each segment: an id may not leave its place.
+// address escapes each segment, so that an id cannot change the path.
 func (c *connection) address(r Request) string {
 	escaped := make([]string, len(r.Path))
 	for i, segment := range r.Path {
@@ -161,8 +160,8 @@ func (c *connection) address(r Request) string {
 	return address
 }
 
-// Open sends a request once and leaves reading the answer, however long it is, to the caller, who closes it. The time
-// limit is for the beginning of the answer.
+// Open sends a request once and returns the body of the answer, of any length. The caller closes it. The time limit
+// applies until the answer begins.
 func (c *connection) Open(ctx context.Context, r Request) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if c.cfg.Timeout > 0 {
@@ -189,7 +188,7 @@ func (c *connection) Open(ctx context.Context, r Request) (io.ReadCloser, error)
 	return body, nil
 }
 
-// stream ends the request when it is closed.
+// stream is a body that ends its request when it is closed.
 type stream struct {
 	io.ReadCloser
 	cancel context.CancelCauseFunc
@@ -200,7 +199,7 @@ func (s *stream) Close() error {
 	return s.ReadCloser.Close()
 }
 
-// Pages reads the pages of a list, following the cursors, as they are asked for. An error is the last thing that comes.
+// Pages reads the pages of a list as needed. An error ends the sequence.
 func Pages[T any](ctx context.Context, c *Client, path []string, query url.Values) iter.Seq2[api.Page[T], error] {
 	return func(yield func(api.Page[T], error) bool) {
 		query = maps.Clone(query)

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// Message is something that was said.
+// Message is a message of a conversation.
 type Message struct {
 	Role    string `json:"role"` // user, assistant
 	Content string `json:"content"`
 }
 
-// Commit is what became of a session's commit: its extraction continues in the background.
+// Commit is the result of a commit. The extraction continues in the background.
 type Commit struct {
 	SessionID string `json:"session_id"`
-	Status    string `json:"status"` // accepted; committed if it was waited for
+	Status    string `json:"status"` // accepted; committed after waiting
 	TaskID    string `json:"task_id"`
-	Archived  bool   `json:"archived"` // false if there was nothing to archive
+	Archived  bool   `json:"archived"` // false if the session had no new messages
 }
 
 // Task is an extraction.
@@ -31,7 +31,7 @@ type Task struct {
 	Error  string          `json:"error"`
 }
 
-// session asks the OpenViking API, whose answers come in an envelope.
+// session makes a request to the OpenViking API and unwraps the envelope.
 func (c *Client) session(ctx context.Context, r Request, out any) error {
 	r.Path = append([]string{"api", "v1"}, r.Path...)
 	var envelope struct {
@@ -49,7 +49,7 @@ func (c *Client) session(ctx context.Context, r Request, out any) error {
 	return nil
 }
 
-// OpenSession begins a session under an id. That there is one is no error: what is said is added to it.
+// OpenSession creates a session, unless it exists already.
 func (c *Client) OpenSession(ctx context.Context, id string) error {
 	err := c.session(ctx, Request{
 		Method: http.MethodPost, Path: []string{"sessions"},
@@ -61,8 +61,8 @@ func (c *Client) OpenSession(ctx context.Context, id string) error {
 	return err
 }
 
-// Say adds messages to a session, in order; up to a hundred. A session that there is not yet begins with them. When the
-// answer is lost they are sent again, and stand in the session once.
+// Say adds up to a hundred messages to a session, in order. It creates a session that does not exist. If the answer
+// is lost, Say repeats the request, but the session gets the messages once.
 func (c *Client) Say(ctx context.Context, session string, messages ...Message) error {
 	return c.session(ctx, Request{
 		Method: http.MethodPost, Path: []string{"sessions", session, "messages", "batch"},
@@ -70,9 +70,9 @@ func (c *Client) Say(ctx context.Context, session string, messages ...Message) e
 	}, nil)
 }
 
-// CommitSession lets knowledge be made of what was said since the last commit. Trigger is why: stated, task_done,
-// compaction, feedback, periodic; empty for the server's choice. Scopes are who may see what is learned about work;
-// default: the caller.
+// CommitSession archives the messages since the last commit and starts an extraction. Trigger is the reason: stated,
+// task_done, compaction, feedback, periodic; empty for the server's default. Scopes are the audience of what is
+// learned about work. Default: the caller.
 func (c *Client) CommitSession(ctx context.Context, session, trigger string, scopes ...string) (Commit, error) {
 	body := map[string]any{"scopes": scopes}
 	if trigger != "" {
@@ -84,14 +84,15 @@ func (c *Client) CommitSession(ctx context.Context, session, trigger string, sco
 	return done, err
 }
 
-// Task tells how an extraction does.
+// Task returns the state of an extraction.
 func (c *Client) Task(ctx context.Context, id string) (Task, error) {
 	var t Task
 	err := c.session(ctx, Request{Method: http.MethodGet, Path: []string{"tasks", id}}, &t)
 	return t, err
 }
 
-// Viking asks a route of the OpenViking API, such as search/find, and decodes the result into out unless that is nil.
+// Viking makes a request to a route of the OpenViking API, such as search/find. It decodes the result into out,
+// unless out is nil.
 func (c *Client) Viking(ctx context.Context, method, route string, query url.Values, body, out any) error {
 	return c.session(ctx, Request{Method: method, Path: strings.Split(route, "/"), Query: query, Body: body}, out)
 }

@@ -13,17 +13,17 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// arguments are the arguments of a call, by name, as they came. Those that are null are left out.
+// arguments are the arguments of a call, by name and still encoded. Arguments that are null are left out.
 type arguments map[string]json.RawMessage
 
-// text is an argument that is a string; empty for anything else.
+// text is an argument that is a string; empty if it is none.
 func (a arguments) text(name string) string {
 	var text string
 	_ = json.Unmarshal(a[name], &text)
 	return text
 }
 
-// texts is one string, which models write for a list of one, or a list of them.
+// texts is an argument that is a list of strings, or a single string, which models send for a list of one.
 func (a arguments) texts(name string) (list []string) {
 	if one := a.text(name); one != "" {
 		return []string{one}
@@ -38,7 +38,7 @@ func (a arguments) number(name string, otherwise int) int {
 	return cmp.Or(int(number), otherwise)
 }
 
-// but are the arguments under the names of the HTTP API.
+// but are the arguments with the names of the HTTP API.
 func (a arguments) but(renamed map[string]string, more map[string]any) map[string]any {
 	body := map[string]any{}
 	for name, value := range a {
@@ -48,8 +48,7 @@ func (a arguments) but(renamed map[string]string, more map[string]any) map[strin
 	return body
 }
 
-// read takes the arguments of a call. What a tool does not know is refused, as is a word that is none of the known
-// ones.
+// read decodes the arguments of a call. It refuses unknown arguments and values.
 func (t tool) read(raw json.RawMessage) (arguments, error) {
 	in := arguments{}
 	if len(bytes.TrimSpace(raw)) > 0 && json.Unmarshal(raw, &in) != nil {
@@ -83,11 +82,11 @@ func (t tool) read(raw json.RawMessage) (arguments, error) {
 	return in, nil
 }
 
-// What names an item: its URI or its id, or its id alone.
+// The kinds of arguments that name an item: by URI or id, or by id alone.
 const item, id = "item", "id"
 
-// accepts tells whether an argument that was given is of the field's kind. An id that is none could lead elsewhere in a
-// path of the API. The API judges what has a schema of its own.
+// accepts tells whether an argument has the field's kind. It refuses a malformed id, which could change the path of a
+// request to the API. The API checks arguments that have a schema of their own.
 func (f field) accepts(in arguments, isText bool) bool {
 	text := in.text(f.name)
 	switch f.kind {
@@ -95,7 +94,7 @@ func (f field) accepts(in arguments, isText bool) bool {
 		return isText
 	case "strings":
 		return isText || json.Unmarshal(in[f.name], new([]string)) == nil
-	case "integer": // 5 and 5.0, but no "5"
+	case "integer": // 5 and 5.0, but not "5"
 		number, err := strconv.ParseFloat(string(in[f.name]), 64)
 		return err == nil && number == float64(int(number)) && number >= 1 && int(number) <= f.most
 	case item:

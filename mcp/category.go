@@ -5,10 +5,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// categories are the words that models may use for what they look for or remember.
+// categories are the categories that models may name.
 func categories() []string { return words(domain.Categories) }
 
-// words are the strings that values are.
+// words are the values as strings.
 func words[T ~string](values []T) []string {
 	all := make([]string, len(values))
 	for i, value := range values {
@@ -17,7 +17,7 @@ func words[T ~string](values []T) []string {
 	return all
 }
 
-// directoryOf is the directory in which knowledge of a category lies, as OpenViking's clients name it.
+// directoryOf is OpenViking's directory for a category.
 func directoryOf(category string) string {
 	switch {
 	case category == "":
@@ -29,7 +29,7 @@ func directoryOf(category string) string {
 	}
 }
 
-// searches are what finds knowledge of a category, also what was remembered by type without one.
+// searches are the searches that find knowledge of a category, including items with its type but without a category.
 func searches(question client.Search, category string) []client.Search {
 	switch domain.Category(category) {
 	case domain.CategoryTools:
@@ -59,7 +59,7 @@ func searches(question client.Search, category string) []client.Search {
 	return []client.Search{question}
 }
 
-// kindOf is the category of an item, or what its type makes it.
+// kindOf is the category of an item, or the one that follows from its type.
 func kindOf(k client.Knowledge) string {
 	if k.Category != "" {
 		return k.Category

@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// changed is what tools answer with that change something.
+// changed is the answer of tools that change something.
 type changed struct {
 	URI        string         `json:"uri"`
 	ID         string         `json:"id"`
@@ -25,7 +25,7 @@ type changed struct {
 	Confidence *float64       `json:"confidence,omitempty"`
 	Helpful    *int           `json:"helpful,omitempty"`
 	Harmful    *int           `json:"harmful,omitempty"`
-	Replaced   bool           `json:"replaced,omitempty"` // an earlier vote of the same voice, which counts no more
+	Replaced   bool           `json:"replaced,omitempty"` // an earlier vote of the same voter, which no longer counts
 	Redacted   map[string]int `json:"redacted,omitempty"`
 }
 
@@ -52,8 +52,8 @@ func (c changed) says(what string) string {
 	return said
 }
 
-// remember keeps what is about a user for that user, and what is about work for the whole tenant, if the caller may.
-// Remembering what is known already counts as a vote for it, also under concurrent requests.
+// remember stores knowledge about a user for that user, and knowledge about work for the whole tenant if the caller
+// may. Knowledge that exists already gets a vote instead, even under concurrent requests.
 func remember(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	for {
 		said, looked, err := findKnown(ctx, api, in)
@@ -65,7 +65,7 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 		}
 		done, err := rememberNew(ctx, api, in, looked)
 		if errors.Is(err, client.ErrOvertaken) {
-			continue // another request has just remembered it, perhaps for others
+			continue // another request has just remembered it, perhaps for another audience
 		}
 		if err != nil {
 			return nil, "", err
@@ -75,14 +75,14 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 	}
 }
 
-// rememberNew remembers what was not known at a position of the log.
+// rememberNew remembers an item, unless one with its content was recorded after the position looked.
 func rememberNew(ctx context.Context, api *client.Client, in arguments, looked int64) (client.Receipt, error) {
 	k := client.Knowledge{
 		Content: in.text("content"), Category: in.text("category"), Polarity: in.text("polarity"),
 		Task: in.text("task"), Scopes: in.texts("scopes"),
 	}
 	share := len(in.texts("scopes")) == 0 && !domain.Category(in.text("category")).AboutUser()
-	if share { // it lies where the clients of OpenViking look for what agents share
+	if share { // OpenViking's clients look there for what agents share
 		k.Scopes = []string{string(domain.Public)}
 		k.URI = directoryOf(in.text("category")) + "mem_" + strings.ToLower(rand.Text()) + ".md"
 	}
@@ -94,7 +94,7 @@ func rememberNew(ctx context.Context, api *client.Client, in arguments, looked i
 	return done, err
 }
 
-// outcomes are what saving may come to.
+// outcomes are the words for the outcomes of saving.
 var outcomes = map[string]string{"created": "Saved", "revised": "Revised", "unchanged": "Nothing to change in"}
 
 func save(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
@@ -116,7 +116,7 @@ func save(ctx context.Context, api *client.Client, in arguments) (any, string, e
 	return c, c.says(outcomes[c.Outcome]), nil
 }
 
-// reviseOrRemember revises the item that has an id, or remembers one.
+// reviseOrRemember revises the item with the id, or remembers a new one.
 func reviseOrRemember(ctx context.Context, api *client.Client, k client.Knowledge) (client.Receipt, error) {
 	if k.ID == "" {
 		return api.Remember(ctx, k)
@@ -179,14 +179,14 @@ func giveFeedback(ctx context.Context, api *client.Client, in arguments) (any, s
 	return c, said, nil
 }
 
-// replacedNote names the vote that counts no more, and without a trace how several of a day would.
+// replacedNote tells that a vote was replaced, and without a trace how to vote several times a day.
 var replacedNote = map[bool]string{
 	false: "; this replaces your earlier vote on this trace_id",
 	true:  "; this replaces your earlier vote of today: with a trace_id each run has a vote of its own",
 }
 
-// replaced tells whether a vote took the place of an earlier one, which its event records. A caller who may not read
-// the event gets no note.
+// replaced tells whether a vote replaced an earlier one, as its event says. For a caller who may not read the event
+// it is false.
 func replaced(ctx context.Context, api *client.Client, done client.Receipt) bool {
 	if done.Events == "" { // the same vote again
 		return false
@@ -198,7 +198,7 @@ func replaced(ctx context.Context, api *client.Client, done client.Receipt) bool
 	return err == nil && event.EventID == done.Events && json.Unmarshal(event.Data, &vote) == nil && vote.Replaces != ""
 }
 
-// idOf is the id of the item that lies at a URI, or lay there last; an id is one already.
+// idOf is the id of the item that a URI names now or named last. An id stays as it is.
 func idOf(ctx context.Context, api *client.Client, named string) (string, error) {
 	if !strings.HasPrefix(named, "viking://") {
 		return named, nil
@@ -212,7 +212,7 @@ func idOf(ctx context.Context, api *client.Client, named string) (string, error)
 	return k.ID, err
 }
 
-// find is the item at a URI, or with an id. What was forgotten is refused as that, and not as if it had never been.
+// find is the item with a URI or an id. The error of a deleted item tells that it was deleted.
 func find(ctx context.Context, api *client.Client, named string) (client.Knowledge, error) {
 	id, err := idOf(ctx, api, named)
 	if err != nil {
@@ -221,7 +221,7 @@ func find(ctx context.Context, api *client.Client, named string) (client.Knowled
 	return api.Knowledge(ctx, id)
 }
 
-// lastAt is the item that lay at a URI last, as far as the caller may see it.
+// lastAt is the item that had a URI last, if the caller may see it.
 func lastAt(ctx context.Context, api *client.Client, uri string) (client.Knowledge, bool) {
 	for k, err := range api.List(ctx, url.Values{"uri": {uri}, "status": {"deleted,superseded"}}) {
 		if err != nil || k.URI == uri {

@@ -12,12 +12,12 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// argumentError is an argument that cannot be.
+// argumentError is an invalid argument.
 type argumentError struct{ message string }
 
 func (w argumentError) Error() string { return w.message }
 
-// errorWithFix is a refusal with what a model can do about it, where that depends on what it wanted.
+// errorWithFix is a refusal with advice for the model that depends on the tool.
 type errorWithFix struct {
 	error
 	fix string
@@ -25,7 +25,7 @@ type errorWithFix struct {
 
 func (a errorWithFix) Unwrap() error { return a.error }
 
-// renameFields names fields of a request that was refused as the arguments that they were made of.
+// renameFields replaces the names of fields in a refusal by those of the arguments.
 func renameFields(err error, arguments map[string]string) error {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok {
@@ -39,10 +39,10 @@ func renameFields(err error, arguments map[string]string) error {
 	return &said
 }
 
-// invalidArgument is the code of what the caller has to say otherwise.
+// invalidArgument is the code of an invalid call.
 const invalidArgument = "INVALID_ARGUMENT"
 
-// codes are what results call errors, by the status of the API's answer.
+// codes are the codes of errors in results, by the status of the API's answer.
 var codes = map[int]string{
 	http.StatusBadRequest: invalidArgument, http.StatusUnprocessableEntity: invalidArgument,
 	http.StatusRequestEntityTooLarge: invalidArgument,
@@ -54,7 +54,7 @@ var codes = map[int]string{
 	http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
 }
 
-// fixes are what a model can do about it with its tools, of which the API knows nothing.
+// fixes advise the model which of its tools helps. The API does not know the tools.
 var fixes = map[int]string{
 	http.StatusNotFound: "retrieve_memory shows the uri of whatever there is",
 	http.StatusGone:     "memory_history tells by whom, and why",
@@ -76,7 +76,7 @@ func reasonOf(err error) reason {
 	}
 	why := reason{Code: "INTERNAL", Message: refused.Error()}
 	if refused.Detail != "" && len(refused.Errors) == 0 {
-		why.Message = refused.Detail // the code says what the title says
+		why.Message = refused.Detail // the title repeats the code
 	}
 	advice, _ := errors.AsType[errorWithFix](err)
 	if fix := cmp.Or(advice.fix, fixes[refused.Status], refused.Fix); fix != "" {

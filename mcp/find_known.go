@@ -13,11 +13,11 @@ import (
 	"github.com/annals-kb/annals/text/scrub"
 )
 
-// queryRunes is how many characters of a text are searched for: enough to tell it from others.
+// queryRunes is how many characters of a text the search uses.
 const queryRunes = 500
 
-// findKnown is an item with the content that the caller wants to remember, for those whom it is meant for; nil
-// if none of those does that were recorded up to a position of the log.
+// findKnown finds an item with the content and the audience that the caller wants to remember; nil if there is none.
+// Looked is the position of the log up to which the search is complete.
 func findKnown(
 	ctx context.Context, api *client.Client, in arguments,
 ) (said *client.Knowledge, looked int64, err error) {
@@ -58,16 +58,16 @@ func findKnown(
 	return nil, *found.Position, nil
 }
 
-// recordedForms are how a text may have been recorded: as it is said, or without the secrets in it. What a server
-// redacts by a tenant's own rules is not known here, and so is remembered anew.
+// recordedForms are the forms in which a text may be recorded: as it is, or with redacted secrets. It does not know
+// the rules of the tenant: texts that those redact are remembered again.
 func recordedForms(ctx context.Context, usual *scrub.Scrubber, said string) ([]string, error) {
 	said = strings.TrimSpace(said)
 	scrubbed, _, err := usual.Scrub(ctx, said)
 	return []string{said, scrubbed}, err
 }
 
-// confirmKnown counts repeated content as a helpful vote, one a day from each voter. Nothing changes if the day
-// has no room for another vote of the same voice.
+// confirmKnown counts repeated content as a helpful vote, one per voter and day. It changes nothing if the voter has
+// already voted that day.
 func confirmKnown(ctx context.Context, api *client.Client, k client.Knowledge) (any, string, error) {
 	done, err := api.GiveFeedback(ctx, k.ID, client.Vote{Verdict: "helpful", Outcome: "said again"})
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusConflict {

@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 )
 
-// Inside is a transport to a handler of the same process.
+// Inside is a transport to a handler in this process.
 func Inside(handler http.Handler) http.RoundTripper { return handlerTransport{handler} }
 
 type handlerTransport struct{ handler http.Handler }

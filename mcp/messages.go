@@ -16,7 +16,7 @@ import (
 	"github.com/annals-kb/annals/client"
 )
 
-// messageOf reads a message.
+// messageOf decodes a message.
 func messageOf(text []byte) (jsonrpc.Message, *jsonrpc.Error) {
 	if !json.Valid(text) {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "this is not JSON"}
@@ -33,8 +33,8 @@ func messageOf(text []byte) (jsonrpc.Message, *jsonrpc.Error) {
 	return message, nil
 }
 
-// hasWholeID tells whether the id of a message, and of the request that it cancels, is absent, a string or a whole
-// number, as the protocol requires. The SDK would answer any other number with a changed one.
+// hasWholeID tells whether the ids in a message are absent, strings or whole numbers, as the protocol requires. The
+// SDK would answer other numbers with a changed id.
 func hasWholeID(message json.RawMessage) bool {
 	var ids struct {
 		ID     any `json:"id"`
@@ -58,7 +58,7 @@ func hasWholeID(message json.RawMessage) bool {
 	return true
 }
 
-// requestID is the id of a request that is answered; nil for every other message.
+// requestID is the id of a request that needs an answer; nil for other messages.
 func requestID(message jsonrpc.Message) any {
 	if request, is := message.(*jsonrpc.Request); is {
 		return request.ID.Raw()
@@ -66,18 +66,18 @@ func requestID(message jsonrpc.Message) any {
 	return nil
 }
 
-// refusal answers a message with an id, or with nil what is no message.
+// refusal is an error as the answer to the message with an id; nil answers a malformed message.
 func refusal(id any, wrong *jsonrpc.Error) []byte {
 	text, err := json.Marshal(
 		map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": wrong.Code, "message": wrong.Message}},
 	)
 	if err != nil {
-		panic(err) // texts and numbers always can be
+		panic(err) // texts and numbers can always be encoded
 	}
 	return text
 }
 
-// parseMessages answers requests whose body is no message, and hands the others on.
+// parseMessages answers malformed messages, and passes all others on.
 func parseMessages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -108,10 +108,10 @@ func parseMessages(next http.Handler) http.Handler {
 func writeJSON(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // a host that left reads nothing
+	_, _ = w.Write(text) // an error is ignored: the host has left
 }
 
-// withCode gives an error that has none a code of JSON-RPC: the SDK would answer with 0, which is none.
+// withCode gives a code of JSON-RPC to an error without one. The SDK would use 0, which is not a code.
 func withCode(err error, code int64) error {
 	if known, ok := errors.AsType[*jsonrpc.Error](err); err == nil || ok && known.Code != 0 {
 		return err
@@ -119,8 +119,8 @@ func withCode(err error, code int64) error {
 	return &jsonrpc.Error{Code: code, Message: err.Error()}
 }
 
-// withErrorCodes gives a code to what goes wrong while a method is carried out. What it is refused for before, such
-// as that the host has not introduced itself, [lineConnection] finds without one.
+// withErrorCodes gives a code to the errors of methods. Errors of the SDK before that, such as a missing
+// initialisation, get theirs from [stdioConnection].
 func withErrorCodes(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
 		result, err := next(ctx, method, request)
@@ -131,8 +131,7 @@ func withErrorCodes(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// jsonErrors puts what the SDK refuses in plain text, such as a method that it does not know, into the form that
-// hosts read.
+// jsonErrors converts refusals of the SDK in plain text, such as that of an unknown method, to JSON-RPC.
 type jsonErrors struct {
 	http.ResponseWriter
 	id      any // of the message
@@ -156,7 +155,7 @@ func (p *jsonErrors) Write(text []byte) (int, error) {
 		return p.ResponseWriter.Write(text)
 	}
 	wrong := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: strings.TrimSpace(string(text))}
-	if strings.HasPrefix(wrong.Message, "JSON RPC not handled") { // the SDK's text before its newest protocol
+	if strings.HasPrefix(wrong.Message, "JSON RPC not handled") { // the text of the SDK for older protocols
 		wrong.Code = jsonrpc.CodeMethodNotFound
 	}
 	if _, err := p.ResponseWriter.Write(append(refusal(p.id, wrong), '\n')); err != nil {
@@ -168,17 +167,15 @@ func (p *jsonErrors) Write(text []byte) (int, error) {
 // Unwrap is for [http.ResponseController].
 func (p *jsonErrors) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-// Refuse answers a host that was refused before its message was read. Status is what the API would answer with, problem
-// what it would say.
+// Refuse answers a host whose message was not read. Status and problem are those of the API.
 //
-// Of a status that tells of trouble here most hosts show the number and nothing else. So what a host can only wait
-// for is the answer to its message; what it has to mend, such as its key, keeps the status by which hosts know what
-// to do.
+// For a status of 500 and above, most hosts show nothing but the number. So an error that a host can only wait for is
+// sent as the answer to its message. An error that the host must correct, such as an invalid key, keeps its status.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, problem json.RawMessage) {
 	refused := &client.Error{}
 	refused.Status = status
 	if err := json.Unmarshal(problem, &refused.Problem); err != nil {
-		panic(err) // the API wrote it
+		panic(err) // problem comes from the API and is valid
 	}
 	why := reasonOf(refused)
 	wrong := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: why.Code + ": " + why.Message}
@@ -192,10 +189,10 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, problem json.Raw
 	writeJSON(w, status, append(refusal(id, wrong), '\n'))
 }
 
-// maxProblemBody is how many bytes are read of a message for its id alone.
+// maxProblemBody is how many bytes of a message are read for its id.
 const maxProblemBody = 1 << 20
 
-// requestIDOf is the id of the message, nil if it is none that is answered.
+// requestIDOf is the id of the message in r; nil if it needs no answer.
 func requestIDOf(r *http.Request) any {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxProblemBody))
 	if err != nil || r.Method != http.MethodPost {

@@ -15,10 +15,10 @@ import (
 	"github.com/annals-kb/annals/client"
 )
 
-// OpenViking is the name of the set of tools that an OpenViking server has.
+// OpenViking is the name of OpenViking's set of tools.
 const OpenViking = "openviking"
 
-// vikingTool is a tool under OpenViking's name: it asks the route below /api/v1 that does the same.
+// vikingTool is a tool with OpenViking's name, which uses the corresponding route below /api/v1.
 func vikingTool(name, description string, do doTool, required []string, schemas map[string]map[string]any) tool {
 	t := tool{name: name, description: description, finder: "find", do: do}
 	for _, argument := range slices.Sorted(maps.Keys(schemas)) {
@@ -209,7 +209,7 @@ func vikingWrite(ctx context.Context, api *client.Client, in arguments) (any, st
 	mode := cmp.Or(in.text("mode"), "replace")
 	err := write(mode)
 	if errors.Is(err, client.ErrNotFound) && in["mode"] == nil {
-		err = write("create") // a file is made where there is none
+		err = write("create") // creates the file if it does not exist
 	}
 	return done, "Written: " + in.text("uri"), err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/annals-kb/annals/client"
 )
 
-// prompt is a moment of an agent's work for which a person may fetch what is known.
+// prompt is a stage of an agent's work for which a person may fetch knowledge.
 type prompt struct {
 	name, title, description string
 	arguments                []*sdk.PromptArgument
@@ -71,7 +71,7 @@ func (s *Server) addPrompts(server *sdk.Server) {
 	}
 }
 
-// lacking names the required arguments that are missing.
+// lacking is an error that names the missing required arguments; nil if there are none.
 func (p prompt) lacking(given map[string]string) error {
 	var bad []string
 	for _, a := range p.arguments {
@@ -85,7 +85,7 @@ func (p prompt) lacking(given map[string]string) error {
 	return nil
 }
 
-// promptError is why there is no prompt: what is wrong with the arguments is the host's to mend.
+// promptError is the error of a prompt. Bad arguments get the code with which hosts correct them.
 func promptError(err error) error {
 	why := reasonOf(err)
 	said := fmt.Errorf("%s: %s", why.Code, why.Message)

@@ -20,7 +20,7 @@ func knowledge(ctx context.Context, api *client.Client, in arguments) (any, stri
 	return k, itemText(k), nil
 }
 
-// itemText is an item for a model to read.
+// itemText formats an item for a model.
 func itemText(k client.Knowledge) string {
 	var out strings.Builder
 	if k.Task != "" {
@@ -54,7 +54,7 @@ func itemText(k client.Knowledge) string {
 	return out.String()
 }
 
-// historyAnswer is what memory_history answers with.
+// historyAnswer is the answer of memory_history.
 type historyAnswer struct {
 	ID     string         `json:"id"`
 	Count  int            `json:"count"`
@@ -63,7 +63,7 @@ type historyAnswer struct {
 
 const defaultEvents, maxEvents = 50, 500
 
-// history tells the newest events of an item, oldest first.
+// history lists the newest events of an item, oldest first.
 func history(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	id, err := idOf(ctx, api, in.text("uri"))
 	if err != nil {
@@ -97,18 +97,18 @@ func history(ctx context.Context, api *client.Client, in arguments) (any, string
 	return told, out.String(), nil
 }
 
-// statusAnswer is what memory_status answers with.
+// statusAnswer is the answer of memory_status.
 type statusAnswer struct {
 	Available   bool                `json:"available"`
 	Server      string              `json:"server"`
 	Version     string              `json:"version,omitempty"`
 	Caller      *client.Identity    `json:"caller,omitempty"`
-	Healthy     bool                `json:"healthy"` // nothing that is read, or built to be read, has an error
+	Healthy     bool                `json:"healthy"` // no version in use has an error
 	Projections []client.Projection `json:"projections,omitempty"`
 	Problem     string              `json:"problem,omitempty"`
 }
 
-// status never fails: that the memory cannot be reached is an answer.
+// status never fails: an unreachable server is an answer.
 func status(ctx context.Context, api *client.Client, _ arguments) (any, string, error) {
 	s := statusAnswer{Server: cmp.Or(calledAt(ctx), api.Server())}
 	alive, err := api.Health(ctx)
@@ -149,7 +149,7 @@ func status(ctx context.Context, api *client.Client, _ arguments) (any, string, 
 	return s, strings.Join(said, " "), nil
 }
 
-// inUse tells whether a version is read, or built to be read: the state of others does not matter.
+// inUse tells whether a version is active or being built. The state of other versions does not matter.
 func inUse(p client.Projection) bool {
 	return !slices.Contains([]string{"standby", "retired", "failed"}, p.State)
 }

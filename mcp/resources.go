@@ -11,10 +11,10 @@ import (
 	"github.com/annals-kb/annals/client"
 )
 
-// maxOffered is how many items a host is shown to choose from: the newest. All others are read by their URI.
+// maxOffered is how many of the newest items a host lists. Hosts read all others by their URI.
 const maxOffered = 50
 
-// addResources lets hosts read knowledge by its URI, and offers the newest to choose from.
+// addResources lets hosts read knowledge by its URI, and lists the newest items.
 func (s *Server) addResources(server *sdk.Server) {
 	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "knowledge", Title: "A piece of knowledge", URITemplate: "viking://{+path}", MIMEType: "text/markdown",
@@ -41,7 +41,7 @@ func (s *Server) addResources(server *sdk.Server) {
 	})
 }
 
-// privateToCaller marks an answer as its caller's: a cache that others share would show it to them.
+// privateToCaller keeps shared caches from showing an answer to other callers.
 var privateToCaller = sdk.Cacheable{CacheScope: "private"}
 
 func (s *Server) newest(ctx context.Context, api *client.Client) (*sdk.ListResourcesResult, error) {

@@ -11,15 +11,15 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// retrieved is what retrieve_memory answers with.
+// retrieved is the answer of retrieve_memory.
 type retrieved struct {
 	Query     string `json:"query"`
 	Category  string `json:"category"`
 	TargetURI string `json:"target_uri"`
 	Count     int    `json:"count"`
 	Results   []hit  `json:"results"`
-	Warning   string `json:"warning,omitempty"` // hosts show their model the data or the text, and never both
-	Hint      string `json:"hint,omitempty"`    // what to try where nothing was found
+	Warning   string `json:"warning,omitempty"` // also part of the text: hosts show their model either the data or the text
+	Hint      string `json:"hint,omitempty"`    // what to try after an empty result
 	Degraded  string `json:"degraded,omitempty"`
 }
 
@@ -30,13 +30,13 @@ type hit struct {
 	Score    float64 `json:"score"`
 	Category string  `json:"category"`
 	Scope    string  `json:"scope"`
-	Avoid    bool    `json:"avoid,omitempty"` // it failed
+	Avoid    bool    `json:"avoid,omitempty"` // a failure to avoid
 	Stale    bool    `json:"stale,omitempty"`
 
 	Confidence          float64 `json:"confidence"`
 	Helpful             int     `json:"helpful"`
 	Harmful             int     `json:"harmful"`
-	Contested           bool    `json:"contested,omitempty"` // do not rely on it
+	Contested           bool    `json:"contested,omitempty"` // unreliable
 	ConfirmationExpired bool    `json:"confirmation_expired,omitempty"`
 	SupersededBy        string  `json:"superseded_by,omitempty"`
 	marks               []string
@@ -92,7 +92,7 @@ func hitOf(h client.Hit) hit {
 	}
 }
 
-// rating is what is known of how an item was judged.
+// rating is the rating of an item.
 func rating(k client.Knowledge) domain.Rating {
 	s := domain.Rating{Status: domain.Status(k.Status), SupersededBy: k.SupersededBy, Expired: k.ConfirmationExpired}
 	if e := k.Eval; e != nil {
@@ -105,7 +105,7 @@ func rating(k client.Knowledge) domain.Rating {
 	return s
 }
 
-// hint proposes what to try where nothing was found.
+// hint suggests what to try after an empty result.
 func hint(visible int64, category string) string {
 	switch {
 	case visible == 0:
@@ -117,7 +117,7 @@ func hint(visible int64, category string) string {
 	}
 }
 
-// warning names what must not be overlooked of what was found.
+// warning names the hits that the model must treat with care.
 func (r retrieved) warning() string {
 	failed, contested := 0, 0
 	for _, h := range r.Results {
@@ -142,7 +142,7 @@ func (r retrieved) warning() string {
 	return strings.Join(warnings, "; ")
 }
 
-// String is the same for a model to read.
+// String is the text for a model.
 func (r retrieved) String() string {
 	var out strings.Builder
 	fmt.Fprintf(

@@ -11,15 +11,15 @@ import (
 	"github.com/annals-kb/annals/client"
 )
 
-// Config is what a [Server] is made of.
+// Config configures a [Server].
 type Config struct {
-	// API is where requests go. Required.
+	// API receives the requests. Required.
 	API *client.Client
-	// Tools is which set of tools a host is offered that started this process: [OpenViking], or empty for Annals' own.
+	// Tools selects the tools for a host that started this process: [OpenViking], or empty for Annals' own.
 	Tools string
 	// Version is shown to hosts.
 	Version string
-	// Logger hears what goes wrong between a host and this server. Never what people wrote. Nil for no log.
+	// Logger logs errors between hosts and this server, never what people wrote. Nil for no log.
 	Logger *slog.Logger
 }
 
@@ -66,8 +66,8 @@ func (s *Server) build(set string, aliases bool) *sdk.Server {
 	return server
 }
 
-// Handler answers hosts over HTTP, each request by itself. With ?tools=openviking the tools are those of an
-// OpenViking server, with ?aliases=true they have the names, too, that older clients of one know.
+// Handler answers hosts over HTTP without sessions. ?tools=openviking selects the tools of an OpenViking server, and
+// ?aliases=true adds the tool names of its older clients.
 func (s *Server) Handler() http.Handler {
 	return noteAddress(parseMessages(sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		return s.serverFor(r.URL.Query().Get("tools"), r.URL.Query().Get("aliases") == "true")
@@ -77,8 +77,8 @@ func (s *Server) Handler() http.Handler {
 	})))
 }
 
-// Serve answers the one host that started this process, line by line, until it leaves and everything that it asked is
-// answered, or ctx ends. Nothing else may write to out.
+// Serve answers the one host that started this process, a message per line. It returns when the host has closed its
+// input and every request is answered, or when ctx ends. Nothing else may write to out.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, aliases bool) error {
 	return s.serverFor(s.cfg.Tools, aliases).Run(ctx, &stdioTransport{in: in, out: out})
 }
@@ -93,13 +93,13 @@ func (s *Server) serverFor(set string, aliases bool) *sdk.Server {
 	return s.standard
 }
 
-// passed on are the headers that tell who is calling, and what for.
+// forwardedHeaders are the headers with the identity of the caller and the origin of the request.
 var forwardedHeaders = []string{
 	"Authorization", "X-Api-Key", "Annals-Tenant", "Annals-Actor", "Annals-On-Behalf-Of", "X-Openviking-Account",
 	"X-Openviking-User", "Annals-Correlation-Id", "X-Request-Id", "Traceparent",
 }
 
-// api makes requests as the caller of this one.
+// api makes requests as the caller of a tool.
 func (s *Server) api(extra *sdk.RequestExtra) *client.Client {
 	if extra == nil || len(extra.Header) == 0 {
 		return s.cfg.API
@@ -113,10 +113,10 @@ func (s *Server) api(extra *sdk.RequestExtra) *client.Client {
 	return s.cfg.API.With(header)
 }
 
-// calledAtHeader tells a tool at which address its host has called. A value that a host sends is replaced.
+// calledAtHeader holds the address that a host called. The server replaces a value that a host sends.
 const calledAtHeader = "Annals-Called-At"
 
-// noteAddress notes at which address a host calls: a server that listens on every address of its machine knows none.
+// noteAddress notes the address that a host called: a server that listens on all addresses does not know its own.
 func noteAddress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		address := "http://" + r.Host
@@ -130,7 +130,7 @@ func noteAddress(next http.Handler) http.Handler {
 
 type addressKey struct{}
 
-// withCalledAt puts the address that a host has called into the context.
+// withCalledAt puts the address that a host called into the context.
 func withCalledAt(ctx context.Context, extra *sdk.RequestExtra) context.Context {
 	if extra == nil {
 		return ctx
@@ -138,7 +138,7 @@ func withCalledAt(ctx context.Context, extra *sdk.RequestExtra) context.Context 
 	return context.WithValue(ctx, addressKey{}, extra.Header.Get(calledAtHeader))
 }
 
-// calledAt is the address that a host has called; empty for one that has started this process.
+// calledAt is the address that a host called; empty for a host that started this process.
 func calledAt(ctx context.Context) string {
 	address, _ := ctx.Value(addressKey{}).(string)
 	return address

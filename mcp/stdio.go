@@ -13,14 +13,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// drainTimeout is how long a host that has said everything is waited for with what is still to be answered.
+// drainTimeout is how long the server goes on answering after the host has closed its input.
 const drainTimeout = time.Minute
 
-// maxLine is how many bytes a message has at most.
+// maxLine is the largest size of a message in bytes.
 const maxLine = 16 << 20
 
-// stdioTransport is a transport of one message a line. It ends when everything that was asked is answered, and a
-// line that is no message is answered with what is wrong with it.
+// stdioTransport is a transport with one message per line. It ends when every request is answered. It answers a
+// malformed line with an error.
 type stdioTransport struct {
 	in  io.ReadCloser
 	out io.WriteCloser
@@ -47,12 +47,13 @@ type stdioConnection struct {
 	closed chan struct{}
 	close  sync.Once
 
-	mu         sync.Mutex // held while writing, so that an id is free again when its answer is out
+	mu         sync.Mutex // held while writing, so that an id is free only after its answer
 	unanswered map[jsonrpc.ID]bool
-	wrote      chan struct{} // something was answered
+	wrote      chan struct{} // receives a value after each answer
 }
 
-// receive reads until the host leaves. Standard input cannot be interrupted: then it ends with the process.
+// receive reads until the host closes its input. A read of standard input cannot be interrupted: it ends with the
+// process.
 func (c *stdioConnection) receive() {
 	reader := bufio.NewReader(c.in)
 	for {
@@ -70,7 +71,7 @@ func (c *stdioConnection) receive() {
 
 var errLineTooLong = errors.New("a message has at most 16 MiB")
 
-// readLine reads a line, the last of which may lack its end. Of one that is too long it reads all, and keeps nothing.
+// readLine reads a line; the last one may lack its line break. It reads and drops a line that is too long.
 func readLine(reader *bufio.Reader) ([]byte, error) {
 	var text []byte
 	tooLong := false
@@ -87,7 +88,7 @@ func readLine(reader *bufio.Reader) ([]byte, error) {
 		case tooLong:
 			return nil, errLineTooLong
 		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(text)) > 0:
-			return text, nil // the end is read again
+			return text, nil // the next read returns the error
 		}
 		return text, err
 	}
@@ -127,11 +128,11 @@ func (c *stdioConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// accept remembers what is to be answered. A request with the id of one that is not answered yet is refused: the host
+// accept notes a request that needs an answer. It refuses a request with the id of an unanswered one, since the host
 // could not tell the answers apart.
 func (c *stdioConnection) accept(message jsonrpc.Message) *jsonrpc.Error {
 	request, is := message.(*jsonrpc.Request)
-	if !is || !request.IsCall() || request.Method == "subscriptions/listen" { // which is answered when it ends
+	if !is || !request.IsCall() || request.Method == "subscriptions/listen" { // the SDK answers that method only when it ends
 		return nil
 	}
 	c.mu.Lock()
@@ -145,7 +146,7 @@ func (c *stdioConnection) accept(message jsonrpc.Message) *jsonrpc.Error {
 	return nil
 }
 
-// awaitAnswers waits until everything is answered.
+// awaitAnswers waits until every request is answered.
 func (c *stdioConnection) awaitAnswers(ctx context.Context) {
 	enough := time.NewTimer(drainTimeout)
 	defer enough.Stop()
@@ -187,7 +188,7 @@ func (c *stdioConnection) Write(ctx context.Context, message jsonrpc.Message) er
 	return c.write(text, answer.ID)
 }
 
-// write writes a line, which answers what has the ids.
+// write writes a line that answers the requests with the ids.
 func (c *stdioConnection) write(text []byte, answered ...jsonrpc.ID) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

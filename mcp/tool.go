@@ -11,25 +11,25 @@ import (
 	"github.com/annals-kb/annals/client"
 )
 
-// tool is something that a model may do.
+// tool is a tool for models.
 type tool struct {
 	name        string
 	title       string
 	description string
 	input       []field
-	reads       bool // it changes nothing
+	reads       bool // changes nothing
 	destroys    bool
-	reaches     bool     // what lies outside of this memory
-	finder      string   // the tool that shows what there is; default: retrieve_memory
-	aliases     []string // what other servers call it
-	alias       bool     // this is one: its clients read the text as JSON
+	reaches     bool     // has effects outside of this memory
+	finder      string   // the tool that lists what exists; default: retrieve_memory
+	aliases     []string // names of the tool on other servers
+	alias       bool     // is an alias, whose clients read the text as JSON
 	do          doTool
 }
 
-// doTool does what a tool is for. It answers with data for a program, and with text for a model.
+// doTool runs a tool. It returns data for a program and text for a model.
 type doTool func(context.Context, *client.Client, arguments) (data any, text string, err error)
 
-// as is the same tool under a name that clients of another server know.
+// as is the same tool under the name of another server.
 func (t tool) as(name string) tool {
 	t.name, t.alias = name, true
 	return t
@@ -38,15 +38,15 @@ func (t tool) as(name string) tool {
 // field is an argument of a tool.
 type field struct {
 	name        string
-	kind        string // string, integer, strings, object; or item, id
+	kind        string // string, integer, strings, object, item, id
 	description string
 	required    bool
 	values      []string
-	most        int            // of an integer; the least is 1
-	schema      map[string]any // instead of a kind, for what the API judges
+	most        int            // of an integer, which is at least 1
+	schema      map[string]any // replaces the kind of an argument that the API checks
 }
 
-// schema is flat: models' function calling chokes on references and alternatives.
+// schema is flat, since many models cannot use references and alternatives.
 func (t tool) schema() map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for _, f := range t.input {
@@ -105,7 +105,7 @@ func (s *Server) add(server *sdk.Server, t tool) {
 	})
 }
 
-// success and failure are the two forms of a result.
+// success and failure are the forms of a result.
 type success struct {
 	Status string `json:"status"`
 	Data   any    `json:"data"`

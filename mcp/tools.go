@@ -36,13 +36,13 @@ func (f field) with(values []string, required bool) field {
 	return f
 }
 
-// saying is the same argument with other words for it.
+// saying is the argument with another description.
 func (f field) saying(description string) field {
 	f.description = description
 	return f
 }
 
-// tools are what a model may do.
+// tools are the tools for models.
 func tools() []tool {
 	return []tool{
 		{

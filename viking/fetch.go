@@ -71,8 +71,8 @@ func fetcher(private bool) *http.Client {
 }
 
 // privatePrefixes are private networks that package netip does not know: networks shared by customers of a provider
-// (RFC 6598), translation to IPv4 (NAT64, RFC 6052 and RFC 8215; 6to4, RFC 3056; Teredo, RFC 4380), and site-local
-// addresses (RFC 3879).
+// (RFC 6598), and site-local addresses (RFC 3879). Translated addresses can also lead into private networks: NAT64 (RFC
+// 6052 and RFC 8215), 6to4 (RFC 3056) and Teredo (RFC 4380).
 var privatePrefixes = []netip.Prefix{
 	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),
 	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("fec0::/10"),

@@ -184,7 +184,7 @@ func (s *Server) checkAllowed(ctx context.Context, q *query, directory domain.UR
 		}
 		return nil
 	})
-	if err == nil && others > 0 && q.caller.Role != domain.Auditor { // an auditor may change nothing, so ownership is not the reason
+	if err == nil && others > 0 && q.caller.Role != domain.Auditor { // auditors change nothing at all
 		err = domain.Refuse(
 			domain.ErrForbidden, "nothing was changed: %d of the %d items there belong to others", others, all,
 		).

@@ -55,9 +55,7 @@ func partNumber(k *domain.Knowledge) (part, parts int) {
 	return meta.Part, meta.Parts
 }
 
-// joinParts joins the parts of a text in a directory. It returns none if the directory has other items or lacks a
-// part.
-// if one is missing.
+// joinParts joins the parts of a text in a directory; none if the directory has other items or lacks a part.
 func (s tree) joinParts(
 	ctx context.Context, q *query, directory domain.URI,
 ) (parts []*domain.Knowledge, content string, err error) {
