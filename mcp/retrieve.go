@@ -18,7 +18,7 @@ type retrieved struct {
 	TargetURI string `json:"target_uri"`
 	Count     int    `json:"count"`
 	Results   []hit  `json:"results"`
-	Warning   string `json:"warning,omitempty"` // also part of the text: hosts show their model either the data or the text
+	Warning   string `json:"warning,omitempty"` // hosts show their model either the data or the text
 	Hint      string `json:"hint,omitempty"`    // what to try after an empty result
 	Degraded  string `json:"degraded,omitempty"`
 }

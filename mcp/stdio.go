@@ -132,7 +132,7 @@ func (c *stdioConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 // could not tell the answers apart.
 func (c *stdioConnection) accept(message jsonrpc.Message) *jsonrpc.Error {
 	request, is := message.(*jsonrpc.Request)
-	if !is || !request.IsCall() || request.Method == "subscriptions/listen" { // the SDK answers that method only when it ends
+	if !is || !request.IsCall() || request.Method == "subscriptions/listen" { // answered when it ends
 		return nil
 	}
 	c.mu.Lock()

@@ -11,11 +11,11 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// filesPlease tells the shell to complete the name of a file.
+// filesPlease tells the shell to complete file names.
 const filesPlease = ":files"
 
-// complete prints what may stand in the place of the last word, one candidate a line with its
-// description behind a tab. The shells' completion scripts ask for it.
+// complete prints the candidates for the last word, one per line, each with a tab and its description. The completion
+// scripts of the shells call it.
 func complete(ctx context.Context, c *terminal.Console, app *kong.Application, words []string) {
 	if len(words) == 0 {
 		words = []string{""}
@@ -42,7 +42,7 @@ func complete(ctx context.Context, c *terminal.Console, app *kong.Application, w
 	}
 }
 
-// candidate is a word that would fit, and what it means.
+// candidate is a possible word with its description.
 type candidate struct{ word, help string }
 
 func offer(c *terminal.Console, before, begun string, candidates []candidate) {
@@ -56,12 +56,12 @@ func offer(c *terminal.Console, before, begun string, candidates []candidate) {
 	}
 }
 
-// walk follows the words to the command they name, nil if there is none. The flag is the one that waits for its value,
-// or nil; positional counts the arguments before.
+// walk follows the words to the command that they name; nil if there is none. Waiting is the flag that still needs
+// its value, or nil. Positional counts the arguments before the last word.
 func walk(node *kong.Node, words []string) (at *kong.Node, waiting *kong.Flag, positional int) {
 	for _, word := range words {
 		switch {
-		case word == "=": // bash takes --flag=value apart
+		case word == "=": // bash splits --flag=value
 		case waiting != nil:
 			waiting = nil
 		case strings.HasPrefix(word, "-"):

@@ -1,6 +1,5 @@
-// Command annals is the memory that people and agents share: the server, and the commands that
-// talk to it.
+// Command annals is the memory that people and agents share: the server, and the commands that use it.
 //
-// Its one rule: it wires and prints, and decides nothing. What may happen is in package domain,
-// what an answer says comes from the server.
+// Its one rule: it wires and prints, and decides nothing. Package domain makes the decisions, and the server writes
+// the answers.
 package main

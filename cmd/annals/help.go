@@ -9,21 +9,21 @@ import (
 )
 
 // helpFile holds the texts of --help: the program's own, then a section per command with a summary, a
-// description, and a line for each argument and flag. A section of its own describes the flags that several commands
-// have; what a command says about such a flag replaces it.
+// description, and a line for each argument and flag. Another section describes the flags that several commands have;
+// the section of a command can replace such a description.
 //
 //go:embed help.txt
 var helpFile string
 
 const sharedFlags = "flags of several commands"
 
-// helpText is what help.txt says about a command.
+// helpText is the section of a command in help.txt.
 type helpText struct {
 	summary, detail string
 	values          map[string]string // by --flag or <argument>
 }
 
-// addHelp gives the commands, arguments and flags of the command line their texts.
+// addHelp sets the help of the commands, arguments and flags.
 func addHelp(app *kong.Application) {
 	texts := readHelp()
 	_ = kong.Visit(app, func(visited kong.Visitable, next kong.Next) error {
@@ -34,7 +34,7 @@ func addHelp(app *kong.Application) {
 		if isNode {
 			own := texts[node.Path()]
 			if node.Help, node.Detail = own.summary, own.detail; node.Type == kong.ApplicationNode {
-				node.Help, node.Detail = own.summary+"\n\n"+own.detail, "" // the program's is not formatted
+				node.Help, node.Detail = own.summary+"\n\n"+own.detail, "" // the program's own help is not formatted
 			}
 			for _, argument := range node.Positional {
 				argument.Help = own.values["<"+argument.Name+">"]
@@ -46,7 +46,7 @@ func addHelp(app *kong.Application) {
 				}
 			}
 		}
-		return next(nil) // which never fails
+		return next(nil) // never fails
 	})
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// namesOf lists what a kind of thing is called that begins as the text does: items, sessions or keys.
+// namesOf lists the ids of items, sessions or keys that begin with text.
 func namesOf(ctx context.Context, server *client.Client, kind, text string) ([]candidate, error) {
 	var all []candidate
 	add := func(name, help string) {
@@ -65,7 +65,7 @@ func namesOf(ctx context.Context, server *client.Client, kind, text string) ([]c
 	return slices.Compact(all), err
 }
 
-// newestWith lists the newest items whose ids begin as the text does; active ones without a status.
+// newestWith lists the newest items whose ids begin with the text; without a status, active ones.
 func newestWith(
 	ctx context.Context, server *client.Client, text string, statuses ...string,
 ) ([]knowledge.Knowledge, error) {
@@ -77,8 +77,8 @@ func newestWith(
 	return list.Items, err
 }
 
-// wholeIDs replaces the ids that name nothing by those that they are the unique beginning of. It tells whether there
-// were any, so that the command, which has found nothing, may run again; else it gives the error to report.
+// wholeIDs replaces ids that were not found by the complete ids of which they are the unique beginning. It returns
+// true if it replaced any, so that the command can run again. Otherwise it returns the error to report.
 func wholeIDs(ctx context.Context, c *terminal.Console, parsed *kong.Context, failed error) (bool, error) {
 	if failed == nil {
 		return false, nil
@@ -121,8 +121,7 @@ func wholeIDs(ctx context.Context, c *terminal.Console, parsed *kong.Context, fa
 	return replaced, failed
 }
 
-// known asks the server that the words of a command line name. A shell waits for it: without an answer soon there is
-// none.
+// known asks the server for the words of a command line. It gives up early, since a shell waits for it.
 func known(ctx context.Context, c *terminal.Console, kind string, words []string) []candidate {
 	const patience = 2 * time.Second
 	var r struct{ terminal.Remote }

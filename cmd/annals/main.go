@@ -20,8 +20,7 @@ func main() {
 	}))
 }
 
-// forgetEmpty lets a variable that is set to nothing mean the same as one that is not set: that is
-// how compose files say "as usual".
+// forgetEmpty unsets empty variables: in compose files an empty variable means the default.
 func forgetEmpty(environment []string) {
 	for _, variable := range environment {
 		name, value, _ := strings.Cut(variable, "=")
@@ -31,8 +30,7 @@ func forgetEmpty(environment []string) {
 	}
 }
 
-// withSignals ends the context at the first SIGINT or SIGTERM. From then on signals have their
-// ordinary effect again: the second one ends the process at once.
+// withSignals ends the context at the first SIGINT or SIGTERM. A second signal ends the process at once.
 func withSignals(f func(context.Context) int) int {
 	ctx, stop := signal.NotifyContext(database.ForEveryTenant(context.Background()), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -13,11 +13,11 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// run parses args, runs the command and answers with the exit code.
+// run parses args, runs the command and returns the exit code.
 func run(ctx context.Context, args []string, c *terminal.Console) int {
 	var g grammar
 	unsaid := len(args) == 0
-	if unsaid { // nothing was asked: show what could be
+	if unsaid { // without arguments, show the commands
 		args, c.Out = []string{"--help"}, c.Err
 	}
 	helped := false
@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, c *terminal.Console) int {
 	switch {
 	case unsaid:
 		return terminal.ExitUsage
-	case helped: // the help has been printed; whatever else is wrong does not matter
+	case helped: // the help was printed, so other errors do not matter
 		return terminal.ExitOK
 	}
 	if err == nil {
@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, c *terminal.Console) int {
 		return c.Fail(err)
 	}
 	unknown := terminal.UnknownVariables(parser.Model, os.Environ())
-	if len(unknown) > 0 { // to this command: another may know them
+	if len(unknown) > 0 { // other commands may know them
 		unknown = terminal.UnknownVariables(allCommands(c), os.Environ())
 	}
 	for _, name := range unknown {
@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, c *terminal.Console) int {
 	return c.Fail(terminal.NameFlags(parsed.Selected(), c.End(err)))
 }
 
-// fromHabit understands what people type out of habit.
+// fromHabit corrects common habits of typing.
 func fromHabit(args []string) []string {
 	switch {
 	case len(args) > 0 && args[0] == "help":
@@ -84,8 +84,8 @@ func fromHabit(args []string) []string {
 	return args
 }
 
-// otherCommands matches the commands that the arguments do not call; it is empty if they do not begin with a command,
-// as in "annals --json get". Reading the grammar of all commands takes most of the program's start.
+// otherCommands matches the commands that the arguments do not name; it is empty if they do not begin with a command,
+// as in "annals --json get". Parsing all commands takes most of the program's start.
 func otherCommands(args []string) string {
 	var others []string
 	called := false
@@ -109,12 +109,12 @@ func otherCommands(args []string) string {
 func allCommands(c *terminal.Console) *kong.Application {
 	parser, err := newParser(&grammar{}, c, func(int) {}, "")
 	if err != nil {
-		panic(err) // the grammar is wrong, whatever the arguments
+		panic(err) // the grammar itself is wrong
 	}
 	return parser.Model
 }
 
-// newParser reads the grammar, without the commands whose fields the expression without matches.
+// newParser parses the grammar, without the commands whose fields match the expression.
 func newParser(g *grammar, c *terminal.Console, exit func(int), without string) (*kong.Kong, error) {
 	options := append(terminal.NumberMappers(),
 		kong.Name("annals"),

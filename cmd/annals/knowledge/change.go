@@ -16,7 +16,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Change sends one change of an item and prints what became of it.
+// Change sends a change of an item and prints the result.
 func (t Changing) Change(ctx context.Context, c *terminal.Console, r client.Request, done string) error {
 	_, a, err := t.submit(ctx, r)
 	if err != nil {
@@ -25,7 +25,7 @@ func (t Changing) Change(ctx context.Context, c *terminal.Console, r client.Requ
 	return t.print(c, a, done)
 }
 
-// submit sends one change of an item.
+// submit sends a change of an item.
 func (t Changing) submit(ctx context.Context, r client.Request) (*client.Client, *client.Response, error) {
 	server, err := t.Connect()
 	if err != nil {
@@ -38,7 +38,7 @@ func (t Changing) submit(ctx context.Context, r client.Request) (*client.Client,
 	return server, a, err
 }
 
-// print shows what became of a change.
+// print prints the result of a change.
 func (t Changing) print(c *terminal.Console, a *client.Response, done string) error {
 	switch {
 	case c.JSON && len(a.Body) > 0:
@@ -135,7 +135,7 @@ func (f *ConfirmCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return f.Change(ctx, c, client.Post(body, "confirm"), "confirmed")
 }
 
-// Changing are the flags of the commands that change one piece of knowledge.
+// Changing are the flags of the commands that change one item.
 type Changing struct {
 	terminal.Writing
 

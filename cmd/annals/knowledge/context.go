@@ -46,11 +46,11 @@ func (n *ContextCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return nil
 }
 
-// ask asks the server; where none answers and none is named, what annals mcp has kept is asked in this process.
+// ask asks the server. If none answers and none is named, it opens the local database of annals mcp in this process.
 func (n *ContextCommand) ask(
 	ctx context.Context, c *terminal.Console, body any, told *api.ContextAnswer,
 ) (*client.Response, error) {
-	// with settings unfit for a server, none is embedded
+	// if the settings are not valid for a server, none is embedded
 	own, unfit := serve.EmbeddedServerOf(ctx, c, &n.Remote, serve.Storage{})
 	server, err := n.Connect()
 	if err != nil {
@@ -74,7 +74,7 @@ func (n *ContextCommand) ask(
 	return a, errors.Join(err, own.Close())
 }
 
-// body says in the field of the stage what it is about.
+// body is the request, with about in the field of the stage.
 func (n *ContextCommand) body(about string) api.ContextRequest {
 	body := api.ContextRequest{
 		Stage: n.Stage, ToolIssues: n.ToolIssue, MinScore: n.MinScore, Tags: tagsOf(n.Tag), Context: n.context(),
@@ -93,7 +93,7 @@ func (n *ContextCommand) body(about string) api.ContextRequest {
 	return body
 }
 
-// printBriefing gives the text as it is: what reads it is another program's prompt.
+// printBriefing prints the text unchanged: it goes into the prompt of another program.
 func printBriefing(c *terminal.Console, a api.ContextAnswer, hints bool) {
 	text := a.Injection
 	if hints {

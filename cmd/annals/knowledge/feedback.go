@@ -64,7 +64,8 @@ func (f *FeedbackCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return nil
 }
 
-// replaced tells whether a vote took the place of an earlier one, according to its event, if the caller may read that.
+// replaced tells whether a vote replaced an earlier one, as its event says; false if the caller may not read the
+// event.
 func replaced(ctx context.Context, server *client.Client, a *client.Response) bool {
 	id, rest, _ := strings.Cut(a.Header.Get("Annals-Receipt"), " ")
 	place, _, _ := strings.Cut(rest, " ")

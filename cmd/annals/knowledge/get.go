@@ -35,7 +35,7 @@ func (g *GetCommand) Run(ctx context.Context, c *terminal.Console) error {
 	})
 }
 
-// Print shows the item to people: first what it says, then what is known about it.
+// Print shows the item to people: first its content, then its fields.
 func (k Knowledge) Print(c *terminal.Console) {
 	c.Say("%s", terminal.Bold.Render(k.ID))
 	if k.Task != "" {
@@ -77,7 +77,7 @@ func (k Knowledge) Print(c *terminal.Console) {
 	c.Table(facts)
 }
 
-// sourced is where it comes from, in one line.
+// sourced is the source of the item, in one line.
 func (k Knowledge) sourced() string {
 	if k.Source == nil {
 		return ""
@@ -88,7 +88,7 @@ func (k Knowledge) sourced() string {
 	return terminal.Compact(encoded)
 }
 
-// joinedTags are tags in one line.
+// joinedTags formats tags in one line.
 func joinedTags(tags api.Tags) string {
 	encoded, _ := json.Marshal(tags) // of strings
 	return terminal.Compact(encoded)

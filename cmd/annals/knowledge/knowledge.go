@@ -13,10 +13,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Knowledge is a piece of knowledge as the commands show it.
+// Knowledge is an item as the commands show it.
 type Knowledge struct{ api.Knowledge }
 
-// votes are those of others than the author, whose own an item begins with.
+// votes are the votes without the author's, with which an item begins.
 func (k Knowledge) votes() string {
 	r := k.Rating()
 	return fmt.Sprintf("%d helpful, %d harmful", r.Others(), r.Harmful)
@@ -33,10 +33,10 @@ func (k Knowledge) Rating() (r domain.Rating) {
 	return r
 }
 
-// Redactions count what was redacted, by class.
+// Redactions counts redactions by class.
 type Redactions map[string]int
 
-// RedactionsOf reads them from the header of an answer.
+// RedactionsOf reads the redactions from the header of an answer.
 func RedactionsOf(a *client.Response) Redactions {
 	found := Redactions{}
 	for part := range strings.SplitSeq(a.Header.Get("Annals-Redacted"), ",") {
@@ -54,14 +54,14 @@ func (r Redactions) Add(more map[string]int) {
 	}
 }
 
-// Print says in one line what was redacted, if anything was.
+// Print shows the redactions in one line, if there are any.
 func (r Redactions) Print(c *terminal.Console) {
 	if len(r) > 0 {
 		c.Say("redacted: %s", r.List())
 	}
 }
 
-// List says how many of each class.
+// List formats the counts of all classes.
 func (r Redactions) List() string {
 	parts := make([]string, 0, len(r))
 	for _, class := range slices.Sorted(maps.Keys(r)) {

@@ -46,7 +46,7 @@ func (l *ListCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return printList(c, all, l.Tabular, filtered)
 }
 
-// printList shows a line of each item.
+// printList shows one line per item.
 func printList(c *terminal.Console, p api.Page[json.RawMessage], t terminal.Tabular, filtered bool) error {
 	if len(p.Items) == 0 {
 		why := "nothing is known yet, as far as you may see"
@@ -75,7 +75,7 @@ func printList(c *terminal.Console, p api.Page[json.RawMessage], t terminal.Tabu
 	return nil
 }
 
-// marks are what is unusual about the item's state, such as superseded, stale.
+// marks are the unusual states of an item, such as superseded or stale.
 func (k Knowledge) marks() terminal.Markup {
 	status, stale, expired, contested := k.Status, "", "", ""
 	if status == "active" {

@@ -71,14 +71,15 @@ func (r *RememberCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return nil
 }
 
-// body leaves to the server what was not given, except the type: a person who types a sentence has learnt it by doing.
+// body leaves omitted fields to the server, except the type: a person who types a sentence usually has learnt it by
+// doing.
 func (r *RememberCommand) body(text string) (*api.Knowledge, error) {
 	meta, err := metaOf(r.Meta)
 	if err != nil {
 		return nil, err
 	}
 	at := r.SourceTime
-	if _, err := time.Parse(time.DateOnly, at); err != nil { // a date stays one
+	if _, err := time.Parse(time.DateOnly, at); err != nil { // the server accepts a date as it is
 		if at, err = terminal.TimeOf("source-time", at); err != nil {
 			return nil, err
 		}
@@ -104,7 +105,7 @@ func (r *RememberCommand) body(text string) (*api.Knowledge, error) {
 	return b, nil
 }
 
-// tagsOf are the tags that --tag gives; without a key it is a label.
+// tagsOf are the tags of --tag; a tag without a key is a label.
 func tagsOf(given []string) api.Tags {
 	tags := api.Tags{}
 	for _, tag := range given {
@@ -127,14 +128,14 @@ func metaOf(text string) (json.RawMessage, error) {
 	return json.RawMessage(text), nil
 }
 
-// How long the texts are that the server takes, as it says itself.
+// The limits of texts, in the words of the server.
 var (
 	mostSaid  = fmt.Sprintf("%d bytes", domain.MaxContent)
 	mostAsked = fmt.Sprintf("%d characters", domain.MaxQuery)
 )
 
-// textOf is the argument, or standard input if it is "-". What is far too long for the field is refused here: the
-// server would refuse such a request whole, without saying which text it is.
+// textOf is the argument, or standard input if it is "-". It refuses a text that is far too long for the field: the
+// server would refuse the whole request without naming the text.
 func textOf(c *terminal.Console, given, asked, most string) (string, error) {
 	if given != "-" {
 		return given, nil
@@ -142,7 +143,7 @@ func textOf(c *terminal.Console, given, asked, most string) (string, error) {
 	if c.Prompted {
 		c.Note("type the text, then end it with Ctrl-D")
 	}
-	const farTooLong = 2 * domain.MaxContent // anything shorter the server counts itself
+	const farTooLong = 2 * domain.MaxContent // the server checks shorter texts
 	text, err := io.ReadAll(io.LimitReader(c.In, farTooLong+1))
 	switch {
 	case err != nil:

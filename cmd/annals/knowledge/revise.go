@@ -42,7 +42,7 @@ func (r *ReviseCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return r.Change(ctx, c, client.Request{Method: http.MethodPatch, Body: patch, Header: header}, "revised")
 }
 
-// patch is a merge patch (RFC 7396): null clears, what is not named stays.
+// patch is a merge patch (RFC 7396): null clears a field, and an absent field stays.
 func (r *ReviseCommand) patch(c *terminal.Console) (map[string]any, error) {
 	patch := map[string]any{}
 	if r.Content != nil {
@@ -92,8 +92,8 @@ func (r *ReviseCommand) patch(c *terminal.Console) (map[string]any, error) {
 	return patch, nil
 }
 
-// tags are what --tag sets and --untag takes away. Of the labels those that are not named stay, unless all of them
-// are: labels=…, or --untag labels.
+// tags are the changes of --tag and --untag. Labels that are not named stay, unless all of them are replaced
+// (labels=…) or removed (--untag labels).
 func (r *ReviseCommand) tags() (map[string]any, error) {
 	t, labels := map[string]any{}, []string(nil)
 	for key, values := range tagsOf(r.Tag) {

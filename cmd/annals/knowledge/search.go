@@ -61,7 +61,7 @@ func (s *SearchCommand) body(question, asOf string) api.Search {
 	}
 }
 
-// Snippet is a hit in short: its task, and the beginning of its text.
+// Snippet is a short form of a hit: its task and the beginning of its text.
 func (k Knowledge) Snippet(columns int) terminal.Markup {
 	text := terminal.OneLine(cmp.Or(k.Abstract, k.Content), columns)
 	text = terminal.Joined(": ", terminal.OneLine(k.Task, 80), text)
@@ -71,7 +71,7 @@ func (k Knowledge) Snippet(columns int) terminal.Markup {
 	return terminal.Markup(text)
 }
 
-// audience are the flags that say for whom something is searched.
+// audience are the flags for the audience of a search.
 type audience struct {
 	User    string   `field:"context.user_id" placeholder:"ID"`
 	Agent   string   `field:"context.agent_id" placeholder:"ID"`
@@ -80,7 +80,7 @@ type audience struct {
 	Org     string   `field:"context.org_id" placeholder:"ID"`
 }
 
-// context is nil if nobody was named.
+// context is the audience; nil if no flag is set.
 func (a audience) context() *api.Searcher {
 	if a.User+a.Agent+a.Org == "" && len(a.Project)+len(a.Team) == 0 {
 		return nil
@@ -88,10 +88,10 @@ func (a audience) context() *api.Searcher {
 	return &api.Searcher{UserID: a.User, AgentID: a.Agent, ProjectIDs: a.Project, TeamIDs: a.Team, OrgID: a.Org}
 }
 
-// SnippetColumns is how much of the content a hit shows: a paragraph of some lines.
+// SnippetColumns is the length of a snippet.
 const SnippetColumns = 240
 
-// printAnswer shows what a search found, and how.
+// printAnswer shows the hits of a search, and with explain how they were found.
 func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, explain bool) error {
 	if len(a.Items) == 0 {
 		t.Empty(c, whyNothing(a))
@@ -109,7 +109,7 @@ func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, ex
 			votes := fmt.Sprintf("+%d -%d", k.Rating().Others(), k.Rating().Harmful)
 			rows.Row(fmt.Sprintf("%.2f", h.Score), h.Scope, votes, k.ID, k.marks(), text)
 		}
-		if rows.Marked() == rows { // the text needs their room
+		if rows.Marked() == rows { // the text needs the columns of the marks
 			rows.Spare = []string{"VOTES", "SCOPE"}
 		}
 		if err := t.Show(c, rows); err != nil {
@@ -126,7 +126,7 @@ func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, ex
 	return nil
 }
 
-// whyNothing says why an answer is empty, as far as the server knows.
+// whyNothing explains an empty answer, if the server knows the reason.
 func whyNothing(a api.SearchAnswer) string {
 	if a.Explain == nil {
 		return "nothing found"
@@ -145,7 +145,7 @@ func whyNothing(a api.SearchAnswer) string {
 	}
 }
 
-// howScored says where the hit's score and place come from.
+// howScored explains the score and the rank of a hit.
 func howScored(h api.Hit) string {
 	meaning := fmt.Sprintf("meaning %.2f", h.Parts.Semantic)
 	if h.Parts.Pending {
@@ -156,7 +156,7 @@ func howScored(h api.Hit) string {
 	return terminal.Joined(" · ", meaning, words, weight, strings.Join(h.Terms, " "))
 }
 
-// howAnswered says how the answer came about.
+// howAnswered explains how the search ran.
 func howAnswered(a api.SearchAnswer) *terminal.Table {
 	e := a.Explain
 	audience := cmp.Or(strings.Join(e.Audience, ", "), "everything in the tenant")

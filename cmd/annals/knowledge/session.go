@@ -15,7 +15,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// SessionCommands are what can be done with conversations.
+// SessionCommands are the commands about sessions.
 type SessionCommands struct {
 	List   sessionListCommand   `cmd:""`
 	Show   sessionShowCommand   `cmd:""`
@@ -24,7 +24,7 @@ type SessionCommands struct {
 	Retry  sessionRetryCommand  `cmd:""`
 }
 
-// inSession sends a request to /api/v1. The result in the envelope is decoded into out.
+// inSession sends a request to /api/v1 and decodes the envelope's result into out.
 func inSession(ctx context.Context, r terminal.Remote, what client.Request, out any) (json.RawMessage, error) {
 	server, err := r.Connect()
 	if err != nil {
@@ -78,7 +78,7 @@ type sessionShowCommand struct {
 	ID string `complete:"sessions" arg:""`
 }
 
-// sessionShown is what a session has come to.
+// sessionShown is the state of a session.
 type sessionShown struct {
 	Messages  int            `json:"message_count"`
 	Commits   int            `json:"commit_count"`
@@ -169,10 +169,10 @@ func (s *sessionAddCommand) Run(ctx context.Context, c *terminal.Console) error 
 	return nil
 }
 
-// largestInput bounds what is read from standard input.
+// largestInput is the largest standard input in bytes.
 const largestInput = 64 << 20
 
-// said is the text, or standard input.
+// said is the text argument, or standard input.
 func (s *sessionAddCommand) said(c *terminal.Console) (string, error) {
 	if s.Text != nil && *s.Text != "-" {
 		return *s.Text, nil
@@ -238,7 +238,7 @@ func (s *sessionCommitCommand) Run(ctx context.Context, c *terminal.Console) err
 	return s.lessons(ctx, c, committed.Task)
 }
 
-// lessons says what a task came to.
+// lessons shows the result of a task.
 func (s *sessionCommitCommand) lessons(ctx context.Context, c *terminal.Console, task string) error {
 	var done struct {
 		Error  string `json:"error"`

@@ -1,3 +1,3 @@
-// Package operate has the commands that look after a server: keys, tenants, erasure, rebuilds, quarantine, migrations
-// and the doctor.
+// Package operate has the commands for operators: keys, tenants, erasure, rebuilds, quarantine, migrations and the
+// doctor.
 package operate

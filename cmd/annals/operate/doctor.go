@@ -58,7 +58,7 @@ func (d *DoctorCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return e.verdict(reached)
 }
 
-// finding is the outcome of one check.
+// finding is the result of one check.
 type finding struct {
 	Check  string `json:"check"`
 	Status string `json:"status"` // ok, warn or fail
@@ -79,7 +79,7 @@ type examination struct {
 	findings []finding
 }
 
-// note records a finding once: the server's database may be the named one.
+// note records a finding once: --database may name the server's own database.
 func (e *examination) note(check, status, fix, format string, values ...any) {
 	found := finding{Check: check, Status: status, Detail: fmt.Sprintf(format, values...), Fix: fix}
 	if !slices.Contains(e.findings, found) {
@@ -92,13 +92,13 @@ func (e *examination) failed(check string, err error) {
 	e.note(check, broken, f.Fix, "%s", f.Detail)
 }
 
-// ask reads what is at a path of the server.
+// ask reads a path of the server.
 func (e *examination) ask(out any, path ...string) error {
 	_, err := e.server.Do(e.ctx, client.Get(path...), out)
 	return err
 }
 
-// isForOthers tells whether a question was refused to this caller, or an older server does not know it.
+// isForOthers tells whether the caller may not make a request, or an older server does not know it.
 func isForOthers(err error) bool {
 	code := terminal.AsFailure(err).Code
 	return code == terminal.ExitNotFound || code == terminal.ExitRefused
@@ -205,11 +205,11 @@ func (e *examination) projections() {
 	}
 }
 
-// projection examines the active version of a projection: the first of its troubles.
+// projection checks the active version of a projection, and notes the first problem.
 func (e *examination) projection(p client.Projection) {
 	const (
 		late = 60.0   // seconds
-		many = 20_000 // items that a search over everything looks at one by one
+		many = 20_000 // items that a search scans without the index
 	)
 	check, behind := "projection "+p.Name, terminal.Several(int(p.LagEvents), "event")+" behind"
 	space := p.Settings["space"]
@@ -256,11 +256,11 @@ func (e *examination) projection(p client.Projection) {
 	}
 }
 
-// rebuild names the versions that rebuilds have left, and the last rebuild if it runs or has failed.
+// rebuild notes the versions that rebuilds have left, and the last rebuild if it is running or has failed.
 func (e *examination) rebuild() {
 	var all api.Projections
 	if e.ask(&all, "v1", "projections") != nil {
-		return // which [examination.projections] has noted
+		return // [examination.projections] has noted that
 	}
 	var last rebuild
 	err := e.ask(&last, "v1", "projections", "knowledge", "rebuild")
@@ -290,7 +290,7 @@ func (e *examination) rebuild() {
 	}
 }
 
-// protections names what protects the server's log.
+// protections notes what protects the server's log.
 func (e *examination) protections() {
 	var list api.Protections
 	switch err := e.ask(&list, "v1", "log", "protections"); {
@@ -316,11 +316,11 @@ func (e *examination) noteProtections(all []api.Protection) {
 	}
 }
 
-// files says whether the files of the database still hold what was erased, and what else does.
+// files notes whether the files of the database still hold erased texts, and which other copies exist.
 func (e *examination) files() {
 	var status api.Erasures
 	if e.ask(&status, "v1", "erasures") != nil {
-		return // what was erased is for admins and auditors
+		return // erasures are visible to admins and auditors only
 	}
 	last, fix := "never rewritten", "annals erase --purge; or let the server do it: ANNALS_PURGE_AFTER=24h"
 	if status.PurgeBy != nil {
@@ -343,7 +343,7 @@ func (e *examination) files() {
 	e.note("kept by you", fine, "", "backups, exports and snapshots, as long as you keep them: docs/privacy.md")
 }
 
-// search sees whether a question is answered, by meaning and by words.
+// search checks that a search by meaning and by words is answered.
 func (e *examination) search() {
 	began := time.Now()
 	found, err := e.server.Search(e.ctx, api.Search{Query: "annals doctor", Limit: new(1)})
@@ -358,7 +358,7 @@ func (e *examination) search() {
 	}
 }
 
-// embedder names the one that a server started here would use.
+// embedder notes the embedder that a server started here would use.
 func (e *examination) embedder(settings serve.Embedder) {
 	chosen, why, err := settings.Choose()
 	if err != nil {
@@ -370,7 +370,7 @@ func (e *examination) embedder(settings serve.Embedder) {
 
 func (e *examination) database(c *terminal.Console, address string) {
 	if path, isFile := serve.SqliteFile(address); isFile {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening would create it
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening the database would create it
 			e.note("database", warned, "annals serve makes it", "%s is not there yet", path)
 			return
 		}

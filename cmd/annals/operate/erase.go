@@ -24,7 +24,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// EraseCommand shows a plan, asks for confirmation, applies it, and then purges the files or reports until when they
+// EraseCommand shows a plan, asks for confirmation and erases. Then it purges the files, or reports until when they
 // hold the erased texts.
 type EraseCommand struct {
 	terminal.Writing
@@ -83,7 +83,7 @@ func (e *EraseCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 	return e.verify(ctx, c, server, erased, err)
 }
 
-// check refuses flags that contradict each other.
+// check refuses contradictory flags.
 func (e *EraseCommand) check() error {
 	for flag, value := range map[string]string{
 		"--replay": e.Replay, "--export-list": e.ExportList, "--certificate": e.Certificate,
@@ -102,10 +102,10 @@ func (e *EraseCommand) check() error {
 	return nil
 }
 
-// isItem tells whether one piece of knowledge is to be erased, and not everything of an owner, a session or a tenant.
+// isItem tells whether the target is one item, and not an owner, a session or a tenant.
 func (e *EraseCommand) isItem() bool { return !strings.Contains(e.What, ":") }
 
-// erase plans, asks for confirmation and applies. It tells whether something was erased.
+// erase shows the plan, asks for confirmation and erases. It returns whether something was erased.
 func (e *EraseCommand) erase(ctx context.Context, c *terminal.Console, server *client.Client) (erased bool, err error) {
 	switch {
 	case e.Plan:
@@ -131,10 +131,11 @@ func (e *EraseCommand) erase(ctx context.Context, c *terminal.Console, server *c
 	return erased, err
 }
 
-// maybeMisspelt is a hint where there is nothing to erase. It may have been erased before, which is no failure.
+// maybeMisspelt is the hint if there is nothing to erase. That is no failure, since a target may have been erased
+// before.
 const maybeMisspelt = "if that is a surprise, look at how it is written"
 
-// plan shows what would be erased, and what is related to it.
+// plan shows the erasure targets and the items related to them.
 func (e *EraseCommand) plan(ctx context.Context, c *terminal.Console, server *client.Client) error {
 	question := client.Get("v1", "erasures", "plan")
 	question.Query = url.Values{"of": {e.What}}
@@ -160,7 +161,7 @@ func (e *EraseCommand) plan(ctx context.Context, c *terminal.Console, server *cl
 const (
 	outcomeErased  = "erase"
 	outcomeHeld    = "held"
-	outcomeOthers  = "stays" // another owner has to erase it
+	outcomeOthers  = "stays" // only its owner can erase it
 	outcomeRelated = "keep"
 )
 
@@ -231,8 +232,8 @@ func (e *EraseCommand) printPlan(c *terminal.Console, plan api.ErasurePlan) erro
 	return nil
 }
 
-// confirm shows the plan on a terminal, and asks whether to go on. The name of a user, a tenant or any other owner has
-// to be typed.
+// confirm shows the plan on a terminal and asks for confirmation. For an owner, such as a user, or a tenant the
+// caller must type the name.
 func (e *EraseCommand) confirm(ctx context.Context, c *terminal.Console, server *client.Client) error {
 	if !c.Prompted || e.Yes {
 		return nil
@@ -241,7 +242,7 @@ func (e *EraseCommand) confirm(ctx context.Context, c *terminal.Console, server 
 	asking.Out, asking.Styled, asking.JSON = c.Err, colorprofile.NewWriter(c.Err, os.Environ()), false
 	if err := e.plan(ctx, &asking, server); err != nil {
 		if terminal.AsFailure(err).Code == terminal.ExitNotFound {
-			return nil // there is nothing to confirm, and erasing says why
+			return nil // erasing shows why there is nothing to confirm
 		}
 		return err
 	}
@@ -251,7 +252,7 @@ func (e *EraseCommand) confirm(ctx context.Context, c *terminal.Console, server 
 	}
 	_, _ = fmt.Fprint(c.Err, question)
 	typed := make(chan string, 1)
-	go func() { // a read cannot be interrupted: it ends with the process
+	go func() { // a read of standard input cannot be interrupted
 		line, _ := bufio.NewReader(c.In).ReadString('\n')
 		typed <- strings.TrimSpace(line)
 	}()
@@ -269,7 +270,7 @@ func (e *EraseCommand) confirm(ctx context.Context, c *terminal.Console, server 
 	}
 }
 
-// applyToItem erases one piece of knowledge.
+// applyToItem erases one item.
 func (e *EraseCommand) applyToItem(ctx context.Context, c *terminal.Console, server *client.Client) (bool, error) {
 	q := client.Request{
 		Method: http.MethodDelete, Path: []string{
@@ -298,7 +299,7 @@ func (e *EraseCommand) applyToItem(ctx context.Context, c *terminal.Console, ser
 	return true, nil
 }
 
-// applyOrder lets the server erase many things, and watches. The server carries the order out even if the command ends.
+// applyOrder orders an erasure and watches it. The server completes the order even if the command ends.
 func (e *EraseCommand) applyOrder(
 	ctx context.Context, c *terminal.Console, server *client.Client,
 ) (erased bool, err error) {
@@ -355,7 +356,7 @@ func watchOrder(
 	return order, nil
 }
 
-// printOrder shows what an order has erased: one of an item and its lineage that was refused in part, item by item.
+// printOrder shows the result of an order. For an item with its lineage, it lists each refusal.
 func (e *EraseCommand) printOrder(
 	ctx context.Context, c *terminal.Console, server *client.Client, order api.Erasure,
 ) error {

@@ -18,13 +18,13 @@ import (
 	"github.com/annals-kb/annals/proof"
 )
 
-// exportList writes what the log says was erased, and which keys were revoked, rotated or had their role changed.
+// exportList writes the erasures in the log, and the keys that were revoked, rotated or given another role.
 func (e *EraseCommand) exportList(ctx context.Context, c *terminal.Console, server *client.Client) error {
 	caller, err := server.Whoami(ctx)
 	if err != nil {
 		return err
 	}
-	// A caller who may not see all erasures would get a part of the list that looks like the whole.
+	// For a caller who may not see all erasures, the list would be incomplete without notice.
 	if _, err := server.Do(ctx, client.Get("v1", "erasures"), nil); err != nil {
 		return err
 	}
@@ -72,10 +72,10 @@ type listedEvent struct {
 	Data       struct {
 		serve.Erasure
 
-		Of string `json:"of"` // of an order: only the one of a tenant is listed, since other targets have events of their own
+		Of string `json:"of"` // of an order: only tenants are listed, since other targets have events of their own
 		By string `json:"by"` // of a rotation: the prefix of the other key
 
-		Role domain.Role `json:"role"` // of a role change; of an order, that of its author
+		Role domain.Role `json:"role"` // of a role change; of an order, the role of its author
 	} `json:"data"`
 }
 
@@ -93,8 +93,8 @@ func (l listedEvent) line(tenant string) (line serve.Erasure, listed bool) {
 	return line, line.IsTenant()
 }
 
-// replay applies a list to the database, which may have been restored from an older backup. No server of this SQLite
-// file may be running.
+// replay applies a list to the database, which may have been restored from an older backup. A server must not use the
+// same SQLite file.
 func (e *EraseCommand) replay(ctx context.Context, c *terminal.Console) (err error) {
 	cfg := serve.Config{Storage: e.Opened(c)}
 	list, err := serve.ErasuresIn(e.Replay)
@@ -153,8 +153,8 @@ func (e *EraseCommand) replay(ctx context.Context, c *terminal.Console) (err err
 	return nil
 }
 
-// certificate prints the record of an erasure and a signed proof that it is in the log, for verification with the
-// public key.
+// certificate prints the record of an erasure, with a signed proof that the log contains it. The public key verifies
+// it.
 func (e *EraseCommand) certificate(ctx context.Context, c *terminal.Console, server *client.Client) error {
 	question := client.Get("v1", "events")
 	question.Query = url.Values{"stream": {"knowledge:" + e.Certificate}, "name": {"knowledge.erased"}, "limit": {"1"}}

@@ -13,8 +13,8 @@ import (
 	"github.com/annals-kb/annals/projections/erasure"
 )
 
-// verify ends an erasure: with --purge it purges the files if something may be gone, else it reports until when they
-// hold the erased texts.
+// verify ends an erasure. With --purge it purges the files if something was erased; otherwise it reports until when
+// they hold the erased texts.
 func (e *EraseCommand) verify(
 	ctx context.Context, c *terminal.Console, server *client.Client, erased bool, failed error,
 ) error {
@@ -44,13 +44,13 @@ func (e *EraseCommand) verify(
 	return errors.Join(failed, err)
 }
 
-// notePurge reports whether the files still hold what was erased, and until when.
+// notePurge reports whether the files still hold erased texts, and until when.
 func notePurge(ctx context.Context, c *terminal.Console, server *client.Client) {
 	const now = "annals erase --purge does it now"
 	var status api.Erasures
 	_, err := server.Do(ctx, client.Get("v1", "erasures"), &status)
 	switch {
-	case err != nil: // when exactly is for admins and auditors
+	case err != nil: // only admins and auditors may see the time
 		c.Note("the files of the database may hold the text until the server purges it, by default within 24 hours")
 	case status.Unpurged == 0:
 	case status.PurgeBy == nil:
@@ -60,7 +60,7 @@ func notePurge(ctx context.Context, c *terminal.Console, server *client.Client) 
 	}
 }
 
-// mayPurge refuses callers who may not purge, before anything is erased.
+// mayPurge refuses callers who may not purge, before the command erases anything.
 func mayPurge(ctx context.Context, server *client.Client) error {
 	me, err := server.Whoami(ctx)
 	if err == nil && !me.Operates {
@@ -74,8 +74,8 @@ func mayPurge(ctx context.Context, server *client.Client) error {
 
 const rewriting = "rewriting the files: writers wait meanwhile"
 
-// purgeAsOwner rewrites the files of the named database as the role of its URL: the owner of the tables, where the
-// server has a role that owns none. Servers may be running, except one of a SQLite file.
+// purgeAsOwner rewrites the files of the named database as the role of its URL. If the server's role owns no tables,
+// that must be the owner of the tables. Servers may run, except one of a SQLite file.
 func (e *EraseCommand) purgeAsOwner(ctx context.Context, c *terminal.Console) error {
 	cfg := serve.Config{Storage: e.Opened(c), NoMigrate: true}
 	logger := cfg.Logger(c)

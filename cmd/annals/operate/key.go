@@ -21,7 +21,7 @@ import (
 	"github.com/annals-kb/annals/projections/sessions"
 )
 
-// KeyCommands are what can be done with keys.
+// KeyCommands are the commands about keys.
 type KeyCommands struct {
 	Create keyCreateCommand `cmd:""`
 	List   keyListCommand   `cmd:""`
@@ -125,7 +125,7 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *terminal.Console, exp
 	return err
 }
 
-// refusedKey names the fields that are wrong with a key.
+// refusedKey names the invalid fields of a key.
 func refusedKey(err error) error {
 	f := &terminal.Failure{Code: terminal.ExitRefused, Detail: err.Error(), Fix: "annals key create --help shows how"}
 	if invalid, is := errors.AsType[*domain.Invalid](err); is {
@@ -142,7 +142,8 @@ func noteFirstKey(c *terminal.Console) {
 		"access")
 }
 
-// issueKey sends a request that issues a key, and shows it. It tells whether there is a key, even if it was lost.
+// issueKey sends a request that issues a key, and shows the key. It returns whether a key was issued, even if its
+// output failed.
 func issueKey(ctx context.Context, c *terminal.Console, r terminal.Remote, q client.Request) (issued bool, err error) {
 	server, err := r.Connect()
 	if err != nil {
@@ -156,8 +157,8 @@ func issueKey(ctx context.Context, c *terminal.Console, r terminal.Remote, q cli
 	return true, showKey(c, key, a.Body)
 }
 
-// showKey shows a key that was just issued: the key itself on standard output, so that a script can keep it. A key that
-// could not be written is lost, and the failure says how to revoke it.
+// showKey prints a new key to standard output, so that scripts can store it. If the output fails, the key is lost,
+// and the failure tells how to revoke it.
 func showKey(c *terminal.Console, k api.IssuedKey, document any) error {
 	var err error
 	if c.JSON {
@@ -270,7 +271,7 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	var before api.Keys // read first: the caller's key may be revoked afterwards
+	var before api.Keys // before the revocation, since the caller's own key may be revoked
 	if _, err := server.Do(ctx, client.Get("v1", "keys"), &before); err != nil {
 		return err
 	}
@@ -299,7 +300,7 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return nil
 }
 
-// warn names who loses access by the revocation.
+// warn tells who loses access by the revocation.
 func (k *keyRevokeCommand) warn(c *terminal.Console, revoked api.IssuedKey, before []api.IssuedKey) {
 	if annalshttp.PrefixOf(k.APIKey) == revoked.Prefix {
 		c.Note("this command used the key that it revoked: from now on use another")

@@ -77,7 +77,7 @@ func (m *MigrateCommand) migrate(ctx context.Context, c *terminal.Console, db *d
 	return nil
 }
 
-// check fails if there is something to migrate or to put back. An outdated schema may have other triggers.
+// check fails if there is something to migrate or to restore. An outdated schema may have other triggers.
 func (m *MigrateCommand) check(
 	ctx context.Context, c *terminal.Console, db *database.DB, name string, have, want uint,
 ) (err error) {

@@ -15,14 +15,14 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// QuarantineCommands are what can be done about streams that a projection skips.
+// QuarantineCommands are the commands about streams that a projection skips.
 type QuarantineCommands struct {
 	List   quarantineListCommand   `cmd:""`
 	Replay quarantineReplayCommand `cmd:""`
 	Skip   quarantineSkipCommand   `cmd:""`
 }
 
-// quarantined are the streams that a projection has in quarantine, with the items as the server sent them.
+// quarantined are the quarantined streams of a projection; items are the server's JSON.
 type quarantined struct {
 	projection string
 	streams    []api.Quarantined
@@ -49,7 +49,7 @@ func readQuarantine(ctx context.Context, server *client.Client, projection strin
 	return q, nil
 }
 
-// readQuarantines are those of all projections that have the stream in quarantine; any stream if it is empty.
+// readQuarantines reads the quarantines that contain the stream; with an empty stream, all that are not empty.
 func readQuarantines(ctx context.Context, server *client.Client, stream string) (having []quarantined, err error) {
 	all, err := server.Projections(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func readQuarantines(ctx context.Context, server *client.Client, stream string) 
 	return having, nil
 }
 
-// nothingQuarantined says that there was nothing to do.
+// nothingQuarantined reports that no stream is quarantined.
 func nothingQuarantined(c *terminal.Console, projection string) error {
 	if c.JSON {
 		return c.Document(map[string]any{"items": []any{}})
@@ -132,8 +132,8 @@ type quarantine struct {
 	Stream     string `arg:"" optional:""`
 }
 
-// of finds the projection: the named one, or the only one that has the stream in quarantine, or anything if no stream
-// is named. It is empty if nothing is in quarantine; command is how to ask again.
+// of finds the projection. It is the named one, or the only one that has quarantined the stream, or any stream if
+// none is named. It is empty if nothing is quarantined. Command is the example for an ambiguous request.
 func (q quarantine) of(ctx context.Context, server *client.Client, command string) (string, error) {
 	if q.Projection != "" {
 		return q.Projection, nil

@@ -39,7 +39,7 @@ type RebuildCommand struct {
 	Patience time.Duration `least:"0s" default:"30s"`
 }
 
-// answerWithin bounds the wait for an answer that an interrupt does not end.
+// answerWithin limits the wait for an answer that an interrupt does not end.
 const answerWithin = 30 * time.Second
 
 // Run implements the command.
@@ -85,7 +85,7 @@ func (r *RebuildCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return r.start(ctx, c, server)
 }
 
-// request is one to a path of the projection.
+// request is a request to a path of the projection.
 func (r *RebuildCommand) request(method string, more ...string) client.Request {
 	return client.Request{
 		Method: method, Path: append([]string{"v1", "projections", r.Projection}, more...),
@@ -117,7 +117,7 @@ func (r *RebuildCommand) start(ctx context.Context, c *terminal.Console, server 
 	if r.Repair {
 		q.Query.Set("repair", "true")
 	}
-	// An interrupt does not end this request: its answer says what to cancel.
+	// An interrupt must not end this request: its answer names the rebuild to cancel.
 	ordering, end := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer end()
 	var begun api.Rebuild
@@ -139,7 +139,7 @@ func (r *RebuildCommand) start(ctx context.Context, c *terminal.Console, server 
 	return nil
 }
 
-// printPlan shows what a rebuild would take.
+// printPlan shows the estimate of a rebuild.
 func printPlan(say func(string, ...any), p api.RebuildPlan) {
 	say("version %d of %s: %s items from %s events, about %s, about %s", p.Version, p.Projection,
 		terminal.Counted(p.Streams), terminal.Counted(p.Events), terminal.BytesOf(p.Bytes), terminal.Lasting(p.Seconds))
@@ -157,7 +157,7 @@ func printPlan(say func(string, ...any), p api.RebuildPlan) {
 	}
 }
 
-// change rolls back, or retires the version before, and shows the versions.
+// change activates or retires the previous version, and shows the versions.
 func (r *RebuildCommand) change(ctx context.Context, c *terminal.Console) error {
 	what := "rollback"
 	if r.Retire {
@@ -185,14 +185,14 @@ func (r *RebuildCommand) change(ctx context.Context, c *terminal.Console) error 
 	})
 }
 
-// inUse are the version that is read, and the one that a rollback leads to; 0 if there is none.
+// inUse are the active version and the one for a rollback; 0 if there is none.
 func inUse(versions []api.Projection) (active, kept int) {
 	var since time.Time
 	for _, v := range versions {
 		switch {
 		case v.State == "active":
 			active = v.Version
-		case v.State == "standby" && terminal.OrZero(v.UpdatedAt).After(since): // an older one is about to be retired
+		case v.State == "standby" && terminal.OrZero(v.UpdatedAt).After(since): // older ones are about to be retired
 			kept, since = v.Version, terminal.OrZero(v.UpdatedAt)
 		}
 	}
@@ -221,7 +221,7 @@ func versionTable(versions []api.Projection) *terminal.Table {
 	return rows
 }
 
-// last asks for the rebuild that is running, or for the last one.
+// last reads the running rebuild, or else the last one.
 func (r *RebuildCommand) last(
 	ctx context.Context, server *client.Client,
 ) (last rebuild, raw json.RawMessage, err error) {
@@ -232,7 +232,7 @@ func (r *RebuildCommand) last(
 	return last, a.Body, nil
 }
 
-// versions are those of the projection, decoded and as the server sent them.
+// versions are the versions of the projection, decoded and as JSON.
 func (r *RebuildCommand) versions(
 	ctx context.Context, server *client.Client,
 ) ([]api.Projection, []json.RawMessage, error) {
@@ -253,7 +253,7 @@ func (r *RebuildCommand) versions(
 	return versions, raw, nil
 }
 
-// showStatus shows the last rebuild and the versions. A projection that was never rebuilt has a status, too.
+// showStatus shows the last rebuild, if any, and the versions.
 func (r *RebuildCommand) showStatus(ctx context.Context, c *terminal.Console, server *client.Client) error {
 	versions, raw, err := r.versions(ctx, server)
 	if err != nil {
@@ -276,10 +276,10 @@ func (r *RebuildCommand) showStatus(ctx context.Context, c *terminal.Console, se
 	return last.print(c)
 }
 
-// shownEvents is how many of the newest events of a projection are shown.
+// shownEvents is how many of a projection's newest events are shown.
 const shownEvents = 100
 
-// showHistory shows what happened to the projection, oldest first.
+// showHistory shows the events of the projection, oldest first.
 func (r *RebuildCommand) showHistory(ctx context.Context, c *terminal.Console, server *client.Client) error {
 	q := r.request(http.MethodGet, "history")
 	q.Query.Set("limit", strconv.Itoa(shownEvents))

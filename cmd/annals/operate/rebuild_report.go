@@ -16,7 +16,7 @@ import (
 // rebuild is the newest rebuild of a projection.
 type rebuild struct{ api.Rebuild }
 
-// name says which version it is, and that it is only a what-if.
+// name is the name of the version, with a note if it is a what-if.
 func (r rebuild) name() string {
 	if r.WhatIf {
 		return fmt.Sprintf("the what-if of %s (version %d)", r.Projection, r.Version)
@@ -24,15 +24,15 @@ func (r rebuild) name() string {
 	return fmt.Sprintf("version %d of %s", r.Version, r.Projection)
 }
 
-// whatIfEnded tells whether it was a what-if that has reported its differences.
+// whatIfEnded tells whether it is a finished what-if with a report.
 func (r rebuild) whatIfEnded() bool { return r.WhatIf && r.State == "retired" && r.Report != nil }
 
-// repaired tells whether this version is active in place of one that was found to be wrong.
+// repaired tells whether this version replaced a wrong one.
 func (r rebuild) repaired() bool {
 	return r.Version == r.Active && r.Report != nil && r.Report.Repair && changedUnasked(*r.Report)
 }
 
-// changedUnasked tells whether something differs that the change does not intend to change.
+// changedUnasked tells whether the versions differ in something that the change does not intend.
 func changedUnasked(r api.RebuildReport) bool {
 	for column := range r.Changed {
 		if !slices.Contains(r.Intended, column) {
@@ -47,7 +47,7 @@ func (r rebuild) whyFailed() string {
 		r.Version, r.Projection, cmp.Or(r.Error, "the reason is unknown"), r.Active)
 }
 
-// verdict is nil unless the rebuild failed.
+// verdict is the error of a failed rebuild.
 func (r rebuild) verdict() error {
 	if r.State != "failed" {
 		return nil
@@ -61,7 +61,7 @@ func (r rebuild) verdict() error {
 	return &terminal.Failure{Code: terminal.ExitFailed, Detail: r.whyFailed(), Fix: fix}
 }
 
-// print shows the result of a rebuild, or its progress. It fails if the rebuild did.
+// print shows the progress or the result of a rebuild. It returns the error of a failed one.
 func (r rebuild) print(c *terminal.Console) error {
 	if r.Progress != nil {
 		c.Say("%s: %s", r.name(), progressOf(*r.Progress))
@@ -93,7 +93,7 @@ func (r rebuild) print(c *terminal.Console) error {
 	return r.verdict()
 }
 
-// printReport shows what was verified, and what was found.
+// printReport shows what was verified and found.
 func printReport(c *terminal.Console, r api.RebuildReport) {
 	if r.Passed {
 		c.Say("%s: %s items, every row as an independent fold of the log gives it",
@@ -128,7 +128,7 @@ func printReport(c *terminal.Console, r api.RebuildReport) {
 	c.Table(changes)
 }
 
-// columnName is what a column of a projection holds, for people.
+// columnName describes a column of a projection.
 func columnName(column string) string {
 	if column == "expired_confidence" {
 		return "confidence once a confirmation has expired"
@@ -136,7 +136,7 @@ func columnName(column string) string {
 	return strings.ReplaceAll(column, "_", " ")
 }
 
-// printImpact shows which confidences move, and which answers differ.
+// printImpact shows the changed confidences and answers.
 func printImpact(c *terminal.Console, r api.RebuildReport) {
 	printConfidence(c, r.Impact.Confidence, r.Changed["confidence"])
 	c.Say("searches by the items' own tasks: %.0f %% of the first ten hits are the same, of %d", percent(r.Overlap),
@@ -153,13 +153,13 @@ func printImpact(c *terminal.Console, r api.RebuildReport) {
 	c.Note("--json has the hits that differ")
 }
 
-// percent is a share in whole hundredths, rounded down: 100 means all.
+// percent is a share in whole percent, rounded down: 100 means all.
 func percent(share float64) float64 {
 	const rounding = 1e-9
 	return math.Floor(100*share + rounding)
 }
 
-// printConfidence shows which confidences move, of so many that differ: those of forgotten items are in no answer.
+// printConfidence shows the changed confidences among those that differ. Forgotten items are in no answer.
 func printConfidence(c *terminal.Console, m api.ConfidenceImpact, differ int64) {
 	sums := terminal.NewTable("", "")
 	sums.Row("items in answers", m.Items)
@@ -186,7 +186,7 @@ func printConfidence(c *terminal.Console, m api.ConfidenceImpact, differ int64) 
 	c.Table(rows)
 }
 
-// itemName names an item, with its tenant unless that is the default one.
+// itemName names an item, with its tenant unless it is the default one.
 func itemName(tenant, id string) string {
 	if tenant == domain.DefaultTenant {
 		return id

@@ -13,14 +13,14 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// A running rebuild is polled often at first, and then once a second.
+// The intervals of polling a rebuild: short at first, then a second.
 const (
 	firstPoll    = 50 * time.Millisecond
 	pollInterval = time.Second
 )
 
-// wait watches a rebuild until it ends, and shows its result. The rebuild continues when a server that was unavailable
-// is back.
+// wait watches a rebuild until it ends, and shows its result. While the server is unavailable, it waits: the rebuild
+// continues afterwards.
 func (r *RebuildCommand) wait(ctx context.Context, c *terminal.Console, server *client.Client, version int) error {
 	view := &rebuildView{progress: terminal.Watch(c, ""), c: c}
 	last, raw, err := r.follow(ctx, server, view, version)
@@ -51,7 +51,7 @@ func (r *RebuildCommand) wait(ctx context.Context, c *terminal.Console, server *
 	return last.verdict()
 }
 
-// wayBack says how to undo the switch to a version, if that is possible still.
+// wayBack tells how to undo the switch to a version, if that is still possible.
 func (r *RebuildCommand) wayBack(ctx context.Context, server *client.Client, last rebuild) string {
 	versions, _, err := r.versions(ctx, server)
 	kept := slices.ContainsFunc(versions, func(v api.Projection) bool { return v.State == "standby" })
@@ -123,7 +123,7 @@ func stoppedWatching(projection string) error {
 	}
 }
 
-// rebuildView shows the progress of a rebuild, phase by phase.
+// rebuildView shows the progress of a rebuild by phase.
 type rebuildView struct {
 	c        *terminal.Console
 	progress *terminal.Progress
@@ -144,7 +144,7 @@ func (v *rebuildView) show(p api.RebuildProgress) {
 	v.progress.Show(p.Phase, progressOf(p), done, total)
 }
 
-// away says once that the server is unavailable.
+// away reports once that the server is unavailable.
 func (v *rebuildView) away(why string) {
 	if !v.waiting && !v.c.JSON {
 		v.progress.End()
@@ -153,7 +153,7 @@ func (v *rebuildView) away(why string) {
 	v.seen, v.waiting = true, true
 }
 
-// progressOf is a line about how far a rebuild has come.
+// progressOf formats the progress of a rebuild in one line.
 func progressOf(p api.RebuildProgress) string {
 	phases := map[string]string{
 		"indexing": "building indexes", "building": "loading", "catching_up": "catching up", "ready": "switching",

@@ -30,7 +30,7 @@ type scrubRulesCommand struct {
 	Remove []string `placeholder:"CLASS"`
 }
 
-// scrubClasses are those of the built-in rules.
+// scrubClasses are the classes of the built-in rules.
 var scrubClasses = []string{"api_key", "jwt", "private_key", "email", "phone", "cc"}
 
 // Run implements the command.
@@ -121,7 +121,8 @@ func (s *scrubRecordedCommand) Run(ctx context.Context, c *terminal.Console) err
 	return s.redact(ctx, c, slow, query)
 }
 
-// eachScrubbed decodes the items of an answer about the log, page by page, and returns them as they came.
+// eachScrubbed reads an answer about the log page by page. It calls a function for each item, and returns the items
+// as JSON.
 func eachScrubbed[T any](
 	ctx context.Context, c *terminal.Console, server *client.Client, r client.Request, do func(T),
 ) ([]json.RawMessage, error) {
@@ -241,7 +242,7 @@ func (s *scrubRecordedCommand) redact(
 		Code: terminal.ExitRefused, Detail: "not redacted: " + terminal.Several(len(refused), "refusal"),
 	}
 	if texts > 0 {
-		failed.Code = terminal.ExitFailed // in part
+		failed.Code = terminal.ExitFailed // partly
 	}
 	return failed
 }

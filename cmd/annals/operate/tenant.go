@@ -9,7 +9,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// TenantCommands are what root can do with tenants.
+// TenantCommands are the commands about tenants, for root.
 type TenantCommands struct {
 	Create tenantCreateCommand `cmd:""`
 	List   tenantListCommand   `cmd:""`
@@ -69,7 +69,7 @@ func (w *WhoamiCommand) Run(ctx context.Context, c *terminal.Console) error {
 	})
 }
 
-// Replayable are the projections that may take in an event twice.
+// Replayable are the projections that may process events twice.
 var Replayable = []string{"meaning", "past"}
 
 type ReplayCommand struct {

@@ -1,2 +1,2 @@
-// Package record has the commands about the record: history, log, reports, import, export, verification and proofs.
+// Package record has the commands about the log: history, log, reports, import, export, verification and proofs.
 package record

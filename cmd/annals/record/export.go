@@ -11,7 +11,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// ExportCommands are what can be exported.
+// ExportCommands are the export commands.
 type ExportCommands struct {
 	Knowledge exportKnowledgeCommand `cmd:""`
 	Files     exportFilesCommand     `cmd:""`

@@ -49,7 +49,7 @@ func (e *exportFilesCommand) Run(ctx context.Context, c *terminal.Console) error
 	return nil
 }
 
-// writable refuses a directory in which something would be lost.
+// writable refuses a directory whose files would be lost.
 func (e *exportFilesCommand) writable() error {
 	entries, err := os.ReadDir(e.Dir)
 	switch {
@@ -64,7 +64,7 @@ func (e *exportFilesCommand) writable() error {
 	return nil
 }
 
-// collect reads every item, with how it was judged, into the files that it belongs to.
+// collect reads all items with their ratings and assigns them to files.
 func (e *exportFilesCommand) collect(
 	ctx context.Context, c *terminal.Console, server *client.Client,
 ) (files map[string][]json.RawMessage, items int, err error) {
@@ -80,7 +80,7 @@ func (e *exportFilesCommand) collect(
 		for _, k := range page.Items {
 			whole, err := server.Do(ctx, client.Get("v1", "knowledge", k.ID), nil)
 			if whole != nil && (whole.Status == http.StatusGone || whole.Status == http.StatusNotFound) {
-				continue // it was forgotten meanwhile
+				continue // it was forgotten in between
 			}
 			if err != nil {
 				return nil, 0, err
@@ -98,7 +98,7 @@ func (e *exportFilesCommand) collect(
 	return files, items, nil
 }
 
-// write makes everything beside its place, and puts it there when it is whole.
+// write makes the new directories beside the old ones and then replaces these.
 func (e *exportFilesCommand) write(files map[string][]json.RawMessage) error {
 	err := os.MkdirAll(e.Dir, 0o700)
 	if err != nil {
@@ -126,7 +126,7 @@ func (e *exportFilesCommand) write(files map[string][]json.RawMessage) error {
 	return nil
 }
 
-// writeFile writes a JSON array for people to read and compare: the same items are always the same bytes.
+// writeFile writes a readable JSON array. The same items always give the same bytes.
 func writeFile(name string, items []json.RawMessage) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err

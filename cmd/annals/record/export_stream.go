@@ -20,10 +20,10 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// manifest describes a file of CSV, so that a recipient of both can check the file.
+// manifest describes a CSV file, so that its recipient can check it.
 type manifest struct {
 	File       string            `json:"file"`
-	Rows       int               `json:"rows"` // without the head
+	Rows       int               `json:"rows"` // without the line of names
 	Bytes      int64             `json:"bytes"`
 	SHA256     string            `json:"sha256"` // of the file
 	Question   string            `json:"question"`
@@ -37,8 +37,8 @@ const (
 	asLines = "application/x-ndjson"
 )
 
-// download writes a list as the server sends it, as it comes. A file appears when all of it is there, one
-// of CSV with its manifest beside it.
+// download writes a list as it arrives from the server. The file appears when it is complete, a CSV file with its
+// manifest.
 func (e exporting) download(
 	ctx context.Context, c *terminal.Console, media string, path []string, query url.Values,
 ) error {
@@ -89,7 +89,7 @@ func (e exporting) download(
 	return nil
 }
 
-// copy counts and hashes what goes through.
+// copy copies a list, and counts and hashes it.
 func (m *manifest) copy(from io.Reader, out *bytes.Buffer, media string, flush func() error) error {
 	const piece = 64 << 10
 	buffer, sum := make([]byte, piece), sha256.New()
@@ -119,7 +119,7 @@ func (m *manifest) copy(from io.Reader, out *bytes.Buffer, media string, flush f
 	}
 }
 
-// rowEnds counts rows, piece by piece: in CSV, line breaks inside quotes end none.
+// rowEnds counts rows across reads. A line break inside quotes ends no row of CSV.
 type rowEnds struct{ csv, quoted bool }
 
 func (r *rowEnds) in(piece []byte) (rows int) {
@@ -145,7 +145,7 @@ func (m *manifest) write(name string) error {
 	return nil
 }
 
-// provenExport writes the log as it is stored, with what proves it.
+// provenExport writes the stored log with its proof.
 func (e exporting) provenExport(ctx context.Context, c *terminal.Console, query url.Values) error {
 	server, err := e.Connect()
 	if err != nil {
@@ -167,7 +167,7 @@ func (e exporting) provenExport(ctx context.Context, c *terminal.Console, query 
 	return nil
 }
 
-// copyLines writes the lines that come; without the last one nothing is whole, and no file appears.
+// copyLines writes the stored lines. Without the manifest at the end, the export is incomplete and no file appears.
 func (e exporting) copyLines(
 	ctx context.Context, c *terminal.Console, server *client.Client, query url.Values, progress *terminal.Progress,
 ) (lines int, whole bool, err error) {
@@ -203,7 +203,7 @@ func (e exporting) copyLines(
 	return lines, whole, err
 }
 
-// isManifest tells whether a line is the last of an export.
+// isManifest tells whether a line is the manifest, the last line of an export.
 func isManifest(line []byte) bool {
 	var last struct {
 		Manifest json.RawMessage `json:"manifest"`

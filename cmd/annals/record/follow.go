@@ -20,8 +20,8 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// follow shows events and then those that are recorded from now on, until Ctrl-C. A server that goes
-// away is waited for, and nothing is missed.
+// follow shows past events and then new ones, until Ctrl-C. While the server is unavailable, it waits and then
+// resumes where it stopped.
 func (l *LogCommand) follow(
 	ctx context.Context, c *terminal.Console, server *client.Client, query url.Values, items []json.RawMessage,
 ) error {
@@ -41,7 +41,7 @@ func (l *LogCommand) follow(
 		f := terminal.AsFailure(err)
 		switch {
 		case ctx.Err() != nil:
-			return nil // that is how it is meant to end
+			return nil // Ctrl-C is the normal end
 		case err != nil && f.Code != terminal.ExitUnavailable:
 			return err
 		}
@@ -56,13 +56,13 @@ func (l *LogCommand) follow(
 	}
 }
 
-// seen is what was shown last.
+// seen is the last event that was shown.
 type seen struct {
 	position int64
 	id       string
 }
 
-// read shows what comes until the stream ends.
+// read shows events until the stream ends.
 func (s *seen) read(ctx context.Context, c *terminal.Console, server *client.Client, query url.Values) error {
 	header := http.Header{"Accept": {"text/event-stream"}}
 	if s.id != "" {
@@ -94,7 +94,7 @@ func (s *seen) read(ctx context.Context, c *terminal.Console, server *client.Cli
 	return nil
 }
 
-// show prints an event on a line, or with --json as it came.
+// show prints an event as a line, or with --json as it arrived.
 func (s *seen) show(c *terminal.Console, raw json.RawMessage) error {
 	var e Event
 	if err := json.Unmarshal(raw, &e); err != nil {
@@ -116,14 +116,13 @@ func (s *seen) show(c *terminal.Console, raw json.RawMessage) error {
 	return nil
 }
 
-// message is one of a stream of events.
+// message is a server-sent event.
 type message struct {
 	name string
 	data json.RawMessage
 }
 
-// messages reads a stream of server-sent events; comments are left out. One that is cut off within a
-// message ends before it.
+// messages reads a stream of server-sent events without comments. It drops an incomplete message at the end.
 func messages(from io.Reader) func(yield func(message, error) bool) {
 	return func(yield func(message, error) bool) {
 		var m message

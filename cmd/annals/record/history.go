@@ -53,7 +53,8 @@ func (h *HistoryCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return nil
 }
 
-// expired says that the last confirmation has expired, which is no event. An item that is gone says nothing.
+// expired reports that the last confirmation has expired, which is not an event. It reports nothing about a deleted
+// item.
 func (h *HistoryCommand) expired(ctx context.Context, c *terminal.Console, server *client.Client) {
 	var k knowledge.Knowledge
 	_, err := server.Do(ctx, client.Get("v1", "knowledge", h.ID), &k)
@@ -63,10 +64,10 @@ func (h *HistoryCommand) expired(ctx context.Context, c *terminal.Console, serve
 	}
 }
 
-// Event is an entry of the log as the commands show it; a history adds what it changed, and what caused it.
+// Event is an event as the commands show it. In a history it has its changes and its causes.
 type Event struct{ api.Event }
 
-// UnmarshalJSON keeps numbers as they were written.
+// UnmarshalJSON keeps the digits of numbers.
 func (e *Event) UnmarshalJSON(raw []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -77,8 +78,8 @@ func (e Event) Who() string {
 	return terminal.Joined(" for ", e.Actor, e.OnBehalfOf)
 }
 
-// What is the event's name without its kind: "knowledge.found_helpful" reads "found helpful". A projection that is
-// rolled back to a later version goes forward again.
+// What is the event's name without its kind: "knowledge.found_helpful" becomes "found helpful". A rollback to a later
+// version is shown as a step forward.
 func (e Event) What() string {
 	if e.Name == "projection.rolled_back" {
 		var to struct{ Version, From int }
@@ -108,7 +109,7 @@ func (e Event) grounds() (g grounds) {
 	return g
 }
 
-// grounds are why something was erased, held or released.
+// grounds are the reasons of an erasure, a hold or a release.
 type grounds struct {
 	ReasonCode  string `json:"reason_code"`
 	LegalBasis  string `json:"legal_basis"`

@@ -26,7 +26,7 @@ type ImportCommand struct {
 	Parallel int           `default:"1" placeholder:"N"`
 }
 
-// aLine is all that a line needs.
+// aLine is an example of a line.
 const aLine = `{"type":"strategy","content":"Retry 429s with jitter"}`
 
 // Validate implements kong.Validatable.
@@ -76,7 +76,7 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return s.verdict(stopped)
 }
 
-// importFrom imports one file. One of a directory that cannot be read does not keep the others from being imported.
+// importFrom imports one file. If a file of a directory cannot be read, the import continues with the others.
 func (i *ImportCommand) importFrom(
 	ctx context.Context, c *terminal.Console, server *client.Client, from source, run string, s *summary,
 	failures *failures,
@@ -102,7 +102,7 @@ func (i *ImportCommand) importFrom(
 	}
 	m := &importer{from: from, send: sender.Send, parallel: i.Parallel}
 	if i.Update {
-		m.parallel = 1 // two lines about the same item: the later one must win
+		m.parallel = 1 // the later of two lines about an item must win
 	}
 	err = m.run(ctx, input, func(b Batch, answers []lineAnswer) error {
 		records, read = records+int64(len(b.Records)), read+b.size()
@@ -126,7 +126,7 @@ func (i *ImportCommand) importFrom(
 	return errors.Join(err, m.torn)
 }
 
-// summary is what became of an import.
+// summary is the result of an import.
 type summary struct {
 	Lines     int     `json:"lines"`
 	Created   int     `json:"created"`
@@ -138,13 +138,13 @@ type summary struct {
 	Redacted knowledge.Redactions `json:"redacted,omitempty"` // by class, in all lines
 	Failures []failedLine         `json:"failures,omitempty"` // the first ones
 	Torn     []tornFile           `json:"torn,omitempty"`     // of a directory
-	LeftOut  map[string]int       `json:"left_out,omitempty"` // of a directory: how much that is of another kind
+	LeftOut  map[string]int       `json:"left_out,omitempty"` // of a directory: the number of omitted files by kind
 
 	began                 time.Time
-	bad, taken, otherwise bool // why lines failed: what they say, an id that is taken, or something else
+	bad, taken, otherwise bool // why lines failed: invalid content, a taken id, or another reason
 }
 
-// tornFile is one that could not be read to its end.
+// tornFile is a file that could not be read to its end.
 type tornFile struct {
 	File   string `json:"file"`
 	Detail string `json:"detail"`
@@ -176,7 +176,7 @@ func (s *summary) blame(why *terminal.Failure) {
 	}
 }
 
-// advice is what to do about the lines that failed.
+// advice tells what to do about failed lines.
 func (s *summary) advice() string {
 	var parts []string
 	if s.bad {
@@ -198,7 +198,7 @@ func (s *summary) print(c *terminal.Console, f *failures) error {
 		return c.Document(s)
 	}
 	f.print(c, s.Failed)
-	if len(s.Torn) > 1 { // one is what the command fails with
+	if len(s.Torn) > 1 { // a single one is in the failure itself
 		for _, torn := range s.Torn {
 			c.Note("%s", torn.Detail)
 		}
@@ -216,7 +216,7 @@ func (s *summary) print(c *terminal.Console, f *failures) error {
 	return nil
 }
 
-// verdict is how the import ended: what stopped it comes before what failed.
+// verdict is the error of the import: what stopped it, or else the failed lines.
 func (s *summary) verdict(stopped error) error {
 	if stopped != nil {
 		f := *terminal.AsFailure(stopped)

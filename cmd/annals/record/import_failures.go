@@ -12,33 +12,33 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// shownFailures is how many failed lines are printed; --errors keeps them all.
+// shownFailures is how many failed lines are printed; --errors writes all of them.
 const shownFailures = 20
 
-// failures keeps the lines of an import that failed.
+// failures collects the failed lines of an import.
 type failures struct {
 	first []failedLine
-	name  string // of the file that keeps them all; empty without --errors
+	name  string // of the file for all of them; empty without --errors
 	file  io.Closer
-	out   *bufio.Writer // nil until it is begun
+	out   *bufio.Writer // nil until begin
 }
 
-// failedLine is a line with its problem, and with --errors what it said.
+// failedLine is a failed line with its problem, and with --errors its content.
 type failedLine struct {
 	File   string          `json:"file,omitempty"` // of a directory
 	Line   int             `json:"line"`
 	ID     string          `json:"id,omitempty"`
 	Error  *api.Problem    `json:"error"`
-	Record json.RawMessage `json:"record,omitempty"` // the line; a string if it is no JSON
+	Record json.RawMessage `json:"record,omitempty"` // the line; as a string if it is no JSON
 
 	place string
 }
 
-// keepFailures refuses to keep the failed lines in a file that is read, which that would empty.
+// keepFailures prepares the file of failed lines. It refuses a file that the import reads, which it would empty.
 func keepFailures(c *terminal.Console, name string, all []source) (*failures, error) {
 	kept, err := os.Stat(name)
 	if err != nil || !kept.Mode().IsRegular() {
-		return &failures{name: name}, nil // what is wrong with it shows when it is begun
+		return &failures{name: name}, nil // begin reports an invalid name
 	}
 	for _, from := range all {
 		if read, err := from.stat(c); err == nil && os.SameFile(read, kept) {
@@ -48,8 +48,8 @@ func keepFailures(c *terminal.Console, name string, all []source) (*failures, er
 	return &failures{name: name}, nil
 }
 
-// begin empties the file, so that what failed before does not pass for today's. Called again, it
-// does nothing. It is for when the input is open: a run that reads nothing leaves the file alone.
+// begin empties the file, so that it has no lines of an earlier import. A second call does nothing. Call it after the
+// input was opened: an import that reads nothing must not change the file.
 func (f *failures) begin() error {
 	if f.name == "" || f.out != nil {
 		return nil
@@ -64,7 +64,7 @@ func (f *failures) begin() error {
 
 func (f *failures) add(from source, r Record, a lineAnswer) error {
 	if _, says := membersOf(r.Raw)["id"]; !says {
-		a.ID = "" // this program has made it up
+		a.ID = "" // the import has made up the id
 	}
 	line := failedLine{
 		File: from.laid, Line: r.Number, ID: a.ID, Error: a.Error,
@@ -100,7 +100,7 @@ func (f *failures) close() error {
 	return nil
 }
 
-// print shows the first failed lines, each bad field on a line of its own.
+// print shows the first failed lines, with a line for each bad field.
 func (f *failures) print(c *terminal.Console, all int) {
 	for _, line := range f.first {
 		why := terminal.ProblemOf(*line.Error)

@@ -19,11 +19,11 @@ import (
 // source is a file of an import.
 type source struct {
 	path string // to open it
-	name string // what histories call it
-	laid string // its place in a layout; empty for a file by itself
+	name string // the file's name in histories
+	laid string // its path in the layout; empty for a single file
 }
 
-// broken says of which file of a directory it is that it cannot be read on, and that it has to be mended there.
+// broken adds the name of the file to an error that stops reading a file of a directory.
 func (s source) broken(err error) error {
 	f := *terminal.AsFailure(err)
 	f.Detail = terminal.Joined(": ", s.laid, f.Detail)
@@ -31,7 +31,7 @@ func (s source) broken(err error) error {
 	return &f
 }
 
-// stat tells which file it is, and of standard input the file that it was redirected from.
+// stat describes the file; for standard input, the file that it was redirected from.
 func (s source) stat(c *terminal.Console) (fs.FileInfo, error) {
 	if s.path != "-" {
 		return os.Stat(s.path)
@@ -42,26 +42,26 @@ func (s source) stat(c *terminal.Console) (fs.FileInfo, error) {
 	return nil, fs.ErrNotExist
 }
 
-// endings are those of files that are read; what is compressed has .gz after it.
+// endings are the endings of import files; compressed files have .gz after it.
 var endings = []string{".json", ".ndjson", ".jsonl"}
 
-// endingOf is how a file's name ends, and what it says without that.
+// endingOf splits a file's name into the part before its ending and the ending.
 func endingOf(name string) (plain, ending string) {
 	plain = strings.TrimSuffix(name, ".gz")
 	plain = strings.TrimSuffix(plain, path.Ext(plain))
 	return plain, strings.TrimPrefix(name, plain)
 }
 
-// inputs are the file that was named, or all that lie in the directory that was named, in order; and how much of what
-// kind lies there that is left out. Hidden files are nobody's knowledge, and count as neither.
+// inputs are the named file, or the files in the named directory in order, and the numbers of omitted files by kind.
+// It ignores hidden files.
 func inputs(named string) ([]source, map[string]int, error) {
 	info, err := os.Stat(named)
 	if named == "-" || err != nil || !info.IsDir() {
-		return []source{{path: named, name: fileName(named)}}, nil, nil // what is wrong with it shows when it is opened
+		return []source{{path: named, name: fileName(named)}}, nil, nil // opening the file reports errors
 	}
 	root := named
 	if resolved, err := filepath.EvalSymlinks(serve.Absolute(named)); err == nil {
-		root = resolved // a walk follows no link, and this one was named
+		root = resolved // a walk follows no links, but the named one must be followed
 	}
 	var all []source
 	left := map[string]int{}
@@ -98,16 +98,15 @@ func inputs(named string) ([]source, map[string]int, error) {
 	return all, left, nil
 }
 
-// What is left out whatever its name says.
+// Kinds of files that are omitted whatever their names are.
 const (
 	linkToDirectory = "link to a directory"
 	linkElsewhere   = "link that leads elsewhere"
 	noFile          = "pipe or device"
 )
 
-// unread is what kind of thing it is, if it is none that is read. A link leads to a file below root, and neither to
-// what lies elsewhere, which nobody has named, nor to a directory, in which it might lie itself; and a pipe might be
-// waited for in vain.
+// unread is the kind of a file that the import omits; empty for one to read. It omits links to directories, which
+// might form a loop, links to files outside of root, and pipes, which might block.
 func unread(root, path string, entry fs.DirEntry) string {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return linkToDirectory
@@ -126,17 +125,17 @@ func unread(root, path string, entry fs.DirEntry) string {
 	return ending
 }
 
-// leadsBelow tells whether the link at path leads to what lies below root.
+// leadsBelow tells whether the link at path leads to a file below root.
 func leadsBelow(root, path string) bool {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return true // what is wrong with it shows when it is opened
+		return true // opening the file reports errors
 	}
 	relative, err := filepath.Rel(root, target)
 	return err == nil && filepath.IsLocal(relative)
 }
 
-// whyLeftOut groups what was left out by the reason.
+// whyLeftOut groups the omitted files by reason.
 func whyLeftOut(left map[string]int) map[string]map[string]int {
 	why := map[string]map[string]int{}
 	for kind, count := range left {
@@ -155,7 +154,7 @@ func whyLeftOut(left map[string]int) map[string]map[string]int {
 	return why
 }
 
-// leftOut says how much of what kind was left out.
+// leftOut counts the omitted files by kind.
 func leftOut(left map[string]int) string {
 	var said []string
 	for _, kind := range slices.Sorted(maps.Keys(left)) {
@@ -164,7 +163,7 @@ func leftOut(left map[string]int) string {
 	return strings.Join(said, ", ")
 }
 
-// openInput is the named file, or standard input if it is "-", and how many bytes it has, if that is known.
+// openInput opens the named file, or standard input if it is "-". It returns the size in bytes; 0 if it is unknown.
 func openInput(ctx context.Context, c *terminal.Console, name string) (io.ReadCloser, int64, error) {
 	if name == "-" {
 		return io.NopCloser(c.In), 0, nil
@@ -184,13 +183,13 @@ func openInput(ctx context.Context, c *terminal.Console, name string) (io.ReadCl
 	case err != nil:
 		return nil, 0, terminal.Wrong(fix, "%s", err)
 	case strings.HasSuffix(name, ".gz"):
-		return file, 0, nil // it holds more
+		return file, 0, nil // the uncompressed size is unknown
 	}
 	return file, info.Size(), nil
 }
 
-// openAnything opens a file, and waits for whoever writes into a pipe no longer than ctx lasts: nobody waits for the
-// goroutine then, since to open cannot be interrupted.
+// openAnything opens a file. For a pipe, it waits for a writer until ctx ends. Its goroutine may stay, since opening
+// cannot be interrupted.
 func openAnything(ctx context.Context, name string, mode fs.FileMode) (*os.File, error) {
 	if mode&fs.ModeNamedPipe == 0 {
 		return os.Open(name)

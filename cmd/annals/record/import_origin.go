@@ -12,13 +12,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// fileName is what a file is called in the histories of what came from it: without its directory, which
-// is nobody's business.
+// fileName is the name of a file in the histories of its items. It omits the directory, which is private.
 func fileName(path string) string {
 	if path == "-" {
 		return "stdin"
 	}
-	const longest = 80 // characters: what is recorded has its place among others
+	const longest = 80 // characters: every event holds it
 	var name []rune
 	for _, r := range filepath.Base(path) {
 		if unicode.IsControl(r) || r == utf8.RuneError {
@@ -29,17 +28,17 @@ func fileName(path string) string {
 	return string(name[:min(len(name), longest)])
 }
 
-// importRun names one run of an import: everything that it remembers belongs together.
+// importRun names one run of an import, to which all of its items belong.
 func importRun() string {
 	id, err := uuid.NewV7()
-	if err != nil { // the system has no randomness left: crypto/rand never says so
+	if err != nil { // cannot happen: crypto/rand never fails
 		id = uuid.New()
 	}
 	return "import:" + id.String()
 }
 
-// origin is where a record stands: "file:knowledge.ndjson:7" in line 7, "file:knowledge.json#7" as the
-// seventh where records span lines.
+// origin is the position of a record: "file:knowledge.ndjson:7" in line 7, "file:knowledge.json#7" for the seventh
+// record in a file whose records span lines.
 func (r Record) origin(file string) string {
 	if r.Spans {
 		return fmt.Sprintf("file:%s#%d", file, r.Number)
@@ -47,12 +46,12 @@ func (r Record) origin(file string) string {
 	return fmt.Sprintf("file:%s:%d", file, r.Number)
 }
 
-// withField lets a record say something that it does not say itself; what is no object stays as it is.
+// withField adds a field to a record that does not have it. A record that is no object stays unchanged.
 func withField(raw []byte, name, value string) []byte {
 	if value == "" {
 		return raw
 	}
-	if bytes.Contains(raw, []byte(name)) { // possibly only in a text
+	if bytes.Contains(raw, []byte(name)) { // the name may be a part of a text
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(raw, &fields) != nil || fields[name] != nil {
 			return raw
@@ -61,7 +60,7 @@ func withField(raw []byte, name, value string) []byte {
 	return WithFirstField(raw, name, value)
 }
 
-// WithFirstField puts a field before all others of a JSON object; what is none stays as it is.
+// WithFirstField inserts a field before all others of a JSON object. Other JSON stays unchanged.
 func WithFirstField(raw []byte, name, value string) []byte {
 	inside, isObject := bytes.CutPrefix(trimmed(raw), []byte("{"))
 	rest := trimmed(inside)
@@ -76,8 +75,8 @@ func WithFirstField(raw []byte, name, value string) []byte {
 	return append(begin, rest...)
 }
 
-// identified gives a record without an id one that follows from what it says and who says it, so
-// that sending it again changes nothing. Whatever has an id, or is no object, stays as it is.
+// identified gives a record without an id one that is derived from the content and the caller, so that importing it
+// again changes nothing. A record that has an id or is no object stays unchanged.
 func identified(raw []byte, who string) []byte {
 	members := membersOf(raw)
 	if _, says := members["id"]; says || members == nil {
@@ -86,13 +85,13 @@ func identified(raw []byte, who string) []byte {
 	var said bytes.Buffer
 	said.WriteString(who)
 	said.WriteByte('\n')
-	_ = json.Compact(&said, raw) // it was read above
+	_ = json.Compact(&said, raw) // raw is valid JSON
 	const version = 8            // "custom" in RFC 9562
 	id := uuid.NewHash(sha256.New(), uuid.Nil, said.Bytes(), version)
 	return WithFirstField(raw, "id", id.String())
 }
 
-// membersOf are those of a record; nil if it is no object.
+// membersOf are the members of a record; nil if it is no object.
 func membersOf(raw []byte) (members map[string]json.RawMessage) {
 	if json.Unmarshal(raw, &members) != nil {
 		return nil
@@ -100,5 +99,5 @@ func membersOf(raw []byte) (members map[string]json.RawMessage) {
 	return members
 }
 
-// trimmed is JSON without the spaces before it.
+// trimmed is JSON without leading spaces.
 func trimmed(raw []byte) []byte { return bytes.TrimLeft(raw, " \t\r\n") }

@@ -17,20 +17,20 @@ import (
 	annalshttp "github.com/annals-kb/annals/http"
 )
 
-// sender sends batches to the server, and again whatever it could not take just then: the same
-// content again changes nothing.
+// sender sends batches to the server. It repeats records that the server could not take: repeated content changes
+// nothing.
 type sender struct {
 	Server   *client.Client
-	who      string // for whom records without an id are named
-	from     source // what they come from
-	run      string // what all of the import belongs to
+	who      string // the caller, of whom ids are derived
+	from     source // the source of the records
+	run      string // the run that all records belong to
 	update   bool
-	reason   string        // why records revise what there is
-	Patience time.Duration // how long one batch may be tried again
+	reason   string        // the reason of revisions
+	Patience time.Duration // how long to repeat one batch
 }
 
-// Send answers for each record of the batch, in order. A request under way is finished even if
-// ctx ends; nothing is sent again then.
+// Send answers each record of the batch, in order. When ctx ends, it finishes the running request and repeats
+// nothing.
 func (s *sender) Send(ctx context.Context, b Batch) ([]lineAnswer, error) {
 	answers := make([]lineAnswer, len(b.Records))
 	for i, r := range b.Records {
@@ -59,8 +59,8 @@ func (s *sender) Send(ctx context.Context, b Batch) ([]lineAnswer, error) {
 	return answers, nil
 }
 
-// attempt sends the records that are left and notes their answers. It gives back those that the
-// server could not take just now, how long it wants to be left alone, and why.
+// attempt sends the remaining records and notes their answers. It returns the records to repeat, the time that the
+// server asks to wait, and the reason.
 func (s *sender) attempt(
 	ctx context.Context, b Batch, left []int, answers []lineAnswer,
 ) (again []int, wait time.Duration, err error) {
@@ -85,7 +85,7 @@ func (s *sender) attempt(
 	decoder := json.NewDecoder(bytes.NewReader(answer.Body))
 	for n, i := range left {
 		var said lineAnswer
-		if decoder.Decode(&said) != nil { // the server went away in the middle
+		if decoder.Decode(&said) != nil { // the connection broke in the middle
 			err = &terminal.Failure{
 				Code:   terminal.ExitUnavailable,
 				Detail: fmt.Sprintf("the server left %s unanswered", b.Records[i].Place),
@@ -101,10 +101,10 @@ func (s *sender) attempt(
 	return again, 0, err
 }
 
-// lineAnswer is what became of one line.
+// lineAnswer is the answer for one line.
 type lineAnswer struct{ api.BulkAnswer }
 
-// Why is nil unless the line failed.
+// Why is the failure of the line; nil if it succeeded.
 func (a lineAnswer) Why() *terminal.Failure {
 	if a.Error == nil {
 		return nil
@@ -112,9 +112,9 @@ func (a lineAnswer) Why() *terminal.Failure {
 	return terminal.ProblemOf(*a.Error)
 }
 
-// unreadable is the answer to a line that was not sent: what the server would have answered.
+// unreadable is the answer for a line that was not sent; it looks like the server's.
 func unreadable(err error) lineAnswer {
 	var problem api.Problem
-	_ = json.Unmarshal(annalshttp.Problem(err), &problem) // it was just written
+	_ = json.Unmarshal(annalshttp.Problem(err), &problem) // Problem returns valid JSON
 	return lineAnswer{api.BulkAnswer{Status: "error", Error: &problem}}
 }

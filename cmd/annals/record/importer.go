@@ -8,7 +8,7 @@ import (
 	"iter"
 )
 
-// importer sends batches, a few at a time, and hands their answers on in the order of the input.
+// importer sends several batches at a time, and passes their answers on in the order of the input.
 type importer struct {
 	from     source // what is read
 	send     func(context.Context, Batch) ([]lineAnswer, error)
@@ -17,7 +17,7 @@ type importer struct {
 	torn error // why the input could not be read to its end
 }
 
-// pending is a batch on its way.
+// pending is a batch that was sent.
 type pending struct {
 	batch   Batch
 	answers []lineAnswer // one for each record
@@ -25,8 +25,8 @@ type pending struct {
 	done    chan struct{}
 }
 
-// run reads the input to its end, or as far as it can be read. When something fails or ctx ends it reads no further,
-// and waits for the answers to what it has sent. The error joins the server's, take's and the context's.
+// run reads the input as far as possible. After a failure or the end of ctx, it stops reading and waits for the
+// outstanding answers. The error joins those of the server, of take and of the context.
 func (m *importer) run(ctx context.Context, input io.Reader, take func(Batch, []lineAnswer) error) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -85,8 +85,8 @@ type readBatch struct {
 	err   error
 }
 
-// readBatches reads ahead by one batch. Its goroutine ends with the input, or at the next batch
-// once ctx has ended; nobody waits for it, since a read of standard input cannot be interrupted.
+// readBatches reads one batch ahead. Its goroutine ends with the input, or at the next batch after ctx has ended. No
+// function waits for it, since reading standard input cannot be interrupted.
 func readBatches(ctx context.Context, input io.Reader) <-chan readBatch {
 	source := make(chan readBatch)
 	go func() {
@@ -102,10 +102,10 @@ func readBatches(ctx context.Context, input io.Reader) <-chan readBatch {
 	return source
 }
 
-// Batch is what one request of an import carries.
+// Batch is the content of one request of an import.
 type Batch struct {
 	Records []Record
-	Sent    []int // the indices of the records that are sent: those that can be
+	Sent    []int // indices of the valid records, which are sent
 }
 
 const (
@@ -113,7 +113,7 @@ const (
 	batchBytes   = 4 << 20
 )
 
-// batches groups records, in order. What was read before an error comes first.
+// batches groups records, in order. An error comes after the records before it.
 func batches(in io.Reader) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
 		var b Batch
@@ -145,7 +145,7 @@ func batches(in io.Reader) iter.Seq2[Batch, error] {
 	}
 }
 
-// body is a request's: one record a line, each with an id, with where it stands and why it is sent.
+// body is the body of a request: a record per line, each with an id, its origin and the reason.
 func (b Batch) body(records []int, who string, from source, reason string) []byte {
 	var body bytes.Buffer
 	for _, i := range records {
@@ -160,7 +160,7 @@ func (b Batch) body(records []int, who string, from source, reason string) []byt
 	return body.Bytes()
 }
 
-// size is how much of the input the batch took.
+// size is the number of input bytes of the batch.
 func (b Batch) size() int64 {
 	size := 0
 	for _, r := range b.Records {

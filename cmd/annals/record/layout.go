@@ -10,8 +10,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// The layout of knowledge in files: what an agent owns, and what a user owns and has not shared with everybody, lies in
-// a directory of theirs, by type, and everything else in global; what is known about a user is divided once more.
+// The layout of knowledge in files. Items of an agent are in agents, items of a user that are not shared with an
+// organisation or the tenant in users, and all others in global. Each file has one type, or a category of profiles.
 //
 //	global/{tools,definitions,plans,strategies,usecases,profiles}.json
 //	agents/NAME/{tools,…}.json
@@ -25,13 +25,13 @@ var filesByType = map[domain.Type]string{
 	domain.Usecase: "usecases", domain.Definition: "definitions", domain.Plan: "plans",
 }
 
-// filesByCategory divide what is known about a user, by the category that its tags or itself name.
+// filesByCategory are the files of knowledge about a user, by category.
 var filesByCategory = map[string]string{
 	"preference": "preferences", "preferences": "preferences", "habit": "habits", "habits": "habits",
 	"constraint": "constraints", "constraints": "constraints",
 }
 
-// placement is what decides where a piece of knowledge lies.
+// placement are the fields that determine the file of an item.
 type placement struct {
 	Type     domain.Type    `json:"type"`
 	Category string         `json:"category"`
@@ -42,11 +42,11 @@ type placement struct {
 	} `json:"tags"`
 }
 
-// File is where it lies.
+// File is the file of the item.
 func (l placement) File() string {
 	whose := l.Owner
 	if l.Type == domain.UserProfile && whose.Kind() != domain.User {
-		for _, scope := range l.Scopes { // a profile is about whom it is for
+		for _, scope := range l.Scopes { // a profile belongs to the user who may see it
 			if scope.Tier() == domain.TierUser {
 				whose = scope.Entity()
 				break
@@ -69,7 +69,7 @@ func (l placement) File() string {
 	return path.Join(directory, name+".json")
 }
 
-// isForAll tells whether the tenant or an organisation may see it.
+// isForAll tells whether the tenant or an organisation may see the item.
 func (l placement) isForAll() bool {
 	return slices.ContainsFunc(l.Scopes, func(s domain.Scope) bool { return s.Tier() >= domain.TierOrg })
 }
@@ -78,7 +78,7 @@ func (l placement) kind() string {
 	var one string
 	var several []string
 	if json.Unmarshal(l.Tags.Category, &one) != nil {
-		_ = json.Unmarshal(l.Tags.Category, &several) // what is neither says nothing
+		_ = json.Unmarshal(l.Tags.Category, &several) // any other form names no category
 	}
 	for _, category := range append([]string{one}, append(several, l.Category)...) {
 		if file := filesByCategory[category]; file != "" {
@@ -88,7 +88,7 @@ func (l placement) kind() string {
 	return ""
 }
 
-// impliedBy is what a file's place says of what lies in it, where that does not say so itself: its type, its owner.
+// impliedBy are the fields that follow from the name of a file, for items without them: type and owner.
 func impliedBy(file string) map[string]string {
 	said := map[string]string{}
 	parts := strings.Split(path.Clean(file), "/")
@@ -110,7 +110,7 @@ func impliedBy(file string) map[string]string {
 	return said
 }
 
-// withPlacement lets a record say what its file's place says of it.
+// withPlacement adds the fields that follow from the name of its file to a record.
 func withPlacement(raw []byte, file string) []byte {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
@@ -127,8 +127,8 @@ func withPlacement(raw []byte, file string) []byte {
 	return withCategory(raw, file)
 }
 
-// withCategory lets a record in users/ID/habits.json be a habit, unless it says what it is: else it would leave its
-// file with the next export.
+// withCategory sets the category of a record in a file such as users/ID/habits.json, unless it has one. Otherwise the
+// next export would move it to another file.
 func withCategory(raw []byte, file string) []byte {
 	parts := strings.Split(path.Clean(file), "/")
 	name, _ := endingOf(parts[len(parts)-1])
@@ -160,14 +160,14 @@ func withCategory(raw []byte, file string) []byte {
 	return whole
 }
 
-// kept are the fields of a piece of knowledge that stand in files: all that one can remember, in the order in which
-// people read them. The rest follows from what happened, and the log has it.
+// kept are the fields of an item in files, in reading order: all fields that an import can remember. The log holds
+// the rest.
 var kept = []string{
 	"id", "type", "task", "content", "abstract", "overview", "tags", "scopes", "owner", "visibility", "context_type",
 	"category", "polarity", "media", "meta", "uri", "source", "eval", "occurred_at",
 }
 
-// exportedFields is a piece of knowledge as it stands in a file.
+// exportedFields is an item with the fields of a file.
 func exportedFields(raw json.RawMessage) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {

@@ -23,7 +23,7 @@ type LogCommand struct {
 	Follow bool  `short:"f"`
 }
 
-// logFilters narrow the log.
+// logFilters are the filters of the log.
 type logFilters struct {
 	Actor        string   `group:"events" placeholder:"ENTITY"`
 	For          string   `field:"on_behalf_of" group:"events" placeholder:"ENTITY"`
@@ -94,7 +94,7 @@ func eventRow(raw json.RawMessage) ([]any, error) {
 	return []any{fmt.Sprint(e.Position), e.RecordedAt, e.What(), e.Who(), e.Stream}, err
 }
 
-// chosen reads the newest events that the query selects, or the first after a position, and gives them oldest first.
+// chosen reads the newest events of the query, or the first ones after a position, and returns them oldest first.
 func (l *LogCommand) chosen(ctx context.Context, server *client.Client, query url.Values) ([]json.RawMessage, error) {
 	query = maps.Clone(query)
 	if l.After != 0 {
@@ -113,7 +113,7 @@ func (l *LogCommand) chosen(ctx context.Context, server *client.Client, query ur
 	return items, nil
 }
 
-// asked are the filters as parameters of the log.
+// asked are the filters as query parameters.
 func (l logFilters) asked() (url.Values, error) {
 	query := url.Values{}
 	terminal.Put(query, "actor", l.Actor)

@@ -15,7 +15,7 @@ import (
 	"github.com/annals-kb/annals/proof"
 )
 
-// ProofCommands ask the server for what proves its log.
+// ProofCommands are the commands about proofs of the log.
 type ProofCommands struct {
 	Key         proofKeyCommand         `cmd:""`
 	Checkpoint  proofCheckpointCommand  `cmd:""`
@@ -43,7 +43,7 @@ func (p *proofKeyCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return nil
 }
 
-// publicKey is the named key, or the first one in a file of that name, or the server's own without a name.
+// publicKey is the named key, or the first key in the named file, or the server's own key without a name.
 func publicKey(ctx context.Context, server *client.Client, named string) (string, error) {
 	if text, err := os.ReadFile(named); err == nil && len(strings.Fields(string(text))) > 0 {
 		return strings.Fields(string(text))[0], nil
@@ -75,7 +75,7 @@ func (p *proofCheckpointCommand) Run(ctx context.Context, c *terminal.Console) e
 	return err
 }
 
-// newestNote is the newest checkpoint as it was signed, and all of the answer.
+// newestNote is the newest signed checkpoint, and the response.
 func newestNote(ctx context.Context, server *client.Client) (string, *client.Response, error) {
 	var newest api.Checkpoint
 	answer, err := server.Do(ctx, client.Get("v1", "log", "checkpoint"), &newest)
@@ -131,12 +131,12 @@ func (p *proofEventCommand) Run(ctx context.Context, c *terminal.Console) error 
 	return nil
 }
 
-// notVerified is the failure of a verification that has found something wrong.
+// notVerified is the failure of a verification that found something wrong.
 func notVerified(err error, fix string) error {
 	return &terminal.Failure{Code: terminal.ExitFailed, Detail: "not verified: " + err.Error(), Fix: fix}
 }
 
-// receiptOf is an event's id, or a receipt, in one word or in three.
+// receiptOf parses an event's id or a receipt, in one word or in three.
 func receiptOf(given []string) (r proof.Receipt, err error) {
 	words := strings.Fields(strings.Join(given, " "))
 	switch len(words) {

@@ -15,26 +15,25 @@ import (
 	"github.com/annals-kb/annals/http/body"
 )
 
-// Record is one piece of knowledge in an import.
+// Record is one record of an import.
 type Record struct {
-	Number int    // of the line, or in JSON that spans lines of the record, from 1
+	Number int    // of the line, or of the record if records span lines; from 1
 	Place  string // "line 7" or "record 7, which ends in line 31"
-	Raw    []byte // JSON on one line, or whatever the line held
-	Size   int    // bytes of the input that it took
+	Raw    []byte // JSON on one line, or the invalid line
+	Size   int    // in bytes of the input
 	Err    error  // why it cannot be sent
 
-	Spans bool // records are counted, and not lines
+	Spans bool // records are numbered, not lines
 }
 
-// longestRecord bounds one record: the largest acceptable one, every character escaped, is smaller.
+// longestRecord is the largest record in bytes. The largest valid one is smaller, even if every character is escaped.
 const longestRecord = 1 << 20
 
 var errTooLong = domain.Refuse(domain.ErrTooLarge, "longer than %d bytes",
 	longestRecord).WithFix("split it into sections")
 
-// records reads lines of JSON, or JSON arrays and records that span lines: whichever the
-// beginning says. It yields an error and ends where the input itself cannot be read on; a bad
-// record does not end it. What is compressed with gzip is read as what it holds.
+// records reads lines of JSON, or JSON arrays and records that span lines, depending on the beginning. It
+// decompresses gzip. A bad record does not end the sequence. If reading fails, it yields the error and ends.
 func records(in io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		reader := bufio.NewReaderSize(in, longestRecord)
@@ -69,8 +68,8 @@ func records(in io.Reader) iter.Seq2[Record, error] {
 	}
 }
 
-// peekPastSpace looks at the first character that is no space, without taking anything: the
-// lines before it count. It looks no further than the reader's buffer.
+// peekPastSpace returns the first character that is not a space and consumes nothing, so that lines are counted
+// correctly. It looks only into the reader's buffer.
 func peekPastSpace(reader *bufio.Reader) (byte, error) {
 	for n := 1; ; n++ {
 		seen, err := reader.Peek(n)
@@ -88,8 +87,8 @@ func peekPastSpace(reader *bufio.Reader) (byte, error) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// spansLines tells whether the first line holds only the beginning of a record that the
-// following lines complete. A line that is merely bad is no such beginning.
+// spansLines tells whether the first line is the beginning of a record that continues on the next lines. An invalid
+// line is no such beginning.
 func spansLines(reader *bufio.Reader) bool {
 	ahead := &peeking{reader: reader}
 	var whole json.RawMessage
@@ -99,8 +98,8 @@ func spansLines(reader *bufio.Reader) bool {
 	return bytes.ContainsRune(whole, '\n')
 }
 
-// isArray tells whether what begins with a bracket goes on like an array of objects, or an empty one, or is valid JSON
-// as a whole: a text may begin with a link.
+// isArray tells whether an input that begins with a bracket is an array. It must continue like an array of objects or
+// an empty one, or be valid JSON: a text may begin with a link.
 func isArray(reader *bufio.Reader) bool {
 	ahead, _ := reader.Peek(reader.Buffered())
 	if within := bytes.TrimLeft(ahead, "[ \t\r\n"); len(within) == 0 || within[0] == '{' || within[0] == ']' {
@@ -114,7 +113,7 @@ func isArray(reader *bufio.Reader) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// isLog tells whether the first record is an event, which is no knowledge, and nor is what follows it.
+// isLog tells whether the first record is an event, as in an exported log.
 func isLog(reader *bufio.Reader) bool {
 	var fields map[string]json.RawMessage
 	if json.NewDecoder(&peeking{reader: reader}).Decode(&fields) != nil {
@@ -123,14 +122,14 @@ func isLog(reader *bufio.Reader) bool {
 	return fields["event_id"] != nil && fields["stream"] != nil
 }
 
-// noObject is what is wrong with a text, and insteadOfImport how it becomes knowledge.
+// The problem of a text that is not JSON, and the fix.
 const (
 	noObject        = "no line of this is a JSON object"
 	insteadOfImport = "annals remember - < FILE keeps it as one item, and POST /api/v1/resources as a page or several " +
 		"(docs/openviking.md)"
 )
 
-// isProse tells whether no line is an object, if the reader's buffer holds all lines.
+// isProse tells whether no line is an object. It knows that only if the reader's buffer holds all lines.
 func isProse(reader *bufio.Reader) bool {
 	all, err := reader.Peek(longestRecord)
 	if !errors.Is(err, io.EOF) {
@@ -144,14 +143,14 @@ func isProse(reader *bufio.Reader) bool {
 	return true
 }
 
-// peeking reads what lies in the reader's buffer, and takes nothing.
+// peeking reads the reader's buffer without consuming it.
 type peeking struct {
 	reader *bufio.Reader
 	seen   int
 }
 
 func (p *peeking) Read(into []byte) (int, error) {
-	// One more byte, so that something is there; then whatever came with it.
+	// Wait for one more byte; then use everything that arrived with it.
 	ahead, err := p.reader.Peek(p.seen + 1)
 	if len(ahead) <= p.seen {
 		return 0, err
@@ -204,8 +203,8 @@ func lineOf(reader *bufio.Reader) (raw []byte, size int, err error) {
 	}
 }
 
-// values yields the values that follow one another, and of an array its elements: files of either
-// kind that were joined are read like one after the other.
+// values yields the values of the input, and the elements of its arrays. So it reads joined files one after the
+// other.
 func values(reader io.Reader, yield func(Record, error) bool) {
 	place := &counting{in: reader, line: 1}
 	decoder := json.NewDecoder(place)
@@ -259,9 +258,9 @@ func values(reader io.Reader, yield func(Record, error) bool) {
 		err))
 }
 
-// nextIsArray looks at what follows without taking it: an array is not held as a whole.
+// nextIsArray tells whether the next value is an array, whose elements are then read one by one.
 func nextIsArray(decoder *json.Decoder) bool {
-	if !decoder.More() { // which also reads until something follows
+	if !decoder.More() { // More also reads up to the next value
 		return false
 	}
 	ahead := bufio.NewReaderSize(decoder.Buffered(), 16)
@@ -273,7 +272,7 @@ func nextIsArray(decoder *json.Decoder) bool {
 	}
 }
 
-// notJSON names the column at which a line is invalid, without its text.
+// notJSON names the invalid column of a line, without the text.
 func notJSON(line []byte) error {
 	switch broken, is := body.FindJSONError(line); {
 	case !is:
@@ -285,13 +284,13 @@ func notJSON(line []byte) error {
 	}
 }
 
-// counting is a reader that knows at which line a place of what was read lies. It keeps the ends of the
-// lines that were read and not passed yet.
+// counting is a reader that finds the line of an offset. It keeps the ends of the lines that were read and not yet
+// passed.
 type counting struct {
 	in   io.Reader
 	read int64
 	ends []int64
-	line int // of the place that was passed last, from 1
+	line int // the line of the last offset, from 1
 }
 
 // Read implements [io.Reader].
@@ -306,7 +305,7 @@ func (c *counting) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// pass goes on to a place.
+// pass advances to an offset.
 func (c *counting) pass(place int64) {
 	passed := 0
 	for passed < len(c.ends) && c.ends[passed] < place {

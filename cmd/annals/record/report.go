@@ -17,7 +17,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// ReportCommands are the questions that auditors ask.
+// ReportCommands are the reports for auditors.
 type ReportCommands struct {
 	Actor     reportActorCommand     `cmd:""`
 	Changes   reportChangesCommand   `cmd:""`
@@ -39,7 +39,7 @@ type reporting struct {
 	Format string `enum:",ndjson,csv" default:"" placeholder:"ndjson|csv"`
 }
 
-// report asks for a report and prints it by a table of so many heads.
+// report requests a report and prints it as a table.
 func (r reporting) report(
 	ctx context.Context, c *terminal.Console, name string, query url.Values, heads []string,
 	row func(json.RawMessage) ([]any, error),
@@ -199,7 +199,7 @@ func (r *reportDecliningCommand) Run(ctx context.Context, c *terminal.Console) e
 
 func score(value *float64) string { return fmt.Sprintf("%.2f", terminal.OrZero(value)) }
 
-// whoUsed is the actor of a usage or of a denied request.
+// whoUsed is the caller of a retrieval or of a denied request.
 func whoUsed(u api.Usage) string {
 	return cmp.Or(terminal.Joined(" for ", u.Actor, u.OnBehalfOf), "nobody known")
 }

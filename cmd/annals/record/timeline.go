@@ -17,7 +17,7 @@ type timeline struct {
 	console    *terminal.Console
 	ids, diff  bool
 	last       bool    // the step that is shown is the last one
-	confidence float64 // before the step that is shown; less than 0 before the first
+	confidence float64 // before the current step; negative before the first
 }
 
 // show shows an event as a step.
@@ -56,7 +56,7 @@ func (t *timeline) show(e Event) {
 	}
 }
 
-// changes shows every field that changed, but the confidence, which has a line of its own.
+// changes shows every changed field, except the confidence, which has its own line.
 func (t *timeline) changes(e Event) {
 	widest := 0
 	for _, change := range e.Changes {
@@ -64,7 +64,7 @@ func (t *timeline) changes(e Event) {
 	}
 	for _, change := range e.Changes {
 		began := t.confidence < 0
-		if began { // there was nothing before
+		if began { // there was no earlier value
 			change.Before = nil
 		}
 		switch {
@@ -78,8 +78,7 @@ func (t *timeline) changes(e Event) {
 	}
 }
 
-// marked is a difference on one colour for what went and another for what came, or between marks where
-// there are no colours.
+// marked shows a difference in two colours, or between marks if there are no colours.
 func (t *timeline) marked(edits []api.FieldChange) (all terminal.Markup) {
 	for _, e := range edits {
 		switch {
@@ -98,7 +97,7 @@ func (t *timeline) marked(edits []api.FieldChange) (all terminal.Markup) {
 	return all
 }
 
-// envelope shows how we know who it was, and what it belongs to.
+// envelope shows how the caller was authenticated, and the ids of the event.
 func (t *timeline) envelope(e Event) {
 	facts := [][2]string{
 		{"authenticated", e.Authentication},
@@ -114,7 +113,7 @@ func (t *timeline) envelope(e Event) {
 	}
 }
 
-// margin is how many columns stand before what is said about a step.
+// margin is the number of columns before the details of a step.
 const margin = 4
 
 func (t *timeline) line(said terminal.Markup) {
@@ -125,7 +124,7 @@ func (t *timeline) line(said terminal.Markup) {
 	t.console.Lines(string(bar + said))
 }
 
-// text shows a fact with its name, unless it is empty.
+// text shows a named text, unless it is empty.
 func (t *timeline) text(name, said string) {
 	if said != "" {
 		t.wrapped(terminal.Printable(name + " " + said))
@@ -138,7 +137,7 @@ func (t *timeline) wrapped(text string) {
 	}
 }
 
-// describedCause names a cause, as far as the caller may see it.
+// describedCause describes a cause, if the caller may see it.
 func describedCause(c api.Cause) string {
 	if c.Name == "" {
 		return c.ID
@@ -147,8 +146,8 @@ func describedCause(c api.Cause) string {
 	return fmt.Sprintf("%s %s, %s #%d", c.Stream, happened(c.Name), who, c.Position)
 }
 
-// changeLine shows a change as before → after, of objects the keys that differ, each side cut to what fits around what
-// differs.
+// changeLine shows a change as before → after; for objects, the keys that differ. It cuts each side around the
+// difference.
 func changeLine(c api.Change, widest, columns int) terminal.Markup {
 	name := terminal.Faint.Render(terminal.Padded(terminal.Printable(c.Field), widest)) + "  "
 	was, is := c.Before, c.After
@@ -158,7 +157,7 @@ func changeLine(c api.Change, widest, columns int) terminal.Markup {
 	}
 	was, is = terminal.Differing(was, is)
 	before, after := cmp.Or(shownSide(c.Field, was), "—"), cmp.Or(shownSide(c.Field, is), "—")
-	if _, isObject := was.(map[string]any); isObject && before == after { // as people write them, and not as JSON has them
+	if _, isObject := was.(map[string]any); isObject && before == after { // in the form for people, not as JSON
 		before, after = terminal.Literal(was), terminal.Literal(is)
 	}
 	side := (rest - 3) / 2
@@ -167,7 +166,7 @@ func changeLine(c api.Change, widest, columns int) terminal.Markup {
 	return name + terminal.Markup(terminal.OneLine(before, side)+" → "+after)
 }
 
-// shownSide is one side of a change: a time as all times are printed.
+// shownSide formats one side of a change; a time has the common form.
 func shownSide(field string, side any) string {
 	switch field {
 	case "confirmed_at", "confirm_until":
@@ -176,7 +175,7 @@ func shownSide(field string, side any) string {
 	return terminal.Plain(side)
 }
 
-// fromDifference leaves out how two texts both begin, where they would be cut to so many columns before they differ.
+// fromDifference drops the common beginning of two texts if cutting them would hide the difference.
 func fromDifference(before, after string, columns int) (string, string) {
 	was, is := []rune(terminal.OneLine(before, math.MaxInt)), []rune(terminal.OneLine(after, math.MaxInt))
 	begin := 0

@@ -49,7 +49,7 @@ func (v *VerifyCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return report.print(c)
 }
 
-// verify verifies a log, or prints what it has found about a proof.
+// verify verifies a log, or prints the result about a proof.
 func (v *VerifyCommand) verify(
 	ctx context.Context, c *terminal.Console, verification proof.Verification,
 ) (*verified, error) {
@@ -97,7 +97,7 @@ func (v *VerifyCommand) verify(
 
 const continues = "annals proof consistency FILE asks the server whether its log continues that checkpoint"
 
-// beside refuses a checkpoint that was kept elsewhere where nothing could be said about it.
+// beside refuses --checkpoint for an input that cannot be compared with it.
 func beside(what string) error {
 	return terminal.Wrong("leave out --checkpoint; "+continues,
 		"%s cannot be held against a checkpoint that was kept elsewhere: only a log can", what)
@@ -140,7 +140,7 @@ func (v *VerifyCommand) verifyDatabase(
 	return found, nil
 }
 
-// reportOf is what was found out about a database, which a signature is to follow.
+// reportOf is the result for a database, whose newest events may not be signed yet.
 func reportOf(report *proof.Report) *verified {
 	if report == nil {
 		return nil
@@ -148,8 +148,8 @@ func reportOf(report *proof.Report) *verified {
 	return &verified{Report: report, Unsigned: report.Unsigned()}
 }
 
-// notAFinding is an error of looking, which has found nothing wrong: its exit code is never that of what was found.
-// A database that cannot be read because it is damaged is a finding.
+// notAFinding changes the exit code of an error that prevented the verification, so that it differs from that of a
+// finding. A damaged database is a finding.
 func notAFinding(err error) error {
 	if err == nil || errors.Is(err, database.ErrDamaged) || errors.Is(err, proof.ErrKey) || errors.Is(err,
 		proof.ErrCheckpoint) {
@@ -162,15 +162,15 @@ func notAFinding(err error) error {
 	return &f
 }
 
-// verified is what was found out about a log, and about what is answered from it.
+// verified is the result about a log and its projection.
 type verified struct {
 	*proof.Report
 
-	Unsigned int64            `json:"unsigned"` // the newest events of a database that no checkpoint covers yet
+	Unsigned int64            `json:"unsigned"` // the newest events without a checkpoint
 	Answers  *rebuild.Checked `json:"answers,omitempty"`
 }
 
-// verification reads keys and checkpoints, those in files, too.
+// verification reads the keys and the checkpoints, also from files.
 func (v *VerifyCommand) verification() (proof.Verification, error) {
 	var all proof.Verification
 	for _, key := range v.Key {
@@ -238,7 +238,7 @@ func verifyCertificate(c *terminal.Console, certificate proof.Certificate, keys 
 	return notVerified(err, "")
 }
 
-// print shows what was verified, and what is wrong.
+// print shows what was verified and what is wrong.
 func (v *verified) print(c *terminal.Console) error {
 	if c.JSON {
 		if err := c.Document(v); err != nil {
@@ -311,7 +311,7 @@ func (v *verified) printFindings(c *terminal.Console) {
 		return
 	}
 	word := terminal.Green.Render("verified")
-	if !v.Verified { // the answers are not
+	if !v.Verified { // the answers are wrong
 		word = "the log"
 	}
 	unsigned := ""

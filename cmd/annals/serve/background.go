@@ -10,8 +10,7 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 )
 
-// Work runs the background work until ctx ends: projections and other subscribers follow the log, and the rest is
-// repeated at intervals.
+// Work runs the background work until ctx ends: subscriptions of the log, such as projections, and periodic steps.
 func (s *Service) Work(ctx context.Context) error {
 	router, err := follow.NewRouter(s.logger)
 	if err != nil {
@@ -60,7 +59,7 @@ func (s *Service) Work(ctx context.Context) error {
 	return err
 }
 
-// every repeats a step until ctx ends. A step that fails is logged and repeated like any other.
+// every repeats a step until ctx ends. It logs a failed step and repeats it.
 func (s *Service) every(ctx context.Context, interval time.Duration, name string, step func(context.Context) error) {
 	for ctx.Err() == nil {
 		if err := step(ctx); err != nil && ctx.Err() == nil {
@@ -74,7 +73,7 @@ func (s *Service) every(ctx context.Context, interval time.Duration, name string
 	}
 }
 
-// writeUses records when keys were used, for the last time after ctx has ended.
+// writeUses records the uses of keys, a last time after ctx has ended.
 func (s *Service) writeUses(ctx context.Context) {
 	s.every(ctx, 10*time.Second, "record uses of keys", s.keys.Write)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
@@ -84,7 +83,7 @@ func (s *Service) writeUses(ctx context.Context) {
 	}
 }
 
-// eraseAgain applies a list of erasures before the server answers its first request.
+// eraseAgain applies a list of erasures before the server answers requests.
 func (s *Service) eraseAgain(ctx context.Context, list []Erasure) error {
 	if len(list) == 0 {
 		return nil
@@ -99,11 +98,11 @@ func (s *Service) eraseAgain(ctx context.Context, list []Erasure) error {
 	return err
 }
 
-// betweenPurges is how often the server checks whether a purge is due.
+// betweenPurges is the interval of checking whether a purge is due.
 const betweenPurges = time.Minute
 
-// purgeIfDue rewrites the files before they have held erased texts for too long. What could not be rewritten waits for
-// as long again.
+// purgeIfDue rewrites the files before they have held erased texts for too long. After an incomplete purge, it tries
+// again after the same time.
 func (s *Service) purgeIfDue(ctx context.Context, after time.Duration) error {
 	status, err := s.knowledge.Unpurged(ctx, "")
 	early := min(after/2, betweenPurges)

@@ -20,10 +20,10 @@ import (
 type Config struct {
 	Storage
 
-	// Listen may only be an address of this machine until there are keys.
+	// Listen must be an address of this machine while there are no keys.
 	Listen string `group:"where" env:"ANNALS_LISTEN" placeholder:"HOST:PORT"`
 
-	// RootKey has all rights in every tenant. Only ANNALS_ROOT_KEY sets it, since other users can see flags.
+	// RootKey is valid for everything in every tenant. Only ANNALS_ROOT_KEY sets it, since other users can see flags.
 	RootKey string `kong:"-"`
 
 	NoMigrate bool `group:"where" env:"ANNALS_NO_MIGRATE"`
@@ -54,14 +54,14 @@ type Config struct {
 	Logging
 }
 
-// Storage says where everything lies.
+// Storage are the settings of the database and the data directory.
 type Storage struct {
 	Database string `group:"where" env:"DATABASE_URL" placeholder:"URL"`
 
 	Data string `group:"where" env:"ANNALS_DATA" placeholder:"DIR" complete:"file"`
 }
 
-// Opened fills in the default places, and prints the default data directory, which the command is about to open.
+// Opened fills in the defaults, and prints the default data directory.
 func (s Storage) Opened(c *terminal.Console) Storage {
 	placed := s.placed()
 	if s.Data == "" && s.Database == "" && !c.JSON {
@@ -70,14 +70,14 @@ func (s Storage) Opened(c *terminal.Console) Storage {
 	return placed
 }
 
-// placed fills in the default places.
+// placed fills in the defaults.
 func (s Storage) placed() Storage {
 	s.Data = cmp.Or(s.Data, defaultData())
 	s.Database = cmp.Or(s.Database, "sqlite:"+filepath.Join(s.Data, "annals.db"))
 	return s
 }
 
-// defaultData is the data directory of every command, following the XDG base directory specification.
+// defaultData is the default data directory (XDG base directory specification).
 func defaultData() string {
 	if base := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(base) {
 		return filepath.Join(base, "annals")
@@ -89,10 +89,10 @@ func defaultData() string {
 	return filepath.Join(home, ".local", "share", "annals")
 }
 
-// shortestRootKey is how many characters keep a root key from being guessed.
+// shortestRootKey is the smallest number of characters of a root key.
 const shortestRootKey = 32
 
-// validate names everything that is wrong at once.
+// validate names all problems at once.
 func (c Config) validate() error {
 	var problems []error
 	if _, port, err := net.SplitHostPort(c.Listen); err != nil {
@@ -140,19 +140,19 @@ func (c Config) Complete() Config {
 	return c
 }
 
-// recording are the settings of what is recorded about reads.
+// recording are the settings for records of reads.
 type recording struct {
 	RecordRetrievals string        `group:"accesses" env:"ANNALS_RECORD_RETRIEVALS" enum:"off,sampled,all" default:"off"`
 	KeepAccesses     time.Duration `group:"accesses" env:"ANNALS_KEEP_ACCESSES" default:"2160h" placeholder:"TIME"`
 }
 
-// resources are the settings of what callers may name as a resource, besides what they send.
+// resources are the settings for resources on other servers and on this machine.
 type resources struct {
 	FetchPrivate bool     `group:"limits" env:"ANNALS_FETCH_PRIVATE"`
 	HostPaths    []string `group:"limits" env:"ANNALS_HOST_PATHS" sep:":" placeholder:"DIR" complete:"file"`
 }
 
-// hostPaths are the directories by their whole names, which callers use.
+// hostPaths are the directories as absolute paths, which callers use.
 func (r resources) hostPaths() []string {
 	var all []string
 	for _, path := range r.HostPaths {
@@ -172,7 +172,7 @@ type Logging struct {
 
 func (l Logging) Logger(c *terminal.Console) *slog.Logger {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(cmp.Or(l.LogLevel, "info"))) // kong let nothing else in
+	_ = level.UnmarshalText([]byte(cmp.Or(l.LogLevel, "info"))) // kong has checked the value
 	options := &slog.HandlerOptions{Level: level}
 	if l.LogFormat == "json" || l.LogFormat == "" && !c.Watched {
 		return slog.New(slog.NewJSONHandler(c.Err, options))

@@ -18,21 +18,21 @@ import (
 	"github.com/annals-kb/annals/mcp"
 )
 
-// EmbeddedServer is the server that a command is itself, where it finds none.
+// EmbeddedServer is the server that a command runs itself if it finds none.
 type EmbeddedServer struct {
 	cfg     Config
 	Named   bool // the server is named by a flag or a variable
-	Passing bool // it only reads the data, and serves no other process
+	Passing bool // it only reads, and serves no other process
 	console *terminal.Console
 
-	service *Service // nil while there is another
-	address string   // where others reach this one; empty if they cannot
+	service *Service // nil while another process is the server
+	address string   // where other processes reach this one; empty if they cannot
 	stop    context.CancelFunc
 	ended   chan error
 }
 
-// EmbeddedServerOf finds out what the environment and the configuration file say to a server. It serves this machine
-// alone.
+// EmbeddedServerOf reads the server's settings from the environment and the configuration file. An embedded server
+// listens on this machine only.
 func EmbeddedServerOf(
 	ctx context.Context, c *terminal.Console, r *terminal.Remote, where Storage,
 ) (*EmbeddedServer, error) {
@@ -59,17 +59,18 @@ func EmbeddedServerOf(
 	return o, nil
 }
 
-// beginning is how long another process that has the database may take until it answers, or has given it up.
+// beginning is how long to wait for another process that owns the database, until it answers or releases the
+// database.
 const beginning = 10 * time.Second
 
-// Find leads to the server that was named, to the one that answers where servers usually do, or to this process. Of
-// several that a host starts at once one is the server, and the others wait for it.
+// Find returns the way to the named server, to a server at the usual address, or to this process. If a host starts
+// several processes at once, one becomes the server and the others wait for it.
 func (o *EmbeddedServer) Find(ctx context.Context) (http.RoundTripper, error) {
 	away := http.DefaultTransport.(*http.Transport).Clone()
 	if o.Named {
 		return away, nil
 	}
-	away.Proxy = nil // it is this machine
+	away.Proxy = nil // the server is on this machine
 	for deadline := time.Now().Add(beginning); o.service == nil; {
 		if isAnnals(ctx, o.cfg.Listen) {
 			return away, nil
@@ -90,8 +91,8 @@ func (o *EmbeddedServer) Find(ctx context.Context) (http.RoundTripper, error) {
 	return mcp.Inside(o.service.API.Handler()), nil
 }
 
-// open serves what lies here: to the host, and if nobody else has the place, where servers usually do, so that other
-// hosts and commands find it.
+// open serves the local database: in this process, and at the usual address if it is free, so that other hosts and
+// commands find it.
 func (o *EmbeddedServer) open(ctx context.Context) error {
 	embedder, _, err := o.cfg.Choose()
 	if err != nil {
@@ -106,8 +107,8 @@ func (o *EmbeddedServer) open(ctx context.Context) error {
 		return err
 	}
 	listener, taken := o.listen(ctx)
-	if taken == nil { // else another program has the place, and the host alone is served
-		o.address = "http://" + listener.Addr().String() // of port 0, the one that was picked
+	if taken == nil { // else another program has the address, and only the host is served
+		o.address = "http://" + listener.Addr().String() // with the port that was picked for port 0
 		if err := service.db.Announce(o.address); err != nil {
 			return errors.Join(err, listener.Close(), service.Close())
 		}
@@ -128,7 +129,7 @@ func (o *EmbeddedServer) open(ctx context.Context) error {
 	return nil
 }
 
-// listen takes the usual place, unless this process leaves at once.
+// listen opens the usual address, unless this process ends soon.
 func (o *EmbeddedServer) listen(ctx context.Context) (net.Listener, error) {
 	if o.Passing {
 		return nil, net.ErrClosed
@@ -136,12 +137,12 @@ func (o *EmbeddedServer) listen(ctx context.Context) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(ctx, "tcp", o.cfg.Listen)
 }
 
-// Kept tells whether there is anything to serve: a command that only reads creates no database.
+// Kept tells whether there is a database: a command that only reads creates none.
 func (o *EmbeddedServer) Kept() bool {
 	return !isAbsentFile(o.cfg.Database)
 }
 
-// Close finishes what was accepted.
+// Close finishes accepted requests and writes.
 func (o *EmbeddedServer) Close() error {
 	if o.service == nil {
 		return nil
@@ -153,17 +154,17 @@ func (o *EmbeddedServer) Close() error {
 	return nil
 }
 
-// failover is a transport that finds another server when its server has ended: of several commands that a host has
-// started, the one that was the server for all may be the first to end.
+// failover is a transport that finds another server when its server has ended. If a host has started several
+// commands, the one that serves them all may end first.
 type failover struct {
-	// find gives a way to a server: the way that it gave, if that still leads there.
+	// find finds a server.
 	find func(context.Context) (http.RoundTripper, error)
 
 	mu  sync.Mutex
 	now http.RoundTripper
 }
 
-// RoundTrip implements [http.RoundTripper]. A request that no server has received is sent to the next one.
+// RoundTrip implements [http.RoundTripper]. It repeats a request that the server did not receive on the next server.
 func (r *failover) RoundTrip(request *http.Request) (*http.Response, error) {
 	transport, err := r.transport(request.Context(), nil)
 	if err != nil {
@@ -185,7 +186,7 @@ func (r *failover) RoundTrip(request *http.Request) (*http.Response, error) {
 	return transport.RoundTrip(again)
 }
 
-// transport is the way to a server, another than the one that leads nowhere any more.
+// transport is the way to a server other than gone.
 func (r *failover) transport(ctx context.Context, gone http.RoundTripper) (http.RoundTripper, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

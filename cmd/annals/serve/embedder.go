@@ -8,21 +8,21 @@ import (
 	"github.com/annals-kb/annals/embedding"
 )
 
-// Embedder says what turns text into vectors.
+// Embedder are the settings of the model that turns text into vectors.
 type Embedder struct {
-	// The keys come from the environment alone: other users of the machine can see command lines.
+	// Only the environment sets the keys: other users of the machine can see command lines.
 	EmbeddingURL   string `group:"embedding" env:"ANNALS_EMBEDDING_URL" placeholder:"URL"`
 	EmbeddingModel string `group:"embedding" env:"ANNALS_EMBEDDING_MODEL" placeholder:"NAME"`
 	EmbeddingDims  string `group:"embedding" env:"ANNALS_EMBEDDING_DIMS" placeholder:"N"`
 	EmbeddingRate  string `group:"embedding" env:"ANNALS_EMBEDDING_RATE" placeholder:"N"`
 
-	// The previous model answers questions until the vectors of the new one are complete.
+	// The previous model embeds questions until the vectors of the new one are complete.
 	EmbeddingPreviousURL   string `group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_URL" placeholder:"URL"`
 	EmbeddingPreviousModel string `group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_MODEL" placeholder:"NAME"`
 	EmbeddingPreviousDims  string `group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_DIMS" placeholder:"N"`
 }
 
-// environment is the process's, under what the flags say.
+// environment looks up a variable of the process, which the flags override.
 func (e Embedder) environment(name string) string {
 	given := map[string]string{
 		"ANNALS_EMBEDDING_URL": e.EmbeddingURL, "ANNALS_EMBEDDING_MODEL": e.EmbeddingModel,
@@ -34,7 +34,7 @@ func (e Embedder) environment(name string) string {
 	return cmp.Or(given[name], os.Getenv(name))
 }
 
-// previous is the embedder that was configured before, nil if none is named.
+// previous is the previous embedder, nil if none is named.
 func (e Embedder) previous() (embedding.Embedder, error) {
 	previous, err := embedding.PreviousFromEnvironment(e.environment)
 	if err != nil {
@@ -44,8 +44,7 @@ func (e Embedder) previous() (embedding.Embedder, error) {
 	return previous, nil
 }
 
-// Choose finds the embedder that the settings come to, and says why it is this one and how to
-// have another.
+// Choose returns the embedder of the settings, and explains why it was chosen and how to use another.
 func (e Embedder) Choose() (chosen embedding.Embedder, why string, err error) {
 	chosen, why, err = embedding.FromEnvironment(e.environment)
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Erasure is a line of a list of erasures: what a backup that is restored may not know. Keys that were revoked or
-// rotated, or whose role was changed, are on it, too.
+// Erasure is a line of a list of erasures, which a restored backup may lack. The list also has keys that were
+// revoked, rotated or given another role.
 type Erasure struct {
 	Tenant      string      `json:"tenant"`
 	Stream      string      `json:"stream"`
 	EventID     string      `json:"event_id"`
 	RecordedAt  time.Time   `json:"recorded_at,omitzero"`
-	Revoked     bool        `json:"revoked,omitempty"` // it is a key, and not erased
+	Revoked     bool        `json:"revoked,omitempty"` // the stream is a revoked key
 	ReplacedBy  string      `json:"replaced_by,omitempty"`
-	Until       time.Time   `json:"until,omitzero"` // it is a key that was rotated, and opened until then
-	Role        domain.Role `json:"role,omitempty"` // it is a key that had this role from then on
+	Until       time.Time   `json:"until,omitzero"` // the stream is a rotated key that was valid until then
+	Role        domain.Role `json:"role,omitempty"` // the stream is a key that had this role from then on
 	ReasonCode  string      `json:"reason_code,omitempty"`
 	LegalBasis  string      `json:"legal_basis,omitempty"`
 	RequestedBy string      `json:"requested_by,omitempty"`
@@ -36,7 +36,7 @@ const (
 	RoleChange = "key.role_changed"
 )
 
-// OfKey is the name of what happened to a key; empty if the line is of what was erased.
+// OfKey is the name of an event of a key; empty if the line is an erasure.
 func (e Erasure) OfKey() string {
 	switch {
 	case e.Revoked:
@@ -49,7 +49,7 @@ func (e Erasure) OfKey() string {
 	return ""
 }
 
-// submission is by whom and because of what it is erased again.
+// submission tells who repeats the erasure, and its cause.
 func (e Erasure) submission() domain.Submission {
 	by := domain.SystemPrincipal()
 	by.Tenant = e.Tenant
@@ -63,7 +63,7 @@ func (e Erasure) reason() domain.ErasureReason {
 	}
 }
 
-// ErasuresIn reads a whole list, before anything is done; no name is no list.
+// ErasuresIn reads a whole list before any of it is applied; nil without a name.
 func ErasuresIn(name string) ([]Erasure, error) {
 	if name == "" {
 		return nil, nil
@@ -88,8 +88,7 @@ func ErasuresIn(name string) ([]Erasure, error) {
 	return list, nil
 }
 
-// lastOfEach leaves the last erasure of each thing: a session that was begun again after it was erased may have been
-// erased again.
+// lastOfEach keeps the last erasure of each stream: a session may be created and erased again.
 func lastOfEach(list []Erasure) []Erasure {
 	type thing struct{ tenant, stream, ofKey string }
 	thingOf := func(line Erasure) thing {
@@ -113,8 +112,8 @@ func lastOfEach(list []Erasure) []Erasure {
 
 const whichList = "it is the file that annals erase --export-list has written"
 
-// erasureOf reads a line of a list. What it does not know makes it something else, such as a line of the log, which
-// names a stream, too: that is not to be erased.
+// erasureOf parses a line of a list. It refuses unknown fields, since a line of another file, such as an export of
+// the log, also names a stream and must not cause an erasure.
 func erasureOf(written []byte) (line Erasure, err error) {
 	strict := json.NewDecoder(bytes.NewReader(written))
 	strict.DisallowUnknownFields()

@@ -13,25 +13,24 @@ import (
 	"github.com/annals-kb/annals/projections/erasure"
 )
 
-// Replayed counts what became of a list of erasures.
+// Replayed counts the results of a list of erasures.
 type Replayed struct {
 	Erased  int `json:"erased"`
 	Known   int `json:"erased_before"`
 	Unknown int `json:"unknown"`
-	Held    int `json:"held"` // since they were erased
+	Held    int `json:"held"` // held again since the erasure
 
 	Revoked       int `json:"revoked"` // keys
 	RevokedBefore int `json:"revoked_before"`
 	Rotated       int `json:"rotated"`
 	RotatedBefore int `json:"rotated_before"`
 	Demoted       int `json:"demoted"`
-	DemotedBefore int `json:"demoted_before"` // or has a role since that the list does not know
+	DemotedBefore int `json:"demoted_before"` // or the key got a role since that the list does not know
 
 	UnknownStreams []string `json:"not_known"`
 }
 
-// CheckExists refuses a database that does not exist: nothing could be erased in a new one, and that would look as if
-// it had been.
+// CheckExists refuses a database that does not exist: a replay on a new one would appear to succeed.
 func CheckExists(ctx context.Context, cfg Config, logger *slog.Logger) error {
 	db, err := database.OpenReadOnly(ctx, cfg.Database, logger)
 	if err != nil {
@@ -40,13 +39,13 @@ func CheckExists(ctx context.Context, cfg Config, logger *slog.Logger) error {
 	return db.Close()
 }
 
-// ReplayList erases what a list names, tenant by tenant as it says.
+// ReplayList repeats the erasures of a list, each in its tenant.
 func ReplayList(
 	ctx context.Context, log *events.Log, eraser *erasure.Eraser, list []Erasure,
 ) (done Replayed, err error) {
 	done.UnknownStreams = []string{}
 	list = lastOfEach(list)
-	// Tenants come last: a legal hold that is over would keep an item that has a line of its own.
+	// Tenants come last: their erasure would keep an item under an ended hold, which its own line releases.
 	for _, tenants := range []bool{false, true} {
 		for _, line := range list {
 			if line.IsTenant() != tenants {
@@ -60,7 +59,7 @@ func ReplayList(
 	return done, nil
 }
 
-// replay erases one thing again.
+// replay repeats one erasure.
 func (r *Replayed) replay(ctx context.Context, log *events.Log, eraser *erasure.Eraser, line Erasure) error {
 	ctx = database.ForTenant(ctx, line.Tenant)
 	if line.IsTenant() {
@@ -100,8 +99,8 @@ func (r *Replayed) replay(ctx context.Context, log *events.Log, eraser *erasure.
 	return nil
 }
 
-// left is a thing other than an item that is still to be erased; none if it is not known, or was erased before. What
-// was said in it after that stays: a session can be begun again, and a list may be left set.
+// left is a stream, other than that of an item, that must still be erased; none if it is unknown or was erased
+// before. Its later events stay: a session can be created again, and a list may be applied at every start.
 func (r *Replayed) left(ctx context.Context, log *events.Log, line Erasure) (none domain.Stream, err error) {
 	stream, err := log.State(ctx, line.Tenant, line.Stream)
 	if err != nil {
@@ -126,11 +125,11 @@ func (r *Replayed) unknown(line Erasure) {
 	r.UnknownStreams = append(r.UnknownStreams, line.Stream)
 }
 
-// releasedBefore is why a hold ends of what was erased after it.
+// releasedBefore is the reason code of a release that is repeated.
 const releasedBefore = "released_before_erasure"
 
-// release ends a legal hold that a backup still has, and that was over when the thing was erased: nothing is erased
-// that is held. A hold that came after that, where the backup was in use without the list, is one, and stays.
+// release ends a legal hold that had ended before the erasure, but that the backup still has. A hold after the
+// erasure stays: the backup was in use without the list.
 func (e Erasure) release(ctx context.Context, log *events.Log, erasing domain.Submission) error {
 	id, isItem := domain.ItemOf(e.Stream)
 	if !isItem {
@@ -152,7 +151,7 @@ func (e Erasure) release(ctx context.Context, log *events.Log, erasing domain.Su
 	return err
 }
 
-// key revokes, rotates or demotes a key again. One that was issued after the line was recorded is another key.
+// key repeats the revocation, rotation or role change of a key. A key that was issued after the line is another key.
 func (r *Replayed) key(ctx context.Context, log *events.Log, line Erasure) error {
 	stream, err := log.State(ctx, line.Tenant, line.Stream)
 	if err != nil {
@@ -169,11 +168,11 @@ func (r *Replayed) key(ctx context.Context, log *events.Log, line Erasure) error
 	case Revocation:
 		submission.Command = domain.RevokeKey{By: submission.By, Prefix: prefix}
 		done = !key.RevokedAt.IsZero()
-	case Rotation: // its successor does not come back: only the holder knows it
+	case Rotation: // the new key is lost: only its holder knows it
 		now, before = &r.Rotated, &r.RotatedBefore
 		submission.Command = domain.RotateKey{By: submission.By, Prefix: prefix, Next: line.ReplacedBy, Until: line.Until}
 		done = key.ReplacedBy != "" || key.CheckValid(time.Now()) != nil
-	case RoleChange: // it only lowers a role: root promotes a key that was promoted after the backup
+	case RoleChange: // never raises a role: root promotes a key that was promoted after the backup
 		now, before = &r.Demoted, &r.DemotedBefore
 		change := domain.ChangeRole{By: submission.By, Prefix: prefix, Role: key.Role.Lowered(line.Role)}
 		submission.Command = change
@@ -196,14 +195,14 @@ func (r *Replayed) key(ctx context.Context, log *events.Log, line Erasure) error
 	return nil
 }
 
-// IsTenant tells whether it is the erasure of the tenant itself.
+// IsTenant tells whether the line is the erasure of the tenant itself.
 func (e Erasure) IsTenant() bool {
 	name, is := domain.TenantOf(e.Stream)
 	return is && name == e.Tenant
 }
 
-// tenant erases a tenant again, with all that was written in it, since nobody but root gets in after that. One that
-// began after the erasure is another one.
+// tenant repeats the erasure of a tenant and everything in it; afterwards only root has access. A tenant that was
+// created after the erasure is another one.
 func (r *Replayed) tenant(ctx context.Context, log *events.Log, eraser *erasure.Eraser, line Erasure) error {
 	if line.Tenant == domain.DefaultTenant {
 		return r.defaultTenant(ctx, eraser, line)
@@ -237,8 +236,8 @@ func (r *Replayed) tenant(ctx context.Context, log *events.Log, eraser *erasure.
 	return eraser.CarryOutOrder(ctx, events.Order{Tenant: line.Tenant, Stream: receipt.Stream.Name})
 }
 
-// defaultTenant lets the keys open nothing that there were when everything in the default tenant was erased. It lives
-// on after that, and what is written there since stays; the list names everything else.
+// defaultTenant revokes the keys that existed at the erasure of everything in the default tenant. That tenant
+// continues to exist, so later writes stay. The list names everything else.
 func (r *Replayed) defaultTenant(ctx context.Context, eraser *erasure.Eraser, line Erasure) error {
 	revoking := line.submission()
 	revoked, err := eraser.RevokeKeys(ctx, revoking.By, revoking.Origin, line.RecordedAt)

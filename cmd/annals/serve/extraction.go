@@ -14,19 +14,19 @@ import (
 	"github.com/annals-kb/annals/viking"
 )
 
-// extracting says what turns sessions into knowledge.
+// extracting are the settings of the model that extracts knowledge from sessions.
 type extracting struct {
 	// LLMURL is the base of an OpenAI-compatible endpoint.
 	LLMURL string `name:"llm-url" group:"extraction" env:"ANNALS_LLM_URL" placeholder:"URL"`
 
-	// LLMModel is the name that the endpoint knows the model by. The key comes from the environment alone.
+	// LLMModel is the endpoint's name of the model. Only the environment sets the key.
 	LLMModel string `name:"llm-model" group:"extraction" env:"ANNALS_LLM_MODEL" placeholder:"NAME"`
 
-	// LLMRate keeps the background, which may have everything to summarise, from using up what the endpoint allows.
+	// LLMRate keeps background work, which may have many items to summarise, from using up the endpoint's limit.
 	LLMRate string `name:"llm-rate" group:"extraction" env:"ANNALS_LLM_RATE" placeholder:"N"`
 }
 
-// extractor is what the settings come to.
+// extractor is the extractor of the settings.
 func (e extracting) extractor() (extraction.Extractor, error) {
 	given := map[string]string{"ANNALS_LLM_URL": e.LLMURL, "ANNALS_LLM_MODEL": e.LLMModel, "ANNALS_LLM_RATE": e.LLMRate}
 	chosen, _, err := extraction.FromEnvironment(func(name string) string { return cmp.Or(given[name], os.Getenv(name)) })
@@ -36,7 +36,7 @@ func (e extracting) extractor() (extraction.Extractor, error) {
 	return chosen, nil
 }
 
-// summarizing makes what summarises long items; nil without a model.
+// summarizing makes the worker that summarises long items; nil without a model.
 func (s *Service) summarizing(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Summaries {
 	model, is := extractor.(extraction.Summarizer)
 	if !is {
@@ -48,7 +48,7 @@ func (s *Service) summarizing(entrance *events.ScrubbingWriter, extractor extrac
 	})
 }
 
-// browsing makes what says what directories are about; nil without a model.
+// browsing makes the worker that summarises directories; nil without a model.
 func (s *Service) browsing(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Directories {
 	model, is := extractor.(extraction.Summarizer)
 	if !is {
@@ -63,7 +63,7 @@ func (s *Service) browsing(entrance *events.ScrubbingWriter, extractor extractio
 	})
 }
 
-// outlines are what a model said of directories; nil without a model.
+// outlines are the summaries of directories; nil without a model.
 func (s *Service) outlines() viking.Directories {
 	if s.directories == nil {
 		return nil
@@ -71,7 +71,7 @@ func (s *Service) outlines() viking.Directories {
 	return browse.NewDirectories(s.db)
 }
 
-// extractor makes what turns sessions into knowledge.
+// extractor makes the worker that extracts knowledge from sessions.
 func (s *Service) extractor(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Worker {
 	return extraction.NewWorker(extraction.Options{
 		Log: s.log, Writer: entrance, Reader: s.knowledge, Archivist: sessions.Sessions{Log: s.log}, Extractor: extractor,
@@ -79,7 +79,7 @@ func (s *Service) extractor(entrance *events.ScrubbingWriter, extractor extracti
 	})
 }
 
-// knock asks a model's endpoint whether the key is valid, before the first extraction needs it.
+// knock checks the model's key with the endpoint, before the first extraction needs it.
 func (s *Service) knock(ctx context.Context) {
 	model, is := s.worker.Extractor.(*extraction.Model)
 	if !is {

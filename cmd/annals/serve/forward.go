@@ -13,15 +13,15 @@ import (
 	"github.com/annals-kb/annals/projections"
 )
 
-// forwarding says where the log goes besides the database.
+// forwarding are the settings for forwarding the log.
 type forwarding struct {
-	// NATSURL is a NATS server with JetStream that gets every event.
+	// NATSURL is a NATS server with JetStream that receives every event.
 	NATSURL string `group:"forwarding" name:"nats-url" env:"ANNALS_NATS_URL" placeholder:"URL"`
 
-	// NATSPrefix begins the subjects: another one forwards the whole log again.
+	// NATSPrefix is the prefix of the subjects. A new prefix forwards the whole log again.
 	NATSPrefix string `group:"forwarding" name:"nats-prefix" env:"ANNALS_NATS_PREFIX" default:"annals" placeholder:"WORDS"`
 
-	// NATSTexts is off, because a text that was forwarded cannot be destroyed there.
+	// NATSTexts is off by default, because an erasure does not delete forwarded texts.
 	NATSTexts bool `group:"forwarding" name:"nats-texts" env:"ANNALS_NATS_TEXTS"`
 }
 
@@ -29,7 +29,7 @@ func (f forwarding) options() broker.NATSOptions {
 	return broker.NATSOptions{URL: f.NATSURL, Prefix: f.NATSPrefix, Texts: f.NATSTexts}
 }
 
-// forwards tells whether the log is forwarded, and what is wrong with how.
+// forwards tells whether the log is forwarded. The error names invalid settings.
 func (f forwarding) forwards() (bool, error) {
 	if f.NATSURL == "" {
 		return false, nil
@@ -40,7 +40,7 @@ func (f forwarding) forwards() (bool, error) {
 	return true, nil
 }
 
-// forwarder opens what the log is forwarded to; nil for nothing.
+// forwarder connects to the NATS server; nil without one.
 func (f forwarding) forwarder(l *follow.Log, logger *slog.Logger) (*broker.NATS, error) {
 	if forwards, err := f.forwards(); !forwards {
 		return nil, err
@@ -54,7 +54,7 @@ func (f forwarding) forwarder(l *follow.Log, logger *slog.Logger) (*broker.NATS,
 	return n, nil
 }
 
-// present answers questions about the present, and tells how far the log was forwarded, extracted from and summarised.
+// present answers questions about the present. Its status includes forwarding, extraction and summaries.
 type present struct {
 	projections.Reader
 	forwarder *broker.NATS
@@ -85,7 +85,7 @@ func (r present) Status(ctx context.Context, tenant string) ([]domain.Projection
 	return append(all, own), err
 }
 
-// stopForwarding ends the connection, if there is one.
+// stopForwarding closes the connection, if there is one.
 func (s *Service) stopForwarding() error {
 	if s.forwarder == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// reachable tells whether others than this machine can reach the address.
+// reachable tells whether other machines can reach the address.
 func reachable(ctx context.Context, address string) (bool, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -51,7 +51,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	}
 }
 
-// taken says who has the address, as far as that can be seen.
+// taken names the program that has the address, if it is known.
 func taken(ctx context.Context, address string) error {
 	who := "another program listens on " + address
 	fix := "choose another port with --listen HOST:PORT or ANNALS_LISTEN; port 0 picks a free one"
@@ -62,7 +62,7 @@ func taken(ctx context.Context, address string) error {
 	return &terminal.Failure{Code: terminal.ExitFailed, Detail: who, Fix: fix}
 }
 
-// isAnnals asks politely who is there.
+// isAnnals tells whether an Annals server answers at the address.
 func isAnnals(ctx context.Context, address string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -42,7 +42,7 @@ func (m *McpCommand) Run(ctx context.Context, c *terminal.Console) error {
 	err = mcp.New(mcp.Config{API: api, Tools: m.Tools, Version: terminal.Version().Version}).Serve(ctx,
 		io.NopCloser(c.In), unclosed{c.Out}, m.Aliases)
 	if ctx.Err() != nil {
-		err = nil // the host, or Ctrl-C, has ended it
+		err = nil // the host or Ctrl-C has ended it
 	}
 	if err = errors.Join(err, server.Close()); err != nil {
 		return fmt.Errorf("answer the host: %w", err)
@@ -50,7 +50,7 @@ func (m *McpCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return nil
 }
 
-// unclosed is standard output, which is open as long as the process lives.
+// unclosed is standard output, which must stay open.
 type unclosed struct{ io.Writer }
 
 // Close implements [io.Closer].

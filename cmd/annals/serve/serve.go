@@ -50,12 +50,12 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console) (err error)
 	if err != nil {
 		return err
 	}
-	defer listener.Close() //nolint:errcheck // the service closes it; this is for when there is none
+	defer listener.Close() //nolint:errcheck // for errors before the service owns it
 	logger := cfg.Logger(c)
 	if listener, err = cfg.encrypt(listener, logger); err != nil {
 		return err
 	}
-	fresh, unknown := DatabaseIsEmpty(ctx, cfg.Database, logger) // what is wrong with it shows when it is opened
+	fresh, unknown := DatabaseIsEmpty(ctx, cfg.Database, logger) // opening the database reports errors
 	if beyond && cfg.isOpenWithoutKeys() && unknown == nil && fresh {
 		return openBeyond(cfg.Listen)
 	}
@@ -90,7 +90,7 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console) (err error)
 	return nil
 }
 
-// openBeyond refuses to be open to others than this machine.
+// openBeyond refuses no-auth mode on an address that other machines can reach.
 func openBeyond(address string) error {
 	return terminal.Wrong("create a key first: annals key create user:YOU --role root --offline; or listen on 127.0.0.1",
 		"in no-auth mode annals serves this machine alone, and %s is reachable from others", address)
@@ -98,7 +98,7 @@ func openBeyond(address string) error {
 
 const openAccess = "no-auth mode: every program on this machine has all rights, other machines have no access"
 
-// access says who has access, and whether the server is in no-auth mode.
+// access describes who has access, and tells whether the server is in no-auth mode.
 func (s *Service) access(ctx context.Context, cfg Config) (says string, open bool, err error) {
 	keyed, err := s.keys.Any(ctx)
 	switch {
@@ -110,16 +110,16 @@ func (s *Service) access(ctx context.Context, cfg Config) (says string, open boo
 	return openAccess, true, err
 }
 
-// Welcome is what serve prints when it is ready: its fields, and three commands to try.
+// Welcome is the output of serve when it is ready: its fields, and three commands to try.
 type Welcome struct {
 	URL      string `json:"url"`
 	Database string `json:"database"`
 	Access   string `json:"access"`
 	Embedder string `json:"embedder"`
-	Why      string `json:"embedder_reason"` // it is this one, and how to have another
+	Why      string `json:"embedder_reason"` // why this one, and how to use another
 	Data     string `json:"data"`
 
-	New  bool `json:"new"` // nothing was in the database before
+	New  bool `json:"new"` // the database was empty
 	Open bool `json:"-"`   // in no-auth mode
 }
 
@@ -155,7 +155,7 @@ func (w Welcome) print(c *terminal.Console) error {
 	return nil
 }
 
-// called is how the program can be called again from here.
+// called is the command with which a shell here can run the program.
 func called(name string) string {
 	if !strings.ContainsRune(name, os.PathSeparator) {
 		return "annals"
@@ -163,13 +163,13 @@ func called(name string) string {
 	return name
 }
 
-// SqliteFile is the path of a SQLite database, if that is what the address names.
+// SqliteFile is the path of a SQLite database, if the address names one.
 func SqliteFile(address string) (path string, isFile bool) {
 	path, isFile = strings.CutPrefix(address, "sqlite:")
 	return strings.TrimPrefix(path, "//"), isFile
 }
 
-// Absolute is where a path lies whatever the directory one reads it in.
+// Absolute is the absolute form of a path.
 func Absolute(path string) string {
 	if whole, err := filepath.Abs(path); err == nil {
 		return whole
@@ -189,7 +189,7 @@ func DatabaseName(address string) string {
 	return "PostgreSQL at " + servers
 }
 
-// profile writes to a file what the processor is busy with, until end is called. Without a file there is nothing to do.
+// profile writes a CPU profile to a file until end is called. Without a file it does nothing.
 func profile(name string) (end func() error, err error) {
 	if name == "" {
 		return func() error { return nil }, nil

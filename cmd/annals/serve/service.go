@@ -37,7 +37,7 @@ import (
 	"github.com/annals-kb/annals/viking"
 )
 
-// Service is a running Annals: the log, its projections, and the API before them.
+// Service is a running Annals server: the log, its projections and the API.
 type Service struct {
 	db        *database.DB
 	log       *follow.Log
@@ -53,7 +53,7 @@ type Service struct {
 	accesses    *events.Accesses
 	keys        *sessions.Keys
 	eraser      *erasure.Eraser
-	issuer      *oidc.Issuer // nil if no tokens are believed
+	issuer      *oidc.Issuer // nil if no tokens are accepted
 
 	purgeAfter time.Duration
 	API        *annalshttp.Server
@@ -61,7 +61,7 @@ type Service struct {
 	leeway     leeway
 }
 
-// OpenService builds everything on the database. The caller closes it.
+// OpenService opens the database and wires all components. The caller closes the service.
 func OpenService(
 	ctx context.Context, cfg Config, embedder, previous embedding.Embedder, logger *slog.Logger,
 ) (*Service, error) {
@@ -155,7 +155,7 @@ func OpenService(
 	return s, nil
 }
 
-// OpenDatabase opens the database and sees to its schema.
+// OpenDatabase opens the database and migrates or checks its schema.
 func OpenDatabase(ctx context.Context, cfg Config, logger *slog.Logger) (*database.DB, error) {
 	if cfg.NoMigrate && isAbsentFile(cfg.Database) {
 		return nil, NoDatabase(cfg.Database, "run annals migrate, or leave out --no-migrate")
@@ -201,7 +201,7 @@ func OpenLog(ctx context.Context, cfg Config, logger *slog.Logger) (
 	return db, log, knowledge, nil
 }
 
-// CheckTriggers refuses a database in which code of another role would run with the rights of this one.
+// CheckTriggers refuses a database with triggers of another role, whose code would run with the rights of this one.
 func CheckTriggers(ctx context.Context, db *database.DB) error {
 	release, err := database.LockWriterTables(ctx, db)
 	if err == nil {
@@ -210,7 +210,7 @@ func CheckTriggers(ctx context.Context, db *database.DB) error {
 	return err
 }
 
-// CheckSchema refuses a schema that is not this program's.
+// CheckSchema refuses a schema of another version of the program.
 func CheckSchema(ctx context.Context, db *database.DB) error {
 	have, want, err := database.Schema(ctx, db)
 	if err == nil && have != want {
@@ -219,7 +219,7 @@ func CheckSchema(ctx context.Context, db *database.DB) error {
 	return err
 }
 
-// SchemaFailure refuses a schema, and says how an older one becomes this program's.
+// SchemaFailure refuses a schema, and tells how to migrate an older one.
 func SchemaFailure(have, want uint, migrate string) error {
 	f := &terminal.Failure{
 		Code:   terminal.ExitFailed,
@@ -231,7 +231,7 @@ func SchemaFailure(have, want uint, migrate string) error {
 	return f
 }
 
-// serve answers until ctx ends, then finishes what was accepted. It closes the listener.
+// serve answers requests until ctx ends, and then finishes accepted ones. It closes the listener.
 func (s *Service) serve(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
@@ -244,8 +244,8 @@ func (s *Service) serve(ctx context.Context, listener net.Listener) error {
 // finishing is how long accepted writes may take to be committed after the API has closed.
 const finishing = 30 * time.Second
 
-// Close interrupts a rebuild, which goes on at the next start, and finishes what was accepted: first the
-// log, whose newest events are signed, then the database that it writes to.
+// Close interrupts a rebuild, which continues at the next start. Then it finishes accepted writes and closes the log,
+// which signs its newest events, and the database.
 func (s *Service) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishing)
 	defer cancel()
@@ -267,14 +267,14 @@ func ProtectionsOf(db *database.DB) func(context.Context) ([]domain.Protection, 
 	}
 }
 
-// leeway is memory that is reserved and never touched, so that it takes none. The collector runs when as much garbage
-// has come together as there is memory in use, which is little in a small server: under load it would run many times a
-// second, for an eighth of the processor's time.
+// leeway is memory that is reserved and never touched, so that it occupies none. The garbage collector runs when the
+// heap has doubled. A small heap under load would double many times a second, and the collector would take an eighth
+// of the processor's time.
 type leeway []byte
 
 const usualLeeway = 128 << 20
 
-// newLeeway reserves it, unless the operator has a say in when the collector runs.
+// newLeeway reserves the memory, unless the operator configures the collector.
 func newLeeway() leeway {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return nil
@@ -282,7 +282,7 @@ func newLeeway() leeway {
 	return make(leeway, usualLeeway)
 }
 
-// mountViking puts the OpenViking-compatible surface where its clients look for it.
+// mountViking mounts the OpenViking API at its usual paths.
 func mountViking(cfg viking.Config) annalshttp.Mount {
 	surface := viking.New(cfg)
 	paths, public := viking.Paths()
@@ -291,13 +291,14 @@ func mountViking(cfg viking.Config) annalshttp.Mount {
 	}
 }
 
-// hashedKey makes a key, with what is kept of it.
+// hashedKey makes a key with its prefix and hash.
 func hashedKey() (prefix, key, hash string) {
 	prefix, key = annalshttp.NewKey()
 	return prefix, key, annalshttp.HashOfKey(key)
 }
 
-// mountMCP lets MCP hosts use the API. Its requests have the time of the host's, and are made once.
+// mountMCP mounts the MCP server. Its requests to the API have the time limit of the host's request and are not
+// repeated.
 func mountMCP(api http.HandlerFunc, logger *slog.Logger) (annalshttp.Mount, error) {
 	inner, err := annalsclient.New(annalsclient.Config{Transport: mcp.Inside(api), Timeout: -1, Retries: -1})
 	if err != nil {

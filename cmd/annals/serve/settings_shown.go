@@ -18,7 +18,7 @@ type ConfigCommand struct {
 	terminal.Tabular
 }
 
-// setting is an effective setting, and what it comes from.
+// setting is an effective setting and its origin.
 type setting struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
@@ -59,7 +59,7 @@ var (
 	parameters  = regexp.MustCompile(`\?\S*`)
 )
 
-// effective is a setting's value, without what may be secret.
+// effective is a setting's value without secrets.
 func effective(flag *kong.Flag) string {
 	if flag.Target.Kind() == reflect.Pointer && flag.Target.IsNil() {
 		return ""
@@ -79,7 +79,7 @@ func effective(flag *kong.Flag) string {
 	return value
 }
 
-// originOf is what gives a flag its value.
+// originOf is the origin of a flag's value.
 func originOf(c *terminal.Console, parsed *kong.Context, flag *kong.Flag) string {
 	_, inFile := c.Settings.Values[flag.Name]
 	switch variable := terminal.VariableOf(flag); {

@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/proof"
 )
 
-// isAbsentFile tells whether the database is a file that is not there: to open it would make it.
+// isAbsentFile tells whether the database is a file that does not exist, which opening it would create.
 func isAbsentFile(address string) bool {
 	path, isFile := SqliteFile(address)
 	if !isFile {
@@ -24,7 +24,7 @@ func isAbsentFile(address string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// DatabaseIsEmpty tells whether nothing was ever kept in the database: it is not there, or has no tables.
+// DatabaseIsEmpty tells whether the database does not exist or has no tables.
 func DatabaseIsEmpty(ctx context.Context, address string, logger *slog.Logger) (bool, error) {
 	db, err := database.OpenReadOnly(ctx, address, logger)
 	if errors.Is(err, database.ErrAbsent) {
@@ -37,7 +37,7 @@ func DatabaseIsEmpty(ctx context.Context, address string, logger *slog.Logger) (
 	return have == 0, errors.Join(err, db.Close())
 }
 
-// NoDatabase is what is wrong with a database that is not there where one is needed.
+// NoDatabase is the failure of a command that needs an existing database.
 func NoDatabase(address, fix string) error {
 	return &terminal.Failure{
 		Code:   terminal.ExitFailed,
@@ -45,7 +45,7 @@ func NoDatabase(address, fix string) error {
 	}
 }
 
-// checkData refuses what is there and could not be a data directory.
+// checkData refuses a path that cannot be a data directory.
 func checkData(directory string) error {
 	info, err := os.Stat(directory)
 	switch {
@@ -68,7 +68,7 @@ func unusableData(err error) error {
 	return terminal.Wrong("name another with --data DIR or ANNALS_DATA", "the data directory cannot be made: %s", err)
 }
 
-// CreateDirectory makes the data directory if the database is to lie in it.
+// CreateDirectory creates the data directory if the database is in it.
 func (s Storage) CreateDirectory() error {
 	if path, isFile := SqliteFile(s.Database); isFile && filepath.Dir(path) == filepath.Clean(s.Data) {
 		return CreateData(s.Data)
@@ -76,7 +76,7 @@ func (s Storage) CreateDirectory() error {
 	return nil
 }
 
-// signingKey is the key that the log is signed with, made if there is none.
+// signingKey is the key that signs the log; it is created if there is none.
 func (c Config) signingKey() (proof.Key, error) {
 	if err := CreateData(c.Data); err != nil {
 		return proof.Key{}, err

@@ -12,16 +12,16 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
-// encryption says with which certificate the API is served.
+// encryption are the TLS settings.
 type encryption struct {
 	// Certificate is read again when its file changes.
 	Certificate string `group:"where" name:"tls-cert" env:"ANNALS_TLS_CERT" placeholder:"FILE" complete:"file"`
 
-	// PrivateKey belongs to it.
+	// PrivateKey is the certificate's key.
 	PrivateKey string `group:"where" name:"tls-key" env:"ANNALS_TLS_KEY" placeholder:"FILE" complete:"file"`
 }
 
-// scheme is how URLs of this server begin.
+// scheme is the scheme of this server's URLs.
 func (e encryption) scheme() string {
 	if e.Certificate != "" {
 		return "https://"
@@ -29,7 +29,7 @@ func (e encryption) scheme() string {
 	return "http://"
 }
 
-// encrypt lets a listener speak TLS, if there is a certificate.
+// encrypt adds TLS to a listener, if there is a certificate.
 func (e encryption) encrypt(l net.Listener, logger *slog.Logger) (net.Listener, error) {
 	if e.Certificate == "" && e.PrivateKey == "" {
 		return l, nil
@@ -47,22 +47,21 @@ func (e encryption) encrypt(l net.Listener, logger *slog.Logger) (net.Listener, 
 	}), nil
 }
 
-// certificate is the newest that its files had. It is safe for concurrent use.
+// certificate is the newest valid certificate in its files. It is safe for concurrent use.
 type certificate struct {
 	encryption
 	logger *slog.Logger
 
 	mu      sync.Mutex
 	pair    *tls.Certificate
-	written [2]time.Time // when the files were
+	written [2]time.Time // the modification times of the files
 	looked  time.Time
 }
 
-// between is how long a certificate is believed to be the newest.
+// between is how long the files are not checked again.
 const between = time.Second
 
-// current answers a handshake. While the files do not fit together, as in the middle of a renewal, the one
-// before stays.
+// current answers a handshake. While the files do not match, as during a renewal, it uses the previous certificate.
 func (c *certificate) current(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

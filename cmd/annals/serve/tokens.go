@@ -18,7 +18,7 @@ type tokens struct {
 	Claims     []string `group:"tokens" name:"oidc-claims" env:"ANNALS_OIDC_CLAIMS" placeholder:"user=CLAIM"`
 }
 
-// issuer is nil if no tokens are believed.
+// issuer is the issuer of the settings; nil if no tokens are accepted.
 func (t tokens) issuer() (*oidc.Issuer, error) {
 	if t.Issuer == "" {
 		if t.Audience != "" || len(t.Claims) > 0 {
@@ -38,8 +38,8 @@ func (t tokens) issuer() (*oidc.Issuer, error) {
 	return oidc.New(cfg), nil
 }
 
-// believe lets the API accept the issuer's tokens. Readiness reports whether the issuer answers, and the log when the
-// server starts.
+// believe lets the API accept the issuer's tokens. Readiness reports whether the issuer answers, and the log does so
+// at the start.
 func (s *Service) believe(issuer *oidc.Issuer, api *annalshttp.Config) {
 	if issuer == nil {
 		return
@@ -48,13 +48,13 @@ func (s *Service) believe(issuer *oidc.Issuer, api *annalshttp.Config) {
 	api.Probes = append(api.Probes, annalshttp.Probe{Name: "tokens", Beside: true, Check: func(ctx context.Context) error {
 		err := issuer.Ready(ctx)
 		if refusal, is := errors.AsType[*domain.Refusal](err); is {
-			return refusal // what else is known is for the log
+			return refusal // only the log may have the details
 		}
 		return err
 	}})
 }
 
-// introduce asks the issuer of tokens who it is.
+// introduce asks the issuer for its configuration.
 func (s *Service) introduce(ctx context.Context) {
 	if s.issuer == nil {
 		return

@@ -14,7 +14,7 @@ import (
 
 const NotText = "must be valid UTF-8"
 
-// CheckUTF8 refuses arguments that are not UTF-8: they would be changed unseen.
+// CheckUTF8 refuses arguments that are not UTF-8, since they would be changed silently.
 func CheckUTF8(args []string) error {
 	for n, arg := range args {
 		if utf8.ValidString(arg) {
@@ -32,7 +32,7 @@ func CheckUTF8(args []string) error {
 	return nil
 }
 
-// CheckArguments refuses ids that no server could be asked for: they are no part of a path.
+// CheckArguments refuses ids that cannot be a part of a path, and empty arguments.
 func CheckArguments(node *kong.Node) error {
 	if node == nil {
 		return nil
@@ -44,7 +44,7 @@ func CheckArguments(node *kong.Node) error {
 		case value.Name == "id" || value.Name == "prefix":
 			message = invalidID(node, text)
 		case value.Set && value.Target.Kind() == reflect.String && text == "" && value.Name != "text":
-			message = "must not be empty" // the command itself refuses an empty message
+			message = "must not be empty" // the command itself refuses an empty text
 		}
 		if message != "" {
 			bad = append(bad, Field{Field: value.Name, Flag: nth(value, ""), Message: message})
@@ -56,7 +56,7 @@ func CheckArguments(node *kong.Node) error {
 	return BadFields("", bad...)
 }
 
-// invalidID says what is wrong with an id; "" if nothing is.
+// invalidID is the problem of an id; empty if there is none.
 func invalidID(node *kong.Node, text string) string {
 	switch {
 	case text == "":
@@ -69,7 +69,7 @@ func invalidID(node *kong.Node, text string) string {
 	return ""
 }
 
-// invalidSession says what is wrong with a session's id; "" if nothing is.
+// invalidSession is the problem of a session's id; empty if there is none.
 func invalidSession(id string) string {
 	err := domain.SessionTarget{ID: id, Owner: "user:default"}.Validate()
 	if invalid, is := errors.AsType[*domain.Invalid](err); is {

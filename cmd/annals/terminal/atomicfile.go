@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// WriteFile lets fill write to the named file, which appears when everything is in it and
-// not before; without a name it writes to standard output.
+// WriteFile lets fill write to the named file, which appears when it is complete. Without a name it writes to
+// standard output.
 func WriteFile(c *Console, name string, fill func(*bytes.Buffer, func() error) error) error {
 	if name == "" {
 		return flushing(c.Out, fill)
@@ -40,7 +40,7 @@ func WriteFile(c *Console, name string, fill func(*bytes.Buffer, func() error) e
 	return err
 }
 
-// Unwritable names the requested file, and not the temporary one.
+// Unwritable is the failure of writing a file. It names the requested file, not the temporary one.
 func Unwritable(name string, err error) error {
 	if cause := fileFault(err); cause != nil {
 		err = cause
@@ -48,7 +48,7 @@ func Unwritable(name string, err error) error {
 	return Wrong("name another that can be written", "%s cannot be written: %s", name, err)
 }
 
-// fileFault is what was wrong with a file, without its name; nil if something else was wrong.
+// fileFault is the problem of a file without its name; nil for other errors.
 func fileFault(err error) error {
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Console is where a command reads and writes. Answers go to out, everything else to err.
+// Console is the input and the output of a command. Answers go to out, everything else to err.
 type Console struct {
 	In       io.Reader
 	Out      io.Writer
@@ -41,8 +41,8 @@ func NewConsole(in, out, err *os.File) *Console {
 	}
 }
 
-// answers are where answers go. They remember that something could not be written, as on a full disk: half of an
-// answer must not look like all of it.
+// answers is the writer of answers. It notes a failed write, as on a full disk, so that half an answer does not look
+// like a whole one.
 type answers struct {
 	*os.File
 
@@ -59,7 +59,7 @@ func (a *answers) Write(p []byte) (int, error) {
 // WriteString implements [io.StringWriter].
 func (a *answers) WriteString(s string) (int, error) { return a.Write([]byte(s)) }
 
-// End is how a command ended: the error of the command, or that of writing its answer.
+// End is the error of the command, or that of writing its answer.
 func (c *Console) End(err error) error {
 	if a, kept := c.Out.(*answers); kept && err == nil && a.lost != nil {
 		return fmt.Errorf("the answer could not be written: %w", a.lost)
@@ -67,10 +67,10 @@ func (c *Console) End(err error) error {
 	return err
 }
 
-// Unbounded is the width of what is no terminal: nothing is cut or wrapped there.
+// Unbounded is the width if the output is no terminal: no line is cut or wrapped.
 const Unbounded = 1 << 20
 
-// widthOf is the terminal's width, or that of the columns if out is no terminal and they are set.
+// widthOf is the width of the terminal; if out is none, columns if it is set.
 func widthOf(out *os.File, columns string) int {
 	const narrowest = 40
 	if width, _, err := term.GetSize(int(out.Fd())); err == nil {
@@ -82,7 +82,7 @@ func widthOf(out *os.File, columns string) int {
 	return Unbounded
 }
 
-// Coloured tells whether colours are seen.
+// Coloured tells whether the output has colours.
 func (c *Console) Coloured() bool {
 	w, known := c.Styled.(*colorprofile.Writer)
 	return known && w.Profile > colorprofile.Ascii
@@ -91,7 +91,7 @@ func (c *Console) Coloured() bool {
 // Say prints prose for people, wrapped to the terminal's width.
 func (c *Console) Say(format string, values ...any) { prose(c.Styled, c.Width, format, values) }
 
-// Lines prints lines for people that fit the terminal already, as far as they can.
+// Lines prints lines for people that already fit the terminal.
 func (c *Console) Lines(lines string) { _, _ = fmt.Fprintln(c.Styled, lines) }
 
 // Print prints a line for programs, with its values as they are.
@@ -99,10 +99,10 @@ func (c *Console) Print(format string, values ...any) {
 	_, _ = fmt.Fprintf(c.Out, format+"\n", values...)
 }
 
-// Note prints a line about the answer that is not part of it.
+// Note prints a line about the answer to standard error.
 func (c *Console) Note(format string, values ...any) { prose(c.Err, c.ErrWidth, format, values) }
 
-// Warn prints what may be wrong, in the form that errors have.
+// Warn prints a warning in the form of errors.
 func (c *Console) Warn(format string, values ...any) {
 	warning := Printable(fmt.Sprintf(format, values...))
 	if c.JSON {
@@ -112,7 +112,7 @@ func (c *Console) Warn(format string, values ...any) {
 	c.Note("annals: warning: %s", warning)
 }
 
-// prose writes lines, wrapped at words. Without a width each stays one. A failed write is reported by [Console.End].
+// prose writes text, wrapped at words if there is a width. [Console.End] reports a failed write.
 func prose(to io.Writer, width int, format string, values []any) {
 	said := fmt.Sprintf(format, printable(values)...)
 	if width > 0 && width < Unbounded {
@@ -142,7 +142,7 @@ func (c *Console) Document(v any) error {
 	return err
 }
 
-// Fail reports err, if any, and answers with its exit code.
+// Fail prints err, if it is not nil, and returns its exit code.
 func (c *Console) Fail(err error) int {
 	if err == nil {
 		return ExitOK
@@ -157,7 +157,7 @@ func (c *Console) Fail(err error) int {
 	c.Note("annals: %s", f.Detail)
 	for _, field := range f.Fields {
 		message := field.Message
-		if field.Flag != "" { // which takes local times
+		if field.Flag != "" { // such a flag takes local times
 			message = writtenTime.ReplaceAllStringFunc(message, Timed)
 		}
 		c.Note("  %s: %s", cmp.Or(field.Flag, field.Field), message)
@@ -168,14 +168,14 @@ func (c *Console) Fail(err error) int {
 	return f.Code
 }
 
-// WillBeRead refuses to show a secret where it would be lost: the runtime lets a standard output that was closed lead
-// to the null device.
+// WillBeRead refuses to print a secret to a closed standard output, where it would be lost. The runtime opens the
+// null device in place of a closed standard output.
 func (c *Console) WillBeRead(what string) error {
 	out, kept := c.Out.(*answers)
 	if !kept {
 		return nil
 	}
-	signal.Ignore(syscall.SIGPIPE) // a closed pipe must not end the process before it reports what was lost
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe must not end the process before it reports the loss
 	info, err := out.Stat()
 	null, nullErr := os.Stat(os.DevNull)
 	if err == nil && (nullErr != nil || !os.SameFile(info, null)) {

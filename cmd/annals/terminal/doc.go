@@ -1,4 +1,4 @@
-// Package terminal is what all commands share: the console, tables, flags, the way to a server, errors and exit codes.
+// Package terminal is the common part of all commands: console, tables, flags, connections, errors and exit codes.
 //
 // Its one rule: it knows no command.
 package terminal

@@ -19,16 +19,16 @@ import (
 const (
 	ExitOK          = 0
 	ExitFailed      = 1 // failed, wholly or partly
-	ExitUsage       = 2 // the command line is wrong, or a value that was given there
-	ExitNotFound    = 3 // there is no such thing, or it was forgotten or erased
-	ExitRefused     = 4 // forbidden, in conflict, another revision
-	ExitUnavailable = 5 // no server answers, or not now: try again
+	ExitUsage       = 2 // the command line or one of its values is wrong
+	ExitNotFound    = 3 // not found, forgotten or erased
+	ExitRefused     = 4 // forbidden, in conflict, or at another revision
+	ExitUnavailable = 5 // no server answers, or it is busy: try again
 
 	ExitInterrupted = 130 // Ctrl-C, as shells report it
 )
 
-// Failure is why a command did not do what was asked: one sentence, the fields that are wrong,
-// and the fix. Its JSON form goes to standard error with --json.
+// Failure is the error of a command: a sentence, the bad fields and the fix. With --json it is written to standard
+// error as JSON.
 type Failure struct {
 	Code   int     `json:"exit_code"`
 	Status int     `json:"status,omitempty"` // of the HTTP answer
@@ -43,19 +43,19 @@ type Failure struct {
 // Field is one bad field of a request.
 type Field struct {
 	Field   string `json:"field"`
-	Flag    string `json:"flag,omitempty"` // or the argument that it was given by
+	Flag    string `json:"flag,omitempty"` // the flag or argument of the field
 	Message string `json:"message"`
-	Missing bool   `json:"missing,omitempty"` // it names something that is not there
+	Missing bool   `json:"missing,omitempty"` // the value names something that does not exist
 }
 
 func (f *Failure) Error() string { return f.Detail }
 
-// Wrong is a failure of the command line that only the command itself can see.
+// Wrong is a failure of the command line that the command finds itself.
 func Wrong(fix, format string, values ...any) *Failure {
 	return &Failure{Code: ExitUsage, Detail: fmt.Sprintf(format, values...), Fix: fix}
 }
 
-// BadFields is a failure of the command line that names the values that are wrong.
+// BadFields is a failure of the command line that names the bad values.
 func BadFields(fix string, fields ...Field) *Failure {
 	return &Failure{Code: ExitUsage, Detail: "Some values are not right", Fields: fields, Fix: fix}
 }
@@ -66,7 +66,7 @@ func AsFailure(err error) *Failure {
 		return nil
 	}
 	if f, ok := errors.AsType[*Failure](err); ok {
-		if f.Detail != err.Error() { // it was wrapped: keep what the wrapper knew
+		if f.Detail != err.Error() { // keep the text of the wrapper
 			wrapped := *f
 			wrapped.Detail = err.Error()
 			return &wrapped
@@ -108,7 +108,7 @@ func exitCodeOf(status int) int {
 	}
 }
 
-// failureOf is how a server refused, or why no server answered.
+// failureOf converts a server's refusal, or the lack of an answer.
 func failureOf(e *client.Error) *Failure {
 	title := strings.ToLower(e.Title[:min(1, len(e.Title))]) + e.Title[min(1, len(e.Title)):]
 	if errors.Is(e, client.ErrNotAnnals) {
@@ -132,7 +132,7 @@ func failureOf(e *client.Error) *Failure {
 	return f
 }
 
-// Unreachable says that no server answered, or not in time, or none that is trusted.
+// Unreachable is the failure if no trusted server answered in time.
 func Unreachable(err error, detail string) *Failure {
 	f := &Failure{
 		Code: ExitUnavailable, Detail: detail,
@@ -157,7 +157,7 @@ func Unreachable(err error, detail string) *Failure {
 	return f
 }
 
-// ProblemOf is a problem of the API as a failure.
+// ProblemOf converts a problem of the API.
 func ProblemOf(p api.Problem) *Failure {
 	f := &Failure{Code: exitCodeOf(p.Status), Status: p.Status, Type: p.Type, Detail: p.Detail, Fix: p.Fix}
 	if f.Detail == "" || len(p.Errors) > 0 && p.Title != "" {
@@ -169,12 +169,12 @@ func ProblemOf(p api.Problem) *Failure {
 	return f
 }
 
-// Misses tells whether nothing is wrong but that a field names something that is not there.
+// Misses tells whether the only problem is that a field names something that does not exist.
 func (f *Failure) Misses(name string) bool {
 	return len(f.Fields) == 1 && f.Fields[0].Field == name && f.Fields[0].Missing
 }
 
-// InvalidLimit refuses to show nothing: it would read as if there were nothing.
+// InvalidLimit refuses a limit of 0: an empty list would look as if there were nothing.
 func InvalidLimit(limit int) error {
 	return Wrong("as in --limit 20", "--limit must be 1 or more, and is %d", limit)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// NameFlags tells of the fields that a server refused by which flag or argument they were given. Values
-// that were all given on the command line are wrong usage, even if the server finds out.
+// NameFlags adds to the fields that a server refused their flags or arguments. If all values come from the command
+// line, it is wrong usage, even if the server found it.
 func NameFlags(node *kong.Node, err error) error {
 	if err == nil || node == nil {
 		return err
@@ -39,8 +39,7 @@ func NameFlags(node *kong.Node, err error) error {
 	return &f
 }
 
-// flagFor is the flag or the argument that a field of a request came from: the one whose tag names the
-// field, or that is called like it; "" if there is none.
+// flagFor is the flag or argument of a field: its tag or its name is that of the field. Empty if there is none.
 func flagFor(node *kong.Node, field string) string {
 	name, index, _ := strings.Cut(field, "[")
 	index = strings.TrimSuffix(index, "]")
@@ -54,7 +53,7 @@ func flagFor(node *kong.Node, field string) string {
 	return ""
 }
 
-// valuesOf are the arguments and the flags of a command.
+// valuesOf are the arguments and flags of a command.
 func valuesOf(node *kong.Node) []*kong.Value {
 	values := slices.Clone(node.Positional)
 	for _, flags := range node.AllFlags(true) {
@@ -65,7 +64,7 @@ func valuesOf(node *kong.Node) []*kong.Value {
 	return values
 }
 
-// fieldsOf are the fields that a flag may fill; a flag that is repeated fills a list.
+// fieldsOf are the fields that a flag may set; a repeatable flag sets a list.
 func fieldsOf(value *kong.Value) []string {
 	if fields := value.Tag.Get("field"); fields != "" {
 		return strings.Split(fields, ",")
@@ -74,7 +73,7 @@ func fieldsOf(value *kong.Value) []string {
 	return []string{name, name + "s"}
 }
 
-// nth names a flag, and which one if it was given again and again.
+// nth names a flag, and which of several if it was repeated.
 func nth(value *kong.Value, index string) string {
 	name := value.ShortSummary()
 	if value.Flag == nil {
@@ -87,7 +86,7 @@ func nth(value *kong.Value, index string) string {
 	return fmt.Sprintf("%s number %d", name, n+1)
 }
 
-// ownWords are those of a fix that are meant for this program, if some are.
+// ownWords is the part of a fix that is meant for this program, if there is one.
 func ownWords(fix string) string {
 	if _, own, is := strings.Cut(fix, "; the annals command "); is {
 		return "annals " + own
@@ -95,7 +94,7 @@ func ownWords(fix string) string {
 	return fix
 }
 
-// headersAsFlags puts for each header that a fix names the flag that fills it, and the variable.
+// headersAsFlags replaces the headers in a fix by their flags and variables.
 func headersAsFlags(node *kong.Node, fix string) string {
 	var pairs []string
 	values := valuesOf(node)

@@ -20,10 +20,10 @@ func Put(query url.Values, name string, values ...string) {
 	}
 }
 
-// Compact prints JSON as people write it in a line: an object as key=value, a list with commas.
+// Compact formats JSON in one line for people: an object as key=value, a list with commas.
 func Compact(raw json.RawMessage) string { return Plain(Decoded(raw)) }
 
-// Decoded is a JSON value whose numbers are as they were written; nil if there is none.
+// Decoded is a JSON value with the digits of its numbers; nil if there is none.
 func Decoded(raw json.RawMessage) (value any) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -57,7 +57,7 @@ func Plain(value any) string {
 	}
 }
 
-// inside is a value in a list or an object, where nothing is something, too.
+// inside formats a value in a list or an object, where null is shown, too.
 func inside(value any) string {
 	if text := Plain(value); text != "" {
 		return text
@@ -65,16 +65,16 @@ func inside(value any) string {
 	return Literal(value)
 }
 
-// Literal is a value as JSON.
+// Literal is a value as JSON text.
 func Literal(value any) string {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // it was JSON
+	_ = encoder.Encode(value) // the value came from JSON
 	return strings.TrimSpace(text.String())
 }
 
-// Differing leaves of two objects what is not the same in both.
+// Differing are the members that differ between two objects.
 func Differing(before, after any) (_, _ any) {
 	was, wasObject := before.(map[string]any)
 	is, isObject := after.(map[string]any)

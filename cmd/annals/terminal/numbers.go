@@ -11,8 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// NumberMappers reads the numbers and lengths of time on the command line, and says in our words what is
-// wrong with one.
+// NumberMappers parse numbers and durations of the command line, with our own error messages.
 func NumberMappers() []kong.Option {
 	return []kong.Option{
 		kong.KindMapper(reflect.Int, amount(wholeNumber)),
@@ -22,7 +21,7 @@ func NumberMappers() []kong.Option {
 	}
 }
 
-// amount reads the one word that a flag was given.
+// amount parses the value of a flag.
 type amount func(at *kong.DecodeContext, said string, target reflect.Value) error
 
 // Decode implements kong.Mapper.
@@ -74,7 +73,7 @@ func lengthOfTime(at *kong.DecodeContext, said string, target reflect.Value) err
 	return nil
 }
 
-// durationOf reads a length of time, of which days are written as 90d.
+// durationOf parses a duration; days are written as 90d.
 func durationOf(said string) (time.Duration, error) {
 	if days, isDays := strings.CutSuffix(said, "d"); isDays {
 		while, err := time.ParseDuration(days + "h")
@@ -86,7 +85,7 @@ func durationOf(said string) (time.Duration, error) {
 	return time.ParseDuration(said)
 }
 
-// invalidNumber refuses a value of a flag, with the flag's usual one as the example.
+// invalidNumber refuses a value of a flag, with the flag's default as the example.
 func invalidNumber(at *kong.DecodeContext, example, why string) error {
 	if usual := at.Value.Default; strings.Trim(usual, "0s") != "" {
 		example = usual

@@ -7,23 +7,23 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Progress shows how far long work has come: a bar on a terminal, else a line at the beginning of a phase and every few
-// seconds.
+// Progress shows the progress of long work: a bar on a terminal, otherwise a line at the beginning of a phase and
+// every few seconds.
 type Progress struct {
 	c     *Console
 	phase string
 	bar   *progressbar.ProgressBar
-	last  time.Time // when a line was printed
+	last  time.Time // of the last printed line
 }
 
 const betweenLines = 5 * time.Second
 
-// Watch begins to show a phase of work.
+// Watch begins a phase of work.
 func Watch(c *Console, phase string) *Progress {
 	return &Progress{c: c, phase: phase, last: time.Now()}
 }
 
-// Set shows how many things of the phase are done; total is 0 if it is not known.
+// Set shows how much of the phase is done; total is 0 if it is unknown.
 func (p *Progress) Set(done, total int64) {
 	text := fmt.Sprintf("%s: %s", p.phase, Counted(done))
 	if total > 0 {
@@ -32,7 +32,7 @@ func (p *Progress) Set(done, total int64) {
 	p.Show(p.phase, text, done, total)
 }
 
-// Show shows a phase as a text, with how much of it is done. A new phase begins a new bar or line.
+// Show shows a phase with a text and its progress. A new phase begins a new bar or line.
 func (p *Progress) Show(phase, text string, done, total int64) {
 	begins := phase != p.phase
 	p.phase = phase
@@ -61,7 +61,7 @@ func (p *Progress) draw(begins bool, text string, done, total int64) {
 			progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
 		)
 	}
-	// A bar that cannot be drawn stops nothing.
+	// A failure to draw the bar must not stop the work.
 	if total > 0 {
 		p.bar.ChangeMax64(total)
 		_ = p.bar.Set64(min(done, total))

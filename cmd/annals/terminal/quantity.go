@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Counted writes a number with a comma after every three digits.
+// Counted formats a number with a comma after every three digits.
 func Counted(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
@@ -16,7 +16,7 @@ func Counted(n int64) string {
 	return digits
 }
 
-// Several says how many there are of something.
+// Several formats a number of things.
 func Several(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -24,7 +24,7 @@ func Several(n int, what string) string {
 	return Counted(int64(n)) + " " + what + "s"
 }
 
-// BytesOf writes a number of bytes as people say it.
+// BytesOf formats a number of bytes.
 func BytesOf(n int64) string {
 	size, unit := float64(n), "B"
 	for _, next := range []string{"KB", "MB", "GB", "TB"} {
@@ -39,7 +39,7 @@ func BytesOf(n int64) string {
 	return fmt.Sprintf("%.1f %s", size, unit)
 }
 
-// Lasting writes a number of seconds as people say it.
+// Lasting formats a duration in seconds.
 func Lasting(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {
@@ -53,10 +53,10 @@ func Lasting(seconds float64) string {
 	return fmt.Sprintf("%.0f h", d.Hours())
 }
 
-// mostNamed is how many things are named, where there is no room for all.
+// mostNamed is how many things a message names.
 const mostNamed = 20
 
-// Enumerated names the first of some things, and says how many more there are.
+// Enumerated names the first of several things, and counts the others.
 func Enumerated(first []string, all int) string {
 	first = first[:min(len(first), mostNamed)]
 	said := strings.Join(first, ", ")
@@ -66,7 +66,7 @@ func Enumerated(first []string, all int) string {
 	return said
 }
 
-// Some says how many there are of something.
+// Some formats a number with the singular or the plural.
 func Some(n int64, one, more string) string {
 	if n == 1 {
 		return "1 " + one

@@ -30,7 +30,8 @@ type Remote struct {
 // Connect prepares a client. It sends nothing yet.
 func (r Remote) Connect() (*client.Client, error) { return r.Through(nil) }
 
-// Answer sends a request and decodes the answer into out. With --json it prints the answer as it came, else by show.
+// Answer sends a request and decodes the answer into out. With --json it prints the answer as JSON, otherwise by
+// show.
 func (r Remote) Answer(ctx context.Context, c *Console, q client.Request, out any, show func() error) error {
 	server, err := r.Connect()
 	if err != nil {
@@ -46,7 +47,7 @@ func (r Remote) Answer(ctx context.Context, c *Console, q client.Request, out an
 	return show()
 }
 
-// Through prepares a client that sends its requests through a transport; nil for the network.
+// Through prepares a client with a transport; nil for the network.
 func (r Remote) Through(transport http.RoundTripper) (*client.Client, error) {
 	for _, name := range []struct{ value, what, as string }{
 		{strings.TrimSpace(r.APIKey), "a key", "set ANNALS_KEY to what annals key create has printed, and nothing else"},
@@ -69,13 +70,13 @@ func (r Remote) Through(transport http.RoundTripper) (*client.Client, error) {
 	return server, nil
 }
 
-// The most that a list answers with at once.
+// The largest pages of lists.
 const (
 	LargestPage    = 100 // pieces of knowledge
 	LargestLogPage = 500 // events
 )
 
-// ReadList reads a list to its end.
+// ReadList reads a whole list.
 func ReadList(ctx context.Context, server *client.Client, path []string, query url.Values) ([]json.RawMessage, error) {
 	items := []json.RawMessage{}
 	for page, err := range client.Pages[json.RawMessage](ctx, server, path, query) {
@@ -87,7 +88,7 @@ func ReadList(ctx context.Context, server *client.Client, path []string, query u
 	return items, nil
 }
 
-// ReadFirst reads so many items of a list, and returns the cursor of what follows them.
+// ReadFirst reads the first items of a list, and returns the cursor after them.
 func ReadFirst(
 	ctx context.Context, server *client.Client, path []string, query url.Values, limit, largest int,
 ) (all api.Page[json.RawMessage], err error) {
@@ -106,14 +107,14 @@ func ReadFirst(
 	}
 }
 
-// Writing are the flags of every command that changes something.
+// Writing are the flags of the commands that change something.
 type Writing struct {
 	Remote
 
 	IdempotencyKey string `field:"Idempotency-Key" group:"server" placeholder:"KEY"`
 }
 
-// Header carries the key of a write and the revision it expects.
+// Header has the idempotency key and the expected revision of a write.
 func (w Writing) Header(revision int64) http.Header {
 	header := http.Header{}
 	if w.IdempotencyKey != "" {
@@ -130,10 +131,10 @@ type AsOfFlag struct {
 	AsOf string `group:"past" name:"as-of" placeholder:"WHEN"`
 }
 
-// AsOfParameter is the moment as the server wants it; empty for now.
+// AsOfParameter is the time as a query parameter; empty for now.
 func (h AsOfFlag) AsOfParameter() (string, error) { return ThroughOf("as-of", h.AsOf) }
 
-// Filters narrow a search or a list.
+// Filters are the filters of searches and lists.
 type Filters struct {
 	Type        []string `complete:"types" group:"filter" placeholder:"TYPE"`
 	ContextType []string `complete:"contexts" group:"filter" placeholder:"WORD"`
@@ -147,7 +148,7 @@ type Filters struct {
 	IsStale     *bool    `field:"stale" group:"filter" negatable:""`
 }
 
-// ListFilters narrow a list, which no question does.
+// ListFilters are the filters that only lists have.
 type ListFilters struct {
 	Filters
 

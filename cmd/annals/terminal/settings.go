@@ -16,10 +16,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A setting is a flag that an environment variable can give, too. A flag wins over its variable, the variable over the
-// configuration file, and the file over the default.
+// A setting is a flag that an environment variable or the configuration file can also set. A flag overrides its
+// variable, the variable overrides the file, and the file overrides the default.
 
-// Settings are what the configuration file says. They implement [kong.Resolver].
+// Settings are the settings in the configuration file. They implement [kong.Resolver].
 type Settings struct {
 	File   string
 	Values map[string]string
@@ -27,8 +27,8 @@ type Settings struct {
 
 var _ kong.Resolver = Settings{}
 
-// SettingsIn reads the configuration file that the arguments or ANNALS_CONFIG name, or else the default one if it
-// exists.
+// SettingsIn reads the configuration file that the arguments or ANNALS_CONFIG name. Otherwise it reads the default
+// file if it exists.
 func SettingsIn(args []string) (Settings, error) {
 	named := os.Getenv("ANNALS_CONFIG")
 	for i, arg := range args {
@@ -74,7 +74,7 @@ func SettingsIn(args []string) (Settings, error) {
 
 var quotedValue = regexp.MustCompile("`[^`]*`")
 
-// withoutValues leaves out what a file says where it cannot be read: it may be a secret.
+// withoutValues removes the values from an error about the file, since they may be secrets.
 func withoutValues(err error) string { return quotedValue.ReplaceAllString(err.Error(), "a value") }
 
 // Check refuses a setting that no command has.
@@ -100,7 +100,7 @@ func (s Settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 	return value, nil
 }
 
-// VariableOf is the variable that gives a flag its value; empty if none does.
+// VariableOf is the variable of a flag; empty if it has none.
 func VariableOf(flag *kong.Flag) string {
 	for _, variable := range flag.Envs {
 		if os.Getenv(variable) != "" {
@@ -123,13 +123,13 @@ func settingsOf(app *kong.Application) map[string]*kong.Flag {
 	return all
 }
 
-// Secrets are variables that no flag shows.
+// Secrets are the variables of settings without a flag.
 var Secrets = []string{
 	"ANNALS_ROOT_KEY", "ANNALS_EMBEDDING_KEY", "ANNALS_EMBEDDING_PREVIOUS_KEY", "ANNALS_LLM_KEY", "OPENAI_API_KEY",
 	"ARK_API_KEY",
 }
 
-// UnknownVariables are those of the environment that look like settings, and are none.
+// UnknownVariables are the environment's variables that look like settings but are none.
 func UnknownVariables(app *kong.Application, environment []string) []string {
 	known := slices.Clone(Secrets)
 	for _, flag := range settingsOf(app) {

@@ -9,7 +9,7 @@ import (
 
 // Table is a table without lines. [Console.Table] wraps its last column; [Tabular.Show] prints one line per row.
 type Table struct {
-	Spare []string // the columns that a list leaves out where the terminal is too narrow, in this order
+	Spare []string // columns that a list omits if the terminal is too narrow, in this order
 	heads []string
 	rows  [][]string
 }
@@ -109,8 +109,8 @@ type Tabular struct {
 	Quiet   bool     `group:"table" short:"q"`
 }
 
-// Show prints a list, one line per row. On a terminal, lines are cut to its width with an ellipsis; marks, times and
-// numbers stay whole, and of a long id a beginning that names it.
+// Show prints a list, one line per row. On a terminal it cuts lines to the width with an ellipsis. Marks, times and
+// numbers stay whole; of a long id, a beginning that is unique stays.
 func (f Tabular) Show(c *Console, t *Table) error {
 	t, err := f.chosen(t)
 	if err != nil {
@@ -143,7 +143,7 @@ func (f Tabular) Show(c *Console, t *Table) error {
 	return nil
 }
 
-// Empty prints why there are no rows. With --quiet it is no part of the answer.
+// Empty explains why there are no rows, unless --quiet is set.
 func (f Tabular) Empty(c *Console, why string) {
 	if f.Quiet {
 		c.Note("%s", why)
@@ -152,10 +152,10 @@ func (f Tabular) Empty(c *Console, why string) {
 	c.Say("%s", why)
 }
 
-// idHeads are those of the columns that name the thing in a row, the likeliest first.
+// idHeads are the names of columns with ids, the likeliest first.
 var idHeads = []string{"ID", "PREFIX", "SESSION", "TENANT", "#", "STREAM"}
 
-// chosen is the table with the columns that the flags name.
+// chosen is the table with the columns of --columns or --quiet.
 func (f Tabular) chosen(t *Table) (*Table, error) {
 	if f.Quiet {
 		for _, head := range idHeads {
@@ -183,10 +183,10 @@ func (f Tabular) chosen(t *Table) (*Table, error) {
 	return t.only(columns), nil
 }
 
-// Mark is the head of the column with what is unusual about an item, such as contested. It is never cut.
+// Mark is the head of the column with unusual states, such as contested. It is never cut.
 const Mark = "MARK"
 
-// Marked leaves out the column of marks if no row has one.
+// Marked removes the column of marks if no row has one.
 func (t *Table) Marked() *Table {
 	i := slices.Index(t.heads, Mark)
 	if i < 0 || slices.ContainsFunc(t.rows, func(cells []string) bool { return cells[i] != "" }) {
@@ -195,10 +195,10 @@ func (t *Table) Marked() *Table {
 	return t.without(i)
 }
 
-// column is how wide a column of a list is.
+// column is the width of a column.
 type column struct {
 	width int  // of the widest cell
-	least int  // how narrow it may become: the width if it is not cut
+	least int  // the smallest width
 	short int  // of an id: the width of the widest UUID, or a third of the line
 	id    bool // ids are cut last
 }
@@ -227,7 +227,7 @@ func (t *Table) columns(width int) []column {
 		case i == len(t.heads)-1:
 			c.least = text
 		case head == "WHAT":
-			c.least = event // tells "found helpful" from "found harmful"
+			c.least = event // distinguishes "found helpful" from "found harmful"
 		case numbers:
 			c.least = c.width
 		default:
@@ -239,7 +239,7 @@ func (t *Table) columns(width int) []column {
 	return all
 }
 
-// withoutSpare leaves out the spare columns for which the width is too narrow. Beside marks, ids are cut before that.
+// withoutSpare removes spare columns until the lines fit. If there are marks, ids are cut before that.
 func (t *Table) withoutSpare(columns []column, width int) (*Table, []column) {
 	cutIDs := slices.Contains(t.heads, Mark)
 	for _, spare := range t.Spare {
@@ -258,7 +258,7 @@ func (t *Table) withoutSpare(columns []column, width int) (*Table, []column) {
 	return t, columns
 }
 
-// cut makes the widest columns narrower until the lines fit, and ids last.
+// cut narrows the widest columns until the lines fit, and ids last.
 func cut(columns []column, width int) {
 	total := -gap
 	for _, each := range columns {

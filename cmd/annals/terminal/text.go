@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Markup is text with colours, whose parts are printable. All other text is made printable when it is printed.
+// Markup is text with colours whose parts are printable. Other text is made printable when it is printed.
 type Markup string
 
 // Style renders text in a colour or a weight.
@@ -26,7 +26,7 @@ var (
 	Struck = Style{lipgloss.NewStyle().Foreground(lipgloss.Red).Strikethrough(true)}
 )
 
-// Render renders each line by itself: lipgloss fills several lines up to one width.
+// Render renders each line by itself, since lipgloss pads lines to a common width.
 func (s Style) Render(text string) Markup {
 	lines := strings.Split(Printable(text), "\n")
 	for i, line := range lines {
@@ -37,12 +37,12 @@ func (s Style) Render(text string) Markup {
 	return Markup(strings.Join(lines, "\n"))
 }
 
-// Markupf formats text that has markup in it.
+// Markupf formats text that contains markup.
 func Markupf(format string, values ...any) Markup {
 	return Markup(fmt.Sprintf(format, printable(values)...))
 }
 
-// Text is a value as it is printed.
+// Text formats a value.
 func Text(value any) string {
 	switch v := value.(type) {
 	case Markup:
@@ -59,7 +59,7 @@ func Text(value any) string {
 	return Printable(fmt.Sprint(value))
 }
 
-// printable makes texts among the values printable, and formats times. Numbers are for the format.
+// printable makes texts among the values printable, and formats times. Numbers stay for the format.
 func printable(values []any) []any {
 	safe := make([]any, len(values))
 	for i, value := range values {
@@ -77,8 +77,8 @@ func printable(values []any) []any {
 	return safe
 }
 
-// Printable takes out what could do something to a terminal: other people wrote this text. Characters that change the
-// direction of text are escaped, since they show it in another order than it has.
+// Printable removes control characters, since other people wrote the text. It escapes characters that change the
+// direction of text, since they can hide its order.
 func Printable(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || !unicode.IsControl(r) {
@@ -98,12 +98,12 @@ var directions = func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }()
 
-// OneLine shortens text to so many columns of one line; Chinese characters take two.
+// OneLine shortens text to a number of columns in one line; Chinese characters take two.
 func OneLine(s string, columns int) string {
 	return ansi.Truncate(strings.Join(strings.Fields(Printable(s)), " "), columns, "…")
 }
 
-// Indented wraps text at the terminal's width, every line behind the indent.
+// Indented wraps text at the terminal's width and indents every line.
 func (c *Console) Indented(s, indent string) string {
 	return indent + strings.Join(Wrapped(Printable(s), c.Width-ansi.StringWidth(indent)), "\n"+indent)
 }
@@ -123,7 +123,7 @@ func Padded(s string, columns int) string {
 	return s + strings.Repeat(" ", max(0, columns-ansi.StringWidth(s)))
 }
 
-// Wrapped breaks text between words. A word that is wider stays whole, such as an id; Chinese text is broken anywhere.
+// Wrapped breaks text between words. A longer word, such as an id, stays whole. Chinese text may break anywhere.
 func Wrapped(text string, width int) []string {
 	var lines []string
 	for paragraph := range strings.SplitSeq(text, "\n") {
@@ -154,7 +154,7 @@ func Wrapped(text string, width int) []string {
 	return lines
 }
 
-// filled wraps each line that is wider, and indents what follows like its beginning.
+// filled wraps longer lines and indents the continuation like the beginning.
 func filled(text string, width int) string {
 	var all []string
 	for line := range strings.SplitSeq(text, "\n") {

@@ -11,16 +11,17 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// shownTime is how a time is printed, in the local zone, which it names. Every command that takes a time accepts it.
+// shownTime is the format of printed times, in the local zone with its offset. Every command that takes a time
+// accepts it.
 const shownTime = "2006-01-02 15:04:05Z07:00"
 
-// timeForms are the forms of a time beside RFC 3339. One without a zone is local; a date begins at midnight.
+// timeForms are the forms of times besides RFC 3339. A time without a zone is local; a date means midnight.
 var timeForms = []string{
 	shownTime, time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04",
 	time.DateOnly,
 }
 
-// Moment is a time as people read it, in their own zone.
+// Moment formats a time in the local zone.
 func Moment(t time.Time) string {
 	if t.IsZero() {
 		return "—"
@@ -28,7 +29,7 @@ func Moment(t time.Time) string {
 	return t.Local().Format(shownTime)
 }
 
-// Timed prints what a server wrote as a time like any other; what is none, such as a date, stays as it is.
+// Timed formats a server's time like any other. Other text, such as a date, stays unchanged.
 func Timed(written string) string {
 	at, err := time.Parse(time.RFC3339, written)
 	if err != nil {
@@ -37,10 +38,10 @@ func Timed(written string) string {
 	return Moment(at)
 }
 
-// writtenTime matches the times in messages of the server.
+// writtenTime matches times in the server's messages.
 var writtenTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 
-// before reads a time that counts back from now: yesterday (its midnight), -2d or 2h ago.
+// before parses a time relative to now: yesterday (its midnight), -2d or 2h ago.
 func before(now time.Time, value string) (at time.Time, is bool) {
 	if value == "yesterday" {
 		year, month, day := now.Date()
@@ -54,10 +55,10 @@ func before(now time.Time, value string) (at time.Time, is bool) {
 	return now.Add(-while), is && err == nil && while >= 0
 }
 
-// backward is a time that counts back from now, and looks like a flag.
+// backward matches a relative time that looks like a flag.
 var backward = regexp.MustCompile(`^-\d+(\.\d+)?[a-z]+$`)
 
-// TimesAsValues joins a time such as -2d to the flag before it, which it would be taken for a flag beside.
+// TimesAsValues joins a time such as -2d to the flag before it, since the parser would take it for a flag.
 func TimesAsValues(args []string) []string {
 	var joined []string
 	for i, arg := range args {
@@ -87,7 +88,7 @@ func readTime(value string) (time.Time, error) {
 	return at, err
 }
 
-// asIn shows examples of a flag.
+// asIn shows a flag with examples.
 func asIn(flag string, examples ...string) string {
 	last := len(examples) - 1
 	for i, example := range examples {
@@ -96,7 +97,7 @@ func asIn(flag string, examples ...string) string {
 	return "as in " + strings.Join(examples[:last], ", ") + " or " + examples[last]
 }
 
-// TimeOf is the time that a flag gave as the server wants it; empty if it gave none.
+// TimeOf parses a flag's time for the server; empty if the flag is not set.
 func TimeOf(flag, value string) (string, error) {
 	if value == "" {
 		return "", nil
@@ -109,8 +110,8 @@ func TimeOf(flag, value string) (string, error) {
 	return at.UTC().Format(time.RFC3339Nano), nil
 }
 
-// ThroughOf is what a flag gave as the end of what counts: a time, a date or a position of the log. A time as it is
-// printed here names a whole second: what is shown as of that second had happened.
+// ThroughOf parses a flag's time, date or position that ends a period. A printed time stands for its whole second, so
+// that everything shown with that time is included.
 func ThroughOf(flag, value string) (string, error) {
 	for _, layout := range []string{shownTime, time.DateTime} {
 		at, err := time.ParseInLocation(layout, value, time.Local)
@@ -126,7 +127,7 @@ func ThroughOf(flag, value string) (string, error) {
 	return SinceOf(flag, value)
 }
 
-// SinceOf is what a flag gave as a beginning: a time, a date or a position of the log.
+// SinceOf parses a flag's time, date or position that begins a period.
 func SinceOf(flag, value string) (string, error) {
 	if _, err := strconv.ParseInt(value, 10, 64); err == nil {
 		return value, nil
@@ -139,7 +140,7 @@ func SinceOf(flag, value string) (string, error) {
 	return at, nil
 }
 
-// PutTimes sets parameters to the times that flags of the same name gave.
+// PutTimes sets parameters to the times of the flags with the same names.
 func PutTimes(query url.Values, given map[string]string) error {
 	for flag, value := range given {
 		at, err := TimeOf(flag, value)
@@ -151,7 +152,7 @@ func PutTimes(query url.Values, given map[string]string) error {
 	return nil
 }
 
-// WhenOf reads a moment ahead: a time, a date, or a while from now.
+// WhenOf parses a future time: a time, a date, or a duration from now.
 func WhenOf(flag, value string, now time.Time) (time.Time, error) {
 	if value == "" {
 		return time.Time{}, nil
@@ -166,7 +167,7 @@ func WhenOf(flag, value string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// OrZero is the value of a field that may be missing.
+// OrZero is the value of an optional field.
 func OrZero[T any](value *T) (v T) {
 	if value != nil {
 		v = *value
@@ -174,7 +175,7 @@ func OrZero[T any](value *T) (v T) {
 	return v
 }
 
-// IfSet is a field that may be missing; nil for the zero value.
+// IfSet is an optional field; nil for the zero value.
 func IfSet[T comparable](value T) *T {
 	var zero T
 	if value == zero {

@@ -12,8 +12,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// UsageFailure turns what kong says about the command line into a failure with a fix. What a command or
-// a flag of ours says goes before it.
+// UsageFailure converts an error of kong to a failure with a fix. Errors of our own commands and flags have
+// precedence.
 func UsageFailure(err error) error {
 	detail, fix := reworded(err.Error()), "annals --help lists the commands"
 	if parsing, ok := errors.AsType[*kong.ParseError](err); ok {
@@ -35,14 +35,14 @@ func UsageFailure(err error) error {
 	return &Failure{Code: ExitUsage, Detail: detail, Fix: fix}
 }
 
-// isOfACommand tells whether there is a command that has the flag.
+// isOfACommand tells whether a command has the flag.
 func isOfACommand(parsed *kong.Context, flag string) bool {
 	return slices.ContainsFunc(parsed.Model.Leaves(true), func(command *kong.Node) bool {
 		return slices.ContainsFunc(command.Flags, func(f *kong.Flag) bool { return "--"+f.Name == flag })
 	})
 }
 
-// withVariable names, beside a flag whose value is refused, the variable that it comes from.
+// withVariable adds the variable that a refused flag value comes from.
 func withVariable(parsed *kong.Context, detail string) string {
 	named, rest, _ := strings.Cut(detail, " ")
 	for _, flag := range parsed.Flags() {
@@ -58,8 +58,7 @@ func withVariable(parsed *kong.Context, detail string) string {
 	return detail
 }
 
-// kongMessages tells what people read in its place. The value that was given is left out:
-// it may be a secret.
+// kongMessages are our words for kong's messages. They omit the value, which may be a secret.
 var kongMessages = []struct {
 	kong *regexp.Regexp
 	ours string
@@ -76,8 +75,8 @@ var kongMessages = []struct {
 	{regexp.MustCompile(`(?s)^--\S+: (.*) \(from envar (\w+)=.*\)$`), "$2 in the environment: $1"},
 }
 
-// CheckEmptyFlags refuses a flag that was given with an empty value, as by a script whose variable is not set: to leave
-// it out would ask for something else.
+// CheckEmptyFlags refuses an empty value of a flag, which may come from an unset variable of a script: to ignore it
+// would change the request.
 func CheckEmptyFlags(parsed *kong.Context) error {
 	given := map[*kong.Flag]int{}
 	for _, part := range parsed.Path {
@@ -97,8 +96,8 @@ func CheckEmptyFlags(parsed *kong.Context) error {
 	return nil
 }
 
-// isEmpty tells whether a value is an empty text, or a list that has one in it or fewer values than it was given times:
-// of a flag whose values are separated by commas, an empty one has none.
+// isEmpty tells whether a value is empty, contains an empty text, or has fewer values than times. A flag with values
+// separated by commas drops empty ones.
 func isEmpty(value reflect.Value, times int) bool {
 	switch value.Kind() {
 	case reflect.Pointer:
@@ -131,7 +130,7 @@ func reworded(said string) string {
 	return said
 }
 
-// WantsJSON tells whether the words do, which the parser does not where it stumbles before.
+// WantsJSON tells whether the arguments contain --json, even if they cannot be parsed.
 func WantsJSON(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -142,8 +141,8 @@ func WantsJSON(args []string) bool {
 	})
 }
 
-// OnCommandLine tells whether a flag was given there, and not by the environment, which may name the database of a
-// server on this machine.
+// OnCommandLine tells whether a flag was set on the command line. The environment may name the database of a server
+// on this machine.
 func OnCommandLine(said *kong.Context, flag string) bool {
 	return slices.ContainsFunc(said.Path,
 		func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag && !p.Resolved })

@@ -11,12 +11,12 @@ var release string
 
 type VersionCommand struct{}
 
-// Build says which program this is.
+// Build describes the program.
 type Build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"` // of the source
 	Time     string `json:"time,omitempty"`     // of the revision
-	Modified bool   `json:"modified,omitempty"` // the source was changed since
+	Modified bool   `json:"modified,omitempty"` // the source was modified after the revision
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
@@ -35,7 +35,7 @@ func (VersionCommand) Run(c *Console) error {
 	return nil
 }
 
-// Version reads what the toolchain wrote into the program.
+// Version reads the build information of the program.
 func Version() Build {
 	b := Build{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if release != "" {
