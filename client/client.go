@@ -93,7 +93,7 @@ func New(cfg Config) (*Client, error) {
 		"Annals-On-Behalf-Of": cfg.OnBehalfOf,
 	} {
 		if strings.ContainsAny(value, "\r\n\x00") {
-			return nil, errors.New("neither a key nor a name has line breaks")
+			return nil, errors.New("keys and names must not contain line breaks")
 		}
 		if value != "" {
 			c.header.Set(name, value)

@@ -34,7 +34,7 @@ type feed struct {
 // Why a feed ended.
 const (
 	endLeft    = "left"    // the caller
-	endSlow    = "slow"    // the caller took nothing for as long as a request may take
+	endSlow    = "slow"    // the caller read nothing for Config.Timeout
 	endClosing = "closing" // the server shuts down
 	endRefused = "refused" // the caller may not read any more
 	endTrouble = "trouble" // an error of the server
@@ -200,7 +200,7 @@ func (f *feed) send(text string) (end string) {
 	case err == nil:
 		return ""
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		f.call.err = fmt.Errorf("a follower of the log took nothing for %s: %w", f.server.cfg.Timeout, context.Canceled)
+		f.call.err = fmt.Errorf("a follower of the log read nothing for %s: %w", f.server.cfg.Timeout, context.Canceled)
 		return endSlow
 	}
 	return endLeft

@@ -189,7 +189,7 @@ func protect() echo.MiddlewareFunc {
 				h.Set("Strict-Transport-Security", "max-age=31536000")
 			}
 			if err := recoverPanic.Check(e.Request()); err != nil {
-				return domain.Refuse(errOrigin, "a page of another website asked for this")
+				return domain.Refuse(errOrigin, "a page of another website sent this request")
 			}
 			return next(e)
 		}

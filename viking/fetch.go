@@ -110,7 +110,7 @@ func (s resources) fetch(ctx context.Context, address string) (source, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxFetched+1))
 	if err != nil {
-		return source{}, invalid("path", "what is there ended too early")
+		return source{}, invalid("path", "the download ended too early")
 	}
 	if len(body) > maxFetched {
 		return source{}, domain.Refuse(domain.ErrTooLarge, "what is there has more than %d bytes", maxFetched)

@@ -32,7 +32,7 @@ type memoryStats struct {
 func (s status) memoryStats(ctx context.Context, q *query) (any, error) {
 	category := domain.Category(q.param("category"))
 	if category != "" && !slices.Contains(domain.Categories, category) {
-		return nil, invalid("category", "is none that there is")
+		return nil, invalid("category", "is not a category")
 	}
 	stats := memoryStats{Categories: map[domain.Category]int{}}
 	for _, name := range domain.Categories {

@@ -119,7 +119,7 @@ func retryOverwritten(do func() error) error {
 			return err
 		}
 	}
-	return domain.Refuse(domain.ErrConflict, "others change the same all the time").WithFix("try again")
+	return domain.Refuse(domain.ErrConflict, "other requests change the same item all the time").WithFix("try again")
 }
 
 func (s *Server) remembering(q *query, a address, fill func(*domain.Remembered)) (domain.Remember, error) {

@@ -132,7 +132,7 @@ func (v *VerifyCommand) verifyDatabase(
 	checked, err := projections.Check(ctx, db, projections.Settings{Logger: v.Logger(c)}, bar.Set)
 	bar.End()
 	if err != nil {
-		return nil, fmt.Errorf("compare what is answered with the log: %w", err)
+		return nil, fmt.Errorf("compare the projection with the log: %w", err)
 	}
 	report.Verified = report.Verified && len(checked.Wrong) == 0
 	found := reportOf(report)

@@ -63,7 +63,7 @@ func (s *Service) Work(ctx context.Context) error {
 func (s *Service) every(ctx context.Context, interval time.Duration, name string, step func(context.Context) error) {
 	for ctx.Err() == nil {
 		if err := step(ctx); err != nil && ctx.Err() == nil {
-			s.logger.WarnContext(ctx, "a background step failed; it is repeated",
+			s.logger.WarnContext(ctx, "a background step failed and will be repeated",
 				"step", name, "error", err, "after", interval.String())
 		}
 		select {
@@ -90,7 +90,7 @@ func (s *Service) eraseAgain(ctx context.Context, list []Erasure) error {
 	}
 	done, err := ReplayList(ctx, s.log.Log, s.eraser, list)
 	if err == nil {
-		s.logger.InfoContext(ctx, "erased what a list names",
+		s.logger.InfoContext(ctx, "applied a list of erasures",
 			"erased", done.Erased, "before", done.Known, "unknown", done.Unknown, "held", done.Held,
 			"revoked", done.Revoked, "rotated", done.Rotated, "demoted", done.Demoted,
 			"not_known", terminal.Enumerated(done.UnknownStreams, done.Unknown))
@@ -113,7 +113,7 @@ func (s *Service) purgeIfDue(ctx context.Context, after time.Duration) error {
 	done, err := s.knowledge.PurgeFiles(ctx)
 	switch {
 	case err == nil && !done.Complete:
-		s.logger.WarnContext(ctx, "the files were not rewritten as a whole, and may still hold what was erased",
+		s.logger.WarnContext(ctx, "some files were not rewritten and may still hold erased texts",
 			"notes", done.Notes, "for_owner", done.ForOwner)
 	case err == nil:
 		s.logger.InfoContext(ctx, "rewrote the files", "took", done.EndedAt.Sub(done.BeganAt).String())

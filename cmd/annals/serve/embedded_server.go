@@ -114,7 +114,7 @@ func (o *EmbeddedServer) open(ctx context.Context) error {
 		}
 	}
 	if !o.Passing {
-		o.console.Note("no server answers here: this is one, on %s, with the data directory %s",
+		o.console.Note("no server answers: this process becomes the server, with the database %s and the data directory %s",
 			DatabaseName(o.cfg.Database), o.cfg.Data)
 	}
 	ctx, o.stop = context.WithCancel(ctx)
