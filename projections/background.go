@@ -9,14 +9,13 @@ import (
 	"github.com/annals-kb/annals/projections/past"
 )
 
-// Background are the projections that follow the log in this process, by the names that people use, as an
-// API wants them.
+// Background gives access to the projections that follow the log in this process, by the names that an API uses.
 type Background struct {
 	Log  *follow.Log
-	Past *past.Projection // nil where nothing of it follows the log
+	Past *past.Projection // nil if it does not follow the log in this process
 }
 
-// Quarantined lists the streams that a projection passes over, the oldest first.
+// Quarantined lists the quarantined streams of a projection, the oldest first.
 func (b Background) Quarantined(ctx context.Context, name, tenant string) ([]domain.Quarantined, error) {
 	follower, err := catalogue.FollowerOf(b.Log, name)
 	if err != nil {
@@ -29,7 +28,7 @@ func (b Background) Quarantined(ctx context.Context, name, tenant string) ([]dom
 	return list, err
 }
 
-// Replay lets a projection take in what waits of one stream in quarantine; see [follow.Log.RetryQuarantined].
+// Replay lets a projection process the waiting events of a quarantined stream; see [follow.Log.RetryQuarantined].
 func (b Background) Replay(ctx context.Context, name, tenant, stream string) (domain.Replayed, error) {
 	follower, err := catalogue.FollowerOf(b.Log, name)
 	if err != nil {
@@ -38,7 +37,7 @@ func (b Background) Replay(ctx context.Context, name, tenant, stream string) (do
 	return b.Log.RetryQuarantined(ctx, follower, tenant, stream)
 }
 
-// Skip forgets what waits of one stream in quarantine; see [follow.Log.SkipQuarantined].
+// Skip discards the waiting events of a quarantined stream; see [follow.Log.SkipQuarantined].
 func (b Background) Skip(ctx context.Context, name, tenant, stream string) (domain.Skipped, error) {
 	follower, err := catalogue.FollowerOf(b.Log, name)
 	if err != nil {
@@ -47,8 +46,8 @@ func (b Background) Skip(ctx context.Context, name, tenant, stream string) (doma
 	return b.Log.SkipQuarantined(ctx, follower, tenant, stream)
 }
 
-// ReplayAll lets a projection read the tenant's log again from its beginning. The error matches
-// [domain.ErrConflict] if it must not take in an event twice.
+// ReplayAll lets a projection read the tenant's log again from its beginning. The error matches [domain.ErrConflict]
+// if the projection must not process an event twice.
 func (b Background) ReplayAll(ctx context.Context, name, tenant string) error {
 	follower, err := catalogue.FollowerOf(b.Log, name)
 	if err != nil {
@@ -63,9 +62,9 @@ func (b Background) ReplayAll(ctx context.Context, name, tenant string) error {
 	return b.Log.Reset(ctx, follower, tenant)
 }
 
-// Await returns when everything that an answer depends on has read the tenant's log up to a position: what
-// is written with the log always has, and a search waits for the vectors. A standby, or a database that was restored,
-// may have less of the log than the caller has seen. The error matches [domain.ErrBehind] if ctx ends first.
+// Await returns when every projection that an answer reads has reached a position of the tenant's log. Only a search
+// has to wait for a projection, that of the vectors. The log itself may end before the position on a standby, and in
+// a restored database. The error matches [domain.ErrBehind] if ctx ends first.
 func (r Reader) Await(ctx context.Context, tenant string, position int64, search bool) error {
 	head, err := r.Log.AwaitHead(ctx, tenant, position)
 	if err != nil && ctx.Err() != nil {

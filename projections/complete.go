@@ -10,8 +10,8 @@ import (
 	"github.com/annals-kb/annals/projections/vectors"
 )
 
-// Complete is nil if the database has every column that this program reads. The error names what it lacks and which
-// command helps.
+// Complete returns nil if the database has every column that this program reads. The error names the missing columns
+// and the command that helps.
 func (p *Knowledge) Complete(ctx context.Context) error {
 	c := p.catalogue
 	if err := database.CheckComplete(ctx, c.DB); err != nil {

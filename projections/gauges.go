@@ -16,8 +16,8 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Gauges are how background projections and rebuilds do, looked up whenever metrics are asked for. What
-// cannot be looked up is left out, rather than said to be well.
+// Gauges report the state of background projections and rebuilds. They are read for each request for metrics. A gauge
+// that cannot be read is left out.
 type Gauges struct {
 	log      *follow.Log
 	rebuilds rebuild.Rebuilds
@@ -91,7 +91,7 @@ func (g *Gauges) followers(ctx context.Context, to chan<- prometheus.Metric) err
 	return nil
 }
 
-// follower tells of one that is in the catalogue, or of one whose checkpoint is called as it is.
+// follower reports on a projection that the catalogue has, or on one whose checkpoint has its name.
 func (g *Gauges) follower(ctx context.Context, to chan<- prometheus.Metric, e catalogue.Entry) error {
 	checkpoint, version := e.Name, 1
 	if e.Version > 0 {

@@ -26,20 +26,20 @@ import (
 
 // Settings are what a knowledge projection is built with. The zero value serves.
 type Settings struct {
-	// Policy turns voices into confidence in the first version of a database, and is known besides
+	// Policy turns votes into confidence in the first version of a database. It is known in addition to
 	// [domain.ConfidencePolicies]. Default: [domain.DefaultConfidence].
 	Policy domain.ConfidencePolicy
-	// Tokenizers are those of versions that this program can search and write; versions that are built
-	// from now on have the first. Default: [text.Tokenizers].
+	// Tokenizers are those of the versions that this program can search and write. New versions are built with the
+	// first. Default: [text.Tokenizers].
 	Tokenizers []text.Tokenizer
 	// Embedder turns text into vectors. Default: the built-in one, which needs no model.
 	Embedder embedding.Embedder
-	// Former is the embedder that was configured before, for questions in the space of its vectors until
-	// that of Embedder is complete. Default: none; the built-in one is always at hand.
+	// Previous is the embedder that was configured before. It embeds questions until every vector of Embedder is
+	// computed. Default: none; the built-in one is always known.
 	Previous embedding.Embedder
-	// Logger for what happens in the background. Default: discard.
+	// Logger logs what happens in the background. Default: discard.
 	Logger *slog.Logger
-	// Now is the clock of the catalogue, and by which confirmations expire. Default: [time.Now].
+	// Now is the clock of the catalogue. Confirmations expire by it. Default: [time.Now].
 	Now func() time.Time
 }
 
@@ -107,15 +107,15 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	}, nil
 }
 
-// Policy is that of [Catalogue.Policy].
+// Policy returns [Catalogue.Policy].
 func (p *Knowledge) Policy() domain.ConfidencePolicy { return p.catalogue.Policy() }
 
-// Meaning is the background projection of the vectors of the configured embedder. Searches use it as soon as it
-// has everything, see [vectors.Models.MaintainModels].
+// Meaning is the background projection of the configured embedder's vectors. Searches use it once it is complete; see
+// [vectors.Models.MaintainModels].
 func (p *Knowledge) Meaning() *vectors.Projection { return p.Configured }
 
-// DropRetired drops the tables of versions that were retired or failed a while ago, and retires those that a rollback
-// no longer leads to.
+// DropRetired drops the tables of versions that retired or failed a while ago. It retires those that no rollback
+// leads to any more.
 func (p *Knowledge) DropRetired(ctx context.Context) error {
 	if err := p.Models.DropRetired(ctx); err != nil {
 		return err
@@ -132,15 +132,15 @@ func NewEraser(p *Knowledge, log *events.Log, logger *slog.Logger) *erasure.Eras
 	return erasure.New(p.Files, p.Browser, table, log, logger)
 }
 
-// Check compares what a database answers from with its log; see [rebuild.Check].
+// Check compares the tables that answers come from with the log; see [rebuild.Check].
 func Check(
 	ctx context.Context, db *database.DB, settings Settings, progress func(items, of int64),
 ) (rebuild.Checked, error) {
 	return rebuild.Check(ctx, settings.withDefaults().catalogue(db), progress)
 }
 
-// NewRebuilder makes a rebuilder for a projection and its log. From then on the log records what happens to
-// the projection.
+// NewRebuilder makes a rebuilder for a projection and its log. From then on the log records changes of the
+// projection's versions.
 func NewRebuilder(p *Knowledge, log *follow.Log) *rebuild.Rebuilder {
 	return rebuild.New(p.Versions, p.Models, log)
 }

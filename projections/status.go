@@ -11,16 +11,15 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Reader is the projection together with the progress of the log and with its past, as an API wants it.
+// Reader is the projection with the progress of the log and the past, as an API needs it.
 type Reader struct {
 	*Knowledge
 	Past *past.Projection
 	Log  *follow.Log
 }
 
-// Status is how the projections do, as one tenant sees them: every version of the knowledge table that
-// is there, the active one first, and the vectors. What is active is written with the log and never
-// behind.
+// Status is the state of the projections as one tenant sees them: each existing version of the knowledge table, the
+// active one first, and the vectors. The active version is written with the log and is never behind.
 func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error) {
 	head, _, err := r.Log.Head(ctx, tenant)
 	if err != nil {
@@ -67,7 +66,7 @@ func (r Reader) AsOf(ctx context.Context, tenant, id string, position int64) (*d
 	return r.Past.Find(ctx, tenant, id, position)
 }
 
-// statuses are how the versions do whose tables are there, as one tenant sees them.
+// statuses are the states of the versions whose tables exist, as one tenant sees them.
 func (p *Knowledge) statuses(
 	ctx context.Context, log *follow.Log, tenant string, head int64,
 ) ([]domain.ProjectionStatus, error) {

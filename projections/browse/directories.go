@@ -14,12 +14,11 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Directories keeps what a model said of directories, and which of them changed since: the table that its summaries
-// wait in. What is said goes with the text that it was made of; see package knowledge. It is safe for concurrent
-// use.
+// Directories keeps the summaries that a model made of directories, and which directories changed since. Package
+// knowledge deletes a summary together with the texts that it was made of. It is safe for concurrent use.
 type Directories struct{ db *database.DB }
 
-// NewDirectories keeps them in a migrated database.
+// NewDirectories returns the directories of a migrated database.
 func NewDirectories(db *database.DB) Directories { return Directories{db} }
 
 // Mark notes that something in these directories of a tenant changed.
@@ -27,7 +26,7 @@ func (d Directories) Mark(ctx context.Context, tx bun.IDB, tenant string, uris [
 	if len(uris) == 0 {
 		return nil
 	}
-	slices.Sort(uris) // so that transactions do not wait for each other
+	slices.Sort(uris) // two transactions that mark the same rows must not deadlock
 	list := make([][]any, 0, len(uris))
 	for _, uri := range slices.Compact(uris) {
 		list = append(list, []any{tenant, string(uri), at.UnixMicro(), at.UnixMicro()})
@@ -42,8 +41,8 @@ func (d Directories) Mark(ctx context.Context, tx bun.IDB, tenant string, uris [
 	return nil
 }
 
-// Next is a directory that is due: in which nothing has changed since quiet, or something since overdue. The
-// deepest comes first, since what is said of a directory is made of what is said of those in it. False if none is.
+// Next returns a directory that is due: either nothing changed in it since quiet, or something changed before
+// overdue. The deepest comes first, because its summary is part of its parent's. found is false if none is due.
 func (d Directories) Next(ctx context.Context, now, quiet, overdue time.Time) (domain.DirectoryTask, bool, error) {
 	var t domain.DirectoryTask
 	found := false
@@ -62,8 +61,8 @@ func (d Directories) Next(ctx context.Context, now, quiet, overdue time.Time) (d
 	return t, found, nil
 }
 
-// Keep keeps what was said of a directory, unless some of what that was made of has gone meanwhile. What changed
-// meanwhile is still to be told. With the parent, if it is to be told, too.
+// Keep stores a directory's summary and marks its parents as changed. It does nothing if a text that the summary was
+// made of has been deleted meanwhile. A directory that changed meanwhile stays marked.
 func (d Directories) Keep(
 	ctx context.Context, t domain.DirectoryTask, said domain.DirectorySummary, parents []domain.URI, at time.Time,
 ) error {
@@ -89,7 +88,7 @@ func (d Directories) Keep(
 	return nil
 }
 
-// Leave leaves a directory until then; until it changes, if then is zero.
+// Leave postpones a directory to a time, or until it changes if that is zero.
 func (d Directories) Leave(ctx context.Context, t domain.DirectoryTask, then time.Time) error {
 	err := d.db.Transact(database.ForTenant(ctx, t.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		set, args := "changed_at = NULL, since = NULL, attempts = 0", []any{}
@@ -107,8 +106,8 @@ func (d Directories) Leave(ctx context.Context, t domain.DirectoryTask, then tim
 	return nil
 }
 
-// Said is what was said of these directories of a tenant, of those of which something was. Who may hear it is for
-// the caller to decide.
+// Said returns the summaries of these directories of a tenant, as far as they have one. The caller decides who may
+// read them.
 func (d Directories) Said(
 	ctx context.Context, tenant string, uris []domain.URI,
 ) (map[domain.URI]domain.DirectorySummary, error) {

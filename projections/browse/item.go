@@ -9,8 +9,8 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Find reads one item, whatever its status: who may see it is for the caller to decide. The error
-// matches [domain.ErrNotFound] if it was never remembered, and [domain.ErrBroken] if its row cannot be read.
+// Find reads one item, whatever its status. The caller decides who may see it. The error matches [domain.ErrNotFound]
+// if it was never remembered, and [domain.ErrBroken] if its row cannot be read.
 func (b *Browser) Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error) {
 	p, err := b.view(ctx)
 	if err != nil {
@@ -27,10 +27,10 @@ func (b *Browser) Find(ctx context.Context, tenant, id string) (*domain.Knowledg
 	return k, nil
 }
 
-// maxHistory is how many uses an item shows for, and how many against it.
+// maxHistory is how many votes for an item are shown at most, and how many against it.
 const maxHistory = 50
 
-// Feedback reads the newest 50 voices for and against an item, those of its baseline included.
+// Feedback reads the newest 50 votes for and against an item, those of its baseline included.
 func (b *Browser) Feedback(ctx context.Context, tenant, id string) (domain.Feedback, error) {
 	p, err := b.view(ctx)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// maxKin is how many relations of an item are followed at most.
+// maxKin limits how many relations of an item are followed.
 const maxKin = 10_000
 
-// Lineage lists what an item was made from and what was made from it, what took its place and whose place it
-// took, and so on from each of them.
+// Lineage lists what an item was made from, what was made from it, what superseded it and what it superseded, and so
+// on from each of them.
 func (b *Browser) Lineage(ctx context.Context, tenant, id string) ([]domain.LineageRelation, error) {
 	p, err := b.view(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func (b *Browser) Lineage(ctx context.Context, tenant, id string) ([]domain.Line
 	return all, nil
 }
 
-// Relatives are the nearest of some items.
+// Relatives are the direct relations of some items.
 func (b *Browser) Relatives(ctx context.Context, tenant string, ids []string) ([]domain.LineageRelation, error) {
 	p, err := b.view(ctx)
 	if err != nil {
@@ -51,7 +51,6 @@ func (b *Browser) Relatives(ctx context.Context, tenant string, ids []string) ([
 	return p.relatives(ctx, tenant, ids)
 }
 
-// relatives are the nearest of some items.
 func (p view) relatives(ctx context.Context, tenant string, ids []string) (found []domain.LineageRelation, err error) {
 	streams := make([]string, len(ids))
 	for i, id := range ids {
@@ -100,7 +99,7 @@ func origins(engine database.Engine) string {
 			CROSS JOIN events AS e ON e.tenant = k.tenant AND e.event_id = o.value`
 }
 
-// madeFrom finds the items that were made from what is in streams.
+// madeFrom finds the items that were made from streams.
 func madeFrom(engine database.Engine) string {
 	made := "k.derived_from <> '[]'"
 	if engine == database.Postgres {
@@ -113,7 +112,7 @@ func madeFrom(engine database.Engine) string {
 		ORDER BY k.number, e.position`
 }
 
-// Learned lists the items that were made from what is in streams of other things than items, such as sessions.
+// Learned lists the items that were made from streams other than items, such as sessions.
 func (b *Browser) Learned(
 	ctx context.Context, tenant string, streams []string,
 ) (found []domain.LineageRelation, err error) {
@@ -139,7 +138,7 @@ func (b *Browser) Learned(
 	return found, nil
 }
 
-// eachKin reads streams and whose kin they are.
+// eachKin reads relations between streams.
 func eachKin(ctx context.Context, db *database.DB, query string, args []any, each func(domain.LineageRelation)) error {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {

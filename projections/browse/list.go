@@ -18,7 +18,7 @@ import (
 type Browser struct {
 	catalogue *catalogue.Catalogue
 	Gathered  Gathering
-	Past      atomic.Pointer[rows.PastTables] // whose items were whose, and whom they reached; nil without a past
+	Past      atomic.Pointer[rows.PastTables] // owners and scopes of the past; nil without a past
 }
 
 func New(c *catalogue.Catalogue) *Browser {
@@ -52,7 +52,7 @@ func (b *Browser) List(ctx context.Context, list domain.List) (domain.ListPage, 
 		limit = DefaultLimit
 	}
 	if list.Filter.Visibility == domain.PublicWide {
-		list.Filter.Scope = cmp.Or(list.Filter.Scope, domain.Public) // which all of these have
+		list.Filter.Scope = cmp.Or(list.Filter.Scope, domain.Public) // every public item has it
 	}
 	few, err := p.fewBegin(ctx, list)
 	if err != nil {
@@ -77,9 +77,8 @@ func (b *Browser) List(ctx context.Context, list domain.List) (domain.ListPage, 
 	return page, nil
 }
 
-// numbers selects the numbers of a page's items: everything, or the newest of each audience that the principal
-// belongs to, and of what each of its entities owns. Where few have a URI that begins as the filter asks, the
-// newest of those.
+// numbers selects the numbers of a page's items. For a principal that sees everything these are the newest of the
+// tenant, otherwise the newest of each of its scopes and owners. With few, the index of URIs finds them.
 func (p view) numbers(list domain.List, limit int64, few bool) *bun.SelectQuery {
 	filter := list.Filter
 	newest := func(query *bun.SelectQuery, number string) *bun.SelectQuery {
@@ -97,7 +96,7 @@ func (p view) numbers(list domain.List, limit int64, few bool) *bun.SelectQuery 
 			Where("k."+rows.Live), list.By), "k.number")
 	}
 	if sharesAll(list) {
-		filter.Scope = "" // is where it is read from
+		filter.Scope = "" // sharedWith narrows to it
 		return newest(p.sharedWith(list, list.Filter.Scope), "a.number")
 	}
 	if list.By.SeesAll() {
@@ -114,11 +113,11 @@ func (p view) numbers(list domain.List, limit int64, few bool) *bun.SelectQuery 
 	return union
 }
 
-// mostBegun is up to how many items are few: so many are read for a page of them.
+// mostBegun is the limit below which fewBegin counts items as few: a page may read all of them.
 const mostBegun = 5000
 
-// fewBegin tells whether few items have a URI that begins as the filter of a list asks, so that they are found by
-// that. PostgreSQL knows it by itself.
+// fewBegin tells whether few items have the URI prefix that a list filters by, so that SQLite should find them by it.
+// PostgreSQL's planner knows by itself.
 func (p view) fewBegin(ctx context.Context, list domain.List) (few bool, err error) {
 	prefix := list.Filter.URIPrefix
 	if prefix == "" || rows.IncludesDeleted(list.Filter.Statuses) || p.IsPostgres() {
@@ -136,7 +135,7 @@ func (p view) fewBegin(ctx context.Context, list domain.List) (few bool, err err
 
 // listed is the table that a list is read from.
 func (p view) listed(f domain.Filter) bun.Safe {
-	if index, _ := rows.SelectiveIndex(f); index != "" && f.Owner == "" { // whose items have an index of their own
+	if index, _ := rows.SelectiveIndex(f); index != "" && f.Owner == "" { // the items have an index of their own
 		return p.IndexHint(index)
 	}
 	return bun.Safe(string(p.Tables.Knowledge) + " AS k")
@@ -155,8 +154,8 @@ func (p view) audience(
 	return parts
 }
 
-// sharesAll tells whether a list is of a scope whose items the principal may all see, and which has a row for each.
-// What has an index of its own is read by that: a scope may have many more items.
+// sharesAll tells whether to read a list from the rows of one scope, whose items the principal may all see. A filter
+// with an index of its own uses that instead, because a scope may be much larger.
 func sharesAll(list domain.List) bool {
 	f := list.Filter
 	if index, _ := rows.SelectiveIndex(f); index != "" || f.Owner != "" {
@@ -166,7 +165,7 @@ func sharesAll(list domain.List) bool {
 		(list.By.SeesAll() || slices.Contains(rows.ScopesOf(list.By), f.Scope))
 }
 
-// sharedWith is a scope's items, in the order of their numbers: however few there are, no other item is read.
+// sharedWith selects a scope's items in the order of their numbers. It reads no other items.
 func (p view) sharedWith(list domain.List, scope domain.Scope) *bun.SelectQuery {
 	return p.DB.NewSelect().TableExpr("? AS a", p.Tables.Scopes).
 		Join("JOIN ? AS k ON k.tenant = a.tenant AND k.number = a.number", p.Tables.Knowledge).

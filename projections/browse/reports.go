@@ -16,7 +16,7 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Reports answer which knowledge stands out, and who relied on it.
+// Reports answer which items stand out, and who used them.
 type Reports struct {
 	Browser *Browser
 	Log     *events.Log
@@ -40,7 +40,7 @@ type standing struct {
 	Last           database.Time  `bun:"last"`
 }
 
-// The columns of a standing, but what it is ranked by; and of which expressions at the time ?0 they are the names.
+// The columns of a standing except its rank, and the expressions for them at the time ?0.
 const (
 	standingColumns = `most.id, most.task, most.owner, most.scopes, most.status, most.helpful, most.harmful,
 		most.stale_reporters, most.stale_reason, most.expired, most.confirm_until, most.confidence`
@@ -65,8 +65,8 @@ func (s standing) domain() domain.ReportItem {
 	}
 }
 
-// Harm ranks items by the voices against them that count, cast within the time; without a time, those
-// that they were imported with count, too.
+// Harm ranks items by the harmful votes that count and were cast within the time. Without a time, imported votes
+// count, too.
 func (r Reports) Harm(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error) {
 	p, err := r.Browser.view(ctx)
 	if err != nil {
@@ -78,8 +78,8 @@ func (r Reports) Harm(ctx context.Context, q domain.ReportQuery) ([]domain.Repor
 	return p.ranked(ctx, q, ranking{said: voices, counted: "k.harmful", some: "k.harmful > 0", index: "harmful"})
 }
 
-// Stale ranks items by the reports of staleness since they were last confirmed, or all where that has expired. It ends
-// with items whose confirmation has expired and that have no report.
+// Stale ranks items by their reports of staleness since the last confirmation, or by all reports if the confirmation
+// has expired. Items with an expired confirmation and no report come last.
 func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error) {
 	p, err := r.Browser.view(ctx)
 	if err != nil {
@@ -106,18 +106,18 @@ func (p view) expiredWithin(q domain.ReportQuery) *bun.SelectQuery {
 	return rows.Between(expired, "k.confirm_until", q.From, q.To)
 }
 
-// ranking is by what items are ranked.
+// ranking says how items are ranked.
 type ranking struct {
-	said    func() *bun.SelectQuery // each vote or report v that counts
-	counted string                  // how many those about k are, at the time ?0
-	some    string                  // which items are listed, at that time
-	at      []any                   // the time, if these ask for it
-	index   string                  // of those
-	also    *bun.SelectQuery        // ids of items that are listed for a time although nothing is counted; nil for none
+	said    func() *bun.SelectQuery // the votes or reports v that count
+	counted string                  // their number for item k at the time ?0
+	some    string                  // which items are listed, at the time ?0
+	at      []any                   // the time, if these expressions need it
+	index   string                  // has the items that some selects
+	also    *bun.SelectQuery        // ids of items that are listed within a time with a count of 0; nil for none
 }
 
-// ranked counts what is said of each item, and lists those that most is said of first. What a column counts that
-// has an index of the items with any is looked up there; and when the last was said, of the items that are listed.
+// ranked counts votes or reports by item, and lists the items with the most first. Without a time, a column has the
+// count and an index the items. The time of the last vote or report is read for listed items only.
 func (p view) ranked(ctx context.Context, q domain.ReportQuery, by ranking) ([]domain.ReportItem, error) {
 	query := p.DB.NewSelect().ColumnExpr(standsThen, database.At(p.Now()))
 	if q.From.IsZero() && q.To.IsZero() {
@@ -162,7 +162,7 @@ func standings(ctx context.Context, p view, query *bun.SelectQuery) (list []doma
 	return list, err
 }
 
-// about is the query for events of the same items.
+// about selects events about the same items.
 func about(q domain.ReportQuery) domain.EventQuery {
 	return domain.EventQuery{Tenant: q.Tenant, Only: q.Only, Scope: q.Scope, Owner: q.Owner, From: q.From, To: q.To}
 }
@@ -174,9 +174,8 @@ func lowering() []string {
 	}
 }
 
-// Declining ranks items by how far their confidence fell within the time. It folds the history of every
-// item about which something was recorded that may lower it, or whose last confirmation expired, so it takes longer the
-// more there are.
+// Declining ranks items by how far their confidence fell within the time. It folds the history of every item whose
+// confidence an event may have lowered or whose confirmation expired. Its cost grows with their number.
 func (r Reports) Declining(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error) {
 	streams, err := r.lowered(ctx, q)
 	if err != nil {
@@ -200,7 +199,7 @@ func (r Reports) Declining(ctx context.Context, q domain.ReportQuery) ([]domain.
 	return r.described(ctx, q.Tenant, fallen)
 }
 
-// lowered are the streams in which something was recorded that may lower a confidence, or whose confirmation expired.
+// lowered lists the streams with an event that may lower a confidence, or with a confirmation that expired.
 func (r Reports) lowered(ctx context.Context, q domain.ReportQuery) ([]string, error) {
 	p, err := r.Browser.view(ctx)
 	if err != nil {
@@ -232,7 +231,7 @@ func (r Reports) lowered(ctx context.Context, q domain.ReportQuery) ([]string, e
 	}
 }
 
-// fall compares an item's confidence when the time began, or when the item did, with that when it ended.
+// fall compares an item's confidence at the end of the time with that at its beginning, or at the item's.
 func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) (domain.ReportItem, error) {
 	id := strings.TrimPrefix(stream, domain.KnowledgeStream(""))
 	s := domain.ReportItem{ID: id}
@@ -255,7 +254,7 @@ func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) 
 		s.After, first = confidence, false
 	}
 	var before time.Time
-	expire := func(now time.Time) { // nothing is recorded when a confirmation expires
+	expire := func(now time.Time) { // no event records that a confirmation expires
 		if k.ConfirmUntil.After(before) && !k.ConfirmUntil.After(now) {
 			step(k.ConfirmUntil, k.ExpiredConfidence)
 		}
@@ -272,7 +271,7 @@ func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) 
 	return s, nil
 }
 
-// described adds what the items are now, and leaves out those that cannot be read.
+// described adds the current state of the items, and leaves out those that cannot be read.
 func (r Reports) described(ctx context.Context, tenant string, list []domain.ReportItem) ([]domain.ReportItem, error) {
 	if len(list) == 0 {
 		return list, nil
@@ -305,7 +304,7 @@ func (r Reports) described(ctx context.Context, tenant string, list []domain.Rep
 	return left, nil
 }
 
-// reliance is a row of who relied on what, or was denied it.
+// reliance is a row about a principal that used an item, or was denied it.
 type reliance struct {
 	At            database.Time `bun:"at"`
 	Kind          string        `bun:"kind"`
@@ -322,7 +321,7 @@ type reliance struct {
 	Tie           string        `bun:"tie"`
 }
 
-// Accesses lists who was given an item or found it helpful, or what was denied, the newest first.
+// Accesses lists who was given an item or found it helpful, or who was denied it, the newest first.
 func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Usage, error) {
 	p, err := r.Browser.view(ctx)
 	if err != nil {
@@ -372,7 +371,7 @@ func within(query *bun.SelectQuery, q domain.AccessQuery, actor, behalf, at stri
 	return rows.Between(query, at, q.From, q.To)
 }
 
-// firstHarm is when the first voice against an item that counts was cast.
+// firstHarm is when the first harmful vote that counts was cast on an item.
 func (p view) firstHarm(ctx context.Context, q domain.AccessQuery) (time.Time, error) {
 	if q.Item == "" {
 		return time.Time{}, nil

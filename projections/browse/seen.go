@@ -9,12 +9,12 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Gathering is when what a principal sees below a directory is gathered from the scopes and owners that it belongs
-// to, rather than looked for among all that lies there: where there is much that it may not see.
+// Gathering decides when a walk below a directory reads the principal's scopes and owners instead of the directory.
+// That is faster where most items are hidden from the principal.
 type Gathering struct {
-	Below int64 // from so many items below a directory on, seen or not
-	Seen  int64 // and while it sees no more than so many anywhere
-	Bytes int   // of contents that are read at once; what goes beyond them is the last
+	Below int64 // gather if at least this many items lie below the directory, visible or not
+	Seen  int64 // and if the principal sees at most this many anywhere
+	Bytes int   // stop after reading this many bytes of contents; the last content may exceed it
 }
 
 // Beyond these, either way is about as long.
@@ -24,7 +24,7 @@ const (
 	gatheredBytes = 8 << 20
 )
 
-// gathers tells whether what a principal sees below a directory, and after a place, is to be gathered.
+// gathers tells whether to gather what a principal sees below a directory, after a URI.
 func (p view) gathers(ctx context.Context, by domain.Principal, directory, after domain.URI) (yes bool, err error) {
 	if by.SeesAll() {
 		return false, nil
@@ -54,7 +54,7 @@ func (p view) ownedSome(by domain.Principal) *bun.SelectQuery {
 
 // gather lets a query select from the items k that a principal may see, each looked up by its number.
 func (p view) gather(query *bun.SelectQuery, by domain.Principal) *bun.SelectQuery {
-	// Not a UNION, for which SQLite would rather read all that there is in the order of numbers.
+	// UNION would let SQLite read the whole table in the order of numbers.
 	seen := p.DB.NewSelect().Distinct().ColumnExpr("number").TableExpr("(?) AS part",
 		p.sharedSome(by).ColumnExpr("s.number").UnionAll(p.ownedSome(by).ColumnExpr("k.number")))
 	if p.IsPostgres() {
@@ -65,8 +65,8 @@ func (p view) gather(query *bun.SelectQuery, by domain.Principal) *bun.SelectQue
 	return query.ModelTableExpr("(?) AS seen CROSS JOIN ?", seen, p.IndexHint("number")).Where("k.number = seen.number")
 }
 
-// below narrows the items k to the live ones below a directory; unless that is nil, behind a URI in it. That is the
-// only lower bound: of several, SQLite may begin at the lowest.
+// below narrows the items k to live ones below a directory, and after a URI unless that is nil. It sets one lower
+// bound only: of several, SQLite may begin at the lowest.
 func (p view) below(query *bun.SelectQuery, tenant string, directory domain.URI, after any) *bun.SelectQuery {
 	prefix := rows.Beginning(directory)
 	query = query.Where("k.tenant = ?", tenant).Where("k."+rows.Live).Where("k.uri < ?", prefix+rows.LastCharacter)
@@ -76,7 +76,7 @@ func (p view) below(query *bun.SelectQuery, tenant string, directory domain.URI,
 	return query.Where("k.uri > ?", after)
 }
 
-// behind is where to begin.
+// behind is the lower bound of URIs after this one; nil for none.
 func behind(after domain.URI) any {
 	if after == "" {
 		return nil
@@ -84,7 +84,7 @@ func behind(after domain.URI) any {
 	return after
 }
 
-// behindAll is where to begin behind a place in a directory, and everything below it if that is a directory, too.
+// behindAll is the lower bound after an entry of a directory, and after everything below it if it is a directory.
 func behindAll(place domain.DirectoryEntry) any {
 	if place.IsDir {
 		return string(place.URI) + "/" + rows.LastCharacter
@@ -92,7 +92,7 @@ func behindAll(place domain.DirectoryEntry) any {
 	return behind(place.URI)
 }
 
-// firsts selects the first URI of each entry of a directory from what is gathered, as steps does from all.
+// firsts selects the first URI of each entry of a directory from the gathered items, as steps does from all items.
 func (p view) firsts(d domain.Directory) *bun.SelectQuery {
 	found := p.below(p.gather(p.DB.NewSelect().Model((*rows.Row)(nil)), d.By), d.By.Tenant, d.URI, behindAll(d.After)).
 		Where("k.status = ?", domain.Active).ColumnExpr("k.uri")

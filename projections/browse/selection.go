@@ -36,8 +36,8 @@ func (b *Browser) Streams(ctx context.Context, q domain.EventQuery, most int) (s
 	return streams, false, nil
 }
 
-// chosenItems selects the ids of the items that a query may be about, each part by an index of its own: by
-// scope, by owner, or by everything that the principal belongs to.
+// chosenItems selects the ids of the items that a query may be about: by scope, by owner, or by everything that the
+// principal belongs to. Each part uses an index of its own.
 func (p view) chosenItems(q domain.EventQuery) []*bun.SelectQuery {
 	now, args := p.isChosen(q)
 	readable, readableArgs := p.isReadable(q)
@@ -47,7 +47,7 @@ func (p view) chosenItems(q domain.EventQuery) []*bun.SelectQuery {
 	owned := func(owner domain.Entity) *bun.SelectQuery {
 		return all().Where("k.owner = ?", owner).Where(now, args...)
 	}
-	by := func(table bun.Ident) *bun.SelectQuery { // in this order, or SQLite may look at every item
+	by := func(table bun.Ident) *bun.SelectQuery { // in this order: otherwise SQLite may scan every item
 		return p.DB.NewSelect().TableExpr("? AS w", table).Join("CROSS JOIN ? AS k", p.Tables.Knowledge).ColumnExpr("k.id").
 			Where("w.tenant = ?", q.Tenant).Where("k.tenant = w.tenant").Where("k.number = w.number")
 	}
@@ -77,8 +77,8 @@ func (p view) chosenItems(q domain.EventQuery) []*bun.SelectQuery {
 	return parts
 }
 
-// Condition implements [events.Selection]. The item is looked up for each event by itself: left alone,
-// PostgreSQL may rather read all of the tenant's.
+// Condition implements [events.Selection]. It looks the item up for each event: with a join, PostgreSQL may read all
+// items of the tenant.
 func (b *Browser) Condition(q domain.EventQuery) (where string, args []any) {
 	p := view{View: b.catalogue.ViewOf(b.catalogue.Active(), b.catalogue.DB.DB), past: b.Past.Load()}
 	condition, args := p.isReadable(q)
@@ -108,7 +108,7 @@ func (b *Browser) Condition(q domain.EventQuery) (where string, args []any) {
 		)`, append(args, p.Tables.Knowledge)
 }
 
-// isChosen tells of an item k whether a query is about it, as it is now.
+// isChosen is the condition that a query is about the item k, as k is now.
 func (p view) isChosen(q domain.EventQuery) (condition string, args []any) {
 	condition, args = p.isReadable(q)
 	if q.Owner != "" {
@@ -120,7 +120,7 @@ func (p view) isChosen(q domain.EventQuery) (condition string, args []any) {
 	return condition, args
 }
 
-// isReadable tells of an item k whether the caller may read what happened to it.
+// isReadable is the condition that the caller may read the events of the item k.
 func (p view) isReadable(q domain.EventQuery) (condition string, args []any) {
 	if q.Only == nil {
 		return "1 = 1", nil
@@ -129,8 +129,8 @@ func (p view) isReadable(q domain.EventQuery) (condition string, args []any) {
 		[]any{bun.List(q.Only.Entities()), bun.List(rows.ScopesOf(*q.Only))}
 }
 
-// reaches tells of an item k whether it has one of the scopes. Deleted items keep theirs, and the index
-// of scopes has only what answers may contain.
+// reaches is the condition that the item k has one of the scopes. It reads the item's own scopes, because the index
+// of scopes leaves out deleted items.
 func reaches(engine database.Engine) string {
 	if engine == database.SQLite {
 		return "EXISTS (SELECT 1 FROM json_each(" + rows.JSON("k.scopes") + ") AS s WHERE s.value IN (?))"

@@ -16,12 +16,11 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Directories are nowhere written down: they are what the URIs of the live items have in common, and the index
-// that keeps those unique has them in order. What lies in a directory is found by stepping from one name
-// to the next, however much lies below each.
+// Directories have no table: they follow from the URIs of the live items, and the unique index of URIs has these in
+// order. The entries of a directory are found by stepping from one name to the next, however much lies below each.
 
-// At is the live item with this URI. Who may see it is for the caller to decide. The error matches
-// [domain.ErrNotFound] if there is none, and [domain.ErrBroken] if its row cannot be read.
+// At returns the live item with this URI. The caller decides who may see it. The error matches [domain.ErrNotFound]
+// if there is none, and [domain.ErrBroken] if its row cannot be read.
 func (b *Browser) At(ctx context.Context, tenant string, uri domain.URI) (*domain.Knowledge, error) {
 	p, err := b.view(ctx)
 	if err != nil {
@@ -38,7 +37,7 @@ func (b *Browser) At(ctx context.Context, tenant string, uri domain.URI) (*domai
 	return k, nil
 }
 
-// Live are those of these items that are neither forgotten nor erased, and that the principal may see, by id.
+// Live returns, by id, those of these items that are neither forgotten nor erased and that the principal may see.
 func (b *Browser) Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error) {
 	found := map[string]*domain.Knowledge{}
 	if len(ids) == 0 {
@@ -69,7 +68,7 @@ func (b *Browser) Below(ctx context.Context, walk domain.Walk) ([]*domain.Knowle
 		return nil, err
 	}
 	items := make([]*domain.Knowledge, 0, walk.Limit)
-	for { // until that many could be read
+	for { // until the page is full: rows that cannot be read are left out
 		query, err := p.lyingBelow(ctx, p.DB.NewSelect().Model((*rows.Row)(nil)), walk.By, walk.Below, walk.After)
 		if err != nil {
 			return nil, err
@@ -91,14 +90,14 @@ func (b *Browser) Below(ctx context.Context, walk domain.Walk) ([]*domain.Knowle
 	}
 }
 
-// Places reads what lies directly in a directory and may be seen by the principal, in the order of names.
+// Places reads the entries of a directory that the principal may see, in the order of names.
 func (b *Browser) Places(ctx context.Context, d domain.Directory) ([]domain.DirectoryEntry, error) {
 	p, err := b.view(ctx)
 	if err != nil {
 		return nil, err
 	}
 	places := make([]domain.DirectoryEntry, 0, d.Limit)
-	for { // until that many could be read
+	for { // until the page is full: items that cannot be read are left out
 		wanted := d.Limit - len(places)
 		rows, err := p.firstOf(ctx, d, wanted)
 		if err != nil {
@@ -120,7 +119,7 @@ func (b *Browser) Places(ctx context.Context, d domain.Directory) ([]domain.Dire
 	}
 }
 
-// firstOf reads the first item of each entry of a directory, of at most so many entries.
+// firstOf reads the first item of each entry of a directory, of at most limit entries.
 func (p view) firstOf(ctx context.Context, d domain.Directory, limit int) ([]rows.Row, error) {
 	d.Limit = limit
 	entries, err := p.entries(ctx, d)
@@ -128,7 +127,7 @@ func (p view) firstOf(ctx context.Context, d domain.Directory, limit int) ([]row
 		return nil, err
 	}
 	query := p.DB.NewSelect().Model((*rows.Row)(nil))
-	if p.IsPostgres() { // which would rather compare everything with every step, if it could
+	if p.IsPostgres() { // otherwise it compares every item with every step
 		query = query.ModelTableExpr("(?) AS c CROSS JOIN LATERAL (SELECT * FROM ? AS k WHERE tenant = ? AND k.uri = "+
 			"c.uri AND k."+rows.Live+" OFFSET 0) AS k",
 			entries, p.Tables.Knowledge, d.By.Tenant)
@@ -143,7 +142,7 @@ func (p view) firstOf(ctx context.Context, d domain.Directory, limit int) ([]row
 	return list, nil
 }
 
-// placeOf is the place in a directory that an item has, or lies below.
+// placeOf is the entry of a directory that an item is, or lies below.
 func placeOf(directory domain.URI, k *domain.Knowledge) domain.DirectoryEntry {
 	name, _, deeper := strings.Cut(strings.TrimPrefix(k.Text.URI, rows.Beginning(directory)), "/")
 	return domain.DirectoryEntry{URI: directory.Join(name), IsDir: deeper, First: k}
@@ -158,8 +157,8 @@ func (p view) entries(ctx context.Context, d domain.Directory) (schema.QueryAppe
 	return p.steps(d), err
 }
 
-// steps selects the first URI of each entry: the first of all, then again and again the first that comes
-// after everything below the entry before.
+// steps selects the first URI of each entry: the first of all, and then each time the first URI that comes after
+// everything below the previous entry.
 func (p view) steps(d domain.Directory) *bun.RawQuery {
 	first := func(after any) *bun.SelectQuery {
 		query := p.DB.NewSelect().TableExpr("?", p.IndexHint("uri")).ColumnExpr("k.uri")
@@ -175,8 +174,8 @@ func (p view) steps(d domain.Directory) *bun.RawQuery {
 		first(behindAll(d.After)), first(bun.SafeQuery(p.entry(d.URI, "e.uri", "?"), rows.LastCharacter)), d.Limit)
 }
 
-// entry is the part of a URI that names the entry of a directory in which it lies, and of one with more below it
-// also a slash and something else.
+// entry is the part of a URI up to the entry of a directory that it lies in. If more lies below that entry, a slash
+// and after follow.
 func (p view) entry(directory domain.URI, uri, after string) string {
 	position := "strpos"
 	if !p.IsPostgres() {
@@ -188,7 +187,7 @@ func (p view) entry(directory domain.URI, uri, after string) string {
 		at-1, uri, after)
 }
 
-// lyingBelow selects the active items k below a directory that the principal may see, whichever way leads there sooner.
+// lyingBelow selects the active items k below a directory that the principal may see, in the faster of two ways.
 func (p view) lyingBelow(
 	ctx context.Context, query *bun.SelectQuery, by domain.Principal, directory, after domain.URI,
 ) (*bun.SelectQuery, error) {
@@ -199,13 +198,13 @@ func (p view) lyingBelow(
 	return p.lying(query.ModelTableExpr("?", p.IndexHint("uri")), by, directory, behind(after)), err
 }
 
-// lying narrows the items k to the active ones below a directory, and behind a URI in it, that the principal may see.
+// lying narrows the items k to active ones below a directory, after a URI in it, that the principal may see.
 func (p view) lying(query *bun.SelectQuery, by domain.Principal, directory domain.URI, after any) *bun.SelectQuery {
 	query = p.below(query, by.Tenant, directory, after).Where("k.status = ?", domain.Active)
 	return p.Visible(query, by)
 }
 
-// Began is when the tenant's log begins; zero if it is empty.
+// Began is when the tenant's log begins; zero if the log is empty.
 func (b *Browser) Began(ctx context.Context, tenant string) (time.Time, error) {
 	var at database.Time
 	err := b.catalogue.DB.NewRaw("SELECT recorded_at FROM events WHERE tenant = ? AND position = 1", tenant).Scan(ctx, &at)
@@ -215,8 +214,7 @@ func (b *Browser) Began(ctx context.Context, tenant string) (time.Time, error) {
 	return at.Time, nil
 }
 
-// Memories tells of the use of every active memory that the principal may see; of one category, unless that is
-// empty.
+// Memories reports the use of every active memory that the principal may see, of one category unless that is empty.
 func (b *Browser) Memories(
 	ctx context.Context, by domain.Principal, category domain.Category, each func(domain.MemoryUse),
 ) error {
@@ -249,9 +247,9 @@ func (b *Browser) Memories(
 	return nil
 }
 
-// Leaves reads where the active items below a directory lie that the principal may see, and with contents what they
-// say, in the order of their URIs: at most as many as the limit, and fewer where they say much. More tells whether
-// there are others.
+// Leaves reads the URIs of the active items below a directory that the principal may see, in order, and with contents
+// also their texts. It returns at most walk.Limit items, and fewer if their texts are long. more tells whether there
+// are others.
 func (b *Browser) Leaves(
 	ctx context.Context, walk domain.Walk, contents bool,
 ) (leaves []domain.Leaf, more bool, err error) {

@@ -1,5 +1,5 @@
-// Package rows holds what all projections read and write the tables of knowledge by: rows and their columns,
-// filters as SQL, look-ups by key, scripts of statements and the definitions of the tables.
+// Package rows has what all projections share: the rows and columns of the tables of knowledge, filters as SQL,
+// look-ups by key, scripts of statements and table definitions.
 //
-// Its one rule: it knows one version of the tables, and never which version that is or why.
+// Its one rule: it works on one version of the tables, and does not know which version or why.
 package rows

@@ -16,13 +16,13 @@ import (
 // LastCharacter comes after every character that a URI contains.
 const LastCharacter = "\U0010FFFF"
 
-// Live holds for items that answers may contain and whose URI is theirs alone.
+// Live holds for items that answers may contain. Only their URIs must be unique.
 const Live = "status IN ('active', 'superseded')"
 
 // Gone holds for items that no answer may contain.
 const Gone = "status IN ('deleted', 'erased')"
 
-// WhereKind narrows a query over items of now or then, which it calls k, by what both have columns for.
+// WhereKind narrows a query over items k, of now or then, by the columns that both have.
 func WhereKind(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
 	query = Among(query, "k.type", f.Types)
 	query = Among(query, "k.context_type", f.ContextTypes)
@@ -47,8 +47,8 @@ func WhereKind(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
 	return query
 }
 
-// Where narrows a query over the knowledge table, which it calls k, to what passes the filter.
-// The same conditions serve lists and searches, words and meaning.
+// Where narrows a query over items k of the knowledge table to those that pass the filter. Lists, searches by words
+// and searches by meaning share these conditions.
 func (p Reader) Where(query *bun.SelectQuery, tenant string, f domain.Filter) *bun.SelectQuery {
 	query = query.Where("k.tenant = ?", tenant)
 	statuses := f.Statuses
@@ -88,7 +88,7 @@ func (p Reader) Where(query *bun.SelectQuery, tenant string, f domain.Filter) *b
 	return query
 }
 
-// Under asks for what lies at or below any of several places.
+// Under asks for items at or below any of several URIs.
 func Under(query *bun.SelectQuery, uri string, places []domain.URI) *bun.SelectQuery {
 	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		for _, place := range places {
@@ -99,7 +99,7 @@ func Under(query *bun.SelectQuery, uri string, places []domain.URI) *bun.SelectQ
 	})
 }
 
-// Levelled asks for what lies at places of any of several levels: those of the short texts have names of their own.
+// Levelled asks for items of any of several levels. The short texts have URIs with names of their own.
 func Levelled(query *bun.SelectQuery, uri string, levels []domain.Level) *bun.SelectQuery {
 	const short = "substr(?, length(?) - 12) = ?" // each of the names has twelve characters, after a slash
 	ends := func(q *bun.SelectQuery, name string) *bun.SelectQuery {
@@ -121,8 +121,8 @@ func Levelled(query *bun.SelectQuery, uri string, levels []domain.Level) *bun.Se
 	})
 }
 
-// shared asks for a scope. The index has only what answers may contain; others know their scopes
-// themselves.
+// shared asks for a scope. The index of scopes has only items that answers may contain; for others it reads the
+// item's own scopes.
 func (p Reader) shared(query *bun.SelectQuery, scope domain.Scope, statuses []domain.Status) *bun.SelectQuery {
 	switch {
 	case !IncludesDeleted(statuses):
@@ -135,12 +135,12 @@ func (p Reader) shared(query *bun.SelectQuery, scope domain.Scope, statuses []do
 	}
 }
 
-// IncludesDeleted tells whether any of the statuses is one of items that no answer may contain.
+// IncludesDeleted tells whether any of the statuses is one that no answer may contain.
 func IncludesDeleted(statuses []domain.Status) bool {
 	return slices.Contains(statuses, domain.IsDeleted) || slices.Contains(statuses, domain.IsErased)
 }
 
-// IsPlain tells whether a filter passes everything but superseded items, and archives where it leaves those out.
+// IsPlain tells whether a filter excludes nothing but superseded items, or those and archives.
 func IsPlain(f domain.Filter) bool {
 	return len(f.Types)+len(f.ContextTypes)+len(f.Categories)+len(f.Tags)+len(f.Also)+len(f.Statuses)+len(f.Levels) == 0 &&
 		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && f.IDPrefix == "" && len(f.Under) == 0 &&
@@ -166,13 +166,13 @@ func Between(query *bun.SelectQuery, column string, from, to time.Time) *bun.Sel
 	return query
 }
 
-// JSON is a column of SQLite as JSON, or NULL where it is none: an item that cannot be read does not pass, and fails no
-// query.
+// JSON is a column of SQLite as JSON, or NULL if it is not valid JSON: then the item does not pass, and the query
+// does not fail.
 func JSON(column string) string {
 	return "CASE WHEN json_valid(" + column + ") THEN " + column + " END"
 }
 
-// tagged asks for any of the values under a key, or with none for the key itself.
+// tagged asks for any of the values under a key, or for the key alone if there are no values.
 func (p Reader) tagged(query *bun.SelectQuery, key string, values []string) *bun.SelectQuery {
 	if p.DB.Engine == database.SQLite {
 		if len(values) == 0 {
@@ -207,7 +207,7 @@ func (p Reader) Visible(query *bun.SelectQuery, by domain.Principal) *bun.Select
 	})
 }
 
-// ScopesOf are those whose items a principal may see, whatever their owner.
+// ScopesOf are the scopes whose items a principal may see, whoever owns them.
 func ScopesOf(by domain.Principal) []domain.Scope {
 	scopes := []domain.Scope{domain.Public}
 	for _, entity := range by.Entities() {
@@ -228,8 +228,8 @@ func IsLive(k *domain.Knowledge) bool {
 	return k.Status == domain.Active || k.Status == domain.IsSuperseded
 }
 
-// Narrow is the audience whose items may pass a filter, and what the filter still asks for among them. Where it
-// names a scope that the audience may see, that is one scope: the others hold nothing that passes and is not there.
+// Narrow applies a filter's scope to an audience, and returns the rest of the filter. If the audience may see that
+// scope, only that scope is left, because the other scopes have no other items that pass.
 func Narrow(f domain.Filter, audience domain.Audience) (domain.Audience, domain.Filter) {
 	scope := f.Scope
 	if scope == "" || !audience.Everything && !slices.Contains(audience.Scopes, scope) {
@@ -239,7 +239,7 @@ func Narrow(f domain.Filter, audience domain.Audience) (domain.Audience, domain.
 	return domain.Audience{Scopes: []domain.Scope{scope}}, f
 }
 
-// ScopesToSearch are the scopes of an audience; everything in the tenant is one empty scope.
+// ScopesToSearch are the scopes of an audience. One empty scope stands for the whole tenant.
 func ScopesToSearch(audience domain.Audience) []domain.Scope {
 	if audience.Everything {
 		return []domain.Scope{""}
@@ -247,8 +247,8 @@ func ScopesToSearch(audience domain.Audience) []domain.Scope {
 	return audience.Scopes
 }
 
-// IndexHint is the knowledge table as k, read by one of its indexes of some items. SQLite gets a hint: of indexes that
-// begin with the tenant, it may rather take one of all items. PostgreSQL knows how many each has.
+// IndexHint is the knowledge table as k, read by a partial index. SQLite needs the hint: it may prefer an index of
+// all items that also begins with the tenant. PostgreSQL decides by its statistics.
 func (p Reader) IndexHint(index string) bun.Safe {
 	table := p.Tables.Knowledge
 	if p.DB.Engine == database.Postgres {
@@ -263,8 +263,8 @@ const ConfidenceAt = "CASE WHEN k.confirm_until <= ?0 THEN k.expired_confidence 
 // MayBeStale holds for items that were reported stale, or were confirmed until a date.
 const MayBeStale = "(k.stale_reporters > 0 OR k.confirm_until IS NOT NULL)"
 
-// SelectiveIndex names the index that has what a filter asks for and little else, and gives its condition
-// on k; nothing if there is none.
+// SelectiveIndex names the partial index that has the items that a filter asks for and few others, and its condition
+// on k. Both are empty if there is none.
 func SelectiveIndex(f domain.Filter) (index, condition string) {
 	only := func(statuses ...domain.Status) bool {
 		return len(f.Statuses) > 0 && !slices.ContainsFunc(f.Statuses,

@@ -12,14 +12,14 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// Read is a query and what becomes of its rows.
+// Read is a query and a function that receives its rows.
 type Read struct {
 	Query  fmt.Stringer
 	values []any // of a query that SQLite prepares once: see [database.Query]
 	Scan   func(ctx context.Context, db *bun.DB, rows *sql.Rows) error
 }
 
-// ReadEach hands every row to each.
+// ReadEach passes every row to each.
 func ReadEach[T any](query fmt.Stringer, each func(*T)) Read {
 	return Read{Query: query, Scan: func(ctx context.Context, db *bun.DB, rows *sql.Rows) error {
 		for rows.Next() {
@@ -54,7 +54,7 @@ func ReadFor(r database.Query) Read {
 	}}
 }
 
-// ReadPrepared is [ReadEach] for a query whose values are given apart.
+// ReadPrepared is [ReadEach] for a query with separate values.
 func ReadPrepared[T any](query string, each func(*T), values ...any) Read {
 	r := ReadEach(statement(query), each)
 	r.values = values
@@ -66,8 +66,7 @@ type statement string
 
 func (s statement) String() string { return string(s) }
 
-// ReadAll runs queries one after the other, each a statement of its own; on PostgreSQL in one round
-// trip.
+// ReadAll runs queries one after the other, each as its own statement. On PostgreSQL this is one round trip.
 func ReadAll(ctx context.Context, db *database.DB, tx bun.IDB, reads []Read) error {
 	if db.Engine == database.SQLite {
 		for _, r := range reads {
@@ -114,12 +113,11 @@ type Table struct {
 	Tenant    string
 	Table     bun.Ident
 	Alias     string
-	Condition string // which rows count, as a partial index may want it; empty for all
+	Condition string // which rows count, as a partial index may need it; empty for all
 }
 
-// LookUp lets a query select rows by keys: the values of some columns. Each key is looked up by itself
-// in the index of those columns: left alone, either engine may rather compare everything that the
-// tenant has with every key.
+// LookUp lets a query select rows by keys, which are values of some columns. It looks up each key in the index of
+// those columns. With a join, either engine may compare all rows of the tenant with every key.
 func LookUp[T any](query *bun.SelectQuery, in Table, keys [][]T, columns ...string) *bun.SelectQuery {
 	wanted, equal := make([]string, len(columns)), make([]string, len(columns))
 	for i, column := range columns {
@@ -131,7 +129,7 @@ func LookUp[T any](query *bun.SelectQuery, in Table, keys [][]T, columns ...stri
 		where += " AND " + in.Condition
 	}
 	from := "(SELECT " + strings.Join(wanted, ", ") + " FROM (VALUES ?) AS listed) AS wanted CROSS JOIN "
-	if in.Engine == database.SQLite { // which never changes the order of a CROSS JOIN
+	if in.Engine == database.SQLite { // SQLite never changes the order of a CROSS JOIN
 		return query.ModelTableExpr(from+"? AS ?", Tuples(keys), in.Table, bun.Ident(in.Alias)).
 			Where("?.tenant = ?", bun.Ident(in.Alias), in.Tenant).Where(where)
 	}
@@ -167,8 +165,8 @@ func Tuples[T any](rows [][]T) bun.ListValues {
 	return bun.List(values)
 }
 
-// PairsOf selects pairs from a list. SQLite looks each of them up by a key of both, as it does not for (…, …) IN
-// (VALUES …).
+// PairsOf selects pairs from a list. SQLite looks up each pair by a key of both columns; for (…, …) IN (VALUES …) it
+// does not.
 func PairsOf(pairs [][]string) schema.QueryWithArgs {
 	return bun.SafeQuery("SELECT column1, column2 FROM (VALUES ?) AS listed", Tuples(pairs))
 }

@@ -21,23 +21,23 @@ type Reader struct {
 	DB         *database.DB
 	From       bun.IDB // the database, or a snapshot of it
 	Tables     Tables
-	Now        func() time.Time // by which confirmations expire
+	Now        func() time.Time // the clock by which confirmations expire
 	Log        *slog.Logger
-	Unreadable *atomic.Int64 // the version that was read last of those with rows that cannot be read
+	Unreadable *atomic.Int64 // the version that was read last of those with unreadable rows
 }
 
 func (p Reader) IsPostgres() bool { return p.DB.Engine == database.Postgres }
 
-// Item is what readers see now of an item.
+// Item is an item as readers see it now.
 func (p Reader) Item(r *Row) *domain.Knowledge { return r.Knowledge().At(p.Now()) }
 
-// Failed wraps the error of a statement, with what the operator can do about it.
+// Failed wraps the error of a statement with the operation and its remedy.
 func Failed(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("%s: %w", what, WithRemedy(database.Classify(ctx, err)))
 }
 
-// WithRemedy adds to an error what to do where the database is away, accepts no writes or has no room on its disk, or
-// the role of the server lacks a privilege.
+// WithRemedy adds a remedy to the error if the database is unavailable, read-only or out of disk space, or if the
+// server's role lacks a privilege.
 func WithRemedy(err error) error {
 	if denied := database.Denied(err); denied != "" {
 		return fmt.Errorf("%w: %w", domain.Unprivileged(denied), err)
@@ -54,8 +54,8 @@ func WithRemedy(err error) error {
 	return err
 }
 
-// ScanEach scans the rows of a query one by one, so that a row that cannot be read does not hide the others: it is
-// handed over with the error, and with what precedes the column that makes no sense.
+// ScanEach scans the rows of a query one by one. It hands an unreadable row over with the error and the columns
+// before the unreadable one, so that the other rows are still read.
 func ScanEach[T any](
 	ctx context.Context, db *bun.DB, query *bun.SelectQuery, each func(found *T, unreadable error),
 ) error {
@@ -75,7 +75,7 @@ func ScanEach[T any](
 	return rows.Err()
 }
 
-// Read reads rows of the knowledge table. Those that cannot be read are marked.
+// Read reads rows of the knowledge table. It marks unreadable rows.
 func (p Reader) Read(ctx context.Context, query *bun.SelectQuery) (rows []Row, err error) {
 	var broken []string
 	err = ScanEach(ctx, p.DB.DB, query, func(r *Row, unreadable error) {
@@ -88,7 +88,7 @@ func (p Reader) Read(ctx context.Context, query *bun.SelectQuery) (rows []Row, e
 	return rows, err
 }
 
-// LogUnreadable names items without the reason: the error may quote what people wrote.
+// LogUnreadable logs the ids of items without the reason: the error may quote people's texts.
 func (p Reader) LogUnreadable(ctx context.Context, ids []string) {
 	if len(ids) > 0 {
 		p.Unreadable.Store(int64(p.Tables.Version))
@@ -112,11 +112,11 @@ func (p Reader) ReadOne(ctx context.Context, query *bun.SelectQuery) (*domain.Kn
 	return p.Item(&rows[0]), nil
 }
 
-// maxParallel is how many connections one search takes at a time.
+// maxParallel limits the connections of one search.
 const maxParallel = 3
 
-// InParallel runs tasks side by side, or one after the other where all read the same snapshot, and waits
-// for all of them. With the first error the context of the others ends, and it is what together returns.
+// InParallel runs tasks in parallel, or one after the other if all read the same snapshot, and waits for all of them.
+// The first error cancels the context of the others, and InParallel returns it.
 func (p Reader) InParallel(ctx context.Context, tasks ...func(ctx context.Context) error) error {
 	if _, isPool := p.From.(*bun.DB); !isPool || len(tasks) == 1 {
 		for _, task := range tasks {

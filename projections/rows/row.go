@@ -61,11 +61,10 @@ type Row struct {
 	UpdatedAt          database.Time       `bun:"updated_at"`
 	OccurredAt         database.Time       `bun:"occurred_at"`
 
-	Broken bool `bun:"-"` // it could not be read: only what precedes the column that makes no sense is known
+	Broken bool `bun:"-"` // its row cannot be read: only the columns before the unreadable one are set
 }
 
-// Source and baseline are the JSON in a row: a shape of their own, which lives until the next
-// rebuild.
+// Source, Baseline and Relation are stored as JSON in a row. Their shapes may change with any rebuild.
 type Source struct {
 	Name        string   `json:"name,omitempty"`
 	Category    string   `json:"category,omitempty"`
@@ -123,7 +122,7 @@ func RowOf(tenant string, k *domain.Knowledge, words int) Row {
 	}
 }
 
-// Knowledge turns a row back into state, without votes and reports.
+// Knowledge turns a row back into the item's state, without votes and reports.
 func (r *Row) Knowledge() *domain.Knowledge {
 	k := &domain.Knowledge{
 		ID: r.ID, Number: r.Number,
@@ -230,7 +229,7 @@ var (
 		"confirm_until", "suspended_reporters", "suspended_since", "suspended_reason", "expired_confidence", "revision",
 		"version", "position", "created_at", "updated_at", "occurred_at",
 	}
-	ScopesColumns = []string{"tenant", "scope", "number", "words"} // without bags: a load fills the index of terms
+	ScopesColumns = []string{"tenant", "scope", "number", "words"} // without packed terms: a load fills the index of terms
 	TermsColumns  = []string{"tenant", "term", "scope", "number", "count", "words"}
 	VotesColumns  = []string{
 		"tenant", "id", "event_id", "voter", "ballot", "verdict", "trace_id", "query",
@@ -239,7 +238,7 @@ var (
 	ReportsColumns = []string{"tenant", "id", "reporter", "event_id", "reason", "at", "suspended"}
 )
 
-// Values are a row's columns in the order of knowledgeColumns.
+// Values are a row's columns in the order of KnowledgeColumns.
 func (r *Row) Values() ([]any, error) {
 	var encoded [6]string
 	for i, value := range []any{r.Tags, r.Source, r.Scopes, r.Baseline, r.DerivedFrom, r.Relations} {

@@ -10,8 +10,8 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// Script collects statements that go to the database together. Those that every append needs are
-// written without the query builder, which takes longer over a row than the database.
+// Script collects statements that go to the database together. It writes frequent statements without the query
+// builder, which takes longer to format a row than the database takes to store it.
 type Script struct {
 	Engine database.Engine
 	database.Script
@@ -20,7 +20,7 @@ type Script struct {
 // AddQuery adds a whole statement.
 func (s *Script) AddQuery(query fmt.Stringer) { s.Add(query.String()) }
 
-// InsertRows inserts rows; then is what becomes of those that are there.
+// InsertRows inserts rows; then is the ON CONFLICT clause.
 func (s *Script) InsertRows(table bun.Ident, columns []string, rows [][]any, then string) {
 	s.Insert(s.Engine, string(table)+" ("+strings.Join(columns, ", ")+")", then, rows)
 }
