@@ -8,7 +8,7 @@ import (
 	"github.com/annals-kb/annals/projections/vectors"
 )
 
-// byMeaning embeds the question, unless that was done before, and finds the nearest sketches.
+// byMeaning embeds the question, unless it has a vector already, and finds the nearest sketches.
 func (f *Execution) byMeaning(ctx context.Context) (err error) {
 	m := f.Model
 	if f.Embedding == nil {
@@ -23,7 +23,7 @@ func (f *Execution) byMeaning(ctx context.Context) (err error) {
 	return err
 }
 
-// nearby adds the items whose pieces lie nearest, and how near those lie that words found.
+// nearby adds the items with the nearest pieces, and the similarity of items that were found by words.
 func (f *Execution) nearby(ctx context.Context, all *candidates, known map[int64]int) error {
 	nearest := f.Model.Nearest
 	others, err := nearest.PiecesOf(ctx, f.question, f.shortlist, all.words)

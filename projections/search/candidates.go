@@ -14,27 +14,27 @@ import (
 	"github.com/annals-kb/annals/projections/words"
 )
 
-// candidate is an item that a search may find, scored before anything of it is read.
+// candidate is an item that a search may return, scored before its row is read.
 type candidate struct {
 	number   int64
-	compared bool    // false while it has no vector
+	compared bool    // false if it has no vector yet
 	cosine   float64 // of its nearest piece
 	lexical  float64
 	semantic float64
 	score    float64
 }
 
-// candidates is what a search chooses from.
+// candidates are the items that a search chooses from.
 type candidates struct {
 	list   []candidate           // the best scores first
 	words  []int64               // the items that words found
-	pieces [][]vectors.NearPiece // the nearest pieces of each place
-	read   map[int64]bool        // whether an item that was read passed the search's filter
-	found  []domain.Candidate    // those that did
-	top    float64               // the best score of these that the audience shares
+	pieces [][]vectors.NearPiece // the nearest pieces of each scope
+	read   map[int64]bool        // items whose row was read, and whether they passed the search's filter
+	found  []domain.Candidate    // the items that passed
+	top    float64               // the best score among those that the audience may see
 }
 
-// findCandidates scores what words found, and what lies nearest in each place by its vectors.
+// findCandidates scores the items found by words and the nearest items of each scope by vectors.
 func (f *Execution) findCandidates(ctx context.Context) (*candidates, error) {
 	all := &candidates{words: f.words.Best(words.WordsDepth), read: map[int64]bool{}}
 	known := make(map[int64]int, len(all.words))
@@ -56,10 +56,10 @@ func (f *Execution) findCandidates(ctx context.Context) (*candidates, error) {
 	return all, nil
 }
 
-// score joins what words and meaning say of an item.
+// score combines an item's scores by words and by meaning.
 func (f *Execution) score(p *candidate) {
 	p.lexical = f.words.ScoreOf(p.number)
-	if !p.compared { // there is no vector of the question, or none of the item yet: words stand alone
+	if !p.compared { // the question or the item has no vector yet: words decide alone
 		p.score = p.lexical
 		return
 	}
@@ -71,8 +71,8 @@ func (f *Execution) score(p *candidate) {
 	}
 }
 
-// loadTop reads the items of some candidates, and leaves out those that do not pass the search's filter: a forgotten
-// item may still have vectors for a moment, and can be asked for by status.
+// loadTop reads the items of some candidates, and drops those that do not pass the search's filter. A forgotten item
+// may still have vectors for a moment, and a filter by status may ask for it.
 func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candidate) error {
 	numbers := make([]int64, len(some))
 	byNumber := make(map[int64]*candidate, len(some))
@@ -117,7 +117,7 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 	return nil
 }
 
-// addFound adds a candidate that passed the filter to those that are ranked.
+// addFound adds a candidate that passed the filter to those that will be ranked.
 func (f *Execution) addFound(all *candidates, p *candidate, c domain.Candidate) {
 	c.Score, c.Semantic, c.Lexical = p.score, p.semantic, p.lexical
 	c.Pending = f.Embedding.Vector != nil && !p.compared
@@ -133,11 +133,11 @@ func (f *Execution) addFound(all *candidates, p *candidate, c domain.Candidate) 
 	}
 }
 
-// A usual confidence is no more than a third above another: what scores less than three quarters of the last
-// hit rarely comes before it.
+// usualConfidence assumes that confidences usually differ by at most a third: a candidate with less than three
+// quarters of the last hit's score rarely comes before it.
 const usualConfidence = 0.75
 
-// topSize is how many candidates are read first. If most pass the filter and have a usual confidence, the
+// topSize is how many candidates are read first. If most of them pass the filter and have a usual confidence, the
 // answer is among them.
 func (f *Execution) topSize(prospects []candidate) int {
 	limit := f.Search.Limit
@@ -156,8 +156,8 @@ func (f *Execution) topSize(prospects []candidate) int {
 	return max(limit, n)
 }
 
-// isFinal tells whether hits stay what they are, whatever is known of candidates that score no more than so
-// much: a weight is never more than a score.
+// isFinal tells whether the hits are final although other candidates with at most this score were not read. A weight
+// never exceeds its score.
 func (f *Execution) isFinal(hits []domain.Hit, top, rest float64) bool {
 	if rest < f.minScore && len(hits) > 0 {
 		return true
@@ -169,8 +169,8 @@ func (f *Execution) isFinal(hits []domain.Hit, top, rest float64) bool {
 	return !slices.ContainsFunc(hits, func(h domain.Hit) bool { return h.Weight <= rest && !(byPriority && h.Best) })
 }
 
-// isTruncated tells whether so much of what was read did not pass that other items may not have become
-// candidates: half of what words found or more than a third, or half of a place that gave all it may.
+// isTruncated tells whether so many candidates failed the filter that others may be missing. The limit is
+// WordsDepth/2 and a third of those found by words, or half of a scope that returned its maximum.
 func (f *Execution) isTruncated(all *candidates) bool {
 	missed := func(number int64) bool {
 		passed, read := all.read[number]

@@ -1,5 +1,4 @@
-// Package search joins what words and vectors find, reads the best candidates and lets [domain.Rank] decide their
-// order.
+// Package search joins what words and vectors find, reads the best candidates and lets [domain.Rank] order them.
 //
-// Its one rule: nothing is read of an item that its audience may not see.
+// Its one rule: it reads nothing of an item that the audience may not see.
 package search

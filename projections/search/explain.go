@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/projections/vectors"
 )
 
-// explain counts what a search could have found, and describes how it searched.
+// explain counts the items that a search could have found, and describes how it searched.
 func (f *Execution) explain(ctx context.Context, started time.Time) (*domain.Explanation, error) {
 	p := f.Request
 	e := &domain.Explanation{Audience: f.Audience.Scopes, BestBelow: f.bestBelow}
@@ -45,7 +45,7 @@ func (f *Execution) explain(ctx context.Context, started time.Time) (*domain.Exp
 	return e, nil
 }
 
-// plans are how each scope with any item was searched by meaning, the smallest first.
+// plans are how each scope that has items was searched by meaning, the smallest first.
 func (f *Execution) plans(ctx context.Context) ([]domain.ScopePlan, error) {
 	if len(f.shortlist.Plans) == 0 {
 		return nil, nil

@@ -41,10 +41,9 @@ func (r *Searcher) request(ctx context.Context) (Request, error) {
 	return Request{Index: words.Index{View: v, Sizes: r.sizes, Postings: r.Postings}, Model: r.Models.Active.Load()}, err
 }
 
-// Search finds what is known about something. It reads candidates by words and candidates by
-// meaning, each from the scopes that the audience may see and with the filter inside, joins their
-// scores, and lets [domain.Rank] decide. The search must have been completed by
-// [domain.Search.Complete]. While the model is down, words answer alone, and the answer is marked as degraded.
+// Search finds items about something. It reads candidates by words and by meaning from the scopes that the audience
+// may see, combines their scores, and lets [domain.Rank] order them. [domain.Search.Complete] must have completed the
+// search. If the model is down, it searches by words alone and marks the answer as degraded.
 func (r *Searcher) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
 	started := time.Now()
 	p, err := r.request(ctx)
@@ -59,9 +58,8 @@ func (r *Searcher) Search(ctx context.Context, s domain.Search) (domain.Answer, 
 	return answer, err
 }
 
-// SearchAll answers several questions at once, in order, each as [Searcher.Search] would. However many have
-// the same words, these are embedded once, and all in one request to the
-// model. An answer without hits is explained only if that was asked for.
+// SearchAll answers several questions, in order, each as [Searcher.Search] would. It embeds all of them in one
+// request to the model, and repeated ones once. It explains an answer without hits only if the search asks for that.
 func (r *Searcher) SearchAll(ctx context.Context, all []domain.Search) ([]domain.Answer, error) {
 	started := time.Now()
 	p, err := r.request(ctx)
@@ -86,7 +84,7 @@ func (r *Searcher) SearchAll(ctx context.Context, all []domain.Search) ([]domain
 	return answers, nil
 }
 
-// search answers a question whose vector is known, or is made while its words are looked for.
+// search answers a question. It embeds the question, unless it has a vector, while words are searched.
 func (p Request) search(
 	ctx context.Context, s domain.Search, vector *vectors.QueryEmbedding,
 ) (*Execution, domain.Answer, error) {
@@ -105,11 +103,11 @@ func (p Request) search(
 		left := len(f.unreadable)
 		if answer.Hits, err = f.read(ctx, hits); err != nil || len(f.unreadable) == left {
 			return f, answer, err
-		} // else others take the places of those that cannot be read
+		} // otherwise other candidates replace those that cannot be read
 	}
 }
 
-// Execution is one search on its way.
+// Execution is one search in progress.
 type Execution struct {
 	Request
 	Search             domain.Search
@@ -120,16 +118,16 @@ type Execution struct {
 	question           vectors.Question
 	shortlist          vectors.Shortlist
 	degraded           string
-	bestBelow          float64 // the best score under the threshold
-	IgnoreConfidence   bool    // leave confidence aside
-	StorageIndependent bool    // find the same, whether words lie in bags or in the index
+	bestBelow          float64 // the best score below the threshold
+	IgnoreConfidence   bool    // rank without confidence
+	StorageIndependent bool    // find the same, whether terms are in packed rows or in the index
 
-	unreadable []string // items that were hits, and whose rows cannot be read
+	unreadable []string // hits whose rows cannot be read
 }
 
-// Hits finds candidates and ranks them. Few items are superseded or archives, so that at first candidates are
-// looked for without asking: a search without a filter reads indexes alone. Where it turns out that
-// those have crowded out the others, it is asked for inside.
+// Hits finds candidates and ranks them. Superseded items and archives are few, so candidates are first read from
+// indexes alone, without a condition on the status. If those items crowd out others, it searches again for active
+// items only.
 func (f *Execution) Hits(ctx context.Context) ([]domain.Hit, error) {
 	for {
 		hits, crowded, err := f.rank(ctx)
@@ -140,9 +138,9 @@ func (f *Execution) Hits(ctx context.Context) ([]domain.Hit, error) {
 	}
 }
 
-// rank looks for the best by words and for what looks nearest by its sketches, side by side, compares both
-// by meaning, and reads the items: first those that score well, and the others if that does not decide
-// who is in the answer. Crowded means that so much did not pass that others may not have become candidates.
+// rank searches by words and by sketches in parallel, and compares both by meaning. It reads the candidates with the
+// best scores first, and the others only if these do not decide the answer. crowded means that so many failed the
+// filter that others may be missing.
 func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, err error) {
 	err = f.InParallel(ctx, func(ctx context.Context) (err error) {
 		f.words, err = f.Match(ctx, f.Search, f.Audience, f.StorageIndependent)
@@ -198,7 +196,7 @@ func (f *Execution) read(ctx context.Context, hits []domain.Hit) ([]domain.Found
 		if k == nil {
 			continue
 		}
-		// It may have been forgotten or shared with others since it was ranked.
+		// It may have been forgotten, or its scopes changed, since it was ranked.
 		if _, shared := f.Audience.Best(k.Scopes); shared && rows.IsLive(k) {
 			ApplyLevel(k, f.Search.Level)
 			found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: f.words.Explained[k.Number]})
@@ -207,8 +205,8 @@ func (f *Execution) read(ctx context.Context, hits []domain.Hit) ([]domain.Found
 	return found, nil
 }
 
-// ApplyLevel puts the text of the level that a search asks for in the place of an item's content. What its author
-// left out of an abstract and an overview follows from the content.
+// ApplyLevel replaces an item's content by the text of the level that a search asks for. An abstract or overview that
+// its author left out is computed from the content.
 func ApplyLevel(k *domain.Knowledge, level *domain.Level) {
 	if level == nil {
 		return

@@ -1,3 +1,3 @@
-// Package sessions answers questions about what the streams of sessions, tasks and keys have come to. It has no
-// tables of its own but the one of when keys were used.
+// Package sessions answers questions about the state of sessions, tasks and keys, which it reads from their streams.
+// Its only table says when keys were used last.
 package sessions

@@ -15,29 +15,29 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Keys answers whose key it is. What keys allow is what their streams have come to; when they were used last
-// is written now and then. It is safe for concurrent use.
+// Keys finds keys and tenants. The state of a key's stream says what the key allows. Write stores when keys were used
+// last. It is safe for concurrent use.
 type Keys struct {
 	db  *database.DB
 	log *events.Log
 
 	mu   sync.Mutex
-	used map[keyName]time.Time // since it was written last
+	used map[keyName]time.Time // since the last Write
 	any  anyKey
 }
 
 type keyName struct{ tenant, prefix string }
 
-// NewKeys makes the keys of a log.
+// NewKeys returns the keys of a log.
 func NewKeys(db *database.DB, log *events.Log) *Keys {
 	return &Keys{db: db, log: log, used: map[keyName]time.Time{}}
 }
 
-// isKey lets both engines see that the index of keys has the stream.
+// isKey is a condition by which both engines choose the index of keys.
 const isKey = "stream >= 'key:' AND stream < 'key;'"
 
-// Key finds a key by its prefix, in any tenant: one look-up in an index, so that what was revoked anywhere
-// is revoked here. The error matches [domain.ErrNotFound] if there is none.
+// Key finds a key by its prefix, in any tenant, with one look-up in an index. A revocation by any process is
+// therefore effective at once. The error matches [domain.ErrNotFound] if there is no such key.
 func (k *Keys) Key(ctx context.Context, prefix string) (tenant string, key domain.Key, err error) {
 	tenant, found, err := k.log.StateAnywhere(ctx, domain.KeyStream(prefix), isKey)
 	if err != nil {
@@ -50,8 +50,7 @@ func (k *Keys) Key(ctx context.Context, prefix string) (tenant string, key domai
 	return tenant, key, nil
 }
 
-// Given lists the keys of a tenant, those that open nothing any more too, whoever's tenant the context is
-// confined to.
+// Given lists the keys of a tenant, revoked and expired ones included, whatever tenant the context is confined to.
 func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error) {
 	ctx = database.ForTenant(ctx, tenant)
 	var uses []struct {
@@ -92,7 +91,7 @@ func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.IssuedKey, er
 	}
 }
 
-// Everywhere lists the keys of all tenants, by tenant, without when they were used last.
+// Everywhere lists the keys of all tenants, by tenant, without the times of their last use.
 func (k *Keys) Everywhere(ctx context.Context) (map[string][]domain.IssuedKey, error) {
 	given := map[string][]domain.IssuedKey{}
 	err := k.log.EachState(ctx, isKey, func(tenant string, s domain.Stream) {
@@ -103,14 +102,14 @@ func (k *Keys) Everywhere(ctx context.Context) (map[string][]domain.IssuedKey, e
 	return given, err
 }
 
-// Used notes that a key was used. It is written by the next [Keys.Write].
+// Used notes that a key was used. The next [Keys.Write] stores it.
 func (k *Keys) Used(tenant, prefix string, at time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.used[keyName{tenant, prefix}] = database.At(at).Time
 }
 
-// Write writes when keys were used.
+// Write stores when keys were used.
 func (k *Keys) Write(ctx context.Context) error {
 	k.mu.Lock()
 	used := k.used
@@ -137,7 +136,7 @@ func failedKeys(ctx context.Context, err error) error {
 	return fmt.Errorf("read keys: %w", rows.WithRemedy(database.Classify(ctx, err)))
 }
 
-// Tenants lists the tenants there are, by name: [domain.DefaultTenant] first, which needs no event.
+// Tenants lists the tenants by name, [domain.DefaultTenant] first, which exists without any event.
 func (k *Keys) Tenants(ctx context.Context) ([]domain.NamedTenant, error) {
 	ctx = database.ForTenant(ctx, domain.SystemTenant)
 	const page = 500
@@ -159,8 +158,8 @@ func (k *Keys) Tenants(ctx context.Context) ([]domain.NamedTenant, error) {
 	}
 }
 
-// HasTenant tells whether there is a tenant of this name, or was one: an erased one's name stays taken, and root
-// reads its log.
+// HasTenant tells whether a tenant of this name exists or existed. The name of an erased tenant stays taken, because
+// root reads its log.
 func (k *Keys) HasTenant(ctx context.Context, name string) (bool, error) {
 	if name == domain.DefaultTenant {
 		return true, nil
@@ -169,7 +168,7 @@ func (k *Keys) HasTenant(ctx context.Context, name string) (bool, error) {
 	return found.Exists(), err
 }
 
-// Lives tells whether there is a tenant of this name that was not erased.
+// Lives tells whether a tenant of this name exists and was not erased.
 func (k *Keys) Lives(ctx context.Context, name string) (bool, error) {
 	found, err := k.tenant(ctx, name)
 	state, _ := found.State.(domain.Tenant)
@@ -180,20 +179,19 @@ func (k *Keys) tenant(ctx context.Context, name string) (domain.Stream, error) {
 	return k.log.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStream(name))
 }
 
-// unseen is how long a first key that another process has given may go unnoticed, twice over: while one
-// caller looks, the others go by what was seen before. What this process gives is noticed at once.
+// unseen is half the time that a first key from another process may go unnoticed: while one caller looks, the others
+// use the previous answer. A key that this process issues is noticed at once.
 const unseen = 100 * time.Millisecond
 
-// anyKey is whether anybody was ever given a key, as it was seen last. It is asked with every request of
-// a server in no-auth mode.
+// anyKey remembers whether a key was ever issued. A server in no-auth mode asks with every request.
 type anyKey struct {
-	given   bool // and then for ever
-	seen    bool // that none was
+	given   bool // which stays true
+	seen    bool // a look found none
 	looked  time.Time
-	changes int64 // of keys by this process, as the log counted them before
+	changes int64 // the log's count of key changes by this process, before that look
 }
 
-// Any tells whether anybody was ever given a key.
+// Any tells whether a key was ever issued.
 func (k *Keys) Any(ctx context.Context) (given bool, err error) {
 	changes, now := k.log.KeyChanges(), time.Now()
 	k.mu.Lock()

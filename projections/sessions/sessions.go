@@ -8,12 +8,12 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 )
 
-// Sessions answers questions about sessions. What was said is read from the log, and what a session has
-// come to from its stream's state: there are no tables of its own.
+// Sessions answers questions about sessions. It reads messages from the log, and the rest from the state of the
+// session's stream.
 type Sessions struct{ Log *follow.Log }
 
-// Find is a session of an owner. The error matches [domain.ErrNotFound] if it does not exist, or was deleted,
-// or if by may not see it.
+// Find returns a session of an owner. The error matches [domain.ErrNotFound] if it does not exist, was deleted, or is
+// not visible to by.
 func (s Sessions) Find(
 	ctx context.Context, by domain.Principal, owner domain.Entity, id string,
 ) (domain.Stream, domain.Session, error) {
@@ -32,8 +32,8 @@ func (s Sessions) Find(
 	return stream, session, nil
 }
 
-// List is up to limit of an owner's sessions, in the order of their ids, after one; those that were deleted, and
-// not erased, only if asked for. more tells whether there may be others.
+// List returns up to limit of an owner's sessions after an id, in the order of their ids. It includes deleted
+// sessions only if asked, and never erased ones. more tells whether there may be others.
 func (s Sessions) List(
 	ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool,
 ) (list []domain.Stream, more bool, err error) {
@@ -60,14 +60,14 @@ func (s Sessions) List(
 	return list, true, nil
 }
 
-// Messages are those of a session that are in no archive yet, the oldest first.
+// Messages returns a session's messages that are in no archive yet, the oldest first.
 func (s Sessions) Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error) {
 	session, _ := stream.State.(domain.Session)
 	return s.Log.Messages(ctx, tenant, stream.Name, stream.Version+1, session.Live)
 }
 
-// Archive is one of a session's archives. The error matches [domain.ErrNotFound] if it has none of this
-// number. Those of before a deletion are gone with it.
+// Archive returns one of a session's archives. The error matches [domain.ErrNotFound] if it has none of this number.
+// A deletion of the session removes its earlier archives.
 func (s Sessions) Archive(
 	ctx context.Context, tenant string, stream domain.Stream, number int,
 ) (domain.SessionArchive, error) {
@@ -101,8 +101,8 @@ func (s Sessions) Archive(
 	return archive, nil
 }
 
-// Summaries are what was made of a session's archives, the newest first. Those of before a deletion, and those
-// of which nothing was made, are left out.
+// Summaries returns the summaries of a session's archives, the newest first. It leaves out archives without one, and
+// those from before a deletion.
 func (s Sessions) Summaries(
 	ctx context.Context, tenant string, stream domain.Stream, limit int,
 ) ([]domain.SessionExtracted, error) {
@@ -120,7 +120,7 @@ func (s Sessions) Summaries(
 	return all, nil
 }
 
-// ArchivedMessages are the messages that a commit archived. They stand right before those that it kept.
+// ArchivedMessages returns the messages that a commit archived. They come right before those that the commit kept.
 func (s Sessions) ArchivedMessages(
 	ctx context.Context, tenant string, commit domain.Event, fact domain.SessionCommitted,
 ) ([]domain.Event, error) {
@@ -131,8 +131,8 @@ func (s Sessions) ArchivedMessages(
 	return said[:min(len(said), fact.Messages())], nil
 }
 
-// Task is the extraction that a commit began, by the id of its event. The error matches
-// [domain.ErrNotFound] if there is none, or if by may not see its session.
+// Task returns the extraction that a commit began, by the id of its event. The error matches [domain.ErrNotFound] if
+// there is none, or if its session is not visible to by.
 func (s Sessions) Task(ctx context.Context, by domain.Principal, id string) (domain.Task, error) {
 	notFound := domain.Refuse(domain.ErrNotFound, "no task with id %s", id)
 	event, found, err := s.Log.Event(ctx, by.Tenant, strings.ToLower(id))
@@ -159,7 +159,7 @@ func (s Sessions) Task(ctx context.Context, by domain.Principal, id string) (dom
 	return task, err
 }
 
-// scannedTasks is how many commits are looked at for one list.
+// scannedTasks is how many commits one list scans at most.
 const scannedTasks = 2000
 
 // Tasks lists tasks, the newest first.
@@ -204,14 +204,14 @@ func (s Sessions) Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task,
 	return list, nil
 }
 
-// done is how far extraction has read the tenant's log: what it decided on before is done.
+// done is the position up to which extraction has read the tenant's log.
 func (s Sessions) done(ctx context.Context, tenant string) (int64, error) {
 	position, _, _, err := s.Log.Checkpoint(ctx, domain.Extraction, tenant)
 	return position, err
 }
 
-// taskOf is what became of a commit. It is done only when everything that was decided is, and the checkpoint
-// says so.
+// taskOf is the task of a commit. It is completed when the checkpoint has passed the event that decided it, or the
+// commit if nothing was retried.
 func taskOf(commit, settled domain.Event, found bool, done int64) domain.Task {
 	fact, _ := commit.Fact.(domain.SessionCommitted)
 	t := domain.Task{
@@ -234,7 +234,7 @@ func taskOf(commit, settled domain.Event, found bool, done int64) domain.Task {
 	return t
 }
 
-// AwaitExtraction returns when everything that was committed up to a position is done.
+// AwaitExtraction returns when extraction is done with all commits up to a position.
 func (s Sessions) AwaitExtraction(ctx context.Context, tenant string, position int64) error {
 	return s.Log.Await(ctx, domain.Extraction, tenant, position)
 }

@@ -12,25 +12,23 @@ import (
 	"github.com/annals-kb/annals/projections/catalogue"
 )
 
-// analyzer lets PostgreSQL look at tables that it knows nothing of yet. Until its autovacuum comes by,
-// about a minute after an import has begun, it takes every tenant for a two-hundredth of a table, and
-// reads all of it where it should look things up: searches were seen to take seconds.
+// analyzer runs ANALYZE on new tables. Until autovacuum does, about a minute after an import began, PostgreSQL
+// assumes that each tenant has a two-hundredth of a table. It then scans whole tables, and searches take seconds.
 type analyzer struct {
 	catalogue *catalogue.Catalogue
 
-	mu   sync.Mutex // held while one looks; others go on without
+	mu   sync.Mutex // held during a check; other calls return at once
 	next time.Time
 }
 
-// How large a table must be to be worth a look, and how long to wait before looking whether one is,
-// or looking again.
+// A table must have at least analyzedBytes. The others are the pauses between two checks, and after an ANALYZE.
 const (
 	analyzedBytes    = 256 << 10
 	analyzerInterval = 2 * time.Second
 	analyzedPause    = time.Minute
 )
 
-// run costs a small query now and then, and an ANALYZE once in the life of a table.
+// run costs a small query now and then, and one ANALYZE per table.
 func (s *analyzer) run(ctx context.Context, more ...bun.Ident) {
 	p := s.catalogue
 	if p.DB.Engine != database.Postgres || !s.mu.TryLock() {
@@ -47,7 +45,7 @@ func (s *analyzer) run(ctx context.Context, more ...bun.Ident) {
 		_, err = p.DB.ExecContext(ctx, "ANALYZE (SKIP_LOCKED) "+strings.Join(unknown, ", "))
 	}
 	if err != nil && ctx.Err() == nil {
-		p.Log.WarnContext(ctx, "tables were not analyzed, queries may be slow", "error", err)
+		p.Log.WarnContext(ctx, "tables could not be analyzed; queries may be slow", "error", err)
 	}
 }
 

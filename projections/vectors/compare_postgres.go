@@ -11,8 +11,8 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// cosines compares vectors that are in memory, and lets the database compare the others. These are read
-// in the background, if the process hears of it when they are erased: it does of what it has sketches of.
+// Cosines compares the vectors that are in memory, and lets the database compare the others. It asks for those in the
+// background only if the tenant's sketches are in memory: only then does the process learn of erasures.
 func (n *PostgresNearest) Cosines(
 	ctx context.Context, q Question, s Shortlist, pieces []NearPiece,
 ) (map[Hash]float64, error) {
@@ -30,7 +30,7 @@ func (n *PostgresNearest) Cosines(
 	return cosines, nil
 }
 
-// piecesOf are the pieces of items that words found.
+// PiecesOf returns the pieces of items that were found by words.
 func (n *PostgresNearest) PiecesOf(ctx context.Context, q Question, s Shortlist, numbers []int64) ([]NearPiece, error) {
 	if s.index != nil {
 		return s.index.piecesOf(numbers), nil
@@ -49,9 +49,8 @@ func (n *PostgresNearest) PiecesOf(ctx context.Context, q Question, s Shortlist,
 	return found[0], nil
 }
 
-// distances compares vectors in the database. A vector is looked up by a query of its own, because a join might
-// remember every one it meets, in vain. Numbers of full precision are compared, as they are in memory: it
-// must not matter who did.
+// distances compares vectors in the database. It looks each vector up by a subquery, because a join might memoize all
+// of them in vain. It compares numbers of full precision, so that the result is the same as in memory.
 func (n *PostgresNearest) distances(ctx context.Context, q Question, missing []Hash, into map[Hash]float64) error {
 	db := n.meaning.db
 	distance := db.NewSelect().TableExpr("? AS v", n.meaning.Tables.Vectors).
@@ -73,7 +72,7 @@ func (n *PostgresNearest) distances(ctx context.Context, q Question, missing []H
 		if err := rows.Scan(&at, &cosine); err != nil {
 			return err
 		}
-		if cosine.Valid { // else it was erased
+		if cosine.Valid { // otherwise it was erased
 			into[missing[at-1]] = cosine.Float64
 		}
 	}

@@ -1,5 +1,5 @@
-// Package vectors is the background projection of embeddings, and finds the items whose vectors are nearest to that
-// of a question.
+// Package vectors is the background projection of embeddings. It finds the items whose vectors are nearest to that of
+// a question.
 //
-// Its one rule: a question is embedded by the model of the vectors that it is compared with.
+// Its one rule: the model that embeds a question is the model of the vectors that it is compared with.
 package vectors

@@ -15,7 +15,7 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Model is an embedder whose vectors are kept, in a table of its own.
+// Model is an embedding model whose vectors are stored, in a table of its own.
 type Model struct {
 	bun.BaseModel `bun:"table:spaces,alias:s"`
 
@@ -45,9 +45,9 @@ func TablesOf(version int, s Model) Tables {
 	}
 }
 
-// openMeaningTables finds the version for the embedder's space, or creates it. The first one of a
-// database is active at once: its vectors follow in the background, and until then words answer alone.
-// Any other catches up with the log beside the one that is active.
+// openMeaningTables finds or creates the version for the embedder's model. The first version of a database is active
+// at once; until its vectors are computed, searches use words alone. Any other catches up with the log while the
+// active one is read.
 func openMeaningTables(
 	ctx context.Context, db *database.DB, embedder embedding.Embedder, now database.Time,
 ) (Tables, error) {
@@ -135,8 +135,8 @@ func createMeaning(ctx context.Context, engine database.Engine, tx bun.IDB, e ca
 	return err
 }
 
-// catchUpBeside lets a version that is not active become the one that is to be, instead of any other: who
-// was started last is right.
+// catchUpBeside makes a version the next active one, and retires any other that is catching up: the process that
+// started last decides.
 func catchUpBeside(ctx context.Context, tx bun.IDB, e catalogue.Entry, now database.Time) error {
 	_, err := tx.NewUpdate().Model((*catalogue.Entry)(nil)).Set("state = ?, updated_at = ?", catalogue.StateRetired, now).
 		Where("name = ?", e.Name).Where("state = ?", catalogue.StateCatching).Where("version <> ?", e.Version).Exec(ctx)

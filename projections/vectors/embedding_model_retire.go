@@ -17,9 +17,9 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// RetirePrevious gives up the vectors of models that are not configured any more; a model that is configured again
-// begins anew. The tables go with the next [Models.DropRetired]. The error matches [domain.ErrNotFound] if
-// there are none.
+// RetirePrevious drops the vectors of models that are not configured any more. A model that is configured again
+// starts anew. The next [Models.DropRetired] drops the tables. The error matches [domain.ErrNotFound] if there are
+// none.
 func (s *Models) RetirePrevious(ctx context.Context) error {
 	p := s.catalogue
 	given := 0
@@ -45,7 +45,7 @@ func (s *Models) RetirePrevious(ctx context.Context) error {
 	return err
 }
 
-// retained are the versions that nobody reads or follows, and whose tables are there.
+// retained are the retired versions whose tables still exist.
 func (s *Models) retained(ctx context.Context, tx bun.IDB) ([]catalogue.Entry, error) {
 	var all, kept []catalogue.Entry
 	err := tx.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).Where("state = ?", catalogue.StateRetired).
@@ -58,8 +58,8 @@ func (s *Models) retained(ctx context.Context, tx bun.IDB) ([]catalogue.Entry, e
 	return kept, err
 }
 
-// abandon lets go of a version's name and log. The number of its space is not given out again, since
-// tables are called by it.
+// abandon frees the name of a version's model and deletes its checkpoints. The number of the model is not reused,
+// because table names contain it.
 func (s *Models) abandon(ctx context.Context, tx bun.IDB, e catalogue.Entry) error {
 	var of Model
 	if err := tx.NewSelect().Model(&of).Where("name = ?", e.Settings["space"]).Scan(ctx); err != nil {
@@ -82,7 +82,7 @@ func (s *Models) abandon(ctx context.Context, tx bun.IDB, e catalogue.Entry) err
 	return err
 }
 
-// DropRetired drops the tables of versions that were given up a while ago.
+// DropRetired drops the tables of versions that were abandoned a while ago.
 func (s *Models) DropRetired(ctx context.Context) error {
 	p := s.catalogue
 	var all []catalogue.Entry
@@ -114,7 +114,7 @@ func (s *Models) drop(ctx context.Context, e catalogue.Entry) error {
 		return err
 	}
 	return p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if p.DB.Engine == database.Postgres { // somebody may be reading them still, for a backup
+		if p.DB.Engine == database.Postgres { // a backup may still read them
 			if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '1s'"); err != nil {
 				return err
 			}
@@ -132,7 +132,7 @@ func (s *Models) drop(ctx context.Context, e catalogue.Entry) error {
 	})
 }
 
-// Statuses are how the spaces do whose vectors are there, the one that is read first.
+// Statuses are the states of the models whose vectors exist, the active one first.
 func (s *Models) Statuses(
 	ctx context.Context, log *follow.Log, tenant string, head int64,
 ) ([]domain.ProjectionStatus, error) {
@@ -180,8 +180,8 @@ func (s *Models) status(
 	return status, nil
 }
 
-// Erase takes away the items' pieces, and the vectors that no other item's pieces need. Searches in
-// memory learn of it with the event.
+// Erase deletes the items' pieces, and vectors that no piece of another item needs. The event tells indexes in
+// memory.
 func Erase(
 	ctx context.Context, tx bun.IDB, entries []catalogue.Entry, r catalogue.Footprint, script *rows.Script,
 ) error {

@@ -19,21 +19,21 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Models are the embedding models of this process: the configured one, and the one that
-// searches are made in, until the former has everything that is known. A question is always embedded by
-// the model of the space that it is compared in. It is safe for concurrent use.
+// Models are the embedding models of this process: the configured one, and the active one, which searches use until
+// the configured one has every vector. A question is always embedded by the model whose vectors it is compared with.
+// It is safe for concurrent use.
 type Models struct {
 	catalogue  *catalogue.Catalogue
 	embedders  []embedding.Embedder // the configured one first
 	Configured *Projection
 	Active     atomic.Pointer[Projection]
-	seen       atomic.Int64 // nanoseconds since 1970: when the catalogue was looked at
+	seen       atomic.Int64 // when the catalogue was read, in nanoseconds since 1970
 
 	mu    sync.Mutex
 	known map[int]*Projection // by version
 }
 
-// Open finds the space of the configured embedder or creates it, and the one that is read.
+// Open finds the active model, and finds or creates the one of the configured embedder.
 func Open(ctx context.Context, p *catalogue.Catalogue, embedders ...embedding.Embedder) (*Models, error) {
 	s := &Models{catalogue: p, embedders: embedders, known: map[int]*Projection{}}
 	wanted, err := openMeaningTables(ctx, p.DB, embedders[0], database.At(p.Now()))
@@ -44,7 +44,7 @@ func Open(ctx context.Context, p *catalogue.Catalogue, embedders ...embedding.Em
 	return s, s.reload(ctx)
 }
 
-// reload finds out which space is read by now.
+// reload reads which model is active now.
 func (s *Models) reload(ctx context.Context) error {
 	p := s.catalogue
 	var e catalogue.Entry
@@ -65,7 +65,7 @@ func (s *Models) reload(ctx context.Context) error {
 	return nil
 }
 
-// Refresh looks again if what is known is old.
+// Refresh reloads if the last look at the catalogue is too old.
 func (s *Models) Refresh(ctx context.Context) error {
 	if time.Since(time.Unix(0, s.seen.Load())) < catalogue.VersionSetAge {
 		return nil
@@ -73,7 +73,7 @@ func (s *Models) Refresh(ctx context.Context) error {
 	return s.reload(ctx)
 }
 
-// meaning is the projection of a version, the same one each time.
+// meaning is the projection of a version, always the same one.
 func (s *Models) meaning(t Tables, e embedding.Embedder) *Projection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Models) meaning(t Tables, e embedding.Embedder) *Projection {
 	return s.known[t.version]
 }
 
-// embedderOf is the embedder that makes a space's vectors.
+// embedderOf is the embedder of a model.
 func (s *Models) embedderOf(found Model) embedding.Embedder {
 	for _, e := range append(s.embedders, embedding.Embedder(embedding.Builtin{})) {
 		if e.Name() == found.Name {
@@ -93,8 +93,8 @@ func (s *Models) embedderOf(found Model) embedding.Embedder {
 	return embedding.Unconfigured{Space: found.Name, Length: found.Dims}
 }
 
-// Meanings are the background projections of vectors that this process can keep up to date: that of the
-// configured embedder, and that of the space that searches are made in, if its model is configured, too.
+// Meanings are the projections of vectors that this process keeps up to date: that of the configured embedder, and
+// that of the active model if it is configured, too.
 func (s *Models) Meanings() []*Projection {
 	list := []*Projection{s.Configured}
 	if read := s.Active.Load(); read != s.Configured && read.reachable() {
@@ -103,25 +103,25 @@ func (s *Models) Meanings() []*Projection {
 	return list
 }
 
-// reachable tells whether this process knows the model that makes the space's vectors.
+// reachable tells whether this process is configured for the projection's model.
 func (m *Projection) reachable() bool {
 	_, unconfigured := m.Embedder.(embedding.Unconfigured)
 	return !unconfigured
 }
 
-// modelCheckInterval is how often a process looks whether the space it is configured for is complete.
+// modelCheckInterval is how often a process checks whether its configured model has every vector.
 const modelCheckInterval = time.Second
 
-// FollowMeaning lets every projection of vectors that this process can keep up to date follow the log.
+// FollowMeaning lets every projection of [Models.Meanings] follow the log.
 func (s *Models) FollowMeaning(router *message.Router, log *follow.Log) {
 	for _, m := range s.Meanings() {
 		m.Follow(router, log)
 	}
 }
 
-// MaintainModels switches searches to the space of the configured embedder when it is complete, and then stops
-// keeping up the one before, until ctx ends. It begins with reading into memory what searches compare there, so
-// that the first need not wait for it.
+// MaintainModels switches searches to the configured model when it has every vector, and then stops updating the
+// previous one. It runs until ctx ends. On SQLite it first reads sketches into memory, so that the first search need
+// not wait.
 func (s *Models) MaintainModels(ctx context.Context) {
 	if n, ok := s.Active.Load().Nearest.(*MemoryNearest); ok {
 		if err := n.Cache.ReadAhead(ctx, n.meaning); err != nil && ctx.Err() == nil {
@@ -131,7 +131,7 @@ func (s *Models) MaintainModels(ctx context.Context) {
 	var behind catchUpProbe
 	for {
 		if err := s.maintainModels(ctx, &behind); err != nil && ctx.Err() == nil {
-			s.catalogue.Log.WarnContext(ctx, "spaces of vectors were not looked after; it is tried again", "error", err)
+			s.catalogue.Log.WarnContext(ctx, "the embedding models could not be maintained; retrying", "error", err)
 		}
 		select {
 		case <-time.After(modelCheckInterval):
@@ -167,8 +167,8 @@ func (s *Models) maintainModels(ctx context.Context, behind *catchUpProbe) error
 	return nil
 }
 
-// switchTo lets everybody search in a space from now on. It does nothing if another process is
-// configured for another space, and was started since.
+// switchTo makes a model the active one for all processes. It does nothing if a process that started later is
+// configured for another model.
 func (s *Models) switchTo(ctx context.Context, m *Projection) error {
 	p := s.catalogue
 	before := s.Active.Load().Embedder.Name()
@@ -193,11 +193,11 @@ func (s *Models) switchTo(ctx context.Context, m *Projection) error {
 	if err != nil {
 		return fmt.Errorf("switch to the space %s: %w", m.Embedder.Name(), err)
 	}
-	p.Log.InfoContext(ctx, "searches are made in another space of vectors", "space", m.Embedder.Name(), "before", before)
+	p.Log.InfoContext(ctx, "searches use another embedding model", "space", m.Embedder.Name(), "before", before)
 	return s.reload(ctx)
 }
 
-// leave stops following the log; false if it was not begun yet.
+// leave stops following the log; false if the follower has not started yet.
 func (m *Projection) leave() bool {
 	if m.follower == nil {
 		return true
@@ -211,17 +211,17 @@ func (m *Projection) leave() bool {
 	}
 }
 
-// catchUpProbe tells when somebody has caught up with logs that go on growing: when what there was at a moment
-// is read a little later.
+// catchUpProbe tells when a projection has caught up with logs that keep growing: when it has read, a little later,
+// everything that the logs had at one moment.
 type catchUpProbe struct {
-	targets map[string]int64 // the heads, at that moment
+	targets map[string]int64 // the heads of the logs at that moment
 	began   time.Time
 }
 
 const (
-	// probeTime is how long a moment may be ago.
+	// probeTime is how old that moment may be.
 	probeTime = 5 * time.Second
-	// probeEvents is how much may have come in a log that there was nothing left of at that moment.
+	// probeEvents is how many new events a log may have that was fully read at that moment.
 	probeEvents = 500
 )
 

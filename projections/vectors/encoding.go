@@ -10,7 +10,7 @@ import (
 	"github.com/annals-kb/annals/embedding"
 )
 
-// vectorColumn selects a vector as bytes: PostgreSQL would write out every number.
+// vectorColumn selects a vector as bytes. As text PostgreSQL would format every number.
 func (m *Projection) vectorColumn() string {
 	if m.db.Engine == database.Postgres {
 		return "vector_send(vector::vector)"
@@ -39,7 +39,7 @@ func (m *Projection) scanVectors(rows *sql.Rows, into map[Hash][]float32) (err e
 	return rows.Err()
 }
 
-// decodeBinary reads what pgvector sends of a vector.
+// decodeBinary decodes pgvector's binary format.
 func decodeBinary(b []byte) ([]float32, error) {
 	var vector pgvector.Vector
 	err := vector.DecodeBinary(b)

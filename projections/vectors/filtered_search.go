@@ -10,16 +10,16 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// A filter is asked first about so many times as many of the nearest as are wanted, then about as many as
-// the share that passed lets expect, with some to spare. Where that would be more than so small a part
-// of a place, it costs less to ask the database once for everything that passes.
+// A search asks the filter first about firstReach times as many of the nearest pieces as it wants. Then it asks about
+// as many as the share that passed suggests, times reachMargin. Beyond this share of a scope, one query for all items
+// that pass is cheaper.
 const (
 	firstReach    = 3
 	reachMargin   = 1.5
 	fullScanShare = 8
 )
 
-// filteredSearch is what is known of which items pass what a question's filter asks for.
+// filteredSearch notes which items pass a question's filter.
 type filteredSearch struct {
 	question Question
 	index    *VectorIndex
@@ -27,8 +27,8 @@ type filteredSearch struct {
 	passed   map[int64]bool
 }
 
-// wanted are the items that may be found: those that pass, and are near enough to be looked at. All are,
-// where there is no filter; then it is nil.
+// wanted are the items that may be found: those that pass the filter and are near enough. nil means no filter; an
+// empty slice means that no item passes.
 func (q Question) wanted(ctx context.Context, l *VectorIndex) ([]int64, error) {
 	if rows.IsPlain(q.rest) {
 		return nil, nil
@@ -46,14 +46,14 @@ func (q Question) wanted(ctx context.Context, l *VectorIndex) ([]int64, error) {
 		enough, tooMany := s.widen(reach, near)
 		switch {
 		case enough:
-			return append([]int64{}, slices.Sorted(maps.Keys(s.passed))...), nil // none is not all
+			return append([]int64{}, slices.Sorted(maps.Keys(s.passed))...), nil // never nil
 		case tooMany:
 			return q.passing(ctx)
 		}
 	}
 }
 
-// near gives each place's nearest by their sketches: the numbers of items, some of them twice.
+// near returns each scope's nearest items by their sketches; an item may occur twice.
 func (s *filteredSearch) near(reach []int) [][]int64 {
 	s.index.mu.RLock()
 	defer s.index.mu.RUnlock()
@@ -70,7 +70,7 @@ func (s *filteredSearch) near(reach []int) [][]int64 {
 	return near
 }
 
-// ask looks up which items pass, of those that it was not asked about before.
+// ask looks up which of the items pass, except those that it looked up before.
 func (s *filteredSearch) ask(ctx context.Context, numbers []int64) error {
 	numbers = slices.DeleteFunc(numbers, func(number int64) bool {
 		known := s.asked[number]
@@ -97,12 +97,12 @@ func (s *filteredSearch) ask(ctx context.Context, numbers []int64) error {
 	return nil
 }
 
-// widen says how far to reach next, 0 where a place has given enough or all there is.
+// widen sets each scope's next reach: 0 if the scope has returned enough items, or all that it has.
 func (s *filteredSearch) widen(reach []int, near [][]int64) (enough, tooMany bool) {
 	sizes := s.sizes()
 	enough = true
 	for i, place := range s.question.Scopes {
-		if reach[i] == 0 { // it had given that before
+		if reach[i] == 0 { // it is finished
 			continue
 		}
 		want, passed := s.question.Depths(place).sketches, 0
@@ -125,7 +125,7 @@ func (s *filteredSearch) widen(reach []int, near [][]int64) (enough, tooMany boo
 	return enough, tooMany
 }
 
-// sizes are how many pieces each place has.
+// sizes are how many pieces each scope has.
 func (s *filteredSearch) sizes() []int {
 	s.index.mu.RLock()
 	defer s.index.mu.RUnlock()
@@ -138,7 +138,7 @@ func (s *filteredSearch) sizes() []int {
 	return sizes
 }
 
-// passing are all items of the question's places that pass.
+// passing are all items of the question's scopes that pass.
 func (q Question) passing(ctx context.Context) ([]int64, error) {
 	p := q.from
 	query := p.From.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).ColumnExpr("k.number")
@@ -147,7 +147,7 @@ func (q Question) passing(ctx context.Context) ([]int64, error) {
 		query = query.Where("k.number IN (SELECT a.number FROM ? AS a WHERE a.tenant = ? AND a.scope IN (?))",
 			p.Tables.Scopes, q.search.By.Tenant, bun.List(q.Scopes))
 	}
-	numbers := []int64{} // none is not all
+	numbers := []int64{} // never nil
 	if err := query.Scan(ctx, &numbers); err != nil {
 		return nil, rows.Failed(ctx, "filter", err)
 	}

@@ -12,17 +12,16 @@ import (
 // sketchBudget is how many bytes of sketches a process keeps in memory.
 const sketchBudget = 512 << 20
 
-// IndexCache are what is kept in memory, by tenant. Beyond the budget those go that were not searched for
-// the longest time, and are read again when they are; the one searched last stays, whatever its size. It
-// is safe for concurrent use.
+// IndexCache keeps vector indexes in memory, by tenant. Beyond the budget it evicts those that were searched least
+// recently; a search loads them again. The one searched last stays, whatever its size. It is safe for concurrent use.
 type IndexCache struct {
 	budget  int
-	Vectors vectorCache // of the tenants whose sketches are here, and which hear of what is erased
+	Vectors vectorCache // only of tenants in Tenants, which learn of erasures
 
 	mu          sync.Mutex
 	Tenants     map[string]*cacheEntry
 	bytes       int
-	searchCount int64 // so far
+	searchCount int64 // searches so far
 }
 
 // cacheEntry is a vector index with what eviction needs.
@@ -36,7 +35,7 @@ func NewIndexCache(budget int) *IndexCache {
 	return &IndexCache{budget: budget, Tenants: map[string]*cacheEntry{}}
 }
 
-// load gives what is known of a tenant, and reads it if need be.
+// load returns a tenant's index, and reads it if it is not in memory.
 func (n *IndexCache) load(ctx context.Context, m *Projection, tenant string) (*VectorIndex, error) {
 	l := n.entryFor(tenant)
 	read, err := l.index.load(ctx, m, tenant)
@@ -47,8 +46,8 @@ func (n *IndexCache) load(ctx context.Context, m *Projection, tenant string) (*V
 	return l.index, err
 }
 
-// ReadAhead reads tenants' sketches before they are searched for the first time: those of the longest logs, as long
-// as half of the room is left.
+// ReadAhead reads tenants' sketches before their first search, those of the longest logs first, until half of the
+// budget is used.
 func (n *IndexCache) ReadAhead(ctx context.Context, m *Projection) error {
 	var tenants []string
 	err := m.db.NewSelect().TableExpr("checkpoints").Column("tenant").Where("projection = ?", m.Name()).
@@ -67,15 +66,15 @@ func (n *IndexCache) ReadAhead(ctx context.Context, m *Projection) error {
 	return nil
 }
 
-// size is how many bytes there are.
+// size is how many bytes the indexes take.
 func (n *IndexCache) size() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.bytes
 }
 
-// update replaces the pieces of items, and forgets the vectors of those that went. It comes after their
-// commit: whoever loads the tenant later reads them.
+// update replaces the pieces of items after their commit, and drops the vectors of removed pieces. A tenant that is
+// not in memory is read later.
 func (n *IndexCache) update(e *embedded) {
 	n.mu.Lock()
 	l := n.Tenants[e.tenant]
@@ -87,7 +86,7 @@ func (n *IndexCache) update(e *embedded) {
 	n.resize(e.tenant, l)
 }
 
-// forgetVectors drops vectors, or all that a tenant has if its sketches are to be read again.
+// forgetVectors drops vectors, or all of the tenant's if its sketches must be read again.
 func (n *IndexCache) forgetVectors(tenant string, l *VectorIndex, gone []Hash) {
 	if !l.isLoaded() {
 		n.Vectors.forgetAll(tenant)
@@ -109,12 +108,12 @@ func (n *IndexCache) entryFor(tenant string) *cacheEntry {
 	return l
 }
 
-// resize notes how large an index has become, and evicts others until the rest fits.
+// resize notes an index's new size, and evicts others until all fit.
 func (n *IndexCache) resize(tenant string, l *cacheEntry) {
 	bytes := l.index.bytes()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.Tenants[tenant] != l { // let go meanwhile
+	if n.Tenants[tenant] != l { // evicted meanwhile
 		return
 	}
 	n.bytes += bytes - l.Bytes

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// indexAge is how long it may take until a search finds what another process has embedded, or one
-	// that was asked of a tenant for the first time is answered from memory.
+	// indexAge is how long a search may miss what another process has embedded. It is also the pause before a tenant
+	// that is searched for the first time is loaded.
 	indexAge = time.Second
-	// maxCatchUp is how many items a search reads that other processes have changed; for more, all is read
+	// maxCatchUp is how many items that other processes changed a search reads. If there are more, everything is read
 	// again, in the background.
 	maxCatchUp = 500
 )
 
-// current gives a tenant's sketches if they are in memory and no older than indexAge; nil if not. A
-// search never waits for a load.
+// current returns a tenant's index if it is in memory, after catching up if it is older than indexAge; otherwise nil.
+// A search never waits for a load.
 func (n *IndexCache) current(ctx context.Context, m *Projection, tenant string) (*VectorIndex, error) {
 	lent := n.entryFor(tenant)
 	l, now := lent.index, time.Now()
@@ -48,8 +48,8 @@ func (n *IndexCache) current(ctx context.Context, m *Projection, tenant string) 
 	return l, nil
 }
 
-// catchUp reads the items that were embedded elsewhere since, and gives the texts of pieces that went. The
-// log says which they are.
+// catchUp reads the items that other processes have embedded since, which it learns from the log. It returns the
+// texts of removed pieces.
 func (l *VectorIndex) catchUp(ctx context.Context, m *Projection, tenant string) (gone []Hash, err error) {
 	position, turns, err := m.checkpoint(ctx, tenant)
 	if err != nil {
@@ -68,7 +68,7 @@ func (l *VectorIndex) catchUp(ctx context.Context, m *Projection, tenant string)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case many || position < from || turns != before: // it went back, or took something in late
+	case many || position < from || turns != before: // the checkpoint went back, or the projection left the log's order
 		l.loaded = false
 	case l.position == from:
 		gone = l.replacePieces(e)
@@ -85,8 +85,8 @@ func touching() []string {
 	}
 }
 
-// changed reads the pieces of the items that the log names between two positions, as they are now; true
-// if there are too many.
+// changed reads the current pieces of the items that have events between two positions. many is true if there are too
+// many.
 func (e *embedded) changed(ctx context.Context) (many bool, err error) {
 	m := e.meaning
 	var streams []string
@@ -124,7 +124,7 @@ func (e *embedded) changed(ctx context.Context) (many bool, err error) {
 	return false, rows.Err()
 }
 
-// add takes a row: a piece in one of its scopes, or an item without any.
+// add adds a row: a piece in one of its scopes, or an item without pieces.
 func (e *embedded) add(p Piece, scope domain.Scope, name, encoded []byte) (err error) {
 	if !slices.Contains(e.numbers, p.number) {
 		e.numbers = append(e.numbers, p.number)
@@ -142,8 +142,8 @@ func (e *embedded) add(p Piece, scope domain.Scope, name, encoded []byte) (err e
 	return err
 }
 
-// HoldSketches keeps the sketches of the tenants that are searched in memory, and the vectors that searches
-// ask for, as many as there is room for, until ctx ends. On SQLite searches do that themselves.
+// HoldSketches loads the sketches of tenants that are searched, and the vectors that searches missed, within the
+// budget, until ctx ends. On SQLite searches load both themselves.
 func (m *Projection) HoldSketches(ctx context.Context) {
 	n, ok := m.Nearest.(*PostgresNearest)
 	if !ok {
@@ -158,19 +158,19 @@ func (m *Projection) HoldSketches(ctx context.Context) {
 		for _, tenant := range n.Cache.wantedTenants() {
 			if err := m.LoadSketches(ctx, tenant); err != nil && ctx.Err() == nil {
 				m.catalogue.Log.WarnContext(
-					ctx, "sketches were not read, the database searches them; it is tried again", "error", err,
+					ctx, "sketches could not be read; the database searches them; retrying", "error", err,
 				)
 			}
 		}
 		if err := n.HoldVectors(ctx); err != nil && ctx.Err() == nil {
 			m.catalogue.Log.WarnContext(
-				ctx, "vectors were not read, the database compares them; it is tried again", "error", err,
+				ctx, "vectors could not be read; the database compares them; retrying", "error", err,
 			)
 		}
 	}
 }
 
-// LoadSketches reads a tenant's sketches into memory if they are not there.
+// LoadSketches reads a tenant's sketches into memory unless they are there.
 func (m *Projection) LoadSketches(ctx context.Context, tenant string) error {
 	n, ok := m.Nearest.(*PostgresNearest)
 	if !ok {
@@ -190,7 +190,7 @@ func (n *PostgresNearest) HoldVectors(ctx context.Context) error {
 			return err
 		}
 		for text, vector := range vectors {
-			if embedding.Normalize(vector) != nil { // halves of what had the length 1
+			if embedding.Normalize(vector) != nil { // half precision has changed its length
 				delete(vectors, text)
 			}
 		}
@@ -201,7 +201,7 @@ func (n *PostgresNearest) HoldVectors(ctx context.Context) error {
 	return nil
 }
 
-// wantedTenants are the tenants that were searched lately, and whose sketches are not in memory.
+// wantedTenants are the tenants that were searched in the last minute and whose sketches are not in memory.
 func (n *IndexCache) wantedTenants() (tenants []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -216,7 +216,7 @@ func (n *IndexCache) wantedTenants() (tenants []string) {
 	return tenants
 }
 
-// Recheck lets the next search look what other processes have embedded, however lately one looked.
+// Recheck lets the next search catch up with other processes, even if the index is younger than indexAge.
 func (m *Projection) Recheck(tenant string) {
 	if n, ok := m.Nearest.(*PostgresNearest); ok {
 		l := n.Cache.entryFor(tenant).index

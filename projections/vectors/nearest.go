@@ -11,24 +11,23 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// nearest finds the items whose vectors lie nearest to a question's. Each engine has its own.
+// nearest finds the items whose vectors are nearest to a question's. Each engine has its own.
 type nearest interface {
-	// Closest gives the pieces of each scope whose sketches differ least from the question's.
+	// Closest returns the pieces of each scope whose sketches differ least from the question's.
 	Closest(ctx context.Context, q Question) (Shortlist, error)
-	// PiecesOf gives the pieces of items, wherever they lie.
+	// PiecesOf returns the pieces of items in any scope.
 	PiecesOf(ctx context.Context, q Question, s Shortlist, numbers []int64) ([]NearPiece, error)
-	// Cosines compares the vectors of pieces with the question's, by the hash of their text. Those that were
-	// erased since have none.
+	// Cosines compares the vectors of pieces with the question's, by the hash of their text. Erased vectors have none.
 	Cosines(ctx context.Context, q Question, s Shortlist, pieces []NearPiece) (map[Hash]float64, error)
-	// update takes note of pieces that were just committed.
+	// update is told of pieces after their commit.
 	update(e *embedded)
 }
 
-// Shortlist is what sketches say: the pieces whose vectors are worth comparing.
+// Shortlist has the pieces whose vectors are worth comparing, according to their sketches.
 type Shortlist struct {
-	Pieces [][]NearPiece      // as the question has its scopes
-	Plans  []domain.ScopePlan // of each scope, without its size
-	index  *VectorIndex       // where the pieces of other items are known; nil if that is not in memory
+	Pieces [][]NearPiece      // by scope, in the order of the question's scopes
+	Plans  []domain.ScopePlan // by scope, without its size
+	index  *VectorIndex       // has the pieces of other items; nil if it is not in memory
 }
 
 // Question is what a search by meaning looks for.
@@ -39,27 +38,27 @@ type Question struct {
 	sketch      []uint64
 	sketchQuery embedding.SketchQuery
 
-	// Scopes are what to look in; an empty one is the whole tenant.
+	// Scopes are the scopes to search; an empty one is the whole tenant.
 	Scopes []domain.Scope
-	// rest is what the search's filter still asks for in these scopes.
+	// rest is the part of the search's filter that Scopes leave to check.
 	rest domain.Filter
 }
 
-// How a scope's vectors are searched: all of them, or those of the best of a scan over its sketches (which are all, if
-// it is small). Measured in docs/performance.md.
+// How a scope's vectors are searched: all of them, or the best of a scan over its sketches, which are all in a small
+// scope. Measured in docs/performance.md.
 const (
 	PlanExact  = "exact"
 	PlanSketch = "sketch"
 )
 
-// Depths is how far a search by meaning goes in a scope: in memory, so many sketches that differ least are
-// judged by the question's numbers, and of so many the vectors are compared; in the database, of so many
-// that were scanned; and so many pieces with the nearest vectors are ranked.
+// Depths are how many pieces of a scope each step of a search by meaning keeps. In memory, sketches pieces with the
+// nearest sketches go to the sketch query, and of these Compared vectors are compared. In the database scanned pieces
+// are compared. Vectors pieces with the nearest vectors are ranked.
 type Depths struct{ sketches, Compared, scanned, Vectors int }
 
-// Depths grow with how many hits are asked for. The ranking needs more than ten, because it weighs by
-// confidence. In a whole tenant the nearest scopes come first, wherever their items are among all. Sketches
-// of few bits lose more.
+// Depths grow with the limit of hits. The ranking needs more than that, because it also weighs confidence. A whole
+// tenant needs more, because items of near scopes rank first, wherever they are among all. Short sketches are less
+// exact.
 func (q Question) Depths(place domain.Scope) Depths {
 	const manyBits = 1024
 	vectors := max(50, 2*q.search.Limit)
@@ -74,7 +73,7 @@ func (q Question) Depths(place domain.Scope) Depths {
 	return Depths{sketches: 2*vectors + 50, Compared: vectors * 6 / 5, scanned: scanned, Vectors: vectors}
 }
 
-// NewQuestion is what a search asks in as much of the knowledge as an audience may see.
+// NewQuestion makes the question of a search, in the scopes that an audience may see.
 func NewQuestion(from catalogue.View, s domain.Search, audience domain.Audience, vector []float32) Question {
 	audience, s.Filter = rows.Narrow(s.Filter, audience)
 	return Question{
@@ -83,7 +82,7 @@ func NewQuestion(from catalogue.View, s domain.Search, audience domain.Audience,
 	}
 }
 
-// Nearest keeps as many pieces of each scope as are ranked, the nearest ones.
+// Nearest keeps the pieces of each scope that are ranked, the nearest ones.
 func (q Question) Nearest(places [][]NearPiece, cosines map[Hash]float64) [][]NearPiece {
 	type compared struct {
 		NearPiece

@@ -7,9 +7,8 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// MemoryNearest keeps the sketches of SQLite's one process in memory and compares the vectors of
-// the best, of which it keeps some. A tenant's sketches are read when the program starts, while
-// there is room, and when it is searched and they are not there.
+// MemoryNearest is for SQLite's single process: it keeps the sketches and some vectors in memory. It reads a tenant's
+// sketches at the start, within the budget, or when the tenant is searched.
 type MemoryNearest struct {
 	meaning *Projection
 	Cache   *IndexCache
@@ -26,13 +25,13 @@ func (n *MemoryNearest) Closest(ctx context.Context, q Question) (Shortlist, err
 	return q.among(ctx, l)
 }
 
-// Sketches are those of a tenant. Reading them goes on if whoever asked no longer waits: where there are many,
-// nobody might ever wait long enough.
+// Sketches returns a tenant's index. It goes on reading after the caller has left: otherwise a large tenant might
+// never be read if every caller leaves too early.
 func (n *MemoryNearest) Sketches(ctx context.Context, tenant string) (*VectorIndex, error) {
 	return n.Cache.load(context.WithoutCancel(ctx), n.meaning, tenant)
 }
 
-// among looks for the closest pieces in memory.
+// among finds the closest pieces in memory.
 func (q Question) among(ctx context.Context, l *VectorIndex) (Shortlist, error) {
 	wanted, err := q.wanted(ctx, l)
 	if err != nil {
@@ -50,7 +49,7 @@ func (n *MemoryNearest) PiecesOf(_ context.Context, _ Question, s Shortlist, num
 	return s.index.piecesOf(numbers), nil
 }
 
-// cosines compares vectors, after reading those that are not in memory.
+// Cosines compares vectors, after reading those that are not in memory.
 func (n *MemoryNearest) Cosines(
 	ctx context.Context, q Question, _ Shortlist, pieces []NearPiece,
 ) (map[Hash]float64, error) {

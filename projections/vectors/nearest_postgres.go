@@ -13,16 +13,15 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// PostgresNearest searches sketches in memory, as SQLite's does, where they have been read. Until then pgvector scans
-// them. The database compares the vectors that are not in memory.
+// PostgresNearest searches the sketches that are in memory as [MemoryNearest] does. Until a tenant's sketches are
+// read, pgvector scans them. The database compares the vectors that are not in memory.
 type PostgresNearest struct {
 	meaning *Projection
 	Cache   *IndexCache
 }
 
-// scanSettings hold for the statement that they stand before, in one round trip with it. They leave the planner no
-// choice that depends on what it believes about a table. What is searched is in memory or soon will be, and compiling
-// a plan costs more than running it.
+// scanSettings are sent before a statement, in the same round trip. They leave the planner no choice that depends on
+// statistics of a table. They turn JIT off, because compiling the plan takes longer than running it.
 const scanSettings = `
 	SET LOCAL jit = off;
 	SET LOCAL enable_seqscan = off;
@@ -49,7 +48,7 @@ func (n *PostgresNearest) Closest(ctx context.Context, q Question) (Shortlist, e
 	return s, nil
 }
 
-// scan takes, of each place, the pieces whose sketches differ least, from the index alone.
+// scan selects, for each scope, the pieces whose sketches differ least, from the index alone.
 func (n *PostgresNearest) scan(ctx context.Context, q Question, into [][]NearPiece) error {
 	listed := make([][]any, len(q.Scopes))
 	for i, scope := range q.Scopes {
@@ -64,7 +63,7 @@ func (n *PostgresNearest) scan(ctx context.Context, q Question, into [][]NearPie
 		rows.Tuples(listed), near), into)
 }
 
-// list reads the rows of a statement: place, number and the hash of the piece's text.
+// list reads rows of the index of a scope, the number of an item and the hash of a piece.
 func (n *PostgresNearest) list(ctx context.Context, settings string, query fmt.Stringer, into [][]NearPiece) error {
 	rows, err := n.meaning.db.QueryContext(ctx, settings+query.String())
 	if err != nil {
@@ -83,8 +82,8 @@ func (n *PostgresNearest) list(ctx context.Context, settings string, query fmt.S
 	return rows.Err()
 }
 
-// within limits pieces to as many of one place. In a whole tenant an item has its pieces once per scope:
-// repeated more are read.
+// within limits the pieces of one scope. In a whole tenant a piece has a row for each of its item's scopes, so
+// repeated times as many rows are read there.
 func (n *PostgresNearest) within(
 	pieces *bun.SelectQuery, place domain.Scope, limit int, repeated float64, scope string,
 ) *bun.SelectQuery {
@@ -95,12 +94,12 @@ func (n *PostgresNearest) within(
 	return n.meaning.db.NewSelect().Distinct().TableExpr("(?) AS m", all)
 }
 
-// bits is the question's sketch as a literal.
+// bits is the question's sketch as an SQL literal.
 func (q Question) bits() bun.Safe {
 	return bun.Safe("X'" + hex.EncodeToString(embedding.EncodeSketch(q.sketch)) + "'")
 }
 
-// pieces are those of the question's tenant whose items pass what the filter asks for.
+// pieces selects the pieces of the question's tenant whose items pass the filter.
 func (n *PostgresNearest) pieces(q Question) *bun.SelectQuery {
 	query := n.meaning.db.NewSelect().TableExpr("? AS m", n.meaning.Tables.pieces).
 		ColumnExpr("m.number, m.text_hash").Where("m.tenant = ?", q.search.By.Tenant)

@@ -24,8 +24,8 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// Projection is the background projection of vectors: it follows the log, lets the embedder turn new
-// and changed text into vectors, and finds what lies near a question. It is safe for concurrent use.
+// Projection is the background projection of vectors. It follows the log, lets the embedder turn new and changed
+// texts into vectors, and finds the nearest ones to a question. It is safe for concurrent use.
 type Projection struct {
 	catalogue *catalogue.Catalogue
 	db        *database.DB
@@ -71,10 +71,10 @@ type Piece struct {
 	sketch []uint64
 }
 
-// Pieces cuts what an item says: its task and abstract stand before every piece of its content, so
-// that each is understood in its situation.
+// Pieces cuts an item's content into pieces. Its task and abstract precede each piece, so that the model knows the
+// context.
 func Pieces(k *domain.Knowledge) []Piece {
-	if strings.TrimSpace(k.Text.Content) == "" { // there is nothing to understand
+	if strings.TrimSpace(k.Text.Content) == "" { // there is no text to embed
 		return nil
 	}
 	var list []Piece
@@ -92,24 +92,23 @@ func Pieces(k *domain.Knowledge) []Piece {
 	return list
 }
 
-// embedded is what a page of events changes: the pieces of the items concerned, as they are now.
+// embedded is what a page of events changes: the current pieces of the items concerned.
 type embedded struct {
 	meaning *Projection
 	tenant  string
 	after   int64   // the page begins after this position
 	through int64   // and ends with this one
-	turns   int64   // as in [follow.Page.OrderChanges]; negative if nobody counts them
+	turns   int64   // as in [follow.Page.OrderChanges]; negative if unknown
 	late    bool    // as in [follow.Page.Late]
-	numbers []int64 // the items, whose earlier pieces go
+	numbers []int64 // the items, whose earlier pieces are replaced
 	pieces  []Piece
 	vectors map[Hash][]float32
 	fresh   []Hash // of the vectors that the database does not have yet
 }
 
-// Prepare does the slow part of following a page of events: it reads the items concerned as they
-// are now and asks the embedder for the vectors that are missing. What it returns is written in the
-// transaction that also moves the checkpoint. The error matches [embedding.ErrUnavailable] while the
-// model is down.
+// Prepare does the slow part of following a page of events: it reads the items concerned as they are now, and embeds
+// texts without a vector. The result is written in the transaction that moves the checkpoint. The error matches
+// [embedding.ErrUnavailable] while the model is down.
 func (m *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
 	m.analyzer.run(ctx, m.Tables.pieces, m.Tables.Vectors)
 	e := &embedded{meaning: m, tenant: page.Tenant, turns: -1, late: page.Late()}
@@ -143,7 +142,7 @@ func (m *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Chan
 	return e, err
 }
 
-// touched are the items whose vectors or audience may have changed.
+// touched are the items whose vectors or scopes may have changed.
 func touched(page []domain.Event) []string {
 	var ids []string
 	seen := rows.Set{}
@@ -161,7 +160,7 @@ func touched(page []domain.Event) []string {
 	return ids
 }
 
-// vectors finds the vectors of pieces: those the database has, and those the embedder makes now.
+// vectors returns the vectors of pieces: stored ones, and new ones from the embedder.
 func (m *Projection) vectors(
 	ctx context.Context, tenant string, wanted []Piece, mark int64,
 ) (all map[Hash][]float32, fresh []Hash, err error) {
@@ -191,7 +190,7 @@ func (m *Projection) vectors(
 		if errors.Is(err, embedding.ErrText) {
 			return nil, nil, fmt.Errorf("embed %d texts: %w", len(texts), err)
 		}
-		if err != nil { // whatever it is, it is not their fault: a wrong key, a model that is down
+		if err != nil { // such as a wrong key or a model that is down: the texts are not the cause
 			return nil, nil, fmt.Errorf("embed %d texts: %w: %w", len(texts), domain.ErrUnavailable, err)
 		}
 		for i := range made {
@@ -207,9 +206,9 @@ func (m *Projection) vectors(
 	}
 }
 
-// keep writes the vectors of one request before the next one is made: whatever happens then, nothing is
-// asked twice. Those of the last request are written with what they are for. If texts were erased since a mark,
-// it does nothing, and neither will that.
+// keep writes the vectors of one request before the next request, so that no text is embedded twice. The vectors of
+// the last request are written with the page. If texts were erased since mark, it writes nothing, and the page will
+// not be written either.
 func (m *Projection) keep(
 	ctx context.Context, tenant string, made []Hash, vectors map[Hash][]float32, mark int64,
 ) error {
@@ -284,10 +283,10 @@ func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 	return script.Execute(ctx, tx)
 }
 
-// Done implements [follow.Change]: searches in memory learn of it when it is committed.
+// Done implements [follow.Change]: it updates indexes in memory after the commit.
 func (e *embedded) Done() { e.meaning.Nearest.update(e) }
 
-// vectorValue is a vector as its column wants it.
+// vectorValue is a vector as a column value.
 func (m *Projection) vectorValue(v []float32) any {
 	if m.db.Engine == database.Postgres {
 		return pgvector.NewHalfVector(v)

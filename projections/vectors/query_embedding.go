@@ -10,8 +10,7 @@ import (
 	"github.com/annals-kb/annals/embedding"
 )
 
-// embedTimeout is how long a search waits for the model to embed the question before words alone
-// answer.
+// embedTimeout is how long a search waits for the model to embed the question. After that it searches by words alone.
 const embedTimeout = 3 * time.Second
 
 // QueryEmbedding is a question's vector, or why there is none.
@@ -21,7 +20,7 @@ type QueryEmbedding struct {
 	Err      error
 }
 
-// EmbedAll makes the vectors of questions in one request.
+// EmbedAll embeds questions in one request.
 func (m *Projection) EmbedAll(ctx context.Context, all []domain.Search) []QueryEmbedding {
 	vectors := make([]QueryEmbedding, len(all))
 	var texts []string
@@ -42,7 +41,7 @@ func (m *Projection) EmbedAll(ctx context.Context, all []domain.Search) []QueryE
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
 	made, err := m.Embedder.Embed(ctx, texts, embedding.Query)
-	if !errors.Is(err, context.Canceled) { // by a caller who left, which says nothing about the model
+	if !errors.Is(err, context.Canceled) { // a caller that left says nothing about the model
 		failure := ""
 		if err != nil {
 			failure = "words answer alone: " + err.Error()
@@ -50,7 +49,7 @@ func (m *Projection) EmbedAll(ctx context.Context, all []domain.Search) []QueryE
 		m.failure.Store(failure)
 	}
 	if err != nil {
-		m.catalogue.Log.WarnContext(ctx, "search without meaning", "embedder", m.Embedder.Name(), "error", err)
+		m.catalogue.Log.WarnContext(ctx, "a search uses words alone", "embedder", m.Embedder.Name(), "error", err)
 	}
 	for i, s := range all {
 		switch {
@@ -64,7 +63,7 @@ func (m *Projection) EmbedAll(ctx context.Context, all []domain.Search) []QueryE
 	return vectors
 }
 
-// givenVector is the vector that a question came with.
+// givenVector is the vector that a question has already.
 func (m *Projection) givenVector(said []float32) QueryEmbedding {
 	if len(said) != m.Tables.dims {
 		return QueryEmbedding{Err: wrongDimensions(len(said), m.Tables.dims)}

@@ -10,22 +10,22 @@ import (
 	"github.com/annals-kb/annals/embedding"
 )
 
-// SketchIndex holds the sketches of one scope side by side in memory, so that a scan is a walk along an
-// array. It is not safe for concurrent use.
+// SketchIndex keeps the sketches of one scope in one array, so that a scan reads memory in order. It is not safe for
+// concurrent use.
 type SketchIndex struct {
 	width     int // 64-bit words per sketch
 	numbers   []int64
 	hashes    []Hash
 	bits      []uint64
-	prefixes  []uint64        // the first words of each sketch, where it is long: a scan reads a quarter
-	positions map[int64][]int // where an item's pieces stand
+	prefixes  []uint64        // the first words of long sketches: a scan reads these first
+	positions map[int64][]int // where an item's pieces are
 }
 
 func NewSketchIndex(width int) *SketchIndex {
 	return &SketchIndex{width: width, positions: map[int64][]int{}}
 }
 
-// bytes is about how much memory the index takes.
+// bytes is roughly how much memory the index takes.
 func (s *SketchIndex) bytes() int {
 	const perPiece = 8 + len(Hash{}) + 64
 	return cap(s.numbers)*perPiece + (cap(s.bits)+cap(s.prefixes))*8
@@ -40,10 +40,10 @@ func (s *SketchIndex) Add(number int64, h Hash, sketch []uint64) {
 	s.prefixes = append(s.prefixes, sketch[:s.prefixLength()]...)
 }
 
-// prefixWords is how much of a long sketch a scan looks at first.
+// prefixWords is how many words of a long sketch a scan reads first.
 const prefixWords = 8
 
-// prefixLength is how many words of a sketch stand in heads, too; none of a short one.
+// prefixLength is how many words of each sketch prefixes has; 0 for short sketches.
 func (s *SketchIndex) prefixLength() int {
 	if s.width < 2*prefixWords {
 		return 0
@@ -51,7 +51,7 @@ func (s *SketchIndex) prefixLength() int {
 	return prefixWords
 }
 
-// remove removes an item's pieces; the last ones fill the gaps.
+// remove removes an item's pieces, and fills the gaps with the last ones.
 func (s *SketchIndex) remove(number int64) {
 	places := s.positions[number]
 	delete(s.positions, number)
@@ -71,15 +71,15 @@ func (s *SketchIndex) remove(number int64) {
 	}
 }
 
-// manyPieces is from how many on a scan looks at the heads of sketches first. Of so many times as many
-// as are wanted, and a hundredth of all, the rest is compared.
+// A scan over more than manyPieces reads prefixes first. It then compares whole sketches of prefixFactor times as
+// many as are wanted, plus a hundredth of all.
 const (
 	manyPieces   = 2000
 	prefixFactor = 10
 )
 
-// Closest gives the places of at least most pieces (or all there are) that differ least from a
-// sketch, of those whose item is wanted; nil wants all. Pieces that tie with the last one come too.
+// Closest returns the positions of the most pieces that differ least from a sketch, and of those that tie with the
+// last. If wanted is not nil, it considers only pieces of these items.
 func (s *SketchIndex) Closest(sketch []uint64, most int, wanted []int64) []int {
 	if wanted != nil {
 		among := []int{}
@@ -101,14 +101,14 @@ func (s *SketchIndex) Closest(sketch []uint64, most int, wanted []int64) []int {
 	return s.least(sketch, most, among)
 }
 
-// prefixDistance counts the bits in which two heads differ.
+// prefixDistance counts the bits in which two prefixes differ.
 func prefixDistance(a, b *[prefixWords]uint64) int {
 	return bits.OnesCount64(a[0]^b[0]) + bits.OnesCount64(a[1]^b[1]) + bits.OnesCount64(a[2]^b[2]) +
 		bits.OnesCount64(a[3]^b[3]) + bits.OnesCount64(a[4]^b[4]) + bits.OnesCount64(a[5]^b[5]) +
 		bits.OnesCount64(a[6]^b[6]) + bits.OnesCount64(a[7]^b[7])
 }
 
-// least gives at least most of some places, or of all of them if none are named, by their whole sketches.
+// least returns the most nearest of some positions, or of all if among is nil, by their whole sketches.
 func (s *SketchIndex) least(sketch []uint64, most int, among []int) []int {
 	if among == nil {
 		return least(len(s.numbers), most, parallelSketches, func(from int, into []uint16) {
@@ -130,15 +130,15 @@ func (s *SketchIndex) least(sketch []uint64, most int, among []int) []int {
 
 func (s *SketchIndex) sketch(place int) []uint64 { return s.bits[place*s.width : (place+1)*s.width] }
 
-// Another processor helps from so many on: below, it takes longer to wake it than to go on alone. The heads
-// of neighbours are read one after the other, and sketches from anywhere.
+// From this many on another processor helps; below, waking it takes longer. Prefixes are read in order, sketches at
+// random.
 const (
 	parallelPrefixes = 16_000
 	parallelSketches = 1000
 )
 
-// least gives at least most of n places (or all there are) with the least distances, and those that tie
-// with the last. Where there are many places, each processor measures the distances of some.
+// least returns the positions with the most smallest of n distances, and those that tie with the last. Many distances
+// are measured in parallel.
 func least(n, most, many int, measure func(from int, into []uint16)) []int {
 	distances := make([]uint16, n)
 	inParts(n, many, func(from, to int) { measure(from, distances[from:to]) })
@@ -162,7 +162,7 @@ func least(n, most, many int, measure func(from int, into []uint16)) []int {
 	return places
 }
 
-// inParts does something for all of n, on as many processors as have many of them to do.
+// inParts calls do for all of n, in parallel parts of at least many.
 func inParts(n, many int, do func(from, to int)) {
 	parts := min(runtime.GOMAXPROCS(0), n/many)
 	if parts < 2 {
@@ -177,7 +177,7 @@ func inParts(n, many int, do func(from, to int)) {
 	working.Wait()
 }
 
-// keepNearest keeps as many of some places as may be, by a better judgement.
+// keepNearest keeps the most positions that a sketch query judges nearest.
 func (s *SketchIndex) keepNearest(places []int, judge embedding.SketchQuery, most int) []int {
 	if len(places) <= most {
 		return places

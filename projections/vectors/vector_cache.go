@@ -6,15 +6,15 @@ import (
 	"github.com/annals-kb/annals/embedding"
 )
 
-// vectorBudget is how many bytes of vectors a process keeps in memory, so that a search seldom needs the
-// database for them; maxWanted is how many it reads at once of those that searches missed.
+// vectorBudget is how many bytes of vectors a process keeps in memory. maxWanted is how many of the vectors that
+// searches missed are read at a time.
 const (
 	vectorBudget = 64 << 20
 	maxWanted    = 500
 )
 
-// vectorCache remembers vectors by tenant and text. Vectors never change, so nothing goes stale; when
-// it is full, some go at random. The zero value is empty. It is safe for concurrent use.
+// vectorCache keeps vectors by tenant and text. Vectors never change, so none is out of date. A full cache evicts at
+// random. The zero value is empty. It is safe for concurrent use.
 type vectorCache struct {
 	Mu      sync.RWMutex
 	bytes   int
@@ -22,7 +22,7 @@ type vectorCache struct {
 	wanted  map[string]map[Hash]bool
 }
 
-// compare adds the cosines of the vectors it has, and returns the texts of the others, each once.
+// compare adds the cosines of the cached vectors, and returns the texts of the others, each once.
 func (c *vectorCache) compare(q Question, pieces []NearPiece, cosines map[Hash]float64) (missing []Hash) {
 	found := make(map[Hash][]float32, len(pieces))
 	c.Mu.RLock()
@@ -42,7 +42,7 @@ func (c *vectorCache) compare(q Question, pieces []NearPiece, cosines map[Hash]f
 	return missing
 }
 
-// compare adds the cosines of vectors; nil is none.
+// compare adds the cosines of vectors; a nil vector has none.
 func (q Question) compare(vectors map[Hash][]float32, cosines map[Hash]float64) {
 	for text, vector := range vectors {
 		if vector != nil {
@@ -101,7 +101,7 @@ func (c *vectorCache) forgetAll(tenant string) {
 	delete(c.wanted, tenant)
 }
 
-// want notes which vectors were missed, to be read soon.
+// want notes missing vectors, which are read soon.
 func (c *vectorCache) want(tenant string, texts []Hash) {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
@@ -118,7 +118,7 @@ func (c *vectorCache) want(tenant string, texts []Hash) {
 	}
 }
 
-// missed gives, and forgets, which vectors of each tenant are wanted.
+// missed returns the wanted vectors of each tenant, and clears them.
 func (c *vectorCache) missed() map[string][]Hash {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()

@@ -12,29 +12,28 @@ import (
 	"github.com/annals-kb/annals/embedding"
 )
 
-// VectorIndex holds a tenant's sketches by scope, and all of them once more under the empty scope.
+// VectorIndex has a tenant's sketches by scope, and all of them again under the empty scope.
 type VectorIndex struct {
-	loadLock sync.Mutex // held by whoever reads from the database, without keeping others from searching
+	loadLock sync.Mutex // held while the database is read; searches go on
 
 	mu          sync.RWMutex
 	loaded      bool
-	position    int64     // what the projection had made of the log up to here is in
-	turns       int64     // how often it had left the log's order by then
-	checkedAt   time.Time // when that was last compared with the checkpoint
+	position    int64     // the log is applied up to here, as far as the projection had read it
+	turns       int64     // how often the projection had left the log's order by then
+	checkedAt   time.Time // when position was last compared with the checkpoint
 	searchedAt  time.Time // when it was last searched
 	sketches    map[domain.Scope]*SketchIndex
-	loadPending bool        // a load is on its way
-	pending     []*embedded // what was committed meanwhile
+	loadPending bool        // a load is in progress
+	pending     []*embedded // committed during the load
 }
 
-// NearPiece is a piece whose vector is to be compared.
+// NearPiece is a piece whose vector is worth comparing.
 type NearPiece struct {
 	Number int64
 	Hash   Hash
 }
 
-// update replaces the pieces of items, and gives the texts of those that went. It comes after their
-// commit.
+// update replaces the pieces of items after their commit, and returns the texts of removed pieces.
 func (l *VectorIndex) update(e *embedded) (gone []Hash) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,9 +43,8 @@ func (l *VectorIndex) update(e *embedded) (gone []Hash) {
 	return l.apply(e)
 }
 
-// apply takes in a page. What a load or another process has already brought is newer; what does not follow
-// on what is in memory, or comes when the projection has left the log's order, means that all must be read
-// again.
+// apply applies a page. A load or catchUp may have applied it already. If pages before it are missing, or the
+// projection has left the log's order, everything must be read again.
 func (l *VectorIndex) apply(e *embedded) (gone []Hash) {
 	switch {
 	case !l.loaded:
@@ -64,7 +62,7 @@ func (l *VectorIndex) apply(e *embedded) (gone []Hash) {
 	return l.replacePieces(e)
 }
 
-// replacePieces puts the pieces of items in the place of what they had.
+// replacePieces replaces the pieces of items, and returns the texts of the removed ones.
 func (l *VectorIndex) replacePieces(e *embedded) (gone []Hash) {
 	for scope, shelf := range l.sketches {
 		for _, number := range e.numbers {
@@ -92,13 +90,13 @@ func (l *VectorIndex) addPiece(scope domain.Scope, number int64, h Hash, sketch 
 	l.sketches[scope].Add(number, h, sketch)
 }
 
-// pieceKey tells a piece from others, in however many scopes it stands.
+// pieceKey identifies a piece, whatever its scopes.
 type pieceKey struct {
 	number int64
 	index  int
 }
 
-// load reads a tenant's sketches, unless that was done before.
+// load reads a tenant's sketches, unless they are loaded.
 func (l *VectorIndex) load(ctx context.Context, m *Projection, tenant string) (read bool, err error) {
 	if l.isLoaded() {
 		return false, nil
@@ -109,7 +107,7 @@ func (l *VectorIndex) load(ctx context.Context, m *Projection, tenant string) (r
 		return false, nil
 	}
 	l.beginLoad()
-	// The checkpoint first: what is committed after it is in what is read, too, or is learnt.
+	// Read the checkpoint first: a later commit is either in what is read, or in pending.
 	position, turns, err := m.checkpoint(ctx, tenant)
 	fresh := &VectorIndex{sketches: map[domain.Scope]*SketchIndex{}}
 	if err == nil {
@@ -129,7 +127,7 @@ func (l *VectorIndex) load(ctx context.Context, m *Projection, tenant string) (r
 	return true, nil
 }
 
-// bytes is about how much memory the index takes.
+// bytes is roughly how much memory the index takes.
 func (l *VectorIndex) bytes() (all int) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -151,7 +149,7 @@ func (l *VectorIndex) isLoaded() bool {
 	return l.loaded
 }
 
-// checkpoint is how far the projection has come in a tenant's log, and how often it has left its order.
+// checkpoint is how far the projection has read a tenant's log, and how often it has left the log's order.
 func (m *Projection) checkpoint(ctx context.Context, tenant string) (position, turns int64, err error) {
 	err = m.db.NewSelect().TableExpr("checkpoints").
 		ColumnExpr("coalesce(max(position), 0), coalesce(max(quarantines), 0)").
@@ -187,7 +185,7 @@ func (l *VectorIndex) read(ctx context.Context, m *Projection, tenant string) er
 	return rows.Err()
 }
 
-// sketchColumn selects a sketch as bytes: PostgreSQL would write out every bit.
+// sketchColumn selects a sketch as bytes. As text PostgreSQL would format every bit.
 func (m *Projection) sketchColumn() string {
 	if m.db.Engine == database.Postgres {
 		return "bit_send(m.sketch)"
@@ -195,7 +193,7 @@ func (m *Projection) sketchColumn() string {
 	return "m.sketch"
 }
 
-// bitsHeader is how many bytes of length PostgreSQL sends before the bits.
+// bitsHeader is how many bytes of length precede the bits in PostgreSQL's format.
 const bitsHeader = 4
 
 func (m *Projection) decodeSketch(encoded []byte) ([]uint64, error) {
@@ -209,7 +207,7 @@ func (m *Projection) decodeSketch(encoded []byte) ([]uint64, error) {
 	return sketch, nil
 }
 
-// closest gives the pieces of a scope whose sketches differ least, and of these the nearest.
+// closest returns the pieces of a scope whose sketches differ least, and of these the nearest.
 func (l *VectorIndex) closest(scope domain.Scope, q Question, wanted []int64) []NearPiece {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -221,7 +219,7 @@ func (l *VectorIndex) closest(scope domain.Scope, q Question, wanted []int64) []
 	return s.pieces(s.keepNearest(s.Closest(q.sketch, depths.sketches, wanted), q.sketchQuery, depths.Compared))
 }
 
-// piecesOf gives the pieces of items.
+// piecesOf returns the pieces of items.
 func (l *VectorIndex) piecesOf(numbers []int64) []NearPiece {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// defaultPackedRows is how many packed rows a tenant keeps: what a search over everything reads at most
-	// besides the index of terms. A packed row is read whole, for the few terms of a question that it may have.
+	// defaultPackedRows is how many packed rows a tenant keeps. A search over everything reads that many besides the
+	// index of terms, each of them whole.
 	defaultPackedRows = 300
-	// defaultCompactItems is how many packed rows are moved in one transaction, during which appends wait. Most
-	// of its time goes to pages of the index that a third of them would change as well.
+	// defaultCompactItems is how many items one transaction moves while appends wait. Most of its time goes to pages of
+	// the index; a third of the items would change nearly as many.
 	defaultCompactItems = 300
-	// defaultCompactIdle is how long the log must have been idle before more are moved together.
+	// defaultCompactIdle is how long the log must have been idle before larger batches are moved.
 	defaultCompactIdle = 2 * time.Second
 )
 
-// backlog is what a tenant's packed rows are known to need: how many are too many, and up to which number they
-// were moved. Both save looking at every packed row again for each few that are moved.
+// backlog is what is known of each tenant's surplus of packed rows, and how far they were moved. It saves counting
+// and scanning all packed rows for each small batch.
 type backlog struct {
 	mu      sync.Mutex
 	tenants map[backlogKey]*backlogEntry
@@ -41,12 +41,12 @@ type backlogKey struct {
 
 type backlogEntry struct {
 	surplus int   // of packed rows
-	items   int   // that are moved together, while they are crowded and the log is idle
-	after   int64 // the number that was moved last; what was revised since lies before it, and waits for the next round
+	items   int   // that are moved in one batch while the tenant is overfull and the log is idle
+	after   int64 // the last number that was moved; items before it that were revised since wait for the next round
 }
 
-// Compactor moves the words of older items from packed rows into the index of terms: few at a time while there are
-// appends, and a large backlog as a group, see groupMove.
+// Compactor moves the terms of older items from packed rows into the index of terms. It moves small batches while
+// there are appends, and a large backlog as a group: see groupMove.
 type Compactor struct {
 	*catalogue.Catalogue
 	backlog               backlog
@@ -62,9 +62,9 @@ func NewCompactor(c *catalogue.Catalogue) *Compactor {
 	}
 }
 
-// Compact moves the words of each tenant's older items from packed rows into the index of terms, and returns
-// whether there is more to move. A write thus costs a row per scope, and the many rows of an index come
-// later, in order, and only for tenants that have much.
+// Compact moves the terms of each tenant's older items into the index of terms, and returns whether there is more to
+// move. A write therefore costs one row per scope. The many rows of the index are written later, sorted, and only for
+// tenants with many items.
 func (p *Compactor) Compact(ctx context.Context, log *events.Log) (more bool, err error) {
 	if err := p.Refresh(ctx); err != nil {
 		return false, err
@@ -93,7 +93,7 @@ func (p *Compactor) Compact(ctx context.Context, log *events.Log) (more bool, er
 	return more, nil
 }
 
-// writesVersion tells whether a version's words are this process's to move: it is written, and by this release.
+// writesVersion tells whether this process moves a version's terms: appends write the version, and this release can.
 func (p *Compactor) writesVersion(number int) (catalogue.Version, bool) {
 	all := p.VersionSet.Load().Versions
 	at := slices.IndexFunc(all, func(v catalogue.Version) bool { return v.Version == number && !v.Unsupported })
@@ -117,7 +117,7 @@ func (p *Compactor) countPacked(ctx context.Context) error {
 			Where("bag IS NOT NULL").
 			GroupExpr("tenant").Having("count(*) > ?", p.PackedRows).Scan(ctx, &found)
 		if err != nil {
-			return rows.Failed(ctx, "count bags", err)
+			return rows.Failed(ctx, "count packed rows", err)
 		}
 		for _, f := range found {
 			p.backlog.tenants[backlogKey{v.Version, f.Tenant}] = &backlogEntry{surplus: f.Bags - p.PackedRows}
@@ -126,7 +126,7 @@ func (p *Compactor) countPacked(ctx context.Context) error {
 	return nil
 }
 
-// mostUnindexed is how far packed rows are counted for the status: so many are slow anyway.
+// mostUnindexed limits how many packed rows are counted for the status.
 const mostUnindexed = 100_000
 
 // Unindexed is how many packed rows of a tenant wait to be moved.
@@ -134,7 +134,7 @@ func (p *Compactor) Unindexed(ctx context.Context, t rows.Tables, tenant string)
 	some := p.DB.NewSelect().TableExpr("?", packedIndexHint(p.DB.Engine, t, "b")).ColumnExpr("1").
 		Where("tenant = ?", tenant).Where("bag IS NOT NULL").Limit(mostUnindexed + int64(p.PackedRows))
 	if err := p.DB.NewSelect().TableExpr("(?) AS some_bags", some).ColumnExpr("count(*)").Scan(ctx, &bags); err != nil {
-		return 0, rows.Failed(ctx, "count bags", err)
+		return 0, rows.Failed(ctx, "count packed rows", err)
 	}
 	return max(0, bags-int64(p.PackedRows)), nil
 }
@@ -159,7 +159,7 @@ func (p *Compactor) compact(
 		began = time.Now()
 		var oldest []int64
 		bags := bun.Safe(t.Scopes)
-		if !p.isOverfull(left) { // few enough to be put in order; many are read in order
+		if !p.isOverfull(left) { // few enough to be sorted; many are read in order
 			bags = packedIndexHint(p.DB.Engine, t, "b")
 		}
 		err := tx.NewSelect().TableExpr("?", bags).Column("number").
@@ -198,15 +198,14 @@ func (p *Compactor) compact(
 	return nil
 }
 
-// overfull is how many times the packed rows that a tenant keeps are so many that every search over everything is slow
-// by them, as after a large import.
+// overfull is how many times PackedRows a tenant may have before every search over everything is slow, as after a
+// large import.
 const overfull = 10
 
-// isOverfull tells whether they are that many.
 func (p *Compactor) isOverfull(left *backlogEntry) bool { return left.surplus > overfull*p.PackedRows }
 
-// batchOf is how many items are moved in one transaction. A page of the index is changed once for however many, so that
-// ten times as many cost three times as much; but an append waits for all of them.
+// batchOf is how many items one transaction moves. A page of the index is changed once for all of them, so ten times
+// the items take three times as long. But appends wait for that time.
 func (p *Compactor) batchOf(left *backlogEntry, idle time.Duration) int {
 	if idle < p.Idle || !p.isOverfull(left) {
 		left.items = 0
@@ -214,7 +213,7 @@ func (p *Compactor) batchOf(left *backlogEntry, idle time.Duration) int {
 	return max(left.items, p.BatchRows)
 }
 
-// pace lets more items be moved together next time, or fewer, by how long so many took.
+// pace adapts the size of the next batch to how long this one took.
 func (left *backlogEntry) pace(items int, took time.Duration) {
 	const (
 		longest = 2 * time.Second // that an append may wait
@@ -228,8 +227,8 @@ func (left *backlogEntry) pace(items int, took time.Duration) {
 	}
 }
 
-// CompactPause is how long appends find the lock free after some packed rows were moved: twice as long as that took,
-// and a quarter where they are crowded and the log has been idle.
+// CompactPause is how long appends find the lock free after a batch: twice as long as the batch took. If a tenant is
+// overfull and the log idle, it is a quarter of the batch's time.
 func (p *Compactor) CompactPause(took, idle time.Duration) time.Duration {
 	p.backlog.mu.Lock()
 	defer p.backlog.mu.Unlock()
@@ -241,8 +240,8 @@ func (p *Compactor) CompactPause(took, idle time.Duration) time.Duration {
 	return 2 * took
 }
 
-// CompactAll compacts whenever there is something to compact, until ctx ends. It takes a third of the
-// time at most, unless packed rows are crowded and the log is idle, and less while there are many appends.
+// CompactAll compacts until ctx ends. It takes at most a third of the time, and less while there are many appends. It
+// takes more if a tenant is overfull and the log is idle.
 func (p *Compactor) CompactAll(ctx context.Context, log *events.Log) {
 	const idle = 2 * time.Second
 	for pause := idle; ; {
@@ -254,7 +253,7 @@ func (p *Compactor) CompactAll(ctx context.Context, log *events.Log) {
 		began := time.Now()
 		more, err := p.Compact(ctx, log)
 		if err != nil && ctx.Err() == nil {
-			p.Log.WarnContext(ctx, "words were not compacted; it is tried again", "error", database.Classify(ctx, err))
+			p.Log.WarnContext(ctx, "words were not compacted and will be tried again", "error", database.Classify(ctx, err))
 		}
 		if pause = idle; more && err == nil {
 			pause = p.CompactPause(time.Since(began), log.Background().Idle())

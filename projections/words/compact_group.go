@@ -16,17 +16,16 @@ import (
 )
 
 const (
-	// defaultLargeBacklog is from how many surplus packed rows on they are moved as a group, while the log is idle.
+	// defaultLargeBacklog is the surplus of packed rows above which they are moved as a group while the log is idle.
 	defaultLargeBacklog = 20_000
-	// groupWrite is how many rows of the index a transaction writes, and groupEmpty how many items it empties the packed
-	// rows of. Appends wait for it.
+	// groupWrite is how many rows of the index one transaction writes. groupEmpty is how many items lose their packed
+	// rows in one. Appends wait for it.
 	groupWrite, groupEmpty = 20_000, 1000
 )
 
-// groupMove moves the words of a group of items into the index: a range of hashes after the other, each in transactions
-// of its own, and at the end it empties the packed rows. Until then, and after an interruption, the index has some terms
-// of items with packed rows. Searches take such items from the packed rows alone, and whatever changes an item removes
-// its terms from both.
+// groupMove moves the terms of a group of items into the index, one range of hashes after the other, and empties
+// their packed rows at the end. Until then, and after an interruption, the index has some terms of items with packed
+// rows. Searches read such items from the packed rows alone. A change of an item removes its terms from both.
 type groupMove struct {
 	*Compactor
 	log     *events.Log
@@ -81,7 +80,7 @@ func (m *groupMove) index(ctx context.Context, list []TermRow) error {
 	return nil
 }
 
-// empty drops the packed rows of items whose terms are all indexed.
+// empty drops the packed rows of items whose terms are all in the index.
 func (m *groupMove) empty(ctx context.Context, items []GroupItem) error {
 	return m.write(ctx, func(script *rows.Script) {
 		var numbers []int64
@@ -94,7 +93,7 @@ func (m *groupMove) empty(ctx context.Context, items []GroupItem) error {
 	})
 }
 
-// write runs a script in a transaction under the tenant's lock, when it is known what has changed.
+// write runs a script in a transaction under the tenant's lock, after noting what has changed.
 func (m *groupMove) write(ctx context.Context, fill func(*rows.Script)) error {
 	var began time.Time
 	err := m.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -115,7 +114,7 @@ func (m *groupMove) write(ctx context.Context, fill func(*rows.Script)) error {
 	return err
 }
 
-// noteChanges reads which items of the group were changed since it looked last.
+// noteChanges notes which items of the group changed since the last call.
 func (m *groupMove) noteChanges(ctx context.Context) error {
 	for {
 		page, err := m.log.Envelopes(ctx, m.group.Tenant, m.read, events.PageSize)
@@ -143,13 +142,13 @@ func (m *groupMove) hasChanged(number int64) bool {
 	return changed
 }
 
-// emptyPacked adds to a script what drops the packed rows of items.
+// emptyPacked adds the statement that drops the packed rows of items.
 func (p *Compactor) emptyPacked(script *rows.Script, t rows.Tables, tenant string, numbers []int64) {
 	if len(numbers) == 0 {
 		return
 	}
 	table := bun.Safe(t.Scopes)
-	if p.DB.Engine == database.SQLite { // would look at every item of the tenant
+	if p.DB.Engine == database.SQLite { // it would scan every item of the tenant
 		table += " INDEXED BY " + bun.Safe(t.Scopes) + "_number"
 	}
 	script.AddQuery(p.DB.NewUpdate().TableExpr("?", table).Set("bag = NULL").

@@ -1,5 +1,5 @@
-// Package words is the inverted index: it cuts items into terms, keeps these in packed rows until it moves them
-// into the index, and scores what contains the terms of a question by BM25.
+// Package words is the inverted index. It cuts items into terms, which go into packed rows first and into the index
+// later, and scores the items that contain a question's terms by BM25.
 //
-// Its one rule: statistics are those of what the audience may see, because others would tell of what is hidden.
+// Its one rule: statistics count only what the audience may see, because others would reveal hidden items.
 package words

@@ -11,7 +11,7 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// Tokenize cuts everything in an item that a search should find it by.
+// Tokenize cuts every text of an item that a search by words may find it by into terms.
 func Tokenize(by text.Tokenizer, k *domain.Knowledge) (terms []string, words int) {
 	return by.Cut(k.Text.Content + "\n\n" + k.Text.Task + "\n\n" + strings.Join(TagValues(k.Text.Tags), "\n\n"))
 }
@@ -25,13 +25,13 @@ func TagValues(tags domain.Tags) []string {
 	return values
 }
 
-// PackedTerms are the terms of a packed row in 8 bytes a term: 6 of the term's hash and 2 of its count, big-endian,
-// sorted. Two terms of one question and one item share a hash once in 10¹² times.
+// PackedTerms are the terms of a packed row, sorted, in 8 bytes each: 6 of the term's hash and 2 of its count,
+// big-endian. A term of a question and a term of an item collide once in 10¹² times.
 type PackedTerms []byte
 
 const packedTermBytes = 8
 
-// HashOf is what stands for a term in a packed row: 48 bits of its FNV-1a hash.
+// HashOf is a term's hash in a packed row: 48 bits of FNV-1a.
 func HashOf(term string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(term) {
@@ -40,8 +40,8 @@ func HashOf(term string) uint64 {
 	return h >> 16
 }
 
-// PackTerms packs terms as they were cut, repeated as often as they occur: to sort their hashes takes a third of
-// the time that it takes to sort them.
+// PackTerms packs terms, which are repeated as often as they occur. Sorting hashes takes a third of the time of
+// sorting terms.
 func PackTerms(terms []string) PackedTerms {
 	hashes := make([]uint64, len(terms))
 	for i, term := range terms {
@@ -60,11 +60,11 @@ func PackTerms(terms []string) PackedTerms {
 	return bytes
 }
 
-// maxPackedTerms is how many terms a packed row has at most. An item with more goes into the index of terms at once:
-// a search reads whole packed rows.
+// maxPackedTerms limits the terms of a packed row. An item with more goes into the index of terms at once, because a
+// search reads whole packed rows.
 const maxPackedTerms = 256
 
-// ItemTerms is an item as a search by words sees it: which terms it contains, and how often.
+// ItemTerms are the terms of an item and how often it has each.
 type ItemTerms struct {
 	Words int // the length that BM25 normalises by
 	PackedTerms
@@ -76,7 +76,7 @@ func ItemTermsOf(by text.Tokenizer, k *domain.Knowledge) ItemTerms {
 	return ItemTerms{words, PackTerms(terms)}
 }
 
-// IsLarge tells whether the terms go into the index at once.
+// IsLarge tells whether the terms go into the index of terms at once.
 func (t ItemTerms) IsLarge() bool { return t.Len() > maxPackedTerms }
 
 // Len is how many terms there are.
@@ -87,7 +87,7 @@ func (p PackedTerms) Between(low, high uint64) PackedTerms {
 	return p[p.search(low)*packedTermBytes : p.search(high)*packedTermBytes]
 }
 
-// search is the place of the first term whose hash is at least so much.
+// search is the position of the first term whose hash is at least this one.
 func (p PackedTerms) search(hash uint64) int {
 	return sort.Search(p.Len(), func(i int) bool {
 		return binary.BigEndian.Uint64(p[i*packedTermBytes:])>>16 >= hash

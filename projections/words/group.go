@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	groupBytes = 256 << 20 // of packed terms that are in memory at once
-	groupPage  = 2000      // items that are read at once
-	rangeRows  = 1 << 18   // rows of the index of terms that are sorted at once
+	groupBytes = 256 << 20 // of packed terms in memory at a time
+	groupPage  = 2000      // items read at a time
+	rangeRows  = 1 << 18   // rows of the index of terms sorted at a time
 )
 
-// Group is items of a tenant whose terms are indexed together, in the order of the index. Indexed item by item, each
-// would change pages all over it.
+// Group is items of a tenant that are indexed together, in the order of the index. Indexed one by one, each would
+// change pages all over the index.
 type Group struct {
 	Tenant string
 	Items  []GroupItem
@@ -34,8 +34,8 @@ type GroupItem struct {
 	Terms  ItemTerms
 }
 
-// ReadGroup reads the items after a number whose terms fit into memory. A selection narrows the query over the
-// knowledge table, under the alias k.
+// ReadGroup reads as many items after a number as have terms that fit into memory. A selection narrows the query over
+// the knowledge table, under the alias k.
 func ReadGroup(
 	ctx context.Context, db *database.DB, v catalogue.Version, tenant string, after int64,
 	selection func(*bun.SelectQuery) *bun.SelectQuery,
@@ -75,8 +75,8 @@ func ReadGroup(
 	return group, nil
 }
 
-// EachRange hands the rows that index a group to write, a range of hashes after the other, sorted and prepared. The
-// next range is prepared meanwhile.
+// EachRange prepares the index rows of a group, sorted, one range of hashes after the other, and passes them to
+// write. It prepares the next range while write runs.
 func EachRange[T any](
 	ctx context.Context, group Group, prepare func([]TermRow) T, write func(context.Context, T) error,
 ) error {

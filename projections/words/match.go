@@ -17,42 +17,42 @@ import (
 type Index struct {
 	catalogue.View
 	Sizes    *ScopeSizes
-	Postings int // of a term in a scope that a search reads
+	Postings int // how many a search reads of a term in a scope
 }
 
 // WordsDepth is how many candidates by words each tier sends to the ranking.
 const WordsDepth = 100
 
-// Matches are the items that contain terms of a question. Items are numbered as they come, so that counting needs a
-// map once for an item and not once for a term.
+// Matches are the items that contain terms of a question. Items have consecutive indexes here, so a map is needed
+// once per item and not once per term.
 type Matches struct {
 	Terms     []text.QueryTerm
-	Explained map[int64][]string // which terms an item has, when asked to explain
+	Explained map[int64][]string // the terms of each item, if the search explains
 
 	hashes []uint64
 	at     map[int64]int32 // the index of an item in items
 	items  []scoredItem
 	found  [][]occurrence // of each term, some of them twice
-	total  int            // how often any of them stands in any scope
+	total  int            // occurrences in all scopes, before deduplication
 }
 
 // scoredItem is an item with at least one of the terms.
 type scoredItem struct {
 	number int64
 	words  int
-	tier   domain.Tier // the nearest of its scopes in the audience
-	packed bool        // it has packed rows, with all of its terms
+	tier   domain.Tier // of the nearest of its scopes in the audience
+	packed bool        // it has packed rows, which have all of its terms
 	score  float64
 }
 
 // occurrence is how often an item contains a term.
 type occurrence struct {
 	item    int32
-	indexed bool // the index of terms has it
+	indexed bool // it comes from the index of terms
 	count   int
 }
 
-// NewMatches are those of a question with these terms, of which none is found yet.
+// NewMatches returns empty matches for a question's terms.
 func NewMatches(terms []text.QueryTerm) *Matches {
 	m := &Matches{Terms: terms, at: map[int64]int32{}, found: make([][]occurrence, len(terms))}
 	for _, term := range terms {
@@ -61,10 +61,9 @@ func NewMatches(terms []text.QueryTerm) *Matches {
 	return m
 }
 
-// Match finds what contains any of the question's terms, within the audience and the filter, and
-// scores it by BM25 over what the audience may see, or over the one scope that the filter names of
-// that: statistics of what is hidden would tell of it.
-// A storage-independent match is the same whether words lie in packed rows or in the index of terms.
+// Match finds the items that contain any of the question's terms, within the audience and the filter, and scores them
+// by BM25. The statistics are of what the audience may see, or of the filter's scope: others would reveal hidden
+// items. A storage-independent match does not depend on whether terms are in packed rows or in the index.
 func (p Index) Match(
 	ctx context.Context, s domain.Search, audience domain.Audience, storageIndependent bool,
 ) (*Matches, error) {
@@ -96,8 +95,8 @@ func (p Index) Match(
 	return m, nil
 }
 
-// Score adds up each item's terms. An item in several scopes of the audience counts once, and
-// takes the nearest one's tier. Of everything in a tenant, items are counted once to begin with.
+// Score adds up each item's terms. An item in several scopes of the audience counts once, in the nearest one's tier.
+// The size of a whole tenant already counts each item once.
 func (m *Matches) Score(all ScopeSize, everything bool) {
 	listed := m.total
 	m.deduplicate()
@@ -127,14 +126,13 @@ func (m *Matches) Score(all ScopeSize, everything bool) {
 	}
 }
 
-// distinct judges how many items scopes hold together, from how often what was found was listed in one
-// or the other: a word that every item has would else seem to be in half of them, where every item is
-// in two scopes of the audience.
+// distinct estimates how many different items several scopes have, from how often the found items were listed in more
+// than one. Without it, a term of every item would seem to be in only half of them if each were in two scopes.
 func distinct(items int64, listed, found int) int64 {
 	return int64(math.Round(float64(items) * float64(found) / float64(listed)))
 }
 
-// ScoreOf is an item's calibrated score by words, 0 if it has none of them.
+// ScoreOf is an item's calibrated score by words; 0 if it has none of the terms.
 func (m *Matches) ScoreOf(number int64) float64 {
 	i, found := m.at[number]
 	if !found {
@@ -175,7 +173,7 @@ func (m *Matches) Best(depth int) []int64 {
 	return numbers
 }
 
-// item notes an item that was found. One in several scopes keeps the tier of the nearest, the smallest.
+// item returns the index of an item that was found. If it was found in several scopes, the nearest tier counts.
 func (m *Matches) item(number int64, words int, tier domain.Tier) int32 {
 	i, known := m.at[number]
 	if !known {
@@ -187,7 +185,7 @@ func (m *Matches) item(number int64, words int, tier domain.Tier) int32 {
 	return i
 }
 
-// AddPacked notes an item once more if it has any of the terms. It is called for each of the scopes that count.
+// AddPacked adds an item's occurrences of the terms. It is called for each of the item's scopes in the audience.
 func (m *Matches) AddPacked(number int64, words int, tier domain.Tier, bag PackedTerms) {
 	item := int32(-1)
 	for term, hash := range m.hashes {
@@ -204,7 +202,7 @@ func (m *Matches) AddPacked(number int64, words int, tier domain.Tier, bag Packe
 	}
 }
 
-// addPostings reads postings of one tier, "NUMBER:WORDS AND COUNT" joined by semicolons, if there are any.
+// addPostings reads postings of one tier, "NUMBER:WORDS AND COUNT" joined by semicolons; listed may be empty.
 func (m *Matches) addPostings(term int, tier domain.Tier, listed []byte) error {
 	for rest := listed; len(rest) > 0; {
 		var number, said int64
@@ -221,7 +219,7 @@ func (m *Matches) addPostings(term int, tier domain.Tier, listed []byte) error {
 	return nil
 }
 
-// leading reads the number that a text begins with, up to a mark or the end of the text.
+// leading reads the number at the start of a text, up to a mark or the end.
 func leading(text []byte, mark byte) (number int64, rest []byte, found bool) {
 	for at, c := range text {
 		if c == mark {
@@ -235,8 +233,8 @@ func leading(text []byte, mark byte) (number int64, rest []byte, found bool) {
 	return number, nil, len(text) > 0
 }
 
-// dropPartlyIndexed leaves items that have packed rows to these. The index may already have some of their terms, see
-// [Compactor].
+// dropPartlyIndexed drops occurrences from the index for items that have packed rows. The index may have only some of
+// their terms: see groupMove.
 func (m *Matches) dropPartlyIndexed() {
 	for term, found := range m.found {
 		kept := slices.DeleteFunc(found, func(o occurrence) bool { return o.indexed && m.items[o.item].packed })
@@ -245,8 +243,8 @@ func (m *Matches) dropPartlyIndexed() {
 	}
 }
 
-// keepNewest leaves of each term's items the newest alone, so many as the index gives of a scope: of packed rows, all
-// were read, so that there are more of them the fewer were moved to the index.
+// keepNewest keeps only each term's newest items, as many as the index gives per scope. Otherwise packed rows, which
+// are all read, would give more items the fewer were moved to the index.
 func (m *Matches) keepNewest(most int) {
 	all := m.items
 	m.items, m.at, m.total = nil, map[int64]int32{}, 0
@@ -269,7 +267,7 @@ func (m *Matches) keepNewest(most int) {
 	}
 }
 
-// deduplicate leaves each item once with each term.
+// deduplicate keeps each item once per term.
 func (m *Matches) deduplicate() {
 	last := make([]int32, len(m.items))
 	for term, found := range m.found {

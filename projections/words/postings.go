@@ -13,13 +13,13 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// MaxPostings is how many items of a scope are read per term, the newest first. A term that more
-// contain means little, so that beyond this it scores what other terms found.
+// MaxPostings is how many items of a scope are read per term, the newest first. A term that more items contain
+// matters little: beyond the limit it only scores items that other terms found.
 const MaxPostings = 5000
 
-// readWords reads the postings of a question's terms from wherever they lie, in one statement and so
-// as of one moment: between two, words could move from one place to the other and be missed. The rows are
-// narrow, because a column of a row costs more than a term of a packed row.
+// readWords reads the postings of a question's terms from the index and from packed rows, in one statement. Between
+// two statements terms could move to the index, and the search would miss them. The rows are narrow, because a column
+// costs more than a packed term.
 func (p Index) readWords(ctx context.Context, s domain.Search, audience domain.Audience, into *Matches) error {
 	query := p.DB.NewRaw("?\nUNION ALL\n?", p.selectPostings(s, audience, into.hashes), p.selectPacked(s, audience))
 	found, err := p.From.QueryContext(ctx, query.String())
@@ -52,12 +52,12 @@ func (p Index) readWords(ctx context.Context, s domain.Search, audience domain.A
 	return found.Err()
 }
 
-// packedRow stands in the place of a term where a row is packed.
+// packedRow is the number of a term in the rows that are packed rows.
 const packedRow = -1
 
-// selectPostings selects, per term and scope, the newest items that the index of terms has: one index scan
-// each, which ends at maxPostings. They come packed into one text per list, because a row costs more
-// to send than a posting, and two numbers a posting, because each costs more than to take it apart.
+// selectPostings selects, per term and scope, the newest items in the index of terms. Each is one index scan, which
+// ends at MaxPostings. A list is one text with two numbers per posting, because the driver needs longer for a row or
+// a number than for parsing.
 func (p Index) selectPostings(s domain.Search, audience domain.Audience, hashes []uint64) *bun.RawQuery {
 	asked := make([][]any, len(hashes))
 	for i, hash := range hashes {
@@ -66,7 +66,7 @@ func (p Index) selectPostings(s domain.Search, audience domain.Audience, hashes 
 	newest := p.DB.NewSelect().TableExpr("? AS t", p.Tables.Terms).ColumnExpr("t.number, t.count, t.words").
 		Where("t.tenant = ?", s.By.Tenant).Where("t.term = asked.term").Limit(int64(p.Postings))
 	var places [][]any
-	if audience.Everything { // each tier is read by itself, so that a term of many items does not hide the nearest
+	if audience.Everything { // each tier separately, so that a frequent term does not hide the nearest
 		for _, prefix := range tierPrefixes {
 			places = append(places, []any{prefix, prefix + "\U0010FFFF", int(domain.Scope(prefix).Tier())})
 		}
@@ -90,11 +90,11 @@ func (p Index) selectPostings(s domain.Search, audience domain.Audience, hashes 
 		rows.Tuples(asked), rows.Tuples(places), countBits, p.passing(newest, "t", s))
 }
 
-// countBits are the bits of a posting's second number that say how often the term occurs; those before say how many
-// words the item has.
+// countBits is the width of a term's count in a posting's second number; the bits above it are the item's length in
+// words.
 const countBits = 24
 
-// selectPacked selects the packed rows of the audience's newer items, whole. The background keeps them few.
+// selectPacked selects the whole packed rows of the audience. The Compactor keeps them few.
 func (p Index) selectPacked(s domain.Search, audience domain.Audience) *bun.SelectQuery {
 	query := p.DB.NewSelect().TableExpr("?", packedIndexHint(p.DB.Engine, p.Tables, "b")).
 		Where("b.tenant = ?", s.By.Tenant).Where("b.bag IS NOT NULL")
@@ -102,14 +102,14 @@ func (p Index) selectPacked(s domain.Search, audience domain.Audience) *bun.Sele
 		query = query.Where("b.scope IN (?)", bun.List(audience.Scopes))
 	}
 	bag := "b.bag"
-	if p.IsPostgres() { // one column holds texts of postings and packed rows
+	if p.IsPostgres() { // in one column with the texts of postings
 		bag = "encode(b.bag, 'hex')"
 	}
 	return p.passing(query.ColumnExpr("?, "+tierOfScope+", b.number, b.words, "+bag, packedRow), "b", s)
 }
 
-// packedIndexHint is the table of scopes, under an alias, to be read by the index of packed rows, which are few: SQLite
-// would look at every item of a tenant.
+// packedIndexHint is the table of scopes, under an alias, read by the index of packed rows. Without the hint SQLite
+// would scan every item of a tenant.
 func packedIndexHint(engine database.Engine, t rows.Tables, alias string) bun.Safe {
 	table := string(t.Scopes) + " AS " + alias
 	if engine == database.SQLite {
@@ -118,10 +118,10 @@ func packedIndexHint(engine database.Engine, t rows.Tables, alias string) bun.Sa
 	return bun.Safe(table)
 }
 
-// tierPrefixes are how the scopes of each tier begin.
+// tierPrefixes are the prefixes of the scopes of each tier.
 var tierPrefixes = [...]string{"user:", "project:", "agent:", "team:", "org:", string(domain.Public)}
 
-// tierOfScope computes the tier of the column scope of b: two letters tell the tiers apart.
+// tierOfScope computes the tier of b's column scope by its first two letters, which differ between tiers.
 var tierOfScope = func() string {
 	query := []byte("CASE substr(b.scope, 1, 2)")
 	for _, prefix := range tierPrefixes {

@@ -17,9 +17,8 @@ type ScopeSize struct {
 	Words int64 // the sum of the items' lengths
 }
 
-// ScopeSizes remembers how much scopes hold, so that a search can choose its plan. A count is used
-// again for a hundred times as long as it took: counting never costs more than a hundredth of the
-// time, and a large scope does not change much meanwhile; a small one is counted every time.
+// ScopeSizes remembers the sizes of scopes. A count is reused for a hundred times as long as it took, but at most 30
+// seconds: a large scope does not change much meanwhile. A scope with few items is counted every time.
 type ScopeSizes struct {
 	mu    sync.Mutex
 	known map[scopeSizeKey]cachedSize
@@ -37,14 +36,14 @@ type cachedSize struct {
 }
 
 const (
-	fewItems    = 64 // in a scope with fewer, one more makes a difference
+	fewItems    = 64 // below this, one more item makes a difference
 	maxProfiles = 10_000
 	maxAge      = 30 * time.Second
 )
 
 func NewScopeSizes() *ScopeSizes { return &ScopeSizes{known: map[scopeSizeKey]cachedSize{}} }
 
-// Of counts what each scope holds; the empty one is everything in the tenant, and comes alone.
+// Of counts the items and words of each scope. The empty scope is the whole tenant, and comes alone.
 func (c *ScopeSizes) Of(
 	ctx context.Context, p Index, tenant string, scopes []domain.Scope,
 ) (map[domain.Scope]ScopeSize, error) {

@@ -30,8 +30,8 @@ func AppendTerms(rows []TermRow, number int64, scopes []domain.Scope, terms Item
 	return rows
 }
 
-// SortTerms puts rows in the order of their key, so that neighbours go to the same page one after the other: on
-// either engine that saves a third of the time.
+// SortTerms sorts rows by their key, so that neighbours go to the same page. On either engine that saves a third of
+// the time.
 func SortTerms(list []TermRow) {
 	slices.SortFunc(list, func(a, b TermRow) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), strings.Compare(string(a.scope), string(b.scope)),
@@ -39,10 +39,10 @@ func SortTerms(list []TermRow) {
 	})
 }
 
-// TermValues are the rows as they are written.
+// TermValues are the rows as column values.
 func TermValues(tenant string, list []TermRow) [][]any {
 	values := make([][]any, len(list))
-	var sameTenant, scope any = tenant, "" // each string that is converted to any is allocated
+	var sameTenant, scope any = tenant, "" // to convert a string to any allocates
 	for i, r := range list {
 		if scope != string(r.scope) {
 			scope = string(r.scope)
@@ -52,7 +52,7 @@ func TermValues(tenant string, list []TermRow) [][]any {
 	return values
 }
 
-// InsertTerms adds rows to the index of terms, but for those that it has.
+// InsertTerms adds rows to the index of terms, except those that it already has.
 func InsertTerms(script *rows.Script, t rows.Tables, tenant string, list []TermRow) {
 	if len(list) == 0 {
 		return
