@@ -12,34 +12,33 @@ import (
 const (
 	// batchRows is how many rows a rebuild's worker holds in memory and writes in one transaction.
 	batchRows = 20_000
-	// firstRows is how many it writes on SQLite before it knows how long that takes.
+	// firstRows is how many it writes first on SQLite, before it has measured the time.
 	firstRows = 2000
-	// batchTime is how long such a transaction may take on SQLite, where everybody else's writes wait
-	// for it, and givingWay how long while there are any, until this much was written and nobody waited. The longer
-	// it is, the more items that lie far apart share the pages that it writes.
+	// batchTime is how long such a transaction may take on SQLite, where all other writes wait for it. It is givingWay
+	// instead while there are other writes: until the rebuild has written for aloneTime without any. In a longer
+	// transaction more items share the pages that it writes.
 	batchTime = 200 * time.Millisecond
 	givingWay = 10 * time.Millisecond
 	aloneTime = 2 * time.Second
-	// leastRows is how few rows it takes in any case: some milliseconds of a processor. On a busy machine
-	// fewer would keep nobody waiting less, and each transaction has to wait for its turn.
+	// leastRows is how few rows it writes in any case: some milliseconds of a processor. Fewer would not shorten the
+	// waits of others on a busy machine, and each transaction must wait for its turn.
 	leastRows = 500
 )
 
-// Batches says how much a rebuild writes at once. On SQLite it finds out how many rows fit into the
-// time, and lets one worker at a time ask for the database's turn, so that a write of somebody else
-// never waits for two.
+// Batches sets how many rows a rebuild writes per transaction. On SQLite it measures how many fit into the time. Only
+// one worker at a time takes the database's write lock, so that another writer never waits for two.
 type Batches struct {
 	writing    sync.Mutex
 	Processors *Processors
 
 	mu      sync.Mutex
 	Limit   int           // rows, whatever the time; 0 for batchRows
-	most    int           // rows; 0 for batchRows
-	company time.Duration // how much more is to be written until nobody else seems to write
-	longest time.Duration // that others have waited
+	most    int           // rows that fit into the time; 0 for batchRows
+	company time.Duration // time to write before other writes count as over
+	longest time.Duration // that another write waited
 }
 
-// Rows is how many rows to write at once.
+// Rows is how many rows to write in the next transaction.
 func (b *Batches) Rows() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -54,8 +53,8 @@ func NewBatches(engine database.Engine) *Batches {
 	return &Batches{Processors: newProcessors(), most: firstRows}
 }
 
-// Write lets write do its transaction, and learns from how long it says that it took, and from whether anybody waited
-// for it, or it for anybody.
+// Write calls write, which writes a transaction and returns how long it took. It adapts the batch size to that time,
+// and to whether another write waited for the transaction or the reverse.
 func (b *Batches) Write(db *database.DB, rows int, write func() (took time.Duration, err error)) error {
 	if db.Engine != database.SQLite {
 		_, err := write()
@@ -91,24 +90,23 @@ func (b *Batches) learn(rows int, took time.Duration, met bool) {
 	if most == 0 {
 		most = rows
 	}
-	if met && fitting < most { // at once
+	if met && fitting < most { // at once: another write waits
 		most = fitting
-	} else { // half way there: one transaction says little about the next
+	} else { // half way: one transaction says little about the next
 		most = (most + fitting) / 2
 	}
 	b.most = min(max(most, leastRows), cmp.Or(b.Limit, batchRows))
 }
 
-// WaitedFor is the longest that somebody else's write has waited for one of these transactions.
+// WaitedFor is the longest time that another write waited for one of these transactions.
 func (b *Batches) WaitedFor() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.longest
 }
 
-// Processors are shared by those who work at a rebuild on SQLite: one of them writes, and all others wait for that
-// one in the end. Whoever writes is therefore not kept waiting for a processor by those who read and fold what is
-// written next.
+// Processors shares the processors among the workers of a rebuild on SQLite. One worker writes, and in the end all
+// others wait for it. It therefore gets a processor before those that read and fold what is written next.
 type Processors struct {
 	mu      sync.Mutex
 	freed   *sync.Cond
@@ -122,7 +120,7 @@ func newProcessors() *Processors {
 	return p
 }
 
-// Read waits until there is a processor for somebody who reads and folds, which is theirs until done is called.
+// Read waits for a processor for a worker that reads and folds; the worker has it until it calls done.
 func (p *Processors) Read() (done func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,7 +131,7 @@ func (p *Processors) Read() (done func()) {
 	return func() { p.change(func() { p.readers-- }) }
 }
 
-// left is for how many readers there are processors.
+// left is how many readers there are processors for.
 func (p *Processors) left() int {
 	if p.writing {
 		return runtime.GOMAXPROCS(0) - 1
@@ -141,7 +139,7 @@ func (p *Processors) left() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Write keeps a processor for the one who writes, until done is called.
+// Write reserves a processor for the worker that writes, until it calls done.
 func (p *Processors) Write() (done func()) {
 	p.change(func() { p.writing = true })
 	return func() { p.change(func() { p.writing = false }) }

@@ -15,16 +15,16 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// Catalogue knows the versions of the knowledge projection, and which of them readers read and appends write. It is
+// Catalogue knows the versions of the knowledge projection, and which of them is read and which are written. It is
 // safe for concurrent use.
 type Catalogue struct {
 	DB         *database.DB
 	Log        *slog.Logger
 	Now        func() time.Time
 	Policies   map[string]domain.ConfidencePolicy // by name
-	Tokenizers []text.Tokenizer                   // that of versions that are built from now on first
+	Tokenizers []text.Tokenizer                   // new versions are built with the first
 	VersionSet atomic.Pointer[VersionSet]
-	Unreadable atomic.Int64 // the version that was read last of those with rows that cannot be read
+	Unreadable atomic.Int64 // the version that was read last of those with unreadable rows
 }
 
 // Entry is a version of a projection in the catalogue.
@@ -39,28 +39,27 @@ type Entry struct {
 	UpdatedAt database.Time     `bun:"updated_at"`
 }
 
-// States of a version, of those the catalogue allows.
+// States of a version, among those that the catalogue allows.
 const (
 	StateBuilding  = "building"    // being loaded from the log
-	StateCatching  = "catching_up" // loaded, reading what came since
+	StateCatching  = "catching_up" // loaded, reading what was appended since
 	StateVerifying = "verifying"   // compared with an independent fold of the log
 	StateReady     = "ready"       // verified, and written with every append
 	StateActive    = "active"      // read
 	StateStandby   = "standby"     // was active; still written, so that going back loses nothing
-	StateRetired   = "retired"     // not written any more
+	StateRetired   = "retired"     // no longer written
 	StateFailed    = "failed"
 )
 
-// knowledgeName and meaningName are the projections there are.
+// The projections in the catalogue.
 const (
 	KnowledgeName = "knowledge"
 	MeaningName   = "meaning"
 	PastName      = "past"
 )
 
-// EnsureActive makes sure that there is a version for readers and writers: the first call on an empty
-// database creates it, with its tables, and the view that people read. Several processes may ask at
-// once.
+// EnsureActive makes sure that there is an active version. The first call on an empty database creates it, with its
+// tables and the view that people read. Several processes may call it at once.
 func EnsureActive(ctx context.Context, db *database.DB, settings map[string]string, now database.Time) error {
 	exists, err := hasActive(ctx, db)
 	if err != nil || exists {
@@ -105,22 +104,22 @@ func create(ctx context.Context, engine database.Engine, tx bun.IDB, e Entry) er
 	return err
 }
 
-// view is the definition of what people read.
+// ViewDefinition is the definition of the view that people read.
 func ViewDefinition(version int) string {
 	return fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s;", KnowledgeName, rows.TablesOf(version).Knowledge)
 }
 
-// LockCatalogue keeps other processes from changing the catalogue until the transaction ends.
+// LockCatalogue locks the catalogue against changes by other processes until the transaction ends.
 func LockCatalogue(ctx context.Context, engine database.Engine, tx bun.IDB) error {
 	if engine != database.Postgres {
-		return nil // the one writer is the lock
+		return nil // the single writer is the lock
 	}
 	_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('annals.catalogue', 0))")
 	return err
 }
 
-// New makes the catalogue of a database that was not read yet. Versions that are built from now on have the
-// first of the tokenizers.
+// New returns the catalogue of a database, before it is read. New versions are built with the first of the
+// tokenizers.
 func New(
 	db *database.DB, log *slog.Logger, now func() time.Time, policies []domain.ConfidencePolicy,
 	tokenizers []text.Tokenizer,
@@ -132,7 +131,7 @@ func New(
 	return c
 }
 
-// Footprint is what erased items have left: their numbers, and every revision of their texts.
+// Footprint is what erased items have left in projections: their numbers, and every revision of their texts.
 type Footprint struct {
 	Tenant    string
 	IDs       []string
@@ -140,6 +139,6 @@ type Footprint struct {
 	Revisions []domain.Knowledge
 }
 
-// EraseFunc adds to a script what destroys everything that a projection computed from erased texts, in all of its
+// EraseFunc adds the statements that destroy everything that a projection computed from erased texts, in all of its
 // versions.
 type EraseFunc func(ctx context.Context, tx bun.IDB, versions []Entry, f Footprint, script *rows.Script) error

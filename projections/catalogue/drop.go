@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// keyOf names the columns that SQLite keeps a table in order of.
+// keyOf names the columns by which SQLite orders a table.
 func keyOf(t rows.Tables, table bun.Ident) []string {
 	switch table {
 	case t.Scopes:
@@ -29,13 +29,13 @@ func keyOf(t rows.Tables, table bun.Ident) []string {
 	return []string{"rowid"}
 }
 
-// Empty deletes a table's rows bit by bit, before it is dropped. Dropping a table of ten million rows
-// keeps SQLite's writer busy for seconds; PostgreSQL does it at once.
+// Empty deletes a table's rows in batches, before the table is dropped. On SQLite, dropping ten million rows at once
+// would block all writers for seconds. On PostgreSQL it does nothing.
 func (p *Catalogue) Empty(ctx context.Context, b *Batches, t rows.Tables, table bun.Ident) error {
 	return p.EmptyBy(ctx, b, table, keyOf(t, table)...)
 }
 
-// EmptyBy is empty for a table that SQLite keeps in the order of some columns.
+// EmptyBy is Empty for a table that SQLite orders by these columns.
 func (p *Catalogue) EmptyBy(ctx context.Context, b *Batches, table bun.Ident, columns ...string) error {
 	if p.DB.Engine != database.SQLite {
 		return nil
@@ -57,7 +57,7 @@ func (p *Catalogue) EmptyBy(ctx context.Context, b *Batches, table bun.Ident, co
 		err := p.DB.QueryRowContext(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s LIMIT 1 OFFSET %d", key, table, key,
 			list)).Scan(places...)
 		switch {
-		case errors.Is(err, sql.ErrNoRows): // dropping the rest is as fast
+		case errors.Is(err, sql.ErrNoRows): // few rows are left: dropping the table is fast
 			return nil
 		case err != nil:
 			return rows.Failed(ctx, "find the end of a batch", err)

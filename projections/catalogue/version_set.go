@@ -16,27 +16,27 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// VersionSet is which versions of the knowledge projection there are to read and to write: the active
-// one, and those that are written beside it so that a switch, either way, loses nothing.
+// VersionSet has the versions of the knowledge projection that are written: the active one, and those that are
+// written beside it so that no switch loses anything.
 type VersionSet struct {
 	Versions []Version // the active one first
 	ReadAt   time.Time
 }
 
-// Version is a version of the knowledge projection that this program can write.
+// Version is a version of the knowledge projection with the policy and the tokenizer of its settings.
 type Version struct {
 	Entry
 	Tables      rows.Tables
 	Policy      domain.ConfidencePolicy
 	Tokenizer   text.Tokenizer
-	Unsupported bool // this program does not know how to write it
+	Unsupported bool // this program does not know its policy or tokenizer
 }
 
-// ErrUnsupported is why a version is given up that another release builds or has built.
+// ErrUnsupported is why a version of another release is abandoned.
 var ErrUnsupported = errors.New("another release of annals that writes, too, does not know how to write it")
 
-// VersionSetAge is for how long a reader trusts what it knows of the versions. The version it knows is
-// written for much longer than that after a switch.
+// VersionSetAge is how long a reader trusts what it knows of the versions. After a switch, the previous version is
+// written for longer than that.
 const VersionSetAge = time.Second
 
 // WrittenStates are the states in which a version is written with every append.
@@ -57,8 +57,7 @@ func (p *Catalogue) ReadVersionSet(each func(*Entry)) rows.Read {
 	return rows.ReadEach(p.DB.NewRaw(versionSetQuery, KnowledgeName), each)
 }
 
-// NewVersionSet makes a version set of the catalogue's entries. It fails if this program does not know how to
-// write the active one.
+// NewVersionSet makes a version set of the catalogue's entries. It fails if this program cannot write the active one.
 func (p *Catalogue) NewVersionSet(entries []Entry) (*VersionSet, error) {
 	l := &VersionSet{ReadAt: time.Now()}
 	for _, e := range entries {
@@ -77,7 +76,7 @@ func (p *Catalogue) NewVersionSet(entries []Entry) (*VersionSet, error) {
 	return l, nil
 }
 
-// VersionOf is the version that an entry of the catalogue stands for, with what its settings name.
+// VersionOf makes a version of its entry in the catalogue.
 func (p *Catalogue) VersionOf(e Entry) Version {
 	v := Version{Entry: e, Tables: rows.TablesOf(e.Version)}
 	var known bool
@@ -90,7 +89,7 @@ func (p *Catalogue) VersionOf(e Entry) Version {
 	return v
 }
 
-// Matches tells whether the catalogue still has what the set was made of.
+// Matches tells whether the set was made of the same entries.
 func (l *VersionSet) Matches(entries []Entry) bool {
 	return slices.EqualFunc(l.Versions, entries, func(v Version, e Entry) bool {
 		return v.Version == e.Version && v.State == e.State
@@ -100,8 +99,8 @@ func (l *VersionSet) Matches(entries []Entry) bool {
 // Active is the version that readers read.
 func (p *Catalogue) Active() Version { return p.VersionSet.Load().Versions[0] }
 
-// Policy computes confidence as the version does that is active at that moment: what is replayed from the
-// log has the confidence that readers see. Its name is that of the active version's policy now.
+// Policy computes confidence by the policy of the version that is active at the time of each call, so that replays
+// compute what readers see. Its name is that of the active version's policy now.
 func (p *Catalogue) Policy() domain.ConfidencePolicy {
 	return domain.ConfidencePolicy{
 		Name: p.Active().Policy.Name,
@@ -111,8 +110,7 @@ func (p *Catalogue) Policy() domain.ConfidencePolicy {
 	}
 }
 
-// View is what one request reads: the tables and the settings of the version that was active when it began. A switch
-// in the meantime does not make it read from two versions.
+// View is what one request reads: the tables and the settings of the version that was active when it began.
 type View struct {
 	rows.Reader
 	Version Version
@@ -134,7 +132,7 @@ func (p *Catalogue) ViewOf(v Version, reads bun.IDB) View {
 	}
 }
 
-// At is the view at a time, by which confirmations have expired; the view itself for the zero time.
+// At is the view with the confirmations that have expired at a time; for the zero time it is the view itself.
 func (v View) At(then time.Time) View {
 	if !then.IsZero() {
 		v.Now = func() time.Time { return then }
@@ -142,7 +140,7 @@ func (v View) At(then time.Time) View {
 	return v
 }
 
-// Refresh looks the versions up again if what is known of them is old. Every read begins with it.
+// Refresh reads the versions again if they were read too long ago. Every read begins with it.
 func (p *Catalogue) Refresh(ctx context.Context) error {
 	if time.Since(p.VersionSet.Load().ReadAt) < VersionSetAge {
 		return nil
@@ -164,14 +162,14 @@ func (p *Catalogue) Reload(ctx context.Context, db bun.IDB) error {
 	return nil
 }
 
-// HoldVersions is the statement by which an append keeps the versions as they are until it has
-// ended: a switch takes the same lock exclusively.
+// An append runs HoldVersions to keep the versions as they are until it ends. A switch takes the same lock
+// exclusively.
 const (
 	HoldVersions   = "SELECT pg_advisory_xact_lock_shared(hashtextextended('annals.versions', 0))"
 	SwitchVersions = "SELECT pg_advisory_xact_lock(hashtextextended('annals.versions', 0))"
 )
 
-// ActiveIn is the version that readers read, as of a snapshot.
+// ActiveIn is the active version, as of a snapshot.
 func (p *Catalogue) ActiveIn(ctx context.Context, tx bun.IDB) (Version, error) {
 	var e Entry
 	err := tx.NewSelect().Model(&e).Where("name = ?", KnowledgeName).Where("state = ?", StateActive).Scan(ctx)

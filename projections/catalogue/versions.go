@@ -18,15 +18,14 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Listed is a version in the catalogue with all that is known of it.
+// Listed is a version in the catalogue with everything that is known of it.
 type Listed struct {
 	Entry `bun:",extend"`
 
 	Report *domain.RebuildReport `bun:"report,type:json"`
 }
 
-// Versions reads every version of the knowledge projection that there ever was: the active one first,
-// then the newest.
+// Versions reads every version of the knowledge projection that ever existed: the active one first, then the newest.
 func (p *Catalogue) Versions(ctx context.Context) ([]Listed, error) {
 	var all []Listed
 	err := p.DB.NewSelect().Model(&all).Where("name = ?", KnowledgeName).
@@ -43,7 +42,7 @@ func (v Listed) WhatIf() bool { return v.Settings[SettingWhatIf] != "" }
 // Dropped tells whether the version's tables are gone.
 func (v Listed) Dropped() bool { return v.Settings["dropped"] != "" }
 
-// Unfinished tells whether a rebuild has still to work on the version.
+// Unfinished tells whether a rebuild must still work on the version.
 func (v Listed) Unfinished() bool { return slices.Contains(UnfinishedStates, v.State) }
 
 // ComputedWith are the settings that the version is computed with, without the catalogue's own notes.
@@ -57,7 +56,7 @@ func (v Listed) ComputedWith() map[string]string {
 	return settings
 }
 
-// Trouble is why the version was given up; empty if it was not.
+// Trouble is why the version was abandoned; empty if it was not.
 func (v Listed) Trouble() string {
 	switch {
 	case v.Settings["error"] != "":
@@ -85,16 +84,16 @@ func (v Listed) Checkpoint() string {
 
 // What the catalogue notes of a version besides what it is computed with.
 const (
-	// SettingRepair stands with a version that may differ from the active one in whatever the log has.
+	// SettingRepair marks a version that may differ from the active one in anything that follows from the log.
 	SettingRepair = "repair"
-	// SettingWhatIf stands with a version that is built only to be compared.
+	// SettingWhatIf marks a version that is built only to be compared.
 	SettingWhatIf = "what_if"
 )
 
 // WhatIf tells whether the version is built only to be compared.
 func (e Entry) WhatIf() bool { return e.Settings[SettingWhatIf] != "" }
 
-// SettingVectors names the table of vectors that is still to be dropped.
+// SettingVectors names a table of vectors that must still be dropped.
 const SettingVectors = "vectors"
 
 // UnfinishedStates are those in which a rebuild has work left.
@@ -103,7 +102,7 @@ var UnfinishedStates = []string{StateBuilding, StateCatching, StateVerifying, St
 // Checkpoint is the name under which a version's progress through the logs is kept.
 func (v Version) Checkpoint() string { return fmt.Sprintf("%s_%d", KnowledgeName, v.Version) }
 
-// ErrMoved means that a version has changed its state meanwhile.
+// ErrMoved means that another process has changed the state of a version.
 var ErrMoved = errors.New("moved on")
 
 // AbandonVersion ends the building or writing of a version and notes the reason.
@@ -114,11 +113,11 @@ func AbandonVersion(tx bun.IDB, e Entry, state string, reason error, now databas
 		Where("name = ?", KnowledgeName).Where("version = ?", e.Version)
 }
 
-// DropDelay is for how long the tables of a version stay that is not written any more: some process may
-// not have looked at the catalogue since, and a reader may be at work.
+// DropDelay is how long the tables of a version stay after it was written last: another process may not have read the
+// catalogue since, or may still read the tables.
 const DropDelay = 30 * time.Second
 
-// follower is the name under which a projection follows the log.
+// FollowerOf is the name under which a projection follows the log.
 func FollowerOf(log *follow.Log, name string) (string, error) {
 	found := ""
 	for _, follower := range log.Followers() {
@@ -137,7 +136,7 @@ func FollowerOf(log *follow.Log, name string) (string, error) {
 		WithFix("see /v1/projections, or annals doctor")
 }
 
-// NameOf is what people call a follower of the log: they leave out its version, and where it leads to.
+// NameOf is a follower's name without its version and target, and the version.
 func NameOf(follower string) (name string, version int) {
 	name, _, _ = strings.Cut(follower, ":")
 	if named, number, versioned := strings.Cut(name, "_"); versioned {

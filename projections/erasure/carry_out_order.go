@@ -19,9 +19,9 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Eraser carries out what was ordered to be erased, one thing after the other: each is erased for good with its
-// own transaction, and the log has what was ordered, so that any server goes on where another was killed. Two
-// of them at the same order do no harm: what is erased is not erased again. It is safe for concurrent use.
+// Eraser carries out orders of erasure, one target after the other, each in its own transaction. The log has the
+// orders, so any server can continue after another was killed. Two erasers on the same order do no harm: what is
+// erased is not erased again. It is safe for concurrent use.
 type Eraser struct {
 	Files
 	Relations
@@ -32,19 +32,19 @@ type Eraser struct {
 	wake   chan struct{}
 
 	mu    sync.Mutex
-	going map[events.Order]int // how many things an order that is carried out here still has to do
+	going map[events.Order]int // how many targets an order has left that is carried out here
 }
 
 // Relations answer which items were made from which.
 type Relations interface {
 	Lineage(ctx context.Context, tenant, id string) ([]domain.LineageRelation, error)
-	// Relatives are the nearest relations of some items.
+	// Relatives are the direct relations of some items.
 	Relatives(ctx context.Context, tenant string, ids []string) ([]domain.LineageRelation, error)
-	// Learned are the items that were made from what is in some streams.
+	// Learned are the items that were made from some streams.
 	Learned(ctx context.Context, tenant string, streams []string) ([]domain.LineageRelation, error)
 }
 
-// New makes an eraser for a log. table names the knowledge table that readers read.
+// New returns an eraser for a log. table returns the knowledge table that readers read.
 func New(files Files, relations Relations, table func(ctx context.Context) (bun.Ident, error), log *events.Log,
 	logger *slog.Logger,
 ) *Eraser {
@@ -55,11 +55,11 @@ func New(files Files, relations Relations, table func(ctx context.Context) (bun.
 }
 
 const (
-	betweenOrders = 30 * time.Second // in which an order that another server was given is found
+	betweenOrders = 30 * time.Second // how often to look for orders that another server received
 	erasedAtOnce  = 50
 )
 
-// Begin lets what was ordered be carried out at once.
+// Begin starts carrying out orders at once.
 func (e *Eraser) Begin() {
 	select {
 	case e.wake <- struct{}{}:
@@ -67,11 +67,11 @@ func (e *Eraser) Begin() {
 	}
 }
 
-// Run carries out what is ordered until ctx ends. What was under way goes on.
+// Run carries out orders until ctx ends, beginning with unfinished ones.
 func (e *Eraser) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := e.CarryOut(ctx); err != nil && ctx.Err() == nil {
-			e.logger.WarnContext(ctx, "an erasure does not go on; it is tried again", "error", err, "after",
+			e.logger.WarnContext(ctx, "an erasure failed; retrying", "error", err, "after",
 				betweenOrders.String())
 		}
 		select {
@@ -82,7 +82,7 @@ func (e *Eraser) Run(ctx context.Context) {
 	}
 }
 
-// CarryOut carries out what is under way.
+// CarryOut carries out all orders that are under way.
 func (e *Eraser) CarryOut(ctx context.Context) error {
 	orders, err := e.log.ErasuresUnderWay(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (e *Eraser) CarryOut(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// order is who ordered what.
+// order is an order of erasure with its principal and its progress.
 type order struct {
 	events.Order
 
@@ -108,8 +108,8 @@ type order struct {
 	done    rows.Set
 }
 
-// CarryOutOrder carries out one order, if it is under way: it erases one thing after the other, each by a command. The
-// append of that command destroys the texts (events/destroy_texts.go) and the rows that were computed from them
+// CarryOutOrder carries out one order if it is under way. It erases each target by a command. The append of the
+// command destroys the texts (events/destroy_texts.go) and the rows that were computed from them
 // (projections/knowledge/destroy_rows.go).
 func (e *Eraser) CarryOutOrder(ctx context.Context, of events.Order) error {
 	ctx = database.ForTenant(ctx, of.Tenant)
@@ -149,7 +149,7 @@ func (e *Eraser) CarryOutOrder(ctx context.Context, of events.Order) error {
 	}
 }
 
-// left is what is still to be erased.
+// left lists the targets that are still to be erased.
 func (e *Eraser) left(ctx context.Context, o *order) ([]domain.ErasureTarget, error) {
 	lineage := domain.LineageIgnored
 	if o.erasure.WithLineage {
@@ -178,7 +178,7 @@ func (e *Eraser) erase(ctx context.Context, o *order, some []domain.ErasureTarge
 		switch err := result.Err; {
 		case err == nil:
 			o.done[stream] = true
-		case errors.Is(err, domain.ErrNotFound): // which he may not even see: for the record, which is not his
+		case errors.Is(err, domain.ErrNotFound): // the principal may not even see it: the record must not reveal it
 			o.refused[stream] = domain.Refused{Stream: stream, Reason: some[i].ReasonRetained(o.by)}
 		case errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrForbidden):
 			o.refused[stream] = domain.Refused{Stream: stream, Reason: err.Error()}
@@ -189,7 +189,7 @@ func (e *Eraser) erase(ctx context.Context, o *order, some []domain.ErasureTarge
 	return nil
 }
 
-// closeTenant revokes the keys of a tenant that is to be erased, so that no client writes there any more.
+// closeTenant revokes the keys of a tenant before its erasure, so that no client writes to it any more.
 func (e *Eraser) closeTenant(ctx context.Context, o *order) error {
 	if _, isTenant := domain.TenantOf(o.erasure.Of); !isTenant {
 		return nil
@@ -198,8 +198,8 @@ func (e *Eraser) closeTenant(ctx context.Context, o *order) error {
 	return err
 }
 
-// RevokeKeys revokes the keys of by's tenant that were made until a moment, all if it is zero, but for those that are
-// not by's to revoke; and counts them.
+// RevokeKeys revokes and counts the keys of by's tenant that were issued up to a time, or all if it is zero. It skips
+// keys that by may not revoke.
 func (e *Eraser) RevokeKeys(
 	ctx context.Context, by domain.Principal, origin domain.Origin, until time.Time,
 ) (revoked int64, err error) {
@@ -222,7 +222,7 @@ func (e *Eraser) RevokeKeys(
 	return revoked, err
 }
 
-// eachKey goes through a tenant's keys that were not revoked.
+// eachKey visits a tenant's keys that were not revoked.
 func (e *Eraser) eachKey(ctx context.Context, tenant string, do func(prefix string, key domain.Key) error) error {
 	const page = 500
 	for after := ""; ; {
@@ -282,7 +282,7 @@ func (e *Eraser) note(of events.Order, left int) {
 	}
 }
 
-// Erasure is an order, and how far it has come.
+// Erasure returns an order and its progress.
 func (e *Eraser) Erasure(ctx context.Context, tenant, id string) (found domain.ErasureProgress, err error) {
 	stream := domain.ErasureStream(id)
 	history, err := e.log.Stream(ctx, tenant, stream)
@@ -313,7 +313,7 @@ func (e *Eraser) Erasure(ctx context.Context, tenant, id string) (found domain.E
 	return found, err
 }
 
-// Closing counts the keys that an order revokes: those of a tenant that open something now.
+// Closing counts the unrevoked keys that an order would revoke, if it is about a tenant.
 func (e *Eraser) Closing(ctx context.Context, tenant, of string) (keys int64, err error) {
 	if _, isTenant := domain.TenantOf(of); isTenant {
 		err = e.eachKey(ctx, tenant, func(string, domain.Key) error {
@@ -324,7 +324,7 @@ func (e *Eraser) Closing(ctx context.Context, tenant, of string) (keys int64, er
 	return keys, err
 }
 
-// OrderedBy tells whether p ordered an erasure, in person or for the same one as now.
+// OrderedBy tells whether p ordered an erasure, itself or on behalf of the same entity as now.
 func (e *Eraser) OrderedBy(ctx context.Context, p domain.Principal, id string) (bool, error) {
 	history, err := e.log.Stream(ctx, p.Tenant, domain.ErasureStream(id))
 	if err != nil || len(history) == 0 {

@@ -1,6 +1,6 @@
-// Package erasure carries out what was ordered to be erased, and purges the files of the database.
+// Package erasure carries out orders of erasure, and purges the files of the database.
 //
-// Its one rule: the log has what was ordered and what was done, so that any server goes on where another was stopped.
+// Its one rule: the log has the orders and what was done, so that any server can continue where another stopped.
 //
 // An erasure has four steps:
 //

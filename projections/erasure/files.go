@@ -12,7 +12,7 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Files answers what the files of the database still hold of what was erased, and rewrites them.
+// Files tells which erased data the files of the database still have, and rewrites them.
 type Files struct {
 	DB  *database.DB
 	Now func() time.Time
@@ -28,8 +28,8 @@ type purgeRow struct {
 	Report   string        `bun:"report"`
 }
 
-// Erasures tells what was erased of a caller's tenant, and whether the files still hold some of it; to the
-// operator, whether they do of any tenant.
+// Erasures tells what was erased in a caller's tenant, and whether the files still have some of it. For the operator
+// it covers the files of every tenant.
 func (p Files) Erasures(ctx context.Context, by domain.Principal) (domain.ErasureStatus, error) {
 	whose := by.Tenant
 	if by.IsOperator() {
@@ -50,8 +50,8 @@ func (p Files) Erasures(ctx context.Context, by domain.Principal) (domain.Erasur
 	return s, nil
 }
 
-// Unpurged tells when the files were rewritten last, and what of a tenant they still hold, or of every tenant if
-// none is named.
+// Unpurged tells when the files were last rewritten, and what erased data of a tenant they still have. Without a name
+// it covers every tenant.
 func (p Files) Unpurged(ctx context.Context, tenant string) (domain.ErasureStatus, error) {
 	if tenant == "" {
 		ctx = database.ForEveryTenant(ctx)
@@ -80,7 +80,7 @@ func (p Files) Unpurged(ctx context.Context, tenant string) (domain.ErasureStatu
 	return s, nil
 }
 
-// PurgeFiles rewrites the database's files, so that they hold nothing any more of what was erased before.
+// PurgeFiles rewrites the database's files, so that nothing erased before remains in them.
 func (p Files) PurgeFiles(ctx context.Context) (domain.Purge, error) {
 	s, err := PurgeFiles(ctx, p.DB, p.Now)
 	if err != nil {
@@ -89,8 +89,8 @@ func (p Files) PurgeFiles(ctx context.Context) (domain.Purge, error) {
 	return s, nil
 }
 
-// PurgeFiles does that for the role that opened the database, such as the owner of the tables where a role serves that
-// owns none.
+// PurgeFiles does the same in the role that opened the database. That may be the owner of the tables, if the server's
+// role owns none.
 func PurgeFiles(ctx context.Context, db *database.DB, now func() time.Time) (s domain.Purge, err error) {
 	s.BeganAt = now().UTC().Truncate(time.Microsecond)
 	if s.Notes, s.Complete, err = database.Purge(ctx, db); err != nil {

@@ -14,10 +14,9 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Doomed are the things that an order erases, as things are now, and what else goes back to them: of an entity
-// all that is its own and all that is meant for it alone, of a tenant everything, of a session what was said in it
-// and its archives, otherwise one item. What is erased already is left out, and leads to what goes back to it all the
-// same: an order that was carried out by half, here or by another server, is still the same order.
+// Doomed lists what an order erases now, and what was made from that. Of an entity it erases what the entity owns and
+// what only the entity may see; of a tenant everything; of a session its messages and archives; otherwise one item.
+// Erased items are left out, but their relations are followed: an order that was interrupted stays the same order.
 func (e *Eraser) Doomed(
 	ctx context.Context, tenant, of string, lineage domain.LineageMode,
 ) ([]domain.ErasureTarget, error) {
@@ -26,7 +25,7 @@ func (e *Eraser) Doomed(
 		return nil, err
 	}
 	var kin []domain.ErasureTarget
-	if _, isTenant := domain.TenantOf(of); lineage != domain.LineageIgnored && !isTenant { // of a tenant all is
+	if _, isTenant := domain.TenantOf(of); lineage != domain.LineageIgnored && !isTenant { // a tenant has all
 		if kin, err = e.relatedTargets(ctx, tenant, named, lineage == domain.LineageErased); err != nil {
 			return nil, err
 		}
@@ -45,11 +44,11 @@ func (e *Eraser) Doomed(
 	return append(doomed, kin...), nil
 }
 
-// named is what an order is of.
+// named is what an order names.
 type named struct {
-	items   []domain.ErasureTarget // erased ones, too
-	others  []domain.Stream        // in which something was written, though it may be gone
-	written []domain.Stream        // those of them in which something is
+	items   []domain.ErasureTarget // including erased ones
+	others  []domain.Stream        // streams that had a text, even if it is gone
+	written []domain.Stream        // those of them that have a text
 }
 
 func (e *Eraser) named(ctx context.Context, tenant, of string) (n named, err error) {
@@ -74,7 +73,7 @@ func (e *Eraser) named(ctx context.Context, tenant, of string) (n named, err err
 	return n, err
 }
 
-// namedSession is a session with its archives, which may be there when nothing that was said in it is.
+// namedSession is a session with its archives. Archives may exist after the session's messages are gone.
 func (e *Eraser) namedSession(ctx context.Context, tenant, of string) (n named, err error) {
 	stream, err := e.log.State(ctx, tenant, of)
 	if err != nil || !stream.Exists() {
@@ -88,7 +87,7 @@ func (e *Eraser) namedSession(ctx context.Context, tenant, of string) (n named, 
 	return n, err
 }
 
-// targetItems are items with what decides about their erasure.
+// targetItems are items with what decides whether they may be erased.
 func (e *Eraser) targetItems(
 	ctx context.Context, tenant, where string, args ...any,
 ) (doomed []domain.ErasureTarget, err error) {
@@ -118,8 +117,7 @@ func notErased(items []domain.ErasureTarget) []domain.ErasureTarget {
 	return slices.DeleteFunc(slices.Clone(items), func(d domain.ErasureTarget) bool { return d.Status == domain.IsErased })
 }
 
-// archives are the items that say what a session's archives say. They are known by their ids, so that it costs
-// one look-up, whatever else the tenant has.
+// archives are the items of a session's archives. Their ids follow from the session, so this is one look-up by id.
 func (e *Eraser) archives(ctx context.Context, tenant string, of domain.Stream) ([]domain.ErasureTarget, error) {
 	session, is := of.State.(domain.Session)
 	if !is || session.Archives == 0 {
@@ -132,8 +130,8 @@ func (e *Eraser) archives(ctx context.Context, tenant string, of domain.Stream) 
 	return found, err
 }
 
-// relatedTargets is what goes back to what is named, or that it goes back to, and so on from each of those.
-// Sessions are followed to nothing but their archives.
+// relatedTargets follows relations from what is named to what was made from it, and so on. Of sessions it follows
+// only archives.
 func (e *Eraser) relatedTargets(
 	ctx context.Context, tenant string, n named, goes bool,
 ) (all []domain.ErasureTarget, err error) {
@@ -174,11 +172,11 @@ func (e *Eraser) relatedTargets(
 	return nil, rows.Failed(ctx, "follow the lineage", err)
 }
 
-// relatedAtOnce is whose relatives are looked for together.
+// relatedAtOnce is how many items are followed per query.
 const relatedAtOnce = 200
 
-// related is what kin are that was not seen yet; with a session come its archives, and one of which all is erased
-// is left out.
+// related makes targets of relations that were not seen yet. A session brings its archives, and is left out if it has
+// no text.
 func (e *Eraser) related(
 	ctx context.Context, tenant string, kin []domain.LineageRelation, seen rows.Set,
 ) (found []domain.ErasureTarget, err error) {
@@ -223,7 +221,7 @@ func (e *Eraser) related(
 	return found, nil
 }
 
-// relatedSession is a session, or another thing that is no item, after what goes before it.
+// relatedSession is a session, or another stream that is no item, after its archives.
 func (e *Eraser) relatedSession(
 	ctx context.Context, tenant string, kin domain.LineageRelation,
 ) ([]domain.ErasureTarget, error) {

@@ -16,14 +16,13 @@ import (
 	"github.com/annals-kb/annals/projections/words"
 )
 
-// An erasure destroys, in the transaction that records it, everything that was computed from the item's
-// texts: in every version of every projection, those that are being built and those that wait to be dropped
-// among them. A redaction does the same, and what is left of the texts is computed from anew: by the versions
-// that are written with the event at once, by the others when they come to it. What is written outside of that
-// transaction keeps away from it, see package events.
+// An erasure destroys everything that was computed from the item's texts, in the transaction that records it. That is
+// in every version of every projection, including those being built and those waiting to be dropped. A redaction does
+// the same; what it leaves of the texts is computed again, at once in written versions, and in others when they reach
+// the event. Package events keeps writers outside of that transaction away.
 
-// noteRedaction notes which items lose texts. One of which something is redacted is folded anew from its whole stream,
-// once all of the redactions that come together are known.
+// noteRedaction notes which items lose texts. An item with a redaction is folded again from its whole stream, once
+// all redactions of the batch are known.
 func (s *Stage) noteRedaction(it *item, event domain.Event) error {
 	switch n := len(it.history); {
 	case n == 0:
@@ -45,7 +44,7 @@ func (s *Stage) noteRedaction(it *item, event domain.Event) error {
 		if err != nil {
 			return err
 		}
-		for _, decided := range it.fresh { // what is caught up with was recorded before
+		for _, decided := range it.fresh { // during a catch-up the batch is recorded already
 			if len(recorded) == 0 || decided.Version > recorded[len(recorded)-1].Version {
 				recorded = append(recorded, decided)
 			}
@@ -56,7 +55,7 @@ func (s *Stage) noteRedaction(it *item, event domain.Event) error {
 	return nil
 }
 
-// refoldRedacted folds anew what was redacted since it was settled last.
+// refoldRedacted folds the items again that were redacted since the last call.
 func (s *Stage) refoldRedacted() error {
 	for _, id := range s.redacted {
 		it := s.items[id]
@@ -72,8 +71,8 @@ func (s *Stage) refoldRedacted() error {
 	return nil
 }
 
-// erase adds to a script what destroys the footprint of the items that a batch has erased. It is called
-// before their texts are destroyed, by which vectors are found.
+// erase adds the statements that destroy the footprint of a batch's erased items. It runs before their texts are
+// destroyed, because these lead to the vectors.
 func (all stages) erase(ctx context.Context, script *rows.Script) error {
 	ids := all[0].redacted
 	if len(ids) == 0 {
@@ -112,7 +111,7 @@ func (all stages) erase(ctx context.Context, script *rows.Script) error {
 	return nil
 }
 
-// footprintOf folds the items' streams once more, as far as they were recorded before this batch.
+// footprintOf folds the items' streams up to this batch.
 func (s *Stage) footprintOf(ctx context.Context, ids []string) (catalogue.Footprint, error) {
 	left := catalogue.Footprint{Tenant: s.tenant, IDs: ids}
 	streams := make([]string, len(ids))
@@ -141,7 +140,7 @@ func (s *Stage) footprintOf(ctx context.Context, ids []string) (catalogue.Footpr
 	return left, nil
 }
 
-// clearVoteTexts takes away what was said in votes and reports; that they were given stays.
+// clearVoteTexts deletes the texts of votes and reports; the votes and reports stay.
 func clearVoteTexts(tx bun.IDB, t rows.Tables, r catalogue.Footprint, script *rows.Script) {
 	script.AddQuery(tx.NewUpdate().TableExpr("?", t.Votes).Set("query = '', outcome = ''").
 		Where("tenant = ?", r.Tenant).Where("id IN (?)", bun.List(r.IDs)))
@@ -149,8 +148,8 @@ func clearVoteTexts(tx bun.IDB, t rows.Tables, r catalogue.Footprint, script *ro
 		Where("tenant = ?", r.Tenant).Where("id IN (?)", bun.List(r.IDs)))
 }
 
-// blank takes the texts out of a version that is not read: whether it is written with this batch, too, or is
-// being built and will read in the log what happened, or waits to be dropped.
+// blank deletes the texts from a version that is not active: a written one, one being built that will read the event
+// later, or one waiting to be dropped.
 func blank(ctx context.Context, tx bun.IDB, v catalogue.Version, left catalogue.Footprint, script *rows.Script) error {
 	var list []rows.Row
 	err := tx.NewSelect().Model(&list).ModelTableExpr("? AS k", v.Tables.Knowledge).
@@ -161,7 +160,7 @@ func blank(ctx context.Context, tx bun.IDB, v catalogue.Version, left catalogue.
 	for i := range list {
 		k := list[i].Knowledge()
 		gone := tx.NewDelete().TableExpr("?", v.Tables.Terms).Where("tenant = ?", left.Tenant).Where("number = ?", k.Number)
-		if !v.Unsupported { // an index leads there
+		if !v.Unsupported { // by the key of the index
 			gone.Where("term IN (?)", bun.List(append(words.ItemTermsOf(v.Tokenizer, k).Hashes(), -1))).
 				Where("scope IN (?)", bun.List(k.Scopes))
 		}
@@ -179,7 +178,7 @@ func blank(ctx context.Context, tx bun.IDB, v catalogue.Version, left catalogue.
 			Where("tenant = ?", left.Tenant).Where("id = ?", k.ID)
 		script.AddQuery(update)
 		script.AddQuery(tx.NewUpdate().TableExpr("?", v.Tables.Knowledge).
-			Set("uri = ?", domain.KnowledgeStream(k.ID)). // unique among those alive
+			Set("uri = ?", domain.KnowledgeStream(k.ID)). // unique among live items
 			Where("tenant = ?", left.Tenant).Where("id = ?", k.ID))
 		script.AddQuery(tx.NewUpdate().TableExpr("?", v.Tables.Scopes).Set("bag = NULL, words = 0").
 			Where("tenant = ?", left.Tenant).Where("number = ?", k.Number))

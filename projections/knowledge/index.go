@@ -11,8 +11,8 @@ import (
 	"github.com/annals-kb/annals/projections/words"
 )
 
-// reindex tells whether the index of words must change for an item, and to what. The length of what
-// an item has is known even while no answer may contain it, however its events were batched.
+// reindex tells whether an item's rows in the index must change, and returns its terms. Its length in words is set
+// even for an item that no answer may contain.
 func (s *Stage) reindex(it *item) (bool, words.ItemTerms) {
 	if it.refold {
 		return rows.IsLive(&it.was) || rows.IsLive(it.now), s.itemTermsOf(it.now)
@@ -31,16 +31,16 @@ func (s *Stage) reindex(it *item) (bool, words.ItemTerms) {
 	return was || now, s.itemTermsOf(it.now)
 }
 
-// saySame tells whether two texts have the same words for the index.
+// saySame tells whether two texts have the same terms.
 func saySame(a, b domain.Text) bool {
 	return a.Content == b.Content && a.Task == b.Task && slices.Equal(words.TagValues(a.Tags), words.TagValues(b.Tags))
 }
 
-// indexChange is what a batch changes in the index of words.
+// indexChange is how a batch changes the index of words.
 type indexChange struct {
 	gone  []*domain.Knowledge
 	made  [][]any         // rows of scopes
-	terms []words.TermRow // of what is too long for a bag
+	terms []words.TermRow // of items with too many terms for a packed row
 }
 
 func (c *indexChange) add(tenant string, it *item, now words.ItemTerms) {
@@ -68,7 +68,7 @@ func (c indexChange) write(script *rows.Script, s *Stage) {
 		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Scopes).
 			Where("tenant = ?", s.tenant).Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
 	}
-	// as the key: neighbours share pages
+	// in the order of the key: neighbours share pages
 	slices.SortStableFunc(c.made, func(a, b []any) int { return strings.Compare(a[1].(string), b[1].(string)) })
 	script.InsertRows(s.tables.Scopes, rows.BagColumns, c.made, "")
 	words.InsertTerms(script, s.tables, s.tenant, c.terms)

@@ -30,15 +30,14 @@ func New(c *catalogue.Catalogue, erasers ...catalogue.EraseFunc) *Projection {
 	return &Projection{Catalogue: c, erasers: erasers}
 }
 
-// stages write every version that is to be written. Commands decide on the state of the active one. The
-// secondary versions are read and written each under a savepoint: one that cannot be written any more is abandoned
-// in the same transaction, and commands succeed all the same.
+// stages write all written versions. Commands decide on the state of the active one. Secondary versions are read and
+// written under a savepoint. If that fails, the version is abandoned in the same transaction, and the commands
+// succeed.
 type stages []*Stage
 
-// Load implements [events.Inline]: it loads what the commands read, for every version that is
-// written, and keeps the versions as they are until the transaction has ended. On PostgreSQL that is
-// one round trip for a process that writes often. One that has not looked for a while looks first: the
-// tables it knows may be gone.
+// Load implements [events.Inline]. It loads what the commands read, for every written version, and keeps the versions
+// as they are until the transaction ends. On PostgreSQL this is one round trip for a process that writes often.
+// Otherwise it reads the versions first, because tables that it knows may be dropped.
 func (p *Projection) Load(
 	ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch,
 ) (events.Stage, error) {
@@ -52,7 +51,7 @@ func (p *Projection) Load(
 		if err != nil {
 			return nil, fmt.Errorf("load knowledge: %w", database.Classify(ctx, err))
 		}
-		first = nil // done
+		first = nil // has run
 		isKnown := known.Matches(entries)
 		if known, err = p.NewVersionSet(entries); err != nil {
 			return nil, err
@@ -64,7 +63,7 @@ func (p *Projection) Load(
 	}
 }
 
-// open loads by what is known of the versions, and looks what they are.
+// open loads from the known versions, and reads the entries of the current ones.
 func (p *Projection) open(
 	ctx context.Context, tx bun.IDB, tenant string, w Wanted, known *catalogue.VersionSet, first database.Batch,
 ) (stages, []catalogue.Entry, error) {
@@ -78,7 +77,7 @@ func (p *Projection) open(
 	}
 	reads = append(reads, p.ReadVersionSet(func(e *catalogue.Entry) { entries = append(entries, *e) }))
 	var all stages
-	for _, v := range known.Versions { // none, where they are not known yet
+	for _, v := range known.Versions { // none if they are not known yet
 		s := NewStage(ctx, p.Catalogue, v, tx, tenant)
 		s.prepared, s.erasers = w.prepared, p.erasers
 		all = append(all, s)
@@ -92,8 +91,8 @@ func (p *Projection) open(
 	return all, entries, all.isolated(ctx, func(s *Stage) error { return rows.ReadAll(ctx, p.DB, tx, s.Reads(w)) })
 }
 
-// isolated does something for each secondary version under a savepoint. Where it fails the version has failed, and
-// the transaction goes on as if it had not been tried.
+// isolated calls do for each secondary version under a savepoint. An error marks the version as failed, and the
+// transaction continues as if do had not run.
 func (all stages) isolated(ctx context.Context, do func(*Stage) error) error {
 	for _, s := range all[min(1, len(all)):] {
 		if s.failed != nil {
@@ -117,7 +116,7 @@ func (all stages) isolated(ctx context.Context, do func(*Stage) error) error {
 	return nil
 }
 
-// isTransient tells whether an error has nothing to do with the version that was written.
+// isTransient tells whether an error is unrelated to the version.
 func isTransient(err error) bool {
 	transient := []error{database.ErrUnavailable, database.ErrFull, context.Canceled, context.DeadlineExceeded}
 	return slices.ContainsFunc(transient, func(kind error) bool { return errors.Is(err, kind) })
@@ -189,7 +188,7 @@ func (all stages) Save(ctx context.Context, inserts *database.Script) error {
 	return all.abandonFailed(ctx)
 }
 
-// abandonFailed ends the writing of versions that failed.
+// abandonFailed abandons the versions that failed.
 func (all stages) abandonFailed(ctx context.Context) error {
 	for _, s := range all[1:] {
 		if s.failed == nil {
@@ -211,9 +210,8 @@ func (all stages) abandonFailed(ctx context.Context) error {
 	return nil
 }
 
-// invalidateSummaries takes back what was said of the directories above items of which others may see less than
-// before: that were forgotten, moved, given to others, or that lose texts. What is being made of them just now is
-// not written after.
+// invalidateSummaries deletes the summaries of the directories above items that fewer principals may see now: that
+// were forgotten, moved or rescoped, or that lose texts. A summary being made of them is not stored.
 func (all stages) invalidateSummaries(script *rows.Script) {
 	s := all[0]
 	above := map[domain.URI]bool{}
@@ -233,7 +231,7 @@ func (all stages) invalidateSummaries(script *rows.Script) {
 	}
 	rows := s.tx.NewSelect().TableExpr("directories").Column("uri").Where("tenant = ?", s.tenant).
 		Where("uri IN (?)", bun.List(slices.Sorted(maps.Keys(above))))
-	if script.Engine == database.Postgres { // in the order in which they are marked
+	if script.Engine == database.Postgres { // in the order in which Mark locks them
 		rows = rows.Order("uri").For("UPDATE")
 	}
 	now := s.catalogue.Now().UnixMicro()
@@ -243,8 +241,7 @@ func (all stages) invalidateSummaries(script *rows.Script) {
 		Where("tenant = ?", s.tenant).Where("uri IN (?)", rows))
 }
 
-// prepared is a command with what takes longest of writing what follows from it: the words of what is
-// to be remembered.
+// prepared is a command with the terms of its new item, which take longest to compute.
 type prepared struct {
 	domain.Command
 	id    string
@@ -254,8 +251,8 @@ type prepared struct {
 
 var _ events.Preparation = (*Projection)(nil)
 
-// Prepare implements [events.Preparation]: it cuts a new item's text into terms, as each version does that
-// is written.
+// Prepare implements [events.Preparation]. It cuts a new item's text into terms with the tokenizer of each written
+// version.
 func (p *Projection) Prepare(command domain.Command) domain.Command {
 	remember, ok := command.(domain.Remember)
 	if !ok {
@@ -271,7 +268,7 @@ func (p *Projection) Prepare(command domain.Command) domain.Command {
 	return prepared{Command: command, id: remember.ID, text: text, terms: wordings}
 }
 
-// preparedOf are the prepared commands, by item.
+// preparedOf returns the prepared commands by item.
 func preparedOf(commands []domain.Command) map[string]prepared {
 	found := make(map[string]prepared, len(commands))
 	for _, command := range commands {
@@ -282,7 +279,7 @@ func preparedOf(commands []domain.Command) map[string]prepared {
 	return found
 }
 
-// itemTermsOf are the terms of an item as it is by now, from its command if that foresaw it.
+// itemTermsOf returns the item's current terms, from its command if that prepared them.
 func (s *Stage) itemTermsOf(k *domain.Knowledge) words.ItemTerms {
 	if p, found := s.prepared[k.ID]; found && saySame(p.text, k.Text) {
 		if w, cut := p.terms[s.version.Tokenizer.Version]; cut {

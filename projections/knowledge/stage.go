@@ -16,15 +16,14 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Stage holds the items that one batch of commands is about, between their loading and their
-// writing. It belongs to one transaction.
+// Stage holds the items of one batch of commands from loading to writing. It belongs to one transaction.
 type Stage struct {
 	catalogue *catalogue.Catalogue
 	version   catalogue.Version
 	tables    rows.Tables
 	policy    domain.ConfidencePolicy
 	tx        bun.IDB
-	ctx       context.Context // Knowledge and Holder have none, and a stage ends with its transaction
+	ctx       context.Context // for Knowledge and Holder; a stage ends with its transaction
 	tenant    string
 	erasers   []catalogue.EraseFunc
 
@@ -32,12 +31,12 @@ type Stage struct {
 	order    []string // ids in the order of their first change: writes are deterministic
 	holders  map[string]string
 	prepared map[string]prepared // commands, by item
-	redacted []string            // ids of those whose texts are destroyed, all or some
-	err      error               // of a look-up that Knowledge or Holder could not report
-	failed   error               // why this version cannot be written any more, if it is not the active one
+	redacted []string            // ids of items that lose some or all texts
+	err      error               // from a look-up by Knowledge or Holder, which cannot return it
+	failed   error               // why this secondary version cannot be written any more
 }
 
-// item is a piece of knowledge in a stage: as it was loaded, and as it is by now.
+// item is an item in a stage: as it was loaded, and as it is now.
 type item struct {
 	was           domain.Knowledge
 	now           *domain.Knowledge
@@ -45,10 +44,10 @@ type item struct {
 	reports       map[domain.Entity]domain.Report // that were loaded
 	words         int
 	changed       bool
-	refold        bool           // texts of its past were redacted: now is folded anew, with all votes and reports
-	refoldPending bool           // and is not yet, since the last of them was applied
+	refold        bool           // it is folded again after a redaction: write all votes and reports
+	refoldPending bool           // it is not folded again yet since its last redaction
 	fresh         []domain.Event // of the batch
-	history       []domain.Event // the whole stream, once it was read
+	history       []domain.Event // the whole stream, if it was read
 }
 
 func NewStage(ctx context.Context, c *catalogue.Catalogue, v catalogue.Version, tx bun.IDB, tenant string) *Stage {
@@ -62,12 +61,12 @@ func NewStage(ctx context.Context, c *catalogue.Catalogue, v catalogue.Version, 
 	return s
 }
 
-// Wanted is what the commands of a batch read, each once.
+// Wanted is what the commands of a batch read, without duplicates.
 type Wanted struct {
 	Items    []string
 	uris     []string
 	ballots  [][]string // id, voter, ballot
-	voters   [][]string // id, voter; of their votes those since
+	voters   [][]string // id, voter; their votes from since on
 	since    time.Time
 	Votes    [][]string // id, event id
 	Reports  []string
@@ -112,7 +111,7 @@ func collect(commands []domain.Command) Wanted {
 	return w
 }
 
-// in is the tenant's place in a table.
+// in is a table, narrowed to the tenant.
 func (s *Stage) in(table bun.Ident, alias string) rows.Table {
 	return rows.Table{Engine: s.catalogue.DB.Engine, Tenant: s.tenant, Table: table, Alias: alias}
 }
@@ -147,7 +146,7 @@ func (s *Stage) Reads(w Wanted) []rows.Read {
 
 func (s *Stage) readItems(w Wanted) rows.Read {
 	for _, id := range w.Items {
-		s.item(id) // is looked up, whether it is there or not
+		s.item(id) // note it as looked up, whether it exists or not
 	}
 	each := func(r *rows.Row) {
 		k := r.Knowledge()
@@ -179,7 +178,7 @@ func (s *Stage) readHolders(w Wanted) rows.Read {
 	return rows.ReadEach(rows.LookUp(s.tx.NewSelect().Model((*holder)(nil)), live, rows.SingleKeys(w.uris), "uri"), each)
 }
 
-// holder is whose a URI is.
+// holder is a URI with its item.
 type holder struct {
 	bun.BaseModel `bun:"table:knowledge,alias:k"`
 
@@ -189,7 +188,7 @@ type holder struct {
 
 // votesOf lets a query select votes by item and event.
 func (s *Stage) votesOf(query *bun.SelectQuery, votes [][]string) *bun.SelectQuery {
-	if s.catalogue.DB.Engine == database.SQLite { // which keeps them by item
+	if s.catalogue.DB.Engine == database.SQLite { // the table's key begins with the item
 		return rows.LookUp(query, s.in(s.tables.Votes, "v"), votes, "id", "event_id")
 	}
 	return query.ModelTableExpr("? AS v", s.tables.Votes).

@@ -11,8 +11,8 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Write adds to a script what brings the version's tables to what Apply made of the items: a
-// statement per table, however many items there are.
+// Write adds the statements that write the changed items to the version's tables. Items share statements, except that
+// rows of the index are deleted item by item.
 func (s *Stage) Write(script *rows.Script) error {
 	if s.err != nil {
 		return s.err
@@ -63,8 +63,8 @@ func (s *Stage) Write(script *rows.Script) error {
 	return nil
 }
 
-// released are the items that gave up a URI which another item of the batch has now. Whichever row is
-// updated first, that URI would stand in two: these rows go, and are inserted again as they are now.
+// released are the items whose former URI another item of the batch has now. An update of either row first could
+// break the uniqueness of URIs. So these rows are deleted and inserted again.
 func (s *Stage) released() []string {
 	var released []string
 	for _, id := range s.order {
@@ -77,8 +77,8 @@ func (s *Stage) released() []string {
 	return released
 }
 
-// What an update of an existing row sets. Votes and reports leave the text alone, so that a large
-// content is not written again for a counter.
+// The columns that an update of an existing row sets. Votes and reports set only counters, so that a large content is
+// not written again.
 const (
 	counters = `helpful = EXCLUDED.helpful, harmful = EXCLUDED.harmful, confidence = EXCLUDED.confidence,
 		stale_reporters = EXCLUDED.stale_reporters, stale_since = EXCLUDED.stale_since,
@@ -115,7 +115,7 @@ func (s *Stage) writeRows(script *rows.Script, list []rows.Row, update string) e
 	return nil
 }
 
-// votesChange and reportsChange are the rows that differ between what was loaded and what is.
+// votesChange and reportsChange are the rows that differ between loaded and current items.
 type votesChange struct {
 	gone [][]string // id, event id
 	made []rows.VoteRow
@@ -159,7 +159,7 @@ func (s *Stage) voteChanges() (votes votesChange, reports reportsChange) {
 	return votes, reports
 }
 
-// clearVotes makes place for the votes and reports of items that are folded anew.
+// clearVotes deletes the votes and reports of items that are folded again.
 func (s *Stage) clearVotes(script *rows.Script) {
 	var ids []string
 	for _, id := range s.order {
@@ -179,7 +179,7 @@ func (s *Stage) clearVotes(script *rows.Script) {
 func (c votesChange) write(script *rows.Script, s *Stage) {
 	if len(c.gone) > 0 {
 		gone := s.tx.NewDelete().TableExpr("?", s.tables.Votes).Where("tenant = ?", s.tenant)
-		if script.Engine == database.SQLite { // which keeps them by item
+		if script.Engine == database.SQLite { // the table's key begins with the item
 			gone = gone.Where("(id, event_id) IN (?)", rows.PairsOf(c.gone))
 		} else {
 			gone = gone.Where("event_id IN (?)", bun.List(eventsOf(c.gone)))

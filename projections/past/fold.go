@@ -15,25 +15,25 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// pastItem is an item on its way through a page of events, and the rows that it has left behind.
+// pastItem is an item during the fold of a page, with its rows that still hold.
 type pastItem struct {
 	*domain.Knowledge
 	positions textPositions
 	tags      tagSignature
-	hasText   bool // its text is known, not only where it lies
+	hasText   bool // its texts are loaded, not only their positions
 
-	item, words validity            // what holds now
-	scopes      map[string]validity // of each scope
+	item, words validity            // the rows that hold now
+	scopes      map[string]validity // by scope
 }
 
-// validity is a row that still holds: one of the database, or one that is yet to be written.
+// validity is the validity interval of a row that still holds, in the database or yet to be written.
 type validity struct {
 	open  bool
 	since int64
-	fresh []any // the values of a row that is to be written; nil if it is in the database
+	fresh []any // the values of a row to be written; nil if it is in the database
 }
 
-// untilColumn is where a row has the position at which it ceased to hold.
+// untilColumn is the index of the position at which a row ceases to hold.
 func untilColumn(columns []string) int { return slices.Index(columns, "until") }
 
 // pageChange is what a page of events does to the tables of the past.
@@ -45,13 +45,13 @@ type pageChange struct {
 
 	items, scopes, counts, words, pieces [][]any // rows to be inserted
 	ended                                []rowEnd
-	erased                               []int64 // items that have lost their text
-	refolded                             []int64 // items of which all rows are among these
+	erased                               []int64 // items that have lost their texts
+	refolded                             []int64 // items that were folded again from their beginning
 }
 
-// rowEnd lets a row of the database cease to hold.
+// rowEnd ends the validity interval of a row in the database.
 type rowEnd struct {
-	table  string // a column of pastTables
+	table  string // a field of rows.PastTables
 	scope  string // of a row of scopes
 	number int64
 	since  int64
@@ -147,7 +147,7 @@ func (p *pageChange) foldWords(f *pastItem) {
 	}
 }
 
-// end lets a row cease to hold.
+// end ends the validity interval of a row.
 func (p *pageChange) end(s *validity, e rowEnd, columns []string, position int64) {
 	switch {
 	case !s.open:
@@ -160,7 +160,7 @@ func (p *pageChange) end(s *validity, e rowEnd, columns []string, position int64
 	*s = validity{}
 }
 
-// erase leaves nothing of an item that could tell what it said.
+// erase removes everything from a page that could reveal an item's texts.
 func (p *pageChange) erase(f *pastItem) {
 	p.erased = append(p.erased, f.Number)
 	its := func(row []any) bool { return row[1] == f.Number }
@@ -224,7 +224,7 @@ func (p *pageChange) Write(ctx context.Context, tx bun.IDB) error {
 // Done implements [follow.Change].
 func (*pageChange) Done() {}
 
-// forget leaves nothing of items that could tell what they said.
+// forget removes everything from the tables that could reveal items' texts.
 func forget(s *rows.Script, tx bun.IDB, t rows.PastTables, tenant string, numbers []int64) {
 	blank := tx.NewUpdate().TableExpr("?", t.Items).Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers))
 	for _, place := range itemColumns[slices.Index(itemColumns, "task_at"):] {
@@ -247,8 +247,8 @@ func validities(k *domain.Knowledge) map[string]validity {
 	return all
 }
 
-// Erase takes away by which words, pieces and tags the items could be found; that they were there stays. Items
-// come first, in the order in which the past is written, so that transactions do not wait for each other.
+// Erase deletes the words, pieces and tags by which the items could be found; their other rows stay. It updates items
+// first, in the order in which the projection writes, so that transactions do not deadlock.
 func Erase(
 	_ context.Context, tx bun.IDB, versions []catalogue.Entry, r catalogue.Footprint, script *rows.Script,
 ) error {

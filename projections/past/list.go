@@ -14,9 +14,8 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Find is what an item was at a position of the log, with all of its votes; whether it may be seen is a
-// question of today, and for the caller to decide. It is never nil: an item that was not yet remembered
-// does not exist.
+// Find returns what an item was at a position of the log, with all of its votes. The caller decides who may see it
+// today. The item is never nil: one that was not yet remembered does not exist.
 func (p *Projection) Find(ctx context.Context, tenant, id string, position int64) (*domain.Knowledge, error) {
 	if err := p.catalogue.Refresh(ctx); err != nil {
 		return nil, err
@@ -24,8 +23,8 @@ func (p *Projection) Find(ctx context.Context, tenant, id string, position int64
 	return p.log.AsOf(ctx, tenant, id, position, p.catalogue.Policy())
 }
 
-// List reads what the principal would have been shown at list.AsOf, of what it may see today, newest
-// first. The error matches [domain.ErrUnavailable] if the projection has not read so far.
+// List reads what the principal would have been shown at list.AsOf, of the items that it may see today, newest first.
+// The error matches [domain.ErrUnavailable] if the projection has not reached that position.
 func (p *Projection) List(ctx context.Context, list domain.List) (domain.ListPage, error) {
 	if err := p.catalogue.Refresh(ctx); err != nil {
 		return domain.ListPage{}, err
@@ -73,7 +72,7 @@ func (p *Projection) List(ctx context.Context, list domain.List) (domain.ListPag
 	return page, nil
 }
 
-// readTexts are items with their texts, which the log has.
+// readTexts returns items with their texts, which it reads from the log.
 func (v *asOfQuery) readTexts(ctx context.Context, rows []itemRow) ([]*domain.Knowledge, error) {
 	facts, err := v.past.log.Facts(ctx, v.tenant, positionsOf(rows))
 	if err != nil {
@@ -82,7 +81,7 @@ func (v *asOfQuery) readTexts(ctx context.Context, rows []itemRow) ([]*domain.Kn
 	return v.withTexts(rows, facts), nil
 }
 
-// positionsOf are the positions at which lies what items say.
+// positionsOf are the positions of the items' texts.
 func positionsOf(rows []itemRow) []int64 {
 	var positions []int64
 	for i := range rows {
@@ -91,7 +90,7 @@ func positionsOf(rows []itemRow) []int64 {
 	return positions
 }
 
-// withTexts are items with what the log has about them.
+// withTexts returns items with the texts of these facts.
 func (v *asOfQuery) withTexts(rows []itemRow, facts map[int64]domain.Fact) []*domain.Knowledge {
 	items := make([]*domain.Knowledge, len(rows))
 	for i := range rows {
@@ -106,16 +105,16 @@ func (v *asOfQuery) withTexts(rows []itemRow, facts map[int64]domain.Fact) []*do
 	return items
 }
 
-// reached asks in a snapshot in which the projection has read a position. It waits for that, but not
-// for long.
+// reached calls ask in a snapshot in which the projection has reached a position. It waits for that until the
+// projection's patience ends.
 func (p *Projection) reached(ctx context.Context, tenant string, position int64,
 	ask func(ctx context.Context, tx bun.IDB) error, instead func() (bool, error),
 ) (answered bool, err error) {
 	return p.awaitPosition(ctx, position, func() (int64, error) { return p.attempt(ctx, tenant, position, ask) }, instead)
 }
 
-// awaitPosition tries, for a while, until the projection has read a position; a try returns how far it has. If the
-// first try is too early, there may be an answer instead.
+// awaitPosition calls try until the projection has reached a position, or its patience ends. try returns the
+// projection's position. If the first try is too early, instead may answer.
 func (p *Projection) awaitPosition(
 	ctx context.Context, position int64, try func() (read int64, err error), instead func() (bool, error),
 ) (answered bool, err error) {
@@ -149,7 +148,7 @@ func (p *Projection) awaitPosition(
 	}
 }
 
-// attempt asks if the projection has read so far, and returns how far it has.
+// attempt calls ask if the projection has reached the position, and returns the projection's position.
 func (p *Projection) attempt(
 	ctx context.Context, tenant string, position int64, ask func(ctx context.Context, tx bun.IDB) error,
 ) (read int64, err error) {
@@ -165,7 +164,7 @@ func (p *Projection) attempt(
 	return read, ask(ctx, tx)
 }
 
-// read is how far the projection has read a tenant's log.
+// read is the projection's position in a tenant's log.
 func (p *Projection) read(ctx context.Context, db bun.IDB, tenant string) (read int64, err error) {
 	err = db.NewSelect().TableExpr("checkpoints").Column("position").
 		Where("projection = ?", p.Name()).Where("tenant = ?", tenant).Scan(ctx, &read)
@@ -175,7 +174,7 @@ func (p *Projection) read(ctx context.Context, db bun.IDB, tenant string) (read 
 	return read, nil
 }
 
-// readPosition is how far the projection had read when it gave these rows.
+// readPosition is the projection's position when it returned these rows.
 func readPosition(rows []factRow) int64 {
 	if len(rows) == 0 {
 		return 0
@@ -183,8 +182,8 @@ func readPosition(rows []factRow) int64 {
 	return rows[0].Reached
 }
 
-// askPresent asks the present about a position, where the projection has not read so far: if it is the log's newest
-// position, before and after, what was known then is what is known.
+// askPresent answers from the present if the projection has not reached a position. The position must be the head of
+// the log before and after asking; then the present is the answer.
 func (p *Projection) askPresent(
 	ctx context.Context, tenant string, position int64, ask func() error,
 ) (answered bool, err error) {

@@ -11,14 +11,14 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// factRow is an item as it was, and one of the facts that say what it said.
+// factRow is an item as it was, with one of the facts that have its texts.
 type factRow struct {
 	itemRow
 	events.RecordedFact
 }
 
-// factsBeside joins the facts at the positions that the items k and their counts c name. An index leads there once
-// for each row, which for a list of columns takes an array on PostgreSQL.
+// factsBeside joins the facts at the positions that the items k and their counts c name. On PostgreSQL only an array
+// of these positions uses the index once per row.
 func (v *asOfQuery) factsBeside(query *bun.SelectQuery) *bun.SelectQuery {
 	const at = "k.number, k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, " +
 		"c.reason_at, c.suspended_reason_at"
@@ -31,8 +31,8 @@ func (v *asOfQuery) factsBeside(query *bun.SelectQuery) *bun.SelectQuery {
 		Join("LEFT JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position")
 }
 
-// page reads the rows of a page with what they said, newest first, and in each how far the projection has read: one
-// statement is a snapshot, and one round trip. If nothing was found there is no row.
+// page reads the rows of a page with their facts, newest first, and in each row the projection's position. One
+// statement is one snapshot and one round trip. An empty page has no position.
 func (v *asOfQuery) page(ctx context.Context, db bun.IDB, list domain.List, limit int) (rows []factRow, err error) {
 	query := v.factsBeside(v.past.described(v.itemsAt(db, list, limit), v.position)).
 		ColumnExpr("(SELECT r.position FROM checkpoints AS r WHERE r.projection = ? AND r.tenant = ?) AS reached",
@@ -44,7 +44,7 @@ func (v *asOfQuery) page(ctx context.Context, db bun.IDB, list domain.List, limi
 	return rows, query.OrderExpr("k.number DESC").Scan(ctx, &rows)
 }
 
-// splitRows are the items and the facts of rows, each once.
+// splitRows separates the items of rows from the facts, each once.
 func splitRows(rows []factRow) (items []itemRow, facts []events.RecordedFact) {
 	for i := range rows {
 		if len(items) == 0 || items[len(items)-1].Number != rows[i].Number {
@@ -57,8 +57,8 @@ func splitRows(rows []factRow) (items []itemRow, facts []events.RecordedFact) {
 	return items, facts
 }
 
-// itemsAt selects the items of a page: everything, or the newest of each audience that the principal belongs to,
-// and of what each of its entities owned.
+// itemsAt selects the items of a page. For a principal that sees everything these are the newest of the tenant,
+// otherwise the newest of its scopes and entities.
 func (v *asOfQuery) itemsAt(db bun.IDB, list domain.List, limit int) *bun.SelectQuery {
 	newest := func(query *bun.SelectQuery, number string) *bun.SelectQuery {
 		query = v.where(query, list.Filter)
@@ -78,7 +78,7 @@ func (v *asOfQuery) itemsAt(db bun.IDB, list domain.List, limit int) *bun.Select
 		case f.Owner != "":
 			return newest(v.owned(db), "k.number").ColumnExpr("k.*")
 		case f.Scope != "" && onlyLive(f.Statuses):
-			list.Filter.Scope = "" // it is what leads there
+			list.Filter.Scope = "" // shared narrows to it
 			return shared(f.Scope).ColumnExpr("k.*")
 		}
 		return newest(db.NewSelect().TableExpr("? AS k", v.past.Tables.Items), "k.number").ColumnExpr("k.*")
@@ -89,7 +89,7 @@ func (v *asOfQuery) itemsAt(db bun.IDB, list domain.List, limit int) *bun.Select
 	reaching := func(scope any) *bun.SelectQuery { return shared(scope).ColumnExpr("a.number") }
 	var found *bun.SelectQuery
 	if v.past.catalogue.DB.Engine == database.Postgres {
-		// Planning a part for each takes longer than reading them.
+		// Planning a part for each name would take longer than reading them.
 		found = eachOf(db, list.By.Entities(), owned).Union(eachOf(db, v.scopes, reaching))
 	} else {
 		for _, owner := range list.By.Entities() {
@@ -104,8 +104,8 @@ func (v *asOfQuery) itemsAt(db bun.IDB, list domain.List, limit int) *bun.Select
 	return v.past.itemsAt(db, v.tenant, v.position).Where("k.number IN (?)", numbers)
 }
 
-// onlyLive tells whether only items of these statuses are wanted that answers might contain: the others have no
-// scopes in the tables.
+// onlyLive tells whether all of these statuses are of items that answers might contain. Other items have no rows of
+// scopes.
 func onlyLive(statuses []domain.Status) bool {
 	return !slices.ContainsFunc(statuses, func(s domain.Status) bool { return !slices.Contains(liveStatuses, s) })
 }
@@ -113,19 +113,19 @@ func onlyLive(statuses []domain.Status) bool {
 // owned selects from the items by their owners.
 func (v *asOfQuery) owned(db bun.IDB) *bun.SelectQuery {
 	query := db.NewSelect()
-	if v.past.catalogue.DB.Engine == database.SQLite { // it would read the newest items of all owners
+	if v.past.catalogue.DB.Engine == database.SQLite { // otherwise it would read the newest items of all owners
 		return query.TableExpr("? AS k INDEXED BY ?", v.past.Tables.Items, v.past.Tables.Owners)
 	}
 	return query.TableExpr("? AS k", v.past.Tables.Items)
 }
 
-// eachOf selects the numbers that a part selects for each of some names.
+// eachOf selects the numbers that a part selects for each of the names.
 func eachOf[T ~string](db bun.IDB, names []T, part func(name any) *bun.SelectQuery) *bun.SelectQuery {
 	return db.NewSelect().ColumnExpr("part.number").TableExpr("unnest(ARRAY[?]) AS one (name)", bun.List(names)).
 		Join("CROSS JOIN LATERAL (?) AS part", part(bun.Safe("one.name")))
 }
 
-// unite selects the numbers of both.
+// unite selects the numbers of found and part.
 func unite(db bun.IDB, found, part *bun.SelectQuery) *bun.SelectQuery {
 	one := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS part", part)
 	if found == nil {

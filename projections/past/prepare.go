@@ -13,8 +13,7 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Prepare implements [follow.Preparer]: it folds a page of events into the rows that begin and end with
-// it. Nothing else writes these, so that what it reads is what there will be when they are written.
+// Prepare implements [follow.Preparer]. It folds a page of events into the rows that begin and end with them.
 func (p *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
 	way := &pageChange{past: p, tenant: page.Tenant, policy: p.catalogue.Policy(), tokenizer: p.catalogue.Tokenizers[0]}
 	retold, err := p.refold(ctx, page, way)
@@ -42,7 +41,7 @@ func (p *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Chan
 	return way, nil
 }
 
-// loadItems are the items that a page goes on with, as the projection has left them, by id.
+// loadItems returns the items that a page changes, by id, as the projection has stored them.
 func (p *Projection) loadItems(ctx context.Context, page follow.Page, retold rows.Set) (map[string]*pastItem, error) {
 	var streams []string
 	seen, begun := rows.Set{}, rows.Set{}
@@ -86,7 +85,7 @@ func (p *Projection) loadItems(ctx context.Context, page follow.Page, retold row
 	return formers, p.votes(ctx, page, formers)
 }
 
-// rows are what items were at a position, by number.
+// rows returns what items were at a position, the newest first.
 func (p *Projection) rows(
 	ctx context.Context, db bun.IDB, tenant string, numbers []int64, position int64,
 ) ([]itemRow, error) {
@@ -104,8 +103,7 @@ func (p *Projection) itemsAt(db bun.IDB, tenant string, position int64) *bun.Sel
 		Where("k.tenant = ?", tenant).Where("k.since <= ?", position).Where("k.until > ?", position)
 }
 
-// described selects what is read of items that were selected as of a position, with how they had proved
-// themselves.
+// described adds the counts of votes and reports at a position to selected items.
 func (p *Projection) described(items *bun.SelectQuery, position int64) *bun.SelectQuery {
 	query := items.NewSelect().TableExpr("(?) AS k", items).ColumnExpr(itemRowColumns)
 	if p.catalogue.DB.Engine == database.Postgres {
@@ -118,7 +116,7 @@ func (p *Projection) described(items *bun.SelectQuery, position int64) *bun.Sele
 		p.Tables.Counts, p.Tables.Counts, position)
 }
 
-// loadTexts reads the texts of items whose text a page changes: their words are those of all of it.
+// loadTexts reads all texts of items that a page revises, because their terms are computed from all of them.
 func (p *Projection) loadTexts(ctx context.Context, page follow.Page, formers map[string]*pastItem) error {
 	var positions, numbers []int64
 	var revised []*pastItem
@@ -152,7 +150,7 @@ func (p *Projection) loadTexts(ctx context.Context, page follow.Page, formers ma
 	return nil
 }
 
-// wordsSince are since when the words of items hold that still do.
+// wordsSince returns, by item, since when its current terms hold.
 func (p *Projection) wordsSince(ctx context.Context, tenant string, numbers []int64) (map[int64]int64, error) {
 	var list []struct{ Number, Since int64 }
 	err := p.catalogue.DB.NewSelect().TableExpr("?", p.Tables.Words).Column("number", "since").
@@ -168,8 +166,7 @@ func (p *Projection) wordsSince(ctx context.Context, tenant string, numbers []in
 	return since, nil
 }
 
-// votes gives items the votes that a page takes back: all that a fold needs to know of them is what they
-// said.
+// votes loads those of the items' votes that a page withdraws. A fold only needs their verdicts.
 func (p *Projection) votes(ctx context.Context, page follow.Page, formers map[string]*pastItem) error {
 	wanted := map[string]*pastItem{}
 	for _, event := range page.Events {
@@ -213,8 +210,8 @@ func (p *Projection) votes(ctx context.Context, page follow.Page, formers map[st
 	return nil
 }
 
-// refold folds items anew, from their beginning to the end of a page, whose page has a redaction of texts of
-// their past were redacted: by other words they could have been found then.
+// refold folds the items that a page redacts again, from their beginning to the end of the page. Their former terms
+// would still find the redacted texts.
 func (p *Projection) refold(ctx context.Context, page follow.Page, way *pageChange) (retold rows.Set, err error) {
 	retold = rows.Set{}
 	var streams []string
@@ -248,12 +245,12 @@ func (p *Projection) refold(ctx context.Context, page follow.Page, way *pageChan
 	return retold, nil
 }
 
-// clear takes away the rows of the items that are folded anew.
+// clear deletes the rows of the items that are folded again.
 func (p *pageChange) clear(s *rows.Script, tx bun.IDB, t rows.PastTables) {
 	if len(p.refolded) == 0 {
 		return
 	}
-	var scopes []string // an index leads there
+	var scopes []string // for the key of the index
 	for _, row := range p.scopes {
 		if scope, number := row[1].(string), row[2].(int64); slices.Contains(p.refolded, number) &&
 			!slices.Contains(scopes, scope) {

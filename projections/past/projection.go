@@ -20,9 +20,9 @@ import (
 	"github.com/annals-kb/annals/projections/vectors"
 )
 
-// Projection is the background projection that answers what was known at a position of the log: what every
-// item was, who could see it and how it had proved itself. Texts it reads from the log, where erasing
-// destroys them. It is safe for concurrent use.
+// Projection is the background projection of the past: what every item was at a position of the log, who could see
+// it, and its votes and reports. It reads texts from the log, where an erasure destroys them. It is safe for
+// concurrent use.
 type Projection struct {
 	catalogue *catalogue.Catalogue
 	models    *vectors.Models
@@ -33,22 +33,22 @@ type Projection struct {
 	patience  time.Duration
 }
 
-// Version is the version of its tables: other columns are another version.
+// Version is the version of the tables. It changes with their columns.
 const Version = 1
 
 // Checkpoint is the name under which the projection keeps its checkpoints.
 const Checkpoint = "past_1"
 
-// foldName names how events are folded into rows, and changes with what [domain.Knowledge.Evolve] makes of them.
-// With another one everything is computed anew. By past/1 what was superseded, forgotten and restored held again;
-// by past/2 a confirmation with an end took away the reports before it.
+// foldName names how events are folded into rows. It changes with [domain.Knowledge.Evolve], and the projection is
+// then computed anew. past/1 was wrong about superseded, forgotten and restored items. past/2 dropped the earlier
+// reports when a confirmation had an end.
 const foldName = "past/3"
 
-// maxWait is how long a question waits for the projection to have read what it asks about.
+// maxWait is how long a question about the past waits for the projection.
 const maxWait = 2 * time.Second
 
-// Open finds the projection in a migrated database, or creates it. Where another release has written
-// it with another fold or tokeniser, or where tables lack a column, it begins anew.
+// Open finds the projection in a migrated database, or creates it. The projection starts anew if its fold or
+// tokenizer differs from this release's, or if a table lacks a column.
 func Open(
 	ctx context.Context, p *catalogue.Catalogue, models *vectors.Models, browser *browse.Browser,
 	searcher *search.Searcher, log *follow.Log,
@@ -104,7 +104,7 @@ func (p *Projection) create(ctx context.Context, tx bun.Tx, made string, e catal
 	return err
 }
 
-// makeAgain makes tables that lack a column anew, and empty.
+// makeAgain drops the tables and creates them again, empty.
 func (p *Projection) makeAgain(ctx context.Context, tx bun.Tx, made string) error {
 	for _, table := range p.Tables.All() {
 		if _, err := tx.ExecContext(ctx, "DROP TABLE IF EXISTS ?", table); err != nil {
@@ -125,9 +125,9 @@ func (p *Projection) Follow(router *message.Router) {
 	follow.AddPreparer(router, p.log, p.Name(), p.Prepare)
 }
 
-// BeginAnew lets the projection read a tenant's log again from its beginning, in the background, into empty
-// tables. Questions about the tenant's past wait meanwhile, and are refused if it takes long; all others are
-// not concerned.
+// BeginAnew empties a tenant's tables and lets the projection read the log again from its beginning, in the
+// background. Meanwhile questions about the tenant's past wait, and are refused after a while. Other questions are
+// not affected.
 func (p *Projection) BeginAnew(ctx context.Context, tenant string) error {
 	return p.log.Reset(ctx, p.Name(), tenant, func(ctx context.Context, tx bun.IDB) error {
 		for _, table := range p.Tables.All() {
@@ -139,7 +139,7 @@ func (p *Projection) BeginAnew(ctx context.Context, tenant string) error {
 	})
 }
 
-// clear deletes what the projection has read of every tenant, and that it did.
+// clear deletes everything that the projection has stored, with its checkpoints.
 func (p *Projection) clear(ctx context.Context, tx bun.IDB) error {
 	for _, table := range []bun.Ident{"checkpoints", "quarantine"} {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE projection = ?", table, p.Name()); err != nil {
@@ -147,7 +147,7 @@ func (p *Projection) clear(ctx context.Context, tx bun.IDB) error {
 		}
 	}
 	for _, table := range p.Tables.All() {
-		// Not TRUNCATE: a concurrent reader would find nothing, and take it for the past.
+		// TRUNCATE would show empty tables to a reader whose snapshot is older.
 		if _, err := tx.ExecContext(ctx, "DELETE FROM ?", table); err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (p *Projection) clear(ctx context.Context, tx bun.IDB) error {
 	return nil
 }
 
-// Status is how far the projection has read.
+// Status is the state of the projection.
 func (p *Projection) Status(
 	ctx context.Context, log *follow.Log, tenant string, head int64,
 ) (domain.ProjectionStatus, error) {

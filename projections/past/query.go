@@ -14,15 +14,15 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// asOfQuery is the past at one position, as one caller may see it.
+// asOfQuery reads the past at one position, as one caller may see it.
 type asOfQuery struct {
 	past     *Projection
-	now      catalogue.View // pinned: who may see an item is a question of today
+	now      catalogue.View // who may see an item depends on today
 	tenant   string
 	position int64
 	time     time.Time
-	all      bool            // whatever is not erased
-	owners   []domain.Entity // else: what these own, and what these scopes contain, today
+	all      bool            // the caller sees everything that is not erased
+	owners   []domain.Entity // otherwise: what these own today, and what scopes have today
 	scopes   []domain.Scope
 }
 
@@ -45,14 +45,14 @@ func (p *Projection) asOf(by domain.Principal, position int64, then time.Time, a
 	return v
 }
 
-// at narrows rows, under an alias, to those that held at the position.
+// at narrows rows, under an alias, to those that hold at the position.
 func (v *asOfQuery) at(query *bun.SelectQuery, alias string) *bun.SelectQuery {
 	a := bun.Ident(alias)
 	return query.Where("?.since <= ?", a, v.position).Where("?.until > ?", a, v.position)
 }
 
-// visible narrows the items k to those that the caller may see today. What was erased is a tombstone, at
-// every time. It is asked of what passes everything else.
+// visible narrows the items k to those that the caller may see today. It leaves out items that were erased since,
+// unless erased. It is checked after all other conditions.
 func (v *asOfQuery) visible(query *bun.SelectQuery, erased bool) *bun.SelectQuery {
 	if v.all && erased {
 		return query
@@ -73,7 +73,7 @@ func (v *asOfQuery) visible(query *bun.SelectQuery, erased bool) *bun.SelectQuer
 	return query.Where("EXISTS (?)", today)
 }
 
-// where narrows the items k to what passed the filter at the position.
+// where narrows the items k to those that pass the filter at the position.
 func (v *asOfQuery) where(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
 	statuses := f.Statuses
 	if len(statuses) == 0 {
@@ -117,7 +117,7 @@ func (v *asOfQuery) where(query *bun.SelectQuery, f domain.Filter) *bun.SelectQu
 	return query
 }
 
-// uri is the URI in the texts x.
+// uri is the URI of the texts x.
 func (v *asOfQuery) uri() string {
 	if v.past.catalogue.DB.Engine == database.Postgres {
 		return `(x.text ->> 'uri') COLLATE "C"`
@@ -125,14 +125,14 @@ func (v *asOfQuery) uri() string {
 	return "(x.text ->> 'uri')"
 }
 
-// withURI narrows the items k by where they were, which lies beside the event that said so.
+// withURI narrows the items k by their URI, which is a text of an event.
 func (v *asOfQuery) withURI(query *bun.SelectQuery, where func(*bun.SelectQuery) *bun.SelectQuery) *bun.SelectQuery {
 	there := query.NewSelect().ColumnExpr("1").TableExpr("event_texts AS x").
 		Where("x.tenant = k.tenant").Where("x.position = " + textPosition("uri_at"))
 	return query.Where("EXISTS (?)", where(there))
 }
 
-// stale asks whether an item was reported stale, or its confirmation had expired. Few ever were.
+// stale narrows to items that were reported stale or whose confirmation had expired, or to the others.
 func (v *asOfQuery) stale(query *bun.SelectQuery, stale bool) *bun.SelectQuery {
 	const reported = `k.number IN (
 		SELECT c.number FROM ? AS c WHERE c.tenant = ? AND (c.reporters > 0 OR c.confirm_until IS NOT NULL)
@@ -147,7 +147,7 @@ func (v *asOfQuery) stale(query *bun.SelectQuery, stale bool) *bun.SelectQuery {
 	return query.Where("NOT "+reported, args...)
 }
 
-// contains asks a list of strings for one.
+// contains is the condition that a list of strings has a string.
 func (v *asOfQuery) contains(column string) string {
 	if v.past.catalogue.DB.Engine == database.SQLite {
 		return "EXISTS (SELECT 1 FROM json_each(" + column + ") AS s WHERE s.value = ?)"
@@ -155,18 +155,18 @@ func (v *asOfQuery) contains(column string) string {
 	return "jsonb_exists(" + column + "::jsonb, ?)"
 }
 
-// textPosition is where the text is whose position a column of k has: beside that event, or what is left of
-// it beside the one that redacted it.
+// textPosition is the position of the text that a column of k refers to: that of its event, or of the redaction that
+// has what is left of it.
 func textPosition(column string) string {
 	return "coalesce((SELECT d.said_at FROM destroyed_texts AS d WHERE d.tenant = k.tenant AND d.position = k." + column +
 		"), k." + column + ")"
 }
 
-// tagged asks for any of the values under a key, or with none for the key itself. Tags lie beside the
-// event that gave them, where only items are looked up whose bits allow for them.
+// tagged asks for any of the values under a key, or for the key alone if there are no values. Tags are texts of
+// events, which are read only for items whose tag signature may have them.
 func (v *asOfQuery) tagged(query *bun.SelectQuery, key string, values []string) *bun.SelectQuery {
-	// Some bits of a number without a sign are all of them if they are no less. Of "=" PostgreSQL would expect so few
-	// that it reads all items rather than the newest.
+	// For unsigned numbers, a & b >= b holds only if a & b = b. For "=" PostgreSQL would expect so few rows that it
+	// reads all items rather than the newest.
 	const has, end = "(k.tag_bits & ?) >= ?", ")"
 	beside := " AND EXISTS (SELECT 1 FROM event_texts AS x WHERE x.tenant = k.tenant AND x.position = " +
 		textPosition("tags_at") + " AND "

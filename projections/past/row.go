@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Forever is until when a row holds that still does.
+// Forever is the end of the validity interval of a row that still holds.
 const Forever = math.MaxInt64
 
 // itemRow is what an item was for some time, without its texts.
@@ -48,10 +48,10 @@ type itemRow struct {
 	URIAt        int64          `bun:"uri_at"`
 	TagBits      int64          `bun:"tag_bits"`
 
-	Today   string `bun:"today"`   // its status by now
-	Reached int64  `bun:"reached"` // how far the projection has read
+	Today   string `bun:"today"`   // its status now
+	Reached int64  `bun:"reached"` // the projection's position
 
-	// How it had proved itself.
+	// Its votes, reports and confirmation.
 	CountsSince       int64           `bun:"counts_since"`
 	CountsVersion     int64           `bun:"counts_version"`
 	Helpful           int             `bun:"helpful"`
@@ -67,7 +67,7 @@ type itemRow struct {
 	SuspendedReasonAt int64           `bun:"suspended_reason_at"`
 }
 
-// itemRowColumns are what a pastRow is read from: the tables k and c.
+// itemRowColumns are the columns of an itemRow, from the tables k and c.
 const itemRowColumns = `
 	k.number, k.since, k.id, k.version, k.revision, k.type, k.context_type, k.category, k.polarity, k.media,
 	k.owner, k.status, k.superseded_by, k.held, k.trace_id, k.scopes, k.created_at, k.updated_at, k.occurred_at,
@@ -75,7 +75,7 @@ const itemRowColumns = `
 	c.since AS counts_since, c.version AS counts_version, c.helpful, c.harmful, c.reporters, c.reported_by,
 	c.stale_since, c.reason_at, c.confirmed_at, c.confirm_until, c.suspended, c.suspended_since, c.suspended_reason_at`
 
-// knowledge is the item without its texts and its votes.
+// knowledge is the item without its texts and votes.
 func (r *itemRow) knowledge(policy domain.ConfidencePolicy) *domain.Knowledge {
 	k := &domain.Knowledge{
 		ID: r.ID, Number: r.Number,
@@ -119,7 +119,7 @@ var (
 	pieceColumns = strings.Fields(`tenant number since piece text_hash`)
 )
 
-// itemValues are an item's row from the position of its newest event on.
+// itemValues are the values of an item's row that holds from the position of its newest event on.
 func itemValues(tenant string, k *domain.Knowledge, p textPositions, tags tagSignature, until int64) ([]any, error) {
 	scopes, err := json.Marshal(k.Scopes)
 	if err != nil {
@@ -134,7 +134,7 @@ func itemValues(tenant string, k *domain.Knowledge, p textPositions, tags tagSig
 	}, nil
 }
 
-// countValues are how an item had proved itself from the position of its newest event on.
+// countValues are the counts of an item that hold from the position of its newest event on.
 func countValues(tenant string, k *domain.Knowledge, p textPositions) ([]any, error) {
 	reporters, suspended := make([]domain.Entity, 0, len(k.Reports)), []domain.Entity(nil)
 	for reporter, report := range k.Reports {

@@ -22,11 +22,11 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// Search finds what was known at s.AsOf, of what the principal may see today. It compares every item that the
-// audience had then, by its words and exactly by its vectors, so its cost grows with how many those are; scores and
-// their order are those of [search.Searcher.Search], which is asked if s.AsOf is the head of the log and the
-// projection has not come so far. The search must have been completed by [domain.Search.Complete]. The error
-// matches [domain.ErrUnavailable] if the projection has not read so far.
+// Search finds what was known at s.AsOf among the items that the principal may see today. It compares every item that
+// the audience had then, by words and exactly by vectors, so its cost grows with their number. Scores and order are
+// those of [search.Searcher.Search], which answers if s.AsOf is the head of the log and the projection is behind.
+// [domain.Search.Complete] must have completed the search. The error matches [domain.ErrUnavailable] if the
+// projection has not reached s.AsOf.
 func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
 	started := time.Now()
 	if err := errors.Join(p.catalogue.Refresh(ctx), p.models.Refresh(ctx)); err != nil {
@@ -74,26 +74,26 @@ func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer
 	return answer, nil
 }
 
-// asOfSearch is one search of the past on its way.
+// asOfSearch is one search of the past in progress.
 type asOfSearch struct {
 	*asOfQuery
 	meaning   *vectors.Projection
 	search    domain.Search
 	audience  domain.Audience
-	counted   domain.Audience // whose items words are counted in
+	counted   domain.Audience // whose items the statistics of words count
 	terms     []text.QueryTerm
 	minScore  float64
 	embedding vectors.QueryEmbedding
 
 	words *words.Matches
-	items []asOfCandidate // what the audience had and passes the filter
+	items []asOfCandidate // the audience's items that pass the filter
 	rows  []itemRow       // of the hits
 
 	seen, passed int64
 	below        float64
 }
 
-// asOfCandidate are what a search of the past reads of an item.
+// asOfCandidate is what a search of the past reads of an item.
 type asOfCandidate struct {
 	number int64
 	id     string
@@ -131,7 +131,7 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Hit, error)
 	return hits, err
 }
 
-// had selects the items that answers might have contained, of the audience's scopes.
+// had selects the audience's items at the position.
 func (r *asOfSearch) had(tx bun.IDB) *bun.SelectQuery {
 	query := tx.NewSelect().TableExpr("? AS k", r.past.Tables.Items)
 	if r.audience.Everything {
@@ -142,17 +142,17 @@ func (r *asOfSearch) had(tx bun.IDB) *bun.SelectQuery {
 	return query.Where("k.number IN (?)", scopes)
 }
 
-// live are all of them.
+// live selects those of them that answers might contain.
 func (r *asOfSearch) live(tx bun.IDB) *bun.SelectQuery {
 	return r.where(r.had(tx), domain.Filter{Statuses: liveStatuses})
 }
 
-// passing are those that pass the search's filter.
+// passing selects those of them that pass the search's filter.
 func (r *asOfSearch) passing(tx bun.IDB) *bun.SelectQuery {
 	return r.where(r.had(tx), r.search.Filter).Where("k.status IN (?)", bun.List(liveStatuses))
 }
 
-// liveStatuses are those of items that answers may contain.
+// liveStatuses are the statuses of items that answers may contain.
 var liveStatuses = []domain.Status{domain.Active, domain.IsSuperseded}
 
 func (r *asOfSearch) each(ctx context.Context, query *bun.SelectQuery, each func(asOfCandidate)) (err error) {
@@ -181,7 +181,7 @@ func (r *asOfSearch) each(ctx context.Context, query *bun.SelectQuery, each func
 	return rows.Err()
 }
 
-// cosines compares the vectors of every item that passes; of an item in pieces the nearest counts.
+// cosines compares the vectors of all items that pass; of an item's pieces the nearest counts.
 func (r *asOfSearch) cosines(ctx context.Context, tx bun.IDB) (found map[int64]float64, err error) {
 	found = map[int64]float64{}
 	if r.embedding.Vector == nil || len(r.items) == 0 {
@@ -224,7 +224,7 @@ func (r *asOfSearch) cosines(ctx context.Context, tx bun.IDB) (found map[int64]f
 	return found, rows.Err()
 }
 
-// candidates are scored as a search of the present scores them. Confidence is added by weigh.
+// candidates are scored as a search of the present scores them. weigh adds confidence.
 func (r *asOfSearch) candidates(cosines map[int64]float64) []domain.Candidate {
 	var candidates []domain.Candidate
 	kept := r.items[:0]
@@ -243,7 +243,7 @@ func (r *asOfSearch) candidates(cosines map[int64]float64) []domain.Candidate {
 func (r *asOfSearch) candidate(item asOfCandidate, cosines map[int64]float64) domain.Candidate {
 	c := domain.Candidate{ID: item.id, Scopes: item.scopes, Position: item.since, Lexical: r.words.ScoreOf(item.number)}
 	cosine, compared := cosines[item.number]
-	if !compared { // words stand alone
+	if !compared { // words decide alone
 		c.Score = c.Lexical
 		return c
 	}
@@ -256,7 +256,7 @@ func (r *asOfSearch) candidate(item asOfCandidate, cosines map[int64]float64) do
 	return c
 }
 
-// weigh gives candidates, which are those of the items, the confidence that they had.
+// weigh gives candidates, which have the order of the items, the confidence that they had.
 func (r *asOfSearch) weigh(ctx context.Context, tx bun.IDB, candidates []domain.Candidate) error {
 	const most = 5000
 	policy := r.now.Version.Policy
@@ -291,7 +291,7 @@ func (r *asOfSearch) weigh(ctx context.Context, tx bun.IDB, candidates []domain.
 	return nil
 }
 
-// read gives the hits their items, as they were.
+// read returns the hits with their items as they were.
 func (r *asOfSearch) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, error) {
 	if len(hits) == 0 {
 		return nil, nil

@@ -6,15 +6,15 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// tagSignature is a set of tags in 63 bits: who looks for one need not look at the texts of items whose bits lack some
-// of the tag's. Bits of one tag may be those of others, so that what passes is looked at. Who knows the bits can
-// guess at tags: they go when texts are destroyed, and anyTags takes their place.
+// tagSignature is a set of tags in 63 bits. A search for a tag reads only texts of items that have all of the tag's
+// bits, and compares their tags, because tags may share bits. The bits let an attacker guess tags, so anyTags
+// replaces them when texts are destroyed.
 type tagSignature uint64
 
-// The sign is left out: bits are compared by size.
+// The sign bit is left out, because signatures are compared by size.
 const signatureBits = 63
 
-// anyTags lets every tag pass.
+// anyTags passes every tag.
 const anyTags = ^tagSignature(0)
 
 func signatureOf(tags domain.Tags) (s tagSignature) {
@@ -43,12 +43,12 @@ func signatureOfTag(key, value string) tagSignature {
 	return signatureOfKey(key) | 1<<(sum%signatureBits) | 1<<((sum>>32)%signatureBits)
 }
 
-// mix64 lets every bit depend on all of a short hash: the finaliser of MurmurHash3.
+// mix64 lets every bit depend on the whole of a short hash: the finaliser of MurmurHash3.
 func mix64(h uint64) uint64 {
 	h = (h ^ h>>33) * 0xff51afd7ed558ccd
 	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
 	return h ^ h>>33
 }
 
-// column is the signature as databases keep it.
+// column is the signature as a column value.
 func (s tagSignature) column() int64 { return int64(s) }

@@ -6,15 +6,14 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// textPositions are where the texts of an item are: the positions of the events beside which its texts are; 0 for
-// none.
+// textPositions are the positions of the events that have the texts of an item; 0 for none.
 type textPositions struct {
 	task, content, abstract, overview, tags, meta, uri int64
-	reason                                             int64 // why it was reported stale
-	suspended                                          int64 // and why before it was confirmed until a date
+	reason                                             int64 // of a report of staleness
+	suspended                                          int64 // of the reports before a confirmation with an end
 }
 
-// note takes in a fact at a position.
+// note notes the positions of a fact's texts.
 func (p *textPositions) note(fact domain.Fact, position int64) {
 	at := func(said bool) int64 {
 		if said {
@@ -62,7 +61,7 @@ func (p *textPositions) note(fact domain.Fact, position int64) {
 	}
 }
 
-// all are the positions to be read, that of the item's first event among them.
+// all are the positions to read, including that of the item's first event.
 func (p textPositions) all(number int64) []int64 {
 	list := []int64{number}
 	for _, position := range []int64{
@@ -76,7 +75,7 @@ func (p textPositions) all(number int64) []int64 {
 	return list
 }
 
-// restore gives an item what the rows of the past leave out, from the facts at the positions of all.
+// restore adds to an item what the rows of the past leave out, from the facts at these positions.
 func (p textPositions) restore(k *domain.Knowledge, facts map[int64]domain.Fact) {
 	if first, ok := facts[k.Number].(domain.Remembered); ok {
 		k.Source, k.DerivedFrom, k.Baseline = first.Source, first.DerivedFrom, domain.DefaultBaseline()

@@ -11,7 +11,7 @@ import (
 	"github.com/annals-kb/annals/projections/words"
 )
 
-// compareWords scores what contains any of the question's terms by BM25, over the statistics of what the
+// compareWords scores items that contain any of the question's terms by BM25, over the statistics of what the
 // audience had.
 func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 	r.words = words.NewMatches(r.terms)
@@ -22,7 +22,7 @@ func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 		}
 	}
 	keep := func(i asOfCandidate) {
-		i.bag = nil // its bytes are those of the next row by then
+		i.bag = nil // the next row reuses its bytes
 		r.items = append(r.items, i)
 	}
 	var rest domain.Filter
@@ -56,7 +56,7 @@ func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 	return nil
 }
 
-// shared are the scopes that count of an item's: those of the audience, or one for everything.
+// shared are the item's scopes that count: those of the audience, or one empty scope for everything.
 func (r *asOfSearch) shared(scopes []domain.Scope) []domain.Scope {
 	if r.counted.Everything {
 		return []domain.Scope{""}
@@ -70,7 +70,7 @@ func (r *asOfSearch) shared(scopes []domain.Scope) []domain.Scope {
 	return both
 }
 
-// withWords selects what candidates are read from.
+// withWords selects the columns of candidates.
 func (r *asOfSearch) withWords(query *bun.SelectQuery, bags bool) *bun.SelectQuery {
 	query = query.ColumnExpr("k.number, k.id, k.scopes, k.status, k.since, w.words").
 		Join("JOIN ? AS w ON w.tenant = k.tenant AND w.number = k.number", r.past.Tables.Words)
