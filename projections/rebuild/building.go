@@ -19,14 +19,14 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Versions begins, switches and drops the versions of the knowledge projection, and records what happens to them.
+// Versions begins, switches and drops the versions of the knowledge projection, and records their changes.
 type Versions struct {
 	*catalogue.Catalogue
-	history atomic.Pointer[events.Log] // in which is recorded what happens to the projection; nil without a Rebuilder
+	history atomic.Pointer[events.Log] // records changes of the projection; nil without a Rebuilder
 }
 
-// begin finds the version that is being built, or makes the next one: its tables without indexes, and
-// for each tenant the position that it will be loaded up to.
+// begin finds the version that is being built, or creates the next one: its tables, and for each tenant the position
+// up to which it will be loaded.
 func (p *Versions) begin(ctx context.Context, log *follow.Log, order domain.RebuildOrder) (catalogue.Version, error) {
 	if err := p.Reload(ctx, p.DB); err != nil {
 		return catalogue.Version{}, err
@@ -65,7 +65,7 @@ func (p *Versions) begin(ctx context.Context, log *follow.Log, order domain.Rebu
 			return err
 		}
 		if found {
-			return domain.Refuse(domain.ErrConflict, "somebody else began to rebuild knowledge just now").
+			return domain.Refuse(domain.ErrConflict, "another process has just begun to rebuild knowledge").
 				WithFix("wait for it, or cancel it")
 		}
 		var newest int
@@ -88,8 +88,8 @@ func (p *Versions) begin(ctx context.Context, log *follow.Log, order domain.Rebu
 	return v, rows.WithRemedy(err)
 }
 
-// preparedDefinitions are what a version consists of before it is loaded. SQLite's indexes are there from
-// the beginning: to build one of a large table, its writer would pause for as long as that takes.
+// preparedDefinitions are the definitions that a version needs before it is loaded. On SQLite they include the
+// indexes: building one over a large table would block all writers.
 func preparedDefinitions(engine database.Engine) []string {
 	if engine == database.SQLite {
 		return []string{catalogue.KnowledgeName, catalogue.KnowledgeName + "_indexes"}
@@ -114,7 +114,7 @@ func (p *Versions) prepare(ctx context.Context, tx bun.IDB, log *follow.Log, v c
 	if err != nil {
 		return err
 	}
-	for _, tenant := range tenants { // those that come later are caught up with from their beginning
+	for _, tenant := range tenants { // catchUp reads later tenants from their beginning
 		position, eventID, err := log.Head(ctx, tenant)
 		if err != nil {
 			return err
@@ -129,8 +129,8 @@ func (p *Versions) prepare(ctx context.Context, tx bun.IDB, log *follow.Log, v c
 	return nil
 }
 
-// unfinished is the version that a rebuild has still to work on. The error matches
-// [domain.ErrConflict] if this program would not build it as it was begun.
+// unfinished is the version that a rebuild must still work on. The error matches [domain.ErrConflict] if another
+// release began it and this one would build it differently.
 func (p *Versions) unfinished(ctx context.Context) (catalogue.Version, bool, error) {
 	var e catalogue.Entry
 	found, err := p.newestIn(ctx, &e, catalogue.UnfinishedStates...)
@@ -145,7 +145,7 @@ func (p *Versions) unfinished(ctx context.Context) (catalogue.Version, bool, err
 	return v, true, nil
 }
 
-// state is a version's state by now.
+// state is a version's current state.
 func (p *Versions) state(ctx context.Context, db bun.IDB, v catalogue.Version) (state string, err error) {
 	err = db.NewSelect().Model((*catalogue.Entry)(nil)).Column("state").
 		Where("name = ?", catalogue.KnowledgeName).Where("version = ?", v.Version).Scan(ctx, &state)
@@ -155,8 +155,8 @@ func (p *Versions) state(ctx context.Context, db bun.IDB, v catalogue.Version) (
 	return state, nil
 }
 
-// advance moves a version from one state to the next, in a transaction of the caller's. The error is
-// errMoved if it is not in the first.
+// advance moves a version from one state to the next in the caller's transaction. The error matches
+// [catalogue.ErrMoved] if the version is not in the first state.
 func (p *Versions) advance(ctx context.Context, tx bun.IDB, v catalogue.Version, from, to string) error {
 	was, err := p.version(ctx, tx, v.Version)
 	if err != nil {
@@ -174,8 +174,8 @@ func (p *Versions) advance(ctx context.Context, tx bun.IDB, v catalogue.Version,
 	return p.recordMove(ctx, tx, was, to)
 }
 
-// fail gives up what a rebuild has built, and keeps its entry with the reason. The error is errMoved if
-// there is nothing to give up any more.
+// fail abandons an unfinished version, and keeps its entry with the reason. The error matches [catalogue.ErrMoved] if
+// the version is not unfinished any more.
 func (p *Versions) fail(ctx context.Context, v catalogue.Version, reason error) error {
 	state := catalogue.StateFailed
 	if errors.Is(reason, errCancelled) {
@@ -183,9 +183,9 @@ func (p *Versions) fail(ctx context.Context, v catalogue.Version, reason error) 
 	}
 	return p.exclusively(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if p.DB.Engine == database.SQLite {
-			return nil // it has one writer
+			return nil // the single writer is the lock
 		}
-		// The process that works on the version must not keep appends waiting.
+		// Wait here for the process that works on the version, while appends still go on.
 		_, err := tx.NewRaw("SELECT version FROM projections WHERE name = ? AND version = ? FOR UPDATE",
 			catalogue.KnowledgeName, v.Version).Exec(ctx)
 		return err
@@ -203,9 +203,9 @@ func (p *Versions) fail(ctx context.Context, v catalogue.Version, reason error) 
 	})
 }
 
-// settingsFor are those of a version that is built by an order: the policy of the active version, unless
-// the order names another, because which one suits is for people to decide; and whatever else this
-// program does today, because that is what a release means to change.
+// settingsFor are the settings of a version that an order builds. The confidence policy is the order's, or else the
+// active version's, because people choose it. All other settings are those of this release, because a release is
+// meant to change them.
 func settingsFor(p *catalogue.Catalogue, order domain.RebuildOrder, active catalogue.Entry) (map[string]string, error) {
 	settings := map[string]string{"confidence": active.Settings["confidence"], "tokenizer": p.Tokenizers[0].Version}
 	if order.Confidence != "" {
@@ -219,7 +219,7 @@ func settingsFor(p *catalogue.Catalogue, order domain.RebuildOrder, active catal
 	return settings, nil
 }
 
-// notes are what stands with a version besides its settings.
+// notes are the notes of an order in the catalogue, besides the settings.
 func notes(order domain.RebuildOrder) map[string]string {
 	notes := map[string]string{}
 	if order.Repair {
@@ -231,7 +231,7 @@ func notes(order domain.RebuildOrder) map[string]string {
 	return notes
 }
 
-// isFor refuses to go on with a version that was begun for another order.
+// isFor returns an error if a version was begun for another order.
 func isFor(e catalogue.Entry, wanted map[string]string) error {
 	if maps.Equal(e.Settings, wanted) {
 		return nil
@@ -240,5 +240,5 @@ func isFor(e catalogue.Entry, wanted map[string]string) error {
 		WithFix("wait for it, or cancel it")
 }
 
-// errAbandoned is why a what-if ends whose process did.
+// errAbandoned is why a what-if ends if its process ended.
 var errAbandoned = fmt.Errorf("the server was stopped: %w", errCancelled)

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// catchUpPage is how many events are taken in by one transaction.
+	// catchUpPage is how many events one transaction reads.
 	catchUpPage = 500
-	// restEvents is how many events may be left for the moment in which appends wait, at first.
+	// restEvents is how many events may be left at first when appends have to wait.
 	restEvents = 100
 )
 
-// errBehind means that too much came for appends to wait until it is taken in.
+// errBehind means that too many events are left for appends to wait.
 var errBehind = errors.New("behind")
 
-// catchUp reads what came since the load began, by the code that live appends go through, until so
-// little is left that appends can wait for it. From then on they write the version, too. Where events
-// come faster than they are taken in, it leaves more and more for that moment, so that it ends.
+// catchUp reads what was appended since the load began, by the code of live appends, until appends can wait for the
+// rest. From then on appends write the version, too. Each time events come faster, it leaves twice as many to the
+// rest, so that it ends.
 func (r *Rebuilder) catchUp(ctx context.Context, now *run) error {
 	p, v := r.Versions, now.version
 	for rest := int64(restEvents); ; rest *= 2 {
@@ -61,7 +61,7 @@ func (r *Rebuilder) catchUp(ctx context.Context, now *run) error {
 	}
 }
 
-// follow takes in what there is, page by page, until no more than the rest is left.
+// follow reads events, page by page, until at most rest are left.
 func (r *Rebuilder) follow(ctx context.Context, now *run, rest int64) error {
 	for {
 		logs, behind, err := ahead(ctx, r.Versions.DB, now.version)
@@ -89,7 +89,7 @@ func (r *Rebuilder) follow(ctx context.Context, now *run, rest int64) error {
 	}
 }
 
-// ahead is what a version has still to take in, and how many events that are.
+// ahead is what a version must still read, and how many events that is.
 func ahead(ctx context.Context, tx bun.IDB, v catalogue.Version) (list []events.Ahead, behind int64, err error) {
 	list, err = events.SnapshotOf(tx).Ahead(ctx, v.Checkpoint())
 	for _, log := range list {
@@ -136,8 +136,8 @@ func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v catalogue.Versio
 	return len(page.Events), r.log.Advance(ctx, tx, v.Checkpoint(), page)
 }
 
-// holdCheckpoint reads a version's checkpoint, and keeps it from others until the transaction has ended: one whose
-// COMMIT was not answered may still be under way.
+// holdCheckpoint reads and locks a version's checkpoint until the transaction ends. A transaction whose COMMIT was
+// not answered may still be running.
 func holdCheckpoint(
 	ctx context.Context, tx bun.IDB, engine database.Engine, v catalogue.Version, tenant string,
 ) (position int64, eventID string, err error) {

@@ -15,21 +15,20 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Checked is what a comparison of everything that is answered with the log came to.
+// Checked is the result of a Check.
 type Checked struct {
-	Version int   `json:"version"` // of knowledge, that readers read
+	Version int   `json:"version"` // of knowledge, the active one
 	Items   int64 `json:"items"`
-	// Wrong lists rows that are not what the log gives, at most twenty times, and never what people wrote.
+	// Wrong lists at most twenty rows that differ from the log, without what people wrote.
 	Wrong []string `json:"wrong"`
-	// Unchecked names what is answered from and was not compared.
+	// Unchecked names what answers are read from but Check does not compare.
 	Unchecked []string `json:"unchecked"`
 }
 
-// Check compares what a database answers from with what its log gives, read and folded anew: every row of the
-// active version of knowledge, what is kept about streams of other things, and of the rows of the past how many
-// there are and the newest. It reads one moment, writes nothing, and others go on meanwhile. Progress is called, now
-// and then, how many items were compared and of how many; it may be nil. The error is about not being able to look,
-// or about an event that cannot be folded.
+// Check compares the tables that answers are read from with the log, which it folds again. It compares every row of
+// the active version of knowledge and the states of other streams. Of the past it compares the number of rows and the
+// newest. It reads one snapshot and writes nothing. It calls progress now and then with the number of compared items
+// and of all; progress may be nil. The error means that it could not read, or could not fold an event.
 func Check(ctx context.Context, p *catalogue.Catalogue, progress func(items, of int64)) (Checked, error) {
 	moment, err := p.DB.OpenSnapshot(ctx, runtime.GOMAXPROCS(0))
 	if err != nil {
@@ -75,8 +74,8 @@ func Check(ctx context.Context, p *catalogue.Catalogue, progress func(items, of 
 	return Checked{Version: active.Version, Items: e.report.Items, Wrong: e.report.Wrong, Unchecked: unchecked}, nil
 }
 
-// past compares the tables of the past with the rows of knowledge, which were compared with the log. An item has a
-// row for each of its revisions, and counts for its first event and each that did not revise it.
+// past compares the tables of the past with the rows of knowledge, which were compared with the log before. An item
+// has a row per revision, and counts for its first event and for each event that is not a revision.
 func (e *verification) past(ctx context.Context) (unchecked []string, err error) {
 	unchecked = []string{
 		"the values that as-of answers had before the newest, their words and pieces",
@@ -102,7 +101,7 @@ func (e *verification) past(ctx context.Context) (unchecked []string, err error)
 			unchecked = append(unchecked, fmt.Sprintf("tenant %s: what as-of answers have still to read, from position %d on",
 				c.Tenant, c.Position+1))
 		}
-		if c.Position == 0 { // nothing was read, and perhaps there is no table
+		if c.Position == 0 { // nothing was read, and the table may not exist
 			continue
 		}
 		var ids []string
@@ -149,7 +148,7 @@ func (e *verification) past(ctx context.Context) (unchecked []string, err error)
 	return unchecked, nil
 }
 
-// states compares what is kept about streams of other things than knowledge.
+// states compares the states of streams other than knowledge.
 func (e *verification) states(ctx context.Context) error {
 	tenants, err := tenantsWithStreams(ctx, e.tx)
 	if err != nil {
@@ -167,7 +166,7 @@ func (e *verification) states(ctx context.Context) error {
 	return nil
 }
 
-// tenantsWithStreams are those with a log, and those of whom anything is kept.
+// tenantsWithStreams are the tenants with a log or with states of streams.
 func tenantsWithStreams(ctx context.Context, db bun.IDB) (tenants []string, err error) {
 	err = db.NewRaw("SELECT tenant FROM events GROUP BY tenant UNION SELECT tenant FROM streams GROUP BY tenant ORDER "+
 		"BY tenant").Scan(ctx, &tenants)

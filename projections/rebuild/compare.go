@@ -12,11 +12,11 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// compared is a table of a verification: how to tell its rows apart, and which item each is about.
+// compared is a table of a verification.
 type compared struct {
 	name    string
 	columns []string
-	key     []int // columns that tell rows apart
+	key     []int // columns of the table's key
 	item    int   // the column of the item's id, or of its number
 	rows    func(*image) [][]any
 }
@@ -28,8 +28,8 @@ var comparedTables = [...]compared{
 	{"reports", rows.ReportsColumns, []int{1, 2}, 1, func(i *image) [][]any { return i.reports }},
 }
 
-// compare notes rows that only one side has, or that differ, and adds the rows to their table's
-// checksum: the sum of their hashes, which does not depend on their order.
+// compare notes rows that are missing, superfluous or different, and adds the rows to their table's checksum: the sum
+// of their hashes, which does not depend on their order.
 func (e *verification) compare(tenant string, want, have *image) {
 	names := namesOf(want, have)
 	for _, table := range comparedTables {
@@ -68,8 +68,7 @@ func (e *verification) compare(tenant string, want, have *image) {
 	}
 }
 
-// difference counts, by column, the items that differ from the active version, and the items whose rows
-// of other tables do.
+// difference counts the items that differ from the active version, by column, and by table for the other tables.
 func (e *verification) difference(was, have *image) {
 	before := map[any][]any{}
 	for _, row := range was.knowledge {
@@ -138,7 +137,7 @@ func (c compared) byItem(i *image) map[any][]string {
 	return lines
 }
 
-// names are the ids of items by their numbers.
+// names are the ids of items by number.
 type names map[int64]string
 
 func namesOf(images ...*image) names {
@@ -151,7 +150,7 @@ func namesOf(images ...*image) names {
 	return n
 }
 
-// of names an item by its id or its number.
+// of is an item's id, from its id or its number.
 func (n names) of(item any) string {
 	if number, ok := item.(int64); ok {
 		if id, known := n[number]; known {
@@ -162,7 +161,7 @@ func (n names) of(item any) string {
 	return fmt.Sprint(item)
 }
 
-// lineOf writes a row so that equal rows of different origin have equal lines.
+// lineOf formats a row so that equal rows of different origin have equal lines.
 func lineOf(row []any) string {
 	var line strings.Builder
 	for _, value := range row {
@@ -187,7 +186,7 @@ func lineOf(row []any) string {
 	return line.String()
 }
 
-// The columns of an item's row that tell how its confidence moves.
+// Columns of an item's row by which noteConfidence describes a change of confidence.
 var (
 	statusColumn     = slices.Index(rows.KnowledgeColumns, "status")
 	confidenceColumn = slices.Index(rows.KnowledgeColumns, "confidence")
@@ -196,7 +195,7 @@ var (
 	reportersColumn  = slices.Index(rows.KnowledgeColumns, "stale_reporters")
 )
 
-// noteConfidence adds to the impact how the confidence of an item moves that answers may contain.
+// noteConfidence adds to the impact how an item's confidence changes, if answers may contain the item.
 func (e *verification) noteConfidence(was, have []any) {
 	switch domain.Status(have[statusColumn].(string)) {
 	case domain.Active, domain.IsSuperseded:

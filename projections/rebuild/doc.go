@@ -1,6 +1,5 @@
-// Package rebuild computes a version of the knowledge projection anew from the log, beside the active one: it
-// loads, indexes, catches up, verifies and switches, and rolls back.
+// Package rebuild computes a version of the knowledge projection from the log, beside the active one. It loads,
+// indexes, catches up, verifies and switches, and rolls back.
 //
-// Its one rule: every step is taken in the transaction that does it, so that a process that ends anywhere loses
-// nothing.
+// Its one rule: each step is recorded in the transaction that does it, so that an interrupted rebuild loses nothing.
 package rebuild

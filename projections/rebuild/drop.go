@@ -12,8 +12,8 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// DropRetired drops the tables of versions that were retired or failed a while ago, and retires those that a
-// rollback no longer leads to.
+// DropRetired drops the tables of versions that retired or failed a while ago. It retires those that no rollback
+// leads to any more.
 func (p *Versions) DropRetired(ctx context.Context) error {
 	if err := p.retireOlder(ctx); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (p *Versions) DropRetired(ctx context.Context) error {
 	return nil
 }
 
-// drop removes a version's tables and what is known of its progress.
+// drop removes a version's tables and its checkpoints.
 func (p *Versions) drop(ctx context.Context, v catalogue.Version) error {
 	pace := catalogue.NewBatches(p.DB.Engine)
 	for _, table := range v.Tables.All() {
@@ -49,7 +49,7 @@ func (p *Versions) drop(ctx context.Context, v catalogue.Version) error {
 	}
 	return p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if p.DB.Engine == database.Postgres {
-			// A backup may be reading them still: they are dropped in the next round.
+			// A backup may still be reading them; then the next call drops them.
 			if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '1s'"); err != nil {
 				return err
 			}

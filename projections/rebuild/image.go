@@ -20,8 +20,8 @@ import (
 	"github.com/annals-kb/annals/projections/words"
 )
 
-// image is what some items look like in every table of a version: rows of column values, as both a
-// bulk load writes them and a verification compares them. A verification leaves out the terms.
+// image is the rows of some items in every table of a version, as column values. A load writes them, and a
+// verification compares them without the terms.
 type image struct {
 	knowledge, scopes, votes, reports [][]any
 
@@ -29,8 +29,7 @@ type image struct {
 	unreadable [][]any // rows of the knowledge table that cannot be read, as far as they can be
 }
 
-// sort puts the rows in the order of their tables' keys, as far as they are not: neighbours then go to the same page
-// one after the other.
+// sort sorts the rows by the keys of their tables, unless they are sorted: neighbours then go to the same page.
 func (i *image) sort() {
 	slices.SortFunc(i.scopes, func(a, b []any) int {
 		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(int64), b[2].(int64)))
@@ -41,7 +40,7 @@ func (i *image) sort() {
 	})
 }
 
-// addRows draws all of an item but its terms.
+// addRows adds all rows of an item except its terms.
 func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
 	if rows.IsLive(k) {
 		for _, scope := range k.Scopes {
@@ -68,8 +67,7 @@ func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
 	return nil
 }
 
-// imageOf reads what a version's tables hold about the items of a slice, all but the terms. Those that
-// lie in bags are handed to inBag.
+// imageOf reads a version's rows of a slice's items, except the terms. It passes packed terms to inBag.
 func imageOf(
 	ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v catalogue.Version, s events.Slice, inBag func(term),
 ) (*image, error) {
@@ -172,8 +170,7 @@ func scanReport(list *sql.Rows) ([]any, error) {
 	return []any{r.Tenant, r.ID, r.Reporter, r.EventID, r.Reason, r.At, r.Suspended}, err
 }
 
-// copyInto writes an image into the empty places of a version's tables: COPY on PostgreSQL, statements
-// that are kept on SQLite.
+// copyInto inserts an image into a version's tables: by COPY on PostgreSQL, by prepared statements on SQLite.
 func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t rows.Tables, tenant string, i *image) error {
 	for _, part := range []struct {
 		table   bun.Ident
@@ -216,8 +213,8 @@ func copyRows(
 	return err
 }
 
-// insertRows writes rows on SQLite, with statements of many rows each: one of a single row spends half of its time
-// on being a statement.
+// insertRows inserts rows on SQLite, many per statement: with a single row, half of the time is overhead of the
+// statement.
 func insertRows(ctx context.Context, tx bun.Tx, table string, columns []string, rows [][]any) error {
 	var script database.Script
 	script.Insert(database.SQLite, table+" ("+strings.Join(columns, ", ")+")", "", rows)

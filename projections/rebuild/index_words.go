@@ -14,8 +14,8 @@ import (
 	"github.com/annals-kb/annals/projections/words"
 )
 
-// indexWords fills SQLite's index of terms, in the order of its key, when all items are loaded. Filled slice by slice,
-// each transaction would change pages all over the index. An interrupted one begins anew: what is there is ignored.
+// indexWords fills SQLite's index of terms in the order of its key, after all items are loaded. Slice by slice, each
+// transaction would change pages all over the index. After an interruption it starts again and ignores existing rows.
 func (r *Rebuilder) indexWords(ctx context.Context, now *run) error {
 	tenants, err := r.Versions.tenants(ctx, now.version)
 	if err != nil {
@@ -54,13 +54,13 @@ func (r *Rebuilder) indexTenant(ctx context.Context, v catalogue.Version, tenant
 		switch {
 		case err == nil:
 			after = group.Items[len(group.Items)-1].Number
-		case !errors.Is(err, errErasedSince): // else the group is read again
+		case !errors.Is(err, errErasedSince): // otherwise the group is read again
 			return err
 		}
 	}
 }
 
-// writeTerms writes rows of the index of terms, unless the version is not being built any more. The error matches
+// writeTerms writes rows of the index of terms if the version is still being built. The error matches
 // [errErasedSince] if a text was erased after the mark.
 func (r *Rebuilder) writeTerms(
 	ctx context.Context, v catalogue.Version, tenant string, mark int64, list [][]any,

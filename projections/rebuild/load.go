@@ -21,10 +21,10 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// sliceStreams is how many streams a worker is given at once.
+// sliceStreams is how many streams a slice has.
 const sliceStreams = 4000
 
-// errErasedSince says that what was read may have been erased by now: it is read again.
+// errErasedSince means that texts were erased since they were read: they must be read again.
 var errErasedSince = errors.New("texts were erased since")
 
 // partBytes is how much text of a slice is held in memory.
@@ -44,8 +44,8 @@ type sliceRow struct {
 	LoadedAt   database.Time `bun:"loaded_at"`
 }
 
-// load folds every tenant's streams, in parallel, and writes one final row per item. On PostgreSQL the indexes
-// come last. Slices that an interrupted rebuild has loaded are not loaded again.
+// load folds every tenant's streams in parallel, and writes one row per item. On PostgreSQL the indexes are built
+// last. Slices that an interrupted rebuild has loaded are not loaded again.
 func (r *Rebuilder) load(ctx context.Context, now *run) error {
 	p, v := r.Versions, now.version
 	known, err := p.slices(ctx, v)
@@ -75,13 +75,13 @@ func (r *Rebuilder) load(ctx context.Context, now *run) error {
 		return err
 	}
 	if longest := r.Batch.WaitedFor(); longest > 0 {
-		r.Logger.InfoContext(ctx, "writes waited for a piece of the rebuild", "version", v.Version, "longest", longest)
+		r.Logger.InfoContext(ctx, "writes waited for a transaction of the rebuild", "version", v.Version, "longest", longest)
 	}
 	return nil
 }
 
-// workers is how many slices are loaded at once. SQLite writes for one of them at a time, while the others read
-// and fold: with one more than there are processors, none of these is without work meanwhile.
+// workers is how many slices are loaded at once. On SQLite one worker writes while the others read and fold, so there
+// is one more worker than processors.
 func workers(engine database.Engine) int {
 	if engine == database.SQLite {
 		return runtime.GOMAXPROCS(0) + 1
@@ -89,7 +89,7 @@ func workers(engine database.Engine) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// slices are those that were cut so far.
+// slices are the slices that were cut so far.
 func (p *Versions) slices(ctx context.Context, v catalogue.Version) ([]sliceRow, error) {
 	var known []sliceRow
 	err := p.DB.NewSelect().Model(&known).Where("projection = ?", catalogue.KnowledgeName).Where("version = ?", v.Version).
@@ -100,7 +100,7 @@ func (p *Versions) slices(ctx context.Context, v catalogue.Version) ([]sliceRow,
 	return known, nil
 }
 
-// count finds out how much there is to do.
+// count counts the items of the active version as the total.
 func (r *run) count(ctx context.Context, p *Versions) error {
 	var total int64
 	err := p.DB.NewRaw("SELECT count(*) FROM ?", p.Active().Tables.Knowledge).Scan(ctx, &total)
@@ -111,9 +111,8 @@ func (r *run) count(ctx context.Context, p *Versions) error {
 	return nil
 }
 
-// dispatch hands out the slices that are known and not loaded, and cuts what is left of each tenant's
-// streams into more. Tenants that came after the rebuild began have no position to be loaded up to;
-// they are caught up with.
+// dispatch loads the known slices that are not loaded, and cuts the rest of each tenant's streams into more. Tenants
+// that were created after the rebuild began have no checkpoint; catchUp reads them.
 func (r *Rebuilder) dispatch(
 	ctx context.Context, log events.Snapshot, now *run, known []sliceRow, work *errgroup.Group,
 ) error {
@@ -144,7 +143,7 @@ func (r *Rebuilder) dispatch(
 	return nil
 }
 
-// tenants are those whose streams are loaded.
+// tenants are the tenants whose streams are loaded.
 func (p *Versions) tenants(ctx context.Context, v catalogue.Version) (tenants []string, err error) {
 	err = p.DB.NewSelect().TableExpr("checkpoints").Column("tenant").
 		Where("projection = ?", v.Checkpoint()).OrderExpr("tenant").Scan(ctx, &tenants)
@@ -154,8 +153,8 @@ func (p *Versions) tenants(ctx context.Context, v catalogue.Version) (tenants []
 	return tenants, nil
 }
 
-// cut notes the next slice before it is loaded, so that after a crash the same ranges are loaded,
-// whatever was remembered meanwhile.
+// cut stores the next slice before it is loaded, so that after a crash the same ranges are loaded, whatever was
+// appended meanwhile.
 func (r *Rebuilder) cut(
 	ctx context.Context, log events.Snapshot, v catalogue.Version, tenant, after string,
 ) (sliceRow, bool, error) {
@@ -167,7 +166,7 @@ func (r *Rebuilder) cut(
 		Projection: catalogue.KnowledgeName, Version: v.Version, Tenant: tenant,
 		After: next.After, Through: next.Through, Streams: int64(next.Streams),
 	}
-	// In its turn among what the rebuild itself writes, which must not be taken for somebody else who waits.
+	// Batches must not count this write as another writer that waits.
 	err = r.Batch.Write(r.Versions.DB, 0, func() (time.Duration, error) {
 		return 0, r.Versions.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
 			_, err := tx.NewInsert().Model(&s).Exec(ctx)
@@ -180,8 +179,8 @@ func (r *Rebuilder) cut(
 	return s, true, err
 }
 
-// loadSlice folds a slice and writes what it gives, in parts that fit into memory: each with a note of
-// how far it goes, in one transaction.
+// loadSlice folds a slice and writes its rows, in parts that fit into memory. Each part is one transaction, which
+// also records how far it goes.
 func (r *Rebuilder) loadSlice(ctx context.Context, log events.Snapshot, now *run, s sliceRow) error {
 	upTo, _, _, err := r.log.Checkpoint(ctx, now.version.Checkpoint(), s.Tenant)
 	if err != nil {
@@ -206,8 +205,8 @@ func (r *Rebuilder) loadSlice(ctx context.Context, log events.Snapshot, now *run
 	return nil
 }
 
-// nextPart folds what fits into memory. It has stopped reading when that is written: SQLite's journal
-// begins anew only while nobody reads, and would grow to many times the size of the database.
+// nextPart folds what fits into memory. It has stopped reading when that is written, because SQLite cannot restart
+// its WAL during a read: the WAL would grow to many times the size of the database.
 func (r *Rebuilder) nextPart(
 	ctx context.Context, log events.Snapshot, now *run, s sliceRow, upTo int64,
 ) (part loading, through string, err error) {
@@ -230,20 +229,20 @@ func (r *Rebuilder) nextPart(
 	return part, s.Through, nil
 }
 
-// loading is the part of a slice that is being drawn.
+// loading is a part of a slice that is being loaded.
 type loading struct {
 	sliceRow
 	tokenizer    text.Tokenizer
-	indexesLater bool // its terms, see indexWords
+	indexesLater bool // its terms are indexed later: see indexWords
 	drawn        image
-	bytes        int    // that people wrote
-	last         string // the stream that was drawn last
-	mark         int64  // how far erasures had come before it was read
+	bytes        int    // of people's texts
+	last         string // the last stream of the part
+	mark         int64  // the count of erasures before it was read
 	streams      int64
 	events       int64
 }
 
-// rows is how many rows of all tables were drawn.
+// rows is the number of rows in all tables.
 func (i *image) rows() int {
 	return len(i.knowledge) + len(i.scopes) + len(i.terms) + len(i.votes) + len(i.reports)
 }
@@ -255,7 +254,7 @@ func (l *loading) add(f folded) error {
 	k := f.item
 	l.bytes += len(k.Text.Content) + len(k.Text.Overview)
 	if rows.IsLive(k) && k.Text.URI == "" {
-		// Its text was erased after the position that is loaded up to, and that will be caught up with.
+		// Its text was erased after the position that the load ends at; catchUp reads that erasure.
 		k.Text.URI = l.last
 	}
 	if l.indexesLater {
@@ -269,12 +268,12 @@ func (l *loading) add(f folded) error {
 	return l.drawn.addRows(l.Tenant, k, terms.Words)
 }
 
-// write writes what was drawn of a slice up to a stream, and gives what is left of the slice.
+// write writes a part of a slice up to a stream, and returns the rest of the slice.
 func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through string) (rest loading, err error) {
 	p, v := r.Versions, now.version
 	rest.sliceRow = part.sliceRow
 	rest.After, rest.Streams = through, max(0, part.Streams-part.streams)
-	part.drawn.sort() // before the writes of others wait for this one
+	part.drawn.sort() // outside of the transaction, for which other writers wait
 	err = r.Batch.Write(p.DB, part.drawn.rows(), func() (time.Duration, error) {
 		var began time.Time
 		err := p.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -305,8 +304,8 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 	return rest, nil
 }
 
-// take notes that a slice is loaded up to a stream. The error is errMoved if it was loaded before: its
-// note comes first in the transaction, so that one whose COMMIT nobody answered is waited for.
+// take records that a slice is loaded up to a stream. The error matches [catalogue.ErrMoved] if it was loaded before.
+// This comes first in the transaction, so that it waits for one whose COMMIT was not answered.
 func (p *Versions) take(ctx context.Context, tx bun.IDB, part loading, through string) error {
 	taken, err := tx.NewUpdate().Model((*sliceRow)(nil)).
 		Set("through = ?, streams = ?, events = ?, loaded_at = ?", through, part.streams, part.events, database.At(p.Now())).
@@ -322,7 +321,7 @@ func (p *Versions) take(ctx context.Context, tx bun.IDB, part loading, through s
 	return nil
 }
 
-// index makes what a bulk load would only have slowed, and lets the planner know the tables.
+// index builds the indexes after the load, and lets PostgreSQL analyze the tables.
 func (r *Rebuilder) index(ctx context.Context, now *run) error {
 	p, v := r.Versions, now.version
 	r.Logger.InfoContext(ctx, "rebuild", "projection", catalogue.KnowledgeName, "version", v.Version, "stage", "indexing")
@@ -361,16 +360,16 @@ func (r *Rebuilder) index(ctx context.Context, now *run) error {
 	})
 }
 
-// folded is an item made from its whole stream, with how many events that were, and the ids of those
-// that lost their text, as its events say: what a redaction left stands elsewhere.
+// folded is an item made from its whole stream, with the number of its events, and the ids of events that lost their
+// text.
 type folded struct {
 	item   *domain.Knowledge
 	events int
 	erased []string
 }
 
-// foldStreams folds events that come stream by stream into items, holding one at a time. Where a text
-// is missing it goes on: the event that says why may come after those that are folded.
+// foldStreams folds events, ordered by stream, into items, one at a time. A missing text is no error: the event that
+// explains it may come later than the folded ones.
 func foldStreams(all iter.Seq2[domain.Event, error], policy domain.ConfidencePolicy) iter.Seq2[folded, error] {
 	return func(yield func(folded, error) bool) {
 		var current folded

@@ -10,7 +10,7 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Plan tells what a rebuild would take, and changes nothing.
+// Plan estimates a rebuild, and changes nothing.
 func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrder) (domain.RebuildPlan, error) {
 	ctx = database.ForEveryTenant(ctx)
 	if err := r.known(name); err != nil {
@@ -39,16 +39,15 @@ func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrd
 	return plan, r.estimate(ctx, &plan)
 }
 
-// Parts of a hundred that a rebuild takes of disk at its most, of what it leaves. PostgreSQL writes
-// everything to its journal, too, and sorts for the indexes. SQLite splits pages of the index of terms, and its
-// journal begins anew again and again.
+// The disk space that a rebuild needs at most, in percent of the size of its result. PostgreSQL also writes its WAL
+// and sorts for indexes. SQLite splits pages of the index of terms, and restarts its WAL again and again.
 const (
 	needPostgres  = 200
 	needSQLite    = 120
 	journalSQLite = 128 << 20 // bytes, and no more than is written
 )
 
-// need is how much disk a rebuild takes that leaves so many bytes.
+// need is the disk space of a rebuild whose result has left bytes.
 func need(engine database.Engine, left int64) int64 {
 	if engine == database.Postgres {
 		return left * needPostgres / 100
@@ -57,8 +56,8 @@ func need(engine database.Engine, left int64) int64 {
 	return written + min(written, journalSQLite)
 }
 
-// fits refuses a rebuild that the disk has no room for. What else may be wrong with it, it finds out
-// by itself.
+// fits returns an error if the disk has no room for a rebuild. It ignores other errors, which the rebuild itself
+// returns.
 func (r Rebuilds) fits(ctx context.Context, name string, order domain.RebuildOrder) error {
 	if free, err := database.FreeDiskSpace(ctx, r.Versions.DB); err != nil || free == nil {
 		return err
@@ -70,8 +69,8 @@ func (r Rebuilds) fits(ctx context.Context, name string, order domain.RebuildOrd
 	return plan.Fits()
 }
 
-// What an item and each of its words take in a new version, with its indexes, measured with items of 30 and of 800
-// words; and how long each row of items and words takes, with its verification, on two processors.
+// The size of an item and of each word in a new version, with indexes, measured with items of 30 and of 800 words.
+// Then the time per row, with its verification, on two processors.
 const (
 	itemBytesPostgres, wordBytesPostgres = 1900, 230
 	itemBytesSQLite, wordBytesSQLite     = 660, 80
@@ -89,7 +88,7 @@ func size(ctx context.Context, p *catalogue.Catalogue) (items, words int64, err 
 	return items, words, nil
 }
 
-// estimate counts events and items, and estimates bytes and time by what they take on average.
+// estimate counts events and items, and estimates size and time from averages.
 func (r Rebuilds) estimate(ctx context.Context, plan *domain.RebuildPlan) error {
 	p := r.Versions
 	items, words, err := size(ctx, p.Catalogue)

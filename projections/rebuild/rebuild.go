@@ -17,9 +17,9 @@ import (
 	"github.com/annals-kb/annals/projections/vectors"
 )
 
-// Rebuilder computes versions of the knowledge projection anew from the log, beside the active one,
-// while clients go on. One rebuild runs at a time. It is handed no publisher: no side
-// effect can happen twice. It is safe for concurrent use; its owner closes it, before the log.
+// Rebuilder computes versions of the knowledge projection from the log, beside the active one, while clients go on.
+// One rebuild runs at a time. It has no publisher, so that no side effect can happen twice. It is safe for concurrent
+// use. Its owner closes it before the log.
 type Rebuilder struct {
 	Versions *Versions
 	models   *vectors.Models
@@ -37,7 +37,7 @@ type Rebuilder struct {
 	current *run
 }
 
-// New makes a rebuilder for versions and their log. From then on the log records what happens to them.
+// New makes a rebuilder for versions and their log. From then on the log records changes of the versions.
 func New(p *Versions, models *vectors.Models, log *follow.Log) *Rebuilder {
 	p.history.Store(log.Log)
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
@@ -48,13 +48,13 @@ func New(p *Versions, models *vectors.Models, log *follow.Log) *Rebuilder {
 	}
 }
 
-// Close interrupts a running rebuild, which goes on when it is resumed, and waits for it.
+// Close interrupts a running rebuild and waits for it. Resume continues it later.
 func (r *Rebuilder) Close() {
 	r.stop()
 	r.runs.Wait()
 }
 
-// run is one rebuild at work in this process.
+// run is one rebuild in progress in this process.
 type run struct {
 	version catalogue.Version
 	done    chan struct{}
@@ -64,21 +64,21 @@ type run struct {
 	mu       sync.Mutex
 	progress domain.RebuildProgress
 	entered  time.Time // when its phase began
-	resumed  int64     // streams that another process had loaded before
+	resumed  int64     // streams that were loaded before this run
 }
 
-// phaseIndexing is the second half of building: everything is loaded.
+// phaseIndexing is the second part of StateBuilding, when everything is loaded.
 const phaseIndexing = "indexing"
 
-// enter notes that a phase begins.
+// enter begins a phase.
 func (r *run) enter(phase string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.progress.Phase, r.entered = phase, time.Now()
 }
 
-// now is the progress, with how fast its phase works and an estimate of the time left. To verify an item takes
-// about as long as to load it.
+// now is the progress, with the rate of its phase and an estimate of the time left. Verifying an item takes about as
+// long as loading it.
 func (r *run) now() domain.RebuildProgress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +91,7 @@ func (r *run) now() domain.RebuildProgress {
 	case catalogue.StateVerifying:
 		done, left = progress.Verified, progress.Total-progress.Verified
 	}
-	if done > 0 && inPhase >= time.Second { // before, the start of the phase counts for too much
+	if done > 0 && inPhase >= time.Second { // earlier, the start of the phase counts for too much
 		progress.Rate = float64(done) / inPhase.Seconds()
 		progress.Left = time.Duration(float64(max(left, 0)) / progress.Rate * float64(time.Second))
 	}
@@ -107,7 +107,7 @@ func (r *run) note(change func(*domain.RebuildProgress)) {
 // errCancelled ends a rebuild that was cancelled.
 var errCancelled = errors.New("cancelled")
 
-// cancellation is errCancelled with who wants it.
+// cancellation is errCancelled with the principal that cancelled.
 type cancellation struct {
 	by     domain.Principal
 	origin domain.Origin
@@ -116,9 +116,9 @@ type cancellation struct {
 func (cancellation) Error() string { return errCancelled.Error() }
 func (cancellation) Unwrap() error { return errCancelled }
 
-// Start begins a rebuild by an order, or goes on with the one that was interrupted. It returns at once.
-// The error matches [domain.ErrConflict] if one is running, or if another waits to go on, and is a
-// [domain.Invalid] if the order names what this program does not know.
+// Start begins a rebuild by an order, or continues the interrupted one, and returns at once. The error matches
+// [domain.ErrConflict] if a rebuild is running, or if one for another order is interrupted. It is a [domain.Invalid]
+// if the order names what this program does not know.
 func (r *Rebuilder) Start(ctx context.Context, order domain.RebuildOrder) (domain.RebuildProgress, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,8 +141,8 @@ func (r *Rebuilder) Start(ctx context.Context, order domain.RebuildOrder) (domai
 	return r.current.now(), nil
 }
 
-// Resume goes on with a rebuild that was interrupted, if there is one and no other process does. A
-// what-if is not gone on with: its caller may be gone, and it can be asked again.
+// Resume continues an interrupted rebuild, if there is one and no other process does. It abandons a what-if: its
+// caller may be gone, and can ask again.
 func (r *Rebuilder) Resume(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,24 +163,24 @@ func (r *Rebuilder) Resume(ctx context.Context) error {
 	return err
 }
 
-// leaseName names the lease that one process at a time holds to rebuild. The lease saves work: each step is taken in
-// the transaction that does it, and so happens once, even if two processes are at it for a moment.
+// leaseName names the lease that a process holds while it rebuilds. The lease only saves work: each step is recorded
+// in the transaction that does it, so that it happens once, even if two processes try it.
 const leaseName = "rebuild"
 
-// RebuildWork is what the transactions of a rebuild belong to.
+// RebuildWork marks the database sessions of a rebuild.
 const RebuildWork = "annals.rebuilding"
 
-// underLease takes the lease, lets begin choose a version, and builds that in the background. It does nothing if
+// underLease takes the lease, lets begin choose a version, and builds it in the background. It does nothing if
 // another process holds the lease. The caller holds mu.
 func (r *Rebuilder) underLease(begin func() (v catalogue.Version, found bool, err error)) (taken bool, err error) {
-	began := make(chan *run, 1) // is closed if there is nothing to build
+	began := make(chan *run, 1) // closed if there is nothing to build
 	r.runs.Go(func() {
 		var now *run
 		leased := r.log.RunExclusively(r.ctx, leaseName, func(ctx context.Context) error {
 			taken = true
 			var v catalogue.Version
 			var found bool
-			if err = terminateOthers(ctx, r.Versions.Catalogue); err == nil { // what the previous holder left undone is undone
+			if err = terminateOthers(ctx, r.Versions.Catalogue); err == nil { // undo the previous holder's unfinished step
 				v, found, err = begin()
 			}
 			if err != nil || !found {
@@ -193,7 +193,7 @@ func (r *Rebuilder) underLease(begin func() (v catalogue.Version, found bool, er
 			}
 			began <- now
 			result := r.buildUntilCancelled(working, now)
-			if result != nil && ctx.Err() != nil { // the program ends, or another process has taken the lease over
+			if result != nil && ctx.Err() != nil { // the program ends, or another process has taken the lease
 				result = errors.Join(errInterrupted, result)
 			}
 			r.finish(now, result)
@@ -215,7 +215,7 @@ func (r *Rebuilder) underLease(begin func() (v catalogue.Version, found bool, er
 	return taken, err
 }
 
-// terminateOthers ends the sessions of a process that is in the middle of a step of a rebuild.
+// terminateOthers ends the database sessions of a process that is in the middle of a step of a rebuild.
 func terminateOthers(ctx context.Context, p *catalogue.Catalogue) error {
 	ended, err := p.DB.EndWork(ctx, RebuildWork)
 	if ended > 0 {
@@ -225,13 +225,13 @@ func terminateOthers(ctx context.Context, p *catalogue.Catalogue) error {
 	return err
 }
 
-// errInterrupted ends a run whose rebuild is to go on later, here or elsewhere.
+// errInterrupted ends a run whose rebuild may be resumed, by any process.
 var errInterrupted = errors.New("interrupted")
 
-// watchInterval is how often a run looks whether another process has given its version up.
+// watchInterval is how often a run checks whether another process has abandoned its version.
 const watchInterval = 2 * time.Second
 
-// buildUntilCancelled builds a version. It ends early if the run is cancelled, or if the version is given up elsewhere.
+// buildUntilCancelled builds a version until the run is cancelled, or another process abandons the version.
 func (r *Rebuilder) buildUntilCancelled(ctx context.Context, now *run) error {
 	var watching sync.WaitGroup
 	watching.Go(func() {
@@ -249,24 +249,24 @@ func (r *Rebuilder) buildUntilCancelled(ctx context.Context, now *run) error {
 	})
 	err := r.build(ctx, now)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause // and not what became of whatever was under way
+		err = cause // rather than the error of the interrupted step
 	}
 	now.cancel(nil)
 	watching.Wait()
 	return err
 }
 
-// finish notes how a rebuild ended. One that was only interrupted stays as it is.
+// finish records how a rebuild ended. An interrupted one keeps its state.
 func (r *Rebuilder) finish(now *run, err error) {
 	logger := r.Logger.With("projection", catalogue.KnowledgeName, "version", now.version.Version)
 	switch {
 	case err == nil:
 		return
 	case errors.Is(err, catalogue.ErrMoved):
-		logger.Warn("rebuild given up elsewhere", "error", err)
+		logger.Warn("another process has abandoned the rebuild", "error", err)
 		return
 	case errors.Is(err, errInterrupted), errors.Is(err, database.ErrUnavailable):
-		logger.Warn("rebuild interrupted; it goes on when it is resumed", "error", err)
+		logger.Warn("rebuild interrupted; a resume continues it", "error", err)
 		return
 	case errors.Is(err, errCancelled):
 		logger.Info("rebuild cancelled")
@@ -279,11 +279,11 @@ func (r *Rebuilder) finish(now *run, err error) {
 		ctx = domain.WithCaller(ctx, c.by, c.origin)
 	}
 	if err := r.Versions.fail(ctx, now.version, err); err != nil && !errors.Is(err, catalogue.ErrMoved) {
-		logger.Error("a version was not given up; resuming it will try again", "error", err)
+		logger.Error("a version could not be abandoned; the next resume tries again", "error", err)
 	}
 }
 
-// build takes a version through its stages, from the one it is in.
+// build takes a version through its stages, beginning with the current one.
 func (r *Rebuilder) build(ctx context.Context, now *run) error {
 	p, v := r.Versions, now.version
 	if err := now.count(ctx, p); err != nil {
@@ -307,26 +307,25 @@ func (r *Rebuilder) build(ctx context.Context, now *run) error {
 			if err = repairStates(ctx, p, r.log, v); err == nil {
 				err = p.swap(ctx, v.Version, catalogue.StateReady)
 			}
-		case catalogue.StateActive, catalogue.StateStandby, catalogue.StateFailed: // done; or its entry says why not
+		case catalogue.StateActive, catalogue.StateStandby, catalogue.StateFailed: // done, or its entry says why it failed
 			return nil
 		case catalogue.StateRetired:
-			if v.WhatIf() { // seen, and done with
+			if v.WhatIf() { // it was compared and is not needed any more
 				return nil
 			}
 			return fmt.Errorf("version %d is %s: %w", v.Version, state, catalogue.ErrMoved)
 		default:
 			return fmt.Errorf("version %d is %s: %w", v.Version, state, catalogue.ErrMoved)
 		}
-		// Moved on without us: by an attempt before, whose COMMIT was not answered, or by another process.
+		// Another process moved it on, or an earlier attempt whose COMMIT was not answered.
 		if err != nil && !errors.Is(err, catalogue.ErrMoved) {
 			return fmt.Errorf("%s: %w", state, err)
 		}
 	}
 }
 
-// Cancel gives a rebuild up, whichever process and release began it; what it has built goes with the
-// next [Versions.DropRetired]. The error matches [domain.ErrNotFound] if there is none, and
-// [domain.ErrConflict] if it was done before.
+// Cancel abandons a rebuild, whichever process and release began it. The next [Versions.DropRetired] drops its
+// tables. The error matches [domain.ErrNotFound] if there is none, and [domain.ErrConflict] if it has finished.
 func (r *Rebuilder) Cancel(ctx context.Context) error {
 	r.mu.Lock()
 	now := r.current
@@ -342,7 +341,7 @@ func (r *Rebuilder) Cancel(ctx context.Context) error {
 		return err
 	}
 	if found {
-		if now == nil { // a step under way elsewhere may take minutes, and holds what giving up needs
+		if now == nil { // a step in another process may take minutes, and holds locks that fail needs
 			if err := terminateOthers(ctx, r.Versions.Catalogue); err != nil {
 				return err
 			}
@@ -366,7 +365,7 @@ func (r *Rebuilder) Cancel(ctx context.Context) error {
 	return err
 }
 
-// Progress is how far the running rebuild has come; false if there is none.
+// Progress is the progress of the running rebuild; false if there is none.
 func (r *Rebuilder) Progress() (domain.RebuildProgress, bool) {
 	r.mu.Lock()
 	now := r.current
@@ -377,7 +376,7 @@ func (r *Rebuilder) Progress() (domain.RebuildProgress, bool) {
 	return now.now(), true
 }
 
-// Wait returns when no rebuild is running in this process any more.
+// Wait returns when no rebuild is running in this process.
 func (r *Rebuilder) Wait(ctx context.Context) error {
 	r.mu.Lock()
 	now := r.current
@@ -393,9 +392,8 @@ func (r *Rebuilder) Wait(ctx context.Context) error {
 	}
 }
 
-// repairStates computes again what is kept about streams of other things than knowledge (keys, sessions, rules for
-// scrubbing) where it differs from the log, if the rebuild is to repair. There is one version of that, so
-// it is written where it is read.
+// repairStates computes the states of other streams again (keys, sessions, scrubbing rules) where they differ from
+// the log, if the order asks for a repair. States have a single version, so they are written in place.
 func repairStates(ctx context.Context, p *Versions, log *follow.Log, v catalogue.Version) error {
 	if v.Settings[catalogue.SettingRepair] == "" {
 		return nil
@@ -415,7 +413,7 @@ func repairStates(ctx context.Context, p *Versions, log *follow.Log, v catalogue
 		if err := log.RepairStates(ctx, tenant, wrong); err != nil {
 			return rows.Failed(ctx, "repair streams", err)
 		}
-		p.Log.WarnContext(ctx, "what was kept about streams was not what the log says, and is computed again",
+		p.Log.WarnContext(ctx, "states of streams differed from the log and are computed again",
 			"tenant", tenant, "streams", len(wrong))
 	}
 	return nil

@@ -9,13 +9,13 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Rebuilds are the rebuilds of a database's projections by the projections' names, as an API wants them. They
-// are about every tenant.
+// Rebuilds gives access to the rebuilds of a database's projections by name, as an API needs it. A rebuild covers
+// every tenant.
 type Rebuilds struct {
 	*Rebuilder
 }
 
-// known refuses names of projections that cannot be rebuilt.
+// known returns an error for a projection that cannot be rebuilt.
 func (r Rebuilds) known(name string) error {
 	switch name {
 	case catalogue.KnowledgeName:
@@ -29,14 +29,14 @@ func (r Rebuilds) known(name string) error {
 			WithFix("annals replay meaning lets it read the log again; for another model change its setting, and restart")
 	}
 	if _, err := catalogue.FollowerOf(r.log, name); err != nil {
-		return err // there is none
+		return err // it does not exist
 	}
 	return domain.Refuse(domain.ErrConflict, "%s follows the log by itself, and is not rebuilt", name)
 }
 
-// Start begins a rebuild, or goes on with the one that was interrupted, and returns at once. The error
-// matches [domain.ErrConflict] if one is running, or if there is not enough disk for it, and is a
-// [domain.Invalid] if the order names what this program does not know.
+// Start begins a rebuild, or continues the interrupted one, and returns at once. The error matches
+// [domain.ErrConflict] if one is running or the disk has no room for it. It is a [domain.Invalid] if the order names
+// what this program does not know.
 func (r Rebuilds) Start(ctx context.Context, name string, order domain.RebuildOrder) (domain.Rebuild, error) {
 	ctx = database.ForEveryTenant(ctx)
 	if err := r.known(name); err != nil {
@@ -51,8 +51,7 @@ func (r Rebuilds) Start(ctx context.Context, name string, order domain.RebuildOr
 	return r.Last(ctx, name)
 }
 
-// Last is the rebuild that is running, or what became of the last one; the error matches
-// [domain.ErrNotFound] if there was none.
+// Last is the running rebuild, or else the last one. The error matches [domain.ErrNotFound] if there was none.
 func (r Rebuilds) Last(ctx context.Context, name string) (domain.Rebuild, error) {
 	ctx = database.ForEveryTenant(ctx)
 	if err := r.known(name); err != nil {
@@ -68,7 +67,7 @@ func (r Rebuilds) Last(ctx context.Context, name string) (domain.Rebuild, error)
 			last = v
 		}
 	}
-	if last.Version == 1 { // the one that there was at first
+	if last.Version == 1 { // it was not built by a rebuild
 		return domain.Rebuild{}, domain.Refuse(domain.ErrNotFound, "%s has never been rebuilt", name)
 	}
 	found := domain.Rebuild{
@@ -82,7 +81,7 @@ func (r Rebuilds) Last(ctx context.Context, name string) (domain.Rebuild, error)
 	return found, err
 }
 
-// progress is what this process knows of a rebuild that it runs, or else what the catalogue does.
+// progress is the progress of a rebuild in this process, or else what the catalogue says of it.
 func (r Rebuilds) progress(ctx context.Context, v catalogue.Listed) (*domain.RebuildProgress, error) {
 	if progress, running := r.Progress(); running && progress.Version == v.Version {
 		if progress.Phase != phaseIndexing || v.State != catalogue.StateBuilding {
@@ -112,8 +111,8 @@ func (r Rebuilds) progress(ctx context.Context, v catalogue.Listed) (*domain.Reb
 	return &progress, nil
 }
 
-// Cancel gives the running rebuild up and tells what became of it; the error matches
-// [domain.ErrNotFound] if there is none, and [domain.ErrConflict] if it was faster.
+// Cancel abandons the running rebuild and returns it. The error matches [domain.ErrNotFound] if there is none, and
+// [domain.ErrConflict] if it has finished.
 func (r Rebuilds) Cancel(ctx context.Context, name string) (domain.Rebuild, error) {
 	ctx = database.ForEveryTenant(ctx)
 	if err := r.known(name); err != nil {
@@ -129,8 +128,8 @@ func (r Rebuilds) Cancel(ctx context.Context, name string) (domain.Rebuild, erro
 	return last, err
 }
 
-// Rollback lets readers read the version that was active before; the error matches
-// [domain.ErrNotFound] if none is kept, and [domain.ErrConflict] if a repair has replaced it.
+// Rollback makes the previously active version active again. The error matches [domain.ErrNotFound] if none is kept,
+// and [domain.ErrConflict] if a repair has replaced it.
 func (r Rebuilds) Rollback(ctx context.Context, name string) error {
 	ctx = database.ForEveryTenant(ctx)
 	err := r.known(name)
@@ -140,7 +139,7 @@ func (r Rebuilds) Rollback(ctx context.Context, name string) error {
 	return err
 }
 
-// Retire gives the way back up; the error matches [domain.ErrNotFound] if there is none.
+// Retire retires the version that a rollback would lead to. The error matches [domain.ErrNotFound] if there is none.
 func (r Rebuilds) Retire(ctx context.Context, name string) error {
 	ctx = database.ForEveryTenant(ctx)
 	if name == catalogue.MeaningName {

@@ -11,10 +11,10 @@ import (
 	"github.com/annals-kb/annals/projections/catalogue"
 )
 
-// What happens to a projection is an event of the stream projection:NAME, in the log of the server's own
-// tenant: written in the transaction in which it happens, by its caller or else the server itself.
+// Each change of a projection is an event of the stream projection:NAME in the log of [domain.SystemTenant]. It is
+// written in the transaction of the change. Its actor is the caller, or else the server.
 
-// record records facts. What is recorded already is left out.
+// record records facts, except those that are recorded already.
 func (p *Versions) record(ctx context.Context, tx bun.IDB, facts ...domain.Fact) error {
 	log := p.history.Load()
 	if log == nil || len(facts) == 0 {
@@ -28,14 +28,13 @@ func (p *Versions) record(ctx context.Context, tx bun.IDB, facts ...domain.Fact)
 	return err
 }
 
-// version is the catalogue's entry of a version.
+// version is a version's entry in the catalogue.
 func (p *Versions) version(ctx context.Context, tx bun.IDB, number int) (v catalogue.Listed, err error) {
 	err = tx.NewSelect().Model(&v).Where("name = ?", catalogue.KnowledgeName).Where("version = ?", number).Scan(ctx)
 	return v, err
 }
 
-// recordMove records what it means that a version has moved from one state to another. was is what the
-// catalogue said before.
+// recordMove records that a version has moved from one state to another. was is its entry before.
 func (p *Versions) recordMove(ctx context.Context, tx bun.IDB, was catalogue.Listed, to string) error {
 	if p.history.Load() == nil {
 		return nil
@@ -60,7 +59,7 @@ func (p *Versions) moved(ctx context.Context, tx bun.IDB, was catalogue.Listed, 
 		return []domain.Fact{domain.ProjectionCaughtUp{Version: number, Took: took}}, nil
 	case was.State == catalogue.StateVerifying:
 		facts := []domain.Fact{verdictOn(was, took)}
-		if to == catalogue.StateRetired { // it was only to be looked at
+		if to == catalogue.StateRetired { // a what-if, which is not needed any more
 			facts = append(facts, domain.ProjectionRetired{Version: number})
 		}
 		return facts, nil
@@ -79,7 +78,7 @@ func (p *Versions) moved(ctx context.Context, tx bun.IDB, was catalogue.Listed, 
 	return nil, nil
 }
 
-// verdictOn is the outcome of a verification whose report lies with the version.
+// verdictOn is the result of a version's verification.
 func verdictOn(v catalogue.Listed, took time.Duration) domain.Fact {
 	findings := domain.VerificationResult{Version: v.Version, Took: took}
 	passed := false
@@ -95,7 +94,7 @@ func verdictOn(v catalogue.Listed, took time.Duration) domain.Fact {
 	return domain.ProjectionRefused{VerificationResult: findings}
 }
 
-// givenUp is what it means that a version is not built, or not written, any more.
+// givenUp is the fact that a version was abandoned.
 func givenUp(number int, state, reason string) domain.Fact {
 	switch {
 	case state == catalogue.StateFailed:
@@ -106,8 +105,8 @@ func givenUp(number int, state, reason string) domain.Fact {
 	return domain.ProjectionRetired{Version: number, Reason: reason}
 }
 
-// recordGivenUp records what became of versions that an append gave up: there, nothing but the append's own
-// tenant could be written to. It is done before such a version's tables are dropped.
+// recordGivenUp records which versions appends have abandoned, before their tables are dropped. An append cannot: it
+// may only write to its own tenant.
 func (p *Versions) recordGivenUp(ctx context.Context) error {
 	log := p.history.Load()
 	if log == nil {

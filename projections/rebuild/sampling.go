@@ -15,17 +15,17 @@ import (
 	"github.com/annals-kb/annals/projections/words"
 )
 
-// maxSearches is how many searches a verification makes, and comparedHits how many of their first hits
-// it compares.
+// maxSearches is how many searches a verification makes. comparedHits is how many of the first hits of each it
+// compares.
 const (
 	maxSearches  = 50
 	comparedHits = 10
 )
 
-// searchSample are made of items' own tasks: always of the same items of a log, wherever they stand in it.
+// searchSample has searches for the tasks of items. They are always of the same items of a log, in any order.
 type searchSample struct {
 	sampled []sampledSearch // by rank, which is as good as random
-	// evenly is the overlap of what words alone find, confidence left aside.
+	// withoutConfidence is the overlap of hits by words alone, with confidence ignored.
 	withoutConfidence float64
 }
 
@@ -37,8 +37,7 @@ type sampledSearch struct {
 	scopes []domain.Scope
 }
 
-// consider takes an item's task, or else the first words of its content, if the item is among those of
-// the least ranks.
+// consider samples an item's task, or the first words of its content, if the item has one of the lowest ranks.
 func (s *searchSample) consider(tenant string, k *domain.Knowledge) {
 	text := cmp.Or(strings.TrimSpace(k.Text.Task), firstWords(k.Text.Content))
 	if k.Status != domain.Active || text == "" {
@@ -52,7 +51,7 @@ func (s *searchSample) consider(tenant string, k *domain.Knowledge) {
 	s.sample(sampledSearch{binary.BigEndian.Uint64(hash[:]), k.ID, tenant, text, scopes})
 }
 
-// sample takes a search if it is among those of the least ranks.
+// sample keeps a search if it has one of the lowest ranks.
 func (s *searchSample) sample(one sampledSearch) {
 	at, _ := slices.BinarySearchFunc(s.sampled, one.rank,
 		func(c sampledSearch, rank uint64) int { return cmp.Compare(c.rank, rank) })
@@ -62,16 +61,16 @@ func (s *searchSample) sample(one sampledSearch) {
 	}
 }
 
-// firstWords are what a question of a dozen words would have, of a text that may have no spaces.
+// firstWords are the start of a text, about as long as a question of a dozen words. A text may have no spaces.
 func firstWords(content string) string {
 	words := strings.Fields(content)
 	text := []rune(strings.Join(words[:min(len(words), 12)], " "))
 	return string(text[:min(len(text), 120)])
 }
 
-// search asks both versions the same questions, by words, in the snapshot, and notes how much of their
-// answers is the same. Where their words lie is not: what was just imported lies in the active version's
-// bags for a while, and in the new one's index.
+// search asks both versions the same questions by words, in the snapshot, and notes how many hits they share. It does
+// not depend on where terms are stored: after an import, the active version has packed rows and the new one index
+// rows.
 func (e *verification) search(ctx context.Context) error {
 	var answered, evenly float64
 	for _, s := range e.searches.sampled {
@@ -97,8 +96,8 @@ func (e *verification) search(ctx context.Context) error {
 	return nil
 }
 
-// sameAnswers tells whether searches find what they found: as they are answered if the change means to
-// change nothing, and by words alone unless it means to change those.
+// sameAnswers tells whether searches find the same. If the change is to change nothing, that includes confidence. If
+// it is to change terms, it always holds.
 func (e *verification) sameAnswers() bool {
 	switch {
 	case len(e.report.Intended) == 0:
@@ -109,7 +108,7 @@ func (e *verification) sameAnswers() bool {
 	return true
 }
 
-// compareAnswers asks both versions, and gives the first hits of each and the share that both find.
+// compareAnswers asks both versions, and returns the first hits of each and the share of common ones.
 func (e *verification) compareAnswers(ctx context.Context, s sampledSearch, evenly bool) (domain.AnswerMove, error) {
 	m := domain.AnswerMove{Tenant: s.tenant, ID: s.id, Same: 1}
 	var err error

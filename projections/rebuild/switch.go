@@ -17,15 +17,15 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Switch lets readers read a version that is ready. Appends wait for the moment it takes; the version
-// that was active goes on being written, so that [Versions.Rollback] loses nothing. The error matches
-// [domain.ErrConflict] if readers read another version by now than it was verified against.
+// Switch makes a ready version the active one, while appends wait. The version that was active is still written, so
+// that [Versions.Rollback] loses nothing. The error matches [domain.ErrConflict] if the new version was verified
+// against another version than the active one.
 func (p *Versions) Switch(ctx context.Context, to int) error {
 	return unlessMoved(p.swap(ctx, to, catalogue.StateReady))
 }
 
-// Rollback lets readers read the version again that was active before. The error matches
-// [domain.ErrNotFound] if there is none, and [domain.ErrConflict] if it is one that a repair has replaced.
+// Rollback makes the previously active version active again. The error matches [domain.ErrNotFound] if there is none,
+// and [domain.ErrConflict] if a repair has replaced it.
 func (p *Versions) Rollback(ctx context.Context) (version int, err error) {
 	var e catalogue.Entry
 	found, err := p.newestIn(ctx, &e, catalogue.StateStandby)
@@ -41,7 +41,7 @@ func (p *Versions) Rollback(ctx context.Context) (version int, err error) {
 
 func (p *Versions) swap(ctx context.Context, to int, from string) error {
 	err := p.exclusively(ctx, func(ctx context.Context, tx bun.Tx) error {
-		// A long query over the view must not keep appends waiting: its lock comes first.
+		// Lock the view before appends have to wait, because a long query over it may be running.
 		_, err := tx.ExecContext(ctx, fmt.Sprintf("DROP VIEW IF EXISTS %s; %s", catalogue.KnowledgeName,
 			catalogue.ViewDefinition(to)))
 		return err
@@ -65,14 +65,13 @@ func (p *Versions) swap(ctx context.Context, to int, from string) error {
 // unlessMoved turns the error of a concurrent change into a conflict.
 func unlessMoved(err error) error {
 	if errors.Is(err, catalogue.ErrMoved) {
-		return domain.Refuse(domain.ErrConflict, "somebody else changed the versions of knowledge just now").
+		return domain.Refuse(domain.ErrConflict, "another process has just changed the versions of knowledge").
 			WithFix("look at them, and try again")
 	}
 	return err
 }
 
-// replaceable is the active version, if the one that is to take over is in the state it should be in
-// and was verified against no other.
+// replaceable is the active version, if version to has the state from and was verified against no other version.
 func replaceable(ctx context.Context, tx bun.IDB, to int, from string) (active int, err error) {
 	var both []catalogue.Listed
 	err = tx.NewSelect().Model(&both).Where("name = ?", catalogue.KnowledgeName).
@@ -97,17 +96,17 @@ func replaceable(ctx context.Context, tx bun.IDB, to int, from string) (active i
 	return both[0].Version, nil
 }
 
-// repairs tells whether a version repairs another, which was found to be wrong.
+// repairs tells whether a version repairs the other one.
 func repairs(v catalogue.Listed, other int) bool {
 	return v.Report != nil && v.Report.Repaired() && v.Report.Against == other
 }
 
-// switchDelay is for how long a version is written at least after it was active: another process may
-// still take it for the active one, and let its clients read what they have just written.
+// switchDelay is how long a version is written at least after it was active. Another process may still read it, and
+// its clients must find what they have just written.
 const switchDelay = 2 * catalogue.VersionSetAge
 
-// Retire stops writing the version that was active before, and with it gives up the way back. Its
-// tables go with the next [Versions.DropRetired]. It waits for a moment if the switch was just now.
+// Retire retires the version that was active before, so no rollback is possible. The next [Versions.DropRetired]
+// drops its tables. Soon after a switch it waits for switchDelay.
 func (p *Versions) Retire(ctx context.Context) error {
 	all, err := p.standby(ctx)
 	if err != nil || len(all) == 0 {
@@ -121,8 +120,8 @@ func (p *Versions) Retire(ctx context.Context) error {
 	return p.retire(ctx, all)
 }
 
-// retireOlder keeps the newest standby version for a rollback, and ends the writing of the older ones. If the active
-// version repairs the newest, that is retired, too.
+// retireOlder keeps the newest standby version for a rollback, and retires the older ones. If the active version
+// repairs the newest, it retires that, too.
 func (p *Versions) retireOlder(ctx context.Context) error {
 	all, err := p.standby(ctx)
 	if err != nil || len(all) == 0 {
@@ -135,7 +134,7 @@ func (p *Versions) retireOlder(ctx context.Context) error {
 		return rows.Failed(ctx, "read the catalogue", err)
 	}
 	if newest := all[0].Version; !repairs(active, newest) {
-		all = all[1:] // the way back
+		all = all[1:] // keep the version for a rollback
 	}
 	settled := slices.DeleteFunc(all, func(e catalogue.Entry) bool { return p.Now().Sub(e.UpdatedAt.Time) < switchDelay })
 	if len(settled) == 0 {
@@ -156,7 +155,7 @@ func (p *Versions) retire(ctx context.Context, all []catalogue.Entry) error {
 	})
 }
 
-// standby are the versions that were active before, the last of them first.
+// standby are the versions that were active before, the latest first.
 func (p *Versions) standby(ctx context.Context) ([]catalogue.Entry, error) {
 	var all []catalogue.Entry
 	err := p.DB.NewSelect().Model(&all).Where("name = ?", catalogue.KnowledgeName).
@@ -168,7 +167,7 @@ func (p *Versions) standby(ctx context.Context) ([]catalogue.Entry, error) {
 	return all, nil
 }
 
-// newestIn finds the version of knowledge that came into one of the states last.
+// newestIn finds the version of knowledge that entered one of the states last.
 func (p *Versions) newestIn(ctx context.Context, e *catalogue.Entry, states ...string) (bool, error) {
 	var found []catalogue.Entry
 	err := p.DB.NewSelect().Model(&found).Where("name = ?", catalogue.KnowledgeName).
@@ -184,19 +183,18 @@ func (p *Versions) newestIn(ctx context.Context, e *catalogue.Entry, states ...s
 	return true, nil
 }
 
-// patienceFirst and patienceMost are for how long [Versions.exclusively] waits for others before it
-// lets pass those that wait for it.
+// patienceFirst and patienceMost are how long [Versions.exclusively] first and at most waits for locks, before it
+// lets appends pass that wait for it.
 const (
 	patienceFirst = 40 * time.Millisecond
 	patienceMost  = 2 * time.Second
 )
 
-// exclusively runs fn in a transaction while no append is under way and none can begin: see
-// [catalogue.HoldVersions]. before runs first, in the same transaction, while appends still come; it may be nil.
+// exclusively runs fn in a transaction that excludes appends: see [catalogue.HoldVersions]. before runs first, in the
+// same transaction, while appends go on; it may be nil.
 //
-// Appends that come wait until the transaction has ended, so on PostgreSQL nothing in it waits for
-// locks of others for long: it gives up, lets them pass, and tries again. On SQLite the one writer
-// is the lock.
+// Appends wait for the transaction. On PostgreSQL it therefore waits only briefly for locks, then lets appends pass
+// and tries again. On SQLite the single writer is the lock.
 func (p *Versions) exclusively(ctx context.Context, before, fn func(ctx context.Context, tx bun.Tx) error) error {
 	for patience := patienceFirst; ; patience = min(2*patience, patienceMost) {
 		err := p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -206,7 +204,7 @@ func (p *Versions) exclusively(ctx context.Context, before, fn func(ctx context.
 					return err
 				}
 			}
-			if log := p.history.Load(); log != nil { // its lock comes before locks that appends wait for
+			if log := p.history.Load(); log != nil { // before locks that appends wait for
 				if err := log.LockTenant(ctx, tx, domain.SystemTenant); err != nil {
 					return err
 				}

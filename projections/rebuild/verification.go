@@ -14,16 +14,16 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// verification is a verification at work. It reads one tenant after the other, each in slices, of which every
-// transaction of its moment holds one.
+// verification is a verification in progress. It reads one tenant after the other, in slices. Each transaction of its
+// snapshot reads one slice at a time.
 type verification struct {
 	catalogue *catalogue.Catalogue
 	new       catalogue.Version
 	old       *catalogue.Version // nil to compare with the log alone
 	snapshot  database.Snapshot
-	tx        bun.Tx            // the first of the moment's
+	tx        bun.Tx            // the first of the snapshot
 	log       events.Snapshot   // as tx sees it
-	compared  func(items int64) // may be called by several goroutines at a time
+	compared  func(items int64) // may be called concurrently
 
 	report   domain.RebuildReport
 	sums     map[string]uint64 // by table
@@ -34,7 +34,7 @@ type verification struct {
 // maxWrong is how many wrong rows a report shows.
 const maxWrong = 20
 
-// addWrong notes a difference from the log: which row, and never what people wrote.
+// addWrong notes which row differs from the log, without what people wrote.
 func (e *verification) addWrong(format string, values ...any) {
 	if len(e.report.Wrong) < maxWrong {
 		e.report.Wrong = append(e.report.Wrong, fmt.Sprintf(format, values...))
@@ -65,14 +65,14 @@ func (e *verification) run(ctx context.Context) error {
 	return nil
 }
 
-// head is how far a tenant's log goes.
+// head is the end of a tenant's log.
 type head struct {
 	Tenant   string `bun:"tenant"`
 	Events   int64  `bun:"events"`
 	Position int64  `bun:"position"`
 }
 
-// How many streams are compared at once, and how many bytes they should have at most.
+// How many streams are compared at a time, and how many bytes they may have.
 const (
 	firstPage = 500
 	maxPage   = 4000
@@ -93,8 +93,8 @@ func (e *verification) tenant(ctx context.Context, h head) error {
 	return e.texts(ctx, h, erased)
 }
 
-// readActive reads of the active version. That may be impossible while it is repaired; then the transaction goes on
-// without.
+// readActive reads the active version. While that is repaired, reading may fail; then the transaction continues
+// without it.
 func (e *verification) readActive(ctx context.Context, tx bun.IDB, read func() error) (unread bool, err error) {
 	if !e.report.Repair {
 		return false, read()
@@ -109,7 +109,7 @@ func (e *verification) readActive(ctx context.Context, tx bun.IDB, read func() e
 	return true, err
 }
 
-// orphans looks for rows that belong to no item of any tenant.
+// orphans finds rows that belong to no item of any tenant.
 func (e *verification) orphans(ctx context.Context) error {
 	seen := map[bun.Ident]int64{
 		e.new.Tables.Knowledge: e.report.Rows["knowledge"], e.new.Tables.Scopes: e.report.Rows["scopes"],

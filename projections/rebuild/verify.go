@@ -13,9 +13,9 @@ import (
 	"github.com/annals-kb/annals/projections/catalogue"
 )
 
-// verify compares a version with an independent fold of the log and with the active version, in one
-// snapshot of the database, and opens the gate only if both agree: every row is what the fold gives,
-// and the two versions differ in nothing but what the change intends.
+// verify compares a version with an independent fold of the log and with the active version, in one snapshot. The
+// version is ready only if each row is what the fold gives, and the versions differ only in what the change intends.
+// A repair must agree with the log only.
 func (r *Rebuilder) verify(ctx context.Context, now *run) error {
 	p := r.Versions
 	report, err := verifySnapshot(ctx, p.Catalogue, now)
@@ -46,7 +46,7 @@ func (r *Rebuilder) verify(ctx context.Context, now *run) error {
 	})
 }
 
-// verifySnapshot reads everything in one snapshot.
+// verifySnapshot runs the verification in one snapshot.
 func verifySnapshot(ctx context.Context, p *catalogue.Catalogue, now *run) (domain.RebuildReport, error) {
 	moment, err := p.DB.OpenSnapshot(ctx, runtime.GOMAXPROCS(0))
 	if err != nil {
@@ -79,8 +79,8 @@ func verifySnapshot(ctx context.Context, p *catalogue.Catalogue, now *run) (doma
 	return e.report, nil
 }
 
-// intended are the columns and tables that differ because the versions were built with different
-// settings. A confirmation with an end has a second confidence.
+// intended are the columns and tables that may differ because the versions have different settings. A confirmation
+// with an end has a second confidence.
 func intended(before, after catalogue.Version) []string {
 	var columns []string
 	if before.Settings["confidence"] != after.Settings["confidence"] {
@@ -92,7 +92,7 @@ func intended(before, after catalogue.Version) []string {
 	return columns
 }
 
-// passed is the gate.
+// passed tells whether the verification passed.
 func (e *verification) passed() bool {
 	if e.report.Repair {
 		return len(e.report.Wrong) == 0

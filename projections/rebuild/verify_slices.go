@@ -13,14 +13,14 @@ import (
 	"github.com/annals-kb/annals/projections/words"
 )
 
-// page is what is to be compared of a slice: what the log gives, what the new version has and what the old one.
+// page is a part of a slice to compare: what the log gives, what the new version has, and what the old one had.
 type page struct {
 	want, have, was *image // was is nil where the old version is not compared
 	unread          bool   // the old version cannot be read
 	streams, bytes  int
 }
 
-// sliceVerifier reads slices of a tenant's log and the rows that belong to them, in a transaction of its own.
+// sliceVerifier reads slices of a tenant's log and their rows in a transaction of its own.
 type sliceVerifier struct {
 	*verification
 	tx  bun.Tx
@@ -31,8 +31,8 @@ type sliceVerifier struct {
 	searches searchSample
 }
 
-// slices compares the rows of all items of a tenant. As many slices are read at a time as the moment has
-// transactions; what was read is compared one after the other.
+// slices compares the rows of all items of a tenant. Each transaction of the snapshot reads one slice at a time; what
+// was read is compared one after the other.
 func (e *verification) slices(ctx context.Context, h head) (*wordSums, erasures, error) {
 	cutting := pager{verification: e, head: h, size: firstPage}
 	all := make([]*sliceVerifier, len(e.snapshot.Transactions))
@@ -78,7 +78,7 @@ func (e *verification) slices(ctx context.Context, h head) (*wordSums, erasures,
 	return all[0].words, all[0].erased, nil
 }
 
-// pager hands out a tenant's streams, slice by slice.
+// pager cuts a tenant's streams into slices.
 type pager struct {
 	*verification
 	head head
@@ -99,7 +99,7 @@ func (c *pager) next(ctx context.Context, log events.Snapshot) (slice events.Sli
 	if err != nil {
 		return slice, false, err
 	}
-	if !found { // rows after the last stream would be one too many
+	if !found { // rows after the last stream would be superfluous
 		c.done = true
 		slice = events.Slice{Tenant: c.head.Tenant, After: slice.After, Through: domain.KnowledgeStream("\U0010FFFF")}
 	}
@@ -107,7 +107,7 @@ func (c *pager) next(ctx context.Context, log events.Snapshot) (slice events.Sli
 	return slice, true, nil
 }
 
-// resize chooses the size of slices by how much people wrote in one.
+// resize adapts the size of slices to the bytes of text in one.
 func (c *pager) resize(read page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

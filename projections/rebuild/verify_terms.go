@@ -15,8 +15,7 @@ import (
 	"github.com/annals-kb/annals/projections/words"
 )
 
-// term is one occurrence in the index of words, from wherever it lies: in a bag or in the index of
-// terms. Its hash stands for it.
+// term is one occurrence in a packed row or in the index of terms. The term's hash stands for it.
 type term struct {
 	hash   uint64
 	scope  string
@@ -25,7 +24,7 @@ type term struct {
 	words  int
 }
 
-// sum mixes everything about a term into one number.
+// sum hashes an occurrence.
 func (t term) sum() uint64 {
 	h := words.HashOf(t.scope)
 	for _, x := range [...]uint64{t.hash, uint64(t.number), uint64(t.count), uint64(t.words)} {
@@ -38,15 +37,15 @@ func (t term) sum() uint64 {
 	return h
 }
 
-// sums are order-independent checksums of terms in buckets of neighbouring item numbers: there may be
-// hundreds of millions of terms, and no index finds those of an item.
+// sums are order-independent checksums of terms, in buckets of neighbouring item numbers. There may be hundreds of
+// millions of terms, and no index by item.
 type sums struct {
 	shift   int
 	buckets []uint64
 	terms   int64
 }
 
-// maxBuckets bounds the memory of sums; below so many events every item has a bucket of its own.
+// maxBuckets limits the memory of sums; up to so many events every item has its own bucket.
 const maxBuckets = 1 << 16
 
 func newSums(head int64) sums {
@@ -54,7 +53,7 @@ func newSums(head int64) sums {
 	return sums{shift: shift, buckets: make([]uint64, head>>shift+2)}
 }
 
-// bucket of a number; all that no item can have share the last one.
+// bucket is the bucket of a number; numbers that no item can have share the last one.
 func (s *sums) bucket(number int64) int {
 	last := len(s.buckets) - 1
 	if number < 0 || number>>s.shift > int64(last) {
@@ -82,8 +81,7 @@ func (s *sums) total() (total uint64) {
 	return total
 }
 
-// wordSums are the terms that the log gives, those that the new version has and those of the active
-// one.
+// wordSums are checksums of the terms that the log gives, that the new version has, and that the active one has.
 type wordSums struct {
 	want, have, was sums
 	items           []int64 // of each bucket
@@ -95,7 +93,7 @@ func newWordSums(head int64) *wordSums {
 	return w
 }
 
-// addAll adds what another worker has added up of the same log.
+// addAll adds the sums of another worker.
 func (w *wordSums) addAll(other *wordSums) {
 	w.want.addAll(other.want)
 	w.have.addAll(other.have)
@@ -122,7 +120,7 @@ func termsOf(k *domain.Knowledge, terms words.ItemTerms, each func(term)) {
 	}
 }
 
-// words compares the terms of a tenant, after the bags were added slice by slice.
+// words compares the terms of a tenant, after packed rows were added slice by slice.
 func (e *verification) words(ctx context.Context, tenant string, w *wordSums) error {
 	inBags := w.have.terms
 	if err := e.readBoth(ctx, tenant, w); err != nil {
@@ -144,7 +142,7 @@ func (e *verification) words(ctx context.Context, tenant string, w *wordSums) er
 	return nil
 }
 
-// readBoth reads the indexes of terms of both versions, side by side if the moment has transactions for that.
+// readBoth reads the indexes of terms of both versions, in parallel if the snapshot has two transactions.
 func (e *verification) readBoth(ctx context.Context, tenant string, w *wordSums) error {
 	reading, ctx := errgroup.WithContext(ctx)
 	reading.SetLimit(min(len(e.snapshot.Transactions), 2))
@@ -159,8 +157,8 @@ func (e *verification) readBoth(ctx context.Context, tenant string, w *wordSums)
 	return reading.Wait()
 }
 
-// readTerms reads the index of terms, but of items that have packed rows: their terms were read there, and the index may
-// have some of them already.
+// readTerms reads the index of terms, except for items with packed rows. Those were read already, and the index may
+// have some of their terms.
 func (e *verification) readTerms(ctx context.Context, tx bun.IDB, v catalogue.Version, tenant string, each func(term),
 	conditions ...func(*bun.SelectQuery),
 ) (err error) {
@@ -200,8 +198,7 @@ func (e *verification) readTerms(ctx context.Context, tx bun.IDB, v catalogue.Ve
 	return list.Err()
 }
 
-// wrongWords names the items of a bucket whose terms are not what they should be. What the items say
-// was compared before.
+// wrongWords names the items of a bucket whose terms are wrong. Their texts were compared before.
 func (e *verification) wrongWords(ctx context.Context, tenant string, shift int, bucket int64) error {
 	low, high := bucket<<shift, (bucket+1)<<shift
 	within := func(query *bun.SelectQuery) { query.Where("number >= ?", low).Where("number < ?", high) }
@@ -245,7 +242,7 @@ func (e *verification) wrongWords(ctx context.Context, tenant string, shift int,
 			e.addWrong("tenant %s: words of number %d are indexed, which is no item", tenant, number)
 		}
 	}
-	if len(e.report.Wrong) == known { // the last bucket has every number that is none
+	if len(e.report.Wrong) == known { // the last bucket has all numbers without an item
 		e.addWrong("tenant %s: words are indexed of numbers that no item has", tenant)
 	}
 	return nil

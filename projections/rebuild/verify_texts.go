@@ -9,7 +9,7 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// erasures are the ids of the events of a tenant that lost their text, as other events say.
+// erasures are the ids of a tenant's events whose texts were erased, according to other events.
 type erasures map[string]bool
 
 func (e erasures) add(ids []string) {
@@ -18,7 +18,7 @@ func (e erasures) add(ids []string) {
 	}
 }
 
-// sessions adds the events of erased sessions, of which there is nothing else to be compared.
+// sessions adds the events of erased sessions, of which nothing else is compared.
 func (e *verification) sessions(ctx context.Context, h head, erased erasures) error {
 	var said []string
 	err := e.tx.NewRaw(`
@@ -42,7 +42,7 @@ func (e *verification) sessions(ctx context.Context, h head, erased erasures) er
 	return nil
 }
 
-// texts checks both ways that a text is missing if, and only if, an event records that it was erased.
+// texts checks that a text is missing if, and only if, an event records its erasure.
 func (e *verification) texts(ctx context.Context, h head, erased erasures) error {
 	missing, err := e.missingTexts(ctx, h, erased)
 	if err != nil {
@@ -69,7 +69,7 @@ func (e *verification) texts(ctx context.Context, h head, erased erasures) error
 	return nil
 }
 
-// missingTexts are the ids of the events that had a text which is not there any more.
+// missingTexts are the ids of the events that had a text and have it no longer.
 func (e *verification) missingTexts(ctx context.Context, h head, erased erasures) (missing map[string]bool, err error) {
 	list, err := e.tx.QueryContext(ctx, `
 		SELECT e.event_id, e.position
