@@ -57,7 +57,7 @@ func (b Background) ReplayAll(ctx context.Context, name, tenant string) error {
 	case b.Past != nil && follower == b.Past.Name():
 		return b.Past.BeginAnew(ctx, tenant)
 	case name != catalogue.MeaningName:
-		return domain.Refuse(domain.ErrConflict, "%s takes in every event once, and cannot begin anew", name)
+		return domain.Refuse(domain.ErrConflict, "%s processes every event once and cannot start again", name)
 	}
 	return b.Log.Reset(ctx, follower, tenant)
 }
@@ -92,7 +92,7 @@ func (r Reader) Await(ctx context.Context, tenant string, position int64, search
 	refusal := domain.Refuse(domain.ErrBehind, "vectors are read up to position %d, and %d was asked for",
 		f.Position, position)
 	if f.LastError != nil {
-		return refusal.WithFix("ask without min_position, or see /v1/projections why they stand still")
+		return refusal.WithFix("ask without min_position, or see /v1/projections for the reason")
 	}
 	return refusal.WithFix("try again, or ask without min_position")
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Looks for what compiles and is still wrong. Every check runs, even after one that failed.
+# Runs the static checks. Every check runs, even after one that failed.
 # With the argument fmt it formats the Go code instead.
 set -euo pipefail
 cd "$(dirname "$0")/.."

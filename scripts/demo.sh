@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A tour: remembers a dozen things in English and Chinese over all six scopes, votes, reports one stale,
-# forgets one, searches, and shows how each came to be. On a server of its own, with data that is gone afterwards.
+# forgets one, searches, and shows histories. It uses a server of its own, and deletes the data at the end.
 set -euo pipefail
 
 say() { printf 'demo.sh: %s\n' "$*" >&2; }
@@ -32,7 +32,7 @@ if ! [ -x "$project/bin/annals" ] || [ -n "$(find "$project" -name "*.go" -newer
 fi
 PATH=$project/bin:$PATH
 
-# Nothing from outside may point the tour at another server or database, or send its texts anywhere.
+# No variable of the environment may lead the tour to another server, database or model.
 unset "${!ANNALS_@}" DATABASE_URL OPENAI_API_KEY ARK_API_KEY
 annals serve --json --listen 127.0.0.1:0 --data "$work" >"$work/ready.json" 2>"$work/serve.log" &
 server=$!
@@ -47,7 +47,7 @@ export ANNALS_SERVER
 
 chapter() { printf '\n\n=== %s\n' "$*"; }
 
-# try prints a command as one would type it, then its answer.
+# try prints a command as a user would type it, then its output.
 try() {
 	local word line='$'
 	for word; do

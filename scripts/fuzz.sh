@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Tries what parses with input that nobody thought of, each fuzz target for a while.
+# Runs each fuzz target for a while.
 #
 #   scripts/fuzz.sh 10s [TARGET...]
 #
-# What it finds stays in testdata/fuzz of the package, and is tried by every go test from then on.
+# A failing input is stored in testdata/fuzz of the package. Every go test runs it from then on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,8 +12,8 @@ shift || true
 wanted=" $* "
 failed=
 
-# try TARGET PACKAGE leaves in $found what go test said. That the time is up is at times taken for a failure of the
-# target, by Go itself; an input that fails is always named.
+# try TARGET PACKAGE stores the output of go test in $found. Go may report the end of the time as a failure; a real
+# failure always names an input.
 try() {
 	for _ in 1 2 3; do
 		if found=$(go test -pgo=off -run '^$' -fuzz "^$1\$" -fuzztime "$time" "$2" 2>&1); then return; fi

@@ -1,4 +1,4 @@
-// Uses a server as an MCP host does, with the client from npm: at /mcp, and by a process of annals mcp.
+// Uses a server as an MCP host does, with the client from npm: at /mcp, and through a process of annals mcp.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -30,7 +30,7 @@ for (const [name, transport] of Object.entries(transports)) {
     return said.data;
   };
 
-  const { tools } = await host.listTools(); // from here on the client holds results against their schemas
+  const { tools } = await host.listTools(); // from here on the client checks results by their schemas
   for (const tool of ["retrieve_memory", "remember", "forget_memory", "openviking_retrieve_memory", "memory_search"]) {
     assert.ok(tools.some((t) => t.name === tool), tool);
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Lets the MCP client that most hosts are built on, from npm, use bin/annals over both transports: on SQLite, and on
-# PostgreSQL within scripts/postgres.sh run. The first run installs the client into .tools/npm.
+# Tests bin/annals with the MCP client from npm that most hosts use, over both transports: on SQLite, and on PostgreSQL
+# within scripts/postgres.sh run. The first run installs the client into .tools/npm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -89,7 +89,7 @@ as_root() {
 	if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-# quietly runs a command and shows what it said only if it failed.
+# quietly runs a command and shows its output only if it failed.
 quietly() {
 	local output
 	output=$(mktemp)
@@ -124,7 +124,7 @@ install_server() {
 	fi
 }
 
-# install_headers takes the version of the server that is there: another one would upgrade that server
+# install_headers installs the version of the installed server: another version would upgrade that server
 # and restart the clusters that run on it.
 install_headers() {
 	local server=postgresql-$1 headers=postgresql-server-dev-$1 version
@@ -259,7 +259,7 @@ make_cluster() {
 	touch "$home/log"
 	if [ "$(id -u)" = 0 ]; then chown -R "$owner" "$home"; fi
 	cd "$home"
-	# A collation for people, as production has it: SQL that needs byte order must say so to pass here.
+	# A linguistic collation, as in production: SQL that needs byte order must say so to pass here.
 	if [ "$(major_version "$bin")" -ge 15 ] && "$bin/pg_config" --configure 2>/dev/null | grep -q with-icu; then
 		locale="--locale=C --locale-provider=icu --icu-locale=en-US"
 	fi

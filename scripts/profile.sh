@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Profiles the server while clients remember, search and rebuild, and writes that to FILE, by
-# which the compiler decides what to inline. Function names matter to it, and places in the source files that they came from:
-# no need to do this anew for every change.
+# Profiles the server while clients remember, search and rebuild, and writes the profile to FILE. The
+# compiler uses it to decide what to inline. A profile stays useful after most changes of the code.
 #   scripts/profile.sh FILE
 set -euo pipefail
 

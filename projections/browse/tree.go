@@ -29,7 +29,7 @@ func (b *Browser) At(ctx context.Context, tenant string, uri domain.URI) (*domai
 	k, err := p.ReadOne(ctx, p.DB.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("? AS k", p.Tables.Knowledge).
 		Where("tenant = ?", tenant).Where("uri = ?", uri).Where(rows.Live))
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, domain.Refuse(domain.ErrNotFound, "nothing lies there")
+		return nil, domain.Refuse(domain.ErrNotFound, "no item has this URI")
 	}
 	if err != nil {
 		return nil, rows.Failed(ctx, "read what lies at a place", err)

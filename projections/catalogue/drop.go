@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// keyOf names the columns by which SQLite orders a table.
+// keyOf names the columns of a table's key on SQLite.
 func keyOf(t rows.Tables, table bun.Ident) []string {
 	switch table {
 	case t.Scopes:
@@ -35,7 +35,7 @@ func (p *Catalogue) Empty(ctx context.Context, b *Batches, t rows.Tables, table 
 	return p.EmptyBy(ctx, b, table, keyOf(t, table)...)
 }
 
-// EmptyBy is Empty for a table that SQLite orders by these columns.
+// EmptyBy is Empty for a table with a key of these columns.
 func (p *Catalogue) EmptyBy(ctx context.Context, b *Batches, table bun.Ident, columns ...string) error {
 	if p.DB.Engine != database.SQLite {
 		return nil

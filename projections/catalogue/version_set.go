@@ -33,7 +33,7 @@ type Version struct {
 }
 
 // ErrUnsupported is why a version of another release is abandoned.
-var ErrUnsupported = errors.New("another release of annals that writes, too, does not know how to write it")
+var ErrUnsupported = errors.New("another release of annals appends events, and cannot write this version")
 
 // VersionSetAge is how long a reader trusts what it knows of the versions. After a switch, the previous version is
 // written for longer than that.

@@ -130,7 +130,7 @@ func FollowerOf(log *follow.Log, name string) (string, error) {
 	}
 	if name == KnowledgeName {
 		return "", domain.Refuse(domain.ErrConflict,
-			"knowledge is written with every event: what cannot be taken in is refused at once")
+			"knowledge is written with every event, and an event that it cannot process is refused")
 	}
 	return "", domain.Refuse(domain.ErrNotFound, "there is no projection of this name").
 		WithFix("see /v1/projections, or annals doctor")

@@ -236,7 +236,7 @@ func isFor(e catalogue.Entry, wanted map[string]string) error {
 	if maps.Equal(e.Settings, wanted) {
 		return nil
 	}
-	return domain.Refuse(domain.ErrConflict, "version %d of knowledge waits to be built, for another order", e.Version).
+	return domain.Refuse(domain.ErrConflict, "version %d of knowledge was begun for another order", e.Version).
 		WithFix("wait for it, or cancel it")
 }
 

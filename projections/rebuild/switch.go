@@ -230,7 +230,7 @@ func (p *Versions) exclusively(ctx context.Context, before, fn func(ctx context.
 		select {
 		case <-time.After(patience):
 		case <-ctx.Done():
-			return fmt.Errorf("%w: a long transaction is in the way: %w", ctx.Err(), err)
+			return fmt.Errorf("%w: waiting for a long transaction: %w", ctx.Err(), err)
 		}
 	}
 }

@@ -174,7 +174,7 @@ func (s *Models) status(
 		failure, _ := read.failure.Load().(string)
 		status.Error = cmp.Or(status.Error, failure)
 		if !read.reachable() {
-			status.Error = "words answer alone: no setting of this server says how to reach the model of these vectors"
+			status.Error = "searches use words alone: this server is not configured for the model of these vectors"
 		}
 	}
 	return status, nil

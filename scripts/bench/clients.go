@@ -19,7 +19,7 @@ type outcome struct {
 
 func (o outcome) rate() float64 { return float64(len(o.times)) / o.took.Seconds() }
 
-// repeat lets so many clients call do until the time is over or a call fails. Each client is made by connect.
+// repeat runs so many clients, made by connect, which call do until the time is over or a call fails.
 func repeat(
 	ctx context.Context, clients int, length time.Duration,
 	connect func() (do func(i int64) error, end func() error, err error),

@@ -27,11 +27,11 @@ func (it item) body() []byte {
 	return text
 }
 
-// types are those of the API. One item in a hundred has the first, forty have the second.
+// types are item types of the API. One item in a hundred has the first, and forty have the second.
 var types = []string{"strategy", "usecase", "definition", "plan"}
 
-// author writes items of 20 to 60 words in English or Chinese, the same ones for the same seed. A third of the words is
-// drawn from 50,000 made-up ones, the frequent ones often.
+// author writes items of 20 to 60 words in English or Chinese, the same ones for the same seed. A third of the words
+// are made up, drawn from 50,000 by Zipf's law.
 type author struct{ random *rand.Rand }
 
 func newAuthor(seed uint64) author { return author{rand.New(rand.NewPCG(seed, 1))} }
@@ -78,7 +78,7 @@ func (a author) sentence(l language) string {
 
 func (a author) pick(list []string) string { return list[a.random.IntN(len(list))] }
 
-// prose is as many made-up words, the frequent ones often (Zipf's law).
+// prose returns so many made-up words, drawn by Zipf's law.
 func (a author) prose(words int) string {
 	list := make([]string, words)
 	for i := range list {

@@ -45,7 +45,7 @@ func main() {
 	parsed.FatalIfErrorf(err)
 }
 
-// run measures on every engine and prints the report. measure is called once an engine.
+// run measures on every engine and prints the report. It calls measure once per engine.
 func (s *settings) run(ctx context.Context, name string, measure func(context.Context, *session) error) (err error) {
 	dir, err := os.MkdirTemp("", "annals-bench-")
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *settings) run(ctx context.Context, name string, measure func(context.Co
 			break
 		}
 	}
-	return errors.Join(err, r.print(os.Stdout), r.write(s.JSON)) // what was measured until then, too
+	return errors.Join(err, r.print(os.Stdout), r.write(s.JSON)) // also what was measured before an error
 }
 
 // session is one benchmark on one engine.
@@ -91,7 +91,7 @@ type session struct {
 	dir               string // temporary
 }
 
-// add notes what a program came to in one round.
+// add adds a program's value of one round.
 func (s *session) add(program, name, unit string, better direction, value float64) {
 	fmt.Fprintf(
 		os.Stderr, "%s  %s  %s  %s: %.4g %s\n", time.Now().Format(time.TimeOnly), s.engine, program, name, value, unit,
@@ -99,7 +99,7 @@ func (s *session) add(program, name, unit string, better direction, value float6
 	s.report.add(key{s.benchmark, s.engine, name, unit, better}, program, value)
 }
 
-// comparison is the benchmarks whose figures must not fall.
+// comparison runs the benchmarks whose figures must not get worse.
 type comparison struct {
 	settings
 	Locomo string `help:"The directory with knowledge.ndjson and queries.ndjson." type:"existingdir"`

@@ -35,7 +35,7 @@ func (b *rebuild) Run(ctx context.Context) error {
 	})
 }
 
-// measureQuiet rebuilds without other clients, each program in turn on a log of its own.
+// measureQuiet rebuilds without other clients, with each program in turn on a log of its own.
 func (b *rebuild) measureQuiet(ctx context.Context, s *session) error {
 	fill := func(server *server) error { return b.fill(ctx, server) }
 	return s.withServers(ctx, nil, fill, func(servers []*server) error {
@@ -65,7 +65,7 @@ func (b *rebuild) measureQuiet(ctx context.Context, s *session) error {
 	})
 }
 
-// fill writes a log through the API, and waits until the projections have read it: of a hundred events 40 remember,
+// fill writes a log through the API, and waits until the projections have read it. Of a hundred events 40 remember,
 // 45 vote and 15 revise.
 func (b *rebuild) fill(ctx context.Context, server *server) error {
 	author := newAuthor(4)
@@ -109,7 +109,7 @@ func (s *server) change(ctx context.Context, a author, number, i int) error {
 	return s.post(ctx, path+"/feedback", map[string]any{"verdict": verdict, "trace_id": "trace-" + strconv.Itoa(i)}, nil)
 }
 
-// rebuild rebuilds the knowledge table, and waits until the new version is read.
+// rebuild rebuilds the knowledge table, and waits until the new version is active.
 func (s *server) rebuild(ctx context.Context) (took, verifying time.Duration, err error) {
 	began := time.Now()
 	if err := s.post(ctx, rebuildPath, nil, nil); err != nil {
@@ -142,8 +142,8 @@ func (s *server) rebuild(ctx context.Context) (took, verifying time.Duration, er
 	return 0, 0, context.Cause(ctx)
 }
 
-// insertSelect copies the rows of the version that is read into empty tables with the same columns, keys and indexes, a
-// transaction a table.
+// insertSelect copies the rows of the active version into empty tables with the same columns, keys and indexes, one
+// transaction per table.
 func (s *session) insertSelect(ctx context.Context, address string) (took time.Duration, err error) {
 	err = withPool(address, func(pool *sql.DB) error {
 		var version int
@@ -211,10 +211,10 @@ func definitionsOf(ctx context.Context, pool *sql.DB, table string) (definitions
 	return definitions, rows.Err()
 }
 
-// span is a piece of time.
+// span is a time interval.
 type span struct{ from, to time.Time }
 
-// measureUnderLoad rebuilds while clients read and write, and then switches versions to and fro.
+// measureUnderLoad rebuilds while clients read and write, and then switches versions back and forth.
 func (b *rebuild) measureUnderLoad(ctx context.Context, s *session) error {
 	fill := func(server *server) error { return b.fill(ctx, server) }
 	return s.withServers(ctx, nil, fill, func(servers []*server) error {
@@ -281,7 +281,7 @@ func (b *rebuild) underLoad(ctx context.Context, s *session, server *server) err
 	return errors.Join(err, errors.Join(failures[:min(3, len(failures))]...))
 }
 
-// use votes for an item, and sees the vote, in turn with changes and searches.
+// use votes for an item and reads the vote back, in turn with changes and searches.
 func (s *server) use(ctx context.Context, a author, client, i int) error {
 	if i%2 == 0 {
 		_, err := s.search(ctx, map[string]any{"query": a.prose(4), "limit": depth})

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// rows are what remembering one item inserts into one table.
+// rows are the rows that remembering one item inserts into one table.
 type rows struct {
 	table   string
 	columns []string
@@ -27,8 +27,8 @@ type rows struct {
 // sampled is how many transactions the references repeat.
 const sampled = 100
 
-// measureReferences gives a database the same inserts without Annals: on SQLite a transaction an item, and one plain
-// insert a transaction; on PostgreSQL pgbench.
+// measureReferences inserts the same rows without Annals. On SQLite it uses one transaction per item, and also one
+// plain insert per transaction; on PostgreSQL it uses pgbench.
 func (r *remember) measureReferences(ctx context.Context, s *session) error {
 	samples, err := s.sample(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *remember) references(ctx context.Context, s *session, samples [][]rows,
 	return nil
 }
 
-// emptyTables makes a database with the program's tables and no rows.
+// emptyTables creates a database with the program's tables and no rows.
 func (s *session) emptyTables(ctx context.Context) (address string, drop func() error, err error) {
 	server, err := s.start(ctx, s.programs[0])
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *session) emptyTables(ctx context.Context) (address string, drop func() 
 	return server.database, server.stop, server.endProcess()
 }
 
-// sample lets the program remember a few items, and reads back what it wrote.
+// sample lets the program remember a few items, and reads the rows that it wrote.
 func (s *session) sample(ctx context.Context) (samples [][]rows, err error) {
 	server, err := s.start(ctx, s.programs[0])
 	if err != nil {
@@ -158,7 +158,7 @@ func columnsOf(ctx context.Context, pool *sql.DB, table string) (columns []strin
 	return empty.Columns()
 }
 
-// plainSQLite is a SQLite database with the program's settings, statements prepared once, and a transaction an item.
+// plainSQLite is a SQLite database with the program's settings and prepared statements.
 type plainSQLite struct {
 	pool    *sql.DB
 	samples [][]rows
@@ -200,14 +200,14 @@ func runPlainSQLite(
 	})
 }
 
-// one inserts a row with the item's content; SQLite commits it by itself.
+// one inserts a row with the item's content in a transaction of its own.
 func (p *plainSQLite) one(ctx context.Context) error {
 	knowledge := p.samples[p.next%sampled][2]
 	_, err := p.row.ExecContext(ctx, p.next, knowledge.values[0][slices.Index(knowledge.columns, "content")])
 	return err
 }
 
-// same inserts everything that remembering an item inserts.
+// same inserts all rows that remembering an item inserts.
 func (p *plainSQLite) same(ctx context.Context) error {
 	tx, err := p.pool.BeginTx(ctx, nil)
 	if err != nil {
@@ -232,7 +232,7 @@ func (p *plainSQLite) insert(ctx context.Context, tx *sql.Tx, into *sql.Stmt, r 
 	return nil
 }
 
-// renewed is a row with keys of its own.
+// renewed is a row with new keys.
 func (p *plainSQLite) renewed(r rows, values []any) []any {
 	values = slices.Clone(values)
 	for i, column := range r.columns {
@@ -252,7 +252,7 @@ func (p *plainSQLite) renewed(r rows, values []any) []any {
 	return values
 }
 
-// pgbench runs PostgreSQL's own benchmark with one script a sample.
+// pgbench runs PostgreSQL's own benchmark with one script per sample.
 func pgbench(ctx context.Context, address, dir string, samples [][]rows, clients int, length time.Duration) (o outcome,
 	err error,
 ) {
@@ -296,7 +296,7 @@ func pgbench(ctx context.Context, address, dir string, samples [][]rows, clients
 	return o, o.readLogs(prefix)
 }
 
-// readLogs reads how long every transaction of pgbench took, and removes its logs.
+// readLogs reads the duration of each transaction from pgbench's logs, and removes these.
 func (o *outcome) readLogs(prefix string) error {
 	files, err := filepath.Glob(prefix + ".*")
 	for _, name := range files {
@@ -320,7 +320,7 @@ func (o *outcome) readLogs(prefix string) error {
 	return err
 }
 
-// script is the transaction that inserts a sample at the next position, a statement a table.
+// script is the transaction that inserts a sample at the next position, one statement per table.
 func script(sample []rows) string {
 	var b strings.Builder
 	b.WriteString("BEGIN;\n")
@@ -342,7 +342,7 @@ func script(sample []rows) string {
 	return b.String()
 }
 
-// expression is a value, or what makes a key of its own.
+// expression is a value, or an expression that makes a new key.
 func expression(table, column string, value any) string {
 	const number = "currval('positions')"
 	switch {
@@ -369,7 +369,7 @@ func expression(table, column string, value any) string {
 	}
 }
 
-// literal quotes a string. It hides colons, which pgbench takes for the beginning of a variable.
+// literal quotes a string. It escapes colons, which pgbench reads as the start of a variable.
 func literal(s string) string {
 	return "E'" + strings.NewReplacer(`\`, `\\`, "'", "''", ":", `\x3A`, "\n", `\n`).Replace(s) + "'"
 }

@@ -35,7 +35,7 @@ func (r *remember) Run(ctx context.Context) error {
 	})
 }
 
-// measureRates lets clients remember, each program in turn, on a new database in every turn.
+// measureRates lets clients remember, with each program in turn, on a new database each time.
 func (r *remember) measureRates(ctx context.Context, s *session) error {
 	requests := requestsBy(newAuthor(2))
 	for _, clients := range r.Clients {
@@ -52,7 +52,7 @@ func (r *remember) measureRates(ctx context.Context, s *session) error {
 	return nil
 }
 
-// requestsBy are 50,000 requests to remember, as they go over the wire.
+// requestsBy are 50,000 requests to remember, as sent over the network.
 func requestsBy(a author) [][]byte {
 	var requests [][]byte
 	for it := range a.items(50_000) {
@@ -64,7 +64,7 @@ func requestsBy(a author) [][]byte {
 	return requests
 }
 
-// addRates notes a run of clients.
+// addRates adds the figures of a run of clients.
 func (s *session) addRates(name string, clients int, o outcome) {
 	who := strconv.Itoa(clients) + " clients"
 	s.add(name, who, "items/s", more, o.rate())
@@ -83,8 +83,8 @@ func (s *session) rememberFor(ctx context.Context, p program, requests [][]byte,
 	return server.rememberFor(ctx, requests, clients, length)
 }
 
-// rememberFor sends the requests, each client on one connection. Client and server share the machine. So the clients
-// do as little as pgbench does: a request was written before, and of an answer they read the status and the length.
+// rememberFor sends the requests, with one connection per client. Clients share the machine with the server, so they
+// do as little as pgbench: requests are prepared, and of an answer only the status and the length are read.
 func (s *server) rememberFor(ctx context.Context, requests [][]byte, clients int, length time.Duration) (outcome,
 	error,
 ) {
@@ -100,7 +100,7 @@ func (s *server) rememberFor(ctx context.Context, requests [][]byte, clients int
 	})
 }
 
-// exchange sends a request and reads the answer, which must say that something was created.
+// exchange sends a request and reads the answer, which must have the status of a created item.
 func exchange(connection net.Conn, request, buffer []byte) error {
 	if _, err := connection.Write(request); err != nil {
 		return err
@@ -121,7 +121,7 @@ func exchange(connection net.Conn, request, buffer []byte) error {
 	return errors.New("an answer is longer than the buffer")
 }
 
-// answerLength is how long an answer will be with its head, as soon as that is known.
+// answerLength is the length of an answer with its header, once the header has been read.
 func answerLength(answer []byte) (length int, known bool) {
 	head, _, whole := bytes.Cut(answer, []byte("\r\n\r\n"))
 	_, after, found := bytes.Cut(head, []byte("\r\nContent-Length: "))
@@ -133,7 +133,7 @@ func answerLength(answer []byte) (length int, known bool) {
 	return len(head) + 4 + body, err == nil
 }
 
-// measureImport loads records, and waits until they can be found by meaning, too.
+// measureImport imports records, and waits until a search by meaning finds them.
 func (r *remember) measureImport(ctx context.Context, s *session) error {
 	for range s.Rounds {
 		for _, p := range s.programs {
@@ -163,7 +163,7 @@ func (r *remember) importOnce(ctx context.Context, s *session, p program) (err e
 	return nil
 }
 
-// measureStarts starts the program with an empty directory and database, and then with what is there.
+// measureStarts starts the program with a new directory and database, and then again with the same.
 func (r *remember) measureStarts(ctx context.Context, s *session) error {
 	for _, p := range s.programs {
 		var cold, warm []float64

@@ -21,7 +21,7 @@ type direction string
 const (
 	more direction = "more"
 	less direction = "less"
-	none direction = "" // neither: a size, or a count
+	none direction = "" // neither: a size or a count
 )
 
 // key names a figure.
@@ -30,7 +30,7 @@ type key struct {
 	Better                        direction
 }
 
-// figure is what one program came to: the median of its rounds.
+// figure is the result of one program: the median of its rounds.
 type figure struct {
 	Benchmark string    `json:"benchmark"`
 	Engine    string    `json:"engine"`
@@ -94,7 +94,7 @@ func (r *report) figures() []figure {
 	return all
 }
 
-// print prints a line a figure and program.
+// print prints one line per figure and program.
 func (r *report) print(to io.Writer) error {
 	fmt.Fprintln(to, r.machine)
 	fmt.Fprintln(to, "ratio: how much better annals does than the program of the line, the median of the rounds")
@@ -111,7 +111,7 @@ func (r *report) print(to io.Writer) error {
 	return t.Flush()
 }
 
-// short has three significant digits, or all of a whole number.
+// short formats a number with three significant digits, or all digits of a whole number.
 func short(x float64) string {
 	if x >= 1000 {
 		return fmt.Sprintf("%.0f", x)
@@ -134,23 +134,23 @@ func (r *report) write(path string) error {
 	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
-// machine describes where the report was made.
+// machine describes the machine that made the report.
 func machine() string {
 	revision := "unknown"
 	command := exec.Command("git", "rev-parse", "--short=12", "HEAD") //nolint:noctx // ends at once
 	if head, err := command.Output(); err == nil {
 		revision = strings.TrimSpace(string(head))
 	}
-	load, _ := os.ReadFile("/proc/loadavg") // empty where there is none
+	load, _ := os.ReadFile("/proc/loadavg") // empty if it does not exist
 	minute, _, _ := strings.Cut(string(load), " ")
 	return fmt.Sprintf("%s, %d cores, %s/%s, %s, revision %s, load %s at the start",
 		procField("/proc/cpuinfo", "model name"), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(),
 		revision, minute)
 }
 
-// procField finds "name: value" in a file of /proc; empty where there is none.
+// procField finds "name: value" in a file of /proc; empty if it does not exist.
 func procField(path, name string) string {
-	text, _ := os.ReadFile(path) // empty where there is none
+	text, _ := os.ReadFile(path) // empty if it does not exist
 	for line := range strings.Lines(string(text)) {
 		if key, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(key) == name {
 			return strings.TrimSpace(value)

@@ -31,7 +31,7 @@ type query struct {
 	Category string   `json:"category"`
 }
 
-// heldBack are the scopes whose questions were not looked at while ranking was tuned.
+// heldBack are scopes whose questions were not used to tune the ranking.
 var heldBack = []string{"project:conv-30", "project:conv-41", "project:conv-43"}
 
 // Run implements the command.
@@ -67,10 +67,10 @@ func (r *retrieval) measure(ctx context.Context, s *session) error {
 	})
 }
 
-// ask asks every question of all servers in turn: first for what is found, later for how long that takes.
+// ask asks each question of all servers in turn. timed rounds measure the time, the others what is found.
 func (r *retrieval) ask(ctx context.Context, s *session, servers []*server, queries []query, timed bool) error {
 	times := make([][]time.Duration, len(servers))
-	sums := make([]map[string][2]float64, len(servers)) // by part of the questions: recall, and questions
+	sums := make([]map[string][2]float64, len(servers)) // recall and the number of questions, by part of the questions
 	for n := range servers {
 		sums[n] = map[string][2]float64{}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/annals-kb/annals/embedding"
 )
 
-// scale measures one database while it grows, with the built-in embedder.
+// scale measures one database as it grows, with the built-in embedder.
 type scale struct {
 	settings
 	Sizes     []int `help:"Numbers of items, ascending." default:"10000,100000,1000000"`
@@ -35,7 +35,7 @@ func (b *scale) measure(ctx context.Context, s *session) error {
 	return nil
 }
 
-// grown writes items from one size to the next. Each belongs to one of a hundred teams.
+// grown writes the items from one size to the next. Each belongs to one of a hundred teams.
 func grown(a author, from, to int) iter.Seq[item] {
 	return func(yield func(item) bool) {
 		for i := from; i < to; i++ {
@@ -102,7 +102,7 @@ func (b *scale) measureOne(ctx context.Context, s *session, p program) (err erro
 	return nil
 }
 
-// searches asks every question of every kind, after warming up.
+// searches asks all questions of every kind, after warming up.
 func (b *scale) searches(ctx context.Context, server *server, t *truth,
 	note func(string, string, direction, float64),
 ) error {
@@ -196,7 +196,7 @@ func embed(texts []string, kind embedding.Kind) [][]float32 {
 	return vectors
 }
 
-// learn compares every question with more items, of which the product embeds the task and the content.
+// learn compares all questions with more items, by the task and the content, which the program embeds.
 func (t *truth) learn(items iter.Seq[item]) {
 	type page struct{ ids, texts, teams []string }
 	pages := make(chan page)

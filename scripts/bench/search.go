@@ -25,12 +25,12 @@ type search struct {
 // depth is how many hits count.
 const depth = 10
 
-// audience is for whom the questions are asked.
+// audience is the audience of the questions.
 type audience struct {
 	name   string
 	scopes []string       // with public; nil for the whole tenant
-	fields map[string]any // of the request
-	words  bool           // asked as words, too
+	fields map[string]any // more fields of the request
+	words  bool           // also ask by words
 }
 
 var ada = map[string]any{"user_id": "ada", "project_id": "apollo", "team_id": "core"}
@@ -63,7 +63,7 @@ var audiences = []audience{
 // Run implements the command.
 func (b *search) Run(ctx context.Context) error { return b.run(ctx, "search", b.measure) }
 
-// measure loads a database for each program, and asks all of them every question in turn.
+// measure loads a database for each program, and asks all of them each question in turn.
 func (b *search) measure(ctx context.Context, s *session) error {
 	w := newWorld(b.Items, b.Questions)
 	model := w.model()
@@ -100,8 +100,8 @@ func (b *search) measure(ctx context.Context, s *session) error {
 	})
 }
 
-// warm asks until two searches in a row of the whole tenant are about as fast: sketches are in memory, indexes are
-// built.
+// warm asks until two searches of the whole tenant in a row take about as long: then sketches are in memory and
+// indexes are built.
 func warm(ctx context.Context, servers []*server, w *world) error {
 	for _, server := range servers {
 		before := time.Hour
@@ -123,7 +123,7 @@ func warm(ctx context.Context, servers []*server, w *world) error {
 	return nil
 }
 
-// measure asks every question of every server, in an order of its own in each round; first for what is found.
+// measure asks every server all questions, in a random order per round. The first round compares what is found.
 func (a audience) measure(ctx context.Context, s *session, servers []*server, w *world) error {
 	expected := w.nearest(a)
 	for round := range 1 + s.Rounds {
@@ -152,7 +152,7 @@ func (a audience) measure(ctx context.Context, s *session, servers []*server, w 
 	return nil
 }
 
-// ask searches, and gives the ids of the hits.
+// ask searches, and returns the ids of the hits.
 func (a audience) ask(ctx context.Context, server *server, q question) ([]string, error) {
 	body := map[string]any{"vector": q.vector, "limit": depth, "order": "score", "min_score": 0}
 	maps.Copy(body, a.fields)
@@ -177,7 +177,7 @@ func (s *server) search(ctx context.Context, body map[string]any) (ids []string,
 	return ids, err
 }
 
-// share is how many of the expected ids were found, of all expected.
+// share is the share of the expected ids that were found.
 func share(found []string, expected map[string]bool) float64 {
 	count := 0
 	for _, id := range found {
@@ -188,7 +188,7 @@ func share(found []string, expected map[string]bool) float64 {
 	return float64(count) / float64(max(1, len(expected)))
 }
 
-// visible yields the items that the audience may see and that pass its filter.
+// visible yields the items that the audience may see and that pass the filter.
 func (a audience) visible(w *world) iter.Seq[int] {
 	wanted := a.fields["types"]
 	return func(yield func(int) bool) {
@@ -221,7 +221,7 @@ func (w *world) nearest(a audience) []*nearest {
 	return all
 }
 
-// measurePgvector asks the barest query there is, along an index over whole vectors that is made for it.
+// measurePgvector runs the simplest query over whole vectors, with an index that it creates.
 func (s *session) measurePgvector(ctx context.Context, address string, w *world) error {
 	return withPool(address, func(pool *sql.DB) error {
 		pool.SetMaxOpenConns(1)

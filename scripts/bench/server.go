@@ -29,7 +29,7 @@ import (
 // program is a build of Annals.
 type program struct{ name, path, profiles string }
 
-// build builds the program as users do, and gives its path.
+// build builds the program as users do, and returns its path.
 func build(ctx context.Context, dir string) (path string, err error) {
 	path = filepath.Join(dir, "annals")
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "./cmd/annals")
@@ -40,7 +40,7 @@ func build(ctx context.Context, dir string) (path string, err error) {
 	return path, nil
 }
 
-// server is the program, serving.
+// server is a running server of a program.
 type server struct {
 	program  program
 	command  *exec.Cmd
@@ -49,14 +49,14 @@ type server struct {
 	database string // its URL
 	address  string // HOST:PORT
 	client   *http.Client
-	drop     func() error // removes its database
+	drop     func() error // drops its database
 	keep     bool
 
 	started    time.Time
 	firstStart time.Duration // until its first answer
 }
 
-// start starts a server on a new database. Environment variables are added to an otherwise plain environment.
+// start starts a server on a new database, with these variables in an otherwise plain environment.
 func (s *session) start(ctx context.Context, p program, environment ...string) (*server, error) {
 	database, drop, err := newDatabase(ctx, s.engine, s.dir)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *session) start(ctx context.Context, p program, environment ...string) (
 	return one, nil
 }
 
-// withServers starts a server for each program, prepares each, and stops all when do has ended.
+// withServers starts a server for each program, prepares each, runs do, and stops them all.
 func (s *session) withServers(
 	ctx context.Context, environment []string, prepare func(*server) error, do func([]*server) error,
 ) (err error) {
@@ -126,7 +126,7 @@ func (s *server) serve(environment []string) error {
 	return s.command.Start()
 }
 
-// plainEnvironment is this program's without what would configure a server.
+// plainEnvironment is the environment without variables that configure a server.
 func plainEnvironment() []string {
 	var plain []string
 	for _, variable := range os.Environ() {
@@ -138,7 +138,7 @@ func plainEnvironment() []string {
 	return plain
 }
 
-// ready waits for the first answer, and shows how long it took from the start.
+// ready waits for the first answer, and returns the time since the start.
 func (s *server) ready(ctx context.Context) (time.Duration, error) {
 	for time.Since(s.started) < 60*time.Second && ctx.Err() == nil {
 		if err := s.get(ctx, "/v1/knowledge?limit=1", nil); err == nil {
@@ -180,7 +180,7 @@ func (s *server) caughtUp(ctx context.Context) error {
 	}
 }
 
-// endProcess ends the process and keeps its database.
+// endProcess ends the process, but keeps its database.
 func (s *server) endProcess() error {
 	if s.command == nil || s.command.Process == nil || s.command.ProcessState != nil {
 		return nil
@@ -196,7 +196,7 @@ func (s *server) restart(ctx context.Context, environment ...string) (time.Durat
 	return s.ready(ctx)
 }
 
-// stop ends the process and removes its database, unless it is to be kept.
+// stop ends the process and removes its database, unless databases are kept.
 func (s *server) stop() error {
 	if s.keep {
 		fmt.Printf("%s, data in %s\n", s.database, s.data)
@@ -217,7 +217,7 @@ func (s *server) post(ctx context.Context, path string, body, answer any) error 
 	return s.send(ctx, http.MethodPost, path, "application/json", bytes.NewReader(text), answer)
 }
 
-// send sends a request, and reads its answer into answer unless that is nil.
+// send sends a request, and decodes the answer unless answer is nil.
 func (s *server) send(ctx context.Context, method, path, contentType string, body io.Reader, answer any) error {
 	text, err := s.request(ctx, method, path, contentType, body)
 	if err != nil || answer == nil {
@@ -226,7 +226,7 @@ func (s *server) send(ctx context.Context, method, path, contentType string, bod
 	return json.Unmarshal(text, answer)
 }
 
-// request sends a request and gives the body of the answer, which must not be a refusal.
+// request sends a request and returns the body of the answer. An error status is an error.
 func (s *server) request(ctx context.Context, method, path, contentType string, body io.Reader) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, body)
 	if err != nil {
@@ -247,7 +247,7 @@ func (s *server) request(ctx context.Context, method, path, contentType string, 
 	return text, err
 }
 
-// load remembers items, 10,000 a request, and checks that each was created.
+// load remembers items, 10,000 per request, and checks that each was created.
 func (s *server) load(ctx context.Context, items iter.Seq[item]) error {
 	var lines bytes.Buffer
 	count := 0
@@ -299,7 +299,7 @@ func (s *server) disk(ctx context.Context) (megabytes float64, err error) {
 	return megabytes, err
 }
 
-// newDatabase makes an empty database, and gives its URL and what removes it.
+// newDatabase creates an empty database, and returns its URL and a function that drops it.
 func newDatabase(ctx context.Context, engine, dir string) (address string, drop func() error, err error) {
 	if engine == "sqlite" {
 		own, err := os.MkdirTemp(dir, "sqlite-")

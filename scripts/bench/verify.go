@@ -55,7 +55,7 @@ func (s *session) verify(ctx context.Context, server *server) error {
 	return nil
 }
 
-// readAndHash reads the log, hashes every event, and computes the commitment of every text.
+// readAndHash reads the log, hashes every event, and computes each text's commitment.
 func readAndHash(ctx context.Context, address string) error {
 	return withPool(address, func(pool *sql.DB) error {
 		rows, err := pool.QueryContext(ctx, `

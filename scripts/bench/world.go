@@ -19,8 +19,8 @@ const (
 	themes = 8 // of each topic
 )
 
-// How much of a vector's variance is common to all vectors, to its topic, to its theme within the topic, its own, and
-// noise. Two texts have a cosine of 0.1, of one topic 0.4, of one theme 0.6, as vectors of models do.
+// Shares of a vector's variance: common to all, of its topic, of its theme in the topic, of its own, and noise. Two
+// texts have a cosine of 0.1, of one topic 0.4, of one theme 0.6, as with embedding models.
 const (
 	commonShare = 0.10
 	topicShare  = 0.28
@@ -29,7 +29,7 @@ const (
 	noiseShare  = 0.10
 )
 
-// world is what there is to find, and the questions. The same sizes give the same world on every machine.
+// world has the items and the questions. The same sizes give the same world on every machine.
 type world struct {
 	items     []item
 	topics    []int       // of the items
@@ -37,14 +37,13 @@ type world struct {
 	questions []question
 }
 
-// question is asked as a vector, or as words that an item contains.
+// question is a vector, or words that an item contains.
 type question struct {
 	words  string
 	vector []float32
 }
 
-// groups are scopes with so many items that no other group sees. A broad one cares for all topics, more or less, the
-// others for a few.
+// groups are scopes with items that no other group sees. A broad group has items of all topics, the others of a few.
 var groups = []struct {
 	scope string
 	items int
@@ -129,7 +128,7 @@ func (w *world) draw(random *rand.Rand, interest []float64, count int) []int {
 	return items
 }
 
-// unrelated are scopes that no audience of the benchmark belongs to; some items have two.
+// unrelated are scopes of no audience of the benchmark; some items have two.
 func unrelated(random *rand.Rand) []string {
 	org := fmt.Sprintf("org:other-%d", random.IntN(5))
 	switch random.IntN(4) {
@@ -143,8 +142,8 @@ func unrelated(random *rand.Rand) []string {
 	return []string{org}
 }
 
-// space makes vectors: a mixture of topics whose sizes fall off as ranks do, in a few hundred dimensions that matter
-// and many that hardly do, as the spectra of models' vectors are.
+// space makes vectors from topics of Zipf-distributed sizes. A few hundred dimensions matter and many hardly do, as
+// in the vectors of embedding models.
 type space struct {
 	spectrum [dims]float64 // standard deviation along each dimension; the squares add up to 1
 	common   []float64
@@ -221,7 +220,7 @@ func dot(a, b []float32) float64 {
 	return float64(sum)
 }
 
-// model serves the vectors of the items at an OpenAI-compatible endpoint, by the number that a text begins with.
+// model is an OpenAI-compatible endpoint that returns the vector of the item whose number a text begins with.
 func (w *world) model() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
 		var asked struct {
@@ -233,7 +232,7 @@ func (w *world) model() *httptest.Server {
 		}
 		answer := []byte(`{"data":[`)
 		for i, text := range asked.Input {
-			vector := w.questions[0].vector // of words that are asked for
+			vector := w.questions[0].vector // for words of a question
 			if _, after, found := strings.Cut(text, "#"); found {
 				number, _, _ := strings.Cut(after, " ")
 				if n, err := strconv.Atoi(number); err == nil && n < len(w.vectors) {
@@ -252,6 +251,6 @@ func (w *world) model() *httptest.Server {
 			}
 			answer = append(answer, `]}`...)
 		}
-		_, _ = to.Write(append(answer, `]}`...)) // the client has gone, or reads it
+		_, _ = to.Write(append(answer, `]}`...)) // an error means that the client has left
 	}))
 }

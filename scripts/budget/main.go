@@ -33,12 +33,12 @@ const (
 // helpTexts is the page with the help of all commands.
 const helpTexts = "cmd/annals/help.txt"
 
-// measured is what was counted, with where the largest is.
+// measured has the counts, and where the largest are.
 type measured struct {
 	lines, testLines   int
 	files, methods     map[string]int // by folder, and by folder and type
 	fileLines          map[string]int
-	sentences, longest map[string]int // by page: those that are too long, and the words of the longest
+	sentences, longest map[string]int // by page: sentences over the limit, and the words of the longest
 }
 
 func main() {
@@ -116,8 +116,8 @@ var (
 	sentenceEnd = regexp.MustCompile(`[.!?]["”)*_]*(?:\s+|$)`)
 )
 
-// addSentences counts the sentences of a page that are too long: what stands in code counts as one word, and tables,
-// lists and headings end a sentence.
+// addSentences counts the sentences of a page that are too long. Inline code counts as one word. Tables, lists and
+// headings end a sentence.
 func (m *measured) addSentences(path, text string) {
 	text = link.ReplaceAllString(code.ReplaceAllString(codeBlock.ReplaceAllString(text, "\n\n"), "code"), "]")
 	for _, paragraph := range paragraphs.Split(text, -1) {
@@ -130,7 +130,7 @@ func (m *measured) addSentences(path, text string) {
 	}
 }
 
-// print prints the figures, and shows which are beyond their limits.
+// print prints the figures, and returns an error for those beyond their limits.
 func (m *measured) print() error {
 	var failed []error
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// bill is a CycloneDX document. It has neither a time nor a number of its own: the same program has the same one.
+// bill is a CycloneDX document. It has no time and no serial number: the same program has the same bill.
 type bill struct {
 	Format     string      `json:"bomFormat"`
 	Spec       string      `json:"specVersion"`
@@ -33,7 +33,7 @@ type component struct {
 
 type licensed struct {
 	License struct {
-		ID string `json:"id"` // as SPDX calls it
+		ID string `json:"id"` // in SPDX
 	} `json:"license"`
 }
 
@@ -42,9 +42,9 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// billOf lists what is in a program. A module with an unknown licence is an error: a person should look at it.
+// billOf lists the modules of a program. An unknown licence is an error, so that a person looks at it.
 func billOf(info *debug.BuildInfo, cache string) (bill, error) {
-	if info.Main.Version == "(devel)" { // what it was built of shows more than that
+	if info.Main.Version == "(devel)" { // the revision says more
 		info.Main.Version = "devel"
 	}
 	own := componentOf("application", info.Main, "Apache-2.0")
@@ -84,7 +84,7 @@ func componentOf(kind string, module debug.Module, license string) component {
 	return c
 }
 
-// moduleCache is where the modules lie that programs are built of.
+// moduleCache is the directory of the module cache.
 func moduleCache() (string, error) {
 	where, err := exec.Command("go", "env", "GOMODCACHE").Output() //nolint:noctx // ends at once
 	if err != nil {

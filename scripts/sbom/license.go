@@ -10,7 +10,7 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// phrases tell licences apart: each has all of its phrases. The first that fits counts.
+// phrases identify licences. A text has the first licence whose phrases it all contains.
 var phrases = []struct {
 	id  string
 	all []string
@@ -39,7 +39,7 @@ func identify(text string) string {
 	return ""
 }
 
-// licenseOf looks the licence of a module up in the module cache.
+// licenseOf finds the licence of a module in the module cache.
 func licenseOf(cache string, m debug.Module) (string, error) {
 	path, err := module.EscapePath(m.Path)
 	if err != nil {

@@ -1,3 +1,3 @@
-// Command trace shows what one request executes: the functions of this module, in the order in which they call one
-// another, and how many functions and files that is. Run it with make trace.
+// Command trace prints the functions of this module that one request executes, in calling order, with the number of
+// functions and files. Run it with make trace.
 package main

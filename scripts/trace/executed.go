@@ -30,7 +30,7 @@ type function struct {
 // executed are the functions that a request executed.
 type executed []*function
 
-// executedIn reads the counters in dir and finds the functions with a block that ran. It runs in the module's
+// executedIn reads the counters in dir and finds the functions with a block that ran. It must run in the module's
 // directory.
 func executedIn(ctx context.Context, dir string) (executed, error) {
 	text, err := exec.CommandContext(ctx, "go", "tool", "covdata", "textfmt", "-i", dir, "-o", "/dev/stdout").Output()
@@ -66,7 +66,7 @@ func executedIn(ctx context.Context, dir string) (executed, error) {
 	return all, nil
 }
 
-// functionsOf are the functions of a file that have any of these lines.
+// functionsOf are the functions of a file that have one of these lines.
 func functionsOf(file string, lines []int) (executed, error) {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, file, nil, parser.SkipObjectResolution)
@@ -108,7 +108,7 @@ func nameOf(f *ast.FuncDecl) string {
 	}
 }
 
-// callsIn are the functions and methods that a body names: called, or handed on to be called.
+// callsIn are the functions and methods that a body names, whether it calls them or passes them on.
 func callsIn(f *ast.FuncDecl) (names []string) {
 	if f.Body == nil {
 		return nil
@@ -134,8 +134,8 @@ func (e executed) total() limit {
 	return limit{functions: len(e), files: len(files)}
 }
 
-// print prints the functions from the entry of the server on, each below the first that names it. What only an
-// interface or another package calls stands at the end.
+// print prints the functions, beginning with the server's entry, each below the first that names it. Functions that
+// only an interface or another package calls come last.
 func (e executed) print(out io.Writer) {
 	byName := map[string][]*function{}
 	for _, f := range e {

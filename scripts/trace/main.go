@@ -23,10 +23,10 @@ import (
 	"github.com/annals-kb/annals/projections/sessions"
 )
 
-// limit is how much a request may execute.
+// limit is how many functions and files a request may execute.
 type limit struct{ functions, files int }
 
-// request is a request to trace. warm is sent several times before it.
+// request is a request to trace. It follows several warm requests.
 type request struct {
 	name, path, warm, body string
 	limit                  limit
@@ -87,7 +87,7 @@ func run(ctx context.Context, out io.Writer, check bool) error {
 	return errors.Join(errors.Join(problems...), stop())
 }
 
-// serve returns what answers requests on a new SQLite database in dir, without background work.
+// serve returns a handler on a new SQLite database in dir, without background work.
 func serve(ctx context.Context, dir string) (http.Handler, func() error, error) {
 	logger := slog.New(slog.DiscardHandler)
 	db, err := database.Open(ctx, "sqlite:"+filepath.Join(dir, "annals.db"), logger)
@@ -117,7 +117,7 @@ func serve(ctx context.Context, dir string) (http.Handler, func() error, error) 
 	return server.Handler(), stop, nil
 }
 
-// execute sends the request to a warm server, and writes what it executed to dir.
+// execute sends the request to a warm server, and writes the counters to dir.
 func (r request) execute(ctx context.Context, handler http.Handler, dir string) error {
 	send := func(body string) error {
 		recorder := httptest.NewRecorder()

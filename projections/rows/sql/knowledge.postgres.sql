@@ -1,7 +1,7 @@
--- One version of the knowledge projection; {{.}} is its number. Everything here can be thrown
--- away and computed again from the log.
+-- One version of the knowledge projection; {{.}} is its number. Everything here can be
+-- deleted and computed again from the log.
 
--- What an item is and says, and the counters that votes move. Vectors are elsewhere: an update of
+-- The state and the texts of an item, and the counts of its votes. Vectors are elsewhere: an update of
 -- any column would insert the row's vector into its index again.
 CREATE TABLE knowledge_{{.}} (
     tenant          text COLLATE "C" NOT NULL,
@@ -51,9 +51,9 @@ CREATE TABLE knowledge_{{.}} (
     occurred_at     timestamptz
 ) WITH (fillfactor = 90);
 
--- Who may see it: one row per scope of each item that answers may contain. The words of new and of
--- short-lived items lie here, packed into a bag, and cost no row of their own; the background moves
--- older ones into the index of terms, and what is too long for a bag goes there at once.
+-- Who may see an item: one row per scope of each item that answers may contain. The column bag has the
+-- packed terms of new items. The Compactor moves those of older items into the index of terms. The terms
+-- of long items go there at once.
 CREATE TABLE knowledge_{{.}}_scopes (
     tenant text COLLATE "C" NOT NULL,
     scope  text COLLATE "C" NOT NULL,
@@ -62,8 +62,8 @@ CREATE TABLE knowledge_{{.}}_scopes (
     bag    bytea -- NULL when the words are in the index of terms
 );
 
--- The index of terms: which an item contains, by their hashes, and how often, once per scope, so that a search
--- reads only what its audience may see.
+-- The index of terms: the hashes and counts of an item's terms, once per scope, so that a search reads
+-- only what its audience may see.
 CREATE TABLE knowledge_{{.}}_terms (
     tenant text COLLATE "C" NOT NULL,
     term   bigint NOT NULL, -- 48 bits of its hash, as in a bag
@@ -73,7 +73,7 @@ CREATE TABLE knowledge_{{.}}_terms (
     words  integer NOT NULL
 );
 
--- The voices that count. A ballot has at most one.
+-- The votes that count. A ballot has at most one.
 CREATE TABLE knowledge_{{.}}_votes (
     tenant   text COLLATE "C" NOT NULL,
     id       text COLLATE "C" NOT NULL,
@@ -87,7 +87,7 @@ CREATE TABLE knowledge_{{.}}_votes (
     at       timestamptz NOT NULL
 );
 
--- The reports of staleness since the last confirmation without an end, one per reporter.
+-- The reports of staleness since the last confirmation without an expiry date, one per reporter.
 CREATE TABLE knowledge_{{.}}_reports (
     tenant   text COLLATE "C" NOT NULL,
     id       text COLLATE "C" NOT NULL,

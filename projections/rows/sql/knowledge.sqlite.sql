@@ -1,7 +1,7 @@
--- One version of the knowledge projection; {{.}} is its number. Everything here can be thrown
--- away and computed again from the log.
+-- One version of the knowledge projection; {{.}} is its number. Everything here can be
+-- deleted and computed again from the log.
 
--- What an item is and says, and the counters that votes move. Vectors are elsewhere.
+-- The state and the texts of an item, and the counts of its votes. Vectors are elsewhere.
 CREATE TABLE knowledge_{{.}} (
     tenant          TEXT NOT NULL,
     id              TEXT NOT NULL,
@@ -51,10 +51,10 @@ CREATE TABLE knowledge_{{.}} (
     PRIMARY KEY (tenant, id)
 ) STRICT;
 
--- Who may see it: one row per scope of each item that answers may contain. The words of new and of
--- short-lived items lie here, packed into a bag, and cost no row of their own; the background moves
--- older ones into the index of terms, and what is too long for a bag goes there at once. Bags lie in the
--- order in which they came: in that of the key, between others, each would change pages of its own.
+-- Who may see an item: one row per scope of each item that answers may contain. The column bag has the
+-- packed terms of new items. The Compactor moves those of older items into the index of terms. The terms
+-- of long items go there at once. Rows are in the order in which they were inserted: in the order of the
+-- key, each insert would change another page.
 CREATE TABLE knowledge_{{.}}_scopes (
     tenant TEXT NOT NULL,
     scope  TEXT NOT NULL,
@@ -64,8 +64,8 @@ CREATE TABLE knowledge_{{.}}_scopes (
     PRIMARY KEY (tenant, scope, number)
 ) STRICT;
 
--- The index of terms: which an item contains, by their hashes, and how often, once per scope, so that a search
--- reads only what its audience may see.
+-- The index of terms: the hashes and counts of an item's terms, once per scope, so that a search reads
+-- only what its audience may see.
 CREATE TABLE knowledge_{{.}}_terms (
     tenant TEXT NOT NULL,
     term   INTEGER NOT NULL, -- 48 bits of its hash, as in a bag
@@ -76,7 +76,7 @@ CREATE TABLE knowledge_{{.}}_terms (
     PRIMARY KEY (tenant, term, scope, number)
 ) STRICT, WITHOUT ROWID;
 
--- The voices that count, item by item, as a rebuild comes to them. A ballot has at most one.
+-- The votes that count, in the order of items, as a rebuild inserts them. A ballot has at most one.
 CREATE TABLE knowledge_{{.}}_votes (
     tenant   TEXT NOT NULL,
     id       TEXT NOT NULL,
@@ -91,7 +91,7 @@ CREATE TABLE knowledge_{{.}}_votes (
     PRIMARY KEY (tenant, id, event_id)
 ) STRICT, WITHOUT ROWID;
 
--- The reports of staleness since the last confirmation without an end, one per reporter.
+-- The reports of staleness since the last confirmation without an expiry date, one per reporter.
 CREATE TABLE knowledge_{{.}}_reports (
     tenant   TEXT NOT NULL,
     id       TEXT NOT NULL,

@@ -1,5 +1,5 @@
--- The keys and indexes of a version of the knowledge projection, made after its rows: a bulk load
--- would move them with every row.
+-- The keys and indexes of a version of the knowledge projection, created after its rows, because
+-- a bulk load would update them with every row.
 
 ALTER TABLE knowledge_{{.}} ADD CONSTRAINT knowledge_{{.}}_pkey PRIMARY KEY (tenant, id);
 CREATE UNIQUE INDEX knowledge_{{.}}_number ON knowledge_{{.}} (tenant, number);
@@ -21,9 +21,9 @@ CREATE UNIQUE INDEX knowledge_{{.}}_votes_ballot ON knowledge_{{.}}_votes (tenan
 CREATE INDEX knowledge_{{.}}_votes_newest ON knowledge_{{.}}_votes (tenant, id, verdict, at, event_id);
 ALTER TABLE knowledge_{{.}}_reports ADD CONSTRAINT knowledge_{{.}}_reports_pkey PRIMARY KEY (tenant, id, reporter);
 
--- Where a role serves that does not own the log, it sees one tenant at a time of what people wrote. Not of the
--- scopes and terms that searches look through: an index could be used no more for conditions that might
--- tell what they look at, and whatever is found is joined to these in the end.
+-- A server role that does not own the log sees the texts of one tenant at a time. Scopes and terms have no such
+-- policy, because it would prevent the use of indexes for conditions that are not leakproof. Every search joins
+-- these tables in the end.
 SELECT confine_to_tenant(content)
 FROM unnest(ARRAY['knowledge_{{.}}', 'knowledge_{{.}}_votes', 'knowledge_{{.}}_reports']::regclass[]) AS content
 WHERE (SELECT relrowsecurity FROM pg_class WHERE oid = 'events'::regclass);

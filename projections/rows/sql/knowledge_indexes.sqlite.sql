@@ -1,5 +1,5 @@
--- The indexes of a version of the knowledge projection. Keys are part of the tables. They are made
--- before its rows: to make one of a large table, everybody's writes would have to wait.
+-- The indexes of a version of the knowledge projection. Keys are part of the tables. They are created
+-- before the rows: creating an index of a large table would block all writers.
 
 CREATE UNIQUE INDEX knowledge_{{.}}_number ON knowledge_{{.}} (tenant, number);
 CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)

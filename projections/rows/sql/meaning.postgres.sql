@@ -1,6 +1,6 @@
--- One version of the projection of meaning: which pieces of text each item consists of, and the
--- sketch of each piece's vector (one bit a dimension), once per scope, so that a search scans only
--- what its audience may see, from the index alone.
+-- One version of the projection of meaning: the pieces of each item's text, and the sketch of each
+-- piece's vector (one bit per dimension), once per scope. A search therefore scans only what its
+-- audience may see, from the index alone.
 CREATE TABLE meaning_{{.Version}} (
     tenant    text COLLATE "C" NOT NULL,
     scope     text COLLATE "C" NOT NULL,
@@ -11,12 +11,9 @@ CREATE TABLE meaning_{{.Version}} (
     PRIMARY KEY (tenant, scope, number, piece) INCLUDE (text_hash, sketch)
 );
 CREATE INDEX meaning_{{.Version}}_number ON meaning_{{.Version}} (tenant, number);
--- Large scopes and tenants have a graph of their sketches, too (meaning_{{.Version}}_graph_…), made when they
--- have become large.
 
--- The vectors of a space, by the hash of their text: no text is sent to a model twice, however
--- often projections are built again. Stored plain, because fetching a toasted vector costs more
--- than comparing it.
+-- The vectors of a model, by the hash of their text, so that no text is sent to the model twice.
+-- Stored plain, because fetching a toasted vector costs more than comparing it.
 CREATE TABLE IF NOT EXISTS vectors_{{.Space}} (
     tenant    text COLLATE "C" NOT NULL,
     text_hash bytea NOT NULL,

@@ -1,6 +1,6 @@
--- One version of the projection of meaning: which pieces of text each item consists of, and the
--- sketch of each piece's vector (one bit a dimension), once per scope. Searches scan the sketches
--- in memory; this is where they are read from.
+-- One version of the projection of meaning: the pieces of each item's text, and the sketch of each
+-- piece's vector (one bit per dimension), once per scope. Searches read them into memory and scan
+-- them there.
 CREATE TABLE meaning_{{.Version}} (
     tenant    TEXT NOT NULL,
     scope     TEXT NOT NULL,
@@ -12,8 +12,8 @@ CREATE TABLE meaning_{{.Version}} (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX meaning_{{.Version}}_number ON meaning_{{.Version}} (tenant, number);
 
--- The vectors of a space (little-endian float32), by the hash of their text: no text is sent to a
--- model twice, however often projections are built again.
+-- The vectors of a model (little-endian float32), by the hash of their text, so that no text is sent
+-- to the model twice.
 CREATE TABLE IF NOT EXISTS vectors_{{.Space}} (
     tenant    TEXT NOT NULL,
     text_hash BLOB NOT NULL,

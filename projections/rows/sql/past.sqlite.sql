@@ -1,9 +1,9 @@
 -- One version of the projection of the past; {{.}} is its number. It says what every item was at every
--- position of the log, without what people wrote: of a text there is the position of the event that it
--- lies beside, and of tags some bits that tell which there cannot be. A row holds from position since until before position until, the largest number there is
+-- position of the log, without texts: it has the position of the event that has the text, and a signature
+-- of the tags. A row holds from position since until before position until, which is the largest number
 -- while it still holds.
 
--- What an item is.
+-- The state of an item.
 CREATE TABLE past_{{.}} (
     tenant        TEXT NOT NULL,
     number        INTEGER NOT NULL,
@@ -39,7 +39,7 @@ CREATE TABLE past_{{.}} (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX past_{{.}}_owner ON past_{{.}} (tenant, owner, number);
 
--- Who could find it: one row per scope of each item that answers might contain.
+-- Who could find an item: one row per scope of each item that answers might contain.
 CREATE TABLE past_{{.}}_scopes (
     tenant TEXT NOT NULL,
     scope  TEXT NOT NULL,
@@ -49,7 +49,7 @@ CREATE TABLE past_{{.}}_scopes (
     PRIMARY KEY (tenant, scope, number, since)
 ) STRICT, WITHOUT ROWID;
 
--- How it had proved itself. A row holds until the next one.
+-- Its votes, reports and confirmation. A row holds until the next one.
 CREATE TABLE past_{{.}}_counts (
     tenant        TEXT NOT NULL,
     number        INTEGER NOT NULL,
@@ -71,8 +71,8 @@ CREATE TABLE past_{{.}}_counts (
 CREATE INDEX past_{{.}}_counts_reported ON past_{{.}}_counts (tenant, number, since)
     WHERE reporters > 0 OR confirm_until IS NOT NULL;
 
--- What it could be found by: the hashes of its terms, packed, and of the pieces of its text that have
--- vectors. Hashes of a short text can be guessed, so these rows go when an item is erased.
+-- How a search finds an item: the packed hashes of its terms, and the hashes of its pieces that have
+-- vectors. A hash may reveal a short text, so an erasure deletes these rows.
 CREATE TABLE past_{{.}}_words (
     tenant TEXT NOT NULL,
     number INTEGER NOT NULL,
