@@ -37,7 +37,7 @@ type Settings struct {
 	// Previous is the embedder that was configured before. It embeds questions until every vector of Embedder is
 	// computed. Default: none; the built-in one is always known.
 	Previous embedding.Embedder
-	// Logger logs what happens in the background. Default: discard.
+	// Logger for what happens in the background. Default: discard.
 	Logger *slog.Logger
 	// Now is the clock of the catalogue. Confirmations expire by it. Default: [time.Now].
 	Now func() time.Time

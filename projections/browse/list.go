@@ -135,7 +135,7 @@ func (p view) fewBegin(ctx context.Context, list domain.List) (few bool, err err
 
 // listed is the table that a list is read from.
 func (p view) listed(f domain.Filter) bun.Safe {
-	if index, _ := rows.SelectiveIndex(f); index != "" && f.Owner == "" { // the items have an index of their own
+	if index, _ := rows.SelectiveIndex(f); index != "" && f.Owner == "" { // whose items have an index of their own
 		return p.IndexHint(index)
 	}
 	return bun.Safe(string(p.Tables.Knowledge) + " AS k")

@@ -119,7 +119,7 @@ func (b *Browser) Places(ctx context.Context, d domain.Directory) ([]domain.Dire
 	}
 }
 
-// firstOf reads the first item of each entry of a directory, of at most limit entries.
+// firstOf reads the first item of each entry of a directory, of at most so many entries.
 func (p view) firstOf(ctx context.Context, d domain.Directory, limit int) ([]rows.Row, error) {
 	d.Limit = limit
 	entries, err := p.entries(ctx, d)
@@ -198,13 +198,13 @@ func (p view) lyingBelow(
 	return p.lying(query.ModelTableExpr("?", p.IndexHint("uri")), by, directory, behind(after)), err
 }
 
-// lying narrows the items k to active ones below a directory, after a URI in it, that the principal may see.
+// lying narrows the items k to the active ones below a directory, and behind a URI in it, that the principal may see.
 func (p view) lying(query *bun.SelectQuery, by domain.Principal, directory domain.URI, after any) *bun.SelectQuery {
 	query = p.below(query, by.Tenant, directory, after).Where("k.status = ?", domain.Active)
 	return p.Visible(query, by)
 }
 
-// Began is when the tenant's log begins; zero if the log is empty.
+// Began is when the tenant's log begins; zero if it is empty.
 func (b *Browser) Began(ctx context.Context, tenant string) (time.Time, error) {
 	var at database.Time
 	err := b.catalogue.DB.NewRaw("SELECT recorded_at FROM events WHERE tenant = ? AND position = 1", tenant).Scan(ctx, &at)

@@ -131,7 +131,7 @@ func New(
 	return c
 }
 
-// Footprint is what erased items have left in projections: their numbers, and every revision of their texts.
+// Footprint is what erased items have left: their numbers, and every revision of their texts.
 type Footprint struct {
 	Tenant    string
 	IDs       []string

@@ -18,7 +18,7 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Listed is a version in the catalogue with everything that is known of it.
+// Listed is a version in the catalogue with all that is known of it.
 type Listed struct {
 	Entry `bun:",extend"`
 

@@ -44,7 +44,7 @@ type Relations interface {
 	Learned(ctx context.Context, tenant string, streams []string) ([]domain.LineageRelation, error)
 }
 
-// New returns an eraser for a log. table returns the knowledge table that readers read.
+// New makes an eraser for a log. table names the knowledge table that readers read.
 func New(files Files, relations Relations, table func(ctx context.Context) (bun.Ident, error), log *events.Log,
 	logger *slog.Logger,
 ) *Eraser {

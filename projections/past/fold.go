@@ -30,7 +30,7 @@ type pastItem struct {
 type validity struct {
 	open  bool
 	since int64
-	fresh []any // the values of a row to be written; nil if it is in the database
+	fresh []any // the values of a row that is to be written; nil if it is in the database
 }
 
 // untilColumn is the index of the position at which a row ceases to hold.

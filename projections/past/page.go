@@ -113,13 +113,13 @@ func onlyLive(statuses []domain.Status) bool {
 // owned selects from the items by their owners.
 func (v *asOfQuery) owned(db bun.IDB) *bun.SelectQuery {
 	query := db.NewSelect()
-	if v.past.catalogue.DB.Engine == database.SQLite { // otherwise it would read the newest items of all owners
+	if v.past.catalogue.DB.Engine == database.SQLite { // it would read the newest items of all owners
 		return query.TableExpr("? AS k INDEXED BY ?", v.past.Tables.Items, v.past.Tables.Owners)
 	}
 	return query.TableExpr("? AS k", v.past.Tables.Items)
 }
 
-// eachOf selects the numbers that a part selects for each of the names.
+// eachOf selects the numbers that a part selects for each of some names.
 func eachOf[T ~string](db bun.IDB, names []T, part func(name any) *bun.SelectQuery) *bun.SelectQuery {
 	return db.NewSelect().ColumnExpr("part.number").TableExpr("unnest(ARRAY[?]) AS one (name)", bun.List(names)).
 		Join("CROSS JOIN LATERAL (?) AS part", part(bun.Safe("one.name")))

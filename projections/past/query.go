@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// asOfQuery reads the past at one position, as one caller may see it.
+// asOfQuery is the past at one position, as one caller may see it.
 type asOfQuery struct {
 	past     *Projection
 	now      catalogue.View // who may see an item depends on today
@@ -45,7 +45,7 @@ func (p *Projection) asOf(by domain.Principal, position int64, then time.Time, a
 	return v
 }
 
-// at narrows rows, under an alias, to those that hold at the position.
+// at narrows rows, under an alias, to those that held at the position.
 func (v *asOfQuery) at(query *bun.SelectQuery, alias string) *bun.SelectQuery {
 	a := bun.Ident(alias)
 	return query.Where("?.since <= ?", a, v.position).Where("?.until > ?", a, v.position)
@@ -117,7 +117,7 @@ func (v *asOfQuery) where(query *bun.SelectQuery, f domain.Filter) *bun.SelectQu
 	return query
 }
 
-// uri is the URI of the texts x.
+// uri is the URI in the texts x.
 func (v *asOfQuery) uri() string {
 	if v.past.catalogue.DB.Engine == database.Postgres {
 		return `(x.text ->> 'uri') COLLATE "C"`

@@ -75,7 +75,7 @@ const itemRowColumns = `
 	c.since AS counts_since, c.version AS counts_version, c.helpful, c.harmful, c.reporters, c.reported_by,
 	c.stale_since, c.reason_at, c.confirmed_at, c.confirm_until, c.suspended, c.suspended_since, c.suspended_reason_at`
 
-// knowledge is the item without its texts and votes.
+// knowledge is the item without its texts and its votes.
 func (r *itemRow) knowledge(policy domain.ConfidencePolicy) *domain.Knowledge {
 	k := &domain.Knowledge{
 		ID: r.ID, Number: r.Number,

@@ -93,7 +93,7 @@ type asOfSearch struct {
 	below        float64
 }
 
-// asOfCandidate is what a search of the past reads of an item.
+// asOfCandidate are what a search of the past reads of an item.
 type asOfCandidate struct {
 	number int64
 	id     string

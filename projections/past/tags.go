@@ -43,7 +43,7 @@ func signatureOfTag(key, value string) tagSignature {
 	return signatureOfKey(key) | 1<<(sum%signatureBits) | 1<<((sum>>32)%signatureBits)
 }
 
-// mix64 lets every bit depend on the whole of a short hash: the finaliser of MurmurHash3.
+// mix64 lets every bit depend on all of a short hash: the finaliser of MurmurHash3.
 func mix64(h uint64) uint64 {
 	h = (h ^ h>>33) * 0xff51afd7ed558ccd
 	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53

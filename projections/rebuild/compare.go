@@ -16,7 +16,7 @@ import (
 type compared struct {
 	name    string
 	columns []string
-	key     []int // columns of the table's key
+	key     []int // columns that identify a row
 	item    int   // the column of the item's id, or of its number
 	rows    func(*image) [][]any
 }
@@ -161,7 +161,7 @@ func (n names) of(item any) string {
 	return fmt.Sprint(item)
 }
 
-// lineOf formats a row so that equal rows of different origin have equal lines.
+// lineOf writes a row so that equal rows of different origin have equal lines.
 func lineOf(row []any) string {
 	var line strings.Builder
 	for _, value := range row {

@@ -39,7 +39,7 @@ func (p *Versions) DropRetired(ctx context.Context) error {
 	return nil
 }
 
-// drop removes a version's tables and its checkpoints.
+// drop removes a version's tables, slices and checkpoints.
 func (p *Versions) drop(ctx context.Context, v catalogue.Version) error {
 	pace := catalogue.NewBatches(p.DB.Engine)
 	for _, table := range v.Tables.All() {

@@ -44,8 +44,8 @@ type sliceRow struct {
 	LoadedAt   database.Time `bun:"loaded_at"`
 }
 
-// load folds every tenant's streams in parallel, and writes one row per item. On PostgreSQL the indexes are built
-// last. Slices that an interrupted rebuild has loaded are not loaded again.
+// load folds every tenant's streams, in parallel, and writes one final row per item. On PostgreSQL the indexes
+// come last. Slices that an interrupted rebuild has loaded are not loaded again.
 func (r *Rebuilder) load(ctx context.Context, now *run) error {
 	p, v := r.Versions, now.version
 	known, err := p.slices(ctx, v)

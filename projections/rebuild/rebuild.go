@@ -91,7 +91,7 @@ func (r *run) now() domain.RebuildProgress {
 	case catalogue.StateVerifying:
 		done, left = progress.Verified, progress.Total-progress.Verified
 	}
-	if done > 0 && inPhase >= time.Second { // earlier, the start of the phase counts for too much
+	if done > 0 && inPhase >= time.Second { // before, the start of the phase counts for too much
 		progress.Rate = float64(done) / inPhase.Seconds()
 		progress.Left = time.Duration(float64(max(left, 0)) / progress.Rate * float64(time.Second))
 	}
@@ -173,7 +173,7 @@ const RebuildWork = "annals.rebuilding"
 // underLease takes the lease, lets begin choose a version, and builds it in the background. It does nothing if
 // another process holds the lease. The caller holds mu.
 func (r *Rebuilder) underLease(begin func() (v catalogue.Version, found bool, err error)) (taken bool, err error) {
-	began := make(chan *run, 1) // closed if there is nothing to build
+	began := make(chan *run, 1) // is closed if there is nothing to build
 	r.runs.Go(func() {
 		var now *run
 		leased := r.log.RunExclusively(r.ctx, leaseName, func(ctx context.Context) error {
@@ -193,7 +193,7 @@ func (r *Rebuilder) underLease(begin func() (v catalogue.Version, found bool, er
 			}
 			began <- now
 			result := r.buildUntilCancelled(working, now)
-			if result != nil && ctx.Err() != nil { // the program ends, or another process has taken the lease
+			if result != nil && ctx.Err() != nil { // the program ends, or another process has taken the lease over
 				result = errors.Join(errInterrupted, result)
 			}
 			r.finish(now, result)
@@ -215,7 +215,7 @@ func (r *Rebuilder) underLease(begin func() (v catalogue.Version, found bool, er
 	return taken, err
 }
 
-// terminateOthers ends the database sessions of a process that is in the middle of a step of a rebuild.
+// terminateOthers ends the sessions of a process that is in the middle of a step of a rebuild.
 func terminateOthers(ctx context.Context, p *catalogue.Catalogue) error {
 	ended, err := p.DB.EndWork(ctx, RebuildWork)
 	if ended > 0 {

@@ -167,7 +167,7 @@ func (p *Versions) standby(ctx context.Context) ([]catalogue.Entry, error) {
 	return all, nil
 }
 
-// newestIn finds the version of knowledge that entered one of the states last.
+// newestIn finds the version of knowledge that came into one of the states last.
 func (p *Versions) newestIn(ctx context.Context, e *catalogue.Entry, states ...string) (bool, error) {
 	var found []catalogue.Entry
 	err := p.DB.NewSelect().Model(&found).Where("name = ?", catalogue.KnowledgeName).

@@ -109,7 +109,7 @@ func (e *verification) readActive(ctx context.Context, tx bun.IDB, read func() e
 	return true, err
 }
 
-// orphans finds rows that belong to no item of any tenant.
+// orphans looks for rows that belong to no item of any tenant.
 func (e *verification) orphans(ctx context.Context) error {
 	seen := map[bun.Ident]int64{
 		e.new.Tables.Knowledge: e.report.Rows["knowledge"], e.new.Tables.Scopes: e.report.Rows["scopes"],

@@ -79,8 +79,8 @@ func verifySnapshot(ctx context.Context, p *catalogue.Catalogue, now *run) (doma
 	return e.report, nil
 }
 
-// intended are the columns and tables that may differ because the versions have different settings. A confirmation
-// with an end has a second confidence.
+// intended are the columns and tables that differ because the versions were built with different
+// settings. A confirmation with an end has a second confidence.
 func intended(before, after catalogue.Version) []string {
 	var columns []string
 	if before.Settings["confidence"] != after.Settings["confidence"] {

@@ -135,7 +135,7 @@ func (p Reader) shared(query *bun.SelectQuery, scope domain.Scope, statuses []do
 	}
 }
 
-// IncludesDeleted tells whether any of the statuses is one that no answer may contain.
+// IncludesDeleted tells whether any of the statuses is one of items that no answer may contain.
 func IncludesDeleted(statuses []domain.Status) bool {
 	return slices.Contains(statuses, domain.IsDeleted) || slices.Contains(statuses, domain.IsErased)
 }

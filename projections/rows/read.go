@@ -113,7 +113,7 @@ type Table struct {
 	Tenant    string
 	Table     bun.Ident
 	Alias     string
-	Condition string // which rows count, as a partial index may need it; empty for all
+	Condition string // which rows count, as a partial index may want it; empty for all
 }
 
 // LookUp lets a query select rows by keys, which are values of some columns. It looks up each key in the index of
@@ -129,7 +129,7 @@ func LookUp[T any](query *bun.SelectQuery, in Table, keys [][]T, columns ...stri
 		where += " AND " + in.Condition
 	}
 	from := "(SELECT " + strings.Join(wanted, ", ") + " FROM (VALUES ?) AS listed) AS wanted CROSS JOIN "
-	if in.Engine == database.SQLite { // SQLite never changes the order of a CROSS JOIN
+	if in.Engine == database.SQLite { // which never changes the order of a CROSS JOIN
 		return query.ModelTableExpr(from+"? AS ?", Tuples(keys), in.Table, bun.Ident(in.Alias)).
 			Where("?.tenant = ?", bun.Ident(in.Alias), in.Tenant).Where(where)
 	}

@@ -122,7 +122,7 @@ func RowOf(tenant string, k *domain.Knowledge, words int) Row {
 	}
 }
 
-// Knowledge turns a row back into the item's state, without votes and reports.
+// Knowledge turns a row back into state, without votes and reports.
 func (r *Row) Knowledge() *domain.Knowledge {
 	k := &domain.Knowledge{
 		ID: r.ID, Number: r.Number,
@@ -238,7 +238,7 @@ var (
 	ReportsColumns = []string{"tenant", "id", "reporter", "event_id", "reason", "at", "suspended"}
 )
 
-// Values are a row's columns in the order of KnowledgeColumns.
+// Values are a row's columns in the order of knowledgeColumns.
 func (r *Row) Values() ([]any, error) {
 	var encoded [6]string
 	for i, value := range []any{r.Tags, r.Source, r.Scopes, r.Baseline, r.DerivedFrom, r.Relations} {

@@ -37,7 +37,7 @@ func (r *VoteRow) Vote() domain.Vote {
 	}
 }
 
-// ReportRow is a report of staleness since the last confirmation without an expiry date.
+// ReportRow is a report of staleness since the last confirmation without an end.
 type ReportRow struct {
 	bun.BaseModel `bun:"table:reports,alias:r"`
 

@@ -117,7 +117,7 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 	return nil
 }
 
-// addFound adds a candidate that passed the filter to those that will be ranked.
+// addFound adds a candidate that passed the filter to those that are ranked.
 func (f *Execution) addFound(all *candidates, p *candidate, c domain.Candidate) {
 	c.Score, c.Semantic, c.Lexical = p.score, p.semantic, p.lexical
 	c.Pending = f.Embedding.Vector != nil && !p.compared

@@ -124,7 +124,7 @@ func (e *embedded) changed(ctx context.Context) (many bool, err error) {
 	return false, rows.Err()
 }
 
-// add adds a row: a piece in one of its scopes, or an item without pieces.
+// add takes a row: a piece in one of its scopes, or an item without any.
 func (e *embedded) add(p Piece, scope domain.Scope, name, encoded []byte) (err error) {
 	if !slices.Contains(e.numbers, p.number) {
 		e.numbers = append(e.numbers, p.number)
@@ -170,7 +170,7 @@ func (m *Projection) HoldSketches(ctx context.Context) {
 	}
 }
 
-// LoadSketches reads a tenant's sketches into memory unless they are there.
+// LoadSketches reads a tenant's sketches into memory if they are not there.
 func (m *Projection) LoadSketches(ctx context.Context, tenant string) error {
 	n, ok := m.Nearest.(*PostgresNearest)
 	if !ok {

@@ -142,7 +142,7 @@ func (m *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Chan
 	return e, err
 }
 
-// touched are the items whose vectors or scopes may have changed.
+// touched are the items whose vectors or audience may have changed.
 func touched(page []domain.Event) []string {
 	var ids []string
 	seen := rows.Set{}

@@ -25,7 +25,7 @@ func NewSketchIndex(width int) *SketchIndex {
 	return &SketchIndex{width: width, positions: map[int64][]int{}}
 }
 
-// bytes is roughly how much memory the index takes.
+// bytes is about how much memory the index takes.
 func (s *SketchIndex) bytes() int {
 	const perPiece = 8 + len(Hash{}) + 64
 	return cap(s.numbers)*perPiece + (cap(s.bits)+cap(s.prefixes))*8

@@ -127,7 +127,7 @@ func (l *VectorIndex) load(ctx context.Context, m *Projection, tenant string) (r
 	return true, nil
 }
 
-// bytes is roughly how much memory the index takes.
+// bytes is about how much memory the index takes.
 func (l *VectorIndex) bytes() (all int) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

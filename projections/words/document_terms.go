@@ -76,7 +76,7 @@ func ItemTermsOf(by text.Tokenizer, k *domain.Knowledge) ItemTerms {
 	return ItemTerms{words, PackTerms(terms)}
 }
 
-// IsLarge tells whether the terms go into the index of terms at once.
+// IsLarge tells whether the terms go into the index at once.
 func (t ItemTerms) IsLarge() bool { return t.Len() > maxPackedTerms }
 
 // Len is how many terms there are.

@@ -34,8 +34,8 @@ type GroupItem struct {
 	Terms  ItemTerms
 }
 
-// ReadGroup reads as many items after a number as have terms that fit into memory. A selection narrows the query over
-// the knowledge table, under the alias k.
+// ReadGroup reads the items after a number whose terms fit into memory. A selection narrows the query over the
+// knowledge table, under the alias k.
 func ReadGroup(
 	ctx context.Context, db *database.DB, v catalogue.Version, tenant string, after int64,
 	selection func(*bun.SelectQuery) *bun.SelectQuery,

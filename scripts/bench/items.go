@@ -27,7 +27,7 @@ func (it item) body() []byte {
 	return text
 }
 
-// types are item types of the API. One item in a hundred has the first, and forty have the second.
+// types are those of the API. One item in a hundred has the first, forty have the second.
 var types = []string{"strategy", "usecase", "definition", "plan"}
 
 // author writes items of 20 to 60 words in English or Chinese, the same ones for the same seed. A third of the words

@@ -35,7 +35,7 @@ func (b *rebuild) Run(ctx context.Context) error {
 	})
 }
 
-// measureQuiet rebuilds without other clients, with each program in turn on a log of its own.
+// measureQuiet rebuilds without other clients, each program in turn on a log of its own.
 func (b *rebuild) measureQuiet(ctx context.Context, s *session) error {
 	fill := func(server *server) error { return b.fill(ctx, server) }
 	return s.withServers(ctx, nil, fill, func(servers []*server) error {
@@ -109,7 +109,7 @@ func (s *server) change(ctx context.Context, a author, number, i int) error {
 	return s.post(ctx, path+"/feedback", map[string]any{"verdict": verdict, "trace_id": "trace-" + strconv.Itoa(i)}, nil)
 }
 
-// rebuild rebuilds the knowledge table, and waits until the new version is active.
+// rebuild rebuilds the knowledge table, and waits until the new version is read.
 func (s *server) rebuild(ctx context.Context) (took, verifying time.Duration, err error) {
 	began := time.Now()
 	if err := s.post(ctx, rebuildPath, nil, nil); err != nil {

@@ -77,7 +77,7 @@ func (r *remember) references(ctx context.Context, s *session, samples [][]rows,
 	return nil
 }
 
-// emptyTables creates a database with the program's tables and no rows.
+// emptyTables makes a database with the program's tables and no rows.
 func (s *session) emptyTables(ctx context.Context) (address string, drop func() error, err error) {
 	server, err := s.start(ctx, s.programs[0])
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/annals-kb/annals/embedding"
 )
 
-// scale measures one database as it grows, with the built-in embedder.
+// scale measures one database while it grows, with the built-in embedder.
 type scale struct {
 	settings
 	Sizes     []int `help:"Numbers of items, ascending." default:"10000,100000,1000000"`
@@ -35,7 +35,7 @@ func (b *scale) measure(ctx context.Context, s *session) error {
 	return nil
 }
 
-// grown writes the items from one size to the next. Each belongs to one of a hundred teams.
+// grown writes items from one size to the next. Each belongs to one of a hundred teams.
 func grown(a author, from, to int) iter.Seq[item] {
 	return func(yield func(item) bool) {
 		for i := from; i < to; i++ {

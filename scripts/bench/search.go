@@ -63,7 +63,7 @@ var audiences = []audience{
 // Run implements the command.
 func (b *search) Run(ctx context.Context) error { return b.run(ctx, "search", b.measure) }
 
-// measure loads a database for each program, and asks all of them each question in turn.
+// measure loads a database for each program, and asks all of them every question in turn.
 func (b *search) measure(ctx context.Context, s *session) error {
 	w := newWorld(b.Items, b.Questions)
 	model := w.model()
@@ -188,7 +188,7 @@ func share(found []string, expected map[string]bool) float64 {
 	return float64(count) / float64(max(1, len(expected)))
 }
 
-// visible yields the items that the audience may see and that pass the filter.
+// visible yields the items that the audience may see and that pass its filter.
 func (a audience) visible(w *world) iter.Seq[int] {
 	wanted := a.fields["types"]
 	return func(yield func(int) bool) {

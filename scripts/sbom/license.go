@@ -39,7 +39,7 @@ func identify(text string) string {
 	return ""
 }
 
-// licenseOf finds the licence of a module in the module cache.
+// licenseOf looks the licence of a module up in the module cache.
 func licenseOf(cache string, m debug.Module) (string, error) {
 	path, err := module.EscapePath(m.Path)
 	if err != nil {

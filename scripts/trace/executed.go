@@ -66,7 +66,7 @@ func executedIn(ctx context.Context, dir string) (executed, error) {
 	return all, nil
 }
 
-// functionsOf are the functions of a file that have one of these lines.
+// functionsOf are the functions of a file that have any of these lines.
 func functionsOf(file string, lines []int) (executed, error) {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, file, nil, parser.SkipObjectResolution)
