@@ -18,10 +18,7 @@ func TestTheFirstKeyIsNoticedByWhoeverGaveItAtOnceAndSoonByOthers(t *testing.T) 
 		keys, others := sessions.NewKeys(db, here.log.Log), sessions.NewKeys(db, elsewhere.log.Log)
 		given := func(k *sessions.Keys) bool {
 			t.Helper()
-			found, err := k.Any(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must(k.Any(t.Context()))(t)
 			return found
 		}
 		for range 3 {

@@ -24,13 +24,8 @@ func BenchmarkRemember(b *testing.B) {
 }
 
 func benchmarkRemember(b *testing.B, db *database.DB, n *atomic.Int64) {
-	if err := database.Migrate(b.Context(), db); err != nil {
-		b.Fatal(err)
-	}
-	base, err := projections.Open(b.Context(), db, projections.Settings{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, database.Migrate(b.Context(), db))
+	base := must(projections.Open(b.Context(), db, projections.Settings{}))(b)
 	log := follow.NewLog(db, base, events.Options{})
 	defer func() {
 		if err := log.Close(b.Context()); err != nil {

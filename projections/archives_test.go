@@ -5,36 +5,27 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 )
 
 // However many archives say it better, a search finds the lesson alone, now and as of a position, unless it asks
 // for archives.
 func TestArchivesAreFoundByThoseWhoAskForThem(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newPastWorld(t, db)
+	eachPast(t, func(t *testing.T, w pastWorld) {
 		const archives = 300
-		var submissions []domain.Submission
+		var commands []domain.Command
 		remember := func(id, uri, content string, tags domain.Tags) {
-			command := w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+			commands = append(commands, w.knowing(id, domain.Remembered{
 				Type: domain.Usecase, Owner: "user:mia", Scopes: []domain.Scope{"user:mia"},
 				Text: domain.Text{Content: content, URI: uri, Tags: tags},
-			}})
-			submissions = append(submissions, domain.Submission{Command: command, By: w.by})
+			}))
 		}
 		remember("lesson", "", "The kohlrabi deploy needs chart 1.4, and a window of an hour.", nil)
 		for i := range archives {
 			remember(domain.ArchiveItem("session:mia/s", i+1), domain.ArchiveURI("user:mia", "s", i+1), "user: kohlrabi deploy",
 				domain.Tags{"category": {domain.ArchiveTag}})
 		}
-		for _, result := range w.log.SubmitAll(t.Context(), submissions) {
-			if result.Err != nil {
-				t.Fatal(result.Err)
-			}
-		}
+		w.submitAll(commands...)
 		w.understand()
 		w.readOn(500)
 		for name, filter := range map[string]domain.Filter{
@@ -44,13 +35,10 @@ func TestArchivesAreFoundByThoseWhoAskForThem(t *testing.T) {
 		} {
 			asked := filter.URIPrefix != "" || len(filter.Under)+len(filter.Tags) > 0
 			for _, position := range []int64{0, w.head()} {
-				s, err := domain.Search{
+				s := must(domain.Search{
 					By: w.by, Text: "kohlrabi deploy", Filter: filter, Limit: 20, MinScore: new(float64),
 					AsOf: position,
-				}.Complete()
-				if err != nil {
-					t.Fatal(err)
-				}
+				}.Complete())(t)
 				answer, err := w.base.Search(t.Context(), s)
 				if position != 0 {
 					answer, err = w.past.Search(t.Context(), s)

@@ -53,10 +53,7 @@ func (w *world) known(items map[string]*domain.Knowledge) everything {
 
 func (w *world) embed(kind embedding.Kind, texts ...string) [][]float32 {
 	w.t.Helper()
-	vectors, err := embedding.Builtin{}.Embed(w.t.Context(), texts, kind)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	vectors := must(embedding.Builtin{}.Embed(w.t.Context(), texts, kind))(w.t)
 	return vectors
 }
 

@@ -97,9 +97,7 @@ func (w *world) load() {
 			w.exec("ALTER TABLE " + table + " SET (autovacuum_enabled = false)")
 		}
 	}
-	if err := w.db.Transact(w.t.Context(), load); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, w.db.Transact(w.t.Context(), load))
 }
 
 // loading is a statement over the items to load, in the engine's own words.

@@ -4,22 +4,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
 
 func TestWhatIsAnsweredIsComparedWithTheLog(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		r.run() // so the log has a stream of another kind, and a version other than the first is read
 		check := func() rebuild.Checked {
 			t.Helper()
 			var last int64
-			checked, err := projections.Check(t.Context(), db, projections.Settings{}, func(items, _ int64) { last = items })
+			checked, err := projections.Check(t.Context(), r.db, projections.Settings{}, func(items, _ int64) { last = items })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,11 +58,7 @@ func TestWhatIsAnsweredIsComparedWithTheLog(t *testing.T) {
 				t.Errorf("the check says\n%s\nwant %q", wrong, named)
 			}
 		}
-		if _, err := r.Start(t.Context(), domain.RebuildOrder{Repair: true}); err != nil {
-			t.Fatal(err)
-		}
-		if last := r.ended(); last.State != "active" {
-			t.Errorf("got version %d %s (%s), want it switched to", last.Version, last.State, last.Error)
-		}
+		must(r.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
+		r.isActive(r.ended(), 3)
 	})
 }

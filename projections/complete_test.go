@@ -4,22 +4,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
 )
 
 func TestADatabaseThatLacksAColumnSaysWhatHelps(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := newRebuilding(t, db, projections.Settings{})
+	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
 		r.remember("item", "retry with backoff", "team:pay")
 		openPast := func() {
 			t.Helper()
-			if _, err := projections.OpenPast(t.Context(), r.base, r.log); err != nil {
-				t.Fatal(err)
-			}
+			must(projections.OpenPast(t.Context(), r.base, r.log))(t)
 		}
 		complete := func(want string) {
 			t.Helper()
@@ -31,22 +26,20 @@ func TestADatabaseThatLacksAColumnSaysWhatHelps(t *testing.T) {
 		openPast()
 		complete("")
 
-		databasetest.Tamper(t, db, "DROP VIEW knowledge", "ALTER TABLE knowledge_1 DROP COLUMN relations",
+		databasetest.Tamper(t, r.db, "DROP VIEW knowledge", "ALTER TABLE knowledge_1 DROP COLUMN relations",
 			"DROP TABLE knowledge_1_terms")
 		complete("the database lacks knowledge_1.relations, knowledge_1_terms: run annals rebuild knowledge --repair")
-		if last := r.runFor(domain.RebuildOrder{Repair: true}); last.State != "active" {
-			t.Fatalf("the repaired version is %s", last.State)
-		}
+		r.switches(domain.RebuildOrder{Repair: true})
 		complete("")
 
-		databasetest.Tamper(t, db, "ALTER TABLE past_1 DROP COLUMN tag_bits", "DROP TABLE past_1_words")
+		databasetest.Tamper(t, r.db, "ALTER TABLE past_1 DROP COLUMN tag_bits", "DROP TABLE past_1_words")
 		complete("the database lacks past_1.tag_bits, past_1_words: restart annals serve, which makes these tables again")
 		openPast()
 		complete("")
 
-		databasetest.Tamper(t, db, "ALTER TABLE checkpoints DROP COLUMN quarantines")
+		databasetest.Tamper(t, r.db, "ALTER TABLE checkpoints DROP COLUMN quarantines")
 		complete("the database lacks checkpoints.quarantines: put a backup back, as described in docs/backup.md#restore")
-		databasetest.Tamper(t, db, "UPDATE schema_migrations SET version = version - 1")
+		databasetest.Tamper(t, r.db, "UPDATE schema_migrations SET version = version - 1")
 		if err := r.base.Complete(t.Context()); err == nil || !strings.HasSuffix(err.Error(), ": run annals migrate") {
 			t.Errorf("got %v, want the command that migrates", err)
 		}

@@ -6,16 +6,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 )
 
 func TestSearchesFindWhatStaysWhileEverythingElseHappens(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.base.PackedRows, w.base.BatchRows = 0, 5 // words move all the time
 		w.fill(newCorpus(1), 40)
 		w.remember("stays", "kohlrabi is a vegetable", "team:pay")

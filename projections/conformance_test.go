@@ -12,10 +12,7 @@ import (
 func TestALogKeepsItsPromisesWithTheKnowledgeTable(t *testing.T) {
 	t.Parallel()
 	logtest.Run(t, func(t *testing.T, db *database.DB) events.Inline {
-		base, err := projections.Open(t.Context(), db, projections.Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		base := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
 		return base
 	})
 }

@@ -75,10 +75,7 @@ func TestWordsAnswerAloneWhileTheModelIsDown(t *testing.T) {
 			case down == nil && (hit.Semantic == 0 || len(answer.Hits) != 2):
 				t.Errorf("up: %+v", answer.Hits)
 			}
-			all, err := w.reader().Status(t.Context(), w.by.Tenant)
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := must(w.reader().Status(t.Context(), w.by.Tenant))(t)
 			for _, p := range all {
 				if p.Name == "meaning" && (p.Error != "") != (down != nil) {
 					t.Errorf("down %v: the status says %q", down, p.Error)
@@ -89,20 +86,15 @@ func TestWordsAnswerAloneWhileTheModelIsDown(t *testing.T) {
 }
 
 func TestAVectorMustFitTheSpace(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.remember("payment", "retry the payment call", "team:pay")
 		w.understand()
 		for name, vector := range map[string][]float32{
 			"too short": {1, 2, 3}, "too long": make([]float32, 4096),
 			"without direction": make([]float32, embedding.Builtin{}.Dims()),
 		} {
-			s, err := domain.Search{By: w.by, Text: "payment", Vector: vector}.Complete()
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = w.base.Search(t.Context(), s)
+			s := must(domain.Search{By: w.by, Text: "payment", Vector: vector}.Complete())(t)
+			_, err := w.base.Search(t.Context(), s)
 			var invalid *domain.Invalid
 			if !errors.As(err, &invalid) || len(invalid.Problems) != 1 || invalid.Problems[0].Field != "vector" {
 				t.Errorf("%s: got %v, want the field vector named", name, err)
@@ -121,9 +113,7 @@ func TestAVectorMustFitTheSpace(t *testing.T) {
 }
 
 func TestAnEmptyAnswerSaysWhy(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		question := domain.Search{Text: "retry payments"}
 		answer := w.search(question)
 		if e := answer.Explain; len(answer.Hits) != 0 || e == nil || e.Visible != 0 || e.Passed != 0 || e.BestBelow != 0 {

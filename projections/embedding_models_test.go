@@ -30,10 +30,7 @@ func servedWith(
 	t.Helper()
 	settings.Logger = databasetest.Log(t)
 	w = newWorldWith(t, db, settings, options)
-	router, err := follow.NewRouter(databasetest.Log(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	router := must(follow.NewRouter(databasetest.Log(t)))(t)
 	w.base.FollowMeaning(router, w.log)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var working sync.WaitGroup
@@ -60,10 +57,7 @@ func servedWith(
 // spaces are the spaces whose vectors are there, with their states, the one that is read first.
 func (w *world) spaces() []string {
 	w.t.Helper()
-	all, err := w.reader().Status(w.t.Context(), w.by.Tenant)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	all := must(w.reader().Status(w.t.Context(), w.by.Tenant))(w.t)
 	var list []string
 	for _, p := range all {
 		if p.Name == "meaning" {
@@ -86,10 +80,7 @@ func (w *world) until(what string, holds func() bool) {
 // lag is how many events the projection of the configured embedder has still to read, of two tenants.
 func (w *world) lag() (unread int64) {
 	w.t.Helper()
-	ahead, err := events.SnapshotOf(w.db).Ahead(w.t.Context(), w.base.Meaning().Name())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	ahead := must(events.SnapshotOf(w.db).Ahead(w.t.Context(), w.base.Meaning().Name()))(w.t)
 	for _, a := range ahead {
 		unread += a.Events()
 	}
@@ -169,9 +160,7 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 		rebuilder := projections.NewRebuilder(back.base, back.log)
 		defer rebuilder.Close()
 		rebuilds := rebuild.Rebuilds{Rebuilder: rebuilder}
-		if err := rebuilds.Retire(t.Context(), "meaning"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, rebuilds.Retire(t.Context(), "meaning"))
 		if err := rebuilds.Retire(t.Context(), "meaning"); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("retiring again: got %v", err)
 		}
@@ -184,9 +173,7 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 			Embedder: e.model(t, "small"),
 			Now:      func() time.Time { return time.Now().Add(time.Hour) },
 		})
-		if err := later.base.DropRetired(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, later.base.DropRetired(t.Context()))
 		for _, table := range []string{"meaning_2", "vectors_2"} {
 			if _, err := db.ExecContext(t.Context(), "SELECT count(*) FROM "+table); err == nil {
 				t.Errorf("%s is still there", table)

@@ -131,13 +131,10 @@ func (e *endpoint) model(t *testing.T, name string) embedding.Embedder {
 
 func modelAt(t *testing.T, url, name string) embedding.Embedder {
 	t.Helper()
-	o, err := embedding.NewOpenAI(embedding.Config{
+	o := must(embedding.NewOpenAI(embedding.Config{
 		URL: url, Model: name, Dims: dimsOf[name], MaxBatch: textsAtOnce, MinBackoff: time.Millisecond,
 		MaxBackoff: time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(o.Close)
 	return o
 }

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -34,7 +33,7 @@ func (w *world) secret(id string) {
 func (w *world) tell(id, uri string) {
 	w.t.Helper()
 	content := "we call it " + canary + " now"
-	w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+	w.know(id, domain.Remembered{
 		Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay", domain.Public},
 		Source:   domain.Source{Name: "the " + canary + " book", URLs: []string{"https://example.org/" + canary}},
 		Baseline: &domain.Eval{Helpful: 1, HelpfulHistory: []domain.Use{{Query: "what is " + canary + "?"}}},
@@ -44,7 +43,7 @@ func (w *world) tell(id, uri string) {
 			Meta: []byte(`{"name":"` + canary + `"}`),
 			URI:  uri,
 		},
-	}}))
+	})
 	target := domain.Target{By: w.by, ID: id}
 	w.submit(domain.GiveFeedback{
 		Target: target, Verdict: domain.Helpful, TraceID: "t", Query: canary + "?",
@@ -62,15 +61,7 @@ func (w *world) traces(texts ...string) (places []string) {
 		hash := sha256.Sum256([]byte(text))
 		wanted = append(wanted, hash[:])
 	}
-	query := `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
-	if w.db.Engine == database.Postgres {
-		query = `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`
-	}
-	var tables []string
-	if err := w.db.NewRaw(query).Scan(w.t.Context(), &tables); err != nil {
-		w.t.Fatal(err)
-	}
-	for _, table := range tables {
+	for _, table := range w.tables() {
 		if w.holds(table, wanted) {
 			places = append(places, table)
 		}
@@ -81,24 +72,8 @@ func (w *world) traces(texts ...string) (places []string) {
 
 func (w *world) holds(table string, wanted [][]byte) bool {
 	w.t.Helper()
-	rows, err := w.db.QueryContext(w.t.Context(), "SELECT * FROM ?", bun.Ident(table))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	values, places := make([]any, len(columns)), make([]any, len(columns))
-	for i := range values {
-		places[i] = &values[i]
-	}
-	for rows.Next() {
-		if err := rows.Scan(places...); err != nil {
-			w.t.Fatal(err)
-		}
-		for _, value := range values {
+	for _, row := range w.table("SELECT * FROM ?", bun.Ident(table)) {
+		for _, value := range row {
 			raw, isBytes := value.([]byte)
 			if !isBytes {
 				raw = []byte(fmt.Sprint(value))
@@ -108,10 +83,18 @@ func (w *world) holds(table string, wanted [][]byte) bool {
 			}
 		}
 	}
-	if err := rows.Err(); err != nil {
-		w.t.Fatal(err)
-	}
 	return false
+}
+
+// tables are the names of all tables.
+func (w *world) tables() (names []string) {
+	w.t.Helper()
+	query := `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
+	if w.db.Engine == database.Postgres {
+		query = `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`
+	}
+	noError(w.t, w.db.NewRaw(query).Scan(w.t.Context(), &names))
+	return names
 }
 
 // saidInSecret are the texts of the secret's pieces: what it said first, and what it says.
@@ -131,27 +114,19 @@ func (w pastWorld) knowAll() {
 }
 
 func TestErasingLeavesNoTraceInAnyTable(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newPastWorld(t, db)
+	eachPast(t, func(t *testing.T, w pastWorld) {
 		w.remember("other", "retry with jitter", "team:pay")
 		w.secret("secret")
 		w.knowAll()
 		if got := w.traces(saidInSecret()...); len(got) < 6 {
 			t.Fatalf("before the erasure only %v hold the canary", got)
 		}
-		before, err := w.log.Records(t.Context(), w.by.Tenant, 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := must(w.log.Records(t.Context(), w.by.Tenant, 0, 0))(t)
 		w.erase("secret")
 		if got := w.traces(saidInSecret()...); got != nil {
 			t.Errorf("%v hold the canary", got)
 		}
-		after, err := w.log.Records(t.Context(), w.by.Tenant, 0, len(before))
-		if err != nil {
-			t.Fatal(err)
-		}
+		after := must(w.log.Records(t.Context(), w.by.Tenant, 0, len(before)))(t)
 		for i := range before {
 			if !bytes.Equal(before[i].Hash, after[i].Hash) || after[i].Position != before[i].Position {
 				t.Errorf("position %d is another record", before[i].Position)
@@ -161,9 +136,7 @@ func TestErasingLeavesNoTraceInAnyTable(t *testing.T) {
 		if got := w.traces(saidInSecret()...); got != nil {
 			t.Errorf("%v hold the canary after all was read", got)
 		}
-		if diff := cmp.Diff(folded(w.items()), w.stored()); diff != "" {
-			t.Errorf("tables (-folded +stored):\n%s", diff)
-		}
+		equal(t, folded(w.items()), w.stored(), "tables (-folded +stored)")
 		if got := w.find(domain.Search{By: w.by, Text: canary, MinScore: new(float64)}); slices.Contains(got, "secret") {
 			t.Errorf("found %v", got)
 		}
@@ -175,16 +148,12 @@ func TestErasingLeavesNoTraceInAnyTable(t *testing.T) {
 
 // Two items that say the same share a vector.
 func TestAVectorThatAnotherItemNeedsStays(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.remember("one", "retry payments with jitter", "team:pay")
 		w.remember("two", "retry payments with jitter", "team:pay")
 		w.understand()
 		count := func() (n int) {
-			if err := w.db.NewRaw("SELECT count(*) FROM vectors_1").Scan(t.Context(), &n); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, w.db.NewRaw("SELECT count(*) FROM vectors_1").Scan(t.Context(), &n))
 			return n
 		}
 		w.erase("one")
@@ -239,23 +208,39 @@ func (m *slowModel) Embed(ctx context.Context, texts []string, kind embedding.Ki
 	return m.Builtin.Embed(ctx, texts, kind)
 }
 
-func TestErasingWhileAVersionIsBuiltBringsNothingBack(t *testing.T) {
+func TestWhatIsDestroyedWhileAVersionIsBuiltDoesNotComeBack(t *testing.T) {
 	t.Parallel()
-	for _, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
-		t.Run(stage, func(t *testing.T) {
-			t.Parallel()
-			databasetest.Each(t, func(t *testing.T, db *database.DB) {
-				r := lived(t, db, projections.Settings{})
-				r.secret("secret")
-				r.at(stage, func() {
-					r.erase("secret")
-					if got := r.traces(); len(got) > 0 {
-						t.Errorf("%v hold the canary", got)
+	for name, c := range map[string]struct{ tell, destroy func(*rebuilding) }{
+		"erased": {
+			func(r *rebuilding) { r.secret("secret"); r.secret("another") }, // both without a URI in the end
+			func(r *rebuilding) { r.erase("secret"); r.erase("another") },
+		},
+		"redacted": {
+			func(r *rebuilding) { r.leak("secret") },
+			func(r *rebuilding) {
+				r.submit(domain.Revise{Target: domain.Target{By: r.by, ID: "secret"}, Scopes: []domain.Scope{"team:pay"}})
+				r.redact("secret")
+				r.remember("after", "what came after", "team:pay")
+			},
+		},
+	} {
+		for _, stage := range []string{"before", "building", "indexing", "catching_up", "verifying", "ready"} {
+			t.Run(name+" "+stage, func(t *testing.T) {
+				eachLived(t, func(t *testing.T, r *rebuilding) {
+					c.tell(r)
+					destroy := func() {
+						c.destroy(r)
+						if got := r.traces(); len(got) > 0 {
+							t.Errorf("%v hold the canary", got)
+						}
 					}
+					if r.at(stage, destroy); stage == "before" {
+						destroy()
+					}
+					r.rebuiltWithoutTraces()
 				})
-				r.rebuiltWithoutTraces()
 			})
-		})
+		}
 	}
 }
 
@@ -277,10 +262,8 @@ func (h *afterQuery) AfterQuery(_ context.Context, event *bun.QueryEvent) {
 func TestErasingWhileSQLiteIndexesWordsBringsNothingBack(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	r := lived(t, db, projections.Settings{})
+	noError(t, database.Migrate(t.Context(), db))
+	r := lived(t, db)
 	r.secret("secret")
 	erased := false
 	db.AddQueryHook(&afterQuery{text: `"k"."tags", "k"."scopes" FROM "knowledge_2"`, do: func() {
@@ -296,22 +279,18 @@ func TestErasingWhileSQLiteIndexesWordsBringsNothingBack(t *testing.T) {
 // rebuiltWithoutTraces rebuilds, and wants what the log says of everything, and nothing of the canary.
 func (r *rebuilding) rebuiltWithoutTraces() {
 	r.t.Helper()
-	if last := r.run(); last.State != "active" {
-		r.t.Errorf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
-	}
+	last := r.switches(domain.RebuildOrder{})
 	if got := r.traces(); got != nil {
 		r.t.Errorf("%v hold the canary", got)
 	}
-	if diff := cmp.Diff(folded(r.items()), r.stored()); diff != "" {
-		r.t.Errorf("tables (-folded +rebuilt):\n%s", diff)
+	for _, version := range []int{1, last.Version} {
+		equal(r.t, folded(r.items()), r.storedIn(version), "tables of version %d (-folded +stored)", version)
 	}
 }
 
 // A rebuild that failed lies there for a while, with what it had loaded.
 func TestErasingReachesVersionsThatNobodyWrites(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		r.secret("secret")
 		r.at("verifying", func() { r.corrupt("UPDATE knowledge_2 SET helpful = 99 WHERE id = 'secret'") })
 		r.run()

@@ -27,34 +27,21 @@ func TestAnOrderOfTwoProcessesOutlivesOneOfThem(t *testing.T) {
 	const many = 400
 	url := databasetest.Postgres(t)
 	db := databasetest.Open(t, url)
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, database.Migrate(t.Context(), db))
 	w := newWorld(t, db, projections.Settings{})
-	root := w.submit(w.complete(domain.Remember{By: w.by, ID: "root", Knowledge: domain.Remembered{
+	root := w.know("root", domain.Remembered{
 		Type: domain.Strategy, Owner: "user:123", Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: canary},
-	}}))
-	submissions := make([]domain.Submission, many)
-	for i := range submissions {
-		submissions[i] = domain.Submission{By: w.by, Command: w.complete(domain.Remember{
-			By: w.by,
-			ID: fmt.Sprint("made-", i), Knowledge: domain.Remembered{
-				Type: domain.Strategy, Owner: "team:pay", Scopes: []domain.Scope{"team:pay"},
-				Text:        domain.Text{Content: fmt.Sprint(canary, " ", i)},
-				DerivedFrom: []string{root.Events[0].EventID},
-			},
-		})}
+	})
+	var commands []domain.Command
+	for i := range many {
+		commands = append(commands, w.knowing(fmt.Sprint("made-", i), domain.Remembered{
+			Type: domain.Strategy, Owner: "team:pay", Scopes: []domain.Scope{"team:pay"},
+			Text: domain.Text{Content: fmt.Sprint(canary, " ", i)}, DerivedFrom: []string{root.Events[0].EventID},
+		}))
 	}
-	for _, result := range w.log.SubmitAll(t.Context(), submissions) {
-		if result.Err != nil {
-			t.Fatal(result.Err)
-		}
-	}
+	w.submitAll(commands...)
 	w.submit(domain.Hold{Target: domain.Target{By: w.by, ID: "made-7"}, ReasonCode: "litigation"})
-	order, err := domain.OrderErasure{By: w.by, ID: "order", Of: "root", WithLineage: true}.Complete()
-	if err != nil {
-		t.Fatal(err)
-	}
+	order := must(domain.OrderErasure{By: w.by, ID: "order", Of: "root", WithLineage: true}.Complete())(t)
 	w.submit(order)
 
 	child := databasetest.NewChild(t, eraseChild+"="+url)
@@ -64,9 +51,7 @@ func TestAnOrderOfTwoProcessesOutlivesOneOfThem(t *testing.T) {
 	carried := make(chan error, 1)
 	go func() { carried <- w.eraser().CarryOut(t.Context()) }()
 	child.Kill()
-	if err := <-carried; err != nil {
-		t.Fatal(err)
-	}
+	noError(t, <-carried)
 	state, err := w.eraser().Erasure(t.Context(), w.by.Tenant, "order")
 	if err != nil || state.UnderWay() || state.Erased != many || state.NotErased != 1 ||
 		state.Refused[0].Stream != "knowledge:made-7" {

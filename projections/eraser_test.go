@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
@@ -21,24 +20,26 @@ func (w *world) eraser() *erasure.Eraser {
 // order orders to erase all that is somebody's.
 func (w *world) order(id, of string) {
 	w.t.Helper()
-	command, err := domain.OrderErasure{By: w.by, ID: id, Of: of}.Complete()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	command := must(domain.OrderErasure{By: w.by, ID: id, Of: of}.Complete())(w.t)
 	w.submit(command)
 }
 
 func (w *world) owned(id string, owner domain.Entity, scopes ...domain.Scope) {
 	w.t.Helper()
-	w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+	w.know(id, domain.Remembered{
 		Type: domain.Strategy, Owner: owner, Scopes: scopes, Text: domain.Text{Content: "the " + canary + " of " + id},
-	}}))
+	})
+}
+
+// key gives somebody a key with a note.
+func (w *world) key(prefix string, subject domain.Entity, role domain.Role) {
+	w.t.Helper()
+	key := domain.KeyCreated{Hash: "5e", Subject: subject, Role: role, Note: canary}
+	w.submit(domain.CreateKey{By: w.by, Prefix: prefix, Key: key})
 }
 
 func TestAnErasureThatWasInterruptedGoesOn(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		const many = 120
 		for i := range many {
 			w.owned(fmt.Sprint("his-", i), "user:123", "public")
@@ -50,17 +51,8 @@ func TestAnErasureThatWasInterruptedGoesOn(t *testing.T) {
 		w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: "forgotten"}})
 		w.owned("other", "team:pay", "user:123", "public")
 		session := domain.SessionTarget{By: w.by, Owner: "user:123", ID: "s"}
-		w.submit(domain.AddMessages{
-			SessionTarget: session,
-			Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{
-				Type: domain.PartText,
-				Text: canary,
-			}}}}},
-		})
-		w.submit(domain.CreateKey{
-			By: w.by, Prefix: "abc",
-			Key: domain.KeyCreated{Hash: "5e", Subject: "user:123", Role: domain.Member, Note: canary},
-		})
+		w.says(session, canary)
+		w.key("abc", "user:123", domain.Member)
 		w.order("one", "user:123")
 
 		ctx, stop := context.WithCancel(t.Context())
@@ -77,9 +69,7 @@ func TestAnErasureThatWasInterruptedGoesOn(t *testing.T) {
 		stop()
 		<-interrupted
 
-		if err := w.eraser().CarryOut(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.eraser().CarryOut(t.Context()))
 		state, err := w.eraser().Erasure(t.Context(), w.by.Tenant, "one")
 		if err != nil || state.UnderWay() || state.Erased != many+4 || state.NotErased != 1 ||
 			state.Refused[0].Stream != "knowledge:held" {
@@ -91,7 +81,7 @@ func TestAnErasureThatWasInterruptedGoesOn(t *testing.T) {
 			}
 		}
 		var texts int
-		if err := db.NewRaw("SELECT count(*) FROM event_texts").Scan(t.Context(), &texts); err != nil || texts != 2 {
+		if err := w.db.NewRaw("SELECT count(*) FROM event_texts").Scan(t.Context(), &texts); err != nil || texts != 2 {
 			t.Errorf("%d texts are left, want those of two items: %v", texts, err)
 		}
 		if left, err := w.log.ErasuresUnderWay(t.Context()); err != nil || len(left) > 0 {
@@ -103,34 +93,21 @@ func TestAnErasureThatWasInterruptedGoesOn(t *testing.T) {
 // Two servers may find the same order at once: whatever one of them has erased, the other does not erase again, and
 // nothing is recorded twice.
 func TestTwoServersAtOneOrderEraseEverythingOnce(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		one := newWorld(t, db, projections.Settings{})
-		other := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, one *world) {
+		other := newWorld(t, one.db, projections.Settings{})
 		const many = 120
 		for i := range many {
 			one.owned(fmt.Sprint("his-", i), "user:123", "public")
 		}
 		session := domain.SessionTarget{By: one.by, Owner: "user:123", ID: "s"}
-		one.submit(domain.AddMessages{
-			SessionTarget: session,
-			Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{
-				Type: domain.PartText,
-				Text: canary,
-			}}}}},
-		})
-		one.submit(domain.CreateKey{
-			By: one.by, Prefix: "abc",
-			Key: domain.KeyCreated{Hash: "5e", Subject: "user:123", Role: domain.Member, Note: canary},
-		})
+		one.says(session, canary)
+		one.key("abc", "user:123", domain.Member)
 		one.order("all", "user:123")
 		failed := make(chan error, 2)
 		for _, w := range []*world{one, other} {
 			go func() { failed <- w.eraser().CarryOut(t.Context()) }()
 		}
-		if err := errors.Join(<-failed, <-failed); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(<-failed, <-failed))
 		var twice, erased, completed int
 		for query, n := range map[string]*int{
 			"SELECT count(*) FROM (SELECT stream FROM events WHERE name LIKE '%.erased' GROUP BY stream HAVING count(*) > 1) " +
@@ -138,9 +115,7 @@ func TestTwoServersAtOneOrderEraseEverythingOnce(t *testing.T) {
 			"SELECT count(*) FROM events WHERE name LIKE '%.erased'":       &erased,
 			"SELECT count(*) FROM events WHERE name = 'erasure.completed'": &completed,
 		} {
-			if err := db.NewRaw(query).Scan(t.Context(), n); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, one.db.NewRaw(query).Scan(t.Context(), n))
 		}
 		if twice != 0 || erased != many+2 || completed != 1 {
 			t.Errorf("%d things were erased twice, %d in all, and the order was completed %d times", twice, erased, completed)
@@ -153,9 +128,7 @@ func TestTwoServersAtOneOrderEraseEverythingOnce(t *testing.T) {
 }
 
 func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		system := domain.SystemPrincipal()
 		system.Subject = "user:root"
 		w.by = system
@@ -165,18 +138,13 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 		for _, in := range []*world{acme, other} {
 			in.owned("one", "user:123", "public")
 			in.owned("two", "org:acme", "org:acme")
-			in.submit(domain.CreateKey{
-				By: in.by, Prefix: "abc" + in.by.Tenant,
-				Key: domain.KeyCreated{Hash: "5e", Subject: "user:7", Role: domain.Admin, Note: canary},
-			})
+			in.key("abc"+in.by.Tenant, "user:7", domain.Admin)
 		}
 		if keys, err := w.eraser().Closing(t.Context(), "acme", "tenant:acme"); err != nil || keys != 1 {
 			t.Errorf("%d keys are to be revoked, %v", keys, err)
 		}
 		acme.order("all", "tenant:acme")
-		if err := w.eraser().CarryOut(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.eraser().CarryOut(t.Context()))
 		if state, err := w.eraser().Erasure(t.Context(), "acme", "all"); err != nil || state.Revoked != 1 ||
 			state.Erased != 3 {
 			t.Errorf("%+v, %v", state, err)
@@ -192,11 +160,11 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 			t.Errorf("writing there is answered with %v", err)
 		}
 		var texts int
-		if err := db.NewRaw("SELECT count(*) FROM event_texts WHERE tenant = 'acme'").
+		if err := w.db.NewRaw("SELECT count(*) FROM event_texts WHERE tenant = 'acme'").
 			Scan(t.Context(), &texts); err != nil || texts != 0 {
 			t.Errorf("%d texts are left: %v", texts, err)
 		}
-		if err := db.NewRaw("SELECT count(*) FROM event_texts WHERE tenant = 'other'").
+		if err := w.db.NewRaw("SELECT count(*) FROM event_texts WHERE tenant = 'other'").
 			Scan(t.Context(), &texts); err != nil || texts != 3 {
 			t.Errorf("%d texts are left of another tenant: %v", texts, err)
 		}
@@ -212,21 +180,13 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 }
 
 func TestThePlanForASessionListsWhatWasLearnedFromIt(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		session := domain.SessionTarget{By: w.by, Owner: "user:123", ID: "s"}
-		said := w.submit(domain.AddMessages{
-			SessionTarget: session,
-			Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{
-				Type: domain.PartText,
-				Text: canary,
-			}}}}},
-		})
-		w.submit(w.complete(domain.Remember{By: w.by, ID: "learned", Knowledge: domain.Remembered{
+		said := w.says(session, canary)
+		w.know("learned", domain.Remembered{
 			Type: domain.Strategy, Owner: "team:pay", Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: "x"},
 			DerivedFrom: []string{said.Events[len(said.Events)-1].EventID},
-		}}))
+		})
 		w.owned("other", "team:pay", "public")
 		for lineage, goes := range map[domain.LineageMode]bool{domain.LineageListed: false, domain.LineageErased: true} {
 			doomed, err := w.eraser().Doomed(t.Context(), w.by.Tenant, "session:123/s", lineage)
@@ -244,9 +204,7 @@ func TestThePlanForASessionListsWhatWasLearnedFromIt(t *testing.T) {
 
 // What is erased together with something that is held stays, too, whenever the hold came.
 func TestAHoldKeepsWhatIsErasedTogether(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		all := []string{"first", "second", "third"}
 		for _, id := range all {
 			w.owned(id, "user:123", "public")
@@ -258,9 +216,7 @@ func TestAHoldKeepsWhatIsErasedTogether(t *testing.T) {
 			})
 			return err
 		}
-		if err := erase("first"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, erase("first"))
 		w.submit(domain.Hold{Target: domain.Target{By: w.by, ID: "third"}, ReasonCode: "litigation"})
 		for _, id := range all[1:] {
 			if err := erase(id); !errors.Is(err, domain.ErrConflict) {

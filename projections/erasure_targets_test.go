@@ -12,10 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 )
 
 // A family is a tenant in which things were made from each other, took each other's places, were held, forgotten
@@ -35,16 +32,10 @@ func (f *family) owner() domain.Entity {
 	return rapid.SampledFrom([]domain.Entity{"user:1", "user:1", "user:2", "team:pay"}).Draw(f.T, "owner")
 }
 
-func (f *family) says() {
+func (f *family) converses() {
 	talk := domain.SessionTarget{By: f.by, Owner: rapid.SampledFrom([]domain.Entity{"user:1", "user:2"}).
 		Draw(f.T, "whose"), ID: fmt.Sprint("s", len(f.talks))}
-	said := f.submit(domain.AddMessages{
-		SessionTarget: talk,
-		Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{
-			Type: domain.PartText,
-			Text: "so it is",
-		}}}}},
-	})
+	said := f.says(talk, "so it is")
 	f.talks, f.events = append(f.talks, talk), append(f.events, said.Events[len(said.Events)-1].EventID)
 	if rapid.Bool().Draw(f.T, "archived") {
 		f.submit(domain.CommitSession{SessionTarget: talk})
@@ -55,10 +46,10 @@ func (f *family) says() {
 func (f *family) makes(id string, owner domain.Entity, from []string) {
 	scopes := rapid.SliceOfNDistinct(rapid.SampledFrom([]domain.Scope{"user:1", "user:2", "team:pay", "public"}), 1, 2,
 		rapid.ID).Draw(f.T, "scopes")
-	made := f.submit(f.complete(domain.Remember{By: f.by, ID: id, Knowledge: domain.Remembered{
+	made := f.know(id, domain.Remembered{
 		Type: domain.Strategy, Owner: owner, Scopes: scopes, Text: domain.Text{Content: "what " + id + " says"},
 		DerivedFrom: from,
-	}}))
+	})
 	f.items, f.events = append(f.items, id), append(f.events, made.Events[0].EventID)
 }
 
@@ -114,14 +105,12 @@ func (f *family) orders() (domain.OrderErasure, bool) {
 // The plan of an order is what the order does, and what it leaves is why: whatever is related to what, and also if
 // another server has carried out some of it before it was killed.
 func TestAnOrderDoesWhatItsPlanSays(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		first := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, first *world) {
 		var families atomic.Int64
 		rapid.Check(t, func(rt *rapid.T) {
 			f := &family{world: first.in(fmt.Sprint("family-", families.Add(1))), T: rt}
 			for range rapid.IntRange(0, 2).Draw(rt, "sessions") {
-				f.says()
+				f.converses()
 			}
 			for range rapid.IntRange(1, 6).Draw(rt, "items") {
 				f.grows()
@@ -137,10 +126,7 @@ func TestAnOrderDoesWhatItsPlanSays(t *testing.T) {
 			if order.WithLineage {
 				lineage = domain.LineageErased
 			}
-			planned, err := f.eraser().Doomed(t.Context(), f.by.Tenant, order.Of, lineage)
-			if err != nil {
-				rt.Fatal(err)
-			}
+			planned := must(f.eraser().Doomed(t.Context(), f.by.Tenant, order.Of, lineage))(rt)
 			stays := domain.Retained(order.By, planned)
 			var goes []string
 			for _, d := range planned {
@@ -149,9 +135,7 @@ func TestAnOrderDoesWhatItsPlanSays(t *testing.T) {
 				}
 			}
 			f.isKilled(order, planned)
-			if err := f.eraser().CarryOut(t.Context()); err != nil {
-				rt.Fatal(err)
-			}
+			noError(rt, f.eraser().CarryOut(t.Context()))
 			f.did(order, goes, stays)
 		})
 	})
@@ -180,9 +164,7 @@ func (f *family) did(order domain.OrderErasure, goes []string, stays map[string]
 	var erased []string
 	query := "SELECT DISTINCT stream FROM events WHERE tenant = ? AND correlation_id = ? AND name LIKE '%.erased' AND " +
 		"name <> 'tenant.erased'"
-	if err := f.db.NewRaw(query, f.by.Tenant, order.Stream()).Scan(f.t.Context(), &erased); err != nil {
-		f.Fatal(err)
-	}
+	noError(f, f.db.NewRaw(query, f.by.Tenant, order.Stream()).Scan(f.t.Context(), &erased))
 	sorted := cmpopts.SortSlices(func(a, b string) bool { return a < b })
 	if diff := gocmp.Diff(erased, goes, sorted, cmpopts.EquateEmpty()); diff != "" {
 		f.Errorf("%s, with lineage %t, by %s: erased (-got +planned):\n%s", order.Of, order.WithLineage,

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -57,10 +55,7 @@ func TestAConfirmationExpires(t *testing.T) {
 			l := looks{Marks: map[string][]string{}, Reported: map[string]int{}, Within: map[string]int{}}
 			list := func(stale *bool) []*domain.Knowledge {
 				then.By, then.Filter = w.by, domain.Filter{Stale: stale}
-				page, err := reader.List(t.Context(), then)
-				if err != nil {
-					t.Fatal(err)
-				}
+				page := must(reader.List(t.Context(), then))(t)
 				return page.Items
 			}
 			for _, k := range list(nil) {
@@ -76,14 +71,8 @@ func TestAConfirmationExpires(t *testing.T) {
 				slices.Sort(*ids)
 			}
 			search.By, search.Text = w.by, "deploy window doubted"
-			complete, err := search.Complete()
-			if err != nil {
-				t.Fatal(err)
-			}
-			answer, err := reader.Search(t.Context(), complete)
-			if err != nil {
-				t.Fatal(err)
-			}
+			complete := must(search.Complete())(t)
+			answer := must(reader.Search(t.Context(), complete))(t)
 			for _, hit := range answer.Hits {
 				if hit.ID == "doubted" {
 					l.Ranked = hit.Confidence
@@ -96,10 +85,7 @@ func TestAConfirmationExpires(t *testing.T) {
 					To: until.AddDate(0, 0, 1),
 				},
 			} {
-				standings, err := reports.Stale(t.Context(), q)
-				if err != nil {
-					t.Fatal(err)
-				}
+				standings := must(reports.Stale(t.Context(), q))(t)
 				for _, s := range standings {
 					(*counts)[s.ID] = s.Count
 					if !s.Expired || s.Last.IsZero() || s.Reporters != s.Count || s.ID == "doubted" && s.Confidence != 0.125 {
@@ -107,10 +93,7 @@ func TestAConfirmationExpires(t *testing.T) {
 					}
 				}
 				q.From = until.Add(-time.Hour)
-				fallen, err := reports.Declining(t.Context(), q)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fallen := must(reports.Declining(t.Context(), q))(t)
 				for _, s := range fallen {
 					if s.Before != 0.5 || s.After != 0.125 || s.Count != 1 || !s.Last.Equal(until) {
 						t.Errorf("%+v has fallen", s)
@@ -122,9 +105,7 @@ func TestAConfirmationExpires(t *testing.T) {
 		}
 		holds := func(name string, got, want looks) {
 			t.Helper()
-			if diff := cmp.Diff(got, want); diff != "" {
-				t.Errorf("%s (-got +want):\n%s", name, diff)
-			}
+			equal(t, got, want, "%s (-got +want)", name)
 		}
 
 		none := map[string]int{}
@@ -176,9 +157,7 @@ func TestAConfirmationExpires(t *testing.T) {
 			!got.Stale.Since.Equal(day) {
 			t.Errorf("folded from the log it is %+v", got.Stale)
 		}
-		if diff := cmp.Diff(folded(w.items()), w.stored()); diff != "" {
-			t.Errorf("the tables (-log +tables):\n%s", diff)
-		}
+		equal(t, folded(w.items()), w.stored(), "the tables (-log +tables)")
 		if version := w.rebuild(); w.version() != version {
 			t.Errorf("version %d is read, want the rebuilt %d", w.version(), version)
 		}

@@ -21,9 +21,7 @@ func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
 	const writers, before, after = 4, 40, 40
 	pair := databasetest.NewPair(t)
 	db := databasetest.Open(t, pair.URL)
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, database.Migrate(t.Context(), db))
 	w := newWorld(t, db, projections.Settings{})
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()

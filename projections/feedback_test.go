@@ -6,30 +6,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 )
 
 func TestFeedbackIsTheNewestVoicesAndThenWhatCameWithTheItem(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		imported := domain.Use{
 			Query: "before", TraceID: "t0", By: "user:bob",
 			At: time.Date(2025, 1, 2, 3, 4, 5, 6000, time.UTC),
 		}
 		for _, id := range []string{"few", "many"} {
-			w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+			w.know(id, domain.Remembered{
 				Type: domain.Tool, Text: domain.Text{Content: id},
 				Baseline: &domain.Eval{
 					Helpful: 2, Harmful: 1, HelpfulHistory: []domain.Use{imported},
 					HarmfulHistory: []domain.Use{imported},
 				},
-			}}))
+			})
 		}
 		vote := func(id, trace string, verdict domain.Verdict) domain.Receipt {
 			return w.submit(domain.GiveFeedback{
@@ -47,27 +40,16 @@ func TestFeedbackIsTheNewestVoicesAndThenWhatCameWithTheItem(t *testing.T) {
 			vote("many", fmt.Sprint("t", i), domain.Helpful)
 		}
 
-		got, err := w.base.Feedback(t.Context(), w.by.Tenant, "few")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(footprint(got.Helpful), []string{"t1", "t0"}); diff != "" {
-			t.Errorf("helpful (-got +want):\n%s", diff)
-		}
-		if diff := cmp.Diff(footprint(got.Harmful), []string{"t2", "t3", "t0"}); diff != "" {
-			t.Errorf("harmful (-got +want):\n%s", diff)
-		}
-		if diff := cmp.Diff(got.Harmful[2], imported); diff != "" {
-			t.Errorf("what came with the item (-got +want):\n%s", diff)
-		}
+		got := must(w.base.Feedback(t.Context(), w.by.Tenant, "few"))(t)
+		equal(t, footprint(got.Helpful), []string{"t1", "t0"}, "helpful (-got +want)")
+		equal(t, footprint(got.Harmful), []string{"t2", "t3", "t0"}, "harmful (-got +want)")
+		equal(t, got.Harmful[2], imported, "what came with the item (-got +want)")
 		first := got.Helpful[0]
 		if first.Query != "it's about t1" || first.Outcome != "好" || first.By != w.by.Subject || first.At.IsZero() {
 			t.Errorf("a voice: %+v", first)
 		}
 
-		if got, err = w.base.Feedback(t.Context(), w.by.Tenant, "many"); err != nil {
-			t.Fatal(err)
-		}
+		got = must(w.base.Feedback(t.Context(), w.by.Tenant, "many"))(t)
 		if len(got.Helpful) != 50 || got.Helpful[0].TraceID != "t59" || got.Helpful[49].TraceID != "t10" ||
 			len(got.Harmful) != 1 {
 			t.Errorf("of many: %v and %v", footprint(got.Helpful), footprint(got.Harmful))

@@ -7,18 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 )
 
 func TestEveryFilterPassesWhatItSays(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.fill(newCorpus(3), 60)
 		w.rememberOddly()
 		w.understand()
@@ -35,13 +28,11 @@ func TestEveryFilterPassesWhatItSays(t *testing.T) {
 				}
 			}
 			tried, passed = tried+1, passed+len(listed)
-			if diff := cmp.Diff(w.list(domain.List{By: w.by, Filter: filter, Limit: 100}), listed); diff != "" {
-				t.Errorf("%s: list with %+v (-got +want):\n%s", name, filter, diff)
-			}
+			equal(t, w.list(domain.List{By: w.by, Filter: filter, Limit: 100}), listed,
+				"%s: list with %+v (-got +want)", name, filter)
 			found := w.find(domain.Search{Text: "payment 支付", Filter: filter, Limit: 100, MinScore: new(float64)})
-			if diff := cmp.Diff(slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(searched))); diff != "" {
-				t.Errorf("%s: search with %+v (-got +want):\n%s", name, filter, diff)
-			}
+			equal(t, slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(searched)),
+				"%s: search with %+v (-got +want)", name, filter)
 		}
 		if tried < 60 || passed < tried {
 			t.Errorf("%d filters passed %d items: too few to tell anything", tried, passed)
@@ -51,9 +42,7 @@ func TestEveryFilterPassesWhatItSays(t *testing.T) {
 
 // TestAListOfAScopeHasWhatThePrincipalMaySeeOfIt asks for scopes that one belongs to and for others.
 func TestAListOfAScopeHasWhatThePrincipalMaySeeOfIt(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.fill(newCorpus(5), 60)
 		items := w.items()
 		member := domain.Principal{
@@ -77,9 +66,8 @@ func TestAListOfAScopeHasWhatThePrincipalMaySeeOfIt(t *testing.T) {
 						}
 					}
 					all += len(want)
-					if diff := cmp.Diff(want, w.list(domain.List{By: by, Filter: filter, Limit: 3})); diff != "" {
-						t.Errorf("%s lists %s, %v (-want +got):\n%s", by.Subject, scope, statuses, diff)
-					}
+					equal(t, want, w.list(domain.List{By: by, Filter: filter, Limit: 3}),
+						"%s lists %s, %v (-want +got)", by.Subject, scope, statuses)
 				}
 			}
 		}
@@ -138,18 +126,18 @@ func (w *world) rememberOddly() {
 		{"Case": {"Case"}},
 	} {
 		delete(tags, "")
-		w.submit(w.complete(domain.Remember{By: w.by, ID: fmt.Sprint("odd", i), Knowledge: domain.Remembered{
+		w.know(fmt.Sprint("odd", i), domain.Remembered{
 			Type: domain.Tool, Owner: "user:alice", Scopes: []domain.Scope{
 				domain.Scope(fmt.Sprint("user:Al_ce", i)),
 				"user:alice",
 			},
 			Text: domain.Text{Content: "payment 支付", Tags: tags, URI: fmt.Sprint("viking://odd/%_'?", i, "/x")},
-		}}))
+		})
 	}
 	for i, name := range []string{domain.AbstractName, domain.OverviewName, "x" + domain.AbstractName} {
-		w.submit(w.complete(domain.Remember{By: w.by, ID: fmt.Sprint("short", i), Knowledge: domain.Remembered{
+		w.know(fmt.Sprint("short", i), domain.Remembered{
 			Type: domain.Tool, Owner: "user:alice", Text: domain.Text{Content: "payment 支付", URI: "viking://odd/" + name},
-		}}))
+		})
 	}
 }
 
@@ -157,10 +145,7 @@ func (w *world) rememberOddly() {
 func (w *world) list(list domain.List) (ids []string) {
 	w.t.Helper()
 	for {
-		page, err := w.base.List(w.t.Context(), list)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		page := must(w.base.List(w.t.Context(), list))(w.t)
 		for _, k := range page.Items {
 			ids = append(ids, k.ID)
 		}

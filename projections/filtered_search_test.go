@@ -6,13 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
-	"github.com/annals-kb/annals/projections"
 )
 
 // Narrow are filters over the loaded items: what few pass, what most do, and what nothing does.
@@ -45,12 +40,9 @@ func (w *world) findsWhatPasses(*statements) {
 			for _, order := range []domain.Order{domain.ByScore, domain.ByPriority} {
 				found, wanted := 0, 0
 				for i, question := range questions {
-					s, err := domain.Search{
+					s := must(domain.Search{
 						By: w.by, Vector: question, Context: context, Filter: n.filter, MinScore: new(float64), Order: order,
-					}.Complete()
-					if err != nil {
-						w.t.Fatal(err)
-					}
+					}.Complete())(w.t)
 					ranked := domain.Rank(candidates[i], s.Audience(), order, 0, many)
 					got := w.find(s)
 					if !inOrder(got, ranked) {
@@ -104,17 +96,15 @@ func inOrder(found []string, ranked []domain.Hit) bool {
 
 // TestASearchEndsThoughOnePlaceHasGivenAllThatItHas asks for what few pass, where one of two places is nearly empty.
 func TestASearchEndsThoughOnePlaceHasGivenAllThatItHas(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		hers := domain.Search{
 			Text: "indentation", Context: domain.Context{Given: true, Entities: []domain.Entity{"user:alice", "org:acme"}},
 			Filter: domain.Filter{Owner: "user:alice"}, MinScore: new(float64),
 		}
-		w.submit(w.complete(domain.Remember{By: w.by, ID: "hers", Knowledge: domain.Remembered{
+		w.know("hers", domain.Remembered{
 			Type: domain.Strategy, Owner: "user:alice", Scopes: []domain.Scope{"user:alice"},
 			Text: domain.Text{Content: "spaces, not tabs"},
-		}}))
+		})
 		for items := range 4 {
 			w.fillFrom(items*400, 400)
 			w.understand()
@@ -122,9 +112,7 @@ func TestASearchEndsThoughOnePlaceHasGivenAllThatItHas(t *testing.T) {
 			go func() { found <- w.find(hers) }()
 			select {
 			case ids := <-found:
-				if diff := cmp.Diff(ids, []string{"hers"}); diff != "" {
-					t.Errorf("among %d others (-got +want):\n%s", 400*(items+1), diff)
-				}
+				equal(t, ids, []string{"hers"}, "among %d others (-got +want)", 400*(items+1))
 			case <-time.After(time.Minute):
 				t.Fatalf("among %d others the search never ends", 400*(items+1))
 			}

@@ -1,10 +1,10 @@
 package projections_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -37,10 +37,19 @@ func (c contents) sorted() contents {
 // batches, indexes or SQL.
 func (w *world) items() map[string]*domain.Knowledge {
 	w.t.Helper()
+	return w.itemsAt(math.MaxInt64)
+}
+
+// itemsAt are the items that the log replays to at a position.
+func (w *world) itemsAt(position int64) map[string]*domain.Knowledge {
+	w.t.Helper()
 	items := map[string]*domain.Knowledge{}
 	for event, err := range w.log.All(w.t.Context(), w.by.Tenant, 0) {
 		if err != nil {
-			w.t.Fatalf("read the log: %v", err)
+			w.t.Fatal(err)
+		}
+		if event.Position > position {
+			break
 		}
 		id, isItem := domain.ItemOf(event.Stream)
 		if !isItem {
@@ -49,9 +58,7 @@ func (w *world) items() map[string]*domain.Knowledge {
 		if items[id] == nil {
 			items[id] = &domain.Knowledge{ID: id}
 		}
-		if err := items[id].Evolve(event.Fact, event.Metadata(), domain.DefaultConfidence()); err != nil {
-			w.t.Fatalf("fold %s: %v", event.Stream, err)
-		}
+		noError(w.t, items[id].Evolve(event.Fact, event.Metadata(), domain.DefaultConfidence()))
 	}
 	return items
 }
@@ -196,33 +203,12 @@ func (w *world) storedIn(version int) contents {
 	tables := contents{}
 	for _, table := range []string{"knowledge", "scopes", "terms", "votes", "reports"} {
 		name := strings.TrimSuffix(fmt.Sprintf("knowledge_%d_%s", version, table), "_knowledge")
-		rows, err := w.db.QueryContext(w.t.Context(), "SELECT * FROM "+name+" WHERE tenant = ?", w.by.Tenant)
-		if err != nil {
-			w.t.Fatalf("read %s: %v", name, err)
-		}
-		defer rows.Close()
-		columns, err := rows.Columns()
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		for rows.Next() {
-			values := make([]any, len(columns))
-			places := make([]any, len(columns))
-			for i := range values {
-				places[i] = &values[i]
-			}
-			if err := rows.Scan(places...); err != nil {
-				w.t.Fatalf("scan %s: %v", name, err)
-			}
-			row := make(map[string]any, len(columns))
-			for i, column := range columns {
-				row[column] = plainValue(column, values[i])
+		for _, row := range w.table("SELECT * FROM "+name+" WHERE tenant = ?", w.by.Tenant) {
+			for column, value := range row {
+				row[column] = plainValue(column, value)
 			}
 			delete(row, "tenant")
 			tables.spread(table, row)
-		}
-		if err := cmp.Or(rows.Err(), rows.Close()); err != nil {
-			w.t.Fatalf("read %s: %v", name, err)
 		}
 	}
 	return tables.sorted()

@@ -15,16 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 )
 
 func TestRebuiltEqualsLive(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		var stories atomic.Int64
 		rapid.Check(t, func(rt *rapid.T) {
 			n := stories.Add(1)
@@ -101,14 +96,9 @@ func (h *telling) outcomes(results []domain.Result) []string {
 // equalsRebuilt holds the tables, and items read from them, against the log.
 func (h *telling) equalsRebuilt(t *rapid.T) {
 	items := h.items()
-	if diff := cmp.Diff(h.stored(), folded(items)); diff != "" {
-		t.Errorf("tables of %s (-live +rebuilt):\n%s", h.by.Tenant, diff)
-	}
+	equal(t, h.stored(), folded(items), "tables of %s (-live +rebuilt)", h.by.Tenant)
 	for id, want := range items {
-		got, err := h.base.Find(h.t.Context(), h.by.Tenant, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(h.base.Find(h.t.Context(), h.by.Tenant, id))(t)
 		if diff := cmp.Diff(got, want, cmpopts.EquateEmpty(),
 			cmpopts.IgnoreFields(domain.Knowledge{}, "Votes", "Reports")); diff != "" {
 			t.Errorf("%s (-live +rebuilt):\n%s", id, diff)

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -34,9 +32,7 @@ func (w *world) sketchesOf(tenant string) int {
 func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, database.Migrate(t.Context(), db))
 	w := newWorld(t, db, projections.Settings{})
 	tenants := []string{"acme", "bolt", "coil", "dyne"}
 	for _, tenant := range tenants {
@@ -64,9 +60,7 @@ func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 	for _, tenant := range append(tenants, "coil", "acme") {
 		ask(tenant)
 	}
-	if diff := cmp.Diff(kept(), []string{"acme", "coil"}); diff != "" {
-		t.Errorf("kept (-got +want):\n%s", diff)
-	}
+	equal(t, kept(), []string{"acme", "coil"}, "kept (-got +want)")
 
 	// One that is not kept learns from the database what it missed, one that is kept learns at once.
 	for _, tenant := range []string{"bolt", "acme"} {
@@ -82,17 +76,13 @@ func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 	w.rememberSketches(1)
 	ask("acme")
 	ask("acme")
-	if diff := cmp.Diff(kept(), []string{"acme"}); diff != "" {
-		t.Errorf("kept (-got +want):\n%s", diff)
-	}
+	equal(t, kept(), []string{"acme"}, "kept (-got +want)")
 }
 
 func TestSketchesAreReadBeforeTheyAreSearchedFor(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, database.Migrate(t.Context(), db))
 	w := newWorld(t, db, projections.Settings{})
 	tenants := []string{"acme", "bolt", "coil"}
 	for i, tenant := range tenants {
@@ -115,12 +105,8 @@ func TestSketchesAreReadBeforeTheyAreSearchedFor(t *testing.T) {
 		want  []string
 	}{{1 << 20, tenants}, {1, []string{"coil"}}} {
 		w.rememberSketches(room.bytes)
-		if err := w.sketches().Cache.ReadAhead(t.Context(), w.base.Meaning()); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(held(), room.want); diff != "" {
-			t.Errorf("with room for %d bytes (-read +want):\n%s", room.bytes, diff)
-		}
+		noError(t, w.sketches().Cache.ReadAhead(t.Context(), w.base.Meaning()))
+		equal(t, held(), room.want, "with room for %d bytes (-read +want)", room.bytes)
 	}
 
 	// Whoever no longer waits for them has not asked in vain.

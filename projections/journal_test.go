@@ -17,32 +17,22 @@ func TestARebuildLetsTheJournalBeginAnew(t *testing.T) {
 	t.Parallel()
 	url := databasetest.SQLite(t)
 	db := databasetest.Open(t, url)
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, database.Migrate(t.Context(), db))
 	w := newWorld(t, db, projections.Settings{})
-	var all []domain.Submission
+	var all []domain.Command
 	for i := range 2000 {
 		var said strings.Builder
 		for word := range 60 {
 			fmt.Fprintf(&said, "w%d ", (i*37+word*101)%4000)
 		}
-		all = append(all, domain.Submission{By: w.by, Command: w.complete(domain.Remember{
-			By: w.by, ID: fmt.Sprint("item-", i), Knowledge: domain.Remembered{
-				Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
-				Text: domain.Text{Content: said.String()},
-			},
-		})})
+		all = append(all, w.knowing(fmt.Sprint("item-", i), domain.Remembered{
+			Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
+			Text: domain.Text{Content: said.String()},
+		}))
 	}
-	for _, result := range w.log.SubmitAll(t.Context(), all) {
-		if result.Err != nil {
-			t.Fatal(result.Err)
-		}
-	}
+	w.submitAll(all...)
 	// Otherwise nothing here is large enough for it to begin anew.
-	if err := corrupt(t.Context(), db, "PRAGMA wal_autocheckpoint = 100"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, corrupt(t.Context(), db, "PRAGMA wal_autocheckpoint = 100"))
 	w.rebuild()
 	if got := w.version(); got != 2 {
 		t.Fatalf("version %d is active", got)
@@ -56,9 +46,6 @@ func TestARebuildLetsTheJournalBeginAnew(t *testing.T) {
 
 func sizeOf(t *testing.T, file string) int64 {
 	t.Helper()
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must(os.Stat(file))(t)
 	return info.Size()
 }

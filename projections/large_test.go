@@ -78,13 +78,10 @@ func (w *world) recall(context domain.Context) float64 {
 		embedding.Query)
 	found := 0
 	for _, question := range questions {
-		s, err := domain.Search{
+		s := must(domain.Search{
 			By: w.by, Vector: question, Context: context, MinScore: new(float64),
 			Order: domain.ByScore,
-		}.Complete()
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		}.Complete())(w.t)
 		type near struct {
 			id     string
 			cosine float64

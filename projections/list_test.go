@@ -5,18 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 )
 
 func TestPagesCoverEachItemOnceWhileOthersAreAdded(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		var want []string
 		for i := range 23 {
 			want = append(want, fmt.Sprint("i", i))
@@ -27,10 +20,7 @@ func TestPagesCoverEachItemOnceWhileOthersAreAdded(t *testing.T) {
 			var got []string
 			list := domain.List{By: by, Limit: 5, Before: numberOf(w, "i22") + 1}
 			for page := 1; ; page++ {
-				answer, err := w.base.List(t.Context(), list)
-				if err != nil {
-					t.Fatal(err)
-				}
+				answer := must(w.base.List(t.Context(), list))(t)
 				for _, k := range answer.Items {
 					got = append(got, k.ID)
 				}
@@ -40,19 +30,14 @@ func TestPagesCoverEachItemOnceWhileOthersAreAdded(t *testing.T) {
 				}
 				list.Before = answer.Next
 			}
-			if diff := cmp.Diff(got, want); diff != "" {
-				t.Errorf("%s (-got +want):\n%s", by.Role, diff)
-			}
+			equal(t, got, want, "%s (-got +want)", by.Role)
 		}
 	})
 }
 
 func numberOf(w *world, id string) int64 {
 	w.t.Helper()
-	k, err := w.base.Find(w.t.Context(), w.by.Tenant, id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	k := must(w.base.Find(w.t.Context(), w.by.Tenant, id))(w.t)
 	return k.Number
 }
 
@@ -62,9 +47,7 @@ func as(subject domain.Entity, memberships ...domain.Entity) domain.Principal {
 }
 
 func TestAListHasWhatOneMaySeeAndWhatOneOwns(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		for _, item := range []struct {
 			id     string
 			owner  domain.Entity
@@ -81,9 +64,9 @@ func TestAListHasWhatOneMaySeeAndWhatOneOwns(t *testing.T) {
 			{"forgotten by Bob", "user:bob", []domain.Scope{domain.Public, "user:alice"}},
 			{"replaced", "user:alice", []domain.Scope{"user:alice"}},
 		} {
-			w.submit(w.complete(domain.Remember{By: w.by, ID: slug(item.id), Knowledge: domain.Remembered{
+			w.know(slug(item.id), domain.Remembered{
 				Type: domain.Tool, Owner: item.owner, Scopes: item.scopes, Text: domain.Text{Content: item.id},
-			}}))
+			})
 		}
 		for _, id := range []string{"forgotten", "forgotten by Bob"} {
 			w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: slug(id)}})
@@ -129,9 +112,7 @@ func TestAListHasWhatOneMaySeeAndWhatOneOwns(t *testing.T) {
 				want = append(want, slug(id))
 			}
 			slices.Sort(want)
-			if diff := cmp.Diff(slices.Sorted(slices.Values(w.list(test.list))), want); diff != "" {
-				t.Errorf("%s (-got +want):\n%s", name, diff)
-			}
+			equal(t, slices.Sorted(slices.Values(w.list(test.list))), want, "%s (-got +want)", name)
 		}
 		w.seesWhatIsListed(admin, alice, auditor, as("user:eve"))
 	})
@@ -149,9 +130,7 @@ func (w *world) seesWhatIsListed(people ...domain.Principal) {
 		}
 		slices.Sort(want)
 		got := slices.Sorted(slices.Values(w.list(domain.List{By: by, Filter: domain.Filter{Statuses: domain.Statuses}})))
-		if diff := cmp.Diff(got, want); diff != "" {
-			w.t.Errorf("%s %s (-listed +visible):\n%s", by.Role, by.Subject, diff)
-		}
+		equal(w.t, got, want, "%s %s (-listed +visible)", by.Role, by.Subject)
 	}
 }
 

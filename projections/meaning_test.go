@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -26,9 +24,7 @@ func (w *world) nearest(text string, context domain.Context) []string {
 var pay = domain.Context{Given: true, Entities: []domain.Entity{"team:pay"}}
 
 func TestMeaningFollowsWhatItemsSay(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.remember("a", "retry the payment call with exponential backoff", "team:pay")
 		w.remember("b", "water the tomatoes in the garden every morning", "team:pay")
 		w.understand()
@@ -76,14 +72,10 @@ func TestMeaningFollowsWhatItemsSay(t *testing.T) {
 				w.submit(step.command)
 				w.understand()
 			}
-			if diff := cmp.Diff(w.nearest(step.question, step.at), step.want); diff != "" {
-				t.Errorf("%s (-got +want):\n%s", step.name, diff)
-			}
+			equal(t, w.nearest(step.question, step.at), step.want, "%s (-got +want)", step.name)
 			w.holdsPieces()
 			w.reopened(func(again *world) {
-				if diff := cmp.Diff(again.nearest(step.question, step.at), step.want); diff != "" {
-					t.Errorf("%s, read anew (-got +want):\n%s", step.name, diff)
-				}
+				equal(t, again.nearest(step.question, step.at), step.want, "%s, read anew (-got +want)", step.name)
 			})
 		}
 	})
@@ -92,10 +84,7 @@ func TestMeaningFollowsWhatItemsSay(t *testing.T) {
 // reopened is the world as a server sees it that starts now.
 func (w *world) reopened(do func(again *world)) {
 	w.t.Helper()
-	base, err := projections.Open(w.t.Context(), w.db, projections.Settings{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	base := must(projections.Open(w.t.Context(), w.db, projections.Settings{}))(w.t)
 	again := *w
 	again.base, again.read = base, map[string]int64{}
 	do(&again)
@@ -111,19 +100,15 @@ func (w *world) holdsPieces() {
 		}
 	}
 	var got int
-	if err := w.db.NewSelect().TableExpr("meaning_1").ColumnExpr("count(*)").Where("tenant = ?", w.by.Tenant).
-		Scan(w.t.Context(), &got); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, w.db.NewSelect().TableExpr("meaning_1").ColumnExpr("count(*)").Where("tenant = ?", w.by.Tenant).
+		Scan(w.t.Context(), &got))
 	if got != want {
 		w.t.Errorf("%d pieces, want %d", got, want)
 	}
 }
 
 func TestANewAudienceHoldsAtOnce(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.remember("a", "retry the payment call with exponential backoff", "team:pay", "team:web")
 		w.understand()
 		w.submit(domain.Revise{Target: domain.Target{By: w.by, ID: "a"}, Scopes: []domain.Scope{"user:bob"}})
@@ -169,9 +154,7 @@ func TestNoTextIsEmbeddedTwice(t *testing.T) {
 		w.reopened(func(again *world) { again.understand() })
 		w.understand()
 		want := map[string]int{"retry the payment call": 1, "something else": 1}
-		if diff := cmp.Diff(m.embedded, want); diff != "" {
-			t.Errorf("texts embedded (-got +want):\n%s", diff)
-		}
+		equal(t, m.embedded, want, "texts embedded (-got +want)")
 		if got := w.find(domain.Search{Text: "payment"}); len(got) != 3 {
 			t.Errorf("found %v of three items that say the same", got)
 		}
@@ -179,9 +162,7 @@ func TestNoTextIsEmbeddedTwice(t *testing.T) {
 }
 
 func TestALongTextIsFoundByItsLastParagraph(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		c := newCorpus(5)
 		var long strings.Builder
 		for long.Len() < 59<<10 {

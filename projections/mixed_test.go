@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -40,12 +38,8 @@ func TestWhatElseIsInTheLogDoesNotConcernKnowledge(t *testing.T) {
 			Entities: []domain.Entity{"team:pay"},
 		}})
 		slices.Sort(found)
-		if diff := cmp.Diff(found, []string{"item-0", "item-1", "item-2", "item-3", "item-4", "item-5"}); diff != "" {
-			t.Errorf("found (-got +want):\n%s", diff)
-		}
-		if diff := cmp.Diff(r.stored(), folded(r.items())); diff != "" {
-			t.Errorf("tables (-live +folded):\n%s", diff)
-		}
+		equal(t, found, []string{"item-0", "item-1", "item-2", "item-3", "item-4", "item-5"}, "found (-got +want)")
+		equal(t, r.stored(), folded(r.items()), "tables (-live +folded)")
 		page, err := r.base.List(t.Context(), domain.List{By: r.by})
 		if err != nil || len(page.Items) != 6 {
 			t.Errorf("listed %d items (%v), want 6", len(page.Items), err)

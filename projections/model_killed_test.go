@@ -38,9 +38,7 @@ func TestAChangeOfTheModelThatIsKilledGoesOn(t *testing.T) {
 			url, e := newURL(t), newEndpoint(t)
 			t.Run("with the small model", func(t *testing.T) {
 				db := databasetest.Open(t, url)
-				if err := database.Migrate(t.Context(), db); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, database.Migrate(t.Context(), db))
 				w, stop := served(t, db, projections.Settings{Embedder: e.model(t, "small")})
 				for i := range items {
 					w.remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson number%d about backoff", i), "team:pay")

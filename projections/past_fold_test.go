@@ -5,11 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/uptrace/bun"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text"
 )
@@ -17,9 +14,7 @@ import (
 // TestWhatAnEarlierFoldSaidOfThePastIsReadAnew opens a database of a program by which an item that was restored
 // after it had been superseded and forgotten held again.
 func TestWhatAnEarlierFoldSaidOfThePastIsReadAnew(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newPastWorld(t, db)
+	eachPast(t, func(t *testing.T, w pastWorld) {
 		w.remember("old", "tabs are eight columns wide", "team:pay")
 		w.remember("new", "tabs are four columns wide", "team:pay")
 		target := domain.Target{By: w.by, ID: "old"}
@@ -28,7 +23,7 @@ func TestWhatAnEarlierFoldSaidOfThePastIsReadAnew(t *testing.T) {
 		w.submit(domain.Restore{Target: target})
 		w.readOn(500)
 		want := w.pastTables()
-		err := db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		noError(t, w.db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			for _, was := range []string{
 				`UPDATE past_1 SET status = 'active', superseded_by = '' WHERE id = 'old'`,
 				`UPDATE projections SET settings = '{"fold":"past/1","tokenizer":"` + text.TokenizerVersion +
@@ -39,15 +34,10 @@ func TestWhatAnEarlierFoldSaidOfThePastIsReadAnew(t *testing.T) {
 				}
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		w.past = w.reader().Past
 		w.readOn(500)
-		if diff := gocmp.Diff(w.pastTables(), want); diff != "" {
-			t.Errorf("(-read anew +what the log says):\n%s", diff)
-		}
+		equal(t, w.pastTables(), want, "(-read anew +what the log says)")
 		page, err := w.past.List(t.Context(), domain.List{By: w.by, AsOf: 5})
 		if err != nil || !slices.EqualFunc(page.Items, []string{"new"},
 			func(k *domain.Knowledge, id string) bool { return k.ID == id }) {

@@ -4,27 +4,20 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 )
 
 // tagBits are how many of the rows of an item tell what tags it had.
 func (w pastWorld) tagBits(id string) (telling int) {
 	w.t.Helper()
-	err := w.db.QueryRowContext(w.t.Context(),
+	noError(w.t, w.db.QueryRowContext(w.t.Context(),
 		"SELECT count(*) FROM past_1 WHERE tenant = ? AND id = ? AND tag_bits NOT IN (0, -1)",
-		w.by.Tenant, id).Scan(&telling)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+		w.by.Tenant, id).Scan(&telling))
 	return telling
 }
 
 func TestErasingDestroysWhatTellsOfTags(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newPastWorld(t, db)
+	eachPast(t, func(t *testing.T, w pastWorld) {
 		w.secret("secret")
 		w.secret("kept")
 		w.readOn(500)
@@ -43,9 +36,7 @@ func TestErasingDestroysWhatTellsOfTags(t *testing.T) {
 }
 
 func TestTagsOfThePastAreThoseOfEachTime(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newPastWorld(t, db)
+	eachPast(t, func(t *testing.T, w pastWorld) {
 		var positions []int64
 		tagged := func(tags domain.Tags) {
 			w.submit(domain.Revise{Target: domain.Target{By: w.by, ID: "i"}, Changes: domain.Revised{Tags: &tags}})
@@ -61,13 +52,10 @@ func TestTagsOfThePastAreThoseOfEachTime(t *testing.T) {
 			key := fmt.Sprint("key", n)
 			for _, values := range [][]string{nil, {"支付"}, {"none", fmt.Sprint("value", n)}} {
 				found := func(at int64) int {
-					page, err := w.past.List(t.Context(), domain.List{
+					page := must(w.past.List(t.Context(), domain.List{
 						By: w.by, AsOf: at,
 						Filter: domain.Filter{Tags: domain.Tags{key: values}},
-					})
-					if err != nil {
-						t.Fatal(err)
-					}
+					}))(t)
 					return len(page.Items)
 				}
 				if found(position) != 1 || found(positions[n+1]) != 0 {

@@ -31,6 +31,13 @@ type pastWorld struct {
 	past *past.Projection
 }
 
+// eachPast is each in a world whose past can be asked.
+func eachPast(t *testing.T, test func(t *testing.T, w pastWorld)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) { test(t, newPastWorld(t, db)) })
+}
+
 func newPastWorld(t *testing.T, db *database.DB) pastWorld {
 	t.Helper()
 	w := newWorld(t, db, projections.Settings{})
@@ -52,42 +59,11 @@ func (w pastWorld) readOn(size int) {
 		if len(page.Events) == 0 {
 			return
 		}
-		change, err := w.past.Prepare(w.t.Context(), page)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		err = w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		change := must(w.past.Prepare(w.t.Context(), page))(w.t)
+		noError(w.t, w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			return errors.Join(change.Write(ctx, tx), w.log.Advance(ctx, tx, w.past.Name(), page))
-		})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		}))
 	}
-}
-
-// itemsAt are the items that the log replays to at a position.
-func (w *world) itemsAt(position int64) map[string]*domain.Knowledge {
-	w.t.Helper()
-	items := map[string]*domain.Knowledge{}
-	for event, err := range w.log.All(w.t.Context(), w.by.Tenant, 0) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if event.Position > position {
-			break
-		}
-		id, isItem := domain.ItemOf(event.Stream)
-		if !isItem {
-			continue
-		}
-		if items[id] == nil {
-			items[id] = &domain.Knowledge{ID: id}
-		}
-		if err := items[id].Evolve(event.Fact, event.Metadata(), domain.DefaultConfidence()); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	return items
 }
 
 func (w *world) head() int64 {
@@ -113,9 +89,7 @@ func shown(list domain.List, then, now map[string]*domain.Knowledge) []*domain.K
 }
 
 func TestThePastIsWhatTheLogReplaysTo(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		first := newPastWorld(t, db)
+	eachPast(t, func(t *testing.T, first pastWorld) {
 		var stories atomic.Int64
 		rapid.Check(t, func(rt *rapid.T) {
 			w := pastWorld{first.in(fmt.Sprint("story-", stories.Add(1))), first.past}
@@ -161,10 +135,7 @@ var ignored = gocmp.Options{
 
 func (w pastWorld) holdItems(t *rapid.T, position int64, then map[string]*domain.Knowledge) {
 	for id, want := range then {
-		got, err := w.past.Find(w.t.Context(), w.by.Tenant, id, position)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(w.past.Find(w.t.Context(), w.by.Tenant, id, position))(t)
 		if diff := gocmp.Diff(got, want, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s at %d (-got +want):\n%s", id, position, diff)
 		}
@@ -175,10 +146,7 @@ func (w pastWorld) holdList(t *rapid.T, list domain.List, want []*domain.Knowled
 	var got []*domain.Knowledge
 	list.Limit = 2
 	for {
-		page, err := w.past.List(w.t.Context(), list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must(w.past.List(w.t.Context(), list))(t)
 		got = append(got, page.Items...)
 		if list.Before = page.Next; page.Next == 0 {
 			break
@@ -190,9 +158,7 @@ func (w pastWorld) holdList(t *rapid.T, list domain.List, want []*domain.Knowled
 }
 
 func TestASearchOfThePastIsRankedAsItWouldHaveBeen(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newPastWorld(t, db)
+	eachPast(t, func(t *testing.T, w pastWorld) {
 		w.fill(newCorpus(3), 40)
 		w.revise(newCorpus(4), 40, 40)
 		w.readOn(70)
@@ -218,10 +184,7 @@ func TestASearchOfThePastIsRankedAsItWouldHaveBeen(t *testing.T) {
 					may[id] = k
 				}
 			}
-			answer, err := w.past.Search(t.Context(), s)
-			if err != nil {
-				rt.Fatal(err)
-			}
+			answer := must(w.past.Search(t.Context(), s))(rt)
 			want := may.hits(w.world, s)
 			if wrong := newVerdict(s, want, least).complaint(answer.Hits); wrong != "" {
 				rt.Errorf("%s\nsearch %+v\nanswer %s\ntruth %s", wrong, s, listed(answer.Hits), listed(searchableScopes(want)))
@@ -240,20 +203,8 @@ func TestASearchOfThePastIsRankedAsItWouldHaveBeen(t *testing.T) {
 func (w pastWorld) forgetMissing(truth everything) {
 	w.t.Helper()
 	made := map[string]bool{}
-	rows, err := w.db.QueryContext(w.t.Context(), "SELECT text_hash FROM vectors_1 WHERE tenant = ?", w.by.Tenant)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var hash []byte
-		if err := rows.Scan(&hash); err != nil {
-			w.t.Fatal(err)
-		}
-		made[string(hash)] = true
-	}
-	if err := rows.Err(); err != nil {
-		w.t.Fatal(err)
+	for _, row := range w.table("SELECT text_hash FROM vectors_1 WHERE tenant = ?", w.by.Tenant) {
+		made[string(row["text_hash"].([]byte))] = true
 	}
 	for _, k := range truth {
 		var vectors [][]float32
@@ -297,25 +248,14 @@ func (e erasing) Decide(domain.DecisionContext, time.Time) ([]domain.Fact, error
 }
 
 func TestThePastIsKnownAtTheHeadOfTheLogBeforeItIsRead(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newPastWorld(t, db)
+	eachPast(t, func(t *testing.T, w pastWorld) {
 		w.fill(newCorpus(7), 10)
 		head := w.head()
 		list := domain.List{By: w.by, AsOf: head, Limit: 3}
-		search, err := domain.Search{By: w.by, Text: newCorpus(7).
-			question("a word about payments"), AsOf: head, MinScore: new(float64)}.Complete()
-		if err != nil {
-			t.Fatal(err)
-		}
-		early, err := w.past.List(t.Context(), list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		earlyAnswer, err := w.past.Search(t.Context(), search)
-		if err != nil {
-			t.Fatal(err)
-		}
+		search := must(domain.Search{By: w.by, Text: newCorpus(7).
+			question("a word about payments"), AsOf: head, MinScore: new(float64)}.Complete())(t)
+		early := must(w.past.List(t.Context(), list))(t)
+		earlyAnswer := must(w.past.Search(t.Context(), search))(t)
 		w.readOn(500)
 		page, err := w.past.List(t.Context(), list)
 		if diff := gocmp.Diff(early, page, ignored); diff != "" || err != nil || len(page.Items) != 3 || page.Next == 0 {
@@ -334,26 +274,20 @@ func TestThePastIsKnownAtTheHeadOfTheLogBeforeItIsRead(t *testing.T) {
 }
 
 func TestThePastIsTheSameWhenItIsComputedAgain(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newPastWorld(t, db)
+	eachPast(t, func(t *testing.T, w pastWorld) {
 		w.fill(newCorpus(5), 30)
 		w.revise(newCorpus(6), 30, 60)
 		w.submit(erasing{domain.Target{By: w.by, ID: "i7"}})
 		w.submit(erasing{domain.Target{By: w.by, ID: "i8"}})
 		w.readOn(1)
 		before := w.pastTables()
-		if err := w.past.BeginAnew(t.Context(), w.by.Tenant); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.past.BeginAnew(t.Context(), w.by.Tenant))
 		_, err := w.past.List(t.Context(), domain.List{By: w.by, AsOf: 3})
 		if !errors.Is(err, domain.ErrUnavailable) {
 			t.Errorf("a list while nothing is read gives %v", err)
 		}
 		w.readOn(500)
-		if diff := gocmp.Diff(w.pastTables(), before); diff != "" {
-			t.Errorf("(-rebuilt +live):\n%s", diff)
-		}
+		equal(t, w.pastTables(), before, "(-rebuilt +live)")
 		number := w.items()["i7"].Number
 		if said := w.said(number); said != "0 words, 0 pieces, 0 places" {
 			t.Errorf("of what was erased there is %s", said)
@@ -373,36 +307,14 @@ func TestThePastIsTheSameWhenItIsComputedAgain(t *testing.T) {
 }
 
 // pastTables is all that the projection has written.
-func (w pastWorld) pastTables() map[string][]string {
+func (w pastWorld) pastTables() map[string][]map[string]any {
 	w.t.Helper()
-	tables := map[string][]string{}
+	tables := map[string][]map[string]any{}
 	for table, order := range map[string]string{
 		"past_1": "number, since", "past_1_scopes": "scope, number, since", "past_1_counts": "number, since",
 		"past_1_words": "number, since", "past_1_pieces": "number, since, piece",
 	} {
-		rows, err := w.db.QueryContext(w.t.Context(), "SELECT * FROM "+table+" WHERE tenant = ? ORDER BY "+order, w.by.Tenant)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		defer rows.Close()
-		columns, _ := rows.Columns()
-		for rows.Next() {
-			values := make([]any, len(columns))
-			for i := range values {
-				values[i] = new(any)
-			}
-			if err := rows.Scan(values...); err != nil {
-				w.t.Fatal(err)
-			}
-			var line string
-			for i, value := range values {
-				line += fmt.Sprintf("%s=%v ", columns[i], *value.(*any))
-			}
-			tables[table] = append(tables[table], line)
-		}
-		if err := rows.Err(); err != nil {
-			w.t.Fatal(err)
-		}
+		tables[table] = w.table("SELECT * FROM "+table+" WHERE tenant = ? ORDER BY "+order, w.by.Tenant)
 	}
 	return tables
 }
@@ -411,14 +323,11 @@ func (w pastWorld) pastTables() map[string][]string {
 func (w pastWorld) said(number int64) string {
 	w.t.Helper()
 	var words, pieces, places int
-	err := w.db.QueryRowContext(w.t.Context(), `
+	noError(w.t, w.db.QueryRowContext(w.t.Context(), `
 		SELECT
 			(SELECT count(*) FROM past_1_words WHERE tenant = ? AND number = ?),
 			(SELECT count(*) FROM past_1_pieces WHERE tenant = ? AND number = ?),
 			(SELECT coalesce(sum(content_at + task_at + tags_at + uri_at), 0) FROM past_1 WHERE tenant = ? AND number = ?)`,
-		w.by.Tenant, number, w.by.Tenant, number, w.by.Tenant, number).Scan(&words, &pieces, &places)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+		w.by.Tenant, number, w.by.Tenant, number, w.by.Tenant, number).Scan(&words, &pieces, &places))
 	return fmt.Sprintf("%d words, %d pieces, %d places", words, pieces, places)
 }

@@ -30,9 +30,7 @@ func (w *world) explained(q query) (nodes []*node, text string) {
 		w.t.Fatalf("%v in %s", err, q.text)
 	}
 	var plans []struct{ Plan *node }
-	if err := json.Unmarshal([]byte(text), &plans); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, json.Unmarshal([]byte(text), &plans))
 	for _, plan := range plans {
 		nodes = append(nodes, plan.Plan.all()...)
 	}
@@ -99,7 +97,5 @@ func short(plan string) string {
 
 func (w *world) exec(statement string) {
 	w.t.Helper()
-	if _, err := w.db.ExecContext(w.t.Context(), statement); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.db.ExecContext(w.t.Context(), statement))(w.t)
 }

@@ -1,6 +1,7 @@
 package projections_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -34,24 +35,10 @@ var (
 )
 
 // steps are what SQLite says of its plan.
-func (w *world) steps(query string) []string {
+func (w *world) steps(query string) (steps []string) {
 	w.t.Helper()
-	rows, err := w.db.QueryContext(w.t.Context(), "EXPLAIN QUERY PLAN "+query)
-	if err != nil {
-		w.t.Fatalf("%v in %s", err, query)
-	}
-	defer rows.Close()
-	var steps []string
-	for rows.Next() {
-		var id, parent, unused int
-		var detail string
-		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-			w.t.Fatal(err)
-		}
-		steps = append(steps, detail)
-	}
-	if err := rows.Err(); err != nil {
-		w.t.Fatal(err)
+	for _, row := range w.table("EXPLAIN QUERY PLAN " + query) {
+		steps = append(steps, fmt.Sprint(row["detail"]))
 	}
 	return steps
 }

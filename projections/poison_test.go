@@ -27,9 +27,7 @@ func TestWhatTheKnowledgeTableCannotTakeInIsRefusedAlone(t *testing.T) {
 			w.remember("other", "another thing", "team:pay")
 			w.remember("good", "a third thing", "team:pay")
 			w.submit(w.helpful("other", "before"))
-			if err := corrupt(t.Context(), db, poison); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, corrupt(t.Context(), db, poison))
 			var all []domain.Submission
 			for i := range 10 {
 				all = append(all, domain.Submission{By: w.by, Command: w.helpful("good", fmt.Sprint(i))})
@@ -61,9 +59,7 @@ func (w *world) helpful(id, trace string) domain.Command {
 
 // A repair mends what cannot even be read, and says so.
 func TestARepairMendsWhatCannotBeRead(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		r.corrupt(`UPDATE knowledge_1 SET baseline = '"nonsense"' WHERE id = 'item-3'`)
 		if last := r.run(); last.State != "failed" {
 			t.Fatalf("got version %d %s: %s, want what nobody can compare to be refused", last.Version, last.State, last.Error)
@@ -78,27 +74,20 @@ func TestARepairMendsWhatCannotBeRead(t *testing.T) {
 
 // What is kept about other streams is mended, too: a key that was changed by hand opens what the log says again.
 func TestARepairMendsWhatIsKeptAboutOtherStreams(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		r.submit(elsewhere("one", 2))
 		r.submit(elsewhere("two", 2))
 		r.corrupt(`UPDATE streams SET state = '{}' WHERE stream = 'projection:one'`)
 		r.corrupt(`UPDATE streams SET stream = 'projection:nobody' WHERE stream = 'projection:two'`)
 		wrong := func() []string {
 			t.Helper()
-			checked, err := projections.Check(t.Context(), db, projections.Settings{}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			checked := must(projections.Check(t.Context(), r.db, projections.Settings{}, nil))(t)
 			return checked.Wrong
 		}
 		if got := wrong(); len(got) != 3 {
 			t.Fatalf("got %q wrong, want the changed, the missing and the one too many", got)
 		}
-		if last := r.runFor(domain.RebuildOrder{Repair: true}); last.State != "active" {
-			t.Fatalf("got version %d %s: %s", last.Version, last.State, last.Error)
-		}
+		r.switches(domain.RebuildOrder{Repair: true})
 		if got := wrong(); len(got) != 0 {
 			t.Errorf("got %q wrong after the repair", got)
 		}
@@ -107,10 +96,8 @@ func TestARepairMendsWhatIsKeptAboutOtherStreams(t *testing.T) {
 
 // A rebuild needs every event: one that cannot be taken in ends it, and the message says which.
 func TestAPoisonEventEndsARebuildAndIsNamed(t *testing.T) {
-	t.Parallel()
 	const poison = `UPDATE events SET data = '[]' WHERE tenant = 'default' AND position = %d`
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		wants := func(position int, stream string) {
 			t.Helper()
 			last := r.ended()
@@ -128,19 +115,17 @@ func TestAPoisonEventEndsARebuildAndIsNamed(t *testing.T) {
 		}
 		start := func() {
 			t.Helper()
-			if _, err := r.Start(t.Context(), domain.RebuildOrder{}); err != nil {
-				t.Fatal(err)
-			}
+			must(r.Start(t.Context(), domain.RebuildOrder{}))(t)
 		}
 		r.at("catching_up", func() {
 			r.remember("late", "lesson learnt meanwhile", "team:pay")
-			databasetest.Tamper(t, db, fmt.Sprintf(poison, 16))
+			databasetest.Tamper(t, r.db, fmt.Sprintf(poison, 16))
 		})
 		start()
 		wants(16, "knowledge:late")
 		r.at("catching_up", func() {})
 
-		databasetest.Tamper(t, db, fmt.Sprintf(poison, 5))
+		databasetest.Tamper(t, r.db, fmt.Sprintf(poison, 5))
 		start()
 		wants(5, "knowledge:item-4")
 		r.submit(r.helpful("item-4", "goes on"))

@@ -10,17 +10,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
-	"github.com/annals-kb/annals/projections"
 )
 
 func TestEverySearchIsRankedAsIfEveryItemHadBeenLookedAt(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		first := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, first *world) {
 		var worlds []*world
 		var truths []everything
 		for seed := range uint64(4) {
@@ -40,10 +35,7 @@ func TestEverySearchIsRankedAsIfEveryItemHadBeenLookedAt(t *testing.T) {
 			if s.MinScore != nil {
 				minScore = *s.MinScore
 			}
-			answer, err := w.base.Search(t.Context(), s)
-			if err != nil {
-				rt.Fatal(err)
-			}
+			answer := must(w.base.Search(t.Context(), s))(rt)
 			want := truth.hits(w, s)
 			if wrong := newVerdict(s, want, minScore).complaint(answer.Hits); wrong != "" {
 				rt.Errorf("%s\nsearch %+v\nanswer %s\ntruth %s", wrong, s, listed(answer.Hits), listed(searchableScopes(want)))
@@ -53,9 +45,7 @@ func TestEverySearchIsRankedAsIfEveryItemHadBeenLookedAt(t *testing.T) {
 }
 
 func TestNothingIsLostInLargeScopes(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.fill(newCorpus(7), 2000)
 		w.holdSketches()
 		truth := w.everything()
@@ -69,10 +59,7 @@ func TestNothingIsLostInLargeScopes(t *testing.T) {
 			if i%4 == 0 {
 				s.Filter.Types = []domain.Type{domain.Tool, domain.Plan}
 			}
-			s, err := s.Complete()
-			if err != nil {
-				t.Fatal(err)
-			}
+			s = must(s.Complete())(t)
 			answered := w.find(s)
 			for _, hit := range domain.Rank(candidatesOf(truth.hits(w, s)), s.Audience(), s.Order, minScore, s.Limit) {
 				wanted++
@@ -198,10 +185,7 @@ func (a asking) search(w *world, truth everything) domain.Search {
 		s.Context.Entities = rapid.SliceOfDistinct(rapid.SampledFrom(s.By.Entities()), rapid.ID[domain.Entity]).
 			Draw(a.T, "context")
 	}
-	complete, err := s.Complete()
-	if err != nil {
-		a.Fatal(err)
-	}
+	complete := must(s.Complete())(a)
 	return complete
 }
 
@@ -269,9 +253,7 @@ func conditionsMetBy(k *domain.Knowledge) map[string]func(*domain.Filter) {
 }
 
 func TestTheThresholdHoldsForTheScoreReturned(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.remember("a", "retry the payment call", "team:pay")
 		w.remember("b", "call the customer", "team:pay")
 		w.understand()

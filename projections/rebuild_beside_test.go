@@ -3,17 +3,13 @@ package projections_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/uptrace/bun"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/catalogue"
 )
 
@@ -29,12 +25,8 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 			FROM knowledge_2 WHERE id = 'item-3'`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			databasetest.Each(t, func(t *testing.T, db *database.DB) {
-				r := newRebuilding(t, db, projections.Settings{})
-				for i := range 5 {
-					r.remember(fmt.Sprint("item-", i), "retry with backoff", "team:pay")
-				}
+			eachRebuilding(t, func(t *testing.T, r *rebuilding) {
+				r.rememberMany(5, "retry with backoff")
 				vote := domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item-3"}, Verdict: domain.Helpful, TraceID: "t1"}
 				r.at("verifying", func() {
 					r.corrupt(spoil)
@@ -72,13 +64,9 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 }
 
 func TestAStandbyVersionThatCannotBeWrittenIsRetired(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := newRebuilding(t, db, projections.Settings{})
+	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
 		r.remember("item", "retry with backoff", "team:pay")
-		if last := r.run(); last.State != "active" {
-			t.Fatalf("the rebuilt version is %s", last.State)
-		}
+		r.switches(domain.RebuildOrder{})
 		r.corrupt("DELETE FROM knowledge_1")
 		r.submit(domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item"}, Verdict: domain.Helpful, TraceID: "t1"})
 		if _, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
@@ -92,7 +80,7 @@ func TestADatabaseThatWasAwayAbandonsNoVersion(t *testing.T) {
 	r, proxy, operator := newRebuildingAfar(t)
 	vote := domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item"}, Verdict: domain.Helpful, TraceID: "t1"}
 	voted := make(chan error, 1)
-	err := operator.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+	noError(t, operator.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 		if err := r.log.LockTenant(ctx, tx, r.by.Tenant); err != nil {
 			return err
 		}
@@ -110,10 +98,7 @@ func TestADatabaseThatWasAwayAbandonsNoVersion(t *testing.T) {
 		}
 		proxy.Down() // in the middle of a statement
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if err := <-voted; !errors.Is(err, domain.ErrUnavailable) {
 		t.Errorf("got %v, want %v", err, domain.ErrUnavailable)
 	}
@@ -125,9 +110,7 @@ func TestADatabaseThatWasAwayAbandonsNoVersion(t *testing.T) {
 }
 
 func TestUrisChangeHandsWithinABatch(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := newRebuilding(t, db, projections.Settings{})
+	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
 		move := func(id, uri string) domain.Submission {
 			return domain.Submission{By: r.by, Command: domain.Revise{Target: domain.Target{By: r.by, ID: id}, URI: uri}}
 		}
@@ -147,9 +130,7 @@ func TestUrisChangeHandsWithinABatch(t *testing.T) {
 			}
 		}
 		r.at("catching_up", swap) // read by catching up, on top of what was loaded
-		if last := r.run(); last.State != "active" {
-			t.Errorf("the rebuilt version is %s: %s %v", last.State, last.Error, last.Report)
-		}
+		r.switches(domain.RebuildOrder{})
 		for id, want := range map[string]string{"a": "viking://x/b", "b": "viking://x/a", "c": "viking://x/aside"} {
 			if k, err := r.base.Find(t.Context(), r.by.Tenant, id); err != nil || k.Text.URI != want {
 				t.Errorf("%s: got %v (%v), want %s", id, k, err, want)

@@ -3,7 +3,6 @@ package projections_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -15,12 +14,8 @@ import (
 )
 
 func TestARebuildIsCancelledAtAnyStage(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := newRebuilding(t, db, projections.Settings{})
-		for i := range 200 {
-			r.remember(fmt.Sprint("item-", i), "retry with backoff", "team:pay")
-		}
+	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
+		r.rememberMany(200, "retry with backoff")
 		r.SliceStreams, r.Batch.Limit = 20, 100
 		if err := r.Cancel(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("cancelling nothing: got %v", err)
@@ -48,9 +43,7 @@ func TestARebuildIsCancelledAtAnyStage(t *testing.T) {
 				if stage != "ready" || !errors.Is(err, domain.ErrConflict) {
 					t.Errorf("%s: got %v although version %d is active", stage, err, last.Version)
 				}
-				if _, err := r.base.Rollback(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(r.base.Rollback(t.Context()))(t)
 			default:
 				t.Errorf("%s: version %d is %s: %s", stage, last.Version, last.State, last.Error)
 			}
@@ -59,49 +52,26 @@ func TestARebuildIsCancelledAtAnyStage(t *testing.T) {
 			}
 			r.submit(domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item-1"}, Verdict: domain.Helpful, TraceID: stage})
 		}
-		if last := r.run(); last.State != "active" {
-			t.Errorf("afterwards, version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
-		}
+		r.switches(domain.RebuildOrder{})
 	})
 }
 
 func TestAnInterruptedRebuildGoesOnInAnotherProcess(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		one := newRebuilding(t, db, projections.Settings{})
-		for i := range 200 {
-			one.remember(fmt.Sprint("item-", i), "retry with backoff", "team:pay")
-		}
-		other := newRebuilding(t, db, projections.Settings{}) // as another process would be, on PostgreSQL
+	eachRebuilding(t, func(t *testing.T, one *rebuilding) {
+		one.rememberMany(200, "retry with backoff")
+		other := newRebuilding(t, one.db, projections.Settings{}) // as another process would be, on PostgreSQL
 		held := make(chan struct{})
 		reached := make(chan struct{})
 		one.at("catching_up", func() { close(reached); <-held })
-		if _, err := one.Start(t.Context(), domain.RebuildOrder{}); err != nil {
-			t.Fatal(err)
-		}
+		must(one.Start(t.Context(), domain.RebuildOrder{}))(t)
 		<-reached
-		if db.Engine == database.Postgres {
-			if _, err := other.Start(t.Context(), domain.RebuildOrder{}); !errors.Is(err, domain.ErrConflict) {
-				t.Errorf("a second process began, too: %v", err)
-			}
-			if err := other.Resume(t.Context()); err != nil {
-				t.Errorf("resuming what another process does: %v", err)
-			}
-			if _, running := other.Progress(); running {
-				t.Error("a second process goes on with what another one does")
-			}
-		}
 		go func() { time.Sleep(10 * time.Millisecond); close(held) }()
 		one.Close()
-		if last := one.last(); last.State != "catching_up" {
-			t.Errorf("version %d is %s after its process ended, want it as it was", last.Version, last.State)
+		if last := one.last(); last.State != "catching_up" || last.Progress == nil || last.Progress.Streams != 200 {
+			t.Errorf("after its process ended: %+v, want it as it was", last)
 		}
-		if err := other.Resume(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if last := other.ended(); last.State != "active" || last.Version != 2 {
-			t.Errorf("version %d is %s: %s", last.Version, last.State, last.Error)
-		}
+		noError(t, other.Resume(t.Context()))
+		other.isActive(other.ended(), 2)
 	})
 }
 
@@ -120,12 +90,8 @@ func TestALostLeaseInterruptsARebuild(t *testing.T) {
 		if last := r.run(); last.State != "building" {
 			t.Errorf("version %d is %s: %s, want it interrupted", last.Version, last.State, last.Error)
 		}
-		if err := r.Resume(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if last := r.ended(); last.State != "active" {
-			t.Errorf("version %d is %s: %s", last.Version, last.State, last.Error)
-		}
+		noError(t, r.Resume(t.Context()))
+		r.isActive(r.ended(), 2)
 	})
 }
 
@@ -148,13 +114,9 @@ func TestARebuildIsCancelledByAnotherProcess(t *testing.T) {
 
 // A version that was verified against another one than readers read by now is not switched to.
 func TestARollbackStopsARebuildThatWasVerifiedAgainstWhatIsGone(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := newRebuilding(t, db, projections.Settings{})
+	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
 		r.remember("item", "retry with backoff", "team:pay")
-		if last := r.run(); last.State != "active" {
-			t.Fatalf("version %d is %s", last.Version, last.State)
-		}
+		r.switches(domain.RebuildOrder{})
 		r.at("ready", func() {
 			if back, err := r.base.Rollback(t.Context()); err != nil || back != 1 {
 				t.Errorf("rolled back to %d: %v", back, err)
@@ -168,9 +130,7 @@ func TestARollbackStopsARebuildThatWasVerifiedAgainstWhatIsGone(t *testing.T) {
 }
 
 func TestAnEmptyLogIsRebuilt(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := newRebuilding(t, db, projections.Settings{})
+	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
 		r.at("catching_up", func() {
 			r.in("newcomer").remember("item",
 				"the first of a tenant that came meanwhile", "public")

@@ -5,10 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 )
 
 // helped gives an item one more voice and tells its confidence, as the answer to the vote, the table and
@@ -19,18 +16,9 @@ func (r *rebuilding) helped(id, trace string) [3]float64 {
 		Target: domain.Target{By: r.by, ID: id}, Verdict: domain.Helpful,
 		TraceID: trace,
 	})
-	stored, err := r.base.Find(r.t.Context(), r.by.Tenant, id)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	events, err := r.log.Stream(r.t.Context(), r.by.Tenant, domain.KnowledgeStream(id))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	history, err := domain.History(id, events, r.base.Policy())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	stored := must(r.base.Find(r.t.Context(), r.by.Tenant, id))(r.t)
+	events := must(r.log.Stream(r.t.Context(), r.by.Tenant, domain.KnowledgeStream(id)))(r.t)
+	history := must(domain.History(id, events, r.base.Policy()))(r.t)
 	if got, want := history[len(history)-1].Policy, r.base.Policy().Name; got != want {
 		r.t.Errorf("the history names the policy %q, want %q", got, want)
 	}
@@ -38,9 +26,7 @@ func (r *rebuilding) helped(id, trace string) [3]float64 {
 }
 
 func TestAnotherPolicyIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		said := func(trace string, policy domain.ConfidencePolicy, helpful int) {
 			t.Helper()
 			if got := r.base.Policy().Name; got != policy.Name {
@@ -63,13 +49,9 @@ func TestAnotherPolicyIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		}
 		said("t3", cautious, 3)
 
-		if _, err := r.base.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(r.base.Rollback(t.Context()))(t)
 		said("t4", usual, 4)
-		if _, err := r.base.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(r.base.Rollback(t.Context()))(t)
 		said("t5", cautious, 5)
 
 		// Whoever rebuilds without naming a policy keeps the one that was chosen.
@@ -87,9 +69,7 @@ func TestAnotherPolicyIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 
 // With another policy, what else differs is as little intended as ever.
 func TestAnotherPolicyExcusesNothingElse(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		r.corrupt("UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'")
 		last := r.runFor(domain.RebuildOrder{Confidence: "wilson/1"})
 		if last.State != "failed" || last.Active != 1 || last.Report.Changed["helpful"] != 1 {
@@ -99,9 +79,7 @@ func TestAnotherPolicyExcusesNothingElse(t *testing.T) {
 }
 
 func TestAPolicyThatNobodyKnowsIsRefused(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		_, err := r.Start(t.Context(), domain.RebuildOrder{Confidence: "gut feeling"})
 		if invalid, ok := errors.AsType[*domain.Invalid](err); !ok || invalid.Problems[0].Field != "confidence" {
 			t.Errorf("got %v, want the field named", err)

@@ -17,20 +17,15 @@ import (
 func TestARebuildThatADiskHasNoRoomForIsRefused(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.SQLite(t)) // a disk of PostgreSQL's cannot be filled from here
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, database.Migrate(t.Context(), db))
 	r := newRebuilding(t, db, projections.Settings{})
 	r.remember("item", "retry with backoff", "team:pay")
 	room := func(pages string) {
 		t.Helper()
-		err := db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		noError(t, db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			_, err := tx.ExecContext(ctx, "PRAGMA max_page_count = "+pages)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	room("1") // that is: no more than there are
 	_, err := r.Start(t.Context(), domain.RebuildOrder{})
@@ -39,7 +34,5 @@ func TestARebuildThatADiskHasNoRoomForIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	room("1000000")
-	if last := r.run(); last.State != "active" || last.Version != 2 {
-		t.Errorf("version %d is %s: %s", last.Version, last.State, last.Error)
-	}
+	r.isActive(r.run(), 2)
 }

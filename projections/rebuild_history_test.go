@@ -5,21 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 )
 
 // Whatever happens, and whenever it happens during a rebuild, the version that was rebuilt equals the
 // one that was written live, row by row, while both are kept.
 func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := newRebuilding(t, db, projections.Settings{})
+	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
 		r.base.PackedRows, r.base.BatchRows = 3, 3
 		live, stories, failed := 1, 0, false
 		rapid.Check(t, func(rt *rapid.T) {
@@ -35,9 +29,7 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 					h.outcomes(r.log.SubmitAll(t.Context(), h.bound(s.batch())))
 					s.votes = len(h.votes)
 				}
-				if _, err := r.base.Compact(t.Context(), r.log.Log); err != nil {
-					rt.Fatal(err)
-				}
+				must(r.base.Compact(t.Context(), r.log.Log))(rt)
 			}
 			happen()
 			last := r.runMeeting(happen, "building", "indexing", "catching_up", "verifying", "ready")
@@ -45,19 +37,13 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 				rt.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 			}
 			happen()
-			if diff := cmp.Diff(h.storedIn(live), h.storedIn(last.Version)); diff != "" {
-				rt.Errorf("tables (-live +rebuilt):\n%s", diff)
-			}
-			if diff := cmp.Diff(folded(h.items()), h.storedIn(last.Version)); diff != "" {
-				rt.Errorf("tables (-folded +rebuilt):\n%s", diff)
-			}
+			equal(rt, h.storedIn(live), h.storedIn(last.Version), "tables (-live +rebuilt)")
+			equal(rt, folded(h.items()), h.storedIn(last.Version), "tables (-folded +rebuilt)")
 			if back, err := r.base.Rollback(t.Context()); err != nil || back != live {
 				rt.Fatalf("rolled back to version %d (%v), want %d", back, err, live)
 			}
 			happen()
-			if diff := cmp.Diff(folded(h.items()), h.storedIn(live)); diff != "" {
-				rt.Errorf("tables after going back (-folded +live):\n%s", diff)
-			}
+			equal(rt, folded(h.items()), h.storedIn(live), "tables after going back (-folded +live)")
 			if forth, err := r.base.Rollback(t.Context()); err != nil || forth != last.Version {
 				rt.Fatalf("switched to version %d (%v), want %d again", forth, err, last.Version)
 			}
@@ -74,9 +60,7 @@ func (r *rebuilding) runMeeting(happen func(), stages ...string) domain.Rebuild 
 	for _, stage := range stages {
 		r.at(stage, func() { met <- struct{}{}; <-goOn })
 	}
-	if _, err := r.Start(r.t.Context(), domain.RebuildOrder{}); err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.Start(r.t.Context(), domain.RebuildOrder{}))(r.t)
 	for range stages {
 		select {
 		case <-met:

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -69,16 +67,10 @@ func TestARebuildThatIsKilledGoesOn(t *testing.T) {
 					t.Errorf("version %d is %s: %s, want the one that was begun first to be active", last.Version,
 						last.State, last.Error)
 				}
-				if diff := cmp.Diff(folded(r.items()), r.storedIn(2)); diff != "" {
-					t.Errorf("tables (-folded +rebuilt):\n%s", diff)
-				}
+				equal(t, folded(r.items()), r.storedIn(2), "tables (-folded +rebuilt)")
 				want := stagesOf(2, "started", "loaded", "caught_up", "verified", "switched")
-				if diff := cmp.Diff(r.recorded(), want); diff != "" {
-					t.Errorf("recorded (-got +want):\n%s", diff)
-				}
-				if diff := cmp.Diff(r.storedIn(1), r.storedIn(2)); diff != "" {
-					t.Errorf("tables (-live +rebuilt):\n%s", diff)
-				}
+				equal(t, r.recorded(), want, "recorded (-got +want)")
+				equal(t, r.storedIn(1), r.storedIn(2), "tables (-live +rebuilt)")
 			})
 		})
 	}
@@ -89,9 +81,7 @@ func opened(t *testing.T, url string, do func(*rebuilding)) {
 	t.Helper()
 	t.Run("opened", func(t *testing.T) {
 		db := databasetest.Open(t, url)
-		if err := database.Migrate(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, database.Migrate(t.Context(), db))
 		do(newRebuilding(t, db, projections.Settings{}))
 	})
 }
@@ -143,14 +133,10 @@ func rebuildAsChild(t *testing.T, url string) {
 		case last.State == "failed" || last.State == "retired":
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		default:
-			if err := r.Resume(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, r.Resume(t.Context()))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		if err := r.Wait(ctx); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.Wait(ctx))
 		cancel()
 		time.Sleep(5 * time.Millisecond)
 	}

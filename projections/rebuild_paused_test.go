@@ -2,12 +2,10 @@ package projections_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -31,48 +29,30 @@ func TestARebuildThatIsHeldUpGoesOnInAnotherProcess(t *testing.T) {
 	}
 	url := databasetest.Postgres(t) // a SQLite file has one owner
 	db := databasetest.Open(t, url)
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, database.Migrate(t.Context(), db))
 	r := newRebuilding(t, db, projections.Settings{})
-	for i := range 100 {
-		r.remember(fmt.Sprint("item-", i), "retry with backoff", "team:pay")
-	}
+	r.rememberMany(100, "retry with backoff")
 	child := databasetest.NewChild(t, pausedRebuild+"="+url)
 	t.Cleanup(child.Kill)
 	if !child.Says.Scan() || child.Says.Text() != "in the middle of a step" {
 		t.Fatalf("the child said %q", child.Says.Text())
 	}
-	if err := child.Pause(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, child.Pause())
 	for running := false; !running; {
-		if err := t.Context().Err(); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Resume(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, t.Context().Err())
+		noError(t, r.Resume(t.Context()))
 		_, running = r.Progress()
 		running = running || r.last().State == "active"
 		time.Sleep(5 * time.Millisecond)
 	}
-	if last := r.ended(); last.State != "active" || last.Version != 2 {
-		t.Fatalf("version %d is %s: %s", last.Version, last.State, last.Error)
-	}
-	if err := child.Continue(); err != nil {
-		t.Fatal(err)
-	}
+	r.isActive(r.ended(), 2)
+	noError(t, child.Continue())
 	if !child.Says.Scan() || child.Says.Text() != "ended" {
 		t.Fatalf("the child said %q", child.Says.Text())
 	}
 	want := stagesOf(2, "started", "loaded", "caught_up", "verified", "switched")
-	if diff := cmp.Diff(r.recorded(), want); diff != "" {
-		t.Errorf("recorded (-got +want):\n%s", diff)
-	}
-	if diff := cmp.Diff(r.storedIn(1), r.storedIn(2)); diff != "" {
-		t.Errorf("tables (-live +rebuilt):\n%s", diff)
-	}
+	equal(t, r.recorded(), want, "recorded (-got +want)")
+	equal(t, r.storedIn(1), r.storedIn(2), "tables (-live +rebuilt)")
 }
 
 // beHeldUp rebuilds, and says so when it has an unfinished step that holds what others need.
@@ -84,14 +64,10 @@ func beHeldUp(t *testing.T, url string) {
 		err := r.stuck(t.Context(), func() { say("in the middle of a step") }, 20*time.Second)
 		t.Log(err)
 	})
-	if _, err := r.Start(t.Context(), domain.RebuildOrder{}); err != nil {
-		t.Fatal(err)
-	}
+	must(r.Start(t.Context(), domain.RebuildOrder{}))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := r.Wait(ctx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Wait(ctx))
 	say("ended")
 }
 

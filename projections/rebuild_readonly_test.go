@@ -14,16 +14,11 @@ import (
 func TestVersionsOfAServerThatIsReadOnlyStayAsTheyAre(t *testing.T) {
 	t.Parallel()
 	r, proxy, operator := newRebuildingAfar(t)
-	address, err := url.Parse(proxy.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must(url.Parse(proxy.URL))(t)
 	readOnly := func(clause string) {
 		t.Helper()
-		if _, err := operator.ExecContext(t.Context(), "ALTER DATABASE "+strings.TrimPrefix(address.Path,
-			"/")+clause); err != nil {
-			t.Fatal(err)
-		}
+		must(operator.ExecContext(t.Context(), "ALTER DATABASE "+strings.TrimPrefix(address.Path,
+			"/")+clause))(t)
 		proxy.Down() // sessions keep the setting that they began with
 		proxy.Up()
 	}
@@ -40,7 +35,5 @@ func TestVersionsOfAServerThatIsReadOnlyStayAsTheyAre(t *testing.T) {
 		}
 	}
 	readOnly(" RESET default_transaction_read_only")
-	if last := r.run(); last.State != "active" || last.Version != 3 {
-		t.Errorf("version %d is %s: %s", last.Version, last.State, last.Error)
-	}
+	r.isActive(r.run(), 3)
 }

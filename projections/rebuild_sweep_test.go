@@ -3,57 +3,31 @@ package projections_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 )
 
-// tables lists the tables of a version that are there.
-func (r *rebuilding) tables(version int) []string {
+// tablesOf lists the tables of a version that are there.
+func (r *rebuilding) tablesOf(version int) []string {
 	r.t.Helper()
-	catalogue := "SELECT tablename FROM pg_tables"
-	if r.db.Engine == database.SQLite {
-		catalogue = "SELECT name FROM sqlite_schema WHERE type = 'table'"
-	}
-	rows, err := r.db.QueryContext(r.t.Context(), catalogue)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer rows.Close()
-	var tables []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			r.t.Fatal(err)
-		}
-		if rest, found := strings.CutPrefix(name, fmt.Sprintf("knowledge_%d", version)); found &&
-			(rest == "" || rest[0] == '_') {
-			tables = append(tables, name)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		r.t.Fatal(err)
-	}
-	return tables
+	return slices.DeleteFunc(r.tables(), func(name string) bool {
+		rest, found := strings.CutPrefix(name, fmt.Sprintf("knowledge_%d", version))
+		return !found || rest != "" && rest[0] != '_'
+	})
 }
 
 func (r *rebuilding) purgeAfter(d time.Duration) {
 	r.t.Helper()
 	r.clock.forward(d)
-	if err := r.base.DropRetired(r.t.Context()); err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, r.base.DropRetired(r.t.Context()))
 }
 
 func TestTablesThatNobodyUsesAreDroppedAfterAWhile(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := newRebuilding(t, db, projections.Settings{})
+	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
 		for i := range 300 {
 			r.remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d: retry with backoff", i), "team:pay")
 		}
@@ -61,7 +35,7 @@ func TestTablesThatNobodyUsesAreDroppedAfterAWhile(t *testing.T) {
 			t.Helper()
 			var kept []int
 			for version := range 6 {
-				if len(r.tables(version)) > 0 {
+				if len(r.tablesOf(version)) > 0 {
 					kept = append(kept, version)
 				}
 			}
@@ -89,15 +63,13 @@ func TestTablesThatNobodyUsesAreDroppedAfterAWhile(t *testing.T) {
 		r.purgeAfter(time.Minute)
 		want("a while after a rebuild failed", 2, 3)
 
-		if err := r.base.Retire(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.base.Retire(t.Context()))
 		if _, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("rolling back to what was retired: got %v", err)
 		}
 		r.purgeAfter(time.Minute)
 		want("after the way back was given up", 3)
-		if got := r.tables(3); len(got) != 5 {
+		if got := r.tablesOf(3); len(got) != 5 {
 			t.Errorf("the active version has the tables %v, want five", got)
 		}
 		if found := r.find(domain.Search{Text: "backoff"}); len(found) != 10 {

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -34,25 +32,15 @@ func TestSwitchesRaceWithReadersAndWritersOfTwoProcesses(t *testing.T) {
 	}
 	url := databasetest.Postgres(t)
 	db := databasetest.Open(t, url)
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, database.Migrate(t.Context(), db))
 	switching(t, db, func(*rebuilding) (stop func() int) {
 		child := exec.CommandContext(t.Context(), os.Args[0],
 			"-test.run=^TestSwitchesRaceWithReadersAndWritersOfTwoProcesses$", "-test.timeout=2m")
 		child.Env = append(os.Environ(), switchChild+"="+url)
 		child.Stderr = t.Output()
-		untilClosed, err := child.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		says, err := child.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
+		untilClosed := must(child.StdinPipe())(t)
+		says := must(child.StdoutPipe())(t)
+		noError(t, child.Start())
 		lines := bufio.NewScanner(says)
 		if !lines.Scan() || lines.Text() != "using" {
 			t.Fatalf("the other process says %q", lines.Text())
@@ -92,9 +80,7 @@ func switching(t *testing.T, db *database.DB, others func(*rebuilding) (stop fun
 	stopOthers := others(r)
 	stopOwn := r.use("own")
 	for round := range 2 {
-		if last := r.run(); last.State != "active" {
-			t.Errorf("round %d: version %d is %s: %s %+v", round, last.Version, last.State, last.Error, last.Report)
-		}
+		r.switches(domain.RebuildOrder{})
 		for range 6 {
 			time.Sleep(30 * time.Millisecond)
 			if _, err := r.base.Rollback(t.Context()); err != nil {
@@ -109,9 +95,7 @@ func switching(t *testing.T, db *database.DB, others func(*rebuilding) (stop fun
 	last := r.last()
 	want := folded(r.items())
 	for _, version := range []int{last.Version, last.Version - 1} {
-		if diff := cmp.Diff(want, r.storedIn(version)); diff != "" {
-			t.Errorf("version %d (-folded +stored):\n%s", version, diff)
-		}
+		equal(t, want, r.storedIn(version), "version %d (-folded +stored)", version)
 	}
 	if got, want := len(want["knowledge"]), 201+remembered; got != want {
 		t.Errorf("there are %d items, want %d", got, want)

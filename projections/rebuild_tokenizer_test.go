@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/text"
@@ -43,16 +41,14 @@ func (w *world) byWords(question string) []string {
 }
 
 func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		before := newRebuilding(t, db, projections.Settings{})
+	eachRebuilding(t, func(t *testing.T, before *rebuilding) {
 		before.remember("plural", "Retries of payments", "team:pay")
 		before.remember("singular", "Retry a payment", "team:pay")
 		before.remember("long", strings.Repeat("payments and more payments: "+strings.Join(manyWords(300), " ")+" ",
 			2), "team:pay")
 
 		// The release after has another tokenizer, and still knows the one before.
-		r := newRebuilding(t, db, projections.Settings{Tokenizers: append([]text.Tokenizer{verbatim()},
+		r := newRebuilding(t, before.db, projections.Settings{Tokenizers: append([]text.Tokenizer{verbatim()},
 			text.Tokenizers()...)})
 		stemmed, exact := []string{"long", "plural", "singular"}, []string{"long", "plural"}
 		finds := func(when string, want ...string) {
@@ -85,14 +81,10 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 			}
 		}
 		finds("compacted", "late", "long", "singular")
-		if _, err := r.base.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(r.base.Rollback(t.Context()))(t)
 		r.remember("later", "a payment", "team:pay")
 		finds("gone back", "late", "later", "long", "singular")
-		if _, err := r.base.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(r.base.Rollback(t.Context()))(t)
 		finds("gone forward again", "late", "long", "singular")
 		if last = r.run(); last.State != "active" || len(last.Report.Changed) > 0 {
 			t.Errorf("rebuilt once more, version %d is %s with %+v", last.Version, last.State, last.Report)

@@ -15,10 +15,17 @@ import (
 	"github.com/annals-kb/annals/projections/words"
 )
 
-// lived is a world in which everything has happened that tables keep rows of.
-func lived(t *testing.T, db *database.DB, settings projections.Settings) *rebuilding {
+// eachLived is each in a world that has lived.
+func eachLived(t *testing.T, test func(t *testing.T, r *rebuilding)) {
 	t.Helper()
-	r := newRebuilding(t, db, settings)
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) { test(t, lived(t, db)) })
+}
+
+// lived is a world in which everything has happened that tables keep rows of.
+func lived(t *testing.T, db *database.DB) *rebuilding {
+	t.Helper()
+	r := newRebuilding(t, db, projections.Settings{})
 	for i := range 12 {
 		r.remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d: retry payments with backoff", i), "team:pay", "public")
 	}
@@ -31,7 +38,6 @@ func lived(t *testing.T, db *database.DB, settings projections.Settings) *rebuil
 
 // The gate stays closed for whatever is not what the log says, and its report names it.
 func TestAVersionThatIsNotWhatTheLogSaysIsNotSwitchedTo(t *testing.T) {
-	t.Parallel()
 	const vote, report = "tenant, id, event_id, voter, ballot, verdict, trace_id, query, outcome, at",
 		"tenant, id, reporter, event_id, reason, suspended, at"
 	corruptions := []struct{ what, statement, named string }{
@@ -125,8 +131,7 @@ func TestAVersionThatIsNotWhatTheLogSaysIsNotSwitchedTo(t *testing.T) {
 		},
 	}
 	backoff := fmt.Sprintf("= %d", words.HashOf("backoff"))
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		for i, corruption := range corruptions {
 			tables := fmt.Sprintf("knowledge_%d", i+2)
 			r.at("verifying", func() {
@@ -163,9 +168,7 @@ func (r *rebuilding) refused(named string) domain.RebuildReport {
 
 // What the active version has become by itself differs from the log, and nobody meant to change it.
 func TestAChangeThatNobodyMeantIsNotSwitchedTo(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		for _, corruption := range []struct{ column, statement string }{
 			{"helpful", "UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'"},
 			{"(new item)", "DELETE FROM knowledge_1 WHERE id = 'item-2'"},
@@ -190,22 +193,16 @@ func TestAChangeThatNobodyMeantIsNotSwitchedTo(t *testing.T) {
 }
 
 func TestARepairAcceptsWhatTheActiveVersionHasBecome(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		r.corrupt("UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'; DELETE FROM knowledge_1_votes; DELETE FROM " +
 			"knowledge_1 WHERE id = 'item-2'")
 		r.at("verifying", func() { r.corrupt("UPDATE knowledge_2 SET helpful = 98 WHERE id = 'item-1'") })
-		if _, err := r.Start(t.Context(), domain.RebuildOrder{Repair: true}); err != nil {
-			t.Fatal(err)
-		}
+		must(r.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
 		if last := r.ended(); last.State != "failed" || last.Active != 1 {
 			t.Errorf("got version %d %s, want the gate closed for what the log does not say", last.Version, last.State)
 		}
 		r.at("verifying", nil)
-		if _, err := r.Start(t.Context(), domain.RebuildOrder{Repair: true}); err != nil {
-			t.Fatal(err)
-		}
+		must(r.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
 		last := r.ended()
 		if last.State != "active" || last.Report.Changed["helpful"] != 1 || last.Report.Changed["(new item)"] != 1 {
 			t.Errorf("got version %d %s (%s) with %+v, want it switched to and the changes named", last.Version, last.State,
@@ -228,9 +225,7 @@ func TestARepairAcceptsWhatTheActiveVersionHasBecome(t *testing.T) {
 }
 
 func TestAnEventWhoseEffectWasDroppedIsNoticed(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		r.at("catching_up", func() {
 			r.submit(domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item-5"}, Verdict: domain.Helpful, TraceID: "t2"})
 			r.corrupt(`UPDATE checkpoints SET
@@ -243,12 +238,10 @@ func TestAnEventWhoseEffectWasDroppedIsNoticed(t *testing.T) {
 }
 
 func TestAFormulaThatChangedItsResultsAndNotItsNameIsNoticed(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		before := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, before *rebuilding) {
 		edited := domain.DefaultConfidence()
 		edited.Confidence = func(helpful, harmful, _ int) float64 { return float64(helpful) / float64(helpful+harmful+1) }
-		after := newRebuilding(t, db, projections.Settings{Policy: edited})
+		after := newRebuilding(t, before.db, projections.Settings{Policy: edited})
 		if report := after.refused(""); report.Changed["confidence"] != 1 {
 			t.Errorf("got %v changed, want the confidence of one item", report.Changed)
 		}
@@ -261,7 +254,7 @@ func TestAFormulaThatChangedItsResultsAndNotItsNameIsNoticed(t *testing.T) {
 func TestAnotherFormulaIsSwitchedToAndItsChangesAreNamed(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		lived(t, db, projections.Settings{})
+		lived(t, db)
 		sterner := domain.ConfidencePolicy{Name: "sterner/1", Confidence: func(helpful, harmful, _ int) float64 {
 			return float64(helpful) / float64(helpful+2*harmful)
 		}}
@@ -281,17 +274,13 @@ func TestAnotherFormulaIsSwitchedToAndItsChangesAreNamed(t *testing.T) {
 }
 
 func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		for i := range 60 {
 			r.in("other").remember(fmt.Sprint("note-", i), fmt.Sprintf("支付失败时重试 %d 次 with getUserByID", i), "user:alice")
 		}
 		// Some words in the index and some in bags, and writes all the time.
 		r.base.PackedRows, r.base.BatchRows = 5, 10
-		if _, err := r.base.Compact(t.Context(), r.log.Log); err != nil {
-			t.Fatal(err)
-		}
+		must(r.base.Compact(t.Context(), r.log.Log))(t)
 		last := r.run()
 		if last.State != "active" || last.Report.Overlap != 1 || last.Report.Searches != 50 {
 			t.Errorf("version %d is %s with %+v, want 50 searches that find the same", last.Version, last.State, last.Report)
@@ -312,13 +301,9 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 // What was just imported lies in bags for a while, of which a search reads all; of the index of words, to
 // which a rebuild moves it, it reads the newest of each word. Nothing is wrong with either.
 func TestARebuildRightAfterAnImportFindsTheSame(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		r.base.PackedRows, r.base.BatchRows = 5, 10
-		if _, err := r.base.Compact(t.Context(), r.log.Log); err != nil {
-			t.Fatal(err)
-		}
+		must(r.base.Compact(t.Context(), r.log.Log))(t)
 		r.base.Postings = 20
 		for i := range 60 {
 			r.remember(fmt.Sprint("note-", i), fmt.Sprintf("note %d: retry payments %d times with backoff", i, i%7),
@@ -334,65 +319,26 @@ func TestARebuildRightAfterAnImportFindsTheSame(t *testing.T) {
 // erase destroys what people wrote about an item.
 func (w *world) erase(id string) domain.Receipt {
 	w.t.Helper()
-	command, err := domain.Erase{Target: domain.Target{By: w.by, ID: id}}.Complete()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	command := must(domain.Erase{Target: domain.Target{By: w.by, ID: id}}.Complete())(w.t)
 	return w.submit(command)
 }
 
-func TestTextsThatWereErasedMayBeMissing(t *testing.T) {
-	t.Parallel()
-	for _, stage := range []string{"before", "building", "catching_up", "verifying", "ready"} {
-		t.Run(stage, func(t *testing.T) {
-			t.Parallel()
-			databasetest.Each(t, func(t *testing.T, db *database.DB) {
-				r := lived(t, db, projections.Settings{})
-				erase := func() {}
-				for _, id := range []string{"secret", "another-secret"} { // both without a URI while they are loaded
-					r.remember(id, "the password is hunter2", "public")
-					before := erase
-					erase = func() { before(); r.erase(id) }
-				}
-				if stage == "before" {
-					erase()
-				}
-				r.at(stage, erase)
-				if last := r.run(); last.State != "active" {
-					t.Errorf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
-				}
-				k, err := r.base.Find(t.Context(), r.by.Tenant, "secret")
-				if err != nil || k.Status != domain.IsErased || k.Text.Content != "" {
-					t.Errorf("got %+v (%v), want a tombstone", k, err)
-				}
-			})
-		})
-	}
-}
-
 func TestTextsAreMissingIfAndOnlyIfAnEventSaysSo(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		event := r.remember("secret", "the password is hunter2", "public").Events[0]
-		r.corrupt("CREATE TABLE kept AS SELECT * FROM event_texts")
-		r.erase("secret")
-		r.corrupt(fmt.Sprintf("INSERT INTO event_texts SELECT * FROM kept WHERE position = %d", event.Position))
-		r.refused("the text of event " + event.EventID + " is still there")
-
-		r.corrupt(fmt.Sprintf("DELETE FROM event_texts WHERE position = %d", event.Position))
-		if last := r.run(); last.State != "active" {
-			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
+		putBack := func(position int64) {
+			r.corrupt(fmt.Sprintf("INSERT INTO event_texts SELECT * FROM kept WHERE position = %d", position))
 		}
-	})
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
-		r.corrupt("DELETE FROM event_texts WHERE position = 5")
-		r.refused("position 5: the text is missing, and no event says that it was erased")
-	})
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+		r.corrupt("CREATE TABLE kept AS SELECT * FROM event_texts")
 		r.corrupt("UPDATE event_texts SET position = 4711 WHERE position = 5")
 		r.refused("1 texts belong to no event")
+		r.corrupt("DELETE FROM event_texts WHERE position = 4711")
+		r.refused("position 5: the text is missing, and no event says that it was erased")
+		putBack(5)
+		r.erase("secret")
+		putBack(event.Position)
+		r.refused("the text of event " + event.EventID + " is still there")
+		r.corrupt(fmt.Sprintf("DELETE FROM event_texts WHERE position = %d", event.Position))
+		r.switches(domain.RebuildOrder{})
 	})
 }

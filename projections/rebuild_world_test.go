@@ -24,6 +24,13 @@ type rebuilding struct {
 	clock  *movableClock
 }
 
+// eachRebuilding is each with a rebuilder.
+func eachRebuilding(t *testing.T, test func(t *testing.T, r *rebuilding)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) { test(t, newRebuilding(t, db, projections.Settings{})) })
+}
+
 func newRebuilding(t *testing.T, db *database.DB, settings projections.Settings) *rebuilding {
 	t.Helper()
 	return newRebuildingWith(t, db, settings, events.Options{})
@@ -48,14 +55,10 @@ func newRebuildingAfar(t *testing.T) (r *rebuilding, proxy *databasetest.Proxy, 
 	server := databasetest.Postgres(t)
 	proxy, operator = databasetest.NewProxy(t, server), databasetest.Open(t, server)
 	db := databasetest.Open(t, proxy.URL)
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, database.Migrate(t.Context(), db))
 	r = newRebuilding(t, db, projections.Settings{})
 	r.remember("item", "retry with backoff", "team:pay")
-	if last := r.run(); last.State != "active" {
-		t.Fatalf("the rebuilt version is %s", last.State)
-	}
+	r.switches(domain.RebuildOrder{})
 	return r, proxy, operator
 }
 
@@ -67,28 +70,36 @@ func (r *rebuilding) run() domain.Rebuild {
 
 func (r *rebuilding) runFor(order domain.RebuildOrder) domain.Rebuild {
 	r.t.Helper()
-	if _, err := r.Start(r.t.Context(), order); err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.Start(r.t.Context(), order))(r.t)
 	return r.ended()
+}
+
+// switches rebuilds, and wants what was built to be what readers read.
+func (r *rebuilding) switches(order domain.RebuildOrder) domain.Rebuild {
+	r.t.Helper()
+	last := r.runFor(order)
+	r.isActive(last, last.Version)
+	return last
+}
+
+func (r *rebuilding) isActive(last domain.Rebuild, version int) {
+	r.t.Helper()
+	if last.State != "active" || last.Version != version {
+		r.t.Fatalf("version %d is %s, want %d active: %s %+v", last.Version, last.State, version, last.Error, last.Report)
+	}
 }
 
 func (r *rebuilding) ended() domain.Rebuild {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	defer cancel()
-	if err := r.Wait(ctx); err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, r.Wait(ctx))
 	return r.last()
 }
 
 func (r *rebuilding) last() domain.Rebuild {
 	r.t.Helper()
-	last, err := rebuild.Rebuilds{Rebuilder: r.Rebuilder}.Last(r.t.Context(), "knowledge")
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	last := must(rebuild.Rebuilds{Rebuilder: r.Rebuilder}.Last(r.t.Context(), "knowledge"))(r.t)
 	return last
 }
 

@@ -7,22 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
 
 // recorded is what the record says happened to the projection, and who did it.
 func (w *world) recorded() (story []string) {
 	w.t.Helper()
-	all, err := w.log.Stream(w.t.Context(), domain.SystemTenant, domain.ProjectionStream("knowledge"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	all := must(w.log.Stream(w.t.Context(), domain.SystemTenant, domain.ProjectionStream("knowledge")))(w.t)
 	for _, event := range all {
 		name := strings.TrimPrefix(event.Name, "projection.")
 		data := string(event.Data)
@@ -41,30 +33,20 @@ func stagesOf(version int, stages ...string) (story []string) {
 }
 
 func TestWhatHappensToAProjectionIsRecorded(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := newRebuilding(t, db, projections.Settings{})
-		for i := range 5 {
-			r.remember(fmt.Sprint("item-", i), "what the log says", "team:pay")
-		}
+	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
+		r.rememberMany(5, "what the log says")
 		all := rebuild.Rebuilds{Rebuilder: r.Rebuilder}
 		operator := domain.Principal{Tenant: "acme", Subject: "user:olga", Authentication: "key:x"}
 		asked := domain.WithCaller(t.Context(), operator, domain.Origin{RequestID: "request-1"})
 		rebuild := func(order domain.RebuildOrder) {
-			if _, err := all.Start(asked, "knowledge", order); err != nil {
-				t.Fatal(err)
-			}
+			must(all.Start(asked, "knowledge", order))(t)
 			r.ended()
 		}
 		rebuild(domain.RebuildOrder{})
 		for range 2 {
-			if err := all.Rollback(asked, "knowledge"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, all.Rollback(asked, "knowledge"))
 		}
-		if err := all.Retire(asked, "knowledge"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, all.Retire(asked, "knowledge"))
 		rebuild(domain.RebuildOrder{WhatIf: true})
 		r.at("verifying", func() { r.corrupt("UPDATE knowledge_4 SET helpful = 99 WHERE id = 'item-3'") })
 		rebuild(domain.RebuildOrder{})
@@ -86,14 +68,10 @@ func TestWhatHappensToAProjectionIsRecorded(t *testing.T) {
 			olga("started 4"), stagesOf(4, "loaded", "caught_up", "refused"),
 			olga("started 5"), stagesOf(5, "loaded", "caught_up"), olga("cancelled 5"),
 		)
-		if diff := cmp.Diff(r.recorded(), want); diff != "" {
-			t.Errorf("(-recorded +happened):\n%s", diff)
-		}
+		equal(t, r.recorded(), want, "(-recorded +happened)")
 		if wrong := r.base.DropRetired(t.Context()); wrong != nil {
 			t.Error(wrong)
 		}
-		if diff := cmp.Diff(r.recorded(), want); diff != "" {
-			t.Errorf("after a purge (-recorded +happened):\n%s", diff)
-		}
+		equal(t, r.recorded(), want, "after a purge (-recorded +happened)")
 	})
 }

@@ -40,16 +40,11 @@ func (w *world) redact(id string) domain.Receipt {
 }
 
 func TestRedactingLeavesNoTraceOfTheWordInAnyTable(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newPastWorld(t, db)
+	eachPast(t, func(t *testing.T, w pastWorld) {
 		w.remember("other", "retry with jitter", "team:pay")
 		w.leak("secret")
 		w.knowAll()
-		before, err := w.log.Records(t.Context(), w.by.Tenant, 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := must(w.log.Records(t.Context(), w.by.Tenant, 0, 0))(t)
 		receipt := w.redact("secret")
 		if got := len(receipt.Events); got != 4 {
 			t.Errorf("%d redactions, want one of each text", got)
@@ -62,15 +57,10 @@ func TestRedactingLeavesNoTraceOfTheWordInAnyTable(t *testing.T) {
 			if got := w.traces(saidInSecret()...); got != nil {
 				t.Errorf("%s %v hold the canary", when, got)
 			}
-			if diff := cmp.Diff(folded(w.items()), w.stored()); diff != "" {
-				t.Errorf("%s: tables (-folded +stored):\n%s", when, diff)
-			}
+			equal(t, folded(w.items()), w.stored(), "%s: tables (-folded +stored)", when)
 			w.knowAll()
 		}
-		after, err := w.log.Records(t.Context(), w.by.Tenant, 0, len(before))
-		if err != nil {
-			t.Fatal(err)
-		}
+		after := must(w.log.Records(t.Context(), w.by.Tenant, 0, len(before)))(t)
 		for i := range before {
 			if !bytes.Equal(before[i].Hash, after[i].Hash) {
 				t.Errorf("position %d is another record", before[i].Position)
@@ -95,9 +85,7 @@ func TestRedactingLeavesNoTraceOfTheWordInAnyTable(t *testing.T) {
 
 // What was known then is found by the words that are left of it, also by those of texts that were revised since.
 func TestThePastIsFoundByWhatIsLeftOfIt(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newPastWorld(t, db)
+	eachPast(t, func(t *testing.T, w pastWorld) {
 		w.leak("secret")
 		w.knowAll()
 		then := w.pastTables()
@@ -116,43 +104,15 @@ func TestThePastIsFoundByWhatIsLeftOfIt(t *testing.T) {
 		if cmp.Equal(then, retold) {
 			t.Error("nothing was told anew")
 		}
-		if err := w.past.BeginAnew(t.Context(), w.by.Tenant); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.past.BeginAnew(t.Context(), w.by.Tenant))
 		w.readOn(2)
-		if diff := cmp.Diff(retold, w.pastTables()); diff != "" {
-			t.Errorf("the past (-told anew +read from the beginning):\n%s", diff)
-		}
+		equal(t, retold, w.pastTables(), "the past (-told anew +read from the beginning)")
 	})
-}
-
-func TestRedactingWhileAVersionIsBuiltBringsNothingBack(t *testing.T) {
-	t.Parallel()
-	for _, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
-		t.Run(stage, func(t *testing.T) {
-			t.Parallel()
-			databasetest.Each(t, func(t *testing.T, db *database.DB) {
-				r := lived(t, db, projections.Settings{})
-				r.leak("secret")
-				r.at(stage, func() {
-					r.submit(domain.Revise{Target: domain.Target{By: r.by, ID: "secret"}, Scopes: []domain.Scope{"team:pay"}})
-					r.redact("secret")
-					r.remember("after", "what came after", "team:pay")
-					if got := r.traces(); len(got) > 0 {
-						t.Errorf("%v hold the canary", got)
-					}
-				})
-				r.rebuiltWithoutTraces()
-			})
-		})
-	}
 }
 
 // What was redacted can be redacted again, and erased.
 func TestWhatIsLeftIsATextLikeAnyOther(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := lived(t, db, projections.Settings{})
+	eachLived(t, func(t *testing.T, r *rebuilding) {
 		r.leak("secret")
 		r.redact("secret")
 		second := r.submit(domain.Redact{
@@ -165,28 +125,20 @@ func TestWhatIsLeftIsATextLikeAnyOther(t *testing.T) {
 		if got := second.Knowledge.Text.Content; got != "we call it "+mark+" now" {
 			t.Errorf("it says %q", got)
 		}
-		if diff := cmp.Diff(folded(r.items()), r.stored()); diff != "" {
-			t.Errorf("tables (-folded +stored):\n%s", diff)
-		}
-		if last := r.run(); last.State != "active" {
-			t.Errorf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
-		}
+		equal(t, folded(r.items()), r.stored(), "tables (-folded +stored)")
+		r.switches(domain.RebuildOrder{})
 		r.erase("secret")
 		for id, k := range r.items() {
 			if id == "secret" && (k.Status != domain.IsErased || k.Text.Content != "") {
 				t.Errorf("it is %+v", k)
 			}
 		}
-		if diff := cmp.Diff(folded(r.items()), r.stored()); diff != "" {
-			t.Errorf("tables (-folded +stored):\n%s", diff)
-		}
+		equal(t, folded(r.items()), r.stored(), "tables (-folded +stored)")
 	})
 }
 
 func TestWhatIsUnderLegalHoldIsNotRedacted(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.leak("secret")
 		w.submit(domain.Hold{Target: domain.Target{By: w.by, ID: "secret"}, ReasonCode: "litigation"})
 		_, err := w.log.Submit(t.Context(), domain.Submission{By: w.by, Command: domain.Redact{

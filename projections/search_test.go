@@ -7,18 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
-	"github.com/annals-kb/annals/projections"
 )
 
 func TestWhatWasRememberedIsFoundAtOnceByItsWords(t *testing.T) {
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.remember("english", "Retry the payment call with exponential backoff", "team:pay")
 		w.remember("chinese", "用户偏好使用 TypeScript 而非 JavaScript,注重类型安全", "team:pay")
 		w.remember("code", "func getUserByID(ctx context.Context) panics on a nil pool", "team:pay")
@@ -45,9 +39,7 @@ func TestWhatWasRememberedIsFoundAtOnceByItsWords(t *testing.T) {
 }
 
 func TestASmallNumberAloneFindsNothing(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		for id, content := range map[string]string{
 			"list":     "1. Stop the writers.\n2. Promote the replica.\n3. Start the writers.",
 			"version":  "checkout-v2 reads the catalogue",
@@ -75,9 +67,7 @@ func TestASmallNumberAloneFindsNothing(t *testing.T) {
 }
 
 func TestWhatWasRememberedIsFoundThoughNothingWasFoundBefore(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		long := "Retry the payment call. " + strings.Repeat("The garden has tomatoes and carrots and herbs. ", 100)
 		for _, context := range []domain.Context{{}, {Given: true, Entities: []domain.Entity{"team:pay"}}} {
 			tenant := w.in(fmt.Sprint("tenant-", context.Given))
@@ -100,18 +90,14 @@ func TestWhatWasRememberedIsFoundThoughNothingWasFoundBefore(t *testing.T) {
 }
 
 func TestAHitSaysThatItsMeaningIsStillToCome(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		pending := func(want map[string]bool) {
 			t.Helper()
 			got := map[string]bool{}
 			for _, hit := range w.search(domain.Search{Text: "retry payment"}).Hits {
 				got[hit.ID] = hit.Pending
 			}
-			if diff := cmp.Diff(got, want); diff != "" {
-				t.Error(diff)
-			}
+			equal(t, got, want, "(-got +want)")
 		}
 		w.remember("first", "retry the payment call", "team:pay")
 		w.understand()
@@ -123,9 +109,7 @@ func TestAHitSaysThatItsMeaningIsStillToCome(t *testing.T) {
 }
 
 func TestAnItemInSeveralScopesCountsOnce(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		for i := range 20 {
 			w.remember(fmt.Sprint("i", i), "note on payment "+[]string{"retries", "refunds"}[i%2], "team:pay", "org:acme",
 				"user:alice")
@@ -145,9 +129,7 @@ func TestAnItemInSeveralScopesCountsOnce(t *testing.T) {
 
 // A manual among notes is found by what it is for, however long it is.
 func TestALongItemIsFoundByItsTask(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		for i := range 30 {
 			w.remember(fmt.Sprint("note-", i), fmt.Sprintf("note %d: 重试 payments twice", i), "team:pay")
 		}
@@ -163,10 +145,10 @@ func TestALongItemIsFoundByItsTask(t *testing.T) {
 			for range manual.runes {
 				content = append(content, letters[random.IntN(len(letters))])
 			}
-			w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+			w.know(id, domain.Remembered{
 				Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
 				Text: domain.Text{Task: manual.task, Content: string(content)},
-			}}))
+			})
 		}
 		w.understand()
 		for id, question := range map[string]string{"english": "deploy the gateway", "chinese": "部署网关"} {

@@ -32,10 +32,7 @@ func TestManyQuestionsAreAnsweredAsEachAloneAndEmbeddedTogether(t *testing.T) {
 			{Text: "of another length", Vector: w.embed(embedding.Document, "retry the payment call")[0]},
 		} {
 			s.By = w.by
-			complete, err := s.Complete()
-			if err != nil {
-				t.Fatal(err)
-			}
+			complete := must(s.Complete())(t)
 			all = append(all, complete)
 		}
 		all[2].Explain = true
@@ -48,10 +45,7 @@ func TestManyQuestionsAreAnsweredAsEachAloneAndEmbeddedTogether(t *testing.T) {
 			want = append(want, alone)
 		}
 		m.asked = nil
-		got, err := w.base.SearchAll(t.Context(), all)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(w.base.SearchAll(t.Context(), all))(t)
 		if diff := cmp.Diff(got, want, cmpopts.IgnoreFields(domain.Explanation{}, "Took")); diff != "" {
 			t.Error(diff)
 		}
@@ -61,12 +55,10 @@ func TestManyQuestionsAreAnsweredAsEachAloneAndEmbeddedTogether(t *testing.T) {
 		if len(got[0].Hits) == 0 || len(got[2].Hits) == 0 || len(got[4].Hits) == 0 {
 			t.Errorf("found nothing: %+v", got)
 		}
-		if diff := cmp.Diff(m.asked, [][]string{{"retry payments", "tomatoes"}}); diff != "" {
-			t.Errorf("embedded:\n%s", diff)
-		}
+		equal(t, m.asked, [][]string{{"retry payments", "tomatoes"}}, "embedded")
 
 		m.goes(fmt.Errorf("loading: %w", embedding.ErrUnavailable))
-		got, err = w.base.SearchAll(t.Context(), all)
+		got, err := w.base.SearchAll(t.Context(), all)
 		if err != nil || got[0].Degraded == "" || len(got[0].Hits) == 0 || got[4].Degraded != "" {
 			t.Errorf("without a model: %v, %+v", err, got)
 		}

@@ -4,17 +4,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 )
 
 func TestWhatHappenedInAScopeIsToldThoughTheItemHasMovedOn(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newPastWorld(t, db)
+	eachPast(t, func(t *testing.T, w pastWorld) {
 		target := func(id string) domain.Target { return domain.Target{By: w.by, ID: id} }
 		w.remember("moved", "how to retry a payment", "team:pay")                                        // 1
 		w.submit(domain.ReportStale{Target: target("moved")})                                            // 2
@@ -57,9 +51,7 @@ func TestWhatHappenedInAScopeIsToldThoughTheItemHasMovedOn(t *testing.T) {
 			for _, event := range found {
 				got = append(got, event.Position)
 			}
-			if diff := cmp.Diff(got, test.want); diff != "" {
-				t.Errorf("%s (-got +want):\n%s", name, diff)
-			}
+			equal(t, got, test.want, "%s (-got +want)", name)
 			if test.streams == nil {
 				continue
 			}
@@ -68,9 +60,7 @@ func TestWhatHappenedInAScopeIsToldThoughTheItemHasMovedOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			slices.Sort(streams)
-			if diff := cmp.Diff(streams, test.streams); diff != "" {
-				t.Errorf("%s, streams (-got +want):\n%s", name, diff)
-			}
+			equal(t, streams, test.streams, "%s, streams (-got +want)", name)
 		}
 	})
 }

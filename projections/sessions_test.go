@@ -8,10 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/sessions"
 )
 
@@ -31,7 +28,12 @@ func (w *world) session(id string) domain.SessionTarget {
 
 func (w *world) say(id string, said ...string) domain.Receipt {
 	w.t.Helper()
-	command := domain.AddMessages{SessionTarget: w.session(id)}
+	return w.says(w.session(id), said...)
+}
+
+func (w *world) says(session domain.SessionTarget, said ...string) domain.Receipt {
+	w.t.Helper()
+	command := domain.AddMessages{SessionTarget: session}
 	for _, text := range said {
 		command.Messages = append(command.Messages, domain.NewMessage{
 			Role: domain.RoleUser, Tokens: 3, Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: text}}},
@@ -41,9 +43,7 @@ func (w *world) say(id string, said ...string) domain.Receipt {
 }
 
 func TestASessionIsReadBack(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		sessions := sessions.Sessions{Log: w.log}
 		w.say("s1", "a", "b", "c")
 		w.submit(domain.UseContexts{SessionTarget: w.session("s1"), URIs: []string{"viking://x"}})
@@ -101,12 +101,10 @@ func TestASessionIsReadBack(t *testing.T) {
 			By: w.by, Session: stream.Name, Archive: 1,
 			Fact: domain.ExtractionFailed{Task: task.ID, Archive: 1, Reason: "no idea"},
 		}
-		if _, err := w.log.Submit(t.Context(), domain.Submission{
+		must(w.log.Submit(t.Context(), domain.Submission{
 			Command: settle, By: w.by,
 			Origin: domain.Origin{CausationID: task.ID},
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		tasks, err := sessions.Tasks(t.Context(), domain.TaskQuery{By: w.by, Limit: 10})
 		if got := statusesOf(tasks); !slices.Equal(got, []string{"2 pending", "1 failed"}) || err != nil {
 			t.Errorf("%v, %v", got, err)
@@ -158,9 +156,7 @@ func statusesOf(tasks []domain.Task) (all []string) {
 }
 
 func TestAnErasedSessionLeavesNoTrace(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newRebuilding(t, db, projections.Settings{})
+	eachRebuilding(t, func(t *testing.T, w *rebuilding) {
 		w.say("s1", "we call it "+canary, "and "+canary+" again")
 		w.submit(domain.UseContexts{SessionTarget: w.session("s1"), Skill: &domain.SkillUse{Input: canary}})
 		commit := w.submit(domain.CommitSession{SessionTarget: w.session("s1")})

@@ -199,10 +199,7 @@ func opening(items int) func(*world) {
 		}
 		undone := errors.New("nothing of it was to stay")
 		err := w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
-			stage, err := w.base.Load(ctx, tx, w.by.Tenant, commands, nil)
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			stage := must(w.base.Load(ctx, tx, w.by.Tenant, commands, nil))(w.t)
 			for i, command := range commands {
 				facts, err := command.Decide(book{Stage: stage}, time.Now())
 				if err != nil || len(facts) == 0 {
@@ -211,13 +208,10 @@ func opening(items int) func(*world) {
 				for j, fact := range facts {
 					id, _ := domain.ItemOf(command.Stream())
 					k := stage.Knowledge(id)
-					err := stage.Apply(domain.Event{
+					noError(w.t, stage.Apply(domain.Event{
 						Tenant: w.by.Tenant, Position: int64(many + 10*i + j), EventID: eventOf(2*many + 10*i + j),
 						Stream: domain.KnowledgeStream(k.ID), Version: k.Version + 1, RecordedAt: time.Now(), Fact: fact,
-					})
-					if err != nil {
-						w.t.Fatal(err)
-					}
+					}))
 				}
 			}
 			if err := stage.Save(ctx, &database.Script{}); err != nil { // not with COMMIT: it is to be heard

@@ -22,10 +22,7 @@ func TestALogAheadOfTheClockIsReported(t *testing.T) {
 			fast.Store(int64(ahead))
 			w.remember(ahead.String(), "retry with jitter", "public")
 			fast.Store(0)
-			status, err := w.reader().Status(t.Context(), w.by.Tenant)
-			if err != nil {
-				t.Fatal(err)
-			}
+			status := must(w.reader().Status(t.Context(), w.by.Tenant))(t)
 			if got := status[0].Ahead; got.Round(time.Second) != ahead {
 				t.Errorf("got a log that is %s ahead, want %s", got, ahead)
 			}

@@ -5,37 +5,22 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 )
 
 func TestWhatWasReplacedDoesNotCrowdOutWhatHolds(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.remember("current",
 			"Since March, a payment that fails is retried by the gateway, and nobody has to do anything about it", "team:pay")
-		var commands []domain.Submission
+		var commands []domain.Command
 		for i := range 400 {
 			id := fmt.Sprint("old", i)
-			commands = append(commands,
-				domain.Submission{By: w.by, Command: w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
-					Type: domain.Strategy, Scopes: []domain.Scope{"team:pay"},
-					Text: domain.Text{Content: fmt.Sprint("retry the failed payment call ", i)},
-				}})},
-				domain.Submission{By: w.by, Command: domain.Supersede{
-					Target:    domain.Target{By: w.by, ID: id},
-					Successor: "current",
-				}},
-			)
+			commands = append(commands, w.knowing(id, domain.Remembered{
+				Type: domain.Strategy, Scopes: []domain.Scope{"team:pay"},
+				Text: domain.Text{Content: fmt.Sprint("retry the failed payment call ", i)},
+			}), domain.Supersede{Target: domain.Target{By: w.by, ID: id}, Successor: "current"})
 		}
-		for _, result := range w.log.SubmitAll(t.Context(), commands) {
-			if result.Err != nil {
-				t.Fatal(result.Err)
-			}
-		}
+		w.submitAll(commands...)
 		w.understand()
 		for _, context := range []domain.Context{{}, {Given: true, Entities: []domain.Entity{"team:pay"}}} {
 			s := domain.Search{Text: "retry the failed payment call", Context: context}

@@ -64,18 +64,14 @@ func TestWhatIsTakenInLaterIsFoundWhereverSketchesAreHeld(t *testing.T) {
 		}
 		finds("at first", "good")
 
-		if _, err := meaning.Skip(t.Context(), "meaning", w.by.Tenant, "knowledge:passed"); err != nil {
-			t.Fatal(err)
-		}
+		must(meaning.Skip(t.Context(), "meaning", w.by.Tenant, "knowledge:passed"))(t)
 		tame.Store(true)
 		if done, err := meaning.Replay(t.Context(), "meaning", w.by.Tenant, "knowledge:left"); err != nil || !done.Released {
 			t.Fatalf("got %+v, %v, want it to be released", done, err)
 		}
 		finds("replayed", "good", "left")
 
-		if err := meaning.ReplayAll(t.Context(), "meaning", w.by.Tenant); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, meaning.ReplayAll(t.Context(), "meaning", w.by.Tenant))
 		w.reads(3)
 		finds("read again", "good", "left", "passed")
 	})

@@ -8,10 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
 )
 
@@ -25,9 +22,7 @@ var oddPlaces = []string{
 }
 
 func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		scopes := []domain.Scope{"user:alice", "user:bob", domain.Public}
 		seen := map[domain.Scope][]domain.URI{}
 		for i, uri := range oddPlaces {
@@ -37,9 +32,9 @@ func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
 				}
 				place := fmt.Sprintf("%s%d", uri, j)
 				id := fmt.Sprintf("i%d-%d", i, j)
-				w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+				w.know(id, domain.Remembered{
 					Type: domain.Tool, Owner: "org:acme", Scopes: []domain.Scope{scope}, Text: domain.Text{Content: "x", URI: place},
-				}}))
+				})
 				if i%5 == 4 && j == 0 {
 					w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: id}})
 					continue
@@ -86,10 +81,7 @@ func (w *world) holdDirectory(who string, d domain.Directory, sees []domain.URI)
 		got, walked := map[domain.URI]bool{}, []domain.URI{}
 		d.Limit, d.After = limit, domain.DirectoryEntry{}
 		for {
-			page, err := w.base.Places(w.t.Context(), d)
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			page := must(w.base.Places(w.t.Context(), d))(w.t)
 			for _, place := range page {
 				if _, twice := got[place.URI]; twice {
 					w.t.Errorf("%s has %s twice", d.URI, place.URI)
@@ -104,14 +96,9 @@ func (w *world) holdDirectory(who string, d domain.Directory, sees []domain.URI)
 			}
 			d.After = page[len(page)-1]
 		}
-		if diff := cmp.Diff(got, want); diff != "" {
-			w.t.Errorf("%s in %s, %d at a time (-got +want):\n%s", who, d.URI, limit, diff)
-		}
+		equal(w.t, got, want, "%s in %s, %d at a time (-got +want)", who, d.URI, limit)
 		for after := domain.URI(""); ; after = walked[len(walked)-1] {
-			page, err := w.base.Below(w.t.Context(), domain.Walk{By: d.By, Below: d.URI, After: after, Limit: limit})
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			page := must(w.base.Below(w.t.Context(), domain.Walk{By: d.By, Below: d.URI, After: after, Limit: limit}))(w.t)
 			for _, k := range page {
 				walked = append(walked, domain.URI(k.Text.URI))
 			}

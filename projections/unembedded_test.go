@@ -4,18 +4,13 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 )
 
 // What was just remembered is found by its words as if words stood alone for it: on the same scale as
 // what has a vector, and not below it for want of one.
 func TestWhatHasNoVectorYetIsRankedByItsWords(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.fill(newCorpus(11), 60)
 		fresh := newCorpus(12)
 		for i := range 30 {
@@ -29,10 +24,7 @@ func TestWhatHasNoVectorYetIsRankedByItsWords(t *testing.T) {
 			if i%2 > 0 {
 				s.Context, s.Order = pay, domain.ByScore
 			}
-			s, err := s.Complete()
-			if err != nil {
-				t.Fatal(err)
-			}
+			s = must(s.Complete())(t)
 			hits := w.search(s).Hits
 			if wrong := newVerdict(s, truth.hits(w, s), minScore).complaint(hits); wrong != "" {
 				t.Errorf("%q: %s", s.Text, wrong)

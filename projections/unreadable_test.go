@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -33,13 +31,13 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 					in("tenant-" + column)
 				ids := []string{"a", "b", "c", "d", "e"}
 				for i, id := range ids {
-					w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+					w.know(id, domain.Remembered{
 						Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{domain.Public},
 						Text: domain.Text{
 							Content: "retry payments with backoff " + id, URI: fmt.Sprintf("viking://x/%s/1", id),
 							Tags: domain.Tags{"area": {"pay"}},
 						},
-					}}))
+					})
 					w.submit(domain.GiveFeedback{
 						Target: domain.Target{By: w.by, ID: id}, Verdict: domain.Harmful,
 						TraceID: fmt.Sprint("t", i),
@@ -49,16 +47,12 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 				w.understand()
 				statement := fmt.Sprintf("UPDATE knowledge_1 SET %s = %s WHERE tenant = '%s' AND id = 'c'", column,
 					value, w.by.Tenant)
-				if err := corrupt(t.Context(), db, statement); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, corrupt(t.Context(), db, statement))
 				left := []string{"a", "b", "d", "e"}
 				said := func(what string, got []string, want ...string) {
 					t.Helper()
 					slices.Sort(got)
-					if diff := cmp.Diff(got, want); diff != "" {
-						t.Errorf("%s (-got +want):\n%s", what, diff)
-					}
+					equal(t, got, want, "%s (-got +want)", what)
 					if n := strings.Count(logged.String(), "items=[c]"); n != 1 ||
 						!strings.Contains(logged.String(), "level=ERROR") || strings.Contains(logged.String(), "nonsense") {
 						t.Errorf("%s: the log names the item %d times, want once and without its text:\n%s", what, n, &logged)
@@ -70,10 +64,7 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 					var listed []string
 					logged.Reset()
 					for list := (domain.List{By: w.by, Limit: limit}); ; {
-						page, err := w.base.List(t.Context(), list)
-						if err != nil {
-							t.Fatal(err)
-						}
+						page := must(w.base.List(t.Context(), list))(t)
 						for _, k := range page.Items {
 							listed = append(listed, k.ID)
 						}
@@ -102,10 +93,7 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 					t.Errorf("got %v, %v, want nothing", places, err)
 				}
 				logged.Reset()
-				items, err := w.base.Below(t.Context(), domain.Walk{By: w.by, Below: "viking://x", Limit: 4})
-				if err != nil {
-					t.Fatal(err)
-				}
+				items := must(w.base.Below(t.Context(), domain.Walk{By: w.by, Below: "viking://x", Limit: 4}))(t)
 				for _, k := range items {
 					tree = append(tree, k.ID)
 				}
@@ -155,10 +143,7 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 					}
 				}
 				w.reader() // which has the tables of the past
-				checked, err := projections.Check(t.Context(), db, projections.Settings{}, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				checked := must(projections.Check(t.Context(), db, projections.Settings{}, nil))(t)
 				if want := fmt.Sprintf("tenant %s, item c: its row of knowledge cannot be read",
 					w.by.Tenant); !slices.Contains(checked.Wrong, want) {
 					t.Errorf("the check says %q, want %q", checked.Wrong, want)

@@ -5,10 +5,8 @@ import (
 	"testing"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
-	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/vectors"
 )
 
@@ -27,14 +25,12 @@ func (w *world) vectorsInMemory() int {
 }
 
 func TestVectorsInMemoryAreForgottenWithWhatTheyAreOf(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		here := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, here *world) {
 		here.remember("payment", "retry the payment call", "team:pay")
 		here.remember("garden", "water the tomatoes", "team:pay")
 		here.understand()
 		worlds := []*world{here}
-		if db.Engine == database.Postgres {
+		if here.db.Engine == database.Postgres {
 			worlds = append(worlds, here.inAnotherProcess())
 		}
 		s := domain.Search{Vector: here.embed(embedding.Query, "paying once more")[0], MinScore: new(float64), Context: pay}

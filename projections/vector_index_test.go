@@ -83,17 +83,12 @@ func (w *world) fillWith(n int) {
 // fillFrom is fillWith for items by their numbers.
 func (w *world) fillFrom(first, n int) {
 	w.t.Helper()
-	var submissions []domain.Submission
+	var commands []domain.Command
 	for i := first; i < first+n; i++ {
-		command := w.complete(domain.Remember{By: w.by, ID: fmt.Sprint("more-", i), Knowledge: domain.Remembered{
+		commands = append(commands, w.knowing(fmt.Sprint("more-", i), domain.Remembered{
 			Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"org:acme"},
 			Text: domain.Text{Content: fmt.Sprint("item ", i)},
-		}})
-		submissions = append(submissions, domain.Submission{Command: command, By: w.by})
+		}))
 	}
-	for _, result := range w.log.SubmitAll(w.t.Context(), submissions) {
-		if result.Err != nil {
-			w.t.Fatal(result.Err)
-		}
-	}
+	w.submitAll(commands...)
 }

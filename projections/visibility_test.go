@@ -5,18 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 )
 
 func TestASearchFindsWhatItsContextMaySee(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		for id, scopes := range map[string][]domain.Scope{
 			"alice": {"user:alice"}, "alice2": {"user:alice2"}, "project": {"project:456", "org:other"},
 			"team": {"team:pay"}, "org": {"org:acme", "user:bob"}, "public": {domain.Public}, "bob": {"user:bob"},
@@ -48,9 +41,7 @@ func TestASearchFindsWhatItsContextMaySee(t *testing.T) {
 					w.understand()
 				}
 				got := w.find(domain.Search{By: test.by, Text: "retry payments", Context: test.context, MinScore: new(float64)})
-				if diff := cmp.Diff(slices.Sorted(slices.Values(got)), test.want); diff != "" {
-					t.Errorf("%s, by meaning %v (-got +want):\n%s", name, understood, diff)
-				}
+				equal(t, slices.Sorted(slices.Values(got)), test.want, "%s, by meaning %v (-got +want)", name, understood)
 			}
 		}
 		_, err := domain.Search{By: alice, Text: "retry", Context: context("user:bob", "team:pay")}.Complete()
@@ -61,9 +52,7 @@ func TestASearchFindsWhatItsContextMaySee(t *testing.T) {
 }
 
 func TestTenantsFindNothingOfEachOther(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		ours := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, ours *world) {
 		ours.base.PackedRows, ours.base.BatchRows = 0, 100
 		theirs := ours.in("theirs")
 		ours.remember("same", "how to retry a payment", "team:pay", domain.Public)
@@ -75,17 +64,13 @@ func TestTenantsFindNothingOfEachOther(t *testing.T) {
 		theirs.remember("second", "how to retry a second payment", "team:pay", domain.Public)
 		theirs.understand()
 		for _, when := range []string{"words in bags", "words in the index"} {
-			if diff := cmp.Diff(ours.answers(), alone); diff != "" {
-				t.Errorf("%s: what we find beside others (-got +alone):\n%s", when, diff)
-			}
+			equal(t, ours.answers(), alone, "%s: what we find beside others (-got +alone)", when)
 			for question, answer := range theirs.answers() {
 				if len(answer.Hits) != 3 || answer.Explain.Visible != 3 {
 					t.Errorf("%s: they find %d of %d things by question %d", when, len(answer.Hits), answer.Explain.Visible, question)
 				}
 			}
-			if _, err := ours.base.Compact(t.Context(), ours.log.Log); err != nil {
-				t.Fatal(err)
-			}
+			must(ours.base.Compact(t.Context(), ours.log.Log))(t)
 		}
 		if _, err := ours.base.Find(t.Context(), ours.by.Tenant, "secret"); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("another tenant's item: got %v, want not found", err)
@@ -114,9 +99,7 @@ func (w *world) answers() (answers []domain.Answer) {
 }
 
 func TestWhatWasForgottenIsFoundByNobody(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{})
+	each(t, func(t *testing.T, w *world) {
 		w.remember("kept", "how to retry a payment", domain.Public)
 		w.remember("gone", "how to retry a payment", domain.Public)
 		w.understand()

@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -16,10 +14,7 @@ import (
 // served is the same world as it is served by a role that sees the tenant's rows alone.
 func (w *world) served(t *testing.T) (*world, *statements) {
 	t.Helper()
-	address, err := url.Parse(databasetest.LetServe(t, w.db))
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must(url.Parse(databasetest.LetServe(t, w.db)))(t)
 	query := address.Query()
 	query.Set("options", "-c annals.tenant="+w.by.Tenant) // whatever the context says
 	address.RawQuery = query.Encode()
@@ -38,9 +33,7 @@ func TestContentIsBehindTheWall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			owner := databasetest.Open(t, databasetest.Postgres(t))
-			if err := database.Migrate(t.Context(), owner); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, database.Migrate(t.Context(), owner))
 			if began {
 				w := newWorld(t, owner, projections.Settings{})
 				w.reader()
@@ -60,12 +53,8 @@ func TestContentIsBehindTheWall(t *testing.T) {
 			}
 			rebuilder := projections.NewRebuilder(w.base, w.log)
 			defer rebuilder.Close()
-			if _, err := rebuilder.Start(ctx, domain.RebuildOrder{}); err != nil {
-				t.Fatal(err)
-			}
-			if err := rebuilder.Wait(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must(rebuilder.Start(ctx, domain.RebuildOrder{}))(t)
+			noError(t, rebuilder.Wait(ctx))
 			for _, table := range []string{
 				"events", "event_texts", "knowledge",
 				"knowledge_1", "knowledge_1_votes", "knowledge_1_reports", "knowledge_2", "knowledge_2_votes",
@@ -73,12 +62,8 @@ func TestContentIsBehindTheWall(t *testing.T) {
 			} {
 				var seen []string
 				query := fmt.Sprintf("SELECT DISTINCT tenant FROM %s ORDER BY tenant", table)
-				if err := app.NewRaw(query).Scan(database.ForTenant(t.Context(), "acme"), &seen); err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff([]string{"acme"}, seen); diff != "" {
-					t.Errorf("%s without a predicate: %s", table, diff)
-				}
+				noError(t, app.NewRaw(query).Scan(database.ForTenant(t.Context(), "acme"), &seen))
+				equal(t, []string{"acme"}, seen, "%s without a predicate", table)
 			}
 			walls, err := database.Protections(t.Context(), app)
 			if err != nil || !walls[2].Stands {

@@ -17,6 +17,13 @@ import (
 
 var whatIf = domain.RebuildOrder{Confidence: "wilson/1", WhatIf: true}
 
+// eachContested is each in a contested world.
+func eachContested(t *testing.T, test func(t *testing.T, r *rebuilding)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) { test(t, contested(t, db)) })
+}
+
 // contested is a world of twelve items that say the same, and have been judged differently.
 func contested(t *testing.T, db *database.DB) *rebuilding {
 	t.Helper()
@@ -39,9 +46,7 @@ func contested(t *testing.T, db *database.DB) *rebuilding {
 }
 
 func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := contested(t, db)
+	eachContested(t, func(t *testing.T, r *rebuilding) {
 		question := domain.Search{Text: "retry payments"}
 		before := r.find(question)
 		var seen atomic.Bool
@@ -59,10 +64,7 @@ func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 		usual, cautious := domain.DefaultConfidence(), domain.CautiousConfidence()
 		var lowered, raised int64
 		for i := range 12 {
-			k, err := r.base.Find(t.Context(), r.by.Tenant, fmt.Sprint("item-", i))
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := must(r.base.Find(t.Context(), r.by.Tenant, fmt.Sprint("item-", i)))(t)
 			was, is := usual.Confidence(k.Helpful, k.Harmful, 0), cautious.Confidence(k.Helpful, k.Harmful, 0)
 			if k.Confidence != was {
 				t.Errorf("%s has %v, want what it had", k.ID, k.Confidence)
@@ -104,16 +106,14 @@ func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 				answers.Most[0].After)
 		}
 		r.purgeAfter(time.Minute)
-		if left := r.tables(2); len(left) > 0 {
+		if left := r.tablesOf(2); len(left) > 0 {
 			t.Errorf("the what-if has left %v", left)
 		}
 	})
 }
 
 func TestAWhatIfThatWouldNotPassSaysSo(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := contested(t, db)
+	eachContested(t, func(t *testing.T, r *rebuilding) {
 		r.at("verifying", func() { r.corrupt("UPDATE knowledge_2 SET helpful = 99 WHERE id = 'item-3'") })
 		if last := r.runFor(whatIf); last.State != "retired" || last.Report.Passed || len(last.Report.Wrong) != 1 {
 			t.Errorf("got %+v with %+v, want one row wrong", last, last.Report)
@@ -127,9 +127,7 @@ func interrupt(t *testing.T, db *database.DB, stage string, order domain.Rebuild
 	dying := newRebuilding(t, db, projections.Settings{})
 	reached, hold := make(chan struct{}), make(chan struct{})
 	dying.at(stage, func() { close(reached); <-hold })
-	if _, err := dying.Start(t.Context(), order); err != nil {
-		t.Fatal(err)
-	}
+	must(dying.Start(t.Context(), order))(t)
 	<-reached
 	var closing sync.WaitGroup
 	closing.Go(dying.Close)
@@ -143,26 +141,22 @@ func TestAWhatIfThatWasInterruptedIsThrownAway(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []string{"building", "catching_up", "verifying"} {
 		t.Run(stage, func(t *testing.T) {
-			t.Parallel()
-			databasetest.Each(t, func(t *testing.T, db *database.DB) {
-				r := contested(t, db)
-				interrupt(t, db, stage, whatIf)
+			eachContested(t, func(t *testing.T, r *rebuilding) {
+				interrupt(t, r.db, stage, whatIf)
 				if last := r.last(); !last.WhatIf || last.Progress == nil {
 					t.Fatalf("got %+v, want a what-if that is not finished", last)
 				}
-				if err := r.Resume(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, r.Resume(t.Context()))
 				if last := r.last(); last.State != "retired" || last.Progress != nil {
 					t.Errorf("got %+v, want it given up", last)
 				}
-				interrupt(t, db, stage, whatIf)
+				interrupt(t, r.db, stage, whatIf)
 				if last := r.run(); last.State != "active" || last.WhatIf || last.Version != 4 {
 					t.Errorf("got %+v, want a rebuild that does not go on with a what-if", last)
 				}
 				r.remember("afterwards", "everybody goes on writing", "team:pay")
 				r.purgeAfter(time.Minute)
-				if left := append(r.tables(2), r.tables(3)...); len(left) > 0 {
+				if left := append(r.tablesOf(2), r.tablesOf(3)...); len(left) > 0 {
 					t.Errorf("what was given up has left %v", left)
 				}
 			})
@@ -171,15 +165,11 @@ func TestAWhatIfThatWasInterruptedIsThrownAway(t *testing.T) {
 }
 
 func TestAnInterruptedRebuildIsNotTakenForAnotherOrder(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := contested(t, db)
-		interrupt(t, db, "catching_up", domain.RebuildOrder{})
+	eachContested(t, func(t *testing.T, r *rebuilding) {
+		interrupt(t, r.db, "catching_up", domain.RebuildOrder{})
 		if _, err := r.Start(t.Context(), whatIf); !errors.Is(err, domain.ErrConflict) {
 			t.Errorf("a what-if while a rebuild waits: got %v", err)
 		}
-		if last := r.run(); last.State != "active" || last.Version != 2 {
-			t.Errorf("got %+v, want the interrupted one finished", last)
-		}
+		r.isActive(r.run(), 2)
 	})
 }

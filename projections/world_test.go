@@ -2,8 +2,10 @@ package projections_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -23,6 +25,44 @@ type world struct {
 	base *projections.Knowledge
 	by   domain.Principal
 	read map[string]int64 // how far the projection of meaning has read each tenant's log
+}
+
+// each runs a test in parallel on both engines, each time in a new world.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, projections.Settings{})) })
+}
+
+// failing is a test, or a run of a property.
+type failing interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// must is a value without which a test ends.
+func must[V any](value V, err error) func(failing) V {
+	return func(t failing) V {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t failing, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// equal compares what is there with what there should be.
+func equal(t failing, got, want any, what string, args ...any) {
+	t.Helper()
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("%s:\n%s", fmt.Sprintf(what, args...), diff)
+	}
 }
 
 func newWorld(t *testing.T, db *database.DB, settings projections.Settings) *world {
@@ -58,10 +98,7 @@ func elsewhere(id string, version int) domain.Command {
 // reader is what an API reads from.
 func (w *world) reader() projections.Reader {
 	w.t.Helper()
-	past, err := projections.OpenPast(w.t.Context(), w.base, w.log)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	past := must(projections.OpenPast(w.t.Context(), w.base, w.log))(w.t)
 	return projections.Reader{Knowledge: w.base, Past: past, Log: w.log}
 }
 
@@ -82,29 +119,82 @@ func (w *world) submit(command domain.Command) domain.Receipt {
 	return receipt
 }
 
+// submitAll is submit for many commands at once.
+func (w *world) submitAll(commands ...domain.Command) {
+	w.t.Helper()
+	submissions := make([]domain.Submission, len(commands))
+	for i, command := range commands {
+		submissions[i] = domain.Submission{Command: command, By: w.by}
+	}
+	for _, result := range w.log.SubmitAll(w.t.Context(), submissions) {
+		noError(w.t, result.Err)
+	}
+}
+
 // remember adds an item that says something to the scopes.
 func (w *world) remember(id, content string, scopes ...domain.Scope) domain.Receipt {
 	w.t.Helper()
-	return w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+	return w.know(id, domain.Remembered{
 		Type: domain.Strategy, Owner: "org:acme", Scopes: scopes, Text: domain.Text{Content: content},
-	}}))
+	})
+}
+
+// rememberMany adds items that say the same to a team.
+func (w *world) rememberMany(n int, content string) {
+	w.t.Helper()
+	for i := range n {
+		w.remember(fmt.Sprint("item-", i), content, "team:pay")
+	}
+}
+
+func (w *world) know(id string, knowledge domain.Remembered) domain.Receipt {
+	w.t.Helper()
+	return w.submit(w.knowing(id, knowledge))
+}
+
+// knowing is the command that adds an item.
+func (w *world) knowing(id string, knowledge domain.Remembered) domain.Remember {
+	w.t.Helper()
+	return w.complete(domain.Remember{By: w.by, ID: id, Knowledge: knowledge})
 }
 
 func (w *world) complete(command domain.Remember) domain.Remember {
 	w.t.Helper()
-	complete, err := command.Complete()
-	if err != nil {
-		w.t.Fatalf("complete %s: %v", command.ID, err)
+	return must(command.Complete())(w.t)
+}
+
+// table is what a query gives: a line of its columns and values for each row.
+func (w *world) table(query string, args ...any) (rows []map[string]any) {
+	w.t.Helper()
+	found := must(w.db.QueryContext(w.t.Context(), query, args...))(w.t)
+	defer found.Close()
+	columns := must(found.Columns())(w.t)
+	for found.Next() {
+		values, row := make([]any, len(columns)), map[string]any{}
+		for i := range values {
+			values[i] = new(any)
+		}
+		noError(w.t, found.Scan(values...))
+		for i, column := range columns {
+			row[column] = *values[i].(*any)
+		}
+		rows = append(rows, row)
 	}
-	return complete
+	noError(w.t, found.Err())
+	return rows
+}
+
+// number is the one number that a query gives.
+func (w *world) number(query string, args ...any) (n int) {
+	w.t.Helper()
+	noError(w.t, w.db.NewRaw(query, args...).Scan(w.t.Context(), &n))
+	return n
 }
 
 // understand lets the projection of meaning read what is new in the log.
 func (w *world) understand() {
 	w.t.Helper()
-	if err := w.follow(); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, w.follow())
 }
 
 func (w *world) follow() error {
@@ -139,18 +229,14 @@ func (w *world) follow() error {
 // holdSketches lets the tenant's sketches be searched in memory, on PostgreSQL as on SQLite.
 func (w *world) holdSketches() {
 	w.t.Helper()
-	if err := w.base.Meaning().LoadSketches(w.t.Context(), w.by.Tenant); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, w.base.Meaning().LoadSketches(w.t.Context(), w.by.Tenant))
 }
 
 // holdVectors reads the vectors into memory that searches have missed.
 func (w *world) holdVectors() {
 	w.t.Helper()
 	if n, ok := w.base.Meaning().Nearest.(*vectors.PostgresNearest); ok {
-		if err := n.HoldVectors(w.t.Context()); err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, n.HoldVectors(w.t.Context()))
 	}
 }
 
@@ -169,14 +255,8 @@ func (w *world) search(search domain.Search) domain.Answer {
 	if search.By.Tenant == "" {
 		search.By = w.by
 	}
-	complete, err := search.Complete()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	answer, err := w.base.Search(w.t.Context(), complete)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	complete := must(search.Complete())(w.t)
+	answer := must(w.base.Search(w.t.Context(), complete))(w.t)
 	return answer
 }
 
