@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/extraction"
 )
@@ -29,10 +27,7 @@ func talk(lines ...string) extraction.Conversation {
 
 func extract(t *testing.T, c extraction.Conversation) extraction.Result {
 	t.Helper()
-	found, err := extraction.BuiltIn{}.Extract(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must(extraction.BuiltIn{}.Extract(t.Context(), c))(t)
 	return found
 }
 
@@ -118,9 +113,7 @@ func TestAProblemWithItsFixIsACase(t *testing.T) {
 			continue
 		}
 		f := found.Findings[i]
-		if diff := cmp.Diff(f.Sources, []int{0, 1, 2}); diff != "" {
-			t.Errorf("%s: sources %s", name, diff)
-		}
+		equal(t, f.Sources, []int{0, 1, 2}, "%s: sources", name)
 		for _, line := range lines {
 			if said := strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(line, "a:")), "原因是 "); !strings.Contains(f.Content, said) {
 				t.Errorf("%s: %q is not in\n%s", name, said, f.Content)
@@ -147,9 +140,7 @@ func TestACaseWhosePartsAreNamedIsToldByThem(t *testing.T) {
 				got = append(got, f.Content)
 			}
 		}
-		if diff := cmp.Diff(got, []string{want}); diff != "" {
-			t.Error(diff)
-		}
+		equal(t, got, []string{want}, "(-got +want)")
 	}
 }
 
@@ -269,10 +260,7 @@ func FuzzBuiltIn(f *testing.F) {
 	f.Add("我喜欢…", "首先 然后 最后")
 	f.Fuzz(func(t *testing.T, user, assistant string) {
 		c := talk(user, "a:"+assistant)
-		found, err := extraction.BuiltIn{}.Extract(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must(extraction.BuiltIn{}.Extract(t.Context(), c))(t)
 		for _, finding := range found.Findings {
 			if len(finding.Content) > domain.MaxContent {
 				t.Errorf("%d bytes", len(finding.Content))

@@ -76,19 +76,11 @@ func (b *browsing) chapter(name, about string) {
 // follows reads what is new in the log, and lets the model say what is due after so long.
 func (b *browsing) follows(later time.Duration) error {
 	b.t.Helper()
-	page, err := b.log.Read(b.t.Context(), b.by.Tenant, b.position, 500)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	page := must(b.log.Read(b.t.Context(), b.by.Tenant, b.position, 500))(b.t)
 	if len(page) > 0 {
-		change, err := b.summaries.Prepare(b.t.Context(), follow.Page{Tenant: b.by.Tenant, Events: page})
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		if err := b.db.Transact(b.t.Context(),
-			func(ctx context.Context, tx bun.Tx) error { return change.Write(ctx, tx) }); err != nil {
-			b.t.Fatal(err)
-		}
+		change := must(b.summaries.Prepare(b.t.Context(), follow.Page{Tenant: b.by.Tenant, Events: page}))(b.t)
+		noError(b.t, b.db.Transact(b.t.Context(),
+			func(ctx context.Context, tx bun.Tx) error { return change.Write(ctx, tx) }))
 		b.position += int64(len(page))
 	}
 	b.later = later
@@ -98,18 +90,13 @@ func (b *browsing) follows(later time.Duration) error {
 // mayNeedSummary compares what is said of the guide, and how often the model was asked.
 func (b *browsing) says(later time.Duration, abstract string, requests int) {
 	b.t.Helper()
-	if err := b.follows(later); err != nil {
-		b.t.Fatal(err)
-	}
+	noError(b.t, b.follows(later))
 	b.holds(abstract, requests)
 }
 
 func (b *browsing) holds(abstract string, requests int) {
 	b.t.Helper()
-	said, err := b.shelves.Said(b.t.Context(), b.by.Tenant, []domain.URI{guide, "viking://resources"})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	said := must(b.shelves.Said(b.t.Context(), b.by.Tenant, []domain.URI{guide, "viking://resources"}))(b.t)
 	if said[guide].Abstract != abstract || len(b.requests) != requests || said["viking://resources"].Abstract != "" {
 		b.t.Errorf("%+v after %d requests, want %q after %d", said, len(b.requests), abstract, requests)
 	}
@@ -118,10 +105,7 @@ func (b *browsing) holds(abstract string, requests int) {
 // shown is what the model was shown last.
 func (b *browsing) shown() string {
 	b.t.Helper()
-	sent, err := json.Marshal(b.requests[len(b.requests)-1])
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	sent := must(json.Marshal(b.requests[len(b.requests)-1]))(b.t)
 	return string(sent)
 }
 

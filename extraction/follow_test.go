@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -18,9 +16,7 @@ import (
 )
 
 func TestACommittedSessionBecomesKnowledge(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
+	each(t, func(t *testing.T, w *world) {
 		task := w.hold("s1", talk("I prefer tabs for indentation.", "a: Noted. chromedriver 124 requires Chrome 124+."))
 		w.learn()
 		items := w.items()
@@ -59,9 +55,7 @@ func TestACommittedSessionBecomesKnowledge(t *testing.T) {
 }
 
 func TestWhatIsKnownDecides(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
+	each(t, func(t *testing.T, w *world) {
 		steps := []struct {
 			said string
 			want domain.Decision
@@ -115,9 +109,7 @@ func TestWhatIsKnownDecides(t *testing.T) {
 }
 
 func TestWhatIsRefusedIsNamedInTheLog(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
+	each(t, func(t *testing.T, w *world) {
 		for said, decision := range map[string]domain.Decision{
 			"i prefer tabs, for indentation!":            domain.DecideVote,
 			"I like elastic tabstops for indentation.":   domain.DecideMerge,
@@ -151,9 +143,7 @@ func TestWhatIsRefusedIsNamedInTheLog(t *testing.T) {
 }
 
 func TestWhatIsSharedIsCountedForEverybody(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
+	each(t, func(t *testing.T, w *world) {
 		call := talk("convert it")
 		call.Messages[0].Parts = append(call.Messages[0].Parts, domain.Part{Type: domain.PartTool, ToolName: "xlsx_to_csv", ToolStatus: "completed", DurationMS: 10})
 		private := w.by
@@ -182,17 +172,12 @@ func TestWhatIsSharedIsCountedForEverybody(t *testing.T) {
 }
 
 func TestWhatIsSharedLiesWhereOthersLookThoughItsPlaceIsTaken(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
+	each(t, func(t *testing.T, w *world) {
 		theirs := domain.Remember{By: w.by, ID: "theirs", Knowledge: domain.Remembered{
 			Type: domain.Tool, ContextType: domain.Memory, Owner: "user:al", Scopes: []domain.Scope{"user:al"},
 			Text: domain.Text{Content: "a note", URI: "viking://agent/memories/tools/chromedriver.md"},
 		}}
-		command, err := theirs.Complete()
-		if err != nil {
-			t.Fatal(err)
-		}
+		command := must(theirs.Complete())(t)
 		w.submit(command)
 		w.scopes = []domain.Scope{domain.Public}
 		w.hold("s1", talk("chromedriver 124 requires Chrome 124."))
@@ -206,9 +191,7 @@ func TestWhatIsSharedLiesWhereOthersLookThoughItsPlaceIsTaken(t *testing.T) {
 }
 
 func TestWhatHelpedIsVotedFor(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
+	each(t, func(t *testing.T, w *world) {
 		w.hold("s1", talk("chromedriver 124 requires Chrome 124."))
 		w.learn()
 		uri := "viking://user/mia/memories/tools/chromedriver.md"
@@ -251,16 +234,12 @@ func TestAnExtractionThatFailsSaysWhy(t *testing.T) {
 		}
 		w.learn()
 		want := domain.ExtractionFailed{Task: task, Archive: 1, Attempts: 3, Reason: errNever.Error()}
-		if diff := cmp.Diff(w.settled("s1", 1), domain.Fact(want)); diff != "" {
-			t.Errorf("(-got +want):\n%s", diff)
-		}
+		equal(t, w.settled("s1", 1), domain.Fact(want), "(-got +want)")
 	})
 }
 
 func TestWhatWasErasedIsNotExtracted(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
+	each(t, func(t *testing.T, w *world) {
 		w.hold("s1", talk("I prefer tabs."))
 		w.submit(domain.EraseSession{SessionTarget: w.target("s1"), ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"}})
 		w.learn()
@@ -273,9 +252,7 @@ func TestWhatWasErasedIsNotExtracted(t *testing.T) {
 // Whichever way an order comes to a session, the items that say what its archives say go with it; another
 // session's stay.
 func TestAnOrderErasesASessionWithItsArchives(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
+	each(t, func(t *testing.T, w *world) {
 		for _, session := range []string{"s1", "s2", "s3"} {
 			w.hold(session, talk("I prefer tabs for "+session+"."))
 			w.learn()
@@ -308,14 +285,9 @@ func TestAnOrderErasesASessionWithItsArchives(t *testing.T) {
 				t.Errorf("%s: planned %+v, %v", session, planned, err)
 			}
 			order.By, order.ID = w.by, session
-			complete, err := order.Complete()
-			if err != nil {
-				t.Fatal(err)
-			}
+			complete := must(order.Complete())(t)
 			w.submit(complete)
-			if err := eraser.CarryOut(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, eraser.CarryOut(t.Context()))
 			for n := range 3 {
 				name := fmt.Sprint("session:mia/s", n+1)
 				archive, err := w.base.Find(t.Context(), w.by.Tenant, domain.ArchiveItem(name, 1))

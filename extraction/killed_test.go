@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -57,9 +55,7 @@ func TestAnExtractionThatIsKilledGoesOn(t *testing.T) {
 				w.learn() // reading everything again changes nothing
 				got = outcome(w)
 			})
-			if diff := cmp.Diff(got, want); diff != "" {
-				t.Errorf("(-killed +undisturbed):\n%s", diff)
-			}
+			equal(t, got, want, "(-killed +undisturbed)")
 		})
 	}
 }
@@ -92,10 +88,7 @@ func outcome(w *world) []string {
 	for _, name := range []string{"s0", "s1", "s2", "s3", "s9"} {
 		all = append(all, fmt.Sprint(name, " ", w.decisions(name, 1)))
 	}
-	page, err := w.log.Read(w.t.Context(), w.by.Tenant, 0, 500)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	page := must(w.log.Read(w.t.Context(), w.by.Tenant, 0, 500))(w.t)
 	names := map[string]int{}
 	for _, event := range page {
 		names[event.Name]++
@@ -112,9 +105,7 @@ func during(t *testing.T, url string, do func(*world)) {
 	t.Helper()
 	t.Run("opened", func(t *testing.T) {
 		db := databasetest.Open(t, url)
-		if err := database.Migrate(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, database.Migrate(t.Context(), db))
 		do(newWorld(t, db, extraction.BuiltIn{}))
 	})
 }
@@ -167,10 +158,7 @@ func learnAsChild(t *testing.T, url string) {
 	} // who was killed is not waited for
 	w := newWorldWith(t, databasetest.Open(t, url), extraction.BuiltIn{}, options)
 	w.worker.Writer = loud{Writer: w.log, step: func() { say("step") }}
-	router, err := follow.NewRouter(databasetest.Log(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	router := must(follow.NewRouter(databasetest.Log(t)))(t)
 	w.worker.Follow(router)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -179,9 +167,7 @@ func learnAsChild(t *testing.T, url string) {
 	if err != nil || len(commits) == 0 {
 		t.Fatalf("%d commits, %v", len(commits), err)
 	}
-	if err := w.log.Await(ctx, domain.Extraction, w.by.Tenant, commits[0].Position); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.log.Await(ctx, domain.Extraction, w.by.Tenant, commits[0].Position))
 	stop()
 	if err := <-ended; err != nil && !strings.Contains(err.Error(), "context canceled") {
 		t.Error(err)

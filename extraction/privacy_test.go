@@ -82,10 +82,7 @@ func (e *exchange) answer(rt *rapid.T) string {
 			Messages: rapid.SliceOfN(rapid.IntRange(0, len(e.messages)-1), 1, 3).Draw(rt, "sources"),
 		})
 	}
-	written, err := json.Marshal(map[string]any{"summary": e.sentences[0], "overview": "", "lessons": all})
-	if err != nil {
-		rt.Fatal(err)
-	}
+	written := must(json.Marshal(map[string]any{"summary": e.sentences[0], "overview": "", "lessons": all}))(rt)
 	return string(written)
 }
 
@@ -100,10 +97,7 @@ func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 			completion(answer.Load().(string))(w)
 		}))
 		t.Cleanup(server.Close)
-		model, err := extraction.NewModel(extraction.ModelConfig{URL: server.URL, Model: "confused"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := must(extraction.NewModel(extraction.ModelConfig{URL: server.URL, Model: "confused"}))(t)
 		extractor := map[string]extraction.Extractor{"rules": extraction.BuiltIn{}, "model": model}
 		worlds := map[string]*world{}
 		for name := range extractor {
@@ -145,9 +139,7 @@ func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 }
 
 func TestWhatIsLearnedIsTheOwnersUnlessTheCommitSaysOtherwise(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
+	each(t, func(t *testing.T, w *world) {
 		bo := w.by
 		bo.Subject, bo.Role, bo.PublishPublic = "user:bo", domain.Member, false
 		for _, test := range []struct {
@@ -181,9 +173,7 @@ func TestWhatIsLearnedIsTheOwnersUnlessTheCommitSaysOtherwise(t *testing.T) {
 }
 
 func TestALessonIsRememberedOnceForEachAudience(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
+	each(t, func(t *testing.T, w *world) {
 		said := talk("The deploy failed because the chart version was wrong. Pinning chart 1.4 fixed it.")
 		for i, scopes := range [][]domain.Scope{nil, {"team:ops"}, {"team:web", "agent:coder"}, {domain.Public}} {
 			w.scopes = scopes

@@ -28,23 +28,15 @@ func TestAFailedArchiveIsTriedAgainByItself(t *testing.T) {
 			t.Helper()
 			now = now.Add(after)
 			for range 2 { // who asks a second time changes nothing
-				if err := w.worker.RetryDue(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, w.worker.RetryDue(t.Context()))
 			}
 			w.learn()
-			stream, err := w.log.State(t.Context(), w.by.Tenant, "session:mia/s1")
-			if err != nil {
-				t.Fatal(err)
-			}
+			stream := must(w.log.State(t.Context(), w.by.Tenant, "session:mia/s1"))(t)
 			return stream.State.(domain.Session).Failed
 		}
 		recorded := func() (failures, requests int) {
 			t.Helper()
-			page, err := w.log.Read(t.Context(), w.by.Tenant, 0, 500)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := must(w.log.Read(t.Context(), w.by.Tenant, 0, 500))(t)
 			for _, event := range page {
 				switch event.Fact.(type) {
 				case domain.ExtractionFailed:

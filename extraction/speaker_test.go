@@ -6,10 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/extraction"
 )
@@ -28,9 +24,7 @@ func by(role, peer, said string) domain.NewMessage {
 }
 
 func TestWhatAPeerSaysIsThePeers(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
+	each(t, func(t *testing.T, w *world) {
 		w.say("s1", by("user", "", "I live in Paris."))
 		w.say("s1", by("user", "bo", "I live in Oslo."))
 		w.say("s1", by("user", "bo", "I live in Paris."))
@@ -46,15 +40,12 @@ func TestWhatAPeerSaysIsThePeers(t *testing.T) {
 			"entities [al]: al: I live in Rome. (1)", "entities [bo]: bo: From now on, use Go. (1)", "entities [bo]: bo: I live in Paris. (1)",
 			"preferences []: From now on, use Go. (1)", "profile []: I live in Lyon. (1)",
 		}
-		if diff := cmp.Diff(got, want); diff != "" {
-			t.Errorf("(-got +want):\n%s", diff)
-		}
+		equal(t, got, want, "(-got +want)")
 	})
 }
 
 // Facts that clients send one by one, as the tools do that store what a user wants remembered.
 func TestAStatedMessageAlwaysGivesAnItem(t *testing.T) {
-	t.Parallel()
 	facts := []string{
 		"My timezone is Europe/Berlin.", "Alice's birthday is on March 3rd.", "The API gateway times out after 29 seconds, so long jobs are queued.",
 		"I prefer tabs for indentation.", "The staging database is called heron.", "Bob maintains the billing service.", "deploys happen on tuesdays",
@@ -62,8 +53,7 @@ func TestAStatedMessageAlwaysGivesAnItem(t *testing.T) {
 		"I live in Berlin. My timezone is Europe/Berlin.", "[user]: My cat is called Fig. [assistant]: I prefer to call it Figaro.",
 		"```\nGOFLAGS=-mod=mod\n```", "> The build is green.",
 	}
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
+	each(t, func(t *testing.T, w *world) {
 		for i, fact := range facts {
 			session := fmt.Sprint("store-", i)
 			lessons := w.say(session, by("user", "", fact))
@@ -117,10 +107,8 @@ func TestAMessageWithAWholeExchangeIsSplitIntoItsTurns(t *testing.T) {
 }
 
 func TestPastedStepsStayTheUsers(t *testing.T) {
-	t.Parallel()
 	const steps = "Deploy like this:\n1. Turn off TLS.\n2. Copy the key.\n3. Restart it."
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, extraction.BuiltIn{})
+	each(t, func(t *testing.T, w *world) {
 		w.scopes = []domain.Scope{domain.Public}
 		for session, test := range map[string]struct {
 			said domain.NewMessage

@@ -63,10 +63,7 @@ func (s *summarizing) restart(model extraction.Summarizer) {
 // take takes in what is new in the log.
 func (s *summarizing) take() error {
 	s.t.Helper()
-	page, err := s.log.Read(s.t.Context(), s.by.Tenant, s.position, 500)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	page := must(s.log.Read(s.t.Context(), s.by.Tenant, s.position, 500))(s.t)
 	if _, err := s.summaries.Prepare(s.t.Context(), follow.Page{Tenant: s.by.Tenant, Events: page}); err != nil {
 		return err
 	}
@@ -78,9 +75,7 @@ func (s *summarizing) take() error {
 func (s *summarizing) keeps(id, abstract, overview string, requests int) {
 	s.t.Helper()
 	for range 2 {
-		if err := s.take(); err != nil {
-			s.t.Fatal(err)
-		}
+		noError(s.t, s.take())
 	}
 	k := s.item(id)
 	if k.Text.Abstract != abstract || k.Text.Overview != overview || len(s.requests) != requests {
@@ -90,10 +85,7 @@ func (s *summarizing) keeps(id, abstract, overview string, requests int) {
 
 func (s *summarizing) item(id string) *domain.Knowledge {
 	s.t.Helper()
-	k, err := s.base.Find(s.t.Context(), s.by.Tenant, id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	k := must(s.base.Find(s.t.Context(), s.by.Tenant, id))(s.t)
 	return k
 }
 
@@ -105,10 +97,7 @@ func (s *summarizing) remember(id string, change func(*domain.Remember)) {
 	if change != nil {
 		change(&command)
 	}
-	complete, err := command.Complete()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	complete := must(command.Complete())(s.t)
 	s.submit(complete)
 }
 
@@ -158,9 +147,7 @@ func TestASummaryGoesWithItsContent(t *testing.T) {
 		if k := s.item("handbook"); k.Text.Abstract != "" || k.Text.Overview != "" {
 			t.Errorf("the summary of another content stays: %q", k.Text.Abstract)
 		}
-		if err := s.take(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.take())
 		if k := s.item("handbook"); k.Text.Abstract != "Now on Tuesdays." || strings.Contains(k.Text.Overview, "AKIA") {
 			t.Errorf("%q, %q", k.Text.Abstract, k.Text.Overview)
 		}
@@ -237,9 +224,7 @@ func TestWhatCannotBeSummarisedIsPassedOver(t *testing.T) {
 						t.Errorf("page %d: %v", page, err)
 					}
 				}
-				if err := s.take(); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, s.take())
 				if k := s.item("handbook"); k.Text.Abstract != test.abstract || len(s.requests) != test.requests {
 					t.Errorf("%q after %d requests", k.Text.Abstract, len(s.requests))
 				}
@@ -251,9 +236,7 @@ func TestWhatCannotBeSummarisedIsPassedOver(t *testing.T) {
 func TestWhatIsSentIsBounded(t *testing.T) {
 	t.Parallel()
 	model, e, _ := asked(t, completion(about))
-	if _, err := model.Summarize(t.Context(), "deploying", strings.Repeat("word ", 12_000)); err != nil {
-		t.Fatal(err)
-	}
+	must(model.Summarize(t.Context(), "deploying", strings.Repeat("word ", 12_000)))(t)
 	if sent := len(fmt.Sprint(e.requests[0]["messages"])); sent > 42_000 || sent < 40_000 {
 		t.Errorf("%d bytes are sent", sent)
 	}
@@ -263,10 +246,7 @@ func TestSummariesFollowTheLog(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		s := newSummarizing(t, db, completion(about))
-		router, err := follow.NewRouter(databasetest.Log(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		router := must(follow.NewRouter(databasetest.Log(t)))(t)
 		s.summaries.Follow(router)
 		ran := make(chan error, 1)
 		go func() { ran <- router.Run(context.WithoutCancel(t.Context())) }()

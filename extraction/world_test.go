@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -61,6 +63,44 @@ func (b *breakable) SubmitAll(ctx context.Context, submissions []domain.Submissi
 	return results
 }
 
+// each runs a test in parallel on both engines, each time in a new world with the built-in extractor.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, extraction.BuiltIn{})) })
+}
+
+// failing is a test, or a run of a property.
+type failing interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// must is a value without which a test ends.
+func must[V any](value V, err error) func(failing) V {
+	return func(t failing) V {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t failing, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// equal compares what is there with what there should be.
+func equal(t failing, got, want any, what string, args ...any) {
+	t.Helper()
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("%s:\n%s", fmt.Sprintf(what, args...), diff)
+	}
+}
+
 func newWorld(t *testing.T, db *database.DB, extractor extraction.Extractor) *world {
 	t.Helper()
 	return newWorldWith(t, db, extractor, events.Options{})
@@ -68,10 +108,7 @@ func newWorld(t *testing.T, db *database.DB, extractor extraction.Extractor) *wo
 
 func newWorldWith(t *testing.T, db *database.DB, extractor extraction.Extractor, options events.Options) *world {
 	t.Helper()
-	base, err := projections.Open(t.Context(), db, projections.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
 	options.Logger = databasetest.Log(t)
 	log := follow.NewLog(db, base, options)
 	t.Cleanup(func() {
@@ -120,10 +157,7 @@ func (w *world) hold(session string, c extraction.Conversation) (task string) {
 
 // follow takes in what is new in the log.
 func (w *world) follow() error {
-	page, err := w.log.Read(w.t.Context(), w.by.Tenant, w.read, 500)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	page := must(w.log.Read(w.t.Context(), w.by.Tenant, w.read, 500))(w.t)
 	if _, err := w.worker.Prepare(w.t.Context(), follow.Page{Tenant: w.by.Tenant, Events: page}); err != nil {
 		return err
 	}
@@ -133,9 +167,7 @@ func (w *world) follow() error {
 
 func (w *world) learn() {
 	w.t.Helper()
-	if err := w.follow(); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, w.follow())
 }
 
 // items are those of a status but for archives, in the order in which they were remembered.
