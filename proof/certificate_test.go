@@ -29,9 +29,7 @@ func TestWhatIsWrongWithACertificateIsSaid(t *testing.T) {
 		"no document":        {"annals.example/default\n17\n", "the file is neither an exported log, nor the proof of an event, nor the certificate of an erasure", true},
 	} {
 		path := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, []byte(c.text), 0o600))
 		_, is, err := proof.ReadCertificate(path)
 		said := ""
 		if err != nil {

@@ -7,16 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/proof"
 )
 
 func TestAnExportIsHeldAgainstACheckpointThatWasKeptElsewhere(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(5)
 		w.grow()
 		kept := w.sign()
@@ -25,18 +21,13 @@ func TestAnExportIsHeldAgainstACheckpointThatWasKeptElsewhere(t *testing.T) {
 		later := w.sign()
 		verify := func(x domain.Export, checkpoint string) (*proof.Report, error) {
 			path := filepath.Join(t.TempDir(), "log.ndjson")
-			if err := os.WriteFile(path, []byte(strings.Join(w.export(x), "")+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(path, []byte(strings.Join(w.export(x), "")+"\n"), 0o600))
 			return proof.VerifyFile(t.Context(), path,
 				proof.Verification{Keys: []string{w.key.Public()}, Checkpoints: []string{checkpoint}})
 		}
 		holds := func(x domain.Export, checkpoint string, wanted ...string) {
 			t.Helper()
-			report, err := verify(x, checkpoint)
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := must(verify(x, checkpoint))(t)
 			finds(t, report, wanted...)
 		}
 		holds(domain.Export{}, kept.Note)
@@ -58,7 +49,7 @@ func TestAnExportIsHeldAgainstACheckpointThatWasKeptElsewhere(t *testing.T) {
 		// Another key signed it.
 		forger := *w
 		forger.key = newKey(t, "annals.example")
-		forger.prover = proof.NewProver(db, w.log, forger.key, proof.Options{})
+		forger.prover = proof.NewProver(w.db, w.log, forger.key, proof.Options{})
 		holds(domain.Export{}, forger.sign().Note,
 			"signature 20 a checkpoint is not to be trusted: not signed by a trusted key")
 
@@ -67,7 +58,7 @@ func TestAnExportIsHeldAgainstACheckpointThatWasKeptElsewhere(t *testing.T) {
 		w.rewrite(6)
 		w.tamper("DELETE FROM tree", "DELETE FROM checkpoints")
 		w.grow()
-		w.prover = proof.NewProver(db, w.log, w.key, proof.Options{})
+		w.prover = proof.NewProver(w.db, w.log, w.key, proof.Options{})
 		w.sign()
 		const other = "signed another tree of 10 events: something at the positions 1 to 10 was changed since; it is not the log that the checkpoint was kept of"
 		finds(t, w.verifyLines(w.export(domain.Export{})...))

@@ -4,16 +4,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/proof"
 )
 
 // A version that was retired loses its tables while a verification reads the catalogue and then each table.
 func TestALogVerifiesWhileTablesOfVersionsAreDropped(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(2)
 		w.grow()
 		w.sign()

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/proof"
 )
@@ -20,9 +18,7 @@ func (w *world) export(x domain.Export) []string {
 	w.t.Helper()
 	x.Tenant = w.by.Tenant
 	var out bytes.Buffer
-	if err := w.prover.Export(w.t.Context(), x, &out); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, w.prover.Export(w.t.Context(), x, &out))
 	return strings.SplitAfter(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
@@ -39,20 +35,13 @@ func (w *world) verifyLines(lines ...string) *proof.Report {
 func (w *world) verifyText(text string) *proof.Report {
 	w.t.Helper()
 	path := filepath.Join(w.t.TempDir(), "log.ndjson")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	report, err := proof.VerifyFile(w.t.Context(), path, proof.Verification{Keys: []string{w.key.Public()}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(path, []byte(text), 0o600))
+	report := must(proof.VerifyFile(w.t.Context(), path, proof.Verification{Keys: []string{w.key.Public()}}))(w.t)
 	return report
 }
 
 func TestAnExportVerifiesWithNothingButItselfAndTheKey(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.grow()
 		finds(t, w.verifyLines(append(w.export(domain.Export{Texts: true}), "")...))
 
@@ -93,9 +82,7 @@ func TestAnExportVerifiesWithNothingButItselfAndTheKey(t *testing.T) {
 }
 
 func TestAnExportThatWasTamperedWithIsFoundAndNamed(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(5)
 		w.grow()
 		w.sign()
@@ -104,7 +91,7 @@ func TestAnExportThatWasTamperedWithIsFoundAndNamed(t *testing.T) {
 		whole := w.export(domain.Export{Texts: true})
 		forger := *w
 		forger.key = newKey(t, "annals.example")
-		forger.prover = proof.NewProver(db, w.log, forger.key, proof.Options{})
+		forger.prover = proof.NewProver(w.db, w.log, forger.key, proof.Options{})
 		forged := forger.export(domain.Export{Texts: true})
 		w.rewrite(6)
 		rewritten := w.lineAt(6)
@@ -184,9 +171,6 @@ func (w *world) lineAt(position int64) string {
 // erase destroys what people wrote about an item.
 func (w *world) erase(id string) {
 	w.t.Helper()
-	command, err := domain.Erase{Target: domain.Target{By: w.by, ID: id}}.Complete()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	command := must(domain.Erase{Target: domain.Target{By: w.by, ID: id}}.Complete())(w.t)
 	w.submit(command)
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
@@ -28,9 +27,7 @@ func TestATreeAndSignaturesThatWereTakenAwayAreMissed(t *testing.T) {
 		"what was signed":              {[]string{"signed_checkpoints"}, []string{unsigned}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			databasetest.Each(t, func(t *testing.T, db *database.DB) {
-				w := newWorld(t, db)
+			each(t, func(t *testing.T, w *world) {
 				w.live(5)
 				w.grow()
 				kept := w.sign()
@@ -76,9 +73,7 @@ func (w *world) signsNothing() {
 }
 
 func TestATreeOfWhichSomethingIsLostStandsStill(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(5)
 		w.grow()
 		w.leaves("tree")
@@ -88,9 +83,7 @@ func TestATreeOfWhichSomethingIsLostStandsStill(t *testing.T) {
 }
 
 func TestAnEmptyTreeIsNotSigned(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		if c := w.sign(); c.Origin != "annals.example/default" || c.Size != 0 || c.Note != "" {
 			t.Errorf("got %+v", c)
 		}

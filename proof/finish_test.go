@@ -4,22 +4,17 @@ import (
 	"testing"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/proof"
 )
 
 func TestWhatIsNewestIsSignedAtTheEnd(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.remember("a")
 		if got, want := w.verify(proof.Verification{}).Unsigned(), int64(1); got != want {
 			t.Errorf("before the end: got %d unsigned events, want %d", got, want)
 		}
 		w.in("other").remember("b")
-		if err := w.log.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.log.Close(t.Context()))
 		w.prover.Finish(t.Context())
 		report := w.verify(proof.Verification{})
 		finds(t, report)
@@ -30,18 +25,14 @@ func TestWhatIsNewestIsSignedAtTheEnd(t *testing.T) {
 }
 
 func TestWhoeverWorksOnTheTreeSignsIt(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.remember("a")
 		later, want := "clock_timestamp() + interval '1 hour'", int64(1)
-		if db.Engine == database.SQLite { // whose file has one owner
+		if w.db.Engine == database.SQLite { // whose file has one owner
 			later, want = "'2100-01-01T00:00:00.000000Z'", 0
 		}
-		if err := w.exec(`INSERT INTO leases (projection, holder, expires_at) VALUES ('proof', 'another', ` + later +
-			`)`); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.exec(`INSERT INTO leases (projection, holder, expires_at) VALUES ('proof', 'another', `+later+
+			`)`))
 		w.prover.Finish(t.Context())
 		if got := w.verify(proof.Verification{}).Unsigned(); got != want {
 			t.Errorf("got %d unsigned events, want %d: another process has the tree", got, want)

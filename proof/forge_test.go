@@ -10,10 +10,7 @@ import (
 // who knows how.
 func (w *world) rewrite(position int64) {
 	w.t.Helper()
-	records, err := w.log.Records(w.t.Context(), "default", position-1, 1)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	records := must(w.log.Records(w.t.Context(), "default", position-1, 1))(w.t)
 	record := records[0]
 	record.Actor = "user:somebody-else"
 	hash := sha256.Sum256(record.Canonical())

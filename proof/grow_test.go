@@ -32,17 +32,11 @@ func (w *world) rootOf() (tlog.Hash, int64) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		hashes, err := tlog.StoredHashes(size, event.Hash, reader)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		hashes := must(tlog.StoredHashes(size, event.Hash, reader))(w.t)
 		stored = append(stored, hashes...)
 		size++
 	}
-	root, err := tlog.TreeHash(size, reader)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	root := must(tlog.TreeHash(size, reader))(w.t)
 	return root, size
 }
 
@@ -55,9 +49,7 @@ func (w *world) agrees() {
 }
 
 func TestATreeGrowsWithItsLogAsRFC6962SaysIt(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		for i := range 9 { // some events at a time, around powers of two
 			for j := range i + 1 {
 				w.remember(fmt.Sprintf("k-%d-%d", i, j))
@@ -75,14 +67,8 @@ func TestATreeGrowsWithItsLogAsRFC6962SaysIt(t *testing.T) {
 		finds(t, w.verify(proof.Verification{}))
 
 		for position := int64(1); position < w.head(); position += 37 {
-			record, err := w.log.Records(t.Context(), "default", position-1, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			entry, err := w.prover.Entry(t.Context(), "default", record[0].EventID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			record := must(w.log.Records(t.Context(), "default", position-1, 1))(t)
+			entry := must(w.prover.Entry(t.Context(), "default", record[0].EventID))(t)
 			got, err := w.prover.Inclusion(t.Context(), "default", entry)
 			if err != nil || got.Position != position {
 				t.Fatalf("position %d: got %+v, %v", position, got, err)
@@ -100,9 +86,7 @@ func TestATreeGrowsWithItsLogAsRFC6962SaysIt(t *testing.T) {
 }
 
 func TestNoEventIsMissedOrTakenTwice(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(5)
 		w.grow()
 		w.agrees()
@@ -127,9 +111,7 @@ func TestNoEventIsMissedOrTakenTwice(t *testing.T) {
 }
 
 func TestATreeThatIsNotTheLogsStandsStill(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(5)
 		w.grow()
 		w.rewrite(3)
@@ -142,10 +124,7 @@ func TestATreeThatIsNotTheLogsStandsStill(t *testing.T) {
 // halts waits until the tree stands still, and checks that it passes nothing over.
 func (w *world) halts() {
 	w.t.Helper()
-	router, err := follow.NewRouter(databasetest.Log(w.t))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	router := must(follow.NewRouter(databasetest.Log(w.t)))(w.t)
 	w.prover.Follow(router)
 	ctx, stop := context.WithCancel(w.t.Context())
 	ended := make(chan error)
@@ -169,9 +148,7 @@ func (w *world) halts() {
 }
 
 func TestTheTablesOfTheLogRefuseChanges(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(2)
 		w.grow()
 		w.sign()
@@ -185,7 +162,7 @@ func TestTheTablesOfTheLogRefuseChanges(t *testing.T) {
 				t.Errorf("%s is not refused", statement)
 			}
 		}
-		if db.Engine == database.Postgres {
+		if w.db.Engine == database.Postgres {
 			for _, table := range []string{"events", "event_texts", "tree", "signed_checkpoints"} {
 				if err := w.exec("TRUNCATE " + table); err == nil {
 					t.Errorf("TRUNCATE %s is not refused", table)
@@ -221,10 +198,7 @@ func TestAKeyIsMadeOnceAndKept(t *testing.T) {
 			t.Errorf("got %s and %s", first, key)
 		}
 	}
-	next, err := proof.NewKey(directory, "annals.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	next := must(proof.NewKey(directory, "annals.example"))(t)
 	if got := proof.PublicKeys(directory); len(got) != 2 || got[0] != next.Public() || got[1] != first {
 		t.Errorf("got %v", got)
 	}
@@ -237,15 +211,13 @@ func TestAKeyIsMadeOnceAndKept(t *testing.T) {
 }
 
 func TestANewKeyGoesOnWhereTheOldOneEnded(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(2)
 		w.grow()
 		w.sign()
 		old := w.key.Public()
 		w.key = newKey(t, "another.example")
-		w.prover = proof.NewProver(db, w.log, w.key, proof.Options{})
+		w.prover = proof.NewProver(w.db, w.log, w.key, proof.Options{})
 		w.sign()
 		finds(t, w.verify(proof.Verification{Keys: []string{w.key.Public(), old}}))
 		finds(t, w.verify(proof.Verification{}), "signature 4 a checkpoint is not to be trusted")

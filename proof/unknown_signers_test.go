@@ -4,21 +4,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/proof"
 )
 
 // Servers of one database with keys of their own could not verify each other's checkpoints.
 func TestKeysThatASignerDoesNotKnowAreNamed(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(1)
 		w.grow()
-		if _, err := w.prover.Checkpoint(t.Context(), w.by.Tenant); err != nil {
-			t.Fatal(err)
-		}
+		must(w.prover.Checkpoint(t.Context(), w.by.Tenant))(t)
 		other := newKey(t, "other.example")
 		for name, test := range map[string]struct {
 			known []string
@@ -27,11 +22,8 @@ func TestKeysThatASignerDoesNotKnowAreNamed(t *testing.T) {
 			"a stranger's key":  {nil, true},
 			"a key from before": {[]string{w.key.Public()}, false},
 		} {
-			prover := proof.NewProver(db, w.log, other, proof.Options{Known: test.known, Logger: databasetest.Log(t)})
-			status, err := prover.Status(t.Context(), w.by.Tenant)
-			if err != nil {
-				t.Fatal(err)
-			}
+			prover := proof.NewProver(w.db, w.log, other, proof.Options{Known: test.known, Logger: databasetest.Log(t)})
+			status := must(prover.Status(t.Context(), w.by.Tenant))(t)
 			if got := strings.HasPrefix(status.Settings["unknown_keys"], "annals.example+"); got != test.want {
 				t.Errorf("%s: unknown are %q", name, status.Settings["unknown_keys"])
 			}

@@ -5,14 +5,11 @@ import (
 	"testing"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/proof"
 )
 
 func TestALogThatNobodyTouchedVerifies(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		other := w.in("umbrella")
 		finds(t, w.verify(proof.Verification{}))
 		w.live(10)
@@ -37,13 +34,11 @@ func TestALogThatNobodyTouchedVerifies(t *testing.T) {
 
 // columns of events, and what is wrong when a byte of one is flipped.
 func TestAByteIsFlippedInAnyColumn(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(5)
 		w.grow()
 		w.sign()
-		for column, value := range flips(db.Engine) {
+		for column, value := range flips(w.db.Engine) {
 			t.Run(column, func(t *testing.T) {
 				w := *w
 				w.t = t
@@ -221,9 +216,7 @@ func tamperings() map[string]tampering {
 }
 
 func TestTamperingIsFoundAndNamed(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(5)
 		w.grow()
 		w.sign()
@@ -258,9 +251,7 @@ func (w *world) live3() {
 }
 
 func TestARewrittenHistoryIsFound(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(5)
 		w.grow()
 		kept := w.sign()
@@ -289,7 +280,7 @@ func TestARewrittenHistoryIsFound(t *testing.T) {
 		w.tamper("DELETE FROM signed_checkpoints", "DELETE FROM checkpoints")
 		forger := *w
 		forger.key = newKey(t, "annals.example")
-		forger.prover = proof.NewProver(db, w.log, forger.key, proof.Options{})
+		forger.prover = proof.NewProver(w.db, w.log, forger.key, proof.Options{})
 		forger.sign()
 		finds(t, w.verify(proof.Verification{}),
 			"signature 21 a checkpoint is not to be trusted: not signed by a trusted key: the signature is by annals.example+")

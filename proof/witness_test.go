@@ -6,16 +6,13 @@ import (
 	"testing"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/proof"
 )
 
 // Somebody who has the database deletes a tenant from the tables that a verification reads. Whatever else names it says
 // that it was there.
 func TestATenantThatIsGoneFromTheLogIsMissed(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(3)
 		w.grow()
 		w.sign()
@@ -95,9 +92,7 @@ func (w *world) notes(table, columns string) {
 
 // Somebody who has the database cuts the end of a log off every table that proves it.
 func TestAnEndThatWasCutOffIsMissed(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db)
+	each(t, func(t *testing.T, w *world) {
 		w.live(3)
 		w.grow()
 		w.sign()

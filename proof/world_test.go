@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -28,12 +29,47 @@ type world struct {
 	by     domain.Principal
 }
 
-func newWorld(t *testing.T, db *database.DB) *world {
+// each runs a test in parallel on both engines, each time in a new world.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
-	knowledge, err := projections.Open(t.Context(), db, projections.Settings{})
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db)) })
+}
+
+// failing is a test, or a run of a property.
+type failing interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// must is a value without which a test ends.
+func must[V any](value V, err error) func(failing) V {
+	return func(t failing) V {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t failing, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// equal compares what is there with what there should be.
+func equal(t failing, got, want any, what string, args ...any) {
+	t.Helper()
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("%s:\n%s", fmt.Sprintf(what, args...), diff)
+	}
+}
+
+func newWorld(t *testing.T, db *database.DB) *world {
+	t.Helper()
+	knowledge := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
 	log := follow.NewLog(db, knowledge, events.Options{Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
@@ -48,10 +84,7 @@ func newWorld(t *testing.T, db *database.DB) *world {
 
 func newKey(t *testing.T, name string) proof.Key {
 	t.Helper()
-	key, err := proof.NewKey(t.TempDir(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must(proof.NewKey(t.TempDir(), name))(t)
 	return key
 }
 
@@ -64,13 +97,10 @@ func (w *world) in(tenant string) *world {
 
 func (w *world) submit(command domain.Command) domain.Receipt {
 	w.t.Helper()
-	receipt, err := w.log.Submit(w.t.Context(), domain.Submission{Command: command, By: w.by, Origin: domain.Origin{
+	receipt := must(w.log.Submit(w.t.Context(), domain.Submission{Command: command, By: w.by, Origin: domain.Origin{
 		OccurredAt: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), RequestID: "r-1", CorrelationID: "c-1", CausationID: "k-1",
 		Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", ReasonCode: "test",
-	}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	}}))(w.t)
 	return receipt
 }
 
@@ -81,13 +111,10 @@ func (w *world) remember(id string) domain.Receipt {
 
 func (w *world) command(id string) domain.Command {
 	w.t.Helper()
-	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+	command := must(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
 		Type: domain.Strategy, Scopes: []domain.Scope{domain.Public}, Owner: "org:acme",
 		Text: domain.Text{Task: "calling the payment service", Content: "Retry with jitter? 重试 " + id},
-	}}.Complete()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	}}.Complete())(w.t)
 	return command
 }
 
@@ -125,10 +152,7 @@ func (w *world) head() int64 {
 func (w *world) growTo(position int64) {
 	w.t.Helper()
 	ctx, stop := context.WithCancel(w.t.Context())
-	router, err := follow.NewRouter(databasetest.Log(w.t))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	router := must(follow.NewRouter(databasetest.Log(w.t)))(w.t)
 	w.prover.Follow(router)
 	ended := make(chan error)
 	go func() { ended <- router.Run(ctx) }()
@@ -151,10 +175,7 @@ func (w *world) growTo(position int64) {
 // sign signs what the tree is now.
 func (w *world) sign() domain.Checkpoint {
 	w.t.Helper()
-	c, err := w.prover.Checkpoint(w.t.Context(), w.by.Tenant)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	c := must(w.prover.Checkpoint(w.t.Context(), w.by.Tenant))(w.t)
 	return c
 }
 
@@ -169,10 +190,7 @@ func (w *world) verify(v proof.Verification) *proof.Report {
 	if v.Keys == nil {
 		v.Keys = []string{w.key.Public()}
 	}
-	report, err := proof.Verify(w.t.Context(), w.db, v)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	report := must(proof.Verify(w.t.Context(), w.db, v))(w.t)
 	return report
 }
 
