@@ -2,9 +2,14 @@ package projections_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
@@ -60,5 +65,61 @@ func TestWhatIsAnsweredIsComparedWithTheLog(t *testing.T) {
 		}
 		must(r.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
 		r.isActive(r.ended(), 3)
+	})
+}
+
+func TestADatabaseThatLacksAColumnSaysWhatHelps(t *testing.T) {
+	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
+		r.remember("item", "retry with backoff", "team:pay")
+		openPast := func() {
+			t.Helper()
+			must(projections.OpenPast(t.Context(), r.base, r.log))(t)
+		}
+		complete := func(want string) {
+			t.Helper()
+			err := r.base.Complete(t.Context())
+			if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+		openPast()
+		complete("")
+
+		databasetest.Tamper(t, r.db, "DROP VIEW knowledge", "ALTER TABLE knowledge_1 DROP COLUMN relations",
+			"DROP TABLE knowledge_1_terms")
+		complete("the database lacks knowledge_1.relations, knowledge_1_terms: run annals rebuild knowledge --repair")
+		r.switches(domain.RebuildOrder{Repair: true})
+		complete("")
+
+		databasetest.Tamper(t, r.db, "ALTER TABLE past_1 DROP COLUMN tag_bits", "DROP TABLE past_1_words")
+		complete("the database lacks past_1.tag_bits, past_1_words: restart annals serve, which makes these tables again")
+		openPast()
+		complete("")
+
+		databasetest.Tamper(t, r.db, "ALTER TABLE checkpoints DROP COLUMN quarantines")
+		complete("the database lacks checkpoints.quarantines: put a backup back, as described in docs/backup.md#restore")
+		databasetest.Tamper(t, r.db, "UPDATE schema_migrations SET version = version - 1")
+		if err := r.base.Complete(t.Context()); err == nil || !strings.HasSuffix(err.Error(), ": run annals migrate") {
+			t.Errorf("got %v, want the command that migrates", err)
+		}
+	})
+}
+
+func TestALogAheadOfTheClockIsReported(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		now := time.Now()
+		var fast atomic.Int64
+		w := newWorldWith(t, db, projections.Settings{},
+			events.Options{Clock: func() time.Time { return now.Add(time.Duration(fast.Load())) }})
+		for _, ahead := range []time.Duration{0, time.Hour} {
+			fast.Store(int64(ahead))
+			w.remember(ahead.String(), "retry with jitter", "public")
+			fast.Store(0)
+			status := must(w.reader().Status(t.Context(), w.by.Tenant))(t)
+			if got := status[0].Ahead; got.Round(time.Second) != ahead {
+				t.Errorf("got a log that is %s ahead, want %s", got, ahead)
+			}
+		}
 	})
 }

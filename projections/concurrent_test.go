@@ -1,12 +1,17 @@
 package projections_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
 )
 
 func TestSearchesFindWhatStaysWhileEverythingElseHappens(t *testing.T) {
@@ -120,4 +125,77 @@ func (w *world) movesOn(int) {
 	if _, err := w.base.Compact(w.t.Context(), w.log.Log); err != nil {
 		w.t.Error(err)
 	}
+}
+
+// A primary is killed under load and its synchronous standby promoted: what was acknowledged is there, and writing
+// goes on.
+func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
+	t.Parallel()
+	const writers, before, after = 4, 40, 40
+	pair := databasetest.NewPair(t)
+	db := databasetest.Open(t, pair.URL)
+	noError(t, database.Migrate(t.Context(), db))
+	w := newWorld(t, db, projections.Settings{})
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer stop()
+
+	var acknowledged sync.Map // position by id
+	var count atomic.Int64
+	var writing sync.WaitGroup
+	for writer := range writers {
+		writing.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				command, err := domain.Remember{By: w.by, ID: fmt.Sprintf("item-%d-%d", writer, n), Knowledge: domain.Remembered{
+					Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"org:acme"},
+					Text: domain.Text{Content: "retry with jitter"},
+				}}.Complete()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				receipt, err := w.log.Submit(ctx, domain.Submission{Command: command, By: w.by})
+				if err != nil { // the primary is away
+					time.Sleep(20 * time.Millisecond)
+					continue
+				}
+				acknowledged.Store(command.ID, receipt.Position)
+				count.Add(1)
+			}
+		})
+	}
+	reach := func(wanted int64) {
+		t.Helper()
+		for tick := time.Tick(5 * time.Millisecond); count.Load() < wanted; {
+			select {
+			case <-tick:
+			case <-ctx.Done():
+				t.Fatalf("%d writes were acknowledged, want %d", count.Load(), wanted)
+			}
+		}
+	}
+	defer writing.Wait()
+	defer stop()
+	reach(before)
+	pair.KillPrimary()
+	pair.Promote()
+	reach(count.Load() + after)
+	stop()
+	writing.Wait()
+
+	positions := map[int64]string{}
+	for event, err := range w.log.All(t.Context(), w.by.Tenant, 0) { // an error if a position is missing
+		if err != nil {
+			t.Fatal(err)
+		}
+		positions[event.Position] = event.Stream
+	}
+	acknowledged.Range(func(id, position any) bool {
+		if got, want := positions[position.(int64)], domain.KnowledgeStream(id.(string)); got != want {
+			t.Errorf("at position %d: got %q, want %q, which was acknowledged", position, got, want)
+		}
+		if _, err := w.base.Find(t.Context(), w.by.Tenant, id.(string)); err != nil {
+			t.Errorf("%s was acknowledged: %v", id, err)
+		}
+		return true
+	})
 }

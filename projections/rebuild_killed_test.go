@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -140,4 +142,101 @@ func rebuildAsChild(t *testing.T, url string) {
 		cancel()
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// pausedRebuild tells a process of these tests which database to rebuild.
+const pausedRebuild = "ANNALS_TEST_PAUSED_URL"
+
+// A process that is held up in the middle of a step of its rebuild neither keeps another from going on with it
+// nor writes anything when it goes on itself.
+func TestARebuildThatIsHeldUpGoesOnInAnotherProcess(t *testing.T) {
+	t.Parallel()
+	if url := os.Getenv(pausedRebuild); url != "" {
+		beHeldUp(t, url)
+		return
+	}
+	url := databasetest.Postgres(t) // a SQLite file has one owner
+	db := databasetest.Open(t, url)
+	noError(t, database.Migrate(t.Context(), db))
+	r := newRebuilding(t, db, projections.Settings{})
+	r.rememberMany(100, "retry with backoff")
+	child := databasetest.NewChild(t, pausedRebuild+"="+url)
+	t.Cleanup(child.Kill)
+	if !child.Says.Scan() || child.Says.Text() != "in the middle of a step" {
+		t.Fatalf("the child said %q", child.Says.Text())
+	}
+	noError(t, child.Pause())
+	for running := false; !running; {
+		noError(t, t.Context().Err())
+		noError(t, r.Resume(t.Context()))
+		_, running = r.Progress()
+		running = running || r.last().State == "active"
+		time.Sleep(5 * time.Millisecond)
+	}
+	r.isActive(r.ended(), 2)
+	noError(t, child.Continue())
+	if !child.Says.Scan() || child.Says.Text() != "ended" {
+		t.Fatalf("the child said %q", child.Says.Text())
+	}
+	want := stagesOf(2, "started", "loaded", "caught_up", "verified", "switched")
+	equal(t, r.recorded(), want, "recorded (-got +want)")
+	equal(t, r.storedIn(1), r.storedIn(2), "tables (-live +rebuilt)")
+}
+
+// beHeldUp rebuilds, and says so when it has an unfinished step that holds what others need.
+func beHeldUp(t *testing.T, url string) {
+	t.Helper()
+	say := databasetest.Saying(t)
+	r := newRebuildingWith(t, databasetest.Open(t, url), projections.Settings{}, events.Options{Lease: time.Second})
+	r.at("indexing", func() { // says how it ended: it was thrown out
+		err := r.stuck(t.Context(), func() { say("in the middle of a step") }, 20*time.Second)
+		t.Log(err)
+	})
+	must(r.Start(t.Context(), domain.RebuildOrder{}))(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	noError(t, r.Wait(ctx))
+	say("ended")
+}
+
+// stuck holds the entry of version 2 in a step of a rebuild, as building its indexes does, until it is thrown out.
+func (r *rebuilding) stuck(ctx context.Context, then func(), most time.Duration) error {
+	return r.db.Transact(database.ForWork(ctx, rebuild.RebuildWork), func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.ExecContext(ctx, "UPDATE projections SET updated_at = updated_at WHERE version = 2"); err != nil {
+			return err
+		}
+		then()
+		_, err := tx.ExecContext(ctx, "SELECT pg_sleep(?)", most.Seconds())
+		return err
+	})
+}
+
+// Giving up waits for no step that another process is in the middle of, and keeps nobody from writing.
+func TestARebuildIsCancelledThoughAnotherProcessIsInTheMiddleOfAStep(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		if db.Engine == database.SQLite {
+			return // the file has one owner
+		}
+		one, other := newRebuilding(t, db, projections.Settings{}), newRebuilding(t, db, projections.Settings{})
+		one.remember("item", "retry with backoff", "team:pay")
+		one.at("indexing", func() {
+			began := make(chan struct{})
+			done := make(chan error, 1)
+			go func() { done <- one.stuck(t.Context(), func() { close(began) }, 30*time.Second) }()
+			<-began
+			if last := other.last(); last.Progress == nil || last.Progress.Phase != "indexing" {
+				t.Errorf("another process sees %+v, want it building indexes", last.Progress)
+			}
+			if err := other.Cancel(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := <-done; err == nil {
+				t.Error("the step was waited for")
+			}
+		})
+		if last := one.run(); last.State != "retired" || last.Active != 1 {
+			t.Errorf("version %d is %s: %s, want it cancelled", last.Version, last.State, last.Error)
+		}
+	})
 }

@@ -7,8 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections"
 )
 
 func TestWhatWasRememberedIsFoundAtOnceByItsWords(t *testing.T) {
@@ -155,6 +161,88 @@ func TestALongItemIsFoundByItsTask(t *testing.T) {
 			hits := w.search(domain.Search{Text: question}).Hits
 			if len(hits) == 0 || hits[0].ID != id || hits[0].Lexical < 0.4 {
 				t.Errorf("%q found %+v", question, hits)
+			}
+		}
+	})
+}
+
+func TestManyQuestionsAreAnsweredAsEachAloneAndEmbeddedTogether(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		m := &model{}
+		w := newWorld(t, db, projections.Settings{Embedder: m})
+		w.remember("payment", "retry the payment call", "team:pay")
+		w.remember("garden", "water the tomatoes", "team:pay")
+		w.understand()
+		var all []domain.Search
+		for _, s := range []domain.Search{
+			{Text: "retry payments"},
+			{Text: "retry payments", Filter: domain.Filter{Types: []domain.Type{domain.Tool}}},
+			{Text: "tomatoes"},
+			{Text: "retry payments", Limit: 1},
+			{Vector: w.embed(embedding.Document, "water the tomatoes")[0]},
+			{Text: "of another length", Vector: w.embed(embedding.Document, "retry the payment call")[0]},
+		} {
+			s.By = w.by
+			complete := must(s.Complete())(t)
+			all = append(all, complete)
+		}
+		all[2].Explain = true
+		var want []domain.Answer
+		for _, s := range all {
+			alone := w.search(s)
+			if !s.Explain {
+				alone.Explain = nil // why it is empty
+			}
+			want = append(want, alone)
+		}
+		m.asked = nil
+		got := must(w.base.SearchAll(t.Context(), all))(t)
+		if diff := cmp.Diff(got, want, cmpopts.IgnoreFields(domain.Explanation{}, "Took")); diff != "" {
+			t.Error(diff)
+		}
+		if len(got[1].Hits) != 0 || got[2].Explain == nil {
+			t.Errorf("found tools, or explained nothing: %+v", got)
+		}
+		if len(got[0].Hits) == 0 || len(got[2].Hits) == 0 || len(got[4].Hits) == 0 {
+			t.Errorf("found nothing: %+v", got)
+		}
+		equal(t, m.asked, [][]string{{"retry payments", "tomatoes"}}, "embedded")
+
+		m.goes(fmt.Errorf("loading: %w", embedding.ErrUnavailable))
+		got, err := w.base.SearchAll(t.Context(), all)
+		if err != nil || got[0].Degraded == "" || len(got[0].Hits) == 0 || got[4].Degraded != "" {
+			t.Errorf("without a model: %v, %+v", err, got)
+		}
+		all[1].Vector = []float32{1}
+		if _, err := w.base.SearchAll(t.Context(), all); err == nil {
+			t.Error("a vector that does not fit was taken")
+		}
+	})
+}
+
+func TestWhatWasReplacedDoesNotCrowdOutWhatHolds(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("current",
+			"Since March, a payment that fails is retried by the gateway, and nobody has to do anything about it", "team:pay")
+		var commands []domain.Command
+		for i := range 400 {
+			id := fmt.Sprint("old", i)
+			commands = append(commands, w.knowing(id, domain.Remembered{
+				Type: domain.Strategy, Scopes: []domain.Scope{"team:pay"},
+				Text: domain.Text{Content: fmt.Sprint("retry the failed payment call ", i)},
+			}), domain.Supersede{Target: domain.Target{By: w.by, ID: id}, Successor: "current"})
+		}
+		w.submitAll(commands...)
+		w.understand()
+		for _, context := range []domain.Context{{}, {Given: true, Entities: []domain.Entity{"team:pay"}}} {
+			s := domain.Search{Text: "retry the failed payment call", Context: context}
+			if got := w.find(s); !slices.Equal(got, []string{"current"}) {
+				t.Errorf("in %v: found %v, want what holds", context.Entities, got)
+			}
+			s.Filter.Statuses = []domain.Status{domain.Active, domain.IsSuperseded}
+			if got := w.find(s); len(got) != domain.DefaultLimit || slices.Contains(got, "current") {
+				t.Errorf("in %v: found %v, want what was replaced, on request", context.Entities, got)
 			}
 		}
 	})

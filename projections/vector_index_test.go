@@ -1,8 +1,11 @@
 package projections_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/vectors"
 )
 
 // inAnotherProcess is the same tenant in another process, which reads and embeds nothing.
@@ -91,4 +95,119 @@ func (w *world) fillFrom(first, n int) {
 		}))
 	}
 	w.submitAll(commands...)
+}
+
+// vectorsInMemory is how many of the tenant's vectors are in memory.
+func (w *world) vectorsInMemory() int {
+	var cache *vectors.IndexCache
+	switch n := w.base.Meaning().Nearest.(type) {
+	case *vectors.PostgresNearest:
+		cache = n.Cache
+	case *vectors.MemoryNearest:
+		cache = n.Cache
+	}
+	cache.Vectors.Mu.RLock()
+	defer cache.Vectors.Mu.RUnlock()
+	return len(cache.Vectors.Vectors[w.by.Tenant])
+}
+
+func TestVectorsInMemoryAreForgottenWithWhatTheyAreOf(t *testing.T) {
+	each(t, func(t *testing.T, here *world) {
+		here.remember("payment", "retry the payment call", "team:pay")
+		here.remember("garden", "water the tomatoes", "team:pay")
+		here.understand()
+		worlds := []*world{here}
+		if here.db.Engine == database.Postgres {
+			worlds = append(worlds, here.inAnotherProcess())
+		}
+		s := domain.Search{Vector: here.embed(embedding.Query, "paying once more")[0], MinScore: new(float64), Context: pay}
+		for _, w := range worlds {
+			w.holdSketches()
+			before := w.find(s)
+			w.holdVectors()
+			if got := w.vectorsInMemory(); got != 2 {
+				t.Errorf("%d vectors are in memory, want 2", got)
+			}
+			if after := w.find(s); !slices.Equal(before, after) {
+				t.Errorf("found %v by what is in memory, and %v without", after, before)
+			}
+		}
+		here.erase("garden")
+		here.understand()
+		for _, w := range worlds {
+			w.comesToFind(s, "payment")
+			w.until("its vector is forgotten", func() bool { w.find(s); return w.vectorsInMemory() == 1 })
+		}
+	})
+}
+
+// choosy is an embedder that does not take some texts, until it is told to.
+type choosy struct {
+	embedding.Builtin
+	tame *atomic.Bool
+}
+
+func (c choosy) Embed(ctx context.Context, texts []string, kind embedding.Kind) ([][]float32, error) {
+	isWild := func(text string) bool { return strings.Contains(text, "wild") }
+	if !c.tame.Load() && slices.ContainsFunc(texts, isWild) {
+		return nil, embedding.ErrText
+	}
+	return c.Builtin.Embed(ctx, texts, kind)
+}
+
+// What lies in quarantine, or was skipped, is behind what the projection has read: taking it in later moves no
+// checkpoint. It is found by its meaning all the same, in this process and in others that hold sketches.
+func TestWhatIsTakenInLaterIsFoundWhereverSketchesAreHeld(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		tame := &atomic.Bool{}
+		w, _ := served(t, db, projections.Settings{Embedder: choosy{tame: tame}})
+		meaning := projections.Background{Log: w.log}
+		readers := []*world{w}
+		if db.Engine == database.Postgres {
+			readers = append(readers, w.inAnotherProcess())
+		}
+		finds := func(what string, want ...string) {
+			t.Helper()
+			for _, reader := range readers {
+				reader.comesToFind(domain.Search{
+					Vector: w.embed(embedding.Query, "paying once more")[0], MinScore: new(float64),
+					Context: domain.Context{Given: true, Entities: []domain.Entity{"team:pay"}},
+				}, want...)
+			}
+			if t.Failed() {
+				t.Fatalf("%s: not found by all %d", what, len(readers))
+			}
+		}
+
+		w.remember("good", "retry the payment call", "team:pay")
+		w.remember("left", "wild payments come in threes", "team:pay")
+		w.remember("passed", "wild cards are declined", "team:pay")
+		w.reads(3)
+		for _, reader := range readers {
+			reader.holdSketches()
+		}
+		finds("at first", "good")
+
+		must(meaning.Skip(t.Context(), "meaning", w.by.Tenant, "knowledge:passed"))(t)
+		tame.Store(true)
+		if done, err := meaning.Replay(t.Context(), "meaning", w.by.Tenant, "knowledge:left"); err != nil || !done.Released {
+			t.Fatalf("got %+v, %v, want it to be released", done, err)
+		}
+		finds("replayed", "good", "left")
+
+		noError(t, meaning.ReplayAll(t.Context(), "meaning", w.by.Tenant))
+		w.reads(3)
+		finds("read again", "good", "left", "passed")
+	})
+}
+
+// reads waits until the projection of vectors has read the log so far, whatever it passes over.
+func (w *world) reads(position int64) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	defer cancel()
+	if err := w.log.Await(ctx, w.base.Meaning().Name(), w.by.Tenant, position); err != nil {
+		w.t.Fatal(fmt.Errorf("wait for position %d: %w", position, err))
+	}
 }

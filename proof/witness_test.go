@@ -1,11 +1,17 @@
 package proof_test //nolint:lll // tables of test data
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/proof"
 )
 
@@ -106,5 +112,139 @@ func TestAnEndThatWasCutOffIsMissed(t *testing.T) {
 		finds(t, w.verify(proof.Verification{}), "missing 5 the log was cut: it ends at position 4, and knowledge_1 knew position 5")
 		w.tamper("DELETE FROM knowledge_1 WHERE tenant = 'default' AND number > 4")
 		finds(t, w.verify(proof.Verification{})) // nothing is left that knows better
+	})
+}
+
+// Somebody who has the database, and no key, rewrites an event and takes away what proves what it was.
+func TestATreeAndSignaturesThatWereTakenAwayAreMissed(t *testing.T) {
+	t.Parallel()
+	const (
+		cut      = "tree 1 the stored tree was cut: it had 10 events, and ends at position 0"
+		unsigned = "checkpoint 1 signed checkpoints are missing: 10 events were signed, and those that are there cover 0"
+	)
+	for name, c := range map[string]struct {
+		tables []string
+		wanted []string
+	}{
+		"the tree and what was signed": {[]string{"tree", "signed_checkpoints"}, []string{cut, unsigned}},
+		"the tree":                     {[]string{"tree"}, []string{cut}},
+		"what was signed":              {[]string{"signed_checkpoints"}, []string{unsigned}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, w *world) {
+				w.live(5)
+				w.grow()
+				kept := w.sign()
+				w.rewrite(3)
+				w.leaves(c.tables...)
+				finds(t, w.verify(proof.Verification{}), c.wanted...)
+				w.signsNothing()
+
+				// A tree that is made anew is not signed, either.
+				w.remember("one-more")
+				w.signsNothing()
+				finds(t, w.verify(proof.Verification{}), c.wanted...)
+
+				// Who takes away what the checkpoints know, too, is found out by one that was kept elsewhere.
+				w.leaves("tree", "signed_checkpoints", "checkpoints")
+				w.grow()
+				w.sign()
+				finds(t, w.verify(proof.Verification{}))
+				finds(t, w.verify(proof.Verification{Checkpoints: []string{kept.Note}}),
+					"checkpoint 10 the checkpoint kept elsewhere signed another tree")
+			})
+		})
+	}
+}
+
+// signsNothing checks that a server which is started now has halted, and states why.
+func (w *world) signsNothing() {
+	w.t.Helper()
+	prover := proof.NewProver(w.db, w.log, w.key, proof.Options{Logger: databasetest.Log(w.t)})
+	c, err := prover.Checkpoint(w.t.Context(), w.by.Tenant)
+	refusal, is := errors.AsType[*domain.Refusal](err)
+	if !errors.Is(err, events.ErrRestored) || !is || !errors.Is(refusal, domain.ErrBroken) {
+		w.t.Errorf("signed %+v (%v)", c, err)
+	}
+	prover.Finish(w.t.Context())
+	status, err := prover.Status(w.t.Context(), w.by.Tenant)
+	if err != nil || !status.Halted || !strings.Contains(status.Error, refusal.Detail) {
+		w.t.Errorf("halted is %v: %q (%v)", status.Halted, status.Error, err)
+	}
+	if got := w.verify(proof.Verification{}).Tenants[0].Signed; got > 10 {
+		w.t.Errorf("%d events are signed", got)
+	}
+}
+
+func TestATreeOfWhichSomethingIsLostStandsStill(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.live(5)
+		w.grow()
+		w.leaves("tree")
+		w.remember("one-more")
+		w.halts()
+	})
+}
+
+func TestAnEmptyTreeIsNotSigned(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		if c := w.sign(); c.Origin != "annals.example/default" || c.Size != 0 || c.Note != "" {
+			t.Errorf("got %+v", c)
+		}
+	})
+}
+
+func TestAnExportIsHeldAgainstACheckpointThatWasKeptElsewhere(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.live(5)
+		w.grow()
+		kept := w.sign()
+		w.live3()
+		w.grow()
+		later := w.sign()
+		verify := func(x domain.Export, checkpoint string) (*proof.Report, error) {
+			path := filepath.Join(t.TempDir(), "log.ndjson")
+			noError(t, os.WriteFile(path, []byte(strings.Join(w.export(x), "")+"\n"), 0o600))
+			return proof.VerifyFile(t.Context(), path,
+				proof.Verification{Keys: []string{w.key.Public()}, Checkpoints: []string{checkpoint}})
+		}
+		holds := func(x domain.Export, checkpoint string, wanted ...string) {
+			t.Helper()
+			report := must(verify(x, checkpoint))(t)
+			finds(t, report, wanted...)
+		}
+		holds(domain.Export{}, kept.Note)
+		holds(domain.Export{}, later.Note)
+		holds(domain.Export{After: 7}, kept.Note)
+		holds(domain.Export{After: 10}, kept.Note)
+		holds(domain.Export{Through: 10}, kept.Note)
+		holds(domain.Export{Through: 9}, kept.Note,
+			"missing 10 the checkpoint kept elsewhere is of 10 events, and the export ends at position 9: the log was cut, or exported before that was signed")
+		if _, err := verify(domain.Export{After: 11}, kept.Note); !errors.Is(err, proof.ErrApart) {
+			t.Errorf("got %v of an export that begins after the checkpoint", err)
+		}
+
+		another := strings.Replace(kept.Note, "/default\n", "/another\n", 1)
+		const elsewhere = "missing 1 the checkpoint kept elsewhere is of 10 events of the log of tenant another, which is not in what was verified"
+		holds(domain.Export{}, another, elsewhere)
+		finds(t, w.verify(proof.Verification{Checkpoints: []string{another}}), elsewhere)
+
+		// Another key signed it.
+		forger := *w
+		forger.key = newKey(t, "annals.example")
+		forger.prover = proof.NewProver(w.db, w.log, forger.key, proof.Options{})
+		holds(domain.Export{}, forger.sign().Note,
+			"signature 20 a checkpoint is not to be trusted: not signed by a trusted key")
+
+		// Somebody who has the key rewrites the log, and signs that.
+		w.tamper("DELETE FROM signed_checkpoints")
+		w.rewrite(6)
+		w.tamper("DELETE FROM tree", "DELETE FROM checkpoints")
+		w.grow()
+		w.prover = proof.NewProver(w.db, w.log, w.key, proof.Options{})
+		w.sign()
+		const other = "signed another tree of 10 events: something at the positions 1 to 10 was changed since; it is not the log that the checkpoint was kept of"
+		finds(t, w.verifyLines(w.export(domain.Export{})...))
+		holds(domain.Export{}, kept.Note, "checkpoint 10 the checkpoint kept elsewhere "+other)
 	})
 }

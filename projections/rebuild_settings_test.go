@@ -1,6 +1,7 @@
 package projections_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,85 @@ import (
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/text"
 )
+
+// helped gives an item one more voice and tells its confidence, as the answer to the vote, the table and
+// a replay of the log say.
+func (r *rebuilding) helped(id, trace string) [3]float64 {
+	r.t.Helper()
+	receipt := r.submit(domain.GiveFeedback{
+		Target: domain.Target{By: r.by, ID: id}, Verdict: domain.Helpful,
+		TraceID: trace,
+	})
+	stored := must(r.base.Find(r.t.Context(), r.by.Tenant, id))(r.t)
+	events := must(r.log.Stream(r.t.Context(), r.by.Tenant, domain.KnowledgeStream(id)))(r.t)
+	history := must(domain.History(id, events, r.base.Policy()))(r.t)
+	if got, want := history[len(history)-1].Policy, r.base.Policy().Name; got != want {
+		r.t.Errorf("the history names the policy %q, want %q", got, want)
+	}
+	return [3]float64{receipt.Knowledge.Confidence, stored.Confidence, history[len(history)-1].Confidence}
+}
+
+func TestAnotherPolicyIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
+	eachLived(t, func(t *testing.T, r *rebuilding) {
+		said := func(trace string, policy domain.ConfidencePolicy, helpful int) {
+			t.Helper()
+			if got := r.base.Policy().Name; got != policy.Name {
+				t.Errorf("got the policy %s, want %s", got, policy.Name)
+			}
+			want := policy.Confidence(helpful, 0, 0)
+			if got := r.helped("item-1", trace); got != [3]float64{want, want, want} {
+				t.Errorf("after a vote: got %v from the answer, the table and the log, want %v by %s", got, want, policy.Name)
+			}
+		}
+		usual, cautious := domain.DefaultConfidence(), domain.CautiousConfidence()
+		said("t2", usual, 2)
+
+		last := r.runFor(domain.RebuildOrder{Confidence: cautious.Name})
+		if last.State != "active" || !slices.Equal(last.Report.Intended, []string{"confidence", "expired_confidence"}) {
+			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
+		}
+		if got := last.Report.Changed; len(got) != 1 || got["confidence"] != 2 { // one voice is 0.5 either way
+			t.Errorf("got %v changed, want the confidence of two items", got)
+		}
+		said("t3", cautious, 3)
+
+		must(r.base.Rollback(t.Context()))(t)
+		said("t4", usual, 4)
+		must(r.base.Rollback(t.Context()))(t)
+		said("t5", cautious, 5)
+
+		// Whoever rebuilds without naming a policy keeps the one that was chosen.
+		if last = r.run(); last.Settings["confidence"] != cautious.Name || len(last.Report.Changed) > 0 {
+			t.Errorf("rebuilt with %v and %v changed", last.Settings, last.Report.Changed)
+		}
+		said("t6", cautious, 6)
+		r.reopened(func(again *world) {
+			if got, want := again.base.Policy().Confidence(5, 0, 0), cautious.Confidence(5, 0, 0); got != want {
+				t.Errorf("a server that starts now gives %v, want %v", got, want)
+			}
+		})
+	})
+}
+
+// With another policy, what else differs is as little intended as ever.
+func TestAnotherPolicyExcusesNothingElse(t *testing.T) {
+	eachLived(t, func(t *testing.T, r *rebuilding) {
+		r.corrupt("UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'")
+		last := r.runFor(domain.RebuildOrder{Confidence: "wilson/1"})
+		if last.State != "failed" || last.Active != 1 || last.Report.Changed["helpful"] != 1 {
+			t.Errorf("version %d is %s with %+v, want the gate closed", last.Version, last.State, last.Report)
+		}
+	})
+}
+
+func TestAPolicyThatNobodyKnowsIsRefused(t *testing.T) {
+	eachLived(t, func(t *testing.T, r *rebuilding) {
+		_, err := r.Start(t.Context(), domain.RebuildOrder{Confidence: "gut feeling"})
+		if invalid, ok := errors.AsType[*domain.Invalid](err); !ok || invalid.Problems[0].Field != "confidence" {
+			t.Errorf("got %v, want the field named", err)
+		}
+	})
+}
 
 // verbatim is a tokenizer of another release: words as they are written, and nothing else.
 func verbatim() text.Tokenizer {

@@ -3,13 +3,24 @@ package projections_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/logtest"
 	"github.com/annals-kb/annals/projections"
 )
+
+func TestALogKeepsItsPromisesWithTheKnowledgeTable(t *testing.T) {
+	t.Parallel()
+	logtest.Run(t, func(t *testing.T, db *database.DB) events.Inline {
+		base := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
+		return base
+	})
+}
 
 func TestWhatElseIsInTheLogDoesNotConcernKnowledge(t *testing.T) {
 	t.Parallel()
@@ -43,6 +54,34 @@ func TestWhatElseIsInTheLogDoesNotConcernKnowledge(t *testing.T) {
 		page, err := r.base.List(t.Context(), domain.List{By: r.by})
 		if err != nil || len(page.Items) != 6 {
 			t.Errorf("listed %d items (%v), want 6", len(page.Items), err)
+		}
+	})
+}
+
+// whatever means something to SQL, to arrays or to the query builder.
+const whatever = `dir\file o'neill it's a "quoted" C:\path\'x' \ {a,b} NULL "NULL" $1 ? ?0 :name %s -- ; /* */ ` +
+	"`tick` \t\n\r 知识''库 \u2028 \U0001F4A1"
+
+func TestWhateverPeopleWriteIsStoredAsItIs(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for id, content := range map[string]string{
+			"short": whatever,
+			"long":  whatever + distinctWords(2000), // too long for a bag
+		} {
+			w.know(id, domain.Remembered{
+				Type: domain.Tool, Scopes: []domain.Scope{"team:pay"},
+				Text: domain.Text{
+					Content: content, Task: strings.TrimSpace(whatever), Abstract: whatever, Overview: whatever,
+					Tags: domain.Tags{"path": {`C:\it's\"here"`}}, Meta: []byte(`{"quote":"it's \"\\"}`),
+				},
+				Source: domain.Source{Name: whatever, URLs: []string{`file:///C:\'`}, TraceID: `a'b"c\d`},
+			})
+		}
+		equal(t, folded(w.items()), w.stored(), "tables (-folded +stored)")
+		for _, question := range []string{`c:\path`, "知识"} {
+			if got := len(w.find(domain.Search{Text: question})); got != 2 {
+				t.Errorf("found %d items about %s, want both", got, question)
+			}
 		}
 	})
 }

@@ -1,0 +1,108 @@
+package projections_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// Whoever asks for a rebuild on a full disk is told so, and can ask again when there is room.
+func TestARebuildThatADiskHasNoRoomForIsRefused(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, databasetest.SQLite(t)) // a disk of PostgreSQL's cannot be filled from here
+	noError(t, database.Migrate(t.Context(), db))
+	r := newRebuilding(t, db, projections.Settings{})
+	r.remember("item", "retry with backoff", "team:pay")
+	room := func(pages string) {
+		t.Helper()
+		noError(t, db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.ExecContext(ctx, "PRAGMA max_page_count = "+pages)
+			return err
+		}))
+	}
+	room("1") // that is: no more than there are
+	_, err := r.Start(t.Context(), domain.RebuildOrder{})
+	told, is := errors.AsType[*domain.Refusal](err)
+	if !is || !errors.Is(err, domain.ErrFull) || !errors.Is(err, database.ErrFull) || told.Fix == "" {
+		t.Errorf("got %v", err)
+	}
+	room("1000000")
+	r.isActive(r.run(), 2)
+}
+
+// Whoever asks for a rebuild, or for its end, while the server takes no writes is told so, and can ask again.
+func TestVersionsOfAServerThatIsReadOnlyStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	r, proxy, operator := newRebuildingAfar(t)
+	address := must(url.Parse(proxy.URL))(t)
+	readOnly := func(clause string) {
+		t.Helper()
+		must(operator.ExecContext(t.Context(), "ALTER DATABASE "+strings.TrimPrefix(address.Path,
+			"/")+clause))(t)
+		proxy.Down() // sessions keep the setting that they began with
+		proxy.Up()
+	}
+	readOnly(" SET default_transaction_read_only = on")
+	for name, change := range map[string]func() error{
+		"rebuild":  func() error { _, err := r.Start(t.Context(), domain.RebuildOrder{}); return err },
+		"rollback": func() error { _, err := r.base.Rollback(t.Context()); return err },
+		"retire":   func() error { return r.base.Retire(t.Context()) },
+	} {
+		err := change()
+		if told, is := errors.AsType[*domain.Refusal](err); !is || !errors.Is(err, domain.ErrUnavailable) ||
+			!errors.Is(err, database.ErrReadOnly) {
+			t.Errorf("%s: got %v, told %v", name, err, told)
+		}
+	}
+	readOnly(" RESET default_transaction_read_only")
+	r.isActive(r.run(), 3)
+}
+
+// SQLite's journal begins anew only while nobody reads: a rebuild that always reads would fill the disk.
+func TestARebuildLetsTheJournalBeginAnew(t *testing.T) {
+	t.Parallel()
+	url := databasetest.SQLite(t)
+	db := databasetest.Open(t, url)
+	noError(t, database.Migrate(t.Context(), db))
+	w := newWorld(t, db, projections.Settings{})
+	var all []domain.Command
+	for i := range 2000 {
+		var said strings.Builder
+		for word := range 60 {
+			fmt.Fprintf(&said, "w%d ", (i*37+word*101)%4000)
+		}
+		all = append(all, w.knowing(fmt.Sprint("item-", i), domain.Remembered{
+			Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
+			Text: domain.Text{Content: said.String()},
+		}))
+	}
+	w.submitAll(all...)
+	// Otherwise nothing here is large enough for it to begin anew.
+	noError(t, corrupt(t.Context(), db, "PRAGMA wal_autocheckpoint = 100"))
+	w.rebuild()
+	if got := w.version(); got != 2 {
+		t.Fatalf("version %d is active", got)
+	}
+	file := strings.TrimPrefix(url, "sqlite:")
+	whole, journal := sizeOf(t, file), sizeOf(t, file+"-wal")
+	if journal > 5*whole {
+		t.Errorf("the journal has %d bytes, and the database %d", journal, whole)
+	}
+}
+
+func sizeOf(t *testing.T, file string) int64 {
+	t.Helper()
+	info := must(os.Stat(file))(t)
+	return info.Size()
+}
