@@ -45,12 +45,8 @@ func TestAnExportVerifiesWithNothingButItselfAndTheKey(t *testing.T) {
 		w.grow()
 		finds(t, w.verifyLines(append(w.export(domain.Export{Texts: true}), "")...))
 
-		w.live(5)
-		w.grow()
-		w.sign()
-		w.live3()
-		w.grow()
-		w.sign()
+		w.signed(func() { w.live(5) })
+		w.signed(w.live3)
 		w.remember("secret")
 		w.erase("secret")
 		w.grow()
@@ -83,15 +79,11 @@ func TestAnExportVerifiesWithNothingButItselfAndTheKey(t *testing.T) {
 
 func TestAnExportThatWasTamperedWithIsFoundAndNamed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.live(5)
-		w.grow()
-		w.sign()
+		w.signed(func() { w.live(5) })
 		w.live3()
 		w.grow()
 		whole := w.export(domain.Export{Texts: true})
-		forger := *w
-		forger.key = newKey(t, "annals.example")
-		forger.prover = proof.NewProver(w.db, w.log, forger.key, proof.Options{})
+		forger := w.signingWith(newKey(t, "annals.example"))
 		forged := forger.export(domain.Export{Texts: true})
 		w.rewrite(6)
 		rewritten := w.lineAt(6)

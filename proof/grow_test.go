@@ -149,9 +149,7 @@ func (w *world) halts() {
 
 func TestTheTablesOfTheLogRefuseChanges(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.live(2)
-		w.grow()
-		w.sign()
+		w.signed(func() { w.live(2) })
 		for _, statement := range []string{
 			"UPDATE events SET actor = 'user:x'", "DELETE FROM events", "DELETE FROM events WHERE position = 4",
 			"UPDATE event_texts SET text = '{}'", "DELETE FROM event_texts", "DELETE FROM event_texts WHERE position = 1",
@@ -212,12 +210,9 @@ func TestAKeyIsMadeOnceAndKept(t *testing.T) {
 
 func TestANewKeyGoesOnWhereTheOldOneEnded(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.live(2)
-		w.grow()
-		w.sign()
+		w.signed(func() { w.live(2) })
 		old := w.key.Public()
-		w.key = newKey(t, "another.example")
-		w.prover = proof.NewProver(w.db, w.log, w.key, proof.Options{})
+		w = w.signingWith(newKey(t, "another.example"))
 		w.sign()
 		finds(t, w.verify(proof.Verification{Keys: []string{w.key.Public(), old}}))
 		finds(t, w.verify(proof.Verification{}), "signature 4 a checkpoint is not to be trusted")

@@ -35,55 +35,41 @@ func TestALogThatNobodyTouchedVerifies(t *testing.T) {
 // columns of events, and what is wrong when a byte of one is flipped.
 func TestAByteIsFlippedInAnyColumn(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.live(5)
-		w.grow()
-		w.sign()
-		for column, value := range flips(w.db.Engine) {
-			t.Run(column, func(t *testing.T) {
-				w := *w
-				w.t = t
-				back := w.keep("events", 4)
-				w.tamper(fmt.Sprintf("UPDATE events SET %s = %s WHERE tenant = 'default' AND position = 4", column, value))
-				report := w.verify(proof.Verification{})
-				switch column {
-				case "tenant":
-					finds(t, report, "missing 4 the event is missing", "hash 4 the record is not what was recorded")
-				case "position":
-					finds(t, report, "missing 4 the event is missing", "hash 4711 the record is not what was recorded")
-				case "hash":
-					finds(t, report, "hash 4 the stored hash is not the record's")
-				default:
-					finds(t, report, "hash 4 the record is not what was recorded")
-				}
-				w.tamper(back...)
-				finds(t, w.verify(proof.Verification{}))
-			})
-		}
-		for column, value := range map[string]string{
+		w.signed(func() { w.live(5) })
+		hash, another := "hash 4 the record is not what was recorded", "hash 4 the stored hash is not the record's"
+		missing, other := "missing 4 the event is missing", "hash 4711 the record is not what was recorded"
+		w.flipped("events", flips(w.db.Engine), map[string][]string{
+			"": {hash}, "tenant": {missing, hash}, "position": {missing, other}, "hash": {another},
+		})
+		gone, stray := "text 4 the text is missing", "there is a text that belongs to no event"
+		w.flipped("event_texts", map[string]string{
 			"salt":     w.pick("CAST(substr(salt, 1, 31) || x'00' AS BLOB)", `set_byte(salt, 31, get_byte(salt, 31) # 1)`),
 			"text":     w.pick("replace(text, 'worked', 'worker')", "replace(text::text, 'worked', 'worker')::json"),
 			"position": "4711",
 			"tenant":   "'defaulu'",
-		} {
-			t.Run("text's "+column, func(t *testing.T) {
-				w := *w
-				w.t = t
-				back := w.keep("event_texts", 4)
-				w.tamper(fmt.Sprintf("UPDATE event_texts SET %s = %s WHERE tenant = 'default' AND position = 4", column, value))
-				report := w.verify(proof.Verification{})
-				switch column {
-				case "position":
-					finds(t, report, "text 4 the text is missing", "text 4711 there is a text that belongs to no event")
-				case "tenant":
-					finds(t, report, "text 4 the text is missing", "text 4 there is a text that belongs to no event")
-				default:
-					finds(t, report, "text 4 the text is not what was written")
-				}
-				w.tamper(back...)
-				finds(t, w.verify(proof.Verification{}))
-			})
-		}
+		}, map[string][]string{
+			"": {"text 4 the text is not what was written"}, "position": {gone, "text 4711 " + stray}, "tenant": {gone, "text 4 " + stray},
+		})
 	})
+}
+
+// flipped flips a byte of one column after the other, and wants what is named for it, or for "", to be found.
+func (w *world) flipped(table string, flips map[string]string, wanted map[string][]string) {
+	for column, value := range flips {
+		w.t.Run(table+" "+column, func(t *testing.T) {
+			w := *w
+			w.t = t
+			back := w.keep(table, 4)
+			w.tamper(fmt.Sprintf("UPDATE %s SET %s = %s WHERE tenant = 'default' AND position = 4", table, column, value))
+			want, special := wanted[column]
+			if !special {
+				want = wanted[""]
+			}
+			finds(t, w.verify(proof.Verification{}), want...)
+			w.tamper(back...)
+			finds(t, w.verify(proof.Verification{}))
+		})
+	}
 }
 
 func (w *world) pick(sqlite, postgres string) string {
@@ -217,12 +203,8 @@ func tamperings() map[string]tampering {
 
 func TestTamperingIsFoundAndNamed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.live(5)
-		w.grow()
-		w.sign()
-		w.live3()
-		w.grow()
-		w.sign()
+		w.signed(func() { w.live(5) })
+		w.signed(w.live3)
 		tables := []string{"events", "event_texts", "tree", "signed_checkpoints"}
 		var restore []string
 		for _, table := range tables {
@@ -252,12 +234,8 @@ func (w *world) live3() {
 
 func TestARewrittenHistoryIsFound(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.live(5)
-		w.grow()
-		kept := w.sign()
-		w.live3()
-		w.grow()
-		w.sign()
+		kept := w.signed(func() { w.live(5) })
+		w.signed(w.live3)
 
 		// Somebody rewrites an event, its text and its hash.
 		w.rewrite(6)
@@ -278,9 +256,7 @@ func TestARewrittenHistoryIsFound(t *testing.T) {
 
 		// And signs it with a key of his own.
 		w.tamper("DELETE FROM signed_checkpoints", "DELETE FROM checkpoints")
-		forger := *w
-		forger.key = newKey(t, "annals.example")
-		forger.prover = proof.NewProver(w.db, w.log, forger.key, proof.Options{})
+		forger := w.signingWith(newKey(t, "annals.example"))
 		forger.sign()
 		finds(t, w.verify(proof.Verification{}),
 			"signature 21 a checkpoint is not to be trusted: not signed by a trusted key: the signature is by annals.example+")
@@ -295,9 +271,7 @@ func TestARewrittenHistoryIsFound(t *testing.T) {
 // A version that was retired loses its tables while a verification reads the catalogue and then each table.
 func TestALogVerifiesWhileTablesOfVersionsAreDropped(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.live(2)
-		w.grow()
-		w.sign()
+		w.signed(func() { w.live(2) })
 		const versions = 40
 		for version := 2; version < versions; version++ {
 			w.tamper(fmt.Sprintf("CREATE TABLE knowledge_%d AS SELECT * FROM knowledge_1", version))

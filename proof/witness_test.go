@@ -19,13 +19,9 @@ import (
 // that it was there.
 func TestATenantThatIsGoneFromTheLogIsMissed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.live(3)
-		w.grow()
-		w.sign()
+		w.signed(func() { w.live(3) })
 		acme := w.in("acme")
-		acme.live(3)
-		acme.grow()
-		kept := acme.sign()
+		kept := acme.signed(func() { acme.live(3) })
 		const gone = "missing 1 the whole log of the tenant is missing, and it is still named in "
 		acme.leaves("events", "event_texts", "tree", "signed_checkpoints")
 		finds(t, w.verify(proof.Verification{}), gone+"checkpoints, knowledge_1, knowledge_1_scopes, knowledge_1_votes")
@@ -99,9 +95,7 @@ func (w *world) notes(table, columns string) {
 // Somebody who has the database cuts the end of a log off every table that proves it.
 func TestAnEndThatWasCutOffIsMissed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.live(3)
-		w.grow()
-		w.sign()
+		w.signed(func() { w.live(3) })
 		finds(t, w.verify(proof.Verification{}))
 		w.tamper(
 			"DELETE FROM events WHERE tenant = 'default' AND position > 4", "DELETE FROM event_texts WHERE tenant = 'default' AND position > 4",
@@ -132,9 +126,7 @@ func TestATreeAndSignaturesThatWereTakenAwayAreMissed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, w *world) {
-				w.live(5)
-				w.grow()
-				kept := w.sign()
+				kept := w.signed(func() { w.live(5) })
 				w.rewrite(3)
 				w.leaves(c.tables...)
 				finds(t, w.verify(proof.Verification{}), c.wanted...)
@@ -196,12 +188,8 @@ func TestAnEmptyTreeIsNotSigned(t *testing.T) {
 
 func TestAnExportIsHeldAgainstACheckpointThatWasKeptElsewhere(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.live(5)
-		w.grow()
-		kept := w.sign()
-		w.live3()
-		w.grow()
-		later := w.sign()
+		kept := w.signed(func() { w.live(5) })
+		later := w.signed(w.live3)
 		verify := func(x domain.Export, checkpoint string) (*proof.Report, error) {
 			path := filepath.Join(t.TempDir(), "log.ndjson")
 			noError(t, os.WriteFile(path, []byte(strings.Join(w.export(x), "")+"\n"), 0o600))
@@ -230,9 +218,7 @@ func TestAnExportIsHeldAgainstACheckpointThatWasKeptElsewhere(t *testing.T) {
 		finds(t, w.verify(proof.Verification{Checkpoints: []string{another}}), elsewhere)
 
 		// Another key signed it.
-		forger := *w
-		forger.key = newKey(t, "annals.example")
-		forger.prover = proof.NewProver(w.db, w.log, forger.key, proof.Options{})
+		forger := w.signingWith(newKey(t, "annals.example"))
 		holds(domain.Export{}, forger.sign().Note,
 			"signature 20 a checkpoint is not to be trusted: not signed by a trusted key")
 

@@ -182,6 +182,21 @@ func (w *world) sign() domain.Checkpoint {
 	return c
 }
 
+// signed lets something happen, and signs the tree with it.
+func (w *world) signed(happens func()) domain.Checkpoint {
+	w.t.Helper()
+	happens()
+	w.grow()
+	return w.sign()
+}
+
+// signingWith is the same world with a prover that has another key.
+func (w *world) signingWith(key proof.Key) *world {
+	other := *w
+	other.key, other.prover = key, proof.NewProver(w.db, w.log, key, proof.Options{})
+	return &other
+}
+
 func (w *world) tamper(statements ...string) {
 	w.t.Helper()
 	databasetest.Tamper(w.t, w.db, statements...)
