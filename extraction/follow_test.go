@@ -78,9 +78,7 @@ func TestWhatIsKnownDecides(t *testing.T) {
 		for i, step := range steps {
 			w.hold("s1", talk(step.said))
 			w.learn()
-			if got := w.decisions("s1", i+1); !slices.Equal(got, []domain.Decision{step.want}) {
-				t.Errorf("%s: got %v, want %s", step.said, got, step.want)
-			}
+			equal(t, w.decisions("s1", i+1), []domain.Decision{step.want}, "%s (-got +want)", step.said)
 		}
 		items := map[string]*domain.Knowledge{}
 		for _, k := range w.items() {

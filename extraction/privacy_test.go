@@ -181,9 +181,7 @@ func TestALessonIsRememberedOnceForEachAudience(t *testing.T) {
 				session := fmt.Sprintf("s-%d-%d", i, j)
 				w.hold(session, said)
 				w.learn()
-				if got := w.decisions(session, 1); !slices.Equal(got, []domain.Decision{want}) {
-					t.Errorf("commit %d for %v: got %v, want %s", j+1, scopes, got, want)
-				}
+				equal(t, w.decisions(session, 1), []domain.Decision{want}, "commit %d for %v (-got +want)", j+1, scopes)
 			}
 		}
 		if items := w.items(domain.Active); len(items) != 4 {

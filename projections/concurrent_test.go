@@ -119,9 +119,7 @@ func (w *world) remembersMore(round int) {
 
 // movesOn is what happens in the background.
 func (w *world) movesOn(int) {
-	if err := w.follow(); err != nil {
-		w.t.Error(err)
-	}
+	report(w.t, w.follow())
 	if _, err := w.base.Compact(w.t.Context(), w.log.Log); err != nil {
 		w.t.Error(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -38,17 +37,13 @@ func servedWith(
 	var working sync.WaitGroup
 	working.Go(func() { w.base.MaintainModels(ctx) })
 	working.Go(func() {
-		if err := router.Run(ctx); err != nil {
-			t.Error(err)
-		}
+		report(t, router.Run(ctx))
 	})
 	var once sync.Once
 	stop = func() {
 		once.Do(func() {
 			cancel()
-			if err := router.Close(); err != nil {
-				t.Error(err)
-			}
+			report(t, router.Close())
 			working.Wait()
 		})
 	}
@@ -123,9 +118,8 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 			return during.search(domain.Search{Text: "freshly number99"}).Hits[0].Semantic > 0
 		})
 		asked(during, 4, small)
-		if got := during.spaces(); !slices.Equal(got, []string{small + " active", large + " catching_up"}) {
-			t.Errorf("meanwhile the spaces are %q", got)
-		}
+		equal(t, during.spaces(), []string{small + " active", large + " catching_up"},
+			"meanwhile the spaces are (-got +want)")
 		stop()
 
 		// A server that goes on asks for nothing that was answered, and switches when everything was.
@@ -139,9 +133,7 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 				t.Errorf("the large model was asked %d times for %q", times, text)
 			}
 		}
-		if got := after.spaces(); !slices.Equal(got, []string{large + " active", small + " retired"}) {
-			t.Errorf("afterwards the spaces are %q", got)
-		}
+		equal(t, after.spaces(), []string{large + " active", small + " retired"}, "afterwards the spaces are (-got +want)")
 		after.remember("later", "what came later number100", "team:pay")
 		after.until("what is new has a vector of the large model", func() bool {
 			return after.search(domain.Search{Text: "later number100"}).Hits[0].Semantic > 0
@@ -166,9 +158,7 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 		if err := rebuilds.Retire(t.Context(), "meaning"); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("retiring again: got %v", err)
 		}
-		if got := back.spaces(); !slices.Equal(got, []string{small + " active"}) {
-			t.Errorf("afterwards the spaces are %q", got)
-		}
+		equal(t, back.spaces(), []string{small + " active"}, "afterwards the spaces are (-got +want)")
 		asked(back, 9, small)
 		stop()
 		later := newWorld(t, db, projections.Settings{

@@ -152,22 +152,13 @@ func TestAVectorThatAnotherItemNeedsStays(t *testing.T) {
 		w.remember("one", "retry payments with jitter", "team:pay")
 		w.remember("two", "retry payments with jitter", "team:pay")
 		w.understand()
-		count := func() (n int) {
-			noError(t, w.db.NewRaw("SELECT count(*) FROM vectors_1").Scan(t.Context(), &n))
-			return n
-		}
+		vectors := "SELECT count(*) FROM vectors_1"
 		w.erase("one")
-		if got := count(); got != 1 {
-			t.Errorf("%d vectors, want the other item's", got)
-		}
+		w.counts(map[string]int{vectors: 1})
 		w.understand()
-		if got := w.nearest("retry payments with jitter", pay); !slices.Equal(got, []string{"two"}) {
-			t.Errorf("found %v, want two", got)
-		}
+		equal(t, w.nearest("retry payments with jitter", pay), []string{"two"}, "found (-got +want)")
 		w.erase("two")
-		if got := count(); got != 0 {
-			t.Errorf("%d vectors, want none", got)
-		}
+		w.counts(map[string]int{vectors: 0})
 	})
 }
 

@@ -142,10 +142,7 @@ func TestAConfirmationExpires(t *testing.T) {
 			domain.Search{AsOf: asOf, AsOfTime: until}), expired)
 
 		now = until
-		receipt := w.submit(domain.GiveFeedback{
-			Target: domain.Target{By: w.by, ID: "doubted"}, Verdict: domain.Helpful,
-			TraceID: "t",
-		})
+		receipt := w.submit(w.helpful("doubted", "t"))
 		if k := receipt.Knowledge; !k.Expired || k.Stale.Reporters != 2 || k.Confidence != 0.1875 {
 			t.Errorf("a vote answers %v, %+v, %v", k.Expired, k.Stale, k.Confidence)
 		}

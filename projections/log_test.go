@@ -44,10 +44,7 @@ func TestWhatElseIsInTheLogDoesNotConcernKnowledge(t *testing.T) {
 			t.Errorf("the rebuild is %s, its report %+v, want 7 items", last.State, last.Report)
 		}
 		r.understand()
-		found := r.find(domain.Search{Text: "tomato", Context: domain.Context{
-			Given:    true,
-			Entities: []domain.Entity{"team:pay"},
-		}})
+		found := r.find(domain.Search{Text: "tomato", Context: pay})
 		slices.Sort(found)
 		equal(t, found, []string{"item-0", "item-1", "item-2", "item-3", "item-4", "item-5"}, "found (-got +want)")
 		equal(t, r.stored(), folded(r.items()), "tables (-live +folded)")

@@ -2,7 +2,6 @@ package projections_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -99,9 +98,7 @@ func (w *world) holdsPieces() {
 			want += len(k.Scopes)
 		}
 	}
-	var got int
-	noError(w.t, w.db.NewSelect().TableExpr("meaning_1").ColumnExpr("count(*)").Where("tenant = ?", w.by.Tenant).
-		Scan(w.t.Context(), &got))
+	got := w.number("SELECT count(*) FROM meaning_1 WHERE tenant = ?", w.by.Tenant)
 	if got != want {
 		w.t.Errorf("%d pieces, want %d", got, want)
 	}
@@ -126,9 +123,7 @@ func TestANewAudienceHoldsAtOnce(t *testing.T) {
 			}
 		}
 		bob := domain.Context{Given: true, Entities: []domain.Entity{"user:bob"}}
-		if got := w.find(domain.Search{Text: "retry payment", Context: bob}); !slices.Equal(got, []string{"a"}) {
-			t.Errorf("Bob finds %v", got)
-		}
+		equal(t, w.find(domain.Search{Text: "retry payment", Context: bob}), []string{"a"}, "Bob finds (-got +want)")
 	})
 }
 

@@ -119,12 +119,9 @@ func (w *world) leadsToTexts(q query) bool {
 }
 
 // tagBits are how many of the rows of an item tell what tags it had.
-func (w pastWorld) tagBits(id string) (telling int) {
+func (w pastWorld) tagBits(id string) int {
 	w.t.Helper()
-	noError(w.t, w.db.QueryRowContext(w.t.Context(),
-		"SELECT count(*) FROM past_1 WHERE tenant = ? AND id = ? AND tag_bits NOT IN (0, -1)",
-		w.by.Tenant, id).Scan(&telling))
-	return telling
+	return w.number("SELECT count(*) FROM past_1 WHERE tenant = ? AND id = ? AND tag_bits NOT IN (0, -1)", w.by.Tenant, id)
 }
 
 func TestErasingDestroysWhatTellsOfTags(t *testing.T) {

@@ -3,7 +3,6 @@ package projections_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +26,7 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachRebuilding(t, func(t *testing.T, r *rebuilding) {
 				r.rememberMany(5, "retry with backoff")
-				vote := domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item-3"}, Verdict: domain.Helpful, TraceID: "t1"}
+				vote := r.helpful("item-3", "t1")
 				r.at("verifying", func() {
 					r.corrupt(spoil)
 					r.submit(vote)
@@ -47,12 +46,8 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 				}
 				want := stagesOf(2, "started", "loaded", "caught_up", "failed")
 				for range 2 {
-					if err := r.base.DropRetired(t.Context()); err != nil {
-						t.Error(err)
-					}
-					if got := r.recorded(); !slices.Equal(got, want) {
-						t.Errorf("recorded %v, want %v", got, want)
-					}
+					report(t, r.base.DropRetired(t.Context()))
+					equal(t, r.recorded(), want, "recorded (-got +want)")
 				}
 				r.at("verifying", nil)
 				if again := r.run(); again.State != "active" {
@@ -68,7 +63,7 @@ func TestAStandbyVersionThatCannotBeWrittenIsRetired(t *testing.T) {
 		r.remember("item", "retry with backoff", "team:pay")
 		r.switches(domain.RebuildOrder{})
 		r.corrupt("DELETE FROM knowledge_1")
-		r.submit(domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item"}, Verdict: domain.Helpful, TraceID: "t1"})
+		r.submit(r.helpful("item", "t1"))
 		if _, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("rolling back to a version that misses a vote: got %v, want none to be kept", err)
 		}
@@ -78,7 +73,7 @@ func TestAStandbyVersionThatCannotBeWrittenIsRetired(t *testing.T) {
 func TestADatabaseThatWasAwayAbandonsNoVersion(t *testing.T) {
 	t.Parallel()
 	r, proxy, operator := newRebuildingAfar(t)
-	vote := domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item"}, Verdict: domain.Helpful, TraceID: "t1"}
+	vote := r.helpful("item", "t1")
 	voted := make(chan error, 1)
 	noError(t, operator.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 		if err := r.log.LockTenant(ctx, tx, r.by.Tenant); err != nil {

@@ -50,7 +50,7 @@ func TestARebuildIsCancelledAtAnyStage(t *testing.T) {
 			if want := i + 2; last.Version != want {
 				t.Errorf("%s: version %d was cancelled, want %d", stage, last.Version, want)
 			}
-			r.submit(domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item-1"}, Verdict: domain.Helpful, TraceID: stage})
+			r.submit(r.helpful("item-1", stage))
 		}
 		r.switches(domain.RebuildOrder{})
 	})
@@ -102,9 +102,7 @@ func TestARebuildIsCancelledByAnotherProcess(t *testing.T) {
 		one, other := newRebuilding(t, db, projections.Settings{}), newRebuilding(t, db, projections.Settings{})
 		one.remember("item", "retry with backoff", "team:pay")
 		one.at("verifying", func() {
-			if err := other.Cancel(t.Context()); err != nil {
-				t.Error(err)
-			}
+			report(t, other.Cancel(t.Context()))
 		})
 		if last := one.run(); last.State != "retired" || last.Active != 1 {
 			t.Errorf("version %d is %s: %s, want it cancelled", last.Version, last.State, last.Error)

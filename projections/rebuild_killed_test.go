@@ -228,9 +228,7 @@ func TestARebuildIsCancelledThoughAnotherProcessIsInTheMiddleOfAStep(t *testing.
 			if last := other.last(); last.Progress == nil || last.Progress.Phase != "indexing" {
 				t.Errorf("another process sees %+v, want it building indexes", last.Progress)
 			}
-			if err := other.Cancel(t.Context()); err != nil {
-				t.Error(err)
-			}
+			report(t, other.Cancel(t.Context()))
 			if err := <-done; err == nil {
 				t.Error("the step was waited for")
 			}

@@ -15,10 +15,7 @@ import (
 // a replay of the log say.
 func (r *rebuilding) helped(id, trace string) [3]float64 {
 	r.t.Helper()
-	receipt := r.submit(domain.GiveFeedback{
-		Target: domain.Target{By: r.by, ID: id}, Verdict: domain.Helpful,
-		TraceID: trace,
-	})
+	receipt := r.submit(r.helpful(id, trace))
 	stored := must(r.base.Find(r.t.Context(), r.by.Tenant, id))(r.t)
 	events := must(r.log.Stream(r.t.Context(), r.by.Tenant, domain.KnowledgeStream(id)))(r.t)
 	history := must(domain.History(id, events, r.base.Policy()))(r.t)
@@ -133,9 +130,7 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		stemmed, exact := []string{"long", "plural", "singular"}, []string{"long", "plural"}
 		finds := func(when string, want ...string) {
 			t.Helper()
-			if got := r.byWords("payments"); !slices.Equal(got, want) {
-				t.Errorf("%s: words find %v, want %v", when, got, want)
-			}
+			equal(t, r.byWords("payments"), want, "%s: words find (-got +want)", when)
 		}
 		finds("before the rebuild", stemmed...)
 		r.at("verifying", func() { finds("while it is built", stemmed...) })

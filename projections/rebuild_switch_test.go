@@ -144,7 +144,7 @@ func (w *world) useOnce(id string) error {
 		Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
 		Text: domain.Text{Content: word + " was remembered"},
 	}})
-	vote := domain.GiveFeedback{Target: domain.Target{By: w.by, ID: "common"}, Verdict: domain.Helpful, TraceID: id}
+	vote := w.helpful("common", id)
 	for _, result := range w.log.SubmitAll(ctx, []domain.Submission{
 		{By: w.by, Command: command},
 		{By: w.by, Command: vote},

@@ -60,10 +60,7 @@ func TestARebuildWhileEverybodyWritesLosesNothing(t *testing.T) {
 					default:
 					}
 					w.remember(fmt.Sprintf("live-%d-%d", n, i), "written while the projection was rebuilt", "team:pay")
-					w.submit(domain.GiveFeedback{
-						Target: domain.Target{By: w.by, ID: fmt.Sprint("item-", i%7)}, Verdict: domain.Helpful,
-						TraceID: fmt.Sprintf("trace-%d-%d", n, i),
-					})
+					w.submit(w.helpful(fmt.Sprint("item-", i%7), fmt.Sprintf("trace-%d-%d", n, i)))
 				}
 			})
 		}
@@ -204,9 +201,7 @@ func TestWhatHappensToAProjectionIsRecorded(t *testing.T) {
 			<-ctx.Done()
 		})
 		rebuild(domain.RebuildOrder{})
-		if err := <-cancelled; err != nil {
-			t.Error(err)
-		}
+		report(t, <-cancelled)
 		whole := []string{"loaded", "caught_up", "verified"}
 		olga := func(what string) []string { return []string{what + " by user:olga"} }
 		want := slices.Concat(

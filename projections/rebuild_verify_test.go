@@ -227,7 +227,7 @@ func TestARepairAcceptsWhatTheActiveVersionHasBecome(t *testing.T) {
 func TestAnEventWhoseEffectWasDroppedIsNoticed(t *testing.T) {
 	eachLived(t, func(t *testing.T, r *rebuilding) {
 		r.at("catching_up", func() {
-			r.submit(domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item-5"}, Verdict: domain.Helpful, TraceID: "t2"})
+			r.submit(r.helpful("item-5", "t2"))
 			r.corrupt(`UPDATE checkpoints SET
 				position = (SELECT max(position) FROM events WHERE tenant = 'default'),
 				event_id = (SELECT event_id FROM events WHERE tenant = 'default' ORDER BY position DESC LIMIT 1)

@@ -106,9 +106,7 @@ func (r *rebuilding) last() domain.Rebuild {
 // corrupt changes tables behind everybody's back.
 func (r *rebuilding) corrupt(statement string) {
 	r.t.Helper()
-	if err := corrupt(r.t.Context(), r.db, statement); err != nil {
-		r.t.Error(err)
-	}
+	report(r.t, corrupt(r.t.Context(), r.db, statement))
 }
 
 // stageHandler hears at which stage a rebuild is, before it begins to work on it.

@@ -59,9 +59,7 @@ func TestAPlanSaysWhatARebuildTakes(t *testing.T) {
 			t.Errorf("got %+v, want bytes and time", plan)
 		}
 		equal(t, plan.Intended, []string{"confidence", "expired_confidence"}, "(-got +want)")
-		if got := w.states(); !slices.Equal(got, []string{"1 active"}) {
-			t.Errorf("planning has left %q", got)
-		}
+		equal(t, w.states(), []string{"1 active"}, "after planning (-got +want)")
 	})
 }
 
@@ -106,9 +104,7 @@ func TestOneProcessRebuildsAtATime(t *testing.T) {
 	}
 	close(goOn)
 	w.isActive(w.ended(), 2)
-	if got := w.states(); !slices.Equal(got, []string{"2 active", "1 standby"}) {
-		t.Errorf("got %q", got)
-	}
+	equal(t, w.states(), []string{"2 active", "1 standby"}, "versions (-got +want)")
 }
 
 func TestVersionsThatWereDroppedAreNotShown(t *testing.T) {
@@ -121,14 +117,10 @@ func TestVersionsThatWereDroppedAreNotShown(t *testing.T) {
 		if err != nil || ended.State != "retired" || ended.Error != "cancelled" || ended.Progress != nil {
 			t.Errorf("got %+v (%v), want it cancelled", ended, err)
 		}
-		if got := w.states(); !slices.Equal(got, []string{"1 active", "2 retired"}) {
-			t.Errorf("got %q", got)
-		}
+		equal(t, w.states(), []string{"1 active", "2 retired"}, "versions (-got +want)")
 		w.clock.forward(time.Hour)
 		noError(t, w.base.DropRetired(t.Context()))
-		if got := w.states(); !slices.Equal(got, []string{"1 active"}) {
-			t.Errorf("got %q, want the dropped version gone", got)
-		}
+		equal(t, w.states(), []string{"1 active"}, "after the dropped version is gone (-got +want)")
 		if last, err := rebuilds.Last(t.Context(), "knowledge"); err != nil || last.Error != "cancelled" {
 			t.Errorf("got %+v (%v), want what became of it still known", last, err)
 		}

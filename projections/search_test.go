@@ -82,15 +82,11 @@ func TestWhatWasRememberedIsFoundThoughNothingWasFoundBefore(t *testing.T) {
 				t.Errorf("found %v in an empty tenant", got)
 			}
 			tenant.remember("long", long, "team:pay")
-			if got := tenant.find(question); !slices.Equal(got, []string{"long"}) {
-				t.Errorf("found %v by words, at once after nothing was found", got)
-			}
+			equal(t, tenant.find(question), []string{"long"}, "found by words, at once after nothing was found (-got +want)")
 			tenant.understand()
 			question.Vector = tenant.embed(embedding.Query, "tomatoes and carrots")[0]
 			question.Text = ""
-			if got := tenant.find(question); !slices.Equal(got, []string{"long"}) {
-				t.Errorf("found %v by meaning", got)
-			}
+			equal(t, tenant.find(question), []string{"long"}, "found by meaning (-got +want)")
 		}
 	})
 }
@@ -237,9 +233,7 @@ func TestWhatWasReplacedDoesNotCrowdOutWhatHolds(t *testing.T) {
 		w.understand()
 		for _, context := range []domain.Context{{}, {Given: true, Entities: []domain.Entity{"team:pay"}}} {
 			s := domain.Search{Text: "retry the failed payment call", Context: context}
-			if got := w.find(s); !slices.Equal(got, []string{"current"}) {
-				t.Errorf("in %v: found %v, want what holds", context.Entities, got)
-			}
+			equal(t, w.find(s), []string{"current"}, "in %v: found (-got +want)", context.Entities)
 			s.Filter.Statuses = []domain.Status{domain.Active, domain.IsSuperseded}
 			if got := w.find(s); len(got) != domain.DefaultLimit || slices.Contains(got, "current") {
 				t.Errorf("in %v: found %v, want what was replaced, on request", context.Entities, got)

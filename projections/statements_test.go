@@ -111,7 +111,7 @@ func reads() []work {
 		{name: "search with a filter", do: func(w *world) {
 			w.search(domain.Search{
 				Text: "server tomato", Filter: domain.Filter{Owner: "user:alice"},
-				Context: domain.Context{Given: true, Entities: []domain.Entity{"team:pay"}},
+				Context: pay,
 			})
 		}},
 		{name: "list", do: listing(admin, domain.Filter{}, 0)},

@@ -64,7 +64,7 @@ func (w *world) isFollowed(more int) {
 	other.holdSketches()
 	s := domain.Search{
 		Vector: w.embed(embedding.Query, "paying once more")[0], MinScore: new(float64),
-		Context: domain.Context{Given: true, Entities: []domain.Entity{"team:pay"}},
+		Context: pay,
 	}
 	other.comesToFind(s, "garden", "payment")
 	w.remember("new", "a card was declined", "team:pay")
@@ -172,7 +172,7 @@ func TestWhatIsTakenInLaterIsFoundWhereverSketchesAreHeld(t *testing.T) {
 			for _, reader := range readers {
 				reader.comesToFind(domain.Search{
 					Vector: w.embed(embedding.Query, "paying once more")[0], MinScore: new(float64),
-					Context: domain.Context{Given: true, Entities: []domain.Entity{"team:pay"}},
+					Context: pay,
 				}, want...)
 			}
 			if t.Failed() {

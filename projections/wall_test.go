@@ -46,8 +46,7 @@ func TestContentIsBehindTheWall(t *testing.T) {
 				w := w.in(tenant)
 				w.remember("k-"+tenant, "the secret of "+tenant, "org:acme")
 				w.submit(domain.GiveFeedback{
-					Target: domain.Target{By: w.by, ID: "k-" + tenant}, Verdict: domain.Helpful,
-					TraceID: "t", Query: "?",
+					Target: domain.Target{By: w.by, ID: "k-" + tenant}, Verdict: domain.Helpful, TraceID: "t", Query: "?",
 				})
 				w.submit(domain.ReportStale{Target: domain.Target{By: w.by, ID: "k-" + tenant}, Reason: "old"})
 			}

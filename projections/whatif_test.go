@@ -92,9 +92,7 @@ func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 		if answers.Others+answers.Reordered == 0 || len(answers.Most) == 0 || !slices.Equal(answers.Most[0].Before, before) {
 			t.Errorf("got %+v, want answers that differ from %v", answers, before)
 		}
-		if now := r.find(question); !slices.Equal(now, before) {
-			t.Errorf("searches find %v, and before %v", now, before)
-		}
+		equal(t, r.find(question), before, "searches find (-got +want)")
 		if _, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("rolling back to a what-if: got %v", err)
 		}

@@ -57,6 +57,14 @@ func noError(t failing, err error) {
 	}
 }
 
+// report is noError for what a test goes on after.
+func report(t failing, err error) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%v", err)
+	}
+}
+
 // equal compares what is there with what there should be.
 func equal(t failing, got, want any, what string, args ...any) {
 	t.Helper()
@@ -182,6 +190,16 @@ func (w *world) table(query string, args ...any) (rows []map[string]any) {
 	}
 	noError(w.t, found.Err())
 	return rows
+}
+
+// counts compares the number that each query gives.
+func (w *world) counts(wanted map[string]int) {
+	w.t.Helper()
+	for query, want := range wanted {
+		if got := w.number(query); got != want {
+			w.t.Errorf("%s: %d, want %d", query, got, want)
+		}
+	}
 }
 
 // number is the one number that a query gives.
