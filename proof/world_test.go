@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/uptrace/bun"
 	"go.uber.org/goleak"
 
@@ -42,7 +41,6 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 // failing is a test, or a run of a property.
 type failing interface {
 	Helper()
-	Errorf(format string, args ...any)
 	Fatal(args ...any)
 }
 
@@ -59,14 +57,6 @@ func noError(t failing, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// equal compares what is there with what there should be.
-func equal(t failing, got, want any, what string, args ...any) {
-	t.Helper()
-	if diff := cmp.Diff(got, want); diff != "" {
-		t.Errorf("%s:\n%s", fmt.Sprintf(what, args...), diff)
 	}
 }
 
