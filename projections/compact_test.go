@@ -69,15 +69,15 @@ func TestCrowdedBagsAreMovedWithLittleRest(t *testing.T) {
 		for i := range 25 {
 			w.remember(fmt.Sprint("item-", i), "a lesson", "public")
 		}
-		for round, want := range []time.Duration{time.Second, 8 * time.Second} { // 14 bags too many, then 4
+		for round, want := range []time.Duration{100 * time.Millisecond, 800 * time.Millisecond} { // 14 bags too many, then 4
 			if _, err := w.base.Compact(t.Context(), w.log.Log); err != nil {
 				t.Fatal(err)
 			}
-			if got := w.base.CompactPause(4*time.Second, time.Minute); got != want {
+			if got := w.base.CompactPause(400*time.Millisecond, time.Minute); got != want {
 				t.Errorf("after round %d: %s, want %s", round, got, want)
 			}
-			if got := w.base.CompactPause(4*time.Second, time.Second); got != 8*time.Second {
-				t.Errorf("after round %d, while somebody appends: %s, want 8s", round, got)
+			if got := w.base.CompactPause(400*time.Millisecond, time.Second); got != 800*time.Millisecond {
+				t.Errorf("after round %d, while somebody appends: %s, want 800ms", round, got)
 			}
 		}
 	})

@@ -228,16 +228,17 @@ func (left *backlogEntry) pace(items int, took time.Duration) {
 }
 
 // CompactPause is how long appends find the lock free after a batch: twice as long as the batch took. If a tenant is
-// overfull and the log idle, it is a quarter of the batch's time.
+// overfull and the log idle, it is a quarter of the batch's time. It is at most LongestPause: a group of items takes
+// minutes, but yields to appends itself.
 func (p *Compactor) CompactPause(took, idle time.Duration) time.Duration {
 	p.backlog.mu.Lock()
 	defer p.backlog.mu.Unlock()
 	for _, left := range p.backlog.tenants {
 		if idle >= p.Idle && p.isOverfull(left) {
-			return took / 4
+			return min(took/4, background.LongestPause)
 		}
 	}
-	return 2 * took
+	return min(2*took, background.LongestPause)
 }
 
 // CompactAll compacts until ctx ends. It takes at most a third of the time, and less while there are many appends. It

@@ -20,8 +20,8 @@ import (
 
 // The limits.
 const (
-	maxLines     = 88_400 // of Go without tests; 72,000 are wanted
-	maxTestLines = 46_700 // 34,000 are wanted
+	maxLines     = 88_700 // of Go without tests; 72,000 are wanted
+	maxTestLines = 43_700 // 34,000 are wanted
 	maxFiles     = 45     // in a folder, without tests
 	maxMethods   = 25     // of a type; the suite of events/logtest is a test
 	maxHandlers  = 60     // of the two HTTP servers
