@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Access is one read: the caller was given knowledge, or was denied it.
+// Access is one read: the caller received items, or was denied them.
 type Access struct {
 	Tenant         string
 	At             time.Time
 	Kind           string // "search", "get", "list" or "denied"
-	Route          string // method and pattern, never what was asked
+	Route          string // method and pattern, without the parameters
 	Status         int    // of the answer
 	Actor          Entity // empty if unknown
 	OnBehalfOf     Entity
@@ -36,7 +36,7 @@ func AccessOf(by Principal, origin Origin, kind string, status int, at time.Time
 // Denied is the kind of an access that was refused.
 const Denied = "denied"
 
-// Retrieved is an item that was given, or that was asked for in vain.
+// Retrieved is an item that the caller received, or was denied.
 type Retrieved struct {
 	ID    string
 	Score float64 // of a search; 0 otherwise
@@ -45,15 +45,15 @@ type Retrieved struct {
 // AccessQuery selects accesses of one tenant, the newest first.
 type AccessQuery struct {
 	Tenant   string
-	Item     string // who was given it, or found it helpful; empty for what was denied
+	Item     string // uses of this item; empty for denied accesses
 	Actor    Entity // as actor or on whose behalf
-	Only     Entity // only what was done by or for it; empty for everybody
+	Only     Entity // only accesses by it or on its behalf; empty for all
 	From, To time.Time
 	Skip     int64
 	Limit    int
 }
 
-// Usage is one use of an item: it was given to a caller, was found helpful, or was denied.
+// Usage is one use of an item: a caller received it, found it helpful, or was denied it.
 type Usage struct {
 	At            time.Time
 	Kind          string // "search", "get", "list", "found helpful" or "denied"
@@ -93,10 +93,10 @@ type ReportItem struct {
 	Reporters  int  // of staleness
 	Expired    bool // its confirmation
 	Confidence float64
-	Count      int       // what it was ranked by: votes against it, or reports, in the period of the query
+	Count      int       // the rank: votes against it, or reports, in the period of the query
 	Last       time.Time // the newest of them
-	Before     float64   // for what falls: the confidence when the time began
-	After      float64   // and when it ended
+	Before     float64   // in a report of falling confidence: at the beginning of the period
+	After      float64   // at the end of the period
 	Policy     string    // the confidence policy that computed Before and After
-	Reason     string    // for what is stale: the newest
+	Reason     string    // in a report of stale items: the newest reason
 }

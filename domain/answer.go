@@ -6,23 +6,23 @@ import "time"
 type List struct {
 	By       Principal
 	Filter   Filter
-	Before   int64     // numbers less than this; 0 from the newest
+	Before   int64     // only items with a smaller number; 0 begins with the newest
 	Limit    int       // 1…100; 0 for 20
-	AsOf     int64     // as things were at this position of the log; 0 for as they are
-	AsOfTime time.Time // the time of that; zero for now
+	AsOf     int64     // a position of the log, for a list as of then; 0 for the present
+	AsOfTime time.Time // the time of that position; zero for the present
 }
 
-// ListPage is a piece of a list.
+// ListPage is one page of a list.
 type ListPage struct {
 	Items []*Knowledge
-	Next  int64 // Before of the following page; 0 at the end
+	Next  int64 // Before of the next page; 0 on the last page
 }
 
 // Answer is what a search found.
 type Answer struct {
 	Hits     []Found
-	Embedder string // the vector space that meaning was compared in
-	Degraded string // why words stand alone; empty when meaning took part
+	Embedder string // the embedding model whose vectors were compared
+	Degraded string // why only words were searched; empty if vectors were searched, too
 	MinScore float64
 	Explain  *Explanation // when asked for, or when there are no hits
 }
@@ -58,29 +58,30 @@ type Feedback struct {
 	Harmful []Use
 }
 
-// ProjectionStatus is how a projection does.
+// ProjectionStatus is the status of a projection.
 type ProjectionStatus struct {
 	Name       string
 	Version    int
 	State      string // building, catching_up, verifying, ready, active, standby, retired, failed
-	Inline     bool   // written with the event itself: never behind
-	WhatIf     bool   // built only to be compared, and thrown away
+	Inline     bool   // written in the transaction of the event, so it never lags
+	WhatIf     bool   // built only to be compared, then deleted
 	Position   int64  // how far it has read the tenant's log
 	Head       int64  // the log's newest position
 	LagEvents  int64
 	LagSeconds float64 // age of the oldest event it has not yet read
-	// Ahead is how long after now by this clock the newest event was recorded; of the active version of knowledge.
+	// Ahead is how far the time of the newest event is ahead of this server's clock. Only the active version of
+	// knowledge has it.
 	Ahead       time.Duration
 	Settings    map[string]string
-	Error       string    // why it stands still, or failed; empty when it did not
-	Halted      bool      // it will not go on by itself
-	Holder      string    // the process that works on it now; empty if there is nothing to do, or no process to do it
-	ReadAt      time.Time // when it last read something; zero for one that is written with the log
-	Quarantined int64     // streams that it passes over
-	// Unindexed is how many items, once for each of their scopes, have words that wait to be indexed, counted up to
-	// 100,000: a search over everything reads them all.
+	Error       string    // why it failed or stopped; empty otherwise
+	Halted      bool      // it stopped and needs an operator
+	Holder      string    // the process that holds its lease; empty if no process works on it
+	ReadAt      time.Time // when it last read the log; zero for an inline projection
+	Quarantined int64     // streams that it skips
+	// Unindexed counts the items, once per scope, whose words are not indexed yet, up to 100,000. A search without
+	// scopes reads them all.
 	Unindexed int64
 	CreatedAt time.Time
-	UpdatedAt time.Time      // when it came into its state
-	Report    *RebuildReport // what its verification found; nil if there was none
+	UpdatedAt time.Time      // when it entered its state
+	Report    *RebuildReport // of its verification; nil if there was none
 }

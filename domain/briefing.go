@@ -9,7 +9,7 @@ import (
 // Aspect is what an item is to an agent that is being briefed. Every item has exactly one.
 type Aspect string
 
-// The aspects, in the order in which agents are told of them.
+// The aspects, in the order of a briefing.
 const (
 	Preferences Aspect = "preferences"  // what the user likes, and is
 	Skills      Aspect = "skills"       // what the agent can do, and how runs of it went
@@ -18,13 +18,13 @@ const (
 	Tools       Aspect = "tools"        // how tools behave
 	Background  Aspect = "background"   // definitions, resources, and profiles of others
 	Failures    Aspect = "antipatterns" // what to avoid
-	Contested   Aspect = "contested"    // of any kind, but not to be relied on, see [Rating.Contested]
+	Contested   Aspect = "contested"    // of any kind, but unreliable: see [Rating.Contested]
 )
 
-// Aspects are all of them.
+// Aspects lists all aspects in this order.
 var Aspects = []Aspect{Preferences, Skills, Cases, Patterns, Tools, Background, Failures, Contested}
 
-// AspectOf is what an item is to an agent, unless it is contested.
+// AspectOf is the aspect of an item that is not contested.
 func AspectOf(k *Knowledge) Aspect {
 	switch {
 	case k.Polarity == Negative || k.Category == CategoryAntipatterns:
@@ -47,35 +47,35 @@ func AspectOf(k *Knowledge) Aspect {
 // Briefing is what an agent should know, as items and as text for its prompts.
 type Briefing struct {
 	Items      []Briefed // by aspect, the best of each first
-	Injection  string    // Markdown within the tokens that there was room for; empty if nothing is known
-	Hints      string    // some lines that help to choose a skill; empty if nothing is known
+	Injection  string    // Markdown, at most as many tokens as asked for; empty if there are no items
+	Hints      string    // some lines that help to choose a skill; empty if there are no items
 	Tokens     int       // of the injection, estimated
 	HintTokens int
-	Degraded   string // why words stand alone; empty when meaning took part, or nothing was searched for
+	Degraded   string // why only words were searched; empty if vectors were searched, too, or nothing was searched for
 }
 
 // Briefed is an item of a briefing.
 type Briefed struct {
 	Found
 	Aspect   Aspect
-	Included bool // there was room for it in the injection
+	Included bool // it fits into the injection
 }
 
-// Stage is when in its work an agent asks what it should know.
+// Stage is the point of its work at which an agent asks for a briefing.
 type Stage string
 
-// The moments.
+// The stages.
 const (
 	AtStart    Stage = "start"    // a session begins: who the user is, then what fits the task
 	AtFocus    Stage = "focus"    // a goal was set
-	AtQuery    Stage = "query"    // a question, before a task: six kinds of knowledge side by side
-	AtAnalysis Stage = "analysis" // something failed: what is known about the tools and of such cases
+	AtQuery    Stage = "query"    // a question before a task: items of every aspect
+	AtAnalysis Stage = "analysis" // a failure: what is known about the tools and about similar cases
 )
 
-// Stages are all of them.
+// Stages lists all stages.
 var Stages = []Stage{AtStart, AtFocus, AtQuery, AtAnalysis}
 
-// FieldName names what a moment is about: the field in which callers say it.
+// FieldName is the request field that says what a briefing at this stage is about.
 func (m Stage) FieldName() string {
 	switch m {
 	case AtFocus:
@@ -87,7 +87,7 @@ func (m Stage) FieldName() string {
 	}
 }
 
-// Limits of a need.
+// Limits of a [Need].
 const (
 	MinTokens      = 50
 	MaxTokens      = 32_000
@@ -96,20 +96,20 @@ const (
 	maxFailures    = 64
 )
 
-// Need asks what an agent should know at a stage of its work.
+// Need is a request for a briefing at a stage of an agent's work.
 type Need struct {
 	By        Principal
 	Stage     Stage
-	About     string   // the task, goal or question; only at the start it may be empty
-	Failures  []string // of tools, at analysis, the first one first
+	About     string   // the task, goal or question; may be empty only at the start
+	Failures  []string // failures of tools, for the stage analysis only
 	Context   Context
 	Tags      Tags     // every key must match, by any of its values
 	MinScore  *float64 // 0…1; nil for the embedder's default
-	MaxTokens int      // of what is told; 0 for what is usual at the moment
+	MaxTokens int      // of the injection; 0 for the default of the stage
 }
 
-// Complete fills in defaults and validates: every bad field at once, then the entitlement to each
-// entity that the context names.
+// Complete fills in defaults and validates all fields. Then it checks that the caller is entitled to each entity of
+// the context.
 func (n Need) Complete() (Need, error) {
 	var p Problems
 	oneOf(&p, "stage", n.Stage, Stages, true)
@@ -149,13 +149,12 @@ func (n Need) Complete() (Need, error) {
 	return n, n.Search("").entitled()
 }
 
-// Search is a search that a need asks for, within its context.
+// Search is a search about a text, within the need's context.
 func (n Need) Search(about string) Search {
 	return Search{By: n.By, Text: about, Context: n.Context, MinScore: n.MinScore, Filter: Filter{Tags: n.Tags}}
 }
 
-// User is for whom it is: the user whom the context names, or without a context the one who asks.
-// False if that is none.
+// User is the user of the context or, without a context, the caller. It is false if that is not a user.
 func (n Need) User() (Entity, bool) {
 	for _, entity := range n.Context.Entities {
 		if entity.Kind() == User {
@@ -166,8 +165,7 @@ func (n Need) User() (Entity, bool) {
 	return voter, !n.Context.Given && voter.Kind() == User
 }
 
-// Reader is who reads what a list shows: the entities of its context alone, or without a context
-// the caller.
+// Reader is the principal whose items a list shows: the entities of the context or, without a context, the caller.
 func (n Need) Reader() Principal {
 	if !n.Context.Given {
 		return n.By

@@ -9,24 +9,24 @@ import (
 // Command is a request to change one thing. A command is decided under the tenant's
 // lock, so its decision sees everything decided before it.
 type Command interface {
-	// Stream is the stream of what the facts will be about, such as "knowledge:ID".
+	// Stream is the stream of the facts, such as "knowledge:ID".
 	Stream() string
-	// Reads names what Decide will look up besides that.
+	// Reads names what Decide looks up besides that stream.
 	Reads() Reads
-	// Decide answers with what follows: facts to record, none if nothing changes, or a
-	// refusal. It has no side effects; now is the time of recording.
+	// Decide returns the facts to record, or a refusal; no facts if nothing changes. It has no side effects; now is
+	// the time of recording.
 	Decide(dc DecisionContext, now time.Time) ([]Fact, error)
 }
 
-// Reads says what a decision needs to know. What the command is about is always there. Voices, votes and
-// reports are those of the command's own item.
+// Reads names what a decision looks up. The command's own item or stream is always loaded. Ballots, votes and reports
+// are those of the command's own item.
 type Reads struct {
 	Items   []string    // ids of other items
-	URIs    []string    // whose holders matter
+	URIs    []string    // look up the items that have these URIs
 	Ballots []BallotKey // votes found by ballot
 	Votes   []string    // votes of the item found by event id
 	Reports bool        // the item's reports of staleness
-	Streams []string    // what other streams have come to, of things other than knowledge
+	Streams []string    // the states of other streams that are not about knowledge
 }
 
 // BallotKey finds one vote of a voter on the command's item, and the voter's other votes since a time.
@@ -39,50 +39,49 @@ type BallotKey struct {
 // DecisionContext is what a decision may look up.
 type DecisionContext interface {
 	ItemReader
-	// Stream is a stream of something other than knowledge, as it is by now. One that Reads did
-	// not name costs a look-up of its own.
+	// Stream is the current state of a stream that is not about knowledge. If Reads did not name it, it costs one
+	// more query.
 	Stream(name string) Stream
 	LogReader
 }
 
-// LogReader is the part of a book that few decisions need: each answer costs a look-up of its own.
+// LogReader is the part of a [DecisionContext] that few decisions need. Each call costs a query.
 type LogReader interface {
-	// TextsOf are the texts of a stream that are there, the oldest first.
+	// TextsOf are the remaining texts of a stream, the oldest first.
 	TextsOf(stream string) []RecordedText
-	// NewestFact is a stream's newest fact of this name, of those whose actor was authenticated like that unless that
-	// is empty; nil if there is none.
+	// NewestFact is the newest fact of this name in a stream; nil if there is none. If authentication is not empty,
+	// only facts of an actor that authenticated this way count.
 	NewestFact(stream, name, authentication string) Fact
-	// ItemsWithContent are the ids of the items into which this content was written after a position, the oldest first.
-	// There may be others among them, and they may say something else by now.
+	// ItemsWithContent are the ids of items into which this content was written after a position, the oldest first.
+	// The list may contain other items, and items whose content has changed since.
 	ItemsWithContent(content string, after int64) []string
 	// Head is the newest position of the log.
 	Head() int64
 }
 
-// RecordedText is a text beside an event.
+// RecordedText is the text of an event.
 type RecordedText struct {
 	EventID  string
 	Position int64
 	Name     string
 	Text     json.RawMessage
-	Instead  []string // ids of the events that it is read for, if the event is a redaction
+	Instead  []string // if the event is a redaction: ids of the events whose text this one replaces
 }
 
-// ItemReader are the part of a book that is about knowledge.
+// ItemReader is the part of a [DecisionContext] about knowledge.
 type ItemReader interface {
-	// Knowledge is the item's state, never nil; it does not exist if nothing was remembered. One that Reads
-	// did not name costs a look-up of its own.
+	// Knowledge is the state of an item, never nil. If Reads did not name the item, it costs one more query.
 	Knowledge(id string) *Knowledge
-	// Holder is the id of the live item with this URI, or empty. A URI that Reads did not
-	// name costs a look-up of its own.
+	// Holder is the id of the live item with this URI, or empty. If Reads did not name the URI, it costs one more
+	// query.
 	Holder(uri string) string
 }
 
-// Target is the item a command is about, and who asks.
+// Target is the item of a command, and its caller.
 type Target struct {
 	By        Principal
 	ID        string
-	Revisions []int64 // of which one is expected (If-Match); nil for any
+	Revisions []int64 // expected revisions (If-Match), of which the item must have one; nil for any
 }
 
 // Stream implements [Command].
@@ -91,7 +90,7 @@ func (t Target) Stream() string { return KnowledgeStream(t.ID) }
 // Reads implements [Command]: nothing but the item.
 func (t Target) Reads() Reads { return Reads{} }
 
-// visible finds the item if the caller may see it and it is not gone.
+// visible finds the item if the caller may see it and it is neither deleted nor erased.
 func (t Target) visible(dc DecisionContext) (*Knowledge, error) {
 	k := dc.Knowledge(t.ID)
 	if !t.By.MaySee(k) {
@@ -100,8 +99,8 @@ func (t Target) visible(dc DecisionContext) (*Knowledge, error) {
 	return k, Gone(k)
 }
 
-// usable finds an item that the caller may judge, in the revision expected. Every principal that may read
-// an item may vote and report, except auditors, who change nothing.
+// usable finds an item that the caller may vote on or report, in an expected revision. Every principal that may read
+// an item may do so, except auditors.
 func (t Target) usable(dc DecisionContext) (*Knowledge, error) {
 	k, err := t.visible(dc)
 	if err != nil {
@@ -117,7 +116,7 @@ func errAuditor() error {
 	return Refuse(ErrForbidden, "auditors change nothing").WithFix("ask an admin, or use a key of another role")
 }
 
-// changeable finds the item if the caller may change it, in the revision expected.
+// changeable finds the item if the caller may change it, in an expected revision.
 func (t Target) changeable(dc DecisionContext) (*Knowledge, error) {
 	k, err := t.visible(dc)
 	if err != nil {
@@ -126,7 +125,7 @@ func (t Target) changeable(dc DecisionContext) (*Knowledge, error) {
 	return k, t.permitted(k)
 }
 
-// permitted refuses changes to those who do not own k, and in another revision than expected.
+// permitted refuses callers that do not own k, and any revision that was not expected.
 func (t Target) permitted(k *Knowledge) error {
 	if t.By.Role == Auditor {
 		return errAuditor()
@@ -153,27 +152,29 @@ func (t Target) expected(k *Knowledge) error {
 	return Refuse(ErrPrecondition, "%s is at revision %d", k.ID, k.Revision).WithFix(again)
 }
 
-// NotFound is the answer for what does not exist and for what may not be seen: always the same.
+// NotFound is the refusal for an item that does not exist or that the caller may not see. Both read the same.
 func NotFound(id string) error { return Refuse(ErrNotFound, "no knowledge with id %s", id) }
 
-// Unprivileged is the refusal of what the database denies to the server's role, in the database's words.
+// Unprivileged is the refusal of an operation for which the server's database role lacks a privilege. denied is the
+// database's message.
 func Unprivileged(denied string) *Refusal {
 	return Refuse(ErrUnprivileged, "the database refuses it to the server's role: %s", denied).
 		WithFix("let the owner of the tables run annals migrate --role ROLE, naming that role")
 }
 
-// Full is the refusal of what the database's disk has no room for; undone says what was not done, such as recorded.
+// Full is the refusal of a write for which the database's disk has no space. undone is a participle, such as
+// "recorded".
 func Full(undone string) *Refusal {
 	return Refuse(ErrFull, "the database's disk is full, and nothing was %s", undone).
 		WithFix("make room on that disk, then try again")
 }
 
-// ReadOnly is the refusal of what changes a database that takes no writes for now; undone says what was not done.
+// ReadOnly is the refusal of a write while the database accepts none. undone is a participle, such as "recorded".
 func ReadOnly(undone string) *Refusal {
 	return Refuse(ErrUnavailable, "the database is read-only just now, and nothing was %s", undone)
 }
 
-// Gone is the refusal that a deleted or erased item answers with; nil while it is alive.
+// Gone is the refusal for a deleted or erased item; nil if the item is alive.
 func Gone(k *Knowledge) error {
 	switch k.Status {
 	case IsDeleted:

@@ -9,8 +9,8 @@ import (
 // version: a projection records which one it was built with, and changing it is a rebuild.
 type ConfidencePolicy struct {
 	Name string // such as "half-discounted/1"
-	// Confidence of an item with this many helpful and harmful votes, and this many
-	// distinct people who reported it stale since it was last confirmed; 0…1.
+	// Confidence is 0…1. reporters counts the distinct entities that reported the item stale since its last
+	// confirmation.
 	Confidence func(helpful, harmful, reporters int) float64
 }
 
@@ -30,17 +30,16 @@ func DefaultConfidence() ConfidencePolicy {
 	}
 }
 
-// ConfidencePolicies are those that projections can be built with, the default first. One that a
-// projection somewhere was built with stays for ever.
+// ConfidencePolicies are the policies that this release can compute, the default first. A policy is never removed,
+// since an existing projection may use it.
 func ConfidencePolicies() []ConfidencePolicy {
 	return []ConfidencePolicy{DefaultConfidence(), CautiousConfidence()}
 }
 
-// CautiousConfidence is the lower bound of Wilson's score interval for the share of helpful votes,
-// one standard error below its centre, halved for every distinct reporter of staleness. Few votes say
-// little: one helpful use gives 0.5, as by default, but five give 0.83 instead of 0.9, and one of each
-// 0.21 instead of 0.25. From Wilson, "Probable Inference, the Law of Succession, and Statistical
-// Inference" (1927).
+// CautiousConfidence is the lower bound of Wilson's score interval for the share of helpful votes, one standard error
+// below its centre, halved for every distinct reporter of staleness. It trusts few votes less: five helpful votes
+// give 0.83 instead of 0.9, one of each gives 0.21 instead of 0.25. From Wilson, "Probable Inference, the Law of
+// Succession, and Statistical Inference" (1927).
 func CautiousConfidence() ConfidencePolicy {
 	return ConfidencePolicy{
 		Name: "wilson/1",
@@ -49,8 +48,8 @@ func CautiousConfidence() ConfidencePolicy {
 			if n <= 0 {
 				return 0
 			}
-			// With z = 1. A product that is converted is rounded by itself, so that every processor
-			// gives the same: a rebuild compares bit by bit.
+			// z = 1. The conversion of each product prevents fused multiply-add, so every processor computes the same
+			// bits: a rebuild compares them.
 			p := float64(helpful) / n
 			spread := math.Sqrt(float64(p*(1-p))/n + 1/float64(4*n*n))
 			c := (p + 1/(2*n) - spread) / (1 + 1/n)
@@ -59,7 +58,7 @@ func CautiousConfidence() ConfidencePolicy {
 	}
 }
 
-// Rating is what readers should know about an item before they rely on it.
+// Rating tells readers how far they can rely on an item.
 type Rating struct {
 	Helpful      int // votes, the author's own included
 	Harmful      int
@@ -86,11 +85,11 @@ func (s Rating) Contested() bool {
 	return s.Confidence < ContestedBelow && (s.Harmful > 0 || s.Reporters > 0)
 }
 
-// Others are the helpful votes without the one that an item begins with, which is its author's.
+// Others counts the helpful votes without the author's own.
 func (s Rating) Others() int { return max(s.Helpful-1, 0) }
 
-// Marks are what is unusual, in words: votes against the item, reports of staleness, an expired confirmation, and the
-// item that took its place.
+// Marks are the warnings about an item in words: votes against it, reports of staleness, an expired confirmation, and
+// its successor.
 func (s Rating) Marks() []string {
 	var marks []string
 	votes := fmt.Sprintf("%d helpful, %d harmful", s.Others(), s.Harmful)

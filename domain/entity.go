@@ -15,7 +15,7 @@ type Entity string
 // Scope is an audience: an [Entity], or [Public].
 type Scope string
 
-// Public is everyone in the tenant, and never anyone beyond it.
+// Public is everyone in the tenant, and no one outside it.
 const Public Scope = "public"
 
 // Kinds of entities, nearest first: the order in which search prefers their scopes.
@@ -29,7 +29,7 @@ const (
 
 var entityKinds = []string{User, Project, Agent, Team, Org}
 
-// errEntity refuses what is no entity at all.
+// errEntity lists the accepted forms.
 var errEntity = errors.New("must be one of user:ID, agent:ID, project:ID, team:ID, org:ID")
 
 // ParseEntity reads kind:id. It returns an error that says which forms are accepted.
@@ -46,7 +46,7 @@ func ParseEntity(s string) (Entity, error) {
 	return Entity(s), nil
 }
 
-// isID tells whether s is 1 to 128 letters, digits and marks, and begins with a letter or a digit.
+// isID tells whether s has 1 to 128 letters, digits and marks, and begins with a letter or a digit.
 func isID(s, marks string) bool {
 	const most = 128
 	for i := range len(s) {

@@ -5,7 +5,7 @@ import "time"
 // DefaultErasureReason is the reason code of an erasure whose author gave none.
 const DefaultErasureReason = "requested"
 
-// ErasureReason is why something is erased. All of it stays in the log for ever.
+// ErasureReason says why texts are erased. All of it stays in the log for ever.
 type ErasureReason struct {
 	ReasonCode  string // a word; default: [DefaultErasureReason]
 	LegalBasis  string // such as "Art. 17(1)(b) GDPR"; may be empty
@@ -13,7 +13,7 @@ type ErasureReason struct {
 	Ticket      string // may be empty
 }
 
-// maxErasureReason is how many characters a legal basis, or the name of who requested it, has at most.
+// maxErasureReason limits the characters of a legal basis, and of the name of the requester.
 const maxErasureReason = 200
 
 // Complete fills in the default reason, and names every bad field at once.
@@ -34,7 +34,7 @@ func (g ErasureReason) complete(p *Problems) ErasureReason {
 	return g
 }
 
-// rewritten scrubs what is a text. A code that would have to be is refused.
+// rewritten scrubs the legal basis. A secret in another field is refused, not replaced.
 func (g ErasureReason) rewritten(r TextRewriter) ErasureReason {
 	r.all(&g.LegalBasis)
 	r.Name("requested_by", g.RequestedBy)
@@ -43,14 +43,13 @@ func (g ErasureReason) rewritten(r TextRewriter) ErasureReason {
 	return g
 }
 
-// Erase asks to destroy what people wrote about an item, for good: for the owner in person, or an admin.
-// What was forgotten or superseded can be erased, too. What was erased stays so, and nothing is recorded
-// again.
+// Erase asks to destroy the texts of an item for good. The owner in person and admins may do so, also for deleted and
+// superseded items. Erasing an erased item records nothing.
 type Erase struct {
 	Target
 	ErasureReason
 
-	Together []string // ids of items that are to be erased, too: if one is under legal hold, this one stays as well
+	Together []string // ids of other items of the same erasure: if one of them is under legal hold, this one stays, too
 }
 
 // Reads implements [Command].
@@ -102,7 +101,7 @@ func notYoursToErase(k *Knowledge) *Refusal {
 	return refused.WithFix("ask its owner or an admin")
 }
 
-// erasers are who may erase what is e's. No principal is a team or a project in person.
+// erasers names the principals that may erase what e owns. No principal is a team or a project in person.
 func erasers(e Entity) string {
 	if !e.isSomebody() {
 		return "an admin"
@@ -118,14 +117,14 @@ func (p Principal) MayErase(k *Knowledge) bool {
 	return p.Role != Auditor && (p.isSelf(k.Owner) || p.IsTenantAdmin())
 }
 
-// isSelf tells whether p is e, and acts for itself.
+// isSelf tells whether p is e and acts for itself.
 func (p Principal) isSelf(e Entity) bool {
 	return p.Subject == e && (p.OnBehalfOf == "" || p.OnBehalfOf == e)
 }
 
 var _ Command = Erase{}
 
-// ErasureTarget is something that an order erases, or would, or that is related to it.
+// ErasureTarget is something that an order erases, or that is related to such a thing.
 type ErasureTarget struct {
 	Stream    string
 	ID        string // of an item
@@ -133,13 +132,13 @@ type ErasureTarget struct {
 	Status    Status // of an item
 	Held      bool
 	State     State  // of another thing
-	Relation  string // to RelatedTo, see [LineageRelation]; empty if it was named itself
+	Relation  string // to RelatedTo, see [LineageRelation]; empty if the order names the target itself
 	RelatedTo string
-	WillErase bool // it is erased; what is related stays unless the order includes it
+	WillErase bool // the order erases it; related targets stay unless the order includes them
 }
 
-// Retained says why an order of by's leaves what it would erase: what is another's, what is under legal hold, and the
-// sessions of which an archive stays, since those go first. By stream; what goes is not in it.
+// Retained says, by stream, why an order by a principal does not erase a target. Reasons are another owner, a legal
+// hold, and an archive that stays: the archives of a session are erased before the session.
 func Retained(by Principal, all []ErasureTarget) map[string]string {
 	why := map[string]string{}
 	for _, d := range all {
@@ -161,7 +160,7 @@ func Retained(by Principal, all []ErasureTarget) map[string]string {
 	return why
 }
 
-// ReasonRetained says why by may not erase it, or order to; empty if he may.
+// ReasonRetained says why a principal may not erase the target; empty if it may.
 func (d ErasureTarget) ReasonRetained(by Principal) string {
 	switch k := (&Knowledge{ID: d.ID, Owner: d.Owner, Held: d.Held}); {
 	case d.ID == "":
@@ -177,7 +176,7 @@ func (d ErasureTarget) ReasonRetained(by Principal) string {
 	return ""
 }
 
-// EraseCommand is the command that erases it.
+// EraseCommand is the command that erases the target.
 func (d ErasureTarget) EraseCommand(by Principal, reason ErasureReason) Command {
 	if d.ID != "" {
 		return Erase{Target: Target{By: by, ID: d.ID}, ErasureReason: reason}
@@ -188,10 +187,10 @@ func (d ErasureTarget) EraseCommand(by Principal, reason ErasureReason) Command 
 	return EraseTexts{By: by, Of: d.Stream, ErasureReason: reason}
 }
 
-// LineageMode is what becomes of what is related to what is erased.
+// LineageMode says what an order does with items related to its targets.
 type LineageMode int
 
-// It is not looked for, or listed, or erased, too.
+// The lineage is ignored, or listed, or erased, too.
 const (
 	LineageIgnored LineageMode = iota
 	LineageListed

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Erasure is an order to erase many things, and how far it has come: the state of its stream. What was ordered
-// is carried out however often the server is killed meanwhile.
+// Erasure is an order to erase many things, and its progress: the state of its stream. The server continues an order
+// after every restart.
 type Erasure struct {
 	Of          string    `json:"of"` // see [OrderErasure]
 	WithLineage bool      `json:"with_lineage,omitempty"`
@@ -19,38 +19,38 @@ type Erasure struct {
 	OrderedAt   time.Time `json:"ordered_at"`
 	EndedAt     time.Time `json:"ended_at,omitzero"`
 	Erased      int64     `json:"erased,omitempty"`
-	Refused     []Refused `json:"refused,omitempty"` // the first of them
+	Refused     []Refused `json:"refused,omitempty"` // the first [MostRefused]
 	NotErased   int64     `json:"not_erased,omitempty"`
 }
 
-// Refused is something that an order could not erase, and why.
+// Refused is something that an order could not erase, and the reason.
 type Refused struct {
 	Stream string `json:"stream"`
 	Reason string `json:"reason"`
 }
 
-// MostRefused is how many of those an order names.
+// MostRefused limits the refusals that an order names.
 const MostRefused = 100
 
-// UnderWay tells whether there is something left to do.
+// UnderWay tells whether the order has work left.
 func (e Erasure) UnderWay() bool { return !e.OrderedAt.IsZero() && e.EndedAt.IsZero() }
 
-// ErasureProgress is an order, and how far it has come.
+// ErasureProgress is an order and its progress.
 type ErasureProgress struct {
 	Erasure
 
 	Erased  int64 // items, sessions and other things
-	Left    int64 // as far as is known
+	Left    int64 // an estimate
 	Revoked int64 // keys, of a tenant
 }
 
-// Reason is why it was ordered.
+// Reason is the reason of the order.
 func (e Erasure) Reason() ErasureReason {
 	return ErasureReason{ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket}
 }
 
-// ErasureStream is the stream of an order, in the log of the tenant that it is about. The events that it causes
-// have it for their correlation id.
+// ErasureStream is the stream of an order, in the log of the tenant whose texts it erases. It is also the correlation
+// id of the order's events.
 func ErasureStream(id string) string { return "erasure:" + id }
 
 // Evolve implements [State].
@@ -76,14 +76,14 @@ func (e Erasure) Evolve(fact Fact, at EventMetadata) (State, error) {
 type OrderErasure struct {
 	By Principal
 	ID string
-	// Of is an entity: all that is its own, or meant for it alone; "tenant:NAME": everything; the stream of a session;
-	// otherwise the id of an item.
+	// Of names what to erase. An entity means all that it owns and all that is meant for it alone. "tenant:NAME"
+	// means everything. Other values are the stream of a session or the id of an item.
 	Of          string
-	WithLineage bool // what items were made from, what was made from them, and what took their place, too
+	WithLineage bool // also the items that they were made from, that were made from them, and that superseded them
 	ErasureReason
 }
 
-// TenantOf is the tenant that "tenant:NAME" means; false if it means something else.
+// TenantOf is the tenant that "tenant:NAME" names; false for any other value.
 func TenantOf(of string) (name string, isTenant bool) { return strings.CutPrefix(of, TenantStream("")) }
 
 func isSession(of string) bool {
@@ -91,11 +91,11 @@ func isSession(of string) bool {
 	return is
 }
 
-// IsItem tells whether an order is of one item.
+// IsItem tells whether an order names one item.
 func IsItem(of string) bool { return !strings.Contains(of, ":") }
 
-// Complete fills in defaults, and names every bad field at once. The error matches [ErrForbidden] if the caller
-// may not.
+// Complete fills in defaults and names every bad field at once. The error matches [ErrForbidden] if the caller may
+// not order the erasure.
 func (c OrderErasure) Complete() (OrderErasure, error) {
 	var p Problems
 	c.ErasureReason = c.complete(&p)
@@ -115,7 +115,7 @@ func (c OrderErasure) Complete() (OrderErasure, error) {
 	return c, c.allowed()
 }
 
-// allowed refuses those who may erase nothing of it.
+// allowed refuses callers that may erase none of it.
 func (c OrderErasure) allowed() error {
 	_, isTenant := TenantOf(c.Of)
 	whose := Entity(c.Of)
@@ -123,14 +123,14 @@ func (c OrderErasure) allowed() error {
 		whose = owner
 	}
 	switch {
-	case isTenant && c.By.Authentication == OpenAuthentication: // nothing would keep anybody out after
+	case isTenant && c.By.Authentication == OpenAuthentication: // afterwards, any caller would still have access
 		return Refuse(ErrForbidden, "erasing a tenant is for root").
 			WithFix(
 				"start the server again with ANNALS_ROOT_KEY, and use that one: it is no key of the tenant, which are revoked",
 			)
 	case isTenant && !c.By.IsOperator():
 		return c.By.notRoot("erasing a tenant is for root")
-	case isTenant, IsItem(c.Of): // each item decides
+	case isTenant, IsItem(c.Of): // the command for each item decides
 		return nil
 	case c.By.Role == Auditor, !c.By.isSelf(whose) && !c.By.IsTenantAdmin():
 		return Refuse(ErrForbidden, "what is %s's may be erased by %s", whose, erasers(whose))
@@ -178,7 +178,7 @@ func (c OrderErasure) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	}}, nil
 }
 
-// CompleteErasure says that nothing is left to do of an order.
+// CompleteErasure asks to record that an order has no work left.
 type CompleteErasure struct {
 	ID        string
 	Erased    int64
@@ -192,7 +192,7 @@ func (c CompleteErasure) Stream() string { return ErasureStream(c.ID) }
 // Reads implements [Command].
 func (c CompleteErasure) Reads() Reads { return Reads{} }
 
-// Decide implements [Command]. Another server may have been faster.
+// Decide implements [Command]. It records nothing if another server has completed the order.
 func (c CompleteErasure) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if !StateOf[Erasure](dc, c.Stream()).UnderWay() {
 		return nil, nil
@@ -202,7 +202,7 @@ func (c CompleteErasure) Decide(dc DecisionContext, _ time.Time) ([]Fact, error)
 	}, nil
 }
 
-// EraseTexts asks to destroy what people wrote in a stream of something other than an item or a session.
+// EraseTexts asks to destroy the texts of a stream that is neither an item nor a session.
 type EraseTexts struct {
 	By Principal
 	Of string // the stream
@@ -231,20 +231,20 @@ func (c EraseTexts) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	}}, nil
 }
 
-// OwnedState is a [State] with an owner: it is erased with everything of that owner.
+// OwnedState is a [State] with an owner. An erasure of the owner includes it.
 type OwnedState interface {
 	State
 	StateOwner() Entity
 }
 
-// Erasable is a [State] that is not erased by [EraseTexts], but by a command of its own.
+// Erasable is a [State] that has its own erasure command instead of [EraseTexts].
 type Erasable interface {
 	OwnedState
 	// EraseCommand is the command that erases the stream.
 	EraseCommand(by Principal, stream string, reason ErasureReason) Command
 }
 
-// StateOwner implements [OwnedState]: what is noted about a key is about whom it was given to.
+// StateOwner implements [OwnedState]: the note of a key is about the subject of the key.
 func (k Key) StateOwner() Entity { return k.Subject }
 
 // StateOwner implements [OwnedState].

@@ -6,30 +6,30 @@ import (
 	"strings"
 )
 
-// What may be wrong, one sentinel per answer a caller can act upon. Errors returned by this
-// module match exactly one of them with [errors.Is].
+// One sentinel per answer that a caller can act upon. Errors returned by this module match exactly one of them with
+// [errors.Is].
 var (
 	ErrInvalid         = errors.New("invalid")                // the request's content; see *Invalid
 	ErrMalformed       = errors.New("malformed")              // not even readable: bad JSON, bad cursor
-	ErrNotFound        = errors.New("not found")              // does not exist, or is not visible: never told apart
+	ErrNotFound        = errors.New("not found")              // does not exist, or is not visible: both read the same
 	ErrUnauthenticated = errors.New("unauthenticated")        // the caller is unknown
 	ErrForbidden       = errors.New("forbidden")              // visible, but not yours to change
-	ErrTaken           = errors.New("taken")                  // the id or the URI belongs to another item
-	ErrConflict        = errors.New("conflict")               // the state does not allow it
+	ErrTaken           = errors.New("taken")                  // another item has the id or the URI
+	ErrConflict        = errors.New("conflict")               // the state does not allow the change
 	ErrPrecondition    = errors.New("precondition failed")    // If-Match names another revision
 	ErrDeleted         = errors.New("deleted")                // forgotten; its history remains
 	ErrErased          = errors.New("erased")                 // destroyed for good
 	ErrKeyReused       = errors.New("idempotency key reused") // the same key with another request
 	ErrBusy            = errors.New("busy")                   // the queue of writes is full
-	ErrBehind          = errors.New("behind")                 // a projection has not read so far yet
+	ErrBehind          = errors.New("behind")                 // a projection has not processed the required position yet
 	ErrUnavailable     = errors.New("unavailable")            // the database or a model cannot be reached
-	ErrFull            = errors.New("full")                   // nowhere to write to any more
-	ErrUnprivileged    = errors.New("unprivileged")           // the database does not let the server do it
+	ErrFull            = errors.New("full")                   // the disk has no space left
+	ErrUnprivileged    = errors.New("unprivileged")           // the server's database role lacks a privilege
 	ErrTooLarge        = errors.New("too large")
-	ErrBroken          = errors.New("broken") // what is stored makes no sense to this program
+	ErrBroken          = errors.New("broken") // this release cannot read what is stored
 )
 
-// Refusal is an error with a sentence for the caller and, where we know it, the fix.
+// Refusal is an error with a sentence for the caller and, if known, a fix.
 type Refusal struct {
 	Kind   error  // one of the sentinels above
 	Detail string // one sentence, without what people wrote
@@ -56,7 +56,7 @@ func (r *Refusal) WithFix(format string, values ...any) *Refusal {
 type Problem struct {
 	Field   string
 	Message string
-	Missing bool // it names something that is not there, in a form that it could have
+	Missing bool // it names something that does not exist, in a valid form
 }
 
 // Invalid names every bad field of a request at once. It matches [ErrInvalid].
@@ -78,17 +78,17 @@ func (e *Invalid) Unwrap() error { return ErrInvalid }
 // Problems collects bad fields.
 type Problems []Problem
 
-// Add notes that a field is bad.
+// Add records that a field is bad.
 func (p *Problems) Add(field, format string, values ...any) {
 	*p = append(*p, Problem{Field: field, Message: fmt.Sprintf(format, values...)})
 }
 
-// Miss notes that a field names something that is not there, and why.
+// Miss records that a field names something that does not exist, and the reason.
 func (p *Problems) Miss(field, why string) {
 	*p = append(*p, Problem{Field: field, Message: why, Missing: true})
 }
 
-// Err is nil when nothing was noted, else an [*Invalid].
+// Err is nil if no field is bad, else an [*Invalid].
 func (p Problems) Err() error {
 	if len(p) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (p Problems) Err() error {
 	return &Invalid{Problems: p}
 }
 
-// IsGone tells whether an error says that what a command is about is not there any more.
+// IsGone tells whether an error says that the target of a command no longer exists.
 func IsGone(err error) bool {
 	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrDeleted) || errors.Is(err, ErrErased)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Event is a fact as the log keeps it: with its place, its time and its actor.
+// Event is a fact as the log keeps it, with its position, time and actor.
 type Event struct {
 	Tenant         string
 	Position       int64 // in the tenant's log: 1, 2, 3 … without a gap
@@ -29,7 +29,7 @@ type Event struct {
 	Data           json.RawMessage // the plain fields: exactly the recorded bytes
 	Text           json.RawMessage // what people wrote; nil if there is none, or if it was erased
 	TextErased     bool            // there was text, and it was destroyed
-	TextRedacted   bool            // the text is what a later redaction left of it
+	TextRedacted   bool            // a later redaction replaced the text
 	Hash           []byte          // SHA-256 over the canonical encoding of the whole record
 	Fact           Fact            // decoded and upcast; its text fields are empty if erased
 }
@@ -50,7 +50,7 @@ type Submission struct {
 	Origin  Origin
 }
 
-// Origin says how a command came about; all of it is recorded.
+// Origin says where a command came from. All of it is recorded.
 type Origin struct {
 	OccurredAt    time.Time
 	RequestID     string
@@ -60,26 +60,26 @@ type Origin struct {
 	ReasonCode    string
 }
 
-// Receipt says what became of a submission.
+// Receipt is the result of a submission.
 type Receipt struct {
 	Events    []Event        // what was recorded; none if nothing changed
-	Knowledge *Knowledge     // the item afterwards; nil if the command was about something else
-	Stream    Stream         // what it was about afterwards, if not an item
-	Position  int64          // read at this position or later and you see the outcome
-	Replayed  bool           // answered as the first time: the request had been made before
-	Redacted  map[string]int // what was taken out of what people wrote, by class; nil for nothing
-	Outcome   string         // "created", "revised", "recorded" or "unchanged", by what was recorded
+	Knowledge *Knowledge     // the item after the command; nil if the command was not about an item
+	Stream    Stream         // the stream after the command, if the command was not about an item
+	Position  int64          // a read at this position or later includes the result
+	Replayed  bool           // the same request was made before, and this is its answer
+	Redacted  map[string]int // redactions in the texts of the command, by class; nil for none
+	Outcome   string         // "created", "revised", "recorded" or "unchanged"
 }
 
 // The outcomes of a submission.
 const (
-	Created   = "created"   // the item, or whatever the stream is about, is new
+	Created   = "created"   // the stream is new
 	Changed   = "revised"   // its revision grew
-	Recorded  = "recorded"  // something was noted about it, such as a vote
-	Unchanged = "unchanged" // nothing new: nothing was recorded
+	Recorded  = "recorded"  // something else was recorded, such as a vote
+	Unchanged = "unchanged" // nothing was recorded
 )
 
-// Result is one of many: a receipt or an error.
+// Result is the result of one of many submissions: a receipt or an error.
 type Result struct {
 	Receipt Receipt
 	Err     error
@@ -105,25 +105,25 @@ type EventQuery struct {
 	TraceID       string // of the traceparent, of a vote, or of what was remembered
 
 	From, To                 time.Time // recorded at or after From, before To
-	OccurredFrom, OccurredTo time.Time // happened in the world at or after, before; only what says when
+	OccurredFrom, OccurredTo time.Time // happened at or after, before; only events with such a time
 }
 
-// AboutItems tells whether it takes the items themselves to know which events are selected.
+// AboutItems tells whether selecting the events requires the current items.
 func (q EventQuery) AboutItems() bool { return q.Scope != "" || q.Owner != "" || q.Only != nil }
 
-// Request recognises a request that was made before: unique per tenant and subject.
+// Request identifies a repeated request. Its key is unique per tenant and subject.
 type Request struct {
 	Key         string // the caller's Idempotency-Key; bulk lines add #line
 	Fingerprint Fingerprint
 }
 
-// Fingerprint tells whether two requests ask for the same, as SHA-256 digests.
+// Fingerprint compares two requests by SHA-256 digests.
 type Fingerprint struct {
-	Whole   [32]byte // of everything that the request says
-	Outline [32]byte // of what stays known when the texts that it brought are destroyed
+	Whole   [32]byte // of the whole request
+	Outline [32]byte // of the part that remains when the texts of the request are erased
 }
 
-// FingerprintOf is of a request that says what is in its outline, and more.
+// FingerprintOf is the fingerprint of an outline and the rest of a request.
 func FingerprintOf(outline []string, more ...string) Fingerprint {
 	var f Fingerprint
 	hash := sha256.New()

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// EventMetadata is when and as what a fact was recorded: the part of an event's envelope that the
-// state of an item depends on.
+// EventMetadata is the part of an event's envelope that the state of an item depends on.
 type EventMetadata struct {
 	EventID    string
 	Position   int64
@@ -18,13 +17,11 @@ type EventMetadata struct {
 	OccurredAt time.Time // zero if the caller did not say
 }
 
-// Evolve folds one fact into the state. Facts of one stream must come in order of their
-// versions, each once, and begin with [Remembered]. An error leaves the state as it was: a gap
-// in the versions, a fact of another kind, a vote replaced or retracted that is not among
-// k.Votes.
+// Evolve folds one fact into the state. The facts of a stream must come in order of their versions, each once, and
+// begin with [Remembered]. An error leaves the state as it was. It reports a gap in the versions, a fact of another
+// kind, or the replacement of a vote that is not among k.Votes.
 //
-// Live appends, catch-up and rebuilds share this function: whatever it computes, it computes
-// from the item's own stream alone.
+// Live appends, catch-up and rebuilds share this function. The result depends on the item's own stream alone.
 func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy) error {
 	if at.Version != k.Version+1 {
 		return fmt.Errorf("fold %s: version %d follows %d", fact.Name(), at.Version, k.Version)
@@ -80,7 +77,7 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 	case Unlinked:
 		k.unlink(f.To)
 		k.Revision++
-	case Redacted: // what it replaced is read as it is by now
+	case Redacted: // readers of the replaced event get the new text
 		k.Revision++
 	case Erased:
 		k.erase()
@@ -125,7 +122,7 @@ func (k *Knowledge) revise(f Revised) {
 	k.Revision++
 }
 
-// restore brings back what was forgotten as it was then, superseded perhaps; what was superseded holds again.
+// restore gives a deleted item its former status. A superseded item becomes active again.
 func (k *Knowledge) restore() {
 	if k.Status == IsDeleted && k.SupersededBy != "" {
 		k.Status = IsSuperseded
@@ -211,7 +208,7 @@ func (k *Knowledge) report(f ReportedStale, at EventMetadata) {
 	k.Reports[f.Reporter] = Report{EventID: at.EventID, Reporter: f.Reporter, Reason: f.Reason, At: at.RecordedAt}
 }
 
-// confirm ends the reports for good, or until the confirmation expires.
+// confirm ends the reports, for ever or until the confirmation expires.
 func (k *Knowledge) confirm(f Confirmed, at EventMetadata) {
 	k.ConfirmedAt, k.ConfirmUntil = at.RecordedAt, f.Until
 	if f.Until.IsZero() {
@@ -226,7 +223,7 @@ func (k *Knowledge) confirm(f Confirmed, at EventMetadata) {
 	}
 }
 
-// erase leaves a tombstone: that there was an item, and nothing of what it said.
+// erase leaves a tombstone: an item without texts and relations.
 func (k *Knowledge) erase() {
 	k.ClearText()
 	k.Relations = nil
@@ -234,7 +231,7 @@ func (k *Knowledge) erase() {
 	k.Revision++
 }
 
-// ClearText takes away what people wrote.
+// ClearText removes the texts.
 func (k *Knowledge) ClearText() {
 	k.Text = Text{}
 	k.Relations = slices.Clone(k.Relations)

@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// Fact is something that happened, in the past tense. Its name is a promise: it never changes,
-// and events carry it for ever.
+// Fact is something that happened, in the past tense. Its name never changes: events carry it for ever.
 //
-// The tags of its fields say how it is recorded: those with the tag data stay for ever, those with the tag
-// text can be erased. See package events/codec.
+// The field tags say how a fact is recorded. Fields with the tag data stay for ever, fields with the tag text can be
+// erased. See package events/codec.
 type Fact interface {
 	// Name is the stable name under which the fact is recorded, such as "knowledge.remembered".
 	Name() string
@@ -17,7 +16,7 @@ type Fact interface {
 
 // Remembered began an item.
 type Remembered struct {
-	Text        Text        // first: its fields are the first ones of the text
+	Text        Text        // first, so that its fields come first in the text
 	Type        Type        `data:"type"`
 	ContextType ContextType `data:"context_type"`
 	Category    Category    `data:"category,omitempty"`
@@ -30,7 +29,7 @@ type Remembered struct {
 	DerivedFrom []string    `data:"derived_from,omitempty"`                       // ids of the events it was made from
 }
 
-// Revised changed an item; nil fields were left alone, empty ones were cleared.
+// Revised changed an item. A nil field is unchanged, an empty one was cleared.
 type Revised struct {
 	Type     *Type
 	Category *Category
@@ -68,7 +67,7 @@ type FoundHelpful struct{ Ballot }
 // FoundHarmful is a vote against an item.
 type FoundHarmful struct{ Ballot }
 
-// Ballot is what was said in a vote.
+// Ballot is the data of a vote.
 type Ballot struct {
 	Voter    Entity `data:"voter"`
 	Key      string `data:"ballot"` // which of the voter's votes this is; see [BallotOf]
@@ -89,19 +88,19 @@ type ReportedStale struct {
 	Reason   string `text:"reason,omitempty"`
 }
 
-// Confirmed says that the item still holds: earlier reports of staleness no longer count.
+// Confirmed says that the item is still correct: earlier reports of staleness no longer count.
 type Confirmed struct {
 	Until  time.Time `data:"until,omitzero"` // zero for no end
 	Reason string    `text:"reason,omitempty"`
 }
 
-// Superseded says that another item took this one's place.
+// Superseded says that another item replaced this one.
 type Superseded struct {
 	By     string `data:"by"` // the other item's id
 	Reason string `text:"reason,omitempty"`
 }
 
-// Deleted forgot the item: it leaves the answers and stays in the history.
+// Deleted removed the item from the answers. Its history stays.
 type Deleted struct {
 	Reason string `text:"reason,omitempty"`
 }
@@ -150,13 +149,13 @@ func (Held) Name() string              { return "knowledge.held" }
 func (Released) Name() string          { return "knowledge.released" }
 func (Erased) Name() string            { return "knowledge.erased" }
 
-// Linked says that an item has to do with another one.
+// Linked related an item to another one.
 type Linked struct {
 	To     string `data:"to"` // the other item's id
 	Reason string `text:"reason,omitempty"`
 }
 
-// Unlinked takes that back.
+// Unlinked removed a relation.
 type Unlinked struct {
 	To string `data:"to"`
 }
@@ -167,15 +166,15 @@ func (Linked) Name() string { return "relation.linked" }
 // Name implements [Fact].
 func (Unlinked) Name() string { return "relation.unlinked" }
 
-// Redacted replaced a text of an event of the same stream, whatever the stream is about: what the rules for
-// scrubbing found in it is gone for good. Readers of the event whose text it was get this text.
+// Redacted replaced the text of an event of the same stream, because scrubbing found secrets in it. Readers of that
+// event get the new text.
 type Redacted struct {
-	Events   []string        `data:"events"`   // ids: of the event whose text it was, and of earlier redactions of it
+	Events   []string        `data:"events"`   // ids: the event with the replaced text, and its earlier redactions
 	Redacted map[string]int  `data:"redacted"` // what was taken out, by class
 	Text     json.RawMessage `text:"*"`
 }
 
-// TextsErased destroyed what people wrote in a stream of something other than an item or a session, for good.
+// TextsErased destroyed the texts of a stream that is neither an item nor a session.
 type TextsErased struct {
 	ReasonCode  string   `data:"reason_code"`
 	LegalBasis  string   `data:"legal_basis,omitempty"`

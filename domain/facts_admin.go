@@ -13,14 +13,14 @@ type ErasureOrdered struct {
 	Ticket      string `data:"ticket,omitempty"`
 }
 
-// ErasureCompleted says that nothing was left to erase, but for what was refused.
+// ErasureCompleted says that an order has no work left. Refused targets remain.
 type ErasureCompleted struct {
 	Erased    int64     `data:"erased"`               // streams
 	NotErased int64     `data:"not_erased,omitempty"` // streams that were refused
 	Refused   []Refused `data:"refused,omitempty"`    // the first of those
 }
 
-// TenantErased says that everything that was written in a tenant was erased.
+// TenantErased says that all texts of a tenant were erased.
 type TenantErased struct{}
 
 // Name implements [Fact].
@@ -28,7 +28,7 @@ func (ErasureOrdered) Name() string   { return "erasure.ordered" }
 func (ErasureCompleted) Name() string { return "erasure.completed" }
 func (TenantErased) Name() string     { return "tenant.erased" }
 
-// KeyCreated issued a key to the API. Of the key itself only a hash is recorded.
+// KeyCreated issued an API key. Only a hash of the key is recorded.
 type KeyCreated struct {
 	Hash          string    `data:"hash"` // SHA-256 of the whole key, in hexadecimal
 	Subject       Entity    `data:"subject"`
@@ -37,22 +37,22 @@ type KeyCreated struct {
 	ActsFor       bool      `data:"acts_for,omitempty"`       // may act on another entity's behalf
 	PublishPublic bool      `data:"publish_public,omitempty"` // may write to the public scope
 	ExpiresAt     time.Time `data:"expires_at,omitzero"`
-	Replaces      string    `data:"replaces,omitempty"` // the prefix of the key that this one takes the place of
+	Replaces      string    `data:"replaces,omitempty"` // the prefix of the key that this one replaces
 	Note          string    `text:"note,omitempty"`     // what it is for
 }
 
-// KeyRotated let another key take this one's place: this one still opens for a while.
+// KeyRotated let another key replace this one, which stays valid for a while.
 type KeyRotated struct {
 	By    string    `data:"by"` // the other key's prefix
 	Until time.Time `data:"until"`
 }
 
-// KeyRevoked took a key back, at once.
+// KeyRevoked revoked a key at once.
 type KeyRevoked struct {
 	Reason string `text:"reason,omitempty"`
 }
 
-// KeyRoleChanged let a key allow more, or less, from then on.
+// KeyRoleChanged gave a key another role.
 type KeyRoleChanged struct {
 	Role Role `data:"role"`
 }
@@ -63,53 +63,51 @@ func (KeyRotated) Name() string     { return "key.rotated" }
 func (KeyRevoked) Name() string     { return "key.revoked" }
 func (KeyRoleChanged) Name() string { return "key.role_changed" }
 
-// TenantCreated began a tenant: one organisation's world.
+// TenantCreated created a tenant.
 type TenantCreated struct{}
 
 // Name implements [Fact].
 func (TenantCreated) Name() string { return "tenant.created" }
 
-// ScrubbingChanged gave a tenant other rules for scrubbing: Rules are all of them.
+// ScrubbingChanged replaced all scrubbing rules of a tenant.
 type ScrubbingChanged struct{ Rules Scrubbing }
 
 // Name implements [Fact].
 func (ScrubbingChanged) Name() string { return "tenant.scrubbing_changed" }
 
-// ProjectionStarted began to compute a version of a projection beside the one that is read.
+// ProjectionStarted began to build a new version of a projection beside the active one.
 type ProjectionStarted struct {
 	Version  int               `data:"version"`
 	Settings map[string]string `data:"settings,omitempty"` // what it is built with
-	Items    int64             `data:"items"`              // that there were
+	Items    int64             `data:"items"`              // how many there were
 }
 
-// ProjectionLoaded says that a version has what the log said when it was begun.
+// ProjectionLoaded says that a version contains the log as of the start of the rebuild.
 type ProjectionLoaded struct {
 	Version int           `data:"version"`
 	Streams int64         `data:"streams"` // folded
-	Events  int64         `data:"events"`  // that these consist of
+	Events  int64         `data:"events"`  // the events of those streams
 	Took    time.Duration `data:"seconds"`
 }
 
-// ProjectionCaughtUp says that a version has what the log says: from here on it is written with every
-// append.
+// ProjectionCaughtUp says that a version contains the whole log. From now on, every append writes to it.
 type ProjectionCaughtUp struct {
 	Version int           `data:"version"`
 	Took    time.Duration `data:"seconds"`
 }
 
-// ProjectionVerified says that a version is what the log says and differs from the one that is read in
-// nothing but what its change intends.
+// ProjectionVerified says that a version matches the log, and differs from the active version only as intended.
 type ProjectionVerified struct{ VerificationResult }
 
-// ProjectionRefused says that a version failed its verification, and was given up.
+// ProjectionRefused says that a version failed its verification and was abandoned.
 type ProjectionRefused struct{ VerificationResult }
 
-// VerificationResult are what a verification found, in short.
+// VerificationResult summarises a verification.
 type VerificationResult struct {
 	Version  int              `data:"version"`
-	Against  int              `data:"against"` // the version that is read
+	Against  int              `data:"against"` // the active version
 	Items    int64            `data:"items"`
-	Wrong    int              `data:"deviations"`         // rows that are not what the log says; those that were kept for the report
+	Wrong    int              `data:"deviations"`         // rows that do not match the log, as far as the report keeps them
 	Changed  map[string]int64 `data:"changed,omitempty"`  // items that differ, by column
 	Intended []string         `data:"intended,omitempty"` // columns that were meant to differ
 	Overlap  float64          `data:"overlap"`            // 0…1, of the first ten hits
@@ -117,33 +115,33 @@ type VerificationResult struct {
 	Took     time.Duration    `data:"seconds"`
 }
 
-// ProjectionSwitched let readers read a version.
+// ProjectionSwitched made a version the active one.
 type ProjectionSwitched struct {
 	Version int `data:"version"`
-	From    int `data:"from"` // what they read before; it is kept
+	From    int `data:"from"` // the version that was active before; it is kept
 }
 
-// ProjectionRolledBack let readers read a version again that was kept.
+// ProjectionRolledBack made a kept version the active one again.
 type ProjectionRolledBack struct {
 	Version int `data:"version"`
-	From    int `data:"from"` // what they read before; it is kept
+	From    int `data:"from"` // the version that was active before; it is kept
 }
 
-// ProjectionCancelled says that an operator cancelled a version that was being computed.
+// ProjectionCancelled says that an operator cancelled the build of a version.
 type ProjectionCancelled struct {
 	Version int `data:"version"`
 }
 
-// ProjectionFailed says that a version could not be computed, or not be written any more.
+// ProjectionFailed says that a version could not be built, or could no longer be written.
 type ProjectionFailed struct {
 	Version int    `data:"version"`
 	Reason  string `text:"reason,omitempty"`
 }
 
-// ProjectionRetired says that a version is not kept any more: there is no way back to it.
+// ProjectionRetired says that a version was deleted: a rollback to it is no longer possible.
 type ProjectionRetired struct {
 	Version int    `data:"version"`
-	Reason  string `text:"reason,omitempty"` // if it was not asked for
+	Reason  string `text:"reason,omitempty"` // empty if an operator asked for it
 }
 
 // Name implements [Fact].

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// SessionOpened began a session, or began it anew after it was deleted.
+// SessionOpened began a session, or began a deleted one again.
 type SessionOpened struct {
 	Owner Entity `data:"owner"`           // whose session it is
 	Agent string `data:"agent,omitempty"` // the id of the agent in the conversation; empty if unknown
 }
 
-// MessageAdded is something that was said in a session.
+// MessageAdded is one message of a session.
 type MessageAdded struct {
-	Number  int64     `data:"number"` // among all that were ever said in the session: 1, 2, 3 …
+	Number  int64     `data:"number"` // 1, 2, 3 … over the whole life of the session
 	Role    string    `data:"role"`
 	Tokens  int       `data:"tokens"`      // an estimate
 	At      time.Time `data:"at,omitzero"` // when it was said, if the caller knows
 	Message Message
 }
 
-// Message is what was said. All of it is text.
+// Message is the text of a message. All of it can be erased.
 type Message struct {
 	Parts []Part `text:"parts,omitempty"`
-	Peer  string `text:"peer,omitempty"` // who the counterpart was; may be empty
-	Turn  string `text:"turn,omitempty"` // which messages belong together; may be empty
-	Kind  string `text:"kind,omitempty"` // the caller's own
+	Peer  string `text:"peer,omitempty"` // the other speaker; may be empty
+	Turn  string `text:"turn,omitempty"` // the turn to which the message belongs; may be empty
+	Kind  string `text:"kind,omitempty"` // chosen by the caller
 }
 
 // The types of parts.
@@ -37,8 +37,7 @@ const (
 	PartImage   = "image_url"
 )
 
-// Part is a piece of a message: something that was written, a piece of context that was handed over, or
-// the use of a tool.
+// Part is a piece of a message: a text, a context, or the use of a tool.
 type Part struct {
 	Type             string          `text:"type,omitempty"`
 	Text             string          `text:"text,omitempty"`
@@ -57,7 +56,7 @@ type Part struct {
 	CompletionTokens int             `text:"completion_tokens,omitempty"`
 }
 
-// ContextUsed says which contexts, and which skill, really helped in a session.
+// ContextUsed says which contexts, and which skill, helped in a session.
 type ContextUsed struct {
 	Contexts int       `data:"contexts"` // how many
 	Skills   int       `data:"skills"`
@@ -65,7 +64,7 @@ type ContextUsed struct {
 	Skill    *SkillUse `text:"skill,omitempty"` // nil for none, or if it was erased
 }
 
-// Helped are the places of what helped, a skill's only if it did what it was to.
+// Helped are the URIs of what helped. A skill counts only if its run succeeded.
 func (f ContextUsed) Helped() []string {
 	if f.Skill == nil || !f.Skill.Success {
 		return f.URIs
@@ -81,30 +80,29 @@ type SkillUse struct {
 	Success bool   `text:"success"`
 }
 
-// SessionCommitted put messages of a session into an archive, from which knowledge is to be extracted.
-// The event's id is that of the task.
+// SessionCommitted archived messages of a session for extraction. The event's id is the id of the task.
 type SessionCommitted struct {
 	Archive  int     `data:"archive"`        // 1, 2, 3 … within the session
 	First    int64   `data:"first"`          // number of the first message in it
 	Last     int64   `data:"last"`           // of the last one
-	Kept     int     `data:"kept,omitempty"` // newer messages that stay with the session
+	Kept     int     `data:"kept,omitempty"` // newer messages that stay in the session
 	Tokens   int     `data:"tokens"`         // of those archived, an estimate
 	Trigger  Trigger `data:"trigger,omitempty"`
-	Audience []Scope `data:"audience"` // for whom is what is learned about work; what is learned about the owner is his own
+	Audience []Scope `data:"audience"` // of lessons about work; lessons about the owner are for the owner alone
 }
 
-// Messages are how many are in the archive.
+// Messages is the number of messages in the archive.
 func (f SessionCommitted) Messages() int { return int(f.Last - f.First + 1) }
 
-// SessionExtracted says what was made of an archive. It is recorded before the items are: a process that is
-// interrupted in between goes on with what it says.
+// SessionExtracted is the result of an extraction. It is recorded before the items: an interrupted process continues
+// from it.
 type SessionExtracted struct {
 	Task      string        `data:"task"` // id of the event of the archive's commit
 	Archive   int           `data:"archive"`
 	Extractor string        `data:"extractor"` // such as "built-in 1" or "model gpt-x"
 	Usage     ModelUsage    `data:"usage,omitzero"`
 	Took      time.Duration `data:"seconds"`
-	Retry     int           `data:"retry,omitempty"` // 0 for the first attempt, else as it was asked for
+	Retry     int           `data:"retry,omitempty"` // 0 for the first attempt, else the number of the requested retry
 	Lessons   []Lesson      `data:"candidates,list" text:"candidates,omitempty"`
 	Summary   Summary
 }
@@ -115,35 +113,35 @@ type Summary struct {
 	Overview string `text:"overview,omitempty"` // Markdown
 }
 
-// ModelUsage is what a language model has read and written.
+// ModelUsage counts the tokens that a language model read and wrote.
 type ModelUsage struct {
 	PromptTokens     int `data:"prompt_tokens"`
 	CompletionTokens int `data:"completion_tokens"`
 }
 
-// ExtractionFailed says that nothing could be made of an archive, and why.
+// ExtractionFailed says that an extraction failed, and why.
 type ExtractionFailed struct {
 	Task     string `data:"task"`
 	Archive  int    `data:"archive"`
 	Attempts int    `data:"attempts"`
 	Retry    int    `data:"retry,omitempty"` // as in [SessionExtracted]
-	Lost     bool   `data:"lost,omitempty"`  // nothing is left of what was said: there is nothing to try again
+	Lost     bool   `data:"lost,omitempty"`  // the texts of the archive are gone: a retry cannot succeed
 	Reason   string `text:"reason,omitempty"`
 }
 
-// ExtractionRequested asks to try an archive again of which nothing could be made.
+// ExtractionRequested asks to retry a failed extraction.
 type ExtractionRequested struct {
 	Task    string `data:"task"`
 	Archive int    `data:"archive"`
 	Retry   int    `data:"retry"` // 1, 2, 3 …
 }
 
-// SessionDeleted took a session out of every list. What was made of it stays.
+// SessionDeleted removed a session from every list. The items made from it stay.
 type SessionDeleted struct {
 	Reason string `text:"reason,omitempty"`
 }
 
-// SessionErased destroyed what people wrote in a session, for good.
+// SessionErased destroyed the texts of a session for good.
 type SessionErased struct {
 	ReasonCode  string   `data:"reason_code"`
 	LegalBasis  string   `data:"legal_basis,omitempty"`

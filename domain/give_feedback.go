@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// GiveFeedback asks to count a vote for or against an item. A second vote on the same trace
-// (without a trace: on the same day) replaces the first; the same vote again changes nothing. A day has
-// room for [MostTraces] votes of one voter on the item.
+// GiveFeedback asks to count a vote for or against an item. A second vote on the same trace (without a trace: on the
+// same day) replaces the first. An identical vote changes nothing. A voter has at most [MostTraces] votes a day on an
+// item.
 type GiveFeedback struct {
 	Target
 	Verdict Verdict
 	Query   string
 	TraceID string
 	Outcome string
-	Day     time.Time // the vote's day (UTC); a zero one, with a trace, has no limit
+	Day     time.Time // the vote's day (UTC); if zero, a vote with a trace has no daily limit
 }
 
-// MostTraces is how many votes of one voter on an item a day has room for: those given or changed on it.
+// MostTraces limits the votes that a voter gives or changes on one item in a day.
 const MostTraces = 10
 
 // Validate names every bad field at once.
@@ -37,7 +37,7 @@ func (c GiveFeedback) Reads() Reads {
 	return Reads{Ballots: []BallotKey{{Voter: c.By.EffectiveSubject(), Key: c.ballot(), Since: c.midnight()}}}
 }
 
-// midnight is when the vote's day began; zero without a day.
+// midnight is the beginning of the vote's day; zero without a day.
 func (c GiveFeedback) midnight() time.Time {
 	if c.Day.IsZero() {
 		return time.Time{}
@@ -69,8 +69,8 @@ func (c GiveFeedback) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{FoundHarmful{ballot}}, nil
 }
 
-// RetractFeedback asks to take a vote back, named by its event or by its trace; with neither,
-// today's vote without a trace. Only the voter and admins may.
+// RetractFeedback asks to take a vote back. It names the vote by its event or its trace; with neither, it means
+// today's vote without a trace. Only the voter and admins may do so.
 type RetractFeedback struct {
 	Target
 	EventID string
@@ -115,8 +115,8 @@ func (c RetractFeedback) Decide(dc DecisionContext, _ time.Time) ([]Fact, error)
 	return []Fact{FeedbackRetracted{Vote: vote.EventID}}, nil
 }
 
-// ReportStale asks to note that the item is out of date. One reporter counts once until the
-// item is confirmed; the same report again changes nothing.
+// ReportStale asks to record that the item is out of date. A reporter counts once until the item is confirmed. An
+// identical report changes nothing.
 type ReportStale struct {
 	Target
 	Reason string
@@ -142,8 +142,8 @@ func (c ReportStale) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	return []Fact{ReportedStale{Reporter: reporter, Reason: c.Reason}}, nil
 }
 
-// Confirm asks to note that the item still holds, for those who may change it. Repeated, it is
-// recorded again: that it held at that time too is news.
+// Confirm asks to record that the item is still correct. The caller must be allowed to change it. A repeated
+// confirmation is recorded again, with its time.
 type Confirm struct {
 	Target
 	Until  time.Time // zero for no end
@@ -169,8 +169,8 @@ func (c Confirm) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	return []Fact{Confirmed{Until: c.Until, Reason: c.Reason}}, nil
 }
 
-// At is the item as it stands at a time. Once its confirmation has expired, it says so, and the reports before the
-// confirmation count again. Folding goes on with what it was made from.
+// At is the item as of a time. Once its confirmation has expired, the item says so and its earlier reports count
+// again. Keep folding the original item, not this copy.
 func (k *Knowledge) At(now time.Time) *Knowledge {
 	if !k.expired(now) {
 		return k
@@ -194,7 +194,7 @@ func (s Staleness) plus(earlier Staleness) Staleness {
 	return s
 }
 
-// MemoryUse is how much a memory has been of use, without what it says.
+// MemoryUse says how useful a memory has been, without its text.
 type MemoryUse struct {
 	Category Category
 	Votes    int // for and against it, its baseline's included

@@ -20,9 +20,9 @@ type Change struct {
 type HistoryItem struct {
 	Event      Event
 	Changes    []Change
-	Confidence float64 // after it
-	Policy     string  // which confidence policy computed that, and the changes of confidence
-	Revision   int64   // after it
+	Confidence float64 // after the event
+	Policy     string  // the confidence policy behind Confidence and its changes
+	Revision   int64   // after the event
 }
 
 // History folds the events of one item's stream, oldest first, and notes what each changed. The
@@ -51,7 +51,7 @@ type field struct {
 	value any
 }
 
-// snapshot lists the fields that a history shows, in the order in which it shows them.
+// snapshot lists the fields of a history, in the order of display.
 func snapshot(k *Knowledge) []field {
 	return []field{
 		{"type", present(k.Type)},
@@ -97,7 +97,7 @@ func several[S ~[]E, E any](values S) any {
 	return values
 }
 
-// related are the items that it has to do with, each with the reason that was given.
+// related are the ids of the related items, each with its reason.
 func related(relations []Relation) any {
 	if len(relations) == 0 {
 		return nil
@@ -141,11 +141,11 @@ func differences(before, after []field) []Change {
 	return changes
 }
 
-// MaxUses is how many uses an item shows for, and how many against it.
+// MaxUses limits the helpful and the harmful uses that an item shows, each.
 const MaxUses = 50
 
-// Feedback are the newest 50 votes for and against an item all of whose votes are known, those of its
-// baseline included.
+// Feedback are the newest [MaxUses] votes for and against an item, those of its baseline included. All votes of the
+// item must be loaded.
 func (k *Knowledge) Feedback() Feedback {
 	return Feedback{
 		Helpful: k.uses(Helpful, k.Baseline.HelpfulHistory),
@@ -171,8 +171,7 @@ func (k *Knowledge) uses(verdict Verdict, older []Use) []Use {
 	return list[:min(len(list), MaxUses)]
 }
 
-// AsOf is the time in the past that a query is about: a position of the log or a time; the zero value
-// is now.
+// AsOf is the time of a query: a position of the log, or a time. The zero value is the present.
 type AsOf struct {
 	Position int64
 	Time     time.Time
@@ -181,15 +180,15 @@ type AsOf struct {
 // IsNow tells whether a query is about the present.
 func (a AsOf) IsNow() bool { return a.Position == 0 && a.Time.IsZero() }
 
-// IsDate tells whether t can be a time that a caller names: its year has four digits, in UTC, and is not 1. The zero
-// time lies there, and means that none was named.
+// IsDate tells whether a caller can name t: its year in UTC has four digits and is not 1. The zero time, which is in
+// year 1, means that no time was named.
 func IsDate(t time.Time) bool {
 	year := t.UTC().Year()
 	return 1 < year && year <= 9999
 }
 
-// ParseAsOf reads a position, a time (RFC 3339) or a date, which begins at midnight UTC. The error says
-// what it must be, and nothing of what it was.
+// ParseAsOf reads a position, a time (RFC 3339) or a date, which begins at midnight UTC. The error lists these forms
+// and does not repeat the input.
 func ParseAsOf(s string) (AsOf, error) {
 	if position, err := strconv.ParseInt(s, 10, 64); err == nil && position > 0 {
 		return AsOf{Position: position}, nil

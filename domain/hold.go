@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// Hold asks to keep an item from being erased, for the sake of a legal case. For admins. It may be
-// forgotten, and brought back: nothing of that destroys anything.
+// Hold asks to protect an item from erasure, for a legal case. Only admins may do so. A held item can still be
+// deleted and restored, which destroys nothing.
 type Hold struct {
 	Target
 	ReasonCode string // such as "litigation"
@@ -50,7 +50,7 @@ func (c Release) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{Released{ReasonCode: c.ReasonCode, Ticket: c.Ticket}}, nil
 }
 
-// administered finds an item, forgotten ones too, for an admin.
+// administered finds an item for an admin. The item may be deleted.
 func (t Target) administered(dc DecisionContext) (*Knowledge, error) {
 	k := dc.Knowledge(t.ID)
 	switch {
@@ -62,7 +62,7 @@ func (t Target) administered(dc DecisionContext) (*Knowledge, error) {
 	return k, t.expected(k)
 }
 
-// onHold is why a held item is not erased.
+// onHold is the refusal to erase a held item.
 func onHold(dc DecisionContext, k *Knowledge) error {
 	held, _ := dc.NewestFact(KnowledgeStream(k.ID), Held{}.Name(), "").(Held)
 	why := held.ReasonCode
@@ -73,7 +73,7 @@ func onHold(dc DecisionContext, k *Knowledge) error {
 		WithFix("when the case allows it, let an admin release it: annals release %s --reason-code WORD", k.ID)
 }
 
-// reasonCode is a word that stays in the log for ever, so it is no sentence.
+// reasonCode is one word, not a sentence: it stays in the log for ever.
 var reasonCode = expression(`^[A-Za-z0-9][A-Za-z0-9._()/:-]{0,63}$`)
 
 func checkCase(reason, ticket string) error {

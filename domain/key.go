@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Key is what a key to the API allows: the state of its stream, named by the key's prefix.
+// Key is the state of an API key. The prefix of the key names its stream.
 type Key struct {
 	Hash          string    `json:"hash"` // SHA-256 of the whole key, in hexadecimal
 	Subject       Entity    `json:"subject"`
@@ -26,7 +26,7 @@ type Key struct {
 // KeyStream is the stream of a key, in its tenant's log.
 func KeyStream(prefix string) string { return "key:" + prefix }
 
-// KeyPrefix is the prefix of the key whose stream it is.
+// KeyPrefix is the prefix of the key that a stream is about.
 func KeyPrefix(stream string) string { return strings.TrimPrefix(stream, KeyStream("")) }
 
 // Evolve implements [State].
@@ -56,7 +56,7 @@ func (k Key) Evolve(fact Fact, at EventMetadata) (State, error) {
 	return k, errors.New("not a fact about a key")
 }
 
-// CheckValid tells why a key opens nothing at a moment; nil if it does.
+// CheckValid says why a key is not valid at a time; nil if it is valid.
 func (k Key) CheckValid(now time.Time) error {
 	switch {
 	case !k.RevokedAt.IsZero():
@@ -78,25 +78,24 @@ func (k Key) Principal(tenant, prefix string) Principal {
 	}
 }
 
-// IssuedKey is a key as admins see it: the key itself is shown once, when it is created.
+// IssuedKey is a key as admins see it, without the secret.
 type IssuedKey struct {
 	Key
 	Prefix string
-	UsedAt time.Time // about when it was used last; zero if never
+	UsedAt time.Time // approximate time of the last use; zero if never used
 }
 
-// CreateKey asks for a key. The caller has made the key itself.
+// CreateKey asks to record a key that the caller has generated.
 type CreateKey struct {
 	By     Principal
 	Prefix string
 	Key    KeyCreated
 }
 
-// maxNote is how many characters the note of a key has at most.
+// maxNote limits the characters of a key's note.
 const maxNote = 200
 
-// Validate names every bad field at once. The error matches [ErrForbidden] if it is not for the caller to
-// give such a key.
+// Validate names every bad field at once. The error matches [ErrForbidden] if the caller may not issue such a key.
 func (c CreateKey) Validate(now time.Time) error {
 	var p Problems
 	if _, err := ParseEntity(string(c.Key.Subject)); err != nil {
@@ -121,7 +120,7 @@ func (c CreateKey) Validate(now time.Time) error {
 	return mayIssue(c.By, c.Key.Role)
 }
 
-// mayIssue refuses to hand out more than one has.
+// mayIssue refuses to issue a key with more rights than the caller has.
 func mayIssue(by Principal, role Role) error {
 	switch {
 	case !by.Administers():
@@ -149,7 +148,7 @@ func (c CreateKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		return nil, Refuse(ErrTaken, "the prefix of the key is taken").WithFix("try again")
 	}
 	created := c.Key
-	if created.Replaces != "" { // it is what the one before was, since that may have been revoked meanwhile
+	if created.Replaces != "" { // the current rights of the earlier key count: they may have changed
 		old := StateOf[Key](dc, KeyStream(created.Replaces))
 		if old.ReplacedBy != c.Prefix {
 			return nil, Refuse(ErrConflict, "the key was not rotated")
@@ -163,12 +162,11 @@ func (c CreateKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{created}, nil
 }
 
-// RotateKey asks to let a key end soon, and another take its place. A [CreateKey] that names this one goes
-// with it, after it.
+// RotateKey asks to replace a key, which stays valid for a while. Submit a [CreateKey] that names this key after it.
 type RotateKey struct {
 	By     Principal
 	Prefix string
-	Next   string // the prefix of the other
+	Next   string // the prefix of the new key
 	Until  time.Time
 }
 
@@ -191,7 +189,7 @@ func (c RotateKey) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	return []Fact{KeyRotated{By: c.Next, Until: c.Until}}, nil
 }
 
-// RevokeKey asks to take a key back, at once. What was revoked stays revoked.
+// RevokeKey asks to revoke a key at once, and for good.
 type RevokeKey struct {
 	By     Principal
 	Prefix string
@@ -216,7 +214,7 @@ func (c RevokeKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{KeyRevoked{Reason: c.Reason}}, nil
 }
 
-// managedKey finds a key that the caller may change.
+// managedKey finds a key that the caller may manage.
 func managedKey(dc DecisionContext, by Principal, prefix string) (Key, error) {
 	stream := dc.Stream(KeyStream(prefix))
 	k := StateOf[Key](dc, KeyStream(prefix))
@@ -236,7 +234,7 @@ var (
 	_ Command = RevokeKey{}
 )
 
-// ChangeRole asks to let a key allow more, or less, from now on.
+// ChangeRole asks to give a key another role.
 type ChangeRole struct {
 	By     Principal
 	Prefix string
@@ -271,8 +269,8 @@ func (c ChangeRole) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{KeyRoleChanged{Role: c.Role}}, nil
 }
 
-// Lowered is what is left of a role that is to become another, and never more than it was. Between a service and an
-// auditor neither is less: what is left is a member.
+// Lowered is the role that a key with role r has after a change to another role. It never allows more than r. Neither
+// service nor auditor is the lesser one: a change between them gives member.
 func (r Role) Lowered(to Role) Role {
 	reach := map[Role]int{Service: 1, Auditor: 1, Admin: 2, Root: 3}
 	switch {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Knowledge is the state of one item: everything its stream of facts says. The zero value
-// (Version 0) is an item that was never remembered. It is not safe for concurrent use.
+// Knowledge is the state of one item, folded from its stream. The zero value (Version 0) was never remembered. It is
+// not safe for concurrent use.
 type Knowledge struct {
 	ID           string
-	Number       int64 // the position of its first event: a short, unique name within the tenant
+	Number       int64 // the position of its first event, which is unique within the tenant
 	Type         Type
 	ContextType  ContextType
 	Category     Category
@@ -27,35 +27,34 @@ type Knowledge struct {
 	Stale        Staleness
 	ConfirmedAt  time.Time
 	ConfirmUntil time.Time // when the last confirmation expires; zero for never
-	Suspended    Staleness // the earlier reports, which count again when it expires
+	Suspended    Staleness // earlier reports, which count again when it expires
 	Expired      bool      // the last confirmation has expired; only [Knowledge.At] sets it
 
-	ExpiredConfidence float64 // Confidence once the last confirmation has expired; 0 if it never does
+	ExpiredConfidence float64 // Confidence after the last confirmation expires; 0 if it never does
 
 	Status       Status
 	SupersededBy string // the id of the item that took its place
 	Relations    []Relation
-	Held         bool  // under legal hold
+	Held         bool  // under legal hold, so it cannot be erased
 	Revision     int64 // changes of the item itself; its ETag
 	Version      int64 // of its stream
 	Position     int64 // of its newest event
 	CreatedAt    time.Time
 	UpdatedAt    time.Time // of its newest revision
-	OccurredAt   time.Time // when it became true in the world, if its author said so
+	OccurredAt   time.Time // when it became true, if the author said so
 
-	// Votes by the id of their event, and reports of staleness since the last confirmation
-	// without an end by reporter. A projection loads only those that a batch of commands is about; the
-	// counters above count them all.
+	// Votes are by the id of their event. Reports are by reporter, since the last confirmation without an end. A
+	// projection loads only those that a batch of commands needs; the counters above count all.
 	Votes   map[string]Vote
 	Reports map[Entity]Report
 }
 
-// Text is what people wrote. It lies beside the facts and can be destroyed.
+// Text is what people wrote. It is stored apart from the facts and can be erased.
 type Text struct {
-	Task     string          `text:"task,omitempty"`     // what one was doing, in which situation; at most 2,000 characters
+	Task     string          `text:"task,omitempty"`     // the situation or the purpose; at most 2,000 characters
 	Content  string          `text:"content,omitempty"`  // the knowledge itself; 1 byte to 64 KiB
-	Abstract string          `text:"abstract,omitempty"` // L0, about 100 tokens; empty when it is to be derived
-	Overview string          `text:"overview,omitempty"` // L1, one to two thousand tokens; empty when it is to be derived
+	Abstract string          `text:"abstract,omitempty"` // L0, about 100 tokens; empty to derive it
+	Overview string          `text:"overview,omitempty"` // L1, one to two thousand tokens; empty to derive it
 	Tags     Tags            `text:"tags,omitempty"`
 	Meta     json.RawMessage `text:"meta,omitempty"` // a JSON object in compact form, at most 16 KiB; nil for none
 	URI      string          `text:"uri,omitempty"`
@@ -78,7 +77,7 @@ type Source struct {
 	TraceID     string   `data:"trace_id,omitempty"`
 }
 
-// Eval is how an item has proved itself.
+// Eval says how well an item has worked.
 type Eval struct {
 	Helpful        int     `data:"helpful"`
 	Harmful        int     `data:"harmful"`
@@ -87,7 +86,7 @@ type Eval struct {
 	HarmfulHistory []Use   `data:"harmful_history,omitempty" text:"harmful_history,omitempty"`
 }
 
-// Use is one occasion on which an item was used and judged.
+// Use is one use of an item, with its judgement.
 type Use struct {
 	Query   string    `text:"query,omitempty"`
 	TraceID string    `data:"trace_id,omitempty"`
@@ -96,7 +95,7 @@ type Use struct {
 	At      time.Time `data:"at,omitzero"`
 }
 
-// DefaultBaseline is how an item begins that came without an eval.
+// DefaultBaseline is the baseline of an item that was remembered without an eval.
 func DefaultBaseline() Eval { return Eval{Helpful: 1, Harmful: 0, Confidence: 0.5} }
 
 // Vote is one vote on an item. A ballot has at most one.
@@ -118,7 +117,7 @@ type Report struct {
 	Reason   string
 	At       time.Time
 
-	Suspended bool // until the confirmation that followed expires
+	Suspended bool // a confirmation covers it, until that expires
 }
 
 // Staleness summarises the reports since the last confirmation.
@@ -128,7 +127,7 @@ type Staleness struct {
 	Reason    string    // of the newest report that gave one
 }
 
-// BallotOf names the one vote a voter has: one per trace, or without a trace one per day (UTC).
+// BallotOf names the ballot of a vote: its trace or, without a trace, its day (UTC).
 func BallotOf(traceID string, at time.Time) string {
 	if traceID != "" {
 		return "trace:" + traceID
@@ -162,8 +161,7 @@ func (k *Knowledge) votesSince(voter Entity, since time.Time) (n int) {
 	return n
 }
 
-// File is bytes that are no text. It has the id of the item whose bytes it is, or one of its own while it
-// waits to become an item.
+// File is binary content. It has the id of its item, or an id of its own before the item exists.
 type File struct {
 	ID          string
 	Waits       bool

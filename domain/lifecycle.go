@@ -2,7 +2,7 @@ package domain
 
 import "time"
 
-// Supersede asks to let another item take this one's place.
+// Supersede asks to replace this item with another one.
 type Supersede struct {
 	Target
 	Successor string // the other item's id
@@ -38,14 +38,14 @@ func (c Supersede) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if k.SupersededBy == c.Successor {
 		return nil, nil
 	}
-	if successor.Status == IsSuperseded { // so that following successors ends
+	if successor.Status == IsSuperseded { // so that every chain of successors ends
 		return nil, Refuse(ErrConflict, "%s is itself superseded by %s", successor.ID, successor.SupersededBy).
 			WithFix("name an item that still holds")
 	}
 	return []Fact{Superseded{By: c.Successor, Reason: c.Reason}}, nil
 }
 
-// missing says why p cannot name k as something that is there; "" if he can. What he may not see is not there.
+// missing says why p cannot refer to k; "" if p can. An item that p may not see counts as missing.
 func (p Principal) missing(k *Knowledge) string {
 	switch {
 	case !p.MaySee(k):
@@ -58,8 +58,8 @@ func (p Principal) missing(k *Knowledge) string {
 	return ""
 }
 
-// Delete asks to forget the item: it leaves the answers and stays in the history. A legal hold
-// does not stand in the way, for nothing is destroyed.
+// Delete asks to remove the item from the answers. Its history stays. A legal hold does not prevent it, since it
+// destroys nothing.
 type Delete struct {
 	Target
 	Reason string
@@ -76,8 +76,8 @@ func (c Delete) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{Deleted{Reason: c.Reason}}, nil
 }
 
-// Restore asks to bring a deleted or superseded item back: to what it was before that. What was superseded and then
-// deleted is superseded again, and holds again when it is restored once more.
+// Restore asks to undo a deletion or a supersession. An item that was superseded before its deletion becomes
+// superseded again; a second restore makes it active.
 type Restore struct {
 	Target
 	Reason string
@@ -107,7 +107,8 @@ func (c Restore) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{Restored{Reason: c.Reason}}, nil
 }
 
-// displaced refuses to restore an item whose place another one has by now, which is named to callers that may see it.
+// displaced refuses to restore an item whose URI another item has now. It names that item only to callers that may
+// see it.
 func (c Restore) displaced(other *Knowledge) error {
 	named := Refuse(ErrTaken, "the uri belongs to %s by now", other.ID)
 	switch anew := "or remember what the history of " + c.ID + " has under another id"; {

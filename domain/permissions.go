@@ -14,9 +14,9 @@ func (p Principal) SeesAll() bool {
 	return p.OnBehalfOf == "" && (p.Administers() || p.Role == Auditor)
 }
 
-// ActsFor tells whether p reads what is meant for e. On another entity's behalf, another user's own
-// is out of reach whatever the role. Which groups that entity belongs to only the caller
-// knows, so a role that acts for anyone is believed about them.
+// ActsFor tells whether p reads what is meant for e. A principal that acts for another entity never reads what a
+// third user owns, whatever its role. Only the caller knows the groups of that entity, so a role that acts for any
+// entity is trusted to name them.
 func (p Principal) ActsFor(e Entity) bool {
 	if p.OnBehalfOf != "" && e.Kind() == User {
 		return p.belongs(e)
@@ -24,8 +24,8 @@ func (p Principal) ActsFor(e Entity) bool {
 	return p.SeesAll() || p.Entitled(e)
 }
 
-// MaySee tells whether p may know that k exists. Deleted and erased items are seen only by
-// those who own them or see all.
+// MaySee tells whether p may know that k exists. Only owners and principals that see everything see deleted and
+// erased items.
 func (p Principal) MaySee(k *Knowledge) bool {
 	if !k.Exists() {
 		return false
@@ -41,13 +41,13 @@ func (p Principal) MaySee(k *Knowledge) bool {
 	})
 }
 
-// MayChange tells whether p may revise, share, transfer and forget k.
+// MayChange tells whether p may revise, share, transfer and delete k.
 func (p Principal) MayChange(k *Knowledge) bool {
 	return p.Role != Auditor && p.ActsFor(k.Owner)
 }
 
-// MayPublish tells whether p may name scope as an audience. On another entity's behalf another user is out of
-// reach, as he is when reading.
+// MayPublish tells whether p may name scope as an audience. A principal that acts for another entity cannot publish
+// to a third user.
 func (p Principal) MayPublish(scope Scope) bool {
 	switch {
 	case p.Role == Auditor:

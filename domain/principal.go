@@ -18,24 +18,24 @@ const (
 	Root    Role = "root"    // an admin of every tenant
 )
 
-// Roles are all of them.
+// Roles lists all roles.
 var Roles = []Role{Member, Service, Auditor, Admin, Root}
 
-// Principal is who is calling.
+// Principal is the authenticated caller.
 type Principal struct {
 	Tenant         string
 	Subject        Entity
 	OnBehalfOf     Entity   // empty when the subject acts for itself
 	Memberships    []Entity // what the subject belongs to
 	Role           Role
-	Authentication string // how we know: "open", "key:PREFIX", "jwt:ISSUER", "system"
+	Authentication string // how the server knows: "open", "key:PREFIX", "jwt:ISSUER", "system"
 	PublishPublic  bool   // may write to the public scope
 }
 
-// DefaultTenant is the tenant of a fresh start.
+// DefaultTenant exists without a command.
 const DefaultTenant = "default"
 
-// SystemTenant is whose log keeps what concerns no tenant or all of them. Its name is no tenant's name.
+// SystemTenant keeps the log of what concerns no tenant or all of them. No tenant can have this name.
 const SystemTenant = "_system"
 
 // SystemPrincipal is the server itself, when it acts without a request.
@@ -43,7 +43,7 @@ func SystemPrincipal() Principal {
 	return Principal{Tenant: SystemTenant, Subject: "agent:annals", Role: Root, Authentication: "system"}
 }
 
-// OpenPrincipal is the caller of a server in no-auth mode: an admin whose claims are believed.
+// OpenPrincipal is the caller of a server in no-auth mode: an admin that may name any subject.
 func OpenPrincipal() Principal {
 	return Principal{
 		Tenant: DefaultTenant, Subject: "user:default", Role: Admin,
@@ -59,8 +59,8 @@ func (p Principal) EffectiveSubject() Entity {
 	return p.Subject
 }
 
-// mayNot refuses to do something as those whom p is not and does not belong to. On another entity's behalf it is p's
-// own memberships that count, and so that is said.
+// mayNot refuses an action in the name of entities that p neither is nor belongs to. For a principal that acts for
+// another entity, the refusal says that only its own memberships count.
 func (p Principal) mayNot(do string, denied []string) *Refusal {
 	whom := strings.Join(denied, ", ")
 	if p.OnBehalfOf == "" {
@@ -77,7 +77,7 @@ func (p Principal) mayNot(do string, denied []string) *Refusal {
 	)
 }
 
-// notRoot refuses what is root's to do, and says how to be root: a server in no-auth mode has no root.
+// notRoot refuses an action that only root may do, and says how to act as root. A server in no-auth mode has no root.
 func (p Principal) notRoot(refused string) error {
 	refusal := Refuse(ErrForbidden, "%s", refused)
 	switch {
@@ -95,17 +95,16 @@ func (p Principal) notRoot(refused string) error {
 // Administers tells whether p may do anything within its tenant.
 func (p Principal) Administers() bool { return p.Role == Admin || p.Role == Root }
 
-// IsTenantAdmin tells whether p administers its tenant in person: acting for another entity narrows that to what
-// belongs to it.
+// IsTenantAdmin tells whether p administers its tenant in person. A principal that acts for another entity has only
+// that entity's rights.
 func (p Principal) IsTenantAdmin() bool { return p.Administers() && p.OnBehalfOf == "" }
 
-// IsOperator tells whether p looks after the whole server in person, which concerns every tenant: root, and every
-// caller in no-auth mode.
+// IsOperator tells whether p may manage the whole server in person: root, and every caller in no-auth mode.
 func (p Principal) IsOperator() bool {
 	return p.OnBehalfOf == "" && p.CrossesTenants()
 }
 
-// CrossesTenants tells whether p is of no tenant of its own, and may be given any.
+// CrossesTenants tells whether p belongs to no tenant and may choose one.
 func (p Principal) CrossesTenants() bool {
 	return p.Role == Root || p.Role == Admin && p.Authentication == OpenAuthentication
 }
@@ -118,8 +117,8 @@ func (p Principal) belongs(e Entity) bool {
 	return e == p.EffectiveSubject() || e == p.Subject && e.Kind() == Agent || slices.Contains(p.Memberships, e)
 }
 
-// Entities lists what p is and belongs to, without duplicates. A principal that acts for another
-// entity has that entity instead of itself; an agent keeps its own experience whomever it serves.
+// Entities lists what p is and belongs to, without duplicates. If p acts for another entity, that entity replaces the
+// subject. An agent keeps its own entity in addition, whichever user it serves.
 func (p Principal) Entities() []Entity {
 	all := append([]Entity{p.EffectiveSubject()}, p.Memberships...)
 	if p.Subject.Kind() == Agent {
@@ -131,19 +130,18 @@ func (p Principal) Entities() []Entity {
 
 type callerKey struct{}
 
-// caller is who asked for something, and how that came about.
+// caller is a principal, and the origin of its request.
 type caller struct {
 	by     Principal
 	origin Origin
 }
 
-// WithCaller notes on whose request something is done, for what is recorded about it far from where the
-// request came in.
+// WithCaller stores the caller of a request, for records that are written far from the request handler.
 func WithCaller(ctx context.Context, by Principal, origin Origin) context.Context {
 	return context.WithValue(ctx, callerKey{}, caller{by, origin})
 }
 
-// CallerOf is the caller of the request; the server itself without a request.
+// CallerOf is the caller of the request or, without a request, the server itself.
 func CallerOf(ctx context.Context) (Principal, Origin) {
 	if c, known := ctx.Value(callerKey{}).(caller); known {
 		return c.by, c.origin

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Projection is what the record says about a projection: which of its versions readers read, which are
-// kept, and how far the newest has come.
+// Projection is the recorded history of a projection: its active version, its kept versions, and the stage of the
+// newest one.
 type Projection struct {
-	Version int             `json:"version"`          // the newest that the record knows
-	Stage   ProjectionStage `json:"stage"`            // that it has reached
+	Version int             `json:"version"`          // the newest recorded version
+	Stage   ProjectionStage `json:"stage"`            // the stage of that version
 	Active  int             `json:"active,omitempty"` // 0 until there was a switch
-	Kept    []int           `json:"kept,omitempty"`   // versions that a rollback leads to
+	Kept    []int           `json:"kept,omitempty"`   // versions to which a rollback is possible
 }
 
-// ProjectionStage is how far the computing of a version has come.
+// ProjectionStage is the progress of building a version.
 type ProjectionStage int
 
 // The stages, in their order. A version ends at one of the last five.
@@ -34,8 +34,8 @@ const (
 // ProjectionStream is the stream of a projection, in the log of [SystemTenant].
 func ProjectionStream(name string) string { return "projection:" + name }
 
-// Evolve implements [State]. The stages of a version come in order, each once. Some may be missing, for a
-// version that was begun before there was a record.
+// Evolve implements [State]. The stages of a version come in order, each once. A version that was begun before this
+// record existed may lack some.
 func (p Projection) Evolve(fact Fact, _ EventMetadata) (State, error) {
 	switch f := fact.(type) {
 	case ProjectionStarted:
@@ -64,7 +64,7 @@ func (p Projection) Evolve(fact Fact, _ EventMetadata) (State, error) {
 		}
 		return p.read(f.Version, f.From), nil
 	case ProjectionRetired:
-		if f.Version == p.Version && p.Stage != StageSwitched { // it was only to be looked at
+		if f.Version == p.Version && p.Stage != StageSwitched { // a what-if
 			return p.end(StageRetired)
 		}
 		if !slices.Contains(p.Kept, f.Version) {
@@ -86,7 +86,7 @@ func (p Projection) reach(version int, stage ProjectionStage) (Projection, error
 	return p, nil
 }
 
-// end ends what was only to be looked at, whatever its verification said.
+// end ends a what-if, whatever its verification found.
 func (p Projection) end(stage ProjectionStage) (Projection, error) {
 	if p.Stage != StageVerified && p.Stage != StageRefused {
 		return p, fmt.Errorf("version %d is at stage %d", p.Version, p.Stage)
@@ -95,7 +95,7 @@ func (p Projection) end(stage ProjectionStage) (Projection, error) {
 	return p, nil
 }
 
-// read lets a version be the active one, and keeps the one before.
+// read makes a version the active one, and keeps the one before.
 func (p Projection) read(version, before int) Projection {
 	p.Active = version
 	p.Kept = append(without(without(p.Kept, version), before), before)
@@ -106,8 +106,8 @@ func without(list []int, value int) []int {
 	return slices.DeleteFunc(slices.Clone(list), func(v int) bool { return v == value })
 }
 
-// RecordProjection asks to record what happened to a projection. What the record knows already is not
-// recorded again: a caller that is not sure may submit it again.
+// RecordProjection asks to record what happened to a projection. Repeating it records nothing, so an unsure caller
+// may submit it again.
 type RecordProjection struct {
 	Projection string
 	Facts      []Fact
@@ -124,7 +124,7 @@ func (c RecordProjection) Decide(dc DecisionContext, _ time.Time) ([]Fact, error
 	return c.NewFacts(dc.Stream(c.Stream())), nil
 }
 
-// NewFacts are the facts that the record does not know yet.
+// NewFacts are the facts that are not recorded yet.
 func (c RecordProjection) NewFacts(known Stream) (news []Fact) {
 	state := known.State
 	if state == nil {
@@ -145,28 +145,28 @@ var (
 	_ State   = Projection{}
 )
 
-// Quarantined is a stream that a background projection passes over, because it could not take in one of
-// its events. The events wait in the log.
+// Quarantined is a stream that a background projection skips because it could not process one of its events. The
+// stream's later events wait, too.
 type Quarantined struct {
 	Projection string
 	Stream     string
-	Position   int64  // of the event that could not be taken in: the first of those that wait
+	Position   int64  // of the event that failed, the first one that waits
 	EventID    string // of that event
-	Error      string // why it could not
+	Error      string // why it failed
 	Since      time.Time
-	Attempts   int   // how often it was tried, replays included
-	Waiting    int64 // events: that one, and what came to the stream later
+	Attempts   int   // how often it was tried, retries included
+	Waiting    int64 // events of the stream that wait, the failed one included
 }
 
-// Replayed is what became of a stream in quarantine.
+// Replayed is the result of retrying a quarantined stream.
 type Replayed struct {
 	Stream   string
-	Events   int64        // that were taken in
-	Released bool         // nothing waits any more
+	Events   int64        // that were processed
+	Released bool         // no event waits any more
 	Left     *Quarantined // what still waits, and why; nil if it was released
 }
 
-// Skipped are events that a projection will never take in, unless it begins anew.
+// Skipped are events that a projection will not process until its next rebuild.
 type Skipped struct {
 	Stream string
 	Events []Event

@@ -3,8 +3,8 @@ package domain
 // Digest is a SHA-256.
 type Digest = [32]byte
 
-// Checkpoint says what a tenant's log was when it had so many events: a reader who keeps one can later
-// tell whether that is still so.
+// Checkpoint is the size and root hash of a tenant's log, signed. A reader that keeps one can later verify that the
+// log was only appended to.
 type Checkpoint struct {
 	Origin string // which log: the signing key's name, "/", the tenant
 	Size   int64  // events, so the position of the last one
@@ -12,7 +12,7 @@ type Checkpoint struct {
 	Note   string // the signed text that says all of this
 }
 
-// Entry is an event as far as proofs go.
+// Entry is the part of an event that proofs use.
 type Entry struct {
 	EventID  string
 	Stream   string
@@ -20,7 +20,8 @@ type Entry struct {
 	Hash     []byte // of the record; the leaf of the tree
 }
 
-// NoSuchEvent refuses to prove an event that is not there, or that the caller may not see. It matches [ErrNotFound].
+// NoSuchEvent refuses to prove an event that does not exist, or that the caller may not see. It matches
+// [ErrNotFound].
 func NoSuchEvent() error {
 	return Refuse(ErrNotFound, "there is no such event").
 		WithFix("name an event by its id, as annals history ID --ids shows it")
@@ -29,19 +30,19 @@ func NoSuchEvent() error {
 // Inclusion proves that an event is in the log that a checkpoint describes.
 type Inclusion struct {
 	Entry
-	Record     []byte   // JSON, as a line of an export without its text: the hash is that of this
+	Record     []byte   // a line of an export as JSON, without its text; Hash is its hash
 	Path       []Digest // from the leaf's neighbour upwards
 	Checkpoint Checkpoint
 }
 
-// Consistency proves that the log with To events begins with the log that had From.
+// Consistency proves that the log with To events continues the log with From events.
 type Consistency struct {
 	From, To         int64
 	FromRoot, ToRoot Digest
 	Path             []Digest
 }
 
-// Export asks for a piece of a tenant's log, record by record.
+// Export asks for a range of a tenant's log, record by record.
 type Export struct {
 	Tenant  string
 	After   int64 // positions greater than this
@@ -49,10 +50,10 @@ type Export struct {
 	Texts   bool  // with what people wrote
 }
 
-// Protection is something that keeps the log from being changed.
+// Protection is a mechanism that keeps the log from being changed.
 type Protection struct {
 	Name   string
 	Stands bool
 	Detail string
-	Fix    string // what to do if it does not stand
+	Fix    string // what to do if it is not enabled
 }

@@ -11,29 +11,29 @@ type Candidate struct {
 	Scopes     []Scope
 	Confidence float64 // 0…1
 	Position   int64   // of its newest event
-	Score      float64 // 0…1: how much it is about the query, 0.5 = "about this"
-	Semantic   float64 // calibrated meaning, part of Score; 0 if unknown
-	Pending    bool    // Semantic is unknown, since the item's vector is still to come
-	Lexical    float64 // calibrated words, part of Score
+	Score      float64 // 0…1: relevance to the query; 0.5 means "about this"
+	Semantic   float64 // calibrated similarity of meaning, part of Score; 0 if unknown
+	Pending    bool    // Semantic is unknown, since the item has no vector yet
+	Lexical    float64 // calibrated match of words, part of Score
 }
 
-// Hit is a candidate in the answer.
+// Hit is a ranked candidate.
 type Hit struct {
 	Candidate
-	Scope  Scope   // the nearest that the item shares with the audience
+	Scope  Scope   // the nearest scope shared with the audience
 	Weight float64 // score × (½ + ½·confidence)
-	Best   bool    // among the best hits, which come by tier
-	Nearer bool    // its tier decided: it stands before a best hit of more weight
+	Best   bool    // one of the best hits, which are ordered by tier
+	Nearer bool    // it precedes a heavier best hit because of its tier
 }
 
 // Weight is how much a hit counts: its score, discounted by up to a half for lack of confidence.
 func Weight(score, confidence float64) float64 { return score * (0.5 + 0.5*confidence) }
 
-// Rank is the specification of search order. Candidates outside the audience or below minScore
-// go. By priority, the best hits (score ≥ [NearTie]) come by tier of the nearest scope shared
-// with the audience, within a tier by weight; the rest follow by weight: otherwise ten notes of
-// one's own that barely match would hide the team's answer. By score, weight alone decides.
-// Ties: newest position, then id.
+// Rank is the specification of search order. It drops candidates outside the audience or below minScore.
+//
+// By priority, the best hits (score ≥ [NearTie]) come first. They are ordered by the tier of the nearest scope shared
+// with the audience, then by weight. The rest follow by weight. Without that limit, many notes of the caller that
+// barely match would hide the team's answer. By score, weight alone decides. Ties: newest position, then id.
 func Rank(candidates []Candidate, audience Audience, order Order, minScore float64, limit int) []Hit {
 	var hits []Hit
 	best := 0.0
@@ -70,10 +70,10 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 	return hits[:min(limit, len(hits))]
 }
 
-// NearTie is the least score at which a hit ties with the best one, so that its tier decides.
+// NearTie is the least score of a best hit, given the best score.
 func NearTie(best float64) float64 { return 0.75 * best }
 
-// markNearer marks the best hits that stand before heavier ones.
+// markNearer marks the best hits that precede heavier ones.
 func markNearer(hits []Hit) {
 	heaviest := 0.0
 	for i := len(hits) - 1; i >= 0; i-- {

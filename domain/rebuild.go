@@ -30,20 +30,19 @@ type RebuildReport struct {
 	Items     int64             `json:"items"`
 	Rows      map[string]int64  `json:"rows"`      // by table
 	Checksums map[string]string `json:"checksums"` // by table; order-independent
-	Wrong     []string          `json:"wrong"`     // rows that an independent fold does not give, the first few
+	Wrong     []string          `json:"wrong"`     // the first few rows that differ from an independent fold
 	Changed   map[string]int64  `json:"changed"`   // items that differ from the active version, by column
 	Intended  []string          `json:"intended"`  // columns that the change means to change
-	Repair    bool              `json:"repair"`    // the active version is known to be wrong: no change is refused
-	Overlap   float64           `json:"overlap"`   // of the first ten hits of searches by the items' own tasks
+	Repair    bool              `json:"repair"`    // the active version is known to be wrong, so no difference is refused
+	Overlap   float64           `json:"overlap"`   // of the first ten hits, in searches for the items' own tasks
 	Searches  int               `json:"searches"`
 	Impact    RebuildImpact     `json:"impact"`
 }
 
-// Repaired tells whether the version that it was compared with was found not to be what the log says, and was
-// replaced for that.
+// Repaired tells whether the new version replaced one that did not match the log.
 func (r RebuildReport) Repaired() bool { return r.Repair && r.HasUnintendedChange() }
 
-// HasUnintendedChange tells whether something differs that the change does not mean to change.
+// HasUnintendedChange tells whether a column differs that the rebuild did not mean to change.
 func (r RebuildReport) HasUnintendedChange() bool {
 	for column := range r.Changed {
 		if !slices.Contains(r.Intended, column) {
@@ -53,31 +52,30 @@ func (r RebuildReport) HasUnintendedChange() bool {
 	return false
 }
 
-// RebuildPlan is what a rebuild would take. Bytes and time are estimates: bytes from the size of the
-// active version, time from a sample of the log that was folded for the plan.
+// RebuildPlan estimates a rebuild: bytes from the size of the active version, time from a sample of the log that was
+// folded for the plan.
 type RebuildPlan struct {
 	Projection string
-	Active     int               // the version that is read
-	Version    int               // that would be built
-	Settings   map[string]string // that it would be built with
-	Intended   []string          // columns that will differ because of them
+	Active     int               // the active version
+	Version    int               // the version to build
+	Settings   map[string]string // the settings of that version
+	Intended   []string          // columns that will differ because of the settings
 	Streams    int64
 	Events     int64
 	Bytes      int64         // of the new version
-	Need       int64         // bytes of disk while it is being built, what it leaves included
-	Free       *int64        // bytes of disk there are; nil if unknown
-	Took       time.Duration // 0 if there is nothing to sample
+	Need       int64         // bytes of disk during the rebuild, with the remains of the old version
+	Free       *int64        // free bytes of disk; nil if unknown
+	Took       time.Duration // estimated time; 0 if there is nothing to sample
 }
 
-// RebuildOrder says what a rebuild is for. The zero value computes what the active version says anew, as
-// this program computes it.
+// RebuildOrder says what to rebuild. The zero value recomputes the active version with this release.
 type RebuildOrder struct {
 	Confidence string // the name of a policy; empty for the active version's
-	WhatIf     bool   // only to see what would change: what is built is never read, and thrown away
-	Repair     bool   // the active version is known not to be what the log says: how they differ is reported, not refused
+	WhatIf     bool   // only report the differences: the version is never read, and deleted afterwards
+	Repair     bool   // the active version does not match the log: report differences instead of refusing them
 }
 
-// Fits refuses a rebuild that there is not enough disk for. The error matches [ErrConflict].
+// Fits refuses a rebuild if the disk has too little space. The error matches [ErrConflict].
 func (p RebuildPlan) Fits() error {
 	if p.Free == nil || p.Need <= *p.Free {
 		return nil
@@ -87,43 +85,43 @@ func (p RebuildPlan) Fits() error {
 		WithFix("make room, or retire the version that was active before")
 }
 
-// Rebuild is what became of the newest version that was built beside an active one.
+// Rebuild is the state of the newest version that was built beside an active one.
 type Rebuild struct {
 	Projection string
-	Active     int // the version that is read
+	Active     int // the active version
 	Version    int
 	State      string // as in [ProjectionStatus]
-	WhatIf     bool   // it was built only to be compared, and is thrown away
+	WhatIf     bool   // it is built only to be compared, then deleted
 	Settings   map[string]string
 	BeganAt    time.Time
 	UpdatedAt  time.Time
-	Error      string           // why it failed, or that it was cancelled
-	Progress   *RebuildProgress // nil when there is nothing left to do
-	Report     *RebuildReport   // nil until it was verified
+	Error      string           // why it failed or who cancelled it
+	Progress   *RebuildProgress // nil if no work is left
+	Report     *RebuildReport   // nil before the verification
 }
 
 // Unfinished tells whether a rebuild has work left.
 func (r Rebuild) Unfinished() bool { return r.Progress != nil }
 
-// RebuildImpact is what a new version means to those who ask, beside the version that is read: whose
-// confidence moves, and which answers differ. It names items, and never says what people wrote.
+// RebuildImpact compares a new version with the active one for readers: confidences that change, and answers that
+// differ. It names items and contains no text.
 type RebuildImpact struct {
 	Confidence ConfidenceImpact `json:"confidence"`
 	Answers    AnswerImpact     `json:"answers"`
 }
 
-// ConfidenceImpact is how confidence moves, over the items that answers may contain.
+// ConfidenceImpact summarises changes of confidence over the items that answers may contain.
 type ConfidenceImpact struct {
 	Items   int64            `json:"items"`
 	Raised  int64            `json:"raised"`
 	Lowered int64            `json:"lowered"`
-	Moved   float64          `json:"moved"`  // by how much together, up or down
-	Before  [10]int64        `json:"before"` // items by tenths of confidence
+	Moved   float64          `json:"moved"`  // sum of the absolute changes
+	Before  [10]int64        `json:"before"` // number of items by tenths of confidence
 	After   [10]int64        `json:"after"`
-	Most    []ConfidenceMove `json:"most"` // the ten that move farthest
+	Most    []ConfidenceMove `json:"most"` // the [mostMoves] largest changes
 }
 
-// ConfidenceMove is an item whose confidence is another.
+// ConfidenceMove is an item whose confidence changes.
 type ConfidenceMove struct {
 	Tenant    string  `json:"tenant"`
 	ID        string  `json:"id"`
@@ -134,10 +132,10 @@ type ConfidenceMove struct {
 	Reporters int     `json:"reporters"`
 }
 
-// mostMoves is how many items, and how many answers, an impact names.
+// mostMoves limits the items, and the answers, that an impact names.
 const mostMoves = 10
 
-// Note adds an item, moved or not.
+// Note adds an item, changed or not.
 func (c *ConfidenceImpact) Note(m ConfidenceMove) {
 	c.Items++
 	c.Before[tenth(m.Before)]++
@@ -160,19 +158,19 @@ func (m ConfidenceMove) distance() float64 { return math.Abs(m.After - m.Before)
 
 func tenth(confidence float64) int { return min(max(int(confidence*10), 0), 9) }
 
-// AnswerImpact is how the answers to searches differ that were made of the items' own tasks.
+// AnswerImpact summarises how the answers to searches for the items' own tasks differ.
 type AnswerImpact struct {
-	Others    int          `json:"others"`    // answers that have other items among their first ten
-	Reordered int          `json:"reordered"` // answers that have the same items in another order
-	First     int          `json:"first"`     // answers that begin with another item
-	Most      []AnswerMove `json:"most"`      // the ten that differ most
+	Others    int          `json:"others"`    // answers with other items among the first ten
+	Reordered int          `json:"reordered"` // answers with the same items in another order
+	First     int          `json:"first"`     // answers with another first item
+	Most      []AnswerMove `json:"most"`      // the [mostMoves] that differ most
 }
 
 // AnswerMove is an answer that differs.
 type AnswerMove struct {
 	Tenant string   `json:"tenant"`
 	ID     string   `json:"id"`   // the item whose task was searched for
-	Same   float64  `json:"same"` // the share of items that both have
+	Same   float64  `json:"same"` // the share of items that both answers have
 	Before []string `json:"before"`
 	After  []string `json:"after"`
 }
@@ -195,7 +193,7 @@ func (a *AnswerImpact) Note(m AnswerMove) {
 	})
 }
 
-// keepMost inserts into a sorted list that keeps its first few.
+// keepMost inserts a value into a sorted list and keeps the first few.
 func keepMost[T any](list []T, value T, compare func(a, b T) int) []T {
 	at, _ := slices.BinarySearchFunc(list, value, compare)
 	if at == mostMoves {

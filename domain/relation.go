@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Relation is another item that an item is said to have to do with. It names the item and not its place, so that it
-// follows where that moves.
+// Relation is another item to which an item is related. It holds the id instead of the URI, so it stays valid if that
+// item moves.
 type Relation struct {
 	To     string // the other item's id
 	Reason string // why, in the author's words
@@ -19,16 +19,16 @@ func (k *Knowledge) link(f Linked, at EventMetadata) {
 	k.Revision++
 }
 
-// unlink leaves the list alone that others may hold.
+// unlink copies the list, since other states may share it.
 func (k *Knowledge) unlink(to string) {
 	k.Relations = slices.DeleteFunc(slices.Clone(k.Relations), func(r Relation) bool { return r.To == to })
 }
 
-// mostRelations is how many an item has: they are read and written with it.
+// mostRelations limits the relations of an item: they are read and written with it.
 const mostRelations = 64
 
-// Link asks to note that the item has to do with others. The caller must be allowed to change it; the others need only
-// be visible. The same again changes nothing, another reason replaces the one before.
+// Link asks to relate the item to others. The caller must be allowed to change it and to see the others. An identical
+// relation changes nothing; another reason replaces the earlier one.
 type Link struct {
 	Target
 	To     []string // ids of other items
@@ -83,7 +83,7 @@ func (c Link) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return facts, p.Err()
 }
 
-// relation finds the one to another item.
+// relation finds the relation to another item.
 func (k *Knowledge) relation(to string) (Relation, bool) {
 	for _, r := range k.Relations {
 		if r.To == to {
@@ -93,7 +93,7 @@ func (k *Knowledge) relation(to string) (Relation, bool) {
 	return Relation{}, false
 }
 
-// Unlink asks to take a relation back. One that is not there is as good as taken back.
+// Unlink asks to remove a relation. Nothing happens if there is none.
 type Unlink struct {
 	Target
 	To string // the other item's id
@@ -118,54 +118,53 @@ func (c Unlink) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{Unlinked{To: c.To}}, nil
 }
 
-// How one thing is related to another.
+// The relations, from the first thing's point of view.
 const (
 	DerivedFrom  = "derived_from"  // it was made from the other
 	Derives      = "derives"       // the other was made from it
 	SupersededBy = "superseded_by" // the other took its place
 	Supersedes   = "supersedes"    // it took the other's place
-	ArchiveOf    = "archive_of"    // it says what was said in the other, a session, and goes with it
+	ArchiveOf    = "archive_of"    // it is an archive of the other, a session, and is erased with it
 )
 
-// LineageRelation is something that an item goes back to, or that goes back to it.
+// LineageRelation is something that an item was made from, or that was made from an item.
 type LineageRelation struct {
 	ID       string // of an item; empty for another thing
 	Stream   string
-	Relation string // to Of, one of the words above
-	Of       string // the other: the id of the item through which it is related
+	Relation string // to Of, one of the constants above
+	Of       string // the id of the item to which it is related
 }
 
-// ErasureStatus tells what was erased of a tenant, and whether the files still hold it.
+// ErasureStatus says what was erased of a tenant, and whether the database files still contain it.
 type ErasureStatus struct {
 	Erasures int64
-	Texts    int64 // that were destroyed
-	Unpurged int64 // since the last complete purge; of every tenant, for operators
+	Texts    int64 // erased texts
+	Unpurged int64 // erased since the last complete purge, in every tenant; for operators
 	Oldest   time.Time
 	Last     *Purge   // nil if there was none
-	Kept     []string // what else may hold it, and for how long
+	Kept     []string // other places that may hold erased texts, and for how long
 }
 
-// Purge is a rewriting of the database's files, after which they hold nothing of what was erased.
+// Purge is a rewrite of the database files, after which they contain no erased text.
 type Purge struct {
 	BeganAt  time.Time
 	EndedAt  time.Time
 	Complete bool
-	Notes    []string // what was rewritten, or why not
-	ForOwner string   // the command by which the owner of what was left rewrites it; empty if the server may itself
+	Notes    []string // what was rewritten, or why it was not
+	ForOwner string   // the command by which the owner of the remaining tables rewrites them; empty if the server may do so
 }
 
-// MaxCauses is how far back the causes of an event are followed.
+// MaxCauses limits the causes of an event that are followed.
 const MaxCauses = 16
 
-// Cause is a step of the way back to what an event began with.
+// Cause is one step from an event back to its root cause.
 type Cause struct {
-	ID    string // of an event, or a word of the caller's own such as "file:knowledge.ndjson:7"
-	Event *Event // nil if it is none of this log, or one that the caller may not see
+	ID    string // of an event, or chosen by the caller, such as "file:knowledge.ndjson:7"
+	Event *Event // nil if the event is not in this log, or the caller may not see it
 }
 
-// CausesOf follows an event's causes back, the nearest first. known are events by id, as a look-up of
-// its causation id and of theirs found them. The last one is the root, unless there are more than
-// [MaxCauses]; a circle ends where it began.
+// CausesOf follows an event's causes back, the nearest first. known are the events of the chain by id. The last cause
+// is the root, unless there are more than [MaxCauses]. A cycle ends where it began.
 func CausesOf(event Event, known map[string]Event) []Cause {
 	var causes []Cause
 	seen := map[string]bool{event.EventID: true}

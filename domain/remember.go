@@ -6,31 +6,30 @@ import (
 	"time"
 )
 
-// Remember asks for a new item. Call [Remember.Complete] first: it fills in what follows from
-// the rest and names every bad field.
+// Remember asks for a new item. Call [Remember.Complete] first: it derives missing fields and names every bad one.
 //
-// With OrRevise, what an older item under the id says is replaced as a whole; its audience,
-// owner and URI change only if they were named.
+// With OrRevise, it replaces the whole text of an older item with this id. That item's audience, owner and URI change
+// only if they were named.
 type Remember struct {
 	By         Principal
 	ID         string
 	Knowledge  Remembered
 	Visibility Visibility // as claimed by the caller; empty to derive
-	Reason     string     // why it revises, if it does
+	Reason     string     // why, if it revises an older item
 	OrRevise   bool       // other content under a taken id revises it instead of being refused
-	OrSame     bool       // the same content again is no conflict
-	MayBeEmpty bool       // the content: a file may say nothing
-	Revisions  []int64    // of which the item that it revises is expected to be one (If-Match); nil for any, and for none
+	OrSame     bool       // identical content under a taken id is no conflict
+	MayBeEmpty bool       // the content may be empty, as that of a file
+	Revisions  []int64    // expected revisions (If-Match) of the item that it revises; nil for any, and for a new item
 
-	// UnlessSaidSince is the position of the log up to which the caller has looked for what says this already: a new
-	// item is refused if another that he may see came to say the same later. Nil if he has not looked.
+	// UnlessSaidSince is the position of the log up to which the caller searched for the same content. The command is
+	// refused if an item that the caller may see got this content later. Nil skips the check.
 	UnlessSaidSince *int64
 
-	assumed struct{ scopes, owner, uri bool } // filled in by Complete, not asked for
+	assumed struct{ scopes, owner, uri bool } // derived by Complete, not named by the caller
 }
 
-// Complete fills in defaults and validates. The error is an [*Invalid] naming every bad field,
-// or a refusal to publish where the caller may not; with OrRevise that is left to [Remember.Decide].
+// Complete derives missing fields and validates. The error is an [*Invalid] naming every bad field, or a refusal to
+// publish to a scope. With OrRevise, [Remember.Decide] checks the scopes.
 func (c Remember) Complete() (Remember, error) {
 	r := &c.Knowledge
 	if r.ContextType == "" {
@@ -61,13 +60,13 @@ func (c Remember) Complete() (Remember, error) {
 	if r.Text.URI == "" {
 		r.Text.URI, c.assumed.uri = string(URIOf(c.ID, r.Owner, r.ContextType, r.Category, r.Type)), true
 	}
-	if c.OrRevise { // what an older item has already may stay: Decide knows
+	if c.OrRevise { // Decide checks: the older item may have these scopes already
 		return c, mayPublish(c.By, nil, "")
 	}
 	return c, mayPublish(c.By, r.Scopes, r.Owner)
 }
 
-// audience is whom an item is for: unless its author says otherwise, its owner alone.
+// audience is the audience of an item; default: its owner.
 func (r Remembered) audience() []Scope {
 	if len(r.Scopes) == 0 {
 		return []Scope{r.Owner.Scope()}
@@ -75,8 +74,8 @@ func (r Remembered) audience() []Scope {
 	return r.Scopes
 }
 
-// mayPublish refuses owners and scopes that the caller neither is nor belongs to: otherwise
-// any caller could place items at the top of another caller's answers.
+// mayPublish refuses owners and scopes that the caller neither is nor belongs to. Otherwise, any caller could place
+// items at the top of another caller's answers.
 func mayPublish(by Principal, scopes []Scope, owner Entity) error {
 	if by.Role == Auditor {
 		return errAuditor()
@@ -132,7 +131,7 @@ func (c Remember) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	return []Fact{item}, nil
 }
 
-// assignURI is what is to be remembered at a place that is free and the caller's to take.
+// assignURI sets a URI that is free and that the caller may use.
 func (c Remember) assignURI(dc DecisionContext) (Remembered, error) {
 	item := c.Knowledge
 	taken := dc.Holder(item.Text.URI) != ""
@@ -148,7 +147,7 @@ func (c Remember) assignURI(dc DecisionContext) (Remembered, error) {
 	return item, nil
 }
 
-// decideTaken decides about an id that is taken.
+// decideTaken decides if the id is taken.
 func (c Remember) decideTaken(dc DecisionContext, k *Knowledge, now time.Time) ([]Fact, error) {
 	taken := Refuse(ErrTaken, "the id %s is taken", c.ID).
 		WithFix("choose another id, or revise the item if it is yours")
@@ -178,7 +177,7 @@ func (c Remember) decideTaken(dc DecisionContext, k *Knowledge, now time.Time) (
 	return nil, taken
 }
 
-// revision is the change that turns an older item into what is to be remembered.
+// revision is the change from the older item to this one.
 func (c Remember) revision() Revise {
 	r := c.Knowledge
 	revise := Revise{
@@ -205,7 +204,7 @@ func (c Remember) validate() error {
 	var p Problems
 	r := c.Knowledge
 	checkID(&p, "id", c.ID)
-	// From a wrong category a type would follow, too.
+	// An invalid category is reported alone, without the missing type.
 	if r.Type == "" && (r.Category == "" || slices.Contains(Categories, r.Category)) {
 		p.Add("type", "is missing: name one of %s, or a category, from which it follows", listed(Types))
 	}
@@ -214,7 +213,7 @@ func (c Remember) validate() error {
 	oneOf(&p, "category", r.Category, Categories, false)
 	oneOf(&p, "polarity", r.Polarity, Polarities, true)
 	oneOf(&p, "media", r.Media, MediaTypes, true)
-	if r.Scopes != nil { // none of them is not the same as leaving them out
+	if r.Scopes != nil { // an empty list is invalid, a missing one is not
 		checkScopes(&p, r.Scopes)
 	}
 	checkEntity(&p, "owner", r.Owner)
@@ -235,11 +234,12 @@ func (c Remember) validate() error {
 	return p.Err()
 }
 
-// mostUnread is how many events may lie between a search and the item that is remembered after it: they are looked
-// through while other writes wait.
+// mostUnread limits the events between a search and the item that is remembered after it. The check reads them while
+// other writes wait.
 const mostUnread = 10_000
 
-// checkNotRepeated refuses a new item if another that the caller may see came to say the same after he looked.
+// checkNotRepeated refuses a new item if another one that the caller may see got the same content after the caller
+// searched.
 func (c Remember) checkNotRepeated(dc DecisionContext) error {
 	if c.UnlessSaidSince == nil {
 		return nil

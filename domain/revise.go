@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Revise asks for changes of an item: of what it says, of its audience, owner or place. Empty
-// Scopes, Owner and URI are left alone. Every fact that follows has the reason. Call [Revise.Validate] first.
+// Revise asks to change the text, audience, owner or URI of an item. Empty Scopes, Owner and URI mean no change.
+// Every resulting fact has the reason. Call [Revise.Validate] first.
 type Revise struct {
 	Target
 	Changes    Revised
@@ -17,7 +17,7 @@ type Revise struct {
 	Owner      Entity
 	URI        string
 	Reason     string     // why, in the caller's words
-	Visibility Visibility // as claimed for the outcome; empty to derive
+	Visibility Visibility // as claimed for the result; empty to derive
 	MayBeEmpty bool       // the content
 }
 
@@ -56,8 +56,7 @@ func (c Revise) Reads() Reads {
 	return Reads{URIs: []string{c.URI}}
 }
 
-// Decide implements [Command]. Values that the item already has are not recorded again; if
-// nothing is left, nothing happened.
+// Decide implements [Command]. It records only values that differ from the item's.
 func (c Revise) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k, err := c.changeable(dc)
 	if err != nil {
@@ -86,7 +85,7 @@ func (c Revise) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return facts, nil
 }
 
-// agrees refuses a claimed visibility that the outcome's scopes contradict.
+// agrees refuses a claimed visibility that contradicts the resulting scopes.
 func (c Revise) agrees(k *Knowledge) error {
 	var p Problems
 	scopes, owner := k.Scopes, k.Owner
@@ -100,7 +99,7 @@ func (c Revise) agrees(k *Knowledge) error {
 	return p.Err()
 }
 
-// facts are the differences between k and what was asked for.
+// facts are the differences between k and the request.
 func (c Revise) facts(k *Knowledge) []Fact {
 	var facts []Fact
 	if revised, changed := c.Changes.different(k); changed {
@@ -147,13 +146,13 @@ func drop[T comparable](field **T, current T) {
 	}
 }
 
-// added are the scopes that were not there before: a caller that may change an item may keep the
-// audience that another caller gave it.
+// added are the new scopes. The caller needs no right to the others: it may keep an audience that another caller
+// chose.
 func added(scopes, before []Scope) []Scope {
 	return slices.DeleteFunc(slices.Clone(scopes), func(s Scope) bool { return slices.Contains(before, s) })
 }
 
-// SameScopes tells whether two lists name the same scopes, in whatever order.
+// SameScopes tells whether two lists name the same scopes, in any order.
 func SameScopes[S ~string](a, b []S) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// Scrubbing is what a tenant changed about what is scrubbed: the state of [ScrubbingStream], in its own log.
+// Scrubbing is a tenant's own scrubbing rules: the state of [ScrubbingStream], in the tenant's log.
 type Scrubbing struct {
-	Off      []string       `json:"off,omitempty" data:"off,omitempty"` // classes that are left as they are
+	Off      []string       `json:"off,omitempty" data:"off,omitempty"` // classes that are not scrubbed
 	Patterns []ScrubPattern `json:"patterns,omitempty" data:"patterns,omitempty"`
 }
 
-// ScrubPattern finds secrets that only a tenant knows of.
+// ScrubPattern finds secrets that are specific to a tenant.
 type ScrubPattern struct {
 	Class      string `json:"class"`
 	Expression string `json:"expression"`
 }
 
-// ScrubbingStream is the stream of the rules for scrubbing, one in the log of each tenant.
+// ScrubbingStream is the stream of scrubbing rules, one per tenant.
 const ScrubbingStream = "scrubbing:rules"
 
 // Evolve implements [State].
@@ -40,7 +40,7 @@ type ChangeScrubbing struct {
 	Rules Scrubbing
 }
 
-// Validate refuses those who may not. The error matches [ErrForbidden].
+// Validate refuses callers that are not admins. The error matches [ErrForbidden].
 func (c ChangeScrubbing) Validate() error {
 	if !c.By.IsTenantAdmin() {
 		return Refuse(ErrForbidden, "rules for scrubbing are for admins")
@@ -74,14 +74,14 @@ var (
 	_ Command = ChangeScrubbing{}
 )
 
-// Scrub rewrites the text of an event, and counts by class what it took out; nil if there was nothing.
+// Scrub rewrites the text of an event and counts what it removed, by class; nil if it removed nothing.
 type Scrub func(text json.RawMessage) (clean json.RawMessage, found map[string]int, err error)
 
-// MostRedactions is how many texts one command redacts: what is left takes another one.
+// MostRedactions limits the texts that one command redacts. The rest takes further commands.
 const MostRedactions = 1000
 
-// Redact asks to take out of a stream's recorded texts what a scrubbing finds, for good. For admins. A text
-// may come out longer than it might have been written.
+// Redact asks to remove what a scrubbing finds from the recorded texts of a stream, for good. Only admins may do so.
+// A redacted text may exceed the length limits.
 type Redact struct {
 	By       Principal
 	Of       string // the stream
@@ -125,9 +125,8 @@ func (c Redact) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return facts, nil
 }
 
-// Refold is what an item comes to by a version of its stream, as its history is read when all of it is known:
-// each text that an event of the history replaced is what that one says instead. The history is whole, in
-// order; read gives an event with another text.
+// Refold is an item at a version of its stream, with the redactions of the whole history applied. Each redacted event
+// gets its replacement text. history must be complete and in order; read decodes an event with another text.
 func Refold(
 	id string, history []Event, through int64, policy ConfidencePolicy, read func(Event, json.RawMessage) (Event, error),
 ) (*Knowledge, error) {
@@ -157,7 +156,7 @@ func Refold(
 	return k, nil
 }
 
-// idsOf are the ids of the events that texts belong to.
+// idsOf are the ids of the events of these texts.
 func idsOf(texts []RecordedText) []string {
 	ids := make([]string, len(texts))
 	for i, w := range texts {
@@ -168,8 +167,8 @@ func idsOf(texts []RecordedText) []string {
 
 var _ Command = Redact{}
 
-// Detection is something in a recorded text that the rules for scrubbing of today would have taken out. It never
-// says what.
+// Detection is a secret in a recorded text that the current scrubbing rules would remove. It does not contain the
+// secret.
 type Detection struct {
 	Position int64
 	EventID  string
@@ -178,26 +177,26 @@ type Detection struct {
 	Field    string // of the event's text
 	Class    string
 	Count    int
-	InName   bool // it is in a URI or the key of something, which cannot be redacted
+	InName   bool // it is in a URI or a key, which cannot be redacted
 }
 
-// Compare orders findings by where they are.
+// Compare orders detections by their locations.
 func (f Detection) Compare(other Detection) int {
 	return cmp.Or(
 		cmp.Compare(f.Position, other.Position), strings.Compare(f.Field, other.Field), strings.Compare(f.Class, other.Class),
 	)
 }
 
-// Redaction is what was taken out of the recorded texts of a stream.
+// Redaction is the result of redacting the texts of a stream.
 type Redaction struct {
 	Stream   string
-	Events   []string       // ids of those that say so
+	Events   []string       // ids of the redaction events
 	Redacted map[string]int // by class
-	Err      error          // why no more was
-	More     bool           // there was no time for the rest
+	Err      error          // why the redaction stopped
+	More     bool           // the time was up before all texts were redacted
 }
 
-// Add takes in what one command came to.
+// Add adds the result of one command.
 func (r *Redaction) Add(result Result) {
 	r.Err = result.Err
 	for _, event := range result.Receipt.Events {

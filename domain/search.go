@@ -29,20 +29,20 @@ const (
 type Search struct {
 	By       Principal
 	Text     string
-	Vector   []float32 // instead of letting the server embed Text; of the space's dimensions
+	Vector   []float32 // replaces the embedding of Text; must have the model's dimensions
 	Context  Context
 	Filter   Filter
 	Limit    int      // 1…100; 0 for 10
 	MinScore *float64 // 0…1; nil for the embedder's default
 	Order    Order    // empty for ByPriority
-	Level    *Level   // nil for Detail
+	Level    *Level   // nil for [Detail]
 	Explain  bool
-	AsOf     int64     // what was known at this position of the log; 0 for what is known
-	AsOfTime time.Time // the time of that; zero for now
+	AsOf     int64     // a position of the log, for a search as of then; 0 for the present
+	AsOfTime time.Time // the time of that position; zero for the present
 }
 
-// Level is which text of an item an answer brings along. It narrows nothing: whatever is asked for, all
-// of an item is searched.
+// Level says which text of an item an answer contains. It does not limit the search, which always covers the whole
+// item.
 type Level int
 
 // The levels, as contexts name them: L0, L1 and L2.
@@ -52,7 +52,7 @@ const (
 	Detail                // the content itself
 )
 
-// Trim puts the text of a level in the place of the content. What is short has nothing shorter, and stays.
+// Trim replaces the content with the text of a level. If the level has no text, Trim uses the next longer one.
 func (l Level) Trim(k *Knowledge) {
 	switch l {
 	case Abstract:
@@ -65,9 +65,9 @@ func (l Level) Trim(k *Knowledge) {
 	k.Text.Abstract, k.Text.Overview = "", ""
 }
 
-// Context says for whom a search is made: whose scopes count as near.
+// Context says for whom a search is made, and so which scopes are near.
 type Context struct {
-	Given    bool // false: everything the principal belongs to
+	Given    bool // false: all entities of the principal
 	Entities []Entity
 }
 
@@ -78,29 +78,29 @@ type Filter struct {
 	ContextTypes []ContextType
 	Categories   []Category
 	Tags         Tags   // every key must match, by any of its values
-	Also         []Tags // each of these likewise
+	Also         []Tags // further sets of tags that must match likewise
 	Owner        Entity
 	Scope        Scope
 	Visibility   Visibility
 	URIPrefix    string
 	IDPrefix     string
 	Under        []URI   // at or below any of these
-	Levels       []Level // what is written at places of these levels, see [URI.Level]
+	Levels       []Level // only items whose URIs are of these levels, see [URI.Level]
 	Polarity     Polarity
-	Stale        *bool // true: reported since the last confirmation, or that has expired
+	Stale        *bool // true: reported since the last confirmation, or the confirmation has expired
 	TraceID      string
 	Statuses     []Status // empty: active only
 	CreatedFrom  time.Time
 	CreatedTo    time.Time
 	UpdatedFrom  time.Time
 	UpdatedTo    time.Time
-	NoArchives   bool // leave out what was said in sessions: searches do, unless they ask for it
+	NoArchives   bool // leave out archives of sessions: the default of searches
 }
 
-// Tagged are the sets of tags that must all match.
+// Tagged lists the sets of tags that must all match.
 func (f Filter) Tagged() []Tags { return append([]Tags{f.Tags}, f.Also...) }
 
-// asksForArchives tells whether a filter names a place of archives, or the tag that they have.
+// asksForArchives tells whether a filter names a URI of archives, or their tag.
 func (f Filter) asksForArchives() bool {
 	for _, place := range append([]URI{URI(f.URIPrefix)}, f.Under...) {
 		names := place.Names()
@@ -111,8 +111,8 @@ func (f Filter) asksForArchives() bool {
 	return slices.ContainsFunc(f.Tagged(), func(tags Tags) bool { return slices.Contains(tags["category"], ArchiveTag) })
 }
 
-// Complete fills in defaults and validates: every bad field at once, then the entitlement to
-// each entity that the context names.
+// Complete fills in defaults and validates all fields. Then it checks that the caller is entitled to each entity of
+// the context.
 func (s Search) Complete() (Search, error) {
 	var p Problems
 	if s.Limit == 0 {
@@ -220,15 +220,14 @@ func (s Search) entitled() error {
 	return s.By.mayNot("search as", denied)
 }
 
-// Audience is who a search is made for: the scopes that count, or everything in the tenant.
+// Audience is the set of scopes of a search, or everything in the tenant.
 type Audience struct {
-	Everything bool // each item at its own best scope
+	Everything bool // each item counts with its nearest scope
 	Scopes     []Scope
 }
 
-// Audience derives the visible scopes: the context's entities, or without a context everything
-// the principal belongs to, and always public. A caller that reads the whole tenant and gives no
-// context sees everything.
+// Audience derives the visible scopes: the context's entities or, without a context, all entities of the principal,
+// and always public. A caller that reads the whole tenant and gives no context sees everything.
 func (s Search) Audience() Audience {
 	entities := s.Context.Entities
 	if !s.Context.Given {
@@ -246,8 +245,8 @@ func (s Search) Audience() Audience {
 	return Audience{Scopes: scopes}
 }
 
-// Best is the nearest of the scopes that an item shares with the audience; false if there is
-// none. Among scopes of one tier the alphabetically first is named.
+// Best is the nearest scope that an item shares with the audience; false if there is none. Within a tier, the
+// alphabetically first scope wins.
 func (a Audience) Best(scopes []Scope) (Scope, bool) {
 	var best Scope
 	for _, scope := range scopes {

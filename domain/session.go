@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Session is what the facts about a session come to. What was said in it is read from the log.
+// Session is the state of a session. Its messages are in the log.
 type Session struct {
 	Owner      Entity          `json:"owner"`
 	Agent      string          `json:"agent,omitempty"`
@@ -15,47 +15,47 @@ type Session struct {
 	UpdatedAt  time.Time       `json:"updated_at"`
 	Deleted    bool            `json:"deleted,omitempty"`
 	Erased     bool            `json:"erased,omitempty"`
-	Number     int64           `json:"number,omitempty"`   // of the newest message; it goes on after a deletion
-	Live       int             `json:"live,omitempty"`     // the newest messages, that are in no archive
-	Tokens     int             `json:"tokens,omitempty"`   // of those, an estimate
+	Number     int64           `json:"number,omitempty"`   // of the newest message; a deletion does not reset it
+	Live       int             `json:"live,omitempty"`     // messages that are in no archive
+	Tokens     int             `json:"tokens,omitempty"`   // of those messages, an estimate
 	Turns      int             `json:"turns,omitempty"`    // messages of the user
-	Contexts   int             `json:"contexts,omitempty"` // that were used
+	Contexts   int             `json:"contexts,omitempty"` // contexts that were used
 	Skills     int             `json:"skills,omitempty"`
-	Archives   int             `json:"archives,omitempty"`   // of all time; it goes on after a deletion
-	Before     int             `json:"before,omitempty"`     // of those, archives of before a deletion
-	Processed  int             `json:"settled,omitempty"`    // archives that were extracted, or failed to be: all up to this one
-	Failed     int             `json:"failed,omitempty"`     // of those, how many failed
-	Failures   map[int]Failure `json:"failures,omitempty"`   // of those, what can be tried again, by the archive's number
+	Archives   int             `json:"archives,omitempty"`   // of all time; a deletion does not reset it
+	Before     int             `json:"before,omitempty"`     // archives from before the last deletion
+	Processed  int             `json:"settled,omitempty"`    // archives that were extracted, or failed: all up to this one
+	Failed     int             `json:"failed,omitempty"`     // how many of those failed
+	Failures   map[int]Failure `json:"failures,omitempty"`   // failures that can be retried, by the archive's number
 	LastCommit time.Time       `json:"last_commit,omitzero"` // zero if there was none
 	LastTask   string          `json:"last_task,omitempty"`  // id of the event of the newest commit
-	Prompt     int             `json:"prompt,omitempty"`     // tokens that a model has read
-	Completion int             `json:"completion,omitempty"` // and has written
-	Learned    Learned         `json:"learned,omitempty"`    // items made of it, by category
-	Decided    Decided         `json:"decided,omitempty"`    // what became of lessons
+	Prompt     int             `json:"prompt,omitempty"`     // tokens that a model read
+	Completion int             `json:"completion,omitempty"` // tokens that a model wrote
+	Learned    Learned         `json:"learned,omitempty"`    // items made from it, by category
+	Decided    Decided         `json:"decided,omitempty"`    // lessons, by decision
 }
 
 // Learned counts items by their category.
 type Learned map[Category]int
 
-// Decided counts lessons by what became of them.
+// Decided counts lessons by their decision.
 type Decided map[Decision]int
 
-// Committed are the archives since the session was opened.
+// Committed counts the archives since the session was opened.
 func (s Session) Committed() int { return s.Archives - s.Before }
 
-// Open tells whether the session exists, for those who may see it.
+// Open tells whether the session exists for callers that may see it.
 func (s Session) Open() bool { return !s.OpenedAt.IsZero() && !s.Deleted }
 
-// AwaitsExtraction tells whether nothing was made of the newest archive yet.
+// AwaitsExtraction tells whether the newest archive has not been processed yet.
 func (s Session) AwaitsExtraction() bool {
 	_, failed := s.Failures[s.Archives]
 	return s.Archives > s.Before && (s.Processed < s.Archives || failed)
 }
 
-// sessionPrefix is that of the names of sessions' streams.
+// sessionPrefix begins the names of sessions' streams.
 const sessionPrefix = "session:"
 
-// SessionStream is the stream of an owner's session. Of a user the name has the id alone.
+// SessionStream is the stream of an owner's session. For a user, the name contains only the id.
 func SessionStream(owner Entity, id string) string { return SessionsOf(owner) + id }
 
 // SessionsOf is the prefix of the streams of an owner's sessions.
@@ -67,7 +67,7 @@ func SessionsOf(owner Entity) string {
 	return sessionPrefix + name + "/"
 }
 
-// SessionOf is whose session a stream is, and its id; false if it is about something else.
+// SessionOf is the owner and id of the session that a stream is about; false for any other stream.
 func SessionOf(stream string) (owner Entity, id string, isSession bool) {
 	rest, is := strings.CutPrefix(stream, sessionPrefix)
 	name, id, whole := strings.Cut(rest, "/")
@@ -80,7 +80,7 @@ func SessionOf(stream string) (owner Entity, id string, isSession bool) {
 	return Entity(name), id, true
 }
 
-// MaySeeSession tells whether p may see what a stream "session:USER/ID" tells; false for any other.
+// MaySeeSession tells whether p may see the session of a stream; false for any other stream.
 func (p Principal) MaySeeSession(stream string) bool {
 	owner, _, is := SessionOf(stream)
 	return is && p.ActsFor(owner)
@@ -152,7 +152,7 @@ func (s Session) Evolve(fact Fact, at EventMetadata) (State, error) {
 	return s, nil
 }
 
-// checkNextArchive refuses archives out of order, but for those that are tried again.
+// checkNextArchive refuses archives out of order. Retries may come in any order.
 func (s Session) checkNextArchive(archive int) error {
 	if s.Failures[archive].RetryRequested {
 		return nil

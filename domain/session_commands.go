@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// sessionID is what programs call their sessions.
+// sessionID is the form of session ids.
 var sessionID = expression(`^[A-Za-z0-9][A-Za-z0-9._~@:+-]{0,127}$`)
 
-// SessionTarget is the session that a command is about, and who asks.
+// SessionTarget is the session of a command, and its caller.
 type SessionTarget struct {
 	By    Principal
 	Owner Entity // default: the caller
@@ -43,7 +43,7 @@ func (t SessionTarget) check(p *Problems) {
 	checkEntity(p, "user", t.owner())
 }
 
-// session is what the session has come to, for whom it exists and who may write to it.
+// session is the state of the session. It refuses callers that may not see it or write to it.
 func (t SessionTarget) session(dc DecisionContext) (Session, error) {
 	s := StateOf[Session](dc, t.Stream())
 	switch {
@@ -66,13 +66,13 @@ func (t SessionTarget) opened(s Session, agent string) []Fact {
 	return []Fact{SessionOpened{Owner: t.owner(), Agent: agent}}
 }
 
-// NoSession is the answer for sessions that do not exist, and for those that may not be seen.
+// NoSession is the refusal for a session that does not exist or that the caller may not see.
 func NoSession(id string) error { return Refuse(ErrNotFound, "no session with id %s", id) }
 
-// OpenSession asks for a new session. One that exists is a refusal, one that was deleted begins anew.
+// OpenSession asks for a new session. A session that exists is refused; a deleted one begins again.
 type OpenSession struct {
 	SessionTarget
-	Agent string // the id of the agent that the owner talks to; empty for the subject, if that is one
+	Agent string // the id of the agent that the owner talks to; default: the subject, if it is an agent
 }
 
 // Validate names every bad field at once.
@@ -104,7 +104,7 @@ func (c OpenSession) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 
 var _ Command = OpenSession{}
 
-// DeleteSession asks to take a session out of every list. One that does not exist is no refusal.
+// DeleteSession asks to remove a session from every list. It does nothing if there is none.
 type DeleteSession struct {
 	SessionTarget
 	Reason string
@@ -127,8 +127,8 @@ func (c DeleteSession) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{SessionDeleted{Reason: c.Reason}}, nil
 }
 
-// DeleteArchives are the commands that delete the items of a deleted session's archives, those since it was deleted
-// last.
+// DeleteArchives are the commands that delete the archives of a deleted session, except those from before an earlier
+// deletion.
 func (s Session) DeleteArchives(t SessionTarget) []Command {
 	var commands []Command
 	for _, id := range s.ArchiveItems(t.Stream())[s.Before:] {
@@ -137,7 +137,7 @@ func (s Session) DeleteArchives(t SessionTarget) []Command {
 	return commands
 }
 
-// SubmitArchives submits what becomes of a session's archives. Those that are gone already are left alone.
+// SubmitArchives submits commands for a session's archives. It ignores archives that are already gone.
 func SubmitArchives(
 	ctx context.Context, submit func(context.Context, []Submission) []Result, by Principal, origin Origin,
 	commands []Command,
@@ -160,14 +160,14 @@ func (c DeleteSession) RewriteText(r TextRewriter) Command {
 	return c
 }
 
-// EraseSession asks to destroy what was said in a session, and what was noted of what was learned from it,
-// for good: for its owner in person, or an admin in person. Its archives are erased by themselves, before: whatever
-// is held until the session is keeps the session, too. The items that were made of it are erased by themselves.
+// EraseSession asks to destroy the messages of a session and the text of its lessons, for good. The owner in person
+// and admins in person may do so. The caller erases its archives first: a legal hold on one of them keeps the
+// session, too. Items made from the session are erased separately.
 type EraseSession struct {
 	SessionTarget
 	ErasureReason
 
-	Archives []string // ids of its items: if one may not be erased, the session is not, either
+	Archives []string // ids of its archives' items: if one cannot be erased, the session stays
 }
 
 // Reads implements [Command].

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// maxKept is how many messages a commit leaves with its session at most.
+// maxKept limits the messages that a commit leaves in the session.
 const maxKept = 10_000
 
-// CommitSession asks to archive what was said, and to learn from it. Where nothing was said since the last
-// time, nothing happens.
+// CommitSession asks to archive the messages and to extract lessons. It does nothing without messages since the last
+// commit.
 type CommitSession struct {
 	SessionTarget
-	Keep    int     // so many of the newest messages stay with the session
+	Keep    int     // how many of the newest messages stay in the session
 	Trigger Trigger // empty if unknown
-	Scopes  []Scope // for whom what is learned about work is; empty for the owner, and the agent that commits
+	Scopes  []Scope // audience of lessons about work; default: the owner, and the agent that commits
 }
 
 // Validate names every bad field at once.
@@ -32,7 +32,7 @@ func (c CommitSession) Validate() error {
 	return p.Err()
 }
 
-// audience is for whom what is learned about work is.
+// audience is the audience of lessons about work.
 func (c CommitSession) audience(s Session) []Scope {
 	if len(c.Scopes) > 0 {
 		return c.Scopes
@@ -68,8 +68,8 @@ func (c CommitSession) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	}}, nil
 }
 
-// RecordExtraction asks to record what was made of an archive: a [SessionExtracted] or an [ExtractionFailed]. Once is
-// enough: what is recorded stays so, until another attempt at what failed is requested.
+// RecordExtraction asks to record the result of an archive: a [SessionExtracted] or an [ExtractionFailed]. The first
+// result stays, until a retry of a failure is requested.
 type RecordExtraction struct {
 	By      Principal
 	Session string // the stream
@@ -93,7 +93,7 @@ func (c RecordExtraction) Decide(dc DecisionContext, _ time.Time) ([]Fact, error
 	case s.Processed+1 != c.Archive || c.Archive > s.Archives:
 		return nil, Refuse(ErrConflict, "archive %d comes before archive %d", s.Processed+1, c.Archive)
 	}
-	if extracted, is := c.Fact.(SessionExtracted); is && s.Erased { // while it was being extracted
+	if extracted, is := c.Fact.(SessionExtracted); is && s.Erased { // the session was erased during the extraction
 		return []Fact{
 			ExtractionFailed{
 				Task: extracted.Task, Archive: c.Archive, Attempts: 1, Lost: true, Reason: "what was said was erased",
@@ -108,47 +108,46 @@ var (
 	_ Command = RecordExtraction{}
 )
 
-// Failure is an archive of which nothing could be made so far.
+// Failure is an archive whose extraction failed.
 type Failure struct {
 	Task           string    `json:"task"`
 	At             time.Time `json:"at"`                // of the last attempt
-	Retries        int       `json:"retries,omitempty"` // that were asked for, this one included
-	RetryRequested bool      `json:"asked,omitempty"`   // another attempt is asked for, and still to come
+	Retries        int       `json:"retries,omitempty"` // requested retries, this one included
+	RetryRequested bool      `json:"asked,omitempty"`   // a retry is requested and pending
 }
 
-// retryDelays are how long a failed archive is left alone before it is tried again: what is wrong may be a key that an
-// operator has to change. After the last only people ask.
+// retryDelays are the pauses before each automatic retry of a failed archive. They are long, since the cause may be a
+// key that an operator has to change.
 var retryDelays = []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 
-// MaxRetryPeriod is how long after a failure the server retries; after that only people do.
+// MaxRetryPeriod is how long after a failure the server retries by itself.
 const MaxRetryPeriod = 48 * time.Hour
 
-// mostFailures is how many failed archives a session remembers, the newest: what a stream has come to must not grow
-// with it.
+// mostFailures limits the failed archives that a session remembers, the newest ones. A state must not grow with its
+// stream.
 const mostFailures = 100
 
-// Due tells whether a failed archive is to be tried again by itself.
+// Due tells whether the server should retry a failed archive now.
 func (f Failure) Due(now time.Time) bool {
 	return !f.RetryRequested && f.Retries < len(retryDelays) && now.Sub(f.At) >= retryDelays[f.Retries]
 }
 
-// Unextracted are the archives of which nothing could be made, and of which something still can be, in their order.
-// Those of before a deletion are left out.
+// Unextracted are the failed archives that can be retried, in their order, without those from before a deletion.
 func (s Session) Unextracted() []int {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Failures)), func(archive int) bool { return archive <= s.Before })
 }
 
-// Due tells whether an archive of the session is to be tried again by itself.
+// Due tells whether the server should retry an archive of the session now.
 func (s Session) Due(now time.Time) bool {
 	return s.Open() && slices.ContainsFunc(s.Unextracted(), func(archive int) bool { return s.Failures[archive].Due(now) })
 }
 
-// RetryExtraction asks to try failed archives of a session again: one, or all of them. What did not fail, or is asked
-// for already, is left as it is.
+// RetryExtraction asks to retry one failed archive of a session, or all. It ignores archives that did not fail, or
+// whose retry is pending.
 type RetryExtraction struct {
 	SessionTarget
 	Archive int  // 0 for all
-	OnlyDue bool // requested by the clock, not by a caller: see [Failure.Due]
+	OnlyDue bool // only archives that are due, see [Failure.Due]
 }
 
 // Validate names every bad field at once.
@@ -181,8 +180,7 @@ func (c RetryExtraction) Decide(dc DecisionContext, now time.Time) ([]Fact, erro
 	return facts, nil
 }
 
-// failed is the session with an archive of which nothing could be made; with nothing left of what was said nothing ever
-// can.
+// failed is the session with a failed archive. An archive without texts cannot be retried.
 func (s Session) failed(f ExtractionFailed, at time.Time) Session {
 	failure, again := s.Failures[f.Archive]
 	if !again && f.Archive > s.Before {
@@ -203,7 +201,7 @@ func (s Session) failed(f ExtractionFailed, at time.Time) Session {
 	return s
 }
 
-// recovered is the session with an archive of which something was made in the end.
+// recovered is the session after the successful retry of an archive.
 func (s Session) recovered(archive int) Session {
 	if _, failed := s.Failures[archive]; failed {
 		if archive > s.Before {
@@ -215,7 +213,7 @@ func (s Session) recovered(archive int) Session {
 	return s
 }
 
-// retryRequested is the session with an attempt to come.
+// retryRequested is the session with a pending retry.
 func (s Session) retryRequested(archive, retry int) Session {
 	failure := s.Failures[archive]
 	failure.RetryRequested, failure.Retries = true, retry

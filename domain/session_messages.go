@@ -19,14 +19,14 @@ var roles = []string{RoleUser, RoleAssistant, RoleSystem, RoleTool}
 
 var partTypes = []string{PartText, PartContext, PartTool, PartImage}
 
-// Limits of what a session takes at once.
+// Limits of one message or command.
 const (
 	MaxMessages = 100     // in one command
-	maxMessage  = 1 << 20 // bytes of everything that is written in a message
+	maxMessage  = 1 << 20 // bytes of all texts of a message
 	maxParts    = 1000    // of a message
 )
 
-// NewMessage is a message on its way into a session.
+// NewMessage is a message to add to a session.
 type NewMessage struct {
 	Role    string
 	Tokens  int // an estimate
@@ -34,7 +34,7 @@ type NewMessage struct {
 	Message Message
 }
 
-// AddMessages asks to note what was said, in this order. A session that does not exist begins with it.
+// AddMessages asks to record messages in this order. It opens a session that does not exist.
 type AddMessages struct {
 	SessionTarget
 	Agent    string       // see [OpenSession]
@@ -107,7 +107,7 @@ func (part *Part) strings() []*string {
 		&part.ToolURI, &part.SkillURI, &part.ToolStatus)
 }
 
-// prose are those that people wrote.
+// prose are the texts that people wrote.
 func (part *Part) prose() []*string {
 	return []*string{&part.Text, &part.Abstract, &part.ToolOutput}
 }
@@ -146,13 +146,13 @@ func (c AddMessages) RewriteText(r TextRewriter) Command {
 
 var _ TextCommand = AddMessages{}
 
-// Limits of what is used at once.
+// Limits of one report of use.
 const (
 	maxUsed     = 200      // contexts
 	maxSkillRun = 64 << 10 // characters of a skill's input, and of its output
 )
 
-// UseContexts asks to note what really helped.
+// UseContexts asks to record which contexts, and which skill, helped.
 type UseContexts struct {
 	SessionTarget
 	URIs  []string

@@ -9,38 +9,38 @@ import (
 	"time"
 )
 
-// Extraction is the name under which the extraction of knowledge from sessions follows the log.
+// Extraction is the name of the background projection that extracts knowledge from sessions.
 const Extraction = "extraction"
 
-// Summaries is the name under which long items are summarised, as that of a projection.
+// Summaries is the name of the background projection that summarises long items.
 const Summaries = "summaries"
 
-// Directories is the name under which one process at a time summarises directories.
+// Directories is the name of the lease of the process that summarises directories.
 const Directories = "directories"
 
-// SessionArchive is what was said in a session up to one of its commits.
+// SessionArchive is one archive of a session with its messages.
 type SessionArchive struct {
 	Number    int
 	Committed Event   // a [SessionCommitted]
 	Messages  []Event // [MessageAdded] each, the oldest first; of erased ones the text is missing
-	Outcome   *Event  // a [SessionExtracted] or an [ExtractionFailed]; nil if it is still to come
+	Outcome   *Event  // a [SessionExtracted] or an [ExtractionFailed]; nil if pending
 }
 
-// ArchiveName is how an archive is called within its session.
+// ArchiveName is the name of an archive within its session.
 func ArchiveName(number int) string { return fmt.Sprintf("archive_%03d", number) }
 
-// ArchiveURI is where an archive lies.
+// ArchiveURI is the URI of an archive.
 func ArchiveURI(owner Entity, session string, number int) string {
 	return SessionURI(owner, session) + "/history/" + ArchiveName(number)
 }
 
-// ArchiveItem is the id of the item that says what an archive of a session says.
+// ArchiveItem is the id of the item that contains an archive of a session.
 func ArchiveItem(stream string, number int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", stream, number))
 	return ArchivePrefix + hex.EncodeToString(sum[:12])
 }
 
-// What the items of archives have in common: how their ids begin, how long those are, and a tag under "category".
+// Common to all items of archives: the prefix and the length of their ids, and a tag under "category".
 const (
 	ArchivePrefix = "archive_"
 	ArchiveLength = len(ArchivePrefix) + 24
@@ -52,8 +52,8 @@ func IsArchive(id string) bool {
 	return strings.HasPrefix(id, ArchivePrefix) && len(id) == ArchiveLength
 }
 
-// ArchiveItems are the ids of the items that say what a session's archives say, those of before a deletion, too.
-// An archive that was not extracted yet has none.
+// ArchiveItems are the ids of the items of a session's archives, those from before a deletion included. An archive
+// that was not extracted yet has no item.
 func (s Session) ArchiveItems(stream string) []string {
 	ids := make([]string, s.Archives)
 	for i := range ids {
@@ -62,7 +62,7 @@ func (s Session) ArchiveItems(stream string) []string {
 	return ids
 }
 
-// SessionURI is where a session lies: a user's among the sessions of users, an agent's in its own space.
+// SessionURI is the URI of a session. A user's sessions share a directory; an agent's sessions are in its own space.
 func SessionURI(owner Entity, session string) string {
 	if owner.Kind() == Agent {
 		return string(URIOfNames(Agent, owner.ID(), "sessions", session))
@@ -70,7 +70,7 @@ func SessionURI(owner Entity, session string) string {
 	return string(URIOfNames("session", owner.ID(), session))
 }
 
-// TaskStatus is how far a task has come.
+// TaskStatus is the progress of a task.
 type TaskStatus string
 
 // The statuses of tasks.
@@ -92,69 +92,68 @@ type Task struct {
 	UpdatedAt time.Time
 	Extracted *SessionExtracted // when it is completed
 	Failed    *ExtractionFailed // when it failed
-	Helped    []Help            // since the commit before; of a task by itself, not of one in a list
+	Helped    []Help            // since the previous commit; only for a single task, not in a list
 }
 
-// Help is that something is said to have helped in a session.
+// Help says that something helped in a session.
 type Help struct {
-	URI     string // where it lies, or a skill; as it was said
-	EventID string // of who said it
+	URI     string // of a context or a skill, as reported
+	EventID string // of the event that reported it
 }
 
 // TaskQuery selects tasks, the newest first.
 type TaskQuery struct {
-	By      Principal // of sessions that it may see
+	By      Principal // only tasks of sessions that it may see
 	Session string    // the stream; empty for all
 	Status  TaskStatus
 	Limit   int
 }
 
-// Lesson is something that an extractor found in an archive, what is known that is like it, and what
-// was decided.
+// Lesson is a finding of an extractor in an archive, with similar items and the decision about it.
 type Lesson struct {
 	Category   Category    `data:"category"`
 	Polarity   Polarity    `data:"polarity,omitempty"`
-	Sources    []string    `data:"sources"` // ids of the events of the messages that it was found in
+	Sources    []string    `data:"sources"` // ids of the message events that it was found in
 	Neighbours []Neighbour `data:"neighbours,omitempty"`
 	Decision   Decision    `data:"decision"`
-	Item       string      `data:"item,omitempty"`   // id of the item that it became; empty if it became none
-	Target     string      `data:"target,omitempty"` // id of the item that it restates, goes into or replaces; may be empty
-	Scopes     []Scope     `data:"scopes,omitempty"` // of the item that it became, or restates; empty if it became none
+	Item       string      `data:"item,omitempty"`   // id of the item that it became; empty if none
+	Target     string      `data:"target,omitempty"` // id of the item that it repeats, extends or replaces; may be empty
+	Scopes     []Scope     `data:"scopes,omitempty"` // scopes of the item that it became or repeats; empty if none
 	Text       LessonText
 }
 
-// LessonText is what people wrote about a lesson, or what was written by an extractor.
+// LessonText is the text of a lesson, written by people or by an extractor.
 type LessonText struct {
-	Key      string          `text:"key,omitempty"` // what it is about, such as "indentation" or the name of a tool; may be empty
+	Key      string          `text:"key,omitempty"` // the topic, such as "indentation" or the name of a tool; may be empty
 	Task     string          `text:"task,omitempty"`
 	Content  string          `text:"content,omitempty"`
 	Abstract string          `text:"abstract,omitempty"`
 	Overview string          `text:"overview,omitempty"`
 	Tags     Tags            `text:"tags,omitempty"`
 	Meta     json.RawMessage `text:"meta,omitempty"`
-	URI      string          `text:"uri,omitempty"`    // where the item is to lie; empty for where it follows from the rest
-	Reason   string          `text:"reason,omitempty"` // why it was decided so
+	URI      string          `text:"uri,omitempty"`    // URI of the future item; empty to derive it
+	Reason   string          `text:"reason,omitempty"` // why this decision was made
 }
 
-// Neighbour is an item that says something like a lesson.
+// Neighbour is an item that is similar to a lesson.
 type Neighbour struct {
 	ID    string  `data:"id"`
 	Score float64 `data:"score"` // 0…1
 }
 
-// Decision is what becomes of a lesson.
+// Decision says what happens to a lesson.
 type Decision string
 
 // The decisions. Merged and superseded items stay in the record, with what took their place.
 const (
 	DecideCreate    Decision = "create"    // a new item
-	DecideMerge     Decision = "merge"     // an item takes the target's place that says what both say
-	DecideSupersede Decision = "supersede" // an item takes the target's place that says something else
-	DecideVote      Decision = "vote"      // the target is said once more, which is a vote for it
-	DecideSkip      Decision = "skip"      // it is known already, or worth nothing
+	DecideMerge     Decision = "merge"     // a new item with both contents replaces the target
+	DecideSupersede Decision = "supersede" // a new item with another content replaces the target
+	DecideVote      Decision = "vote"      // the lesson repeats the target and counts as a vote for it
+	DecideSkip      Decision = "skip"      // the lesson is known already, or not worth an item
 )
 
-// Decisions are all of them.
+// Decisions lists all decisions.
 var Decisions = []Decision{DecideCreate, DecideMerge, DecideSupersede, DecideVote, DecideSkip}
 
 // Trigger is why a session was committed.
@@ -162,22 +161,22 @@ type Trigger string
 
 // The triggers.
 const (
-	TriggerStated     Trigger = "stated"     // the user said what is to be remembered
+	TriggerStated     Trigger = "stated"     // the user asked to remember something
 	TriggerTaskDone   Trigger = "task_done"  // a task was completed
 	TriggerCompaction Trigger = "compaction" // messages were about to be compressed
 	TriggerFeedback   Trigger = "feedback"   // a result was judged
-	TriggerPeriodic   Trigger = "periodic"   // it was time
+	TriggerPeriodic   Trigger = "periodic"   // at regular intervals
 )
 
-// Triggers are all of them.
+// Triggers lists all triggers.
 var Triggers = []Trigger{TriggerStated, TriggerTaskDone, TriggerCompaction, TriggerFeedback, TriggerPeriodic}
 
-// Immutable tells whether items of a category are never merged: what happened, happened so.
+// Immutable tells whether items of a category are never merged, since they record past events.
 func (c Category) Immutable() bool {
 	return c == CategoryEvents || c == CategoryCases || c == CategoryAntipatterns
 }
 
-// AboutUser tells whether items of a category are about the user and his own, rather than about work.
+// AboutUser tells whether items of a category are about the user and the user's surroundings, not about work.
 func (c Category) AboutUser() bool {
 	switch c {
 	case CategoryProfile, CategoryPreferences, CategoryEntities, CategoryEvents:

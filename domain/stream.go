@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Stream is one thing's place in a log, of things other than knowledge: how many facts there are
-// about it and what they come to. A stream without facts has version 0 and no state.
+// Stream is the state of one stream that is not about knowledge. A stream without facts has version 0 and no state.
 type Stream struct {
 	Name     string // such as "session:USER/ID"
 	Version  int64  // of its newest event
@@ -16,14 +15,13 @@ type Stream struct {
 	State    State
 }
 
-// State is what the facts of one stream come to. It is a value: folding makes another one, and what it
-// holds is never changed. It consists of plain fields alone: facts are folded without what people wrote,
-// so that a state is the same before and after a text was erased, and never has to be.
+// State is folded from the facts of one stream. It is an immutable value: Evolve returns a new one. It contains no
+// texts, so erasing a text never changes it.
 //
-// A state is read and written with every append to its stream, so it must not grow with it.
+// Every append to a stream reads and writes its state, so a state must not grow with its stream.
 type State interface {
-	// Evolve gives the state after one more fact. Facts come in order of their versions, each
-	// once. The error says that the fact cannot follow.
+	// Evolve is the state after one more fact. Facts come in order of their versions, each once. It returns an error
+	// if the fact cannot follow.
 	Evolve(fact Fact, at EventMetadata) (State, error)
 }
 
@@ -49,7 +47,7 @@ func (s *Stream) Evolve(fact Fact, at EventMetadata) error {
 // Exists tells whether anything was ever recorded in the stream.
 func (s Stream) Exists() bool { return s.Version > 0 }
 
-// StateOf is what the book says that a stream has come to; the zero value if there is no such stream.
+// StateOf is the state of a stream; the zero value if there is no such stream.
 func StateOf[S State](dc DecisionContext, stream string) S {
 	state, _ := dc.Stream(stream).State.(S)
 	return state
@@ -58,10 +56,10 @@ func StateOf[S State](dc DecisionContext, stream string) S {
 // KnowledgeStream is the stream of the item with this id.
 func KnowledgeStream(id string) string { return "knowledge:" + id }
 
-// StreamKinds are what streams are about: the word before the colon of their names.
+// StreamKinds are the subjects of streams: the words before the colon in their names.
 var StreamKinds = []string{"knowledge", "session", "key", "tenant", "erasure", "projection", "scrubbing"}
 
-// CheckStream says how a stream is named, if nothing could ever have this name.
+// CheckStream returns an error that describes the valid names, if name is not one of them.
 func CheckStream(name string) error {
 	kind, id, parted := strings.Cut(name, ":")
 	switch {
@@ -73,7 +71,7 @@ func CheckStream(name string) error {
 	return fmt.Errorf("must be such as knowledge:ID, and begin with one of %s", strings.Join(StreamKinds, ", "))
 }
 
-// ItemOf is the id of the item that a stream is about; empty and false if it is about something else.
+// ItemOf is the id of the item that a stream is about; empty and false for any other stream.
 func ItemOf(stream string) (id string, isItem bool) {
 	if id, isItem = strings.CutPrefix(stream, KnowledgeStream("")); !isItem {
 		return "", false

@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// summaryOf is what the server itself has written last about an item, and that was not overwritten since; nil where
-// there is none.
+// summaryOf is the item's current abstract and overview, each nil unless the server wrote it.
 func summaryOf(dc DecisionContext, k *Knowledge) (abstract, overview *string) {
 	summary, _ := dc.NewestFact(KnowledgeStream(k.ID), Revised{}.Name(), SystemPrincipal().Authentication).(Revised)
 	if summary.Abstract != nil && *summary.Abstract == k.Text.Abstract && k.Text.Abstract != "" {
@@ -20,7 +19,7 @@ func summaryOf(dc DecisionContext, k *Knowledge) (abstract, overview *string) {
 	return abstract, overview
 }
 
-// withoutSummary takes back what the server wrote about a content that changes: it holds no more.
+// withoutSummary clears a summary of the server if the content changes, since the summary describes the old content.
 func (r Revised) withoutSummary(dc DecisionContext, k *Knowledge) Revised {
 	kept := r.Abstract == nil && k.Text.Abstract != "" || r.Overview == nil && k.Text.Overview != ""
 	if r.Content == nil || *r.Content == k.Text.Content || !kept {
@@ -36,8 +35,8 @@ func (r Revised) withoutSummary(dc DecisionContext, k *Knowledge) Revised {
 	return r
 }
 
-// keepingSummary leaves alone what the server wrote about a content that stays, unless the caller writes another: a
-// caller that says the same again has no summary to take back.
+// keepingSummary keeps a summary of the server if the content stays and the caller would only clear it. A caller that
+// repeats the content has no summary to send.
 func (r Revised) keepingSummary(dc DecisionContext, k *Knowledge) Revised {
 	cleared := func(field *string, current string) bool { return field != nil && *field == "" && current != "" }
 	if r.Content == nil || *r.Content != k.Text.Content ||
@@ -54,25 +53,26 @@ func (r Revised) keepingSummary(dc DecisionContext, k *Knowledge) Revised {
 	return r
 }
 
-// DirectoryTask is a directory in which something changed, so that what is said about it may hold no more.
+// DirectoryTask is a directory whose summary may be out of date.
 type DirectoryTask struct {
 	Tenant     string
 	URI        URI
-	Generation int64 // counts how often what was said about it had to go
+	Generation int64 // counts the invalidations of the summary
 	ChangedAt  int64 // microseconds since 1970
 	Attempts   int
-	MadeOf     string // what the present summary was made of
+	MadeOf     string // the hash of the present summary's input
 }
 
-// DirectorySummary is what a model said of a directory, as those see it whom a scope is for.
+// DirectorySummary is a model's summary of a directory, as the audience of one scope sees it.
 type DirectorySummary struct {
 	Summary
 
 	Audience Scope
-	MadeOf   string // a hash of what the model was shown, and of its name
+	MadeOf   string // a hash of the model's name and input
 }
 
-// AudiencePrincipal is who belongs to an audience and to nothing else: what it may see, everybody in the audience may.
+// AudiencePrincipal is a principal that belongs to nothing but an audience. It sees only what every member of the
+// audience may see.
 func AudiencePrincipal(tenant string, audience Scope) Principal {
 	p := Principal{Tenant: tenant, Role: Member}
 	if audience != Public {
@@ -86,7 +86,8 @@ func (p Principal) InAudience(audience Scope) bool {
 	return audience == Public || p.ActsFor(audience.Entity())
 }
 
-// WidestAudience is the scope that most of the items have: the public one, if any has it. Empty if there are none.
+// WidestAudience is the public scope if an item has it, else the most frequent scope of the items. It is empty
+// without items.
 func WidestAudience(items []*Knowledge) Scope {
 	count := map[Scope]int{}
 	for _, k := range items {
@@ -106,26 +107,26 @@ func WidestAudience(items []*Knowledge) Scope {
 	return scopes[0]
 }
 
-// directoryNamed is in the meta of a text that says nothing but the name that its directory had.
+// directoryNamed is the meta of a text that contains only the name of its directory.
 type directoryNamed struct {
 	Name string `json:"directory_named"`
 }
 
-// SetDirectoryName fills in a text that says the name of its directory.
+// SetDirectoryName fills in a text that contains only the name of its directory.
 func (t *Text) SetDirectoryName(name string) {
 	t.Content = name
-	t.Meta, _ = json.Marshal(directoryNamed{name}) // a string can always be
+	t.Meta, _ = json.Marshal(directoryNamed{name}) // a string always marshals
 }
 
-// IsDirectoryNameOnly tells whether a text says no more than how its directory was called.
+// IsDirectoryNameOnly tells whether a text contains only the name of its directory.
 func (t Text) IsDirectoryNameOnly() bool {
 	var n directoryNamed
-	_ = json.Unmarshal(t.Meta, &n) // another's meta may be anything
+	_ = json.Unmarshal(t.Meta, &n) // other texts have meta of any form
 	return n.Name != "" && n.Name == t.Content
 }
 
-// SummarizedDirectories are the directories that an item lies in and that a model may say something about: those that
-// hold what belongs together. A session's archives are summarised when it is committed.
+// SummarizedDirectories are the directories of an item that a model may summarise, which hold related items. A
+// session's archives are summarised when it is committed.
 func (u URI) SummarizedDirectories() []URI {
 	names := u.Names()
 	if len(names) == 0 || names[0] == "session" || u.Space() != "" && slices.Index(u.below(), "sessions") == 0 {

@@ -8,10 +8,10 @@ import (
 // Tenant is the state of a tenant's stream, in the log of [SystemTenant].
 type Tenant struct {
 	CreatedAt time.Time `json:"created_at"`
-	ErasedAt  time.Time `json:"erased_at,omitzero"` // everything that was written in it
+	ErasedAt  time.Time `json:"erased_at,omitzero"` // all its texts were erased
 }
 
-// NamedTenant is a tenant as root sees it.
+// NamedTenant is a tenant for root.
 type NamedTenant struct {
 	Tenant
 	Name string
@@ -37,7 +37,7 @@ func (t Tenant) Evolve(fact Fact, at EventMetadata) (State, error) {
 	return t, errors.New("not a fact about a tenant")
 }
 
-// CreateTenant asks for a tenant. [DefaultTenant] needs none.
+// CreateTenant asks for a tenant. [DefaultTenant] exists without it.
 type CreateTenant struct {
 	By   Principal
 	Name string
@@ -74,7 +74,7 @@ func (c CreateTenant) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{TenantCreated{}}, nil
 }
 
-// EndTenant says that everything was erased that was written in a tenant. Its name stays taken.
+// EndTenant asks to record that all texts of a tenant were erased. Its name stays taken.
 type EndTenant struct{ Name string }
 
 // Stream implements [Command].

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// TextCommand is a command that carries what people wrote.
+// TextCommand is a command with texts that people wrote.
 type TextCommand interface {
 	Command
-	// RewriteText is the command with everything that people wrote gone through the rewriting, and with ids,
-	// entities and URIs as they were. It shares nothing that changed with the command.
+	// RewriteText is a copy of the command with all texts rewritten. Ids, entities and URIs stay. The copy shares no
+	// changed data with the command.
 	RewriteText(TextRewriter) Command
 }
 
-// TextRewriter is what becomes of texts before anything is decided about them.
+// TextRewriter rewrites the texts of a command before the decision.
 type TextRewriter struct {
 	Text func(text string) string
-	Name func(field, name string) // is told what is written and not rewritten: URIs, and the keys of tags and of meta
+	Name func(field, name string) // receives the strings that are not rewritten: URIs, and the keys of tags and meta
 }
 
 // RewriteText implements [TextCommand].
@@ -92,7 +92,7 @@ func (c Restore) RewriteText(r TextRewriter) Command {
 	return c
 }
 
-// RewriteText implements [TextCommand]: what is said about an erasure stays for ever.
+// RewriteText implements [TextCommand]: the reason of an erasure stays for ever.
 func (c Erase) RewriteText(r TextRewriter) Command {
 	c.ErasureReason = c.rewritten(r)
 	return c
@@ -144,8 +144,8 @@ func (r TextRewriter) tags(tags Tags) Tags {
 	return tags
 }
 
-// meta rewrites the strings of a JSON object and leaves everything else of it as it was written. What is not
-// JSON stays as it is, to be refused by others.
+// meta rewrites the strings of a JSON object and keeps the rest byte by byte. It returns invalid JSON unchanged, for
+// the validation to refuse.
 func (r TextRewriter) meta(meta json.RawMessage) json.RawMessage {
 	if len(meta) == 0 || !json.Valid(meta) {
 		return meta
@@ -182,7 +182,7 @@ func (r TextRewriter) quoted(quoted []byte, isKey bool) []byte {
 	return quote(rewritten)
 }
 
-// afterString is where the string ends that begins in valid JSON.
+// afterString is the end of the string that begins at start in valid JSON.
 func afterString(valid []byte, start int) int {
 	end := start + 1
 	for valid[end] != '"' {
@@ -222,13 +222,12 @@ var (
 // RecordedString is a string in the text of an event.
 type RecordedString struct {
 	Field string // of the text, such as content, or source
-	Name  bool   // it is a URI or the key of something, and never rewritten
+	Name  bool   // it is a URI or a key, and never rewritten
 	Value string
 }
 
-// RewriteRecordedText is the text of an event, whatever the event says, with its strings gone through a rewriting and
-// with everything else of it, URIs and keys too, as it was recorded. Of names the rewriting is told, and what it
-// makes of them is not taken. What is not JSON stays as it is.
+// RewriteRecordedText rewrites the strings in the text of any event, and keeps the rest byte by byte. rewrite also
+// receives names, such as URIs and keys; its result for them is ignored. Invalid JSON is returned unchanged.
 func RewriteRecordedText(text json.RawMessage, rewrite func(RecordedString) string) json.RawMessage {
 	if !json.Valid(text) {
 		return text
@@ -248,7 +247,7 @@ func RewriteRecordedText(text json.RawMessage, rewrite func(RecordedString) stri
 	return w.out.Bytes()
 }
 
-// jsonWalk goes through a JSON document, from string to string.
+// jsonWalk visits each string of a JSON document.
 type jsonWalk struct {
 	rewrite func(RecordedString) string
 	out     bytes.Buffer
@@ -257,7 +256,7 @@ type jsonWalk struct {
 	key     string // the innermost one
 }
 
-// between is what stands outside of strings.
+// between handles the bytes outside of strings.
 func (w *jsonWalk) between(part []byte) {
 	w.out.Write(part)
 	w.depth += bytes.Count(part, []byte("{")) + bytes.Count(part, []byte("["))

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// URI is where a context lies: viking:// and the names of the directories that lead there, in one spelling
-// only. The root is viking:// itself. A name means what it means by its place alone.
+// URI is the location of a context: viking:// and the names of the directories that lead there. Each location has one
+// spelling. The root is viking:// itself. The meaning of a name depends on its location alone.
 //
 //	viking://user/ID/…        a user's own space
 //	viking://session/ID/…     a user's sessions
 //	viking://agent/ID/…       an agent's own space
-//	viking://agent/memories/… what all agents share; likewise skills, instructions, resources, workspaces
-//	viking://resources/…      what belongs to no one
+//	viking://agent/memories/… shared by all agents; likewise skills, instructions, resources, workspaces
+//	viking://resources/…      owned by no entity
 type URI string
 
-// RootURI is the directory of everything.
+// RootURI is the root directory.
 const RootURI URI = "viking://"
 
-// Names with a meaning of their own.
+// Reserved names.
 const (
-	SkillName    = "SKILL.md"     // what a skill says: its directory holds what belongs to it
-	AbstractName = ".abstract.md" // L0: what a directory or an item is about, in short
-	OverviewName = ".overview.md" // L1: the same, less short
+	SkillName    = "SKILL.md"     // the text of a skill, whose directory holds its files
+	AbstractName = ".abstract.md" // L0: the abstract of a directory or an item
+	OverviewName = ".overview.md" // L1: the overview of a directory or an item
 )
 
-// common are the first names below viking://agent/ that are no agent's: what lies there is everybody's.
+// common are the names below viking://agent/ that are not agents. All agents share them.
 var common = []string{"memories", "skills", "instructions", "resources", "workspaces"}
 
 var (
@@ -34,8 +34,8 @@ var (
 	drive     = expression(`^[A-Za-z]:`)
 )
 
-// ParseURI reads a URI in its one spelling. The error matches [ErrForbidden] if some reader might follow it
-// out of where it begins, and is an [*Invalid] about the field uri if it is none.
+// ParseURI reads a URI in its one spelling. The error matches [ErrForbidden] if a reader might follow the URI out of
+// its root. Otherwise it is an [*Invalid] about the field uri.
 func ParseURI(s string) (URI, error) {
 	var p Problems
 	u := URI(s)
@@ -61,7 +61,7 @@ func (u URI) isUnsafe() bool {
 	})
 }
 
-// Names are those of the directories from the root on, and last its own. The root has none.
+// Names are the names from the root to u; none for the root.
 func (u URI) Names() []string {
 	if u == RootURI {
 		return nil
@@ -69,7 +69,7 @@ func (u URI) Names() []string {
 	return strings.Split(strings.TrimPrefix(string(u), string(RootURI)), "/")
 }
 
-// URIOf is where an item lies unless its author says otherwise.
+// URIOf is the default URI of an item.
 func URIOf(id string, owner Entity, context ContextType, category Category, t Type) URI {
 	space := []string{Agent}
 	if kind := owner.Kind(); kind == User || kind == Agent {
@@ -91,7 +91,7 @@ func URIOf(id string, owner Entity, context ContextType, category Category, t Ty
 	return URIOfNames(append(space, "memories", string(segment), id+".md")...)
 }
 
-// URIOfNames is the opposite of [URI.Names].
+// URIOfNames is the inverse of [URI.Names].
 func URIOfNames(names ...string) URI { return RootURI + URI(strings.Join(names, "/")) }
 
 // Name is the last of the names; empty for the root.
@@ -102,7 +102,7 @@ func (u URI) Name() string {
 	return ""
 }
 
-// Parent is the directory it lies in. The root lies in itself.
+// Parent is the directory of u. The root is its own parent.
 func (u URI) Parent() URI {
 	names := u.Names()
 	if len(names) == 0 {
@@ -111,7 +111,7 @@ func (u URI) Parent() URI {
 	return URIOfNames(names[:len(names)-1]...)
 }
 
-// Join is the URI of what lies in u under these names.
+// Join is the URI of these names below u.
 func (u URI) Join(names ...string) URI { return URIOfNames(append(u.Names(), names...)...) }
 
 // Within tells whether u is the directory or lies anywhere below it.
@@ -119,7 +119,7 @@ func (u URI) Within(directory URI) bool {
 	return u == directory || directory == RootURI || strings.HasPrefix(string(u), string(directory)+"/")
 }
 
-// Space is whose space it lies in; empty if it has no owner.
+// Space is the owner of the space that contains u; empty if it has none.
 func (u URI) Space() Entity {
 	names := u.Names()
 	if len(names) < 2 {
@@ -134,7 +134,7 @@ func (u URI) Space() Entity {
 	return ""
 }
 
-// below are the names within a space, or within what is everybody's.
+// below are the names within a space or a shared directory.
 func (u URI) below() []string {
 	names := u.Names()
 	switch {
@@ -146,7 +146,7 @@ func (u URI) below() []string {
 	return names[1:]
 }
 
-// ContextType is the kind of context that lies there: memories, skills, or else a resource.
+// ContextType is the context type at u: memory, skill, or else resource.
 func (u URI) ContextType() ContextType {
 	names := u.Names()
 	if len(names) > 0 && names[0] == "session" {
@@ -163,7 +163,7 @@ func (u URI) ContextType() ContextType {
 	return Resource
 }
 
-// Category is that of a memory: what follows "memories", if it is one of [Categories].
+// Category is the category of a memory: the name after "memories", if it is one of [Categories].
 func (u URI) Category() Category {
 	below := u.below()
 	if u.ContextType() != Memory || len(below) == 0 {
@@ -182,7 +182,7 @@ func (u URI) Category() Category {
 	return ""
 }
 
-// Level is which text lies there.
+// Level is the level of the text at u.
 func (u URI) Level() Level {
 	switch u.Name() {
 	case AbstractName:
@@ -193,8 +193,8 @@ func (u URI) Level() Level {
 	return Detail
 }
 
-// mayUseURI refuses URIs in the space of an entity that the caller neither is nor acts for: a conflict
-// would reveal what lies there, and places of other entities could be occupied.
+// mayUseURI refuses URIs in the space of an entity that the caller neither is nor acts for. Otherwise, a conflict
+// would reveal what exists there, and a caller could occupy other entities' URIs.
 func mayUseURI(by Principal, uri string) error {
 	if space := URI(uri).Space(); space != "" && !by.MayPublish(space.Scope()) {
 		return Refuse(ErrForbidden, "the uri lies in a space that is not %s's", by.EffectiveSubject()).
@@ -205,8 +205,8 @@ func mayUseURI(by Principal, uri string) error {
 	return nil
 }
 
-// freeURIBeside is the place next to one that is taken: it follows from the rest of the item and not from its
-// author, who is to learn nothing of who was there before. No id contains the character that sets it apart.
+// freeURIBeside is a free URI next to one that is taken. It reveals nothing about the item that has the URI. No id
+// contains its separator, "@".
 func freeURIBeside(dc ItemReader, uri string) string {
 	stem := strings.TrimSuffix(uri, ".md")
 	for n := 2; ; n++ {
@@ -216,8 +216,8 @@ func freeURIBeside(dc ItemReader, uri string) string {
 	}
 }
 
-// Directory asks what lies directly in a directory, in the order of names. Directories are made by what
-// lies in them: a directory without visible items does not exist.
+// Directory asks for the entries of a directory, in the order of names. Directories follow from the items in them: a
+// directory without visible items does not exist.
 type Directory struct {
 	By    Principal
 	URI   URI
@@ -225,11 +225,11 @@ type Directory struct {
 	Limit int
 }
 
-// DirectoryEntry is what lies in a directory: an item, or a directory of its own.
+// DirectoryEntry is an item or a directory in a directory.
 type DirectoryEntry struct {
 	URI   URI
 	IsDir bool
-	First *Knowledge // the item; of a directory, the first of all that lies in it
+	First *Knowledge // the item; for a directory, the first item in it
 }
 
 // Walk asks for the items anywhere below a directory, in the order of URIs.
@@ -240,7 +240,7 @@ type Walk struct {
 	Limit int
 }
 
-// Leaf is an item below a directory: where it lies, and what it says if that was asked for.
+// Leaf is an item below a directory, with its text if the caller asked for it.
 type Leaf struct {
 	URI     URI
 	Content string

@@ -11,12 +11,12 @@ import (
 // Limits of what one item may hold.
 const (
 	MaxContent  = 64 << 10 // bytes
-	maxTask     = 2000     // characters, as all below unless they say bytes
+	maxTask     = 2000     // characters, as all below unless noted
 	maxAbstract = 4000
 	maxOverview = 16000
 	maxReason   = 2000
 	maxScopes   = 32
-	maxTags     = 64       // values in all, a key without any counting as one
+	maxTags     = 64       // values in all; a key without values counts as one
 	maxTag      = 256      // characters of a key or a value
 	maxMeta     = 16 << 10 // bytes
 	maxURI      = 1024     // bytes
@@ -27,8 +27,8 @@ const (
 	maxOrigins  = 1000 // events that an item was made from
 )
 
-// expression returns a function that compiles a regular expression at its first call, so that the start of a program
-// costs less.
+// expression returns a function that compiles a regular expression at its first call, which shortens the start of a
+// program.
 func expression(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
@@ -56,7 +56,7 @@ func listed[T ~string](all []T) string {
 	return strings.Join(words, ", ")
 }
 
-// isValidText refuses text that a database or a reader would choke on.
+// isValidText refuses text that a database or a reader cannot handle.
 func isValidText(p *Problems, field, s string) bool {
 	switch {
 	case !utf8.ValidString(s):
@@ -75,7 +75,7 @@ func atMost(p *Problems, field, s string, characters int) {
 	}
 }
 
-// IsItemID tells whether an item can have this id.
+// IsItemID tells whether id is a valid item id.
 func IsItemID(id string) bool { return isID(id, "._~-") }
 
 func checkID(p *Problems, field, id string) {

@@ -167,14 +167,14 @@ func checkMeta(p *Problems, meta json.RawMessage) {
 	}
 }
 
-// escapes are a surrogate pair, half of one, and any other escape.
+// escapes matches a surrogate pair, a lone surrogate, and any other escape.
 var escapes = expression(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)`)
 
-// replacement stands for half a surrogate pair, as it does where JSON is read into strings.
+// replacement replaces a lone surrogate, as Go's JSON decoder does.
 const replacement = `\ufffd`
 
-// compactJSON is the form in which meta is kept and compared: without white space and half characters, which PostgreSQL
-// refuses to read, nil for none. What is not JSON stays as it is.
+// compactJSON is the form in which meta is stored and compared: without white space and lone surrogates, which
+// PostgreSQL refuses; nil for none. Invalid JSON stays as it is.
 func compactJSON(meta json.RawMessage) json.RawMessage {
 	if len(meta) == 0 {
 		return meta
@@ -189,7 +189,7 @@ func compactJSON(meta json.RawMessage) json.RawMessage {
 	return replaceLoneSurrogates(b.Bytes())
 }
 
-// replaceLoneSurrogates is JSON without half characters.
+// replaceLoneSurrogates is JSON with lone surrogates replaced.
 func replaceLoneSurrogates(text []byte) []byte {
 	if !bytes.Contains(text, []byte(`\u`)) {
 		return text
@@ -202,7 +202,7 @@ func replaceLoneSurrogates(text []byte) []byte {
 	})
 }
 
-// checkURI wants a place for an item: any but the root.
+// checkURI accepts the URI of an item: any but the root.
 func checkURI(p *Problems, uri string) {
 	_, err := ParseURI(uri)
 	invalid, is := errors.AsType[*Invalid](err)

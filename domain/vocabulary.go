@@ -39,7 +39,7 @@ const (
 	CategoryAntipatterns Category = "antipatterns"
 )
 
-// Polarity tells what to do from what to avoid.
+// Polarity separates advice from failures to avoid.
 type Polarity string
 
 // The polarities.
@@ -60,7 +60,7 @@ const (
 	MediaBinary Media = "binary"
 )
 
-// Status is where an item is in its life.
+// Status is the state of an item in its lifecycle.
 type Status string
 
 // The statuses.
@@ -71,7 +71,7 @@ const (
 	IsErased     Status = "erased"
 )
 
-// Verdict is what a voter thinks of an item after using it.
+// Verdict is a voter's judgement of an item after its use.
 type Verdict string
 
 // The verdicts.
@@ -80,7 +80,7 @@ const (
 	Harmful Verdict = "harmful"
 )
 
-// The words of each vocabulary, in the order in which messages list them.
+// The values of each vocabulary, in the order of error messages.
 var (
 	Types        = []Type{UserProfile, Strategy, Tool, Usecase, Definition, Plan}
 	ContextTypes = []ContextType{Memory, Skill, Resource}
@@ -94,8 +94,8 @@ var (
 	Verdicts   = []Verdict{Helpful, Harmful}
 )
 
-// TypeOf is the type of an item that was remembered without one; empty if neither the
-// category nor the context type tells.
+// TypeOf is the type of an item that was remembered without one. It is empty if neither the category nor the context
+// type implies a type.
 func TypeOf(category Category, context ContextType) Type {
 	switch category {
 	case CategoryProfile, CategoryPreferences:
