@@ -183,7 +183,7 @@ func (c RotateKey) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 		return nil, err
 	}
 	if err := k.CheckValid(now); err != nil || k.ReplacedBy != "" {
-		return nil, Refuse(ErrConflict, "the key %s does not open any more, or was rotated before", c.Prefix).
+		return nil, Refuse(ErrConflict, "the key %s is no longer valid, or was rotated before", c.Prefix).
 			WithFix("create another")
 	}
 	return []Fact{KeyRotated{By: c.Next, Until: c.Until}}, nil
