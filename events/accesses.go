@@ -17,43 +17,42 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Which retrievals are recorded. What was denied always is.
+// The settings for recording retrievals. Denials are always recorded.
 const (
 	RecordNone    = "off"
 	RecordSampled = "sampled" // one in ten
 	RecordAll     = "all"
 )
 
-// AccessOptions are how accesses are recorded.
+// AccessOptions configure the recording of accesses.
 type AccessOptions struct {
-	Retrievals string        // one of the words above; RecordNone if empty
+	Retrievals string        // one of the constants above; default: RecordNone
 	Keep       time.Duration // for how long; 0 for ever
 	Registerer prometheus.Registerer
-	Logger     *slog.Logger // slog.Default
+	Logger     *slog.Logger // default: slog.Default
 }
 
-// Accesses is the log of who was given what, and who was denied. It is written in the background, and
-// what cannot be written in time is dropped and counted: no caller waits for it. It is safe for concurrent
-// use.
+// Accesses records retrievals and denials. It writes in the background, so no caller waits. Accesses that cannot be
+// written in time are dropped and counted. It is safe for concurrent use.
 type Accesses struct {
 	log     *Log
 	options AccessOptions
 
 	mu   sync.Mutex
 	due  []domain.Access
-	rows int           // of those
-	wake chan struct{} // holds one: there is enough for a transaction
+	rows int           // rows of those accesses
+	wake chan struct{} // holds one token: there are enough rows for a transaction
 
 	recorded, dropped prometheus.Counter
 }
 
 const (
-	mostDue     = 20_000 // rows that wait
+	mostDue     = 20_000 // rows that may wait
 	accessBatch = 1_000  // rows a transaction
-	sampledOne  = 10     // in so many
+	sampledOne  = 10     // one in so many is recorded
 )
 
-// NewAccesses prepares to record. [Accesses.Run] writes.
+// NewAccesses prepares the recording. [Accesses.Run] writes.
 func NewAccesses(l *Log, o AccessOptions) *Accesses {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -71,7 +70,7 @@ func NewAccesses(l *Log, o AccessOptions) *Accesses {
 	}
 }
 
-// Wants tells whether a retrieval is to be recorded.
+// Wants tells whether to record a retrieval.
 func (a *Accesses) Wants() bool {
 	switch a.options.Retrievals {
 	case RecordAll:
@@ -82,7 +81,7 @@ func (a *Accesses) Wants() bool {
 	return false
 }
 
-// Record takes an access. It never waits.
+// Record queues an access. It never waits.
 func (a *Accesses) Record(access domain.Access) {
 	rows := max(1, len(access.Items))
 	a.mu.Lock()
@@ -103,8 +102,8 @@ func (a *Accesses) Record(access domain.Access) {
 	}
 }
 
-// Run writes what is due, every second or as soon as there is enough, and drops what was kept long
-// enough, until ctx ends; then it writes the rest.
+// Run writes the queued accesses, every second or when there are enough, and deletes expired ones. When ctx ends, it
+// writes the rest and returns.
 func (a *Accesses) Run(ctx context.Context) {
 	const between, sweeping, ending = time.Second, time.Hour, 5 * time.Second
 	tick, sweep := time.NewTicker(between), time.NewTicker(sweeping)
@@ -128,7 +127,7 @@ func (a *Accesses) Run(ctx context.Context) {
 	}
 }
 
-// flush writes what is due, in pieces between which those who write commands have their turn.
+// flush writes the queued accesses in pieces, so that commands can be written in between.
 func (a *Accesses) flush(ctx context.Context) {
 	for {
 		batch, rows := a.take()
@@ -137,7 +136,7 @@ func (a *Accesses) flush(ctx context.Context) {
 		}
 		began := time.Now()
 		err := a.log.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return a.write(ctx, tx, batch) })
-		if err != nil && ctx.Err() != nil { // it is written with the rest, at the end
+		if err != nil && ctx.Err() != nil { // the final flush writes it
 			a.putBack(batch, rows)
 			return
 		}
@@ -151,7 +150,7 @@ func (a *Accesses) flush(ctx context.Context) {
 	}
 }
 
-// take gives what fits into a transaction.
+// take removes as many accesses from the queue as fit into a transaction.
 func (a *Accesses) take() (batch []domain.Access, rows int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -165,7 +164,7 @@ func (a *Accesses) take() (batch []domain.Access, rows int) {
 	return batch, rows
 }
 
-// left is how many rows were not written.
+// left is the number of rows that were not written.
 func (a *Accesses) left() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -205,13 +204,13 @@ func (a *Accesses) write(ctx context.Context, tx bun.IDB, batch []domain.Access)
 	return err
 }
 
-// accessID is a UUIDv7 of a moment.
+// accessID is a UUIDv7 with this time.
 func accessID(at time.Time) uuid.UUID {
 	g := ids{}
 	return g.next(at, true)
 }
 
-// sweep drops what was kept long enough.
+// sweep deletes expired accesses.
 func (a *Accesses) sweep(ctx context.Context) {
 	if a.options.Keep <= 0 {
 		return
@@ -228,7 +227,7 @@ func (a *Accesses) sweep(ctx context.Context) {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		a.options.Logger.WarnContext(ctx, "old accesses were not dropped; it is tried again in an hour", "error", err)
+		a.options.Logger.WarnContext(ctx, "old accesses were not deleted; the next attempt is in an hour", "error", err)
 	}
 }
 

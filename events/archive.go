@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// archive looks up what few decisions need, among what is stored and what the batch has decided so far.
+// archive implements [domain.LogReader] over the stored log and the earlier commands of the batch.
 type archive struct{ *batch }
 
 var _ domain.LogReader = archive{}
@@ -84,8 +84,8 @@ func (a archive) NewestFact(stream, name, authentication string) (found domain.F
 	return found
 }
 
-// Saying implements [domain.LogReader]. It looks for the content as it is written in texts: PostgreSQL reads
-// no JSON that has half a surrogate pair anywhere.
+// ItemsWithContent implements [domain.LogReader]. It compares the content in its JSON form, since PostgreSQL cannot
+// decode JSON with a lone surrogate.
 func (a archive) ItemsWithContent(content string, after int64) (ids []string) {
 	written, err := codec.Marshal(content)
 	if err != nil {
@@ -126,14 +126,14 @@ func (a archive) ItemsWithContent(content string, after int64) (ids []string) {
 // Head implements [domain.LogReader].
 func (a archive) Head() int64 { return a.head.position }
 
-// each asks the database, in the batch's transaction.
+// each runs a query in the batch's transaction.
 func (a archive) each(scan func(*sql.Rows) error, query string, args ...any) {
 	if a.streams.failed == nil {
 		a.note(database.ForEach(a.streams.ctx, a.streams.tx, scan, query, args...))
 	}
 }
 
-// note keeps what a look-up cannot report itself; it refuses the command.
+// note keeps the error of a look-up, which refuses the command.
 func (a archive) note(err error) {
 	if err != nil && a.streams.failed == nil {
 		a.streams.failed = fmt.Errorf("look up: %w", Unavailable(err))

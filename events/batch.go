@@ -18,7 +18,7 @@ import (
 	"github.com/annals-kb/annals/events/codec"
 )
 
-// batch is what one transaction decides and records. Its life is one attempt.
+// batch is one attempt to decide and record commands in one transaction.
 type batch struct {
 	log      *Log
 	inline   Inline
@@ -28,7 +28,7 @@ type batch struct {
 	head     head
 	ids      ids
 	now      time.Time
-	requests map[requestKey]request // made before, by earlier commands of the batch too
+	requests map[requestKey]request // earlier requests, those of the batch included
 	stage    Stage
 	streams  *streams
 
@@ -37,12 +37,11 @@ type batch struct {
 	newRequests []request
 }
 
-// write does everything between BEGIN and COMMIT. On PostgreSQL, whatever the number of commands, it
-// costs what the inline projection needs to open and to flush: the log's own lock, reading and writing
-// go with that.
+// write does everything between BEGIN and COMMIT. On PostgreSQL, the log's lock, reads and writes share the round
+// trips of the inline projection, whatever the number of commands.
 //
-// It turns a panic, of a decision or of the inline projection, into an error: the batch is undone, and in the end
-// only the command that caused it fails.
+// It turns a panic of a decision or of the inline projection into an error. The batch is rolled back, and its
+// commands are tried one by one, so only the faulty command fails.
 func (b *batch) write(ctx context.Context, tx bun.IDB) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -88,12 +87,11 @@ func (b *batch) write(ctx context.Context, tx bun.IDB) (err error) {
 	return nil
 }
 
-// readings take the tenant's lock and then look at the head and at earlier requests.
+// readings take the tenant's lock and then read the head and earlier requests.
 //
-// They must be statements of their own: each sees what was committed when it began, and the ones after
-// the first begin when the lock is held. In one statement with the lock, the head would be that of
-// before the wait, and its position would be given out twice. On SQLite the transaction has held the
-// lock since BEGIN IMMEDIATE.
+// These must be separate statements, because each sees what was committed when it began. The statements after the
+// first begin when the lock is held. A single statement would see the head from before the wait, and its position
+// would be assigned twice. On SQLite, the transaction has held the lock since BEGIN IMMEDIATE.
 func (b *batch) readings() database.Batch {
 	db := b.log.db
 	var readings database.Batch
@@ -132,8 +130,8 @@ func (b *batch) readings() database.Batch {
 	return readings
 }
 
-// decide finds a command's result, or the earlier request that it repeats. An error spoils the batch; a refusal is
-// a result.
+// decide sets a command's result, or finds the earlier request that it repeats. An error fails the batch; a refusal
+// is a result.
 func (b *batch) decide(c *command) error {
 	c.result, c.earlier = domain.Result{}, nil
 	if c.Request != nil {
@@ -151,7 +149,7 @@ func (b *batch) decide(c *command) error {
 	if err == nil {
 		err = b.streams.failed
 	}
-	// Every fact is encoded before the first is applied: one that cannot be refuses the command alone.
+	// Encode all facts before applying the first: a fact that cannot be encoded refuses only this command.
 	records := make([]Record, len(facts))
 	for i := 0; i < len(facts) && err == nil; i++ {
 		err = records[i].encode(facts[i])
@@ -164,7 +162,7 @@ func (b *batch) decide(c *command) error {
 	return err
 }
 
-// decisionContext is what commands look up: items in the inline projection, and everything else among the streams.
+// decisionContext implements [domain.DecisionContext] over the inline projection and the streams.
 type decisionContext struct {
 	Stage
 	*streams
@@ -173,7 +171,7 @@ type decisionContext struct {
 
 var _ domain.DecisionContext = decisionContext{}
 
-// encode writes a fact into the record, with a salt of its own for what people wrote.
+// encode writes a fact into the record, with a fresh salt for its text.
 func (r *Record) encode(fact domain.Fact) error {
 	p, err := codec.Encode(fact)
 	if err != nil {
@@ -188,8 +186,8 @@ func (r *Record) encode(fact domain.Fact) error {
 	return nil
 }
 
-// record appends what a command decided to the batch, and folds it in: as it is read back from what is recorded, so
-// that what is folded now is what is folded whenever the log is read.
+// record appends the facts of a command to the batch and folds them. It folds the decoded records, so that the state
+// is the same as in every later reading of the log.
 func (b *batch) record(c *command, records []Record) (domain.Receipt, error) {
 	receipt := domain.Receipt{Outcome: domain.Unchanged}
 	stream := c.Command.Stream()
@@ -231,7 +229,7 @@ func (b *batch) record(c *command, records []Record) (domain.Receipt, error) {
 	} else {
 		receipt.Stream = b.streams.Stream(stream)
 	}
-	if c.Request != nil { // what it is to be answered with when it comes again
+	if c.Request != nil { // for the answer to a repeated request
 		r := request{
 			requestKey: keyOf(c.Submission), Fingerprint: recorded(c.Request.Fingerprint),
 			Stream: stream, Version: after.version, Position: receipt.Position, Outcome: receipt.Outcome,
@@ -242,7 +240,7 @@ func (b *batch) record(c *command, records []Record) (domain.Receipt, error) {
 	return receipt, nil
 }
 
-// streamHead is how far a stream has come.
+// streamHead is the version, revision and position of a stream's newest event.
 type streamHead struct{ version, revision, position int64 }
 
 func (b *batch) subject(stream string) streamHead {

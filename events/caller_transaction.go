@@ -11,12 +11,12 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// AppendIn decides a command about something other than knowledge and records what follows, in a transaction
-// of the caller's: what the fact is about and the fact itself are then committed together, or neither is.
+// AppendIn decides a command that is not about knowledge, and records the result in the caller's transaction. Both
+// are committed together, or neither is.
 //
-// It takes the tenant's lock, as an append does, and keeps it until the transaction has ended. So it comes
-// last in a transaction that is long. A transaction that takes locks that appends wait for takes this one
-// first, by [Log.LockTenant]. Followers find the event when they poll.
+// It takes the tenant's lock, as an append does, and holds it until the transaction ends. Call it last in a long
+// transaction. A transaction that takes other locks that appends wait for must first call [Log.LockTenant]. Followers
+// find the event at their next poll.
 func (l *Log) AppendIn(ctx context.Context, tx bun.IDB, s domain.Submission) (domain.Receipt, error) {
 	if err := check(s); err != nil {
 		return domain.Receipt{}, err

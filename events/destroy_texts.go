@@ -18,17 +18,16 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Erasing destroys texts in the transaction in which the event that says so is recorded. Other work may have
-// read them before, and writes what follows from them after: rows of projections, vectors. None of that may
-// bring a text back. Work that writes what follows from texts therefore
+// An erasure destroys texts in the transaction that records it. Concurrent work may have read them earlier, and may
+// write rows or vectors derived from them later. Such work must not bring a text back. Therefore it
 //
 //   - reads the position of the tenant's newest erasure ([Erasures]) before it reads texts,
-//   - and in the transaction that writes keeps erasures out ([ShareTexts]) and compares that position. If it
-//     has changed, the work reads the texts again.
+//   - and in the writing transaction blocks erasures ([ShareTexts]) and compares that position. If it has
+//     changed, the work reads the texts again.
 //
 // A transaction that both reads texts and writes needs only the second step.
 
-// erasure is an event of a batch that says that texts are destroyed, or replaced.
+// erasure is an event of a batch that destroys or replaces texts.
 type erasure struct {
 	record    Record
 	number    int64 // of the item; 0 for another thing
@@ -36,7 +35,7 @@ type erasure struct {
 	redaction bool
 }
 
-// noteErasure takes note of a fact that destroys texts.
+// noteErasure remembers a fact that destroys texts.
 func (b *batch) noteErasure(fact domain.Fact, r Record) {
 	switch fact.(type) {
 	case domain.Erased, domain.SessionErased, domain.TextsErased, domain.Redacted:
@@ -62,8 +61,8 @@ func (b *batch) destroyed() map[string]bool {
 	return gone
 }
 
-// destruction are the statements that destroy what the batch's events say is destroyed, and what the
-// requests about it were recognised by.
+// destruction are the statements that destroy the texts that the batch's events name, and the full fingerprints of
+// requests about them.
 func (b *batch) destruction(statements []byte) []byte {
 	format := func(query string, args ...any) {
 		statements = append(statements, b.log.db.QueryGen().FormatQuery(query, args...)+";\n"...)
@@ -110,7 +109,7 @@ const erasuresQuery = `
 	FROM erasures
 	WHERE tenant = ?`
 
-// Erasures is how far a tenant's erasures have come: the position of the newest one, 0 if there is none.
+// Erasures is the position of a tenant's newest erasure; 0 if there is none.
 func Erasures(ctx context.Context, db bun.IDB, tenant string) (mark int64, err error) {
 	err = database.ForEach(ctx, db, func(rows *sql.Rows) error { return rows.Scan(&mark) }, erasuresQuery, tenant)
 	if err != nil {
@@ -119,8 +118,7 @@ func Erasures(ctx context.Context, db bun.IDB, tenant string) (mark int64, err e
 	return mark, nil
 }
 
-// ShareTexts keeps a tenant's texts from being erased until the transaction has ended, and tells how far
-// erasures have come.
+// ShareTexts blocks erasures of a tenant's texts until the transaction ends. mark is the position of the newest one.
 func ShareTexts(ctx context.Context, tx bun.IDB, tenant string) (mark int64, err error) {
 	if err := SharedTexts(tx, tenant, &mark).Run(ctx, tx); err != nil {
 		return 0, fmt.Errorf("keep texts: %w", Unavailable(err))
@@ -128,7 +126,7 @@ func ShareTexts(ctx context.Context, tx bun.IDB, tenant string) (mark int64, err
 	return mark, nil
 }
 
-// SharedTexts is the batch of [ShareTexts], to be sent with other queries; it sets mark.
+// SharedTexts is [ShareTexts] as a batch, to send with other queries; it sets mark.
 func SharedTexts(tx bun.IDB, tenant string, mark *int64) database.Batch {
 	readings := make(database.Batch, 0, 2)
 	if tx.Dialect().Name() == dialect.PG {
@@ -140,8 +138,8 @@ func SharedTexts(tx bun.IDB, tenant string, mark *int64) database.Batch {
 	})
 }
 
-// LockTexts lets the transaction destroy texts of a tenant: it waits for those that were given time by
-// [ShareTexts], and keeps others waiting until it has ended.
+// LockTexts allows the transaction to destroy texts of a tenant. It waits for transactions that called [ShareTexts],
+// and blocks new ones until it has ended.
 func LockTexts(ctx context.Context, tx bun.IDB, tenant string) error {
 	if tx.Dialect().Name() != dialect.PG {
 		return nil // the one writer is the lock
@@ -156,8 +154,8 @@ func textLock(function, tenant string) string {
 	return fmt.Sprintf("SELECT %s('event_texts'::regclass::oid::integer, %d)", function, int32(hash.Sum32()))
 }
 
-// StreamsWithin reads whole streams of a tenant, one after the other and each in order of its versions, in
-// a transaction of the caller's.
+// StreamsWithin reads whole streams of a tenant in the caller's transaction, one after the other, each in order of
+// its versions.
 func StreamsWithin(ctx context.Context, tx bun.IDB, tenant string, streams []string) ([]domain.Event, error) {
 	return queryEvents(ctx, tx, `
 		SELECT `+recordColumns+`
@@ -166,8 +164,7 @@ func StreamsWithin(ctx context.Context, tx bun.IDB, tenant string, streams []str
 		ORDER BY e.stream, e.version`, tenant, bun.List(streams))
 }
 
-// Refold is what an item comes to by a version of its stream, from its whole history, in which every text
-// that was redacted is read as it is by the history's end.
+// Refold is an item at a version of its stream, with the redactions of its whole history applied.
 func Refold(
 	id string, history []domain.Event, through int64, policy domain.ConfidencePolicy,
 ) (*domain.Knowledge, error) {

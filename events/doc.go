@@ -1,18 +1,17 @@
-// Package events remembers what happened: it keeps each tenant's log.
+// Package events keeps each tenant's log.
 //
-// Its one rule: what was answered as recorded can be read, at a position that never changes. Positions of a
-// tenant are 1, 2, 3 … in commit order, because they are given out under a lock that is held until COMMIT: a
-// reader who has seen position n has seen everything before it, and a hole is corruption.
+// Its one rule: an acknowledged event can be read, at a position that never changes. Positions of a tenant are 1, 2,
+// 3 … in commit order, since the tenant's lock is held from their assignment until COMMIT. A reader that has seen
+// position n has seen everything before it; a gap means corruption.
 //
-// A command comes in through [Log.Submit] and waits in its tenant's queue. One committer takes what is
-// waiting, decides it in order in memory and writes it in one transaction; see [Log] for what that promises.
-// Everything else reads: [Log.Read] and [Log.All] for the log, and [Log.Stream] for one thing. Package follow
-// lets projections follow the log.
+// [Log.Submit] puts a command into its tenant's queue. One committer takes the waiting commands, decides them in
+// order in memory, and writes them in one transaction; see [Log] for what that promises. Readers use [Log.Read] and
+// [Log.All] for the log, and [Log.Stream] for one stream. Package follow lets projections follow the log.
 //
-// A fact is written down as two JSON objects: data, the plain fields, lies in the event for ever; text, what
-// people wrote, lies beside it and can be destroyed. Package codec turns facts into these and back; [Record]
-// says what is hashed, byte by byte.
+// A fact is recorded as two JSON objects. data holds the plain fields, in the event, for ever; text holds what people
+// wrote, beside the event, and can be erased. Package codec encodes facts; [Record] documents what is hashed, byte by
+// byte.
 //
-// Other packages may read these tables: accesses, checkpoints, destroyed_texts, erasures, event_texts, events,
-// files, quarantine, requests, streams. All others are read and written here alone.
+// Other packages may read these tables: accesses, checkpoints, destroyed_texts, erasures, event_texts, events, files,
+// quarantine, requests, streams. Only this package accesses all others.
 package events

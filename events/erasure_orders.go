@@ -13,16 +13,16 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Order is an erasure that was ordered in a tenant, and is under way.
+// Order is an erasure order that is under way.
 type Order struct {
 	Tenant string
 	Stream string
 }
 
-// ErasureReader reads the orders of erasure, and what they have reached.
+// ErasureReader reads erasure orders and their progress.
 type ErasureReader struct{ *Reader }
 
-// ErasuresUnderWay are those that were ordered and not completed, whatever the tenant.
+// ErasuresUnderWay are the orders of all tenants that are not completed.
 func (l *ErasureReader) ErasuresUnderWay(ctx context.Context) ([]Order, error) {
 	var orders []Order
 	err := database.ForEach(database.ForEveryTenant(ctx), l.db, func(rows *sql.Rows) error {
@@ -41,13 +41,13 @@ func (l *ErasureReader) ErasuresUnderWay(ctx context.Context) ([]Order, error) {
 	return orders, nil
 }
 
-// CountErased counts the erasures that an order has caused.
+// CountErased counts the erasures that an order caused.
 func (l *ErasureReader) CountErased(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
 	return l.countCaused(ctx, tenant, order, since,
 		domain.Erased{}.Name(), domain.SessionErased{}.Name(), domain.TextsErased{}.Name())
 }
 
-// CountRevoked counts the keys that an order has revoked.
+// CountRevoked counts the keys that an order revoked.
 func (l *ErasureReader) CountRevoked(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
 	return l.countCaused(ctx, tenant, order, since, domain.KeyRevoked{}.Name())
 }
@@ -65,7 +65,7 @@ func (l *ErasureReader) countCaused(
 	return n, nil
 }
 
-// ErasedBy tells whether a thing other than an item was erased by the event with this id, or because of it.
+// ErasedBy tells whether the event with this id erased a stream that is not an item, or caused its erasure.
 func (l *ErasureReader) ErasedBy(ctx context.Context, tenant, stream, event string) (erased bool, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&erased) }, `
 		SELECT count(*) > 0
@@ -78,8 +78,7 @@ func (l *ErasureReader) ErasedBy(ctx context.Context, tenant, stream, event stri
 	return erased, nil
 }
 
-// OrderedBy is the order that an event has recorded, or that was given because of it; without a stream if
-// there is none.
+// OrderedBy is the order that an event recorded or caused. Without one, its stream is empty.
 func (l *ErasureReader) OrderedBy(ctx context.Context, tenant, event string) (order Order, err error) {
 	order.Tenant = tenant
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&order.Stream) }, `
@@ -94,8 +93,8 @@ func (l *ErasureReader) OrderedBy(ctx context.Context, tenant, event string) (or
 	return order, nil
 }
 
-// StreamsOf are the streams of a tenant, of other things than items, that belong to an entity, of every kind whose
-// states tell whose they are; and those of them that have texts.
+// StreamsOf are the streams of an entity that are not items: those whose states name it as owner, and the subset that
+// has texts.
 func (l *ErasureReader) StreamsOf(
 	ctx context.Context, tenant string, owner domain.Entity,
 ) (all, written []domain.Stream, err error) {
@@ -128,7 +127,7 @@ func (l *ErasureReader) StreamsOf(
 	return all, written, nil
 }
 
-// WithTexts are those of some streams beside whose events there are texts.
+// WithTexts are those of the streams that still have texts.
 func (l *ErasureReader) WithTexts(ctx context.Context, tenant string, streams []domain.Stream) ([]domain.Stream, error) {
 	if len(streams) == 0 {
 		return nil, nil
@@ -154,7 +153,7 @@ func (l *ErasureReader) WithTexts(ctx context.Context, tenant string, streams []
 	return slices.DeleteFunc(slices.Clone(streams), func(s domain.Stream) bool { return !there[s.Name] }), nil
 }
 
-// StreamsWithText are the streams of a tenant, of other things than items, that have texts.
+// StreamsWithText are the streams of a tenant that are not items and still have texts.
 func (l *ErasureReader) StreamsWithText(ctx context.Context, tenant string) ([]domain.Stream, error) {
 	var names []string
 	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {

@@ -10,16 +10,16 @@ import (
 
 // What can be wrong with a log. Match with [errors.Is].
 var (
-	// ErrHole: a position or a version is missing. Events are never deleted, so the log is damaged.
+	// ErrHole says that a position or a version is missing. Events are never deleted, so the log is damaged.
 	ErrHole = errors.New("hole in the log")
-	// ErrTampered: a record is not what was appended.
+	// ErrTampered says that a record is not what was appended.
 	ErrTampered = errors.New("record does not match its hash")
-	// ErrRestored: a checkpoint is beyond the log's head, or the log has another event there. The
-	// log was restored to an earlier state, and what was read since then is not in it.
+	// ErrRestored says that the log was restored to an earlier state: a checkpoint is beyond its head, or names
+	// another event. What was read since then is no longer in the log.
 	ErrRestored = errors.New("log was restored to an earlier state")
 )
 
-// holeError names what is missing. It matches [ErrHole].
+// holeError names the missing position or version. It matches [ErrHole].
 type holeError struct {
 	tenant, stream string // stream is empty for a hole in the log itself
 	missing        int64
@@ -38,7 +38,7 @@ func (e holeError) Error() string {
 	return fmt.Sprintf("the log of tenant %s has no position %d: it is damaged, restore a backup", e.tenant, e.missing)
 }
 
-// Unavailable marks an error of the database that may pass as such, for callers.
+// Unavailable marks a temporary error of the database for callers.
 func Unavailable(err error) error {
 	if isPassing(err) {
 		return passing(err)
@@ -46,7 +46,7 @@ func Unavailable(err error) error {
 	return err
 }
 
-// passing is the answer to callers for an error of the database that may pass.
+// passing is the error for callers after a temporary error of the database.
 func passing(err error) error {
 	if errors.Is(err, database.ErrFull) {
 		return fmt.Errorf("%w: %w", domain.Full("recorded"), err)

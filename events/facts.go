@@ -14,12 +14,12 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Facts reads what was recorded at positions of a tenant's log, with the texts that still exist.
+// Facts reads the facts at positions of a tenant's log, with the texts that still exist.
 func (l *Reader) Facts(ctx context.Context, tenant string, positions []int64) (map[int64]domain.Fact, error) {
 	return Snapshot{l.db}.Facts(ctx, tenant, positions)
 }
 
-// Facts is [Log.Facts] at the snapshot's moment. The error matches [ErrHole] if there is no such position.
+// Facts is [Log.Facts] of the snapshot. The error matches [ErrHole] if there is no such position.
 func (at Snapshot) Facts(ctx context.Context, tenant string, positions []int64) (map[int64]domain.Fact, error) {
 	positions = slices.Compact(slices.Sorted(slices.Values(positions)))
 	facts := make(map[int64]domain.Fact, len(positions))
@@ -48,7 +48,7 @@ func (at Snapshot) Facts(ctx context.Context, tenant string, positions []int64) 
 	return facts, nil
 }
 
-// RecordedFact is a fact as it is stored, with the text that still exists.
+// RecordedFact is a stored fact, with the text that still exists.
 type RecordedFact struct {
 	Position      int64  `bun:"fact_position"`
 	Name          string `bun:"fact_name"`
@@ -57,14 +57,13 @@ type RecordedFact struct {
 	Text          []byte `bun:"fact_text"`
 }
 
-// FactColumns are what a query reads a [RecordedFact] from: the events e, and the event_texts t of the same
-// tenant and position if there are any.
+// FactColumns are the columns of a [RecordedFact], from events as e and a left join of event_texts as t.
 const FactColumns = `
 	e.position AS fact_position, e.name AS fact_name, e.schema_version AS fact_version, e.data AS fact_data,
 	` + currentText + ` AS fact_text`
 
-// FactsOf are the facts that a query has found, by their positions. The error matches [ErrHole] if any of the
-// positions that it was to find is not among them.
+// FactsOf decodes the facts that a query found, by position. The error matches [ErrHole] if one of the positions is
+// missing.
 func FactsOf(tenant string, found []RecordedFact, positions []int64) (map[int64]domain.Fact, error) {
 	facts := make(map[int64]domain.Fact, len(found))
 	if err := decodeFacts(facts, found); err != nil {
@@ -83,7 +82,7 @@ func decodeFacts(facts map[int64]domain.Fact, found []RecordedFact) (err error) 
 	return nil
 }
 
-// complete tells whether there is a fact at each of the positions.
+// complete reports a position without a fact.
 func complete(facts map[int64]domain.Fact, tenant string, positions []int64) error {
 	for _, position := range positions {
 		if facts[position] == nil {
@@ -93,7 +92,7 @@ func complete(facts map[int64]domain.Fact, tenant string, positions []int64) err
 	return nil
 }
 
-// Beginnings are the positions at which streams of a tenant began; those that never did are left out.
+// Beginnings are the positions of the first events of streams. Streams without events are left out.
 func (l *Reader) Beginnings(ctx context.Context, tenant string, streams []string) (map[string]int64, error) {
 	found := make(map[string]int64, len(streams))
 	for batch := range slices.Chunk(streams, PageSize) {

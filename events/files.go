@@ -12,17 +12,17 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Files keeps bytes that are no text, beside the log: an event about the item they belong to has their
-// SHA-256. They are destroyed when the item's texts are. It is safe for concurrent use.
+// Files stores binary contents beside the log. An event of their item contains their SHA-256. They are erased with
+// the item's texts. It is safe for concurrent use.
 type Files struct{ log *Log }
 
-// NewFiles keeps files beside a log.
+// NewFiles stores files beside a log.
 func NewFiles(l *Log) Files { return Files{log: l} }
 
-// uploadLifetime is how long an upload waits to become an item.
+// uploadLifetime is how long an upload is kept without an item.
 const uploadLifetime = 24 * time.Hour
 
-// Keep keeps a file, and throws away uploads that have waited for too long.
+// Keep stores a file and deletes expired uploads.
 func (f Files) Keep(ctx context.Context, tenant string, file domain.File) error {
 	err := f.log.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM files WHERE waits AND uploaded_at < ?`, database.At(file.UploadedAt.Add(-uploadLifetime))); err != nil {
@@ -62,7 +62,7 @@ func (f Files) File(ctx context.Context, tenant, id string) (domain.File, error)
 	return file, nil
 }
 
-// Drop throws a file away that no item has.
+// Drop deletes a file that no item has.
 func (f Files) Drop(ctx context.Context, tenant, id string) error {
 	err := f.log.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM files WHERE tenant = ? AND id = ?`, tenant, id)

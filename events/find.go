@@ -15,16 +15,15 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// scanLimit is how many positions one page of [Log.Find] looks at, unless an index leads to the answers.
+// scanLimit limits the positions that one page of [Log.Find] scans without an index.
 const scanLimit = 20_000
 
-// Finder selects events by what they are and when they were recorded.
+// Finder selects events by their properties and times.
 type Finder struct{ *Reader }
 
-// Find reads a page of the events that a query selects. next is what to ask for as After to get the
-// following page, and 0 at the end. The work of a page is limited: one that looked at many events and
-// found few answers with those, and a next. Where all events are selected the error matches [ErrHole] if one
-// is missing.
+// Find reads a page of the events that a query selects. next is the After of the following page, and 0 at the end.
+// The work of a page is limited: a page may have few or no events and still a next. If the query selects all events,
+// the error matches [ErrHole] if one is missing.
 func (l *Finder) Find(ctx context.Context, q domain.EventQuery) (events []domain.Event, next int64, err error) {
 	limit := min(cmp.Or(max(q.Limit, 0), 100), PageSize)
 	window, err := l.window(ctx, q)
@@ -39,7 +38,7 @@ func (l *Finder) Find(ctx context.Context, q domain.EventQuery) (events []domain
 	where, args := choice.where(page)
 	order := "e.position"
 	if q.Stream != "" {
-		order = "e.version" // the same order, and the planner sees which index has it
+		order = "e.version" // the same order; the planner recognises the index by it
 	}
 	if q.Descending {
 		order += " DESC"
@@ -78,8 +77,7 @@ func (s span) empty() bool { return s.from > s.to }
 
 func (s span) length() int64 { return s.to - s.from + 1 }
 
-// page is the part of the span that one page looks at, and whether there is more; all of it, if an
-// index leads to what is looked for.
+// page is the part of the span for one page, and whether there is more. With an index it is the whole span.
 func (s span) page(whole, descending bool) (page span, more bool) {
 	page = s
 	if whole {
@@ -93,7 +91,7 @@ func (s span) page(whole, descending bool) (page span, more bool) {
 	return page, page != s
 }
 
-// filledBy tells whether events are the first of the span, in the query's order, up to so many.
+// filledBy checks that events are the first of the span in the query's order, up to most, without a gap.
 func (s span) filledBy(events []domain.Event, q domain.EventQuery, most int) error {
 	for i := range min(s.length(), int64(most)) {
 		want := s.from + i
@@ -137,9 +135,8 @@ func (l *Finder) window(ctx context.Context, q domain.EventQuery) (span, error) 
 	return s, nil
 }
 
-// firstAt is the position of the first event recorded at t or later, one beyond the head if there
-// is none. Times never decrease along a log, so it halves the range: a look-up of the primary key a
-// step, without an index on times.
+// firstAt is the position of the first event recorded at t or later, one beyond the head if there is none. Times
+// never decrease along a log, so a binary search with look-ups of the primary key finds it.
 func (l *Finder) firstAt(ctx context.Context, tenant string, t time.Time, head int64) (int64, error) {
 	low, high := int64(1), head+1 // the answer is in low…high
 	for low < high {
@@ -157,8 +154,7 @@ func (l *Finder) firstAt(ctx context.Context, tenant string, t time.Time, head i
 	return low, nil
 }
 
-// PositionAt is the newest position of a tenant's log at a moment: that of the last event recorded
-// at t or before; 0 if there was none.
+// PositionAt is the position of the last event of a tenant recorded at t or before; 0 if there is none.
 func (l *Finder) PositionAt(ctx context.Context, tenant string, t time.Time) (int64, error) {
 	head, _, err := l.Head(ctx, tenant)
 	if err != nil {
@@ -183,9 +179,8 @@ func (l *Finder) recordedAt(ctx context.Context, tenant string, position int64) 
 	return at.Time, nil
 }
 
-// Causes finds the events that caused others, what caused those in turn, and so on, up to
-// [domain.MaxCauses] steps back. Ids that no event of the tenant has are left out: what they name lies
-// elsewhere.
+// Causes finds the causes of events, their causes, and so on, up to [domain.MaxCauses] steps back. It ignores ids
+// that no event of the tenant has.
 func (l *Finder) Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error) {
 	const most = 1000 // events, whatever the ids
 	known, asked := map[string]domain.Event{}, map[string]bool{}
@@ -218,15 +213,14 @@ func (l *Finder) Causes(ctx context.Context, tenant string, ids []string) (map[s
 	return known, nil
 }
 
-// AheadOfClock is how long after now, by this process's clock, the event at a position was recorded; 0 if it
-// was before.
+// AheadOfClock is how far the time of the event at a position is ahead of this process's clock; 0 if it is not ahead.
 func (l *Finder) AheadOfClock(ctx context.Context, tenant string, position int64) (time.Duration, error) {
 	at, err := l.recordedAt(ctx, tenant, position)
 	return max(0, at.Sub(l.options.Clock())), err
 }
 
-// Resolve is the position of a tenant's log at a moment of the past, and its time. The error matches
-// [domain.ErrInvalid] if that lies in the future, or before the log began.
+// Resolve is the position of a tenant's log at a past time, and that time. The error matches [domain.ErrInvalid] if
+// the time is in the future or before the log began.
 func (l *Finder) Resolve(ctx context.Context, tenant string, at domain.AsOf) (domain.AsOf, error) {
 	head, _, err := l.Head(ctx, tenant)
 	if err != nil {
@@ -265,13 +259,13 @@ func (l *Finder) Resolve(ctx context.Context, tenant string, at domain.AsOf) (do
 	return refused("lies before the beginning: the log begins at %s", began.Format(time.RFC3339Nano))
 }
 
-// AsOf is what an item was at a position of the log, with all of its votes and reports, by a confidence
-// policy. It is never nil; an item that was not yet remembered does not exist.
+// AsOf is an item as of a position of the log, with all of its votes and reports. It is never nil; an item that was
+// not yet remembered does not exist.
 func (l *Finder) AsOf(
 	ctx context.Context, tenant, id string, position int64, policy domain.ConfidencePolicy,
 ) (*domain.Knowledge, error) {
 	k := &domain.Knowledge{ID: id}
-	// Added to, a position leads to no index: it is the stream that should.
+	// "+ 0" hides the position from the planner, which should use the stream's index.
 	events, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`

@@ -9,12 +9,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// ids gives out the ids of a tenant's events: UUIDv7 that ascend along the log. The ids of one
-// command's events follow one another by 1, and those of different commands never do; that is how
-// a repeated request finds what the first one recorded.
+// ids generates the ids of a tenant's events: UUIDv7 that ascend along the log. Consecutive events of one command
+// have ids that differ by 1; ids of different commands never do. A repeated request finds the events of the first one
+// by this.
 //
-// It is method 2 of RFC 9562, section 6.2: within a millisecond an id is the one before it and some
-// more, by 1 inside a command and by a random number between commands.
+// It is method 2 of RFC 9562, section 6.2. Within a millisecond, an id adds 1 to the one before it inside a command,
+// and a random number between commands.
 type ids struct{ last uuid.UUID }
 
 // next is the id of an event recorded at the given time, the first of its command or a further one.
@@ -25,7 +25,7 @@ func (g *ids) next(at time.Time, first bool) uuid.UUID {
 	}
 	fresh := uuid.UUID{}
 	binary.BigEndian.PutUint64(fresh[:], uint64(at.UnixMilli())<<16|rand.Uint64N(1<<12))
-	binary.BigEndian.PutUint64(fresh[8:], rand.Uint64N(1<<61)) // the top bit is left for counting
+	binary.BigEndian.PutUint64(fresh[8:], rand.Uint64N(1<<61)) // the top bit is a reserve for counting
 	fresh[6] |= 0x70
 	fresh[8] |= 0x80
 	if bytes.Compare(fresh[:], g.last[:]) > 0 {
@@ -36,7 +36,7 @@ func (g *ids) next(at time.Time, first bool) uuid.UUID {
 	return g.last
 }
 
-// follows tells whether b is the id of the event that came right after a's from the same command.
+// follows tells whether b is the id of the next event of the same command after a.
 func follows(a, b string) bool {
 	first, err := uuid.Parse(a)
 	if err != nil {
@@ -46,7 +46,7 @@ func follows(a, b string) bool {
 	return err == nil && plus(first, 1) == second
 }
 
-// plus counts in the 62 random bits at the end and carries into the 12 before them, then into the time.
+// plus adds to the last 62 bits, which are random. It carries into the 12 bits before them, then into the time.
 func plus(id uuid.UUID, n uint64) uuid.UUID {
 	const low = 1<<62 - 1
 	high := binary.BigEndian.Uint64(id[:])

@@ -9,36 +9,34 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Inline is a projection written in the append's own transaction, and what decisions look things up
-// in.
+// Inline is a projection that is written in the append's own transaction. Decisions read it.
 type Inline interface {
-	// Load reads what the commands read, for one tenant, under its lock; tx is the append's
-	// transaction. The stage ends with the transaction. Several batches of different tenants
-	// may be open at once.
+	// Load reads what the commands need for one tenant, in the append's transaction tx and under the tenant's lock.
+	// The stage ends with the transaction. Batches of different tenants may run at the same time.
 	//
-	// first is what the log itself reads, the lock among it: Load does it before anything else, and
-	// with it if it can, since a round trip to the database costs more than what it says.
+	// first are the log's own statements, which take the lock. Load runs them before its own, in the same round trip
+	// if possible.
 	Load(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch) (Stage, error)
 }
 
-// Preparation is what an [Inline] projection may do ahead, for as many commands at once as there are
-// callers: it needs neither the lock nor anything that is stored.
+// Preparation is optional for an [Inline] projection. It does work before the lock is taken and without stored data,
+// so that callers do it concurrently.
 type Preparation interface {
-	// Prepare returns the command, with what was prepared around it. Load is given what it returns.
+	// Prepare returns the command, wrapped with the prepared data. Load receives the result.
 	Prepare(command domain.Command) domain.Command
 }
 
-// Stage is the part of the state that one batch of commands is decided on which the inline projection
-// keeps. It is used by one goroutine.
+// Stage is the state that one batch of commands is decided on, as far as the inline projection stores it. One
+// goroutine uses it.
 type Stage interface {
 	domain.ItemReader
-	// Apply folds an event into the state that later commands of the batch see. It is given those of
-	// every stream; of streams that it does not keep, the log itself keeps the state.
+	// Apply folds an event into the state for later commands of the batch. It receives the events of all streams; the
+	// log itself keeps the states of streams that the projection does not store.
 	Apply(event domain.Event) error
-	// Complete finishes what Apply has put off until the facts of one command are known. It is called before
-	// anything is decided on the state.
+	// Complete finishes work that Apply has deferred, once the facts of one command are known. It is called before
+	// the next decision.
 	Complete() error
-	// Save writes what Apply changed. It is called once, after the last Apply, if there was any.
-	// inserts goes to the database before, and with it: what the log itself writes.
+	// Save writes the changes of Apply. It is called once, after the last Apply, if there was any. It sends inserts,
+	// the log's own rows, to the database first, in the same round trip.
 	Save(ctx context.Context, inserts *database.Script) error
 }

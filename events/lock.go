@@ -35,9 +35,9 @@ const headQuery = `
 	ORDER BY position DESC
 	LIMIT 1`
 
-// lockQuery waits for the tenant's lock, which lasts until the transaction has ended. Its key is the
-// table of events and the tenant: logs in other schemas of the database do not wait for this one, and
-// two tenants whose names collide merely take turns.
+// lockQuery waits for the tenant's lock, which lasts until the transaction ends. Its key combines the table of events
+// and the tenant. Logs in other schemas of the database thus have other locks. Two tenants whose keys collide only
+// wait for each other.
 func lockQuery(tenant string) (query string, args []any) {
 	hash := fnv.New32a()
 	hash.Write([]byte(tenant))
@@ -46,11 +46,11 @@ func lockQuery(tenant string) (query string, args []any) {
 
 func ignore(*sql.Rows) error { return nil }
 
-// LockTenant keeps appends to a tenant's log waiting until the transaction has ended: for background work
-// that must not overlap with one.
+// LockTenant blocks appends to a tenant's log until the transaction ends, for background work that must not overlap
+// with one.
 func (l *Log) LockTenant(ctx context.Context, tx bun.IDB, tenant string) error {
 	if l.db.Engine == database.SQLite {
-		return nil // the one writer is the lock
+		return nil // the single writer is the lock
 	}
 	query, args := lockQuery(tenant)
 	return database.ForEach(ctx, tx, ignore, query, args...)

@@ -15,17 +15,16 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Log is the log of every tenant in one database. It is safe for concurrent use. The caller of
-// NewLog closes it, before the database.
+// Log is the log of every tenant in one database. It is safe for concurrent use. The caller of NewLog closes it,
+// before the database.
 //
-// What it promises about a command:
+// Its promises about a command:
 //
 //   - It is decided after everything recorded before it, and before anything recorded after it.
-//   - Its facts, their texts, its answer for a repeated request and the inline projection are
-//     written in one transaction, together with other commands that were waiting. A refusal
-//     records nothing and does not affect other commands.
-//   - A receipt means that COMMIT succeeded. If its answer is lost, the log looks for the events.
-//   - Once a command was taken from the queue it is carried through, whatever becomes of its caller.
+//   - Its facts, their texts, its answer for a repeated request and the inline projection are written in one
+//     transaction, together with other waiting commands. A refusal records nothing and affects no other command.
+//   - A receipt means that COMMIT succeeded. If COMMIT was not answered, the log looks for the events.
+//   - A command that was taken from the queue is completed, even if its caller has gone.
 //
 // Several processes may append to one PostgreSQL.
 type Log struct {
@@ -36,17 +35,17 @@ type Log struct {
 	*Watchers
 	metrics metrics
 
-	// ctx is what transactions run under: it ends when Close has waited long enough.
+	// ctx is the context of transactions. It ends when Close gives up waiting.
 	ctx  context.Context
 	stop context.CancelFunc
 
 	mu         sync.Mutex
-	queues     map[string]*tenantQueue // by tenant; a tenant without waiting commands has none
+	queues     map[string]*tenantQueue // by tenant; a tenant without waiting commands has no queue
 	closed     bool
 	committers sync.WaitGroup
 
 	background background.Worker
-	keys       atomic.Int64 // commits that changed any
+	keys       atomic.Int64 // commits that changed a key
 }
 
 // NewLog makes a log on a migrated database. inline is written with every append.
@@ -61,8 +60,8 @@ func NewLog(db *database.DB, inline Inline, options Options) *Log {
 	}
 }
 
-// Close stops taking commands and finishes those that it accepted. If ctx ends first, what is not
-// committed yet is abandoned, its callers get an error, and the error is that of ctx.
+// Close refuses new commands and finishes those that it accepted. If ctx ends first, Close abandons what is not
+// committed yet: the callers get an error, and Close returns that of ctx.
 func (l *Log) Close(ctx context.Context) error {
 	l.mu.Lock()
 	l.closed = true
@@ -84,8 +83,8 @@ func (l *Log) Close(ctx context.Context) error {
 	return err
 }
 
-// Changed is closed at the next commit of this process. Take it before reading, and nothing that
-// was appended after the reading is missed:
+// Changed is closed at the next commit of this process. Take the channel before reading, so that no later append is
+// missed:
 //
 //	for {
 //		changed := log.Changed()
@@ -94,37 +93,36 @@ func (l *Log) Close(ctx context.Context) error {
 //	}
 func (l *Log) Changed() <-chan struct{} { return l.appended.next() }
 
-// KeyChanges counts the commits of this process that gave a key, or changed what one opens.
+// KeyChanges counts the commits of this process that issued or changed a key.
 func (l *Log) KeyChanges() int64 { return l.keys.Load() }
 
-// Options are those of the log, with the defaults filled in.
+// Options are the options of the log, with the defaults filled in.
 func (l *Log) Options() Options { return l.options }
 
-// Background lets work of this process yield to its commands.
+// Background lets background work of this process yield to commands.
 func (l *Log) Background() *background.Worker { return &l.background }
 
-// Options are how a log behaves; every zero value means the default.
+// Options configure a log. Zero values mean the defaults.
 type Options struct {
-	// Clock says when something is recorded; time.Now.
+	// Clock is the clock for times of recording; default: time.Now.
 	Clock func() time.Time
-	// Queue is how many commands of one tenant may wait; 4,096. Beyond it a command is refused
-	// with domain.ErrBusy.
+	// Queue limits the waiting commands of one tenant; default: 4,096. Further commands are refused with
+	// domain.ErrBusy.
 	Queue int
-	// Batch is how many commands are written in one transaction, at most; 512.
+	// Batch limits the commands of one transaction; default: 512.
 	Batch int
-	// CommitTimeout is how long one transaction may take, and how long the log tries to find out
-	// what became of a COMMIT that was not answered; default: 30 seconds.
+	// CommitTimeout limits the time of one transaction, and of the search for the outcome of an unanswered COMMIT;
+	// default: 30 seconds.
 	CommitTimeout time.Duration
-	// Poll is how often those who follow the log look for what other processes appended; one
-	// second. What this process appends they hear of at once.
+	// Poll is how often followers look for appends of other processes; default: one second. Appends of this process
+	// notify them at once.
 	Poll time.Duration
-	// Lease is of package follow: how long this process may be away before another one takes over its projections,
-	// and how long that takes if it was killed; ten seconds.
+	// Lease is how long a lease of package follow lasts; default: ten seconds. If this process is delayed for so
+	// long, or killed, another one takes over its projections.
 	Lease time.Duration
-	// Policy is what the log computes confidence with when it replays a stream;
-	// domain.DefaultConfidence.
+	// Policy computes confidence when the log replays a stream; default: domain.DefaultConfidence.
 	Policy domain.ConfidencePolicy
-	// Logger; slog.Default.
+	// Logger is the logger; default: slog.Default.
 	Logger *slog.Logger
 	// Registerer registers the log's metrics; nil for none. Two logs cannot share one.
 	Registerer prometheus.Registerer

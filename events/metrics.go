@@ -40,7 +40,7 @@ func newMetrics(registerer prometheus.Registerer) metrics {
 	}
 }
 
-// kindOf is a word for the sentinel that err matches.
+// kindOf is the label for the sentinel that err matches.
 func kindOf(err error) string {
 	for _, sentinel := range []error{
 		domain.ErrInvalid, domain.ErrMalformed, domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken,

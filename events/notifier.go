@@ -9,11 +9,11 @@ type notifier struct {
 	watchers map[*Watcher]struct{}
 }
 
-// Watcher collects the tenants whose logs have grown since it last looked.
+// Watcher collects the tenants whose logs have grown since the last Collect.
 type Watcher struct {
-	Wake     chan struct{} // holds one: there is something to collect
+	Wake     chan struct{} // holds one token: there is something to collect
 	notifier *notifier
-	only     string // the one tenant it is interested in; empty for all
+	only     string // the one tenant to watch; empty for all
 	tenants  map[string]struct{}
 }
 
@@ -45,7 +45,7 @@ func (n *notifier) notify(tenant string) {
 	}
 }
 
-// Collect returns the tenants and begins anew.
+// Collect returns the tenants, and forgets them.
 func (w *Watcher) Collect() map[string]struct{} {
 	w.notifier.mu.Lock()
 	defer w.notifier.mu.Unlock()

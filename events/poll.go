@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// polling looks for what other processes appended, while the log has followers.
+// polling looks for appends of other processes, while the log has followers.
 type polling struct {
 	mu        sync.Mutex
 	followers int
@@ -21,7 +21,7 @@ type polling struct {
 	ended     sync.WaitGroup
 }
 
-// Watchers are told when logs have grown, by this process or another.
+// Watchers notifies followers of logs that have grown, in this process or another.
 type Watchers struct {
 	*Reader
 	ctx      context.Context // ends with the log
@@ -29,7 +29,7 @@ type Watchers struct {
 	polling  polling
 }
 
-// join is called by every follower when it begins.
+// join is called by every follower at its start.
 func (p *polling) join(l *Watchers) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,7 +41,7 @@ func (p *polling) join(l *Watchers) {
 	}
 }
 
-// leave is called by every follower when it ends; polling ends with the last one.
+// leave is called by every follower at its end. Polling ends with the last one.
 func (p *polling) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,15 +52,15 @@ func (p *polling) leave() {
 	}
 }
 
-// poll compares the heads of all logs with what they were. It is never at it for more than a
-// twentieth of the time, however many tenants there are.
+// poll compares the heads of all logs with the previous ones. It uses at most a twentieth of the time, however many
+// tenants there are.
 func (l *Watchers) poll(ctx context.Context) {
 	known := map[string]string{}
 	for {
 		began := time.Now()
 		heads, err := l.heads(ctx)
 		if err != nil && ctx.Err() == nil {
-			l.options.Logger.WarnContext(ctx, "looking for new events", "error", err)
+			l.options.Logger.WarnContext(ctx, "could not look for new events", "error", err)
 		}
 		for tenant, head := range heads {
 			if known[tenant] != head {
@@ -78,16 +78,16 @@ func (l *Watchers) poll(ctx context.Context) {
 	}
 }
 
-// EveryHead begins a query on heads (tenant, head), of all tenants: those with events and those with a checkpoint:
-// their log may have been restored to nothing.
+// EveryHead begins a query on heads (tenant, head) of all tenants with events or with a checkpoint. A tenant with
+// only a checkpoint may have been restored to an empty log.
 const EveryHead = tenantsQuery + `, chosen (tenant) AS (
 		SELECT tenant FROM tenants WHERE tenant IS NOT NULL
 		UNION
 		SELECT tenant FROM checkpoints
 	)` + HeadsOfChosen
 
-// HeadsOfChosen goes on with heads (tenant, head) after WITH chosen (tenant). A head is the id of the newest event,
-// NULL without one.
+// HeadsOfChosen continues a query with heads (tenant, head) after WITH chosen (tenant). A head is the id of the
+// newest event; NULL if there is none.
 const HeadsOfChosen = `, heads (tenant, head) AS (
 		SELECT
 			t.tenant,
@@ -95,7 +95,7 @@ const HeadsOfChosen = `, heads (tenant, head) AS (
 		FROM chosen AS t
 	)`
 
-// heads are the ids of every tenant's newest event, empty without one.
+// heads are the ids of every tenant's newest event; empty if there is none.
 func (l *Watchers) heads(ctx context.Context) (map[string]string, error) {
 	heads := map[string]string{}
 	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
@@ -108,8 +108,8 @@ func (l *Watchers) heads(ctx context.Context) (map[string]string, error) {
 	return heads, err
 }
 
-// NotifyAll lets those who follow the log look whether their checkpoints are where the logs end, as they do
-// after an append: a checkpoint was set back.
+// NotifyAll makes all followers compare their checkpoints with the logs, as after an append. Call it after a
+// checkpoint was set back.
 func (l *Watchers) NotifyAll(ctx context.Context) error {
 	tenants, err := l.Tenants(ctx)
 	for _, tenant := range tenants {
@@ -118,17 +118,17 @@ func (l *Watchers) NotifyAll(ctx context.Context) error {
 	return err
 }
 
-// Notify lets the followers of a tenant's log look whether it has grown.
+// Notify makes the followers of a tenant's log check whether it has grown.
 func (l *Watchers) Notify(tenant string) { l.appended.notify(tenant) }
 
-// Watch tells that a tenant's log may have grown: at once if this process appended, within
-// [Options.Poll] if another did. Take it before reading, and nothing is missed. Call leave when done.
+// Watch notifies when a tenant's log may have grown: at once after an append of this process, within [Options.Poll]
+// after one of another. Call it before reading, so that nothing is missed. Call leave when done.
 func (l *Watchers) Watch(tenant string) (grown <-chan struct{}, leave func()) {
 	w, leave := l.watch(tenant)
 	return w.Wake, leave
 }
 
-// WatchAll is [Log.Watch] of every tenant's log. The watcher says whose have grown.
+// WatchAll is [Log.Watch] for every tenant's log. The watcher names those that have grown.
 func (l *Watchers) WatchAll() (w *Watcher, leave func()) { return l.watch("") }
 
 func (l *Watchers) watch(tenant string) (w *Watcher, leave func()) {
@@ -146,8 +146,8 @@ func (l *Watchers) watch(tenant string) (w *Watcher, leave func()) {
 	}
 }
 
-// AwaitHead returns when a tenant's log goes up to a position, whichever process appends to it, and tells
-// where the log ends. The error is that of ctx if it ends first.
+// AwaitHead returns when a tenant's log reaches a position, whichever process appends to it, and returns the position
+// of its head. The error is that of ctx if it ends first.
 func (l *Watchers) AwaitHead(ctx context.Context, tenant string, position int64) (head int64, err error) {
 	if head, _, err = l.Head(ctx, tenant); err != nil || head >= position {
 		return head, err
@@ -170,8 +170,8 @@ func (l *Watchers) AwaitHead(ctx context.Context, tenant string, position int64)
 	}
 }
 
-// PositionOf is where in a tenant's log an event is. The error matches [domain.ErrMalformed] if it is
-// nowhere.
+// PositionOf is the position of an event in a tenant's log. The error matches [domain.ErrMalformed] if there is no
+// such event.
 func (l *Reader) PositionOf(ctx context.Context, tenant, eventID string) (position int64, err error) {
 	if id, err := uuid.Parse(eventID); err != nil || id.String() != eventID {
 		return 0, noSuchEvent()

@@ -6,8 +6,8 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// stamp gives a record its position, the next one after the head of the log, and hashes it. The transaction holds the
-// tenant's lock, so that no other record gets the same position: see lock.go.
+// stamp gives a record the next position after the head of the log, and hashes it. The transaction holds the tenant's
+// lock, so that no other record gets the same position: see lock.go.
 func (b *batch) stamp(r *Record, c *command, first bool) {
 	b.head.position++
 	r.Tenant, r.Position, r.EventID = b.tenant, b.head.position, b.ids.next(b.now, first).String()
@@ -22,5 +22,5 @@ func (b *batch) stamp(r *Record, c *command, first bool) {
 	r.Hash = r.hash()
 }
 
-// orAbsent stores an empty string as NULL: nothing was said.
+// orAbsent stores an empty string as NULL.
 func orAbsent(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }

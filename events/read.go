@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/events/codec"
 )
 
-// PageSize is how many events are read at once by default.
+// PageSize is the default number of events in a page.
 const PageSize = 500
 
 // Reader reads the log: pages, streams, states and single facts.
@@ -24,8 +24,8 @@ type Reader struct {
 	options Options
 }
 
-// Records reads up to limit records of a tenant after a position, oldest first and undecoded; 0 means
-// 500. The error matches [ErrHole] if one is missing. It does not verify them: see [Verify].
+// Records reads up to limit undecoded records of a tenant after a position, oldest first; limit 0 means 500. The
+// error matches [ErrHole] if one is missing. It does not verify them: see [Verify].
 func (l *Reader) Records(ctx context.Context, tenant string, after int64, limit int) ([]Record, error) {
 	if limit <= 0 {
 		limit = PageSize
@@ -67,8 +67,8 @@ func (l *Reader) Read(ctx context.Context, tenant string, after int64, limit int
 	return events, nil
 }
 
-// Envelopes reads up to limit events of a tenant after a position, of each only what can be read whatever it says:
-// position, id, stream, name and hash. The error matches [ErrHole] if one is missing.
+// Envelopes reads up to limit events of a tenant after a position, with only their position, id, stream, name and
+// hash. These can be read even if a fact cannot be decoded. The error matches [ErrHole] if one is missing.
 func (l *Reader) Envelopes(ctx context.Context, tenant string, after int64, limit int) (page []domain.Event, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		e := domain.Event{Tenant: tenant}
@@ -92,8 +92,7 @@ func (l *Reader) Envelopes(ctx context.Context, tenant string, after int64, limi
 	return page, nil
 }
 
-// All reads a tenant's log from after a position up to its head, page by page. It ends with the first
-// error.
+// All reads a tenant's log after a position up to its head, page by page. It stops at the first error.
 func (l *Reader) All(ctx context.Context, tenant string, after int64) iter.Seq2[domain.Event, error] {
 	return func(yield func(domain.Event, error) bool) {
 		for {
@@ -115,8 +114,7 @@ func (l *Reader) All(ctx context.Context, tenant string, after int64) iter.Seq2[
 	}
 }
 
-// Head is the newest position of a tenant's log and the id of the event there; 0 and empty if there
-// is none.
+// Head is the newest position of a tenant's log and the id of the event there; 0 and empty if the log is empty.
 func (l *Reader) Head(ctx context.Context, tenant string) (position int64, eventID string, err error) {
 	var h head
 	if err := database.ForEach(ctx, l.db, h.scan, headQuery, tenant); err != nil {
@@ -128,8 +126,8 @@ func (l *Reader) Head(ctx context.Context, tenant string) (position int64, event
 	return h.position, uuid.UUID(h.eventID).String(), nil
 }
 
-// Tenants lists the tenants that have a log, in order. It skips from one to the next in the primary
-// key's index, so it costs as many look-ups as there are tenants, however long their logs are.
+// Tenants lists the tenants that have a log, in order. It skips from one to the next in the primary key's index, so
+// it costs one look-up per tenant, however long the logs are.
 func (l *Reader) Tenants(ctx context.Context) ([]string, error) {
 	var tenants []string
 	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
@@ -158,7 +156,7 @@ func (l *Reader) Stream(ctx context.Context, tenant, stream string) ([]domain.Ev
 	return l.stream(ctx, l.db, tenant, stream, math.MaxInt64)
 }
 
-// StreamPart reads up to limit events of a stream at positions from one to another.
+// StreamPart reads up to limit events of a stream within a range of positions.
 func (l *Reader) StreamPart(
 	ctx context.Context, tenant, stream string, from, to int64, limit int,
 ) ([]domain.Event, error) {
@@ -170,8 +168,8 @@ func (l *Reader) StreamPart(
 		LIMIT ?`, tenant, stream, from, to, limit)
 }
 
-// At is the state of an item after so many events of its stream, or after all if it has fewer. It is
-// never nil; an item that was never remembered does not exist.
+// At is an item at a version of its stream, or the newest version if that is lower. It is never nil; an item that was
+// never remembered does not exist.
 func (l *Reader) At(ctx context.Context, tenant, id string, version int64) (*domain.Knowledge, error) {
 	events, err := l.stream(ctx, l.db, tenant, domain.KnowledgeStream(id), version)
 	if err != nil {
@@ -205,7 +203,7 @@ func (l *Reader) stream(
 	return events, nil
 }
 
-// Names lists the names under which facts are recorded, in order.
+// Names lists the names of all facts, in order.
 func (l *Reader) Names() []string { return codec.Names() }
 
 // recordColumns are what [scanRecord] reads, from the tables [recordTables].
@@ -219,8 +217,8 @@ const recordTables = `
 	events AS e
 	LEFT JOIN event_texts AS t ON e.text_commitment IS NOT NULL AND t.tenant = e.tenant AND t.position = e.position`
 
-// replacementText is what stands for a text that was destroyed: the text beside the redaction, if it was one. It is
-// looked up for no other event.
+// replacementText is the replacement for a destroyed text, from the event of its redaction. It is looked up only for
+// redacted texts.
 const replacementText = `
 	CASE WHEN t.text IS NULL AND e.text_commitment IS NOT NULL THEN (
 		SELECT x.text
@@ -229,7 +227,7 @@ const replacementText = `
 		WHERE d.tenant = e.tenant AND d.position = e.position
 	) END`
 
-// currentText is the text of an event as it is read by now.
+// currentText is the text of an event after its redactions.
 const currentText = `coalesce(t.text, ` + replacementText + `)`
 
 func scanRecord(rows *sql.Rows) (Record, error) {

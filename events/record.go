@@ -14,8 +14,7 @@ import (
 	"github.com/annals-kb/annals/events/codec"
 )
 
-// Record is an event as it is stored: the columns of events and, unless the text was destroyed, of
-// event_texts.
+// Record is an event as it is stored: the columns of events and, unless the text was destroyed, of event_texts.
 type Record struct {
 	Tenant         string
 	Position       int64
@@ -37,12 +36,12 @@ type Record struct {
 	Data           []byte
 	TextCommitment []byte // nil if there never was a text
 	Hash           []byte
-	Salt           []byte // 32 random bytes; nil if there is no text, or no longer
-	Text           []byte // nil if there is no text, or no longer
-	Redacted       []byte // what stands for a text that was destroyed; nil if nothing does
+	Salt           []byte // 32 random bytes; nil without a text, or after its destruction
+	Text           []byte // nil without a text, or after its destruction
+	Redacted       []byte // the replacement for a destroyed text; nil if there is none
 }
 
-// domainSeparator begins every canonical encoding, so that nothing else hashes to the same.
+// domainSeparator begins every canonical encoding, so that no other kind of data has the same hash.
 const domainSeparator = "annals event 1\n"
 
 // Canonical is what the hash of a record is taken over: the bytes "annals event 1\n", and then
@@ -101,8 +100,8 @@ func (r Record) hash() []byte {
 	return sum[:]
 }
 
-// Verify checks that a record is what was appended: its hash, and its text if it still has one. The
-// error matches [ErrTampered]. A record whose text was destroyed verifies.
+// Verify checks the hash of a record, and of its text if it still has one. The error matches [ErrTampered]. A record
+// whose text was destroyed verifies.
 func Verify(r Record) error {
 	switch {
 	case !bytes.Equal(r.hash(), r.Hash):
@@ -115,7 +114,7 @@ func Verify(r Record) error {
 	return nil
 }
 
-// Event decodes what was recorded: with the text, or with what stands for it.
+// Event decodes a record, with its text or the replacement.
 func (r *Record) Event() (domain.Event, error) {
 	text := r.Text
 	if text == nil {
@@ -139,11 +138,11 @@ func (r *Record) Event() (domain.Event, error) {
 	}, nil
 }
 
-// saltSize is the number of random bytes that keep a destroyed text from being guessed.
+// saltSize is the number of random bytes that prevent guessing a destroyed text.
 const saltSize = 32
 
 // commitment is HMAC-SHA256 of the text under its salt. Once the salt is destroyed with the text, the commitment
-// says nothing about even the shortest one.
+// reveals nothing, not even about the shortest text.
 func commitment(salt, text []byte) []byte {
 	mac := hmac.New(sha256.New, salt)
 	mac.Write(text)

@@ -14,15 +14,15 @@ import (
 	"github.com/annals-kb/annals/text/scrub"
 )
 
-// A page of recorded texts is looked at for so many texts, and so long.
+// The limits of a page of recorded texts: so many texts, and so much time.
 const (
 	textsAtOnce = 200
 	mostTexts   = 5000
 	pageTime    = 2 * time.Second
 )
 
-// Recorded finds what a tenant's rules of today would have taken out of texts that are recorded already, beside
-// events from one position to another. The work of a page is limited: through says how far it got.
+// Recorded finds what a tenant's current rules would remove from recorded texts, within a range of positions. The
+// work of a page is limited: through is the last position that was read.
 func (e *ScrubbingWriter) Recorded(
 	ctx context.Context, tenant string, from, to int64,
 ) (found []domain.Detection, through int64, err error) {
@@ -48,7 +48,7 @@ func (e *ScrubbingWriter) Recorded(
 	return found, through, nil
 }
 
-// ready is the scrubber of a tenant; the error matches [domain.ErrConflict] if nothing is scrubbed here.
+// ready is the scrubber of a tenant. The error matches [domain.ErrConflict] if this server does not scrub.
 func (e *ScrubbingWriter) ready(ctx context.Context, tenant string) (*scrub.Scrubber, error) {
 	if !e.scrub {
 		return nil, domain.Refuse(domain.ErrConflict, "this server scrubs nothing").
@@ -84,7 +84,7 @@ func (e *ScrubbingWriter) look(
 	return last, n, nil
 }
 
-// findings are what a scrubber finds in a text, by field and class.
+// findings are a scrubber's detections in a text, by field and class.
 func findings(
 	ctx context.Context, scrubber *scrub.Scrubber, w domain.RecordedText, stream string,
 ) (found []domain.Detection, ended error) {
@@ -93,7 +93,7 @@ func findings(
 		ended = cmp.Or(ended, err)
 		for class, n := range redactions {
 			if s.Name && !slices.Contains(secrets(), class) {
-				continue // an id is what it is
+				continue // an id is never scrubbed
 			}
 			f := domain.Detection{
 				Position: w.Position, EventID: w.EventID, Name: w.Name, Stream: stream,
@@ -114,11 +114,11 @@ func findings(
 	return found, ended
 }
 
-// secrets are the classes that have no place in a name either.
+// secrets are the classes that are refused in names, too.
 func secrets() []scrub.Class { return []scrub.Class{scrub.APIKey, scrub.JWT, scrub.PrivateKey} }
 
-// Span is from which position to which one a tenant's log was recorded between two moments, or two positions,
-// both included; up to now if the second is that. It is empty, from after to, if nothing was.
+// Span is the range of positions between two times or positions, both included. If the second is now, it extends to
+// the head. It is empty, with from after to, if nothing was recorded in it.
 func (e *ScrubbingWriter) Span(
 	ctx context.Context, tenant string, since, until domain.AsOf,
 ) (from, to int64, err error) {
@@ -143,10 +143,9 @@ func (e *ScrubbingWriter) Span(
 	return from, to, nil
 }
 
-// Redact takes out of the texts of streams, beside events from one position to another, what the rules of
-// today find, until nothing is left or some seconds have passed. Each stream fails alone: its error matches
-// [domain.ErrConflict] if the item is under legal hold. What was done before is done for good. s is who asks,
-// without a command.
+// Redact removes what the current rules find from the texts of streams, within a range of positions. It stops when
+// nothing is left, or after some seconds. Each stream fails alone: its error matches [domain.ErrConflict] if the item
+// is under legal hold. Earlier redactions stay. s names the caller, without a command.
 func (e *ScrubbingWriter) Redact(
 	ctx context.Context, s domain.Submission, streams []string, from, to int64,
 ) ([]domain.Redaction, error) {

@@ -11,17 +11,17 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// request is a row of requests: what was answered to an idempotency key.
+// request is a row of requests: the answer to an idempotency key.
 type request struct {
 	requestKey
-	Fingerprint []byte // outline and whole; the outline alone if a text of its stream was destroyed since
+	Fingerprint []byte // outline and whole; only the outline after a text of the stream was destroyed
 	Stream      string
-	Version     int64 // of the stream, afterwards
+	Version     int64 // of the stream after the request
 	Position    int64
 	Outcome     string
 }
 
-// recorded is how a request's row has its fingerprint.
+// recorded is the fingerprint in the form of a request's row.
 func recorded(f domain.Fingerprint) []byte { return slices.Concat(f.Outline[:], f.Whole[:]) }
 
 type requestKey struct{ Subject, Key string }
@@ -30,8 +30,8 @@ func keyOf(s domain.Submission) requestKey {
 	return requestKey{Subject: string(s.By.Subject), Key: s.Request.Key}
 }
 
-// requestsQuery looks keys up one by one in the primary key's index: left to itself, PostgreSQL might
-// read the whole table instead.
+// requestsQuery looks up each key in the primary key's index. Without this form, PostgreSQL might read the whole
+// table.
 func requestsQuery(engine database.Engine, tenant string, keys []requestKey) (query string, args []any) {
 	if engine == database.SQLite {
 		pairs := make([][]string, len(keys))
@@ -59,8 +59,8 @@ func requestsQuery(engine database.Engine, tenant string, keys []requestKey) (qu
 		) AS r`, []any{pgdialect.Array(subjects), pgdialect.Array(names), tenant}
 }
 
-// answerAgain answers a repeated request as the first time, from the events that it caused. The
-// error matches domain.ErrErased if the item was erased since.
+// answerAgain answers a repeated request like the first time, from the events that it caused. The error matches
+// domain.ErrErased if the item was erased since.
 func (l *Log) answerAgain(ctx context.Context, tenant string, r request) (domain.Receipt, error) {
 	id, isItem := domain.ItemOf(r.Stream)
 	if !isItem {
@@ -94,8 +94,8 @@ func (l *Log) answerAgain(ctx context.Context, tenant string, r request) (domain
 	return receipt, nil
 }
 
-// answerStreamAgain is answerAgain for what is not about knowledge. Of what people wrote it reads that of the
-// request's own events alone.
+// answerStreamAgain is answerAgain for streams that are not about knowledge. It reads only the texts of the request's
+// own events.
 func (l *Log) answerStreamAgain(ctx context.Context, tenant string, r request) (domain.Receipt, error) {
 	receipt := domain.Receipt{Position: r.Position, Outcome: r.Outcome, Replayed: true}
 	receipt.Stream = domain.Stream{Name: r.Stream, State: kindOfStream(r.Stream).none}
@@ -138,7 +138,7 @@ func (l *Log) answerStreamAgain(ctx context.Context, tenant string, r request) (
 	return receipt, nil
 }
 
-// lastCommand are the events at the end that one command recorded: their ids follow one another.
+// lastCommand are the last events that one command recorded: their ids are consecutive.
 func lastCommand(events []domain.Event) []domain.Event {
 	first := max(0, len(events)-1)
 	for first > 0 && follows(events[first-1].EventID, events[first].EventID) {

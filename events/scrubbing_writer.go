@@ -15,8 +15,8 @@ import (
 	"github.com/annals-kb/annals/text/scrub"
 )
 
-// ScrubbingWriter is where commands come in: what people wrote in them is scrubbed by their tenant's rules before
-// anything is decided or kept. It is safe for concurrent use.
+// ScrubbingWriter submits commands to the log. It first scrubs their texts by the tenant's rules, before any
+// decision. It is safe for concurrent use.
 type ScrubbingWriter struct {
 	log   *Log
 	scrub bool
@@ -25,31 +25,31 @@ type ScrubbingWriter struct {
 	rules map[string]tenantRules
 }
 
-// tenantRules are what a tenant is scrubbed by, as they were read.
+// tenantRules are a tenant's scrubbing rules, with the time of their reading.
 type tenantRules struct {
 	scrubber *scrub.Scrubber
 	read     time.Time
 }
 
-// freshRules is for how long rules hold that were changed on another node.
+// freshRules is how long cached rules are used: a change on another node takes effect after this time.
 const freshRules = time.Second
 
-// NewScrubbingWriter makes the entrance of a log, which scrubs or lets everything in as it is.
+// NewScrubbingWriter makes a writer for a log. Without scrubs, it submits texts unchanged.
 func NewScrubbingWriter(log *Log, scrubs bool) *ScrubbingWriter {
 	return &ScrubbingWriter{log: log, scrub: scrubs, rules: map[string]tenantRules{}}
 }
 
-// Scrubs tells whether anything is scrubbed here at all.
+// Scrubs tells whether this server scrubs at all.
 func (e *ScrubbingWriter) Scrubs() bool { return e.scrub }
 
-// Rules are what a tenant changed about what is scrubbed.
+// Rules are a tenant's own scrubbing rules.
 func (e *ScrubbingWriter) Rules(ctx context.Context, tenant string) (domain.Scrubbing, error) {
 	stream, err := e.log.State(ctx, tenant, domain.ScrubbingStream)
 	rules, _ := stream.State.(domain.Scrubbing)
 	return rules, err
 }
 
-// Clean is a text of a tenant as it may be recorded.
+// Clean is a text of a tenant after scrubbing.
 func (e *ScrubbingWriter) Clean(ctx context.Context, tenant, said string) (string, error) {
 	if !e.scrub {
 		return said, nil
@@ -62,13 +62,13 @@ func (e *ScrubbingWriter) Clean(ctx context.Context, tenant, said string) (strin
 	return clean, err
 }
 
-// Submit is [Log.Submit] of what was scrubbed. The receipt counts what was.
+// Submit is [Log.Submit] of the scrubbed command. The receipt counts the redactions.
 func (e *ScrubbingWriter) Submit(ctx context.Context, s domain.Submission) (domain.Receipt, error) {
 	result := e.SubmitAll(ctx, []domain.Submission{s})[0]
 	return result.Receipt, result.Err
 }
 
-// SubmitAll is [Log.SubmitAll] of what was scrubbed. A secret in a place that cannot be rewritten is an
+// SubmitAll is [Log.SubmitAll] of the scrubbed commands. A secret in a field that cannot be rewritten is an
 // [*domain.Invalid] that names the field.
 func (e *ScrubbingWriter) SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result {
 	results := make([]domain.Result, len(submissions))
@@ -98,8 +98,8 @@ func (e *ScrubbingWriter) SubmitAll(ctx context.Context, submissions []domain.Su
 	return results
 }
 
-// closed refuses what is written to a tenant that was erased. Its keys were revoked, so that only root can try, and
-// who comes with a token. What is known already is not asked again.
+// closed refuses writes to an erased tenant. Since its keys were revoked, only root and callers with a token reach
+// it. known caches the answers by tenant.
 func (e *ScrubbingWriter) closed(ctx context.Context, s domain.Submission, known map[string]error) error {
 	tenant := s.By.Tenant
 	_, erases := s.Command.(domain.OrderErasure)
@@ -120,7 +120,7 @@ func (e *ScrubbingWriter) closed(ctx context.Context, s domain.Submission, known
 	return err
 }
 
-// admit is the command as it may come in, and what was taken out of it.
+// admit is the scrubbed command, and the count of redactions.
 func (e *ScrubbingWriter) admit(ctx context.Context, s domain.Submission) (domain.Command, map[string]int, error) {
 	if change, changes := s.Command.(domain.ChangeScrubbing); changes {
 		_, err := scrubberOf(change.Rules)
@@ -164,7 +164,7 @@ func (e *ScrubbingWriter) admit(ctx context.Context, s domain.Submission) (domai
 	return command, redacted, cmp.Or(ended, problems.Err())
 }
 
-// scrubber is made of a tenant's rules, of a moment ago at most.
+// scrubber is made from a tenant's rules, which may be cached for [freshRules].
 func (e *ScrubbingWriter) scrubber(ctx context.Context, tenant string) (*scrub.Scrubber, error) {
 	e.mu.Lock()
 	known, found := e.rules[tenant]
@@ -193,7 +193,7 @@ func (e *ScrubbingWriter) forget(tenant string) {
 	delete(e.rules, tenant)
 }
 
-// scrubberOf follows rules; the error names every one that cannot be followed.
+// scrubberOf compiles rules; the error names every invalid one.
 func scrubberOf(rules domain.Scrubbing) (*scrub.Scrubber, error) {
 	var problems domain.Problems
 	var off []scrub.Class

@@ -11,20 +11,20 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Selection is implemented by an inline projection that knows whose the items are that events are
-// about, and whom they reach: now, and when it happened.
+// Selection is implemented by an inline projection that knows the owners and scopes of the items that events are
+// about.
 type Selection interface {
-	// Streams are those of the items that a query may be about; many if there are more than most.
+	// Streams are the streams of the items that a query selects. many is true if there are more than most.
 	Streams(ctx context.Context, q domain.EventQuery, most int) (streams []string, many bool, err error)
-	// Condition tells of an event, in a table e, whether the query is about it.
+	// Condition is an SQL condition on an event in a table e that the query selects it.
 	Condition(q domain.EventQuery) (where string, args []any)
 }
 
-// chosen says which events count besides those in a span of positions.
+// chosen says which events of a span a query selects.
 type chosen struct {
 	parts []string
 	args  []any
-	whole bool // an index leads to them: the span is looked at whole
+	whole bool // an index leads to them, so a page covers the whole span
 	none  bool // there are none
 }
 
@@ -32,13 +32,13 @@ func (c *chosen) add(part string, args ...any) {
 	c.parts, c.args = append(c.parts, part), append(c.args, args...)
 }
 
-// everything tells whether all of a tenant's events are chosen.
+// everything tells whether the query selects all of a tenant's events.
 func (c *chosen) everything() bool { return len(c.parts) == 1 }
 
-// fewStreams is how many streams are rather looked up than recognised in passing.
+// fewStreams is the number of streams up to which their index is used, instead of scanning positions.
 const fewStreams = 1000
 
-// choose works out what a query selects within a span.
+// choose derives the conditions of a query within a span.
 func (l *Finder) choose(ctx context.Context, q domain.EventQuery, within span) (*chosen, error) {
 	c := &chosen{}
 	c.add("e.tenant = ?", q.Tenant)
@@ -75,8 +75,8 @@ func (l *Finder) choose(ctx context.Context, q domain.EventQuery, within span) (
 	return c, nil
 }
 
-// chooseItems narrows the events down to those of certain items: of few in a long log they are looked
-// up by their streams, otherwise each event's item is.
+// chooseItems restricts the events to those of certain items. If the items are few in a long log, it uses the index
+// of streams; otherwise it checks the item of each event.
 func (l *Finder) chooseItems(ctx context.Context, q domain.EventQuery, within span, c *chosen) error {
 	if !q.AboutItems() {
 		return nil
@@ -99,7 +99,7 @@ func (l *Finder) chooseItems(ctx context.Context, q domain.EventQuery, within sp
 			c.whole = true
 		}
 		if !many && q.Scope == "" && q.Owner == "" {
-			return nil // all that happened to them counts, not only what happened while they had this owner
+			return nil // all events of the items count, also those from before they had this owner
 		}
 	}
 	where, args := selection.Condition(q)
@@ -107,10 +107,10 @@ func (l *Finder) chooseItems(ctx context.Context, q domain.EventQuery, within sp
 	return nil
 }
 
-// where is the condition, with the positions that a page looks at.
+// where is the condition, including the positions of a page.
 func (c *chosen) where(page span) (condition string, args []any) {
 	positions := "e.position BETWEEN ? AND ?"
-	if c.whole { // the streams' index is what leads to them, not that of positions
+	if c.whole { // the index of streams leads to them, not the index of positions
 		positions = "e.position + 0 BETWEEN ? AND ?"
 	}
 	return strings.Join(append(slices.Clip(c.parts), positions), " AND "),

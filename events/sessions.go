@@ -15,15 +15,15 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// archivesCondition is the condition of the index of archives. It is written into queries as it is, so that both
-// engines see which index has the answer.
+// archivesCondition is the condition of the index of archives. Queries contain it literally, so that both engines
+// recognise the index.
 const archivesCondition = `e.name IN ('session.committed', 'session.extracted', 'session.extraction_failed')`
 
-// SessionReader reads what the log knows of sessions: messages, commits and what was extracted from them.
+// SessionReader reads sessions from the log: messages, commits and extraction results.
 type SessionReader struct{ *Reader }
 
-// Messages are the newest messages of a session before a version of its stream, up to limit, the oldest first;
-// before 0 those up to now. It costs what it reads.
+// Messages are the newest messages of a session before a version of its stream, up to limit, the oldest first. If
+// before is 0, they are the newest of all. The cost depends only on their number.
 func (l *SessionReader) Messages(ctx context.Context, tenant, stream string, before int64, limit int) ([]domain.Event, error) {
 	if limit <= 0 {
 		return nil, nil
@@ -47,7 +47,7 @@ func (l *SessionReader) Messages(ctx context.Context, tenant, stream string, bef
 	return said, nil
 }
 
-// ContextsThatHelped is what is said to have helped in a session since the commit before this one, each place once.
+// ContextsThatHelped are the contexts reported as helpful in a session since the previous commit, each URI once.
 func (l *SessionReader) ContextsThatHelped(
 	ctx context.Context, commit domain.Event, fact domain.SessionCommitted,
 ) ([]domain.Help, error) {
@@ -78,8 +78,7 @@ func (l *SessionReader) ContextsThatHelped(
 	return helped, nil
 }
 
-// ExtractionResult is the newest event that says what was made of a commit's archive, or why nothing was;
-// false if that is still to come.
+// ExtractionResult is the newest event with the result of a commit's archive, or its failure; false if it is pending.
 func (l *SessionReader) ExtractionResult(ctx context.Context, commit domain.Event) (domain.Event, bool, error) {
 	return one(queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
@@ -89,8 +88,8 @@ func (l *SessionReader) ExtractionResult(ctx context.Context, commit domain.Even
 		LIMIT 1`, commit.Tenant, commit.Stream, commit.Version, commit.EventID))
 }
 
-// ExtractionResultsOf are those of several commits of a tenant, by the commits' positions: two statements,
-// however many there are.
+// ExtractionResultsOf are the results of several commits of a tenant, by the commits' positions. It takes two
+// queries.
 func (l *SessionReader) ExtractionResultsOf(ctx context.Context, tenant string, commits []int64) (map[int64]domain.Event, error) {
 	settled := map[int64]domain.Event{}
 	if len(commits) == 0 {
@@ -113,7 +112,7 @@ func (l *SessionReader) ExtractionResultsOf(ctx context.Context, tenant string, 
 		FROM events AS c
 		WHERE c.tenant = ? AND c.position IN (?)`, tenant, bun.List(commits))
 	if err != nil {
-		return nil, fmt.Errorf("find settlements: %w", Unavailable(err))
+		return nil, fmt.Errorf("find extraction results: %w", Unavailable(err))
 	}
 	delete(of, 0)
 	if len(of) == 0 {
@@ -124,7 +123,7 @@ func (l *SessionReader) ExtractionResultsOf(ctx context.Context, tenant string, 
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.position IN (?)`, tenant, bun.List(slices.Collect(maps.Keys(of))))
 	if err != nil {
-		return nil, fmt.Errorf("read settlements: %w", Unavailable(err))
+		return nil, fmt.Errorf("read extraction results: %w", Unavailable(err))
 	}
 	for _, event := range found {
 		settled[of[event.Position]] = event
@@ -132,7 +131,7 @@ func (l *SessionReader) ExtractionResultsOf(ctx context.Context, tenant string, 
 	return settled, nil
 }
 
-// ExtractionFailures say why nothing was made of archives of a tenant, the newest first, since a time.
+// ExtractionFailures are the failed extractions of a tenant since a time, the newest first.
 func (l *SessionReader) ExtractionFailures(ctx context.Context, tenant string, since time.Time) ([]domain.Event, error) {
 	found, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
@@ -146,7 +145,7 @@ func (l *SessionReader) ExtractionFailures(ctx context.Context, tenant string, s
 	return found, nil
 }
 
-// ExtractionResults say what was made of a session's archives, the newest first.
+// ExtractionResults are the results of a session's archives, the newest first.
 func (l *SessionReader) ExtractionResults(ctx context.Context, tenant, stream string, limit int) ([]domain.Event, error) {
 	found, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
@@ -160,7 +159,7 @@ func (l *SessionReader) ExtractionResults(ctx context.Context, tenant, stream st
 	return found, nil
 }
 
-// Commit is the event that made a session's archive of a number; false if there is none.
+// Commit is the event of a session's archive with this number; false if there is none.
 func (l *SessionReader) Commit(ctx context.Context, tenant, stream string, archive int) (domain.Event, bool, error) {
 	if archive < 1 {
 		return domain.Event{}, false, nil
@@ -173,7 +172,7 @@ func (l *SessionReader) Commit(ctx context.Context, tenant, stream string, archi
 		LIMIT 1 OFFSET ?`, tenant, stream, archive-1))
 }
 
-// one is the event of an archive, if there is one.
+// one is the only event of a result, if there is one.
 func one(found []domain.Event, err error) (domain.Event, bool, error) {
 	if err != nil {
 		return domain.Event{}, false, fmt.Errorf("read archive: %w", Unavailable(err))
@@ -184,8 +183,8 @@ func one(found []domain.Event, err error) (domain.Event, bool, error) {
 	return found[0], true, nil
 }
 
-// Commits are the commits of sessions before a position, the newest first; before 0 up to now. Of one
-// session, if a stream is named.
+// Commits are the commits before a position, the newest first; before 0 means all. If stream is not empty, they are
+// those of one session.
 func (l *SessionReader) Commits(ctx context.Context, tenant, stream string, before int64, limit int) ([]domain.Event, error) {
 	where, args := `e.tenant = ? AND e.name = 'session.committed'`, []any{tenant}
 	if stream != "" {

@@ -10,24 +10,23 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Slice is a range of one tenant's streams in byte order: those after After, up to and including
-// Through.
+// Slice is a range of one tenant's streams in byte order, after After, up to and including Through.
 type Slice struct {
 	Tenant  string
-	After   string // not part of it
+	After   string // excluded
 	Through string
 	Streams int
 }
 
-// NextSlice is the range of at most size streams of a kind ("knowledge:") that comes after a stream,
-// or empty from the first on; false if there is none, and then it says after what.
+// NextSlice is the range of at most size streams of a kind ("knowledge:") after a stream, or from the first if after
+// is empty. It returns false if there is none.
 func (l *Reader) NextSlice(ctx context.Context, tenant, kind, after string, size int) (Slice, bool, error) {
 	return Snapshot{l.db}.NextSlice(ctx, tenant, kind, after, size)
 }
 
-// NextSlice is [Log.NextSlice] at the snapshot's moment.
+// NextSlice is [Log.NextSlice] of the snapshot.
 func (at Snapshot) NextSlice(ctx context.Context, tenant, kind, after string, size int) (Slice, bool, error) {
-	s := Slice{Tenant: tenant, After: max(after, kind)} // and not those of other kinds that come before
+	s := Slice{Tenant: tenant, After: max(after, kind)} // skips streams of kinds that sort before this one
 	// A stream has one event of version 1.
 	err := database.ForEach(ctx, at.db, func(rows *sql.Rows) error { return rows.Scan(&s.Streams, &s.Through) }, `
 		SELECT count(*), coalesce(max(stream), '')
@@ -44,7 +43,7 @@ func (at Snapshot) NextSlice(ctx context.Context, tenant, kind, after string, si
 	return s, s.Streams > 0, nil
 }
 
-// Count is how many events the streams of a kind ("knowledge:") have.
+// Count is the number of events in the streams of a kind ("knowledge:").
 func (l *Reader) Count(ctx context.Context, tenant, kind string) (n int64, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) }, `
 		SELECT count(*)
@@ -56,17 +55,17 @@ func (l *Reader) Count(ctx context.Context, tenant, kind string) (n int64, err e
 	return n, nil
 }
 
-// successor ends the range of the streams of a kind.
+// successor is the end of the range of the streams of a kind.
 func successor(kind string) string { return kind[:len(kind)-1] + string(kind[len(kind)-1]+1) }
 
-// InSlice reads the events of a slice's streams at positions up to one, stream by stream and each in
-// order of its versions: their facts and [domain.EventMetadata], without the rest of the envelope. Memory is
-// that of one event. It ends with the first error.
+// InSlice reads the events of a slice's streams up to a position, stream by stream, each in order of its versions.
+// The events have only their facts and [domain.EventMetadata]. It holds one event in memory and stops at the first
+// error.
 func (l *Reader) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain.Event, error] {
 	return Snapshot{l.db}.InSlice(ctx, s, upTo)
 }
 
-// InSlice is [Log.InSlice] at the snapshot's moment. The transaction reads nothing else meanwhile.
+// InSlice is [Log.InSlice] of the snapshot. The transaction can run no other query meanwhile.
 func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain.Event, error] {
 	return func(yield func(domain.Event, error) bool) {
 		err := database.ForEach(ctx, at.db, func(rows *sql.Rows) error {
@@ -102,22 +101,22 @@ func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[d
 // Snapshot is the log as one transaction sees it.
 type Snapshot struct{ db database.Querier }
 
-// SnapshotOf reads the log within a transaction, so that what it says and what the transaction reads
-// elsewhere are of one moment, where the transaction promises that.
+// SnapshotOf reads the log within a transaction. If the transaction is isolated accordingly, the log and other tables
+// are read as of the same moment.
 func SnapshotOf(tx database.Querier) Snapshot { return Snapshot{tx} }
 
-// Ahead is what a projection has still to read of a tenant's log.
+// Ahead is the part of a tenant's log that a projection has not read.
 type Ahead struct {
 	Tenant  string
-	After   int64  // how far the projection has read
+	After   int64  // the position up to which the projection has read
 	AfterID string // the id of the event there; empty at 0
 	Head    int64  // the newest position
 }
 
-// Events is how many there are.
+// Events is the number of these events.
 func (a Ahead) Events() int64 { return a.Head - a.After }
 
-// Ahead lists, in order, the tenants whose logs go on after the checkpoint of a projection.
+// Ahead lists the tenants whose logs continue after the checkpoint of a projection, in order.
 func (at Snapshot) Ahead(ctx context.Context, projection string) ([]Ahead, error) {
 	var list []Ahead
 	err := database.ForEach(ctx, at.db, func(rows *sql.Rows) error {

@@ -17,8 +17,8 @@ import (
 	"github.com/annals-kb/annals/events/codec"
 )
 
-// State is what a stream of something other than knowledge has come to by now. It costs the same however
-// long the stream is.
+// State is the current state of a stream that is not about knowledge. Its cost does not depend on the length of the
+// stream.
 func (l *Reader) State(ctx context.Context, tenant, stream string) (domain.Stream, error) {
 	return readState(ctx, l.db, l.db.Engine, tenant, stream)
 }
@@ -35,8 +35,8 @@ func readState(
 	return found, nil
 }
 
-// StateAnywhere finds a stream by its name in whichever tenant's log it is: one look-up. where is the
-// condition of the index that has such streams. The tenant is empty if none has one, or several.
+// StateAnywhere finds a stream by name in any tenant's log, with one look-up. where is the condition of the index of
+// such streams. The tenant is empty unless exactly one has such a stream.
 func (l *Reader) StateAnywhere(ctx context.Context, stream, where string) (tenant string, found domain.Stream, err error) {
 	tenants := 0
 	err = l.EachState(ctx, where+" AND stream = ?", func(name string, s domain.Stream) {
@@ -49,9 +49,8 @@ func (l *Reader) StateAnywhere(ctx context.Context, stream, where string) (tenan
 	return tenant, found, nil
 }
 
-// EachState goes through the streams of all tenants for which a condition holds that an index has: one
-// statement, however many tenants there are, and one more for each stream whose state is stored in
-// another form than this program's.
+// EachState visits the streams of all tenants that fulfil a condition that an index has. It takes one query, and one
+// more for each stream whose state another release stored in another form.
 func (l *Reader) EachState(
 	ctx context.Context, where string, each func(tenant string, s domain.Stream), args ...any,
 ) error {
@@ -87,7 +86,7 @@ func (l *Reader) EachState(
 	return nil
 }
 
-// States lists, in the order of their names, up to limit streams of a kind ("key:") that come after one.
+// States lists up to limit streams of a kind ("key:") after a stream, in the order of their names.
 func (l *Reader) States(ctx context.Context, tenant, kind, after string, limit int) ([]domain.Stream, error) {
 	slice, _, err := l.NextSlice(ctx, tenant, kind, after, limit)
 	if err != nil {
@@ -121,7 +120,7 @@ func (l *Reader) States(ctx context.Context, tenant, kind, after string, limit i
 }
 
 // plainEvents reads a stream up to a version, or all of it if that is 0: facts without their texts, and
-// [domain.EventMetadata]s. Memory is that of one event.
+// [domain.EventMetadata]. It holds one event in memory.
 func plainEvents(
 	ctx context.Context, db database.Querier, tenant, stream string, upTo int64,
 ) iter.Seq2[domain.Event, error] {
@@ -156,17 +155,16 @@ func plainEvents(
 	}
 }
 
-// storedState is a row of streams as it is.
+// storedState is a row of streams.
 type storedState struct {
 	version, position int64
 	form              int
 	state             []byte
 }
 
-// CheckStates compares what is stored about a tenant's streams of things other than knowledge with what
-// their events come to, one stream at a time, and names the streams whose rows are missing, too many, or
-// not what the events say. What another program's form of a state is cannot be compared and counts as
-// right: it is computed again when it is used.
+// CheckStates compares the rows of a tenant's streams with their events, one stream at a time. It names the streams
+// whose rows are missing, superfluous or wrong. A state in the form of another release cannot be compared and counts
+// as right, since it is computed again before its use.
 func (at Snapshot) CheckStates(ctx context.Context, tenant string) (wrong []string, err error) {
 	rows := map[string]storedState{}
 	err = database.ForEach(ctx, at.db, func(found *sql.Rows) error {
@@ -217,7 +215,7 @@ func (k storedState) says(s domain.Stream) bool {
 	return err == nil && k.version == s.Version && k.position == s.Position && bytes.Equal(k.state, state)
 }
 
-// RepairStates computes again what is stored about streams.
+// RepairStates computes the rows of streams again.
 func (l *Log) RepairStates(ctx context.Context, tenant string, names []string) error {
 	return l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := l.LockTenant(ctx, tx, tenant); err != nil {

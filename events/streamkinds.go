@@ -10,10 +10,9 @@ import (
 	"github.com/annals-kb/annals/events/codec"
 )
 
-// streamKinds are the kinds of streams other than knowledge, by what stands before the colon of their
-// names. The number is that of the form in which a state is kept: it grows with every change of the state's
-// type, or of what its facts come to, and states that were kept in another form are computed again. A
-// golden file in testdata/states holds every form.
+// streamKinds are the kinds of streams other than knowledge, by the part of their names before the colon. The number
+// is the version of the stored form of a state. Increase it whenever the state's type or its folding changes: states
+// in another form are computed again. Golden files in testdata/states contain every form.
 var streamKinds = map[string]streamKind{
 	"key":        keptAs[domain.Key](1),
 	"tenant":     keptAs[domain.Tenant](2),
@@ -23,10 +22,10 @@ var streamKinds = map[string]streamKind{
 	"projection": keptAs[domain.Projection](1),
 }
 
-// streamKind is how what the streams of a kind come to is kept.
+// streamKind says how the states of a kind are stored.
 type streamKind struct {
 	form int
-	none domain.State // of a stream without facts
+	none domain.State // the state of a stream without facts
 	read func(kept []byte) (domain.State, error)
 }
 
@@ -49,7 +48,7 @@ func kindOfStream(name string) streamKind {
 	return streamKind{none: unknown{}, read: func([]byte) (domain.State, error) { return nil, codec.ErrUnknownFact }}
 }
 
-// unknown is the state of streams that only a newer program knows.
+// unknown is the state of streams that only a newer program can read.
 type unknown struct{}
 
 // Evolve implements [domain.State].

@@ -12,25 +12,24 @@ import (
 	"github.com/annals-kb/annals/events/codec"
 )
 
-// streams are what the streams other than those of knowledge have come to, of one batch of commands:
-// between their reading, which goes with the log's own, and their writing. They are kept in the table
-// streams, so that an append costs the same however long its stream is. The table could be thrown away:
-// a row that is missing, behind its stream, or written by a program that kept states otherwise, is
-// computed again from the events.
+// streams are the states of the streams of a batch other than knowledge, from their reading to their writing. The
+// table streams stores them, so that the cost of an append does not depend on the length of its stream. The table is
+// only a cache: a row that is missing, behind its stream, or in the form of another release is computed again from
+// the events.
 type streams struct {
 	engine database.Engine
 	tenant string
 	tx     database.Querier
-	ctx    context.Context // Stream has none, and streams end with their transaction
+	ctx    context.Context // Stream has no context parameter; streams ends with its transaction
 
-	names   []string // that were read, in order
-	stale   []string // of those, whose row does not tell
+	names   []string // streams that were read, in order
+	stale   []string // those of them without a usable row
 	known   map[string]*domain.Stream
 	changed map[string]bool
-	failed  error // of a look-up that Stream could not report
+	failed  error // of a look-up that Stream could not return
 }
 
-// newStreams names the streams that commands are about and look up.
+// newStreams names the streams that commands are about or look up.
 func newStreams(engine database.Engine, tenant string, commands []domain.Command) *streams {
 	s := &streams{engine: engine, tenant: tenant, known: map[string]*domain.Stream{}, changed: map[string]bool{}}
 	for _, command := range commands {
@@ -50,8 +49,7 @@ func (s *streams) want(stream string) {
 	s.names = append(s.names, stream)
 }
 
-// statesQuery looks streams up one by one in the primary key's index, and their newest versions in that of
-// the events.
+// statesQuery looks up each stream in the primary key's index, and its newest version in the index of events.
 func statesQuery(engine database.Engine, tenant string, names []string) (query string, args []any) {
 	if engine == database.SQLite {
 		return `
@@ -75,7 +73,7 @@ func statesQuery(engine database.Engine, tenant string, names []string) (query s
 		) AS s ON TRUE`, []any{tenant, pgdialect.Array(names), tenant}
 }
 
-// scan takes a row if it tells what the stream has come to.
+// scan takes a row if it is usable.
 func (s *streams) scan(rows *sql.Rows) error {
 	var name string
 	var version, position, form, newest sql.NullInt64
@@ -89,7 +87,7 @@ func (s *streams) scan(rows *sql.Rows) error {
 	return nil
 }
 
-// take takes a row if it tells what the stream has come to, whose newest version is known.
+// take takes a row if it is usable: in the current form, and at the newest version.
 func (s *streams) take(name string, row storedState, newest int64) {
 	kind := kindOfStream(name)
 	if row.version == newest && row.form == kind.form {
@@ -101,7 +99,7 @@ func (s *streams) take(name string, row storedState, newest int64) {
 	s.stale = append(s.stale, name)
 }
 
-// refresh computes what the rows did not tell. It costs nothing if they told everything.
+// refresh computes the states without a usable row. It does nothing if there are none.
 func (s *streams) refresh(ctx context.Context, tx database.Querier) error {
 	s.ctx, s.tx = ctx, tx
 	for _, name := range s.stale {
@@ -114,7 +112,7 @@ func (s *streams) refresh(ctx context.Context, tx database.Querier) error {
 	return nil
 }
 
-// Stream implements domain.Book.
+// Stream implements [domain.DecisionContext].
 func (s *streams) Stream(name string) domain.Stream {
 	if s.known[name] == nil && s.failed == nil {
 		s.failed = s.lookUp(name)
@@ -137,7 +135,7 @@ func (s *streams) lookUp(name string) error {
 	return s.refresh(s.ctx, s.tx)
 }
 
-// apply folds an event that was decided, as every later reading does: without what people wrote.
+// apply folds an event of the batch, without its text, as in every later reading.
 func (s *streams) apply(event domain.Event) error {
 	p := codec.Payload{Name: event.Name, SchemaVersion: event.SchemaVersion, Data: event.Data}
 	plain, err := codec.Decode(p)
@@ -148,8 +146,7 @@ func (s *streams) apply(event domain.Event) error {
 	return s.known[event.Stream].Evolve(plain, event.Metadata())
 }
 
-// foldStream computes what a stream came to from its events, without their texts, up to a version; 0 for
-// all.
+// foldStream computes the state of a stream from its events, without their texts, up to a version; 0 for all.
 func foldStream(ctx context.Context, db database.Querier, tenant, name string, upTo int64) (domain.Stream, error) {
 	stream := domain.Stream{Name: name, State: kindOfStream(name).none}
 	for event, err := range plainEvents(ctx, db, tenant, name, upTo) {

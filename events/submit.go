@@ -11,25 +11,24 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Submit decides a command and records what follows from it. It answers when that is committed.
+// Submit decides a command and records the result. It returns after the commit.
 //
-// The error is the command's refusal, or matches domain.ErrBusy if too many are waiting,
-// domain.ErrKeyReused if the idempotency key came with another request before, domain.ErrErased if
-// that request's item was erased since, or domain.ErrUnavailable, or domain.ErrFull. None of these recorded anything,
-// save an error that also matches database.ErrOutcomeUnknown: there, the outcome is unknown. If the error is
-// that of ctx, nothing was recorded either.
+// The error is the command's refusal, or matches domain.ErrBusy if too many commands are waiting. It matches
+// domain.ErrKeyReused if the idempotency key came with another request before, or domain.ErrErased if that request's
+// item was erased since. It can also match domain.ErrUnavailable or domain.ErrFull, or be that of ctx. In all these
+// cases nothing was recorded, unless the error also matches database.ErrOutcomeUnknown.
 func (l *Log) Submit(ctx context.Context, s domain.Submission) (domain.Receipt, error) {
 	result := l.SubmitAll(ctx, []domain.Submission{s})[0]
 	return result.Receipt, result.Err
 }
 
-// SubmitAll is [Log.Submit] for many, with one result for each, in their order. Commands of one
-// tenant are decided in order, and as many as Options.Batch in one transaction; each fails alone.
-// When some cannot be tried because the queue is full, the database is away or ctx has ended, then
-// those of the tenant that come after them are not tried either, and get the same error.
+// SubmitAll is [Log.Submit] for many commands, with one result for each, in their order. Commands of one tenant are
+// decided in order, up to Options.Batch in one transaction, and each fails alone. If a command cannot be tried
+// because the queue is full, the database is unavailable or ctx has ended, the tenant's later commands get the same
+// error.
 func (l *Log) SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result {
 	results := make([]domain.Result, len(submissions))
-	byTenant := map[string][]int{} // the places of their submissions
+	byTenant := map[string][]int{} // indexes of their submissions
 	for i, s := range submissions {
 		if results[i].Err = check(s); results[i].Err == nil {
 			byTenant[s.By.Tenant] = append(byTenant[s.By.Tenant], i)
@@ -58,15 +57,14 @@ func (l *Log) SubmitAll(ctx context.Context, submissions []domain.Submission) []
 	return results
 }
 
-// group is what one caller submitted together: it is written in one transaction.
+// group is a part of one caller's submissions that is written in one transaction.
 type group struct {
 	commands []command
-	taken    atomic.Bool   // by the committer or by the caller that gives up, whichever is first
+	taken    atomic.Bool   // by the committer, or by a caller that gives up
 	done     chan struct{} // closed when every command has its result
 }
 
-// command is a submission and what becomes of it. The committer writes the outcome, and closes the
-// group's done afterwards.
+// command is a submission and its result. The committer sets the result, then closes the group's done.
 type command struct {
 	domain.Submission
 	result domain.Result
@@ -74,9 +72,9 @@ type command struct {
 	earlier *request
 }
 
-// submit puts a group through, so that each of its commands has a result. The error says why the tenant's later
-// groups need not be tried. If ctx ends before the committer took the group, the group is dropped; afterwards it is
-// carried through.
+// submit completes a group, so that each of its commands has a result. With an error, the tenant's later groups need
+// not be tried. If ctx ends before the committer took the group, the group is dropped; a group that was taken is
+// completed.
 func (l *Log) submit(ctx context.Context, tenant string, g *group) error {
 	if preparation, prepares := l.inline.(Preparation); prepares {
 		for i := range g.commands {
@@ -112,13 +110,13 @@ func (l *Log) submit(ctx context.Context, tenant string, g *group) error {
 	return err
 }
 
-// tenantQueue is a tenant's queue. It exists while there is a committer at work.
+// tenantQueue is a tenant's queue. It exists while its committer runs.
 type tenantQueue struct {
 	groups  []*group
 	waiting int // commands in all groups
 }
 
-// enqueue hands a group to the tenant's committer, and starts one if there is none.
+// enqueue adds a group to the tenant's queue, and starts a committer if there is none.
 func (l *Log) enqueue(tenant string, g *group) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,9 +140,8 @@ func (l *Log) enqueue(tenant string, g *group) error {
 	return nil
 }
 
-// take removes from a queue what fits into one transaction: whole groups, and at least one. Those
-// whose callers have given up are dropped. It returns nothing when the queue is empty, and the
-// queue with its committer has then ended.
+// take removes groups for one transaction from a queue: whole groups, and at least one. It drops groups whose callers
+// have given up. It returns nothing if the queue is empty; the queue and its committer then end.
 func (l *Log) take(tenant string, q *tenantQueue) []*group {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -170,10 +167,10 @@ func (l *Log) take(tenant string, q *tenantQueue) []*group {
 	return batch
 }
 
-// maxEnvelope is how many bytes a field of the envelope may have.
+// maxEnvelope limits the bytes of a field of the envelope.
 const maxEnvelope = 512
 
-// check refuses what no database could keep, before it spoils other people's transaction.
+// check refuses what no database can store, before it fails the transaction of other callers.
 func check(s domain.Submission) error {
 	if s.By.Tenant == "" || s.By.Subject == "" || s.Command == nil {
 		return errors.New("submit: a command, a tenant and a subject are needed")

@@ -15,11 +15,11 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// attempts is how often a command is tried alone after its batch has failed.
+// attempts is how often a command is tried alone after its batch failed.
 const attempts = 3
 
-// commitAll writes what waits in a tenant's queue until it is empty. A command that finds the queue
-// empty is written at once; those that come meanwhile are written together.
+// commitAll writes the waiting commands of a tenant until its queue is empty. The first command is written at once;
+// those that arrive meanwhile are written together.
 func (l *Log) commitAll(tenant string, q *tenantQueue) {
 	defer l.background.Command()()
 	for groups := l.take(tenant, q); len(groups) > 0; groups = l.take(tenant, q) {
@@ -36,8 +36,8 @@ func (l *Log) commitAll(tenant string, q *tenantQueue) {
 	}
 }
 
-// commit gives every command its result: all in one transaction or, if that fails, each in one of its
-// own. While the database is away that is not tried: what could not be written is answered so.
+// commit gives every command its result. It writes all in one transaction or, if that fails, each in its own. If the
+// database is unavailable, it does not retry: the commands fail with that error.
 func (l *Log) commit(tenant string, commands []*command) {
 	err := l.append(tenant, commands)
 	if err == nil {
@@ -46,7 +46,7 @@ func (l *Log) commit(tenant string, commands []*command) {
 	l.options.Logger.WarnContext(l.ctx, "a batch of commands could not be written",
 		"tenant", tenant, "commands", len(commands), "alone", !isFatal(err), "error", err)
 	for _, c := range commands {
-		for range attempts { // another writer may have taken its position
+		for range attempts { // another writer may have taken the position
 			if isFatal(err) {
 				break
 			}
@@ -77,15 +77,14 @@ func refusalOf(stream string, err error) *domain.Refusal {
 	return refusal.WithFix("the server's log says why")
 }
 
-// isFatal tells whether the next transaction would fare no better: the database is away or
-// full, too slow, or the log gives up.
+// isFatal tells whether the next transaction would fail, too: the database is unavailable, full or too slow, or the
+// log is closing.
 func isFatal(err error) bool {
 	return isPassing(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// append decides commands and records what follows, in one transaction. Without an error every
-// command has its result, and what was recorded is committed. With one, certainly nothing was
-// recorded, unless it matches database.ErrOutcomeUnknown.
+// append decides commands and records the results in one transaction. Without an error, every command has its result,
+// and the events are committed. With an error, nothing was recorded, unless it matches database.ErrOutcomeUnknown.
 func (l *Log) append(tenant string, commands []*command) error {
 	ctx, cancel := context.WithTimeout(database.ForTenant(l.ctx, tenant), l.options.CommitTimeout)
 	defer cancel()
@@ -112,17 +111,16 @@ func (l *Log) append(tenant string, commands []*command) error {
 	return nil
 }
 
-// errNotCommitted says that a transaction whose COMMIT was not answered was certainly not committed.
+// errNotCommitted says that a transaction whose COMMIT was not answered was not committed.
 var errNotCommitted = errors.New("the COMMIT that was not answered did not happen")
 
 // resolveUnknownCommit returns nil if a transaction whose COMMIT was not answered was committed. It waits for the
-// database to come back, as long as the log has patience. The error matches
-// database.ErrOutcomeUnknown if it did not come back, and no longer does if certainly nothing was
-// committed.
+// database until the commit timeout. The error matches database.ErrOutcomeUnknown if the database stayed unavailable;
+// otherwise, nothing was committed.
 func (l *Log) resolveUnknownCommit(b *batch, unknown error) error {
 	if len(b.records) == 0 {
 		if len(b.newRequests) > 0 {
-			return errNotCommitted // it can be repeated without harm
+			return errNotCommitted // it can be repeated safely
 		}
 		return nil // there was nothing to commit
 	}
@@ -141,13 +139,13 @@ func (l *Log) resolveUnknownCommit(b *batch, unknown error) error {
 		case found == 0:
 			return true, errNotCommitted
 		}
-		return true, fmt.Errorf("half a transaction of tenant %s is there, %d of %d events: %w",
+		return true, fmt.Errorf("only part of a transaction of tenant %s was committed, %d of %d events: %w",
 			b.tenant, found, len(b.records), ErrHole)
 	})
 }
 
-// look counts the batch's events in the log. It takes the tenant's lock first: the transaction in
-// doubt held it, so once we have it, that one has ended and will not appear any more.
+// look counts the batch's events in the log. It takes the tenant's lock first. The transaction in doubt held that
+// lock, so it has ended by then.
 func (l *Log) look(ctx context.Context, b *batch) (found int, err error) {
 	ids := make([]string, len(b.records))
 	for i, r := range b.records {

@@ -11,22 +11,22 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// ErrUnknownFact: the event's name, or its schema version, is newer than this program. It is a refusal
-// for callers.
+// ErrUnknownFact says that the event's name or schema version is newer than this program. It is a refusal for
+// callers.
 var ErrUnknownFact error = &domain.Refusal{
 	Kind: domain.ErrBroken, Detail: "an event was written by a newer release of annals",
 	Fix: "run that release on every server of this database",
 }
 
-// Payload is a fact as it is recorded.
+// Payload is an encoded fact.
 type Payload struct {
 	Name          string
 	SchemaVersion int
 	Data          json.RawMessage // the plain fields
-	Text          json.RawMessage // what people wrote; nil if they wrote nothing
+	Text          json.RawMessage // what people wrote; nil if there is none
 }
 
-// kinds are the facts that can be recorded, by name.
+// kinds are the encodings of all facts, by name.
 type kinds map[string]*kind
 
 // known are the kinds of this program.
@@ -57,11 +57,11 @@ func kindsOf(list ...*kind) kinds {
 	return all
 }
 
-// kind is how the facts of one name are written and read.
+// kind is the encoding of the facts with one name.
 type kind struct {
 	name       string
-	version    int        // the schema version that is written today
-	data, text *mapping   // nil for an object that is always empty
+	version    int        // the schema version for new events
+	data, text *mapping   // nil for an object without fields
 	upcasters  []upcaster // upcasters[i] turns version i+1 into version i+2
 
 	shape reflect.Type                    // the struct that has the tags
@@ -69,16 +69,16 @@ type kind struct {
 	read  func(reflect.Value) domain.Fact // from that struct
 }
 
-// upcaster turns what an older schema version wrote into what the next one would have written. text is
-// nil if there was none or if it was destroyed.
+// upcaster converts what one schema version wrote to the next version. text is nil if there was none or it was
+// erased.
 type upcaster func(data, text json.RawMessage) (newData, newText json.RawMessage, err error)
 
-// tagged is the kind of facts whose struct has the tags.
+// tagged is the encoding of a fact whose struct has the tags.
 func tagged[F domain.Fact]() *kind {
 	return converted(func(f F) F { return f }, func(f F) F { return f })
 }
 
-// converted is the kind of facts that are written as another struct, which has the tags.
+// converted is the encoding of a fact by way of another struct, which has the tags.
 func converted[F domain.Fact, W any](write func(F) W, read func(W) F) *kind {
 	var zero F
 	shape := reflect.TypeFor[W]()
@@ -89,10 +89,10 @@ func converted[F domain.Fact, W any](write func(F) W, read func(W) F) *kind {
 	}
 }
 
-// Names are the names under which facts are recorded, in order.
+// Names lists the names of all facts, in order.
 func Names() []string { return slices.Sorted(maps.Keys(known)) }
 
-// Encode writes a fact. The bytes are recorded and hashed as they are.
+// Encode encodes a fact. The bytes are recorded and hashed unchanged.
 func Encode(fact domain.Fact) (Payload, error) { return known.encode(fact) }
 
 func (all kinds) encode(fact domain.Fact) (Payload, error) {
@@ -115,7 +115,7 @@ func (all kinds) encode(fact domain.Fact) (Payload, error) {
 	return p, nil
 }
 
-// Decode reads a fact of any schema version up to today's. Without its text the fact's text fields are
+// Decode decodes a fact of any schema version up to the current one. Without its text, the fact's text fields are
 // empty. The error matches [ErrUnknownFact] if a newer program wrote the event.
 func Decode(p Payload) (domain.Fact, error) { return known.decode(p) }
 
@@ -166,7 +166,7 @@ func (m *mapping) unmarshal(written []byte, to reflect.Value) error {
 	return nil
 }
 
-// Marshal leaves <, > and & as they are: events are meant to be read by people.
+// Marshal does not escape <, > and &, since people read events.
 func Marshal(value any) (json.RawMessage, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)

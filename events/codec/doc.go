@@ -1,7 +1,7 @@
-// Package codec turns facts into bytes and back.
+// Package codec encodes and decodes facts.
 //
-// Its one rule: what was recorded is never written again and is read for ever. A fact is two JSON
-// objects: data, the plain fields, lies in the event for ever; text, what people wrote, lies beside it
-// and can be destroyed. The tags of the facts in package domain say which field goes where. A new
-// optional field gets a tag; any other change takes a new schema version and an upcaster.
+// Its one rule: recorded bytes are never rewritten and stay readable for ever. A fact is two JSON objects. data holds
+// the plain fields, in the event, for ever; text holds what people wrote, beside the event, and can be erased. The
+// tags of the facts in package domain assign the fields. A new optional field needs a tag; any other change needs a
+// new schema version and an upcaster.
 package codec

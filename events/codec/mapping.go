@@ -23,11 +23,10 @@ type side string
 
 const (
 	data side = "data" // plain fields, kept for ever
-	text side = "text" // what people wrote, which can be destroyed
+	text side = "text" // what people wrote, which can be erased
 )
 
-// mapping says how the values of a type are written on one side: wire is a type with json tags, which
-// encoding/json writes and reads.
+// mapping encodes the values of a type on one side. wire is a type with json tags for encoding/json.
 type mapping struct {
 	wire  reflect.Type
 	write func(from, wire reflect.Value)
@@ -65,14 +64,14 @@ func structMapping(t reflect.Type, s side) *mapping {
 	}
 }
 
-// field is a tagged field, or one of an untagged struct in the struct.
+// field is a tagged field of a struct, or of an untagged struct in it.
 type field struct {
 	*mapping
 	index         []int
 	name, options string
 }
 
-// collect finds the fields of one side in the order in which they are written.
+// collect finds the fields of one side, in the order of writing.
 func collect(t reflect.Type, s side, path []int, fields *[]field) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -96,8 +95,8 @@ func collect(t reflect.Type, s side, path []int, fields *[]field) {
 	}
 }
 
-// mappingOf maps the values of a field. An overlay is a text beside data of the same field: it is
-// written only if people wrote something, and read into what the data made.
+// mappingOf maps the values of a field. An overlay is the text of a field that also has data. It is written only if
+// it has content, and decoded into the value that the data made.
 func mappingOf(t reflect.Type, s side, overlay bool) *mapping {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -134,7 +133,7 @@ func mappingOf(t reflect.Type, s side, overlay bool) *mapping {
 	return &mapping{wire: t, write: set, read: set}
 }
 
-// elementOf is the struct that a type is, points to or has many of; nil for another type.
+// elementOf is the struct type itself, behind a pointer, or of a list's elements; nil for other types.
 func elementOf(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()

@@ -9,12 +9,12 @@ import (
 
 // revised is [domain.Revised] as it is recorded.
 type revised struct {
-	// Fields names every field that was changed, so that this is still known when the text is gone.
+	// Fields names every changed field, so that this is known even after the text is erased.
 	Fields   []string         `data:"fields"`
 	Type     *domain.Type     `data:"type,omitempty"`
 	Category *domain.Category `data:"category,omitempty"`
 	Polarity *domain.Polarity `data:"polarity,omitempty"`
-	// The new texts: null for a field that was cleared, left out for one that was left alone.
+	// New texts: null for a cleared field, absent for an unchanged one.
 	Task     **string          `text:"task,omitempty"`
 	Content  **string          `text:"content,omitempty"`
 	Abstract **string          `text:"abstract,omitempty"`
@@ -79,7 +79,7 @@ func orNull[T any](value *T, isCleared func(T) bool) **T {
 	return &value
 }
 
-// changed is empty, not nil, for a field that was cleared or whose text is gone.
+// changed is non-nil for a changed field; it is empty for a field that was cleared or whose text was erased.
 func changed[T any](fields []string, name string, value **T) *T {
 	switch {
 	case !slices.Contains(fields, name):

@@ -13,23 +13,23 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// checkpoint is how far a projection has read a tenant's log; the zero value is not at all.
+// checkpoint is the position up to which a projection has processed a tenant's log. The zero value is the beginning.
 type checkpoint struct {
 	position  int64
 	eventID   string
 	updatedAt database.Time
 	changes   int64          // of the projection's quarantine
-	found     sql.NullString // the id of the event that is at the position now
+	found     sql.NullString // the id of the event that the log has at the position
 }
 
-// checkpoints are read and moved.
+// checkpoints reads and moves checkpoints.
 type checkpoints struct {
 	db      *database.DB
 	options events.Options
 }
 
-// Checkpoint is how far a projection has read a tenant's log, the id of the event there, and when it
-// got there; zero values if it has not begun.
+// Checkpoint is a projection's position in a tenant's log, the id of the event there, and when it got there. It
+// returns zero values if the projection has not begun.
 func (l *checkpoints) Checkpoint(ctx context.Context, projection, tenant string) (
 	position int64, eventID string, updatedAt time.Time, err error,
 ) {
@@ -46,7 +46,7 @@ func readCheckpoint(ctx context.Context, db *database.DB, projection, tenant str
 	return c, nil
 }
 
-// reading fills the checkpoint in.
+// reading is the query that fills in the checkpoint.
 func (c *checkpoint) reading(db *database.DB, projection, tenant, lock string) database.Query {
 	return database.Query{
 		Each: func(rows *sql.Rows) error {
@@ -75,8 +75,8 @@ func (c checkpoint) check(projection, tenant string) error {
 		events.ErrRestored, projection, tenant, c.position, what)
 }
 
-// Advance moves a projection's checkpoint from where a page begins to where it ends, in the transaction
-// that writes what the page means. The error says that another process was faster.
+// Advance moves a projection's checkpoint over a page, in the transaction that writes the page's changes. The error
+// says that another process was faster.
 func (l *checkpoints) Advance(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	if err := l.holdCheckpoint(ctx, tx, projection, page); err != nil {
 		return err
@@ -84,17 +84,18 @@ func (l *checkpoints) Advance(ctx context.Context, tx bun.IDB, projection string
 	return l.moveCheckpoint(ctx, tx, projection, page)
 }
 
-// errMoved says that another transaction has moved the checkpoint meanwhile.
+// errMoved says that another transaction has moved the checkpoint.
 var errMoved = errors.New("checkpoint moved")
 
-// holdCheckpoint waits until no other transaction works on the same projection and tenant, and keeps others
-// out until this one has ended. The error is errMoved if the page is not what comes next any more, if a stream
-// was put into quarantine or released since, or if a text was erased.
+// holdCheckpoint locks the checkpoint of a projection and tenant until the transaction ends. The error is errMoved if
+// the page is no longer the next one, if the quarantine changed, or if a text was erased.
 //
-// A process that stops in the middle of the transaction of a page is thrown out of it after the time of a lease,
-// or the next one would wait for it. Nor does that transaction wait for the disk: should the server fail, what it
-// wrote and the checkpoint are lost together, and the page comes again. Later transactions that wait for the
-// disk, as every append and every signature does, make it durable too.
+// If a process hangs in the transaction of a page, the database ends that transaction after the time of a lease, so
+// the next process need not wait.
+//
+// The transaction does not wait for the disk. If the database fails, the page's changes and the checkpoint are lost
+// together, and the page is delivered again. Later transactions that do wait, such as every append and every
+// signature, make it durable, too.
 func (l *checkpoints) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	var c checkpoint
 	var readings database.Batch
@@ -120,12 +121,12 @@ func (l *checkpoints) holdCheckpoint(ctx context.Context, tx bun.IDB, projection
 	case page.quarantine != nil && c.changes != page.quarantine.changes:
 		return errMoved
 	case page.erasures != nil && mark != *page.erasures:
-		return errMoved // what was read may have been erased since
+		return errMoved // a text of the page may have been erased
 	}
 	return nil
 }
 
-// moveCheckpoint notes that the page was read, unless the checkpoint is not where the page began.
+// moveCheckpoint moves the checkpoint to the end of the page, unless it is no longer at the page's beginning.
 func (l *checkpoints) moveCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	last := page.Last()
 	result, err := tx.ExecContext(ctx, `

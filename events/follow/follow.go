@@ -7,8 +7,8 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// Log is a log with what follows it in this process. It is safe for concurrent use. Close closes the log; the caller
-// closes routers and subscribers before.
+// Log is a log with its subscriptions in this process. It is safe for concurrent use. Before Close, the caller closes
+// routers and subscribers.
 type Log struct {
 	*events.Log
 	checkpoints
@@ -20,7 +20,7 @@ type Log struct {
 	handlers   handlers
 	lastErrors lastErrors
 	moved      moved
-	finishing  sync.RWMutex // shared from a page's transaction until its change is done
+	finishing  sync.RWMutex // shared from a page's transaction until its Change is done
 }
 
 // NewLog makes a log on a migrated database. inline is written with every append.
@@ -33,10 +33,10 @@ func NewLog(db *database.DB, inline events.Inline, options events.Options) *Log 
 	}
 }
 
-// moved wakes those who wait for a checkpoint of this process.
+// moved notifies waiters of checkpoints that this process moved.
 type moved struct {
 	mu   sync.Mutex
-	next chan struct{} // closed when one has moved
+	next chan struct{} // closed at the next move
 }
 
 func (m *moved) wait() <-chan struct{} {

@@ -17,11 +17,11 @@ import (
 	"github.com/annals-kb/annals/events/codec"
 )
 
-// abreast is how many tenants' pages one projection works on at the same time.
+// abreast is how many tenants one projection works on at the same time.
 const abreast = 4
 
-// follower hands one projection what comes next of every tenant's log, while this process has the
-// projection's lease.
+// follower delivers the next pages of every tenant's log to one projection, while this process has the projection's
+// lease.
 type follower struct {
 	log        *Log
 	projection string
@@ -29,8 +29,7 @@ type follower struct {
 	abreast    chan struct{} // holds a token for every page at work
 }
 
-// follow delivers a tenant's pages until there are no more, or until the log cannot be what the
-// projection has read.
+// follow delivers a tenant's pages until there are no more, or until an error stops the projection.
 func (f *follower) follow(ctx context.Context, tenant string) {
 	pause := shortestPause
 	var page Page
@@ -49,9 +48,9 @@ func (f *follower) follow(ctx context.Context, tenant string) {
 		case err == nil: // acknowledged without moving the checkpoint
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, errRefused): // the handler knows why
+		case errors.Is(err, errRefused): // the handler has reported the error
 		case f.log.lastErrors.note(f.projection, tenant, err):
-			f.log.options.Logger.ErrorContext(ctx, "a projection stands still",
+			f.log.options.Logger.ErrorContext(ctx, "a projection is stalled",
 				"projection", f.projection, "tenant", tenant, "error", err)
 		}
 		if errors.Is(err, events.ErrRestored) || errors.Is(err, events.ErrHole) {
@@ -68,7 +67,7 @@ func (f *follower) follow(ctx context.Context, tenant string) {
 // errRefused says that the handler did not acknowledge a page.
 var errRefused = errors.New("page refused")
 
-// step delivers the page that comes next; it is empty if there is none.
+// step delivers the next page; it returns an empty page if there is none.
 func (f *follower) step(ctx context.Context, tenant string) (Page, error) {
 	select {
 	case f.abreast <- struct{}{}:
@@ -84,8 +83,8 @@ func (f *follower) step(ctx context.Context, tenant string) (Page, error) {
 	return page, f.deliver(ctx, page)
 }
 
-// next reads the page after the checkpoint, up to an event that cannot be decoded; such an event has a
-// page of its own.
+// next reads the page after the checkpoint, up to an event that cannot be decoded. Such an event gets a page of its
+// own.
 func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 	c, err := readCheckpoint(ctx, f.log.db, f.projection, tenant)
 	if err != nil {
@@ -123,7 +122,7 @@ func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 		case err == nil:
 			page.Events = append(page.Events, event)
 			continue
-		case len(page.Events) > 0: // it comes next
+		case len(page.Events) > 0: // the event that cannot be decoded is in the next page
 		case errors.Is(err, codec.ErrUnknownFact):
 			return Page{}, fmt.Errorf("read log: %w", err)
 		default:
@@ -163,14 +162,12 @@ func (f *follower) deliver(ctx context.Context, page Page) error {
 
 const (
 	wholePage  = 5000                   // bare events are small
-	shortPause = 250 * time.Millisecond // so that a page or two of them keep up with any log within a second
+	shortPause = 250 * time.Millisecond // keeps the lag below a second with a page or two between pauses
 )
 
-// AddWholePages is [AddHandler] for a projection that means nothing without every single event: it passes
-// nothing over, and stands still until it can take in what comes next. Of each event it is given what can be
-// read of all, whatever they say: place, id, stream, name and hash. Its pages have up to 5,000 of them, and
-// it lets writers go first for a quarter of a second at most, so that it stays within a second of a log that
-// is never idle.
+// AddWholePages is [AddHandler] for a projection that must not skip any event: it stops until it can process the next
+// one. Its events have only a position, id, stream, name and hash, which can always be read. Its pages have up to
+// 5,000 events. It yields to writers for a quarter of a second at most, so it stays within a second of a busy log.
 func AddWholePages(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
 	l.handlers.addWholePages(projection)
 	return add(router, l, projection, func(_ context.Context, page Page) (Change, error) {
@@ -178,8 +175,8 @@ func AddWholePages(router *message.Router, l *Log, projection string, handler Ha
 	}, func(page *Page) { page.quarantine = nil })
 }
 
-// behind lists the tenants whose newest event is not the one at the projection's checkpoint: of these, or nil
-// for all.
+// behind lists the tenants whose newest event is not the one at the projection's checkpoint, among some tenants; nil
+// means all.
 func (l *Log) behind(ctx context.Context, projection string, of map[string]struct{}) ([]string, error) {
 	heads, args := events.EveryHead, []any{}
 	if of != nil {
@@ -206,7 +203,7 @@ func (l *Log) behind(ctx context.Context, projection string, of map[string]struc
 	return tenants, err
 }
 
-// longestPause is how long a projection yields to commands at most.
+// longestPause limits how long a projection yields to commands.
 func (l *Log) longestPause(projection string) time.Duration {
 	if l.handlers.wantsWholePages(projection) {
 		return shortPause

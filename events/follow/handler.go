@@ -16,24 +16,23 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// Handler takes in a page of the log. What it writes with tx and the projection's checkpoint are
-// committed together, so inside the database every event has its effect exactly once. An error rolls
-// both back, and the page comes again. What it does elsewhere may happen more than once: use the
-// event's id to recognise it.
+// Handler processes a page of the log. Its writes with tx and the projection's checkpoint are committed together, so
+// inside the database every event takes effect exactly once. An error rolls both back, and the page is delivered
+// again. Effects elsewhere may happen more than once: use the event's id to detect that.
 //
-// On SQLite no other transaction can write while the transaction is open: what takes long belongs into a
-// [Preparer], and so does whatever submits commands to the log.
+// On SQLite, no other transaction can write while this one is open. Use a [Preparer] for slow work, and for work that
+// submits commands to the log.
 type Handler func(ctx context.Context, tx bun.IDB, page Page) error
 
-// Change is what a page means for a projection, worked out before anything is written.
+// Change is the effect of a page on a projection, computed before anything is written.
 type Change interface {
-	// Write writes it, in the transaction that also moved the checkpoint.
+	// Write writes the change, in the transaction that also moves the checkpoint.
 	Write(ctx context.Context, tx bun.IDB) error
-	// Done is called when the page's changes are committed, be it by another process.
+	// Done is called when the page's changes are committed, by this process or another.
 	Done()
 }
 
-// Preparer does with a page what takes long or needs a network, outside of any transaction.
+// Preparer does the slow work for a page, such as network calls, outside of any transaction.
 type Preparer func(ctx context.Context, page Page) (Change, error)
 
 // handled is the change of a [Handler].
@@ -51,8 +50,8 @@ func NewRouter(logger *slog.Logger) (*message.Router, error) {
 	return message.NewRouter(message.RouterConfig{}, watermill.NewSlogLoggerWithLevelMapping(logger, levels))
 }
 
-// Run runs a router until ctx ends, and returns when its handlers have ended. A router that is closed before it
-// has begun waits half a minute for handlers that never do.
+// Run runs a router until ctx ends, and returns when its handlers have ended. If ctx ends before the router has
+// started, Watermill waits half a minute for handlers that never start.
 func Run(ctx context.Context, router *message.Router) error {
 	ended := make(chan error, 1)
 	go func() { ended <- router.Run(context.WithoutCancel(ctx)) }()
@@ -69,21 +68,22 @@ func Run(ctx context.Context, router *message.Router) error {
 	}
 }
 
-// AddHandler lets a projection follow every tenant's log, under a name of its own. Of all processes that
-// share the database one works on it at a time. Pages of one tenant come one after the other, those of
-// different tenants side by side.
+// AddHandler lets a projection follow every tenant's log, under a unique name. Of all processes that share the
+// database, one works on it at a time. Pages of one tenant are delivered in order, pages of different tenants
+// concurrently.
 //
-// A page that fails because the database, a model or the network is away is tried again, at growing
-// intervals, until it succeeds; [Log.LastError] says why a projection stands still. One that fails because of
-// an event in it is taken apart until that event is alone. Then the event's stream is put into quarantine:
-// the projection passes it over, and nothing else. See [Log.RetryQuarantined].
+// If the database, a model or the network is unavailable, the page is retried at growing intervals until it succeeds.
+// [Log.LastError] says why a projection is stalled.
+//
+// If an event makes a page fail, the page is divided until that event is alone. Then the event's stream is put into
+// quarantine: the projection skips this stream and continues with the others. See [Log.RetryQuarantined].
 func AddHandler(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
 	return AddPreparer(router, l, projection, func(_ context.Context, page Page) (Change, error) {
 		return handled{handler, page}, nil
 	})
 }
 
-// AddPreparer is [AddHandler] for what takes long.
+// AddPreparer is [AddHandler] for slow work.
 func AddPreparer(router *message.Router, l *Log, projection string, prepare Preparer) *message.Handler {
 	return add(router, l, projection, prepare, func(*Page) {})
 }
@@ -105,7 +105,7 @@ func add(router *message.Router, l *Log, projection string, prepare Preparer, ad
 	})
 }
 
-// handleSafely turns a panic into an error, so that it is tried again and seen as trouble.
+// handleSafely turns a panic into an error, so that the page is retried and the error reported.
 func (l *Log) handleSafely(ctx context.Context, projection string, page Page, prepare Preparer) (err error) {
 	defer l.recoverInto(ctx, projection, page.Tenant, &err)
 	return l.handle(ctx, projection, page, prepare)
@@ -119,7 +119,7 @@ func (l *Log) recoverInto(ctx context.Context, projection, tenant string, err *e
 	}
 }
 
-// handle makes one attempt at a page. If another process was faster, there is nothing left to do.
+// handle makes one attempt at a page. If another process has processed it, it does nothing.
 func (l *Log) handle(ctx context.Context, projection string, page Page, prepare Preparer) error {
 	change, err := l.prepared(ctx, page, prepare)
 	if err != nil {
@@ -152,12 +152,12 @@ func (l *Log) handle(ctx context.Context, projection string, page Page, prepare 
 		change.Done()
 		return nil
 	case errors.Is(err, errMoved):
-		return nil // it was set back: the subscriber begins there
+		return nil // the checkpoint was set back: the subscriber starts there
 	}
 	return err
 }
 
-// prepared is what the page means, without the streams in quarantine.
+// prepared is the change for a page, without the streams in quarantine.
 func (l *Log) prepared(ctx context.Context, page Page, prepare Preparer) (Change, error) {
 	page.Events = page.quarantine.without(page.Events)
 	switch {
@@ -169,13 +169,13 @@ func (l *Log) prepared(ctx context.Context, page Page, prepare Preparer) (Change
 	return prepare(ctx, page)
 }
 
-// passedOver is the change of a page whose streams are all in quarantine.
+// passedOver is the change for a page whose streams are all in quarantine.
 type passedOver struct{}
 
 func (passedOver) Write(context.Context, bun.IDB) error { return nil }
 func (passedOver) Done()                                {}
 
-// handlers are what follows the log in this process, by projection.
+// handlers are the projections of this process, by name.
 type handlers struct {
 	mu         sync.Mutex
 	prepares   map[string]Preparer
@@ -210,7 +210,7 @@ func (h *handlers) wantsWholePages(projection string) bool {
 	return slices.Contains(h.wholePages, projection)
 }
 
-// Followers lists the projections that follow the log in this process, in order.
+// Followers lists the projections of this process, in order.
 func (l *Log) Followers() []string {
 	l.handlers.mu.Lock()
 	defer l.handlers.mu.Unlock()

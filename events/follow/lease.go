@@ -14,34 +14,34 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// lease is this process's right to work on a projection, until the database's clock says that it has
-// ended. It saves work that two processes would do. What keeps an event from having its effect twice is the
-// checkpoint: each page moves it from where the page begins, in the transaction that writes.
+// lease is this process's right to work on a projection, until it expires by the database's clock. It only avoids
+// duplicate work. The checkpoint ensures that an event takes effect once: each page moves it from the page's
+// beginning, in the transaction that writes.
 type lease struct {
 	leases     *leases
 	projection string
-	until      time.Time // by this process's clock; by the database's it ends no earlier
+	until      time.Time // by this process's clock, never later than by the database's
 }
 
-// Lease is who works on a projection.
+// Lease says which process works on a projection.
 type Lease struct {
-	Holder string // host, process and something random; empty if no process ever worked on it
+	Holder string // host, process and a random part; empty if no process ever worked on it
 	Left   time.Duration
 }
 
-// Held tells whether a process works on it now. None does while there is nothing to do.
+// Held tells whether a process works on it now. No process does while the projection is up to date.
 func (l Lease) Held() bool { return l.Left > 0 }
 
 // errLeaseLost says that another process works on the projection.
 var errLeaseLost = errors.New("another process has taken over")
 
-// leases are taken, kept and lost.
+// leases acquires, renews and releases leases.
 type leases struct {
 	db      *database.DB
 	options events.Options
 }
 
-// clock are the database's own clock, and that in so many seconds.
+// clock are SQL expressions for the database's clock, now and after a parameter of seconds.
 func (l *leases) clock() (now, later string) {
 	if l.db.Engine == database.Postgres {
 		return `clock_timestamp()`, `clock_timestamp() + make_interval(secs => ?)`
@@ -49,7 +49,7 @@ func (l *leases) clock() (now, later string) {
 	return `strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')`, `strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', ? || ' seconds')`
 }
 
-// Lease looks who works on a projection.
+// Lease reads the lease of a projection.
 func (l *leases) Lease(ctx context.Context, projection string) (Lease, error) {
 	left := `(julianday(expires_at) - julianday('now')) * 86400`
 	if l.db.Engine == database.Postgres {
@@ -66,13 +66,12 @@ func (l *leases) Lease(ctx context.Context, projection string) (Lease, error) {
 		return found, fmt.Errorf("read lease of %s: %w", projection, events.Unavailable(err))
 	}
 	if l.db.Engine == database.SQLite && found.Holder != l.db.InstanceID {
-		found.Left = 0 // the file has one owner: the other process has ended
+		found.Left = 0 // the file has one owner, so the other process has ended
 	}
 	return found, nil
 }
 
-// takeLease takes a lease that has ended. The second result tells whether it has; another process may have
-// been faster.
+// takeLease acquires an expired lease. held is false if another process has the lease.
 func (l *leases) takeLease(ctx context.Context, projection string) (taken lease, held bool, err error) {
 	taken = lease{leases: l, projection: projection, until: time.Now().Add(l.options.Lease)}
 	now, later := l.clock()
@@ -92,7 +91,7 @@ func (l *leases) takeLease(ctx context.Context, projection string) (taken lease,
 	return taken, held, nil
 }
 
-// renew makes the lease last from now. The error is errLeaseLost if another process has it.
+// renew extends the lease from now. The error is errLeaseLost if another process has it.
 func (l *lease) renew(ctx context.Context) error {
 	until := time.Now().Add(l.leases.options.Lease)
 	_, later := l.leases.clock()
@@ -103,7 +102,7 @@ func (l *lease) renew(ctx context.Context) error {
 	return err
 }
 
-// release lets another process have it at once.
+// release lets another process acquire the lease at once.
 func (l *lease) release(ctx context.Context) error {
 	now, _ := l.leases.clock()
 	return l.update(ctx, now)
@@ -129,9 +128,8 @@ func (l *lease) update(ctx context.Context, expires string, args ...any) error {
 	return nil
 }
 
-// RunExclusively lets this process do something that one of those that share the database is to do at a time,
-// and does nothing while another does it. What is done ends early should this process be held up for so long
-// that another has taken over.
+// RunExclusively runs do if no other process that shares the database runs it under this name; otherwise it does
+// nothing. If this process is delayed until its lease expires, another process may take over, and do's context ends.
 func (l *leases) RunExclusively(ctx context.Context, name string, do func(ctx context.Context) error) error {
 	held, taken, err := l.takeLease(ctx, name)
 	if err != nil || !taken {

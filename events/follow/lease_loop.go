@@ -11,19 +11,17 @@ import (
 )
 
 const (
-	// leaseLinger is how long a lease is kept when there is nothing left to do: a process that writes now and
-	// then neither takes nor releases it every time.
+	// leaseLinger is how long an idle process keeps its lease. A process with occasional writes thus need not acquire
+	// and release it each time.
 	leaseLinger = time.Second
-	// pollInterval is how long a process with something to do waits before it looks again whether another
-	// one has released the lease.
+	// pollInterval is how often a process with pending work checks whether another one has released the lease.
 	pollInterval = 250 * time.Millisecond
-	// renewals is how often a lease is renewed while it lasts.
+	// renewals is how often a lease is renewed within its lifetime.
 	renewals = 3
 )
 
-// run works on the projection whenever there is something to do and no other process does it. On a log
-// without writes it writes nothing either: the lease is taken when there is work, renewed as long
-// as there is, and then released.
+// run works on the projection while there is work and no other process does it. Without appends it writes nothing:
+// the lease is acquired when there is work, renewed during the work, and then released.
 func (f *follower) run(ctx context.Context) {
 	defer close(f.out)
 	watcher, leave := f.log.WatchAll()
@@ -43,7 +41,7 @@ func (f *follower) run(ctx context.Context) {
 		pause, err := f.work(ctx, watcher, tenants)
 		if err != nil && ctx.Err() == nil {
 			f.log.options.Logger.WarnContext(
-				ctx, "looking what a projection has to do", "projection", f.projection, "error", err,
+				ctx, "could not look for work of a projection", "projection", f.projection, "error", err,
 			)
 			pause = f.log.options.Poll
 		}
@@ -53,7 +51,7 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// work does what there is to do. It tells after what time to look again, 0 if there is no need to.
+// work does the pending work. It returns the time until the next check; 0 for none.
 func (f *follower) work(ctx context.Context, w *events.Watcher, tenants map[string]struct{}) (time.Duration, error) {
 	now, err := f.log.Lease(ctx, f.projection)
 	if err != nil {
@@ -78,7 +76,7 @@ func (f *follower) work(ctx context.Context, w *events.Watcher, tenants map[stri
 	return f.hold(ctx, &l, w, tenants), nil
 }
 
-// hold follows tenants until there has been nothing to do for a while, the lease is lost, or ctx ends.
+// hold follows tenants until there was no work for a while, the lease is lost, or ctx ends.
 func (f *follower) hold(
 	ctx context.Context, l *lease, w *events.Watcher, tenants map[string]struct{},
 ) (again time.Duration) {
@@ -120,8 +118,8 @@ func (f *follower) hold(
 	}
 }
 
-// renew renews the lease. It tells whether the work may go on: while the database does not answer, until
-// the lease has ended.
+// renew renews the lease. It returns false if the work must stop: the lease is lost, or it expired while the database
+// was unavailable.
 func (f *follower) renew(ctx context.Context, l *lease, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -130,15 +128,15 @@ func (f *follower) renew(ctx context.Context, l *lease, patience time.Duration) 
 		return true
 	}
 	lasts, level := !errors.Is(err, errLeaseLost) && time.Now().Before(l.until), slog.LevelWarn
-	if lasts { // such as on a busy machine: the next renewal comes in time
+	if lasts { // for example on a busy machine; the next renewal is in time
 		level = slog.LevelInfo
 	}
 	f.log.options.Logger.Log(ctx, level, "a lease was not renewed", "projection", f.projection, "error", err)
 	return lasts
 }
 
-// release releases the lease, also when ctx has ended. Another process that has it keeps it. While the
-// database is away it ends by itself.
+// release releases the lease, even after ctx has ended, unless another process has it. If the database is
+// unavailable, the lease expires by itself.
 func (f *follower) release(ctx context.Context, l *lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.log.options.Lease/renewals)
 	defer cancel()
@@ -149,12 +147,12 @@ func (f *follower) release(ctx context.Context, l *lease) {
 	}
 }
 
-// work are the tenants that are being followed, each by one goroutine. It belongs to one goroutine itself.
+// work is the set of tenants that are being followed, one goroutine each. Only the goroutine of run may use it.
 type work struct {
-	ctx      context.Context // of those goroutines; they end with it
+	ctx      context.Context // ends when those goroutines must end
 	follow   func(ctx context.Context, tenant string)
 	finished chan string
-	again    map[string]bool // tenants at work, and whether news came meanwhile
+	again    map[string]bool // tenants at work; true if they grew in the meantime
 	running  sync.WaitGroup
 }
 
@@ -162,7 +160,7 @@ func newWork(ctx context.Context, follow func(context.Context, string)) *work {
 	return &work{ctx: ctx, follow: follow, finished: make(chan string), again: map[string]bool{}}
 }
 
-// begin follows a tenant, once more if it is being followed.
+// begin follows a tenant. If it is being followed already, it is followed once more afterwards.
 func (w *work) begin(tenant string) {
 	if _, working := w.again[tenant]; working {
 		w.again[tenant] = true
@@ -178,7 +176,7 @@ func (w *work) begin(tenant string) {
 	})
 }
 
-// done is for a tenant that was received from finished.
+// done handles a tenant that was received from finished.
 func (w *work) done(tenant string) {
 	news := w.again[tenant]
 	delete(w.again, tenant)
@@ -189,5 +187,5 @@ func (w *work) done(tenant string) {
 
 func (w *work) none() bool { return len(w.again) == 0 }
 
-// end waits for all; their context has ended.
+// end waits for all goroutines after their context has ended.
 func (w *work) end() { w.running.Wait() }

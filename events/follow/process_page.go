@@ -10,8 +10,8 @@ import (
 	"github.com/annals-kb/annals/events/codec"
 )
 
-// processPage handles a page, a few times if need be. If what is in it is at fault, it finds the events
-// that are, puts their streams into quarantine, and takes in everything else.
+// processPage handles a page, with retries. If events in the page are at fault, it puts their streams into quarantine
+// and processes the others.
 func (l *Log) processPage(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) error {
 	if len(page.Events) == 1 {
 		attempts = max(attempts, attemptsAtEvent)
@@ -30,8 +30,8 @@ func (l *Log) processPage(ctx context.Context, projection string, page Page, pre
 	return l.processPage(ctx, projection, second, prepare, 1)
 }
 
-// retryPage tries a page until it succeeds, so many times. What has nothing to do with the page is noted at
-// once, so that the status says at once why a projection stands still.
+// retryPage tries a page several times. It records an error that is not the page's fault at once, so that the status
+// shows why the projection is stalled.
 func (l *Log) retryPage(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) error {
 	return betweenAttempts.Retry(ctx, func() (done bool, err error) {
 		err = l.handleSafely(ctx, projection, page, prepare)
@@ -45,9 +45,8 @@ func (l *Log) retryPage(ctx context.Context, projection string, page Page, prepa
 	})
 }
 
-// isPoison tells whether a page failed because of what is in it, and would fail again for ever. The
-// database, a model or the network being away is no reason to pass anything over, and neither is an event
-// that only a newer program understands: all of these pass, for every stream alike.
+// isPoison tells whether the content of a page makes it fail permanently. An unavailable database, model or network
+// is temporary, and so is an event that only a newer program can read: these affect every stream alike.
 func isPoison(err error) bool {
 	for _, passing := range []error{
 		context.Canceled, context.DeadlineExceeded, domain.ErrUnavailable, domain.ErrBusy,

@@ -13,13 +13,13 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// quarantine is which streams of a tenant a projection passes over, as it was when a page was read.
+// quarantine is the set of a tenant's streams that a projection skips, as of the reading of a page.
 type quarantine struct {
-	changes int64 // how often it has changed; the checkpoint knows, too
+	changes int64 // number of changes so far, which the checkpoint also stores
 	streams map[string]bool
 }
 
-// without leaves out the events that are passed over.
+// without removes the events of quarantined streams.
 func (q *quarantine) without(events []domain.Event) []domain.Event {
 	if q == nil || len(q.streams) == 0 {
 		return events
@@ -33,14 +33,14 @@ func (q *quarantine) without(events []domain.Event) []domain.Event {
 	return rest
 }
 
-// most is how many streams of one tenant a projection passes over. With more the fault is not theirs, but
-// the program's or the configuration's, and it stands still rather than pass over everybody's.
+// most limits the quarantined streams of one tenant. More of them suggest a fault in the program or its
+// configuration, so the projection stops instead of skipping them all.
 const most = 100
 
-// errCrowded says that there are so many.
+// errCrowded says that this limit is reached.
 var errCrowded = errors.New("too many streams are in quarantine")
 
-// quarantineStream puts the stream of an event into quarantine and moves on; cause is why.
+// quarantineStream puts the stream of an event into quarantine and moves on; cause is the reason.
 func (l *Log) quarantineStream(ctx context.Context, projection string, page Page, cause error, attempts int) error {
 	event := page.Events[0]
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -52,7 +52,7 @@ func (l *Log) quarantineStream(ctx context.Context, projection string, page Page
 			return err
 		}
 		if len(q) >= most {
-			return fmt.Errorf("%w, %d of tenant %s: mend what they have in common, then replay them: %w",
+			return fmt.Errorf("%w, %d of tenant %s: repair their common cause, then replay them: %w",
 				errCrowded, len(q), page.Tenant, cause)
 		}
 		_, err = tx.ExecContext(ctx, `
@@ -70,27 +70,27 @@ func (l *Log) quarantineStream(ctx context.Context, projection string, page Page
 	})
 	switch {
 	case errors.Is(err, errMoved):
-		return nil // another process did it, or set it back
+		return nil // another process did it, or set the checkpoint back
 	case err != nil:
 		return err
 	}
 	page.quarantine.changes++
 	page.quarantine.streams[event.Stream] = true
-	l.options.Logger.ErrorContext(ctx, "a stream is in quarantine: a projection passes it over",
+	l.options.Logger.ErrorContext(ctx, "a stream is in quarantine: a projection skips it",
 		"projection", projection, "tenant", page.Tenant, "stream", event.Stream, "position", event.Position,
 		"event", event.EventID, "name", event.Name, "attempts", attempts, "error", cause)
 	return nil
 }
 
-// brief is an error in few words.
+// brief shortens the text of an error.
 func brief(err error) string {
 	const most = 1000
 	text := []rune(err.Error())
 	return string(text[:min(len(text), most)])
 }
 
-// noteChange counts a change of the quarantine. A page that was prepared before it is read again, and work that
-// remembers pages learns that events were taken in out of order; see [Page.OrderChanges].
+// noteChange counts a change of the quarantine. Pages that were prepared before it are read again. Work that
+// remembers pages learns that events came out of order; see [Page.OrderChanges].
 func noteChange(ctx context.Context, tx bun.IDB, projection, tenant string) error {
 	_, err := tx.ExecContext(ctx, `
 		UPDATE checkpoints
@@ -99,7 +99,7 @@ func noteChange(ctx context.Context, tx bun.IDB, projection, tenant string) erro
 	return err
 }
 
-// readQuarantine lists the streams that a projection passes over.
+// readQuarantine lists the streams that a projection skips.
 func readQuarantine(ctx context.Context, db database.Querier, projection, tenant string) (map[string]bool, error) {
 	streams := map[string]bool{}
 	err := database.ForEach(ctx, db, func(rows *sql.Rows) error {
@@ -114,15 +114,15 @@ func readQuarantine(ctx context.Context, db database.Querier, projection, tenant
 	return streams, nil
 }
 
-// quarantines are read and written, those of all projections.
+// quarantines reads and writes the quarantines of all projections.
 type quarantines struct{ db *database.DB }
 
-// Quarantined lists the streams of a tenant that a projection passes over, the oldest first.
+// Quarantined lists the streams of a tenant that a projection skips, the oldest first.
 func (l *quarantines) Quarantined(ctx context.Context, projection, tenant string) ([]domain.Quarantined, error) {
 	return l.quarantined(ctx, l.db, projection, tenant, "")
 }
 
-// quarantined is [Log.Quarantined], of one stream if one is named.
+// quarantined is [Log.Quarantined], restricted to one stream if stream is not empty.
 func (l *quarantines) quarantined(
 	ctx context.Context, db database.Querier, projection, tenant, stream string,
 ) ([]domain.Quarantined, error) {

@@ -6,13 +6,12 @@ import (
 	"github.com/annals-kb/annals/background"
 )
 
-// How often a projection that fails is retried: a page some times at once, with a pause between two attempts that
-// doubles. A page that still fails because of an event is divided, until the stream of that event is put into
-// quarantine. Any other failure stops the projection, and the page is tried again after a longer pause, without an
-// end, unless the log was restored or has a hole.
+// Retries of a projection. A failed page is tried several times, with a pause that doubles. If an event in it still
+// makes it fail, the page is divided until the stream of that event can be quarantined. Any other failure stalls the
+// projection. It retries the page after a longer pause, without end, unless the log was restored or has a hole.
 const (
 	attemptsAtPage  = 5
-	attemptsAtEvent = 3 // until its stream is put into quarantine
+	attemptsAtEvent = 3 // before its stream is put into quarantine
 
 	shortestPause, longestPause = 50 * time.Millisecond, 30 * time.Second
 )

@@ -14,9 +14,9 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// RetryQuarantined lets a projection take in what waits of a stream in quarantine, in order, and releases the stream
-// when nothing waits any more. What fails again stays, with the reason. The error matches
-// [domain.ErrNotFound] if the stream is not in quarantine or this process has no such projection.
+// RetryQuarantined processes the waiting events of a quarantined stream in order, and releases the stream when none
+// is left. An event that fails again stays, with the reason. The error matches [domain.ErrNotFound] if the stream is
+// not in quarantine or this process has no such projection.
 func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream string) (domain.Replayed, error) {
 	done := domain.Replayed{Stream: stream}
 	prepare, found := l.handlers.of(projection)
@@ -32,7 +32,7 @@ func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream s
 		if err != nil {
 			return done, err
 		}
-		if q.Waiting == 0 { // the projection began anew, or its checkpoint was set back
+		if q.Waiting == 0 { // the projection or its checkpoint was reset
 			_, err := l.SkipQuarantined(ctx, projection, tenant, stream)
 			done.Released = err == nil
 			return done, err
@@ -68,7 +68,7 @@ func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream s
 	}
 }
 
-// inQuarantine finds a stream that is.
+// inQuarantine finds a quarantined stream.
 func (l *quarantines) inQuarantine(ctx context.Context, projection, tenant, stream string) (domain.Quarantined, error) {
 	list, err := l.quarantined(ctx, l.db, projection, tenant, stream)
 	switch {
@@ -80,7 +80,7 @@ func (l *quarantines) inQuarantine(ctx context.Context, projection, tenant, stre
 	return list[0], nil
 }
 
-// replayPage takes in events that wait. If they are the last, the stream is released.
+// replayPage processes waiting events. If they are the last ones, it releases the stream.
 func (l *Log) replayPage(
 	ctx context.Context, projection string, page Page, prepare Preparer, q domain.Quarantined,
 ) (taken int, err error) {
@@ -134,8 +134,8 @@ func (l *Log) preparedSafely(
 	return prepare(ctx, page)
 }
 
-// holdQuarantine keeps other work on the same projection and tenant waiting until the transaction has ended.
-// The error is errMoved if the stream's place in quarantine is not what it was.
+// holdQuarantine locks the checkpoint of a projection and tenant until the transaction ends. The error is errMoved if
+// the stream's quarantine has changed.
 func (l *quarantines) holdQuarantine(ctx context.Context, tx bun.IDB, projection, tenant string, q domain.Quarantined) error {
 	var c checkpoint
 	lock := ""
@@ -152,7 +152,7 @@ func (l *quarantines) holdQuarantine(ctx context.Context, tx bun.IDB, projection
 	return err
 }
 
-// following is the first event of the stream that waits after those of the page; zero if none does.
+// following is the first waiting event of the stream after the page; zero if there is none.
 func (l *Log) following(ctx context.Context, tx bun.IDB, projection string, page Page) (next domain.Event, err error) {
 	last := page.Last()
 	err = database.ForEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&next.Position, &next.EventID) }, `
@@ -165,7 +165,7 @@ func (l *Log) following(ctx context.Context, tx bun.IDB, projection string, page
 	return next, err
 }
 
-// release lets a stream out: from the checkpoint on its events are taken in again.
+// release removes a stream from quarantine: from the checkpoint on, its events are processed again.
 func (l *quarantines) release(ctx context.Context, tx bun.IDB, projection, tenant, stream string) error {
 	_, err := tx.ExecContext(ctx, `
 		DELETE FROM quarantine
@@ -176,7 +176,7 @@ func (l *quarantines) release(ctx context.Context, tx bun.IDB, projection, tenan
 	return noteChange(ctx, tx, projection, tenant)
 }
 
-// noteFailure writes down why a replay came to nothing, and what still waits.
+// noteFailure records why a retry failed, and what still waits.
 func (l *quarantines) noteFailure(
 	ctx context.Context, projection, tenant string, q domain.Quarantined, cause error,
 ) (*domain.Quarantined, error) {
@@ -195,8 +195,8 @@ func (l *quarantines) noteFailure(
 	return &left, err
 }
 
-// SkipQuarantined forgets what waits of a stream in quarantine: the projection never takes it in, unless it begins
-// anew. Later events of the stream it does. The error matches [domain.ErrNotFound] if the stream is not in
+// SkipQuarantined drops the waiting events of a quarantined stream. The projection processes later events of the
+// stream, but the dropped ones only after a reset. The error matches [domain.ErrNotFound] if the stream is not in
 // quarantine.
 func (l *Log) SkipQuarantined(ctx context.Context, projection, tenant, stream string) (domain.Skipped, error) {
 	skipped := domain.Skipped{Stream: stream}
@@ -232,26 +232,25 @@ func (l *Log) SkipQuarantined(ctx context.Context, projection, tenant, stream st
 	}
 }
 
-// Reset lets a projection read a tenant's log again from its beginning, quarantine and all. Its handler
-// must be one that may take in an event twice, or whatever it has written goes with empty, in the same
-// transaction.
+// Reset lets a projection read a tenant's log again from the beginning, without its quarantine. Either its handler
+// can process an event twice, or empty deletes what it has written, in the same transaction.
 func (l *Log) Reset(
 	ctx context.Context, projection, tenant string, empty ...func(context.Context, bun.IDB) error,
 ) error {
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		// The row stays, and so does its count of turns: other processes notice by it.
+		// The row and its count of changes stay, so that other processes notice the reset.
 		_, err := tx.ExecContext(ctx, `
 			UPDATE checkpoints
 			SET position = 0, event_id = ?, quarantines = quarantines + 1
 			WHERE projection = ? AND tenant = ?`, uuid.Nil.String(), projection, tenant)
 		if err != nil {
-			return fmt.Errorf("forget the checkpoint: %w", err)
+			return fmt.Errorf("reset the checkpoint: %w", err)
 		}
 		_, err = tx.ExecContext(ctx, `
 			DELETE FROM quarantine
 			WHERE projection = ? AND tenant = ?`, projection, tenant)
 		if err != nil {
-			return fmt.Errorf("forget the quarantine: %w", err)
+			return fmt.Errorf("delete the quarantine: %w", err)
 		}
 		for _, each := range empty {
 			if err := each(ctx, tx); err != nil {
@@ -261,7 +260,7 @@ func (l *Log) Reset(
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("let %s begin anew: %w", projection, events.Unavailable(err))
+		return fmt.Errorf("reset %s: %w", projection, events.Unavailable(err))
 	}
 	l.Notify(tenant)
 	return nil

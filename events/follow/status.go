@@ -13,19 +13,19 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// SubscriptionStatus is how a projection gets on with a tenant's log.
+// SubscriptionStatus is the progress of a projection on a tenant's log.
 type SubscriptionStatus struct {
 	Position    int64         // how far it has read
-	Head        int64         // the log's newest position, or its own if that is beyond it
-	Lag         time.Duration // age of the oldest event that it has not read; 0 if it has read all
-	ReadAt      time.Time     // when it got there; zero if it has not begun
-	Holder      string        // the process that works on it now; empty if none does
-	Quarantined int64         // streams that it passes over
-	LastError   error         // why it stands still, as far as this process can tell
+	Head        int64         // the log's newest position, or the projection's if that is higher
+	Lag         time.Duration // age of the oldest unread event; 0 if all are read
+	ReadAt      time.Time     // when it reached its position; zero if it has not begun
+	Holder      string        // the process that works on it now; empty if none
+	Quarantined int64         // streams that it skips
+	LastError   error         // why it is stalled, as far as this process knows
 	Halted      bool          // until an operator repairs it
 }
 
-// Describe fills in what following says about a projection.
+// Describe copies the subscription's status into a projection's status.
 func (f SubscriptionStatus) Describe(s domain.ProjectionStatus) domain.ProjectionStatus {
 	s.Position, s.Head, s.LagEvents, s.LagSeconds = f.Position, f.Head, f.Head-f.Position, f.Lag.Seconds()
 	s.ReadAt, s.Holder, s.Quarantined, s.Halted = f.ReadAt, f.Holder, f.Quarantined, f.Halted
@@ -35,7 +35,7 @@ func (f SubscriptionStatus) Describe(s domain.ProjectionStatus) domain.Projectio
 	return s
 }
 
-// SubscriptionStatus is how a projection gets on with a tenant's log, whichever process works on it.
+// SubscriptionStatus reads the progress of a projection on a tenant's log, whichever process works on it.
 func (l *Log) SubscriptionStatus(ctx context.Context, projection, tenant string) (SubscriptionStatus, error) {
 	c, err := readCheckpoint(ctx, l.db, projection, tenant)
 	if err != nil {
@@ -72,7 +72,7 @@ func (l *Log) SubscriptionStatus(ctx context.Context, projection, tenant string)
 	return f, err
 }
 
-// stalled is why a projection stands still on a tenant's log; nil while it does not.
+// stalled is why a projection is stalled on a tenant's log; nil if it is not.
 func (l *Log) stalled(projection, tenant string, c checkpoint) error {
 	if restored := c.check(projection, tenant); restored != nil {
 		return restored
@@ -80,12 +80,12 @@ func (l *Log) stalled(projection, tenant string, c checkpoint) error {
 	return l.LastError(projection, tenant)
 }
 
-// isForGood tells whether a projection that stands still does not go on by itself.
+// isForGood tells whether a stalled projection needs an operator.
 func isForGood(trouble error) bool {
 	return errors.Is(trouble, events.ErrRestored) || errors.Is(trouble, events.ErrHole)
 }
 
-// since is how long ago something was recorded; 0 if it was not.
+// since is the age of something recorded; 0 if it was not recorded.
 func (l *Log) since(recorded database.Time) time.Duration {
 	if recorded.IsZero() {
 		return 0
@@ -93,7 +93,7 @@ func (l *Log) since(recorded database.Time) time.Duration {
 	return max(0, l.options.Clock().Sub(recorded.Time))
 }
 
-// passedOver counts the streams in a projection's quarantine, of one tenant if one is named.
+// passedOver counts the quarantined streams of a projection, of one tenant if tenant is not empty.
 func (l *quarantines) passedOver(ctx context.Context, projection, tenant string) (n int64, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) },
 		`SELECT count(*) FROM quarantine WHERE projection = ? AND (? = '' OR tenant = ?)`, projection, tenant, tenant)
@@ -103,9 +103,8 @@ func (l *quarantines) passedOver(ctx context.Context, projection, tenant string)
 	return n, nil
 }
 
-// Await returns when a projection has read a tenant's log up to a position, in whichever process. It asks
-// no more often than every quarter of a second, and is notified of what this process does. The
-// error is that of ctx if it ends first.
+// Await returns when a projection, in any process, has read a tenant's log up to a position. It polls every quarter
+// of a second at most, and is notified of the progress of this process. The error is that of ctx if it ends first.
 func (l *Log) Await(ctx context.Context, projection, tenant string, position int64) error {
 	const longest = 250 * time.Millisecond
 	defer l.Background().Boost(projection)()
@@ -116,7 +115,7 @@ func (l *Log) Await(ctx context.Context, projection, tenant string, position int
 			return err
 		}
 		if c.position >= position {
-			l.finishing.Lock() // what this process has committed is done, too
+			l.finishing.Lock() // wait until the committed changes of this process are done
 			defer l.finishing.Unlock()
 			return nil
 		}
@@ -129,7 +128,7 @@ func (l *Log) Await(ctx context.Context, projection, tenant string, position int
 	}
 }
 
-// lastErrors are the reasons why projections stand still, by projection and tenant.
+// lastErrors are the reasons why projections are stalled, by projection and tenant.
 type lastErrors struct {
 	mu      sync.Mutex
 	reasons map[reading]error
@@ -137,15 +136,15 @@ type lastErrors struct {
 
 type reading struct{ projection, tenant string }
 
-// LastError is why a projection of this process does not get on with a tenant's log; nil while it does.
-// It matches [events.ErrRestored] or [events.ErrHole] if it has halted for good, and otherwise it goes on trying.
+// LastError is why a projection of this process is stalled on a tenant's log; nil if it is not. If it matches
+// [events.ErrRestored] or [events.ErrHole], the projection has halted; otherwise it keeps retrying.
 func (l *Log) LastError(projection, tenant string) error {
 	l.lastErrors.mu.Lock()
 	defer l.lastErrors.mu.Unlock()
 	return l.lastErrors.reasons[reading{projection, tenant}]
 }
 
-// note replaces the reason, with nil for none, and tells whether it is another one than before.
+// note sets the reason, nil for none, and tells whether it has changed.
 func (t *lastErrors) note(projection, tenant string, reason error) (isNew bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -159,17 +158,17 @@ func (t *lastErrors) note(projection, tenant string, reason error) (isNew bool) 
 	return before == nil || before.Error() != reason.Error()
 }
 
-// Lag is how a projection gets on with the logs of all tenants.
+// Lag is the progress of a projection on the logs of all tenants.
 type Lag struct {
-	LagEvents   int64         // with the log that it is farthest behind with
-	Lag         time.Duration // age of the oldest event of any log that it has not read
-	Stalled     int64         // logs that it does not get on with, as far as this process can tell
+	LagEvents   int64         // of the log with the largest lag
+	Lag         time.Duration // age of the oldest unread event of any log
+	Stalled     int64         // logs on which it is stalled, as far as this process knows
 	Halted      int64         // those of them on which it has halted until an operator repairs them
-	Quarantined int64         // streams that it passes over
+	Quarantined int64         // streams that it skips
 	Mine        bool          // this process works on it now
 }
 
-// Lag is how a projection gets on, in a few queries however many tenants there are.
+// Lag reads the progress of a projection on all tenants' logs, in a few queries.
 func (l *Log) Lag(ctx context.Context, projection string) (Lag, error) {
 	ctx = database.ForEveryTenant(ctx)
 	var s Lag
@@ -202,7 +201,7 @@ func (l *Log) Lag(ctx context.Context, projection string) (Lag, error) {
 		LEFT JOIN events AS next ON next.tenant = h.tenant AND next.position = coalesce(c.position, 0) + 1
 		WHERE h.head IS DISTINCT FROM c.event_id`, projection)
 	if err != nil {
-		return s, fmt.Errorf("see how %s stands: %w", projection, events.Unavailable(err))
+		return s, fmt.Errorf("read the progress of %s: %w", projection, events.Unavailable(err))
 	}
 	if s.Quarantined, err = l.passedOver(ctx, projection, ""); err != nil {
 		return s, err

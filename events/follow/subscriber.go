@@ -11,10 +11,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Subscriber lets Watermill follow the log. The topic is the name of a projection: its checkpoints
-// say where each tenant's messages begin, and the handler of a message moves the checkpoint before
-// acknowledging it, as [AddHandler] does. A message carries a [Page]. One that is refused, or that was
-// acknowledged without moving the checkpoint, comes again.
+// Subscriber lets Watermill follow the log. The topic is the name of a projection. Its checkpoints say where each
+// tenant's messages begin. The handler of a message moves the checkpoint before it acknowledges the message, as
+// [AddHandler] does. A message carries a [Page]. It is delivered again if it was refused, or acknowledged without
+// moving the checkpoint.
 type Subscriber struct {
 	log  *Log
 	ctx  context.Context // ends with Close
@@ -27,7 +27,7 @@ type Subscriber struct {
 
 var _ message.Subscriber = (*Subscriber)(nil)
 
-// NewSubscriber makes a subscriber; the caller closes it, before the log.
+// NewSubscriber makes a subscriber. The caller closes it before the log.
 func NewSubscriber(l *Log) *Subscriber {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Subscriber{log: l, ctx: ctx, stop: stop}
@@ -52,7 +52,7 @@ func (s *Subscriber) Subscribe(ctx context.Context, topic string) (<-chan *messa
 	return f.out, nil
 }
 
-// Close implements [message.Subscriber]: it ends every subscription and waits for that.
+// Close implements [message.Subscriber]: it ends every subscription and waits until all have ended.
 func (s *Subscriber) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -62,23 +62,23 @@ func (s *Subscriber) Close() error {
 	return nil
 }
 
-// Page is a piece of one tenant's log: what comes next for one projection, in order, without a gap.
+// Page is the next piece of one tenant's log for one projection, in order and without a gap.
 type Page struct {
 	Tenant  string
-	After   int64          // how far the projection has read
+	After   int64          // the position up to which the projection has read
 	AfterID string         // the id of the event there; empty at 0
-	Events  []domain.Event // 1 to 500; up to 5,000 where they are bare: [AddUndivided]
+	Events  []domain.Event // 1 to 500; up to 5,000 with [AddWholePages]
 
-	followed   bool        // a follower read it, and comes again if the transaction is lost
-	quarantine *quarantine // when it was read; nil for nothing
+	followed   bool        // a follower read it, and delivers it again if the transaction is lost
+	quarantine *quarantine // as of the reading of the page; nil for none
 	unreadable error       // why its one event cannot be decoded
-	erasures   *int64      // how far they had come before it was read; nil if it is read where it is taken in
-	late       bool        // it waited in quarantine: its events lie behind what the projection has read
+	erasures   *int64      // newest erasure before the reading; nil if the page is read in its own transaction
+	late       bool        // it waited in quarantine: its events are before the checkpoint
 }
 
-// OrderChanges is how often the projection has left the order of the log before the page was read: a stream was
-// passed over or let out, or it began anew. Work that remembers what pages have brought
-// must not rely on positions alone when it has. The second result is false if it is not counted.
+// OrderChanges counts how often the projection had left the order of the log before the page was read: by a
+// quarantine, a release or a reset. Work that remembers pages must compare it, since positions alone then mislead.
+// counted is false if it is unknown.
 func (p Page) OrderChanges() (turns int64, counted bool) {
 	if p.quarantine == nil {
 		return 0, false
@@ -86,14 +86,13 @@ func (p Page) OrderChanges() (turns int64, counted bool) {
 	return p.quarantine.changes, true
 }
 
-// Late tells whether the page waited in quarantine, so that its events lie behind what the projection has
-// read.
+// Late tells whether the page waited in quarantine, so that its events are before the projection's checkpoint.
 func (p Page) Late() bool { return p.late }
 
 // Last is the newest event of the page.
 func (p Page) Last() domain.Event { return p.Events[len(p.Events)-1] }
 
-// halves are the page in two, one after the other.
+// halves splits the page in two.
 func (p Page) halves() (first, second Page) {
 	first, second = p, p
 	middle := len(p.Events) / 2
@@ -104,8 +103,7 @@ func (p Page) halves() (first, second Page) {
 
 type pageKey struct{}
 
-// newMessage carries a page within this process. The payload only says which page it is, and nothing
-// of what people wrote.
+// newMessage carries a page within this process. The payload only identifies the page and contains no texts.
 func newMessage(ctx context.Context, p Page) (*message.Message, error) {
 	payload, err := json.Marshal(struct {
 		Tenant  string `json:"tenant"`

@@ -79,7 +79,7 @@ func Remember(t testing.TB, l *events.Log, tenant string, first, count int) {
 	}
 }
 
-// Vote lets so many requests vote for the first item, each with an idempotency key.
+// Vote submits votes for the first item, each with an idempotency key.
 func Vote(t testing.TB, l *events.Log, votes int) {
 	t.Helper()
 	by := domain.OpenPrincipal()

@@ -11,7 +11,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// atOnce submits all at the same time, each on its own.
+// atOnce submits all at the same time, one by one.
 func (w *world) atOnce(submissions []domain.Submission) []domain.Result {
 	results := make([]domain.Result, len(submissions))
 	var submitting sync.WaitGroup
@@ -71,8 +71,7 @@ func votesAllCount(w *world) {
 	w.events()
 }
 
-// receiptsAreReplays submits what comes to mind, in batches, and compares every receipt with what a
-// replay of the stream up to then says.
+// receiptsAreReplays submits random commands in batches, and compares each receipt with a replay of the stream.
 func receiptsAreReplays(w *world) {
 	random := rand.New(rand.NewPCG(1, 2))
 	item := func() string { return numbered("k", random.IntN(4)) }
@@ -99,7 +98,7 @@ func receiptsAreReplays(w *world) {
 	w.events()
 }
 
-// sameItem compares all but the voices: a projection loads only those that matter.
+// sameItem compares everything but votes and reports: a projection loads only those that it needs.
 func sameItem() cmp.Option {
 	return cmp.Options{
 		cmpopts.IgnoreFields(domain.Knowledge{}, "Votes", "Reports"), cmpopts.EquateEmpty(),

@@ -33,10 +33,10 @@ func (w *world) erase(id string) domain.Command {
 	}}
 }
 
-// gate is an inline projection that lets no batch pass until it is opened.
+// gate is an inline projection that blocks every batch until it is opened.
 type gate struct {
 	events.Inline
-	arrived chan struct{} // holds one: a batch stands before the gate
+	arrived chan struct{} // holds one token: a batch waits at the gate
 	opened  chan struct{}
 	once    sync.Once
 }
@@ -62,7 +62,7 @@ func (g *gate) Load(
 
 func (g *gate) open() { g.once.Do(func() { close(g.opened) }) }
 
-// gated is a log whose batches wait before a gate that opens at the latest when the test ends.
+// gated is a log whose batches wait at a gate. The gate opens at the end of the test at the latest.
 func (w *world) gated(options events.Options) (*events.Log, *gate) {
 	w.Helper()
 	g := newGate(w.open(w.T, w.db))
@@ -71,7 +71,7 @@ func (w *world) gated(options events.Options) (*events.Log, *gate) {
 	return log, g
 }
 
-// takenPlace lets an item of the same transaction take the place that the next one asks for.
+// takenPlace assigns one URI to two items of the same transaction.
 func takenPlace(w *world) {
 	second := w.remember("second").(domain.Remember)
 	place := second.Knowledge.Text.URI

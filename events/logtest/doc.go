@@ -1,3 +1,2 @@
-// Package logtest holds every log to the promises of package events, whichever inline projection is
-// written with it and whichever database it lies in.
+// Package logtest is the test suite for the promises of package events, for every inline projection and database.
 package logtest

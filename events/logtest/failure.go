@@ -10,13 +10,13 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// failureLeavesNothing lets the database refuse one item's events in the middle of a batch.
+// failureLeavesNothing makes the database refuse one item's events in the middle of a batch.
 func failureLeavesNothing(w *world) {
 	w.refuse("poison")
 	w.betweenGoodOnes()
 }
 
-// failedCommit lets the database refuse them as late as can be: at COMMIT.
+// failedCommit makes the database refuse them at COMMIT.
 func failedCommit(w *world) {
 	w.refuseAtCommit("poison")
 	w.betweenGoodOnes()

@@ -35,8 +35,8 @@ func repeatedRequest(w *world) {
 	}
 }
 
-// repeatedAmongOthers lets two requests of one caller record several events each about the same item
-// in one transaction, and asks for both again.
+// repeatedAmongOthers submits two requests that record several events each about the same item in one transaction,
+// and repeats both.
 func repeatedAmongOthers(w *world) {
 	w.do(w.remember("k"))
 	change := func(i int, key string) domain.Submission {

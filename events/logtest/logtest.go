@@ -12,12 +12,11 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// InstanceID makes the inline projection under test on a migrated database, which may have been used
-// before.
+// InstanceID opens the inline projection under test on a migrated database, which may have been used before.
 type InstanceID func(t *testing.T, db *database.DB) events.Inline
 
-// Run runs the suite on both engines. Some of its tests start the test program again as a process of
-// its own, up to the call of Run: let nothing that takes long stand before it.
+// Run runs the suite on both engines. Some tests start the test program again as a child process, which runs until
+// the call of Run, so do nothing slow before it.
 func Run(t *testing.T, open InstanceID) {
 	t.Helper()
 	if isChild() {
@@ -81,8 +80,8 @@ func onBothEngines() map[string]func(*world) {
 	}
 }
 
-// onItsOwn are the tests that make databases of their own, most of them on PostgreSQL alone: nothing
-// comes between a process and its SQLite file.
+// onItsOwn are the tests that create their own databases. Most need PostgreSQL, since a test cannot cut the
+// connection of a process to its SQLite file.
 func onItsOwn() map[string]func(*testing.T, InstanceID) {
 	return map[string]func(*testing.T, InstanceID){
 		"a COMMIT that nobody answers is looked up":       unansweredCommit,
@@ -94,7 +93,7 @@ func onItsOwn() map[string]func(*testing.T, InstanceID) {
 	}
 }
 
-// world is a log on a database of its own, and somebody who uses it.
+// world is a log on a database of its own, with one principal.
 type world struct {
 	*testing.T
 	db   *database.DB
@@ -110,7 +109,7 @@ func newWorld(t *testing.T, db *database.DB, open InstanceID) *world {
 	return w
 }
 
-// newLog makes a further log on the same database, as another process would have it.
+// newLog opens another log on the same database, like a second process.
 func (w *world) newLog(inline events.Inline, options events.Options) *events.Log {
 	w.Helper()
 	options.Logger = cmp.Or(options.Logger, databasetest.Log(w))
@@ -123,7 +122,7 @@ func (w *world) newLog(inline events.Inline, options events.Options) *events.Log
 	return log
 }
 
-// remember is the command that begins an item everybody may see.
+// remember is the command for a public item.
 func (w *world) remember(id string) domain.Command {
 	w.Helper()
 	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
@@ -153,7 +152,7 @@ func (w *world) submission(command domain.Command) domain.Submission {
 	return domain.Submission{Command: command, By: w.by}
 }
 
-// keyed is a submission that is recognised when it comes again.
+// keyed is a submission with an idempotency key.
 func (w *world) keyed(command domain.Command, key string, fingerprint byte) domain.Submission {
 	s := w.submission(command)
 	s.Request = &domain.Request{
@@ -162,7 +161,7 @@ func (w *world) keyed(command domain.Command, key string, fingerprint byte) doma
 	return s
 }
 
-// must submits what cannot be refused.
+// must submits a command that must not be refused.
 func (w *world) must(s domain.Submission) domain.Receipt {
 	w.Helper()
 	receipt, err := w.log.Submit(w.Context(), s)
@@ -172,7 +171,7 @@ func (w *world) must(s domain.Submission) domain.Receipt {
 	return receipt
 }
 
-// do submits a command that cannot be refused.
+// do is must for a command of w.by.
 func (w *world) do(command domain.Command) domain.Receipt {
 	w.Helper()
 	return w.must(w.submission(command))
@@ -239,7 +238,7 @@ func (w *world) at(id string, version int64) *domain.Knowledge {
 	return k
 }
 
-// member is somebody else of the same tenant.
+// member is another principal of the same tenant.
 func (w *world) member(name string) domain.Principal {
 	return domain.Principal{
 		Tenant: w.by.Tenant, Subject: domain.Entity("user:" + name), Role: domain.Member, Authentication: "key:test",

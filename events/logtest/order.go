@@ -99,7 +99,7 @@ func timesNeverDecrease(w *world) {
 		Clock: func() time.Time { return start.Add(time.Duration(minute.Load()) * time.Minute) },
 	})
 	w.do(w.remember("a"))
-	minute.Store(20) // somebody set the clock
+	minute.Store(20) // the clock was set
 	w.do(w.remember("b"))
 	newest := w.events()[1].RecordedAt
 	if got, err := w.log.Resolve(w.Context(), w.by.Tenant, domain.AsOf{Time: newest}); err != nil || got.Position != 2 {

@@ -10,8 +10,8 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// othersTransactions appends and reads while somebody holds a snapshot, and on PostgreSQL also while
-// somebody has written to other tables and does not commit.
+// othersTransactions appends and reads while another transaction holds a snapshot. On PostgreSQL, one more has
+// written to other tables and does not commit.
 func othersTransactions(w *world) {
 	w.do(w.remember("k"))
 	if w.db.Engine == database.Postgres {
@@ -33,7 +33,7 @@ func othersTransactions(w *world) {
 	})
 }
 
-// leaveOpen runs statements on a connection that stays as it is until the test ends.
+// leaveOpen runs statements on a connection that stays open until the test ends.
 func (w *world) leaveOpen(statements ...string) {
 	w.Helper()
 	conn, err := w.db.DB.DB.Conn(w.Context())
@@ -55,7 +55,7 @@ func (w *world) leaveOpen(statements ...string) {
 	}
 }
 
-// promptly fails the test if do takes longer than anybody would wait.
+// promptly fails the test if do takes too long.
 func (w *world) promptly(do func(ctx context.Context)) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 10*time.Second)
@@ -63,8 +63,7 @@ func (w *world) promptly(do func(ctx context.Context)) {
 	do(ctx)
 }
 
-// rudeWriter takes a position without the lock, between the moment when the committer has looked
-// at the head and its insertion.
+// rudeWriter inserts an event without the lock, between the committer's reading of the head and its insertion.
 func rudeWriter(t *testing.T, open InstanceID) {
 	w, _ := onPostgres(t, open)
 	w.do(w.remember("k"))

@@ -11,7 +11,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// destroyedText deletes what people wrote about an item, as its erasure does.
+// destroyedText deletes the texts of an item, as its erasure does.
 func destroyedText(w *world) {
 	w.do(w.remember("k"))
 	w.do(w.revise("k", "Retry twice.", 1))

@@ -17,7 +17,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// What a process that appends is told by its environment.
+// The environment variables of a child process.
 const (
 	childURL   = "ANNALS_LOGTEST_URL"
 	childName  = "ANNALS_LOGTEST_NAME"
@@ -26,8 +26,8 @@ const (
 
 func isChild() bool { return os.Getenv(childURL) != "" }
 
-// beChild remembers items and votes on a common one, several at a time, and writes every receipt to
-// the file that its parent opened for it.
+// beChild remembers items and votes on a common one, concurrently, and writes every receipt to the file from its
+// parent.
 func beChild(t *testing.T, open InstanceID) {
 	t.Helper()
 	db := databasetest.Open(t, os.Getenv(childURL))
@@ -94,10 +94,10 @@ func start(t *testing.T, root, url, name string, count int) child {
 	return child{Cmd: cmd, receipts: bufio.NewScanner(reading)}
 }
 
-// rootOf is the test that called Run: its name is before that of the suite's own subtest.
+// rootOf is the test that called Run. Its name is the prefix of the subtest's name.
 func rootOf(t *testing.T) string { return t.Name()[:strings.LastIndexByte(t.Name(), '/')] }
 
-// promised reads receipts until there are enough, or no more.
+// promised reads receipts until there are enough, or none is left.
 func (c child) promised(enough int) map[int64]string {
 	promises := map[int64]string{}
 	for len(promises) < enough && c.receipts.Scan() {
@@ -165,7 +165,7 @@ func killedOn(t *testing.T, open InstanceID, root, url string) {
 	}
 }
 
-// keptWord checks that what was promised is in the log.
+// keptWord checks that the log contains the promised events.
 func (w *world) keptWord(promises map[int64]string, atLeast int) {
 	w.Helper()
 	if len(promises) < atLeast {

@@ -46,7 +46,7 @@ func gauge(w *world, registry *prometheus.Registry, name string) float64 {
 	return 0
 }
 
-// full is a gated log of which one command is at work and as many wait as may.
+// full is a gated log with one command at work and a full queue.
 func (w *world) full(queue int) (log *events.Log, gate *gate, answers []<-chan error) {
 	w.Helper()
 	registry := prometheus.NewRegistry()
@@ -67,7 +67,7 @@ func fullQueue(w *world) {
 	if _, err := log.Submit(soon, w.submission(w.remember("late"))); !errors.Is(err, domain.ErrBusy) {
 		w.Errorf("got %v, want %v", err, domain.ErrBusy)
 	}
-	// A bulk is not taken apart: what comes after the piece that found no room is not tried.
+	// A bulk keeps its order: after a piece that found no room, the rest is not tried.
 	var bulk []domain.Submission
 	for i := range 10 {
 		bulk = append(bulk, w.submission(w.remember(numbered("bulk", i))))

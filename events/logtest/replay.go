@@ -13,9 +13,8 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// Replay is an inline projection that keeps nothing: it replays the streams that a batch of commands
-// reads. Who holds a URI costs it a pass over the tenant's texts, so it suits logs that are short,
-// tests.
+// Replay is an inline projection without tables: it replays the streams that a batch of commands reads. To find the
+// holder of a URI, it reads all texts of the tenant, so it suits short logs and tests.
 type Replay struct {
 	Policy domain.ConfidencePolicy // domain.DefaultConfidence if it has no function
 }
@@ -71,12 +70,12 @@ type replayStage struct {
 	policy domain.ConfidencePolicy
 	items  map[string]*domain.Knowledge
 	since  map[string][]domain.Event // what was decided about them
-	untold map[string]bool           // ids of those of which something was redacted since they were folded
+	untold map[string]bool           // ids of items with a redaction since they were folded
 	known  map[string]bool           // URIs whose holders, if any, are among the items
 	find   func(uri string) (streams []string, err error)
 	load   func(streams []string) ([]domain.Event, error)
 	write  func(ctx context.Context, inserts *database.Script) error
-	failed error // of a look-up that could not say so
+	failed error // of a look-up that cannot return it
 }
 
 // Knowledge implements [domain.DecisionContext].

@@ -9,7 +9,7 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// saying remembers a lesson under an id, if nobody has since a position.
+// saying remembers a lesson under an id, unless an item got the same content after a position.
 func (w *world) saying(id, lesson string, since int64) domain.Submission {
 	w.Helper()
 	command := w.remember(id).(domain.Remember)
@@ -18,7 +18,7 @@ func (w *world) saying(id, lesson string, since int64) domain.Submission {
 	return w.submission(command)
 }
 
-// sayingOnce lets twenty say the same at once, through two logs, as two processes would have them.
+// sayingOnce submits the same content twenty times at once, through two logs, like two processes.
 func sayingOnce(w *world) {
 	logs := []*events.Log{w.log, w.newLog(w.open(w.T, w.db), events.Options{})}
 	first, overtaken := 0, 0
@@ -46,7 +46,7 @@ func sayingOnce(w *world) {
 	}
 }
 
-// unlessSaidSince submits what one transaction decides, after some that others did.
+// unlessSaidSince submits commands for one transaction, after others were recorded.
 func unlessSaidSince(w *world) {
 	old, revised := w.do(w.remember("old")).Knowledge.Text.Content, "Something else."
 	w.do(w.revise("old", revised))

@@ -15,15 +15,14 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// turn lets a stream of its own grow by one event, for ever: there is always another version to read.
+// turn adds an event to a stream of its own, any number of times.
 func turn(name string, times int) domain.Command {
 	return domain.RecordProjection{Projection: name, Facts: []domain.Fact{
 		domain.ProjectionRolledBack{Version: 1 + times%2, From: 2 - times%2},
 	}}
 }
 
-// mixed is a log in which things other than knowledge have streams of their own, before and after those
-// of knowledge in the order of their names.
+// mixed fills the log with streams of other kinds, whose names sort before and after those of knowledge.
 func (w *world) mixed() {
 	w.Helper()
 	w.do(w.remember("k"))
@@ -65,7 +64,7 @@ func otherStreams(w *world) {
 	}
 }
 
-// state reads what a stream has come to.
+// state reads the state of a stream.
 func (w *world) state(stream string) domain.Stream {
 	w.Helper()
 	state, err := w.log.State(w.Context(), w.by.Tenant, stream)
@@ -75,7 +74,7 @@ func (w *world) state(stream string) domain.Stream {
 	return state
 }
 
-// checked are the streams whose kept states are wrong.
+// checked are the streams whose stored states are wrong.
 func (w *world) checked() (wrong []string) {
 	w.Helper()
 	err := w.db.RunInTx(w.Context(), nil, func(ctx context.Context, tx bun.Tx) (err error) {
@@ -99,7 +98,7 @@ func (w *world) sql(statement string) {
 	}
 }
 
-// statesAreFolds throws states away, or has them kept in another form: they are what the log says.
+// statesAreFolds deletes or replaces stored states, and checks that they are computed again from the log.
 func statesAreFolds(w *world) {
 	w.mixed()
 	p := domain.ProjectionStream("p")
@@ -139,7 +138,7 @@ func statesAreFolds(w *world) {
 	}
 }
 
-// longStreams does not let a state, and so an append, grow with its stream.
+// longStreams checks that a state, and so an append, does not grow with its stream.
 func longStreams(w *world) {
 	var submissions []domain.Submission
 	for i := range 2000 {
@@ -163,7 +162,7 @@ func longStreams(w *world) {
 	}
 }
 
-// textless keeps what people wrote out of states, and answers no more for what lost it.
+// textless checks that states contain no texts, and that a request is not answered again after an erasure.
 func textless(w *world) {
 	failing := domain.RecordProjection{Projection: "p", Facts: []domain.Fact{
 		domain.ProjectionStarted{Version: 2}, domain.ProjectionFailed{Version: 2, Reason: "very secret"},
@@ -191,7 +190,7 @@ func textless(w *world) {
 	}
 }
 
-// lookups lets a command read another stream and an item, foreseen or not.
+// lookups lets a command read another stream and an item, with and without naming them in Reads.
 func lookups(w *world) {
 	w.mixed()
 	for _, foreseen := range [][]string{nil, {domain.ProjectionStream("p")}} {
@@ -221,7 +220,7 @@ func (r reading) Decide(book domain.DecisionContext, now time.Time) ([]domain.Fa
 	return r.Command.Decide(book, now)
 }
 
-// strictStreams refuse what cannot follow, and facts of other kinds.
+// strictStreams checks that facts that cannot follow, or are of another kind, are refused.
 func strictStreams(w *world) {
 	w.mixed()
 	for name, c := range map[string]domain.Command{
@@ -239,7 +238,7 @@ func strictStreams(w *world) {
 	}
 }
 
-// said records a fact whatever the book says.
+// said records a fact without a decision.
 type said struct {
 	stream string
 	fact   domain.Fact

@@ -9,8 +9,8 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// strict makes a warning of the world's log an error of the test: a log that gives a position out twice
-// corrects itself, and only says so.
+// strict turns a warning of the world's log into an error of the test. A log that assigns a position twice corrects
+// itself and only logs a warning.
 func (w *world) strict() {
 	w.Helper()
 	logger := slog.New(strictHandler{databasetest.Log(w).Handler(), w})
