@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Backoff is how long to wait between attempts: Shortest first, then twice as long each time, up to
-// Longest.
+// Backoff is the pause between attempts. It begins with Shortest and doubles up to Longest.
 type Backoff struct{ Shortest, Longest time.Duration }
 
 // Retry calls try until it reports that it is done, and returns its last error. If ctx ends while Retry

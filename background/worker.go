@@ -11,7 +11,8 @@ const (
 	IdleTime = 25 * time.Millisecond
 	// LongestPause is how long a step yields at most.
 	LongestPause = 2 * time.Second
-	// parts is how many times the time of a step passes until the next one begins, if it is the only work.
+	// parts is the time between the beginnings of two steps, as a multiple of a step's duration, if it is the only
+	// work.
 	parts = 10
 )
 
@@ -21,12 +22,12 @@ type Worker struct {
 	mu       sync.Mutex
 	commands int       // transactions of commands that run
 	ended    time.Time // when the last one ended
-	yielding int       // steps that have ended, and whose work waits
+	yielding int       // steps that have ended, and whose work pauses
 	boosts   map[string]int
-	boosted  chan struct{} // closed at the next boost; nil if no work waits
+	boosted  chan struct{} // closed at the next boost; nil if no work pauses
 }
 
-// Command states that a transaction of commands runs until done is called.
+// Command marks a transaction of commands as running until done is called.
 func (w *Worker) Command() (done func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,7 +50,7 @@ func (w *Worker) Idle() time.Duration {
 	return time.Since(w.ended)
 }
 
-// Boost lets the work of a name yield no more, until done is called: a caller waits for it.
+// Boost exempts the work of a name from yielding until done is called, because a caller waits for it.
 func (w *Worker) Boost(name string) (done func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,9 +71,9 @@ func (w *Worker) Boost(name string) (done func()) {
 	}
 }
 
-// Yield waits while commands run, for nine times as long as the last step of the work took, or longer if
-// other work waits too; it waits at most for longest. It returns at once when the process is idle, when
-// the work is boosted, and when ctx ends. Call it between steps.
+// Yield pauses while commands run: for nine times the duration of the last step, or longer if other work pauses too,
+// but at most for longest. It returns at once if the process is idle, the work is boosted, or ctx ends. Call it
+// between steps.
 func (w *Worker) Yield(ctx context.Context, name string, took, longest time.Duration) {
 	w.mu.Lock()
 	w.yielding++
@@ -95,7 +96,7 @@ func (w *Worker) Yield(ctx context.Context, name string, took, longest time.Dura
 	}
 }
 
-// pause is how long to wait before looking again, 0 to go on.
+// pause is the time until the next check; 0 to continue.
 func (w *Worker) pause(name string, took, longest, waited time.Duration) (time.Duration, <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 	"github.com/uptrace/bun/dialect"
 )
 
-// Query is a query of a [Batch] and what becomes of its rows.
+// Query is a query of a [Batch], with the function that reads its rows.
 type Query struct {
-	SQL    string // complete, unless there are values
-	Values []any  // of a query that SQLite prepares once: it comes with every append, and its text is always the same
+	SQL    string // complete, unless there are Values
+	Values []any  // for a frequent query with a constant text, which SQLite prepares once
 	Each   func(*sql.Rows) error
 }
 
@@ -29,8 +29,8 @@ func (q Query) Rows(ctx context.Context, tx bun.IDB) (*sql.Rows, error) {
 	return s.QueryContext(context.WithoutCancel(ctx), q.Values...)
 }
 
-// Batch is queries that run one after the other. Each is a statement of its own, which sees what was
-// committed when it began. On PostgreSQL a batch takes one round trip.
+// Batch is a list of queries that run one after the other. Each is a separate statement, which sees what was
+// committed when it began. On PostgreSQL, a batch takes one round trip.
 type Batch []Query
 
 // Run runs the queries in a transaction.

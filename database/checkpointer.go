@@ -8,26 +8,27 @@ import (
 )
 
 const (
-	// longLog is how many pages SQLite's write-ahead log has when it is copied into the file. A page that many
-	// transactions change is copied once for all of them: 32 MiB cost a third less than the 4 MiB that are usual.
+	// longLog is the number of pages at which SQLite's write-ahead log is copied into the file. A page that many
+	// transactions change is copied once for all: 32 MiB cost a third less than the usual 4 MiB.
 	longLog = 8192
-	// tooLong is how many times that it may have while there are always readers: SQLite restarts the log only
-	// while no reader is left that began before all of it was copied.
+	// tooLong is the multiple of longLog at which writers wait for readers. SQLite restarts the log only when no
+	// reader needs it, which may never happen under constant reads.
 	tooLong = 4
-	// waitForReaders is for how long writers then wait until there is such a moment.
+	// waitForReaders limits that wait.
 	waitForReaders = 200 * time.Millisecond
-	// lookAtLog is how often its length is looked at, at most. In that time it grows by a few hundred pages.
+	// lookAtLog is the shortest time between two checks of the log's length. In that time, it grows by a few hundred
+	// pages.
 	lookAtLog = 20 * time.Millisecond
 )
 
-// checkpointer copies what was committed from SQLite's write-ahead log into the file, beside those who write: else
-// every so often one of them would do it, and wait for the disk to have it all, while everybody waits.
+// checkpointer copies committed pages from SQLite's write-ahead log into the file, beside the writers. Otherwise, a
+// writer would do it and wait for the disk, while all others wait for that writer.
 type checkpointer struct {
 	db        *DB
 	pool      *sql.DB
-	committed chan struct{} // holds one: there may be something to copy
-	long      int           // how many pages are many; longLog
-	next      int           // pages of the log at which it is copied
+	committed chan struct{} // holds one token: there may be pages to copy
+	long      int           // number of pages at which the log is copied first; default: longLog
+	next      int           // number of pages at which it is copied next
 
 	stop    context.CancelFunc
 	working sync.WaitGroup
@@ -39,7 +40,7 @@ func newCheckpointer(db *DB, pool *sql.DB) *checkpointer {
 	}
 }
 
-// start begins to copy, until end.
+// start starts the copying, which runs until end.
 func (c *checkpointer) start() {
 	if c == nil {
 		return
@@ -49,7 +50,7 @@ func (c *checkpointer) start() {
 	c.working.Go(func() { c.work(ctx) })
 }
 
-// tell says that something was committed.
+// notify reports a commit.
 func (c *checkpointer) notify() {
 	if c == nil {
 		return
@@ -60,7 +61,7 @@ func (c *checkpointer) notify() {
 	}
 }
 
-// end ends that, and closes its connection.
+// end stops the copying and closes its connection.
 func (c *checkpointer) end() error {
 	if c == nil {
 		return nil
@@ -90,8 +91,8 @@ func (c *checkpointer) work(ctx context.Context) {
 	}
 }
 
-// copy copies the log if it is long. What is written meanwhile is copied next, and in the end, under the
-// write lock, the little that came during that: the next writer then restarts the log.
+// copy copies the log if it is long. It first copies beside the writers, then the remaining pages under the write
+// lock. The next writer then restarts the log.
 func (c *checkpointer) copy(ctx context.Context) error {
 	logged, _, err := c.checkpoint(ctx, "NOOP")
 	if logged < c.long {
@@ -115,14 +116,14 @@ func (c *checkpointer) copy(ctx context.Context) error {
 		mode, patience = "RESTART", logged
 	}
 	logged, held, err := c.checkpoint(ctx, mode)
-	if held { // a reader has been open for long, and still needs what is in the file, or in the log
+	if held { // a long reader still needs the old pages
 		c.next = logged + patience
 	}
 	return err
 }
 
-// checkpoint gives how many pages the log has, and whether some of them are not in the file yet, or the log could not
-// be restarted, because of a reader.
+// checkpoint returns the number of pages in the log. held tells whether a reader prevented the copying of some pages,
+// or the restart of the log.
 func (c *checkpointer) checkpoint(ctx context.Context, mode string) (logged int, held bool, err error) {
 	var busy, copied int
 	err = c.pool.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &logged, &copied)

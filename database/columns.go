@@ -17,8 +17,8 @@ var (
 	columnAdded = regexp.MustCompile(`(?m)^ALTER TABLE (\w+) ADD COLUMN (\w+) `)
 )
 
-// MissingColumns names the columns that statements make and the database does not have, as in events.hash, or
-// the table where it has none of them.
+// MissingColumns names the columns that statements create and the database lacks, such as events.hash. It names only
+// the table if all of its columns are missing.
 func MissingColumns(ctx context.Context, db *DB, statements string) ([]string, error) {
 	there, err := columns(ctx, db)
 	if err != nil {
@@ -45,7 +45,7 @@ func MissingColumns(ctx context.Context, db *DB, statements string) ([]string, e
 	return lacking, nil
 }
 
-// columns are those that the database has, by table.
+// columns are the columns of the database, by table.
 func columns(ctx context.Context, db *DB) (map[string][]string, error) {
 	query := `
 		SELECT m.name, c.name AS column_name
@@ -71,8 +71,7 @@ func columns(ctx context.Context, db *DB) (map[string][]string, error) {
 	return there, nil
 }
 
-// CheckComplete is nil if the database has every column that the migrations make. The error says what it
-// lacks and what helps.
+// CheckComplete returns an error if a column of the migrations is missing. The error names the columns and the fix.
 func CheckComplete(ctx context.Context, db *DB) error {
 	have, want, err := Schema(ctx, db)
 	if err != nil {
@@ -88,8 +87,8 @@ func CheckComplete(ctx context.Context, db *DB) error {
 	return CheckColumns(ctx, db, made, "put a backup back, as described in docs/backup.md#restore")
 }
 
-// CheckColumns is nil if the database has every column that statements make. The error names those that it lacks and
-// what helps.
+// CheckColumns returns an error if a column that statements create is missing. The error names the columns and the
+// fix.
 func CheckColumns(ctx context.Context, db *DB, statements, help string) error {
 	lacking, err := MissingColumns(ctx, db, statements)
 	if err == nil && len(lacking) > 0 {

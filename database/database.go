@@ -14,21 +14,21 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// DB is an open database. The embedded pool is for reading: SQLite refuses writes on it, and on
-// PostgreSQL it is kept apart from the connections that write, so that neither starves the other.
-// A DB is safe for concurrent use. The caller of Open closes it.
+// DB is an open database. The embedded pool is for reading: SQLite refuses writes on it. On PostgreSQL, reads and
+// writes use separate connections, so that neither starves the other. A DB is safe for concurrent use. The caller of
+// Open closes it.
 type DB struct {
 	*bun.DB
 	Engine Engine
-	// InstanceID says who has opened the database: host, process, and something random. No two are the same.
+	// InstanceID identifies this open database by host, process and a random part. It is unique.
 	InstanceID string
 
 	writers      *bun.DB
 	connector    *connector              // PostgreSQL's
-	writeLock    *writeLock              // SQLite: whose turn it is on the one connection that writes
-	prepared     map[statement]*sql.Stmt // SQLite: on the connection that writes; the write lock guards it
-	owner        *owner                  // SQLite: this process's claim to the file
-	checkpointer *checkpointer           // SQLite's, unless only to read; nil for none
+	writeLock    *writeLock              // SQLite: guards the single writing connection
+	prepared     map[statement]*sql.Stmt // SQLite: on the writing connection, guarded by the write lock
+	owner        *owner                  // SQLite: this process's lock on the file
+	checkpointer *checkpointer           // SQLite, unless read-only; nil for none
 	log          *slog.Logger
 	close        func() error
 }
@@ -66,8 +66,8 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	return db, nil
 }
 
-// Announce writes where this process serves its API, for other processes that try to open the same SQLite file.
-// It does nothing on PostgreSQL, which many processes may share.
+// Announce publishes the address of this process's API to other processes that try to open the same SQLite file. It
+// does nothing on PostgreSQL, which many processes may share.
 func (db *DB) Announce(api string) error {
 	if db.owner == nil {
 		return nil
@@ -75,8 +75,8 @@ func (db *DB) Announce(api string) error {
 	return db.owner.announce(api)
 }
 
-// Answers tells whether the database does. On SQLite it does not while its file is deleted, moved or
-// replaced, though what was read before can still be read.
+// Answers checks that the database answers. On SQLite it fails while the file is deleted, moved or replaced, although
+// reads of the open file may still work.
 func (db *DB) Answers(ctx context.Context) error {
 	if err := db.owner.inPlace(); err != nil {
 		return err
@@ -84,8 +84,8 @@ func (db *DB) Answers(ctx context.Context) error {
 	return Classify(ctx, db.PingContext(ctx))
 }
 
-// Close closes every connection and gives up the SQLite file, there after the running
-// transaction. Closing again does nothing and answers as the first time.
+// Close closes every connection. On SQLite it waits for the running transaction and releases the file. Further calls
+// do nothing and return the first result.
 func (db *DB) Close() error { return db.close() }
 
 func (db *DB) closeAll() error {
@@ -113,14 +113,14 @@ const (
 
 func (e Engine) String() string { return string(e) }
 
-// newInstanceID names this process once more, for people and to tell it from others.
+// newInstanceID makes a unique name for this process that people can read.
 func newInstanceID() string {
 	host, _ := os.Hostname()
 	return fmt.Sprintf("%s:%d:%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6]))
 }
 
-// AddQueryHook lets a hook hear every statement that is sent from now on, in transactions too. It is for before
-// anybody uses the database.
+// AddQueryHook adds a hook for every further statement, including those in transactions. Call it before the database
+// is used.
 func (db *DB) AddQueryHook(hook bun.QueryHook) {
 	db.DB = db.WithQueryHook(hook)
 	db.writers = db.writers.WithQueryHook(hook)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// FreeDiskSpace is how many bytes the disk of a SQLite file has left for unprivileged users; nil if that cannot
-// be known, as on PostgreSQL, whose disk is another machine's.
+// FreeDiskSpace is the number of free bytes for unprivileged users on the disk of a SQLite file. It is nil if
+// unknown, as on PostgreSQL, which may be on another machine.
 func FreeDiskSpace(ctx context.Context, db *DB) (bytes *int64, err error) {
 	if db.Engine != SQLite {
 		return nil, nil //nolint:nilnil // see above
@@ -18,7 +18,7 @@ func FreeDiskSpace(ctx context.Context, db *DB) (bytes *int64, err error) {
 	return freeAt(file)
 }
 
-// file is where SQLite's database lies.
+// file is the path of SQLite's database.
 func file(ctx context.Context, db *DB) (path string, err error) {
 	if err := db.NewRaw("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(ctx, &path); err != nil {
 		return "", Classify(ctx, fmt.Errorf("find the database's file: %w", err))

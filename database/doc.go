@@ -1,5 +1,5 @@
-// Package database opens the one database that Annals lives in: a PostgreSQL server
-// (postgres://…) or a SQLite file (sqlite:PATH).
+// Package database opens the one database of Annals: a PostgreSQL server (postgres://…) or a SQLite file
+// (sqlite:PATH).
 //
-// Its one rule: reads go to the pool, every write goes through [DB.Transact].
+// Its one rule: reads use the pool, every write uses [DB.Transact].
 package database

@@ -20,31 +20,32 @@ import (
 
 // What can go wrong with a database, whichever engine it is. Match with [errors.Is].
 var (
-	// ErrUnavailable: the server does not answer, or the file stayed locked or cannot be used. Nothing was
+	// ErrUnavailable says that the server does not answer, or that the file is locked or cannot be used. Nothing was
 	// written; try later.
 	ErrUnavailable = errors.New("database unavailable")
-	// ErrReadOnly: the server or the file takes no writes for now, as a standby does. It matches [ErrUnavailable].
+	// ErrReadOnly says that the server or the file accepts no writes for now, as a standby. It matches
+	// [ErrUnavailable].
 	ErrReadOnly = fmt.Errorf("%w: read-only", ErrUnavailable)
-	// ErrOutcomeUnknown: COMMIT was sent and no answer came. The transaction may have been
-	// committed or not: look for what it would have written before doing anything else.
+	// ErrOutcomeUnknown says that COMMIT was sent and not answered. The transaction may or may not be committed: look
+	// for its rows first.
 	ErrOutcomeUnknown = errors.New("outcome of COMMIT unknown")
-	// ErrUnique: a row with this key exists already.
+	// ErrUnique says that a row with this key exists.
 	ErrUnique = errors.New("not unique")
-	// ErrFull: the disk is full. Nothing was written.
+	// ErrFull says that the disk is full. Nothing was written.
 	ErrFull = errors.New("database disk full")
-	// ErrDamaged: what is stored cannot be read any more.
+	// ErrDamaged says that the stored data cannot be read any more.
 	ErrDamaged = errors.New("database damaged")
-	// ErrOwned: another process has the SQLite file.
+	// ErrOwned says that another process has the SQLite file.
 	ErrOwned = errors.New("database file in use")
-	// ErrNewerSchema: a newer version of the program migrated this database.
+	// ErrNewerSchema says that a newer version of the program migrated this database.
 	ErrNewerSchema = errors.New("newer schema")
-	// ErrDirtySchema: a migration was interrupted, and how far it came is unknown.
+	// ErrDirtySchema says that a migration was interrupted at an unknown point.
 	ErrDirtySchema = errors.New("dirty schema")
 )
 
-// Classify names what an error of a driver means by wrapping it in one of this package's errors, or in
-// [context.Canceled] or [context.DeadlineExceeded] for a query that was stopped; ctx is the one that
-// the query ran under. Any other error, and one that was classified before, comes back as it is.
+// Classify wraps an error of a driver in one of this package's errors. For a stopped query, it wraps
+// [context.Canceled] or [context.DeadlineExceeded]; ctx is the query's context. It returns other errors, and
+// classified ones, unchanged.
 func Classify(ctx context.Context, err error) error {
 	if err == nil || isClassified(err) {
 		return err
@@ -79,7 +80,7 @@ func kindOf(ctx context.Context, err error) error {
 	} else if isConnectionLost(err) {
 		kind = ErrUnavailable
 	}
-	// What a stopped query leaves behind differs; that it was stopped is known from its context.
+	// A stopped query can fail in several ways; its context tells that it was stopped.
 	stopped := errors.Is(kind, ErrUnavailable) || errors.Is(kind, context.Canceled) ||
 		errors.Is(kind, context.DeadlineExceeded)
 	if stopped && ctx.Err() != nil {
@@ -88,8 +89,8 @@ func kindOf(ctx context.Context, err error) error {
 	return kind
 }
 
-// IsTableMissing tells whether PostgreSQL did not find a table of a query, such as one that was dropped in
-// the meantime. The transactions of SQLite see the tables of one moment, too.
+// IsTableMissing tells whether PostgreSQL did not find a table of a query, for example because it was dropped
+// meanwhile. On SQLite this cannot happen within a transaction.
 func IsTableMissing(err error) bool {
 	refusal, ok := errors.AsType[*pq.Error](err)
 	return ok && refusal.Code == pqerror.UndefinedTable
@@ -100,7 +101,7 @@ func isConnectionLost(err error) bool {
 	return network || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
 }
 
-// kindOfPostgres reads the codes of PostgreSQL's appendix A.
+// kindOfPostgres maps the codes of PostgreSQL's appendix A.
 func kindOfPostgres(refusal *pq.Error) error {
 	switch refusal.Code {
 	case pqerror.UniqueViolation:
@@ -146,8 +147,8 @@ func kindOfSQLite(refusal *sqlite.Error) error {
 	return nil
 }
 
-// isRefusal says whether an error of COMMIT means for certain that nothing was committed: the
-// server said so, or SQLite did before it began to write.
+// isRefusal tells whether a failed COMMIT certainly committed nothing: the server refused it, or SQLite failed before
+// it began to write.
 func isRefusal(err error) bool {
 	if refusal, ok := errors.AsType[*pq.Error](err); ok {
 		kind := kindOfPostgres(refusal)
@@ -155,23 +156,23 @@ func isRefusal(err error) bool {
 			(!errors.Is(kind, ErrUnavailable) || errors.Is(kind, ErrReadOnly))
 	}
 	if refusal, ok := errors.AsType[*sqlite.Error](err); ok {
-		// A commit record that was written but not synced may come back after a crash.
+		// After a crash, a commit record that was written but not synced may take effect.
 		return refusal.Code()&0xff != sqlitecode.SQLITE_IOERR
 	}
 	return errors.Is(err, pq.ErrInFailedTransaction) || errors.Is(err, sql.ErrTxDone)
 }
 
-// ErrMisnamed means that what was named as the database is none, or cannot be one.
+// ErrMisnamed says that the named database does not exist or is not a database.
 var ErrMisnamed = errors.New("no database of ours")
 
-// misnamed is an error that matches [ErrMisnamed] and says why by itself.
+// misnamed is an error that matches [ErrMisnamed] and has its own text.
 type misnamed struct{ error }
 
 func (m misnamed) Is(target error) bool { return target == ErrMisnamed }
 
 func (m misnamed) Unwrap() error { return m.error }
 
-// isNoDirectory refuses a directory where the path of a SQLite file is to be.
+// isNoDirectory refuses a directory as the path of a SQLite file.
 func isNoDirectory(path string) error {
 	path = strings.TrimPrefix(path, "//")
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -182,8 +183,8 @@ func isNoDirectory(path string) error {
 	return nil
 }
 
-// Denied is what PostgreSQL says of a privilege that the role lacks which asks it, such as "permission denied
-// for table events"; empty if err says nothing of that.
+// Denied is PostgreSQL's message about a missing privilege, such as "permission denied for table events"; empty if
+// err has another cause.
 func Denied(err error) string {
 	if refusal, ok := errors.AsType[*pq.Error](err); ok && refusal.Code == pqerror.InsufficientPrivilege {
 		return refusal.Message
@@ -191,8 +192,8 @@ func Denied(err error) string {
 	return ""
 }
 
-// IsInfrastructureError tells whether the database refused a statement for a reason that has nothing to do with
-// the values in it: a missing table, a deadlock, no memory. Other values would have fared no better.
+// IsInfrastructureError tells whether the database refused a statement independently of its values, such as for a
+// missing table, a deadlock, or lack of memory.
 func IsInfrastructureError(err error) bool {
 	if refusal, ok := errors.AsType[*pq.Error](err); ok {
 		switch refusal.Code.Class() {

@@ -9,8 +9,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// writersRelations are the tables of projections that do not joinWork to the owner of the log, and who they
-// joinWork to.
+// writersRelations are the tables of projections that do not belong to the owner of the log, with their owners.
 const writersRelations = `
 	WITH log AS (
 		SELECT relowner AS owner
@@ -24,8 +23,8 @@ const writersRelations = `
 		  AND c.relname ~ '^(knowledge|meaning|past|vectors)(_|$)'
 	)`
 
-// foreignCode lists what a role that serves may have added to its tables, and what it may call there: code that would
-// run with the rights of other roles that use them. Annals makes none of it.
+// foreignCode lists code that a serving role may have added to its tables, and which would run with the rights of
+// other roles that use them. Annals creates no such code.
 const foreignCode = writersRelations + `
 	SELECT format('trigger %I on %s', t.tgname, t.tgrelid::regclass) AS name
 	FROM pg_trigger AS t
@@ -51,8 +50,8 @@ const foreignCode = writersRelations + `
 	WHERE o.oprowner IN (SELECT oid FROM writers) AND NOT pg_has_role(o.oprowner, (SELECT owner FROM log), 'MEMBER')
 	ORDER BY name`
 
-// ForeignCode lists the triggers, rules, policies and functions that a role which serves has added to its own tables;
-// none on SQLite.
+// ForeignCode lists the triggers, rules, policies and functions that a serving role has added to its own tables; none
+// on SQLite.
 func ForeignCode(ctx context.Context, db *DB) (found []string, err error) {
 	if db.Engine == SQLite {
 		return nil, nil
@@ -63,10 +62,10 @@ func ForeignCode(ctx context.Context, db *DB) (found []string, err error) {
 	return found, nil
 }
 
-// LockWriterTables refuses to use the tables of a role that serves with the rights of another one, such as
-// the owner of the log, while they have [ForeignCode]: it could give that role what it may not do. Until
-// release is called nothing of the kind can be added to a table, and no table of a projection be dropped. On
-// a standby, where nothing can be granted, it does nothing.
+// LockWriterTables allows another role, such as the owner of the log, to use the tables of a serving role. It refuses
+// while those tables have [ForeignCode], which would run with the other role's rights. Until release is called, no
+// such code can be added, and no table of a projection can be dropped. On a standby, which allows no such change, it
+// does nothing.
 func LockWriterTables(ctx context.Context, db *DB) (release func(), err error) {
 	if db.Engine == SQLite {
 		return func() {}, nil
@@ -79,7 +78,7 @@ func LockWriterTables(ctx context.Context, db *DB) (release func(), err error) {
 	tx, err := pool.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		release()
-		return nil, Classify(ctx, fmt.Errorf("lockWriterTables the tables: %w", err))
+		return nil, Classify(ctx, fmt.Errorf("lock the tables: %w", err))
 	}
 	release = func() { _, _ = tx.Rollback(), pool.Close() }
 	if err = lockWriterTables(ctx, db, tx); err != nil {
@@ -100,7 +99,7 @@ func lockWriterTables(ctx context.Context, db *DB, tx bun.Tx) error {
 	if err != nil || len(others) == 0 {
 		return Classify(ctx, err)
 	}
-	// In a mode that lets rows be written, and triggers, rules and policies not be made.
+	// This lock mode allows changes of rows, and blocks new triggers, rules and policies.
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	_, err = tx.ExecContext(
@@ -108,7 +107,7 @@ func lockWriterTables(ctx context.Context, db *DB, tx bun.Tx) error {
 		"SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE "+strings.Join(others, ", ")+" IN ROW EXCLUSIVE MODE",
 	)
 	if err != nil {
-		return Classify(ctx, fmt.Errorf("lockWriterTables the tables: %w", err))
+		return Classify(ctx, fmt.Errorf("lock the tables: %w", err))
 	}
 	var found []string
 	if err := tx.NewRaw(foreignCode).Scan(ctx, &found); err != nil {

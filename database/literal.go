@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Insertion is how a statement begins that inserts rows in a transaction which is given up if it fails:
-// SQLite then need not remember what the statement did before it failed.
+// Insertion begins an INSERT in a transaction that is rolled back on failure. SQLite then need not keep a journal for
+// undoing the statement alone.
 func Insertion(engine Engine) string {
 	if engine == SQLite {
 		return "INSERT OR FAIL INTO "
@@ -17,8 +17,8 @@ func Insertion(engine Engine) string {
 	return "INSERT INTO "
 }
 
-// AppendRow appends a tuple of values as SQL has it: (…, …). The query builder of bun, which finds out by
-// reflection what each value is, takes longer over a row than the database does.
+// AppendRow appends a tuple of SQL literals: (…, …). The query builder of bun uses reflection, which takes longer per
+// row than the database.
 func AppendRow(b []byte, engine Engine, values []any) []byte {
 	b = append(b, '(')
 	for i, value := range values {
@@ -30,8 +30,8 @@ func AppendRow(b []byte, engine Engine, values []any) []byte {
 	return append(b, ')')
 }
 
-// AppendLiteral appends a value as SQL has it: a string, a number, bytes, a truth or a moment, and NULL for
-// what is none. It panics at a value of any other type.
+// AppendLiteral appends a value as an SQL literal: a string, a number, bytes, a boolean or a time; NULL if there is
+// none. It panics at other types.
 func AppendLiteral(b []byte, engine Engine, value any) []byte {
 	switch v := value.(type) {
 	case string:
@@ -80,7 +80,7 @@ func appendBytes(b []byte, engine Engine, bytes []byte) []byte {
 	return append(hex.AppendEncode(b, bytes), '\'')
 }
 
-// AppendString appends a string literal. Neither engine gives a backslash a meaning in one.
+// AppendString appends a string literal. Neither engine treats a backslash in it specially.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '\'')
 	for {

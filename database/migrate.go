@@ -17,18 +17,17 @@ import (
 	"github.com/annals-kb/annals/migrations"
 )
 
-// migrationLock is the key of the advisory lock that processes migrating one database take turns by.
+// migrationLock is the key of the advisory lock for migrations of one database.
 const migrationLock = 0x616e6e616c73 // "annals"
 
-// Migrate brings the schema to the version that this program knows, and does nothing if it is there
-// already. Several processes may migrate one database at once. A migration that fails changes nothing
-// and can be tried again.
+// Migrate updates the schema to the version of this program; it does nothing if that is the current one. Several
+// processes may call it concurrently. A failed migration changes nothing and can be retried.
 //
-// The error matches [ErrNewerSchema] if the database is ahead of the program, and [ErrDirtySchema] if
-// an earlier migration was cut off.
+// The error matches [ErrNewerSchema] if the database is ahead of the program, and [ErrDirtySchema] if an earlier
+// migration was interrupted.
 func Migrate(ctx context.Context, db *DB) error {
 	err := withMigrationDriver(ctx, db, func(target database.Driver) error {
-		// Looked up under the lock, and before the library would: on SQLite it takes any error for version 0.
+		// Read under the lock, and before the library does: on SQLite it treats any error as version 0.
 		have, want, err := Schema(ctx, db)
 		switch {
 		case err != nil:
@@ -42,7 +41,7 @@ func Migrate(ctx context.Context, db *DB) error {
 			return fmt.Errorf("migrate from schema %d to %d: %w", have, want, err)
 		}
 		level := slog.LevelInfo
-		if have == 0 { // a new database is no news
+		if have == 0 { // a new database is not worth a log line
 			level = slog.LevelDebug
 		}
 		db.log.Log(ctx, level, "database migrated", "from", have, "to", want)
@@ -51,8 +50,8 @@ func Migrate(ctx context.Context, db *DB) error {
 	return Classify(ctx, err)
 }
 
-// apply runs the missing migrations. A file is one transaction on either engine, so that one which
-// failed left nothing behind but the mark that it was begun; that mark is taken back.
+// apply runs the missing migrations. A file is one transaction on either engine, so a failed one leaves only the mark
+// of its beginning. apply removes that mark.
 func apply(ctx context.Context, db *DB, target database.Driver) error {
 	files, err := iofs.New(migrations.Files, db.Engine.String())
 	if err != nil {
@@ -78,7 +77,7 @@ func apply(ctx context.Context, db *DB, target database.Driver) error {
 	return err
 }
 
-// cause is the driver's error inside one of the library's, which does not unwrap and repeats the whole file.
+// cause is the driver's error inside the library's, which does not unwrap and repeats the whole file.
 func cause(err error) error {
 	var wrapped *database.Error
 	if value, ok := errors.AsType[database.Error](err); ok {
@@ -92,8 +91,8 @@ func cause(err error) error {
 	return fmt.Errorf("%s: %w", wrapped.Err, wrapped.OrigErr)
 }
 
-// withMigrationDriver hands do the library's driver, while no other process migrates the
-// database. The driver is not closed: its Close would close connections that are ours.
+// withMigrationDriver calls do with the library's driver, while no other process migrates the database. The driver is
+// not closed, since its Close would close the connections of the DB.
 func withMigrationDriver(ctx context.Context, db *DB, do func(database.Driver) error) error {
 	if db.Engine == SQLite {
 		done, err := db.writeLock.take(ctx)
@@ -133,8 +132,8 @@ func withMigrationDriver(ctx context.Context, db *DB, do func(database.Driver) e
 	return do(target)
 }
 
-// unlockMigration outlives ctx: the lock belongs to the session, and the session to the pool. A
-// session that cannot be unlocked is ended.
+// unlockMigration releases the lock even after ctx has ended, since its session returns to the pool. It closes a
+// session that it cannot unlock.
 func unlockMigration(ctx context.Context, conn *sql.Conn) {
 	if _, err := conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock); err != nil {
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn })

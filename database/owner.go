@@ -10,16 +10,15 @@ import (
 	"time"
 )
 
-// owner is a process's claim to a SQLite file: the lock on a file beside it, and on the file itself, which the kernel
-// gives up when the process ends, however it ends. What the lock file says is for people; it may be stale
-// while no process holds the lock.
+// owner is a process's lock on a SQLite file: on a file beside it, and on the file itself. The kernel releases both
+// when the process ends. The text in the lock file is for people; it may be stale while no process holds the lock.
 type owner struct {
 	file  *os.File
-	inode *os.File // the database file, which may have another name elsewhere
+	inode *os.File // the database file, which may have other names
 	note  ownerNote
 
 	path   string
-	opened os.FileInfo // the database file as it was found there
+	opened os.FileInfo // the database file as it was opened
 }
 
 type ownerNote struct {
@@ -29,8 +28,8 @@ type ownerNote struct {
 	API   string    `json:"api,omitempty"`
 }
 
-// claim makes this process the owner of the database at path. The error matches [ErrOwned] if
-// there is another, and names it.
+// claim makes this process the owner of the database at path. The error matches [ErrOwned] if another process owns
+// it, and names that process.
 func claim(path string, now time.Time) (*owner, error) {
 	file, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -60,12 +59,12 @@ func claim(path string, now time.Time) (*owner, error) {
 	return o, nil
 }
 
-// inodeLock is the range of the database file that its owner locks. SQLite's own locks are far from it.
+// inodeLock is the range of the database file that its owner locks. SQLite's own locks are elsewhere.
 var inodeLock = syscall.Flock_t{Type: syscall.F_WRLCK, Start: 1 << 62, Len: 1}
 
-// claimInode claims the file itself, since SQLite keeps its write-ahead log beside the name by which it opens a file:
-// under two names, two logs overwrite each other. A hard link is refused by the count of links, and a bind mount by
-// a lock, which needs Linux.
+// claimInode locks the file itself, since SQLite names its write-ahead log after the path by which it opens a file:
+// under two names, two logs overwrite each other. The link count reveals a hard link. A lock, which needs Linux,
+// reveals a bind mount.
 func claimInode(path string) (*os.File, os.FileInfo, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -92,8 +91,8 @@ func claimInode(path string) (*os.File, os.FileInfo, error) {
 	return file, opened, nil
 }
 
-// lockInode sets a lock that belongs to the open file, not to the process, or removes it. A file system that knows no
-// such lock is not asked for more.
+// lockInode sets or removes a lock that belongs to the open file, not to the process. It succeeds on file systems
+// without such locks.
 func lockInode(file *os.File, lock syscall.Flock_t) error {
 	if runtime.GOOS != "linux" {
 		return nil
@@ -106,9 +105,9 @@ func lockInode(file *os.File, lock syscall.Flock_t) error {
 	return err
 }
 
-// inPlace tells whether the file that was opened is still where it was. What is written to one that was
-// deleted or replaced is gone when the process ends. The error matches [ErrUnavailable]: the file may be put
-// back. On PostgreSQL, where there is no owner, there is none.
+// inPlace checks that the opened file is still at its path. Writes to a file that was deleted or replaced are lost
+// when the process ends. The error matches [ErrUnavailable], since the file may be put back. On PostgreSQL, without
+// an owner, it returns nil.
 func (o *owner) inPlace() error {
 	if o == nil {
 		return nil
@@ -140,9 +139,8 @@ func (o *owner) write() error {
 	return nil
 }
 
-// release leaves the lock file where it is: removing it would race with the process that opens it next.
-// Closing it would not do: a process that is just being started has it, too, until it is a program of its
-// own.
+// release keeps the lock file: removing it would race with the next process. Closing the file does not release the
+// lock, since a child process that is just starting also has it open.
 func (o *owner) release() error {
 	unlock := inodeLock
 	unlock.Type = syscall.F_UNLCK
@@ -151,7 +149,7 @@ func (o *owner) release() error {
 	)
 }
 
-// readNote returns the zero note if the owner is just writing it.
+// readNote returns the zero note while the owner is writing it.
 func readNote(file *os.File) ownerNote {
 	var note ownerNote
 	_ = json.NewDecoder(file).Decode(&note)

@@ -10,26 +10,26 @@ import (
 // transaction is a running transaction of [DB.Transact].
 type transaction struct {
 	db         *DB
-	last       string                  // statements that go with COMMIT, each with its semicolon
-	statements map[statement]*sql.Stmt // SQLite: those that it has used, prepared for it
+	last       string                  // statements to send with COMMIT, each with its semicolon
+	statements map[statement]*sql.Stmt // SQLite: the statements that it used, prepared for it
 }
 
 // opening marks the context in which [DB.Transact] opens its transaction.
 type opening struct{}
 
-// pipelinedConn is lib/pq's connection, for a transaction of [DB.Transact] without the round trips in which nothing
-// but BEGIN or COMMIT is said: BEGIN goes with the first statement, and COMMIT with the last ones if
-// they were handed over with [Script.Finish]. Whose rows a statement sees goes with it, too.
+// pipelinedConn is lib/pq's connection without separate round trips for BEGIN and COMMIT in a transaction of
+// [DB.Transact]. It sends BEGIN with the first statement, and COMMIT with the statements of [Script.Finish]. It sends
+// the tenant of [ForTenant] with a statement, too.
 type pipelinedConn struct {
 	pqConn
-	unread  func() bool  // whether the server has said something, or hung up, unasked
-	guarded *atomic.Bool // whether this role sees only the rows that it says it wants to see
-	begin   string       // not said yet
-	open    *transaction // whose last statements may not have been said yet
+	unread  func() bool  // whether the server has sent something unasked, or closed the connection
+	guarded *atomic.Bool // whether this role sees only the rows of the tenant that it names
+	begin   string       // not sent yet
+	open    *transaction // its last statements may not be sent yet
 	within  bool         // a transaction that was opened without [DB.Transact]
 }
 
-// pqConn is what lib/pq's connections can do.
+// pqConn are the methods of lib/pq's connections.
 type pqConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -45,8 +45,8 @@ type pqConn interface {
 
 var _ pqConn = (*pipelinedConn)(nil)
 
-// ResetSession is asked before the connection is used again. One that the server has ended meanwhile is
-// refused, since there is no BEGIN any more that would find out while nothing is lost.
+// ResetSession is called before the connection is reused. It refuses a connection that the server has closed.
+// Otherwise, since BEGIN is delayed, the failure would appear only later in the transaction.
 func (c *pipelinedConn) ResetSession(ctx context.Context) error {
 	if c.unread() {
 		return driver.ErrBadConn
@@ -67,7 +67,7 @@ func (c *pipelinedConn) BeginTx(ctx context.Context, options driver.TxOptions) (
 	return c, nil
 }
 
-// confinement says whose rows are seen, to a server that asks.
+// confinement is the statement that names the tenant, for a role with row-level security.
 func (c *pipelinedConn) confinement(ctx context.Context) string {
 	if !c.guarded.Load() {
 		return ""
@@ -75,7 +75,7 @@ func (c *pipelinedConn) confinement(ctx context.Context) string {
 	return confinement(ctx)
 }
 
-// unsaid is what is to be said before the next statement.
+// unsaid are the statements to send before the next one.
 func (c *pipelinedConn) unsaid() string {
 	before := c.begin
 	if c.open != nil {
@@ -86,15 +86,15 @@ func (c *pipelinedConn) unsaid() string {
 	return before
 }
 
-// before is what goes with a statement.
+// before is what to send in the same message as a statement.
 func (c *pipelinedConn) before(ctx context.Context, query string) string {
 	if c.open == nil && !c.within && !alone.MatchString(query) {
-		return c.confinement(ctx) // holds for this message, which is a transaction of its own
+		return c.confinement(ctx) // it applies to this message, which is a transaction of its own
 	}
 	return c.unsaid()
 }
 
-// speak says it by itself, before a statement that takes values.
+// speak sends that separately, before a statement with values.
 func (c *pipelinedConn) speak(ctx context.Context) error {
 	before := c.unsaid()
 	if before == "" {
@@ -135,7 +135,7 @@ func (c *pipelinedConn) PrepareContext(ctx context.Context, query string) (drive
 	return c.pqConn.PrepareContext(ctx, query)
 }
 
-// Commit implements [driver.Tx]. What was never begun needs no end.
+// Commit implements [driver.Tx]. It sends nothing if BEGIN was not sent.
 func (c *pipelinedConn) Commit() error {
 	defer c.end()
 	switch {
@@ -156,7 +156,7 @@ func (c *pipelinedConn) Commit() error {
 // Rollback implements [driver.Tx].
 func (c *pipelinedConn) Rollback() error {
 	defer c.end()
-	if !c.within && c.begin != "" { // unbegun
+	if !c.within && c.begin != "" { // BEGIN was not sent
 		return nil
 	}
 	return c.pqConn.Rollback()

@@ -45,8 +45,8 @@ func openPostgres(ctx context.Context, rawURL string, log *slog.Logger) (*DB, er
 	return db, nil
 }
 
-// newPool keeps its connections: making one costs several round trips and the server a process.
-// None lives for ever, so that a server that moved is found again.
+// newPool keeps idle connections: a new one costs several round trips and a server process. Connections have a
+// limited lifetime, so that the pool finds a server that moved.
 func newPool(connector *connector, connections int) *bun.DB {
 	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(connections)
@@ -56,8 +56,8 @@ func newPool(connector *connector, connections int) *bun.DB {
 	return bun.NewDB(pool, pgdialect.New())
 }
 
-// parsePostgres reads a URL as lib/pq does, with defaults of our own: pool_max_conns (all
-// connections of this process), sslmode, application_name and connect_timeout.
+// parsePostgres reads a URL as lib/pq does, with our own defaults for pool_max_conns (all connections of this
+// process), sslmode, application_name and connect_timeout.
 func parsePostgres(rawURL string) (config pq.Config, connections int, err error) {
 	address, hosts, ports := splitHosts(rawURL)
 	parsed, err := url.Parse(address)
@@ -108,8 +108,8 @@ func parsePostgres(rawURL string) (config pq.Config, connections int, err error)
 	return config, connections, nil
 }
 
-// splitHosts takes a list of hosts out of a URL, as in postgres://host1:port1,host2:port2/database, which
-// net/url cannot read. It leaves a single host where it is.
+// splitHosts extracts a list of hosts from a URL, as in postgres://host1:port1,host2:port2/database, which net/url
+// cannot parse. It leaves a single host in place.
 func splitHosts(rawURL string) (address, hosts, ports string) {
 	scheme, rest, _ := strings.Cut(rawURL, "://")
 	authority, after := rest, ""
@@ -141,8 +141,8 @@ func splitHosts(rawURL string) (address, hosts, ports string) {
 	return scheme + "://" + authority[:at] + after, strings.Join(names, ","), ports
 }
 
-// spilled tells whether what comes after the host looks like the rest of a password, whose / or # ended the
-// host too early: then the host is a piece of the password, and must not be called, nor named.
+// spilled tells whether the text after the host looks like the rest of a password with a / or #. The host is then a
+// part of the password, and must be neither contacted nor named.
 func spilled(u *url.URL, query url.Values) bool {
 	for name := range query {
 		if strings.Contains(name, "@") {
@@ -152,7 +152,7 @@ func spilled(u *url.URL, query url.Values) bool {
 	return u.Fragment != "" || strings.Contains(u.EscapedPath(), "@")
 }
 
-// isLocal says whether every server named is on this machine, where TLS protects nothing.
+// isLocal tells whether all servers are on this machine, where TLS protects nothing.
 func isLocal(config pq.Config) bool {
 	local := isLocalHost(config.Host)
 	for _, other := range config.Multi {
@@ -186,8 +186,8 @@ func whereOne(host string, address netip.Addr, port uint16) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
-// Where names the servers and the database of a PostgreSQL URL without its secrets, as in
-// db1:5432,db2:5432/annals. It is empty if the URL does not fit.
+// Where names the servers and the database of a PostgreSQL URL without its secrets, as in db1:5432,db2:5432/annals.
+// It is empty if the URL is invalid.
 func Where(rawURL string) string {
 	config, _, err := parsePostgres(rawURL)
 	if err != nil {

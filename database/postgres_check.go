@@ -13,13 +13,13 @@ import (
 	"github.com/lib/pq/pqerror"
 )
 
-// The oldest versions that have what the SQL here needs: of pgvector, iterative index scans.
+// The oldest versions with the required features: of pgvector, iterative index scans.
 const (
 	oldestPostgres = 14
 	oldestVector   = "0.8"
 )
 
-// server is what decides whether a PostgreSQL server can serve.
+// server are the properties that decide whether a PostgreSQL server is suitable.
 type server struct {
 	address, database                string
 	version                          int // 150020 is 15.20
@@ -27,9 +27,8 @@ type server struct {
 	availableVector, installedVector string // empty without
 }
 
-// checkPostgres refuses a server that could not serve, with one sentence and its fix, and warns of
-// settings that break the promise that an answered write is kept. It tells whether this role sees the rows
-// of tenants only as far as it says which.
+// checkPostgres refuses an unsuitable server, with one sentence and its fix. It warns of settings that may lose
+// acknowledged writes. guarded tells whether row-level security restricts this role to the tenant that it names.
 func checkPostgres(ctx context.Context, db *DB, config pq.Config, log *slog.Logger) (guarded bool, err error) {
 	s := server{address: where(config), database: config.Database}
 	var available, installed sql.NullString
@@ -63,7 +62,7 @@ func checkPostgres(ctx context.Context, db *DB, config pq.Config, log *slog.Logg
 	return guarded, checkLocks(ctx, db, s)
 }
 
-// unreached says why the database did not answer and what to do.
+// unreached says why the database did not answer, with the fix.
 func (s server) unreached(err error) error {
 	refusal, refused := errors.AsType[*pq.Error](err)
 	switch {
@@ -94,7 +93,7 @@ func (s server) unreached(err error) error {
 	return fmt.Errorf("PostgreSQL at %s: %w", s.address, err)
 }
 
-// unfit says why the server cannot serve and what to do, or nothing.
+// unfit says why the server is unsuitable, with the fix; nil if it is suitable.
 func (s server) unfit() error {
 	major := s.version / 10000
 	switch {
@@ -118,7 +117,7 @@ func (s server) unfit() error {
 	return nil
 }
 
-// atLeast compares dotted versions by number, as 0.10 is newer than 0.8.
+// atLeast compares dotted versions numerically: 0.10 is newer than 0.8.
 func atLeast(version, wanted string) bool {
 	have := strings.Split(version, ".")
 	for i, want := range strings.Split(wanted, ".") {

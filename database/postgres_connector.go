@@ -15,12 +15,11 @@ import (
 	"github.com/lib/pq"
 )
 
-// silence is how long the other side may leave a connection unanswered before it counts as dead.
+// silence is how long a peer may leave a connection unanswered before it counts as dead.
 const silence = 30 * time.Second
 
-// sessionSettings let the server read quoted values as they are written, and notice a client that
-// vanished: it may hold a tenant's lock.
-// They are no startup parameters, because a connection pooler refuses those it does not know.
+// sessionSettings make the server read quoted strings as written, and detect clients that vanished, which may hold a
+// tenant's lock. They are not startup parameters, because a connection pooler refuses unknown ones.
 const sessionSettings = `
 SET standard_conforming_strings = on;
 SET tcp_keepalives_idle = 15;
@@ -28,11 +27,11 @@ SET tcp_keepalives_interval = 5;
 SET tcp_keepalives_count = 3;
 SET idle_in_transaction_session_timeout = '5min'`
 
-// connector makes connections that notice a dead server within silence, and sets up each session.
+// connector makes connections that detect a dead server within silence, and sets up each session.
 type connector struct {
 	*pq.Connector
-	guarded atomic.Bool // whether this role sees only the rows that it says it wants to see
-	choosy  bool        // whether there are several servers, or not every one will do
+	guarded atomic.Bool // whether this role sees only the rows of the tenant that it names
+	choosy  bool        // whether the URL has several servers or requires a certain kind
 }
 
 var _ driver.Connector = (*connector)(nil)
@@ -49,7 +48,7 @@ func newConnector(config pq.Config) (*connector, error) {
 	return &connector{Connector: c, choosy: len(config.Multi) > 0 || config.TargetSessionAttrs != ""}, nil
 }
 
-// oneLine says in one line what lib/pq says in one for each server.
+// oneLine joins the errors of lib/pq, which has a line per server.
 type oneLine struct{ error }
 
 func (e oneLine) Unwrap() error { return e.error }
@@ -67,7 +66,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if refusal, refused := errors.AsType[*pq.Error](err); refused { // the server may accept the role again
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, refusal)
 	}
-	// If no server of the list takes this session, they may be about to change places.
+	// If every listed server refuses the session, a failover may be under way.
 	if err != nil && ctx.Err() == nil && c.choosy {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, oneLine{err})
 	} else if err != nil {
@@ -79,10 +78,10 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &pipelinedConn{pqConn: conn.(pqConn), unread: line.unread, guarded: &c.guarded}, nil
 }
 
-// line is the network connection beneath one of lib/pq, which keeps it to itself.
+// line is the network connection beneath one of lib/pq, which does not expose it.
 type line struct{ raw syscall.RawConn }
 
-// dialling marks the context in which a line is made.
+// dialling marks the context in which a line is stored.
 type dialling struct{}
 
 func (l *line) unread() bool { return l.raw != nil && isReadable(l.raw) }

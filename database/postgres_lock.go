@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// lockCheckLasts is how long the check of the locks may take, for which a pooler must give two sessions at once.
+// lockCheckLasts limits the check of the locks, which needs two sessions of a pooler at once.
 const lockCheckLasts = 15 * time.Second
 
-// checkLocks refuses a server that does not do what rebuilds and migrations rely on: of two sessions that want an
-// advisory lock one is refused, and the other one keeps it. Some databases only know the function's name, and a
-// pooler in transaction mode gives every transaction another session.
+// checkLocks refuses a server without the advisory locks that rebuilds and migrations need: of two sessions that want
+// a lock, the first keeps it and the second is refused. Some databases only have functions of that name. A pooler in
+// transaction mode gives every transaction another session.
 func checkLocks(ctx context.Context, db *DB, s server) error {
 	ctx, cancel := context.WithTimeout(ctx, lockCheckLasts)
 	defer cancel()
@@ -31,9 +31,9 @@ func checkLocks(ctx context.Context, db *DB, s server) error {
 	return nil
 }
 
-// keepsLocks takes a lock in one session, asks for it in another, and gives it back.
+// keepsLocks takes a lock in one session, requests it in another, and releases it.
 func keepsLocks(ctx context.Context, db *DB) (kept bool, err error) {
-	key := rand.Int64() // of this check alone: where locks do not work, this one may be left behind
+	key := rand.Int64() // unique, since the lock may stay behind where locks do not work
 	take := fmt.Sprintf("SELECT pg_try_advisory_lock(%d)", key)
 	giveBack := fmt.Sprintf("SELECT pg_advisory_unlock(%d)", key)
 	holder, err := db.writers.Conn(ctx)
@@ -50,9 +50,8 @@ func keepsLocks(ctx context.Context, db *DB) (kept bool, err error) {
 		return false, err
 	}
 	defer conn.Close() //nolint:errcheck // it goes back to its pool
-	// In a transaction, so that a pooler cannot lend this session to the holder meanwhile; one in statement
-	// mode refuses it. A connection of the pool that reads, since lib/pq must begin every transaction of a
-	// connection, or none.
+	// The transaction prevents a pooler from lending this session to the holder; a pooler in statement mode refuses
+	// it. It uses the reading pool, since lib/pq must begin either all transactions of a connection or none.
 	other, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return false, ctx.Err()

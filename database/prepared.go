@@ -11,7 +11,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// List is a list of strings, or of lists of them, as a value of a [Query]: json_each(?) has a row for each.
+// List encodes a list of strings, or of lists, as one value of a [Query]: json_each(?) has a row for each.
 func List[T string | []string](list []T) string {
 	text, err := json.Marshal(list)
 	if err != nil {
@@ -20,22 +20,22 @@ func List[T string | []string](list []T) string {
 	return string(text)
 }
 
-// statement is one without its values: a query, or an insertion of so many rows.
+// statement is a statement without its values: a query, or an insertion of a number of rows.
 type statement struct {
 	text, then string
 	rows       int
-	shared     int // first values of the rows that are bound once
+	shared     int // number of leading values that the rows share and bind once
 }
 
-// mostPrepared is how many statements SQLite's writing connection keeps prepared. It needs more only while versions of
-// projections change.
+// mostPrepared limits the statements that SQLite's writing connection keeps prepared. It needs more only while
+// versions of projections change.
 const mostPrepared = 200
 
-// prepared is a statement that is given its values apart, in a transaction of [DB.Transact]. On SQLite it is parsed
-// once for all transactions, since to parse it takes longer than to run it.
+// prepared is a statement for separate values, in a transaction of [DB.Transact]. SQLite parses it once for all
+// transactions, since parsing takes longer than running it.
 //
-// The statement is to run under a context that does not end: the driver would watch the context from a goroutine for
-// each. The transaction looks at its own context before it commits.
+// Run the statement under a context that does not end: the driver would start a goroutine for each call to watch it.
+// The transaction checks its own context before it commits.
 func prepared(ctx context.Context, tx bun.IDB, s statement) (*sql.Stmt, error) {
 	t, transacts := ctx.Value(transacting{}).(*transaction)
 	own, isOwn := tx.(bun.Tx)
@@ -61,8 +61,8 @@ func prepared(ctx context.Context, tx bun.IDB, s statement) (*sql.Stmt, error) {
 	return found, nil
 }
 
-// keepPrepared prepares on SQLite's writing connection, which no transaction has now, what a transaction has used.
-// Statements that cannot be prepared any more are not kept.
+// keepPrepared prepares the statements of an ended transaction on SQLite's writing connection. It drops statements
+// that can no longer be prepared.
 func (db *DB) keepPrepared(ctx context.Context, t *transaction) {
 	for s := range t.statements {
 		if db.prepared[s] != nil {

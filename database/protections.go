@@ -12,16 +12,15 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Protection is something that keeps the log from being changed.
+// Protection is a mechanism that keeps the log from being changed.
 type Protection struct {
 	Name   string
 	Stands bool
 	Detail string
-	Fix    string // what to do if it does not stand
+	Fix    string // what to do if it is not enabled
 }
 
-// appendOnly are the tables that are only ever appended to, and what more than that may be done with
-// their rows: texts are destroyed when an event says so.
+// appendOnly are the append-only tables, and the only other change that is allowed: an erasure destroys texts.
 var appendOnly = []struct{ table, also string }{
 	{"events", ""}, {"event_texts", "DELETE"}, {"tree", ""}, {"signed_checkpoints", ""},
 }
@@ -39,7 +38,7 @@ var triggers = map[Engine][]string{
 	},
 }
 
-// Protections tells which walls stand around the log in this database, for the role that opened it.
+// Protections tells which protections of the log are enabled in this database, for the role that opened it.
 func Protections(ctx context.Context, db *DB) ([]Protection, error) {
 	first, err := ownership(ctx, db)
 	if err != nil {
@@ -77,7 +76,7 @@ func Protections(ctx context.Context, db *DB) ([]Protection, error) {
 	return []Protection{first, second, third}, nil
 }
 
-// separation is the wall between tenants.
+// separation is the protection of tenants from one another.
 func separation(ctx context.Context, db *DB) (Protection, error) {
 	var open []string
 	err := db.NewRaw(`
@@ -97,7 +96,7 @@ func separation(ctx context.Context, db *DB) (Protection, error) {
 	return w, err
 }
 
-// ownership is the wall of who may do what.
+// ownership is the protection by privileges.
 func ownership(ctx context.Context, db *DB) (Protection, error) {
 	if db.Engine == SQLite {
 		return fileMode(ctx, db)
@@ -149,7 +148,7 @@ func fileMode(ctx context.Context, db *DB) (Protection, error) {
 	return w, nil
 }
 
-// MissingTriggers are the triggers around the log that were dropped or disabled.
+// MissingTriggers are the triggers of the log that were dropped or disabled.
 func MissingTriggers(ctx context.Context, db *DB) (missing []string, err error) {
 	query := `SELECT name FROM sqlite_schema WHERE type = 'trigger'`
 	if db.Engine == Postgres {
@@ -167,8 +166,8 @@ func MissingTriggers(ctx context.Context, db *DB) (missing []string, err error) 
 	return missing, nil
 }
 
-// RestoreTriggers puts the triggers back that [MissingTriggers] names, as the migrations have them, and tells
-// which. The schema must be the newest, and the role must own the log.
+// RestoreTriggers restores the triggers that [MissingTriggers] names, and returns them. The schema must be the
+// newest, and the role must own the log.
 func RestoreTriggers(ctx context.Context, db *DB) (restored []string, err error) {
 	restored, err = MissingTriggers(ctx, db)
 	if err != nil || len(restored) == 0 {
@@ -181,7 +180,7 @@ func RestoreTriggers(ctx context.Context, db *DB) (restored []string, err error)
 	err = db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		for _, name := range restored {
 			drop := "DROP TRIGGER IF EXISTS " + name
-			if db.Engine == Postgres { // which may have it, switched off
+			if db.Engine == Postgres { // it may exist, disabled
 				drop += " ON " + made[name].table
 			}
 			for _, statement := range []string{drop, made[name].statement} {
@@ -198,7 +197,7 @@ func RestoreTriggers(ctx context.Context, db *DB) (restored []string, err error)
 	return restored, nil
 }
 
-// protectionTrigger is how a trigger is made.
+// protectionTrigger is the statement that creates a trigger, and its table.
 type protectionTrigger struct{ table, statement string }
 
 var triggerDefinition = map[Engine]*regexp.Regexp{
@@ -206,7 +205,7 @@ var triggerDefinition = map[Engine]*regexp.Regexp{
 	SQLite:   regexp.MustCompile(`(?ms)^CREATE TRIGGER (\w+) [^;]*? ON (\w+)$.*?END;$`),
 }
 
-// definedTriggers are the triggers as the newest migration that makes them does.
+// definedTriggers are the triggers as the newest migrations create them.
 func definedTriggers(engine Engine) (map[string]protectionTrigger, error) {
 	text, err := migrated(engine)
 	if err != nil {

@@ -8,13 +8,12 @@ import (
 	"github.com/annals-kb/annals/background"
 )
 
-// Purge rewrites the files so that nothing of what was deleted is left in them, and tells what it did, or
-// could not do. A database keeps the bytes of deleted rows until their place is needed.
+// Purge rewrites the database files, so that they contain no deleted rows. A database keeps the bytes of deleted rows
+// until it reuses their space. notes say what it did or could not do.
 //
-// SQLite: writers wait until the file is rewritten, at about the speed of the disk. PostgreSQL: one table
-// after the other, each of which cannot be read meanwhile; a table that is not to be had within seconds is
-// tried again, and then left, and so is what is not the role's own. The write-ahead log of PostgreSQL and
-// backups are beyond its reach.
+// On SQLite, writers wait while the file is rewritten, at about the speed of the disk. PostgreSQL rewrites one table
+// after the other, and blocks reads of that table. Purge retries a table that stays locked for seconds, then skips
+// it. It also skips tables that the role does not own. It cannot purge the write-ahead log of PostgreSQL, or backups.
 func Purge(ctx context.Context, db *DB) (notes []string, complete bool, err error) {
 	if db.Engine == SQLite {
 		return purgeFile(ctx, db)
@@ -32,7 +31,7 @@ func purgeFile(ctx context.Context, db *DB) (notes []string, complete bool, err 
 	if _, err := db.writers.ExecContext(ctx, "VACUUM"); err != nil {
 		return nil, false, Classify(ctx, fmt.Errorf("rewrite the file: %w", err))
 	}
-	// The log of what was written before is emptied as soon as it has no reader.
+	// The old write-ahead log is emptied as soon as it has no reader.
 	backoff := background.Backoff{Shortest: 10 * time.Millisecond, Longest: time.Second}
 	err = backoff.Retry(ctx, func() (done bool, err error) {
 		var busy, pages, moved int
@@ -55,8 +54,8 @@ func purgeFile(ctx context.Context, db *DB) (notes []string, complete bool, err 
 	}, true, nil
 }
 
-// RetainedCopies names what holds deleted bytes after the files were rewritten, and for how long, as far as
-// the database knows. Of backups it knows nothing.
+// RetainedCopies names what else holds deleted bytes, and for how long, as far as the database knows. It knows
+// nothing of backups.
 func RetainedCopies(ctx context.Context, db *DB) ([]string, error) {
 	if db.Engine == SQLite {
 		return []string{"nothing besides the file: its write-ahead log is emptied with it"}, nil

@@ -58,7 +58,7 @@ func purgeTables(ctx context.Context, db *DB) (notes []string, complete bool, er
 			notes = append(notes, fmt.Sprintf("%s was rewritten in %s", table, took.Round(time.Millisecond)))
 		}
 	}
-	// What the planner remembers of columns lies in a table of the system's.
+	// The planner's statistics are in a system table.
 	switch _, own, failed := rewriteTable(ctx, conn.Conn, "VACUUM FULL ", "pg_catalog.pg_statistic"); {
 	case failed != nil:
 		notes = append(
@@ -84,8 +84,8 @@ func purgeTables(ctx context.Context, db *DB) (notes []string, complete bool, er
 	return notes, complete, nil
 }
 
-// OwnersPurge is the command by which the owner of the tables rewrites them, where the role may not, or that of the
-// database what the planner remembers: it is empty where the role may do both, and on SQLite.
+// OwnersPurge is the command by which the owner rewrites tables or statistics that this role may not rewrite. It is
+// empty if the role may rewrite both, and on SQLite.
 func OwnersPurge(ctx context.Context, db *DB) (command string, err error) {
 	if db.Engine == SQLite {
 		return "", nil
@@ -108,8 +108,8 @@ func OwnersPurge(ctx context.Context, db *DB) (command string, err error) {
 	return command, nil
 }
 
-// outlast waits until every transaction has ended that may still see what was deleted: as long as one may, a
-// rewriting takes it along. It says so if that takes too long.
+// outlast waits for the transactions that may still see deleted rows, since a rewrite would copy those rows. It
+// returns a message if that takes too long.
 func outlast(ctx context.Context, conn *sql.Conn) (late string, err error) {
 	var now int64
 	if err := conn.QueryRowContext(ctx, "SELECT txid_current()").Scan(&now); err != nil {
@@ -137,8 +137,8 @@ func outlast(ctx context.Context, conn *sql.Conn) (late string, err error) {
 	return late, err
 }
 
-// rewriteTable has a table's file written anew. PostgreSQL passes a table over that the role does not own with a
-// mere warning: whether it was rewritten shows in its having another file.
+// rewriteTable rewrites a table's file. PostgreSQL skips a table that the role does not own with only a warning, so a
+// changed file name is the proof of a rewrite.
 func rewriteTable(ctx context.Context, conn *sql.Conn, how, table string) (took time.Duration, own bool, err error) {
 	const fileOf = "SELECT pg_relation_filenode($1::regclass)"
 	var before, after int64
@@ -152,7 +152,7 @@ func rewriteTable(ctx context.Context, conn *sql.Conn, how, table string) (took 
 	return took, before != after, err
 }
 
-// rewrite runs a statement, a few times if the table is locked.
+// rewrite runs a statement, with retries if the table is locked.
 func rewrite(ctx context.Context, conn *sql.Conn, statement string) (took time.Duration, err error) {
 	for range 3 {
 		began := time.Now()

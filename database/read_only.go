@@ -16,11 +16,11 @@ import (
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 )
 
-// ErrAbsent means that there is no such database.
+// ErrAbsent says that the database does not exist.
 var ErrAbsent = errors.New("there is no database")
 
-// OpenReadOnly is [Open] for reading: a SQLite file must exist, and its owner may go on
-// writing meanwhile. [DB.Transact] and [Migrate] fail.
+// OpenReadOnly is [Open] for reading: a SQLite file must exist, and its owner may continue writing. [DB.Transact] and
+// [Migrate] fail.
 func OpenReadOnly(ctx context.Context, address string, log *slog.Logger) (*DB, error) {
 	scheme, path, _ := strings.Cut(address, ":")
 	if scheme != "sqlite" {

@@ -8,13 +8,11 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// scanMapSize is how many bytes of the file a connection maps that reads all over it. What it maps is the operating
-// system's memory, which takes back what it needs.
+// scanMapSize is how many bytes of the file a scanning connection maps. The operating system can reclaim that memory.
 const scanMapSize = 1 << 30
 
-// OpenReadPool opens connections for reading that do not joinWork to the pool. Work that holds one connection
-// while it asks for another uses them: from the pool, such work could take the last ones and wait for itself.
-// The caller closes them.
+// OpenReadPool opens reading connections outside of the pool, for work that holds one connection while it needs
+// another. With the pool's connections, such work could block itself. The caller closes them.
 func (db *DB) OpenReadPool(ctx context.Context, connections int) (*bun.DB, error) {
 	if db.Engine == Postgres {
 		return newPool(db.connector, connections), nil
@@ -28,8 +26,8 @@ func (db *DB) OpenReadPool(ctx context.Context, connections int) (*bun.DB, error
 	)
 }
 
-// WithScanPool gives do what it can read most of the database with, so many queries at once. On SQLite these are
-// connections of their own, until do returns: others map less of the file, and read the rest page by page.
+// WithScanPool calls do with connections for reading most of the database, with so many concurrent queries. On SQLite
+// these are separate connections that map more of the file, and that are closed when do returns.
 func (db *DB) WithScanPool(ctx context.Context, queries int, do func(reads Querier) error) (err error) {
 	if db.Engine != SQLite {
 		return do(db)

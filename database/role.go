@@ -11,10 +11,10 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// GrantTo lets a role serve that owns nothing of the log: it may append to it, and neither change, delete
-// nor truncate what is there. The tables of projections, which it makes, drops and indexes, become its own.
-// Of what people wrote it sees one tenant at a time: see [ForTenant].
-// It runs as the owner, after every migration, and takes away whatever else the role was granted before.
+// GrantTo lets a role serve without owning the log. The role may append to the log, but not change, delete or
+// truncate it. It owns the tables of projections, which it creates, drops and indexes. Of tables with texts, it sees
+// one tenant at a time: see [ForTenant]. GrantTo runs as the owner after every migration, and revokes any other
+// privilege of the role.
 func GrantTo(ctx context.Context, db *DB, role string) error {
 	if db.Engine != Postgres {
 		return fmt.Errorf("a role is for PostgreSQL: %s has none", db.Engine)
@@ -36,7 +36,7 @@ func GrantTo(ctx context.Context, db *DB, role string) error {
 	return nil
 }
 
-// fitToServe refuses a role that would be no wall.
+// fitToServe refuses a role that the protections would not restrict.
 func fitToServe(ctx context.Context, tx bun.Tx, role string) error {
 	var exists, strong, member, ours bool
 	err := tx.QueryRowContext(ctx, `
@@ -65,7 +65,7 @@ func fitToServe(ctx context.Context, tx bun.Tx, role string) error {
 	return nil
 }
 
-// grants are the statements that grant what serving needs and nothing more.
+// grants are the statements that grant exactly what serving needs.
 func grants(ctx context.Context, db *DB, tx bun.Tx, role string) ([]string, error) {
 	var schema string
 	if err := tx.QueryRowContext(ctx, `SELECT quote_ident(current_schema())`).Scan(&schema); err != nil {
@@ -114,7 +114,7 @@ func grants(ctx context.Context, db *DB, tx bun.Tx, role string) ([]string, erro
 
 var tableMade = regexp.MustCompile(`(?m)^CREATE TABLE (?:IF NOT EXISTS )?(\w+)`)
 
-// migratedTables are those that the migrations make.
+// migratedTables are the tables of the migrations.
 func migratedTables() ([]string, error) {
 	text, err := migrated(Postgres)
 	var tables []string

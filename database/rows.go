@@ -6,16 +6,16 @@ import (
 	"errors"
 )
 
-// Querier is what reads: the pool, or a transaction.
+// Querier runs queries: the pool, or a transaction.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// ErrEnough ends a reading early, and well: the rows after this one are not wanted.
+// ErrEnough ends the reading of rows without an error.
 var ErrEnough = errors.New("enough")
 
-// ForEach calls each for every row of the answer, until it returns [ErrEnough]. Errors of the database come back as
-// [Classify] names them, other ones of each as they are.
+// ForEach calls each for every row, until it returns [ErrEnough]. It classifies errors of the database, and returns
+// other errors of each unchanged.
 func ForEach(ctx context.Context, db Querier, each func(*sql.Rows) error, query string, args ...any) error {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/annals-kb/annals/migrations"
 )
 
-// Schema returns the version that the database's schema has, 0 before the first migration, and the
-// version that this program wants. The error matches [ErrDirtySchema] if a migration was cut off.
+// Schema returns the version of the database's schema, 0 before the first migration, and the version that this
+// program needs. The error matches [ErrDirtySchema] if a migration was interrupted.
 func Schema(ctx context.Context, db *DB) (have, want uint, err error) {
 	want, err = newestMigration(db.Engine)
 	if err != nil {
@@ -44,7 +44,7 @@ func Schema(ctx context.Context, db *DB) (have, want uint, err error) {
 	return have, want, nil
 }
 
-// newestMigration is the number of the last file.
+// newestMigration is the number of the last migration.
 func newestMigration(engine Engine) (uint, error) {
 	names, err := fs.Glob(migrations.Files, engine.String()+"/*.up.sql")
 	if err != nil || len(names) == 0 {

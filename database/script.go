@@ -9,15 +9,14 @@ import (
 	"github.com/uptrace/bun/dialect"
 )
 
-// Script is statements that are run one after the other, in one transaction. To PostgreSQL they go in one
-// message, complete with their values. On SQLite the rows to insert are given apart from their statements,
-// so that these are parsed once for all transactions.
+// Script is a list of statements for one transaction. PostgreSQL gets them in one message, with their values. SQLite
+// gets the rows to insert apart from their statements, which it parses once for all transactions.
 type Script struct {
-	Text       []byte // statements that come after the insertions, each with its semicolon
+	Text       []byte // statements after the insertions, each with its semicolon
 	insertions []insertion
 }
 
-// insertion is rows to insert, and the statements before it.
+// insertion is a list of rows to insert, with the statements before it.
 type insertion struct {
 	text string
 	into string // the table, and its columns in parentheses
@@ -28,8 +27,8 @@ type insertion struct {
 // Add adds a statement.
 func (s *Script) Add(statement string) { s.Text = append(append(s.Text, statement...), ";\n"...) }
 
-// Insert inserts rows into a table, which is named with its columns: "items (id, name)". The values are what
-// [AppendLiteral] knows. then is what becomes of rows that are there: "ON CONFLICT …".
+// Insert inserts rows into a table, given with its columns: "items (id, name)". [AppendLiteral] lists the types of
+// values. then handles existing rows: "ON CONFLICT …".
 func (s *Script) Insert(engine Engine, into, then string, rows [][]any) {
 	if len(rows) == 0 {
 		return
@@ -52,7 +51,7 @@ func (s *Script) Insert(engine Engine, into, then string, rows [][]any) {
 	s.Text = append(append(s.Text, then...), ";\n"...)
 }
 
-// Append adds all of another script, which must not be used any more.
+// Append adds another script, which must not be used afterwards.
 func (s *Script) Append(other *Script) {
 	if len(other.insertions) > 0 {
 		other.insertions[0].text = string(s.Text) + other.insertions[0].text
@@ -62,9 +61,10 @@ func (s *Script) Append(other *Script) {
 	s.Text = append(s.Text, other.Text...)
 }
 
-// Run runs the statements: on SQLite, rows by prepared statements of a few sizes, each half the one before.
+// Run runs the statements. On SQLite, it inserts rows with prepared statements of a few sizes, each half of the one
+// before.
 func (s *Script) Run(ctx context.Context, tx bun.IDB) error {
-	const mostValues, mostRows = 700, 64 // of one statement; more are not faster
+	const mostValues, mostRows = 700, 64 // per statement; larger ones are not faster
 	var values []any
 	for _, step := range s.insertions {
 		if step.text != "" {
@@ -98,10 +98,10 @@ func (s *Script) Run(ctx context.Context, tx bun.IDB) error {
 	return err
 }
 
-// bound appends the values of rows as they are bound. Many rows bind the first values that they all share, such as the
-// tenant, once: a rebuild's index of words takes a quarter less time (11 lines).
+// bound appends the values of rows in binding order. If there are many rows, they bind leading values that all of
+// them share, such as the tenant, once. A rebuild's index of words takes a quarter less time (11 lines).
 func bound(values []any, rows [][]any) (_ []any, shared int) {
-	const many = 16 // a statement of its own for few rows would not be worth its place among those kept
+	const many = 16 // fewer rows are not worth a cached statement of their own
 	for len(rows) >= many && shared < len(rows[0]) && sharesValue(rows, shared) {
 		shared++
 	}
@@ -124,7 +124,7 @@ func bound(values []any, rows [][]any) (_ []any, shared int) {
 	return values, shared
 }
 
-// sharesValue tells whether a value is a text or a number that all rows have.
+// sharesValue tells whether all rows have the same text or number at i.
 func sharesValue(rows [][]any, i int) bool {
 	switch rows[0][i].(type) {
 	case string, int64:
@@ -134,9 +134,8 @@ func sharesValue(rows [][]any, i int) bool {
 	return !slices.ContainsFunc(rows, func(row []any) bool { return row[i] != rows[0][i] })
 }
 
-// Finish runs the statements as the last ones of the transaction of [DB.Transact] that ctx is of. On
-// PostgreSQL they go to the server together with COMMIT, which saves a round trip, and their error is that of
-// the COMMIT; elsewhere they run at once.
+// Finish runs the statements as the last ones of ctx's [DB.Transact] transaction. On PostgreSQL they are sent with
+// COMMIT, which saves a round trip, and their error is the error of the COMMIT. On SQLite they run at once.
 func (s *Script) Finish(ctx context.Context, tx bun.IDB) error {
 	t, transacts := ctx.Value(transacting{}).(*transaction)
 	if !transacts || tx.Dialect().Name() != dialect.PG {
@@ -146,7 +145,7 @@ func (s *Script) Finish(ctx context.Context, tx bun.IDB) error {
 	return nil
 }
 
-// wide is the number of 64 bits that is written as this one is.
+// wide is the 64-bit number with the same shortest decimal form.
 func wide(number float32) float64 {
 	wide, _ := strconv.ParseFloat(strconv.FormatFloat(float64(number), 'g', -1, 32), 64) // what was formatted parses
 	return wide

@@ -8,15 +8,15 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Snapshot is transactions that only read, and that all see the same moment of the database, so that several can look
-// at once. Each belongs to one goroutine at a time.
+// Snapshot is a set of read-only transactions that see the same state of the database, for concurrent reads. One
+// goroutine at a time may use each.
 type Snapshot struct {
 	Transactions []bun.Tx
-	pool         *bun.DB // of their own; nil if there is one transaction
+	pool         *bun.DB // separate connections; nil if there is one transaction
 }
 
-// OpenSnapshot opens so many transactions, or one if this process does not own the SQLite file: others may
-// write between two. The caller ends them.
+// OpenSnapshot opens so many transactions. It opens only one if this process does not own the SQLite file, since
+// another process may write between two. The caller ends them.
 func (db *DB) OpenSnapshot(ctx context.Context, transactions int) (m Snapshot, err error) {
 	defer func() {
 		if err != nil {
@@ -33,7 +33,7 @@ func (db *DB) OpenSnapshot(ctx context.Context, transactions int) (m Snapshot, e
 			return m, err
 		}
 		pool = m.pool
-		done, err := db.writeLock.take(ctx) // no transaction writes to a SQLite file meanwhile
+		done, err := db.writeLock.take(ctx) // no transaction writes to the SQLite file meanwhile
 		if err != nil {
 			return m, err
 		}
@@ -48,7 +48,7 @@ func (db *DB) OpenSnapshot(ctx context.Context, transactions int) (m Snapshot, e
 		m.Transactions = append(m.Transactions, tx)
 		switch {
 		case transactions == 1:
-		case db.Engine == SQLite: // sees what is there when it first reads
+		case db.Engine == SQLite: // a SQLite transaction sees the state at its first read
 			err = tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(new(int))
 		case len(m.Transactions) > 1:
 			_, err = tx.ExecContext(ctx, "SET TRANSACTION SNAPSHOT "+string(AppendString(nil, snapshot)))
@@ -67,7 +67,7 @@ func (db *DB) OpenSnapshot(ctx context.Context, transactions int) (m Snapshot, e
 
 func (db *DB) snapshotOptions() *sql.TxOptions {
 	if db.Engine == SQLite {
-		return nil // its connections for reading can do nothing else
+		return nil // its reading connections cannot write anyway
 	}
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 }

@@ -18,8 +18,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// openSQLite opens the file at path, made if it is not there, with one connection that writes and a
-// pool that cannot.
+// openSQLite opens the file at path, or creates it, with one writing connection and a reading pool.
 func openSQLite(ctx context.Context, path string) (*DB, error) {
 	path, err := prepareFile(path)
 	if err != nil {
@@ -30,10 +29,10 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 		return nil, err
 	}
 	writer, err := openFile(path, 1, "immediate", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
-		// Rows of a large tenant go to places all over its indexes.
+		// The rows of a large tenant are spread over the indexes.
 		"cache_size(-64000)",
-		// The checkpointer copies the log: a writer would copy all that a long read has kept, hundreds of
-		// megabytes at times, while other writers wait.
+		// The checkpointer copies the log. A writer would copy all that a long read has kept, sometimes hundreds of
+		// megabytes, while other writers wait.
 		"wal_autocheckpoint(0)", "journal_size_limit(67108864)")
 	if err != nil {
 		return nil, errors.Join(err, owner.release())
@@ -52,7 +51,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	}
 	db := &DB{Engine: SQLite, DB: readers, writers: writer, writeLock: newWriteLock(), owner: owner}
 	db.checkpointer = newCheckpointer(db, copying)
-	// The writer first: it turns the file to WAL, which stays.
+	// The writer first, since it switches the file to WAL permanently.
 	for _, pool := range []*bun.DB{writer, readers} {
 		if err := pool.PingContext(ctx); err != nil {
 			return nil, errors.Join(
@@ -63,8 +62,8 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	return db, nil
 }
 
-// prepareFile makes the file and the directory that it lies in for their owner alone, and returns the path that
-// every name of the file leads to, since the claim to the file lies beside it.
+// prepareFile creates the file and its directory with access for the owner only. It returns the resolved path, at
+// which the owner's lock file lies.
 func prepareFile(path string) (string, error) {
 	path = strings.TrimPrefix(path, "//") // as in sqlite:///var/lib/annals.db
 	if path == "" || strings.HasPrefix(path, ":") || strings.ContainsAny(path, "?\x00") {
@@ -87,7 +86,7 @@ func prepareFile(path string) (string, error) {
 	return resolved, nil
 }
 
-// makeDirectory makes a directory if it is not there, and nothing that leads there: that may be mistyped.
+// makeDirectory creates a directory, but not its parents: the path may be mistyped.
 func makeDirectory(path string) error {
 	err := os.Mkdir(path, 0o700)
 	if info, unknown := os.Stat(path); unknown == nil && info.IsDir() {
@@ -102,8 +101,8 @@ func makeDirectory(path string) error {
 	return nil
 }
 
-// openFile opens a pool whose connections run the pragmas. The driver honours the options of a
-// "file:" name only, and drops those of any other silently.
+// openFile opens a pool whose connections run the pragmas. The driver reads options only in a "file:" name, and drops
+// those of other names silently.
 func openFile(path string, connections int, lock string, pragmas ...string) (*bun.DB, error) {
 	options := url.Values{"_txlock": {lock}, "_pragma": append(pragmas, "busy_timeout(5000)")}
 	pool, err := openPool(path, options, connections)

@@ -5,30 +5,29 @@ import (
 	"regexp"
 )
 
-// Whose rows are seen: on PostgreSQL a role that owns nothing of the log sees, of the tables that hold what
-// people wrote, the rows of one tenant alone, whatever its statements ask for. Which one is said by the
-// context that a statement is sent with. It goes to the server in the message of the statement itself, or of
-// BEGIN, and holds as long as that: no round trip is made for it, no session remembers it, and nothing is
-// seen when the context names no tenant.
+// Row-level security: on PostgreSQL, a role that owns nothing of the log sees only the rows of one tenant in the
+// tables with texts. The context of a statement names the tenant. The name is sent in the message of the statement,
+// or of BEGIN, and applies only to that. It costs no round trip, and no session remembers it. Without a tenant in the
+// context, the role sees no rows.
 //
-// A transaction sees what its first context says. SQLite has no such wall.
+// A transaction uses the tenant of its first context. SQLite has no such protection.
 
-// tenancy marks a context with the tenant whose rows are seen.
+// tenancy is the context key of the visible tenant.
 type tenancy struct{}
 
-// every is what the setting says for the rows of every tenant. No tenant is called so.
+// every is the setting for the rows of all tenants. No tenant can have this name.
 const every = "*"
 
-// ForTenant lets a context see one tenant's rows; with an empty name, none.
+// ForTenant makes one tenant's rows visible to a context; with an empty name, none.
 func ForTenant(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, tenancy{}, tenant)
 }
 
-// ForEveryTenant lets a context see the rows of all of them: for what the server does by itself, and for the
-// few questions that are not about one tenant.
+// ForEveryTenant makes the rows of all tenants visible to a context, for background work of the server and the few
+// queries across tenants.
 func ForEveryTenant(ctx context.Context) context.Context { return ForTenant(ctx, every) }
 
-// confinement is the statement that says whose rows are seen; empty if the context names no tenant.
+// confinement is the statement that sets the visible tenant; empty if the context names none.
 func confinement(ctx context.Context) string {
 	tenant, said := ctx.Value(tenancy{}).(string)
 	if !said {
@@ -37,13 +36,13 @@ func confinement(ctx context.Context) string {
 	return string(append(AppendString([]byte("SET LOCAL annals.tenant = "), tenant), ";\n"...))
 }
 
-// alone are statements that must not be in a transaction, so that nothing can be sent with them. They read
-// no rows of tenants.
+// alone matches statements that cannot run in a transaction, so nothing can be sent with them. They read no rows of
+// tenants.
 var alone = regexp.MustCompile(`^\s*(?:VACUUM|CHECKPOINT|(?:CREATE|DROP) INDEX CONCURRENTLY)\b`)
 
-// ofTenants are the tables c whose rows only their own tenant sees: all that have rows of tenants, but for
-// those that a search looks through, where the planner needs its freedom, and those that keep count of the
-// log or prove it, and hold nothing that anybody wrote.
+// ofTenants are the tables c whose rows only their own tenant sees. These are the tables with rows of tenants, except
+// two groups. Searches read some, for which the planner must stay free; others only count or prove the log, and
+// contain no text.
 const ofTenants = `
 	c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
 	AND EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attname = 'tenant' AND NOT a.attisdropped)

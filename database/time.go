@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Time is a moment as both engines keep it: UTC, to the microsecond, written so that its text sorts
-// as it happened. The zero Time is NULL in SQL and null in JSON.
+// Time is a time as both engines store it: in UTC, to the microsecond, and in a text form that sorts by time. The
+// zero Time is NULL in SQL and null in JSON.
 type Time struct{ time.Time }
 
 var (
@@ -22,7 +22,7 @@ var (
 
 const timeLayout = "2006-01-02T15:04:05.000000Z"
 
-// At is t as the database keeps it.
+// At is t as the database stores it.
 func At(t time.Time) Time {
 	if t.IsZero() {
 		return Time{}
@@ -32,7 +32,7 @@ func At(t time.Time) Time {
 
 func (t Time) String() string { return At(t.Time).Format(timeLayout) }
 
-// Value is text that PostgreSQL reads as timestamptz and SQLite keeps as it is.
+// Value is text that PostgreSQL reads as timestamptz and SQLite stores unchanged.
 func (t Time) Value() (driver.Value, error) {
 	if t.IsZero() {
 		return nil, nil
@@ -40,7 +40,7 @@ func (t Time) Value() (driver.Value, error) {
 	return t.String(), nil
 }
 
-// Scan reads what either driver returns for a moment.
+// Scan reads a time from either driver.
 func (t *Time) Scan(value any) error {
 	switch v := value.(type) {
 	case nil:

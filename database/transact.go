@@ -13,16 +13,15 @@ import (
 // transacting marks the context of a running transaction.
 type transacting struct{}
 
-// Transact runs fn in a transaction that can write, and commits it if fn returns nil. It is the only
-// place that opens one. fn is given the context and the transaction to use; both end with it.
+// Transact runs fn in a writing transaction, and commits it if fn returns nil. Every transaction is opened here. fn
+// receives a context and the transaction; both end with it.
 //
-// On PostgreSQL the transaction is READ COMMITTED. On SQLite there is one at a time and it holds the
-// write lock from its first moment (BEGIN IMMEDIATE): callers take turns in the order they came.
+// On PostgreSQL the transaction is READ COMMITTED. On SQLite there is one at a time, in the order of the calls, and
+// it holds the write lock from its beginning (BEGIN IMMEDIATE).
 //
-// The error is fn's, or the database's, as [Classify] names it. A COMMIT that failed is an error; it
-// matches [ErrOutcomeUnknown] if it is unknown whether the transaction was committed, and otherwise
-// the transaction certainly was not. Once fn has returned nil and COMMIT is on its way, the end of ctx
-// no longer stops it, so that its answer is not lost.
+// The error is fn's, or the database's after [Classify]. If the error of a COMMIT matches [ErrOutcomeUnknown], the
+// transaction may have been committed; otherwise it was not. Once COMMIT was sent, the end of ctx no longer stops it,
+// so that its answer is not lost.
 func (db *DB) Transact(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
 	return db.transact(ctx, syncCommit, fn)
 }
@@ -40,7 +39,7 @@ func (db *DB) transact(ctx context.Context, pace commitMode, fn func(ctx context
 		return err
 	}
 
-	// The transaction is to outlive ctx until its outcome is known, but waiting for a connection is not.
+	// The transaction outlives ctx until its outcome is known; waiting for a connection does not.
 	t := &transaction{db: db}
 	outliving, end := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), opening{}, t))
 	defer end()
@@ -58,7 +57,7 @@ func (db *DB) transact(ctx context.Context, pace commitMode, fn func(ctx context
 	}
 	tx, err := db.writers.BeginTx(outliving, options)
 	if err != nil {
-		if !arrived() { // then it was ctx that ended the waiting, whatever err says
+		if !arrived() { // ctx ended the wait, whatever err says
 			err = ctx.Err()
 		}
 		return Classify(ctx, fmt.Errorf("begin: %w", err))
@@ -66,7 +65,7 @@ func (db *DB) transact(ctx context.Context, pace commitMode, fn func(ctx context
 	ended := false
 	defer func() {
 		if !ended {
-			_ = tx.Rollback() // says nothing new: a transaction that cannot be rolled back ends with its connection
+			_ = tx.Rollback() // a transaction that cannot be rolled back ends with its connection
 		}
 	}()
 	if !arrived() {
@@ -100,14 +99,13 @@ func (db *DB) transact(ctx context.Context, pace commitMode, fn func(ctx context
 	return nil
 }
 
-// TransactAsync is [DB.Transact] for what can be done again: its COMMIT does not wait until the disk has it. A
-// machine that fails may forget the transaction, together with all asynchronous ones after it, as long as none of
-// [DB.Transact] has followed.
+// TransactAsync is [DB.Transact] for repeatable work: its COMMIT does not wait for the disk. After a machine failure
+// it may be lost, with all later asynchronous transactions, unless a [DB.Transact] has followed.
 func (db *DB) TransactAsync(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
 	return db.transact(ctx, asyncCommit, fn)
 }
 
-// commitMode says whether a COMMIT waits for the disk.
+// commitMode tells whether a COMMIT waits for the disk.
 type commitMode bool
 
 const (
@@ -115,8 +113,8 @@ const (
 	asyncCommit commitMode = true
 )
 
-// allowAsync lets the next transaction on SQLite's one connection that writes commit asynchronously. restore
-// undoes that; a connection on which it fails is closed.
+// allowAsync makes the next transaction on SQLite's writing connection commit asynchronously. restore undoes that; if
+// it fails, it closes the connection.
 func (db *DB) allowAsync(ctx context.Context) (restore func(), err error) {
 	if db.Engine != SQLite {
 		return func() {}, nil

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setUserTimeout bounds how long sent bytes may stay unacknowledged. Keep-alive probes do not
-// run while there are such bytes, and the kernel alone would go on trying for a quarter of an hour.
+// setUserTimeout limits how long sent bytes may stay unacknowledged. Keep-alive probes do not run while there are
+// such bytes, and the kernel alone would retry for a quarter of an hour.
 func setUserTimeout(network, _ string, raw syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil
@@ -22,7 +22,7 @@ func setUserTimeout(network, _ string, raw syscall.RawConn) error {
 	return err
 }
 
-// isReadable tells whether something lies there to be read, if only the end.
+// isReadable tells whether there is something to read, including the end of the stream.
 func isReadable(raw syscall.RawConn) bool {
 	var err error
 	if controlErr := raw.Control(func(fd uintptr) {

@@ -6,5 +6,5 @@ import "syscall"
 
 func giveUpOnSilence(string, string, syscall.RawConn) error { return nil }
 
-// isReadable does not know.
+// isReadable is unknown on this system, so it is false.
 func isReadable(syscall.RawConn) bool { return false }

@@ -7,19 +7,18 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// work names what a context's transactions joinWork to.
+// work is the context key of the name of a piece of work.
 type work struct{}
 
-// ForWork lets the transactions of ctx joinWork to a piece of work, so that another process can end them: see
-// [DB.EndWork].
+// ForWork assigns the transactions of ctx to a piece of work, so that another process can end them: see [DB.EndWork].
 func ForWork(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, work{}, name)
 }
 
-// EndWork ends the sessions that are in a transaction of a piece of work, and tells how many they were. A process
-// that is held up in the middle of one keeps its locks: the server throws it out only after minutes, and never while
-// it waits for rows to copy. What such a transaction has written is undone. On SQLite it does nothing, since the file
-// belongs to one process; and so it does for sessions of roles that this one is no member of.
+// EndWork ends the sessions that are in a transaction of a piece of work, and returns their number. A process that
+// hangs in such a transaction keeps its locks: the server ends it only after minutes, and never while it waits for
+// rows to copy. The writes of such a transaction are rolled back. EndWork does nothing on SQLite, whose file has one
+// process. It skips sessions of roles of which this role is not a member.
 func (db *DB) EndWork(ctx context.Context, name string) (ended int, err error) {
 	if db.Engine == SQLite {
 		return 0, nil

@@ -5,17 +5,17 @@ import (
 	"sync/atomic"
 )
 
-// writeLock lets one caller at a time have something, in the order in which they asked: the runtime
-// serves senders blocked on a channel first come, first served. A nil writeLock lets everybody in.
+// writeLock admits one caller at a time, in the order of their calls: the runtime serves senders blocked on a channel
+// in that order. A nil writeLock admits all callers.
 type writeLock struct {
 	taken       chan struct{}
-	maintenance atomic.Bool  // the database's own maintenance has the turn, or waits for it
-	waited      atomic.Int64 // how many had to wait, though not because of maintenance
+	maintenance atomic.Bool  // the database's own maintenance holds the lock, or waits for it
+	waited      atomic.Int64 // how many callers had to wait, except for maintenance
 }
 
 func newWriteLock() *writeLock { return &writeLock{taken: make(chan struct{}, 1)} }
 
-// take waits for the caller's turn, which lasts until done is called. The error is ctx's.
+// take waits for the lock, which the caller holds until done is called. The error is ctx's.
 func (t *writeLock) take(ctx context.Context) (done func(), err error) {
 	if t == nil {
 		return func() {}, nil
@@ -37,8 +37,8 @@ func (t *writeLock) take(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// takeForMaintenance takes the turn for what the database does by itself, one at a time. Work that
-// yields to writers does not yield to it.
+// takeForMaintenance takes the lock for the database's own maintenance, one at a time. Work that yields to writers
+// does not yield to maintenance.
 func (t *writeLock) takeForMaintenance(ctx context.Context) (done func(), err error) {
 	t.maintenance.Store(true)
 	giveBack, err := t.take(ctx)
@@ -52,8 +52,7 @@ func (t *writeLock) takeForMaintenance(ctx context.Context) (done func(), err er
 	}, nil
 }
 
-// Waits is how many transactions have had to wait until another one ended, so far. Where many can write at once it
-// is always 0.
+// Waits counts the transactions that have waited for another one. It is always 0 if many can write at once.
 func (db *DB) Waits() int64 {
 	if db.writeLock == nil {
 		return 0

@@ -10,19 +10,19 @@ import (
 	"testing"
 )
 
-// saying is the file by which a [Child] speaks: the first after standard error.
+// saying is the file descriptor to which a [Child] writes: the first after standard error.
 const saying = 3
 
-// Child is a process that runs the test that started it and nothing else, to be killed in the middle of it.
+// Child is a process that runs only the test that started it, so that the test can kill it at any point.
 type Child struct {
-	// Says are the lines that the process says; they end when it does.
+	// Says are the lines that the process writes, until it ends.
 	Says *bufio.Scanner
 
 	process *exec.Cmd
 }
 
-// NewChild starts a process that runs the test anew, with more in its environment, each as in "KEY=value", by
-// which the test knows that it is the child. [Child.Kill] ends it.
+// NewChild starts a process that runs the test again with additional environment variables ("KEY=value"), by which
+// the test knows that it is the child. [Child.Kill] ends it.
 func NewChild(t testing.TB, environment ...string) *Child {
 	t.Helper()
 	test, _, _ := strings.Cut(t.Name(), "/")
@@ -42,19 +42,19 @@ func NewChild(t testing.TB, environment ...string) *Child {
 	return &Child{Says: bufio.NewScanner(says), process: process}
 }
 
-// Kill ends the process with SIGKILL, which it cannot prepare for, and returns when it is gone.
+// Kill ends the process with SIGKILL, and returns when it is gone.
 func (c *Child) Kill() {
 	_ = c.process.Process.Kill()
 	_ = c.process.Wait() // says that it was killed
 }
 
-// Pause stops the process where it is, with SIGSTOP, until [Child.Continue].
+// Pause stops the process with SIGSTOP until [Child.Continue].
 func (c *Child) Pause() error { return c.process.Process.Signal(syscall.SIGSTOP) }
 
-// Continue lets a process go on that was paused.
+// Continue resumes a paused process.
 func (c *Child) Continue() error { return c.process.Process.Signal(syscall.SIGCONT) }
 
-// Saying returns what a child says its lines with, to whoever started it.
+// Saying returns the function by which a child writes lines to its parent.
 func Saying(t testing.TB) func(line string) {
 	t.Helper()
 	parent := os.NewFile(saying, "parent")

@@ -8,8 +8,8 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// Each runs test as two parallel subtests, "sqlite" and "postgres", each with a fresh and migrated
-// database that is closed and gone when the subtest has ended.
+// Each runs test as two parallel subtests, "sqlite" and "postgres". Each has a fresh, migrated database that is
+// removed at the end of the subtest.
 func Each(t *testing.T, test func(t *testing.T, db *database.DB)) {
 	t.Helper()
 	t.Run(database.SQLite.String(), func(t *testing.T) {
@@ -26,21 +26,21 @@ func Each(t *testing.T, test func(t *testing.T, db *database.DB)) {
 	})
 }
 
-// EachServed is [Each] with two connections, one that reads and one that writes: what holds a connection and asks for
-// another of its kind is never answered. On PostgreSQL the database is opened by a role that owns nothing of the log
-// and sees one tenant at a time, as after annals migrate --role.
+// EachServed is [Each] with one reading and one writing connection: code that holds a connection and needs a second
+// one blocks. On PostgreSQL, the role owns nothing of the log and sees one tenant at a time, as after annals migrate
+// --role.
 func EachServed(t *testing.T, test func(t *testing.T, db *database.DB)) {
 	t.Helper()
 	Each(t, func(t *testing.T, db *database.DB) { test(t, served(t, db)) })
 }
 
-// SQLite returns the URL of a file that is not there yet.
+// SQLite returns the URL of a file that does not exist yet.
 func SQLite(t testing.TB) string {
 	t.Helper()
 	return "sqlite:" + filepath.Join(t.TempDir(), "annals.db")
 }
 
-// Open opens a database for as long as the test runs, and logs to the test.
+// Open opens a database until the test ends, and logs to the test.
 func Open(t testing.TB, url string) *database.DB {
 	t.Helper()
 	db, err := database.Open(t.Context(), url, Log(t))

@@ -20,13 +20,12 @@ import (
 	"github.com/lib/pq"
 )
 
-// pairLasts is how long making a pair may take, and each thing that is done with it.
+// pairLasts limits the making of a pair, and each operation on it.
 const pairLasts = time.Minute
 
-// Pair is a primary of PostgreSQL and a synchronous standby, of the test that makes them. Their programs are those of
-// the server for tests.
+// Pair is a primary of PostgreSQL and a synchronous standby, for one test. Both run the programs of the test server.
 type Pair struct {
-	// URL names both servers, and wants the one that takes writes.
+	// URL names both servers, and requires one that accepts writes.
 	URL string
 
 	t                testing.TB
@@ -45,7 +44,7 @@ type cluster struct {
 // NewPair makes a pair, which ends with the test.
 func NewPair(t testing.TB) *Pair {
 	t.Helper()
-	// Servers keep sockets here.
+	// the servers' sockets
 	home, err := os.MkdirTemp("", "annals-pair-") //nolint:usetesting // paths of t.TempDir are too long
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +79,7 @@ func NewPair(t testing.TB) *Pair {
 // KillPrimary ends the primary with SIGKILL.
 func (p *Pair) KillPrimary() { p.kill(p.primary) }
 
-// Promote lets the standby take writes.
+// Promote turns the standby into the primary.
 func (p *Pair) Promote() {
 	p.t.Helper()
 	if p.ask(p.standby.url(), "SELECT pg_promote(true, 60)") != "true" {
@@ -88,7 +87,7 @@ func (p *Pair) Promote() {
 	}
 }
 
-// owner is whose the servers are: they refuse to be root's.
+// owner is the user of the servers, which refuse to run as root.
 func (p *Pair) owner() *syscall.Credential {
 	p.t.Helper()
 	if os.Geteuid() != 0 {
@@ -122,7 +121,7 @@ func (c *cluster) url() string {
 	return fmt.Sprintf("postgres://annals@127.0.0.1:%d/postgres?sslmode=disable&connect_timeout=5", c.port)
 }
 
-// command is one of PostgreSQL's programs.
+// command is a call of one of PostgreSQL's programs.
 func (p *Pair) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, filepath.Join(p.bin, name), args...)
 	command.Dir, command.SysProcAttr = p.home, &syscall.SysProcAttr{Credential: p.as}
@@ -166,7 +165,7 @@ func (p *Pair) start(c *cluster) {
 	})
 }
 
-// kill ends a server, and frees the piece of memory by which the next one in its directory would notice it.
+// kill ends a server and removes its shared memory, by which the next server in the directory would detect it.
 func (p *Pair) kill(c *cluster) {
 	if c.process.ProcessState != nil {
 		return

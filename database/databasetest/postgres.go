@@ -47,9 +47,8 @@ func createDatabase(t testing.TB, template string) string {
 	return databaseURL(t, name)
 }
 
-// template makes, once per server and schema, a migrated database to copy: faster than migrating
-// for every test. Several test programs may ask at once. One that died while it was making the
-// template left it unmarked; it is made again.
+// template makes a migrated database, once per server and schema. Copying it is faster than migrating for every test.
+// Test programs may call it concurrently. If one dies meanwhile, the template stays unmarked and is made again.
 func template(t testing.TB) string {
 	t.Helper()
 	name := "annals_template_" + schemaHash(t)
@@ -74,7 +73,7 @@ func template(t testing.TB) string {
 		if err := migrate(ctx, t, databaseURL(t, name)); err != nil {
 			return err
 		}
-		// Nobody may connect to a database while it is copied.
+		// PostgreSQL copies a database only while it has no connections.
 		_, err := server.ExecContext(ctx, "ALTER DATABASE "+name+" IS_TEMPLATE true ALLOW_CONNECTIONS false")
 		return err
 	})
@@ -89,7 +88,7 @@ func migrate(ctx context.Context, t testing.TB, url string) error {
 	return errors.Join(database.Migrate(ctx, db), db.Close())
 }
 
-// schemaHash is another one whenever a migration is added or edited.
+// schemaHash changes whenever a migration is added or edited.
 func schemaHash(t testing.TB) string {
 	t.Helper()
 	hash := sha256.New()
@@ -107,8 +106,8 @@ func schemaHash(t testing.TB) string {
 	return fmt.Sprintf("%x", hash.Sum(nil)[:6])
 }
 
-// onServer runs do on a session of its own in the maintenance database. It works during cleanup,
-// when the test's own context has ended.
+// onServer runs do in a new session of the maintenance database. It also works during cleanup, when the test's
+// context has ended.
 func onServer(t testing.TB, do func(ctx context.Context, server *sql.Conn) error) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())

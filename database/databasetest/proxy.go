@@ -14,21 +14,20 @@ import (
 	"time"
 )
 
-// Proxy stands between a client and a PostgreSQL server. It counts round trips, and it does what
-// networks do to a COMMIT.
+// Proxy is a proxy before a PostgreSQL server. It counts round trips and simulates network failures at COMMIT.
 type Proxy struct {
-	// URL is that of the database through the proxy.
+	// URL is the URL of the database through the proxy.
 	URL    string
 	server string
 	trips  atomic.Int64
 
 	mu          sync.Mutex
-	commit      func() (delivered bool) // what becomes of the next COMMIT; nil for nothing
+	commit      func() (delivered bool) // handles the next COMMIT; nil for normal handling
 	down        bool
 	connections map[net.Conn]struct{}
 }
 
-// NewProxy makes a proxy before the database at serverURL, which ends with the test.
+// NewProxy starts a proxy before the database at serverURL. It ends with the test.
 func NewProxy(t testing.TB, serverURL string) *Proxy {
 	t.Helper()
 	through, err := url.Parse(serverURL)
@@ -61,10 +60,10 @@ func NewProxy(t testing.TB, serverURL string) *Proxy {
 	return p
 }
 
-// Trips is how often a client waited for an answer since it was connected.
+// Trips counts the round trips of clients.
 func (p *Proxy) Trips() int64 { return p.trips.Load() }
 
-// Down ends every connection and takes no more; Up takes them again.
+// Down closes every connection and refuses new ones until Up.
 func (p *Proxy) Down() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,10 +80,10 @@ func (p *Proxy) Up() {
 	p.down = false
 }
 
-// LoseCommit cuts the connection at the next COMMIT, which never reaches the server.
+// LoseCommit cuts the connection before the next COMMIT reaches the server.
 func (p *Proxy) LoseCommit() { p.atCommit(func() bool { return false }) }
 
-// LoseAnswer cuts the connection at the next COMMIT, which reaches the server after a while.
+// LoseAnswer cuts the connection at the next COMMIT, which still reaches the server after a while.
 func (p *Proxy) LoseAnswer(after time.Duration) {
 	p.atCommit(func() bool {
 		time.Sleep(after)
@@ -92,7 +91,7 @@ func (p *Proxy) LoseAnswer(after time.Duration) {
 	})
 }
 
-// AwayAtCommit takes the server away, too, when the next COMMIT is lost: for a while, or for good with 0.
+// AwayAtCommit makes a lost COMMIT also stop the server's connections, for a while or, with 0, for good.
 func (p *Proxy) AwayAtCommit(away time.Duration) {
 	p.mu.Lock()
 	lose := p.commit
@@ -112,7 +111,7 @@ func (p *Proxy) atCommit(do func() (delivered bool)) {
 	p.commit = do
 }
 
-// enter counts a connection in, unless the proxy is down.
+// enter registers a connection, unless the proxy is down.
 func (p *Proxy) enter(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,7 +155,7 @@ func (p *Proxy) serve(client net.Conn) {
 			_ = client.Close()
 			if lose() {
 				_, _ = server.Write(message)
-				answers.Wait() // for the one answer that finds nobody
+				answers.Wait() // for the one answer without a receiver
 			}
 			return
 		}
@@ -166,7 +165,7 @@ func (p *Proxy) serve(client net.Conn) {
 	}
 }
 
-// readMessage reads a message of the protocol: a type, a length that counts itself, and the rest.
+// readMessage reads a message of the protocol: a type, a length that includes itself, and the rest.
 func readMessage(from *bufio.Reader, typed bool) ([]byte, error) {
 	head := 4
 	if typed {
@@ -182,7 +181,7 @@ func readMessage(from *bufio.Reader, typed bool) ([]byte, error) {
 	return message, err
 }
 
-// inspect counts a message that is to be answered, and says how it gets lost if it does.
+// inspect counts a message that expects an answer. It returns a function if the message must be lost.
 func (p *Proxy) inspect(message []byte, typed bool) (lose func() (delivered bool)) {
 	if !typed {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// writer is a role of the server for tests that owns nothing of a log. It stays, since others use it too.
+// writer is a role of the test server that owns nothing of a log. It is never dropped, since other tests use it.
 const writer = "annals_test_writer"
 
 func served(t testing.TB, db *database.DB) *database.DB {
@@ -23,7 +23,7 @@ func served(t testing.TB, db *database.DB) *database.DB {
 	return Open(t, LetServe(t, db)+"&pool_max_conns=2")
 }
 
-// LetServe lets a role that owns nothing of the log serve the database, and returns the URL to do it at.
+// LetServe grants a role that owns nothing of the log what serving needs. It returns the URL for that role.
 func LetServe(t testing.TB, owner *database.DB) string {
 	t.Helper()
 	var name string

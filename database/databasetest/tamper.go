@@ -9,8 +9,8 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// Tamper runs statements as somebody would who owns the tables: the triggers that refuse to change what
-// is only appended to are out of the way meanwhile, and so are checks.
+// Tamper runs statements with the rights of the tables' owner, without the triggers and checks that protect
+// append-only tables.
 func Tamper(t testing.TB, db *database.DB, statements ...string) {
 	t.Helper()
 	err := db.Transact(
