@@ -20,7 +20,7 @@ type KeyRotation struct {
 	Overlap *int64 `json:"overlap,omitempty" doc:"For how many seconds the old key stays valid: 0 ends it now, at most 30 days. Default: a day."`
 }
 
-// IssuedKey is a key as admins see it.
+// IssuedKey is a key as admins see it, without the secret.
 type IssuedKey struct {
 	Prefix        string     `json:"prefix"`
 	Key           string     `json:"key,omitempty" doc:"The key itself: shown once, when it is made."`
@@ -39,12 +39,12 @@ type IssuedKey struct {
 	ReplacedUntil *time.Time `json:"replaced_until,omitempty" doc:"Until when the key that this one replaces is valid; in the answer to a rotation."`
 }
 
-// Keys are those of a tenant.
+// Keys are the keys of a tenant.
 type Keys struct {
 	Items []IssuedKey `json:"items" nullable:"false"`
 }
 
-// Identity is as whom the server knows a caller.
+// Identity is the caller as the server authenticated it.
 type Identity struct {
 	Tenant         string   `json:"tenant"`
 	Subject        string   `json:"subject"`
@@ -60,14 +60,14 @@ type NewTenant struct {
 	Name string `json:"name" example:"acme" doc:"1 to 63 of a-z 0-9 -."`
 }
 
-// Tenant is one organisation's world.
+// Tenant is one tenant of the server.
 type Tenant struct {
 	Name      string     `json:"name"`
 	CreatedAt *time.Time `json:"created_at,omitempty" doc:"Missing for the tenant default, which is always there."`
 	ErasedAt  *time.Time `json:"erased_at,omitempty" doc:"When everything that was written in it was erased; its name stays taken."`
 }
 
-// Tenants are those of a server.
+// Tenants are the tenants of a server.
 type Tenants struct {
 	Items []Tenant `json:"items" nullable:"false"`
 }

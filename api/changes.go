@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// BulkAnswer is what became of one record among many, in their order.
+// BulkAnswer is the result of one record of a bulk request, in their order.
 type BulkAnswer struct {
 	ID       string         `json:"id,omitempty" doc:"Of the item; missing if the record did not tell and nothing was remembered."`
 	Status   string         `json:"status" enum:"created,unchanged,revised,error"`
@@ -14,7 +14,7 @@ type BulkAnswer struct {
 	Error    *Problem       `json:"error,omitempty"`
 }
 
-// Vote is one voice for or against an item.
+// Vote is one vote for or against an item.
 type Vote struct {
 	Verdict string `json:"verdict" enum:"helpful,harmful"`
 	Query   string `json:"query,omitempty" maxLength:"2000" doc:"What it was used for."`
@@ -27,13 +27,13 @@ type Reason struct {
 	Reason string `json:"reason,omitempty" maxLength:"2000"`
 }
 
-// Confirmation states that an item still holds.
+// Confirmation says that an item is still correct.
 type Confirmation struct {
 	Reason string     `json:"reason,omitempty" maxLength:"2000"`
 	Until  *time.Time `json:"until,omitempty" doc:"When it should be looked at again; for good if left out."`
 }
 
-// Supersession names the item that takes another's place.
+// Supersession names the item that replaces another one.
 type Supersession struct {
 	By     string `json:"by" doc:"The id of the item that takes this one's place."`
 	Reason string `json:"reason,omitempty" maxLength:"2000"`

@@ -1,6 +1,6 @@
 package api
 
-// ContextRequest is what an agent asks for.
+// ContextRequest is an agent's request for a briefing.
 type ContextRequest struct {
 	Stage      string    `json:"stage" enum:"start,focus,query,analysis" doc:"When in its work."`
 	Task       string    `json:"task,omitempty" maxLength:"8000" doc:"At start, where it may be left out, and at analysis: what is to be done, or failed."`
@@ -13,7 +13,7 @@ type ContextRequest struct {
 	MaxTokens  *int      `json:"max_tokens,omitempty" nullable:"false" minimum:"50" maximum:"32000" doc:"How long the injection is at most, by an estimate. 1800 if left out, 500 at analysis."`
 }
 
-// ContextAnswer is what an agent should know.
+// ContextAnswer is a briefing.
 type ContextAnswer struct {
 	Stage      string         `json:"stage" enum:"start,focus,query,analysis"`
 	About      string         `json:"about" doc:"The task, goal or query that it is for."`
@@ -26,7 +26,7 @@ type ContextAnswer struct {
 	Degraded   string         `json:"degraded,omitempty" doc:"Why words stand alone; missing when meaning took part."`
 }
 
-// ContextItem is one of the items that a briefing is made of.
+// ContextItem is an item of a briefing.
 type ContextItem struct {
 	Kind      string     `json:"kind" enum:"preferences,skills,cases,patterns,tools,background,antipatterns,contested"`
 	Knowledge *Knowledge `json:"knowledge" doc:"With its abstract as its content."`

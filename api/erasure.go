@@ -10,7 +10,7 @@ type HoldReason struct {
 	Ticket     string `json:"ticket,omitempty" example:"LEGAL-7" doc:"Of the case; it stays for ever."`
 }
 
-// LineageEntry is something that an item goes back to, or that goes back to it.
+// LineageEntry is an item that another one was made from, or that was made from it.
 type LineageEntry struct {
 	ID       string `json:"id,omitempty" doc:"Of an item."`
 	Stream   string `json:"stream" doc:"What it is, if no item."`
@@ -20,12 +20,12 @@ type LineageEntry struct {
 	Status   string `json:"status,omitempty" enum:"active,superseded,deleted,erased"`
 }
 
-// Lineage is what an item goes back to, and what goes back to it.
+// Lineage are the items that an item was made from, and those that were made from it.
 type Lineage struct {
 	Items []LineageEntry `json:"items" nullable:"false"`
 }
 
-// PurgeResult is a rewriting of the files.
+// PurgeResult is the result of a rewrite of the database files.
 type PurgeResult struct {
 	BeganAt  time.Time `json:"began_at"`
 	EndedAt  time.Time `json:"ended_at"`
@@ -34,7 +34,7 @@ type PurgeResult struct {
 	ForOwner string    `json:"for_owner,omitempty" doc:"The command by which the owner of the tables, or of the database, rewrites what the server may not."`
 }
 
-// Erasures tells what was erased, and whether files still hold it.
+// Erasures says what was erased, and whether the database files still contain it.
 type Erasures struct {
 	Erasures  int64        `json:"erasures" doc:"Items of the tenant that were erased."`
 	Texts     int64        `json:"texts" doc:"Texts that were destroyed with them."`
@@ -45,7 +45,7 @@ type Erasures struct {
 	Kept      []string     `json:"kept" nullable:"false" doc:"What else holds deleted bytes after a purge, and for how long, as far as the database knows: nothing about backups."`
 }
 
-// ErasureOrder is what is to be erased, and why. All of it stays for ever.
+// ErasureOrder says what to erase, and why. All of it stays for ever.
 type ErasureOrder struct {
 	Of          string `json:"of" example:"user:123" doc:"An entity: all that is its own, or meant for it alone; the stream of a session, such as session:123/planning: what was said in it, and its archives; tenant:NAME, for root: everything; or the id of an item."`
 	WithLineage bool   `json:"with_lineage,omitempty" doc:"Items that those were made from or into, too, and what took their place."`
@@ -62,7 +62,7 @@ type NotErased struct {
 	Reason string `json:"reason"`
 }
 
-// Erasure is an order, and how far it has come.
+// Erasure is an order and its progress.
 type Erasure struct {
 	ID          string      `json:"id"`
 	Of          string      `json:"of"`
@@ -81,7 +81,7 @@ type Erasure struct {
 	EndedAt     *time.Time  `json:"ended_at,omitempty"`
 }
 
-// ErasureTarget is something that an order would erase, or that is related to it.
+// ErasureTarget is something that an order would erase, or that is related to such a thing.
 type ErasureTarget struct {
 	ID        string `json:"id,omitempty" doc:"Of an item."`
 	Stream    string `json:"stream"`

@@ -46,7 +46,7 @@ type Change struct {
 	Diff   []FieldChange `json:"diff,omitempty" doc:"With diff=true, for what people wrote: before and after, word by word, Chinese by character."`
 }
 
-// Cause is a step of the way back to what an event began with.
+// Cause is one step from an event back to its root cause.
 type Cause struct {
 	ID         string     `json:"id" example:"file:knowledge.ndjson:7" doc:"The id of an event, or a word of the caller."`
 	Name       string     `json:"name,omitempty" doc:"The event's, as all that follows; missing if it is none of this log, or none that you may see."`
@@ -57,7 +57,7 @@ type Cause struct {
 	OnBehalfOf string     `json:"on_behalf_of,omitempty"`
 }
 
-// FieldChange is a part of a text that stayed, went or came.
+// FieldChange is a part of a text that was kept, removed or added.
 type FieldChange struct {
 	Op   string `json:"op" enum:"same,removed,added"`
 	Text string `json:"text"`

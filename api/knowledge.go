@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Knowledge is a piece of knowledge as the API shows it and takes it: what was read can be
-// remembered again, elsewhere. Fields tagged readOnly are ignored when they come in.
+// Knowledge is an item in requests and answers: an answer can be remembered again elsewhere. Fields tagged readOnly
+// are ignored in requests.
 type Knowledge struct {
 	ID          string          `json:"id,omitempty" pattern:"^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$" example:"profile_001" doc:"Yours, or a UUIDv7 if left out. Reserved for ever."`
 	Type        string          `json:"type,omitempty" enum:"user_profile,strategy,tool,usecase,definition,plan" doc:"May be left out if category or context_type tells it."`
@@ -59,7 +59,7 @@ type Source struct {
 	TraceID     string   `json:"trace_id,omitempty" maxLength:"256"`
 }
 
-// Eval is how an item has proved itself. Given with a new item it is what it begins with.
+// Eval says how well an item has worked. In a request for a new item, it is the baseline.
 type Eval struct {
 	Helpful        *int         `json:"helpful,omitempty" minimum:"0" doc:"How often it was of use; begins at 1, the author's own vote."`
 	Harmful        *int         `json:"harmful,omitempty" minimum:"0" doc:"How often it did harm; begins at 0."`
@@ -68,7 +68,7 @@ type Eval struct {
 	HarmfulHistory []VoteRecord `json:"harmful_history,omitempty" maxItems:"50" doc:"Newest first. Only where one item is asked for."`
 }
 
-// VoteRecord is one occasion on which an item was used and judged.
+// VoteRecord is one use of an item, with its judgement.
 type VoteRecord struct {
 	Query   string     `json:"query,omitempty"`
 	TraceID string     `json:"trace_id,omitempty"`
@@ -77,27 +77,27 @@ type VoteRecord struct {
 	At      *time.Time `json:"at,omitempty"`
 }
 
-// Stale summarises the reports of staleness since the item was last confirmed, or all where that has expired.
+// Stale summarises the reports of staleness since the last confirmation, or all reports if that has expired.
 type Stale struct {
 	Reporters int        `json:"reporters" doc:"Distinct; each halves the confidence."`
 	Since     *time.Time `json:"since,omitempty"`
 	Reason    string     `json:"reason,omitempty" doc:"The newest that was given."`
 }
 
-// Related is an item that another has to do with.
+// Related is an item to which another one is related.
 type Related struct {
 	To     string     `json:"to" doc:"The other item's id: it may be gone by now, or not yours to see."`
 	Reason string     `json:"reason,omitempty"`
 	At     *time.Time `json:"at,omitempty" doc:"When it was recorded."`
 }
 
-// Link names items that an item has to do with.
+// Link names items to relate to an item.
 type Link struct {
 	To     []string `json:"to" minItems:"1" maxItems:"64" doc:"Ids of other items that you see."`
 	Reason string   `json:"reason,omitempty" maxLength:"2000"`
 }
 
-// KeptVersion is what to keep of an event that was recorded.
+// KeptVersion is the part of a recorded event that a client should keep.
 type KeptVersion struct {
 	EventID  string `json:"event_id"`
 	Position int64  `json:"position"`

@@ -1,6 +1,6 @@
 package api
 
-// Page is a piece of a list.
+// Page is one page of a list.
 type Page[T any] struct {
 	Items      []T    `json:"items" nullable:"false"`
 	NextCursor string `json:"next_cursor,omitempty" doc:"Of the following page; missing at the end."`

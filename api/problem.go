@@ -36,8 +36,7 @@ const (
 	CodeUnexpected      = "unexpected"
 )
 
-// Problem is an error as the API shows it (RFC 9457). It never contains a value that a user
-// sent: it may be a secret.
+// Problem is an error of the API (RFC 9457). It never contains a value of the request, which may be a secret.
 type Problem struct {
 	Type     string     `json:"type" example:"urn:annals:problem:invalid"`
 	Title    string     `json:"title"`
@@ -48,7 +47,7 @@ type Problem struct {
 	Errors   []BadField `json:"errors,omitempty" doc:"Every bad field at once."`
 }
 
-// BadField is one field with what is wrong with it.
+// BadField is an invalid field and what is wrong with it.
 type BadField struct {
 	Field   string `json:"field" example:"scopes[1]"`
 	Message string `json:"message"`

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Projection is how a version of a projection does.
+// Projection is the status of a version of a projection.
 type Projection struct {
 	Name        string            `json:"name" example:"knowledge"`
 	Version     int               `json:"version"`
@@ -28,13 +28,12 @@ type Projection struct {
 	Report      *RebuildReport    `json:"report,omitempty" doc:"What its verification found; for root."`
 }
 
-// projectionsOutput lists projections, each with every version that is there, the active one first.
-// Projections are the projections of a server, each with every version that exists.
+// Projections are the projections of a server, each with all of its versions, the active one first.
 type Projections struct {
 	Items []Projection `json:"items" nullable:"false"`
 }
 
-// Quarantined is a stream that a projection passes over.
+// Quarantined is a stream that a projection skips.
 type Quarantined struct {
 	Stream   string     `json:"stream" example:"knowledge:profile_001"`
 	Position int64      `json:"position" doc:"Of the event that could not be taken in, the first of those that wait."`
@@ -45,7 +44,7 @@ type Quarantined struct {
 	Waiting  int64      `json:"waiting" doc:"Events: that one, and what came to the stream later."`
 }
 
-// Replayed is what became of a stream.
+// Replayed is the result of retrying a quarantined stream.
 type Replayed struct {
 	Stream   string       `json:"stream"`
 	Events   int64        `json:"events" doc:"That were taken in."`
@@ -53,7 +52,7 @@ type Replayed struct {
 	Left     *Quarantined `json:"left,omitempty" doc:"What still waits; missing when the stream was released."`
 }
 
-// Skipped is what a projection never takes in.
+// Skipped are events that a projection will not process.
 type Skipped struct {
 	Stream string         `json:"stream"`
 	Events []SkippedEvent `json:"events" nullable:"false"`
@@ -65,7 +64,7 @@ type SkippedEvent struct {
 	Name     string `json:"name" example:"knowledge.revised"`
 }
 
-// Short is a list that is never long.
+// Short is a list that is always short.
 type Short[T any] struct {
 	Items []T `json:"items" nullable:"false"`
 }

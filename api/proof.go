@@ -9,7 +9,7 @@ type LogKey struct {
 	Key string `json:"key" example:"annals+6d1a0b3c+AfK…" doc:"NAME+HASH+KEY, as notes are verified with: an Ed25519 key in base64 after the byte 01."`
 }
 
-// Checkpoint describes the log, signed.
+// Checkpoint is a signed checkpoint of the log.
 type Checkpoint struct {
 	Origin string `json:"origin" example:"annals/default" doc:"Which log: the key's name and the tenant."`
 	Size   int64  `json:"size" doc:"How many events it has: the position of the last one."`
@@ -37,7 +37,7 @@ type Consistency struct {
 	Path     []string `json:"path" doc:"Hashes in base64, as RFC 6962 has them."`
 }
 
-// Protection is something that keeps the log from being changed.
+// Protection is a mechanism that keeps the log from being changed.
 type Protection struct {
 	Name   string `json:"name" example:"triggers"`
 	Stands bool   `json:"stands"`
@@ -45,7 +45,7 @@ type Protection struct {
 	Fix    string `json:"fix,omitempty"`
 }
 
-// Protections keep the log from being changed.
+// Protections are the protections of the log.
 type Protections struct {
 	Items []Protection `json:"items" nullable:"false"`
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// RebuildImpact is what a new version means to those who ask.
+// RebuildImpact says how a new version changes confidences and answers.
 type RebuildImpact struct {
 	Confidence ConfidenceImpact `json:"confidence"`
 	Answers    AnswerImpact     `json:"answers"`
@@ -45,7 +45,7 @@ type AnswerMove struct {
 	After  []string `json:"after" nullable:"false"`
 }
 
-// Rebuild is what became of the newest version that was built beside an active one.
+// Rebuild is the state of the newest version that was built beside an active one.
 type Rebuild struct {
 	Projection string            `json:"projection" example:"knowledge"`
 	Active     int               `json:"active" doc:"The version that is read."`
@@ -60,7 +60,7 @@ type Rebuild struct {
 	Report     *RebuildReport    `json:"report,omitempty" doc:"What its verification found; missing until then."`
 }
 
-// RebuildProgress is how far a rebuild has come.
+// RebuildProgress is the progress of a rebuild.
 type RebuildProgress struct {
 	Phase       string  `json:"phase" enum:"building,indexing,catching_up,verifying,ready"`
 	Streams     int64   `json:"streams" doc:"Items that are loaded."`
@@ -73,7 +73,7 @@ type RebuildProgress struct {
 	SecondsLeft float64 `json:"seconds_left" doc:"An estimate; 0 when there is none."`
 }
 
-// RebuildReport is what a verification found.
+// RebuildReport is the result of a verification.
 type RebuildReport struct {
 	Version   int               `json:"version"`
 	Against   int               `json:"against" doc:"The version that it was compared with."`
@@ -90,7 +90,7 @@ type RebuildReport struct {
 	Impact    RebuildImpact     `json:"impact" doc:"Whose confidence moves, and which answers differ."`
 }
 
-// RebuildPlan is what a rebuild would take.
+// RebuildPlan estimates a rebuild.
 type RebuildPlan struct {
 	Projection string            `json:"projection" example:"knowledge"`
 	Active     int               `json:"active" doc:"The version that is read."`

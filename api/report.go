@@ -4,8 +4,7 @@ import (
 	"time"
 )
 
-// Usage is an occasion on which an actor was given an item or found it helpful, or was denied
-// something.
+// Usage is one use of an item: an actor received it, found it helpful, or was denied it.
 type Usage struct {
 	At            time.Time  `json:"at"`
 	Kind          string     `json:"kind" enum:"search,get,list,found helpful,denied"`

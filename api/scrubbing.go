@@ -1,6 +1,6 @@
 package api
 
-// Finding is something that today's rules would have redacted, and never what.
+// Finding is a secret that the current rules would have redacted, without the secret itself.
 type Finding struct {
 	ID       string `json:"id,omitempty" doc:"Of the item."`
 	Stream   string `json:"stream"`
@@ -14,7 +14,7 @@ type Finding struct {
 	Held     bool   `json:"held,omitempty" doc:"The item is under legal hold: to redact it is refused."`
 }
 
-// Redaction is what became of the recorded texts of a stream.
+// Redaction is the result of redacting the recorded texts of a stream.
 type Redaction struct {
 	ID       string         `json:"id,omitempty" doc:"Of the item."`
 	Stream   string         `json:"stream"`
@@ -23,7 +23,7 @@ type Redaction struct {
 	Refused  string         `json:"refused,omitempty" doc:"Why nothing, or no more, was."`
 }
 
-// LogSpan is the part of the log that a page covers. It is exported because huma documents no other embedded types.
+// LogSpan is the range of positions of a page. It is exported because huma documents no other embedded types.
 type LogSpan struct {
 	From       int64  `json:"from"`
 	Through    int64  `json:"through" doc:"The position up to which this page looked."`
@@ -31,19 +31,19 @@ type LogSpan struct {
 	NextCursor string `json:"next_cursor,omitempty" doc:"Empty at the end."`
 }
 
-// Findings are a page of findings.
+// Findings are one page of findings.
 type Findings struct {
 	Items []Finding `json:"items" nullable:"false"`
 	LogSpan
 }
 
-// Redactions are a page of redactions.
+// Redactions are one page of redactions.
 type Redactions struct {
 	Items []Redaction `json:"items" nullable:"false"`
 	LogSpan
 }
 
-// Scrubbing is what is redacted in what people write.
+// Scrubbing are the scrubbing rules of a tenant.
 type Scrubbing struct {
 	Off      []string       `json:"off,omitempty" doc:"Classes that are left as they are: api_key, jwt, private_key, email, phone, cc."`
 	Patterns []ScrubPattern `json:"patterns,omitempty" maxItems:"32" doc:"What is redacted besides."`

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Search is a question.
+// Search is a request for a search.
 type Search struct {
 	Query    string    `json:"query,omitempty" maxLength:"8000" example:"which language does the user prefer?"`
 	Vector   []float32 `json:"vector,omitempty" doc:"Instead of letting the server embed the query; of the embedder's dimensions."`
@@ -35,7 +35,7 @@ type Search struct {
 	UpdatedTo   *time.Time `json:"updated_to,omitempty"`
 }
 
-// Searcher is for whom a search is made, in ids without the word before the colon.
+// Searcher says for whom a search is made. Its ids have no prefix such as "user:".
 type Searcher struct {
 	UserID     string   `json:"user_id,omitempty" minLength:"1" example:"123"`
 	AgentID    string   `json:"agent_id,omitempty" minLength:"1"`
@@ -46,7 +46,7 @@ type Searcher struct {
 	OrgID      string   `json:"org_id,omitempty" minLength:"1"`
 }
 
-// Hit is an item in the answer.
+// Hit is one hit of a search.
 type Hit struct {
 	Knowledge *Knowledge `json:"knowledge"`
 	Score     float64    `json:"score" doc:"0 to 1: how much it is about the query; 0.5 means: about this."`
@@ -60,7 +60,7 @@ type Hit struct {
 	Terms     []string   `json:"terms,omitempty" doc:"With explain: which of the query's terms it contains."`
 }
 
-// Parts are what score and weight are made of, each 0 to 1.
+// Parts are the components of score and weight, each 0 to 1.
 type Parts struct {
 	Semantic   float64 `json:"semantic" doc:"Meaning."`
 	Pending    bool    `json:"semantic_pending,omitempty" doc:"With explain: meaning is not computed yet, and words stand alone."`
@@ -68,7 +68,7 @@ type Parts struct {
 	Confidence float64 `json:"confidence"`
 }
 
-// SearchAnswer is what is known.
+// SearchAnswer is the result of a search.
 type SearchAnswer struct {
 	Items    []Hit        `json:"items" nullable:"false"`
 	Embedder string       `json:"embedder" doc:"The vector space that meaning was compared in."`
@@ -78,7 +78,7 @@ type SearchAnswer struct {
 	Position *int64       `json:"position,omitempty" doc:"When asked for: whatever was recorded up to here was looked at, by its words at least. What is remembered with it as unless_said_since is not said twice."`
 }
 
-// Explanation shows how an answer came about.
+// Explanation says how an answer came about.
 type Explanation struct {
 	Audience  []string    `json:"audience" nullable:"false" doc:"The scopes that counted; none means everything in the tenant."`
 	Visible   int64       `json:"visible" doc:"Items in those scopes."`
@@ -89,7 +89,7 @@ type Explanation struct {
 	TookMS    float64     `json:"took_ms"`
 }
 
-// ScopePlan shows how the vectors of a scope were searched.
+// ScopePlan says how the vectors of a scope were searched.
 type ScopePlan struct {
 	Scope string `json:"scope"`
 	Items int64  `json:"items"`

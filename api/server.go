@@ -1,12 +1,12 @@
 package api
 
-// Health states that the process is alive.
+// Health says that the process is alive.
 type Health struct {
 	Status  string `json:"status" enum:"ok"`
 	Version string `json:"version"`
 }
 
-// Readiness states whether requests can be answered, and if not, why.
+// Readiness says whether the server can answer requests and, if not, why.
 type Readiness struct {
 	Status string  `json:"status" enum:"ready,not ready,shutting down"`
 	Checks []Check `json:"checks" nullable:"false"`

@@ -53,7 +53,7 @@ type Message struct {
 	Content string    `json:"content" doc:"The text parts, joined by a line break."`
 }
 
-// Task is the extraction of knowledge from what one commit archived.
+// Task is the extraction of one archive.
 type Task struct {
 	ID        string       `json:"id"`
 	Session   string       `json:"session"`
@@ -77,7 +77,7 @@ type TaskLesson struct {
 	Reason   string   `json:"reason,omitempty"`
 }
 
-// Sessions are a page of sessions.
+// Sessions are one page of sessions.
 type Sessions struct {
 	Items []Session `json:"items" nullable:"false"`
 	More  bool      `json:"more" doc:"Ask again with after, the last id."`

@@ -2,7 +2,7 @@ package api
 
 import "encoding/json"
 
-// Tags are business labels: a key with one value or several. In JSON a single value is a string.
+// Tags are business labels: keys with one or more values. In JSON, a single value is a string.
 type Tags map[string][]string
 
 // MarshalJSON writes a single value as a string.
@@ -16,7 +16,7 @@ func (t Tags) MarshalJSON() ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// UnmarshalJSON takes a string for a list of one.
+// UnmarshalJSON accepts a string as a list of one.
 func (t *Tags) UnmarshalJSON(raw []byte) error {
 	var values map[string]OneOrMore
 	if err := json.Unmarshal(raw, &values); err != nil {
@@ -32,7 +32,7 @@ func (t *Tags) UnmarshalJSON(raw []byte) error {
 // OneOrMore is a list of alternatives. In JSON it may also be one string.
 type OneOrMore []string
 
-// UnmarshalJSON takes a string for a list of one.
+// UnmarshalJSON accepts a string as a list of one.
 func (o *OneOrMore) UnmarshalJSON(raw []byte) error {
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
@@ -42,5 +42,5 @@ func (o *OneOrMore) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]string)(o))
 }
 
-// AsOf is a moment of the past: a time, a date (its beginning, in UTC) or a position of the log. Empty for now.
+// AsOf is a past time, a date (its beginning in UTC) or a position of the log; empty for now.
 type AsOf string

@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// What is shown of something long, in tokens: at most so many as its abstract, and as its overview.
+// The lengths of summaries, in tokens: limits of an abstract and an overview.
 const (
 	AbstractTokens = 100
 	OverviewTokens = 1500
 )
 
-// Abstract is what s states first, on one line of at most maxTokens: its title, its first sentences and list items,
-// without code and front matter. It ends behind a sentence or an item, and never with a heading; a first sentence
-// that is too long is cut behind a word.
+// Abstract is the beginning of s on one line of at most maxTokens: its title, first sentences and list items, without
+// code and front matter. It ends after a sentence or an item, never with a heading. A first sentence that is too long
+// is cut after a word.
 func Abstract(s string, maxTokens int) string {
-	var abstract, pending string // headings wait for what they head
+	var abstract, pending string // headings that wait for the text below them
 	rest := withoutFrontMatter(s)
 	for rest != "" {
 		end := blockEnd(rest)
@@ -48,7 +48,7 @@ type unit struct {
 	heading bool
 }
 
-// unitsOf lists those of a block up to its code.
+// unitsOf lists the units of a block up to its code.
 func unitsOf(block string) []unit {
 	var found []unit
 	for _, sentence := range proseOf(block) {
@@ -61,7 +61,7 @@ func unitsOf(block string) []unit {
 		}
 		item := startsItem(line)
 		line = withoutMarker(line)
-		if strings.Trim(line, "-=*_| :") == "" { // a rule, or the line under a table's head
+		if strings.Trim(line, "-=*_| :") == "" { // a rule, or the line below a table's header
 			continue
 		}
 		if last := len(found) - 1; item && last >= 0 && !found[last].heading && endsOpen(found[last].line) {
@@ -75,7 +75,7 @@ func unitsOf(block string) []unit {
 // titleOf is the text of a heading.
 func titleOf(line string) string { return strings.Trim(line, "#*_.:： ") }
 
-// withoutMarker leaves out what makes a line an item of a list, a quotation or a row of a table. Numbers stay.
+// withoutMarker removes the marker of a list item, a quotation or a table row. Numbers stay.
 func withoutMarker(line string) string {
 	for _, marker := range [...]string{"- ", "* ", "+ ", "• ", "> "} {
 		line = strings.TrimPrefix(line, marker)
@@ -89,7 +89,7 @@ func withoutMarker(line string) string {
 	return line
 }
 
-// endsOpen reports whether a line ends without a mark.
+// endsOpen reports whether a line ends without punctuation.
 func endsOpen(line string) bool {
 	last, _ := utf8.DecodeLastRuneInString(line)
 	return !strings.ContainsRune(".!?:;,…。！？：；，、", last)
@@ -118,7 +118,7 @@ func proseOf(block string) []string {
 	return sentences(block)
 }
 
-// join puts a sentence behind others: with a blank between, unless the script has none.
+// join appends a sentence, after a space unless the script has none.
 func join(before, sentence string) string {
 	if before == "" {
 		return sentence
@@ -129,8 +129,7 @@ func join(before, sentence string) string {
 	return before + " " + sentence
 }
 
-// shorten cuts a line behind the last word, or in a script without blanks the last character, that leaves room for an
-// ellipsis.
+// shorten cuts a line so that an ellipsis fits: after a word or, in a script without spaces, a character.
 func shorten(line string, maxTokens int) string {
 	const ellipsis = "…"
 	if Tokens(line) <= maxTokens {
@@ -140,8 +139,8 @@ func shorten(line string, maxTokens int) string {
 	return strings.TrimSpace(pieces[0]) + ellipsis
 }
 
-// Overview is s if it has at most maxTokens. If it is longer, it is its headings and as much of the beginning of every
-// paragraph as there is room for, in the order of s; code only if there is room for all the rest.
+// Overview is s if it has at most maxTokens. Otherwise it consists of the headings and as much of the beginning of
+// every paragraph as fits, in the order of s. It includes code only if all other text fits.
 func Overview(s string, maxTokens int) string {
 	if Tokens(s) <= maxTokens {
 		return s
@@ -157,7 +156,7 @@ func Overview(s string, maxTokens int) string {
 	return shorten(strings.TrimSpace(s), maxTokens)
 }
 
-// overview chooses among the sentences of paragraphs.
+// overview selects sentences of paragraphs.
 type overview struct {
 	paragraphs []paragraph
 	room       int // in hundredths of a token
@@ -169,7 +168,7 @@ type paragraph struct {
 	kind      paragraphKind
 }
 
-// paragraphKind is the order in which an overview asks paragraphs.
+// paragraphKind is the order in which paragraphs are selected.
 type paragraphKind int
 
 const (

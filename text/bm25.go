@@ -2,26 +2,25 @@ package text
 
 import "math"
 
-// The constants of BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009),
-// chosen by measuring retrieval over notes of a sentence to a page: repetition counts little, length counts little.
+// The constants of BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009).
+// They were chosen by measuring retrieval over notes of a sentence to a page: repetition and length count little.
 const (
 	BM25K1 = 0.9
 	BM25B  = 0.3
 )
 
-// IDF shows how much a term states that containing of items have. It is always positive. A term that no item has
-// states as much as if one had it: in a small collection a question must not fail for a word that no item happens to
-// have.
+// IDF is the inverse document frequency of a term that containing of items have. It is always positive. A term
+// without items counts as if one item had it, so that in a small collection an absent word does not spoil a query.
 func IDF(items, containing int) float64 {
 	containing = max(containing, 1)
 	items = max(items, containing)
 	return math.Log1p((float64(items-containing) + 0.5) / (float64(containing) + 0.5))
 }
 
-// Saturation turns a term's count in a text of the given length into what it adds, in units of its IDF: 1 for a term
-// that occurs once in a text of average length, and never more than 1+BM25K1. Beyond the average it is the logarithm
-// of length that counts: by length itself a manual among notes of ten words would hardly be found by any word of its
-// (Lv and Zhai, "When Documents Are Very Long, BM25 Fails!", 2011).
+// Saturation is the weight of a term's count in a text of the given length, in units of its IDF. It is 1 for a term
+// that occurs once in a text of average length, and at most 1+BM25K1. Above the average, the logarithm of the length
+// counts. Otherwise, a manual among notes of ten words would hardly be found by any of its words (Lv and Zhai, "When
+// Documents Are Very Long, BM25 Fails!", 2011).
 func Saturation(count, length int, averageLength float64) float64 {
 	relative := 1.0
 	if averageLength > 0 {
@@ -34,9 +33,9 @@ func Saturation(count, length int, averageLength float64) float64 {
 	return n * (BM25K1 + 1) / (n + BM25K1*(1-BM25B+BM25B*relative))
 }
 
-// WordScore maps a BM25 sum to 0…1, whatever the size of the collection: 0.5, "about this", is half of what an
-// average text with every word of the question would have. The attainable sum is that of weight times IDF over the
-// question's terms, found or not.
+// WordScore maps a BM25 sum to 0…1, whatever the size of the collection. 0.5, "about this", is half of the sum of an
+// average text with every word of the query. attainable is the sum of weight times IDF over all terms of the query,
+// found or not.
 func WordScore(sum, attainable float64) float64 {
 	if sum <= 0 || attainable <= 0 {
 		return 0

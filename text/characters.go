@@ -8,23 +8,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// class is what a character means to the tokenizer.
+// class is the role of a character for the tokenizer.
 type class uint8
 
 const (
 	classSpace   class = iota // separates words
-	classWord                 // stands in words: letters, digits, marks, the underscore
+	classWord                 // part of words: letters, digits, marks, the underscore
 	classDense                // of a script written without spaces
 	classPicture              // an emoji
 )
 
-// denseScripts put no spaces between words (or, like Hangul, glue particles to them).
+// denseScripts put no spaces between words, or attach particles to them, as Hangul does.
 var denseScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// classAt shows the class of the character at s[i:] and its size in bytes.
+// classAt returns the class of the character at s[i:], and its size in bytes.
 func classAt(s string, i int) (class, int) {
 	if c := s[i]; c < utf8.RuneSelf {
 		if shapes[c]&(lowerLetter|upperLetter|digit|underscore) != 0 {
@@ -46,7 +46,7 @@ func classOf(r rune) class {
 		return classPicture
 	case !unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.No):
 		return classSpace
-	case r == 0xFE0F || r == 0xFE0E || 0x20D0 <= r && r <= 0x20FF: // states how to draw what stands before
+	case r == 0xFE0F || r == 0xFE0E || 0x20D0 <= r && r <= 0x20FF: // how to display the preceding character
 		return classSpace
 	case unicode.In(r, denseScripts...):
 		return classDense
@@ -55,14 +55,14 @@ func classOf(r rune) class {
 	}
 }
 
-// usualHan shows the Han characters that most Chinese text consists of.
+// usualHan reports whether r is one of the Han characters of most Chinese text.
 func usualHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
 
 func isPicture(r rune) bool {
 	return 0x2600 <= r && r <= 0x27BF || 0x1F000 <= r && r <= 0x1FAFF
 }
 
-// shape states what a run of ASCII characters is made of.
+// shape is the set of kinds of ASCII characters in a run.
 type shape uint8
 
 const (
@@ -70,7 +70,7 @@ const (
 	upperLetter
 	digit
 	underscore
-	joiner  // may stand inside a word with word characters on both sides
+	joiner  // may join word characters on both sides
 	foreign // not ASCII
 )
 
@@ -94,7 +94,7 @@ var shapes = func() (table [utf8.RuneSelf]shape) {
 	return table
 }()
 
-// normalize makes s valid, compatible (NFKC) and gives it plain apostrophes.
+// normalize makes s valid UTF-8 in the form NFKC, with plain apostrophes.
 func normalize(s string) string {
 	if isASCII(s) {
 		return s
@@ -106,8 +106,8 @@ func normalize(s string) string {
 	return strings.ReplaceAll(s, "’", "'")
 }
 
-// isOrdinary reports whether s consists of ASCII and of what most Chinese is written with. There, NFKC makes full-width
-// forms narrow and nothing else; asking it for that takes as long as everything else that is done with such a text.
+// isOrdinary reports whether s consists of ASCII and the usual characters of Chinese text. NFKC then only narrows
+// full-width forms, and the full normalisation would double the time for such a text.
 func isOrdinary(s string) bool {
 	for _, r := range s {
 		switch {
@@ -121,7 +121,7 @@ func isOrdinary(s string) bool {
 	return true
 }
 
-// narrow is the ASCII character that r is a form of, or r.
+// narrow is the ASCII character of which r is the full-width form, or r.
 func narrow(r rune) rune {
 	switch {
 	case isFullWidth(r):
@@ -132,21 +132,21 @@ func narrow(r rune) rune {
 	return r
 }
 
-// isFullWidth shows the ASCII characters that are as wide as a Han character.
+// isFullWidth reports whether r is the full-width form of an ASCII character.
 func isFullWidth(r rune) bool { return '！' <= r && r <= '～' }
 
-// folded are the scripts whose marks are accents, points or vowels that many writers leave out. Elsewhere a mark is as
-// good as a letter and stays.
+// folded are the scripts in which writers often omit marks: accents, points or vowels. In other scripts, a mark is as
+// significant as a letter and stays.
 var folded = []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew}
 
-// ligatures spells letters that do not decompose.
+// ligatures replaces letters that do not decompose.
 var ligatures = strings.NewReplacer(
 	"ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d", "þ", "th", "ł", "l",
 	"ı", "i", "ħ", "h", "ς", "σ",
 	"ـ", "", "\u200c", "", "\u200d", "",
 )
 
-// fold lowers a word and takes its accents away: "Müller" and "Muller", "ёлка" and "елка" are the same.
+// fold converts a word to lower case without accents: "Müller" and "Muller", "ёлка" and "елка" are the same.
 func fold(word string) string {
 	word = strings.ToLower(word)
 	var b strings.Builder

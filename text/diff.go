@@ -8,28 +8,28 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
-// Op states what became of a part of a text.
+// Op is the kind of an edit.
 type Op string
 
-// What became of it.
+// The kinds of edits.
 const (
 	Same    Op = "same"
 	Removed Op = "removed"
 	Added   Op = "added"
 )
 
-// Edit is a part of a text, or of the one that took its place.
+// Edit is a part of a text that was kept, removed or added.
 type Edit struct {
 	Op   Op
 	Text string
 }
 
-// Diff states how one text became another, word by word; in scripts without spaces character by character.
-// The parts that are the same or removed make up before, those that are the same or added make up after.
-// Two changes with no word between them are one, so that people can read it.
+// Diff lists the edits from before to after, word by word; in scripts without spaces character by character. Equal
+// and removed parts make up before; equal and added parts make up after. Two changes without a word in between are
+// joined for readability.
 func Diff(before, after string) []Edit {
 	a, b := diffTokens(before), diffTokens(after)
-	head := 0 // a change that could begin at several places begins at the last of them
+	head := 0 // a change with several possible beginnings takes the last
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		head++
 	}
@@ -60,7 +60,7 @@ func Diff(before, after string) []Edit {
 	return edits
 }
 
-// diffTokens cuts a text into words, characters of scripts without spaces, and what stands between them.
+// diffTokens splits a text into words, characters of scripts without spaces, and what is between them.
 func diffTokens(s string) []string {
 	var tokens []string
 	for i := 0; i < len(s); {

@@ -1,12 +1,12 @@
-// Package text states what words are.
+// Package text splits text into terms.
 //
-// Its one rule: a document and a question are cut by the same code into the same terms, whatever
-// engine stores them. A change of that code changes what is found, so it carries a version.
+// Its one rule: the same code splits documents and queries into the same terms, whatever engine stores them. A change
+// of that code changes search results, so it has a version.
 package text
 
-// TokenizerVersion names the rules by which Terms cuts text. Stored terms of another version must be
-// made again: a search compares terms byte for byte.
+// TokenizerVersion is the version of the rules by which Terms splits text. Terms of another version must be computed
+// again: a search compares terms byte for byte.
 const TokenizerVersion = "1"
 
-// MaxTermBytes is the length of the longest term.
+// MaxTermBytes limits the length of a term.
 const MaxTermBytes = 64

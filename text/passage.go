@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// pieceTokens is how finely a passage is chosen: about a paragraph.
+// pieceTokens is the granularity of a passage: about a paragraph.
 const pieceTokens = 150
 
-// Passage is s where it has room, else those of its sections that share most words with the query, at most so many,
-// in the order of s and within maxTokens. Headings become plain lines, with those above them. It is empty if s is too
-// long and shares no word with the query.
+// Passage is s if it fits into maxTokens. Otherwise it consists of the sections that share most words with the query,
+// up to sections of them, in the order of s. Headings become plain lines, after those above them. It is empty if s is
+// too long and shares no word with the query.
 func Passage(s, query string, sections, maxTokens int) string {
 	p := passage{pieces: piecesOf(withoutFrontMatter(s))}
 	p.chosen = make([]bool, len(p.pieces))
 	for i := range p.chosen {
 		p.chosen[i] = true
 	}
-	if cost(s) <= 2*maxTokens*oneToken { // else it has no room however it is written
+	if cost(s) <= 2*maxTokens*oneToken { // otherwise it does not fit in any form
 		if whole := p.String(); Tokens(whole) <= maxTokens {
 			return whole
 		}
@@ -34,7 +34,7 @@ type piece struct {
 	text    string
 }
 
-// piecesOf divides a text at its headings, and what lies between them into paragraphs.
+// piecesOf splits a text at its headings, and the sections into paragraphs.
 func piecesOf(s string) []piece {
 	var pieces []piece
 	var path []string // by level
@@ -57,7 +57,7 @@ func piecesOf(s string) []piece {
 	return pieces
 }
 
-// scores are how much the pieces say about a query, by BM25.
+// scores are the BM25 scores of the pieces for a query.
 func scores(pieces []piece, query string) []float64 {
 	counts, lengths := make([]map[string]int, len(pieces)), make([]int, len(pieces))
 	containing, total := map[string]int{}, 0
@@ -85,8 +85,8 @@ type passage struct {
 	chosen []bool
 }
 
-// choose takes the best piece and the rest of its section, then the next best, while there is room. What states less
-// than half as much about the query as the best is left out.
+// choose takes the best piece and the rest of its section, then the next best, while they fit. It skips pieces with
+// less than half of the best score.
 func (p *passage) choose(scores []float64, sections, maxTokens int) {
 	order := make([]int, len(scores))
 	for i := range order {
@@ -119,7 +119,7 @@ func (p *passage) choose(scores []float64, sections, maxTokens int) {
 	}
 }
 
-// take takes a piece if there is room for it.
+// take takes a piece if it fits.
 func (p *passage) take(i, maxTokens int) bool {
 	if p.chosen[i] {
 		return true
@@ -131,7 +131,7 @@ func (p *passage) take(i, maxTokens int) bool {
 	return p.chosen[i]
 }
 
-// String writes the chosen pieces, with an ellipsis for what is left out.
+// String joins the chosen pieces, with an ellipsis for each gap.
 func (p *passage) String() string {
 	var out strings.Builder
 	last := -1

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Pieces cuts s into pieces of at most maxTokens by Tokens, at the ends of paragraphs and code blocks where it can,
-// else of sentences or lines, else of words, else between characters. The pieces joined are s. A character whose own
-// estimate is above maxTokens is a piece.
+// Pieces splits s into pieces of at most maxTokens by Tokens. It prefers the ends of paragraphs and code blocks, then
+// of sentences or lines, then of words, then of characters. The joined pieces are s. A character with an estimate
+// above maxTokens is a piece of its own.
 func Pieces(s string, maxTokens int) []string {
 	if s == "" {
 		return nil
@@ -20,7 +20,7 @@ func Pieces(s string, maxTokens int) []string {
 	return p.pieces
 }
 
-// cutters divide a text ever more finely.
+// cutters split a text ever more finely.
 var cutters = []func(string) []string{
 	blocks,
 	func(s string) []string {
@@ -33,7 +33,7 @@ var cutters = []func(string) []string{
 	func(s string) []string { return cut(s, characterEnd) },
 }
 
-// characterEnd measures the first character of s, whole even if it is not valid.
+// characterEnd is the length of the first character of s, even if it is not valid.
 func characterEnd(s string) int {
 	_, size := utf8.DecodeRuneInString(s)
 	return size
@@ -44,11 +44,11 @@ type packer struct {
 	limit  int
 	source string // what is not yet in a piece
 	pieces []string
-	length int // of the piece at hand, in bytes
-	cost   int // of the piece at hand, in hundredths of a token
+	length int // of the current piece, in bytes
+	cost   int // of the current piece, in hundredths of a token
 }
 
-// pack adds s to the piece at hand, divided by the cutters from level on if it is too long for any piece.
+// pack adds s to the current piece. If s is too long for a piece, the cutters from level on split it.
 func (p *packer) pack(s string, level int) {
 	cost := cost(s)
 	if cost > p.limit && level < len(cutters) {
@@ -64,7 +64,7 @@ func (p *packer) pack(s string, level int) {
 	p.cost += cost
 }
 
-// close ends the piece at hand.
+// close ends the current piece.
 func (p *packer) close() {
 	if p.length == 0 {
 		return
@@ -74,8 +74,8 @@ func (p *packer) close() {
 	p.length, p.cost = 0, 0
 }
 
-// blocks cuts a text behind its paragraphs and code blocks, with the empty lines that follow them. A heading stays with
-// what it heads. Nothing is lost.
+// blocks splits a text after its paragraphs and code blocks, including the empty lines that follow. A heading stays
+// with the text below it. Nothing is lost.
 func blocks(s string) []string {
 	return cut(s, blockEnd)
 }
@@ -120,7 +120,7 @@ func fenceOf(line string) string {
 // isCode reports whether a block is fenced.
 func isCode(block string) bool { return fenceOf(strings.TrimSpace(block)) != "" }
 
-// lineEnd finds the beginning of the line behind the one at i.
+// lineEnd finds the beginning of the line after the one at i.
 func lineEnd(s string, i int) int {
 	if n := strings.IndexByte(s[i:], '\n'); n >= 0 {
 		return i + n + 1
@@ -128,7 +128,7 @@ func lineEnd(s string, i int) int {
 	return len(s)
 }
 
-// sentences cuts prose behind its sentences, with the blanks that follow them. Nothing is lost.
+// sentences splits prose after its sentences, including the blanks that follow. Nothing is lost.
 func sentences(s string) []string {
 	return cut(s, sentenceEnd)
 }
@@ -172,7 +172,7 @@ func sentenceEnd(s string) int {
 	return len(s)
 }
 
-// skipClosers passes repeated signs, closing quotes and brackets.
+// skipClosers skips repeated punctuation, closing quotes and brackets.
 func skipClosers(s string, i int) int {
 	rest := strings.TrimLeft(s[i:], "。！？.!?…\"'”’」』）)]】》*_`")
 	return len(s) - len(rest)
@@ -187,12 +187,12 @@ func skipBlanks(s string, i int) int {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// isNumber reports whether a sentence is so far the number of a list's item.
+// isNumber reports whether the sentence so far is only the number of a list item.
 func isNumber(s string) bool {
 	return strings.Trim(s, " \t0123456789") == "" && strings.TrimSpace(s) != ""
 }
 
-// isAbbreviation reports whether what stands before a full stop is an abbreviation or an initial.
+// isAbbreviation reports whether an abbreviation or an initial precedes a full stop.
 func isAbbreviation(s string) bool {
 	start := strings.LastIndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && r != '.' }) + 1
 	switch word := s[start:]; strings.ToLower(word) {
@@ -203,7 +203,7 @@ func isAbbreviation(s string) bool {
 	}
 }
 
-// startsItem reports whether a line begins something of its own: a heading, an item of a list, a row of a table.
+// startsItem reports whether a line begins a heading, a list item or a table row.
 func startsItem(line string) bool {
 	line = strings.TrimLeft(line, " \t")
 	if isHeading(line) || strings.HasPrefix(line, "|") || strings.HasPrefix(line, ">") {
@@ -223,8 +223,7 @@ func isHeading(line string) bool {
 	return text != line && len(line)-len(text) <= 6 && strings.HasPrefix(text, " ")
 }
 
-// Sentences cuts prose behind its sentences. Blanks around them are left out, and so is what consists of
-// nothing else.
+// Sentences splits prose after its sentences, without surrounding blanks and empty sentences.
 func Sentences(s string) []string {
 	var all []string
 	for line := range strings.SplitSeq(s, "\n") {

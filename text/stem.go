@@ -7,18 +7,17 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// Stem reduces a lower-case English word to the form its relatives share: an irregular form to the form it comes from,
-// and then by Porter's second English stemmer (snowballstem.org/algorithms/english).
+// Stem is the common form of an English word in lower case: the base of an irregular form, or else the stem of
+// Porter's second English stemmer (snowballstem.org/algorithms/english).
 func Stem(word string) string { return stemSeen(word, nil) }
 
 // maxSeen bounds how many stems a tokenizer keeps.
 const maxSeen = 4096
 
-// stemCaches are stems by words that tokenizers have seen. Looking a word up is seven times as fast as computing its
-// stem.
+// stemCaches are stems of words that tokenizers have seen. A look-up is seven times as fast as stemming.
 var stemCaches = sync.Pool{New: func() any { return map[string]string{} }}
 
-// stemSeen is [Stem] with the stems of words seen before; nil for none.
+// stemSeen is [Stem] with a cache; nil for none.
 func stemSeen(word string, seen map[string]string) string {
 	if stem, found := seen[word]; found {
 		return stem
@@ -39,7 +38,7 @@ func stemSeen(word string, seen map[string]string) string {
 	return form
 }
 
-// irregularForms are the bases of irregular forms, which no rule explains.
+// irregularForms are the bases of irregular forms.
 var irregularForms = sync.OnceValue(func() map[string]string {
 	bases := map[string]string{}
 	for line := range strings.Lines(irregular) {
@@ -53,7 +52,7 @@ var irregularForms = sync.OnceValue(func() map[string]string {
 	return bases
 })
 
-// irregular has a verb or noun on each line, with its irregular forms behind it.
+// irregular has a verb or noun on each line, before its irregular forms.
 const irregular = `
 	arise arose arisen
 	awake awoke awoken
@@ -192,7 +191,7 @@ const irregular = `
 	write wrote written
 `
 
-// stopWords hold a sentence together and say nothing about its subject, as terms.
+// stopWords are the terms of function words, which say nothing about a subject.
 var stopWords = sync.OnceValue(func() map[string]bool { return termSet(stopWordList) })
 
 const stopWordList = `
@@ -213,8 +212,8 @@ const stopWordList = `
 	です ます した する して いる ある この その これ それ から まで
 `
 
-// IsStopWord reports whether a term (not a word: terms are stems) is so common in its language that it states nothing
-// about the subject. A search that has other terms may leave it out; one that has none must not.
+// IsStopWord reports whether a term (a stem, not a word) is too common in its language to say anything about a
+// subject. A search may omit it only if the query has other terms.
 func IsStopWord(term string) bool { return stopWords()[term] }
 
 func termSet(words string) map[string]bool {

@@ -5,33 +5,31 @@ import (
 	"strings"
 )
 
-// Terms cuts s into the terms by which it is indexed and found, in the order of the text, repeated as often as they
-// occur.
+// Terms splits s into the terms of the index, in the order of the text, with repetitions.
 //
-//   - English words are lower-cased and reduced to their stem ("researching" and "researched" are
-//     "research"; "went" is "go").
-//   - Han, kana, Hangul and other scripts written without spaces become overlapping pairs of characters; Han characters
-//     also stand alone, so that a question of one character finds something.
-//   - Identifiers, paths, versions and addresses appear whole and in parts: "getUserByID" is also
-//     "get", "user", "by", "id".
-//   - Other words are lower-cased and lose their accents.
-//   - Stop words stay: IsStopWord shows them apart.
+//   - English words become lower-case stems ("researching" and "researched" are "research"; "went" is "go").
+//   - Han, kana, Hangul and other scripts written without spaces become overlapping pairs of characters. Han
+//     characters also become single terms, so that a query of one character finds something.
+//   - Identifiers, paths, versions and addresses appear whole and in parts: "getUserByID" is also "get", "user",
+//     "by", "id".
+//   - Other words become lower-case, without accents.
+//   - Stop words stay; see IsStopWord.
 //
-// A term is valid UTF-8 of at most MaxTermBytes without NUL. The same s always gives the same terms.
+// A term is valid UTF-8 of at most MaxTermBytes without NUL. The result is deterministic.
 func Terms(s string) []string {
 	terms, _ := Cut(s)
 	return terms
 }
 
-// Cut is [Terms] with the number of words: an identifier's whole and its parts are counted once, so that code is not
-// punished for being indexed in several ways.
+// Cut is [Terms] with the number of words. It counts an identifier and its parts once, so that code is not penalised
+// for its several terms.
 func Cut(s string) (terms []string, words int) {
 	t := newTokenizer(s)
 	t.run()
 	return t.terms, t.words
 }
 
-// TermCounts counts the terms of s. The length is in words.
+// TermCounts counts the terms of s. length is in words.
 func TermCounts(s string) (counts map[string]int, length int) {
 	terms, length := Cut(s)
 	counts = make(map[string]int, len(terms))
@@ -41,17 +39,17 @@ func TermCounts(s string) (counts map[string]int, length int) {
 	return counts, length
 }
 
-// DocumentTerms is a text as its index sees it.
+// DocumentTerms are the terms of a text for an index.
 type DocumentTerms struct {
 	Terms  []string // sorted, each once
-	Counts []int    // how often the term of the same place occurs
+	Counts []int    // occurrences of the term with the same index
 	Length int      // in words
 }
 
 // DocumentTermsOf counts the terms of s in order.
 func DocumentTermsOf(s string) DocumentTerms { return CountTerms(Cut(s)) }
 
-// CountTerms counts terms in order, which it puts them in for that.
+// CountTerms counts terms, which it sorts in place.
 func CountTerms(terms []string, words int) DocumentTerms {
 	slices.Sort(terms)
 	different := 0
@@ -72,19 +70,18 @@ func CountTerms(terms []string, words int) DocumentTerms {
 	return bag
 }
 
-// QueryTerm is a term of a question.
+// QueryTerm is a term of a query.
 type QueryTerm struct {
 	Term string
 
-	// Beside shows that the term counts only for an item that has one of the terms before it, too. A number of one or two
-	// digits also stands in lists, versions and dates: of two items about an "error" it shows which one is about 42, but
-	// alone it finds none.
+	// Beside says that the term counts only for an item that also has an earlier term. A number of one or two digits
+	// is too common in lists, versions and dates to find an item alone. It only selects among items that match other
+	// terms.
 	Beside bool
 }
 
-// Query cuts a question into the terms to look for, each once, in the order of the text, small numbers last. The
-// terms are those of Terms, except that stop words are left out if there is anything else, and Han characters that
-// stand in a pair.
+// Query splits a query into its terms, each once, in the order of the text, small numbers last. It omits stop words
+// if there is anything else, and single Han characters that are part of a pair.
 func Query(s string) []QueryTerm {
 	t := newTokenizer(s)
 	t.pairsOnly = true
@@ -118,16 +115,15 @@ func distinct(terms []string, wanted func(string) bool) []QueryTerm {
 	return found
 }
 
-// Tokenizer cuts what is known and what is asked into the same terms, by the rules of one version.
+// Tokenizer splits documents and queries by the rules of one version.
 type Tokenizer struct {
 	Version string
 	Cut     func(s string) (terms []string, words int)
 	Query   func(s string) []QueryTerm
 }
 
-// Tokenizers are those that indexes of words can be built with, today's first. Behind it stay those that
-// an index of the release before may have been built with: it is searched and written by its own rules
-// until it is retired.
+// Tokenizers lists the tokenizers that an index of words can use, the current one first. Those of the previous
+// release stay in the list, since an index that uses one is still searched and written until it is retired.
 func Tokenizers() []Tokenizer {
 	return []Tokenizer{{Version: TokenizerVersion, Cut: Cut, Query: Query}}
 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// tokenizer cuts one text. Offsets into source and lower agree, since only ASCII letters are lowered ahead.
+// tokenizer splits one text. Offsets into source and lower agree, since only ASCII letters are lowered first.
 type tokenizer struct {
 	source string
 	lower  string
@@ -14,7 +14,7 @@ type tokenizer struct {
 	words  int
 	stems  map[string]string // of words seen before
 
-	// pairsOnly leaves out single Han characters that already stand in a pair: a question needs them only when alone.
+	// pairsOnly omits single Han characters that are part of a pair, for queries.
 	pairsOnly bool
 }
 
@@ -51,13 +51,13 @@ func (t *tokenizer) word(w string) {
 	t.add(stemSeen(w, t.stems))
 }
 
-// exact adds a word as it is.
+// exact adds a word unchanged.
 func (t *tokenizer) exact(w string) {
 	t.words++
 	t.add(w)
 }
 
-// picture adds an emoji, except what only colours or joins others.
+// picture adds an emoji, except modifiers and joiners.
 func (t *tokenizer) picture(p string) {
 	if p >= "\U0001F3FB" && p <= "\U0001F3FF" {
 		return
@@ -81,7 +81,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// lowerASCII lowers the letters A to Z and keeps every offset.
+// lowerASCII converts A to Z to lower case and keeps all offsets.
 func lowerASCII(s string) string {
 	first := 0
 	for first < len(s) && !isUpper(s[first]) {
@@ -103,8 +103,8 @@ func lowerASCII(s string) string {
 	return lower.String()
 }
 
-// chain adds what stands at i: a word, or words linked by single joiners, such as a path, a version or an address.
-// It returns where the chain ends.
+// chain adds the word at i, or words linked by single joiners, such as a path, a version or an address. It returns
+// the end of the chain.
 func (t *tokenizer) chain(i int) int {
 	end, shape := t.measure(i)
 	switch {
@@ -130,7 +130,7 @@ func (t *tokenizer) chain(i int) int {
 	return t.contraction(end)
 }
 
-// measure finds the end of the chain at i and what it is made of.
+// measure finds the end of the chain at i, and its shape.
 func (t *tokenizer) measure(i int) (end int, found shape) {
 	s := t.source
 	for i < len(s) {
@@ -158,7 +158,7 @@ func (t *tokenizer) measure(i int) (end int, found shape) {
 	return i, found
 }
 
-// joins reports whether the joiner at i links the word before it to a word behind it.
+// joins reports whether the joiner at i links two words.
 func (t *tokenizer) joins(i int) bool {
 	s := t.source
 	if i+1 == len(s) {
@@ -178,7 +178,7 @@ func (t *tokenizer) joins(i int) bool {
 	}
 }
 
-// contraction returns the end of "'s", "'ll" and the like at i, which say nothing; i itself if there is none.
+// contraction returns the end of "'s", "'ll" and the like at i, which carry no meaning; i if there is none.
 func (t *tokenizer) contraction(i int) int {
 	if i+1 >= len(t.lower) || t.lower[i] != '\'' {
 		return i
@@ -194,12 +194,12 @@ func (t *tokenizer) contraction(i int) int {
 	return i
 }
 
-// negation reports whether the word before i lost the o of its "not" to an apostrophe: "don't".
+// negation reports whether the word before i is a negation with an apostrophe: "don't".
 func (t *tokenizer) negation(i int) bool {
 	return t.lower[i-1] == 'n' && strings.HasPrefix(t.lower[i:], "'t") && t.contraction(i) == i+2
 }
 
-// suffix measures the plus signs or the number sign that end names such as C++ and C#.
+// suffix is the length of the plus signs or the number sign at the end of names such as C++ and C#.
 func (t *tokenizer) suffix(i int) int {
 	n := 0
 	for i+n < len(t.lower) && n < 2 && (t.lower[i+n] == '+' || n == 0 && t.lower[i] == '#') {
@@ -213,7 +213,7 @@ func (t *tokenizer) suffix(i int) int {
 	return n
 }
 
-// linked adds a chain whole, its segments (what stands between slashes, colons and at signs) and its identifiers.
+// linked adds a chain whole, its segments (between slashes, colons and at signs) and its identifiers.
 func (t *tokenizer) linked(begin, end int) {
 	whole := strings.ReplaceAll(t.lower[begin:end], ",", "")
 	t.add(whole)
@@ -228,7 +228,7 @@ func (t *tokenizer) linked(begin, end int) {
 	})
 }
 
-// split calls part for what stands between any of the separators.
+// split calls part for each text between separators.
 func (t *tokenizer) split(begin, end int, separators string, part func(i, j int)) {
 	for begin < end {
 		i := strings.IndexAny(t.lower[begin:end], separators)
@@ -262,7 +262,7 @@ func (t *tokenizer) foreign(begin, end int) {
 	}
 }
 
-// number adds digits without leading zeros: the 05 of a date is the 5 of another.
+// number adds digits without leading zeros, so that 05 and 5 are the same.
 func (t *tokenizer) number(begin, end int) {
 	digits := strings.TrimLeft(t.lower[begin:end], "0")
 	if digits == "" {

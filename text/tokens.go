@@ -2,7 +2,7 @@ package text
 
 import "unicode/utf8"
 
-// What characters cost in hundredths of a token, fitted to two byte-pair vocabularies of current language models.
+// The costs of characters in hundredths of a token, fitted to two byte-pair vocabularies of current language models.
 const (
 	costWord    = 78 // of at most longWord letters, besides its letters
 	costLetter  = 6
@@ -17,9 +17,9 @@ const (
 	oneToken    = 100
 )
 
-// Tokens estimates how many tokens a language model sees in s, without its vocabulary: about one for four characters
-// of English, about one for a Chinese character; of ordinary text and code within a quarter. Parts never cost less
-// than their whole.
+// Tokens estimates the tokens of s in a language model, without its vocabulary. It is about one for four characters
+// of English, and one for a Chinese character. For ordinary text and code, it is within a quarter of the real number.
+// The parts of a text never cost less than the whole.
 func Tokens(s string) int {
 	return (cost(s) + oneToken - 1) / oneToken
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxParts is the number of parts beyond which a mixture of letters and digits is no name but a hash.
+// maxParts is the number of parts beyond which a mixture of letters and digits is a hash, not a name.
 const maxParts = 6
 
 // identifier adds a name of ASCII letters, digits and underscores: whole, and the words it is made of.
@@ -92,7 +92,7 @@ func (t *tokenizer) partEnd(i, end int) int {
 func (t *tokenizer) whole(begin, end int) {
 	whole := t.lower[begin:end]
 	if strings.IndexFunc(whole, func(r rune) bool { return r < 'a' || r > 'z' }) < 0 {
-		whole = stemSeen(whole, t.stems) // as who writes it without capitals gets it
+		whole = stemSeen(whole, t.stems) // the same as for a writer without capitals
 	}
 	t.add(whole)
 }
@@ -111,8 +111,8 @@ func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// dense adds the run of characters at i of a script without spaces: every pair of neighbours, Han characters also
-// alone, and a lone character whatever its script. It returns where the run ends.
+// dense adds the characters at i of a script without spaces: every pair of neighbours, single Han characters, and a
+// lone character of any such script. It returns the end of the run.
 func (t *tokenizer) dense(i int) int {
 	begin := i
 	previous, characters := -1, 0
@@ -138,7 +138,7 @@ func (t *tokenizer) dense(i int) int {
 	return i
 }
 
-// characterAt measures the dense character at s[i:] with the marks that belong to it; 0 if there is none.
+// characterAt is the size of the dense character at s[i:], including its marks; 0 if there is none.
 func characterAt(s string, i int) (size int, han bool) {
 	if s[i] < utf8.RuneSelf {
 		return 0, false
@@ -160,8 +160,7 @@ func characterAt(s string, i int) (size int, han bool) {
 	return size, unicode.Is(unicode.Han, r)
 }
 
-// abridge shortens a long term to its beginning and a hash of the whole, so that equal terms stay equal and different
-// ones different.
+// abridge shortens a long term to its beginning and a hash of the whole, so that different terms stay different.
 func abridge(term string) string {
 	const kept = 44
 	hash := fnv.New64a()

@@ -8,14 +8,14 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// Names whose values are secret, without what divides their words. A name may say more before that.
+// Names of secret values, without separators between words. A name may have other words before that.
 var (
 	secretNames = strings.Fields(`apikey apisecret secretkey accesskey accesskeyid accesskeysecret secretaccesskey token
 		secret privatekey signingkey encryptionkey credential credentials 密钥 令牌`)
 	passwordNames = strings.Fields(`password passwd passphrase pwd 密码 口令`)
 )
 
-// Parts of values that stand for another.
+// Parts of placeholder values.
 var placeholders = strings.Fields(`your example xxxx **** placeholder changeme redacted process.env os.environ env.`)
 
 var (
@@ -30,7 +30,7 @@ const (
 	longestValue     = 512
 	shortestSecret   = 16
 	shortestPassword = 8
-	judged           = 128 // bytes of a longer value, which decide whether it is random
+	judged           = 128 // bytes of a longer value that are tested for randomness
 )
 
 // assigned finds a secret value after a name and the colon or equals sign at i; the value follows at from.
@@ -69,7 +69,7 @@ func (s *scanner) assigned(i, from int) span {
 	return span{}
 }
 
-// isPlaceholder shows values such as $TOKEN, %s and your-api-key.
+// isPlaceholder reports whether a value is a placeholder, such as $TOKEN, %s and your-api-key.
 func isPlaceholder(value string) bool {
 	lower := strings.ToLower(value)
 	return value == "" || strings.IndexByte("$%*&/.", value[0]) >= 0 ||
@@ -93,7 +93,7 @@ var nameEnds = func() (pairs [1 << 16]bool) {
 // pair is the number of a pair of bytes.
 func pair(two string) int { return int(two[0])<<8 | int(two[1]) }
 
-// lastWords appends the words that a text ends with, in lower case and without what divides them.
+// lastWords appends the words at the end of a text, in lower case and without separators.
 func lastWords(room []byte, text string) []byte {
 	for i := len(text) - 1; i >= 0 && len(room) < cap(room); i-- {
 		switch c := text[i]; {
@@ -117,7 +117,7 @@ func endsWith(text []byte, words []string) bool {
 
 const digits = "0123456789"
 
-// looksRandom shows keys from words: letters and digits are mixed, and no letter is much more frequent than others.
+// looksRandom tells keys from words: letters and digits are mixed, and no letter is much more frequent than others.
 func looksRandom(value string) bool {
 	const leastEntropy = 3.0
 	numbers, alphabet := 0, 0
@@ -133,7 +133,7 @@ func looksRandom(value string) bool {
 		!plainWords().MatchString(value)
 }
 
-// looksLikePassword shows passwords from what people write about them.
+// looksLikePassword tells passwords from prose about passwords.
 func looksLikePassword(value string) bool {
 	const leastEntropy = 2.5
 	kinds := 0

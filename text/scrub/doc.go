@@ -1,2 +1,2 @@
-// Package scrub replaces secrets and personal data in texts. Its one rule: scrubbing what is scrubbed changes nothing.
+// Package scrub replaces secrets and personal data in texts. Its one rule: scrubbing a scrubbed text changes nothing.
 package scrub

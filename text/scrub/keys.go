@@ -8,11 +8,11 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// keyRule finds keys by how they begin.
+// keyRule finds keys by their prefixes.
 type keyRule struct {
 	begin  string // of a word
 	form   func() *regexp.Regexp
-	random bool // whether the key must look random too, since people write words like that
+	random bool // the key must also look random, since there are words with this prefix
 }
 
 // keyRules are the forms of keys, by their issuers.
@@ -51,7 +51,7 @@ var keyRules = func() (rules []keyRule) {
 	return rules
 }()
 
-// begins has the pairs of bytes that a key may begin with.
+// begins are the pairs of bytes with which a key may begin.
 var begins = func() (pairs [1 << 16]bool) {
 	for _, rule := range keyRules {
 		pairs[pair(rule.begin)] = true
@@ -62,7 +62,7 @@ var begins = func() (pairs [1 << 16]bool) {
 	return pairs
 }()
 
-// shortestKey is the length of the beginning of any key with something after it.
+// shortestKey is the length of the shortest prefix of a key with something after it.
 const shortestKey = 8
 
 // beginning finds a key that begins with the word at i.
@@ -85,7 +85,7 @@ func (s *scanner) beginning(i int) span {
 	return span{}
 }
 
-// key finds the key of a rule that begins at i. The rest of a key that is longer than the window follows it.
+// key finds the key of a rule that begins at i. It includes the rest of a key that is longer than the window.
 func (s *scanner) key(rule *keyRule, i int) span {
 	const longest = 160
 	window := s.ahead(i, longest)
@@ -107,12 +107,12 @@ const jwtBegin = "eyJ"
 
 var jwtForm = text.Expression(`^eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.`)
 
-// isJWT reports whether a value begins as a token does.
+// isJWT reports whether a value begins like a JWT.
 func isJWT(value string) bool {
 	return strings.HasPrefix(value, jwtBegin) && jwtForm().MatchString(value)
 }
 
-// jwt finds a token that begins at i: header.payload.signature, of an encrypted one two parts more.
+// jwt finds a JWT that begins at i: header.payload.signature, or five parts if it is encrypted.
 func (s *scanner) jwt(i int) span {
 	const shortest = 8
 	if i < s.noJWT {
@@ -133,7 +133,7 @@ func (s *scanner) jwt(i int) span {
 	return span{i, i + len(strings.TrimRight(s.text[i:end], "-")), JWT}
 }
 
-// jwtPart is where the part of a token ends that begins with the dot at i; i if there is no dot.
+// jwtPart is the end of the JWT part that begins with the dot at i; i if there is no dot.
 func (s *scanner) jwtPart(i int) int {
 	if i == len(s.text) || s.text[i] != '.' {
 		return i

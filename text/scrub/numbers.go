@@ -8,16 +8,16 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// What stands around a number.
+// The context of a number.
 var (
-	// Before it: the number is part of an identifier, a hash or a version.
+	// Before: the number is part of an identifier, a hash or a version.
 	continued = text.Expression(`[\\+#]$|\w[-.,]$|[0-9]:$|(?:^|[^\\])\w$|\\[^ntr\W]$`)
-	// After it: the number goes on.
+	// After: the number continues.
 	goesOn = text.Expression(`^(?:[.,:/-]?[0-9]|-?\w)`)
 	unit   = text.Expression(`^ ?(?:(?:bytes?|rows|records|[nmu]s|tokens|requests|events)(?:\W|$)|%|µs|字节|行|条|次)`)
 )
 
-// names say what a number is: as the last word, or as the end of the last words.
+// names are words that say what a number is, as the last word or at the end of the last words.
 type names struct{ words, ends []string }
 
 var (
@@ -64,7 +64,7 @@ func (s *scanner) number(i int) span {
 	return span{}
 }
 
-// numberOf is the part of a window that may be one number, and how many digits it has.
+// numberOf is the part of a window that may be one number, with the number of its digits.
 func numberOf(window string) (number string, count int) {
 	for j := range len(window) {
 		switch window[j] {
@@ -91,8 +91,8 @@ func (s *scanner) inPath(i int) bool {
 
 type phoneForm struct {
 	form      func() *regexp.Regexp
-	sure      bool // nothing else is written like that
-	announced bool // only after a word for a phone number
+	sure      bool // no other kind of number is written like that
+	announced bool // it counts only after a word for a phone number
 }
 
 const (
@@ -119,7 +119,7 @@ var national = []phoneForm{
 // Lengths of the numbers of a country (ITU E.164).
 var country = text.Expression(`^(?:[17][0-9]{10}|86[0-9]{9,11}|(?:[2-69][0-9]|8[0-57-9])[0-9]{7,13})$`)
 
-// phoneOf is the phone number that a window begins with, which is at i.
+// phoneOf is the phone number at the beginning of a window, which is at i.
 func (s *scanner) phoneOf(window, before string, i int) string {
 	forms, isInternational := national, window[0] == '+'
 	if isInternational {
@@ -168,7 +168,7 @@ var issued = text.Expression(`^(?:` +
 	`(?:62|81)[0-9]{14,17}|` + // UnionPay
 	`(?:50|5[6-8]|67)[0-9]{14,17}|6304[0-9]{12,15})$`) // Maestro
 
-// cardOf is the card number that a window begins with, which is at i.
+// cardOf is the card number at the beginning of a window, which is at i.
 func (s *scanner) cardOf(window string, i int) string {
 	for _, form := range cardForms {
 		found := form().FindString(window)
@@ -184,7 +184,7 @@ func (s *scanner) cardOf(window string, i int) string {
 	return ""
 }
 
-// luhn is the check of ISO/IEC 7812-1, annex B. A number of one digit repeated belongs to no card.
+// luhn is the check of ISO/IEC 7812-1, annex B. It rejects a repeated digit, which is no card number.
 func luhn(digits string) bool {
 	sum := 0
 	for i := range len(digits) {

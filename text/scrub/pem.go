@@ -15,7 +15,7 @@ var (
 	base64Line  = text.Expression(`^[A-Za-z0-9+/=]{2,}$`)
 )
 
-// privateKeys finds private keys. A key without its last line ends with the last line that can be part of it, and a key
+// privateKeys finds private keys. A key without its last line ends with the last line that can belong to it; a key
 // without its first line begins likewise.
 func (w *scrubbing) privateKeys(text string) (spans []span) {
 	const longest = 32 << 10
@@ -24,7 +24,7 @@ func (w *scrubbing) privateKeys(text string) (spans []span) {
 	}
 	boundaries := pemBoundary().FindAllStringIndex(text, -1)
 	isEnd := func(n int) bool { return strings.HasPrefix(text[boundaries[n][0]:], "-----END") }
-	from, end := 0, 0 // where the last key ended, and the next last line
+	from, end := 0, 0 // the end of the last key, and the next last line
 	for n, at := range boundaries {
 		start := at[0]
 		if start < from {
@@ -52,7 +52,7 @@ func (w *scrubbing) privateKeys(text string) (spans []span) {
 	return spans
 }
 
-// leadingLines is the length of the lines of a key that a text begins with.
+// leadingLines is the length of the key lines at the beginning of a text.
 func leadingLines(text string) (length int) {
 	for _, line := range linesOf(text) {
 		content := text[line.start:line.end]
@@ -64,7 +64,7 @@ func leadingLines(text string) (length int) {
 	return length
 }
 
-// trailingLines is the length of the lines of a key that a text ends with.
+// trailingLines is the length of the key lines at the end of a text.
 func trailingLines(text string) (length int) {
 	for _, line := range slices.Backward(linesOf(text)) {
 		content := text[line.start:line.end]
@@ -76,7 +76,7 @@ func trailingLines(text string) (length int) {
 	return length
 }
 
-// linesOf gives the lines of a text without what stands around them where a key is quoted or part of a program.
+// linesOf lists the lines of a text, without the characters around them in a quotation or a program.
 func linesOf(text string) (lines []span) {
 	const around = " \t\r\"'+,;>|"
 	start := 0
@@ -88,7 +88,7 @@ func linesOf(text string) (lines []span) {
 	return lines
 }
 
-// isPEMLine shows base64 from a word: it is long, or has more than lower-case letters.
+// isPEMLine tells base64 from words: it is long, or has more than lower-case letters.
 func isPEMLine(line string) bool {
 	const surely = 32
 	return base64Line().MatchString(line) && (len(line) >= surely || strings.HasSuffix(line, "=") ||

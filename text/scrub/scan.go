@@ -2,7 +2,7 @@ package scrub
 
 import "strings"
 
-// What may begin at a byte. This is the prefilter: rules run only where one of these bytes stands.
+// Kinds of bytes at which a secret may begin. This is the prefilter: rules run only at these bytes.
 const (
 	nothing = iota
 	letter  // a word, which may be the beginning of a key
@@ -32,8 +32,8 @@ var kinds = func() (kinds [256]uint8) {
 
 const wideColon = "："
 
-// scanner finds the secrets of the built-in classes in one text, except private keys. Rules read the text through
-// ahead, before and end, which count the bytes.
+// scanner finds the secrets of the built-in classes in one text, except private keys. Rules read the text by ahead,
+// before and end, which count the bytes for the limit of time.
 type scanner struct {
 	*scrubbing
 	text  string
@@ -41,8 +41,8 @@ type scanner struct {
 	noJWT int // no token begins before this offset
 }
 
-// scan finds secrets in their order. It does not find all of them: what is left between them may be one once it
-// stands alone.
+// scan finds secrets in their order. It may miss some: a part between two secrets can be a secret once it stands
+// alone.
 func (w *scrubbing) scan(text string) (spans []span) {
 	s := &scanner{scrubbing: w, text: text}
 	for i, counted := 0, 0; i < len(text); {
@@ -92,7 +92,7 @@ func (w *scrubbing) scan(text string) (spans []span) {
 	return spans
 }
 
-// nothingEnd is where a run of bytes ends at which nothing may begin.
+// nothingEnd is the end of a run of bytes at which no secret may begin.
 func nothingEnd(text string, i int) int {
 	for ; i < len(text); i++ {
 		if kinds[text[i]] != nothing {
@@ -102,7 +102,7 @@ func nothingEnd(text string, i int) int {
 	return i
 }
 
-// wordEnd is where a run of letters, digits and _ ends.
+// wordEnd is the end of a run of letters, digits and _.
 func wordEnd(text string, i int) int {
 	for ; i < len(text); i++ {
 		if !isWord(text[i]) {
@@ -112,21 +112,21 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// ahead gives at most n bytes of the text from i on.
+// ahead returns at most n bytes of the text from i on.
 func (s *scanner) ahead(i, n int) string {
 	window := s.text[i:min(len(s.text), i+n)]
 	s.spend(len(window))
 	return window
 }
 
-// before gives at most n bytes before i.
+// before returns at most n bytes before i.
 func (s *scanner) before(i, n int) string {
 	window := s.text[max(0, i-n):i]
 	s.spend(len(window))
 	return window
 }
 
-// end is where the bytes of a kind end that begin at i.
+// end is the end of the run of bytes of a kind that begins at i.
 func (s *scanner) end(i int, is func(byte) bool) int {
 	end := i
 	for end < len(s.text) && is(s.text[end]) {

@@ -12,10 +12,10 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// Class is the kind of a secret that was found in a text.
+// Class is the kind of a secret.
 type Class string
 
-// The classes that are found unless they are switched off.
+// The built-in classes, which can be switched off.
 const (
 	APIKey     Class = "api_key"
 	JWT        Class = "jwt"
@@ -25,29 +25,29 @@ const (
 	Card       Class = "cc"
 )
 
-// Classes lists them.
+// Classes lists the built-in classes.
 func Classes() []Class { return []Class{APIKey, JWT, PrivateKey, Email, Phone, Card} }
 
-// Mark is what stands in a text in the place of a secret, such as [REDACTED_EMAIL].
+// Mark replaces a secret in a text, such as [REDACTED_EMAIL].
 func (c Class) Mark() string { return "[REDACTED_" + strings.ToUpper(string(c)) + "]" }
 
-// Pattern finds secrets that only its author knows of.
+// Pattern finds secrets that are specific to a tenant.
 type Pattern struct {
-	Class      Class  // one of ours, or a name of its own: a-z, digits and _, at most 32
-	Expression string // RE2, at most 256 bytes; must not match nothing
+	Class      Class  // a built-in one, or a new name: a-z, digits and _, at most 32
+	Expression string // RE2, at most 256 bytes; must not match the empty text
 }
 
-// What a scrubber takes at most: every pattern reads every text.
+// Limits of a scrubber: every pattern reads every text.
 const (
 	MostPatterns   = 32
 	LongestPattern = 256
 )
 
-// Redactions count what was redacted, by class.
+// Redactions counts redactions by class.
 type Redactions map[Class]int
 
-// Scrubber replaces secrets and personal data in texts by marks. Scrubbing what is scrubbed changes nothing.
-// It is safe for concurrent use.
+// Scrubber replaces secrets and personal data in texts by marks. Scrubbing a scrubbed text changes nothing. It is
+// safe for concurrent use.
 type Scrubber struct {
 	off      map[Class]bool
 	patterns []compiled
@@ -58,7 +58,8 @@ type compiled struct {
 	re    *regexp.Regexp
 }
 
-// New makes a scrubber without some classes and with some patterns. The error names every bad one.
+// New makes a scrubber without the classes in off and with additional patterns. The error names every invalid
+// pattern.
 func New(off []Class, patterns []Pattern) (*Scrubber, error) {
 	s := &Scrubber{off: map[Class]bool{}}
 	for _, class := range off {
@@ -81,7 +82,7 @@ func New(off []Class, patterns []Pattern) (*Scrubber, error) {
 
 var className = text.Expression(`^[a-z][a-z0-9_]{0,31}$`)
 
-// Validate reports what is wrong with the pattern, without its text.
+// Validate reports what is wrong with the pattern, without quoting it.
 func (p Pattern) Validate() error {
 	_, err := p.compile()
 	return err
@@ -104,32 +105,31 @@ func (p Pattern) compile() (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// Scrub gives the text without its secrets, and what they were; nil if there were none. The time that it takes is
-// linear in the text's length. The only error is the context's.
+// Scrub returns the text without its secrets, and counts them; nil if there are none. Its time is linear in the
+// length of the text. The only error is the context's.
 //
-// Marks divide a text: what lies between two is scrubbed as if it stood alone, again and again until nothing is
-// found. So nothing is found the second time. A part in which there is still something after mostRounds is replaced
-// as a whole.
+// Marks divide a text. Each part between two marks is scrubbed again as a text of its own until nothing is found, so
+// a second call finds nothing. A part with secrets left after mostRounds is replaced as a whole.
 func (s *Scrubber) Scrub(ctx context.Context, text string) (string, Redactions, error) {
 	w := scrubbing{Scrubber: s, ctx: ctx}
 	return w.scrub(text)
 }
 
-// scrubbing is one text on its way.
+// scrubbing is the scrubbing of one text.
 type scrubbing struct {
 	*Scrubber
 	ctx   context.Context // of one call
 	out   []byte
 	found Redactions
-	steps int // bytes looked at; how often is what takes the time
-	look  int // after so many the context is asked
+	steps int // bytes read so far, which determine the time
+	look  int // the number of steps at which to check the context
 	err   error
 }
 
-// stepsAtOnce is how many steps are taken before the context is asked again: some milliseconds.
+// stepsAtOnce is the number of steps between two checks of the context: some milliseconds.
 const stepsAtOnce = 1 << 18
 
-// spend counts steps, and reports whether to go on.
+// spend counts steps, and reports whether to continue.
 func (w *scrubbing) spend(steps int) bool {
 	w.steps += steps
 	return w.steps < w.look || w.goesOn()
@@ -144,7 +144,7 @@ func (w *scrubbing) goesOn() bool {
 
 func (w *scrubbing) scrub(text string) (string, Redactions, error) {
 	at, length := findMark(text)
-	if at < 0 { // as in most
+	if at < 0 { // the usual case
 		if spans := w.secrets(text); len(spans) > 0 {
 			w.replace(text, spans, 0)
 		}
@@ -166,13 +166,13 @@ func (w *scrubbing) scrub(text string) (string, Redactions, error) {
 	return string(w.out), w.found, nil
 }
 
-// mostRounds is how often what is left between secrets is scrubbed again. Real texts take two.
+// mostRounds limits how often the rest between secrets is scrubbed again. Real texts need two rounds.
 const mostRounds = 8
 
-// part scrubs what lies between two marks.
+// part scrubs the text between two marks.
 func (w *scrubbing) part(text string, round int) { w.replace(text, w.secrets(text), round) }
 
-// replace puts marks in the place of secrets, and scrubs what is left between them.
+// replace puts marks in place of secrets, and scrubs the text between them.
 func (w *scrubbing) replace(text string, secrets []span, round int) {
 	switch {
 	case len(secrets) == 0:
@@ -199,13 +199,14 @@ func (w *scrubbing) mark(class Class) {
 	w.found[class]++
 }
 
-// span is where a secret is.
+// span is the location of a secret.
 type span struct {
 	start, end int
 	class      Class
 }
 
-// secrets finds what is secret in a text, in its order: by our own classes, and between that by each pattern.
+// secrets finds the secrets in a text in order: those of the built-in classes and, between them, those of each
+// pattern.
 func (w *scrubbing) secrets(text string) []span {
 	if text == "" {
 		return nil
@@ -228,8 +229,8 @@ func (w *scrubbing) secrets(text string) []span {
 	return spans
 }
 
-// matches adds what a pattern matches in a part of a text. A pattern may read far ahead for every match; one that has
-// read the part mostReads times over takes the rest of it.
+// matches adds the matches of a pattern in a part of a text. A pattern may read far ahead for every match. If it has
+// read the part mostReads times over, the rest of the part counts as a match.
 func (w *scrubbing) matches(spans []span, p compiled, text string, from, to int) []span {
 	const mostReads = 8
 	left := mostReads * (to - from + 1)
@@ -249,7 +250,7 @@ func (w *scrubbing) matches(spans []span, p compiled, text string, from, to int)
 	return spans
 }
 
-// reader gives a text to a pattern as long as there are steps left.
+// reader passes a text to a pattern while there are steps left.
 type reader struct {
 	*scrubbing
 	text string
