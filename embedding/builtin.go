@@ -8,22 +8,22 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// Builtin is the embedder that needs no model and no network. It knows no more than words, their letters, and a small
-// thesaurus, so it finds misspelt, inflected and related words rather than meaning; words should outweigh it.
+// Builtin is the embedder that needs no model and no network. It uses words, their letters and a small thesaurus. It
+// therefore finds misspelt, inflected and related words rather than meaning, and should count less than words.
 //
 // The same text gives the same vector on every machine. The zero value is ready, and safe for concurrent use.
 type Builtin struct{}
 
 var _ Embedder = Builtin{}
 
-// Name returns "builtin-1". It changes with anything that changes a vector: the terms, the thesaurus, a weight.
+// Name returns "builtin-1". It must change with every change of a vector: of the terms, the thesaurus or a weight.
 func (Builtin) Name() string { return "builtin-1" }
 
 // Dims returns 1024.
 func (Builtin) Dims() int { return builtinDims }
 
-// Calibration was measured on questions with known answers: at the midpoint an answer is as likely as for a text that
-// has half the question's words.
+// Calibration was measured on questions with known answers. The midpoint is as likely for an answer as a text with
+// half of the question's words.
 func (Builtin) Calibration() Calibration {
 	return Calibration{Midpoint: 0.28, Slope: 12, Weight: 0.3, MinScore: 0.08}
 }
@@ -52,9 +52,9 @@ func builtinVector(s string, kind Kind) []float32 {
 		v[i] = float32(x)
 	}
 	if Normalize(v) != nil {
-		v[nothing] = 1 // in common with no text that states something
+		v[nothing] = 1 // shares a feature with no text that has one
 		if kind == Query {
-			v[nothing] = -1 // nor with one that states nothing: it is no answer
+			v[nothing] = -1 // and is opposite to an empty document, which is no answer
 		}
 	}
 	return v
@@ -62,14 +62,16 @@ func builtinVector(s string, kind Kind) []float32 {
 
 const (
 	fullNorm  = 6.5 // the norm of the features of some fifty words
-	normShare = 0.3 // how much a text's own norm counts below that
+	normShare = 0.3 // share of a text's own norm below that
 )
 
-// fill keeps a short document from being nearer to a question than a longer one just for being short. A cosine
-// divides by the document's norm, which punishes every word that the question does not have, and rewards an empty
-// remark that shares one. So a document's norm counts as if it were longer (Singhal, Buckley and Mitra, "Pivoted
-// document length normalization", 1996), and the difference lies in dimensions where no question has anything. They
-// hold a projection of the other dimensions, so that two documents are as near as their words.
+// fill keeps a short document from being nearer to a question than a longer one just because it is short. A cosine
+// divides by the document's norm. That penalises every word that the question lacks, and favours a short remark that
+// shares one.
+//
+// So a document's norm counts as if it were longer (Singhal, Buckley and Mitra, "Pivoted document length
+// normalization", 1996). The difference lies in dimensions that no question uses. They contain a projection of the
+// other dimensions, so that the similarity of two documents follows from their words.
 func (f *features) fill() {
 	if f.kind != Document {
 		return
@@ -103,18 +105,18 @@ func (f *features) fill() {
 	}
 }
 
-// The parts of a built-in vector. Words, their letters and their synonyms are hashed into the first part; a head of the
-// thesaurus has a place of its own; what is left of a short text's length lies in the last (see fill).
+// The parts of a built-in vector. Words, their letters and their synonyms are hashed into the first part. Each head
+// of the thesaurus has a dimension of its own. The last part fills up the norm of a short text (see fill).
 const (
 	wordDims    = 768
 	headDims    = 192
 	slackDims   = 64
 	builtinDims = wordDims + headDims + slackDims
 
-	nothing = wordDims + headDims - 1 // where a text without any feature lies
+	nothing = wordDims + headDims - 1 // the dimension of texts without features
 )
 
-// How much a feature counts beside the word it comes from, found by measuring retrieval.
+// The weights of features relative to their words, found by measuring retrieval.
 const (
 	lettersShare = 0.7
 	synonymShare = 0.5
@@ -143,8 +145,7 @@ func (f *features) term(term string, n int) {
 	f.heads(term, weight*headShare)
 }
 
-// synonyms adds the groups to which a term belongs. Of a Chinese text's pairs only some are words, and those count
-// more.
+// synonyms adds the groups of a term. Only some pairs of a Chinese text are words, and those count more.
 func (f *features) synonyms(term string, weight float64) {
 	groups := f.words.synonyms[term]
 	share := synonymShare / math.Sqrt(float64(len(groups)))
@@ -156,14 +157,14 @@ func (f *features) synonyms(term string, weight float64) {
 	}
 }
 
-// stopWord adds what a question word asks for: "when" for a time. Otherwise it states nothing.
+// stopWord adds what a question word asks for: "when" asks for a time. Other stop words add nothing.
 func (f *features) stopWord(term string) {
 	if head, ok := f.words.heads[term]; ok && f.kind == Query {
 		f.head(head, stopShare)
 	}
 }
 
-// heads adds what a question's term asks for, or what a document's term answers.
+// heads adds the heads that a question's term asks for, or that a document's term answers.
 func (f *features) heads(term string, weight float64) {
 	if f.kind == Document {
 		for _, head := range f.words.answers[term] {
@@ -180,13 +181,13 @@ func (f *features) heads(term string, weight float64) {
 	}
 }
 
-// head sets a head's place to the strongest term that speaks for it.
+// head sets a head's dimension to the weight of the strongest term for it.
 func (f *features) head(head int, weight float64) {
 	place := &f.vector[wordDims+head%(headDims-1)]
 	*place = max(*place, weight)
 }
 
-// letters adds the threes of letters inside a word, so that a misspelt or differently ended word is still near.
+// letters adds the trigrams of a word, so that a misspelt or inflected word is still near.
 func (f *features) letters(word string, weight float64) {
 	const most = 24
 	var buffer [(most + 2) * utf8.UTFMax]byte
@@ -217,7 +218,7 @@ func inWord(r rune) bool {
 	return 'a' <= r && r <= 'z' || 0xC0 <= r && r < 0x0E00
 }
 
-// hashed adds weight at the place and with the sign that a hash gives (Weinberger et al., "Feature hashing", 2009).
+// hashed adds weight in the dimension and with the sign of a hash (Weinberger et al., "Feature hashing", 2009).
 func (f *features) hashed(hash uint64, weight float64) {
 	random := splitMix(hash)
 	bits := random.next()
@@ -237,8 +238,8 @@ func hashOf[T string | []byte](kind byte, name T) uint64 {
 	return hash
 }
 
-// rarity guesses how much a term distinguishes: longer words are rarer, a single Han character stands in pairs that
-// distinguish more.
+// rarity estimates how much a term distinguishes. Longer words are rarer. A single Han character distinguishes less
+// than the pairs that contain it.
 func rarity(term string) float64 {
 	if len(term) > 1 && term[0] >= utf8.RuneSelf {
 		if utf8.RuneCountInString(term) == 1 {

@@ -1,4 +1,5 @@
-// Package embedding turns text into vectors that lie close together where the texts mean the same.
+// Package embedding turns texts into vectors that are close together if the texts have a similar meaning.
 //
-// Its one rule: a vector belongs to the space its embedder names. Vectors of different names are never compared.
+// Its one rule: a vector belongs to the space that its embedder names. Vectors of different spaces are never
+// compared.
 package embedding

@@ -16,15 +16,15 @@ type Embedder interface {
 	Dims() int
 
 	// Embed returns one vector of Dims float32 and length 1 per text, in order. It is safe for concurrent use. Errors
-	// never contain a text. It returns ErrUnavailable if the model cannot be reached, ErrDimensions if it answers with
+	// never contain a text. They match ErrUnavailable if the model cannot be reached, and ErrDimensions if it returns
 	// vectors of another length.
 	Embed(ctx context.Context, texts []string, kind Kind) ([][]float32, error)
 
-	// Calibration states how to read the cosine of two of its vectors.
+	// Calibration says how to interpret the cosine of two vectors.
 	Calibration() Calibration
 }
 
-// Kind states what a text is for: some models embed a question differently from the text that answers it.
+// Kind is the use of a text: some models embed a question differently from the text that answers it.
 type Kind int
 
 // The two sides of a search.
@@ -36,10 +36,10 @@ const (
 // ErrUnavailable is returned when a model does not answer, after every retry.
 var ErrUnavailable = errors.New("embedding model unavailable")
 
-// ErrDimensions is found by errors.Is in every DimensionsError.
+// ErrDimensions is matched by every DimensionsError.
 var ErrDimensions = errors.New("embedding has the wrong number of dimensions")
 
-// DimensionsError states that a model's vectors are not as long as configured.
+// DimensionsError says that a model's vectors do not have the configured length.
 type DimensionsError struct{ Got, Want int }
 
 func (e *DimensionsError) Error() string {
@@ -49,9 +49,9 @@ func (e *DimensionsError) Error() string {
 // Is matches ErrDimensions.
 func (e *DimensionsError) Is(target error) bool { return target == ErrDimensions }
 
-// Unconfigured stands for an embedder whose vectors are there, and which no setting states how to reach.
+// Unconfigured stands for an embedder of existing vectors for which there is no configuration.
 type Unconfigured struct {
-	Space  string // its name
+	Space  string // the name of the embedder
 	Length int    // of its vectors
 }
 
@@ -60,10 +60,10 @@ var _ Embedder = Unconfigured{}
 // Name is the space's.
 func (u Unconfigured) Name() string { return u.Space }
 
-// Dims is the length of the vectors that are there.
+// Dims is the length of the existing vectors.
 func (u Unconfigured) Dims() int { return u.Length }
 
-// Calibration is by the name of the model.
+// Calibration follows from the name of the model.
 func (u Unconfigured) Calibration() Calibration {
 	_, model, _ := strings.Cut(u.Space, ":")
 	if dims := strings.LastIndexByte(model, ':'); dims >= 0 {
@@ -77,8 +77,8 @@ func (u Unconfigured) Embed(context.Context, []string, Kind) ([][]float32, error
 	return nil, fmt.Errorf("%s: %w: no setting says how to reach it", u.Space, ErrUnavailable)
 }
 
-// Request takes from the front of texts what an embedder sends to its model at once: all of them where
-// there is no model to send to.
+// Request returns the first texts, as many as an embedder sends to its model in one request: all of them without a
+// model.
 func Request(e Embedder, texts []string) []string {
 	if o, ok := e.(interface{ Request(texts []string) []string }); ok {
 		return o.Request(texts)

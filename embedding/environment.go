@@ -15,15 +15,15 @@ const (
 	openAIModel = "text-embedding-3-small"
 )
 
-// FromEnvironment chooses the embedder that the environment names, and states in a sentence which and why, and how to
-// have another:
+// FromEnvironment selects the embedder that the environment names. reason says in a sentence which and why, and how
+// to select another:
 //
 //   - ANNALS_EMBEDDING_URL and ANNALS_EMBEDDING_MODEL, with ANNALS_EMBEDDING_KEY if it needs one, and
 //     ANNALS_EMBEDDING_DIMS unless the model is known;
 //   - ARK_API_KEY alone, or OPENAI_API_KEY alone: that provider, with its usual text model or ANNALS_EMBEDDING_MODEL;
 //   - ANNALS_EMBEDDING_MODEL=builtin, or nothing: the built-in one.
 //
-// ANNALS_EMBEDDING_RATE bounds the requests a second.
+// ANNALS_EMBEDDING_RATE limits the requests per second.
 //
 // The error names every setting that is missing or wrong, never a value that may be a secret.
 func FromEnvironment(getenv func(string) string) (embedder Embedder, reason string, err error) {
@@ -63,7 +63,7 @@ func FromEnvironment(getenv func(string) string) (embedder Embedder, reason stri
 	return openAI, reason, nil
 }
 
-// choose finds where the texts go, nil for nowhere, and why.
+// choose selects where to send texts, nil for the built-in embedder, and says why.
 func choose(getenv func(string) string) (config *Config, reason string) {
 	url, model, key := getenv("ANNALS_EMBEDDING_URL"), getenv("ANNALS_EMBEDDING_MODEL"), getenv("ANNALS_EMBEDDING_KEY")
 	ark, openAI := getenv("ARK_API_KEY"), getenv("OPENAI_API_KEY")
@@ -87,7 +87,7 @@ func choose(getenv func(string) string) (config *Config, reason string) {
 		return &Config{Provider: "openai", URL: openAIURL, Model: model, Key: openAI},
 			fmt.Sprintf("%s at OpenAI, because OPENAI_API_KEY is set and ANNALS_EMBEDDING_URL is not; %s", model, back)
 	case model != "":
-		return &Config{Model: model}, "" // which Validate refuses for want of a URL
+		return &Config{Model: model}, "" // Validate refuses it, since the URL is missing
 	default:
 		return nil, "built in: no model, no network. For one that knows meaning set ANNALS_EMBEDDING_URL and " +
 			"ANNALS_EMBEDDING_MODEL, or OPENAI_API_KEY, or ARK_API_KEY"
@@ -102,9 +102,9 @@ func providerOf(url string) string {
 	return "openai"
 }
 
-// PreviousFromEnvironment chooses the embedder that was configured before, nil if none is named:
-// ANNALS_EMBEDDING_PREVIOUS_MODEL, and ANNALS_EMBEDDING_PREVIOUS_URL, _KEY and _DIMS. Without a URL of its own it
-// is reached as the present one is; the present key goes nowhere else.
+// PreviousFromEnvironment returns the previously configured embedder, nil if none is named. It reads
+// ANNALS_EMBEDDING_PREVIOUS_MODEL, and ANNALS_EMBEDDING_PREVIOUS_URL, _KEY and _DIMS. Without a URL of its own, it
+// uses the present endpoint and key. The present key is sent to no other endpoint.
 func PreviousFromEnvironment(getenv func(string) string) (Embedder, error) {
 	const previous = "ANNALS_EMBEDDING_PREVIOUS_"
 	model, url := getenv(previous+"MODEL"), getenv(previous+"URL")

@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// model is what is known of a model by its name.
+// model is the known data of a model.
 type model struct {
-	name                        string // or how it begins
+	name                        string // or its beginning
 	dims                        int
 	shortens                    bool // on request, by the "dimensions" parameter
 	queryPrefix, documentPrefix string
 	calibration                 Calibration
 }
 
-// strong is the calibration of models of which nothing is known but that they are models: unrelated texts at about 0.3,
-// answers at about 0.6.
+// strong is the calibration of unknown models: unrelated texts at about 0.3, answers at about 0.6.
 var strong = Calibration{Midpoint: 0.45, Slope: 12, Weight: 0.6, MinScore: 0.2}
 
-// models are known by experience: where unrelated texts and where answers lie differs widely between them.
+// models were calibrated by experience: the cosines of unrelated texts and of answers differ widely between models.
 var models = []model{
 	{
 		name: "text-embedding-3-small", dims: 1536, shortens: true,
@@ -50,7 +49,7 @@ var models = []model{
 	{name: "all-minilm", dims: 384, calibration: Calibration{Midpoint: 0.35, Slope: 12, Weight: 0.5, MinScore: 0.2}},
 }
 
-// modelNamed finds what is known of a model, on any endpoint: "BAAI/bge-m3" and "bge-m3:latest" are bge-m3.
+// modelNamed finds a known model on any endpoint: "BAAI/bge-m3" and "bge-m3:latest" are bge-m3.
 func modelNamed(name string) model {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
 	for _, known := range models {
@@ -61,17 +60,17 @@ func modelNamed(name string) model {
 	return model{calibration: strong}
 }
 
-// Calibration states how to read an embedder's cosines beside words.
+// Calibration says how to interpret an embedder's cosines, and how to combine them with words.
 type Calibration struct {
-	// Midpoint is the cosine at which a text is as likely as not to be about the question, and Slope how quickly that
+	// Midpoint is the cosine at which a text is as likely as not to be about the question. Slope is how quickly that
 	// changes around it: Score is 1/(1+exp(-Slope·(cosine-Midpoint))).
 	Midpoint, Slope float64
 
-	// Weight is the share of meaning in the joined score, 0…1; words have the rest. It grows with the
-	// embedder's strength.
+	// Weight is the share of meaning in the joined score, 0…1; words have the rest. A better embedder has a higher
+	// weight.
 	Weight float64
 
-	// MinScore is the joined score below which a hit is not worth showing, unless the caller states otherwise.
+	// MinScore is the joined score below which a hit is not shown; the caller may set another one.
 	MinScore float64
 }
 

@@ -55,8 +55,8 @@ func (o *OpenAI) Calibration() Calibration { return o.config.Calibration }
 // Close lets idle connections go.
 func (o *OpenAI) Close() { o.client.CloseIdleConnections() }
 
-// Embed sends the texts in batches, one after the other. Beside ErrUnavailable and ErrDimensions it returns
-// ErrRefused for a request that will never succeed, ErrAnswer for an answer that is none, and the context's error.
+// Embed sends the texts in batches, one after the other. Besides ErrUnavailable and ErrDimensions, it returns
+// ErrRefused for a request that can never succeed, ErrAnswer for an invalid answer, and the context's error.
 func (o *OpenAI) Embed(ctx context.Context, texts []string, kind Kind) ([][]float32, error) {
 	vectors := make([][]float32, 0, len(texts))
 	for len(texts) > 0 {
@@ -71,7 +71,7 @@ func (o *OpenAI) Embed(ctx context.Context, texts []string, kind Kind) ([][]floa
 	return vectors, nil
 }
 
-// Request takes as many texts from the front as a request may have, one at least.
+// Request returns as many of the first texts as a request may have, at least one.
 func (o *OpenAI) Request(texts []string) []string {
 	tokens := 0
 	for i, s := range texts {
@@ -83,8 +83,7 @@ func (o *OpenAI) Request(texts []string) []string {
 	return texts
 }
 
-// prefixed adds what the model wants before a text. Nothing at all is refused by some endpoints, so a dash stands for
-// it.
+// prefixed adds the model's prefix to each text. A dash replaces an empty text, which some endpoints refuse.
 func (o *OpenAI) prefixed(texts []string, kind Kind) []string {
 	prefix := o.config.DocumentPrefix
 	if kind == Query {

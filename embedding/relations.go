@@ -13,7 +13,7 @@ import (
 //go:embed relations/*.txt
 var relationFiles embed.FS
 
-// relations is a small thesaurus over terms: what is known of words without reading any text.
+// relations is a small thesaurus over terms.
 type relations struct {
 	synonyms map[string][]string // a term's groups, each named by its first word
 	heads    map[string]int      // the number of a term that others are kinds of
@@ -21,7 +21,7 @@ type relations struct {
 	asks     map[string][]int    // the heads that a term means the same as
 }
 
-// thesaurus reads the relations once, when the first text is embedded.
+// thesaurus is read when the first text is embedded.
 var thesaurus = sync.OnceValue(func() *relations {
 	r := &relations{
 		synonyms: map[string][]string{}, heads: map[string]int{}, answers: map[string][]int{}, asks: map[string][]int{},
@@ -44,7 +44,7 @@ var thesaurus = sync.OnceValue(func() *relations {
 	return r
 })
 
-// read takes a line: a comment, a group of synonyms, or heads and their kinds.
+// read parses a line: a comment, a group of synonyms, or heads and their kinds.
 func (r *relations) read(line string, groups map[string][]string) {
 	if line == "" || line[0] == '#' {
 		return
@@ -90,7 +90,7 @@ func (r *relations) connect(groups map[string][]string) {
 	}
 }
 
-// relationTerms cuts words as a question would be: one term a word.
+// relationTerms splits words like a question: one term per word.
 func relationTerms(words string) []string {
 	var terms []string
 	for word := range strings.FieldsSeq(words) {

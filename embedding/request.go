@@ -18,11 +18,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// ErrRefused is found in the error of a request that will fail again: a wrong key, an unknown model, a bad URL.
+// ErrRefused is matched by the error of a request that would fail again: a wrong key, an unknown model, a bad URL.
 var ErrRefused = errors.New("embedding endpoint refused the request")
 
-// ErrText is found, beside ErrRefused, in the error of a request that the endpoint refused for what is in it: other
-// texts may fare better.
+// ErrText is matched, besides ErrRefused, by the error of a request that the endpoint refused because of its texts.
+// Other texts may succeed.
 var ErrText = errors.New("embedding endpoint does not take this text")
 
 // request is the body of POST {URL}/embeddings.
@@ -33,7 +33,7 @@ type request struct {
 	Dimensions     int      `json:"dimensions,omitempty"`
 }
 
-// failure is an attempt that may be repeated.
+// failure is a failed attempt that may be repeated.
 type failure struct {
 	what       string
 	retryAfter time.Duration // as asked for; 0 if not
@@ -77,7 +77,7 @@ func (o *OpenAI) post(ctx context.Context, texts []string) ([][]float32, error) 
 	return parse(answer, len(texts), o.config.Dims)
 }
 
-// request asks for a number of dimensions only if the model is known to shorten its vectors and has to.
+// request asks for a number of dimensions only if the model is known to shorten its vectors and must do so.
 func (o *OpenAI) request(texts []string) request {
 	body := request{Model: o.config.Model, Input: texts, EncodingFormat: "float"}
 	if known := modelNamed(o.config.Model); known.shortens && known.dims != o.config.Dims {
@@ -86,12 +86,12 @@ func (o *OpenAI) request(texts []string) request {
 	return body
 }
 
-// maxAnswer is more than any honest answer has: 32 bytes a number, and room for the rest.
+// maxAnswer is larger than any valid answer: 32 bytes per number, and room for the rest.
 func (o *OpenAI) maxAnswer(texts int) int64 {
 	return int64(texts)*(int64(o.config.Dims)*32+1024) + 64<<10
 }
 
-// broken describes a broken attempt in our own words: the error itself might repeat what was sent or received.
+// broken describes a failed attempt without its error, which might repeat what was sent or received.
 func (o *OpenAI) broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -135,7 +135,7 @@ func refusal(response *http.Response, answer []byte) error {
 
 var codeForm = regexp.MustCompile(`^[A-Za-z][A-Za-z_.]{1,47}$`)
 
-// errorCode reads the code of an OpenAI error. Its message is left alone: it may repeat the key or the text.
+// errorCode reads the code of an OpenAI error. It ignores the message, which may repeat the key or the text.
 func errorCode(answer []byte) string {
 	var body struct {
 		Error struct {
@@ -151,7 +151,7 @@ func errorCode(answer []byte) string {
 	return ""
 }
 
-// ErrAnswer is found in the error of an answer that is no list of embeddings.
+// ErrAnswer is matched by the error of an answer that is not a list of embeddings.
 var ErrAnswer = errors.New("embedding endpoint answered something else")
 
 // answer is the body of a successful request.
@@ -191,7 +191,7 @@ func parse(body []byte, count, dims int) ([][]float32, error) {
 	return vectors, nil
 }
 
-// embed sends one batch until it succeeds, fails for good, or is out of attempts or of time.
+// embed sends one batch until it succeeds, fails permanently, or runs out of attempts or time.
 func (o *OpenAI) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	for attempt := 1; ; attempt++ {
 		if err := o.limiter.Wait(ctx); err != nil {
@@ -212,7 +212,8 @@ func (o *OpenAI) embed(ctx context.Context, texts []string) ([][]float32, error)
 	}
 }
 
-// backoff is a random pause of up to MinBackoff doubled with every attempt, at least half of that, at most MaxBackoff.
+// backoff is a random pause. Its upper limit is MinBackoff, doubled with every attempt, up to MaxBackoff; its lower
+// limit is half of that.
 func (o *OpenAI) backoff(attempt int) time.Duration {
 	ceiling := o.config.MaxBackoff
 	if doublings := attempt - 1; doublings < 30 {
@@ -232,7 +233,7 @@ func retryAfter(header string, now time.Time) time.Duration {
 	return 0
 }
 
-// Limiter spreads requests evenly; at most a second's worth may come at once. It is safe for concurrent use.
+// Limiter spaces requests evenly, with bursts of at most a second's worth. It is safe for concurrent use.
 type Limiter struct{ bucket *rate.Limiter }
 
 // NewLimiter makes a limiter of this many requests a second; 0 or less is no limit.
@@ -243,8 +244,8 @@ func NewLimiter(perSecond float64) *Limiter {
 	return &Limiter{bucket: rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond)))}
 }
 
-// Wait returns when a request may be sent, or ctx's error. Unlike [rate.Limiter.Wait] it waits until ctx ends where its
-// deadline is too near, so that the error is ctx's own.
+// Wait returns when a request may be sent, or ctx's error. Unlike [rate.Limiter.Wait], it waits until ctx ends even
+// if the deadline is too near, so that the error is ctx's own.
 func (l *Limiter) Wait(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -35,13 +35,13 @@ func rotate(v []float32) []float32 {
 	return rotated
 }
 
-// SketchQuery estimates how near sketched vectors lie to one that is known in full: with the question's numbers
-// instead of its signs, the error is two thirds of what counting different bits has.
+// SketchQuery estimates the similarity of sketched vectors to a query vector. It uses the numbers of the query
+// instead of their signs, so its error is two thirds of that of the Hamming distance.
 type SketchQuery struct {
-	sums [][16]float32 // of four dimensions each, by which of their bits are set
+	sums [][16]float32 // for four dimensions each, by their bits
 }
 
-// NewSketchQuery prepares to compare sketches with v.
+// NewSketchQuery prepares the comparison of sketches with v.
 func NewSketchQuery(v []float32) SketchQuery {
 	rotated := rotate(v)
 	sums := make([][16]float32, len(rotated)/4)
@@ -57,7 +57,7 @@ func NewSketchQuery(v []float32) SketchQuery {
 	return SketchQuery{sums}
 }
 
-// Similarity grows with the cosine between v and what the sketch was made of. Only its order means anything.
+// Similarity grows with the cosine between v and the sketched vector. Only its order is meaningful.
 func (j SketchQuery) Similarity(sketch []uint64) float32 {
 	var nearness float32
 	for i, word := range sketch {
@@ -77,7 +77,7 @@ func sketchBits(dims int) int {
 	return max(64, 1<<bits.Len(uint(dims+dims/3-1)))
 }
 
-// Hamming counts the bits in which two sketches of the same length differ. Four words at a time take half as long as
+// Hamming counts the bits in which two sketches of the same length differ. Four words at a time take half the time of
 // one.
 func Hamming(a, b []uint64) int {
 	b = b[:len(a)]
@@ -103,7 +103,7 @@ func EncodeSketch(sketch []uint64) []byte {
 	return b
 }
 
-// DecodeSketch reads what EncodeSketch wrote. It returns ErrVector if b is cut.
+// DecodeSketch decodes the result of EncodeSketch. It returns ErrVector if b is truncated.
 func DecodeSketch(b []byte) ([]uint64, error) {
 	if len(b)%8 != 0 {
 		return nil, fmt.Errorf("%w: a sketch of %d bytes", ErrVector, len(b))
@@ -115,7 +115,7 @@ func DecodeSketch(b []byte) ([]uint64, error) {
 	return sketch, nil
 }
 
-// splitMix is Steele, Lea and Flood's SplitMix64 generator: small, and the same on every machine for ever.
+// splitMix is Steele, Lea and Flood's SplitMix64 generator: small, and the same on every machine.
 type splitMix uint64
 
 func (s *splitMix) next() uint64 {

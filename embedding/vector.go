@@ -7,10 +7,10 @@ import (
 	"math"
 )
 
-// ErrVector is returned for bytes that are no vector and for numbers that have no direction.
+// ErrVector is returned for bytes that are not a vector, and for a vector without a direction.
 var ErrVector = errors.New("not a vector")
 
-// Normalize brings v to length 1 in place. It returns ErrVector if v has no direction: all zero, infinite or not a
+// Normalize scales v to length 1 in place. It returns ErrVector if v has no direction: all zero, infinite or not a
 // number.
 func Normalize(v []float32) error {
 	sum := 0.0
@@ -53,7 +53,7 @@ func Encode(v []float32) []byte {
 	return b
 }
 
-// Decode reads what Encode wrote. It returns ErrVector if b is cut.
+// Decode decodes the result of Encode. It returns ErrVector if b is truncated.
 func Decode(b []byte) ([]float32, error) {
 	if len(b)%4 != 0 {
 		return nil, fmt.Errorf("%w: %d bytes", ErrVector, len(b))

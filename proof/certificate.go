@@ -16,8 +16,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// ReadCertificate reads a file that holds one inclusion proof. It reports whether the file is to be one, and no
-// export; the error states what is missing of it.
+// ReadCertificate reads a file with one inclusion proof. is tells whether the file is meant to be one, instead of an
+// export; the error says what is missing.
 func ReadCertificate(path string) (c Certificate, is bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -56,17 +56,18 @@ func ReadCertificate(path string) (c Certificate, is bool, err error) {
 	return c, true, nil
 }
 
-// ErrNeither means that a file is nothing that can be verified.
+// ErrNeither says that a file is nothing that can be verified.
 var ErrNeither = errors.New("the file is neither an exported log, " +
 	"nor the proof of an event, nor the certificate of an erasure")
 
-// isExport reports whether a file begins as exports do, with a record or the manifest; an empty one may have been.
+// isExport reports whether a file begins like an export, with a record or the manifest. An empty file may have been
+// one.
 func isExport(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) == 0 || bytes.HasPrefix(text, []byte(`{"tenant":`)) || bytes.HasPrefix(text, []byte(`{"manifest":`))
 }
 
-// Receipt is what a write was answered with, of one event. Position and hash are empty if only the id is known.
+// Receipt is the receipt of one event of a write. Position and hash are empty if only the id is known.
 type Receipt struct {
 	EventID  string
 	Position int64
@@ -88,8 +89,8 @@ func ParseReceipt(words []string) (r Receipt, err error) {
 	return r, nil
 }
 
-// Check refuses a proof that is of another event than the receipt's, or of one that was not what it is. The proof
-// itself is verified by [Certificate.Check].
+// Check refuses a proof of another event than the receipt's, or with another position or hash. [Certificate.Check]
+// verifies the proof itself.
 func (r Receipt) Check(c Certificate) error {
 	switch {
 	case c.EventID != r.EventID, c.Record != nil && c.Record.EventID != r.EventID:
@@ -104,15 +105,15 @@ func (r Receipt) Check(c Certificate) error {
 	return nil
 }
 
-// Continuation is a consistency proof as a file: that the log which was signed later begins with the one that was
-// signed earlier.
+// Continuation is a consistency proof as a file: the log of the later checkpoint begins with the log of the earlier
+// one.
 type Continuation struct {
 	Earlier string   `json:"earlier"` // signed notes
 	Later   string   `json:"later"`
 	Path    []string `json:"path"` // base64
 }
 
-// ReadContinuation reads a file that holds one. It reports whether the file does.
+// ReadContinuation reads a file with a consistency proof. is tells whether the file is one.
 func ReadContinuation(path string) (c Continuation, is bool) {
 	const most = 1 << 20 // bytes
 	if about, err := os.Stat(path); err != nil || about.Size() > most {
@@ -122,7 +123,7 @@ func ReadContinuation(path string) (c Continuation, is bool) {
 	return c, err == nil && json.Unmarshal(text, &c) == nil && c.Earlier != "" && c.Later != ""
 }
 
-// Check verifies a proof with public keys. The error states what is wrong with it.
+// Check verifies a proof with public keys. The error says what is wrong with it.
 func (c Continuation) Check(keys ...string) (earlier, later domain.Checkpoint, err error) {
 	if earlier, err = Open(c.Earlier, keys...); err != nil {
 		return earlier, later, fmt.Errorf("the earlier checkpoint: %w", err)

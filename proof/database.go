@@ -14,15 +14,15 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// databaseVerifier reads a database for its verification, in one transaction that sees one moment.
+// databaseVerifier reads a database for its verification, in one transaction with one snapshot.
 type databaseVerifier struct {
 	db           *database.DB
 	verification Verification
 	outside      map[string][]signed
 
 	tx       bun.Tx
-	readable []string            // the tables that were read for the names in them
-	naming   map[string][]string // those that name a tenant of whom the log has nothing
+	readable []string            // the tables in which tenants were looked for
+	naming   map[string][]string // those that name a tenant without a log
 	total    int64
 	done     int64
 }
@@ -51,8 +51,7 @@ func (l *databaseVerifier) read(ctx context.Context, emit func(*chunk) error) (e
 	return nil
 }
 
-// tenants are all that any of the four tables names, and those whom others name though these do not. It counts their
-// events.
+// tenants are all tenants in the four tables, and those that only other tables name. It counts their events.
 func (l *databaseVerifier) tenants(ctx context.Context) ([]string, error) {
 	var all []string
 	for _, table := range []string{"events", "event_texts", "tree", "signed_checkpoints"} {
@@ -104,7 +103,7 @@ func (l *databaseVerifier) readTenant(ctx context.Context, tenant string, emit f
 		if l.verification.Progress != nil {
 			l.verification.Progress(l.done, max(l.total, l.done))
 		}
-		for { // the tree over them, and at the end what it has beyond
+		for { // the tree over the records and, at the end, any rows beyond them
 			full, err := l.readRows(ctx, c, number, position, ended)
 			if err == nil {
 				err = cp.read(ctx, c, ended && !full)
@@ -119,7 +118,7 @@ func (l *databaseVerifier) readTenant(ctx context.Context, tenant string, emit f
 			if !full {
 				break
 			}
-			// The tree comes first: a record is compared with what is there.
+			// Read the tree first: the records are compared with it.
 			records := c.records
 			c.records = nil
 			if err := emit(c); err != nil {
@@ -157,7 +156,7 @@ func (l *databaseVerifier) readRecords(ctx context.Context, c *chunk, after int6
 	}, selectRecords, c.tenant, after, chunkRecords)
 }
 
-// readRows reads what the tree has up to a position; to its end at the end. There is more if it is full.
+// readRows reads the rows of the tree up to a position, or to the tree's end. There is more if the chunk is full.
 func (l *databaseVerifier) readRows(ctx context.Context, c *chunk, number, position int64, toEnd bool) (full bool,
 	err error,
 ) {
@@ -179,8 +178,8 @@ func (l *databaseVerifier) readRows(ctx context.Context, c *chunk, number, posit
 	return len(c.rows) == chunkRows, err
 }
 
-// orphanTexts are positions of texts that belong to no event. They are looked for if there are more texts than
-// events have.
+// orphanTexts are the positions of texts without an event. It searches only if there are more texts than events with
+// one.
 func (l *databaseVerifier) orphanTexts(ctx context.Context, tenant string, texts int64) ([]int64, error) {
 	var count int64
 	err := database.ForEach(ctx, l.tx, func(rows *sql.Rows) error { return rows.Scan(&count) }, `
@@ -206,7 +205,7 @@ func (l *databaseVerifier) orphanTexts(ctx context.Context, tenant string, texts
 	return positions, err
 }
 
-// checkpoints reads what was signed about one tenant's log, in order of size.
+// checkpoints reads the signed checkpoints of one tenant's log, in order of size.
 type checkpoints struct {
 	live    *databaseVerifier
 	tenant  string
@@ -216,7 +215,7 @@ type checkpoints struct {
 	signer string
 }
 
-// read reads what was signed about sizes that the tree has with a chunk, and at the end all that is left.
+// read reads the checkpoints of the sizes in a chunk and, at the end, all others.
 func (cp *checkpoints) read(ctx context.Context, c *chunk, toEnd bool) error {
 	through := int64(1<<63 - 1)
 	if !toEnd {

@@ -17,11 +17,11 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// mostEarlier is how many earlier checkpoints go with an export: they narrow down what was changed.
+// mostEarlier limits the earlier checkpoints in an export, which help to locate a change.
 const mostEarlier = 1000
 
-// Export writes a piece of a tenant's log, one record a line as it is stored, and a last line that proves it. Its
-// verification needs nothing else but a public key: see [VerifyFile].
+// Export writes a range of a tenant's log, one record per line as stored, and a last line that proves it. Verifying
+// it requires only a public key: see [VerifyFile].
 func (p *Prover) Export(ctx context.Context, x domain.Export, out io.Writer) (err error) {
 	var head int64
 	readHead := func(rows *sql.Rows) error { return rows.Scan(&head) }
@@ -43,8 +43,8 @@ func (p *Prover) Export(ctx context.Context, x domain.Export, out io.Writer) (er
 	if err != nil {
 		return err
 	}
-	// What is there and what was erased must be of one moment. From here on the export uses this connection alone, which
-	// is none of the pool's: the reader of an export may be slow.
+	// The records and erasures must be of one snapshot. The export uses a connection outside of the pool, since the
+	// reader of an export may be slow.
 	pool, err := p.db.OpenReadPool(ctx, 1)
 	if err != nil {
 		return failed("export", err)
@@ -103,7 +103,7 @@ const headQuery = `
 	FROM events
 	WHERE tenant = ?`
 
-// beginSnapshot begins a transaction that reads one snapshot.
+// beginSnapshot begins a transaction with one snapshot.
 func beginSnapshot(ctx context.Context, db *bun.DB, engine database.Engine) (bun.Tx, error) {
 	var options *sql.TxOptions
 	if engine == database.Postgres {
@@ -120,7 +120,7 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// selectRecords reads stored records: of a tenant, after a position, so many.
+// selectRecords reads stored records of a tenant after a position, up to a number.
 const selectRecords = `
 	SELECT ` + columns + `, e.hash, t.salt, t.text
 	FROM events AS e

@@ -20,8 +20,8 @@ import (
 // largestManifest bounds the last line of an export.
 const largestManifest = 8 << 20
 
-// VerifyFile examines an export with nothing but the file and the keys. What is wrong is in the report; the
-// error is about not being able to look.
+// VerifyFile verifies an export with only the file and the keys. The report contains what is wrong; the error says
+// that the file could not be verified.
 func VerifyFile(ctx context.Context, path string, v Verification) (*Report, error) {
 	began := time.Now()
 	file, err := os.Open(path)
@@ -60,7 +60,7 @@ func VerifyFile(ctx context.Context, path string, v Verification) (*Report, erro
 	return report, nil
 }
 
-// errBreaksOff means that the end of an export is missing.
+// errBreaksOff says that the end of an export is missing.
 var errBreaksOff = errors.New("the file breaks off")
 
 // readManifest reads the last line of an export.
@@ -93,10 +93,10 @@ type fileVerifier struct {
 	*verifier
 	report   *Report
 	manifest *manifest
-	apart    bool // the records are not one after the other: there is no tree over them
+	apart    bool // the records are not consecutive, so there is no tree over them
 }
 
-// begin starts the tree where the export does.
+// begin starts the tree at the beginning of the export.
 func (x *fileVerifier) begin(m *manifest) {
 	x.manifest = m
 	x.whole, x.noTexts = m.After == 0, !m.Texts
@@ -125,7 +125,7 @@ func (x *fileVerifier) begin(m *manifest) {
 	}
 }
 
-// read cuts the file into chunks of lines, but for the last one.
+// read splits the file into chunks of lines, except the last one.
 func (x *fileVerifier) read(file *os.File, emit func(*chunk) error) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (x *fileVerifier) read(file *os.File, emit func(*chunk) error) error {
 	}
 }
 
-// parse reads the lines of a chunk; it is a part of what chunks do side by side.
+// parse reads the lines of a chunk. Chunks are parsed concurrently.
 func (c *chunk) parse() {
 	var s stored
 	for i, text := range c.lines {
@@ -179,7 +179,7 @@ func (c *chunk) parse() {
 	c.lines = nil
 }
 
-// take goes on with a record.
+// take processes the next record.
 func (x *fileVerifier) take(c *chunk, r *record) {
 	if r.kind == Export {
 		x.apart = true
@@ -200,7 +200,7 @@ func (x *fileVerifier) take(c *chunk, r *record) {
 	leaf := r.computed
 	if r.kind == Hash {
 		leaf = tlog.Hash{}
-		copy(leaf[:], c.of(r.hash)) // so that what comes after it can be judged by itself
+		copy(leaf[:], c.of(r.hash)) // so that the following records can be checked independently
 	}
 	if !x.apart {
 		x.grow(r, leaf)
@@ -209,7 +209,7 @@ func (x *fileVerifier) take(c *chunk, r *record) {
 	if r.fault != "" {
 		x.fault(r.position, r.kind, "%s", r.fault)
 	}
-	if r.kind == Hash { // what it states of itself is not to be believed
+	if r.kind == Hash { // its fields cannot be trusted
 		x.doubtful++
 		return
 	}
@@ -217,7 +217,7 @@ func (x *fileVerifier) take(c *chunk, r *record) {
 	x.texts(c, r)
 }
 
-// grow adds a leaf to the tree, and to the other one that there is once a record and its hash differ.
+// grow adds a leaf to the tree. If a record and its hash differ, a second tree has the computed hash.
 func (x *fileVerifier) grow(r *record, leaf tlog.Hash) {
 	if r.kind == Hash && x.other == nil {
 		x.other = &frontier{size: x.tree.size, roots: slices.Clone(x.tree.roots)}
@@ -228,7 +228,7 @@ func (x *fileVerifier) grow(r *record, leaf tlog.Hash) {
 	}
 }
 
-// end compares what the file holds with what its manifest states, and that with what was signed.
+// end compares the file with its manifest, and the manifest with what was signed.
 func (x *fileVerifier) end() {
 	m, t := x.manifest, x.tenant
 	if t.Events != m.Count || x.last != m.Through {

@@ -16,18 +16,18 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 )
 
-// Name is under which the tree keeps its checkpoints and its lag.
+// Name is the name of the tree's checkpoints and status.
 const Name = "proof"
 
-// rowSize is how many events' hashes one row of the tree holds, at most.
+// rowSize limits the hashes in one row of the tree.
 const rowSize = 256
 
-// halt is an error that no further attempt mends: the tree stands still until an operator has looked.
+// halt is an error that retries cannot fix: the tree stops until an operator repairs it.
 type halt string
 
 func (h halt) Error() string { return string(h) }
 
-// Is makes followers of the log stand still, too, and pass nothing over.
+// Is makes followers of the log stop, too, without skipping events.
 func (h halt) Is(target error) bool { return target == events.ErrRestored }
 
 // Unwrap lets callers recognise it.
@@ -36,15 +36,15 @@ func (h halt) Unwrap() error {
 		string(h)).WithFix("annals verify names what else is not as it was; a backup from before has it")
 }
 
-// What halts the tree.
+// The reasons for a halt.
 const (
 	errTorn      halt = "the stored tree is damaged: annals verify names the place"
 	errRewritten halt = "the log was rewritten: annals verify names the place"
 )
 
-// grow takes the events up to the end of a page into the tree, in the transaction that moves the checkpoint. Whether
-// anybody can make sense of an event does not matter here, and none may be passed over. What is in the tree already,
-// since the checkpoint was set back, is compared.
+// grow adds the events up to the end of a page to the tree, in the transaction that moves the checkpoint. It needs
+// only the hashes of events, and skips none. After the checkpoint was set back, it compares the events that the tree
+// already has.
 func (p *Prover) grow(ctx context.Context, tx bun.IDB, page follow.Page) error {
 	t := tree{db: tx, tenant: page.Tenant}
 	x, err := t.extent(ctx)
@@ -64,7 +64,7 @@ func (p *Prover) grow(ctx context.Context, tx bun.IDB, page follow.Page) error {
 	return t.extend(ctx, page.Last().Position, page.Events)
 }
 
-// reach lets a tree have so many events at once, for callers that cannot wait for the handler.
+// reach extends the tree to a size at once, for callers that cannot wait for the handler.
 func (p *Prover) reach(ctx context.Context, tenant string, atLeast int64) (size int64, err error) {
 	const step = 20 * rowSize // in one transaction
 	for {
@@ -80,15 +80,15 @@ func (p *Prover) reach(ctx context.Context, tenant string, atLeast int64) (size 
 	}
 }
 
-// extend takes the events up to a position into the tree; of those at hand it need not read the hashes.
-// Another server may do the same: a row is inserted once.
+// extend adds the events up to a position to the tree. It takes hashes from atHand if possible, and reads the others.
+// Another server may do the same: each row is inserted once.
 func (t tree) extend(ctx context.Context, through int64, atHand []domain.Event) error {
 	for before := int64(-1); ; {
 		size, err := t.size(ctx)
 		if err != nil || size >= through {
 			return err
 		}
-		if size == before { // what was inserted is not the end
+		if size == before { // the inserted rows are not at the end
 			return errTorn
 		}
 		before = size
@@ -105,7 +105,7 @@ func (t tree) extend(ctx context.Context, through int64, atHand []domain.Event) 
 	}
 }
 
-// hashesAmong are the hashes of the records after a position, if they are at hand.
+// hashesAmong are the hashes of the records after a position, if atHand has them.
 func hashesAmong(atHand []domain.Event, after int64) (hashes [][]byte) {
 	for _, event := range atHand {
 		if event.Position == after+int64(len(hashes))+1 {
@@ -162,8 +162,8 @@ func (t tree) compare(ctx context.Context, all []domain.Event) error {
 	return nil
 }
 
-// append adds events, given by the hashes of their records, as rows at the end of the tree, until another server
-// else has.
+// append adds rows for events, given by their record hashes, to the end of the tree. It stops if another server has
+// added them.
 func (t tree) append(ctx context.Context, size int64, records [][]byte) error {
 	f, err := t.frontier(ctx, size)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Certificate is an inclusion proof as a file: what GET /v1/log/proof/{event_id} answers.
+// Certificate is an inclusion proof as a file: the answer of GET /v1/log/proof/{event_id}.
 type Certificate struct {
 	EventID    string   `json:"event_id"`
 	Stream     string   `json:"stream"`
@@ -31,7 +31,7 @@ type Certificate struct {
 	} `json:"checkpoint"`
 }
 
-// Check verifies a certificate with a public key. The error states what is wrong with it.
+// Check verifies a certificate with a public key. The error says what is wrong with it.
 func (c Certificate) Check(key string) (domain.Checkpoint, error) {
 	checkpoint, err := Open(c.Checkpoint.Note, key)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c Certificate) Check(key string) (domain.Checkpoint, error) {
 	return checkpoint, nil
 }
 
-// matches reports whether the record is the one with the hash.
+// matches reports a record that does not have the hash.
 func (c Certificate) matches(hash []byte) error {
 	var s stored
 	if err := c.Record.stored(&s); err != nil {
@@ -83,8 +83,8 @@ func (c Certificate) matches(hash []byte) error {
 	return nil
 }
 
-// repeats refuses a certificate that states something else of its checkpoint, for readers that parse no notes, than
-// what was signed.
+// repeats refuses a certificate whose plain fields differ from the signed checkpoint, for readers that do not parse
+// notes.
 func (c Certificate) repeats(signed domain.Checkpoint) error {
 	said, tenant := c.Checkpoint, signed.Origin[strings.LastIndexByte(signed.Origin, '/')+1:]
 	switch {
@@ -100,8 +100,8 @@ func (c Certificate) repeats(signed domain.Checkpoint) error {
 	return nil
 }
 
-// Says is what the record states: what happened, to what, who did it and when, and its plain fields as JSON. It is
-// empty if the certificate has no record. It is as good as [Certificate.Check] states.
+// Says describes the record: what happened, to what, who did it and when, and its plain fields as JSON. It is empty
+// if the certificate has no record. It is only as reliable as the result of [Certificate.Check].
 func (c Certificate) Says() (what, data string) {
 	r := c.Record
 	if r == nil {

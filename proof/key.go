@@ -22,20 +22,20 @@ type Key struct {
 	public string
 }
 
-// Public is the key that others verify with: NAME+HASH+KEY, one line.
+// Public is the public key for verification: NAME+HASH+KEY, one line.
 func (k Key) Public() string { return k.public }
 
-// Name is what the key calls itself; every origin begins with it.
+// Name is the name of the key; every origin begins with it.
 func (k Key) Name() string { return k.signer.Name() }
 
 const (
 	privateFile = "log.key" // the signing key, one line
-	publicFile  = "log.pub" // the public keys that there were, the newest first
+	publicFile  = "log.pub" // all public keys so far, the newest first
 )
 
 var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$`)
 
-// ErrNoKey means that there is no signing key.
+// ErrNoKey says that there is no signing key.
 var ErrNoKey = errors.New("there is no signing key")
 
 // OpenKey reads the signing key in a directory. The error matches [ErrNoKey] if there is none.
@@ -65,7 +65,7 @@ func OpenKey(directory string) (Key, error) {
 	return Key{signer: signer, public: public}, publish(directory, public)
 }
 
-// publicOf is the public part of a private key, which ends with the seed of Ed25519 in base64, after a
+// publicOf is the public part of a private key. The private part ends with the seed of Ed25519 in base64, after a
 // byte for the algorithm.
 func publicOf(name, private string) (string, error) {
 	parts := strings.SplitN(private, "+", 5) // PRIVATE+KEY+name+hash+seed
@@ -77,7 +77,7 @@ func publicOf(name, private string) (string, error) {
 	return note.NewEd25519VerifierKey(name, public)
 }
 
-// publish adds a public key to those that the directory knows.
+// publish adds a public key to the directory.
 func publish(directory, public string) error {
 	keys := PublicKeys(directory)
 	if slices.Contains(keys, public) {
@@ -87,8 +87,7 @@ func publish(directory, public string) error {
 	return write(filepath.Join(directory, publicFile), strings.Join(keys, "\n")+"\n", 0o644, os.Rename)
 }
 
-// EnsureKey is [OpenKey], and makes a key of the name if there is none. Several processes may ask at
-// once: they get the same one.
+// EnsureKey is [OpenKey], and makes a key with the name if there is none. Concurrent processes get the same key.
 func EnsureKey(directory, name string) (Key, error) {
 	key, err := OpenKey(directory)
 	if !errors.Is(err, ErrNoKey) {
@@ -100,8 +99,8 @@ func EnsureKey(directory, name string) (Key, error) {
 	return OpenKey(directory)
 }
 
-// NewKey makes a signing key. The one before it signs nothing any more; its public part is kept, since
-// what it signed stays.
+// NewKey makes a signing key, which replaces the previous one. The previous public key is kept, since its signatures
+// remain.
 func NewKey(directory, name string) (Key, error) {
 	if err := makeKey(directory, name, os.Rename); err != nil {
 		return Key{}, err
@@ -109,7 +108,7 @@ func NewKey(directory, name string) (Key, error) {
 	return OpenKey(directory)
 }
 
-// CheckName refuses a name that a signing key could not have.
+// CheckName refuses an invalid name of a signing key.
 func CheckName(name string) error {
 	if !keyName.MatchString(name) {
 		return errors.New("the name of a signing key has at most 128 letters, digits and any of ._/-")
@@ -128,7 +127,7 @@ func makeKey(directory, name string, put func(from, to string) error) error {
 	return write(filepath.Join(directory, privateFile), private+"\n", 0o600, put)
 }
 
-// PublicKeys are all that the directory knows, the newest first.
+// PublicKeys lists the public keys of the directory, the newest first.
 func PublicKeys(directory string) []string {
 	text, err := os.ReadFile(filepath.Join(directory, publicFile))
 	if err != nil {
@@ -137,7 +136,7 @@ func PublicKeys(directory string) []string {
 	return strings.Fields(string(text))
 }
 
-// write writes a file whole or not at all: put gives it its name.
+// write writes a file completely or not at all: put gives it its name.
 func write(path, content string, mode fs.FileMode, put func(from, to string) error) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

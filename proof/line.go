@@ -13,8 +13,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// line is a stored event as a line of an export. What is bytes is a string here, so that a reader
-// with any JSON parser has exactly those bytes.
+// line is a stored event as a line of an export. Bytes are strings here, so that every JSON parser returns exactly
+// those bytes.
 type line struct {
 	Tenant         string  `json:"tenant"`
 	Position       int64   `json:"position"`
@@ -42,7 +42,7 @@ type line struct {
 	Manifest *manifest `json:"manifest,omitempty"`
 }
 
-// manifest is the last line of an export: what it holds, and what proves it.
+// manifest is the last line of an export. It describes the content and proves it.
 type manifest struct {
 	Format      string      `json:"format"`
 	Tenant      string      `json:"tenant"`
@@ -51,10 +51,10 @@ type manifest struct {
 	Head        int64       `json:"head"` // of the log when it was exported
 	Count       int64       `json:"count"`
 	Texts       bool        `json:"texts"`
-	Before      []tlog.Hash `json:"before"`      // roots of the complete subtrees of the tree that had After events
+	Before      []tlog.Hash `json:"before"`      // roots of the complete subtrees of the tree with After events
 	Root        tlog.Hash   `json:"root"`        // of the tree with Through events
 	Checkpoint  string      `json:"checkpoint"`  // signed; of at least Through events
-	Consistency []tlog.Hash `json:"consistency"` // proves that its tree begins with that of Through events
+	Consistency []tlog.Hash `json:"consistency"` // proves that its tree begins with the tree with Through events
 	Earlier     []string    `json:"earlier"`     // signed checkpoints of fewer events than that
 	Key         string      `json:"key"`
 }
@@ -97,7 +97,7 @@ func hexed(f field) *string {
 	return new(hex.EncodeToString(f.bytes))
 }
 
-// stored reads a line into what it was written from.
+// stored decodes a line into the stored event.
 func (l *line) stored(s *stored) error {
 	words := [hashedFields]any{
 		l.Tenant, l.Position, l.EventID, l.Stream, l.Version, l.Name, l.SchemaVersion, l.RecordedAt, optional(l.OccurredAt),
@@ -139,8 +139,8 @@ func parseLine(text []byte) (*line, error) {
 	return &l, nil
 }
 
-// strictly reads JSON in which every key is known and stands once, so that all parsers read the same. The error never
-// has what people wrote.
+// strictly decodes JSON in which every key is known and occurs once, so that all parsers agree. The error never
+// contains a text.
 func strictly(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

@@ -13,15 +13,15 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// textOf is what is signed of a checkpoint: three lines, the origin, the size in decimal digits, and
-// the root in base64.
+// textOf is the signed text of a checkpoint: three lines with the origin, the size in decimal digits, and the root in
+// base64.
 func textOf(c domain.Checkpoint) string {
 	return fmt.Sprintf("%s\n%d\n%s\n", c.Origin, c.Size, base64.StdEncoding.EncodeToString(c.Root[:]))
 }
 
 var errNoCheckpoint = errors.New("it is no checkpoint: three lines are needed, the origin, the size and the root")
 
-// parse reads what textOf wrote.
+// parse decodes the result of textOf.
 func parse(text string) (domain.Checkpoint, error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) != 4 || lines[3] != "" || lines[0] == "" {
@@ -41,7 +41,7 @@ func parse(text string) (domain.Checkpoint, error) {
 	return c, nil
 }
 
-// ErrSignature means that a checkpoint was not signed by any key that is trusted.
+// ErrSignature says that no trusted key signed a checkpoint.
 var ErrSignature = errors.New("not signed by a trusted key")
 
 // Open reads a signed checkpoint. The error matches [ErrSignature] unless one of the keys signed it.
@@ -80,7 +80,7 @@ func reasonOf(err error) string {
 	return "it is no signed note"
 }
 
-// ErrKey means that something is no public key.
+// ErrKey says that a text is not a public key.
 var ErrKey = errors.New("no public key")
 
 func verifiersOf(keys []string) (note.Verifiers, error) {
@@ -91,7 +91,7 @@ func verifiersOf(keys []string) (note.Verifiers, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: it looks like NAME+HASH+KEY, as annals proof key prints it", ErrKey)
 		}
-		if id := signerID(verifier); !seen[id] { // two of one name and number would be ambiguous
+		if id := signerID(verifier); !seen[id] { // two keys with one name and number would be ambiguous
 			seen[id] = true
 			list = append(list, verifier)
 		}
@@ -99,7 +99,7 @@ func verifiersOf(keys []string) (note.Verifiers, error) {
 	return note.VerifierList(list...), nil
 }
 
-// signerID shows one key from another, for people.
+// signerID names a key in a form that people can read.
 func signerID(key interface {
 	Name() string
 	KeyHash() uint32

@@ -14,19 +14,19 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// tenantTable matches the tables whose every row is about a tenant of whom something was recorded.
+// tenantTable matches the tables in which every row belongs to a tenant with a log.
 var tenantTable = regexp.MustCompile(
 	`^(streams|erasures|destroyed_texts|directories|key_uses|(knowledge|meaning|past|vectors)_\d+(_[a-z]+)?)$`)
 
-// tenantQueries are the questions to other tables about whom something was recorded.
+// tenantQueries are the queries for the tenants that other tables name.
 var tenantQueries = map[string]string{
 	"checkpoints": "SELECT DISTINCT tenant FROM checkpoints", // whose key does not begin with the tenant
 	"requests":    tenantsIn("(SELECT tenant FROM requests WHERE position > 0) AS recorded"),
 	"accesses":    tenantsIn("(SELECT tenant FROM accesses WHERE item <> '' AND kind <> 'denied') AS given"),
 }
 
-// missingTenant are the tenants of whom the log has nothing, and the tables that say that it had. Those whom it has
-// are sorted.
+// missingTenant are the tenants without a log, with the tables that name them. logged are the tenants with a log,
+// sorted.
 func (l *databaseVerifier) missingTenants(ctx context.Context, logged []string) (map[string][]string, error) {
 	listed, err := l.tables(ctx)
 	if err != nil {
@@ -58,8 +58,8 @@ func (l *databaseVerifier) missingTenants(ctx context.Context, logged []string) 
 	return naming, nil
 }
 
-// ask asks a table for names, which then stays until the transaction ends. On PostgreSQL the table of a retired
-// version may be dropped after the catalogue was read.
+// ask queries a table, which then cannot be dropped until the transaction ends. On PostgreSQL, the table of a retired
+// version may have been dropped after the catalogue was read.
 func (l *databaseVerifier) ask(ctx context.Context, question string) (named []string, dropped bool, err error) {
 	tx, err := l.tx.BeginTx(ctx, nil) // a savepoint
 	if err != nil {
@@ -74,13 +74,13 @@ func (l *databaseVerifier) ask(ctx context.Context, question string) (named []st
 	return named, false, tx.Commit()
 }
 
-// positionQuery is the last position that other tables know of, and which they are; nothing if the log goes as far.
+// positionQuery is the last position that other tables name, and those tables; zero if the log reaches it.
 type positionQuery struct {
 	position int64
 	tables   []string
 }
 
-// positionTables matches the tables that know positions, the last of which an index finds.
+// positionTables are the tables with positions, whose last one an index finds.
 var positionTables = []struct {
 	names    *regexp.Regexp
 	question string
@@ -90,7 +90,7 @@ var positionTables = []struct {
 	// of each item's first event
 }
 
-// positionQuery asks other tables what a tenant's log had after its end.
+// lastPositions finds the positions after the end of a tenant's log that other tables name.
 func (l *databaseVerifier) lastPositions(ctx context.Context, tenant string, end int64) (found positionQuery,
 	err error,
 ) {
@@ -114,7 +114,7 @@ func (l *databaseVerifier) lastPositions(ctx context.Context, tenant string, end
 	return found, nil
 }
 
-// lost is what is missing of a tenant's tree, and of what was signed.
+// lost are the missing parts of a tenant's tree and checkpoints.
 func (l *databaseVerifier) lost(ctx context.Context, tenant string) ([]Fault, error) {
 	if !slices.Contains(l.readable, "checkpoints") {
 		return nil, nil
@@ -123,7 +123,7 @@ func (l *databaseVerifier) lost(ctx context.Context, tenant string) ([]Fault, er
 	return x.lost(), err
 }
 
-// tables are those of the database that may be read.
+// tables are the readable tables of the database.
 func (l *databaseVerifier) tables(ctx context.Context) ([]string, error) {
 	if l.db.Engine == database.SQLite {
 		return namesIn(ctx, l.tx, `
@@ -139,7 +139,7 @@ func (l *databaseVerifier) tables(ctx context.Context) ([]string, error) {
 		ORDER BY relname COLLATE "C"`)
 }
 
-// tenantsIn asks whom a table names whose key begins with the tenant, and reads a row of each.
+// tenantsIn is the query for the tenants of a table whose key begins with the tenant.
 func tenantsIn(table string) string {
 	return strings.ReplaceAll(`
 		WITH RECURSIVE tenants (tenant) AS (
@@ -152,7 +152,7 @@ func tenantsIn(table string) string {
 		SELECT tenant FROM tenants WHERE tenant IS NOT NULL`, "TABLE_", table)
 }
 
-// namesIn are the answer to a query for names.
+// namesIn is the result of a query for names.
 func namesIn(ctx context.Context, db database.Querier, query string, args ...any) (names []string, err error) {
 	err = database.ForEach(ctx, db, func(rows *sql.Rows) error {
 		var name string
@@ -163,7 +163,7 @@ func namesIn(ctx context.Context, db database.Querier, query string, args ...any
 	return names, err
 }
 
-// recordedDigest is the digest of an item's bytes in the text of its first event; empty if there is none.
+// recordedDigest is the digest of an item's file in the text of its first event; empty if there is none.
 func recordedDigest(text []byte) string {
 	var said struct {
 		Meta struct {
@@ -178,7 +178,7 @@ func recordedDigest(text []byte) string {
 	return said.Meta.Bytes.SHA256
 }
 
-// files compares the bytes that are kept beside the log with their digests in it.
+// files compares the stored files with their digests in the log.
 func (l *databaseVerifier) files(ctx context.Context, report *Report) error {
 	tx, err := beginSnapshot(ctx, l.db.DB, l.db.Engine)
 	if err != nil {

@@ -25,20 +25,20 @@ type Prover struct {
 	db      *database.DB
 	log     *follow.Log
 	key     Key
-	known   []string // the keys that it can verify with, as [signerID] has them
+	known   []string // the keys that it can verify with, by [signerID]
 	options Options
 }
 
-// Options are how a prover behaves; every zero value means the default.
+// Options configure a prover. Zero values mean the defaults.
 type Options struct {
-	// Every is how often a tree that has grown is signed; ten seconds. A request for a
-	// checkpoint gets one that is at most a tenth of that old.
+	// Every is how often a tree that has grown is signed; default: ten seconds. A requested checkpoint is at most a
+	// tenth of that old.
 	Every time.Duration
-	// Clock is the source of the time; time.Now.
+	// Clock is the source of the time; default: time.Now.
 	Clock func() time.Time
-	// Logger; slog.Default.
+	// Logger is the logger; default: slog.Default.
 	Logger *slog.Logger
-	// Known are the public keys that there were before this one; none.
+	// Known are the public keys from before this one; default: none.
 	Known []string
 }
 
@@ -52,10 +52,10 @@ func NewProver(db *database.DB, log *follow.Log, key Key, options Options) *Prov
 	return &Prover{db: db, log: log, key: key, known: idsOf(append(options.Known, key.Public())), options: options}
 }
 
-// Follow lets the trees grow with the log, as a handler of the router.
+// Follow makes the trees grow with the log, as a handler of the router.
 func (p *Prover) Follow(router *message.Router) { follow.AddWholePages(router, p.log, Name, p.grow) }
 
-// Key is the public key that checkpoints are verified with.
+// Key is the public key for verifying checkpoints.
 func (p *Prover) Key() string { return p.key.Public() }
 
 func (p *Prover) tree(tenant string) tree { return tree{db: p.db, tenant: tenant} }
@@ -82,8 +82,8 @@ func (p *Prover) Entry(ctx context.Context, tenant, eventID string) (domain.Entr
 	return entry, nil
 }
 
-// Inclusion proves that an event is in the log that the newest checkpoint describes. An event that is not
-// in the tree yet is taken into it.
+// Inclusion proves that an event is in the log that the newest checkpoint describes. It first adds the event to the
+// tree if necessary.
 func (p *Prover) Inclusion(ctx context.Context, tenant string, entry domain.Entry) (domain.Inclusion, error) {
 	c, err := p.sign(ctx, tenant, entry.Position)
 	if err != nil {
@@ -116,8 +116,8 @@ func (p *Prover) record(ctx context.Context, tenant string, position int64) (enc
 	return encoded, err
 }
 
-// Consistency proves that the tree with to events begins with the one that had from; 0 means what the newest
-// checkpoint has. The error matches [domain.ErrInvalid] if there are not so many events.
+// Consistency proves that the tree with to events begins with the tree with from events; 0 means the size of the
+// newest checkpoint. The error matches [domain.ErrInvalid] if there are fewer events.
 func (p *Prover) Consistency(ctx context.Context, tenant string, from, to int64) (domain.Consistency, error) {
 	size, err := p.tree(tenant).size(ctx)
 	if err == nil && to == 0 {
@@ -154,8 +154,8 @@ func (p *Prover) Consistency(ctx context.Context, tenant string, from, to int64)
 	return c, nil
 }
 
-// Status is how the tree does. It has halted, too, if something is lost of it, or of what was signed. Its settings name
-// the key, and as unknown_keys those that also sign the log and that this server does not have.
+// Status is the status of the tree. The tree is also halted if a part of it, or of its checkpoints, is lost. The
+// settings name the key. unknown_keys are other keys that sign the log, and that this server does not have.
 func (p *Prover) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
 	s := domain.ProjectionStatus{
 		Name: Name, Version: 1, State: "active", Settings: map[string]string{"key": signerID(p.key.signer)},
@@ -189,7 +189,7 @@ func digests(hashes []tlog.Hash) []domain.Digest {
 	return all
 }
 
-// failed states what could not be done, and that it may pass if it may.
+// failed describes a failure, and marks it as unavailable if it may be temporary.
 func failed(what string, err error) error {
 	switch {
 	case errors.Is(err, domain.ErrUnavailable) || errors.Is(err, domain.ErrInvalid):

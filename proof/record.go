@@ -12,12 +12,12 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// columns are those of events that are hashed, in the order in which they are.
+// columns are the hashed columns of events, in hashing order.
 const columns = `e.tenant, e.position, e.event_id, e.stream, e.version, e.name, e.schema_version, e.recorded_at,
 	e.occurred_at, e.actor, e.on_behalf_of, e.authentication, e.request_id, e.correlation_id,
 	e.causation_id, e.traceparent, e.reason_code, e.data, e.text_commitment`
 
-// The places of those that are looked at, too.
+// The indexes of the columns that are also checked.
 const (
 	atPosition   = 1
 	atEventID    = 2
@@ -30,17 +30,17 @@ const (
 	hashedFields = 19
 )
 
-// separator begins what is hashed of every record.
+// separator begins the hashed bytes of every record.
 const separator = "annals event 1\n"
 
-// field is a stored value as the bytes that are hashed.
+// field is a stored value in the form that is hashed.
 type field struct {
 	bytes   []byte
 	present bool
 }
 
-// Scan takes what a driver returns: text and bytes as they are, numbers in decimal digits, and moments
-// in UTC with six decimals.
+// Scan accepts the values of a driver: text and bytes unchanged, numbers in decimal digits, and times in UTC with six
+// decimals.
 func (f *field) Scan(value any) error {
 	f.bytes, f.present = f.bytes[:0], value != nil
 	switch v := value.(type) {
@@ -59,7 +59,7 @@ func (f *field) Scan(value any) error {
 	return nil
 }
 
-// stored is an event as it is stored: what is hashed, the hash, and the text with its salt.
+// stored is a stored event: its hashed fields, the hash, and the text with its salt.
 type stored struct {
 	fields           [hashedFields]field
 	hash, salt, text field
@@ -73,13 +73,13 @@ func (s *stored) targets() []any {
 	return append(targets, &s.hash, &s.salt, &s.text)
 }
 
-// span is a piece of a chunk's bytes; absent ones are empty.
+// span is a part of a chunk's bytes; empty if absent.
 type span struct {
 	from, to int
 	present  bool
 }
 
-// record is a stored event within a chunk, and what examining it by itself has found.
+// record is a stored event within a chunk, with the result of checking it alone.
 type record struct {
 	position, version                     int64
 	canonical, hash, salt, text           span
@@ -89,22 +89,22 @@ type record struct {
 	key      [16]byte  // distinguishes streams
 	fault    string
 	kind     string
-	sealed   bool // the text is there, and what was committed to
+	sealed   bool // the text exists and matches its commitment
 }
 
 // chunk holds consecutive records of one log, with the part of the tree over them.
 type chunk struct {
 	tenant  string
-	lines   [][]byte // of a file, to be read first
+	lines   [][]byte // lines of a file, still to be parsed
 	first   int64    // the number of the first line
 	bytes   []byte
 	records []record
 	rows    []row
 	signed  []signed
 	strays  []int64       // positions of texts without an event
-	naming  []string      // tables that name a tenant of whom the log has nothing
-	beyond  positionQuery // what other tables know of after the log's end
-	lost    []Fault       // what is missing of the tree, and of what was signed
+	naming  []string      // tables that name a tenant without a log
+	beyond  positionQuery // positions after the log's end that other tables name
+	lost    []Fault       // missing parts of the tree and of the checkpoints
 	last    bool
 
 	examined chan struct{}
@@ -123,7 +123,7 @@ func (c *chunk) put(f field) span {
 	return span{from, len(c.bytes), f.present}
 }
 
-// add copies a stored event into the chunk, as it is hashed: see docs/events.md.
+// add copies a stored event into the chunk in its hashed form: see docs/events.md.
 func (c *chunk) add(s *stored) {
 	var r record
 	var at [hashedFields]span
@@ -147,13 +147,13 @@ func (c *chunk) add(s *stored) {
 	c.records = append(c.records, r)
 }
 
-// examine looks at every record by itself: this is what takes long, and what chunks do side by side.
+// examine checks every record alone. This is the slow part, and chunks run it concurrently.
 func (c *chunk) examine() {
 	c.parse()
 	for i := range c.records {
 		r := &c.records[i]
 		if r.kind != "" {
-			continue // it could not even be read
+			continue // it could not be parsed
 		}
 		r.computed = sha256.Sum256(c.of(r.canonical))
 		stream := sha256.Sum256(c.of(r.stream))

@@ -16,13 +16,12 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Checkpoint is a signed checkpoint of the tree as it is now, or was a moment ago; of size 0 and
-// unsigned if the tree is empty.
+// Checkpoint is a recent signed checkpoint of the tree; of size 0 and unsigned if the tree is empty.
 func (p *Prover) Checkpoint(ctx context.Context, tenant string) (domain.Checkpoint, error) {
 	return p.sign(ctx, tenant, 0)
 }
 
-// Keep signs every tree that has grown, now and then, until ctx ends.
+// Keep signs every tree that has grown at intervals, until ctx ends.
 func (p *Prover) Keep(ctx context.Context) {
 	p.warnOfUnknownSigners(ctx)
 	for ctx.Err() == nil {
@@ -48,11 +47,11 @@ func (p *Prover) signAll(ctx context.Context) error {
 	return err
 }
 
-// errForked means that the tree is not a continuation of what was signed before.
+// errForked says that the tree does not continue what was signed before.
 const errForked halt = "the tree is not what was signed before: annals verify names the place"
 
-// sign returns a checkpoint of at least so many events. One that was signed a moment ago will do. A tree that does
-// not continue what this key has signed is not signed, and neither is one of which something is lost.
+// sign returns a checkpoint of at least so many events, which may be a recent one. It refuses a tree that does not
+// continue what this key has signed, or of which a part is lost.
 func (p *Prover) sign(ctx context.Context, tenant string, atLeast int64) (domain.Checkpoint, error) {
 	t := p.tree(tenant)
 	last, signedAt, err := p.lastSigned(ctx, tenant)
@@ -96,10 +95,10 @@ func (p *Prover) sign(ctx context.Context, tenant string, atLeast int64) (domain
 	return c, p.store(ctx, tenant, c)
 }
 
-// origin shows the log from all others.
+// origin distinguishes the log from all others.
 func (p *Prover) origin(tenant string) string { return p.key.Name() + "/" + tenant }
 
-// lastSigned is the newest checkpoint that this key has signed, and when; zero values if there is none.
+// lastSigned is the newest checkpoint of this key, with its time; zero values if there is none.
 func (p *Prover) lastSigned(ctx context.Context, tenant string) (c domain.Checkpoint, at database.Time, err error) {
 	var size int64
 	var signed string
@@ -119,7 +118,7 @@ func (p *Prover) lastSigned(ctx context.Context, tenant string) (c domain.Checkp
 	return c, at, err
 }
 
-// store keeps a checkpoint, and notes elsewhere how far the log was signed with it.
+// store stores a checkpoint, and its size in the table of checkpoints of projections, for detecting a loss.
 func (p *Prover) store(ctx context.Context, tenant string, c domain.Checkpoint) error {
 	now := database.At(p.options.Clock())
 	err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -147,12 +146,11 @@ func (p *Prover) store(ctx context.Context, tenant string, c domain.Checkpoint) 
 	return nil
 }
 
-// finishing bounds how long the end may take that a process makes: what is not signed then is signed after the
-// next start.
+// finishing limits the final signing at the end of the process. What remains unsigned is signed after the next start.
 const finishing = 5 * time.Second
 
-// Finish signs what is not signed yet, when the log of this process has been closed: it is unknown when the next
-// one starts. If another process works on the tree, that one signs.
+// Finish signs what is not signed yet, after the log of this process was closed, since the next start may be far
+// away. If another process works on the tree, Finish leaves it to that process.
 func (p *Prover) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishing)
 	defer cancel()
@@ -179,11 +177,11 @@ func (p *Prover) finishAll(ctx context.Context) error {
 	return err
 }
 
-// lookedThrough is how many of the newest checkpoints of a log are looked at for signatures by other keys.
+// lookedThrough limits the newest checkpoints that are searched for signatures of other keys.
 const lookedThrough = 1000
 
-// unknownSigners are the keys that have signed a tenant's log lately, and that this server does not know: it could not
-// verify what they signed, nor could another one what this one signs.
+// unknownSigners are the keys that recently signed a tenant's log and that this server does not know. It cannot
+// verify their signatures, and other servers cannot verify its own.
 func (p *Prover) unknownSigners(ctx context.Context, tenant string) ([]string, error) {
 	signers, err := namesIn(ctx, p.db, `
 		SELECT DISTINCT signer
@@ -201,7 +199,7 @@ func (p *Prover) unknownSigners(ctx context.Context, tenant string) ([]string, e
 	return slices.DeleteFunc(signers, func(signer string) bool { return slices.Contains(p.known, signer) }), nil
 }
 
-// warnOfUnknownSigners states in the log that other servers sign with other keys.
+// warnOfUnknownSigners logs that other servers sign with other keys.
 func (p *Prover) warnOfUnknownSigners(ctx context.Context) {
 	tenants, err := p.log.Tenants(ctx)
 	var unknown []string
@@ -225,7 +223,7 @@ func (p *Prover) warnOfUnknownSigners(ctx context.Context) {
 	}
 }
 
-// idsOf are the public keys' [signerID]; what is no key is left out.
+// idsOf are the [signerID]s of public keys; it ignores invalid ones.
 func idsOf(public []string) (ids []string) {
 	for _, text := range public {
 		if key, err := note.NewVerifier(text); err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// tree is a tenant's stored tree, as the pool or a transaction sees it.
+// tree is a tenant's stored tree, read by the pool or a transaction.
 type tree struct {
 	db     database.Querier
 	tenant string
@@ -70,25 +70,25 @@ func (t tree) hashes(ctx context.Context, numbers []int64) ([]tlog.Hash, error) 
 	return hashes, err
 }
 
-// reader lets tlog read the stored hashes.
+// reader reads the stored hashes for tlog.
 func (t tree) reader(ctx context.Context) tlog.HashReader {
 	return tlog.HashReaderFunc(func(numbers []int64) ([]tlog.Hash, error) { return t.hashes(ctx, numbers) })
 }
 
-// frontier is that of the tree's first events.
+// frontier is the frontier of the tree's first size events.
 func (t tree) frontier(ctx context.Context, size int64) (frontier, error) {
 	roots, err := t.hashes(ctx, indexesOf(size))
 	return frontier{size: size, roots: roots}, err
 }
 
-// frontier is what has to be known of a tree to let it grow: the roots of its complete subtrees, the
-// largest first. One of them for every 1 in the binary number of its leaves.
+// frontier is the part of a tree that is needed to extend it: the roots of its complete subtrees, the largest first.
+// There is one for every 1 in the binary number of its leaves.
 type frontier struct {
 	size  int64
 	roots []tlog.Hash
 }
 
-// indexesOf are the places of a frontier's roots among the stored hashes of a tree.
+// indexesOf are the indexes of a frontier's roots among the stored hashes of a tree.
 func indexesOf(size int64) []int64 {
 	var indexes []int64
 	for before := int64(0); before < size; {
@@ -99,8 +99,7 @@ func indexesOf(size int64) []int64 {
 	return indexes
 }
 
-// add appends a leaf, given by its hash, and appends to stored the hashes that came into being, in the
-// order in which tlog stores them.
+// add adds a leaf, given by its hash. It appends the new hashes to stored, in the order in which tlog stores them.
 func (f *frontier) add(leaf tlog.Hash, stored []tlog.Hash) []tlog.Hash {
 	stored = append(stored, leaf)
 	for range bits.TrailingZeros64(uint64(f.size) + 1) {
@@ -113,7 +112,7 @@ func (f *frontier) add(leaf tlog.Hash, stored []tlog.Hash) []tlog.Hash {
 	return stored
 }
 
-// root is that of the whole tree.
+// root is the root of the whole tree.
 func (f *frontier) root() tlog.Hash {
 	if len(f.roots) == 0 {
 		root, _ := tlog.TreeHash(0, nil) // of the empty tree nothing is read
@@ -126,17 +125,17 @@ func (f *frontier) root() tlog.Hash {
 	return root
 }
 
-// signedName is under which the table of checkpoints keeps how many events were signed.
+// signedName is the name under which the table of checkpoints stores the signed size.
 const signedName = Name + "_signed"
 
-// extent is how far a tenant's tree goes and what was signed of it, and how far both went as the table of checkpoints
-// has it.
+// extent is the size of a tenant's tree and of its newest signed checkpoint, each as stored and as the table of
+// checkpoints has it.
 type extent struct {
-	tree, grown    int64 // events that are in the tree, and that were taken into it
-	newest, signed int64 // events of the newest signed checkpoint that is there, and of the newest that was signed
+	tree, grown    int64 // events in the tree, and events that were added to it
+	newest, signed int64 // size of the newest stored checkpoint, and of the newest that was signed
 }
 
-// extent reads all four as they are at one moment.
+// extent reads all four in one query.
 func (t tree) extent(ctx context.Context) (x extent, err error) {
 	read := func(rows *sql.Rows) error { return rows.Scan(&x.tree, &x.grown, &x.newest, &x.signed) }
 	err = database.ForEach(ctx, t.db, read, `
@@ -149,7 +148,7 @@ func (t tree) extent(ctx context.Context) (x extent, err error) {
 	return x, err
 }
 
-// lost states what was there and is not any more.
+// lost are the parts that existed and are missing.
 func (x extent) lost() (faults []Fault) {
 	if x.tree < x.grown {
 		faults = append(faults, Fault{
@@ -167,7 +166,7 @@ func (x extent) lost() (faults []Fault) {
 	return faults
 }
 
-// whole refuses to build and to sign anew what was built and signed already: the log may have been rewritten meanwhile.
+// whole refuses to rebuild or sign again what was lost: the log may have been rewritten meanwhile.
 func (x extent) whole() error {
 	for _, fault := range x.lost() {
 		return halt(fault.Message)

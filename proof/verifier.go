@@ -19,7 +19,7 @@ type row struct {
 	hashes       []byte
 }
 
-// theCheckpoint is that of an export, which may be of more events than the export.
+// theCheckpoint names the checkpoint of an export, which may cover more events than the export.
 const theCheckpoint = "the checkpoint"
 
 // signed is a stored checkpoint.
@@ -29,34 +29,34 @@ type signed struct {
 	note   string
 }
 
-// verifier follows one tenant's log from its beginning to its end, and compares it with the tree and with
-// what was signed. Its memory grows with streams, forty bytes each, and with texts that were erased.
+// verifier reads one tenant's log from its beginning to its end, and compares it with the tree and the checkpoints.
+// Its memory grows by forty bytes per stream, and with erased texts.
 type verifier struct {
 	report    *Report
 	tenant    *Tenant
 	verifiers note.Verifiers // nil if there is no key to verify with
 
-	last      int64 // position of the record before
+	last      int64 // position of the previous record
 	lastID    []byte
 	lastAt    []byte
 	versions  map[[16]byte]int64
-	doubtful  int64 // records that are not what was recorded, each the missing version of an unknown stream
-	whole     bool  // the streams begin in what is examined
+	doubtful  int64 // records that were changed; each may be the missing version of an unknown stream
+	whole     bool  // the export contains the beginnings of the streams
 	noTexts   bool  // texts were left out on purpose
 	missing   map[string]int64
 	erasedIDs map[string]bool
 
 	leaves  []leaf // of the tree, not compared yet
 	tree    frontier
-	other   *frontier // of a file: the tree if of what was changed the record is right, and not its stored hash
+	other   *frontier // of a file: the tree in case a changed record is right and its stored hash is wrong
 	number  int64     // of the next stored hash
 	torn    bool      // the rest of the tree cannot be read
 	signed  []signed
-	agreed  int64 // the newest signed size that the tree agrees with
+	agreed  int64 // the largest signed size that agrees with the tree
 	unknown bool
 }
 
-// leaf is what the tree has at a position.
+// leaf is the hash in the tree at a position.
 type leaf struct {
 	position int64
 	hash     tlog.Hash
@@ -75,7 +75,7 @@ func (e *verifier) fault(position int64, kind, format string, values ...any) {
 	e.report.fault(e.tenant.Tenant, position, kind, format, values...)
 }
 
-// take goes on with a chunk that was examined.
+// take processes the next examined chunk.
 func (e *verifier) take(c *chunk) {
 	e.signed = append(e.signed, c.signed...)
 	for _, row := range c.rows {
@@ -96,7 +96,7 @@ func (e *verifier) takeRecord(c *chunk, r *record) {
 	e.compare(r)
 	if r.fault != "" {
 		e.fault(r.position, r.kind, "%s", r.fault)
-		if r.kind == Hash { // what it states of itself is not to be believed
+		if r.kind == Hash { // its fields cannot be trusted
 			e.doubtful++
 			return
 		}
@@ -105,7 +105,7 @@ func (e *verifier) takeRecord(c *chunk, r *record) {
 	e.texts(c, r)
 }
 
-// gone notes positions that are not there. What the tree has of them is passed by.
+// gone notes missing positions, and skips their leaves.
 func (e *verifier) gone(from, through int64) {
 	if from == through {
 		e.fault(from, Missing, "the event is missing")
@@ -117,10 +117,10 @@ func (e *verifier) gone(from, through int64) {
 	}
 }
 
-// compare holds a record against the leaf at its position.
+// compare compares a record with the leaf at its position.
 func (e *verifier) compare(r *record) {
 	if len(e.leaves) == 0 || e.leaves[0].position != r.position {
-		return // the tree has not come so far
+		return // the tree does not reach this position
 	}
 	leaf := e.leaves[0].hash
 	e.leaves = e.leaves[1:]
@@ -134,7 +134,7 @@ func (e *verifier) compare(r *record) {
 	}
 }
 
-// ascends checks what grows along a log.
+// ascends checks the values that must grow along a log.
 func (e *verifier) ascends(c *chunk, r *record) {
 	if id := c.of(r.eventID); bytes.Compare(id, e.lastID) <= 0 {
 		e.fault(r.position, Order, "the event's id comes before that of the event before")
@@ -157,7 +157,7 @@ func (e *verifier) ascends(c *chunk, r *record) {
 	e.versions[r.key] = r.version
 }
 
-// texts keeps the account of texts that are missing, and of those that an event states were erased.
+// texts tracks missing texts, and texts that an event erased.
 func (e *verifier) texts(c *chunk, r *record) {
 	switch {
 	case r.text.present:
@@ -186,7 +186,7 @@ func (e *verifier) texts(c *chunk, r *record) {
 	}
 }
 
-// takeRow goes on with the tree: its nodes must follow from its leaves.
+// takeRow processes the next row of the tree: its nodes must follow from its leaves.
 func (e *verifier) takeRow(r row) {
 	if e.torn {
 		return
@@ -221,7 +221,7 @@ func (e *verifier) takeRow(r row) {
 	e.tenant.Tree = e.tree.size
 }
 
-// compareSigned holds what was signed against the tree, as soon as it has that size.
+// compareSigned compares a checkpoint with the tree, as soon as the tree has its size.
 func (e *verifier) compareSigned() {
 	for len(e.signed) > 0 && e.signed[0].size <= e.tree.size {
 		s := e.signed[0]
@@ -242,8 +242,8 @@ func (e *verifier) compareSigned() {
 	}
 }
 
-// hasRoot reports whether that is the tree's root. Where a record and its stored hash differ, either may be what was
-// signed: what does not lead to the root is given up.
+// hasRoot reports whether the tree has this root. Where a record and its stored hash differ, either may have been
+// signed: the alternative that does not lead to the root is dropped.
 func (e *verifier) hasRoot(root domain.Digest) bool {
 	if e.other != nil && root == domain.Digest(e.other.root()) {
 		e.tree, e.other = *e.other, nil
@@ -255,7 +255,7 @@ func (e *verifier) hasRoot(root domain.Digest) bool {
 	return true
 }
 
-// open reads a checkpoint, and checks that a trusted key has signed it, for this log.
+// open decodes a checkpoint, and checks that a trusted key has signed it for this log.
 func (e *verifier) open(s signed) (domain.Checkpoint, bool) {
 	var c domain.Checkpoint
 	var err error
@@ -279,21 +279,21 @@ func (e *verifier) open(s signed) (domain.Checkpoint, bool) {
 	return c, false
 }
 
-// orphanTexts notes texts that belong to no event.
+// orphanTexts notes texts without an event.
 func (e *verifier) orphanTexts(positions []int64) {
 	for _, position := range positions {
 		e.fault(position, Text, "there is a text that belongs to no event")
 	}
 }
 
-// missingTenant notes that nothing is left of the log of a tenant whom other tables name.
+// missingTenant notes that other tables name a tenant without a log.
 func (e *verifier) missingTenant(naming []string) {
 	if len(naming) > 0 {
 		e.fault(1, Missing, "the whole log of the tenant is missing, and it is still named in %s", strings.Join(naming, ", "))
 	}
 }
 
-// account closes that of the texts.
+// account reports missing texts that no event erased.
 func (e *verifier) account() {
 	for _, id := range slices.Sorted(maps.Keys(e.missing)) {
 		e.fault(e.missing[id], Text, "the text is missing, and no event says that it was erased")

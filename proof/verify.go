@@ -15,20 +15,19 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Verification is what to verify with.
+// Verification configures a verification.
 type Verification struct {
-	// Keys are the public keys that are trusted. Without any, signatures are not checked, and the
-	// report states it.
+	// Keys are the trusted public keys. Without any, signatures are not checked, and the report says so.
 	Keys []string
-	// Checkpoints are signed checkpoints that were kept elsewhere: they are held against the tree
-	// like those in the database, and an attacker who has the database cannot have changed them.
+	// Checkpoints are signed checkpoints from elsewhere, which an attacker with access to the database cannot have
+	// changed. They are compared with the tree like those in the database.
 	Checkpoints []string
-	// Progress receives, now and then, how many events were read and of how many. May be nil.
+	// Progress receives the number of events read so far, and their total. It may be nil.
 	Progress func(events, of int64)
 }
 
-// Verify examines a whole database, as it is at one moment, while others go on using it. It reads and
-// writes nothing. What is wrong is in the report; the error is about not being able to look.
+// Verify verifies a snapshot of a database that may be in use. It writes nothing. The report contains what is wrong;
+// the error says that the database could not be verified.
 func Verify(ctx context.Context, db *database.DB, v Verification) (*Report, error) {
 	began := time.Now()
 	report := &Report{Tenants: []*Tenant{}, Faults: []Fault{}}
@@ -71,7 +70,7 @@ func (v Verification) verifierOf(report *Report, tenant string) (*verifier, erro
 	return newVerifier(report, tenant, verifiers), err
 }
 
-// ErrCheckpoint means that something is no checkpoint.
+// ErrCheckpoint says that a text is not a checkpoint.
 var ErrCheckpoint = errors.New("the checkpoint that was kept elsewhere is none")
 
 // IsCheckpoint reports whether a text is a checkpoint, by any signer.
@@ -85,7 +84,7 @@ func readKept(text string) (domain.Checkpoint, error) {
 	return parse(said + "\n")
 }
 
-// outside are the checkpoints that were kept elsewhere, by tenant.
+// outside are the checkpoints from elsewhere, by tenant.
 func (v Verification) outside() (map[string][]signed, error) {
 	byTenant := map[string][]signed{}
 	for _, text := range v.Checkpoints {
@@ -107,8 +106,7 @@ func (r *Report) finish(v Verification, began time.Time) {
 	r.Took = time.Since(began)
 }
 
-// examine lets chunks be examined side by side while more are read, and takes them in order. At most a
-// few are in memory.
+// examine checks chunks concurrently while more are read, and processes them in order. Only a few are in memory.
 func examine(ctx context.Context, read func(ctx context.Context, emit func(*chunk) error) error,
 	take func(*chunk) error,
 ) error {
@@ -160,17 +158,17 @@ func examine(ctx context.Context, read func(ctx context.Context, emit func(*chun
 // The kinds of faults.
 const (
 	Hash       = "hash"       // a record is not what was recorded
-	Missing    = "missing"    // positions are not there
+	Missing    = "missing"    // positions are missing
 	Order      = "order"      // times, event ids or versions of a stream do not ascend
-	Text       = "text"       // a text is not what was written, or is missing, or should be
-	File       = "file"       // bytes beside the log are not those whose digest was recorded
-	Tree       = "tree"       // the log is not what the tree was built from
-	Checkpoint = "checkpoint" // the tree is not what was signed
+	Text       = "text"       // a text was changed, is missing, or should be missing
+	File       = "file"       // a file does not have its recorded digest
+	Tree       = "tree"       // the tree was not built from this log
+	Checkpoint = "checkpoint" // the tree does not match a checkpoint
 	Signature  = "signature"  // a checkpoint was not signed by a trusted key
 	Export     = "export"     // an exported file is not whole
 )
 
-// Fault is something that is not as it was recorded, and where.
+// Fault is a deviation from what was recorded, with its location.
 type Fault struct {
 	Tenant   string `json:"tenant,omitempty"`
 	Position int64  `json:"position,omitempty"`
@@ -185,24 +183,24 @@ func (f Fault) String() string {
 	return fmt.Sprintf("tenant %s, position %d: %s: %s", f.Tenant, f.Position, f.Kind, f.Message)
 }
 
-// mostFaults is how many are listed; the rest is counted.
+// mostFaults limits the listed faults; the rest is only counted.
 const mostFaults = 1000
 
-// Tenant is what was verified of one tenant's log.
+// Tenant is the result of verifying one tenant's log.
 type Tenant struct {
 	Tenant      string `json:"tenant"`
 	Events      int64  `json:"events"`
 	From        int64  `json:"from"`
 	Through     int64  `json:"through"`
-	Texts       int64  `json:"texts"`       // that are there
-	Erased      int64  `json:"erased"`      // that are missing, and an event states it
-	Tree        int64  `json:"tree"`        // events that the tree has
-	Checkpoints int64  `json:"checkpoints"` // signed ones that the tree agrees with
-	Signed      int64  `json:"signed"`      // the position that the newest of them covers
+	Texts       int64  `json:"texts"`       // that exist
+	Erased      int64  `json:"erased"`      // that are missing because an event erased them
+	Tree        int64  `json:"tree"`        // events in the tree
+	Checkpoints int64  `json:"checkpoints"` // signed ones that match the tree
+	Signed      int64  `json:"signed"`      // the position of the newest of them
 	Root        []byte `json:"root,omitempty"`
 }
 
-// Report is what a verification found.
+// Report is the result of a verification.
 type Report struct {
 	Verified  bool          `json:"verified"`
 	Tenants   []*Tenant     `json:"tenants"`
@@ -211,7 +209,7 @@ type Report struct {
 	Unchecked []string      `json:"unchecked,omitempty"` // what could not be checked, and why
 	Took      time.Duration `json:"-"`
 
-	// BreaksOff states that the file has no end: nothing was wrong with what is there, since nothing was compared.
+	// BreaksOff says that the end of the file is missing. Its records were not compared with a checkpoint.
 	BreaksOff bool `json:"incomplete,omitempty"`
 }
 
@@ -223,7 +221,7 @@ func (r *Report) fault(tenant string, position int64, kind, format string, value
 	}
 }
 
-// Unsigned is how many of the newest events no checkpoint covers yet: they cannot be proven to others.
+// Unsigned counts the newest events that no checkpoint covers yet. They cannot be proven to others.
 func (r *Report) Unsigned() (events int64) {
 	for _, t := range r.Tenants {
 		events += max(0, t.Through-max(t.Signed, t.From-1))
@@ -239,14 +237,14 @@ func (r *Report) Events() (events int64) {
 	return events
 }
 
-// keptElsewhere signed the checkpoints that a verification names.
+// keptElsewhere is the signer of the checkpoints that a verification names.
 const keptElsewhere = "the checkpoint kept elsewhere"
 
-// ErrApart means that a file has no tree of the size of a checkpoint that was kept elsewhere.
+// ErrApart says that a file cannot be compared with a checkpoint from elsewhere.
 var ErrApart = errors.New("the file cannot be held against the checkpoint kept elsewhere")
 
-// hold puts the checkpoints that were kept elsewhere among those that are held against the tree of an export as
-// it grows. It refuses those of fewer events than the tree has where the export begins.
+// hold adds the checkpoints from elsewhere to those that are compared with the growing tree of an export. It refuses
+// those that cover fewer events than precede the export.
 func (x *fileVerifier) hold() error {
 	outside, err := x.outside()
 	if err != nil {
@@ -267,7 +265,7 @@ func (x *fileVerifier) hold() error {
 	return nil
 }
 
-// cut names the checkpoints kept elsewhere that the export has not come to.
+// cut notes the checkpoints from elsewhere that lie beyond the end of the export.
 func (x *fileVerifier) cut() {
 	for _, s := range x.signed {
 		if s.signer != keptElsewhere || s.size <= x.last {
@@ -281,7 +279,7 @@ func (x *fileVerifier) cut() {
 	}
 }
 
-// elsewhere names the logs of which checkpoints were kept, and which are not in what was examined.
+// elsewhere notes the checkpoints from elsewhere whose logs were not verified.
 func (r *Report) elsewhere(outside map[string][]signed) {
 	for _, tenant := range slices.Sorted(maps.Keys(outside)) {
 		if slices.ContainsFunc(r.Tenants, func(t *Tenant) bool { return t.Tenant == tenant }) {
@@ -296,7 +294,7 @@ func (r *Report) elsewhere(outside map[string][]signed) {
 	}
 }
 
-// otherLog states what it means that a checkpoint signed another tree, of one that an attacker cannot have changed.
+// otherLog explains the mismatch of a checkpoint that an attacker cannot have changed.
 func otherLog(s signed) string {
 	if s.signer == keptElsewhere {
 		return "; it is not the log that the checkpoint was kept of"
