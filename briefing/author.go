@@ -9,9 +9,9 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Reader finds what is known.
+// Reader finds knowledge.
 type Reader interface {
-	// SearchAll answers complete searches, in order. What they have in common is embedded once.
+	// SearchAll answers complete searches, in order. It embeds equal texts once.
 	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
 	// List returns what its principal may see, newest first.
 	List(ctx context.Context, list domain.List) (domain.ListPage, error)
@@ -22,7 +22,7 @@ type Author struct {
 	Reader Reader
 }
 
-// Brief tells what is known that meets a need, which is complete (see [domain.Need.Complete]).
+// Brief writes the briefing for a complete need (see [domain.Need.Complete]).
 func (a Author) Brief(ctx context.Context, n domain.Need) (domain.Briefing, error) {
 	selection := &selection{need: n}
 	if n.Stage == domain.AtStart {
@@ -58,17 +58,17 @@ func (a Author) search(ctx context.Context, questions []domain.Search, s *select
 	return degraded, nil
 }
 
-// mosts is how many items of each aspect a briefing has.
+// mosts limits the items of each aspect.
 var mosts = map[domain.Aspect]int{
 	domain.Tools: 5, domain.Patterns: 5, domain.Skills: 5, domain.Background: 5,
 	domain.Preferences: 3, domain.Cases: 3, domain.Failures: 3, domain.Contested: 3,
 }
 
-// profileMost is how much of a profile is told at the start: it is what a session begins with.
+// profileMost limits the items of the user's profile at the start of a session.
 const profileMost = 10
 
-// questionsOf are the searches that a need asks for: what it is about, and at analysis the first failure. They are
-// those that the caller would make, so that a briefing has what a search finds; types only arrange it.
+// questionsOf are the searches of a need: what it is about and, at analysis, the first failure. The caller would find
+// the same with these searches; types only arrange it.
 func questionsOf(n domain.Need) ([]domain.Search, error) {
 	abouts := []string{n.About}
 	if n.Stage == domain.AtAnalysis && len(n.Failures) > 0 {
@@ -90,8 +90,8 @@ func questionsOf(n domain.Need) ([]domain.Search, error) {
 	return all, nil
 }
 
-// list selects what a session begins with: the user's profile, what is surest first, and where nobody said
-// what the session is about, what is surest of everything else.
+// list selects the items for the start of a session: the user's profile by confidence and, if the need is about
+// nothing, the surest of all other items.
 func (a Author) list(ctx context.Context, n domain.Need, s *selection) error {
 	if user, known := n.User(); known {
 		profile, err := a.surest(ctx, n,
@@ -110,8 +110,8 @@ func (a Author) list(ctx context.Context, n domain.Need, s *selection) error {
 	return err
 }
 
-// surest are the newest hundred that pass a filter, archives of sessions left out, by confidence, then by how often
-// they helped.
+// surest are the newest hundred items that pass a filter, without archives, ordered by confidence, then by helpful
+// votes.
 func (a Author) surest(ctx context.Context, n domain.Need, filter domain.Filter) ([]*domain.Knowledge, error) {
 	filter.NoArchives = true
 	page, err := a.Reader.List(ctx, domain.List{By: n.Reader(), Filter: filter, Limit: domain.MaxLimit})
@@ -121,7 +121,7 @@ func (a Author) surest(ctx context.Context, n domain.Need, filter domain.Filter)
 	return page.Items, err
 }
 
-// listed are items that were not searched for: they have no score.
+// listed are items that no search scored.
 func listed(items []*domain.Knowledge) []domain.Found {
 	found := make([]domain.Found, len(items))
 	for i, k := range items {

@@ -22,7 +22,7 @@ const (
 	contested   = "## Contested: do not rely on"
 )
 
-// section is the heading under which an item stands.
+// section is the heading of an item.
 func (p picked) section() string {
 	switch p.Aspect {
 	case domain.Contested:
@@ -50,20 +50,19 @@ func (p picked) section() string {
 	}
 }
 
-// hintTokens is how long hints are at most: they stand in another prompt, beside a list of skills.
+// hintTokens limits the hints, which become part of another prompt with a list of skills.
 const hintTokens = 150
 
-// What an item may bring beside others: its section that fits best, and if it scores less than a quarter of the best
-// item its beginning. What scores enough to be about the question may have more.
+// An item may add the section that fits best or, if it scores less than a quarter of the best item, its beginning. An
+// item that is about the question may add more.
 const (
 	sectionTokens   = 300
 	beginningTokens = 40
 	enough          = 0.5
 )
 
-// compose spends the room on the items in the order of their rank: on a line of each and the section of it that is
-// about the question; then on more of what is about the question; then on the beginnings of items that score far less
-// than the best.
+// compose spends the tokens on the items in order of rank. Each item first gets a line, and its section about the
+// question. Then come more passages about the question, then the beginnings of items with far lower scores.
 func compose(all []picked, about string, maxTokens int, degraded string) domain.Briefing {
 	b := domain.Briefing{Degraded: degraded}
 	t := telling{items: all, shown: make([]string, len(all)), about: about, room: maxTokens}
@@ -78,7 +77,7 @@ func compose(all []picked, about string, maxTokens int, degraded string) domain.
 	return b
 }
 
-// telling is what is told of each item; nothing where there was no room.
+// telling is the text of each item so far; empty if it did not fit.
 type telling struct {
 	items []picked
 	shown []string
@@ -92,7 +91,7 @@ func (t *telling) spend() {
 		order[item.rank] = i
 		best = max(best, item.Score)
 	}
-	far := func(i int) bool { return t.items[i].Score > 0 && t.items[i].Score < best/4 } // what was listed has no score
+	far := func(i int) bool { return t.items[i].Score > 0 && t.items[i].Score < best/4 } // listed items have no score
 	for rank, i := range order {
 		if !far(i) {
 			t.line(i, rank == 0)
@@ -113,7 +112,8 @@ func (t *telling) spend() {
 
 func (t *telling) left() int { return t.room - text.Tokens(t.String()) }
 
-// line tells a line of an item. What does not fit makes room for shorter ones behind it, but the best item is cut.
+// line adds a line for an item. A line that does not fit is skipped, so that shorter ones may fit; only the best item
+// is cut.
 func (t *telling) line(i int, cut bool) {
 	line := t.items[i].line
 	for tokens := said / 2; !t.tell(i, line) && cut && tokens > 5; tokens /= 2 {
@@ -121,14 +121,14 @@ func (t *telling) line(i int, cut bool) {
 	}
 }
 
-// passage tells what an item, of which a line is told, says about the question.
+// passage adds what an item with a line says about the question.
 func (t *telling) passage(i, sections, tokens int) {
 	item, shown := t.items[i], t.shown[i]
 	if shown == "" || shown == item.titled(oneLine(item.content)) && !strings.Contains(strings.TrimSpace(item.content),
 		"\n") {
 		return
 	}
-	for _, share := range [...]int{100, 85, 60} { // indents and line ends take room, too
+	for _, share := range [...]int{100, 85, 60} { // indents and line ends need tokens, too
 		passage := text.Passage(item.content, t.about, sections, tokens*share/100)
 		if passage == "" || sections > 1 && len(passage) <= len(shown) || t.tell(i, item.titled(passage)) {
 			return
@@ -136,7 +136,7 @@ func (t *telling) passage(i, sections, tokens int) {
 	}
 }
 
-// tell shows this of an item if there is room for it.
+// tell sets the text of an item if it fits.
 func (t *telling) tell(i int, what string) bool {
 	before := t.shown[i]
 	if t.shown[i] = what; text.Tokens(t.String()) > t.room {
@@ -146,7 +146,7 @@ func (t *telling) tell(i int, what string) bool {
 	return true
 }
 
-// String has a section for each kind of which something is told.
+// String has a section for each aspect with text.
 func (t *telling) String() string {
 	var out strings.Builder
 	section := ""
@@ -166,11 +166,11 @@ func (t *telling) String() string {
 	return out.String()
 }
 
-// bullet is what is told of an item, with what makes one doubt it and the URI by which the agent can read on or vote.
+// bullet is the text of an item, with its warnings, and the URI for reading on or voting.
 func (p picked) bullet(shown string) string {
 	fenced := strings.Count(shown, "```")%2 == 1
 	shown = strings.ReplaceAll(shown, "\n", "\n  ")
-	if fenced { // a block that was cut must not swallow what follows
+	if fenced { // the fence of a block that was cut must be closed
 		shown += "\n  ```"
 	}
 	var before, after string
@@ -192,7 +192,7 @@ func (p picked) bullet(shown string) string {
 	return before + shown + after
 }
 
-// hints are what the user likes, the best skill, the best case, and pitfalls, as far as there is room.
+// hints are the user's preferences, the best skill, the best case and failures to avoid, as far as they fit.
 func hints(all []picked, maxTokens int) string {
 	first := map[domain.Aspect]bool{}
 	out := ""

@@ -1,5 +1,5 @@
-// Package briefing tells agents what they should know at a moment of their work: it asks a few searches and
-// lists at once, takes the best of each kind, and writes them down within a number of tokens.
+// Package briefing tells agents what they should know at a stage of their work. It makes a few searches and lists,
+// selects the best items of each aspect, and writes them down within a number of tokens.
 //
 // Its one rule: it adds nothing to what searches and lists show the caller.
 package briefing

@@ -11,27 +11,27 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// How much of an item is told at first, in tokens: all of it or its abstract, and of a task its beginning.
+// The tokens of an item's first line: its content or abstract, and the beginning of its task.
 const (
 	said   = 120
 	titled = 30
 )
 
-// selection takes what was found by lists and searches, and leaves out what says the same.
+// selection collects found items and drops duplicates.
 type selection struct {
 	need    domain.Need
-	profile int // how much of it belongs to the user's profile, which is found first
+	profile int // how many items are the user's profile; they come first
 	items   []ranked
 }
 
-// ranked is an item and its place in the list or search that found it.
+// ranked is an item with its rank in the list or search that found it.
 type ranked struct {
 	domain.Found
 	place   int
 	profile bool
 }
 
-// add takes the items of one list or search, the best first.
+// add adds the items of one list or search, the best first.
 func (s *selection) add(found ...domain.Found) {
 	profile := len(s.items) < s.profile
 	for place, item := range found {
@@ -39,18 +39,17 @@ func (s *selection) add(found ...domain.Found) {
 	}
 }
 
-// picked is an item with the line that tells of it.
+// picked is a selected item with its line.
 type picked struct {
 	domain.Briefed
 	line    string
-	content string        // all that the item says
+	content string        // the whole content
 	whose   domain.Entity // of another user's profile
 	rank    int           // 0 for the best of all
 }
 
-// best are the best of each aspect, one that another says as well left out, section by section; the section of the best
-// item comes first. The best of each list and search rank before the second best. Conversations are none of them: what
-// they taught are items of their own.
+// best are the best items of each aspect without duplicates, by section. The section of the best item comes first.
+// The best of each list and search rank before the second best. Archives are left out, since their lessons are items.
 func (s *selection) best() []picked {
 	slices.SortStableFunc(s.items, func(a, b ranked) int { return cmp.Compare(a.place, b.place) })
 	var chosen []picked
@@ -71,7 +70,7 @@ func (s *selection) best() []picked {
 		written := &found.Knowledge.Text
 		written.Abstract = cmp.Or(written.Abstract, abstractOf(found.Knowledge, said))
 		domain.Abstract.Trim(found.Knowledge)
-		if shorter >= 0 { // it has the place of what it says as well
+		if shorter >= 0 { // it replaces the item that it contains
 			chosen[shorter] = next
 			continue
 		}
@@ -81,7 +80,7 @@ func (s *selection) best() []picked {
 	return arranged(chosen)
 }
 
-// arranged puts items that are in the order of their rank under their headings. What is contested comes last.
+// arranged orders ranked items by section. Contested items come last.
 func arranged(chosen []picked) []picked {
 	first := map[string]int{contested: len(chosen)}
 	for i := range chosen {
@@ -118,13 +117,13 @@ func (s *selection) most(aspect domain.Aspect, profile bool) int {
 	return mosts[aspect]
 }
 
-// foreign tells another user's profile, which is shared so that others know them, from what the user likes.
+// foreign reports whether an item is another user's shared profile, not the user's own preference.
 func (s *selection) foreign(k *domain.Knowledge) bool {
 	user, _ := s.need.User()
 	return k.Type == domain.UserProfile && k.Owner.Kind() == domain.User && k.Owner != user
 }
 
-// abstractOf is an item on one line: its abstract, or what it says if that is short.
+// abstractOf is an item on one line: its abstract, or its content if that is short.
 func abstractOf(k *domain.Knowledge, tokens int) string {
 	whole := cmp.Or(k.Text.Abstract, k.Text.Content)
 	if line := oneLine(whole); text.Tokens(line) <= tokens {
@@ -133,7 +132,7 @@ func abstractOf(k *domain.Knowledge, tokens int) string {
 	return text.Abstract(whole, tokens)
 }
 
-// titled begins what is told of an item with its task, unless the text names that.
+// titled puts the task of an item before its text, unless the text names it.
 func (p picked) titled(shown string) string {
 	task := text.Abstract(p.Knowledge.Text.Task, titled)
 	if task == "" || strings.Contains(normal(oneLine(shown)), normal(strings.TrimSuffix(task, "…"))) {
@@ -148,14 +147,14 @@ func (p picked) titled(shown string) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// archived tells conversations that were kept, which lie in their sessions, from lessons.
+// archived tells archives from lessons. Archives lie in their sessions.
 func archived(k *domain.Knowledge) bool {
 	names := domain.URI(k.Text.URI).Names()
 	return len(names) > 3 && names[0] == "session" && names[3] == "history"
 }
 
-// repeats tells whether all that an item says is said by another one, too. That something failed does not say that
-// it works, nor the other way round, unless the words are the same.
+// repeats tells whether another item contains all that an item says. An item about a failure and one about a success
+// never repeat each other, unless their words are the same.
 func repeats(item, other picked) bool {
 	said, all := normal(item.line), normal(other.line)
 	if said == all {
@@ -164,12 +163,12 @@ func repeats(item, other picked) bool {
 	return (item.Aspect == domain.Failures) == (other.Aspect == domain.Failures) && states(all, said)
 }
 
-// normal is a line without what makes no difference: capitals, and a full stop at the end.
+// normal is a line in lower case, without a full stop at the end.
 func normal(line string) string {
 	return strings.TrimRight(strings.ToLower(line), " .。!！;；")
 }
 
-// states tells whether a text has a statement in it that stands by itself: "do not use curl" has no "use curl" in it.
+// states tells whether a text contains a statement by itself: "do not use curl" does not contain "use curl".
 func states(all, statement string) bool {
 	if statement == "" {
 		return false
@@ -190,13 +189,13 @@ func states(all, statement string) bool {
 
 const marks = ".。!！?？:：;；"
 
-// ends tells whether a statement can follow.
+// ends tells whether a new statement can begin after the text.
 func ends(before string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	return before == "" || strings.ContainsRune(marks, last)
 }
 
-// begins tells whether a statement can have ended: "1.5" has no "1" in it.
+// begins tells whether a statement can end before the text: "1.5" does not contain "1".
 func begins(after string) bool {
 	first, size := utf8.DecodeRuneInString(after)
 	if after == "" || !strings.ContainsRune(marks, first) {

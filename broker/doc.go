@@ -1,5 +1,5 @@
 // Package broker forwards the log to message brokers.
 //
-// Its one rule: at least once, in the order of each tenant's log, and the event's id is the message's,
-// so that the receiver recognises what came twice.
+// Its one rule: events are delivered at least once, in the order of each tenant's log. The id of a message is the
+// event's id, so that a receiver detects duplicates.
 package broker

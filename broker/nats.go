@@ -22,11 +22,11 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 )
 
-// NATSOptions say where the log is forwarded to. URL is required.
+// NATSOptions say where to forward the log. URL is required.
 type NATSOptions struct {
 	URL    string // nats://HOST:PORT or tls://HOST:PORT; several with commas
-	Prefix string // of the subjects PREFIX.TENANT.NAME; "annals"
-	Texts  bool   // what people wrote, too
+	Prefix string // of the subjects PREFIX.TENANT.NAME; default: annals
+	Texts  bool   // forward texts, too
 	Logger *slog.Logger
 }
 
@@ -46,8 +46,7 @@ func (o NATSOptions) Validate() error {
 	return errors.Join(problems...)
 }
 
-// NATS publishes every event to JetStream. It is safe for concurrent use. The caller closes it,
-// after the router that it follows the log with.
+// NATS publishes every event to JetStream. It is safe for concurrent use. The caller closes it after the router.
 type NATS struct {
 	log       *follow.Log
 	options   NATSOptions
@@ -56,8 +55,7 @@ type NATS struct {
 	publisher *watermillnats.Publisher
 }
 
-// OpenNATS prepares to publish. A server that cannot be reached is tried again for as long as it takes;
-// the error says that the options cannot be right.
+// OpenNATS prepares to publish. It retries an unreachable server without end; the error reports invalid options.
 func OpenNATS(l *follow.Log, o NATSOptions) (*NATS, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -89,11 +87,10 @@ func OpenNATS(l *follow.Log, o NATSOptions) (*NATS, error) {
 	return nil, fmt.Errorf("prepare JetStream: %w", err)
 }
 
-// Name is the name under which it keeps its checkpoints: under another prefix, the log is forwarded
-// anew.
+// Name is the name of its checkpoints. With another prefix, the log is forwarded again.
 func (n *NATS) Name() string { return "nats:" + n.options.Prefix }
 
-// Follow lets it follow the log as a handler of the router.
+// Follow makes it follow the log as a handler of the router.
 func (n *NATS) Follow(router *message.Router) {
 	follow.AddPreparer(router, n.log, n.Name(), n.publish)
 }
@@ -101,9 +98,8 @@ func (n *NATS) Follow(router *message.Router) {
 // Close ends the connection.
 func (n *NATS) Close() error { return n.publisher.Close() }
 
-// publish sends a page, one event after the other, each once the one before is stored. What it returns
-// only moves the checkpoint: a page that broke off comes again from its beginning, and JetStream
-// recognises what it has by its id.
+// publish publishes the events of a page in order, each after the previous one was stored. The change only moves the
+// checkpoint. A page that was interrupted is published again, and JetStream drops duplicates by their ids.
 func (n *NATS) publish(ctx context.Context, page follow.Page) (follow.Change, error) {
 	if !n.conn.IsConnected() {
 		return nil, fmt.Errorf("%w: NATS does not answer at %s", domain.ErrUnavailable, n.where())
@@ -127,7 +123,7 @@ func (n *NATS) publish(ctx context.Context, page follow.Page) (follow.Change, er
 	return published{}, nil
 }
 
-// passing says that an error is not the event's, unless it is: then waiting does not help.
+// passing marks an error as temporary, unless the event caused it: then waiting does not help.
 func passing(err error) error {
 	if errors.Is(err, nats.ErrMaxPayload) {
 		return err
@@ -135,7 +131,7 @@ func passing(err error) error {
 	return fmt.Errorf("%w: NATS: %w", domain.ErrUnavailable, err)
 }
 
-// where names the servers without what is secret about them.
+// where names the servers without their secrets.
 func (n *NATS) where() string {
 	var names []string
 	for _, server := range n.conn.Servers() {
@@ -147,7 +143,7 @@ func (n *NATS) where() string {
 	return strings.Join(names, ", ")
 }
 
-// recent is for how long JetStream recognises what it has stored already.
+// recent is how long JetStream detects duplicates.
 const recent = 10 * time.Minute
 
 // ensure makes a stream for the subjects unless the operator has made one.
@@ -170,13 +166,13 @@ func (n *NATS) ensure() error {
 	return nil
 }
 
-// published is the change of a page that was sent: nothing but the checkpoint moves.
+// published is the change of a published page: only the checkpoint moves.
 type published struct{}
 
 func (published) Write(context.Context, bun.IDB) error { return nil }
 func (published) Done()                                {}
 
-// forwarded is an event as subscribers get it.
+// forwarded is the JSON of an event for subscribers.
 type forwarded struct {
 	Tenant         string          `json:"tenant"`
 	Name           string          `json:"name"`
@@ -196,7 +192,7 @@ type forwarded struct {
 	Traceparent    string          `json:"traceparent,omitempty"`
 	ReasonCode     string          `json:"reason_code,omitempty"`
 	Data           json.RawMessage `json:"data"`
-	Text           json.RawMessage `json:"text,omitempty"` // only where it was asked for
+	Text           json.RawMessage `json:"text,omitempty"` // only if the options say so
 	Hash           string          `json:"hash"`
 }
 
@@ -214,7 +210,7 @@ func (n *NATS) forwardedOf(e domain.Event) forwarded {
 	return f
 }
 
-// Status is how far a tenant's log was forwarded.
+// Status is the progress of forwarding a tenant's log.
 func (n *NATS) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
 	s := domain.ProjectionStatus{Name: "nats", Version: 1, State: "active", Settings: map[string]string{
 		"subjects": n.options.Prefix + "." + tenant + ".>", "texts": fmt.Sprint(n.options.Texts),

@@ -12,25 +12,25 @@ import (
 	"time"
 )
 
-// Apart reads PDFs in a process of its own, which is ended when it takes too long or too much room. It is safe for
+// Apart reads PDFs in a child process, which is killed when it takes too much time or memory. It is safe for
 // concurrent use.
 type Apart struct {
 	program string
-	seats   chan struct{} // how many read at once
+	seats   chan struct{} // limits concurrent reads
 }
 
-// How long one file may take, and how much memory, in bytes.
+// Limits of one file, in time and in bytes of memory.
 const (
 	patience  = 15 * time.Second
 	room      = 512 << 20
-	addresses = 4 << 30 // what a process reserves is more than what it uses
+	addresses = 4 << 30 // a process reserves more than it uses
 	atOnce    = 2
 )
 
-// aside tells a program that it was started to read one file.
+// aside is the environment variable of a child process.
 const aside = "ANNALS_READS_APART"
 
-// NewApart reads with this program, started once more: its main begins with [Aside].
+// NewApart makes a reader that starts this program again. Its main must begin with [Aside].
 func NewApart() (*Apart, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -39,14 +39,14 @@ func NewApart() (*Apart, error) {
 	return &Apart{program: program, seats: make(chan struct{}, atOnce)}, nil
 }
 
-// Aside reads a file and exits, if this process was started for that. Else it does nothing.
+// Aside reads a file and exits if this process is such a child. Otherwise it does nothing.
 func Aside() {
 	if os.Getenv(aside) != "" {
 		os.Exit(child(os.Stdin, os.Stdout))
 	}
 }
 
-// PDF is what a PDF says. The error matches [ErrUnreadable] or [ErrTooMuch].
+// PDF is the text of a PDF. The error matches [ErrUnreadable] or [ErrTooMuch].
 func (a *Apart) PDF(ctx context.Context, content []byte) (string, error) {
 	select {
 	case a.seats <- struct{}{}:
@@ -58,7 +58,7 @@ func (a *Apart) PDF(ctx context.Context, content []byte) (string, error) {
 	defer cancel()
 	child := exec.CommandContext(reading, a.program) //nolint:gosec // this very program
 	var text bounded
-	// and nothing that is secret
+	// The environment of the child contains no secrets.
 	child.Stdin, child.Stdout, child.Env = bytes.NewReader(content), &text, []string{"GOTRACEBACK=none", aside + "=yes"}
 	err := child.Run()
 	ended, is := errors.AsType[*exec.ExitError](err)
@@ -75,7 +75,7 @@ func (a *Apart) PDF(ctx context.Context, content []byte) (string, error) {
 	return "", ErrTooMuch
 }
 
-// bounded keeps as much as a file may say.
+// bounded is a buffer of limited size.
 type bounded struct {
 	bytes.Buffer
 	over bool
@@ -90,10 +90,10 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// exitUnreadable is how a child says that it is not its fault.
+// exitUnreadable is the exit code for an unreadable file.
 const exitUnreadable = 3
 
-// child reads a PDF from in and writes what it says to out. It gives the status to exit with.
+// child reads a PDF from in and writes its text to out. It returns the exit code.
 func child(in io.Reader, out io.Writer) int {
 	debug.SetMemoryLimit(room)
 	confine(addresses)

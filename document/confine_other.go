@@ -2,5 +2,5 @@
 
 package document
 
-// confine does nothing where the system has no such limit: the time is limited in any case.
+// confine does nothing, since the system has no such limit. The time is limited elsewhere.
 func confine(uint64) {}

@@ -1,4 +1,4 @@
-// Package document reads what files say that are not plain text. Its one rule: the author of a file is trusted with
-// nothing. A library that may be led into endless work or endless memory reads in a process of its own, which is
-// ended; everything else reads no more than it was told to.
+// Package document extracts the text of files. Its one rule: the content of a file is never trusted. A library that a
+// file can drive into endless work or memory runs in a child process, which can be killed. All other readers have
+// limits.
 package document

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// mostXML is how much a document may be when it is unpacked, in bytes.
+// mostXML limits the unpacked bytes of a document.
 const mostXML = 64 << 20
 
-// DOCX is what a Word document says, its headings and lists as Markdown has them.
+// DOCX is the text of a Word document, with headings and lists in Markdown.
 func DOCX(content []byte) (string, error) {
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
@@ -38,14 +38,14 @@ func DOCX(content []byte) (string, error) {
 	return text, nil
 }
 
-// paragraph is one of a document, as far as it was read.
+// paragraph is the current paragraph of a document.
 type paragraph struct {
 	text  strings.Builder
 	style string
 	item  bool // of a list
 }
 
-// body reads paragraphs. Names are looked at without their prefixes: those differ, and what they mean does not.
+// body reads paragraphs. It ignores the prefixes of names, which vary without a difference in meaning.
 func body(decoder *xml.Decoder) (string, error) {
 	var all strings.Builder
 	p, cells := &paragraph{}, 0
@@ -84,7 +84,7 @@ func body(decoder *xml.Decoder) (string, error) {
 					return "", err
 				}
 				p.text.WriteString(said)
-			case "delText", "instrText": // what was taken back, and what fields are made of
+			case "delText", "instrText": // deleted text, and instructions of fields
 				if err := decoder.Skip(); err != nil {
 					return "", err
 				}
@@ -118,7 +118,7 @@ func value(t xml.StartElement) string {
 	return ""
 }
 
-// end writes a paragraph. Styles have English names whatever the language of the program was, or numbers.
+// end writes a paragraph. Styles have English names, whatever the program's language, or numbers.
 func (p *paragraph) end(to *strings.Builder) {
 	text := strings.TrimSpace(p.text.String())
 	p.text.Reset()

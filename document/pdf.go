@@ -11,26 +11,26 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// mostText is how much a file may say, in bytes: more than any book.
+// mostText limits the bytes of a file's text: more than any book.
 const mostText = 8 << 20
 
-// Why a file is not read.
+// The reasons why a file cannot be read.
 var (
-	// ErrUnreadable is that it says nothing that could be read: it is damaged, encrypted, or made of images.
+	// ErrUnreadable says that a file has no readable text: it is damaged, encrypted, or made of images.
 	ErrUnreadable = errors.New("unreadable")
-	// ErrTooMuch is that reading it would take too long, too much room, or give too much.
+	// ErrTooMuch says that reading a file would take too much time or memory, or give too much text.
 	ErrTooMuch = errors.New("too much to read")
 )
 
-// PDF is what a PDF says, its headings as Markdown has them. It may be led into endless work, endless memory, and a
-// crash: see [Apart].
+// PDF is the text of a PDF, with headings in Markdown. A file can cause endless work, endless memory, or a crash: see
+// [Apart].
 func PDF(content []byte) (text string, err error) {
 	defer func() {
 		switch r := recover(); {
 		case r == nil:
 		case r == any(errEnough):
 			err = ErrTooMuch
-		default: // the library says so of what is damaged
+		default: // the library panics on damaged files
 			err = fmt.Errorf("%w: %v", ErrUnreadable, r)
 		}
 	}()
@@ -54,32 +54,32 @@ func PDF(content []byte) (text string, err error) {
 	return text, nil
 }
 
-// errEnough ends the reading of what says too much.
+// errEnough stops reading a file with too much text.
 var errEnough = errors.New("enough")
 
-// line is what stands beside one another, in letters of one size; an empty one is a gap.
+// line is a line of text in one font size; an empty one is a gap.
 type line struct {
 	text string
 	size float64
 }
 
-// pages are what the pages read so far say.
+// pages is the text of the pages read so far.
 type pages struct {
 	lines   []line
 	said    int // bytes
 	current strings.Builder
 
 	font        *font
-	size, scale float64 // of the font, and what the text's matrix makes of it
+	size, scale float64 // font size, and scale of the text matrix
 	lineSize    float64
-	x, y        float64 // where the line begins that is written
-	pen         float64 // how far from there the pen is
+	x, y        float64 // beginning of the current line
+	pen         float64 // distance of the pen from there
 }
 
-// deepest is how deep pictures may lie in one another that have text in them.
+// deepest limits the nesting of form objects with text.
 const deepest = 4
 
-// read follows a page's program: what it shows, and where.
+// read interprets the program of a page.
 func (p *pages) read(program, resources pdf.Value, depth int) {
 	fonts := map[string]*font{}
 	p.scale, p.font = 1, nil
@@ -142,10 +142,10 @@ func fontNamed(known map[string]*font, resources pdf.Value, name string) *font {
 	return known[name]
 }
 
-// wide is how far letters are set apart that have a space between them, in sizes of theirs.
+// wide is the gap between letters that counts as a space, in font sizes.
 const wide = 0.18
 
-// showAll shows pieces, which may be set apart.
+// showAll shows strings with adjustments between them.
 func (p *pages) showAll(pieces pdf.Value) {
 	for i := range pieces.Len() {
 		switch piece := pieces.Index(i); piece.Kind() {
@@ -180,7 +180,7 @@ func (p *pages) apart(distance float64) {
 	p.pen += distance * max(p.scale, -p.scale)
 }
 
-// moveTo goes where the next text stands: on the same line, or on another one.
+// moveTo moves the pen to the next text, on the same line or another one.
 func (p *pages) moveTo(x, y float64) {
 	switch down := p.y - y; {
 	case down > 0.5 || down < -0.5:
@@ -195,7 +195,7 @@ func (p *pages) moveTo(x, y float64) {
 	p.x, p.y, p.pen = x, y, 0
 }
 
-// space sets words apart, but for those that are written without.
+// space adds a space between words, except in scripts without spaces.
 func (p *pages) space() {
 	said := p.current.String()
 	if said == "" || strings.HasSuffix(said, " ") || endsInHan(said) {
@@ -204,7 +204,7 @@ func (p *pages) space() {
 	p.current.WriteByte(' ')
 }
 
-// plain spells ligatures out, and leaves out what is no character: the library's sign for unknown codes.
+// plain replaces ligatures, and removes the library's marks for unknown codes.
 var plain = strings.NewReplacer("\x00", "", "\ufffd", "", "ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl")
 
 func (p *pages) endLine() {
@@ -215,15 +215,15 @@ func (p *pages) endLine() {
 	p.current.Reset()
 }
 
-// font is how codes are read, and how wide what they show is.
+// font decodes codes and knows their widths.
 type font struct {
 	encoding pdf.TextEncoding
 	widths   map[int]float64 // by code, in thousandths of the size
-	usual    float64         // of codes that are not there
+	usual    float64         // for codes without a width
 	bytes    int             // of a code
 }
 
-// fontOf reads a font once: the library looks for each width anew, which takes seconds for a page.
+// fontOf reads a font once: the library looks up every width again, which takes seconds per page.
 func fontOf(v pdf.Value) *font {
 	f := &font{encoding: (&pdf.Font{V: v}).Encoder(), widths: map[int]float64{}, usual: 500, bytes: 1}
 	if v.Key("Subtype").Name() == "Type0" {
@@ -240,7 +240,7 @@ func fontOf(v pdf.Value) *font {
 
 const mostCodes = 1 << 16
 
-// composite reads the widths of a font of many characters: runs of codes, each with a list of widths or with one.
+// composite reads the widths of a composite font: runs of codes, each with a list of widths or with one.
 func (f *font) composite(v pdf.Value) {
 	f.usual = 1000
 	if usual := v.Key("DW"); !usual.IsNull() {
@@ -264,7 +264,7 @@ func (f *font) composite(v pdf.Value) {
 	}
 }
 
-// width is how wide codes are, in thousandths of the size.
+// width is the sum of the widths of codes, in thousandths of the font size.
 func (f *font) width(codes string) float64 {
 	wide := 0.0
 	for i := 0; i+f.bytes <= len(codes); i += f.bytes {
@@ -281,14 +281,14 @@ func (f *font) width(codes string) float64 {
 	return wide
 }
 
-// How much larger than everything else headings are set, and how long they are at most, in bytes.
+// How much larger than the rest headings are, and their longest length in bytes.
 const (
 	title       = 1.45
 	heading     = 1.15
 	longHeading = 200
 )
 
-// markdown is what the pages say: lines in larger letters are headings.
+// markdown is the text of the pages: lines in larger letters become headings.
 func (p *pages) markdown() string {
 	usual := p.usual()
 	var b strings.Builder
@@ -312,7 +312,7 @@ func (p *pages) markdown() string {
 	return strings.TrimSpace(collapsed(b.String()))
 }
 
-// usual is the size that most letters have.
+// usual is the most frequent font size.
 func (p *pages) usual() float64 {
 	letters := map[float64]int{}
 	most := 0.0
@@ -324,7 +324,7 @@ func (p *pages) usual() float64 {
 	return most
 }
 
-// collapsed has no more than one empty line between others.
+// collapsed reduces runs of empty lines to one.
 func collapsed(text string) string {
 	for strings.Contains(text, "\n\n\n") {
 		text = strings.ReplaceAll(text, "\n\n\n", "\n\n")
@@ -332,7 +332,7 @@ func collapsed(text string) string {
 	return text
 }
 
-// endsInHan tells whether a text ends with a character of those that are written without spaces.
+// endsInHan tells whether a text ends with a character of a script without spaces.
 func endsInHan(text string) bool {
 	r, _ := utf8.DecodeLastRuneInString(text)
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)

@@ -11,15 +11,15 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// Text is what a text file says, its lines ended by \n: in UTF-8, UTF-16, or Latin-1 as Windows writes it. The error is
-// ErrUnreadable for bytes that are no text, and for text in another encoding.
+// Text is the content of a text file, with lines ended by \n. The encoding may be UTF-8, UTF-16, or Windows' Latin-1.
+// The error is ErrUnreadable for binary files and other encodings.
 func Text(content []byte) (string, error) {
 	switch order := orderOf(content); {
 	case order != nil:
 		content = fromUTF16(content, order)
 	case utf8.Valid(content):
 	case isLatin(content):
-		content, _ = charmap.Windows1252.NewDecoder().Bytes(content) // isLatin has looked at every byte
+		content, _ = charmap.Windows1252.NewDecoder().Bytes(content) // isLatin has checked every byte
 	}
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(content), "\ufeff"))
 	control := func(r rune) bool { return r < '\a' || r > '\r' && r < ' ' && r != '\x1b' }
@@ -29,7 +29,7 @@ func Text(content []byte) (string, error) {
 	return text, nil
 }
 
-// orderOf is the byte order of UTF-16, by its mark or by where its zeros are; nil for what is not UTF-16.
+// orderOf is the byte order of UTF-16, by its mark or by the positions of zeros; nil for other encodings.
 func orderOf(content []byte) binary.ByteOrder {
 	switch {
 	case len(content)%2 != 0 || len(content) == 0:
@@ -45,7 +45,7 @@ func orderOf(content []byte) binary.ByteOrder {
 			zeros[i%2]++
 		}
 	}
-	const share = 4 // of ten characters, those that are ASCII at least
+	const share = 4 // of ten characters, at least so many are ASCII
 	enough := len(content) / 2 * share / 10
 	switch {
 	case zeros[0] == 0 && zeros[1] > enough:
@@ -64,8 +64,8 @@ func fromUTF16(content []byte, order binary.ByteOrder) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// isLatin tells whether bytes look like Latin-1: other bytes than ASCII are few, and letters, signs or Windows'
-// quotation marks. In the multi-byte encodings of Chinese, Japanese and Korean they stand side by side.
+// isLatin tells whether bytes look like Latin-1: the bytes other than ASCII are few, and are letters, signs or
+// Windows' quotation marks. In multi-byte encodings of Chinese, Japanese and Korean, such bytes are adjacent.
 func isLatin(content []byte) bool {
 	const longest = 3 // accented letters in a row
 	high, row := 0, 0

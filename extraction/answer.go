@@ -10,7 +10,7 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// chatAnswer is what an endpoint answers with.
+// chatAnswer is the body of an endpoint's answer.
 type chatAnswer struct {
 	Choices []struct {
 		Message struct {
@@ -25,7 +25,7 @@ type chatAnswer struct {
 	} `json:"usage"`
 }
 
-// lessons is what a model was asked to write.
+// lessons is the JSON that a model was asked to write.
 type lessons struct {
 	Summary  string `json:"summary"`
 	Overview string `json:"overview"`
@@ -41,11 +41,11 @@ type lessons struct {
 	} `json:"lessons"`
 }
 
-// mostLessons is how many are believed of one answer.
+// mostLessons limits the lessons of one answer.
 const mostLessons = 200
 
-// parse reads an answer. What is wrong with single lessons is mended or left out; an answer that is no list
-// of lessons matches errNonsense.
+// parse reads an answer. It repairs or drops invalid lessons; an answer that is not a list of lessons matches
+// errNonsense.
 func parse(raw []byte, c Conversation, p portion) (Result, error) {
 	var written lessons
 	usage, err := decodeAnswer(raw, &written)
@@ -66,7 +66,7 @@ func parse(raw []byte, c Conversation, p portion) (Result, error) {
 		}
 		sources := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(l.Messages))),
 			func(i int) bool { return i < p.from || i >= p.to })
-		if len(sources) == 0 { // nothing states it: it was invented
+		if len(sources) == 0 { // no message supports it, so the model invented it
 			continue
 		}
 		if l.Category.AboutUser() &&
@@ -86,8 +86,8 @@ func parse(raw []byte, c Conversation, p portion) (Result, error) {
 	return found, nil
 }
 
-// supported reports whether a finding states nothing but what its messages say: they have all of its words, and it
-// repeats no sentence of another message. What a model adds is for the owner alone.
+// supported reports whether the messages of a finding contain all of its words, and it repeats no sentence of another
+// message. Otherwise, the model added something, and the finding is for the owner alone.
 func supported(c Conversation, f LessonDraft) bool {
 	var cited strings.Builder
 	for _, i := range f.Sources {
@@ -114,7 +114,7 @@ func supported(c Conversation, f LessonDraft) bool {
 	return true
 }
 
-// all is everything that a message shows to a model.
+// all is the whole of a message as the model sees it.
 func (m Message) all() string {
 	all := []string{m.Text()}
 	for _, part := range m.Parts {
@@ -125,7 +125,7 @@ func (m Message) all() string {
 	return strings.Join(all, "\n")
 }
 
-// decodeAnswer reads what a model wrote as JSON. What is no such thing matches errNonsense.
+// decodeAnswer decodes the JSON that a model wrote. Invalid JSON matches errNonsense.
 func decodeAnswer(raw []byte, written any) (domain.ModelUsage, error) {
 	var answer chatAnswer
 	if err := json.Unmarshal(raw, &answer); err != nil || len(answer.Choices) == 0 {
@@ -141,7 +141,7 @@ func decodeAnswer(raw []byte, written any) (domain.ModelUsage, error) {
 	return domain.ModelUsage{PromptTokens: answer.Usage.PromptTokens, CompletionTokens: answer.Usage.CompletionTokens}, nil
 }
 
-// unfenced takes an answer out of the fence that some models put around it.
+// unfenced removes the code fence that some models put around an answer.
 func unfenced(s string) string {
 	s = strings.TrimSpace(s)
 	if inside, fenced := strings.CutPrefix(s, "```"); fenced {
@@ -151,7 +151,7 @@ func unfenced(s string) string {
 	return s
 }
 
-// clean leaves out what a database chokes on.
+// clean removes characters that a database cannot store.
 func clean(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", ""))
 }

@@ -13,17 +13,16 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Writer takes commands to the log.
+// Writer submits commands to the log.
 type Writer interface {
 	Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error)
 	SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result
 }
 
-// mostSources is how many messages an item states at most that it was made from.
+// mostSources limits the messages from which an item says that it was made.
 const mostSources = 1000
 
-// remember is the command for the item that a lesson becomes. target is the item whose place it takes, or
-// nil.
+// remember is the command for the item of a lesson. target is the item that it replaces, or nil.
 func (a assignment) remember(l domain.Lesson, target *domain.Knowledge) domain.Remember {
 	item := domain.Remembered{
 		ContextType: domain.Memory, Category: l.Category, Polarity: l.Polarity, Owner: a.owner, Scopes: l.Scopes,
@@ -48,7 +47,7 @@ func (a assignment) remember(l domain.Lesson, target *domain.Knowledge) domain.R
 	return domain.Remember{By: by, ID: l.Item, Knowledge: item, OrSame: true}
 }
 
-// saidAt is when a lesson was said first.
+// saidAt is when a lesson was first said.
 func (a assignment) saidAt(l domain.Lesson) time.Time {
 	for _, m := range a.messages {
 		if len(l.Sources) > 0 && m.EventID == l.Sources[0] {
@@ -58,8 +57,8 @@ func (a assignment) saidAt(l domain.Lesson) time.Time {
 	return time.Time{}
 }
 
-// apply does what was decided. Every step may have been done before: it changes nothing then. What stands
-// alone is done in one go, and then what takes another's place.
+// apply carries out the decisions. A step that was done before changes nothing. Independent lessons are submitted
+// together, then replacements one by one.
 func (a assignment) apply(ctx context.Context, reader Reader, writer Writer, lessons []domain.Lesson) error {
 	var alone []domain.Submission
 	var places []int
@@ -89,10 +88,10 @@ func (a assignment) apply(ctx context.Context, reader Reader, writer Writer, les
 	return nil
 }
 
-// longestTranscript is how many bytes of what was said in an archive its item states.
+// longestTranscript limits the bytes of the transcript in an archive's item.
 const longestTranscript = domain.MaxContent - 1024
 
-// archive is the command for the item by which an archive is found like everything else.
+// archive is the command for the item of an archive, so that searches find it.
 func (a assignment) archive(stream string, fact domain.SessionExtracted) domain.Remember {
 	var said strings.Builder
 	item := domain.Remembered{
@@ -115,7 +114,7 @@ func (a assignment) archive(stream string, fact domain.SessionExtracted) domain.
 	return domain.Remember{By: a.by(), ID: domain.ArchiveItem(stream, fact.Archive), Knowledge: item, OrSame: true}
 }
 
-// title states which session an archive is of.
+// title says to which session an archive belongs.
 func (a assignment) title(about string) string {
 	day := ""
 	if len(a.messages) > 0 {
@@ -124,7 +123,7 @@ func (a assignment) title(about string) string {
 	return fmt.Sprintf(in(about, "session %s of %s", "会话 %s，%s"), a.session, day)
 }
 
-// keep remembers an archive, unless nothing was written in it.
+// keep remembers an archive, unless it is empty.
 func (a assignment) keep(ctx context.Context, writer Writer, stream string, fact domain.SessionExtracted) error {
 	archive := a.archive(stream, fact)
 	if archive.Knowledge.Text.Content == "" {
@@ -138,7 +137,7 @@ func (a assignment) keep(ctx context.Context, writer Writer, stream string, fact
 	return final(ctx, a.logger.With("item", archive.ID), err)
 }
 
-// origin states that a lesson follows from the first message that states it.
+// origin names the first message of a lesson as its cause.
 func (a assignment) origin(l domain.Lesson) domain.Origin {
 	origin := domain.Origin{CorrelationID: a.task, OccurredAt: a.saidAt(l)}
 	if len(l.Sources) > 0 {
@@ -147,7 +146,7 @@ func (a assignment) origin(l domain.Lesson) domain.Origin {
 	return origin
 }
 
-// single is the command for a lesson that concerns one item alone; false if there is nothing to do, or more.
+// single is the command for a lesson that concerns one item; false if it needs no command, or several.
 func (a assignment) single(l domain.Lesson) (domain.Command, bool) {
 	switch l.Decision {
 	case domain.DecideVote:
@@ -162,7 +161,7 @@ func (a assignment) single(l domain.Lesson) (domain.Command, bool) {
 	return nil, false
 }
 
-// replace remembers the item that takes another's place, and states it of the other.
+// replace remembers an item and supersedes the target with it.
 func (a assignment) replace(ctx context.Context, reader Reader, writer Writer, l domain.Lesson) error {
 	target, err := reader.Find(ctx, a.tenant, l.Target)
 	switch {
@@ -200,8 +199,7 @@ func (a assignment) replace(ctx context.Context, reader Reader, writer Writer, l
 		submit(domain.Supersede{Target: domain.Target{By: by, ID: target.ID}, Successor: l.Item, Reason: l.Text.Reason}))
 }
 
-// elsewhere remembers an item under a name of its own beside its place, which is taken: still where others look for
-// what is shared.
+// elsewhere remembers an item under another URI, since its own is taken. A shared item stays in the shared directory.
 func (a assignment) elsewhere(ctx context.Context, writer Writer, l domain.Lesson, target *domain.Knowledge) error {
 	if l.Text.URI != "" {
 		l.Text.URI = string(domain.URI(l.Text.URI).Parent().Join(l.Item + ".md"))
@@ -214,8 +212,7 @@ func (a assignment) elsewhere(ctx context.Context, writer Writer, l domain.Lesso
 	return err
 }
 
-// vote is a helpful voice for the item that helped, or for the skill whose directory is said to have. What is not there
-// gets none.
+// vote votes for the item, or for the skill in the directory, that helped. It ignores what does not exist.
 func (a assignment) vote(ctx context.Context, reader Reader, writer Writer, help domain.Help) error {
 	page, err := reader.List(ctx, domain.List{By: a.by(), Filter: domain.Filter{URIPrefix: help.URI}, Limit: neighbours})
 	if err != nil {
@@ -238,13 +235,13 @@ func (a assignment) vote(ctx context.Context, reader Reader, writer Writer, help
 	return nil
 }
 
-// about is the logger of what becomes of a lesson.
+// about is the logger for a lesson.
 func (a assignment) about(l domain.Lesson) *slog.Logger {
 	return a.logger.With("decision", l.Decision, "item", cmp.Or(l.Target, l.Item))
 }
 
-// final forgives refusals: what was decided then cannot be done any more, since people have done something
-// else meanwhile, and the log of the server states it. What may pass is an error.
+// final turns a refusal into a log line: people have changed something meanwhile, so the decision cannot be carried
+// out. It returns other errors, which may be temporary.
 func final(ctx context.Context, logger *slog.Logger, err error) error {
 	if refused(err) {
 		logger.InfoContext(ctx, "what was decided on is refused, and left out", "error", err)
@@ -253,7 +250,7 @@ func final(ctx context.Context, logger *slog.Logger, err error) error {
 	return err
 }
 
-// refused shows a refusal, which is for good, from what may pass.
+// refused tells a refusal, which is permanent, from a temporary error.
 func refused(err error) bool {
 	for _, refusal := range []error{
 		domain.ErrInvalid, domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken, domain.ErrConflict, domain.ErrDeleted,

@@ -12,13 +12,12 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// BuiltIn finds what is stated outright, by rules: it needs no model and no network, and finds the same
-// every time.
+// BuiltIn finds explicit statements by rules. It needs no model and no network, and its result is always the same.
 type BuiltIn struct{}
 
 var _ Extractor = BuiltIn{}
 
-// Name implements [Extractor]. The number grows with the rules.
+// Name implements [Extractor]. Its number must change with the rules.
 func (BuiltIn) Name() string { return "built-in 3" }
 
 // Extract implements [Extractor]. It never fails.
@@ -47,10 +46,10 @@ func (BuiltIn) Extract(_ context.Context, c Conversation) (Result, error) {
 	return found, nil
 }
 
-// shortestStatement is how many characters a sentence has at least that states anything.
+// shortestStatement is the least number of characters of a statement.
 const shortestStatement = 6
 
-// stated is what a sentence of the user's states about them and their world.
+// stated is the lesson in a user's sentence about themselves and their environment.
 func stated(sentence string) (LessonDraft, bool) {
 	s := straight.Replace(sentence)
 	asked := asking().MatchString(s)
@@ -95,8 +94,7 @@ func stated(sentence string) (LessonDraft, bool) {
 	return f, true
 }
 
-// verbatimRequests is what the user states in a message that is to be remembered as it stands, and that no finding
-// states.
+// verbatimRequests are the statements that the user asked to remember verbatim, and that no finding covers.
 func verbatimRequests(c Conversation, findings []LessonDraft) []LessonDraft {
 	var contents []string
 	for _, f := range findings {
@@ -124,7 +122,7 @@ func verbatimRequests(c Conversation, findings []LessonDraft) []LessonDraft {
 	return more
 }
 
-// covered reports whether at least half of what a sentence states is known.
+// covered reports whether at least half of a sentence's words are known.
 func covered(sentence string, known map[string]bool) bool {
 	said, common := words(sentence), 0
 	for word := range said {
@@ -135,13 +133,13 @@ func covered(sentence string, known map[string]bool) bool {
 	return 2*common >= len(said)
 }
 
-// straight makes quotation marks what rules expect.
+// straight replaces quotation marks by the form that rules expect.
 var straight = strings.NewReplacer("’", "'", "‘", "'")
 
-// longestTask is how many bytes of what was asked for become a lesson's task.
+// longestTask limits the bytes of a lesson's task.
 const longestTask = 600
 
-// task is what the conversation was about: what the user asked for first.
+// task is the first request of the user.
 func task(c Conversation) (string, int) {
 	for i, m := range c.Messages {
 		if said := strings.TrimSpace(m.Text()); m.Role == domain.RoleUser && said != "" {
@@ -151,7 +149,7 @@ func task(c Conversation) (string, int) {
 	return "", -1
 }
 
-// cut shortens to whole characters.
+// cut shortens a text to whole characters.
 func cut(s string, bytes int) string {
 	const more = "…"
 	if len(s) <= bytes {
@@ -164,7 +162,7 @@ func cut(s string, bytes int) string {
 	return strings.TrimSpace(s[:end]) + more
 }
 
-// outcome is what an agent said last, in short; empty if it said nothing.
+// outcome is the agent's last message in short; empty if there is none.
 func outcome(c Conversation) string {
 	for _, m := range slices.Backward(c.Messages) {
 		if said := reporting().ReplaceAllString(strings.TrimSpace(m.Prose()), ""); m.Role == domain.RoleAssistant &&
@@ -175,7 +173,7 @@ func outcome(c Conversation) string {
 	return ""
 }
 
-// summarize states in short what a conversation is about, in its own words.
+// summarize summarises a conversation in its own words.
 func summarize(c Conversation) domain.Summary {
 	turns := 0
 	var all strings.Builder

@@ -9,10 +9,10 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// nearby is within how many messages a problem's fix is looked for.
+// nearby is the number of messages within which a fix may follow its problem.
 const nearby = 8
 
-// clue is a sentence that states what was wrong, why, or what helped.
+// clue is a sentence that describes a problem, a cause or a fix.
 type clue struct {
 	message  int
 	sentence string
@@ -21,7 +21,7 @@ type clue struct {
 	fix      bool
 }
 
-// cases are problems with a fix that a message states, and with the cause where it was found.
+// cases are problems whose fix a message describes, with the cause if it was found.
 func cases(c Conversation) []LessonDraft {
 	var found []LessonDraft
 	clues := cluesOf(c)
@@ -67,7 +67,7 @@ func cluesOf(c Conversation) []clue {
 	return clues
 }
 
-// clueOf shows what a sentence states of a case. What a speaker likes is no fix.
+// clueOf classifies a sentence. A preference of the speaker is not a fix.
 func clueOf(sentence string) clue {
 	sentence = straight.Replace(sentence)
 	switch {
@@ -84,10 +84,10 @@ func clueOf(sentence string) clue {
 	}
 }
 
-// label is a part's name before what it states.
+// label is the name of a part before its description.
 var label = text.Expression(`(?i)^\W*(?:problem|issue|symptom|error|root cause|cause|reason|fix|solution|resolution|workaround|问题|现象|症状|根本原因|原因|根因|解决方案|解决办法|解决方法|解决|修复|办法)\s*[:：]\s*|^\W*(?:根本)?(?:原因|根因)(?:是|在于)\s*`)
 
-// caseOf shows a problem, its cause and its fix from clues that stand together.
+// caseOf is the problem, cause and fix in neighbouring clues.
 func caseOf(clues []clue) LessonDraft {
 	var problems, causes, fixes []string
 	f := LessonDraft{Category: domain.CategoryCases}
@@ -126,7 +126,7 @@ func caseOf(clues []clue) LessonDraft {
 
 var reporting = text.Expression(`(?is)^\s*(final response|tool sequence|environment|failure reason)\s*[:：]\s*`)
 
-// reported are the messages that report on a task, by what they report.
+// reported are the messages that report on a task, by the part that they report.
 func reported(c Conversation) (parts map[string]int) {
 	parts = map[string]int{}
 	for i, m := range c.Messages {
@@ -137,8 +137,8 @@ func reported(c Conversation) (parts map[string]int) {
 	return parts
 }
 
-// reportedTask is the task that messages report on: what the user said last before them. Without a report it is what
-// a user said who spoke once; another message would be a guess.
+// reportedTask is the task that messages report on: the user's last message before them. Without a report, it is the
+// only message of the user; among several, it would be a guess.
 func (c Conversation) reportedTask(parts map[string]int) (string, int) {
 	asked, turns := -1, 0
 	for i, m := range c.Messages {
@@ -157,7 +157,7 @@ func (c Conversation) reportedTask(parts map[string]int) (string, int) {
 	return cut(strings.TrimSpace(c.Messages[asked].Text()), longestTask), asked
 }
 
-// report is the case of a task that was completed, as agents report it.
+// report is the case of a completed task in the format of agents' reports.
 func report(c Conversation) []LessonDraft {
 	parts := reported(c)
 	about, asked := c.reportedTask(parts)
@@ -180,7 +180,7 @@ func report(c Conversation) []LessonDraft {
 	return []LessonDraft{f}
 }
 
-// failure is what not to do again: all that a negative conversation states.
+// failure is the failure to avoid that a negative conversation describes.
 func failure(c Conversation) []LessonDraft {
 	about, asked := c.reportedTask(reported(c))
 	about = unmarked(about)
@@ -220,7 +220,7 @@ func failure(c Conversation) []LessonDraft {
 	return []LessonDraft{f}
 }
 
-// unmarked is a text without the mark that it shows of a failure, which the item states by its polarity.
+// unmarked removes the mark of a failure from a text, since the item's polarity says it.
 func unmarked(said string) string {
 	return strings.TrimSpace(markedAside().ReplaceAllString(markedLine().ReplaceAllString(said, ""), " "))
 }

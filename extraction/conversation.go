@@ -11,12 +11,12 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// Extractor finds what is worth knowing in a conversation. It is safe for concurrent use.
+// Extractor finds lessons in a conversation. It is safe for concurrent use.
 type Extractor interface {
-	// Name is recorded with what it found.
+	// Name is recorded with the lessons.
 	Name() string
-	// Extract gives lessons. The error matches [domain.ErrUnavailable] if another attempt may succeed, and
-	// else states why there will never be anything.
+	// Extract returns lessons. The error matches [domain.ErrUnavailable] if another attempt may succeed; otherwise it
+	// says why extraction fails permanently.
 	Extract(ctx context.Context, c Conversation) (Result, error)
 }
 
@@ -27,16 +27,16 @@ type Conversation struct {
 	Messages []Message
 }
 
-// Message is what one speaker said. A recorded message that holds several turns is several of these, with one EventID.
+// Message is what one speaker said. A recorded message with several turns becomes several of these, with one EventID.
 type Message struct {
 	EventID string
 	Role    string
-	Peer    string // who speaks in the role of a user, if it is not the session's owner
+	Peer    string // the speaker in the role of a user, if it is not the session's owner
 	At      time.Time
 	Parts   []domain.Part
 }
 
-// Text is everything that was written, without the use of tools.
+// Text is the text of a message, without the use of tools.
 func (m Message) Text() string {
 	var parts []string
 	for _, part := range m.Parts {
@@ -47,26 +47,25 @@ func (m Message) Text() string {
 	return strings.Join(parts, "\n")
 }
 
-// fenced is code, and quoted a line of another text: the speaker's own words are neither.
+// fenced is code, and quoted a line of another text. Neither is in the speaker's own words.
 var (
 	fenced = text.Expression("(?s)```.*?(?:```|$)")
 	quoted = text.Expression(`(?m)^[ \t]*>(?:[ \t>].*)?$`)
 )
 
-// Prose is [Message.Text] in the speaker's own words: without code and quotations.
+// Prose is [Message.Text] without code and quotations.
 func (m Message) Prose() string {
 	return quoted().ReplaceAllString(fenced().ReplaceAllString(m.Text(), "\n"), "")
 }
 
-// speaks reports whether a message is a person's or an agent's, and not the output of a tool or a program's
-// instructions.
+// speaks reports whether a message is from a person or an agent, not from a tool or a program.
 func (m Message) speaks() bool { return m.Role == domain.RoleUser || m.Role == domain.RoleAssistant }
 
-// turn begins what one speaker states in a message that holds a whole exchange.
+// turn begins the text of one speaker in a message that contains a whole exchange.
 var turn = text.Expression(`(?i)(?:^|\s)\[(user|assistant|system|tool)\]:\s*`)
 
-// turns are what each speaker states in a message of the form "[user]: … [assistant]: …". Only a user's message is
-// split, so that no text makes the words of an agent or a tool the user's.
+// turns splits a message of the form "[user]: … [assistant]: …" by speaker. It splits only a user's message, so that
+// the words of an agent or a tool never count as the user's.
 func (m Message) turns() []Message {
 	said := strings.TrimSpace(m.Text())
 	marks := turn().FindAllStringSubmatchIndex(said, -1)
@@ -93,35 +92,35 @@ func (m Message) turns() []Message {
 	return all
 }
 
-// Result is what an extractor made of a conversation.
+// Result is the result of an extraction.
 type Result struct {
 	Findings []LessonDraft
 	Summary  domain.Summary
 	Usage    domain.ModelUsage
 }
 
-// LessonDraft is one thing worth knowing.
+// LessonDraft is a finding of an extractor.
 type LessonDraft struct {
 	Category   domain.Category
-	Polarity   domain.Polarity // empty for what follows from the category
+	Polarity   domain.Polarity // default: by category
 	Sources    []int           // messages that it was found in
-	Key        string          // what it is about, such as "indentation" or the name of a tool; may be empty
-	Single     bool            // of what the key names there is one: another value takes the place of the first
-	Correction bool            // it states that something held before was wrong
+	Key        string          // the topic, such as "indentation" or the name of a tool; may be empty
+	Single     bool            // the key has one value: another one replaces the first
+	Correction bool            // it corrects an earlier statement
 	Task       string
 	Content    string
 	Abstract   string
 	Tags       domain.Tags
 	Own        bool // it is for the owner alone, whatever the audience of the commit
 	Meta       json.RawMessage
-	Counted    *Counts // of a tool or a skill, whose counts are added up
+	Counted    *Counts // of a tool or a skill; counts are added up
 }
 
-// peerTag is the tag that names the peers who state a lesson.
+// peerTag is the tag that names the peers who said a lesson.
 const peerTag = "peer"
 
-// attribute makes what peers state theirs: a lesson is tagged with its peers, and what a peer states of themselves is
-// about a person whom the owner knows.
+// attribute tags lessons with the peers who said them. What peers say about themselves becomes knowledge about a
+// person whom the owner knows.
 func attribute(c Conversation, findings []LessonDraft) {
 	const longest = 100
 	for i := range findings {
@@ -151,10 +150,10 @@ func attribute(c Conversation, findings []LessonDraft) {
 	}
 }
 
-// samePeers reports whether two lessons are stated by the same people: the owner, or the same peers.
+// samePeers reports whether two lessons were said by the same people: the owner, or the same peers.
 func samePeers(a, b domain.Tags) bool { return slices.Equal(a[peerTag], b[peerTag]) }
 
-// Counts are how often something ran, and what that cost.
+// Counts are the runs of a tool or skill, and their costs.
 type Counts struct {
 	Calls            int     `json:"calls"`
 	Successes        int     `json:"successes"`
@@ -172,17 +171,17 @@ func (c Counts) plus(o Counts) Counts {
 	}
 }
 
-// negativePrefix begins the ids of sessions that report what failed.
+// negativePrefix begins the ids of sessions about failures.
 const negativePrefix = "openspace-neg-"
 
-// Negative reports whether the conversation reports what failed.
+// Negative reports whether the conversation is about a failure.
 func (c Conversation) Negative() bool {
 	return strings.HasPrefix(c.Session, negativePrefix) || slices.ContainsFunc(c.Messages, func(m Message) bool {
 		return polarityMark().MatchString(m.Text())
 	})
 }
 
-// ConversationOf is an archive of the owner's whose messages were read. What was erased is left out.
+// ConversationOf is the conversation in the events of an archive, without erased messages.
 func ConversationOf(owner domain.Entity, session, agent string, events []domain.Event) Conversation {
 	c := Conversation{Session: session, Agent: agent}
 	for _, event := range events {

@@ -15,15 +15,15 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Reader knows what is known.
+// Reader reads existing knowledge.
 type Reader interface {
 	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
 	List(ctx context.Context, list domain.List) (domain.ListPage, error)
-	// SearchAll answers complete searches, in order. What they have in common is embedded once.
+	// SearchAll answers complete searches, in order. It embeds equal texts once.
 	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
 }
 
-// assignment is an archive that is to be extracted.
+// assignment is an archive to extract.
 type assignment struct {
 	tenant   string
 	owner    domain.Entity
@@ -31,12 +31,12 @@ type assignment struct {
 	agent    string
 	task     string // id of the event of the commit
 	audience []domain.Scope
-	retry    int // of an archive of which nothing could be made before
+	retry    int // 0 for the first attempt, else the number of the retry
 	messages []Message
 	logger   *slog.Logger
 }
 
-// by is who remembers what is found: the server itself, for the session's owner.
+// by is the principal of the resulting commands: the server itself, for the session's owner.
 func (a assignment) by() domain.Principal {
 	var audience []domain.Entity
 	for _, scope := range a.audience {
@@ -51,15 +51,15 @@ func (a assignment) by() domain.Principal {
 	}
 }
 
-// countsOwner is who keeps the counts of tools and skills that all users share, by whichever session they were
-// counted first.
+// countsOwner is the owner of the counts of tools and skills that all users share, whichever session counted them
+// first.
 func (a assignment) countsOwner() domain.Principal {
 	p := a.by()
 	p.OnBehalfOf = ""
 	return p
 }
 
-// scopes are for whom a finding is: what is about the owner is the owner's alone.
+// scopes are the scopes of a finding: a finding about the owner is for the owner alone.
 func (a assignment) scopes(f LessonDraft) []domain.Scope {
 	if f.Own || f.Category.AboutUser() || len(a.audience) == 0 {
 		return []domain.Scope{a.owner.Scope()}
@@ -67,25 +67,25 @@ func (a assignment) scopes(f LessonDraft) []domain.Scope {
 	return a.audience
 }
 
-// shared reports whether a finding lies among those of all users.
+// shared reports whether a finding lies in a directory that all users share.
 func (a assignment) shared(f LessonDraft) bool {
 	return slices.Contains(a.scopes(f), domain.Public)
 }
 
-// reaches reports whether those whom a finding is for may see an item with these scopes. The owner sees all items that
-// are compared.
+// reaches reports whether the audience of a finding may see an item with these scopes. The owner sees all compared
+// items.
 func (a assignment) reaches(scopes []domain.Scope, f LessonDraft) bool {
 	return slices.Contains(scopes, domain.Public) || !slices.ContainsFunc(a.scopes(f), func(s domain.Scope) bool {
 		return s != a.owner.Scope() && !slices.Contains(scopes, s)
 	})
 }
 
-// sameScopes reports whether two audiences are the same, in whatever order they are named.
+// sameScopes reports whether two audiences are the same, in any order.
 func sameScopes(x, y []domain.Scope) bool {
 	return slices.Equal(slices.Sorted(slices.Values(x)), slices.Sorted(slices.Values(y)))
 }
 
-// decide finds out what becomes of findings, by what is known and by one another. It changes nothing.
+// decide decides on findings, by existing knowledge and by one another. It changes nothing.
 func (a assignment) decide(ctx context.Context, reader Reader, findings []LessonDraft) ([]domain.Lesson, error) {
 	var lessons []domain.Lesson
 	all := combined(findings)
@@ -103,7 +103,7 @@ func (a assignment) decide(ctx context.Context, reader Reader, findings []Lesson
 	return lessons, nil
 }
 
-// combined adds up what was found about one tool or skill.
+// combined adds up the findings about one tool or skill.
 func combined(findings []LessonDraft) []LessonDraft {
 	var all []LessonDraft
 	at := map[string]int{}
@@ -138,10 +138,10 @@ func combined(findings []LessonDraft) []LessonDraft {
 	return all
 }
 
-// keyed reports whether there is one item for everything that has a key.
+// keyed reports whether a category has one item per key.
 func keyed(c domain.Category) bool { return c == domain.CategoryTools || c == domain.CategorySkills }
 
-// joined are the lines of two texts, each once.
+// joined are the lines of two texts without duplicates.
 func joined(a, b string) string {
 	lines := strings.Split(strings.TrimSpace(a), "\n")
 	for line := range strings.SplitSeq(strings.TrimSpace(b), "\n") {
@@ -152,7 +152,7 @@ func joined(a, b string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// lesson decides on one finding, beside which the items stand that say something like it.
+// lesson decides on one finding, given similar items.
 func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, similar []domain.Found,
 	before []domain.Lesson,
 ) (domain.Lesson, error) {
@@ -221,7 +221,7 @@ func (a assignment) sources(messages []int) []string {
 	return ids
 }
 
-// decideDraft chooses the decision, and the item that it concerns.
+// decideDraft chooses the decision and its target.
 func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []neighbour,
 	before []domain.Lesson,
 ) *domain.Knowledge {
@@ -248,7 +248,7 @@ func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []ne
 	}
 	for _, n := range known {
 		mine := n.item.Owner == a.owner
-		alike := sameScopes(n.item.Scopes, a.scopes(f)) // an item never reaches others than it was for
+		alike := sameScopes(n.item.Scopes, a.scopes(f)) // an item never reaches a wider audience than before
 		switch {
 		case taken(n.item):
 		case keyed(f.Category) && n.keyed && alike && (mine || a.shared(f)):
@@ -265,13 +265,13 @@ func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []ne
 	return nil
 }
 
-// mergeable reports whether two items of a category that are about the same become one.
+// mergeable reports whether two items of a category about the same topic are merged.
 func mergeable(c domain.Category) bool {
 	return c == domain.CategoryPreferences || c == domain.CategoryEntities || c == domain.CategoryPatterns ||
 		c == domain.CategoryProfile
 }
 
-// write puts together what the item is to say.
+// write writes the text of the item.
 func (a assignment) write(lesson *domain.Lesson, f LessonDraft, target *domain.Knowledge) {
 	merging := lesson.Decision == domain.DecideMerge && target != nil
 	if merging {
@@ -311,14 +311,14 @@ func (a assignment) write(lesson *domain.Lesson, f LessonDraft, target *domain.K
 	}
 	meta, err := json.Marshal(counted{Name: f.Key, Stats: counts})
 	if err != nil {
-		return // numbers are always JSON
+		return // numbers always marshal
 	}
 	lesson.Text.Meta = meta
 	lesson.Text.Abstract = statistics(f.Key, counts)
 	lesson.Text.Content = strings.TrimSpace(lesson.Text.Abstract + "\n" + lesson.Text.Content)
 }
 
-// merged are the sources of two texts, each once, those of the first in front.
+// merged are the sources of two texts without duplicates, those of the first in front.
 func merged(a, b []string) []string {
 	for _, id := range b {
 		if len(a) < mostSources && !slices.Contains(a, id) {
@@ -342,7 +342,7 @@ func tagsJoined(a, b domain.Tags) domain.Tags {
 	return tags
 }
 
-// segment is a name as part of a URI.
+// segment turns a name into a part of a URI.
 func segment(name string) string {
 	const most = 50
 	clean := []rune(strings.Map(func(r rune) rune {
@@ -355,7 +355,7 @@ func segment(name string) string {
 	return strings.Trim(string(clean[:min(len(clean), most)]), ".")
 }
 
-// itemID is the id of what a task's lesson becomes: the same, however often it is tried.
+// itemID is the id of the item of a task's lesson. It is the same at every attempt.
 func itemID(task string, number int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", task, number))
 	return "mem_" + hex.EncodeToString(sum[:12])

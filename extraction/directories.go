@@ -17,7 +17,7 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// DirectoryStore keep what was said of directories, and which of them changed since.
+// DirectoryStore stores summaries of directories, and which directories have changed since.
 type DirectoryStore interface {
 	Mark(ctx context.Context, tx bun.IDB, tenant string, uris []domain.URI, at time.Time) error
 	Next(ctx context.Context, now, quiet, overdue time.Time) (domain.DirectoryTask, bool, error)
@@ -27,37 +27,36 @@ type DirectoryStore interface {
 	Said(ctx context.Context, tenant string, uris []domain.URI) (map[domain.URI]domain.DirectorySummary, error)
 }
 
-// Browser reads what lies in directories, and what is written there.
+// Browser reads the items and files of directories.
 type Browser interface {
 	Places(ctx context.Context, directory domain.Directory) ([]domain.DirectoryEntry, error)
 	At(ctx context.Context, tenant string, uri domain.URI) (*domain.Knowledge, error)
 }
 
-// DirectoryOptions are what [Directories] are made of.
+// DirectoryOptions configure [Directories].
 type DirectoryOptions struct {
 	Shelves    DirectoryStore
 	Browser    Browser
 	Summarizer Summarizer
-	// Clean takes out of what the model wrote for a tenant what must not be recorded.
+	// Clean scrubs the text that the model wrote for a tenant.
 	Clean func(ctx context.Context, tenant, said string) (string, error)
-	// RunExclusively does something unless another of the processes that share the database is at it.
+	// RunExclusively runs do, unless another process that shares the database is running it.
 	RunExclusively func(ctx context.Context, do func(ctx context.Context) error) error
-	// Quiet is for how long nothing must change in a directory before it is summarised, and Overdue how long that may
-	// take. 0 for half a minute and ten minutes.
+	// Quiet is how long a directory must be unchanged before it is summarised; default: 30 seconds. Overdue limits
+	// that delay; default: ten minutes.
 	Quiet, Overdue time.Duration
-	// Attempts are made at a directory while the summarizer is away, until it is passed over. 0 for twenty.
+	// Attempts limits the attempts at a directory while the summarizer is unavailable; default: 20.
 	Attempts int
 	Logger   *slog.Logger
-	// Now is the source of the time. Nil for time.Now.
+	// Now is the source of the time; default: time.Now.
 	Now func() time.Time
 }
 
-// Directories lets a model say what directories are about, some time after something in them has changed, from the
-// abstracts of what lies in them. It is made anew when those are others, and not otherwise. It is safe for concurrent
-// use.
+// Directories lets a model summarise directories from the abstracts of their contents, some time after a change. It
+// writes a new summary only if those abstracts have changed. It is safe for concurrent use.
 type Directories struct{ DirectoryOptions }
 
-// NewDirectories makes them.
+// NewDirectories makes a summarizer of directories.
 func NewDirectories(options DirectoryOptions) *Directories {
 	options.Quiet, options.Overdue = cmp.Or(options.Quiet, 30*time.Second), cmp.Or(options.Overdue, 10*time.Minute)
 	options.Attempts = cmp.Or(options.Attempts, 20)
@@ -67,10 +66,10 @@ func NewDirectories(options DirectoryOptions) *Directories {
 	return &Directories{options}
 }
 
-// pollInterval is how long a directory that is due may wait.
+// pollInterval is how often to look for directories that are due.
 const pollInterval = 5 * time.Second
 
-// Run summarises what is due until ctx ends.
+// Run summarises directories that are due until ctx ends.
 func (d *Directories) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := d.SummarizeDue(ctx); err != nil && ctx.Err() == nil {
@@ -118,7 +117,7 @@ func (d *Directories) summarize(ctx context.Context, t domain.DirectoryTask) err
 	sum := sha256.Sum256([]byte(d.Summarizer.Name() + "\n" + string(audience) + "\n" + shown))
 	said := domain.DirectorySummary{Audience: audience, MadeOf: hex.EncodeToString(sum[:])}
 	switch {
-	case shown == "": // what lies in it states enough
+	case shown == "": // the contents need no summary
 		return d.Shelves.Keep(ctx, t, domain.DirectorySummary{}, nil, d.Now())
 	case said.MadeOf == t.MadeOf:
 		return d.Shelves.Leave(ctx, t, time.Time{})
@@ -129,7 +128,7 @@ func (d *Directories) summarize(ctx context.Context, t domain.DirectoryTask) err
 		return d.keep(ctx, t, said)
 	case ctx.Err() != nil:
 		return err
-	case errors.Is(err, errSettings): // until the settings change, no directory fares better
+	case errors.Is(err, errSettings): // until the settings change, every directory would fail
 		return errors.Join(err, d.Shelves.Leave(ctx, t, d.Now().Add(time.Minute)))
 	}
 	if t.Attempts++; errors.Is(err, domain.ErrUnavailable) && t.Attempts < d.Attempts {
@@ -151,11 +150,11 @@ func (d *Directories) keep(ctx context.Context, t domain.DirectoryTask, said dom
 	return d.Shelves.Keep(ctx, t, said, above[max(0, len(above)-1):], d.Now())
 }
 
-// mostShown is how many of the things in a directory a model is shown.
+// mostShown limits the entries of a directory that a model is shown.
 const mostShown = 200
 
-// shown is what a model is shown of a directory: what the widest audience sees in it. Empty if the directory needs no
-// model: if a person wrote what it is about, if a skill states it, or if all of it fits into an abstract.
+// shown is the input of a model for a directory: what the widest audience sees in it. It is empty if the directory
+// needs no model: a person or a skill describes it, or its contents fit into an abstract.
 func (d *Directories) shown(ctx context.Context, t domain.DirectoryTask) (shown string, audience domain.Scope,
 	err error,
 ) {

@@ -1,6 +1,6 @@
-// Package extraction makes knowledge of conversations, and summaries of what is long.
+// Package extraction turns conversations into knowledge, and summarises long texts.
 //
-// Its one rule: nothing is done that was not recorded first. An extractor finds lessons in an archive of a session,
-// what is known already decides what becomes of each, the decisions are recorded as one fact, and only then are they
-// carried out, from the record: an interrupted worker continues, and nothing is lost or done twice.
+// Its one rule: every decision is recorded before it is carried out. An extractor finds lessons in an archive of a
+// session. Existing knowledge decides what happens to each. The decisions are recorded as one fact, and then carried
+// out from the record. An interrupted worker thus continues, and nothing is lost or done twice.
 package extraction

@@ -16,33 +16,33 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 )
 
-// SessionLog reads what was said.
+// SessionLog reads sessions from the log.
 type SessionLog interface {
 	ArchivedMessages(ctx context.Context, tenant string, commit domain.Event,
 		fact domain.SessionCommitted) ([]domain.Event, error)
 }
 
-// Options are what a [Worker] is made of.
+// Options configure a [Worker].
 type Options struct {
 	Log       *follow.Log
 	Writer    Writer
 	Reader    Reader
 	Archivist SessionLog
 	Extractor Extractor
-	// Patience is for how long an extractor that is away is asked again, before an archive's extraction has
-	// failed. 0 for an hour.
+	// Patience is how long an unavailable extractor is retried before the extraction of an archive fails; default:
+	// one hour.
 	Patience time.Duration
 	Logger   *slog.Logger
-	// Now is the source of the time. Nil for time.Now.
+	// Now is the source of the time; default: time.Now.
 	Now func() time.Time
 }
 
-// Worker extracts knowledge from what sessions commit. It is safe for concurrent use.
+// Worker extracts knowledge from committed sessions. It is safe for concurrent use.
 type Worker struct {
 	Options
 
 	mu       sync.Mutex
-	attempts map[string]attempt // at tasks that did not succeed yet
+	attempts map[string]attempt // by task that has not succeeded yet
 }
 
 // attempt is how often a task was tried, and since when.
@@ -62,19 +62,19 @@ func NewWorker(options Options) *Worker {
 	return &Worker{Options: options, attempts: map[string]attempt{}}
 }
 
-// Follow lets the worker follow every tenant's log.
+// Follow makes the worker follow every tenant's log.
 func (w *Worker) Follow(router *message.Router) {
 	follow.AddPreparer(router, w.Log, domain.Extraction, w.Prepare)
 }
 
-// noWork is left to write: what follows from a page is submitted to the log.
+// noWork is an empty change: the results of a page are submitted to the log.
 type noWork struct{}
 
 func (noWork) Write(context.Context, bun.IDB) error { return nil }
 func (noWork) Done()                                {}
 
-// Prepare extracts what a page of the log commits, one archive after the other. An error leaves the page to
-// be tried again; what was done of it stays done.
+// Prepare extracts the archives that a page commits, one after the other. After an error the page is retried;
+// finished archives stay extracted.
 func (w *Worker) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
 	for _, event := range page.Events {
 		commit, is, err := w.commitOf(ctx, event)
@@ -92,7 +92,7 @@ func (w *Worker) Prepare(ctx context.Context, page follow.Page) (follow.Change, 
 	return noWork{}, nil
 }
 
-// commitOf is the commit whose archive an event lets be extracted, for the first time or again.
+// commitOf is the commit of the archive that an event asks to extract, for the first time or again.
 func (w *Worker) commitOf(ctx context.Context, event domain.Event) (domain.Event, bool, error) {
 	switch fact := event.Fact.(type) {
 	case domain.SessionCommitted:
@@ -103,7 +103,7 @@ func (w *Worker) commitOf(ctx context.Context, event domain.Event) (domain.Event
 	return domain.Event{}, false, nil
 }
 
-// extract sees to it that an archive is settled, and that what was decided is done.
+// extract records the result of an archive and carries out its decisions.
 func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.SessionCommitted) error {
 	said, err := w.Archivist.ArchivedMessages(ctx, event.Tenant, event, commit)
 	if err != nil {
@@ -145,7 +145,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 	return nil
 }
 
-// voteForUsed lets what helped in a session, as the caller said, have a helpful voice.
+// voteForUsed votes for the contexts that helped in a session, as the caller reported.
 func (w *Worker) voteForUsed(ctx context.Context, event domain.Event, commit domain.SessionCommitted,
 	a assignment,
 ) error {
@@ -169,7 +169,7 @@ func (w *Worker) assigned(event domain.Event, commit domain.SessionCommitted) as
 	}
 }
 
-// recordOutcome decides on an archive, and records the decisions, or why there are none.
+// recordOutcome decides on an archive, and records the decisions or the failure.
 func (w *Worker) recordOutcome(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment,
 	c Conversation,
 ) error {
@@ -178,7 +178,7 @@ func (w *Worker) recordOutcome(ctx context.Context, event domain.Event, commit d
 	fact, err := w.decided(ctx, event, commit, a, c)
 	passing := errors.Is(err, domain.ErrUnavailable) || errors.Is(err, domain.ErrBusy)
 	if ctx.Err() != nil || passing && a.retry == 0 && w.Now().Sub(tried.since) < w.Patience {
-		return err // what is tried again some time later keeps nothing else waiting
+		return err // a later retry does not block other archives
 	}
 	var settled domain.Fact
 	if err != nil {
@@ -204,7 +204,7 @@ func (w *Worker) recordOutcome(ctx context.Context, event domain.Event, commit d
 
 var errNothingLeft = errors.New("nothing is left of its messages")
 
-// decided is what becomes of an archive.
+// decided is the fact for an archive: its decisions, or the failure.
 func (w *Worker) decided(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment,
 	c Conversation,
 ) (domain.SessionExtracted, error) {
@@ -248,8 +248,8 @@ func (w *Worker) forget(task string) {
 	delete(w.attempts, task)
 }
 
-// Status is how the worker gets on with a tenant's log. Its error is also the refusal of a model's endpoint, by which
-// archives fail without keeping the log waiting.
+// Status is the worker's progress on a tenant's log. Its error may also be the refusal of a model's endpoint, by
+// which archives fail without blocking the log.
 func (w *Worker) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
 	f, err := w.Log.SubscriptionStatus(ctx, domain.Extraction, tenant)
 	if model, is := w.Extractor.(*Model); is && f.LastError == nil {
@@ -260,11 +260,11 @@ func (w *Worker) Status(ctx context.Context, tenant string) (domain.ProjectionSt
 	}), err
 }
 
-// betweenRetries is how often failed archives are looked for.
+// betweenRetries is how often the worker looks for failed archives.
 const betweenRetries = time.Minute
 
-// Retry asks to try archives again of which nothing could be made, at growing intervals, until ctx ends. What asks
-// for it is recorded, so that any server can do it.
+// Retry requests retries of failed archives, at growing intervals, until ctx ends. A request is recorded, so any
+// server can carry it out.
 func (w *Worker) Retry(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := w.RetryDue(ctx); err != nil && ctx.Err() == nil {
@@ -278,7 +278,7 @@ func (w *Worker) Retry(ctx context.Context) {
 	}
 }
 
-// RetryDue asks once for all archives, of every tenant, that it is time to try again.
+// RetryDue requests a retry of all archives of all tenants that are due.
 func (w *Worker) RetryDue(ctx context.Context) error {
 	tenants, err := w.Log.Tenants(ctx)
 	if err != nil {
@@ -317,7 +317,8 @@ func (w *Worker) retryIn(ctx context.Context, tenant string) error {
 	return nil
 }
 
-// ask asks for what is due of a session. A refusal means that another server was faster, or that the session is gone.
+// ask requests the due retries of a session. A refusal means that another server was faster, or that the session is
+// gone.
 func (w *Worker) ask(ctx context.Context, tenant, stream string) error {
 	owner, id, _ := domain.SessionOf(stream)
 	by := assignment{tenant: tenant, owner: owner}.by()

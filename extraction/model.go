@@ -19,25 +19,25 @@ import (
 	"github.com/annals-kb/annals/embedding"
 )
 
-// ModelConfig states where a language model is.
+// ModelConfig configures a language model.
 type ModelConfig struct {
 	// URL is the base of an OpenAI-compatible endpoint, such as https://api.openai.com/v1. Required.
 	URL string
 	// Model is the name that the endpoint knows the model by. Required.
 	Model string
-	// Key is sent as a bearer token; empty for none.
+	// Key is sent as a bearer token; default: none.
 	Key string
-	// Timeout is for one request. 0 for two minutes.
+	// Timeout limits one request; default: two minutes.
 	Timeout time.Duration
-	// Attempts are made at an answer, until one can be read. 0 for three.
+	// Attempts limits the attempts at a readable answer; default: three.
 	Attempts int
-	// MaxTokens bounds what is sent of a conversation, by an estimate. 0 for 60,000: longer ones are sent in parts.
+	// MaxTokens limits the estimated tokens of one request; default: 60,000. A longer conversation is sent in parts.
 	MaxTokens int
-	// RequestsPerSecond spaces requests out, with bursts of a second's worth. 0 for any number.
+	// RequestsPerSecond spaces requests out, with bursts of a second's worth; default: no limit.
 	RequestsPerSecond float64
-	// Client sends requests. Nil for one of its own.
+	// Client sends requests; default: a client of its own.
 	Client *http.Client
-	// Pause waits before another attempt. Nil for a real pause.
+	// Pause waits before another attempt; default: a real pause.
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
@@ -54,18 +54,18 @@ func (c ModelConfig) Validate() error {
 	return errors.Join(problems...)
 }
 
-// Model lets a language model find what is worth knowing. It is safe for concurrent use.
+// Model extracts lessons with a language model. It is safe for concurrent use.
 type Model struct {
 	config  ModelConfig
 	limiter *embedding.Limiter
 
 	mu      sync.Mutex
-	refusal error // of an endpoint that cannot be asked as it is configured
+	refusal error // of an endpoint that needs other settings
 }
 
 var _ Extractor = (*Model)(nil)
 
-// NewModel makes an extractor, or states everything that is wrong with its configuration. It sends nothing yet.
+// NewModel makes an extractor, or returns everything that is wrong with its configuration. It sends nothing yet.
 func NewModel(config ModelConfig) (*Model, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -104,9 +104,9 @@ func pause(ctx context.Context, d time.Duration) error {
 // Name implements [Extractor].
 func (m *Model) Name() string { return "model " + m.config.Model }
 
-// Extract implements [Extractor]. How tools and skills did is counted and not guessed. The error matches
-// [domain.ErrUnavailable] if the endpoint is away or busy; an endpoint that refuses, or a model that answers
-// what cannot be read, again and again, is an error for good.
+// Extract implements [Extractor]. It counts the runs of tools and skills by itself. The error matches
+// [domain.ErrUnavailable] if the endpoint is unavailable or busy. A refusal of the endpoint, or repeated unreadable
+// answers, are permanent errors.
 func (m *Model) Extract(ctx context.Context, c Conversation) (Result, error) {
 	found := Result{}
 	for _, part := range portions(c, m.config.MaxTokens) {
@@ -131,10 +131,10 @@ func (m *Model) Extract(ctx context.Context, c Conversation) (Result, error) {
 	return found, nil
 }
 
-// errNonsense is an answer that cannot be read: the next one may be better.
+// errNonsense says that an answer cannot be read. The next answer may be better.
 var errNonsense = errors.New("its answer cannot be read")
 
-// busy is an attempt that failed for reasons that pass.
+// busy is an attempt that failed temporarily.
 type busy struct {
 	what  string
 	after time.Duration // as asked for; 0 if not
@@ -142,26 +142,24 @@ type busy struct {
 
 func (b *busy) Error() string { return b.what }
 
-// longestPause is for how long an endpoint is left alone within one extraction. Asked for more, the whole
-// archive is tried again later.
+// longestPause limits the pauses within one extraction. If the endpoint asks for a longer one, the whole archive is
+// retried later.
 const longestPause = 30 * time.Second
 
-// errSettings is the refusal of an endpoint whose settings must change, and errKey that of one which does not know
-// the key.
+// errSettings says that an endpoint needs other settings. errKey says that it needs another key.
 var (
 	errSettings = errors.New("it cannot be asked like this")
 	errKey      = fmt.Errorf("%w", errSettings)
 )
 
-// Refusal is why the endpoint cannot be asked as it is configured, as far as its answers say; nil if nothing is known
-// to be wrong.
+// Refusal is why the endpoint needs other settings, according to its answers; nil if no such reason is known.
 func (m *Model) Refusal() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.refusal
 }
 
-// noteRefusal remembers a refusal until the endpoint answers. What passes states nothing about it.
+// noteRefusal remembers a refusal until the endpoint answers. It ignores temporary errors.
 func (m *Model) noteRefusal(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -173,9 +171,8 @@ func (m *Model) noteRefusal(err error) {
 	}
 }
 
-// Probe asks the endpoint for its models, which costs nothing, and returns its refusal if it does not know the key:
-// so that is known before there is anything to learn. Another answer states nothing, since not every endpoint lists its
-// models, nor to every key.
+// Probe requests the endpoint's list of models, which is free, and returns a refusal of the key. An invalid key is
+// thus known before the first extraction. Other answers are ignored, since not every endpoint or key allows the list.
 func (m *Model) Probe(ctx context.Context) error {
 	if _, err := m.send(ctx, http.MethodGet, "/models", nil); errors.Is(err, errKey) {
 		m.noteRefusal(err)
@@ -183,7 +180,7 @@ func (m *Model) Probe(ctx context.Context) error {
 	return m.Refusal()
 }
 
-// ask sends a request until the answer can be read.
+// ask sends a request until read accepts the answer.
 func (m *Model) ask(ctx context.Context, request chatRequest, read func(raw []byte) error) error {
 	for attempt := 1; ; attempt++ {
 		if err := m.limiter.Wait(ctx); err != nil {
@@ -211,7 +208,7 @@ func (m *Model) ask(ctx context.Context, request chatRequest, read func(raw []by
 	}
 }
 
-// largestAnswer is more than any model writes.
+// largestAnswer limits the bytes of an answer.
 const largestAnswer = 4 << 20
 
 func (m *Model) try(ctx context.Context, request chatRequest, read func(raw []byte) error) error {
@@ -226,7 +223,7 @@ func (m *Model) try(ctx context.Context, request chatRequest, read func(raw []by
 	return read(answer)
 }
 
-// send returns what the endpoint answers with 200.
+// send returns the body of an answer with status 200.
 func (m *Model) send(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	attempt, cancel := context.WithTimeout(ctx, m.config.Timeout)
 	defer cancel()
@@ -254,7 +251,7 @@ func (m *Model) send(ctx context.Context, method, path string, body []byte) ([]b
 	return answer, nil
 }
 
-// broken states in our own words what became of a request: the error might repeat what was sent.
+// broken describes a failed request without its error, which might repeat what was sent.
 func broken(err error, timeout time.Duration) error {
 	if waited, is := errors.AsType[net.Error](err); is && waited.Timeout() {
 		return &busy{what: fmt.Sprintf("no answer within %v", timeout)}
@@ -262,7 +259,7 @@ func broken(err error, timeout time.Duration) error {
 	return &busy{what: "no connection, or one that broke"}
 }
 
-// refused is an answer other than 200: busy, or an error for good.
+// refused is the error for an answer other than 200: busy, or a permanent error.
 func (m *Model) refused(response *http.Response) error {
 	what := fmt.Sprintf("status %d", response.StatusCode)
 	switch status := response.StatusCode; {
@@ -293,9 +290,9 @@ func (m *Model) endpoint() string {
 	return endpoint.Redacted()
 }
 
-// FromEnvironment chooses the extractor that the environment names, and states in a sentence which and why: a
-// model, if ANNALS_LLM_URL and ANNALS_LLM_MODEL name one (with ANNALS_LLM_KEY, if it needs one, and at most
-// ANNALS_LLM_RATE requests a second), else the built-in rules.
+// FromEnvironment selects the extractor that the environment names; reason says in a sentence which and why. It is a
+// model if ANNALS_LLM_URL and ANNALS_LLM_MODEL are set, otherwise the built-in rules. ANNALS_LLM_KEY is the model's
+// key, and ANNALS_LLM_RATE limits its requests per second.
 func FromEnvironment(getenv func(string) string) (Extractor, string, error) {
 	config := ModelConfig{URL: getenv("ANNALS_LLM_URL"), Model: getenv("ANNALS_LLM_MODEL"), Key: getenv("ANNALS_LLM_KEY")}
 	if rate := getenv("ANNALS_LLM_RATE"); rate != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// neighbours is how many items that say something like it are looked at.
+// neighbours limits the similar items that are compared with a finding.
 const neighbours = 5
 
 // similar finds, for every finding, the items that say something like it and that the owner or the commit's audience
@@ -45,16 +45,16 @@ func (a assignment) similar(ctx context.Context, reader Reader, findings []Lesso
 	return similar, nil
 }
 
-// neighbour is an item that states something like a finding.
+// neighbour is an item that is similar to a finding.
 type neighbour struct {
 	item     *domain.Knowledge
 	score    float64 // of the search
 	alike    float64 // of the texts
-	keyed    bool    // it is about the same, by its key
-	quantity bool    // it states the number of the same thing
+	keyed    bool    // it has the same key
+	quantity bool    // it gives the number of the same thing
 }
 
-// weight orders neighbours: those that are about the same by key come first, then those by quantity, then by likeness.
+// weight orders neighbours: first those with the same key, then those with the same quantity, then by likeness.
 func (n neighbour) weight() float64 {
 	weight := n.alike
 	if n.keyed {
@@ -66,7 +66,7 @@ func (n neighbour) weight() float64 {
 	return weight
 }
 
-// known are the items nearest to a finding that are stated by the same people, those that are about the same first.
+// known are the items nearest to a finding that the same people said, those with the same topic first.
 func (a assignment) known(ctx context.Context, reader Reader, f LessonDraft, similar []domain.Found) ([]neighbour,
 	error,
 ) {
@@ -102,13 +102,13 @@ func (a assignment) known(ctx context.Context, reader Reader, f LessonDraft, sim
 	return all, nil
 }
 
-// How alike two texts are, as the share of words that they have in common.
+// Thresholds of the share of words that two texts have in common.
 const (
 	same    = 0.85 // they say the same
 	related = 0.34 // they are about the same
 )
 
-// likeness is the share of two texts' words that both have: 1 if they differ in nothing but spelling.
+// likeness is the share of words that two texts have in common: 1 if only their spelling differs.
 func likeness(a, b string) float64 {
 	if normal(a) == normal(b) {
 		return 1
@@ -126,17 +126,17 @@ func likeness(a, b string) float64 {
 	return 0
 }
 
-// quantity is a statement that something is a number, such as a port or a time.
+// quantity is a statement of a number, such as a port or a time.
 var quantity = text.Expression(`(?i)\b(?:the|our|my) ([a-z][\w -]*?) (?:is|are)(?: now)? \S*\d\S*?(?: now)?[.!]?$`)
 
-// sameQuantity reports whether two texts say the number of the same thing: few words, of which the likeness states
-// little.
+// sameQuantity reports whether two texts give the number of the same thing. Such texts have few words, so their
+// likeness is unreliable.
 func sameQuantity(a, b string) bool {
 	left, right := quantity().FindStringSubmatch(a), quantity().FindStringSubmatch(b)
 	return left != nil && right != nil && normal(left[1]) == normal(right[1])
 }
 
-// normal leaves nothing of a text but its letters and digits.
+// normal reduces a text to its letters and digits.
 func normal(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -146,7 +146,7 @@ func normal(s string) string {
 	}, s)
 }
 
-// words are those of a text that say something.
+// words are the meaningful words of a text.
 func words(s string) map[string]bool {
 	counts, _ := text.TermCounts(s)
 	set := make(map[string]bool, len(counts))

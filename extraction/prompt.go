@@ -11,10 +11,10 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// portion is a part of a conversation that is sent at once: messages from…to-1.
+// portion is a part of a conversation for one request: messages from…to-1.
 type portion struct{ from, to int }
 
-// portions cuts a conversation between messages, so that each part has about so many tokens.
+// portions splits a conversation between messages into parts of about so many tokens.
 func portions(c Conversation, tokens int) []portion {
 	var parts []portion
 	from, sum := 0, 0
@@ -29,10 +29,10 @@ func portions(c Conversation, tokens int) []portion {
 	return append(parts, portion{from, len(c.Messages)})
 }
 
-// longestMessage is how many bytes of a message a model is shown.
+// longestMessage limits the bytes of a message that a model is shown.
 const longestMessage = 20_000
 
-// transcribed is a message as the model sees it: one line of JSON, so that no text can pose as another message.
+// transcribed is a message for the model: one line of JSON, so that no text can pose as another message.
 func transcribed(i int, m Message) string {
 	type run struct {
 		Name   string `json:"name"`
@@ -143,7 +143,7 @@ func responseFormat() json.RawMessage {
 	return formatted("lessons", schema)
 }
 
-// formatted is how a schema is asked for.
+// formatted is the request for a schema.
 func formatted(name string, schema map[string]any) json.RawMessage {
 	format, err := json.Marshal(map[string]any{
 		"type": "json_schema", "json_schema": map[string]any{"name": name, "strict": true, "schema": schema},
@@ -154,7 +154,7 @@ func formatted(name string, schema map[string]any) json.RawMessage {
 	return format
 }
 
-// Summarizer states in few words what a text is about. The error matches [domain.ErrUnavailable] if it is away or busy.
+// Summarizer summarises a text. The error matches [domain.ErrUnavailable] if it is unavailable or busy.
 type Summarizer interface {
 	Name() string
 	Summarize(ctx context.Context, task, content string) (domain.Summary, error)
@@ -162,7 +162,7 @@ type Summarizer interface {
 
 var _ Summarizer = (*Model)(nil)
 
-// How many bytes of a text a model is shown, and how many are believed of its answer.
+// Limits of a text for a model, and of its answer, in bytes.
 const (
 	longestSummarized = 40_000
 	longestAbstract   = 1000

@@ -8,8 +8,7 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// The rules are expressions over single sentences, in English and in Chinese. They find what is stated
-// outright, and leave the rest.
+// The rules are expressions over single sentences, in English and in Chinese. They find only explicit statements.
 var (
 	polarityMark = text.Expression(`(?i)\bpolarity:\s*negative\b`)
 	justMarked   = text.Expression(`(?i)^polarity:\s*negative\b[ \t]*[—–-][^\n]*$`) // with a remark, as agents introduce their records
@@ -22,7 +21,7 @@ var (
 	correcting        = text.Expression(`(?i)^(?:no|nope|wrong|actually|correction)\b[,:. ]|\bthat(?:'s| is| was) (?:wrong|not right|incorrect|not correct|not what i)|\bi (?:meant|actually meant)\b|\bno longer\b|\bnot any ?more\b|\b(?:changed|change) my mind\b|\bnot [\w."'-]+(?: [\w."'-]+)?,? but\b|\bswitched (?:from .+ )?to\b|\binstead of what\b|\bused to\b.*\bnow\b`)
 	correctingChinese = text.Expression(`^(?:不对|错了|不是这样|更正|纠正)|不是.+(?:而是|是)|是.+[，,]\s*不是|其实(?:是|应该)|(?:改成|改用|改为)|不再|我说的是|应该是`)
 
-	// factual is a statement that can be right or wrong: a plain "no" is none yet.
+	// factual is a statement that can be right or wrong; a plain "no" is not.
 	factual = text.Expression(`(?i)\b(?:is|isn't|are|aren't|was|were|should|uses?|runs?|lives?|works?|means?|called|it's|i'm|has|have|\d+)\b|\p{Han}`)
 
 	remembering        = text.Expression(`(?i)(?:^|\b(?:please|and|also|but|so|ok(?:ay)?|can you|could you)[,:]? )(?:please )?(?:remember|note|keep in mind|don't forget|for the record)\b|\b(?:remember|note|keep in mind) that\b`)
@@ -31,7 +30,7 @@ var (
 	deciding        = text.Expression(`(?i)\b(?:we|i|they|he|she|team)(?:'ve|'d| have| has| had| just| also| finally| recently| already| both| all)*\s+(?:decided|agreed|chose|picked|settled on|went with|shipped|released|launched|deployed|signed up|signed|finished|completed|started|began|moved|joined|left|quit|bought|got|adopted|attended|visited|traveled|travelled|went|won|lost|graduated|married|passed|met|made|took|ran|built|opened|set up|volunteered|applied|painted|read|saw|watched|tried|found|learned|learnt|helped|gave|saw|celebrated|created|hosted|organi[sz]ed|participated|received|wrote|published|broke|tore|adopted|cooked|planted|camped|hiked|performed|played)\b|\bdecision:|\blet's (?:go with|use|stick with|switch to|stay with)\b|\b(?:i'm|i am|we're|we are) (?:going to|planning|thinking of|thinking about|starting|moving|getting|joining|taking|working on|looking for|researching|considering)\b|\b(?:will|going to) (?:use|deploy|release|ship|launch|migrate)\b`)
 	decidingChinese = text.Expression(`(?:决定|商定|敲定|选择了|选定|发布了|上线了|完成了|搬到|搬家|加入了|买了|参加了|去了|离开了|辞职|毕业|结婚|获得了|签了|启动了|打算|计划)|那?就(?:用|选|按).+吧|结论[:：]|决策[:：]`)
 
-	// dated are statements about oneself with a time, doing are those about what one is at.
+	// dated is a statement about oneself with a time. doing is one about a current activity.
 	dated = text.Expression(`(?i)\b(?:i|we|my|our|me|us)\b.*\b(?:yesterday|tonight|last (?:night|week|weekend|month|year|summer|winter|spring|fall|autumn|\w+day)|(?:this|next) (?:week|weekend|month|year|summer|winter|spring|fall|autumn|\w+day)|tomorrow|\w+ (?:days?|weeks?|months?|years?) (?:ago|now|old)|since (?:\d{4}|i|we|last|then)|in (?:19|20)\d\d|in (?:january|february|march|april|may|june|july|august|september|october|november|december)|for (?:\w+ )?(?:days|weeks|months|years)|every (?:day|week|month|year|morning|\w+day)|recently|the other day)\b|\b(?:yesterday|last (?:night|week|weekend|month|year|\w+day))\b.*\b(?:i|we|my)\b`)
 	doing = text.Expression(`(?i)\b(?:i|we)(?:'m| am|'re| are|'ve been| have been)(?: also| currently| now| still| really| always)* [a-z]{3,}ing\b|\bi(?:'ve| have) (?:\w+ )?(?:had|started|learned|got|gotten|made|met|done|been to|seen|read|known|joined|become|found|decided|created|written|run|taken|tried)\b|\bi (?:can't wait to|plan to|hope to|want to|need to|'d love to|would love to|used to|do|run|teach|play|paint|write|own|have) `)
 
@@ -42,7 +41,6 @@ var (
 	fix            = text.Expression(`(?i)\b(?:fixed|solved|resolved|works now|working now|the fix|the solution|workaround|upgrad(?:e|ed|ing) (?:\w+ )?to|downgrad(?:e|ed|ing)|pinn(?:ed|ing)|installing|after (?:setting|adding|changing|removing|restarting|clearing))\b`)
 	fixChinese     = text.Expression(`解决(?:了|方案|办法|方法)?|修复|修好|换成|升级(?:到|了)?|降级|重启(?:后|了)|加上|设置为`)
 
-	// Who names the parts of a case leaves nothing to guess.
 	namedProblem = text.Expression(`(?i)^\W*(?:problem|issue|symptom|error)\s*[:：]|^\W*the (?:problem|issue) (?:was|is)\b|^\W*(?:问题|现象|症状)(?:是)?\s*[:：]`)
 	namedCause   = text.Expression(`(?i)^\W*(?:root )?(?:cause|reason)\s*[:：]|^\W*(?:根本)?(?:原因|根因)(?:是)?\s*[:：]`)
 	namedFix     = text.Expression(`(?i)^\W*(?:fix|solution|resolution|workaround)\s*[:：]|^\W*(?:解决|解决方案|解决办法|解决方法|修复|办法)\s*[:：]`)
@@ -53,9 +51,9 @@ var (
 	describing        = text.Expression(`(?i)^(?:and |also,? )?we (?:use|run|host|deploy|store|write|build|test) |\bmy (?:manager|boss|team lead|lead|colleague|co-?worker|mentor|teacher|therapist|landlord|neighbou?r) (?:is|was)\b|\b(?:our|my|the) (?:\w+ ){0,2}(?:project|service|system|repo|repository|database|app|application|product|company|team|server|cluster|api|pipeline|dog|cat|pets?|kids?|children|family|friends?|house|home|car) (?:is|are|uses?|runs?|lives?|has|have|was|were|works?|called|named)\b`)
 	describingChinese = text.Expression(`(?:我们|我|咱们)的?(?:[\p{Han}A-Za-z]{0,6})(?:项目|服务|系统|数据库|团队|公司|产品|仓库|集群|家人|孩子|狗|猫)(?:是|叫|用|使用|在|有)`)
 
-	// passing are words of politeness and of the moment: nothing of them holds tomorrow.
+	// passing are polite or momentary words, which will not matter tomorrow.
 	passing = text.Expression(`(?i)\b(?:likes?|loves?|hates?|enjoys?|loved|liked) (?:it|this|that|them|these|those|you|how|what)\b[^,;]{0,16}$|\bi(?:'m going to| am going to|'ll| will| want to| need to| have to|'d like to)(?: \w+)? (?:give|show|send|tell|ask|paste|share|explain)\b.*\b(?:you|it here|this|below)\b|\b(?:good ?bye|bye|gotta go|need to (?:go|leave|run) now|talk (?:to you )?(?:soon|later)|see you|take care|good ?night)\b[\s.!]*$|^(?:no|nope),? (?:problem|worries|need|thanks|thank you|idea|way|doubt|wonder)\b`)
-	// requesting is what an agent is to do now.
+	// requesting is a request for an immediate action of the agent.
 	requesting = text.Expression(`(?i)^(?:请|麻烦|你)?(?:再)?帮(?:我|忙)|^(?:请|麻烦你?)?把.+(?:改成|改为|换成|转成)|^(?:please |now |ok(?:ay)?,? )?(?:can|could|would|will) you\b`)
 
 	asking = text.Expression(`[?？]["'”’)）]*$`)
@@ -64,7 +62,7 @@ var (
 	facetChinese = text.Expression(`(?:在|写|做|对于?)(.{1,12}?)(?:时|方面|里|中|上)`)
 )
 
-// identity are what there is one of about a person, by the key under which it is kept.
+// identity are the facts of which a person has only one, by their keys.
 var identity = []struct {
 	key        string
 	expression func() *regexp.Regexp
@@ -84,7 +82,7 @@ func either(s string, english, chinese func() *regexp.Regexp) bool {
 	return english().MatchString(s) || chinese().MatchString(s)
 }
 
-// tagsOf are the labels of a lesson: what kind it is, and what it is about. What would be a guess is left out.
+// tagsOf are the tags of a lesson: its kind and its topic. It omits what would be a guess.
 func tagsOf(kind, key string) domain.Tags {
 	tags := domain.Tags{}
 	if kind != "" {
@@ -96,7 +94,7 @@ func tagsOf(kind, key string) domain.Tags {
 	return tags
 }
 
-// facetOf is what a preference is about, if it states it: "tabs for indentation" is about indentation.
+// facetOf is the explicit topic of a preference: "tabs for indentation" is about indentation.
 func facetOf(s string) string {
 	for _, expression := range []func() *regexp.Regexp{facet, facetChinese} {
 		if found := expression().FindStringSubmatch(s); found != nil {
@@ -106,7 +104,7 @@ func facetOf(s string) string {
 	return ""
 }
 
-// isChinese shows which language a sentence is in, for the few words that are added to it.
+// isChinese reports the language of a sentence, for the words that are added to it.
 func isChinese(s string) bool {
 	han, others := 0, 0
 	for _, r := range s {
@@ -134,8 +132,8 @@ var (
 	fewestSteps = 3
 )
 
-// patterns are procedures that a person or an agent spelt out, step by step. Steps in a user's message may be pasted:
-// they are for the owner alone.
+// patterns are procedures that a person or an agent described step by step. Steps in a user's message may be pasted,
+// so they are for the owner alone.
 func patterns(c Conversation) []LessonDraft {
 	var found []LessonDraft
 	for i, m := range c.Messages {
@@ -169,7 +167,7 @@ func patterns(c Conversation) []LessonDraft {
 	return found
 }
 
-// before is the user's message before another; -1 if there is none.
+// before is the index of the last user's message before another message; -1 if there is none.
 func before(c Conversation, i int) int {
 	for i--; i >= 0; i-- {
 		if c.Messages[i].Role == domain.RoleUser {

@@ -16,7 +16,7 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// SummaryOptions are what [Summaries] are made of.
+// SummaryOptions configure [Summaries].
 type SummaryOptions struct {
 	Log    *follow.Log
 	Writer Writer
@@ -25,15 +25,15 @@ type SummaryOptions struct {
 		Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
 	}
 	Summarizer Summarizer
-	// Directories are notified in which of them something changed. Nil for none.
+	// Directories records the directories in which something changed; nil for none.
 	Directories DirectoryStore
-	// Attempts are made at an item while the summarizer is away, until the item is passed over. 0 for twenty.
+	// Attempts limits the attempts at an item while the summarizer is unavailable; default: 20.
 	Attempts int
 	Logger   *slog.Logger
 }
 
-// Summaries lets a model write the abstracts and overviews of what is long and has no abstract. What it writes is
-// recorded as a revision of the item, by the server itself: nothing is asked twice. It is safe for concurrent use.
+// Summaries lets a model write abstracts and overviews of long items without an abstract. The server records them as
+// a revision of the item, so it asks the model only once. It is safe for concurrent use.
 type Summaries struct {
 	SummaryOptions
 
@@ -41,7 +41,7 @@ type Summaries struct {
 	tried map[string]int // attempts at items of the pages at work, by event id
 }
 
-// NewSummaries makes them.
+// NewSummaries makes a summarizer of items.
 func NewSummaries(options SummaryOptions) *Summaries {
 	if options.Attempts == 0 {
 		options.Attempts = 20
@@ -49,13 +49,13 @@ func NewSummaries(options SummaryOptions) *Summaries {
 	return &Summaries{SummaryOptions: options, tried: map[string]int{}}
 }
 
-// Follow lets summaries follow every tenant's log, from its beginning.
+// Follow makes the summaries follow every tenant's log, from its beginning.
 func (s *Summaries) Follow(router *message.Router) {
 	follow.AddPreparer(router, s.Log, domain.Summaries, s.Prepare)
 }
 
-// Prepare summarises what a page of the log states of items, as they are by now. An error leaves the page to be tried
-// again; what was done of it stays done.
+// Prepare summarises the current text of the items in a page of the log. After an error the page is retried; finished
+// summaries stay.
 func (s *Summaries) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
 	newest := map[string]string{} // event ids
 	for _, event := range page.Events {
@@ -76,7 +76,7 @@ func (s *Summaries) Prepare(ctx context.Context, page follow.Page) (follow.Chang
 	return s.changes(ctx, page)
 }
 
-// mayNeedSummary reports whether an item may need another summary after a fact.
+// mayNeedSummary reports whether a fact may require a new summary of the item.
 func mayNeedSummary(fact domain.Fact) bool {
 	switch f := fact.(type) {
 	case domain.Remembered, domain.Restored:
@@ -87,10 +87,10 @@ func mayNeedSummary(fact domain.Fact) bool {
 	return false
 }
 
-// long is from how many tokens on an item is summarised: what its beginning does not say already.
+// long is the number of tokens from which an item is summarised: its beginning no longer says enough.
 const long = 2 * text.AbstractTokens
 
-// needsSummary reports whether an item is to be summarised.
+// needsSummary reports whether an item requires a summary.
 func needsSummary(k *domain.Knowledge) bool {
 	return k.Status == domain.Active && k.Media == domain.MediaText && k.Text.Abstract == "" &&
 		text.Tokens(k.Text.Content) > long
@@ -113,7 +113,7 @@ func (s *Summaries) summarize(ctx context.Context, tenant, id, cause string) err
 		return s.record(ctx, tenant, k, cause, summary)
 	case ctx.Err() != nil:
 		return err
-	case errors.Is(err, errSettings): // until the settings change, no item fares better
+	case errors.Is(err, errSettings): // until the settings change, every item would fail
 		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
 	case errors.Is(err, domain.ErrUnavailable) && s.attempt(cause, 1) < s.Attempts:
 		return err
@@ -124,10 +124,10 @@ func (s *Summaries) summarize(ctx context.Context, tenant, id, cause string) err
 	return nil
 }
 
-// races is how often a summary may lose against changes of something else.
+// races limits how often a summary is recorded again after a conflict with another change.
 const races = 5
 
-// record records a summary, unless the item states something else by now, or a person has written an abstract.
+// record records a summary, unless the content has changed or a person has written an abstract.
 func (s *Summaries) record(ctx context.Context, tenant string, k *domain.Knowledge, cause string,
 	summary domain.Summary,
 ) error {
@@ -161,7 +161,7 @@ func (s *Summaries) record(ctx context.Context, tenant string, k *domain.Knowled
 	return nil
 }
 
-// longestReason is how many bytes of a model's name an event states.
+// longestReason limits the bytes of a model's name in an event.
 const longestReason = 200
 
 func (s *Summaries) attempts(cause string) int { return s.attempt(cause, 0) }
@@ -185,7 +185,7 @@ func (s *Summaries) forget(newest map[string]string) {
 	}
 }
 
-// Status is how the summaries get on with a tenant's log.
+// Status is the summaries' progress on a tenant's log.
 func (s *Summaries) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
 	f, err := s.Log.SubscriptionStatus(ctx, domain.Summaries, tenant)
 	return f.Describe(domain.ProjectionStatus{
@@ -193,7 +193,7 @@ func (s *Summaries) Status(ctx context.Context, tenant string) (domain.Projectio
 	}), err
 }
 
-// changedDirectories are directories in which a page of the log states that something changed.
+// changedDirectories are the directories that a page of the log changes.
 type changedDirectories struct {
 	shelves DirectoryStore
 	tenant  string
@@ -209,8 +209,7 @@ func (t changedDirectories) Write(ctx context.Context, tx bun.IDB) error {
 // Done implements [follow.Change].
 func (changedDirectories) Done() {}
 
-// changes are the directories in which a page of the log states that something changed. Those that something has left
-// know it already.
+// changes are the directories that a page of the log changes. Directories that an item has left are recorded already.
 func (s *Summaries) changes(ctx context.Context, page follow.Page) (follow.Change, error) {
 	if s.Directories == nil {
 		return noWork{}, nil
@@ -234,7 +233,7 @@ func (s *Summaries) changes(ctx context.Context, page follow.Page) (follow.Chang
 	return t, nil
 }
 
-// mayChangeDirectory whether what is said of an item's directory may be other after a fact.
+// mayChangeDirectory reports whether a fact may change the summary of an item's directory.
 func mayChangeDirectory(fact domain.Fact) bool {
 	switch f := fact.(type) {
 	case domain.Remembered, domain.Restored, domain.Moved, domain.Rescoped, domain.Transferred, domain.Superseded,

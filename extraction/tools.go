@@ -12,7 +12,7 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// behaviours are statements about tools: that one needs, supports or returns something.
+// behaviours are statements about a tool: what it needs, supports or returns.
 func behaviours(c Conversation) []LessonDraft {
 	var found []LessonDraft
 	for i, m := range c.Messages {
@@ -41,11 +41,11 @@ func behaviours(c Conversation) []LessonDraft {
 	return found
 }
 
-// notTools are words that begin sentences without naming a tool.
+// notTools are words that can begin such a sentence and are not tools.
 var notTools = strings.Fields(`it this that he she we they everyone everybody nobody who what which there life love art
 	one nothing someone everything something nature music family user polarity`)
 
-// run is what is known of a tool's or a skill's runs in one conversation.
+// run is the data on a tool's or a skill's runs in one conversation.
 type run struct {
 	name     string
 	category domain.Category
@@ -54,7 +54,7 @@ type run struct {
 	sources  []int
 }
 
-// runs count how tools and skills did.
+// runs counts the runs of tools and skills.
 func runs(c Conversation) []LessonDraft {
 	byName := map[string]*run{}
 	var order []string
@@ -95,7 +95,7 @@ func lastSegment(uri string) string {
 	return uri[strings.LastIndexByte(uri, '/')+1:]
 }
 
-// mostFailures is how many failures are named.
+// mostFailures limits the failures that are named.
 const mostFailures = 3
 
 func (r *run) take(part domain.Part, i int) {
@@ -133,7 +133,7 @@ func (r *run) finding() LessonDraft {
 	return f
 }
 
-// statistics is what counts come to, in words.
+// statistics describes counts in words.
 func statistics(name string, c Counts) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s: %d calls, %d succeeded, %d failed", name, c.Calls, c.Successes, c.Failures)
@@ -149,7 +149,7 @@ func statistics(name string, c Counts) string {
 	return s.String()
 }
 
-// counted is the meta of an item whose runs are counted.
+// counted is the meta of an item with counts.
 type counted struct {
 	Name  string `json:"name"`
 	Stats Counts `json:"stats"`

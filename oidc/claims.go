@@ -10,16 +10,17 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Claims says in which claim of a token stands what. A dot goes into an object: realm_access.roles.
+// Claims names the claims of a token that describe the principal. A dot selects a field of an object:
+// realm_access.roles.
 type Claims struct {
 	User     string // the user's id
 	Agent    string // the id of an agent; with a user as well, the agent acts on the user's behalf
 	Teams    string // ids, a string or several
 	Projects string
-	Role     string // member, service, auditor or admin; member if it is missing or says something else
+	Role     string // member, service, auditor or admin; default: member
 }
 
-// ParseClaims reads pairs such as user=email; what is left out has the usual name.
+// ParseClaims parses pairs such as user=email. Claims that are not named have their default names.
 func ParseClaims(pairs []string) (Claims, error) {
 	c := Claims{User: "sub", Agent: "agent", Teams: "teams", Projects: "projects", Role: "role"}
 	fields := map[string]*string{
@@ -37,8 +38,8 @@ func ParseClaims(pairs []string) (Claims, error) {
 	return c, nil
 }
 
-// principal is whom claims describe. An id that is no entity's is refused and never bent into one: it
-// could be somebody else's then.
+// principal is the principal that claims describe. An invalid id is refused and never changed into a valid one, which
+// could belong to another user.
 func (c Claims) principal(claims map[string]any) (domain.Principal, error) {
 	p := domain.Principal{Role: domain.Member}
 	user, err := c.entity(claims, domain.User, c.User)
@@ -59,7 +60,7 @@ func (c Claims) principal(claims map[string]any) (domain.Principal, error) {
 	}
 	for kind, claim := range map[string]string{domain.Team: c.Teams, domain.Project: c.Projects} {
 		for _, id := range values(claims, claim) {
-			if e, err := domain.ParseEntity(kind + ":" + id); err == nil { // a group that nothing can be meant for
+			if e, err := domain.ParseEntity(kind + ":" + id); err == nil { // an invalid group is ignored
 				p.Memberships = append(p.Memberships, e)
 			}
 		}
@@ -118,8 +119,9 @@ func values(claims map[string]any, name string) []string {
 	return nil
 }
 
-// checkClaims refuses a token that says itself that it is not for here, or cannot be believed, and says which: the
-// bearer can read as much in it. Nobody is asked for its sake. What it does not refuse is not trusted yet.
+// checkClaims refuses a token whose own claims show that it is invalid or meant for another server, and says why; the
+// bearer can read those claims anyway. It makes no request to the issuer. A token that it accepts is not verified
+// yet.
 func (i *Issuer) checkClaims(token string) error {
 	var head struct {
 		Algorithm string `json:"alg"`
@@ -151,7 +153,7 @@ func decoded(part string, into any) bool {
 	return err == nil && json.Unmarshal(plain, into) == nil
 }
 
-// audience is a string, or several.
+// audience is a string, or a list of strings.
 type audience []string
 
 // UnmarshalJSON implements [json.Unmarshaler].

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// patience is how long the issuer may take for an answer. Callers wait meanwhile.
+	// patience limits the time of an issuer's answer. Callers wait for it.
 	patience = 5 * time.Second
-	// pause is how long an issuer that does not say who it is is let alone.
+	// pause is the time between two requests for the configuration of an issuer that does not answer.
 	pause = 5 * time.Second
 )
 
-// Ready tells whether the issuer's keys can be had. The error matches [domain.ErrUnavailable].
+// Ready checks that the issuer's keys are available. The error matches [domain.ErrUnavailable].
 func (i *Issuer) Ready(ctx context.Context) error {
 	known, err := i.ready(ctx)
 	if err == nil {
@@ -30,7 +30,7 @@ func (i *Issuer) Ready(ctx context.Context) error {
 	return err
 }
 
-// Overheard tells whether the issuer is asked over a network without TLS.
+// Overheard tells whether requests to the issuer cross a network without TLS.
 func (i *Issuer) Overheard() bool {
 	u, err := url.Parse(i.cfg.Issuer)
 	if err != nil || u.Scheme == "https" {
@@ -40,8 +40,7 @@ func (i *Issuer) Overheard() bool {
 	return u.Hostname() != "localhost" && (err != nil || !address.IsLoopback())
 }
 
-// ready is where the issuer's keys are, which it says once. Whoever comes while it is asked waits for that answer,
-// and asks for no other.
+// ready is the issuer's key set, whose location is requested once. Concurrent callers share one request.
 func (i *Issuer) ready(ctx context.Context) (*keySet, error) {
 	if known := i.known.Load(); known != nil {
 		return known, nil
@@ -63,7 +62,7 @@ func (i *Issuer) ready(ctx context.Context) (*keySet, error) {
 	case err == nil:
 		i.known.Store(known)
 		return known, nil
-	case ctx.Err() == nil: // a caller who left has found out nothing
+	case ctx.Err() == nil: // a request that its caller cancelled proves nothing
 		i.failed, i.failedAt = err, i.cfg.Now()
 	}
 	return nil, errUnavailable(err)
@@ -87,8 +86,8 @@ func (i *Issuer) discover(ctx context.Context) (*keySet, error) {
 	return newKeySet(says.KeysAt, i.hear, i.cfg.Now), nil
 }
 
-// errUnavailable is what callers are told while the issuer cannot be asked; why is for the log. Those who left are told
-// nothing.
+// errUnavailable is the error for callers while the issuer's keys are unavailable; why is only for the log. A
+// cancelled request is not an error of the issuer.
 func errUnavailable(why error) error {
 	if errors.Is(why, context.Canceled) {
 		return why

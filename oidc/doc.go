@@ -1,4 +1,4 @@
-// Package oidc finds out whom an OpenID provider has given a token.
+// Package oidc identifies the bearer of an OpenID provider's token.
 //
-// Its one rule: a token says who somebody is, and never more than a tenant's admin.
+// Its one rule: a token identifies a principal with at most the rights of a tenant's admin.
 package oidc

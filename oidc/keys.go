@@ -20,11 +20,11 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// keyLifetime is how long keys are believed without asking again: one that the issuer has withdrawn opens nothing
-// after.
+// keyLifetime is how long keys are trusted without another request. After that, a key that the issuer has withdrawn
+// is no longer valid.
 const keyLifetime = 5 * time.Minute
 
-// keySet are those that the issuer publishes. They are safe for concurrent use.
+// keySet are the keys that the issuer publishes. It is safe for concurrent use.
 type keySet struct {
 	at   string
 	pace *rateLimiter
@@ -32,7 +32,7 @@ type keySet struct {
 
 	mu   sync.Mutex
 	set  *oidc.RemoteKeySet
-	read time.Time // when set was begun, or was to be replaced last
+	read time.Time // when set was made, or its replacement last began
 }
 
 func newKeySet(at string, hear http.RoundTripper, now func() time.Time) *keySet {
@@ -41,14 +41,14 @@ func newKeySet(at string, hear http.RoundTripper, now func() time.Time) *keySet 
 	return k
 }
 
-// fetch are keys of which none has been read.
+// fetch is a new key set without keys.
 func (k *keySet) fetch() *oidc.RemoteKeySet {
 	client := &http.Client{Timeout: patience, Transport: k.pace}
 	return oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), client), k.at)
 }
 
-// verify gives the payload of a token that is signed with one of the keys. The error is a refusal, or says that
-// the issuer cannot be asked.
+// verify returns the payload of a token that one of the keys has signed. The error is a refusal, or says that the
+// issuer does not answer.
 func (k *keySet) verify(ctx context.Context, token string) ([]byte, error) {
 	set, next := k.current()
 	if next != nil {
@@ -56,13 +56,13 @@ func (k *keySet) verify(ctx context.Context, token string) ([]byte, error) {
 		if !isUnanswered(err) {
 			k.replace(next)
 			return payload, k.refusal(err)
-		} // what was known is believed while nothing else is to be had
+		} // keep trusting the known keys while the new ones are unavailable
 	}
 	payload, err := set.VerifySignature(ctx, token)
 	return payload, k.refusal(err)
 }
 
-// current are the keys that are known; and to one caller, when they have been for a while, those to read.
+// current returns the known keys. If they are old, it also returns a new set to one caller, which must read it.
 func (k *keySet) current() (set, next *oidc.RemoteKeySet) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -78,7 +78,7 @@ func (k *keySet) replace(set *oidc.RemoteKeySet) {
 	k.set = set
 }
 
-// refusal is what an error means for the bearer.
+// refusal is the error for the bearer.
 func (k *keySet) refusal(err error) error {
 	switch {
 	case err == nil:
@@ -86,10 +86,10 @@ func (k *keySet) refusal(err error) error {
 	case isUnanswered(err) && (!errors.Is(err, errOften) || k.pace.failure() != nil):
 		return errUnavailable(errors.Join(err, k.pace.failure()))
 	}
-	return errUntrusted // by the keys of just now, too
+	return errUntrusted // also by the newest keys
 }
 
-// failure is why the issuer's keys cannot be had, if it is so.
+// failure is why the issuer's keys are unavailable; nil if they are available.
 func (k *keySet) failure() error {
 	if err := k.pace.failure(); err != nil {
 		return errUnavailable(err)
@@ -97,13 +97,13 @@ func (k *keySet) failure() error {
 	return nil
 }
 
-// isUnanswered tells whether the issuer was to be asked, and gave no answer.
+// isUnanswered tells whether a request to the issuer got no answer.
 func isUnanswered(err error) bool {
 	return err != nil && (strings.HasPrefix(err.Error(), "fetching keys") || errors.Is(err,
 		context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }
 
-// capturingKeySet verifies one token, and keeps what was wrong with it: the verifier makes words of that.
+// capturingKeySet verifies one token and keeps the error, which the verifier would only quote.
 type capturingKeySet struct {
 	*keySet
 	refused error
@@ -118,12 +118,12 @@ func (h *capturingKeySet) VerifySignature(ctx context.Context, token string) ([]
 
 var _ oidc.KeySet = (*capturingKeySet)(nil)
 
-// errUntrusted is a signature that is none of the issuer's.
+// errUntrusted says that the issuer did not sign the token.
 var errUntrusted error = domain.Refuse(domain.ErrUnauthenticated,
 	"the token is not signed with a key that its issuer publishes, or was changed").
 	WithFix("ask the issuer for another; if it has just changed its keys, try again in ten seconds")
 
-// signingKeys passes on those of an issuer's keys that are for signatures and long enough.
+// signingKeys passes on only the issuer's keys that are for signatures and long enough.
 type signingKeys struct{ next http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].
@@ -150,8 +150,8 @@ func (s signingKeys) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// isSigningKey tells whether a key may sign tokens: one that is for encryption may not, nor an RSA key of less than
-// 2,048 bits.
+// isSigningKey tells whether a key may sign tokens. Keys for encryption may not, nor RSA keys of less than 2,048
+// bits.
 func isSigningKey(encoded json.RawMessage) bool {
 	const shortest = 2048
 	var key struct{ Kty, Use, N string }
@@ -162,7 +162,7 @@ func isSigningKey(encoded json.RawMessage) bool {
 	return key.Kty != "RSA" || err == nil && new(big.Int).SetBytes(modulus).BitLen() >= shortest
 }
 
-// status is an answer that has no keys in it.
+// status reports an answer without keys.
 func status(r *http.Response) error {
 	if r.StatusCode == http.StatusOK {
 		return nil

@@ -14,13 +14,13 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Config says whose tokens are believed, and what their claims mean.
+// Config names a trusted issuer, and the meaning of its claims.
 type Config struct {
 	Issuer   string // as in the tokens; its keys are found below /.well-known/openid-configuration
-	Audience string // whom tokens must be for
-	Tenant   string // whose members the issuer knows
+	Audience string // the required audience of tokens
+	Tenant   string // the tenant of the issuer's users
 	Claims   Claims
-	// Now tells the time. Nil for time.Now.
+	// Now is the source of the time; default: time.Now.
 	Now func() time.Time
 }
 
@@ -39,15 +39,15 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Issuer verifies tokens. It is asked for its keys when the first token comes, when one is signed with a key that
-// it has not published before, and now and then. It is safe for concurrent use.
+// Issuer verifies tokens. It requests the issuer's keys for the first token, for a token with an unknown key, and at
+// intervals. It is safe for concurrent use.
 type Issuer struct {
 	cfg  Config
-	hear http.RoundTripper // how it is asked
+	hear http.RoundTripper // transport of requests to the issuer
 
-	turn     chan struct{} // whoever holds it asks the issuer what it says of itself
-	failed   error         // the last answer, if it was none; with turn
-	failedAt time.Time     // with turn
+	turn     chan struct{} // its holder may request the issuer's configuration
+	failed   error         // the error of the last request; guarded by turn
+	failedAt time.Time     // guarded by turn
 	known    atomic.Pointer[keySet]
 }
 
@@ -59,13 +59,13 @@ func New(cfg Config) *Issuer {
 	return &Issuer{cfg: cfg, hear: http.DefaultTransport, turn: make(chan struct{}, 1)}
 }
 
-// algorithms are those with which only the issuer can sign.
+// algorithms are the signature algorithms for which only the issuer has the key.
 var algorithms = []string{
 	oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA,
 }
 
-// Principal is whoever has the token. The error is a refusal that matches [domain.ErrUnauthenticated], or
-// matches [domain.ErrUnavailable] if the issuer cannot be asked for its keys.
+// Principal is the bearer of a token. The error is a refusal that matches [domain.ErrUnauthenticated], or matches
+// [domain.ErrUnavailable] if the issuer's keys are unavailable.
 func (i *Issuer) Principal(ctx context.Context, token string) (domain.Principal, error) {
 	if err := i.checkClaims(token); err != nil {
 		return domain.Principal{}, err
@@ -76,7 +76,7 @@ func (i *Issuer) Principal(ctx context.Context, token string) (domain.Principal,
 	}
 	held := &capturingKeySet{keySet: known}
 	verified, err := oidc.NewVerifier(i.cfg.Issuer, held, &oidc.Config{
-		ClientID: i.cfg.Audience, SupportedSigningAlgs: algorithms, SkipExpiryCheck: true, // see timely
+		ClientID: i.cfg.Audience, SupportedSigningAlgs: algorithms, SkipExpiryCheck: true, // see checkTime
 	}).Verify(ctx, token)
 	if err != nil {
 		return domain.Principal{}, cmp.Or(held.refused, errUntrusted)
@@ -97,10 +97,10 @@ func refuse(detail string) *domain.Refusal {
 	return domain.Refuse(domain.ErrUnauthenticated, "%s", detail)
 }
 
-// skew is how far the issuer's clock may be from this one.
+// skew is the tolerated difference between the issuer's clock and this one.
 const skew = time.Minute
 
-// checkTime refuses tokens before and after their time. One without an end would be good for ever.
+// checkTime refuses tokens outside of their validity. A token without an expiry would be valid for ever.
 func checkTime(claims map[string]any, now time.Time) error {
 	end, ends := claims["exp"].(float64)
 	begin, begins := claims["nbf"].(float64)

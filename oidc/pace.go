@@ -9,17 +9,17 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// errOften says that the issuer was asked as often as it may be. Tokens make this server ask it, and anybody
-// can send one that looks as if it were signed with a new key.
+// errOften says that the limit of requests to the issuer is reached. Tokens cause such requests, and any client can
+// send one that seems to be signed with a new key.
 var errOften = errors.New("the issuer was asked just now")
 
-// How often the issuer may be asked for its keys: a few times at once, and then once in a while.
+// The limits of requests for the issuer's keys: a burst of a few, then one per interval.
 const (
 	atOnce  = 4
 	between = 10 * time.Second
 )
 
-// rateLimiter is a transport that asks no more often than that. It is safe for concurrent use.
+// rateLimiter is a transport with these limits. It is safe for concurrent use.
 type rateLimiter struct {
 	next  http.RoundTripper
 	now   func() time.Time
