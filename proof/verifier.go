@@ -300,8 +300,8 @@ func (e *verifier) account() {
 	}
 }
 
-// end states what is missing at the end, which tables know of that are computed from the log only where nothing that
-// was signed does. Lost is what is missing of the tree, and of what was signed.
+// end reports what is missing at the end of the log. Tables that are computed from the log are a reason only if no
+// checkpoint is. lost are the missing parts of the tree and of the checkpoints.
 func (e *verifier) end(known positionQuery, lost []Fault) {
 	cut := e.tree.size > e.last
 	if cut {
