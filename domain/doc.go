@@ -20,7 +20,7 @@
 //   - Archive: the messages of a session that one commit put together. Lessons are extracted from it.
 //   - Lesson: a finding of an extractor in an archive, and the decision about it.
 //   - Briefing: what an agent should know at a stage of its work.
-//   - Aspect: the section of a briefing to which an item belongs, such as skills or cases.
+//   - Aspect: what an item is to the agent that is briefed, such as a skill or a case.
 //   - Version of a projection: one complete set of its tables. Readers read the active version.
 //   - What-if: a version that is built only to be compared with the active one.
 package domain

@@ -21,7 +21,7 @@ var (
 	ErrErased          = errors.New("erased")                 // destroyed for good
 	ErrKeyReused       = errors.New("idempotency key reused") // the same key with another request
 	ErrBusy            = errors.New("busy")                   // the queue of writes is full
-	ErrBehind          = errors.New("behind")                 // a projection has not processed the required position yet
+	ErrBehind          = errors.New("behind")                 // a projection has not reached the required position yet
 	ErrUnavailable     = errors.New("unavailable")            // the database or a model cannot be reached
 	ErrFull            = errors.New("full")                   // the disk has no space left
 	ErrUnprivileged    = errors.New("unprivileged")           // the server's database role lacks a privilege

@@ -107,7 +107,7 @@ type VerificationResult struct {
 	Version  int              `data:"version"`
 	Against  int              `data:"against"` // the active version
 	Items    int64            `data:"items"`
-	Wrong    int              `data:"deviations"`         // rows that do not match the log, as far as the report keeps them
+	Wrong    int              `data:"deviations"`         // rows that do not match the log, as far as the report has them
 	Changed  map[string]int64 `data:"changed,omitempty"`  // items that differ, by column
 	Intended []string         `data:"intended,omitempty"` // columns that were meant to differ
 	Overlap  float64          `data:"overlap"`            // 0…1, of the first ten hits

@@ -151,7 +151,7 @@ type Purge struct {
 	EndedAt  time.Time
 	Complete bool
 	Notes    []string // what was rewritten, or why it was not
-	ForOwner string   // the command by which the owner of the remaining tables rewrites them; empty if the server may do so
+	ForOwner string   // the command by which the owner of the remaining tables rewrites them; empty if not needed
 }
 
 // MaxCauses limits the causes of an event that are followed.

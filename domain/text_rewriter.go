@@ -227,7 +227,7 @@ type RecordedString struct {
 }
 
 // RewriteRecordedText rewrites the strings in the text of any event, and keeps the rest byte by byte. rewrite also
-// receives names, such as URIs and keys; its result for them is ignored. Invalid JSON is returned unchanged.
+// receives names, such as URIs and keys. Its result for them is ignored. Invalid JSON is returned unchanged.
 func RewriteRecordedText(text json.RawMessage, rewrite func(RecordedString) string) json.RawMessage {
 	if !json.Valid(text) {
 		return text
