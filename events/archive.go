@@ -18,7 +18,7 @@ type archive struct{ *batch }
 
 var _ domain.LogReader = archive{}
 
-// Written implements [domain.LogReader].
+// TextsOf implements [domain.LogReader].
 func (a archive) TextsOf(stream string) (texts []domain.RecordedText) {
 	add := func(w domain.RecordedText, data []byte) error {
 		if w.Name == (domain.Redacted{}).Name() {
@@ -56,7 +56,7 @@ func (a archive) TextsOf(stream string) (texts []domain.RecordedText) {
 	return slices.DeleteFunc(texts, func(w domain.RecordedText) bool { return gone[w.EventID] })
 }
 
-// Newest implements [domain.LogReader].
+// NewestFact implements [domain.LogReader].
 func (a archive) NewestFact(stream, name, authentication string) (found domain.Fact) {
 	var newest codec.Payload
 	a.each(func(rows *sql.Rows) error {

@@ -178,7 +178,7 @@ func (w *Worker) recordOutcome(ctx context.Context, event domain.Event, commit d
 	fact, err := w.decided(ctx, event, commit, a, c)
 	passing := errors.Is(err, domain.ErrUnavailable) || errors.Is(err, domain.ErrBusy)
 	if ctx.Err() != nil || passing && a.retry == 0 && w.Now().Sub(tried.since) < w.Patience {
-		return err // a later retry does not block other archives
+		return err // only a first attempt may block other archives
 	}
 	var settled domain.Fact
 	if err != nil {

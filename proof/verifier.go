@@ -300,8 +300,8 @@ func (e *verifier) account() {
 	}
 }
 
-// end reports what is missing at the end of the log. Tables that are computed from the log are a reason only if no
-// checkpoint is. lost are the missing parts of the tree and of the checkpoints.
+// end reports what is missing at the end of the log. It uses what other tables know only if neither the tree nor a
+// checkpoint shows that the log was cut. lost are the missing parts of the tree and of the checkpoints.
 func (e *verifier) end(known positionQuery, lost []Fault) {
 	cut := e.tree.size > e.last
 	if cut {

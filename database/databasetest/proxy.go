@@ -91,7 +91,7 @@ func (p *Proxy) LoseAnswer(after time.Duration) {
 	})
 }
 
-// AwayAtCommit makes a lost COMMIT also stop the server's connections, for a while or, with 0, for good.
+// AwayAtCommit also takes the proxy down when the next COMMIT is lost, for a while or, with 0, for good.
 func (p *Proxy) AwayAtCommit(away time.Duration) {
 	p.mu.Lock()
 	lose := p.commit

@@ -50,8 +50,8 @@ func NewRouter(logger *slog.Logger) (*message.Router, error) {
 	return message.NewRouter(message.RouterConfig{}, watermill.NewSlogLoggerWithLevelMapping(logger, levels))
 }
 
-// Run runs a router until ctx ends, and returns when its handlers have ended. If ctx ends before the router has
-// started, Watermill waits half a minute for handlers that never start.
+// Run runs a router until ctx ends, and returns when its handlers have ended. It closes the router only once it runs:
+// a router that is closed earlier waits half a minute for handlers that never start.
 func Run(ctx context.Context, router *message.Router) error {
 	ended := make(chan error, 1)
 	go func() { ended <- router.Run(context.WithoutCancel(ctx)) }()

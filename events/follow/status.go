@@ -103,8 +103,8 @@ func (l *quarantines) passedOver(ctx context.Context, projection, tenant string)
 	return n, nil
 }
 
-// Await returns when a projection, in any process, has read a tenant's log up to a position. It polls every quarter
-// of a second at most, and is notified of the progress of this process. The error is that of ctx if it ends first.
+// Await returns when a projection, in any process, has read a tenant's log up to a position. It is notified of the
+// progress of this process, and polls at intervals of 10 to 250 ms. The error is that of ctx if it ends first.
 func (l *Log) Await(ctx context.Context, projection, tenant string, position int64) error {
 	const longest = 250 * time.Millisecond
 	defer l.Background().Boost(projection)()
