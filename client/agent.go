@@ -156,7 +156,8 @@ func (a *Agent) reaches(ctx context.Context, what string, ask func() error) bool
 	}
 	if err := ask(); err != nil {
 		a.note(func(s *Stats) { s.Missed++ })
-		c.cfg.Logger.WarnContext(ctx, "a request failed; the agent continues without the memory", "request", what, "error", err)
+		c.cfg.Logger.WarnContext(ctx,
+			"a request failed; the agent continues without the memory", "request", what, "error", err)
 		return false
 	}
 	return true

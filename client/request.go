@@ -99,7 +99,9 @@ func encode(body any) ([]byte, error) {
 	return encoded, nil
 }
 
-func (c *connection) attempt(ctx context.Context, r Request, header http.Header, body []byte, out any) (*Response, error) {
+func (c *connection) attempt(
+	ctx context.Context, r Request, header http.Header, body []byte, out any,
+) (*Response, error) {
 	response, err := c.send(ctx, r, header, body)
 	if err != nil {
 		return nil, err

@@ -81,14 +81,14 @@ func LockWriterTables(ctx context.Context, db *DB) (release func(), err error) {
 		return nil, Classify(ctx, fmt.Errorf("lock the tables: %w", err))
 	}
 	release = func() { _, _ = tx.Rollback(), pool.Close() }
-	if err = lockWriterTables(ctx, db, tx); err != nil {
+	if err = lockWriterTables(ctx, tx); err != nil {
 		release()
 		return nil, err
 	}
 	return release, nil
 }
 
-func lockWriterTables(ctx context.Context, db *DB, tx bun.Tx) error {
+func lockWriterTables(ctx context.Context, tx bun.Tx) error {
 	var others []string
 	err := tx.NewRaw(writersRelations+`
 		SELECT c.oid::regclass::text

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -88,16 +89,10 @@ func (s statement) sql() string {
 	if s.rows == 0 {
 		return s.text
 	}
-	row := "("
-	for i := range 1 + strings.Count(s.text, ",") {
-		if i > 0 {
-			row += ", "
-		}
-		row += "?"
-		if i < s.shared {
-			row += strconv.Itoa(i + 1)
-		}
+	values := slices.Repeat([]string{"?"}, 1+strings.Count(s.text, ","))
+	for i := range s.shared {
+		values[i] += strconv.Itoa(i + 1)
 	}
-	row += ")"
+	row := "(" + strings.Join(values, ", ") + ")"
 	return Insertion(SQLite) + s.text + "\nVALUES " + row + strings.Repeat(",\n"+row, s.rows-1) + s.then
 }

@@ -23,7 +23,7 @@ func GrantTo(ctx context.Context, db *DB, role string) error {
 		if err := fitToServe(ctx, tx, role); err != nil {
 			return err
 		}
-		statements, err := grants(ctx, db, tx, pq.QuoteIdentifier(role))
+		statements, err := grants(ctx, tx, pq.QuoteIdentifier(role))
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func fitToServe(ctx context.Context, tx bun.Tx, role string) error {
 }
 
 // grants are the statements that grant exactly what serving needs.
-func grants(ctx context.Context, db *DB, tx bun.Tx, role string) ([]string, error) {
+func grants(ctx context.Context, tx bun.Tx, role string) ([]string, error) {
 	var schema string
 	if err := tx.QueryRowContext(ctx, `SELECT quote_ident(current_schema())`).Scan(&schema); err != nil {
 		return nil, err

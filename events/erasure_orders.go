@@ -128,7 +128,9 @@ func (l *ErasureReader) StreamsOf(
 }
 
 // WithTexts are those of the streams that still have texts.
-func (l *ErasureReader) WithTexts(ctx context.Context, tenant string, streams []domain.Stream) ([]domain.Stream, error) {
+func (l *ErasureReader) WithTexts(
+	ctx context.Context, tenant string, streams []domain.Stream,
+) ([]domain.Stream, error) {
 	if len(streams) == 0 {
 		return nil, nil
 	}

@@ -69,7 +69,9 @@ func (l *Reader) Read(ctx context.Context, tenant string, after int64, limit int
 
 // Envelopes reads up to limit events of a tenant after a position, with only their position, id, stream, name and
 // hash. These can be read even if a fact cannot be decoded. The error matches [ErrHole] if one is missing.
-func (l *Reader) Envelopes(ctx context.Context, tenant string, after int64, limit int) (page []domain.Event, err error) {
+func (l *Reader) Envelopes(
+	ctx context.Context, tenant string, after int64, limit int,
+) (page []domain.Event, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		e := domain.Event{Tenant: tenant}
 		if err := rows.Scan(&e.Position, &e.EventID, &e.Stream, &e.Name, &e.Hash); err != nil {

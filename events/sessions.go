@@ -24,7 +24,9 @@ type SessionReader struct{ *Reader }
 
 // Messages are the newest messages of a session before a version of its stream, up to limit, the oldest first. If
 // before is 0, they are the newest of all. The cost depends only on their number.
-func (l *SessionReader) Messages(ctx context.Context, tenant, stream string, before int64, limit int) ([]domain.Event, error) {
+func (l *SessionReader) Messages(
+	ctx context.Context, tenant, stream string, before int64, limit int,
+) ([]domain.Event, error) {
 	if limit <= 0 {
 		return nil, nil
 	}
@@ -90,7 +92,9 @@ func (l *SessionReader) ExtractionResult(ctx context.Context, commit domain.Even
 
 // ExtractionResultsOf are the results of several commits of a tenant, by the commits' positions. It takes two
 // queries.
-func (l *SessionReader) ExtractionResultsOf(ctx context.Context, tenant string, commits []int64) (map[int64]domain.Event, error) {
+func (l *SessionReader) ExtractionResultsOf(
+	ctx context.Context, tenant string, commits []int64,
+) (map[int64]domain.Event, error) {
 	settled := map[int64]domain.Event{}
 	if len(commits) == 0 {
 		return settled, nil
@@ -132,7 +136,9 @@ func (l *SessionReader) ExtractionResultsOf(ctx context.Context, tenant string, 
 }
 
 // ExtractionFailures are the failed extractions of a tenant since a time, the newest first.
-func (l *SessionReader) ExtractionFailures(ctx context.Context, tenant string, since time.Time) ([]domain.Event, error) {
+func (l *SessionReader) ExtractionFailures(
+	ctx context.Context, tenant string, since time.Time,
+) ([]domain.Event, error) {
 	found, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
@@ -146,7 +152,9 @@ func (l *SessionReader) ExtractionFailures(ctx context.Context, tenant string, s
 }
 
 // ExtractionResults are the results of a session's archives, the newest first.
-func (l *SessionReader) ExtractionResults(ctx context.Context, tenant, stream string, limit int) ([]domain.Event, error) {
+func (l *SessionReader) ExtractionResults(
+	ctx context.Context, tenant, stream string, limit int,
+) ([]domain.Event, error) {
 	found, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
@@ -185,7 +193,9 @@ func one(found []domain.Event, err error) (domain.Event, bool, error) {
 
 // Commits are the commits before a position, the newest first; before 0 means all. If stream is not empty, they are
 // those of one session.
-func (l *SessionReader) Commits(ctx context.Context, tenant, stream string, before int64, limit int) ([]domain.Event, error) {
+func (l *SessionReader) Commits(
+	ctx context.Context, tenant, stream string, before int64, limit int,
+) ([]domain.Event, error) {
 	where, args := `e.tenant = ? AND e.name = 'session.committed'`, []any{tenant}
 	if stream != "" {
 		where, args = where+" AND e.stream = ? AND "+archivesCondition, append(args, stream)

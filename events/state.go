@@ -37,7 +37,9 @@ func readState(
 
 // StateAnywhere finds a stream by name in any tenant's log, with one look-up. where is the condition of the index of
 // such streams. The tenant is empty unless exactly one has such a stream.
-func (l *Reader) StateAnywhere(ctx context.Context, stream, where string) (tenant string, found domain.Stream, err error) {
+func (l *Reader) StateAnywhere(
+	ctx context.Context, stream, where string,
+) (tenant string, found domain.Stream, err error) {
 	tenants := 0
 	err = l.EachState(ctx, where+" AND stream = ?", func(name string, s domain.Stream) {
 		tenants++

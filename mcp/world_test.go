@@ -261,5 +261,4 @@ type (
 	beginning  = servertest.Beginning
 	ending     = servertest.Ending
 	lacking    = servertest.Lacking
-	count      = servertest.Count
 )

@@ -225,7 +225,7 @@ func TestARepairAcceptsWhatTheActiveVersionHasBecome(t *testing.T) {
 }
 
 func TestAnEventWhoseEffectWasDroppedIsNoticed(t *testing.T) {
-	eachLived(t, func(t *testing.T, r *rebuilding) {
+	eachLived(t, func(_ *testing.T, r *rebuilding) {
 		r.at("catching_up", func() {
 			r.submit(r.helpful("item-5", "t2"))
 			r.corrupt(`UPDATE checkpoints SET
@@ -324,7 +324,7 @@ func (w *world) erase(id string) domain.Receipt {
 }
 
 func TestTextsAreMissingIfAndOnlyIfAnEventSaysSo(t *testing.T) {
-	eachLived(t, func(t *testing.T, r *rebuilding) {
+	eachLived(t, func(_ *testing.T, r *rebuilding) {
 		event := r.remember("secret", "the password is hunter2", "public").Events[0]
 		putBack := func(position int64) {
 			r.corrupt(fmt.Sprintf("INSERT INTO event_texts SELECT * FROM kept WHERE position = %d", position))

@@ -22,7 +22,7 @@ var oddPlaces = []string{
 }
 
 func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(_ *testing.T, w *world) {
 		scopes := []domain.Scope{"user:alice", "user:bob", domain.Public}
 		seen := map[domain.Scope][]domain.URI{}
 		for i, uri := range oddPlaces {

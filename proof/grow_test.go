@@ -112,7 +112,7 @@ func TestNoEventIsMissedOrTakenTwice(t *testing.T) {
 }
 
 func TestATreeThatIsNotTheLogsStandsStill(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(_ *testing.T, w *world) {
 		w.live(5)
 		w.grow()
 		w.rewrite(3)

@@ -34,7 +34,7 @@ func TestALogThatNobodyTouchedVerifies(t *testing.T) {
 
 // columns of events, and what is wrong when a byte of one is flipped.
 func TestAByteIsFlippedInAnyColumn(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(_ *testing.T, w *world) {
 		w.signed(func() { w.live(5) })
 		hash, another := "hash 4 the record is not what was recorded", "hash 4 the stored hash is not the record's"
 		missing, other := "missing 4 the event is missing", "hash 4711 the record is not what was recorded"

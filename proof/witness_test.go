@@ -169,7 +169,7 @@ func (w *world) signsNothing() {
 }
 
 func TestATreeOfWhichSomethingIsLostStandsStill(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(_ *testing.T, w *world) {
 		w.live(5)
 		w.grow()
 		w.leaves("tree")

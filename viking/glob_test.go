@@ -14,8 +14,10 @@ func TestAGlobMatchesAtEveryLevel(t *testing.T) {
 		for pattern, want := range map[string][]string{
 			"*.md":  {"/a1.md", "/sub/a3.md", "/sub/deep/[x].md", "/sub/deep/b4.md", "/sub/中文.md"},
 			"/*.md": {"/a1.md"},
-			"*": {"/a1.md", "/b2.txt", "/sub", "/sub/a3.md", "/sub/deep", "/sub/deep/[x].md",
-				"/sub/deep/b4.md", "/sub/中文.md"},
+			"*": {
+				"/a1.md", "/b2.txt", "/sub", "/sub/a3.md", "/sub/deep", "/sub/deep/[x].md",
+				"/sub/deep/b4.md", "/sub/中文.md",
+			},
 			"/*":             {"/a1.md", "/b2.txt", "/sub"},
 			"su?":            {"/sub"},
 			"**/deep":        {"/sub/deep"},

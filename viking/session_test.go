@@ -122,8 +122,10 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 		like(t, empty, object{"task_id": nil, "archived": false})
 		list := w.ask("GET", sessionsPath, nil).result()
 		same[any](t, list,
-			[]any{object{"is_dir": true, "session_id": "openspace-evo-t42",
-				"uri": "viking://session/default/openspace-evo-t42"}})
+			[]any{object{
+				"is_dir": true, "session_id": "openspace-evo-t42",
+				"uri": "viking://session/default/openspace-evo-t42",
+			}})
 		for range 2 { // of nothing, too
 			like(t, w.ask("DELETE", one, nil).object(), object{"session_id": "openspace-evo-t42"})
 		}

@@ -174,11 +174,14 @@ func (a *answer) invalid() string {
 	a.t.Helper()
 	return a.refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 }
+
 func (a *answer) missing() string { a.t.Helper(); return a.refused(http.StatusNotFound, "NOT_FOUND") }
+
 func (a *answer) forbidden() string {
 	a.t.Helper()
 	return a.refused(http.StatusForbidden, "PERMISSION_DENIED")
 }
+
 func (a *answer) taken() string {
 	a.t.Helper()
 	return a.refused(http.StatusConflict, "ALREADY_EXISTS")

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/annals-kb/annals/http/servertest"
 	"golang.org/x/mod/modfile"
+
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 var listedModule = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")

@@ -136,7 +136,9 @@ func (l *Log) preparedSafely(
 
 // holdQuarantine locks the checkpoint of a projection and tenant until the transaction ends. The error is errMoved if
 // the stream's quarantine has changed.
-func (l *quarantines) holdQuarantine(ctx context.Context, tx bun.IDB, projection, tenant string, q domain.Quarantined) error {
+func (l *quarantines) holdQuarantine(
+	ctx context.Context, tx bun.IDB, projection, tenant string, q domain.Quarantined,
+) error {
 	var c checkpoint
 	lock := ""
 	if l.db.Engine == database.Postgres {

@@ -48,7 +48,7 @@ func prefix(about []any) string {
 // unlike says where a value is not what is wanted; empty if it is.
 func unlike(at string, got, want any) string {
 	text, isText := got.(string)
-	as := true
+	var as bool
 	switch want := want.(type) {
 	case map[string]any:
 		object, is := plain(got).(map[string]any)

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/annals-kb/annals/http/servertest"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // readAll is what records yields: numbers with what they hold, and the error that ended it.

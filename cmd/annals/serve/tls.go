@@ -73,7 +73,8 @@ func (c *certificate) current(hello *tls.ClientHelloInfo) (*tls.Certificate, err
 		return c.pair, nil
 	}
 	if err := c.load(); err != nil {
-		c.logger.WarnContext(hello.Context(), "the renewed certificate is not valid; the server keeps the previous one", "error", err)
+		c.logger.WarnContext(hello.Context(),
+			"the renewed certificate is not valid; the server keeps the previous one", "error", err)
 	}
 	return c.pair, nil
 }

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/http/servertest"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // listed is what a list prints on a terminal of this width.
