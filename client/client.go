@@ -150,7 +150,9 @@ func (h *health) known(upFor, downFor time.Duration) (up, known bool) {
 
 // Health asks whether the server is alive.
 func (c *connection) Health(ctx context.Context) (api.Health, error) {
-	return get[api.Health](ctx, c, nil, "healthz")
+	var health api.Health
+	_, err := c.Do(ctx, Request{Method: http.MethodGet, Path: []string{"healthz"}}, &health)
+	return health, err
 }
 
 // Available tells whether the server answers. It asks only if there was no recent answer, so programs may call it

@@ -40,25 +40,20 @@ type Receipt struct {
 	Position  int64     // a read at this position of the log or later sees the write
 }
 
-// doer is a [Client] or its connection.
-type doer interface {
-	Do(ctx context.Context, r Request, out any) (*Response, error)
-}
-
-func get[T any](ctx context.Context, c doer, query url.Values, path ...string) (T, error) {
+func get[T any](ctx context.Context, c *Client, query url.Values, path ...string) (T, error) {
 	var out T
 	_, err := c.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query}, &out)
 	return out, err
 }
 
-func post[T any](ctx context.Context, c doer, body any, path ...string) (T, error) {
+func post[T any](ctx context.Context, c *Client, body any, path ...string) (T, error) {
 	var out T
 	_, err := c.Do(ctx, Request{Method: http.MethodPost, Path: path, Body: body}, &out)
 	return out, err
 }
 
 func write(
-	ctx context.Context, c doer, method string, query url.Values, body any, path ...string,
+	ctx context.Context, c *Client, method string, query url.Values, body any, path ...string,
 ) (Receipt, error) {
 	var done Receipt
 	answer, err := c.Do(ctx, Request{

@@ -22,15 +22,9 @@ type checkpoint struct {
 	found     sql.NullString // the id of the event that the log has at the position
 }
 
-// checkpoints reads and moves checkpoints.
-type checkpoints struct {
-	db      *database.DB
-	options events.Options
-}
-
 // Checkpoint is a projection's position in a tenant's log, the id of the event there, and when it got there. It
 // returns zero values if the projection has not begun.
-func (l *checkpoints) Checkpoint(ctx context.Context, projection, tenant string) (
+func (l *store) Checkpoint(ctx context.Context, projection, tenant string) (
 	position int64, eventID string, updatedAt time.Time, err error,
 ) {
 	c, err := readCheckpoint(ctx, l.db, projection, tenant)
@@ -77,7 +71,7 @@ func (c checkpoint) check(projection, tenant string) error {
 
 // Advance moves a projection's checkpoint over a page, in the transaction that writes the page's changes. The error
 // says that another process was faster.
-func (l *checkpoints) Advance(ctx context.Context, tx bun.IDB, projection string, page Page) error {
+func (l *store) Advance(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	if err := l.holdCheckpoint(ctx, tx, projection, page); err != nil {
 		return err
 	}
@@ -96,7 +90,7 @@ var errMoved = errors.New("checkpoint moved")
 // The transaction does not wait for the disk. If the database fails, the page's changes and the checkpoint are lost
 // together, and the page is delivered again. Later transactions that do wait, such as every append and every
 // signature, make it durable, too.
-func (l *checkpoints) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
+func (l *store) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	var c checkpoint
 	var readings database.Batch
 	lock := ""
@@ -127,7 +121,7 @@ func (l *checkpoints) holdCheckpoint(ctx context.Context, tx bun.IDB, projection
 }
 
 // moveCheckpoint moves the checkpoint to the end of the page, unless it is no longer at the page's beginning.
-func (l *checkpoints) moveCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
+func (l *store) moveCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	last := page.Last()
 	result, err := tx.ExecContext(ctx, `
 		INSERT INTO checkpoints AS c (projection, tenant, position, event_id, updated_at)

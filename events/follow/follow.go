@@ -11,11 +11,7 @@ import (
 // routers and subscribers.
 type Log struct {
 	*events.Log
-	checkpoints
-	leases
-	quarantines
-	db      *database.DB
-	options events.Options
+	store
 
 	handlers   handlers
 	lastErrors lastErrors
@@ -23,12 +19,17 @@ type Log struct {
 	finishing  sync.RWMutex // shared from a page's transaction until its Change is done
 }
 
+// store reads and writes the tables of followers: checkpoints, leases and quarantine.
+type store struct {
+	db      *database.DB
+	options events.Options
+}
+
 // NewLog makes a log on a migrated database. inline is written with every append.
 func NewLog(db *database.DB, inline events.Inline, options events.Options) *Log {
 	l := events.NewLog(db, inline, options)
 	return &Log{
-		Log: l, checkpoints: checkpoints{db, l.Options()}, leases: leases{db, l.Options()}, quarantines: quarantines{db},
-		db: db, options: l.Options(),
+		Log: l, store: store{db, l.Options()},
 		lastErrors: lastErrors{reasons: map[reading]error{}}, moved: moved{next: make(chan struct{})},
 	}
 }

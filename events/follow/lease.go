@@ -18,7 +18,7 @@ import (
 // duplicate work. The checkpoint ensures that an event takes effect once: each page moves it from the page's
 // beginning, in the transaction that writes.
 type lease struct {
-	leases     *leases
+	store      *store
 	projection string
 	until      time.Time // by this process's clock, never later than by the database's
 }
@@ -35,14 +35,8 @@ func (l Lease) Held() bool { return l.Left > 0 }
 // errLeaseLost says that another process works on the projection.
 var errLeaseLost = errors.New("another process has taken over")
 
-// leases acquires, renews and releases leases.
-type leases struct {
-	db      *database.DB
-	options events.Options
-}
-
 // clock are SQL expressions for the database's clock, now and after a parameter of seconds.
-func (l *leases) clock() (now, later string) {
+func (l *store) clock() (now, later string) {
 	if l.db.Engine == database.Postgres {
 		return `clock_timestamp()`, `clock_timestamp() + make_interval(secs => ?)`
 	}
@@ -50,7 +44,7 @@ func (l *leases) clock() (now, later string) {
 }
 
 // Lease reads the lease of a projection.
-func (l *leases) Lease(ctx context.Context, projection string) (Lease, error) {
+func (l *store) Lease(ctx context.Context, projection string) (Lease, error) {
 	left := `(julianday(expires_at) - julianday('now')) * 86400`
 	if l.db.Engine == database.Postgres {
 		left = `extract(epoch FROM expires_at - clock_timestamp())::float8`
@@ -72,8 +66,8 @@ func (l *leases) Lease(ctx context.Context, projection string) (Lease, error) {
 }
 
 // takeLease acquires an expired lease. held is false if another process has the lease.
-func (l *leases) takeLease(ctx context.Context, projection string) (taken lease, held bool, err error) {
-	taken = lease{leases: l, projection: projection, until: time.Now().Add(l.options.Lease)}
+func (l *store) takeLease(ctx context.Context, projection string) (taken lease, held bool, err error) {
+	taken = lease{store: l, projection: projection, until: time.Now().Add(l.options.Lease)}
 	now, later := l.clock()
 	err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		return database.ForEach(ctx, tx, func(*sql.Rows) error { held = true; return nil }, `
@@ -93,9 +87,9 @@ func (l *leases) takeLease(ctx context.Context, projection string) (taken lease,
 
 // renew extends the lease from now. The error is errLeaseLost if another process has it.
 func (l *lease) renew(ctx context.Context) error {
-	until := time.Now().Add(l.leases.options.Lease)
-	_, later := l.leases.clock()
-	err := l.update(ctx, later, l.leases.options.Lease.Seconds())
+	until := time.Now().Add(l.store.options.Lease)
+	_, later := l.store.clock()
+	err := l.update(ctx, later, l.store.options.Lease.Seconds())
 	if err == nil {
 		l.until = until
 	}
@@ -104,16 +98,16 @@ func (l *lease) renew(ctx context.Context) error {
 
 // release lets another process acquire the lease at once.
 func (l *lease) release(ctx context.Context) error {
-	now, _ := l.leases.clock()
+	now, _ := l.store.clock()
 	return l.update(ctx, now)
 }
 
 func (l *lease) update(ctx context.Context, expires string, args ...any) error {
-	err := l.leases.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := l.store.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.ExecContext(ctx, `
 			UPDATE leases
 			SET expires_at = `+expires+`
-			WHERE projection = ? AND holder = ?`, append(args, l.projection, l.leases.db.InstanceID)...)
+			WHERE projection = ? AND holder = ?`, append(args, l.projection, l.store.db.InstanceID)...)
 		if err != nil {
 			return err
 		}
@@ -130,7 +124,7 @@ func (l *lease) update(ctx context.Context, expires string, args ...any) error {
 
 // RunExclusively runs do if no other process that shares the database runs it under this name; otherwise it does
 // nothing. If this process is delayed until its lease expires, another process may take over, and do's context ends.
-func (l *leases) RunExclusively(ctx context.Context, name string, do func(ctx context.Context) error) error {
+func (l *store) RunExclusively(ctx context.Context, name string, do func(ctx context.Context) error) error {
 	held, taken, err := l.takeLease(ctx, name)
 	if err != nil || !taken {
 		return err

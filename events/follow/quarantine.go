@@ -114,16 +114,13 @@ func readQuarantine(ctx context.Context, db database.Querier, projection, tenant
 	return streams, nil
 }
 
-// quarantines reads and writes the quarantines of all projections.
-type quarantines struct{ db *database.DB }
-
 // Quarantined lists the streams of a tenant that a projection skips, the oldest first.
-func (l *quarantines) Quarantined(ctx context.Context, projection, tenant string) ([]domain.Quarantined, error) {
+func (l *store) Quarantined(ctx context.Context, projection, tenant string) ([]domain.Quarantined, error) {
 	return l.quarantined(ctx, l.db, projection, tenant, "")
 }
 
 // quarantined is [Log.Quarantined], restricted to one stream if stream is not empty.
-func (l *quarantines) quarantined(
+func (l *store) quarantined(
 	ctx context.Context, db database.Querier, projection, tenant, stream string,
 ) ([]domain.Quarantined, error) {
 	var list []domain.Quarantined

@@ -69,7 +69,7 @@ func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream s
 }
 
 // inQuarantine finds a quarantined stream.
-func (l *quarantines) inQuarantine(ctx context.Context, projection, tenant, stream string) (domain.Quarantined, error) {
+func (l *store) inQuarantine(ctx context.Context, projection, tenant, stream string) (domain.Quarantined, error) {
 	list, err := l.quarantined(ctx, l.db, projection, tenant, stream)
 	switch {
 	case err != nil:
@@ -136,7 +136,7 @@ func (l *Log) preparedSafely(
 
 // holdQuarantine locks the checkpoint of a projection and tenant until the transaction ends. The error is errMoved if
 // the stream's quarantine has changed.
-func (l *quarantines) holdQuarantine(
+func (l *store) holdQuarantine(
 	ctx context.Context, tx bun.IDB, projection, tenant string, q domain.Quarantined,
 ) error {
 	var c checkpoint
@@ -168,7 +168,7 @@ func (l *Log) following(ctx context.Context, tx bun.IDB, projection string, page
 }
 
 // release removes a stream from quarantine: from the checkpoint on, its events are processed again.
-func (l *quarantines) release(ctx context.Context, tx bun.IDB, projection, tenant, stream string) error {
+func (l *store) release(ctx context.Context, tx bun.IDB, projection, tenant, stream string) error {
 	_, err := tx.ExecContext(ctx, `
 		DELETE FROM quarantine
 		WHERE projection = ? AND tenant = ? AND stream = ?`, projection, tenant, stream)
@@ -179,7 +179,7 @@ func (l *quarantines) release(ctx context.Context, tx bun.IDB, projection, tenan
 }
 
 // noteFailure records why a retry failed, and what still waits.
-func (l *quarantines) noteFailure(
+func (l *store) noteFailure(
 	ctx context.Context, projection, tenant string, q domain.Quarantined, cause error,
 ) (*domain.Quarantined, error) {
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {

@@ -94,7 +94,7 @@ func (l *Log) since(recorded database.Time) time.Duration {
 }
 
 // passedOver counts the quarantined streams of a projection, of one tenant if tenant is not empty.
-func (l *quarantines) passedOver(ctx context.Context, projection, tenant string) (n int64, err error) {
+func (l *store) passedOver(ctx context.Context, projection, tenant string) (n int64, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) },
 		`SELECT count(*) FROM quarantine WHERE projection = ? AND (? = '' OR tenant = ?)`, projection, tenant, tenant)
 	if err != nil {

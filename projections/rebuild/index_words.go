@@ -67,7 +67,7 @@ func (r *Rebuilder) writeTerms(
 ) error {
 	p := r.Versions
 	script := &rows.Script{Engine: p.DB.Engine}
-	script.InsertRows(v.Tables.Terms, rows.TermsColumns, list, "ON CONFLICT DO NOTHING")
+	words.InsertTermValues(script, v.Tables, list)
 	return r.Batch.Write(p.DB, len(list), func() (took time.Duration, err error) {
 		var began time.Time
 		err = p.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
