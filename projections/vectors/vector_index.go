@@ -215,7 +215,11 @@ func (l *VectorIndex) closest(scope domain.Scope, q Question, wanted []int64) []
 	if s == nil {
 		return nil
 	}
-	depths := q.Depths(scope)
+	pieces := len(s.numbers)
+	if wanted != nil {
+		pieces = len(wanted)
+	}
+	depths := q.Depths(scope).In(pieces)
 	return s.pieces(s.keepNearest(s.Closest(q.sketch, depths.sketches, wanted), q.sketchQuery, depths.Compared))
 }
 
