@@ -80,7 +80,7 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	t.Helper()
 	base := servertest.Open(t, db, events.Options{})
 	var api *annalshttp.Server
-	inner, err := client.New(client.Config{Timeout: -1, Transport: mcp.Inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	inner, err := client.New(client.Config{Timeout: -1, Transport: client.Inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		api.Handler().ServeHTTP(w, r)
 	}))})
 	if err != nil {

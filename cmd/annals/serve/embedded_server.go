@@ -13,9 +13,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/mcp"
 )
 
 // EmbeddedServer is the server that a command runs itself if it finds none.
@@ -88,7 +88,7 @@ func (o *EmbeddedServer) Find(ctx context.Context) (http.RoundTripper, error) {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	return mcp.Inside(o.service.API.Handler()), nil
+	return client.Inside(o.service.API.Handler()), nil
 }
 
 // open serves the local database: in this process, and at the usual address if it is free, so that other hosts and

@@ -300,7 +300,7 @@ func hashedKey() (prefix, key, hash string) {
 // mountMCP mounts the MCP server. Its requests to the API have the time limit of the host's request and are not
 // repeated.
 func mountMCP(api http.HandlerFunc, logger *slog.Logger) (annalshttp.Mount, error) {
-	inner, err := annalsclient.New(annalsclient.Config{Transport: mcp.Inside(api), Timeout: -1, Retries: -1})
+	inner, err := annalsclient.New(annalsclient.Config{Transport: annalsclient.Inside(api), Timeout: -1, Retries: -1})
 	if err != nil {
 		return annalshttp.Mount{}, fmt.Errorf("mount /mcp: %w", err)
 	}
