@@ -1,0 +1,4 @@
+package console
+
+// inChinese are the texts of the pages. A test finds those that are missing.
+var inChinese = map[string]string{}

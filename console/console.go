@@ -1,0 +1,135 @@
+package console
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/annals-kb/annals/client"
+)
+
+// Root is the path that all pages lie below.
+const Root = "/console/"
+
+// Config configures a [Console].
+type Config struct {
+	// API receives the requests of the pages. Required.
+	API *client.Client
+	// OpenSession exchanges a key for a token that is valid at the API for some hours. Nil if API authenticates itself:
+	// then there is no login.
+	OpenSession func(r *http.Request, key string) (token string, expires time.Time, err error)
+	// Version is shown on every page.
+	Version string
+	// Logger logs errors of the console, never what people wrote. Nil for no log.
+	Logger *slog.Logger
+}
+
+// Console answers browsers. It is safe for concurrent use.
+type Console struct {
+	cfg    Config
+	routes *http.ServeMux
+	views  views
+	assets assets
+}
+
+// New makes a console.
+func New(cfg Config) *Console {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	c := &Console{cfg: cfg, routes: http.NewServeMux(), assets: loadAssets()}
+	c.views = parseViews(c.assets)
+	c.routes.HandleFunc("GET "+Root+"assets/{name}", c.assets.serve)
+	c.routes.HandleFunc("GET "+Root+"login", c.loginForm)
+	c.routes.HandleFunc("POST "+Root+"login", c.login)
+	c.routes.HandleFunc("POST "+Root+"logout", c.logout)
+	c.routes.HandleFunc("POST "+Root+"preferences", c.savePreferences)
+	for pattern, route := range pages() {
+		c.routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { c.show(w, r, route) })
+	}
+	c.routes.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { c.show(w, r, route{"problem", notFound}) })
+	return c
+}
+
+// route is a page: its view, and what reads its data.
+type route struct {
+	view string
+	read func(*page) (any, error)
+}
+
+// pages are all pages by their patterns.
+func pages() map[string]route {
+	return map[string]route{
+		"GET " + Root + "{$}":    {"home", home},
+		"GET " + Root + "search": {"search", search},
+	}
+}
+
+// contentPolicy lets a page load its own scripts, styles and images, and nothing else. Scripts cannot write HTML into
+// the page, except for htmx, which parses the answers of this server.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types htmx"
+
+// Answer answers a request below [Root].
+func (c *Console) Answer(w http.ResponseWriter, r *http.Request) error {
+	c.ServeHTTP(w, r)
+	return nil
+}
+
+// ServeHTTP implements [http.Handler].
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", contentPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	if r.URL.Path+"/" == Root {
+		http.Redirect(w, r, Root, http.StatusSeeOther)
+		return
+	}
+	c.routes.ServeHTTP(w, r)
+}
+
+// Refuse answers an error from before a page was asked.
+func (c *Console) Refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
+	w.Header().Set("Content-Security-Policy", contentPolicy)
+	p := c.page(w, r)
+	p.fail(&problem{Status: status, Title: http.StatusText(status), Detail: err.Error()})
+}
+
+// show answers with a page.
+func (c *Console) show(w http.ResponseWriter, r *http.Request, route route) {
+	p := c.page(w, r)
+	err := p.open()
+	if err == nil {
+		p.Data, err = route.read(p)
+	}
+	switch {
+	case errors.Is(err, errAnswered):
+	case errors.Is(err, client.ErrUnauthenticated) && c.cfg.OpenSession != nil:
+		p.toLogin()
+	case err != nil:
+		p.fail(problemOf(err))
+	default:
+		p.render(route.view, http.StatusOK)
+	}
+}
+
+// errAnswered says that a page has answered by itself, such as with a redirect.
+var errAnswered = errors.New("answered")
+
+// render writes a page, or a problem if its template fails.
+func (p *page) render(view string, status int) {
+	var out bytes.Buffer
+	if err := p.console.views[p.Language][view].ExecuteTemplate(&out, "page", p); err != nil {
+		p.console.cfg.Logger.ErrorContext(p.r.Context(), "render page", "view", view, "error", err)
+		http.Error(p.w, "The page could not be made.", http.StatusInternalServerError)
+		return
+	}
+	p.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	p.w.WriteHeader(status)
+	_, _ = out.WriteTo(p.w) // the browser may have left
+}

@@ -1,0 +1,189 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+)
+
+// found is the page of a search.
+type found struct {
+	Asked    bool // there is a question
+	Answer   api.SearchAnswer
+	Expected *expected // the item that the reader expected among the hits
+	Filters  []filter
+	Entities []field // for whom the search is made
+	Orders   []string
+}
+
+// filter is a choice among the values of a field. A field without values takes any text.
+type filter struct {
+	Name, Label string
+	Values      []string
+}
+
+// filters are the filters of searches and lists.
+func filters() []filter {
+	return []filter{
+		{"type", "Type", []string{"user_profile", "strategy", "tool", "usecase", "definition", "plan"}},
+		{"category", "Category", []string{
+			"profile", "preferences", "entities", "events", "cases", "patterns", "tools", "skills", "antipatterns",
+		}},
+		{"context_type", "Kind", []string{"memory", "skill", "resource"}},
+		{"polarity", "Polarity", []string{"positive", "negative"}},
+		{"stale", "Reported stale", []string{"true", "false"}},
+		{"status", "Status", []string{"active", "superseded"}},
+		{"owner", "Owner", nil},
+		{"scope", "Scope", nil},
+		{"tag", "Tag", nil},
+	}
+}
+
+// field is a form's field.
+type field struct{ Name, Label string }
+
+// searchers are the parameters that say for whom a search is made.
+func searchers() []field {
+	return []field{{"user", "User"}, {"project", "Project"}, {"agent", "Agent"}, {"team", "Team"}, {"org", "Organisation"}}
+}
+
+// expected is why an item is or is not among the hits.
+type expected struct {
+	ID    string
+	Rank  int // from 1; 0 if it is not among the hits
+	Hit   *api.Hit
+	Why   string
+	Best  float64 // of the last hit
+	Query string
+}
+
+func search(p *page) (any, error) {
+	data := &found{Filters: filters(), Entities: searchers(), Orders: []string{"priority", "score"}}
+	request := p.searchRequest()
+	if request.Query == "" {
+		return data, nil
+	}
+	data.Asked = true
+	request.Explain = p.param("why") != ""
+	if err := p.post(request, &data.Answer, "v1", "search"); err != nil {
+		return nil, err
+	}
+	if id := p.param("expect"); id != "" {
+		var err error
+		data.Expected, err = p.expect(request, id, data.Answer)
+		return data, err
+	}
+	return data, nil
+}
+
+// searchRequest reads the search of the page's address.
+func (p *page) searchRequest() api.Search {
+	request := api.Search{
+		Query: p.param("q"), Order: p.param("order"), AsOf: api.AsOf(p.Moment.AsOf), Owner: p.param("owner"),
+		Scope: p.param("scope"), Polarity: p.param("polarity"), Types: p.values("type"), Category: p.values("category"),
+		ContextType: p.values("context_type"), Status: p.values("status"),
+	}
+	if stale := p.param("stale"); stale != "" {
+		is := stale == "true"
+		request.Stale = &is
+	}
+	if tag := p.param("tag"); tag != "" {
+		key, value, labelled := strings.Cut(tag, ":")
+		request.Tags = api.Tags{key: {}}
+		if labelled {
+			request.Tags[key] = []string{value}
+		}
+	}
+	if p.param("all") != "" {
+		zero := 0.0
+		request.MinScore = &zero
+	}
+	whom := api.Searcher{
+		UserID: p.param("user"), ProjectID: p.param("project"), AgentID: p.param("agent"), TeamID: p.param("team"),
+		OrgID: p.param("org"),
+	}
+	if whom.UserID+whom.ProjectID+whom.AgentID+whom.TeamID+whom.OrgID != "" {
+		request.Context = &whom
+	}
+	return request
+}
+
+// values are a parameter's values that are not empty.
+func (p *page) values(name string) []string {
+	var values []string
+	for _, value := range p.Query[name] {
+		if value != "" {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// expect finds why an item is not among the hits: it asks for the item alone, without a least score and, if it is
+// still missing, without filters.
+func (p *page) expect(request api.Search, id string, answer api.SearchAnswer) (*expected, error) {
+	e := &expected{ID: id, Query: request.Query}
+	for i, hit := range answer.Items {
+		e.Best = hit.Weight
+		if hit.Knowledge.ID == id {
+			e.Rank, e.Hit = i+1, &answer.Items[i]
+			return e, nil
+		}
+	}
+	var k api.Knowledge
+	err := p.get(&k, p.asOf(nil), "v1", "knowledge", id)
+	if errors.Is(err, client.ErrNotFound) || errors.Is(err, client.ErrGone) {
+		e.Why = "There is no such item, or you may not see it."
+		return e, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	zero := 0.0
+	alone := request
+	alone.MinScore, alone.URI, alone.Limit = &zero, k.URI, nil
+	without := api.Search{
+		Query: request.Query, Context: request.Context, AsOf: request.AsOf, MinScore: &zero, URI: k.URI,
+		Status: api.OneOrMore{"active", "superseded"},
+	}
+	for _, try := range []struct {
+		request api.Search
+		why     string
+	}{
+		{alone, "It passes the filters, but other items have more weight, or its score is below the least score."},
+		{without, "A filter excludes it."},
+	} {
+		var got api.SearchAnswer
+		if err := p.post(try.request, &got, "v1", "search"); err != nil {
+			return nil, err
+		}
+		for i := range got.Items {
+			if got.Items[i].Knowledge.ID == id {
+				e.Hit, e.Why = &got.Items[i], try.why
+				if e.Hit.Score < answer.MinScore && try.why[:2] == "It" {
+					e.Why = "Its score is below the least score."
+				}
+				return e, nil
+			}
+		}
+	}
+	e.Why = "It shares no scope with the audience, or none of its words and meaning match."
+	return e, nil
+}
+
+// post sends a body to the API that changes nothing, such as a search.
+func (p *page) post(body, out any, path ...string) error {
+	request := client.Request{Method: http.MethodPost, Path: path, Body: body}
+	p.note(request)
+	_, err := p.api.Do(p.r.Context(), request, out)
+	return err
+}
+
+// SearchFor is a search's address with one filter more.
+func (p *page) SearchFor(name, value string) string {
+	return Root + "search" + encode(url.Values{"as_of": p.Query["as_of"], "q": p.Query["q"]}, name, value)
+}

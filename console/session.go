@@ -1,0 +1,101 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/client"
+)
+
+// The cookie of a session. Under TLS its name makes browsers refuse one that another host or an unprotected page set.
+const (
+	sessionCookie = "annals"
+	secureCookie  = "__Host-annals"
+)
+
+func sessionCookieName(r *http.Request) string {
+	if r.TLS != nil {
+		return secureCookie
+	}
+	return sessionCookie
+}
+
+// sessionOf is the session's token; empty if the browser has none.
+func sessionOf(r *http.Request) string {
+	cookie, err := r.Cookie(sessionCookieName(r))
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+func setSession(w http.ResponseWriter, r *http.Request, token string, expires time.Time) {
+	cookie := &http.Cookie{
+		Name: sessionCookieName(r), Value: token, Path: "/", Expires: expires, HttpOnly: true, Secure: r.TLS != nil,
+		SameSite: http.SameSiteStrictMode,
+	}
+	if token == "" {
+		cookie.MaxAge = -1
+	}
+	http.SetCookie(w, cookie)
+}
+
+// login is what the login page shows.
+type login struct {
+	Next  string // where to go afterwards
+	Error string
+}
+
+func (c *Console) loginForm(w http.ResponseWriter, r *http.Request) {
+	p := c.page(w, r)
+	p.Data = login{Next: localPath(p.param("next"))}
+	p.render("login", http.StatusOK)
+}
+
+// login exchanges a key for a session. The page does not say which part of a key was wrong.
+func (c *Console) login(w http.ResponseWriter, r *http.Request) {
+	p := c.page(w, r)
+	next := localPath(r.PostFormValue("next"))
+	key := strings.TrimSpace(r.PostFormValue("key"))
+	if c.cfg.OpenSession == nil || key == "" {
+		p.Data = login{Next: next, Error: "Enter a key."}
+		p.render("login", http.StatusUnprocessableEntity)
+		return
+	}
+	token, expires, err := c.cfg.OpenSession(r, key)
+	if err != nil {
+		p.Data = login{Next: next, Error: "The key was not accepted."}
+		p.render("login", http.StatusUnauthorized)
+		return
+	}
+	setSession(w, r, token, expires)
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+	setSession(w, r, "", time.Unix(0, 0))
+	http.Redirect(w, r, Root+"login", http.StatusSeeOther)
+}
+
+// toLogin asks a caller without a valid key to log in, and then to come back.
+func (p *page) toLogin() {
+	if p.r.Method == http.MethodGet {
+		http.Redirect(p.w, p.r, Root+"login"+encode(nil, "next", p.r.URL.RequestURI()), http.StatusSeeOther)
+		return
+	}
+	p.fail(problemOf(&client.Error{Problem: unauthenticated}))
+}
+
+// localPath is a page of the console to go to. Any other address becomes the first page, so that a link to the login
+// cannot lead to another website.
+func localPath(next string) string {
+	parsed, err := url.Parse(next)
+	if err != nil || parsed.Host != "" || parsed.Scheme != "" || strings.Contains(next, `\`) ||
+		!strings.HasPrefix(parsed.Path, Root) || path.Clean(parsed.Path)+"/" != strings.TrimRight(parsed.Path, "/")+"/" {
+		return Root
+	}
+	return parsed.RequestURI()
+}

@@ -1,0 +1,132 @@
+package console
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed views/*.html
+var viewFiles embed.FS
+
+// views are the templates of all pages, by language and name.
+type views map[string]map[string]*template.Template
+
+// parseViews parses every page with the frame, once for each language.
+func parseViews(files assets) views {
+	all := views{}
+	names, err := fs.Glob(viewFiles, "views/*.html")
+	if err != nil {
+		panic(err) // the pattern is constant
+	}
+	for _, language := range []string{english, chinese} {
+		all[language] = map[string]*template.Template{}
+		for _, name := range names {
+			page := strings.TrimSuffix(path.Base(name), ".html")
+			if page == "frame" || page == "parts" {
+				continue
+			}
+			all[language][page] = template.Must(template.New(page).Funcs(functions(language, files)).
+				ParseFS(viewFiles, "views/frame.html", "views/parts.html", name))
+		}
+	}
+	return all
+}
+
+// functions are what templates may call.
+func functions(language string, files assets) template.FuncMap {
+	return template.FuncMap{
+		"t":       func(text string, args ...any) string { return say(language, text, args...) },
+		"asset":   files.address,
+		"when":    func(at any) shownTime { return timeOf(language, at, time.Now()) },
+		"number":  func(n any) string { return grouped(n) },
+		"decimal": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
+		"percent": func(x float64) string { return strconv.FormatFloat(100*x, 'f', 0, 64) + " %" },
+		"dict":    dict,
+		"join":    strings.Join,
+		"langOf":  languageOf,
+		"hundred": func(x float64) string { return strconv.FormatFloat(100*min(max(x, 0), 1), 'f', 1, 64) },
+		"count": func(n *int) int {
+			if n == nil {
+				return 0
+			}
+			return *n
+		},
+		"add": func(a, b int64) int64 { return a + b },
+	}
+}
+
+// dict makes a map of names and values, for templates that take several.
+func dict(pairs ...any) map[string]any {
+	m := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[fmt.Sprint(pairs[i])] = pairs[i+1]
+	}
+	return m
+}
+
+// grouped writes a whole number with a separator every three digits.
+func grouped(n any) string {
+	digits := fmt.Sprint(n)
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
+// shownTime is a time as a page shows it.
+type shownTime struct{ ISO, Exact, Relative string }
+
+// timeOf writes a time, or nothing for a nil pointer.
+func timeOf(language string, at any, now time.Time) shownTime {
+	var t time.Time
+	switch at := at.(type) {
+	case time.Time:
+		t = at
+	case *time.Time:
+		if at != nil {
+			t = *at
+		}
+	}
+	if t.IsZero() {
+		return shownTime{}
+	}
+	t = t.UTC()
+	return shownTime{t.Format(time.RFC3339Nano), t.Format("2006-01-02 15:04:05 UTC"), relative(language, t, now)}
+}
+
+// relative says how long ago a time was. Beyond a month it is the date.
+func relative(language string, t, now time.Time) string {
+	ago := now.Sub(t)
+	future := ago < 0
+	if future {
+		ago = -ago
+	}
+	text, count := "", 0
+	switch {
+	case ago < 45*time.Second:
+		return say(language, "just now")
+	case ago < time.Hour:
+		text, count = "%d min", int((ago+30*time.Second)/time.Minute)
+	case ago < 24*time.Hour:
+		text, count = "%d h", int(ago/time.Hour)
+	case ago < 31*24*time.Hour:
+		text, count = "%d d", int(ago/(24*time.Hour))
+	default:
+		return t.Format("2006-01-02")
+	}
+	length := say(language, text, count)
+	if future {
+		return say(language, "in %s", length)
+	}
+	return say(language, "%s ago", length)
+}
