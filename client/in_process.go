@@ -2,12 +2,13 @@ package client
 
 import (
 	"context"
+	"io"
 	"net/http"
-	"net/http/httptest"
+	"sync"
 )
 
 // Inside is a transport to a handler in this process. A request comes from 127.0.0.1, unless its context has an outer
-// request (see [WithOuter]). An answer is complete before the caller reads it, so a stream never begins.
+// request (see [WithOuter]). The caller reads an answer while it is written, and must close it.
 func Inside(handler http.Handler) http.RoundTripper { return handlerTransport{handler} }
 
 type outerKey struct{}
@@ -37,10 +38,65 @@ func (i handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if asked.Body == nil {
 		asked.Body = http.NoBody
 	}
-	defer asked.Body.Close() //nolint:errcheck // it is in memory
-	answer := httptest.NewRecorder()
-	i.handler.ServeHTTP(answer, asked)
-	response := answer.Result()
-	response.Request = r
-	return response, nil
+	answer := &inProcessAnswer{header: http.Header{}, begun: make(chan struct{})}
+	body, written := io.Pipe()
+	answer.body = written
+	go func() {
+		defer asked.Body.Close() //nolint:errcheck // it is in memory
+		defer func() {
+			if recover() != nil { // the server logs a panic before it cuts an answer with another one
+				answer.begin(http.StatusInternalServerError)
+				_ = written.CloseWithError(io.ErrUnexpectedEOF)
+			}
+		}()
+		i.handler.ServeHTTP(answer, asked)
+		answer.begin(http.StatusOK)
+		_ = written.Close()
+	}()
+	select {
+	case <-answer.begun:
+	case <-r.Context().Done():
+		_ = body.Close()
+		return nil, r.Context().Err()
+	}
+	return &http.Response{
+		Status: http.StatusText(answer.status), StatusCode: answer.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: answer.sent, Body: body, ContentLength: -1, Request: r,
+	}, nil
 }
+
+// inProcessAnswer writes the body of an answer into a pipe. The answer begins with the first byte of its body.
+type inProcessAnswer struct {
+	header http.Header
+	body   *io.PipeWriter
+	begun  chan struct{}
+	once   sync.Once
+	status int
+	sent   http.Header // as it was when the answer began
+}
+
+func (a *inProcessAnswer) begin(status int) {
+	a.once.Do(func() {
+		a.status, a.sent = status, a.header.Clone()
+		close(a.begun)
+	})
+}
+
+// Header implements [http.ResponseWriter].
+func (a *inProcessAnswer) Header() http.Header { return a.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (a *inProcessAnswer) WriteHeader(status int) {
+	if status >= http.StatusOK {
+		a.begin(status)
+	}
+}
+
+// Write implements [http.ResponseWriter].
+func (a *inProcessAnswer) Write(p []byte) (int, error) {
+	a.begin(http.StatusOK)
+	return a.body.Write(p)
+}
+
+// Flush implements [http.Flusher]: the reader gets each part at once.
+func (a *inProcessAnswer) Flush() { a.begin(http.StatusOK) }

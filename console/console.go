@@ -46,6 +46,8 @@ func New(cfg Config) *Console {
 	c.routes.HandleFunc("POST "+Root+"login", c.login)
 	c.routes.HandleFunc("POST "+Root+"logout", c.logout)
 	c.routes.HandleFunc("POST "+Root+"preferences", c.savePreferences)
+	c.routes.HandleFunc("GET "+Root+"export", c.export)
+	c.routes.HandleFunc("GET "+Root+"data/{path...}", c.data)
 	for pattern, route := range pages() {
 		c.routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { c.show(w, r, route) })
 	}
@@ -62,8 +64,10 @@ type route struct {
 // pages are all pages by their patterns.
 func pages() map[string]route {
 	return map[string]route{
-		"GET " + Root + "{$}":    {"home", home},
-		"GET " + Root + "search": {"search", search},
+		"GET " + Root + "{$}":      {"home", home},
+		"GET " + Root + "search":   {"search", search},
+		"GET " + Root + "log":      {"log", readLog},
+		"GET " + Root + "log/{id}": {"event", readEvent},
 	}
 }
 

@@ -1,0 +1,185 @@
+package console
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+)
+
+// logPage is a part of the log.
+type logPage struct {
+	Events    []api.Event
+	Next      string // the cursor of the next page
+	Filters   []field
+	Set       []setFilter
+	Following bool // the page asks again every few seconds
+}
+
+// setFilter is a filter that is set, and the address without it.
+type setFilter struct{ Label, Value, Without string }
+
+// eventFilters are the filters of the log.
+func eventFilters() []field {
+	return []field{
+		{"q", "Words"}, {"name", "Name"}, {"actor", "Actor"}, {"on_behalf_of", "For whom"}, {"stream", "Stream"},
+		{"scope", "Scope"}, {"owner", "Owner"}, {"from", "Recorded from"}, {"to", "Recorded before"},
+		{"occurred_from", "Occurred from"}, {"occurred_to", "Occurred before"}, {"trace_id", "Trace"},
+		{"correlation_id", "Correlation"}, {"request_id", "Request"},
+	}
+}
+
+// readLog reads a page of the log, newest first unless the address says otherwise. In the past it ends with the moment.
+func readLog(p *page) (any, error) {
+	data := &logPage{Filters: eventFilters(), Following: p.param("follow") != "" && !p.Moment.Past()}
+	query := url.Values{"limit": {"50"}, "order": {"desc"}}
+	if p.param("order") == "asc" {
+		query.Set("order", "asc")
+	} else if p.Moment.Past() {
+		query.Set("after", p.Moment.Step(1))
+	}
+	for _, filter := range data.Filters {
+		if values := p.values(filter.Name); values != nil {
+			query[filter.Name] = values
+			data.Set = append(data.Set, setFilter{filter.Label, strings.Join(values, ", "), p.With(filter.Name, "")})
+		}
+	}
+	if cursor := p.param("cursor"); cursor != "" {
+		query.Set("cursor", cursor)
+		data.Following = false
+	}
+	var got api.Page[api.Event]
+	if err := p.get(&got, query, "v1", "events"); err != nil {
+		return nil, err
+	}
+	data.Events, data.Next = got.Items, got.NextCursor
+	if p.Moment.Past() && query.Get("order") == "asc" {
+		for i, event := range data.Events {
+			if event.Position > p.Moment.Position {
+				data.Events, data.Next = data.Events[:i], ""
+				break
+			}
+		}
+	}
+	return data, nil
+}
+
+// Export is the address of the same events as a file.
+func (p *page) Export(format string) string {
+	return Root + "export" + encode(p.Query, "format", format, "follow", "")
+}
+
+// export sends the events of a page of the log, and those after it, as a file.
+func (c *Console) export(w http.ResponseWriter, r *http.Request) {
+	p := c.page(w, r)
+	kind, name := "application/x-ndjson", "events.ndjson"
+	if p.param("format") == "csv" {
+		kind, name = "text/csv", "events.csv"
+	}
+	query := url.Values{}
+	for _, filter := range eventFilters() {
+		if values := p.values(filter.Name); values != nil {
+			query[filter.Name] = values
+		}
+	}
+	events, err := p.api.Open(p.r.Context(), client.Request{
+		Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query, Header: http.Header{"Accept": {kind}},
+	})
+	if err != nil {
+		p.fail(problemOf(err))
+		return
+	}
+	defer events.Close() //nolint:errcheck // it has been read
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	if _, err := io.Copy(w, events); err != nil {
+		panic(http.ErrAbortHandler) // the browser must not take a part for the whole
+	}
+}
+
+// eventPage is one event with what led to it and what followed from it.
+type eventPage struct {
+	Event    api.Event
+	Data     string // indented JSON
+	Text     string
+	Envelope []Link // fields of the envelope, and where they lead
+	Effects  []api.Event
+	More     bool // there are more effects
+	Cause    *api.Event
+}
+
+// readEvent reads an event by its id or its position.
+func readEvent(p *page) (any, error) {
+	var data eventPage
+	id := p.r.PathValue("id")
+	if err := p.get(&data.Event, nil, "v1", "events", id); err != nil {
+		return nil, err
+	}
+	e := data.Event
+	data.Data, data.Text = indented(e.Data), indented(e.Text)
+	var effects api.Page[api.Event]
+	if err := p.get(&effects, url.Values{"limit": {"50"}}, "v1", "events", e.EventID, "effects"); err != nil {
+		return nil, err
+	}
+	data.Effects, data.More = effects.Items, effects.NextCursor != ""
+	if e.CausationID != "" {
+		var cause api.Event
+		if p.get(&cause, nil, "v1", "events", e.CausationID) == nil { // else the caller may not see it, or it is a word
+			data.Cause = &cause
+		}
+	}
+	for _, field := range []struct{ name, value string }{
+		{"correlation_id", e.CorrelationID}, {"request_id", e.RequestID},
+	} {
+		if field.value != "" {
+			data.Envelope = append(data.Envelope, Link{field.value, p.To("log", field.name, field.value)})
+		}
+	}
+	return data, nil
+}
+
+func indented(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	var value any
+	if json.Unmarshal(raw, &value) != nil {
+		return string(raw)
+	}
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return string(raw)
+	}
+	return string(text)
+}
+
+// dataPaths are the parts of the API that scripts of the console read.
+var dataPaths = []string{"v1/log/", "v1/events/"}
+
+// data lets a script of the console read the API with the reader's session.
+func (c *Console) data(w http.ResponseWriter, r *http.Request) {
+	p := c.page(w, r)
+	path := r.PathValue("path")
+	allowed := false
+	for _, prefix := range dataPaths {
+		allowed = allowed || strings.HasPrefix(path, prefix)
+	}
+	if !allowed {
+		http.NotFound(w, r)
+		return
+	}
+	answer, err := p.api.Do(p.r.Context(), client.Request{
+		Method: http.MethodGet, Path: strings.Split(path, "/"), Query: p.Query,
+	}, nil)
+	if answer == nil {
+		p.fail(problemOf(err))
+		return
+	}
+	w.Header().Set("Content-Type", answer.Header.Get("Content-Type"))
+	w.WriteHeader(answer.Status)
+	_, _ = w.Write(answer.Body) // the browser may have left
+}
