@@ -75,6 +75,9 @@ var logInChinese = map[string]string{
 	"Trace": "跟踪", "Correlation": "关联", "Event": "事件", "Recorded": "记录于", "Occurred": "发生于", "version %d": "版本 %d", "Reason": "原因",
 	"Reason code": "原因代码", "Event id": "事件标识", "Hash": "哈希", "Same": "同属", "Prove it": "证明", "See everything as of then": "查看当时的全部内容",
 	"its text was erased": "其文本已被擦除", "something in it was redacted later": "其中部分内容后来被遮盖", "What was written": "所写内容",
+	"No item that you may see passes these filters.": "没有你可见的条目通过这些筛选。", "Task": "任务", "Updated": "更新于",
+	"A projection is computed from the log alone, and can be rebuilt.": "投影只由日志计算得出，可以重建。", "Version": "版本", "State": "状态",
+	"Position": "位置", "Behind": "落后", "Quarantined": "已隔离", "%d events": "%d 个事件",
 	"Plain fields": "普通字段", "Cause and effect": "因果", "no recorded cause": "没有记录原因",
 }
 
@@ -83,6 +86,7 @@ var valuesInChinese = map[string]string{
 	"user_profile": "用户画像", "strategy": "策略", "tool": "工具", "usecase": "用例", "definition": "定义", "plan": "计划",
 	"profile": "画像", "preferences": "偏好", "entities": "实体", "events": "事件", "cases": "案例", "patterns": "模式", "tools": "工具",
 	"skills": "技能", "antipatterns": "反模式", "memory": "记忆", "skill": "技能", "resource": "资源", "positive": "正面", "negative": "负面",
+	"building": "构建中", "catching_up": "追赶中", "verifying": "验证中", "ready": "就绪", "standby": "备用", "retired": "已停用", "failed": "失败",
 	"true": "是", "false": "否", "active": "有效", "user": "用户", "project": "项目", "agent": "智能体", "team": "团队", "org": "组织",
 	"public": "公开", "exact": "精确", "sketch": "草图", "none": "无",
 	"knowledge.remembered": "记住了知识", "knowledge.revised": "修订了知识", "knowledge.found_helpful": "认为有用",

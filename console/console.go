@@ -64,10 +64,12 @@ type route struct {
 // pages are all pages by their patterns.
 func pages() map[string]route {
 	return map[string]route{
-		"GET " + Root + "{$}":      {"home", home},
-		"GET " + Root + "search":   {"search", search},
-		"GET " + Root + "log":      {"log", readLog},
-		"GET " + Root + "log/{id}": {"event", readEvent},
+		"GET " + Root + "{$}":         {"home", home},
+		"GET " + Root + "search":      {"search", search},
+		"GET " + Root + "knowledge":   {"knowledge", listKnowledge},
+		"GET " + Root + "projections": {"projections", projections},
+		"GET " + Root + "log":         {"log", readLog},
+		"GET " + Root + "log/{id}":    {"event", readEvent},
 	}
 }
 

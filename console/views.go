@@ -51,6 +51,7 @@ func functions(language string, files assets) template.FuncMap {
 		"join":    strings.Join,
 		"langOf":  languageOf,
 		"hundred": func(x float64) string { return strconv.FormatFloat(100*min(max(x, 0), 1), 'f', 1, 64) },
+		"short":   func(s string) string { return shortened(s, 80) },
 		"count": func(n *int) int {
 			if n == nil {
 				return 0
@@ -59,6 +60,15 @@ func functions(language string, files assets) template.FuncMap {
 		},
 		"add": func(a, b int64) int64 { return a + b },
 	}
+}
+
+// shortened is the beginning of a text, on one line.
+func shortened(s string, most int) string {
+	words := strings.Join(strings.Fields(s), " ")
+	if characters := []rune(words); len(characters) > most {
+		return string(characters[:most]) + "…"
+	}
+	return words
 }
 
 // dict makes a map of names and values, for templates that take several.

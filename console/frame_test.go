@@ -1,0 +1,116 @@
+package console
+
+import (
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// texts are the English texts of the templates and of Go code that says them.
+func texts(t *testing.T) []string {
+	t.Helper()
+	inTemplates := regexp.MustCompile(`[{(]-? ?t "((?:[^"\\]|\\.)+)"`)
+	var all []string
+	names, err := fs.Glob(viewFiles, "views/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		source, err := viewFiles.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range inTemplates.FindAllStringSubmatch(string(source), -1) {
+			all = append(all, match[1])
+		}
+	}
+	for _, f := range filters() {
+		all = append(append(all, f.Label), f.Values...)
+	}
+	for _, f := range slices.Concat(searchers(), eventFilters()) {
+		all = append(all, f.Label)
+	}
+	return all
+}
+
+func TestEveryTextHasAChineseOne(t *testing.T) {
+	t.Parallel()
+	all := texts(t)
+	if len(all) < 100 {
+		t.Fatalf("found %d texts only", len(all))
+	}
+	format := regexp.MustCompile(`%[a-z]`)
+	for _, text := range all {
+		translated, ok := inChinese[text]
+		if !ok {
+			t.Errorf("%q has no Chinese text", text)
+		} else if got, want := format.FindAllString(translated, -1), format.FindAllString(text, -1); !slices.Equal(got, want) {
+			t.Errorf("%q takes %v, in Chinese %v", text, want, got)
+		}
+	}
+}
+
+func TestTemplatesHaveNoTextOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	// what stays as it is in every language
+	names := strings.NewReplacer("Annals", "", "English", "", "中文", "", "CSV", "", "JSON", "", "Enter", "", "annals key create", "")
+	actions := regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+	code := regexp.MustCompile(`(?s)<(code|kbd)[^>]*>.*?</(code|kbd)>`)
+	tags := regexp.MustCompile(`(?s)<[^>]*>`)
+	spoken := regexp.MustCompile(`(aria-label|title|placeholder|alt)="([^"{]*[A-Za-z][^"]*)"`)
+	letters := regexp.MustCompile(`[A-Za-z]{2,}`)
+	views, err := fs.Glob(viewFiles, "views/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range views {
+		source, err := viewFiles.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := names.Replace(actions.ReplaceAllString(string(source), "")) // a tag may contain an action
+		for _, match := range spoken.FindAllString(plain, -1) {
+			t.Errorf("%s: %s is in English only", name, match)
+		}
+		rest := tags.ReplaceAllString(code.ReplaceAllString(plain, ""), "")
+		for _, word := range letters.FindAllString(rest, -1) {
+			if !slices.Contains([]string{"DOCTYPE", "ms"}, word) {
+				t.Errorf("%s: %q is in English only", name, word)
+			}
+		}
+	}
+}
+
+func TestNoCodeWritesHTMLByItself(t *testing.T) {
+	t.Parallel()
+	source, err := fs.Glob(viewFiles, "views/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inline := regexp.MustCompile(`(?i)<script(?:[^>]*)>[^<]|<style|\son[a-z]+=|\sstyle=|javascript:|hx-on`)
+	for _, name := range source {
+		text, err := viewFiles.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := inline.FindString(string(text)); found != "" {
+			t.Errorf("%s contains %q, which the content policy forbids", name, found)
+		}
+	}
+}
+
+func TestALoginLeadsOnlyToPagesOfTheConsole(t *testing.T) {
+	t.Parallel()
+	for next, want := range map[string]string{
+		"/console/log?actor=user%3Ab": "/console/log?actor=user%3Ab", "/console/": "/console/", "": Root, "/": Root,
+		"https://evil.example/console/": Root, "//evil.example/console/": Root, `/\evil.example/console/`: Root,
+		`/console/\evil`: Root, "/console/../v1/keys": Root, "javascript:alert(1)": Root, "/consoles/": Root,
+		"/console//evil.example": Root, "console/": Root,
+	} {
+		if got := localPath(next); got != want {
+			t.Errorf("%q leads to %q, want %q", next, got, want)
+		}
+	}
+}

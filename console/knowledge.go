@@ -1,0 +1,37 @@
+package console
+
+import (
+	"net/url"
+
+	"github.com/annals-kb/annals/api"
+)
+
+// list is a page of knowledge, newest first.
+type list struct {
+	Filters []filter
+	Items   []api.Knowledge
+	Next    string
+}
+
+func listKnowledge(p *page) (any, error) {
+	data := &list{Filters: filters()}
+	query := p.asOf(url.Values{"limit": {"50"}})
+	for _, filter := range data.Filters {
+		if values := p.values(filter.Name); values != nil {
+			query[filter.Name] = values
+		}
+	}
+	if cursor := p.param("cursor"); cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	var got api.Page[api.Knowledge]
+	err := p.get(&got, query, "v1", "knowledge")
+	data.Items, data.Next = got.Items, got.NextCursor
+	return data, err
+}
+
+func projections(p *page) (any, error) {
+	var data api.Projections
+	err := p.get(&data, nil, "v1", "projections")
+	return data, err
+}
