@@ -46,6 +46,8 @@ type Config struct {
 	Recorded Recorded
 	// RootKey is valid for everything in every tenant. Empty for none.
 	RootKey string
+	// SessionKey seals session tokens: 32 secret bytes, the same on all servers of a database. Nil for no sessions.
+	SessionKey []byte
 	// Background manages the projections that follow the log. Nil if there are none.
 	Background Background
 	// Mounts are surfaces of other packages.
@@ -108,6 +110,9 @@ func (c Config) Validate() error {
 	for i, mount := range c.Mounts {
 		missing(fmt.Sprintf("Mounts[%d].Paths", i), len(mount.Paths) == 0)
 		missing(fmt.Sprintf("Mounts[%d].Handler", i), mount.Handler == nil)
+	}
+	if n := len(c.SessionKey); n != 0 && n != sessionKeyBytes {
+		errs = append(errs, fmt.Errorf("SessionKey must have %d bytes", sessionKeyBytes))
 	}
 	negative := func(name string, is bool) {
 		if is {

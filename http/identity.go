@@ -3,6 +3,7 @@ package http
 import (
 	"cmp"
 	"context"
+	"crypto/cipher"
 	"crypto/subtle"
 	"errors"
 	"net"
@@ -18,6 +19,7 @@ import (
 type identities struct {
 	cfg      Config
 	throttle *loginThrottle
+	sealer   cipher.AEAD // of session tokens; nil if there are none
 }
 
 // identify authenticates the caller in the same way for all surfaces.
@@ -81,28 +83,43 @@ func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 		return s.onBehalf(r, p, actsFor)
 	case !errors.Is(err, domain.ErrUnauthenticated) && !errors.Is(err, errRate):
 		return p, err
-	case s.cfg.RootKey != "" || s.cfg.Tokens != nil:
-		return domain.Principal{}, err
 	}
-	if s.cfg.Keys != nil { // the first key ends no-auth mode
-		if given, unavailable := s.cfg.Keys.Any(r.Context()); given || unavailable != nil {
-			return domain.Principal{}, cmp.Or(unavailable, err)
-		}
+	if open, unavailable := s.isOpen(r.Context()); !open {
+		return domain.Principal{}, cmp.Or(unavailable, err)
 	}
 	return noAuth(r)
 }
 
-// checkKey finds the holder of a key, unless too many keys from the same address were invalid.
+// isOpen tells whether the server is in no-auth mode, which the first key ends.
+func (s identities) isOpen(ctx context.Context) (bool, error) {
+	if s.cfg.RootKey != "" || s.cfg.Tokens != nil {
+		return false, nil
+	}
+	if s.cfg.Keys == nil {
+		return true, nil
+	}
+	given, err := s.cfg.Keys.Any(ctx)
+	return !given && err == nil, err
+}
+
+// checkKey finds the holder of a key or of a token. It refuses keys after too many invalid ones from the same address.
 func (s identities) checkKey(r *http.Request, key string) (p domain.Principal, actsFor bool, err error) {
+	if strings.HasPrefix(key, sessionScheme) {
+		read, err := s.readSession(key)
+		if err != nil {
+			return p, false, err
+		}
+		return s.keyHolder(r.Context(), read.Prefix, read.Hash)
+	}
 	attempt := s.throttle.attempt(r, key, s.cfg.Now())
-	token := s.cfg.Tokens != nil && strings.Count(key, ".") == 2 // no key has a dot
-	if err := attempt.allow(); err != nil && !token {            // a signature cannot be guessed
+	token := s.isIssuedToken(key)
+	if err := attempt.allow(); err != nil && !token { // a signature cannot be guessed
 		return p, false, err
 	}
 	if token {
 		p, err = s.fromToken(r.Context(), key)
 	} else {
-		p, actsFor, err = s.keyHolder(r.Context(), key)
+		p, actsFor, err = s.keyHolder(r.Context(), PrefixOf(key), HashOfKey(key))
 	}
 	switch {
 	case errors.Is(err, domain.ErrUnauthenticated):
@@ -111,6 +128,11 @@ func (s identities) checkKey(r *http.Request, key string) (p domain.Principal, a
 		attempt.succeeded()
 	}
 	return p, actsFor, err
+}
+
+// isIssuedToken tells whether a key is a token of the issuer. No key has a dot.
+func (s identities) isIssuedToken(key string) bool {
+	return s.cfg.Tokens != nil && strings.Count(key, ".") == 2
 }
 
 // fromToken is the holder of a token. A token is invalid for a tenant that does not exist or was erased.
@@ -147,21 +169,20 @@ func unknownCaller(fix string) error {
 	return domain.Refuse(domain.ErrUnauthenticated, "a valid key is required").WithFix("%s", fix)
 }
 
-// keyHolder is the holder of a key, and whether they may act for others. Only the holder of a key learns why it is
-// not valid.
-func (s identities) keyHolder(ctx context.Context, key string) (p domain.Principal, actsFor bool, err error) {
+// keyHolder is the holder of the key with a prefix and a hash, and whether they may act for others. Only the holder of
+// a key learns why it is not valid.
+func (s identities) keyHolder(ctx context.Context, prefix, hash string) (p domain.Principal, actsFor bool, err error) {
 	switch {
-	case s.cfg.RootKey != "" && same(HashOfKey(key), HashOfKey(s.cfg.RootKey)):
+	case s.isRoot(hash):
 		return rootPrincipal(), true, nil
-	case s.cfg.Keys == nil || PrefixOf(key) == "":
+	case s.cfg.Keys == nil || prefix == "":
 		return p, false, wrongKey()
 	}
-	prefix := PrefixOf(key)
 	tenant, found, err := s.cfg.Keys.Key(ctx, prefix)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return p, false, err
 	}
-	if hash := HashOfKey(key); err != nil || !same(hash, found.Hash) {
+	if err != nil || !same(hash, found.Hash) {
 		return p, false, wrongKey()
 	}
 	now := s.cfg.Now()
@@ -170,6 +191,11 @@ func (s identities) keyHolder(ctx context.Context, key string) (p domain.Princip
 	}
 	s.cfg.Keys.Used(tenant, prefix, now)
 	return found.Principal(tenant, prefix), found.ActsFor, nil
+}
+
+// isRoot tells whether the hash is that of the root key.
+func (s identities) isRoot(hash string) bool {
+	return s.cfg.RootKey != "" && same(hash, HashOfKey(s.cfg.RootKey))
 }
 
 func wrongKey() error {

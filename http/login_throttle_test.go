@@ -24,6 +24,7 @@ func guessed(t *testing.T, test func(w *world, clock *atomic.Int64)) {
 		clock.Store(time.Now().Unix())
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			cfg.Keys, cfg.RootKey = sessions.NewKeys(db, cfg.Writer.(*follow.Log).Log), rootKey
+			cfg.SessionKey = sessionKey('a')
 			cfg.Now = func() time.Time { return time.Unix(clock.Load(), 0) }
 		})
 		test(w, &clock)

@@ -29,7 +29,8 @@ type Server struct {
 	cfg          Config
 	echo         *echo.Echo
 	api          huma.API
-	authenticate authenticator
+	identities   identities
+	authenticate authenticator // that of identities
 	limiter      *limiter
 	metrics      *metrics
 	pages        func() (pages, error)
@@ -47,7 +48,8 @@ func New(cfg Config) *Server {
 		cfg: cfg, echo: echo.New(), limiter: newLimiter(cfg.Rate, 2*cfg.Rate), metrics: newMetrics(cfg.Registry),
 		leaving: make(chan struct{}), cut: make(chan struct{}),
 	}
-	s.authenticate = identities{cfg: cfg, throttle: newLoginThrottle()}.identify
+	s.identities = identities{cfg: cfg, throttle: newLoginThrottle(), sealer: newSealer(cfg.SessionKey)}
+	s.authenticate = s.identities.identify
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = func(err error, e echo.Context) { s.answerError(callOf(e.Request().Context()), e, err) }
 	s.echo.Use(s.observe, protect())

@@ -27,6 +27,7 @@ type world struct {
 	past   *past.Projection
 	url    string
 	client *http.Client
+	server *annalshttp.Server
 	spec   *description
 	heard  *statements  // what was sent to the database, if anybody listens
 	stop   func() error // shuts the server down; its error is Serve's
@@ -67,7 +68,8 @@ func newWorld(t *testing.T, db *database.DB, options events.Options, configure f
 		t.Fatal(err)
 	}
 	w := &world{t: t, db: db, log: log, past: base.Past, url: "http://" + listener.Addr().String()}
-	w.serve(annalshttp.New(cfg), listener)
+	w.server = annalshttp.New(cfg)
+	w.serve(w.server, listener)
 	w.client = &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
 		Timeout:       time.Minute,

@@ -1,0 +1,99 @@
+package http
+
+import (
+	"cmp"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// A session token stands for a key, for a browser that must not keep the key itself. It is "session." and base64url of
+// a sealed [sessionToken]. A caller sends it as a key.
+const sessionScheme = "session."
+
+// sessionLasts is how long a session is valid.
+const sessionLasts = 12 * time.Hour
+
+// sessionKeyBytes is the length of Config.SessionKey, for AES-256.
+const sessionKeyBytes = 32
+
+// sessionToken is the content of a session token. It holds no key, and authenticates only while the key is valid.
+type sessionToken struct {
+	Prefix  string    `json:"prefix,omitempty"` // of the key; empty for the root key
+	Hash    string    `json:"hash"`             // of the key
+	Expires time.Time `json:"expires"`
+}
+
+// OpenSession makes a session token for the holder of a key, and tells when it expires. It authenticates the key as the
+// API does, and counts a wrong key of r's address. The error is a refusal for the caller.
+func (s *Server) OpenSession(r *http.Request, key string) (token string, expires time.Time, err error) {
+	return s.identities.openSession(r, strings.TrimSpace(key))
+}
+
+func (s identities) openSession(r *http.Request, key string) (token string, expires time.Time, err error) {
+	open, err := s.isOpen(r.Context())
+	switch {
+	case err != nil:
+		return "", expires, err
+	case open:
+		return "", expires, domain.Refuse(domain.ErrConflict, "the server is in no-auth mode: it needs no session")
+	case s.sealer == nil:
+		return "", expires, domain.Refuse(domain.ErrNotFound, "this server opens no sessions")
+	case strings.HasPrefix(key, sessionScheme) || s.isIssuedToken(key):
+		return "", expires, domain.Refuse(domain.ErrUnauthenticated, "only a key opens a session, a token does not").
+			WithFix("log in with a key of this server")
+	}
+	if _, _, err := s.checkKey(r, key); err != nil {
+		return "", expires, err
+	}
+	expires = s.cfg.Now().Add(sessionLasts).UTC().Truncate(time.Second)
+	holder := sessionToken{Hash: HashOfKey(key), Expires: expires}
+	if !s.isRoot(holder.Hash) {
+		holder.Prefix = PrefixOf(key)
+	}
+	content, err := json.Marshal(holder)
+	if err != nil {
+		return "", expires, err
+	}
+	return sessionScheme + base64.RawURLEncoding.EncodeToString(s.sealer.Seal(nil, nil, content, nil)), expires, nil
+}
+
+// readSession reads a session token. A token is not guessable, so a wrong one does not count as a wrong key.
+func (s identities) readSession(token string) (sessionToken, error) {
+	var read sessionToken
+	if s.sealer == nil {
+		return read, sessionEnded()
+	}
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(strings.TrimPrefix(token, sessionScheme))
+	content, closed := s.sealer.Open(nil, nil, sealed, nil)
+	if err := cmp.Or(err, closed); err != nil {
+		return read, sessionEnded()
+	}
+	if err := json.Unmarshal(content, &read); err != nil || !s.cfg.Now().Before(read.Expires) {
+		return read, sessionEnded()
+	}
+	return read, nil
+}
+
+func sessionEnded() error {
+	return domain.Refuse(domain.ErrUnauthenticated, "the session has ended").WithFix("log in again")
+}
+
+// newSealer seals and opens session tokens; nil without a key.
+func newSealer(key []byte) cipher.AEAD {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil
+	}
+	sealer, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil
+	}
+	return sealer
+}
