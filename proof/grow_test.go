@@ -1,6 +1,7 @@
 package proof_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -205,6 +206,25 @@ func TestAKeyIsMadeOnceAndKept(t *testing.T) {
 		t.Error("a name with a space is accepted")
 	}
 	if _, err := proof.OpenKey(t.TempDir()); !errors.Is(err, proof.ErrNoKey) {
+		t.Errorf("got %v, want %v", err, proof.ErrNoKey)
+	}
+}
+
+func TestServersWithOneKeyDeriveTheSameSecretForAPurpose(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	key := must(proof.EnsureKey(directory, "annals.example"))(t)
+	secret := must(key.Derive("sessions"))(t)
+	if again := must(must(proof.OpenKey(directory))(t).Derive("sessions"))(t); len(secret) != 32 || !bytes.Equal(secret, again) {
+		t.Errorf("got %x and %x", secret, again)
+	}
+	if other := must(key.Derive("another purpose"))(t); bytes.Equal(secret, other) {
+		t.Error("two purposes have one secret")
+	}
+	if other := must(newKey(t, "annals.example").Derive("sessions"))(t); bytes.Equal(secret, other) {
+		t.Error("two keys have one secret")
+	}
+	if _, err := (proof.Key{}).Derive("sessions"); !errors.Is(err, proof.ErrNoKey) {
 		t.Errorf("got %v, want %v", err, proof.ErrNoKey)
 	}
 }

@@ -2,7 +2,9 @@ package proof
 
 import (
 	"crypto/ed25519"
+	"crypto/hkdf"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -20,6 +22,7 @@ import (
 type Key struct {
 	signer note.Signer
 	public string
+	seed   []byte
 }
 
 // Public is the public key for verification: NAME+HASH+KEY, one line.
@@ -27,6 +30,15 @@ func (k Key) Public() string { return k.public }
 
 // Name is the name of the key; every origin begins with it.
 func (k Key) Name() string { return k.signer.Name() }
+
+// Derive returns 32 secret bytes for a purpose (HKDF with SHA-256, RFC 5869). They are the same on all servers with
+// this key, and do not reveal the key.
+func (k Key) Derive(purpose string) ([]byte, error) {
+	if len(k.seed) == 0 {
+		return nil, ErrNoKey
+	}
+	return hkdf.Key(sha256.New, k.seed, nil, purpose, sha256.Size)
+}
 
 const (
 	privateFile = "log.key" // the signing key, one line
@@ -58,23 +70,27 @@ func OpenKey(directory string) (Key, error) {
 	if err != nil {
 		return Key{}, fmt.Errorf("%s holds no signing key: put the right one there, or remove it and a new one is made", path)
 	}
-	public, err := publicOf(signer.Name(), text)
+	seed, err := seedOf(text)
 	if err != nil {
 		return Key{}, err
 	}
-	return Key{signer: signer, public: public}, publish(directory, public)
+	signed, _ := ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)
+	public, err := note.NewEd25519VerifierKey(signer.Name(), signed)
+	if err != nil {
+		return Key{}, err
+	}
+	return Key{signer: signer, public: public, seed: seed}, publish(directory, public)
 }
 
-// publicOf is the public part of a private key. The private part ends with the seed of Ed25519 in base64, after a
-// byte for the algorithm.
-func publicOf(name, private string) (string, error) {
+// seedOf is the secret part of a private key. The private key ends with the seed of Ed25519 in base64, after a byte for
+// the algorithm.
+func seedOf(private string) ([]byte, error) {
 	parts := strings.SplitN(private, "+", 5) // PRIVATE+KEY+name+hash+seed
 	seed, err := base64.StdEncoding.DecodeString(parts[len(parts)-1])
 	if err != nil || len(seed) != 1+ed25519.SeedSize {
-		return "", errors.New("the signing key is no key of Ed25519")
+		return nil, errors.New("the signing key is no key of Ed25519")
 	}
-	public, _ := ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey)
-	return note.NewEd25519VerifierKey(name, public)
+	return seed[1:], nil
 }
 
 // publish adds a public key to the directory.
