@@ -52,6 +52,8 @@ type Config struct {
 	Background Background
 	// Mounts are surfaces of other packages.
 	Mounts []Mount
+	// Home is the path to which / redirects browsers. Default: /docs.
+	Home string
 	// Probes are asked by /readyz, all at once, each within two seconds.
 	Probes []Probe
 	// Logger receives one line per request, and the cause of every answer of 500 and above.
@@ -132,6 +134,7 @@ func (c Config) Validate() error {
 }
 
 func (c Config) withDefaults() Config {
+	c.Home = cmp.Or(c.Home, "/docs")
 	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
 	c.MaxLine = cmp.Or(c.MaxLine, 256<<10)
 	c.MaxBulk = cmp.Or(c.MaxBulk, 1<<30)

@@ -177,7 +177,7 @@ func protect() echo.MiddlewareFunc {
 	recoverPanic := http.NewCrossOriginProtection()
 	always := http.Header{
 		"X-Content-Type-Options":  {"nosniff"},
-		"Content-Security-Policy": {"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"},
+		"Content-Security-Policy": {"default-src 'none'; frame-ancestors 'none'"},
 		"Referrer-Policy":         {"no-referrer"},
 		"Cache-Control":           {"no-store"},
 	}

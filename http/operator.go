@@ -19,6 +19,7 @@ import (
 // pages describe the API.
 type pages struct {
 	yaml, json, docs []byte
+	docsPolicy       string
 }
 
 // render renders the description of the API. The server calls it once, for the first request that needs it.
@@ -35,6 +36,7 @@ func render(api *huma.OpenAPI) (p pages, err error) {
 	if p.docs, err = renderDocs(api); err != nil {
 		return p, fmt.Errorf("render docs: %w", err)
 	}
+	p.docsPolicy = docsPolicy(p.docs)
 	return p, nil
 }
 
@@ -59,13 +61,12 @@ func (s operations) operatorRoutes() {
 	s.page("metrics", "/metrics", "Metrics for Prometheus", "text/plain",
 		echo.WrapHandler(promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{})))
 	s.page("openapi-yaml", "/openapi.yaml", "This description", "application/yaml",
-		s.described("application/yaml", func(p pages, _ *http.Request) []byte { return p.yaml }))
+		s.described("application/yaml", func(p pages) []byte { return p.yaml }))
 	s.page("openapi-json", "/openapi.json", "This description, as JSON", jsonType,
-		s.described(jsonType, func(p pages, _ *http.Request) []byte { return p.json }))
-	s.page("docs", "/docs", "This description, for people", "text/html",
-		s.described("text/html; charset=utf-8", func(p pages, r *http.Request) []byte { return docsAt(p.docs, r) }))
+		s.described(jsonType, func(p pages) []byte { return p.json }))
+	s.page("docs", "/docs", "This description, for people", "text/html", s.docs)
 	s.page("root", "/", "Where to go from here", jsonType, s.root)
-	s.api.OpenAPI().Paths["/"].Get.Responses["302"] = &huma.Response{Description: "A browser: to /docs"}
+	s.api.OpenAPI().Paths["/"].Get.Responses["303"] = &huma.Response{Description: "A browser: to the console or to /docs"}
 }
 
 // page registers a route that needs no key and is not about knowledge.
@@ -82,19 +83,29 @@ func (s operations) page(id, path, summary, contentType string, handler echo.Han
 }
 
 // described answers with a page of the description.
-func (s operations) described(contentType string, page func(pages, *http.Request) []byte) echo.HandlerFunc {
+func (s operations) described(contentType string, page func(pages) []byte) echo.HandlerFunc {
 	return func(e echo.Context) error {
 		p, err := s.pages()
 		if err != nil {
 			return err
 		}
-		return e.Blob(http.StatusOK, contentType, page(p, e.Request()))
+		return e.Blob(http.StatusOK, contentType, page(p))
 	}
+}
+
+// docs answers with the description for people.
+func (s operations) docs(e echo.Context) error {
+	p, err := s.pages()
+	if err != nil {
+		return err
+	}
+	e.Response().Header().Set("Content-Security-Policy", p.docsPolicy)
+	return e.Blob(http.StatusOK, "text/html; charset=utf-8", docsAt(p.docs, e.Request()))
 }
 
 func (s operations) root(e echo.Context) error {
 	if strings.Contains(e.Request().Header.Get("Accept"), "text/html") {
-		return e.Redirect(http.StatusFound, "/docs")
+		return e.Redirect(http.StatusSeeOther, s.cfg.Home)
 	}
 	return e.JSON(
 		http.StatusOK, api.Welcome{Name: "annals", Version: s.cfg.Version, Docs: "/docs", OpenAPI: "/openapi.yaml"},

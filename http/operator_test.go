@@ -30,7 +30,7 @@ func TestMetricsCountByRouteNotByWhatWasAsked(t *testing.T) {
 func TestTheFrontDoorLeadsPeopleToTheDocs(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		like(t, w.ask("GET", "/", nil).want(http.StatusOK).json(), object{"docs": "/docs"})
-		led := w.ask("GET", "/", nil, "Accept: text/html,*/*").want(http.StatusFound)
+		led := w.ask("GET", "/", nil, "Accept: text/html,*/*").want(http.StatusSeeOther)
 		page := w.ask("GET", led.header.Get("Location"), nil).want(http.StatusOK)
 		like(t, string(page.body), beginning("<!doctype html>"))
 		like(t, string(page.body), containing("curl -X POST "+w.url+"/v1/knowledge"), "its examples are for another server")
