@@ -23,6 +23,9 @@ type Config struct {
 	// Listen must be an address of this machine while there are no keys.
 	Listen string `group:"where" env:"ANNALS_LISTEN" placeholder:"HOST:PORT"`
 
+	// Console is on or off.
+	Console string `group:"where" env:"ANNALS_CONSOLE" enum:"on,off" default:"on"`
+
 	// RootKey is valid for everything in every tenant. Only ANNALS_ROOT_KEY sets it, since other users can see flags.
 	RootKey string `kong:"-"`
 

@@ -73,9 +73,12 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console) (err error)
 	if err != nil {
 		return errors.Join(err, service.Close())
 	}
-	url := cfg.scheme() + listener.Addr().String()
+	url, pages := cfg.scheme()+listener.Addr().String(), ""
+	if cfg.Console == "on" {
+		pages = url + consolePath
+	}
 	err = errors.Join(service.db.Announce(url), Welcome{
-		URL: url, Database: DatabaseName(cfg.Database), Access: access,
+		URL: url, Console: pages, Database: DatabaseName(cfg.Database), Access: access,
 		Embedder: embedder.Name(), Why: why, Data: Absolute(cfg.Data), Open: open, New: unknown == nil && fresh,
 	}.print(c))
 	if err == nil {
@@ -113,6 +116,7 @@ func (s *Service) access(ctx context.Context, cfg Config) (says string, open boo
 // Welcome is the output of serve when it is ready: its fields, and three commands to try.
 type Welcome struct {
 	URL      string `json:"url"`
+	Console  string `json:"console,omitempty"` // empty if it is off
 	Database string `json:"database"`
 	Access   string `json:"access"`
 	Embedder string `json:"embedder"`
@@ -133,6 +137,9 @@ func (w Welcome) print(c *terminal.Console) error {
 	}
 	fields := terminal.NewTable("", "")
 	fields.Row(terminal.Bold.Render("annals"), terminal.Bold.Render(w.URL))
+	if w.Console != "" {
+		fields.Row("console", w.Console)
+	}
 	fields.Row("database", w.Database+made)
 	fields.Row("access", w.Access)
 	fields.Row("embedder", w.Embedder+": "+w.Why)

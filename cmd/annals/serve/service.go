@@ -125,7 +125,7 @@ func OpenService(
 		Rate:       cfg.Rate, PreStopDelay: cfg.PreStopDelay, ShutdownTimeout: cfg.ShutdownTimeout,
 		PurgeAfter: cfg.PurgeAfter,
 	}
-	hosts, err := mountMCP(func(w http.ResponseWriter, r *http.Request) { s.API.Handler().ServeHTTP(w, r) }, logger)
+	inner, err := insideClient(func(w http.ResponseWriter, r *http.Request) { s.API.Handler().ServeHTTP(w, r) })
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -141,7 +141,12 @@ func OpenService(
 			Keys: s.keys, NewKey: hashedKey, Eraser: s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
 			Probes: []viking.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
-		}), hosts,
+		}), mountMCP(inner, logger),
+	}
+	if cfg.Console == "on" {
+		if err := s.addConsole(&api, inner, key, logger); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
 	}
 	issuer, err := cfg.issuer()
 	if err != nil {
@@ -297,13 +302,8 @@ func hashedKey() (prefix, key, hash string) {
 	return prefix, key, annalshttp.HashOfKey(key)
 }
 
-// mountMCP mounts the MCP server. Its requests to the API have the time limit of the host's request and are not
-// repeated.
-func mountMCP(api http.HandlerFunc, logger *slog.Logger) (annalshttp.Mount, error) {
-	inner, err := annalsclient.New(annalsclient.Config{Transport: annalsclient.Inside(api), Timeout: -1, Retries: -1})
-	if err != nil {
-		return annalshttp.Mount{}, fmt.Errorf("mount /mcp: %w", err)
-	}
+// mountMCP mounts the MCP server.
+func mountMCP(inner *annalsclient.Client, logger *slog.Logger) annalshttp.Mount {
 	hosts := mcp.New(mcp.Config{API: inner, Version: terminal.Version().Version, Logger: logger}).Handler()
-	return annalshttp.Hosted("/mcp", hosts, mcp.Refuse), nil
+	return annalshttp.Hosted("/mcp", hosts, mcp.Refuse)
 }

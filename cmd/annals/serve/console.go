@@ -1,0 +1,57 @@
+package serve
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	annalsclient "github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/console"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/proof"
+)
+
+// consolePath is the path of the web console.
+const consolePath = "/console/"
+
+// addConsole mounts the web console, and lets the server open login sessions. A session is valid on all servers with
+// the same signing key.
+func (s *Service) addConsole(
+	api *annalshttp.Config, inner *annalsclient.Client, key proof.Key, logger *slog.Logger,
+) (err error) {
+	if api.SessionKey, err = key.Derive("annals login sessions"); err != nil {
+		return fmt.Errorf("mount %s: %w", consolePath, err)
+	}
+	api.Home = consolePath
+	api.Mounts = append(api.Mounts, mountConsole(console.New(console.Config{
+		API: inner, Version: api.Version, Logger: logger,
+		OpenSession: func(r *http.Request, key string) (token string, expires time.Time, err error) {
+			return s.API.OpenSession(r, key)
+		},
+	})))
+	return nil
+}
+
+// mountConsole mounts the console for callers without a key, since it has a page to log in. Its requests to the API
+// come from where the browser's request came from.
+func mountConsole(pages *console.Console) annalshttp.Mount {
+	paths := []string{"/console", consolePath}
+	return annalshttp.Mount{
+		Paths: paths, Public: paths, Refuse: pages.Refuse,
+		Handler: func(w http.ResponseWriter, r *http.Request) error {
+			if r.URL.Path == "/console" {
+				http.Redirect(w, r, consolePath, http.StatusSeeOther)
+				return nil
+			}
+			*r = *r.WithContext(annalsclient.WithOuter(r.Context(), r)) // in place: the server logs r.Pattern
+			return pages.Answer(w, r)
+		},
+	}
+}
+
+// insideClient makes requests to the API of this process. They have the time limit of the outer request and are not
+// repeated.
+func insideClient(api http.HandlerFunc) (*annalsclient.Client, error) {
+	return annalsclient.New(annalsclient.Config{Transport: annalsclient.Inside(api), Timeout: -1, Retries: -1})
+}
