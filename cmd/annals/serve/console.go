@@ -33,21 +33,10 @@ func (s *Service) addConsole(
 	return nil
 }
 
-// mountConsole mounts the console for callers without a key, since it has a page to log in. Its requests to the API
-// come from where the browser's request came from.
+// mountConsole mounts the console for callers without a key, since it has a page to log in.
 func mountConsole(pages *console.Console) annalshttp.Mount {
 	paths := []string{"/console", consolePath}
-	return annalshttp.Mount{
-		Paths: paths, Public: paths, Refuse: pages.Refuse,
-		Handler: func(w http.ResponseWriter, r *http.Request) error {
-			if r.URL.Path == "/console" {
-				http.Redirect(w, r, consolePath, http.StatusSeeOther)
-				return nil
-			}
-			*r = *r.WithContext(annalsclient.WithOuter(r.Context(), r)) // in place: the server logs r.Pattern
-			return pages.Answer(w, r)
-		},
-	}
+	return annalshttp.Mount{Paths: paths, Public: paths, Handler: pages.Answer, Refuse: pages.Refuse}
 }
 
 // insideClient makes requests to the API of this process. They have the time limit of the outer request and are not
