@@ -42,6 +42,7 @@ type grammar struct {
 
 	Serve      serve.ServeCommand         `cmd:"" group:"run"`
 	MCP        serve.McpCommand           `cmd:"" name:"mcp" group:"run"`
+	Console    serve.ConsoleCommand       `cmd:"" group:"run"`
 	Migrate    operate.MigrateCommand     `cmd:"" group:"run"`
 	Rebuild    operate.RebuildCommand     `cmd:"" group:"run"`
 	Replay     operate.ReplayCommand      `cmd:"" group:"run"`
