@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,12 +63,16 @@ func TestScripts(t *testing.T) {
 		both = []string{"testdata/filled/fill.txtar"}
 	}
 	eachEngine(t, func(t *testing.T, engine database.Engine, newDatabase func(testing.TB) string) {
-		directory := ""
+		scripts := both
 		if engine == database.SQLite && *fill == "" {
-			directory = "testdata/script"
+			own, err := filepath.Glob("testdata/script/*.txtar")
+			if err != nil || len(own) == 0 {
+				t.Fatalf("testdata/script: %d scripts, %v", len(own), err)
+			}
+			scripts = slices.Concat(both, own)
 		}
 		testscript.Run(t, testscript.Params{
-			Dir: directory, Files: both,
+			Files: scripts,
 			Setup: func(env *testscript.Env) error {
 				own := &server{}
 				env.Values[serverKey{}] = own
