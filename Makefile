@@ -38,14 +38,16 @@ build: go ## Build bin/annals, one static program
 # Tests create and drop a database of hundreds of files each. In memory that takes half the time.
 test race: export ANNALS_PG_HOME ?= $(shell df -Pk /dev/shm 2>/dev/null | awk '$$6 == "/dev/shm" && $$4 > 4194304 { print $$6 }')
 
-test: go ## Run every test on SQLite and on a PostgreSQL of their own, installed if need be
+test: go ## Run every test on SQLite, a PostgreSQL of their own and Chromium, installed if need be
 	@scripts/postgres.sh install
-	@scripts/postgres.sh run go test -pgo=off -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
+	@scripts/browser.sh install
+	@ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -pgo=off -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
 	@[ '$(PACKAGES)$(TESTFLAGS)' != ./... ] || { scripts/fuzz.sh 1s $(PARSERS) && $(TRACE) --check; }
 
 race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/postgres.sh install
-	@CGO_ENABLED=1 scripts/postgres.sh run go test -pgo=off -race -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
+	@scripts/browser.sh install
+	@ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" CGO_ENABLED=1 scripts/postgres.sh run go test -pgo=off -race -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
 
 trace: go ## Show the functions that one remember and one search execute, in the order of their calls
 	@$(TRACE)

@@ -27,13 +27,16 @@ HELP
 needed_pgvector=0.8.0
 project=$(cd "$(dirname "$0")/.." && pwd)
 memory=${ANNALS_PG_DIR:-$project/.postgres}
-image="run the image pgvector/pgvector:pg17 and set ANNALS_TEST_POSTGRES to its postgres:// URL"
+otherwise="run the image pgvector/pgvector:pg17 and set ANNALS_TEST_POSTGRES to its postgres:// URL"
 
 say() { printf 'postgres.sh: %s\n' "$*" >&2; }
 die() {
 	say "$*"
 	exit 1
 }
+
+# shellcheck source=scripts/apt.sh
+. "$project/scripts/apt.sh"
 
 # --- finding -----------------------------------------------------------------
 
@@ -85,31 +88,6 @@ ready_server() {
 
 # --- installing --------------------------------------------------------------
 
-as_root() {
-	if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
-}
-
-# quietly runs a command and shows its output only if it failed.
-quietly() {
-	local output
-	output=$(mktemp)
-	if "$@" </dev/null >"$output" 2>&1; then
-		rm "$output"
-	else
-		tail -n 20 "$output" >&2
-		rm "$output"
-		return 1
-	fi
-}
-
-apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 "$@"; }
-
-apt_install() {
-	say "installing $* (apt-get)"
-	quietly apt_get install -y --no-install-recommends -o Dpkg::Options::=--force-confold "$@" ||
-		die "apt-get could not install $*: repair apt (apt-get -f install), or $image"
-}
-
 # install_server keeps Debian's postgresql-common from making a cluster of its own.
 install_server() {
 	local conf=/etc/postgresql-common/createcluster.conf kept=yes
@@ -134,7 +112,7 @@ install_headers() {
 	fi
 	if command -v pg_lsclusters >/dev/null && pg_lsclusters -h | grep -q "^$1 .* online" &&
 		apt-get install -s --no-install-recommends "$headers" | grep -q "^Inst $server "; then
-		die "installing $headers would upgrade $server and restart the clusters running on it: upgrade it yourself (apt-get install $server), or $image"
+		die "installing $headers would upgrade $server and restart the clusters running on it: upgrade it yourself (apt-get install $server), or $otherwise"
 	fi
 	apt_install "$headers" make gcc libc6-dev
 }
@@ -175,17 +153,13 @@ build_pgvector() {
 		-o Dir::State::lists=$work/lists -o Dir::Cache=$work/cache -o APT::Sandbox::User=$(id -un)"
 	say "building pgvector from the source in Debian trixie ($mirror) for PostgreSQL $version, and installing it into $("$bin/pg_config" --pkglibdir)"
 	quietly unpack_and_make "$bin" "$work" "$options" ||
-		die "pgvector could not be built (its source is left in $work): install pgvector $needed_pgvector or newer for PostgreSQL $version, or $image"
+		die "pgvector could not be built (its source is left in $work): install pgvector $needed_pgvector or newer for PostgreSQL $version, or $otherwise"
 	as_root rm -rf "$work"
 }
 
 install_with_apt() {
 	local bin package candidate
-	if [ "$(id -u)" != 0 ] && ! sudo -n true 2>/dev/null; then
-		die "PostgreSQL with pgvector is missing and apt needs root: run 'sudo scripts/postgres.sh install', or $image"
-	fi
-	say "reading the package lists (apt-get update)"
-	quietly apt_get update || say "apt-get update had errors; going on with the lists that there are"
+	apt_update "PostgreSQL with pgvector" postgres.sh
 	bin=$(server_directories | head -n 1)
 	if [ -z "$bin" ]; then
 		install_server
@@ -212,11 +186,11 @@ install() {
 		install_with_apt
 	elif command -v brew >/dev/null; then
 		say "installing postgresql@17 and pgvector (brew)"
-		brew install postgresql@17 pgvector >&2 || die "brew could not install PostgreSQL and pgvector: repair brew (brew doctor), or $image"
+		brew install postgresql@17 pgvector >&2 || die "brew could not install PostgreSQL and pgvector: repair brew (brew doctor), or $otherwise"
 	else
-		die "PostgreSQL with pgvector is missing and there is neither apt-get nor brew to install it: $image"
+		die "PostgreSQL with pgvector is missing and there is neither apt-get nor brew to install it: $otherwise"
 	fi
-	bin=$(ready_server) || die "PostgreSQL is there, but still without pgvector $needed_pgvector: $image"
+	bin=$(ready_server) || die "PostgreSQL is there, but still without pgvector $needed_pgvector: $otherwise"
 	say "PostgreSQL with pgvector is ready in $bin"
 }
 
@@ -234,14 +208,14 @@ as_owner() {
 choose_owner() {
 	owner=$(id -un)
 	[ "$(id -u)" = 0 ] || return 0
-	command -v runuser >/dev/null || die "PostgreSQL refuses to run as root and there is no runuser: run this as another user, or $image"
+	command -v runuser >/dev/null || die "PostgreSQL refuses to run as root and there is no runuser: run this as another user, or $otherwise"
 	owner=postgres
 	if ! id -u "$owner" >/dev/null 2>&1; then
 		owner=annals-postgres
 		if ! id -u "$owner" >/dev/null 2>&1; then
 			say "adding the system account $owner, since PostgreSQL refuses to run as root"
 			useradd --system --no-create-home --shell /usr/sbin/nologin "$owner" ||
-				die "the account $owner could not be added: run this as another user than root, or $image"
+				die "the account $owner could not be added: run this as another user than root, or $otherwise"
 		fi
 	fi
 }
@@ -249,7 +223,7 @@ choose_owner() {
 # make_cluster makes a cluster, starts it, and leaves its directory in $home and its URL in $home/url.
 make_cluster() {
 	local bin password port attempt locale="--locale=C"
-	bin=$(ready_server) || die "PostgreSQL with pgvector $needed_pgvector is missing: run 'scripts/postgres.sh install', or $image"
+	bin=$(ready_server) || die "PostgreSQL with pgvector $needed_pgvector is missing: run 'scripts/postgres.sh install', or $otherwise"
 	choose_owner
 	home=$(mktemp -d "${ANNALS_PG_HOME:-${TMPDIR:-/var/tmp}}/annals-postgres.XXXXXX")
 	mkdir "$home/socket"
@@ -282,7 +256,7 @@ make_cluster() {
 		grep -q 'Address already in use' "$home/log" || break
 	done
 	tail -n 5 "$home/log" >&2
-	die "PostgreSQL did not start after $attempt attempts: mend what its log says above (too little memory, or ANNALS_PG_SETTINGS), or $image"
+	die "PostgreSQL did not start after $attempt attempts: mend what its log says above (too little memory, or ANNALS_PG_SETTINGS), or $otherwise"
 }
 
 # unmake_cluster stops the cluster in $1 and deletes it.
