@@ -1,0 +1,216 @@
+// Package browsertest opens pages in a real Chromium, for tests only. Its one rule: a page that writes an error to the
+// console, violates its content security policy or asks another host fails the test, whatever else it tests.
+package browsertest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// patience is how long an action may take, the start of the browser included.
+const patience = 30 * time.Second
+
+// Page is a tab with cookies and storage of its own. It belongs to one test and is not for several goroutines. A method
+// that cannot do its work ends the test.
+type Page struct {
+	t       testing.TB
+	tab     context.Context // chromedp finds the tab in it
+	address string
+
+	mu       sync.Mutex // guards what the browser's events write
+	problems []string
+	answers  map[network.RequestID]bool
+}
+
+// Open opens a blank page of 1280 by 900 pixels. The address is a scheme and a host. When the test ends, the page
+// reports its problems and closes.
+func Open(t testing.TB, address string) *Page {
+	t.Helper()
+	p := &Page{t: t, address: address, answers: map[network.RequestID]bool{}}
+	tab, closeTab := chromedp.NewContext(browser(t), chromedp.WithNewBrowserContext(), chromedp.WithListener(p.hear))
+	p.tab = tab
+	t.Cleanup(closeTab)
+	if err := begin(tab, closeTab); err != nil {
+		t.Fatalf("open a page: %v", err)
+	}
+	t.Cleanup(p.report)
+	p.Size(1280, 900)
+	p.Dark(false)
+	return p
+}
+
+// Go opens a path and waits until the page and all that it needs are loaded. Any status will do.
+func (p *Page) Go(path string) {
+	p.t.Helper()
+	run(p, "go to "+path, chromedp.Navigate(p.address+path))
+}
+
+// Click clicks the first visible element. Use WaitFor for what the click brings.
+func (p *Page) Click(selector string) {
+	p.t.Helper()
+	run(p, "click "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+}
+
+// Type types text into a visible field, after what is there.
+func (p *Page) Type(selector, text string) {
+	p.t.Helper()
+	run(p, "type into "+selector, chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible))
+}
+
+var keys = map[string]string{
+	"Enter": kb.Enter, "Escape": kb.Escape, "Tab": kb.Tab, "Backspace": kb.Backspace, "Home": kb.Home, "End": kb.End,
+	"ArrowLeft": kb.ArrowLeft, "ArrowRight": kb.ArrowRight, "ArrowUp": kb.ArrowUp, "ArrowDown": kb.ArrowDown,
+}
+
+// Press presses keys one after the other, wherever the focus is: "j", "?", "Enter", "ArrowDown", "Shift+Tab".
+func (p *Page) Press(names ...string) {
+	p.t.Helper()
+	for _, name := range names {
+		key, shift := strings.CutPrefix(name, "Shift+")
+		if code, is := keys[key]; is {
+			key = code
+		}
+		modifier := kb.ModifierNone
+		if shift {
+			modifier = kb.ModifierShift
+		}
+		run(p, "press "+name, chromedp.KeyEvent(key, chromedp.KeyModifiers(modifier)))
+	}
+}
+
+// WaitFor waits until an element is there and visible.
+func (p *Page) WaitFor(selector string) {
+	p.t.Helper()
+	run(p, "wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
+}
+
+// Text returns the text of the first element as it is shown. It waits for the element.
+func (p *Page) Text(selector string) string {
+	p.t.Helper()
+	return run(p, "read "+selector, chromedp.Text(chromedp.CSS(selector)))
+}
+
+// Count returns how many elements there are now.
+func (p *Page) Count(selector string) (count int) {
+	p.t.Helper()
+	p.Eval(fmt.Sprintf("document.querySelectorAll(%q).length", selector), &count)
+	return count
+}
+
+// URL returns the address that the browser shows.
+func (p *Page) URL() string {
+	p.t.Helper()
+	return run(p, "read the address", chromedp.Location())
+}
+
+// Eval evaluates an expression of JavaScript, awaits it if it is a promise, and decodes its JSON into a pointer or nil.
+// The content security policy does not hinder it.
+func (p *Page) Eval(expression string, into any) {
+	p.t.Helper()
+	value := run(p, "evaluate "+expression[:min(80, len(expression))],
+		chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise))
+	if into == nil {
+		return
+	}
+	if err := json.Unmarshal(value, into); err != nil {
+		p.t.Fatalf("evaluate %s: %v", expression, err)
+	}
+}
+
+// Screenshot writes the whole page as PNG.
+func (p *Page) Screenshot(file string) {
+	p.t.Helper()
+	if err := os.WriteFile(file, run(p, "take a screenshot", chromedp.FullScreenshot(100)), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Size sets the inner size of the window in CSS pixels.
+func (p *Page) Size(width, height int) {
+	p.t.Helper()
+	run(p, "set the size", chromedp.EmulateViewport(int64(width), int64(height)))
+}
+
+// Dark says whether the reader prefers dark colours. They always prefer reduced motion, so that no test waits for it.
+func (p *Page) Dark(dark bool) {
+	p.t.Helper()
+	scheme := map[bool]string{false: "light", true: "dark"}[dark]
+	run(p, "prefer "+scheme, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{
+				{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+			},
+		})
+		return err
+	}))
+}
+
+func run[T any](p *Page, what string, action chromedp.Action[T]) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.tab, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, action)
+	if err != nil {
+		p.t.Fatalf("%s: %v", what, err)
+	}
+	return value
+}
+
+// hear notes the problems among the browser's events.
+func (p *Page) hear(event any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		// An error page is an answer, too. A missing script or style sheet is not.
+		p.answers[e.RequestID] = e.Type == network.ResourceTypeDocument || e.Type == network.ResourceTypeFetch
+		if to, err := url.Parse(e.Request.URL); err != nil || to.Host != "" && !strings.HasSuffix(p.address, "//"+to.Host) {
+			p.problems = append(p.problems, "request to another host: "+e.Request.URL)
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError && !p.answers[e.Entry.NetworkRequestID] {
+			p.problems = append(p.problems, fmt.Sprintf("%s error: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+		}
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == "error" || e.Type == "assert" {
+			p.problems = append(p.problems, "console error: "+words(e.Args))
+		}
+	case *runtime.EventExceptionThrown:
+		exception := &chromedp.ExceptionError{ExceptionDetails: e.ExceptionDetails}
+		p.problems = append(p.problems, exception.Error())
+	}
+}
+
+func words(values []*runtime.RemoteObject) string {
+	var text []string
+	for _, v := range values {
+		text = append(text, cmp.Or(v.Description, string(v.Value)))
+	}
+	return strings.Join(text, " ")
+}
+
+// report reports the problems of the page. An answer of the page comes after all that it said before.
+func (p *Page) report() {
+	p.Eval("0", nil)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, problem := range slices.Compact(p.problems) {
+		p.t.Errorf("%s", problem)
+	}
+}
