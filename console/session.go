@@ -82,8 +82,14 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 
 // toLogin asks a caller without a valid key to log in, and then to come back.
 func (p *page) toLogin() {
-	if p.r.Method == http.MethodGet {
-		http.Redirect(p.w, p.r, Root+"login"+encode(nil, "next", p.r.URL.RequestURI()), http.StatusSeeOther)
+	address := Root + "login" + encode(nil, "next", p.r.URL.RequestURI())
+	switch {
+	case p.r.Header.Get("HX-Request") != "": // it would put the login page into a part of this one
+		p.w.Header().Set("HX-Redirect", address)
+		p.w.WriteHeader(http.StatusOK)
+		return
+	case p.r.Method == http.MethodGet:
+		http.Redirect(p.w, p.r, address, http.StatusSeeOther)
 		return
 	}
 	p.fail(problemOf(&client.Error{Problem: unauthenticated}))

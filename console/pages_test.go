@@ -1,0 +1,129 @@
+package console_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/console/browsertest"
+)
+
+// allPages are pages with something on them.
+var allPages = []string{
+	"/console/", "/console/search", "/console/search?q=staging&why=1&expect=language", "/console/search?q=zzz&type=tool",
+	"/console/knowledge", "/console/log", "/console/log?name=knowledge.*&follow=1", "/console/log/3", "/console/projections",
+	"/console/?as_of=2", "/console/search?q=staging&as_of=1", "/console/nowhere", "/console/log/none",
+}
+
+// Looked at with axe in both languages and themes, and on a phone.
+func TestEveryPageIsAccessible(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		p := browsertest.Open(t, w.url)
+		for _, path := range allPages {
+			for _, look := range []struct {
+				language string
+				dark     bool
+				width    int
+			}{{"en", false, 1280}, {"zh", true, 360}} {
+				p.Dark(look.dark)
+				p.Size(look.width, 900)
+				p.Eval(`document.cookie = "annals-language=`+look.language+`; path=/console/"`, nil)
+				p.Go(path)
+				if got := p.Text("html"); !strings.Contains(got, "Annals") || p.Count("h1") != 1 {
+					t.Fatalf("%s: %d headings, %s", path, p.Count("h1"), got)
+				}
+				var language string
+				var wide int
+				p.Eval("document.documentElement.lang", &language)
+				p.Eval("document.documentElement.scrollWidth", &wide)
+				if language != look.language || wide > look.width {
+					t.Errorf("%s in %s is %d pixels wide, in %q", path, look.language, wide, language)
+				}
+				p.Axe()
+			}
+		}
+	})
+}
+
+func TestAReaderFindsAnItemAndSeesWhy(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		p := w.open("/console/")
+		p.Press("/", "s", "t", "a", "g", "i", "n", "g", "Enter")
+		p.WaitFor(".hit")
+		if got := p.Text(".hit h2"); got != "Where is staging?" {
+			t.Errorf("the first hit is %q", got)
+		}
+		p.Click(".weights summary")
+		containsAll(t, p.Text(".weights"), "Meaning", "Words", "Confidence from", "Tier: user")
+		p.Click("form.search summary") // as one types, only the answer is replaced
+		p.Type("input[name=expect]", "language")
+		p.WaitFor(".expected")
+		containsAll(t, p.Text(".expected"), "Why not language?")
+		containsAll(t, p.URL(), "expect=language")
+	})
+}
+
+func TestThePastIsMarkedAndShowsWhatWasKnown(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		p := w.open("/console/search?q=staging")
+		containsAll(t, p.Text(".hit"), "morning")
+		p.Press("[")
+		p.WaitFor("body.past")
+		containsAll(t, p.Text(".hit"), "night")
+		containsAll(t, p.Text(".timebar"), "As of #4")
+		p.Press("n")
+		p.WaitFor("body:not(.past)")
+		containsAll(t, p.Text(".hit"), "morning")
+	})
+}
+
+func TestWhatAgentsWroteStaysText(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)" hx-get="/v1/keys">x</a>{{.}}`
+		k := hostileKnowledge(hostile)
+		w.remember(k)
+		p := browsertest.Open(t, w.url) // fails the test if anything runs, or breaks the content policy
+		for _, path := range []string{
+			"/console/", "/console/search?q=alert", "/console/search?q=" + "%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "/console/knowledge",
+			"/console/log", "/console/log/1", "/console/log?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
+			"/console/?as_of=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
+		} {
+			p.Go(path)
+			if got := p.Count("main script, main img, main a[href^=javascript], main [hx-get^='/v1']"); got != 0 {
+				t.Errorf("%s: %d elements of the item's text", path, got)
+			}
+		}
+		p.Go("/console/search?q=alert")
+		containsAll(t, p.Text("blockquote"), hostile)
+	})
+}
+
+func TestALoginLastsUntilItsKeyIsRevoked(t *testing.T) {
+	each(t, rootKey, func(t *testing.T, w *world) {
+		key, prefix := w.given("user:mia")
+		p := w.open("/console/log?actor=user:mia")
+		p.WaitFor("#key")
+		p.Type("#key", "annals_wrong")
+		p.Click("main button")
+		p.WaitFor("[role=alert]")
+		p.Type("#key", key)
+		p.Click("main button")
+		p.WaitFor("nav")
+		containsAll(t, p.Text(".who"), "user:mia")
+		containsAll(t, p.URL(), "/console/log?actor=user")
+		var readable string
+		p.Eval("document.cookie", &readable)
+		if strings.Contains(readable, "session") {
+			t.Errorf("scripts can read the session: %s", readable)
+		}
+		status, _ := w.revoke(prefix)
+		if status >= http.StatusBadRequest {
+			t.Fatalf("revoke: %d", status)
+		}
+		p.Go("/console/log")
+		p.WaitFor("#key")
+	})
+}

@@ -1,0 +1,168 @@
+package console_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/console"
+	"github.com/annals-kb/annals/console/browsertest"
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
+	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/proof"
+)
+
+const rootKey = "0123456789abcdef0123456789abcdef"
+
+// world is a server with a console.
+type world struct {
+	t   *testing.T
+	db  *database.DB
+	url string
+	key string // the server's public key for proofs
+	api *client.Client
+}
+
+// each runs a test on both engines, in no-auth mode if root is empty.
+func each(t *testing.T, root string, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, root)) })
+}
+
+func newWorld(t *testing.T, db *database.DB, root string) *world {
+	t.Helper()
+	base := servertest.Open(t, db, events.Options{})
+	key, err := proof.NewKey(t.TempDir(), "annals.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prover := proof.NewProver(db, base.Log, key, proof.Options{Every: time.Nanosecond, Logger: databasetest.Log(t)})
+	cfg := base.Config(t)
+	cfg.Prover, cfg.RootKey, cfg.Keys = prover, root, sessions.NewKeys(db, base.Log.Log)
+	if cfg.SessionKey, err = key.Derive("sessions"); err != nil {
+		t.Fatal(err)
+	}
+	var server *annalshttp.Server
+	inner, err := client.New(client.Config{Timeout: -1, Retries: -1, Transport: client.Inside(http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) { server.Handler().ServeHTTP(w, r) }))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := console.New(console.Config{
+		API: inner, Version: "test", Logger: databasetest.Log(t),
+		OpenSession: func(r *http.Request, key string) (string, time.Time, error) { return server.OpenSession(r, key) },
+	})
+	cfg.Mounts = []annalshttp.Mount{{
+		Paths: []string{console.Root}, Public: []string{console.Root}, Handler: pages.Answer, Refuse: pages.Refuse,
+	}}
+	server = annalshttp.New(cfg)
+	listening := httptest.NewServer(server.Handler())
+	t.Cleanup(listening.Close)
+	w := &world{t: t, db: db, url: listening.URL, key: key.Public()}
+	w.api = w.as(root)
+	return w
+}
+
+// as speaks to the server's API with a key.
+func (w *world) as(key string) *client.Client {
+	w.t.Helper()
+	c, err := client.New(client.Config{Server: w.url, Key: key})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(c.Close)
+	return c
+}
+
+// remember remembers an item.
+func (w *world) remember(k client.Knowledge) client.Receipt {
+	w.t.Helper()
+	receipt, err := w.api.Remember(w.t.Context(), k)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return receipt
+}
+
+// tell remembers a few items, and lets something happen to them.
+func (w *world) tell() {
+	w.t.Helper()
+	w.remember(client.Knowledge{
+		ID: "staging", Type: "definition", Task: "Where is staging?", Content: "The staging database is rebuilt every night.",
+	})
+	w.remember(client.Knowledge{ID: "language", Type: "user_profile", Task: "用户的语言", Content: "用户喜欢用中文交流。"})
+	for _, err := range []error{
+		last(w.api.GiveFeedback(w.t.Context(), "staging", client.Vote{Helpful: true, Query: "where is staging", Outcome: "found it"})),
+		last(w.api.ReportStale(w.t.Context(), "staging", "it moved")),
+		last(w.api.Revise(w.t.Context(), "staging", client.Knowledge{
+			Content: "The staging database is rebuilt every morning.", Reason: "the schedule changed",
+		})),
+	} {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func last[T any](_ T, err error) error { return err }
+
+// open opens a page in a browser.
+func (w *world) open(path string) *browsertest.Page {
+	w.t.Helper()
+	p := browsertest.Open(w.t, w.url)
+	p.Go(path)
+	return p
+}
+
+// ask asks for a page without a browser.
+func (w *world) ask(path string, headers ...string) (int, string) {
+	w.t.Helper()
+	status, _, body := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodGet, w.url+path, nil, headers...))
+	return status, string(body)
+}
+
+// given is a key that root makes.
+func (w *world) given(subject string) (key, prefix string) {
+	w.t.Helper()
+	_, _, body := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodPost, w.url+"/v1/keys",
+		map[string]any{"subject": subject}, "Authorization: Bearer "+rootKey))
+	var made struct{ Key, Prefix string }
+	if err := json.Unmarshal(body, &made); err != nil || made.Key == "" {
+		w.t.Fatalf("%v: %s", err, body)
+	}
+	return made.Key, made.Prefix
+}
+
+func containsAll(t *testing.T, text string, wanted ...string) {
+	t.Helper()
+	for _, want := range wanted {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+}
+
+// revoke ends a key.
+func (w *world) revoke(prefix string) (int, string) {
+	w.t.Helper()
+	status, _, body := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodDelete, w.url+"/v1/keys/"+prefix,
+		map[string]any{"reason": "lost"}, "Authorization: Bearer "+rootKey))
+	return status, string(body)
+}
+
+// hostileKnowledge has the text in each of its fields.
+func hostileKnowledge(text string) client.Knowledge {
+	return client.Knowledge{
+		Type: "tool", Task: text, Content: text, Abstract: text, Overview: text, Tags: client.Tags{"domain": {text}},
+		Source: &client.Source{Name: text, Category: text, URLs: []string{"javascript:alert(1)"}, AgentID: text, TraceID: text},
+	}
+}
