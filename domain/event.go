@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -40,6 +41,23 @@ func (e Event) Metadata() EventMetadata {
 		EventID: e.EventID, Position: e.Position, Version: e.Version,
 		RecordedAt: e.RecordedAt, OccurredAt: e.OccurredAt,
 	}
+}
+
+// Mentions tells whether the strings in the data and the text of the event contain all words, which are in lower case.
+func (e Event) Mentions(words []string) bool {
+	var said strings.Builder
+	note := func(s RecordedString) string {
+		said.WriteString(strings.ToLower(s.Value) + "\n")
+		return s.Value
+	}
+	RewriteRecordedText(e.Data, note)
+	RewriteRecordedText(e.Text, note)
+	for _, word := range words {
+		if !strings.Contains(said.String(), word) {
+			return false
+		}
+	}
+	return true
 }
 
 // Submission is a command on its way to the log.
@@ -102,7 +120,10 @@ type EventQuery struct {
 	Owner         Entity // of the item, as it is now
 	RequestID     string
 	CorrelationID string
-	TraceID       string // of the traceparent, of a vote, or of what was remembered
+	CausationID   string
+	EventID       string
+	TraceID       string   // of the traceparent, of a vote, or of what was remembered
+	Words         []string // in lower case; an event must mention all of them
 
 	From, To                 time.Time // recorded at or after From, before To
 	OccurredFrom, OccurredTo time.Time // happened at or after, before; only events with such a time

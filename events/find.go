@@ -35,24 +35,11 @@ func (l *Finder) Find(ctx context.Context, q domain.EventQuery) (events []domain
 		return nil, 0, err
 	}
 	page, more := window.page(choice.whole, q.Descending)
-	where, args := choice.where(page)
-	order := "e.position"
-	if q.Stream != "" {
-		order = "e.version" // the same order; the planner recognises the index by it
-	}
-	if q.Descending {
-		order += " DESC"
-	}
-	events, err = queryEvents(ctx, l.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
-		WHERE `+where+`
-		ORDER BY `+order+`
-		LIMIT ?`, append(args, limit+1)...)
+	events, through, err := l.readChosen(ctx, q, choice, page, limit+1)
 	if err != nil {
 		return nil, 0, fmt.Errorf("find events: %w", Unavailable(err))
 	}
-	if choice.everything() {
+	if choice.everything() && len(q.Words) == 0 {
 		if err := page.filledBy(events, q, limit+1); err != nil {
 			return nil, 0, fmt.Errorf("find events: %w", err)
 		}
@@ -61,6 +48,8 @@ func (l *Finder) Find(ctx context.Context, q domain.EventQuery) (events []domain
 	case len(events) > limit:
 		events = events[:limit]
 		return events, events[limit-1].Position, nil
+	case through != 0:
+		return events, through, nil
 	case !more:
 		return events, 0, nil
 	case q.Descending:
@@ -68,6 +57,52 @@ func (l *Finder) Find(ctx context.Context, q domain.EventQuery) (events []domain
 	default:
 		return events, page.to, nil
 	}
+}
+
+// readChosen reads the first events of a span that a query selects, up to most. It looks for the query's words in at
+// most scanLimit events: through is the last of them if the span has more, and otherwise 0.
+func (l *Finder) readChosen(
+	ctx context.Context, q domain.EventQuery, choice *chosen, page span, most int,
+) (events []domain.Event, through int64, err error) {
+	order, batch := "e.position", most
+	if q.Stream != "" {
+		order = "e.version" // the same order; the planner recognises the index by it
+	}
+	if q.Descending {
+		order += " DESC"
+	}
+	if len(q.Words) > 0 {
+		batch = PageSize
+	}
+	for range scanLimit / PageSize {
+		where, args := choice.where(page)
+		read, err := queryEvents(ctx, l.db, `
+			SELECT `+recordColumns+`
+			FROM `+recordTables+`
+			WHERE `+where+`
+			ORDER BY `+order+`
+			LIMIT ?`, append(args, batch)...)
+		if err != nil || len(q.Words) == 0 {
+			return read, 0, err
+		}
+		for _, event := range read {
+			if event.Mentions(q.Words) {
+				events = append(events, event)
+			}
+		}
+		if len(events) >= most {
+			return events[:most], 0, nil
+		}
+		if len(read) < batch {
+			return events, 0, nil
+		}
+		if through = read[batch-1].Position; q.Descending {
+			page.to = through - 1
+		} else {
+			page.from = through + 1
+		}
+	}
+	return events, through, nil
 }
 
 // span is a range of positions, both ends included.

@@ -69,6 +69,12 @@ func TestFindSelectsEvents(t *testing.T) {
 			"one day":              {domain.EventQuery{From: at(1000)}, nil},
 			"everything at once":   {domain.EventQuery{Stream: "knowledge:k-1", Actor: "user:mia", Names: []string{"knowledge.found_helpful"}, From: at(6), To: at(9)}, []int64{7}},
 			"nobody":               {domain.EventQuery{Actor: "user:nobody"}, nil},
+			"words":                {domain.EventQuery{Words: []string{"knowl", "edge"}}, []int64{1, 2, 3}},
+			"words, newest first":  {domain.EventQuery{Words: []string{"knowledge"}, Descending: true}, []int64{3, 2, 1}},
+			"words of a stream":    {domain.EventQuery{Words: []string{"knowledge"}, Stream: "knowledge:k-1"}, []int64{2}},
+			"words of no event":    {domain.EventQuery{Words: []string{"knowledge", "lunch"}}, nil},
+			"no such id":           {domain.EventQuery{EventID: "0198c0de-0000-7000-8000-000000000001"}, nil},
+			"no id":                {domain.EventQuery{EventID: "' OR 1=1 --"}, nil},
 			"beyond the head":      {domain.EventQuery{After: 100}, nil},
 			"beyond, newest first": {domain.EventQuery{After: 100, Descending: true, Limit: 9}, []int64{9, 8, 7, 6, 5, 4, 3, 2, 1}},
 		} {
@@ -77,6 +83,41 @@ func TestFindSelectsEvents(t *testing.T) {
 				if diff := cmp.Diff(test.want, found(t, l, test.query)); diff != "" {
 					t.Errorf("%s, %d a page (-want +got):\n%s", name, limit, diff)
 				}
+			}
+		}
+	})
+}
+
+func TestAPageLooksForWordsInALimitedPartOfTheLog(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		l := newLog(t, db, events.Options{})
+		logtest.Remember(t, l, "acme", 0, 1)
+		kind := map[database.Engine]string{database.Postgres: "uuid", database.SQLite: "text"}[db.Engine]
+		databasetest.Tamper(t, db, `
+			INSERT INTO events (tenant, position, event_id, stream, version, name, schema_version, recorded_at, actor,
+				authentication, data, hash)
+			WITH RECURSIVE more (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM more WHERE n <= 20000)
+			SELECT tenant, n, CAST('0198c0de-0000-7000-8000-' || substr(CAST(1000000000000 + n AS text), 2) AS `+kind+`),
+				stream, n, name, schema_version, recorded_at, actor, authentication, data, hash
+			FROM events
+			CROSS JOIN more`) // without a text
+		logtest.Remember(t, l, "acme", 1, 1) // at position 20,002
+		for _, test := range []struct {
+			descending        bool
+			first, next, last int64
+		}{
+			{false, 1, 20_000, 20_002},
+			{true, 20_002, 3, 1},
+		} {
+			q := domain.EventQuery{Tenant: "acme", Words: []string{"knowledge"}, Descending: test.descending}
+			page, next, err := l.Find(t.Context(), q)
+			if err != nil || len(page) != 1 || page[0].Position != test.first || next != test.next {
+				t.Fatalf("got %d events and %d, %v, want the one at %d and %d", len(page), next, err, test.first, test.next)
+			}
+			q.After = next
+			if diff := cmp.Diff([]int64{test.last}, found(t, l, q)); diff != "" {
+				t.Errorf("the following page (-want +got):\n%s", diff)
 			}
 		}
 	})

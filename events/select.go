@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -46,6 +47,14 @@ func (l *Finder) choose(ctx context.Context, q domain.EventQuery, within span) (
 		c.add("e.stream = ?", q.Stream)
 		c.whole = true
 	}
+	if q.EventID != "" {
+		if id, err := uuid.Parse(q.EventID); err != nil || id.String() != q.EventID {
+			c.none = true
+			return c, nil
+		}
+		c.add("e.event_id = ?", q.EventID)
+		c.whole = true
+	}
 	if err := l.chooseItems(ctx, q, within, c); err != nil || c.none {
 		return c, err
 	}
@@ -54,6 +63,7 @@ func (l *Finder) choose(ctx context.Context, q domain.EventQuery, within span) (
 	}
 	for column, value := range map[string]string{
 		"e.on_behalf_of": string(q.OnBehalfOf), "e.request_id": q.RequestID, "e.correlation_id": q.CorrelationID,
+		"e.causation_id": q.CausationID,
 	} {
 		if value != "" {
 			c.add(column+" = ?", value)
@@ -86,7 +96,7 @@ func (l *Finder) chooseItems(ctx context.Context, q domain.EventQuery, within sp
 		c.none = true
 		return nil
 	}
-	if q.Stream == "" && within.length() > scanLimit {
+	if !c.whole && within.length() > scanLimit {
 		streams, many, err := selection.Streams(ctx, q, fewStreams)
 		switch {
 		case err != nil:
