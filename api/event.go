@@ -34,7 +34,7 @@ type Event struct {
 	Revision         int64    `json:"revision,omitempty" doc:"In an item's history: the item's, after it."`
 	Confidence       *float64 `json:"confidence,omitempty" doc:"In an item's history: the item's, after it."`
 	ConfidencePolicy string   `json:"confidence_policy,omitempty" example:"half-discounted/1" doc:"In an item's history: the policy that computed the confidence, that of today. When the event was recorded, another may have been in force."`
-	CausedBy         []Cause  `json:"caused_by,omitempty" doc:"In an item's history: what caused it, what caused that, and so on back to where it began."`
+	CausedBy         []Cause  `json:"caused_by,omitempty" doc:"In an item's history, and of one event: what caused it, what caused that, and so on back to where it began."`
 }
 
 // Change is what an event changed in one field.
@@ -44,6 +44,31 @@ type Change struct {
 	After  any           `json:"after,omitempty" doc:"Missing if nothing is left."`
 	Policy string        `json:"policy,omitempty" doc:"Of a confidence: the policy that computed it."`
 	Diff   []FieldChange `json:"diff,omitempty" doc:"With diff=true, for what people wrote: before and after, word by word, Chinese by character."`
+}
+
+// Comparison is an item at two moments, and what changed in between.
+type Comparison struct {
+	From    ItemState `json:"from"`
+	To      ItemState `json:"to"`
+	Changes []Change  `json:"changes" nullable:"false" doc:"As in a history with diff=true."`
+}
+
+// ItemState is the state of an item at a moment.
+type ItemState struct {
+	Position     int64   `json:"position" doc:"Of the log: the moment."`
+	Revision     int64   `json:"revision" doc:"0 before the item was remembered."`
+	Confidence   float64 `json:"confidence"`
+	TextErased   bool    `json:"text_erased,omitempty" doc:"There was text by then that was destroyed."`
+	TextRedacted bool    `json:"text_redacted,omitempty" doc:"There was text by then of which you read what a later redaction left."`
+}
+
+// Moment is what a time or a position leads to.
+type Moment struct {
+	Position     int64      `json:"position" doc:"Of the last event that was recorded by then; 0 while the log is empty."`
+	EventID      string     `json:"event_id,omitempty" doc:"Of that event, if you may read it."`
+	RecordedAt   *time.Time `json:"recorded_at,omitempty" doc:"When it was recorded."`
+	HeadPosition int64      `json:"head_position" doc:"Of the newest event."`
+	HeadAt       *time.Time `json:"head_at,omitempty" doc:"When that was recorded."`
 }
 
 // Cause is one step from an event back to its root cause.

@@ -45,6 +45,44 @@ func History(id string, events []Event, policy ConfidencePolicy) ([]HistoryItem,
 	return items, nil
 }
 
+// ItemState is the state of an item at a moment of the past.
+type ItemState struct {
+	Position     int64 // of the log
+	Revision     int64 // 0 before the item was remembered
+	Confidence   float64
+	TextErased   bool // a text that was recorded by then was destroyed
+	TextRedacted bool // a later redaction replaced a text that was recorded by then
+}
+
+// Comparison is an item at two moments, and what changed in between.
+type Comparison struct {
+	From, To ItemState
+	Changes  []Change
+	Policy   string // the confidence policy behind both confidences
+}
+
+// Compare folds the events of one item's stream, oldest first, and compares the item at two moments, of which it needs
+// the positions and the times. The errors are those of [Knowledge.Evolve].
+func Compare(id string, events []Event, policy ConfidencePolicy, from, to AsOf) (Comparison, error) {
+	k, erased, redacted := &Knowledge{ID: id}, false, false
+	fold := func(until AsOf) (ItemState, []field, error) {
+		for ; len(events) > 0 && events[0].Position <= until.Position; events = events[1:] {
+			if err := k.Evolve(events[0].Fact, events[0].Metadata(), policy); err != nil {
+				return ItemState{}, nil, err
+			}
+			erased, redacted = erased || events[0].TextErased, redacted || events[0].TextRedacted
+		}
+		then := k.At(until.Time)
+		return ItemState{until.Position, then.Revision, then.Confidence, erased, redacted}, snapshot(then), nil
+	}
+	first, before, err := fold(from)
+	if err != nil {
+		return Comparison{}, err
+	}
+	last, after, err := fold(to)
+	return Comparison{From: first, To: last, Changes: differences(before, after), Policy: policy.Name}, err
+}
+
 // field is a named value of an item; a value of nil is absent.
 type field struct {
 	name  string

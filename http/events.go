@@ -10,6 +10,7 @@ import (
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // Selecting are the parameters that choose events.
@@ -31,6 +32,7 @@ type Selecting struct {
 
 type eventsInput struct {
 	Selecting
+	Q     string  `query:"q" doc:"Words that the text, the reason or the plain fields contain, all of them, in any case; also parts of words, and Chinese."`
 	Order string  `query:"order" enum:"asc,desc" doc:"Oldest or newest first; asc if left out."`
 	After integer `query:"after" doc:"Only positions after this one, which the log must have; with desc, before it."`
 	Paging
@@ -46,6 +48,7 @@ func (s *Server) events(ctx context.Context, c *call, in *eventsInput) (*streame
 	query := in.query(c, s.cfg.Historian.Names())
 	query.After = in.After.read(&c.found, "after", 0, noLimit)
 	query.Descending = in.Order == "desc"
+	query.Words = words(&c.found, in.Q)
 	if !slices.Contains([]string{"", "asc", "desc"}, in.Order) {
 		c.found.Add("order", "must be one of asc, desc")
 	}
@@ -53,6 +56,55 @@ func (s *Server) events(ctx context.Context, c *call, in *eventsInput) (*streame
 		return s.follow(ctx, c, in, query)
 	}
 	return s.eventList(query).answer(ctx, s, c, in.Paging)
+}
+
+type eventInput struct {
+	EventID string `path:"event_id" doc:"The event's id: of Annals-Events, or of a history."`
+}
+
+// event answers with one event as a list shows it, and with what caused it.
+func (s past) event(ctx context.Context, c *call, in *eventInput) (out api.Event, err error) {
+	event, err := s.visibleEvent(ctx, c, in.EventID)
+	if err != nil {
+		return out, err
+	}
+	causes, err := s.causes(ctx, c, []domain.HistoryItem{{Event: event}})
+	if err != nil {
+		return out, err
+	}
+	out = eventOf(event)
+	out.CausedBy = causesOf(event, causes)
+	return out, nil
+}
+
+type effectsInput struct {
+	EventID string `path:"event_id" doc:"The event's id."`
+	Paging
+}
+
+// effects lists the events that name an event as their cause. They are all after it.
+func (s past) effects(ctx context.Context, c *call, in *effectsInput) (*streamed, error) {
+	cause, err := s.visibleEvent(ctx, c, in.EventID)
+	if err = merge(c.found, err); err != nil {
+		return nil, err
+	}
+	query := (&Selecting{}).query(c, nil)
+	query.CausationID, query.After = cause.EventID, cause.Position
+	return s.eventList(query).answer(ctx, s.Server, c, in.Paging)
+}
+
+// visibleEvent finds an event if the caller reads it in lists.
+func (s past) visibleEvent(ctx context.Context, c *call, id string) (domain.Event, error) {
+	query := (&Selecting{}).query(c, nil)
+	query.EventID = id
+	found, _, err := s.cfg.Historian.Find(ctx, query)
+	if err == nil && len(found) == 0 {
+		err = domain.NoSuchEvent()
+	}
+	if err != nil {
+		return domain.Event{}, err
+	}
+	return found[0], nil
 }
 
 // eventList is the list of the events that a query selects.
@@ -123,6 +175,16 @@ func (in *Selecting) query(c *call, known []string) domain.EventQuery {
 		q.Only = &c.principal
 	}
 	return q
+}
+
+// words splits a question about events into words in lower case.
+func words(found *domain.Problems, q string) []string {
+	text(found, "q", q)
+	all := strings.Fields(strings.ToLower(q))
+	if q != "" && len(all) == 0 {
+		found.Add("q", body.Empty)
+	}
+	return all
 }
 
 // streamNamed notes a name that no stream can have: a query for it would never find anything.

@@ -67,6 +67,13 @@ func TestEventsAreSelectedByEverythingThatIsKnownOfThem(t *testing.T) {
 			"trace_id=0af7651916cd43dd8448eb211c80319c":         {6},
 			"occurred_from=2026-03-01&occurred_to=2026-03-03":   {2},
 			"occurred_from=2026-03-03":                          nil,
+			"q=BO'S":                                            {2},
+			"q=calc+CMD":                                        {1},
+			"q=calc+nowhere":                                    nil,
+			"q=b":                                               {2, 3, 5},
+			"q=t-9":                                             {3},
+			"q=content":                                         nil, // the name of a field
+			"q=own&order=desc&limit=1":                          {2},
 		} {
 			same(t, positions(w.ask("GET", "/v1/events?"+query, nil).want(http.StatusOK).items()), want, query)
 		}
@@ -158,6 +165,8 @@ func TestBadQuestionsAboutTheLogAreRefused(t *testing.T) {
 			"on_behalf_of=me":                                 http.StatusUnprocessableEntity,
 			"trace_id=" + strings.Repeat("x", 300):            http.StatusUnprocessableEntity,
 			"follow=true":                                     http.StatusUnprocessableEntity,
+			"q=%20":                                           http.StatusUnprocessableEntity,
+			"q=" + strings.Repeat("x", 300):                   http.StatusUnprocessableEntity,
 		} {
 			if got := w.ask("GET", "/v1/events?"+query, nil); got.status != want {
 				t.Errorf("%s: got %d, want %d\n%s", query, got.status, want, got.body)

@@ -49,7 +49,7 @@ type findInput struct {
 }
 
 func (s *Server) find(ctx context.Context, c *call, in *findInput) (*found, error) {
-	at := in.AsOf.Parse(&c.found)
+	at := in.AsOf.Parse(&c.found, "as_of")
 	if err := s.await(ctx, c, in.Waiting, false); err != nil {
 		return nil, err
 	}

@@ -1,11 +1,17 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 	prose "github.com/annals-kb/annals/text"
 )
 
@@ -122,17 +128,22 @@ func causesOf(e domain.Event, events map[string]domain.Event) []api.Cause {
 func historyEventOf(item domain.HistoryItem, diff bool) api.Event {
 	e := eventOf(item.Event)
 	e.Revision, e.Confidence, e.ConfidencePolicy = item.Revision, &item.Confidence, item.Policy
-	for _, ch := range item.Changes {
-		shown := api.Change{Field: ch.Field, Before: shown(ch.Before), After: shown(ch.After)}
+	e.Changes = changesOf(item.Changes, item.Policy, diff)
+	return e
+}
+
+func changesOf(changes []domain.Change, policy string, diff bool) []api.Change {
+	all := make([]api.Change, len(changes))
+	for i, ch := range changes {
+		all[i] = api.Change{Field: ch.Field, Before: shown(ch.Before), After: shown(ch.After)}
 		if ch.Field == "eval.confidence" {
-			shown.Policy = item.Policy
+			all[i].Policy = policy
 		}
 		if diff && isProse(ch.Field) {
-			shown.Diff = diffOf(ch.Before, ch.After)
+			all[i].Diff = diffOf(ch.Before, ch.After)
 		}
-		e.Changes = append(e.Changes, shown)
 	}
-	return e
+	return all
 }
 
 // isProse tells which fields are compared word by word.
@@ -160,4 +171,135 @@ func shown(value any) any {
 		return api.Tags(tags)
 	}
 	return value
+}
+
+// past answers about moments of the log: what they are, what happened then, and what changed between two of them.
+type past struct{ *Server }
+
+func (s past) pastRoutes() {
+	tags := []string{"Questions"}
+	lookup(s.Server, huma.Operation{
+		OperationID: "event", Method: http.MethodGet, Path: "/v1/events/{event_id}", Tags: tags,
+		Summary:     "Read one event",
+		Description: "For callers who read it in the log. With what caused it.",
+		Errors:      []int{http.StatusNotFound},
+	}, s.event)
+	handle(s.Server, huma.Operation{
+		OperationID: "effects", Method: http.MethodGet, Path: "/v1/events/{event_id}/effects", Tags: tags,
+		Summary:     "Read what an event caused, oldest first",
+		Description: "The events that name it as their cause (causation_id), of those that you read in the log.",
+		Responses:   listed[api.Event](s.Server),
+		Errors:      []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
+	}, s.effects)
+	handle(s.Server, huma.Operation{
+		OperationID: "moment", Method: http.MethodGet, Path: "/v1/log/moment", Tags: tags,
+		Summary:     "See which event a time or a position leads to",
+		Description: "An answer as of that moment knows this event and those before it. Without as_of: the newest event.",
+	}, s.moment)
+	handle(s.Server, huma.Operation{
+		OperationID: "compare", Method: http.MethodGet, Path: one + "/compare", Tags: tags,
+		Summary:     "Compare an item at two moments",
+		Description: "With what changed in texts word by word. Before it was remembered, an item has no fields.",
+		Errors:      []int{http.StatusNotFound},
+	}, s.compare)
+}
+
+type momentInput struct {
+	AsOf body.AsOf `query:"as_of"`
+}
+
+func (s past) moment(ctx context.Context, c *call, in *momentInput) (*output[api.Moment], error) {
+	at := in.AsOf.Parse(&c.found, "as_of")
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	at, err := s.resolveAsOf(ctx, c, at)
+	if err != nil {
+		return nil, err
+	}
+	head, _, err := s.cfg.Historian.Head(ctx, c.principal.Tenant)
+	if err != nil || head == 0 {
+		return &output[api.Moment]{}, err
+	}
+	newest, err := s.resolveAsOf(ctx, c, domain.AsOf{Position: head})
+	if err != nil {
+		return nil, err
+	}
+	last := newest
+	if at.Position > 0 {
+		if last, err = s.resolveAsOf(ctx, c, domain.AsOf{Position: at.Position}); err != nil {
+			return nil, err
+		}
+	}
+	query := (&Selecting{}).query(c, nil)
+	query.After, query.To, query.Limit = last.Position-1, last.Time.Add(time.Microsecond), 1
+	found, _, err := s.cfg.Historian.Find(ctx, query)
+	out := api.Moment{
+		Position: last.Position, RecordedAt: known(last.Time), HeadPosition: head, HeadAt: known(newest.Time),
+	}
+	if len(found) > 0 && found[0].Position == last.Position {
+		out.EventID = found[0].EventID
+	}
+	return &output[api.Moment]{out}, err
+}
+
+type compareInput struct {
+	ID   string    `path:"id" doc:"The item's id."`
+	From body.AsOf `query:"from" required:"true" doc:"The earlier moment: a time, a date (its beginning, in UTC) or a position of the log."`
+	To   body.AsOf `query:"to" doc:"The later moment, in the same forms; now if left out."`
+}
+
+// compare answers with what changed in an item between two moments. The item's present state decides whether the
+// caller may see it, as in its history.
+func (s past) compare(ctx context.Context, c *call, in *compareInput) (*output[api.Comparison], error) {
+	from, to := in.From.Parse(&c.found, "from"), in.To.Parse(&c.found, "to")
+	if in.From == "" {
+		c.found.Add("from", "is needed: a time, a date, or a position of the log")
+	}
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	k, err := s.visibleItem(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if from, to, err = s.between(ctx, c, from, to); err != nil {
+		return nil, err
+	}
+	events, err := s.cfg.Historian.Stream(ctx, c.principal.Tenant, domain.KnowledgeStream(k.ID))
+	if err != nil {
+		return nil, err
+	}
+	made, err := domain.Compare(k.ID, events, s.cfg.Policy(), from, to)
+	return &output[api.Comparison]{api.Comparison{
+		From: api.ItemState(made.From), To: api.ItemState(made.To), Changes: changesOf(made.Changes, made.Policy, true),
+	}}, err
+}
+
+// between resolves the moments of a comparison, the second of which may be now.
+func (s past) between(ctx context.Context, c *call, from, to domain.AsOf) (_, _ domain.AsOf, err error) {
+	if to.IsNow() {
+		to.Time = c.now
+		to.Position, _, err = s.cfg.Historian.Head(ctx, c.principal.Tenant)
+	}
+	if err == nil {
+		from, err = s.resolveNamed(ctx, c, "from", from)
+	}
+	if err == nil && (to.Position == 0 || to.Time.IsZero()) {
+		to, err = s.resolveNamed(ctx, c, "to", to)
+	}
+	if err == nil && len(c.found) == 0 && to.Position < from.Position {
+		c.found.Add("to", "must not be before from")
+	}
+	return from, to, cmp.Or(err, c.found.Err())
+}
+
+// resolveNamed resolves a moment, and notes one that never was by the name of its parameter.
+func (s past) resolveNamed(ctx context.Context, c *call, field string, at domain.AsOf) (domain.AsOf, error) {
+	at, err := s.resolveAsOf(ctx, c, at)
+	if invalid, ok := errors.AsType[*domain.Invalid](err); ok {
+		c.found.Add(field, "%s", invalid.Problems[0].Message)
+		return at, nil
+	}
+	return at, err
 }

@@ -44,7 +44,7 @@ type listQuestion struct {
 func (s *Server) list(ctx context.Context, c *call, in *listInput) (*output[api.Page[*api.Knowledge]], error) {
 	filter := in.filter(&c.found)
 	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
-	at := in.AsOf.Parse(&c.found)
+	at := in.AsOf.Parse(&c.found, "as_of")
 	if err := merge(c.found, renamed(filter.Validate(), listNames)); err != nil {
 		return nil, err
 	}

@@ -60,10 +60,6 @@ func (s proofs) proofRoutes() {
 	}, s.exportLog)
 }
 
-type inclusionInput struct {
-	EventID string `path:"event_id" doc:"The event's id: of Annals-Events, or of a history."`
-}
-
 type consistencyInput struct {
 	From integer `query:"from" doc:"The size of the checkpoint that you kept."`
 	To   integer `query:"to" doc:"The size of a later one; of the newest if left out."`
@@ -104,7 +100,7 @@ func (s proofs) checkpoint(ctx context.Context, c *call, _ *struct{}) (out api.C
 	return checkpointOf(made), nil
 }
 
-func (s proofs) inclusion(ctx context.Context, c *call, in *inclusionInput) (out api.Inclusion, err error) {
+func (s proofs) inclusion(ctx context.Context, c *call, in *eventInput) (out api.Inclusion, err error) {
 	prover, err := s.prover(c)
 	if err != nil {
 		return out, err

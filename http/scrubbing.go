@@ -110,15 +110,7 @@ func (s scrubbings) redactionRoutes() {
 
 // span is the part of the log that a page looks at.
 func (s scrubbings) span(ctx context.Context, c *call, in *spanInput) (api.LogSpan, error) {
-	moment := func(field, given string) domain.AsOf {
-		var p domain.Problems
-		at := body.AsOf(given).Parse(&p)
-		if given != "" && p.Err() != nil {
-			c.found.Add(field, "must be a time such as 2026-03-01T12:00:00Z, a date, or a position of the log such as 17")
-		}
-		return at
-	}
-	since, until := moment("since", in.Since), moment("until", in.Until)
+	since, until := body.AsOf(in.Since).Parse(&c.found, "since"), body.AsOf(in.Until).Parse(&c.found, "until")
 	asked := *in
 	asked.Cursor = ""
 	var span api.LogSpan

@@ -26,7 +26,7 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*outp
 	if in.Limit != nil && *in.Limit == 0 {
 		query.Limit = -1 // the caller asked for 0, which is not the default
 	}
-	at := body.AsOf(in.AsOf).Parse(&c.found)
+	at := body.AsOf(in.AsOf).Parse(&c.found, "as_of")
 	query, err = query.Complete()
 	if err := merge(c.found, renamed(err, names)); err != nil {
 		return nil, err

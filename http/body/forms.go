@@ -149,15 +149,15 @@ func (v *AsOf) decode(r *reader) {
 	}
 }
 
-// Parse gives the time or the position, and notes a value that is neither.
-func (v AsOf) Parse(p *domain.Problems) domain.AsOf {
+// Parse gives the time or the position, and notes a value of a field that is neither.
+func (v AsOf) Parse(p *domain.Problems, field string) domain.AsOf {
 	if v == "" {
 		return domain.AsOf{}
 	}
 	// A plus sign that was not escaped arrives as a space.
 	at, err := domain.ParseAsOf(strings.ReplaceAll(string(v), " ", "+"))
 	if err != nil {
-		p.Add("as_of", "%s", err)
+		p.Add(field, "%s", err)
 	}
 	return at
 }
