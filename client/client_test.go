@@ -67,6 +67,18 @@ func TestAProgramRemembersFindsAndJudges(t *testing.T) {
 				t.Errorf("revised for the reason %q", event.Reason)
 			}
 		}
+		past := client.Past{Client: w.api}
+		moment, err := past.Moment(ctx, "")
+		if err != nil || moment.Position != moment.HeadPosition || moment.EventID == "" {
+			t.Errorf("the present is %+v, %v", moment, err)
+		}
+		compared, err := past.Compare(ctx, "retry", "1", "2")
+		if err != nil || compared.To.Position != 2 || len(compared.Changes) == 0 {
+			t.Errorf("compared: %+v, %v", compared, err)
+		}
+		for effect, err := range past.Effects(ctx, moment.EventID) {
+			t.Errorf("an effect of the newest event: %+v, %v", effect, err)
+		}
 		want := []string{"remembered", "revised", "found_helpful", "reported_stale", "confirmed", "deleted"}
 		if diff := cmp.Diff(names, want); diff != "" {
 			t.Error(diff)
@@ -91,11 +103,11 @@ func TestARefusalSaysWhich(t *testing.T) {
 			t.Fatal(err)
 		}
 		if event, err := w.api.Event(ctx,
-			done.Position); err != nil || event.EventID != done.Events || event.Name != "knowledge.remembered" {
+			done.Events); err != nil || event.EventID != done.Events || event.Name != "knowledge.remembered" {
 			t.Errorf("got %+v, %v", event, err)
 		}
-		if _, err := w.api.Event(ctx, done.Position+1); !errors.Is(err, client.ErrNotFound) {
-			t.Errorf("beyond the end of the log: %v", err)
+		if _, err := w.api.Event(ctx, "0198c0de-0000-7000-8000-000000000001"); !errors.Is(err, client.ErrNotFound) {
+			t.Errorf("an id that no event has: %v", err)
 		}
 		if _, err := w.api.Remember(ctx, client.Knowledge{ID: "a", Content: "y", Type: "tool"}); !errors.Is(err,
 			client.ErrConflict) || errors.Is(err, client.ErrOvertaken) {

@@ -167,15 +167,37 @@ func (c *Client) History(ctx context.Context, id string) iter.Seq2[Event, error]
 	return all[Event](ctx, c, []string{"v1", "knowledge", id, "history"}, nil)
 }
 
-// Event reads the event at a position of the log. The error matches [ErrNotFound] if the caller may not read it.
-func (c *Client) Event(ctx context.Context, position int64) (Event, error) {
-	query := url.Values{"after": {strconv.FormatInt(position-1, 10)}, "limit": {"1"}}
-	page, err := get[api.Page[Event]](ctx, c, query, "v1", "events")
-	if err == nil && (len(page.Items) == 0 || page.Items[0].Position != position) {
-		err = notFound(fmt.Sprintf("no event at position %d that you may read", position))
+// Event reads an event by its id. The error matches [ErrNotFound] if the caller may not read it.
+func (c *Client) Event(ctx context.Context, id string) (Event, error) {
+	return get[Event](ctx, c, nil, "v1", "events", id)
+}
+
+// Past asks about moments of the log.
+type Past struct{ *Client }
+
+// Effects reads the events that name an event as their cause, oldest first. An error ends the sequence.
+func (p Past) Effects(ctx context.Context, id string) iter.Seq2[Event, error] {
+	return all[Event](ctx, p.Client, []string{"v1", "events", id, "effects"}, nil)
+}
+
+// Moment tells what a time or a position of the log leads to; empty for the newest event.
+func (p Past) Moment(ctx context.Context, asOf api.AsOf) (api.Moment, error) {
+	return get[api.Moment](ctx, p.Client, moments(map[string]api.AsOf{"as_of": asOf}), "v1", "log", "moment")
+}
+
+// Compare compares an item at two moments, the second of which is now if it is empty.
+func (p Past) Compare(ctx context.Context, id string, from, to api.AsOf) (api.Comparison, error) {
+	query := moments(map[string]api.AsOf{"from": from, "to": to})
+	return get[api.Comparison](ctx, p.Client, query, "v1", "knowledge", id, "compare")
+}
+
+// moments are query parameters, without those that are empty.
+func moments(given map[string]api.AsOf) url.Values {
+	query := url.Values{}
+	for name, at := range given {
+		if at != "" {
+			query.Set(name, string(at))
+		}
 	}
-	if err != nil {
-		return Event{}, err
-	}
-	return page.Items[0], nil
+	return query
 }

@@ -191,11 +191,11 @@ func replaced(ctx context.Context, api *client.Client, done client.Receipt) bool
 	if done.Events == "" { // the same vote again
 		return false
 	}
-	event, err := api.Event(ctx, done.Position)
+	event, err := api.Event(ctx, done.Events)
 	var vote struct {
 		Replaces string `json:"replaces"`
 	}
-	return err == nil && event.EventID == done.Events && json.Unmarshal(event.Data, &vote) == nil && vote.Replaces != ""
+	return err == nil && json.Unmarshal(event.Data, &vote) == nil && vote.Replaces != ""
 }
 
 // idOf is the id of the item that a URI names now or named last. An id stays as it is.

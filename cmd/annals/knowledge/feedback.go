@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/annals-kb/annals/api"
@@ -67,18 +66,13 @@ func (f *FeedbackCommand) Run(ctx context.Context, c *terminal.Console) error {
 // replaced tells whether a vote replaced an earlier one, as its event says; false if the caller may not read the
 // event.
 func replaced(ctx context.Context, server *client.Client, a *client.Response) bool {
-	id, rest, _ := strings.Cut(a.Header.Get("Annals-Receipt"), " ")
-	place, _, _ := strings.Cut(rest, " ")
-	position, err := strconv.ParseInt(place, 10, 64)
-	if err != nil { // nothing was recorded
+	id, _, recorded := strings.Cut(a.Header.Get("Annals-Receipt"), " ")
+	if !recorded {
 		return false
 	}
-	event, err := server.Event(ctx, position)
-	if err != nil || event.EventID != id {
-		return false
-	}
+	event, err := server.Event(ctx, id)
 	var vote struct {
 		Replaces string `json:"replaces"`
 	}
-	return json.Unmarshal(event.Data, &vote) == nil && vote.Replaces != ""
+	return err == nil && json.Unmarshal(event.Data, &vote) == nil && vote.Replaces != ""
 }

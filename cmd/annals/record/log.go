@@ -38,6 +38,7 @@ type logFilters struct {
 	Trace        string   `field:"trace_id" group:"events" placeholder:"ID"`
 	Correlation  string   `field:"correlation_id" group:"events" placeholder:"ID"`
 	Request      string   `field:"request_id" group:"events" placeholder:"ID"`
+	Words        string   `field:"q" group:"events" placeholder:"WORDS"`
 }
 
 // Run implements the command.
@@ -125,6 +126,7 @@ func (l logFilters) asked() (url.Values, error) {
 	terminal.Put(query, "trace_id", l.Trace)
 	terminal.Put(query, "correlation_id", l.Correlation)
 	terminal.Put(query, "request_id", l.Request)
+	terminal.Put(query, "q", l.Words)
 	return query, terminal.PutTimes(query, map[string]string{
 		"from": l.From, "to": l.To, "occurred-from": l.OccurredFrom, "occurred-to": l.OccurredTo,
 	})
