@@ -3,16 +3,14 @@ package console
 import (
 	"net/url"
 	"strconv"
-	"time"
+
+	"github.com/annals-kb/annals/api"
 )
 
 // moment is the state of the log that a page shows.
 type moment struct {
-	AsOf       string     `json:"-"` // as the address has it; empty for now
-	Position   int64      `json:"position"`
-	RecordedAt *time.Time `json:"recorded_at"`
-	Head       int64      `json:"head_position"`
-	HeadAt     *time.Time `json:"head_at"`
+	api.Moment
+	AsOf string // as the address has it; empty for now
 }
 
 // Past tells whether the page shows an earlier state. Then it has no forms that write.
@@ -20,7 +18,7 @@ func (m moment) Past() bool { return m.AsOf != "" }
 
 // Step is a position some events away, within the log.
 func (m moment) Step(by int64) string {
-	return strconv.FormatInt(min(max(m.Position+by, 1), m.Head), 10)
+	return strconv.FormatInt(min(max(m.Position+by, 1), m.HeadPosition), 10)
 }
 
 // readMoment resolves as_of, a position or a time. A caller who may not know the log's positions sees the present.
@@ -30,7 +28,7 @@ func (p *page) readMoment() error {
 	if p.Moment.AsOf != "" {
 		query.Set("as_of", p.Moment.AsOf)
 	}
-	return p.get(&p.Moment, query, "v1", "log", "moment")
+	return p.get(&p.Moment.Moment, query, "v1", "log", "moment")
 }
 
 // asOf adds the moment to a request's query.

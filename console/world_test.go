@@ -46,6 +46,8 @@ func newWorld(t *testing.T, db *database.DB, root string) *world {
 		t.Fatal(err)
 	}
 	prover := proof.NewProver(db, base.Log, key, proof.Options{Every: time.Nanosecond, Logger: databasetest.Log(t)})
+	servertest.Follow(t, prover.Follow)
+	servertest.Follow(t, base.Past.Follow)
 	cfg := base.Config(t)
 	cfg.Prover, cfg.RootKey, cfg.Keys = prover, root, sessions.NewKeys(db, base.Log.Log)
 	if cfg.SessionKey, err = key.Derive("sessions"); err != nil {
@@ -101,7 +103,7 @@ func (w *world) tell() {
 	})
 	w.remember(client.Knowledge{ID: "language", Type: "user_profile", Task: "用户的语言", Content: "用户喜欢用中文交流。"})
 	for _, err := range []error{
-		last(w.api.GiveFeedback(w.t.Context(), "staging", client.Vote{Helpful: true, Query: "where is staging", Outcome: "found it"})),
+		last(w.api.GiveFeedback(w.t.Context(), "staging", client.Vote{Verdict: "helpful", Query: "where is staging", Outcome: "found it"})),
 		last(w.api.ReportStale(w.t.Context(), "staging", "it moved")),
 		last(w.api.Revise(w.t.Context(), "staging", client.Knowledge{
 			Content: "The staging database is rebuilt every morning.", Reason: "the schedule changed",
