@@ -217,7 +217,7 @@ func (y try) compare(value unguessed, by header) {
 // what follows from the letters of what was asked. Counts are held equal.
 var different = regexp.MustCompile(`urn:annals:request:[\w-]+|[\da-f]{8}-[\da-f]{4}-[\da-f-]{22}|annals_\w+|[A-Za-z0-9+/_-]{40,}=*` +
 	`|"(prefix|key|stream|replaces|replaced_by|next_cursor)":"[^"]*"|"terms":\[[^\]]*\]|\d{4}-\d\d-\d\dT[\d:.]+Z` +
-	`|at position \d+|"(position|head|through|to|lag_events|lag_seconds|took_ms|best_below|score|semantic|lexical)":[\d.e-]+|Annals-(Position|Receipt):\[[^\]]*\]`)
+	`|at position \d+|"(position|tokens|head|through|to|lag_events|lag_seconds|took_ms|best_below|score|semantic|lexical)":[\d.e-]+|Annals-(Position|Receipt):\[[^\]]*\]`)
 
 // passing is what an answer has at one moment and not at another: who works on a projection, and since when it was read.
 var passing = regexp.MustCompile(`"(holder|read_at)":"[^"]*",`)
