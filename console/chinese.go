@@ -18,6 +18,7 @@ var frameInChinese = map[string]string{
 	"Role: %s": "角色：%s", "Light": "浅色", "Dark": "深色", "Log out": "退出登录", "Log in": "登录", "Your key": "你的密钥",
 	"No-auth mode: this server accepts every caller. Create a key before you let others reach it.": "免认证模式：此服务器接受任何调用者。" +
 		"在让其他人访问之前，请先创建密钥。",
+	"Notice": "提示",
 	"The session lasts 12 hours and holds no key. It ends at once when the key is revoked.": "会话有效期为 12 小时，其中不含密钥。" +
 		"密钥被吊销时，会话立即结束。",
 	"Enter a key.": "请输入密钥。", "The key was not accepted.": "密钥未被接受。",
