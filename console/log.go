@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/annals-kb/annals/api"
@@ -116,6 +117,16 @@ type eventPage struct {
 func readEvent(p *page) (any, error) {
 	var data eventPage
 	id := p.r.PathValue("id")
+	if position, err := strconv.ParseInt(id, 10, 64); err == nil {
+		var one api.Page[api.Event]
+		query := url.Values{"after": {strconv.FormatInt(position-1, 10)}, "limit": {"1"}}
+		if err := p.get(&one, query, "v1", "events"); err != nil {
+			return nil, err
+		}
+		if len(one.Items) > 0 && one.Items[0].Position == position {
+			id = one.Items[0].EventID
+		}
+	}
 	if err := p.get(&data.Event, nil, "v1", "events", id); err != nil {
 		return nil, err
 	}
