@@ -70,6 +70,7 @@ func pages() map[string]route {
 		"GET " + Root + "projections": {"projections", projections},
 		"GET " + Root + "log":         {"log", readLog},
 		"GET " + Root + "log/{id}":    {"event", readEvent},
+		"GET " + Root + "proof":       {"proof", readProof},
 	}
 }
 

@@ -113,19 +113,29 @@ type eventPage struct {
 	Cause    *api.Event
 }
 
+// eventID is the id of the event at a position. Any other text, and the position of no event, it returns unchanged.
+func (p *page) eventID(named string) (string, error) {
+	position, err := strconv.ParseInt(named, 10, 64)
+	if err != nil || position < 1 {
+		return named, nil
+	}
+	var one api.Page[api.Event]
+	query := url.Values{"after": {strconv.FormatInt(position-1, 10)}, "limit": {"1"}}
+	if err := p.get(&one, query, "v1", "events"); err != nil {
+		return "", err
+	}
+	if len(one.Items) > 0 && one.Items[0].Position == position {
+		return one.Items[0].EventID, nil
+	}
+	return named, nil
+}
+
 // readEvent reads an event by its id or its position.
 func readEvent(p *page) (any, error) {
 	var data eventPage
-	id := p.r.PathValue("id")
-	if position, err := strconv.ParseInt(id, 10, 64); err == nil {
-		var one api.Page[api.Event]
-		query := url.Values{"after": {strconv.FormatInt(position-1, 10)}, "limit": {"1"}}
-		if err := p.get(&one, query, "v1", "events"); err != nil {
-			return nil, err
-		}
-		if len(one.Items) > 0 && one.Items[0].Position == position {
-			id = one.Items[0].EventID
-		}
+	id, err := p.eventID(p.r.PathValue("id"))
+	if err != nil {
+		return nil, err
 	}
 	if err := p.get(&data.Event, nil, "v1", "events", id); err != nil {
 		return nil, err
