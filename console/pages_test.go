@@ -11,7 +11,7 @@ import (
 // allPages are pages with something on them.
 var allPages = []string{
 	"/console/", "/console/search", "/console/search?q=staging&why=1&expect=language", "/console/search?q=zzz&type=tool",
-	"/console/knowledge", "/console/log", "/console/log?name=knowledge.*&follow=1", "/console/log/3", "/console/projections",
+	"/console/knowledge", "/console/log", "/console/log?name=knowledge.*&follow=1", "/console/log/3", "/console/projections", "/console/proof", "/console/proof?event=3",
 	"/console/?as_of=2", "/console/search?q=staging&as_of=1", "/console/nowhere", "/console/log/none",
 }
 
