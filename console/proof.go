@@ -52,6 +52,8 @@ var proofInChinese = map[string]string{
 		"localhost. Use the commands below.": "此浏览器在这里无法验证。验证需要支持 Ed25519 的 WebCrypto，浏览器只在 HTTPS 或 localhost 上提供它。请使用下面的命令。",
 	"Without JavaScript, use the commands below.": "没有 JavaScript 时，请使用下面的命令。",
 	"Event id or position":                        "事件 ID 或位置", "Prove the event": "证明该事件", "Verify again": "再次验证",
+	"All that needs no key is verified. Give the log's public key, so that the signature is verified, too.": "不需要公钥的部分都已验证。" +
+		"请提供日志的公钥，以便同时验证签名。",
 	"Public key": "公钥", "NAME+HASH+KEY, from a source that you trust": "NAME+HASH+KEY，来自你信任的来源",
 	"Remember in this browser": "在此浏览器中记住", "Use the server's key": "使用服务器的公钥",
 	"This browser remembers this key.":                                                    "此浏览器已记住这个公钥。",

@@ -12,8 +12,8 @@ func TestVendoredFilesAreUnchanged(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
 		// htmx.org 4.0.1
-		"assets/htmx.min.js":   "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130",
-		"assets/htmx.LICENSE":  "d3d2456f76414f2456104660ebd65aff1c04cd7966b942bdabd63f3cdb316a38",
+		"assets/htmx.min.js":  "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130",
+		"assets/htmx.LICENSE": "d3d2456f76414f2456104660ebd65aff1c04cd7966b942bdabd63f3cdb316a38",
 		// axe-core 4.14.1
 		"browsertest/testdata/axe.min.js":            "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c",
 		"browsertest/testdata/axe.LICENSE":           "af175b9d96ee93c21a036152e1b905b0b95304d4ae8c2c921c7609100ba8df7e",

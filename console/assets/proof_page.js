@@ -49,14 +49,17 @@ function showSteps(id, steps) {
     entry.querySelector("code").hidden = !detail;
     entry.querySelector(".error").hidden = ok;
   }
-  say(good ? list.dataset.verified : list.dataset.refuted, good);
-  return good;
+  const unsigned = !find("key").value.trim() && steps.every((step) => step.ok || keyed.includes(step.name));
+  if (unsigned) say(find("proof").dataset.keyless, "warn");
+  else say(good ? list.dataset.verified : list.dataset.refuted, good ? "good" : "bad");
 }
 
-function say(text, good) {
-  const verdict = find("verdict");
-  verdict.textContent = text;
-  verdict.className = good ? "badge good" : "badge bad";
+// keyed are the steps that fail without a key.
+const keyed = ["key", "signature", "earlier", "later"];
+
+function say(text, badge) {
+  find("verdict").textContent = text;
+  find("verdict").className = "badge " + badge;
 }
 
 function showRecord({ FIELDS }, proof) {
@@ -139,7 +142,7 @@ async function startKey() {
 export async function start(page) {
   if (!await able()) return show("unable", true);
   const verifier = await import(page.dataset.verifier);
-  const attempt = (work) => work().catch((error) => say(`${page.dataset.failed} ${error.message}`, false));
+  const attempt = (work) => work().catch((error) => say(`${page.dataset.failed} ${error.message}`, "bad"));
   await attempt(startKey);
   page.hidden = false;
   const event = page.dataset.event, again = () => event && attempt(async () => prove(verifier, await proofOf(event)));
