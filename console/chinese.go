@@ -3,7 +3,7 @@ package console
 import "maps"
 
 // inChinese are the texts of all pages. A test finds those that are missing.
-var inChinese = joined(frameInChinese, searchInChinese, logInChinese, proofInChinese, valuesInChinese)
+var inChinese = joined(frameInChinese, searchInChinese, logInChinese, proofInChinese, itemInChinese, valuesInChinese)
 
 func joined(parts ...map[string]string) map[string]string {
 	all := map[string]string{}

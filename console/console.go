@@ -71,6 +71,11 @@ func pages() map[string]route {
 		"GET " + Root + "log":         {"log", readLog},
 		"GET " + Root + "log/{id}":    {"event", readEvent},
 		"GET " + Root + "proof":       {"proof", readProof},
+
+		"GET " + Root + "k/{id}":            {"item", showItem},
+		"GET " + Root + "k/{id}/{tab}":      {"item", showItem},
+		"GET " + Root + "k/{id}/act/{act}":  {"act", askAct},
+		"POST " + Root + "k/{id}/act/{act}": {"act", doAct},
 	}
 }
 

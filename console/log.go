@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -164,18 +165,11 @@ func readEvent(p *page) (any, error) {
 }
 
 func indented(raw json.RawMessage) string {
-	if len(raw) == 0 {
-		return ""
-	}
-	var value any
-	if json.Unmarshal(raw, &value) != nil {
+	var out bytes.Buffer
+	if json.Indent(&out, raw, "", "  ") != nil { // there is none
 		return string(raw)
 	}
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return string(raw)
-	}
-	return string(text)
+	return out.String()
 }
 
 // dataPaths are the parts of the API that scripts of the console read.

@@ -58,7 +58,9 @@ func functions(language string, files assets) template.FuncMap {
 			}
 			return *n
 		},
-		"add": func(a, b int64) int64 { return a + b },
+		"add":        func(a, b int64) int64 { return a + b },
+		"happened":   happened,
+		"confidence": confidenceOf,
 	}
 }
 
@@ -93,6 +95,9 @@ func grouped(n any) string {
 	return sign + digits
 }
 
+// exactTime is how pages write a time exactly.
+const exactTime = "2006-01-02 15:04:05 UTC"
+
 // shownTime is a time as a page shows it.
 type shownTime struct{ ISO, Exact, Relative string }
 
@@ -111,7 +116,7 @@ func timeOf(language string, at any, now time.Time) shownTime {
 		return shownTime{}
 	}
 	t = t.UTC()
-	return shownTime{t.Format(time.RFC3339Nano), t.Format("2006-01-02 15:04:05 UTC"), relative(language, t, now)}
+	return shownTime{t.Format(time.RFC3339Nano), t.Format(exactTime), relative(language, t, now)}
 }
 
 // relative says how long ago a time was. Beyond a month it is the date.

@@ -1,0 +1,280 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+)
+
+// act is something that a reader can do to an item, with a form of its own.
+type act struct {
+	Name    string // in the address
+	Label   string
+	Explain string
+	Done    string // what the next page says
+	Danger  bool
+	Fields  []actField
+	Method  string   // of the request to the API
+	Path    []string // below the item
+}
+
+// actField is a field of an act's form. One with values is a choice, one with rows takes several lines.
+type actField struct {
+	Name, Label string
+	Rows        int
+	Values      []string
+	Required    bool
+}
+
+func reasonField() actField { return actField{Name: "reason", Label: "Why", Rows: 2} }
+
+// allActs are the acts in the order of their buttons.
+func allActs() []act {
+	used := []actField{{Name: "query", Label: "What you used it for", Rows: 2}, {Name: "outcome", Label: "What came of it", Rows: 2}}
+	reason := []actField{reasonField()}
+	return []act{
+		{
+			Name: "helpful", Label: "Helpful", Explain: "You vote that it was of use. Your vote raises its confidence.",
+			Done: "Your vote is recorded.", Fields: used, Method: http.MethodPost, Path: []string{"feedback"},
+		},
+		{
+			Name: "harmful", Label: "Harmful", Explain: "You vote that it did harm. Your vote lowers its confidence.",
+			Done: "Your vote is recorded.", Fields: used, Method: http.MethodPost, Path: []string{"feedback"},
+		},
+		{
+			Name: "stale", Label: "Report stale", Done: "Your report is recorded.", Fields: reason, Method: http.MethodPost,
+			Explain: "You report that it is out of date. That halves its confidence until it is confirmed.",
+			Path:    []string{"stale"},
+		},
+		{
+			Name: "confirm", Label: "Confirm", Explain: "You confirm that it still holds. Reports of staleness end.",
+			Done: "It is confirmed.", Method: http.MethodPost, Path: []string{"confirm"},
+			Fields: []actField{{Name: "days", Label: "Holds for", Values: []string{"90", "30", "365"}}, reasonField()},
+		},
+		{
+			Name: "revise", Label: "Revise", Explain: "You see what changes before it is saved.", Done: "The revision is saved.",
+			Fields: revisable(), Method: http.MethodPatch,
+		},
+		{
+			Name: "supersede", Label: "Supersede", Done: "It is superseded.", Method: http.MethodPost, Path: []string{"supersede"},
+			Explain: "Another item takes its place. Searches find that one from now on.",
+			Fields:  []actField{{Name: "by", Label: "Id of the other item", Required: true}, reasonField()},
+		},
+		{
+			Name: "restore", Label: "Restore", Explain: "It is what it was before it was forgotten or superseded.",
+			Done: "It is restored.", Fields: reason, Method: http.MethodPost, Path: []string{"restore"},
+		},
+		{
+			Name: "forget", Label: "Forget", Explain: "It leaves all answers. Its history stays, and it can be restored.",
+			Done: "It is forgotten.", Danger: true, Fields: reason, Method: http.MethodDelete,
+		},
+	}
+}
+
+// fits tells whether an act makes sense for an item with a status. The API decides who may do it.
+func (a act) fits(status string) bool {
+	switch status {
+	case "active":
+		return a.Name != "restore"
+	case "superseded":
+		return true
+	case "deleted":
+		return a.Name == "restore"
+	}
+	return false
+}
+
+// actsFor are the acts that fit an item.
+func actsFor(d *item) []act {
+	status := "deleted"
+	switch {
+	case d.Knowledge != nil:
+		status = d.Knowledge.Status
+	case d.Erased:
+		status = "erased"
+	}
+	return slices.DeleteFunc(allActs(), func(a act) bool { return !a.fits(status) })
+}
+
+// acting is the form of an act.
+type acting struct {
+	Act       act
+	ID        string
+	Knowledge *api.Knowledge    // nil if it was forgotten
+	Revision  int64             // that the reader saw
+	Values    map[string]string // of the fields, by name
+	Preview   []edit            // of a revision: what it would change
+	Refused   *problem          // why the act did not happen
+	Since     []step            // what happened to the item since the reader saw it
+}
+
+// Value is what a field holds.
+func (a *acting) Value(name string) string { return a.Values[name] }
+
+// askAct shows the form of an act.
+func askAct(p *page) (any, error) { return p.form() }
+
+// errPast refuses to write while the page shows the past.
+var errPast = &client.Error{Problem: api.Problem{
+	Status: http.StatusConflict, Title: "Nothing can be written in the past",
+}}
+
+// form reads the item of an act. A forgotten item has its revision from its history.
+func (p *page) form() (*acting, error) {
+	form := &acting{ID: p.r.PathValue("id"), Values: map[string]string{}}
+	i := slices.IndexFunc(allActs(), func(a act) bool { return a.Name == p.r.PathValue("act") })
+	if i < 0 {
+		_, err := notFound(p)
+		return nil, err
+	}
+	if p.Moment.Past() {
+		return nil, errPast
+	}
+	form.Act = allActs()[i]
+	var k api.Knowledge
+	err := p.get(&k, nil, "v1", "knowledge", form.ID)
+	if err == nil {
+		form.Knowledge, form.Revision = &k, k.Revision
+		if form.Act.Name == "revise" {
+			form.Values = revisableValues(k)
+		}
+		return form, nil
+	}
+	if !errors.Is(err, client.ErrGone) || !form.Act.fits("deleted") {
+		return nil, err
+	}
+	history, _, err := p.readHistory(form.ID, "")
+	if err == nil && len(history) > 0 {
+		form.Revision = history[len(history)-1].Revision
+	}
+	return form, err
+}
+
+// doAct does what a form says, and goes to the item. A revision is shown before it is saved.
+func doAct(p *page) (any, error) {
+	form, err := p.form()
+	if err != nil {
+		return nil, err
+	}
+	for _, field := range form.Act.Fields {
+		if value := p.r.PostFormValue(field.Name); p.r.PostForm.Has(field.Name) {
+			form.Values[field.Name] = unixLines(value)
+		}
+	}
+	current := form.Revision
+	if form.Revision, err = strconv.ParseInt(p.r.PostFormValue("revision"), 10, 64); err != nil {
+		form.Revision = 0
+	}
+	if form.Revision != current {
+		return nil, p.conflict(form, current)
+	}
+	body, err := form.body(p)
+	if err != nil || body == nil {
+		return form, err
+	}
+	request := client.Request{
+		Method: form.Act.Method, Path: append([]string{"v1", "knowledge", form.ID}, form.Act.Path...), Body: body,
+		Header: http.Header{"If-Match": {strconv.Quote(strconv.FormatInt(form.Revision, 10))}},
+	}
+	_, err = p.api.Do(p.r.Context(), request, nil)
+	switch {
+	case errors.Is(err, client.ErrOvertaken):
+		form.Refused = problemOf(err)
+		return nil, p.conflict(form, 0)
+	case errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrConflict), errors.Is(err, client.ErrForbidden):
+		form.Refused = problemOf(err)
+		return nil, p.answer(form, form.Refused.Status)
+	case err != nil:
+		return nil, err
+	}
+	p.setDone(form.Act.Name)
+	http.Redirect(p.w, p.r, Root+"k/"+url.PathEscape(form.ID), http.StatusSeeOther)
+	return nil, errAnswered
+}
+
+// answer answers with the form and a status.
+func (p *page) answer(form *acting, status int) error {
+	p.Data = form
+	p.render("act", status)
+	return errAnswered
+}
+
+// conflict shows what happened since the reader saw the item, and their own version. The form then is for the current
+// revision, which is asked if it is 0.
+func (p *page) conflict(form *acting, current int64) error {
+	if current == 0 {
+		var k api.Knowledge
+		if err := p.get(&k, nil, "v1", "knowledge", form.ID); err != nil {
+			return err
+		}
+		form.Knowledge, current = &k, k.Revision
+	}
+	if form.Refused == nil {
+		form.Refused = &problem{Status: http.StatusPreconditionFailed, Title: "The item was revised in the meantime"}
+	}
+	history, _, err := p.readHistory(form.ID, "")
+	if err != nil {
+		return err
+	}
+	revision := int64(0)
+	since := slices.DeleteFunc(slices.Clone(history), func(e api.Event) bool {
+		before := revision
+		revision = e.Revision
+		return e.Revision <= form.Revision || e.Revision == before
+	})
+	form.Since, form.Revision = timeline(since, false), current
+	if form.Act.Name == "revise" && form.Knowledge != nil {
+		form.Preview = previewOf(*form.Knowledge, form.Values)
+	}
+	return p.answer(form, http.StatusPreconditionFailed)
+}
+
+// body is the body of the act's request; nil if the form is to be shown again.
+func (a *acting) body(p *page) (any, error) {
+	reason := api.Reason{Reason: strings.TrimSpace(a.Values["reason"])}
+	switch a.Act.Name {
+	case "helpful", "harmful":
+		return api.Vote{Verdict: a.Act.Name, Query: a.Values["query"], Outcome: a.Values["outcome"]}, nil
+	case "confirm":
+		days, err := strconv.Atoi(a.Values["days"])
+		if err != nil || days < 1 {
+			return nil, p.invalid(a, "Choose how long it holds.")
+		}
+		until := p.Now.UTC().Truncate(time.Second).AddDate(0, 0, days)
+		return api.Confirmation{Reason: reason.Reason, Until: &until}, nil
+	case "supersede":
+		return api.Supersession{By: strings.TrimSpace(a.Values["by"]), Reason: reason.Reason}, nil
+	case "revise":
+		patch := revision(*a.Knowledge, a.Values)
+		if len(patch) == 0 {
+			return nil, p.invalid(a, "Nothing is changed.")
+		}
+		switch p.r.PostFormValue("step") {
+		case "save":
+			if reason.Reason != "" {
+				patch["reason"] = reason.Reason
+			}
+			return patch, nil
+		case "edit":
+			return nil, nil
+		}
+		a.Preview = previewOf(*a.Knowledge, a.Values)
+		return nil, nil
+	}
+	return reason, nil
+}
+
+func (p *page) invalid(form *acting, title string) error {
+	form.Refused = &problem{Status: http.StatusUnprocessableEntity, Title: title}
+	return p.answer(form, form.Refused.Status)
+}
+
+// unixLines ends lines as they were before a browser sent them.
+func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
