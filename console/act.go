@@ -37,7 +37,9 @@ func reasonField() actField { return actField{Name: "reason", Label: "Why", Rows
 
 // allActs are the acts in the order of their buttons.
 func allActs() []act {
-	used := []actField{{Name: "query", Label: "What you used it for", Rows: 2}, {Name: "outcome", Label: "What came of it", Rows: 2}}
+	used := []actField{
+		{Name: "query", Label: "What you used it for", Rows: 2}, {Name: "outcome", Label: "What came of it", Rows: 2},
+	}
 	reason := []actField{reasonField()}
 	return []act{
 		{
@@ -63,7 +65,8 @@ func allActs() []act {
 			Fields: revisable(), Method: http.MethodPatch,
 		},
 		{
-			Name: "supersede", Label: "Supersede", Done: "It is superseded.", Method: http.MethodPost, Path: []string{"supersede"},
+			Name: "supersede", Label: "Supersede", Done: "It is superseded.", Method: http.MethodPost,
+			Path:    []string{"supersede"},
 			Explain: "Another item takes its place. Searches find that one from now on.",
 			Fields:  []actField{{Name: "by", Label: "Id of the other item", Required: true}, reasonField()},
 		},
@@ -140,6 +143,9 @@ func (p *page) form() (*acting, error) {
 	form.Act = allActs()[i]
 	var k api.Knowledge
 	err := p.get(&k, nil, "v1", "knowledge", form.ID)
+	if err == nil && !form.Act.fits(k.Status) {
+		_, err = notFound(p)
+	}
 	if err == nil {
 		form.Knowledge, form.Revision = &k, k.Revision
 		if form.Act.Name == "revise" {

@@ -32,6 +32,12 @@ func texts(t *testing.T) []string {
 	for _, f := range slices.Concat(searchers(), eventFilters()) {
 		all = append(all, f.Label)
 	}
+	for _, a := range allActs() {
+		all = append(all, a.Label, a.Explain, a.Done)
+		for _, f := range a.Fields {
+			all = append(all, f.Label)
+		}
+	}
 	return all
 }
 

@@ -16,7 +16,8 @@ func revisable() []actField {
 		{Name: "abstract", Label: "Abstract", Rows: 3}, {Name: "overview", Label: "Overview", Rows: 6},
 		{Name: "type", Label: "Type", Values: []string{"user_profile", "strategy", "tool", "usecase", "definition", "plan"}},
 		{Name: "polarity", Label: "Polarity", Values: []string{"positive", "negative"}},
-		{Name: "scopes", Label: "Scopes, one a line", Rows: 3, Required: true}, {Name: "owner", Label: "Owner", Required: true},
+		{Name: "scopes", Label: "Scopes, one a line", Rows: 3, Required: true},
+		{Name: "owner", Label: "Owner", Required: true},
 		{Name: "tags", Label: "Tags, one a line as key: value", Rows: 3},
 		reasonField(),
 	}
