@@ -43,7 +43,7 @@ var frameInChinese = map[string]string{
 var searchInChinese = map[string]string{
 	"Filters, audience and order": "筛选、受众和排序", "Order": "排序", "nearest scope first": "最近的范围优先", "weight alone": "仅按权重",
 	"Ask as": "以谁的身份提问", "Why not?": "为什么没有？", "An item that you expected": "你期望出现的条目", "id": "标识", "Explain the answer": "解释结果",
-	"Without a least score": "不设最低分", "%d hits": "%d 条结果", "words alone": "仅按词语", "least score": "最低分",
+	"Without a least score": "不设最低分", "%d hits": "%d 条结果", "1 hit": "1 条结果", "words alone": "仅按词语", "least score": "最低分",
 	"Nothing was found among %d visible items; %d passed the filters.": "在 %d 个可见条目中没有找到；%d 个通过了筛选。",
 	"The best item below the least score has %s.":                      "低于最低分的最佳条目得分为 %s。", "Show it": "显示",
 	"How the answer came about": "结果如何得出", "Audience": "受众", "everything in the tenant": "租户中的全部内容", "Visible items": "可见条目",
