@@ -1,11 +1,38 @@
 package console_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 )
+
+func TestAllAssetsAreSmall(t *testing.T) {
+	t.Parallel()
+	const most = 60_000 // bytes, compressed
+	files, err := filepath.Glob("assets/*.*s*")
+	if err != nil || len(files) < 6 {
+		t.Fatalf("assets: %v, %v", files, err)
+	}
+	var all bytes.Buffer
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compressed := gzip.NewWriter(&all)
+		if _, err := compressed.Write(content); err != nil || compressed.Close() != nil {
+			t.Fatal(err)
+		}
+	}
+	if all.Len() > most {
+		t.Errorf("all assets have %d bytes, want at most %d", all.Len(), most)
+	}
+	t.Logf("%d bytes", all.Len())
+}
 
 // Files of others are those of their npm packages, byte by byte. Tests alone use axe-core.
 func TestVendoredFilesAreUnchanged(t *testing.T) {
