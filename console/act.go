@@ -122,15 +122,15 @@ type acting struct {
 func (a *acting) Value(name string) string { return a.Values[name] }
 
 // askAct shows the form of an act.
-func askAct(p *page) (any, error) { return p.form() }
+func askAct(p *page) (any, error) { return formOf(p) }
 
 // errPast refuses to write while the page shows the past.
 var errPast = &client.Error{Problem: api.Problem{
 	Status: http.StatusConflict, Title: "Nothing can be written in the past",
 }}
 
-// form reads the item of an act. A forgotten item has its revision from its history.
-func (p *page) form() (*acting, error) {
+// formOf reads the item of an act. A forgotten item has its revision from its history.
+func formOf(p *page) (*acting, error) {
 	form := &acting{ID: p.r.PathValue("id"), Values: map[string]string{}}
 	i := slices.IndexFunc(allActs(), func(a act) bool { return a.Name == p.r.PathValue("act") })
 	if i < 0 {
@@ -156,7 +156,7 @@ func (p *page) form() (*acting, error) {
 	if !errors.Is(err, client.ErrGone) || !form.Act.fits("deleted") {
 		return nil, err
 	}
-	history, _, err := p.readHistory(form.ID, "")
+	history, _, err := readHistory(p, form.ID, "")
 	if err == nil && len(history) > 0 {
 		form.Revision = history[len(history)-1].Revision
 	}
@@ -165,7 +165,7 @@ func (p *page) form() (*acting, error) {
 
 // doAct does what a form says, and goes to the item. A revision is shown before it is saved.
 func doAct(p *page) (any, error) {
-	form, err := p.form()
+	form, err := formOf(p)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func doAct(p *page) (any, error) {
 		form.Revision = 0
 	}
 	if form.Revision != current {
-		return nil, p.conflict(form, current)
+		return nil, form.conflict(p, current)
 	}
 	body, err := form.body(p)
 	if err != nil || body == nil {
@@ -193,10 +193,10 @@ func doAct(p *page) (any, error) {
 	switch {
 	case errors.Is(err, client.ErrOvertaken):
 		form.Refused = problemOf(err)
-		return nil, p.conflict(form, 0)
+		return nil, form.conflict(p, 0)
 	case errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrConflict), errors.Is(err, client.ErrForbidden):
 		form.Refused = problemOf(err)
-		return nil, p.answer(form, form.Refused.Status)
+		return nil, form.answer(p, form.Refused.Status)
 	case err != nil:
 		return nil, err
 	}
@@ -206,26 +206,26 @@ func doAct(p *page) (any, error) {
 }
 
 // answer answers with the form and a status.
-func (p *page) answer(form *acting, status int) error {
-	p.Data = form
+func (a *acting) answer(p *page, status int) error {
+	p.Data = a
 	p.render("act", status)
 	return errAnswered
 }
 
 // conflict shows what happened since the reader saw the item, and their own version. The form then is for the current
 // revision, which is asked if it is 0.
-func (p *page) conflict(form *acting, current int64) error {
+func (a *acting) conflict(p *page, current int64) error {
 	if current == 0 {
 		var k api.Knowledge
-		if err := p.get(&k, nil, "v1", "knowledge", form.ID); err != nil {
+		if err := p.get(&k, nil, "v1", "knowledge", a.ID); err != nil {
 			return err
 		}
-		form.Knowledge, current = &k, k.Revision
+		a.Knowledge, current = &k, k.Revision
 	}
-	if form.Refused == nil {
-		form.Refused = &problem{Status: http.StatusPreconditionFailed, Title: "The item was revised in the meantime"}
+	if a.Refused == nil {
+		a.Refused = &problem{Status: http.StatusPreconditionFailed, Title: "The item was revised in the meantime"}
 	}
-	history, _, err := p.readHistory(form.ID, "")
+	history, _, err := readHistory(p, a.ID, "")
 	if err != nil {
 		return err
 	}
@@ -233,13 +233,13 @@ func (p *page) conflict(form *acting, current int64) error {
 	since := slices.DeleteFunc(slices.Clone(history), func(e api.Event) bool {
 		before := revision
 		revision = e.Revision
-		return e.Revision <= form.Revision || e.Revision == before
+		return e.Revision <= a.Revision || e.Revision == before
 	})
-	form.Since, form.Revision = timeline(since, false), current
-	if form.Act.Name == "revise" && form.Knowledge != nil {
-		form.Preview = previewOf(*form.Knowledge, form.Values)
+	a.Since, a.Revision = timeline(since, false), current
+	if a.Act.Name == "revise" && a.Knowledge != nil {
+		a.Preview = previewOf(*a.Knowledge, a.Values)
 	}
-	return p.answer(form, http.StatusPreconditionFailed)
+	return a.answer(p, http.StatusPreconditionFailed)
 }
 
 // body is the body of the act's request; nil if the form is to be shown again.
@@ -251,7 +251,7 @@ func (a *acting) body(p *page) (any, error) {
 	case "confirm":
 		days, err := strconv.Atoi(a.Values["days"])
 		if err != nil || days < 1 {
-			return nil, p.invalid(a, "Choose how long it holds.")
+			return nil, a.invalid(p, "Choose how long it holds.")
 		}
 		until := p.Now.UTC().Truncate(time.Second).AddDate(0, 0, days)
 		return api.Confirmation{Reason: reason.Reason, Until: &until}, nil
@@ -260,7 +260,7 @@ func (a *acting) body(p *page) (any, error) {
 	case "revise":
 		patch := revision(*a.Knowledge, a.Values)
 		if len(patch) == 0 {
-			return nil, p.invalid(a, "Nothing is changed.")
+			return nil, a.invalid(p, "Nothing is changed.")
 		}
 		switch p.r.PostFormValue("step") {
 		case "save":
@@ -277,9 +277,9 @@ func (a *acting) body(p *page) (any, error) {
 	return reason, nil
 }
 
-func (p *page) invalid(form *acting, title string) error {
-	form.Refused = &problem{Status: http.StatusUnprocessableEntity, Title: title}
-	return p.answer(form, form.Refused.Status)
+func (a *acting) invalid(p *page, title string) error {
+	a.Refused = &problem{Status: http.StatusUnprocessableEntity, Title: title}
+	return a.answer(p, a.Refused.Status)
 }
 
 // unixLines ends lines as they were before a browser sent them.

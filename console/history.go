@@ -16,7 +16,7 @@ const maxHistoryPages = 2
 
 // readHistory reads the events of an item, oldest first, from a cursor on. Next continues after the last one; it is
 // empty at the end. In the past, it reads what had happened by then.
-func (p *page) readHistory(id, cursor string) (history []api.Event, next string, err error) {
+func readHistory(p *page, id, cursor string) (history []api.Event, next string, err error) {
 	for range maxHistoryPages {
 		query := url.Values{"diff": {"true"}, "limit": {"500"}}
 		if cursor != "" {

@@ -93,7 +93,7 @@ func (d *item) read(p *page) ([]api.Event, error) {
 		d.Links = linksOf(*d.Knowledge)
 	}
 	d.Raw = indented(raw)
-	history, next, err := p.readHistory(d.ID, p.param("cursor"))
+	history, next, err := readHistory(p, d.ID, p.param("cursor"))
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ type eventPage struct {
 }
 
 // eventID is the id of the event at a position. Any other text, and the position of no event, it returns unchanged.
-func (p *page) eventID(named string) (string, error) {
+func eventID(p *page, named string) (string, error) {
 	position, err := strconv.ParseInt(named, 10, 64)
 	if err != nil || position < 1 {
 		return named, nil
@@ -134,7 +134,7 @@ func (p *page) eventID(named string) (string, error) {
 // readEvent reads an event by its id or its position.
 func readEvent(p *page) (any, error) {
 	var data eventPage
-	id, err := p.eventID(p.r.PathValue("id"))
+	id, err := eventID(p, p.r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}

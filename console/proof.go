@@ -20,7 +20,7 @@ var idPattern = regexp.MustCompile(`^[0-9A-Fa-f-]{36}$`)
 // readProof is the page of proofs. The script of the page asks the API.
 func readProof(p *page) (any, error) {
 	var data proofPage
-	id, err := p.eventID(p.param("event"))
+	id, err := eventID(p, p.param("event"))
 	if err != nil {
 		return nil, err
 	}

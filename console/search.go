@@ -3,7 +3,6 @@ package console
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/annals-kb/annals/api"
@@ -63,7 +62,7 @@ type expected struct {
 
 func search(p *page) (any, error) {
 	data := &found{Filters: filters(), Entities: searchers(), Orders: []string{"priority", "score"}}
-	request := p.searchRequest()
+	request := searchRequest(p)
 	if request.Query == "" {
 		return data, nil
 	}
@@ -74,14 +73,14 @@ func search(p *page) (any, error) {
 	}
 	if id := p.param("expect"); id != "" {
 		var err error
-		data.Expected, err = p.expect(request, id, data.Answer)
+		data.Expected, err = expect(p, request, id, data.Answer)
 		return data, err
 	}
 	return data, nil
 }
 
 // searchRequest reads the search of the page's address.
-func (p *page) searchRequest() api.Search {
+func searchRequest(p *page) api.Search {
 	request := api.Search{
 		Query: p.param("q"), Order: p.param("order"), AsOf: api.AsOf(p.Moment.AsOf), Owner: p.param("owner"),
 		Scope: p.param("scope"), Polarity: p.param("polarity"), Types: p.values("type"), Category: p.values("category"),
@@ -125,7 +124,7 @@ func (p *page) values(name string) []string {
 
 // expect finds why an item is not among the hits: it asks for the item alone, without a least score and, if it is
 // still missing, without filters.
-func (p *page) expect(request api.Search, id string, answer api.SearchAnswer) (*expected, error) {
+func expect(p *page, request api.Search, id string, answer api.SearchAnswer) (*expected, error) {
 	e := &expected{ID: id, Query: request.Query}
 	for i, hit := range answer.Items {
 		e.Best = hit.Weight
@@ -181,9 +180,4 @@ func (p *page) post(body, out any, path ...string) error {
 	p.note(request)
 	_, err := p.api.Do(p.r.Context(), request, out)
 	return err
-}
-
-// SearchFor is a search's address with one filter more.
-func (p *page) SearchFor(name, value string) string {
-	return Root + "search" + encode(url.Values{"as_of": p.Query["as_of"], "q": p.Query["q"]}, name, value)
 }
