@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -172,18 +173,14 @@ func indented(raw json.RawMessage) string {
 	return out.String()
 }
 
-// dataPaths are the parts of the API that scripts of the console read.
-var dataPaths = []string{"v1/log/", "v1/events/"}
+// dataPath matches the parts of the API that scripts of the console read.
+var dataPath = regexp.MustCompile(`^v1/log/(key|checkpoint|consistency|proof/[0-9A-Za-z-]+)$`)
 
 // data lets a script of the console read the API with the reader's session.
 func (c *Console) data(w http.ResponseWriter, r *http.Request) {
 	p := c.page(w, r)
 	path := r.PathValue("path")
-	allowed := false
-	for _, prefix := range dataPaths {
-		allowed = allowed || strings.HasPrefix(path, prefix)
-	}
-	if !allowed {
+	if !dataPath.MatchString(path) {
 		http.NotFound(w, r)
 		return
 	}
