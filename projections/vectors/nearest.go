@@ -74,18 +74,19 @@ func (q Question) Depths(place domain.Scope) Depths {
 	return Depths{sketches: 2*vectors + 50, Compared: vectors * 6 / 5, scanned: scanned, Vectors: vectors}
 }
 
-// depthsSize is the size of a scope, in pieces, for which Depths are enough.
+// depthsSize is the size of a scope, in pieces, for which the depths of a scope are enough.
 const depthsSize = 10_000
 
-// In are the depths in a scope, or a part of one, of so many pieces. The more pieces there are, the more of them are
-// as near as the wanted ones, within the error of a sketch.
+// depthsIn are the depths for a scope, or a part of it, of so many pieces. The more pieces there are, the more of them
+// are as near as the wanted ones, within the error of a sketch.
 //
 // Measured with the built-in embedder in one scope, recall@10 is 0.984 for 10,000 pieces. For a million it is 0.942
-// with the depths of a small scope, and 0.988 with these (docs/performance.md).
-func (d Depths) In(pieces int) Depths {
+// with the same depths, and 0.988 with these (docs/performance.md).
+func (q Question) depthsIn(place domain.Scope, pieces int) Depths {
+	d, scope := q.Depths(place), q.Depths(domain.Public)
 	growth := max(1, float64(pieces)/depthsSize)
-	d.sketches = int(float64(d.sketches) * math.Sqrt(growth))
-	d.Compared = int(float64(d.Compared) * math.Cbrt(growth))
+	d.sketches = max(d.sketches, int(float64(scope.sketches)*math.Sqrt(growth)))
+	d.Compared = max(d.Compared, int(float64(scope.Compared)*math.Cbrt(growth)))
 	return d
 }
 

@@ -219,7 +219,7 @@ func (l *VectorIndex) closest(scope domain.Scope, q Question, wanted []int64) []
 	if wanted != nil {
 		pieces = len(wanted)
 	}
-	depths := q.Depths(scope).In(pieces)
+	depths := q.depthsIn(scope, pieces)
 	return s.pieces(s.keepNearest(s.Closest(q.sketch, depths.sketches, wanted), q.sketchQuery, depths.Compared))
 }
 
