@@ -29,10 +29,20 @@ type setFilter struct{ Label, Value, Without string }
 // eventFilters are the filters of the log.
 func eventFilters() []field {
 	return []field{
-		{"q", "Words"}, {"name", "Name"}, {"actor", "Actor"}, {"on_behalf_of", "For whom"}, {"stream", "Stream"},
-		{"scope", "Scope"}, {"owner", "Owner"}, {"from", "Recorded from"}, {"to", "Recorded before"},
-		{"occurred_from", "Occurred from"}, {"occurred_to", "Occurred before"}, {"trace_id", "Trace"},
-		{"correlation_id", "Correlation"}, {"request_id", "Request"},
+		{"q", "Words"},
+		{"name", "Name"},
+		{"actor", "Actor"},
+		{"on_behalf_of", "For whom"},
+		{"stream", "Stream"},
+		{"scope", "Scope"},
+		{"owner", "Owner"},
+		{"from", "Recorded from"},
+		{"to", "Recorded before"},
+		{"occurred_from", "Occurred from"},
+		{"occurred_to", "Occurred before"},
+		{"trace_id", "Trace"},
+		{"correlation_id", "Correlation"},
+		{"request_id", "Request"},
 	}
 }
 

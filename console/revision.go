@@ -12,8 +12,10 @@ import (
 // revisable are the fields that a reader can revise, and the reason.
 func revisable() []actField {
 	return []actField{
-		{Name: "task", Label: "Task", Rows: 2}, {Name: "content", Label: "Content", Rows: 12, Required: true},
-		{Name: "abstract", Label: "Abstract", Rows: 3}, {Name: "overview", Label: "Overview", Rows: 6},
+		{Name: "task", Label: "Task", Rows: 2},
+		{Name: "content", Label: "Content", Rows: 12, Required: true},
+		{Name: "abstract", Label: "Abstract", Rows: 3},
+		{Name: "overview", Label: "Overview", Rows: 6},
 		{Name: "type", Label: "Type", Values: []string{"user_profile", "strategy", "tool", "usecase", "definition", "plan"}},
 		{Name: "polarity", Label: "Polarity", Values: []string{"positive", "negative"}},
 		{Name: "scopes", Label: "Scopes, one a line", Rows: 3, Required: true},
