@@ -1,7 +1,9 @@
 package console
 
 import (
+	_ "embed"
 	"fmt"
+	"strings"
 	"unicode"
 )
 
@@ -10,6 +12,27 @@ const (
 	english = "en"
 	chinese = "zh"
 )
+
+//go:embed chinese.txt
+var chineseFile string
+
+// inChinese are the Chinese texts of the pages by their English ones. A test finds those that are missing.
+var inChinese = readTexts(chineseFile)
+
+// readTexts reads a file of texts. The line after each English text is the same in another language, after a tab.
+func readTexts(file string) map[string]string {
+	texts := map[string]string{}
+	text := ""
+	for line := range strings.Lines(file) {
+		line = strings.TrimSuffix(line, "\n")
+		if translated, ok := strings.CutPrefix(line, "\t"); ok {
+			texts[text] = translated
+		} else {
+			text = line
+		}
+	}
+	return texts
+}
 
 // say is a text of the pages in a language. The English text is its name, and a format for args.
 func say(language, text string, args ...any) string {
