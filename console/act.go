@@ -31,6 +31,7 @@ type actField struct {
 	Rows        int
 	Values      []string
 	Required    bool
+	Check       bool
 }
 
 func reasonField() actField { return actField{Name: "reason", Label: "Why", Rows: 2} }
@@ -194,9 +195,9 @@ func doAct(p *page) (any, error) {
 	case errors.Is(err, client.ErrOvertaken):
 		form.Refused = problemOf(err)
 		return nil, form.conflict(p, 0)
-	case errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrConflict), errors.Is(err, client.ErrForbidden):
+	case isRefused(err):
 		form.Refused = problemOf(err)
-		return nil, form.answer(p, form.Refused.Status)
+		return nil, answer(p, "act", form, form.Refused.Status)
 	case err != nil:
 		return nil, err
 	}
@@ -205,10 +206,10 @@ func doAct(p *page) (any, error) {
 	return nil, errAnswered
 }
 
-// answer answers with the form and a status.
-func (a *acting) answer(p *page, status int) error {
-	p.Data = a
-	p.render("act", status)
+// answer answers with another view or status than that of the route.
+func answer(p *page, view string, data any, status int) error {
+	p.Data = data
+	p.render(view, status)
 	return errAnswered
 }
 
@@ -239,7 +240,7 @@ func (a *acting) conflict(p *page, current int64) error {
 	if a.Act.Name == "revise" && a.Knowledge != nil {
 		a.Preview = previewOf(*a.Knowledge, a.Values)
 	}
-	return a.answer(p, http.StatusPreconditionFailed)
+	return answer(p, "act", a, http.StatusPreconditionFailed)
 }
 
 // body is the body of the act's request; nil if the form is to be shown again.
@@ -279,7 +280,7 @@ func (a *acting) body(p *page) (any, error) {
 
 func (a *acting) invalid(p *page, title string) error {
 	a.Refused = &problem{Status: http.StatusUnprocessableEntity, Title: title}
-	return a.answer(p, a.Refused.Status)
+	return answer(p, "act", a, a.Refused.Status)
 }
 
 // unixLines ends lines as they were before a browser sent them.

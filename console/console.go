@@ -76,6 +76,13 @@ func pages() map[string]route {
 		"GET " + Root + "k/{id}/{tab}":      {"item", showItem},
 		"GET " + Root + "k/{id}/act/{act}":  {"act", askAct},
 		"POST " + Root + "k/{id}/act/{act}": {"act", doAct},
+
+		"GET " + Root + "access":                 {"access", showAccess},
+		"POST " + Root + "access":                {"access", createKey},
+		"GET " + Root + "access/tenants":         {"tenants", showTenants},
+		"POST " + Root + "access/tenants":        {"tenants", createTenant},
+		"GET " + Root + "access/{prefix}/{act}":  {"keyact", askKeyAct},
+		"POST " + Root + "access/{prefix}/{act}": {"keyact", doKeyAct},
 	}
 }
 

@@ -32,12 +32,17 @@ func texts(t *testing.T) []string {
 	for _, f := range slices.Concat(searchers(), eventFilters()) {
 		all = append(all, f.Label)
 	}
-	for _, a := range allActs() {
+	forms := []act{{Fields: newKeyFields()}, {Fields: tenantFields()}, tenantCreated()}
+	for _, a := range slices.Concat(allActs(), keyActs(), forms) {
 		all = append(all, a.Label, a.Explain, a.Done)
 		for _, f := range a.Fields {
 			all = append(all, f.Label)
+			if f.Name != "days" { // whose values are numbers
+				all = append(all, f.Values...)
+			}
 		}
 	}
+	all = slices.DeleteFunc(all, func(text string) bool { return text == "" })
 	return all
 }
 

@@ -71,9 +71,7 @@ func showItem(p *page) (any, error) {
 	if err != nil || data.Gone == nil {
 		return data, err
 	}
-	p.Data = data
-	p.render("item", data.Gone.Status)
-	return nil, errAnswered
+	return nil, answer(p, "item", data, data.Gone.Status)
 }
 
 // read reads the item and its history. A forgotten or erased item has a history alone.
@@ -163,7 +161,7 @@ func (p *page) done() string {
 		return ""
 	}
 	p.setDone("")
-	for _, one := range allActs() {
+	for _, one := range slices.Concat(allActs(), keyActs(), []act{tenantCreated()}) {
 		if one.Name == cookie.Value {
 			return one.Done
 		}
