@@ -77,6 +77,10 @@ func pages() map[string]route {
 		"GET " + Root + "k/{id}/act/{act}":  {"act", askAct},
 		"POST " + Root + "k/{id}/act/{act}": {"act", doAct},
 
+		"GET " + Root + "reports":            {"reports", listReports},
+		"GET " + Root + "reports/{name}":     {"report", readReport},
+		"GET " + Root + "reports/{name}/csv": {"report", exportReport},
+
 		"GET " + Root + "access":                 {"access", showAccess},
 		"POST " + Root + "access":                {"access", createKey},
 		"GET " + Root + "access/tenants":         {"tenants", showTenants},

@@ -42,6 +42,15 @@ func texts(t *testing.T) []string {
 			}
 		}
 	}
+	for _, r := range reports() {
+		all = append(all, r.Title, r.Explain)
+		for _, f := range r.Fields {
+			all = append(all, f.Label)
+		}
+		for _, c := range r.Columns {
+			all = append(all, c.Label)
+		}
+	}
 	all = slices.DeleteFunc(all, func(text string) bool { return text == "" })
 	return all
 }

@@ -99,19 +99,26 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 			query[filter.Name] = values
 		}
 	}
-	events, err := p.api.Open(p.r.Context(), client.Request{
-		Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query, Header: http.Header{"Accept": {kind}},
+	if err := download(p, kind, name, query, "v1", "events"); err != nil {
+		p.fail(problemOf(err))
+	}
+}
+
+// download sends a whole list of the API as a file.
+func download(p *page, kind, name string, query url.Values, path ...string) error {
+	list, err := p.api.Open(p.r.Context(), client.Request{
+		Method: http.MethodGet, Path: path, Query: query, Header: http.Header{"Accept": {kind}},
 	})
 	if err != nil {
-		p.fail(problemOf(err))
-		return
+		return err
 	}
-	defer events.Close() //nolint:errcheck // it has been read
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	if _, err := io.Copy(w, events); err != nil {
+	defer list.Close() //nolint:errcheck // it has been read
+	p.w.Header().Set("Content-Type", kind)
+	p.w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	if _, err := io.Copy(p.w, list); err != nil {
 		panic(http.ErrAbortHandler) // the browser must not take a part for the whole
 	}
+	return nil
 }
 
 // eventPage is one event with what led to it and what followed from it.
