@@ -96,6 +96,7 @@ type RebuildPlan struct {
 	Active     int               `json:"active" doc:"The version that is read."`
 	Version    int               `json:"version" doc:"The version that would be built."`
 	Settings   map[string]string `json:"settings" doc:"What it would be computed with."`
+	Policies   []string          `json:"policies" doc:"Confidence policies that the server can compute with, the default first."`
 	Intended   []string          `json:"intended" doc:"Columns that will differ because of them."`
 	Streams    int64             `json:"streams" doc:"Items."`
 	Events     int64             `json:"events" doc:"Events in the log."`

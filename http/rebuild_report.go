@@ -34,9 +34,14 @@ func reportOf(r *domain.RebuildReport) *api.RebuildReport {
 }
 
 func planOf(p domain.RebuildPlan) api.RebuildPlan {
+	var policies []string
+	for _, policy := range domain.ConfidencePolicies() {
+		policies = append(policies, policy.Name)
+	}
 	return api.RebuildPlan{
-		Projection: p.Projection, Active: p.Active, Version: p.Version, Settings: p.Settings, Intended: notNil(p.Intended),
-		Streams: p.Streams, Events: p.Events, Bytes: p.Bytes, Need: p.Need, Free: p.Free, Seconds: seconds(p.Took),
+		Projection: p.Projection, Active: p.Active, Version: p.Version, Settings: p.Settings, Policies: policies,
+		Intended: notNil(p.Intended), Streams: p.Streams, Events: p.Events, Bytes: p.Bytes, Need: p.Need,
+		Free: p.Free, Seconds: seconds(p.Took),
 	}
 }
 
