@@ -11,7 +11,7 @@ import (
 	"github.com/annals-kb/annals/client"
 )
 
-// Administers tells whether the caller's role is one that may manage keys. The API decides.
+// Administers tells whether the caller's role is one that administers its tenant. The API decides.
 func (p *page) Administers() bool {
 	return p.Caller != nil && (p.Caller.Role == "admin" || p.Caller.Role == "root")
 }

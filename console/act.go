@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/client"
 )
 
-// act is something that a reader can do to an item, with a form of its own.
+// act is something that a reader can do to an item or a projection, with a form of its own.
 type act struct {
 	Name    string // in the address
 	Label   string
@@ -22,7 +22,8 @@ type act struct {
 	Danger  bool
 	Fields  []actField
 	Method  string   // of the request to the API
-	Path    []string // below the item
+	Path    []string // below the item or the projection
+	Root    bool     // for root; the other acts on projections are for admins
 }
 
 // actField is a field of an act's form. One with values is a choice, one with rows takes several lines.

@@ -64,13 +64,13 @@ type route struct {
 // pages are all pages by their patterns.
 func pages() map[string]route {
 	return map[string]route{
-		"GET " + Root + "{$}":         {"home", home},
-		"GET " + Root + "search":      {"search", search},
-		"GET " + Root + "knowledge":   {"knowledge", listKnowledge},
-		"GET " + Root + "projections": {"projections", projections},
-		"GET " + Root + "log":         {"log", readLog},
-		"GET " + Root + "log/{id}":    {"event", readEvent},
-		"GET " + Root + "proof":       {"proof", readProof},
+		"GET " + Root + "{$}":       {"home", home},
+		"GET " + Root + "search":    {"search", search},
+		"GET " + Root + "knowledge": {"knowledge", listKnowledge},
+		"GET " + Root + "log":       {"log", readLog},
+		"GET " + Root + "log/{id}":  {"event", readEvent},
+		"GET " + Root + "proof":     {"proof", readProof},
+		"GET " + Root + "health":    {"health", readHealth},
 
 		"GET " + Root + "k/{id}":            {"item", showItem},
 		"GET " + Root + "k/{id}/{tab}":      {"item", showItem},
@@ -87,6 +87,12 @@ func pages() map[string]route {
 		"POST " + Root + "access/tenants":        {"tenants", createTenant},
 		"GET " + Root + "access/{prefix}/{act}":  {"keyact", askKeyAct},
 		"POST " + Root + "access/{prefix}/{act}": {"keyact", doKeyAct},
+
+		"GET " + Root + "projections":                   {"projections", listProjections},
+		"GET " + Root + "projections/{name}":            {"projection", readProjection},
+		"GET " + Root + "projections/{name}/quarantine": {"quarantine", readQuarantine},
+		"GET " + Root + "projections/{name}/act/{act}":  {"operate", askOperation},
+		"POST " + Root + "projections/{name}/act/{act}": {"operate", doOperation},
 	}
 }
 

@@ -33,7 +33,7 @@ func texts(t *testing.T) []string {
 		all = append(all, f.Label)
 	}
 	forms := []act{{Fields: newKeyFields()}, {Fields: tenantFields()}, tenantCreated()}
-	for _, a := range slices.Concat(allActs(), keyActs(), forms) {
+	for _, a := range slices.Concat(allActs(), keyActs(), operations(), forms) {
 		all = append(all, a.Label, a.Explain, a.Done)
 		for _, f := range a.Fields {
 			all = append(all, f.Label)

@@ -29,9 +29,3 @@ func listKnowledge(p *page) (any, error) {
 	data.Items, data.Next = got.Items, got.NextCursor
 	return data, err
 }
-
-func projections(p *page) (any, error) {
-	var data api.Projections
-	err := p.get(&data, nil, "v1", "projections")
-	return data, err
-}

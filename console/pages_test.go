@@ -19,6 +19,8 @@ var allPages = []string{
 	"/console/reports/actor?actor=user:default", "/console/reports/changes?scope=user:default&as_of=4", "/console/reports/harm",
 	"/console/reports/stale", "/console/reports/declining?from=2026-01-01", "/console/reports/usage?id=staging",
 	"/console/reports/denials?from=never",
+	"/console/health", "/console/projections/knowledge", "/console/projections/knowledge/act/rebuild", "/console/projections/past/quarantine",
+	"/console/projections/past/act/skip", "/console/projections/past",
 }
 
 // In English on a wide screen, and in Chinese on a phone in the dark.

@@ -61,6 +61,8 @@ func functions(language string, files assets) template.FuncMap {
 		"add":        func(a, b int64) int64 { return a + b },
 		"happened":   happened,
 		"confidence": confidenceOf,
+		"bytes":      bytesOf,
+		"lasting":    func(seconds float64) string { return lasting(language, seconds) },
 	}
 }
 

@@ -1,10 +1,13 @@
 package console_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,9 +16,13 @@ import (
 	"github.com/annals-kb/annals/console/browsertest"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/rebuild"
 	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/proof"
 )
@@ -24,11 +31,13 @@ const rootKey = "0123456789abcdef0123456789abcdef"
 
 // world is a server with a console.
 type world struct {
-	t   *testing.T
-	db  *database.DB
-	url string
-	key string // the server's public key for proofs
-	api *client.Client
+	t    *testing.T
+	db   *database.DB
+	log  *follow.Log
+	full atomic.Bool // a check of the server fails
+	url  string
+	key  string // the server's public key for proofs
+	api  *client.Client
 }
 
 // each runs a test on both engines, in no-auth mode if root is empty.
@@ -41,6 +50,7 @@ func each(t *testing.T, root string, test func(t *testing.T, w *world)) {
 func newWorld(t *testing.T, db *database.DB, root string) *world {
 	t.Helper()
 	base := servertest.Open(t, db, events.Options{})
+	w := &world{t: t, db: db, log: base.Log}
 	key, err := proof.NewKey(t.TempDir(), "annals.example")
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +59,22 @@ func newWorld(t *testing.T, db *database.DB, root string) *world {
 	servertest.Follow(t, prover.Follow)
 	servertest.Follow(t, base.Past.Follow)
 	cfg := base.Config(t)
+	rebuilder := projections.NewRebuilder(base.Knowledge, base.Log)
+	t.Cleanup(rebuilder.Close)
+	cfg.Rebuilder, cfg.Background = rebuild.Rebuilds{Rebuilder: rebuilder}, projections.Background{Log: base.Log, Past: base.Past}
+	cfg.Probes = []annalshttp.Probe{{Name: "disk", Check: func(context.Context) error {
+		if w.full.Load() {
+			return errors.New("the disk is full")
+		}
+		return nil
+	}}}
+	cfg.Protections = func(ctx context.Context) (all []domain.Protection, err error) {
+		found, err := database.Protections(ctx, db)
+		for _, one := range found {
+			all = append(all, domain.Protection(one))
+		}
+		return all, err
+	}
 	cfg.Prover, cfg.RootKey, cfg.Keys = prover, root, sessions.NewKeys(db, base.Log.Log)
 	if cfg.SessionKey, err = key.Derive("sessions"); err != nil {
 		t.Fatal(err)
@@ -69,7 +95,7 @@ func newWorld(t *testing.T, db *database.DB, root string) *world {
 	server = annalshttp.New(cfg)
 	listening := httptest.NewServer(server.Handler())
 	t.Cleanup(listening.Close)
-	w := &world{t: t, db: db, url: listening.URL, key: key.Public()}
+	w.url, w.key = listening.URL, key.Public()
 	w.api = w.as(root)
 	return w
 }
