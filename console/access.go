@@ -199,7 +199,10 @@ type overlap struct {
 func overlaps() []overlap {
 	const hour = 60 * 60
 	return []overlap{
-		{"for a day", 24 * hour}, {"for an hour", hour}, {"for a week", 7 * 24 * hour}, {"for 30 days", 30 * 24 * hour},
+		{"for a day", 24 * hour},
+		{"for an hour", hour},
+		{"for a week", 7 * 24 * hour},
+		{"for 30 days", 30 * 24 * hour},
 		{"not at all", 0},
 	}
 }

@@ -33,14 +33,14 @@ func (w *world) visit(browser *http.Client, path string) (int, string) {
 func valueOf(t *testing.T, page, name string) string {
 	t.Helper()
 	is := func(n *html.Node) bool { return attribute(n, "name") == name || attribute(n, "id") == name }
-	for _, field := range elements(t, page, is) {
-		if field.Data == "textarea" {
-			return said(field)
-		}
-		return attribute(field, "value")
+	fields := elements(t, page, is)
+	if len(fields) == 0 {
+		t.Fatalf("no field %s in:\n%s", name, page)
 	}
-	t.Fatalf("no field %s in:\n%s", name, page)
-	return ""
+	if fields[0].Data == "textarea" {
+		return said(fields[0])
+	}
+	return attribute(fields[0], "value")
 }
 
 var keyForm = regexp.MustCompile(`annals_([a-z2-7]{10})_[a-z2-7]{52}`)

@@ -65,9 +65,14 @@ func reports() []report {
 			Explain: "Who was given an item, or found it helpful, and whether that was before it was found harmful.",
 			Fields:  []field{{"id", "Id"}, {"actor", "Actor"}, from, to},
 			Columns: []column{
-				{"at", "When", "time"}, {"kind", "How", "value"}, {"actor", "Who", "entity"},
-				{"on_behalf_of", "For whom", "entity"}, {"rank", "Rank", "number"}, {"score", "Score", "share"},
-				{"before_harm", "before it was found harmful", "mark"}, {"trace_id", "Trace", "same"},
+				{"at", "When", "time"},
+				{"kind", "How", "value"},
+				{"actor", "Who", "entity"},
+				{"on_behalf_of", "For whom", "entity"},
+				{"rank", "Rank", "number"},
+				{"score", "Score", "share"},
+				{"before_harm", "before it was found harmful", "mark"},
+				{"trace_id", "Trace", "same"},
 				{"request_id", "Request", "same"},
 			},
 		},
@@ -75,8 +80,12 @@ func reports() []report {
 			Name: "denials", Title: "Denied requests", Fields: []field{{"actor", "Actor"}, from, to},
 			Explain: "What was denied, and to whom.",
 			Columns: []column{
-				{"at", "When", "time"}, {"status", "Status", "number"}, {"actor", "Who", "entity"},
-				{"on_behalf_of", "For whom", "entity"}, {"route", "What", ""}, {"item", "Item", "item"},
+				{"at", "When", "time"},
+				{"status", "Status", "number"},
+				{"actor", "Who", "entity"},
+				{"on_behalf_of", "For whom", "entity"},
+				{"route", "What", ""},
+				{"item", "Item", "item"},
 				{"request_id", "Request", "same"},
 			},
 		},
@@ -85,8 +94,12 @@ func reports() []report {
 
 func eventColumns() []column {
 	return []column{
-		{"position", "Position", "event"}, {"recorded_at", "When", "time"}, {"name", "What", "value"},
-		{"actor", "Who", "entity"}, {"on_behalf_of", "For whom", "entity"}, {"stream", "Stream", "stream"},
+		{"position", "Position", "event"},
+		{"recorded_at", "When", "time"},
+		{"name", "What", "value"},
+		{"actor", "Who", "entity"},
+		{"on_behalf_of", "For whom", "entity"},
+		{"stream", "Stream", "stream"},
 		{"reason", "Why", "said"},
 	}
 }
