@@ -11,6 +11,8 @@ VCS = $(shell git status >/dev/null 2>&1 && echo auto || echo false)
 # Narrow a run with: make test PACKAGES=./events/ TESTFLAGS='-run Append -v'
 PACKAGES ?= ./...
 TESTFLAGS ?=
+# How many packages are tested at once: one more than there are processors, since tests often wait.
+PARALLEL ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # What reads strangers' input, and is tried with some for a moment whenever all tests run.
 PARSERS = FuzzParseEntity FuzzParseScope FuzzParseURI FuzzClaims FuzzCursor FuzzElements FuzzLines FuzzScrub FuzzRewrittenText
 # How long make fuzz tries each of what parses.
@@ -41,7 +43,7 @@ test race: export ANNALS_PG_HOME ?= $(shell df -Pk /dev/shm 2>/dev/null | awk '$
 test: go ## Run every test on SQLite, a PostgreSQL of their own and Chromium, installed if need be
 	@scripts/postgres.sh install
 	@scripts/browser.sh install
-	@ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -pgo=off -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
+	@ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -p $(PARALLEL) -pgo=off -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
 	@[ '$(PACKAGES)$(TESTFLAGS)' != ./... ] || { scripts/fuzz.sh 1s $(PARSERS) && $(TRACE) --check; }
 
 race: go ## Run the tests with the race detector, which needs a C compiler
