@@ -52,7 +52,11 @@ func (p *page) open() error {
 		return err
 	}
 	p.Caller = &caller
-	return p.readMoment()
+	err := p.readMoment()
+	if err != nil {
+		p.Moment.AsOf = "" // the page shows the error, and no moment
+	}
+	return err
 }
 
 // get asks the API, and notes the request for the reader.

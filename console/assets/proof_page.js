@@ -39,17 +39,18 @@ export async function changed({ FIELDS, canonical }, record, hash) {
 }
 
 function showSteps(id, steps) {
-  const list = find(id), good = steps.every((step) => step.ok);
+  const list = find(id), good = steps.every((step) => step.ok), keyless = !find("key").value.trim();
   list.hidden = false;
   for (const { name, ok, detail } of steps) {
     const entry = list.querySelector(`[data-step="${name}"]`), badge = entry.querySelector(".badge");
-    badge.className = ok ? "badge good" : "badge bad";
-    badge.textContent = ok ? list.dataset.good : list.dataset.bad;
+    const skipped = !ok && keyless && keyed.includes(name);
+    badge.className = ok ? "badge good" : skipped ? "badge warn" : "badge bad";
+    badge.textContent = ok ? list.dataset.good : skipped ? find("proof").dataset.skipped : list.dataset.bad;
     entry.querySelector("code").textContent = detail;
     entry.querySelector("code").hidden = !detail;
-    entry.querySelector(".error").hidden = ok;
+    entry.querySelector(".error").hidden = ok || skipped;
   }
-  const unsigned = !find("key").value.trim() && steps.every((step) => step.ok || keyed.includes(step.name));
+  const unsigned = keyless && steps.every((step) => step.ok || keyed.includes(step.name));
   if (unsigned) say(find("proof").dataset.keyless, "warn");
   else say(good ? list.dataset.verified : list.dataset.refuted, good ? "good" : "bad");
 }
