@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/annals-kb/annals/client"
@@ -30,7 +31,7 @@ type Config struct {
 type Console struct {
 	cfg    Config
 	routes *http.ServeMux
-	views  views
+	views  func() views // parsed when the first page is shown: every command with a server of its own starts faster
 	assets assets
 }
 
@@ -40,7 +41,7 @@ func New(cfg Config) *Console {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	c := &Console{cfg: cfg, routes: http.NewServeMux(), assets: loadAssets()}
-	c.views = parseViews(c.assets)
+	c.views = sync.OnceValue(func() views { return parseViews(c.assets) })
 	c.routes.HandleFunc("GET "+Root+"assets/{name}", c.assets.serve)
 	c.routes.HandleFunc("GET "+Root+"login", c.loginForm)
 	c.routes.HandleFunc("POST "+Root+"login", c.login)
@@ -153,7 +154,7 @@ var errAnswered = errors.New("answered")
 // render writes a page, or a problem if its template fails.
 func (p *page) render(view string, status int) {
 	var out bytes.Buffer
-	if err := p.console.views[p.Language][view].ExecuteTemplate(&out, "page", p); err != nil {
+	if err := p.console.views()[p.Language][view].ExecuteTemplate(&out, "page", p); err != nil {
 		p.console.cfg.Logger.ErrorContext(p.r.Context(), "render page", "view", view, "error", err)
 		http.Error(p.w, "The page could not be made.", http.StatusInternalServerError)
 		return

@@ -63,7 +63,7 @@ func TestEveryTextHasAChineseOne(t *testing.T) {
 	}
 	format := regexp.MustCompile(`%[a-z]`)
 	for _, text := range all {
-		translated, ok := inChinese[text]
+		translated, ok := inChinese()[text]
 		if !ok {
 			t.Errorf("%q has no Chinese text", text)
 		} else if got, want := format.FindAllString(translated, -1), format.FindAllString(text, -1); !slices.Equal(got, want) {

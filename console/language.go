@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -17,7 +18,7 @@ const (
 var chineseFile string
 
 // inChinese are the Chinese texts of the pages by their English ones. A test finds those that are missing.
-var inChinese = readTexts(chineseFile)
+var inChinese = sync.OnceValue(func() map[string]string { return readTexts(chineseFile) })
 
 // readTexts reads a file of texts. The line after each English text is the same in another language, after a tab.
 func readTexts(file string) map[string]string {
@@ -37,7 +38,7 @@ func readTexts(file string) map[string]string {
 // say is a text of the pages in a language. The English text is its name, and a format for args.
 func say(language, text string, args ...any) string {
 	if language == chinese {
-		if translated, ok := inChinese[text]; ok {
+		if translated, ok := inChinese()[text]; ok {
 			text = translated
 		}
 	}
