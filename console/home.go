@@ -1,8 +1,6 @@
 package console
 
 import (
-	"net/url"
-
 	"github.com/annals-kb/annals/api"
 )
 
@@ -17,12 +15,8 @@ func home(p *page) (any, error) {
 	if err := data.read(p); err != nil {
 		return nil, err
 	}
-	query := url.Values{"order": {"desc"}, "limit": {"12"}}
-	if p.Moment.Past() {
-		query.Set("after", p.Moment.Step(1))
-	}
 	var recent api.Page[api.Event]
-	err := p.get(&recent, query, "v1", "events")
+	err := p.get(&recent, p.Moment.newestEvents(12), "v1", "events")
 	data.Events = recent.Items
 	return &data, err
 }

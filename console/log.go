@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -46,18 +47,29 @@ func eventFilters() []field {
 	}
 }
 
+// eventQuery are the filters of the log that are set.
+func eventQuery(p *page) url.Values {
+	query := url.Values{}
+	for _, filter := range eventFilters() {
+		if values := p.values(filter.Name); values != nil {
+			query[filter.Name] = values
+		}
+	}
+	return query
+}
+
 // readLog reads a page of the log, newest first unless the address says otherwise. In the past it ends with the moment.
 func readLog(p *page) (any, error) {
 	data := &logPage{Filters: eventFilters(), Following: p.param("follow") != "" && !p.Moment.Past()}
-	query := url.Values{"limit": {"50"}, "order": {"desc"}}
-	if p.param("order") == "asc" {
+	query := p.Moment.newestEvents(50)
+	ascending := p.param("order") == "asc"
+	if ascending {
 		query.Set("order", "asc")
-	} else if p.Moment.Past() {
-		query.Set("after", p.Moment.Step(1))
+		query.Del("after")
 	}
+	maps.Copy(query, eventQuery(p))
 	for _, filter := range data.Filters {
-		if values := p.values(filter.Name); values != nil {
-			query[filter.Name] = values
+		if values := query[filter.Name]; values != nil {
 			data.Set = append(data.Set, setFilter{filter.Label, strings.Join(values, ", "), p.With(filter.Name, "")})
 		}
 	}
@@ -70,7 +82,7 @@ func readLog(p *page) (any, error) {
 		return nil, err
 	}
 	data.Events, data.Next = got.Items, got.NextCursor
-	if p.Moment.Past() && query.Get("order") == "asc" {
+	if p.Moment.Past() && ascending {
 		for i, event := range data.Events {
 			if event.Position > p.Moment.Position {
 				data.Events, data.Next = data.Events[:i], ""
@@ -93,13 +105,7 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 	if p.param("format") == "csv" {
 		kind, name = "text/csv", "events.csv"
 	}
-	query := url.Values{}
-	for _, filter := range eventFilters() {
-		if values := p.values(filter.Name); values != nil {
-			query[filter.Name] = values
-		}
-	}
-	if err := download(p, kind, name, query, "v1", "events"); err != nil {
+	if err := download(p, kind, name, eventQuery(p), "v1", "events"); err != nil {
 		p.fail(problemOf(err))
 	}
 }

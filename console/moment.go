@@ -21,6 +21,15 @@ func (m moment) Step(by int64) string {
 	return strconv.FormatInt(min(max(m.Position+by, 1), m.HeadPosition), 10)
 }
 
+// newestEvents asks for so many of the newest events, in the past those up to the moment.
+func (m moment) newestEvents(limit int) url.Values {
+	query := url.Values{"order": {"desc"}, "limit": {strconv.Itoa(limit)}}
+	if m.Past() && m.Position < m.HeadPosition {
+		query.Set("after", strconv.FormatInt(m.Position+1, 10)) // descending, it means before
+	}
+	return query
+}
+
 // readMoment resolves as_of, a position or a time. A caller who may not know the log's positions sees the present.
 func (p *page) readMoment() error {
 	p.Moment.AsOf = p.param("as_of")

@@ -96,6 +96,14 @@ func TestThePastIsMarkedAndShowsWhatWasKnown(t *testing.T) {
 		p.Press("n")
 		p.WaitFor("body:not(.past)")
 		containsAll(t, p.Text(".hit"), "morning")
+		for _, path := range []string{"/console/?as_of=5", "/console/log?as_of=5"} { // the newest event
+			p.Go(path)
+			containsAll(t, p.Text("main table"), "knowledge.revised")
+		}
+		p.Go("/console/log?as_of=4")
+		if got := p.Text("main table"); strings.Contains(got, "knowledge.revised") {
+			t.Errorf("the log shows what came later: %s", got)
+		}
 	})
 }
 
