@@ -215,21 +215,20 @@ type keyAct struct {
 }
 
 func keyActOf(p *page) (*keyAct, error) {
-	if p.Moment.Past() {
-		return nil, errPast
+	one, err := actOf(p, keyActs())
+	if err != nil {
+		return nil, err
 	}
-	acts := keyActs()
-	i := slices.IndexFunc(acts, func(a act) bool { return a.Name == p.r.PathValue("act") })
 	all, err := readKeys(p)
 	if err != nil {
 		return nil, err
 	}
-	j := slices.IndexFunc(all, func(k issuedKey) bool { return k.Prefix == p.r.PathValue("prefix") })
-	if i < 0 || j < 0 {
+	i := slices.IndexFunc(all, func(k issuedKey) bool { return k.Prefix == p.r.PathValue("prefix") })
+	if i < 0 {
 		_, err := notFound(p)
 		return nil, err
 	}
-	return &keyAct{*newForm(p, acts[i].Fields), acts[i], all[j]}, nil
+	return &keyAct{*newForm(p, one.Fields), one, all[i]}, nil
 }
 
 // askKeyAct asks whether to do something to a key.
@@ -262,9 +261,7 @@ func doKeyAct(p *page) (any, error) {
 	case data.Act.Name == "rotate":
 		return nil, showKey(p, made)
 	}
-	p.setDone(data.Act.Name)
-	http.Redirect(p.w, p.r, Root+"access", http.StatusSeeOther)
-	return nil, errAnswered
+	return goBack(p, data.Act.Name, "access")
 }
 
 // rotation is how long the old key stays valid.

@@ -131,20 +131,35 @@ var errPast = &client.Error{Problem: api.Problem{
 	Status: http.StatusConflict, Title: "Nothing can be written in the past",
 }}
 
+// actOf is the act that the address names. The past has none.
+func actOf(p *page, acts []act) (act, error) {
+	i := slices.IndexFunc(acts, func(a act) bool { return a.Name == p.r.PathValue("act") })
+	if i < 0 {
+		_, err := notFound(p)
+		return act{}, err
+	}
+	if p.Moment.Past() {
+		return act{}, errPast
+	}
+	return acts[i], nil
+}
+
+// goBack leads to a page that says what was done.
+func goBack(p *page, done, path string) (any, error) {
+	p.setDone(done)
+	http.Redirect(p.w, p.r, Root+path, http.StatusSeeOther)
+	return nil, errAnswered
+}
+
 // formOf reads the item of an act. A forgotten item has its revision from its history.
 func formOf(p *page) (*acting, error) {
 	form := &acting{ID: p.r.PathValue("id"), Values: map[string]string{}}
-	i := slices.IndexFunc(allActs(), func(a act) bool { return a.Name == p.r.PathValue("act") })
-	if i < 0 {
-		_, err := notFound(p)
+	var err error
+	if form.Act, err = actOf(p, allActs()); err != nil {
 		return nil, err
 	}
-	if p.Moment.Past() {
-		return nil, errPast
-	}
-	form.Act = allActs()[i]
 	var k api.Knowledge
-	err := p.get(&k, nil, "v1", "knowledge", form.ID)
+	err = p.get(&k, nil, "v1", "knowledge", form.ID)
 	if err == nil && !form.Act.fits(k.Status) {
 		_, err = notFound(p)
 	}
@@ -202,9 +217,7 @@ func doAct(p *page) (any, error) {
 	case err != nil:
 		return nil, err
 	}
-	p.setDone(form.Act.Name)
-	http.Redirect(p.w, p.r, Root+"k/"+url.PathEscape(form.ID), http.StatusSeeOther)
-	return nil, errAnswered
+	return goBack(p, form.Act.Name, "k/"+url.PathEscape(form.ID))
 }
 
 // answer answers with another view or status than that of the route.

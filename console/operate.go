@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -116,15 +115,11 @@ func operation(p *page) (*operating, error) {
 	form := &operating{
 		Name: p.r.PathValue("name"), Confidence: p.r.FormValue("confidence"), Stream: p.r.FormValue("stream"),
 	}
-	i := slices.IndexFunc(operations(), func(a act) bool { return a.Name == p.r.PathValue("act") })
-	if i < 0 {
-		_, err := notFound(p)
+	var err error
+	if form.Act, err = actOf(p, operations()); err != nil {
 		return nil, err
 	}
-	if p.Moment.Past() {
-		return nil, errPast
-	}
-	form.Act, form.Back = operations()[i], "projections/"+url.PathEscape(form.Name)
+	form.Back = "projections/" + url.PathEscape(form.Name)
 	if form.Act.OnQuarantine() {
 		form.Back += "/quarantine"
 	}
@@ -203,13 +198,9 @@ func doOperation(p *page) (any, error) {
 		if err := form.read(p); err != nil && !errors.Is(err, client.ErrInvalid) {
 			return nil, err
 		}
-		p.Data = form
-		p.render("operate", form.Refused.Status)
-		return nil, errAnswered
+		return nil, answer(p, "operate", form, form.Refused.Status)
 	case err != nil:
 		return nil, err
 	}
-	p.setDone(form.Act.Name)
-	http.Redirect(p.w, p.r, Root+form.Back, http.StatusSeeOther)
-	return nil, errAnswered
+	return goBack(p, form.Act.Name, form.Back)
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/api"
@@ -16,7 +17,6 @@ type found struct {
 	Expected *expected // the item that the reader expected among the hits
 	Filters  []filter
 	Entities []field // for whom the search is made
-	Orders   []string
 }
 
 // filter is a choice among the values of a field. A field without values takes any text.
@@ -52,16 +52,15 @@ func searchers() []field {
 
 // expected is why an item is or is not among the hits.
 type expected struct {
-	ID    string
-	Rank  int // from 1; 0 if it is not among the hits
-	Hit   *api.Hit
-	Why   string
-	Best  float64 // of the last hit
-	Query string
+	ID   string
+	Rank int // from 1; 0 if it is not among the hits
+	Hit  *api.Hit
+	Why  string
+	Best float64 // of the last hit
 }
 
 func search(p *page) (any, error) {
-	data := &found{Filters: filters(), Entities: searchers(), Orders: []string{"priority", "score"}}
+	data := &found{Filters: filters(), Entities: searchers()}
 	request := searchRequest(p)
 	if request.Query == "" {
 		return data, nil
@@ -125,7 +124,7 @@ func (p *page) values(name string) []string {
 // expect finds why an item is not among the hits: it asks for the item alone, without a least score and, if it is
 // still missing, without filters.
 func expect(p *page, request api.Search, id string, answer api.SearchAnswer) (*expected, error) {
-	e := &expected{ID: id, Query: request.Query}
+	e := &expected{ID: id}
 	for i, hit := range answer.Items {
 		e.Best = hit.Weight
 		if hit.Knowledge.ID == id {
@@ -149,29 +148,36 @@ func expect(p *page, request api.Search, id string, answer api.SearchAnswer) (*e
 		Query: request.Query, Context: request.Context, AsOf: request.AsOf, MinScore: &zero, URI: k.URI,
 		Status: api.OneOrMore{"active", "superseded"},
 	}
-	for _, try := range []struct {
-		request api.Search
-		why     string
-	}{
-		{alone, "It passes the filters, but other items have more weight, or its score is below the least score."},
-		{without, "A filter excludes it."},
-	} {
-		var got api.SearchAnswer
-		if err := p.post(try.request, &got, "v1", "search"); err != nil {
-			return nil, err
-		}
-		for i := range got.Items {
-			if got.Items[i].Knowledge.ID == id {
-				e.Hit, e.Why = &got.Items[i], try.why
-				if e.Hit.Score < answer.MinScore && try.why[:2] == "It" {
-					e.Why = "Its score is below the least score."
-				}
-				return e, nil
-			}
-		}
+	if e.Hit, err = findHit(p, alone, id); err != nil {
+		return nil, err
+	}
+	switch {
+	case e.Hit != nil && e.Hit.Score < answer.MinScore:
+		e.Why = "Its score is below the least score."
+		return e, nil
+	case e.Hit != nil:
+		e.Why = "It passes the filters, but other items have more weight, or its score is below the least score."
+		return e, nil
+	}
+	if e.Hit, err = findHit(p, without, id); err != nil || e.Hit != nil {
+		e.Why = "A filter excludes it."
+		return e, err
 	}
 	e.Why = "It shares no scope with the audience, or none of its words and meaning match."
 	return e, nil
+}
+
+// findHit is an item as a search finds it; nil if it does not.
+func findHit(p *page, request api.Search, id string) (*api.Hit, error) {
+	var got api.SearchAnswer
+	if err := p.post(request, &got, "v1", "search"); err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(got.Items, func(hit api.Hit) bool { return hit.Knowledge.ID == id })
+	if i < 0 {
+		return nil, nil
+	}
+	return &got.Items[i], nil
 }
 
 // post sends a body to the API that changes nothing, such as a search.

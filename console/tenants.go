@@ -1,8 +1,6 @@
 package console
 
 import (
-	"net/http"
-
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 )
@@ -50,7 +48,5 @@ func createTenant(p *page) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.setDone(tenantCreated().Name)
-	http.Redirect(p.w, p.r, Root+"access/tenants", http.StatusSeeOther)
-	return nil, errAnswered
+	return goBack(p, tenantCreated().Name, "access/tenants")
 }
