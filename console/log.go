@@ -134,8 +134,8 @@ type eventPage struct {
 	Text     string
 	Envelope []Link // fields of the envelope, and where they lead
 	Effects  []api.Event
-	More     bool // there are more effects
-	Cause    *api.Event
+	More     bool       // there are more effects
+	Cause    *api.Cause // the event that caused it; nil if none that the caller may see
 }
 
 // eventID is the id of the event at a position. Any other text, and the position of no event, it returns unchanged.
@@ -172,11 +172,8 @@ func readEvent(p *page) (any, error) {
 		return nil, err
 	}
 	data.Effects, data.More = effects.Items, effects.NextCursor != ""
-	if e.CausationID != "" {
-		var cause api.Event
-		if p.get(&cause, nil, "v1", "events", e.CausationID) == nil { // else the caller may not see it, or it is a word
-			data.Cause = &cause
-		}
+	if len(e.CausedBy) > 0 && e.CausedBy[0].Name != "" { // else the caller may not see it, or it is a word
+		data.Cause = &e.CausedBy[0]
 	}
 	for _, field := range []struct{ name, value string }{
 		{"correlation_id", e.CorrelationID}, {"request_id", e.RequestID},

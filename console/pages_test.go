@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/console/browsertest"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -152,5 +153,16 @@ func TestALoginLastsUntilItsKeyIsRevoked(t *testing.T) {
 		}
 		p.Go("/console/log")
 		p.WaitFor("#key")
+	})
+}
+
+func TestAnEventLeadsToItsCauseAndItsEffects(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		cause := w.remember(client.Knowledge{ID: "first", Type: "tool", Content: "One."}).Events
+		effect := w.remember(client.Knowledge{ID: "second", Type: "tool", Content: "Two.", CausationID: cause}).Events
+		_, page := w.ask("/console/log/2")
+		containsAll(t, page, `href="/console/log/`+cause+`">#1</a>`)
+		_, page = w.ask("/console/log/1")
+		containsAll(t, page, `href="/console/log/`+effect+`">#2</a>`)
 	})
 }
