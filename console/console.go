@@ -68,6 +68,8 @@ func pages() map[string]route {
 		"GET " + Root + "{$}":       {"home", home},
 		"GET " + Root + "search":    {"search", search},
 		"GET " + Root + "knowledge": {"knowledge", listKnowledge},
+		"GET " + Root + "remember":  {"remember", askRemember},
+		"POST " + Root + "remember": {"remember", remember},
 		"GET " + Root + "log":       {"log", readLog},
 		"GET " + Root + "log/{id}":  {"event", readEvent},
 		"GET " + Root + "proof":     {"proof", readProof},

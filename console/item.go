@@ -161,7 +161,7 @@ func (p *page) done() string {
 		return ""
 	}
 	p.setDone("")
-	for _, one := range slices.Concat(allActs(), keyActs(), operations(), []act{tenantCreated()}) {
+	for _, one := range slices.Concat(allActs(), keyActs(), operations(), []act{tenantCreated(), remembered()}) {
 		if one.Name == cookie.Value {
 			return one.Done
 		}

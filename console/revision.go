@@ -67,12 +67,20 @@ func revision(k api.Knowledge, values map[string]string) map[string]any {
 	return patch
 }
 
-// tagPatch sets the tags of a form. It removes the keys that the form does not have. A line without a key is a label.
+// tagPatch sets the tags of a form. It removes the keys that the form does not have.
 func tagPatch(was api.Tags, lines string) map[string]any {
 	patch := map[string]any{}
 	for key := range was {
 		patch[key] = nil
 	}
+	for key, values := range tagsOf(lines) {
+		patch[key] = values
+	}
+	return patch
+}
+
+// tagsOf are the tags of a form, one a line. A line without a key is a label.
+func tagsOf(lines string) api.Tags {
 	tags := api.Tags{}
 	for _, line := range linesOf(lines) {
 		key, value, keyed := strings.Cut(line, ":")
@@ -81,10 +89,7 @@ func tagPatch(was api.Tags, lines string) map[string]any {
 		}
 		tags[key] = append(tags[key], value)
 	}
-	for key, values := range tags {
-		patch[key] = values
-	}
-	return patch
+	return tags
 }
 
 // linesOf are the lines of a text that are not empty, without the spaces around them.

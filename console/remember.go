@@ -1,0 +1,58 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+)
+
+// rememberFields are those of a revision, without its reason. The API fills in an owner and scopes that are left out.
+func rememberFields() []actField {
+	fields := revisable()
+	fields = fields[:len(fields)-1]
+	for i := range fields {
+		fields[i].Required = fields[i].Name == "content"
+		switch fields[i].Name {
+		case "owner":
+			fields[i].Label = "Owner, you if empty"
+		case "scopes":
+			fields[i].Label = "Scopes, one a line, only the owner if empty"
+		}
+	}
+	return fields
+}
+
+// askRemember shows the form of a new item.
+func askRemember(p *page) (any, error) {
+	if p.Moment.Past() {
+		return nil, errPast
+	}
+	return newForm(p, rememberFields()), nil
+}
+
+// remember remembers what the form says, and goes to the new item.
+func remember(p *page) (any, error) {
+	if p.Moment.Past() {
+		return nil, errPast
+	}
+	data := newForm(p, rememberFields())
+	k := api.Knowledge{
+		Type: data.Values["type"], Task: data.text("task"), Content: data.Values["content"], Abstract: data.text("abstract"),
+		Overview: data.text("overview"), Polarity: data.Values["polarity"], Owner: data.text("owner"),
+		Scopes: linesOf(data.Values["scopes"]), Tags: tagsOf(data.Values["tags"]),
+	}
+	var made api.Knowledge
+	_, err := p.api.Do(p.r.Context(), client.Request{Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Body: k}, &made)
+	if data.refuse(err) {
+		return nil, answer(p, "remember", data, data.Refused.Status)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return goBack(p, remembered().Name, "k/"+url.PathEscape(made.ID))
+}
+
+// remembered names what remembering has done, for the page after it.
+func remembered() act { return act{Name: "remember", Done: "It is remembered."} }
