@@ -18,6 +18,37 @@ type ListPage struct {
 	Next  int64 // Before of the next page; 0 on the last page
 }
 
+// Counts counts the items that pass a filter, for a principal that may see them. Its other counts are of items that
+// have one of the filter's statuses; Statuses counts live items of every status.
+type Counts struct {
+	Items    int
+	Complete bool // false if more items pass: the counts are of the newest
+
+	Types, Statuses, Categories, Owners, Scopes, Tags Facet
+
+	Confidence [10]int // by tenths; the last has 1, too
+
+	Stale     int // reported stale, or with an expired confirmation: see Filter.Stale
+	Expired   int // with an expired confirmation
+	Contested int // see Filter.Contested
+	Confirmed int // confirmed, and not stale
+	Helpful   int // found helpful since Since
+	Since     time.Time
+	Unused    *int // without a helpful vote or a recorded search or read; nil if unknown
+}
+
+// Facet counts items by a value, the most frequent first.
+type Facet struct {
+	Counts []Count
+	More   bool // there are other values
+}
+
+// Count is how many items have a value.
+type Count struct {
+	Value string
+	Items int
+}
+
 // Answer is what a search found.
 type Answer struct {
 	Hits     []Found

@@ -74,27 +74,31 @@ type Context struct {
 // Filter narrows a search or a list. Empty fields do not filter; several values of one field
 // are alternatives.
 type Filter struct {
-	Types        []Type
-	ContextTypes []ContextType
-	Categories   []Category
-	Tags         Tags   // every key must match, by any of its values
-	Also         []Tags // further sets of tags that must match likewise
-	Owner        Entity
-	Scope        Scope
-	Visibility   Visibility
-	URIPrefix    string
-	IDPrefix     string
-	Under        []URI   // at or below any of these
-	Levels       []Level // only items whose URIs are of these levels, see [URI.Level]
-	Polarity     Polarity
-	Stale        *bool // true: reported since the last confirmation, or the confirmation has expired
-	TraceID      string
-	Statuses     []Status // empty: active only
-	CreatedFrom  time.Time
-	CreatedTo    time.Time
-	UpdatedFrom  time.Time
-	UpdatedTo    time.Time
-	NoArchives   bool // leave out archives of sessions: the default of searches
+	Types         []Type
+	ContextTypes  []ContextType
+	Categories    []Category
+	Tags          Tags   // every key must match, by any of its values
+	Also          []Tags // further sets of tags that must match likewise
+	Owner         Entity
+	Scope         Scope
+	Visibility    Visibility
+	URIPrefix     string
+	IDPrefix      string
+	Under         []URI   // at or below any of these
+	Levels        []Level // only items whose URIs are of these levels, see [URI.Level]
+	Polarity      Polarity
+	Stale         *bool // true: reported since the last confirmation, or the confirmation has expired
+	TraceID       string
+	Statuses      []Status // empty: active only
+	CreatedFrom   time.Time
+	CreatedTo     time.Time
+	UpdatedFrom   time.Time
+	UpdatedTo     time.Time
+	Contested     *bool    // true: at least one helpful and one harmful vote count now
+	Expired       *bool    // true: the confirmation has expired
+	MinConfidence *float64 // 0…1, of the confidence as it is now
+	MaxConfidence *float64
+	NoArchives    bool // leave out archives of sessions: the default of searches
 }
 
 // Tagged lists the sets of tags that must all match.
@@ -134,9 +138,7 @@ func (s Search) Complete() (Search, error) {
 	if s.Limit < 1 || s.Limit > MaxLimit {
 		p.Add("limit", "must be 1 to %d", MaxLimit)
 	}
-	if s.MinScore != nil && !(*s.MinScore >= 0 && *s.MinScore <= 1) {
-		p.Add("min_score", "must be 0 to 1")
-	}
+	checkShare(&p, "min_score", s.MinScore)
 	oneOf(&p, "order", s.Order, []Order{ByPriority, ByScore}, true)
 	if s.Level != nil && (*s.Level < Abstract || *s.Level > Detail) {
 		p.Add("level", "must be %d to %d", Abstract, Detail)
@@ -193,6 +195,14 @@ func (f Filter) validate(p *Problems) {
 		}
 	}
 	checkTrace(p, "trace_id", f.TraceID)
+	checkShare(p, "min_confidence", f.MinConfidence)
+	checkShare(p, "max_confidence", f.MaxConfidence)
+}
+
+func checkShare(p *Problems, field string, share *float64) {
+	if share != nil && !(*share >= 0 && *share <= 1) {
+		p.Add(field, "must be 0 to 1")
+	}
 }
 
 func checkUnder(p *Problems, field string, uri URI) {

@@ -29,6 +29,8 @@ type Reader interface {
 	AsOf(ctx context.Context, tenant, id string, position int64) (*domain.Knowledge, error)
 	// List returns the items that its principal may see, newest first.
 	List(ctx context.Context, list domain.List) (domain.ListPage, error)
+	// Count counts the items that a principal may see and that pass a filter.
+	Count(ctx context.Context, by domain.Principal, filter domain.Filter) (domain.Counts, error)
 	// Search finds by meaning and by words. The search is complete (domain.Search.Complete).
 	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
 	// SearchAll answers several searches of the present, in order. It embeds equal texts once.

@@ -10,27 +10,37 @@ import (
 	"github.com/annals-kb/annals/http/body"
 )
 
+// Filtering are the parameters that choose items.
+type Filtering struct {
+	Type        []string `query:"type,explode" enum:"user_profile,strategy,tool,usecase,definition,plan" doc:"Several are alternatives, as with all of these."`
+	ContextType []string `query:"context_type,explode" enum:"memory,skill,resource"`
+	Category    []string `query:"category,explode" enum:"profile,preferences,entities,events,cases,patterns,tools,skills,antipatterns"`
+	Tag         []string `query:"tag,explode" doc:"key:value; without a colon it is a label. Different keys must all match, by any of their values."`
+	Owner       string   `query:"owner" doc:"An entity such as user:123."`
+	Scope       string   `query:"scope" doc:"A scope such as project:456 or public."`
+	Visibility  string   `query:"visibility" enum:"private,shared,org,public"`
+	Polarity    string   `query:"polarity" enum:"positive,negative"`
+	URI         string   `query:"uri" doc:"What the URI begins with."`
+	IDPrefix    string   `query:"id_prefix" doc:"What the id begins with."`
+	Stale       boolean  `query:"stale" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
+	TraceID     string   `query:"trace_id" doc:"Of the item's source."`
+	Status      []string `query:"status,explode" enum:"active,superseded,deleted,erased" doc:"active if left out."`
+	CreatedFrom moment   `query:"created_from" doc:"A time or a date, as with all of these; at or after it."`
+	CreatedTo   moment   `query:"created_to" doc:"Before it."`
+	UpdatedFrom moment   `query:"updated_from"`
+	UpdatedTo   moment   `query:"updated_to"`
+
+	MinConfidence number  `query:"min_confidence" doc:"0 to 1, of the confidence as it is now. This and the following are for the present."`
+	MaxConfidence number  `query:"max_confidence"`
+	Contested     boolean `query:"contested" doc:"true: at least one helpful and one harmful vote count now."`
+	Expired       boolean `query:"expired" doc:"true: it was confirmed until a time that has passed."`
+}
+
 type listInput struct {
-	Type        []string  `query:"type,explode" enum:"user_profile,strategy,tool,usecase,definition,plan" doc:"Several are alternatives, as with all of these."`
-	ContextType []string  `query:"context_type,explode" enum:"memory,skill,resource"`
-	Category    []string  `query:"category,explode" enum:"profile,preferences,entities,events,cases,patterns,tools,skills,antipatterns"`
-	Tag         []string  `query:"tag,explode" doc:"key:value; without a colon it is a label. Different keys must all match, by any of their values."`
-	Owner       string    `query:"owner" doc:"An entity such as user:123."`
-	Scope       string    `query:"scope" doc:"A scope such as project:456 or public."`
-	Visibility  string    `query:"visibility" enum:"private,shared,org,public"`
-	Polarity    string    `query:"polarity" enum:"positive,negative"`
-	URI         string    `query:"uri" doc:"What the URI begins with."`
-	IDPrefix    string    `query:"id_prefix" doc:"What the id begins with."`
-	Stale       boolean   `query:"stale" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
-	TraceID     string    `query:"trace_id" doc:"Of the item's source."`
-	Status      []string  `query:"status,explode" enum:"active,superseded,deleted,erased" doc:"active if left out."`
-	CreatedFrom moment    `query:"created_from" doc:"A time or a date, as with all of these; at or after it."`
-	CreatedTo   moment    `query:"created_to" doc:"Before it."`
-	UpdatedFrom moment    `query:"updated_from"`
-	UpdatedTo   moment    `query:"updated_to"`
-	AsOf        body.AsOf `query:"as_of"`
-	Limit       integer   `query:"limit" doc:"1 to 100; 20 if left out."`
-	Cursor      string    `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
+	Filtering
+	AsOf   body.AsOf `query:"as_of"`
+	Limit  integer   `query:"limit" doc:"1 to 100; 20 if left out."`
+	Cursor string    `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
 
 	Waiting
 }
@@ -45,6 +55,9 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*output[api.
 	filter := in.filter(&c.found)
 	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
 	at := in.AsOf.Parse(&c.found, "as_of")
+	if !at.IsNow() {
+		in.onlyNow(&c.found)
+	}
 	if err := merge(c.found, renamed(filter.Validate(), listNames)); err != nil {
 		return nil, err
 	}
@@ -76,7 +89,7 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*output[api.
 	return &output[api.Page[*api.Knowledge]]{out}, nil
 }
 
-func (in *listInput) filter(found *domain.Problems) domain.Filter {
+func (in *Filtering) filter(found *domain.Problems) domain.Filter {
 	return domain.Filter{
 		Types: fromStrings[domain.Type](splitCommas(in.Type)), ContextTypes: fromStrings[domain.ContextType](
 			splitCommas(in.ContextType),
@@ -88,7 +101,62 @@ func (in *listInput) filter(found *domain.Problems) domain.Filter {
 		Statuses:    fromStrings[domain.Status](splitCommas(in.Status)),
 		CreatedFrom: in.CreatedFrom.read(found, "created_from"), CreatedTo: in.CreatedTo.read(found, "created_to"),
 		UpdatedFrom: in.UpdatedFrom.read(found, "updated_from"), UpdatedTo: in.UpdatedTo.read(found, "updated_to"),
+		MinConfidence: in.MinConfidence.read(found, "min_confidence"), Expired: in.Expired.read(found, "expired"),
+		MaxConfidence: in.MaxConfidence.read(found, "max_confidence"), Contested: in.Contested.read(found, "contested"),
 	}
+}
+
+// onlyNow names the filters that a list of the past cannot have.
+func (in *Filtering) onlyNow(found *domain.Problems) {
+	for _, one := range []struct{ name, given string }{
+		{"min_confidence", string(in.MinConfidence)},
+		{"max_confidence", string(in.MaxConfidence)},
+		{"contested", string(in.Contested)},
+		{"expired", string(in.Expired)},
+	} {
+		if one.given != "" {
+			found.Add(one.name, "is for the present: leave out as_of")
+		}
+	}
+}
+
+type overviewInput struct {
+	Filtering
+	Waiting
+}
+
+// overview counts what a list with the same filters has.
+func (s *Server) overview(ctx context.Context, c *call, in *overviewInput) (*output[api.Overview], error) {
+	filter := in.filter(&c.found)
+	if err := merge(c.found, renamed(filter.Validate(), listNames)); err != nil {
+		return nil, err
+	}
+	if err := s.await(ctx, c, in.Waiting, false); err != nil {
+		return nil, err
+	}
+	got, err := s.cfg.Reader.Count(ctx, c.principal, filter)
+	if err != nil {
+		return nil, err
+	}
+	out := api.Overview{
+		Items: got.Items, Complete: got.Complete, Types: facetOf(got.Types), Statuses: facetOf(got.Statuses),
+		Categories: facetOf(got.Categories), Owners: facetOf(got.Owners), Scopes: facetOf(got.Scopes),
+		Tags: facetOf(got.Tags), Stale: got.Stale, Expired: got.Expired, Contested: got.Contested,
+		Confirmed: got.Confirmed, Helpful: got.Helpful, Since: got.Since, Unused: got.Unused,
+	}
+	for i, n := range got.Confidence {
+		tenth := api.ConfidenceCount{From: float64(i) / 10, To: float64(i+1) / 10, Items: n}
+		out.Confidence = append(out.Confidence, tenth)
+	}
+	return &output[api.Overview]{out}, nil
+}
+
+func facetOf(f domain.Facet) api.Facet {
+	out := api.Facet{Counts: make([]api.ValueCount, len(f.Counts)), More: f.More}
+	for i, count := range f.Counts {
+		out.Counts[i] = api.ValueCount(count)
+	}
+	return out
 }
 
 // splitCommas splits values at commas: type=tool,plan is type=tool&type=plan.

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -15,12 +16,16 @@ import (
 // names all bad values. Their types document them.
 type (
 	integer string
+	number  string
 	boolean string
 	moment  string
 )
 
 // Schema documents a whole number.
 func (integer) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeInteger} }
+
+// Schema documents a number.
+func (number) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeNumber} }
 
 // Schema documents a yes or no.
 func (boolean) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeBoolean} }
@@ -46,6 +51,19 @@ func (v integer) read(p *domain.Problems, field string, least, most int64) int64
 		return 0
 	}
 	return n
+}
+
+// read gives nil for an absent parameter.
+func (v number) read(p *domain.Problems, field string) *float64 {
+	if v == "" {
+		return nil
+	}
+	x, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		p.Add(field, "must be a number")
+		return nil
+	}
+	return &x
 }
 
 // read gives nil for an absent parameter.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -231,5 +232,54 @@ func TestProjectionsSayHowTheyDo(t *testing.T) {
 		if i < 0 || all[i]["state"] != "active" || all[i]["inline"] != true || all[i]["lag_events"] != 0.0 {
 			t.Errorf("%v", all)
 		}
+	})
+}
+
+func TestAnOverviewCountsWhatTheCallerMaySee(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+		admin := w.given("", object{"subject": "user:olga", "role": "admin"})
+		mia := w.given(admin, object{"subject": "user:mia", "memberships": []string{"team:pay"}})
+		w.ask("POST", "/v1/knowledge", []object{
+			{"id": "a", "type": "tool", "content": "x", "tags": object{"lang": "go"}, "scopes": []string{"team:pay"}, "eval": object{"confidence": 1}},
+			{"id": "b", "type": "plan", "content": "x", "tags": []string{"hot"}, "eval": object{"confidence": 0.25}},
+			{"id": "c", "type": "tool", "content": "x", "category": "tools"},
+		}, bearer(admin)).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/a/feedback", object{"verdict": "helpful"}, bearer(mia)).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/a/feedback", object{"verdict": "harmful", "trace_id": "t"}, bearer(mia)).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/b/confirm", object{}, bearer(admin)).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/c/supersede", object{"by": "b"}, bearer(admin)).want(http.StatusOK)
+		counts := func(pairs ...any) (list []any) {
+			for i := 0; i < len(pairs); i += 2 {
+				list = append(list, object{"value": pairs[i], "items": float64(pairs[i+1].(int))})
+			}
+			return list
+		}
+		got := w.ask("GET", "/v1/overview", nil, bearer(admin)).want(http.StatusOK).json()
+		like(t, got, object{
+			"items": 2, "complete": true, "confirmed": 1, "contested": 1, "helpful": 1, "stale": 0, "expired": 0,
+			"types": object{"counts": counts("plan", 1, "tool", 1)}, "tags": object{"counts": counts("hot", 1, "lang:go", 1)},
+			"statuses": object{"counts": counts("active", 2, "superseded", 1)},
+			"owners":   object{"counts": counts("user:olga", 2)},
+			"scopes":   object{"counts": counts("team:pay", 1, "user:olga", 1)},
+		})
+		like(t, w.ask("GET", "/v1/overview?status=superseded", nil, bearer(admin)).json(),
+			object{"items": 1, "categories": object{"counts": counts("tools", 1)}})
+		like(t, w.ask("GET", "/v1/overview", nil, bearer(mia)).json(),
+			object{"items": 1, "owners": object{"counts": counts("user:olga", 1)}, "scopes": object{"counts": counts("team:pay", 1)}})
+		for query, want := range map[string][]string{
+			"contested=true": {"a"}, "contested=false": {"b"}, "expired=true": nil, "expired=false": {"b", "a"},
+			"max_confidence=0.99": {"b", "a"}, "min_confidence=0.99": nil,
+		} {
+			same(t, ids(w.ask("GET", "/v1/knowledge?"+query, nil, bearer(admin)).want(http.StatusOK).items()), want, query)
+			like(t, w.ask("GET", "/v1/overview?"+query, nil, bearer(admin)).want(http.StatusOK).json(), object{"items": len(want)}, query)
+		}
+		bad := w.ask("GET", "/v1/overview?min_confidence=2&max_confidence=NaN&contested=yes&limit=3", nil, bearer(admin)).
+			want(http.StatusUnprocessableEntity)
+		same(t, bad.errors(), []string{
+			"limit: is not a parameter here", "max_confidence: must be a number", "contested: must be true or false",
+			"min_confidence: must be 0 to 1",
+		})
+		same(t, w.ask("GET", "/v1/knowledge?expired=true&as_of=1", nil, bearer(admin)).want(http.StatusUnprocessableEntity).errors(),
+			[]string{"expired: is for the present: leave out as_of"})
 	})
 }

@@ -2,6 +2,7 @@ package projections_test
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -256,9 +257,18 @@ func passes(k *domain.Knowledge, f domain.Filter) bool {
 		strings.HasPrefix(k.Text.URI, f.URIPrefix) &&
 		(len(f.Under) == 0 || slices.ContainsFunc(f.Under, domain.URI(k.Text.URI).Within)) &&
 		(f.Stale == nil || *f.Stale == (k.Stale.Reporters > 0)) &&
+		(f.Contested == nil || *f.Contested == (judged(k, domain.Helpful) && judged(k, domain.Harmful))) &&
+		(f.Expired == nil || *f.Expired == k.Expired) &&
+		(f.MinConfidence == nil || k.Confidence >= *f.MinConfidence) &&
+		(f.MaxConfidence == nil || k.Confidence <= *f.MaxConfidence) &&
 		within(k.CreatedAt, f.CreatedFrom, f.CreatedTo) && within(k.UpdatedAt, f.UpdatedFrom, f.UpdatedTo) &&
 		oneOf(domain.URI(k.Text.URI).Level(), f.Levels) && !(f.NoArchives && domain.IsArchive(k.ID)) &&
 		!slices.ContainsFunc(f.Tagged(), func(wanted domain.Tags) bool { return !tagged(k.Text.Tags, wanted) })
+}
+
+// judged tells whether a vote of this kind counts.
+func judged(k *domain.Knowledge, verdict domain.Verdict) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Values(k.Votes)), func(v domain.Vote) bool { return v.Verdict == verdict })
 }
 
 func oneOf[T comparable](value T, accepted []T) bool {

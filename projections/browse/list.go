@@ -16,13 +16,16 @@ import (
 // Browser answers questions about items that are not searched for: lists, trees, lineage and reports. It is safe for
 // concurrent use.
 type Browser struct {
-	catalogue *catalogue.Catalogue
-	Gathered  Gathering
-	Past      atomic.Pointer[rows.PastTables] // owners and scopes of the past; nil without a past
+	catalogue   *catalogue.Catalogue
+	Gathered    Gathering
+	MostCounted int64                           // items that a count or a sorted list reads: the newest
+	Past        atomic.Pointer[rows.PastTables] // owners and scopes of the past; nil without a past
 }
 
 func New(c *catalogue.Catalogue) *Browser {
-	return &Browser{catalogue: c, Gathered: Gathering{gatheredBelow, gatheredSeen, gatheredBytes}}
+	return &Browser{
+		catalogue: c, Gathered: Gathering{gatheredBelow, gatheredSeen, gatheredBytes}, MostCounted: mostCounted,
+	}
 }
 
 // view is what one request reads.

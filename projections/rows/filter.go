@@ -75,6 +75,7 @@ func (p Reader) Where(query *bun.SelectQuery, tenant string, f domain.Filter) *b
 			false: "k.stale_reporters = 0 AND (k.confirm_until IS NULL OR k.confirm_until > ?)",
 		}[*f.Stale], database.At(p.Now()))
 	}
+	query = p.judged(query, f)
 	query = Between(query, "k.created_at", f.CreatedFrom, f.CreatedTo)
 	query = Between(query, "k.updated_at", f.UpdatedFrom, f.UpdatedTo)
 	for _, tags := range f.Tagged() {
@@ -86,6 +87,33 @@ func (p Reader) Where(query *bun.SelectQuery, tenant string, f domain.Filter) *b
 		query = p.shared(query, f.Scope, statuses)
 	}
 	return query
+}
+
+// judged asks for items by their votes, their confirmation and their confidence.
+func (p Reader) judged(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
+	now := database.At(p.Now())
+	if f.Contested != nil {
+		query = query.Where(map[bool]string{true: "?", false: "NOT ?"}[*f.Contested], bun.Safe(p.Contested()))
+	}
+	if f.Expired != nil {
+		query = query.Where(map[bool]string{
+			true: "k.confirm_until <= ?", false: "(k.confirm_until IS NULL OR k.confirm_until > ?)",
+		}[*f.Expired], now)
+	}
+	if f.MinConfidence != nil {
+		query = query.Where(ConfidenceAt+" >= ?1", now, *f.MinConfidence)
+	}
+	if f.MaxConfidence != nil {
+		query = query.Where(ConfidenceAt+" <= ?1", now, *f.MaxConfidence)
+	}
+	return query
+}
+
+// Contested is the condition that a helpful and a harmful vote on k count.
+func (p Reader) Contested() string {
+	votes := fmt.Sprintf("EXISTS (SELECT 1 FROM %s AS v WHERE v.tenant = k.tenant AND v.id = k.id AND v.verdict = ",
+		p.Tables.Votes)
+	return "(k.harmful > 0 AND " + votes + "'helpful') AND " + votes + "'harmful'))"
 }
 
 // Under asks for items at or below any of several URIs.
@@ -145,7 +173,8 @@ func IsPlain(f domain.Filter) bool {
 	return len(f.Types)+len(f.ContextTypes)+len(f.Categories)+len(f.Tags)+len(f.Also)+len(f.Statuses)+len(f.Levels) == 0 &&
 		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && f.IDPrefix == "" && len(f.Under) == 0 &&
 		f.Polarity == "" &&
-		f.Stale == nil && f.TraceID == "" &&
+		f.Stale == nil && f.Contested == nil && f.Expired == nil && f.MinConfidence == nil && f.MaxConfidence == nil &&
+		f.TraceID == "" &&
 		f.CreatedFrom.IsZero() && f.CreatedTo.IsZero() && f.UpdatedFrom.IsZero() && f.UpdatedTo.IsZero()
 }
 
@@ -275,7 +304,7 @@ func SelectiveIndex(f domain.Filter) (index, condition string) {
 		return "gone", "k." + Gone
 	case only(domain.IsSuperseded):
 		return "replaced", "k.superseded_by <> ''"
-	case f.Stale != nil && *f.Stale:
+	case f.Stale != nil && *f.Stale, f.Expired != nil && *f.Expired:
 		return "stale", MayBeStale
 	}
 	return "", ""

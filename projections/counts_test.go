@@ -1,0 +1,145 @@
+package projections_test
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestCountsAreThoseOfTheItemsThatOneMaySee(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.fill(newCorpus(3), 60)
+		w.rememberOddly()
+		items, yes := w.items(), true
+		everything := 0
+		for name, filter := range map[string]domain.Filter{
+			"all": {}, "a type": {Types: []domain.Type{domain.Tool}}, "stale": {Stale: &yes}, "contested": {Contested: &yes},
+			"a scope": {Scope: "team:pay"}, "superseded": {Statuses: []domain.Status{domain.IsSuperseded}},
+			"deleted": {Statuses: []domain.Status{domain.IsDeleted, domain.Active}}, "a tag": {Tags: domain.Tags{"a": nil}},
+		} {
+			for _, by := range []domain.Principal{w.by, as("user:alice", "team:pay"), as("user:nobody")} {
+				got := must(w.base.Count(t.Context(), by, filter))(t)
+				want := domain.Counts{Complete: true, Since: got.Since}
+				types, owners, scopes, tags := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+				statuses, categories := map[string]int{}, map[string]int{}
+				for _, k := range items {
+					ofAny := filter
+					ofAny.Statuses = append(slices.Clone(filter.Statuses), domain.Active, domain.IsSuperseded)
+					if !by.MaySee(k) || !passes(k, ofAny) {
+						continue
+					}
+					statuses[string(k.Status)]++
+					if !passes(k, filter) {
+						continue
+					}
+					want.Items++
+					everything++
+					types[string(k.Type)]++
+					owners[string(k.Owner)]++
+					categories[string(k.Category)]++
+					for _, scope := range k.Scopes {
+						scopes[string(scope)]++
+					}
+					for key, values := range k.Text.Tags {
+						for _, value := range values {
+							tags[strings.TrimPrefix(key+":"+value, domain.Labels+":")]++
+						}
+					}
+					want.Confidence[min(int(k.Confidence*10), 9)]++
+					for _, flag := range []struct {
+						is bool
+						n  *int
+					}{
+						{k.Stale.Reporters > 0, &want.Stale},
+						{judged(k, domain.Helpful) && judged(k, domain.Harmful), &want.Contested},
+						{!k.ConfirmedAt.IsZero() && k.Stale.Reporters == 0, &want.Confirmed},
+						{judged(k, domain.Helpful), &want.Helpful},
+					} {
+						if flag.is {
+							*flag.n++
+						}
+					}
+				}
+				want.Types, want.Owners, want.Scopes, want.Tags = facet(types), facet(owners), facet(scopes), facet(tags)
+				want.Statuses, want.Categories = facet(statuses), facet(categories)
+				equal(t, got, want, "%s, as %s (-got +want)", name, by.Subject)
+			}
+		}
+		if everything < 100 {
+			t.Errorf("%d items were counted: too few to tell anything", everything)
+		}
+	})
+}
+
+func facet(counts map[string]int) (f domain.Facet) {
+	delete(counts, "")
+	for value, n := range counts {
+		f.Counts = append(f.Counts, domain.Count{Value: value, Items: n})
+	}
+	slices.SortFunc(f.Counts, func(a, b domain.Count) int {
+		return cmp.Or(b.Items-a.Items, strings.Compare(a.Value, b.Value))
+	})
+	if f.More = len(f.Counts) > 20; f.More {
+		f.Counts = f.Counts[:20]
+	}
+	return f
+}
+
+func TestManyItemsAreCountedUpToALimit(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.rememberMany(7, "something")
+		for _, by := range []domain.Principal{w.by, as("user:alice", "team:pay")} {
+			for most, complete := range map[int64]bool{6: false, 7: true} {
+				w.base.MostCounted = most
+				if got := must(w.base.Count(t.Context(), by, domain.Filter{}))(t); got.Items != int(most) || got.Complete != complete {
+					t.Errorf("%s: %d items of 7 with a limit of %d, complete: %v", by.Subject, got.Items, most, got.Complete)
+				}
+			}
+		}
+	})
+}
+
+func TestCountsKnowTheTimeAndWhatWasUsed(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+		clock := func() time.Time { return now }
+		w := newWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
+		w.rememberMany(4, "something")
+		target := func(i string) domain.Target { return domain.Target{By: w.by, ID: "item-" + i} }
+		w.submit(domain.ReportStale{Target: target("0")})
+		w.submit(domain.Confirm{Target: target("0"), Until: now.AddDate(0, 1, 0)})
+		w.submit(domain.Confirm{Target: target("1")})
+		w.submit(domain.GiveFeedback{Target: target("2"), Verdict: domain.Helpful, Day: now})
+		look := func(by domain.Principal) (is [6]int) {
+			t.Helper()
+			c := must(w.base.Count(t.Context(), by, domain.Filter{}))(t)
+			if is = [6]int{c.Stale, c.Expired, c.Confirmed, c.Helpful, -1, c.Items}; c.Unused != nil {
+				is[4] = *c.Unused
+			}
+			return is
+		}
+		equal(t, look(w.by), [6]int{0, 0, 2, 1, -1, 4}, "at first (-got +want)")
+		now = now.AddDate(0, 2, 0)
+		equal(t, look(w.by), [6]int{1, 1, 1, 0, -1, 4}, "two months later (-got +want)")
+		noError(t, w.db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.ExecContext(ctx, `INSERT INTO accesses (tenant, access_id, rank, at, kind, route, status, actor, on_behalf_of, authentication,
+			request_id, correlation_id, trace_id, item, score) VALUES ('default', '0190a0a0-0000-7000-8000-000000000000', 1,
+			'2026-03-02T09:00:00.000000Z', 'get', '', 200, '', '', '', '', '', '', 'item-3', 0)`)
+			return err
+		}))
+		equal(t, look(w.by), [6]int{1, 1, 1, 0, 2, 4}, "with a recorded read (-got +want)")
+		equal(t, look(as("user:alice", "team:pay")), [6]int{1, 1, 1, 0, -1, 4}, "a member does not learn of it (-got +want)")
+	})
+}
