@@ -71,6 +71,20 @@ type Moment struct {
 	HeadAt       *time.Time `json:"head_at,omitempty" doc:"When that was recorded."`
 }
 
+// EventHistogram counts events by the time when they were recorded.
+type EventHistogram struct {
+	Buckets   []EventBucket `json:"buckets" nullable:"false" doc:"Of equal length, without gaps, oldest first. None if the log is empty and from or to is missing."`
+	Estimated bool          `json:"estimated,omitempty" doc:"The counts are estimates, from a sample of the log."`
+}
+
+// EventBucket counts the events of a part of the time.
+type EventBucket struct {
+	From          time.Time `json:"from" doc:"Recorded at or after this time,"`
+	To            time.Time `json:"to" doc:"and before this one."`
+	Count         int64     `json:"count"`
+	FirstPosition int64     `json:"first_position,omitempty" doc:"Of the first event that was counted."`
+}
+
 // Cause is one step from an event back to its root cause.
 type Cause struct {
 	ID         string     `json:"id" example:"file:knowledge.ndjson:7" doc:"The id of an event, or a word of the caller."`

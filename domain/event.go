@@ -132,6 +132,19 @@ type EventQuery struct {
 // AboutItems tells whether selecting the events requires the current items.
 func (q EventQuery) AboutItems() bool { return q.Scope != "" || q.Owner != "" || q.Only != nil }
 
+// EventHistogram counts events by the time when they were recorded.
+type EventHistogram struct {
+	Buckets   []EventBucket // without gaps, oldest first
+	Estimated bool          // the counts are estimates, from a sample of the events
+}
+
+// EventBucket counts the events that were recorded at or after From, and before To.
+type EventBucket struct {
+	From, To time.Time
+	Count    int64
+	First    int64 // position of the first event that was counted; 0 if there is none
+}
+
 // Request identifies a repeated request. Its key is unique per tenant and subject.
 type Request struct {
 	Key         string // the caller's Idempotency-Key; bulk lines add #line

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"regexp"
@@ -56,6 +57,27 @@ func (s *Server) events(ctx context.Context, c *call, in *eventsInput) (*streame
 		return s.follow(ctx, c, in, query)
 	}
 	return s.eventList(query).answer(ctx, s, c, in.Paging)
+}
+
+type histogramInput struct {
+	Selecting
+	Buckets integer `query:"buckets" doc:"1 to 500; 60 if left out. A time of few microseconds has fewer."`
+}
+
+// histogram counts the events that the caller may see.
+func (s past) histogram(ctx context.Context, c *call, in *histogramInput) (*output[api.EventHistogram], error) {
+	const usual, most = 60, 500
+	query := in.query(c, s.cfg.Historian.Names())
+	buckets := int(in.Buckets.read(&c.found, "buckets", 1, most))
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	made, err := s.cfg.Historian.Histogram(ctx, query, cmp.Or(buckets, usual))
+	out := api.EventHistogram{Buckets: make([]api.EventBucket, len(made.Buckets)), Estimated: made.Estimated}
+	for i, b := range made.Buckets {
+		out.Buckets[i] = api.EventBucket{From: b.From, To: b.To, Count: b.Count, FirstPosition: b.First}
+	}
+	return &output[api.EventHistogram]{out}, err
 }
 
 type eventInput struct {

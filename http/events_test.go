@@ -107,6 +107,41 @@ func TestMembersReadTheLogOfWhatTheyMaySeeNow(t *testing.T) {
 	})
 }
 
+func TestEventsAreCountedOverTimeOfThoseThatTheCallerReads(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		empty := w.ask("GET", "/v1/events/histogram", nil).want(http.StatusOK)
+		like(t, empty.json()["buckets"], []any{}, "an empty log")
+		told(w)
+		counted := func(query string, headers ...header) (count, first float64) {
+			t.Helper()
+			a := w.ask("GET", "/v1/events/histogram?from=2020-01-01&buckets=1"+query, nil, headers...).want(http.StatusOK)
+			bucket := a.json()["buckets"].([]any)[0].(object)
+			first, _ = bucket["first_position"].(float64)
+			return bucket["count"].(float64), first
+		}
+		for query, want := range map[string][2]float64{
+			"": {7, 1}, "&actor=user:bo": {2, 2}, "&name=knowledge.found_*": {1, 4}, "&stream=knowledge:own": {2, 2},
+			"&scope=public": {2, 3}, "&owner=user:mia": {3, 1}, "&scope=team:nobody": {0, 0}, "&request_id=r-1": {1, 1},
+			"&to=2021-01-01": {0, 0}, "&occurred_from=2026-03-01&occurred_to=2026-03-03": {1, 2},
+		} {
+			count, first := counted(query)
+			same(t, [2]float64{count, first}, want, query)
+		}
+		for who, want := range map[string][2]float64{"user:bo": {4, 2}, "user:mia": {5, 1}, "user:else": {2, 3}} {
+			count, first := counted("", header("Annals-On-Behalf-Of: "+who))
+			same(t, [2]float64{count, first}, want, who)
+		}
+		all := w.ask("GET", "/v1/events/histogram", nil).json()["buckets"].([]any)
+		same(t, len(all), 60, "without buckets")
+		for i, bad := range w.ask("GET", "/v1/events/histogram?buckets=0&from=never&name=nothing&actor=x", nil).
+			want(http.StatusUnprocessableEntity).errors() {
+			if field := []string{"actor", "name", "from", "buckets"}[i]; !strings.HasPrefix(bad, field+":") {
+				t.Errorf("got %q, want a message about %s", bad, field)
+			}
+		}
+	})
+}
+
 func positions(items []object) []float64 {
 	var all []float64
 	for _, e := range items {

@@ -178,6 +178,12 @@ type past struct{ *Server }
 
 func (s past) pastRoutes() {
 	tags := []string{"Questions"}
+	handle(s.Server, huma.Operation{
+		OperationID: "histogram", Method: http.MethodGet, Path: "/v1/events/histogram", Tags: tags,
+		Summary: "Count events over time",
+		Description: "Of the events that you read in the log. Without from: from its first event. Without to: to its " +
+			"newest event. If filters make too many events to look at, the counts are estimates, and the answer says so.",
+	}, s.histogram)
 	lookup(s.Server, huma.Operation{
 		OperationID: "event", Method: http.MethodGet, Path: "/v1/events/{event_id}", Tags: tags,
 		Summary:     "Read one event",

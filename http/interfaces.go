@@ -49,6 +49,9 @@ type Historian interface {
 	// Find returns a page of the tenant's log and where the following page begins
 	// (domain.EventQuery.After), 0 at the end.
 	Find(ctx context.Context, query domain.EventQuery) (events []domain.Event, next int64, err error)
+	// Histogram counts the events that a query selects in buckets of equal time. Without From and To it covers the
+	// whole log. It ignores Words.
+	Histogram(ctx context.Context, query domain.EventQuery, buckets int) (domain.EventHistogram, error)
 	// Resolve returns the position of a log at a time in the past. If there was none, it returns a refusal that names
 	// the field as_of.
 	Resolve(ctx context.Context, tenant string, at domain.AsOf) (domain.AsOf, error)
