@@ -37,6 +37,26 @@ func TestACursorIsOfUseForItsQuestionOnly(t *testing.T) {
 	}
 }
 
+func TestACursorOfASortedListHasItsKey(t *testing.T) {
+	t.Parallel()
+	for _, key := range []int64{0, -3, 1 << 40} {
+		given := keyedCursor(42, key, "q")
+		place, got, err := keyedPlaceOf(given, "q")
+		if err != nil || place != 42 || got != key {
+			t.Errorf("key %d: got %d, %d, %v", key, place, got, err)
+		}
+		if _, _, err := keyedPlaceOf(given, "other"); !errors.Is(err, domain.ErrInvalid) {
+			t.Errorf("another question: %v", err)
+		}
+		if _, err := placeOf(given, "q"); !errors.Is(err, domain.ErrInvalid) {
+			t.Errorf("a list that is not sorted: %v", err)
+		}
+	}
+	if _, _, err := keyedPlaceOf(cursor(42, "q"), "q"); !errors.Is(err, domain.ErrInvalid) {
+		t.Errorf("a cursor without a key: %v", err)
+	}
+}
+
 // FuzzCursor holds that nothing but what cursor made is taken.
 func FuzzCursor(f *testing.F) {
 	f.Add("AAAAAAAAACo")

@@ -30,7 +30,9 @@ func (s *Server) knowledgeRoutes() {
 	}, s.remember)
 	handle(s, huma.Operation{
 		OperationID: "list", Method: http.MethodGet, Path: many, Tags: []string{tag},
-		Summary: "List items, newest first", Errors: []int{http.StatusBadRequest},
+		Summary: "List items, newest first", Description: "A page of JSON, or the whole list as " + linesType + " or " +
+			csvType + ".",
+		Responses: listed[api.Knowledge](s), Errors: []int{http.StatusBadRequest, http.StatusNotAcceptable},
 	}, s.list)
 	handle(s, huma.Operation{
 		OperationID: "overview", Method: http.MethodGet, Path: "/v1/overview", Tags: []string{tag},

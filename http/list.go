@@ -3,7 +3,11 @@ package http
 import (
 	"context"
 	"errors"
+	"net/http"
+	"slices"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
@@ -38,8 +42,10 @@ type Filtering struct {
 
 type listInput struct {
 	Filtering
+	Sort   string    `query:"sort" enum:"updated,confidence,harmful,stale" doc:"The time of the last revision, the confidence as it is now, the number of harmful votes, or that of reports of staleness; newest items first if left out. A sorted list has the newest 100,000 items that pass the filters, and is for the present."`
+	Order  string    `query:"order" enum:"asc,desc" doc:"Of sort; desc, the highest first, if left out."`
 	AsOf   body.AsOf `query:"as_of"`
-	Limit  integer   `query:"limit" doc:"1 to 100; 20 if left out."`
+	Limit  integer   `query:"limit" doc:"1 to 100; 20 if left out. For pages of JSON: lines and CSV go to the end."`
 	Cursor string    `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
 
 	Waiting
@@ -49,44 +55,113 @@ type listInput struct {
 type listQuestion struct {
 	Filter domain.Filter
 	AsOf   int64
+	Sort   domain.Sort `json:",omitzero"`
+	Asc    bool        `json:",omitzero"`
 }
 
-func (s *Server) list(ctx context.Context, c *call, in *listInput) (*output[api.Page[*api.Knowledge]], error) {
+func (s *Server) list(ctx context.Context, c *call, in *listInput) (*streamed, error) {
+	format, err := c.accepts(jsonType, linesType, csvType)
+	if err != nil {
+		return nil, err
+	}
 	filter := in.filter(&c.found)
 	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
 	at := in.AsOf.Parse(&c.found, "as_of")
 	if !at.IsNow() {
 		in.onlyNow(&c.found)
 	}
+	in.sorting(&c.found, !at.IsNow())
 	if err := merge(c.found, renamed(filter.Validate(), listNames)); err != nil {
 		return nil, err
 	}
 	if err := s.await(ctx, c, in.Waiting, false); err != nil {
 		return nil, err
 	}
-	at, err := s.resolveAsOf(ctx, c, at)
+	if at, err = s.resolveAsOf(ctx, c, at); err != nil {
+		return nil, err
+	}
+	list := domain.List{
+		By: c.principal, Filter: filter, Sort: domain.Sort(in.Sort), Ascending: in.Order == "asc", Limit: int(limit),
+		AsOf: at.Position, AsOfTime: at.Time,
+	}
+	question := listQuestion{filter, at.Position, list.Sort, list.Ascending}
+	if list.Sort == "" {
+		list.Before, err = placeOf(in.Cursor, question)
+	} else {
+		list.Before, list.Key, err = keyedPlaceOf(in.Cursor, question)
+	}
 	if err != nil {
 		return nil, err
 	}
-	question := listQuestion{filter, at.Position}
-	before, err := placeOf(in.Cursor, question)
-	if err != nil {
+	read := func(ctx context.Context) ([]*api.Knowledge, int64, error) {
+		got, err := s.cfg.Reader.List(ctx, list)
+		if err != nil {
+			return nil, 0, err
+		}
+		s.recordRetrieval(c, "list", len(got.Items), func(i int) domain.Retrieved {
+			return domain.Retrieved{ID: got.Items[i].ID}
+		})
+		items := make([]*api.Knowledge, len(got.Items))
+		for i, k := range got.Items {
+			items[i] = knowledgeOf(k)
+		}
+		list.Before, list.Key = got.Next, got.Key // where the following page begins
+		return items, got.Next, nil
+	}
+	if format != jsonType {
+		list.Limit = domain.MaxLimit
+		return listing[*api.Knowledge]{
+			name: "knowledge", columns: knowledgeColumns(),
+			page: func(ctx context.Context, _ int64, _ int) ([]*api.Knowledge, int64, error) { return read(ctx) },
+		}.answer(ctx, s, c, Paging{Limit: in.Limit})
+	}
+	page := api.Page[*api.Knowledge]{}
+	if page.Items, _, err = read(ctx); err != nil {
 		return nil, err
 	}
-	got, err := s.cfg.Reader.List(ctx, domain.List{
-		By: c.principal, Filter: filter, Before: before, Limit: int(limit), AsOf: at.Position, AsOfTime: at.Time,
-	})
-	if err != nil {
-		return nil, err
+	if page.NextCursor = cursor(list.Before, question); list.Sort != "" {
+		page.NextCursor = keyedCursor(list.Before, list.Key, question)
 	}
-	s.recordRetrieval(c, "list", len(got.Items), func(i int) domain.Retrieved {
-		return domain.Retrieved{ID: got.Items[i].ID}
-	})
-	out := api.Page[*api.Knowledge]{Items: make([]*api.Knowledge, len(got.Items)), NextCursor: cursor(got.Next, question)}
-	for i, k := range got.Items {
-		out.Items[i] = knowledgeOf(k)
+	return &streamed{Body: func(to huma.Context) {
+		to.SetHeader("Content-Type", jsonType)
+		to.SetStatus(http.StatusOK)
+		write(to.BodyWriter(), page)
+	}}, nil
+}
+
+// sorting names what is wrong with the order of a list.
+func (in *listInput) sorting(found *domain.Problems, past bool) {
+	switch {
+	case in.Sort != "" && !slices.Contains(domain.Sorts, domain.Sort(in.Sort)):
+		found.Add("sort", "must be one of updated, confidence, harmful, stale")
+	case in.Sort != "" && past:
+		found.Add("sort", onlyForNow)
 	}
-	return &output[api.Page[*api.Knowledge]]{out}, nil
+	switch {
+	case !slices.Contains([]string{"", "asc", "desc"}, in.Order):
+		found.Add("order", "must be one of asc, desc")
+	case in.Order != "" && in.Sort == "":
+		found.Add("order", "is the order of sort, which is missing")
+	}
+}
+
+// knowledgeColumns are the columns of items in CSV.
+func knowledgeColumns() []column[*api.Knowledge] {
+	judged := func(name string, value func(k api.Knowledge) any) column[api.Knowledge] {
+		return column[api.Knowledge]{name, func(k api.Knowledge) string { return cell(value(k)) }}
+	}
+	all := slices.Concat(columnsOf[api.Knowledge](`id type context_type category polarity status superseded_by owner scopes
+		task content tags uri`), []column[api.Knowledge]{
+		judged("helpful", func(k api.Knowledge) any { return k.Eval.Helpful }),
+		judged("harmful", func(k api.Knowledge) any { return k.Eval.Harmful }),
+		judged("confidence", func(k api.Knowledge) any { return k.Eval.Confidence }),
+		judged("stale_reporters", func(k api.Knowledge) any { return k.Stale.Reporters }),
+	}, columnsOf[api.Knowledge]("confirmation_expired? confirm_until revision position created_at updated_at"))
+	columns := make([]column[*api.Knowledge], len(all))
+	for i, of := range all {
+		columns[i] = column[*api.Knowledge]{of.name, func(k *api.Knowledge) string { return of.cell(*k) }}
+	}
+	return columns
 }
 
 func (in *Filtering) filter(found *domain.Problems) domain.Filter {
@@ -106,6 +181,8 @@ func (in *Filtering) filter(found *domain.Problems) domain.Filter {
 	}
 }
 
+const onlyForNow = "is for the present: leave out as_of"
+
 // onlyNow names the filters that a list of the past cannot have.
 func (in *Filtering) onlyNow(found *domain.Problems) {
 	for _, one := range []struct{ name, given string }{
@@ -115,7 +192,7 @@ func (in *Filtering) onlyNow(found *domain.Problems) {
 		{"expired", string(in.Expired)},
 	} {
 		if one.given != "" {
-			found.Add(one.name, "is for the present: leave out as_of")
+			found.Add(one.name, onlyForNow)
 		}
 	}
 }

@@ -261,18 +261,44 @@ func cursor(place int64, question any) string {
 const notItsCursor = "does not belong to this question: send next_cursor as it came, with the same filters, " +
 	"or begin without"
 
+// keyedCursor is a cursor of a sorted list. Between the place and the checksum it has the key of the last item.
+func keyedCursor(place, key int64, question any) string {
+	if place == 0 {
+		return ""
+	}
+	raw := append(placeBytes(place), placeBytes(key)...)
+	return base64.RawURLEncoding.EncodeToString(append(raw, sealOf(place, []any{key, question})...))
+}
+
+// keyedPlaceOf is [placeOf] for a cursor of keyedCursor.
+func keyedPlaceOf(given string, question any) (place, key int64, err error) {
+	place, rest := unseal(given)
+	if len(rest) != cursorBytes || place <= 0 {
+		return 0, 0, refuseCursor(given)
+	}
+	key = int64(binary.BigEndian.Uint64(rest))
+	if !bytes.Equal(rest[8:], sealOf(place, []any{key, question})) {
+		return 0, 0, refuseCursor(given)
+	}
+	return place, key, nil
+}
+
+// refuseCursor refuses a cursor, unless it is empty.
+func refuseCursor(given string) error {
+	var p domain.Problems
+	if given != "" {
+		p.Add("cursor", notItsCursor)
+	}
+	return p.Err()
+}
+
 // placeOf reads a cursor: 0 without one, a refusal if it belongs to another query.
 func placeOf(given string, question any) (int64, error) {
-	if given == "" {
-		return 0, nil
-	}
 	place, seal := unseal(given)
 	if place > 0 && bytes.Equal(seal, sealOf(place, question)) {
 		return place, nil
 	}
-	var p domain.Problems
-	p.Add("cursor", notItsCursor)
-	return 0, p.Err()
+	return 0, refuseCursor(given)
 }
 
 // isCursor tells whether given has the form of a cursor.
@@ -281,10 +307,10 @@ func isCursor(given string) bool {
 	return given == "" || place > 0
 }
 
-// unseal splits a cursor into its parts; 0 if it is none.
+// unseal splits a cursor into its place and the rest; 0 if it is none.
 func unseal(given string) (place int64, seal []byte) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(given)
-	if err != nil || len(raw) != cursorBytes {
+	if err != nil || len(raw) != cursorBytes && len(raw) != cursorBytes+8 {
 		return 0, nil
 	}
 	return int64(binary.BigEndian.Uint64(raw)), raw[8:]

@@ -283,3 +283,45 @@ func TestAnOverviewCountsWhatTheCallerMaySee(t *testing.T) {
 			[]string{"expired: is for the present: leave out as_of"})
 	})
 }
+
+func TestAListIsSortedAndReadAsAWhole(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for _, id := range []string{"a", "b", "c", "d"} {
+			w.remember(id, "x, "+id)
+		}
+		w.ask("POST", "/v1/knowledge/b/feedback", object{"verdict": "harmful"}).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/c/stale", object{}).want(http.StatusOK)
+		w.ask("PATCH", "/v1/knowledge/a", object{"content": "new"}).want(http.StatusOK)
+		for query, want := range map[string][]string{
+			"sort=updated": {"a", "d", "c", "b"}, "sort=updated&order=asc": {"b", "c", "d", "a"},
+			"sort=harmful": {"b", "d", "c", "a"}, "sort=stale": {"c", "d", "b", "a"},
+			"sort=confidence&order=asc": {"b", "c", "a", "d"},
+		} {
+			var got []string
+			path := "/v1/knowledge?limit=1&" + query
+			for len(got) < 5 {
+				page := w.ask("GET", path, nil).want(http.StatusOK)
+				got = append(got, ids(page.items())...)
+				next, more := page.json()["next_cursor"].(string)
+				if !more {
+					break
+				}
+				path = "/v1/knowledge?limit=1&" + query + "&cursor=" + url.QueryEscape(next)
+			}
+			same(t, got, want, query)
+			lines := w.ask("GET", "/v1/knowledge?"+query, nil, "Accept: application/x-ndjson").want(http.StatusOK).lines()
+			same(t, ids(lines), want, query)
+		}
+		table := string(w.ask("GET", "/v1/knowledge?sort=harmful", nil, "Accept: text/csv").want(http.StatusOK).body)
+		like(t, table, beginning("id,type,context_type,"))
+		like(t, table, containing(`"x, b"`))
+		cursor := w.ask("GET", "/v1/knowledge?limit=1&sort=stale", nil).json()["next_cursor"].(string)
+		for _, bad := range []string{
+			"sort=size", "order=asc", "sort=stale&order=up", "sort=stale&as_of=2", "cursor=" + cursor,
+			"sort=stale&order=asc&cursor=" + cursor, "sort=stale&cursor=B" + cursor[1:],
+		} {
+			w.ask("GET", "/v1/knowledge?"+bad, nil).want(http.StatusUnprocessableEntity)
+		}
+		w.ask("GET", "/v1/knowledge?limit=2", nil, "Accept: text/csv").want(http.StatusUnprocessableEntity)
+	})
+}

@@ -3,6 +3,8 @@ package projections_test
 import (
 	"cmp"
 	"context"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -142,4 +144,57 @@ func TestCountsKnowTheTimeAndWhatWasUsed(t *testing.T) {
 		equal(t, look(w.by), [6]int{1, 1, 1, 0, 2, 4}, "with a recorded read (-got +want)")
 		equal(t, look(as("user:alice", "team:pay")), [6]int{1, 1, 1, 0, -1, 4}, "a member does not learn of it (-got +want)")
 	})
+}
+
+func TestASortedListHasEveryItemOnceInItsOrder(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.fill(newCorpus(7), 60)
+		items := w.items()
+		keys := map[domain.Sort]func(k *domain.Knowledge) float64{
+			domain.ByUpdate:     func(k *domain.Knowledge) float64 { return float64(k.UpdatedAt.UnixMicro()) },
+			domain.ByConfidence: func(k *domain.Knowledge) float64 { return math.Round(k.Confidence * 1e6) },
+			domain.ByHarm:       func(k *domain.Knowledge) float64 { return float64(k.Harmful) },
+			domain.ByStaleness:  func(k *domain.Knowledge) float64 { return float64(k.Stale.Reporters) },
+		}
+		for _, sort := range domain.Sorts {
+			for _, by := range []domain.Principal{w.by, as("user:alice", "team:pay")} {
+				for _, ascending := range []bool{false, true} {
+					var got, want []string
+					list := domain.List{By: by, Sort: sort, Ascending: ascending, Limit: 7}
+					for {
+						page := must(w.base.List(t.Context(), list))(t)
+						for _, k := range page.Items {
+							got = append(got, k.ID)
+						}
+						if list.Before, list.Key = page.Next, page.Key; page.Next == 0 {
+							break
+						}
+					}
+					for _, k := range slices.SortedFunc(maps.Values(items), func(a, b *domain.Knowledge) int {
+						order := cmp.Or(cmp.Compare(keys[sort](a), keys[sort](b)), cmp.Compare(a.Number, b.Number))
+						if ascending {
+							return order
+						}
+						return -order
+					}) {
+						if by.MaySee(k) && passes(k, domain.Filter{}) {
+							want = append(want, k.ID)
+						}
+					}
+					equal(t, got, want, "%s, ascending %v, as %s (-got +want)", sort, ascending, by.Subject)
+				}
+			}
+		}
+		w.base.MostCounted = 3
+		page := must(w.base.List(t.Context(), domain.List{By: w.by, Sort: domain.ByConfidence}))(t)
+		newest := must(w.base.List(t.Context(), domain.List{By: w.by, Limit: 3}))(t)
+		equal(t, slices.Sorted(slices.Values(idsOf(page))), slices.Sorted(slices.Values(idsOf(newest))), "sorted of the newest (-got +want)")
+	})
+}
+
+func idsOf(page domain.ListPage) (ids []string) {
+	for _, k := range page.Items {
+		ids = append(ids, k.ID)
+	}
+	return ids
 }

@@ -95,13 +95,7 @@ func countedItems(p view, list domain.List, limit int64, since time.Time, record
 			p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Where("a.tenant = k.tenant").
 				Where("a.item = k.id").Where("a.item <> ''").Where("a.kind IN ('search', 'get')"))
 	}
-	query := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge)
-	if list.By.SeesAll() && list.Filter.Scope == "" { // without looking up each item by its number
-		query = p.Where(p.DB.NewSelect().TableExpr("?", p.listed(list.Filter)), list.By.Tenant, list.Filter)
-	} else {
-		query = query.Where("k.tenant = ?", list.By.Tenant).Where("k.number IN (?)", p.numbers(list, limit, false))
-	}
-	return query.
+	return newest(p, list, limit).
 		ColumnExpr("k.type, k.category, k.status, k.owner, k.scopes, k.tags").
 		ColumnExpr(rows.ConfidenceAt, now).
 		ColumnExpr("k.stale_reporters > 0 OR coalesce(k.confirm_until <= ?, FALSE)", now).
@@ -109,8 +103,18 @@ func countedItems(p view, list domain.List, limit int64, since time.Time, record
 		ColumnExpr(p.Contested()).
 		ColumnExpr("k.confirmed_at IS NOT NULL").
 		ColumnExpr("k.version > 1 AND EXISTS (?)", helpful.Where("v.at >= ?", database.At(since))).
-		ColumnExpr("(?)", unused).
-		OrderExpr("k.number DESC").Limit(limit)
+		ColumnExpr("(?)", unused)
+}
+
+// newest selects from the newest items k of a list.
+func newest(p view, list domain.List, limit int64) *bun.SelectQuery {
+	query := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge)
+	if list.By.SeesAll() && list.Filter.Scope == "" { // without looking up each item by its number
+		query = p.Where(p.DB.NewSelect().TableExpr("?", p.listed(list.Filter)), list.By.Tenant, list.Filter)
+	} else {
+		query = query.Where("k.tenant = ?", list.By.Tenant).Where("k.number IN (?)", p.numbers(list, limit, false))
+	}
+	return query.OrderExpr("k.number DESC").Limit(limit)
 }
 
 // tally counts items one by one. Scopes and tags are counted as they are stored, since many items have the same.

@@ -57,6 +57,9 @@ func (b *Browser) List(ctx context.Context, list domain.List) (domain.ListPage, 
 	if list.Filter.Visibility == domain.PublicWide {
 		list.Filter.Scope = cmp.Or(list.Filter.Scope, domain.Public) // every public item has it
 	}
+	if list.Sort != "" {
+		return sorted(ctx, p, list, limit, b.MostCounted)
+	}
 	few, err := p.fewBegin(ctx, list)
 	if err != nil {
 		return domain.ListPage{}, err
