@@ -79,6 +79,10 @@ func pages() map[string]route {
 		"GET " + Root + "k/{id}/{tab}":      {"item", showItem},
 		"GET " + Root + "k/{id}/act/{act}":  {"act", askAct},
 		"POST " + Root + "k/{id}/act/{act}": {"act", doAct},
+		"GET " + Root + "k/{id}/act/erase":  {"erase", askErase},
+		"POST " + Root + "k/{id}/act/erase": {"erase", doErase},
+
+		"GET " + Root + "k/{id}/erasure/{order}": {"erasure", showErasure},
 
 		"GET " + Root + "reports":            {"reports", listReports},
 		"GET " + Root + "reports/{name}":     {"report", readReport},

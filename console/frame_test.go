@@ -32,7 +32,10 @@ func texts(t *testing.T) []string {
 	for _, f := range slices.Concat(searchers(), eventFilters()) {
 		all = append(all, f.Label)
 	}
-	forms := []act{{Fields: newKeyFields()}, {Fields: tenantFields()}, tenantCreated(), {Fields: rememberFields()}, remembered()}
+	forms := []act{
+		{Fields: newKeyFields()}, {Fields: tenantFields()}, {Fields: erasureFields()}, {Fields: rememberFields()},
+		tenantCreated(), remembered(),
+	}
 	for _, a := range slices.Concat(allActs(), keyActs(), operations(), forms) {
 		all = append(all, a.Label, a.Explain, a.Done)
 		for _, f := range a.Fields {

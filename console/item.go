@@ -23,7 +23,9 @@ type item struct {
 	Links     []related
 	Chart     *chart // of the head
 	Done      string // what the reader has just done to it
-	Acts      []act  // what the reader may try
+	Acts      []act  // what the reader can do to it
+
+	Certificate string // the event that erased it; empty if it is not erased
 
 	NewestFirst bool
 	Steps       []step
@@ -96,10 +98,16 @@ func (d *item) read(p *page) ([]api.Event, error) {
 		return nil, err
 	}
 	d.Next = next
-	d.Erased = len(history) > 0 && history[len(history)-1].Name == "knowledge.erased"
+	is := goneState(history)
+	if d.Knowledge != nil {
+		is = stateOf(p, *d.Knowledge)
+	}
+	if d.Erased = is.Status == "erased"; d.Erased {
+		d.Certificate = history[len(history)-1].EventID
+	}
 	d.Chart = confidenceChart(history, 120, 32)
 	if p.mayWrite() {
-		d.Done, d.Acts = p.done(), actsFor(d)
+		d.Done, d.Acts = p.done(), actsFor(p, is)
 	}
 	return history, nil
 }

@@ -230,6 +230,9 @@ func TestWhatAgentsWroteStaysTextInAnItem(t *testing.T) {
 	})
 }
 
+// isChoice tells whether an element is one of several choices.
+func isChoice(n *html.Node) bool { return attribute(n, "type") == "radio" }
+
 // isDangerous tells whether an element runs something or leads out of the console.
 func isDangerous(n *html.Node) bool {
 	for _, a := range n.Attr {
@@ -276,7 +279,7 @@ func TestReadersActOnAnItem(t *testing.T) {
 		if strings.Contains(string(again), "It is restored.") {
 			t.Error("what was done is told twice")
 		}
-		for _, act := range []string{"erase", "restore"} { // it is not forgotten
+		for _, act := range []string{"restore", "release"} { // it is not forgotten, and not on hold
 			if status, _ := w.ask("/console/k/staging/act/" + act); status != http.StatusNotFound {
 				t.Errorf("%s has a form: %d", act, status)
 			}

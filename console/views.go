@@ -60,10 +60,19 @@ func functions(language string, files assets) template.FuncMap {
 		},
 		"add":        func(a, b int64) int64 { return a + b },
 		"happened":   happened,
+		"statusName": statusName,
 		"confidence": confidenceOf,
 		"bytes":      bytesOf,
 		"lasting":    func(seconds float64) string { return lasting(language, seconds) },
 	}
+}
+
+// statusName is the word for an item's status.
+func statusName(status string) string {
+	if status == "deleted" {
+		return "forgotten"
+	}
+	return status
 }
 
 // shortened is the beginning of a text, on one line.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -59,6 +60,12 @@ func newWorld(t *testing.T, db *database.DB, root string) *world {
 	servertest.Follow(t, prover.Follow)
 	servertest.Follow(t, base.Past.Follow)
 	cfg := base.Config(t)
+	eraser := projections.NewEraser(base.Knowledge, base.Log.Log, databasetest.Log(t))
+	cfg.Eraser = eraser
+	ctx, stop := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(t.Context())))
+	var working sync.WaitGroup
+	working.Go(func() { eraser.Run(ctx) })
+	t.Cleanup(func() { stop(); working.Wait() })
 	rebuilder := projections.NewRebuilder(base.Knowledge, base.Log)
 	t.Cleanup(rebuilder.Close)
 	cfg.Rebuilder, cfg.Background = rebuild.Rebuilds{Rebuilder: rebuilder}, projections.Background{Log: base.Log, Past: base.Past}

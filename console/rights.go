@@ -1,0 +1,117 @@
+package console
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/annals-kb/annals/api"
+)
+
+// right is who may do an act to an item. The API decides; the page only leaves out what it would refuse.
+type right int
+
+const (
+	readers  right = iota // who sees it, except for auditors
+	changers              // its owner and who acts for it
+	erasers               // its owner in person, and admins
+	admins
+)
+
+// state is what decides which acts an item has for a reader.
+type state struct {
+	Status string
+	Owner  string // not known of a forgotten item, which only its owner and who reads everything see
+	Held   bool
+	Voted  bool // a vote of the reader counts
+}
+
+// stateOf is the state of an item that was read by itself.
+func stateOf(p *page, k api.Knowledge) state {
+	is := state{Status: k.Status, Owner: k.Owner, Held: k.Held}
+	if k.Eval != nil {
+		is.Voted = slices.ContainsFunc(slices.Concat(k.Eval.HelpfulHistory, k.Eval.HarmfulHistory),
+			func(vote api.VoteRecord) bool { return vote.By == voter(p) })
+	}
+	return is
+}
+
+// goneState is the state of a forgotten or erased item, by its history.
+func goneState(history []api.Event) state {
+	is := state{Status: "deleted"}
+	for _, event := range history {
+		switch event.Name {
+		case "knowledge.held":
+			is.Held = true
+		case "knowledge.released":
+			is.Held = false
+		case "knowledge.erased":
+			is.Status = "erased"
+		}
+	}
+	return is
+}
+
+// fits tells whether an act makes sense for an item in a state, and whether the reader may do it.
+func (a act) fits(p *page, is state) bool {
+	sense := false
+	switch is.Status {
+	case "active":
+		sense = a.Name != "restore"
+	case "superseded":
+		sense = true
+	case "deleted":
+		sense = slices.Contains([]string{"restore", "hold", "release", "erase"}, a.Name)
+	}
+	switch a.Name {
+	case "retract":
+		sense = sense && is.Voted
+	case "hold":
+		sense = sense && !is.Held
+	case "release":
+		sense = sense && is.Held
+	}
+	return sense && may(p, a.Right, is.Owner)
+}
+
+// may tells whether the reader has a right on an item with an owner.
+func may(p *page, right right, owner string) bool {
+	c := p.Caller
+	inPerson := c.OnBehalfOf == "" || c.OnBehalfOf == c.Subject
+	switch right {
+	case changers:
+		return owner == "" || p.Administers() || c.Role == "service" ||
+			slices.Contains(append(c.Memberships, c.Subject, c.OnBehalfOf), owner)
+	case erasers:
+		return inPerson && (owner == "" || owner == c.Subject || p.Administers())
+	case admins:
+		return inPerson && p.Administers()
+	}
+	return true
+}
+
+// voter is in whose name the reader votes.
+func voter(p *page) string {
+	if p.Caller.OnBehalfOf != "" {
+		return p.Caller.OnBehalfOf
+	}
+	return p.Caller.Subject
+}
+
+// actsFor are the acts that the reader can do to an item.
+func actsFor(p *page, is state) []act {
+	return slices.DeleteFunc(allActs(), func(a act) bool { return !a.fits(p, is) })
+}
+
+// ballot is what the event of a vote, or of its retraction, says about votes.
+type ballot struct {
+	Voter    string `json:"voter"`
+	Replaces string `json:"replaces"` // the event of an earlier vote
+	Vote     string `json:"vote"`     // the event of the vote that was taken back
+}
+
+func ballotOf(event api.Event) (b ballot) {
+	if json.Unmarshal(event.Data, &b) != nil { // another schema
+		return ballot{}
+	}
+	return b
+}
