@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/console/browsertest"
 	"github.com/annals-kb/annals/http/servertest"
@@ -171,6 +174,30 @@ func TestAnItemOffersOnlyWhatTheReaderMayDo(t *testing.T) {
 			if got := strings.Join(offered, " "); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
+		}
+	})
+}
+
+func TestTheTabsAndActsOfAnItemNameTheirKeys(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		_, page := w.ask("/console/k/staging")
+		keys := map[string]string{}
+		for _, link := range elements(t, page, func(n *html.Node) bool { return n.Data == "a" }) {
+			for key := range strings.FieldsSeq(attribute(link, "aria-keyshortcuts")) {
+				if other := keys[key]; other != "" {
+					t.Errorf("%s opens %s and %s", key, other, said(link))
+				}
+				keys[key] = said(link)
+			}
+		}
+		delete(keys, "[")
+		want := map[string]string{
+			"1": "History", "2": "Compare", "3": "Blame", "b": "Blame", "4": "Use", "5": "Raw", "6": "Proof", "v": "Helpful",
+			"Shift+V": "Harmful", "s": "Report stale", "c": "Confirm", "r": "Revise", "u": "Supersede", "d": "Forget",
+		}
+		if diff := cmp.Diff(keys, want); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

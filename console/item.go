@@ -24,8 +24,7 @@ type item struct {
 	Chart     *chart // of the head
 	Done      string // what the reader has just done to it
 	Acts      []act  // what the reader can do to it
-
-	Certificate string // the event that erased it; empty if it is not erased
+	Newest    string // its newest event that was read
 
 	NewestFirst bool
 	Steps       []step
@@ -102,8 +101,9 @@ func (d *item) read(p *page) ([]api.Event, error) {
 	if d.Knowledge != nil {
 		is = stateOf(p, *d.Knowledge)
 	}
-	if d.Erased = is.Status == "erased"; d.Erased {
-		d.Certificate = history[len(history)-1].EventID
+	d.Erased = is.Status == "erased"
+	if last := len(history) - 1; last >= 0 {
+		d.Newest = history[last].EventID
 	}
 	d.Chart = confidenceChart(history, 120, 32)
 	if p.mayWrite() {
