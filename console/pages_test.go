@@ -109,6 +109,40 @@ func TestThePastIsMarkedAndShowsWhatWasKnown(t *testing.T) {
 	})
 }
 
+func TestAnElementIsClickedByTheKeyThatItNames(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		p := w.open("/console/")
+		p.Eval(`(() => { for (const [keys, hidden] of [["c", true], ["c", false], ["Shift+C", false], ["Space i", false]]) {
+			const button = document.createElement("button");
+			Object.assign(button, { textContent: keys, hidden });
+			button.setAttribute("aria-keyshortcuts", keys);
+			button.addEventListener("click", () => { document.title += "<" + (hidden ? "hidden" : keys) + ">"; });
+			document.getElementById("main").append(button);
+		} document.title = ""; })()`, nil)
+		title := func(want string) {
+			t.Helper()
+			var got string
+			if p.Eval("document.title", &got); got != want {
+				t.Errorf("clicked %q, want %q", got, want)
+			}
+		}
+		p.Press("c", "C", "i", " ")
+		title("<c><Shift+C><Space i><Space i>")
+		p.Press("g", "c") // g waits for the key of a page
+		title("<c><Shift+C><Space i><Space i>")
+		p.Press("/", "c") // is typed
+		title("<c><Shift+C><Space i><Space i>")
+		p.Eval("document.activeElement.blur()", nil)
+		p.Press("?")
+		containsAll(t, p.Text("#keys"), "On this page", "Space i")
+		p.Click("#keys-on")
+		p.Click("#keys form button")
+		p.Press("c", "[")
+		title("<c><Shift+C><Space i><Space i>")
+	})
+}
+
 func TestWhatAgentsWroteStaysText(t *testing.T) {
 	each(t, "", func(t *testing.T, w *world) {
 		const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)" hx-get="/v1/keys">x</a>{{.}}`

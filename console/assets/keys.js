@@ -1,7 +1,10 @@
-// Keys of all pages. They act only while no field has the focus, and never with Ctrl, Alt or Meta.
+// Keys of all pages. They act only while no field has the focus, never with Ctrl, Alt or Meta, and not at all once the
+// reader has switched them off. An element names its keys in aria-keyshortcuts, such as "c" or "Space i".
 const pages = { h: "", s: "search", k: "knowledge", l: "log", p: "proof" };
 const root = "/console/";
+const off = "annals-keys-off";
 let leader = false;
+let leaving = false;
 let current = -1;
 
 function entries() {
@@ -16,37 +19,70 @@ function move(step) {
   list[current].scrollIntoView({ block: "nearest" });
 }
 
-function follow(id) {
-  document.getElementById(id)?.click();
+function labelled(key, shift) {
+  const names = [key === " " ? "Space" : key, shift ? "Shift+" + key : key];
+  return [...document.querySelectorAll("[aria-keyshortcuts]")].find((element) => element.checkVisibility() &&
+    element.getAttribute("aria-keyshortcuts").split(" ").some((name) => names.includes(name)));
 }
 
-function act(key) {
-  const moment = new URLSearchParams(location.search).get("as_of");
-  if (leader && key in pages) {
-    location.href = root + pages[key] + (moment ? "?as_of=" + encodeURIComponent(moment) : "");
-    return true;
+function act(key, shift) {
+  if (leader) {
+    const moment = new URLSearchParams(location.search).get("as_of");
+    if (key in pages) location.href = root + pages[key] + (moment ? "?as_of=" + encodeURIComponent(moment) : "");
+    return key in pages;
   }
-  const acts = {
-    "/": () => document.querySelector("input[type=search]")?.focus(),
-    "?": () => document.getElementById("keys").showModal(),
-    j: () => move(1), k: () => move(-1),
-    "[": () => follow("back"), "]": () => follow("on"), n: () => follow("now"),
-  };
-  if (!(key in acts)) return false;
-  acts[key]();
-  return true;
+  const acts = { "?": showKeys, j: () => move(1), k: () => move(-1) };
+  const element = labelled(key, shift);
+  if (key in acts) acts[key]();
+  else if (element?.matches("input, textarea, select")) element.focus();
+  else if (element) element.click();
+  return key in acts || element !== undefined;
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea, dialog")) return;
-  const pressed = event.key;
-  if (act(pressed)) event.preventDefault();
-  leader = pressed === "g" && !leader;
+  const target = event.target;
+  if (event.ctrlKey || event.altKey || event.metaKey || leaving || localStorage.getItem(off) ||
+    target.closest("input, select, textarea, dialog") || event.key === " " && target.closest("button, summary")) return;
+  const move = event.key === "j" || event.key === "k";
+  if (event.repeat && !move) return; // a key that is held acts once
+  if (act(event.key, event.shiftKey)) event.preventDefault();
+  leader = event.key === "g" && !leader;
+});
+document.addEventListener("submit", (event) => { leaving = !event.defaultPrevented; }); // a form is sent once
+window.addEventListener("pageshow", () => { leaving = false; });
+
+// The list of keys ends with those of the page.
+function showKeys() {
+  const list = document.getElementById("page-keys");
+  list.replaceChildren();
+  for (const element of document.querySelectorAll("main [aria-keyshortcuts]")) {
+    if (!element.checkVisibility()) continue;
+    const term = document.createElement("dt");
+    for (const key of element.getAttribute("aria-keyshortcuts").split(" ")) {
+      const shown = document.createElement("kbd");
+      shown.textContent = key.replace("Shift+", "");
+      term.append(shown, " ");
+    }
+    const copy = element.cloneNode(true);
+    for (const key of copy.querySelectorAll("kbd")) key.remove();
+    const meaning = document.createElement("dd");
+    meaning.textContent = element.getAttribute("aria-label") || copy.textContent.trim() || element.title;
+    list.append(term, meaning);
+  }
+  list.previousElementSibling.hidden = list.children.length === 0;
+  document.getElementById("keys").showModal();
+}
+
+const keysOn = document.getElementById("keys-on");
+keysOn.checked = !localStorage.getItem(off);
+keysOn.addEventListener("change", () => {
+  if (keysOn.checked) localStorage.removeItem(off);
+  else localStorage.setItem(off, "1");
 });
 
 const help = document.getElementById("help");
 help.hidden = false;
-help.addEventListener("click", () => document.getElementById("keys").showModal());
+help.addEventListener("click", showKeys);
 
 // The slider of the time bar goes to its position when it is released.
 const slider = document.getElementById("moment");
