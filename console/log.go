@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -22,6 +23,7 @@ type logPage struct {
 	Filters   []field
 	Set       []setFilter
 	Following bool // the page asks again every few seconds
+	Counts    *bars
 }
 
 // setFilter is a filter that is set, and the address without it.
@@ -82,6 +84,10 @@ func readLog(p *page) (any, error) {
 		return nil, err
 	}
 	data.Events, data.Next = got.Items, got.NextCursor
+	var err error
+	if data.Counts, err = countShown(p); err != nil {
+		return nil, err
+	}
 	if p.Moment.Past() && ascending {
 		for i, event := range data.Events {
 			if event.Position > p.Moment.Position {
@@ -91,6 +97,28 @@ func readLog(p *page) (any, error) {
 		}
 	}
 	return data, nil
+}
+
+// countShown counts the events of the log that pass the filters, up to the moment. Its bars narrow the page to their
+// part of the time. Words are not counted.
+func countShown(p *page) (*bars, error) {
+	query := eventQuery(p)
+	if query.Has("q") {
+		return nil, nil
+	}
+	if at := p.Moment.RecordedAt; p.Moment.Past() && at != nil && !query.Has("to") {
+		query.Set("to", at.Add(time.Microsecond).Format(time.RFC3339Nano))
+	}
+	b, err := countEvents(p, query, 64)
+	if b == nil {
+		return nil, err
+	}
+	b.Moment = ""
+	for i, one := range b.Bars {
+		b.Bars[i].Address = p.With(
+			"from", one.From.Format(time.RFC3339Nano), "to", one.To.Format(time.RFC3339Nano), "follow", "")
+	}
+	return b, nil
 }
 
 // Export is the address of the same events as a file.

@@ -27,6 +27,7 @@ type page struct {
 	Caller   *api.Identity // nil before the login
 	Version  string
 	Moment   moment
+	TimeBar  *timeBar // nil for now
 	Requests []string // what the page asked of the API, as commands for a terminal
 	Now      time.Time
 	Data     any // of the page's own
@@ -55,7 +56,9 @@ func (p *page) open() error {
 	err := p.readMoment()
 	if err != nil {
 		p.Moment.AsOf = "" // the page shows the error, and no moment
+		return err
 	}
+	p.TimeBar, err = readTimeBar(p)
 	return err
 }
 

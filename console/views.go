@@ -58,6 +58,7 @@ func functions(language string, files assets) template.FuncMap {
 			}
 			return *n
 		},
+		"last":       func(all []bar) int { return len(all) - 1 },
 		"add":        func(a, b int64) int64 { return a + b },
 		"happened":   happened,
 		"statusName": statusName,
