@@ -7,11 +7,24 @@ import (
 // BulkAnswer is the result of one record of a bulk request, in their order.
 type BulkAnswer struct {
 	ID       string         `json:"id,omitempty" doc:"Of the item; missing if the record did not tell and nothing was remembered."`
-	Status   string         `json:"status" enum:"created,unchanged,revised,error"`
+	Status   string         `json:"status" enum:"created,unchanged,revised,recorded,error" doc:"recorded: a vote, a report or a confirmation."`
 	Revision int64          `json:"revision,omitempty"`
 	Receipt  []KeptVersion  `json:"receipt,omitempty" doc:"What to keep in order to ask for proof; missing if nothing was recorded."`
 	Redacted map[string]int `json:"redacted,omitempty" doc:"What was taken out of its texts before they were recorded, by class."`
 	Error    *Problem       `json:"error,omitempty"`
+}
+
+// Act is what the caller does to one of many items. An act takes the fields of its own operation.
+type Act struct {
+	ID      string     `json:"id" doc:"Of the item."`
+	Act     string     `json:"act" enum:"confirm,stale,supersede,forget,restore,helpful,harmful"`
+	IfMatch int64      `json:"if_match,omitempty" doc:"The revision that you read: the act happens to no other."`
+	Reason  string     `json:"reason,omitempty" maxLength:"2000" doc:"Not of a vote."`
+	Until   *time.Time `json:"until,omitempty" doc:"Of confirm: when the item should be looked at again."`
+	By      string     `json:"by,omitempty" doc:"Of supersede: the id of the item that takes the place."`
+	Query   string     `json:"query,omitempty" maxLength:"2000" doc:"Of a vote, as the following: what the item was used for."`
+	Outcome string     `json:"outcome,omitempty" maxLength:"2000"`
+	TraceID string     `json:"trace_id,omitempty" maxLength:"256"`
 }
 
 // Vote is one vote for or against an item.

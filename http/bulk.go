@@ -25,14 +25,17 @@ const (
 	batchWait = 50 * time.Millisecond // how long a commit waits for its next record
 )
 
-// bulk is a request to remember many.
+// bulk is a request with many records, each of which is a command.
 type bulk struct {
 	server   *Server
 	call     *call
-	revise   bool
+	command  commandOf
 	answered int // records
 	out      *responseBuffer
 }
+
+// commandOf makes a command of a record. With an error, the command holds at most the id.
+type commandOf func(record []byte) (domain.Command, provenance, error)
 
 // rememberMany answers records while others still arrive. A refused record does not affect the others. A record is
 // answered only after it is durable.
@@ -45,6 +48,86 @@ func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *
 	if in.UnlessSaidSince != "" {
 		c.found.Add("unless_said_since", forOne)
 	}
+	return s.answerMany(c, sent, split, func(record []byte) (domain.Command, provenance, error) {
+		command, provenance, err := remembering(c.principal, record, revise, nil)
+		command.OrSame = true
+		return command, provenance, err
+	})
+}
+
+type actsInput struct{}
+
+// acts does something to many items.
+func (s *Server) acts(_ context.Context, c *call, _ *actsInput) (*streamed, error) {
+	media, err := mediaType(c.request, jsonType, linesType)
+	if err != nil {
+		return nil, err
+	}
+	split := body.Lines
+	if media == jsonType {
+		split = body.Elements
+	}
+	return s.answerMany(c, c.request.Body, split, func(record []byte) (domain.Command, provenance, error) {
+		var found domain.Problems
+		in, err := body.Decode[api.Act](record, &found)
+		target := c.target(in.ID, nil)
+		if in.IfMatch != 0 {
+			target.Revisions = []int64{in.IfMatch}
+		}
+		command, known := actOf(target, in, c.now)
+		switch {
+		case err != nil:
+			return domain.Restore{Target: target}, provenance{}, err
+		case !known:
+			found.Add("act", "must be one of confirm, stale, supersede, forget, restore, helpful, harmful")
+			return domain.Restore{Target: target}, provenance{}, found.Err()
+		case !domain.IsItemID(in.ID):
+			return command, provenance{}, merge(found, domain.NotFound(in.ID))
+		}
+		for _, field := range []struct {
+			name        string
+			given, fits bool
+		}{
+			{"until", in.Until != nil, in.Act == "confirm"},
+			{"by", in.By != "", in.Act == "supersede"},
+			{"reason", in.Reason != "", !isVote(in.Act)},
+			{"query", in.Query != "", isVote(in.Act)},
+			{"outcome", in.Outcome != "", isVote(in.Act)},
+			{"trace_id", in.TraceID != "", isVote(in.Act)},
+		} {
+			if field.given && !field.fits {
+				found.Add(field.name, "is not a field of %s", in.Act)
+			}
+		}
+		return command, provenance{}, merge(found, command.Validate())
+	})
+}
+
+func isVote(act string) bool {
+	return act == string(domain.Helpful) || act == string(domain.Harmful)
+}
+
+// actOf is the command of an act; false if there is no such act.
+func actOf(t domain.Target, in api.Act, now time.Time) (command validated, known bool) {
+	switch in.Act {
+	case "confirm":
+		return domain.Confirm{Target: t, Until: valueOf(in.Until), Reason: in.Reason}, true
+	case "stale":
+		return domain.ReportStale{Target: t, Reason: in.Reason}, true
+	case "supersede":
+		return domain.Supersede{Target: t, Successor: in.By, Reason: in.Reason}, true
+	case "forget":
+		return domain.Delete{Target: t, Reason: in.Reason}, true
+	case "restore":
+		return domain.Restore{Target: t, Reason: in.Reason}, true
+	}
+	return domain.GiveFeedback{
+		Target: t, Verdict: domain.Verdict(in.Act), Query: in.Query, TraceID: in.TraceID, Outcome: in.Outcome, Day: now,
+	}, isVote(in.Act)
+}
+
+// answerMany answers records one by one, in order.
+func (s *Server) answerMany(c *call, sent io.Reader, split body.Splitter, command commandOf) (*streamed, error) {
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
@@ -58,7 +141,7 @@ func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *
 				to.SetHeader("Connection", "close")
 			}
 		})
-		b := &bulk{server: s, call: c, revise: revise, out: out}
+		b := &bulk{server: s, call: c, command: command, out: out}
 		stop := make(chan struct{})
 		incoming := make(chan body.Record, perCommit)
 		var reading sync.WaitGroup
@@ -205,11 +288,10 @@ func (b *bulk) submission(r body.Record, number int) (domain.Submission, error) 
 	if r.Err != nil {
 		return domain.Submission{}, bodyError(r.Err)
 	}
-	command, provenance, err := remembering(b.call.principal, r.Data, b.revise, nil)
+	command, provenance, err := b.command(r.Data)
 	if err != nil {
 		return domain.Submission{Command: command}, err
 	}
-	command.OrSame = true
 	submission := b.call.submission(command, r.Data)
 	provenance.into(&submission.Origin)
 	submission.Origin.RequestID += "#" + strconv.Itoa(number)

@@ -190,3 +190,44 @@ func TestManyMayBeNone(t *testing.T) {
 		w.ask("POST", "/v1/knowledge", "").want(http.StatusBadRequest) // which is no item
 	})
 }
+
+func TestManyItemsAreActedOnAtOnce(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+		admin := w.given("", object{"subject": "user:olga", "role": "admin"})
+		mia := bearer(w.given(admin, object{"subject": "user:mia", "memberships": []string{"team:pay"}}))
+		for _, id := range []string{"a", "b", "c", "d", "e", "f", "hidden"} {
+			k := item(id, "x")
+			if id != "hidden" {
+				k["owner"], k["scopes"] = "team:pay", []string{"team:pay"}
+			}
+			w.ask("POST", "/v1/knowledge", k, bearer(admin)).want(http.StatusCreated)
+		}
+		act := func(id, act string, more ...any) object {
+			o := object{"id": id, "act": act}
+			for i := 0; i+1 < len(more); i += 2 {
+				o[more[i].(string)] = more[i+1]
+			}
+			return o
+		}
+		got := w.ask("POST", "/v1/knowledge/acts", []object{
+			act("a", "confirm", "until", "2999-01-01T00:00:00Z", "reason", "checked"), act("b", "stale", "if_match", 1),
+			act("c", "supersede", "by", "a"), act("d", "forget", "reason", "twice"), act("e", "helpful", "outcome", "ok"),
+			act("hidden", "forget"), act("nowhere", "stale"), act("f", "stale", "if_match", 7), act("f", "polish"),
+			act("f", "helpful", "reason", "x", "by", "a"), act("d", "restore"), act("c", "harmful"), act("f", "supersede"),
+		}, mia).want(http.StatusOK)
+		same(t, outcomes(got.lines()), []string{
+			"a recorded", "b recorded", "c revised", "d revised", "e recorded", "hidden error 404", "nowhere error 404",
+			"f error 412", "f error 422", "f error 422", "d revised", "c recorded", "f error 422",
+		})
+		like(t, got.lines()[5]["error"], object{"title": got.lines()[6]["error"].(object)["title"]})
+		like(t, got.lines()[9], object{"error": object{"errors": []any{
+			object{"field": "by", "message": "is not a field of helpful"}, object{"field": "reason", "message": "is not a field of helpful"},
+		}}})
+		like(t, got.lines()[0]["receipt"], count(1))
+		same(t, ids(w.ask("GET", "/v1/knowledge", nil, mia).items()), []string{"f", "e", "d", "b", "a"})
+		like(t, w.ask("GET", "/v1/knowledge/a", nil, mia).json(), object{"confirm_until": "2999-01-01T00:00:00Z"})
+		lines := w.ask("POST", "/v1/knowledge/acts", `{"id":"a","act":"forget"}`+"\n"+`{"id":"a"`, ndjson, mia).want(http.StatusOK).lines()
+		same(t, outcomes(lines), []string{"a revised", "<nil> error 400"})
+		w.ask("POST", "/v1/knowledge/acts", "a", "Content-Type: text/plain", mia).want(http.StatusUnsupportedMediaType)
+	})
+}

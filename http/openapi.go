@@ -189,6 +189,14 @@ func (s *Server) remembered() map[string]*huma.Response {
 	}
 }
 
+// answeredByLines documents the answers to many records.
+func answeredByLines(s *Server) map[string]*huma.Response {
+	line := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[api.BulkAnswer](), true, "")
+	return map[string]*huma.Response{"200": {
+		Description: "One line each, in order", Content: map[string]*huma.MediaType{linesType: {Schema: line}},
+	}}
+}
+
 // responseHeaders documents the headers of an answer that huma does not write, in the same form.
 func responseHeaders(t reflect.Type, more ...string) map[string]*huma.Param {
 	all := map[string]*huma.Param{}
