@@ -11,6 +11,7 @@ type list struct {
 	Filters []filter
 	Items   []api.Knowledge
 	Next    string
+	Versus  *versus // the list at two moments; nil for one
 }
 
 func listKnowledge(p *page) (any, error) {
@@ -21,11 +22,18 @@ func listKnowledge(p *page) (any, error) {
 			query[filter.Name] = values
 		}
 	}
+	var err error
+	if data.Versus, err = versusOf(p); err != nil {
+		return nil, err
+	}
+	if data.Versus != nil {
+		return data, data.Versus.compareLists(p, query)
+	}
 	if cursor := p.param("cursor"); cursor != "" {
 		query.Set("cursor", cursor)
 	}
 	var got api.Page[api.Knowledge]
-	err := p.get(&got, query, "v1", "knowledge")
+	err = p.get(&got, query, "v1", "knowledge")
 	data.Items, data.Next = got.Items, got.NextCursor
 	return data, err
 }

@@ -133,10 +133,10 @@ func (p *page) Here(path string) bool {
 	return p.Path == Root+path || path != "" && strings.HasPrefix(p.Path, Root+path+"/")
 }
 
-// Narrowed tells whether the address has parameters besides a question and the moment.
+// Narrowed tells whether the address has parameters besides a question and moments.
 func (p *page) Narrowed() bool {
 	for name, values := range p.Query {
-		if name != "q" && name != "as_of" && len(values) > 0 && values[0] != "" {
+		if name != "q" && name != "as_of" && name != "vs" && len(values) > 0 && values[0] != "" {
 			return true
 		}
 	}

@@ -17,6 +17,7 @@ type found struct {
 	Expected *expected // the item that the reader expected among the hits
 	Filters  []filter
 	Entities []field // for whom the search is made
+	Versus   *versus // the search at two moments; nil for one
 }
 
 // filter is a choice among the values of a field. A field without values takes any text.
@@ -66,12 +67,18 @@ func search(p *page) (any, error) {
 		return data, nil
 	}
 	data.Asked = true
+	var err error
+	if data.Versus, err = versusOf(p); err != nil {
+		return nil, err
+	}
+	if data.Versus != nil {
+		return data, data.Versus.compareSearch(p, request)
+	}
 	request.Explain = p.param("why") != ""
 	if err := p.post(request, &data.Answer, "v1", "search"); err != nil {
 		return nil, err
 	}
 	if id := p.param("expect"); id != "" {
-		var err error
 		data.Expected, err = expect(p, request, id, data.Answer)
 		return data, err
 	}

@@ -61,6 +61,7 @@ func functions(language string, files assets) template.FuncMap {
 		"last":       func(all []bar) int { return len(all) - 1 },
 		"add":        func(a, b int64) int64 { return a + b },
 		"markdown":   markdown,
+		"withNow":    withNow,
 		"happened":   happened,
 		"statusName": statusName,
 		"confidence": confidenceOf,
