@@ -75,6 +75,9 @@ func pages() map[string]route {
 		"GET " + Root + "proof":     {"proof", readProof},
 		"GET " + Root + "health":    {"health", readHealth},
 
+		"GET " + Root + "knowledge/acts":  {"many", askMany},
+		"POST " + Root + "knowledge/acts": {"many", doMany},
+
 		"GET " + Root + "k/{id}":            {"item", showItem},
 		"GET " + Root + "k/{id}/{tab}":      {"item", showItem},
 		"GET " + Root + "k/{id}/act/{act}":  {"act", askAct},

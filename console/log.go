@@ -121,21 +121,40 @@ func countShown(p *page) (*bars, error) {
 	return b, nil
 }
 
-// Export is the address of the same events as a file.
+// Export is the address of the same list, of events or of knowledge, as a file.
 func (p *page) Export(format string) string {
-	return Root + "export" + encode(p.Query, "format", format, "follow", "")
+	of := ""
+	if p.Here("knowledge") {
+		of = "knowledge"
+	}
+	return Root + "export" + encode(p.Query, "format", format, "list", of, "follow", "", "id", "")
 }
 
-// export sends the events of a page of the log, and those after it, as a file.
+// export sends the whole list of a page as a file.
 func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 	p := c.page(w, r)
-	kind, name := "application/x-ndjson", "events.ndjson"
-	if p.param("format") == "csv" {
-		kind, name = "text/csv", "events.csv"
+	query, path, of, err := eventQuery(p), "events", p.param("list"), error(nil)
+	if of == "knowledge" {
+		p.Moment.AsOf = p.param("as_of")
+		query, path = listQuery(p, true), of
 	}
-	if err := download(p, kind, name, eventQuery(p), "v1", "events"); err != nil {
+	switch format := p.param("format"); {
+	case of != "" && of != "knowledge":
+		err = unknownExport("There is no such list")
+	case format == "csv":
+		err = download(p, "text/csv", path+".csv", query, "v1", path)
+	case format == "" || format == "ndjson":
+		err = download(p, "application/x-ndjson", path+".ndjson", query, "v1", path)
+	default:
+		err = unknownExport("There is no such format: choose ndjson or csv")
+	}
+	if err != nil {
 		p.fail(problemOf(err))
 	}
+}
+
+func unknownExport(title string) error {
+	return &client.Error{Problem: api.Problem{Status: http.StatusUnprocessableEntity, Title: title}}
 }
 
 // download sends a whole list of the API as a file.

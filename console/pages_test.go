@@ -25,6 +25,8 @@ var allPages = []string{
 	"/console/reports/denials?from=never",
 	"/console/health", "/console/projections/knowledge", "/console/projections/knowledge/act/rebuild", "/console/projections/past/quarantine",
 	"/console/projections/past/act/skip", "/console/projections/past",
+	"/console/knowledge?sort=confidence&order=asc&type=definition&min_confidence=0.1", "/console/knowledge?as_of=3",
+	"/console/knowledge/acts?id=staging&id=language&id=none", "/console/knowledge/acts", "/console/export?format=xml",
 }
 
 // In English on a wide screen, and in Chinese on a phone in the dark.

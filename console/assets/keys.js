@@ -31,7 +31,10 @@ function act(key, shift) {
     if (key in pages) location.href = root + pages[key] + (moment ? "?as_of=" + encodeURIComponent(moment) : "");
     return key in pages;
   }
-  const acts = { "?": showKeys, j: () => move(1), k: () => move(-1) };
+  const acts = {
+    "?": showKeys, j: () => move(1), k: () => move(-1),
+    x: () => document.activeElement.closest("tr")?.querySelector("input[type=checkbox]")?.click(),
+  };
   const element = labelled(key, shift);
   if (key in acts) acts[key]();
   else if (element?.matches("input, textarea, select")) element.focus();
