@@ -2,9 +2,11 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -21,10 +23,28 @@ type Config struct {
 	// OpenSession exchanges a key for a token that is valid at the API for some hours. Nil if API authenticates itself:
 	// then there is no login.
 	OpenSession func(r *http.Request, key string) (token string, expires time.Time, err error)
+	// Provider logs users in besides keys. Nil if none does.
+	Provider Provider
+	// Redirect is the address of /console/login/oidc/callback that Provider knows. Default: below the origin of a request.
+	Redirect string
+	// OpenLogin exchanges an ID token of Provider, which ends at a time, for a token as that of OpenSession.
+	OpenLogin func(ctx context.Context, idToken string, ends time.Time) (token string, expires time.Time, err error)
 	// Version is shown on every page.
 	Version string
 	// Logger logs errors of the console, never what people wrote. Nil for no log.
 	Logger *slog.Logger
+}
+
+// Provider is an OpenID provider at which users log in.
+type Provider interface {
+	// Begin returns the address to go to, and an attempt that the browser keeps. Finish returns next again.
+	Begin(ctx context.Context, redirect, next string) (address, attempt string, err error)
+	// Finish turns the query of the redirect address into an ID token.
+	Finish(ctx context.Context, attempt, redirect string, query url.Values) (
+		idToken string, ends time.Time, next string, err error,
+	)
+	// End is the address at which the provider ends its session; empty if it has none.
+	End(ctx context.Context, back string) string
 }
 
 // Console answers browsers. It is safe for concurrent use.
@@ -46,6 +66,10 @@ func New(cfg Config) *Console {
 	c.routes.HandleFunc("GET "+Root+"login", c.loginForm)
 	c.routes.HandleFunc("POST "+Root+"login", c.login)
 	c.routes.HandleFunc("POST "+Root+"logout", c.logout)
+	if cfg.Provider != nil {
+		c.routes.HandleFunc("GET "+Root+"login/oidc", c.toProvider)
+		c.routes.HandleFunc("GET "+Root+"login/oidc/callback", c.fromProvider)
+	}
 	c.routes.HandleFunc("POST "+Root+"preferences", c.savePreferences)
 	c.routes.HandleFunc("GET "+Root+"export", c.export)
 	c.routes.HandleFunc("GET "+Root+"data/{path...}", c.data)

@@ -45,14 +45,22 @@ func setSession(w http.ResponseWriter, r *http.Request, token string, expires ti
 
 // login is what the login page shows.
 type login struct {
-	Next  string // where to go afterwards
-	Error string
+	Next     string // where to go afterwards
+	Error    string
+	Refused  string // why the provider's user may not log in
+	Provider bool   // users may log in at a provider
+}
+
+// showLogin shows the login page.
+func (c *Console) showLogin(p *page, data login, status int) {
+	data.Provider = c.cfg.Provider != nil
+	p.Data = data
+	p.render("login", status)
 }
 
 func (c *Console) loginForm(w http.ResponseWriter, r *http.Request) {
 	p := c.page(w, r)
-	p.Data = login{Next: localPath(p.param("next"))}
-	p.render("login", http.StatusOK)
+	c.showLogin(p, login{Next: localPath(p.param("next"))}, http.StatusOK)
 }
 
 // login exchanges a key for a session. The page does not say which part of a key was wrong.
@@ -61,22 +69,28 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.PostFormValue("next"))
 	key := strings.TrimSpace(r.PostFormValue("key"))
 	if c.cfg.OpenSession == nil || key == "" {
-		p.Data = login{Next: next, Error: "Enter a key."}
-		p.render("login", http.StatusUnprocessableEntity)
+		c.showLogin(p, login{Next: next, Error: "Enter a key."}, http.StatusUnprocessableEntity)
 		return
 	}
 	token, expires, err := c.cfg.OpenSession(r, key)
 	if err != nil {
-		p.Data = login{Next: next, Error: "The key was not accepted."}
-		p.render("login", http.StatusUnauthorized)
+		c.showLogin(p, login{Next: next, Error: "The key was not accepted."}, http.StatusUnauthorized)
 		return
 	}
 	setSession(w, r, token, expires)
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
+// logout ends the session, and the provider's if that opened it.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+	end := c.providersEnd(w, r)
 	setSession(w, r, "", time.Unix(0, 0))
+	if end != "" {
+		p := c.page(w, r)
+		p.Data = onward{"You are logged out", "Log out at the provider, too", end}
+		p.render("onward", http.StatusOK)
+		return
+	}
 	http.Redirect(w, r, Root+"login", http.StatusSeeOther)
 }
 

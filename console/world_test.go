@@ -48,7 +48,8 @@ func each(t *testing.T, root string, test func(t *testing.T, w *world)) {
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, root)) })
 }
 
-func newWorld(t *testing.T, db *database.DB, root string) *world {
+// newWorld starts a server. with completes its configuration.
+func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalshttp.Config, *console.Config)) *world {
 	t.Helper()
 	base := servertest.Open(t, db, events.Options{})
 	w := &world{t: t, db: db, log: base.Log}
@@ -92,10 +93,17 @@ func newWorld(t *testing.T, db *database.DB, root string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages := console.New(console.Config{
+	look := console.Config{
 		API: inner, Version: "test", Logger: databasetest.Log(t),
 		OpenSession: func(r *http.Request, key string) (string, time.Time, error) { return server.OpenSession(r, key) },
-	})
+		OpenLogin: func(ctx context.Context, token string, ends time.Time) (string, time.Time, error) {
+			return server.OpenLogin(ctx, token, ends)
+		},
+	}
+	for _, complete := range with {
+		complete(&cfg, &look)
+	}
+	pages := console.New(look)
 	cfg.Mounts = []annalshttp.Mount{{
 		Paths: []string{console.Root}, Public: []string{console.Root}, Handler: pages.Answer, Refuse: pages.Refuse,
 	}}

@@ -33,6 +33,8 @@ type Config struct {
 	Keys Keyring
 	// Tokens finds the holders of tokens. Nil if no issuer's tokens are accepted.
 	Tokens Tokens
+	// Logins finds the bearers of the ID tokens that sessions hold (OpenLogin). Nil if there are no such sessions.
+	Logins Tokens
 	// Confine limits the statements of a context to the rows of one tenant; an empty name to those of none. Nil if
 	// the database does not separate tenants.
 	Confine func(ctx context.Context, tenant string) context.Context

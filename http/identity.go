@@ -109,7 +109,14 @@ func (s identities) checkKey(r *http.Request, key string) (p domain.Principal, a
 		if err != nil {
 			return p, false, err
 		}
-		return s.keyHolder(r.Context(), read.Prefix, read.Hash)
+		if read.Token == "" {
+			return s.keyHolder(r.Context(), read.Prefix, read.Hash)
+		}
+		if s.cfg.Logins == nil {
+			return p, false, sessionEnded()
+		}
+		p, err = s.fromToken(r.Context(), s.cfg.Logins, read.Token)
+		return p, false, err
 	}
 	attempt := s.throttle.attempt(r, key, s.cfg.Now())
 	token := s.isIssuedToken(key)
@@ -117,7 +124,7 @@ func (s identities) checkKey(r *http.Request, key string) (p domain.Principal, a
 		return p, false, err
 	}
 	if token {
-		p, err = s.fromToken(r.Context(), key)
+		p, err = s.fromToken(r.Context(), s.cfg.Tokens, key)
 	} else {
 		p, actsFor, err = s.keyHolder(r.Context(), PrefixOf(key), HashOfKey(key))
 	}
@@ -136,8 +143,8 @@ func (s identities) isIssuedToken(key string) bool {
 }
 
 // fromToken is the holder of a token. A token is invalid for a tenant that does not exist or was erased.
-func (s identities) fromToken(ctx context.Context, token string) (domain.Principal, error) {
-	p, err := s.cfg.Tokens.Principal(ctx, token)
+func (s identities) fromToken(ctx context.Context, tokens Tokens, token string) (domain.Principal, error) {
+	p, err := tokens.Principal(ctx, token)
 	if err != nil || s.cfg.Keys == nil || p.Tenant == domain.DefaultTenant {
 		return p, err
 	}

@@ -2,6 +2,7 @@ package http
 
 import (
 	"cmp"
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/base64"
@@ -13,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// A session token stands for a key, for a browser that must not keep the key itself. It is "session." and base64url of
+// A session token stands for a key or an ID token, for a browser that must not keep it in a form that can be read. It is "session." and base64url of
 // a sealed [sessionToken]. A caller sends it as a key.
 const sessionScheme = "session."
 
@@ -23,10 +24,12 @@ const sessionLasts = 12 * time.Hour
 // sessionKeyBytes is the length of Config.SessionKey, for AES-256.
 const sessionKeyBytes = 32
 
-// sessionToken is the content of a session token. It holds no key, and authenticates only while the key is valid.
+// sessionToken is the content of a session token. It holds no key, and authenticates only while the key or the ID
+// token is valid.
 type sessionToken struct {
 	Prefix  string    `json:"prefix,omitempty"` // of the key; empty for the root key
-	Hash    string    `json:"hash"`             // of the key
+	Hash    string    `json:"hash,omitempty"`   // of the key
+	Token   string    `json:"token,omitempty"`  // an ID token, instead of a key
 	Expires time.Time `json:"expires"`
 }
 
@@ -57,11 +60,41 @@ func (s identities) openSession(r *http.Request, key string) (token string, expi
 	if !s.isRoot(holder.Hash) {
 		holder.Prefix = PrefixOf(key)
 	}
-	content, err := json.Marshal(holder)
-	if err != nil {
+	token, err = s.seal(holder)
+	return token, expires, err
+}
+
+// largestToken is the length of the longest ID token of a session. Browsers keep cookies of up to 4 KiB.
+const largestToken = 2800
+
+// OpenLogin makes a session token for the bearer of an ID token, which ends when the ID token does, at the latest. The
+// API verifies the ID token with each request. The error is a refusal for the caller.
+func (s *Server) OpenLogin(ctx context.Context, idToken string, ends time.Time) (token string, expires time.Time, err error) {
+	cfg := s.cfg
+	if cfg.Logins == nil || s.identities.sealer == nil {
+		return "", expires, domain.Refuse(domain.ErrNotFound, "this server opens no sessions for tokens")
+	}
+	if len(idToken) > largestToken {
+		return "", expires, domain.Refuse(domain.ErrUnauthenticated, "the ID token is too long for a cookie").
+			WithFix("let the provider leave out claims, such as groups")
+	}
+	if _, err := s.identities.fromToken(ctx, cfg.Logins, idToken); err != nil {
 		return "", expires, err
 	}
-	return sessionScheme + base64.RawURLEncoding.EncodeToString(s.sealer.Seal(nil, nil, content, nil)), expires, nil
+	if expires = cfg.Now().Add(sessionLasts); ends.Before(expires) {
+		expires = ends
+	}
+	expires = expires.UTC().Truncate(time.Second)
+	token, err = s.identities.seal(sessionToken{Token: idToken, Expires: expires})
+	return token, expires, err
+}
+
+func (s identities) seal(holder sessionToken) (string, error) {
+	content, err := json.Marshal(holder)
+	if err != nil {
+		return "", err
+	}
+	return sessionScheme + base64.RawURLEncoding.EncodeToString(s.sealer.Seal(nil, nil, content, nil)), nil
 }
 
 // readSession reads a session token. A token is not guessable, so a wrong one does not count as a wrong key.

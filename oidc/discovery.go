@@ -75,7 +75,8 @@ func (i *Issuer) discover(ctx context.Context) (*keySet, error) {
 		return nil, err
 	}
 	var says struct {
-		KeysAt string `json:"jwks_uri"`
+		KeysAt     string `json:"jwks_uri"`
+		EndSession string `json:"end_session_endpoint"`
 	}
 	if err := provider.Claims(&says); err != nil {
 		return nil, fmt.Errorf("read what the issuer says of itself: %w", err)
@@ -83,7 +84,9 @@ func (i *Issuer) discover(ctx context.Context) (*keySet, error) {
 	if says.KeysAt == "" {
 		return nil, errors.New("the issuer does not say where its keys are (jwks_uri)")
 	}
-	return newKeySet(says.KeysAt, i.hear, i.cfg.Now), nil
+	known := newKeySet(says.KeysAt, i.hear, i.cfg.Now)
+	known.endpoint, known.endSession = provider.Endpoint(), says.EndSession
+	return known, nil
 }
 
 // errUnavailable is the error for callers while the issuer's keys are unavailable; why is only for the log. A

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -26,7 +27,11 @@ const keyLifetime = 5 * time.Minute
 
 // keySet are the keys that the issuer publishes. It is safe for concurrent use.
 type keySet struct {
-	at   string
+	at string
+	// What else the issuer publishes about itself.
+	endpoint   oauth2.Endpoint
+	endSession string
+
 	pace *rateLimiter
 	now  func() time.Time
 

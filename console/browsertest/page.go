@@ -36,6 +36,15 @@ type Page struct {
 	mu       sync.Mutex // guards what the browser's events write
 	problems []string
 	answers  map[network.RequestID]bool
+	visits   string // another website that the page may go to
+}
+
+// Visits allows the page to go to another website, a scheme and a host. Without it a request to another host is a
+// problem.
+func (p *Page) Visits(website string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.visits = website
 }
 
 // Open opens a blank page of 1280 by 900 pixels. The address is a scheme and a host. When the test ends, the page
@@ -180,7 +189,8 @@ func (p *Page) hear(event any) {
 	case *network.EventRequestWillBeSent:
 		// An error page is an answer, too. A missing script or style sheet is not.
 		p.answers[e.RequestID] = e.Type == network.ResourceTypeDocument || e.Type == network.ResourceTypeFetch
-		if to, err := url.Parse(e.Request.URL); err != nil || to.Host != "" && !strings.HasSuffix(p.address, "//"+to.Host) {
+		if to, err := url.Parse(e.Request.URL); err != nil || to.Host != "" && !strings.HasSuffix(p.address, "//"+to.Host) &&
+			(p.visits != to.Scheme+"://"+to.Host || e.Type != network.ResourceTypeDocument) {
 			p.problems = append(p.problems, "request to another host: "+e.Request.URL)
 		}
 	case *log.EventEntryAdded:

@@ -1,8 +1,8 @@
 package serve
 
 import (
+	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -18,18 +18,29 @@ const consolePath = "/console/"
 // addConsole mounts the web console, and lets the server open login sessions. A session is valid on all servers with
 // the same signing key.
 func (s *Service) addConsole(
-	api *annalshttp.Config, inner *annalsclient.Client, key proof.Key, logger *slog.Logger,
+	api *annalshttp.Config, inner *annalsclient.Client, key proof.Key, issuer tokens,
 ) (err error) {
 	if api.SessionKey, err = key.Derive("annals login sessions"); err != nil {
 		return fmt.Errorf("mount %s: %w", consolePath, err)
 	}
 	api.Home = consolePath
-	api.Mounts = append(api.Mounts, mountConsole(console.New(console.Config{
-		API: inner, Version: api.Version, Logger: logger,
+	pages := console.Config{
+		API: inner, Version: api.Version, Logger: s.logger, Redirect: issuer.Redirect,
 		OpenSession: func(r *http.Request, key string) (token string, expires time.Time, err error) {
 			return s.API.OpenSession(r, key)
 		},
-	})))
+		OpenLogin: func(ctx context.Context, idToken string, ends time.Time) (string, time.Time, error) {
+			return s.API.OpenLogin(ctx, idToken, ends)
+		},
+	}
+	login, err := issuer.login(s.issuer, key)
+	if err != nil {
+		return fmt.Errorf("let users log in at the issuer: %w", err)
+	}
+	if login != nil {
+		pages.Provider, api.Logins = login, login
+	}
+	api.Mounts = append(api.Mounts, mountConsole(console.New(pages)))
 	return nil
 }
 

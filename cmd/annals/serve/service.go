@@ -143,16 +143,16 @@ func OpenService(
 			Probes: []viking.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
 		}), mountMCP(inner, logger),
 	}
-	if cfg.Console == "on" {
-		if err := s.addConsole(&api, inner, key, logger); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-	}
 	issuer, err := cfg.issuer()
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.believe(issuer, &api)
+	if cfg.Console == "on" {
+		if err := s.addConsole(&api, inner, key, cfg.tokens); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
 	if err := api.Validate(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/annals-kb/annals/domain"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/oidc"
+	"github.com/annals-kb/annals/proof"
 )
 
 // tokens are the settings of an OpenID provider whose tokens are accepted besides keys.
@@ -15,15 +17,17 @@ type tokens struct {
 	Issuer     string   `group:"tokens" name:"oidc-issuer" env:"ANNALS_OIDC_ISSUER" placeholder:"URL"`
 	Audience   string   `group:"tokens" name:"oidc-audience" env:"ANNALS_OIDC_AUDIENCE" placeholder:"NAME"`
 	OIDCTenant string   `group:"tokens" env:"ANNALS_OIDC_TENANT" default:"default" placeholder:"TENANT"`
+	Client     string   `group:"tokens" name:"oidc-client-id" env:"ANNALS_OIDC_CLIENT_ID" placeholder:"ID"`
+	Redirect   string   `group:"tokens" name:"oidc-redirect" env:"ANNALS_OIDC_REDIRECT" placeholder:"URL"`
 	Claims     []string `group:"tokens" name:"oidc-claims" env:"ANNALS_OIDC_CLAIMS" placeholder:"user=CLAIM"`
 }
 
 // issuer is the issuer of the settings; nil if no tokens are accepted.
 func (t tokens) issuer() (*oidc.Issuer, error) {
 	if t.Issuer == "" {
-		if t.Audience != "" || len(t.Claims) > 0 {
-			return nil, errors.New("oidc-issuer (ANNALS_OIDC_ISSUER): is missing, though an audience or claims of tokens are " +
-				"set")
+		if t.Audience != "" || t.Client != "" || len(t.Claims) > 0 {
+			return nil, errors.New("oidc-issuer (ANNALS_OIDC_ISSUER): is missing, though an audience, a client or claims of " +
+				"tokens are set")
 		}
 		return nil, nil
 	}
@@ -52,6 +56,18 @@ func (s *Service) believe(issuer *oidc.Issuer, api *annalshttp.Config) {
 		}
 		return err
 	}})
+}
+
+// login lets users of the console log in at the issuer; nil if there is no client for that.
+func (t tokens) login(issuer *oidc.Issuer, key proof.Key) (*oidc.Login, error) {
+	if issuer == nil || t.Client == "" {
+		return nil, nil
+	}
+	sealing, err := key.Derive("annals logins at a provider")
+	if err != nil {
+		return nil, err
+	}
+	return issuer.Login(t.Client, os.Getenv("ANNALS_OIDC_CLIENT_SECRET"), sealing)
 }
 
 // introduce asks the issuer for its configuration.
