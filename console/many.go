@@ -44,9 +44,10 @@ type plannedAct struct {
 	Fits int
 }
 
-// manyActs are the acts that can happen to many items at once.
+// manyActs are the acts that can happen to many items at once, those of the API.
 func manyActs() []act {
-	return slices.DeleteFunc(allActs(), func(a act) bool { return a.Name == "revise" })
+	many := []string{"helpful", "harmful", "stale", "confirm", "supersede", "forget", "restore"}
+	return slices.DeleteFunc(allActs(), func(a act) bool { return !slices.Contains(many, a.Name) })
 }
 
 // manyFields are the fields of all acts on many items. An act takes those that it has by itself.
