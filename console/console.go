@@ -122,6 +122,9 @@ func pages() map[string]route {
 		"GET " + Root + "access/{prefix}/{act}":  {"keyact", askKeyAct},
 		"POST " + Root + "access/{prefix}/{act}": {"keyact", doKeyAct},
 
+		"GET " + Root + "settings":  {"settings", showSettings},
+		"POST " + Root + "settings": {"settings", testSettings},
+
 		"GET " + Root + "projections":                   {"projections", listProjections},
 		"GET " + Root + "projections/{name}":            {"projection", readProjection},
 		"GET " + Root + "projections/{name}/quarantine": {"quarantine", readQuarantine},

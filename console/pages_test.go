@@ -24,7 +24,7 @@ var allPages = []string{
 	"/console/reports/stale", "/console/reports/declining?from=2026-01-01", "/console/reports/usage?id=staging",
 	"/console/reports/denials?from=never",
 	"/console/health", "/console/projections/knowledge", "/console/projections/knowledge/act/rebuild", "/console/projections/past/quarantine",
-	"/console/projections/past/act/skip", "/console/projections/past",
+	"/console/settings", "/console/projections/past/act/skip", "/console/projections/past",
 	"/console/knowledge?sort=confidence&order=asc&type=definition&min_confidence=0.1", "/console/knowledge?as_of=3",
 	"/console/knowledge/acts?id=staging&id=language&id=none", "/console/knowledge/acts", "/console/export?format=xml",
 }

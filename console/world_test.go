@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/console"
 	"github.com/annals-kb/annals/console/browsertest"
@@ -82,6 +83,14 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 			all = append(all, domain.Protection(one))
 		}
 		return all, err
+	}
+	cfg.Settings = api.Settings{Items: []api.Setting{
+		{Name: "rate", Value: "7", Origin: "ANNALS_RATE", Variable: "ANNALS_RATE", Group: "limits", Help: "Requests a second."},
+		{Name: "root-key", Value: "(not shown)", Origin: "ANNALS_ROOT_KEY", Variable: "ANNALS_ROOT_KEY", Group: "secrets"},
+	}}
+	cfg.Models = []annalshttp.Model{
+		{Model: api.Model{Name: "embedding", Model: "builtin:1:512", Reason: "built in"}, Try: func(context.Context) (int, error) { return 512, nil }},
+		{Model: api.Model{Name: "llm", Model: "model some"}, Try: func(context.Context) (int, error) { return 0, errors.New("no such host") }},
 	}
 	cfg.Prover, cfg.RootKey, cfg.Keys = prover, root, sessions.NewKeys(db, base.Log.Log)
 	if cfg.SessionKey, err = key.Derive("sessions"); err != nil {

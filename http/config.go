@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -61,6 +62,10 @@ type Config struct {
 	// Logger receives one line per request, and the cause of every answer of 500 and above.
 	// Never what people wrote. Nil for no log.
 	Logger *slog.Logger
+	// Settings are shown to admins. They contain no secrets.
+	Settings api.Settings
+	// Models are the models that the server asks, such as the embedder.
+	Models []Model
 	// Registry is served at /metrics and receives the server's own metrics, so it serves one
 	// Server. Nil for a registry of its own.
 	Registry *prometheus.Registry

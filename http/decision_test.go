@@ -404,6 +404,11 @@ var tenantActions = map[string]func(*world, caller) *answer{
 		}
 		return listed
 	},
+	"settings": func(w *world, who caller) *answer {
+		tested := w.ask("POST", "/v1/settings/test", nil, who.headers...)
+		same(w.t, outcome(w.ask("GET", "/v1/settings", nil, who.headers...)), outcome(tested), who.self)
+		return tested
+	},
 	"rebuild": func(w *world, who caller) *answer {
 		return w.ask("GET", "/v1/projections/knowledge/rebuild/plan", nil, who.headers...)
 	},

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -114,6 +115,13 @@ type Probe struct {
 	Check func(context.Context) error // nil when all is well; the text is shown to the caller
 	// Beside means that the server is ready without it, with fewer functions.
 	Beside bool
+}
+
+// Model is a model that the server asks.
+type Model struct {
+	api.Model
+	// Try asks a short text, and returns the length of its vector. Nil if there is nothing to ask.
+	Try func(context.Context) (dims int, err error)
 }
 
 // Recorder records who was given which knowledge, and who was denied what.

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/domain"
 )
 
 // pages describe the API.
@@ -58,6 +59,17 @@ func (s operations) operatorRoutes() {
 			Content:     bodies(s.Server, true, map[string]any{jsonType: api.Readiness{}}).Content,
 		}},
 	}, withoutParameters(s.ready))
+	lookup(s.Server, huma.Operation{
+		OperationID: "settings", Method: http.MethodGet, Path: "/v1/settings", Tags: tags,
+		Summary:     "See the settings of this server, and where each comes from",
+		Description: "Without keys and passwords. For admins.",
+	}, s.settings)
+	lookup(s.Server, huma.Operation{
+		OperationID: "test-settings", Method: http.MethodPost, Path: "/v1/settings/test", Tags: tags,
+		Summary: "Ask each model a short text, and see whether it answers",
+		Description: "Each model has some seconds. The provider may count the requests. The answer is 200 also if a model " +
+			"does not answer. For admins.",
+	}, s.testModels)
 	s.page("metrics", "/metrics", "Metrics for Prometheus", "text/plain",
 		echo.WrapHandler(promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{})))
 	s.page("openapi-yaml", "/openapi.yaml", "This description", "application/yaml",
@@ -168,6 +180,55 @@ func (s operations) ready(ctx context.Context, _ *struct{}) (*readyOutput, error
 		out.Status, out.Body.Status = http.StatusServiceUnavailable, "shutting down"
 	}
 	return out, nil
+}
+
+// errSettings refuses the settings to other callers than admins.
+func errSettings(c *call) error {
+	if c.principal.IsTenantAdmin() {
+		return nil
+	}
+	return domain.Refuse(domain.ErrForbidden, "settings are for admins")
+}
+
+func (s operations) settings(_ context.Context, c *call, _ *struct{}) (api.Settings, error) {
+	shown := s.cfg.Settings
+	shown.Items = append([]api.Setting{}, shown.Items...)
+	shown.Models = make([]api.Model, len(s.cfg.Models))
+	for i, model := range s.cfg.Models {
+		shown.Models[i] = model.Model
+	}
+	return shown, errSettings(c)
+}
+
+// testModels asks all models in parallel.
+func (s operations) testModels(ctx context.Context, c *call, _ *struct{}) (api.ModelTests, error) {
+	tests := api.ModelTests{Items: make([]api.ModelTest, len(s.cfg.Models))}
+	if err := errSettings(c); err != nil {
+		return tests, err
+	}
+	const patience = 15 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var asking sync.WaitGroup
+	for i, model := range s.cfg.Models {
+		asking.Go(func() {
+			test, began := api.ModelTest{Model: model.Model}, time.Now()
+			var err error
+			if model.Try != nil {
+				err = Probe{Check: func(ctx context.Context) (err error) {
+					test.Dims, err = model.Try(ctx)
+					return err
+				}}.ask(ctx)
+			}
+			test.Milliseconds = float64(time.Since(began).Microseconds()) / 1000
+			if test.OK = err == nil; !test.OK {
+				test.Error = err.Error()
+			}
+			tests.Items[i] = test
+		})
+	}
+	asking.Wait()
+	return tests, nil
 }
 
 // ask turns a panic of a probe into an error: no other function would recover it.

@@ -1,9 +1,14 @@
 package http_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/annals-kb/annals/api"
+	annalshttp "github.com/annals-kb/annals/http"
 )
 
 func TestMetricsCountByRouteNotByWhatWasAsked(t *testing.T) {
@@ -42,5 +47,31 @@ func TestTheFrontDoorLeadsPeopleToTheDocs(t *testing.T) {
 		made := w.ask("GET", "/healthz", nil, "X-Request-Id: not fit").header.Get("X-Request-Id")
 		same(t, id, "mine", "request ids are")
 		same(t, len(made), 36, "request ids are")
+	})
+}
+
+func TestATestOfTheSettingsSaysWhichModelAnswers(t *testing.T) {
+	configure := func(cfg *annalshttp.Config) {
+		model := func(name string, try func(context.Context) (int, error)) annalshttp.Model {
+			return annalshttp.Model{Model: api.Model{Name: name, Model: "some " + name}, Try: try}
+		}
+		cfg.Settings = api.Settings{File: "annals.yaml", Items: []api.Setting{
+			{Name: "rate", Value: "7", Origin: "ANNALS_RATE", Variable: "ANNALS_RATE", Group: "limits", Help: "Requests a second."},
+		}}
+		cfg.Models = []annalshttp.Model{
+			model("embedding", func(context.Context) (int, error) { return 384, nil }),
+			model("embedding-previous", func(context.Context) (int, error) { return 0, errors.New("no such host") }),
+			model("llm", nil),
+		}
+	}
+	eachWith(t, configure, func(t *testing.T, w *world) {
+		shown := w.ask("GET", "/v1/settings", nil).want(http.StatusOK)
+		like(t, shown.json(), object{"file": "annals.yaml", "items": []any{
+			object{"name": "rate", "value": "7", "origin": "ANNALS_RATE", "help": "Requests a second.", "group": "limits"},
+		}, "models": []any{object{"name": "embedding", "model": "some embedding"}, object{"name": "embedding-previous"}, object{"name": "llm"}}})
+		tested := w.ask("POST", "/v1/settings/test", nil).want(http.StatusOK)
+		like(t, tested.json(), object{"items": []any{
+			object{"name": "embedding", "ok": true, "dims": 384.0}, object{"ok": false, "error": "no such host"}, object{"name": "llm", "ok": true},
+		}})
 	})
 }

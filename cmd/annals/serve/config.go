@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/proof"
 )
@@ -28,6 +29,10 @@ type Config struct {
 
 	// RootKey is valid for everything in every tenant. Only ANNALS_ROOT_KEY sets it, since other users can see flags.
 	RootKey string `kong:"-"`
+
+	// Shown are the settings that admins see, and Why is the reason for the embedder.
+	Shown api.Settings `kong:"-"`
+	Why   string       `kong:"-"`
 
 	NoMigrate bool `group:"where" env:"ANNALS_NO_MIGRATE"`
 

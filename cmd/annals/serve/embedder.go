@@ -2,10 +2,14 @@ package serve
 
 import (
 	"cmp"
+	"context"
 	"os"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/extraction"
+	annalshttp "github.com/annals-kb/annals/http"
 )
 
 // Embedder are the settings of the model that turns text into vectors.
@@ -51,4 +55,34 @@ func (e Embedder) Choose() (chosen embedding.Embedder, why string, err error) {
 		return nil, "", terminal.Wrong("annals serve --help lists the settings", "%s", err)
 	}
 	return chosen, why, nil
+}
+
+// models are the models of a server, with a way to try each.
+func models(embedder, previous embedding.Embedder, extractor extraction.Extractor, why string) []annalshttp.Model {
+	const short = "annals test"
+	trying := func(e embedding.Embedder) func(context.Context) (int, error) {
+		return func(ctx context.Context) (int, error) {
+			vectors, err := e.Embed(ctx, []string{short}, embedding.Query)
+			if err != nil {
+				return 0, err
+			}
+			return len(vectors[0]), nil
+		}
+	}
+	all := []annalshttp.Model{{
+		Model: api.Model{Name: "embedding", Model: embedder.Name(), Reason: why}, Try: trying(embedder),
+	}}
+	if previous != nil {
+		all = append(all, annalshttp.Model{
+			Model: api.Model{Name: "embedding-previous", Model: previous.Name()}, Try: trying(previous),
+		})
+	}
+	llm := annalshttp.Model{Model: api.Model{Name: "llm", Model: extractor.Name()}}
+	if model, is := extractor.(extraction.Summarizer); is {
+		llm.Try = func(ctx context.Context) (int, error) {
+			_, err := model.Summarize(ctx, "", short)
+			return 0, err
+		}
+	}
+	return append(all, llm)
 }

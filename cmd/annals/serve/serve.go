@@ -9,6 +9,8 @@ import (
 	"runtime/pprof"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 )
@@ -20,8 +22,10 @@ type ServeCommand struct {
 }
 
 // Run implements the command.
-func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console) (err error) {
-	cfg := s.Complete()
+func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) (err error) {
+	s.Config = s.Complete()
+	cfg := s.Config
+	cfg.Shown = settingsShown(c, parsed)
 	if err := cfg.validate(); err != nil {
 		return err
 	}
@@ -38,6 +42,7 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console) (err error)
 	if err != nil {
 		return err
 	}
+	cfg.Why = why
 	previous, err := cfg.previous()
 	if err != nil {
 		return err

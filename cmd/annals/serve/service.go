@@ -123,7 +123,7 @@ func OpenService(
 		Logger: logger, Registry: registry, Version: terminal.Version().Version,
 		Background: projections.Background{Log: log, Past: past},
 		Rate:       cfg.Rate, PreStopDelay: cfg.PreStopDelay, ShutdownTimeout: cfg.ShutdownTimeout,
-		PurgeAfter: cfg.PurgeAfter,
+		PurgeAfter: cfg.PurgeAfter, Settings: cfg.Shown, Models: models(embedder, previous, extractor, cfg.Why),
 	}
 	inner, err := insideClient(func(w http.ResponseWriter, r *http.Request) { s.API.Handler().ServeHTTP(w, r) })
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
@@ -18,38 +19,42 @@ type ConfigCommand struct {
 	terminal.Tabular
 }
 
-// setting is an effective setting and its origin.
-type setting struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Origin string `json:"origin"` // flag, default, the variable or the file
-}
-
 // Run implements the command.
 func (s *ConfigCommand) Run(c *terminal.Console, parsed *kong.Context) error {
 	s.Config = s.Complete()
-	var all []setting
+	shown := settingsShown(c, parsed)
+	if c.JSON {
+		return c.Document(map[string]any{"settings": shown.Items, "file": shown.File})
+	}
+	rows := terminal.NewTable("SETTING", "VALUE", "ORIGIN")
+	for _, each := range shown.Items {
+		rows.Row(each.Name, each.Value, each.Origin)
+	}
+	return s.Show(c, rows)
+}
+
+// settingsShown are the effective settings of a command, without secrets.
+func settingsShown(c *terminal.Console, parsed *kong.Context) api.Settings {
+	shown := api.Settings{File: c.Settings.File}
 	for _, flag := range parsed.Selected().Flags {
 		if len(flag.Envs) > 0 {
-			all = append(all, setting{flag.Name, effective(flag), originOf(c, parsed, flag)})
+			one := api.Setting{
+				Name: flag.Name, Value: effective(flag), Origin: originOf(c, parsed, flag), Variable: flag.Envs[0], Help: flag.Help,
+			}
+			if flag.Group != nil {
+				one.Group = flag.Group.Key
+			}
+			shown.Items = append(shown.Items, one)
 		}
 	}
 	for _, variable := range terminal.Secrets {
 		if os.Getenv(variable) != "" {
-			all = append(all, setting{
-				strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(variable, "ANNALS_")), "_", "-"),
-				notShown, variable,
-			})
+			name := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(variable, "ANNALS_")), "_", "-")
+			shown.Items = append(shown.Items,
+				api.Setting{Name: name, Value: notShown, Origin: variable, Variable: variable, Group: "secrets"})
 		}
 	}
-	if c.JSON {
-		return c.Document(map[string]any{"settings": all, "file": c.Settings.File})
-	}
-	rows := terminal.NewTable("SETTING", "VALUE", "ORIGIN")
-	for _, each := range all {
-		rows.Row(each.Name, each.Value, each.Origin)
-	}
-	return s.Show(c, rows)
+	return shown
 }
 
 const notShown = "(not shown)"
