@@ -118,10 +118,14 @@ func (s proofs) inclusion(ctx context.Context, c *call, in *eventInput) (out api
 	if err != nil {
 		return out, err
 	}
-	return api.Inclusion{
+	out = api.Inclusion{
 		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash),
 		Record: made.Record, Path: encoded(made.Path), Checkpoint: checkpointOf(made.Checkpoint),
-	}, nil
+	}
+	if made.Leaf != (domain.Digest{}) {
+		out.Leaf = encode(made.Leaf)
+	}
+	return out, nil
 }
 
 func (s proofs) consistency(ctx context.Context, c *call, in *consistencyInput) (*output[api.Consistency], error) {

@@ -27,19 +27,26 @@ func eachProven(t *testing.T, test func(t *testing.T, w *world, key proof.Key)) 
 	t.Helper()
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		key, err := proof.NewKey(t.TempDir(), "annals.example")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var prover *proof.Prover
-		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			log := cfg.Historian.(*follow.Log)
-			prover = proof.NewProver(db, log, key, proof.Options{Every: 10 * time.Millisecond, Logger: databasetest.Log(t)})
-			cfg.Prover = prover
-		})
-		servertest.Follow(t, prover.Follow)
+		w, key := proven(t, db)
 		test(t, w, key)
 	})
+}
+
+// proven is a world whose log is proven.
+func proven(t *testing.T, db *database.DB) (*world, proof.Key) {
+	t.Helper()
+	key, err := proof.NewKey(t.TempDir(), "annals.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var prover *proof.Prover
+	w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+		log := cfg.Historian.(*follow.Log)
+		prover = proof.NewProver(db, log, key, proof.Options{Every: 10 * time.Millisecond, Logger: databasetest.Log(t)})
+		cfg.Prover = prover
+	})
+	servertest.Follow(t, prover.Follow)
+	return w, key
 }
 
 func TestAReceiptCanBeProven(t *testing.T) {
@@ -195,5 +202,35 @@ func TestExportsThatNobodyReadsHoldUpNoOtherRequest(t *testing.T) {
 		for refused().status != http.StatusOK { // until those that make no progress have ended
 			time.Sleep(20 * time.Millisecond)
 		}
+	})
+}
+
+func TestAProofOfARewrittenEventHasTheLeafThatWasSigned(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w, key := proven(t, db)
+		receipt := strings.Fields(w.receipt(t, "a"))
+		path := "/v1/log/proof/" + receipt[0]
+		genuine := w.ask("GET", path, nil).want(http.StatusOK).json()
+		if leaf, there := genuine["leaf"]; there {
+			t.Errorf("a genuine event has the leaf %v", leaf)
+		}
+		databasetest.Tamper(t, w.db, fmt.Sprintf("UPDATE events SET actor = 'user:mallory', hash = %s WHERE position = 1",
+			database.AppendLiteral(nil, w.db.Engine, make([]byte, tlog.HashSize))))
+		answer := w.ask("GET", path, nil).want(http.StatusOK)
+		hash, err := hex.DecodeString(receipt[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, answer.json()["leaf"], any(tlog.RecordHash(hash).String()))
+		var certificate proof.Certificate
+		answer.into(&certificate)
+		certificate.Record = nil // whose hash is wrong, too
+		if _, err := certificate.Check(key.Public()); err == nil || !strings.Contains(err.Error(), "was rewritten") {
+			t.Errorf("it passes: %v", err)
+		}
+		databasetest.Tamper(t, w.db, "UPDATE tree SET hashes = "+
+			string(database.AppendLiteral(nil, w.db.Engine, make([]byte, tlog.HashSize))))
+		w.ask("GET", path, nil).want(http.StatusInternalServerError) // the tree is damaged, too
 	})
 }

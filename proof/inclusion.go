@@ -21,6 +21,7 @@ type Certificate struct {
 	Stream     string   `json:"stream"`
 	Position   int64    `json:"position"`
 	Hash       string   `json:"hash"` // hexadecimal
+	Leaf       string   `json:"leaf,omitempty"` // base64; of a rewritten event: the leaf that was signed
 	Record     *line    `json:"record,omitempty"`
 	Path       []string `json:"path"` // base64
 	Checkpoint struct {
@@ -52,6 +53,9 @@ func (c Certificate) Check(key string) (domain.Checkpoint, error) {
 		if err := c.matches(hash); err != nil {
 			return checkpoint, err
 		}
+	}
+	if c.Leaf != "" && c.Leaf != tlog.RecordHash(hash).String() {
+		return checkpoint, fmt.Errorf("the event at position %d was rewritten: it is not the one that was signed", c.Position)
 	}
 	if tlog.CheckRecord(path, checkpoint.Size, tlog.Hash(checkpoint.Root), c.Position-1, tlog.RecordHash(hash)) != nil {
 		return checkpoint, fmt.Errorf(

@@ -83,15 +83,17 @@ func (p *Prover) Entry(ctx context.Context, tenant, eventID string) (domain.Entr
 }
 
 // Inclusion proves that an event is in the log that the newest checkpoint describes. It first adds the event to the
-// tree if necessary.
+// tree if necessary. Of a rewritten event it proves the leaf that was signed, so that a verifier sees the difference.
 func (p *Prover) Inclusion(ctx context.Context, tenant string, entry domain.Entry) (domain.Inclusion, error) {
 	c, err := p.sign(ctx, tenant, entry.Position)
 	if err != nil {
 		return domain.Inclusion{}, err
 	}
-	path, err := tlog.ProveRecord(c.Size, entry.Position-1, p.tree(tenant).reader(ctx))
+	made := domain.Inclusion{Entry: entry, Checkpoint: c}
+	reader := p.tree(tenant).reader(ctx)
+	path, err := tlog.ProveRecord(c.Size, entry.Position-1, reader)
 	if err == nil && tlog.CheckRecord(path, c.Size, c.Root, entry.Position-1, tlog.RecordHash(entry.Hash)) != nil {
-		err = fmt.Errorf("%w: tenant %s, position %d", errRewritten, tenant, entry.Position)
+		made.Leaf, err = signedLeaf(path, c, entry.Position, reader)
 	}
 	if err != nil {
 		return domain.Inclusion{}, failed("prove an event", err)
@@ -100,7 +102,20 @@ func (p *Prover) Inclusion(ctx context.Context, tenant string, entry domain.Entr
 	if err != nil {
 		return domain.Inclusion{}, failed("read an event", err)
 	}
-	return domain.Inclusion{Entry: entry, Record: record, Path: digests(path), Checkpoint: c}, nil
+	made.Record, made.Path = record, digests(path)
+	return made, nil
+}
+
+// signedLeaf is the leaf of a position in the tree that was signed.
+func signedLeaf(path tlog.RecordProof, c domain.Checkpoint, position int64, tree tlog.HashReader) (domain.Digest, error) {
+	leaves, err := tree.ReadHashes([]int64{tlog.StoredHashIndex(0, position-1)})
+	if err != nil {
+		return domain.Digest{}, err
+	}
+	if tlog.CheckRecord(path, c.Size, c.Root, position-1, leaves[0]) != nil {
+		return domain.Digest{}, fmt.Errorf("%w: position %d", errRewritten, position)
+	}
+	return domain.Digest(leaves[0]), nil
 }
 
 // record is an event as an export has it, without its text.
