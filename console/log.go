@@ -241,13 +241,19 @@ func indented(raw json.RawMessage) string {
 }
 
 // dataPath matches the parts of the API that scripts of the console read.
-var dataPath = regexp.MustCompile(`^v1/log/(key|checkpoint|consistency|proof/[0-9A-Za-z-]+)$`)
+var dataPath = regexp.MustCompile(`^v1/log/(key|checkpoint|consistency|proof/[0-9A-Za-z-]+|export)$`)
+
+// oneEvent tells whether an export is of one event. Larger ones do not fit into a page.
+func oneEvent(query url.Values) bool {
+	after, err := strconv.ParseInt(query.Get("after"), 10, 64)
+	return err == nil && query.Get("through") == strconv.FormatInt(after+1, 10)
+}
 
 // data lets a script of the console read the API with the reader's session.
 func (c *Console) data(w http.ResponseWriter, r *http.Request) {
 	p := c.page(w, r)
 	path := r.PathValue("path")
-	if !dataPath.MatchString(path) {
+	if !dataPath.MatchString(path) || path == "v1/log/export" && !oneEvent(p.Query) {
 		http.NotFound(w, r)
 		return
 	}

@@ -24,6 +24,7 @@ export function canonical(record) {
   }
   return join(parts);
 }
+const leafOf = (hash) => sha256([0], Uint8Array.fromHex(hash));
 export const recordHash = async (record) => (await sha256(canonical(record))).toHex();
 
 // The roots of the first m of n leaves, and of all, by a path of RFC 6962 and the hash of leaf m, or of the first m.
@@ -78,16 +79,74 @@ export const inclusion = ({ record, path, checkpoint, ...said }, key) => run({
   repeated: async () => none(differences(said, record, // nothing is added
     ["event_id", "stream", "position", ...Object.keys(record).filter((name) => !FIELDS.includes(name))])),
   path: async () => {
-    const { size, root } = parse(checkpoint.note), rest = [...path];
-    const leaf = await sha256([0], Uint8Array.fromHex(said.hash));
-    const all = (await roots(record.position, size, rest, leaf, true))[1].toBase64();
-    return [!rest.length && all === root, all];
+    const { size, root } = parse(checkpoint.note), rest = [...path], leaf = (await leafOf(said.hash)).toBase64();
+    const signed = said.leaf || leaf; // of a rewritten event, the path begins at the leaf that was signed
+    const all = (await roots(record.position, size, rest, unbase64(signed), true))[1].toBase64(), leads = !rest.length && all === root;
+    return [leads && leaf === signed, leads && leaf !== signed ? `${leaf} ≠ ${signed}` : all];
   },
   checkpoint: async () => none(differences({ ...checkpoint, tenant: record.tenant }, parse(checkpoint.note),
     ["origin", "size", "root", "tenant"])),
   key: async () => [true, (await open(key)).id],
   signature: () => signed(checkpoint.note, key),
 });
+
+// The root of a tree that begins with complete subtrees and goes on with the leaves of records.
+async function rootOf(size, before, records) {
+  const trees = [];
+  for (const hash of before) {
+    const part = 2 ** Math.floor(Math.log2(size));
+    trees.push([part, unbase64(hash)]);
+    size -= part;
+  }
+  for (const { hash } of records) {
+    let part = 1, top = await leafOf(hash);
+    for (; trees.at(-1)?.[0] === part; part *= 2) top = await node(trees.pop()[1], top);
+    trees.push([part, top]);
+  }
+  let [, root] = trees.pop();
+  while (trees.length) root = await node(trees.pop()[1], root);
+  return root.toBase64();
+}
+
+async function grows(from, to, path) {
+  const rest = [...path], [part, all] = await roots(from.size, to.size, rest, unbase64(from.root));
+  return [!rest.length && part.toBase64() === from.root && all.toBase64() === to.root, all.toBase64()];
+}
+
+// The commitment to a text.
+export async function seal({ salt, text }) {
+  const key = await crypto.subtle.importKey("raw", Uint8Array.fromHex(salt), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  return new Uint8Array(await crypto.subtle.sign("HMAC", key, utf8(text))).toHex();
+}
+
+// The positions of the records that do not pass.
+async function failing(records, passes) {
+  const failed = [];
+  for (const record of records) if (!await passes(record).catch(() => false)) failed.push(record.position);
+  return none(failed.slice(0, 9));
+}
+
+// Verifies a file of annals export log.
+export function exported(file, key) {
+  const lines = file.trim().split("\n").map((line) => JSON.parse(line)), { manifest } = lines.at(-1), records = lines.slice(0, -1);
+  const { after, through, count, root, checkpoint } = manifest ?? {};
+  return run({
+    whole: async () => [manifest.format === "annals log 1" && records.length === count && count === through - after &&
+      records.every(({ position, tenant }, i) => position === after + i + 1 && tenant === manifest.tenant), `${after + 1}–${through}`],
+    record: () => failing(records, async (record) => await recordHash(record) === record.hash),
+    text: () => failing(records, async (record) => !("text" in record) || await seal(record) === record.text_commitment),
+    root: async () => {
+      const all = await rootOf(after, manifest.before, records);
+      return [all === root, all];
+    },
+    checkpoint: async () => {
+      const to = parse(checkpoint), [ok, detail] = await grows({ size: through, root }, to, manifest.consistency);
+      return [ok && to.tenant === manifest.tenant, detail];
+    },
+    key: async () => [true, (await open(key)).id],
+    signature: () => signed(checkpoint, key),
+  });
+}
 
 // Verifies with the path of GET /v1/log/consistency that a checkpoint continues an earlier one.
 export const consistency = (earlier, later, path, key) => run({
@@ -96,9 +155,7 @@ export const consistency = (earlier, later, path, key) => run({
   origin: async () => none(differences(parse(earlier), parse(later), ["origin"])),
   size: async () => [parse(earlier).size <= parse(later).size, ""],
   path: async () => {
-    const from = parse(earlier), to = parse(later), rest = [...path];
-    if (!from.size) return [true, to.root];
-    const [part, all] = await roots(from.size, to.size, rest, unbase64(from.root));
-    return [!rest.length && part.toBase64() === from.root && all.toBase64() === to.root, all.toBase64()];
+    const from = parse(earlier), to = parse(later);
+    return from.size ? grows(from, to, path) : [true, to.root];
   },
 });

@@ -6,7 +6,7 @@ const show = (id, visible) => { find(id).hidden = !visible; };
 
 async function read(path) {
   const answer = await fetch("/console/data/v1/" + path);
-  const body = await answer.json();
+  const body = JSON.parse((await answer.text()).split("\n")[0]); // an export has more lines
   if (!answer.ok) throw new Error(body.detail || body.title);
   return body;
 }
@@ -15,9 +15,12 @@ async function read(path) {
 const able = async () => Boolean(globalThis.crypto?.subtle && Uint8Array.fromHex) &&
   crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]).then(() => true, () => false);
 
-// changed looks for the one byte whose replacement explains a wrong hash, by trying. It returns {field, was}, or
-// undefined if more was changed.
-export async function changed({ FIELDS, canonical }, record, hash) {
+// changed looks for the one byte whose replacement explains a wrong hash, or a wrong leaf of the tree, by trying. It
+// returns {field, was}, or undefined if more was changed.
+export async function changed({ FIELDS, canonical }, record, hash, leaf) {
+  const sha256 = (bytes) => crypto.subtle.digest("SHA-256", bytes); // which copies them
+  const sum = leaf ? (bytes) => sha256(bytes).then((hash) => sha256(Uint8Array.of(0, ...new Uint8Array(hash)))) : sha256;
+  const wanted = leaf ? Uint8Array.fromBase64(leaf).toHex() : hash;
   const bytes = canonical(record), all = Array.from({ length: 256 }, (_, i) => i), printable = all.slice(32, 127);
   let at = "annals event 1\n".length;
   for (const field of FIELDS) {
@@ -28,9 +31,9 @@ export async function changed({ FIELDS, canonical }, record, hash) {
       const now = bytes[at];
       const hashes = await Promise.all(values.map((value) => {
         bytes[at] = value;
-        return crypto.subtle.digest("SHA-256", bytes); // which copies them
+        return sum(bytes);
       }));
-      const found = hashes.findIndex((digest) => new Uint8Array(digest).toHex() === hash);
+      const found = hashes.findIndex((digest) => new Uint8Array(digest).toHex() === wanted);
       bytes[at] = found < 0 ? now : values[found];
       const was = bytes.slice(start, end);
       if (found >= 0) return { field, was: sealed ? was.toHex() : new TextDecoder().decode(was) };
@@ -83,22 +86,46 @@ function showRecord({ FIELDS }, proof) {
   show("details", true);
 }
 
+const lists = ["inclusion", "consistency", "exported", "details", "says", "text", "differs", "found"];
+
+// showDifferences names the fields in which the server's record is not the kept one.
+function showDifferences({ differences }, kept, record) {
+  const names = kept ? differences(kept.record ?? {}, record) : [];
+  show("differs", names.length > 0);
+  find("differs").querySelector("code").textContent = names.join(" ");
+}
+
 // prove verifies the proof of an event. If another proof of the event was kept, it names the fields that differ.
 async function prove(verifier, proof, kept) {
   showRecord(verifier, proof);
   const steps = await verifier.inclusion(proof, find("key").value);
   showSteps("inclusion", steps);
-  const other = kept ? verifier.differences(kept.record, proof.record) : [];
-  show("differs", other.length > 0);
-  find("differs").querySelector("code").textContent = other.join(" ");
+  const { name, stream, actor, recorded_at: at } = proof.record;
+  find("says").querySelector("code").textContent = [name, stream, actor, at].join(" · ");
+  show("says", true);
+  showDifferences(verifier, kept, proof.record);
   show("found", false);
   const failed = steps.filter((step) => !step.ok).map((step) => step.name);
-  if (!failed.includes("record") || failed.includes("path")) return; // else the signed hash is not known
+  const rewritten = steps.some((step) => step.detail.includes("≠"));
+  if (!rewritten && (!failed.includes("record") || failed.includes("path"))) return; // else what was signed is not known
   show("looking", true);
-  const edit = await changed(verifier, proof.record, proof.hash);
+  const edit = await changed(verifier, proof.record, proof.hash, rewritten && proof.leaf);
   show("looking", false);
   show("found", Boolean(edit));
   if (edit) [find("field").textContent, find("was").textContent] = [edit.field, edit.was];
+}
+
+// proveText compares the text of an event, which auditors and admins read with its salt, with the commitment to it.
+async function proveText({ seal }, { position, text_commitment: commitment }) {
+  if (!commitment) return;
+  const line = await read(`log/export?after=${position - 1}&through=${position}&texts=true`).catch(() => ({})), box = find("text");
+  const badge = box.querySelector(".badge"), sum = line.salt && line.text !== undefined ? await seal(line) : "";
+  const state = !line.hash ? "forbidden" : !sum ? "erased" : sum === commitment ? "good" : "bad";
+  badge.className = "badge " + { good: "good", bad: "bad" }[state];
+  badge.textContent = box.dataset[state];
+  box.querySelector("blockquote").textContent = line.text ?? "";
+  [box.querySelector(".was").textContent, box.querySelector(".is").textContent] = [commitment, sum || "–"];
+  show("text", true);
 }
 
 const proofOf = (id) => read("log/proof/" + encodeURIComponent(id));
@@ -110,14 +137,20 @@ async function compare(verifier, kept) {
   showSteps("consistency", await verifier.consistency(kept, now.note, path, find("key").value));
 }
 
-// examine verifies what a file contains: the proof of an event, or a checkpoint.
+// examine verifies what a file contains: the proof of an event, such as the certificate of an erasure, a checkpoint, the
+// proof that a log continues one, or an export.
 async function examine(verifier, text) {
-  if (!text.trim().startsWith("{")) return compare(verifier, text);
+  const key = find("key").value;
+  lists.forEach((id) => show(id, false));
+  [find("verdict").textContent, find("verdict").className] = [find("proof").dataset.working, "quiet"];
+  if (!text.startsWith("{")) return compare(verifier, text + "\n");
+  if (/^{"(tenant|manifest)":/.test(text)) return showSteps("exported", await verifier.exported(text, key));
   const kept = JSON.parse(text);
+  if (kept.later) return showSteps("consistency", await verifier.consistency(kept.earlier, kept.later, kept.path, key));
   await prove(verifier, kept);
-  if (find("verdict").className.includes("good")) {
-    await prove(verifier, await proofOf(kept.event_id), kept);
-  }
+  const now = await proofOf(kept.record?.event_id ?? kept.event_id).catch(() => null);
+  if (now && find("verdict").className.includes("bad")) showDifferences(verifier, kept, now.record);
+  else if (now) await prove(verifier, now, kept);
 }
 
 async function startKey() {
@@ -146,11 +179,20 @@ export async function start(page) {
   const attempt = (work) => work().catch((error) => say(`${page.dataset.failed} ${error.message}`, "bad"));
   await attempt(startKey);
   page.hidden = false;
-  const event = page.dataset.event, again = () => event && attempt(async () => prove(verifier, await proofOf(event)));
+  const event = page.dataset.event, again = () => event && attempt(async () => {
+    const proof = await proofOf(event);
+    await prove(verifier, proof);
+    await proveText(verifier, proof.record);
+  });
   find("verify").addEventListener("click", again);
-  find("compare").addEventListener("click", () => attempt(() => compare(verifier, find("kept").value.trim() + "\n")));
-  find("file").addEventListener("change", ({ target }) =>
-    target.files[0] && attempt(async () => examine(verifier, await target.files[0].text())));
+  find("compare").addEventListener("click", () => attempt(() => examine(verifier, find("kept").value.trim())));
+  const take = (file) => file && attempt(async () => examine(verifier, (await file.text()).trim()));
+  find("file").addEventListener("change", ({ target }) => take(target.files[0]));
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    take(event.dataTransfer.files[0]);
+  });
   again();
 }
 
