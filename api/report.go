@@ -7,7 +7,7 @@ import (
 // Usage is one use of an item: an actor received it, found it helpful, or was denied it.
 type Usage struct {
 	At            time.Time  `json:"at"`
-	Kind          string     `json:"kind" enum:"search,get,list,found helpful,denied"`
+	Kind          string     `json:"kind" enum:"search,get,list,review,found helpful,denied"`
 	Actor         string     `json:"actor,omitempty" doc:"Missing if unknown."`
 	OnBehalfOf    string     `json:"on_behalf_of,omitempty"`
 	Item          string     `json:"item,omitempty" doc:"The id of an item."`
@@ -40,4 +40,39 @@ type ItemStanding struct {
 	Reporters  int        `json:"stale_reporters"`
 	Expired    bool       `json:"confirmation_expired,omitempty" doc:"It was confirmed until a date that has passed."`
 	Reason     string     `json:"stale_reason,omitempty" doc:"The newest."`
+}
+
+// Reviews is a page of items that wait for a review.
+type Reviews struct {
+	Items      []Review               `json:"items" nullable:"false"`
+	NextCursor string                 `json:"next_cursor,omitempty"`
+	Total      int                    `json:"total" doc:"How many items all pages have."`
+	Queues     map[string]ReviewQueue `json:"queues" doc:"Every queue by its name, for the same owner and scope."`
+}
+
+// ReviewQueue is the length of a queue.
+type ReviewQueue struct {
+	Items int  `json:"items"`
+	More  bool `json:"more,omitempty" doc:"There are more, which are not counted and not listed yet."`
+}
+
+// Review is an item that waits for a review, and why.
+type Review struct {
+	Item    *Knowledge     `json:"item"`
+	Reasons []ReviewReason `json:"reasons" nullable:"false"`
+	Used    *ReviewUse     `json:"used,omitempty" doc:"Its use in the last 90 days, where retrievals are recorded."`
+}
+
+// ReviewReason is why an item waits in a queue.
+type ReviewReason struct {
+	Queue string     `json:"queue" example:"stale" doc:"Later versions may add queues."`
+	Since *time.Time `json:"since,omitempty" doc:"The time of the first report, of the expiry, of the newest vote against it, or of the supersession."`
+	Count int        `json:"count,omitempty" doc:"How many report it stale, or voted against it."`
+	Text  string     `json:"text,omitempty" doc:"The newest reason of a report, or the id of the item that supersedes it."`
+}
+
+// ReviewUse is how often an item was given to callers. Reviews do not count.
+type ReviewUse struct {
+	Count int        `json:"count" doc:"At most 100 are counted."`
+	Last  *time.Time `json:"last,omitempty"`
 }

@@ -9,7 +9,7 @@ import (
 type Access struct {
 	Tenant         string
 	At             time.Time
-	Kind           string // "search", "get", "list" or "denied"
+	Kind           string // "search", "get", "list", "review" or "denied"
 	Route          string // method and pattern, without the parameters
 	Status         int    // of the answer
 	Actor          Entity // empty if unknown
@@ -36,6 +36,9 @@ func AccessOf(by Principal, origin Origin, kind string, status int, at time.Time
 // Denied is the kind of an access that was refused.
 const Denied = "denied"
 
+// Reviewed is the kind of an access by a review. It is no use of an item.
+const Reviewed = "review"
+
 // Retrieved is an item that the caller received, or was denied.
 type Retrieved struct {
 	ID    string
@@ -56,7 +59,7 @@ type AccessQuery struct {
 // Usage is one use of an item: a caller received it, found it helpful, or was denied it.
 type Usage struct {
 	At            time.Time
-	Kind          string // "search", "get", "list", "found helpful" or "denied"
+	Kind          string // "search", "get", "list", "review", "found helpful" or "denied"
 	Actor         Entity
 	OnBehalfOf    Entity
 	Item          string
@@ -99,4 +102,61 @@ type ReportItem struct {
 	After      float64   // at the end of the period
 	Policy     string    // the confidence policy that computed Before and After
 	Reason     string    // in a report of stale items: the newest reason
+}
+
+// The queues of a review. An item may wait in several.
+const (
+	QueueStale          = "stale"           // reported stale since its last confirmation
+	QueueExpired        = "expired"         // its confirmation has expired
+	QueueContested      = "contested"       // votes of both kinds
+	QueueLowConfidence  = "low_confidence"  // below [LowConfidence], with a vote against it
+	QueueSupersededUsed = "superseded_used" // given to callers after it was superseded
+)
+
+// Queues are the names of all queues.
+func Queues() []string {
+	return []string{QueueStale, QueueExpired, QueueContested, QueueLowConfidence, QueueSupersededUsed}
+}
+
+// LowConfidence is the confidence below which an item with a vote against it waits for a review.
+const LowConfidence = 0.3
+
+// ReviewQuery asks which items wait for a review.
+type ReviewQuery struct {
+	Tenant string
+	Only   *Principal // only items that it may see; nil for all
+	Scope  Scope
+	Owner  Entity
+	Queue  string // empty for all
+	Skip   int64
+	Limit  int
+}
+
+// ReviewPage is a page of items that wait for a review.
+type ReviewPage struct {
+	Items  []Review
+	Total  int // of all pages
+	Queues map[string]QueueLength
+}
+
+// QueueLength is the number of items in a queue.
+type QueueLength struct {
+	Items int
+	More  bool // there are more than were counted
+}
+
+// Review is an item that waits for a review, and why.
+type Review struct {
+	Item    *Knowledge
+	Reasons []ReviewReason
+	Uses    int       // in the last 90 days, where retrievals are recorded; at most 100 are counted
+	Used    time.Time // the last time
+}
+
+// ReviewReason is why an item is in a queue.
+type ReviewReason struct {
+	Queue string
+	Since time.Time // of the first report, the expiry, the newest vote against it or the supersession
+	Count int       // of reports or votes against it; 0 in other queues
+	Text  string    // the newest reason of a report, or the id of the item that supersedes it
 }

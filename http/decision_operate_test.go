@@ -27,6 +27,7 @@ var operateActions = map[string]func(*world, caller) *answer{
 		for _, name := range []string{"changes?scope=public", "harm", "stale", "declining", "denials"} {
 			w.ask("GET", "/v1/reports/"+name, nil, who.headers...).want(http.StatusOK)
 		}
+		w.ask("GET", "/v1/reviews", nil, who.headers...).want(http.StatusOK)
 		return w.ask("GET", "/v1/reports/actor?actor=user:bob", nil, who.headers...)
 	},
 	"rotate": func(w *world, who caller) *answer {

@@ -201,6 +201,8 @@ type Reporter interface {
 	Stale(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
 	// Declining ranks items by the loss of their confidence.
 	Declining(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
+	// Review lists the items that wait for a review.
+	Review(ctx context.Context, q domain.ReviewQuery) (domain.ReviewPage, error)
 	// Accesses lists who was given an item or found it helpful, or what was denied, newest first.
 	Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Usage, error)
 }
