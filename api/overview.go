@@ -23,6 +23,19 @@ type Overview struct {
 	Helpful   int       `json:"helpful" doc:"Found helpful since the time since, of the votes that count now."`
 	Since     time.Time `json:"since" doc:"About seven days ago: the beginning of that day in UTC."`
 	Unused    *int      `json:"unused,omitempty" doc:"Without a helpful vote, and in no recorded search or read. Missing if no accesses are recorded. For auditors and admins."`
+
+	ByScope []ScopeOverview `json:"by_scope" nullable:"false" doc:"Of the 100 scopes with the most items."`
+}
+
+// ScopeOverview counts the items of a scope.
+type ScopeOverview struct {
+	Scope      string  `json:"scope"`
+	Items      int     `json:"items"`
+	Stale      int     `json:"stale"`
+	Contested  int     `json:"contested"`
+	Confirmed  int     `json:"confirmed"`
+	Unused     *int    `json:"unused,omitempty"`
+	Confidence float64 `json:"confidence" doc:"The mean."`
 }
 
 // Facet is how many items have which value, the most frequent first.

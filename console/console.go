@@ -94,6 +94,7 @@ func pages() map[string]route {
 		"GET " + Root + "knowledge": {"knowledge", listKnowledge},
 		"GET " + Root + "remember":  {"remember", askRemember},
 		"POST " + Root + "remember": {"remember", remember},
+		"GET " + Root + "scopes":    {"scopes", showScopes},
 		"GET " + Root + "log":       {"log", readLog},
 		"GET " + Root + "log/{id}":  {"event", readEvent},
 		"GET " + Root + "proof":     {"proof", readProof},

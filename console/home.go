@@ -1,13 +1,29 @@
 package console
 
 import (
+	"net/url"
+	"time"
+
 	"github.com/annals-kb/annals/api"
 )
 
 // start is the first page.
 type start struct {
 	health
-	Events []api.Event // the newest
+	Events    []api.Event        // the newest
+	Counts    *api.Overview      // nil in the past
+	Falling   []api.ItemStanding // this week
+	Contested []api.Knowledge
+}
+
+// Superseded is how many items are superseded.
+func (s *start) Superseded() int {
+	for _, count := range s.Counts.Statuses.Counts {
+		if count.Value == "superseded" {
+			return count.Items
+		}
+	}
+	return 0
 }
 
 func home(p *page) (any, error) {
@@ -16,7 +32,29 @@ func home(p *page) (any, error) {
 		return nil, err
 	}
 	var recent api.Page[api.Event]
-	err := p.get(&recent, p.Moment.newestEvents(12), "v1", "events")
+	if err := p.get(&recent, p.Moment.newestEvents(12), "v1", "events"); err != nil {
+		return nil, err
+	}
 	data.Events = recent.Items
+	if p.Moment.Past() || len(data.Events) == 0 {
+		return &data, nil
+	}
+	var counts api.Overview
+	if err := p.get(&counts, nil, "v1", "overview"); err != nil {
+		return nil, err
+	}
+	data.Counts = &counts
+	if counts.Contested > 0 {
+		var contested api.Page[api.Knowledge]
+		query := url.Values{"contested": {"true"}, "sort": {"harmful"}, "limit": {"5"}}
+		if err := p.get(&contested, query, "v1", "knowledge"); err != nil {
+			return nil, err
+		}
+		data.Contested = contested.Items
+	}
+	var falling api.Page[api.ItemStanding]
+	query := url.Values{"from": {counts.Since.Format(time.RFC3339)}, "limit": {"5"}}
+	err := p.get(&falling, query, "v1", "reports", "declining")
+	data.Falling = falling.Items
 	return &data, err
 }

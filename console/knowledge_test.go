@@ -103,3 +103,47 @@ func TestWhatFailedStaysSelected(t *testing.T) {
 		containsAll(t, act(seen), "Choose what to do.")
 	})
 }
+
+func TestHomeShowsWhatNeedsAttention(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		_, page := w.ask("/console/")
+		if strings.Contains(page, "tiles") {
+			t.Error("an empty server has counts")
+		}
+		w.tell()
+		for _, err := range []error{
+			last(w.api.GiveFeedback(t.Context(), "staging", client.Vote{Verdict: "harmful", TraceID: "t"})),
+			last(w.api.GiveFeedback(t.Context(), "staging", client.Vote{Verdict: "helpful", TraceID: "u"})),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := w.open("/console/")
+		tiles := strings.Join(strings.Fields(p.Text(".tiles")), " ")
+		containsAll(t, tiles, "2 items", "1 found helpful this week", "1 stale", "1 contested", "0 superseded")
+		containsAll(t, p.Text(".pair"), "Falling this week", "Where is staging?", "→", "Contested")
+		if got := p.Count("details.commands pre"); got > 8 {
+			t.Errorf("the page makes %d requests, at most 8 are allowed", got)
+		}
+		p.Click(".tiles li:nth-child(4) a")
+		p.WaitFor("tbody tr")
+		containsAll(t, p.Text("tbody"), "Where is staging?")
+		p.Go("/console/?as_of=2")
+		if got := p.Count(".tiles"); got != 0 {
+			t.Error("the past has the counts of now")
+		}
+	})
+}
+
+func TestScopesShowHowWellTheirItemsAreKept(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		w.remember(client.Knowledge{ID: "ours", Type: "tool", Content: "x", Scopes: []string{"team:pay"}})
+		p := w.open("/console/scopes")
+		containsAll(t, p.Text("main"), "Team", "team:pay", "User", "user:default")
+		p.Click("a[href*='stale=true'][href*='user%3Adefault']")
+		p.WaitFor("tbody tr")
+		containsAll(t, p.Text("tbody"), "Where is staging?")
+	})
+}

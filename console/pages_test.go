@@ -27,6 +27,7 @@ var allPages = []string{
 	"/console/settings", "/console/projections/past/act/skip", "/console/projections/past",
 	"/console/knowledge?sort=confidence&order=asc&type=definition&min_confidence=0.1", "/console/knowledge?as_of=3",
 	"/console/knowledge/acts?id=staging&id=language&id=none", "/console/knowledge/acts", "/console/export?format=xml",
+	"/console/scopes", "/console/scopes?as_of=2",
 }
 
 // In English on a wide screen, and in Chinese on a phone in the dark.

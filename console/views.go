@@ -44,6 +44,7 @@ func functions(language string, files assets) template.FuncMap {
 		"t":       func(text string, args ...any) string { return say(language, text, args...) },
 		"asset":   files.address,
 		"when":    func(at any) shownTime { return timeOf(language, at, time.Now()) },
+		"date":    func(t time.Time) string { return t.UTC().Format(time.DateOnly) },
 		"number":  func(n any) string { return grouped(n) },
 		"decimal": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"percent": func(x float64) string { return strconv.FormatFloat(100*x, 'f', 0, 64) + " %" },

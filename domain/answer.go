@@ -53,6 +53,15 @@ type Counts struct {
 	Helpful   int // found helpful since Since
 	Since     time.Time
 	Unused    *int // without a helpful vote or a recorded search or read; nil if unknown
+
+	ByScope []ScopeCounts // of the scopes with the most items
+}
+
+// ScopeCounts are the counts of the items of a scope.
+type ScopeCounts struct {
+	Scope                                      string
+	Items, Stale, Contested, Confirmed, Unused int
+	Confidence                                 float64 // the mean
 }
 
 // Facet counts items by a value, the most frequent first.

@@ -220,10 +220,22 @@ func (s *Server) overview(ctx context.Context, c *call, in *overviewInput) (*out
 		Categories: facetOf(got.Categories), Owners: facetOf(got.Owners), Scopes: facetOf(got.Scopes),
 		Tags: facetOf(got.Tags), Stale: got.Stale, Expired: got.Expired, Contested: got.Contested,
 		Confirmed: got.Confirmed, Helpful: got.Helpful, Since: got.Since, Unused: got.Unused,
+		ByScope: []api.ScopeOverview{},
 	}
 	for i, n := range got.Confidence {
 		tenth := api.ConfidenceCount{From: float64(i) / 10, To: float64(i+1) / 10, Items: n}
 		out.Confidence = append(out.Confidence, tenth)
+	}
+	for i := range got.ByScope {
+		of := &got.ByScope[i]
+		one := api.ScopeOverview{
+			Scope: of.Scope, Items: of.Items, Stale: of.Stale, Contested: of.Contested, Confirmed: of.Confirmed,
+			Confidence: of.Confidence,
+		}
+		if got.Unused != nil {
+			one.Unused = &of.Unused
+		}
+		out.ByScope = append(out.ByScope, one)
 	}
 	return &output[api.Overview]{out}, nil
 }

@@ -75,6 +75,19 @@ func TestCountsAreThoseOfTheItemsThatOneMaySee(t *testing.T) {
 				}
 				want.Types, want.Owners, want.Scopes, want.Tags = facet(types), facet(owners), facet(scopes), facet(tags)
 				want.Statuses, want.Categories = facet(statuses), facet(categories)
+				ofScopes := map[string]domain.ScopeCounts{}
+				for _, of := range got.ByScope {
+					ofScopes[of.Scope] = of
+				}
+				for scope, of := range wantByScope(items, by, filter) {
+					if got := ofScopes[scope]; math.Abs(got.Confidence-of.Confidence) < 1e-9 {
+						of.Confidence = got.Confidence // but for the order of the sum
+					}
+					equal(t, ofScopes[scope], of, "%s, as %s, in %s (-got +want)", name, by.Subject, scope)
+					delete(ofScopes, scope)
+				}
+				equal(t, len(ofScopes), 0, "%s, as %s: other scopes", name, by.Subject)
+				got.ByScope = nil
 				equal(t, got, want, "%s, as %s (-got +want)", name, by.Subject)
 			}
 		}
@@ -82,6 +95,33 @@ func TestCountsAreThoseOfTheItemsThatOneMaySee(t *testing.T) {
 			t.Errorf("%d items were counted: too few to tell anything", everything)
 		}
 	})
+}
+
+// wantByScope counts the items that pass by each of their scopes.
+func wantByScope(items map[string]*domain.Knowledge, by domain.Principal, filter domain.Filter) map[string]domain.ScopeCounts {
+	all := map[string]domain.ScopeCounts{}
+	for _, k := range items {
+		if !by.MaySee(k) || !passes(k, filter) {
+			continue
+		}
+		for _, scope := range k.Scopes {
+			of := all[string(scope)]
+			of.Scope = string(scope)
+			of.Confidence = (of.Confidence*float64(of.Items) + k.Confidence) / float64(of.Items+1)
+			of.Items++
+			if k.Stale.Reporters > 0 {
+				of.Stale++
+			}
+			if judged(k, domain.Helpful) && judged(k, domain.Harmful) {
+				of.Contested++
+			}
+			if !k.ConfirmedAt.IsZero() && k.Stale.Reporters == 0 {
+				of.Confirmed++
+			}
+			all[string(scope)] = of
+		}
+	}
+	return all
 }
 
 func facet(counts map[string]int) (f domain.Facet) {

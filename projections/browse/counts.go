@@ -17,6 +17,7 @@ import (
 const (
 	mostCounted = 100_000 // items of a count, or of a sorted list, so that its time is bounded
 	mostValues  = 20      // of a facet
+	mostScopes  = 100     // with counts of their own
 	lately      = 7 * 24 * time.Hour
 )
 
@@ -119,11 +120,12 @@ func newest(p view, list domain.List, limit int64) *bun.SelectQuery {
 
 // tally counts items one by one. Scopes and tags are counted as they are stored, since many items have the same.
 type tally struct {
-	items                                               int
-	kinds, categories, statuses, owners, scopes, tagged map[string]int
-	tenths                                              [10]int
-	stale, expired, contested, confirmed                int
-	helpful, unused                                     int
+	items                                       int
+	kinds, categories, statuses, owners, tagged map[string]int
+	scopes                                      map[string]*domain.ScopeCounts
+	tenths                                      [10]int
+	stale, expired, contested, confirmed        int
+	helpful, unused                             int
 }
 
 func (t *tally) add(k counted, wanted bool) {
@@ -135,22 +137,35 @@ func (t *tally) add(k counted, wanted bool) {
 	count(&t.kinds, k.kind)
 	count(&t.categories, k.category)
 	count(&t.owners, k.owner)
-	count(&t.scopes, k.scopes)
 	count(&t.tagged, k.tags)
 	t.tenths[min(max(int(k.confidence*10), 0), 9)]++
+	if t.scopes == nil {
+		t.scopes = map[string]*domain.ScopeCounts{}
+	}
+	of := t.scopes[k.scopes]
+	if of == nil {
+		of = &domain.ScopeCounts{}
+		t.scopes[k.scopes] = of
+	}
+	of.Items++
+	of.Confidence += k.confidence
 	for _, flag := range []struct {
-		is bool
-		n  *int
+		is             bool
+		inAll, inScope *int
 	}{
-		{k.stale, &t.stale},
-		{k.expired, &t.expired},
-		{k.contested, &t.contested},
-		{k.confirmed && !k.stale, &t.confirmed},
-		{k.helpful, &t.helpful},
-		{k.unused, &t.unused},
+		{k.stale, &t.stale, &of.Stale},
+		{k.contested, &t.contested, &of.Contested},
+		{k.confirmed && !k.stale, &t.confirmed, &of.Confirmed},
+		{k.unused, &t.unused, &of.Unused},
+		{k.expired, &t.expired, nil},
+		{k.helpful, &t.helpful, nil},
 	} {
-		if flag.is {
-			*flag.n++
+		if !flag.is {
+			continue
+		}
+		*flag.inAll++
+		if flag.inScope != nil {
+			*flag.inScope++
 		}
 	}
 }
@@ -166,7 +181,7 @@ func (t *tally) counts(out domain.Counts, recorded bool) domain.Counts {
 	out.Items = t.items
 	out.Types, out.Statuses, out.Categories = facetOf(t.kinds), facetOf(t.statuses), facetOf(t.categories)
 	out.Owners = facetOf(t.owners)
-	out.Scopes = facetOf(unpacked(t.scopes, func(list []string) []string { return list }))
+	out.Scopes, out.ByScope = t.byScope()
 	out.Tags = facetOf(unpacked(t.tagged, tagsOf))
 	out.Confidence, out.Stale, out.Expired, out.Contested = t.tenths, t.stale, t.expired, t.contested
 	out.Confirmed, out.Helpful = t.confirmed, t.helpful
@@ -174,6 +189,32 @@ func (t *tally) counts(out domain.Counts, recorded bool) domain.Counts {
 		out.Unused = &t.unused
 	}
 	return out
+}
+
+// byScope counts by each scope of the items.
+func (t *tally) byScope() (f domain.Facet, list []domain.ScopeCounts) {
+	items, of := map[string]int{}, map[string]*domain.ScopeCounts{}
+	for text, part := range t.scopes {
+		for scope := range unpacked(map[string]int{text: 1}, func(list []string) []string { return list }) {
+			items[scope] += part.Items
+			all := of[scope]
+			if all == nil {
+				all = &domain.ScopeCounts{Scope: scope}
+				of[scope] = all
+			}
+			all.Items, all.Stale, all.Contested = all.Items+part.Items, all.Stale+part.Stale, all.Contested+part.Contested
+			all.Confirmed, all.Unused = all.Confirmed+part.Confirmed, all.Unused+part.Unused
+			all.Confidence += part.Confidence
+		}
+	}
+	for _, one := range of {
+		one.Confidence /= float64(one.Items)
+		list = append(list, *one)
+	}
+	slices.SortFunc(list, func(a, b domain.ScopeCounts) int {
+		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Scope, b.Scope))
+	})
+	return facetOf(items), list[:min(len(list), mostScopes)]
 }
 
 // unpacked counts the values that are packed in JSON. What cannot be read counts as none.
