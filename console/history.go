@@ -99,6 +99,7 @@ func (s step) What() string { return happened(s.Name) }
 // happened is an event's name in words, such as "found helpful".
 func happened(name string) string {
 	_, word, _ := strings.Cut(name, ".")
+	word = statusName(word)
 	return strings.ReplaceAll(word, "_", " ")
 }
 
@@ -131,6 +132,9 @@ func editsOf(changes []api.Change, began bool) []edit {
 	var edits []edit
 	for _, change := range changes {
 		one := edit{Field: change.Field}
+		if change.Field == "status" {
+			change.Before, change.After = shownStatus(change.Before), shownStatus(change.After)
+		}
 		switch {
 		case change.Field == "eval.confidence":
 			continue
@@ -144,6 +148,14 @@ func editsOf(changes []api.Change, began bool) []edit {
 		edits = append(edits, one)
 	}
 	return edits
+}
+
+// shownStatus is the word for a status in a change; nil if there is none.
+func shownStatus(value any) any {
+	if status, is := value.(string); is {
+		return statusName(status)
+	}
+	return value
 }
 
 // partDiff lists what was removed and what was added. It leaves out the parts that are the same.

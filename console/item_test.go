@@ -335,3 +335,42 @@ func TestAnErasedItemIsATombstone(t *testing.T) {
 		containsAll(t, page, "This item was erased", "Its text was erased.", "erased")
 	})
 }
+
+func TestAnItemCountsTheVotesOfOthersAndIsForgottenInOneWord(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		_, page := w.ask("/console/k/staging")
+		containsAll(t, page, "1 helpful, 0 harmful") // as annals get says
+		_, page = w.ask("/console/k/language")
+		containsAll(t, page, "0 helpful, 0 harmful")
+		if err := w.api.Forget(t.Context(), "language", "old"); err != nil {
+			t.Fatal(err)
+		}
+		_, page = w.ask("/console/k/language")
+		timeline := said(named(t, page, "ol", "timeline")[0])
+		if !strings.Contains(timeline, "forgotten") || strings.Contains(timeline, "deleted") {
+			t.Errorf("the history says:\n%s", timeline)
+		}
+	})
+}
+
+func TestASearchShowsPercentagesWithTheirExactValues(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		w.remember(client.Knowledge{ID: "weak", Type: "tool", Content: "The theatre keeps its curtains behind the staging, next to the lamps and ropes."})
+		_, page := w.ask("/console/search?q=staging&expect=language")
+		for _, node := range elements(t, page, func(n *html.Node) bool { return attribute(n, "class") == "n" && n.Data == "span" }) {
+			exact, err := strconv.ParseFloat(attribute(node, "title"), 64)
+			if want := strconv.FormatFloat(100*exact, 'f', 0, 64) + " %"; err == nil && said(node) != want {
+				t.Errorf("%v is shown as %q", exact, said(node))
+			}
+		}
+		if regexp.MustCompile(`>[^<]*\d\.\d{4}`).MatchString(page) {
+			t.Errorf("a number is not rounded in:\n%s", page)
+		}
+		_, page = w.ask("/console/search?q=staging&type=definition&expect=weak")
+		if !regexp.MustCompile(`Its score is \d+ %\. The least score is \d+ %\. Its weight is \d+ %\.`).MatchString(page) {
+			t.Errorf("the page does not compare scores:\n%s", said(named(t, page, "main", "")[0]))
+		}
+	})
+}

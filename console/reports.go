@@ -41,7 +41,7 @@ func reports() []report {
 		},
 		{
 			Name: "harm", Title: "Harmful knowledge", Fields: []field{scope, owner, from, to}, Columns: standing(
-				column{"count", "Harmful", "number"}, column{"helpful", "Helpful", "number"},
+				column{"count", "Harmful", "number"}, column{"helpful", "Helpful", "votes"},
 				column{"confidence", "Confidence", "share"},
 			),
 			Explain: "The items that were found harmful most often.",
@@ -136,6 +136,10 @@ func cellOf(p *page, c column, row map[string]any) cell {
 		one.Share, _ = row[c.Field].(float64)
 	case "number":
 		one.Text = grouped(one.Text)
+	case "votes":
+		if helpful, is := row[c.Field].(float64); is {
+			one.Text = grouped(others(new(int(helpful))))
+		}
 	case "event":
 		one.Text, one.Address = grouped(one.Text), p.To("log/"+url.PathEscape(fmt.Sprint(row["event_id"])))
 	case "entity":

@@ -60,6 +60,7 @@ func functions(language string, files assets) template.FuncMap {
 			return *n
 		},
 		"last":       func(all []bar) int { return len(all) - 1 },
+		"others":     others,
 		"add":        func(a, b int64) int64 { return a + b },
 		"markdown":   markdown,
 		"withNow":    withNow,
@@ -69,6 +70,14 @@ func functions(language string, files assets) template.FuncMap {
 		"bytes":      bytesOf,
 		"lasting":    func(seconds float64) string { return lasting(language, seconds) },
 	}
+}
+
+// others counts the helpful votes without the author's own, as the command line does.
+func others(helpful *int) int {
+	if helpful == nil {
+		return 0
+	}
+	return max(*helpful-1, 0)
 }
 
 // statusName is the word for an item's status.
