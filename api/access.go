@@ -53,6 +53,7 @@ type Identity struct {
 	Memberships    []string `json:"memberships,omitempty"`
 	PublishPublic  bool     `json:"publish_public" doc:"May write to the public scope."`
 	Operates       bool     `json:"operates" doc:"Is an operator: may purge the files of the server."`
+	ActsFor        bool     `json:"acts_for" doc:"May name on whose behalf it acts, with each request."`
 	Authentication string   `json:"authentication" example:"key:ab23cdefgh" doc:"How the server knows."`
 }
 

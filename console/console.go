@@ -116,6 +116,9 @@ func pages() map[string]route {
 		"GET " + Root + "reports/{name}":     {"report", readReport},
 		"GET " + Root + "reports/{name}/csv": {"report", exportReport},
 
+		"GET " + Root + "acting":  {"acting", askActing},
+		"POST " + Root + "acting": {"acting", chooseActing},
+
 		"GET " + Root + "access":                 {"access", showAccess},
 		"POST " + Root + "access":                {"access", createKey},
 		"GET " + Root + "access/tenants":         {"tenants", showTenants},

@@ -41,6 +41,7 @@ func texts(t *testing.T) []string {
 		{Fields: newKeyFields()}, {Fields: tenantFields()}, {Fields: erasureFields()}, {Fields: rememberFields()},
 		tenantCreated(), remembered(),
 	}
+	forms := []act{{Fields: newKeyFields()}, {Fields: tenantFields()}, {Fields: actingFields(true)}, tenantCreated()}
 	for _, a := range slices.Concat(allActs(), keyActs(), operations(), forms) {
 		all = append(all, a.Label, a.Explain, a.Done)
 		for _, f := range a.Fields {

@@ -27,8 +27,9 @@ type page struct {
 	Caller   *api.Identity // nil before the login
 	Version  string
 	Moment   moment
-	TimeBar  *timeBar // nil for now
-	Requests []string // what the page asked of the API, as commands for a terminal
+	TimeBar  *timeBar    // nil for now
+	Acting   http.Header // as whom, and on whose behalf, the reader acts
+	Requests []string    // what the page asked of the API, as commands for a terminal
 	Now      time.Time
 	Data     any // of the page's own
 }
@@ -40,19 +41,15 @@ func (c *Console) page(w http.ResponseWriter, r *http.Request) *page {
 		api: c.cfg.API, Preferences: preferencesOf(r), Path: r.URL.Path, Query: r.URL.Query(), Version: c.cfg.Version,
 		Now: time.Now(),
 	}
-	if session := sessionOf(r); session != "" {
-		p.api = p.api.With(http.Header{"Authorization": {"Bearer " + session}})
-	}
+	actAs(p, actingAs(r))
 	return p
 }
 
 // open asks who the caller is, and which moment the page shows.
 func (p *page) open() error {
-	var caller api.Identity
-	if _, err := p.api.Do(p.r.Context(), client.Get("v1", "whoami"), &caller); err != nil {
+	if err := whoami(p); err != nil {
 		return err
 	}
-	p.Caller = &caller
 	err := p.readMoment()
 	if err != nil {
 		p.Moment.AsOf = "" // the page shows the error, and no moment
@@ -83,6 +80,11 @@ func (p *page) note(r client.Request) {
 	command := "curl"
 	if p.Caller != nil && !p.NoAuth() {
 		command += ` -H "Authorization: Bearer $ANNALS_KEY"`
+	}
+	for _, name := range []string{actorHeader, onBehalfHeader} {
+		if value := p.Acting.Get(name); value != "" {
+			command += " -H " + quote(name+": "+value)
+		}
 	}
 	if r.Body != nil {
 		body, err := json.Marshal(r.Body)

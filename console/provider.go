@@ -54,6 +54,7 @@ func (c *Console) fromProvider(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	setSession(w, r, token, expires)
+	setActingAs(w, r, nil)
 	p.Data = onward{"You are logged in", "Continue", localPath(next)}
 	p.render("onward", http.StatusOK)
 }

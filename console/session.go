@@ -78,6 +78,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	setSession(w, r, token, expires)
+	setActingAs(w, r, nil)
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
@@ -85,6 +86,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 	end := c.providersEnd(w, r)
 	setSession(w, r, "", time.Unix(0, 0))
+	setActingAs(w, r, nil)
 	if end != "" {
 		p := c.page(w, r)
 		p.Data = onward{"You are logged out", "Log out at the provider, too", end}

@@ -30,6 +30,7 @@ type Principal struct {
 	Role           Role
 	Authentication string // how the server knows: "open", "key:PREFIX", "jwt:ISSUER", "system"
 	PublishPublic  bool   // may write to the public scope
+	ActsForOthers  bool   // may name on whose behalf it acts, with each request
 }
 
 // DefaultTenant exists without a command.

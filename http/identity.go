@@ -223,6 +223,7 @@ func rootPrincipal() domain.Principal {
 // onBehalf applies a request's headers to p: root names a tenant, and those who may act for others name them.
 func (s identities) onBehalf(r *http.Request, p domain.Principal, actsFor bool) (domain.Principal, error) {
 	var found domain.Problems
+	p.ActsForOthers = actsFor
 	actor, known := p.Subject, p.OnBehalfOf // a token may name on whose behalf it is used
 	claim(r, "Annals-Actor", &actor, &found)
 	claim(r, "Annals-On-Behalf-Of", &p.OnBehalfOf, &found)
@@ -291,6 +292,7 @@ func noAuth(r *http.Request) (domain.Principal, error) {
 	}
 	var found domain.Problems
 	p := domain.OpenPrincipal()
+	p.ActsForOthers = true
 	claim(r, "Annals-Actor", &p.Subject, &found)
 	claim(r, "Annals-On-Behalf-Of", &p.OnBehalfOf, &found)
 	// a caller that sends the header must not write to another tenant

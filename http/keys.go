@@ -230,7 +230,7 @@ func (s access) whoami(_ context.Context, c *call, _ *struct{}) (api.Identity, e
 	return api.Identity{
 		Tenant: p.Tenant, Subject: string(p.Subject), OnBehalfOf: string(p.OnBehalfOf), Role: string(p.Role),
 		PublishPublic: p.MayPublish(domain.Public), Operates: p.IsOperator(), Authentication: p.Authentication,
-		Memberships: toStrings(p.Memberships),
+		Memberships: toStrings(p.Memberships), ActsFor: p.ActsForOthers,
 	}, nil
 }
 

@@ -1,0 +1,124 @@
+package console
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+)
+
+// The headers by which a caller says who acts, and for whom. A cookie of the browser's session keeps each.
+const (
+	actorHeader    = "Annals-Actor" // in no-auth mode only
+	onBehalfHeader = "Annals-On-Behalf-Of"
+	actingCookie   = "annals-acting"
+)
+
+// actingAs are the headers that the reader has chosen.
+func actingAs(r *http.Request) http.Header {
+	chosen := http.Header{}
+	cookie, err := r.Cookie(actingCookie)
+	if err != nil {
+		return chosen
+	}
+	query, err := url.ParseQuery(cookie.Value)
+	if err != nil {
+		return chosen
+	}
+	for _, name := range []string{actorHeader, onBehalfHeader} {
+		if value := query.Get(name); value != "" && len(value) < 300 {
+			chosen.Set(name, value)
+		}
+	}
+	return chosen
+}
+
+func setActingAs(w http.ResponseWriter, r *http.Request, chosen http.Header) {
+	cookie := &http.Cookie{
+		Name: actingCookie, Value: url.Values(chosen).Encode(), Path: Root, HttpOnly: true, Secure: r.TLS != nil,
+		SameSite: http.SameSiteStrictMode,
+	}
+	if len(chosen) == 0 {
+		cookie.MaxAge = -1
+	}
+	http.SetCookie(w, cookie)
+}
+
+// whoami asks who the caller is. If the API refuses what the reader chose, such as after the key lost the right, the
+// choice ends.
+func whoami(p *page) error {
+	var caller api.Identity
+	request := client.Get("v1", "whoami")
+	_, err := p.api.Do(p.r.Context(), request, &caller)
+	if isRefused(err) && len(p.Acting) > 0 {
+		actAs(p, http.Header{})
+		setActingAs(p.w, p.r, p.Acting)
+		_, err = p.api.Do(p.r.Context(), request, &caller)
+	}
+	if err == nil {
+		p.Caller = &caller
+	}
+	return err
+}
+
+// actAs sends the requests of the page as somebody else.
+func actAs(p *page, chosen http.Header) {
+	p.Acting = chosen
+	header := maps.Clone(chosen)
+	if session := sessionOf(p.r); session != "" {
+		header.Set("Authorization", "Bearer "+session)
+	}
+	p.api = p.console.cfg.API.With(header)
+}
+
+// actingForm is the form that chooses who acts, and for whom.
+type actingForm struct {
+	form
+	Next string
+}
+
+func actingFields(noAuth bool) []actField {
+	fields := []actField{{Name: actorHeader, Label: "Act as"}, {Name: onBehalfHeader, Label: "On behalf of"}}
+	if !noAuth {
+		return fields[1:]
+	}
+	return fields
+}
+
+func askActing(p *page) (any, error) {
+	if !p.Caller.ActsFor {
+		return notFound(p)
+	}
+	data := &actingForm{*newForm(p, actingFields(p.NoAuth())), localPath(p.param("next"))}
+	for _, field := range data.Fields {
+		data.Values[field.Name] = p.Acting.Get(field.Name)
+	}
+	return data, nil
+}
+
+// chooseActing keeps the choice if the API accepts it, and goes back to the page.
+func chooseActing(p *page) (any, error) {
+	data := &actingForm{*newForm(p, actingFields(p.NoAuth())), localPath(p.r.PostFormValue("next"))}
+	chosen := http.Header{}
+	for _, field := range data.Fields {
+		if value := data.text(field.Name); value != "" && !strings.ContainsAny(value, "\r\n") {
+			chosen.Set(field.Name, value)
+		}
+	}
+	before := p.Acting
+	actAs(p, chosen)
+	_, err := p.api.Do(p.r.Context(), client.Get("v1", "whoami"), nil)
+	if data.refuse(err) {
+		actAs(p, before)
+		return nil, answer(p, "acting", data, data.Refused.Status)
+	}
+	if err != nil {
+		return nil, err
+	}
+	setActingAs(p.w, p.r, chosen)
+	http.Redirect(p.w, p.r, data.Next, http.StatusSeeOther)
+	return nil, errAnswered
+}

@@ -1,0 +1,86 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/http/servertest"
+)
+
+func TestInNoAuthModeAReaderActsAsAnybodyUntilTheyStop(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.remember(client.Knowledge{ID: "shared", Type: "tool", Content: "For all.", Scopes: []string{"public"}})
+		p := w.open("/console/k/shared")
+		p.Click(".who a")
+		p.WaitFor("#Annals-Actor")
+		p.Axe()
+		p.Type("#Annals-Actor", "nobody in particular")
+		p.Type("#Annals-On-Behalf-Of", "user:bo")
+		p.Click("main button")
+		p.WaitFor("#Annals-Actor-wrong")
+		p.Eval(`document.getElementById("Annals-Actor").value = ""`, nil)
+		p.Type("#Annals-Actor", "agent:coder")
+		p.Click("main button")
+		p.WaitFor("aside form")
+		containsAll(t, p.URL(), "/console/k/shared")
+		p.Axe()
+		containsAll(t, p.Text("header"), "agent:coder", "for user:bo")
+		containsAll(t, p.Text("body"), "You act as agent:coder, on behalf of user:bo.")
+		var commands string
+		p.Eval(`document.querySelector(".commands").textContent`, &commands)
+		containsAll(t, commands, "-H 'Annals-Actor: agent:coder' -H 'Annals-On-Behalf-Of: user:bo'")
+		p.Go("/console/k/shared/act/stale")
+		p.Click("main form button")
+		p.WaitFor("[role=status]")
+		p.Click("aside form button")
+		p.WaitFor("body:not(:has(aside form))")
+		var got api.Page[api.Event]
+		query := url.Values{"name": {"knowledge.reported_stale"}, "order": {"desc"}, "limit": {"1"}}
+		if _, err := w.api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query}, &got); err != nil {
+			t.Fatal(err)
+		}
+		if e := got.Items[0]; e.Actor != "agent:coder" || e.OnBehalfOf != "user:bo" || e.Authentication != "open" {
+			t.Errorf("got %+v", e)
+		}
+	})
+}
+
+func TestOnlyAKeyThatMayActForOthersDoes(t *testing.T) {
+	each(t, rootKey, func(t *testing.T, w *world) {
+		mia, _ := w.given("user:mia")
+		for key, want := range map[string]int{rootKey: http.StatusOK, mia: http.StatusNotFound} {
+			c := cookieClient(t)
+			send := func(path string, form url.Values) (int, string) {
+				r := servertest.Request(t, http.MethodPost, w.url+path, form.Encode(), "Content-Type: application/x-www-form-urlencoded")
+				status, _, body := servertest.Answer(t, c, r)
+				return status, string(body)
+			}
+			send("/console/login", url.Values{"key": {key}})
+			if status, _ := get(t, c, w.url+"/console/acting"); status != want {
+				t.Errorf("the form: got %d, want %d", status, want)
+			}
+			status, body := send("/console/acting", url.Values{"Annals-On-Behalf-Of": {"user:bo"}, "Annals-Actor": {"user:eve"}})
+			if key == mia {
+				if status != http.StatusForbidden {
+					t.Errorf("a key that acts for nobody else: got %d", status)
+				}
+				continue
+			}
+			if status != http.StatusSeeOther {
+				t.Fatalf("got %d: %s", status, body)
+			}
+			r := servertest.Request[string](t, http.MethodGet, w.url+"/console/", nil)
+			_, _, page := servertest.Answer(t, c, r)
+			containsAll(t, string(page), "on behalf of user:bo")
+			send("/console/login", url.Values{"key": {mia}}) // another user of the browser
+			_, _, page = servertest.Answer(t, c, servertest.Request[string](t, http.MethodGet, w.url+"/console/", nil))
+			if !strings.Contains(string(page), "user:mia") || strings.Contains(string(page), "user:bo") {
+				t.Error("the next user of the browser acts for somebody")
+			}
+		}
+	})
+}
