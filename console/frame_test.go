@@ -39,9 +39,8 @@ func texts(t *testing.T) []string {
 	}
 	forms := []act{
 		{Fields: newKeyFields()}, {Fields: tenantFields()}, {Fields: erasureFields()}, {Fields: rememberFields()},
-		tenantCreated(), remembered(),
+		{Fields: actingFields(true)}, tenantCreated(), remembered(),
 	}
-	forms := []act{{Fields: newKeyFields()}, {Fields: tenantFields()}, {Fields: actingFields(true)}, tenantCreated()}
 	for _, a := range slices.Concat(allActs(), keyActs(), operations(), forms) {
 		all = append(all, a.Label, a.Explain, a.Done)
 		for _, f := range a.Fields {
