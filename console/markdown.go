@@ -29,8 +29,15 @@ type element struct {
 // deepestElement bounds how deep parts nest. What is deeper is shown as it was written.
 const deepestElement = 24
 
+// maxMarkdown is the largest text that is read as Markdown. The time for hostile texts grows with the square of their size;
+// for this one it is half a second.
+const maxMarkdown = 32 << 10
+
 // markdown reads a text as Markdown with the tables, lists of tasks and strikethroughs of GitHub.
 func markdown(source string) []element {
+	if len(source) > maxMarkdown {
+		return []element{{Kind: "long"}, {Kind: "pre", Text: source}}
+	}
 	parser := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
 	written := []byte(source)
 	return partsIn(parser.Parse(text.NewReader(written)), written, 0)

@@ -7,7 +7,7 @@ const show = (id, visible) => { find(id).hidden = !visible; };
 async function read(path) {
   const answer = await fetch("/console/data/v1/" + path);
   const body = JSON.parse((await answer.text()).split("\n")[0]); // an export has more lines
-  if (!answer.ok) throw new Error(body.detail || body.title);
+  if (!answer.ok) throw Object.assign(new Error(body.detail || body.title), { status: answer.status });
   return body;
 }
 
@@ -118,7 +118,10 @@ async function prove(verifier, proof, kept) {
 // proveText compares the text of an event, which auditors and admins read with its salt, with the commitment to it.
 async function proveText({ seal }, { position, text_commitment: commitment }) {
   if (!commitment) return;
-  const line = await read(`log/export?after=${position - 1}&through=${position}&texts=true`).catch(() => ({})), box = find("text");
+  const line = await read(`log/export?after=${position - 1}&through=${position}&texts=true`).catch((error) => {
+    if (error.status !== 403) throw error;
+    return {};
+  }), box = find("text");
   const badge = box.querySelector(".badge"), sum = line.salt && line.text !== undefined ? await seal(line) : "";
   const state = !line.hash ? "forbidden" : !sum ? "erased" : sum === commitment ? "good" : "bad";
   badge.className = "badge " + { good: "good", bad: "bad" }[state];
