@@ -190,11 +190,11 @@ func formOf(p *page) (*acting, error) {
 			form.Values = revisableValues(k)
 		}
 	case errors.Is(err, client.ErrGone):
-		history, _, err := readHistory(p, form.ID, "")
-		if err != nil {
-			return nil, err
+		history, _, failed := readHistory(p, form.ID, "")
+		if failed != nil {
+			return nil, failed
 		}
-		is = goneState(history)
+		is = goneState(err, history)
 		if len(history) > 0 {
 			form.Revision = history[len(history)-1].Revision
 		}

@@ -131,6 +131,25 @@ func TestAnErasureShowsItsPlanAndItsCertificate(t *testing.T) {
 	})
 }
 
+func TestAnErasedItemWithALongHistoryIsATombstone(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.remember(client.Knowledge{ID: "long", Type: "tool", Content: "x"})
+		for range 1001 { // more than the page reads
+			if _, err := w.api.Confirm(t.Context(), "long", ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		status, page := w.send(browse(t), "/console/k/long/act/erase", "typed", "long")
+		containsAll(t, page, "This item was erased")
+		links := elements(t, page, func(n *html.Node) bool { return strings.HasPrefix(attribute(n, "href"), "/console/proof?event=") })
+		if status != http.StatusGone || len(links) != 1 {
+			t.Fatalf("%d, %d links", status, len(links))
+		}
+		_, event := w.ask("/console/log/" + strings.TrimPrefix(attribute(links[0], "href"), "/console/proof?event="))
+		containsAll(t, said(named(t, event, "h1", "")[0]), "knowledge.erased")
+	})
+}
+
 func TestAnErasureTakesWhatWasMadeFromAnItemAlong(t *testing.T) {
 	each(t, "", func(t *testing.T, w *world) {
 		w.tell()

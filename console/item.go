@@ -24,7 +24,7 @@ type item struct {
 	Chart     *chart // of the head
 	Done      string // what the reader has just done to it
 	Acts      []act  // what the reader can do to it
-	Newest    string // its newest event that was read
+	Newest    string // the id of its newest event
 
 	NewestFirst bool
 	Steps       []step
@@ -79,6 +79,7 @@ func showItem(p *page) (any, error) {
 func (d *item) read(p *page) ([]api.Event, error) {
 	var raw json.RawMessage
 	err := p.get(&raw, p.asOf(nil), "v1", "knowledge", d.ID)
+	gone := err
 	switch {
 	case errors.Is(err, client.ErrGone):
 		d.Gone = problemOf(err)
@@ -97,19 +98,37 @@ func (d *item) read(p *page) ([]api.Event, error) {
 		return nil, err
 	}
 	d.Next = next
-	is := goneState(history)
+	is := goneState(gone, history)
 	if d.Knowledge != nil {
 		is = stateOf(p, *d.Knowledge)
 	}
 	d.Erased = is.Status == "erased"
-	if last := len(history) - 1; last >= 0 {
-		d.Newest = history[last].EventID
+	if d.Newest, err = newestEvent(p, d.ID, history, next); err != nil {
+		return nil, err
 	}
 	d.Chart = confidenceChart(history, 120, 32)
 	if p.mayWrite() {
 		d.Done, d.Acts = p.done(), actsFor(p, is)
 	}
 	return history, nil
+}
+
+// newestEvent is the id of an item's newest event, which is not in the history if more of it follows.
+func newestEvent(p *page, id string, history []api.Event, next string) (string, error) {
+	if next != "" {
+		query := p.Moment.newestEvents(1)
+		query.Set("stream", "knowledge:"+id)
+		var newest api.Page[api.Event]
+		err := p.get(&newest, query, "v1", "events")
+		history = newest.Items
+		if err != nil {
+			return "", err
+		}
+	}
+	if len(history) == 0 {
+		return "", nil
+	}
+	return history[len(history)-1].EventID, nil
 }
 
 func linksOf(k api.Knowledge) []related {

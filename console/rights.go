@@ -2,9 +2,11 @@ package console
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 // right is who may do an act to an item. The API decides; the page only leaves out what it would refuse.
@@ -35,17 +37,18 @@ func stateOf(p *page, k api.Knowledge) state {
 	return is
 }
 
-// goneState is the state of a forgotten or erased item, by its history.
-func goneState(history []api.Event) state {
+// goneState is the state of a forgotten or erased item, by the error that says so and by its history.
+func goneState(why error, history []api.Event) state {
 	is := state{Status: "deleted"}
+	if refusal, ok := errors.AsType[*client.Error](why); ok && refusal.Type == api.ProblemType+api.CodeErased {
+		is.Status = "erased"
+	}
 	for _, event := range history {
 		switch event.Name {
 		case "knowledge.held":
 			is.Held = true
 		case "knowledge.released":
 			is.Held = false
-		case "knowledge.erased":
-			is.Status = "erased"
 		}
 	}
 	return is
