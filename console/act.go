@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -130,6 +131,7 @@ type acting struct {
 	Sight     *sight            // of a revision: who would see the item, and who would not
 	Refused   *problem          // why the act did not happen
 	Since     []step            // what happened to the item since the reader saw it
+	Back      string            // the review that the form was opened from; empty for the item
 }
 
 // Value is what a field holds.
@@ -175,6 +177,9 @@ func goBack(p *page, done, path string) (any, error) {
 // formOf reads the item of an act. A forgotten item has its revision from its history.
 func formOf(p *page) (*acting, error) {
 	form := &acting{ID: p.r.PathValue("id"), Values: map[string]string{}}
+	if back := backToReview(p, "", ""); back != "" {
+		form.Back = Root + back
+	}
 	var err error
 	if form.Act, err = actOf(p, allActs()); err != nil {
 		return nil, err
@@ -242,7 +247,7 @@ func doAct(p *page) (any, error) {
 	case err != nil:
 		return nil, err
 	}
-	return goBack(p, form.Act.Name, "k/"+url.PathEscape(form.ID))
+	return goBack(p, form.Act.Name, cmp.Or(backToReview(p, form.Act.Name, form.ID), "k/"+url.PathEscape(form.ID)))
 }
 
 // again shows the form with why the act did not happen.

@@ -95,6 +95,8 @@ func pages() map[string]route {
 		"GET " + Root + "remember":  {"remember", askRemember},
 		"POST " + Root + "remember": {"remember", remember},
 		"GET " + Root + "scopes":    {"scopes", showScopes},
+		"GET " + Root + "review":    {"review", readReview},
+		"POST " + Root + "review":   {"review", doReview},
 		"GET " + Root + "log":       {"log", readLog},
 		"GET " + Root + "log/{id}":  {"event", readEvent},
 		"GET " + Root + "proof":     {"proof", readProof},

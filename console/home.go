@@ -11,6 +11,7 @@ import (
 type start struct {
 	health
 	Events    []api.Event        // the newest
+	Review    int                // how many items wait for a review
 	Counts    *api.Overview      // nil in the past
 	Falling   []api.ItemStanding // this week
 	Contested []api.Knowledge
@@ -30,6 +31,13 @@ func home(p *page) (any, error) {
 	var data start
 	if err := data.read(p); err != nil {
 		return nil, err
+	}
+	if !p.Moment.Past() {
+		var waiting api.Reviews
+		if err := p.get(&waiting, url.Values{"limit": {"1"}}, "v1", "reviews"); err != nil {
+			return nil, err
+		}
+		data.Review = waiting.Total
 	}
 	var recent api.Page[api.Event]
 	if err := p.get(&recent, p.Moment.newestEvents(12), "v1", "events"); err != nil {

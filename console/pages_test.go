@@ -15,6 +15,7 @@ import (
 var allPages = []string{
 	"/console/", "/console/search", "/console/search?q=staging&why=1&expect=language", "/console/search?q=zzz&type=tool",
 	"/console/knowledge", "/console/remember", "/console/log", "/console/log?name=knowledge.*&follow=1", "/console/log?as_of=3", "/console/log/3", "/console/projections", "/console/proof", "/console/proof?event=3",
+	"/console/knowledge", "/console/review", "/console/review?queue=expired", "/console/review?as_of=2", "/console/log", "/console/log?name=knowledge.*&follow=1", "/console/log/3", "/console/projections", "/console/proof", "/console/proof?event=3",
 	"/console/?as_of=2", "/console/search?q=staging&as_of=1", "/console/nowhere", "/console/log/none",
 	"/console/k/staging", "/console/k/staging/compare?from=1", "/console/k/staging/blame", "/console/k/staging/use",
 	"/console/k/staging/raw", "/console/k/staging?as_of=3", "/console/k/staging/act/revise", "/console/k/staging/act/confirm",
