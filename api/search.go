@@ -15,6 +15,7 @@ type Search struct {
 	Level    *int      `json:"level,omitempty" minimum:"0" maximum:"2" doc:"Which text stands as the content of a hit: 0 the abstract, 1 the overview, 2 the content itself, as if left out. What is short has nothing shorter, and stays. All of an item is searched, whatever is asked for."`
 	Explain  bool      `json:"explain,omitempty" doc:"Say how the answer came about."`
 	Position bool      `json:"position,omitempty" doc:"Say up to which position of the log everything was looked at."`
+	Facets   bool      `json:"facets,omitempty" doc:"Count the best 100 hits by their fields."`
 	AsOf     AsOf      `json:"as_of,omitempty"`
 
 	Types       OneOrMore  `json:"types,omitempty" doc:"Several are alternatives, as with all of these."`
@@ -75,7 +76,18 @@ type SearchAnswer struct {
 	Degraded string       `json:"degraded,omitempty" doc:"Why words stand alone; missing when meaning took part."`
 	MinScore float64      `json:"min_score"`
 	Explain  *Explanation `json:"explain,omitempty" doc:"When asked for, or when there are no hits."`
+	Facets   *HitFacets   `json:"facets,omitempty" doc:"When asked for."`
 	Position *int64       `json:"position,omitempty" doc:"When asked for: whatever was recorded up to here was looked at, by its words at least. What is remembered with it as unless_said_since is not said twice."`
+}
+
+// HitFacets count hits by their fields, also those beyond the limit of the answer.
+type HitFacets struct {
+	Hits       int   `json:"hits" doc:"That are counted: at most 100."`
+	Types      Facet `json:"types"`
+	Categories Facet `json:"categories"`
+	Scopes     Facet `json:"scopes" doc:"The nearest that they share with the searcher."`
+	Owners     Facet `json:"owners"`
+	Tags       Facet `json:"tags"`
 }
 
 // Explanation says how an answer came about.

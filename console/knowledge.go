@@ -155,7 +155,12 @@ func facetsOf(p *page, counts *api.Overview) []facet {
 		confidenceFacet(p, counts), facetOf(p, "Scope", "scope", counts.Scopes), facetOf(p, "Owner", "owner", counts.Owners),
 		facetOf(p, "Tag", "tag", counts.Tags),
 	}
-	for i := range all[:4] {
+	return ownWords(all, 4)
+}
+
+// ownWords marks the first facets as those whose values are words of the console, and drops the empty ones.
+func ownWords(all []facet, first int) []facet {
+	for i := range all[:first] {
 		all[i].Own = true
 	}
 	return slices.DeleteFunc(all, func(f facet) bool { return len(f.Values) == 0 })

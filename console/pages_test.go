@@ -90,6 +90,20 @@ func TestAReaderFindsAnItemAndSeesWhy(t *testing.T) {
 	})
 }
 
+func TestASearchIsNarrowedByTheCountsOfItsHits(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		w.remember(client.Knowledge{ID: "host", Type: "tool", Content: "The staging host.", Tags: client.Tags{"labels": {"hot"}}})
+		p := w.open("/console/search?q=staging")
+		containsAll(t, strings.Join(strings.Fields(p.Text(".facets")), " "), "Type definition 1 tool 1", "hot 1")
+		p.Click(".facets a[href*='tag=hot']")
+		p.WaitFor(".facets a[aria-current]")
+		if got := p.Text(".hits"); !strings.Contains(got, "The staging host.") || strings.Contains(got, "rebuilt") {
+			t.Errorf("the hits with the label are %s", got)
+		}
+	})
+}
+
 func TestThePastIsMarkedAndShowsWhatWasKnown(t *testing.T) {
 	each(t, "", func(t *testing.T, w *world) {
 		w.tell()

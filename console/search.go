@@ -18,6 +18,7 @@ type found struct {
 	Filters  []filter
 	Entities []field // for whom the search is made
 	Versus   *versus // the search at two moments; nil for one
+	Facets   []facet
 }
 
 // filter is a choice among the values of a field. A field without values takes any text.
@@ -74,9 +75,16 @@ func search(p *page) (any, error) {
 	if data.Versus != nil {
 		return data, data.Versus.compareSearch(p, request)
 	}
-	request.Explain = p.param("why") != ""
+	request.Explain, request.Facets = p.param("why") != "", true
 	if err := p.post(request, &data.Answer, "v1", "search"); err != nil {
 		return nil, err
+	}
+	if f := data.Answer.Facets; f != nil && f.Hits > 0 {
+		data.Facets = []facet{
+			facetOf(p, "Type", "type", f.Types), facetOf(p, "Category", "category", f.Categories),
+			facetOf(p, "Scope", "scope", f.Scopes), facetOf(p, "Owner", "owner", f.Owners), facetOf(p, "Tag", "tag", f.Tags),
+		}
+		data.Facets = ownWords(data.Facets, 2)
 	}
 	if id := p.param("expect"); id != "" {
 		data.Expected, err = expect(p, request, id, data.Answer)
@@ -97,11 +105,11 @@ func searchRequest(p *page) api.Search {
 		request.Stale = &is
 	}
 	if tag := p.param("tag"); tag != "" {
-		key, value, labelled := strings.Cut(tag, ":")
-		request.Tags = api.Tags{key: {}}
-		if labelled {
-			request.Tags[key] = []string{value}
+		key, value, is := strings.Cut(tag, ":")
+		if !is {
+			key, value = "labels", tag
 		}
+		request.Tags = api.Tags{key: {value}}
 	}
 	if p.param("all") != "" {
 		zero := 0.0
@@ -150,6 +158,7 @@ func expect(p *page, request api.Search, id string, answer api.SearchAnswer) (*e
 	}
 	zero := 0.0
 	alone := request
+	alone.Facets = false
 	alone.MinScore, alone.URI, alone.Limit = &zero, k.URI, nil
 	without := api.Search{
 		Query: request.Query, Context: request.Context, AsOf: request.AsOf, MinScore: &zero, URI: k.URI,

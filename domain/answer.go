@@ -1,6 +1,10 @@
 package domain
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // List asks for items in order of remembering, newest first.
 type List struct {
@@ -74,6 +78,38 @@ type Facet struct {
 type Count struct {
 	Value string
 	Items int
+}
+
+// mostValues limits the values of a facet.
+const mostValues = 20
+
+// FacetOf is the facet of these counts. It leaves out the empty value.
+func FacetOf(counts map[string]int) (f Facet) {
+	for value, n := range counts {
+		if value != "" {
+			f.Counts = append(f.Counts, Count{Value: value, Items: n})
+		}
+	}
+	slices.SortFunc(f.Counts, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Value, b.Value))
+	})
+	if len(f.Counts) > mostValues {
+		f.Counts, f.More = f.Counts[:mostValues], true
+	}
+	return f
+}
+
+// Pairs are the tags as filters have them: key:value, or the value of a label.
+func (t Tags) Pairs() (pairs []string) {
+	for key, values := range t {
+		for _, value := range values {
+			if key != Labels {
+				value = key + ":" + value
+			}
+			pairs = append(pairs, value)
+		}
+	}
+	return pairs
 }
 
 // Answer is what a search found.

@@ -325,3 +325,23 @@ func TestAListIsSortedAndReadAsAWhole(t *testing.T) {
 		w.ask("GET", "/v1/knowledge?limit=2", nil, "Accept: text/csv").want(http.StatusUnprocessableEntity)
 	})
 }
+
+func TestASearchCountsItsHitsBeyondTheLimit(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for i := range 14 {
+			k := item(fmt.Sprintf("i%d", i), "staging server")
+			k["tags"] = object{"part": []string{"a", "b"}[i%2]}
+			w.ask("POST", "/v1/knowledge", k).want(http.StatusCreated)
+		}
+		asked := object{"query": "staging server", "limit": 3, "min_score": 0}
+		plain := w.ask("POST", "/v1/search", asked).want(http.StatusOK).json()
+		like(t, plain, object{"facets": nil})
+		asked["facets"] = true
+		got := w.ask("POST", "/v1/search", asked).want(http.StatusOK).json()
+		same(t, got["items"], plain["items"], "the hits")
+		like(t, got["facets"], object{
+			"hits": 14, "types": object{"counts": []any{object{"value": "strategy", "items": 14}}},
+			"tags": object{"counts": []any{object{"value": "part:a", "items": 7}, object{"value": "part:b", "items": 7}}},
+		})
+	})
+}

@@ -44,16 +44,44 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*outp
 			return nil, err
 		}
 	}
+	limit := query.Limit
+	if in.Facets {
+		query.Limit = domain.MaxLimit
+	}
 	answer, err := s.cfg.Reader.Search(ctx, query)
 	if err != nil {
 		return nil, err
 	}
+	all := answer.Hits
+	answer.Hits = all[:min(len(all), limit)]
 	s.recordRetrieval(c, "search", len(answer.Hits), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: answer.Hits[i].ID, Score: answer.Hits[i].Score}
 	})
 	out := searchedOf(answer)
-	out.Position = looked
+	if out.Position = looked; in.Facets {
+		out.Facets = hitFacets(all)
+	}
 	return &output[api.SearchAnswer]{out}, nil
+}
+
+// hitFacets counts hits.
+func hitFacets(hits []domain.Found) *api.HitFacets {
+	types, categories, scopes := map[string]int{}, map[string]int{}, map[string]int{}
+	owners, tags := map[string]int{}, map[string]int{}
+	for _, hit := range hits {
+		k := hit.Knowledge
+		types[string(k.Type)]++
+		categories[string(k.Category)]++
+		scopes[string(hit.Scope)]++
+		owners[string(k.Owner)]++
+		for _, tag := range k.Text.Tags.Pairs() {
+			tags[tag]++
+		}
+	}
+	of := func(counts map[string]int) api.Facet { return facetOf(domain.FacetOf(counts)) }
+	return &api.HitFacets{
+		Hits: len(hits), Types: of(types), Categories: of(categories), Scopes: of(scopes), Owners: of(owners), Tags: of(tags),
+	}
 }
 
 // lookedAt is the position up to which a search that begins now sees everything.

@@ -16,7 +16,6 @@ import (
 
 const (
 	mostCounted = 100_000 // items of a count, or of a sorted list, so that its time is bounded
-	mostValues  = 20      // of a facet
 	mostScopes  = 100     // with counts of their own
 	lately      = 7 * 24 * time.Hour
 )
@@ -179,10 +178,10 @@ func count(counts *map[string]int, value string) {
 
 func (t *tally) counts(out domain.Counts, recorded bool) domain.Counts {
 	out.Items = t.items
-	out.Types, out.Statuses, out.Categories = facetOf(t.kinds), facetOf(t.statuses), facetOf(t.categories)
-	out.Owners = facetOf(t.owners)
+	out.Types, out.Statuses, out.Categories = domain.FacetOf(t.kinds), domain.FacetOf(t.statuses), domain.FacetOf(t.categories)
+	out.Owners = domain.FacetOf(t.owners)
 	out.Scopes, out.ByScope = t.byScope()
-	out.Tags = facetOf(unpacked(t.tagged, tagsOf))
+	out.Tags = domain.FacetOf(unpacked(t.tagged, domain.Tags.Pairs))
 	out.Confidence, out.Stale, out.Expired, out.Contested = t.tenths, t.stale, t.expired, t.contested
 	out.Confirmed, out.Helpful = t.confirmed, t.helpful
 	if recorded {
@@ -214,7 +213,7 @@ func (t *tally) byScope() (f domain.Facet, list []domain.ScopeCounts) {
 	slices.SortFunc(list, func(a, b domain.ScopeCounts) int {
 		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Scope, b.Scope))
 	})
-	return facetOf(items), list[:min(len(list), mostScopes)]
+	return domain.FacetOf(items), list[:min(len(list), mostScopes)]
 }
 
 // unpacked counts the values that are packed in JSON. What cannot be read counts as none.
@@ -230,32 +229,4 @@ func unpacked[T any](packed map[string]int, values func(T) []string) map[string]
 		}
 	}
 	return counts
-}
-
-// tagsOf writes tags as filters have them: key:value, or the value of a label.
-func tagsOf(tags domain.Tags) (list []string) {
-	for key, values := range tags {
-		for _, value := range values {
-			if key != domain.Labels {
-				value = key + ":" + value
-			}
-			list = append(list, value)
-		}
-	}
-	return list
-}
-
-func facetOf(counts map[string]int) (f domain.Facet) {
-	for value, n := range counts {
-		if value != "" {
-			f.Counts = append(f.Counts, domain.Count{Value: value, Items: n})
-		}
-	}
-	slices.SortFunc(f.Counts, func(a, b domain.Count) int {
-		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Value, b.Value))
-	})
-	if len(f.Counts) > mostValues {
-		f.Counts, f.More = f.Counts[:mostValues], true
-	}
-	return f
 }
