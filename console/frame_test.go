@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/annals-kb/annals/events/codec"
 )
 
 // texts are the English texts of the templates and of Go code that says them.
@@ -59,6 +61,7 @@ func texts(t *testing.T) []string {
 			all = append(all, c.Label)
 		}
 	}
+	all = append(all, codec.Names()...)
 	all = slices.DeleteFunc(all, func(text string) bool { return text == "" })
 	return all
 }

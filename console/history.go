@@ -103,6 +103,17 @@ func happened(name string) string {
 	return strings.ReplaceAll(word, "_", " ")
 }
 
+// eventOf is an event's name in words, where other things than knowledge have events, too.
+func eventOf(language, name string) string {
+	if translated := say(language, name); translated != name {
+		return translated
+	}
+	if strings.HasPrefix(name, "knowledge.") {
+		return happened(name)
+	}
+	return strings.NewReplacer(".", " ", "_", " ").Replace(name)
+}
+
 // Told is what the actor said besides the reason: for what a vote's item was used, and what came of it.
 func (s step) Told() (told struct{ Query, Outcome string }) {
 	if !isVote(s.Name) || json.Unmarshal(s.Text, &told) != nil {

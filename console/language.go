@@ -48,6 +48,15 @@ func say(language, text string, args ...any) string {
 	return fmt.Sprintf(text, args...)
 }
 
+// fixed is a text of the server, which may begin with a name. It stays in English if it has no translation.
+func fixed(language, text string) string {
+	if translated := say(language, text); translated != text {
+		return translated
+	}
+	name, rest, _ := strings.Cut(text, " ")
+	return strings.TrimSpace(name + " " + say(language, rest))
+}
+
 // languageOf guesses the language of a text that people or agents wrote: Chinese if a sixth of its characters are.
 // Browsers choose fonts and voices by it.
 func languageOf(text string) string {

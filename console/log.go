@@ -24,6 +24,8 @@ type logPage struct {
 	Set       []setFilter
 	Following bool // the page asks again every few seconds
 	Counts    *bars
+	Refused   *problem
+	Wrong     map[string][]string // what is wrong with a filter
 }
 
 // setFilter is a filter that is set, and the address without it.
@@ -81,7 +83,7 @@ func readLog(p *page) (any, error) {
 	}
 	var got api.Page[api.Event]
 	if err := p.get(&got, query, "v1", "events"); err != nil {
-		return nil, err
+		return nil, data.refuse(p, err)
 	}
 	data.Events, data.Next = got.Items, got.NextCursor
 	var err error
@@ -97,6 +99,19 @@ func readLog(p *page) (any, error) {
 		}
 	}
 	return data, nil
+}
+
+// refuse shows the form again if the API refuses a filter. What is wrong with it stands next to its field.
+func (l *logPage) refuse(p *page, err error) error {
+	typed := form{}
+	for _, filter := range l.Filters {
+		typed.Fields = append(typed.Fields, actField{Name: filter.Name})
+	}
+	if typed.Wrong = map[string][]string{}; !typed.refuse(err) {
+		return err
+	}
+	l.Refused, l.Wrong, l.Following = typed.Refused, typed.Wrong, false
+	return answer(p, "log", l, l.Refused.Status)
 }
 
 // countShown counts the events of the log that pass the filters, up to the moment. Its bars narrow the page to their

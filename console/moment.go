@@ -11,6 +11,9 @@ import (
 type moment struct {
 	api.Moment
 	AsOf string // as the address has it; empty for now
+	// What the address has, and what is wrong with it, if there is no such moment.
+	Given string
+	Wrong []string
 }
 
 // Past tells whether the page shows an earlier state. Then it has no forms that write.
@@ -38,6 +41,25 @@ func (p *page) readMoment() error {
 		query.Set("as_of", p.Moment.AsOf)
 	}
 	return p.get(&p.Moment.Moment, query, "v1", "log", "moment")
+}
+
+// noMoment shows that there is no such moment, with the form to correct it. The page shows no other moment instead.
+func noMoment(p *page, err error) error {
+	given := p.Moment.AsOf
+	p.Moment.AsOf = ""
+	refused := problemOf(err)
+	if !isRefused(err) || given == "" {
+		return err
+	}
+	if now := p.get(&p.Moment.Moment, nil, "v1", "log", "moment"); now != nil {
+		return now
+	}
+	p.Moment.Given = given
+	p.Query.Del("as_of") // no link leads back here
+	for _, bad := range refused.Fields {
+		p.Moment.Wrong = append(p.Moment.Wrong, bad.Message)
+	}
+	return answer(p, "nomoment", nil, refused.Status)
 }
 
 // asOf adds the moment to a request's query.

@@ -52,8 +52,7 @@ func (p *page) open() error {
 	}
 	err := p.readMoment()
 	if err != nil {
-		p.Moment.AsOf = "" // the page shows the error, and no moment
-		return err
+		return noMoment(p, err)
 	}
 	p.TimeBar, err = readTimeBar(p)
 	return err

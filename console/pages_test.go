@@ -16,6 +16,7 @@ var allPages = []string{
 	"/console/", "/console/search", "/console/search?q=staging&why=1&expect=language", "/console/search?q=zzz&type=tool",
 	"/console/knowledge", "/console/remember", "/console/log", "/console/log?name=knowledge.*&follow=1", "/console/log?as_of=3", "/console/log/3", "/console/projections", "/console/proof", "/console/proof?event=3",
 	"/console/knowledge", "/console/review", "/console/review?queue=expired", "/console/review?as_of=2", "/console/log", "/console/log?name=knowledge.*&follow=1", "/console/log/3", "/console/projections", "/console/proof", "/console/proof?event=3",
+	"/console/knowledge", "/console/log", "/console/log?name=knowledge.*&follow=1", "/console/log?as_of=3", "/console/log?name=nothing&from=never", "/console/log?as_of=9999", "/console/log/3", "/console/projections", "/console/proof", "/console/proof?event=3",
 	"/console/?as_of=2", "/console/search?q=staging&as_of=1", "/console/nowhere", "/console/log/none",
 	"/console/k/staging", "/console/k/staging/compare?from=1", "/console/k/staging/blame", "/console/k/staging/use",
 	"/console/k/staging/raw", "/console/k/staging?as_of=3", "/console/k/staging/act/revise", "/console/k/staging/act/confirm",
@@ -118,10 +119,10 @@ func TestThePastIsMarkedAndShowsWhatWasKnown(t *testing.T) {
 		containsAll(t, p.Text(".hit"), "morning")
 		for _, path := range []string{"/console/?as_of=5", "/console/log?as_of=5"} { // the newest event
 			p.Go(path)
-			containsAll(t, p.Text("main table"), "knowledge.revised")
+			containsAll(t, p.Text("main table"), "revised")
 		}
 		p.Go("/console/log?as_of=4")
-		if got := p.Text("main table"); strings.Contains(got, "knowledge.revised") {
+		if got := p.Text("main table"); strings.Contains(got, "revised") {
 			t.Errorf("the log shows what came later: %s", got)
 		}
 	})
@@ -217,5 +218,43 @@ func TestAnEventLeadsToItsCauseAndItsEffects(t *testing.T) {
 		containsAll(t, page, `href="/console/log/`+cause+`">#1</a>`)
 		_, page = w.ask("/console/log/1")
 		containsAll(t, page, `href="/console/log/`+effect+`">#2</a>`)
+	})
+}
+
+func TestAFormThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		p := w.open("/console/log?name=nothing&from=never&actor=user:default")
+		for _, field := range []string{"name", "from"} {
+			if p.Count("input[name="+field+"][aria-invalid=true][aria-describedby="+field+"-wrong]") != 1 || p.Text("#"+field+"-wrong") == "" {
+				t.Errorf("the page does not say what is wrong with %s", field)
+			}
+		}
+		if p.Count("main input[value='user:default']:not([aria-invalid])") != 1 || p.Count("main input[value=nothing]") != 1 {
+			t.Error("the form does not keep what was typed")
+		}
+		p.Go("/console/k/staging?as_of=9999")
+		containsAll(t, p.Text("h1"), "There is no such moment")
+		containsAll(t, p.Text("#as-of-wrong"), "lies in the future")
+		if p.Count("input[name=as_of][value='9999'][aria-invalid=true]") != 1 || p.Count(".side a[href*=as_of]") != 0 {
+			t.Error("the bar does not keep the moment to correct, or other pages keep it, too")
+		}
+	})
+}
+
+func TestEventsAreShownInWords(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		p := w.open("/console/")
+		if got := p.Text("main table"); strings.Contains(got, "knowledge.") || !strings.Contains(got, "found helpful") {
+			t.Errorf("got %s", got)
+		}
+		if p.Count(`main table span[title="knowledge.found_helpful"]`) != 1 {
+			t.Error("the name is not to be found")
+		}
+		_, health := w.ask("/console/health", "Accept-Language: zh")
+		if strings.Contains(health, "events are appended") || !strings.Contains(health, "事件只能追加") {
+			t.Error("the protections are in English")
+		}
 	})
 }

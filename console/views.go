@@ -66,6 +66,8 @@ func functions(language string, files assets) template.FuncMap {
 		"withNow":    withNow,
 		"happened":   happened,
 		"statusName": statusName,
+		"event":      func(name string) string { return eventOf(language, name) },
+		"fixed":      func(text string) string { return fixed(language, text) },
 		"confidence": confidenceOf,
 		"bytes":      bytesOf,
 		"lasting":    func(seconds float64) string { return lasting(language, seconds) },
