@@ -128,6 +128,11 @@ func pages() map[string]route {
 		"GET " + Root + "access/{prefix}/{act}":  {"keyact", askKeyAct},
 		"POST " + Root + "access/{prefix}/{act}": {"keyact", doKeyAct},
 
+		"GET " + Uploads:              {"resources", showPlaces},
+		"POST " + Uploads:             {"resources", addResource},
+		"GET " + Uploads + "/remove":  {"unresource", askRemoval},
+		"POST " + Uploads + "/remove": {"unresource", removeResource},
+
 		"GET " + Root + "settings":  {"settings", showSettings},
 		"POST " + Root + "settings": {"settings", testSettings},
 

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -11,7 +12,9 @@ import (
 
 // isRefused tells whether the API refused what a form asked. Then the form is shown again.
 func isRefused(err error) bool {
-	return errors.Is(err, client.ErrInvalid) || errors.Is(err, client.ErrConflict) || errors.Is(err, client.ErrForbidden)
+	refusal, is := errors.AsType[*client.Error](err)
+	return is && refusal.Status == http.StatusRequestEntityTooLarge ||
+		errors.Is(err, client.ErrInvalid) || errors.Is(err, client.ErrConflict) || errors.Is(err, client.ErrForbidden)
 }
 
 // form is a form that writes: its fields, what was typed into them, and why the API refused it.

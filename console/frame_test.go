@@ -41,9 +41,9 @@ func texts(t *testing.T) []string {
 	}
 	forms := []act{
 		{Fields: newKeyFields()}, {Fields: tenantFields()}, {Fields: erasureFields()}, {Fields: rememberFields()},
-		{Fields: actingFields(true)}, tenantCreated(), remembered(),
+		{Fields: actingFields(true)}, {Fields: resourceFields()}, tenantCreated(), remembered(),
 	}
-	for _, a := range slices.Concat(allActs(), keyActs(), operations(), forms) {
+	for _, a := range slices.Concat(allActs(), keyActs(), operations(), resourceActs(), forms) {
 		all = append(all, a.Label, a.Explain, a.Done)
 		for _, f := range a.Fields {
 			all = append(all, f.Label)
@@ -107,7 +107,7 @@ func TestTemplatesHaveNoTextOfTheirOwn(t *testing.T) {
 		}
 		rest := tags.ReplaceAllString(code.ReplaceAllString(plain, ""), "")
 		for _, word := range letters.FindAllString(rest, -1) {
-			if !slices.Contains([]string{"DOCTYPE", "ms"}, word) {
+			if !slices.Contains([]string{"DOCTYPE", "ms", "viking"}, word) {
 				t.Errorf("%s: %q is in English only", name, word)
 			}
 		}

@@ -188,7 +188,9 @@ func (p *page) done() string {
 		return ""
 	}
 	p.setDone("")
-	for _, one := range slices.Concat(allActs(), keyActs(), operations(), []act{tenantCreated(), remembered()}) {
+	for _, one := range slices.Concat(
+		allActs(), keyActs(), operations(), resourceActs(), []act{tenantCreated(), remembered()},
+	) {
 		if one.Name == cookie.Value {
 			return one.Done
 		}

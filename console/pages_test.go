@@ -30,6 +30,8 @@ var allPages = []string{
 	"/console/knowledge?sort=confidence&order=asc&type=definition&min_confidence=0.1", "/console/knowledge?as_of=3",
 	"/console/knowledge/acts?id=staging&id=language&id=none", "/console/knowledge/acts", "/console/export?format=xml",
 	"/console/scopes", "/console/scopes?as_of=2",
+	"/console/settings", "/console/resources", "/console/resources?uri=viking://", "/console/resources?uri=viking://resources/nowhere",
+	"/console/projections/past/act/skip", "/console/projections/past",
 }
 
 // In English on a wide screen, and in Chinese on a phone in the dark.

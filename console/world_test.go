@@ -27,6 +27,7 @@ import (
 	"github.com/annals-kb/annals/projections/rebuild"
 	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/proof"
+	"github.com/annals-kb/annals/viking"
 )
 
 const rootKey = "0123456789abcdef0123456789abcdef"
@@ -113,7 +114,15 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 		complete(&cfg, &look)
 	}
 	pages := console.New(look)
+	surface := viking.New(viking.Config{
+		Writer: base.Log, Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log},
+	})
+	paths, _ := viking.Paths()
 	cfg.Mounts = []annalshttp.Mount{{
+		Paths: paths, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
+	}, {
+		Paths: []string{console.Uploads}, Public: []string{console.Uploads}, Handler: pages.Answer, Refuse: pages.Refuse, MaxBody: viking.MaxBody,
+	}, {
 		Paths: []string{console.Root}, Public: []string{console.Root}, Handler: pages.Answer, Refuse: pages.Refuse,
 	}}
 	server = annalshttp.New(cfg)

@@ -10,6 +10,7 @@ import (
 	"github.com/annals-kb/annals/console"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/proof"
+	"github.com/annals-kb/annals/viking"
 )
 
 // consolePath is the path of the web console.
@@ -24,7 +25,7 @@ func (s *Service) addConsole(
 		return fmt.Errorf("mount %s: %w", consolePath, err)
 	}
 	api.Home = consolePath
-	pages := console.Config{
+	look := console.Config{
 		API: inner, Version: api.Version, Logger: s.logger, Redirect: issuer.Redirect,
 		OpenSession: func(r *http.Request, key string) (token string, expires time.Time, err error) {
 			return s.API.OpenSession(r, key)
@@ -38,9 +39,13 @@ func (s *Service) addConsole(
 		return fmt.Errorf("let users log in at the issuer: %w", err)
 	}
 	if login != nil {
-		pages.Provider, api.Logins = login, login
+		look.Provider, api.Logins = login, login
 	}
-	api.Mounts = append(api.Mounts, mountConsole(console.New(pages)))
+	pages := mountConsole(console.New(look))
+	uploads := pages
+	uploads.Paths, uploads.MaxBody = []string{console.Uploads}, viking.MaxBody
+	uploads.Public = uploads.Paths
+	api.Mounts = append(api.Mounts, pages, uploads)
 	return nil
 }
 
