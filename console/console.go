@@ -112,8 +112,6 @@ func pages() map[string]route {
 		"GET " + Root + "k/{id}/act/erase":  {"erase", askErase},
 		"POST " + Root + "k/{id}/act/erase": {"erase", doErase},
 
-		"GET " + Root + "k/{id}/erasure/{order}": {"erasure", showErasure},
-
 		"GET " + Root + "reports":            {"reports", listReports},
 		"GET " + Root + "reports/{name}":     {"report", readReport},
 		"GET " + Root + "reports/{name}/csv": {"report", exportReport},
@@ -132,6 +130,12 @@ func pages() map[string]route {
 		"POST " + Uploads:             {"resources", addResource},
 		"GET " + Uploads + "/remove":  {"unresource", askRemoval},
 		"POST " + Uploads + "/remove": {"unresource", removeResource},
+
+		"GET " + Root + "privacy":                  {"privacy", showPrivacy},
+		"GET " + Root + "privacy/plan":             {"plan", planErasure},
+		"POST " + Root + "privacy/plan":            {"plan", orderErasure},
+		"GET " + Root + "privacy/{id}":             {"erasure", showErasure},
+		"GET " + Root + "privacy/{id}/certificate": {"erasure", downloadErasure},
 
 		"GET " + Root + "settings":  {"settings", showSettings},
 		"POST " + Root + "settings": {"settings", testSettings},

@@ -74,14 +74,12 @@ func doErase(p *page) (any, error) {
 		data.Wrong["typed"] = []string{say(p.Language, "This is not the item's id.")}
 		return nil, answer(p, "erase", data, http.StatusUnprocessableEntity)
 	}
-	item := "k/" + url.PathEscape(data.ID)
+	var order api.Erasure
 	if data.Lineage {
-		var order api.Erasure
 		_, err = p.api.Do(p.r.Context(), client.Post(api.ErasureOrder{
 			Of: data.ID, WithLineage: true, ReasonCode: data.text("reason_code"), LegalBasis: data.text("legal_basis"),
 			RequestedBy: data.text("requested_by"), Ticket: data.text("ticket"),
 		}, "v1", "erasures"), &order)
-		item += "/erasure/" + order.ID
 	} else {
 		query := url.Values{"erase": {"true"}}
 		for _, field := range data.Fields[1:] {
@@ -99,18 +97,7 @@ func doErase(p *page) (any, error) {
 	case err != nil:
 		return nil, err
 	case data.Lineage:
-		return goBack(p, "", item)
+		return goBack(p, erasureOrdered().Name, "privacy/"+url.PathEscape(order.ID))
 	}
-	return goBack(p, "erase", item)
-}
-
-// erasureOrder is the page of an order to erase an item with what is related.
-type erasureOrder struct {
-	ID    string // of the item
-	Order api.Erasure
-}
-
-func showErasure(p *page) (any, error) {
-	data := &erasureOrder{ID: p.r.PathValue("id")}
-	return data, p.get(&data.Order, nil, "v1", "erasures", p.r.PathValue("order"))
+	return goBack(p, "erase", "k/"+url.PathEscape(data.ID))
 }

@@ -41,7 +41,8 @@ func texts(t *testing.T) []string {
 	}
 	forms := []act{
 		{Fields: newKeyFields()}, {Fields: tenantFields()}, {Fields: erasureFields()}, {Fields: rememberFields()},
-		{Fields: actingFields(true)}, {Fields: resourceFields()}, tenantCreated(), remembered(),
+		{Fields: actingFields(true)}, {Fields: resourceFields()}, {Fields: orderFields()}, tenantCreated(), remembered(),
+		erasureOrdered(),
 	}
 	for _, a := range slices.Concat(allActs(), keyActs(), operations(), resourceActs(), forms) {
 		all = append(all, a.Label, a.Explain, a.Done)

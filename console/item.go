@@ -189,7 +189,7 @@ func (p *page) done() string {
 	}
 	p.setDone("")
 	for _, one := range slices.Concat(
-		allActs(), keyActs(), operations(), resourceActs(), []act{tenantCreated(), remembered()},
+		allActs(), keyActs(), operations(), resourceActs(), []act{tenantCreated(), remembered(), erasureOrdered()},
 	) {
 		if one.Name == cookie.Value {
 			return one.Done

@@ -31,6 +31,7 @@ var allPages = []string{
 	"/console/knowledge/acts?id=staging&id=language&id=none", "/console/knowledge/acts", "/console/export?format=xml",
 	"/console/scopes", "/console/scopes?as_of=2",
 	"/console/settings", "/console/resources", "/console/resources?uri=viking://", "/console/resources?uri=viking://resources/nowhere",
+	"/console/settings", "/console/privacy?findings=1", "/console/privacy/plan?of=user:default", "/console/resources", "/console/resources?uri=viking://", "/console/resources?uri=viking://resources/nowhere",
 	"/console/projections/past/act/skip", "/console/projections/past",
 }
 

@@ -63,12 +63,8 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 	servertest.Follow(t, prover.Follow)
 	servertest.Follow(t, base.Past.Follow)
 	cfg := base.Config(t)
-	eraser := projections.NewEraser(base.Knowledge, base.Log.Log, databasetest.Log(t))
-	cfg.Eraser = eraser
-	ctx, stop := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(t.Context())))
-	var working sync.WaitGroup
-	working.Go(func() { eraser.Run(ctx) })
-	t.Cleanup(func() { stop(); working.Wait() })
+	entrance := events.NewScrubbingWriter(base.Log.Log, true)
+	cfg.Writer = entrance
 	rebuilder := projections.NewRebuilder(base.Knowledge, base.Log)
 	t.Cleanup(rebuilder.Close)
 	cfg.Rebuilder, cfg.Background = rebuild.Rebuilds{Rebuilder: rebuilder}, projections.Background{Log: base.Log, Past: base.Past}
@@ -93,6 +89,12 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 		{Model: api.Model{Name: "embedding", Model: "builtin:1:512", Reason: "built in"}, Try: func(context.Context) (int, error) { return 512, nil }},
 		{Model: api.Model{Name: "llm", Model: "model some"}, Try: func(context.Context) (int, error) { return 0, errors.New("no such host") }},
 	}
+	eraser := projections.NewEraser(base.Knowledge, base.Log.Log, databasetest.Log(t))
+	cfg.Eraser, cfg.Scrubbing, cfg.Recorded = eraser, entrance, entrance
+	erasing, stop := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(t.Context())))
+	var running sync.WaitGroup
+	running.Go(func() { eraser.Run(erasing) })
+	t.Cleanup(func() { stop(); running.Wait() })
 	cfg.Prover, cfg.RootKey, cfg.Keys = prover, root, sessions.NewKeys(db, base.Log.Log)
 	if cfg.SessionKey, err = key.Derive("sessions"); err != nil {
 		t.Fatal(err)
