@@ -146,7 +146,7 @@ func TestAnErasedItemWithALongHistoryIsATombstone(t *testing.T) {
 			t.Fatalf("%d, %d links", status, len(links))
 		}
 		_, event := w.ask("/console/log/" + strings.TrimPrefix(attribute(links[0], "href"), "/console/proof?event="))
-		containsAll(t, said(named(t, event, "h1", "")[0]), "knowledge.erased")
+		containsAll(t, said(named(t, event, "h1", "")[0]), "erased")
 	})
 }
 

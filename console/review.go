@@ -151,11 +151,7 @@ func backToReview(p *page, act, id string) string {
 // afterAct is the path of the review after an act. A revised item is shown again, because it still waits.
 func afterAct(query url.Values, act, id string) string {
 	done := number(query, "done")
-	switch act {
-	case "restore":
-		act, id, done = "", "", max(done-1, 0)
-	case "revise", "":
-	default:
+	if act != "revise" && act != "" {
 		done++
 	}
 	return "review" + encode(query, "act", act, "id", id, "done", strconv.Itoa(done), "cursor", query.Get("cursor"))
@@ -195,6 +191,10 @@ func doReview(p *page) (any, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if act == "restore" { // the last act is undone
+		p.Query.Set("done", strconv.Itoa(number(p.Query, "done")-1))
+		return goBack(p, act, afterAct(p.Query, "", ""))
 	}
 	return goBack(p, act, afterAct(p.Query, act, id))
 }

@@ -1,12 +1,14 @@
 package console_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // stale remembers items that are reported stale, one after the other.
@@ -129,6 +131,25 @@ func TestAReviewIsOfNow(t *testing.T) {
 		containsAll(t, page, "A review is of now.")
 		if strings.Contains(page, "item0") {
 			t.Error("it shows an item")
+		}
+	})
+}
+
+func TestAnAuditorReadsAReviewAndCannotAct(t *testing.T) {
+	each(t, rootKey, func(t *testing.T, w *world) {
+		w.stale(2)
+		_, _, body := servertest.Answer(t, http.DefaultClient, servertest.Request(t, http.MethodPost, w.url+"/v1/keys",
+			map[string]any{"subject": "user:otto", "role": "auditor"}, "Authorization: Bearer "+rootKey))
+		var made struct{ Key string }
+		if err := json.Unmarshal(body, &made); err != nil {
+			t.Fatal(err)
+		}
+		_, page := w.visit(w.login(made.Key), "/console/review")
+		containsAll(t, page, "1 of 2", "Skip")
+		for _, offered := range []string{`value="confirm"`, `value="forget"`, "/act/"} {
+			if strings.Contains(page, offered) {
+				t.Errorf("it offers %s", offered)
+			}
 		}
 	})
 }
