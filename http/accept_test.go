@@ -9,7 +9,7 @@ import (
 func TestAnAnswerThereIsNotIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("a", "x")
-		for _, path := range []string{"/v1/knowledge", "/v1/knowledge/a", "/v1/knowledge/a/history", "/v1/projections", "/v1/whoami"} {
+		for _, path := range []string{"/v1/overview", "/v1/knowledge/a", "/v1/knowledge/a/history", "/v1/projections", "/v1/whoami"} {
 			for _, form := range []header{"Accept: text/csv", "Accept: application/x-ndjson", "Accept: text/event-stream, image/png"} {
 				refused := w.ask("GET", path, nil, form).want(http.StatusNotAcceptable).json()
 				like(t, refused, object{"fix": "accept one of application/json"}, path, form)

@@ -130,7 +130,7 @@ func TestTheDescribedWordsAreTheDomains(t *testing.T) {
 		"order":      fmt.Sprint([]domain.Order{domain.ByPriority, domain.ByScore}),
 		"stage":      fmt.Sprint(domain.Stages), "kind": fmt.Sprint(domain.Aspects),
 	}
-	for _, body := range []any{api.Knowledge{}, patch{}, api.Search{}, api.Vote{}, listInput{}, api.ContextRequest{}, api.ContextAnswer{}, api.ContextItem{}} {
+	for _, body := range []any{api.Knowledge{}, patch{}, api.Search{}, api.Vote{}, Filtering{}, api.ContextRequest{}, api.ContextAnswer{}, api.ContextItem{}} {
 		described := reflect.TypeOf(body)
 		for f := range described.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json")+f.Tag.Get("query"), ",")
