@@ -249,6 +249,10 @@ func rareReads() []work {
 		}
 	}
 	return []work{
+		{name: "review", do: func(w *world) {
+			_, err := browse.Reports{Browser: w.base.Browser}.Review(w.t.Context(), domain.ReviewQuery{Tenant: by.Tenant, Limit: 10})
+			noError(w.t, err)
+		}, onSQLite: true},
 		{name: "report what did harm", do: reporting(browse.Reports.Harm), onSQLite: true},
 		{name: "report what is stale", do: reporting(browse.Reports.Stale)},
 		{name: "list a strange scope's", do: listing(domain.Filter{Scope: "user:nobody"}), fromScopes: true},
