@@ -36,12 +36,16 @@ func actingAs(r *http.Request) http.Header {
 	return chosen
 }
 
+// setActingAs keeps the choice in the browser; an empty one ends it.
 func setActingAs(w http.ResponseWriter, r *http.Request, chosen http.Header) {
 	cookie := &http.Cookie{
 		Name: actingCookie, Value: url.Values(chosen).Encode(), Path: Root, HttpOnly: true, Secure: r.TLS != nil,
 		SameSite: http.SameSiteStrictMode,
 	}
 	if len(chosen) == 0 {
+		if _, err := r.Cookie(actingCookie); err != nil {
+			return
+		}
 		cookie.MaxAge = -1
 	}
 	http.SetCookie(w, cookie)

@@ -68,6 +68,16 @@ func TestOnlyAKeyThatMayActForOthersDoes(t *testing.T) {
 				if status != http.StatusForbidden {
 					t.Errorf("a key that acts for nobody else: got %d", status)
 				}
+				at, err := url.Parse(w.url + "/console/")
+				if err != nil {
+					t.Fatal(err)
+				}
+				kept := []*http.Cookie{{Name: "annals-acting", Value: "Annals-On-Behalf-Of=user%3Abo", Path: "/console/"}}
+				c.Jar.SetCookies(at, kept) // from when the key had the right
+				_, _, page := servertest.Answer(t, c, servertest.Request[string](t, http.MethodGet, w.url+"/console/", nil))
+				if len(c.Jar.Cookies(at)) != 1 || !strings.Contains(string(page), "user:mia") {
+					t.Error("a choice that the API refuses does not end")
+				}
 				continue
 			}
 			if status != http.StatusSeeOther {

@@ -10,9 +10,7 @@ import (
 	"github.com/annals-kb/annals/client"
 )
 
-// The cookie of a login at the provider, which only the callback receives.
 const (
-	attemptCookie   = "annals-login"
 	attemptLasts    = 5 * time.Minute
 	providerPath    = Root + "login/oidc"
 	providersTokens = "jwt:" // how the API calls callers with a token
@@ -39,7 +37,8 @@ func (c *Console) toProvider(w http.ResponseWriter, r *http.Request) {
 // fromProvider exchanges the provider's answer for a session.
 func (c *Console) fromProvider(w http.ResponseWriter, r *http.Request) {
 	p := c.page(w, r)
-	attempt, err := r.Cookie(attemptCookie)
+	name, _ := attemptCookie(r)
+	attempt, err := r.Cookie(name)
 	if err != nil {
 		attempt = &http.Cookie{}
 	}
@@ -70,10 +69,20 @@ func (c *Console) redirect(p *page) string {
 	return cmp.Or(c.cfg.Redirect, p.origin()+providerPath+"/callback")
 }
 
+// attemptCookie is the cookie of a login at the provider. Under TLS its name makes browsers refuse one that another host
+// set, which could log the user in as somebody else.
+func attemptCookie(r *http.Request) (name, path string) {
+	if r.TLS != nil {
+		return "__Host-annals-login", "/"
+	}
+	return "annals-login", providerPath
+}
+
 // setAttempt keeps an attempt; an empty one ends it. The provider's website leads back, so the cookie is Lax.
 func setAttempt(w http.ResponseWriter, r *http.Request, attempt string) {
+	name, path := attemptCookie(r)
 	cookie := &http.Cookie{
-		Name: attemptCookie, Value: attempt, Path: providerPath, MaxAge: int(attemptLasts.Seconds()), HttpOnly: true,
+		Name: name, Value: attempt, Path: path, MaxAge: int(attemptLasts.Seconds()), HttpOnly: true,
 		Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode,
 	}
 	if attempt == "" {
