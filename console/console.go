@@ -131,6 +131,10 @@ func pages() map[string]route {
 		"GET " + Uploads + "/remove":  {"unresource", askRemoval},
 		"POST " + Uploads + "/remove": {"unresource", removeResource},
 
+		"GET " + Root + "sessions":       {"sessions", listSessions},
+		"GET " + Root + "sessions/{id}":  {"session", readSession},
+		"POST " + Root + "sessions/{id}": {"session", retryExtraction},
+
 		"GET " + Root + "privacy":                  {"privacy", showPrivacy},
 		"GET " + Root + "privacy/plan":             {"plan", planErasure},
 		"POST " + Root + "privacy/plan":            {"plan", orderErasure},

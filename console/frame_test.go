@@ -32,7 +32,7 @@ func texts(t *testing.T) []string {
 	for _, g := range settingGroups() {
 		all = append(all, g.Label)
 	}
-	all = slices.AppendSeq(all, maps.Values(modelLabels()))
+	all = slices.AppendSeq(slices.AppendSeq(all, maps.Values(modelLabels())), maps.Values(decisionLabels()))
 	for _, f := range filters() {
 		all = append(append(all, f.Label), f.Values...)
 	}
@@ -42,7 +42,7 @@ func texts(t *testing.T) []string {
 	forms := []act{
 		{Fields: newKeyFields()}, {Fields: tenantFields()}, {Fields: erasureFields()}, {Fields: rememberFields()},
 		{Fields: actingFields(true)}, {Fields: resourceFields()}, {Fields: orderFields()}, tenantCreated(), remembered(),
-		erasureOrdered(),
+		erasureOrdered(), extractionRetried(),
 	}
 	for _, a := range slices.Concat(allActs(), keyActs(), operations(), resourceActs(), forms) {
 		all = append(all, a.Label, a.Explain, a.Done)

@@ -189,7 +189,9 @@ func (p *page) done() string {
 	}
 	p.setDone("")
 	for _, one := range slices.Concat(
-		allActs(), keyActs(), operations(), resourceActs(), []act{tenantCreated(), remembered(), erasureOrdered()},
+		allActs(), keyActs(), operations(), resourceActs(), []act{
+			tenantCreated(), remembered(), erasureOrdered(), extractionRetried(),
+		},
 	) {
 		if one.Name == cookie.Value {
 			return one.Done

@@ -21,6 +21,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/extraction"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
@@ -65,6 +66,11 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 	cfg := base.Config(t)
 	entrance := events.NewScrubbingWriter(base.Log.Log, true)
 	cfg.Writer = entrance
+	worker := extraction.NewWorker(extraction.Options{
+		Log: base.Log, Writer: entrance, Reader: base.Knowledge, Archivist: sessions.Sessions{Log: base.Log},
+		Extractor: extraction.BuiltIn{}, Logger: databasetest.Log(t),
+	})
+	servertest.Follow(t, worker.Follow)
 	rebuilder := projections.NewRebuilder(base.Knowledge, base.Log)
 	t.Cleanup(rebuilder.Close)
 	cfg.Rebuilder, cfg.Background = rebuild.Rebuilds{Rebuilder: rebuilder}, projections.Background{Log: base.Log, Past: base.Past}
