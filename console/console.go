@@ -131,6 +131,7 @@ func pages() map[string]route {
 		"GET " + Uploads + "/remove":  {"unresource", askRemoval},
 		"POST " + Uploads + "/remove": {"unresource", removeResource},
 
+		"GET " + Root + "see-as":         {"seeas", showAs},
 		"GET " + Root + "sessions":       {"sessions", listSessions},
 		"GET " + Root + "sessions/{id}":  {"session", readSession},
 		"POST " + Root + "sessions/{id}": {"session", retryExtraction},

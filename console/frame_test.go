@@ -29,6 +29,9 @@ func texts(t *testing.T) []string {
 			all = append(all, match[1])
 		}
 	}
+	for _, m := range workMoments() {
+		all = append(all, m.Label)
+	}
 	for _, g := range settingGroups() {
 		all = append(all, g.Label)
 	}

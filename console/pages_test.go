@@ -33,6 +33,7 @@ var allPages = []string{
 	"/console/settings", "/console/resources", "/console/resources?uri=viking://", "/console/resources?uri=viking://resources/nowhere",
 	"/console/settings", "/console/privacy?findings=1", "/console/privacy/plan?of=user:default", "/console/resources", "/console/resources?uri=viking://", "/console/resources?uri=viking://resources/nowhere",
 	"/console/settings", "/console/sessions", "/console/sessions/planning", "/console/privacy?findings=1", "/console/privacy/plan?of=user:default", "/console/resources", "/console/resources?uri=viking://", "/console/resources?uri=viking://resources/nowhere",
+	"/console/settings", "/console/see-as", "/console/see-as?stage=query&said=staging", "/console/sessions", "/console/sessions/planning", "/console/privacy?findings=1", "/console/privacy/plan?of=user:default", "/console/resources", "/console/resources?uri=viking://", "/console/resources?uri=viking://resources/nowhere",
 	"/console/projections/past/act/skip", "/console/projections/past",
 }
 

@@ -115,14 +115,20 @@ func searchRequest(p *page) api.Search {
 		zero := 0.0
 		request.MinScore = &zero
 	}
+	request.Context = searcherOf(p)
+	return request
+}
+
+// searcherOf is for whom the page's address asks; nil for the caller.
+func searcherOf(p *page) *api.Searcher {
 	whom := api.Searcher{
 		UserID: p.param("user"), ProjectID: p.param("project"), AgentID: p.param("agent"), TeamID: p.param("team"),
 		OrgID: p.param("org"),
 	}
-	if whom.UserID+whom.ProjectID+whom.AgentID+whom.TeamID+whom.OrgID != "" {
-		request.Context = &whom
+	if whom.UserID+whom.ProjectID+whom.AgentID+whom.TeamID+whom.OrgID == "" {
+		return nil
 	}
-	return request
+	return &whom
 }
 
 // values are a parameter's values that are not empty.
