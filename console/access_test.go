@@ -2,12 +2,14 @@ package console_test
 
 import (
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/html"
 
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/console/browsertest"
 	"github.com/annals-kb/annals/http/servertest"
 )
@@ -196,7 +198,7 @@ func TestTheFirstKeyIsAnAdminsAndEndsNoAuthMode(t *testing.T) {
 		if status != http.StatusOK {
 			t.Fatalf("%d\n%s", status, page)
 		}
-		containsAll(t, page, `value="admin" selected`)
+		containsAll(t, page, `value="admin" selected`, "The first key ends no-auth mode", "only root rebuilds")
 		status, page = w.send(browse(t), "/console/access", "subject", "user:mia", "role", "member")
 		if status != http.StatusConflict || valueOf(t, page, "subject") != "user:mia" {
 			t.Fatalf("%d\n%s", status, page)
@@ -208,6 +210,56 @@ func TestTheFirstKeyIsAnAdminsAndEndsNoAuthMode(t *testing.T) {
 		}
 		_, page = w.visit(w.login(valueOf(t, page, "key")), "/console/access")
 		containsAll(t, page, "your own")
+	})
+}
+
+// A key is listed for a scope if and only if the API gives it an item of that scope.
+func TestAccessSaysWhichKeysReadAScopeAndWhy(t *testing.T) {
+	each(t, rootKey, func(t *testing.T, w *world) {
+		browser := w.login(rootKey)
+		for _, scope := range []string{"team:pay", "user:bob"} {
+			id := strings.ReplaceAll(scope, ":", "-")
+			w.remember(client.Knowledge{ID: id, Type: "tool", Content: "for " + scope, Owner: "user:owner", Scopes: []string{scope}})
+		}
+		keys := map[string]string{} // by subject
+		for subject, rest := range map[string][]string{
+			"user:mia": {"role", "member", "memberships", "team:pay"}, "user:bob": {"role", "member"},
+			"user:ada": {"role", "admin"}, "user:eve": {"role", "auditor"}, "agent:helper": {"role", "service"},
+		} {
+			status, page := w.send(browser, "/console/access", append([]string{"subject", subject}, rest...)...)
+			if status != http.StatusCreated {
+				t.Fatalf("%d\n%s", status, page)
+			}
+			keys[subject] = keyForm.FindString(page)
+		}
+		for scope, why := range map[string]string{"team:pay": "they belong to it", "user:bob": "it is their own"} {
+			_, page := w.visit(browser, "/console/access?scope="+scope)
+			containsAll(t, page, why, "the role reads it in the whole tenant")
+			for subject, key := range keys {
+				_, err := w.as(key).Knowledge(t.Context(), strings.ReplaceAll(scope, ":", "-"))
+				if got := strings.Contains(page, `actor=`+url.QueryEscape(subject)+`"`); got != (err == nil) {
+					t.Errorf("%s is listed for %s: %t, the API says %v", subject, scope, got, err)
+				}
+			}
+		}
+	})
+}
+
+func TestTheRevocationOfTheLastAdminSaysSo(t *testing.T) {
+	each(t, rootKey, func(t *testing.T, w *world) {
+		browser := w.login(rootKey)
+		var revocations []string
+		for _, subject := range []string{"user:ada", "user:eve"} {
+			_, page := w.send(browser, "/console/access", "subject", subject, "role", "admin")
+			prefix := keyForm.FindStringSubmatch(page)[1]
+			revocations = append(revocations, "/console/access/"+prefix+"/revoke")
+		}
+		if _, page := w.visit(browser, revocations[0]); strings.Contains(page, "the last key") {
+			t.Error("there is another admin")
+		}
+		w.send(browser, revocations[0])
+		_, page := w.visit(browser, revocations[1])
+		containsAll(t, page, "This is the last key that administers the tenant", "ANNALS_ROOT_KEY")
 	})
 }
 
