@@ -251,7 +251,7 @@ func TestEventsAreShownInWords(t *testing.T) {
 	each(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		p := w.open("/console/")
-		if got := p.Text("main table"); strings.Contains(got, "knowledge.") || !strings.Contains(got, "found helpful") {
+		if got := p.Text("main"); strings.Contains(got, "knowledge.") || !strings.Contains(got, "found helpful") {
 			t.Errorf("got %s", got)
 		}
 		if p.Count(`main table span[title="knowledge.found_helpful"]`) != 1 {

@@ -59,8 +59,13 @@ func TestAnOwnerEmptiesAQueueOfTenByKeyboard(t *testing.T) {
 		p.Press("i")
 		see("4 of 10", "item3")
 		p.Press("u")
-		p.WaitFor("#by:focus")
-		p.Press("b", "e", "t", "t", "e", "r", "Enter")
+		p.WaitFor("input[name=find]:focus")
+		p.Press("b", "e", "t", "t", "e", "r", " ", "o", "n", "e")
+		p.WaitFor("#choices label:first-of-type input[value=better]")
+		for p.Count("#choices input:focus") == 0 {
+			p.Press("Tab")
+		}
+		p.Press(" ", "Enter")
 		see("5 of 10", "item4")
 		p.Press("r")
 		p.WaitFor("#task:focus")
