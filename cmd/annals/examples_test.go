@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -145,7 +146,9 @@ func tell(t *testing.T, url, story, reportOf string, update bool) {
 	if err := encoder.Encode(got); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(reportOf, out.Bytes(), 0o644); err != nil {
+	directory := regexp.MustCompile(`(/[^/" ]+)*/TestTheExamples[^/" ]*/\d+`) // of this test
+	described := directory.ReplaceAllString(out.String(), "/var/lib/annals")
+	if err := os.WriteFile(reportOf, []byte(described), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
