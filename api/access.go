@@ -46,15 +46,16 @@ type Keys struct {
 
 // Identity is the caller as the server authenticated it.
 type Identity struct {
-	Tenant         string   `json:"tenant"`
-	Subject        string   `json:"subject"`
-	OnBehalfOf     string   `json:"on_behalf_of,omitempty"`
-	Role           string   `json:"role" enum:"member,service,auditor,admin,root"`
-	Memberships    []string `json:"memberships,omitempty"`
-	PublishPublic  bool     `json:"publish_public" doc:"May write to the public scope."`
-	Operates       bool     `json:"operates" doc:"Is an operator: may purge the files of the server."`
-	ActsFor        bool     `json:"acts_for" doc:"May name on whose behalf it acts, with each request."`
-	Authentication string   `json:"authentication" example:"key:ab23cdefgh" doc:"How the server knows."`
+	Tenant         string       `json:"tenant"`
+	Subject        string       `json:"subject"`
+	OnBehalfOf     string       `json:"on_behalf_of,omitempty"`
+	Role           string       `json:"role" enum:"member,service,auditor,admin,root"`
+	Memberships    []string     `json:"memberships,omitempty" doc:"What you belong to: by the key, by the token, and by the directory."`
+	Groups         []Membership `json:"groups,omitempty" doc:"What the directory says that you belong to."`
+	PublishPublic  bool         `json:"publish_public" doc:"May write to the public scope."`
+	Operates       bool         `json:"operates" doc:"Is an operator: may purge the files of the server."`
+	ActsFor        bool         `json:"acts_for" doc:"May name on whose behalf it acts, with each request."`
+	Authentication string       `json:"authentication" example:"key:ab23cdefgh" doc:"How the server knows."`
 }
 
 type NewTenant struct {

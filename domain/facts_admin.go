@@ -63,6 +63,47 @@ func (KeyRotated) Name() string     { return "key.rotated" }
 func (KeyRevoked) Name() string     { return "key.revoked" }
 func (KeyRoleChanged) Name() string { return "key.role_changed" }
 
+// MemberAdded added a user, an agent or a group to the directory.
+type MemberAdded struct {
+	Member      Entity `data:"member"`
+	DisplayName string `text:"display_name,omitempty"`
+}
+
+// MemberRenamed gave a member another display name.
+type MemberRenamed struct {
+	DisplayName string `text:"display_name"`
+}
+
+// MemberDeactivated ended what a member may do, and what its membership of groups lets it read.
+type MemberDeactivated struct {
+	Reason string `text:"reason,omitempty"`
+}
+
+// MemberReactivated ended a deactivation. Keys that were revoked stay revoked.
+type MemberReactivated struct {
+	Reason string `text:"reason,omitempty"`
+}
+
+// MemberJoined made a member part of a group, or changed its role there.
+type MemberJoined struct {
+	Group Entity    `data:"group"`
+	Role  GroupRole `data:"role"`
+}
+
+// MemberLeft ended a member's part in a group.
+type MemberLeft struct {
+	Group  Entity `data:"group"`
+	Reason string `text:"reason,omitempty"`
+}
+
+// Name implements [Fact].
+func (MemberAdded) Name() string       { return "directory.added" }
+func (MemberRenamed) Name() string     { return "directory.renamed" }
+func (MemberDeactivated) Name() string { return "directory.deactivated" }
+func (MemberReactivated) Name() string { return "directory.reactivated" }
+func (MemberJoined) Name() string      { return "directory.joined" }
+func (MemberLeft) Name() string        { return "directory.left" }
+
 // TenantCreated created a tenant.
 type TenantCreated struct{}
 

@@ -31,6 +31,9 @@ type Principal struct {
 	Authentication string // how the server knows: "open", "key:PREFIX", "jwt:ISSUER", "system"
 	PublishPublic  bool   // may write to the public scope
 	ActsForOthers  bool   // may name on whose behalf it acts, with each request
+	// Listed tells that the directory knows the entity on whose behalf the principal acts. Then Memberships are that
+	// entity's groups, and no role reaches beyond them.
+	Listed bool
 }
 
 // DefaultTenant exists without a command.
@@ -69,7 +72,11 @@ func (p Principal) mayNot(do string, denied []string) *Refusal {
 			WithFix("name only entities you are or belong to")
 	}
 	refused := Refuse(ErrForbidden, "%s on behalf of %s may not %s %s", p.Subject, p.OnBehalfOf, do, whom)
-	if p.speaksForAny() {
+	switch {
+	case p.Listed:
+		return refused.WithFix("name only %s and what it belongs to: annals %s show %s",
+			p.OnBehalfOf, p.OnBehalfOf.Kind(), p.OnBehalfOf.ID())
+	case p.speaksForAny():
 		return refused.WithFix("name no other user than %s", p.OnBehalfOf)
 	}
 	return refused.WithFix(

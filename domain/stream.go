@@ -57,7 +57,9 @@ func StateOf[S State](dc DecisionContext, stream string) S {
 func KnowledgeStream(id string) string { return "knowledge:" + id }
 
 // StreamKinds are the subjects of streams: the words before the colon in their names.
-var StreamKinds = []string{"knowledge", "session", "key", "tenant", "erasure", "projection", "scrubbing"}
+var StreamKinds = append([]string{
+	"knowledge", "session", "key", "tenant", "erasure", "projection", "scrubbing",
+}, entityKinds...)
 
 // CheckStream returns an error that describes the valid names, if name is not one of them.
 func CheckStream(name string) error {

@@ -105,11 +105,8 @@ func (l *Reader) States(ctx context.Context, tenant, kind, after string, limit i
 		FROM events
 		WHERE tenant = ? AND stream > ? AND stream <= ? AND version = 1
 		ORDER BY stream`, tenant, slice.After, slice.Through)
-	if err == nil && len(s.names) > 0 {
-		query, args := statesQuery(s.engine, tenant, s.names)
-		if err = database.ForEach(ctx, l.db, s.scan, query, args...); err == nil {
-			err = s.refresh(ctx, l.db)
-		}
+	if err == nil {
+		err = s.read(ctx, l.db)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list states: %w", Unavailable(err))
@@ -119,6 +116,55 @@ func (l *Reader) States(ctx context.Context, tenant, kind, after string, limit i
 		list[i] = *s.known[name]
 	}
 	return list, nil
+}
+
+// StatesOf are the states of streams by name, with one query. A stream without facts has no state.
+func (l *Reader) StatesOf(ctx context.Context, tenant string, names []string) (map[string]domain.State, error) {
+	s := newStreams(l.db.Engine, tenant, nil)
+	for _, name := range names {
+		s.want(name)
+	}
+	if err := s.read(ctx, l.db); err != nil {
+		return nil, fmt.Errorf("read states: %w", Unavailable(err))
+	}
+	found := map[string]domain.State{}
+	for name, stream := range s.known {
+		if stream.Exists() {
+			found[name] = stream.State
+		}
+	}
+	return found, nil
+}
+
+// read reads the states of the wanted streams.
+func (s *streams) read(ctx context.Context, db database.Querier) error {
+	if len(s.names) == 0 {
+		return nil
+	}
+	query, args := statesQuery(s.engine, s.tenant, s.names)
+	if err := database.ForEach(ctx, db, s.scan, query, args...); err != nil {
+		return err
+	}
+	return s.refresh(ctx, db)
+}
+
+// NewestOf are, by stream, the newest of the events that have one of the names. It is for streams with few events.
+func (l *Reader) NewestOf(
+	ctx context.Context, tenant string, streams, names []string,
+) (map[string]domain.Event, error) {
+	found, err := queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream IN (?) AND e.name IN (?)
+		ORDER BY e.stream, e.version`, tenant, bun.List(streams), bun.List(names))
+	if err != nil {
+		return nil, fmt.Errorf("find newest events: %w", Unavailable(err))
+	}
+	newest := map[string]domain.Event{}
+	for _, event := range found {
+		newest[event.Stream] = event
+	}
+	return newest, nil
 }
 
 // plainEvents reads a stream up to a version, or all of it if that is 0: facts without their texts, and

@@ -55,6 +55,8 @@ type Config struct {
 	Background Background
 	// Mounts are surfaces of other packages.
 	Mounts []Mount
+	// Directory says which groups callers belong to. Nil for a server without a directory.
+	Directory Directory
 	// Home is the path to which / redirects browsers. Default: /docs.
 	Home string
 	// Probes are asked by /readyz, all at once, each within two seconds.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
@@ -28,7 +29,39 @@ func (s identities) identify(r *http.Request) (domain.Principal, error) {
 	if err != nil {
 		return p, err
 	}
-	return s.withVikingHeaders(r, p)
+	if p, err = s.withVikingHeaders(r, p); err != nil {
+		return p, err
+	}
+	return s.withDirectory(r.Context(), p)
+}
+
+// withDirectory applies to p what the directory says now. The groups of the caller count besides those of its key or
+// token. A caller that acts for a member has that member's groups and no others.
+func (s identities) withDirectory(ctx context.Context, p domain.Principal) (domain.Principal, error) {
+	if s.cfg.Directory == nil || p.Tenant == domain.SystemTenant || p.IsOperator() { // whom no group gives more
+		return p, nil
+	}
+	for _, e := range slices.Compact([]domain.Entity{p.Subject, p.EffectiveSubject()}) {
+		entry, all, err := s.cfg.Directory.Belongings(ctx, p.Tenant, e)
+		switch {
+		case err != nil:
+			return p, err
+		case !entry.DeactivatedAt.IsZero() && !p.CrossesTenants():
+			return p, domain.Refuse(domain.ErrUnauthenticated, "%s was deactivated", e).WithFix("ask an admin")
+		case e != p.EffectiveSubject() || !entry.Active():
+			continue
+		}
+		if p.Listed = e != p.Subject; p.Listed {
+			p.Memberships = nil
+		}
+		p.Memberships = slices.Clip(p.Memberships)
+		for _, b := range all {
+			if !slices.Contains(p.Memberships, b.Group) {
+				p.Memberships = append(p.Memberships, b.Group)
+			}
+		}
+	}
+	return p, nil
 }
 
 // The headers by which OpenViking's clients name a tenant and a user.

@@ -90,6 +90,20 @@ type Rebuilder interface {
 	Retire(ctx context.Context, name string) error
 }
 
+// Directory answers who the members of tenants are, and which groups they belong to.
+type Directory interface {
+	// Belongings are the entry of a member and the groups that it belongs to. The entry of an unknown member is zero.
+	Belongings(ctx context.Context, tenant string, member domain.Entity) (domain.MemberEntry, []domain.Belonging, error)
+	// Members lists up to limit members of a kind after a member, in order of their names.
+	Members(
+		ctx context.Context, tenant, kind string, after domain.Entity, limit int,
+	) ([]domain.DirectoryMember, error)
+	// InGroup lists the direct members of a group, in order of their names.
+	InGroup(ctx context.Context, tenant string, group domain.Entity) ([]domain.DirectoryMember, error)
+	// Name adds the display names of members.
+	Name(ctx context.Context, tenant string, members []domain.DirectoryMember) error
+}
+
 // Prover proves that the log was not changed.
 type Prover interface {
 	// Key is the public key that checkpoints are verified with.

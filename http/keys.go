@@ -225,9 +225,17 @@ func (s access) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutpu
 	return keyReply(c, receipt, "", err)
 }
 
-func (s access) whoami(_ context.Context, c *call, _ *struct{}) (api.Identity, error) {
+func (s access) whoami(ctx context.Context, c *call, _ *struct{}) (api.Identity, error) {
 	p := c.principal
+	var all []domain.Belonging
+	if s.cfg.Directory != nil {
+		var err error
+		if _, all, err = s.cfg.Directory.Belongings(ctx, p.Tenant, p.EffectiveSubject()); err != nil {
+			return api.Identity{}, err
+		}
+	}
 	return api.Identity{
+		Groups: belongingsOf(all),
 		Tenant: p.Tenant, Subject: string(p.Subject), OnBehalfOf: string(p.OnBehalfOf), Role: string(p.Role),
 		PublishPublic: p.MayPublish(domain.Public), Operates: p.IsOperator(), Authentication: p.Authentication,
 		Memberships: toStrings(p.Memberships), ActsFor: p.ActsForOthers,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 const reportPath = "/v1/reports/"
@@ -55,6 +56,11 @@ func (s reports) reportRoutes() {
 		"The last thirty days, unless from is given. ", listed[api.ItemStanding](s.Server), s.reportDeclining,
 	)
 	report(
+		s.Server, "access", "List who may read a scope, and why",
+		"For the moment as_of: who could read it then. Groups that a token claims are not in the log. ",
+		listed[api.ScopeReader](s.Server), s.reportAccess,
+	)
+	report(
 		s.Server, "usage", "List who was given an item, or found it helpful",
 		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ",
 		listed[api.Usage](s.Server), s.reportUsage,
@@ -75,6 +81,80 @@ func report[I any](
 			". Auditors and admins see everything of their tenant, members what they may see.",
 		Responses: responses, Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
 	}, do)
+}
+
+type accessInput struct {
+	Scope string    `query:"scope" required:"true" example:"team:pay" doc:"A scope such as team:pay or public."`
+	AsOf  body.AsOf `query:"as_of"`
+	Paging
+}
+
+var accessColumns = columnsOf[api.ScopeReader]("subject reason through key role since")
+
+// reportAccess lists who may read a scope. It folds the events about the directory and about keys.
+func (s reports) reportAccess(ctx context.Context, c *call, in *accessInput) (*streamed, error) {
+	scope, err := domain.ParseScope(in.Scope)
+	if err != nil {
+		c.found.Add("scope", "%s", err)
+	}
+	at := in.AsOf.Parse(&c.found, "as_of")
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	if !c.principal.SeesAll() {
+		return nil, domain.Refuse(domain.ErrForbidden, "who may read a scope is for auditors and admins")
+	}
+	if at, err = s.resolveAsOf(ctx, c, at); err != nil {
+		return nil, err
+	}
+	valid := c.now
+	if !at.Time.IsZero() {
+		valid = at.Time
+	}
+	var readers []domain.ScopeReader
+	return listing[api.ScopeReader]{
+		name: "access", asked: []any{c.request.URL.Path, scope, at.Position}, columns: accessColumns,
+		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.ScopeReader, error) {
+			if readers == nil {
+				state, err := s.accessAt(ctx, c.principal.Tenant, at.Position)
+				if err != nil {
+					return nil, err
+				}
+				readers = state.ReadersOf(scope, valid)
+			}
+			rest := readers[min(skip, int64(len(readers))):]
+			return rest[:min(limit, len(rest))], nil
+		}, scopeReaderOf),
+	}.answer(ctx, s.Server, c, in.Paging)
+}
+
+func scopeReaderOf(r domain.ScopeReader) api.ScopeReader {
+	return api.ScopeReader{
+		Subject: string(r.Subject), Reason: r.Reason, Through: toStrings(r.Through), Key: r.Key, Role: r.Role,
+		Since: known(r.Since),
+	}
+}
+
+// accessAt folds the directory and the keys of a tenant up to a position, or to the end if it is 0.
+func (s reports) accessAt(ctx context.Context, tenant string, position int64) (state domain.AccessState, err error) {
+	query := domain.EventQuery{Tenant: tenant, Names: domain.AccessFacts(), Limit: 500}
+	for {
+		events, next, err := s.cfg.Historian.Find(ctx, query)
+		if err != nil {
+			return state, err
+		}
+		for _, e := range events {
+			if position > 0 && e.Position > position {
+				return state, nil
+			}
+			if err := state.Take(e); err != nil {
+				return state, err
+			}
+		}
+		if query.After = next; next == 0 || position > 0 && next > position {
+			return state, nil
+		}
+	}
 }
 
 type actorInput struct {
@@ -293,4 +373,73 @@ func reviewOf(r domain.Review) api.Review {
 		out.Used = &api.ReviewUse{Count: r.Uses, Last: known(r.Used)}
 	}
 	return out
+}
+
+func usageOf(r domain.Usage) api.Usage {
+	out := api.Usage{
+		At: r.At.UTC(), Kind: r.Kind, Actor: string(r.Actor), OnBehalfOf: string(r.OnBehalfOf), Item: r.Item, Rank: r.Rank,
+		Score: r.Score, Route: r.Route, Status: r.Status, RequestID: r.RequestID, CorrelationID: r.CorrelationID,
+		TraceID: r.TraceID, HarmfulAt: known(r.HarmfulAt),
+		Before: !r.HarmfulAt.IsZero() && r.At.Before(r.HarmfulAt),
+	}
+	if r.Kind == domain.Denied {
+		out.Rank = 0
+	} else {
+		out.Status = 0
+	}
+	return out
+}
+
+var usageColumns = columnsOf[api.Usage](`
+	at kind actor on_behalf_of item rank score before_harm? harmful_at route status request_id correlation_id trace_id
+`)
+
+type usageInput struct {
+	ID    string `query:"id" required:"true" doc:"The item's id."`
+	Actor string `query:"actor" doc:"Only what this entity did, or what was done on its behalf."`
+	From  moment `query:"from" doc:"At or after this time or date."`
+	To    moment `query:"to" doc:"Before it."`
+	Paging
+}
+
+func (s reports) reportUsage(ctx context.Context, c *call, in *usageInput) (*streamed, error) {
+	if in.ID == "" {
+		c.found.Add("id", "must say which item")
+	}
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	k, err := s.visibleItem(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.listAccesses(ctx, c, k.ID, in.Actor, in.From, in.To, in.Paging)
+}
+
+type denialsInput struct {
+	Actor string `query:"actor" doc:"Only what was denied to this entity, or on its behalf."`
+	From  moment `query:"from" doc:"At or after this time or date."`
+	To    moment `query:"to" doc:"Before it."`
+	Paging
+}
+
+func (s reports) reportDenials(ctx context.Context, c *call, in *denialsInput) (*streamed, error) {
+	return s.listAccesses(ctx, c, "", in.Actor, in.From, in.To, in.Paging)
+}
+
+func (s reports) listAccesses(
+	ctx context.Context, c *call, item, actor string, from, to moment, in Paging,
+) (*streamed, error) {
+	query := domain.AccessQuery{Tenant: c.principal.Tenant, Item: item, Actor: entity(&c.found, "actor", actor)}
+	query.From, query.To = between(&c.found, "from", from, "to", to)
+	if !c.principal.SeesAll() {
+		query.Only = c.principal.EffectiveSubject()
+	}
+	return listing[api.Usage]{
+		name: "report", asked: query, columns: usageColumns,
+		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.Usage, error) {
+			query.Skip, query.Limit = skip, limit
+			return s.cfg.Reporter.Accesses(ctx, query)
+		}, usageOf),
+	}.answer(ctx, s.Server, c, in)
 }

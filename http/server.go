@@ -223,6 +223,7 @@ func (s *Server) routes() {
 	erasures{s}.eraseRoutes()
 	erasures{s}.erasureRoutes()
 	s.questionRoutes()
+	directory{s}.directoryRoutes()
 	past{s}.pastRoutes()
 	s.contextRoutes()
 	sessions{s}.sessionRoutes()

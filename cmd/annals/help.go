@@ -32,7 +32,7 @@ func addHelp(app *kong.Application) {
 			node, isNode = app.Node, true
 		}
 		if isNode {
-			own := texts[node.Path()]
+			own := textOf(texts, node.Path())
 			if node.Help, node.Detail = own.summary, own.detail; node.Type == kong.ApplicationNode {
 				node.Help, node.Detail = own.summary+"\n\n"+own.detail, "" // the program's own help is not formatted
 			}
@@ -48,6 +48,23 @@ func addHelp(app *kong.Application) {
 		}
 		return next(nil) // never fails
 	})
+}
+
+// textOf is the section of a command. The commands about agents and groups have the texts of those about users.
+func textOf(texts map[string]helpText, path string) helpText {
+	kind, command, _ := strings.Cut(path, " ")
+	example, is := map[string]string{"agent": "coder", "team": "pay", "project": "checkout", "org": "acme"}[kind]
+	own, found := texts[path]
+	if found || !is {
+		return own
+	}
+	own = texts[strings.TrimSpace("user "+command)]
+	words := strings.NewReplacer("users", kind+"s", "user", kind, "mia", example, "Mia Chen", "Our "+kind)
+	values := map[string]string{}
+	for name, text := range own.values {
+		values[name] = words.Replace(text)
+	}
+	return helpText{words.Replace(own.summary), words.Replace(own.detail), values}
 }
 
 func readHelp() map[string]helpText {

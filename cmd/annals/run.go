@@ -127,6 +127,7 @@ func newParser(g *grammar, c *terminal.Console, exit func(int), without string) 
 			{Key: "know", Title: "Remember and find:"},
 			{Key: "learn", Title: "Learn from use:"},
 			{Key: "record", Title: "The record:"},
+			{Key: "people", Title: "People and groups:"},
 			{Key: "run", Title: "Run and look after:"},
 			{Key: "server", Title: "Talking to the server:"},
 			{Key: "where", Title: "Where:"},

@@ -139,6 +139,12 @@ func samples() []sample {
 		{1, domain.KeyRotated{By: "abcdefghi2", Until: noon}},
 		{1, domain.KeyRevoked{Reason: "it moved"}},
 		{1, domain.KeyRoleChanged{Role: domain.Admin}},
+		{1, domain.MemberAdded{Member: "user:mia", DisplayName: "米娅 Mia"}},
+		{1, domain.MemberRenamed{DisplayName: "Mia M."}},
+		{1, domain.MemberDeactivated{Reason: "she left"}},
+		{1, domain.MemberReactivated{Reason: "she is back"}},
+		{1, domain.MemberJoined{Group: "team:pay", Role: domain.Maintainer}},
+		{1, domain.MemberLeft{Group: "team:pay", Reason: "another team"}},
 		{1, domain.TenantCreated{}},
 		{1, domain.TenantErased{}},
 		{1, domain.ErasureOrdered{

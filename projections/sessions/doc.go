@@ -1,3 +1,4 @@
-// Package sessions answers questions about the state of sessions, tasks and keys, which it reads from their streams.
+// Package sessions answers questions about the state of sessions, tasks, keys and members of the directory, which it
+// reads from their streams.
 // Its only table says when keys were used last.
 package sessions

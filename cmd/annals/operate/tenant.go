@@ -2,7 +2,7 @@ package operate
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -62,8 +62,11 @@ func (w *WhoamiCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return w.Answer(ctx, c, client.Get("v1", "whoami"), &me, func() error {
 		who := terminal.Joined(" for ", me.Subject, me.OnBehalfOf)
 		c.Say("%s, %s in tenant %s, known by %s", who, me.Role, me.Tenant, me.Authentication)
-		if len(me.Memberships) > 0 {
-			c.Say("belongs to %s", strings.Join(me.Memberships, ", "))
+		showGroups(c, me.Groups)
+		for _, e := range me.Memberships {
+			if !slices.ContainsFunc(me.Groups, func(g api.Membership) bool { return g.Group == e }) {
+				c.Say("belongs to %s, by the key or the token", e)
+			}
 		}
 		return nil
 	})

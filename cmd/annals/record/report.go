@@ -26,6 +26,7 @@ type ReportCommands struct {
 	Declining reportDecliningCommand `cmd:""`
 	Usage     reportUsageCommand     `cmd:""`
 	Denials   reportDenialsCommand   `cmd:""`
+	Access    reportAccessCommand    `cmd:""`
 }
 
 // reporting are the flags of every report.
@@ -252,4 +253,48 @@ func (r *reportDenialsCommand) Run(ctx context.Context, c *terminal.Console) err
 		err := json.Unmarshal(raw, &a)
 		return []any{a.At, a.Status, whoUsed(a), a.Route, a.Item}, err
 	})
+}
+
+type reportAccessCommand struct {
+	reporting
+	terminal.AsOfFlag
+
+	Scope string `complete:"scopes" arg:""`
+}
+
+// Run implements the command.
+func (r *reportAccessCommand) Run(ctx context.Context, c *terminal.Console) error {
+	query := url.Values{"scope": {r.Scope}}
+	asOf, err := r.AsOfParameter()
+	if err != nil {
+		return err
+	}
+	if asOf != "" {
+		query.Set("as_of", asOf)
+	}
+	heads := []string{"WHO", "WHY", "SINCE"}
+	return r.report(ctx, c, "access", query, heads, func(raw json.RawMessage) ([]any, error) {
+		var one api.ScopeReader
+		err := json.Unmarshal(raw, &one)
+		return []any{one.Subject, whyItReads(one), one.Since}, err
+	})
+}
+
+func whyItReads(r api.ScopeReader) string {
+	switch r.Reason {
+	case "directory":
+		return r.Role + " of " + strings.Join(r.Through, ", which belongs to ")
+	case "key":
+		return "its key " + r.Key + " says that it belongs there"
+	case "role":
+		return "its key " + r.Key + " has the role " + r.Role
+	case "acts_for":
+		return "its key " + r.Key + " may act for those who read it"
+	case "self":
+		if r.Key != "" {
+			return "it has the key " + r.Key
+		}
+		return "it is in the directory"
+	}
+	return r.Reason
 }

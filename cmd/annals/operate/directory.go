@@ -1,0 +1,289 @@
+package operate
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+// entityKind is the kind of entities that commands are about.
+type entityKind interface{ String() string }
+
+// The kinds of the directory's commands.
+type (
+	Users    struct{}
+	Agents   struct{}
+	Teams    struct{}
+	Projects struct{}
+	Orgs     struct{}
+)
+
+func (Users) String() string    { return "user" }
+func (Agents) String() string   { return "agent" }
+func (Teams) String() string    { return "team" }
+func (Projects) String() string { return "project" }
+func (Orgs) String() string     { return "org" }
+
+// entityOf is an entity of a kind, named by its id or in full.
+func entityOf[K entityKind](name string) string {
+	var kind K
+	if strings.Contains(name, ":") {
+		return name
+	}
+	return kind.String() + ":" + name
+}
+
+func directoryPath(member string, more ...string) []string {
+	return append([]string{"v1", "directory", member}, more...)
+}
+
+// DirectoryCommands are the commands about one kind of members.
+type DirectoryCommands[K entityKind] struct {
+	Add        directoryAddCommand[K]        `cmd:""`
+	List       directoryListCommand[K]       `cmd:""`
+	Show       directoryShowCommand[K]       `cmd:""`
+	Rename     directoryRenameCommand[K]     `cmd:""`
+	Deactivate directoryDeactivateCommand[K] `cmd:""`
+	Reactivate directoryReactivateCommand[K] `cmd:""`
+}
+
+type directoryAddCommand[K entityKind] struct {
+	terminal.Remote
+
+	ID   string `arg:""`
+	Name string `field:"display_name" placeholder:"TEXT"`
+}
+
+// Run implements the command.
+func (d *directoryAddCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
+	given := api.NewMember{}
+	if d.Name != "" {
+		given.DisplayName = &d.Name
+	}
+	return changeMember(ctx, c, d.Remote, http.MethodPut, given, directoryPath(entityOf[K](d.ID)))
+}
+
+type directoryRenameCommand[K entityKind] struct {
+	terminal.Remote
+
+	ID   string `arg:""`
+	Name string `arg:"" field:"display_name"`
+}
+
+// Run implements the command.
+func (d *directoryRenameCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
+	member := entityOf[K](d.ID)
+	server, err := d.Connect()
+	if err != nil {
+		return err
+	}
+	if _, err := server.Do(ctx, client.Get(directoryPath(member)...), nil); err != nil { // a wrong id adds nobody
+		return err
+	}
+	return changeMember(ctx, c, d.Remote, http.MethodPut, api.NewMember{DisplayName: &d.Name}, directoryPath(member))
+}
+
+type directoryDeactivateCommand[K entityKind] struct {
+	terminal.Remote
+
+	ID     string `arg:""`
+	Reason string `placeholder:"TEXT"`
+}
+
+// Run implements the command.
+func (d *directoryDeactivateCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
+	return changeMember(
+		ctx, c, d.Remote, http.MethodPost, api.Reason{Reason: d.Reason}, directoryPath(entityOf[K](d.ID), "deactivate"),
+	)
+}
+
+type directoryReactivateCommand[K entityKind] struct {
+	terminal.Remote
+
+	ID     string `arg:""`
+	Reason string `placeholder:"TEXT"`
+}
+
+// Run implements the command.
+func (d *directoryReactivateCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
+	return changeMember(
+		ctx, c, d.Remote, http.MethodPost, api.Reason{Reason: d.Reason}, directoryPath(entityOf[K](d.ID), "reactivate"),
+	)
+}
+
+// changeMember sends a change, and shows the member after it.
+func changeMember(
+	ctx context.Context, c *terminal.Console, r terminal.Remote, method string, body any, path []string,
+) error {
+	server, err := r.Connect()
+	if err != nil {
+		return err
+	}
+	var member api.Member
+	a, err := server.Do(ctx, client.Request{Method: method, Path: path, Body: body}, &member)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Document(json.RawMessage(a.Body))
+	}
+	if a.Header.Get("Annals-Outcome") == "unchanged" {
+		c.Say("nothing to change")
+	}
+	showMember(c, member)
+	for _, prefix := range member.RevokedKeys {
+		c.Note("its key %s is revoked", prefix)
+	}
+	return nil
+}
+
+// showMember prints a member, what it belongs to and why, and who belongs to it.
+func showMember(c *terminal.Console, m api.Member) {
+	state := ""
+	if !m.Active {
+		state = ", deactivated " + terminal.Text(m.DeactivatedAt)
+	}
+	c.Say("%s%s", terminal.Joined(" ", m.Member, inParentheses(m.DisplayName)), state)
+	showGroups(c, m.Groups)
+	if len(m.Members) == 0 {
+		return
+	}
+	rows := terminal.NewTable("MEMBER", "NAME", "ROLE", "SINCE")
+	for _, one := range m.Members {
+		role := one.Role
+		if !one.Active {
+			role += ", deactivated"
+		}
+		rows.Row(one.Member, one.DisplayName, role, terminal.Text(one.Since))
+	}
+	c.Table(rows)
+}
+
+func inParentheses(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "(" + s + ")"
+}
+
+func showGroups(c *terminal.Console, groups []api.Membership) {
+	for _, g := range groups {
+		through := "directly"
+		if g.Through != "" {
+			through = "through " + g.Through
+		}
+		c.Say("belongs to %s, %s, %s", g.Group, through, g.Role)
+	}
+}
+
+type directoryListCommand[K entityKind] struct {
+	terminal.Remote
+	terminal.Tabular
+}
+
+// Run implements the command.
+func (d *directoryListCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
+	var kind K
+	server, err := d.Connect()
+	if err != nil {
+		return err
+	}
+	all, err := membersOf(ctx, server, kind.String())
+	switch {
+	case err != nil:
+		return err
+	case c.JSON:
+		return c.Document(api.Members{Items: all})
+	case len(all) == 0:
+		d.Empty(c, "none yet: annals "+kind.String()+" add ID")
+		return nil
+	}
+	rows := terminal.NewTable("ID", "NAME", "BELONGS TO", "STATE")
+	for _, m := range all {
+		var groups []string
+		for _, g := range m.Groups {
+			groups = append(groups, g.Group)
+		}
+		state := "active"
+		if !m.Active {
+			state = "deactivated " + terminal.Text(m.DeactivatedAt)
+		}
+		rows.Row(m.Member, m.DisplayName, strings.Join(groups, ", "), state)
+	}
+	return d.Show(c, rows)
+}
+
+// membersOf reads all members of a kind.
+func membersOf(ctx context.Context, server *client.Client, kind string) ([]api.Member, error) {
+	all := []api.Member{}
+	query := url.Values{"kind": {kind}, "limit": {"500"}}
+	for {
+		var page api.Members
+		request := client.Request{Method: http.MethodGet, Path: []string{"v1", "directory"}, Query: query}
+		if _, err := server.Do(ctx, request, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Items...)
+		if page.Next == "" {
+			return all, nil
+		}
+		query.Set("after", page.Next)
+	}
+}
+
+type directoryShowCommand[K entityKind] struct {
+	terminal.Remote
+
+	ID string `arg:""`
+}
+
+// Run implements the command.
+func (d *directoryShowCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
+	var member api.Member
+	return d.Answer(ctx, c, client.Get(directoryPath(entityOf[K](d.ID))...), &member, func() error {
+		showMember(c, member)
+		return nil
+	})
+}
+
+// MemberCommands are the commands about who belongs to which group.
+type MemberCommands struct {
+	Add    memberAddCommand    `cmd:""`
+	Remove memberRemoveCommand `cmd:""`
+}
+
+type memberAddCommand struct {
+	terminal.Remote
+
+	Group  string `arg:""`
+	Member string `arg:""`
+	Role   string `default:"member" enum:"member,maintainer" placeholder:"ROLE"`
+}
+
+// Run implements the command.
+func (m *memberAddCommand) Run(ctx context.Context, c *terminal.Console) error {
+	return changeMember(
+		ctx, c, m.Remote, http.MethodPut, api.NewMembership{Role: m.Role}, directoryPath(m.Member, "groups", m.Group),
+	)
+}
+
+type memberRemoveCommand struct {
+	terminal.Remote
+
+	Group  string `arg:""`
+	Member string `arg:""`
+	Reason string `placeholder:"TEXT"`
+}
+
+// Run implements the command.
+func (m *memberRemoveCommand) Run(ctx context.Context, c *terminal.Console) error {
+	return changeMember(
+		ctx, c, m.Remote, http.MethodDelete, api.Reason{Reason: m.Reason}, directoryPath(m.Member, "groups", m.Group),
+	)
+}

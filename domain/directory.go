@@ -1,0 +1,384 @@
+package domain
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// GroupRole is what a member may do in a group.
+type GroupRole string
+
+// The roles in a group.
+const (
+	InGroup    GroupRole = "member"     // reads and writes what the group may
+	Maintainer GroupRole = "maintainer" // also adds and removes members
+)
+
+// GroupRoles lists all roles in a group.
+var GroupRoles = []GroupRole{InGroup, Maintainer}
+
+// GroupKinds are the kinds of entities that have members.
+var GroupKinds = []string{Project, Team, Org}
+
+// maxGroups limits the groups that a member belongs to directly.
+const maxGroups = 100
+
+// MemberEntry is the state of a user, an agent or a group in the directory. The entity names its stream.
+type MemberEntry struct {
+	Member        Entity       `json:"member"`
+	AddedAt       time.Time    `json:"added_at"`
+	DeactivatedAt time.Time    `json:"deactivated_at,omitzero"`
+	Groups        []Membership `json:"groups,omitempty"` // in order of their names
+}
+
+// Membership is a member's part in a group.
+type Membership struct {
+	Group Entity    `json:"group"`
+	Role  GroupRole `json:"role"`
+	Since time.Time `json:"since"`
+}
+
+// DirectoryMember is a member with its entry.
+type DirectoryMember struct {
+	DisplayName string // empty if it has none, or if it was erased
+	MemberEntry
+}
+
+// DirectoryStream is the stream of a member of the directory.
+func DirectoryStream(member Entity) string { return string(member) }
+
+// Active tells whether the member was added and not deactivated.
+func (d MemberEntry) Active() bool { return !d.AddedAt.IsZero() && d.DeactivatedAt.IsZero() }
+
+// RoleIn is the member's own role in a group; empty if it does not belong to it directly.
+func (d MemberEntry) RoleIn(group Entity) GroupRole {
+	for _, m := range d.Groups {
+		if m.Group == group {
+			return m.Role
+		}
+	}
+	return ""
+}
+
+// Evolve implements [State].
+func (d MemberEntry) Evolve(fact Fact, at EventMetadata) (State, error) {
+	if _, added := fact.(MemberAdded); added != (at.Version == 1) {
+		return d, errors.New("the stream of a member begins with its addition, once")
+	}
+	switch f := fact.(type) {
+	case MemberAdded:
+		return MemberEntry{Member: f.Member, AddedAt: at.RecordedAt}, nil
+	case MemberRenamed:
+	case MemberDeactivated:
+		d.DeactivatedAt = at.RecordedAt
+	case MemberReactivated:
+		d.DeactivatedAt = time.Time{}
+	case MemberJoined:
+		m := Membership{Group: f.Group, Role: f.Role, Since: at.RecordedAt}
+		i, found := d.place(f.Group)
+		d.Groups = slices.Clone(d.Groups)
+		if found {
+			m.Since = d.Groups[i].Since
+			d.Groups[i] = m
+		} else {
+			d.Groups = slices.Insert(d.Groups, i, m)
+		}
+	case MemberLeft:
+		if i, found := d.place(f.Group); found {
+			d.Groups = slices.Delete(slices.Clone(d.Groups), i, i+1)
+		}
+	default:
+		return d, errors.New("not a fact about a member of the directory")
+	}
+	return d, nil
+}
+
+func (d MemberEntry) place(group Entity) (int, bool) {
+	return slices.BinarySearchFunc(d.Groups, group, func(m Membership, e Entity) int {
+		switch {
+		case m.Group < e:
+			return -1
+		case m.Group > e:
+			return 1
+		}
+		return 0
+	})
+}
+
+// Belonging is a group that a member belongs to, directly or through another group.
+type Belonging struct {
+	Membership
+	Through Entity // the group that belongs to it; empty for a membership of the member's own
+}
+
+// BelongingsOf are the active groups that a member belongs to, the nearest first, each once. Groups that belong to
+// groups pass their members on, without their roles. A deactivated member belongs to none. read returns the entries
+// of several entities.
+func BelongingsOf(
+	member Entity, read func([]Entity) (map[Entity]MemberEntry, error),
+) (entry MemberEntry, all []Belonging, err error) {
+	found, err := read([]Entity{member})
+	if entry = found[member]; err != nil || !entry.Active() {
+		return entry, nil, err
+	}
+	known := map[Entity]bool{member: true}
+	for level := []Entity{member}; len(level) > 0; {
+		var next []Belonging
+		for _, e := range level {
+			for _, m := range found[e].Groups {
+				if known[m.Group] {
+					continue
+				}
+				known[m.Group] = true
+				one := Belonging{Membership: m}
+				if e != member {
+					one.Through, one.Role = e, InGroup
+				}
+				next = append(next, one)
+			}
+		}
+		if len(next) == 0 {
+			break
+		}
+		level = make([]Entity, len(next))
+		for i, one := range next {
+			level[i] = one.Group
+		}
+		if found, err = read(level); err != nil {
+			return entry, nil, err
+		}
+		for _, one := range next {
+			if found[one.Group].Active() {
+				all = append(all, one)
+			} else {
+				delete(found, one.Group)
+			}
+		}
+	}
+	return entry, all, nil
+}
+
+// OfDirectory is what the commands about a member of the directory have in common.
+type OfDirectory struct {
+	By     Principal
+	Member Entity
+}
+
+// Stream implements [Command].
+func (c OfDirectory) Stream() string { return DirectoryStream(c.Member) }
+
+// Reads implements [Command].
+func (c OfDirectory) Reads() Reads { return Reads{} }
+
+// valid names every bad field at once.
+func (c OfDirectory) valid(check func(*Problems)) error {
+	var p Problems
+	if _, err := ParseEntity(string(c.Member)); err != nil {
+		p.Add("member", "%s", err)
+	}
+	check(&p)
+	return p.Err()
+}
+
+// entry is the member's entry, for an admin.
+func (c OfDirectory) entry(dc DecisionContext) (MemberEntry, error) {
+	if !c.By.IsTenantAdmin() {
+		return MemberEntry{}, Refuse(ErrForbidden, "the directory is kept by admins, in person")
+	}
+	return memberOf(dc, c.Member)
+}
+
+func memberOf(dc DecisionContext, member Entity) (MemberEntry, error) {
+	entry := StateOf[MemberEntry](dc, DirectoryStream(member))
+	if entry.AddedAt.IsZero() {
+		return entry, NoMember(member)
+	}
+	return entry, nil
+}
+
+// NoMember refuses a question about a member that was never added. It matches [ErrNotFound].
+func NoMember(member Entity) error {
+	return Refuse(ErrNotFound, "%s is not in the directory", member).
+		WithFix("add it: annals %s add %s", member.Kind(), member.ID())
+}
+
+// PutMember asks to add a user, an agent or a group to the directory, or to give it another display name.
+type PutMember struct {
+	OfDirectory
+	DisplayName *string // nil to leave it as it is
+}
+
+// Validate names every bad field at once.
+func (c PutMember) Validate() error {
+	return c.valid(func(p *Problems) { ifSet(c.DisplayName, func(s string) { atMost(p, "display_name", s, maxName) }) })
+}
+
+// Decide implements [Command].
+func (c PutMember) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	_, err := c.entry(dc)
+	switch {
+	case errors.Is(err, ErrNotFound) && c.DisplayName == nil:
+		return []Fact{MemberAdded{Member: c.Member}}, nil
+	case errors.Is(err, ErrNotFound):
+		return []Fact{MemberAdded{Member: c.Member, DisplayName: *c.DisplayName}}, nil
+	case err != nil || c.DisplayName == nil || *c.DisplayName == c.displayName(dc):
+		return nil, err
+	}
+	return []Fact{MemberRenamed{DisplayName: *c.DisplayName}}, nil
+}
+
+// displayName is the member's present display name.
+func (c OfDirectory) displayName(dc DecisionContext) string {
+	if f, renamed := dc.NewestFact(c.Stream(), MemberRenamed{}.Name(), "").(MemberRenamed); renamed {
+		return f.DisplayName
+	}
+	f, _ := dc.NewestFact(c.Stream(), MemberAdded{}.Name(), "").(MemberAdded)
+	return f.DisplayName
+}
+
+// DeactivateMember asks to end what a member may do. With Again it asks to end a deactivation.
+type DeactivateMember struct {
+	OfDirectory
+	Reason string
+	Again  bool
+}
+
+// Validate names every bad field at once.
+func (c DeactivateMember) Validate() error {
+	return c.valid(func(p *Problems) { atMost(p, "reason", c.Reason, maxReason) })
+}
+
+// Decide implements [Command].
+func (c DeactivateMember) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	entry, err := c.entry(dc)
+	switch {
+	case err != nil || entry.Active() == c.Again:
+		return nil, err
+	case c.Again:
+		return []Fact{MemberReactivated{Reason: c.Reason}}, nil
+	case c.Member == c.By.Subject:
+		return nil, Refuse(ErrConflict, "nobody deactivates themselves").WithFix("ask another admin")
+	}
+	return []Fact{MemberDeactivated{Reason: c.Reason}}, nil
+}
+
+// JoinGroup asks to make a member part of a group, or to change its role there. Admins and the group's maintainers may
+// do so.
+type JoinGroup struct {
+	OfDirectory
+	Group Entity
+	Role  GroupRole // default: [InGroup]
+}
+
+// Validate names every bad field at once.
+func (c JoinGroup) Validate() error {
+	return c.valid(func(p *Problems) {
+		checkGroup(p, c.Group)
+		oneOf(p, "role", c.Role, GroupRoles, false)
+	})
+}
+
+func checkGroup(p *Problems, group Entity) {
+	if _, err := ParseEntity(string(group)); err != nil || !slices.Contains(GroupKinds, group.Kind()) {
+		p.Add("group", "must be one of project:ID, team:ID, org:ID")
+	}
+}
+
+// Decide implements [Command].
+func (c JoinGroup) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	if err := c.mayKeep(dc, c.Group); err != nil {
+		return nil, err
+	}
+	entry, err := memberOf(dc, c.Member)
+	if err != nil {
+		return nil, err
+	}
+	role := c.Role
+	if role == "" {
+		role = InGroup
+	}
+	switch {
+	case entry.RoleIn(c.Group) == role:
+		return nil, nil
+	case !entry.Active():
+		return nil, Refuse(ErrConflict, "%s is deactivated", c.Member)
+	case entry.RoleIn(c.Group) == "" && len(entry.Groups) >= maxGroups:
+		return nil, Refuse(ErrConflict, "%s belongs to %d groups, the most that a member may", c.Member, maxGroups)
+	}
+	group, err := memberOf(dc, c.Group)
+	switch {
+	case err != nil:
+		return nil, err
+	case !group.Active():
+		return nil, Refuse(ErrConflict, "%s is deactivated", c.Group)
+	}
+	if cycle, err := belongsTo(dc, c.Group, c.Member); err != nil || cycle {
+		return nil, Refuse(ErrConflict, "%s belongs to %s already, so %s cannot belong to it", c.Group, c.Member, c.Member)
+	}
+	return []Fact{MemberJoined{Group: c.Group, Role: role}}, nil
+}
+
+// belongsTo tells whether a group is another one, or belongs to it through any number of groups.
+func belongsTo(dc DecisionContext, group, other Entity) (bool, error) {
+	if group == other {
+		return true, nil
+	}
+	_, all, err := BelongingsOf(group, func(entities []Entity) (map[Entity]MemberEntry, error) {
+		found := map[Entity]MemberEntry{}
+		for _, e := range entities {
+			found[e] = StateOf[MemberEntry](dc, DirectoryStream(e))
+		}
+		return found, nil
+	})
+	return slices.ContainsFunc(all, func(b Belonging) bool { return b.Group == other }), err
+}
+
+// mayKeep refuses a caller that neither administers the tenant nor maintains the group.
+func (c OfDirectory) mayKeep(dc DecisionContext, group Entity) error {
+	if c.By.IsTenantAdmin() ||
+		c.By.OnBehalfOf == "" && StateOf[MemberEntry](dc, DirectoryStream(c.By.Subject)).RoleIn(group) == Maintainer {
+		return nil
+	}
+	return Refuse(ErrForbidden, "the members of %s are kept by its maintainers and by admins", group)
+}
+
+// LeaveGroup asks to end a member's part in a group. Admins, the group's maintainers and the member may do so.
+type LeaveGroup struct {
+	OfDirectory
+	Group  Entity
+	Reason string
+}
+
+// Validate names every bad field at once.
+func (c LeaveGroup) Validate() error {
+	return c.valid(func(p *Problems) {
+		checkGroup(p, c.Group)
+		atMost(p, "reason", c.Reason, maxReason)
+	})
+}
+
+// Decide implements [Command].
+func (c LeaveGroup) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	if c.Member != c.By.EffectiveSubject() {
+		if err := c.mayKeep(dc, c.Group); err != nil {
+			return nil, err
+		}
+	}
+	entry, err := memberOf(dc, c.Member)
+	if err != nil || entry.RoleIn(c.Group) == "" {
+		return nil, err
+	}
+	return []Fact{MemberLeft{Group: c.Group, Reason: c.Reason}}, nil
+}
+
+// StateOwner implements [OwnedState]: the display name is about the member.
+func (d MemberEntry) StateOwner() Entity { return d.Member }
+
+var (
+	_ OwnedState = MemberEntry{}
+	_ Command    = PutMember{}
+	_ Command    = DeactivateMember{}
+	_ Command    = JoinGroup{}
+	_ Command    = LeaveGroup{}
+)

@@ -1,0 +1,275 @@
+package http
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/domain"
+)
+
+// directory answers requests about the members of a tenant and their groups.
+type directory struct{ *Server }
+
+const memberPath = "/v1/directory/{member}"
+
+func (s directory) directoryRoutes() {
+	tags := []string{"Directory"}
+	writing := []int{
+		http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge,
+		http.StatusUnsupportedMediaType,
+	}
+	lookup(s.Server, huma.Operation{
+		OperationID: "list-members", Method: http.MethodGet, Path: "/v1/directory", Tags: tags,
+		Summary: "List the members of a kind", Description: "In the order of their names.",
+		Errors: []int{http.StatusBadRequest},
+	}, s.list)
+	lookup(s.Server, huma.Operation{
+		OperationID: "find-member", Method: http.MethodGet, Path: memberPath, Tags: tags,
+		Summary:     "Read a member, and what it belongs to",
+		Description: "With the groups that it belongs to through others. A group comes with its direct members.",
+		Errors:      []int{http.StatusNotFound},
+	}, s.find)
+	handle(s.Server, huma.Operation{
+		OperationID: "put-member", Method: http.MethodPut, Path: memberPath, Tags: tags,
+		Summary: "Add a member, or give it another display name", Description: "For admins.",
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.NewMember{}}), Errors: writing,
+	}, s.put)
+	for _, again := range []bool{false, true} {
+		operation := huma.Operation{
+			OperationID: "deactivate-member", Method: http.MethodPost, Path: memberPath + "/deactivate", Tags: tags,
+			Summary: "Deactivate a member",
+			Description: "At once it may do nothing, and belongs to nothing. Its keys are revoked. What it recorded and owns " +
+				"stays. For admins.",
+			RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
+		}
+		if again {
+			operation.OperationID, operation.Path = "reactivate-member", memberPath+"/reactivate"
+			operation.Summary = "End a deactivation"
+			operation.Description = "It belongs to its groups again. Its keys stay revoked. For admins."
+		}
+		handle(s.Server, operation, s.deactivate(again))
+	}
+	handle(s.Server, huma.Operation{
+		OperationID: "join-group", Method: http.MethodPut, Path: memberPath + "/groups/{group}", Tags: tags,
+		Summary: "Make a member part of a group, or change its role there",
+		Description: "With its next request it reads and writes what the group may. A group may belong to groups. For admins " +
+			"and the group's maintainers.",
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.NewMembership{}}), Errors: writing,
+	}, s.join)
+	handle(s.Server, huma.Operation{
+		OperationID: "leave-group", Method: http.MethodDelete, Path: memberPath + "/groups/{group}", Tags: tags,
+		Summary: "End a member's part in a group", Description: "For admins, the group's maintainers, and the member itself.",
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
+	}, s.leave)
+}
+
+type memberInput struct {
+	Member string `path:"member" example:"user:mia" doc:"An entity: user:ID, agent:ID, project:ID, team:ID or org:ID."`
+}
+
+type groupInput struct {
+	Member string `path:"member" example:"user:mia" doc:"An entity: user:ID, agent:ID, project:ID, team:ID or org:ID."`
+	Group  string `path:"group" example:"team:pay" doc:"project:ID, team:ID or org:ID."`
+}
+
+type memberOutput struct {
+	Position string `header:"Annals-Position" doc:"Of the newest event."`
+	Outcome  string `header:"Annals-Outcome" enum:"created,recorded,unchanged" doc:"What the write did."`
+	Body     api.Member
+}
+
+func (s directory) kept() (Directory, error) {
+	if s.cfg.Directory == nil {
+		return nil, domain.Refuse(domain.ErrNotFound, "this server keeps no directory")
+	}
+	return s.cfg.Directory, nil
+}
+
+type membersInput struct {
+	Kind  string  `query:"kind" enum:"user,agent,project,team,org" required:"true" doc:"Of the members."`
+	Limit integer `query:"limit" doc:"1 to 500. Default: 100."`
+	After string  `query:"after" example:"user:mia" doc:"The last member of the page before, which is its next."`
+}
+
+func (s directory) list(ctx context.Context, c *call, in *membersInput) (out api.Members, err error) {
+	limit := in.Limit.read(&c.found, "limit", 1, 500)
+	if limit == 0 {
+		limit = 100
+	}
+	after := domain.Entity(in.After)
+	if after != "" && after.Kind() != in.Kind {
+		c.found.Add("after", "must be a member of the kind")
+	}
+	kinds := append([]string{domain.User, domain.Agent}, domain.GroupKinds...)
+	if !slices.Contains(kinds, in.Kind) {
+		c.found.Add("kind", "must be one of user, agent, project, team, org")
+	}
+	if err := c.found.Err(); err != nil {
+		return out, err
+	}
+	kept, err := s.kept()
+	if err != nil {
+		return out, err
+	}
+	members, err := kept.Members(ctx, c.principal.Tenant, in.Kind, after, int(limit)+1)
+	if len(members) > int(limit) {
+		members = members[:limit]
+		out.Next = string(members[limit-1].Member)
+	}
+	out.Items = make([]api.Member, len(members))
+	for i, m := range members {
+		out.Items[i] = memberOf(m, nil)
+	}
+	return out, err
+}
+
+// memberOf shows a member with what it belongs to, or with its direct groups.
+func memberOf(m domain.DirectoryMember, all []domain.Belonging) api.Member {
+	shown := api.Member{
+		Member: string(m.Member), DisplayName: m.DisplayName, Active: m.Active(), AddedAt: known(m.AddedAt),
+		DeactivatedAt: known(m.DeactivatedAt), Groups: belongingsOf(all),
+	}
+	if all == nil {
+		for _, one := range m.Groups {
+			shown.Groups = append(shown.Groups, api.Membership{
+				Group: string(one.Group), Role: string(one.Role), Since: known(one.Since),
+			})
+		}
+	}
+	return shown
+}
+
+func belongingsOf(all []domain.Belonging) []api.Membership {
+	shown := []api.Membership{}
+	for _, b := range all {
+		shown = append(shown, api.Membership{
+			Group: string(b.Group), Role: string(b.Role), Since: known(b.Since), Through: string(b.Through),
+		})
+	}
+	return shown
+}
+
+func (s directory) find(ctx context.Context, c *call, in *memberInput) (api.Member, error) {
+	kept, err := s.kept()
+	if err != nil {
+		return api.Member{}, err
+	}
+	member := domain.Entity(in.Member)
+	entry, all, err := kept.Belongings(ctx, c.principal.Tenant, member)
+	switch {
+	case err != nil:
+		return api.Member{}, err
+	case entry.AddedAt.IsZero():
+		return api.Member{}, domain.NoMember(member)
+	}
+	named := []domain.DirectoryMember{{MemberEntry: entry}}
+	if err := kept.Name(ctx, c.principal.Tenant, named); err != nil {
+		return api.Member{}, err
+	}
+	out := memberOf(named[0], all)
+	if !slices.Contains(domain.GroupKinds, member.Kind()) {
+		return out, nil
+	}
+	members, err := kept.InGroup(ctx, c.principal.Tenant, member)
+	for _, m := range members {
+		i := slices.IndexFunc(m.Groups, func(one domain.Membership) bool { return one.Group == member })
+		out.Members = append(out.Members, api.GroupMember{
+			Member: string(m.Member), DisplayName: m.DisplayName, Active: m.Active(), Role: string(m.Groups[i].Role),
+			Since: known(m.Groups[i].Since),
+		})
+	}
+	return out, err
+}
+
+// about is what the commands about a member have in common.
+func about(c *call, member string) domain.OfDirectory {
+	return domain.OfDirectory{By: c.principal, Member: domain.Entity(member)}
+}
+
+// do submits a command, and answers with the member afterwards.
+func (s directory) do(ctx context.Context, c *call, command validated, body []byte) (*memberOutput, error) {
+	if _, err := s.kept(); err != nil {
+		return nil, err
+	}
+	done, err := s.submit(ctx, c, command, command.Validate(), body)
+	if err != nil {
+		return nil, err
+	}
+	out := &memberOutput{Position: fmt.Sprint(done.Position), Outcome: done.Outcome}
+	out.Body, err = s.find(ctx, c, &memberInput{done.Stream.Name})
+	return out, err
+}
+
+func (s directory) put(ctx context.Context, c *call, in *memberInput) (*memberOutput, error) {
+	given, body, err := readAny[api.NewMember](s.Server, c)
+	if err != nil {
+		return nil, err
+	}
+	return s.do(ctx, c, domain.PutMember{OfDirectory: about(c, in.Member), DisplayName: given.DisplayName}, body)
+}
+
+func (s directory) deactivate(again bool) operation[memberInput, memberOutput] {
+	return func(ctx context.Context, c *call, in *memberInput) (*memberOutput, error) {
+		given, body, err := readAny[api.Reason](s.Server, c)
+		if err != nil {
+			return nil, err
+		}
+		out, err := s.do(ctx, c, domain.DeactivateMember{
+			OfDirectory: about(c, in.Member), Reason: given.Reason, Again: again,
+		}, body)
+		if err == nil && !again {
+			out.Body.RevokedKeys, err = s.revokeKeys(ctx, c, domain.Entity(in.Member), given.Reason)
+		}
+		return out, err
+	}
+}
+
+// revokeKeys revokes the keys of a deactivated member. Its requests are refused even before.
+func (s directory) revokeKeys(
+	ctx context.Context, c *call, member domain.Entity, reason string,
+) (revoked []string, err error) {
+	if s.cfg.Keys == nil {
+		return nil, nil
+	}
+	keys, err := s.cfg.Keys.Given(ctx, c.principal.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		if k.Subject != member || !k.RevokedAt.IsZero() {
+			continue
+		}
+		revocation := c.submission(domain.RevokeKey{By: c.principal, Prefix: k.Prefix, Reason: reason}, nil)
+		revocation.Request = nil // the Idempotency-Key is that of the deactivation
+		if _, err := s.cfg.Writer.Submit(ctx, revocation); err != nil {
+			return revoked, err
+		}
+		revoked = append(revoked, k.Prefix)
+	}
+	return revoked, nil
+}
+
+func (s directory) join(ctx context.Context, c *call, in *groupInput) (*memberOutput, error) {
+	given, body, err := readAny[api.NewMembership](s.Server, c)
+	if err != nil {
+		return nil, err
+	}
+	return s.do(ctx, c, domain.JoinGroup{
+		OfDirectory: about(c, in.Member), Group: domain.Entity(in.Group), Role: domain.GroupRole(given.Role),
+	}, body)
+}
+
+func (s directory) leave(ctx context.Context, c *call, in *groupInput) (*memberOutput, error) {
+	given, body, err := readAny[api.Reason](s.Server, c)
+	if err != nil {
+		return nil, err
+	}
+	return s.do(ctx, c, domain.LeaveGroup{
+		OfDirectory: about(c, in.Member), Group: domain.Entity(in.Group), Reason: given.Reason,
+	}, body)
+}

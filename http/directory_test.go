@@ -1,0 +1,139 @@
+package http_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+)
+
+// company is a server with a directory: Mia belongs to the retries project, which belongs to team:pay, which belongs to
+// org:acme. It returns the admin's header and Mia's.
+func (w *world) company() (admin, mia header) {
+	w.t.Helper()
+	olga := w.given("", object{"subject": "user:olga", "role": "admin"})
+	admin = bearer(olga)
+	mia = bearer(w.given(olga, object{"subject": "user:mia"}))
+	for _, member := range []string{"user:mia", "user:olga", "project:retries", "team:pay", "org:acme"} {
+		w.ask("PUT", "/v1/directory/"+member, nil, admin).want(http.StatusOK)
+	}
+	for member, group := range map[string]string{"project:retries": "team:pay", "team:pay": "org:acme"} {
+		w.ask("PUT", "/v1/directory/"+member+"/groups/"+group, nil, admin).want(http.StatusOK)
+	}
+	return admin, mia
+}
+
+func TestWhoJoinsATeamReadsItsKnowledgeWithTheSameKey(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+		admin, mia := w.company()
+		w.ask("POST", "/v1/knowledge", object{"id": "window", "type": "plan", "content": "Deploy on Tuesdays.",
+			"owner": "team:pay", "scopes": []string{"team:pay"}}, admin).want(http.StatusCreated)
+		w.ask("GET", "/v1/knowledge/window", nil, mia).want(http.StatusNotFound)
+
+		const membership = "/v1/directory/user:mia/groups/project:retries"
+		w.ask("PUT", membership, nil, mia).want(http.StatusForbidden)
+		joined := w.ask("PUT", membership, object{"role": "maintainer"}, admin).want(http.StatusOK).json()
+		like(t, joined, object{"member": "user:mia", "groups": []any{
+			object{"group": "project:retries", "role": "maintainer"},
+			object{"group": "team:pay", "role": "member", "through": "project:retries"},
+			object{"group": "org:acme", "through": "team:pay"},
+		}})
+		w.ask("GET", "/v1/knowledge/window", nil, mia).want(http.StatusOK)
+		found := w.ask("POST", "/v1/search", object{"query": "when do we deploy?"}, mia).want(http.StatusOK).json()
+		like(t, found["items"], []any{object{"scope": "team:pay"}})
+		like(t, w.ask("GET", "/v1/whoami", nil, mia).want(http.StatusOK).json(), object{
+			"memberships": []any{"project:retries", "team:pay", "org:acme"}, "groups": []any{object{"role": "maintainer"}, object{}, object{}},
+		})
+		w.ask("POST", "/v1/knowledge", object{"type": "plan", "content": "Not on Fridays.", "owner": "team:pay",
+			"scopes": []string{"team:pay"}}, mia).want(http.StatusCreated)
+
+		w.ask("PUT", "/v1/directory/user:olga/groups/project:retries", nil, mia).want(http.StatusOK) // by a maintainer
+		like(t, w.ask("GET", "/v1/directory/project:retries", nil, mia).want(http.StatusOK).json()["members"], []any{
+			object{"member": "user:mia", "role": "maintainer"}, object{"member": "user:olga", "role": "member"},
+		})
+		w.ask("DELETE", membership, object{"reason": "another project"}, mia).want(http.StatusOK)
+		w.ask("GET", "/v1/knowledge/window", nil, mia).want(http.StatusNotFound)
+	})
+}
+
+func TestAnAgentThatActsForAMemberReadsWhatTheMemberReads(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+		admin, _ := w.company()
+		key := func(of object) header {
+			return bearer(w.ask("POST", "/v1/keys", of, admin).want(http.StatusCreated).json()["key"].(string))
+		}
+		platform := key(object{"subject": "agent:platform", "role": "service", "acts_for": true})
+		builder := key(object{"subject": "agent:builder", "acts_for": true, "memberships": []string{"team:build"}})
+		const forMia header = "Annals-On-Behalf-Of: user:mia"
+		for id, scope := range map[string]string{"window": "team:pay", "secret": "team:build", "note": "user:olga"} {
+			w.ask("POST", "/v1/knowledge", object{"id": id, "type": "plan", "content": "About " + id, "owner": scope,
+				"scopes": []string{scope}}, admin).want(http.StatusCreated)
+		}
+		w.ask("PUT", "/v1/directory/user:mia/groups/team:pay", nil, admin).want(http.StatusOK)
+		for _, agent := range []header{platform, builder} {
+			w.ask("GET", "/v1/knowledge/window", nil, agent, forMia).want(http.StatusOK)
+			w.ask("GET", "/v1/knowledge/secret", nil, agent, forMia).want(http.StatusNotFound)
+			w.ask("GET", "/v1/knowledge/note", nil, agent, forMia).want(http.StatusNotFound)
+			w.ask("POST", "/v1/search", object{"query": "about", "context": object{"team_id": "build"}}, agent, forMia).
+				want(http.StatusForbidden)
+			w.ask("POST", "/v1/knowledge", object{"type": "plan", "content": "For others", "owner": "user:mia",
+				"scopes": []string{"team:build"}}, agent, forMia).want(http.StatusForbidden)
+		}
+	})
+}
+
+func TestADeactivatedMemberMayDoNothingAtOnce(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+		admin, mia := w.company()
+		agent := bearer(w.ask("POST", "/v1/keys", object{"subject": "agent:platform", "role": "service", "acts_for": true}, admin).
+			want(http.StatusCreated).json()["key"].(string))
+		w.ask("POST", "/v1/knowledge", object{"id": "a", "type": "plan", "content": "Mine"}, mia).want(http.StatusCreated)
+		done := w.ask("POST", "/v1/directory/user:mia/deactivate", object{"reason": "she left"}, admin).want(http.StatusOK).json()
+		like(t, done, object{"active": false})
+		if revoked, _ := done["revoked_keys"].([]any); len(revoked) != 1 {
+			t.Errorf("revoked %v", done["revoked_keys"])
+		}
+		w.ask("GET", "/v1/whoami", nil, mia).want(http.StatusUnauthorized)
+		w.ask("GET", "/v1/whoami", nil, agent, "Annals-On-Behalf-Of: user:mia").want(http.StatusUnauthorized)
+		w.ask("GET", "/v1/knowledge/a", nil, admin).want(http.StatusOK) // what she recorded stays
+		w.ask("POST", "/v1/directory/user:mia/reactivate", nil, admin).want(http.StatusOK)
+		w.ask("GET", "/v1/whoami", nil, agent, "Annals-On-Behalf-Of: user:mia").want(http.StatusOK)
+		w.ask("GET", "/v1/whoami", nil, mia).want(http.StatusUnauthorized) // her key stays revoked
+	})
+}
+
+func TestMembersAreListedInPagesAndRefusalsNameWhatIsWrong(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+		admin, _ := w.company()
+		w.ask("PUT", "/v1/directory/user:zoe", object{"display_name": "佐伊"}, admin).want(http.StatusOK)
+		page := w.ask("GET", "/v1/directory?kind=user&limit=2", nil, admin).want(http.StatusOK).json()
+		like(t, page, object{"items": []any{object{"member": "user:mia"}, object{"member": "user:olga"}}})
+		rest := w.ask("GET", "/v1/directory?kind=user&limit=2&after="+page["next"].(string), nil, admin).want(http.StatusOK).json()
+		like(t, rest, object{"items": []any{object{"member": "user:zoe", "display_name": "佐伊"}}})
+		w.ask("GET", "/v1/directory?kind=boss&limit=0&after=team:pay", nil, admin).want(http.StatusUnprocessableEntity)
+		w.ask("GET", "/v1/directory/user:nobody", nil, admin).want(http.StatusNotFound)
+		w.ask("PUT", "/v1/directory/zoe", nil, admin).want(http.StatusUnprocessableEntity)
+		w.ask("PUT", "/v1/directory/user:zoe/groups/user:mia", object{"role": "boss"}, admin).want(http.StatusUnprocessableEntity)
+		w.ask("PUT", "/v1/directory/user:zoe/groups/team:none", nil, admin).want(http.StatusNotFound)
+		w.ask("PUT", "/v1/directory/org:acme/groups/project:retries", nil, admin).want(http.StatusConflict) // a cycle
+		like(t, w.ask("PUT", "/v1/directory/user:zoe", nil, admin).want(http.StatusOK).header.Get("Annals-Outcome"), "unchanged")
+	})
+}
+
+func TestTwentyRacingAdminsMakeNoCycle(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+		admin, _ := w.company()
+		var racing sync.WaitGroup
+		for i := range 20 {
+			racing.Go(func() {
+				member, group := "org:acme", "project:retries"
+				if i%2 == 0 {
+					member, group = "project:retries", "org:acme"
+				}
+				w.ask("PUT", "/v1/directory/"+member+"/groups/"+group, nil, admin)
+			})
+		}
+		racing.Wait()
+		like(t, w.ask("GET", "/v1/directory/org:acme", nil, admin).want(http.StatusOK).json()["groups"], []any{})
+	})
+}

@@ -1,0 +1,101 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// Directory answers who the members of tenants are, and which groups they belong to. It is safe for concurrent use.
+type Directory struct{ Log *events.Reader }
+
+// Belongings are the entry of a member and the groups that it belongs to. The entry of an unknown member is zero. It
+// takes a query for each level of groups, and one for an unknown member.
+func (d Directory) Belongings(
+	ctx context.Context, tenant string, member domain.Entity,
+) (domain.MemberEntry, []domain.Belonging, error) {
+	ctx = database.ForTenant(ctx, tenant)
+	return domain.BelongingsOf(member, func(entities []domain.Entity) (map[domain.Entity]domain.MemberEntry, error) {
+		names := make([]string, len(entities))
+		for i, e := range entities {
+			names[i] = domain.DirectoryStream(e)
+		}
+		states, err := d.Log.StatesOf(ctx, tenant, names)
+		found := map[domain.Entity]domain.MemberEntry{}
+		for name, state := range states {
+			found[domain.Entity(name)], _ = state.(domain.MemberEntry)
+		}
+		return found, err
+	})
+}
+
+// Members lists up to limit members of a kind ("user") after a member, in order of their names, with their display
+// names.
+func (d Directory) Members(
+	ctx context.Context, tenant, kind string, after domain.Entity, limit int,
+) ([]domain.DirectoryMember, error) {
+	states, err := d.Log.States(ctx, tenant, kind+":", domain.DirectoryStream(after), limit)
+	if err != nil || len(states) == 0 {
+		return nil, err
+	}
+	members := make([]domain.DirectoryMember, len(states))
+	for i, s := range states {
+		members[i].MemberEntry, _ = s.State.(domain.MemberEntry)
+	}
+	return members, d.Name(ctx, tenant, members)
+}
+
+// Name adds the display names of members.
+func (d Directory) Name(ctx context.Context, tenant string, members []domain.DirectoryMember) error {
+	if len(members) == 0 {
+		return nil
+	}
+	streams := make([]string, len(members))
+	for i, m := range members {
+		streams[i] = domain.DirectoryStream(m.Member)
+	}
+	newest, err := d.Log.NewestOf(ctx, tenant, streams, []string{
+		domain.MemberAdded{}.Name(), domain.MemberRenamed{}.Name(),
+	})
+	for i, name := range streams {
+		switch f := newest[name].Fact.(type) {
+		case domain.MemberAdded:
+			members[i].DisplayName = f.DisplayName
+		case domain.MemberRenamed:
+			members[i].DisplayName = f.DisplayName
+		}
+	}
+	return err
+}
+
+// InGroup lists the direct members of a group, in order of their names, with their display names. It reads the states
+// of all members of the tenant.
+func (d Directory) InGroup(
+	ctx context.Context, tenant string, group domain.Entity,
+) (members []domain.DirectoryMember, err error) {
+	const page = 500
+	kinds := append([]string{domain.User, domain.Agent}, domain.GroupKinds...)
+	slices.Sort(kinds)
+	for _, kind := range kinds {
+		for after := ""; ; {
+			states, err := d.Log.States(ctx, tenant, kind+":", after, page)
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range states {
+				after = s.Name
+				entry, _ := s.State.(domain.MemberEntry)
+				if entry.RoleIn(group) != "" {
+					members = append(members, domain.DirectoryMember{MemberEntry: entry})
+				}
+			}
+			if len(states) < page {
+				break
+			}
+		}
+	}
+	return members, d.Name(ctx, tenant, members)
+}
