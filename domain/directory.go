@@ -372,13 +372,33 @@ func (c LeaveGroup) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{MemberLeft{Group: c.Group, Reason: c.Reason}}, nil
 }
 
+// RewriteText implements [TextCommand].
+func (c PutMember) RewriteText(r TextRewriter) Command {
+	if c.DisplayName != nil {
+		c.DisplayName = new(r.Text(*c.DisplayName))
+	}
+	return c
+}
+
+// RewriteText implements [TextCommand].
+func (c DeactivateMember) RewriteText(r TextRewriter) Command {
+	r.all(&c.Reason)
+	return c
+}
+
+// RewriteText implements [TextCommand].
+func (c LeaveGroup) RewriteText(r TextRewriter) Command {
+	r.all(&c.Reason)
+	return c
+}
+
 // StateOwner implements [OwnedState]: the display name is about the member.
 func (d MemberEntry) StateOwner() Entity { return d.Member }
 
 var (
-	_ OwnedState = MemberEntry{}
-	_ Command    = PutMember{}
-	_ Command    = DeactivateMember{}
-	_ Command    = JoinGroup{}
-	_ Command    = LeaveGroup{}
+	_ OwnedState  = MemberEntry{}
+	_ TextCommand = PutMember{}
+	_ TextCommand = DeactivateMember{}
+	_ Command     = JoinGroup{}
+	_ TextCommand = LeaveGroup{}
 )

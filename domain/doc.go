@@ -16,6 +16,7 @@
 //   - Ballot: the trace of a vote or, without a trace, its day. A voter has one vote per ballot and item.
 //   - Contested: an item that was judged harmful or stale, and whose confidence is below [ContestedBelow].
 //   - Effective subject: the entity on whose behalf a principal acts, or else its own subject.
+//   - Member directory: the users, agents and groups of a tenant, and who belongs to which group.
 //   - Erasure target: something that an erasure order destroys, or that is related to such a thing.
 //   - Archive: the messages of a session that one commit put together. Lessons are extracted from it.
 //   - Lesson: a finding of an extractor in an archive, and the decision about it.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/http/body"
 )
 
 const reportPath = "/v1/reports/"
@@ -81,80 +80,6 @@ func report[I any](
 			". Auditors and admins see everything of their tenant, members what they may see.",
 		Responses: responses, Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
 	}, do)
-}
-
-type accessInput struct {
-	Scope string    `query:"scope" required:"true" example:"team:pay" doc:"A scope such as team:pay or public."`
-	AsOf  body.AsOf `query:"as_of"`
-	Paging
-}
-
-var accessColumns = columnsOf[api.ScopeReader]("subject reason through key role since")
-
-// reportAccess lists who may read a scope. It folds the events about the directory and about keys.
-func (s reports) reportAccess(ctx context.Context, c *call, in *accessInput) (*streamed, error) {
-	scope, err := domain.ParseScope(in.Scope)
-	if err != nil {
-		c.found.Add("scope", "%s", err)
-	}
-	at := in.AsOf.Parse(&c.found, "as_of")
-	if err := c.found.Err(); err != nil {
-		return nil, err
-	}
-	if !c.principal.SeesAll() {
-		return nil, domain.Refuse(domain.ErrForbidden, "who may read a scope is for auditors and admins")
-	}
-	if at, err = s.resolveAsOf(ctx, c, at); err != nil {
-		return nil, err
-	}
-	valid := c.now
-	if !at.Time.IsZero() {
-		valid = at.Time
-	}
-	var readers []domain.ScopeReader
-	return listing[api.ScopeReader]{
-		name: "access", asked: []any{c.request.URL.Path, scope, at.Position}, columns: accessColumns,
-		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.ScopeReader, error) {
-			if readers == nil {
-				state, err := s.accessAt(ctx, c.principal.Tenant, at.Position)
-				if err != nil {
-					return nil, err
-				}
-				readers = state.ReadersOf(scope, valid)
-			}
-			rest := readers[min(skip, int64(len(readers))):]
-			return rest[:min(limit, len(rest))], nil
-		}, scopeReaderOf),
-	}.answer(ctx, s.Server, c, in.Paging)
-}
-
-func scopeReaderOf(r domain.ScopeReader) api.ScopeReader {
-	return api.ScopeReader{
-		Subject: string(r.Subject), Reason: r.Reason, Through: toStrings(r.Through), Key: r.Key, Role: r.Role,
-		Since: known(r.Since),
-	}
-}
-
-// accessAt folds the directory and the keys of a tenant up to a position, or to the end if it is 0.
-func (s reports) accessAt(ctx context.Context, tenant string, position int64) (state domain.AccessState, err error) {
-	query := domain.EventQuery{Tenant: tenant, Names: domain.AccessFacts(), Limit: 500}
-	for {
-		events, next, err := s.cfg.Historian.Find(ctx, query)
-		if err != nil {
-			return state, err
-		}
-		for _, e := range events {
-			if position > 0 && e.Position > position {
-				return state, nil
-			}
-			if err := state.Take(e); err != nil {
-				return state, err
-			}
-		}
-		if query.After = next; next == 0 || position > 0 && next > position {
-			return state, nil
-		}
-	}
 }
 
 type actorInput struct {

@@ -124,7 +124,10 @@ func TestDocsNameOnlyCommandsAndFlagsThatExist(t *testing.T) {
 		for _, line := range regexp.MustCompile("(?m)(?:`|^(?:\\$ )?)(?:bin/)?annals ([a-z][^`\n|<>\\\\]*)(?:[`|<>]|$)").FindAllStringSubmatch(written(t, name), -1) {
 			words := strings.Fields(line[1])
 			command := words[0]
-			if slices.Contains([]string{"export", "key", "proof", "session", "tenant", "scrub"}, command) && len(words) > 1 {
+			if slices.Contains([]string{
+				"export", "key", "proof", "session", "tenant", "scrub", "report", "directory", "member", "user", "agent", "team",
+				"project", "org",
+			}, command) && len(words) > 1 {
 				if !strings.HasPrefix(words[1], "-") {
 					command += " " + words[1]
 				} else if command == "scrub" {
