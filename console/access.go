@@ -26,7 +26,6 @@ type access struct {
 	Create *form       // of a new key; nil in the past
 	Once   string      // makes a form that is sent twice create one key
 	Done   string      // what the reader has just done
-	Scope  string      // show only keys that read it
 	First  bool        // the next key is the first one
 }
 
@@ -36,7 +35,6 @@ type issuedKey struct {
 	State  string // valid, revoked, replaced or expired
 	Unused bool   // it is valid, and was not used for a long time
 	Own    bool   // the reader uses it
-	Reads  string // why it reads the scope that the page asks about; empty if it does not
 }
 
 func issued(p *page, k api.IssuedKey) issuedKey {
@@ -61,34 +59,6 @@ func issued(p *page, k api.IssuedKey) issuedKey {
 // Allows tells whether an act makes sense for the key.
 func (k issuedKey) Allows(act string) bool {
 	return k.State == "valid" && (act != "rotate" || k.ReplacedBy == "")
-}
-
-// The reasons for which a key reads a scope.
-const (
-	whyPublic = "everybody reads what is public"
-	whyRole   = "the role reads it in the whole tenant"
-	whyOwn    = "it is their own"
-	whyMember = "they belong to it"
-	whyActs   = "they may act on its behalf"
-)
-
-// why tells why a key reads what is for a scope; empty if it does not.
-func (k issuedKey) why(scope string) string {
-	switch {
-	case scope == "":
-		return ""
-	case scope == "public":
-		return whyPublic
-	case k.Role != "member":
-		return whyRole
-	case k.Subject == scope:
-		return whyOwn
-	case slices.Contains(k.Memberships, scope):
-		return whyMember
-	case k.ActsFor:
-		return whyActs
-	}
-	return ""
 }
 
 // isLastAdmin tells whether no other valid key administers the tenant.
@@ -126,11 +96,9 @@ func accessWith(p *page, create *form) (*access, error) {
 	}
 	show := p.param("show")
 	data := &access{Create: create, Once: cmp.Or(p.r.PostFormValue("once"), rand.Text())}
-	data.Scope, data.First = p.param("scope"), p.NoAuth()
+	data.First = p.NoAuth()
 	for _, k := range all {
-		k.Reads = k.why(data.Scope)
 		switch {
-		case data.Scope != "" && (k.Reads == "" || k.State != "valid"): // it does not read the scope
 		case show == "unused" && !k.Unused:
 		case k.State == "valid" || show == "all":
 			data.Keys = append(data.Keys, k)

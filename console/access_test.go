@@ -214,7 +214,7 @@ func TestTheFirstKeyIsAnAdminsAndEndsNoAuthMode(t *testing.T) {
 }
 
 // A key is listed for a scope if and only if the API gives it an item of that scope.
-func TestAccessSaysWhichKeysReadAScopeAndWhy(t *testing.T) {
+func TestAReportSaysWhoCanReadAScopeAndWhy(t *testing.T) {
 	each(t, rootKey, func(t *testing.T, w *world) {
 		browser := w.login(rootKey)
 		for _, scope := range []string{"team:pay", "user:bob"} {
@@ -232,9 +232,9 @@ func TestAccessSaysWhichKeysReadAScopeAndWhy(t *testing.T) {
 			}
 			keys[subject] = keyForm.FindString(page)
 		}
-		for scope, why := range map[string]string{"team:pay": "they belong to it", "user:bob": "it is their own"} {
-			_, page := w.visit(browser, "/console/access?scope="+scope)
-			containsAll(t, page, why, "the role reads it in the whole tenant")
+		for scope, why := range map[string]string{"team:pay": "stated by the key", "user:bob": "their own, or public"} {
+			_, page := w.visit(browser, "/console/reports/access?scope="+scope)
+			containsAll(t, page, why, "by the role of the key")
 			for subject, key := range keys {
 				_, err := w.as(key).Knowledge(t.Context(), strings.ReplaceAll(scope, ":", "-"))
 				if got := strings.Contains(page, `actor=`+url.QueryEscape(subject)+`"`); got != (err == nil) {

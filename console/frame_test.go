@@ -29,7 +29,7 @@ func texts(t *testing.T) []string {
 			all = append(all, match[1])
 		}
 	}
-	all = append(all, whyPublic, whyRole, whyOwn, whyMember, whyActs)
+	all = slices.AppendSeq(all, maps.Values(readerReasons()))
 	for _, m := range workMoments() {
 		all = append(all, m.Label)
 	}

@@ -89,6 +89,18 @@ func reports() []report {
 				{"request_id", "Request", "same"},
 			},
 		},
+		{
+			Name: "access", Title: "Who can read a scope", Needs: "scope", Fields: []field{scope},
+			Explain: "Everyone who can read it, with each reason. In the past: who could read it then.",
+			Columns: []column{
+				{"subject", "Who", "entity"},
+				{"reason", "Why", "reader"},
+				{"through", "Through", ""},
+				{"role", "Role", "value"},
+				{"key", "Key", ""},
+				{"since", "Since", "time"},
+			},
+		},
 	}
 }
 
@@ -140,6 +152,8 @@ func cellOf(p *page, c column, row map[string]any) cell {
 		if helpful, is := row[c.Field].(float64); is {
 			one.Text = grouped(others(new(int(helpful))))
 		}
+	case "reader":
+		one.Kind, one.Text = "value", readerReasons()[one.Text]
 	case "event":
 		one.Text, one.Address = grouped(one.Text), p.To("log/"+url.PathEscape(fmt.Sprint(row["event_id"])))
 	case "entity":
@@ -157,6 +171,14 @@ func cellOf(p *page, c column, row map[string]any) cell {
 		one.Edits = changesOf(row)
 	}
 	return one
+}
+
+// readerReasons say why somebody can read a scope.
+func readerReasons() map[string]string {
+	return map[string]string{
+		"self": "their own, or public", "directory": "member of the group", "key": "stated by the key",
+		"role": "by the role of the key", "acts_for": "may act for those who read it",
+	}
 }
 
 // changesOf are the changes of an event. What began an item changed nothing.
@@ -207,6 +229,9 @@ func reportQuery(p *page, r report) url.Values {
 			query.Set(parameter.Name, value)
 		}
 	}
+	if r.Name == "access" { // which is of a moment, not of a period
+		return p.asOf(query)
+	}
 	if at := p.Moment.RecordedAt; p.Moment.Past() && at != nil {
 		end := at.UTC().Add(time.Microsecond) // the end is not a part of a period
 		if asked, err := parseTime(query.Get("to")); err != nil || asked.After(end) {
@@ -231,6 +256,9 @@ func readReport(p *page) (any, error) {
 	}
 	data := &reported{Report: r, CSV: Root + "reports/" + r.Name + "/csv" + encode(p.Query)}
 	for _, days := range []int{7, 30, 90} {
+		if !slices.Contains(r.Fields, field{"from", "From"}) {
+			break
+		}
 		from := p.Now.UTC().AddDate(0, 0, -days).Format(time.DateOnly)
 		data.Periods = append(data.Periods, period{days, p.With("from", from, "to", "")})
 	}
