@@ -27,7 +27,7 @@ var allPages = []string{
 	"/console/reports", "/console/reports/actor?actor=user:default",
 	"/console/reports/changes?scope=user:default&as_of=4", "/console/reports/harm", "/console/reports/stale",
 	"/console/reports/declining?from=2026-01-01", "/console/reports/usage?id=staging",
-	"/console/reports/denials?from=never", "/console/health", "/console/projections/knowledge",
+	"/console/reports/denials?from=never", "/console/reports/access?scope=user:default", "/console/health", "/console/projections/knowledge",
 	"/console/projections/knowledge/act/rebuild", "/console/projections/past/quarantine", "/console/settings",
 	"/console/projections/past/act/skip", "/console/projections/past",
 	"/console/knowledge?sort=confidence&order=asc&type=definition&min_confidence=0.1", "/console/knowledge?as_of=3",
