@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -44,5 +45,26 @@ func TestTheTimeBarGoesADayBackAndOn(t *testing.T) {
 		containsAll(t, p.Text(".timebar"), "As of #1")
 		p.Press("}")
 		p.WaitFor("body:not(.past)")
+	})
+}
+
+var dayTitle = regexp.MustCompile(`<title>\d{4}-\d\d-\d\d: `)
+
+func TestTheActivityOfAYearLeadsToTheLogOfADay(t *testing.T) {
+	each(t, rootKey, func(t *testing.T, w *world) {
+		w.tell()
+		today := time.Now().UTC().Format(time.DateOnly)
+		key, _ := w.given("user:nobody")
+		for _, one := range []struct{ path, key, want string }{
+			{"/console/scopes", rootKey, today + ": 6 events"},
+			{"/console/scopes?as_of=2", rootKey, today + ": 2 events"},
+			{"/console/scopes", key, today + ": 0 events"},
+		} {
+			status, body := w.visit(w.login(one.key), one.path)
+			if days := len(dayTitle.FindAllString(body, -1)); status != 200 || days != 365 {
+				t.Errorf("%s has %d days and status %d", one.path, days, status)
+			}
+			containsAll(t, body, "<title>"+one.want+"</title>")
+		}
 	})
 }

@@ -9,8 +9,9 @@ import (
 
 // scopesPage shows who knows how much, and how good it is.
 type scopesPage struct {
-	Counts api.Overview
-	Kinds  []scopeKind
+	Activity *calendar
+	Counts   api.Overview
+	Kinds    []scopeKind
 }
 
 // scopeKind are the scopes of a kind, such as teams.
@@ -32,10 +33,11 @@ type portion struct {
 }
 
 func showScopes(p *page) (any, error) {
-	if p.Moment.Past() {
-		return &scopesPage{}, nil
-	}
 	var data scopesPage
+	var err error
+	if data.Activity, err = readCalendar(p); err != nil || p.Moment.Past() {
+		return &data, err
+	}
 	if err := p.get(&data.Counts, nil, "v1", "overview"); err != nil {
 		return nil, err
 	}
