@@ -21,6 +21,7 @@ type list struct {
 	Selected map[string]bool // the ids that come with the address
 	Writes   bool            // the page offers acts
 	Versus   *versus         // the list at two moments; nil for one
+	refusal
 }
 
 // sortColumn is the head of a column. One without an address is not sortable.
@@ -80,6 +81,7 @@ func listQuery(p *page, sorted bool) url.Values {
 	return query
 }
 
+// listKnowledge lists what passes the filters. If the API refuses one, the form stays.
 func listKnowledge(p *page) (any, error) {
 	data := &list{Filters: listFilters(p), Columns: sortColumns(p), Selected: map[string]bool{}, Writes: p.mayWrite()}
 	for _, filter := range data.Filters {
@@ -90,32 +92,41 @@ func listKnowledge(p *page) (any, error) {
 	for _, id := range p.values("id") {
 		data.Selected[id] = true
 	}
+	if err := data.read(p); err != nil {
+		data.Versus, data.Items, data.Next = nil, nil, ""
+		return nil, data.refuse(p, err, "knowledge", data, namesOf(data.Filters)...)
+	}
+	return data, nil
+}
+
+// read reads the items and the counts of the list.
+func (l *list) read(p *page) error {
 	query := listQuery(p, true)
 	query.Set("limit", "50")
 	var err error
-	if data.Versus, err = versusOf(p); err != nil {
-		return nil, err
+	if l.Versus, err = versusOf(p); err != nil {
+		return err
 	}
-	if data.Versus != nil {
-		return data, data.Versus.compareLists(p, query)
+	if l.Versus != nil {
+		return l.Versus.compareLists(p, query)
 	}
 	if cursor := p.param("cursor"); cursor != "" {
 		query.Set("cursor", cursor)
 	}
 	var got api.Page[api.Knowledge]
 	if err := p.get(&got, query, "v1", "knowledge"); err != nil {
-		return nil, err
+		return err
 	}
-	data.Items, data.Next = got.Items, got.NextCursor
+	l.Items, l.Next = got.Items, got.NextCursor
 	if p.Moment.Past() {
-		return data, nil
+		return nil
 	}
 	var counts api.Overview
 	if err := p.get(&counts, listQuery(p, false), "v1", "overview"); err != nil {
-		return nil, err
+		return err
 	}
-	data.Counts, data.Facets = &counts, facetsOf(p, &counts)
-	return data, nil
+	l.Counts, l.Facets = &counts, facetsOf(p, &counts)
+	return nil
 }
 
 // sortColumns are the heads of the columns. The link of a sorted column turns its order around.

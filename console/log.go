@@ -24,8 +24,13 @@ type logPage struct {
 	Set       []setFilter
 	Following bool // the page asks again every few seconds
 	Counts    *bars
-	Refused   *problem
-	Wrong     map[string][]string // what is wrong with a filter
+	refusal
+}
+
+// refusal is why the API refused the filters of a page, and what is wrong with each of them.
+type refusal struct {
+	Refused *problem
+	Wrong   map[string][]string
 }
 
 // setFilter is a filter that is set, and the address without it.
@@ -83,7 +88,8 @@ func readLog(p *page) (any, error) {
 	}
 	var got api.Page[api.Event]
 	if err := p.get(&got, query, "v1", "events"); err != nil {
-		return nil, data.refuse(p, err)
+		data.Following = data.Following && !isRefused(err)
+		return nil, data.refuse(p, err, "log", data, namesOf(data.Filters)...)
 	}
 	data.Events, data.Next = got.Items, got.NextCursor
 	var err error
@@ -101,17 +107,25 @@ func readLog(p *page) (any, error) {
 	return data, nil
 }
 
-// refuse shows the form again if the API refuses a filter. What is wrong with it stands next to its field.
-func (l *logPage) refuse(p *page, err error) error {
-	typed := form{}
-	for _, filter := range l.Filters {
-		typed.Fields = append(typed.Fields, actField{Name: filter.Name})
+// refuse shows a page's form again if the API refuses a filter. What is wrong with it stands next to its field.
+func (r *refusal) refuse(p *page, err error, view string, data any, names ...string) error {
+	typed := form{Wrong: map[string][]string{}}
+	for _, name := range names {
+		typed.Fields = append(typed.Fields, actField{Name: name})
 	}
-	if typed.Wrong = map[string][]string{}; !typed.refuse(err) {
+	if !typed.refuse(err) {
 		return err
 	}
-	l.Refused, l.Wrong, l.Following = typed.Refused, typed.Wrong, false
-	return answer(p, "log", l, l.Refused.Status)
+	r.Refused, r.Wrong = typed.Refused, typed.Wrong
+	return answer(p, view, data, r.Refused.Status)
+}
+
+// namesOf are the names of fields.
+func namesOf[F interface{ name() string }](fields []F) (names []string) {
+	for _, field := range fields {
+		names = append(names, field.name())
+	}
+	return names
 }
 
 // countShown counts the events of the log that pass the filters, up to the moment. Its bars narrow the page to their

@@ -14,7 +14,7 @@ import (
 // allPages are pages with something on them.
 var allPages = []string{
 	"/console/", "/console/search", "/console/search?q=staging&why=1&expect=language",
-	"/console/search?q=zzz&type=tool", "/console/knowledge", "/console/remember", "/console/log",
+	"/console/search?q=zzz&type=tool", "/console/knowledge", "/console/knowledge?min_confidence=much", "/console/search?q=staging&scope=nobody", "/console/remember", "/console/log",
 	"/console/log?name=knowledge.*&follow=1", "/console/log?as_of=3", "/console/log/3", "/console/projections",
 	"/console/proof", "/console/proof?event=3", "/console/review", "/console/review?queue=expired",
 	"/console/review?as_of=2", "/console/log?name=nothing&from=never", "/console/log?as_of=9999", "/console/?as_of=2",
@@ -261,6 +261,25 @@ func TestEventsAreShownInWords(t *testing.T) {
 		_, health := w.ask("/console/health", "Accept-Language: zh")
 		if strings.Contains(health, "events are appended") || !strings.Contains(health, "事件只能追加") {
 			t.Error("the protections are in English")
+		}
+	})
+}
+
+func TestARefusedFilterStaysInItsForm(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		for _, one := range []struct{ path, name, value string }{
+			{"/console/search?q=staging&owner=nobody", "owner", "nobody"},
+			{"/console/knowledge?min_confidence=much", "min_confidence", "much"},
+			{"/console/knowledge?owner=nobody&as_of=2", "owner", "nobody"},
+			{"/console/reports/stale?from=never", "from", "never"},
+		} {
+			status, page := w.ask(one.path)
+			if status != http.StatusUnprocessableEntity {
+				t.Errorf("%s answers %d", one.path, status)
+			}
+			containsAll(t, page, `role="alert"`, `value="`+one.value+`"`,
+				`aria-describedby="`+one.name+`-wrong"`, `class="error" id="`+one.name+`-wrong"`)
 		}
 	})
 }

@@ -193,11 +193,11 @@ func changesOf(event map[string]any) []edit {
 
 // reported is the page of a report.
 type reported struct {
-	Report  report
-	Asked   bool     // all that the report needs is given
-	Rows    [][]cell // without the columns that are empty in all of them
-	Next    string
-	Refused *problem
+	Report report
+	Asked  bool     // all that the report needs is given
+	Rows   [][]cell // without the columns that are empty in all of them
+	Next   string
+	refusal
 	Periods []period // to choose from
 	CSV     string   // the address of the whole report as a file
 }
@@ -273,9 +273,12 @@ func readReport(p *page) (any, error) {
 	}
 	var got api.Page[map[string]any]
 	err = p.get(&got, query, "v1", "reports", r.Name)
-	if errors.Is(err, client.ErrInvalid) || errors.Is(err, client.ErrNotFound) {
+	if errors.Is(err, client.ErrNotFound) {
 		data.Refused = problemOf(err)
 		return nil, answer(p, "report", data, data.Refused.Status)
+	}
+	if err != nil {
+		return nil, data.refuse(p, err, "report", data, namesOf(r.Fields)...)
 	}
 	columns := slices.DeleteFunc(slices.Clone(r.Columns), func(c column) bool {
 		return !slices.ContainsFunc(got.Items, func(row map[string]any) bool { return row[c.Field] != nil })
@@ -288,7 +291,7 @@ func readReport(p *page) (any, error) {
 		data.Rows = append(data.Rows, cells)
 	}
 	data.Next = got.NextCursor
-	return data, err
+	return data, nil
 }
 
 // exportReport sends the whole report as CSV.

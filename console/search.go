@@ -19,6 +19,7 @@ type found struct {
 	Entities []field // for whom the search is made
 	Versus   *versus // the search at two moments; nil for one
 	Facets   []facet
+	refusal
 }
 
 // filter is a choice among the values of a field. A field without values takes any text.
@@ -47,6 +48,9 @@ func filters() []filter {
 // field is a form's field.
 type field struct{ Name, Label string }
 
+func (f filter) name() string { return f.Name }
+func (f field) name() string  { return f.Name }
+
 // searchers are the parameters that say for whom a search is made.
 func searchers() []field {
 	return []field{{"user", "User"}, {"project", "Project"}, {"agent", "Agent"}, {"team", "Team"}, {"org", "Organisation"}}
@@ -61,36 +65,46 @@ type expected struct {
 	Best float64 // of the last hit
 }
 
+// search answers the question of the address. If the API refuses it, the form stays.
 func search(p *page) (any, error) {
 	data := &found{Filters: filters(), Entities: searchers()}
-	request := searchRequest(p)
-	if request.Query == "" {
-		return data, nil
-	}
-	data.Asked = true
-	var err error
-	if data.Versus, err = versusOf(p); err != nil {
-		return nil, err
-	}
-	if data.Versus != nil {
-		return data, data.Versus.compareSearch(p, request)
-	}
-	request.Explain, request.Facets = p.param("why") != "", true
-	if err := p.post(request, &data.Answer, "v1", "search"); err != nil {
-		return nil, err
-	}
-	if f := data.Answer.Facets; f != nil && f.Hits > 0 {
-		data.Facets = []facet{
-			facetOf(p, "Type", "type", f.Types), facetOf(p, "Category", "category", f.Categories),
-			facetOf(p, "Scope", "scope", f.Scopes), facetOf(p, "Owner", "owner", f.Owners), facetOf(p, "Tag", "tag", f.Tags),
-		}
-		data.Facets = ownWords(data.Facets, 2)
-	}
-	if id := p.param("expect"); id != "" {
-		data.Expected, err = expect(p, request, id, data.Answer)
-		return data, err
+	if err := data.search(p); err != nil {
+		data.Asked, data.Versus = false, nil
+		return nil, data.refuse(p, err, "search", data, namesOf(data.Filters)...)
 	}
 	return data, nil
+}
+
+// search asks what the address asks.
+func (f *found) search(p *page) error {
+	request := searchRequest(p)
+	if request.Query == "" {
+		return nil
+	}
+	f.Asked = true
+	var err error
+	if f.Versus, err = versusOf(p); err != nil {
+		return err
+	}
+	if f.Versus != nil {
+		return f.Versus.compareSearch(p, request)
+	}
+	request.Explain, request.Facets = p.param("why") != "", true
+	if err := p.post(request, &f.Answer, "v1", "search"); err != nil {
+		return err
+	}
+	if of := f.Answer.Facets; of != nil && of.Hits > 0 {
+		f.Facets = []facet{
+			facetOf(p, "Type", "type", of.Types), facetOf(p, "Category", "category", of.Categories),
+			facetOf(p, "Scope", "scope", of.Scopes), facetOf(p, "Owner", "owner", of.Owners), facetOf(p, "Tag", "tag", of.Tags),
+		}
+		f.Facets = ownWords(f.Facets, 2)
+	}
+	if id := p.param("expect"); id != "" {
+		f.Expected, err = expect(p, request, id, f.Answer)
+		return err
+	}
+	return nil
 }
 
 // searchRequest reads the search of the page's address.
