@@ -44,8 +44,14 @@ func texts(t *testing.T) []string {
 		all = append(all, f.Label)
 	}
 	forms := []act{
-		{Fields: newKeyFields()}, {Fields: tenantFields()}, {Fields: erasureFields()}, {Fields: rememberFields()},
-		{Fields: actingFields(true)}, {Fields: resourceFields()}, {Fields: orderFields()}, tenantCreated(), remembered(),
+		{Fields: newKeyFields()},
+		{Fields: tenantFields()},
+		{Fields: erasureFields()},
+		{Fields: rememberFields()},
+		{Fields: actingFields(true)},
+		{Fields: resourceFields()},
+		{Fields: orderFields()},
+		tenantCreated(), remembered(),
 		erasureOrdered(), extractionRetried(),
 	}
 	for _, a := range slices.Concat(allActs(), keyActs(), operations(), resourceActs(), forms) {

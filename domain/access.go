@@ -75,8 +75,16 @@ type AccessState struct {
 // AccessFacts are the names of the facts that [AccessState.Take] takes.
 func AccessFacts() (names []string) {
 	for _, f := range []Fact{
-		MemberAdded{}, MemberDeactivated{}, MemberReactivated{}, MemberJoined{}, MemberLeft{}, MemberRenamed{}, KeyCreated{},
-		KeyRotated{}, KeyRevoked{}, KeyRoleChanged{},
+		MemberAdded{},
+		MemberDeactivated{},
+		MemberReactivated{},
+		MemberJoined{},
+		MemberLeft{},
+		MemberRenamed{},
+		KeyCreated{},
+		KeyRotated{},
+		KeyRevoked{},
+		KeyRoleChanged{},
 	} {
 		names = append(names, f.Name())
 	}

@@ -130,8 +130,11 @@ func TestTheSameFactIsNotRecordedTwice(t *testing.T) {
 	t.Parallel()
 	b := payments(t).do(PutMember{OfDirectory: about(alice), DisplayName: new("Alice")})
 	for _, c := range []Command{
-		put(alice), PutMember{OfDirectory: about(alice), DisplayName: new("Alice")}, join(alice, retries),
-		LeaveGroup{OfDirectory: about(bob), Group: pay}, DeactivateMember{OfDirectory: about(bob), Again: true},
+		put(alice),
+		PutMember{OfDirectory: about(alice), DisplayName: new("Alice")},
+		join(alice, retries),
+		LeaveGroup{OfDirectory: about(bob), Group: pay},
+		DeactivateMember{OfDirectory: about(bob), Again: true},
 	} {
 		if n, err := b.try(c); n != 0 || err != nil {
 			t.Errorf("%+v: %d facts, %v", c, n, err)

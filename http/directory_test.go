@@ -26,8 +26,10 @@ func (w *world) company() (admin, mia header) {
 func TestWhoJoinsATeamReadsItsKnowledgeWithTheSameKey(t *testing.T) {
 	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
 		admin, mia := w.company()
-		w.ask("POST", "/v1/knowledge", object{"id": "window", "type": "plan", "content": "Deploy on Tuesdays.",
-			"owner": "team:pay", "scopes": []string{"team:pay"}}, admin).want(http.StatusCreated)
+		w.ask("POST", "/v1/knowledge", object{
+			"id": "window", "type": "plan", "content": "Deploy on Tuesdays.",
+			"owner": "team:pay", "scopes": []string{"team:pay"},
+		}, admin).want(http.StatusCreated)
 		w.ask("GET", "/v1/knowledge/window", nil, mia).want(http.StatusNotFound)
 
 		const membership = "/v1/directory/user:mia/groups/project:retries"
@@ -44,8 +46,10 @@ func TestWhoJoinsATeamReadsItsKnowledgeWithTheSameKey(t *testing.T) {
 		like(t, w.ask("GET", "/v1/whoami", nil, mia).want(http.StatusOK).json(), object{
 			"memberships": []any{"project:retries", "team:pay", "org:acme"}, "groups": []any{object{"role": "maintainer"}, object{}, object{}},
 		})
-		w.ask("POST", "/v1/knowledge", object{"type": "plan", "content": "Not on Fridays.", "owner": "team:pay",
-			"scopes": []string{"team:pay"}}, mia).want(http.StatusCreated)
+		w.ask("POST", "/v1/knowledge", object{
+			"type": "plan", "content": "Not on Fridays.", "owner": "team:pay",
+			"scopes": []string{"team:pay"},
+		}, mia).want(http.StatusCreated)
 
 		w.ask("PUT", "/v1/directory/user:olga/groups/project:retries", nil, mia).want(http.StatusOK) // by a maintainer
 		like(t, w.ask("GET", "/v1/directory/project:retries", nil, mia).want(http.StatusOK).json()["members"], []any{
@@ -66,8 +70,10 @@ func TestAnAgentThatActsForAMemberReadsWhatTheMemberReads(t *testing.T) {
 		builder := key(object{"subject": "agent:builder", "acts_for": true, "memberships": []string{"team:build"}})
 		const forMia header = "Annals-On-Behalf-Of: user:mia"
 		for id, scope := range map[string]string{"window": "team:pay", "secret": "team:build", "note": "user:olga"} {
-			w.ask("POST", "/v1/knowledge", object{"id": id, "type": "plan", "content": "About " + id, "owner": scope,
-				"scopes": []string{scope}}, admin).want(http.StatusCreated)
+			w.ask("POST", "/v1/knowledge", object{
+				"id": id, "type": "plan", "content": "About " + id, "owner": scope,
+				"scopes": []string{scope},
+			}, admin).want(http.StatusCreated)
 		}
 		w.ask("PUT", "/v1/directory/user:mia/groups/team:pay", nil, admin).want(http.StatusOK)
 		for _, agent := range []header{platform, builder} {
@@ -76,8 +82,10 @@ func TestAnAgentThatActsForAMemberReadsWhatTheMemberReads(t *testing.T) {
 			w.ask("GET", "/v1/knowledge/note", nil, agent, forMia).want(http.StatusNotFound)
 			w.ask("POST", "/v1/search", object{"query": "about", "context": object{"team_id": "build"}}, agent, forMia).
 				want(http.StatusForbidden)
-			w.ask("POST", "/v1/knowledge", object{"type": "plan", "content": "For others", "owner": "user:mia",
-				"scopes": []string{"team:build"}}, agent, forMia).want(http.StatusForbidden)
+			w.ask("POST", "/v1/knowledge", object{
+				"type": "plan", "content": "For others", "owner": "user:mia",
+				"scopes": []string{"team:build"},
+			}, agent, forMia).want(http.StatusForbidden)
 		}
 	})
 }

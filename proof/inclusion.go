@@ -20,7 +20,7 @@ type Certificate struct {
 	EventID    string   `json:"event_id"`
 	Stream     string   `json:"stream"`
 	Position   int64    `json:"position"`
-	Hash       string   `json:"hash"` // hexadecimal
+	Hash       string   `json:"hash"`           // hexadecimal
 	Leaf       string   `json:"leaf,omitempty"` // base64; of a rewritten event: the leaf that was signed
 	Record     *line    `json:"record,omitempty"`
 	Path       []string `json:"path"` // base64
