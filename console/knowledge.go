@@ -48,8 +48,8 @@ type facetValue struct {
 func presentFilters() []filter {
 	yesNo := []string{"true", "false"}
 	return []filter{
-		{"contested", "contested", yesNo},
-		{"expired", "confirmation expired", yesNo},
+		{"contested", "Contested", yesNo},
+		{"expired", "Confirmation expired", yesNo},
 		{"min_confidence", "Confidence from", nil},
 		{"max_confidence", "Confidence to", nil},
 	}
