@@ -156,3 +156,6 @@ func TestALoginLeadsOnlyToPagesOfTheConsole(t *testing.T) {
 		}
 	}
 }
+
+// Patterns are those of all pages.
+func Patterns() []string { return slices.Sorted(maps.Keys(pages())) }

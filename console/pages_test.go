@@ -15,6 +15,7 @@ import (
 var allPages = []string{
 	"/console/", "/console/search", "/console/search?q=staging&why=1&expect=language",
 	"/console/search?q=zzz&type=tool", "/console/knowledge", "/console/knowledge?min_confidence=much", "/console/search?q=staging&scope=nobody", "/console/remember", "/console/log",
+	"/console/search?q=zzz&type=tool", "/console/knowledge", "/console/remember", "/console/log",
 	"/console/log?name=knowledge.*&follow=1", "/console/log?as_of=3", "/console/log/3", "/console/projections",
 	"/console/proof", "/console/proof?event=3", "/console/review", "/console/review?queue=expired",
 	"/console/review?as_of=2", "/console/log?name=nothing&from=never", "/console/log?as_of=9999", "/console/?as_of=2",
@@ -36,6 +37,22 @@ var allPages = []string{
 	"/console/resources?uri=viking://resources/nowhere", "/console/privacy?findings=1",
 	"/console/privacy/plan?of=user:default", "/console/sessions", "/console/sessions/planning", "/console/see-as",
 	"/console/see-as?stage=query&said=staging",
+	"/console/k/staging/compare?from=1", "/console/k/staging/blame", "/console/k/staging/use", "/console/k/staging/raw",
+	"/console/k/staging?as_of=3", "/console/k/staging/act/revise", "/console/k/staging/act/confirm",
+	"/console/search?q=staging&as_of=1&vs=now", "/console/knowledge?as_of=1&vs=now", "/console/k/staging?text=markdown",
+	"/console/k/staging/act/retract", "/console/k/staging/act/supersede", "/console/k/staging/act/erase",
+	"/console/access", "/console/access?show=all&as_of=2", "/console/access/tenants", "/console/reports",
+	"/console/reports/actor?actor=user:default", "/console/reports/changes?scope=user:default&as_of=4",
+	"/console/reports/harm", "/console/reports/stale", "/console/reports/declining?from=2026-01-01",
+	"/console/reports/usage?id=staging", "/console/reports/denials?from=never", "/console/health",
+	"/console/projections/knowledge", "/console/projections/knowledge/act/rebuild",
+	"/console/projections/past/quarantine", "/console/settings", "/console/projections/past/act/skip",
+	"/console/projections/past", "/console/knowledge?sort=confidence&order=asc&type=definition&min_confidence=0.1",
+	"/console/knowledge?as_of=3", "/console/knowledge/acts?id=staging&id=language&id=none", "/console/knowledge/acts",
+	"/console/export?format=xml", "/console/scopes", "/console/scopes?as_of=2", "/console/resources",
+	"/console/resources?uri=viking://", "/console/resources?uri=viking://resources/nowhere",
+	"/console/privacy?findings=1", "/console/privacy/plan?of=user:default", "/console/sessions",
+	"/console/sessions/planning", "/console/see-as", "/console/see-as?stage=query&said=staging",
 }
 
 // In English on a wide screen, and in Chinese on a phone in the dark.
@@ -165,27 +182,6 @@ func TestAnElementIsClickedByTheKeyThatItNames(t *testing.T) {
 		p.Click("#keys form button")
 		p.Press("c", "[")
 		title("<c><Shift+C><Space i><Space i>")
-	})
-}
-
-func TestWhatAgentsWroteStaysText(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
-		const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)" hx-get="/v1/keys">x</a>{{.}}`
-		k := hostileKnowledge(hostile)
-		w.remember(k)
-		p := browsertest.Open(t, w.url) // fails the test if anything runs, or breaks the content policy
-		for _, path := range []string{
-			"/console/", "/console/search?q=alert", "/console/search?q=" + "%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "/console/knowledge",
-			"/console/log", "/console/log/1", "/console/log?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
-			"/console/?as_of=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
-		} {
-			p.Go(path)
-			if got := p.Count("main script, main img, main a[href^=javascript], main [hx-get^='/v1']"); got != 0 {
-				t.Errorf("%s: %d elements of the item's text", path, got)
-			}
-		}
-		p.Go("/console/search?q=alert")
-		containsAll(t, p.Text("blockquote"), hostile)
 	})
 }
 
