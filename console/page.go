@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -193,8 +194,14 @@ func problemOf(err error) *problem {
 			Retry: refusal.RetryAfter,
 		}
 	}
+	if errors.Is(err, context.Canceled) {
+		return &problem{Status: statusClientClosed, Title: "The page could not be made", Detail: err.Error()}
+	}
 	return &problem{Status: http.StatusInternalServerError, Title: "The page could not be made", Detail: err.Error()}
 }
+
+// statusClientClosed appears in the log only: the browser has left, so there is no error of the server.
+const statusClientClosed = 499
 
 // fail answers with a problem.
 func (p *page) fail(why *problem) {

@@ -1,7 +1,9 @@
 package console_test
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -209,6 +211,23 @@ func TestInNoAuthModeAForeignNameShowsNothing(t *testing.T) {
 			if strings.Contains(string(page), "rebuilt every") || strings.Contains(string(page), `method="post" action="/console/k`) {
 				t.Errorf("%s tells a website that points its name at this machine:\n%s", path, page)
 			}
+		}
+	})
+}
+
+func TestABrowserThatLeavesIsNoErrorOfTheServer(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		inner, err := client.New(client.Config{Server: w.url, Retries: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(inner.Close)
+		answer := httptest.NewRecorder()
+		console.New(console.Config{API: inner}).ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodGet, "/console/log", nil))
+		if answer.Code != 499 {
+			t.Errorf("the log has an error %d:\n%s", answer.Code, answer.Body)
 		}
 	})
 }
