@@ -3,6 +3,8 @@ package console
 import (
 	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 func texts(t *testing.T) []string {
 	t.Helper()
 	inTemplates := regexp.MustCompile(`[{(]-? ?t "((?:[^"\\]|\\.)+)"`)
+	inProblems := regexp.MustCompile(`Status: [a-zA-Z.]+, Title: "([^"]+)"`)
 	var all []string
 	names, err := fs.Glob(viewFiles, "views/*.html")
 	if err != nil {
@@ -26,6 +29,19 @@ func texts(t *testing.T) []string {
 			t.Fatal(err)
 		}
 		for _, match := range inTemplates.FindAllStringSubmatch(string(source), -1) {
+			all = append(all, match[1])
+		}
+	}
+	sources, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range sources { // problems, which parts.html translates
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range inProblems.FindAllStringSubmatch(string(source), -1) {
 			all = append(all, match[1])
 		}
 	}

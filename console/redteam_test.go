@@ -1,11 +1,14 @@
 package console_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -228,6 +231,79 @@ func TestABrowserThatLeavesIsNoErrorOfTheServer(t *testing.T) {
 		console.New(console.Config{API: inner}).ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodGet, "/console/log", nil))
 		if answer.Code != 499 {
 			t.Errorf("the log has an error %d:\n%s", answer.Code, answer.Body)
+		}
+	})
+}
+
+func TestAHostileUploadIsRefusedAsAWhole(t *testing.T) {
+	each(t, rootKey, func(t *testing.T, w *world) {
+		browser := w.login(rootKey)
+		archive := func(names ...string) string {
+			var out bytes.Buffer
+			files := zip.NewWriter(&out)
+			for _, name := range names {
+				file, err := files.Create(name)
+				if err == nil {
+					_, err = file.Write(make([]byte, 1<<20)) // a thousandth of it in the archive
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := files.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return out.String()
+		}
+		large := make([]string, 300)
+		for i := range large {
+			large[i] = strconv.Itoa(i) + ".md"
+		}
+		for what, content := range map[string]string{
+			"names a file outside itself": archive("fine.md", "../../etc/evil.md"), "divide it into several": archive(large...),
+		} {
+			status, page := w.addResource(browser, "a.zip", content)
+			if status != http.StatusBadRequest || !strings.Contains(page, what) {
+				t.Errorf("%s: %d", what, status)
+			}
+		}
+		for name, place := range map[string]string{"../../../etc/passwd.md": "passwd", `..\..\passwd.md`: "______passwd"} {
+			status, page := w.addResource(browser, name, "# A name")
+			if status != http.StatusOK || !strings.Contains(page, "viking://resources/"+place) {
+				t.Errorf("%s: %d\n%s", name, status, page)
+			}
+		}
+		for _, kind := range []string{"multipart/form-data; boundary=x", "multipart/form-data"} {
+			status, _, page := servertest.Answer(t, browser, servertest.Request(t, http.MethodPost, w.url+"/console/resources", "--x\r\nbroken",
+				"Content-Type: "+kind))
+			if status != http.StatusBadRequest || !strings.Contains(string(page), "did not arrive as a whole") {
+				t.Errorf("%s: %d", kind, status)
+			}
+		}
+	})
+}
+
+func TestAMemberReadsNothingOfOthersOnAnyPage(t *testing.T) {
+	each(t, rootKey, func(t *testing.T, w *world) {
+		const secret = "The secret of the others."
+		w.remember(client.Knowledge{ID: "staging", Type: "tool", Task: secret, Content: secret, Scopes: []string{"user:default"}})
+		if err := w.api.Say(t.Context(), "planning", client.Message{Role: "user", Content: secret}); err != nil {
+			t.Fatal(err)
+		}
+		w.sent(w.send(w.login(rootKey), "/console/access/tenants", "name", "acme"))
+		_, prefix := w.given("user:bob")
+		key, _ := w.given("user:mia")
+		mia := w.login(key)
+		for _, path := range append(addresses(http.MethodGet), "/console/search?q=secret", "/console/export", "/console/export?list=knowledge",
+			"/console/sessions/planning?owner=user:default", "/console/see-as?stage=query&said=secret", "/console/privacy/plan?of=staging") {
+			status, page := w.visit(mia, strings.Replace(path, "access/none", "access/"+prefix, 1))
+			if strings.Contains(page, secret) || strings.Contains(page, prefix) && !strings.Contains(path, "access/") || strings.Contains(page, "acme") {
+				t.Errorf("%s tells it", path)
+			}
+			hidden := strings.HasPrefix(path, "/console/k/") || strings.HasPrefix(path, "/console/sessions/")
+			if hidden && status != http.StatusNotFound || strings.HasPrefix(path, "/console/access") && status != http.StatusForbidden {
+				t.Errorf("%s: %d", path, status)
+			}
 		}
 	})
 }

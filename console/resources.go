@@ -254,7 +254,9 @@ func upload(p *page, asked map[string]any) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return &client.Error{Problem: api.Problem{
+			Status: http.StatusBadRequest, Title: "The file did not arrive as a whole: send it again",
+		}}
 	}
 	defer p.r.MultipartForm.RemoveAll() //nolint:errcheck // the system's temporary files
 	sent, header, err := p.r.FormFile("file")
