@@ -64,6 +64,9 @@ func askMany(p *page) (any, error) {
 	if p.Moment.Past() {
 		return nil, errPast
 	}
+	if !p.mayWrite() {
+		return notFound(p)
+	}
 	ids := p.values("id")
 	if p.r.Method == http.MethodPost {
 		ids = p.r.PostForm["id"]

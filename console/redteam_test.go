@@ -307,3 +307,23 @@ func TestAMemberReadsNothingOfOthersOnAnyPage(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAuditorIsOfferedNoForm(t *testing.T) {
+	each(t, rootKey, func(t *testing.T, w *world) {
+		w.tell()
+		root := w.login(rootKey)
+		w.addResource(root, "guide.md", "# Guide")
+		_, page := w.send(root, "/console/access", "subject", "user:otto", "role", "auditor")
+		otto := w.login(keyForm.FindString(page))
+		for _, path := range append(addresses(http.MethodGet), "/console/knowledge/acts?id=staging",
+			"/console/resources?uri=viking://resources/guide", "/console/resources/remove?uri=viking://resources/guide") {
+			_, page := w.visit(otto, path)
+			for _, form := range named(t, page, "form", "") {
+				to := attribute(form, "action")
+				if attribute(form, "method") == "post" && to != "/console/preferences" && to != "/console/logout" {
+					t.Errorf("%s offers %s", path, to)
+				}
+			}
+		}
+	})
+}

@@ -29,6 +29,9 @@ func askRemember(p *page) (any, error) {
 	if p.Moment.Past() {
 		return nil, errPast
 	}
+	if !p.mayWrite() {
+		return notFound(p)
+	}
 	return newForm(p, rememberFields()), nil
 }
 

@@ -52,6 +52,7 @@ type places struct {
 	form
 	URI                          string
 	Off                          bool // this server has no OpenViking API
+	Write                        bool // the reader may add and remove
 	Above                        []Link
 	Here                         place
 	Entries                      []place
@@ -120,7 +121,7 @@ func showPlaces(p *page) (any, error) {
 }
 
 func placesAt(p *page) (*places, error) {
-	data := &places{form: *newForm(p, resourceFields()), URI: p.param("uri")}
+	data := &places{form: *newForm(p, resourceFields()), URI: p.param("uri"), Write: p.mayWrite()}
 	if data.URI == "" {
 		data.URI = resourceRoot
 	}
@@ -294,7 +295,7 @@ func removalOf(p *page) (*removal, error) {
 	remove := resourceActs()[1]
 	data := &removal{form: *newForm(p, remove.Fields), Act: remove, URI: p.param("uri")}
 	at := &places{URI: data.URI}
-	if !at.IsResource() || at.IsRoot() {
+	if !at.IsResource() || at.IsRoot() || !p.mayWrite() {
 		_, err := notFound(p)
 		return nil, err
 	}
