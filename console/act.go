@@ -53,8 +53,9 @@ func allActs() []act {
 	}
 	return []act{
 		{
-			Name: "helpful", Label: "Helpful", Explain: "You vote that it was of use. Your vote raises its confidence.", Key: "v",
-			Done: "Your vote is recorded.", Fields: used, Method: http.MethodPost, Path: []string{"feedback"},
+			Name: "helpful", Label: "Helpful", Key: "v",
+			Explain: "You vote that it was of use. Your vote raises its confidence.",
+			Done:    "Your vote is recorded.", Fields: used, Method: http.MethodPost, Path: []string{"feedback"},
 		},
 		{
 			Name: "harmful", Label: "Harmful", Explain: "You vote that it did harm. Your vote lowers its confidence.",
@@ -186,7 +187,7 @@ func formOf(p *page) (*acting, error) {
 	}
 	var k api.Knowledge
 	err = p.get(&k, nil, "v1", "knowledge", form.ID)
-	is := state{Status: "deleted"}
+	var is state
 	switch {
 	case err == nil:
 		is = stateOf(p, k)

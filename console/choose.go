@@ -56,7 +56,8 @@ func successors(p *page, k api.Knowledge, words string) ([]choice, error) {
 	}
 	most, zero := 9, 0.0
 	var got api.SearchAnswer
-	if err := p.post(api.Search{Query: words, Limit: &most, MinScore: &zero, Order: "score"}, &got, "v1", "search"); err != nil {
+	request := api.Search{Query: words, Limit: &most, MinScore: &zero, Order: "score"}
+	if err := p.post(request, &got, "v1", "search"); err != nil {
 		return nil, err
 	}
 	var found []choice

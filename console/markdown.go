@@ -14,8 +14,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// element is a part of a text in Markdown, for the template "elements". The template writes every element and escapes every
-// text, so that HTML in the text stays text.
+// element is a part of a text in Markdown, for the template "elements". The template writes every element and escapes
+// every text, so that HTML in the text stays text.
 type element struct {
 	Kind    string // of the element
 	Text    string
@@ -29,8 +29,8 @@ type element struct {
 // deepestElement bounds how deep parts nest. What is deeper is shown as it was written.
 const deepestElement = 24
 
-// maxMarkdown is the largest text that is read as Markdown. The time for hostile texts grows with the square of their size;
-// for this one it is half a second.
+// maxMarkdown is the largest text that is read as Markdown. The time for hostile texts grows with the square of their
+// size; for this one it is half a second.
 const maxMarkdown = 32 << 10
 
 // markdown reads a text as Markdown with the tables, lists of tasks and strikethroughs of GitHub.
@@ -55,7 +55,8 @@ func partsIn(parent ast.Node, source []byte, depth int) []element {
 var kinds = map[ast.NodeKind]string{
 	ast.KindParagraph: "p", ast.KindHeading: "heading", ast.KindBlockquote: "quote", ast.KindListItem: "item",
 	ast.KindThematicBreak: "rule", ast.KindCodeSpan: "code", extended.KindStrikethrough: "struck",
-	extended.KindTable: "table", extended.KindTableHeader: "head", extended.KindTableRow: "row", extended.KindTableCell: "cell",
+	extended.KindTable: "table", extended.KindTableHeader: "head", extended.KindTableRow: "row",
+	extended.KindTableCell: "cell",
 }
 
 func elementsOf(node ast.Node, source []byte, depth int) []element {

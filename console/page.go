@@ -83,7 +83,7 @@ func (p *page) note(r client.Request) {
 	}
 	for _, name := range []string{actorHeader, onBehalfHeader} {
 		if value := p.Acting.Get(name); value != "" {
-			command += " -H " + quote(name+": "+value)
+			command = command + " -H " + quote(name+": "+value)
 		}
 	}
 	if r.Body != nil {

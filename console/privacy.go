@@ -93,7 +93,8 @@ func orderFields() []actField {
 // planErasure shows what an order would erase.
 func planErasure(p *page) (any, error) {
 	data := &erasurePlan{
-		form: *newForm(p, orderFields()), Of: strings.TrimSpace(p.r.FormValue("of")), Lineage: p.r.FormValue("with_lineage") != "",
+		form: *newForm(p, orderFields()), Of: strings.TrimSpace(p.r.FormValue("of")),
+		Lineage: p.r.FormValue("with_lineage") != "",
 	}
 	if data.Of == "" {
 		return data, nil

@@ -69,8 +69,8 @@ func (c *Console) redirect(p *page) string {
 	return cmp.Or(c.cfg.Redirect, p.origin()+providerPath+"/callback")
 }
 
-// attemptCookie is the cookie of a login at the provider. Under TLS its name makes browsers refuse one that another host
-// set, which could log the user in as somebody else.
+// attemptCookie is the cookie of a login at the provider. Under TLS its name makes browsers refuse one that another
+// host set, which could log the user in as somebody else.
 func attemptCookie(r *http.Request) (name, path string) {
 	if r.TLS != nil {
 		return "__Host-annals-login", "/"

@@ -64,7 +64,7 @@ func newProvider(t *testing.T) *provider {
 	})
 	routes.HandleFunc("GET /authorize", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<!DOCTYPE html><title>Provider</title><link rel="icon" href="data:,"><form method="post" action="/authorize"><input name="asked" type="hidden" value="%s"><button>I am Mia</button></form>`,
+		_, _ = fmt.Fprintf(w, `<!DOCTYPE html><title>Provider</title><link rel="icon" href="data:,"><form method="post" action="/authorize"><input name="asked" type="hidden" value="%s"><button>I am Mia</button></form>`,
 			html.EscapeString(r.URL.RawQuery))
 	})
 	routes.HandleFunc("POST /authorize", func(w http.ResponseWriter, r *http.Request) {
@@ -79,7 +79,7 @@ func newProvider(t *testing.T) *provider {
 	})
 	p.Server = httptest.NewServer(routes)
 	t.Cleanup(p.Close)
-	p.url = strings.Replace(p.Server.URL, "127.0.0.1", "localhost", 1)
+	p.url = strings.Replace(p.URL, "127.0.0.1", "localhost", 1)
 	return p
 }
 

@@ -96,7 +96,7 @@ func addresses(method string) (all []string) {
 // hostileQuery has the attack in each parameter that some page reads, except those named.
 func hostileQuery(except ...string) string {
 	query := url.Values{}
-	for _, name := range strings.Fields("q as_of vs cursor next review queue kind type name actor stream from to text tag uri of id said stage " +
+	for name := range strings.FieldsSeq("q as_of vs cursor next review queue kind type name actor stream from to text tag uri of id said stage " +
 		"scope owner sort order show list format expect event done min_confidence on_behalf_of why with_lineage findings") {
 		if !slices.Contains(except, name) {
 			query.Set(name, attack)

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"net/http"
 	"net/url"
 
 	"github.com/annals-kb/annals/api"
@@ -47,7 +46,7 @@ func remember(p *page) (any, error) {
 		Scopes: linesOf(data.Values["scopes"]), Tags: tagsOf(data.Values["tags"]),
 	}
 	var made api.Knowledge
-	_, err := p.api.Do(p.r.Context(), client.Request{Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Body: k}, &made)
+	_, err := p.api.Do(p.r.Context(), client.Post(k, "v1", "knowledge"), &made)
 	if data.refuse(err) {
 		return nil, answer(p, "remember", data, data.Refused.Status)
 	}

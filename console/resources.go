@@ -77,7 +77,8 @@ func resourceActs() []act {
 	return []act{
 		{Name: "resource", Done: "The resource is added."},
 		{
-			Name: "unresource", Label: "Remove", Done: "The resource is removed.", Danger: true, Fields: []actField{reasonField()},
+			Name: "unresource", Label: "Remove", Done: "The resource is removed.", Danger: true,
+			Fields: []actField{reasonField()},
 			Explain: "Everything below this place leaves all answers. Its history stays, and each item can be restored. " +
 				"To destroy it, order an erasure.",
 		},

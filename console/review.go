@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -50,9 +51,7 @@ func reviewOf(p *page) (*review, error) {
 		}
 	}
 	query := url.Values{"limit": {"1"}}
-	for name, value := range v.filters {
-		query[name] = value
-	}
+	maps.Copy(query, v.filters)
 	if cursor := p.param("cursor"); cursor != "" {
 		query.Set("cursor", cursor)
 	}
@@ -164,7 +163,7 @@ func doReview(p *page) (any, error) {
 	}
 	act, id := p.r.PostFormValue("act"), p.r.PostFormValue("id")
 	reason := p.r.PostFormValue("reason")
-	request := client.Request{Method: http.MethodPost, Path: []string{"v1", "knowledge", id}, Body: api.Reason{Reason: reason}}
+	request := client.Post(api.Reason{Reason: reason}, "v1", "knowledge", id)
 	switch act {
 	case "confirm":
 		until := p.Now.UTC().Truncate(time.Second).AddDate(0, 0, 90)

@@ -105,7 +105,8 @@ func (v *versus) compareLists(p *page, query url.Values) error {
 	for id, is := range lists[1] {
 		was := lists[0][id]
 		switch {
-		case was == nil && (!cut[0] || is.CreatedAt != nil && v.From.RecordedAt != nil && is.CreatedAt.After(*v.From.RecordedAt)):
+		case was == nil && (!cut[0] ||
+			is.CreatedAt != nil && v.From.RecordedAt != nil && is.CreatedAt.After(*v.From.RecordedAt)):
 			v.Items = append(v.Items, moved{Knowledge: is, Change: "new"})
 		case was != nil && was.Version != is.Version:
 			v.Items = append(v.Items, moved{Knowledge: is, Change: "changed"})

@@ -64,7 +64,9 @@ func (l *Finder) Histogram(ctx context.Context, q domain.EventQuery, buckets int
 
 // emptyHistogram divides the time of a query into buckets of equal length. Times have microseconds, so a short time
 // has fewer buckets.
-func (l *Finder) emptyHistogram(ctx context.Context, q domain.EventQuery, buckets int) (h domain.EventHistogram, err error) {
+func (l *Finder) emptyHistogram(
+	ctx context.Context, q domain.EventQuery, buckets int,
+) (h domain.EventHistogram, err error) {
 	from, to := q.From, q.To
 	if from.IsZero() || to.IsZero() {
 		head, _, err := l.Head(ctx, q.Tenant)

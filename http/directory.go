@@ -58,8 +58,8 @@ func (s directory) directoryRoutes() {
 	handle(s.Server, huma.Operation{
 		OperationID: "join-group", Method: http.MethodPut, Path: memberPath + "/groups/{group}", Tags: tags,
 		Summary: "Make a member part of a group, or change its role there",
-		Description: "With its next request it reads and writes what the group may. A group may belong to groups. For admins " +
-			"and the group's maintainers.",
+		Description: "With its next request it reads and writes what the group may. A group may belong to groups. For " +
+			"admins and the group's maintainers.",
 		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.NewMembership{}}), Errors: writing,
 	}, s.join)
 	handle(s.Server, huma.Operation{

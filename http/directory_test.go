@@ -61,7 +61,7 @@ func TestWhoJoinsATeamReadsItsKnowledgeWithTheSameKey(t *testing.T) {
 }
 
 func TestAnAgentThatActsForAMemberReadsWhatTheMemberReads(t *testing.T) {
-	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+	eachKeyed(t, func(_ *testing.T, w *world, _ *time.Duration) {
 		admin, _ := w.company()
 		key := func(of object) header {
 			return bearer(w.ask("POST", "/v1/keys", of, admin).want(http.StatusCreated).json()["key"].(string))

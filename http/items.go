@@ -37,16 +37,16 @@ func (s *Server) knowledgeRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "act-on-many", Method: http.MethodPost, Path: many + "/acts", Tags: []string{tag},
 		Summary: "Confirm, report, supersede, forget, restore or judge many items",
-		Description: "One act per line (" + linesType + "), or an array. They are taken and answered as many items are: one " +
-			"line each, in order. An act that is refused does not affect the others.",
+		Description: "One act per line (" + linesType + "), or an array. They are taken and answered as many items are: " +
+			"one line each, in order. An act that is refused does not affect the others.",
 		RequestBody: bodies(s, true, map[string]any{jsonType: []api.Act{}, linesType: api.Act{}}),
 		Responses:   answeredByLines(s), Errors: writeErrors,
 	}, s.acts)
 	handle(s, huma.Operation{
 		OperationID: "overview", Method: http.MethodGet, Path: "/v1/overview", Tags: []string{tag},
 		Summary: "Count items by their fields",
-		Description: "What a list with the same filters has: counts by type, status, category, owner, scope and tag (the 20 " +
-			"most frequent of each), by tenths of the confidence, and of the items that need attention. It counts the newest " +
+		Description: "What a list with the same filters has: counts by type, status, category, owner, scope and tag (the " +
+			"20 most frequent of each), by tenths of the confidence, and of the items that need attention. It counts the newest " +
 			"100,000 items at most, and tells whether these are all.",
 		Errors: []int{http.StatusBadRequest},
 	}, s.overview)

@@ -14,8 +14,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// A session token stands for a key or an ID token, for a browser that must not keep it in a form that can be read. It is "session." and base64url of
-// a sealed [sessionToken]. A caller sends it as a key.
+// A session token stands for a key or an ID token, for a browser that must not keep it in a form that can be read. It
+// is "session." and base64url of a sealed [sessionToken]. A caller sends it as a key.
 const sessionScheme = "session."
 
 // sessionLasts is how long a session is valid.
@@ -69,7 +69,9 @@ const largestToken = 2800
 
 // OpenLogin makes a session token for the bearer of an ID token, which ends when the ID token does, at the latest. The
 // API verifies the ID token with each request. The error is a refusal for the caller.
-func (s *Server) OpenLogin(ctx context.Context, idToken string, ends time.Time) (token string, expires time.Time, err error) {
+func (s *Server) OpenLogin(
+	ctx context.Context, idToken string, ends time.Time,
+) (token string, expires time.Time, err error) {
 	cfg := s.cfg
 	if cfg.Logins == nil || s.identities.sealer == nil {
 		return "", expires, domain.Refuse(domain.ErrNotFound, "this server opens no sessions for tokens")

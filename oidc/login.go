@@ -114,7 +114,8 @@ func (l *Login) Finish(ctx context.Context, sealed, redirect string, query url.V
 		End   float64 `json:"exp"`
 	}
 	switch {
-	case !decoded(strings.Split(token, ".")[1], &says) || subtle.ConstantTimeCompare([]byte(says.Nonce), []byte(a.Nonce)) != 1:
+	case !decoded(strings.Split(token, ".")[1], &says),
+		subtle.ConstantTimeCompare([]byte(says.Nonce), []byte(a.Nonce)) != 1:
 		return refused("the token is of another login")
 	case cmp.Or(says.For, l.client) != l.client:
 		return refused("the token was given to another client")

@@ -107,7 +107,9 @@ func (p *Prover) Inclusion(ctx context.Context, tenant string, entry domain.Entr
 }
 
 // signedLeaf is the leaf of a position in the tree that was signed.
-func signedLeaf(path tlog.RecordProof, c domain.Checkpoint, position int64, tree tlog.HashReader) (domain.Digest, error) {
+func signedLeaf(
+	path tlog.RecordProof, c domain.Checkpoint, position int64, tree tlog.HashReader,
+) (domain.Digest, error) {
 	leaves, err := tree.ReadHashes([]int64{tlog.StoredHashIndex(0, position-1)})
 	if err != nil {
 		return domain.Digest{}, err

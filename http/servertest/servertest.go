@@ -66,7 +66,7 @@ func (b Base) Config(t *testing.T) annalshttp.Config {
 	return annalshttp.Config{
 		Writer: b.Log, Historian: b.Log, Reader: b.Reader(),
 		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},
-		Sessions: sessions.Sessions{Log: b.Log}, Directory: sessions.Directory{Log: b.Log.Log.Reader},
+		Sessions: sessions.Sessions{Log: b.Log}, Directory: sessions.Directory{Log: b.Log.Reader},
 		Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 	}
 }

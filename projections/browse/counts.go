@@ -178,7 +178,8 @@ func count(counts *map[string]int, value string) {
 
 func (t *tally) counts(out domain.Counts, recorded bool) domain.Counts {
 	out.Items = t.items
-	out.Types, out.Statuses, out.Categories = domain.FacetOf(t.kinds), domain.FacetOf(t.statuses), domain.FacetOf(t.categories)
+	out.Types, out.Statuses = domain.FacetOf(t.kinds), domain.FacetOf(t.statuses)
+	out.Categories = domain.FacetOf(t.categories)
 	out.Owners = domain.FacetOf(t.owners)
 	out.Scopes, out.ByScope = t.byScope()
 	out.Tags = domain.FacetOf(unpacked(t.tagged, domain.Tags.Pairs))

@@ -43,7 +43,9 @@ func queues() []queue {
 		{
 			name: domain.QueueStale, severity: 3, index: "stale",
 			some:  "k.status = 'active' AND " + rows.MayBeStale + " AND " + reportersThen + " > 0",
-			count: reportersThen, since: "CASE WHEN k.confirm_until <= ?0 THEN coalesce(k.suspended_since, k.stale_since) ELSE k.stale_since END",
+			count: reportersThen,
+			since: "CASE WHEN k.confirm_until <= ?0 THEN coalesce(k.suspended_since, k.stale_since) " +
+				"ELSE k.stale_since END",
 			reason: "CASE WHEN k.stale_reason = '' THEN k.suspended_reason ELSE k.stale_reason END",
 		},
 		{
@@ -101,7 +103,8 @@ func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.Revie
 	}
 	chosen := make([]*candidate, 0, len(found))
 	for _, c := range found {
-		if q.Queue == "" || slices.ContainsFunc(c.Reasons, func(why domain.ReviewReason) bool { return why.Queue == q.Queue }) {
+		asked := func(why domain.ReviewReason) bool { return why.Queue == q.Queue }
+		if q.Queue == "" || slices.ContainsFunc(c.Reasons, asked) {
 			chosen = append(chosen, c)
 		}
 	}
@@ -164,7 +167,8 @@ func (p reviewer) now(expression string) schema.QueryWithArgs {
 	return bun.SafeQuery(expression, database.At(p.Now()), p.Tables.Votes)
 }
 
-// useOf narrows accesses a to uses of an item since [usedSince]. Their ids are UUIDs of version 7, in the order of time.
+// useOf narrows accesses a to uses of an item since [usedSince]. Their ids are UUIDs of version 7, in the order of
+// time.
 func (p reviewer) useOf(query *bun.SelectQuery, tenant, item string) *bun.SelectQuery {
 	since := fmt.Sprintf("%012x", p.Now().Add(-usedSince).UnixMilli())
 	return query.Where("a.tenant = ?", tenant).Where("a.item = "+item).Where("a.item <> ''").
@@ -189,7 +193,8 @@ func (p reviewer) countUses(ctx context.Context, tenant string, all []*candidate
 		Uses int           `bun:"uses"`
 		Last database.Time `bun:"last"`
 	}
-	err := p.DB.NewSelect().TableExpr("(SELECT column1 AS id FROM (VALUES ?) AS listed) AS w", rows.Tuples(rows.SingleKeys(ids))).
+	listed := rows.Tuples(rows.SingleKeys(ids))
+	err := p.DB.NewSelect().TableExpr("(SELECT column1 AS id FROM (VALUES ?) AS listed) AS w", listed).
 		ColumnExpr("w.id, (SELECT count(*) FROM (?) AS counted) AS uses, (?) AS last", some, last).Scan(ctx, &used)
 	for _, u := range used {
 		byID[u.ID].Uses, byID[u.ID].Used = u.Uses, u.Last.Time

@@ -135,8 +135,8 @@ func (d *directoryImportCommand) Run(ctx context.Context, c *terminal.Console) e
 	return nil
 }
 
-// directoryChanges are the changes that make the directory as a file says: first members, then who belongs to what. What
-// a file does not name stays, unless the missing are deactivated.
+// directoryChanges are the changes that make the directory as a file says: first members, then who belongs to what.
+// What a file does not name stays, unless the missing are deactivated.
 func directoryChanges(present, wanted []api.Member, deactivateMissing bool) (changes []directoryChange) {
 	known := map[string]api.Member{}
 	for _, m := range present {
@@ -246,7 +246,9 @@ func directoryLines(text io.Reader) (members []api.Member, err error) {
 		if err := decoder.Decode(&m); errors.Is(err, io.EOF) {
 			return members, nil
 		} else if err != nil {
-			return nil, terminal.Wrong("as annals directory export --format ndjson prints it", "entry %d: %s", len(members)+1, err)
+			return nil, terminal.Wrong(
+				"as annals directory export --format ndjson prints it", "entry %d: %s", len(members)+1, err,
+			)
 		}
 		m.Groups = slices.DeleteFunc(m.Groups, func(g api.Membership) bool { return g.Through != "" })
 		for i := range m.Groups {
@@ -268,7 +270,8 @@ func directoryRows(text io.Reader) (members []api.Member, err error) {
 	for _, row := range all[1:] {
 		row = append(row, make([]string, len(directoryHead))...)
 		m := api.Member{
-			Member: strings.TrimSpace(row[0]), DisplayName: strings.TrimSpace(row[1]), Active: strings.TrimSpace(row[2]) != "false",
+			Member: strings.TrimSpace(row[0]), DisplayName: strings.TrimSpace(row[1]),
+			Active: strings.TrimSpace(row[2]) != "false",
 		}
 		for group := range strings.SplitSeq(row[3], ";") {
 			name, role, _ := strings.Cut(strings.TrimSpace(group), "=")
