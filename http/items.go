@@ -46,8 +46,8 @@ func (s *Server) knowledgeRoutes() {
 		OperationID: "overview", Method: http.MethodGet, Path: "/v1/overview", Tags: []string{tag},
 		Summary: "Count items by their fields",
 		Description: "What a list with the same filters has: counts by type, status, category, owner, scope and tag (the " +
-			"20 most frequent of each), by tenths of the confidence, and of the items that need attention. It counts the newest " +
-			"100,000 items at most, and tells whether these are all.",
+			"20 most frequent of each), by tenths of the confidence, and of the items that need attention. It counts the " +
+			"newest 100,000 items at most, and tells whether these are all.",
 		Errors: []int{http.StatusBadRequest},
 	}, s.overview)
 	handle(s, huma.Operation{

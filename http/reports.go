@@ -23,15 +23,16 @@ func (s reports) reportRoutes() {
 	handle(s.Server, huma.Operation{
 		OperationID: "list-reviews", Method: http.MethodGet, Path: "/v1/reviews", Tags: []string{"Reports"},
 		Summary: "List the items that wait for a review",
-		Description: "An item waits in one queue or in several. Reported stale: since its last confirmation. Expired: its " +
-			"confirmation ended. Contested: at least two helpful votes, the author's included, and two harmful ones. " +
-			"Low confidence: below 0.3 with a harmful vote. For these two, a harmful vote must be newer than the last " +
-			"confirmation. Superseded and used: given to a caller in the last 90 days, after it was superseded; the " +
-			"5,000 newest superseded items are examined. A confirmation, a supersession or a deletion takes an item out of " +
-			"the other queues; a revision alone does not. The order is the number of uses plus one, times the severity, highest " +
-			"first; then the oldest reason, then the oldest item. The severity is the sum over the item's queues: 3 for " +
-			"stale, contested, and superseded and used, 2 for low confidence, 1 for expired. A queue lists its 1,000 newest items. " +
-			"Auditors and admins see all items of their tenant, members what they may see.",
+		Description: "An item waits in one queue or in several. Reported stale: since its last confirmation. Expired: " +
+			"its confirmation ended. Contested: at least two helpful votes, the author's included, and two " +
+			"harmful ones. Low confidence: below 0.3 with a harmful vote. For these two, a harmful vote must " +
+			"be newer than the last confirmation. Superseded and used: given to a caller in the last 90 days, " +
+			"after it was superseded; the 5,000 newest superseded items are examined. A confirmation, a " +
+			"supersession or a deletion takes an item out of the other queues; a revision alone does not. The " +
+			"order is the number of uses plus one, times the severity, highest first; then the oldest reason, " +
+			"then the oldest item. The severity is the sum over the item's queues: 3 for stale, contested, " +
+			"and superseded and used, 2 for low confidence, 1 for expired. A queue lists its 1,000 newest " +
+			"items. Auditors and admins see all items of their tenant, members what they may see.",
 		Errors: []int{http.StatusBadRequest},
 	}, s.review)
 	report(
