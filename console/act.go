@@ -313,7 +313,7 @@ func (a *acting) request(p *page) (*client.Request, error) {
 		if err != nil || days < 1 {
 			return nil, a.invalid(p, "Choose how long it holds.")
 		}
-		until := p.Now.UTC().Truncate(time.Second).AddDate(0, 0, days)
+		until := inDays(p, days)
 		request.Body = api.Confirmation{Reason: reason.Reason, Until: &until}
 	case "supersede":
 		request.Body = api.Supersession{By: strings.TrimSpace(a.Values["by"]), Reason: reason.Reason}
@@ -355,3 +355,8 @@ func (a *acting) invalid(p *page, title string) error {
 
 // unixLines ends lines as they were before a browser sent them.
 func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// inDays is the end of a confirmation that holds for so many days.
+func inDays(p *page, days int) time.Time {
+	return p.Now.UTC().Truncate(time.Second).AddDate(0, 0, days)
+}

@@ -76,10 +76,7 @@ func doErase(p *page) (any, error) {
 	}
 	var order api.Erasure
 	if data.Lineage {
-		_, err = p.api.Do(p.r.Context(), client.Post(api.ErasureOrder{
-			Of: data.ID, WithLineage: true, ReasonCode: data.text("reason_code"), LegalBasis: data.text("legal_basis"),
-			RequestedBy: data.text("requested_by"), Ticket: data.text("ticket"),
-		}, "v1", "erasures"), &order)
+		order, err = data.order(p, data.ID, true)
 	} else {
 		query := url.Values{"erase": {"true"}}
 		for _, field := range data.Fields[1:] {

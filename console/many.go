@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -158,7 +157,7 @@ func (m *many) actOn(p *page, k chosen) api.Act {
 		return one
 	case "confirm":
 		if days, err := strconv.Atoi(m.text("days")); err == nil && days > 0 {
-			until := p.Now.UTC().Truncate(time.Second).AddDate(0, 0, days)
+			until := inDays(p, days)
 			one.Until = &until
 		}
 	case "supersede":

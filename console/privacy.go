@@ -129,12 +129,7 @@ func orderErasure(p *page) (any, error) {
 		data.Wrong["typed"] = []string{say(p.Language, "It must be %s.", data.Of)}
 		return nil, answer(p, "plan", data, http.StatusUnprocessableEntity)
 	}
-	order := api.ErasureOrder{
-		Of: data.Of, WithLineage: data.Lineage, ReasonCode: data.text("reason_code"), LegalBasis: data.text("legal_basis"),
-		RequestedBy: data.text("requested_by"), Ticket: data.text("ticket"),
-	}
-	var done api.Erasure
-	_, err = p.api.Do(p.r.Context(), client.Post(order, "v1", "erasures"), &done)
+	done, err := data.order(p, data.Of, data.Lineage)
 	switch {
 	case data.refuse(err):
 		return nil, answer(p, "plan", data, data.Refused.Status)
@@ -142,6 +137,15 @@ func orderErasure(p *page) (any, error) {
 		return nil, err
 	}
 	return goBack(p, erasureOrdered().Name, "privacy/"+url.PathEscape(done.ID))
+}
+
+// order orders an erasure for the reason that the form states.
+func (f *form) order(p *page, of string, lineage bool) (done api.Erasure, err error) {
+	_, err = p.api.Do(p.r.Context(), client.Post(api.ErasureOrder{
+		Of: of, WithLineage: lineage, ReasonCode: f.text("reason_code"), LegalBasis: f.text("legal_basis"),
+		RequestedBy: f.text("requested_by"), Ticket: f.text("ticket"),
+	}, "v1", "erasures"), &done)
+	return done, err
 }
 
 // certificate is an order, how far it has come, and the events that prove it.

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -166,7 +165,7 @@ func doReview(p *page) (any, error) {
 	request := client.Post(api.Reason{Reason: reason}, "v1", "knowledge", id)
 	switch act {
 	case "confirm":
-		until := p.Now.UTC().Truncate(time.Second).AddDate(0, 0, 90)
+		until := inDays(p, 90)
 		request.Path, request.Body = append(request.Path, act), api.Confirmation{Reason: reason, Until: &until}
 	case "forget":
 		request.Method = http.MethodDelete

@@ -258,7 +258,7 @@ func (c DeactivateMember) Decide(dc DecisionContext, _ time.Time) ([]Fact, error
 	case c.Again:
 		return []Fact{MemberReactivated{Reason: c.Reason}}, nil
 	case c.Member == c.By.Subject:
-		return nil, Refuse(ErrConflict, "nobody deactivates themselves").WithFix("ask another admin")
+		return nil, Refuse(ErrConflict, "an admin cannot deactivate themselves").WithFix("ask another admin")
 	}
 	return []Fact{MemberDeactivated{Reason: c.Reason}}, nil
 }

@@ -27,7 +27,8 @@ const (
 	Org     = "org"
 )
 
-var entityKinds = []string{User, Project, Agent, Team, Org}
+// EntityKinds lists all kinds, nearest first.
+var EntityKinds = []string{User, Project, Agent, Team, Org}
 
 // errEntity lists the accepted forms.
 var errEntity = errors.New("must be one of user:ID, agent:ID, project:ID, team:ID, org:ID")
@@ -35,7 +36,7 @@ var errEntity = errors.New("must be one of user:ID, agent:ID, project:ID, team:I
 // ParseEntity reads kind:id. It returns an error that says which forms are accepted.
 func ParseEntity(s string) (Entity, error) {
 	kind, id, found := strings.Cut(s, ":")
-	if !found || !slices.Contains(entityKinds, kind) {
+	if !found || !slices.Contains(EntityKinds, kind) {
 		return "", errEntity
 	}
 	if !isID(id, "._@-") {
@@ -106,7 +107,7 @@ const Tiers = int(TierPublic)
 
 // Tier is the tier of s, from the nearest: user, project, agent, team, org, public.
 func (s Scope) Tier() Tier {
-	if i := slices.Index(entityKinds, s.Entity().Kind()); i >= 0 {
+	if i := slices.Index(EntityKinds, s.Entity().Kind()); i >= 0 {
 		return Tier(i + 1)
 	}
 	return TierPublic
@@ -114,7 +115,7 @@ func (s Scope) Tier() Tier {
 
 func (t Tier) String() string {
 	if t >= TierUser && t < TierPublic {
-		return entityKinds[t-1]
+		return EntityKinds[t-1]
 	}
 	return string(Public)
 }

@@ -59,7 +59,7 @@ func KnowledgeStream(id string) string { return "knowledge:" + id }
 // StreamKinds are the subjects of streams: the words before the colon in their names.
 var StreamKinds = append([]string{
 	"knowledge", "session", "key", "tenant", "erasure", "projection", "scrubbing",
-}, entityKinds...)
+}, EntityKinds...)
 
 // CheckStream returns an error that describes the valid names, if name is not one of them.
 func CheckStream(name string) error {

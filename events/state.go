@@ -106,7 +106,7 @@ func (l *Reader) States(ctx context.Context, tenant, kind, after string, limit i
 		WHERE tenant = ? AND stream > ? AND stream <= ? AND version = 1
 		ORDER BY stream`, tenant, slice.After, slice.Through)
 	if err == nil {
-		err = s.read(ctx, l.db)
+		err = s.read(ctx, l.db, s.names)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list states: %w", Unavailable(err))
@@ -124,7 +124,7 @@ func (l *Reader) StatesOf(ctx context.Context, tenant string, names []string) (m
 	for _, name := range names {
 		s.want(name)
 	}
-	if err := s.read(ctx, l.db); err != nil {
+	if err := s.read(ctx, l.db, s.names); err != nil {
 		return nil, fmt.Errorf("read states: %w", Unavailable(err))
 	}
 	found := map[string]domain.State{}
@@ -134,18 +134,6 @@ func (l *Reader) StatesOf(ctx context.Context, tenant string, names []string) (m
 		}
 	}
 	return found, nil
-}
-
-// read reads the states of the wanted streams.
-func (s *streams) read(ctx context.Context, db database.Querier) error {
-	if len(s.names) == 0 {
-		return nil
-	}
-	query, args := statesQuery(s.engine, s.tenant, s.names)
-	if err := database.ForEach(ctx, db, s.scan, query, args...); err != nil {
-		return err
-	}
-	return s.refresh(ctx, db)
 }
 
 // NewestOf are, by stream, the newest of the events that have one of the names. It is for streams with few events.

@@ -127,12 +127,23 @@ func (s *streams) lookUp(name string) error {
 	if s.want(name); s.known[name] == nil {
 		return fmt.Errorf("%s is looked up as an item", name)
 	}
-	s.stale = nil
-	query, args := statesQuery(s.engine, s.tenant, []string{name})
-	if err := database.ForEach(s.ctx, s.tx, s.scan, query, args...); err != nil {
+	if err := s.read(s.ctx, s.tx, []string{name}); err != nil {
 		return fmt.Errorf("look up %s: %w", name, err)
 	}
-	return s.refresh(s.ctx, s.tx)
+	return nil
+}
+
+// read reads the states of wanted streams.
+func (s *streams) read(ctx context.Context, tx database.Querier, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	s.stale = nil
+	query, args := statesQuery(s.engine, s.tenant, names)
+	if err := database.ForEach(ctx, tx, s.scan, query, args...); err != nil {
+		return err
+	}
+	return s.refresh(ctx, tx)
 }
 
 // apply folds an event of the batch, without its text, as in every later reading.

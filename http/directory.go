@@ -106,8 +106,7 @@ func (s directory) list(ctx context.Context, c *call, in *membersInput) (out api
 	if after != "" && after.Kind() != in.Kind {
 		c.found.Add("after", "must be a member of the kind")
 	}
-	kinds := append([]string{domain.User, domain.Agent}, domain.GroupKinds...)
-	if !slices.Contains(kinds, in.Kind) {
+	if !slices.Contains(domain.EntityKinds, in.Kind) {
 		c.found.Add("kind", "must be one of user, agent, project, team, org")
 	}
 	if err := c.found.Err(); err != nil {

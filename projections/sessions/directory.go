@@ -77,9 +77,7 @@ func (d Directory) InGroup(
 	ctx context.Context, tenant string, group domain.Entity,
 ) (members []domain.DirectoryMember, err error) {
 	const page = 500
-	kinds := append([]string{domain.User, domain.Agent}, domain.GroupKinds...)
-	slices.Sort(kinds)
-	for _, kind := range kinds {
+	for _, kind := range slices.Sorted(slices.Values(domain.EntityKinds)) {
 		for after := ""; ; {
 			states, err := d.Log.States(ctx, tenant, kind+":", after, page)
 			if err != nil {
