@@ -10,6 +10,7 @@ type NewKey struct {
 	Role          string     `json:"role,omitempty" enum:"member,service,auditor,admin,root" doc:"member if left out."`
 	Memberships   []string   `json:"memberships,omitempty" doc:"What the subject belongs to, such as team:pay."`
 	ActsFor       bool       `json:"acts_for,omitempty" doc:"May act on behalf of others."`
+	ActsForOnly   []string   `json:"acts_for_only,omitempty" doc:"May act only on behalf of these entities, and of the members of these groups. Empty for all."`
 	PublishPublic bool       `json:"publish_public,omitempty" doc:"May write to the public scope."`
 	ExpiresAt     *time.Time `json:"expires_at,omitempty" doc:"Never if left out."`
 	Note          string     `json:"note,omitempty" maxLength:"200" doc:"What it is for."`
@@ -29,6 +30,7 @@ type IssuedKey struct {
 	Role          string     `json:"role" enum:"member,service,auditor,admin,root"`
 	Memberships   []string   `json:"memberships,omitempty"`
 	ActsFor       bool       `json:"acts_for,omitempty"`
+	ActsForOnly   []string   `json:"acts_for_only,omitempty"`
 	PublishPublic bool       `json:"publish_public,omitempty"`
 	CreatedAt     time.Time  `json:"created_at"`
 	ExpiresAt     *time.Time `json:"expires_at,omitempty"`
@@ -55,6 +57,7 @@ type Identity struct {
 	PublishPublic  bool         `json:"publish_public" doc:"May write to the public scope."`
 	Operates       bool         `json:"operates" doc:"Is an operator: may purge the files of the server."`
 	ActsFor        bool         `json:"acts_for" doc:"May name on whose behalf it acts, with each request."`
+	ActsForOnly    []string     `json:"acts_for_only,omitempty" doc:"On whose behalf: these entities, and the members of these groups. Missing for all."`
 	Authentication string       `json:"authentication" example:"key:ab23cdefgh" doc:"How the server knows."`
 }
 

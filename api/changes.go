@@ -17,11 +17,12 @@ type BulkAnswer struct {
 // Act is what the caller does to one of many items. An act takes the fields of its own operation.
 type Act struct {
 	ID      string     `json:"id" doc:"Of the item."`
-	Act     string     `json:"act" enum:"confirm,stale,supersede,forget,restore,helpful,harmful"`
+	Act     string     `json:"act" enum:"confirm,stale,supersede,transfer,forget,restore,helpful,harmful"`
 	IfMatch int64      `json:"if_match,omitempty" doc:"The revision that you read: the act happens to no other."`
 	Reason  string     `json:"reason,omitempty" maxLength:"2000" doc:"Not of a vote."`
 	Until   *time.Time `json:"until,omitempty" doc:"Of confirm: when the item should be looked at again."`
 	By      string     `json:"by,omitempty" doc:"Of supersede: the id of the item that takes the place."`
+	Owner   string     `json:"owner,omitempty" example:"team:pay" doc:"Of transfer: the new owner."`
 	Query   string     `json:"query,omitempty" maxLength:"2000" doc:"Of a vote, as the following: what the item was used for."`
 	Outcome string     `json:"outcome,omitempty" maxLength:"2000"`
 	TraceID string     `json:"trace_id,omitempty" maxLength:"256"`
@@ -50,4 +51,14 @@ type Confirmation struct {
 type Supersession struct {
 	By     string `json:"by" doc:"The id of the item that takes this one's place."`
 	Reason string `json:"reason,omitempty" maxLength:"2000"`
+}
+
+// Merge lets an item take the place of others.
+type Merge struct {
+	Items      []string `json:"items" nullable:"false" minItems:"1" maxItems:"20" doc:"Ids of the others, which it supersedes."`
+	Task       *string  `json:"task,omitempty" maxLength:"2000" doc:"Its new task; unchanged if left out."`
+	Content    *string  `json:"content,omitempty" minLength:"1" doc:"Its new content; unchanged if left out."`
+	Abstract   *string  `json:"abstract,omitempty" maxLength:"4000" doc:"Its new abstract; unchanged if left out."`
+	CarryVotes bool     `json:"carry_votes,omitempty" doc:"The votes that the others got count for it."`
+	Reason     string   `json:"reason,omitempty" maxLength:"2000"`
 }

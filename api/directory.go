@@ -29,6 +29,7 @@ type Member struct {
 	DeactivatedAt *time.Time    `json:"deactivated_at,omitempty"`
 	Groups        []Membership  `json:"groups" nullable:"false" doc:"What it belongs to. In a list: directly."`
 	Members       []GroupMember `json:"members,omitempty" doc:"Of a group that was asked for by its name: who belongs to it directly."`
+	Owns          *int          `json:"owns,omitempty" doc:"In the answer to a deactivation: how many items it owns that are not forgotten. The act transfer gives them another owner. 100000 may mean more."`
 	RevokedKeys   []string      `json:"revoked_keys,omitempty" doc:"In the answer to a deactivation: the prefixes of its keys, which are revoked."`
 }
 

@@ -34,6 +34,7 @@ type Knowledge struct {
 	ConfirmedAt         *time.Time `json:"confirmed_at,omitempty" readOnly:"true" doc:"When it was last confirmed."`
 	ConfirmUntil        *time.Time `json:"confirm_until,omitempty" readOnly:"true" doc:"When that confirmation expires."`
 	ConfirmationExpired bool       `json:"confirmation_expired,omitempty" readOnly:"true" doc:"It has: reports of staleness from before the confirmation count again."`
+	Verified            *Verified  `json:"verified,omitempty" readOnly:"true" doc:"Missing if it was never confirmed and no verification policy is about it. Not in as-of reads."`
 	Status              string     `json:"status,omitempty" enum:"active,superseded,deleted,erased" doc:"Only active items can be remembered."`
 	SupersededBy        string     `json:"superseded_by,omitempty" readOnly:"true" doc:"The id of the item that took its place."`
 	Relations           []Related  `json:"relations,omitempty" readOnly:"true" doc:"Other items that it has to do with."`
@@ -44,6 +45,9 @@ type Knowledge struct {
 	Position            int64      `json:"position,omitempty" readOnly:"true" doc:"Of its newest event in the log."`
 	CreatedAt           *time.Time `json:"created_at,omitempty" readOnly:"true"`
 	UpdatedAt           *time.Time `json:"updated_at,omitempty" readOnly:"true" doc:"Of its newest revision."`
+
+	Similar        []Similar `json:"similar,omitempty" readOnly:"true" maxItems:"5" doc:"In the answer to remembering one new item: items of its audience that say the same, contradict it or resemble it."`
+	SimilarUnknown bool      `json:"similar_unknown,omitempty" readOnly:"true" doc:"The server was too busy to look for similar items."`
 
 	Redacted map[string]int `json:"redacted,omitempty" readOnly:"true" doc:"In the answer to a write: what was taken out of its texts before they were recorded, by class."`
 }
@@ -95,6 +99,14 @@ type Related struct {
 type Link struct {
 	To     []string `json:"to" minItems:"1" maxItems:"64" doc:"Ids of other items that you see."`
 	Reason string   `json:"reason,omitempty" maxLength:"2000"`
+}
+
+// Similar is an item that resembles a new one.
+type Similar struct {
+	ID    string  `json:"id"`
+	Kind  string  `json:"kind" enum:"duplicate,contradiction,similar"`
+	Score float64 `json:"score" minimum:"0" maximum:"1" doc:"How much of the subject they share."`
+	Rule  string  `json:"rule,omitempty" example:"number" doc:"By which they are a duplicate or a contradiction."`
 }
 
 // KeptVersion is the part of a recorded event that a client should keep.

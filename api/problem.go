@@ -16,6 +16,7 @@ const (
 	CodeNotAcceptable   = "not-acceptable"
 	CodeSlow            = "slow"
 	CodeTaken           = "taken"
+	CodeSimilar         = "similar"
 	CodeConflict        = "conflict"
 	CodeDeleted         = "deleted"
 	CodeErased          = "erased"

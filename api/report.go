@@ -42,6 +42,18 @@ type ItemStanding struct {
 	Reason     string     `json:"stale_reason,omitempty" doc:"The newest."`
 }
 
+// ScopeHealth says how well the active items of a scope are looked after. Shares are from 0 to 1.
+type ScopeHealth struct {
+	Scope     string  `json:"scope" example:"team:pay" doc:"A scope, or all."`
+	Items     int     `json:"items"`
+	Verified  float64 `json:"verified" doc:"The share that was confirmed, was not reported stale since, and is not overdue."`
+	Stale     float64 `json:"stale" doc:"The share that was reported stale since its last confirmation, or whose confirmation has expired."`
+	Contested float64 `json:"contested" doc:"The share with helpful and with harmful votes."`
+	Overdue   float64 `json:"overdue" doc:"The share whose verification is overdue."`
+	Unowned   float64 `json:"unowned" doc:"The share whose owner was deactivated."`
+	MedianAge float64 `json:"median_age_days" doc:"The median of the days since the items were remembered."`
+}
+
 // Reviews is a page of items that wait for a review.
 type Reviews struct {
 	Items      []Review               `json:"items" nullable:"false"`
@@ -58,17 +70,60 @@ type ReviewQueue struct {
 
 // Review is an item that waits for a review, and why.
 type Review struct {
-	Item    *Knowledge     `json:"item"`
-	Reasons []ReviewReason `json:"reasons" nullable:"false"`
-	Used    *ReviewUse     `json:"used,omitempty" doc:"Its use in the last 90 days, where retrievals are recorded."`
+	Item     *Knowledge     `json:"item"`
+	Reasons  []ReviewReason `json:"reasons" nullable:"false"`
+	Assigned *Assignment    `json:"assigned,omitempty" doc:"Missing if there is nobody to whom it could be."`
+	Used     *ReviewUse     `json:"used,omitempty" doc:"Its use in the last 90 days, where retrievals are recorded."`
+	Pair     *ReviewPair    `json:"pair,omitempty" doc:"In the queues duplicate and contradiction: the proposal with the highest score."`
+}
+
+// ReviewPair is an open proposal to review an item together with others.
+type ReviewPair struct {
+	Proposal string       `json:"proposal" doc:"Its id."`
+	Kind     string       `json:"kind" enum:"duplicate,contradiction"`
+	Score    float64      `json:"score,omitempty" doc:"0…1, if a program judged."`
+	Rule     string       `json:"rule,omitempty" doc:"By which a program judged."`
+	Items    []*Knowledge `json:"items" nullable:"false" doc:"The other items."`
+}
+
+// NewProposal proposes to review items together.
+type NewProposal struct {
+	Kind   string   `json:"kind" enum:"duplicate,contradiction"`
+	Items  []string `json:"items" nullable:"false" minItems:"2" maxItems:"10" doc:"Ids of items that the caller may see."`
+	Reason string   `json:"reason,omitempty" maxLength:"2000"`
+}
+
+// Proposal is a proposal to review items together. It changes no item.
+type Proposal struct {
+	ID       string     `json:"id"`
+	Kind     string     `json:"kind" enum:"duplicate,contradiction"`
+	Items    []string   `json:"items" nullable:"false" doc:"Ids."`
+	Score    float64    `json:"score,omitempty" doc:"0…1, if a program judged."`
+	Rule     string     `json:"rule,omitempty" doc:"By which a program judged."`
+	By       string     `json:"by" example:"agent:annals" doc:"Who proposed it."`
+	At       *time.Time `json:"at"`
+	Outcome  string     `json:"outcome,omitempty" enum:"merged,superseded,distinct,dismissed,obsolete" doc:"Missing while it is open."`
+	ClosedAt *time.Time `json:"closed_at,omitempty"`
+}
+
+// ProposalClosing closes a proposal without a merge.
+type ProposalClosing struct {
+	Outcome string `json:"outcome" enum:"superseded,distinct,dismissed,obsolete" doc:"distinct: the items are neither duplicates nor contradictions. dismissed: nothing is to be done."`
+	Reason  string `json:"reason,omitempty" maxLength:"2000"`
+}
+
+// Assignment is who should review an item, and why.
+type Assignment struct {
+	To  []string `json:"to" example:"user:mia"`
+	Why string   `json:"why" enum:"owner,maintainer,verifier"`
 }
 
 // ReviewReason is why an item waits in a queue.
 type ReviewReason struct {
 	Queue string     `json:"queue" example:"stale" doc:"Later versions may add queues."`
-	Since *time.Time `json:"since,omitempty" doc:"The time of the first report, of the expiry, of the newest vote against it, or of the supersession."`
-	Count int        `json:"count,omitempty" doc:"How many report it stale, or voted against it."`
-	Text  string     `json:"text,omitempty" doc:"The newest reason of a report, or the id of the item that supersedes it."`
+	Since *time.Time `json:"since,omitempty" doc:"The time of the first report or proposal, of the expiry, of the newest vote against it, of the supersession, of the end of the verification, of the deactivation, or of the last confirmation of an unused item."`
+	Count int        `json:"count,omitempty" doc:"How many report it stale, voted against it, or how many proposals there are."`
+	Text  string     `json:"text,omitempty" doc:"The newest reason of a report, the id of the item that supersedes it, or the owner that was deactivated."`
 }
 
 // ReviewUse is how often an item was given to callers. Reviews do not count.

@@ -118,10 +118,10 @@ func TestARefusalSaysWhich(t *testing.T) {
 			t.Errorf("looked up to %d, %v", *found.Position, err)
 		}
 		same := client.Knowledge{Content: "y", Type: "tool"}
-		if _, err := w.api.RememberUnlessSaid(ctx, same, *found.Position); err != nil {
+		if _, err := w.api.RememberUnlessSaid(ctx, same, *found.Position, ""); err != nil {
 			t.Error(err)
 		}
-		if _, err := w.api.RememberUnlessSaid(ctx, same, *found.Position); !errors.Is(err,
+		if _, err := w.api.RememberUnlessSaid(ctx, same, *found.Position, ""); !errors.Is(err,
 			client.ErrOvertaken) || !errors.Is(err, client.ErrConflict) {
 			t.Errorf("got %v", err)
 		}

@@ -1,9 +1,12 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"maps"
 	"net/http"
@@ -16,6 +19,7 @@ import (
 // Types of the API.
 type (
 	Knowledge  = api.Knowledge // Remember needs only Content and one of Type and Category
+	Verified   = api.Verified
 	Source     = api.Source
 	Eval       = api.Eval
 	Tags       = api.Tags
@@ -74,9 +78,14 @@ func (c *Client) Remember(ctx context.Context, k Knowledge) (Receipt, error) {
 }
 
 // RememberUnlessSaid adds an item. The error matches [ErrOvertaken] if another visible item with the same content was
-// recorded after the position since, up to which a search was complete ([Found]): search again.
-func (c *Client) RememberUnlessSaid(ctx context.Context, k Knowledge, since int64) (Receipt, error) {
-	return write(ctx, c, http.MethodPost, url.Values{"unless_said_since": {strconv.FormatInt(since, 10)}}, k)
+// recorded after the position since, up to which a search was complete ([Found]): search again. onSimilar is allow,
+// link or refuse; empty for allow.
+func (c *Client) RememberUnlessSaid(ctx context.Context, k Knowledge, since int64, onSimilar string) (Receipt, error) {
+	query := url.Values{"unless_said_since": {strconv.FormatInt(since, 10)}}
+	if onSimilar != "" {
+		query.Set("on_similar", onSimilar)
+	}
+	return write(ctx, c, http.MethodPost, query, k)
 }
 
 // Save adds an item, or replaces the texts of the item with its id. Its Reason is recorded.
@@ -200,4 +209,47 @@ func moments(given map[string]api.AsOf) url.Values {
 		}
 	}
 	return query
+}
+
+// Transferred is what [TransferOwned] did to a page of items.
+type Transferred struct {
+	Moved   int
+	Refused []api.BulkAnswer
+	Next    string // the cursor of the next page; empty after the last one
+}
+
+// TransferOwned gives a page of the items of one entity to another one, by an act for each item. Forgotten items keep
+// their owner.
+func TransferOwned(ctx context.Context, c *Client, from, to, reason, cursor string) (done Transferred, err error) {
+	query := url.Values{"owner": {from}, "status": {"active", "superseded"}, "limit": {"100"}}
+	if cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	var page api.Page[Knowledge]
+	request := Request{Method: http.MethodGet, Path: []string{"v1", "knowledge"}, Query: query}
+	if _, err := c.Do(ctx, request, &page); err != nil || len(page.Items) == 0 {
+		return done, err
+	}
+	acts := make([]api.Act, len(page.Items))
+	for i, k := range page.Items {
+		acts[i] = api.Act{ID: k.ID, Act: "transfer", Owner: to, IfMatch: k.Revision, Reason: reason}
+	}
+	answer, err := c.Do(ctx, Post(acts, "v1", "knowledge", "acts"), nil)
+	if err != nil {
+		return done, err
+	}
+	for lines := json.NewDecoder(bytes.NewReader(answer.Body)); ; {
+		var one api.BulkAnswer
+		switch err := lines.Decode(&one); {
+		case errors.Is(err, io.EOF):
+			done.Next = page.NextCursor
+			return done, nil
+		case err != nil:
+			return done, fmt.Errorf("read what became of each item: %w", err)
+		case one.Error != nil:
+			done.Refused = append(done.Refused, one)
+		default:
+			done.Moved++
+		}
+	}
 }

@@ -137,9 +137,12 @@ func (c *connection) send(ctx context.Context, r Request, header http.Header, bo
 
 // read reads a whole answer. A status outside of 2xx becomes an [*Error].
 func (c *connection) read(response *http.Response) (*Response, error) {
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if err != nil {
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	switch {
+	case err != nil:
 		return nil, c.unreachable(err)
+	case len(body) > maxAnswer:
+		return nil, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
 	}
 	c.health.note(response.StatusCode < http.StatusInternalServerError)
 	answer := &Response{Status: response.StatusCode, Header: response.Header, Body: body}

@@ -120,6 +120,7 @@ func newKeyFields() []actField {
 		{Name: "role", Label: "Role", Values: []string{"member", "service", "auditor", "admin", "root"}},
 		{Name: "memberships", Label: "What they belong to, one a line, such as team:pay", Rows: 2},
 		{Name: "acts_for", Label: "May act on behalf of others", Check: true},
+		{Name: "acts_for_only", Label: "Only on behalf of these and of members of these groups, one a line", Rows: 2},
 		{Name: "publish_public", Label: "May write to the public scope", Check: true},
 		{Name: "expires_at", Label: "Expires on, such as 2027-01-31; never if empty"},
 		{Name: "note", Label: "What it is for"},
@@ -157,6 +158,9 @@ func newKeyOf(f *form) map[string]any {
 	}
 	if memberships := linesOf(f.Values["memberships"]); memberships != nil {
 		asked["memberships"] = memberships
+	}
+	if only := linesOf(f.Values["acts_for_only"]); only != nil {
+		asked["acts_for_only"] = only
 	}
 	if until := f.text("expires_at"); until != "" {
 		asked["expires_at"] = until

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/events/codec"
 )
 
@@ -66,11 +67,15 @@ func texts(t *testing.T) []string {
 		{Fields: rememberFields()},
 		{Fields: actingFields(true)},
 		{Fields: resourceFields()},
+		{Fields: memberFields()},
+		{Fields: policyFields()},
+		{Fields: subscriptionFields()},
+		{Fields: importFields()},
 		{Fields: orderFields()},
-		tenantCreated(), remembered(),
+		tenantCreated(), remembered(), imported(),
 		erasureOrdered(), extractionRetried(),
 	}
-	for _, a := range slices.Concat(allActs(), keyActs(), operations(), resourceActs(), forms) {
+	for _, a := range slices.Concat(allActs(), keyActs(), operations(), resourceActs(), peopleActs(), pairActs(), policyActs(), subscriptionActs(), forms) {
 		all = append(all, a.Label, a.Explain, a.Done)
 		for _, f := range a.Fields {
 			all = append(all, f.Label)
@@ -78,6 +83,12 @@ func texts(t *testing.T) []string {
 				all = append(all, f.Values...)
 			}
 		}
+	}
+	for _, k := range memberKinds() {
+		all = append(all, k.Label)
+	}
+	for _, s := range digestSections(api.Digest{}) {
+		all = append(all, s.Label)
 	}
 	for _, r := range reports() {
 		all = append(all, r.Title, r.Explain)

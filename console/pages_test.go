@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +38,12 @@ var allPages = []string{
 	"/console/knowledge/acts", "/console/export?format=xml", "/console/scopes", "/console/scopes?as_of=2",
 	"/console/resources", "/console/resources?uri=viking://", "/console/resources?uri=viking://resources/nowhere",
 	"/console/privacy?findings=1", "/console/privacy/plan?of=user:default", "/console/sessions",
+	"/console/scopes/policies", "/console/review?queue=contradiction",
+	"/console/scopes/digest", "/console/scopes/digest?scope=team:pay", "/console/scopes/digest?scope=pay&since=never",
+	"/console/reports/health", "/console/subscriptions?all=true&ended=true", "/console/subscriptions/none",
+	"/console/people", "/console/people?kind=team&named=pay", "/console/people/import", "/console/people/user:mia",
+	"/console/people/team:pay", "/console/people/user:mia/deactivate", "/console/people/user:ben?as_of=2",
+	"/console/people/user:mia/role?group=team:pay", "/console/people/user:nobody", "/console/people/team:pay/rename",
 	"/console/sessions/planning", "/console/see-as", "/console/see-as?stage=query&said=staging",
 }
 
@@ -51,6 +58,10 @@ func TestEveryPageIsAccessible(t *testing.T) {
 	}
 	w := newWorld(t, db, "")
 	w.tell()
+	w.staff()
+	w.contradicted()
+	w.verified()
+	followed := "/console/subscriptions/" + w.follow()
 	p := browsertest.Open(t, w.url)
 	for _, look := range []struct {
 		language string
@@ -63,7 +74,7 @@ func TestEveryPageIsAccessible(t *testing.T) {
 			p.Click("button[name=language]")
 			p.WaitFor("html[lang=zh]")
 		}
-		for _, path := range allPages {
+		for _, path := range append(slices.Clone(allPages), followed) {
 			p.Go(path)
 			if got := p.Count("h1"); got != 1 {
 				t.Errorf("%s has %d headings", path, got)

@@ -71,7 +71,7 @@ func (w *world) sent(status int, page string) {
 
 // addresses are those of all pages of a method, of what attacked made.
 func addresses(method string) (all []string) {
-	names := strings.NewReplacer("{$}", "", "{tab}", "blame", "{name}", "past", "{prefix}", "none")
+	names := strings.NewReplacer("{$}", "", "{tab}", "blame", "{name}", "past", "{prefix}", "none", "{entity}", "user:mia")
 	for _, pattern := range console.Patterns() {
 		of, path, _ := strings.Cut(pattern, " ")
 		if of != method {

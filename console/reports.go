@@ -54,6 +54,19 @@ func reports() []report {
 			Explain: "The items that most people report stale, or whose confirmation has expired.",
 		},
 		{
+			Name: "health", Title: "Scope health", Fields: []field{scope}, Columns: []column{
+				{"scope", "Scope", ""},
+				{"items", "Items", "number"},
+				{"verified", "Verified", "share"},
+				{"stale", "Stale", "share"},
+				{"contested", "Contested", "share"},
+				{"overdue", "Overdue", "share"},
+				{"unowned", "Without an active owner", "share"},
+				{"median_age_days", "Median age in days", ""},
+			},
+			Explain: "How well the active items of each scope are looked after.",
+		},
+		{
 			Name: "declining", Title: "Declining confidence", Fields: []field{scope, owner, from, to}, Columns: standing(
 				column{"before", "Confidence before", "share"}, column{"after", "Confidence after", "share"},
 				column{"count", "Falls", "number"},

@@ -26,6 +26,7 @@ type review struct {
 	Events  []api.Event // the newest votes, reports and confirmations
 	Change  *step       // the newest that changed a field; nil if there is none
 	Write   bool
+	Sides   []sided // the other items of a proposal
 
 	filters url.Values
 	here    url.Values
@@ -44,7 +45,7 @@ func reviewOf(p *page) (*review, error) {
 	if p.Moment.Past() {
 		return v, nil
 	}
-	for _, name := range []string{"queue", "owner", "scope", "mine"} {
+	for _, name := range []string{"queue", "owner", "scope", "mine", "assigned"} {
 		if value := p.param(name); value != "" {
 			v.filters.Set(name, value)
 		}
@@ -62,6 +63,7 @@ func reviewOf(p *page) (*review, error) {
 		return v, nil
 	}
 	v.Current = &v.Got.Items[0]
+	v.Sides = sidesOf(v.Current)
 	history, _, err := readHistory(p, v.Current.Item.ID, "")
 	v.explain(history)
 	return v, err
@@ -161,6 +163,9 @@ func doReview(p *page) (any, error) {
 		return nil, errPast
 	}
 	act, id := p.r.PostFormValue("act"), p.r.PostFormValue("id")
+	if p.r.PostFormValue("stays") != "" {
+		act = "merge"
+	}
 	reason := p.r.PostFormValue("reason")
 	request := client.Post(api.Reason{Reason: reason}, "v1", "knowledge", id)
 	switch act {
@@ -172,9 +177,12 @@ func doReview(p *page) (any, error) {
 	case "restore":
 		request.Path = append(request.Path, act)
 	default:
-		return notFound(p)
+		var known bool
+		if request, id, known = pairRequest(p, act, reason); !known {
+			return notFound(p)
+		}
 	}
-	if revision := p.r.PostFormValue("revision"); revision != "" {
+	if revision := p.r.PostFormValue("revision"); revision != "" && id == p.r.PostFormValue("id") {
 		request.Header = http.Header{"If-Match": {strconv.Quote(revision)}}
 	}
 	_, err := p.api.Do(p.r.Context(), request, nil)
@@ -190,7 +198,7 @@ func doReview(p *page) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if act == "restore" { // the last act is undone
+	if act == "restore" || act == "unmerge" { // the last act is undone
 		p.Query.Set("done", strconv.Itoa(number(p.Query, "done")-1))
 		return goBack(p, act, afterAct(p.Query, "", ""))
 	}

@@ -1,10 +1,14 @@
 package console
 
 import (
+	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 // scopesPage shows who knows how much, and how good it is.
@@ -12,6 +16,7 @@ type scopesPage struct {
 	Activity *calendar
 	Counts   api.Overview
 	Kinds    []scopeKind
+	Health   []api.ScopeHealth
 }
 
 // scopeKind are the scopes of a kind, such as teams.
@@ -41,6 +46,11 @@ func showScopes(p *page) (any, error) {
 	if err := p.get(&data.Counts, nil, "v1", "overview"); err != nil {
 		return nil, err
 	}
+	var health api.Page[api.ScopeHealth]
+	if err := p.get(&health, url.Values{"limit": {"100"}}, "v1", "reports", "health"); err != nil {
+		return nil, err
+	}
+	data.Health = health.Items
 	for _, label := range []string{"Public", "Organisation", "Team", "Project", "Agent", "User"} {
 		all, kind := scopeKind{Kind: label}, strings.ToLower(label)
 		if label == "Organisation" {
@@ -56,4 +66,87 @@ func showScopes(p *page) (any, error) {
 	}
 	data.Kinds = slices.DeleteFunc(data.Kinds, func(k scopeKind) bool { return len(k.Scopes) == 0 })
 	return &data, nil
+}
+
+// policies is the page of the verification policies, with the form that sets one.
+type policies struct {
+	form
+	Items []api.VerificationPolicy
+	Write bool
+	Done  string
+}
+
+func policyFields() []actField {
+	return []actField{
+		{Name: "scope", Label: "Scope, such as team:pay, or all", Required: true},
+		{Name: "type", Label: "Type", Values: append([]string{""}, policyTypes()...)},
+		{Name: "every_days", Label: "Verify every so many days", Required: true},
+		{Name: "verifier", Label: "By whom, such as user:mia or team:pay; by anyone who may if empty"},
+	}
+}
+
+func policyTypes() []string {
+	return []string{"user_profile", "strategy", "tool", "usecase", "definition", "plan"}
+}
+
+// policyActs name what the page has done.
+func policyActs() []act {
+	return []act{
+		{Name: "policy", Done: "The verification policy is set."},
+		{Name: "nopolicy", Done: "The verification policy is removed."},
+	}
+}
+
+func showPolicies(p *page) (any, error) {
+	data := &policies{form: *newForm(p, policyFields()), Write: p.mayWrite()}
+	if !p.Moment.Past() {
+		data.Done = p.done()
+	}
+	return data, data.read(p)
+}
+
+func (d *policies) read(p *page) error {
+	var got api.VerificationPolicies
+	err := p.get(&got, nil, "v1", "verification")
+	d.Items = got.Items
+	return err
+}
+
+// changePolicy sets or removes a policy.
+func changePolicy(p *page) (any, error) {
+	if p.Moment.Past() {
+		return nil, errPast
+	}
+	data := &policies{form: *newForm(p, policyFields()), Write: p.mayWrite()}
+	request := client.Request{
+		Method: http.MethodPut, Path: []string{"v1", "verification", data.text("scope")}, Query: url.Values{},
+	}
+	if kind := data.text("type"); kind != "" {
+		request.Query.Set("type", kind)
+	}
+	done := policyActs()[0]
+	if p.r.PostFormValue("step") == "remove" {
+		request.Method, done = http.MethodDelete, policyActs()[1]
+	} else {
+		body := map[string]any{"every_days": data.text("every_days")}
+		if days, err := strconv.Atoi(data.text("every_days")); err == nil {
+			body["every_days"] = days
+		}
+		if verifier := data.text("verifier"); verifier != "" {
+			body["verifier"] = verifier
+		}
+		request.Body = body
+	}
+	p.note(request)
+	_, err := p.api.Do(p.r.Context(), request, nil)
+	if data.refuse(err) {
+		if err := data.read(p); err != nil {
+			return nil, err
+		}
+		return nil, answer(p, "policies", data, data.Refused.Status)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return goBack(p, done.Name, "scopes/policies")
 }

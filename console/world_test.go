@@ -28,6 +28,7 @@ import (
 	"github.com/annals-kb/annals/projections/rebuild"
 	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/proof"
+	"github.com/annals-kb/annals/subscriptions"
 	"github.com/annals-kb/annals/viking"
 )
 
@@ -101,6 +102,13 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 	var running sync.WaitGroup
 	running.Go(func() { eraser.Run(erasing) })
 	t.Cleanup(func() { stop(); running.Wait() })
+	followed := subscriptions.New(subscriptions.Options{
+		DB: db, Log: base.Log, Writer: entrance, Items: base.Reader(), Private: true, Logger: databasetest.Log(t),
+		Show: func(e domain.Event) any { return annalshttp.EventOf(e) },
+	})
+	servertest.Follow(t, followed.Follow)
+	cfg.Subscriptions = followed
+	running.Go(func() { followed.Run(erasing) })
 	cfg.Prover, cfg.RootKey, cfg.Keys = prover, root, sessions.NewKeys(db, base.Log.Log)
 	if cfg.SessionKey, err = key.Derive("sessions"); err != nil {
 		t.Fatal(err)
@@ -133,6 +141,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 	}, {
 		Paths: []string{console.Root}, Public: []string{console.Root}, Handler: pages.Answer, Refuse: pages.Refuse,
 	}}
+	followed.Rights = annalshttp.RightsOf(cfg)
 	server = annalshttp.New(cfg)
 	listening := httptest.NewServer(server.Handler())
 	t.Cleanup(listening.Close)

@@ -3,6 +3,7 @@ package domain
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -128,6 +129,56 @@ type Found struct {
 	Terms     []string // which of the query's terms it contains; with Explain
 }
 
+// SimilarItem is an item that resembles another one.
+type SimilarItem struct {
+	ID    string
+	Kind  string  // one of the constants below
+	Score float64 // 0…1: how much of the subject they share
+	Rule  string  // by which text/compare decided; empty for Resembling
+}
+
+// The kinds of similar items.
+const (
+	Duplicate     = "duplicate"     // says the same
+	Contradiction = "contradiction" // says something else of the same
+	Resembling    = "similar"       // is about the same, or nearly so
+)
+
+// OnSimilar is what becomes of a new item that resembles others.
+type OnSimilar string
+
+// The ways to treat similar items.
+const (
+	AllowSimilar  OnSimilar = "allow"
+	LinkSimilar   OnSimilar = "link"   // relate the new item to its duplicates
+	RefuseSimilar OnSimilar = "refuse" // if it has duplicates or contradictions
+)
+
+// decideSimilar refuses the new item or relates it to its duplicates. Items that changed or left since the caller found
+// them do not count.
+func (c Remember) decideSimilar(dc DecisionContext) (links []Fact, err error) {
+	var said []string
+	for _, s := range c.Similar {
+		k := dc.Knowledge(s.ID)
+		if s.ID == c.ID || s.Kind == Resembling || k.Status != Active || !c.By.MaySee(k) {
+			continue
+		}
+		switch {
+		case c.OnSimilar == LinkSimilar && s.Kind == Duplicate:
+			links = append(links, Linked{To: s.ID})
+		case c.OnSimilar == RefuseSimilar && s.Kind == Duplicate:
+			said = append(said, s.ID+" says the same")
+		case c.OnSimilar == RefuseSimilar:
+			said = append(said, s.ID+" contradicts it")
+		}
+	}
+	if len(said) == 0 {
+		return links, nil
+	}
+	return nil, Refuse(ErrSimilar, "%s", strings.Join(said, ", ")).
+		WithFix("vote for that item, revise or supersede it, or remember this one with on_similar=allow")
+}
+
 // Explanation says how an answer came about.
 type Explanation struct {
 	Audience  []Scope // empty for everything in the tenant
@@ -178,4 +229,86 @@ type ProjectionStatus struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time      // when it entered its state
 	Report    *RebuildReport // of its verification; nil if there was none
+}
+
+// The sections of a digest.
+const (
+	DigestNew        = "new"
+	DigestChanged    = "changed"
+	DigestContested  = "contested"
+	DigestSuperseded = "superseded"
+	DigestDeleted    = "deleted"
+	DigestHelpful    = "helpful"
+)
+
+// digestSections are the sections of events, by the words of [SubscribedEvents].
+var digestSections = map[string]string{
+	"remembered": DigestNew, "revised": DigestChanged, "stale": DigestContested, "contested": DigestContested,
+	"superseded": DigestSuperseded, "merged": DigestSuperseded, "deleted": DigestDeleted, "helpful": DigestHelpful,
+}
+
+// DigestedNames are the names of the facts that a digest counts.
+func DigestedNames() (names []string) {
+	for word := range digestSections {
+		names = append(names, SubscribedEvents[word]...)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// DigestSectionOf is the section of a digest that counts a fact.
+func DigestSectionOf(name string) string {
+	for word, section := range digestSections {
+		if slices.Contains(SubscribedEvents[word], name) {
+			return section
+		}
+	}
+	return ""
+}
+
+// MostDigested limits the items of a section.
+const MostDigested = 20
+
+// DigestQuery asks what happened in a scope at or after From, and before To.
+type DigestQuery struct {
+	By       Principal
+	Scope    Scope
+	From, To time.Time
+}
+
+// ScopeDigest sums up what happened in a scope.
+type ScopeDigest struct {
+	Events   int
+	More     bool // there are more events than were counted
+	Sections map[string]DigestSection
+}
+
+// DigestSection are items of a digest: those with the most events first, then those with the newest one.
+type DigestSection struct {
+	Total int
+	Items []DigestItem
+}
+
+// DigestItem is an item in a section of a digest.
+type DigestItem struct {
+	ID       string
+	Title    string
+	Count    int
+	Last     time.Time
+	Position int64  // of the newest event
+	By       string // the item that superseded it
+}
+
+// TitleOf is the task of an item, or the beginning of its content, on one line.
+func TitleOf(k *Knowledge) string {
+	const most = 100
+	title := k.Text.Task
+	if title == "" {
+		title = k.Text.Content
+	}
+	letters := []rune(strings.Join(strings.Fields(title), " "))
+	if len(letters) > most {
+		return string(letters[:most-1]) + "…"
+	}
+	return string(letters)
 }

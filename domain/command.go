@@ -52,6 +52,8 @@ type LogReader interface {
 	// NewestFact is the newest fact of this name in a stream; nil if there is none. If authentication is not empty,
 	// only facts of an actor that authenticated this way count.
 	NewestFact(stream, name, authentication string) Fact
+	// NewestID is the id of the newest event of a stream; empty if there is none.
+	NewestID(stream string) string
 	// ItemsWithContent are the ids of items into which this content was written after a position, the oldest first.
 	// The list may contain other items, and items whose content has changed since.
 	ItemsWithContent(content string, after int64) []string

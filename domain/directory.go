@@ -334,10 +334,15 @@ func belongsTo(dc DecisionContext, group, other Entity) (bool, error) {
 	return slices.ContainsFunc(all, func(b Belonging) bool { return b.Group == other }), err
 }
 
+// keeps tells whether p administers the tenant or maintains a group, in person.
+func (p Principal) keeps(dc DecisionContext, group Entity) bool {
+	return p.IsTenantAdmin() ||
+		p.OnBehalfOf == "" && StateOf[MemberEntry](dc, DirectoryStream(p.Subject)).RoleIn(group) == Maintainer
+}
+
 // mayKeep refuses a caller that neither administers the tenant nor maintains the group.
 func (c OfDirectory) mayKeep(dc DecisionContext, group Entity) error {
-	if c.By.IsTenantAdmin() ||
-		c.By.OnBehalfOf == "" && StateOf[MemberEntry](dc, DirectoryStream(c.By.Subject)).RoleIn(group) == Maintainer {
+	if c.By.keeps(dc, group) {
 		return nil
 	}
 	return Refuse(ErrForbidden, "the members of %s are kept by its maintainers and by admins", group)

@@ -24,7 +24,10 @@ func newBook(t *testing.T) *book {
 
 func (b *book) Stream(name string) Stream {
 	s, found := b.streams[name]
-	if !found {
+	switch {
+	case !found && name == VerificationStream:
+		return Stream{Name: name, State: Verification{}}
+	case !found:
 		return Stream{Name: name, State: MemberEntry{}}
 	}
 	return s
@@ -192,5 +195,46 @@ func TestADirectoryCommandNamesEveryBadField(t *testing.T) {
 		By: Principal{Tenant: DefaultTenant, Subject: alice, Role: Admin}, Member: alice,
 	}}); !errors.Is(err, ErrConflict) {
 		t.Errorf("an admin deactivates herself: %v", err)
+	}
+}
+
+func TestWhatIsWrittenCanBeReadByItsAuthor(t *testing.T) {
+	entities := []Entity{alice, bob, bot, project, acme, "team:pay"}
+	callers := []Principal{as(alice, project), service(), administrator(), as(bot, "team:pay"), auditor()}
+	for _, p := range callers[:4] {
+		delegated := onBehalfOf(p, alice)
+		unlisted := delegated
+		delegated.Memberships, delegated.Listed = []Entity{project}, true
+		callers = append(callers, delegated, unlisted)
+	}
+	accepted, refused := 0, 0
+	for _, by := range callers {
+		for _, owner := range entities {
+			for _, scope := range append(entities, Entity(Public)) {
+				item := remembered()
+				item.Owner, item.Scopes, item.Text.URI = owner, []Scope{Scope(scope)}, ""
+				remember, err := Remember{By: by, ID: "other", Knowledge: item}.Complete()
+				if err == nil {
+					_, err = remember.Decide(given(t), monday)
+				}
+				after := &Knowledge{ID: "other", Version: 1, Status: Active, Owner: owner, Scopes: item.Scopes}
+				readable := by.MaySee(after)
+				if err == nil && !readable {
+					t.Errorf("%+v remembers for %s in %s and cannot read it", by, owner, scope)
+				}
+				if err == nil {
+					accepted++
+				} else if refused++; !errors.Is(err, ErrForbidden) {
+					t.Errorf("%+v is refused with %v", by, err)
+				}
+				moved, err := Revise{Target: on(by), Owner: owner, Scopes: item.Scopes}.Decide(given(t, remembered()), monday)
+				if err == nil && len(moved) > 0 && !readable {
+					t.Errorf("%+v gives an item to %s in %s and cannot read it", by, owner, scope)
+				}
+			}
+		}
+	}
+	if accepted == 0 || refused == 0 {
+		t.Errorf("%d accepted, %d refused", accepted, refused)
 	}
 }

@@ -15,6 +15,7 @@ var (
 	ErrUnauthenticated = errors.New("unauthenticated")        // the caller is unknown
 	ErrForbidden       = errors.New("forbidden")              // visible, but not yours to change
 	ErrTaken           = errors.New("taken")                  // another item has the id or the URI
+	ErrSimilar         = errors.New("similar")                // another item says the same or contradicts it
 	ErrConflict        = errors.New("conflict")               // the state does not allow the change
 	ErrPrecondition    = errors.New("precondition failed")    // If-Match names another revision
 	ErrDeleted         = errors.New("deleted")                // forgotten; its history remains

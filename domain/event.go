@@ -4,6 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -63,6 +66,9 @@ func (e Event) Mentions(words []string) bool {
 // Submission is a command on its way to the log.
 type Submission struct {
 	Command Command
+	// Then are commands that are decided directly after Command, and recorded in the same transaction. The first event
+	// of Command is their cause. If one of them is refused, nothing is recorded.
+	Then    []Command
 	By      Principal
 	Request *Request // nil without an Idempotency-Key
 	Origin  Origin
@@ -80,7 +86,7 @@ type Origin struct {
 
 // Receipt is the result of a submission.
 type Receipt struct {
-	Events    []Event        // what was recorded; none if nothing changed
+	Events    []Event        // what Command recorded; none if nothing changed
 	Knowledge *Knowledge     // the item after the command; nil if the command was not about an item
 	Stream    Stream         // the stream after the command, if the command was not about an item
 	Position  int64          // a read at this position or later includes the result
@@ -174,4 +180,138 @@ func FingerprintOf(outline []string, more ...string) Fingerprint {
 	write(more)
 	hash.Sum(f.Whole[:0])
 	return f
+}
+
+// Stream is the state of one stream that is not about knowledge. A stream without facts has version 0 and no state.
+type Stream struct {
+	Name     string // such as "session:USER/ID"
+	Version  int64  // of its newest event
+	Position int64  // of its newest event
+	State    State
+}
+
+// State is folded from the facts of one stream. It is an immutable value: Evolve returns a new one. It contains no
+// texts, so erasing a text never changes it.
+//
+// Every append to a stream reads and writes its state, so a state must not grow with its stream.
+type State interface {
+	// Evolve is the state after one more fact. Facts come in order of their versions, each once. It returns an error
+	// if the fact cannot follow.
+	Evolve(fact Fact, at EventMetadata) (State, error)
+}
+
+// Evolve folds one fact into the stream. Facts must come in order of their versions, each once. An
+// error leaves the stream as it was.
+func (s *Stream) Evolve(fact Fact, at EventMetadata) error {
+	if at.Version != s.Version+1 {
+		return fmt.Errorf("fold %s: version %d follows %d", fact.Name(), at.Version, s.Version)
+	}
+	state := s.State
+	switch fact.(type) {
+	case Redacted, TextsErased: // a state has no texts
+	default:
+		var err error
+		if state, err = s.State.Evolve(fact, at); err != nil {
+			return fmt.Errorf("fold %s as version %d: %w", fact.Name(), at.Version, err)
+		}
+	}
+	s.Version, s.Position, s.State = at.Version, at.Position, state
+	return nil
+}
+
+// Exists tells whether anything was ever recorded in the stream.
+func (s Stream) Exists() bool { return s.Version > 0 }
+
+// StateOf is the state of a stream; the zero value if there is no such stream.
+func StateOf[S State](dc DecisionContext, stream string) S {
+	state, _ := dc.Stream(stream).State.(S)
+	return state
+}
+
+// KnowledgeStream is the stream of the item with this id.
+func KnowledgeStream(id string) string { return "knowledge:" + id }
+
+// StreamKinds are the subjects of streams: the words before the colon in their names.
+var StreamKinds = append([]string{
+	"knowledge", "session", "key", "tenant", "erasure", "projection", "scrubbing", "verification", "review",
+	"subscription",
+}, EntityKinds...)
+
+// CheckStream returns an error that describes the valid names, if name is not one of them.
+func CheckStream(name string) error {
+	kind, id, parted := strings.Cut(name, ":")
+	switch {
+	case parted && id != "" && slices.Contains(StreamKinds, kind):
+		return nil
+	case !parted && IsItemID(name):
+		return errors.New("must say what it is of: knowledge:ID, if this is the id of an item")
+	}
+	return fmt.Errorf("must be such as knowledge:ID, and begin with one of %s", strings.Join(StreamKinds, ", "))
+}
+
+// ItemOf is the id of the item that a stream is about; empty and false for any other stream.
+func ItemOf(stream string) (id string, isItem bool) {
+	if id, isItem = strings.CutPrefix(stream, KnowledgeStream("")); !isItem {
+		return "", false
+	}
+	return id, true
+}
+
+// Digest is a SHA-256.
+type Digest = [32]byte
+
+// Checkpoint is the size and root hash of a tenant's log, signed. A reader that keeps one can later verify that the
+// log was only appended to.
+type Checkpoint struct {
+	Origin string // which log: the signing key's name, "/", the tenant
+	Size   int64  // events, so the position of the last one
+	Root   Digest // of the Merkle tree over them
+	Note   string // the signed text that says all of this
+}
+
+// Entry is the part of an event that proofs use.
+type Entry struct {
+	EventID  string
+	Stream   string
+	Position int64
+	Hash     []byte // of the record; the leaf of the tree
+}
+
+// NoSuchEvent refuses to prove an event that does not exist, or that the caller may not see. It matches
+// [ErrNotFound].
+func NoSuchEvent() error {
+	return Refuse(ErrNotFound, "there is no such event").
+		WithFix("name an event by its id, as annals history ID --ids shows it")
+}
+
+// Inclusion proves that an event is in the log that a checkpoint describes.
+type Inclusion struct {
+	Entry
+	Record     []byte   // a line of an export as JSON, without its text; Hash is its hash
+	Leaf       Digest   // of the tree, if it is not the leaf of Hash: then the event was rewritten; else zero
+	Path       []Digest // from the leaf's neighbour upwards
+	Checkpoint Checkpoint
+}
+
+// Consistency proves that the log with To events continues the log with From events.
+type Consistency struct {
+	From, To         int64
+	FromRoot, ToRoot Digest
+	Path             []Digest
+}
+
+// Export asks for a range of a tenant's log, record by record.
+type Export struct {
+	Tenant  string
+	After   int64 // positions greater than this
+	Through int64 // up to this one; 0 for the end of the log
+	Texts   bool  // with what people wrote
+}
+
+// Protection is a mechanism that keeps the log from being changed.
+type Protection struct {
+	Name   string
+	Stands bool
+	Detail string
+	Fix    string // what to do if it is not enabled
 }

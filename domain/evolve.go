@@ -61,6 +61,13 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 	case Superseded:
 		k.Status, k.SupersededBy = IsSuperseded, f.By
 		k.Revision++
+	case Merged:
+		k.Helpful, k.Harmful = k.Helpful+f.Helpful, k.Harmful+f.Harmful
+		k.DerivedFrom = append(slices.Clip(k.DerivedFrom), f.DerivedFrom...)
+		k.Revision++
+	case Unmerged: // its history still has texts of the others
+		k.Helpful, k.Harmful = k.Helpful-f.Helpful, k.Harmful-f.Harmful
+		k.Revision++
 	case Deleted:
 		k.Status = IsDeleted
 		k.Revision++

@@ -100,6 +100,25 @@ type Superseded struct {
 	Reason string `text:"reason,omitempty"`
 }
 
+// Merged says that the item took the place of others, which it superseded in the same transaction.
+type Merged struct {
+	Items       []string `data:"items"`             // ids of the others
+	Helpful     int      `data:"helpful,omitempty"` // votes for the others that count for this item from now on
+	Harmful     int      `data:"harmful,omitempty"` // votes against them
+	DerivedFrom []string `data:"derived_from"`      // ids of the newest events of the others
+	Revises     bool     `data:"revises,omitempty"` // the next event of the item is the change of its text by the merge
+	Reason      string   `text:"reason,omitempty"`
+}
+
+// Unmerged undid a merge.
+type Unmerged struct {
+	Merge   string   `data:"merge"`             // its event id
+	Items   []string `data:"items,list"`        // ids of the items that were restored
+	Helpful int      `data:"helpful,omitempty"` // votes that do not count for this item any more
+	Harmful int      `data:"harmful,omitempty"`
+	Reason  string   `text:"reason,omitempty"`
+}
+
 // Deleted removed the item from the answers. Its history stays.
 type Deleted struct {
 	Reason string `text:"reason,omitempty"`
@@ -143,6 +162,8 @@ func (FeedbackRetracted) Name() string { return "knowledge.feedback_retracted" }
 func (ReportedStale) Name() string     { return "knowledge.reported_stale" }
 func (Confirmed) Name() string         { return "knowledge.confirmed" }
 func (Superseded) Name() string        { return "knowledge.superseded" }
+func (Merged) Name() string            { return "knowledge.merged" }
+func (Unmerged) Name() string          { return "knowledge.unmerged" }
 func (Deleted) Name() string           { return "knowledge.deleted" }
 func (Restored) Name() string          { return "knowledge.restored" }
 func (Held) Name() string              { return "knowledge.held" }

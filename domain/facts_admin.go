@@ -35,6 +35,7 @@ type KeyCreated struct {
 	Memberships   []Entity  `data:"memberships,omitempty"`
 	Role          Role      `data:"role"`
 	ActsFor       bool      `data:"acts_for,omitempty"`       // may act on another entity's behalf
+	ActsForOnly   []Entity  `data:"acts_for_only,omitempty"`  // on whose behalf; empty for everyone's
 	PublishPublic bool      `data:"publish_public,omitempty"` // may write to the public scope
 	ExpiresAt     time.Time `data:"expires_at,omitzero"`
 	Replaces      string    `data:"replaces,omitempty"` // the prefix of the key that this one replaces
@@ -103,6 +104,85 @@ func (MemberDeactivated) Name() string { return "directory.deactivated" }
 func (MemberReactivated) Name() string { return "directory.reactivated" }
 func (MemberJoined) Name() string      { return "directory.joined" }
 func (MemberLeft) Name() string        { return "directory.left" }
+
+// PolicySet said how often the items of a scope and a type are verified, and by whom. It replaced the policy of the
+// same scope and type.
+type PolicySet struct {
+	Scope     Scope  `data:"scope,omitempty"` // empty for all
+	Type      Type   `data:"type,omitempty"`  // empty for all
+	EveryDays int    `data:"every_days"`
+	Verifier  Entity `data:"verifier,omitempty"`
+}
+
+// PolicyRemoved removed the policy of a scope and a type.
+type PolicyRemoved struct {
+	Scope Scope `data:"scope,omitempty"`
+	Type  Type  `data:"type,omitempty"`
+}
+
+// Name implements [Fact].
+func (PolicySet) Name() string     { return "verification.policy_set" }
+func (PolicyRemoved) Name() string { return "verification.policy_removed" }
+
+// ReviewProposed proposed to review items together.
+type ReviewProposed struct {
+	Kind   ProposalKind `data:"kind"`
+	Items  []string     `data:"items"` // ids, sorted
+	Score  float64      `data:"score,omitempty"`
+	Rule   string       `data:"rule,omitempty"` // by which a program judged
+	By     Entity       `data:"by"`
+	Reason string       `text:"reason,omitempty"`
+}
+
+// ReviewClosed closed a proposal.
+type ReviewClosed struct {
+	Outcome Outcome `data:"outcome"`
+	Reason  string  `text:"reason,omitempty"`
+}
+
+func (ReviewProposed) Name() string { return "review.proposed" }
+func (ReviewClosed) Name() string   { return "review.closed" }
+
+// SubscriptionCreated began to deliver events to a subscriber.
+type SubscriptionCreated struct {
+	Subscriber     Entity   `data:"subscriber"`
+	By             Entity   `data:"by,omitempty"`   // who acted for the subscriber; empty for themselves
+	Authentication string   `data:"authentication"` // whose rights count, besides those of the directory
+	Follows        string   `data:"follows"`        // scope, item, tag or query
+	Scope          Scope    `data:"scope,omitempty"`
+	Item           string   `data:"item,omitempty"`
+	Events         []string `data:"events"` // the words of SubscribedEvents
+	Webhook        bool     `data:"webhook,omitempty"`
+	Tag            string   `text:"tag,omitempty"`
+	Query          string   `text:"query,omitempty"`
+	URL            string   `text:"url,omitempty"`
+	Note           string   `text:"note,omitempty"`
+}
+
+// SubscriptionPaused stopped the deliveries of a subscription for a time.
+type SubscriptionPaused struct {
+	Cause  string `data:"cause"` // asked or rights
+	Reason string `text:"reason,omitempty"`
+}
+
+// SubscriptionResumed ended a pause.
+type SubscriptionResumed struct{}
+
+// SubscriptionRotated replaced the secret of a webhook. The secret is not recorded.
+type SubscriptionRotated struct{}
+
+// SubscriptionEnded stopped the deliveries of a subscription for good.
+type SubscriptionEnded struct {
+	Cause  string `data:"cause"` // asked, gone or erased
+	Reason string `text:"reason,omitempty"`
+}
+
+// Name implements [Fact].
+func (SubscriptionCreated) Name() string { return "subscription.created" }
+func (SubscriptionPaused) Name() string  { return "subscription.paused" }
+func (SubscriptionResumed) Name() string { return "subscription.resumed" }
+func (SubscriptionRotated) Name() string { return "subscription.secret_rotated" }
+func (SubscriptionEnded) Name() string   { return "subscription.ended" }
 
 // TenantCreated created a tenant.
 type TenantCreated struct{}

@@ -142,7 +142,7 @@ func (c ReportStale) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	return []Fact{ReportedStale{Reporter: reporter, Reason: c.Reason}}, nil
 }
 
-// Confirm asks to record that the item is still correct. The caller must be allowed to change it. A repeated
+// Confirm asks to record that the item is still correct. The caller must be a steward of it. A repeated
 // confirmation is recorded again, with its time.
 type Confirm struct {
 	Target
@@ -158,7 +158,7 @@ func (c Confirm) Reads() Reads { return Reads{Reports: true} }
 
 // Decide implements [Command].
 func (c Confirm) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
-	if _, err := c.changeable(dc); err != nil {
+	if _, err := c.stewarded(dc); err != nil {
 		return nil, err
 	}
 	if !c.Until.IsZero() && !c.Until.After(now) {

@@ -78,6 +78,8 @@ type story struct {
 	head   int64
 	now    time.Time
 
+	policies State // of verification
+
 	about string
 	facts []Fact
 	err   error
@@ -125,8 +127,8 @@ func (s *story) item(id string) *Knowledge {
 // Knowledge implements [DecisionContext].
 func (s *story) Knowledge(id string) *Knowledge { return s.item(id) }
 
-// Stream implements [DecisionContext]: these stories are about knowledge alone.
-func (s *story) Stream(name string) Stream { return Stream{Name: name} }
+// Stream implements [DecisionContext]: beside knowledge, these stories are about verification alone.
+func (s *story) Stream(name string) Stream { return Stream{Name: name, State: s.policies} }
 
 // TextsOf implements [DecisionContext].
 func (s *story) TextsOf(stream string) (texts []RecordedText) {
@@ -167,6 +169,15 @@ func (s *story) NewestFact(stream, name, authentication string) Fact {
 		}
 	}
 	return nil
+}
+
+// NewestID implements [DecisionContext].
+func (s *story) NewestID(stream string) (id string) {
+	item, _ := ItemOf(stream)
+	for _, event := range s.events[item] {
+		id = event.EventID
+	}
+	return id
 }
 
 // ItemsWithContent implements [DecisionContext].

@@ -15,6 +15,7 @@ type Key struct {
 	Memberships   []Entity  `json:"memberships,omitempty"`
 	Role          Role      `json:"role"`
 	ActsFor       bool      `json:"acts_for,omitempty"`
+	ActsForOnly   []Entity  `json:"acts_for_only,omitempty"` // these, and members of these groups; empty for all
 	PublishPublic bool      `json:"publish_public,omitempty"`
 	CreatedAt     time.Time `json:"created_at"`
 	ExpiresAt     time.Time `json:"expires_at,omitzero"`
@@ -38,7 +39,8 @@ func (k Key) Evolve(fact Fact, at EventMetadata) (State, error) {
 	case KeyCreated:
 		return Key{
 			Hash: f.Hash, Subject: f.Subject, Memberships: slices.Clone(f.Memberships), Role: f.Role, ActsFor: f.ActsFor,
-			PublishPublic: f.PublishPublic, CreatedAt: at.RecordedAt, ExpiresAt: f.ExpiresAt, Replaces: f.Replaces,
+			ActsForOnly: slices.Clone(f.ActsForOnly), PublishPublic: f.PublishPublic, CreatedAt: at.RecordedAt,
+			ExpiresAt: f.ExpiresAt, Replaces: f.Replaces,
 		}, nil
 	case KeyRotated:
 		k.ReplacedBy = f.By
@@ -74,7 +76,7 @@ func (k Key) CheckValid(now time.Time) error {
 func (k Key) Principal(tenant, prefix string) Principal {
 	return Principal{
 		Tenant: tenant, Subject: k.Subject, Memberships: k.Memberships, Role: k.Role,
-		Authentication: "key:" + prefix, PublishPublic: k.PublishPublic,
+		Authentication: "key:" + prefix, PublishPublic: k.PublishPublic, ActsForOnly: k.ActsForOnly,
 	}
 }
 
@@ -101,14 +103,8 @@ func (c CreateKey) Validate(now time.Time) error {
 	if _, err := ParseEntity(string(c.Key.Subject)); err != nil {
 		p.Add("subject", "%s", err)
 	}
-	for i, e := range c.Key.Memberships {
-		if _, err := ParseEntity(string(e)); err != nil {
-			p.Add(fmt.Sprintf("memberships[%d]", i), "%s", err)
-		}
-	}
-	if len(c.Key.Memberships) > maxScopes {
-		p.Add("memberships", "must be at most %d", maxScopes)
-	}
+	checkEntities(&p, "memberships", c.Key.Memberships)
+	checkEntities(&p, "acts_for_only", c.Key.ActsForOnly)
 	oneOf(&p, "role", c.Key.Role, Roles, true)
 	if !c.Key.ExpiresAt.IsZero() && !c.Key.ExpiresAt.After(now) {
 		p.Add("expires_at", "must lie ahead")
@@ -118,6 +114,17 @@ func (c CreateKey) Validate(now time.Time) error {
 		return err
 	}
 	return mayIssue(c.By, c.Key.Role)
+}
+
+func checkEntities(p *Problems, field string, entities []Entity) {
+	for i, e := range entities {
+		if _, err := ParseEntity(string(e)); err != nil {
+			p.Add(fmt.Sprintf("%s[%d]", field, i), "%s", err)
+		}
+	}
+	if len(entities) > maxScopes {
+		p.Add(field, "must be at most %d", maxScopes)
+	}
 }
 
 // mayIssue refuses to issue a key with more rights than the caller has.
@@ -154,7 +161,7 @@ func (c CreateKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 			return nil, Refuse(ErrConflict, "the key was not rotated")
 		}
 		created.Subject, created.Memberships, created.Role = old.Subject, old.Memberships, old.Role
-		created.ActsFor, created.PublishPublic = old.ActsFor, old.PublishPublic
+		created.ActsFor, created.ActsForOnly, created.PublishPublic = old.ActsFor, old.ActsForOnly, old.PublishPublic
 	}
 	if err := mayIssue(c.By, created.Role); err != nil {
 		return nil, err

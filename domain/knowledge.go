@@ -29,6 +29,7 @@ type Knowledge struct {
 	ConfirmUntil time.Time // when the last confirmation expires; zero for never
 	Suspended    Staleness // earlier reports, which count again when it expires
 	Expired      bool      // the last confirmation has expired; only [Knowledge.At] sets it
+	Verified     *Verified // only [Verification.Verify] sets it
 
 	ExpiredConfidence float64 // Confidence after the last confirmation expires; 0 if it never does
 

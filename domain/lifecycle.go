@@ -2,7 +2,7 @@ package domain
 
 import "time"
 
-// Supersede asks to replace this item with another one.
+// Supersede asks to replace this item with another one. The caller must be a steward of it.
 type Supersede struct {
 	Target
 	Successor string // the other item's id
@@ -25,7 +25,7 @@ func (c Supersede) Reads() Reads { return Reads{Items: []string{c.Successor}} }
 
 // Decide implements [Command].
 func (c Supersede) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	k, err := c.changeable(dc)
+	k, err := c.stewarded(dc)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,8 @@ func (c Delete) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 // superseded again; a second restore makes it active.
 type Restore struct {
 	Target
-	Reason string
+	Successor string // if not empty: only if this item supersedes it, also by a steward; otherwise nothing changes
+	Reason    string
 }
 
 // Validate names every bad field at once.
@@ -90,12 +91,18 @@ func (c Restore) Validate() error { return checkReason(c.Reason) }
 func (c Restore) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k := dc.Knowledge(c.ID)
 	switch {
+	case c.Successor != "" && (k.Status != IsSuperseded || k.SupersededBy != c.Successor):
+		return nil, nil
 	case !c.By.MaySee(k):
 		return nil, NotFound(c.ID)
 	case k.Status == IsErased:
 		return nil, Gone(k)
 	}
-	if err := c.permitted(k); err != nil {
+	err := c.permitted(k)
+	if c.Successor != "" {
+		_, err = c.stewarded(dc)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if k.Status == Active {

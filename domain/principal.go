@@ -27,10 +27,13 @@ type Principal struct {
 	Subject        Entity
 	OnBehalfOf     Entity   // empty when the subject acts for itself
 	Memberships    []Entity // what the subject belongs to
+	Maintains      []Entity // groups of which the subject is a maintainer; none if it acts for another entity
 	Role           Role
 	Authentication string // how the server knows: "open", "key:PREFIX", "jwt:ISSUER", "system"
 	PublishPublic  bool   // may write to the public scope
 	ActsForOthers  bool   // may name on whose behalf it acts, with each request
+	// ActsForOnly limits on whose behalf it may act: these entities, and the members of these groups. Empty for all.
+	ActsForOnly []Entity
 	// Listed tells that the directory knows the entity on whose behalf the principal acts. Then Memberships are that
 	// entity's groups, and no role reaches beyond them.
 	Listed bool
@@ -61,6 +64,22 @@ func (p Principal) EffectiveSubject() Entity {
 		return p.OnBehalfOf
 	}
 	return p.Subject
+}
+
+// CheckActsFor refuses an entity on whose behalf p may not act. The directory must have been applied to p.
+func CheckActsFor(p Principal) error {
+	listed := func(e Entity) bool { return slices.Contains(p.ActsForOnly, e) }
+	if len(p.ActsForOnly) == 0 || p.OnBehalfOf == "" || listed(p.OnBehalfOf) ||
+		p.Listed && slices.ContainsFunc(p.Memberships, listed) {
+		return nil
+	}
+	only := make([]string, len(p.ActsForOnly))
+	for i, e := range p.ActsForOnly {
+		only[i] = string(e)
+	}
+	return Refuse(ErrForbidden, "the key lets %s act only on behalf of %s, not of %s",
+		p.Subject, strings.Join(only, ", "), p.OnBehalfOf).
+		WithFix("name one of them, or a member that the directory knows of one of their groups")
 }
 
 // mayNot refuses an action in the name of entities that p neither is nor belongs to. For a principal that acts for

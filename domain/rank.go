@@ -15,13 +15,14 @@ type Candidate struct {
 	Semantic   float64 // calibrated similarity of meaning, part of Score; 0 if unknown
 	Pending    bool    // Semantic is unknown, since the item has no vector yet
 	Lexical    float64 // calibrated match of words, part of Score
+	Overdue    bool    // its verification is overdue
 }
 
 // Hit is a ranked candidate.
 type Hit struct {
 	Candidate
 	Scope  Scope   // the nearest scope shared with the audience
-	Weight float64 // score × (½ + ½·confidence)
+	Weight float64 // score × (½ + ½·confidence), × [OverdueFactor] if its verification is overdue
 	Best   bool    // one of the best hits, which are ordered by tier
 	Nearer bool    // it precedes a heavier best hit because of its tier
 }
@@ -42,7 +43,11 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 		if !shared || c.Score < minScore {
 			continue
 		}
-		hits = append(hits, Hit{Candidate: c, Scope: scope, Weight: Weight(c.Score, c.Confidence)})
+		weight := Weight(c.Score, c.Confidence)
+		if c.Overdue {
+			weight *= OverdueFactor
+		}
+		hits = append(hits, Hit{Candidate: c, Scope: scope, Weight: weight})
 		best = max(best, c.Score)
 	}
 	threshold := max(minScore, NearTie(best))

@@ -25,6 +25,10 @@ type Remember struct {
 	// refused if an item that the caller may see got this content later. Nil skips the check.
 	UnlessSaidSince *int64
 
+	// Similar are items that the caller found similar to a new one, and OnSimilar says what becomes of it.
+	Similar   []SimilarItem
+	OnSimilar OnSimilar
+
 	assumed struct{ scopes, owner, uri bool } // derived by Complete, not named by the caller
 }
 
@@ -106,7 +110,13 @@ func mayPublish(by Principal, scopes []Scope, owner Entity) error {
 func (c Remember) Stream() string { return KnowledgeStream(c.ID) }
 
 // Reads implements [Command].
-func (c Remember) Reads() Reads { return Reads{URIs: []string{c.Knowledge.Text.URI}} }
+func (c Remember) Reads() Reads {
+	reads := Reads{URIs: []string{c.Knowledge.Text.URI}}
+	for _, s := range c.Similar {
+		reads.Items = append(reads.Items, s.ID)
+	}
+	return reads
+}
 
 // Decide implements [Command].
 func (c Remember) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
@@ -121,14 +131,15 @@ func (c Remember) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	if err := mayPublish(c.By, c.Knowledge.Scopes, c.Knowledge.Owner); err != nil {
 		return nil, err
 	}
-	if err := c.checkNotRepeated(dc); err != nil {
+	links, err := c.decideSimilar(dc)
+	if err := cmp.Or(err, c.checkNotRepeated(dc)); err != nil {
 		return nil, err
 	}
 	item, err := c.assignURI(dc)
 	if err != nil {
 		return nil, err
 	}
-	return []Fact{item}, nil
+	return append([]Fact{item}, links...), nil
 }
 
 // assignURI sets a URI that is free and that the caller may use.

@@ -123,6 +123,22 @@ func (a archive) ItemsWithContent(content string, after int64) (ids []string) {
 	return ids
 }
 
+// NewestID implements [domain.LogReader].
+func (a archive) NewestID(stream string) (id string) {
+	a.each(func(rows *sql.Rows) error { return rows.Scan(&id) }, `
+		SELECT event_id
+		FROM events
+		WHERE tenant = ? AND stream = ?
+		ORDER BY version DESC
+		LIMIT 1`, a.tenant, stream)
+	for _, r := range a.records {
+		if r.Stream == stream {
+			id = r.EventID
+		}
+	}
+	return id
+}
+
 // Head implements [domain.LogReader].
 func (a archive) Head() int64 { return a.head.position }
 

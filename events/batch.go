@@ -50,9 +50,9 @@ func (b *batch) write(ctx context.Context, tx bun.IDB) (err error) {
 			err = fmt.Errorf("panic: %v", reason)
 		}
 	}()
-	commands := make([]domain.Command, len(b.commands))
-	for i, c := range b.commands {
-		commands[i] = c.Command
+	commands := make([]domain.Command, 0, len(b.commands))
+	for _, c := range b.commands {
+		commands = append(append(commands, c.Command), c.Then...)
 	}
 	b.streams = newStreams(b.log.db.Engine, b.tenant, commands)
 	if b.stage, err = b.inline.Load(ctx, tx, b.tenant, commands, b.readings()); err != nil {
@@ -130,6 +130,12 @@ func (b *batch) readings() database.Batch {
 	return readings
 }
 
+// refusedLater is the refusal of one of [domain.Submission.Then]. It fails the batch, because what was decided before
+// is folded already.
+type refusedLater struct{ error }
+
+func (r refusedLater) Unwrap() error { return r.error }
+
 // decide sets a command's result, or finds the earlier request that it repeats. An error fails the batch; a refusal
 // is a result.
 func (b *batch) decide(c *command) error {
@@ -145,21 +151,53 @@ func (b *batch) decide(c *command) error {
 			return nil
 		}
 	}
-	facts, err := c.Command.Decide(decisionContext{b.stage, b.streams, archive{b}}, b.now)
-	if err == nil {
-		err = b.streams.failed
-	}
-	// Encode all facts before applying the first: a fact that cannot be encoded refuses only this command.
-	records := make([]Record, len(facts))
-	for i := 0; i < len(facts) && err == nil; i++ {
-		err = records[i].encode(facts[i])
-	}
+	records, err := b.decideOn(c.Command)
 	if err != nil {
 		c.result.Err = err
 		return nil
 	}
-	c.result.Receipt, err = b.record(c, records)
+	receipt, err := b.record(c.Submission, records)
+	version := b.subject(c.Command.Stream()).version // also of the answer to a repeated request
+	for _, command := range c.Then {
+		if err != nil {
+			return err
+		}
+		later := domain.Submission{Command: command, By: c.By, Origin: c.Origin}
+		if len(receipt.Events) > 0 {
+			later.Origin.CausationID = receipt.Events[0].EventID
+		}
+		if records, err = b.decideOn(command); err != nil {
+			return refusedLater{err}
+		}
+		if len(records) > 0 {
+			_, err = b.record(later, records)
+			receipt.Position = b.head.position
+		}
+	}
+	if err == nil && c.Request != nil {
+		r := request{
+			requestKey: keyOf(c.Submission), Fingerprint: recorded(c.Request.Fingerprint), Stream: c.Command.Stream(),
+			Version: version, Position: receipt.Position, Outcome: receipt.Outcome,
+		}
+		b.requests[r.requestKey] = r
+		b.newRequests = append(b.newRequests, r)
+	}
+	c.result.Receipt = receipt
 	return err
+}
+
+// decideOn encodes the facts of a command before the first is applied: a fact that cannot be encoded refuses only this
+// command.
+func (b *batch) decideOn(command domain.Command) ([]Record, error) {
+	facts, err := command.Decide(decisionContext{b.stage, b.streams, archive{b}}, b.now)
+	if err == nil {
+		err = b.streams.failed
+	}
+	records := make([]Record, len(facts))
+	for i := 0; i < len(facts) && err == nil; i++ {
+		err = records[i].encode(facts[i])
+	}
+	return records, err
 }
 
 // decisionContext implements [domain.DecisionContext] over the inline projection and the streams.
@@ -188,7 +226,7 @@ func (r *Record) encode(fact domain.Fact) error {
 
 // record appends the facts of a command to the batch and folds them. It folds the decoded records, so that the state
 // is the same as in every later reading of the log.
-func (b *batch) record(c *command, records []Record) (domain.Receipt, error) {
+func (b *batch) record(c domain.Submission, records []Record) (domain.Receipt, error) {
 	receipt := domain.Receipt{Outcome: domain.Unchanged}
 	stream := c.Command.Stream()
 	id, isItem := domain.ItemOf(stream)
@@ -228,14 +266,6 @@ func (b *batch) record(c *command, records []Record) (domain.Receipt, error) {
 		receipt.Knowledge = clone(b.stage.Knowledge(id).At(b.now))
 	} else {
 		receipt.Stream = b.streams.Stream(stream)
-	}
-	if c.Request != nil { // for the answer to a repeated request
-		r := request{
-			requestKey: keyOf(c.Submission), Fingerprint: recorded(c.Request.Fingerprint),
-			Stream: stream, Version: after.version, Position: receipt.Position, Outcome: receipt.Outcome,
-		}
-		b.requests[r.requestKey] = r
-		b.newRequests = append(b.newRequests, r)
 	}
 	return receipt, nil
 }

@@ -44,6 +44,7 @@ func newMetrics(registerer prometheus.Registerer) metrics {
 func kindOf(err error) string {
 	for _, sentinel := range []error{
 		domain.ErrInvalid, domain.ErrMalformed, domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken,
+		domain.ErrSimilar,
 		domain.ErrConflict, domain.ErrPrecondition, domain.ErrDeleted, domain.ErrErased,
 		domain.ErrKeyReused, domain.ErrBusy, domain.ErrUnavailable, domain.ErrFull, domain.ErrTooLarge, domain.ErrBroken,
 	} {

@@ -4,11 +4,12 @@ import (
 	"database/sql"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
 )
 
 // stamp gives a record the next position after the head of the log, and hashes it. The transaction holds the tenant's
 // lock, so that no other record gets the same position: see lock.go.
-func (b *batch) stamp(r *Record, c *command, first bool) {
+func (b *batch) stamp(r *Record, c domain.Submission, first bool) {
 	b.head.position++
 	r.Tenant, r.Position, r.EventID = b.tenant, b.head.position, b.ids.next(b.now, first).String()
 	r.Stream = c.Command.Stream()

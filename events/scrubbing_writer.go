@@ -76,7 +76,11 @@ func (e *ScrubbingWriter) SubmitAll(ctx context.Context, submissions []domain.Su
 	places := make([]int, 0, len(submissions))
 	closed := map[string]error{}
 	for i, s := range submissions {
-		command, redacted, err := e.admit(ctx, s)
+		command, redacted, err := e.admit(ctx, s.By, s.Command)
+		s.Then = slices.Clone(s.Then)
+		for j := 0; j < len(s.Then) && err == nil; j++ { // they repeat the texts of the command
+			s.Then[j], _, err = e.admit(ctx, s.By, s.Then[j])
+		}
 		if err == nil {
 			err = e.closed(ctx, s, closed)
 		}
@@ -121,16 +125,18 @@ func (e *ScrubbingWriter) closed(ctx context.Context, s domain.Submission, known
 }
 
 // admit is the scrubbed command, and the count of redactions.
-func (e *ScrubbingWriter) admit(ctx context.Context, s domain.Submission) (domain.Command, map[string]int, error) {
-	if change, changes := s.Command.(domain.ChangeScrubbing); changes {
+func (e *ScrubbingWriter) admit(
+	ctx context.Context, by domain.Principal, given domain.Command,
+) (domain.Command, map[string]int, error) {
+	if change, changes := given.(domain.ChangeScrubbing); changes {
 		_, err := scrubberOf(change.Rules)
-		return s.Command, nil, err
+		return given, nil, err
 	}
-	written, isWritten := s.Command.(domain.TextCommand)
+	written, isWritten := given.(domain.TextCommand)
 	if !isWritten || !e.scrub {
-		return s.Command, nil, nil
+		return given, nil, nil
 	}
-	scrubber, err := e.scrubber(ctx, s.By.Tenant)
+	scrubber, err := e.scrubber(ctx, by.Tenant)
 	if err != nil {
 		return nil, nil, err
 	}

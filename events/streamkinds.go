@@ -14,17 +14,21 @@ import (
 // is the version of the stored form of a state. Increase it whenever the state's type or its folding changes: states
 // in another form are computed again. Golden files in testdata/states contain every form.
 var streamKinds = map[string]streamKind{
-	"key":        keptAs[domain.Key](1),
-	"user":       keptAs[domain.MemberEntry](1),
-	"agent":      keptAs[domain.MemberEntry](1),
-	"project":    keptAs[domain.MemberEntry](1),
-	"team":       keptAs[domain.MemberEntry](1),
-	"org":        keptAs[domain.MemberEntry](1),
-	"tenant":     keptAs[domain.Tenant](2),
-	"session":    keptAs[domain.Session](1),
-	"scrubbing":  keptAs[domain.Scrubbing](1),
-	"erasure":    keptAs[domain.Erasure](1),
-	"projection": keptAs[domain.Projection](1),
+	"key":          keptAs[domain.Key](1),
+	"user":         keptAs[domain.MemberEntry](1),
+	"agent":        keptAs[domain.MemberEntry](1),
+	"project":      keptAs[domain.MemberEntry](1),
+	"team":         keptAs[domain.MemberEntry](1),
+	"org":          keptAs[domain.MemberEntry](1),
+	"tenant":       keptAs[domain.Tenant](2),
+	"session":      keptAs[domain.Session](1),
+	"scrubbing":    keptAs[domain.Scrubbing](1),
+	"erasure":      keptAs[domain.Erasure](1),
+	"projection":   keptAs[domain.Projection](1),
+	"verification": keptAs[domain.Verification](1),
+	"review":       keptAs[domain.Proposal](1),
+
+	"subscription": keptAs[domain.Subscription](1),
 }
 
 // streamKind says how the states of a kind are stored.

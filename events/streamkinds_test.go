@@ -45,6 +45,18 @@ func stateSamples() map[string]domain.State {
 		"scrubbing": domain.Scrubbing{
 			Off: []string{"phone"}, Patterns: []domain.ScrubPattern{{Class: "employee", Expression: `\bEMP-\d{5}\b`}},
 		},
+		"verification": domain.Verification{Policies: []domain.VerificationPolicy{{
+			PolicyKey: domain.PolicyKey{Scope: "team:pay", Type: domain.Plan}, EveryDays: 90, Verifier: "user:mia", SetAt: noon,
+		}}},
+		"review": domain.Proposal{
+			Kind: domain.Duplicate, Items: []string{"k1", "k2"}, Score: 0.75, Rule: "same", By: "agent:annals", At: noon,
+			Outcome: domain.OutcomeMerged, ClosedAt: noon.Add(time.Minute),
+		},
+		"subscription": domain.Subscription{
+			Subscriber: "user:mia", By: "agent:coder", Authentication: "key:abcdefghi2", Follows: "scope", Scope: "team:pay",
+			Item: "k1", Events: []string{"remembered"}, Webhook: true, CreatedAt: noon, After: 7, PausedAt: noon,
+			EndedAt: noon.Add(time.Hour), RotatedAt: noon.Add(time.Minute), Cause: domain.CauseAsked,
+		},
 		"projection": domain.Projection{Version: 3, Stage: domain.StageSwitched, Active: 3, Kept: []int{1, 2}},
 	}
 }

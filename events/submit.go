@@ -78,7 +78,11 @@ type command struct {
 func (l *Log) submit(ctx context.Context, tenant string, g *group) error {
 	if preparation, prepares := l.inline.(Preparation); prepares {
 		for i := range g.commands {
-			g.commands[i].Command = preparation.Prepare(g.commands[i].Command)
+			c := &g.commands[i]
+			c.Command, c.Then = preparation.Prepare(c.Command), slices.Clone(c.Then)
+			for j := range c.Then {
+				c.Then[j] = preparation.Prepare(c.Then[j])
+			}
 		}
 	}
 	err := context.Cause(ctx)

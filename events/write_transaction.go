@@ -43,18 +43,23 @@ func (l *Log) commit(tenant string, commands []*command) {
 	if err == nil {
 		return
 	}
-	l.options.Logger.WarnContext(l.ctx, "a batch of commands could not be written",
-		"tenant", tenant, "commands", len(commands), "alone", !isFatal(err), "error", err)
+	if _, refused := errors.AsType[refusedLater](err); !refused {
+		l.options.Logger.WarnContext(l.ctx, "a batch of commands could not be written",
+			"tenant", tenant, "commands", len(commands), "alone", !isFatal(err), "error", err)
+	}
 	for _, c := range commands {
 		for range attempts { // another writer may have taken the position
 			if isFatal(err) {
 				break
 			}
-			if err = l.append(tenant, []*command{c}); err == nil {
+			err = l.append(tenant, []*command{c})
+			if _, refused := errors.AsType[refusedLater](err); err == nil || refused {
 				break
 			}
 		}
-		if isFatal(err) || errors.Is(err, errNotCommitted) { // COMMIT was not answered again and again
+		if later, refused := errors.AsType[refusedLater](err); refused {
+			c.result, c.earlier, err = domain.Result{Err: later.error}, nil, nil
+		} else if isFatal(err) || errors.Is(err, errNotCommitted) { // COMMIT was not answered again and again
 			c.result, c.earlier = domain.Result{Err: passing(err)}, nil
 		} else if err != nil {
 			stream := c.Command.Stream()

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
-	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -67,12 +66,6 @@ func (w *Worker) Follow(router *message.Router) {
 	follow.AddPreparer(router, w.Log, domain.Extraction, w.Prepare)
 }
 
-// noWork is an empty change: the results of a page are submitted to the log.
-type noWork struct{}
-
-func (noWork) Write(context.Context, bun.IDB) error { return nil }
-func (noWork) Done()                                {}
-
 // Prepare extracts the archives that a page commits, one after the other. After an error the page is retried;
 // finished archives stay extracted.
 func (w *Worker) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
@@ -89,7 +82,7 @@ func (w *Worker) Prepare(ctx context.Context, page follow.Page) (follow.Change, 
 			return nil, fmt.Errorf("extract from %s: %w", event.Stream, err)
 		}
 	}
-	return noWork{}, nil
+	return follow.NoChange{}, nil
 }
 
 // commitOf is the commit of the archive that an event asks to extract, for the first time or again.

@@ -212,7 +212,7 @@ func (changedDirectories) Done() {}
 // changes are the directories that a page of the log changes. Directories that an item has left are recorded already.
 func (s *Summaries) changes(ctx context.Context, page follow.Page) (follow.Change, error) {
 	if s.Directories == nil {
-		return noWork{}, nil
+		return follow.NoChange{}, nil
 	}
 	t := changedDirectories{shelves: s.Directories, tenant: page.Tenant}
 	var ids []string

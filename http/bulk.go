@@ -48,6 +48,9 @@ func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *
 	if in.UnlessSaidSince != "" {
 		c.found.Add("unless_said_since", forOne)
 	}
+	if in.OnSimilar != "" {
+		c.found.Add("on_similar", forOne)
+	}
 	return s.answerMany(c, sent, split, func(record []byte) (domain.Command, provenance, error) {
 		command, provenance, err := remembering(c.principal, record, revise, nil)
 		command.OrSame = true
@@ -79,7 +82,7 @@ func (s *Server) acts(_ context.Context, c *call, _ *actsInput) (*streamed, erro
 		case err != nil:
 			return domain.Restore{Target: target}, provenance{}, err
 		case !known:
-			found.Add("act", "must be one of confirm, stale, supersede, forget, restore, helpful, harmful")
+			found.Add("act", "must be one of confirm, stale, supersede, transfer, forget, restore, helpful, harmful")
 			return domain.Restore{Target: target}, provenance{}, found.Err()
 		case !domain.IsItemID(in.ID):
 			return command, provenance{}, merge(found, domain.NotFound(in.ID))
@@ -90,6 +93,7 @@ func (s *Server) acts(_ context.Context, c *call, _ *actsInput) (*streamed, erro
 		}{
 			{"until", in.Until != nil, in.Act == "confirm"},
 			{"by", in.By != "", in.Act == "supersede"},
+			{"owner", in.Owner != "", in.Act == "transfer"},
 			{"reason", in.Reason != "", !isVote(in.Act)},
 			{"query", in.Query != "", isVote(in.Act)},
 			{"outcome", in.Outcome != "", isVote(in.Act)},
@@ -98,6 +102,9 @@ func (s *Server) acts(_ context.Context, c *call, _ *actsInput) (*streamed, erro
 			if field.given && !field.fits {
 				found.Add(field.name, "is not a field of %s", in.Act)
 			}
+		}
+		if in.Act == "transfer" && in.Owner == "" {
+			found.Add("owner", "must name the new owner")
 		}
 		return command, provenance{}, merge(found, command.Validate())
 	})
@@ -116,6 +123,8 @@ func actOf(t domain.Target, in api.Act, now time.Time) (command validated, known
 		return domain.ReportStale{Target: t, Reason: in.Reason}, true
 	case "supersede":
 		return domain.Supersede{Target: t, Successor: in.By, Reason: in.Reason}, true
+	case "transfer":
+		return domain.Revise{Target: t, Owner: domain.Entity(in.Owner), Reason: in.Reason}, true
 	case "forget":
 		return domain.Delete{Target: t, Reason: in.Reason}, true
 	case "restore":

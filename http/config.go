@@ -57,6 +57,11 @@ type Config struct {
 	Mounts []Mount
 	// Directory says which groups callers belong to. Nil for a server without a directory.
 	Directory Directory
+	// Verification tells by which policies items are verified. Nil for a server without policies.
+	Verification Verification
+
+	// Subscriptions delivers events to subscribers. Nil for a server without subscriptions.
+	Subscriptions Subscriptions
 	// Home is the path to which / redirects browsers. Default: /docs.
 	Home string
 	// Probes are asked by /readyz, all at once, each within two seconds.

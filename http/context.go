@@ -41,6 +41,10 @@ func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*output[api.C
 	if err != nil {
 		return nil, err
 	}
+	items := itemsOf(told.Items, func(i domain.Briefed) *domain.Knowledge { return i.Knowledge })
+	if err := (verification{s}).verify(ctx, c, items...); err != nil {
+		return nil, err
+	}
 	s.recordRetrieval(c, "search", len(told.Items), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: told.Items[i].ID, Score: told.Items[i].Score}
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -45,7 +46,7 @@ func (s directory) directoryRoutes() {
 			OperationID: "deactivate-member", Method: http.MethodPost, Path: memberPath + "/deactivate", Tags: tags,
 			Summary: "Deactivate a member",
 			Description: "At once it may do nothing, and belongs to nothing. Its keys are revoked. What it recorded and owns " +
-				"stays. For admins.",
+				"stays: the answer counts what it owns, and acts on knowledge transfer it. For admins.",
 			RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
 		}
 		if again {
@@ -92,9 +93,10 @@ func (s directory) kept() (Directory, error) {
 }
 
 type membersInput struct {
-	Kind  string  `query:"kind" enum:"user,agent,project,team,org" required:"true" doc:"Of the members."`
-	Limit integer `query:"limit" doc:"1 to 500. Default: 100."`
-	After string  `query:"after" example:"user:mia" doc:"The last member of the page before, which is its next."`
+	Kind   string  `query:"kind" enum:"user,agent,project,team,org" required:"true" doc:"Of the members."`
+	Limit  integer `query:"limit" doc:"1 to 500. Default: 100."`
+	Search string  `query:"q" example:"chen" doc:"Only members whose id or display name contains it, in any case."`
+	After  string  `query:"after" example:"user:mia" doc:"The last member of the page before, which is its next."`
 }
 
 func (s directory) list(ctx context.Context, c *call, in *membersInput) (out api.Members, err error) {
@@ -116,7 +118,7 @@ func (s directory) list(ctx context.Context, c *call, in *membersInput) (out api
 	if err != nil {
 		return out, err
 	}
-	members, err := kept.Members(ctx, c.principal.Tenant, in.Kind, after, int(limit)+1)
+	members, err := membersNamed(ctx, kept, c.principal.Tenant, in, int(limit)+1)
 	if len(members) > int(limit) {
 		members = members[:limit]
 		out.Next = string(members[limit-1].Member)
@@ -126,6 +128,28 @@ func (s directory) list(ctx context.Context, c *call, in *membersInput) (out api
 		out.Items[i] = memberOf(m, nil)
 	}
 	return out, err
+}
+
+// membersNamed lists up to limit members whose id or display name contains what is searched.
+func membersNamed(
+	ctx context.Context, kept Directory, tenant string, in *membersInput, limit int,
+) (found []domain.DirectoryMember, err error) {
+	after, page := domain.Entity(in.After), limit
+	if in.Search != "" {
+		page = 500
+	}
+	for searched := strings.ToLower(in.Search); ; {
+		members, err := kept.Members(ctx, tenant, in.Kind, after, page)
+		for _, m := range members {
+			after = m.Member
+			if strings.Contains(strings.ToLower(m.Member.ID()+"\n"+m.DisplayName), searched) {
+				found = append(found, m)
+			}
+		}
+		if err != nil || len(members) < page || len(found) >= limit {
+			return found, err
+		}
+	}
 }
 
 // memberOf shows a member with what it belongs to, or with its direct groups.
@@ -222,9 +246,16 @@ func (s directory) deactivate(again bool) operation[memberInput, memberOutput] {
 		out, err := s.do(ctx, c, domain.DeactivateMember{
 			OfDirectory: about(c, in.Member), Reason: given.Reason, Again: again,
 		}, body)
-		if err == nil && !again {
-			out.Body.RevokedKeys, err = s.revokeKeys(ctx, c, domain.Entity(in.Member), given.Reason)
+		if err != nil || again {
+			return out, err
 		}
+		if out.Body.RevokedKeys, err = s.revokeKeys(ctx, c, domain.Entity(in.Member), given.Reason); err != nil {
+			return out, err
+		}
+		owned, err := s.cfg.Reader.Count(ctx, c.principal, domain.Filter{
+			Owner: domain.Entity(in.Member), Statuses: []domain.Status{domain.Active, domain.IsSuperseded},
+		})
+		out.Body.Owns = &owned.Items
 		return out, err
 	}
 }

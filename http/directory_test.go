@@ -90,6 +90,50 @@ func TestAnAgentThatActsForAMemberReadsWhatTheMemberReads(t *testing.T) {
 	})
 }
 
+func TestAKeyMayBeForSomeOnlyAndRefusalsNameThem(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+		admin, _ := w.company()
+		made := w.ask("POST", "/v1/keys", object{
+			"subject": "agent:coder", "role": "service", "acts_for_only": []string{"user:zoe", "team:pay"},
+		}, admin).want(http.StatusCreated).json()
+		like(t, made, object{"acts_for": true, "acts_for_only": []any{"user:zoe", "team:pay"}})
+		coder := bearer(made["key"].(string))
+		as := func(e string) header { return header("Annals-On-Behalf-Of: " + e) }
+		w.ask("POST", "/v1/knowledge", object{"id": "note", "type": "plan", "content": "Hers", "owner": "user:olga"}, admin).
+			want(http.StatusCreated)
+		w.ask("GET", "/v1/whoami", nil, coder, as("user:zoe")).want(http.StatusOK)
+		w.ask("GET", "/v1/whoami", nil, coder, as("team:pay")).want(http.StatusOK)
+		w.ask("GET", "/v1/knowledge/note", nil, coder).want(http.StatusNotFound) // the role reaches no further
+		refused := w.ask("GET", "/v1/whoami", nil, coder, as("user:mia")).want(http.StatusForbidden).json()
+		like(t, refused, object{
+			"detail": "the key lets agent:coder act only on behalf of user:zoe, team:pay, not of user:mia",
+		})
+
+		w.ask("PUT", "/v1/directory/user:mia/groups/project:retries", nil, admin).want(http.StatusOK)
+		like(t, w.ask("GET", "/v1/whoami", nil, coder, as("user:mia")).want(http.StatusOK).json(), object{
+			"acts_for": true, "acts_for_only": []any{"user:zoe", "team:pay"},
+		})
+		readers := func(scope string) (reasons []any) {
+			report := w.ask("GET", "/v1/reports/access?scope="+scope, nil, admin).want(http.StatusOK).json()
+			for _, r := range report["items"].([]any) {
+				if one := r.(object); one["subject"] == "agent:coder" {
+					reasons = append(reasons, one["reason"])
+				}
+			}
+			return reasons
+		}
+		for scope, want := range map[string]int{"user:mia": 1, "team:pay": 1, "org:acme": 1, "user:zoe": 1, "user:olga": 0} {
+			if got := readers(scope); len(got) != want || want > 0 && got[0] != "acts_for" {
+				t.Errorf("reads %s for %v", scope, got)
+			}
+		}
+		rotated := w.ask("POST", "/v1/keys/"+made["prefix"].(string)+"/rotate", nil, admin).want(http.StatusCreated).json()
+		like(t, rotated, object{"acts_for_only": []any{"user:zoe", "team:pay"}})
+		w.ask("POST", "/v1/keys", object{"subject": "agent:x", "acts_for_only": []string{"mia"}}, admin).
+			want(http.StatusUnprocessableEntity)
+	})
+}
+
 func TestADeactivatedMemberMayDoNothingAtOnce(t *testing.T) {
 	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
 		admin, mia := w.company()
@@ -97,7 +141,21 @@ func TestADeactivatedMemberMayDoNothingAtOnce(t *testing.T) {
 			want(http.StatusCreated).json()["key"].(string))
 		w.ask("POST", "/v1/knowledge", object{"id": "a", "type": "plan", "content": "Mine"}, mia).want(http.StatusCreated)
 		done := w.ask("POST", "/v1/directory/user:mia/deactivate", object{"reason": "she left"}, admin).want(http.StatusOK).json()
-		like(t, done, object{"active": false})
+		like(t, done, object{"active": false, "owns": 1.0})
+		acts := []object{
+			{"id": "a", "act": "transfer"},
+			{"id": "a", "act": "transfer", "owner": "bob"},
+			{"id": "a", "act": "stale", "owner": "user:bob"},
+			{"id": "a", "act": "transfer", "owner": "team:pay", "reason": "she left"},
+		}
+		for i, line := range w.ask("POST", "/v1/knowledge/acts", acts, admin).want(http.StatusOK).lines() {
+			want := object{"error": object{"errors": []any{object{"field": "owner"}}}}
+			if i == 3 {
+				want = object{"status": "revised"}
+			}
+			like(t, line, want)
+		}
+		like(t, w.ask("GET", "/v1/knowledge/a", nil, admin).json(), object{"owner": "team:pay"})
 		if revoked, _ := done["revoked_keys"].([]any); len(revoked) != 1 {
 			t.Errorf("revoked %v", done["revoked_keys"])
 		}
@@ -118,6 +176,8 @@ func TestMembersAreListedInPagesAndRefusalsNameWhatIsWrong(t *testing.T) {
 		like(t, page, object{"items": []any{object{"member": "user:mia"}, object{"member": "user:olga"}}})
 		rest := w.ask("GET", "/v1/directory?kind=user&limit=2&after="+page["next"].(string), nil, admin).want(http.StatusOK).json()
 		like(t, rest, object{"items": []any{object{"member": "user:zoe", "display_name": "佐伊"}}})
+		found := w.ask("GET", "/v1/directory?kind=user&limit=1&q=%E4%BD%90", nil, admin).want(http.StatusOK).json()
+		like(t, found, object{"items": []any{object{"member": "user:zoe"}}})
 		w.ask("GET", "/v1/directory?kind=boss&limit=0&after=team:pay", nil, admin).want(http.StatusUnprocessableEntity)
 		w.ask("GET", "/v1/directory/user:nobody", nil, admin).want(http.StatusNotFound)
 		w.ask("PUT", "/v1/directory/zoe", nil, admin).want(http.StatusUnprocessableEntity)
@@ -143,5 +203,22 @@ func TestTwentyRacingAdminsMakeNoCycle(t *testing.T) {
 		}
 		racing.Wait()
 		like(t, w.ask("GET", "/v1/directory/org:acme", nil, admin).want(http.StatusOK).json()["groups"], []any{})
+	})
+}
+
+func TestAMaintainerConfirmsWhatItsGroupReads(t *testing.T) {
+	eachKeyed(t, func(_ *testing.T, w *world, _ *time.Duration) {
+		admin, mia := w.company()
+		for _, id := range []string{"window", "newer"} {
+			w.ask("POST", "/v1/knowledge", object{
+				"id": id, "type": "plan", "content": "Deploy on Tuesdays: " + id, "owner": "user:olga", "scopes": []string{"team:pay"},
+			}, admin).want(http.StatusCreated)
+		}
+		w.ask("PUT", "/v1/directory/user:mia/groups/team:pay", nil, admin).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/window/confirm", nil, mia).want(http.StatusForbidden)
+		w.ask("PUT", "/v1/directory/user:mia/groups/team:pay", object{"role": "maintainer"}, admin).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/window/confirm", nil, mia).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/window/supersede", object{"by": "newer"}, mia).want(http.StatusOK)
+		w.ask("DELETE", "/v1/knowledge/newer", nil, mia).want(http.StatusForbidden)
 	})
 }

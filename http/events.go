@@ -54,7 +54,7 @@ func (s *Server) events(ctx context.Context, c *call, in *eventsInput) (*streame
 		c.found.Add("order", "must be one of asc, desc")
 	}
 	if format == streamType {
-		return s.follow(ctx, c, in, query)
+		return s.follow(ctx, c, in, query, nil)
 	}
 	return s.eventList(query).answer(ctx, s, c, in.Paging)
 }
@@ -94,7 +94,7 @@ func (s past) event(ctx context.Context, c *call, in *eventInput) (out api.Event
 	if err != nil {
 		return out, err
 	}
-	out = eventOf(event)
+	out = EventOf(event)
 	out.CausedBy = causesOf(event, causes)
 	return out, nil
 }
@@ -145,7 +145,7 @@ func (s *Server) eventList(query domain.EventQuery) listing[api.Event] {
 			}
 			items := make([]api.Event, len(found))
 			for i, e := range found {
-				items[i] = eventOf(e)
+				items[i] = EventOf(e)
 			}
 			return items, next, err
 		},
@@ -271,7 +271,8 @@ var eventColumns = columnsOf[api.Event](`
 	text_erased? text_redacted? request_id correlation_id causation_id traceparent event_id hash
 `)
 
-func eventOf(e domain.Event) api.Event {
+// EventOf is an event as the API shows it.
+func EventOf(e domain.Event) api.Event {
 	return api.Event{
 		Name: e.Name, Stream: e.Stream, Version: e.Version, Position: e.Position,
 		EventID: e.EventID, SchemaVersion: e.SchemaVersion, RecordedAt: e.RecordedAt.UTC(),
@@ -299,6 +300,14 @@ func reasonOf(fact domain.Fact) string {
 	case domain.Confirmed:
 		return f.Reason
 	case domain.Superseded:
+		return f.Reason
+	case domain.Merged:
+		return f.Reason
+	case domain.Unmerged:
+		return f.Reason
+	case domain.ReviewProposed:
+		return f.Reason
+	case domain.ReviewClosed:
 		return f.Reason
 	case domain.Deleted:
 		return f.Reason

@@ -19,6 +19,9 @@ const (
 	feedPage    = 100  // events that one stream holds in memory
 )
 
+// waiting is sent while the database is away, which is expected to come back.
+const waiting = ": waiting for the database\n\n"
+
 // feedDelay lets commits that follow one another closely be read together.
 const feedDelay = 50 * time.Millisecond
 
@@ -28,8 +31,12 @@ type feed struct {
 	server  *Server
 	call    *call
 	query   domain.EventQuery
+	choose  chooser // nil for all events of the query
 	control *http.ResponseController
 }
+
+// chooser are those of some events that the caller receives.
+type chooser func(ctx context.Context, from []domain.Event) ([]domain.Event, error)
 
 // Why a feed ended.
 const (
@@ -43,7 +50,9 @@ const (
 var feedEnds = []string{endLeft, endSlow, endClosing, endRefused, endTrouble}
 
 // follow sends events as they are recorded, from the position of the caller.
-func (s *Server) follow(ctx context.Context, c *call, in *eventsInput, query domain.EventQuery) (*streamed, error) {
+func (s *Server) follow(
+	ctx context.Context, c *call, in *eventsInput, query domain.EventQuery, choose chooser,
+) (*streamed, error) {
 	for field, given := range map[string]bool{
 		"order": in.Order == "desc", "limit": in.Limit != "", "cursor": in.Cursor != "", "to": in.To != "",
 	} {
@@ -70,7 +79,7 @@ func (s *Server) follow(ctx context.Context, c *call, in *eventsInput, query dom
 	}
 	return &streamed{Body: func(to huma.Context) {
 		defer s.streams.Add(-1)
-		f := &feed{server: s, call: c, query: query, control: http.NewResponseController(c.response)}
+		f := &feed{server: s, call: c, query: query, choose: choose, control: http.NewResponseController(c.response)}
 		to.SetHeader("Content-Type", streamType)
 		to.SetHeader("X-Accel-Buffering", "no") // proxies must not buffer the stream
 		to.SetStatus(http.StatusOK)
@@ -133,6 +142,9 @@ func (f *feed) step(ctx context.Context) (more bool, end string) {
 		if err == nil && len(events) > 0 {
 			err = f.permitted(reading)
 		}
+		if err == nil && f.choose != nil {
+			events, err = f.choose(reading, events)
+		}
 		if err == nil {
 			for _, e := range events {
 				if end := f.send(sseFrame(e)); end != "" {
@@ -150,8 +162,8 @@ func (f *feed) step(ctx context.Context) (more bool, end string) {
 	switch {
 	case ctx.Err() != nil:
 		return false, endLeft
-	case answerTo(err).status == http.StatusServiceUnavailable: // the database is expected to come back
-		return false, f.send(": waiting for the database\n\n")
+	case answerTo(err).status == http.StatusServiceUnavailable:
+		return false, f.send(waiting)
 	case answerTo(err).status < http.StatusInternalServerError:
 		return false, f.close(endRefused, err)
 	}
@@ -159,27 +171,35 @@ func (f *feed) step(ctx context.Context) (more bool, end string) {
 	return false, f.close(endTrouble, err)
 }
 
-// permitted checks that the caller is still known, with the role that the stream began with.
+// permitted checks that the caller is still known, with the role that the stream began with. From now on, the feed
+// reads with the rights that the caller has now.
 func (f *feed) permitted(ctx context.Context) error {
 	p, err := f.server.authenticate(f.call.request.WithContext(ctx))
 	if err == nil && p.Role != f.call.principal.Role {
 		err = domain.Refuse(domain.ErrForbidden, "the role of the key was changed").WithFix("follow again")
+	}
+	if err == nil {
+		f.call.principal = p // the query points to it
 	}
 	return err
 }
 
 // sseFrame is an event as a server-sent event. Its id is the event to resume after.
 func sseFrame(e domain.Event) string {
-	data, _ := json.Marshal(eventOf(e)) // of strings, numbers and JSON that was valid when it was recorded
+	data, _ := json.Marshal(EventOf(e)) // of strings, numbers and JSON that was valid when it was recorded
 	return "id: " + e.EventID + "\ndata: " + string(data) + "\n\n"
 }
 
 // heartbeat sends a sign of life, and checks the caller's rights again.
 func (f *feed) heartbeat() (end string) {
-	if err := f.permitted(f.call.request.Context()); err != nil {
+	switch err := f.permitted(f.call.request.Context()); {
+	case err == nil:
+		return f.send(": alive\n\n")
+	case answerTo(err).status == http.StatusServiceUnavailable:
+		return f.send(waiting)
+	default:
 		return f.close(endRefused, err)
 	}
-	return f.send(": alive\n\n")
 }
 
 // close tells the caller why the stream ends.

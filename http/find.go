@@ -60,6 +60,9 @@ func (s *Server) find(ctx context.Context, c *call, in *findInput) (*found, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := (verification{s}).verify(ctx, c, k); err != nil {
+		return nil, err
+	}
 	s.recordRetrieval(c, "get", 1, func(int) domain.Retrieved { return domain.Retrieved{ID: k.ID} })
 	feedback, err := s.cfg.Reader.Feedback(ctx, c.principal.Tenant, k.ID)
 	if err != nil {

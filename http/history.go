@@ -126,7 +126,7 @@ func causesOf(e domain.Event, events map[string]domain.Event) []api.Cause {
 }
 
 func historyEventOf(item domain.HistoryItem, diff bool) api.Event {
-	e := eventOf(item.Event)
+	e := EventOf(item.Event)
 	e.Revision, e.Confidence, e.ConfidencePolicy = item.Revision, &item.Confidence, item.Policy
 	e.Changes = changesOf(item.Changes, item.Policy, diff)
 	return e

@@ -32,7 +32,10 @@ func (s identities) identify(r *http.Request) (domain.Principal, error) {
 	if p, err = s.withVikingHeaders(r, p); err != nil {
 		return p, err
 	}
-	return s.withDirectory(r.Context(), p)
+	if p, err = s.withDirectory(r.Context(), p); err != nil {
+		return p, err
+	}
+	return p, domain.CheckActsFor(p)
 }
 
 // withDirectory applies to p what the directory says now. The groups of the caller count besides those of its key or
@@ -58,6 +61,9 @@ func (s identities) withDirectory(ctx context.Context, p domain.Principal) (doma
 		for _, b := range all {
 			if !slices.Contains(p.Memberships, b.Group) {
 				p.Memberships = append(p.Memberships, b.Group)
+			}
+			if b.Role == domain.Maintainer && !p.Listed {
+				p.Maintains = append(p.Maintains, b.Group)
 			}
 		}
 	}

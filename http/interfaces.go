@@ -36,6 +36,9 @@ type Reader interface {
 	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
 	// SearchAll answers several searches of the present, in order. It embeds equal texts once.
 	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
+	// Similar finds items that say the same as an item, contradict it or resemble it, where the item's audience and the
+	// caller may read.
+	Similar(ctx context.Context, by domain.Principal, item *domain.Knowledge) ([]domain.SimilarItem, error)
 	// Await returns when an answer, of a search or of any other read, is as new as a position of the
 	// log. The error matches domain.ErrBehind if ctx ends first.
 	Await(ctx context.Context, tenant string, position int64, search bool) error
@@ -102,6 +105,34 @@ type Directory interface {
 	InGroup(ctx context.Context, tenant string, group domain.Entity) ([]domain.DirectoryMember, error)
 	// Name adds the display names of members.
 	Name(ctx context.Context, tenant string, members []domain.DirectoryMember) error
+}
+
+// Subscriptions delivers events to subscribers.
+type Subscriptions interface {
+	// Find is a subscription of a tenant. The error matches domain.ErrNotFound if there is none.
+	Find(ctx context.Context, tenant, id string) (domain.Subscribed, error)
+	// List lists the subscriptions of a tenant, or of one subscriber, oldest first.
+	List(ctx context.Context, tenant string, of domain.Entity) ([]domain.Subscribed, error)
+	// Choose are those of some events that a subscription delivers to p, as p may read them now.
+	Choose(ctx context.Context, p domain.Principal, to domain.Subscribed, from []domain.Event) ([]domain.Event, error)
+	// CheckURL describes why nothing is posted to a URL; empty if it can be tried.
+	CheckURL(address string) string
+	// Secret makes a secret for a webhook, and keeps it. The one before it stays valid for the overlap.
+	Secret(ctx context.Context, tenant, id string, overlap time.Duration) (secret string, err error)
+	// Forget drops the secret and the pending deliveries of a subscription.
+	Forget(ctx context.Context, tenant, id string) error
+	// Ping posts an event without contents to a webhook now.
+	Ping(ctx context.Context, tenant string, to domain.Subscribed) (domain.Pong, error)
+	// Deliveries lists deliveries of a subscription.
+	Deliveries(ctx context.Context, tenant, id string, q domain.DeliveryQuery) ([]domain.Delivery, error)
+	// Counts are the numbers of a subscription's deliveries, by state.
+	Counts(ctx context.Context, tenant, id string) (map[string]int64, error)
+	// Replay makes deliveries again: that of an event, whatever its state, or all dead ones.
+	Replay(ctx context.Context, tenant, id, eventID string) (replayed int64, err error)
+	// Digest counts what happened in a scope, as far as the caller may read it.
+	Digest(ctx context.Context, q domain.DigestQuery) (domain.ScopeDigest, error)
+	// Resume lets pending deliveries be posted at once.
+	Resume(ctx context.Context, tenant, id string) error
 }
 
 // Prover proves that the log was not changed.
@@ -215,8 +246,12 @@ type Reporter interface {
 	Stale(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
 	// Declining ranks items by the loss of their confidence.
 	Declining(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
+	// Health says how well the scopes are looked after, the largest first. It examines the newest 100,000 items.
+	Health(ctx context.Context, q domain.ReportQuery) ([]domain.ScopeHealth, error)
 	// Review lists the items that wait for a review.
 	Review(ctx context.Context, q domain.ReviewQuery) (domain.ReviewPage, error)
+	// OpenProposals are the ids of the open proposals that are about no other items than these.
+	OpenProposals(ctx context.Context, tenant string, items []string) ([]string, error)
 	// Accesses lists who was given an item or found it helpful, or what was denied, newest first.
 	Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Usage, error)
 }
@@ -237,6 +272,16 @@ type Recorded interface {
 	Recorded(ctx context.Context, tenant string, from, to int64) (found []domain.Detection, through int64, err error)
 	// Redact redacts streams, each of which may fail alone. The submission has no command.
 	Redact(ctx context.Context, s domain.Submission, streams []string, from, to int64) ([]domain.Redaction, error)
+}
+
+// Verification tells by which policies items are verified, and who confirmed them.
+type Verification interface {
+	// Policies are the policies of a tenant, as they were a second ago or later.
+	Policies(ctx context.Context, tenant string) (domain.Verification, error)
+	// Forget lets the next question read the policies of a tenant again.
+	Forget(tenant string)
+	// ConfirmedBy is who confirmed items last, by their ids.
+	ConfirmedBy(ctx context.Context, tenant string, ids []string) (map[string]domain.Entity, error)
 }
 
 // Sessions answers questions about sessions, and about the tasks that their commits start.

@@ -22,7 +22,8 @@ import (
 func issuedKeyOf(tenant string, k domain.IssuedKey) api.IssuedKey {
 	return api.IssuedKey{
 		Prefix: k.Prefix, Tenant: tenant, Subject: string(k.Subject), Role: string(k.Role), ActsFor: k.ActsFor,
-		PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(), ExpiresAt: known(k.ExpiresAt),
+		ActsForOnly: toStrings(k.ActsForOnly), PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(),
+		ExpiresAt:   known(k.ExpiresAt),
 		Memberships: toStrings(k.Memberships), RevokedAt: known(k.RevokedAt), UsedAt: known(k.UsedAt),
 		ReplacedBy: k.ReplacedBy, Replaces: k.Replaces,
 	}
@@ -103,7 +104,8 @@ func (s access) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput
 		return nil, err
 	}
 	created := domain.KeyCreated{
-		Subject: domain.Entity(given.Subject), Role: domain.Role(given.Role), ActsFor: given.ActsFor,
+		Subject: domain.Entity(given.Subject), Role: domain.Role(given.Role),
+		ActsFor: given.ActsFor || len(given.ActsForOnly) > 0, ActsForOnly: fromStrings[domain.Entity](given.ActsForOnly),
 		PublishPublic: given.PublishPublic, ExpiresAt: valueOf(given.ExpiresAt), Note: given.Note,
 		Memberships: fromStrings[domain.Entity](given.Memberships),
 	}
@@ -238,7 +240,7 @@ func (s access) whoami(ctx context.Context, c *call, _ *struct{}) (api.Identity,
 		Groups: belongingsOf(all),
 		Tenant: p.Tenant, Subject: string(p.Subject), OnBehalfOf: string(p.OnBehalfOf), Role: string(p.Role),
 		PublishPublic: p.MayPublish(domain.Public), Operates: p.IsOperator(), Authentication: p.Authentication,
-		Memberships: toStrings(p.Memberships), ActsFor: p.ActsForOthers,
+		Memberships: toStrings(p.Memberships), ActsFor: p.ActsForOthers, ActsForOnly: toStrings(p.ActsForOnly),
 	}, nil
 }
 
@@ -268,4 +270,57 @@ func PrefixOf(key string) string {
 		return parts[1]
 	}
 	return ""
+}
+
+func (s access) tenantRoutes() {
+	tags := []string{"Access"}
+	const path = "/v1/tenants"
+	handle(s.Server, huma.Operation{
+		OperationID: "create-tenant", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
+		Summary:     "Create a tenant",
+		Description: "Root acts in it with the header Annals-Tenant, and gives its admin a key. For root.",
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewTenant{}}),
+		Errors: []int{
+			http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge,
+			http.StatusUnsupportedMediaType,
+		},
+	}, s.createTenant)
+	lookup(s.Server, huma.Operation{
+		OperationID: "list-tenants", Method: http.MethodGet, Path: path, Tags: tags,
+		Summary: "List the tenants", Description: "For root.",
+	}, s.listTenants)
+}
+
+func (s access) createTenant(ctx context.Context, c *call, _ *struct{}) (*output[api.Tenant], error) {
+	given, body, err := readBody[api.NewTenant](s.Server, c)
+	if err != nil {
+		return nil, err
+	}
+	command := domain.CreateTenant{By: c.principal, Name: given.Name}
+	if err := merge(c.found, command.Validate()); err != nil {
+		return nil, err
+	}
+	submission := c.submission(command, body)
+	submission.By.Tenant = domain.SystemTenant
+	receipt, err := s.cfg.Writer.Submit(ctx, submission)
+	if err != nil {
+		return nil, err
+	}
+	created, _ := receipt.Stream.State.(domain.Tenant)
+	return &output[api.Tenant]{api.Tenant{Name: given.Name, CreatedAt: known(created.CreatedAt)}}, nil
+}
+
+func (s access) listTenants(ctx context.Context, c *call, _ *struct{}) (out api.Tenants, err error) {
+	if c.principal.Role != domain.Root || c.principal.OnBehalfOf != "" || s.cfg.Keys == nil {
+		return out, domain.Refuse(domain.ErrForbidden, "tenants are for root")
+	}
+	all, err := s.cfg.Keys.Tenants(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Items = make([]api.Tenant, len(all))
+	for i, t := range all {
+		out.Items[i] = api.Tenant{Name: t.Name, CreatedAt: known(t.CreatedAt), ErasedAt: known(t.ErasedAt)}
+	}
+	return out, nil
 }

@@ -98,6 +98,11 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*streamed, e
 		if err != nil {
 			return nil, 0, err
 		}
+		if list.AsOf == 0 {
+			if err := (verification{s}).verify(ctx, c, got.Items...); err != nil {
+				return nil, 0, err
+			}
+		}
 		s.recordRetrieval(c, "list", len(got.Items), func(i int) domain.Retrieved {
 			return domain.Retrieved{ID: got.Items[i].ID}
 		})

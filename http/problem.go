@@ -52,6 +52,7 @@ var answers = []answer{
 	{errAccept, http.StatusNotAcceptable, api.CodeNotAcceptable, "Not in a format that you accept", ""},
 	{errSlow, http.StatusRequestTimeout, api.CodeSlow, "Did not arrive in time", ""},
 	{domain.ErrTaken, http.StatusConflict, api.CodeTaken, "Taken by another item", ""},
+	{domain.ErrSimilar, http.StatusConflict, api.CodeSimilar, "Said already, or contradicted", ""},
 	{domain.ErrConflict, http.StatusConflict, api.CodeConflict, "Not in its present state", ""},
 	{domain.ErrDeleted, http.StatusGone, api.CodeDeleted, "Forgotten", ""},
 	{domain.ErrErased, http.StatusGone, api.CodeErased, "Erased for good", ""},

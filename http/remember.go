@@ -29,6 +29,8 @@ type rememberInput struct {
 	Update boolean `query:"update" doc:"Other content under a taken id revises that item instead of being refused. A caller who may change the item may leave its owner and its scopes as they are."`
 
 	UnlessSaidSince integer `query:"unless_said_since" doc:"For one item that is new: the position that a search told. 412 if an item that you may see came to have exactly this content after it: search again."`
+
+	OnSimilar string `query:"on_similar" enum:"allow,link,refuse" doc:"For one item that is new and has duplicates or contradictions in its audience. link relates it to its duplicates. refuse answers 409 and names them. allow if left out: it is remembered, and the answer names them."`
 }
 
 // streamed is an answer that a function writes.
@@ -55,6 +57,7 @@ func (s *Server) remember(ctx context.Context, c *call, in *rememberInput) (*str
 func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *rememberInput) (*streamed, error) {
 	revise := valueOf(in.Update.read(&c.found, "update"))
 	since := in.UnlessSaidSince.read(&c.found, "unless_said_since", 0, noLimit)
+	onSimilar := in.onSimilar(&c.found)
 	sent, err := s.readWhole(c, from)
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok && errors.Is(err, domain.ErrTooLarge) {
 		return nil, refusal.WithFix("send many items as lines, with Content-Type: %s", linesType)
@@ -74,7 +77,7 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *r
 	}
 	submission := c.submission(command, sent)
 	provenance.into(&submission.Origin)
-	receipt, err := s.cfg.Writer.Submit(ctx, submission)
+	receipt, similar, err := similarity{s}.remember(ctx, submission, command, onSimilar)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +88,7 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *r
 			to.SetHeader("Location", "/v1/knowledge/"+receipt.Knowledge.ID)
 		}
 		reply := replyOf(receipt)
+		similar.into(reply.Body)
 		to.SetHeader("Content-Type", jsonType)
 		to.SetHeader("ETag", reply.ETag)
 		to.SetHeader("Annals-Position", reply.Position)

@@ -1,7 +1,6 @@
 package http
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -20,21 +19,7 @@ const reportPath = "/v1/reports/"
 type reports struct{ *Server }
 
 func (s reports) reportRoutes() {
-	handle(s.Server, huma.Operation{
-		OperationID: "list-reviews", Method: http.MethodGet, Path: "/v1/reviews", Tags: []string{"Reports"},
-		Summary: "List the items that wait for a review",
-		Description: "An item waits in one queue or in several. Reported stale: since its last confirmation. Expired: " +
-			"its confirmation ended. Contested: at least two helpful votes, the author's included, and two " +
-			"harmful ones. Low confidence: below 0.3 with a harmful vote. For these two, a harmful vote must " +
-			"be newer than the last confirmation. Superseded and used: given to a caller in the last 90 days, " +
-			"after it was superseded; the 5,000 newest superseded items are examined. A confirmation, a " +
-			"supersession or a deletion takes an item out of the other queues; a revision alone does not. The " +
-			"order is the number of uses plus one, times the severity, highest first; then the oldest reason, " +
-			"then the oldest item. The severity is the sum over the item's queues: 3 for stale, contested, " +
-			"and superseded and used, 2 for low confidence, 1 for expired. A queue lists its 1,000 newest " +
-			"items. Auditors and admins see all items of their tenant, members what they may see.",
-		Errors: []int{http.StatusBadRequest},
-	}, s.review)
+	s.reviewRoutes()
 	report(
 		s.Server, "actor", "Read everything that an actor did, or that was done on its behalf", "",
 		listed[api.Event](s.Server), s.reportActor,
@@ -54,6 +39,11 @@ func (s reports) reportRoutes() {
 	report(
 		s.Server, "declining", "List the knowledge whose confidence fell furthest",
 		"The last thirty days, unless from is given. ", listed[api.ItemStanding](s.Server), s.reportDeclining,
+	)
+	report(
+		s.Server, "health", "Say how well the knowledge of each scope is looked after",
+		"The first line is about all items, then the scopes with the most items. The newest 100,000 items count. ",
+		listed[api.ScopeHealth](s.Server), s.reportHealth,
 	)
 	report(
 		s.Server, "access", "List who may read a scope, and why",
@@ -227,78 +217,6 @@ func offset[D, T any](
 		}
 		return items, next, err
 	}
-}
-
-type reviewInput struct {
-	Queue  string  `query:"queue" enum:"stale,expired,contested,low_confidence,superseded_used" doc:"All if left out."`
-	Owner  string  `query:"owner" doc:"Whose the items are: an entity such as user:123."`
-	Mine   boolean `query:"mine" doc:"true: only items that you own, or that the entity owns for which you act."`
-	Scope  string  `query:"scope" doc:"Whom the items reach: a scope such as project:456 or public."`
-	Limit  integer `query:"limit" doc:"1 to 100; 20 if left out."`
-	Cursor string  `query:"cursor" doc:"next_cursor of the page before, with the same filters. Items that leave the list move the later ones up."`
-}
-
-func (in *reviewInput) query(c *call) domain.ReviewQuery {
-	chosen := (&Selecting{Scope: in.Scope, Owner: in.Owner}).query(c, nil)
-	q := domain.ReviewQuery{
-		Tenant: chosen.Tenant, Only: chosen.Only, Scope: chosen.Scope, Owner: chosen.Owner, Queue: in.Queue,
-	}
-	if !slices.Contains(domain.Queues(), cmp.Or(in.Queue, domain.QueueStale)) {
-		c.found.Add("queue", "must be one of %s", strings.Join(domain.Queues(), ", "))
-	}
-	if mine := in.Mine.read(&c.found, "mine"); mine != nil && *mine {
-		if q.Owner != "" {
-			c.found.Add("mine", "cannot be asked together with owner")
-		}
-		q.Owner = c.principal.EffectiveSubject()
-	}
-	return q
-}
-
-func (s reports) review(ctx context.Context, c *call, in *reviewInput) (*output[api.Reviews], error) {
-	query := in.query(c)
-	limit := cmp.Or(in.Limit.read(&c.found, "limit", 1, 100), 20)
-	if err := c.found.Err(); err != nil {
-		return nil, err
-	}
-	asked := query
-	asked.Only = nil // a cursor shows nothing that its user may not see
-	place, err := placeOf(in.Cursor, asked)
-	if err != nil {
-		return nil, err
-	}
-	query.Skip, query.Limit = place, int(limit)
-	page, err := s.cfg.Reporter.Review(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	s.recordRetrieval(c, domain.Reviewed, len(page.Items), func(i int) domain.Retrieved {
-		return domain.Retrieved{ID: page.Items[i].Item.ID}
-	})
-	out := api.Reviews{Items: []api.Review{}, Total: page.Total, Queues: map[string]api.ReviewQueue{}}
-	for name, length := range page.Queues {
-		out.Queues[name] = api.ReviewQueue(length)
-	}
-	for _, r := range page.Items {
-		out.Items = append(out.Items, reviewOf(r))
-	}
-	if next := place + limit; next < int64(page.Total) {
-		out.NextCursor = cursor(next, asked)
-	}
-	return &output[api.Reviews]{out}, nil
-}
-
-func reviewOf(r domain.Review) api.Review {
-	out := api.Review{Item: knowledgeOf(r.Item), Reasons: []api.ReviewReason{}}
-	for _, why := range r.Reasons {
-		out.Reasons = append(out.Reasons, api.ReviewReason{
-			Queue: why.Queue, Since: known(why.Since), Count: why.Count, Text: why.Text,
-		})
-	}
-	if r.Uses > 0 {
-		out.Used = &api.ReviewUse{Count: r.Uses, Last: known(r.Used)}
-	}
-	return out
 }
 
 func usageOf(r domain.Usage) api.Usage {

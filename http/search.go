@@ -54,6 +54,12 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*outp
 	}
 	all := answer.Hits
 	answer.Hits = all[:min(len(all), limit)]
+	if query.AsOf == 0 {
+		items := itemsOf(answer.Hits, func(h domain.Found) *domain.Knowledge { return h.Knowledge })
+		if err := (verification{s}).verify(ctx, c, items...); err != nil {
+			return nil, err
+		}
+	}
 	s.recordRetrieval(c, "search", len(answer.Hits), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: answer.Hits[i].ID, Score: answer.Hits[i].Score}
 	})
@@ -159,6 +165,7 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 			Contested: h.Knowledge.Rating().Contested(),
 			Parts: api.Parts{
 				Semantic: h.Semantic, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence,
+				Overdue: h.Overdue,
 			},
 		}
 		if h.Nearer { // tells why it ranks above a hit of greater weight

@@ -36,6 +36,7 @@ type Server struct {
 	pages        func() (pages, error)
 	streams      atomic.Int64  // callers that follow the log
 	exports      atomic.Int64  // callers that export the log
+	remembering  atomic.Int64  // requests that remember one item
 	closing      atomic.Bool   // shutdown has begun: /readyz fails
 	leaving      chan struct{} // closed when the server accepts no more connections: streams end
 	cut          chan struct{} // closed at half of ShutdownTimeout: requests without an end of their own end
@@ -224,7 +225,10 @@ func (s *Server) routes() {
 	erasures{s}.erasureRoutes()
 	s.questionRoutes()
 	directory{s}.directoryRoutes()
+	merging{s}.mergeRoutes()
+	verification{s}.verificationRoutes()
 	past{s}.pastRoutes()
+	subscriptions{s}.subscriptionRoutes()
 	s.contextRoutes()
 	sessions{s}.sessionRoutes()
 	reports{s}.reportRoutes()

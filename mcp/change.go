@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/domain"
 )
@@ -27,13 +28,14 @@ type changed struct {
 	Harmful    *int           `json:"harmful,omitempty"`
 	Replaced   bool           `json:"replaced,omitempty"` // an earlier vote of the same voter, which no longer counts
 	Redacted   map[string]int `json:"redacted,omitempty"`
+	Similar    []api.Similar  `json:"similar,omitempty"`
 }
 
 func changedOf(r client.Receipt) changed {
 	k := r.Knowledge
 	c := changed{
 		URI: k.URI, ID: k.ID, Outcome: r.Outcome, Category: kindOf(k), Scopes: k.Scopes, Revision: k.Revision,
-		Redacted: k.Redacted,
+		Redacted: k.Redacted, Similar: k.Similar,
 	}
 	if k.Eval != nil {
 		c.Confidence, c.Helpful, c.Harmful = k.Eval.Confidence, k.Eval.Helpful, k.Eval.Harmful
@@ -49,12 +51,25 @@ func (c changed) says(what string) string {
 	if len(c.Redacted) > 0 {
 		said += "; secrets in it were redacted"
 	}
-	return said
+	var similar strings.Builder
+	for _, s := range c.Similar {
+		similar.WriteString("; " + resemblances[s.Kind] + " " + s.ID)
+	}
+	return said + similar.String()
+}
+
+// resemblances are the words for the kinds of similar items.
+var resemblances = map[string]string{
+	domain.Duplicate: "it says the same as", domain.Contradiction: "it contradicts", domain.Resembling: "it resembles",
 }
 
 // remember stores knowledge about a user for that user, and knowledge about work for the whole tenant if the caller
 // may. Knowledge that exists already gets a vote instead, even under concurrent requests.
 func remember(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	if scope := workOf(ctx).scope; scope != nil && len(in.texts("scopes")) == 0 &&
+		!domain.Category(in.text("category")).AboutUser() {
+		in["scopes"] = scope
+	}
 	for {
 		said, looked, err := findKnown(ctx, api, in)
 		if err != nil {
@@ -86,10 +101,10 @@ func rememberNew(ctx context.Context, api *client.Client, in arguments, looked i
 		k.Scopes = []string{string(domain.Public)}
 		k.URI = directoryOf(in.text("category")) + "mem_" + strings.ToLower(rand.Text()) + ".md"
 	}
-	done, err := api.RememberUnlessSaid(ctx, k, looked)
+	done, err := api.RememberUnlessSaid(ctx, k, looked, in.text("on_similar"))
 	if share && errors.Is(err, client.ErrForbidden) {
 		k.Scopes, k.URI = nil, ""
-		done, err = api.RememberUnlessSaid(ctx, k, looked)
+		done, err = api.RememberUnlessSaid(ctx, k, looked, in.text("on_similar"))
 	}
 	return done, err
 }

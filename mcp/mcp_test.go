@@ -247,6 +247,26 @@ func TestWhatNamesAnItemLeadsToNothingElse(t *testing.T) {
 	})
 }
 
+func TestAgentsTakePartInReviews(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for _, id := range []string{"one", "two"} {
+			w.call("save_knowledge", object{"id": id, "type": "tool", "content": "about " + id}).ok()
+		}
+		uri := w.call("get_knowledge", object{"uri": "two"}).ok()["uri"]
+		w.call("report_stale_memory", object{"uri": "one", "reason": "it moved"}).ok()
+		proposed := w.call("propose_merge", object{"uris": []any{"one", uri}, "kind": "duplicate", "reason": "the same"}).ok()
+		queue := w.call("review_queue", object{"whose": "mine"}).ok()
+		like(t, queue, object{"total": 2.0, "items": []any{
+			object{"id": "one", "reasons": []any{object{"queue": "stale", "text": "it moved"}}},
+			object{"id": "two", "pair": object{"proposal": proposed["id"], "items": []any{object{"content": "about one"}}}},
+		}})
+		same(t, w.call("propose_merge", object{"uris": []any{"one", "none"}, "kind": "duplicate", "reason": "r"}).refused(), "INVALID_ARGUMENT")
+		w.call("confirm_memory", object{"uri": "one", "reason": "tried it", "until": "2099-01-31T00:00:00Z"}).ok()
+		same(t, w.call("confirm_memory", object{"uri": "one", "reason": "tried it", "until": "soon"}).refused(), "INVALID_ARGUMENT")
+		same(t, w.call("review_queue", object{"queue": "stale"}).ok()["total"], 0.0)
+	})
+}
+
 func TestToolsHaveFlatSchemas(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		listed, err := w.host.ListTools(t.Context(), nil)
@@ -269,8 +289,8 @@ func TestToolsHaveFlatSchemas(t *testing.T) {
 		}
 		slices.Sort(names)
 		want := []string{
-			"forget_memory", "get_knowledge", "give_feedback", "memory_history", "memory_status",
-			"remember", "report_stale_memory", "retrieve_memory", "save_knowledge",
+			"confirm_memory", "forget_memory", "get_knowledge", "give_feedback", "memory_history", "memory_status",
+			"propose_merge", "remember", "report_stale_memory", "retrieve_memory", "review_queue", "save_knowledge",
 		}
 		same(t, names, want)
 	})

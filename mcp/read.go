@@ -48,10 +48,28 @@ func itemText(k client.Knowledge) string {
 	if k.ConfirmationExpired {
 		out.WriteString("confirmation expired: check that it still holds\n")
 	}
+	if v := k.Verified; v != nil {
+		fmt.Fprintf(&out, "%s\n", verification(*v))
+	}
 	if k.Stale != nil && k.Stale.Reporters > 0 {
 		fmt.Fprintf(&out, "reported out of date by %d: %s\n", k.Stale.Reporters, oneLine(k.Stale.Reason))
 	}
 	return out.String()
+}
+
+// verification says in one line who verified an item, and until when that counts.
+func verification(v client.Verified) string {
+	said := []string{"not verified"}
+	if v.At != nil {
+		said = []string{"verified", "by " + v.By, "at " + v.At.Format(time.DateOnly)}
+	}
+	if v.Until != nil {
+		said = append(said, "until "+v.Until.Format(time.DateOnly))
+	}
+	if v.Overdue {
+		said = append(said, "(overdue: check that it still holds)")
+	}
+	return strings.Join(said, " ")
 }
 
 // historyAnswer is the answer of memory_history.

@@ -39,7 +39,9 @@ type hit struct {
 	Contested           bool    `json:"contested,omitempty"` // unreliable
 	ConfirmationExpired bool    `json:"confirmation_expired,omitempty"`
 	SupersededBy        string  `json:"superseded_by,omitempty"`
-	marks               []string
+
+	Verified *client.Verified `json:"verified,omitempty"`
+	marks    []string
 }
 
 const defaultHits = 5
@@ -47,7 +49,7 @@ const defaultHits = 5
 func retrieve(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	abstract := int(domain.Abstract)
 	limit := in.number("limit", defaultHits)
-	question := client.Search{Query: in.text("query"), Limit: &limit, Level: &abstract}
+	question := client.Search{Query: in.text("query"), Limit: &limit, Level: &abstract, Context: workOf(ctx).audience}
 	category := in.text("category")
 	found := retrieved{
 		Query: in.text("query"), Category: category, TargetURI: directoryOf(category), Results: []hit{},
@@ -84,11 +86,16 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 
 func hitOf(h client.Hit) hit {
 	k, s := *h.Knowledge, rating(*h.Knowledge)
+	marks := s.Marks()
+	if v := k.Verified; v != nil && v.Overdue && !s.Expired {
+		marks = append(marks, "verification overdue")
+	}
 	return hit{
 		URI: k.URI, ID: k.ID, Abstract: cmp.Or(k.Abstract, k.Content), Score: h.Score, Category: kindOf(k), Scope: h.Scope,
 		Avoid: k.Polarity == string(domain.Negative), Stale: s.Reporters > 0,
 		Confidence: s.Confidence, Helpful: s.Helpful, Harmful: s.Harmful, Contested: s.Contested(),
-		ConfirmationExpired: s.Expired, SupersededBy: s.SupersededBy, marks: s.Marks(),
+		ConfirmationExpired: s.Expired, SupersededBy: s.SupersededBy, Verified: k.Verified,
+		marks: marks,
 	}
 }
 

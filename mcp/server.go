@@ -17,6 +17,9 @@ type Config struct {
 	API *client.Client
 	// Tools selects the tools for a host that started this process: [OpenViking], or empty for Annals' own.
 	Tools string
+	// Work are the groups that searches and new knowledge about work are for. Empty for everything that the caller
+	// belongs to.
+	Work Work
 	// Version is shown to hosts.
 	Version string
 	// Logger logs errors between hosts and this server, never what people wrote. Nil for no log.

@@ -94,7 +94,7 @@ func (s *Server) add(server *sdk.Server, t tool) {
 		if err != nil {
 			return t.failed(err), nil
 		}
-		data, text, err := t.do(withCalledAt(ctx, call.Extra), s.api(call.Extra), in)
+		data, text, err := t.do(s.cfg.Work.within(withCalledAt(ctx, call.Extra)), s.api(call.Extra), in)
 		if t.finder != "" && errors.Is(err, client.ErrNotFound) {
 			err = errorWithFix{err, t.finder + " shows the uri of whatever there is"}
 		}

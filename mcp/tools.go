@@ -25,6 +25,12 @@ var (
 		name: "polarity", kind: "string", description: "negative for a failure to avoid.",
 		values: []string{string(domain.Positive), string(domain.Negative)},
 	}
+	aWay = field{
+		name: "on_similar", kind: "string",
+		description: "What to do if known items say the same or contradict it: allow (default), link it to those that " +
+			"say the same, or refuse.",
+		values: []string{string(domain.AllowSimilar), string(domain.LinkSimilar), string(domain.RefuseSimilar)},
+	}
 	theScopes = field{
 		name: "scopes", kind: "strings",
 		description: "Who may see it: user:ID, agent:ID, project:ID, team:ID, org:ID, public.",
@@ -60,10 +66,11 @@ func tools() []tool {
 		{
 			name: "remember", title: "Remember", aliases: []string{"openviking_remember"},
 			description: "Remember one thing that will help later. What is about the user is kept for the user; what is " +
-				"about work is shared with everyone in the tenant, unless scopes say otherwise.",
+				"about work is shared with everyone in the tenant, unless scopes say otherwise. The answer names similar items: " +
+				"if one is out of date or wrong, report or supersede it.",
 			input: []field{
 				aContent, aCategory.with(categories(), true).saying("What kind of knowledge it is: " + kindsOfKnowledge), aPolarity,
-				aTask, theScopes,
+				aTask, theScopes, aWay,
 			},
 			do: remember,
 		},
@@ -77,6 +84,53 @@ func tools() []tool {
 			description: "Say that an item is out of date. It is still found, with less confidence and a mark, until it is " +
 				"confirmed.",
 			input: []field{anItem, aReason.with(nil, true)}, do: reportStale,
+		},
+		{
+			name: "review_queue", title: "Review queue", reads: true,
+			description: "List the items that wait for a review, the most urgent first: reported out of date, with harmful " +
+				"votes, or with a proposal that they say the same as another item or contradict it.",
+			input: []field{
+				{
+					name: "whose", kind: "string", description: "mine: only items of the user; all if left out.",
+					values: []string{"mine", "all"},
+				},
+				{name: "scope", kind: "string", description: "Only items for this scope, such as team:pay."},
+				{
+					name: "queue", kind: "string", description: "Only items with this reason.", values: domain.Queues(),
+				},
+				{name: "limit", kind: "integer", most: maxReviews, description: "At most so many; 10 if left out."},
+			},
+			do: listReviews,
+		},
+		{
+			name: "confirm_memory", title: "Confirm memory",
+			description: "Say that an item still holds, after you have checked it. Reports that it is out of date count no " +
+				"more.",
+			input: []field{
+				anItem, aReason.with(nil, true).saying("How you checked it. It stands in the item's history."),
+				{
+					name: "until", kind: "string",
+					description: "How long it holds, such as 2027-01-31T00:00:00Z; for good if left out.",
+				},
+			},
+			do: confirm,
+		},
+		{
+			name: "propose_merge", title: "Propose a merge",
+			description: "Propose that items are reviewed together, because they say the same or contradict each other. It " +
+				"changes no item: their owners decide.",
+			input: []field{
+				{
+					name: "uris", kind: "strings", required: true,
+					description: "The items, two to ten: viking:// URIs as retrieve_memory shows them, or ids.",
+				},
+				{
+					name: "kind", kind: "string", required: true, description: "What the items are to each other.",
+					values: words(domain.ProposalKinds),
+				},
+				aReason.with(nil, true).saying("Why. The people who decide read it."),
+			},
+			do: proposeMerge,
 		},
 		{
 			name: "give_feedback", title: "Give feedback",

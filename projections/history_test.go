@@ -134,7 +134,7 @@ func (s *story) somebody() domain.Principal {
 
 func (s *story) command(by domain.Principal) domain.Command {
 	target := domain.Target{By: by, ID: s.id()}
-	switch rapid.IntRange(0, 18).Draw(s.T, "command") {
+	switch rapid.IntRange(0, 20).Draw(s.T, "command") {
 	case 0, 1, 2, 3:
 		return s.remember(by, target.ID)
 	case 4, 5:
@@ -167,6 +167,12 @@ func (s *story) command(by domain.Principal) domain.Command {
 		return domain.Link{Target: target, To: []string{s.id()}, Reason: s.text()}
 	case 17:
 		return domain.Unlink{Target: target, To: s.id()}
+	case 18:
+		return domain.Merge{Target: target, Items: []string{s.id()}, Changes: s.changes(), CarryVotes: true, Reason: s.text()}
+	case 19:
+		return domain.Unmerge{
+			Target: target, Merge: "m", Merged: domain.Merged{Items: []string{s.id()}, Helpful: 1}, Changes: s.changes(),
+		}
 	default:
 		return domain.Restore{Target: target}
 	}

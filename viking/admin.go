@@ -93,7 +93,7 @@ func (s accounts) listAccounts(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	given, err := s.cfg.Keys.Everywhere(ctx)
+	given, listed, err := s.cfg.Keys.Everywhere(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s accounts) listAccounts(ctx context.Context, q *query) (any, error) {
 		if !t.ErasedAt.IsZero() {
 			continue
 		}
-		a := account{ID: t.Name, Users: len(s.usersAmong(given[t.Name]))}
+		a := account{ID: t.Name, Users: len(s.usersAmong(given[t.Name], listed[t.Name]))}
 		if !t.CreatedAt.IsZero() {
 			a.Created = new(t.CreatedAt.UTC())
 		}
@@ -143,6 +143,9 @@ func (s accounts) createAccount(ctx context.Context, q *query) (any, error) {
 		err = domain.Refuse(domain.ErrTaken, "the account %s exists", in.Account)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := s.enlist(ctx, q, inside, in.Admin); err != nil {
 		return nil, err
 	}
 	key, _, err := s.issueKey(ctx, q, inside, userKey(in.Admin, domain.Admin))

@@ -85,13 +85,23 @@ func TestAdminsLookAfterTheUsersOfTheirAccount(t *testing.T) {
 		w.ask("DELETE", users+"/bob", nil, ada).missing()
 		w.ask("POST", users+"/bob/key", object{}, ada).missing()
 
+		// The users are those of the directory.
+		w.ask("PUT", "/v1/directory/user:eve", object{"display_name": "Eve"}, ada).want(http.StatusOK)
+		like(t, w.ask("GET", users, nil, ada).result(), []any{shown("ada", "admin"), shown("cleo", "admin"), shown("eve", "user")})
+		like(t, w.ask("GET", "/v1/directory/user:bob", nil, ada).want(http.StatusOK).json(), object{"active": false})
+		w.ask("PUT", users+"/eve/role", object{"role": "admin"}, as(rootKey)).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
+		w.ask("POST", users, object{"user_id": "eve"}, ada).key()
+		w.ask("DELETE", users+"/eve", nil, ada).object()
+		again := w.ask("POST", users, object{"user_id": "eve"}, ada).key()
+		w.ask("GET", "/api/v1/system/status", nil, again).object()
+
 		// All of it is in the log.
 		count := map[string]int{}
 		events := w.ask("GET", "/v1/events", nil, ada).want(http.StatusOK).json()["items"].([]any)
 		for _, e := range events {
 			count[e.(object)["name"].(string)]++
 		}
-		like(t, count, object{"key.created": 4, "key.revoked": 2, "key.role_changed": 2})
+		like(t, count, object{"key.created": 6, "key.revoked": 3, "key.role_changed": 2, "directory.added": 4})
 	})
 }
 

@@ -5,16 +5,13 @@ import (
 	"errors"
 	"io"
 	"mime"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"path"
-	"slices"
-	"syscall"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/egress"
 )
 
 // The limits of a file from another server.
@@ -40,49 +37,16 @@ type source struct {
 	isText  bool   // false for a file that was not parsed
 }
 
-// errPrivate is the refusal of a private address.
-var errPrivate = errors.New("an address of a private network")
-
-// fetcher is a client for other servers. Unless private is set, it refuses addresses that are reachable only from
-// this machine or its network. It checks the address when it dials, since a name may resolve to any address.
+// fetcher is a client for other servers. It follows a few redirects.
 func fetcher(private bool) *http.Client {
-	dialer := &net.Dialer{Timeout: fetchTime / 2}
-	if !private {
-		dialer.Control = func(_, address string, _ syscall.RawConn) error {
-			to, err := netip.ParseAddrPort(address)
-			if err != nil || !public(to.Addr()) {
-				return errPrivate
-			}
-			return nil
+	client := egress.Client(private, fetchTime)
+	client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
+		if len(via) > mostRedirect || r.URL.Scheme != "http" && r.URL.Scheme != "https" {
+			return http.ErrUseLastResponse
 		}
+		return nil
 	}
-	return &http.Client{
-		Timeout: fetchTime,
-		Transport: &http.Transport{
-			DialContext: dialer.DialContext, DisableKeepAlives: true, TLSHandshakeTimeout: fetchTime / 2,
-		},
-		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			if len(via) > mostRedirect || r.URL.Scheme != "http" && r.URL.Scheme != "https" {
-				return http.ErrUseLastResponse
-			}
-			return nil
-		},
-	}
-}
-
-// privatePrefixes are private networks that package netip does not know: networks shared by customers of a provider
-// (RFC 6598), and site-local addresses (RFC 3879). Translated addresses can also lead into private networks: NAT64 (RFC
-// 6052 and RFC 8215), 6to4 (RFC 3056) and Teredo (RFC 4380).
-var privatePrefixes = []netip.Prefix{
-	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),
-	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("fec0::/10"),
-}
-
-// public tells whether an address is on the public Internet.
-func public(a netip.Addr) bool {
-	a = a.Unmap().WithZone("")
-	return a.IsGlobalUnicast() && !a.IsPrivate() && !a.IsLoopback() && !a.IsLinkLocalUnicast() &&
-		!slices.ContainsFunc(privatePrefixes, func(p netip.Prefix) bool { return p.Contains(a) })
+	return client
 }
 
 // fetch downloads a URL.
@@ -98,7 +62,7 @@ func (s resources) fetch(ctx context.Context, address string) (source, error) {
 	request.Header.Set("Accept", "text/markdown, text/plain, text/html, application/json, */*;q=0.1")
 	response, err := s.fetcher.Do(request)
 	switch {
-	case errors.Is(err, errPrivate):
+	case errors.Is(err, egress.ErrPrivate):
 		return source{}, domain.Refuse(domain.ErrForbidden, "the URL leads into a private network").
 			WithFix("upload the file, or let the server be started with --fetch-private")
 	case err != nil:

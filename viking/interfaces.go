@@ -58,8 +58,8 @@ type Keyring interface {
 	Any(ctx context.Context) (bool, error)
 	// Given lists the issued keys of a tenant.
 	Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
-	// Everywhere lists the keys of all tenants, by tenant.
-	Everywhere(ctx context.Context) (map[string][]domain.IssuedKey, error)
+	// Everywhere lists the keys of all tenants and the users of their directories, by tenant.
+	Everywhere(ctx context.Context) (map[string][]domain.IssuedKey, map[string][]domain.MemberEntry, error)
 	// Tenants lists the tenants by name.
 	Tenants(ctx context.Context) ([]domain.NamedTenant, error)
 	// HasTenant tells whether a tenant of this name exists.

@@ -29,6 +29,10 @@ type Config struct {
 	Files Files
 	// Keys lists keys and tenants. Nil for a server that does not administer accounts.
 	Keys Keyring
+	// Members lists members of a kind after a member. Nil for a server without a directory.
+	Members func(
+		ctx context.Context, tenant, kind string, after domain.Entity, limit int,
+	) ([]domain.DirectoryMember, error)
 	// NewKey makes a key: its prefix, the key itself, and the hash to store. Required with Keys.
 	NewKey func() (prefix, key, hash string)
 	// Eraser carries out erasure orders. Nil for a server that does not remove accounts. Required with Sessions.

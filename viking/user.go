@@ -3,20 +3,26 @@ package viking
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-// member is a user with valid keys for an account.
+// member is a user with valid keys for an account, or in its directory.
 type member struct {
 	id   string
 	keys []domain.IssuedKey // the one with the highest role first, then the newest
 }
 
 // role is the highest role of the user's keys, as OpenViking names it.
-func (u member) role() string { return roleOf(domain.Principal{Role: u.keys[0].Role}) }
+func (u member) role() string {
+	if len(u.keys) == 0 {
+		return roleOf(domain.Principal{})
+	}
+	return roleOf(domain.Principal{Role: u.keys[0].Role})
+}
 
 // roles are the roles that a user can have.
 var roles = map[string]domain.Role{"user": domain.Member, "admin": domain.Admin}
@@ -38,11 +44,32 @@ func (q *query) checkUserID(field, id string) {
 // usersOf lists the users of an account, by id.
 func (s accounts) usersOf(ctx context.Context, tenant string) ([]member, error) {
 	given, err := s.cfg.Keys.Given(ctx, tenant)
-	return s.usersAmong(given), err
+	var all []domain.MemberEntry
+	for after := domain.Entity(""); err == nil && s.cfg.Members != nil; {
+		const page = 500
+		var listed []domain.DirectoryMember
+		listed, err = s.cfg.Members(ctx, tenant, domain.User, after, page)
+		for _, m := range listed {
+			all, after = append(all, m.MemberEntry), m.Member
+		}
+		if len(listed) < page {
+			break
+		}
+	}
+	return s.usersAmong(given, all), err
 }
 
-// usersAmong are the users of these keys, by id.
-func (s accounts) usersAmong(given []domain.IssuedKey) []member {
+// enlist adds a user to the directory, or ends a deactivation.
+func (s accounts) enlist(ctx context.Context, q *query, by domain.Principal, id string) error {
+	of := domain.OfDirectory{By: by, Member: domain.Entity(domain.User + ":" + id)}
+	return s.submitAll(ctx, []domain.Submission{
+		q.submissionBy(by, domain.PutMember{OfDirectory: of}),
+		q.submissionBy(by, domain.DeactivateMember{OfDirectory: of, Again: true}),
+	})
+}
+
+// usersAmong are the users of these keys and the active ones of these entries, by id.
+func (s accounts) usersAmong(given []domain.IssuedKey, listed []domain.MemberEntry) []member {
 	now := s.cfg.Now()
 	given = slices.DeleteFunc(given, func(k domain.IssuedKey) bool {
 		return k.Subject.Kind() != domain.User ||
@@ -59,6 +86,14 @@ func (s accounts) usersAmong(given []domain.IssuedKey) []member {
 		}
 		last := &users[len(users)-1]
 		last.keys = append(last.keys, k)
+	}
+	for _, m := range listed {
+		at, found := slices.BinarySearchFunc(users, m.Member.ID(), func(u member, id string) int {
+			return strings.Compare(u.id, id)
+		})
+		if !found && m.Active() {
+			users = slices.Insert(users, at, member{id: m.Member.ID()})
+		}
 	}
 	return users
 }
@@ -149,8 +184,11 @@ func (s accounts) registerUser(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(users, func(u member) bool { return u.id == in.User }) {
+	if slices.ContainsFunc(users, func(u member) bool { return u.id == in.User && len(u.keys) > 0 }) {
 		return nil, registered(in.User)
+	}
+	if err := s.enlist(ctx, q, by, in.User); err != nil {
+		return nil, err
 	}
 	key, prefix, err := s.issueKey(ctx, q, by, userKey(in.User, role))
 	if err == nil {
@@ -191,13 +229,22 @@ func registered(user string) error {
 	return domain.Refuse(domain.ErrTaken, "the user %s has a key", user).WithFix("regenerate it if it was lost")
 }
 
-// removeUser revokes all keys of a user. The user's items stay.
+// removeUser revokes all keys of a user and deactivates the user in the directory. The user's items stay.
 func (s accounts) removeUser(ctx context.Context, q *query) (any, error) {
 	by, u, err := s.userNamed(ctx, q, requireAdmin)
 	if err == nil {
 		err = s.forEachKey(ctx, q, by, u, func(prefix string) domain.Command {
 			return domain.RevokeKey{By: by, Prefix: prefix, Reason: "the user was removed"}
 		})
+	}
+	if err == nil {
+		of := domain.OfDirectory{By: by, Member: domain.Entity(domain.User + ":" + u.id)}
+		_, err = s.cfg.Writer.Submit(ctx, q.submissionBy(by, domain.DeactivateMember{
+			OfDirectory: of, Reason: "the user was removed",
+		}))
+		if errors.Is(err, domain.ErrNotFound) { // a user with keys who was never added
+			err = nil
+		}
 	}
 	return removed(), err
 }
@@ -218,6 +265,10 @@ func (s accounts) changeRole(ctx context.Context, q *query) (any, error) {
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
+	if len(u.keys) == 0 {
+		return nil, domain.Refuse(domain.ErrPrecondition, "the user has no key, whose role it would be").
+			WithFix("regenerate the key first")
+	}
 	err = s.forEachKey(ctx, q, by, u, func(prefix string) domain.Command {
 		return domain.ChangeRole{By: by, Prefix: prefix, Role: role}
 	})
@@ -231,10 +282,14 @@ func (s accounts) regenerateKey(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(u.keys) == 0 {
+		key, _, err := s.issueKey(ctx, q, by, userKey(u.id, domain.Member))
+		return map[string]string{"user_key": key}, err
+	}
 	old := u.keys[0]
 	key, _, err := s.issueKey(ctx, q, by, domain.KeyCreated{
 		Subject: old.Subject, Memberships: old.Memberships, Role: old.Role, ActsFor: old.ActsFor,
-		PublishPublic: old.PublishPublic, ExpiresAt: old.ExpiresAt,
+		ActsForOnly: old.ActsForOnly, PublishPublic: old.PublishPublic, ExpiresAt: old.ExpiresAt,
 	})
 	if err == nil {
 		err = s.forEachKey(ctx, q, by, u, func(prefix string) domain.Command {

@@ -63,6 +63,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 		Directories: browse.NewDirectories(db),
 		Probes:      []viking.Probe{{Name: "database", Check: func(context.Context) error { return nil }}},
 	}
+	settings.Members = sessions.Directory{Log: log.Reader}.Members
 	settings.Keys, settings.NewKey = sessions.NewKeys(db, log.Log), func() (prefix, key, hash string) {
 		prefix, key = annalshttp.NewKey()
 		return prefix, key, annalshttp.HashOfKey(key)

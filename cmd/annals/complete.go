@@ -166,10 +166,14 @@ func wordsFor(ctx context.Context, c *terminal.Console, value *kong.Value, words
 		return candidates(domain.Verdicts)
 	case "stages":
 		return candidates(domain.Stages)
+	case "queues":
+		return candidates(domain.Queues())
 	case "orders":
 		return candidates([]domain.Order{domain.ByPriority, domain.ByScore})
 	case "visibilities":
 		return candidates([]domain.Visibility{domain.Private, domain.Shared, domain.OrgWide, domain.PublicWide})
+	case "similar":
+		return candidates([]domain.OnSimilar{domain.AllowSimilar, domain.LinkSimilar, domain.RefuseSimilar})
 	case "statuses":
 		return candidates(domain.Statuses)
 	}

@@ -126,7 +126,7 @@ func TestDocsNameOnlyCommandsAndFlagsThatExist(t *testing.T) {
 			command := words[0]
 			if slices.Contains([]string{
 				"export", "key", "proof", "session", "tenant", "scrub", "report", "directory", "member", "user", "agent", "team",
-				"project", "org",
+				"project", "org", "policy", "subscription",
 			}, command) && len(words) > 1 && words[1] != "…" {
 				if !strings.HasPrefix(words[1], "-") {
 					command += " " + words[1]
@@ -152,8 +152,11 @@ func TestTroubleshootingExplainsEveryMetricAndNoOther(t *testing.T) {
 	r.types(`echo '{"id":"one","type":"tool","content":"a thing"}' | bin/annals import -`)
 	r.types(`bin/annals remember 'another thing' --id one || test $? = 4`)
 	metric := regexp.MustCompile(`(?m)(?:^# TYPE |\x60)(annals_[a-z_]+)`)
-	rebuilding := map[string]bool{"annals_rebuild_done": true, "annals_rebuild_behind_events": true} // while one runs
-	sets := [2]map[string]bool{rebuilding, {}}
+	sometimes := map[string]bool{"annals_rebuild_done": true, "annals_rebuild_behind_events": true} // while one runs
+	for _, health := range []string{"items", "verified", "stale", "contested", "overdue", "unowned", "median_age_days"} {
+		sometimes["annals_scope_"+health] = true // once a group has items
+	}
+	sets := [2]map[string]bool{sometimes, {}}
 	for i, text := range []string{r.get("/metrics"), written(t, "docs/troubleshooting.md")} {
 		for _, name := range metric.FindAllStringSubmatch(text, -1) {
 			sets[i][name[1]] = true

@@ -21,6 +21,9 @@ type grammar struct {
 	Get       knowledge.GetCommand       `cmd:"" group:"know"`
 	Revise    knowledge.ReviseCommand    `cmd:"" group:"know"`
 	Supersede knowledge.SupersedeCommand `cmd:"" group:"know"`
+	Merge     knowledge.MergeCommand     `cmd:"" group:"know"`
+	Unmerge   knowledge.UnmergeCommand   `cmd:"" group:"know"`
+	Propose   knowledge.ProposeCommand   `cmd:"" group:"know"`
 	Forget    knowledge.ForgetCommand    `cmd:"" group:"know"`
 	Erase     operate.EraseCommand       `cmd:"" group:"know"`
 	Restore   knowledge.RestoreCommand   `cmd:"" group:"know"`
@@ -30,12 +33,17 @@ type grammar struct {
 	Feedback knowledge.FeedbackCommand `cmd:"" group:"learn"`
 	Stale    knowledge.StaleCommand    `cmd:"" group:"learn"`
 	Confirm  knowledge.ConfirmCommand  `cmd:"" group:"learn"`
+	Review   knowledge.ReviewCommand   `cmd:"" group:"learn"`
 
 	History record.HistoryCommand `cmd:"" group:"record"`
 	Log     record.LogCommand     `cmd:"" group:"record"`
+	Watch   record.WatchCommand   `cmd:"" group:"record"`
+	Digest  record.DigestCommand  `cmd:"" group:"record"`
 	Report  record.ReportCommands `cmd:"" group:"record"`
 	Import  record.ImportCommand  `cmd:"" group:"record"`
 	Export  record.ExportCommands `cmd:"" group:"record"`
+
+	Subscription record.SubscriptionCommands `cmd:"" group:"record"`
 
 	Verify record.VerifyCommand `cmd:"" group:"record"`
 	Proof  record.ProofCommands `cmd:"" group:"record"`
@@ -60,6 +68,7 @@ type grammar struct {
 	Project    operate.DirectoryCommands[operate.Projects] `cmd:"" group:"people"`
 	Org        operate.DirectoryCommands[operate.Orgs]     `cmd:"" group:"people"`
 	Member     operate.MemberCommands                      `cmd:"" group:"people"`
+	Policy     operate.PolicyCommands                      `cmd:"" group:"people"`
 	Settings   serve.ConfigCommand                         `cmd:"" name:"config" group:"run"`
 	Whoami     operate.WhoamiCommand                       `cmd:"" group:"run"`
 	Version    terminal.VersionCommand                     `cmd:"" group:"run"`

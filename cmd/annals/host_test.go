@@ -62,7 +62,7 @@ func begin(ts *testscript.TestScript, flags []string) (*mcp.ClientSession, error
 	process.Dir, process.Stderr = ts.MkAbs("."), said
 	for _, name := range []string{
 		"PATH", "HOME", "XDG_DATA_HOME", "TMPDIR", "DATABASE_URL", "ANNALS_LISTEN",
-		"ANNALS_DATA", "ANNALS_SERVER", "ANNALS_KEY",
+		"ANNALS_DATA", "ANNALS_SERVER", "ANNALS_KEY", "ANNALS_ON_BEHALF_OF",
 	} {
 		process.Env = append(process.Env, name+"="+ts.Getenv(name))
 	}

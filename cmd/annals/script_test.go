@@ -43,6 +43,10 @@ func TestMain(m *testing.M) {
 //	                           with ! it must be refused
 //	ask [-until TEXT] METHOD PATH [BODY]  sends a request to the server; with ! it must be refused; with -until again
 //	                           and again until the answer has the text in it
+//	receiving                  starts a receiver of webhooks, and lets RECEIVER be its URL
+//	answering STATUS           lets it answer like this; with 0 it gives no answer
+//	subscribed                 lets SUBSCRIPTION be what was made last, and tells the receiver the secret
+//	received N                 waits for N events, and writes a line for each into the file received
 //	leave NAME                 ends a host, and with it its annals mcp, which must end well
 //	humble                     on PostgreSQL, lets DATABASE_URL name a role that owns nothing
 //	keep NAME                  lets NAME be the key that was printed last, and NAME_PREFIX its prefix
@@ -83,6 +87,7 @@ func TestScripts(t *testing.T) {
 				guests := hosts{}
 				env.Values[hostsKey{}] = guests
 				env.Defer(guests.end)
+				env.Values[receiverKey{}] = map[string]*receiver{}
 				env.Values[testKey{}] = env.T().(testing.TB)
 				env.Setenv("ENGINE", engine.String())
 				env.Setenv("DATABASE_URL", newDatabase(env.T().(testing.TB)))
@@ -102,6 +107,7 @@ func TestScripts(t *testing.T) {
 				"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
 				"filled": filled, "same": same, "save": save, "keep": keep, "humble": humble,
 				"host": host, "crowd": crowd, "leave": leave, "ask": ask,
+				"receiving": receiving, "answering": answering, "subscribed": subscribed, "received": received,
 			},
 			Condition: func(name string) (bool, error) {
 				return name == engine.String(), nil

@@ -35,6 +35,7 @@ var known = kindsOf(
 	tagged[domain.Transferred](), tagged[domain.Moved](), tagged[domain.FoundHelpful](),
 	tagged[domain.FoundHarmful](), tagged[domain.FeedbackRetracted](), tagged[domain.ReportedStale](),
 	tagged[domain.Confirmed](), tagged[domain.Superseded](), tagged[domain.Deleted](), tagged[domain.Restored](),
+	tagged[domain.Merged](), tagged[domain.Unmerged](), tagged[domain.ReviewProposed](), tagged[domain.ReviewClosed](),
 	tagged[domain.Held](), tagged[domain.Released](), tagged[domain.Erased](), tagged[domain.Linked](),
 	tagged[domain.Unlinked](), tagged[domain.SessionOpened](), tagged[domain.MessageAdded](),
 	tagged[domain.ContextUsed](), tagged[domain.SessionCommitted](), tagged[domain.SessionExtracted](),
@@ -43,12 +44,15 @@ var known = kindsOf(
 	tagged[domain.KeyCreated](), tagged[domain.KeyRotated](), tagged[domain.KeyRevoked](),
 	tagged[domain.KeyRoleChanged](), tagged[domain.MemberAdded](), tagged[domain.MemberRenamed](),
 	tagged[domain.MemberDeactivated](), tagged[domain.MemberReactivated](), tagged[domain.MemberJoined](),
-	tagged[domain.MemberLeft](), tagged[domain.TenantCreated](), tagged[domain.TenantErased](),
+	tagged[domain.MemberLeft](), tagged[domain.PolicySet](), tagged[domain.PolicyRemoved](),
+	tagged[domain.TenantCreated](), tagged[domain.TenantErased](),
 	tagged[domain.ScrubbingChanged](), tagged[domain.ErasureOrdered](), tagged[domain.ErasureCompleted](),
 	tagged[domain.ProjectionStarted](), tagged[domain.ProjectionLoaded](), tagged[domain.ProjectionCaughtUp](),
 	tagged[domain.ProjectionVerified](), tagged[domain.ProjectionRefused](), tagged[domain.ProjectionSwitched](),
 	tagged[domain.ProjectionRolledBack](), tagged[domain.ProjectionCancelled](),
-	tagged[domain.ProjectionFailed](), tagged[domain.ProjectionRetired](),
+	tagged[domain.ProjectionFailed](), tagged[domain.ProjectionRetired](), tagged[domain.SubscriptionCreated](),
+	tagged[domain.SubscriptionPaused](), tagged[domain.SubscriptionResumed](),
+	tagged[domain.SubscriptionRotated](), tagged[domain.SubscriptionEnded](),
 )
 
 func kindsOf(list ...*kind) kinds {

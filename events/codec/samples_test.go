@@ -145,6 +145,30 @@ func samples() []sample {
 		{1, domain.MemberReactivated{Reason: "she is back"}},
 		{1, domain.MemberJoined{Group: "team:pay", Role: domain.Maintainer}},
 		{1, domain.MemberLeft{Group: "team:pay", Reason: "another team"}},
+		{1, domain.PolicySet{Scope: "team:pay", Type: domain.Plan, EveryDays: 90, Verifier: "user:mia"}},
+		{1, domain.PolicyRemoved{Scope: "team:pay", Type: domain.Plan}},
+		{1, domain.ReviewProposed{
+			Kind: domain.Contradiction, Items: []string{"k1", "k2"}, Score: 0.75, Rule: "another number", By: "agent:annals",
+			Reason: "the window moved",
+		}},
+		{1, domain.ReviewClosed{Outcome: domain.OutcomeDistinct, Reason: "two services"}},
+		{1, domain.Merged{
+			Items: []string{"k2", "k3"}, Helpful: 3, Harmful: 1, DerivedFrom: []string{"0195a000-0000-7000-8000-000000000005"},
+			Revises: true, Reason: "they say the same",
+		}},
+		{1, domain.Unmerged{
+			Merge: "0195a000-0000-7000-8000-000000000006", Items: []string{"k2", "k3"}, Helpful: 3, Harmful: 1,
+			Reason: "they do not",
+		}},
+		{1, domain.SubscriptionCreated{
+			Subscriber: "user:mia", By: "agent:coder", Authentication: "key:abcdefghi2", Follows: "scope", Scope: "team:pay",
+			Item: "k1", Events: []string{"remembered", "stale"}, Webhook: true, Tag: "service=pay", Query: "部署 window",
+			URL: "https://example.com/hook", Note: "for the pager",
+		}},
+		{1, domain.SubscriptionPaused{Cause: domain.CauseAsked, Reason: "she left"}},
+		{1, domain.SubscriptionResumed{}},
+		{1, domain.SubscriptionRotated{}},
+		{1, domain.SubscriptionEnded{Cause: domain.CauseAsked, Reason: "no longer needed"}},
 		{1, domain.TenantCreated{}},
 		{1, domain.TenantErased{}},
 		{1, domain.ErasureOrdered{

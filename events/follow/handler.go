@@ -32,6 +32,15 @@ type Change interface {
 	Done()
 }
 
+// NoChange changes no projection: it is for work whose results are submitted to the log.
+type NoChange struct{}
+
+// Write implements [Change].
+func (NoChange) Write(context.Context, bun.IDB) error { return nil }
+
+// Done implements [Change].
+func (NoChange) Done() {}
+
 // Preparer does the slow work for a page, such as network calls, outside of any transaction.
 type Preparer func(ctx context.Context, page Page) (Change, error)
 

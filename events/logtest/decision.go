@@ -2,6 +2,7 @@ package logtest
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -92,4 +93,45 @@ func takenPlace(w *world) {
 		}
 	}
 	w.verify(w.by.Tenant)
+}
+
+// together submits commands with later ones, of which some are refused, among others.
+func together(w *world) {
+	w.do(w.remember("k"))
+	with := func(first domain.Command, key string, then ...domain.Command) domain.Submission {
+		s := w.keyed(first, key, 1)
+		s.Then = then
+		return s
+	}
+	good := with(w.remember("good"), "good", w.vote("good", "t"), w.vote("k", "t"))
+	submissions := []domain.Submission{
+		w.submission(w.vote("k", "before")), good, with(w.remember("bad"), "bad", w.vote("k", "u"), w.vote("nowhere", "t")),
+		w.submission(w.vote("k", "after")), good,
+	}
+	results := w.log.SubmitAll(w.Context(), submissions)
+	for i, want := range []error{nil, nil, domain.ErrNotFound, nil, nil} {
+		if got := results[i].Err; !errors.Is(got, want) {
+			w.Errorf("%d: got %v, want %v", i, got, want)
+		}
+	}
+	if got := len(w.events()); got != 6 {
+		w.Errorf("got %d events, want 6", got)
+	}
+	first := results[1].Receipt
+	for _, event := range w.events()[3:5] {
+		if event.CausationID != first.Events[0].EventID {
+			w.Errorf("%s: got the cause %q, want %s", event.Stream, event.CausationID, first.Events[0].EventID)
+		}
+	}
+	if len(first.Events) != 1 || first.Position != 5 {
+		w.Errorf("got %d events and position %d, want 1 and 5", len(first.Events), first.Position)
+	}
+	w.sameAnswer(first, results[4].Receipt)
+	w.sameAnswer(first, w.must(good))
+	if _, err := w.log.Submit(w.Context(), submissions[2]); !errors.Is(err, domain.ErrNotFound) {
+		w.Errorf("alone: got %v, want %v", err, domain.ErrNotFound)
+	}
+	if got, want := w.count("events"), 6; got != want {
+		w.Errorf("got %d events, want %d", got, want)
+	}
 }

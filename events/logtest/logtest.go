@@ -59,6 +59,7 @@ func onBothEngines() map[string]func(*world) {
 		"what fails leaves nothing and spoils nothing":     failureLeavesNothing,
 		"a decision that panics fails alone":               panicFailsAlone,
 		"commands that cannot be written down are refused": unwritable,
+		"commands that come together succeed together":     together,
 		"a COMMIT that fails is no success":                failedCommit,
 		"somebody else's open transaction stalls nobody":   othersTransactions,
 		"a full queue refuses and loses nothing":           fullQueue,

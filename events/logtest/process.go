@@ -52,13 +52,15 @@ func beChild(t *testing.T, open InstanceID) {
 		writing.Go(func() {
 			for i := next.Add(1); i <= int64(count); i = next.Add(1) {
 				name := numbered(os.Getenv(childName), int(i))
-				for _, command := range []domain.Command{w.remember(name), w.vote("common", name)} {
-					receipt, err := w.log.Submit(t.Context(), w.submission(command))
+				together := w.submission(w.remember(name))
+				together.Then = []domain.Command{w.vote(name, name)}
+				for _, submission := range []domain.Submission{together, w.submission(w.vote("common", name))} {
+					receipt, err := w.log.Submit(t.Context(), submission)
 					if err != nil {
 						t.Error(err)
 						return
 					}
-					if _, err := fmt.Fprintln(receipts, receipt.Position, receipt.Events[0].EventID); err != nil {
+					if _, err := fmt.Fprintln(receipts, receipt.Events[0].Position, receipt.Events[0].EventID); err != nil {
 						t.Error(err)
 					}
 				}
@@ -127,7 +129,7 @@ func processes(t *testing.T, open InstanceID) {
 			t.Error(err)
 		}
 	}
-	if got, want := len(w.events()), 1+each+2*2*each; got != want {
+	if got, want := len(w.events()), 1+each+2*3*each; got != want {
 		t.Errorf("got %d events, want %d", got, want)
 	}
 	if got, want := w.do(w.vote("common", "last")).Knowledge.Helpful, 1+3*each+1; got != want {
@@ -159,7 +161,14 @@ func killedOn(t *testing.T, open InstanceID, root, url string) {
 
 	w := newWorld(t, databasetest.Open(t, url), open)
 	w.keptWord(promises, enough)
-	before := len(w.events())
+	all := w.events()
+	for i, event := range all {
+		if _, began := event.Fact.(domain.Remembered); began && event.Stream != domain.KnowledgeStream("common") &&
+			(i+1 == len(all) || all[i+1].CausationID != event.EventID) {
+			t.Errorf("position %d: got no vote with %s", event.Position, event.Stream)
+		}
+	}
+	before := len(all)
 	if got := w.do(w.vote("common", "after")).Position; got != int64(before)+1 {
 		t.Errorf("the log goes on at %d, want %d", got, before+1)
 	}

@@ -63,8 +63,10 @@ func (b Base) Reader() projections.Reader {
 
 // Config serves them in no-auth mode. Each request sees one tenant, if the database has roles for that.
 func (b Base) Config(t *testing.T) annalshttp.Config {
+	verifications := sessions.NewVerifications(b.DB, b.Log.Reader)
+	b.Knowledge.Policies = verifications.Policies
 	return annalshttp.Config{
-		Writer: b.Log, Historian: b.Log, Reader: b.Reader(),
+		Verification: verifications, Writer: b.Log, Historian: b.Log, Reader: b.Reader(),
 		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},
 		Sessions: sessions.Sessions{Log: b.Log}, Directory: sessions.Directory{Log: b.Log.Reader},
 		Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,

@@ -171,6 +171,7 @@ func about(q domain.ReportQuery) domain.EventQuery {
 func lowering() []string {
 	return []string{
 		domain.FoundHarmful{}.Name(), domain.ReportedStale{}.Name(), domain.FeedbackRetracted{}.Name(),
+		domain.Merged{}.Name(), domain.Unmerged{}.Name(),
 	}
 }
 

@@ -30,6 +30,8 @@ type queue struct {
 	severity             int
 	index, some          string
 	count, since, reason string
+
+	find func(reviewer, context.Context, domain.ReviewQuery) ([]waiting, error) // instead of SQL; nil for SQL
 }
 
 const (
@@ -67,6 +69,9 @@ func queues() []queue {
 			some: "k.status = 'superseded' AND k.superseded_by <> ''", count: "0", since: "k.updated_at",
 			reason: "k.superseded_by",
 		},
+		{name: domain.QueueVerificationDue, severity: 1, find: reviewer.due},
+		{name: domain.QueueOwnerDeactivated, severity: 2, find: reviewer.abandoned},
+		{name: domain.QueueUnused, severity: 1, find: reviewer.unused},
 	}
 }
 
@@ -87,10 +92,19 @@ func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.Revie
 	if err != nil {
 		return page, err
 	}
-	p := reviewer{v}
+	p := reviewer{view: v, stewards: &stewards{log: r.Log.Reader, tenant: q.Tenant}}
+	if err := p.read(ctx, v.DB, q.Assigned != ""); err != nil {
+		return page, err
+	}
 	found := map[int64]*candidate{}
 	for _, one := range queues() {
-		all, err := p.waitingIn(ctx, q, one)
+		find := one.find
+		if find == nil {
+			find = func(p reviewer, ctx context.Context, q domain.ReviewQuery) ([]waiting, error) {
+				return p.waitingIn(ctx, q, one)
+			}
+		}
+		all, err := find(p, ctx, q)
 		if err != nil {
 			return page, rows.Failed(ctx, "read a queue", err)
 		}
@@ -101,11 +115,29 @@ func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.Revie
 			c.add(one, w)
 		}
 	}
+	for _, kind := range domain.ProposalKinds {
+		page.Queues[string(kind)] = domain.QueueLength{}
+	}
+	err = p.addPairs(ctx, q, func(to queue, w waiting, pair *pairOf) {
+		c := cmp.Or(found[w.Number], &candidate{id: w.ID, number: w.Number})
+		found[w.Number] = c
+		if c.addPair(to, w, pair, q.Queue) {
+			page.Queues[to.name] = domain.QueueLength{Items: page.Queues[to.name].Items + 1}
+		}
+	})
+	if err != nil {
+		return page, rows.Failed(ctx, "read proposals", err)
+	}
 	chosen := make([]*candidate, 0, len(found))
 	for _, c := range found {
 		asked := func(why domain.ReviewReason) bool { return why.Queue == q.Queue }
 		if q.Queue == "" || slices.ContainsFunc(c.Reasons, asked) {
 			chosen = append(chosen, c)
+		}
+	}
+	if q.Assigned != "" || q.Mine != nil {
+		if chosen, err = p.assignedTo(ctx, q, found, chosen, page.Queues); err != nil {
+			return page, rows.Failed(ctx, "read assignments", err)
 		}
 	}
 	if err := p.countUses(ctx, q.Tenant, chosen); err != nil {
@@ -119,7 +151,10 @@ func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.Revie
 }
 
 // reviewer reads queues.
-type reviewer struct{ view }
+type reviewer struct {
+	view
+	*stewards
+}
 
 // candidate is an item of any queue.
 type candidate struct {
@@ -129,6 +164,32 @@ type candidate struct {
 	number   int64
 	severity int
 	oldest   time.Time
+	pair     *pairOf // of several, the one with the highest score
+}
+
+// addPair notes a proposal, and tells whether it is the first of its queue about this item. Of the queue that was asked
+// for, it prefers a pair to those of the other one.
+func (c *candidate) addPair(to queue, w waiting, pair *pairOf, asked string) (first bool) {
+	rank := func(p *pairOf) float64 {
+		if string(p.Kind) == asked {
+			return 1 + p.Score
+		}
+		return p.Score
+	}
+	if c.pair == nil || rank(pair) > rank(c.pair) {
+		c.pair = pair
+	}
+	i := slices.IndexFunc(c.Reasons, func(why domain.ReviewReason) bool { return why.Queue == to.name })
+	if i < 0 {
+		c.add(to, w)
+		return true
+	}
+	c.Reasons[i].Count++
+	c.Reasons[i].Since = w.Since.Time // the proposals come the newest first
+	if w.Since.Before(c.oldest) {
+		c.oldest = w.Since.Time
+	}
+	return false
 }
 
 func (c *candidate) add(to queue, w waiting) {
@@ -150,10 +211,11 @@ func (p reviewer) waitingIn(ctx context.Context, q domain.ReviewQuery, in queue)
 	query := p.DB.NewSelect().TableExpr("?", p.IndexHint(in.index)).ColumnExpr("k.number, k.id").
 		ColumnExpr("? AS counted, ? AS since, ? AS reason", p.now(in.count), p.now(in.since), p.now(in.reason)).
 		Where("k.tenant = ?", q.Tenant).Where("?", p.now(in.some)).Where(chosen, choice...).OrderExpr("k.number DESC")
+	query = p.forAssignee(query, q)
 	if in.name == domain.QueueSupersededUsed {
 		used := p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Where("a.at > newest.since")
 		query = p.DB.NewSelect().TableExpr("(?) AS newest", query.Limit(maxSuperseded)).ColumnExpr("newest.*").
-			Where("EXISTS (?)", p.useOf(used, q.Tenant, "newest.id")).OrderExpr("newest.number DESC")
+			Where("EXISTS (?)", p.useOf(used, q.Tenant, "newest.id", usedSince)).OrderExpr("newest.number DESC")
 	}
 	err = query.Limit(maxWaiting+1).Scan(ctx, &all)
 	return all, err
@@ -167,10 +229,9 @@ func (p reviewer) now(expression string) schema.QueryWithArgs {
 	return bun.SafeQuery(expression, database.At(p.Now()), p.Tables.Votes)
 }
 
-// useOf narrows accesses a to uses of an item since [usedSince]. Their ids are UUIDs of version 7, in the order of
-// time.
-func (p reviewer) useOf(query *bun.SelectQuery, tenant, item string) *bun.SelectQuery {
-	since := fmt.Sprintf("%012x", p.Now().Add(-usedSince).UnixMilli())
+// useOf narrows accesses a to uses of an item within a time. Their ids are UUIDs of version 7, in the order of time.
+func (p reviewer) useOf(query *bun.SelectQuery, tenant, item string, within time.Duration) *bun.SelectQuery {
+	since := fmt.Sprintf("%012x", p.Now().Add(-within).UnixMilli())
 	return query.Where("a.tenant = ?", tenant).Where("a.item = "+item).Where("a.item <> ''").
 		Where("a.access_id >= ?", since[:8]+"-"+since[8:]+"-7000-8000-000000000000").
 		Where("a.kind NOT IN (?)", bun.List([]string{domain.Denied, domain.Reviewed}))
@@ -185,9 +246,9 @@ func (p reviewer) countUses(ctx context.Context, tenant string, all []*candidate
 	for i, c := range all {
 		ids[i], byID[c.id] = c.id, c
 	}
-	some := p.useOf(p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Limit(maxUses), tenant, "w.id")
+	some := p.useOf(p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Limit(maxUses), tenant, "w.id", usedSince)
 	last := p.useOf(p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("a.at").OrderExpr("a.access_id DESC").Limit(1),
-		tenant, "w.id")
+		tenant, "w.id", usedSince)
 	var used []struct {
 		ID   string        `bun:"id"`
 		Uses int           `bun:"uses"`
@@ -222,9 +283,15 @@ func (p reviewer) readReviews(ctx context.Context, tenant string, page []*candid
 			items[found[i].Number] = p.Item(&found[i])
 		}
 	}
+	if err := p.readPairs(ctx, tenant, page); err != nil {
+		return nil, rows.Failed(ctx, "read pairs for review", err)
+	}
 	list := make([]domain.Review, 0, len(page))
 	for _, c := range page {
 		if c.Item = items[c.number]; c.Item != nil {
+			if c.Assigned, err = p.assignment(ctx, c.Item); err != nil {
+				return nil, err
+			}
 			list = append(list, c.Review)
 		}
 	}

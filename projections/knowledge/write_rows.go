@@ -93,7 +93,7 @@ const (
 		task = EXCLUDED.task, content = EXCLUDED.content, abstract = EXCLUDED.abstract,
 		overview = EXCLUDED.overview, tags = EXCLUDED.tags, meta = EXCLUDED.meta, source = EXCLUDED.source,
 		scopes = EXCLUDED.scopes, relations = EXCLUDED.relations, baseline = EXCLUDED.baseline, words = EXCLUDED.words,
-		revision = EXCLUDED.revision, updated_at = EXCLUDED.updated_at`
+		derived_from = EXCLUDED.derived_from, revision = EXCLUDED.revision, updated_at = EXCLUDED.updated_at`
 )
 
 func (s *Stage) writeRows(script *rows.Script, list []rows.Row, update string) error {

@@ -76,7 +76,7 @@ func (p *pageChange) fold(f *pastItem, event domain.Event) error {
 		}
 		p.foldScopes(f, scopesBefore)
 	}
-	if f.Version == 1 || f.Revision == before.Revision {
+	if f.Version == 1 || f.Revision == before.Revision || f.Helpful != before.Helpful || f.Harmful != before.Harmful {
 		values, err := countValues(p.tenant, f.Knowledge, f.positions)
 		if err != nil {
 			return err

@@ -75,7 +75,8 @@ func (p textPositions) all(number int64) []int64 {
 	return list
 }
 
-// restore adds to an item what the rows of the past leave out, from the facts at these positions.
+// restore adds to an item what the rows of the past leave out, from the facts at these positions. What merges added to
+// DerivedFrom is in the item's history alone.
 func (p textPositions) restore(k *domain.Knowledge, facts map[int64]domain.Fact) {
 	if first, ok := facts[k.Number].(domain.Remembered); ok {
 		k.Source, k.DerivedFrom, k.Baseline = first.Source, first.DerivedFrom, domain.DefaultBaseline()

@@ -85,7 +85,7 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 	tenant := f.Search.By.Tenant
 	in := rows.Table{Engine: f.DB.Engine, Tenant: tenant, Table: f.Tables.Knowledge, Alias: "k", Condition: rows.Live}
 	query := f.From.NewSelect().ColumnExpr("k.number, k.id, k.scopes, k.position, "+rows.ConfidenceAt,
-		database.At(f.Now()))
+		database.At(f.Now())).ColumnExpr("k.type, k.created_at, k.confirmed_at, k.confirm_until")
 	query = f.Where(rows.LookUp(query, in, rows.SingleKeys(numbers), "number"), tenant, f.Search.Filter)
 	selected, err := query.Rows(ctx)
 	if err != nil {
@@ -97,7 +97,9 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 		var number int64
 		var c domain.Candidate
 		var scopes sql.RawBytes
-		err := selected.Scan(&number, &c.ID, &scopes, &c.Position, &c.Confidence)
+		var kind string
+		var created, confirmed, until database.Time
+		err := selected.Scan(&number, &c.ID, &scopes, &c.Position, &c.Confidence, &kind, &created, &confirmed, &until)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -105,7 +107,13 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 			broken = append(broken, c.ID)
 			continue
 		}
-		all.read[number] = true
+		if all.read[number] = true; f.policies != nil {
+			k := domain.Knowledge{
+				Scopes: c.Scopes, Type: domain.Type(kind), CreatedAt: created.Time, ConfirmedAt: confirmed.Time,
+				ConfirmUntil: until.Time,
+			}
+			c.Overdue = f.policies.Overdue(&k, f.Now())
+		}
 		if !slices.Contains(f.unreadable, c.ID) {
 			f.addFound(all, byNumber[number], c)
 		}

@@ -21,6 +21,7 @@ type Searcher struct {
 	Models    *vectors.Models
 	sizes     *words.ScopeSizes
 	Postings  int
+	Policies  func(ctx context.Context, tenant string) (domain.Verification, error) // nil for none
 }
 
 func New(c *catalogue.Catalogue, models *vectors.Models) *Searcher {
@@ -30,7 +31,8 @@ func New(c *catalogue.Catalogue, models *vectors.Models) *Searcher {
 // Request is what one search reads.
 type Request struct {
 	words.Index
-	Model *vectors.Projection
+	Model    *vectors.Projection
+	policies func(ctx context.Context, tenant string) (domain.Verification, error)
 }
 
 func (r *Searcher) request(ctx context.Context) (Request, error) {
@@ -38,7 +40,10 @@ func (r *Searcher) request(ctx context.Context) (Request, error) {
 		return Request{}, err
 	}
 	v, err := r.catalogue.View(ctx)
-	return Request{Index: words.Index{View: v, Sizes: r.sizes, Postings: r.Postings}, Model: r.Models.Active.Load()}, err
+	return Request{
+		Index: words.Index{View: v, Sizes: r.sizes, Postings: r.Postings}, Model: r.Models.Active.Load(),
+		policies: r.Policies,
+	}, err
 }
 
 // Search finds items about something. It reads candidates by words and by meaning from the scopes that the audience
@@ -94,6 +99,13 @@ func (p Request) search(
 	if s.MinScore != nil {
 		f.minScore = *s.MinScore
 	}
+	if s.AsOfTime.IsZero() && p.policies != nil {
+		policies, err := p.policies(ctx, s.By.Tenant)
+		if err != nil {
+			return f, domain.Answer{}, err
+		}
+		f.policies = &policies
+	}
 	for {
 		hits, err := f.Hits(ctx)
 		if err != nil {
@@ -121,6 +133,8 @@ type Execution struct {
 	bestBelow          float64 // the best score below the threshold
 	IgnoreConfidence   bool    // rank without confidence
 	StorageIndependent bool    // find the same, whether terms are in packed rows or in the index
+
+	policies *domain.Verification // by which items are overdue; nil if that does not count
 
 	unreadable []string // hits whose rows cannot be read
 }

@@ -37,6 +37,7 @@ func (d Directory) Belongings(
 func (d Directory) Members(
 	ctx context.Context, tenant, kind string, after domain.Entity, limit int,
 ) ([]domain.DirectoryMember, error) {
+	ctx = database.ForTenant(ctx, tenant)
 	states, err := d.Log.States(ctx, tenant, kind+":", domain.DirectoryStream(after), limit)
 	if err != nil || len(states) == 0 {
 		return nil, err

@@ -91,15 +91,25 @@ func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.IssuedKey, er
 	}
 }
 
-// Everywhere lists the keys of all tenants, by tenant, without the times of their last use.
-func (k *Keys) Everywhere(ctx context.Context) (map[string][]domain.IssuedKey, error) {
-	given := map[string][]domain.IssuedKey{}
-	err := k.log.EachState(ctx, isKey, func(tenant string, s domain.Stream) {
+// Everywhere lists the keys of all tenants, by tenant, without the times of their last use, and the users of their
+// directories.
+func (k *Keys) Everywhere(
+	ctx context.Context,
+) (given map[string][]domain.IssuedKey, users map[string][]domain.MemberEntry, err error) {
+	given, users = map[string][]domain.IssuedKey{}, map[string][]domain.MemberEntry{}
+	err = k.log.EachState(ctx, isKey, func(tenant string, s domain.Stream) {
 		if key, is := s.State.(domain.Key); is {
 			given[tenant] = append(given[tenant], domain.IssuedKey{Key: key, Prefix: domain.KeyPrefix(s.Name)})
 		}
 	})
-	return given, err
+	if err == nil {
+		err = k.log.EachState(ctx, "stream >= 'user:' AND stream < 'user;'", func(tenant string, s domain.Stream) {
+			if entry, is := s.State.(domain.MemberEntry); is {
+				users[tenant] = append(users[tenant], entry)
+			}
+		})
+	}
+	return given, users, err
 }
 
 // Used notes that a key was used. The next [Keys.Write] stores it.

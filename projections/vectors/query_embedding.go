@@ -2,7 +2,6 @@ package vectors
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -38,17 +37,19 @@ func (m *Projection) EmbedAll(ctx context.Context, all []domain.Search) []QueryE
 	if len(texts) == 0 {
 		return vectors
 	}
+	asked := ctx
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
 	made, err := m.Embedder.Embed(ctx, texts, embedding.Query)
-	if !errors.Is(err, context.Canceled) { // a caller that left says nothing about the model
+	callerLeft := err != nil && asked.Err() != nil // a caller that left says nothing about the model
+	if !callerLeft {
 		failure := ""
 		if err != nil {
 			failure = "words answer alone: " + err.Error()
 		}
 		m.failure.Store(failure)
 	}
-	if err != nil {
+	if err != nil && !callerLeft {
 		m.catalogue.Log.WarnContext(ctx, "a search uses words alone", "embedder", m.Embedder.Name(), "error", err)
 	}
 	for i, s := range all {

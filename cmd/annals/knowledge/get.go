@@ -64,6 +64,9 @@ func (k Knowledge) Print(c *terminal.Console) {
 	}
 	if k.ConfirmedAt != nil {
 		said := terminal.Text(k.ConfirmedAt)
+		if k.Verified != nil && k.Verified.By != "" {
+			said += " by " + k.Verified.By
+		}
 		if k.ConfirmUntil != nil {
 			said += " until " + terminal.Text(k.ConfirmUntil)
 		}
@@ -71,6 +74,13 @@ func (k Knowledge) Print(c *terminal.Console) {
 			said += " · confirmation expired"
 		}
 		facts.Field("confirmed", said)
+	}
+	if v := k.Verified; v != nil && v.Until != nil && k.ConfirmUntil == nil {
+		due := terminal.Text(v.Until)
+		if v.Overdue {
+			due += " · overdue"
+		}
+		facts.Field("verify by", due)
 	}
 	facts.Field("revision", fmt.Sprintf("%d · %s", k.Revision, terminal.Text(k.UpdatedAt)))
 	facts.Field("remembered", k.CreatedAt)

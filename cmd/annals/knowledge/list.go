@@ -87,6 +87,9 @@ func (k Knowledge) marks() terminal.Markup {
 	if k.ConfirmationExpired {
 		expired = "expired"
 	}
+	if k.Verified != nil && k.Verified.Overdue && !k.ConfirmationExpired {
+		expired = "overdue"
+	}
 	if k.Rating().Contested() {
 		contested = "contested"
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -34,6 +35,8 @@ type RememberCommand struct {
 	Meta        string   `placeholder:"JSON"`
 	URI         string   `name:"uri" placeholder:"URI"`
 
+	OnSimilar string `complete:"similar" placeholder:"WORD"`
+
 	SourceName     string   `field:"source.name" placeholder:"NAME"`
 	SourceCategory string   `field:"source.category" placeholder:"WORD"`
 	SourceURL      []string `field:"source.urls" name:"source-url" sep:"none" placeholder:"URL"`
@@ -58,6 +61,9 @@ func (r *RememberCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	q := client.Post(body, "v1", "knowledge")
 	q.Header = r.Header(0)
+	if r.OnSimilar != "" {
+		q.Query = url.Values{"on_similar": {r.OnSimilar}}
+	}
 	var k Knowledge
 	a, err := server.Do(ctx, q, &k)
 	if err != nil {
@@ -68,7 +74,25 @@ func (r *RememberCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	c.Say("remembered %s · revision %d · %s", terminal.Bold.Render(k.ID), k.Revision, strings.Join(k.Scopes, ", "))
 	RedactionsOf(a).Print(c)
+	k.printSimilar(c)
 	return nil
+}
+
+// printSimilar lists the similar items of an answer, and how to go on.
+func (k Knowledge) printSimilar(c *terminal.Console) {
+	if len(k.Similar) == 0 {
+		return
+	}
+	rows := terminal.NewTable("SIMILAR", "KIND", "SCORE", "RULE")
+	near := false
+	for _, s := range k.Similar {
+		rows.Row(s.ID, s.Kind, fmt.Sprintf("%.2f", s.Score), s.Rule)
+		near = near || s.Kind != domain.Resembling
+	}
+	c.Table(rows)
+	if near {
+		c.Note("if one of them is obsolete: annals supersede ID %s; if this item is: annals forget %s", k.ID, k.ID)
+	}
 }
 
 // body leaves omitted fields to the server, except the type: a person who types a sentence usually has learnt it by

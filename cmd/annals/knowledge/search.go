@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
 )
 
 type SearchCommand struct {
@@ -153,6 +154,10 @@ func howScored(h api.Hit) string {
 	}
 	words := fmt.Sprintf("words %.2f", h.Parts.Lexical)
 	weight := fmt.Sprintf("confidence %.2f → weight %.2f", h.Parts.Confidence, h.Weight)
+	if h.Parts.Overdue {
+		weight = fmt.Sprintf("confidence %.2f × %g (overdue) → weight %.2f", h.Parts.Confidence, domain.OverdueFactor,
+			h.Weight)
+	}
 	return terminal.Joined(" · ", meaning, words, weight, strings.Join(h.Terms, " "))
 }
 

@@ -3,13 +3,14 @@ package operate
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
 )
 
 // entityKind is the kind of entities that commands are about.
@@ -92,15 +93,80 @@ func (d *directoryRenameCommand[K]) Run(ctx context.Context, c *terminal.Console
 type directoryDeactivateCommand[K entityKind] struct {
 	terminal.Remote
 
-	ID     string `arg:""`
-	Reason string `placeholder:"TEXT"`
+	ID         string `arg:""`
+	Reason     string `placeholder:"TEXT"`
+	TransferTo string `field:"owner" placeholder:"ENTITY"`
 }
 
 // Run implements the command.
 func (d *directoryDeactivateCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
-	return changeMember(
-		ctx, c, d.Remote, http.MethodPost, api.Reason{Reason: d.Reason}, directoryPath(entityOf[K](d.ID), "deactivate"),
-	)
+	member := entityOf[K](d.ID)
+	if d.TransferTo != "" {
+		if err := d.checkReceiver(ctx, member); err != nil {
+			return err
+		}
+	}
+	owned := 0
+	err := changeMember(ctx, c, d.Remote, http.MethodPost, api.Reason{Reason: d.Reason},
+		directoryPath(member, "deactivate"), func(m api.Member) { owned = terminal.OrZero(m.Owns) })
+	if err != nil || owned == 0 {
+		return err
+	}
+	if d.TransferTo == "" {
+		c.Note("%s still owns %s; to give them to others: annals %s deactivate %s --transfer-to team:ID",
+			member, terminal.Several(owned, "item"), domain.Entity(member).Kind(), domain.Entity(member).ID())
+		return nil
+	}
+	return d.transfer(ctx, c, member, owned)
+}
+
+// checkReceiver refuses to transfer items to an entity that is not active in the directory.
+func (d *directoryDeactivateCommand[K]) checkReceiver(ctx context.Context, member string) error {
+	server, err := d.Connect()
+	if err != nil {
+		return err
+	}
+	var receiver api.Member
+	if _, err := server.Do(ctx, client.Get(directoryPath(d.TransferTo)...), &receiver); err != nil {
+		return err
+	}
+	if !receiver.Active || d.TransferTo == member {
+		return terminal.Wrong("name another member of the directory", "%s is deactivated, or will be", d.TransferTo)
+	}
+	return nil
+}
+
+// transfer gives what the member owns to another one, page by page. If it ends early, another run goes on.
+func (d *directoryDeactivateCommand[K]) transfer(
+	ctx context.Context, c *terminal.Console, member string, owned int,
+) error {
+	server, err := d.Connect()
+	if err != nil {
+		return err
+	}
+	watched, moved, refused := terminal.Watch(c, "transferred"), 0, []api.BulkAnswer(nil)
+	defer watched.End()
+	for cursor := ""; ; {
+		page, err := client.TransferOwned(ctx, server, member, d.TransferTo, d.Reason, cursor)
+		moved, refused = moved+page.Moved, append(refused, page.Refused...)
+		if err != nil {
+			return fmt.Errorf("%d items were transferred, run the command again for the others: %w", moved, err)
+		}
+		watched.Set(int64(moved), int64(owned))
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	c.Note("%s of %s now belong to %s", terminal.Several(moved, "item"), member, d.TransferTo)
+	if len(refused) > 0 {
+		return &terminal.Failure{
+			Code: terminal.ExitFailed, Fix: "run the command again",
+			Detail: fmt.Sprintf(
+				"%d items were not transferred, such as %s: %s", len(refused), refused[0].ID, refused[0].Error.Detail,
+			),
+		}
+	}
+	return nil
 }
 
 type directoryReactivateCommand[K entityKind] struct {
@@ -120,6 +186,7 @@ func (d *directoryReactivateCommand[K]) Run(ctx context.Context, c *terminal.Con
 // changeMember sends a change, and shows the member after it.
 func changeMember(
 	ctx context.Context, c *terminal.Console, r terminal.Remote, method string, body any, path []string,
+	then ...func(api.Member),
 ) error {
 	server, err := r.Connect()
 	if err != nil {
@@ -129,6 +196,9 @@ func changeMember(
 	a, err := server.Do(ctx, client.Request{Method: method, Path: path, Body: body}, &member)
 	if err != nil {
 		return err
+	}
+	for _, do := range then {
+		do(member)
 	}
 	if c.JSON {
 		return c.Document(json.RawMessage(a.Body))
@@ -194,7 +264,7 @@ func (d *directoryListCommand[K]) Run(ctx context.Context, c *terminal.Console) 
 	if err != nil {
 		return err
 	}
-	all, err := membersOf(ctx, server, kind.String())
+	all, err := client.MembersOf(ctx, server, kind.String())
 	switch {
 	case err != nil:
 		return err
@@ -217,24 +287,6 @@ func (d *directoryListCommand[K]) Run(ctx context.Context, c *terminal.Console) 
 		rows.Row(m.Member, m.DisplayName, strings.Join(groups, ", "), state)
 	}
 	return d.Show(c, rows)
-}
-
-// membersOf reads all members of a kind.
-func membersOf(ctx context.Context, server *client.Client, kind string) ([]api.Member, error) {
-	all := []api.Member{}
-	query := url.Values{"kind": {kind}, "limit": {"500"}}
-	for {
-		var page api.Members
-		request := client.Request{Method: http.MethodGet, Path: []string{"v1", "directory"}, Query: query}
-		if _, err := server.Do(ctx, request, &page); err != nil {
-			return nil, err
-		}
-		all = append(all, page.Items...)
-		if page.Next == "" {
-			return all, nil
-		}
-		query.Set("after", page.Next)
-	}
 }
 
 type directoryShowCommand[K entityKind] struct {

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,7 @@ type keyCreateCommand struct {
 	Role          string   `default:"member" enum:"member,service,auditor,admin,root" placeholder:"ROLE"`
 	Member        []string `field:"memberships" placeholder:"ENTITY"`
 	ActsFor       bool
+	ActsForOnly   []string `field:"acts_for_only" placeholder:"ENTITY"`
 	PublishPublic bool
 	Expires       string `field:"expires_at" placeholder:"TIME"`
 	Note          string `placeholder:"TEXT"`
@@ -62,7 +64,7 @@ func (k *keyCreateCommand) Run(ctx context.Context, c *terminal.Console) error {
 	me, err := server.Whoami(ctx)
 	first := err == nil && me.Authentication == domain.OpenAuthentication
 	created, err := issueKey(ctx, c, k.Remote, client.Post(api.NewKey{
-		Subject: k.Subject, Role: k.Role, Memberships: k.Member, ActsFor: k.ActsFor,
+		Subject: k.Subject, Role: k.Role, Memberships: k.Member, ActsFor: k.ActsFor, ActsForOnly: k.ActsForOnly,
 		PublishPublic: k.PublishPublic, Note: k.Note, ExpiresAt: terminal.IfSet(expires),
 	}, "v1", "keys"))
 	if first && created {
@@ -81,11 +83,14 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *terminal.Console, exp
 	}
 	prefix, key := annalshttp.NewKey()
 	created := domain.KeyCreated{
-		Hash: annalshttp.HashOfKey(key), Subject: domain.Entity(k.Subject), Role: domain.Role(k.Role), ActsFor: k.ActsFor,
-		PublishPublic: k.PublishPublic, ExpiresAt: expires, Note: k.Note,
+		Hash: annalshttp.HashOfKey(key), Subject: domain.Entity(k.Subject), Role: domain.Role(k.Role),
+		ActsFor: k.ActsFor || len(k.ActsForOnly) > 0, PublishPublic: k.PublishPublic, ExpiresAt: expires, Note: k.Note,
 	}
 	for _, e := range k.Member {
 		created.Memberships = append(created.Memberships, domain.Entity(e))
+	}
+	for _, e := range k.ActsForOnly {
+		created.ActsForOnly = append(created.ActsForOnly, domain.Entity(e))
 	}
 	command := domain.CreateKey{By: by, Prefix: prefix, Key: created}
 	if err := command.Validate(time.Now()); err != nil {
@@ -236,7 +241,7 @@ func stateOf(k api.IssuedKey) string {
 		replaced = "replaced by " + k.ReplacedBy
 	}
 	if k.ActsFor {
-		others = "acts for others"
+		others = "acts for " + cmp.Or(strings.Join(k.ActsForOnly, ", "), "others")
 	}
 	return terminal.Joined(", ", "valid"+until, replaced, others)
 }

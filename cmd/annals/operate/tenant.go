@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -67,6 +68,9 @@ func (w *WhoamiCommand) Run(ctx context.Context, c *terminal.Console) error {
 			if !slices.ContainsFunc(me.Groups, func(g api.Membership) bool { return g.Group == e }) {
 				c.Say("belongs to %s, by the key or the token", e)
 			}
+		}
+		if len(me.ActsForOnly) > 0 {
+			c.Say("acts only for %s", strings.Join(me.ActsForOnly, ", "))
 		}
 		return nil
 	})

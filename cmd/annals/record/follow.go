@@ -2,6 +2,7 @@ package record
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,7 +26,7 @@ import (
 func (l *LogCommand) follow(
 	ctx context.Context, c *terminal.Console, server *client.Client, query url.Values, items []json.RawMessage,
 ) error {
-	seen := &seen{position: l.After}
+	seen := &seen{position: l.After, path: []string{"v1", "events"}}
 	for _, raw := range items {
 		if err := seen.show(c, raw); err != nil {
 			return err
@@ -35,9 +36,14 @@ func (l *LogCommand) follow(
 		c.Note("nothing yet; waiting (Ctrl-C ends)")
 	}
 	query.Set("after", strconv.FormatInt(seen.position, 10))
+	return seen.follow(ctx, c, server, query)
+}
+
+// follow shows events until Ctrl-C.
+func (s *seen) follow(ctx context.Context, c *terminal.Console, server *client.Client, query url.Values) error {
 	away := false
 	for {
-		err := seen.read(ctx, c, server, query)
+		err := s.read(ctx, c, server, query)
 		f := terminal.AsFailure(err)
 		switch {
 		case ctx.Err() != nil:
@@ -58,8 +64,17 @@ func (l *LogCommand) follow(
 
 // seen is the last event that was shown.
 type seen struct {
+	path     []string // of the feed
 	position int64
 	id       string
+	texts    bool // show the beginning of what was written
+}
+
+// said is the content of an item that the event wrote.
+func (e Event) said() string {
+	var text struct{ Content string }
+	_ = json.Unmarshal(e.Text, &text) // most events have none
+	return text.Content
 }
 
 // read shows events until the stream ends.
@@ -68,7 +83,7 @@ func (s *seen) read(ctx context.Context, c *terminal.Console, server *client.Cli
 	if s.id != "" {
 		header.Set("Last-Event-ID", s.id)
 	}
-	q := client.Get("v1", "events")
+	q := client.Get(s.path...)
 	q.Query, q.Header = query, header
 	body, err := server.Open(ctx, q)
 	if err != nil {
@@ -108,9 +123,13 @@ func (s *seen) show(c *terminal.Console, raw json.RawMessage) error {
 	const widestWhat, widestWho = 15, 24
 	what, who := terminal.Bold.Render(terminal.Padded(e.What(), widestWhat)), terminal.Padded(e.Who(), widestWho)
 	line := terminal.Markupf("%s  %s  %s  %s", terminal.Moment(e.RecordedAt), what, who, e.Stream)
-	if e.Reason != "" {
+	said := e.Reason
+	if s.texts {
+		said = cmp.Or(said, e.said())
+	}
+	if said != "" {
 		room := c.Width - ansi.StringWidth(string(line)) - 12
-		line += terminal.Faint.Render("  " + terminal.OneLine(e.Reason, max(20, room)))
+		line += terminal.Faint.Render("  " + terminal.OneLine(said, max(20, room)))
 	}
 	c.Say("%s  %s", line, terminal.Faint.Render(fmt.Sprintf("#%d", e.Position)))
 	return nil

@@ -27,6 +27,7 @@ type ReportCommands struct {
 	Usage     reportUsageCommand     `cmd:""`
 	Denials   reportDenialsCommand   `cmd:""`
 	Access    reportAccessCommand    `cmd:""`
+	Health    reportHealthCommand    `cmd:""`
 }
 
 // reporting are the flags of every report.
@@ -297,4 +298,30 @@ func whyItReads(r api.ScopeReader) string {
 		return "it is in the directory"
 	}
 	return r.Reason
+}
+
+type reportHealthCommand struct {
+	terminal.Tabular
+	exporting
+
+	Scope  string `complete:"scopes" group:"filter" placeholder:"SCOPE"`
+	Limit  int    `short:"n" default:"20" placeholder:"N"`
+	Format string `enum:",ndjson,csv" default:"" placeholder:"ndjson|csv"`
+}
+
+// Run implements the command.
+func (r *reportHealthCommand) Run(ctx context.Context, c *terminal.Console) error {
+	query := url.Values{}
+	terminal.Put(query, "scope", r.Scope)
+	heads := []string{"SCOPE", "ITEMS", "VERIFIED", "STALE", "CONTESTED", "OVERDUE", "UNOWNED", "MEDIAN AGE"}
+	all := reporting{exporting: r.exporting, Tabular: r.Tabular, Limit: r.Limit, Format: r.Format}
+	return all.report(ctx, c, "health", query, heads, func(raw json.RawMessage) ([]any, error) {
+		var h api.ScopeHealth
+		err := json.Unmarshal(raw, &h)
+		share := func(x float64) string { return fmt.Sprintf("%.0f%%", 100*x) }
+		return []any{
+			h.Scope, h.Items, share(h.Verified), share(h.Stale), share(h.Contested), share(h.Overdue), share(h.Unowned),
+			fmt.Sprintf("%.0fd", h.MedianAge),
+		}, err
+	})
 }

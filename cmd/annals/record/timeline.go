@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -26,6 +27,16 @@ func (t *timeline) show(e Event) {
 	t.console.Say("● %s  %s  %s  %s", e.RecordedAt, terminal.Bold.Render(e.What()), e.Who(), position)
 	if e.OccurredAt != nil {
 		t.text("it happened", terminal.Text(e.OccurredAt))
+	}
+	var merge struct {
+		Items            []string
+		Helpful, Harmful int
+	}
+	if json.Unmarshal(e.Data, &merge) == nil && len(merge.Items) > 0 {
+		t.text("with:", strings.Join(merge.Items, ", "))
+		if merge.Helpful+merge.Harmful > 0 {
+			t.text("carried votes:", fmt.Sprintf("%d helpful, %d harmful", merge.Helpful, merge.Harmful))
+		}
 	}
 	t.text("why:", e.why())
 	t.text("legal basis:", e.grounds().LegalBasis)

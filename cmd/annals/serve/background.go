@@ -20,9 +20,11 @@ func (s *Service) Work(ctx context.Context) error {
 	s.past.Follow(router)
 	s.prover.Follow(router)
 	s.worker.Follow(router)
+	s.subscriptions.Follow(router)
 	if s.summaries != nil {
 		s.summaries.Follow(router)
 	}
+	s.proposer.Follow(router)
 	if s.forwarder != nil {
 		s.forwarder.Follow(router)
 	}
@@ -45,11 +47,13 @@ func (s *Service) Work(ctx context.Context) error {
 			})
 		})
 	}
+	working.Go(func() { s.every(ctx, time.Minute, "measure the health of scopes", s.health.Refresh) })
 	working.Go(func() { s.knowledge.CompactAll(ctx, s.log.Log) })
 	working.Go(func() { s.writeUses(ctx) })
 	working.Go(func() { s.introduce(ctx) })
 	working.Go(func() { s.knock(ctx) })
 	working.Go(func() { s.worker.Retry(ctx) })
+	working.Go(func() { s.subscriptions.Run(ctx) })
 	if s.directories != nil {
 		working.Go(func() { s.directories.Run(ctx) })
 	}

@@ -49,6 +49,8 @@ type Config struct {
 
 	Scrub string `group:"limits" env:"ANNALS_SCRUB" enum:"on,off" default:"on"`
 
+	Review string `group:"limits" env:"ANNALS_REVIEW" enum:"on,off" default:"on"`
+
 	Erased string `group:"where" env:"ANNALS_ERASED" placeholder:"FILE" complete:"file"`
 
 	PurgeAfter time.Duration `group:"limits" name:"purge-after" env:"ANNALS_PURGE_AFTER" default:"24h"`

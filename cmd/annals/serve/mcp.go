@@ -19,10 +19,15 @@ type McpCommand struct {
 
 	Tools   string `enum:"annals,openviking" default:"annals"`
 	Aliases bool
+	Project string `placeholder:"ID"`
+	Team    string `placeholder:"ID"`
 }
 
 // Run implements the command.
 func (m *McpCommand) Run(ctx context.Context, c *terminal.Console) error {
+	if m.Tools == mcp.OpenViking && m.Project+m.Team != "" {
+		return terminal.Wrong("leave --tools out", "--project and --team are for the tools of Annals")
+	}
 	server, err := EmbeddedServerOf(ctx, c, &m.Remote, m.Storage)
 	if err != nil {
 		return err
@@ -39,7 +44,11 @@ func (m *McpCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return terminal.Wrong("annals mcp --help shows how", "%s", err)
 	}
-	err = mcp.New(mcp.Config{API: api, Tools: m.Tools, Version: terminal.Version().Version}).Serve(ctx,
+	work, err := mcp.WorkFor(ctx, api, m.Project, m.Team)
+	if err != nil {
+		return errors.Join(terminal.Wrong("annals whoami shows what you belong to", "%s", err), server.Close())
+	}
+	err = mcp.New(mcp.Config{API: api, Tools: m.Tools, Work: work, Version: terminal.Version().Version}).Serve(ctx,
 		io.NopCloser(c.In), unclosed{c.Out}, m.Aliases)
 	if ctx.Err() != nil {
 		err = nil // the host or Ctrl-C has ended it

@@ -34,6 +34,8 @@ import (
 	"github.com/annals-kb/annals/projections/rebuild"
 	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/proof"
+	"github.com/annals-kb/annals/review"
+	"github.com/annals-kb/annals/subscriptions"
 	"github.com/annals-kb/annals/viking"
 )
 
@@ -48,11 +50,15 @@ type Service struct {
 	forwarder *broker.NATS // nil for none
 	worker    *extraction.Worker
 	summaries *extraction.Summaries // nil without a model
+	proposer  review.Proposer
+
+	subscriptions *subscriptions.Subscriptions
 
 	directories *extraction.Directories // nil without a model
 	accesses    *events.Accesses
 	keys        *sessions.Keys
 	eraser      *erasure.Eraser
+	health      *browse.HealthGauges
 	issuer      *oidc.Issuer // nil if no tokens are accepted
 
 	purgeAfter time.Duration
@@ -110,18 +116,29 @@ func OpenService(
 	}
 	s.worker, s.summaries = s.extractor(entrance, extractor), s.summarizing(entrance, extractor)
 	s.directories = s.browsing(entrance, extractor)
+	reports := browse.Reports{Browser: knowledge.Browser, Log: log.Log}
 	reader := present{projections.Reader{Knowledge: knowledge, Past: past, Log: log}, s.forwarder, s.worker, s.summaries}
+	verifications := sessions.NewVerifications(db, log.Reader)
+	knowledge.Policies = verifications.Policies
+	s.health = browse.NewHealthGauges(reports)
+	registry.MustRegister(s.health)
+	s.proposer = review.Proposer{
+		Off: cfg.Review == "off", Log: log, Reader: reader, Proposals: reports, Writer: entrance, Logger: logger,
+	}
+	s.subscriptions = subscriptions.New(subscriptions.Options{
+		DB: db, Log: log, Writer: entrance, Items: reader, Private: cfg.FetchPrivate, Logger: logger,
+		Show: func(e domain.Event) any { return annalshttp.EventOf(e) },
+	})
+	registry.MustRegister(subscriptions.Gauges{Subscriptions: s.subscriptions})
 	api := annalshttp.Config{
-		Reporter: browse.Reports{
-			Browser: knowledge.Browser,
-			Log:     log.Log,
-		}, Recorder: s.accesses, Sessions: sessions.Sessions{Log: log},
+		Subscriptions: s.subscriptions,
+		Reporter:      reports, Recorder: s.accesses, Sessions: sessions.Sessions{Log: log},
 		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: knowledge.Policy,
 		Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Protections: ProtectionsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
-		Directory: sessions.Directory{Log: log.Reader},
-		Probes:    []annalshttp.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
-		Logger:    logger, Registry: registry, Version: terminal.Version().Version,
+		Directory: sessions.Directory{Log: log.Reader}, Verification: verifications,
+		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
+		Logger: logger, Registry: registry, Version: terminal.Version().Version,
 		Background: projections.Background{Log: log, Past: past},
 		Rate:       cfg.Rate, PreStopDelay: cfg.PreStopDelay, ShutdownTimeout: cfg.ShutdownTimeout,
 		PurgeAfter: cfg.PurgeAfter, Settings: cfg.Shown, Models: models(embedder, previous, extractor, cfg.Why),
@@ -139,7 +156,9 @@ func OpenService(
 			PDF:    apart.PDF,
 			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log.Log),
 			Sessions: sessions.Sessions{Log: log}, Recorder: s.accesses,
-			Keys: s.keys, NewKey: hashedKey, Eraser: s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
+			Keys: s.keys, NewKey: hashedKey,
+			Members: sessions.Directory{Log: log.Reader}.Members,
+			Eraser:  s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
 			Probes: []viking.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
 		}), mountMCP(inner, logger),
@@ -157,6 +176,7 @@ func OpenService(
 	if err := api.Validate(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.subscriptions.Rights = annalshttp.RightsOf(api)
 	s.API = annalshttp.New(api)
 	return s, nil
 }

@@ -11,6 +11,8 @@ CREATE INDEX knowledge_{{.}}_live ON knowledge_{{.}} (tenant, number, words)
 CREATE INDEX knowledge_{{.}}_stale ON knowledge_{{.}} (tenant, number)
     WHERE stale_reporters > 0 OR confirm_until IS NOT NULL;
 CREATE INDEX knowledge_{{.}}_harmful ON knowledge_{{.}} (tenant, number) WHERE harmful > 0;
+CREATE INDEX knowledge_{{.}}_verified ON knowledge_{{.}} (tenant, coalesce(confirmed_at, created_at), number)
+    WHERE status = 'active';
 CREATE INDEX knowledge_{{.}}_derived ON knowledge_{{.}} (tenant, number) WHERE derived_from <> '[]';
 CREATE INDEX knowledge_{{.}}_replaced ON knowledge_{{.}} (tenant, superseded_by) WHERE superseded_by <> '';
 CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);

@@ -1,0 +1,31 @@
+package api
+
+import "time"
+
+// NewPolicy says how often the items of a scope and a type are verified, and by whom.
+type NewPolicy struct {
+	EveryDays int    `json:"every_days" minimum:"1" maximum:"3650" example:"90"`
+	Verifier  string `json:"verifier,omitempty" example:"user:mia" doc:"A user, an agent or a group of the directory that reads the scope. Default: none."`
+}
+
+// VerificationPolicy is how often the items of a scope and a type are verified, and by whom.
+type VerificationPolicy struct {
+	Scope     string     `json:"scope" example:"team:pay" doc:"A scope, or all."`
+	Type      string     `json:"type,omitempty" doc:"Missing for all."`
+	EveryDays int        `json:"every_days"`
+	Verifier  string     `json:"verifier,omitempty"`
+	SetAt     *time.Time `json:"set_at,omitempty"`
+}
+
+// VerificationPolicies are all policies of a tenant.
+type VerificationPolicies struct {
+	Items []VerificationPolicy `json:"items" nullable:"false" doc:"In the order of their scopes and types."`
+}
+
+// Verified is who confirmed an item last, and until when that counts.
+type Verified struct {
+	By      string     `json:"by,omitempty" example:"user:mia" doc:"Who confirmed it last."`
+	At      *time.Time `json:"at,omitempty" doc:"When."`
+	Until   *time.Time `json:"until,omitempty" doc:"The end of that confirmation or, without one, the time by which its verification policy asks for the next."`
+	Overdue bool       `json:"overdue,omitempty" doc:"That time has passed: its weight in searches is multiplied by 0.9."`
+}

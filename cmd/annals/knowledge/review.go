@@ -1,0 +1,169 @@
+package knowledge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+// ReviewCommand shows what waits for a review, in a terminal one item at a time.
+type ReviewCommand struct {
+	terminal.Remote
+	terminal.Tabular
+
+	Queue    string `complete:"queues" group:"filter" placeholder:"QUEUE"`
+	Scope    string `complete:"scopes" group:"filter" placeholder:"SCOPE"`
+	Assigned string `group:"filter" placeholder:"ENTITY"`
+	Mine     bool   `group:"filter"`
+	Limit    int    `short:"n" default:"100" placeholder:"N"`
+}
+
+// Reviewed is an item that waits for a review. Its pair is that of a proposal, if there is one.
+type Reviewed struct {
+	api.Review
+
+	Pair *struct {
+		Proposal string           `json:"proposal"`
+		Kind     string           `json:"kind"`
+		Items    []*api.Knowledge `json:"items"`
+	} `json:"pair"`
+}
+
+// Run implements the command.
+func (r *ReviewCommand) Run(ctx context.Context, c *terminal.Console) error {
+	server, err := r.Connect()
+	if err != nil {
+		return err
+	}
+	if r.Limit < 1 {
+		return terminal.InvalidLimit(r.Limit)
+	}
+	query := url.Values{}
+	terminal.Put(query, "queue", r.Queue)
+	terminal.Put(query, "scope", r.Scope)
+	terminal.Put(query, "assigned", r.Assigned)
+	if r.Mine {
+		query.Set("mine", "true")
+	}
+	page, err := terminal.ReadFirst(ctx, server, []string{"v1", "reviews"}, query, r.Limit, 100)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Document(map[string]any{"items": page.Items})
+	}
+	list := make([]*Reviewed, len(page.Items))
+	for i, raw := range page.Items {
+		if err := json.Unmarshal(raw, &list[i]); err != nil {
+			return fmt.Errorf("read the server's answer: %w", err)
+		}
+	}
+	switch {
+	case len(list) == 0:
+		r.Empty(c, "nothing waits for a review")
+		return nil
+	case !c.Interactive() || r.Quiet || len(r.Columns) > 0:
+		return r.print(c, list)
+	}
+	screen, err := terminal.OpenScreen(c)
+	if err != nil {
+		return err
+	}
+	defer screen.Close()
+	return (&Reviewer{Server: server, Screen: screen, List: list}).Run(ctx)
+}
+
+func (r *ReviewCommand) print(c *terminal.Console, list []*Reviewed) error {
+	rows := terminal.NewTable("USES", "ASSIGNED", "ID", "WHY", "KNOWLEDGE")
+	rows.Spare = []string{"USES"}
+	for _, one := range list {
+		uses, assigned, k := 0, "", Knowledge{*one.Item}
+		if one.Used != nil {
+			uses = one.Used.Count
+		}
+		if one.Assigned != nil {
+			assigned = strings.Join(one.Assigned.To, ", ")
+		}
+		rows.Row(uses, assigned, k.ID, one.queues(), k.Snippet(SnippetColumns))
+	}
+	return r.Show(c, rows)
+}
+
+// queues are the names of the queues that the item is in.
+func (r *Reviewed) queues() string {
+	names := make([]string, len(r.Reasons))
+	for i, why := range r.Reasons {
+		names[i] = strings.ReplaceAll(why.Queue, "_", " ")
+	}
+	return strings.Join(names, ", ")
+}
+
+// show prints why an item waits, for whom, and what it says.
+func (r *Reviewed) show(c *terminal.Console) {
+	for _, why := range r.Reasons {
+		count := ""
+		if why.Count > 0 {
+			count = fmt.Sprintf("%d×", why.Count)
+		}
+		since := ""
+		if why.Since != nil {
+			since = "since " + terminal.Text(why.Since)
+		}
+		queue := strings.ReplaceAll(why.Queue, "_", " ")
+		c.Say("%s", terminal.Amber.Render(terminal.Joined(" · ", queue, count, since, why.Text)))
+	}
+	if r.Used != nil {
+		c.Say("used %d times, the last time %s", r.Used.Count, terminal.Text(r.Used.Last))
+	}
+	if r.Assigned != nil {
+		c.Say("assigned to %s, the %s", strings.Join(r.Assigned.To, ", "), r.Assigned.Why)
+	}
+	c.Say("")
+	if r.Pair == nil || len(r.Pair.Items) == 0 {
+		Knowledge{*r.Item}.Print(c)
+		return
+	}
+	width := (min(c.Width, 160) - 3) / 2
+	left := besides(*r.Item, width)
+	for _, other := range r.Pair.Items {
+		c.Say("probable %s:", r.Pair.Kind)
+		right := besides(*other, width)
+		for i := range max(len(left), len(right)) {
+			var a, b string
+			if i < len(left) {
+				a = left[i]
+			}
+			if i < len(right) {
+				b = right[i]
+			}
+			c.Lines(terminal.Padded(a, width) + " │ " + b)
+		}
+		c.Say("")
+	}
+}
+
+// besides are the lines of an item in a column.
+func besides(k api.Knowledge, width int) (lines []string) {
+	shown := Knowledge{k}
+	lines = append(lines, terminal.OneLine(k.ID, width))
+	for text := range strings.Lines(terminal.Joined("\n", k.Task, k.Content)) {
+		lines = append(lines, terminal.Wrapped(terminal.Printable(strings.TrimRight(text, "\n")), width)...)
+	}
+	facts := terminal.Joined(" · ", k.Owner, strings.Join(k.Scopes, " "), shown.votes(), terminal.Text(k.CreatedAt))
+	return append(append(lines, ""), terminal.Wrapped(facts, width)...)
+}
+
+// about is a request about an item, in the revision that was shown.
+func about(k *api.Knowledge, method string, body any, path ...string) client.Request {
+	return client.Request{
+		Method: method, Path: append([]string{"v1", "knowledge", k.ID}, path...), Body: body,
+		Header: http.Header{"If-Match": {fmt.Sprintf(`"%d"`, k.Revision)}},
+	}
+}

@@ -1,0 +1,110 @@
+package operate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+// PolicyCommands are the commands about verification policies.
+type PolicyCommands struct {
+	List   policyListCommand   `cmd:""`
+	Set    policySetCommand    `cmd:""`
+	Remove policyRemoveCommand `cmd:""`
+}
+
+var policyPath = []string{"v1", "verification"}
+
+type policyListCommand struct {
+	terminal.Remote
+	terminal.Tabular
+}
+
+// Run implements the command.
+func (p *policyListCommand) Run(ctx context.Context, c *terminal.Console) error {
+	var all api.VerificationPolicies
+	return p.Answer(ctx, c, client.Get(policyPath...), &all, func() error {
+		if len(all.Items) == 0 {
+			p.Empty(c, "none yet: annals policy set SCOPE --every 90d")
+			return nil
+		}
+		return p.Show(c, policyTable(all))
+	})
+}
+
+func policyTable(all api.VerificationPolicies) *terminal.Table {
+	rows := terminal.NewTable("SCOPE", "TYPE", "EVERY", "VERIFIER", "SET")
+	rows.Spare = []string{"SET"}
+	for _, p := range all.Items {
+		rows.Row(p.Scope, p.Type, fmt.Sprintf("%dd", p.EveryDays), p.Verifier, p.SetAt)
+	}
+	return rows
+}
+
+// policyName are the scope and the type of a policy.
+type policyName struct {
+	Scope string `complete:"scopes" arg:""`
+	Type  string `complete:"types" placeholder:"TYPE"`
+}
+
+func (n policyName) request(method string, body any) client.Request {
+	q := client.Request{Method: method, Path: append(policyPath[:2:2], n.Scope), Query: url.Values{}, Body: body}
+	terminal.Put(q.Query, "type", n.Type)
+	return q
+}
+
+// changePolicy sends a change, and shows all policies after it.
+func changePolicy(ctx context.Context, c *terminal.Console, r terminal.Remote, q client.Request) error {
+	server, err := r.Connect()
+	if err != nil {
+		return err
+	}
+	var all api.VerificationPolicies
+	a, err := server.Do(ctx, q, &all)
+	switch {
+	case err != nil:
+		return err
+	case c.JSON:
+		return c.Document(json.RawMessage(a.Body))
+	case a.Header.Get("Annals-Outcome") == "unchanged":
+		c.Say("nothing to change")
+	}
+	c.Table(policyTable(all))
+	return nil
+}
+
+type policySetCommand struct {
+	terminal.Remote
+	policyName
+
+	Every    string `field:"every_days" required:"" placeholder:"90d"`
+	Verifier string `placeholder:"ENTITY"`
+}
+
+// Run implements the command.
+func (p *policySetCommand) Run(ctx context.Context, c *terminal.Console) error {
+	days, err := strconv.Atoi(strings.TrimSuffix(p.Every, "d"))
+	if err != nil {
+		return terminal.Wrong("as in --every 90d", "%q is no number of days", p.Every)
+	}
+	given := api.NewPolicy{EveryDays: days, Verifier: p.Verifier}
+	return changePolicy(ctx, c, p.Remote, p.request(http.MethodPut, given))
+}
+
+type policyRemoveCommand struct {
+	terminal.Remote
+	policyName
+}
+
+// Run implements the command.
+func (p *policyRemoveCommand) Run(ctx context.Context, c *terminal.Console) error {
+	return changePolicy(ctx, c, p.Remote, p.request(http.MethodDelete, nil))
+}

@@ -1,0 +1,73 @@
+package console_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+)
+
+// contradicted remembers two deploy windows, and proposes to review them.
+func (w *world) contradicted() {
+	w.t.Helper()
+	w.remember(client.Knowledge{ID: "other", Type: "plan", Task: "When do we deploy?", Content: "We deploy on Thursdays at ten."})
+	w.remember(client.Knowledge{ID: "window", Type: "plan", Task: "When do we deploy?", Content: "We deploy on Tuesdays at ten."})
+	w.propose("contradiction")
+}
+
+func (w *world) propose(kind string) {
+	w.t.Helper()
+	proposal := api.NewProposal{Kind: kind, Items: []string{"window", "other"}}
+	if _, err := w.api.Do(w.t.Context(), client.Post(proposal, "v1", "reviews", "proposals"), nil); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestAContradictionIsSolvedSideBySide(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.contradicted()
+		p := w.open("/console/review")
+		p.WaitFor(".sides")
+		left := p.Text(".sides section:first-child del") // the item under review
+		if right := p.Text(".sides section:last-child ins"); left == right || len(left) < len("Tuesdays") {
+			t.Errorf("%q and %q are marked", left, right)
+		}
+		kept, superseded := "window", "other"
+		if strings.Contains(left, "Tuesdays") {
+			kept, superseded = superseded, kept
+		}
+		p.Press("ArrowRight")
+		p.WaitFor(".done")
+		containsAll(t, p.Text("main"), "The items are merged", "Nothing to do")
+		if got := w.status(kept) + " " + w.status(superseded); got != "active superseded" {
+			t.Error(got)
+		}
+		p.Press("z")
+		p.WaitFor(".done:not(:has(button))")
+		containsAll(t, p.Text(".done"), "The merge is undone")
+		if got := w.status(kept) + " " + w.status(superseded); got != "active active" {
+			t.Error(got)
+		}
+		w.propose("duplicate")
+		p.Go("/console/review?queue=duplicate")
+		p.WaitFor(".sides")
+		p.Press("=")
+		p.WaitFor(".done")
+		containsAll(t, p.Text("main"), "Both are right", "Nothing to do")
+	})
+}
+
+func TestAReviewSaysToWhomItIsAssignedAndWhy(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.staff()
+		w.verified()
+		w.remember(client.Knowledge{ID: "paid", Type: "plan", Content: "Pay at ten.", Owner: "user:ben", Scopes: []string{"team:pay"}})
+		_, page := w.ask("/console/review")
+		containsAll(t, page, "Owner deactivated", `href="/console/people/user:ben"`, "Assigned to", "user:mia", "the verifier of its policy", "Hand over")
+		_, page = w.ask("/console/review?assigned=user:mia")
+		containsAll(t, page, "Pay at ten.", `name="assigned" value="user:mia"`)
+		_, page = w.ask("/console/review?assigned=user:olga")
+		containsAll(t, page, "Nothing to do")
+	})
+}

@@ -1,0 +1,236 @@
+package console
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+)
+
+// personAct is the form of an act on a member of the directory.
+type personAct struct {
+	form
+	Act    act
+	Person *person
+	Group  string // whose member it is; of the acts role and leave
+}
+
+func personActOf(p *page) (*personAct, error) {
+	one, err := actOf(p, peopleActs()[1:])
+	if err != nil {
+		return nil, err
+	}
+	data := &personAct{form: *newForm(p, one.Fields), Act: one, Group: p.param("group")}
+	data.Person, err = personOf(p)
+	if err == nil && (data.Group == "") == (one.Name == "role" || one.Name == "leave") {
+		_, err = notFound(p)
+	}
+	return data, err
+}
+
+// askPersonAct shows the form of an act on a member.
+func askPersonAct(p *page) (any, error) {
+	data, err := personActOf(p)
+	if err != nil {
+		return nil, err
+	}
+	switch data.Act.Name {
+	case "rename":
+		data.Values["display_name"] = data.Person.DisplayName
+	case "role":
+		for _, g := range data.Person.Groups {
+			if g.Group == data.Group && g.Through == "" {
+				data.Values["role"] = g.Role
+			}
+		}
+	}
+	return data, nil
+}
+
+// doPersonAct does what a form says about a member, and goes to the page of the member or of the group.
+func doPersonAct(p *page) (any, error) {
+	data, err := personActOf(p)
+	if err != nil {
+		return nil, err
+	}
+	member, back := data.Person.Member.Member, data.Person.Member.Member
+	if data.Act.Name == "leave" && p.param("from") == "group" || data.Act.Name == "role" && p.param("from") == "group" {
+		back = data.Group
+	}
+	if receiver := data.text("owner"); receiver != "" && (data.Act.Name == "transfer" || data.Act.Name == "deactivate") {
+		err = data.checkReceiver(p, receiver)
+	}
+	if err == nil && data.Wrong["owner"] == nil && data.Act.Name != "transfer" {
+		request := data.request(member)
+		p.note(request)
+		_, err = p.api.Do(p.r.Context(), request, nil)
+	}
+	if err == nil && data.Wrong["owner"] == nil && data.text("owner") != "" {
+		err = data.transfer(p, member)
+	}
+	switch {
+	case errors.Is(err, client.ErrNotFound): // the member or the group that was typed
+		data.Refused = problemOf(err)
+	case data.refuse(err):
+	case err != nil:
+		return nil, err
+	case data.Wrong["owner"] != nil:
+		data.Refused = &problem{Status: http.StatusUnprocessableEntity, Title: "Some fields are not right"}
+	}
+	if data.Refused != nil {
+		return nil, answer(p, "personact", data, data.Refused.Status)
+	}
+	return goBack(p, data.Act.Name, "people/"+url.PathEscape(back))
+}
+
+// request is what the act asks of the API.
+func (a *personAct) request(member string) client.Request {
+	path := []string{"v1", "directory", member}
+	reason := api.Reason{Reason: a.text("reason")}
+	switch a.Act.Name {
+	case "deactivate", "reactivate":
+		return client.Post(reason, append(path, a.Act.Name)...)
+	case "enrol":
+		path = []string{"v1", "directory", a.text("member"), "groups", member}
+	case "join":
+		path = append(path, "groups", a.text("group"))
+	case "role":
+		path = append(path, "groups", a.Group)
+	case "leave":
+		return client.Request{Method: http.MethodDelete, Path: append(path, "groups", a.Group), Body: reason}
+	default: // rename
+		name := a.text("display_name")
+		return client.Request{Method: http.MethodPut, Path: path, Body: api.NewMember{DisplayName: &name}}
+	}
+	return client.Request{Method: http.MethodPut, Path: path, Body: api.NewMembership{Role: a.text("role")}}
+}
+
+// checkReceiver notes what is wrong with the new owner of items: it must be another active member.
+func (a *personAct) checkReceiver(p *page, receiver string) error {
+	var found api.Member
+	err := p.get(&found, nil, "v1", "directory", receiver)
+	switch {
+	case errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrInvalid),
+		err == nil && (!found.Active || receiver == a.Person.Member.Member):
+		a.Wrong["owner"] = append(a.Wrong["owner"], "must be another active member of the directory")
+		return nil
+	}
+	return err
+}
+
+// mostTransferred limits the pages of items that one request transfers. The page of the member offers the rest.
+const mostTransferred = 5
+
+func (a *personAct) transfer(p *page, member string) error {
+	cursor := ""
+	for range mostTransferred {
+		done, err := client.TransferOwned(p.r.Context(), p.api, member, a.text("owner"), a.text("reason"), cursor)
+		if cursor = done.Next; err != nil || cursor == "" {
+			return err
+		}
+	}
+	return nil
+}
+
+// peopleImport is the page that makes the directory as a file says.
+type peopleImport struct {
+	Text    string // of the file
+	Missing bool   // deactivate what the file does not name
+	Changes []client.DirectoryChange
+	Read    bool // a file was read, so Changes say what it would change
+	Done    int
+	Refused *problem
+}
+
+func importFields() []actField {
+	return []actField{{Name: "missing", Label: "Deactivate members that the file does not name", Check: true}}
+}
+
+// mostImported limits the changes that one request makes. The page offers the rest.
+const mostImported = 500
+
+// askImport shows the form of an import.
+func askImport(p *page) (any, error) {
+	if p.Moment.Past() {
+		return nil, errPast
+	}
+	if !p.Administers() {
+		return notFound(p)
+	}
+	return &peopleImport{}, nil
+}
+
+// importPeople shows what a file would change, and changes it when the reader says so.
+func importPeople(p *page) (any, error) {
+	if _, err := askImport(p); err != nil {
+		return nil, err
+	}
+	data := &peopleImport{Text: uploadedText(p)}
+	if data.Text == "" {
+		data.Text = unixLines(p.r.PostFormValue("text"))
+	}
+	data.Missing = p.r.PostFormValue("missing") != ""
+	wanted, err := client.ReadDirectory(strings.NewReader(data.Text))
+	if err != nil {
+		data.Refused = &problem{
+			Status: http.StatusUnprocessableEntity, Title: "The file cannot be read", Detail: err.Error(),
+		}
+		return nil, answer(p, "peopleimport", data, data.Refused.Status)
+	}
+	if err := data.compare(p, wanted); err != nil {
+		return nil, err
+	}
+	if p.r.PostFormValue("step") != "save" {
+		return data, nil
+	}
+	for _, change := range data.Changes[:min(len(data.Changes), mostImported)] {
+		if _, err := p.api.Do(p.r.Context(), change.Request, nil); err != nil {
+			if data.Refused = problemOf(err); !isRefused(err) && !errors.Is(err, client.ErrNotFound) {
+				return nil, err
+			}
+			data.Refused.Detail = change.What + ": " + data.Refused.Detail
+			break
+		}
+		data.Done++
+	}
+	if data.Refused != nil || data.Done < len(data.Changes) {
+		if err := data.compare(p, wanted); err != nil {
+			return nil, err
+		}
+		return data, nil
+	}
+	return goBack(p, imported().Name, "people")
+}
+
+// uploadedText is the text of the file of a form; empty if there is none.
+func uploadedText(p *page) string {
+	const inMemory = 8 << 20
+	if p.r.ParseMultipartForm(inMemory) != nil {
+		return ""
+	}
+	defer p.r.MultipartForm.RemoveAll() //nolint:errcheck // the system's temporary files
+	file, _, err := p.r.FormFile("file")
+	if err != nil {
+		return ""
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	text, err := io.ReadAll(io.LimitReader(file, inMemory))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// imported names what an import has done, for the page after it.
+func imported() act { return act{Name: "imported", Done: "The directory is as the file says."} }
+
+// compare finds what differs between the directory and a file.
+func (d *peopleImport) compare(p *page, wanted []api.Member) error {
+	present, err := client.WholeDirectory(p.r.Context(), p.api)
+	d.Changes, d.Read = client.DirectoryChanges(present, wanted, d.Missing), true
+	return err
+}

@@ -1,0 +1,261 @@
+package domain
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxMerged limits the items that one merge supersedes.
+const maxMerged = 20
+
+// Merge asks to let an item, the survivor, take the place of others. The stewards of all items may do so; only who may
+// change the survivor may change its text. Submit it with [Merge.Then].
+type Merge struct {
+	Target
+	Items      []string // ids of the others
+	Changes    Revised  // the survivor's new task, content and abstract; nil fields stay
+	CarryVotes bool     // the others' votes count for the survivor
+	Reason     string
+}
+
+// Validate names every bad field at once.
+func (c Merge) Validate() error {
+	var p Problems
+	checkItems(&p, c.Items, 1, maxMerged)
+	if slices.Contains(c.Items, c.ID) {
+		p.Add("items", "must be other items")
+	}
+	texts := Revise{Target: c.Target, Changes: c.Changes, Reason: c.Reason}.Validate()
+	if invalid, is := errors.AsType[*Invalid](texts); is {
+		p = append(p, invalid.Problems...)
+	}
+	return p.Err()
+}
+
+// checkItems checks a list of ids.
+func checkItems(p *Problems, ids []string, least, most int) {
+	if len(ids) < least || len(ids) > most {
+		p.Add("items", "must be %d to %d ids of items", least, most)
+	}
+	for i, id := range ids {
+		checkID(p, fmt.Sprintf("items[%d]", i), id)
+		if slices.Contains(ids[:i], id) {
+			p.Add(fmt.Sprintf("items[%d]", i), "is named twice")
+		}
+	}
+}
+
+// Then are the commands that supersede the others, and that close proposals about the items. closing are the ids of
+// those proposals.
+func (c Merge) Then(closing []string) []Command {
+	var then []Command
+	for _, id := range c.Items {
+		then = append(then, Supersede{Target: Target{By: c.By, ID: id}, Successor: c.ID, Reason: c.Reason})
+	}
+	for _, id := range closing {
+		then = append(then, CloseProposal{By: c.By, ID: id, Outcome: OutcomeMerged, IfOpen: true})
+	}
+	return then
+}
+
+// Reads implements [Command].
+func (c Merge) Reads() Reads { return Reads{Items: c.Items, Streams: []string{VerificationStream}} }
+
+// Decide implements [Command]. Its refusals name every item.
+func (c Merge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	find := c.stewarded
+	if c.Changes != (Revised{}) {
+		find = c.changeable
+	}
+	k, err := find(dc)
+	if err != nil {
+		return nil, err
+	}
+	if k.Status == IsSuperseded {
+		return nil, Refuse(ErrConflict, "%s is itself superseded by %s", k.ID, k.SupersededBy).
+			WithFix("let an item survive that still holds")
+	}
+	if err := c.refused(dc); err != nil {
+		return nil, err
+	}
+	merged := Merged{Items: c.Items, Reason: c.Reason}
+	for _, id := range c.Items {
+		other := dc.Knowledge(id)
+		if c.CarryVotes {
+			merged.Helpful += other.Helpful - other.Baseline.Helpful
+			merged.Harmful += other.Harmful - other.Baseline.Harmful
+		}
+		merged.DerivedFrom = append(merged.DerivedFrom, dc.NewestID(KnowledgeStream(id)))
+	}
+	revised, changed := c.Changes.withoutSummary(dc, k).different(k)
+	if merged.Revises = changed; !changed {
+		return []Fact{merged}, nil
+	}
+	revised.Reason = c.Reason
+	return []Fact{merged, revised}, nil
+}
+
+// refused refuses others that do not exist, that the caller may not change, or that are superseded.
+func (c Merge) refused(dc DecisionContext) error {
+	var p Problems
+	var superseded []string
+	for i, id := range c.Items {
+		other := dc.Knowledge(id)
+		if missing := c.By.missing(other); missing != "" {
+			p.Miss(fmt.Sprintf("items[%d]", i), missing)
+		} else if other.Status == IsSuperseded {
+			superseded = append(superseded, fmt.Sprintf("%s is superseded by %s", id, other.SupersededBy))
+		}
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	if err := mayStewardAll(c.By, dc, c.Items); err != nil || len(superseded) == 0 {
+		return err
+	}
+	return Refuse(ErrConflict, "%s", strings.Join(superseded, "; ")).WithFix("merge items that still hold")
+}
+
+// mayStewardAll refuses a caller p that is not a steward of all items, and names those.
+func mayStewardAll(p Principal, dc DecisionContext, ids []string) error {
+	var denied []string
+	policies := StateOf[Verification](dc, VerificationStream)
+	for _, id := range ids {
+		if k := dc.Knowledge(id); !p.MaySee(k) {
+			denied = append(denied, id+" is not shared with you")
+		} else if !p.MaySteward(k, policies) {
+			denied = append(denied, fmt.Sprintf("%s belongs to %s", id, k.Owner))
+		}
+	}
+	if len(denied) == 0 {
+		return nil
+	}
+	return Refuse(ErrForbidden, "%s", strings.Join(denied, "; ")).
+		WithFix("ask their owners, their stewards or an admin; or propose it: annals propose")
+}
+
+// Unmerge asks to undo a merge. [UndoMerge] makes it. Submit it with [Unmerge.Then].
+type Unmerge struct {
+	Target
+	Merge   string // the event id of the merge; empty if there is none to undo
+	Merged  Merged
+	Changes Revised // the survivor's former text, as far as the merge changed it and it still has that text
+	Reason  string
+}
+
+// UndoMerge is the command that undoes the newest merge of an item that was not undone yet. history are all events of
+// the item, the oldest first. The command is for the revision at the end of the history.
+func UndoMerge(t Target, history []Event, reason string) (Unmerge, error) {
+	type merge struct {
+		event  Event
+		before Text
+		wrote  Revised
+	}
+	var merges []merge
+	k := &Knowledge{ID: t.ID}
+	for _, event := range history {
+		switch f := event.Fact.(type) {
+		case Merged:
+			merges = append(merges, merge{event: event, before: k.Text})
+		case Unmerged:
+			merges = slices.DeleteFunc(merges, func(m merge) bool { return m.event.EventID == f.Merge })
+		case Revised:
+			if n := len(merges); n > 0 && merges[n-1].event.Version == event.Version-1 &&
+				merges[n-1].event.Fact.(Merged).Revises {
+				merges[n-1].wrote = f
+			}
+		}
+		if err := k.Evolve(event.Fact, event.Metadata(), DefaultConfidence()); err != nil {
+			return Unmerge{}, err
+		}
+	}
+	c := Unmerge{Target: t, Reason: reason}
+	if t.Revisions == nil || slices.Contains(t.Revisions, k.Revision) {
+		c.Revisions = []int64{k.Revision}
+	}
+	if len(merges) == 0 {
+		return c, nil
+	}
+	last := merges[len(merges)-1]
+	c.Merge, c.Merged = last.event.EventID, last.event.Fact.(Merged)
+	for _, text := range []struct {
+		wrote       *string
+		now, before string
+		put         **string
+	}{
+		{last.wrote.Task, k.Text.Task, last.before.Task, &c.Changes.Task},
+		{last.wrote.Content, k.Text.Content, last.before.Content, &c.Changes.Content},
+		{last.wrote.Abstract, k.Text.Abstract, last.before.Abstract, &c.Changes.Abstract},
+		{last.wrote.Overview, k.Text.Overview, last.before.Overview, &c.Changes.Overview},
+	} {
+		if text.wrote != nil && *text.wrote == text.now {
+			*text.put = &text.before
+		}
+	}
+	return c, nil
+}
+
+// Validate names every bad field at once.
+func (c Unmerge) Validate() error { return checkReason(c.Reason) }
+
+// Then are the commands that restore the others, as far as the survivor still supersedes them.
+func (c Unmerge) Then() (then []Command) {
+	for _, id := range c.Merged.Items {
+		then = append(then, Restore{Target: Target{By: c.By, ID: id}, Successor: c.ID, Reason: c.Reason})
+	}
+	return then
+}
+
+// Reads implements [Command].
+func (c Unmerge) Reads() Reads {
+	return Reads{Items: c.Merged.Items, Streams: []string{VerificationStream}}
+}
+
+// Decide implements [Command]. Its refusals name every item.
+func (c Unmerge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k, err := c.stewarded(dc)
+	if err != nil {
+		return nil, err
+	}
+	if c.Merge == "" {
+		return nil, Refuse(ErrConflict, "%s has no merge that could be undone", k.ID)
+	}
+	var back []string
+	for _, id := range c.Merged.Items {
+		if other := dc.Knowledge(id); other.Status == IsSuperseded && other.SupersededBy == c.ID {
+			back = append(back, id)
+		}
+	}
+	if err := mayStewardAll(c.By, dc, back); err != nil {
+		return nil, err
+	}
+	facts := []Fact{Unmerged{
+		Merge: c.Merge, Items: back, Helpful: c.Merged.Helpful, Harmful: c.Merged.Harmful, Reason: c.Reason,
+	}}
+	if revised, changed := c.Changes.different(k); changed {
+		revised.Reason = c.Reason
+		facts = append(facts, revised)
+	}
+	return facts, nil
+}
+
+// RewriteText implements [TextCommand].
+func (c Merge) RewriteText(r TextRewriter) Command {
+	c.Changes = Revise{Changes: c.Changes}.RewriteText(r).(Revise).Changes
+	r.all(&c.Reason)
+	return c
+}
+
+// RewriteText implements [TextCommand]. The texts of the survivor come from the log.
+func (c Unmerge) RewriteText(r TextRewriter) Command {
+	r.all(&c.Reason)
+	return c
+}
+
+var (
+	_ TextCommand = Merge{}
+	_ TextCommand = Unmerge{}
+)

@@ -1,0 +1,328 @@
+package domain
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+)
+
+// VerificationStream is the stream of the verification policies, one per tenant.
+const VerificationStream = "verification:policies"
+
+// The limits of verification policies.
+const (
+	MaxVerificationDays = 3650
+	maxPolicies         = 500
+)
+
+// Verification is the state of [VerificationStream]: the policies by which items are verified.
+type Verification struct {
+	Policies []VerificationPolicy `json:"policies,omitempty"` // in the order of their scopes and types
+}
+
+// VerificationPolicy says how often the items of a scope and a type are verified, and by whom.
+type VerificationPolicy struct {
+	PolicyKey
+
+	EveryDays int       `json:"every_days"`
+	Verifier  Entity    `json:"verifier,omitempty"` // a user, an agent or a group; empty for none
+	SetAt     time.Time `json:"set_at"`
+}
+
+// PolicyKey names a policy. A tenant has at most one of each key.
+type PolicyKey struct {
+	Scope Scope `json:"scope,omitempty"` // empty for all
+	Type  Type  `json:"type,omitempty"`  // empty for all
+}
+
+// Every is the period of the policy.
+func (p VerificationPolicy) Every() time.Duration { return time.Duration(p.EveryDays) * 24 * time.Hour }
+
+// compare orders keys by their scopes, then by their types.
+func (k PolicyKey) compare(other PolicyKey) int {
+	return cmp.Or(cmp.Compare(k.Scope, other.Scope), cmp.Compare(k.Type, other.Type))
+}
+
+// matches tells whether items of these scopes and this type are verified by the policy.
+func (k PolicyKey) matches(scopes []Scope, of Type) bool {
+	return (k.Scope == "" || slices.Contains(scopes, k.Scope)) && (k.Type == "" || k.Type == of)
+}
+
+// specificity is the higher, the fewer items a policy is about. A scope counts more than a type.
+func (k PolicyKey) specificity() (n int) {
+	if k.Scope != "" {
+		n += 2
+	}
+	if k.Type != "" {
+		n++
+	}
+	return n
+}
+
+// For is the policy of items of these scopes and this type: the most specific one, and of several the one with the
+// shortest period. false if there is none.
+func (v Verification) For(scopes []Scope, of Type) (best VerificationPolicy, found bool) {
+	for _, p := range v.Policies {
+		if !p.matches(scopes, of) {
+			continue
+		}
+		if !found || cmp.Or(best.specificity()-p.specificity(), p.EveryDays-best.EveryDays) < 0 {
+			best, found = p, true
+		}
+	}
+	return best, found
+}
+
+func (v Verification) place(key PolicyKey) (int, bool) {
+	return slices.BinarySearchFunc(v.Policies, key, func(p VerificationPolicy, key PolicyKey) int {
+		return p.compare(key)
+	})
+}
+
+// Evolve implements [State].
+func (v Verification) Evolve(fact Fact, at EventMetadata) (State, error) {
+	v.Policies = slices.Clone(v.Policies)
+	switch f := fact.(type) {
+	case PolicySet:
+		p := VerificationPolicy{
+			PolicyKey: PolicyKey{f.Scope, f.Type}, EveryDays: f.EveryDays, Verifier: f.Verifier, SetAt: at.RecordedAt,
+		}
+		i, found := v.place(p.PolicyKey)
+		if found {
+			v.Policies = slices.Delete(v.Policies, i, i+1)
+		}
+		v.Policies = slices.Insert(v.Policies, i, p)
+	case PolicyRemoved:
+		if i, found := v.place(PolicyKey(f)); found {
+			v.Policies = slices.Delete(v.Policies, i, i+1)
+		}
+	default:
+		return v, errors.New("not a fact about verification")
+	}
+	return v, nil
+}
+
+// OverdueFactor multiplies the weight of a hit whose verification is overdue.
+const OverdueFactor = 0.9
+
+// Verified is who confirmed an item last, and until when that counts.
+type Verified struct {
+	By      Entity    // empty if it was never confirmed
+	At      time.Time // zero if it was never confirmed
+	Until   time.Time // zero for ever
+	Overdue bool
+}
+
+// Until is the end of the last confirmation of k or, without one, the time by which the policies ask for the next; zero
+// if there is neither.
+func (v Verification) Until(k *Knowledge) time.Time {
+	if !k.ConfirmUntil.IsZero() {
+		return k.ConfirmUntil
+	}
+	policy, found := v.For(k.Scopes, k.Type)
+	switch {
+	case !found:
+		return time.Time{}
+	case k.ConfirmedAt.IsZero():
+		return k.CreatedAt.Add(policy.Every())
+	}
+	return k.ConfirmedAt.Add(policy.Every())
+}
+
+// Overdue tells whether the verification of k has ended.
+func (v Verification) Overdue(k *Knowledge, now time.Time) bool {
+	until := v.Until(k)
+	return !until.IsZero() && !until.After(now)
+}
+
+// Verify sets k.Verified, given who confirmed k last.
+func (v Verification) Verify(k *Knowledge, by Entity, now time.Time) {
+	k.Verified = &Verified{By: by, At: k.ConfirmedAt, Until: v.Until(k), Overdue: v.Overdue(k, now)}
+	if *k.Verified == (Verified{}) {
+		k.Verified = nil
+	}
+}
+
+// Assignment is who should review an item, and why.
+type Assignment struct {
+	To  []Entity // in order of their names; none if there is nobody
+	Why string   // "verifier", "owner" or "maintainer"
+}
+
+// Has tells whether the assignment is to one of the entities.
+func (a Assignment) Has(some ...Entity) bool {
+	return slices.ContainsFunc(a.To, func(e Entity) bool { return slices.Contains(some, e) })
+}
+
+// Assign says who should review k: the verifier of its policy, or else its owner, or else the maintainers of the
+// groups that it is meant for. It passes over who was deactivated.
+func (v Verification) Assign(
+	k *Knowledge, deactivated func(Entity) bool, maintainers func(group Entity) []Entity,
+) Assignment {
+	if p, found := v.For(k.Scopes, k.Type); found && p.Verifier != "" && !deactivated(p.Verifier) {
+		return Assignment{To: []Entity{p.Verifier}, Why: "verifier"}
+	}
+	if !deactivated(k.Owner) {
+		return Assignment{To: []Entity{k.Owner}, Why: "owner"}
+	}
+	a := Assignment{Why: "maintainer"}
+	for _, scope := range k.Scopes {
+		a.To = append(a.To, maintainers(scope.Entity())...)
+	}
+	slices.Sort(a.To)
+	a.To = slices.Compact(a.To)
+	return a
+}
+
+// MaySteward tells whether p may confirm, supersede and merge k: it may change k, maintains a group that k is meant
+// for, or is or belongs to the verifier that the policies v name.
+func (p Principal) MaySteward(k *Knowledge, v Verification) bool {
+	if p.MayChange(k) || p.Role != Auditor && p.maintainsScopeOf(k) {
+		return true
+	}
+	policy, found := v.For(k.Scopes, k.Type)
+	return found && p.Role != Auditor && policy.Verifier != "" && p.belongs(policy.Verifier)
+}
+
+func (p Principal) maintainsScopeOf(k *Knowledge) bool {
+	return slices.ContainsFunc(k.Scopes, func(s Scope) bool { return slices.Contains(p.Maintains, s.Entity()) })
+}
+
+// stewarded finds the item if the caller may see it and is its steward, in an expected revision.
+func (t Target) stewarded(dc DecisionContext) (*Knowledge, error) {
+	k, err := t.visible(dc)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.By.Role == Auditor:
+		return nil, errAuditor()
+	case t.By.MayChange(k) || t.By.maintainsScopeOf(k): // without the policies, which cost a query
+	case !t.By.MaySteward(k, StateOf[Verification](dc, VerificationStream)):
+		return nil, Refuse(ErrForbidden, "%s belongs to %s", k.ID, k.Owner).
+			WithFix("ask its owner, a maintainer of a group that it is meant for, its verifier, or an admin")
+	}
+	return k, t.expected(k)
+}
+
+// OfPolicy is what the commands about a verification policy have in common.
+type OfPolicy struct {
+	By Principal
+	PolicyKey
+}
+
+// Stream implements [Command].
+func (OfPolicy) Stream() string { return VerificationStream }
+
+// Reads implements [Command].
+func (OfPolicy) Reads() Reads { return Reads{} }
+
+// check names bad fields.
+func (c OfPolicy) check(p *Problems) {
+	if c.Scope != "" {
+		if _, err := ParseScope(string(c.Scope)); err != nil {
+			p.Add("scope", "%s", err)
+		}
+	}
+	oneOf(p, "type", c.Type, Types, false)
+}
+
+// permitted refuses a caller that neither administers the tenant nor maintains the group of the scope.
+func (c OfPolicy) permitted(dc DecisionContext) error {
+	if c.By.keeps(dc, c.Scope.Entity()) {
+		return nil
+	}
+	if slices.Contains(GroupKinds, c.Scope.Entity().Kind()) {
+		return Refuse(ErrForbidden, "the policies of %s are set by its maintainers and by admins", c.Scope)
+	}
+	return Refuse(ErrForbidden, "policies that are not of a group are set by admins, in person")
+}
+
+// SetPolicy asks to verify the items of a scope and a type every few days. It replaces the policy of the same key.
+type SetPolicy struct {
+	OfPolicy
+	EveryDays int
+	Verifier  Entity // empty for none
+}
+
+// Validate names every bad field at once.
+func (c SetPolicy) Validate() error {
+	var p Problems
+	c.check(&p)
+	if c.EveryDays < 1 || c.EveryDays > MaxVerificationDays {
+		p.Add("every_days", "must be 1 to %d", MaxVerificationDays)
+	}
+	if c.Verifier != "" {
+		checkEntity(&p, "verifier", c.Verifier)
+	}
+	return p.Err()
+}
+
+// Decide implements [Command].
+func (c SetPolicy) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	if err := c.permitted(dc); err != nil {
+		return nil, err
+	}
+	if err := c.mayVerify(dc); err != nil {
+		return nil, err
+	}
+	now := StateOf[Verification](dc, VerificationStream)
+	i, found := now.place(c.PolicyKey)
+	switch {
+	case found && now.Policies[i].EveryDays == c.EveryDays && now.Policies[i].Verifier == c.Verifier:
+		return nil, nil
+	case !found && len(now.Policies) >= maxPolicies:
+		return nil, Refuse(ErrConflict, "there are %d policies, the most that a tenant may have", maxPolicies).
+			WithFix("remove one: annals policy remove SCOPE")
+	}
+	return []Fact{PolicySet{Scope: c.Scope, Type: c.Type, EveryDays: c.EveryDays, Verifier: c.Verifier}}, nil
+}
+
+// mayVerify refuses a verifier who could not read the scope, by the directory.
+func (c SetPolicy) mayVerify(dc DecisionContext) error {
+	if c.Verifier == "" {
+		return nil
+	}
+	var p Problems
+	scope := c.Scope.Entity() // empty for public and for all scopes
+	switch entry := StateOf[MemberEntry](dc, DirectoryStream(c.Verifier)); {
+	case entry.AddedAt.IsZero():
+		p.Add("verifier", "%s is not in the directory: add it with annals %s add %s", c.Verifier, c.Verifier.Kind(),
+			c.Verifier.ID())
+	case !entry.Active():
+		p.Add("verifier", "%s was deactivated", c.Verifier)
+	case scope != "":
+		if reads, err := belongsTo(dc, c.Verifier, scope); err != nil || reads {
+			return err
+		}
+		p.Add("verifier", "%s cannot read %s: name it, or a member of it", c.Verifier, c.Scope)
+	}
+	return p.Err()
+}
+
+// RemovePolicy asks to remove a policy.
+type RemovePolicy struct{ OfPolicy }
+
+// Validate names every bad field at once.
+func (c RemovePolicy) Validate() error {
+	var p Problems
+	c.check(&p)
+	return p.Err()
+}
+
+// Decide implements [Command].
+func (c RemovePolicy) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	if err := c.permitted(dc); err != nil {
+		return nil, err
+	}
+	if _, found := StateOf[Verification](dc, VerificationStream).place(c.PolicyKey); !found {
+		return nil, Refuse(ErrNotFound, "there is no such policy").WithFix("list them: annals policy list")
+	}
+	return []Fact{PolicyRemoved{Scope: c.Scope, Type: c.Type}}, nil
+}
+
+var (
+	_ State   = Verification{}
+	_ Command = SetPolicy{}
+	_ Command = RemovePolicy{}
+)

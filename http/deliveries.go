@@ -1,0 +1,389 @@
+package http
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/domain"
+)
+
+func (s subscriptions) deliveryRoutes(tags []string) {
+	handle(s.Server, huma.Operation{
+		OperationID: "test-subscription", Method: http.MethodPost, Path: subscriptionPath + "/test", Tags: tags,
+		Summary: "Post a ping to a webhook now", Description: "It is of the type annals.ping, without contents.",
+		Errors: []int{http.StatusConflict, http.StatusNotFound},
+	}, s.test)
+	handle(s.Server, huma.Operation{
+		OperationID: "list-deliveries", Method: http.MethodGet, Path: subscriptionPath + "/deliveries", Tags: tags,
+		Summary:     "List the deliveries of a webhook",
+		Description: "The newest event first. Finished deliveries are listed for 30 days. They hold no text.",
+		Errors:      []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
+		Responses:   listed[api.Delivery](s.Server),
+	}, s.deliveries)
+	handle(s.Server, huma.Operation{
+		OperationID: "replay-deliveries", Method: http.MethodPost, Path: subscriptionPath + "/replay", Tags: tags,
+		Summary: "Make all dead deliveries again", Errors: []int{http.StatusConflict, http.StatusNotFound},
+	}, func(ctx context.Context, c *call, in *subscriptionInput) (*output[api.Replay], error) {
+		return s.replay(ctx, c, &replayInput{ID: in.ID})
+	})
+	handle(s.Server, huma.Operation{
+		OperationID: "replay-delivery", Method: http.MethodPost, Path: subscriptionPath + "/deliveries/{event_id}/replay",
+		Tags: tags, Summary: "Make a delivery again", Errors: []int{http.StatusConflict, http.StatusNotFound},
+	}, s.replay)
+}
+
+// webhook finds a webhook that has not ended, and that the caller may manage.
+func (s subscriptions) webhook(ctx context.Context, c *call, id string) (Subscriptions, domain.Subscribed, error) {
+	if err := c.found.Err(); err != nil {
+		return nil, domain.Subscribed{}, err
+	}
+	kept, found, err := s.managed(ctx, c, id)
+	switch {
+	case err != nil:
+	case !found.Webhook:
+		err = domain.Refuse(domain.ErrConflict, "the subscription has no webhook: its events are read from its feed")
+	case !found.EndedAt.IsZero():
+		err = domain.Refuse(domain.ErrConflict, "the subscription has ended").WithFix("make another")
+	}
+	return kept, found, err
+}
+
+func (s subscriptions) test(ctx context.Context, c *call, in *subscriptionInput) (*output[api.WebhookTest], error) {
+	kept, found, err := s.webhook(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	pong, err := kept.Ping(ctx, c.principal.Tenant, found)
+	return &output[api.WebhookTest]{api.WebhookTest(pong)}, err
+}
+
+type deliveriesInput struct {
+	ID    string `path:"id" doc:"The id of a subscription."`
+	State string `query:"state" enum:"pending,delivered,dead,dropped" doc:"All if left out."`
+	Paging
+}
+
+var deliveryColumns = columnsOf[api.Delivery]("event_id position state attempts status error since next_at")
+
+func (s subscriptions) deliveries(ctx context.Context, c *call, in *deliveriesInput) (*streamed, error) {
+	if in.State != "" && !slices.Contains(domain.DeliveryStates, in.State) {
+		c.found.Add("state", "must be one of %s", strings.Join(domain.DeliveryStates, ", "))
+	}
+	kept, _, err := s.managed(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return listing[api.Delivery]{
+		name: "deliveries", asked: []any{c.request.URL.Path, in.State}, columns: deliveryColumns,
+		page: func(ctx context.Context, place int64, limit int) (items []api.Delivery, next int64, err error) {
+			found, err := kept.Deliveries(ctx, c.principal.Tenant, in.ID, domain.DeliveryQuery{
+				State: in.State, Before: place, Limit: limit + 1,
+			})
+			if len(found) > limit {
+				found = found[:limit]
+				next = found[limit-1].Position
+			}
+			for _, d := range found {
+				items = append(items, deliveryOf(d))
+			}
+			return items, next, err
+		},
+	}.answer(ctx, s.Server, c, in.Paging)
+}
+
+func deliveryOf(d domain.Delivery) api.Delivery {
+	out := api.Delivery{
+		EventID: d.EventID, Position: d.Position, State: d.State, Attempts: d.Attempts, Status: d.Status, Error: d.Error,
+		Since: known(d.At),
+	}
+	if d.State == "pending" {
+		out.NextAt = known(d.NextAt)
+	}
+	return out
+}
+
+type replayInput struct {
+	ID      string `path:"id" doc:"The id of a subscription."`
+	EventID string `path:"event_id" doc:"The id of the event."`
+}
+
+func (s subscriptions) replay(ctx context.Context, c *call, in *replayInput) (*output[api.Replay], error) {
+	kept, found, err := s.webhook(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if in.EventID != "" {
+		if _, err := s.cfg.Historian.PositionOf(ctx, c.principal.Tenant, in.EventID); err != nil {
+			return nil, domain.NoSuchEvent()
+		}
+	}
+	n, err := kept.Replay(ctx, c.principal.Tenant, found.ID, in.EventID)
+	if err == nil && n == 0 && in.EventID != "" {
+		err = domain.Refuse(domain.ErrConflict, "the event has no delivery to this webhook")
+	}
+	return &output[api.Replay]{api.Replay{Replayed: n}}, err
+}
+
+func (s subscriptions) feedRoutes(tags []string) {
+	const feeds = "As a page of JSON, or as a stream with Accept: text/event-stream, which Last-Event-ID resumes. The " +
+		"stream goes on as the log does. Each event is as you may read it now. The readers of a deleted item learn that it " +
+		"was deleted, but not what the event says."
+	handle(s.Server, huma.Operation{
+		OperationID: "read-feed", Method: http.MethodGet, Path: subscriptionPath + "/events", Tags: tags,
+		Summary: "Read the events of a subscription", Description: feeds,
+		Parameters: []*huma.Param{parameter("Last-Event-ID")}, Responses: listed[api.Event](s.Server, streamType),
+		Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
+	}, s.feed)
+	handle(s.Server, huma.Operation{
+		OperationID: "watch", Method: http.MethodGet, Path: "/v1/watch", Tags: tags,
+		Summary:     "Follow a scope, an item, a tag or a search without a subscription",
+		Description: feeds, Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
+		Parameters: []*huma.Param{parameter("Last-Event-ID")}, Responses: listed[api.Event](s.Server, streamType),
+	}, s.watch)
+}
+
+// digestRoute is among the reports.
+func (s subscriptions) digestRoute() {
+	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[api.Digest](), true, "")
+	handle(s.Server, huma.Operation{
+		OperationID: "digest", Method: http.MethodGet, Path: reportPath + "digest", Tags: []string{"Reports"},
+		Summary: "Sum up what happened in a scope",
+		Description: "What is new, changed, contested, superseded, deleted, helpful and waiting for a review, as JSON or " +
+			markdownType + ". You see what you may read. At most 20,000 events are counted.",
+		Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
+		Responses: map[string]*huma.Response{"200": {Description: "The digest", Content: map[string]*huma.MediaType{
+			jsonType: {Schema: schema}, markdownType: {Schema: &huma.Schema{Type: huma.TypeString}},
+		}}},
+	}, s.digest)
+}
+
+type feedInput struct {
+	ID    string  `path:"id" doc:"The id of a subscription."`
+	After integer `query:"after" doc:"Only positions after this one. Default: that of the subscription."`
+	Paging
+}
+
+func (s subscriptions) feed(ctx context.Context, c *call, in *feedInput) (*streamed, error) {
+	after := in.After.read(&c.found, "after", 0, noLimit)
+	_, found, err := s.managed(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.events(ctx, c, found, max(after, found.After), in.Paging)
+}
+
+type watchInput struct {
+	Scope  string   `query:"scope" example:"team:pay" doc:"The items that reach this scope."`
+	Item   string   `query:"item" doc:"The item with this id."`
+	Tag    string   `query:"tag" doc:"The items with this tag: key=value, or a value of any key."`
+	Query  string   `query:"query" doc:"The items whose task, content, abstract or tags contain all these words, in any form."`
+	Events []string `query:"events,explode" doc:"As in a subscription: remembered, revised and so on."`
+	After  integer  `query:"after" doc:"Only positions after this one. Default: from now on for a stream, from the beginning for a page."`
+	Paging
+}
+
+func (s subscriptions) watch(ctx context.Context, c *call, in *watchInput) (*streamed, error) {
+	after := in.After.read(&c.found, "after", 0, noLimit)
+	command, err := domain.Subscribe{
+		By: c.principal, Events: splitCommas(in.Events),
+		Follow: domain.Following{Scope: domain.Scope(in.Scope), Item: in.Item, Tag: in.Tag, Query: in.Query},
+	}.Complete()
+	if err := merge(c.found, err); err != nil {
+		return nil, err
+	}
+	if _, err := s.kept(); err != nil {
+		return nil, err
+	}
+	var item *domain.Knowledge
+	if in.Item != "" {
+		if item, err = s.cfg.Reader.Find(ctx, c.principal.Tenant, in.Item); err != nil {
+			return nil, err
+		}
+	}
+	if err := command.MayFollow(func(string) *domain.Knowledge { return item }); err != nil {
+		return nil, err
+	}
+	if in.After == "" && strings.Contains(c.request.Header.Get("Accept"), streamType) {
+		if after, _, err = s.cfg.Historian.Head(ctx, c.principal.Tenant); err != nil {
+			return nil, err
+		}
+	}
+	return s.events(ctx, c, command.Subscribed(), after, in.Paging)
+}
+
+// events answers with the events of a subscription after a position, as the caller may read them.
+func (s subscriptions) events(
+	ctx context.Context, c *call, of domain.Subscribed, after int64, in Paging,
+) (*streamed, error) {
+	format, err := c.accepts(jsonType, linesType, csvType, streamType)
+	if err != nil {
+		return nil, err
+	}
+	query := domain.EventQuery{Tenant: c.principal.Tenant, Names: of.Names(), After: after}
+	if of.Item != "" {
+		query.Stream = domain.KnowledgeStream(of.Item)
+	}
+	choose := func(ctx context.Context, from []domain.Event) ([]domain.Event, error) {
+		return s.cfg.Subscriptions.Choose(ctx, c.principal, of, from)
+	}
+	if format == streamType {
+		return s.follow(ctx, c, &eventsInput{Paging: in}, query, choose)
+	}
+	return listing[api.Event]{
+		name: "events", columns: eventColumns,
+		asked: []any{c.request.URL.Path, of.Follows, of.Scope, of.Item, of.Tag, of.Query, of.Events, after},
+		page: func(ctx context.Context, place int64, limit int) (items []api.Event, next int64, err error) {
+			asked := query
+			asked.After, asked.Limit = cmp.Or(place, query.After), limit
+			found, next, err := s.cfg.Historian.Find(ctx, asked)
+			if err == nil {
+				found, err = choose(ctx, found)
+			}
+			for _, e := range found {
+				items = append(items, EventOf(e))
+			}
+			return items, next, err
+		},
+	}.answer(ctx, s.Server, c, in)
+}
+
+type digestInput struct {
+	Scope string `query:"scope" required:"true" example:"team:pay" doc:"A scope such as team:pay or public."`
+	Since moment `query:"since" doc:"Recorded at or after this time or date. Default: seven days ago."`
+	Until moment `query:"until" doc:"Recorded before it. Default: now."`
+}
+
+const markdownType = "text/markdown"
+
+// digest sums up what happened in a scope, as JSON or as Markdown.
+func (s subscriptions) digest(ctx context.Context, c *call, in *digestInput) (*streamed, error) {
+	const usual = 7 * 24 * time.Hour
+	format, err := c.accepts(jsonType, markdownType)
+	if err != nil {
+		return nil, err
+	}
+	q := domain.DigestQuery{By: c.principal, Scope: domain.Scope(in.Scope)}
+	if _, err := domain.ParseScope(in.Scope); err != nil {
+		c.found.Add("scope", "%s", err)
+	}
+	q.From, q.To = between(&c.found, "since", in.Since, "until", in.Until)
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	if q.To.IsZero() {
+		q.To = c.now
+	}
+	if q.From.IsZero() {
+		q.From = q.To.Add(-usual)
+	}
+	kept, err := s.kept()
+	if err != nil {
+		return nil, err
+	}
+	found, err := kept.Digest(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	reviews := domain.ReviewQuery{Tenant: c.principal.Tenant, Scope: q.Scope, Limit: domain.MostDigested}
+	if !c.principal.SeesAll() {
+		reviews.Only = &c.principal
+	}
+	waiting, err := s.cfg.Reporter.Review(ctx, reviews)
+	if err != nil {
+		return nil, err
+	}
+	out := digestOf(q, found, waiting)
+	return &streamed{Body: func(to huma.Context) {
+		if format == jsonType {
+			to.SetHeader("Content-Type", jsonType)
+			to.SetStatus(http.StatusOK)
+			write(to.BodyWriter(), out)
+			return
+		}
+		to.SetHeader("Content-Type", markdownType+"; charset=utf-8")
+		to.SetStatus(http.StatusOK)
+		_, _ = to.BodyWriter().Write(markdownOf(out)) // the caller left
+	}}, nil
+}
+
+func digestOf(q domain.DigestQuery, d domain.ScopeDigest, waiting domain.ReviewPage) api.Digest {
+	section := func(name string) api.DigestSection {
+		out := api.DigestSection{Total: d.Sections[name].Total, Items: []api.DigestItem{}}
+		for _, item := range d.Sections[name].Items {
+			out.Items = append(out.Items, api.DigestItem{
+				ID: item.ID, Title: item.Title, Count: item.Count, Last: known(item.Last), By: item.By,
+			})
+		}
+		return out
+	}
+	out := api.Digest{
+		Scope: string(q.Scope), Since: q.From.UTC(), Until: q.To.UTC(), Events: d.Events, More: d.More,
+		New: section(domain.DigestNew), Changed: section(domain.DigestChanged), Contested: section(domain.DigestContested),
+		Superseded: section(domain.DigestSuperseded), Deleted: section(domain.DigestDeleted),
+		Helpful: section(domain.DigestHelpful),
+		Waiting: api.DigestSection{Total: waiting.Total, Items: []api.DigestItem{}},
+	}
+	for _, r := range waiting.Items {
+		item := api.DigestItem{ID: r.Item.ID, Title: domain.TitleOf(r.Item), Count: len(r.Reasons)}
+		if len(r.Reasons) > 0 {
+			item.Last = known(r.Reasons[0].Since)
+		}
+		out.Waiting.Items = append(out.Waiting.Items, item)
+	}
+	return out
+}
+
+// plainMarkdown escapes the characters that have a meaning in Markdown.
+var plainMarkdown = strings.NewReplacer(
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "|", `\|`, "&", `\&`,
+)
+
+// markdownOf is a digest as a Markdown document.
+func markdownOf(d api.Digest) []byte {
+	var out bytes.Buffer
+	_, _ = fmt.Fprintf(&out, "# %s, %s to %s\n", d.Scope, d.Since.Format(time.DateOnly), d.Until.Format(time.DateOnly))
+	if d.More {
+		_, _ = fmt.Fprintf(&out, "\nOnly the first %d events are counted.\n", d.Events)
+	}
+	for _, section := range []struct {
+		title string
+		api.DigestSection
+	}{
+		{"New", d.New},
+		{"Changed", d.Changed},
+		{"Contested", d.Contested},
+		{"Superseded", d.Superseded},
+		{"Deleted", d.Deleted},
+		{"Found helpful", d.Helpful},
+		{"Waiting for review", d.Waiting},
+	} {
+		_, _ = fmt.Fprintf(&out, "\n## %s: %d\n", section.title, section.Total)
+		if len(section.Items) > 0 {
+			out.WriteString("\n")
+		}
+		for _, item := range section.Items {
+			line := fmt.Sprintf("- [%s](/v1/knowledge/%s)", plainMarkdown.Replace(item.ID), item.ID)
+			if item.Title != "" {
+				line += " " + plainMarkdown.Replace(item.Title)
+			}
+			if item.Count > 1 {
+				line += fmt.Sprintf(" (%d)", item.Count)
+			}
+			if item.By != "" {
+				line += fmt.Sprintf(", now [%s](/v1/knowledge/%s)", plainMarkdown.Replace(item.By), item.By)
+			}
+			out.WriteString(line + "\n")
+		}
+	}
+	return out.Bytes()
+}

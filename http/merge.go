@@ -1,0 +1,174 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/domain"
+)
+
+// merging answers requests that merge items, and that propose it.
+type merging struct{ *Server }
+
+func (s merging) mergeRoutes() {
+	proposing := []int{
+		http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge,
+		http.StatusUnsupportedMediaType,
+	}
+	handle(s.Server, huma.Operation{
+		OperationID: "merge", Method: http.MethodPost, Path: one + "/merge", Tags: []string{"Knowledge"},
+		Summary: "Let an item take the place of others",
+		Description: "The others are superseded by it, and open proposals about these items are closed: all at once, or " +
+			"nothing. The caller must be a steward of every item, and may give the item that stays a new content, abstract or " +
+			"task if it may change that item.",
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.Merge{}}), Errors: changeErrors,
+	}, s.merge)
+	handle(s.Server, huma.Operation{
+		OperationID: "unmerge", Method: http.MethodPost, Path: one + "/unmerge", Tags: []string{"Knowledge"},
+		Summary: "Undo the newest merge of an item",
+		Description: "The items that it still supersedes are restored. Votes that were carried over do not count for it " +
+			"any more. A text that the merge changed becomes what it was, unless it was changed since. Proposals stay closed.",
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: changeErrors,
+	}, s.unmerge)
+	handle(s.Server, huma.Operation{
+		OperationID: "propose-review", Method: http.MethodPost, Path: "/v1/reviews/proposals", Tags: []string{"Reports"},
+		Summary: "Propose to review items together",
+		Description: "As duplicates, or because they contradict each other. It changes no item. The same again is " +
+			"unchanged, even if the proposal was closed, until one of the items is revised.",
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewProposal{}}), Errors: proposing,
+	}, s.propose)
+	handle(s.Server, huma.Operation{
+		OperationID: "close-proposal", Method: http.MethodPost, Path: "/v1/reviews/proposals/{id}/close",
+		Tags: []string{"Reports"}, Summary: "Close a proposal without a merge",
+		Description: "For the stewards of its items. A merge closes the proposals about its items by itself.",
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.ProposalClosing{}}), Errors: proposing,
+	}, s.closeProposal)
+}
+
+func (s merging) merge(ctx context.Context, c *call, in *itemInput) (*reply, error) {
+	given, sent, err := readBody[api.Merge](s.Server, c)
+	if err != nil {
+		return nil, err
+	}
+	return s.together(ctx, c, in.ID, sent, func(t domain.Target) (validated, []domain.Command, error) {
+		command := domain.Merge{
+			Target: t, Items: given.Items, CarryVotes: given.CarryVotes, Reason: given.Reason,
+			Changes: domain.Revised{Task: given.Task, Content: given.Content, Abstract: given.Abstract},
+		}
+		open, err := s.cfg.Reporter.OpenProposals(ctx, c.principal.Tenant, append(given.Items, in.ID))
+		return command, command.Then(open), err
+	})
+}
+
+func (s merging) unmerge(ctx context.Context, c *call, in *itemInput) (*reply, error) {
+	given, sent, err := readAny[api.Reason](s.Server, c)
+	if err != nil {
+		return nil, err
+	}
+	return s.together(ctx, c, in.ID, sent, func(t domain.Target) (validated, []domain.Command, error) {
+		history, err := s.cfg.Historian.Stream(ctx, c.principal.Tenant, domain.KnowledgeStream(t.ID))
+		if err != nil {
+			return nil, nil, err
+		}
+		command, err := domain.UndoMerge(t, history, given.Reason)
+		return command, command.Then(), err
+	})
+}
+
+// together submits a command about an item with others.
+func (s merging) together(
+	ctx context.Context, c *call, id string, body []byte,
+	decided func(domain.Target) (validated, []domain.Command, error),
+) (*reply, error) {
+	if !domain.IsItemID(id) {
+		return nil, domain.NotFound(id)
+	}
+	revisions, err := c.expectedRevisions()
+	if err != nil {
+		return nil, err
+	}
+	command, then, err := decided(c.target(id, revisions))
+	if err != nil {
+		return nil, err
+	}
+	if err := merge(c.found, command.Validate()); err != nil {
+		return nil, err
+	}
+	submission := c.submission(command, body)
+	submission.Then = then
+	return replied(s.cfg.Writer.Submit(ctx, submission))
+}
+
+type proposalOutput struct {
+	Position string `header:"Annals-Position" doc:"Of the newest event."`
+	Outcome  string `header:"Annals-Outcome" enum:"created,recorded,unchanged" doc:"What the write did."`
+	Body     api.Proposal
+}
+
+func proposalOutputOf(done domain.Receipt) *proposalOutput {
+	p, _ := done.Stream.State.(domain.Proposal)
+	return &proposalOutput{Position: fmt.Sprint(done.Position), Outcome: done.Outcome, Body: api.Proposal{
+		ID: strings.TrimPrefix(done.Stream.Name, domain.ProposalStream("")), Kind: string(p.Kind), Items: p.Items,
+		Score: p.Score, Rule: p.Rule, By: string(p.By), At: known(p.At), Outcome: string(p.Outcome),
+		ClosedAt: known(p.ClosedAt),
+	}}
+}
+
+func (s merging) propose(ctx context.Context, c *call, _ *struct{}) (*proposalOutput, error) {
+	given, sent, err := readBody[api.NewProposal](s.Server, c)
+	if err != nil {
+		return nil, err
+	}
+	command := domain.ProposeReview{
+		By: c.principal, Kind: domain.ProposalKind(given.Kind), Items: given.Items, Reason: given.Reason,
+	}
+	if err := merge(c.found, command.Validate()); err != nil {
+		return nil, err
+	}
+	const tries = 10 // each conflict means that an item was revised
+	for try := 1; ; try++ {
+		items := make([]*domain.Knowledge, len(given.Items))
+		for i, id := range given.Items {
+			items[i], err = s.cfg.Reader.Find(ctx, c.principal.Tenant, id)
+			if errors.Is(err, domain.ErrNotFound) { // the decision names it
+				items[i], err = &domain.Knowledge{ID: id}, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		command.ID = domain.ProposalID(command.Kind, items)
+		done, err := s.cfg.Writer.Submit(ctx, c.submission(command, sent))
+		if err == nil {
+			return proposalOutputOf(done), nil
+		}
+		if !errors.Is(err, domain.ErrPrecondition) || try == tries {
+			return nil, err
+		}
+	}
+}
+
+type proposalInput struct {
+	ID string `path:"id" doc:"Of the proposal."`
+}
+
+func (s merging) closeProposal(ctx context.Context, c *call, in *proposalInput) (*proposalOutput, error) {
+	given, sent, err := readBody[api.ProposalClosing](s.Server, c)
+	if err != nil {
+		return nil, err
+	}
+	command := domain.CloseProposal{
+		By: c.principal, ID: in.ID, Outcome: domain.Outcome(given.Outcome), Reason: given.Reason,
+	}
+	done, err := s.submit(ctx, c, command, command.Validate(), sent)
+	if err != nil {
+		return nil, err
+	}
+	return proposalOutputOf(done), nil
+}

@@ -1,0 +1,109 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/domain"
+)
+
+const (
+	similarTimeout  = 100 * time.Millisecond // after it, an answer goes without similar items
+	mostRemembering = 2                      // requests at the same time, beyond which answers go without similar items
+	mostOvertaken   = 5                      // how often others may write the same content while one request looks for it
+)
+
+// onSimilar reads the parameter.
+func (in *rememberInput) onSimilar(p *domain.Problems) domain.OnSimilar {
+	ways := []string{"", string(domain.AllowSimilar), string(domain.LinkSimilar), string(domain.RefuseSimilar)}
+	if !slices.Contains(ways, in.OnSimilar) {
+		p.Add("on_similar", "must be one of allow, link, refuse")
+	}
+	return domain.OnSimilar(in.OnSimilar)
+}
+
+// similarity remembers items with regard to similar ones.
+type similarity struct{ *Server }
+
+// similar are the items that an answer names.
+type similar struct {
+	items   []domain.SimilarItem
+	unknown bool
+}
+
+// remember submits a command that remembers one item, and finds similar items: before it, if they decide what becomes
+// of the item, and otherwise after it.
+func (s similarity) remember(
+	ctx context.Context, submission domain.Submission, command domain.Remember, on domain.OnSimilar,
+) (domain.Receipt, similar, error) {
+	busy := s.remembering.Add(1) > mostRemembering
+	defer s.remembering.Add(-1)
+	if on == domain.LinkSimilar || on == domain.RefuseSimilar {
+		return s.decided(ctx, submission, command, on)
+	}
+	receipt, err := s.cfg.Writer.Submit(ctx, submission)
+	if err != nil || receipt.Outcome != domain.Created {
+		return receipt, similar{}, err
+	}
+	if busy && on == "" {
+		return receipt, similar{unknown: true}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, similarTimeout)
+	defer cancel()
+	found, err := s.cfg.Reader.Similar(ctx, submission.By, receipt.Knowledge)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		s.cfg.Logger.WarnContext(ctx, "similar items cannot be found", "error", err)
+	}
+	return receipt, similar{found, err != nil}, nil
+}
+
+// decided lets similar items decide what becomes of a new one. If another request writes the same content in the
+// meantime, it looks again.
+func (s similarity) decided(
+	ctx context.Context, submission domain.Submission, command domain.Remember, on domain.OnSimilar,
+) (receipt domain.Receipt, found similar, err error) {
+	given := command.UnlessSaidSince
+	command.OnSimilar = on
+	for range mostOvertaken {
+		head, _, err := s.cfg.Historian.Head(ctx, submission.By.Tenant)
+		if err != nil {
+			return receipt, found, err
+		}
+		item := &domain.Knowledge{
+			ID: command.ID, ContextType: command.Knowledge.ContextType, Polarity: command.Knowledge.Polarity,
+			Scopes: command.Knowledge.Scopes, Text: command.Knowledge.Text,
+		}
+		if found.items, err = s.cfg.Reader.Similar(ctx, submission.By, item); err != nil {
+			return receipt, found, err
+		}
+		command.Similar = found.items
+		if given == nil && on == domain.RefuseSimilar {
+			command.UnlessSaidSince = &head
+		}
+		submission.Command = command
+		receipt, err = s.cfg.Writer.Submit(ctx, submission)
+		if given != nil || command.Revisions != nil || !errors.Is(err, domain.ErrPrecondition) {
+			if err != nil || receipt.Outcome != domain.Created {
+				return receipt, similar{}, err
+			}
+			return receipt, found, nil
+		}
+	}
+	return receipt, similar{}, domain.Refuse(domain.ErrSimilar, "others remember the same at this moment").
+		WithFix("search for it, and vote for what you find")
+}
+
+// into adds the similar items to an answer.
+func (s similar) into(body *api.Knowledge) {
+	for _, item := range s.items {
+		if item.ID != body.ID { // a repeated request finds what it remembered before
+			score := math.Round(item.Score*1000) / 1000
+			body.Similar = append(body.Similar, api.Similar{ID: item.ID, Kind: item.Kind, Score: score, Rule: item.Rule})
+		}
+	}
+	body.SimilarUnknown = s.unknown
+}

@@ -1,0 +1,2 @@
+DROP TABLE webhook_secrets;
+DROP TABLE deliveries;

@@ -1,0 +1,1 @@
+DROP INDEX streams_open_reviews;

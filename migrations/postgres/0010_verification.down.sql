@@ -1,0 +1,2 @@
+DROP INDEX events_deactivated;
+DROP INDEX events_confirmed;

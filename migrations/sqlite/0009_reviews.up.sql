@@ -1,0 +1,3 @@
+-- The open proposals of a tenant to review items together.
+CREATE INDEX streams_open_reviews ON streams (tenant, position)
+    WHERE stream >= 'review:' AND stream < 'review;' AND state ->> 'outcome' IS NULL;

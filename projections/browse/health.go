@@ -1,0 +1,203 @@
+package browse
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// examined is what a report of health reads of an item.
+type examined struct {
+	Owner        string         `bun:"owner"`
+	Type         string         `bun:"type"`
+	Scopes       []domain.Scope `bun:"scopes"`
+	Stale        bool           `bun:"stale"`
+	Contested    bool           `bun:"contested"`
+	CreatedAt    database.Time  `bun:"created_at"`
+	ConfirmedAt  database.Time  `bun:"confirmed_at"`
+	ConfirmUntil database.Time  `bun:"confirm_until"`
+}
+
+// scopeTally counts the items of a scope.
+type scopeTally struct {
+	domain.ScopeHealth
+
+	ages []time.Duration
+}
+
+// Health says how well scopes are looked after: all together, then the largest first. It examines the newest items, as
+// a count does.
+func (r Reports) Health(ctx context.Context, q domain.ReportQuery) ([]domain.ScopeHealth, error) {
+	v, err := r.Browser.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := reviewer{view: v, stewards: &stewards{log: r.Log.Reader, tenant: q.Tenant}}
+	if err := p.read(ctx, v.DB, false); err != nil {
+		return nil, err
+	}
+	now := p.Now()
+	chosen, choice := p.isChosen(domain.EventQuery{Tenant: q.Tenant, Only: q.Only, Scope: q.Scope})
+	query := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).
+		ColumnExpr("k.owner, k.type, k.scopes, k.created_at, k.confirmed_at, k.confirm_until").
+		ColumnExpr("k.stale_reporters > 0 OR coalesce(k.confirm_until <= ?, FALSE) AS stale", database.At(now)).
+		ColumnExpr("? AS contested", bun.Safe(p.Contested())).
+		Where("k.tenant = ?", q.Tenant).Where("k.status = 'active'").Where(chosen, choice...).
+		OrderExpr("k.number DESC").Limit(mostCounted)
+	tallies := map[domain.Scope]*scopeTally{}
+	err = rows.ScanEach(ctx, p.DB.DB, rows.WhereKind(query, domain.Filter{NoArchives: true}),
+		func(one *examined, unreadable error) {
+			if unreadable == nil {
+				p.tally(tallies, one, q.Scope, now)
+			}
+		})
+	if err != nil {
+		return nil, rows.Failed(ctx, "report on health", err)
+	}
+	all := make([]domain.ScopeHealth, 0, len(tallies))
+	for scope, t := range tallies {
+		slices.Sort(t.ages)
+		t.Scope, t.MedianAge = scope, t.ages[len(t.ages)/2]
+		all = append(all, t.ScopeHealth)
+	}
+	slices.SortFunc(all, func(a, b domain.ScopeHealth) int {
+		if (a.Scope == "") != (b.Scope == "") {
+			return cmp.Compare(a.Scope, b.Scope)
+		}
+		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Scope, b.Scope))
+	})
+	return all, nil
+}
+
+// tally counts an item in each of its scopes and among all, or in the one scope that was asked for.
+func (p reviewer) tally(
+	tallies map[domain.Scope]*scopeTally, one *examined, only domain.Scope, now time.Time,
+) {
+	k := domain.Knowledge{
+		Scopes: one.Scopes, Type: domain.Type(one.Type), CreatedAt: one.CreatedAt.Time,
+		ConfirmedAt: one.ConfirmedAt.Time, ConfirmUntil: one.ConfirmUntil.Time,
+	}
+	scopes := []domain.Scope{only}
+	if only == "" {
+		scopes = append(scopes, one.Scopes...)
+	}
+	overdue := p.policies.Overdue(&k, now)
+	for _, scope := range scopes {
+		t := tallies[scope]
+		if t == nil {
+			t = &scopeTally{}
+			tallies[scope] = t
+		}
+		t.Items++
+		t.ages = append(t.ages, now.Sub(k.CreatedAt))
+		for n, is := range map[*int]bool{
+			&t.Verified: !k.ConfirmedAt.IsZero() && !one.Stale && !overdue, &t.Stale: one.Stale,
+			&t.Contested: one.Contested, &t.Overdue: overdue,
+			&t.Unowned: !p.deactivated[domain.Entity(one.Owner)].IsZero(),
+		} {
+			if is {
+				*n++
+			}
+		}
+	}
+}
+
+// mostGauged limits the scopes with metrics of their own.
+const mostGauged = 50
+
+// HealthGauges are metrics of the group scopes with the most items, of all tenants. [HealthGauges.Refresh] computes
+// them.
+type HealthGauges struct {
+	reports Reports
+	tenants func(context.Context) ([]string, error)
+	values  map[string]*prometheus.Desc
+	current atomic.Pointer[[]tenantHealth]
+}
+
+type tenantHealth struct {
+	domain.ScopeHealth
+
+	tenant string
+}
+
+var _ prometheus.Collector = (*HealthGauges)(nil)
+
+// NewHealthGauges makes the gauges. They have no values before the first refresh.
+func NewHealthGauges(reports Reports) *HealthGauges {
+	g := &HealthGauges{reports: reports, tenants: reports.Log.Tenants, values: map[string]*prometheus.Desc{}}
+	for name, help := range map[string]string{
+		"items":           "Active items of a scope.",
+		"verified":        "Share of a scope's items that were confirmed and are neither stale nor overdue, 0 to 1.",
+		"stale":           "Share of a scope's items that were reported stale, or whose confirmation has expired, 0 to 1.",
+		"contested":       "Share of a scope's items with votes of both kinds, 0 to 1.",
+		"overdue":         "Share of a scope's items whose verification is overdue, 0 to 1.",
+		"unowned":         "Share of a scope's items whose owner was deactivated, 0 to 1.",
+		"median_age_days": "Median of the days since the items of a scope were remembered.",
+	} {
+		g.values[name] = prometheus.NewDesc("annals_scope_"+name, help, []string{"tenant", "scope"}, nil)
+	}
+	return g
+}
+
+// Refresh computes the metrics. The context may read every tenant.
+func (g *HealthGauges) Refresh(ctx context.Context) error {
+	tenants, err := g.tenants(ctx)
+	if err != nil {
+		return err
+	}
+	var all []tenantHealth
+	for _, tenant := range tenants {
+		found, err := g.reports.Health(database.ForTenant(ctx, tenant), domain.ReportQuery{Tenant: tenant})
+		if err != nil {
+			return err
+		}
+		for _, h := range found {
+			if slices.Contains(domain.GroupKinds, h.Scope.Entity().Kind()) {
+				all = append(all, tenantHealth{h, tenant})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b tenantHealth) int {
+		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.Scope, b.Scope))
+	})
+	all = all[:min(len(all), mostGauged)]
+	g.current.Store(&all)
+	return nil
+}
+
+// Describe implements [prometheus.Collector].
+func (g *HealthGauges) Describe(to chan<- *prometheus.Desc) {
+	for desc := range maps.Values(g.values) {
+		to <- desc
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (g *HealthGauges) Collect(to chan<- prometheus.Metric) {
+	all := g.current.Load()
+	if all == nil {
+		return
+	}
+	for _, h := range *all {
+		share := func(n int) float64 { return float64(n) / float64(max(h.Items, 1)) }
+		for name, value := range map[string]float64{
+			"items": float64(h.Items), "verified": share(h.Verified), "stale": share(h.Stale),
+			"contested": share(h.Contested), "overdue": share(h.Overdue), "unowned": share(h.Unowned),
+			"median_age_days": h.MedianAge.Hours() / 24,
+		} {
+			to <- prometheus.MustNewConstMetric(
+				g.values[name], prometheus.GaugeValue, value, h.tenant, string(h.Scope),
+			)
+		}
+	}
+}

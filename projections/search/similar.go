@@ -1,0 +1,113 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/vectors"
+	"github.com/annals-kb/annals/text"
+	"github.com/annals-kb/annals/text/compare"
+)
+
+const (
+	mostSimilar  = 5    // items in an answer
+	mostCompared = 10   // candidates
+	leastHit     = 0.25 // the least score of a candidate in the search
+	searchedFor  = 500  // characters of a text by whose meaning candidates are searched
+	searchTerms  = 8    // terms by which candidates are searched: the time of a search grows with its terms
+	resembling   = 0.55 // the least score of an item that is neither a duplicate nor a contradiction
+
+	similarEmbedTimeout = 50 * time.Millisecond
+)
+
+// Similar finds items that say the same as an item, contradict it or resemble it: at most 5, duplicates first. It
+// looks where the item's audience and the caller may read. The item need not be remembered yet, and is not in the
+// answer itself. If the model does not answer within 50 milliseconds, words find the items alone.
+func (r *Searcher) Similar(
+	ctx context.Context, by domain.Principal, item *domain.Knowledge,
+) ([]domain.SimilarItem, error) {
+	p, err := r.request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	least := leastHit
+	s := domain.Search{
+		By: by, Text: beginningOf(item), MinScore: &least, Limit: mostCompared, Order: domain.ByScore,
+		Context: domain.Context{Given: true}, Filter: domain.Filter{NoArchives: true},
+	}
+	for _, scope := range item.Scopes {
+		if scope != domain.Public && by.ActsFor(scope.Entity()) {
+			s.Context.Entities = append(s.Context.Entities, scope.Entity())
+		}
+	}
+	vector := p.embedSoon(ctx, s)
+	s.Text = longestTerms(s.Text)
+	_, answer, err := p.search(ctx, s, &vector)
+	if err != nil {
+		return nil, err
+	}
+	return judge(by, item, answer.Hits), nil
+}
+
+func beginningOf(item *domain.Knowledge) string {
+	runes := []rune(item.Text.Task + "\n" + item.Text.Content)
+	return string(runes[:min(len(runes), searchedFor)])
+}
+
+// longestTerms are the terms of a text that probably distinguish it best.
+func longestTerms(s string) string {
+	terms := text.Query(s)
+	slices.SortStableFunc(terms, func(a, b text.QueryTerm) int { return cmp.Compare(len(b.Term), len(a.Term)) })
+	var longest []string
+	for _, term := range terms[:min(len(terms), searchTerms)] {
+		longest = append(longest, term.Term)
+	}
+	return strings.Join(longest, " ")
+}
+
+func (r Request) embedSoon(ctx context.Context, s domain.Search) vectors.QueryEmbedding {
+	ctx, cancel := context.WithTimeout(ctx, similarEmbedTimeout)
+	defer cancel()
+	return r.Model.EmbedAll(ctx, []domain.Search{s})[0]
+}
+
+// judge compares an item with those that a search found.
+func judge(by domain.Principal, item *domain.Knowledge, found []domain.Found) []domain.SimilarItem {
+	var all []domain.SimilarItem
+	prepared := compare.Prepare(comparedOf(item))
+	for _, hit := range found {
+		k := hit.Knowledge
+		if k.ID == item.ID || k.ContextType != item.ContextType || !by.MaySee(k) {
+			continue
+		}
+		meaning := hit.Semantic
+		if hit.Pending || meaning == 0 {
+			meaning = compare.Unknown
+		}
+		verdict := prepared.With(compare.Prepare(comparedOf(k)), meaning)
+		if verdict.Kind == compare.Unrelated && verdict.Score < resembling {
+			continue
+		}
+		similar := domain.SimilarItem{ID: k.ID, Kind: string(verdict.Kind), Score: verdict.Score, Rule: verdict.Rule}
+		if verdict.Kind == compare.Unrelated {
+			similar.Kind, similar.Rule = domain.Resembling, ""
+		}
+		all = append(all, similar)
+	}
+	order := []string{domain.Duplicate, domain.Contradiction, domain.Resembling}
+	slices.SortStableFunc(all, func(a, b domain.SimilarItem) int {
+		return cmp.Or(slices.Index(order, a.Kind)-slices.Index(order, b.Kind), cmp.Compare(b.Score, a.Score))
+	})
+	return all[:min(len(all), mostSimilar)]
+}
+
+// comparedOf is what is compared of an item.
+func comparedOf(k *domain.Knowledge) compare.Item {
+	return compare.Item{
+		Task: k.Text.Task, Content: k.Text.Content, Tags: k.Text.Tags, Negative: k.Polarity == domain.Negative,
+	}
+}

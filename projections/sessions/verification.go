@@ -1,0 +1,93 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// Verifications answers by which policies items are verified, and who confirmed them. It is safe for concurrent use.
+type Verifications struct {
+	db  *database.DB
+	log *events.Reader
+
+	mu     sync.Mutex
+	cached map[string]tenantPolicies
+}
+
+// tenantPolicies are a tenant's policies, with the time of their reading.
+type tenantPolicies struct {
+	domain.Verification
+
+	read time.Time
+}
+
+// freshPolicies is how long cached policies are used: a change on another server takes effect after this time.
+const freshPolicies = time.Second
+
+// NewVerifications answers from a log.
+func NewVerifications(db *database.DB, log *events.Reader) *Verifications {
+	return &Verifications{db: db, log: log, cached: map[string]tenantPolicies{}}
+}
+
+// Policies are the policies of a tenant.
+func (v *Verifications) Policies(ctx context.Context, tenant string) (domain.Verification, error) {
+	now := time.Now()
+	v.mu.Lock()
+	known, found := v.cached[tenant]
+	v.mu.Unlock()
+	if found && now.Sub(known.read) < freshPolicies {
+		return known.Verification, nil
+	}
+	stream, err := v.log.State(ctx, tenant, domain.VerificationStream)
+	if err != nil {
+		return domain.Verification{}, err
+	}
+	policies, _ := stream.State.(domain.Verification)
+	v.mu.Lock()
+	v.cached[tenant] = tenantPolicies{policies, now}
+	v.mu.Unlock()
+	return policies, nil
+}
+
+// Forget lets the next question read the policies of a tenant again.
+func (v *Verifications) Forget(tenant string) {
+	v.mu.Lock()
+	delete(v.cached, tenant)
+	v.mu.Unlock()
+}
+
+// ConfirmedBy is who confirmed items last, by their ids.
+func (v *Verifications) ConfirmedBy(
+	ctx context.Context, tenant string, ids []string,
+) (map[string]domain.Entity, error) {
+	streams := make([]string, len(ids))
+	for i, id := range ids {
+		streams[i] = domain.KnowledgeStream(id)
+	}
+	var found []struct {
+		Stream string `bun:"stream"`
+		By     string `bun:"confirmed_by"`
+	}
+	err := v.db.NewRaw(`
+		SELECT e.stream, coalesce(nullif(e.on_behalf_of, ''), e.actor) AS confirmed_by
+		FROM events AS e
+		WHERE e.tenant = ? AND e.stream IN (?) AND e.name = 'knowledge.confirmed'
+		ORDER BY e.stream, e.version`, tenant, bun.List(streams)).Scan(ctx, &found)
+	if err != nil {
+		return nil, fmt.Errorf("read confirmations: %w", events.Unavailable(err))
+	}
+	by := map[string]domain.Entity{}
+	for _, one := range found {
+		by[strings.TrimPrefix(one.Stream, domain.KnowledgeStream(""))] = domain.Entity(one.By)
+	}
+	return by, nil
+}

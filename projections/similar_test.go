@@ -1,0 +1,46 @@
+package projections_test
+
+import (
+	"testing"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+func TestSimilarItemsAreFoundWhereTheItemIsRead(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("same", "checkout-api is deployed on Tuesdays at 14:00", "team:pay")
+		w.remember("other-day", "checkout-api is deployed on Thursdays at 14:00", "team:pay")
+		w.remember("other-service", "billing-api is deployed on Tuesdays at 14:00", "team:pay")
+		w.remember("other-team", "checkout-api is deployed on Tuesdays at 14:00", "team:ops")
+		w.remember("public", "Deployment of checkout-api: Tuesday 2 pm", "public")
+		item := &domain.Knowledge{
+			ID: "new", ContextType: domain.Memory, Scopes: []domain.Scope{"team:pay"},
+			Text: domain.Text{Content: "checkout-api is deployed on Tuesdays at 14:00"},
+		}
+		for _, understood := range []bool{false, true} {
+			if understood {
+				w.understand()
+			}
+			kinds := map[string]string{}
+			for _, s := range must(w.base.Similar(t.Context(), w.by, item))(t) {
+				kinds[s.ID] = s.Kind + " " + s.Rule
+			}
+			equal(t, kinds, map[string]string{
+				"same": "duplicate same_text", "public": "duplicate paraphrase", "other-day": "contradiction time",
+				"other-service": "similar ",
+			}, "similar items, understood: %v", understood)
+		}
+		item.ID = "same"
+		for _, s := range must(w.base.Similar(t.Context(), w.by, item))(t) {
+			if s.ID == "same" {
+				t.Error("an item is similar to itself")
+			}
+		}
+		stranger := domain.Principal{Tenant: w.by.Tenant, Subject: "user:eve"}
+		for _, s := range must(w.base.Similar(t.Context(), stranger, item))(t) {
+			if s.ID != "public" {
+				t.Errorf("a stranger is told of %s", s.ID)
+			}
+		}
+	})
+}

@@ -1,0 +1,4 @@
+// Package review proposes to review items that say the same or contradict each other.
+//
+// Its one rule: it changes no item. It records proposals, and people decide on them.
+package review

@@ -1,0 +1,227 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/follow"
+)
+
+// name is the name under which the checkpoints are kept.
+const name = "review"
+
+// mostOpen limits the open proposals about an item. Beyond it, the proposer adds none.
+const mostOpen = 5
+
+// Reader reads items.
+type Reader interface {
+	// Find returns the item, even if it is deleted or erased. The error matches domain.ErrNotFound if there is none.
+	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
+	// Similar finds items that say the same as an item, contradict it or resemble it.
+	Similar(ctx context.Context, by domain.Principal, item *domain.Knowledge) ([]domain.SimilarItem, error)
+}
+
+// Proposals finds open proposals.
+type Proposals interface {
+	// ProposalsAbout are the open proposals about any of some items.
+	ProposalsAbout(ctx context.Context, tenant string, items []string) ([]domain.OpenProposal, error)
+	// ProposalStreams are the streams of all proposals about an item, open or closed.
+	ProposalStreams(ctx context.Context, tenant, item string) ([]string, error)
+}
+
+// Writer submits commands to the log.
+type Writer interface {
+	Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error)
+}
+
+// Proposer follows the log, and proposes to review items that are remembered or revised together with similar ones. It
+// closes its proposals about items that do not hold any more. If an item is erased, it erases the reasons of proposals
+// about it.
+type Proposer struct {
+	Off       bool // it proposes and closes nothing
+	Log       *follow.Log
+	Reader    Reader
+	Proposals Proposals
+	Writer    Writer
+	Logger    *slog.Logger
+}
+
+// Follow makes the proposer follow every tenant's log.
+func (p Proposer) Follow(router *message.Router) { follow.AddPreparer(router, p.Log, name, p.Prepare) }
+
+// Prepare proposes reviews of the items that a page touches. A page that is retried proposes nothing twice, since the
+// id of a proposal follows from the items.
+func (p Proposer) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
+	seen := map[string]bool{}
+	for _, event := range page.Events {
+		id, isItem := domain.ItemOf(event.Stream)
+		if erased, is := event.Fact.(domain.Erased); is && isItem {
+			if err := p.eraseReasons(ctx, event, id, erased); err != nil {
+				return nil, fmt.Errorf("erase reasons about %s: %w", id, err)
+			}
+		}
+		if p.Off || !isItem || seen[id] || !concerns(event.Fact) {
+			continue
+		}
+		seen[id] = true
+		if err := p.review(ctx, event, id); err != nil {
+			return nil, fmt.Errorf("review %s: %w", id, err)
+		}
+	}
+	return follow.NoChange{}, nil
+}
+
+// concerns tells whether a fact may change what an item says, to whom, and whether it holds.
+func concerns(fact domain.Fact) bool {
+	switch f := fact.(type) {
+	case domain.Remembered, domain.Rescoped, domain.Superseded, domain.Deleted, domain.Restored, domain.Erased,
+		domain.Redacted:
+		return true
+	case domain.Revised:
+		return f.Content != nil || f.Task != nil || f.Tags != nil || f.Polarity != nil
+	}
+	return false
+}
+
+// by is the server itself. It may read every item of the tenant.
+func by(tenant string) domain.Principal {
+	system := domain.SystemPrincipal()
+	return domain.Principal{
+		Tenant: tenant, Subject: system.Subject, Role: domain.Service, Authentication: system.Authentication,
+	}
+}
+
+// review compares an item as it is now with similar ones, and brings its proposals up to date.
+func (p Proposer) review(ctx context.Context, event domain.Event, id string) error {
+	item, err := p.Reader.Find(ctx, event.Tenant, id)
+	if err != nil || domain.IsArchive(id) || item.Media != domain.MediaText || item.ContextType == domain.Resource {
+		return err
+	}
+	open, err := p.Proposals.ProposalsAbout(ctx, event.Tenant, []string{id})
+	if err != nil {
+		return err
+	}
+	var pairs []pair
+	if item.Status == domain.Active {
+		if pairs, err = p.pairs(ctx, event.Tenant, item); err != nil {
+			return err
+		}
+	}
+	open, err = p.closeObsolete(ctx, event, item, open, pairs)
+	if err != nil {
+		return err
+	}
+	for _, pair := range pairs {
+		proposed := func(o domain.OpenProposal) bool { return slices.Contains(o.Items, pair.other.ID) }
+		if len(open) >= mostOpen || slices.ContainsFunc(open, proposed) {
+			continue
+		}
+		others, err := p.Proposals.ProposalsAbout(ctx, event.Tenant, []string{pair.other.ID})
+		if err != nil {
+			return err
+		}
+		if len(others) >= mostOpen {
+			continue
+		}
+		command := domain.ProposeReview{
+			By: by(event.Tenant), ID: domain.ProposalID(pair.kind, []*domain.Knowledge{item, pair.other}), Kind: pair.kind,
+			Items: []string{id, pair.other.ID}, Score: pair.Score, Rule: pair.Rule,
+		}
+		if err := p.submit(ctx, event, command); err != nil {
+			return err
+		}
+		open = append(open, domain.OpenProposal{ID: command.ID, Proposal: domain.Proposal{Items: command.Items}})
+	}
+	return nil
+}
+
+// pair is an item that is a duplicate of another one, or contradicts it.
+type pair struct {
+	domain.SimilarItem
+
+	kind  domain.ProposalKind
+	other *domain.Knowledge
+}
+
+// pairs are the items that say the same as an item or contradict it, and that have one of its scopes.
+func (p Proposer) pairs(ctx context.Context, tenant string, item *domain.Knowledge) (pairs []pair, err error) {
+	similar, err := p.Reader.Similar(ctx, by(tenant), item)
+	for _, s := range similar {
+		kind := domain.ProposalKind(s.Kind)
+		if err != nil || !slices.Contains(domain.ProposalKinds, kind) {
+			continue
+		}
+		var other *domain.Knowledge
+		if other, err = p.Reader.Find(ctx, tenant, s.ID); err != nil {
+			break
+		}
+		shared := func(scope domain.Scope) bool { return slices.Contains(item.Scopes, scope) }
+		if other.Status == domain.Active && slices.ContainsFunc(other.Scopes, shared) {
+			pairs = append(pairs, pair{s, kind, other})
+		}
+	}
+	return pairs, err
+}
+
+// closeObsolete closes the proposer's own proposals about an item that its present text does not support, and returns
+// the others.
+func (p Proposer) closeObsolete(
+	ctx context.Context, event domain.Event, item *domain.Knowledge, open []domain.OpenProposal, pairs []pair,
+) (rest []domain.OpenProposal, err error) {
+	for _, o := range open {
+		holds := slices.ContainsFunc(pairs, func(found pair) bool {
+			return found.kind == o.Kind && slices.Contains(o.Items, found.other.ID)
+		})
+		if holds || item.Status == domain.Active && o.By != by(event.Tenant).Subject {
+			rest = append(rest, o)
+			continue
+		}
+		closing := domain.CloseProposal{By: by(event.Tenant), ID: o.ID, Outcome: domain.OutcomeObsolete, IfOpen: true}
+		if slices.Contains(o.Items, item.SupersededBy) {
+			closing.Outcome = domain.OutcomeSuperseded
+		}
+		if err := p.submit(ctx, event, closing); err != nil {
+			return nil, err
+		}
+	}
+	return rest, nil
+}
+
+// eraseReasons erases the reasons of proposals about an erased item, which may quote it.
+func (p Proposer) eraseReasons(ctx context.Context, event domain.Event, id string, erased domain.Erased) error {
+	streams, err := p.Proposals.ProposalStreams(ctx, event.Tenant, id)
+	for _, stream := range streams {
+		eraser := by(event.Tenant)
+		eraser.Role = domain.Admin
+		command := domain.EraseTexts{By: eraser, Of: stream, ErasureReason: domain.ErasureReason{
+			ReasonCode: erased.ReasonCode, LegalBasis: erased.LegalBasis, RequestedBy: erased.RequestedBy, Ticket: erased.Ticket,
+		}}
+		if err = p.submit(ctx, event, command); err != nil {
+			break
+		}
+	}
+	return err
+}
+
+// submit submits a command that an event caused. A refusal means that an item has changed since, and its event follows.
+func (p Proposer) submit(ctx context.Context, event domain.Event, command domain.Command) error {
+	_, err := p.Writer.Submit(ctx, domain.Submission{
+		Command: command, By: by(event.Tenant), Origin: domain.Origin{CausationID: event.EventID},
+	})
+	for _, refusal := range []error{
+		domain.ErrInvalid, domain.ErrNotFound, domain.ErrForbidden, domain.ErrConflict, domain.ErrPrecondition,
+		domain.ErrDeleted, domain.ErrErased,
+	} {
+		if errors.Is(err, refusal) {
+			p.Logger.DebugContext(ctx, "a proposal is refused", "tenant", event.Tenant, "event", event.EventID, "error", err)
+			return nil
+		}
+	}
+	return err
+}

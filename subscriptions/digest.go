@@ -1,0 +1,97 @@
+package subscriptions
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// mostCounted limits the events of a digest.
+const mostCounted = 20_000
+
+// Digest counts what happened in a scope, as far as the caller may read it.
+func (s *Subscriptions) Digest(ctx context.Context, q domain.DigestQuery) (domain.ScopeDigest, error) {
+	d := digest{m: s.matcher(q.By.Tenant), by: q.By, sections: map[string]map[string]*domain.DigestItem{}}
+	query := domain.EventQuery{
+		Tenant: q.By.Tenant, Scope: q.Scope, From: q.From, To: q.To, Limit: events.PageSize, Names: domain.DigestedNames(),
+	}
+	for {
+		found, next, err := s.Log.Find(ctx, query)
+		if err != nil {
+			return domain.ScopeDigest{}, err
+		}
+		for _, e := range found {
+			if err := d.take(ctx, e); err != nil {
+				return domain.ScopeDigest{}, err
+			}
+		}
+		if next == 0 || d.events >= mostCounted {
+			return d.made(ctx, next != 0)
+		}
+		query.After = next
+	}
+}
+
+// digest is a digest while it is counted: its items by section and id.
+type digest struct {
+	m        *matcher
+	by       domain.Principal
+	events   int
+	sections map[string]map[string]*domain.DigestItem
+}
+
+func (d *digest) take(ctx context.Context, e domain.Event) error {
+	e, may, err := d.m.visible(ctx, d.by, e)
+	if err != nil || !may {
+		return err
+	}
+	d.events++
+	id, _ := domain.ItemOf(e.Stream)
+	section := domain.DigestSectionOf(e.Name)
+	if section == domain.DigestChanged && d.sections[domain.DigestNew][id] != nil {
+		section = domain.DigestNew
+	}
+	if d.sections[section] == nil {
+		d.sections[section] = map[string]*domain.DigestItem{}
+	}
+	item := d.sections[section][id]
+	if item == nil {
+		item = &domain.DigestItem{ID: id}
+		d.sections[section][id] = item
+	}
+	item.Count, item.Last, item.Position = item.Count+1, e.RecordedAt, e.Position
+	if f, is := e.Fact.(domain.Superseded); is {
+		item.By = f.By
+	}
+	return nil
+}
+
+// made orders the sections, and adds titles to the first items.
+func (d *digest) made(ctx context.Context, more bool) (domain.ScopeDigest, error) {
+	out := domain.ScopeDigest{Events: d.events, More: more, Sections: map[string]domain.DigestSection{}}
+	for name, items := range d.sections {
+		section := domain.DigestSection{Total: len(items)}
+		for _, item := range items {
+			section.Items = append(section.Items, *item)
+		}
+		slices.SortFunc(section.Items, func(a, b domain.DigestItem) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Position, a.Position))
+		})
+		section.Items = section.Items[:min(len(section.Items), domain.MostDigested)]
+		for i := range section.Items {
+			item := &section.Items[i]
+			k, err := d.m.item(ctx, domain.Event{Stream: domain.KnowledgeStream(item.ID)})
+			if err != nil {
+				return out, err
+			}
+			if k != nil && k.Status != domain.IsDeleted && d.by.MaySee(k) {
+				item.Title = domain.TitleOf(k)
+			}
+		}
+		out.Sections[name] = section
+	}
+	return out, nil
+}
