@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
+	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/follow"
 )
@@ -70,9 +72,11 @@ func (p Proposer) Prepare(ctx context.Context, page follow.Page) (follow.Change,
 			continue
 		}
 		seen[id] = true
+		began := time.Now()
 		if err := p.review(ctx, event, id); err != nil {
 			return nil, fmt.Errorf("review %s: %w", id, err)
 		}
+		p.Log.Background().Yield(ctx, name, time.Since(began), background.LongestPause)
 	}
 	return follow.NoChange{}, nil
 }

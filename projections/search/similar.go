@@ -19,6 +19,7 @@ const (
 	leastHit     = 0.25 // the least score of a candidate in the search
 	searchedFor  = 500  // characters of a text by whose meaning candidates are searched
 	searchTerms  = 8    // terms by which candidates are searched: the time of a search grows with its terms
+	fewPostings  = 250  // postings that are read of a term in a scope, the newest first
 	resembling   = 0.55 // the least score of an item that is neither a duplicate nor a contradiction
 
 	similarEmbedTimeout = 50 * time.Millisecond
@@ -46,6 +47,7 @@ func (r *Searcher) Similar(
 	}
 	vector := p.embedSoon(ctx, s)
 	s.Text = longestTerms(s.Text)
+	p.Postings = min(p.Postings, fewPostings)
 	_, answer, err := p.search(ctx, s, &vector)
 	if err != nil {
 		return nil, err
