@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	similarTimeout  = 100 * time.Millisecond // after it, an answer goes without similar items
-	mostRemembering = 2                      // requests at the same time, beyond which answers go without similar items
-	mostOvertaken   = 5                      // how often others may write the same content while one request looks for it
+	// An answer that nobody asked for similar items goes without them after this time, and if more requests are at work.
+	similarTimeout  = 100 * time.Millisecond
+	mostRemembering = 2
+
+	mostOvertaken = 5 // how often others may write the same content while one request looks for it
 )
 
 // onSimilar reads the parameter.
@@ -49,11 +51,14 @@ func (s similarity) remember(
 	if err != nil || receipt.Outcome != domain.Created {
 		return receipt, similar{}, err
 	}
-	if busy && on == "" {
-		return receipt, similar{unknown: true}, nil
+	if on == "" {
+		if busy {
+			return receipt, similar{unknown: true}, nil
+		}
+		limited, cancel := context.WithTimeout(ctx, similarTimeout)
+		defer cancel()
+		ctx = limited
 	}
-	ctx, cancel := context.WithTimeout(ctx, similarTimeout)
-	defer cancel()
 	found, err := s.cfg.Reader.Similar(ctx, submission.By, receipt.Knowledge)
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		s.cfg.Logger.WarnContext(ctx, "similar items cannot be found", "error", err)

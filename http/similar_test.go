@@ -21,9 +21,10 @@ func TestTheAnswerToANewItemNamesSimilarOnes(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("first", "checkout-api is deployed on Tuesdays at 14:00")
 		w.remember("other", "The printer on floor 3 needs toner")
-		got := w.ask("POST", "/v1/knowledge", item("same", "Deployment of checkout-api: Tuesday, 2 pm")).want(http.StatusCreated)
+		const remember = "/v1/knowledge?on_similar=allow" // it waits for similar items
+		got := w.ask("POST", remember, item("same", "Deployment of checkout-api: Tuesday, 2 pm")).want(http.StatusCreated)
 		same(t, resembles(got), map[string]any{"first": "duplicate"})
-		got = w.ask("POST", "/v1/knowledge", item("day", "checkout-api is deployed on Thursdays at 14:00")).want(http.StatusCreated)
+		got = w.ask("POST", remember, item("day", "checkout-api is deployed on Thursdays at 14:00")).want(http.StatusCreated)
 		same(t, resembles(got), map[string]any{"first": "contradiction", "same": "contradiction"})
 		same(t, resembles(w.ask("GET", "/v1/knowledge/day", nil).want(http.StatusOK)), map[string]any{})
 	})

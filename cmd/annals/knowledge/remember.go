@@ -35,7 +35,7 @@ type RememberCommand struct {
 	Meta        string   `placeholder:"JSON"`
 	URI         string   `name:"uri" placeholder:"URI"`
 
-	OnSimilar string `complete:"similar" placeholder:"WORD"`
+	OnSimilar string `complete:"similar" default:"allow" placeholder:"WORD"`
 
 	SourceName     string   `field:"source.name" placeholder:"NAME"`
 	SourceCategory string   `field:"source.category" placeholder:"WORD"`
@@ -61,9 +61,7 @@ func (r *RememberCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	q := client.Post(body, "v1", "knowledge")
 	q.Header = r.Header(0)
-	if r.OnSimilar != "" {
-		q.Query = url.Values{"on_similar": {r.OnSimilar}}
-	}
+	q.Query = url.Values{"on_similar": {r.OnSimilar}}
 	var k Knowledge
 	a, err := server.Do(ctx, q, &k)
 	if err != nil {
