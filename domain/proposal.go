@@ -16,6 +16,15 @@ type ProposalKind string
 // ProposalKinds lists all kinds of proposals: that items say the same, or that they cannot all hold.
 var ProposalKinds = []ProposalKind{Duplicate, Contradiction}
 
+// JudgedByModel is the rule of a proposal that a language model made.
+const JudgedByModel = "model"
+
+// Judgement is what a language model says of two items.
+type Judgement struct {
+	Kind   ProposalKind // empty if they neither say the same nor contradict each other
+	Reason string
+}
+
 // Outcome is how a proposal was closed.
 type Outcome string
 

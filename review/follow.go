@@ -42,6 +42,12 @@ type Writer interface {
 	Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error)
 }
 
+// Judge compares an item with others, better than rules do.
+type Judge interface {
+	// Judge returns a judgement for each of the others, in their order.
+	Judge(ctx context.Context, item *domain.Knowledge, others []*domain.Knowledge) ([]domain.Judgement, error)
+}
+
 // Proposer follows the log, and proposes to review items that are remembered or revised together with similar ones. It
 // closes its proposals about items that do not hold any more. If an item is erased, it erases the reasons of proposals
 // about it.
@@ -51,6 +57,7 @@ type Proposer struct {
 	Reader    Reader
 	Proposals Proposals
 	Writer    Writer
+	Judge     Judge // nil: rules decide
 	Logger    *slog.Logger
 }
 
@@ -58,7 +65,7 @@ type Proposer struct {
 func (p Proposer) Follow(router *message.Router) { follow.AddPreparer(router, p.Log, name, p.Prepare) }
 
 // Prepare proposes reviews of the items that a page touches. A page that is retried proposes nothing twice, since the
-// id of a proposal follows from the items.
+// id of a proposal follows from the items. After an error of the judge, rules decide for the rest of the page.
 func (p Proposer) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
 	seen := map[string]bool{}
 	for _, event := range page.Events {
@@ -73,7 +80,13 @@ func (p Proposer) Prepare(ctx context.Context, page follow.Page) (follow.Change,
 		}
 		seen[id] = true
 		began := time.Now()
-		if err := p.review(ctx, event, id); err != nil {
+		err := p.review(ctx, event, id)
+		if errors.Is(err, errJudge) && ctx.Err() == nil {
+			p.Logger.WarnContext(ctx, "rules propose reviews, because the model does not answer", "error", err)
+			p.Judge = nil
+			err = p.review(ctx, event, id)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("review %s: %w", id, err)
 		}
 		p.Log.Background().Yield(ctx, name, time.Since(began), background.LongestPause)
@@ -135,7 +148,7 @@ func (p Proposer) review(ctx context.Context, event domain.Event, id string) err
 		}
 		command := domain.ProposeReview{
 			By: by(event.Tenant), ID: domain.ProposalID(pair.kind, []*domain.Knowledge{item, pair.other}), Kind: pair.kind,
-			Items: []string{id, pair.other.ID}, Score: pair.Score, Rule: pair.Rule,
+			Items: []string{id, pair.other.ID}, Score: pair.Score, Rule: pair.Rule, Reason: pair.reason,
 		}
 		if err := p.submit(ctx, event, command); err != nil {
 			return err
@@ -149,32 +162,46 @@ func (p Proposer) review(ctx context.Context, event domain.Event, id string) err
 type pair struct {
 	domain.SimilarItem
 
-	kind  domain.ProposalKind
-	other *domain.Knowledge
+	kind   domain.ProposalKind
+	other  *domain.Knowledge
+	reason string // of the judge
 }
+
+// errJudge says that the judge gave no judgement.
+var errJudge = errors.New("judge")
 
 // pairs are the items that say the same as an item or contradict it, and that have one of its scopes.
 func (p Proposer) pairs(ctx context.Context, tenant string, item *domain.Knowledge) (pairs []pair, err error) {
 	similar, err := p.Reader.Similar(ctx, by(tenant), item)
+	if err != nil {
+		return nil, err
+	}
+	var others []*domain.Knowledge
 	for _, s := range similar {
-		kind := domain.ProposalKind(s.Kind)
-		if err != nil || !slices.Contains(domain.ProposalKinds, kind) {
-			continue
-		}
-		var other *domain.Knowledge
-		if other, err = p.Reader.Find(ctx, tenant, s.ID); err != nil {
-			break
+		other, err := p.Reader.Find(ctx, tenant, s.ID)
+		if err != nil {
+			return nil, err
 		}
 		shared := func(scope domain.Scope) bool { return slices.Contains(item.Scopes, scope) }
 		if other.Status == domain.Active && slices.ContainsFunc(other.Scopes, shared) {
-			pairs = append(pairs, pair{s, kind, other})
+			pairs = append(pairs, pair{SimilarItem: s, kind: domain.ProposalKind(s.Kind), other: other})
+			others = append(others, other)
 		}
 	}
-	return pairs, err
+	if p.Judge != nil && len(pairs) > 0 {
+		judgements, err := p.Judge.Judge(ctx, item, others)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errJudge, err)
+		}
+		for i, judgement := range judgements {
+			pairs[i].kind, pairs[i].reason, pairs[i].Rule = judgement.Kind, judgement.Reason, domain.JudgedByModel
+		}
+	}
+	return slices.DeleteFunc(pairs, func(p pair) bool { return !slices.Contains(domain.ProposalKinds, p.kind) }), nil
 }
 
 // closeObsolete closes the proposer's own proposals about an item that its present text does not support, and returns
-// the others.
+// the others. Rules close no proposal that a model made.
 func (p Proposer) closeObsolete(
 	ctx context.Context, event domain.Event, item *domain.Knowledge, open []domain.OpenProposal, pairs []pair,
 ) (rest []domain.OpenProposal, err error) {
@@ -182,7 +209,8 @@ func (p Proposer) closeObsolete(
 		holds := slices.ContainsFunc(pairs, func(found pair) bool {
 			return found.kind == o.Kind && slices.Contains(o.Items, found.other.ID)
 		})
-		if holds || item.Status == domain.Active && o.By != by(event.Tenant).Subject {
+		notOurs := o.By != by(event.Tenant).Subject || o.Rule == domain.JudgedByModel && p.Judge == nil
+		if holds || item.Status == domain.Active && notOurs {
 			rest = append(rest, o)
 			continue
 		}

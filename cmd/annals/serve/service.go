@@ -125,6 +125,9 @@ func OpenService(
 	s.proposer = review.Proposer{
 		Off: cfg.Review == "off", Log: log, Reader: reader, Proposals: reports, Writer: entrance, Logger: logger,
 	}
+	if model, is := extractor.(review.Judge); is {
+		s.proposer.Judge = model
+	}
 	s.subscriptions = subscriptions.New(subscriptions.Options{
 		DB: db, Log: log, Writer: entrance, Items: reader, Private: cfg.FetchPrivate, Logger: logger,
 		Show: func(e domain.Event) any { return annalshttp.EventOf(e) },
