@@ -15,17 +15,25 @@ var (
 	columnsMade = regexp.MustCompile(`(?ms)^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \(\n(.*?)^\)`)
 	columnMade  = regexp.MustCompile(`(?m)^ {4}([a-z_]+) `)
 	columnAdded = regexp.MustCompile(`(?m)^ALTER TABLE (\w+) ADD COLUMN (\w+) `)
+	columnGone  = regexp.MustCompile(`(?m)^ALTER TABLE (\w+) DROP COLUMN (\w+);`)
 )
 
-// MissingColumns names the columns that statements create and the database lacks, such as events.hash. It names only
-// the table if all of its columns are missing.
+// MissingColumns names the columns that statements create and do not drop, and that the database lacks, such as
+// events.hash. It names only the table if all of its columns are missing.
 func MissingColumns(ctx context.Context, db *DB, statements string) ([]string, error) {
 	there, err := columns(ctx, db)
 	if err != nil {
 		return nil, err
 	}
+	gone := map[string]bool{}
+	for _, dropped := range columnGone.FindAllStringSubmatch(statements, -1) {
+		gone[dropped[1]+"."+dropped[2]] = true
+	}
 	var lacking []string
 	miss := func(table, column string) {
+		if gone[table+"."+column] {
+			return
+		}
 		if len(there[table]) == 0 {
 			column = ""
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // SubscribedEvents are the events that a subscription can follow, by the word for them, with the names of their facts.
@@ -59,6 +60,8 @@ type Subscription struct {
 	CreatedAt      time.Time `json:"created_at"`
 	After          int64     `json:"after"` // the position of its creation: later events are delivered
 	PausedAt       time.Time `json:"paused_at,omitzero"`
+	PausedFrom     int64     `json:"paused_from,omitempty"`  // the position of the newest pause
+	ResumedFrom    int64     `json:"resumed_from,omitempty"` // the position of its end; 0 while it lasts
 	EndedAt        time.Time `json:"ended_at,omitzero"`
 	RotatedAt      time.Time `json:"rotated_at,omitzero"`
 	Cause          string    `json:"cause,omitempty"` // of the pause or the end
@@ -66,7 +69,8 @@ type Subscription struct {
 
 // Subscribed is a subscription with its texts, which are empty if they were erased.
 type Subscribed struct {
-	ID string
+	ID      string
+	Created string // the id of the event that created it
 	Subscription
 	Tag, Query, URL, Note string
 }
@@ -79,6 +83,12 @@ func SubscriptionID(stream string) string { return strings.TrimPrefix(stream, Su
 
 // Active tells whether the subscription takes new events.
 func (s Subscription) Active() bool { return s.PausedAt.IsZero() && s.EndedAt.IsZero() }
+
+// Takes tells whether a webhook takes the event at a position: after its creation, and not during its newest pause.
+func (s Subscription) Takes(position int64) bool {
+	paused := s.PausedFrom > 0 && position > s.PausedFrom && (s.ResumedFrom == 0 || position < s.ResumedFrom)
+	return s.Webhook && s.EndedAt.IsZero() && position > s.After && !paused
+}
 
 // Names are the names of the facts that it follows.
 func (s Subscription) Names() (names []string) {
@@ -105,9 +115,9 @@ func (s Subscription) Evolve(fact Fact, at EventMetadata) (State, error) {
 			Item: f.Item, Events: slices.Clone(f.Events), Webhook: f.Webhook, CreatedAt: at.RecordedAt, After: at.Position,
 		}, nil
 	case SubscriptionPaused:
-		s.PausedAt, s.Cause = at.RecordedAt, f.Cause
+		s.PausedAt, s.PausedFrom, s.ResumedFrom, s.Cause = at.RecordedAt, at.Position, 0, f.Cause
 	case SubscriptionResumed:
-		s.PausedAt, s.Cause = time.Time{}, ""
+		s.PausedAt, s.ResumedFrom, s.Cause = time.Time{}, at.Position, ""
 	case SubscriptionRotated:
 		s.RotatedAt = at.RecordedAt
 	case SubscriptionEnded:
@@ -168,6 +178,10 @@ func (c Subscribe) Complete() (Subscribe, error) {
 	}
 	if c.Follow.Item != "" && !IsItemID(c.Follow.Item) {
 		p.Add("item", "must be the id of an item")
+	}
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	if c.Follow.Query != "" && !strings.ContainsFunc(c.Follow.Query, isWord) {
+		p.Add("query", "must contain a word")
 	}
 	for _, word := range c.Events {
 		if SubscribedEvents[word] == nil {
@@ -331,10 +345,11 @@ type Delivery struct {
 
 // DeliveryQuery selects deliveries of a subscription.
 type DeliveryQuery struct {
-	State  string    // empty for all
-	Due    time.Time // only pending ones that are due, the oldest event first; zero for all, the newest event first
-	Before int64     // only events before this position; 0 for all
+	State  string // empty for all
+	Before int64  // only events before this position; 0 for all
 	Limit  int
+
+	OldestFirst bool // default: the newest event first
 }
 
 // Pong is the answer of a receiver to a ping.

@@ -57,24 +57,32 @@ func CheckURL(address string, private bool) string {
 		return ""
 	case parsed == nil && !public(ip), host == "localhost", strings.HasSuffix(host, ".localhost"),
 		parsed != nil && !strings.Contains(host, "."):
-		return "must not lead into a private network, unless the server is started with --fetch-private"
+		return "must not lead into a private network, unless the operator sets ANNALS_FETCH_PRIVATE"
 	case at.Scheme != "https":
-		return "must begin with https://, unless the server is started with --fetch-private"
+		return "must begin with https://, unless the operator sets ANNALS_FETCH_PRIVATE"
 	}
 	return ""
 }
 
-// privatePrefixes are private networks that package netip does not know: networks shared by customers of a provider
-// (RFC 6598), and site-local addresses (RFC 3879). Translated addresses can also lead into private networks: NAT64 (RFC
-// 6052 and RFC 8215), 6to4 (RFC 3056) and Teredo (RFC 4380).
-var privatePrefixes = []netip.Prefix{
-	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),
-	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("fec0::/10"),
+// special are networks that are not on the public Internet although package netip calls their addresses global. Source:
+// the registries of special-purpose addresses of IANA. Some hold services of a provider, such as its metadata.
+var special = prefixes(`0.0.0.0/8 100.64.0.0/10 168.63.129.16/32 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15
+	198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 2001::/23 2001:db8::/32 2002::/16 3fff::/20`)
+
+// internet contains all public addresses of IPv6. Translated and mapped addresses, which may lead into private networks,
+// are outside.
+var internet = netip.MustParsePrefix("2000::/3")
+
+func prefixes(list string) (all []netip.Prefix) {
+	for _, one := range strings.Fields(list) {
+		all = append(all, netip.MustParsePrefix(one))
+	}
+	return all
 }
 
 // public tells whether an address is on the public Internet.
 func public(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
-	return a.IsGlobalUnicast() && !a.IsPrivate() && !a.IsLoopback() && !a.IsLinkLocalUnicast() &&
-		!slices.ContainsFunc(privatePrefixes, func(p netip.Prefix) bool { return p.Contains(a) })
+	return a.IsGlobalUnicast() && !a.IsPrivate() && (a.Is4() || internet.Contains(a)) &&
+		!slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
 }

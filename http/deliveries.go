@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -123,8 +124,12 @@ func (s subscriptions) replay(ctx context.Context, c *call, in *replayInput) (*o
 		return nil, err
 	}
 	if in.EventID != "" {
-		if _, err := s.cfg.Historian.PositionOf(ctx, c.principal.Tenant, in.EventID); err != nil {
-			return nil, domain.NoSuchEvent()
+		_, err := s.cfg.Historian.PositionOf(ctx, c.principal.Tenant, in.EventID)
+		if errors.Is(err, domain.ErrMalformed) {
+			err = domain.NoSuchEvent()
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	n, err := kept.Replay(ctx, c.principal.Tenant, found.ID, in.EventID)

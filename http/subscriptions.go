@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -307,7 +308,7 @@ func (s identities) rights(ctx context.Context, tenant string, of domain.Subscri
 		p = key.Principal(tenant, prefix)
 	case of.Authentication == domain.OpenAuthentication:
 		if open, err := s.isOpen(ctx); err != nil || !open {
-			return p, orElse(err, wrongKey())
+			return p, cmp.Or(err, wrongKey())
 		}
 		p = domain.OpenPrincipal()
 		p.Subject = actor
@@ -315,7 +316,11 @@ func (s identities) rights(ctx context.Context, tenant string, of domain.Subscri
 	if of.By != "" {
 		p.OnBehalfOf = of.Subscriber
 	}
-	return s.withDirectory(ctx, p)
+	p, err := s.withDirectory(ctx, p)
+	if err == nil && domain.CheckActsFor(p) != nil { // the key may not act for the subscriber any more
+		err = wrongKey()
+	}
+	return p, err
 }
 
 // keyNow is the valid key that has a prefix, or that replaced it.
@@ -337,11 +342,4 @@ func (s identities) keyNow(ctx context.Context, prefix string) (key domain.Key, 
 		prefix = key.ReplacedBy
 	}
 	return key, wrongKey()
-}
-
-func orElse(err, other error) error {
-	if err != nil {
-		return err
-	}
-	return other
 }

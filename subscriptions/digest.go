@@ -9,7 +9,7 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// mostCounted limits the events of a digest.
+// mostCounted limits the events that are read for a digest.
 const mostCounted = 20_000
 
 // Digest counts what happened in a scope, as far as the caller may read it.
@@ -18,7 +18,7 @@ func (s *Subscriptions) Digest(ctx context.Context, q domain.DigestQuery) (domai
 	query := domain.EventQuery{
 		Tenant: q.By.Tenant, Scope: q.Scope, From: q.From, To: q.To, Limit: events.PageSize, Names: domain.DigestedNames(),
 	}
-	for {
+	for read := 0; ; {
 		found, next, err := s.Log.Find(ctx, query)
 		if err != nil {
 			return domain.ScopeDigest{}, err
@@ -28,9 +28,10 @@ func (s *Subscriptions) Digest(ctx context.Context, q domain.DigestQuery) (domai
 				return domain.ScopeDigest{}, err
 			}
 		}
-		if next == 0 || d.events >= mostCounted {
+		if read += len(found); next == 0 || read >= mostCounted {
 			return d.made(ctx, next != 0)
 		}
+		d.m = s.matcher(q.By.Tenant) // forget the texts of items
 		query.After = next
 	}
 }

@@ -2,6 +2,8 @@ package subscriptions
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/uptrace/bun"
@@ -27,8 +29,8 @@ type pageChange struct {
 	ended  []string // subscriptions
 }
 
-// prepare finds the deliveries of a page. It pauses the subscriptions of deactivated members, and ends those whose
-// texts were erased.
+// prepare finds the deliveries of a page: those of events that the subscriber may read now. It pauses the subscriptions
+// of deactivated members and of those without rights, and ends those whose texts were erased.
 func (s *Subscriptions) prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
 	way := &pageChange{s: s, tenant: page.Tenant}
 	all, err := s.List(ctx, page.Tenant, "")
@@ -36,34 +38,34 @@ func (s *Subscriptions) prepare(ctx context.Context, page follow.Page) (follow.C
 		return way, err
 	}
 	m := s.matcher(page.Tenant)
+	m.strict = true
+	readers := map[string]*domain.Principal{} // by subscription; nil if it may read nothing
 	for _, e := range page.Events {
 		id := domain.SubscriptionID(e.Stream)
-		switch e.Fact.(type) {
+		switch f := e.Fact.(type) {
 		case domain.SubscriptionEnded:
 			way.ended = append(way.ended, id)
 			continue
 		case domain.TextsErased:
-			if id != e.Stream {
-				if err := s.change(ctx, page.Tenant, id, domain.SubscriptionEnded{Cause: domain.CauseErased}); err != nil {
-					return nil, err
-				}
+			if err := s.endErased(ctx, page.Tenant, all, id, f.Events); err != nil {
+				return nil, err
 			}
 			continue
 		case domain.MemberDeactivated:
-			if err := s.pauseAll(ctx, page.Tenant, all, domain.Entity(e.Stream)); err != nil {
+			if err := s.pauseAll(ctx, page.Tenant, all, e); err != nil {
 				return nil, err
 			}
 			continue
 		}
 		for _, one := range all {
-			if !one.Webhook || !one.EndedAt.IsZero() || !one.PausedAt.IsZero() && e.RecordedAt.After(one.PausedAt) {
+			if !one.Takes(e.Position) {
 				continue
 			}
-			follows, err := m.matches(ctx, one, e)
+			delivers, err := s.delivers(ctx, m, readers, one, e)
 			if err != nil {
 				return nil, err
 			}
-			if follows {
+			if delivers {
 				way.due = append(way.due, domain.Delivery{Subscription: one.ID, Position: e.Position, EventID: e.EventID})
 			}
 		}
@@ -71,11 +73,53 @@ func (s *Subscriptions) prepare(ctx context.Context, page follow.Page) (follow.C
 	return way, nil
 }
 
-func (s *Subscriptions) pauseAll(
-	ctx context.Context, tenant string, all []domain.Subscribed, of domain.Entity,
+// delivers tells whether a subscription follows an event that its subscriber may read now. If the subscriber has no
+// rights any more, it pauses the subscription.
+func (s *Subscriptions) delivers(
+	ctx context.Context, m *matcher, readers map[string]*domain.Principal, one domain.Subscribed, e domain.Event,
+) (bool, error) {
+	follows, err := m.matches(ctx, one, e)
+	if err != nil || !follows {
+		return false, err
+	}
+	p, known := readers[one.ID]
+	if !known {
+		now, err := s.Rights(ctx, m.tenant, one.Subscription)
+		switch {
+		case errors.Is(err, domain.ErrUnauthenticated):
+			err = s.change(ctx, m.tenant, one.ID, domain.SubscriptionPaused{Cause: domain.CauseRights})
+		case err == nil:
+			p = &now
+		}
+		if err != nil {
+			return false, err
+		}
+		readers[one.ID] = p
+	}
+	if p == nil {
+		return false, nil
+	}
+	_, may, err := m.visible(ctx, *p, e)
+	return may, err
+}
+
+// endErased ends a subscription if the texts of its creation were erased.
+func (s *Subscriptions) endErased(
+	ctx context.Context, tenant string, all []domain.Subscribed, id string, erased []string,
 ) error {
 	for _, one := range all {
-		if one.Active() && (one.Subscriber == of || one.By == of) {
+		if one.ID == id && slices.Contains(erased, one.Created) {
+			return s.change(ctx, tenant, id, domain.SubscriptionEnded{Cause: domain.CauseErased})
+		}
+	}
+	return nil
+}
+
+// pauseAll pauses what a deactivated member receives, unless it was resumed since.
+func (s *Subscriptions) pauseAll(ctx context.Context, tenant string, all []domain.Subscribed, e domain.Event) error {
+	of := domain.Entity(e.Stream)
+	for _, one := range all {
+		if one.Active() && (one.Subscriber == of || one.By == of) && e.Position > max(one.After, one.ResumedFrom) {
 			if err := s.change(ctx, tenant, one.ID, domain.SubscriptionPaused{Cause: domain.CauseRights}); err != nil {
 				return err
 			}
@@ -84,15 +128,18 @@ func (s *Subscriptions) pauseAll(
 	return nil
 }
 
-// Write implements [follow.Change].
+// Write implements [follow.Change]. A webhook without a secret receives nothing: after a restore from an exported
+// log, what happened before is not posted again.
 func (w *pageChange) Write(ctx context.Context, tx bun.IDB) error {
 	now := database.At(w.s.now())
 	for _, d := range w.due {
 		_, err := tx.ExecContext(ctx, `
-			INSERT INTO deliveries (tenant, subscription, position, event_id, state, next_at, at)
-			VALUES (?, ?, ?, ?, 'pending', ?, ?)
+			INSERT INTO deliveries (tenant, subscription, position, event_id, state, at)
+			SELECT tenant, subscription, ?, ?, 'pending', ?
+			FROM webhook_secrets
+			WHERE tenant = ? AND subscription = ?
 			ON CONFLICT (tenant, subscription, position) DO NOTHING`,
-			w.tenant, d.Subscription, d.Position, d.EventID, now, now)
+			d.Position, d.EventID, now, w.tenant, d.Subscription)
 		if err != nil {
 			return failed(ctx, "write deliveries", err)
 		}
@@ -105,10 +152,11 @@ func (w *pageChange) Write(ctx context.Context, tx bun.IDB) error {
 	return nil
 }
 
-// end drops what is pending for a subscription, and its secret.
+// end drops what is pending for a subscription, and its secrets.
 func end(ctx context.Context, tx bun.IDB, tenant, id string) error {
 	for _, statement := range []string{
 		"DELETE FROM webhook_secrets WHERE tenant = ? AND subscription = ?",
+		"DELETE FROM former_secrets WHERE tenant = ? AND subscription = ?",
 		"UPDATE deliveries SET state = 'dropped' WHERE tenant = ? AND subscription = ? AND state = 'pending'",
 	} {
 		if _, err := tx.ExecContext(ctx, statement, tenant, id); err != nil {

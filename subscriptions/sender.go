@@ -80,24 +80,24 @@ func (s sender) round(ctx context.Context, due []receiver) error {
 	return errors.Join(errs...)
 }
 
-// postAll posts the due deliveries of a subscription in the order of the log, until one fails or the time is over.
+// postAll posts the pending deliveries of a webhook in the order of the log, until one fails or the time is over.
 func (s sender) postAll(ctx context.Context, r receiver) error {
 	for until := s.now().Add(roundTime); s.now().Before(until); {
-		due, err := s.Deliveries(ctx, r.tenant, r.id, domain.DeliveryQuery{Due: s.now(), Limit: 20})
+		due, err := s.Deliveries(ctx, r.tenant, r.id, domain.DeliveryQuery{State: "pending", OldestFirst: true, Limit: 20})
 		if err != nil || len(due) == 0 {
 			return err
 		}
 		for _, d := range due {
-			if goOn, err := s.deliver(ctx, r, d); err != nil || !goOn {
+			if goOn, err := s.deliver(ctx, &r, d); err != nil || !goOn {
 				return err
 			}
 		}
 	}
-	return nil
+	return s.delay(ctx, r, s.now()) // behind those that wait
 }
 
 // deliver makes one attempt at a delivery. goOn is false if the subscription has to wait.
-func (s sender) deliver(ctx context.Context, r receiver, d domain.Delivery) (goOn bool, err error) {
+func (s sender) deliver(ctx context.Context, r *receiver, d domain.Delivery) (goOn bool, err error) {
 	to, err := s.Find(ctx, r.tenant, r.id)
 	switch {
 	case errors.Is(err, domain.ErrNotFound), err == nil && (!to.EndedAt.IsZero() || to.URL == ""):
@@ -105,14 +105,14 @@ func (s sender) deliver(ctx context.Context, r receiver, d domain.Delivery) (goO
 	case err != nil:
 		return false, err
 	case !to.PausedAt.IsZero():
-		return false, s.delay(ctx, r, s.now().Add(pausedFor))
+		return false, s.delay(ctx, *r, s.now().Add(pausedFor))
 	}
 	p, err := s.Rights(ctx, r.tenant, to.Subscription)
 	if errors.Is(err, domain.ErrUnauthenticated) {
 		if err := s.change(ctx, r.tenant, r.id, domain.SubscriptionPaused{Cause: domain.CauseRights}); err != nil {
 			return false, err
 		}
-		return false, s.delay(ctx, r, s.now().Add(pausedFor))
+		return false, s.delay(ctx, *r, s.now().Add(pausedFor))
 	}
 	if err != nil {
 		return false, err
@@ -145,33 +145,32 @@ func (s sender) read(ctx context.Context, p domain.Principal, d domain.Delivery)
 	return s.matcher(d.Tenant).visible(ctx, p, found[0])
 }
 
-// record writes what became of an attempt. After a failure all deliveries of the subscription wait.
-func (s sender) record(ctx context.Context, r receiver, d domain.Delivery, a answer) (goOn bool, err error) {
-	now := s.now()
+// record writes what became of an attempt. After a failure the webhook waits.
+func (s sender) record(ctx context.Context, r *receiver, d domain.Delivery, a answer) (goOn bool, err error) {
 	d.Attempts++
 	d.Status, d.Error = a.status, a.err
 	switch {
 	case a.delivered():
 		d.State = "delivered"
-		return true, s.save(ctx, d)
+		if err = s.save(ctx, d); err == nil && r.failures > 0 {
+			r.failures = 0
+			err = s.delay(ctx, *r, s.now())
+		}
+		return true, err
 	case a.status == http.StatusGone:
 		if err := s.change(ctx, r.tenant, r.id, domain.SubscriptionEnded{Cause: domain.CauseGone}); err != nil {
 			return false, err
 		}
 		d.State = "dropped"
 		return false, s.save(ctx, d)
-	case now.Sub(d.At) >= s.GiveUp:
-		d.State = "dead"
 	}
-	d.NextAt = now.Add(max(a.wait, s.backoff(d.Attempts)))
-	if err := s.save(ctx, d); err != nil {
-		return false, err
-	}
-	return false, s.delay(ctx, r, d.NextAt)
+	r.failures++
+	now := s.now()
+	return false, s.fail(ctx, *r, d, now.Add(max(a.wait, s.backoff(r.failures))), now.Add(-s.GiveUp))
 }
 
-// backoff doubles with each attempt. A random part keeps receivers from being asked at the same moment.
-func (s sender) backoff(attempts int) time.Duration {
-	delay := min(s.First<<min(attempts-1, 16), longestDelay)
+// backoff doubles with each failure. A random part keeps receivers from being asked at the same moment.
+func (s sender) backoff(failures int) time.Duration {
+	delay := min(s.First<<min(failures-1, 16), longestDelay)
 	return delay/2 + rand.N(delay)
 }

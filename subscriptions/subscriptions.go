@@ -116,7 +116,7 @@ func (s *Subscriptions) named(
 	}
 	created, err := s.Log.NewestOf(ctx, tenant, names, []string{domain.SubscriptionCreated{}.Name()})
 	for i, one := range streams {
-		all[i].ID = domain.SubscriptionID(one.Name)
+		all[i].ID, all[i].Created = domain.SubscriptionID(one.Name), created[one.Name].EventID
 		all[i].Subscription, _ = one.State.(domain.Subscription)
 		f, _ := created[one.Name].Fact.(domain.SubscriptionCreated)
 		all[i].Tag, all[i].Query, all[i].URL, all[i].Note = f.Tag, f.Query, f.URL, f.Note
@@ -128,6 +128,7 @@ func (s *Subscriptions) named(
 type matcher struct {
 	s      *Subscriptions
 	tenant string
+	strict bool // an item that cannot be read is an error; otherwise its events are left out
 	items  map[string]*domain.Knowledge
 	terms  map[string]map[string]bool // of the texts of items
 }
@@ -146,7 +147,7 @@ func (m *matcher) item(ctx context.Context, e domain.Event) (*domain.Knowledge, 
 		return k, nil
 	}
 	k, err := m.s.Items.Find(ctx, m.tenant, id)
-	if errors.Is(err, domain.ErrNotFound) || errors.Is(err, domain.ErrBroken) {
+	if errors.Is(err, domain.ErrNotFound) || errors.Is(err, domain.ErrBroken) && !m.strict {
 		err = nil
 	}
 	if err == nil {

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -35,6 +37,8 @@ type world struct {
 	status int
 	header http.Header    // of the next answers
 	got    map[string]int // by path and id
+	order  []string       // ids
+	signed int            // signatures of the newest post
 }
 
 func newWorld(t *testing.T, db *database.DB) *world {
@@ -57,6 +61,8 @@ func newWorld(t *testing.T, db *database.DB) *world {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.got[r.URL.Path+" "+r.Header.Get("webhook-id")]++
+		w.order = append(w.order, r.Header.Get("webhook-id"))
+		w.signed = len(strings.Fields(r.Header.Get("webhook-signature")))
 		maps.Copy(answer.Header(), w.header)
 		answer.WriteHeader(w.status)
 	}))
@@ -94,11 +100,16 @@ func (w *world) answers(status int) {
 // subscribe lets a user follow the public scope.
 func (w *world) subscribe(user int) (id string) {
 	w.t.Helper()
+	return w.follows(user, domain.Following{Scope: domain.Public})
+}
+
+func (w *world) follows(user int, what domain.Following) (id string) {
+	w.t.Helper()
 	by := domain.OpenPrincipal()
 	by.Subject = domain.Entity(fmt.Sprintf("user:u%d", user))
 	id = fmt.Sprintf("s%d", user)
 	command, err := domain.Subscribe{
-		By: by, ID: id, Follow: domain.Following{Scope: domain.Public}, Webhook: true, URL: fmt.Sprintf("%s/%d", w.at, user),
+		By: by, ID: id, Follow: what, Webhook: true, URL: fmt.Sprintf("%s/%d", w.at, user),
 	}.Complete()
 	if err == nil {
 		_, err = w.Secret(w.t.Context(), by.Tenant, id, 0)
@@ -114,9 +125,14 @@ func (w *world) subscribe(user int) (id string) {
 
 func (w *world) remember(id string) {
 	w.t.Helper()
+	w.rememberIn(id, domain.Public)
+}
+
+func (w *world) rememberIn(id string, scope domain.Scope) {
+	w.t.Helper()
 	by := domain.OpenPrincipal()
 	command, err := domain.Remember{By: by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Types[0], Text: domain.Text{Content: "what somebody wrote"}, Scopes: []domain.Scope{domain.Public},
+		Type: domain.Types[0], Text: domain.Text{Content: "what somebody wrote"}, Scopes: []domain.Scope{scope},
 	}}.Complete()
 	if err == nil {
 		_, err = w.log.Submit(w.t.Context(), domain.Submission{Command: command, By: by})
@@ -194,26 +210,89 @@ func TestADeadDeliveryCanBeReplayed(t *testing.T) {
 	})
 }
 
-func TestARetryWaitsAsLongAsTheReceiverAsks(t *testing.T) {
+func TestAWebhookWaitsAsLongAsTheReceiverAsksAndKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db)
 		w.header.Set("Retry-After", "3600")
 		w.answers(http.StatusTooManyRequests)
 		id := w.subscribe(0)
-		w.remember("k")
-		for {
-			found, err := w.Deliveries(t.Context(), domain.DefaultTenant, id, domain.DeliveryQuery{Limit: 10})
-			if err != nil {
+		w.remember("first")
+		w.attempted(id, 1)
+		w.remember("second")
+		w.counts(id, "pending", 2)
+		found := w.attempted(id, 1)
+		if wait := time.Until(found[1].NextAt); wait < 50*time.Minute || found[0].Attempts != 0 {
+			t.Errorf("the next attempt is in %s, and the second event has %d attempts", wait, found[0].Attempts)
+		}
+		w.answers(http.StatusOK)
+		if err := w.Resume(t.Context(), domain.DefaultTenant, id); err != nil {
+			t.Fatal(err)
+		}
+		w.counts(id, "delivered", 2)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if want := []string{found[1].EventID, found[1].EventID, found[0].EventID}; !slices.Equal(w.order, want) {
+			t.Errorf("received %v, want %v", w.order, want)
+		}
+	})
+}
+
+// attempted waits until the oldest delivery has had so many attempts, and returns all, the newest event first.
+func (w *world) attempted(id string, times int) []domain.Delivery {
+	w.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		found, err := w.Deliveries(w.t.Context(), domain.DefaultTenant, id, domain.DeliveryQuery{Limit: 10})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if len(found) > 0 && found[len(found)-1].Attempts == times {
+			return found
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%+v", found)
+		}
+	}
+}
+
+func TestEventsThatTheSubscriberMayNotReadLeaveNoTrace(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db)
+		id := w.follows(0, domain.Following{Query: "somebody"})
+		w.rememberIn("hidden", "team:build")
+		w.remember("shown")
+		w.counts(id, "delivered", 1)
+		if found, err := w.Deliveries(t.Context(), domain.DefaultTenant, id, domain.DeliveryQuery{Limit: 10}); err != nil || len(found) != 1 {
+			t.Errorf("%+v, %v", found, err)
+		}
+	})
+}
+
+func TestAWebhookWithoutASecretReceivesNothingUntilItHasOne(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db)
+		id, other := w.subscribe(0), w.subscribe(1)
+		if err := w.Forget(t.Context(), domain.DefaultTenant, id); err != nil { // as after a restore from an exported log
+			t.Fatal(err)
+		}
+		w.remember("before")
+		w.counts(other, "delivered", 1)
+		for range 3 { // all that were replaced sign
+			if _, err := w.Secret(t.Context(), domain.DefaultTenant, id, time.Hour); err != nil {
 				t.Fatal(err)
 			}
-			if len(found) == 1 && found[0].Attempts == 1 {
-				if wait := time.Until(found[0].NextAt); wait < 50*time.Minute {
-					t.Errorf("the next attempt is in %s", wait)
-				}
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
+		}
+		w.remember("after")
+		w.counts(other, "delivered", 2)
+		w.counts(id, "delivered", 1)
+		to, err := w.Find(t.Context(), domain.DefaultTenant, id)
+		if err == nil {
+			_, err = w.Ping(t.Context(), domain.DefaultTenant, to)
+		}
+		if err != nil || w.signed != 3 {
+			t.Errorf("%d signatures, %v", w.signed, err)
 		}
 	})
 }
