@@ -41,6 +41,7 @@ const (
 	Date         = "date"
 	Time         = "time"
 	Version      = "version"
+	Symbol       = "symbol"
 	Negation     = "negation"
 	Polarity     = "polarity"
 	Owner        = "owner"
@@ -81,6 +82,9 @@ func (p Prepared) With(other Prepared, meaning float64) Verdict {
 	f, g := p.features, other.features
 	if f.plain == g.plain && f.negated == g.negated {
 		return Verdict{Duplicate, 1, SameText}
+	}
+	if f.unread || g.unread {
+		return Verdict{Kind: Unrelated, Score: max(0, meaning)}
 	}
 	shares := f.overlap(g)
 	verdict := Verdict{Kind: Unrelated, Score: shares.score}
@@ -238,6 +242,8 @@ func ruleOf(measured string) string {
 		return Time
 	case measured == "date" || measured == "month":
 		return Date
+	case measured == "symbol":
+		return Symbol
 	case len(measured) > 7 && measured[:7] == "version":
 		return Version
 	}

@@ -1,12 +1,14 @@
 package compare_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/annals-kb/annals/text/compare"
 )
 
 func TestTheRuleThatDecidesIsNamed(t *testing.T) {
+	long := strings.Repeat("Retry later. ", 400)
 	for _, c := range []struct {
 		a, b string
 		kind compare.Kind
@@ -28,6 +30,21 @@ func TestTheRuleThatDecidesIsNamed(t *testing.T) {
 		{"In staging, the timeout is 5 s", "In production, the timeout is 30 s", compare.Unrelated, compare.OtherSubject},
 		{"Never deploy on Friday", "Never deploy on Saturday", compare.Unrelated, compare.OtherAspect},
 		{"Step 3: drain the node", "Step 4: drain the node", compare.Unrelated, compare.OtherSubject},
+		{"Сервис оплаты перезапускается ночью.", "сервис оплаты  перезапускается ночью", compare.Duplicate, compare.SameText},
+		{"Сервис оплаты работает на Redis", "Отчёты хранятся в Redis", compare.Unrelated, ""},
+		{"결제 서비스는 화요일에 배포됩니다", "보고서는 금요일에 보냅니다", compare.Unrelated, ""},
+		{"リリースはかようびです", "レポートはきんようびです", compare.Unrelated, ""},
+		{"The parser is written in C++", "The parser is written in C#", compare.Contradiction, compare.Symbol},
+		{"Keep the latency < 50 ms", "Keep the latency > 50 ms", compare.Contradiction, compare.Symbol},
+		{"A seat costs ￥100", "A seat costs $100", compare.Contradiction, compare.Symbol},
+		{"The freezer runs at -20 degrees", "The freezer runs at 20 degrees", compare.Unrelated, compare.OtherAspect},
+		{"The check-out is at 10:00-11:00", "check-out: 10:00 to 11:00", compare.Duplicate, compare.Paraphrase},
+		{"站会上午十点半开始", "站会上午十点开始", compare.Contradiction, compare.Time},
+		{"站会上午十点半开始", "站会 10:30 开始", compare.Duplicate, compare.Paraphrase},
+		{"审计日志保留一千天", "审计日志保留两千天", compare.Contradiction, compare.Number},
+		{"队列上限是一万二千条", "队列上限是 12,000 条", compare.Duplicate, compare.Paraphrase},
+		{"缓存有效期是半小时", "缓存有效期是30分钟", compare.Duplicate, compare.Paraphrase},
+		{long + "one", long + "two", compare.Unrelated, ""},
 		{"The cat sleeps", "Kafka keeps messages for 7 days", compare.Unrelated, ""},
 		{"", "", compare.Duplicate, compare.SameText},
 	} {
@@ -38,6 +55,18 @@ func TestTheRuleThatDecidesIsNamed(t *testing.T) {
 		back := compare.Items(compare.Item{Content: c.b}, compare.Item{Content: c.a}, compare.Unknown)
 		if back != got {
 			t.Errorf("%q and %q: %+v, the other way round %+v", c.a, c.b, got, back)
+		}
+	}
+}
+
+func TestTheTaskIsPartOfWhatIsSaid(t *testing.T) {
+	owner := compare.Item{Task: "Owner of checkout", Content: "Mia"}
+	for task, want := range map[string]compare.Kind{
+		"owner of checkout": compare.Duplicate, "On-call of billing": compare.Unrelated,
+	} {
+		got := compare.Items(owner, compare.Item{Task: task, Content: "Mia"}, compare.Unknown)
+		if got.Kind != want {
+			t.Errorf("%q: got %+v, want %s", task, got, want)
 		}
 	}
 }

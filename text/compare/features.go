@@ -4,12 +4,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/annals-kb/annals/text"
 )
 
 // features are what is compared of an item.
 type features struct {
-	plain     string             // the text without spaces and punctuation
+	plain     string             // task and content, but for case, spaces and the last full stop
+	unread    bool               // the lexer does not read all of it, so nothing else is compared
 	words     map[string]float64 // with names and places: their weights
 	names     map[string]bool
 	places    map[string]bool
@@ -19,20 +25,31 @@ type features struct {
 	subject   []string // words, names and places in their order
 }
 
-// mostCompared limits the runes of a text that are compared.
+// mostCompared limits the runes of a text that is read.
 const mostCompared = 4000
 
+// symbol finds what distinguishes C++ from C#, -20 from 20 and $100 from €100. A hyphen after a word is no minus sign.
+var symbol = text.Expression(`[+#<>≤≥≠±\p{Sc}\p{So}]+|!=|\B-\d`)
+
+// isUnread reports whether the lexer passes over a letter or a digit.
+func isUnread(r rune) bool {
+	return r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsNumber(r)) && !unicode.Is(unicode.Han, r)
+}
+
 func featuresOf(item Item) features {
-	content := item.Content
-	if runes := []rune(content); len(runes) > mostCompared {
-		content = string(runes[:mostCompared])
+	said := norm.NFKC.String(item.Task + "\n" + item.Content)
+	plain := strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(said)), " "), ".。")
+	if utf8.RuneCountInString(said) > mostCompared || strings.ContainsFunc(said, isUnread) {
+		return features{plain: plain, unread: true, negated: item.Negative}
 	}
-	said := partsOf(content)
 	f := features{
-		plain: plain(said), words: map[string]float64{}, names: map[string]bool{}, places: map[string]bool{},
+		plain: plain, words: map[string]float64{}, names: map[string]bool{}, places: map[string]bool{},
 		values: map[string]map[string]bool{}, opposites: map[string]bool{}, negated: item.Negative,
 	}
-	tokens := tokensOf(append(partsOf(item.Task), said...))
+	for _, s := range symbol().FindAllString(said, -1) {
+		f.add("symbol", s)
+	}
+	tokens := tokensOf(partsOf(said))
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
 		if t.isSubject() {
@@ -122,7 +139,7 @@ func (f features) number(tokens []token, i int) int {
 		f.add("date", dateName(numberOf(after.name), n.factor))
 		return 1 + yearAt(tokens, i+2)
 	case after.kind == half, after.kind == unit && after.name == "clock":
-		f.add("clock", minutes(n.factor*60, before.name == "pm", tokens[i+1:]))
+		f.add("clock", minutes(n.factor*60+after.factor, before.name == "pm", tokens[i+1:]))
 		return 1
 	case after.kind == unit && after.name == "monthname":
 		if i+2 < len(tokens) && tokens[i+2].kind == number {
@@ -188,15 +205,4 @@ func weightOf(word string) float64 {
 		return 0.3
 	}
 	return 0.6
-}
-
-// plain is a text without spaces and punctuation, and with stems instead of words.
-func plain(parts []part) string {
-	var b strings.Builder
-	for _, p := range parts {
-		if !strings.Contains(".!?:;\n。", p.text) {
-			b.WriteString(p.text + " ")
-		}
-	}
-	return b.String()
 }

@@ -12,21 +12,23 @@ import (
 
 // pair is a line of testdata/pairs.ndjson. The thresholds, rules and words were chosen on the set "dev".
 type pair struct {
-	Set  string       `json:"set"`
-	Kind compare.Kind `json:"kind"`
-	A    string       `json:"a"`
-	B    string       `json:"b"`
+	Set   string       `json:"set"`
+	Kind  compare.Kind `json:"kind"`
+	TaskA string       `json:"task_a"`
+	TaskB string       `json:"task_b"`
+	A     string       `json:"a"`
+	B     string       `json:"b"`
 }
 
 // verdict compares the texts as items that the built-in embedder has embedded.
 func (p pair) verdict(t *testing.T) compare.Verdict {
 	t.Helper()
 	var embedder embedding.Builtin
-	question, err := embedder.Embed(t.Context(), []string{p.A}, embedding.Query)
+	question, err := embedder.Embed(t.Context(), []string{p.TaskA + "\n" + p.A}, embedding.Query)
 	if err != nil {
 		t.Fatal(err)
 	}
-	document, err := embedder.Embed(t.Context(), []string{p.B}, embedding.Document)
+	document, err := embedder.Embed(t.Context(), []string{p.TaskB + "\n" + p.B}, embedding.Document)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +36,8 @@ func (p pair) verdict(t *testing.T) compare.Verdict {
 	for i, x := range question[0] {
 		cosine += float64(x) * float64(document[0][i])
 	}
-	return compare.Items(compare.Item{Content: p.A}, compare.Item{Content: p.B}, embedder.Calibration().Score(cosine))
+	a, b := compare.Item{Task: p.TaskA, Content: p.A}, compare.Item{Task: p.TaskB, Content: p.B}
+	return compare.Items(a, b, embedder.Calibration().Score(cosine))
 }
 
 func TestTheLabelledPairsAreJudgedAsWellAsPromised(t *testing.T) {

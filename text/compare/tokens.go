@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/annals-kb/annals/text"
 )
 
@@ -28,7 +26,7 @@ type part struct {
 }
 
 func partsOf(s string) []part {
-	s = strings.ReplaceAll(norm.NFKC.String(s), "’", "'")
+	s = strings.ReplaceAll(s, "’", "'")
 	var parts []part
 	opening := true // of a sentence, where a capital says nothing
 	for _, found := range lexeme().FindAllString(s, -1) {
@@ -168,8 +166,14 @@ func hanNumber(parts []part) (value float64, n int) {
 			value, last = value+max(last, 1)*10, 0
 		case "百":
 			value, last = value+max(last, 1)*100, 0
+		case "千":
+			value, last = value+max(last, 1)*1000, 0
+		case "万":
+			value, last = max(value+last, 1)*10_000, 0
 		case "两":
 			last = 2
+		case "半":
+			last = 0.5
 		default:
 			digit := slices.Index(digits, character)
 			if digit < 1 {
