@@ -135,6 +135,8 @@ type SimilarItem struct {
 	Kind  string  // one of the constants below
 	Score float64 // 0…1: how much of the subject they share
 	Rule  string  // by which text/compare decided; empty for Resembling
+
+	Knowledge *Knowledge // as it was found
 }
 
 // The kinds of similar items.

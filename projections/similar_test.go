@@ -44,3 +44,16 @@ func TestSimilarItemsAreFoundWhereTheItemIsRead(t *testing.T) {
 		}
 	})
 }
+
+func TestSimilarItemsAreFoundByWordsWhoseStemsHaveOtherStems(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const content = "Universities: responsibilities, conversational decisiveness."
+		w.remember("same", content, "team:pay")
+		found := must(w.base.Similar(t.Context(), w.by, &domain.Knowledge{
+			ID: "new", ContextType: domain.Memory, Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: content},
+		}))(t)
+		if len(found) != 1 || found[0].Kind != domain.Duplicate || found[0].Knowledge.Text.Content != content {
+			t.Errorf("got %+v, want the same item", found)
+		}
+	})
+}

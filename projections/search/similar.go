@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -46,7 +45,7 @@ func (r *Searcher) Similar(
 		}
 	}
 	vector := p.embedSoon(ctx, s)
-	s.Text = longestTerms(s.Text)
+	p.Version.Tokenizer.Query = longestOf(p.Version.Tokenizer.Query)
 	p.Postings = min(p.Postings, fewPostings)
 	_, answer, err := p.search(ctx, s, &vector)
 	if err != nil {
@@ -60,15 +59,13 @@ func beginningOf(item *domain.Knowledge) string {
 	return string(runes[:min(len(runes), searchedFor)])
 }
 
-// longestTerms are the terms of a text that probably distinguish it best.
-func longestTerms(s string) string {
-	terms := text.Query(s)
-	slices.SortStableFunc(terms, func(a, b text.QueryTerm) int { return cmp.Compare(len(b.Term), len(a.Term)) })
-	var longest []string
-	for _, term := range terms[:min(len(terms), searchTerms)] {
-		longest = append(longest, term.Term)
+// longestOf keeps the terms of a query that probably distinguish it best.
+func longestOf(query func(string) []text.QueryTerm) func(string) []text.QueryTerm {
+	return func(s string) []text.QueryTerm {
+		terms := query(s)
+		slices.SortStableFunc(terms, func(a, b text.QueryTerm) int { return cmp.Compare(len(b.Term), len(a.Term)) })
+		return terms[:min(len(terms), searchTerms)]
 	}
-	return strings.Join(longest, " ")
 }
 
 func (r Request) embedSoon(ctx context.Context, s domain.Search) vectors.QueryEmbedding {
@@ -94,7 +91,9 @@ func judge(by domain.Principal, item *domain.Knowledge, found []domain.Found) []
 		if verdict.Kind == compare.Unrelated && verdict.Score < resembling {
 			continue
 		}
-		similar := domain.SimilarItem{ID: k.ID, Kind: string(verdict.Kind), Score: verdict.Score, Rule: verdict.Rule}
+		similar := domain.SimilarItem{
+			ID: k.ID, Kind: string(verdict.Kind), Score: verdict.Score, Rule: verdict.Rule, Knowledge: k,
+		}
 		if verdict.Kind == compare.Unrelated {
 			similar.Kind, similar.Rule = domain.Resembling, ""
 		}
