@@ -157,7 +157,7 @@ const (
 )
 
 // decideSimilar refuses the new item or relates it to its duplicates. Items that changed or left since the caller found
-// them do not count.
+// them do not count. A search may miss the same text among many that resemble it, so a refusal looks it up.
 func (c Remember) decideSimilar(dc DecisionContext) (links []Fact, err error) {
 	var said []string
 	for _, s := range c.Similar {
@@ -174,11 +174,28 @@ func (c Remember) decideSimilar(dc DecisionContext) (links []Fact, err error) {
 			said = append(said, s.ID+" contradicts it")
 		}
 	}
+	if len(said) == 0 && c.OnSimilar == RefuseSimilar {
+		said = c.alreadySaid(dc)
+	}
 	if len(said) == 0 {
 		return links, nil
 	}
 	return nil, Refuse(ErrSimilar, "%s", strings.Join(said, ", ")).
 		WithFix("vote for that item, revise or supersede it, or remember this one with on_similar=allow")
+}
+
+// alreadySaid names an item of the audience, or a public one, that says exactly the same.
+func (c Remember) alreadySaid(dc DecisionContext) []string {
+	r, scopes := c.Knowledge, append([]Scope{Public}, c.Knowledge.Scopes...)
+	for _, id := range dc.ItemsSaying(r.Text, scopes) {
+		k := dc.Knowledge(id)
+		shared := func(scope Scope) bool { return slices.Contains(scopes, scope) }
+		if k.Text.Task == r.Text.Task && k.Text.Content == r.Text.Content && k.ContextType == r.ContextType &&
+			k.Polarity == r.Polarity && k.Status == Active && slices.ContainsFunc(k.Scopes, shared) && c.By.MaySee(k) {
+			return []string{id + " says the same"}
+		}
+	}
+	return nil
 }
 
 // Explanation says how an answer came about.

@@ -77,6 +77,9 @@ type ItemReader interface {
 	// Holder is the id of the live item with this URI, or empty. If Reads did not name the URI, it costs one more
 	// query.
 	Holder(uri string) string
+	// ItemsSaying are the ids of the active items in any of the scopes that have the task and the content of a text. The
+	// list may contain other items. Each call costs a query.
+	ItemsSaying(text Text, scopes []Scope) []string
 }
 
 // Target is the item of a command, and its caller.

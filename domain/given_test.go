@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -195,6 +196,9 @@ func (s *story) ItemsWithContent(content string, after int64) (ids []string) {
 	}
 	return ids
 }
+
+// ItemsSaying implements [DecisionContext].
+func (s *story) ItemsSaying(Text, []Scope) []string { return slices.Sorted(maps.Keys(s.items)) }
 
 // Head implements [DecisionContext].
 func (s *story) Head() int64 { return s.head }

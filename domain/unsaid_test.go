@@ -50,3 +50,36 @@ func TestWhatWasSaidSinceSomebodyLookedIsNotSaidAgain(t *testing.T) {
 func often(fact Fact, times int) []Fact {
 	return slices.Repeat([]Fact{fact}, times)
 }
+
+func TestTheSameTextIsRefusedInItsAudience(t *testing.T) {
+	t.Parallel()
+	colleague := as(bob, project)
+	for name, c := range map[string]struct {
+		after  []Fact // the first item
+		by     Principal
+		change func(*Remember)
+		want   error
+	}{
+		"the same":           {nil, colleague, func(*Remember) {}, ErrSimilar},
+		"allowed":            {nil, colleague, func(c *Remember) { c.OnSimilar = AllowSimilar }, nil},
+		"for another task":   {nil, colleague, func(c *Remember) { c.Knowledge.Text.Task = "other" }, nil},
+		"what to avoid":      {nil, colleague, func(c *Remember) { c.Knowledge.Polarity = Negative }, nil},
+		"a skill":            {nil, colleague, func(c *Remember) { c.Knowledge.ContextType = Skill }, nil},
+		"elsewhere":          {nil, colleague, func(c *Remember) { c.Knowledge.Scopes = []Scope{bob.Scope()} }, nil},
+		"known to everybody": {[]Fact{Rescoped{Scopes: []Scope{Public}}}, colleague, func(*Remember) {}, ErrSimilar},
+		"forgotten":          {[]Fact{Deleted{}}, administrator(), func(*Remember) {}, nil},
+		"superseded":         {[]Fact{Superseded{By: "other"}}, colleague, func(*Remember) {}, nil},
+		"shared no more":     {[]Fact{Rescoped{Scopes: []Scope{alice.Scope()}}}, colleague, func(*Remember) {}, nil},
+	} {
+		again := remember(c.by, func(r *Remember) {
+			r.ID, r.OnSimilar = "again", RefuseSimilar
+			r.Knowledge.Scopes = []Scope{project.Scope()}
+			r.Knowledge.Text.Task, r.Knowledge.Text.Content = remembered().Text.Task, remembered().Text.Content
+			c.change(r)
+		})
+		s := given(t, remembered()).and(itemID, c.after...).when(again)
+		if !errors.Is(s.err, c.want) {
+			t.Errorf("%s: got %v, want %v", name, s.err, c.want)
+		}
+	}
+}

@@ -35,7 +35,8 @@ func (s blankStage) Knowledge(id string) *domain.Knowledge {
 	return s.items[id]
 }
 
-func (blankStage) Holder(string) string { return "" }
+func (blankStage) Holder(string) string                             { return "" }
+func (blankStage) ItemsSaying(domain.Text, []domain.Scope) []string { return nil }
 
 func (s blankStage) Apply(event domain.Event) error {
 	return s.Knowledge(event.Stream[len("knowledge:"):]).Evolve(event.Fact, event.Metadata(), domain.DefaultConfidence())

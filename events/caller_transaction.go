@@ -46,10 +46,11 @@ func (noItems) Load(
 
 type emptyStage struct{ tx bun.IDB }
 
-func (emptyStage) Knowledge(id string) *domain.Knowledge { return &domain.Knowledge{ID: id} }
-func (emptyStage) Holder(string) string                  { return "" }
-func (emptyStage) Apply(domain.Event) error              { return nil }
-func (emptyStage) Complete() error                       { return nil }
+func (emptyStage) Knowledge(id string) *domain.Knowledge            { return &domain.Knowledge{ID: id} }
+func (emptyStage) Holder(string) string                             { return "" }
+func (emptyStage) ItemsSaying(domain.Text, []domain.Scope) []string { return nil }
+func (emptyStage) Apply(domain.Event) error                         { return nil }
+func (emptyStage) Complete() error                                  { return nil }
 
 // Save implements [Stage].
 func (s emptyStage) Save(ctx context.Context, inserts *database.Script) error {

@@ -12,11 +12,10 @@ import (
 )
 
 const (
-	// An answer that nobody asked for similar items goes without them after this time, and if more requests are at work.
+	// If the caller did not ask for similar items, the answer leaves them out after this time, and if more requests are
+	// being served.
 	similarTimeout  = 100 * time.Millisecond
 	mostRemembering = 2
-
-	mostOvertaken = 5 // how often others may write the same content while one request looks for it
 )
 
 // onSimilar reads the parameter.
@@ -66,40 +65,24 @@ func (s similarity) remember(
 	return receipt, similar{found, err != nil}, nil
 }
 
-// decided lets similar items decide what becomes of a new one. If another request writes the same content in the
-// meantime, it looks again.
+// decided lets similar items decide what becomes of a new one.
 func (s similarity) decided(
 	ctx context.Context, submission domain.Submission, command domain.Remember, on domain.OnSimilar,
 ) (receipt domain.Receipt, found similar, err error) {
-	given := command.UnlessSaidSince
-	command.OnSimilar = on
-	for range mostOvertaken {
-		head, _, err := s.cfg.Historian.Head(ctx, submission.By.Tenant)
-		if err != nil {
-			return receipt, found, err
-		}
-		item := &domain.Knowledge{
-			ID: command.ID, ContextType: command.Knowledge.ContextType, Polarity: command.Knowledge.Polarity,
-			Scopes: command.Knowledge.Scopes, Text: command.Knowledge.Text,
-		}
-		if found.items, err = s.cfg.Reader.Similar(ctx, submission.By, item); err != nil {
-			return receipt, found, err
-		}
-		command.Similar = found.items
-		if given == nil && on == domain.RefuseSimilar {
-			command.UnlessSaidSince = &head
-		}
-		submission.Command = command
-		receipt, err = s.cfg.Writer.Submit(ctx, submission)
-		if given != nil || command.Revisions != nil || !errors.Is(err, domain.ErrPrecondition) {
-			if err != nil || receipt.Outcome != domain.Created {
-				return receipt, similar{}, err
-			}
-			return receipt, found, nil
-		}
+	found.items, err = s.cfg.Reader.Similar(ctx, submission.By, &domain.Knowledge{
+		ID: command.ID, ContextType: command.Knowledge.ContextType, Polarity: command.Knowledge.Polarity,
+		Scopes: command.Knowledge.Scopes, Text: command.Knowledge.Text,
+	})
+	if err != nil {
+		return receipt, similar{}, err
 	}
-	return receipt, similar{}, domain.Refuse(domain.ErrSimilar, "others remember the same at this moment").
-		WithFix("search for it, and vote for what you find")
+	command.Similar, command.OnSimilar = found.items, on
+	submission.Command = command
+	receipt, err = s.cfg.Writer.Submit(ctx, submission)
+	if err != nil || receipt.Outcome != domain.Created {
+		return receipt, similar{}, err
+	}
+	return receipt, found, nil
 }
 
 // into adds the similar items to an answer.

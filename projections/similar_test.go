@@ -1,6 +1,8 @@
 package projections_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/annals-kb/annals/domain"
@@ -54,6 +56,44 @@ func TestSimilarItemsAreFoundByWordsWhoseStemsHaveOtherStems(t *testing.T) {
 		}))(t)
 		if len(found) != 1 || found[0].Kind != domain.Duplicate || found[0].Knowledge.Text.Content != content {
 			t.Errorf("got %+v, want the same item", found)
+		}
+	})
+}
+
+func TestTheSameTextIsRefusedHoweverManyResembleIt(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.base.PackedRows, w.base.BatchRows = 1, 10
+		template := "The service of team %d is deployed after the release manager has approved the checklist of the quarter."
+		for i := range 25 {
+			w.remember(fmt.Sprint("item-", i), fmt.Sprintf(template, i), "team:pay")
+		}
+		w.remember("wordless", "🚀", "team:pay")
+		refusing := func(id, task, content string, scope domain.Scope) domain.Submission {
+			command := w.knowing(id, domain.Remembered{
+				Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{scope},
+				Text: domain.Text{Task: task, Content: content},
+			})
+			command.OnSimilar = domain.RefuseSimilar
+			return domain.Submission{Command: command, By: w.by}
+		}
+		third := fmt.Sprintf(template, 2)
+		for _, compacted := range []string{"packed", "indexed"} {
+			for more := compacted == "indexed"; more; {
+				more = must(w.base.Compact(t.Context(), w.log.Log))(t)
+			}
+			var refused []bool
+			for _, result := range w.log.SubmitAll(t.Context(), []domain.Submission{
+				refusing("same", "", third, "team:pay"), refusing("rocket", "", "🚀", "team:pay"),
+				refusing("other-task"+compacted, "Deploy "+compacted, third, "team:pay"),
+				refusing("of-the-batch"+compacted, "Deploy "+compacted, third, "team:pay"),
+				refusing("other-team"+compacted, "", third, domain.Scope("team:"+compacted)),
+			}) {
+				if result.Err != nil && !errors.Is(result.Err, domain.ErrSimilar) {
+					t.Fatal(result.Err)
+				}
+				refused = append(refused, result.Err != nil)
+			}
+			equal(t, refused, []bool{true, true, false, true, false}, "refused, %s", compacted)
 		}
 	})
 }

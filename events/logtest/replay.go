@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -103,6 +105,11 @@ func (s *replayStage) Holder(uri string) string {
 		}
 	}
 	return ""
+}
+
+// ItemsSaying implements [domain.DecisionContext]. It knows only items that were replayed before.
+func (s *replayStage) ItemsSaying(domain.Text, []domain.Scope) []string {
+	return slices.Sorted(maps.Keys(s.items))
 }
 
 func isLive(k *domain.Knowledge) bool { return k.Exists() && domain.Gone(k) == nil }

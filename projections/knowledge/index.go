@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -34,6 +35,48 @@ func (s *Stage) reindex(it *item) (bool, words.ItemTerms) {
 // saySame tells whether two texts have the same terms.
 func saySame(a, b domain.Text) bool {
 	return a.Content == b.Content && a.Task == b.Task && slices.Equal(words.TagValues(a.Tags), words.TagValues(b.Tags))
+}
+
+const (
+	termsAsked      = 64  // of a text: the hashes are in order, so these are a sample of it
+	postingsWeighed = 100 // of each of these terms, to find the rarest
+)
+
+// ItemsSaying implements [domain.DecisionContext]. It compares the items that have the rarest of the text's terms, and
+// those with packed rows, which are few.
+func (s *Stage) ItemsSaying(text domain.Text, scopes []domain.Scope) (ids []string) {
+	query := s.tx.NewSelect().TableExpr("? AS k", s.tables.Knowledge).Column("k.id").
+		Where("k.tenant = ?", s.tenant).Where("k.status = ?", domain.Active).
+		Where("k.task = ?", text.Task).Where("k.content = ?", text.Content).Order("k.number")
+	said := &domain.Knowledge{Text: domain.Text{Task: text.Task, Content: text.Content}}
+	var terms [][]any
+	for _, hash := range words.ItemTermsOf(s.version.Tokenizer, said).Hashes() {
+		terms = append(terms, []any{hash})
+	}
+	if len(terms) > 0 {
+		query = query.Where(`k.number IN (
+			SELECT t.number
+			FROM ?0 AS t
+			WHERE t.tenant = ?1 AND t.scope IN (?2) AND t.term = (
+				SELECT asked.column1
+				FROM (VALUES ?3) AS asked
+				ORDER BY (SELECT count(*) FROM (
+					SELECT 1 FROM ?0 AS p WHERE p.tenant = ?1 AND p.scope IN (?2) AND p.term = asked.column1 LIMIT ?4) AS weighed)
+				LIMIT 1)
+			UNION
+			SELECT b.number FROM ?5 WHERE b.tenant = ?1 AND b.scope IN (?2) AND b.bag IS NOT NULL)`,
+			s.tables.Terms, s.tenant, bun.List(scopes), rows.Tuples(terms[:min(len(terms), termsAsked)]), postingsWeighed,
+			words.PackedIndexHint(s.catalogue.DB.Engine, s.tables, "b"))
+	}
+	if err := query.Scan(s.ctx, &ids); err != nil {
+		s.err = fmt.Errorf("look a text up: %w", err)
+	}
+	for _, id := range s.order { // changed by earlier commands of the batch
+		if k := s.items[id].now; k.Text.Content == text.Content {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // indexChange is how a batch changes the index of words.

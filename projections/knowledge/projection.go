@@ -128,6 +128,11 @@ func (all stages) Knowledge(id string) *domain.Knowledge { return all[0].Knowled
 // Holder implements [domain.DecisionContext].
 func (all stages) Holder(uri string) string { return all[0].Holder(uri) }
 
+// ItemsSaying implements [domain.DecisionContext].
+func (all stages) ItemsSaying(t domain.Text, in []domain.Scope) []string {
+	return all[0].ItemsSaying(t, in)
+}
+
 // Apply implements [events.Stage].
 func (all stages) Apply(event domain.Event) error {
 	for i, s := range all {

@@ -131,7 +131,7 @@ const mostUnindexed = 100_000
 
 // Unindexed is how many packed rows of a tenant wait to be moved.
 func (p *Compactor) Unindexed(ctx context.Context, t rows.Tables, tenant string) (bags int64, err error) {
-	some := p.DB.NewSelect().TableExpr("?", packedIndexHint(p.DB.Engine, t, "b")).ColumnExpr("1").
+	some := p.DB.NewSelect().TableExpr("?", PackedIndexHint(p.DB.Engine, t, "b")).ColumnExpr("1").
 		Where("tenant = ?", tenant).Where("bag IS NOT NULL").Limit(mostUnindexed + int64(p.PackedRows))
 	if err := p.DB.NewSelect().TableExpr("(?) AS some_bags", some).ColumnExpr("count(*)").Scan(ctx, &bags); err != nil {
 		return 0, rows.Failed(ctx, "count packed rows", err)
@@ -160,7 +160,7 @@ func (p *Compactor) compact(
 		var oldest []int64
 		bags := bun.Safe(t.Scopes)
 		if !p.isOverfull(left) { // few enough to be sorted; many are read in order
-			bags = packedIndexHint(p.DB.Engine, t, "b")
+			bags = PackedIndexHint(p.DB.Engine, t, "b")
 		}
 		err := tx.NewSelect().TableExpr("?", bags).Column("number").
 			Where("tenant = ?", tenant).Where("number > ?", left.after).Where("bag IS NOT NULL").

@@ -96,7 +96,7 @@ const countBits = 24
 
 // selectPacked selects the whole packed rows of the audience. The Compactor keeps them few.
 func (p Index) selectPacked(s domain.Search, audience domain.Audience) *bun.SelectQuery {
-	query := p.DB.NewSelect().TableExpr("?", packedIndexHint(p.DB.Engine, p.Tables, "b")).
+	query := p.DB.NewSelect().TableExpr("?", PackedIndexHint(p.DB.Engine, p.Tables, "b")).
 		Where("b.tenant = ?", s.By.Tenant).Where("b.bag IS NOT NULL")
 	if !audience.Everything {
 		query = query.Where("b.scope IN (?)", bun.List(audience.Scopes))
@@ -108,9 +108,9 @@ func (p Index) selectPacked(s domain.Search, audience domain.Audience) *bun.Sele
 	return p.passing(query.ColumnExpr("?, "+tierOfScope+", b.number, b.words, "+bag, packedRow), "b", s)
 }
 
-// packedIndexHint is the table of scopes, under an alias, read by the index of packed rows. Without the hint SQLite
+// PackedIndexHint is the table of scopes, under an alias, read by the index of packed rows. Without the hint SQLite
 // would scan every item of a tenant.
-func packedIndexHint(engine database.Engine, t rows.Tables, alias string) bun.Safe {
+func PackedIndexHint(engine database.Engine, t rows.Tables, alias string) bun.Safe {
 	table := string(t.Scopes) + " AS " + alias
 	if engine == database.SQLite {
 		table += " INDEXED BY " + string(t.Scopes) + "_bags"
