@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/annals-kb/annals/api"
@@ -60,7 +61,8 @@ func WholeDirectory(ctx context.Context, c *Client) (all []api.Member, err error
 }
 
 // DirectoryChanges are the changes that make the directory as a file says: first members, then who belongs to what.
-// What a file does not name stays, unless the missing are deactivated.
+// What a file does not name stays, unless the missing are deactivated. Members that stay inactive join no group, and
+// no member joins a group that stays inactive: the server refuses both.
 func DirectoryChanges(present, wanted []api.Member, deactivateMissing bool) (changes []DirectoryChange) {
 	known := map[string]api.Member{}
 	for _, m := range present {
@@ -72,10 +74,11 @@ func DirectoryChanges(present, wanted []api.Member, deactivateMissing bool) (cha
 			fmt.Sprintf(format, values...), Request{Method: method, Path: path, Body: body},
 		})
 	}
-	missing := maps.Clone(known)
+	missing, inactive := maps.Clone(known), map[string]bool{}
 	for _, m := range wanted {
 		delete(missing, m.Member)
 		was, there := known[m.Member]
+		inactive[m.Member] = there && !was.Active && !m.Active
 		switch {
 		case !there:
 			change(http.MethodPut, api.NewMember{DisplayName: &m.DisplayName}, []string{m.Member}, "add %s", m.Member)
@@ -89,7 +92,8 @@ func DirectoryChanges(present, wanted []api.Member, deactivateMissing bool) (cha
 	for _, m := range wanted {
 		was := known[m.Member]
 		for _, g := range m.Groups {
-			if !slices.ContainsFunc(was.Groups, func(o api.Membership) bool { return o.Group == g.Group && o.Role == g.Role }) {
+			same := func(o api.Membership) bool { return o.Group == g.Group && o.Role == g.Role }
+			if !inactive[m.Member] && !inactive[g.Group] && !slices.ContainsFunc(was.Groups, same) {
 				change(
 					http.MethodPut, api.NewMembership{Role: g.Role}, []string{m.Member, "groups", g.Group},
 					"%s joins %s as %s", m.Member, g.Group, g.Role,
@@ -125,10 +129,7 @@ func ReadDirectory(in io.Reader) (members []api.Member, err error) {
 	} else {
 		members, err = directoryRows(text)
 	}
-	if err != nil {
-		return nil, err
-	}
-	var bad []error
+	bad := []error{err}
 	seen := map[string]bool{}
 	for i, m := range members {
 		names := []string{m.Member}
@@ -173,16 +174,31 @@ func directoryLines(text io.Reader) (members []api.Member, err error) {
 func directoryRows(text io.Reader) (members []api.Member, err error) {
 	rows := csv.NewReader(text)
 	rows.FieldsPerRecord = -1
-	all, err := rows.ReadAll()
-	if err != nil || len(all) == 0 || len(all[0]) == 0 || strings.TrimPrefix(all[0][0], "\ufeff") != DirectoryHead[0] {
+	head, err := rows.Read()
+	if err == nil {
+		head[0] = strings.TrimPrefix(head[0], "\ufeff")
+	}
+	if !slices.Equal(head, DirectoryHead) {
 		return nil, errors.New("it is not a directory as CSV or lines of JSON: begin with the line " +
 			strings.Join(DirectoryHead, ","))
 	}
-	for _, row := range all[1:] {
+	var bad []error
+	for {
+		row, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			return members, errors.Join(bad...)
+		} else if err != nil {
+			return nil, errors.Join(append(bad, err)...) // it names the line
+		}
 		row = append(row, make([]string, len(DirectoryHead))...)
-		m := api.Member{
-			Member: strings.TrimSpace(row[0]), DisplayName: strings.TrimSpace(row[1]),
-			Active: strings.TrimSpace(row[2]) != "false",
+		m := api.Member{Member: strings.TrimSpace(row[0]), DisplayName: strings.TrimSpace(row[1]), Active: true}
+		if active := strings.TrimSpace(row[2]); active != "" {
+			if m.Active, err = strconv.ParseBool(active); err != nil {
+				line, _ := rows.FieldPos(2)
+				bad = append(bad, fmt.Errorf(
+					"entry %d, line %d: active must be true or false, not %q", len(members)+1, line, active,
+				))
+			}
 		}
 		for group := range strings.SplitSeq(row[3], ";") {
 			name, role, _ := strings.Cut(strings.TrimSpace(group), "=")
@@ -192,5 +208,4 @@ func directoryRows(text io.Reader) (members []api.Member, err error) {
 		}
 		members = append(members, m)
 	}
-	return members, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -92,19 +93,37 @@ func (d *directoryImportCommand) Run(ctx context.Context, c *terminal.Console) e
 		c.Say("nothing to change: the directory is as the file says")
 		return nil
 	}
-	for i, change := range changes {
-		if !d.DryRun {
-			if _, err := server.Do(ctx, change.Request, nil); err != nil {
-				c.Note("%d of %d changes were made before this one; run the command again when it is mended", i, len(changes))
-				return fmt.Errorf("%s: %w", change.What, err)
-			}
-		}
-		c.Say("%s", change.What)
-	}
 	if d.DryRun {
+		for _, change := range changes {
+			c.Say("%s", change.What)
+		}
 		c.Note("%d changes; nothing was changed", len(changes))
+		return nil
 	}
-	return nil
+	var refused []string
+	for i, change := range changes {
+		_, err := server.Do(ctx, change.Request, nil)
+		switch f := terminal.AsFailure(err); {
+		case err == nil:
+			c.Say("%s", change.What)
+		case errors.Is(err, client.ErrConflict), errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrNotFound):
+			refused = append(refused, change.What+": "+terminal.Joined("; ", f.Detail, f.Fix))
+		default:
+			c.Note("%d of %d changes were made before this one; run the command again when it is mended",
+				i-len(refused), len(changes))
+			return fmt.Errorf("%s: %w", change.What, err)
+		}
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	for _, one := range refused {
+		c.Note("refused: %s", one)
+	}
+	return &terminal.Failure{
+		Code: terminal.ExitFailed, Fix: "mend the file or the directory, and run the command again",
+		Detail: fmt.Sprintf("%d of %d changes were refused", len(refused), len(changes)),
+	}
 }
 
 // readDirectory reads a directory from a file, "-" for standard input, as CSV or as lines of JSON.
