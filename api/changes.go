@@ -56,6 +56,7 @@ type Supersession struct {
 // Merge lets an item take the place of others.
 type Merge struct {
 	Items      []string `json:"items" nullable:"false" minItems:"1" maxItems:"20" doc:"Ids of the others, which it supersedes."`
+	Revisions  []int64  `json:"revisions,omitempty" nullable:"false" doc:"The revisions of items that you read, in their order. The merge is refused if one of them was changed since."`
 	Task       *string  `json:"task,omitempty" maxLength:"2000" doc:"Its new task; unchanged if left out."`
 	Content    *string  `json:"content,omitempty" minLength:"1" doc:"Its new content; unchanged if left out."`
 	Abstract   *string  `json:"abstract,omitempty" maxLength:"4000" doc:"Its new abstract; unchanged if left out."`

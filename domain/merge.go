@@ -16,6 +16,7 @@ const maxMerged = 20
 type Merge struct {
 	Target
 	Items      []string // ids of the others
+	Read       []int64  // the revisions of the others that the caller has read, in the order of Items; nil for any
 	Changes    Revised  // the survivor's new task, content and abstract; nil fields stay
 	CarryVotes bool     // the others' votes count for the survivor
 	Reason     string
@@ -27,6 +28,9 @@ func (c Merge) Validate() error {
 	checkItems(&p, c.Items, 1, maxMerged)
 	if slices.Contains(c.Items, c.ID) {
 		p.Add("items", "must be other items")
+	}
+	if c.Read != nil && len(c.Read) != len(c.Items) {
+		p.Add("revisions", "must be one for each of items")
 	}
 	texts := Revise{Target: c.Target, Changes: c.Changes, Reason: c.Reason}.Validate()
 	if invalid, is := errors.AsType[*Invalid](texts); is {
@@ -98,25 +102,34 @@ func (c Merge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{merged, revised}, nil
 }
 
-// refused refuses others that do not exist, that the caller may not change, or that are superseded.
+// refused refuses others that do not exist, that the caller may not change, that are superseded, or that are not in
+// the revision that the caller has read.
 func (c Merge) refused(dc DecisionContext) error {
 	var p Problems
-	var superseded []string
+	var superseded, changed []string
 	for i, id := range c.Items {
 		other := dc.Knowledge(id)
 		if missing := c.By.missing(other); missing != "" {
 			p.Miss(fmt.Sprintf("items[%d]", i), missing)
 		} else if other.Status == IsSuperseded {
 			superseded = append(superseded, fmt.Sprintf("%s is superseded by %s", id, other.SupersededBy))
+		} else if c.Read != nil && other.Revision != c.Read[i] {
+			changed = append(changed, fmt.Sprintf("%s is at revision %d, not %d", id, other.Revision, c.Read[i]))
 		}
 	}
 	if err := p.Err(); err != nil {
 		return err
 	}
-	if err := mayStewardAll(c.By, dc, c.Items); err != nil || len(superseded) == 0 {
+	if err := mayStewardAll(c.By, dc, c.Items); err != nil {
 		return err
 	}
-	return Refuse(ErrConflict, "%s", strings.Join(superseded, "; ")).WithFix("merge items that still hold")
+	if len(superseded) > 0 {
+		return Refuse(ErrConflict, "%s", strings.Join(superseded, "; ")).WithFix("merge items that still hold")
+	}
+	if len(changed) > 0 {
+		return Refuse(ErrPrecondition, "%s", strings.Join(changed, "; ")).WithFix("read them again and decide anew")
+	}
+	return nil
 }
 
 // mayStewardAll refuses a caller p that is not a steward of all items, and names those.

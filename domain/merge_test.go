@@ -39,6 +39,18 @@ func TestAMergeIsOfItemsThatHoldAndThatTheCallerMayChange(t *testing.T) {
 		when(mergeOf(as(alice), "k3")).refused(ErrConflict)
 }
 
+func TestAMergeTakesNoItemThatWasChangedSinceItWasRead(t *testing.T) {
+	t.Parallel()
+	s := given(t, remembered()).and("k2", successor()).and("k3", successor(), Revised{Content: new("Newer.")})
+	merge := mergeOf(as(alice), "k2", "k3")
+	merge.Read = []int64{1, 1}
+	s.when(merge).refused(ErrPrecondition)
+	merge.Read = []int64{1}
+	s.when(merge).invalid("revisions")
+	merge.Read = []int64{1, 2}
+	s.when(merge).then(Merged{Items: merge.Items, DerivedFrom: []string{eventID(2), eventID(4)}, Reason: "the same"})
+}
+
 func TestAProposalIsClosedOnce(t *testing.T) {
 	t.Parallel()
 	var p State = Proposal{}

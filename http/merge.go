@@ -58,7 +58,7 @@ func (s merging) merge(ctx context.Context, c *call, in *itemInput) (*reply, err
 	}
 	return s.together(ctx, c, in.ID, sent, func(t domain.Target) (validated, []domain.Command, error) {
 		command := domain.Merge{
-			Target: t, Items: given.Items, CarryVotes: given.CarryVotes, Reason: given.Reason,
+			Target: t, Items: given.Items, Read: given.Revisions, CarryVotes: given.CarryVotes, Reason: given.Reason,
 			Changes: domain.Revised{Task: given.Task, Content: given.Content, Abstract: given.Abstract},
 		}
 		open, err := s.cfg.Reporter.OpenProposals(ctx, c.principal.Tenant, append(given.Items, in.ID))

@@ -75,7 +75,10 @@ func TestAMergeIsUndoneAsFarAsNothingElseHappenedSince(t *testing.T) {
 		w.ask("POST", window+"/merge", object{"items": []string{"first", "second"}, "content": "Merged."}).want(http.StatusOK)
 		w.ask("POST", window+"/merge", object{"items": []string{"third"}, "task": "deploying"}, `If-Match: "1"`).
 			want(http.StatusPreconditionFailed)
-		w.ask("POST", window+"/merge", object{"items": []string{"third"}, "task": "deploying"}, `If-Match: "3"`).want(http.StatusOK)
+		w.ask("PATCH", "/v1/knowledge/third", object{"content": "We deploy on Fridays."}).want(http.StatusOK)
+		refused := w.ask("POST", window+"/merge", object{"items": []string{"third"}, "revisions": []int{1}})
+		like(t, refused.want(http.StatusPreconditionFailed).json(), object{"detail": "third is at revision 2, not 1"})
+		w.ask("POST", window+"/merge", object{"items": []string{"third"}, "revisions": []int{2}, "task": "deploying"}, `If-Match: "3"`).want(http.StatusOK)
 		w.ask("POST", window+"/unmerge", nil).want(http.StatusOK) // the second merge
 		like(t, w.ask("GET", window, nil).json(), object{"content": "Merged."})
 		like(t, w.ask("GET", "/v1/knowledge/third", nil).json(), object{"status": "active"})
