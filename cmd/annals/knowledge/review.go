@@ -25,16 +25,8 @@ type ReviewCommand struct {
 	Limit    int    `short:"n" default:"100" placeholder:"N"`
 }
 
-// Reviewed is an item that waits for a review. Its pair is that of a proposal, if there is one.
-type Reviewed struct {
-	api.Review
-
-	Pair *struct {
-		Proposal string           `json:"proposal"`
-		Kind     string           `json:"kind"`
-		Items    []*api.Knowledge `json:"items"`
-	} `json:"pair"`
-}
+// Reviewed is an item that waits for a review.
+type Reviewed struct{ api.Review }
 
 // Run implements the command.
 func (r *ReviewCommand) Run(ctx context.Context, c *terminal.Console) error {
@@ -96,6 +88,14 @@ func (r *ReviewCommand) print(c *terminal.Console, list []*Reviewed) error {
 	return r.Show(c, rows)
 }
 
+// items are the item, and the others of its pair if it is in one.
+func (r *Reviewed) items() []*api.Knowledge {
+	if r.Pair == nil {
+		return []*api.Knowledge{r.Item}
+	}
+	return append([]*api.Knowledge{r.Item}, r.Pair.Items...)
+}
+
 // queues are the names of the queues that the item is in.
 func (r *Reviewed) queues() string {
 	names := make([]string, len(r.Reasons))
@@ -132,8 +132,12 @@ func (r *Reviewed) show(c *terminal.Console) {
 	}
 	width := (min(c.Width, 160) - 3) / 2
 	left := besides(*r.Item, width)
+	judged := ""
+	if r.Pair.Rule != "" {
+		judged = fmt.Sprintf(" (rule %s, score %.2f)", r.Pair.Rule, r.Pair.Score)
+	}
 	for _, other := range r.Pair.Items {
-		c.Say("probable %s:", r.Pair.Kind)
+		c.Say("probable %s%s:", r.Pair.Kind, judged)
 		right := besides(*other, width)
 		for i := range max(len(left), len(right)) {
 			var a, b string

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"strings"
@@ -49,8 +50,14 @@ func reviewed(t *testing.T, server *client.Client, keys string, edit func(string
 	return screens[len(screens)-1]
 }
 
-func TestAPersonReviewsOneItemAfterTheOther(t *testing.T) {
-	t.Parallel()
+// desk is a server whose items a person reviews.
+type desk struct {
+	t      *testing.T
+	server *client.Client
+}
+
+func eachDesk(t *testing.T, test func(t *testing.T, d *desk)) {
+	t.Helper()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		base := servertest.Open(t, db, events.Options{})
 		running := httptest.NewServer(annalshttp.New(base.Config(t)).Handler())
@@ -59,19 +66,125 @@ func TestAPersonReviewsOneItemAfterTheOther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		do := func(r client.Request) {
-			t.Helper()
-			if _, err := server.Do(t.Context(), r, nil); err != nil {
-				t.Fatal(err)
+		test(t, &desk{t, server})
+	})
+}
+
+func (d *desk) do(r client.Request) {
+	d.t.Helper()
+	if _, err := d.server.Do(d.t.Context(), r, nil); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) item(id string) (k api.Knowledge) {
+	d.t.Helper()
+	if _, err := d.server.Do(d.t.Context(), client.Get("v1", "knowledge", id), &k); err != nil {
+		d.t.Fatal(err)
+	}
+	return k
+}
+
+// remember adds an item that says its id, and reports it stale.
+func (d *desk) remember(ids ...string) {
+	d.t.Helper()
+	for _, id := range ids {
+		d.do(client.Post(api.Knowledge{ID: id, Type: "plan", Content: "Says " + id + "."}, "v1", "knowledge"))
+		d.do(client.Post(api.Reason{Reason: "it moved"}, "v1", "knowledge", id, "stale"))
+	}
+}
+
+func (d *desk) patch(id string, change any) {
+	d.t.Helper()
+	d.do(client.Request{Method: "PATCH", Path: []string{"v1", "knowledge", id}, Body: change})
+}
+
+func TestAnUndoSparesWhatOthersDidSince(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		d.remember("a", "b")
+		seen := reviewed(t, d.server, "e\re\ruuq", func(text string) string {
+			if text == "Says b." {
+				d.patch("a", map[string]string{"content": "Theirs."})
 			}
+			return "Mine."
+		})
+		if a, b := d.item("a").Content, d.item("b").Content; a != "Theirs." || b != "Says b." {
+			t.Errorf("a is %q, b is %q", a, b)
 		}
-		item := func(id string) (k api.Knowledge) {
-			t.Helper()
-			if _, err := server.Do(t.Context(), client.Get("v1", "knowledge", id), &k); err != nil {
-				t.Fatal(err)
+		if !strings.Contains(seen, "somebody changed it") || !strings.Contains(seen, "Theirs.") {
+			t.Errorf("it shows\n%s", seen)
+		}
+	})
+}
+
+func TestAMergeOfAPairIsOfWhatThePersonSaw(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		d.remember("a", "b", "z")
+		d.do(client.Post(api.Confirmation{}, "v1", "knowledge", "a", "confirm")) // so b and z wait
+		d.do(client.Post(
+			api.NewProposal{Kind: "duplicate", Items: []string{"a", "b"}}, "v1", "reviews", "proposals",
+		))
+		edits := 0
+		seen := reviewed(t, d.server, "M\rM\rq", func(text string) string {
+			if edits++; edits == 1 {
+				d.patch("a", map[string]string{"content": "Newer."})
 			}
-			return k
+			return text
+		})
+		if b := d.item("b"); b.Content != "Says b.\n\nNewer." || d.item("a").SupersededBy != "b" {
+			t.Errorf("b is %+v, and it shows\n%s", b, seen)
 		}
+	})
+}
+
+func TestAMergeIsUndoneUnlessAnotherFollowed(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		d.remember("a", "b", "y", "z")
+		d.do(client.Post(api.Confirmation{}, "v1", "knowledge", "a", "confirm")) // so b and z wait
+		d.do(client.Post(api.Confirmation{}, "v1", "knowledge", "y", "confirm"))
+		d.do(client.Post(
+			api.NewProposal{Kind: "duplicate", Items: []string{"a", "b"}}, "v1", "reviews", "proposals",
+		))
+		seen := reviewed(t, d.server, "m\rum\re\ruuq", func(string) string { // meanwhile y is merged into b, too
+			d.do(client.Post(api.Merge{Items: []string{"y"}}, "v1", "knowledge", "b", "merge"))
+			return "Mine."
+		})
+		if d.item("a").SupersededBy != "b" || d.item("y").SupersededBy != "b" || d.item("z").Content != "Says z." {
+			t.Errorf("a is %+v, y is %+v, and it shows\n%s", d.item("a"), d.item("y"), seen)
+		}
+	})
+}
+
+func TestAnItemThatOthersChangedIsShownAsItIsNow(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		d.remember("a")
+		d.patch("a", map[string]any{"tags": map[string]string{"old": "x"}, "task": "deploying"})
+		seen := reviewed(t, d.server, "e\rq", func(string) string {
+			d.patch("a", map[string]any{"tags": map[string]any{"old": nil, "new": "y"}, "task": nil})
+			return "Mine."
+		})
+		if !strings.Contains(seen, "new") || strings.Contains(seen, "old") || strings.Contains(seen, "deploying") {
+			t.Errorf("it shows\n%s", seen)
+		}
+	})
+}
+
+func TestAnEditorOfSpacesIsNone(t *testing.T) {
+	t.Setenv("VISUAL", " ")
+	t.Setenv("EDITOR", "true ")
+	if _, err := inEditor(t.Context(), "as it was"); !errors.Is(err, errCancelled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAPersonReviewsOneItemAfterTheOther(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		server, do, item := d.server, d.do, d.item
 		for i := range 3 {
 			content := "The deploy window. " + strings.Repeat("Long. ", 99)
 			do(client.Post(api.Knowledge{ID: fmt.Sprint("a", i), Type: "plan", Content: content}, "v1", "knowledge"))
@@ -97,9 +210,7 @@ func TestAPersonReviewsOneItemAfterTheOther(t *testing.T) {
 			t.Errorf("the content is %q", got)
 		}
 		meddled := reviewed(t, server, "ewhy\rq", func(string) string {
-			do(client.Request{
-				Method: "PATCH", Path: []string{"v1", "knowledge", "a2"}, Body: map[string]string{"content": "theirs"},
-			})
+			d.patch("a2", map[string]string{"content": "theirs"})
 			return "mine"
 		})
 		if got := item("a2").Content; got != "theirs" || !strings.Contains(meddled, "somebody changed it") {
@@ -112,14 +223,17 @@ func TestAPairIsShownSideBySide(t *testing.T) {
 	t.Parallel()
 	var one Reviewed
 	one.Item = &api.Knowledge{ID: "a", Content: "The deploy window is Tuesday from nine to five.", Owner: "user:mia"}
-	one.Pair = &struct {
-		Proposal string           `json:"proposal"`
-		Kind     string           `json:"kind"`
-		Items    []*api.Knowledge `json:"items"`
-	}{Kind: "contradiction", Items: []*api.Knowledge{{ID: "b", Content: "部署窗口是星期五。", Owner: "user:ben"}}}
+	one.Pair = &api.ReviewPair{
+		Kind: "contradiction", Rule: "time", Score: 0.9,
+		Items: []*api.Knowledge{{ID: "b", Content: "部署窗口是星期五。", Owner: "user:ben"}},
+	}
 	var out bytes.Buffer
 	one.show(&terminal.Console{Styled: &out, Width: 79})
-	if want := "a                                      │ b\n"; !strings.Contains(out.String(), want) {
-		t.Errorf("%q is missing in\n%s", want, &out)
+	for _, want := range []string{
+		"a                                      │ b\n", "probable contradiction (rule time, score 0.90):\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, &out)
+		}
 	}
 }

@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +21,7 @@ type Reviewer struct {
 	Server *client.Client
 	Screen *terminal.Screen
 	List   []*Reviewed
-	Edit   func(ctx context.Context, text string) (string, error) // default: with $EDITOR
+	Edit   func(ctx context.Context, text string) (string, error) // default: [inEditor]
 
 	at, top int
 	said    string
@@ -35,14 +32,14 @@ type Reviewer struct {
 // undoing takes an act back.
 type undoing struct {
 	at      int
-	request client.Request // without a revision; the item may have changed since
+	request client.Request // for the revision after the act
 	none    string         // why there is no such request
 }
 
 const (
 	keysShown = "c confirm · e edit · s supersede · d forget · n next · p previous · u undo · ? help · q quit"
 	keysHelp  = "c confirm; C confirm until a date; e edit the content in $EDITOR; s supersede by another item; m merge " +
-		"a pair; k keep both of a pair; d forget; n or → next; p or ← previous; space more of this item; u undo the " +
+		"a pair; M merge a pair with a text that you edit; k keep both of a pair; d forget; n or → next; p or ← previous; space more of this item; u undo the " +
 		"last act; q quit"
 )
 
@@ -50,7 +47,7 @@ const (
 func (r *Reviewer) Run(ctx context.Context) error {
 	r.done = map[int]string{}
 	if r.Edit == nil {
-		r.Edit = r.inEditor
+		r.Edit = inEditor
 	}
 	for {
 		more := r.show()
@@ -116,7 +113,8 @@ func (r *Reviewer) step(by int) {
 // decide carries out the act of a key on the item that is shown.
 func (r *Reviewer) decide(ctx context.Context, key rune) {
 	acts := map[rune]func(context.Context) error{
-		'c': r.confirm, 'C': r.confirmUntil, 'e': r.edit, 's': r.supersede, 'd': r.forget, 'm': r.merge, 'k': r.keep,
+		'c': r.confirm, 'C': r.confirmUntil, 'e': r.edit, 's': r.supersede, 'd': r.forget, 'm': r.merge,
+		'M': r.mergeEdited, 'k': r.keep,
 	}
 	act, known := acts[key]
 	switch {
@@ -124,17 +122,14 @@ func (r *Reviewer) decide(ctx context.Context, key rune) {
 		r.said = "no such key: ? lists them"
 	case r.done[r.at] != "":
 		r.said = "this was " + r.done[r.at] + " already"
-	case (key == 'm' || key == 'k') && r.List[r.at].Pair == nil:
+	case strings.ContainsRune("mMk", key) && r.List[r.at].Pair == nil:
 		r.said = "this item is in no pair"
 	default:
 		r.try(ctx, act)
 	}
 }
 
-// errCancelled says that the person did not go on.
-var errCancelled = errors.New("cancelled: nothing was done")
-
-// try carries out an act, and says what went wrong. An item that others changed is read again.
+// try carries out an act, and says what went wrong. Items that others changed are read again.
 func (r *Reviewer) try(ctx context.Context, act func(context.Context) error) {
 	err := act(ctx)
 	if err == nil {
@@ -142,12 +137,21 @@ func (r *Reviewer) try(ctx context.Context, act func(context.Context) error) {
 	}
 	f := terminal.AsFailure(err)
 	r.said = terminal.Joined(": ", f.Detail, f.Fix)
-	if refused, is := errors.AsType[*client.Error](err); is && refused.Status == http.StatusPreconditionFailed {
-		k := r.List[r.at].Item
-		if _, err := r.Server.Do(ctx, client.Get("v1", "knowledge", k.ID), k); err == nil {
-			r.said = "somebody changed it, and nothing was done: look at it again"
-		}
+	if errors.Is(err, client.ErrOvertaken) && r.reread(ctx) == nil {
+		r.said = "somebody changed it, and nothing was done: look at it again"
 	}
+}
+
+// reread reads the item that is shown and the others of its pair again.
+func (r *Reviewer) reread(ctx context.Context) error {
+	for _, k := range r.List[r.at].items() {
+		var now api.Knowledge
+		if _, err := r.Server.Do(ctx, client.Get("v1", "knowledge", k.ID), &now); err != nil {
+			return err
+		}
+		*k = now
+	}
+	return nil
 }
 
 // send sends an act, and goes to the next item.
@@ -163,7 +167,7 @@ func (r *Reviewer) send(ctx context.Context, request client.Request, done string
 			*k = after
 		}
 	}
-	undo.at = r.at
+	undo.at, undo.request.Header = r.at, http.Header{"If-Match": a.Header.Values("ETag")}
 	r.undo, r.done[r.at] = append(r.undo, undo), done
 	said := k.ID + " was " + done
 	if r.at+1 < len(r.List) {
@@ -182,10 +186,7 @@ func (r *Reviewer) ask(ctx context.Context, question string, required bool) (str
 	return text, err
 }
 
-func (r *Reviewer) confirm(ctx context.Context) error {
-	request := about(r.List[r.at].Item, http.MethodPost, api.Confirmation{}, "confirm")
-	return r.send(ctx, request, "confirmed", undoing{none: "a confirmation stays: report the item stale if it is wrong"})
-}
+func (r *Reviewer) confirm(ctx context.Context) error { return r.confirmed(ctx, nil) }
 
 func (r *Reviewer) confirmUntil(ctx context.Context) error {
 	said, err := r.ask(ctx, "until which date, such as 2027-03-01?", true)
@@ -196,7 +197,11 @@ func (r *Reviewer) confirmUntil(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	request := about(r.List[r.at].Item, http.MethodPost, api.Confirmation{Until: &until}, "confirm")
+	return r.confirmed(ctx, &until)
+}
+
+func (r *Reviewer) confirmed(ctx context.Context, until *time.Time) error {
+	request := about(r.List[r.at].Item, http.MethodPost, api.Confirmation{Until: until}, "confirm")
 	return r.send(ctx, request, "confirmed", undoing{none: "a confirmation stays: report the item stale if it is wrong"})
 }
 
@@ -237,16 +242,9 @@ func restoring(k *api.Knowledge) undoing {
 
 func (r *Reviewer) edit(ctx context.Context) error {
 	k := r.List[r.at].Item
-	var text string
-	err := r.Screen.Suspended(func() (err error) {
-		text, err = r.Edit(ctx, k.Content)
+	text, err := r.edited(ctx, k)
+	if err != nil {
 		return err
-	})
-	switch {
-	case err != nil:
-		return err
-	case text == k.Content:
-		return errCancelled
 	}
 	reason, err := r.ask(ctx, "why?", false)
 	if err != nil {
@@ -259,46 +257,38 @@ func (r *Reviewer) edit(ctx context.Context) error {
 	return r.send(ctx, about(k, http.MethodPatch, change(text, reason)), "revised", undoing{request: back})
 }
 
-// inEditor lets a person edit a text with the program that VISUAL or EDITOR names. Default: vi.
-func (r *Reviewer) inEditor(ctx context.Context, text string) (string, error) {
-	file, err := os.CreateTemp("", "annals-*.md")
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(file.Name()) //nolint:errcheck // leftovers are harmless
-	_, err = file.WriteString(text)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return "", err
-	}
-	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
-	editor := exec.CommandContext(ctx, words[0], append(words[1:], file.Name())...) //nolint:gosec // the person's own
-	editor.Stdin, editor.Stdout, editor.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := editor.Run(); err != nil {
-		return "", fmt.Errorf("run %s: %w", words[0], err)
-	}
-	edited, err := os.ReadFile(file.Name())
-	after := string(edited)
-	if !strings.HasSuffix(text, "\n") { // which editors add
-		after = strings.TrimSuffix(after, "\n")
-	}
-	return after, err
+// edited are the contents of items, one after the other, as the person edited them.
+func (r *Reviewer) edited(ctx context.Context, items ...*api.Knowledge) (text string, err error) {
+	err = r.Screen.Suspended(func() (err error) {
+		text, err = r.Edit(ctx, contents(items))
+		return err
+	})
+	return text, err
 }
 
-func (r *Reviewer) merge(ctx context.Context) error {
+func (r *Reviewer) mergeEdited(ctx context.Context) error {
+	text, err := r.edited(ctx, r.List[r.at].items()...)
+	if err != nil {
+		return err
+	}
+	return r.merged(ctx, &text)
+}
+
+func (r *Reviewer) merge(ctx context.Context) error { return r.merged(ctx, nil) }
+
+// merged merges the others of a pair into the item that is shown, with a new content unless it is nil.
+func (r *Reviewer) merged(ctx context.Context, content *string) error {
 	one := r.List[r.at]
 	reason, err := r.ask(ctx, "merge the others into "+one.Item.ID+": why?", false)
 	if err != nil {
 		return err
 	}
-	others := make([]string, len(one.Pair.Items))
-	for i, other := range one.Pair.Items {
-		others[i] = other.ID
+	body := api.Merge{Content: content, CarryVotes: true, Reason: reason}
+	for _, other := range one.Pair.Items {
+		body.Items, body.Revisions = append(body.Items, other.ID), append(body.Revisions, other.Revision)
 	}
-	merge := about(one.Item, http.MethodPost, map[string]any{
-		"items": others, "carry_votes": true, "reason": reason,
-	}, "merge")
 	back := client.Post(api.Reason{Reason: "undone in a review"}, "v1", "knowledge", one.Item.ID, "unmerge")
-	return r.send(ctx, merge, "merged", undoing{request: back})
+	return r.send(ctx, about(one.Item, http.MethodPost, body, "merge"), "merged", undoing{request: back})
 }
 
 func (r *Reviewer) keep(ctx context.Context) error {
@@ -306,29 +296,32 @@ func (r *Reviewer) keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	closing := client.Post(
-		map[string]string{"outcome": "distinct", "reason": reason}, "v1", "reviews", "proposals",
-		r.List[r.at].Pair.Proposal, "close",
+	closing := api.ProposalClosing{Outcome: "distinct", Reason: reason}
+	return r.send(
+		ctx, client.Post(closing, "v1", "reviews", "proposals", r.List[r.at].Pair.Proposal, "close"), "kept",
+		undoing{none: "a closed proposal stays closed: merge the items by hand"},
 	)
-	return r.send(ctx, closing, "kept", undoing{none: "a closed proposal stays closed: merge the items by hand"})
 }
 
-// takeBack undoes the last act.
+// takeBack undoes the last act, unless the item was changed since.
 func (r *Reviewer) takeBack(ctx context.Context) error {
 	if len(r.undo) == 0 {
 		return errors.New("nothing was done yet")
 	}
-	last := r.undo[len(r.undo)-1]
+	rest, last := r.undo[:len(r.undo)-1], r.undo[len(r.undo)-1]
 	if last.none != "" { // the act before it can still be undone
-		r.undo = r.undo[:len(r.undo)-1]
+		r.undo = rest
 		return errors.New(last.none)
 	}
-	k := r.List[last.at].Item
-	if _, err := r.Server.Do(ctx, last.request, k); err != nil {
+	r.at, r.top = last.at, 0
+	_, err := r.Server.Do(ctx, last.request, nil)
+	if err == nil || errors.Is(err, client.ErrOvertaken) {
+		r.undo = rest
+	}
+	if err != nil {
 		return err
 	}
-	r.undo = slices.Delete(r.undo, len(r.undo)-1, len(r.undo))
 	delete(r.done, last.at)
-	r.at, r.top, r.said = last.at, 0, "undone"
-	return nil
+	r.said = "undone"
+	return r.reread(ctx)
 }
