@@ -91,7 +91,8 @@ func tools() []tool {
 				"votes, or with a proposal that they say the same as another item or contradict it.",
 			input: []field{
 				{
-					name: "whose", kind: "string", description: "mine: only items of the user; all if left out.",
+					name: "whose", kind: "string", description: "mine: only items that the user owns, or that " +
+						"are assigned to them or to a group that they maintain; all if left out.",
 					values: []string{"mine", "all"},
 				},
 				{name: "scope", kind: "string", description: "Only items for this scope, such as team:pay."},
@@ -118,7 +119,7 @@ func tools() []tool {
 		{
 			name: "propose_merge", title: "Propose a merge",
 			description: "Propose that items are reviewed together, because they say the same or contradict each other. It " +
-				"changes no item: their owners decide.",
+				"changes no item: their stewards decide.",
 			input: []field{
 				{
 					name: "uris", kind: "strings", required: true,

@@ -1,8 +1,8 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -14,7 +14,8 @@ type MergeCommand struct {
 	Changing
 
 	Others     []string `complete:"ids" arg:""`
-	Content    *string  `short:"c" placeholder:"TEXT"`
+	Content    *string  `short:"c" xor:"content" placeholder:"TEXT"`
+	Edit       bool     `xor:"content"`
 	Task       *string  `short:"t" placeholder:"TEXT"`
 	Abstract   *string  `placeholder:"TEXT"`
 	CarryVotes bool     `field:"carry_votes"`
@@ -37,37 +38,68 @@ func (m *MergeCommand) Run(ctx context.Context, c *terminal.Console) error {
 		}
 		body.Content = &text
 	}
+	if m.Edit {
+		items, err := m.items(ctx)
+		if err != nil {
+			return err
+		}
+		text, err := inEditor(ctx, contents(items))
+		if err != nil {
+			return err
+		}
+		body.Content, m.Revision = &text, cmp.Or(m.Revision, items[0].Revision)
+		for _, other := range items[1:] {
+			body.Revisions = append(body.Revisions, other.Revision)
+		}
+	}
 	return m.Change(ctx, c, client.Post(body, "merge"), "merged into")
 }
 
-// plan shows what a merge would do, and changes nothing.
-func (m *MergeCommand) plan(ctx context.Context, c *terminal.Console) error {
+// items reads the item that stays, and the others.
+func (m *MergeCommand) items(ctx context.Context) (items []*api.Knowledge, err error) {
 	server, err := m.Connect()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range append([]string{m.ID}, m.Others...) {
+		var k api.Knowledge
+		if _, err := server.Do(ctx, client.Get("v1", "knowledge", id), &k); err != nil {
+			return nil, err
+		}
+		items = append(items, &k)
+	}
+	return items, nil
+}
+
+// plan shows what a merge would do, and changes nothing. Only the server knows who may merge the items.
+func (m *MergeCommand) plan(ctx context.Context, c *terminal.Console) error {
+	items, err := m.items(ctx)
 	if err != nil {
 		return err
 	}
-	var items []Knowledge
+	refused := 0
 	rows := terminal.NewTable("ITEM", "BECOMES", "OWNER", "VOTES", "CONTENT")
-	for i, id := range append([]string{m.ID}, m.Others...) {
-		var k Knowledge
-		if _, err := server.Do(ctx, client.Get("v1", "knowledge", id), &k); err != nil {
-			return err
-		}
-		becomes := "superseded by " + m.ID
-		if i == 0 {
-			becomes = "stays"
-		} else if k.Status != string(domain.Active) {
+	for i, item := range items {
+		k, becomes := Knowledge{*item}, "stays"
+		switch {
+		case k.Status != string(domain.Active):
 			becomes = "refused: it is " + k.Status
+			refused++
+		case i > 0:
+			becomes = "superseded by " + m.ID
 		}
-		items = append(items, k)
 		rows.Row(k.ID, becomes, k.Owner, k.votes(), k.Snippet(SnippetColumns))
 	}
 	if c.JSON {
-		return c.Document(map[string]any{"items": items})
+		err = c.Document(map[string]any{"items": items})
+	} else {
+		c.Table(rows)
+		c.Note("nothing was changed, and it was not checked whether you may merge them")
 	}
-	c.Table(rows)
-	c.Note("nothing was changed")
-	return nil
+	if err == nil && refused > 0 {
+		err = &terminal.Failure{Code: terminal.ExitRefused, Detail: "the merge would be refused", Fix: "merge items that still hold"}
+	}
+	return err
 }
 
 type UnmergeCommand struct {
@@ -91,27 +123,15 @@ type ProposeCommand struct {
 
 // Run implements the command.
 func (p *ProposeCommand) Run(ctx context.Context, c *terminal.Console) error {
-	server, err := p.Connect()
-	if err != nil {
-		return err
-	}
 	var done api.Proposal
 	r := client.Post(api.NewProposal{Kind: p.Kind, Items: p.Items, Reason: p.Reason}, "v1", "reviews", "proposals")
 	r.Header = p.Header(0)
-	answer, err := server.Do(ctx, r, &done)
-	if err != nil {
-		return err
-	}
-	what := "proposed as " + done.Kind
-	if answer.Header.Get("Annals-Outcome") == domain.Unchanged {
-		what = "nothing to change: it was proposed before"
+	return p.Answer(ctx, c, r, &done, func() error {
+		what := "proposed as " + done.Kind
 		if done.Outcome != "" {
-			what += fmt.Sprintf(", and closed as %s", done.Outcome)
+			what += ", and closed as " + done.Outcome
 		}
-	}
-	if c.JSON {
-		return c.Document(done)
-	}
-	c.Say("%s · proposal %s", what, terminal.Bold.Render(done.ID))
-	return nil
+		c.Say("%s · proposal %s", what, terminal.Bold.Render(done.ID))
+		return nil
+	})
 }

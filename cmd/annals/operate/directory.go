@@ -2,7 +2,6 @@ package operate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -188,29 +187,20 @@ func changeMember(
 	ctx context.Context, c *terminal.Console, r terminal.Remote, method string, body any, path []string,
 	then ...func(api.Member),
 ) error {
-	server, err := r.Connect()
-	if err != nil {
-		return err
-	}
 	var member api.Member
-	a, err := server.Do(ctx, client.Request{Method: method, Path: path, Body: body}, &member)
-	if err != nil {
-		return err
+	err := r.Answer(ctx, c, client.Request{Method: method, Path: path, Body: body}, &member, func() error {
+		showMember(c, member)
+		for _, prefix := range member.RevokedKeys {
+			c.Note("its key %s is revoked", prefix)
+		}
+		return nil
+	})
+	if err == nil {
+		for _, do := range then {
+			do(member)
+		}
 	}
-	for _, do := range then {
-		do(member)
-	}
-	if c.JSON {
-		return c.Document(json.RawMessage(a.Body))
-	}
-	if a.Header.Get("Annals-Outcome") == "unchanged" {
-		c.Say("nothing to change")
-	}
-	showMember(c, member)
-	for _, prefix := range member.RevokedKeys {
-		c.Note("its key %s is revoked", prefix)
-	}
-	return nil
+	return err
 }
 
 // showMember prints a member, what it belongs to and why, and who belongs to it.

@@ -2,7 +2,6 @@ package operate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -63,22 +62,11 @@ func (n policyName) request(method string, body any) client.Request {
 
 // changePolicy sends a change, and shows all policies after it.
 func changePolicy(ctx context.Context, c *terminal.Console, r terminal.Remote, q client.Request) error {
-	server, err := r.Connect()
-	if err != nil {
-		return err
-	}
 	var all api.VerificationPolicies
-	a, err := server.Do(ctx, q, &all)
-	switch {
-	case err != nil:
-		return err
-	case c.JSON:
-		return c.Document(json.RawMessage(a.Body))
-	case a.Header.Get("Annals-Outcome") == "unchanged":
-		c.Say("nothing to change")
-	}
-	c.Table(policyTable(all))
-	return nil
+	return r.Answer(ctx, c, q, &all, func() error {
+		c.Table(policyTable(all))
+		return nil
+	})
 }
 
 type policySetCommand struct {

@@ -31,7 +31,7 @@ type Remote struct {
 func (r Remote) Connect() (*client.Client, error) { return r.Through(nil) }
 
 // Answer sends a request and decodes the answer into out. With --json it prints the answer as JSON, otherwise by
-// show.
+// show, after saying so if the request changed nothing.
 func (r Remote) Answer(ctx context.Context, c *Console, q client.Request, out any, show func() error) error {
 	server, err := r.Connect()
 	if err != nil {
@@ -43,6 +43,9 @@ func (r Remote) Answer(ctx context.Context, c *Console, q client.Request, out an
 	}
 	if c.JSON {
 		return c.Document(a.Body)
+	}
+	if a.Header.Get("Annals-Outcome") == domain.Unchanged {
+		c.Say("nothing to change")
 	}
 	return show()
 }
