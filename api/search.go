@@ -45,6 +45,7 @@ type Searcher struct {
 	TeamID     string   `json:"team_id,omitempty" minLength:"1"`
 	TeamIDs    []string `json:"team_ids,omitempty"`
 	OrgID      string   `json:"org_id,omitempty" minLength:"1"`
+	OrgIDs     []string `json:"org_ids,omitempty"`
 }
 
 // Hit is one hit of a search.

@@ -152,6 +152,9 @@ func eachEntity(in api.Searcher, entity func(field, kind, id string)) {
 	for i, id := range in.TeamIDs {
 		entity(fmt.Sprintf("team_ids[%d]", i), domain.Team, id)
 	}
+	for i, id := range in.OrgIDs {
+		entity(fmt.Sprintf("org_ids[%d]", i), domain.Org, id)
+	}
 }
 
 func searchedOf(a domain.Answer) api.SearchAnswer {

@@ -19,7 +19,7 @@ type Work struct {
 }
 
 // WorkFor is the work for a project and a team, of which either may be empty. Searches then cover the caller, these
-// groups, the caller's organisation, and what is public. New knowledge about work is for the project, or else for the
+// groups, the caller's organisations, and what is public. New knowledge about work is for the project, or else for the
 // team. The error says why the caller cannot work for them.
 func WorkFor(ctx context.Context, api *client.Client, project, team string) (work Work, err error) {
 	if project == "" && team == "" {
@@ -49,7 +49,7 @@ func WorkFor(ctx context.Context, api *client.Client, project, team string) (wor
 		case domain.Agent:
 			work.audience.AgentID = of.ID()
 		case domain.Org:
-			work.audience.OrgID = of.ID()
+			work.audience.OrgIDs = append(work.audience.OrgIDs, of.ID())
 		}
 	}
 	return work, nil
