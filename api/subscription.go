@@ -19,7 +19,7 @@ type Subscription struct {
 	Subscriber string           `json:"subscriber" example:"user:mia"`
 	By         string           `json:"by,omitempty" doc:"Who acted for the subscriber."`
 	State      string           `json:"state" enum:"active,paused,ended"`
-	Cause      string           `json:"cause,omitempty" enum:"asked,rights,gone,erased" doc:"Of the pause or the end. rights: the subscriber may not read any more. gone: the receiver answered with status 410. erased: its texts were erased."`
+	Cause      string           `json:"cause,omitempty" enum:"asked,rights,gone,erased" doc:"Of the pause or the end. rights: the key was revoked or has expired, or a member was deactivated. gone: the receiver answered with status 410. erased: its texts were erased."`
 	Scope      string           `json:"scope,omitempty"`
 	Item       string           `json:"item,omitempty"`
 	Tag        string           `json:"tag,omitempty"`

@@ -34,7 +34,7 @@ const (
 // Why a subscription was paused or has ended.
 const (
 	CauseAsked  = "asked"  // its subscriber or an admin asked for it
-	CauseRights = "rights" // the subscriber may not read any more
+	CauseRights = "rights" // the key was revoked or has expired, or the subscriber or who acts for it was deactivated
 	CauseGone   = "gone"   // the receiver answered that it is gone
 	CauseErased = "erased" // its texts were erased
 )
@@ -43,7 +43,7 @@ const (
 type Following struct {
 	Scope Scope
 	Item  string
-	Tag   string // "key=value", or a value of any key
+	Tag   string // "key=value", or a label
 	Query string // words that the item must all contain
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/annals-kb/annals/api"
@@ -36,7 +37,11 @@ func (w *WatchCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	query := url.Values{}
+	var now api.Moment // a reconnect before the first event goes on from here
+	if _, err := server.Do(ctx, client.Get("v1", "log", "moment"), &now); err != nil {
+		return err
+	}
+	query := url.Values{"after": {strconv.FormatInt(now.HeadPosition, 10)}}
 	terminal.Put(query, "scope", w.Scope)
 	terminal.Put(query, "item", w.Item)
 	terminal.Put(query, "tag", w.Tag)
@@ -154,7 +159,7 @@ func showSubscription(c *terminal.Console, s api.Subscription) {
 
 // causes describe why a subscription was paused or has ended.
 var causes = map[string]string{
-	"rights": "the subscriber may not read any more", "gone": "the receiver answered with status 410",
+	"rights": "its key is revoked or expired, or a member is deactivated", "gone": "the receiver answered with status 410",
 	"erased": "its texts were erased",
 }
 
