@@ -2,6 +2,7 @@ package domain
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -66,6 +67,14 @@ type Tags map[string][]string
 
 // Labels is the key under which tags given as a plain list are kept.
 const Labels = "labels"
+
+// CutTag cuts a tag such as "service=pay" into its key and its value. A tag without the separator is a label.
+func CutTag(tag, separator string) (key, value string) {
+	if key, value, keyed := strings.Cut(tag, separator); keyed {
+		return key, value
+	}
+	return Labels, tag
+}
 
 // Source says where an item came from.
 type Source struct {

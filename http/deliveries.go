@@ -190,7 +190,7 @@ func (s subscriptions) feed(ctx context.Context, c *call, in *feedInput) (*strea
 type watchInput struct {
 	Scope  string   `query:"scope" example:"team:pay" doc:"The items that reach this scope."`
 	Item   string   `query:"item" doc:"The item with this id."`
-	Tag    string   `query:"tag" doc:"The items with this tag: key=value, or a value of any key."`
+	Tag    string   `query:"tag" doc:"The items with this tag: key=value, or a label."`
 	Query  string   `query:"query" doc:"The items whose task, content, abstract or tags contain all these words, in any form."`
 	Events []string `query:"events,explode" doc:"As in a subscription: remembered, revised and so on."`
 	After  integer  `query:"after" doc:"Only positions after this one. Default: from now on for a stream, from the beginning for a page."`

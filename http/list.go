@@ -284,10 +284,7 @@ func tagsOf(given []string) domain.Tags {
 	}
 	tags := domain.Tags{}
 	for _, tag := range given {
-		key, value, found := strings.Cut(tag, ":")
-		if !found {
-			key, value = domain.Labels, tag
-		}
+		key, value := domain.CutTag(tag, ":")
 		tags[key] = append(tags[key], value)
 	}
 	return tags

@@ -200,10 +200,7 @@ func (l *levels) UnmarshalJSON(data []byte) error {
 func tagsOf(q *query, tags []string) []domain.Tags {
 	var sets []domain.Tags
 	for _, tag := range tags {
-		key, value, isPair := strings.Cut(tag, "=")
-		if !isPair {
-			key, value = domain.Labels, tag
-		}
+		key, value := domain.CutTag(tag, "=")
 		if key = strings.TrimSpace(key); key == "" || strings.TrimSpace(value) == "" {
 			q.found.Add("tags", "must be key=value, each")
 			continue

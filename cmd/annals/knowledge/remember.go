@@ -131,10 +131,7 @@ func (r *RememberCommand) body(text string) (*api.Knowledge, error) {
 func tagsOf(given []string) api.Tags {
 	tags := api.Tags{}
 	for _, tag := range given {
-		key, value, keyed := strings.Cut(tag, "=")
-		if !keyed {
-			key, value = domain.Labels, tag
-		}
+		key, value := domain.CutTag(tag, "=")
 		tags[key] = append(tags[key], value)
 	}
 	return tags

@@ -190,10 +190,7 @@ func (f Filters) Asked() url.Values {
 	Put(query, "uri", f.URI)
 	Put(query, "polarity", f.Polarity)
 	for _, tag := range f.Tag {
-		key, value, keyed := strings.Cut(tag, "=")
-		if !keyed {
-			key, value = domain.Labels, tag
-		}
+		key, value := domain.CutTag(tag, "=")
 		Put(query, "tag", key+":"+value)
 	}
 	if f.IsStale != nil {
