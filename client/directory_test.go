@@ -41,7 +41,9 @@ func TestADirectoryIsReadAsItWasMeant(t *testing.T) {
 func TestAnImportAsksForNothingThatTheServerRefuses(t *testing.T) {
 	t.Parallel()
 	pay := []api.Membership{{Group: "team:pay", Role: "member"}}
-	present := []api.Member{{Member: "team:old"}, {Member: "team:pay", Active: true}, {Member: "user:left"}, {Member: "user:back"}}
+	present := []api.Member{
+		{Member: "team:old"}, {Member: "team:pay", Active: true}, {Member: "user:left"}, {Member: "user:back"},
+	}
 	wanted := []api.Member{
 		{Member: "team:old"}, {Member: "team:pay", Active: true},
 		{Member: "user:left", Groups: pay}, {Member: "user:back", Active: true, Groups: pay},

@@ -97,7 +97,9 @@ func (m *MergeCommand) plan(ctx context.Context, c *terminal.Console) error {
 		c.Note("nothing was changed, and it was not checked whether you may merge them")
 	}
 	if err == nil && refused > 0 {
-		err = &terminal.Failure{Code: terminal.ExitRefused, Detail: "the merge would be refused", Fix: "merge items that still hold"}
+		err = &terminal.Failure{
+			Code: terminal.ExitRefused, Detail: "the merge would be refused", Fix: "merge items that still hold",
+		}
 	}
 	return err
 }
