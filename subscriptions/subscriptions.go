@@ -204,18 +204,10 @@ func cut(s string) map[string]bool {
 	return terms
 }
 
-// tagged tells whether an item has a tag: "key=value", or a value of any key.
+// tagged tells whether an item has a tag: "key=value", or a label.
 func tagged(k *domain.Knowledge, tag string) bool {
-	key, value, exact := strings.Cut(tag, "=")
-	if exact && slices.Contains(k.Text.Tags[key], value) {
-		return true
-	}
-	for _, values := range k.Text.Tags {
-		if slices.Contains(values, tag) {
-			return true
-		}
-	}
-	return false
+	key, value := domain.CutTag(tag, "=")
+	return slices.Contains(k.Text.Tags[key], value)
 }
 
 // visible is an event as p may read it now; false if p may not.
