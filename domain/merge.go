@@ -27,7 +27,7 @@ func (c Merge) Validate() error {
 	var p Problems
 	checkItems(&p, c.Items, 1, maxMerged)
 	if slices.Contains(c.Items, c.ID) {
-		p.Add("items", "must be other items")
+		p.Add("items", "must not contain %s itself", c.ID)
 	}
 	if c.Read != nil && len(c.Read) != len(c.Items) {
 		p.Add("revisions", "must be one for each of items")
@@ -68,13 +68,17 @@ func (c Merge) Then(closing []string) []Command {
 // Reads implements [Command].
 func (c Merge) Reads() Reads { return Reads{Items: c.Items, Streams: []string{VerificationStream}} }
 
-// Decide implements [Command]. Its refusals name every item.
-func (c Merge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	find := c.stewarded
-	if c.Changes != (Revised{}) {
-		find = c.changeable
+// survivor finds the item that stays. Only who may change it may give it other texts.
+func (t Target) survivor(dc DecisionContext, changes Revised) (*Knowledge, error) {
+	if changes != (Revised{}) {
+		return t.changeable(dc)
 	}
-	k, err := find(dc)
+	return t.stewarded(dc)
+}
+
+// Decide implements [Command]. It refuses the survivor first, and then names all other items that are in the way.
+func (c Merge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k, err := c.survivor(dc, c.Changes)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +106,7 @@ func (c Merge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{merged, revised}, nil
 }
 
-// refused refuses others that do not exist, that the caller may not change, that are superseded, or that are not in
+// refused refuses others that do not exist, of which the caller is no steward, that are superseded, or that are not in
 // the revision that the caller has read.
 func (c Merge) refused(dc DecisionContext) error {
 	var p Problems
@@ -227,9 +231,9 @@ func (c Unmerge) Reads() Reads {
 	return Reads{Items: c.Merged.Items, Streams: []string{VerificationStream}}
 }
 
-// Decide implements [Command]. Its refusals name every item.
+// Decide implements [Command]. It refuses the survivor first, and then names all other items that are in the way.
 func (c Unmerge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	k, err := c.stewarded(dc)
+	k, err := c.survivor(dc, c.Changes)
 	if err != nil {
 		return nil, err
 	}

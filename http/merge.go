@@ -61,6 +61,9 @@ func (s merging) merge(ctx context.Context, c *call, in *itemInput) (*reply, err
 			Target: t, Items: given.Items, Read: given.Revisions, CarryVotes: given.CarryVotes, Reason: given.Reason,
 			Changes: domain.Revised{Task: given.Task, Content: given.Content, Abstract: given.Abstract},
 		}
+		if command.Validate() != nil { // together says what is wrong
+			return command, nil, nil
+		}
 		open, err := s.cfg.Reporter.OpenProposals(ctx, c.principal.Tenant, append(given.Items, in.ID))
 		return command, command.Then(open), err
 	})
