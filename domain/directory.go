@@ -287,7 +287,7 @@ func checkGroup(p *Problems, group Entity) {
 
 // Decide implements [Command].
 func (c JoinGroup) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	if err := c.mayKeep(dc, c.Group); err != nil {
+	if err := c.By.mayKeep(dc, "members", c.Group); err != nil {
 		return nil, err
 	}
 	entry, err := memberOf(dc, c.Member)
@@ -334,18 +334,20 @@ func belongsTo(dc DecisionContext, group, other Entity) (bool, error) {
 	return slices.ContainsFunc(all, func(b Belonging) bool { return b.Group == other }), err
 }
 
-// keeps tells whether p administers the tenant or maintains a group, in person.
-func (p Principal) keeps(dc DecisionContext, group Entity) bool {
-	return p.IsTenantAdmin() ||
-		p.OnBehalfOf == "" && StateOf[MemberEntry](dc, DirectoryStream(p.Subject)).RoleIn(group) == Maintainer
-}
-
-// mayKeep refuses a caller that neither administers the tenant nor maintains the group.
-func (c OfDirectory) mayKeep(dc DecisionContext, group Entity) error {
-	if c.By.keeps(dc, group) {
+// mayKeep refuses to let p change the members or policies of a group, unless p administers the tenant or maintains the
+// group, in person.
+func (p Principal) mayKeep(dc DecisionContext, what string, group Entity) error {
+	switch {
+	case p.IsTenantAdmin():
+		return nil
+	case p.Role == Auditor:
+		return errAuditor()
+	case !slices.Contains(GroupKinds, group.Kind()):
+		return Refuse(ErrForbidden, "%s that are not of a group are kept by admins, in person", what)
+	case p.OnBehalfOf == "" && StateOf[MemberEntry](dc, DirectoryStream(p.Subject)).RoleIn(group) == Maintainer:
 		return nil
 	}
-	return Refuse(ErrForbidden, "the members of %s are kept by its maintainers and by admins", group)
+	return Refuse(ErrForbidden, "the %s of %s are kept by its maintainers and by admins", what, group)
 }
 
 // LeaveGroup asks to end a member's part in a group. Admins, the group's maintainers and the member may do so.
@@ -365,8 +367,8 @@ func (c LeaveGroup) Validate() error {
 
 // Decide implements [Command].
 func (c LeaveGroup) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	if c.Member != c.By.EffectiveSubject() {
-		if err := c.mayKeep(dc, c.Group); err != nil {
+	if c.Member != c.By.EffectiveSubject() || c.By.Role == Auditor {
+		if err := c.By.mayKeep(dc, "members", c.Group); err != nil {
 			return nil, err
 		}
 	}

@@ -227,17 +227,6 @@ func (c OfPolicy) check(p *Problems) {
 	oneOf(p, "type", c.Type, Types, false)
 }
 
-// permitted refuses a caller that neither administers the tenant nor maintains the group of the scope.
-func (c OfPolicy) permitted(dc DecisionContext) error {
-	if c.By.keeps(dc, c.Scope.Entity()) {
-		return nil
-	}
-	if slices.Contains(GroupKinds, c.Scope.Entity().Kind()) {
-		return Refuse(ErrForbidden, "the policies of %s are set by its maintainers and by admins", c.Scope)
-	}
-	return Refuse(ErrForbidden, "policies that are not of a group are set by admins, in person")
-}
-
 // SetPolicy asks to verify the items of a scope and a type every few days. It replaces the policy of the same key.
 type SetPolicy struct {
 	OfPolicy
@@ -260,7 +249,7 @@ func (c SetPolicy) Validate() error {
 
 // Decide implements [Command].
 func (c SetPolicy) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	if err := c.permitted(dc); err != nil {
+	if err := c.By.mayKeep(dc, "policies", c.Scope.Entity()); err != nil {
 		return nil, err
 	}
 	if err := c.mayVerify(dc); err != nil {
@@ -312,7 +301,7 @@ func (c RemovePolicy) Validate() error {
 
 // Decide implements [Command].
 func (c RemovePolicy) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	if err := c.permitted(dc); err != nil {
+	if err := c.By.mayKeep(dc, "policies", c.Scope.Entity()); err != nil {
 		return nil, err
 	}
 	if _, found := StateOf[Verification](dc, VerificationStream).place(c.PolicyKey); !found {

@@ -73,7 +73,11 @@ func TestMaintainersSetThePoliciesOfTheirGroupAlone(t *testing.T) {
 	t.Parallel()
 	b := payments(t).do(JoinGroup{OfDirectory: about(bob), Group: pay, Role: Maintainer})
 	b.do(policy(as(bob), pay.Scope(), "", 30, ""))
+	auditing := as(bob)
+	auditing.Role = Auditor
 	for _, c := range []Command{
+		policy(auditing, pay.Scope(), "", 60, ""), JoinGroup{OfDirectory: OfDirectory{By: auditing, Member: alice}, Group: pay},
+		LeaveGroup{OfDirectory: OfDirectory{By: auditing, Member: bob}, Group: pay},
 		policy(as(bob), acme.Scope(), "", 30, ""), policy(as(bob), "", "", 30, ""), policy(as(bob), "public", "", 30, ""),
 		policy(as(alice), pay.Scope(), "", 30, ""), policy(onBehalfOf(service(), bob), pay.Scope(), "", 30, ""),
 		RemovePolicy{OfPolicy{By: as(alice), PolicyKey: PolicyKey{Scope: pay.Scope()}}},
