@@ -207,3 +207,16 @@ func TestAnItemIsWhatItWasAtEachVersion(t *testing.T) {
 		}
 	})
 }
+
+func TestOnlyTheNewestOfTheNamedEventsIsRead(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		l, _ := history(t, db)
+		databasetest.Tamper(t, db, "UPDATE events SET data = '[]' WHERE position BETWEEN 4 AND 7") // unreadable
+		newest, err := l.NewestOf(t.Context(), "acme",
+			[]string{"knowledge:k-0", "knowledge:k-1", "knowledge:k-2"}, []string{domain.FoundHelpful{}.Name()})
+		if err != nil || len(newest) != 2 || newest["knowledge:k-0"].Position != 8 || newest["knowledge:k-1"].Position != 9 {
+			t.Errorf("got %+v, %v", newest, err)
+		}
+	})
+}

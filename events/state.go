@@ -136,15 +136,20 @@ func (l *Reader) StatesOf(ctx context.Context, tenant string, names []string) (m
 	return found, nil
 }
 
-// NewestOf are, by stream, the newest of the events that have one of the names. It is for streams with few events.
+// NewestOf are, by stream, the newest of the events that have one of the names.
 func (l *Reader) NewestOf(
 	ctx context.Context, tenant string, streams, names []string,
 ) (map[string]domain.Event, error) {
 	found, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
-		WHERE e.tenant = ? AND e.stream IN (?) AND e.name IN (?)
-		ORDER BY e.stream, e.version`, tenant, bun.List(streams), bun.List(names))
+		WHERE e.tenant = ? AND (e.stream, e.version) IN (
+			SELECT n.stream, max(n.version)
+			FROM events AS n
+			WHERE n.tenant = ? AND n.stream IN (?) AND n.name IN (?)
+			GROUP BY n.stream
+		)
+		ORDER BY e.stream`, tenant, tenant, bun.List(streams), bun.List(names))
 	if err != nil {
 		return nil, fmt.Errorf("find newest events: %w", Unavailable(err))
 	}

@@ -1,13 +1,11 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -16,7 +14,6 @@ import (
 
 // Verifications answers by which policies items are verified, and who confirmed them. It is safe for concurrent use.
 type Verifications struct {
-	db  *database.DB
 	log *events.Reader
 
 	mu     sync.Mutex
@@ -34,8 +31,8 @@ type tenantPolicies struct {
 const freshPolicies = time.Second
 
 // NewVerifications answers from a log.
-func NewVerifications(db *database.DB, log *events.Reader) *Verifications {
-	return &Verifications{db: db, log: log, cached: map[string]tenantPolicies{}}
+func NewVerifications(_ *database.DB, log *events.Reader) *Verifications {
+	return &Verifications{log: log, cached: map[string]tenantPolicies{}}
 }
 
 // Policies are the policies of a tenant.
@@ -73,21 +70,10 @@ func (v *Verifications) ConfirmedBy(
 	for i, id := range ids {
 		streams[i] = domain.KnowledgeStream(id)
 	}
-	var found []struct {
-		Stream string `bun:"stream"`
-		By     string `bun:"confirmed_by"`
-	}
-	err := v.db.NewRaw(`
-		SELECT e.stream, coalesce(nullif(e.on_behalf_of, ''), e.actor) AS confirmed_by
-		FROM events AS e
-		WHERE e.tenant = ? AND e.stream IN (?) AND e.name = 'knowledge.confirmed'
-		ORDER BY e.stream, e.version`, tenant, bun.List(streams)).Scan(ctx, &found)
-	if err != nil {
-		return nil, fmt.Errorf("read confirmations: %w", events.Unavailable(err))
-	}
+	newest, err := v.log.NewestOf(ctx, tenant, streams, []string{domain.Confirmed{}.Name()})
 	by := map[string]domain.Entity{}
-	for _, one := range found {
-		by[strings.TrimPrefix(one.Stream, domain.KnowledgeStream(""))] = domain.Entity(one.By)
+	for stream, event := range newest {
+		by[strings.TrimPrefix(stream, domain.KnowledgeStream(""))] = cmp.Or(event.OnBehalfOf, event.Actor)
 	}
-	return by, nil
+	return by, err
 }
