@@ -52,14 +52,17 @@ type Proposal struct {
 	ClosedAt time.Time    `json:"closed_at,omitzero"`
 }
 
-// OpenProposal is a proposal that waits for a decision.
-type OpenProposal struct {
+// RecordedProposal is a proposal that was made, open or closed.
+type RecordedProposal struct {
 	ID string
 	Proposal
 }
 
 // ProposalStream is the stream of a proposal.
 func ProposalStream(id string) string { return "review:" + id }
+
+// ProposalOf is the id of the proposal that a stream is about.
+func ProposalOf(stream string) string { return strings.TrimPrefix(stream, ProposalStream("")) }
 
 // ProposalID names a proposal about items in their present revisions. So items are proposed again only after one of
 // them was revised. It contains no texts, which could be guessed from a hash after their erasure.

@@ -322,7 +322,7 @@ func (b *batch) inserts() (*database.Script, error) {
 			database.At(b.now),
 		})
 	}
-	states := make([][]any, 0, len(b.streams.changed))
+	states, proposals := make([][]any, 0, len(b.streams.changed)), [][]any{}
 	for _, name := range slices.Sorted(maps.Keys(b.streams.changed)) {
 		stream := b.streams.known[name]
 		state, err := codec.Marshal(stream.State)
@@ -331,6 +331,13 @@ func (b *batch) inserts() (*database.Script, error) {
 		}
 		states = append(states,
 			[]any{b.tenant, name, stream.Version, stream.Position, kindOfStream(name).form, string(state)})
+		if p, is := stream.State.(domain.Proposal); is {
+			for _, item := range p.Items {
+				proposals = append(proposals, []any{
+					b.tenant, domain.ProposalOf(name), item, string(p.Kind), p.Score, database.At(p.At), p.Outcome == "",
+				})
+			}
+		}
 	}
 	script, engine := &database.Script{}, b.log.db.Engine
 	script.Insert(engine, `events (
@@ -344,6 +351,9 @@ func (b *batch) inserts() (*database.Script, error) {
 	script.Insert(engine, `streams (tenant, stream, version, position, form, state)`, `
 		ON CONFLICT (tenant, stream) DO UPDATE
 		SET version = excluded.version, position = excluded.position, form = excluded.form, state = excluded.state`, states)
+	script.Insert(engine, `proposals (tenant, proposal, item, kind, score, at, is_open)`, `
+		ON CONFLICT (tenant, proposal, item) DO UPDATE
+		SET is_open = excluded.is_open`, proposals)
 	if len(b.erasures) > 0 {
 		script.Text = b.destruction(script.Text)
 	}

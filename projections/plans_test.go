@@ -122,9 +122,9 @@ func (w *world) readsLittleOfSQLite(listener *statements) {
 	}
 }
 
-// In the index of numbers, a tenant's newest items come first; others have few of its items, bags, events or states.
+// In the index of numbers, a tenant's newest items come first; others have few of its items, bags or events.
 var (
-	ofFew       = regexp.MustCompile(`(knowledge_1_(number|gone|stale|harmful|derived|replaced|scopes_bags)|events_deactivated|streams_open_reviews)\b`)
+	ofFew       = regexp.MustCompile(`(knowledge_1_(number|gone|stale|harmful|derived|replaced|scopes_bags)|events_deactivated)\b`)
 	scansAll    = regexp.MustCompile(`^SCAN (k|s|t|m|v|a|r|knowledge_1\w*|meaning_1|vectors_1)( USING|$)`)
 	lowerBounds = regexp.MustCompile(`k\.uri >[^()]*\)( AND \([^()]*\))* AND \(k\.uri >`)
 	readsTenant = regexp.MustCompile(`\(tenant=\?\)$`)

@@ -13,12 +13,13 @@ import (
 	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/text/compare"
 )
 
 // name is the name under which the checkpoints are kept.
 const name = "review"
 
-// mostOpen limits the open proposals about an item. Beyond it, the proposer adds none.
+// mostOpen limits the proposer's open proposals about an item.
 const mostOpen = 5
 
 // Reader reads items.
@@ -29,12 +30,10 @@ type Reader interface {
 	Similar(ctx context.Context, by domain.Principal, item *domain.Knowledge) ([]domain.SimilarItem, error)
 }
 
-// Proposals finds open proposals.
+// Proposals finds proposals.
 type Proposals interface {
-	// ProposalsAbout are the open proposals about any of some items.
-	ProposalsAbout(ctx context.Context, tenant string, items []string) ([]domain.OpenProposal, error)
-	// ProposalStreams are the streams of all proposals about an item, open or closed.
-	ProposalStreams(ctx context.Context, tenant, item string) ([]string, error)
+	// ProposalsAbout are the proposals about any of some items, open or closed.
+	ProposalsAbout(ctx context.Context, tenant string, items []string) ([]domain.RecordedProposal, error)
 }
 
 // Writer submits commands to the log.
@@ -120,42 +119,67 @@ func (p Proposer) review(ctx context.Context, event domain.Event, id string) err
 	if err != nil || domain.IsArchive(id) || item.Media != domain.MediaText || item.ContextType == domain.Resource {
 		return err
 	}
-	open, err := p.Proposals.ProposalsAbout(ctx, event.Tenant, []string{id})
+	about, err := p.Proposals.ProposalsAbout(ctx, event.Tenant, []string{id})
 	if err != nil {
 		return err
 	}
+	open := slices.DeleteFunc(about, func(o domain.RecordedProposal) bool { return o.Outcome != "" })
 	var pairs []pair
 	if item.Status == domain.Active {
-		if pairs, err = p.pairs(ctx, event.Tenant, item); err != nil {
+		if pairs, err = p.pairs(ctx, event.Tenant, item, open); err != nil {
 			return err
 		}
 	}
-	open, err = p.closeObsolete(ctx, event, item, open, pairs)
-	if err != nil {
+	if err := p.closeObsolete(ctx, event, item, open, pairs); err != nil {
 		return err
 	}
 	for _, pair := range pairs {
-		proposed := func(o domain.OpenProposal) bool { return slices.Contains(o.Items, pair.other.ID) }
-		if len(open) >= mostOpen || slices.ContainsFunc(open, proposed) {
+		if is, err := p.isNew(ctx, event.Tenant, item, pair.other); err != nil {
+			return err
+		} else if !is {
 			continue
 		}
-		others, err := p.Proposals.ProposalsAbout(ctx, event.Tenant, []string{pair.other.ID})
+		err := p.submit(ctx, event, domain.ProposeReview{
+			By: by(event.Tenant), ID: domain.ProposalID(pair.kind, []*domain.Knowledge{item, pair.other}), Kind: pair.kind,
+			Items: []string{id, pair.other.ID}, Score: pair.Score, Rule: pair.Rule, Reason: pair.reason,
+		})
 		if err != nil {
 			return err
 		}
-		if len(others) >= mostOpen {
-			continue
-		}
-		command := domain.ProposeReview{
-			By: by(event.Tenant), ID: domain.ProposalID(pair.kind, []*domain.Knowledge{item, pair.other}), Kind: pair.kind,
-			Items: []string{id, pair.other.ID}, Score: pair.Score, Rule: pair.Rule, Reason: pair.reason,
-		}
-		if err := p.submit(ctx, event, command); err != nil {
-			return err
-		}
-		open = append(open, domain.OpenProposal{ID: command.ID, Proposal: domain.Proposal{Items: command.Items}})
 	}
 	return nil
+}
+
+// isNew tells whether to propose two items: no open proposal is about both, neither is in too many, and nobody has
+// closed a proposal about them as distinct or dismissed since they were revised.
+func (p Proposer) isNew(ctx context.Context, tenant string, item, other *domain.Knowledge) (bool, error) {
+	two := []string{item.ID, other.ID}
+	about, err := p.Proposals.ProposalsAbout(ctx, tenant, two)
+	if err != nil {
+		return false, err
+	}
+	slices.Sort(two)
+	var decided time.Time
+	open := map[string]int{}
+	for _, o := range about {
+		switch {
+		case o.Outcome == "" && slices.Contains(o.Items, item.ID) && slices.Contains(o.Items, other.ID):
+			return false, nil
+		case o.Outcome == "" && o.By == by(tenant).Subject:
+			for _, id := range o.Items {
+				open[id]++
+			}
+		case slices.Equal(o.Items, two) && (o.Outcome == domain.OutcomeDistinct || o.Outcome == domain.OutcomeDismissed) &&
+			o.ClosedAt.After(decided):
+			decided = o.ClosedAt
+		}
+	}
+	if full := max(open[item.ID], open[other.ID]) >= mostOpen; full || decided.IsZero() {
+		return !full, nil
+	}
+	streams := []string{domain.KnowledgeStream(item.ID), domain.KnowledgeStream(other.ID)}
+	revised, err := p.Log.NewestOf(ctx, tenant, streams, []string{domain.Revised{}.Name(), domain.Redacted{}.Name()})
+	return slices.ContainsFunc(streams, func(s string) bool { return revised[s].RecordedAt.After(decided) }), err
 }
 
 // pair is an item that is a duplicate of another one, or contradicts it.
@@ -170,17 +194,35 @@ type pair struct {
 // errJudge says that the judge gave no judgement.
 var errJudge = errors.New("judge")
 
-// pairs are the items that say the same as an item or contradict it, and that have one of its scopes.
-func (p Proposer) pairs(ctx context.Context, tenant string, item *domain.Knowledge) (pairs []pair, err error) {
+// pairs are the items that say the same as an item or contradict it, and that have one of its scopes. They include
+// items of the proposer's open proposals that the search missed, or whose meaning it did not learn in time.
+func (p Proposer) pairs(
+	ctx context.Context, tenant string, item *domain.Knowledge, open []domain.RecordedProposal,
+) (pairs []pair, err error) {
 	similar, err := p.Reader.Similar(ctx, by(tenant), item)
 	if err != nil {
 		return nil, err
+	}
+	for _, o := range open {
+		for _, id := range o.Items {
+			i := slices.IndexFunc(similar, func(s domain.SimilarItem) bool { return s.ID == id })
+			switch {
+			case o.By != by(tenant).Subject || id == item.ID:
+			case i < 0:
+				similar = append(similar, domain.SimilarItem{ID: id})
+			case similar[i].Kind == domain.Resembling:
+				similar[i].Kind = ""
+			}
+		}
 	}
 	var others []*domain.Knowledge
 	for _, s := range similar {
 		other, err := p.Reader.Find(ctx, tenant, s.ID)
 		if err != nil {
 			return nil, err
+		}
+		if s.Kind == "" {
+			s = compared(item, other)
 		}
 		shared := func(scope domain.Scope) bool { return slices.Contains(item.Scopes, scope) }
 		if other.Status == domain.Active && slices.ContainsFunc(other.Scopes, shared) {
@@ -200,18 +242,29 @@ func (p Proposer) pairs(ctx context.Context, tenant string, item *domain.Knowled
 	return slices.DeleteFunc(pairs, func(p pair) bool { return !slices.Contains(domain.ProposalKinds, p.kind) }), nil
 }
 
-// closeObsolete closes the proposer's own proposals about an item that its present text does not support, and returns
-// the others. Rules close no proposal that a model made.
+// compared compares items by rules. What they mean is unknown, so it counts for them.
+func compared(item, other *domain.Knowledge) domain.SimilarItem {
+	verdict := compare.Items(comparedOf(item), comparedOf(other), 1)
+	return domain.SimilarItem{ID: other.ID, Kind: string(verdict.Kind), Score: verdict.Score, Rule: verdict.Rule}
+}
+
+func comparedOf(k *domain.Knowledge) compare.Item {
+	return compare.Item{
+		Task: k.Text.Task, Content: k.Text.Content, Tags: k.Text.Tags, Negative: k.Polarity == domain.Negative,
+	}
+}
+
+// closeObsolete closes the proposer's own proposals about an item that its present text does not support; if the item
+// does not hold any more, everybody's. Rules close no proposal that a model made.
 func (p Proposer) closeObsolete(
-	ctx context.Context, event domain.Event, item *domain.Knowledge, open []domain.OpenProposal, pairs []pair,
-) (rest []domain.OpenProposal, err error) {
+	ctx context.Context, event domain.Event, item *domain.Knowledge, open []domain.RecordedProposal, pairs []pair,
+) error {
 	for _, o := range open {
 		holds := slices.ContainsFunc(pairs, func(found pair) bool {
 			return found.kind == o.Kind && slices.Contains(o.Items, found.other.ID)
 		})
 		notOurs := o.By != by(event.Tenant).Subject || o.Rule == domain.JudgedByModel && p.Judge == nil
 		if holds || item.Status == domain.Active && notOurs {
-			rest = append(rest, o)
 			continue
 		}
 		closing := domain.CloseProposal{By: by(event.Tenant), ID: o.ID, Outcome: domain.OutcomeObsolete, IfOpen: true}
@@ -219,33 +272,39 @@ func (p Proposer) closeObsolete(
 			closing.Outcome = domain.OutcomeSuperseded
 		}
 		if err := p.submit(ctx, event, closing); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return rest, nil
+	return nil
 }
 
 // eraseReasons erases the reasons of proposals about an erased item, which may quote it.
 func (p Proposer) eraseReasons(ctx context.Context, event domain.Event, id string, erased domain.Erased) error {
-	streams, err := p.Proposals.ProposalStreams(ctx, event.Tenant, id)
-	for _, stream := range streams {
+	about, err := p.Proposals.ProposalsAbout(ctx, event.Tenant, []string{id})
+	for _, proposal := range about {
 		eraser := by(event.Tenant)
 		eraser.Role = domain.Admin
-		command := domain.EraseTexts{By: eraser, Of: stream, ErasureReason: domain.ErasureReason{
+		command := domain.EraseTexts{By: eraser, Of: domain.ProposalStream(proposal.ID), ErasureReason: domain.ErasureReason{
 			ReasonCode: erased.ReasonCode, LegalBasis: erased.LegalBasis, RequestedBy: erased.RequestedBy, Ticket: erased.Ticket,
 		}}
-		if err = p.submit(ctx, event, command); err != nil {
+		if err = p.write(ctx, event, command); err != nil {
 			break
 		}
 	}
 	return err
 }
 
-// submit submits a command that an event caused. A refusal means that an item has changed since, and its event follows.
-func (p Proposer) submit(ctx context.Context, event domain.Event, command domain.Command) error {
+// write submits a command that an event caused.
+func (p Proposer) write(ctx context.Context, event domain.Event, command domain.Command) error {
 	_, err := p.Writer.Submit(ctx, domain.Submission{
 		Command: command, By: by(event.Tenant), Origin: domain.Origin{CausationID: event.EventID},
 	})
+	return err
+}
+
+// submit writes a proposal or closes one. A refusal means that an item has changed since, and its event follows.
+func (p Proposer) submit(ctx context.Context, event domain.Event, command domain.Command) error {
+	err := p.write(ctx, event, command)
 	for _, refusal := range []error{
 		domain.ErrInvalid, domain.ErrNotFound, domain.ErrForbidden, domain.ErrConflict, domain.ErrPrecondition,
 		domain.ErrDeleted, domain.ErrErased,

@@ -92,7 +92,9 @@ func (w *world) holds(want ...string) {
 	}
 	got := []string{}
 	for _, p := range open {
-		got = append(got, fmt.Sprint(p.Kind, " ", p.Items))
+		if p.Outcome == "" {
+			got = append(got, fmt.Sprint(p.Kind, " ", p.Items))
+		}
 	}
 	slices.Sort(got)
 	if diff := cmp.Diff(got, append([]string{}, want...)); diff != "" {
@@ -127,6 +129,9 @@ func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
 		w.do(domain.CloseProposal{By: w.by, ID: open[0], Outcome: domain.OutcomeDistinct, Reason: "two services"})
 		w.follow(true)
 		w.holds()
+		w.do(domain.Revise{Target: domain.Target{By: w.by, ID: "b"}, Scopes: []domain.Scope{"team:pay", "org:acme"}})
+		w.follow(false)
+		w.holds() // no text was revised
 		w.revise("b", tuesday)
 		w.follow(false)
 		w.holds("duplicate [a b]")
@@ -151,6 +156,17 @@ func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
 		}
 		w.do(erase)
 		w.proposer.Off = true
+		page, err := w.log.Read(w.Context(), w.by.Tenant, w.read, 500)
+		if err != nil {
+			w.Fatal(err)
+		}
+		healthy := w.proposer.Writer
+		w.proposer.Writer = &broken{Writer: healthy, err: domain.Refuse(domain.ErrForbidden, "no")}
+		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.by.Tenant, Events: page})
+		if !errors.Is(err, domain.ErrForbidden) {
+			w.Errorf("a reason that is not erased: %v", err)
+		}
+		w.proposer.Writer = healthy
 		w.follow(false)
 		events, err := w.log.Stream(w.Context(), w.by.Tenant, domain.ProposalStream(open[0]))
 		if err != nil || len(events) != 3 || !events[1].TextErased {
@@ -167,23 +183,71 @@ func TestAnItemHasFewOpenProposals(t *testing.T) {
 			w.remember(fmt.Sprint("k", i), content, "team:pay")
 			w.follow(false)
 		}
-		open, err := w.reports.ProposalsAbout(w.Context(), w.by.Tenant, []string{"hub"})
-		if err != nil || len(open) == 0 || len(open) > 5 {
-			w.Errorf("got %d open proposals, %v", len(open), err)
+		about, err := w.reports.ProposalsAbout(w.Context(), w.by.Tenant, []string{"hub"})
+		if err != nil || len(about) == 0 || len(about) > 5 {
+			w.Errorf("got %d proposals, %v", len(about), err)
 		}
+	})
+}
+
+func TestProposalsOfPeopleLeaveRoomForThoseOfTheServer(t *testing.T) {
+	each(t, func(w *world) {
+		w.remember("hub", tuesday, "team:pay")
+		hub, err := w.proposer.Reader.Find(w.Context(), w.by.Tenant, "hub")
+		for i := 0; err == nil && i < 5; i++ {
+			id := fmt.Sprint("k", i)
+			w.remember(id, "Note "+id, "team:pay")
+			var other *domain.Knowledge
+			if other, err = w.proposer.Reader.Find(w.Context(), w.by.Tenant, id); err == nil {
+				w.do(domain.ProposeReview{
+					By: w.by, ID: domain.ProposalID(domain.Duplicate, []*domain.Knowledge{hub, other}), Kind: domain.Duplicate,
+					Items: []string{"hub", id},
+				})
+			}
+		}
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.remember("b", wednesday, "team:pay")
+		w.follow(false)
+		w.holds("contradiction [b hub]", "duplicate [hub k0]", "duplicate [hub k1]", "duplicate [hub k2]",
+			"duplicate [hub k3]", "duplicate [hub k4]")
+	})
+}
+
+func TestAProposalHoldsThoughTheSearchFindsOtherItems(t *testing.T) {
+	each(t, func(w *world) {
+		w.remember("hub", tuesday, "team:pay")
+		for _, day := range []string{"Wednesday", "Thursday", "Friday"} {
+			w.remember(day, "The deploy window of checkout is "+day+" from 09:00 to 11:00.", "team:pay")
+		}
+		w.read = 1
+		w.follow(false)
+		for i := range 5 {
+			w.remember(fmt.Sprint("same", i), tuesday, "team:pay")
+		}
+		tags := domain.Tags{"team": {"pay"}}
+		w.do(domain.Revise{Target: domain.Target{By: w.by, ID: "hub"}, Changes: domain.Revised{Tags: &tags}})
+		w.proposer.Off = true // for the duplicates
+		w.follow(false)
+		w.proposer.Off = false
+		w.read--
+		w.follow(false)
+		w.holds("contradiction [Friday hub]", "contradiction [Thursday hub]", "contradiction [Wednesday hub]",
+			"duplicate [hub same3]", "duplicate [hub same4]")
 	})
 }
 
 // broken is a writer that fails once.
 type broken struct {
 	review.Writer
-	failed bool
+	err error
 }
 
 func (b *broken) Submit(ctx context.Context, s domain.Submission) (domain.Receipt, error) {
-	if !b.failed {
-		b.failed = true
-		return domain.Receipt{}, domain.Refuse(domain.ErrUnavailable, "down")
+	if err := b.err; err != nil {
+		b.err = nil
+		return domain.Receipt{}, err
 	}
 	return b.Writer.Submit(ctx, s)
 }
@@ -196,7 +260,7 @@ func TestAPageThatFailsIsReadAgain(t *testing.T) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		w.proposer.Writer = &broken{Writer: w.log}
+		w.proposer.Writer = &broken{Writer: w.log, err: domain.Refuse(domain.ErrUnavailable, "down")}
 		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.by.Tenant, Events: page})
 		if !errors.Is(err, domain.ErrUnavailable) {
 			w.Errorf("got %v", err)

@@ -43,11 +43,11 @@ func (r Reports) Health(ctx context.Context, q domain.ReportQuery) ([]domain.Sco
 		return nil, err
 	}
 	p := reviewer{view: v, stewards: &stewards{log: r.Log.Reader, tenant: q.Tenant}}
-	if err := p.read(ctx, v.DB, false); err != nil {
+	if err := p.read(ctx, v.DB); err != nil {
 		return nil, err
 	}
 	now := p.Now()
-	chosen, choice := p.isChosen(domain.EventQuery{Tenant: q.Tenant, Only: q.Only, Scope: q.Scope})
+	chosen, choice := p.isChosen(about(q))
 	query := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).
 		ColumnExpr("k.owner, k.type, k.scopes, k.created_at, k.confirmed_at, k.confirm_until").
 		ColumnExpr("k.stale_reporters > 0 OR coalesce(k.confirm_until <= ?, FALSE) AS stale", database.At(now)).

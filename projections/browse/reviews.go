@@ -32,6 +32,7 @@ type queue struct {
 	count, since, reason string
 
 	find func(reviewer, context.Context, domain.ReviewQuery) ([]waiting, error) // instead of SQL; nil for SQL
+	most int                                                                    // rows that it finds, without one more
 }
 
 const (
@@ -72,6 +73,8 @@ func queues() []queue {
 		{name: domain.QueueVerificationDue, severity: 1, find: reviewer.due},
 		{name: domain.QueueOwnerDeactivated, severity: 2, find: reviewer.abandoned},
 		{name: domain.QueueUnused, severity: 1, find: reviewer.unused},
+		{name: domain.QueueDuplicate, severity: 2, find: pairs(domain.Duplicate), most: maxExamined},
+		{name: domain.QueueContradiction, severity: 3, find: pairs(domain.Contradiction), most: maxExamined},
 	}
 }
 
@@ -82,6 +85,13 @@ type waiting struct {
 	Count  int           `bun:"counted"`
 	Since  database.Time `bun:"since"`
 	Reason string        `bun:"reason"`
+
+	Owner  string         `bun:"owner"`
+	Type   string         `bun:"type"`
+	Scopes []domain.Scope `bun:"scopes"`
+
+	Proposal string  `bun:"proposal"` // by which it waits; empty in most queues
+	Score    float64 `bun:"score"`    // of the proposal
 }
 
 // Review lists the items that wait for a review. The order is total: severity times uses, the oldest reason, the
@@ -93,7 +103,10 @@ func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.Revie
 		return page, err
 	}
 	p := reviewer{view: v, stewards: &stewards{log: r.Log.Reader, tenant: q.Tenant}}
-	if err := p.read(ctx, v.DB, q.Assigned != ""); err != nil {
+	if err := p.read(ctx, v.DB); err != nil {
+		return page, err
+	}
+	if err := p.readMaintained(ctx, q.Assigned); err != nil {
 		return page, err
 	}
 	found := map[int64]*candidate{}
@@ -105,28 +118,12 @@ func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.Revie
 			}
 		}
 		all, err := find(p, ctx, q)
+		if err == nil {
+			page.Queues[one.name], err = p.fill(ctx, q, one, all, found)
+		}
 		if err != nil {
 			return page, rows.Failed(ctx, "read a queue", err)
 		}
-		page.Queues[one.name] = domain.QueueLength{Items: min(len(all), maxWaiting), More: len(all) > maxWaiting}
-		for _, w := range all[:min(len(all), maxWaiting)] {
-			c := cmp.Or(found[w.Number], &candidate{id: w.ID, number: w.Number})
-			found[w.Number] = c
-			c.add(one, w)
-		}
-	}
-	for _, kind := range domain.ProposalKinds {
-		page.Queues[string(kind)] = domain.QueueLength{}
-	}
-	err = p.addPairs(ctx, q, func(to queue, w waiting, pair *pairOf) {
-		c := cmp.Or(found[w.Number], &candidate{id: w.ID, number: w.Number})
-		found[w.Number] = c
-		if c.addPair(to, w, pair, q.Queue) {
-			page.Queues[to.name] = domain.QueueLength{Items: page.Queues[to.name].Items + 1}
-		}
-	})
-	if err != nil {
-		return page, rows.Failed(ctx, "read proposals", err)
 	}
 	chosen := make([]*candidate, 0, len(found))
 	for _, c := range found {
@@ -135,19 +132,39 @@ func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.Revie
 			chosen = append(chosen, c)
 		}
 	}
-	if q.Assigned != "" || q.Mine != nil {
-		if chosen, err = p.assignedTo(ctx, q, found, chosen, page.Queues); err != nil {
-			return page, rows.Failed(ctx, "read assignments", err)
-		}
-	}
 	if err := p.countUses(ctx, q.Tenant, chosen); err != nil {
 		return page, rows.Failed(ctx, "count uses", err)
 	}
 	slices.SortFunc(chosen, byUrgency)
 	page.Total = len(chosen)
 	chosen = chosen[min(q.Skip, int64(len(chosen))):]
-	page.Items, err = p.readReviews(ctx, q.Tenant, chosen[:min(q.Limit, len(chosen))])
+	page.Items, err = r.readReviews(ctx, p, chosen[:min(q.Limit, len(chosen))])
 	return page, err
+}
+
+// fill adds what waits in a queue to the candidates, as far as it is assigned to the assignees of the query. Of each
+// proposal, it adds the first such item.
+func (p reviewer) fill(
+	ctx context.Context, q domain.ReviewQuery, in queue, all []waiting, found map[int64]*candidate,
+) (length domain.QueueLength, err error) {
+	proposed := map[string]bool{}
+	for i, w := range all {
+		if length.More = i == cmp.Or(in.most, maxWaiting) || length.Items == maxWaiting; length.More {
+			break
+		}
+		if is, err := p.isFor(ctx, q, w); err != nil {
+			return length, err
+		} else if !is || proposed[w.Proposal] {
+			continue
+		}
+		proposed[w.Proposal] = w.Proposal != ""
+		c := cmp.Or(found[w.Number], &candidate{id: w.ID, number: w.Number})
+		found[w.Number] = c
+		if c.add(in, w, q.Queue) {
+			length.Items++
+		}
+	}
+	return length, nil
 }
 
 // reviewer reads queues.
@@ -164,40 +181,32 @@ type candidate struct {
 	number   int64
 	severity int
 	oldest   time.Time
-	pair     *pairOf // of several, the one with the highest score
+	proposal string // of several, the one with the highest rank
+	rank     float64
 }
 
-// addPair notes a proposal, and tells whether it is the first of its queue about this item. Of the queue that was asked
-// for, it prefers a pair to those of the other one.
-func (c *candidate) addPair(to queue, w waiting, pair *pairOf, asked string) (first bool) {
-	rank := func(p *pairOf) float64 {
-		if string(p.Kind) == asked {
-			return 1 + p.Score
-		}
-		return p.Score
-	}
-	if c.pair == nil || rank(pair) > rank(c.pair) {
-		c.pair = pair
-	}
-	i := slices.IndexFunc(c.Reasons, func(why domain.ReviewReason) bool { return why.Queue == to.name })
-	if i < 0 {
-		c.add(to, w)
-		return true
-	}
-	c.Reasons[i].Count++
-	c.Reasons[i].Since = w.Since.Time // the proposals come the newest first
-	if w.Since.Before(c.oldest) {
-		c.oldest = w.Since.Time
-	}
-	return false
-}
-
-func (c *candidate) add(to queue, w waiting) {
-	c.severity += to.severity
-	if since := w.Since.Time; c.oldest.IsZero() || since.Before(c.oldest) {
+// add notes why an item waits, and tells whether that is its first reason of the queue. Several proposals about it are
+// one reason. Of the queue that was asked for, it prefers a pair to those of the other one.
+func (c *candidate) add(in queue, w waiting, asked string) (first bool) {
+	since := w.Since.Time
+	if c.oldest.IsZero() || since.Before(c.oldest) {
 		c.oldest = since
 	}
-	c.Reasons = append(c.Reasons, domain.ReviewReason{Queue: to.name, Since: w.Since.Time, Count: w.Count, Text: w.Reason})
+	if in.name == asked {
+		w.Score++
+	}
+	if w.Proposal != "" && (c.proposal == "" || w.Score > c.rank) {
+		c.proposal, c.rank = w.Proposal, w.Score
+	}
+	i := slices.IndexFunc(c.Reasons, func(why domain.ReviewReason) bool { return why.Queue == in.name })
+	if i >= 0 {
+		c.Reasons[i].Count += w.Count
+		c.Reasons[i].Since = since // the proposals come the newest first
+		return false
+	}
+	c.severity += in.severity
+	c.Reasons = append(c.Reasons, domain.ReviewReason{Queue: in.name, Since: since, Count: w.Count, Text: w.Reason})
+	return true
 }
 
 func byUrgency(a, b *candidate) int {
@@ -206,18 +215,32 @@ func byUrgency(a, b *candidate) int {
 }
 
 // waitingIn reads the newest items of a queue, and one more than are listed.
-func (p reviewer) waitingIn(ctx context.Context, q domain.ReviewQuery, in queue) (all []waiting, err error) {
-	chosen, choice := p.isChosen(domain.EventQuery{Tenant: q.Tenant, Only: q.Only, Scope: q.Scope, Owner: q.Owner})
-	query := p.DB.NewSelect().TableExpr("?", p.IndexHint(in.index)).ColumnExpr("k.number, k.id").
+func (p reviewer) waitingIn(ctx context.Context, q domain.ReviewQuery, in queue) ([]waiting, error) {
+	query := p.items(q, p.DB.NewSelect().TableExpr("?", p.IndexHint(in.index))).
 		ColumnExpr("? AS counted, ? AS since, ? AS reason", p.now(in.count), p.now(in.since), p.now(in.reason)).
-		Where("k.tenant = ?", q.Tenant).Where("?", p.now(in.some)).Where(chosen, choice...).OrderExpr("k.number DESC")
-	query = p.forAssignee(query, q)
+		Where("?", p.now(in.some)).OrderExpr("k.number DESC")
 	if in.name == domain.QueueSupersededUsed {
 		used := p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Where("a.at > newest.since")
 		query = p.DB.NewSelect().TableExpr("(?) AS newest", query.Limit(maxSuperseded)).ColumnExpr("newest.*").
 			Where("EXISTS (?)", p.useOf(used, q.Tenant, "newest.id", usedSince)).OrderExpr("newest.number DESC")
 	}
-	err = query.Limit(maxWaiting+1).Scan(ctx, &all)
+	return p.scan(ctx, query.Limit(maxWaiting+1))
+}
+
+// items narrows a query on items k to those that a review is about, and selects what [waiting] says of each.
+func (p reviewer) items(q domain.ReviewQuery, query *bun.SelectQuery) *bun.SelectQuery {
+	chosen, choice := p.isChosen(domain.EventQuery{Tenant: q.Tenant, Only: q.Only, Scope: q.Scope, Owner: q.Owner})
+	return p.forAssignee(query.ColumnExpr("k.number, k.id, k.owner, k.type, k.scopes").
+		Where("k.tenant = ?", q.Tenant).Where(chosen, choice...), q)
+}
+
+// scan reads what waits, and leaves out what cannot be read.
+func (p reviewer) scan(ctx context.Context, query *bun.SelectQuery) (all []waiting, err error) {
+	err = rows.ScanEach(ctx, p.DB.DB, query, func(w *waiting, unreadable error) {
+		if unreadable == nil {
+			all = append(all, *w)
+		}
+	})
 	return all, err
 }
 
@@ -263,37 +286,53 @@ func (p reviewer) countUses(ctx context.Context, tenant string, all []*candidate
 	return err
 }
 
-// readReviews reads the items of a page, and leaves out those that cannot be read.
-func (p reviewer) readReviews(ctx context.Context, tenant string, page []*candidate) ([]domain.Review, error) {
+// readReviews reads the items of a page with the pairs that they belong to. It leaves out items that cannot be read.
+func (r Reports) readReviews(ctx context.Context, p reviewer, page []*candidate) ([]domain.Review, error) {
 	if len(page) == 0 {
 		return nil, nil
 	}
-	numbers := make([]int64, len(page))
-	for i, c := range page {
-		numbers[i] = c.number
+	var ids, proposed []string
+	for _, c := range page {
+		ids = append(ids, c.id)
+		if c.proposal != "" {
+			proposed = append(proposed, c.proposal)
+		}
+	}
+	proposals, err := r.proposals(ctx, p.tenant, proposed)
+	if err != nil {
+		return nil, err
+	}
+	for _, proposal := range proposals {
+		ids = append(ids, proposal.Items...)
 	}
 	found, err := p.Read(ctx, p.DB.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("? AS k", p.Tables.Knowledge).
-		Where("k.tenant = ?", tenant).Where("k.number IN (?)", bun.List(numbers)))
+		Where("k.tenant = ?", p.tenant).Where("k.id IN (?)", bun.List(ids)))
 	if err != nil {
 		return nil, rows.Failed(ctx, "read items for review", err)
 	}
-	items := map[int64]*domain.Knowledge{}
+	items := map[string]*domain.Knowledge{}
 	for i := range found {
 		if !found[i].Broken {
-			items[found[i].Number] = p.Item(&found[i])
+			items[found[i].ID] = p.Item(&found[i])
 		}
-	}
-	if err := p.readPairs(ctx, tenant, page); err != nil {
-		return nil, rows.Failed(ctx, "read pairs for review", err)
 	}
 	list := make([]domain.Review, 0, len(page))
 	for _, c := range page {
-		if c.Item = items[c.number]; c.Item != nil {
-			if c.Assigned, err = p.assignment(ctx, c.Item); err != nil {
-				return nil, err
-			}
-			list = append(list, c.Review)
+		if c.Item = items[c.id]; c.Item == nil {
+			continue
 		}
+		if c.Assigned, err = p.assignment(ctx, c.Item); err != nil {
+			return nil, err
+		}
+		if of, is := proposals[c.proposal]; is {
+			c.Pair = &domain.ReviewPair{Proposal: c.proposal, Kind: of.Kind, Score: of.Score, Rule: of.Rule}
+			for _, id := range of.Items {
+				if id != c.id && items[id] != nil {
+					c.Pair.Items = append(c.Pair.Items, items[id])
+				}
+			}
+		}
+		list = append(list, c.Review)
 	}
 	return list, nil
 }

@@ -27,9 +27,10 @@ type stewards struct {
 	policies    domain.Verification
 	deactivated map[domain.Entity]time.Time       // when members were deactivated
 	maintainers map[domain.Entity][]domain.Entity // of each group; nil until they are needed
+	maintained  []domain.Entity                   // groups, by the assignee of a query
 }
 
-func (s *stewards) read(ctx context.Context, db *database.DB, maintainers bool) error {
+func (s *stewards) read(ctx context.Context, db *database.DB) error {
 	stream, err := s.log.State(ctx, s.tenant, domain.VerificationStream)
 	if err != nil {
 		return err
@@ -54,10 +55,22 @@ func (s *stewards) read(ctx context.Context, db *database.DB, maintainers bool) 
 			s.deactivated[domain.Entity(one.Stream)] = one.At.Time
 		}
 	}
-	if maintainers {
-		return s.readMaintainers(ctx)
-	}
 	return nil
+}
+
+// readMaintained reads which groups an assignee maintains.
+func (s *stewards) readMaintained(ctx context.Context, by domain.Entity) error {
+	if by == "" {
+		return nil
+	}
+	stream, err := s.log.State(ctx, s.tenant, domain.DirectoryStream(by))
+	entry, _ := stream.State.(domain.MemberEntry)
+	for _, m := range entry.Groups {
+		if m.Role == domain.Maintainer {
+			s.maintained = append(s.maintained, m.Group)
+		}
+	}
+	return err
 }
 
 // assignment is who should review an item. Maintainers are looked up when the first item needs them, with the states
@@ -116,7 +129,7 @@ func (p reviewer) forAssignee(query *bun.SelectQuery, q domain.ReviewQuery) *bun
 		return query
 	}
 	var scopes []domain.Scope
-	for _, e := range to {
+	for _, e := range slices.Concat(to, p.maintained) {
 		scopes = append(scopes, e.Scope())
 	}
 	for _, policy := range p.policies.Policies {
@@ -126,73 +139,25 @@ func (p reviewer) forAssignee(query *bun.SelectQuery, q domain.ReviewQuery) *bun
 			scopes = append(scopes, policy.Scope)
 		}
 	}
-	for group, all := range p.maintainers {
-		if slices.ContainsFunc(all, func(e domain.Entity) bool { return slices.Contains(to, e) }) {
-			scopes = append(scopes, group.Scope())
-		}
-	}
 	return query.Where("(k.owner IN (?) OR "+reaches(p.DB.Engine)+")", bun.List(to), bun.List(scopes))
 }
 
-// assignedTo keeps the candidates that are assigned to the assignees of a query, and counts the queues anew.
-func (p reviewer) assignedTo(
-	ctx context.Context, q domain.ReviewQuery, found map[int64]*candidate, chosen []*candidate,
-	lengths map[string]domain.QueueLength,
-) ([]*candidate, error) {
-	var list []struct {
-		Number int64          `bun:"number"`
-		Owner  string         `bun:"owner"`
-		Type   string         `bun:"type"`
-		Scopes []domain.Scope `bun:"scopes"`
+// isFor tells whether an item is assigned to the assignees of a query, or owned by the caller who asks for theirs.
+func (p reviewer) isFor(ctx context.Context, q domain.ReviewQuery, w waiting) (bool, error) {
+	to, k := assignees(q), &domain.Knowledge{Owner: domain.Entity(w.Owner), Type: domain.Type(w.Type), Scopes: w.Scopes}
+	if len(to) == 0 || q.Mine != nil && k.Owner == q.Mine.EffectiveSubject() {
+		return true, nil
 	}
-	for numbers := range slices.Chunk(slices.Collect(maps.Keys(found)), maxWaiting) {
-		err := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).ColumnExpr("k.number, k.owner, k.type, k.scopes").
-			Where("k.tenant = ?", q.Tenant).Where("k.number IN (?)", bun.List(numbers)).OrderExpr("k.number").Scan(ctx, &list)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range list {
-			k := &domain.Knowledge{Owner: domain.Entity(one.Owner), Type: domain.Type(one.Type), Scopes: one.Scopes}
-			to, err := p.assignment(ctx, k)
-			if err != nil {
-				return nil, err
-			}
-			if !to.Has(assignees(q)...) && (q.Mine == nil || k.Owner != q.Mine.EffectiveSubject()) {
-				delete(found, one.Number)
-			}
-		}
-		list = list[:0]
-	}
-	for name, length := range lengths {
-		length.Items = 0
-		for _, c := range found {
-			if slices.ContainsFunc(c.Reasons, func(why domain.ReviewReason) bool { return why.Queue == name }) {
-				length.Items++
-			}
-		}
-		lengths[name] = length
-	}
-	return slices.DeleteFunc(chosen, func(c *candidate) bool { return found[c.number] == nil }), nil
-}
-
-// verifying is an item that may wait for its verification.
-type verifying struct {
-	waiting
-
-	Owner  string         `bun:"owner"`
-	Type   string         `bun:"type"`
-	Scopes []domain.Scope `bun:"scopes"`
+	assigned, err := p.assignment(ctx, k)
+	return assigned.Has(to...), err
 }
 
 // longestAgo selects active items k, those first that were confirmed or remembered longest ago.
 func (p reviewer) longestAgo(q domain.ReviewQuery, before time.Time) *bun.SelectQuery {
-	chosen, choice := p.isChosen(domain.EventQuery{Tenant: q.Tenant, Only: q.Only, Scope: q.Scope, Owner: q.Owner})
-	query := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).
-		ColumnExpr("k.number, k.id, k.owner, k.type, k.scopes").
+	query := p.items(q, p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge)).
 		ColumnExpr("0 AS counted, ? AS since, '' AS reason", bun.Safe(verifiedAt)).
-		Where("k.tenant = ?", q.Tenant).Where("k.status = 'active'").Where(verifiedAt+" <= ?", database.At(before)).
-		Where(chosen, choice...).OrderExpr(verifiedAt + ", k.number")
-	return p.forAssignee(rows.WhereKind(query, domain.Filter{NoArchives: true}), q)
+		Where("k.status = 'active'").Where(verifiedAt+" <= ?", database.At(before)).OrderExpr(verifiedAt + ", k.number")
+	return rows.WhereKind(query, domain.Filter{NoArchives: true})
 }
 
 // due reads the items that a policy asks to verify, the longest overdue first.
@@ -225,18 +190,15 @@ func (p reviewer) due(ctx context.Context, q domain.ReviewQuery) (all []waiting,
 			}
 			return query
 		})
-	var found []verifying
-	if err := query.Limit(maxExamined).Scan(ctx, &found); err != nil {
-		return nil, err
-	}
+	found, err := p.scan(ctx, query.Limit(maxExamined))
 	for _, k := range found {
 		policy, is := p.policies.For(k.Scopes, domain.Type(k.Type))
 		if until := k.Since.Add(policy.Every()); is && !until.After(p.Now()) {
 			k.Since = database.At(until)
-			all = append(all, k.waiting)
+			all = append(all, k)
 		}
 	}
-	return all[:min(len(all), maxWaiting+1)], nil
+	return all[:min(len(all), maxWaiting+1)], err
 }
 
 // abandoned reads the newest items whose owner was deactivated.
@@ -244,32 +206,27 @@ func (p reviewer) abandoned(ctx context.Context, q domain.ReviewQuery) (all []wa
 	if len(p.deactivated) == 0 {
 		return nil, nil
 	}
-	chosen, choice := p.isChosen(domain.EventQuery{Tenant: q.Tenant, Only: q.Only, Scope: q.Scope, Owner: q.Owner})
-	var found []verifying
-	query := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).
-		ColumnExpr("k.number, k.id, k.owner, 0 AS counted, k.owner AS reason").
-		Where("k.tenant = ?", q.Tenant).Where("k.status = 'active'").
+	query := p.items(q, p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge)).
+		ColumnExpr("0 AS counted, k.owner AS reason").Where("k.status = 'active'").
 		Where("k.owner IN (?)", bun.List(slices.Collect(maps.Keys(p.deactivated)))).
-		Where(chosen, choice...).OrderExpr("k.number DESC").Limit(maxWaiting + 1)
-	err = p.forAssignee(rows.WhereKind(query, domain.Filter{NoArchives: true}), q).Scan(ctx, &found)
-	for _, k := range found {
-		k.Since = database.At(p.deactivated[domain.Entity(k.Owner)])
-		all = append(all, k.waiting)
+		OrderExpr("k.number DESC").Limit(maxWaiting + 1)
+	all, err = p.scan(ctx, rows.WhereKind(query, domain.Filter{NoArchives: true}))
+	for i, k := range all {
+		all[i].Since = database.At(p.deactivated[domain.Entity(k.Owner)])
 	}
 	return all, err
 }
 
 // unused reads the items that were neither used nor confirmed for a year, where retrievals are recorded.
-func (p reviewer) unused(ctx context.Context, q domain.ReviewQuery) (all []waiting, err error) {
+func (p reviewer) unused(ctx context.Context, q domain.ReviewQuery) ([]waiting, error) {
 	since := p.Now().Add(-unusedFor)
 	uses := func(item string) *bun.SelectQuery {
 		return p.useOf(p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1"), q.Tenant, item, unusedFor)
 	}
 	helpful := p.DB.NewSelect().TableExpr("? AS v", p.Tables.Votes).ColumnExpr("1").Where("v.tenant = ?", q.Tenant).
 		Where("v.id = oldest.id").Where("v.verdict = 'helpful'").Where("v.at >= ?", database.At(since))
-	err = p.DB.NewSelect().TableExpr("(?) AS oldest", p.longestAgo(q, since).Limit(maxExamined)).
-		ColumnExpr("oldest.number, oldest.id, oldest.counted, oldest.since, oldest.reason").
+	return p.scan(ctx, p.DB.NewSelect().TableExpr("(?) AS oldest", p.longestAgo(q, since).Limit(maxExamined)).
+		ColumnExpr("oldest.*").
 		Where("EXISTS (?)", uses("a.item").Limit(1)).Where("NOT EXISTS (?)", uses("oldest.id")).
-		Where("NOT EXISTS (?)", helpful).OrderExpr("oldest.since, oldest.number").Limit(maxWaiting+1).Scan(ctx, &all)
-	return all, err
+		Where("NOT EXISTS (?)", helpful).OrderExpr("oldest.since, oldest.number").Limit(maxWaiting+1))
 }
