@@ -22,8 +22,8 @@ func (s reports) reviewRoutes() {
 			"harmful ones. Low confidence: below 0.3 with a harmful vote. For these two, a harmful vote must " +
 			"be newer than the last confirmation. Superseded and used: given to a caller in the last 90 days, " +
 			"after it was superseded; the 5,000 newest superseded items are examined. Duplicate and contradiction: an open " +
-			"proposal names it and other active items, which pair shows. A confirmation, a " +
-			"supersession or a deletion takes an item out of the queues before these; a revision alone does not. The " +
+			"proposal names it and other active items, which pair shows. A confirmation, a supersession or a deletion " +
+			"takes an item out of stale, expired, contested, low_confidence and superseded_used; a revision alone does not. The " +
 			"order is the number of uses plus one, times the severity, highest first; then the oldest reason, " +
 			"then the oldest item. The severity is the sum over the item's queues: 3 for stale, contested, " +
 			"superseded and used, and contradiction, 2 for low confidence, duplicate and owner deactivated, 1 for " +
@@ -55,13 +55,13 @@ func (in *reviewInput) query(c *call) domain.ReviewQuery {
 	if !slices.Contains(domain.Queues(), cmp.Or(in.Queue, domain.QueueStale)) {
 		c.found.Add("queue", "must be one of %s", strings.Join(domain.Queues(), ", "))
 	}
+	q.Assigned = entity(&c.found, "assigned", in.To)
 	if mine := in.Mine.read(&c.found, "mine"); mine != nil && *mine {
-		if q.Owner != "" {
-			c.found.Add("mine", "cannot be asked together with owner")
+		if q.Owner != "" || q.Assigned != "" {
+			c.found.Add("mine", "cannot be asked together with owner or assigned")
 		}
 		q.Mine = &c.principal
 	}
-	q.Assigned = entity(&c.found, "assigned", in.To)
 	return q
 }
 

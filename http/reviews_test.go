@@ -85,6 +85,8 @@ func TestWhatWaitsForAReviewIsInItsQueuesWithReasons(t *testing.T) {
 		like(t, got.items()[2], object{"reasons": []any{object{"count": 1.0, "text": "it moved"}}})
 		same(t, waits(w.ask("GET", "/v1/reviews?queue=stale", nil)), []string{"stale: stale"})
 		same(t, len(waits(w.ask("GET", "/v1/reviews?owner=user:nobody", nil))), 0)
+		w.ask("GET", "/v1/reviews?mine=true&owner=user:ann", nil).want(http.StatusUnprocessableEntity)
+		w.ask("GET", "/v1/reviews?mine=true&assigned=user:ann", nil).want(http.StatusUnprocessableEntity)
 		same(t, len(waits(w.ask("GET", "/v1/reviews?mine=true", nil))), 5)
 		same(t, len(waits(w.ask("GET", "/v1/reviews?mine=true", nil, "Annals-Actor: user:ann"))), 0)
 
