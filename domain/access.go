@@ -305,6 +305,9 @@ type ScopeHealth struct {
 	MedianAge time.Duration // since they were remembered
 }
 
+// Share is n of the items, 0 to 1.
+func (h ScopeHealth) Share(n int) float64 { return float64(n) / float64(max(h.Items, 1)) }
+
 // ReportItem is an item that stands out, and why.
 type ReportItem struct {
 	ID         string

@@ -180,7 +180,7 @@ func (s reports) reportHealth(ctx context.Context, c *call, in *healthInput) (*s
 }
 
 func healthOf(h domain.ScopeHealth) api.ScopeHealth {
-	share := func(n int) float64 { return math.Round(1000*float64(n)/float64(max(h.Items, 1))) / 1000 }
+	share := func(n int) float64 { return math.Round(1000*h.Share(n)) / 1000 }
 	return api.ScopeHealth{
 		Scope: cmp.Or(string(h.Scope), allScopes), Items: h.Items, Verified: share(h.Verified), Stale: share(h.Stale),
 		Contested: share(h.Contested), Overdue: share(h.Overdue), Unowned: share(h.Unowned),

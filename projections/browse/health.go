@@ -112,22 +112,33 @@ func (p reviewer) tally(
 	}
 }
 
-// mostGauged limits the scopes with metrics of their own.
-const mostGauged = 50
+const (
+	mostGauged   = 50              // scopes with metrics of their own
+	afterChange  = 5 * time.Minute // until the metrics of a tenant whose log grows are computed again
+	afterNothing = time.Hour       // until those of another tenant are, since items become overdue and older
+)
 
 // HealthGauges are metrics of the group scopes with the most items, of all tenants. [HealthGauges.Refresh] computes
 // them.
 type HealthGauges struct {
-	reports Reports
-	tenants func(context.Context) ([]string, error)
-	values  map[string]*prometheus.Desc
-	current atomic.Pointer[[]tenantHealth]
+	reports  Reports
+	tenants  func(context.Context) ([]string, error)
+	values   map[string]*prometheus.Desc
+	measured map[string]measurement // by tenant
+	current  atomic.Pointer[[]tenantHealth]
 }
 
 type tenantHealth struct {
 	domain.ScopeHealth
 
 	tenant string
+}
+
+// measurement is the health of the groups of a tenant at a time.
+type measurement struct {
+	groups []tenantHealth
+	head   string // the id of the newest event
+	at     time.Time
 }
 
 var _ prometheus.Collector = (*HealthGauges)(nil)
@@ -149,30 +160,45 @@ func NewHealthGauges(reports Reports) *HealthGauges {
 	return g
 }
 
-// Refresh computes the metrics. The context may read every tenant.
+// Refresh computes the metrics, as far as they may have changed. The context may read every tenant. Do not call it
+// concurrently.
 func (g *HealthGauges) Refresh(ctx context.Context) error {
 	tenants, err := g.tenants(ctx)
 	if err != nil {
 		return err
 	}
 	var all []tenantHealth
+	measured := map[string]measurement{}
 	for _, tenant := range tenants {
-		found, err := g.reports.Health(database.ForTenant(ctx, tenant), domain.ReportQuery{Tenant: tenant})
+		m, err := g.measure(database.ForTenant(ctx, tenant), tenant)
 		if err != nil {
 			return err
 		}
-		for _, h := range found {
-			if slices.Contains(domain.GroupKinds, h.Scope.Entity().Kind()) {
-				all = append(all, tenantHealth{h, tenant})
-			}
-		}
+		measured[tenant], all = m, append(all, m.groups...)
 	}
+	g.measured = measured
 	slices.SortFunc(all, func(a, b tenantHealth) int {
 		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.Scope, b.Scope))
 	})
 	all = all[:min(len(all), mostGauged)]
 	g.current.Store(&all)
 	return nil
+}
+
+func (g *HealthGauges) measure(ctx context.Context, tenant string) (measurement, error) {
+	last, now := g.measured[tenant], g.reports.Browser.catalogue.Now()
+	_, head, err := g.reports.Log.Head(ctx, tenant)
+	if age := now.Sub(last.at); err != nil || age < afterChange || head == last.head && age < afterNothing {
+		return last, err
+	}
+	m := measurement{head: head, at: now}
+	found, err := g.reports.Health(ctx, domain.ReportQuery{Tenant: tenant})
+	for _, h := range found {
+		if slices.Contains(domain.GroupKinds, h.Scope.Entity().Kind()) {
+			m.groups = append(m.groups, tenantHealth{h, tenant})
+		}
+	}
+	return m, err
 }
 
 // Describe implements [prometheus.Collector].
@@ -189,10 +215,9 @@ func (g *HealthGauges) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	for _, h := range *all {
-		share := func(n int) float64 { return float64(n) / float64(max(h.Items, 1)) }
 		for name, value := range map[string]float64{
-			"items": float64(h.Items), "verified": share(h.Verified), "stale": share(h.Stale),
-			"contested": share(h.Contested), "overdue": share(h.Overdue), "unowned": share(h.Unowned),
+			"items": float64(h.Items), "verified": h.Share(h.Verified), "stale": h.Share(h.Stale),
+			"contested": h.Share(h.Contested), "overdue": h.Share(h.Overdue), "unowned": h.Share(h.Unowned),
 			"median_age_days": h.MedianAge.Hours() / 24,
 		} {
 			to <- prometheus.MustNewConstMetric(
