@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -53,20 +54,29 @@ func setActingAs(w http.ResponseWriter, r *http.Request, chosen http.Header) {
 }
 
 // whoami asks who the caller is. If the API refuses what the reader chose, such as after the key lost the right, the
-// choice ends.
+// choice ends. Then nothing is written: the reader's own rights may be others.
 func whoami(p *page) error {
 	var caller api.Identity
 	request := client.Get("v1", "whoami")
 	_, err := p.api.Do(p.r.Context(), request, &caller)
-	if isRefused(err) && len(p.Acting) > 0 {
+	refused := err
+	ended := len(p.Acting) > 0 && (isRefused(err) || errors.Is(err, client.ErrUnauthenticated))
+	if ended {
 		actAs(p, http.Header{})
 		setActingAs(p.w, p.r, p.Acting)
 		_, err = p.api.Do(p.r.Context(), request, &caller)
 	}
-	if err == nil {
-		p.Caller = &caller
+	if err != nil {
+		return err
 	}
-	return err
+	p.Caller = &caller
+	if ended && p.r.Method != http.MethodGet && p.r.Method != http.MethodHead {
+		return &client.Error{Problem: api.Problem{
+			Status: http.StatusForbidden, Title: "You do not act for somebody else any more, so nothing was done",
+			Detail: problemOf(refused).Detail, Fix: "Go back, and send the form again as yourself.",
+		}}
+	}
+	return nil
 }
 
 // actAs sends the requests of the page as somebody else.

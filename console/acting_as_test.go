@@ -49,6 +49,49 @@ func TestInNoAuthModeAReaderActsAsAnybodyUntilTheyStop(t *testing.T) {
 	})
 }
 
+func TestAChoiceThatTheAPIRefusesEndsAndItsFormWritesNothing(t *testing.T) {
+	each(t, rootKey, func(t *testing.T, w *world) {
+		w.staff()
+		w.remember(client.Knowledge{ID: "shared", Type: "tool", Content: "For all.", Scopes: []string{"public"}})
+		var desk api.IssuedKey
+		wanted := map[string]any{"subject": "agent:desk", "role": "admin", "acts_for": true}
+		if _, err := w.api.Do(t.Context(), client.Post(wanted, "v1", "keys"), &desk); err != nil {
+			t.Fatal(err)
+		}
+		browser := w.login(desk.Key)
+		change := func(act string) {
+			if _, err := w.api.Do(t.Context(), client.Post(nil, "v1", "directory", "user:mia", act), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		choose := func() {
+			if _, page := w.send(browser, "/console/acting", "Annals-On-Behalf-Of", "user:mia"); !strings.Contains(page, "on behalf of user:mia") {
+				t.Fatal(page)
+			}
+		}
+		choose()
+		change("deactivate")
+		status, page := w.send(browser, "/console/k/shared/act/stale", "revision", "1")
+		if status != http.StatusForbidden {
+			t.Errorf("%d", status)
+		}
+		containsAll(t, page, "so nothing was done", "user:mia was deactivated", "agent:desk")
+		if k, err := w.api.Knowledge(t.Context(), "shared"); err != nil || k.Stale != nil && k.Stale.Reporters > 0 {
+			t.Errorf("%+v, %v", k, err)
+		}
+		if _, page = w.send(browser, "/console/k/shared/act/stale", "revision", "1"); !strings.Contains(page, "Your report is recorded.") {
+			t.Error(page)
+		}
+		change("reactivate")
+		choose()
+		change("deactivate")
+		status, page = w.visit(browser, "/console/")
+		if status != http.StatusOK || strings.Contains(page, "on behalf of") || !strings.Contains(page, "agent:desk") {
+			t.Errorf("%d\n%s", status, page)
+		}
+	})
+}
+
 func TestOnlyAKeyThatMayActForOthersDoes(t *testing.T) {
 	each(t, rootKey, func(t *testing.T, w *world) {
 		mia, _ := w.given("user:mia")
