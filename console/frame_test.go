@@ -70,7 +70,6 @@ func texts(t *testing.T) []string {
 		{Fields: memberFields()},
 		{Fields: policyFields()},
 		{Fields: subscriptionFields()},
-		{Fields: importFields()},
 		{Fields: orderFields()},
 		tenantCreated(), remembered(), imported(),
 		erasureOrdered(), extractionRetried(),

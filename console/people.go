@@ -12,22 +12,13 @@ import (
 	"github.com/annals-kb/annals/client"
 )
 
-// memberKinds are the kinds of the directory's members, and the words for several of them.
+// kindOfMembers is a kind of the directory's members, and the word for several of them.
+type kindOfMembers struct{ Kind, Label string }
+
 func memberKinds() []kindOfMembers {
 	return []kindOfMembers{
-		{Kind: "user", Label: "Users"},
-		{Kind: "agent", Label: "Agents"},
-		{Kind: "team", Label: "Teams"},
-		{Kind: "project", Label: "Projects"},
-		{Kind: "org", Label: "Organisations"},
+		{"user", "Users"}, {"agent", "Agents"}, {"team", "Teams"}, {"project", "Projects"}, {"org", "Organisations"},
 	}
-}
-
-// kindOfMembers is a kind of members, and how many there are.
-type kindOfMembers struct {
-	Kind, Label string
-	Count       int
-	More        bool // than were counted
 }
 
 // people is the page of the directory, with the form that adds a member.
@@ -59,15 +50,9 @@ func showPeople(p *page) (any, error) {
 func (d *people) read(p *page) error {
 	d.Kinds = memberKinds()
 	d.Kind = d.Kinds[0]
-	for i, kind := range d.Kinds {
-		var counted api.Members
-		if err := p.get(&counted, url.Values{"kind": {kind.Kind}, "limit": {"500"}}, "v1", "directory"); err != nil {
-			return err
-		}
-		d.Kinds[i].Count, d.Kinds[i].More = len(counted.Items), counted.Next != ""
-		if kind.Kind == cmp.Or(p.param("kind"), d.Kind.Kind) {
-			d.Kind = d.Kinds[i]
-		}
+	kind := cmp.Or(p.r.PostFormValue("kind"), p.param("kind"))
+	if i := slices.IndexFunc(d.Kinds, func(k kindOfMembers) bool { return k.Kind == kind }); i >= 0 {
+		d.Kind = d.Kinds[i]
 	}
 	query := url.Values{"kind": {d.Kind.Kind}, "limit": {"100"}}
 	for name, of := range map[string]string{"q": "named", "after": "after"} {
@@ -218,7 +203,7 @@ func peopleActs() []act {
 			Explain: "It belongs to its groups again. Its keys stay revoked: give it another.",
 		},
 		{
-			Name: "transfer", Label: "Transfer what it owns", Done: "The items have another owner.",
+			Name: "transfer", Label: "Transfer what it owns",
 			Explain: "Each of its items gets another owner, as an event in the history of the item.",
 			Fields: []actField{
 				{Name: "owner", Label: "The new owner, such as team:pay", Required: true}, reasonField(),

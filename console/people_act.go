@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -17,6 +18,8 @@ type personAct struct {
 	Act    act
 	Person *person
 	Group  string // whose member it is; of the acts role and leave
+	// Outcome is what came of the items that get another owner; nil if none do. It has a cursor if more are left.
+	Outcome *client.Transferred
 }
 
 func personActOf(p *page) (*personAct, error) {
@@ -58,10 +61,11 @@ func doPersonAct(p *page) (any, error) {
 		return nil, err
 	}
 	member, back := data.Person.Member.Member, data.Person.Member.Member
-	if data.Act.Name == "leave" && p.param("from") == "group" || data.Act.Name == "role" && p.param("from") == "group" {
+	if p.param("from") == "group" && data.Group != "" {
 		back = data.Group
 	}
-	if receiver := data.text("owner"); receiver != "" && (data.Act.Name == "transfer" || data.Act.Name == "deactivate") {
+	receiver := data.text("owner")
+	if receiver != "" || data.Act.Name == "transfer" {
 		err = data.checkReceiver(p, receiver)
 	}
 	if err == nil && data.Wrong["owner"] == nil && data.Act.Name != "transfer" {
@@ -69,7 +73,7 @@ func doPersonAct(p *page) (any, error) {
 		p.note(request)
 		_, err = p.api.Do(p.r.Context(), request, nil)
 	}
-	if err == nil && data.Wrong["owner"] == nil && data.text("owner") != "" {
+	if err == nil && data.Wrong["owner"] == nil && receiver != "" {
 		err = data.transfer(p, member)
 	}
 	switch {
@@ -83,6 +87,9 @@ func doPersonAct(p *page) (any, error) {
 	}
 	if data.Refused != nil {
 		return nil, answer(p, "personact", data, data.Refused.Status)
+	}
+	if data.Outcome != nil {
+		return data, nil
 	}
 	return goBack(p, data.Act.Name, "people/"+url.PathEscape(back))
 }
@@ -114,7 +121,7 @@ func (a *personAct) checkReceiver(p *page, receiver string) error {
 	var found api.Member
 	err := p.get(&found, nil, "v1", "directory", receiver)
 	switch {
-	case errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrInvalid),
+	case receiver == "", errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrInvalid),
 		err == nil && (!found.Active || receiver == a.Person.Member.Member):
 		a.Wrong["owner"] = append(a.Wrong["owner"], "must be another active member of the directory")
 		return nil
@@ -122,14 +129,18 @@ func (a *personAct) checkReceiver(p *page, receiver string) error {
 	return err
 }
 
-// mostTransferred limits the pages of items that one request transfers. The page of the member offers the rest.
+// mostTransferred limits the pages of items that one request transfers. The page after it offers the rest.
 const mostTransferred = 5
 
 func (a *personAct) transfer(p *page, member string) error {
-	cursor := ""
+	a.Outcome = &client.Transferred{Next: p.r.PostFormValue("cursor")}
 	for range mostTransferred {
-		done, err := client.TransferOwned(p.r.Context(), p.api, member, a.text("owner"), a.text("reason"), cursor)
-		if cursor = done.Next; err != nil || cursor == "" {
+		done, err := client.TransferOwned(
+			p.r.Context(), p.api, member, a.text("owner"), a.text("reason"), a.Outcome.Next,
+		)
+		a.Outcome.Moved += done.Moved
+		a.Outcome.Refused = append(a.Outcome.Refused, done.Refused...)
+		if a.Outcome.Next = done.Next; err != nil || done.Next == "" {
 			return err
 		}
 	}
@@ -144,10 +155,6 @@ type peopleImport struct {
 	Read    bool // a file was read, so Changes say what it would change
 	Done    int
 	Refused *problem
-}
-
-func importFields() []actField {
-	return []actField{{Name: "missing", Label: "Deactivate members that the file does not name", Check: true}}
 }
 
 // mostImported limits the changes that one request makes. The page offers the rest.
@@ -169,16 +176,27 @@ func importPeople(p *page) (any, error) {
 	if _, err := askImport(p); err != nil {
 		return nil, err
 	}
-	data := &peopleImport{Text: uploadedText(p)}
-	if data.Text == "" {
-		data.Text = unixLines(p.r.PostFormValue("text"))
-	}
+	data := &peopleImport{}
+	err := withFile(p, func(_ string, file io.Reader) error {
+		text, err := io.ReadAll(file)
+		data.Text = string(text)
+		return err
+	})
+	data.Text = cmp.Or(data.Text, unixLines(p.r.PostFormValue("text")))
 	data.Missing = p.r.PostFormValue("missing") != ""
-	wanted, err := client.ReadDirectory(strings.NewReader(data.Text))
-	if err != nil {
-		data.Refused = &problem{
-			Status: http.StatusUnprocessableEntity, Title: "The file cannot be read", Detail: err.Error(),
+	wanted, bad := client.ReadDirectory(strings.NewReader(data.Text))
+	switch {
+	case isRefused(err):
+		data.Refused = problemOf(err)
+	case err != nil:
+		return nil, err
+	case bad != nil:
+		data.Refused = &problem{Status: http.StatusUnprocessableEntity, Title: "The file cannot be read"}
+		for line := range strings.SplitSeq(bad.Error(), "\n") {
+			data.Refused.Fields = append(data.Refused.Fields, api.BadField{Message: line})
 		}
+	}
+	if data.Refused != nil {
 		return nil, answer(p, "peopleimport", data, data.Refused.Status)
 	}
 	if err := data.compare(p, wanted); err != nil {
@@ -192,7 +210,7 @@ func importPeople(p *page) (any, error) {
 			if data.Refused = problemOf(err); !isRefused(err) && !errors.Is(err, client.ErrNotFound) {
 				return nil, err
 			}
-			data.Refused.Detail = change.What + ": " + data.Refused.Detail
+			data.Refused.Fields = append(data.Refused.Fields, api.BadField{Message: change.What})
 			break
 		}
 		data.Done++
@@ -204,25 +222,6 @@ func importPeople(p *page) (any, error) {
 		return data, nil
 	}
 	return goBack(p, imported().Name, "people")
-}
-
-// uploadedText is the text of the file of a form; empty if there is none.
-func uploadedText(p *page) string {
-	const inMemory = 8 << 20
-	if p.r.ParseMultipartForm(inMemory) != nil {
-		return ""
-	}
-	defer p.r.MultipartForm.RemoveAll() //nolint:errcheck // the system's temporary files
-	file, _, err := p.r.FormFile("file")
-	if err != nil {
-		return ""
-	}
-	defer file.Close() //nolint:errcheck // it was only read
-	text, err := io.ReadAll(io.LimitReader(file, inMemory))
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }
 
 // imported names what an import has done, for the page after it.

@@ -42,7 +42,7 @@ func TestAnOrganisationIsSetUpInTheBrowser(t *testing.T) {
 		containsAll(t, p.Text("main"), "user:mia joins team:pay as maintainer", "deactivate user:ben")
 		p.Click("button[name=step]")
 		p.WaitFor(".done")
-		containsAll(t, p.Text("main"), "The directory is as the file says.", "Users 2", "Teams 1", "米娅 Mia", "deactivated")
+		containsAll(t, p.Text("main"), "The directory is as the file says.", "Users", "Teams", "米娅 Mia", "deactivated")
 		p.Go("/console/people?kind=team")
 		p.Click("main tbody a.entry")
 		p.WaitFor("dl.facts")
@@ -54,10 +54,11 @@ func TestMembersAreChangedByFormsThatKeepWhatWasTyped(t *testing.T) {
 	each(t, rootKey, func(t *testing.T, w *world) {
 		w.staff()
 		mia, prefix := w.given("user:mia")
-		if _, err := w.as(mia).Remember(t.Context(), client.Knowledge{ID: "hers", Type: "plan", Content: "Hers."}); err != nil {
+		if _, err := w.as(mia).Remember(t.Context(), client.Knowledge{ID: "hers", Type: "plan", Content: "Hers.", Scopes: []string{"team:pay"}}); err != nil {
 			t.Fatal(err)
 		}
-		root, hers := w.login(rootKey), w.login(mia)
+		coder, _ := w.given("agent:coder")
+		root, hers, coders := w.login(rootKey), w.login(mia), w.login(coder)
 		for _, one := range []struct {
 			browser *http.Client
 			path    string
@@ -75,7 +76,9 @@ func TestMembersAreChangedByFormsThatKeepWhatWasTyped(t *testing.T) {
 			{hers, "/console/people/user:zoe/join", []string{"group", "org:acme", "role", "member"}, 403, []string{"org:acme"}},
 			{root, "/console/people/user:mia/deactivate", []string{"reason", "she left", "owner", "user:ben"}, 422, []string{"she left", `id="owner-wrong"`}},
 			{root, "/console/people/user:mia/deactivate", []string{"reason", "she left"}, 200, []string{"Owned by a deactivated member", prefix, "revoked"}},
-			{root, "/console/people/user:mia/transfer", []string{"owner", "team:pay"}, 200, []string{"The items have another owner", "0 items"}},
+			{root, "/console/people/user:mia/transfer", []string{"owner", " "}, 422, []string{`id="owner-wrong"`}},
+			{coders, "/console/people/user:mia/transfer", []string{"owner", "team:pay"}, 200, []string{"Transferred items: 0.", "were not transferred: 1", "Not yours to do"}},
+			{root, "/console/people/user:mia/transfer", []string{"owner", "team:pay"}, 200, []string{"Transferred items: 1."}},
 			{root, "/console/people/user:mia/nothing", nil, 404, nil},
 		} {
 			status, page := w.send(one.browser, one.path, one.form...)
@@ -104,6 +107,23 @@ func (w *world) verified() {
 			w.t.Fatal(err)
 		}
 	}
+}
+
+func TestAFileThatIsNoDirectoryIsRefused(t *testing.T) {
+	each(t, rootKey, func(t *testing.T, w *world) {
+		const path = "/console/people/import"
+		root := w.login(rootKey)
+		status, page := w.sendFile(root, path, "a.csv", strings.Repeat(staffFile, 10_000))
+		if status != http.StatusRequestEntityTooLarge {
+			t.Errorf("%d\n%.2000s", status, page)
+		}
+		containsAll(t, page, "The file is too large", "the form may have at most 1.0 MiB")
+		status, page = w.sendFile(root, path, "a.csv", staffFile+staffFile)
+		if status != http.StatusUnprocessableEntity {
+			t.Errorf("%d\n%s", status, page)
+		}
+		containsAll(t, page, "The file cannot be read", "<li>entry 9: user:mia is named twice</li>", "org:acme,ACME")
+	})
 }
 
 func TestPoliciesAreSetAndRemovedInTheBrowser(t *testing.T) {

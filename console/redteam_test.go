@@ -47,7 +47,7 @@ func (w *world) attacked(browser *http.Client) []string {
 	}
 	const key = `<img src=x onerror=ran=1><script>ran=1</script>`
 	w.sent(w.send(browser, "/console/access", "subject", "user:bob", "role", "member", "note", key))
-	w.sent(w.addResource(browser, `<img src=x onerror=ran=1>.md`, attack, "reason", attack))
+	w.sent(w.sendFile(browser, "/console/resources", `<img src=x onerror=ran=1>.md`, attack, "reason", attack))
 	order := []string{"of", "user:mia", "typed", "user:mia", "legal_basis", key}
 	if status, _ := w.send(browser, "/console/privacy/plan", append(order, "ticket", attack)...); status != http.StatusUnprocessableEntity {
 		w.t.Errorf("a ticket with markup: %d", status)
@@ -262,22 +262,24 @@ func TestAHostileUploadIsRefusedAsAWhole(t *testing.T) {
 		for what, content := range map[string]string{
 			"names a file outside itself": archive("fine.md", "../../etc/evil.md"), "divide it into several": archive(large...),
 		} {
-			status, page := w.addResource(browser, "a.zip", content)
+			status, page := w.sendFile(browser, "/console/resources", "a.zip", content)
 			if status != http.StatusBadRequest || !strings.Contains(page, what) {
 				t.Errorf("%s: %d", what, status)
 			}
 		}
 		for name, place := range map[string]string{"../../../etc/passwd.md": "passwd", `..\..\passwd.md`: "______passwd"} {
-			status, page := w.addResource(browser, name, "# A name")
+			status, page := w.sendFile(browser, "/console/resources", name, "# A name")
 			if status != http.StatusOK || !strings.Contains(page, "viking://resources/"+place) {
 				t.Errorf("%s: %d\n%s", name, status, page)
 			}
 		}
 		for _, kind := range []string{"multipart/form-data; boundary=x", "multipart/form-data"} {
-			status, _, page := servertest.Answer(t, browser, servertest.Request(t, http.MethodPost, w.url+"/console/resources", "--x\r\nbroken",
-				"Content-Type: "+kind))
-			if status != http.StatusBadRequest || !strings.Contains(string(page), "did not arrive as a whole") {
-				t.Errorf("%s: %d", kind, status)
+			for _, path := range []string{"/console/resources", "/console/people/import"} {
+				status, _, page := servertest.Answer(t, browser, servertest.Request(t, http.MethodPost, w.url+path, "--x\r\nbroken",
+					"Content-Type: "+kind))
+				if status != http.StatusBadRequest || !strings.Contains(string(page), "did not arrive as a whole") {
+					t.Errorf("%s, %s: %d", path, kind, status)
+				}
 			}
 		}
 	})
@@ -312,7 +314,7 @@ func TestAnAuditorIsOfferedNoForm(t *testing.T) {
 	each(t, rootKey, func(t *testing.T, w *world) {
 		w.tell()
 		root := w.login(rootKey)
-		w.addResource(root, "guide.md", "# Guide")
+		w.sendFile(root, "/console/resources", "guide.md", "# Guide")
 		_, page := w.send(root, "/console/access", "subject", "user:otto", "role", "auditor")
 		otto := w.login(keyForm.FindString(page))
 		for _, path := range append(addresses(http.MethodGet), "/console/knowledge/acts?id=staging",

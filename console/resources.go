@@ -245,11 +245,32 @@ func addResource(p *page) (any, error) {
 
 // upload passes the file of a form on to the API, if there is one, and names it in a request.
 func upload(p *page, asked map[string]any) error {
+	return withFile(p, func(name string, file io.Reader) error {
+		var body bytes.Buffer
+		parts := multipart.NewWriter(&body)
+		part, err := parts.CreateFormFile("file", name)
+		if err == nil {
+			_, err = io.Copy(part, file)
+		}
+		if err = errors.Join(err, parts.Close()); err != nil {
+			return err
+		}
+		request := client.Post(body.Bytes(), "resources", "temp_upload")
+		request.Header = http.Header{"Content-Type": {parts.FormDataContentType()}}
+		kept, err := viking[map[string]string](p, request)
+		asked["temp_file_id"] = kept["temp_file_id"]
+		return err
+	})
+}
+
+// withFile calls use with the file of a form, if there is one. A file that did not arrive is refused.
+func withFile(p *page, use func(name string, file io.Reader) error) error {
 	const inMemory = 8 << 20
 	err := p.r.ParseMultipartForm(inMemory)
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
 		return &client.Error{Problem: api.Problem{
-			Status: http.StatusRequestEntityTooLarge, Title: "The file is too large: a file may have at most 100 MB",
+			Status: http.StatusRequestEntityTooLarge, Title: "The file is too large",
+			Detail: "the form may have at most " + bytesOf(tooLarge.Limit),
 		}}
 	}
 	if errors.Is(err, http.ErrNotMultipart) {
@@ -266,20 +287,7 @@ func upload(p *page, asked map[string]any) error {
 		return nil // no file was chosen
 	}
 	defer sent.Close() //nolint:errcheck // it was only read
-	var body bytes.Buffer
-	parts := multipart.NewWriter(&body)
-	part, err := parts.CreateFormFile("file", header.Filename)
-	if err == nil {
-		_, err = io.Copy(part, sent)
-	}
-	if err = errors.Join(err, parts.Close()); err != nil {
-		return err
-	}
-	request := client.Post(body.Bytes(), "resources", "temp_upload")
-	request.Header = http.Header{"Content-Type": {parts.FormDataContentType()}}
-	kept, err := viking[map[string]string](p, request)
-	asked["temp_file_id"] = kept["temp_file_id"]
-	return err
+	return use(header.Filename, sent)
 }
 
 // removal is the form that removes a resource.

@@ -11,8 +11,8 @@ import (
 	"github.com/annals-kb/annals/http/servertest"
 )
 
-// addResource sends the form of a resource with a file.
-func (w *world) addResource(browser *http.Client, name, content string, fields ...string) (int, string) {
+// sendFile sends a form with a file.
+func (w *world) sendFile(browser *http.Client, path, name, content string, fields ...string) (int, string) {
 	w.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -29,7 +29,7 @@ func (w *world) addResource(browser *http.Client, name, content string, fields .
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	status, _, page := servertest.Answer(w.t, browser, servertest.Request(w.t, http.MethodPost, w.url+"/console/resources", &body,
+	status, _, page := servertest.Answer(w.t, browser, servertest.Request(w.t, http.MethodPost, w.url+path, &body,
 		"Content-Type: "+form.FormDataContentType(), "Origin: "+w.url))
 	return status, string(page)
 }
@@ -39,7 +39,7 @@ func TestAFileBecomesAResourceThatIsReadAndRemoved(t *testing.T) {
 		browser := w.login(rootKey)
 		_, page := w.visit(browser, "/console/resources")
 		containsAll(t, page, "Nothing is here", `enctype="multipart/form-data"`)
-		status, page := w.addResource(browser, "使用 指南.md", "# Guide\n\n"+strings.Repeat("Install it, then run it. ", 100_000), "reason", "onboarding")
+		status, page := w.sendFile(browser, "/console/resources", "使用 指南.md", "# Guide\n\n"+strings.Repeat("Install it, then run it. ", 100_000), "reason", "onboarding")
 		if status != http.StatusOK {
 			t.Fatalf("%d\n%.2000s", status, page)
 		}
@@ -77,7 +77,7 @@ func TestARefusedResourceSaysWhyAndKeepsWhatWasTyped(t *testing.T) {
 		if status, _ := w.visit(browser, "/console/resources/remove?uri=viking://user/default"); status != http.StatusNotFound {
 			t.Errorf("a place of no resource: %d", status)
 		}
-		status, page = w.addResource(browse(t), "a.md", "a")
+		status, page = w.sendFile(browse(t), "/console/resources", "a.md", "a")
 		if status != http.StatusUnauthorized {
 			t.Errorf("without a session: %d\n%s", status, page)
 		}
