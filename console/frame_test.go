@@ -86,8 +86,8 @@ func texts(t *testing.T) []string {
 	for _, k := range memberKinds() {
 		all = append(all, k.Label)
 	}
-	for _, s := range digestSections(api.Digest{}) {
-		all = append(all, s.Label)
+	for _, s := range (api.Digest{}).Sections() {
+		all = append(all, s.Title)
 	}
 	for _, r := range reports() {
 		all = append(all, r.Title, r.Explain)

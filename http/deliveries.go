@@ -1,11 +1,9 @@
 package http
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -317,7 +315,7 @@ func (s subscriptions) digest(ctx context.Context, c *call, in *digestInput) (*s
 		}
 		to.SetHeader("Content-Type", markdownType+"; charset=utf-8")
 		to.SetStatus(http.StatusOK)
-		_, _ = to.BodyWriter().Write(markdownOf(out)) // the caller left
+		_, _ = to.BodyWriter().Write(out.Markdown()) // the caller left
 	}}, nil
 }
 
@@ -346,49 +344,4 @@ func digestOf(q domain.DigestQuery, d domain.ScopeDigest, waiting domain.ReviewP
 		out.Waiting.Items = append(out.Waiting.Items, item)
 	}
 	return out
-}
-
-// plainMarkdown escapes the characters that have a meaning in Markdown.
-var plainMarkdown = strings.NewReplacer(
-	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "|", `\|`, "&", `\&`,
-)
-
-// markdownOf is a digest as a Markdown document.
-func markdownOf(d api.Digest) []byte {
-	var out bytes.Buffer
-	_, _ = fmt.Fprintf(&out, "# %s, %s to %s\n", d.Scope, d.Since.Format(time.DateOnly), d.Until.Format(time.DateOnly))
-	if d.More {
-		_, _ = fmt.Fprintf(&out, "\nOnly the first %d events are counted.\n", d.Events)
-	}
-	for _, section := range []struct {
-		title string
-		api.DigestSection
-	}{
-		{"New", d.New},
-		{"Changed", d.Changed},
-		{"Contested", d.Contested},
-		{"Superseded", d.Superseded},
-		{"Deleted", d.Deleted},
-		{"Found helpful", d.Helpful},
-		{"Waiting for review", d.Waiting},
-	} {
-		_, _ = fmt.Fprintf(&out, "\n## %s: %d\n", section.title, section.Total)
-		if len(section.Items) > 0 {
-			out.WriteString("\n")
-		}
-		for _, item := range section.Items {
-			line := fmt.Sprintf("- [%s](/v1/knowledge/%s)", plainMarkdown.Replace(item.ID), item.ID)
-			if item.Title != "" {
-				line += " " + plainMarkdown.Replace(item.Title)
-			}
-			if item.Count > 1 {
-				line += fmt.Sprintf(" (%d)", item.Count)
-			}
-			if item.By != "" {
-				line += fmt.Sprintf(", now [%s](/v1/knowledge/%s)", plainMarkdown.Replace(item.By), item.By)
-			}
-			out.WriteString(line + "\n")
-		}
-	}
-	return out.Bytes()
 }
