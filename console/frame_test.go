@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -9,8 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/egress"
 	"github.com/annals-kb/annals/events/codec"
 )
 
@@ -18,7 +23,7 @@ import (
 func texts(t *testing.T) []string {
 	t.Helper()
 	inTemplates := regexp.MustCompile(`[{(]-? ?t "((?:[^"\\]|\\.)+)"`)
-	inProblems := regexp.MustCompile(`Status: [a-zA-Z.]+, Title: "([^"]+)"`)
+	inProblems := regexp.MustCompile(`(?:Status: [a-zA-Z.]+, Title|Fix): "([^"]+)"`)
 	var all []string
 	names, err := fs.Glob(viewFiles, "views/*.html")
 	if err != nil {
@@ -98,7 +103,7 @@ func texts(t *testing.T) []string {
 			all = append(all, c.Label)
 		}
 	}
-	all = append(all, codec.Names()...)
+	all = slices.AppendSeq(append(all, codec.Names()...), maps.Keys(domain.SubscribedEvents))
 	all = slices.DeleteFunc(all, func(text string) bool { return text == "" })
 	return all
 }
@@ -116,6 +121,53 @@ func TestEveryTextHasAChineseOne(t *testing.T) {
 			t.Errorf("%q has no Chinese text", text)
 		} else if got, want := format.FindAllString(translated, -1), format.FindAllString(text, -1); !slices.Equal(got, want) {
 			t.Errorf("%q takes %v, in Chinese %v", text, want, got)
+		}
+	}
+}
+
+func TestTextsOfTheServerAreSaidInChineseWithTheirValues(t *testing.T) {
+	t.Parallel()
+	if got, want := fixed(chinese, "answered with status 418"), "答复状态为 418"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	all := []string{"no answer in time", "no connection", "the name leads into a private network", "the URL cannot be used"}
+	for _, address := range []string{"", "https://a@b.example", "https://localhost", "http://b.example"} {
+		all = append(all, egress.CheckURL(address, false))
+	}
+	const head = "member,display_name,active,groups\n"
+	for _, file := range []string{"x", `{"member": 1}`, head + "user:a,,,team:b=boss\nuser:a\nno body\n"} {
+		_, err := client.ReadDirectory(strings.NewReader(file))
+		if err == nil {
+			t.Fatal(file)
+		}
+		all = append(all, strings.Split(err.Error(), "\n")...)
+	}
+	member := func(name, shown, group string, active bool) api.Member {
+		return api.Member{Member: name, DisplayName: shown, Active: active, Groups: []api.Membership{{Group: group, Role: "member"}}}
+	}
+	for _, change := range client.DirectoryChanges(
+		[]api.Member{member("user:a", "A", "team:a", true), member("user:b", "", "team:a", false), member("user:c", "", "team:a", true), member("user:d", "", "", true)},
+		[]api.Member{member("user:a", "B", "team:b", true), member("user:b", "", "team:a", true), member("user:c", "", "team:a", false), member("user:e", "", "team:a", true)},
+		true,
+	) {
+		all = append(all, change.What)
+	}
+	for _, c := range []domain.Subscribe{
+		{Events: []string{"none"}}, {Follow: domain.Following{Scope: "x"}}, {Follow: domain.Following{Item: "?"}},
+		{Follow: domain.Following{Scope: "team:?"}}, {Note: strings.Repeat("x", 1000)}, {Note: "\x00"}, {Note: "\xff"},
+	} {
+		_, err := c.Complete()
+		invalid, is := errors.AsType[*domain.Invalid](err)
+		if !is {
+			t.Fatalf("%+v: %v", c, err)
+		}
+		for _, p := range invalid.Problems {
+			all = append(all, p.Message)
+		}
+	}
+	for _, text := range all {
+		if said := fixed(chinese, text); !strings.ContainsFunc(said, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+			t.Errorf("%q is said as %q", text, said)
 		}
 	}
 }

@@ -1,9 +1,13 @@
 package console
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
+	"maps"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -106,14 +110,50 @@ func say(language, text string, args ...any) string {
 	return fmt.Sprintf(text, args...)
 }
 
-// fixed is a text of the server, which may begin with a name. It stays in English if it has no translation.
+// fixed is a text of the server, which may contain values or begin with a name. It stays in English if it has no
+// translation.
 func fixed(language, text string) string {
-	if translated := say(language, text); translated != text {
-		return translated
+	if language != chinese {
+		return text
 	}
 	name, rest, _ := strings.Cut(text, " ")
-	return strings.TrimSpace(name + " " + say(language, rest))
+	return cmp.Or(translated(text), strings.TrimSpace(name+" "+cmp.Or(translated(rest), rest)))
 }
+
+// translated is the Chinese text of an English one that may contain values; empty if there is none.
+func translated(text string) string {
+	for _, f := range inChineseFormats() {
+		if values := f.english.FindStringSubmatch(text); values != nil {
+			return verbs.ReplaceAllStringFunc(f.chinese, func(string) string {
+				values = values[1:]
+				return values[0]
+			})
+		}
+	}
+	return inChinese()[text]
+}
+
+// verbs stand for values in a text: %v for several words, the others for one.
+var verbs = regexp.MustCompile(`%[a-z]`)
+
+// textFormat finds the values in an English text, whose Chinese text has them in the same order.
+type textFormat struct {
+	english *regexp.Regexp
+	chinese string
+}
+
+// inChineseFormats are the texts that contain values. The longest come first, since they say the most.
+var inChineseFormats = sync.OnceValue(func() (all []textFormat) {
+	longest := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
+	for _, text := range slices.SortedFunc(maps.Keys(inChinese()), longest) {
+		if verbs.MatchString(text) {
+			pattern := strings.ReplaceAll(regexp.QuoteMeta(text), "%v", "(.+)")
+			pattern = "^" + verbs.ReplaceAllString(pattern, `(\S+)`) + "$"
+			all = append(all, textFormat{regexp.MustCompile(pattern), inChinese()[text]})
+		}
+	}
+	return all
+})
 
 // languageOf guesses the language of a text that people or agents wrote: Chinese if a sixth of its characters are.
 // Browsers choose fonts and voices by it.
