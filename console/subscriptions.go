@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -38,8 +40,14 @@ func subscriptionActs() []act {
 		{Name: "pause", Label: "Pause", Done: "The subscription is paused."},
 		{Name: "resume", Label: "Resume", Done: "The subscription goes on."},
 		{Name: "replay", Label: "Deliver the dead ones again", Done: "The deliveries are made again."},
-		{Name: "rotate", Label: "Replace the secret"},
-		{Name: "unsubscribe", Label: "End", Done: "The subscription has ended.", Danger: true},
+		{
+			Name: "rotate", Label: "Replace the secret",
+			Explain: "You see the new secret once. For 24 hours webhooks are signed with the old one, too.",
+		},
+		{
+			Name: "unsubscribe", Label: "End", Done: "The subscription has ended.", Danger: true,
+			Explain: "It ends for good and cannot be resumed. What still waits for its delivery is dropped.",
+		},
 	}
 }
 
@@ -110,7 +118,8 @@ type subscription struct {
 	Acts       []act
 	Deliveries []api.Delivery
 	Next       string
-	Events     []api.Event // of a feed, the newest that were read
+	Events     []api.Event // of a feed, newest first
+	Before     int64       // the position before which there may be more of them; 0 if there are no more
 	Tested     *api.WebhookTest
 	Refused    *problem
 	Done       string
@@ -134,15 +143,12 @@ func (d *subscription) read(p *page) error {
 			d.Acts = append(d.Acts, a)
 		}
 	}
+	if d.Webhook == "" {
+		return d.readFeed(p)
+	}
 	query := url.Values{"limit": {"50"}}
 	if cursor := p.param("cursor"); cursor != "" {
 		query.Set("cursor", cursor)
-	}
-	if d.Webhook == "" {
-		var got api.Page[api.Event]
-		err := p.get(&got, query, "v1", "subscriptions", id, "events")
-		d.Events, d.Next = got.Items, got.NextCursor
-		return err
 	}
 	if state := p.param("state"); slices.Contains([]string{"pending", "delivered", "dead", "dropped"}, state) {
 		query.Set("state", state)
@@ -151,6 +157,31 @@ func (d *subscription) read(p *page) error {
 	err := p.get(&got, query, "v1", "subscriptions", id, "deliveries")
 	d.Deliveries, d.Next = got.Items, got.NextCursor
 	return err
+}
+
+// readFeed reads the newest events of a feed. The API begins with the oldest one, so this goes back in the log, some
+// positions at a time, until it finds any.
+func (d *subscription) readFeed(p *page) error {
+	const span, most = 500, 20
+	var start api.Moment // of the subscription
+	if err := p.get(&start, url.Values{"as_of": {d.CreatedAt.Format(time.RFC3339Nano)}}, "v1", "log", "moment"); err != nil {
+		return err
+	}
+	d.Before = cmp.Or(int64(number(p.Query, "before")), p.Moment.Position+1)
+	for i := 0; i < most && d.Before > 0 && len(d.Events) == 0; i++ {
+		before, after := d.Before, max(d.Before-1-span, start.Position)
+		query := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {strconv.Itoa(span)}}
+		var got api.Page[api.Event]
+		if err := p.get(&got, query, "v1", "subscriptions", d.ID, "events"); err != nil {
+			return err
+		}
+		d.Events = slices.DeleteFunc(got.Items, func(e api.Event) bool { return e.Position >= before })
+		if d.Before = after + 1; after == start.Position {
+			d.Before = 0
+		}
+	}
+	slices.Reverse(d.Events)
+	return nil
 }
 
 // fits tells whether an act makes sense for the subscription.

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -8,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/net/html"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -52,6 +55,8 @@ func TestAWebhookIsMadeTestedAndWatchedInTheBrowser(t *testing.T) {
 		status.Store(http.StatusTeapot)
 		_, page = w.send(root, one, "act", "test")
 		containsAll(t, page, "The receiver did not accept the ping", "418")
+		_, page = w.visit(root, one)
+		containsAll(t, page, "signed with the old one, too", "cannot be resumed")
 		_, page = w.send(root, one, "act", "rotate")
 		containsAll(t, page, "whsec_")
 		_, page = w.send(root, one, "act", "unsubscribe")
@@ -73,6 +78,54 @@ func (w *world) follow() string {
 	}
 	w.remember(client.Knowledge{ID: "followed", Type: "plan", Content: "Tuesdays.", Owner: "team:pay", Scopes: []string{"team:pay"}})
 	return made.ID
+}
+
+func TestAFeedIsShownFromItsNewestEvent(t *testing.T) {
+	each(t, rootKey, func(t *testing.T, w *world) {
+		root := w.login(rootKey)
+		_, page := w.send(root, "/console/subscriptions", "follows", "scope", "what", "team:pay")
+		containsAll(t, page, "Nothing was delivered yet")
+		var list api.Subscriptions
+		if _, err := w.api.Do(t.Context(), client.Get("v1", "subscriptions"), &list); err != nil || len(list.Items) != 1 {
+			t.Fatal(list, err)
+		}
+		one := "/console/subscriptions/" + list.Items[0].ID
+		remember := func(scope string, ids ...int) {
+			all := make([]client.Knowledge, len(ids))
+			for i, id := range ids {
+				all[i] = client.Knowledge{ID: fmt.Sprint(scope[5:], id), Type: "plan", Content: fmt.Sprint("Plan ", id), Owner: scope, Scopes: []string{scope}}
+			}
+			if _, err := w.api.Do(t.Context(), client.Post(all, "v1", "knowledge"), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		remember("team:pay", 1, 2)
+		others := make([]int, 600)
+		for i := range others {
+			others[i] = i
+		}
+		remember("team:ops", others...)
+		_, page = w.visit(root, one)
+		if newest, oldest := strings.Index(page, "/console/k/pay2"), strings.Index(page, "/console/k/pay1"); newest < 0 || oldest < newest {
+			t.Errorf("%d, %d:\n%s", newest, oldest, page)
+		}
+		remember("team:pay", 3)
+		_, page = w.visit(root, one)
+		containsAll(t, page, "/console/k/pay3")
+		if strings.Contains(page, "/console/k/pay2") {
+			t.Error("shows all at once")
+		}
+		isMore := func(n *html.Node) bool { return strings.HasPrefix(attribute(n, "href"), one+"?before=") }
+		more := elements(t, page, isMore)
+		if len(more) != 1 {
+			t.Fatalf("%d links to more", len(more))
+		}
+		_, page = w.visit(root, attribute(more[0], "href"))
+		containsAll(t, page, "/console/k/pay2", "/console/k/pay1")
+		if len(elements(t, page, isMore)) > 0 {
+			t.Error("there is nothing before the subscription")
+		}
+	})
 }
 
 func TestADigestAndTheHealthOfAScopeLeadToItsItems(t *testing.T) {
