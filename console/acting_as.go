@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"net/http"
@@ -126,7 +127,8 @@ func chooseActing(p *page) (any, error) {
 	before := p.Acting
 	actAs(p, chosen)
 	_, err := p.api.Do(p.r.Context(), client.Get("v1", "whoami"), nil)
-	if data.refuse(err) {
+	if data.refuse(err) || errors.Is(err, client.ErrUnauthenticated) { // of the one who is chosen
+		data.Refused = cmp.Or(data.Refused, problemOf(err))
 		actAs(p, before)
 		return nil, answer(p, "acting", data, data.Refused.Status)
 	}

@@ -89,6 +89,8 @@ func TestAChoiceThatTheAPIRefusesEndsAndItsFormWritesNothing(t *testing.T) {
 		if status != http.StatusOK || strings.Contains(page, "on behalf of") || !strings.Contains(page, "agent:desk") {
 			t.Errorf("%d\n%s", status, page)
 		}
+		_, page = w.send(browser, "/console/acting", "Annals-On-Behalf-Of", "user:mia")
+		containsAll(t, page, "user:mia was deactivated", `value="user:mia"`)
 	})
 }
 
