@@ -71,7 +71,7 @@ func whoami(p *page) error {
 		return err
 	}
 	p.Caller = &caller
-	if ended && p.r.Method != http.MethodGet && p.r.Method != http.MethodHead {
+	if ended && p.r.Method == http.MethodPost {
 		return &client.Error{Problem: api.Problem{
 			Status: http.StatusForbidden, Title: "You do not act for somebody else any more, so nothing was done",
 			Detail: problemOf(refused).Detail, Fix: "Go back, and send the form again as yourself.",

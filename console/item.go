@@ -181,10 +181,10 @@ func (p *page) mayWrite() bool {
 
 const doneCookie = "annals-done"
 
-// done is what the reader did right before this page. It is told once.
+// done is what the reader did right before this page. It is told once, and not in the past.
 func (p *page) done() string {
 	cookie, err := p.r.Cookie(doneCookie)
-	if err != nil {
+	if err != nil || p.Moment.Past() {
 		return ""
 	}
 	p.setDone("")

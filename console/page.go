@@ -55,6 +55,9 @@ func (p *page) open() error {
 	if err != nil {
 		return noMoment(p, err)
 	}
+	if p.Moment.Past() && p.r.Method == http.MethodPost {
+		return errPast
+	}
 	p.TimeBar, err = readTimeBar(p)
 	return err
 }

@@ -40,10 +40,7 @@ func memberFields() []actField {
 
 // showPeople lists the members of a kind.
 func showPeople(p *page) (any, error) {
-	data := &people{form: *newForm(p, memberFields())}
-	if !p.Moment.Past() {
-		data.Done = p.done()
-	}
+	data := &people{form: *newForm(p, memberFields()), Done: p.done()}
 	return data, data.read(p)
 }
 
@@ -68,9 +65,6 @@ func (d *people) read(p *page) error {
 
 // addMember adds a member, and goes to its page.
 func addMember(p *page) (any, error) {
-	if p.Moment.Past() {
-		return nil, errPast
-	}
 	data := &people{form: *newForm(p, memberFields())}
 	kind := cmp.Or(p.r.PostFormValue("kind"), p.param("kind"), "user")
 	member := kind + ":" + data.text("id")
@@ -170,17 +164,8 @@ func keeps(p *page, group string) bool {
 
 // fits tells whether an act makes sense for a member and has a button.
 func (d *person) fits(a act) bool {
-	switch a.Name {
-	case "rename":
-		return true
-	case "deactivate":
-		return d.Active
-	case "reactivate":
-		return !d.Active
-	case "transfer":
-		return !d.Active && d.Owns.Items > 0
-	}
-	return false
+	return a.Name == "rename" || a.Name == "deactivate" && d.Active || a.Name == "reactivate" && !d.Active ||
+		a.Name == "transfer" && !d.Active && d.Owns.Items > 0
 }
 
 // peopleActs are what a reader does to members of the directory. The first names what adding a member has done.

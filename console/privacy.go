@@ -56,9 +56,7 @@ func showPrivacy(p *page) (any, error) {
 		data.Findings = &api.Findings{}
 		err = p.get(data.Findings, url.Values{"cursor": p.Query["cursor"]}, "v1", "scrubbing", "findings")
 	}
-	if !p.Moment.Past() {
-		data.Done = p.done()
-	}
+	data.Done = p.done()
 	return data, err
 }
 
@@ -114,9 +112,6 @@ func planErasure(p *page) (any, error) {
 
 // orderErasure orders what the form planned, if its subject was typed once more.
 func orderErasure(p *page) (any, error) {
-	if p.Moment.Past() {
-		return nil, errPast
-	}
 	found, err := planErasure(p)
 	if err != nil {
 		return nil, err
@@ -165,9 +160,7 @@ func showErasure(p *page) (any, error) {
 	var got api.Page[api.Event]
 	err := p.get(&got, url.Values{"stream": {"erasure:" + id}, "order": {"desc"}}, "v1", "events")
 	data.Events = slices.DeleteFunc(got.Items, func(e api.Event) bool { return !strings.HasPrefix(e.Name, "erasure.") })
-	if !p.Moment.Past() {
-		data.Done = p.done()
-	}
+	data.Done = p.done()
 	return &data, err
 }
 

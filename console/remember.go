@@ -36,9 +36,6 @@ func askRemember(p *page) (any, error) {
 
 // remember remembers what the form says, and goes to the new item.
 func remember(p *page) (any, error) {
-	if p.Moment.Past() {
-		return nil, errPast
-	}
 	data := newForm(p, rememberFields())
 	k := api.Knowledge{
 		Type: data.Values["type"], Task: data.text("task"), Content: data.Values["content"], Abstract: data.text("abstract"),

@@ -98,10 +98,7 @@ func policyActs() []act {
 }
 
 func showPolicies(p *page) (any, error) {
-	data := &policies{form: *newForm(p, policyFields()), Write: p.mayWrite()}
-	if !p.Moment.Past() {
-		data.Done = p.done()
-	}
+	data := &policies{form: *newForm(p, policyFields()), Write: p.mayWrite(), Done: p.done()}
 	return data, data.read(p)
 }
 
@@ -114,9 +111,6 @@ func (d *policies) read(p *page) error {
 
 // changePolicy sets or removes a policy.
 func changePolicy(p *page) (any, error) {
-	if p.Moment.Past() {
-		return nil, errPast
-	}
 	data := &policies{form: *newForm(p, policyFields()), Write: p.mayWrite()}
 	request := client.Request{
 		Method: http.MethodPut, Path: []string{"v1", "verification", data.text("scope")}, Query: url.Values{},

@@ -85,17 +85,12 @@ func readSession(p *page) (any, error) {
 	var tasks api.Tasks
 	err := p.get(&tasks, query, "v1", "tasks")
 	data.Tasks = tasks.Items
-	if !p.Moment.Past() {
-		data.Done = p.done()
-	}
+	data.Done = p.done()
 	return data, err
 }
 
 // retryExtraction tries the failed extractions of a session again.
 func retryExtraction(p *page) (any, error) {
-	if p.Moment.Past() {
-		return nil, errPast
-	}
 	id, query := p.r.PathValue("id"), ofOwner(p)
 	request := client.Post(api.ExtractionRetry{}, "v1", "sessions", id, "retry")
 	request.Query = query

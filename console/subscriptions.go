@@ -52,10 +52,7 @@ func subscriptionActs() []act {
 }
 
 func showSubscriptions(p *page) (any, error) {
-	data := &subscriptions{form: *newForm(p, subscriptionFields())}
-	if !p.Moment.Past() {
-		data.Done = p.done()
-	}
+	data := &subscriptions{form: *newForm(p, subscriptionFields()), Done: p.done()}
 	return data, data.read(p)
 }
 
@@ -79,9 +76,6 @@ func follows(s api.Subscription) string { return cmp.Or(s.Scope, s.Item, s.Tag, 
 
 // subscribe makes a subscription. The secret of a webhook is in this answer alone.
 func subscribe(p *page) (any, error) {
-	if p.Moment.Past() {
-		return nil, errPast
-	}
 	data := &subscriptions{form: *newForm(p, subscriptionFields())}
 	asked := map[string]any{cmp.Or(data.text("follows"), "scope"): data.text("what")}
 	for _, name := range []string{"webhook", "note"} {
@@ -126,10 +120,7 @@ type subscription struct {
 }
 
 func showSubscription(p *page) (any, error) {
-	data := &subscription{}
-	if !p.Moment.Past() {
-		data.Done = p.done()
-	}
+	data := &subscription{Done: p.done()}
 	return data, data.read(p)
 }
 
@@ -201,9 +192,6 @@ func (d *subscription) fits(act string) bool {
 
 // doSubscription does an act with a subscription, or delivers one event again.
 func doSubscription(p *page) (any, error) {
-	if p.Moment.Past() {
-		return nil, errPast
-	}
 	name := p.r.PostFormValue("act")
 	i := slices.IndexFunc(subscriptionActs()[1:], func(a act) bool { return a.Name == name })
 	if i < 0 {
