@@ -114,12 +114,11 @@ func TestEveryTextHasAChineseOne(t *testing.T) {
 	if len(all) < 100 {
 		t.Fatalf("found %d texts only", len(all))
 	}
-	format := regexp.MustCompile(`%[a-z]`)
 	for _, text := range all {
 		translated, ok := inChinese()[text]
 		if !ok {
 			t.Errorf("%q has no Chinese text", text)
-		} else if got, want := format.FindAllString(translated, -1), format.FindAllString(text, -1); !slices.Equal(got, want) {
+		} else if got, want := verbs.FindAllString(translated, -1), verbs.FindAllString(text, -1); !slices.Equal(got, want) {
 			t.Errorf("%q takes %v, in Chinese %v", text, want, got)
 		}
 	}
@@ -142,14 +141,14 @@ func TestTextsOfTheServerAreSaidInChineseWithTheirValues(t *testing.T) {
 		}
 		all = append(all, strings.Split(err.Error(), "\n")...)
 	}
-	member := func(name, shown, group string, active bool) api.Member {
-		return api.Member{Member: name, DisplayName: shown, Active: active, Groups: []api.Membership{{Group: group, Role: "member"}}}
+	var directory [2][]api.Member
+	for i, rows := range []string{
+		"user:a,A,true,team:a\nuser:b,,false,\nuser:c,,true,team:a\nuser:d,,true,\n",
+		"user:a,B,true,team:b\nuser:b,,true,\nuser:c,,false,team:a=maintainer\nuser:e,,true,\n",
+	} {
+		directory[i], _ = client.ReadDirectory(strings.NewReader(head + rows))
 	}
-	for _, change := range client.DirectoryChanges(
-		[]api.Member{member("user:a", "A", "team:a", true), member("user:b", "", "team:a", false), member("user:c", "", "team:a", true), member("user:d", "", "", true)},
-		[]api.Member{member("user:a", "B", "team:b", true), member("user:b", "", "team:a", true), member("user:c", "", "team:a", false), member("user:e", "", "team:a", true)},
-		true,
-	) {
+	for _, change := range client.DirectoryChanges(directory[0], directory[1], true) {
 		all = append(all, change.What)
 	}
 	for _, c := range []domain.Subscribe{
@@ -157,10 +156,7 @@ func TestTextsOfTheServerAreSaidInChineseWithTheirValues(t *testing.T) {
 		{Follow: domain.Following{Scope: "team:?"}}, {Note: strings.Repeat("x", 1000)}, {Note: "\x00"}, {Note: "\xff"},
 	} {
 		_, err := c.Complete()
-		invalid, is := errors.AsType[*domain.Invalid](err)
-		if !is {
-			t.Fatalf("%+v: %v", c, err)
-		}
+		invalid, _ := errors.AsType[*domain.Invalid](err)
 		for _, p := range invalid.Problems {
 			all = append(all, p.Message)
 		}

@@ -68,12 +68,12 @@ func doPersonAct(p *page) (any, error) {
 	if receiver != "" || data.Act.Name == "transfer" {
 		err = data.checkReceiver(p, receiver)
 	}
-	if err == nil && data.Wrong["owner"] == nil && data.Act.Name != "transfer" {
+	if err == nil && data.Act.Name != "transfer" {
 		request := data.request(member)
 		p.note(request)
 		_, err = p.api.Do(p.r.Context(), request, nil)
 	}
-	if err == nil && data.Wrong["owner"] == nil && receiver != "" {
+	if err == nil && receiver != "" {
 		err = data.transfer(p, member)
 	}
 	switch {
@@ -82,8 +82,6 @@ func doPersonAct(p *page) (any, error) {
 	case data.refuse(err):
 	case err != nil:
 		return nil, err
-	case data.Wrong["owner"] != nil:
-		data.Refused = &problem{Status: http.StatusUnprocessableEntity, Title: "Some fields are not right"}
 	}
 	if data.Refused != nil {
 		return nil, answer(p, "personact", data, data.Refused.Status)
@@ -116,15 +114,17 @@ func (a *personAct) request(member string) client.Request {
 	return client.Request{Method: http.MethodPut, Path: path, Body: api.NewMembership{Role: a.text("role")}}
 }
 
-// checkReceiver notes what is wrong with the new owner of items: it must be another active member.
+// checkReceiver refuses a new owner of items that is not another active member.
 func (a *personAct) checkReceiver(p *page, receiver string) error {
 	var found api.Member
 	err := p.get(&found, nil, "v1", "directory", receiver)
 	switch {
 	case receiver == "", errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrInvalid),
 		err == nil && (!found.Active || receiver == a.Person.Member.Member):
-		a.Wrong["owner"] = append(a.Wrong["owner"], "must be another active member of the directory")
-		return nil
+		return &client.Error{Problem: api.Problem{
+			Status: http.StatusUnprocessableEntity, Title: "Some fields are not right",
+			Errors: []api.BadField{{Field: "owner", Message: "must be another active member of the directory"}},
+		}}
 	}
 	return err
 }
@@ -199,11 +199,8 @@ func importPeople(p *page) (any, error) {
 	if data.Refused != nil {
 		return nil, answer(p, "peopleimport", data, data.Refused.Status)
 	}
-	if err := data.compare(p, wanted); err != nil {
-		return nil, err
-	}
-	if p.r.PostFormValue("step") != "save" {
-		return data, nil
+	if err := data.compare(p, wanted); err != nil || p.r.PostFormValue("step") != "save" {
+		return data, err
 	}
 	for _, change := range data.Changes[:min(len(data.Changes), mostImported)] {
 		if _, err := p.api.Do(p.r.Context(), change.Request, nil); err != nil {
@@ -216,10 +213,7 @@ func importPeople(p *page) (any, error) {
 		data.Done++
 	}
 	if data.Refused != nil || data.Done < len(data.Changes) {
-		if err := data.compare(p, wanted); err != nil {
-			return nil, err
-		}
-		return data, nil
+		return data, data.compare(p, wanted)
 	}
 	return goBack(p, imported().Name, "people")
 }

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"maps"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -122,34 +120,30 @@ func fixed(language, text string) string {
 
 // translated is the Chinese text of an English one that may contain values; empty if there is none.
 func translated(text string) string {
-	for _, f := range inChineseFormats() {
-		if values := f.english.FindStringSubmatch(text); values != nil {
-			return verbs.ReplaceAllStringFunc(f.chinese, func(string) string {
+	if exact, is := inChinese()[text]; is {
+		return exact
+	}
+	for english, format := range inChineseFormats() {
+		if values := english.FindStringSubmatch(text); values != nil {
+			return verbs.ReplaceAllStringFunc(format, func(string) string {
 				values = values[1:]
 				return values[0]
 			})
 		}
 	}
-	return inChinese()[text]
+	return ""
 }
 
-// verbs stand for values in a text: %v for several words, the others for one.
+// verbs stand for values in a text: %v for any words, the others for one.
 var verbs = regexp.MustCompile(`%[a-z]`)
 
-// textFormat finds the values in an English text, whose Chinese text has them in the same order.
-type textFormat struct {
-	english *regexp.Regexp
-	chinese string
-}
-
-// inChineseFormats are the texts that contain values. The longest come first, since they say the most.
-var inChineseFormats = sync.OnceValue(func() (all []textFormat) {
-	longest := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
-	for _, text := range slices.SortedFunc(maps.Keys(inChinese()), longest) {
+// inChineseFormats are the texts with values by the patterns of their English ones. A text of the server fits one.
+var inChineseFormats = sync.OnceValue(func() map[*regexp.Regexp]string {
+	all := map[*regexp.Regexp]string{}
+	for text, format := range inChinese() {
 		if verbs.MatchString(text) {
 			pattern := strings.ReplaceAll(regexp.QuoteMeta(text), "%v", "(.+)")
-			pattern = "^" + verbs.ReplaceAllString(pattern, `(\S+)`) + "$"
-			all = append(all, textFormat{regexp.MustCompile(pattern), inChinese()[text]})
+			all[regexp.MustCompile("^"+verbs.ReplaceAllString(pattern, `(\S+)`)+"$")] = format
 		}
 	}
 	return all
