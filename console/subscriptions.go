@@ -24,7 +24,7 @@ type subscriptions struct {
 
 func subscriptionFields() []actField {
 	return []actField{
-		{Name: "follows", Label: "Follow", Values: []string{"scope", "item", "tag", "query"}},
+		{Name: "follows", Label: "Follows", Values: []string{"scope", "item", "tag", "query"}},
 		{Name: "what", Label: "Which, such as team:pay, an id, service=payments, or words", Required: true},
 		{Name: "events", Label: "Events, one a line; the usual ones if empty", Rows: 2},
 		{Name: "webhook", Label: "URL of the webhook; a feed without one"},
