@@ -60,6 +60,31 @@ func TestSimilarItemsAreFoundByWordsWhoseStemsHaveOtherStems(t *testing.T) {
 	})
 }
 
+func TestSimilarItemsAreFoundInTheOtherLanguageByNamesTheyShare(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		english, chinese := "The deploy window of %s is Tuesday from 09:00 to 11:00.", "%s 的发布窗口是周四 09:00 到 11:00。"
+		w.remember("english", fmt.Sprintf(english, "gamma"), "team:pay")
+		w.remember("chinese", fmt.Sprintf(chinese, "delta"), "team:pay")
+		for _, others := range []int{0, 20} {
+			for i := range others {
+				w.remember(fmt.Sprint("other-", i), fmt.Sprintf("第 %d 组的发布窗口由值班人员确认。", i), "team:pay")
+			}
+			for content, want := range map[string]string{
+				fmt.Sprintf(chinese, "gamma"): "english", fmt.Sprintf(english, "delta"): "chinese",
+			} {
+				found := must(w.base.Similar(t.Context(), w.by, &domain.Knowledge{
+					ID: "new", ContextType: domain.Memory, Scopes: []domain.Scope{"team:pay"},
+					Text: domain.Text{Content: content},
+				}))(t)
+				if len(found) == 0 || found[0].ID != want || found[0].Kind != domain.Contradiction {
+					t.Errorf("%q among %d others: got %+v, want %s", content, others, found, want)
+				}
+			}
+			w.understand()
+		}
+	})
+}
+
 func TestTheSameTextIsRefusedHoweverManyResembleIt(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.base.PackedRows, w.base.BatchRows = 1, 10

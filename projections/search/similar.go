@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/vectors"
@@ -15,7 +16,7 @@ import (
 const (
 	mostSimilar  = 5    // items in an answer
 	mostCompared = 10   // candidates
-	leastHit     = 0.25 // the least score of a candidate in the search
+	leastHit     = 0.2  // the least score of a candidate in the search
 	searchedFor  = 500  // characters of a text by whose meaning candidates are searched
 	searchTerms  = 8    // terms by which candidates are searched: the time of a search grows with its terms
 	fewPostings  = 250  // postings that are read of a term in a scope, the newest first
@@ -59,11 +60,14 @@ func beginningOf(item *domain.Knowledge) string {
 	return string(runes[:min(len(runes), searchedFor)])
 }
 
-// longestOf keeps the terms of a query that probably distinguish it best.
+// longestOf keeps the terms of a query that probably distinguish it best. It counts characters, not bytes, so that
+// names come before pairs of Han characters: an item in another language may share nothing else.
 func longestOf(query func(string) []text.QueryTerm) func(string) []text.QueryTerm {
 	return func(s string) []text.QueryTerm {
 		terms := query(s)
-		slices.SortStableFunc(terms, func(a, b text.QueryTerm) int { return cmp.Compare(len(b.Term), len(a.Term)) })
+		slices.SortStableFunc(terms, func(a, b text.QueryTerm) int {
+			return cmp.Compare(utf8.RuneCountInString(b.Term), utf8.RuneCountInString(a.Term))
+		})
 		return terms[:min(len(terms), searchTerms)]
 	}
 }

@@ -58,6 +58,7 @@ const (
 	contradictionScore  = 0.62
 	contradictionDice   = 0.6
 	contradictionBeside = 0.16
+	waivedDice          = 0.9
 
 	mostSwapped = 3
 )
@@ -97,6 +98,7 @@ func (p Prepared) With(other Prepared, meaning float64) Verdict {
 	}
 	conflict, missing := f.conflict(g)
 	turned := f.turned(g)
+	waived := f.waived != g.waived && f.negated == g.negated // only one says that something need not be
 	swapped, owner := f.swapped(g)
 	switch {
 	case swapped && owner && conflict == "" && turned == "":
@@ -108,8 +110,10 @@ func (p Prepared) With(other Prepared, meaning float64) Verdict {
 			verdict.Kind, verdict.Rule = Contradiction, conflict+turned
 		}
 	case verdict.Score < duplicateScore || shares.dice < duplicateDice || shares.beside > duplicateBeside:
-	case missing:
+	case missing, waived && shares.dice < waivedDice:
 		verdict.Rule = OtherAspect
+	case waived:
+		verdict.Kind, verdict.Rule = Contradiction, Polarity
 	default:
 		verdict.Kind, verdict.Rule = Duplicate, Paraphrase
 	}
@@ -220,8 +224,13 @@ func (f features) conflict(g features) (rule string, missing bool) {
 
 func (f features) allValues() map[string]bool {
 	all := map[string]bool{}
-	for _, values := range f.values {
-		maps.Copy(all, values)
+	for measured, values := range f.values {
+		for value := range values {
+			if rule := ruleOf(measured); rule == Time || rule == Date {
+				value = measured + " " + value // Tuesday is not two approvals
+			}
+			all[value] = true
+		}
 	}
 	return all
 }
@@ -258,7 +267,7 @@ func (f features) turned(g features) string {
 		turns, rule = 1, Negation
 	}
 	for key, side := range f.opposites {
-		if other, both := g.opposites[key]; both && other != side {
+		if other, both := g.opposites[key]; both && other != side && (key != required || f.waived != g.waived) {
 			turns++
 			rule = Polarity
 		}

@@ -22,8 +22,13 @@ type features struct {
 	values    map[string]map[string]bool // by what they measure
 	opposites map[string]bool            // true for the plus side
 	negated   bool
+	waived    bool     // it says that something need not be
 	subject   []string // words, names and places in their order
 }
+
+// required is the name of the opposites by which something must be, or need not be. A text often says both, of
+// different things and in any order.
+const required = "required"
 
 // mostCompared limits the runes of a text that is read.
 const mostCompared = 4000
@@ -66,6 +71,7 @@ func featuresOf(item Item) features {
 			f.negated = !f.negated
 		case plus, minus:
 			f.opposites[t.name] = t.kind == plus
+			f.waived = f.waived || t.kind == minus && t.name == required
 		case version:
 			f.add("version "+nounBefore(tokens[:i]), t.name)
 		case date:
@@ -176,7 +182,7 @@ var measures = []string{"port", "limit", "timeout", "size", "length", "interval"
 // nounBefore is the nearest word before a value.
 func nounBefore(tokens []token) string {
 	for _, t := range slices.Backward(tokens) {
-		if t.isSubject() || t.kind == plus || t.kind == minus {
+		if t.isSubject() || (t.kind == plus || t.kind == minus) && t.name != required {
 			return t.name
 		}
 	}

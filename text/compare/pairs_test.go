@@ -40,6 +40,35 @@ func (p pair) verdict(t *testing.T) compare.Verdict {
 	return compare.Items(a, b, embedder.Calibration().Score(cosine))
 }
 
+func labelled(t *testing.T) (pairs []pair) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/pairs.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		var p pair
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			t.Fatal(err)
+		}
+		pairs = append(pairs, p)
+	}
+	return pairs
+}
+
+func TestTheOrderOfAPairDoesNotMatter(t *testing.T) {
+	for _, p := range labelled(t) {
+		a := compare.Prepare(compare.Item{Task: p.TaskA, Content: p.A})
+		b := compare.Prepare(compare.Item{Task: p.TaskB, Content: p.B})
+		for _, meaning := range []float64{compare.Unknown, 0, 0.5, 1} {
+			got, back := a.With(b, meaning), b.With(a, meaning)
+			if got.Kind != back.Kind || got.Rule != back.Rule {
+				t.Errorf("%q and %q: %+v, the other way round %+v", p.A, p.B, got, back)
+			}
+		}
+	}
+}
+
 func TestTheLabelledPairsAreJudgedAsWellAsPromised(t *testing.T) {
 	type tally struct{ right, found, labelled int }
 	figures := map[string]*tally{}
@@ -50,15 +79,7 @@ func TestTheLabelledPairsAreJudgedAsWellAsPromised(t *testing.T) {
 		}
 		return figures[key]
 	}
-	data, err := os.ReadFile("testdata/pairs.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(data)) {
-		var p pair
-		if err := json.Unmarshal([]byte(line), &p); err != nil {
-			t.Fatal(err)
-		}
+	for _, p := range labelled(t) {
 		got := p.verdict(t)
 		of(p.Set, p.Kind).labelled++
 		of(p.Set, got.Kind).found++
