@@ -26,7 +26,7 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 		now := day
 		clock := func() time.Time { return now }
 		w := newWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
-		verifications := sessions.NewVerifications(db, w.log.Reader)
+		verifications := sessions.NewVerifications(w.log.Reader)
 		w.base.Policies = verifications.Policies
 		about := func(e domain.Entity) domain.OfDirectory { return domain.OfDirectory{By: w.by, Member: e} }
 		for _, e := range []domain.Entity{"team:pay", "user:ann", "user:ben", "user:zoe"} {

@@ -63,7 +63,7 @@ func (b Base) Reader() projections.Reader {
 
 // Config serves them in no-auth mode. Each request sees one tenant, if the database has roles for that.
 func (b Base) Config(t *testing.T) annalshttp.Config {
-	verifications := sessions.NewVerifications(b.DB, b.Log.Reader)
+	verifications := sessions.NewVerifications(b.Log.Reader)
 	b.Knowledge.Policies = verifications.Policies
 	return annalshttp.Config{
 		Verification: verifications, Writer: b.Log, Historian: b.Log, Reader: b.Reader(),

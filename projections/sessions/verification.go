@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 )
@@ -31,7 +30,7 @@ type tenantPolicies struct {
 const freshPolicies = time.Second
 
 // NewVerifications answers from a log.
-func NewVerifications(_ *database.DB, log *events.Reader) *Verifications {
+func NewVerifications(log *events.Reader) *Verifications {
 	return &Verifications{log: log, cached: map[string]tenantPolicies{}}
 }
 

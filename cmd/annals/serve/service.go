@@ -118,7 +118,7 @@ func OpenService(
 	s.directories = s.browsing(entrance, extractor)
 	reports := browse.Reports{Browser: knowledge.Browser, Log: log.Log}
 	reader := present{projections.Reader{Knowledge: knowledge, Past: past, Log: log}, s.forwarder, s.worker, s.summaries}
-	verifications := sessions.NewVerifications(db, log.Reader)
+	verifications := sessions.NewVerifications(log.Reader)
 	knowledge.Policies = verifications.Policies
 	s.health = browse.NewHealthGauges(reports)
 	registry.MustRegister(s.health)
