@@ -48,7 +48,7 @@ func valueOf(t *testing.T, page, name string) string {
 var keyForm = regexp.MustCompile(`annals_([a-z2-7]{10})_[a-z2-7]{52}`)
 
 func TestAKeyIsShownInTheAnswerToItsFormAlone(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		browser := w.login(rootKey)
 		_, page := w.visit(browser, "/console/access")
 		form := []string{
@@ -77,7 +77,7 @@ func TestAKeyIsShownInTheAnswerToItsFormAlone(t *testing.T) {
 }
 
 func TestARefusedKeyLosesNothingThatWasTyped(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		const hostile = `"><script>alert(1)</script></textarea>`
 		status, page := w.send(w.login(rootKey), "/console/access", "subject", "mia"+hostile, "role", "auditor",
 			"memberships", "team:pay\npay"+hostile, "publish_public", "1", "expires_at", "soon", "note", hostile)
@@ -105,7 +105,7 @@ func TestARefusedKeyLosesNothingThatWasTyped(t *testing.T) {
 }
 
 func TestARotatedKeyStaysValidForTheOverlap(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		browser := w.login(rootKey)
 		for overlap, stays := range map[string]bool{"for an hour": true, "not at all": false} {
 			old, prefix := w.given("user:mia")
@@ -132,7 +132,7 @@ func TestARotatedKeyStaysValidForTheOverlap(t *testing.T) {
 }
 
 func TestARevocationNamesItsKeyAndItsConsequence(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		browser := w.login(rootKey)
 		key, prefix := w.given("user:mia")
 		path := "/console/access/" + prefix + "/revoke"
@@ -162,7 +162,7 @@ func TestARevocationNamesItsKeyAndItsConsequence(t *testing.T) {
 }
 
 func TestOnlyAdminsSeeKeys(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		key, prefix := w.given("user:mia")
 		member, root := w.login(key), w.login(rootKey)
 		for _, path := range []string{"/console/access", "/console/access/tenants", "/console/access/" + prefix + "/revoke"} {
@@ -193,7 +193,7 @@ func TestOnlyAdminsSeeKeys(t *testing.T) {
 }
 
 func TestTheFirstKeyIsAnAdminsAndEndsNoAuthMode(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		status, page := w.ask("/console/access")
 		if status != http.StatusOK {
 			t.Fatalf("%d\n%s", status, page)
@@ -215,7 +215,7 @@ func TestTheFirstKeyIsAnAdminsAndEndsNoAuthMode(t *testing.T) {
 
 // A key is listed for a scope if and only if the API gives it an item of that scope.
 func TestAReportSaysWhoCanReadAScopeAndWhy(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		browser := w.login(rootKey)
 		for _, scope := range []string{"team:pay", "user:bob"} {
 			id := strings.ReplaceAll(scope, ":", "-")
@@ -246,7 +246,7 @@ func TestAReportSaysWhoCanReadAScopeAndWhy(t *testing.T) {
 }
 
 func TestTheRevocationOfTheLastAdminSaysSo(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		browser := w.login(rootKey)
 		var revocations []string
 		for _, subject := range []string{"user:ada", "user:eve"} {
@@ -264,7 +264,7 @@ func TestTheRevocationOfTheLastAdminSaysSo(t *testing.T) {
 }
 
 func TestAnAdminCreatesUsesAndRevokesAKey(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		admin := w.open("/console/access")
 		signIn := func(p *browsertest.Page, key string) {
 			p.Type("#key", key)

@@ -12,7 +12,7 @@ import (
 )
 
 func TestInNoAuthModeAReaderActsAsAnybodyUntilTheyStop(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.remember(client.Knowledge{ID: "shared", Type: "tool", Content: "For all.", Scopes: []string{"public"}})
 		p := w.open("/console/k/shared")
 		p.Click(".who a")
@@ -50,7 +50,7 @@ func TestInNoAuthModeAReaderActsAsAnybodyUntilTheyStop(t *testing.T) {
 }
 
 func TestAChoiceThatTheAPIRefusesEndsAndItsFormWritesNothing(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.staff()
 		w.remember(client.Knowledge{ID: "shared", Type: "tool", Content: "For all.", Scopes: []string{"public"}})
 		var desk api.IssuedKey
@@ -85,7 +85,7 @@ func TestAChoiceThatTheAPIRefusesEndsAndItsFormWritesNothing(t *testing.T) {
 }
 
 func TestOnlyAKeyThatMayActForOthersDoes(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		mia, _ := w.given("user:mia")
 		for key, want := range map[string]int{rootKey: http.StatusOK, mia: http.StatusNotFound} {
 			c := cookieClient(t)

@@ -23,7 +23,7 @@ func (w *world) act(browser *http.Client, item, act string, values ...string) (i
 }
 
 func TestAReaderTakesTheirOwnVoteBack(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		browser := browse(t)
 		_, form := w.ask("/console/k/staging/act/retract")
@@ -43,7 +43,7 @@ func TestAReaderTakesTheirOwnVoteBack(t *testing.T) {
 }
 
 func TestAReaderPicksTheItemThatTakesAnothersPlace(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		w.remember(client.Knowledge{ID: "nightly", Type: "definition", Task: "When is staging rebuilt?", Content: "Every morning."})
 		p := w.open("/console/k/staging/act/supersede")
@@ -66,7 +66,7 @@ func TestAReaderPicksTheItemThatTakesAnothersPlace(t *testing.T) {
 }
 
 func TestSharingSaysWhoGainsAndWhoLosesSight(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.remember(client.Knowledge{ID: "shared", Type: "tool", Content: "x", Scopes: []string{"team:pay", "team:ops"}})
 		browser := browse(t)
 		status, page := w.act(browser, "shared", "rescope", "scopes", "team:ops\nproject:atlas")
@@ -90,7 +90,7 @@ func TestSharingSaysWhoGainsAndWhoLosesSight(t *testing.T) {
 }
 
 func TestAnErasureShowsItsPlanAndItsCertificate(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		browser := browse(t)
 		if _, page := w.act(browser, "staging", "hold", "reason_code", "litigation"); !strings.Contains(page, "It is on hold.") {
@@ -132,7 +132,7 @@ func TestAnErasureShowsItsPlanAndItsCertificate(t *testing.T) {
 }
 
 func TestAnErasedItemWithALongHistoryIsATombstone(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.remember(client.Knowledge{ID: "long", Type: "tool", Content: "x"})
 		for range 1001 { // more than the page reads
 			if _, err := w.api.Confirm(t.Context(), "long", ""); err != nil {
@@ -172,7 +172,7 @@ func TestAnErasureTakesWhatWasMadeFromAnItemAlong(t *testing.T) {
 }
 
 func TestAnItemOffersOnlyWhatTheReaderMayDo(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		mia, _ := w.given("user:mia")
 		bob, _ := w.given("user:bob")
 		w.remember(client.Knowledge{ID: "hers", Type: "tool", Content: "x", Owner: "user:mia", Scopes: []string{"user:mia", "user:bob"}})
@@ -198,7 +198,7 @@ func TestAnItemOffersOnlyWhatTheReaderMayDo(t *testing.T) {
 }
 
 func TestTheTabsAndActsOfAnItemNameTheirKeys(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		_, page := w.ask("/console/k/staging")
 		keys := map[string]string{}

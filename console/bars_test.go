@@ -8,7 +8,7 @@ import (
 )
 
 func TestTheLogIsCountedOverTimeAndABarNarrowsIt(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		p := w.open("/console/log?name=knowledge.remembered")
 		bars, sum := p.Count("main .bars a"), 0
@@ -31,7 +31,7 @@ func TestTheLogIsCountedOverTimeAndABarNarrowsIt(t *testing.T) {
 }
 
 func TestTheTimeBarGoesADayBackAndOn(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		if _, now := w.ask("/console/"); strings.Contains(now, "histogram") {
 			t.Error("a page of the present counts the log")
@@ -51,7 +51,7 @@ func TestTheTimeBarGoesADayBackAndOn(t *testing.T) {
 var dayTitle = regexp.MustCompile(`<title>\d{4}-\d\d-\d\d: `)
 
 func TestTheActivityOfAYearLeadsToTheLogOfADay(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.tell()
 		today := time.Now().UTC().Format(time.DateOnly)
 		key, _ := w.given("user:nobody")

@@ -94,7 +94,7 @@ func revision(t *testing.T, page string) string {
 }
 
 func TestAnItemShowsHowItCameToBe(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		for _, path := range []string{"", "?order=asc", "/compare", "/blame", "/use", "/raw"} {
 			status, page := w.ask("/console/k/staging" + path)
@@ -122,7 +122,7 @@ func TestAnItemShowsHowItCameToBe(t *testing.T) {
 }
 
 func TestBlameShowsTheContentWithTheEventsThatWroteIt(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		events := map[string]string{}
 		for event, err := range w.api.History(t.Context(), "staging") {
@@ -149,7 +149,7 @@ func TestBlameShowsTheContentWithTheEventsThatWroteIt(t *testing.T) {
 }
 
 func TestTheUseOfAnItemHasAChartAndItsNumbers(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		_, page := w.ask("/console/k/staging/use")
 		charts := named(t, page, "svg", "chart")
@@ -161,7 +161,7 @@ func TestTheUseOfAnItemHasAChartAndItsNumbers(t *testing.T) {
 }
 
 func TestThePastHasNoActsAndNothingThatCameLater(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell() // remembered, another, helpful, stale, revised
 		for _, path := range []string{"", "/blame", "/use", "/compare"} {
 			status, page := w.ask("/console/k/staging" + path + "?as_of=3")
@@ -184,7 +184,7 @@ func TestThePastHasNoActsAndNothingThatCameLater(t *testing.T) {
 }
 
 func TestAHiddenItemIsLikeNone(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		mia, _ := w.given("user:mia")
 		bob, _ := w.given("user:bob")
 		if _, err := w.as(mia).Remember(t.Context(), client.Knowledge{ID: "hers", Type: "tool", Content: "secret"}); err != nil {
@@ -207,7 +207,7 @@ func TestAHiddenItemIsLikeNone(t *testing.T) {
 }
 
 func TestWhatAgentsWroteStaysTextInAnItem(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		const text = "</textarea></title><script>alert(1)</script><img src=x onerror=alert(1)> javascript:alert(1) \u202egnp.exe"
 		k := hostileKnowledge(text)
 		k.ID = "evil"
@@ -246,7 +246,7 @@ func isDangerous(n *html.Node) bool {
 }
 
 func TestReadersActOnAnItem(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		browser := browse(t)
 		for _, c := range []struct {
@@ -288,7 +288,7 @@ func TestReadersActOnAnItem(t *testing.T) {
 }
 
 func TestARevisionIsShownBeforeItIsSaved(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		const path, content = "/console/k/staging/act/revise", "The staging database\r\nis rebuilt every evening."
 		_, form := w.ask(path)
@@ -321,7 +321,7 @@ func TestARevisionIsShownBeforeItIsSaved(t *testing.T) {
 }
 
 func TestAnErasedItemIsATombstone(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		status, _, body := servertest.Answer(t, http.DefaultClient, servertest.Request[string](t, http.MethodDelete,
 			w.url+"/v1/knowledge/staging?erase=true", nil))
@@ -337,7 +337,7 @@ func TestAnErasedItemIsATombstone(t *testing.T) {
 }
 
 func TestAnItemCountsTheVotesOfOthersAndIsForgottenInOneWord(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		_, page := w.ask("/console/k/staging")
 		containsAll(t, page, "1 helpful, 0 harmful") // as annals get says
@@ -355,7 +355,7 @@ func TestAnItemCountsTheVotesOfOthersAndIsForgottenInOneWord(t *testing.T) {
 }
 
 func TestASearchShowsPercentagesWithTheirExactValues(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		w.remember(client.Knowledge{ID: "weak", Type: "tool", Content: "The theatre keeps its curtains behind the staging, next to the lamps and ropes."})
 		_, page := w.ask("/console/search?q=staging&expect=language")

@@ -11,7 +11,7 @@ import (
 )
 
 func TestAListIsSortedAndNarrowedByItsCounts(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		p := w.open("/console/knowledge")
 		containsAll(t, strings.Join(strings.Fields(p.Text(".facets")), " "), "Reported stale 1", "definition 1", "user_profile 1", "user:default 2")
@@ -36,7 +36,7 @@ func TestAListIsSortedAndNarrowedByItsCounts(t *testing.T) {
 }
 
 func TestAListIsExportedAsItIsShown(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		_, page := w.ask("/console/knowledge?type=definition&sort=updated")
 		containsAll(t, page, `href="/console/export?format=csv&amp;list=knowledge&amp;sort=updated&amp;type=definition"`)
@@ -55,7 +55,7 @@ func TestAListIsExportedAsItIsShown(t *testing.T) {
 }
 
 func TestManyItemsAreActedOnWithTheKeyboard(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		p := w.open("/console/knowledge")
 		p.Press("j", "x", "j", "x")
@@ -81,7 +81,7 @@ func TestManyItemsAreActedOnWithTheKeyboard(t *testing.T) {
 }
 
 func TestWhatFailedStaysSelected(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		act := func(form url.Values) string {
 			t.Helper()
@@ -105,7 +105,7 @@ func TestWhatFailedStaysSelected(t *testing.T) {
 }
 
 func TestHomeShowsWhatNeedsAttention(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		_, page := w.ask("/console/")
 		if strings.Contains(page, "tiles") {
 			t.Error("an empty server has counts")
@@ -137,7 +137,7 @@ func TestHomeShowsWhatNeedsAttention(t *testing.T) {
 }
 
 func TestScopesShowHowWellTheirItemsAreKept(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		w.remember(client.Knowledge{ID: "ours", Type: "tool", Content: "x", Scopes: []string{"team:pay"}})
 		p := w.open("/console/scopes")

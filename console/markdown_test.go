@@ -44,7 +44,7 @@ const hostileMarkdown = `# Heading with <b onclick=alert(1)>HTML</b>
 {{.Owner}} &lt;script&gt; ` + "\u202egnp.exe"
 
 func TestMarkdownIsShownWithoutItsHTML(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.remember(client.Knowledge{ID: "evil", Type: "tool", Content: hostileMarkdown})
 		p := browsertest.Open(t, w.url) // fails the test if anything runs, is loaded, or breaks the content policy
 		p.Go("/console/k/evil")
@@ -95,7 +95,7 @@ func TestMarkdownIsShownWithoutItsHTML(t *testing.T) {
 }
 
 func TestMarkdownThatNestsDeeplyOrIsTooLongIsShown(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		for id, content := range map[string]string{
 			"quotes": strings.Repeat(">", 20_000) + "deep", "lists": strings.Repeat("- ", 10_000) + "deep",
 			"links": strings.Repeat("[", 20_000) + "deep", "stars": strings.Repeat("*a_", 10_000) + "deep",

@@ -60,7 +60,7 @@ func TestAnOperatorComparesRebuildsAndGoesBack(t *testing.T) {
 }
 
 func TestAnOperationThatIsRefusedSaysWhy(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		for act, want := range map[string]int{
 			"rollback": http.StatusNotFound, "cancel": http.StatusNotFound, "nonsense": http.StatusNotFound,
 			"skip": http.StatusConflict,
@@ -84,7 +84,7 @@ func TestAnOperationThatIsRefusedSaysWhy(t *testing.T) {
 }
 
 func TestAQuarantinedStreamIsSeenRetriedAndSkipped(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		servertest.Follow(t, func(router *message.Router) {
 			follow.AddHandler(router, w.log, "picky", func(_ context.Context, _ bun.IDB, page follow.Page) error {
@@ -120,7 +120,7 @@ func TestAQuarantinedStreamIsSeenRetriedAndSkipped(t *testing.T) {
 }
 
 func TestHealthNamesWhatFails(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		_, page := w.ask("/console/health")
 		containsAll(t, page, "triggers", "in force", "disk", "annals.example")
@@ -138,7 +138,7 @@ func TestHealthNamesWhatFails(t *testing.T) {
 }
 
 func TestMembersSeeTheStateAndOperateNothing(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.tell()
 		mia, _ := w.given("user:mia")
 		browser := browse(t)

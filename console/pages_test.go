@@ -92,7 +92,7 @@ func TestEveryPageIsAccessible(t *testing.T) {
 }
 
 func TestAReaderFindsAnItemAndSeesWhy(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		p := w.open("/console/")
 		p.Press("/", "s", "t", "a", "g", "i", "n", "g", "Enter")
@@ -111,7 +111,7 @@ func TestAReaderFindsAnItemAndSeesWhy(t *testing.T) {
 }
 
 func TestASearchIsNarrowedByTheCountsOfItsHits(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		w.remember(client.Knowledge{ID: "host", Type: "tool", Content: "The staging host.", Tags: client.Tags{"labels": {"hot"}}})
 		p := w.open("/console/search?q=staging")
@@ -125,7 +125,7 @@ func TestASearchIsNarrowedByTheCountsOfItsHits(t *testing.T) {
 }
 
 func TestThePastIsMarkedAndShowsWhatWasKnown(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		p := w.open("/console/search?q=staging")
 		containsAll(t, p.Text(".hit"), "morning")
@@ -148,7 +148,7 @@ func TestThePastIsMarkedAndShowsWhatWasKnown(t *testing.T) {
 }
 
 func TestAnElementIsClickedByTheKeyThatItNames(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		p := w.open("/console/")
 		p.Eval(`(() => { for (const [keys, hidden] of [["c", true], ["c", false], ["Shift+C", false], ["Space i", false]]) {
@@ -182,7 +182,7 @@ func TestAnElementIsClickedByTheKeyThatItNames(t *testing.T) {
 }
 
 func TestALoginLastsUntilItsKeyIsRevoked(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		key, prefix := w.given("user:mia")
 		p := w.open("/console/log?actor=user:mia")
 		p.WaitFor("#key")
@@ -209,7 +209,7 @@ func TestALoginLastsUntilItsKeyIsRevoked(t *testing.T) {
 }
 
 func TestAnEventLeadsToItsCauseAndItsEffects(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		cause := w.remember(client.Knowledge{ID: "first", Type: "tool", Content: "One."}).Events
 		effect := w.remember(client.Knowledge{ID: "second", Type: "tool", Content: "Two.", CausationID: cause}).Events
 		_, page := w.ask("/console/log/2")
@@ -220,7 +220,7 @@ func TestAnEventLeadsToItsCauseAndItsEffects(t *testing.T) {
 }
 
 func TestAFormThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		p := w.open("/console/log?name=nothing&from=never&actor=user:default")
 		for _, field := range []string{"name", "from"} {
@@ -241,7 +241,7 @@ func TestAFormThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
 }
 
 func TestEventsAreShownInWords(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		p := w.open("/console/")
 		if got := p.Text("main"); strings.Contains(got, "knowledge.") || !strings.Contains(got, "found helpful") {
@@ -258,7 +258,7 @@ func TestEventsAreShownInWords(t *testing.T) {
 }
 
 func TestARefusedFilterStaysInItsForm(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		for _, one := range []struct{ path, name, value string }{
 			{"/console/search?q=staging&owner=nobody", "owner", "nobody"},

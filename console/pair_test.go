@@ -25,7 +25,7 @@ func (w *world) propose(kind string) {
 }
 
 func TestAContradictionIsSolvedSideBySide(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.contradicted()
 		p := w.open("/console/review")
 		p.WaitFor(".sides")
@@ -59,7 +59,7 @@ func TestAContradictionIsSolvedSideBySide(t *testing.T) {
 }
 
 func TestAReviewSaysToWhomItIsAssignedAndWhy(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.staff()
 		w.verified()
 		w.remember(client.Knowledge{ID: "paid", Type: "plan", Content: "Pay at ten.", Owner: "user:ben", Scopes: []string{"team:pay"}})

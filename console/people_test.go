@@ -31,7 +31,7 @@ func (w *world) staff() {
 }
 
 func TestAnOrganisationIsSetUpInTheBrowser(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		p := w.open("/console/people/import")
 		p.Type("#key", rootKey)
 		p.Click("main button")
@@ -51,7 +51,7 @@ func TestAnOrganisationIsSetUpInTheBrowser(t *testing.T) {
 }
 
 func TestMembersAreChangedByFormsThatKeepWhatWasTyped(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.staff()
 		mia, prefix := w.given("user:mia")
 		if _, err := w.as(mia).Remember(t.Context(), client.Knowledge{ID: "hers", Type: "plan", Content: "Hers.", Scopes: []string{"team:pay"}}); err != nil {
@@ -110,7 +110,7 @@ func (w *world) verified() {
 }
 
 func TestAFileThatIsNoDirectoryIsRefused(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		const path = "/console/people/import"
 		root := w.login(rootKey)
 		tooLarge, page := w.sendFile(root, path, "a.csv", strings.Repeat(staffFile, 10_000))
@@ -124,7 +124,7 @@ func TestAFileThatIsNoDirectoryIsRefused(t *testing.T) {
 }
 
 func TestPoliciesAreSetAndRemovedInTheBrowser(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.staff()
 		w.verified()
 		root := w.login(rootKey)

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAnErasureIsPlannedTypedOrderedAndCertified(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.remember(client.Knowledge{ID: "hers", Type: "tool", Content: "mia's own", Owner: "user:mia", Scopes: []string{"user:mia"}})
 		browser := w.login(rootKey)
 		_, page := w.visit(browser, "/console/privacy/plan?of=user:mia")
@@ -42,7 +42,7 @@ func TestAnErasureIsPlannedTypedOrderedAndCertified(t *testing.T) {
 }
 
 func TestAMemberPlansTheErasureOfTheirOwnOnly(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		key, _ := w.given("user:mia")
 		browser := w.login(key)
 		_, page := w.visit(browser, "/console/privacy")

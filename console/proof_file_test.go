@@ -88,7 +88,7 @@ func TestThePageVerifiesTheTextOfAnEvent(t *testing.T) {
 }
 
 func TestOnlyAuditorsReadTheSaltOfAText(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		mia, _ := w.given("user:mia")
 		if _, err := w.as(mia).Remember(t.Context(), client.Knowledge{ID: "hers", Type: "tool", Content: "x"}); err != nil {
 			t.Fatal(err)

@@ -151,7 +151,7 @@ func (w *world) newest() string {
 }
 
 func TestNoPageOfAnotherWebsiteWrites(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.tell()
 		browser, before := w.login(rootKey), w.newest()
 		for _, path := range append(addresses(http.MethodPost), "/console/login", "/console/logout", "/console/preferences") {
@@ -171,7 +171,7 @@ func TestNoPageOfAnotherWebsiteWrites(t *testing.T) {
 }
 
 func TestNoPageWritesWhenItIsRead(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.tell()
 		browser, before := w.login(rootKey), w.newest()
 		const form = "?reason=x&subject=user:eve&of=user:default&typed=user:default&once=1&uri=viking://resources&content=x&type=tool&verdict=helpful"
@@ -204,7 +204,7 @@ func protected(t *testing.T, path string, header http.Header) {
 }
 
 func TestInNoAuthModeAForeignNameShowsNothing(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		for _, path := range addresses(http.MethodGet) {
 			request := servertest.Request[string](t, http.MethodGet, w.url+path, nil)
@@ -219,7 +219,7 @@ func TestInNoAuthModeAForeignNameShowsNothing(t *testing.T) {
 }
 
 func TestABrowserThatLeavesIsNoErrorOfTheServer(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		ctx, leave := context.WithCancel(t.Context())
 		leave()
 		inner, err := client.New(client.Config{Server: w.url, Retries: -1})
@@ -236,7 +236,7 @@ func TestABrowserThatLeavesIsNoErrorOfTheServer(t *testing.T) {
 }
 
 func TestAHostileUploadIsRefusedAsAWhole(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		browser := w.login(rootKey)
 		archive := func(names ...string) string {
 			var out bytes.Buffer
@@ -286,7 +286,7 @@ func TestAHostileUploadIsRefusedAsAWhole(t *testing.T) {
 }
 
 func TestAMemberReadsNothingOfOthersOnAnyPage(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		const secret = "The secret of the others."
 		w.remember(client.Knowledge{ID: "staging", Type: "tool", Task: secret, Content: secret, Scopes: []string{"user:default"}})
 		if err := w.api.Say(t.Context(), "planning", client.Message{Role: "user", Content: secret}); err != nil {
@@ -311,7 +311,7 @@ func TestAMemberReadsNothingOfOthersOnAnyPage(t *testing.T) {
 }
 
 func TestAnAuditorIsOfferedNoForm(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.tell()
 		root := w.login(rootKey)
 		w.sendFile(root, "/console/resources", "guide.md", "# Guide")

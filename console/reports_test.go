@@ -10,7 +10,7 @@ import (
 )
 
 func TestEveryReportIsATableAndAFile(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		if _, err := w.api.GiveFeedback(t.Context(), "language", client.Vote{Verdict: "harmful"}); err != nil {
 			t.Fatal(err)
@@ -53,7 +53,7 @@ func TestEveryReportIsATableAndAFile(t *testing.T) {
 }
 
 func TestAReportAsksForWhatItNeedsAndKeepsWhatWasTyped(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		for _, name := range []string{"actor", "changes", "usage"} {
 			status, page := w.ask("/console/reports/" + name)
@@ -74,7 +74,7 @@ func TestAReportAsksForWhatItNeedsAndKeepsWhatWasTyped(t *testing.T) {
 }
 
 func TestAReportOfThePastEndsWithTheMoment(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell() // remembered, another, helpful, stale, revised
 		for _, query := range []string{"", "&to=2999-01-01"} {
 			for _, path := range []string{"", "/csv"} {

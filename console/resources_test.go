@@ -35,7 +35,7 @@ func (w *world) sendFile(browser *http.Client, path, name, content string, field
 }
 
 func TestAFileBecomesAResourceThatIsReadAndRemoved(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		browser := w.login(rootKey)
 		_, page := w.visit(browser, "/console/resources")
 		containsAll(t, page, "Nothing is here", `enctype="multipart/form-data"`)
@@ -60,7 +60,7 @@ func TestAFileBecomesAResourceThatIsReadAndRemoved(t *testing.T) {
 }
 
 func TestARefusedResourceSaysWhyAndKeepsWhatWasTyped(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.tell()
 		browser := w.login(rootKey)
 		status, page := w.send(browser, "/console/resources", "path", "http://127.0.0.1:1/x", "reason", "to try")

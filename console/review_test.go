@@ -108,7 +108,7 @@ func TestAnOwnerEmptiesAQueueOfTenByKeyboard(t *testing.T) {
 }
 
 func TestAReviewWorksWithoutJavaScriptAndRefusesWhatChangedMeanwhile(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.stale(2)
 		_, page := w.ask("/console/review?queue=stale")
 		containsAll(t, page, "1 of 2", "it moved", `value="confirm"`, "Confirm for 90 days")
@@ -130,7 +130,7 @@ func TestAReviewWorksWithoutJavaScriptAndRefusesWhatChangedMeanwhile(t *testing.
 }
 
 func TestAReviewIsOfNow(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.stale(1)
 		_, page := w.ask("/console/review?as_of=1")
 		containsAll(t, page, "A review is of now.")
@@ -141,7 +141,7 @@ func TestAReviewIsOfNow(t *testing.T) {
 }
 
 func TestAnAuditorReadsAReviewAndCannotAct(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.stale(2)
 		_, _, body := servertest.Answer(t, http.DefaultClient, servertest.Request(t, http.MethodPost, w.url+"/v1/keys",
 			map[string]any{"subject": "user:otto", "role": "auditor"}, "Authorization: Bearer "+rootKey))

@@ -8,7 +8,7 @@ import (
 )
 
 func TestSeeAsShowsWhatAnAgentWouldGet(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.remember(client.Knowledge{
 			ID: "deploy", Type: "strategy", Task: "How to deploy the shop", Content: "Deploy the shop with <i>make</i> ship.",
 			Owner: "user:mia", Scopes: []string{"user:mia"},

@@ -10,7 +10,7 @@ import (
 )
 
 func TestASessionShowsItsMessagesAndWhatWasLearned(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		const said = "Remember: I always prefer <b>tabs</b> to spaces."
 		say := func(text string) {
 			if err := w.api.Say(t.Context(), "planning", client.Message{Role: "user", Content: text}); err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestSettingsSayWhereTheyComeFromAndWhichModelAnswers(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		browser := w.login(rootKey)
 		status, page := w.visit(browser, "/console/settings")
 		if status != http.StatusOK {

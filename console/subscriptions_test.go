@@ -17,7 +17,7 @@ import (
 )
 
 func TestAWebhookIsMadeTestedAndWatchedInTheBrowser(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		var status atomic.Int64
 		status.Store(http.StatusOK)
 		receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(status.Load())) }))
@@ -81,7 +81,7 @@ func (w *world) follow() string {
 }
 
 func TestAFeedIsShownFromItsNewestEvent(t *testing.T) {
-	each(t, rootKey, func(t *testing.T, w *world) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
 		root := w.login(rootKey)
 		var made api.Subscription
 		if _, err := w.api.Do(t.Context(), client.Post(api.NewSubscription{Scope: "team:pay"}, "v1", "subscriptions"), &made); err != nil {
@@ -114,7 +114,7 @@ func TestAFeedIsShownFromItsNewestEvent(t *testing.T) {
 }
 
 func TestADigestAndTheHealthOfAScopeLeadToItsItems(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.staff()
 		w.verified()
 		w.remember(client.Knowledge{ID: "paid", Type: "plan", Task: "When to pay", Content: "Pay at ten.", Owner: "user:ben", Scopes: []string{"team:pay"}})

@@ -20,7 +20,7 @@ func rows(t *testing.T, page string) (all []string) {
 }
 
 func TestASearchIsComparedAtTwoMoments(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		for _, id := range []string{"first", "second", "third"} { // 1, 2, 3
 			w.remember(client.Knowledge{ID: id, Type: "tool", Task: "deploy the gateway " + id, Content: "deploy the gateway"})
 		}
@@ -54,7 +54,7 @@ func TestASearchIsComparedAtTwoMoments(t *testing.T) {
 }
 
 func TestAListIsComparedAtTwoMoments(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		w.remember(client.Knowledge{ID: "kept", Type: "tool", Content: "kept"}) // 6
 		if err := w.api.Forget(t.Context(), "language", "old"); err != nil {
@@ -78,7 +78,7 @@ func TestAListIsComparedAtTwoMoments(t *testing.T) {
 }
 
 func TestThePastLeadsToItsComparisonWithNow(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		for path, want := range map[string]string{
 			"/console/search?q=staging&as_of=4": ".versus", "/console/knowledge?as_of=4": ".versus", "/console/k/staging?as_of=4": ".edits",

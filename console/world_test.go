@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"hash/crc32"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -45,7 +46,16 @@ type world struct {
 	api  *client.Client
 }
 
-// each runs a test on both engines, in no-auth mode if root is empty.
+// onOne runs a test on one of the engines, chosen by the name of the test. The console contains no SQL, and the API below
+// it is tested on both. root is the key of root; empty for no-auth mode.
+func onOne(t *testing.T, root string, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	engine := []database.Engine{database.SQLite, database.Postgres}[crc32.ChecksumIEEE([]byte(t.Name()))%2]
+	databasetest.OnServed(t, engine, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, root)) })
+}
+
+// each is onOne on both engines.
 func each(t *testing.T, root string, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()

@@ -12,17 +12,23 @@ import (
 // removed at the end of the subtest.
 func Each(t *testing.T, test func(t *testing.T, db *database.DB)) {
 	t.Helper()
-	t.Run(database.SQLite.String(), func(t *testing.T) {
+	on(t, database.SQLite, test)
+	on(t, database.Postgres, test)
+}
+
+func on(t *testing.T, engine database.Engine, test func(t *testing.T, db *database.DB)) {
+	t.Helper()
+	t.Run(engine.String(), func(t *testing.T) {
 		t.Parallel()
+		if engine == database.Postgres {
+			test(t, Open(t, migratedPostgres(t)))
+			return
+		}
 		db := Open(t, SQLite(t))
 		if err := database.Migrate(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		test(t, db)
-	})
-	t.Run(database.Postgres.String(), func(t *testing.T) {
-		t.Parallel()
-		test(t, Open(t, migratedPostgres(t)))
 	})
 }
 
@@ -31,7 +37,14 @@ func Each(t *testing.T, test func(t *testing.T, db *database.DB)) {
 // --role.
 func EachServed(t *testing.T, test func(t *testing.T, db *database.DB)) {
 	t.Helper()
-	Each(t, func(t *testing.T, db *database.DB) { test(t, served(t, db)) })
+	OnServed(t, database.SQLite, test)
+	OnServed(t, database.Postgres, test)
+}
+
+// OnServed is [EachServed] on one engine.
+func OnServed(t *testing.T, engine database.Engine, test func(t *testing.T, db *database.DB)) {
+	t.Helper()
+	on(t, engine, func(t *testing.T, db *database.DB) { test(t, served(t, db)) })
 }
 
 // SQLite returns the URL of a file that does not exist yet.
