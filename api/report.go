@@ -83,6 +83,8 @@ type ReviewPair struct {
 	Kind     string       `json:"kind" enum:"duplicate,contradiction"`
 	Score    float64      `json:"score,omitempty" doc:"0…1, if a program judged."`
 	Rule     string       `json:"rule,omitempty" doc:"By which a program judged."`
+	By       string       `json:"by" doc:"Who proposed it."`
+	Reason   string       `json:"reason,omitempty" doc:"As the proposer or a language model gave it."`
 	Items    []*Knowledge `json:"items" nullable:"false" doc:"The other items."`
 }
 

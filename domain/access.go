@@ -398,6 +398,8 @@ type ReviewPair struct {
 	Kind     ProposalKind
 	Score    float64
 	Rule     string
+	By       Entity       // who proposed it
+	Reason   string       // empty if none was given, or if it was erased
 	Items    []*Knowledge // the others
 }
 

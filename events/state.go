@@ -140,6 +140,9 @@ func (l *Reader) StatesOf(ctx context.Context, tenant string, names []string) (m
 func (l *Reader) NewestOf(
 	ctx context.Context, tenant string, streams, names []string,
 ) (map[string]domain.Event, error) {
+	if len(streams) == 0 {
+		return nil, nil
+	}
 	found, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`

@@ -112,7 +112,9 @@ func reviewOf(r domain.Review) api.Review {
 		})
 	}
 	if p := r.Pair; p != nil {
-		out.Pair = &api.ReviewPair{Proposal: p.Proposal, Kind: string(p.Kind), Score: p.Score, Rule: p.Rule}
+		out.Pair = &api.ReviewPair{
+			Proposal: p.Proposal, Kind: string(p.Kind), Score: p.Score, Rule: p.Rule, By: string(p.By), Reason: p.Reason,
+		}
 		for _, k := range p.Items {
 			out.Pair.Items = append(out.Pair.Items, knowledgeOf(k))
 		}

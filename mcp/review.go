@@ -34,6 +34,7 @@ type waitingPair struct {
 	Proposal string    `json:"proposal"`
 	Kind     string    `json:"kind"`
 	Rule     string    `json:"rule,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
 	Items    []waiting `json:"items"`
 }
 
@@ -68,7 +69,7 @@ func listReviews(ctx context.Context, server *client.Client, in arguments) (any,
 		}
 		fmt.Fprintf(&said, "\n%s (%s): %s\n", w.URI, strings.Join(queues, ", "), oneLine(w.Content))
 		if pair := review.Pair; pair != nil {
-			w.Pair = &waitingPair{Proposal: pair.Proposal, Kind: pair.Kind, Rule: pair.Rule}
+			w.Pair = &waitingPair{Proposal: pair.Proposal, Kind: pair.Kind, Rule: pair.Rule, Reason: pair.Reason}
 			for _, other := range pair.Items {
 				w.Pair.Items = append(w.Pair.Items, waitingOf(other))
 				fmt.Fprintf(&said, "  %s of %s: %s\n", pair.Kind, other.URI, oneLine(other.Content))

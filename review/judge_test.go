@@ -58,17 +58,12 @@ func TestAModelJudgesWhatRulesFindSimilar(t *testing.T) {
 		w.remember("b", wednesday, "team:pay")
 		w.follow(false)
 		w.holds("duplicate [a b]") // a contradiction by the rules
-		open, err := w.reports.OpenProposals(w.Context(), w.by.Tenant, []string{"a", "b"})
-		if err != nil || len(open) != 1 {
-			w.Fatal(open, err)
+		waiting, err := w.reports.Review(w.Context(), domain.ReviewQuery{Tenant: w.by.Tenant, Limit: 10})
+		if err != nil || len(waiting.Items) != 1 || waiting.Items[0].Pair == nil {
+			w.Fatal(waiting, err)
 		}
-		events, err := w.log.Stream(w.Context(), w.by.Tenant, domain.ProposalStream(open[0]))
-		if err != nil || len(events) != 1 {
-			w.Fatal(events, err)
-		}
-		proposed, _ := events[0].Fact.(domain.ReviewProposed)
-		if proposed.Rule != domain.JudgedByModel || proposed.Reason != reason {
-			w.Errorf("recorded %+v", proposed)
+		if pair := waiting.Items[0].Pair; pair.Rule != domain.JudgedByModel || pair.Reason != reason || pair.By != "agent:annals" {
+			w.Errorf("the review says %+v", pair)
 		}
 
 		healthy := w.proposer.Judge

@@ -291,14 +291,18 @@ func (r Reports) readReviews(ctx context.Context, p reviewer, page []*candidate)
 	if len(page) == 0 {
 		return nil, nil
 	}
-	var ids, proposed []string
+	var ids, paired, streams []string
 	for _, c := range page {
 		ids = append(ids, c.id)
 		if c.proposal != "" {
-			proposed = append(proposed, c.proposal)
+			paired, streams = append(paired, c.proposal), append(streams, domain.ProposalStream(c.proposal))
 		}
 	}
-	proposals, err := r.proposals(ctx, p.tenant, proposed)
+	proposals, err := r.proposals(ctx, p.tenant, paired)
+	if err != nil {
+		return nil, err
+	}
+	proposed, err := r.Log.NewestOf(ctx, p.tenant, streams, []string{domain.ReviewProposed{}.Name()})
 	if err != nil {
 		return nil, err
 	}
@@ -325,7 +329,10 @@ func (r Reports) readReviews(ctx context.Context, p reviewer, page []*candidate)
 			return nil, err
 		}
 		if of, is := proposals[c.proposal]; is {
-			c.Pair = &domain.ReviewPair{Proposal: c.proposal, Kind: of.Kind, Score: of.Score, Rule: of.Rule}
+			f, _ := proposed[domain.ProposalStream(c.proposal)].Fact.(domain.ReviewProposed)
+			c.Pair = &domain.ReviewPair{
+				Proposal: c.proposal, Kind: of.Kind, Score: of.Score, Rule: of.Rule, By: of.By, Reason: f.Reason,
+			}
 			for _, id := range of.Items {
 				if id != c.id && items[id] != nil {
 					c.Pair.Items = append(c.Pair.Items, items[id])

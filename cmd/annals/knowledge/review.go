@@ -136,6 +136,9 @@ func (r *Reviewed) show(c *terminal.Console) {
 	if r.Pair.Rule != "" {
 		judged = fmt.Sprintf(" (rule %s, score %.2f)", r.Pair.Rule, r.Pair.Score)
 	}
+	if r.Pair.Reason != "" {
+		c.Say("%s: %s", r.Pair.By, r.Pair.Reason)
+	}
 	for _, other := range r.Pair.Items {
 		c.Say("probable %s%s:", r.Pair.Kind, judged)
 		right := besides(*other, width)
