@@ -14,7 +14,7 @@ import (
 var (
 	countGauge = prometheus.NewDesc("annals_deliveries", "Deliveries to webhooks of all tenants.", []string{"state"}, nil)
 	ageGauge   = prometheus.NewDesc("annals_deliveries_oldest_pending_seconds",
-		"Age of the oldest delivery that is due, of all tenants; 0 if none is.", nil, nil)
+		"Age of the oldest pending delivery, of all tenants; 0 if none is.", nil, nil)
 )
 
 // Gauges report the deliveries of all tenants.
@@ -43,7 +43,7 @@ func (s Gauges) Collect(to chan<- prometheus.Metric) {
 		}
 		return err
 	}, `
-		SELECT state, count(*), min(next_at)
+		SELECT state, count(*), min(at)
 		FROM deliveries
 		GROUP BY state
 		ORDER BY state`)

@@ -86,14 +86,14 @@ func TestALeaseIsReleasedWhenThereIsNothingToDo(t *testing.T) {
 func TestALeaseIsKeptForAsLongAsTheWorkTakes(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		mine := newLog(t, db, events.Options{Lease: 300 * time.Millisecond})
-		other := newLog(t, db, events.Options{Lease: 300 * time.Millisecond, Poll: 5 * time.Millisecond})
+		mine := newLog(t, db, events.Options{Lease: time.Second})
+		other := newLog(t, db, events.Options{Lease: time.Second, Poll: 5 * time.Millisecond})
 		e := newEffects(t, db, "effects")
 		began := make(chan struct{}, 1)
 		run(t, func(router *message.Router) {
 			follow.AddPreparer(router, mine, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				began <- struct{}{}
-				time.Sleep(time.Second) // a slow model
+				time.Sleep(3 * time.Second) // a slow model
 				return change{page: page, write: e.handle, done: make(chan int64, 1)}, nil
 			})
 		})
