@@ -75,12 +75,7 @@ type SupersedeCommand struct {
 
 // Run implements the command.
 func (s *SupersedeCommand) Run(ctx context.Context, c *terminal.Console) error {
-	err := s.Change(ctx, c, client.Post(api.Supersession{By: s.By, Reason: s.Reason}, "supersede"), "superseded")
-	if f := terminal.AsFailure(err); err != nil && f.Misses("by") {
-		f.Code, f.Detail = terminal.ExitNotFound, "what is to take its place is not there"
-		return f
-	}
-	return err
+	return s.Change(ctx, c, client.Post(api.Supersession{By: s.By, Reason: s.Reason}, "supersede"), "superseded")
 }
 
 type ForgetCommand struct {

@@ -13,7 +13,7 @@ import (
 type MergeCommand struct {
 	Changing
 
-	Others     []string `complete:"ids" arg:""`
+	Others     []string `complete:"ids" field:"items" arg:""`
 	Content    *string  `short:"c" xor:"content" placeholder:"TEXT"`
 	Edit       bool     `xor:"content"`
 	Task       *string  `short:"t" placeholder:"TEXT"`

@@ -134,7 +134,7 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *terminal.Console, exp
 func refusedKey(err error) error {
 	f := &terminal.Failure{Code: terminal.ExitRefused, Detail: err.Error(), Fix: "annals key create --help shows how"}
 	if invalid, is := errors.AsType[*domain.Invalid](err); is {
-		f.Status = http.StatusUnprocessableEntity
+		f = terminal.BadFields(f.Fix)
 		for _, p := range invalid.Problems {
 			f.Fields = append(f.Fields, terminal.Field{Field: p.Field, Message: p.Message})
 		}

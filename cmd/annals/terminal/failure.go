@@ -50,6 +50,15 @@ type Field struct {
 
 func (f *Failure) Error() string { return f.Detail }
 
+// Line is the failure with its fields and its fix in one line.
+func (f *Failure) Line() string {
+	parts := []string{f.Detail}
+	for _, bad := range f.Fields {
+		parts = append(parts, bad.Field+" "+bad.Message)
+	}
+	return Joined("; ", append(parts, f.Fix)...)
+}
+
 // Wrong is a failure of the command line that the command finds itself.
 func Wrong(fix, format string, values ...any) *Failure {
 	return &Failure{Code: ExitUsage, Detail: fmt.Sprintf(format, values...), Fix: fix}
@@ -74,7 +83,11 @@ func AsFailure(err error) *Failure {
 		return f
 	}
 	if refused, ok := errors.AsType[*client.Error](err); ok {
-		return failureOf(refused)
+		f := failureOf(refused)
+		if wrapper, is := strings.CutSuffix(err.Error(), refused.Error()); is {
+			f.Detail = wrapper + f.Detail
+		}
+		return f
 	}
 	f := &Failure{Code: ExitFailed, Detail: err.Error()}
 	switch {
@@ -163,15 +176,21 @@ func ProblemOf(p api.Problem) *Failure {
 	if f.Detail == "" || len(p.Errors) > 0 && p.Title != "" {
 		f.Detail = p.Title
 	}
+	missing := 0
 	for _, bad := range p.Errors {
 		f.Fields = append(f.Fields, Field{Field: bad.Field, Message: bad.Message, Missing: bad.Missing})
+		if bad.Missing {
+			missing++
+		}
+	}
+	switch {
+	case p.Status != http.StatusUnprocessableEntity || len(f.Fields) == 0: // a reused idempotency key has no fields
+	case missing == len(f.Fields):
+		f.Code, f.Detail = ExitNotFound, "what is named is not there"
+	default:
+		f.Code = ExitUsage
 	}
 	return f
-}
-
-// Misses tells whether the only problem is that a field names something that does not exist.
-func (f *Failure) Misses(name string) bool {
-	return len(f.Fields) == 1 && f.Fields[0].Field == name && f.Fields[0].Missing
 }
 
 // InvalidLimit refuses a limit of 0: an empty list would look as if there were nothing.

@@ -49,7 +49,7 @@ func TestAProblemKeepsItsFieldsAndItsFix(t *testing.T) {
 			"fix":"mend them"}`))
 	_, err := api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
 	want := &Failure{
-		Code: ExitRefused, Status: 422, Detail: "Invalid", Fix: "mend them",
+		Code: ExitUsage, Status: 422, Detail: "Invalid", Fix: "mend them",
 		Fields: []Field{
 			{Field: "scopes[0]", Message: "must be an entity"},
 			{Field: "content", Message: "must not be empty"},

@@ -11,8 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// NameFlags adds to the fields that a server refused their flags or arguments. If all values come from the command
-// line, it is wrong usage, even if the server found it.
+// NameFlags adds to the fields that a server refused their flags or arguments.
 func NameFlags(node *kong.Node, err error) error {
 	if err == nil || node == nil {
 		return err
@@ -33,8 +32,8 @@ func NameFlags(node *kong.Node, err error) error {
 		f.Fields[i].Flag = flagFor(node, f.Fields[i].Field)
 		unknown = unknown || f.Fields[i].Flag == ""
 	}
-	if !unknown && f.Status == http.StatusUnprocessableEntity && f.Code != ExitNotFound {
-		f.Code, f.Detail = ExitUsage, "Some values are not right"
+	if !unknown && f.Status == http.StatusUnprocessableEntity && f.Code == ExitUsage {
+		f.Detail = "Some values are not right"
 	}
 	return &f
 }
