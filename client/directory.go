@@ -1,7 +1,7 @@
 package client
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/csv"
@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/annals-kb/annals/api"
 )
@@ -25,9 +26,10 @@ var DirectoryHead = []string{"member", "display_name", "active", "groups"}
 
 var entityForm = regexp.MustCompile(`^(user|agent|project|team|org):[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
 
-// DirectoryChange is one request of an import, and what it does.
+// DirectoryChange is one request of an import, what it does, and why the server will refuse it, if that is known.
 type DirectoryChange struct {
 	What    string
+	Problem string
 	Request Request
 }
 
@@ -64,14 +66,17 @@ func WholeDirectory(ctx context.Context, c *Client) (all []api.Member, err error
 // What a file does not name stays, unless the missing are deactivated. Members that stay inactive join no group, and
 // no member joins a group that stays inactive: the server refuses both.
 func DirectoryChanges(present, wanted []api.Member, deactivateMissing bool) (changes []DirectoryChange) {
-	known := map[string]api.Member{}
+	known, groups := map[string]api.Member{}, groupsOf{}
 	for _, m := range present {
 		known[m.Member] = m
+		for _, g := range m.Groups {
+			groups[m.Member] = append(groups[m.Member], g.Group)
+		}
 	}
 	change := func(method string, body any, path []string, format string, values ...any) {
 		path = append([]string{"v1", "directory"}, path...)
 		changes = append(changes, DirectoryChange{
-			fmt.Sprintf(format, values...), Request{Method: method, Path: path, Body: body},
+			What: fmt.Sprintf(format, values...), Request: Request{Method: method, Path: path, Body: body},
 		})
 	}
 	missing, inactive := maps.Clone(known), map[string]bool{}
@@ -92,12 +97,33 @@ func DirectoryChanges(present, wanted []api.Member, deactivateMissing bool) (cha
 	for _, m := range wanted {
 		was := known[m.Member]
 		for _, g := range m.Groups {
-			same := func(o api.Membership) bool { return o.Group == g.Group && o.Role == g.Role }
-			if !inactive[m.Member] && !inactive[g.Group] && !slices.ContainsFunc(was.Groups, same) {
-				change(
-					http.MethodPut, api.NewMembership{Role: g.Role}, []string{m.Member, "groups", g.Group},
-					"%s joins %s as %s", m.Member, g.Group, g.Role,
-				)
+			role := ""
+			for _, o := range was.Groups {
+				if o.Group == g.Group {
+					role = o.Role
+				}
+			}
+			if inactive[m.Member] || inactive[g.Group] || role == g.Role {
+				continue
+			}
+			what := fmt.Sprintf("%s joins %s as %s", m.Member, g.Group, g.Role)
+			if role != "" {
+				what = fmt.Sprintf("%s: %s → %s of %s", m.Member, role, g.Role, g.Group)
+			}
+			change(
+				http.MethodPut, api.NewMembership{Role: g.Role}, []string{m.Member, "groups", g.Group}, "%s", what,
+			)
+			problem := &changes[len(changes)-1].Problem
+			group, there := known[g.Group]
+			switch _, named := inactive[g.Group]; {
+			case !named && !there:
+				*problem = g.Group + " is neither in the file nor in the directory"
+			case !named && !group.Active:
+				*problem = g.Group + " is deactivated"
+			case groups.reach(g.Group, m.Member):
+				*problem = fmt.Sprintf("%s belongs to %s already, so %s cannot belong to it", g.Group, m.Member, m.Member)
+			default:
+				groups[m.Member] = append(groups[m.Member], g.Group)
 			}
 		}
 		for _, o := range was.Groups {
@@ -105,6 +131,7 @@ func DirectoryChanges(present, wanted []api.Member, deactivateMissing bool) (cha
 				change(
 					http.MethodDelete, api.Reason{}, []string{m.Member, "groups", o.Group}, "%s leaves %s", m.Member, o.Group,
 				)
+				groups[m.Member] = slices.DeleteFunc(groups[m.Member], func(g string) bool { return g == o.Group })
 			}
 		}
 	}
@@ -121,91 +148,116 @@ func DirectoryChanges(present, wanted []api.Member, deactivateMissing bool) (cha
 	return changes
 }
 
-// ReadDirectory reads a directory as CSV or as lines of JSON. The error names every bad entry.
+// groupsOf are the groups that members belong to directly.
+type groupsOf map[string][]string
+
+// reach tells whether a member is a group, or belongs to it through any number of groups.
+func (g groupsOf) reach(member, group string) bool {
+	return member == group || slices.ContainsFunc(g[member], func(next string) bool { return g.reach(next, group) })
+}
+
+// ReadDirectory reads a directory as CSV or as lines of JSON. The error names every bad line.
 func ReadDirectory(in io.Reader) (members []api.Member, err error) {
-	text := bufio.NewReader(in)
-	if first, _ := text.Peek(1); string(first) == "{" {
-		members, err = directoryLines(text)
-	} else {
-		members, err = directoryRows(text)
+	members, _, err = ReadDirectoryLines(in)
+	return members, err
+}
+
+// ReadDirectoryLines is [ReadDirectory] with the line of each member.
+func ReadDirectoryLines(in io.Reader) (members []api.Member, lines map[string]int, err error) {
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return nil, nil, err
 	}
-	bad := []error{err}
-	seen := map[string]bool{}
-	for i, m := range members {
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0 {
+			return nil, nil, fmt.Errorf("line %d is not in UTF-8: save the file as UTF-8", i+1)
+		}
+	}
+	lines = map[string]int{}
+	var bad []error
+	take := func(line int, m api.Member) {
+		wrong := func(format string, values ...any) {
+			bad = append(bad, fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, values...)))
+		}
 		names := []string{m.Member}
 		for _, g := range m.Groups {
 			names = append(names, g.Group)
 			if g.Role != "member" && g.Role != "maintainer" {
-				bad = append(bad, fmt.Errorf("entry %d: the role in %s must be member or maintainer", i+1, g.Group))
+				wrong("the role in %s must be member or maintainer", g.Group)
 			}
 		}
-		for _, e := range names {
-			if !entityForm.MatchString(e) {
-				bad = append(bad, fmt.Errorf(
-					"entry %d: %q must be one of user:ID, agent:ID, project:ID, team:ID, org:ID", i+1, e,
-				))
+		for i, e := range names {
+			switch kind, _, _ := strings.Cut(e, ":"); {
+			case !entityForm.MatchString(e):
+				wrong("%q must be one of user:ID, agent:ID, project:ID, team:ID, org:ID", e)
+			case i > 0 && (kind == "user" || kind == "agent"):
+				wrong("%s is no group", e)
 			}
 		}
-		if seen[m.Member] {
-			bad = append(bad, fmt.Errorf("entry %d: %s is named twice", i+1, m.Member))
+		if lines[m.Member] > 0 {
+			wrong("%s is named twice", m.Member)
 		}
-		seen[m.Member] = true
+		members, lines[m.Member] = append(members, m), line
 	}
-	return members, errors.Join(bad...)
+	read := directoryRows
+	if text = bytes.TrimPrefix(text, []byte("\ufeff")); bytes.HasPrefix(text, []byte("{")) {
+		read = directoryLines
+	}
+	err = read(text, take)
+	return members, lines, errors.Join(append([]error{err}, bad...)...)
 }
 
-func directoryLines(text io.Reader) (members []api.Member, err error) {
-	decoder := json.NewDecoder(text)
-	for {
+func directoryLines(text []byte, take func(line int, m api.Member)) error {
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
 		m := api.Member{Active: true}
-		if err := decoder.Decode(&m); errors.Is(err, io.EOF) {
-			return members, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("entry %d: %w", len(members)+1, err)
+		if err := json.Unmarshal(line, &m); err != nil {
+			return fmt.Errorf("line %d: %w", i+1, err)
 		}
 		m.Groups = slices.DeleteFunc(m.Groups, func(g api.Membership) bool { return g.Through != "" })
 		for i := range m.Groups {
 			m.Groups[i].Role = cmp.Or(m.Groups[i].Role, "member")
 		}
-		members = append(members, m)
+		take(i+1, m)
 	}
+	return nil
 }
 
-func directoryRows(text io.Reader) (members []api.Member, err error) {
-	rows := csv.NewReader(text)
+func directoryRows(text []byte, take func(line int, m api.Member)) error {
+	rows := csv.NewReader(bytes.NewReader(text))
 	rows.FieldsPerRecord = -1
-	head, err := rows.Read()
-	if err == nil {
-		head[0] = strings.TrimPrefix(head[0], "\ufeff")
-	}
-	if !slices.Equal(head, DirectoryHead) {
-		return nil, errors.New("it is not a directory as CSV or lines of JSON: begin with the line " +
+	head, _ := rows.Read()
+	switch {
+	case slices.Equal(head, []string{strings.Join(DirectoryHead, ";")}):
+		return errors.New("the columns are separated by ;, and must be separated by commas")
+	case !slices.Equal(head, DirectoryHead):
+		return errors.New("it is not a directory as CSV or lines of JSON: begin with the line " +
 			strings.Join(DirectoryHead, ","))
 	}
 	var bad []error
 	for {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
-			return members, errors.Join(bad...)
+			return errors.Join(bad...)
 		} else if err != nil {
-			return nil, errors.Join(append(bad, err)...) // it names the line
+			return errors.Join(append(bad, err)...) // it names the line
 		}
+		line, _ := rows.FieldPos(0)
 		row = append(row, make([]string, len(DirectoryHead))...)
 		m := api.Member{Member: strings.TrimSpace(row[0]), DisplayName: strings.TrimSpace(row[1]), Active: true}
 		if active := strings.TrimSpace(row[2]); active != "" {
 			if m.Active, err = strconv.ParseBool(active); err != nil {
-				line, _ := rows.FieldPos(2)
-				bad = append(bad, fmt.Errorf(
-					"entry %d, line %d: active must be true or false, not %q", len(members)+1, line, active,
-				))
+				bad = append(bad, fmt.Errorf("line %d: active must be true or false, not %q", line, active))
 			}
 		}
 		for group := range strings.SplitSeq(row[3], ";") {
-			name, role, _ := strings.Cut(strings.TrimSpace(group), "=")
-			if name != "" {
-				m.Groups = append(m.Groups, api.Membership{Group: name, Role: cmp.Or(role, "member")})
+			name, role, _ := strings.Cut(group, "=")
+			if name = strings.TrimSpace(name); name != "" {
+				m.Groups = append(m.Groups, api.Membership{Group: name, Role: cmp.Or(strings.TrimSpace(role), "member")})
 			}
 		}
-		members = append(members, m)
+		take(line, m)
 	}
 }

@@ -186,21 +186,25 @@ func (c OfDirectory) entry(dc DecisionContext) (MemberEntry, error) {
 	if !c.By.IsTenantAdmin() {
 		return MemberEntry{}, Refuse(ErrForbidden, "the directory is kept by admins, in person")
 	}
-	return memberOf(dc, c.Member)
+	entry := StateOf[MemberEntry](dc, c.Stream())
+	if entry.AddedAt.IsZero() {
+		return entry, NoMember(c.Member)
+	}
+	return entry, nil
 }
 
+// memberOf is the entry of a member that is to join or leave.
 func memberOf(dc DecisionContext, member Entity) (MemberEntry, error) {
 	entry := StateOf[MemberEntry](dc, DirectoryStream(member))
 	if entry.AddedAt.IsZero() {
-		return entry, NoMember(member)
+		return entry, NoMember(member).WithFix("add it: annals %s add %s", member.Kind(), member.ID())
 	}
 	return entry, nil
 }
 
 // NoMember refuses a question about a member that was never added. It matches [ErrNotFound].
-func NoMember(member Entity) error {
-	return Refuse(ErrNotFound, "%s is not in the directory", member).
-		WithFix("add it: annals %s add %s", member.Kind(), member.ID())
+func NoMember(member Entity) *Refusal {
+	return Refuse(ErrNotFound, "%s is not in the directory", member)
 }
 
 // PutMember asks to add a user, an agent or a group to the directory, or to give it another display name.

@@ -100,14 +100,27 @@ type directoryDeactivateCommand[K entityKind] struct {
 // Run implements the command.
 func (d *directoryDeactivateCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
 	member := entityOf[K](d.ID)
-	if d.TransferTo != "" {
-		if err := d.checkReceiver(ctx, member); err != nil {
-			return err
+	server, err := d.Connect()
+	if err != nil {
+		return err
+	}
+	if err := d.checkReceiver(ctx, server, member); err != nil {
+		return err
+	}
+	var m api.Member
+	a, err := server.Do(ctx, client.Post(api.Reason{Reason: d.Reason}, directoryPath(member, "deactivate")...), &m)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = c.Document(a.Body)
+	} else {
+		showMember(c, m)
+		for _, prefix := range m.RevokedKeys {
+			c.Note("its key %s is revoked", prefix)
 		}
 	}
-	owned := 0
-	err := changeMember(ctx, c, d.Remote, http.MethodPost, api.Reason{Reason: d.Reason},
-		directoryPath(member, "deactivate"), func(m api.Member) { owned = terminal.OrZero(m.Owns) })
+	owned := terminal.OrZero(m.Owns)
 	if err != nil || owned == 0 {
 		return err
 	}
@@ -116,14 +129,18 @@ func (d *directoryDeactivateCommand[K]) Run(ctx context.Context, c *terminal.Con
 			member, terminal.Several(owned, "item"), domain.Entity(member).Kind(), domain.Entity(member).ID())
 		return nil
 	}
-	return d.transfer(ctx, c, member, owned)
+	return d.transfer(ctx, c, server, member, owned)
 }
 
 // checkReceiver refuses to transfer items to an entity that is not active in the directory.
-func (d *directoryDeactivateCommand[K]) checkReceiver(ctx context.Context, member string) error {
-	server, err := d.Connect()
-	if err != nil {
-		return err
+func (d *directoryDeactivateCommand[K]) checkReceiver(
+	ctx context.Context, server *client.Client, member string,
+) error {
+	if d.TransferTo == "" {
+		return nil
+	}
+	if _, err := domain.ParseEntity(d.TransferTo); err != nil {
+		return terminal.Wrong("", "--transfer-to must be an entity such as user:mia")
 	}
 	var receiver api.Member
 	if _, err := server.Do(ctx, client.Get(directoryPath(d.TransferTo)...), &receiver); err != nil {
@@ -137,12 +154,8 @@ func (d *directoryDeactivateCommand[K]) checkReceiver(ctx context.Context, membe
 
 // transfer gives what the member owns to another one, page by page. If it ends early, another run goes on.
 func (d *directoryDeactivateCommand[K]) transfer(
-	ctx context.Context, c *terminal.Console, member string, owned int,
+	ctx context.Context, c *terminal.Console, server *client.Client, member string, owned int,
 ) error {
-	server, err := d.Connect()
-	if err != nil {
-		return err
-	}
 	watched, moved, refused := terminal.Watch(c, "transferred"), 0, []api.BulkAnswer(nil)
 	defer watched.End()
 	for cursor := ""; ; {
@@ -185,31 +198,24 @@ func (d *directoryReactivateCommand[K]) Run(ctx context.Context, c *terminal.Con
 // changeMember sends a change, and shows the member after it.
 func changeMember(
 	ctx context.Context, c *terminal.Console, r terminal.Remote, method string, body any, path []string,
-	then ...func(api.Member),
 ) error {
 	var member api.Member
-	err := r.Answer(ctx, c, client.Request{Method: method, Path: path, Body: body}, &member, func() error {
+	return r.Answer(ctx, c, client.Request{Method: method, Path: path, Body: body}, &member, func() error {
 		showMember(c, member)
-		for _, prefix := range member.RevokedKeys {
-			c.Note("its key %s is revoked", prefix)
-		}
 		return nil
 	})
-	if err == nil {
-		for _, do := range then {
-			do(member)
-		}
-	}
-	return err
 }
 
 // showMember prints a member, what it belongs to and why, and who belongs to it.
 func showMember(c *terminal.Console, m api.Member) {
-	state := ""
+	name, state := "", ""
+	if m.DisplayName != "" {
+		name = " (" + m.DisplayName + ")"
+	}
 	if !m.Active {
 		state = ", deactivated " + terminal.Text(m.DeactivatedAt)
 	}
-	c.Say("%s%s", terminal.Joined(" ", m.Member, inParentheses(m.DisplayName)), state)
+	c.Say("%s%s%s", m.Member, name, state)
 	showGroups(c, m.Groups)
 	if len(m.Members) == 0 {
 		return
@@ -223,13 +229,6 @@ func showMember(c *terminal.Console, m api.Member) {
 		rows.Row(one.Member, one.DisplayName, role, terminal.Text(one.Since))
 	}
 	c.Table(rows)
-}
-
-func inParentheses(s string) string {
-	if s == "" {
-		return ""
-	}
-	return "(" + s + ")"
 }
 
 func showGroups(c *terminal.Console, groups []api.Membership) {

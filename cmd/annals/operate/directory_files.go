@@ -37,7 +37,10 @@ func (d *directoryExportCommand) Run(ctx context.Context, c *terminal.Console) e
 	if err != nil {
 		return err
 	}
-	if d.Format == "ndjson" {
+	switch {
+	case c.JSON:
+		return c.Document(api.Members{Items: all})
+	case d.Format == "ndjson":
 		for _, m := range all {
 			line, err := json.Marshal(m)
 			if err != nil {
@@ -74,9 +77,16 @@ type directoryImportCommand struct {
 	DeactivateMissing bool
 }
 
+// importedChange is a change of an import, and why it was or would be refused.
+type importedChange struct {
+	Line    int    `json:"line,omitempty"` // in the file
+	What    string `json:"change"`
+	Refused string `json:"refused,omitempty"`
+}
+
 // Run implements the command.
 func (d *directoryImportCommand) Run(ctx context.Context, c *terminal.Console) error {
-	wanted, err := readDirectory(c, d.File)
+	wanted, lines, err := readDirectory(c, d.File)
 	if err != nil {
 		return err
 	}
@@ -89,56 +99,87 @@ func (d *directoryImportCommand) Run(ctx context.Context, c *terminal.Console) e
 		return err
 	}
 	changes := client.DirectoryChanges(present, wanted, d.DeactivateMissing)
-	if len(changes) == 0 {
-		c.Say("nothing to change: the directory is as the file says")
-		return nil
-	}
-	if d.DryRun {
-		for _, change := range changes {
-			c.Say("%s", change.What)
-		}
-		c.Note("%d changes; nothing was changed", len(changes))
-		return nil
-	}
-	var refused []string
+	all, refused := make([]importedChange, len(changes)), 0
 	for i, change := range changes {
-		_, err := server.Do(ctx, change.Request, nil)
-		switch f := terminal.AsFailure(err); {
-		case err == nil:
-			c.Say("%s", change.What)
-		case errors.Is(err, client.ErrConflict), errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrNotFound):
-			refused = append(refused, change.What+": "+terminal.Joined("; ", f.Detail, f.Fix))
-		default:
-			c.Note("%d of %d changes were made before this one; run the command again when it is mended",
-				i-len(refused), len(changes))
-			return fmt.Errorf("%s: %w", change.What, err)
+		one := importedChange{lines[change.Request.Path[2]], change.What, change.Problem}
+		if !d.DryRun {
+			if one.Refused, err = refusalOf(server.Do(ctx, change.Request, nil)); err != nil {
+				return fmt.Errorf("%d of %s made; %s: %w", i-refused, terminal.Several(len(changes), "change"), change.What, err)
+			}
+		}
+		if all[i] = one; one.Refused != "" {
+			refused++
+		} else if !c.JSON {
+			c.Say("%s", one.What)
 		}
 	}
-	if len(refused) == 0 {
-		return nil
+	if c.JSON {
+		err = c.Document(map[string]any{"changes": all, "dry_run": d.DryRun})
+	} else {
+		d.conclude(ctx, c, server, all, refused)
 	}
-	for _, one := range refused {
-		c.Note("refused: %s", one)
+	if err != nil || refused == 0 {
+		return err
 	}
 	return &terminal.Failure{
 		Code: terminal.ExitFailed, Fix: "mend the file or the directory, and run the command again",
-		Detail: fmt.Sprintf("%d of %d changes were refused", len(refused), len(changes)),
+		Detail: fmt.Sprintf("%d of %s refused", refused, terminal.Several(len(all), "change")),
+	}
+}
+
+// refusalOf is why the server refused a change. The error is one that the next change would meet, too.
+func refusalOf(_ *client.Response, err error) (string, error) {
+	for _, refused := range []error{client.ErrConflict, client.ErrInvalid, client.ErrNotFound} {
+		if errors.Is(err, refused) {
+			return terminal.AsFailure(err).Line(), nil
+		}
+	}
+	return "", err
+}
+
+// conclude lists what was refused, and sums up.
+func (d *directoryImportCommand) conclude(
+	ctx context.Context, c *terminal.Console, server *client.Client, all []importedChange, refused int,
+) {
+	if len(all) == 0 {
+		c.Say("nothing to change: the directory is as the file says")
+		return
+	}
+	for _, one := range all {
+		switch {
+		case one.Refused == "":
+		case one.Line == 0: // the file does not name the member
+			c.Note("refused: %s: %s", one.What, one.Refused)
+		default:
+			c.Note("refused: line %d: %s: %s", one.Line, one.What, one.Refused)
+		}
+	}
+	done := terminal.Several(len(all)-refused, "change")
+	if !d.DryRun {
+		c.Note("%s made", done)
+		return
+	}
+	c.Note("%s planned; nothing was changed", done)
+	me, err := server.Whoami(ctx)
+	caller := domain.Principal{Role: domain.Role(me.Role), OnBehalfOf: domain.Entity(me.OnBehalfOf)}
+	if err == nil && !caller.IsTenantAdmin() {
+		c.Note("you are no admin: the server lets you change only the members of groups that you maintain")
 	}
 }
 
 // readDirectory reads a directory from a file, "-" for standard input, as CSV or as lines of JSON.
-func readDirectory(c *terminal.Console, name string) (members []api.Member, err error) {
+func readDirectory(c *terminal.Console, name string) (members []api.Member, lines map[string]int, err error) {
 	in := c.In
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, terminal.Wrong("name a file, or - for standard input", "%s", err)
+			return nil, nil, terminal.Wrong("name a file, or - for standard input", "%s", err)
 		}
 		defer func() { _ = file.Close() }() // it was only read
 		in = file
 	}
-	if members, err = client.ReadDirectory(in); err != nil {
-		return nil, terminal.Wrong("mend the file; nothing was changed", "%s", err)
+	if members, lines, err = client.ReadDirectoryLines(in); err != nil {
+		return nil, nil, terminal.Wrong("mend the file; nothing was changed", "%s", err)
 	}
-	return members, nil
+	return members, lines, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 
@@ -44,9 +45,13 @@ func (m *McpCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return terminal.Wrong("annals mcp --help shows how", "%s", err)
 	}
-	work, err := mcp.WorkFor(ctx, api, m.Project, m.Team)
+	project, team := strings.TrimPrefix(m.Project, "project:"), strings.TrimPrefix(m.Team, "team:")
+	work, err := mcp.WorkFor(ctx, api, project, team)
+	if _, answered := errors.AsType[*annalsclient.Error](err); err != nil && !answered {
+		err = terminal.Wrong("annals whoami shows what you belong to", "%s", err)
+	}
 	if err != nil {
-		return errors.Join(terminal.Wrong("annals whoami shows what you belong to", "%s", err), server.Close())
+		return errors.Join(err, server.Close())
 	}
 	err = mcp.New(mcp.Config{API: api, Tools: m.Tools, Work: work, Version: terminal.Version().Version}).Serve(ctx,
 		io.NopCloser(c.In), unclosed{c.Out}, m.Aliases)
