@@ -82,14 +82,17 @@ func (k Knowledge) printSimilar(c *terminal.Console) {
 		return
 	}
 	rows := terminal.NewTable("SIMILAR", "KIND", "SCORE", "RULE")
-	near := false
+	near := ""
 	for _, s := range k.Similar {
 		rows.Row(s.ID, s.Kind, fmt.Sprintf("%.2f", s.Score), s.Rule)
-		near = near || s.Kind != domain.Resembling
+		if near == "" && s.Kind != domain.Resembling {
+			near = s.ID
+		}
 	}
 	c.Table(rows)
-	if near {
-		c.Note("if one of them is obsolete: annals supersede ID %s; if this item is: annals forget %s", k.ID, k.ID)
+	if near != "" {
+		c.Note("if %s is obsolete: annals supersede %s %s; if this item is: annals forget %s; to make one item of both: "+
+			"annals merge %s %s; to decide later: annals review", near, near, k.ID, k.ID, near, k.ID)
 	}
 }
 

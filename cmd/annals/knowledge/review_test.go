@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -133,8 +134,44 @@ func TestAMergeOfAPairIsOfWhatThePersonSaw(t *testing.T) {
 			}
 			return text
 		})
-		if b := d.item("b"); b.Content != "Says b.\n\nNewer." || d.item("a").SupersededBy != "b" {
+		if b := d.item("b"); b.Content != "Says b.\n\nNewer." || d.item("a").SupersededBy != "b" ||
+			!strings.Contains(seen, "merged a into b\r\nc confirm") {
 			t.Errorf("b is %+v, and it shows\n%s", b, seen)
+		}
+	})
+}
+
+// steward is a transport to a server that lets nobody restore.
+type steward struct{}
+
+func (steward) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !strings.HasSuffix(r.URL.Path, "/restore") {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	refused := httptest.NewRecorder()
+	servertest.Refusing(http.StatusForbidden, `{"title":"No","detail":"it is another's"}`)(refused, r)
+	return refused.Result(), nil
+}
+
+func TestAnUndoThatIsRefusedLeavesTheEarlierActs(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		d.remember("a", "b", "c")
+		d.do(client.Post(api.Knowledge{ID: "new", Type: "plan", Content: "New."}, "v1", "knowledge"))
+		server, err := client.New(client.Config{Server: d.server.Server(), Transport: steward{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine := func(string) string { return "Mine." }
+		seen := reviewed(t, server, "snew\r\ruq", mine)
+		if !strings.Contains(seen, "only the owner or an admin can restore it") {
+			t.Errorf("it shows\n%s", seen)
+		}
+		seen = reviewed(t, server, "e\rsnew\r\ruuq", mine)
+		for _, id := range []string{"a", "b", "c"} {
+			if d.item(id).Content == "Mine." {
+				t.Errorf("%s was not undone, and it shows\n%s", id, seen)
+			}
 		}
 	})
 }
@@ -193,6 +230,14 @@ func TestAPersonReviewsOneItemAfterTheOther(t *testing.T) {
 		do(client.Post(api.Knowledge{ID: "new", Type: "plan", Content: "The new window."}, "v1", "knowledge"))
 		same := func(text string) string { return text }
 
+		for keys, want := range map[string]string{
+			"snobody\rwhy\rq": "by no such knowledge", "C2020-01-01\rq": "until must", "Csoon\rq": "no date such as 2027",
+			"nnnpp q": "there is no more of this item\r\nc confirm",
+		} {
+			if seen := reviewed(t, server, keys, same); !strings.Contains(seen, want) {
+				t.Errorf("%q shows\n%s", keys, seen)
+			}
+		}
 		if seen := reviewed(t, server, "?nnnq", same); !strings.Contains(seen, "3 of 3") || !strings.Contains(seen, "it moved") {
 			t.Errorf("it shows\n%s", seen)
 		}

@@ -39,7 +39,7 @@ type undoing struct {
 const (
 	keysShown = "c confirm · e edit · s supersede · d forget · n next · p previous · u undo · ? help · q quit"
 	keysHelp  = "c confirm; C confirm until a date; e edit the content in $EDITOR; s supersede by another item; m merge " +
-		"a pair; M merge a pair with a text that you edit; k keep both of a pair; d forget; n or → next; p or ← previous; " +
+		"the right item of a pair into the left one; M do so with a text that you edit; k keep both of a pair; d forget; n or → next; p or ← previous; " +
 		"space more of this item; u undo the last act; q quit"
 )
 
@@ -66,10 +66,13 @@ func (r *Reviewer) Run(ctx context.Context) error {
 		case 'p':
 			r.step(-1)
 		case ' ':
-			if !more {
-				r.top = 0
-			} else {
+			switch {
+			case more:
 				r.top += 10
+			case r.top == 0:
+				r.said = "there is no more of this item"
+			default:
+				r.top = 0
 			}
 		case 'u':
 			r.try(ctx, r.takeBack)
@@ -85,11 +88,11 @@ func (r *Reviewer) Run(ctx context.Context) error {
 func (r *Reviewer) show() (more bool) {
 	one := r.List[r.at]
 	head := fmt.Sprintf("%d of %d", r.at+1, len(r.List))
-	status := terminal.Joined("  ", r.said, cmp.Or(r.doneAt(), keysShown))
+	keys := cmp.Or(r.doneAt(), keysShown)
 	if one.Pair != nil && r.done[r.at] == "" {
-		status = terminal.Joined("  ", r.said, "m merge · k keep both · "+keysShown)
+		keys = "m merge right into left · k keep both · " + keysShown
 	}
-	return r.Screen.Show(r.top, status, func(c *terminal.Console) {
+	return r.Screen.Show(r.top, terminal.Joined("\n", r.said, keys), func(c *terminal.Console) {
 		c.Say("%s", terminal.Faint.Render(head))
 		one.show(c)
 	})
@@ -135,8 +138,7 @@ func (r *Reviewer) try(ctx context.Context, act func(context.Context) error) {
 	if err == nil {
 		return
 	}
-	f := terminal.AsFailure(err)
-	r.said = terminal.Joined(": ", f.Detail, f.Fix)
+	r.said = terminal.AsFailure(err).Line()
 	if errors.Is(err, client.ErrOvertaken) && r.reread(ctx) == nil {
 		r.said = "somebody changed it, and nothing was done: look at it again"
 	}
@@ -195,7 +197,7 @@ func (r *Reviewer) confirmUntil(ctx context.Context) error {
 	}
 	until, err := terminal.WhenOf("until", said, time.Now())
 	if err != nil {
-		return err
+		return errors.New("that is no date such as 2027-03-01, and no while such as 90d")
 	}
 	return r.confirmed(ctx, &until)
 }
@@ -278,17 +280,21 @@ func (r *Reviewer) merge(ctx context.Context) error { return r.merged(ctx, nil) 
 
 // merged merges the others of a pair into the item that is shown, with a new content unless it is nil.
 func (r *Reviewer) merged(ctx context.Context, content *string) error {
-	one := r.List[r.at]
-	reason, err := r.ask(ctx, "merge the others into "+one.Item.ID+": why?", false)
-	if err != nil {
-		return err
-	}
-	body := api.Merge{Content: content, CarryVotes: true, Reason: reason}
+	one, body := r.List[r.at], api.Merge{Content: content, CarryVotes: true}
 	for _, other := range one.Pair.Items {
 		body.Items, body.Revisions = append(body.Items, other.ID), append(body.Revisions, other.Revision)
 	}
+	others := strings.Join(body.Items, ", ")
+	var err error
+	if body.Reason, err = r.ask(ctx, "merge "+others+" into "+one.Item.ID+": why?", false); err != nil {
+		return err
+	}
 	back := client.Post(api.Reason{Reason: "undone in a review"}, "v1", "knowledge", one.Item.ID, "unmerge")
-	return r.send(ctx, about(one.Item, http.MethodPost, body, "merge"), "merged", undoing{request: back})
+	err = r.send(ctx, about(one.Item, http.MethodPost, body, "merge"), "merged", undoing{request: back})
+	if err == nil {
+		r.said = "merged " + others + " into " + one.Item.ID
+	}
+	return err
 }
 
 func (r *Reviewer) keep(ctx context.Context) error {
@@ -315,8 +321,12 @@ func (r *Reviewer) takeBack(ctx context.Context) error {
 	}
 	r.at, r.top = last.at, 0
 	_, err := r.Server.Do(ctx, last.request, nil)
-	if err == nil || errors.Is(err, client.ErrOvertaken) {
+	refused := errors.Is(err, client.ErrForbidden) // the act before it can still be undone
+	if err == nil || refused || errors.Is(err, client.ErrOvertaken) {
 		r.undo = rest
+	}
+	if path := last.request.Path; refused && path[len(path)-1] == "restore" {
+		return errors.New("only the owner or an admin can restore it")
 	}
 	if err != nil {
 		return err
