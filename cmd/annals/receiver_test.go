@@ -63,7 +63,7 @@ func subscribed(ts *testscript.TestScript, neg bool, args []string) {
 	r := receivers(ts)[ts.Name()]
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.secret = strings.TrimSpace(ts.ReadFile("stdout"))
+	r.secret = regexp.MustCompile(`whsec_\S+`).FindString(ts.ReadFile("stdout"))
 	ts.Setenv("SUBSCRIPTION", regexp.MustCompile(`[0-9a-f-]{36}`).FindString(ts.ReadFile("stderr")))
 }
 

@@ -67,7 +67,8 @@ type seen struct {
 	path     []string // of the feed
 	position int64
 	id       string
-	texts    bool // show the beginning of what was written
+	texts    bool   // show the beginning of what was written
+	begun    string // to say once the server has accepted the request
 }
 
 // said is the content of an item that the event wrote.
@@ -90,6 +91,10 @@ func (s *seen) read(ctx context.Context, c *terminal.Console, server *client.Cli
 		return err
 	}
 	defer body.Close() //nolint:errcheck // it was only read
+	if s.begun != "" {
+		c.Note("%s", s.begun)
+		s.begun = ""
+	}
 	for m, err := range messages(body) {
 		switch {
 		case err != nil:

@@ -35,10 +35,26 @@ type reporting struct {
 	exporting
 	terminal.Tabular
 
-	From   string `group:"events" placeholder:"TIME"`
-	To     string `group:"events" placeholder:"TIME"`
 	Limit  int    `short:"n" default:"20" placeholder:"N"`
 	Format string `enum:",ndjson,csv" default:"" placeholder:"ndjson|csv"`
+}
+
+// periodic are the flags of the reports about a period.
+type periodic struct {
+	reporting
+
+	From string `group:"events" placeholder:"TIME"`
+	To   string `group:"events" placeholder:"TIME"`
+}
+
+func (p periodic) report(
+	ctx context.Context, c *terminal.Console, name string, query url.Values, heads []string,
+	row func(json.RawMessage) ([]any, error),
+) error {
+	if err := terminal.PutTimes(query, map[string]string{"from": p.From, "to": p.To}); err != nil {
+		return err
+	}
+	return p.reporting.report(ctx, c, name, query, heads, row)
 }
 
 // report requests a report and prints it as a table.
@@ -46,9 +62,6 @@ func (r reporting) report(
 	ctx context.Context, c *terminal.Console, name string, query url.Values, heads []string,
 	row func(json.RawMessage) ([]any, error),
 ) error {
-	if err := terminal.PutTimes(query, map[string]string{"from": r.From, "to": r.To}); err != nil {
-		return err
-	}
 	path := []string{"v1", "reports", name}
 	switch {
 	case r.Format == "csv":
@@ -98,7 +111,7 @@ func (r reporting) report(
 }
 
 type reportActorCommand struct {
-	reporting
+	periodic
 
 	Actor string `arg:""`
 }
@@ -109,7 +122,7 @@ func (r *reportActorCommand) Run(ctx context.Context, c *terminal.Console) error
 }
 
 type reportChangesCommand struct {
-	reporting
+	periodic
 
 	Scope string `complete:"scopes" arg:""`
 }
@@ -136,7 +149,7 @@ func (r *reportChangesCommand) Run(ctx context.Context, c *terminal.Console) err
 
 // ranking are the flags of reports that rank knowledge.
 type ranking struct {
-	reporting
+	periodic
 
 	Scope string `complete:"scopes" group:"filter" placeholder:"SCOPE"`
 	Owner string `group:"filter" placeholder:"ENTITY"`
@@ -207,7 +220,7 @@ func whoUsed(u api.Usage) string {
 }
 
 type reportUsageCommand struct {
-	reporting
+	periodic
 
 	ID    string `complete:"ids" arg:""`
 	Actor string `group:"events" placeholder:"ENTITY"`
@@ -239,7 +252,7 @@ func (r *reportUsageCommand) Run(ctx context.Context, c *terminal.Console) error
 }
 
 type reportDenialsCommand struct {
-	reporting
+	periodic
 
 	Actor string `group:"events" placeholder:"ENTITY"`
 }
@@ -301,12 +314,9 @@ func whyItReads(r api.ScopeReader) string {
 }
 
 type reportHealthCommand struct {
-	terminal.Tabular
-	exporting
+	reporting
 
-	Scope  string `complete:"scopes" group:"filter" placeholder:"SCOPE"`
-	Limit  int    `short:"n" default:"20" placeholder:"N"`
-	Format string `enum:",ndjson,csv" default:"" placeholder:"ndjson|csv"`
+	Scope string `complete:"scopes" group:"filter" placeholder:"SCOPE"`
 }
 
 // Run implements the command.
@@ -314,8 +324,7 @@ func (r *reportHealthCommand) Run(ctx context.Context, c *terminal.Console) erro
 	query := url.Values{}
 	terminal.Put(query, "scope", r.Scope)
 	heads := []string{"SCOPE", "ITEMS", "VERIFIED", "STALE", "CONTESTED", "OVERDUE", "UNOWNED", "MEDIAN AGE"}
-	all := reporting{exporting: r.exporting, Tabular: r.Tabular, Limit: r.Limit, Format: r.Format}
-	return all.report(ctx, c, "health", query, heads, func(raw json.RawMessage) ([]any, error) {
+	return r.report(ctx, c, "health", query, heads, func(raw json.RawMessage) ([]any, error) {
 		var h api.ScopeHealth
 		err := json.Unmarshal(raw, &h)
 		share := func(x float64) string { return fmt.Sprintf("%.0f%%", 100*x) }

@@ -47,8 +47,8 @@ func (w *WatchCommand) Run(ctx context.Context, c *terminal.Console) error {
 	terminal.Put(query, "tag", w.Tag)
 	terminal.Put(query, "query", w.Query)
 	terminal.Put(query, "events", w.Events...)
-	c.Note("waiting for what happens from now on (Ctrl-C ends)")
-	return (&seen{path: []string{"v1", "watch"}, texts: true}).follow(ctx, c, server, query)
+	begun := "waiting for what happens from now on (Ctrl-C ends)"
+	return (&seen{path: []string{"v1", "watch"}, texts: true, begun: begun}).follow(ctx, c, server, query)
 }
 
 type DigestCommand struct {
@@ -124,13 +124,16 @@ func (s *subscriptionAddCommand) Run(ctx context.Context, c *terminal.Console) e
 }
 
 // changeSubscription sends a change, and shows the subscription after it. A secret is printed alone to standard output,
-// so that scripts can store it.
+// after the id of a new subscription, so that scripts can store both.
 func changeSubscription(ctx context.Context, c *terminal.Console, r terminal.Remote, q client.Request) error {
 	var s api.Subscription
 	return r.Answer(ctx, c, q, &s, func() error {
 		if s.Secret == "" {
 			showSubscription(c, s)
 			return nil
+		}
+		if s.RotatedAt == nil {
+			c.Say("%s", s.ID)
 		}
 		c.Say("%s", s.Secret)
 		c.Note("the secret of subscription %s; it is not shown again", s.ID)
@@ -192,7 +195,11 @@ func (s *subscriptionListCommand) Run(ctx context.Context, c *terminal.Console) 
 	var list api.Subscriptions
 	return s.Answer(ctx, c, q, &list, func() error {
 		if len(list.Items) == 0 {
-			s.Empty(c, "none yet: annals subscription add --scope SCOPE")
+			others := ""
+			if !s.All {
+				others = "; admins see those of others with --all"
+			}
+			s.Empty(c, "none yet: annals subscription add --scope SCOPE"+others)
 			return nil
 		}
 		rows := terminal.NewTable("ID", "FOLLOWS", "SUBSCRIBER", "WEBHOOK", "STATE")
@@ -270,9 +277,13 @@ func (s *subscriptionTestCommand) Run(ctx context.Context, c *terminal.Console) 
 		return nil
 	})
 	if err == nil && !pong.Delivered && !c.JSON {
-		err = &terminal.Failure{
+		f := &terminal.Failure{
 			Code: terminal.ExitFailed, Detail: "the ping was not delivered: " + pong.Error, Fix: "look at the receiver",
 		}
+		if strings.Contains(pong.Error, "private network") {
+			f.Fix = "let the operator set ANNALS_FETCH_PRIVATE"
+		}
+		err = f
 	}
 	return err
 }
@@ -339,7 +350,11 @@ func (s *subscriptionReplayCommand) Run(ctx context.Context, c *terminal.Console
 	}
 	var done api.Replay
 	return s.Answer(ctx, c, client.Request{Method: http.MethodPost, Path: path}, &done, func() error {
-		c.Say("%d to deliver again", done.Replayed)
+		if done.Replayed == 0 {
+			c.Say("no dead deliveries")
+		} else {
+			c.Say("%d to deliver again", done.Replayed)
+		}
 		return nil
 	})
 }
