@@ -88,7 +88,7 @@ func (p Principal) mayNot(do string, denied []string) *Refusal {
 	whom := strings.Join(denied, ", ")
 	if p.OnBehalfOf == "" {
 		return Refuse(ErrForbidden, "%s may not %s %s", p.Subject, do, whom).
-			WithFix("name only entities you are or belong to")
+			WithFix("name only yourself and groups that you belong to: annals whoami")
 	}
 	refused := Refuse(ErrForbidden, "%s on behalf of %s may not %s %s", p.Subject, p.OnBehalfOf, do, whom)
 	switch {

@@ -97,8 +97,8 @@ func mayPublish(by Principal, scopes []Scope, owner Entity) error {
 		refused := by.mayNot("publish as or to", denied)
 		if slices.Contains(denied, string(Public)) {
 			return refused.WithFix(
-				"name only entities you are or belong to; to everybody publish admins, and keys with publish_public, as annals " +
-					"key create --publish-public makes them",
+				"name only yourself and groups that you belong to; to everybody publish admins, and keys with publish_public, " +
+					"as annals key create --publish-public makes them",
 			)
 		}
 		return refused

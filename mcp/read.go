@@ -157,8 +157,12 @@ func status(ctx context.Context, api *client.Client, _ arguments) (any, string, 
 			continue
 		}
 		if p.LagEvents > 0 || p.Error != "" {
+			events := "events"
+			if p.LagEvents == 1 {
+				events = "event"
+			}
 			behind := fmt.Sprintf(
-				"%s, version %d (%s), is %d events behind: %s", p.Name, p.Version, p.State, p.LagEvents, p.Error,
+				"%s, version %d (%s), is %d %s behind: %s", p.Name, p.Version, p.State, p.LagEvents, events, p.Error,
 			)
 			said = append(said, strings.TrimRight(behind, ": .")+".")
 		}

@@ -64,6 +64,7 @@ var kongMessages = []struct {
 	ours string
 }{
 	{regexp.MustCompile(`^expected "(<.*>.*)"$`), "$1 is missing"},
+	{regexp.MustCompile(`^missing flags: (--[^=,]+)=\S+$`), "$1 is missing"},
 	{regexp.MustCompile(`^expected one of (.*)$`), "say which: $1"},
 	{
 		regexp.MustCompile(`^(--\S+): expected .* \(short flag\); perhaps try .*$`),
