@@ -39,8 +39,8 @@ type undoing struct {
 const (
 	keysShown = "c confirm · e edit · s supersede · d forget · n next · p previous · u undo · ? help · q quit"
 	keysHelp  = "c confirm; C confirm until a date; e edit the content in $EDITOR; s supersede by another item; m merge " +
-		"the right item of a pair into the left one; M do so with a text that you edit; k keep both of a pair; d forget; n or → next; p or ← previous; " +
-		"space more of this item; u undo the last act; q quit"
+		"the right item of a pair into the left one; M do so with a text that you edit; k keep both of a pair; d forget; " +
+		"n or → next; p or ← previous; space more of this item; u undo the last act; q quit"
 )
 
 // Run shows items and reads keys until the person quits.
