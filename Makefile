@@ -13,8 +13,6 @@ PACKAGES ?= ./...
 TESTFLAGS ?=
 # How many packages are tested at once: one more than there are processors, since tests often wait.
 PARALLEL ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
-# What reads strangers' input, and is tried with some for a moment whenever all tests run.
-PARSERS = FuzzParseEntity FuzzParseScope FuzzParseURI FuzzClaims FuzzCursor FuzzElements FuzzLines FuzzScrub FuzzRewrittenText
 # How long make fuzz tries each of what parses.
 FUZZTIME ?= 10s
 
@@ -44,7 +42,7 @@ test: go ## Run every test on SQLite, a PostgreSQL of their own and Chromium, in
 	@scripts/postgres.sh install
 	@scripts/browser.sh install
 	@ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -p $(PARALLEL) -pgo=off -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
-	@[ '$(PACKAGES)$(TESTFLAGS)' != ./... ] || { scripts/fuzz.sh 1s $(PARSERS) && $(TRACE) --check; }
+	@[ '$(PACKAGES)$(TESTFLAGS)' != ./... ] || $(TRACE) --check
 
 race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/postgres.sh install
