@@ -20,8 +20,8 @@ import (
 
 // The limits.
 const (
-	// 72,000 are wanted, 4,500 for the console, 5,000 for people and stewardship, which have 10,500.
-	maxLines     = 109_500 // of Go without tests
+	// 72,000 are wanted, 4,500 for the console, 5,000 for people and stewardship, which have 11,000.
+	maxLines     = 110_000 // of Go without tests
 	maxTestLines = 53_500  // 34,000 are wanted, and those of the console
 	maxFiles     = 45      // in a folder, without tests
 	maxMethods   = 25      // of a type; the suite of events/logtest is a test

@@ -65,11 +65,3 @@ func Enumerated(first []string, all int) string {
 	}
 	return said
 }
-
-// Some formats a number with the singular or the plural.
-func Some(n int64, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return Counted(n) + " " + more
-}
