@@ -51,8 +51,10 @@ func TestAnImportAsksForNothingThatTheServerRefuses(t *testing.T) {
 		{Member: "team:old"}, {Member: "team:pay", Active: true}, {Member: "user:left"}, {Member: "user:back"},
 	}
 	wanted := []api.Member{
-		{Member: "team:old"}, {Member: "team:pay", Active: true},
-		{Member: "user:left", Groups: pay}, {Member: "user:back", Active: true, Groups: pay},
+		{Member: "team:old"},
+		{Member: "team:pay", Active: true},
+		{Member: "user:left", Groups: pay},
+		{Member: "user:back", Active: true, Groups: pay},
 		{Member: "user:new", Active: true, Groups: []api.Membership{{Group: "team:old", Role: "member"}}},
 		{Member: "user:former", Groups: pay},
 	}

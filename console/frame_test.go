@@ -152,8 +152,13 @@ func TestTextsOfTheServerAreSaidInChineseWithTheirValues(t *testing.T) {
 		all = append(all, change.What)
 	}
 	for _, c := range []domain.Subscribe{
-		{Events: []string{"none"}}, {Follow: domain.Following{Scope: "x"}}, {Follow: domain.Following{Item: "?"}},
-		{Follow: domain.Following{Scope: "team:?"}}, {Note: strings.Repeat("x", 1000)}, {Note: "\x00"}, {Note: "\xff"},
+		{Events: []string{"none"}},
+		{Follow: domain.Following{Scope: "x"}},
+		{Follow: domain.Following{Item: "?"}},
+		{Follow: domain.Following{Scope: "team:?"}},
+		{Note: strings.Repeat("x", 1000)},
+		{Note: "\x00"},
+		{Note: "\xff"},
 	} {
 		_, err := c.Complete()
 		invalid, _ := errors.AsType[*domain.Invalid](err)

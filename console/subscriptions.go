@@ -155,7 +155,8 @@ func (d *subscription) read(p *page) error {
 func (d *subscription) readFeed(p *page) error {
 	const span, most = 500, 20
 	var start api.Moment // of the subscription
-	if err := p.get(&start, url.Values{"as_of": {d.CreatedAt.Format(time.RFC3339Nano)}}, "v1", "log", "moment"); err != nil {
+	created := url.Values{"as_of": {d.CreatedAt.Format(time.RFC3339Nano)}}
+	if err := p.get(&start, created, "v1", "log", "moment"); err != nil {
 		return err
 	}
 	d.Before = cmp.Or(int64(number(p.Query, "before")), p.Moment.Position+1)

@@ -76,7 +76,8 @@ func TestMaintainersSetThePoliciesOfTheirGroupAlone(t *testing.T) {
 	auditing := as(bob)
 	auditing.Role = Auditor
 	for _, c := range []Command{
-		policy(auditing, pay.Scope(), "", 60, ""), JoinGroup{OfDirectory: OfDirectory{By: auditing, Member: alice}, Group: pay},
+		policy(auditing, pay.Scope(), "", 60, ""),
+		JoinGroup{OfDirectory: OfDirectory{By: auditing, Member: alice}, Group: pay},
 		LeaveGroup{OfDirectory: OfDirectory{By: auditing, Member: bob}, Group: pay},
 		policy(as(bob), acme.Scope(), "", 30, ""), policy(as(bob), "", "", 30, ""), policy(as(bob), "public", "", 30, ""),
 		policy(as(alice), pay.Scope(), "", 30, ""), policy(onBehalfOf(service(), bob), pay.Scope(), "", 30, ""),

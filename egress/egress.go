@@ -69,12 +69,12 @@ func CheckURL(address string, private bool) string {
 var special = prefixes(`0.0.0.0/8 100.64.0.0/10 168.63.129.16/32 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15
 	198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 2001::/23 2001:db8::/32 2002::/16 3fff::/20`)
 
-// internet contains all public addresses of IPv6. Translated and mapped addresses, which may lead into private networks,
-// are outside.
+// internet contains all public addresses of IPv6, and no translated or mapped ones, which may lead into private
+// networks.
 var internet = netip.MustParsePrefix("2000::/3")
 
 func prefixes(list string) (all []netip.Prefix) {
-	for _, one := range strings.Fields(list) {
+	for one := range strings.FieldsSeq(list) {
 		all = append(all, netip.MustParsePrefix(one))
 	}
 	return all

@@ -23,8 +23,8 @@ func (s reports) reviewRoutes() {
 			"be newer than the last confirmation. Superseded and used: given to a caller in the last 90 days, " +
 			"after it was superseded; the 5,000 newest superseded items are examined. Duplicate and contradiction: an open " +
 			"proposal names it and other active items, which pair shows. A confirmation, a supersession or a deletion " +
-			"takes an item out of stale, expired, contested, low_confidence and superseded_used; a revision alone does not. The " +
-			"order is the number of uses plus one, times the severity, highest first; then the oldest reason, " +
+			"takes an item out of stale, expired, contested, low_confidence and superseded_used; a revision alone " +
+			"does not. The order is the number of uses plus one, times the severity, highest first; then the oldest reason, " +
 			"then the oldest item. The severity is the sum over the item's queues: 3 for stale, contested, " +
 			"superseded and used, and contradiction, 2 for low confidence, duplicate and owner deactivated, 1 for " +
 			"expired, verification due and unused. A queue lists its 1,000 newest items. Verification due: a " +
