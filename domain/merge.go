@@ -70,10 +70,12 @@ func (c Merge) Reads() Reads { return Reads{Items: c.Items, Streams: []string{Ve
 
 // survivor finds the item that stays. Only who may change it may give it other texts.
 func (t Target) survivor(dc DecisionContext, changes Revised) (*Knowledge, error) {
-	if changes != (Revised{}) {
-		return t.changeable(dc)
+	k, err := t.stewarded(dc)
+	if err == nil && changes != (Revised{}) && !t.By.MayChange(k) {
+		err = Refuse(ErrForbidden, "%s belongs to %s, and only who may change it may give it another text", k.ID, k.Owner).
+			WithFix("leave its text as it is, or ask its owner or an admin")
 	}
-	return t.stewarded(dc)
+	return k, err
 }
 
 // Decide implements [Command]. It refuses the survivor first, and then names all other items that are in the way.

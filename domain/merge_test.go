@@ -79,6 +79,7 @@ func TestStewardsMergeWithoutChangingTexts(t *testing.T) {
 	rewriting := mergeOf(maintainer, "k2")
 	rewriting.Changes.Content = new("Mine.")
 	begun().when(rewriting).refused(ErrForbidden)
+	begun().when(Unmerge{Target: on(maintainer), Merge: "m", Changes: rewriting.Changes}).refused(ErrForbidden)
 	s := given(t, remembered(), Superseded{By: "k2"}).and("k2", successor())
 	s.when(Restore{Target: on(maintainer)}).refused(ErrForbidden)
 	s.when(Restore{Target: on(maintainer), Successor: "k3"}).thenNothing()

@@ -51,6 +51,10 @@ func (d *digest) take(ctx context.Context, e domain.Event) error {
 	}
 	d.events++
 	id, _ := domain.ItemOf(e.Stream)
+	if e.Name == (domain.Restored{}).Name() {
+		delete(d.sections[domain.DigestSuperseded], id)
+		delete(d.sections[domain.DigestDeleted], id)
+	}
 	section := domain.DigestSectionOf(e.Name)
 	if section == domain.DigestChanged && d.sections[domain.DigestNew][id] != nil {
 		section = domain.DigestNew
