@@ -2,7 +2,6 @@ package http_test
 
 import (
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 )
@@ -185,24 +184,6 @@ func TestMembersAreListedInPagesAndRefusalsNameWhatIsWrong(t *testing.T) {
 		w.ask("PUT", "/v1/directory/user:zoe/groups/team:none", nil, admin).want(http.StatusNotFound)
 		w.ask("PUT", "/v1/directory/org:acme/groups/project:retries", nil, admin).want(http.StatusConflict) // a cycle
 		like(t, w.ask("PUT", "/v1/directory/user:zoe", nil, admin).want(http.StatusOK).header.Get("Annals-Outcome"), "unchanged")
-	})
-}
-
-func TestTwentyRacingAdminsMakeNoCycle(t *testing.T) {
-	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
-		admin, _ := w.company()
-		var racing sync.WaitGroup
-		for i := range 20 {
-			racing.Go(func() {
-				member, group := "org:acme", "project:retries"
-				if i%2 == 0 {
-					member, group = "project:retries", "org:acme"
-				}
-				w.ask("PUT", "/v1/directory/"+member+"/groups/"+group, nil, admin)
-			})
-		}
-		racing.Wait()
-		like(t, w.ask("GET", "/v1/directory/org:acme", nil, admin).want(http.StatusOK).json()["groups"], []any{})
 	})
 }
 

@@ -49,7 +49,7 @@ type policyInput struct {
 
 type policyOutput struct {
 	Position string `header:"Annals-Position" doc:"Of the newest event."`
-	Outcome  string `header:"Annals-Outcome" enum:"recorded,unchanged" doc:"What the write did."`
+	Outcome  string `header:"Annals-Outcome" enum:"created,recorded,unchanged" doc:"What the write did."`
 	Body     api.VerificationPolicies
 }
 

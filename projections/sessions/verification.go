@@ -15,8 +15,9 @@ import (
 type Verifications struct {
 	log *events.Reader
 
-	mu     sync.Mutex
-	cached map[string]tenantPolicies
+	mu        sync.Mutex
+	cached    map[string]tenantPolicies
+	forgotten int // calls of Forget
 }
 
 // tenantPolicies are a tenant's policies, with the time of their reading.
@@ -39,6 +40,7 @@ func (v *Verifications) Policies(ctx context.Context, tenant string) (domain.Ver
 	now := time.Now()
 	v.mu.Lock()
 	known, found := v.cached[tenant]
+	forgotten := v.forgotten
 	v.mu.Unlock()
 	if found && now.Sub(known.read) < freshPolicies {
 		return known.Verification, nil
@@ -49,7 +51,9 @@ func (v *Verifications) Policies(ctx context.Context, tenant string) (domain.Ver
 	}
 	policies, _ := stream.State.(domain.Verification)
 	v.mu.Lock()
-	v.cached[tenant] = tenantPolicies{policies, now}
+	if v.forgotten == forgotten { // otherwise a change may have followed the reading
+		v.cached[tenant] = tenantPolicies{policies, now}
+	}
 	v.mu.Unlock()
 	return policies, nil
 }
@@ -58,6 +62,7 @@ func (v *Verifications) Policies(ctx context.Context, tenant string) (domain.Ver
 func (v *Verifications) Forget(tenant string) {
 	v.mu.Lock()
 	delete(v.cached, tenant)
+	v.forgotten++
 	v.mu.Unlock()
 }
 
