@@ -200,6 +200,9 @@ func (s *story) ItemsWithContent(content string, after int64) (ids []string) {
 // ItemsSaying implements [DecisionContext].
 func (s *story) ItemsSaying(Text, []Scope) []string { return slices.Sorted(maps.Keys(s.items)) }
 
+// OpenSubscriptions implements [DecisionContext].
+func (s *story) OpenSubscriptions(Entity) int { return 0 }
+
 // Head implements [DecisionContext].
 func (s *story) Head() int64 { return s.head }
 

@@ -241,6 +241,10 @@ func (c Subscribe) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err := c.MayFollow(dc.Knowledge); err != nil {
 		return nil, err
 	}
+	if open := dc.OpenSubscriptions(c.By.EffectiveSubject()); open >= MostSubscriptions {
+		return nil, Refuse(ErrConflict, "%s has %d subscriptions, the most that there may be", c.By.EffectiveSubject(), open).
+			WithFix("end one: annals subscription remove ID")
+	}
 	created := SubscriptionCreated{
 		Subscriber: c.By.EffectiveSubject(), Authentication: c.By.Authentication, Follows: c.Follow.follows(),
 		Scope: c.Follow.Scope, Item: c.Follow.Item, Events: c.Events, Webhook: c.Webhook,

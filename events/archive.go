@@ -139,6 +139,29 @@ func (a archive) NewestID(stream string) (id string) {
 	return id
 }
 
+// OpenSubscriptions implements [domain.LogReader].
+func (a archive) OpenSubscriptions(of domain.Entity) int {
+	open := map[string]bool{}
+	a.each(func(rows *sql.Rows) error {
+		var stream string
+		err := rows.Scan(&stream)
+		open[stream] = true
+		return err
+	}, `
+		SELECT stream
+		FROM streams
+		WHERE tenant = ? AND stream >= 'subscription:' AND stream < 'subscription;'
+			AND state ->> 'subscriber' = ? AND state ->> 'ended_at' IS NULL`, a.tenant, string(of))
+	for stream := range a.streams.changed {
+		if s, is := a.streams.known[stream].State.(domain.Subscription); is && s.Subscriber == of {
+			if open[stream] = true; !s.EndedAt.IsZero() {
+				delete(open, stream)
+			}
+		}
+	}
+	return len(open)
+}
+
 // Head implements [domain.LogReader].
 func (a archive) Head() int64 { return a.head.position }
 

@@ -120,9 +120,6 @@ func (s subscriptions) subscribe(ctx context.Context, c *call, _ *struct{}) (*su
 	if err := merge(c.found, err); err != nil {
 		return nil, err
 	}
-	if err := checkMost(ctx, kept, c.principal); err != nil {
-		return nil, err
-	}
 	secret := ""
 	if command.Webhook { // before the subscription, so that none is without a secret
 		if secret, err = kept.Secret(ctx, c.principal.Tenant, command.ID, 0); err != nil {
@@ -139,22 +136,6 @@ func (s subscriptions) subscribe(ctx context.Context, c *call, _ *struct{}) (*su
 		}
 	}
 	return s.answer(ctx, c, receipt, secret, err)
-}
-
-// checkMost refuses a subscriber with too many subscriptions.
-func checkMost(ctx context.Context, kept Subscriptions, p domain.Principal) error {
-	all, err := kept.List(ctx, p.Tenant, p.EffectiveSubject())
-	open := 0
-	for _, one := range all {
-		if one.EndedAt.IsZero() {
-			open++
-		}
-	}
-	if err == nil && open >= domain.MostSubscriptions {
-		err = domain.Refuse(domain.ErrConflict, "%s has %d subscriptions, the most that there may be",
-			p.EffectiveSubject(), open).WithFix("end one: annals subscription remove ID")
-	}
-	return err
 }
 
 // answer answers a write with the subscription after it.
