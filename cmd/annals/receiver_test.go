@@ -57,14 +57,15 @@ func answering(ts *testscript.TestScript, neg bool, args []string) {
 	r.status = status
 }
 
-// subscribed lets SUBSCRIPTION be the subscription that was made last, and tells the receiver its secret.
+// subscribed lets SUBSCRIPTION be the subscription that was made last, and tells the receiver, if any, its secret.
 func subscribed(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg || len(args) != 0, "subscribed")
-	r := receivers(ts)[ts.Name()]
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.secret = regexp.MustCompile(`whsec_\S+`).FindString(ts.ReadFile("stdout"))
-	ts.Setenv("SUBSCRIPTION", regexp.MustCompile(`[0-9a-f-]{36}`).FindString(ts.ReadFile("stderr")))
+	if r := receivers(ts)[ts.Name()]; r != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.secret = regexp.MustCompile(`whsec_\S+`).FindString(ts.ReadFile("stdout"))
+	}
+	ts.Setenv("SUBSCRIPTION", regexp.MustCompile(`[0-9a-f-]{36}`).FindString(ts.ReadFile("stderr")+ts.ReadFile("stdout")))
 }
 
 // received waits until the receiver has so many events, and writes a line for each into the file received.

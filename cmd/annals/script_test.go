@@ -45,8 +45,10 @@ func TestMain(m *testing.M) {
 //	                           and again until the answer has the text in it
 //	receiving                  starts a receiver of webhooks, and lets RECEIVER be its URL
 //	answering STATUS           lets it answer like this; with 0 it gives no answer
-//	subscribed                 lets SUBSCRIPTION be what was made last, and tells the receiver the secret
+//	subscribed                 lets SUBSCRIPTION be what was made last, and tells the receiver, if any, the secret
 //	received N                 waits for N events, and writes a line for each into the file received
+//	following PATH             follows a stream of the server, and resumes when the server is back
+//	followed N                 waits for N of its events, each once, and writes a line for each into the file followed
 //	leave NAME                 ends a host, and with it its annals mcp, which must end well
 //	humble                     on PostgreSQL, lets DATABASE_URL name a role that owns nothing
 //	keep NAME                  lets NAME be the key that was printed last, and NAME_PREFIX its prefix
@@ -87,6 +89,7 @@ func TestScripts(t *testing.T) {
 				guests := hosts{}
 				env.Values[hostsKey{}] = guests
 				env.Defer(guests.end)
+				env.Values[followerKey{}] = &follower{}
 				env.Values[receiverKey{}] = map[string]*receiver{}
 				env.Values[testKey{}] = env.T().(testing.TB)
 				env.Setenv("ENGINE", engine.String())
@@ -108,6 +111,7 @@ func TestScripts(t *testing.T) {
 				"filled": filled, "same": same, "save": save, "keep": keep, "humble": humble,
 				"host": host, "crowd": crowd, "leave": leave, "ask": ask,
 				"receiving": receiving, "answering": answering, "subscribed": subscribed, "received": received,
+				"following": following, "followed": followed,
 			},
 			Condition: func(name string) (bool, error) {
 				return name == engine.String(), nil
