@@ -263,7 +263,8 @@ const (
 // digestSections are the sections of events, by the words of [SubscribedEvents].
 var digestSections = map[string]string{
 	"remembered": DigestNew, "revised": DigestChanged, "stale": DigestContested, "contested": DigestContested,
-	"merged": DigestChanged, "restored": DigestChanged, "superseded": DigestSuperseded, "deleted": DigestDeleted, "helpful": DigestHelpful,
+	"merged": DigestChanged, "restored": DigestChanged, "superseded": DigestSuperseded, "deleted": DigestDeleted,
+	"helpful": DigestHelpful,
 }
 
 // DigestedNames are the names of the facts that a digest counts.

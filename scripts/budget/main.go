@@ -22,7 +22,7 @@ import (
 const (
 	// 72,000 are wanted, 4,500 for the console, 5,000 for people and stewardship, which have 11,000.
 	maxLines     = 110_200 // of Go without tests
-	maxTestLines = 53_500  // 34,000 are wanted, and those of the console
+	maxTestLines = 53_800  // 34,000 are wanted, and those of the console
 	maxFiles     = 45      // in a folder, without tests
 	maxMethods   = 25      // of a type; the suite of events/logtest is a test
 	maxHandlers  = 60      // of the two HTTP servers

@@ -46,13 +46,12 @@ func (d *directoryExportCommand) Run(ctx context.Context, c *terminal.Console) e
 			if err != nil {
 				return err
 			}
-			c.Print("%s\n", line)
+			c.Print("%s", line)
 		}
 		return nil
 	}
-	var text strings.Builder
-	rows := csv.NewWriter(&text)
-	_ = rows.Write(client.DirectoryHead) // to memory
+	rows := csv.NewWriter(c.Out)
+	_ = rows.Write(client.DirectoryHead) // Error returns what failed
 	for _, m := range all {
 		var groups []string
 		for _, g := range m.Groups {
@@ -65,8 +64,7 @@ func (d *directoryExportCommand) Run(ctx context.Context, c *terminal.Console) e
 		_ = rows.Write([]string{m.Member, m.DisplayName, fmt.Sprint(m.Active), strings.Join(groups, "; ")})
 	}
 	rows.Flush()
-	c.Print("%s", text.String())
-	return nil
+	return rows.Error()
 }
 
 type directoryImportCommand struct {
