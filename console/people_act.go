@@ -153,8 +153,17 @@ type peopleImport struct {
 	Missing bool   // deactivate what the file does not name
 	Changes []client.DirectoryChange
 	Read    bool // a file was read, so Changes say what it would change
-	Done    int
 	Refused *problem
+
+	Saved          bool // the changes were made, but for those that were refused and those above the limit
+	Made           int
+	RefusedChanges []refusedChange
+}
+
+// refusedChange is a change of an import, and why the server refused it.
+type refusedChange struct {
+	client.DirectoryChange
+	Why *problem
 }
 
 // mostImported limits the changes that one request makes. The page offers the rest.
@@ -202,17 +211,19 @@ func importPeople(p *page) (any, error) {
 	if err := data.compare(p, wanted); err != nil || p.r.PostFormValue("step") != "save" {
 		return data, err
 	}
-	for _, change := range data.Changes[:min(len(data.Changes), mostImported)] {
-		if _, err := p.api.Do(p.r.Context(), change.Request, nil); err != nil {
-			if data.Refused = problemOf(err); !isRefused(err) && !errors.Is(err, client.ErrNotFound) {
-				return nil, err
-			}
-			data.Refused.Fields = append(data.Refused.Fields, api.BadField{Message: change.What})
-			break
+	count := len(data.Changes)
+	for _, change := range data.Changes[:min(count, mostImported)] {
+		_, err := p.api.Do(p.r.Context(), change.Request, nil)
+		switch {
+		case err == nil:
+			data.Made++
+		case isRefused(err) || errors.Is(err, client.ErrNotFound):
+			data.RefusedChanges = append(data.RefusedChanges, refusedChange{change, problemOf(err)})
+		default:
+			return nil, err
 		}
-		data.Done++
 	}
-	if data.Refused != nil || data.Done < len(data.Changes) {
+	if data.Saved = true; data.Made < count {
 		return data, data.compare(p, wanted)
 	}
 	return goBack(p, imported().Name, "people")

@@ -109,6 +109,17 @@ func (w *world) verified() {
 	}
 }
 
+func TestAnImportMakesTheOtherChangesAndReportsEveryRefusal(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		const path, file = "/console/people/import", "member,display_name,active,groups\nuser:zoe,,,team:none\nuser:kim,,,team:gone\nuser:lee,,,\n"
+		root := w.login(rootKey)
+		_, page := w.send(root, path, "text", file)
+		containsAll(t, page, "will be refused", "team:none is neither in the file nor in the directory")
+		_, page = w.send(root, path, "text", file, "step", "save")
+		containsAll(t, page, "Changes that were made: 3.", "Changes that were refused: 2", "user:kim joins team:gone as member: team:gone is neither")
+	})
+}
+
 func TestAFileThatIsNoDirectoryIsRefused(t *testing.T) {
 	onOne(t, rootKey, func(t *testing.T, w *world) {
 		const path = "/console/people/import"
@@ -116,7 +127,7 @@ func TestAFileThatIsNoDirectoryIsRefused(t *testing.T) {
 		tooLarge, page := w.sendFile(root, path, "a.csv", strings.Repeat(staffFile, 10_000))
 		containsAll(t, page, "The file is too large", "the form may have at most 1.0 MiB")
 		invalid, page := w.sendFile(root, path, "a.csv", staffFile+staffFile)
-		containsAll(t, page, "The file cannot be read", "<li>entry 9: user:mia is named twice</li>", "org:acme,ACME")
+		containsAll(t, page, "The file cannot be read", "<li>line 10: user:mia is named twice</li>", "org:acme,ACME")
 		if tooLarge != http.StatusRequestEntityTooLarge || invalid != http.StatusUnprocessableEntity {
 			t.Error(tooLarge, invalid)
 		}
