@@ -73,7 +73,7 @@ func allActs() []act {
 		},
 		{
 			Name: "confirm", Label: "Confirm", Explain: "You confirm that it still holds. Reports of staleness end.",
-			Done: "It is confirmed.", Method: http.MethodPost, Path: []string{"confirm"}, Key: "c", Right: changers,
+			Done: "It is confirmed.", Method: http.MethodPost, Path: []string{"confirm"}, Key: "c", Right: stewards,
 			Fields: []actField{{Name: "days", Label: "Holds for", Values: []string{"90", "30", "365"}}, reasonField()},
 		},
 		{
@@ -81,7 +81,7 @@ func allActs() []act {
 			Fields: revisable(), Method: http.MethodPatch, Key: "r", Right: changers,
 		},
 		{
-			Name: "supersede", Label: "Supersede", Done: "It is superseded.", Method: http.MethodPost, Key: "u", Right: changers,
+			Name: "supersede", Label: "Supersede", Done: "It is superseded.", Method: http.MethodPost, Key: "u", Right: stewards,
 			Path:    []string{"supersede"},
 			Explain: "Another item takes its place. Searches find that one from now on.",
 			Fields:  []actField{{Name: "by", Label: "The item that takes its place", Pick: true}, reasonField()},

@@ -173,13 +173,17 @@ func TestAnErasureTakesWhatWasMadeFromAnItemAlong(t *testing.T) {
 
 func TestAnItemOffersOnlyWhatTheReaderMayDo(t *testing.T) {
 	onOne(t, rootKey, func(t *testing.T, w *world) {
-		mia, _ := w.given("user:mia")
+		w.staff() // in which user:mia maintains team:pay
+		w.verified()
+		mia, _ := w.given("user:zoe")
 		bob, _ := w.given("user:bob")
-		w.remember(client.Knowledge{ID: "hers", Type: "tool", Content: "x", Owner: "user:mia", Scopes: []string{"user:mia", "user:bob"}})
+		maintainer, _ := w.given("user:mia")
+		w.remember(client.Knowledge{ID: "hers", Type: "tool", Content: "x", Owner: "user:zoe", Scopes: []string{"user:zoe", "user:bob", "team:pay"}})
 		for key, want := range map[string]string{
-			mia:     "helpful harmful stale confirm revise supersede rescope handover forget erase",
-			bob:     "helpful harmful stale",
-			rootKey: "helpful harmful stale confirm revise supersede rescope handover hold forget erase",
+			maintainer: "helpful harmful stale confirm supersede",
+			mia:        "helpful harmful stale confirm revise supersede rescope handover forget erase",
+			bob:        "helpful harmful stale",
+			rootKey:    "helpful harmful stale confirm revise supersede rescope handover hold forget erase",
 		} {
 			browser := browse(t)
 			w.send(browser, "/console/login", "key", key)

@@ -32,7 +32,8 @@ type page struct {
 	Acting   http.Header // as whom, and on whose behalf, the reader acts
 	Requests []string    // what the page asked of the API, as commands for a terminal
 	Now      time.Time
-	Data     any // of the page's own
+	Data     any                       // of the page's own
+	policies *api.VerificationPolicies // nil until they are asked for
 }
 
 // page prepares the page of a request, which may not be logged in.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 
@@ -61,10 +62,10 @@ func pairRequest(p *page, act, reason string) (request client.Request, id string
 	id = form.Get("id")
 	switch act {
 	case "merge":
-		stays := form.Get("stays")
+		stays := cmp.Or(form.Get("stays"), form.Get("merged"))
 		others := slices.DeleteFunc(append([]string{id}, form["other"]...), func(one string) bool { return one == stays })
 		body := api.Merge{Items: others, CarryVotes: form.Get("carry") != "", Reason: reason}
-		if content := unixLines(form.Get("content")); content != "" {
+		if content := unixLines(form.Get("content")); content != "" && form.Has("merged") {
 			body.Content = &content
 		}
 		return client.Post(body, "v1", "knowledge", stays, "merge"), stays, true

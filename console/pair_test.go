@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -69,5 +70,41 @@ func TestAReviewSaysToWhomItIsAssignedAndWhy(t *testing.T) {
 		containsAll(t, page, "Pay at ten.", `name="assigned" value="user:mia"`)
 		_, page = w.ask("/console/review?assigned=user:olga")
 		containsAll(t, page, "Nothing to do")
+	})
+}
+
+func TestAStewardIsOfferedWhatTheyMayDo(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		w.staff()
+		mia, _ := w.given("user:mia")
+		hers := w.login(mia)
+		for _, id := range []string{"other", "window"} {
+			w.remember(client.Knowledge{ID: id, Type: "plan", Content: "The " + id + ".", Owner: "user:zoe", Scopes: []string{"team:pay"}})
+		}
+		w.propose("duplicate")
+		const path = "/console/review?queue=duplicate"
+		_, page := w.visit(hers, path)
+		containsAll(t, page, "Keep this one", "Only an owner may give", "/act/supersede", `value="confirm"`)
+		for _, offered := range []string{"/act/revise", "/act/handover", `value="forget"`, `name="content"`} {
+			if strings.Contains(page, offered) {
+				t.Errorf("it offers %s", offered)
+			}
+		}
+		root := w.login(rootKey)
+		_, page = w.visit(root, path)
+		containsAll(t, page, "/act/revise", "Merge with this text", "The window.\n\nThe other.")
+		merge := []string{"id", "window", "other", "other", "merged", "window", "content", "Both of them.", "reason", "one is enough"}
+		status, page := w.send(hers, path, merge...)
+		if containsAll(t, page, "one is enough"); status != http.StatusForbidden {
+			t.Error(status)
+		}
+		_, page = w.send(root, path, append(merge, "revision", "7")...)
+		containsAll(t, page, "Both of them.", "one is enough")
+		if _, page = w.send(root, path, merge...); w.status("other") != "superseded" {
+			t.Error(page)
+		}
+		if k, err := w.api.Knowledge(t.Context(), "window"); err != nil || k.Content != "Both of them." {
+			t.Error(k.Content, err)
+		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -27,6 +28,12 @@ type review struct {
 	Change  *step       // the newest that changed a field; nil if there is none
 	Write   bool
 	Sides   []sided // the other items of a proposal
+	Merges  bool    // the reader may merge them
+	Closes  bool    // the reader may close the proposal
+	Changes string  // the id of the item that the reader may give a merged text; empty if there is none
+	Content string  // the merged text
+	Reason  string  // that was typed
+	acts    []act   // what the reader may do to the item alone
 
 	filters url.Values
 	here    url.Values
@@ -63,10 +70,39 @@ func reviewOf(p *page) (*review, error) {
 		return v, nil
 	}
 	v.Current = &v.Got.Items[0]
-	v.Sides = sidesOf(v.Current)
+	v.Reason, v.Content = p.r.PostFormValue("reason"), unixLines(p.r.PostFormValue("content"))
+	if v.Sides = sidesOf(v.Current); v.Write {
+		v.acts = actsFor(p, stateOf(p, *v.Current.Item))
+		v.permit(p)
+	}
 	history, _, err := readHistory(p, v.Current.Item.ID, "")
 	v.explain(history)
 	return v, err
+}
+
+// May tells whether the reader may do an act to the item alone.
+func (v *review) May(name string) bool {
+	return slices.ContainsFunc(v.acts, func(a act) bool { return a.Name == name })
+}
+
+// permit finds what the reader may do about a proposal, and joins the texts.
+func (v *review) permit(p *page) {
+	v.Merges = true
+	var texts []string
+	all := []*api.Knowledge{v.Current.Item}
+	for _, side := range v.Sides {
+		all = append(all, side.Item)
+	}
+	for _, k := range all {
+		is := stateOf(p, *k)
+		steward := may(p, stewards, is)
+		v.Merges, v.Closes = v.Merges && steward, v.Closes || steward
+		if v.Changes == "" && may(p, changers, is) {
+			v.Changes = k.ID
+		}
+		texts = append(texts, k.Content)
+	}
+	v.Content = cmp.Or(v.Content, strings.Join(texts, "\n\n"))
 }
 
 // number is a small number of the address; 0 if there is none.
@@ -160,7 +196,7 @@ func afterAct(query url.Values, act, id string) string {
 // doReview does one of the acts that need no form of their own, or undoes the last one.
 func doReview(p *page) (any, error) {
 	act, id := p.r.PostFormValue("act"), p.r.PostFormValue("id")
-	if p.r.PostFormValue("stays") != "" {
+	if p.r.PostFormValue("stays") != "" || p.r.PostFormValue("merged") != "" {
 		act = "merge"
 	}
 	reason := p.r.PostFormValue("reason")

@@ -15,6 +15,7 @@ type right int
 const (
 	readers  right = iota // who sees it, except for auditors
 	changers              // its owner and who acts for it
+	stewards              // changers, maintainers of a group that it is meant for, and the verifier of its policy
 	erasers               // its owner in person, and admins
 	admins
 )
@@ -25,11 +26,13 @@ type state struct {
 	Owner  string // not known of a forgotten item, which only its owner and who reads everything see
 	Held   bool
 	Voted  bool // a vote of the reader counts
+	Type   string
+	Scopes []string
 }
 
 // stateOf is the state of an item that was read by itself.
 func stateOf(p *page, k api.Knowledge) state {
-	is := state{Status: k.Status, Owner: k.Owner, Held: k.Held}
+	is := state{Status: k.Status, Owner: k.Owner, Held: k.Held, Type: k.Type, Scopes: k.Scopes}
 	if k.Eval != nil {
 		is.Voted = slices.ContainsFunc(slices.Concat(k.Eval.HelpfulHistory, k.Eval.HarmfulHistory),
 			func(vote api.VoteRecord) bool { return vote.By == voter(p) })
@@ -73,23 +76,45 @@ func (a act) fits(p *page, is state) bool {
 	case "release":
 		sense = sense && is.Held
 	}
-	return sense && may(p, a.Right, is.Owner)
+	return sense && may(p, a.Right, is)
 }
 
-// may tells whether the reader has a right on an item with an owner.
-func may(p *page, right right, owner string) bool {
+// may tells whether the reader has a right on an item.
+func may(p *page, right right, is state) bool {
 	c := p.Caller
 	inPerson := c.OnBehalfOf == "" || c.OnBehalfOf == c.Subject
 	switch right {
 	case changers:
-		return owner == "" || p.Administers() || c.Role == "service" ||
-			slices.Contains(append(c.Memberships, c.Subject, c.OnBehalfOf), owner)
+		return is.Owner == "" || p.Administers() || c.Role == "service" || p.speaksFor(is.Owner)
+	case stewards:
+		return may(p, changers, is) || slices.ContainsFunc(is.Scopes, func(s string) bool { return keeps(p, s) }) ||
+			p.verifies(is)
 	case erasers:
-		return inPerson && (owner == "" || owner == c.Subject || p.Administers())
+		return inPerson && (is.Owner == "" || is.Owner == c.Subject || p.Administers())
 	case admins:
 		return inPerson && p.Administers()
 	}
 	return true
+}
+
+// speaksFor tells whether the reader is somebody, or belongs to them.
+func (p *page) speaksFor(e string) bool {
+	c := p.Caller
+	return e != "" && slices.Contains(slices.Concat(c.Memberships, []string{c.Subject, c.OnBehalfOf}), e)
+}
+
+// verifies tells whether a policy for an item names the reader. The API decides by the most specific one.
+func (p *page) verifies(is state) bool {
+	if p.policies == nil {
+		p.policies = &api.VerificationPolicies{}
+		if p.get(p.policies, nil, "v1", "verification") != nil { // then they name nobody
+			return false
+		}
+	}
+	return slices.ContainsFunc(p.policies.Items, func(one api.VerificationPolicy) bool {
+		return (one.Scope == "all" || slices.Contains(is.Scopes, one.Scope)) &&
+			(one.Type == "" || one.Type == is.Type) && p.speaksFor(one.Verifier)
+	})
 }
 
 // voter is in whose name the reader votes.
