@@ -122,6 +122,15 @@ func (s step) Told() (told struct{ Query, Outcome string }) {
 	return told
 }
 
+// Others are the ids of the other items of a merge, or of its end.
+func (s step) Others() []string {
+	var data struct{ Items []string }
+	if s.Name != "knowledge.merged" && s.Name != "knowledge.unmerged" || json.Unmarshal(s.Data, &data) != nil {
+		return nil
+	}
+	return data.Items
+}
+
 // Edits are the changes, without the confidence, which the entry shows by itself. What began the item changed nothing
 // word by word.
 func (s step) Edits() []edit { return editsOf(s.Changes, s.Began) }

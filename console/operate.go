@@ -41,7 +41,7 @@ func operations() []act {
 			Method:  http.MethodPost, Path: []string{"retire"},
 		},
 		{
-			Name: "replay", Label: "Read the log again", Done: "It reads the log again.", Method: http.MethodPost,
+			Name: "reread", Label: "Read the log again", Done: "It reads the log again.", Method: http.MethodPost,
 			Explain: "The projection reads the log from its beginning. Until it has caught up, answers are as they were.",
 			Path:    []string{"replay"},
 		},
@@ -87,7 +87,7 @@ func (a act) suits(d *projectionPage) bool {
 		return d.Name == knowledgeProjection && 0 < kept && kept < active
 	case "retire":
 		return kept > 0
-	case "replay":
+	case "reread":
 		return d.Name == meaningProjection || d.Name == "past"
 	}
 	return false

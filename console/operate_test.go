@@ -157,7 +157,7 @@ func TestMembersSeeTheStateAndOperateNothing(t *testing.T) {
 			}
 			containsAll(t, page, want)
 		}
-		for _, act := range []string{"rebuild", "cancel", "rollback", "switch", "retire", "replay", "retry", "skip"} {
+		for _, act := range []string{"rebuild", "cancel", "rollback", "switch", "retire", "reread", "retry", "skip"} {
 			if status, _ := see(projectionPath + "/act/" + act); status != http.StatusForbidden {
 				t.Errorf("the form of %s: %d", act, status)
 			}

@@ -102,7 +102,6 @@ type person struct {
 	api.Member
 	Kind      string
 	IsGroup   bool
-	Keeps     bool // the reader may change who belongs to the group
 	Acts      []act
 	Owns      api.Overview
 	Keys      []issuedKey // of the member; for admins
@@ -131,13 +130,12 @@ func showPerson(p *page) (any, error) {
 		return data, nil
 	}
 	data.Done = p.done()
-	data.Keeps = keeps(p, data.Member.Member)
 	for _, a := range peopleActs() {
 		if a.Label != "" && p.Administers() && data.fits(a) {
 			data.Acts = append(data.Acts, a)
 		}
 	}
-	if data.IsGroup && data.Keeps && data.Active {
+	if data.IsGroup && data.Active && p.Keeps(data.Member.Member) {
 		data.Enrol = newForm(p, actNamed("enrol").Fields)
 	}
 	if p.Administers() && data.Active {
@@ -156,10 +154,10 @@ func personOf(p *page) (*person, error) {
 	return data, p.get(&data.Member, nil, "v1", "directory", entity)
 }
 
-// keeps tells whether the reader may change who belongs to a group. The API decides.
-func keeps(p *page, group string) bool {
+// Keeps tells whether the reader may change who belongs to a group: not in the past. The API decides.
+func (p *page) Keeps(group string) bool {
 	maintains := func(g api.Membership) bool { return g.Group == group && g.Through == "" && g.Role == "maintainer" }
-	return p.Administers() || p.Caller.OnBehalfOf == "" && slices.ContainsFunc(p.Caller.Groups, maintains)
+	return !p.Moment.Past() && (p.Administers() || p.Caller.OnBehalfOf == "" && slices.ContainsFunc(p.Caller.Groups, maintains))
 }
 
 // fits tells whether an act makes sense for a member and has a button.
@@ -170,7 +168,7 @@ func (d *person) fits(a act) bool {
 
 // peopleActs are what a reader does to members of the directory. The first names what adding a member has done.
 func peopleActs() []act {
-	receiver := actField{Name: "owner", Label: "Who then owns what it owns, such as team:pay; nobody else if empty"}
+	receiver := actField{Name: "owner", Label: "New owner of their items, such as team:pay. Empty: they stay."}
 	role := actField{Name: "role", Label: "Role", Values: []string{"member", "maintainer"}}
 	return []act{
 		{Name: "added", Done: "The directory has the member."},

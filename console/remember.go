@@ -31,7 +31,9 @@ func askRemember(p *page) (any, error) {
 	if !p.mayWrite() {
 		return notFound(p)
 	}
-	return newForm(p, rememberFields()), nil
+	data := newForm(p, rememberFields())
+	data.Values["type"] = "strategy"
+	return data, nil
 }
 
 // remember remembers what the form says, and goes to the new item.

@@ -57,11 +57,11 @@ func reports() []report {
 			Name: "health", Title: "Scope health", Fields: []field{scope}, Columns: []column{
 				{"scope", "Scope", ""},
 				{"items", "Items", "number"},
-				{"verified", "Verified", "share"},
-				{"stale", "Stale", "share"},
-				{"contested", "Contested", "share"},
-				{"overdue", "Overdue", "share"},
-				{"unowned", "Without an active owner", "share"},
+				{"verified", "Verified", "part"},
+				{"stale", "Stale", "part"},
+				{"contested", "Contested", "part"},
+				{"overdue", "Overdue", "part"},
+				{"unowned", "Without an active owner", "part"},
 				{"median_age_days", "Median age in days", ""},
 			},
 			Explain: "How well the active items of each scope are looked after.",
@@ -157,7 +157,7 @@ func cellOf(p *page, c column, row map[string]any) cell {
 	switch c.Kind {
 	case "time":
 		one.Time, _ = time.Parse(time.RFC3339Nano, fmt.Sprint(row[c.Field]))
-	case "share":
+	case "share", "part":
 		one.Share, _ = row[c.Field].(float64)
 	case "number":
 		one.Text = grouped(one.Text)

@@ -87,8 +87,7 @@ func may(p *page, right right, is state) bool {
 	case changers:
 		return is.Owner == "" || p.Administers() || c.Role == "service" || p.speaksFor(is.Owner)
 	case stewards:
-		return may(p, changers, is) || slices.ContainsFunc(is.Scopes, func(s string) bool { return keeps(p, s) }) ||
-			p.verifies(is)
+		return may(p, changers, is) || slices.ContainsFunc(is.Scopes, p.Keeps) || p.verifies(is)
 	case erasers:
 		return inPerson && (is.Owner == "" || is.Owner == c.Subject || p.Administers())
 	case admins:

@@ -50,6 +50,12 @@ func TestAWebhookIsMadeTestedAndWatchedInTheBrowser(t *testing.T) {
 				t.Fatalf("nothing was delivered:\n%s", page)
 			}
 		}
+		for _, input := range named(t, page, "input", "") {
+			if attribute(input, "name") == "event" {
+				_, page = w.send(root, one, "act", "replay", "event", attribute(input, "value"))
+			}
+		}
+		containsAll(t, page, "The deliveries are made again")
 		_, page = w.send(root, one, "act", "pause")
 		containsAll(t, page, "The subscription is paused")
 		status.Store(http.StatusTeapot)

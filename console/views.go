@@ -160,8 +160,10 @@ func relative(language string, t, now time.Time) string {
 	}
 	text, count := "", 0
 	switch {
-	case ago < 45*time.Second:
+	case ago < time.Second, ago < 45*time.Second && !future:
 		return say(language, "just now")
+	case ago < 45*time.Second:
+		text, count = "%d s", int(ago/time.Second)
 	case ago < time.Hour:
 		text, count = "%d min", int((ago+30*time.Second)/time.Minute)
 	case ago < 24*time.Hour:
