@@ -293,9 +293,6 @@ type tenants struct {
 	Done  string
 }
 
-// tenantCreated names what creating a tenant has done, for the page after it.
-func tenantCreated() act { return act{Name: "tenant", Done: "The tenant is created."} }
-
 func tenantFields() []actField { return []actField{{Name: "name", Label: "Name", Required: true}} }
 
 func showTenants(p *page) (any, error) {
@@ -323,5 +320,5 @@ func createTenant(p *page) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return goBack(p, tenantCreated().Name, "access/tenants")
+	return goBack(p, "tenant", "access/tenants")
 }

@@ -94,7 +94,7 @@ func doErase(p *page) (any, error) {
 	case err != nil:
 		return nil, err
 	case data.Lineage:
-		return goBack(p, erasureOrdered().Name, "privacy/"+url.PathEscape(order.ID))
+		return goBack(p, "erasure", "privacy/"+url.PathEscape(order.ID))
 	}
 	return goBack(p, "erase", "k/"+url.PathEscape(data.ID))
 }

@@ -76,10 +76,8 @@ func texts(t *testing.T) []string {
 		{Fields: policyFields()},
 		{Fields: subscriptionFields()},
 		{Fields: orderFields()},
-		tenantCreated(), remembered(), imported(),
-		erasureOrdered(), extractionRetried(),
 	}
-	for _, a := range slices.Concat(allActs(), keyActs(), operations(), resourceActs(), peopleActs(), pairActs(), policyActs(), subscriptionActs(), forms) {
+	for _, a := range slices.Concat(allActs(), keyActs(), operations(), resourceActs(), peopleActs(), pairActs(), policyActs(), subscriptionActs(), formsDone(), forms) {
 		all = append(all, a.Label, a.Explain, a.Done)
 		for _, f := range a.Fields {
 			all = append(all, f.Label)

@@ -189,15 +189,23 @@ func (p *page) done() string {
 	}
 	p.setDone("")
 	for _, one := range slices.Concat(
-		allActs(), keyActs(), operations(), resourceActs(), peopleActs(), pairActs(), policyActs(), subscriptionActs(), []act{
-			tenantCreated(), remembered(), erasureOrdered(), extractionRetried(), imported(),
-		},
+		allActs(), keyActs(), operations(), resourceActs(), peopleActs(), pairActs(), policyActs(), subscriptionActs(),
+		formsDone(),
 	) {
 		if one.Name == cookie.Value {
 			return one.Done
 		}
 	}
 	return ""
+}
+
+// formsDone name what forms without an act of their own have done.
+func formsDone() []act {
+	return []act{
+		{Name: "tenant", Done: "The tenant is created."}, {Name: "remember", Done: "It is remembered."},
+		{Name: "erasure", Done: "The erasure is ordered."}, {Name: "imported", Done: "The directory is as the file says."},
+		{Name: "extract", Done: "The failed extractions are tried again."},
+	}
 }
 
 // setDone keeps the name of an act for the next page.

@@ -34,9 +34,6 @@ type chosen struct {
 	Error   *api.Problem
 }
 
-// Failed tells whether an act on the item failed.
-func (c chosen) Failed() bool { return c.Error != nil }
-
 // plannedAct is an act, and how many of the items it fits.
 type plannedAct struct {
 	act

@@ -193,9 +193,8 @@ func problemOf(err error) *problem {
 	if refusal, ok := errors.AsType[*client.Error](err); ok {
 		return &problem{
 			Status: cmp.Or(refusal.Status, http.StatusBadGateway), Title: refusal.Title, Detail: refusal.Detail,
-			Fix:    refusal.Fix,
-			Fields: refusal.Errors, RequestID: strings.TrimPrefix(refusal.Instance, "urn:annals:request:"),
-			Retry: refusal.RetryAfter,
+			Fix: refusal.Fix, Fields: refusal.Errors, Retry: refusal.RetryAfter,
+			RequestID: strings.TrimPrefix(refusal.Instance, "urn:annals:request:"),
 		}
 	}
 	if errors.Is(err, context.Canceled) {

@@ -135,7 +135,7 @@ func showPerson(p *page) (any, error) {
 			data.Acts = append(data.Acts, a)
 		}
 	}
-	if data.IsGroup && data.Active && p.Keeps(data.Member.Member) {
+	if data.IsGroup && data.Active && keeps(p, data.Member.Member) {
 		data.Enrol = newForm(p, actNamed("enrol").Fields)
 	}
 	if p.Administers() && data.Active {
@@ -154,8 +154,8 @@ func personOf(p *page) (*person, error) {
 	return data, p.get(&data.Member, nil, "v1", "directory", entity)
 }
 
-// Keeps tells whether the reader may change who belongs to a group: not in the past. The API decides.
-func (p *page) Keeps(group string) bool {
+// keeps tells whether the reader may change who belongs to a group: not in the past. The API decides.
+func keeps(p *page, group string) bool {
 	maintains := func(g api.Membership) bool { return g.Group == group && g.Through == "" && g.Role == "maintainer" }
 	return !p.Moment.Past() && (p.Administers() || p.Caller.OnBehalfOf == "" && slices.ContainsFunc(p.Caller.Groups, maintains))
 }

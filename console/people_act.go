@@ -155,15 +155,8 @@ type peopleImport struct {
 	Read    bool // a file was read, so Changes say what it would change
 	Refused *problem
 
-	Saved          bool // the changes were made, but for those that were refused and those above the limit
 	Made           int
-	RefusedChanges []refusedChange
-}
-
-// refusedChange is a change of an import, and why the server refused it.
-type refusedChange struct {
-	client.DirectoryChange
-	Why *problem
+	RefusedChanges []client.DirectoryChange // with the reasons of the server
 }
 
 // mostImported limits the changes that one request makes. The page offers the rest.
@@ -218,19 +211,18 @@ func importPeople(p *page) (any, error) {
 		case err == nil:
 			data.Made++
 		case isRefused(err) || errors.Is(err, client.ErrNotFound):
-			data.RefusedChanges = append(data.RefusedChanges, refusedChange{change, problemOf(err)})
+			why := problemOf(err)
+			change.Problem = cmp.Or(change.Problem, why.Detail, why.Title)
+			data.RefusedChanges = append(data.RefusedChanges, change)
 		default:
 			return nil, err
 		}
 	}
-	if data.Saved = true; data.Made < count {
+	if data.Made < count {
 		return data, data.compare(p, wanted)
 	}
-	return goBack(p, imported().Name, "people")
+	return goBack(p, "imported", "people")
 }
-
-// imported names what an import has done, for the page after it.
-func imported() act { return act{Name: "imported", Done: "The directory is as the file says."} }
 
 // compare finds what differs between the directory and a file.
 func (d *peopleImport) compare(p *page, wanted []api.Member) error {

@@ -23,8 +23,6 @@ type privacy struct {
 
 const newestOrders = 10
 
-func erasureOrdered() act { return act{Name: "erasure", Done: "The erasure is ordered."} }
-
 // showPrivacy shows the newest orders and the rules for scrubbing, and with ?findings what those find in the log.
 func showPrivacy(p *page) (any, error) {
 	data := &privacy{}
@@ -131,7 +129,7 @@ func orderErasure(p *page) (any, error) {
 	case err != nil:
 		return nil, err
 	}
-	return goBack(p, erasureOrdered().Name, "privacy/"+url.PathEscape(done.ID))
+	return goBack(p, "erasure", "privacy/"+url.PathEscape(done.ID))
 }
 
 // order orders an erasure for the reason that the form states.

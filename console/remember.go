@@ -52,8 +52,5 @@ func remember(p *page) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return goBack(p, remembered().Name, "k/"+url.PathEscape(made.ID))
+	return goBack(p, "remember", "k/"+url.PathEscape(made.ID))
 }
-
-// remembered names what remembering has done, for the page after it.
-func remembered() act { return act{Name: "remember", Done: "It is remembered."} }

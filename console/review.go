@@ -71,8 +71,11 @@ func reviewOf(p *page) (*review, error) {
 	}
 	v.Current = &v.Got.Items[0]
 	v.Reason, v.Content = p.r.PostFormValue("reason"), unixLines(p.r.PostFormValue("content"))
-	if v.Sides = sidesOf(v.Current); v.Write {
+	v.Sides = sidesOf(v.Current)
+	if v.Write {
 		v.acts = actsFor(p, stateOf(p, *v.Current.Item))
+	}
+	if v.Write && v.Current.Pair != nil {
 		v.permit(p)
 	}
 	history, _, err := readHistory(p, v.Current.Item.ID, "")
@@ -89,11 +92,7 @@ func (v *review) May(name string) bool {
 func (v *review) permit(p *page) {
 	v.Merges = true
 	var texts []string
-	all := []*api.Knowledge{v.Current.Item}
-	for _, side := range v.Sides {
-		all = append(all, side.Item)
-	}
-	for _, k := range all {
+	for _, k := range append([]*api.Knowledge{v.Current.Item}, v.Current.Pair.Items...) {
 		is := stateOf(p, *k)
 		steward := may(p, stewards, is)
 		v.Merges, v.Closes = v.Merges && steward, v.Closes || steward

@@ -85,9 +85,10 @@ func may(p *page, right right, is state) bool {
 	inPerson := c.OnBehalfOf == "" || c.OnBehalfOf == c.Subject
 	switch right {
 	case changers:
-		return is.Owner == "" || p.Administers() || c.Role == "service" || p.speaksFor(is.Owner)
+		return is.Owner == "" || p.Administers() || c.Role == "service" || speaksFor(p, is.Owner)
 	case stewards:
-		return may(p, changers, is) || slices.ContainsFunc(is.Scopes, p.Keeps) || p.verifies(is)
+		return may(p, changers, is) || slices.ContainsFunc(is.Scopes, func(s string) bool { return keeps(p, s) }) ||
+			verifies(p, is)
 	case erasers:
 		return inPerson && (is.Owner == "" || is.Owner == c.Subject || p.Administers())
 	case admins:
@@ -97,13 +98,13 @@ func may(p *page, right right, is state) bool {
 }
 
 // speaksFor tells whether the reader is somebody, or belongs to them.
-func (p *page) speaksFor(e string) bool {
+func speaksFor(p *page, e string) bool {
 	c := p.Caller
 	return e != "" && slices.Contains(slices.Concat(c.Memberships, []string{c.Subject, c.OnBehalfOf}), e)
 }
 
 // verifies tells whether a policy for an item names the reader. The API decides by the most specific one.
-func (p *page) verifies(is state) bool {
+func verifies(p *page, is state) bool {
 	if p.policies == nil {
 		p.policies = &api.VerificationPolicies{}
 		if p.get(p.policies, nil, "v1", "verification") != nil { // then they name nobody
@@ -112,7 +113,7 @@ func (p *page) verifies(is state) bool {
 	}
 	return slices.ContainsFunc(p.policies.Items, func(one api.VerificationPolicy) bool {
 		return (one.Scope == "all" || slices.Contains(is.Scopes, one.Scope)) &&
-			(one.Type == "" || one.Type == is.Type) && p.speaksFor(one.Verifier)
+			(one.Type == "" || one.Type == is.Type) && speaksFor(p, one.Verifier)
 	})
 }
 

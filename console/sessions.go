@@ -52,10 +52,6 @@ func (s *sessionPage) Failed() bool {
 	return slices.ContainsFunc(s.Tasks, func(t api.Task) bool { return t.Status == "failed" })
 }
 
-func extractionRetried() act {
-	return act{Name: "extract", Done: "The failed extractions are tried again."}
-}
-
 // decisionLabels are what became of the lessons of an extraction.
 func decisionLabels() map[string]string {
 	return map[string]string{
@@ -107,5 +103,5 @@ func retryExtraction(p *page) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return goBack(p, extractionRetried().Name, "sessions/"+url.PathEscape(id)+encode(query))
+	return goBack(p, "extract", "sessions/"+url.PathEscape(id)+encode(query))
 }

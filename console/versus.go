@@ -181,9 +181,7 @@ func compare(p *page, id string, history []api.Event) (*compared, error) {
 	if last < 0 {
 		return made, nil
 	}
-	if made.From == "" {
-		made.From = strconv.FormatInt(made.Moments[max(last-1, 0)].Position, 10)
-	}
+	made.From = cmp.Or(made.From, strconv.FormatInt(made.Moments[max(last-1, 0)].Position, 10))
 	if made.To == "" && p.Moment.Past() {
 		made.To = strconv.FormatInt(p.Moment.Position, 10)
 	}

@@ -53,6 +53,7 @@ func functions(language string, files assets) template.FuncMap {
 		"decimal": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"percent": func(x float64) string { return strconv.FormatFloat(100*x, 'f', 0, 64) + " %" },
 		"dict":    dict,
+		"keeps":   keeps,
 		"join":    strings.Join,
 		"langOf":  languageOf,
 		"hundred": func(x float64) string { return strconv.FormatFloat(100*min(max(x, 0), 1), 'f', 1, 64) },
@@ -153,11 +154,7 @@ func timeOf(language string, at any, now time.Time) shownTime {
 
 // relative says how long ago a time was. Beyond a month it is the date.
 func relative(language string, t, now time.Time) string {
-	ago := now.Sub(t)
-	future := ago < 0
-	if future {
-		ago = -ago
-	}
+	ago, future := now.Sub(t).Abs(), t.After(now)
 	text, count := "", 0
 	switch {
 	case ago < time.Second, ago < 45*time.Second && !future:
