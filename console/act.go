@@ -226,9 +226,7 @@ func doAct(p *page) (any, error) {
 		}
 	}
 	current := form.Revision
-	if form.Revision, err = strconv.ParseInt(p.r.PostFormValue("revision"), 10, 64); err != nil {
-		form.Revision = 0
-	}
+	form.Revision, _ = strconv.ParseInt(p.r.PostFormValue("revision"), 10, 64)
 	if form.Revision != current {
 		return nil, form.conflict(p, current)
 	}

@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -36,13 +37,8 @@ func (h *health) readiness(p *page) error {
 }
 
 // Failed are the checks that failed, or that lack something.
-func (h *health) Failed() (failed []api.Check) {
-	for _, check := range h.Ready.Checks {
-		if check.Status != "ok" {
-			failed = append(failed, check)
-		}
-	}
-	return failed
+func (h *health) Failed() []api.Check {
+	return slices.DeleteFunc(slices.Clone(h.Ready.Checks), func(c api.Check) bool { return c.Status == "ok" })
 }
 
 // worst is the projection that stands still, or else the one that is farthest behind; nil if none is behind.

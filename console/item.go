@@ -203,7 +203,7 @@ func (p *page) done() string {
 func formsDone() []act {
 	return []act{
 		{Name: "tenant", Done: "The tenant is created."}, {Name: "remember", Done: "It is remembered."},
-		{Name: "erasure", Done: "The erasure is ordered."}, {Name: "imported", Done: "The directory is as the file says."},
+		{Name: "erasure", Done: "The erasure is ordered."},
 		{Name: "extract", Done: "The failed extractions are tried again."},
 	}
 }

@@ -157,7 +157,8 @@ func personOf(p *page) (*person, error) {
 // keeps tells whether the reader may change who belongs to a group: not in the past. The API decides.
 func keeps(p *page, group string) bool {
 	maintains := func(g api.Membership) bool { return g.Group == group && g.Through == "" && g.Role == "maintainer" }
-	return !p.Moment.Past() && (p.Administers() || p.Caller.OnBehalfOf == "" && slices.ContainsFunc(p.Caller.Groups, maintains))
+	return !p.Moment.Past() &&
+		(p.Administers() || p.Caller.OnBehalfOf == "" && slices.ContainsFunc(p.Caller.Groups, maintains))
 }
 
 // fits tells whether an act makes sense for a member and has a button.

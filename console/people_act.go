@@ -204,8 +204,7 @@ func importPeople(p *page) (any, error) {
 	if err := data.compare(p, wanted); err != nil || p.r.PostFormValue("step") != "save" {
 		return data, err
 	}
-	count := len(data.Changes)
-	for _, change := range data.Changes[:min(count, mostImported)] {
+	for _, change := range data.Changes[:min(len(data.Changes), mostImported)] {
 		_, err := p.api.Do(p.r.Context(), change.Request, nil)
 		switch {
 		case err == nil:
@@ -218,10 +217,7 @@ func importPeople(p *page) (any, error) {
 			return nil, err
 		}
 	}
-	if data.Made < count {
-		return data, data.compare(p, wanted)
-	}
-	return goBack(p, "imported", "people")
+	return data, data.compare(p, wanted)
 }
 
 // compare finds what differs between the directory and a file.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -37,10 +38,7 @@ type place struct {
 
 // Changed is when the place changed.
 func (f place) Changed() time.Time {
-	at, err := time.Parse(time.RFC3339, f.Modified)
-	if err != nil {
-		return time.Time{}
-	}
+	at, _ := time.Parse(time.RFC3339, f.Modified) // zero if it is not known
 	return at
 }
 
@@ -122,12 +120,9 @@ func showPlaces(p *page) (any, error) {
 }
 
 func placesAt(p *page) (*places, error) {
-	data := &places{form: *newForm(p, resourceFields()), URI: p.param("uri"), Write: p.mayWrite()}
-	if data.URI == "" {
-		data.URI = resourceRoot
-	}
+	data := &places{form: *newForm(p, resourceFields()), Write: p.mayWrite()}
+	data.URI = cmp.Or(p.param("uri"), resourceRoot)
 	data.Here = place{URI: data.URI, Name: data.URI, IsDir: true}
-	list := at(data.URI, "fs", "ls")
 	if !data.IsRoot() {
 		found, err := viking[place](p, at(data.URI, "fs", "stat"))
 		if err != nil {
@@ -139,21 +134,16 @@ func placesAt(p *page) (*places, error) {
 	data.Above = above(p, data.URI)
 	if data.Here.IsDir {
 		var err error
-		data.Entries, err = viking[[]place](p, list)
+		data.Entries, err = viking[[]place](p, at(data.URI, "fs", "ls"))
 		if refusal, is := errors.AsType[*client.Error](err); is && strings.HasPrefix(refusal.Type, "urn:annals:") {
 			data.Off, err = true, nil // the refusal is not of the OpenViking API
 		}
 		if err != nil {
 			return nil, err
 		}
+		rank := map[bool]int{true: -1} // directories come first
 		slices.SortStableFunc(data.Entries, func(a, b place) int {
-			switch {
-			case a.IsDir == b.IsDir:
-				return strings.Compare(a.URI, b.URI)
-			case a.IsDir:
-				return -1
-			}
-			return 1
+			return cmp.Or(rank[a.IsDir]-rank[b.IsDir], strings.Compare(a.URI, b.URI))
 		})
 	}
 	for i, e := range data.Entries {
@@ -184,10 +174,7 @@ func above(p *page, uri string) []Link {
 // readLevels reads the three levels of detail of a place. A place may lack some.
 func (d *places) readLevels(p *page) {
 	level := func(name string) string {
-		found, err := viking[string](p, at(d.URI, "content", name))
-		if err != nil {
-			return ""
-		}
+		found, _ := viking[string](p, at(d.URI, "content", name))
 		return found
 	}
 	d.Abstract, d.Overview = level("abstract"), level("overview")

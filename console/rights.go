@@ -47,11 +47,8 @@ func goneState(why error, history []api.Event) state {
 		is.Status = "erased"
 	}
 	for _, event := range history {
-		switch event.Name {
-		case "knowledge.held":
-			is.Held = true
-		case "knowledge.released":
-			is.Held = false
+		if held := event.Name == "knowledge.held"; held || event.Name == "knowledge.released" {
+			is.Held = held
 		}
 	}
 	return is
