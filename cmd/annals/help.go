@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -59,7 +60,13 @@ func textOf(texts map[string]helpText, path string) helpText {
 		return own
 	}
 	own = texts[strings.TrimSpace("user "+command)]
-	words := strings.NewReplacer("users", kind+"s", "user", kind, "mia", example, "Mia Chen", "Our "+kind)
+	article := cmp.Or(map[string]string{"agent": "an", "org": "an"}[kind], "a")
+	then := "which then passes nothing on"
+	if kind == "agent" {
+		then = "who then may do nothing"
+	}
+	words := strings.NewReplacer("a user", article+" "+kind, "who then may do nothing", then,
+		"users", kind+"s", "user", kind, "mia", example, "Mia Chen", "Our "+kind)
 	values := map[string]string{}
 	for name, text := range own.values {
 		values[name] = words.Replace(text)
