@@ -59,6 +59,13 @@ func TestMembersAreChangedByFormsThatKeepWhatWasTyped(t *testing.T) {
 		}
 		coder, _ := w.given("agent:coder")
 		root, hers, coders := w.login(rootKey), w.login(mia), w.login(coder)
+		for browser, may := range map[*http.Client]bool{root: true, hers: true, coders: false} {
+			if _, page := w.visit(browser, "/console/people/agent:coder"); strings.Contains(page, "Change the role") != may {
+				t.Errorf("want %t:\n%s", may, page)
+			}
+			_, page := w.visit(browser, "/console/remember")
+			containsAll(t, page, `<option value="strategy" selected>`)
+		}
 		for _, one := range []struct {
 			browser *http.Client
 			path    string
