@@ -202,7 +202,8 @@ func (p *page) done() string {
 // formsDone name what forms without an act of their own have done.
 func formsDone() []act {
 	return []act{
-		{Name: "tenant", Done: "The tenant is created."}, {Name: "remember", Done: "It is remembered."},
+		{Name: "tenant", Done: "The tenant is created."},
+		{Name: "remember", Done: "It is remembered."},
 		{Name: "erasure", Done: "The erasure is ordered."},
 		{Name: "extract", Done: "The failed extractions are tried again."},
 	}
