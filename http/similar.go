@@ -51,7 +51,7 @@ func (s similarity) remember(
 		return receipt, similar{}, err
 	}
 	if on == "" {
-		if busy {
+		if busy || s.remembering.Load() > mostRemembering {
 			return receipt, similar{unknown: true}, nil
 		}
 		limited, cancel := context.WithTimeout(ctx, similarTimeout)
