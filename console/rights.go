@@ -94,7 +94,7 @@ func may(p *page, right right, is state) bool {
 	return true
 }
 
-// speaksFor tells whether the reader is somebody, or belongs to them.
+// speaksFor tells whether the reader is an entity, or belongs to it.
 func speaksFor(p *page, e string) bool {
 	c := p.Caller
 	return e != "" && slices.Contains(slices.Concat(c.Memberships, []string{c.Subject, c.OnBehalfOf}), e)
@@ -104,7 +104,7 @@ func speaksFor(p *page, e string) bool {
 func verifies(p *page, is state) bool {
 	if p.policies == nil {
 		p.policies = &api.VerificationPolicies{}
-		if p.get(p.policies, nil, "v1", "verification") != nil { // then they name nobody
+		if p.get(p.policies, nil, "v1", "verification") != nil { // then no verifier is known
 			return false
 		}
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// If the caller did not ask for similar items, the answer leaves them out after this time, and if more requests are
-	// being served.
+	// If the caller did not ask for similar items, the answer leaves them out after this time, and if more requests than
+	// these remember an item.
 	similarTimeout  = 100 * time.Millisecond
 	mostRemembering = 2
 )
@@ -51,7 +51,7 @@ func (s similarity) remember(
 		return receipt, similar{}, err
 	}
 	if on == "" {
-		if busy || s.remembering.Load() > mostRemembering {
+		if busy || s.remembering.Load() > mostRemembering { // before its commit or after it
 			return receipt, similar{unknown: true}, nil
 		}
 		limited, cancel := context.WithTimeout(ctx, similarTimeout)

@@ -13,7 +13,6 @@ import (
 	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/follow"
-	"github.com/annals-kb/annals/text/compare"
 )
 
 // name is the name under which the checkpoints are kept.
@@ -28,6 +27,8 @@ type Reader interface {
 	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
 	// Similar finds items that say the same as an item, contradict it or resemble it.
 	Similar(ctx context.Context, by domain.Principal, item *domain.Knowledge) ([]domain.SimilarItem, error)
+	// Compare compares items by rules. What they mean is unknown, so it counts for them.
+	Compare(item, other *domain.Knowledge) domain.SimilarItem
 }
 
 // Proposals finds proposals.
@@ -134,14 +135,14 @@ func (p Proposer) review(ctx context.Context, event domain.Event, id string) err
 		return err
 	}
 	for _, pair := range pairs {
-		if is, err := p.isNew(ctx, event.Tenant, item, pair.other); err != nil {
+		if is, err := p.isNew(ctx, event.Tenant, item, pair.Knowledge); err != nil {
 			return err
 		} else if !is {
 			continue
 		}
 		err := p.submit(ctx, event, domain.ProposeReview{
-			By: by(event.Tenant), ID: domain.ProposalID(pair.kind, []*domain.Knowledge{item, pair.other}), Kind: pair.kind,
-			Items: []string{id, pair.other.ID}, Score: pair.Score, Rule: pair.Rule, Reason: pair.reason,
+			By: by(event.Tenant), ID: domain.ProposalID(pair.kind, []*domain.Knowledge{item, pair.Knowledge}), Kind: pair.kind,
+			Items: []string{id, pair.ID}, Score: pair.Score, Rule: pair.Rule, Reason: pair.reason,
 		})
 		if err != nil {
 			return err
@@ -150,8 +151,8 @@ func (p Proposer) review(ctx context.Context, event domain.Event, id string) err
 	return nil
 }
 
-// isNew tells whether to propose two items: no open proposal is about both, neither is in too many, and nobody has
-// closed a proposal about them as distinct or dismissed since they were revised.
+// isNew tells whether to propose two items: no open proposal is about both, neither is in too many, and no proposal about
+// them was closed as distinct or dismissed since they were revised.
 func (p Proposer) isNew(ctx context.Context, tenant string, item, other *domain.Knowledge) (bool, error) {
 	two := []string{item.ID, other.ID}
 	about, err := p.Proposals.ProposalsAbout(ctx, tenant, two)
@@ -187,7 +188,6 @@ type pair struct {
 	domain.SimilarItem
 
 	kind   domain.ProposalKind
-	other  *domain.Knowledge
 	reason string // of the judge
 }
 
@@ -217,17 +217,18 @@ func (p Proposer) pairs(
 	}
 	var others []*domain.Knowledge
 	for _, s := range similar {
-		other, err := p.Reader.Find(ctx, tenant, s.ID)
-		if err != nil {
-			return nil, err
+		if s.Knowledge == nil {
+			if s.Knowledge, err = p.Reader.Find(ctx, tenant, s.ID); err != nil {
+				return nil, err
+			}
 		}
 		if s.Kind == "" {
-			s = compared(item, other)
+			s = p.Reader.Compare(item, s.Knowledge)
 		}
 		shared := func(scope domain.Scope) bool { return slices.Contains(item.Scopes, scope) }
-		if other.Status == domain.Active && slices.ContainsFunc(other.Scopes, shared) {
-			pairs = append(pairs, pair{SimilarItem: s, kind: domain.ProposalKind(s.Kind), other: other})
-			others = append(others, other)
+		if s.Knowledge.Status == domain.Active && slices.ContainsFunc(s.Knowledge.Scopes, shared) {
+			pairs = append(pairs, pair{SimilarItem: s, kind: domain.ProposalKind(s.Kind)})
+			others = append(others, s.Knowledge)
 		}
 	}
 	if p.Judge != nil && len(pairs) > 0 {
@@ -242,26 +243,14 @@ func (p Proposer) pairs(
 	return slices.DeleteFunc(pairs, func(p pair) bool { return !slices.Contains(domain.ProposalKinds, p.kind) }), nil
 }
 
-// compared compares items by rules. What they mean is unknown, so it counts for them.
-func compared(item, other *domain.Knowledge) domain.SimilarItem {
-	verdict := compare.Items(comparedOf(item), comparedOf(other), 1)
-	return domain.SimilarItem{ID: other.ID, Kind: string(verdict.Kind), Score: verdict.Score, Rule: verdict.Rule}
-}
-
-func comparedOf(k *domain.Knowledge) compare.Item {
-	return compare.Item{
-		Task: k.Text.Task, Content: k.Text.Content, Tags: k.Text.Tags, Negative: k.Polarity == domain.Negative,
-	}
-}
-
 // closeObsolete closes the proposer's own proposals about an item that its present text does not support; if the item
-// does not hold any more, everybody's. Rules close no proposal that a model made.
+// does not hold any more, all of them. Rules close no proposal that a model made.
 func (p Proposer) closeObsolete(
 	ctx context.Context, event domain.Event, item *domain.Knowledge, open []domain.RecordedProposal, pairs []pair,
 ) error {
 	for _, o := range open {
 		holds := slices.ContainsFunc(pairs, func(found pair) bool {
-			return found.kind == o.Kind && slices.Contains(o.Items, found.other.ID)
+			return found.kind == o.Kind && slices.Contains(o.Items, found.ID)
 		})
 		notOurs := o.By != by(event.Tenant).Subject || o.Rule == domain.JudgedByModel && p.Judge == nil
 		if holds || item.Status == domain.Active && notOurs {

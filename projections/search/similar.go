@@ -95,9 +95,7 @@ func judge(by domain.Principal, item *domain.Knowledge, found []domain.Found) []
 		if verdict.Kind == compare.Unrelated && verdict.Score < resembling {
 			continue
 		}
-		similar := domain.SimilarItem{
-			ID: k.ID, Kind: string(verdict.Kind), Score: verdict.Score, Rule: verdict.Rule, Knowledge: k,
-		}
+		similar := similarItem(k, verdict)
 		if verdict.Kind == compare.Unrelated {
 			similar.Kind, similar.Rule = domain.Resembling, ""
 		}
@@ -108,6 +106,15 @@ func judge(by domain.Principal, item *domain.Knowledge, found []domain.Found) []
 		return cmp.Or(slices.Index(order, a.Kind)-slices.Index(order, b.Kind), cmp.Compare(b.Score, a.Score))
 	})
 	return all[:min(len(all), mostSimilar)]
+}
+
+// Compare compares items by rules. What they mean is unknown, so it counts for them.
+func (*Searcher) Compare(item, other *domain.Knowledge) domain.SimilarItem {
+	return similarItem(other, compare.Items(comparedOf(item), comparedOf(other), 1))
+}
+
+func similarItem(k *domain.Knowledge, v compare.Verdict) domain.SimilarItem {
+	return domain.SimilarItem{ID: k.ID, Kind: string(v.Kind), Score: v.Score, Rule: v.Rule, Knowledge: k}
 }
 
 // comparedOf is what is compared of an item.
