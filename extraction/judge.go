@@ -2,7 +2,6 @@ package extraction
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,16 +31,12 @@ func (m *Model) Judge(
 ) (judgements []domain.Judgement, err error) {
 	request := chatRequest{
 		Model: m.config.Model,
-		ResponseFormat: formatted("verdicts", map[string]any{
-			"type": "object", "additionalProperties": false, "required": []string{"verdicts"},
-			"properties": map[string]any{"verdicts": map[string]any{"type": "array", "items": map[string]any{
-				"type": "object", "additionalProperties": false, "required": []string{"note", "reason", "verdict"},
-				"properties": map[string]any{
-					"note": map[string]any{"type": "integer"}, "reason": map[string]any{"type": "string"},
-					"verdict": map[string]any{"type": "string", "enum": []any{domain.Duplicate, domain.Contradiction, "neither"}},
-				},
-			}}},
-		}),
+		ResponseFormat: formatted("verdicts", object(map[string]any{
+			"verdicts": map[string]any{"type": "array", "items": object(map[string]any{
+				"note": map[string]any{"type": "integer"}, "reason": map[string]any{"type": "string"},
+				"verdict": map[string]any{"type": "string", "enum": []any{domain.Duplicate, domain.Contradiction, "neither"}},
+			})},
+		})),
 		Messages: []chatMessage{{Role: "system", Content: judging}, {Role: "user", Content: notes(item, others)}},
 	}
 	err = m.ask(ctx, request, func(raw []byte) error {
@@ -76,19 +71,14 @@ func (m *Model) Judge(
 // notes are items for the model, each one line of JSON, so that no text can pose as another note.
 func notes(item *domain.Knowledge, others []*domain.Knowledge) string {
 	var s strings.Builder
-	encoder := json.NewEncoder(&s)
-	encoder.SetEscapeHTML(false)
 	for i, k := range append([]*domain.Knowledge{item}, others...) {
-		line := struct {
+		s.WriteString(lineOf(struct {
 			Note    int         `json:"note"`
 			Task    string      `json:"task,omitempty"`
 			Text    string      `json:"text"`
 			Tags    domain.Tags `json:"tags,omitempty"`
 			Avoided bool        `json:"to_be_avoided,omitempty"`
-		}{i, cut(k.Text.Task, longestJudged), cut(k.Text.Content, longestJudged), k.Text.Tags, k.Polarity == domain.Negative}
-		if err := encoder.Encode(line); err != nil {
-			panic(fmt.Sprintf("strings are always JSON: %v", err))
-		}
+		}{i, cut(k.Text.Task, longestJudged), cut(k.Text.Content, longestJudged), k.Text.Tags, k.Polarity == domain.Negative}))
 	}
 	return s.String()
 }

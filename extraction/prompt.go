@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,10 +57,15 @@ func transcribed(i int, m Message) string {
 			line.Tools = append(line.Tools, run{part.ToolName, part.ToolStatus, cut(part.ToolOutput, 500)})
 		}
 	}
+	return lineOf(line)
+}
+
+// lineOf is a value for the model as a line of JSON.
+func lineOf(value any) string {
 	var s strings.Builder
 	encoder := json.NewEncoder(&s)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(line); err != nil {
+	if err := encoder.Encode(value); err != nil {
 		panic(fmt.Sprintf("strings are always JSON: %v", err))
 	}
 	return s.String()
@@ -119,18 +126,6 @@ func responseFormat() json.RawMessage {
 		categories[i] = string(c)
 	}
 	text := map[string]any{"type": "string"}
-	object := func(properties map[string]any) map[string]any {
-		required := []string{}
-		for _, name := range []string{
-			"category", "key", "task", "content", "abstract", "correction", "single", "messages",
-			"summary", "overview", "lessons",
-		} {
-			if properties[name] != nil {
-				required = append(required, name)
-			}
-		}
-		return map[string]any{"type": "object", "additionalProperties": false, "required": required, "properties": properties}
-	}
 	schema := object(map[string]any{
 		"summary": text, "overview": text,
 		"lessons": map[string]any{"type": "array", "items": object(map[string]any{
@@ -141,6 +136,14 @@ func responseFormat() json.RawMessage {
 		})},
 	})
 	return formatted("lessons", schema)
+}
+
+// object is the schema of an object that has all of some properties, and no others.
+func object(properties map[string]any) map[string]any {
+	return map[string]any{
+		"type": "object", "additionalProperties": false, "properties": properties,
+		"required": slices.Sorted(maps.Keys(properties)),
+	}
 }
 
 // formatted is the request for a schema.
@@ -182,11 +185,8 @@ func (m *Model) Summarize(ctx context.Context, task, content string) (domain.Sum
 	}
 	line := map[string]any{"type": "string"}
 	request := chatRequest{
-		Model: m.config.Model,
-		ResponseFormat: formatted("summary", map[string]any{
-			"type": "object", "additionalProperties": false, "required": []string{"abstract", "overview"},
-			"properties": map[string]any{"abstract": line, "overview": line},
-		}),
+		Model:          m.config.Model,
+		ResponseFormat: formatted("summary", object(map[string]any{"abstract": line, "overview": line})),
 		Messages: []chatMessage{
 			{Role: "system", Content: summarizing},
 			{Role: "user", Content: task + "\n\n" + cut(content, longestSummarized)},
