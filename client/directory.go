@@ -156,14 +156,9 @@ func (g groupsOf) reach(member, group string) bool {
 	return member == group || slices.ContainsFunc(g[member], func(next string) bool { return g.reach(next, group) })
 }
 
-// ReadDirectory reads a directory as CSV or as lines of JSON. The error names every bad line.
-func ReadDirectory(in io.Reader) (members []api.Member, err error) {
-	members, _, err = ReadDirectoryLines(in)
-	return members, err
-}
-
-// ReadDirectoryLines is [ReadDirectory] with the line of each member.
-func ReadDirectoryLines(in io.Reader) (members []api.Member, lines map[string]int, err error) {
+// ReadDirectory reads a directory as CSV or as lines of JSON, with the line of each member. The error names every bad
+// line.
+func ReadDirectory(in io.Reader) (members []api.Member, lines map[string]int, err error) {
 	text, err := io.ReadAll(in)
 	if err != nil {
 		return nil, nil, err

@@ -29,7 +29,7 @@ func TestADirectoryIsReadAsItWasMeant(t *testing.T) {
 		"member,active,display_name,groups\nuser:a,false,A,":    "begin with the line member,display_name,active,groups",
 		"": "begin with the line",
 	} {
-		members, err := client.ReadDirectory(strings.NewReader(text))
+		members, _, err := client.ReadDirectory(strings.NewReader(text))
 		var got []string
 		for _, m := range members {
 			got = append(got, m.Member+map[bool]string{true: " true", false: " false"}[m.Active])

@@ -133,7 +133,7 @@ func TestTextsOfTheServerAreSaidInChineseWithTheirValues(t *testing.T) {
 	}
 	const head = "member,display_name,active,groups\n"
 	for _, file := range []string{"x", `{"member": 1}`, head + "user:a,,,team:b=boss\nuser:a\nno body\n"} {
-		_, err := client.ReadDirectory(strings.NewReader(file))
+		_, _, err := client.ReadDirectory(strings.NewReader(file))
 		if err == nil {
 			t.Fatal(file)
 		}
@@ -144,7 +144,7 @@ func TestTextsOfTheServerAreSaidInChineseWithTheirValues(t *testing.T) {
 		"user:a,A,true,team:a\nuser:b,,false,\nuser:c,,true,team:a\nuser:d,,true,\n",
 		"user:a,B,true,team:b\nuser:b,,true,\nuser:c,,false,team:a=maintainer\nuser:e,,true,\n",
 	} {
-		directory[i], _ = client.ReadDirectory(strings.NewReader(head + rows))
+		directory[i], _, _ = client.ReadDirectory(strings.NewReader(head + rows))
 	}
 	for _, change := range client.DirectoryChanges(directory[0], directory[1], true) {
 		all = append(all, change.What)

@@ -186,7 +186,7 @@ func importPeople(p *page) (any, error) {
 	})
 	data.Text = cmp.Or(data.Text, unixLines(p.r.PostFormValue("text")))
 	data.Missing = p.r.PostFormValue("missing") != ""
-	wanted, bad := client.ReadDirectory(strings.NewReader(data.Text))
+	wanted, _, bad := client.ReadDirectory(strings.NewReader(data.Text))
 	switch {
 	case isRefused(err):
 		data.Refused = problemOf(err)

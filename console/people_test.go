@@ -19,7 +19,7 @@ agent:coder,,true,team:pay
 // staff fills the directory.
 func (w *world) staff() {
 	w.t.Helper()
-	wanted, err := client.ReadDirectory(strings.NewReader(staffFile))
+	wanted, _, err := client.ReadDirectory(strings.NewReader(staffFile))
 	if err != nil {
 		w.t.Fatal(err)
 	}

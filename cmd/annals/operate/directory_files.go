@@ -176,7 +176,7 @@ func readDirectory(c *terminal.Console, name string) (members []api.Member, line
 		defer func() { _ = file.Close() }() // it was only read
 		in = file
 	}
-	if members, lines, err = client.ReadDirectoryLines(in); err != nil {
+	if members, lines, err = client.ReadDirectory(in); err != nil {
 		return nil, nil, terminal.Wrong("mend the file; nothing was changed", "%s", err)
 	}
 	return members, lines, nil
