@@ -78,7 +78,8 @@ func notes(item *domain.Knowledge, others []*domain.Knowledge) string {
 			Text    string      `json:"text"`
 			Tags    domain.Tags `json:"tags,omitempty"`
 			Avoided bool        `json:"to_be_avoided,omitempty"`
-		}{i, cut(k.Text.Task, longestJudged), cut(k.Text.Content, longestJudged), k.Text.Tags, k.Polarity == domain.Negative}))
+		}{i, cut(k.Text.Task, longestJudged), cut(k.Text.Content, longestJudged), k.Text.Tags, k.Polarity == domain.Negative},
+		))
 	}
 	return s.String()
 }

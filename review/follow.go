@@ -151,8 +151,8 @@ func (p Proposer) review(ctx context.Context, event domain.Event, id string) err
 	return nil
 }
 
-// isNew tells whether to propose two items: no open proposal is about both, neither is in too many, and no proposal about
-// them was closed as distinct or dismissed since they were revised.
+// isNew tells whether to propose two items: no open proposal is about both, neither is in too many, and no proposal
+// about them was closed as distinct or dismissed since they were revised.
 func (p Proposer) isNew(ctx context.Context, tenant string, item, other *domain.Knowledge) (bool, error) {
 	two := []string{item.ID, other.ID}
 	about, err := p.Proposals.ProposalsAbout(ctx, tenant, two)
