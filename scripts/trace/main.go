@@ -35,7 +35,7 @@ type request struct {
 // The limits are what the requests need. A remember also searches for similar items.
 var requests = []request{
 	{
-		name: "remember", path: "/v1/knowledge", limit: limit{functions: 440, files: 97},
+		name: "remember", path: "/v1/knowledge", limit: limit{functions: 440, files: 96},
 		warm: `{"type":"strategy","content":"Roll back first, then look for the cause."}`,
 		body: `{"type":"strategy","content":"Retry with backoff when the gateway answers 503."}`,
 	},
