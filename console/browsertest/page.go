@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -80,6 +81,16 @@ func (p *Page) Click(selector string) {
 func (p *Page) Type(selector, text string) {
 	p.t.Helper()
 	run(p, "type into "+selector, chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible))
+}
+
+// Paste inserts a text into a field at once, where Type would press a thousand keys.
+func (p *Page) Paste(selector, text string) {
+	p.t.Helper()
+	run(p, "focus "+selector, chromedp.Focus(chromedp.CSS(selector), chromedp.NodeVisible))
+	run(p, "paste into "+selector, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, input.InsertText, input.InsertTextParams{Text: text})
+		return err
+	}))
 }
 
 var keys = map[string]string{
