@@ -41,13 +41,13 @@ test race: export ANNALS_PG_HOME ?= $(shell df -Pk /dev/shm 2>/dev/null | awk '$
 test: go ## Run every test on SQLite, a PostgreSQL of their own and Chromium, installed if need be
 	@scripts/postgres.sh install
 	@scripts/browser.sh install
-	@ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -p $(PARALLEL) -pgo=off -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
+	@ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -p $(PARALLEL) -pgo=off -count=1 -timeout 60m $(TESTFLAGS) $(PACKAGES)
 	@[ '$(PACKAGES)$(TESTFLAGS)' != ./... ] || $(TRACE) --check
 
 race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/postgres.sh install
 	@scripts/browser.sh install
-	@ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" CGO_ENABLED=1 scripts/postgres.sh run go test -pgo=off -race -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
+	@ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" CGO_ENABLED=1 scripts/postgres.sh run go test -pgo=off -race -count=1 -timeout 60m $(TESTFLAGS) $(PACKAGES)
 
 trace: go ## Show the functions that one remember and one search execute, in the order of their calls
 	@$(TRACE)
