@@ -78,6 +78,20 @@ func (e Entity) Kind() string { kind, _, _ := strings.Cut(string(e), ":"); retur
 // ID is the part after the colon.
 func (e Entity) ID() string { _, id, _ := strings.Cut(string(e), ":"); return id }
 
+// OnlyTeam is the one team among groups; empty if there is none, or several.
+func OnlyTeam[E ~string](groups []E) (team E) {
+	for _, g := range groups {
+		switch {
+		case Entity(g).Kind() != Team || g == team:
+		case team != "":
+			return ""
+		default:
+			team = g
+		}
+	}
+	return team
+}
+
 // Scope is the audience that consists of e.
 func (e Entity) Scope() Scope { return Scope(e) }
 

@@ -3,7 +3,6 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +21,7 @@ type changed struct {
 	Outcome    string         `json:"outcome"`
 	Category   string         `json:"category,omitempty"`
 	Scopes     []string       `json:"scopes,omitempty"`
+	SeenBy     string         `json:"seen_by,omitempty"` // in words
 	Revision   int64          `json:"revision,omitempty"`
 	Confidence *float64       `json:"confidence,omitempty"`
 	Helpful    *int           `json:"helpful,omitempty"`
@@ -34,8 +34,8 @@ type changed struct {
 func changedOf(r client.Receipt) changed {
 	k := r.Knowledge
 	c := changed{
-		URI: k.URI, ID: k.ID, Outcome: r.Outcome, Category: kindOf(k), Scopes: k.Scopes, Revision: k.Revision,
-		Redacted: k.Redacted, Similar: k.Similar,
+		URI: k.URI, ID: k.ID, Outcome: r.Outcome, Category: kindOf(k), Scopes: k.Scopes, SeenBy: readersOf(k.Scopes),
+		Revision: k.Revision, Redacted: k.Redacted, Similar: k.Similar,
 	}
 	if k.Eval != nil {
 		c.Confidence, c.Helpful, c.Harmful = k.Eval.Confidence, k.Eval.Helpful, k.Eval.Harmful
@@ -45,8 +45,8 @@ func changedOf(r client.Receipt) changed {
 
 func (c changed) says(what string) string {
 	said := what + " " + c.URI
-	if len(c.Scopes) > 0 {
-		said += " for " + strings.Join(c.Scopes, ", ")
+	if c.SeenBy != "" {
+		said += "; seen by " + c.SeenBy
 	}
 	if len(c.Redacted) > 0 {
 		said += "; secrets in it were redacted"
@@ -63,12 +63,31 @@ var resemblances = map[string]string{
 	domain.Duplicate: "it says the same as", domain.Contradiction: "it contradicts", domain.Resembling: "it resembles",
 }
 
-// remember stores knowledge about a user for that user, and knowledge about work for the whole tenant if the caller
-// may. Knowledge that exists already gets a vote instead, even under concurrent requests.
+// readersOf says who sees an item with these scopes.
+func readersOf(scopes []string) string {
+	readers := make([]string, len(scopes))
+	for i, scope := range scopes {
+		switch readers[i] = scope; domain.Entity(scope).Kind() {
+		case string(domain.Public):
+			readers[i] = "everyone in the tenant"
+		case domain.Project, domain.Team, domain.Org:
+			readers[i] = "everyone in " + scope
+		}
+	}
+	return strings.Join(readers, ", ")
+}
+
+// remember stores knowledge about a user for that user, and knowledge about work for the group of [scopeFor].
+// Knowledge that exists already gets a vote instead, even under concurrent requests.
 func remember(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
-	if scope := workOf(ctx).scope; scope != nil && len(in.texts("scopes")) == 0 &&
-		!domain.Category(in.text("category")).AboutUser() {
-		in["scopes"] = scope
+	if len(in.texts("scopes")) == 0 && !domain.Category(in.text("category")).AboutUser() {
+		scope, err := scopeFor(ctx, api)
+		if err != nil {
+			return nil, "", err
+		}
+		if scope != "" {
+			in["scopes"], _ = json.Marshal([]string{scope})
+		}
 	}
 	for {
 		said, looked, err := findKnown(ctx, api, in)
@@ -78,7 +97,10 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 		if said != nil {
 			return confirmKnown(ctx, api, *said)
 		}
-		done, err := rememberNew(ctx, api, in, looked)
+		done, err := api.RememberUnlessSaid(ctx, client.Knowledge{
+			Content: in.text("content"), Category: in.text("category"), Polarity: in.text("polarity"),
+			Task: in.text("task"), Scopes: in.texts("scopes"),
+		}, looked, in.text("on_similar"))
 		if errors.Is(err, client.ErrOvertaken) {
 			continue // another request has just remembered it, perhaps for another audience
 		}
@@ -88,25 +110,6 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 		c := changedOf(done)
 		return c, c.says("Remembered"), nil
 	}
-}
-
-// rememberNew remembers an item, unless one with its content was recorded after the position looked.
-func rememberNew(ctx context.Context, api *client.Client, in arguments, looked int64) (client.Receipt, error) {
-	k := client.Knowledge{
-		Content: in.text("content"), Category: in.text("category"), Polarity: in.text("polarity"),
-		Task: in.text("task"), Scopes: in.texts("scopes"),
-	}
-	share := len(in.texts("scopes")) == 0 && !domain.Category(in.text("category")).AboutUser()
-	if share { // OpenViking's clients look there for what agents share
-		k.Scopes = []string{string(domain.Public)}
-		k.URI = directoryOf(in.text("category")) + "mem_" + strings.ToLower(rand.Text()) + ".md"
-	}
-	done, err := api.RememberUnlessSaid(ctx, k, looked, in.text("on_similar"))
-	if share && errors.Is(err, client.ErrForbidden) {
-		k.Scopes, k.URI = nil, ""
-		done, err = api.RememberUnlessSaid(ctx, k, looked, in.text("on_similar"))
-	}
-	return done, err
 }
 
 // outcomes are the words for the outcomes of saving.

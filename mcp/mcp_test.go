@@ -22,8 +22,8 @@ func TestAHostRemembersAndFinds(t *testing.T) {
 		failure := w.call("remember", object{
 			"content": "chromedriver 124 fails on macOS 13", "category": "antipatterns", "task": "crawl a page",
 		}).ok()
-		same[any](t, failure["scopes"], []any{"public"}, "what is about work is for everybody")
-		like(t, failure["uri"].(string), beginning("viking://agent/memories/antipatterns/mem_"), "it lies at")
+		same[any](t, failure["scopes"], []any{"team:pay"}, "what is about work is for the only team")
+		same[any](t, failure["seen_by"], "everyone in team:pay", "the answer says for whom")
 		w.call("remember", object{"content": "chromedriver 124 needs Chrome 124", "category": "tools", "scopes": "team:pay"}).ok()
 
 		found := w.call("retrieve_memory", object{"query": "what colour is the background", "category": "preferences"})
@@ -368,8 +368,19 @@ func TestAHostIsWhoeverHasTheKey(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.key = w.given(object{"subject": "user:zoe"}) // who may not write to everybody
 		alone := w.callOn(w.byHTTP(false), "remember", object{"content": "Zoe's own way", "category": "patterns"}).ok()
-		if diff := cmp.Diff(alone["scopes"], []any{"user:zoe"}); diff != "" || !strings.HasPrefix(alone["uri"].(string), "viking://user/zoe/memories/patterns/") {
+		if diff := cmp.Diff([]any{alone["scopes"], alone["seen_by"]}, []any{[]any{"user:zoe"}, "user:zoe"}); diff != "" || !strings.HasPrefix(alone["uri"].(string), "viking://user/zoe/memories/patterns/") {
 			t.Errorf("%s\n%v", diff, alone)
+		}
+		for groups, want := range map[string]string{
+			"": "For you that is you alone.", "team:a team:b project:c": "For you that is you alone.", "team:a": "For you that is team:a.",
+		} {
+			w.key = w.given(object{"subject": "user:zoe", "memberships": strings.Fields(groups)})
+			host := w.byHTTP(false)
+			w.callOn(host, "remember", object{"content": "The way of " + groups, "category": "patterns"}).ok()
+			listed, err := host.ListTools(t.Context(), nil)
+			if err != nil || !slices.ContainsFunc(listed.Tools, func(tool *sdk.Tool) bool { return strings.HasSuffix(tool.Description, want) }) {
+				t.Errorf("of %q no tool says %q: %v", groups, want, err)
+			}
 		}
 		bob := w.as(w.given(object{"subject": "user:bob"}))
 		if _, err := bob.Remember(t.Context(), client.Knowledge{ID: "bobs", Content: "Bob's password is teal", Type: "strategy"}); err != nil {

@@ -51,7 +51,7 @@ func (w *world) meet(servers ...*world) (hosts []*sdk.ClientSession) {
 // and one of them twenty times about its user.
 func (w *world) sayAtOnce(hosts []*sdk.ClientSession) {
 	w.t.Helper()
-	public := object{"content": "Retry 429s with jitter", "category": "patterns", "task": "call an API"}
+	public := object{"content": "Retry 429s with jitter", "category": "patterns", "task": "call an API", "scopes": "public"}
 	w.becomes(w.saidAtOnce(hosts, public), 20, map[string]int{"created": 1, "restated": 19})
 	team := object{"content": "周一发布", "category": "patterns", "scopes": []string{"team:pay"}}
 	w.becomes(w.saidAtOnce(hosts, team), 20, map[string]int{"created": 1, "restated": 19})

@@ -51,7 +51,7 @@ func (s *Server) build(set string, aliases bool) *sdk.Server {
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{},
 		}, SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = privateToCaller }},
 	)
-	server.AddReceivingMiddleware(withErrorCodes)
+	server.AddReceivingMiddleware(withErrorCodes, s.stateReaders)
 	all := tools()
 	if set == OpenViking {
 		all = vikingTools()

@@ -48,6 +48,11 @@ func (f field) saying(description string) field {
 	return f
 }
 
+const rememberDescription = "Remember one thing that will help later. The answer says who sees it, and names similar " +
+	"items: if one is out of date or wrong, report or supersede it. What is about the user is kept for the user. " +
+	"Unless scopes say otherwise, what is about work is for the project or team of this session, or else for the " +
+	"caller's only team, or else for the caller alone."
+
 // tools are the tools for models.
 func tools() []tool {
 	return []tool{
@@ -65,9 +70,7 @@ func tools() []tool {
 		},
 		{
 			name: "remember", title: "Remember", aliases: []string{"openviking_remember"},
-			description: "Remember one thing that will help later. What is about the user is kept for the user; what is " +
-				"about work is shared with everyone in the tenant, unless scopes say otherwise. The answer names similar items: " +
-				"if one is out of date or wrong, report or supersede it.",
+			description: rememberDescription,
 			input: []field{
 				aContent, aCategory.with(categories(), true).saying("What kind of knowledge it is: " + kindsOfKnowledge), aPolarity,
 				aTask, theScopes, aWay,

@@ -3,10 +3,11 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/domain"
@@ -15,7 +16,7 @@ import (
 // Work are the groups that searches and new knowledge about work are for: those of one project, team or both.
 type Work struct {
 	audience *client.Audience
-	scope    json.RawMessage // of new knowledge about work; nil for the usual one
+	scope    string // of new knowledge about work; empty for that of the caller
 }
 
 // WorkFor is the work for a project and a team, of which either may be empty. Searches then cover the caller, these
@@ -38,7 +39,7 @@ func WorkFor(ctx context.Context, api *client.Client, project, team string) (wor
 		if err := mayWorkFor(ctx, api, me, e); err != nil {
 			return Work{}, err
 		}
-		work.scope, _ = json.Marshal([]string{e}) // the project's, if both are given
+		work.scope = e // the project's, if both are given
 	}
 	for _, e := range append([]string{me.Subject, me.OnBehalfOf}, me.Memberships...) {
 		switch of := domain.Entity(e); of.Kind() {
@@ -98,4 +99,43 @@ func (w Work) within(ctx context.Context) context.Context {
 func workOf(ctx context.Context) Work {
 	w, _ := ctx.Value(workKey{}).(Work)
 	return w
+}
+
+// scopeFor is the group that new knowledge about work is for: that of the work, or else the caller's only team. It is
+// empty for the caller alone.
+func scopeFor(ctx context.Context, api *client.Client) (string, error) {
+	if work := workOf(ctx); work.scope != "" {
+		return work.scope, nil
+	}
+	me, err := api.Whoami(ctx)
+	return domain.OnlyTeam(me.Memberships), err
+}
+
+// stateReaders lets the description of the tool remember say for whom the caller's knowledge about work is. While the
+// server does not say who the caller is, the description stays general.
+func (s *Server) stateReaders(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
+		result, err := next(ctx, method, request)
+		list, is := result.(*sdk.ListToolsResult)
+		if err != nil || !is {
+			return result, err
+		}
+		scope, err := scopeFor(s.cfg.Work.within(ctx), s.api(request.GetExtra()))
+		if err != nil {
+			return result, nil //nolint:nilerr // the tools can be listed all the same
+		}
+		stated := *list
+		stated.Tools = slices.Clone(list.Tools)
+		for i, t := range stated.Tools {
+			if t.Description == rememberDescription {
+				told := *t
+				told.Description += " For you that is you alone."
+				if scope != "" {
+					told.Description = rememberDescription + " For you that is " + scope + "."
+				}
+				stated.Tools[i] = &told
+			}
+		}
+		return &stated, nil
+	}
 }
