@@ -23,7 +23,7 @@ type ContextAnswer struct {
 	HintTokens int            `json:"hint_tokens"`
 	HitCounts  map[string]int `json:"hit_counts" doc:"How many items of each kind were found: preferences, skills, cases, patterns, tools, background, antipatterns, contested."`
 	Items      []ContextItem  `json:"items" nullable:"false" doc:"By kind, the best first."`
-	Degraded   string         `json:"degraded,omitempty" doc:"Why words stand alone; missing when meaning took part."`
+	Degraded   string         `json:"degraded,omitempty" doc:"Why words stand alone, or that some items have no vector; missing when meaning took part for all."`
 }
 
 // ContextItem is an item of a briefing.

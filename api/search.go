@@ -75,7 +75,7 @@ type Parts struct {
 type SearchAnswer struct {
 	Items    []Hit        `json:"items" nullable:"false"`
 	Embedder string       `json:"embedder" doc:"The vector space that meaning was compared in."`
-	Degraded string       `json:"degraded,omitempty" doc:"Why words stand alone; missing when meaning took part."`
+	Degraded string       `json:"degraded,omitempty" doc:"Why words stand alone, or that some items have no vector; missing when meaning took part for all."`
 	MinScore float64      `json:"min_score"`
 	Explain  *Explanation `json:"explain,omitempty" doc:"When asked for, or when there are no hits."`
 	Facets   *HitFacets   `json:"facets,omitempty" doc:"When asked for."`

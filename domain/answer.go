@@ -117,7 +117,7 @@ func (t Tags) Pairs() (pairs []string) {
 type Answer struct {
 	Hits     []Found
 	Embedder string // the embedding model whose vectors were compared
-	Degraded string // why only words were searched; empty if vectors were searched, too
+	Degraded string // why only words were searched, for all items or some; empty if vectors were searched, too
 	MinScore float64
 	Explain  *Explanation // when asked for, or when there are no hits
 }

@@ -25,6 +25,9 @@ var ErrRefused = errors.New("embedding endpoint refused the request")
 // Other texts may succeed.
 var ErrText = errors.New("embedding endpoint does not take this text")
 
+// ErrQuota is matched by the error of a request that exceeds a limit of the endpoint, of requests or of money.
+var ErrQuota = errors.New("quota of the embedding endpoint is used up")
+
 // request is the body of POST {URL}/embeddings.
 type request struct {
 	Model          string   `json:"model"`
@@ -36,6 +39,7 @@ type request struct {
 // failure is a failed attempt that may be repeated.
 type failure struct {
 	what       string
+	kind       error
 	retryAfter time.Duration // as asked for; 0 if not
 }
 
@@ -101,13 +105,13 @@ func (o *OpenAI) broken(ctx context.Context, err error) error {
 	var resolution *net.DNSError
 	switch {
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return &failure{what: fmt.Sprintf("no answer within %v", o.config.RequestTimeout)}
+		return &failure{kind: ErrUnavailable, what: fmt.Sprintf("no answer within %v", o.config.RequestTimeout)}
 	case errors.As(err, &resolution):
-		return &failure{what: "its host name does not resolve"}
+		return &failure{kind: ErrUnavailable, what: "its host name does not resolve"}
 	case errors.As(err, &operation) && operation.Op == "dial":
-		return &failure{what: "no connection to its host"}
+		return &failure{kind: ErrUnavailable, what: "no connection to its host"}
 	default:
-		return &failure{what: "the connection broke"}
+		return &failure{kind: ErrUnavailable, what: "the connection broke"}
 	}
 }
 
@@ -120,7 +124,13 @@ func refusal(response *http.Response, answer []byte) error {
 	switch status := response.StatusCode; {
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusTooEarly,
 		status >= 500 && status != http.StatusNotImplemented:
-		return &failure{what: what, retryAfter: retryAfter(response.Header.Get("Retry-After"), time.Now())}
+		kind := ErrUnavailable
+		if status == http.StatusTooManyRequests {
+			kind = fmt.Errorf("%w: %w", ErrUnavailable, ErrQuota)
+		}
+		return &failure{what, kind, retryAfter(response.Header.Get("Retry-After"), time.Now())}
+	case status == http.StatusPaymentRequired:
+		return fmt.Errorf("%w: %w: %s", ErrRefused, ErrQuota, what)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return fmt.Errorf("%w: %s: check its key", ErrRefused, what)
 	case status == http.StatusNotFound, status >= 300 && status < 400:
@@ -166,6 +176,9 @@ type answer struct {
 func parse(body []byte, count, dims int) ([][]float32, error) {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil { // which would repeat a part of the body
+		if bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
+			return nil, fmt.Errorf("%w: an HTML page: check its URL, to which /embeddings is appended", ErrAnswer)
+		}
 		return nil, fmt.Errorf("%w: no JSON of the expected form", ErrAnswer)
 	}
 	if len(a.Data) != count {
@@ -204,7 +217,7 @@ func (o *OpenAI) embed(ctx context.Context, texts []string) ([][]float32, error)
 		}
 		pause := max(o.backoff(attempt), failed.retryAfter)
 		if attempt >= o.config.MaxAttempts || failed.retryAfter > o.config.MaxRetryAfter || endsWithin(ctx, pause) {
-			return nil, fmt.Errorf("%w after %d attempts: %s", ErrUnavailable, attempt, failed.what)
+			return nil, fmt.Errorf("%w after %d attempts: %s", failed.kind, attempt, failed.what)
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return nil, err

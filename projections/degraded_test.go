@@ -85,6 +85,35 @@ func TestWordsAnswerAloneWhileTheModelIsDown(t *testing.T) {
 	})
 }
 
+func TestATextThatBreaksTheModelStopsNoOther(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w, _ := served(t, db, projections.Settings{Embedder: newEndpoint(t).model(t, "small")})
+		for i, content := range []string{"retry the call", "this breaks it", "water it", "this overflows it", "log it"} {
+			w.remember(fmt.Sprint("item-", i), content, "team:pay")
+		}
+		w.reads(5)
+		s := domain.Search{Text: "water it"}
+		w.until("searches say it", func() bool { return w.search(s).Degraded != "" })
+		for _, q := range must(w.log.Quarantined(t.Context(), "meaning_1", w.by.Tenant))(t) {
+			if q.Stream != "knowledge:item-1" && q.Stream != "knowledge:item-3" || q.Attempts != 3 {
+				t.Errorf("in quarantine: %+v", q)
+			}
+		}
+		for question, semantic := range map[string]int{"water it": 3, "what breaks it": 0} {
+			answer := w.search(domain.Search{Text: question, MinScore: new(float64)})
+			for _, hit := range answer.Hits {
+				if hit.Semantic != 0 {
+					semantic--
+				}
+			}
+			if semantic != 0 || answer.Degraded == "" {
+				t.Errorf("%s: degraded %q, %+v", question, answer.Degraded, answer.Hits)
+			}
+		}
+	})
+}
+
 func TestAVectorMustFitTheSpace(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("payment", "retry the payment call", "team:pay")

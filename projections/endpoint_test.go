@@ -69,6 +69,14 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not JSON", http.StatusBadRequest)
 		return
 	}
+	switch all := strings.Join(asked.Input, " "); {
+	case strings.Contains(all, "breaks"):
+		http.Error(w, "out of memory", http.StatusInternalServerError)
+		return
+	case strings.Contains(all, "overflows"):
+		_, _ = w.Write([]byte(`{"data":[{"index":0,"embedding":[NaN]}]}`))
+		return
+	}
 	if !e.count(asked.Model, asked.Input) {
 		<-r.Context().Done()
 		return

@@ -31,8 +31,9 @@ func New(c *catalogue.Catalogue, models *vectors.Models) *Searcher {
 // Request is what one search reads.
 type Request struct {
 	words.Index
-	Model    *vectors.Projection
-	policies func(ctx context.Context, tenant string) (domain.Verification, error)
+	Model      *vectors.Projection
+	incomplete func(tenant string) string
+	policies   func(ctx context.Context, tenant string) (domain.Verification, error)
 }
 
 func (r *Searcher) request(ctx context.Context) (Request, error) {
@@ -42,7 +43,8 @@ func (r *Searcher) request(ctx context.Context) (Request, error) {
 	v, err := r.catalogue.View(ctx)
 	return Request{
 		Index: words.Index{View: v, Sizes: r.sizes, Postings: r.Postings}, Model: r.Models.Active.Load(),
-		policies: r.Policies,
+		incomplete: r.Models.Incomplete,
+		policies:   r.Policies,
 	}, err
 }
 
@@ -111,7 +113,10 @@ func (p Request) search(
 		if err != nil {
 			return f, domain.Answer{}, err
 		}
-		answer := domain.Answer{Embedder: p.Model.Embedder.Name(), Degraded: f.degraded, MinScore: f.minScore}
+		answer := domain.Answer{
+			Embedder: p.Model.Embedder.Name(), MinScore: f.minScore,
+			Degraded: cmp.Or(f.degraded, p.incomplete(s.By.Tenant)),
+		}
 		left := len(f.unreadable)
 		if answer.Hits, err = f.read(ctx, hits); err != nil || len(f.unreadable) == left {
 			return f, answer, err

@@ -2,6 +2,7 @@ package vectors
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -27,7 +28,8 @@ type Models struct {
 	embedders  []embedding.Embedder // the configured one first
 	Configured *Projection
 	Active     atomic.Pointer[Projection]
-	seen       atomic.Int64 // when the catalogue was read, in nanoseconds since 1970
+	seen       atomic.Int64                   // when the catalogue was read, in nanoseconds since 1970
+	missing    atomic.Pointer[map[string]int] // streams without vectors of the active model, by tenant
 
 	mu    sync.Mutex
 	known map[int]*Projection // by version
@@ -53,6 +55,19 @@ func (s *Models) reload(ctx context.Context) error {
 	if err != nil {
 		return rows.Failed(ctx, "read the catalogue", err)
 	}
+	missing, ctx := map[string]int{}, database.ForEveryTenant(ctx)
+	err = database.ForEach(ctx, p.DB, func(rows *sql.Rows) error {
+		var tenant string
+		var streams int
+		err := rows.Scan(&tenant, &streams)
+		missing[tenant] = streams
+		return err
+	}, `SELECT tenant, count(*) FROM quarantine WHERE projection = ? GROUP BY tenant`,
+		Tables{version: e.Version}.checkpoint())
+	if err != nil {
+		return fmt.Errorf("read the quarantine of vectors: %w", err)
+	}
+	s.missing.Store(&missing)
 	s.seen.Store(time.Now().UnixNano())
 	if now := s.Active.Load(); now != nil && now.Tables.version == e.Version {
 		return nil
@@ -71,6 +86,16 @@ func (s *Models) Refresh(ctx context.Context) error {
 		return nil
 	}
 	return s.reload(ctx)
+}
+
+// Incomplete says that items of a tenant have no vector, because their texts are in quarantine; empty if all have one.
+func (s *Models) Incomplete(tenant string) string {
+	missing := (*s.missing.Load())[tenant]
+	if missing == 0 {
+		return ""
+	}
+	return fmt.Sprintf("some items (%d) have no vector of %s: annals doctor names them", missing,
+		s.Active.Load().Embedder.Name())
 }
 
 // meaning is the projection of a version, always the same one.

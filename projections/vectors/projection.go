@@ -187,8 +187,8 @@ func (m *Projection) vectors(
 	for {
 		request := embedding.Request(m.Embedder, texts)
 		made, err := m.Embedder.Embed(ctx, request, embedding.Document)
-		if errors.Is(err, embedding.ErrText) {
-			return nil, nil, fmt.Errorf("embed %d texts: %w", len(texts), err)
+		if errors.Is(err, embedding.ErrText) || m.isOfTexts(ctx, err) {
+			return nil, nil, fmt.Errorf("embed %d texts, while the model takes others: %w", len(texts), err)
 		}
 		if err != nil { // such as a wrong key or a model that is down: the texts are not the cause
 			return nil, nil, fmt.Errorf("embed %d texts: %w: %w", len(texts), domain.ErrUnavailable, err)
@@ -204,6 +204,15 @@ func (m *Projection) vectors(
 		}
 		texts, fresh = texts[len(request):], fresh[len(request):]
 	}
+}
+
+// isOfTexts tells whether texts make the model fail: it takes another text. The follower then looks for the text.
+func (m *Projection) isOfTexts(ctx context.Context, err error) bool {
+	if err == nil || errors.Is(err, embedding.ErrRefused) || errors.Is(err, embedding.ErrQuota) {
+		return false
+	}
+	_, err = m.Embedder.Embed(ctx, []string{"annals"}, embedding.Document)
+	return err == nil
 }
 
 // keep writes the vectors of one request before the next request, so that no text is embedded twice. The vectors of

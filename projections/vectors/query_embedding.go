@@ -2,6 +2,7 @@ package vectors
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -41,6 +42,12 @@ func (m *Projection) EmbedAll(ctx context.Context, all []domain.Search) []QueryE
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
 	made, err := m.Embedder.Embed(ctx, texts, embedding.Query)
+	if err != nil && len(texts) > 1 { // one of them may be the cause
+		for i := range all {
+			vectors[i] = m.EmbedAll(ctx, all[i:i+1])[0]
+		}
+		return vectors
+	}
 	callerLeft := err != nil && asked.Err() != nil // a caller that left says nothing about the model
 	if !callerLeft {
 		failure := ""
@@ -55,6 +62,9 @@ func (m *Projection) EmbedAll(ctx context.Context, all []domain.Search) []QueryE
 	for i, s := range all {
 		switch {
 		case len(s.Vector) > 0:
+		case err != nil && (errors.Is(err, embedding.ErrRefused) || errors.Is(err, embedding.ErrQuota) ||
+			errors.Is(err, embedding.ErrAnswer) || errors.Is(err, embedding.ErrDimensions)):
+			vectors[i].Degraded = err.Error()
 		case err != nil:
 			vectors[i].Degraded = fmt.Sprintf("the model of %s does not answer", m.Embedder.Name())
 		default:

@@ -222,7 +222,8 @@ func (e *examination) projection(p client.Projection) {
 		e.note(check, broken, fix, "has halted: %s", p.Error)
 	case strings.HasPrefix(p.Error, "words answer alone"):
 		e.note(check, warned,
-			"wait until the other model has caught up, or name this one: ANNALS_EMBEDDING_PREVIOUS_MODEL", "%s: %s",
+			"repair that; while models change, wait until the other one has caught up, or name this one: "+
+				"ANNALS_EMBEDDING_PREVIOUS_MODEL", "%s: %s",
 			space, p.Error)
 	case p.Name == "extraction" && p.Error != "":
 		e.note(check, broken, "repair that, and restart the server if its settings change: "+
@@ -241,7 +242,8 @@ func (e *examination) projection(p client.Projection) {
 			"rows that cannot be read were %s: answers leave their items out", p.Settings["unreadable_rows"])
 	case p.Quarantined > 0:
 		e.note(check, warned, "annals quarantine list --projection "+p.Name+" says which and why",
-			"%s in quarantine: what comes to them is not taken in", terminal.Several(int(p.Quarantined), "stream"))
+			"%s in quarantine%s: what comes to them is not taken in",
+			terminal.Several(int(p.Quarantined), "stream"), e.quarantined(p.Name))
 	case p.Unindexed > many:
 		e.note(check, warned, "wait, it happens by itself",
 			"the words of some %s items and scopes are not indexed yet: searches over everything are slow until then",
@@ -254,6 +256,16 @@ func (e *examination) projection(p client.Projection) {
 	default:
 		e.note(check, fine, "", "%s", terminal.Joined(" · ", fmt.Sprintf("version %d %s", p.Version, p.State), behind, space))
 	}
+}
+
+// quarantined names the first streams that a projection skips, if the caller may know them.
+func (e *examination) quarantined(projection string) (names string) {
+	const most = 5
+	q, _ := readQuarantine(e.ctx, e.server, projection)
+	for _, s := range q.streams[:min(most, len(q.streams))] {
+		names += " · " + s.Stream
+	}
+	return names
 }
 
 // rebuild notes the versions that rebuilds have left, and the last rebuild if it is running or has failed.
