@@ -48,7 +48,7 @@ const mostLessons = 200
 // errNonsense.
 func parse(raw []byte, c Conversation, p portion) (Result, error) {
 	var written lessons
-	usage, err := decodeAnswer(raw, &written)
+	usage, err := decodeAnswer(raw, &written, "lessons", "overview")
 	if err != nil {
 		return Result{}, err
 	}
@@ -125,8 +125,9 @@ func (m Message) all() string {
 	return strings.Join(all, "\n")
 }
 
-// decodeAnswer decodes the JSON that a model wrote. Invalid JSON matches errNonsense.
-func decodeAnswer(raw []byte, written any) (domain.ModelUsage, error) {
+// decodeAnswer decodes the JSON that a model wrote: an object with one of the keys, or the list of the first key. Other
+// answers match errNonsense.
+func decodeAnswer(raw []byte, written any, keys ...string) (domain.ModelUsage, error) {
 	var answer chatAnswer
 	if err := json.Unmarshal(raw, &answer); err != nil || len(answer.Choices) == 0 {
 		return domain.ModelUsage{}, fmt.Errorf("%w: no chat completion", errNonsense)
@@ -135,20 +136,59 @@ func decodeAnswer(raw []byte, written any) (domain.ModelUsage, error) {
 	if choice.FinishReason == "length" {
 		return domain.ModelUsage{}, fmt.Errorf("%w: it breaks off", errNonsense)
 	}
-	if err := json.NewDecoder(strings.NewReader(unfenced(choice.Message.Content))).Decode(written); err != nil {
+	if !decodeJSON(choice.Message.Content, written, keys) {
 		return domain.ModelUsage{}, fmt.Errorf("%w: no JSON as was asked for", errNonsense)
 	}
 	return domain.ModelUsage{PromptTokens: answer.Usage.PromptTokens, CompletionTokens: answer.Usage.CompletionTokens}, nil
 }
 
-// unfenced removes the code fence that some models put around an answer.
-func unfenced(s string) string {
-	s = strings.TrimSpace(s)
-	if inside, fenced := strings.CutPrefix(s, "```"); fenced {
-		_, inside, _ = strings.Cut(inside, "\n")
-		s = strings.TrimSuffix(strings.TrimSpace(inside), "```")
+// decodeJSON decodes the first JSON with one of the keys. What a model thought, said or fenced around it is ignored.
+func decodeJSON(s string, written any, keys []string) bool {
+	const most = 50 // places at which JSON may begin
+	s = s[strings.LastIndex(s, "</think>")+1:]
+	for place := range most {
+		begin := strings.IndexAny(s, "{[")
+		if begin < 0 {
+			return false
+		}
+		s = s[begin:]
+		var raw json.RawMessage
+		if json.NewDecoder(strings.NewReader(repaired(s))).Decode(&raw) == nil {
+			if s[0] == '[' && place == 0 {
+				raw = fmt.Appendf(nil, "{%q:%s}", keys[0], raw)
+			}
+			var object map[string]json.RawMessage
+			err := json.Unmarshal(raw, &object)
+			has := func(key string) bool { return object[key] != nil }
+			if err == nil && slices.ContainsFunc(keys, has) && json.Unmarshal(raw, written) == nil {
+				return true
+			}
+		}
+		s = s[1:]
 	}
-	return s
+	return false
+}
+
+// repaired removes the commas before closing brackets and escapes the line breaks in strings.
+func repaired(s string) string {
+	var out strings.Builder
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch next := strings.TrimLeft(s[i+1:], " \t\r\n"); {
+		case quoted && s[i] == '\n':
+			out.WriteString(`\n`)
+			continue
+		case quoted && s[i] == '\\' && i+1 < len(s):
+			out.WriteByte(s[i])
+			i++
+		case s[i] == '"':
+			quoted = !quoted
+		case !quoted && s[i] == ',' && (strings.HasPrefix(next, "}") || strings.HasPrefix(next, "]")):
+			continue
+		}
+		out.WriteByte(s[i])
+	}
+	return out.String()
 }
 
 // clean removes characters that a database cannot store.

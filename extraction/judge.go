@@ -47,7 +47,7 @@ func (m *Model) Judge(
 				Verdict string `json:"verdict"`
 			} `json:"verdicts"`
 		}
-		if _, err := decodeAnswer(raw, &written); err != nil {
+		if _, err := decodeAnswer(raw, &written, "verdicts"); err != nil {
 			return err
 		}
 		if len(written.Verdicts) == 0 {

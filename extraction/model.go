@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ type ModelConfig struct {
 	Key string
 	// Timeout limits one request; default: two minutes.
 	Timeout time.Duration
-	// Attempts limits the attempts at a readable answer; default: three.
+	// Attempts limits the attempts at an answer; default: three, of which two may be unreadable.
 	Attempts int
 	// MaxTokens limits the estimated tokens of one request; default: 60,000. A longer conversation is sent in parts.
 	MaxTokens int
@@ -180,8 +181,9 @@ func (m *Model) Probe(ctx context.Context) error {
 	return m.Refusal()
 }
 
-// ask sends a request until read accepts the answer.
+// ask sends a request until read accepts the answer. It says once to the model why its answer cannot be read.
 func (m *Model) ask(ctx context.Context, request chatRequest, read func(raw []byte) error) error {
+	isTold := false
 	for attempt := 1; ; attempt++ {
 		if err := m.limiter.Wait(ctx); err != nil {
 			return err
@@ -195,7 +197,11 @@ func (m *Model) ask(ctx context.Context, request chatRequest, read func(raw []by
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, errNonsense) && !last:
+		case errors.Is(err, errNonsense) && !last && !isTold:
+			isTold = true
+			request.Messages = append(slices.Clone(request.Messages), chatMessage{
+				Role: "user", Content: "You answered this before, and " + err.Error() + ". Answer with the JSON object alone.",
+			})
 			continue
 		case !passes:
 			return err

@@ -136,10 +136,30 @@ func TestWhatPassesIsTriedAgain(t *testing.T) {
 			if err != nil || len(found.Findings) == 0 || len(e.requests) != 2 {
 				t.Errorf("%+v, %v after %d requests", found, err, len(e.requests))
 			}
+			told := strings.Contains(fmt.Sprint(e.requests[len(e.requests)-1]["messages"]), "cannot be read")
+			if told != (test.pauses == nil) {
+				t.Errorf("the model is told %t why it is asked again", told)
+			}
 			if diff := cmp.Diff(*pauses, test.pauses, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("pauses (-got +want):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestWhatIsNearlyJSONIsRead(t *testing.T) {
+	t.Parallel()
+	const list = `[{"category":"cases","content":"Pin it, always.","messages":[0,],},]`
+	for _, written := range []string{
+		list, `{"lessons":` + list + `,}`, "Sure! Here [you] are: {" + `"lessons":` + list + "}\nAnything else?",
+		`<think>{"lessons":[]} or {…}?</think>{"overview":"a` + "\n" + `b","lessons":` + list + "}",
+		"I thought.\n```json\n" + `{"lessons":` + list + "}\n```\nDone.",
+	} {
+		model, e, _ := asked(t, completion(written))
+		found, err := model.Extract(t.Context(), talk("Pin it, always."))
+		if err != nil || len(found.Findings) != 1 || found.Findings[0].Content != "Pin it, always." || len(e.requests) != 1 {
+			t.Errorf("%s: %+v, %v after %d requests", written, found.Findings, err, len(e.requests))
+		}
 	}
 }
 
@@ -156,7 +176,7 @@ func TestWhatDoesNotPassIsSaid(t *testing.T) {
 		"a wrong key":       {status(401), false, 1, "refuses the key, status 401: set ANNALS_LLM_KEY"},
 		"an unknown model":  {status(404), false, 1, "ANNALS_LLM_MODEL"},
 		"refused":           {status(400), false, 1, "status 400"},
-		"nonsense for ever": {completion("no"), false, 3, "cannot be read"},
+		"nonsense for ever": {completion("no"), false, 2, "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

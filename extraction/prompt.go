@@ -194,7 +194,7 @@ func (m *Model) Summarize(ctx context.Context, task, content string) (domain.Sum
 	}
 	var s domain.Summary
 	err := m.ask(ctx, request, func(raw []byte) error {
-		if _, err := decodeAnswer(raw, &written); err != nil {
+		if _, err := decodeAnswer(raw, &written, "abstract"); err != nil {
 			return err
 		}
 		s = domain.Summary{
