@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/uptrace/bun"
 )
@@ -29,6 +32,7 @@ type DB struct {
 	prepared     map[statement]*sql.Stmt // SQLite: on the writing connection, guarded by the write lock
 	owner        *owner                  // SQLite: this process's lock on the file
 	checkpointer *checkpointer           // SQLite, unless read-only; nil for none
+	full         atomic.Int64            // when a write found no room last, in nanoseconds since 1970; 0 for never
 	log          *slog.Logger
 	close        func() error
 }
@@ -82,6 +86,24 @@ func (db *DB) Answers(ctx context.Context) error {
 		return err
 	}
 	return Classify(ctx, db.PingContext(ctx))
+}
+
+// Writable checks that writes find room. It fails for a minute after one did not. On SQLite, a file beside the database
+// must find room, too. The error matches [ErrFull].
+func (db *DB) Writable(ctx context.Context) error {
+	const memory, room = time.Minute, 256 << 10
+	if time.Since(time.Unix(0, db.full.Load())) < memory {
+		return fmt.Errorf("%w: a write found no room: free some, and wait a minute", ErrFull)
+	}
+	if db.owner == nil {
+		return nil
+	}
+	file, err := os.CreateTemp(filepath.Dir(db.owner.path), ".room-*")
+	if err != nil {
+		return Classify(ctx, err)
+	}
+	_, err = file.Write(make([]byte, room))
+	return Classify(ctx, errors.Join(err, file.Close(), os.Remove(file.Name())))
 }
 
 // Close closes every connection. On SQLite it waits for the running transaction and releases the file. Further calls

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -246,6 +248,9 @@ func TestAFullDiskIsNamed(t *testing.T) {
 	if !errors.Is(err, database.ErrFull) {
 		t.Errorf("SQLite: got %v, want %v", err, database.ErrFull)
 	}
+	if err := db.Writable(t.Context()); !errors.Is(err, database.ErrFull) {
+		t.Errorf("writable: got %v, want %v", err, database.ErrFull)
+	}
 
 	for name, err := range map[string]error{
 		"PostgreSQL":       &pq.Error{Code: "53100", Message: "could not extend file"},
@@ -254,6 +259,33 @@ func TestAFullDiskIsNamed(t *testing.T) {
 		if got := database.Classify(t.Context(), err); !errors.Is(got, database.ErrFull) || !errors.Is(got, err) {
 			t.Errorf("%s: got %v, want %v", name, got, database.ErrFull)
 		}
+	}
+}
+
+func TestADiskIsFullBeforeAWriteFails(t *testing.T) {
+	t.Parallel()
+	disk := filepath.Join(t.TempDir(), "disk")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=2m", "none", disk).CombinedOutput(); err != nil {
+		t.Logf("only root of Linux can mount a disk: %s", out)
+		return
+	}
+	t.Cleanup(func() { _ = exec.CommandContext(context.Background(), "umount", "-l", disk).Run() })
+	db := databasetest.Open(t, "sqlite:"+filepath.Join(disk, "a.db"))
+	if err := db.Writable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.WriteFile(filepath.Join(disk, "large"), make([]byte, 4<<20), 0o600) // as much of it as there is room
+	if err := db.Writable(t.Context()); !errors.Is(err, database.ErrFull) {
+		t.Errorf("got %v, want %v", err, database.ErrFull)
+	}
+	if err := os.Remove(filepath.Join(disk, "large")); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Writable(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/uptrace/bun"
 )
@@ -26,7 +27,14 @@ func (db *DB) Transact(ctx context.Context, fn func(ctx context.Context, tx bun.
 	return db.transact(ctx, syncCommit, fn)
 }
 
-func (db *DB) transact(ctx context.Context, pace commitMode, fn func(ctx context.Context, tx bun.Tx) error) error {
+func (db *DB) transact(
+	ctx context.Context, pace commitMode, fn func(ctx context.Context, tx bun.Tx) error,
+) (err error) {
+	defer func() {
+		if errors.Is(err, ErrFull) {
+			db.full.Store(time.Now().UnixNano())
+		}
+	}()
 	if ctx.Value(transacting{}) != nil {
 		return errors.New("a transaction inside a transaction: pass the outer one on")
 	}

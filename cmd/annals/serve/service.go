@@ -140,7 +140,10 @@ func OpenService(
 		Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Protections: ProtectionsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
 		Directory: sessions.Directory{Log: log.Reader}, Verification: verifications,
-		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
+		Probes: []annalshttp.Probe{
+			{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete},
+			{Name: "writes", Check: s.db.Writable},
+		},
 		Logger: logger, Registry: registry, Version: terminal.Version().Version,
 		Background: projections.Background{Log: log, Past: past},
 		Rate:       cfg.Rate, PreStopDelay: cfg.PreStopDelay, ShutdownTimeout: cfg.ShutdownTimeout,
@@ -163,7 +166,10 @@ func OpenService(
 			Members: sessions.Directory{Log: log.Reader}.Members,
 			Eraser:  s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
-			Probes: []viking.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
+			Probes: []viking.Probe{
+				{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete},
+				{Name: "writes", Check: s.db.Writable},
+			},
 		}), mountMCP(inner, logger),
 	}
 	issuer, err := cfg.issuer()
