@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -225,16 +226,76 @@ func IsDate(t time.Time) bool {
 	return 1 < year && year <= 9999
 }
 
-// ParseAsOf reads a position, a time (RFC 3339) or a date, which begins at midnight UTC. The error lists these forms
-// and does not repeat the input.
-func ParseAsOf(s string) (AsOf, error) {
+// ParseAsOf reads a position or what [ParseTime] reads. The error lists these forms and does not repeat the input.
+func ParseAsOf(s string, now time.Time) (AsOf, error) {
 	if position, err := strconv.ParseInt(s, 10, 64); err == nil && position > 0 {
 		return AsOf{Position: position}, nil
 	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(layout, s); err == nil && IsDate(t) {
-			return AsOf{Time: t.UTC()}, nil
-		}
+	if t, _, err := ParseTime(s, now); err == nil {
+		return AsOf{Time: t.UTC()}, nil
 	}
 	return AsOf{}, errors.New("must be a time such as 2026-03-01T12:00:00Z, a date, or a position of the log such as 17")
+}
+
+// timeForms are the forms of times besides RFC 3339. Their zone is that of now, unless they name one.
+var timeForms = []string{
+	time.RFC3339, "2006-01-02 15:04:05Z07:00", time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04",
+	"2006-01-02T15:04", time.DateOnly,
+}
+
+// daysFromNow are the days that have a name.
+var daysFromNow = map[string]int{"yesterday": -1, "today": 0, "tomorrow": 1}
+
+// ParseTime reads a time, a date (its midnight), today, yesterday, tomorrow, now, or a time before now such as
+// "5 minutes ago" or -2d. Every door reads times with it. The error does not repeat the input.
+func ParseTime(s string, now time.Time) (at time.Time, isDate bool, err error) {
+	for _, layout := range timeForms {
+		if at, err = time.ParseInLocation(layout, s, now.Location()); err == nil && IsDate(at) {
+			return at, layout == time.DateOnly, nil
+		}
+	}
+	s = strings.ToLower(strings.TrimSpace(s))
+	if days, is := daysFromNow[s]; is {
+		year, month, day := now.Date()
+		return time.Date(year, month, day+days, 0, 0, 0, 0, now.Location()), true, nil
+	}
+	length, isAgo := strings.CutSuffix(s, " ago")
+	if !isAgo {
+		length, isAgo = strings.CutPrefix(s, "-")
+	}
+	if s == "now" {
+		return now, false, nil
+	}
+	if at, err = before(now, length); isAgo && err == nil && IsDate(at) {
+		return at, false, nil
+	}
+	return time.Time{}, false, errors.New("must be a time such as 2026-03-01T12:00:00Z, a date, or 5 minutes ago")
+}
+
+var periods = expression(`^(an?|\d{1,6}(?:\.\d+)?) ?(s|m|h|d|w|sec|second|min|minute|hour|day|week|month|year)s?$`)
+
+// before is the time of a period before now, such as 5 minutes, 2d or 1h30m.
+func before(now time.Time, period string) (time.Time, error) {
+	parts := periods().FindStringSubmatch(period)
+	if parts == nil {
+		while, err := time.ParseDuration(period)
+		if err == nil && while < 0 {
+			err = strconv.ErrRange
+		}
+		return now.Add(-while), err
+	}
+	count, err := strconv.ParseFloat(parts[1], 64)
+	if err != nil {
+		count = 1
+	}
+	switch unit := parts[2]; unit {
+	case "month":
+		return now.AddDate(0, -int(count), 0), nil
+	case "year":
+		return now.AddDate(-int(count), 0, 0), nil
+	default:
+		const day = 24 * time.Hour
+		units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': day, 'w': 7 * day}
+		return now.Add(-time.Duration(count * float64(units[unit[0]]))), nil
+	}
 }

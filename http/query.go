@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // The parameters of a query stay strings at first. Operations parse them together with the body, so that one answer
@@ -79,20 +80,17 @@ func (v boolean) read(p *domain.Problems, field string) *bool {
 	return &yes
 }
 
-// read takes a time (RFC 3339) or a date, which begins at midnight UTC.
+// read takes what [domain.ParseTime] reads; without a zone, in UTC.
 func (v moment) read(p *domain.Problems, field string) time.Time {
 	if v == "" {
 		return time.Time{}
 	}
-	// A plus sign that was not escaped arrives as a space.
-	text := strings.ReplaceAll(string(v), " ", "+")
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(layout, text); err == nil && domain.IsDate(t) {
-			return t.UTC()
-		}
+	at, _, err := domain.ParseTime(body.Unspaced(string(v)), time.Now().UTC())
+	if err != nil {
+		p.Add(field, "must be a time such as 2026-03-01T12:00:00Z, or a date")
+		return at
 	}
-	p.Add(field, "must be a time such as 2026-03-01T12:00:00Z, or a date")
-	return time.Time{}
+	return at.UTC()
 }
 
 // text notes a value that no stored text can have.

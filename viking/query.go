@@ -125,24 +125,7 @@ func (q *query) boolParam(name string) bool {
 	return false
 }
 
-const day = 24 * time.Hour
-
-// timeLayouts are the forms of times; the last is a date. Without a zone a time is in UTC.
-var timeLayouts = []string{
-	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
-}
-
-// parseTime parses a client's time. A date means its beginning.
-func parseTime(s string) (at time.Time, isDate bool, err error) {
-	for _, layout := range timeLayouts {
-		if at, err = time.Parse(layout, s); err == nil {
-			return at.UTC(), layout == time.DateOnly, nil
-		}
-	}
-	return at, false, err
-}
-
-var ago = regexp.MustCompile(`^(\d{1,6})([smhdw])$`)
+var ago = regexp.MustCompile(`^\d{1,6}[smhdw]$`)
 
 // timeParam parses a client's time: with or without a zone, a date, or a period before now, such as 2h or 7d. A date
 // means its beginning plus length. Zero if given is empty.
@@ -150,19 +133,14 @@ func (q *query) timeParam(field, given string, now time.Time, length time.Durati
 	if given == "" {
 		return time.Time{}
 	}
-	if parts := ago.FindStringSubmatch(given); parts != nil {
-		count, _ := strconv.Atoi(parts[1]) // the expression has only digits here
-		return now.Add(
-			-time.Duration(count) * map[string]time.Duration{
-				"s": time.Second, "m": time.Minute, "h": time.Hour, "d": day, "w": 7 * day,
-			}[parts[2]],
-		)
+	if ago.MatchString(given) {
+		given = "-" + given
 	}
-	if at, isDate, err := parseTime(given); err == nil && at.Year() > 1 {
+	if at, isDate, err := domain.ParseTime(given, now.UTC()); err == nil {
 		if isDate {
 			at = at.Add(length)
 		}
-		return at
+		return at.UTC()
 	}
 	q.found.Add(field, "must be a time as in 2026-03-12T08:00:00Z, a date, or how long ago as in 2h or 7d")
 	return time.Time{}

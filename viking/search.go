@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
@@ -172,7 +173,7 @@ func (s *Server) toSearch(q *query, in findRequest) (domain.Search, []address, e
 		from, to = &search.Filter.CreatedFrom, &search.Filter.CreatedTo
 	}
 	now := s.cfg.Now()
-	*from, *to = q.timeParam("since", in.Since, now, 0), q.timeParam("until", in.Until, now, day)
+	*from, *to = q.timeParam("since", in.Since, now, 0), q.timeParam("until", in.Until, now, 24*time.Hour)
 	if !from.IsZero() && !to.IsZero() && !from.Before(*to) {
 		q.found.Add("since", "must be before until")
 	}
@@ -271,9 +272,10 @@ func scores(answer domain.Answer) []float64 {
 	for _, hit := range answer.Hits {
 		best = max(best, hit.Weight)
 	}
+	byMeaning := slices.ContainsFunc(answer.Hits, func(hit domain.Found) bool { return hit.Semantic != 0 })
 	for i, hit := range answer.Hits {
 		list[i] = hit.Weight
-		if answer.Embedder == (embedding.Builtin{}).Name() || answer.Degraded != "" {
+		if answer.Embedder == (embedding.Builtin{}).Name() || !byMeaning {
 			list[i] = absolute(hit.Weight) * logistic(shareSlope, hit.Weight/best-evenShare) / logistic(shareSlope, 1-evenShare)
 		}
 	}

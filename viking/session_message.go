@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/annals-kb/annals/domain"
@@ -115,11 +116,11 @@ func (m sentMessage) domain(q *query, prefix string) domain.NewMessage {
 			tokensOf(string(part.ToolInput))
 	}
 	if m.CreatedAt != "" {
-		at, _, err := parseTime(m.CreatedAt)
-		if err != nil || !domain.IsDate(at) {
+		at, _, err := domain.ParseTime(m.CreatedAt, time.Now().UTC())
+		if err != nil {
 			q.found.Add(prefix+"created_at", "must be a time, as in 2026-03-12T08:00:00Z")
 		}
-		message.At = at
+		message.At = at.UTC()
 	}
 	return message
 }

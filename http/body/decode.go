@@ -148,8 +148,8 @@ func decodeTime(r *reader, v reflect.Value) {
 		r.value()
 		return
 	}
-	t, err := time.Parse(time.RFC3339, r.unquote(r.quoted()))
-	if err != nil || !domain.IsDate(t) {
+	t, _, err := domain.ParseTime(r.unquote(r.quoted()), time.Now().UTC())
+	if err != nil {
 		r.note(wanted)
 		return
 	}

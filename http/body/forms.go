@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -149,13 +150,20 @@ func (v *AsOf) decode(r *reader) {
 	}
 }
 
+// Unspaced is a time of a URL. If its plus sign was not escaped, it arrived as a space.
+func Unspaced(s string) string {
+	if date, zone, found := strings.Cut(s, " "); found && strings.Contains(date, "T") && len(zone) == len("00:00") {
+		return date + "+" + zone
+	}
+	return s
+}
+
 // Parse gives the time or the position, and notes a value of a field that is neither.
 func (v AsOf) Parse(p *domain.Problems, field string) domain.AsOf {
 	if v == "" {
 		return domain.AsOf{}
 	}
-	// A plus sign that was not escaped arrives as a space.
-	at, err := domain.ParseAsOf(strings.ReplaceAll(string(v), " ", "+"))
+	at, err := domain.ParseAsOf(Unspaced(string(v)), time.Now().UTC())
 	if err != nil {
 		p.Add(field, "%s", err)
 	}

@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"errors"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -14,12 +13,6 @@ import (
 // shownTime is the format of printed times, in the local zone with its offset. Every command that takes a time
 // accepts it.
 const shownTime = "2006-01-02 15:04:05Z07:00"
-
-// timeForms are the forms of times besides RFC 3339. A time without a zone is local; a date means midnight.
-var timeForms = []string{
-	shownTime, time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04",
-	time.DateOnly,
-}
 
 // Moment formats a time in the local zone.
 func Moment(t time.Time) string {
@@ -41,20 +34,6 @@ func Timed(written string) string {
 // writtenTime matches times in the server's messages.
 var writtenTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 
-// before parses a time relative to now: yesterday (its midnight), -2d or 2h ago.
-func before(now time.Time, value string) (at time.Time, is bool) {
-	if value == "yesterday" {
-		year, month, day := now.Date()
-		return time.Date(year, month, day-1, 0, 0, 0, 0, now.Location()), true
-	}
-	length, is := strings.CutSuffix(value, " ago")
-	if !is {
-		length, is = strings.CutPrefix(value, "-")
-	}
-	while, err := durationOf(length)
-	return now.Add(-while), is && err == nil && while >= 0
-}
-
 // backward matches a relative time that looks like a flag.
 var backward = regexp.MustCompile(`^-\d+(\.\d+)?[a-z]+$`)
 
@@ -71,20 +50,9 @@ func TimesAsValues(args []string) []string {
 	return joined
 }
 
+// readTime reads a time; without a zone, in the local one.
 func readTime(value string) (time.Time, error) {
-	if at, is := before(time.Now(), value); is {
-		return at, nil
-	}
-	at, err := time.Parse(time.RFC3339, value)
-	for _, layout := range timeForms {
-		if err == nil {
-			break
-		}
-		at, err = time.ParseInLocation(layout, value, time.Local)
-	}
-	if err == nil && !domain.IsDate(at) {
-		err = errors.New("no such year")
-	}
+	at, _, err := domain.ParseTime(value, time.Now())
 	return at, err
 }
 

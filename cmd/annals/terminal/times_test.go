@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/servertest"
 )
 
@@ -13,10 +14,12 @@ func TestTimesMayCountBackFromNow(t *testing.T) {
 	for value, want := range map[string]string{
 		"yesterday": "2026-02-28T00:00:00+01:00", "-2d": "2026-02-27T09:30:00+01:00", "2h ago": "2026-03-01T07:30:00+01:00",
 		"1h30m ago": "2026-03-01T08:00:00+01:00", "2h": "", "-2": "", "--2d": "", "ago": "", " ago": "",
+		"today": "2026-03-01T00:00:00+01:00", "5 minutes ago": "2026-03-01T09:25:00+01:00",
+		"A month ago": "2026-02-01T09:30:00+01:00",
 	} {
-		at, is := before(now, value)
-		if is != (want != "") || is && at.Format(time.RFC3339) != want {
-			t.Errorf("%q: %s, %v, want %q", value, at.Format(time.RFC3339), is, want)
+		at, _, err := domain.ParseTime(value, now)
+		if is := err == nil; is != (want != "") || is && at.Format(time.RFC3339) != want {
+			t.Errorf("%q: %s, %v, want %q", value, at.Format(time.RFC3339), err, want)
 		}
 	}
 	args := []string{"list", "--created-from", "-2d", "-n", "2", "--as-of=-1h", "-5m"}
