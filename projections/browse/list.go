@@ -108,15 +108,10 @@ func (p view) numbers(list domain.List, limit int64, few bool) *bun.SelectQuery 
 	if list.By.SeesAll() {
 		return newest(all(), "k.number")
 	}
-	union := p.DB.NewSelect()
-	for i, part := range p.audience(list, newest, all) {
-		if i == 0 {
-			union = p.DB.NewSelect().ColumnExpr("number").TableExpr("(?) AS part", part)
-			continue
-		}
-		union = union.Union(p.DB.NewSelect().ColumnExpr("number").TableExpr("(?) AS part", part))
-	}
-	return union
+	owned := func(owner any) *bun.SelectQuery { return newest(all().Where("k.owner = ?", owner), "k.number") }
+	reaching := func(scope any) *bun.SelectQuery { return newest(p.sharedWith(list, scope), "a.number") }
+	return rows.EachOf(p.DB, p.DB.Engine, list.By.Entities(), owned).
+		Union(rows.EachOf(p.DB, p.DB.Engine, rows.ScopesOf(list.By), reaching))
 }
 
 // mostBegun is the limit below which fewBegin counts items as few: a page may read all of them.
@@ -147,19 +142,6 @@ func (p view) listed(f domain.Filter) bun.Safe {
 	return bun.Safe(string(p.Tables.Knowledge) + " AS k")
 }
 
-func (p view) audience(
-	list domain.List, newest func(*bun.SelectQuery, string) *bun.SelectQuery, all func() *bun.SelectQuery,
-) []*bun.SelectQuery {
-	var parts []*bun.SelectQuery
-	for _, entity := range list.By.Entities() {
-		parts = append(parts, newest(all().Where("k.owner = ?", entity), "k.number"))
-	}
-	for _, scope := range rows.ScopesOf(list.By) {
-		parts = append(parts, newest(p.sharedWith(list, scope), "a.number"))
-	}
-	return parts
-}
-
 // sharesAll tells whether to read a list from the rows of one scope, whose items the principal may all see. A filter
 // with an index of its own uses that instead, because a scope may be much larger.
 func sharesAll(list domain.List) bool {
@@ -172,7 +154,7 @@ func sharesAll(list domain.List) bool {
 }
 
 // sharedWith selects a scope's items in the order of their numbers. It reads no other items.
-func (p view) sharedWith(list domain.List, scope domain.Scope) *bun.SelectQuery {
+func (p view) sharedWith(list domain.List, scope any) *bun.SelectQuery {
 	return p.DB.NewSelect().TableExpr("? AS a", p.Tables.Scopes).
 		Join("JOIN ? AS k ON k.tenant = a.tenant AND k.number = a.number", p.Tables.Knowledge).
 		Where("a.tenant = ?", list.By.Tenant).Where("a.scope = ?", scope)

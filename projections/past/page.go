@@ -9,6 +9,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/rows"
 )
 
 // factRow is an item as it was, with one of the facts that have its texts.
@@ -33,7 +34,7 @@ func (v *asOfQuery) factsBeside(query *bun.SelectQuery) *bun.SelectQuery {
 
 // page reads the rows of a page with their facts, newest first, and in each row the projection's position. One
 // statement is one snapshot and one round trip. An empty page has no position.
-func (v *asOfQuery) page(ctx context.Context, db bun.IDB, list domain.List, limit int) (rows []factRow, err error) {
+func (v *asOfQuery) page(ctx context.Context, db bun.IDB, list domain.List, limit int) (found []factRow, err error) {
 	query := v.factsBeside(v.past.described(v.itemsAt(db, list, limit), v.position)).
 		ColumnExpr("(SELECT r.position FROM checkpoints AS r WHERE r.projection = ? AND r.tenant = ?) AS reached",
 			v.past.Name(), v.tenant)
@@ -41,17 +42,17 @@ func (v *asOfQuery) page(ctx context.Context, db bun.IDB, list domain.List, limi
 		query = query.ColumnExpr("(SELECT n.status FROM ? AS n WHERE n.tenant = k.tenant AND n.number = k.number) AS today",
 			v.now.Tables.Knowledge)
 	}
-	return rows, query.OrderExpr("k.number DESC").Scan(ctx, &rows)
+	return found, query.OrderExpr("k.number DESC").Scan(ctx, &found)
 }
 
 // splitRows separates the items of rows from the facts, each once.
-func splitRows(rows []factRow) (items []itemRow, facts []events.RecordedFact) {
-	for i := range rows {
-		if len(items) == 0 || items[len(items)-1].Number != rows[i].Number {
-			items = append(items, rows[i].itemRow)
+func splitRows(found []factRow) (items []itemRow, facts []events.RecordedFact) {
+	for i := range found {
+		if len(items) == 0 || items[len(items)-1].Number != found[i].Number {
+			items = append(items, found[i].itemRow)
 		}
-		if rows[i].Position > 0 {
-			facts = append(facts, rows[i].RecordedFact)
+		if found[i].Position > 0 {
+			facts = append(facts, found[i].RecordedFact)
 		}
 	}
 	return items, facts
@@ -87,18 +88,8 @@ func (v *asOfQuery) itemsAt(db bun.IDB, list domain.List, limit int) *bun.Select
 		return newest(v.owned(db).Where("k.owner = ?", owner), "k.number").ColumnExpr("k.number")
 	}
 	reaching := func(scope any) *bun.SelectQuery { return shared(scope).ColumnExpr("a.number") }
-	var found *bun.SelectQuery
-	if v.past.catalogue.DB.Engine == database.Postgres {
-		// Planning a part for each name would take longer than reading them.
-		found = eachOf(db, list.By.Entities(), owned).Union(eachOf(db, v.scopes, reaching))
-	} else {
-		for _, owner := range list.By.Entities() {
-			found = unite(db, found, owned(owner))
-		}
-		for _, scope := range v.scopes {
-			found = unite(db, found, reaching(scope))
-		}
-	}
+	engine := v.past.catalogue.DB.Engine
+	found := rows.EachOf(db, engine, list.By.Entities(), owned).Union(rows.EachOf(db, engine, v.scopes, reaching))
 	numbers := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS found", found).OrderExpr("number DESC").
 		Limit(int64(limit))
 	return v.past.itemsAt(db, v.tenant, v.position).Where("k.number IN (?)", numbers)
@@ -117,19 +108,4 @@ func (v *asOfQuery) owned(db bun.IDB) *bun.SelectQuery {
 		return query.TableExpr("? AS k INDEXED BY ?", v.past.Tables.Items, v.past.Tables.Owners)
 	}
 	return query.TableExpr("? AS k", v.past.Tables.Items)
-}
-
-// eachOf selects the numbers that a part selects for each of some names.
-func eachOf[T ~string](db bun.IDB, names []T, part func(name any) *bun.SelectQuery) *bun.SelectQuery {
-	return db.NewSelect().ColumnExpr("part.number").TableExpr("unnest(ARRAY[?]) AS one (name)", bun.List(names)).
-		Join("CROSS JOIN LATERAL (?) AS part", part(bun.Safe("one.name")))
-}
-
-// unite selects the numbers of found and part.
-func unite(db bun.IDB, found, part *bun.SelectQuery) *bun.SelectQuery {
-	one := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS part", part)
-	if found == nil {
-		return one
-	}
-	return found.Union(one)
 }

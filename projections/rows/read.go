@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -169,4 +170,18 @@ func Tuples[T any](rows [][]T) bun.ListValues {
 // does not.
 func PairsOf(pairs [][]string) schema.QueryWithArgs {
 	return bun.SafeQuery("SELECT column1, column2 FROM (VALUES ?) AS listed", Tuples(pairs))
+}
+
+// EachOf selects the numbers that a part selects for each of some names, all of which are one parameter. The part is
+// given the name as a column.
+func EachOf[T ~string](
+	db bun.IDB, engine database.Engine, names []T, part func(name any) *bun.SelectQuery,
+) *bun.SelectQuery {
+	if engine == database.Postgres {
+		return db.NewSelect().ColumnExpr("part.number").TableExpr("unnest(ARRAY[?]) AS one (name)", bun.List(names)).
+			Join("CROSS JOIN LATERAL (?) AS part", part(bun.Safe("one.name")))
+	}
+	listed, _ := json.Marshal(names) // it never fails
+	return db.NewSelect().ColumnExpr("part.value AS number").TableExpr("json_each(?) AS one", string(listed)).
+		Join("CROSS JOIN json_each((SELECT json_group_array(number) FROM (?) AS listed)) AS part", part(bun.Safe("one.value")))
 }
