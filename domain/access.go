@@ -146,20 +146,20 @@ func (a *AccessState) ReadersOf(scope Scope, at time.Time) (all []ScopeReader) {
 			all = append(all, ScopeReader{Subject: entry.Member, Reason: "self", Since: entry.AddedAt})
 			readers[entry.Member] = true
 		}
-		_, groups, _ := BelongingsOf(entry.Member, read) // it never fails
-		if r, belongs := readerThrough(entry.Member, groups, of); belongs {
+		member, _ := BelongingsOf(entry.Member, nil, read) // it never fails
+		if r, belongs := readerThrough(entry.Member, member.All, of); belongs {
 			all = append(all, r)
 			readers[entry.Member] = true
 		}
-		for _, b := range groups {
+		for _, b := range member.All {
 			readers[b.Group] = readers[b.Group] || readers[entry.Member]
 		}
 	}
 	reads := func(e Entity) bool { return readers[e] }
 	for _, name := range a.keys {
 		k, _ := a.streams[name].State.(Key)
-		member := a.streams[DirectoryStream(k.Subject)]
-		if entry, listed := stateOf(member); k.CheckValid(at) != nil || listed && !entry.Active() {
+		if entry := stateOf(a.streams[DirectoryStream(k.Subject)]); k.Under(entry).CheckValid(at) != nil ||
+			!entry.DeactivatedAt.IsZero() {
 			continue
 		}
 		r := ScopeReader{
@@ -171,7 +171,7 @@ func (a *AccessState) ReadersOf(scope Scope, at time.Time) (all []ScopeReader) {
 			r.Reason = "role"
 		case k.Subject == of || scope == Public:
 			r.Reason = "self"
-		case slices.Contains(k.Memberships, of):
+		case slices.Contains(k.Memberships, of) && stateOf(a.streams[DirectoryStream(of)]).DeactivatedAt.IsZero():
 		case k.ActsFor && (len(k.ActsForOnly) == 0 || slices.ContainsFunc(k.ActsForOnly, reads)):
 			r.Reason = "acts_for"
 		default:
@@ -188,11 +188,11 @@ func (a *AccessState) ReadersOf(scope Scope, at time.Time) (all []ScopeReader) {
 	return all
 }
 
-func stateOf(s *Stream) (entry MemberEntry, listed bool) {
+func stateOf(s *Stream) (entry MemberEntry) {
 	if s != nil {
-		entry, listed = s.State.(MemberEntry)
+		entry, _ = s.State.(MemberEntry)
 	}
-	return entry, listed
+	return entry
 }
 
 // readerThrough follows the groups of a member up to a group; false if it does not belong to it.

@@ -28,8 +28,9 @@ const maxGroups = 100
 type MemberEntry struct {
 	Member        Entity       `json:"member"`
 	AddedAt       time.Time    `json:"added_at"`
-	DeactivatedAt time.Time    `json:"deactivated_at,omitzero"`
-	Groups        []Membership `json:"groups,omitempty"` // in order of their names
+	DeactivatedAt time.Time    `json:"deactivated_at,omitzero"` // zero if the member is active
+	KeysSince     time.Time    `json:"keys_since,omitzero"`     // the newest deactivation; earlier keys are revoked by it
+	Groups        []Membership `json:"groups,omitempty"`        // in order of their names
 }
 
 // Membership is a member's part in a group.
@@ -51,6 +52,11 @@ func DirectoryStream(member Entity) string { return string(member) }
 // Active tells whether the member was added and not deactivated.
 func (d MemberEntry) Active() bool { return !d.AddedAt.IsZero() && d.DeactivatedAt.IsZero() }
 
+// Revoked tells whether the member's newest deactivation revoked a key that was created at a time; zero for no key.
+func (d MemberEntry) Revoked(created time.Time) bool {
+	return !created.IsZero() && !d.KeysSince.IsZero() && !created.After(d.KeysSince)
+}
+
 // RoleIn is the member's own role in a group; empty if it does not belong to it directly.
 func (d MemberEntry) RoleIn(group Entity) GroupRole {
 	for _, m := range d.Groups {
@@ -71,7 +77,7 @@ func (d MemberEntry) Evolve(fact Fact, at EventMetadata) (State, error) {
 		return MemberEntry{Member: f.Member, AddedAt: at.RecordedAt}, nil
 	case MemberRenamed:
 	case MemberDeactivated:
-		d.DeactivatedAt = at.RecordedAt
+		d.DeactivatedAt, d.KeysSince = at.RecordedAt, at.RecordedAt
 	case MemberReactivated:
 		d.DeactivatedAt = time.Time{}
 	case MemberJoined:
@@ -104,59 +110,6 @@ func (d MemberEntry) place(group Entity) (int, bool) {
 		}
 		return 0
 	})
-}
-
-// Belonging is a group that a member belongs to, directly or through another group.
-type Belonging struct {
-	Membership
-	Through Entity // the group that belongs to it; empty for a membership of the member's own
-}
-
-// BelongingsOf are the active groups that a member belongs to, the nearest first, each once. Groups that belong to
-// groups pass their members on, without their roles. A deactivated member belongs to none. read returns the entries
-// of several entities.
-func BelongingsOf(
-	member Entity, read func([]Entity) (map[Entity]MemberEntry, error),
-) (entry MemberEntry, all []Belonging, err error) {
-	found, err := read([]Entity{member})
-	if entry = found[member]; err != nil || !entry.Active() {
-		return entry, nil, err
-	}
-	known := map[Entity]bool{member: true}
-	for level := []Entity{member}; len(level) > 0; {
-		var next []Belonging
-		for _, e := range level {
-			for _, m := range found[e].Groups {
-				if known[m.Group] {
-					continue
-				}
-				known[m.Group] = true
-				one := Belonging{Membership: m}
-				if e != member {
-					one.Through, one.Role = e, InGroup
-				}
-				next = append(next, one)
-			}
-		}
-		if len(next) == 0 {
-			break
-		}
-		level = make([]Entity, len(next))
-		for i, one := range next {
-			level[i] = one.Group
-		}
-		if found, err = read(level); err != nil {
-			return entry, nil, err
-		}
-		for _, one := range next {
-			if found[one.Group].Active() {
-				all = append(all, one)
-			} else {
-				delete(found, one.Group)
-			}
-		}
-	}
-	return entry, all, nil
 }
 
 // OfDirectory is what the commands about a member of the directory have in common.
@@ -317,25 +270,33 @@ func (c JoinGroup) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	case !group.Active():
 		return nil, Refuse(ErrConflict, "%s is deactivated", c.Group)
 	}
-	if cycle, err := belongsTo(dc, c.Group, c.Member); err != nil || cycle {
+	above := groupsOf(dc, c.Group)
+	if belongsTo(c.Group, above, c.Member) {
 		return nil, Refuse(ErrConflict, "%s belongs to %s already, so %s cannot belong to it", c.Group, c.Member, c.Member)
+	}
+	if n := len(above); n > 0 {
+		if top, _ := readerThrough(c.Group, above, above[n-1].Group); len(top.Through) >= maxDepth {
+			return nil, Refuse(ErrConflict, "%s lies below %d groups, the most that pass on a member", c.Group, maxDepth)
+		}
 	}
 	return []Fact{MemberJoined{Group: c.Group, Role: role}}, nil
 }
 
-// belongsTo tells whether a group is another one, or belongs to it through any number of groups.
-func belongsTo(dc DecisionContext, group, other Entity) (bool, error) {
-	if group == other {
-		return true, nil
-	}
-	_, all, err := BelongingsOf(group, func(entities []Entity) (map[Entity]MemberEntry, error) {
+// groupsOf are the groups that a member belongs to, when a command is decided.
+func groupsOf(dc DecisionContext, member Entity) []Belonging {
+	of, _ := BelongingsOf(member, nil, func(entities []Entity) (map[Entity]MemberEntry, error) { // it never fails
 		found := map[Entity]MemberEntry{}
 		for _, e := range entities {
 			found[e] = StateOf[MemberEntry](dc, DirectoryStream(e))
 		}
 		return found, nil
 	})
-	return slices.ContainsFunc(all, func(b Belonging) bool { return b.Group == other }), err
+	return of.All
+}
+
+// belongsTo tells whether a member is another entity, or belongs to it by its groups.
+func belongsTo(member Entity, groups []Belonging, other Entity) bool {
+	return member == other || slices.ContainsFunc(groups, func(b Belonging) bool { return b.Group == other })
 }
 
 // mayKeep refuses to let p change the members or policies of a group, unless p administers the tenant or maintains the
@@ -348,7 +309,9 @@ func (p Principal) mayKeep(dc DecisionContext, what string, group Entity) error 
 		return errAuditor()
 	case !slices.Contains(GroupKinds, group.Kind()):
 		return Refuse(ErrForbidden, "%s that are not of a group are kept by admins, in person", what)
-	case p.OnBehalfOf == "" && StateOf[MemberEntry](dc, DirectoryStream(p.Subject)).RoleIn(group) == Maintainer:
+	}
+	keeper, kept := StateOf[MemberEntry](dc, DirectoryStream(p.Subject)), StateOf[MemberEntry](dc, DirectoryStream(group))
+	if p.OnBehalfOf == "" && keeper.Active() && kept.Active() && keeper.RoleIn(group) == Maintainer {
 		return nil
 	}
 	return Refuse(ErrForbidden, "the %s of %s are kept by its maintainers and by admins", what, group)

@@ -66,7 +66,7 @@ func (b *book) do(all ...Command) *book {
 
 func (b *book) groups(member Entity) (groups []Entity) {
 	b.t.Helper()
-	_, all, err := BelongingsOf(member, func(entities []Entity) (map[Entity]MemberEntry, error) {
+	of, err := BelongingsOf(member, nil, func(entities []Entity) (map[Entity]MemberEntry, error) {
 		found := map[Entity]MemberEntry{}
 		for _, e := range entities {
 			found[e] = StateOf[MemberEntry](b, DirectoryStream(e))
@@ -76,7 +76,7 @@ func (b *book) groups(member Entity) (groups []Entity) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	for _, one := range all {
+	for _, one := range of.All {
 		groups = append(groups, one.Group)
 	}
 	return groups
@@ -126,6 +126,16 @@ func TestGroupsBelongToEachOtherInOneDirection(t *testing.T) {
 		if _, err := b.try(c); !errors.Is(err, ErrConflict) {
 			t.Errorf("%s in %s: %v", c.Member, c.Group, err)
 		}
+	}
+	above := acme
+	for i := range 13 {
+		next := Entity("org:" + string(rune('a'+i)))
+		b.do(put(next), join(above, next))
+		above = next
+	}
+	b.do(put("team:sub"), join(bob, retries), join("team:sub", retries))
+	if _, err := b.try(join(bob, "team:sub")); !errors.Is(err, ErrConflict) || len(b.groups(bob)) != 16 {
+		t.Errorf("below too many groups: %v; Bob belongs to %v", err, b.groups(bob))
 	}
 }
 

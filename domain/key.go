@@ -58,6 +58,14 @@ func (k Key) Evolve(fact Fact, at EventMetadata) (State, error) {
 	return k, errors.New("not a fact about a key")
 }
 
+// Under is the key as it stands under its subject's entry in the directory: a deactivation revokes all earlier keys.
+func (k Key) Under(subject MemberEntry) Key {
+	if k.RevokedAt.IsZero() && k.Role != Root && subject.Revoked(k.CreatedAt) {
+		k.RevokedAt = subject.KeysSince
+	}
+	return k
+}
+
 // CheckValid says why a key is not valid at a time; nil if it is valid.
 func (k Key) CheckValid(now time.Time) error {
 	switch {
@@ -76,7 +84,7 @@ func (k Key) CheckValid(now time.Time) error {
 func (k Key) Principal(tenant, prefix string) Principal {
 	return Principal{
 		Tenant: tenant, Subject: k.Subject, Memberships: k.Memberships, Role: k.Role,
-		Authentication: "key:" + prefix, PublishPublic: k.PublishPublic, ActsForOnly: k.ActsForOnly,
+		Authentication: "key:" + prefix, KeyCreated: k.CreatedAt, PublishPublic: k.PublishPublic, ActsForOnly: k.ActsForOnly,
 	}
 }
 
@@ -166,6 +174,10 @@ func (c CreateKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err := mayIssue(c.By, created.Role); err != nil {
 		return nil, err
 	}
+	if created.Role != Root && !StateOf[MemberEntry](dc, DirectoryStream(created.Subject)).DeactivatedAt.IsZero() {
+		return nil, Refuse(ErrConflict, "%s was deactivated", created.Subject).
+			WithFix("annals %s reactivate %s, or name another subject", created.Subject.Kind(), created.Subject.ID())
+	}
 	return []Fact{created}, nil
 }
 
@@ -189,6 +201,7 @@ func (c RotateKey) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	if err != nil {
 		return nil, err
 	}
+	k = k.Under(StateOf[MemberEntry](dc, DirectoryStream(k.Subject)))
 	if err := k.CheckValid(now); err != nil || k.ReplacedBy != "" {
 		return nil, Refuse(ErrConflict, "the key %s is no longer valid, or was rotated before", c.Prefix).
 			WithFix("create another")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Role is what a principal may do beyond its own entities.
@@ -29,9 +30,10 @@ type Principal struct {
 	Memberships    []Entity // what the subject belongs to
 	Maintains      []Entity // groups of which the subject is a maintainer; none if it acts for another entity
 	Role           Role
-	Authentication string // how the server knows: "open", "key:PREFIX", "jwt:ISSUER", "system"
-	PublishPublic  bool   // may write to the public scope
-	ActsForOthers  bool   // may name on whose behalf it acts, with each request
+	Authentication string    // how the server knows: "open", "key:PREFIX", "jwt:ISSUER", "system"
+	KeyCreated     time.Time // zero without a key
+	PublishPublic  bool      // may write to the public scope
+	ActsForOthers  bool      // may name on whose behalf it acts, with each request
 	// ActsForOnly limits on whose behalf it may act: these entities, and the members of these groups. Empty for all.
 	ActsForOnly []Entity
 	// Listed tells that the directory knows the entity on whose behalf the principal acts. Then Memberships are that
@@ -153,6 +155,75 @@ func (p Principal) Entities() []Entity {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// Belonging is a group that a member belongs to, directly or through another group.
+type Belonging struct {
+	Membership
+	Through Entity // the group that belongs to it; empty for a membership of the member's own
+}
+
+// maxDepth limits the groups between a member and a group that passes it on.
+const maxDepth = 16
+
+// Belongings is what the directory says about a member.
+type Belongings struct {
+	Entry MemberEntry // zero if the member is unknown
+	All   []Belonging // the active groups that it belongs to, the nearest first, each once
+	Over  []Entity    // the deactivated ones of the groups that its key or token states
+}
+
+// BelongingsOf are a member's groups. Groups that belong to groups pass their members on, without their roles, through
+// at most [maxDepth] groups. A deactivated member belongs to none. stated are the groups that the member's key or token
+// states. read returns the entries of several entities.
+func BelongingsOf(
+	member Entity, stated []Entity, read func([]Entity) (map[Entity]MemberEntry, error),
+) (of Belongings, err error) {
+	found, err := read(append([]Entity{member}, stated...))
+	for _, group := range stated {
+		if !found[group].DeactivatedAt.IsZero() {
+			of.Over = append(of.Over, group)
+		}
+	}
+	if of.Entry = found[member]; err != nil || !of.Entry.Active() {
+		return of, err
+	}
+	known := map[Entity]bool{member: true}
+	level := []Entity{member}
+	for depth := 0; depth < maxDepth && len(level) > 0; depth++ {
+		var next []Belonging
+		for _, e := range level {
+			for _, m := range found[e].Groups {
+				if known[m.Group] {
+					continue
+				}
+				known[m.Group] = true
+				one := Belonging{Membership: m}
+				if e != member {
+					one.Through, one.Role = e, InGroup
+				}
+				next = append(next, one)
+			}
+		}
+		level = make([]Entity, len(next))
+		for i, one := range next {
+			level[i] = one.Group
+		}
+		if len(next) > 0 {
+			found, err = read(level)
+		}
+		if err != nil {
+			return of, err
+		}
+		for _, one := range next {
+			if found[one.Group].Active() {
+				of.All = append(of.All, one)
+			} else {
+				delete(found, one.Group)
+			}
+		}
+	}
+	return of, nil
 }
 
 type callerKey struct{}

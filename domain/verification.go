@@ -156,11 +156,11 @@ func (a Assignment) Has(some ...Entity) bool {
 }
 
 // Assign says who should review k: the verifier of its policy, or else its owner, or else the maintainers of the
-// groups that it is meant for. It passes over who was deactivated.
+// groups that it is meant for. It passes over verifiers who cannot read a scope any more, and over who was deactivated.
 func (v Verification) Assign(
-	k *Knowledge, deactivated func(Entity) bool, maintainers func(group Entity) []Entity,
+	k *Knowledge, reads func(Entity, Scope) bool, deactivated func(Entity) bool, maintainers func(group Entity) []Entity,
 ) Assignment {
-	if p, found := v.For(k.Scopes, k.Type); found && p.Verifier != "" && !deactivated(p.Verifier) {
+	if p, found := v.For(k.Scopes, k.Type); found && p.Verifier != "" && reads(p.Verifier, p.Scope) {
 		return Assignment{To: []Entity{p.Verifier}, Why: "verifier"}
 	}
 	if !deactivated(k.Owner) {
@@ -176,13 +176,14 @@ func (v Verification) Assign(
 }
 
 // MaySteward tells whether p may confirm, supersede and merge k: it may change k, maintains a group that k is meant
-// for, or is or belongs to the verifier that the policies v name.
+// for, or is or belongs to the verifier that the policies v name, and still reads the scope of that policy.
 func (p Principal) MaySteward(k *Knowledge, v Verification) bool {
 	if p.MayChange(k) || p.Role != Auditor && p.maintainsScopeOf(k) {
 		return true
 	}
 	policy, found := v.For(k.Scopes, k.Type)
-	return found && p.Role != Auditor && policy.Verifier != "" && p.belongs(policy.Verifier)
+	return found && p.Role != Auditor && policy.Verifier != "" && p.belongs(policy.Verifier) &&
+		(policy.Scope == "" || policy.Scope == Public || p.ActsFor(policy.Scope.Entity()))
 }
 
 func (p Principal) maintainsScopeOf(k *Knowledge) bool {
@@ -281,8 +282,8 @@ func (c SetPolicy) mayVerify(dc DecisionContext) error {
 	case !entry.Active():
 		p.Add("verifier", "%s was deactivated", c.Verifier)
 	case scope != "":
-		if reads, err := belongsTo(dc, c.Verifier, scope); err != nil || reads {
-			return err
+		if belongsTo(c.Verifier, groupsOf(dc, c.Verifier), scope) {
+			return nil
 		}
 		p.Add("verifier", "%s cannot read %s: name it, or a member of it", c.Verifier, c.Scope)
 	}

@@ -87,6 +87,10 @@ func TestMaintainersSetThePoliciesOfTheirGroupAlone(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
+	b.do(DeactivateMember{OfDirectory: about(pay)})
+	if _, err := b.try(policy(as(bob), pay.Scope(), "", 90, "")); !errors.Is(err, ErrForbidden) {
+		t.Errorf("of a deactivated group: %v", err)
+	}
 }
 
 func TestStewardsConfirmAndSupersedeButDoNotRevise(t *testing.T) {
@@ -112,6 +116,11 @@ func TestStewardsConfirmAndSupersedeButDoNotRevise(t *testing.T) {
 		s.policies = verification
 		s.when(Confirm{Target: on(other)}).refused(ErrForbidden)
 	}
+	seen := shared(acme)
+	seen.Scopes = append(seen.Scopes, project.Scope())
+	left := given(t, seen) // the project, and still sees it
+	left.policies = verification
+	left.when(Confirm{Target: on(as(bot, acme))}).refused(ErrForbidden)
 	outsider = as(bot) // the verifier, who does not see it
 	s := given(t, remembered())
 	s.policies = verification

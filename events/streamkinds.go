@@ -15,11 +15,11 @@ import (
 // in another form are computed again. Golden files in testdata/states contain every form.
 var streamKinds = map[string]streamKind{
 	"key":          keptAs[domain.Key](1),
-	"user":         keptAs[domain.MemberEntry](1),
-	"agent":        keptAs[domain.MemberEntry](1),
-	"project":      keptAs[domain.MemberEntry](1),
-	"team":         keptAs[domain.MemberEntry](1),
-	"org":          keptAs[domain.MemberEntry](1),
+	"user":         keptAs[domain.MemberEntry](2),
+	"agent":        keptAs[domain.MemberEntry](2),
+	"project":      keptAs[domain.MemberEntry](2),
+	"team":         keptAs[domain.MemberEntry](2),
+	"org":          keptAs[domain.MemberEntry](2),
 	"tenant":       keptAs[domain.Tenant](2),
 	"session":      keptAs[domain.Session](1),
 	"scrubbing":    keptAs[domain.Scrubbing](1),

@@ -19,9 +19,10 @@ var update = flag.Bool("update", false, "write the golden files that are missing
 // stateSamples are a state of every kind of streams, with every field set.
 func stateSamples() map[string]domain.State {
 	noon := time.Date(2026, 3, 14, 12, 0, 0, 123456000, time.UTC)
-	entry := domain.MemberEntry{Member: "user:mia", AddedAt: noon, DeactivatedAt: noon.Add(time.Hour), Groups: []domain.Membership{
-		{Group: "team:pay", Role: domain.Maintainer, Since: noon.Add(time.Minute)},
-	}}
+	entry := domain.MemberEntry{
+		Member: "user:mia", AddedAt: noon, DeactivatedAt: noon.Add(time.Hour), KeysSince: noon.Add(time.Hour),
+		Groups: []domain.Membership{{Group: "team:pay", Role: domain.Maintainer, Since: noon.Add(time.Minute)}},
+	}
 	return map[string]domain.State{
 		"user": entry, "agent": entry, "project": entry, "team": entry, "org": entry,
 		"key": domain.Key{

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -184,18 +185,18 @@ func (s directory) find(ctx context.Context, c *call, in *memberInput) (api.Memb
 		return api.Member{}, err
 	}
 	member := domain.Entity(in.Member)
-	entry, all, err := kept.Belongings(ctx, c.principal.Tenant, member)
+	of, err := kept.Belongings(ctx, c.principal.Tenant, member, nil)
 	switch {
 	case err != nil:
 		return api.Member{}, err
-	case entry.AddedAt.IsZero():
+	case of.Entry.AddedAt.IsZero():
 		return api.Member{}, domain.NoMember(member)
 	}
-	named := []domain.DirectoryMember{{MemberEntry: entry}}
+	named := []domain.DirectoryMember{{MemberEntry: of.Entry}}
 	if err := kept.Name(ctx, c.principal.Tenant, named); err != nil {
 		return api.Member{}, err
 	}
-	out := memberOf(named[0], all)
+	out := memberOf(named[0], of.All)
 	if !slices.Contains(domain.GroupKinds, member.Kind()) {
 		return out, nil
 	}
@@ -249,7 +250,8 @@ func (s directory) deactivate(again bool) operation[memberInput, memberOutput] {
 		if err != nil || again {
 			return out, err
 		}
-		if out.Body.RevokedKeys, err = s.revokeKeys(ctx, c, domain.Entity(in.Member), given.Reason); err != nil {
+		out.Body.RevokedKeys, err = s.revokeKeys(ctx, c, domain.Entity(in.Member), *out.Body.DeactivatedAt, given.Reason)
+		if err != nil {
 			return out, err
 		}
 		owned, err := s.cfg.Reader.Count(ctx, c.principal, domain.Filter{
@@ -260,9 +262,10 @@ func (s directory) deactivate(again bool) operation[memberInput, memberOutput] {
 	}
 }
 
-// revokeKeys revokes the keys of a deactivated member. Its requests are refused even before.
+// revokeKeys records the revocation of the keys of a member that was deactivated since a time. They are invalid even
+// before. An admin leaves root's keys valid.
 func (s directory) revokeKeys(
-	ctx context.Context, c *call, member domain.Entity, reason string,
+	ctx context.Context, c *call, member domain.Entity, since time.Time, reason string,
 ) (revoked []string, err error) {
 	if s.cfg.Keys == nil {
 		return nil, nil
@@ -272,15 +275,19 @@ func (s directory) revokeKeys(
 		return nil, err
 	}
 	for _, k := range keys {
-		if k.Subject != member || !k.RevokedAt.IsZero() {
+		if k.Subject != member || !k.RevokedAt.IsZero() && k.RevokedAt.Before(since) ||
+			k.Role == domain.Root && c.principal.Role != domain.Root {
 			continue
 		}
 		revocation := c.submission(domain.RevokeKey{By: c.principal, Prefix: k.Prefix, Reason: reason}, nil)
 		revocation.Request = nil // the Idempotency-Key is that of the deactivation
-		if _, err := s.cfg.Writer.Submit(ctx, revocation); err != nil {
+		receipt, err := s.cfg.Writer.Submit(ctx, revocation)
+		if err != nil {
 			return revoked, err
 		}
-		revoked = append(revoked, k.Prefix)
+		if receipt.Outcome != domain.Unchanged {
+			revoked = append(revoked, k.Prefix)
+		}
 	}
 	return revoked, nil
 }

@@ -1,9 +1,12 @@
 package http_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // company is a server with a directory: Mia belongs to the retries project, which belongs to team:pay, which belongs to
@@ -164,6 +167,67 @@ func TestADeactivatedMemberMayDoNothingAtOnce(t *testing.T) {
 		w.ask("POST", "/v1/directory/user:mia/reactivate", nil, admin).want(http.StatusOK)
 		w.ask("GET", "/v1/whoami", nil, agent, "Annals-On-Behalf-Of: user:mia").want(http.StatusOK)
 		w.ask("GET", "/v1/whoami", nil, mia).want(http.StatusUnauthorized) // her key stays revoked
+
+		// a crash before the revocation of the keys
+		made := w.ask("POST", "/v1/keys", object{"subject": "user:ben"}, admin).want(http.StatusCreated).json()
+		ben := domain.OfDirectory{By: olga, Member: "user:ben"}
+		w.record(domain.PutMember{OfDirectory: ben}, domain.DeactivateMember{OfDirectory: ben})
+		w.ask("POST", "/v1/keys", object{"subject": "user:ben"}, admin).want(http.StatusConflict)
+		w.record(domain.DeactivateMember{OfDirectory: ben, Again: true})
+		w.ask("GET", "/v1/whoami", nil, bearer(made["key"].(string))).want(http.StatusUnauthorized)
+		w.ask("POST", "/v1/keys/"+made["prefix"].(string)+"/rotate", nil, admin).want(http.StatusConflict)
+	})
+}
+
+var olga = domain.Principal{Tenant: domain.DefaultTenant, Subject: "user:olga", Role: domain.Admin}
+
+// record decides commands, and records what follows.
+func (w *world) record(all ...domain.Command) {
+	w.t.Helper()
+	submissions := make([]domain.Submission, len(all))
+	for i, c := range all {
+		submissions[i] = domain.Submission{By: olga, Command: c}
+	}
+	for i, result := range w.log.SubmitAll(w.t.Context(), submissions) {
+		if result.Err != nil {
+			w.t.Fatalf("%+v: %v", all[i], result.Err)
+		}
+	}
+}
+
+func TestAMemberMayBelongToHundredsOfGroups(t *testing.T) {
+	eachKeyed(t, func(_ *testing.T, w *world, _ *time.Duration) {
+		admin, _ := w.company()
+		mia := bearer(w.ask("POST", "/v1/keys", object{"subject": "user:mia", "memberships": []string{"team:over"}}, admin).
+			want(http.StatusCreated).json()["key"].(string))
+		var all []domain.Command
+		for i := range 100 {
+			member := domain.Entity("user:mia")
+			for _, kind := range []string{"team:%d", "project:%d", "org:%d"} {
+				group := domain.Entity(fmt.Sprintf(kind, i))
+				all = append(all, domain.PutMember{OfDirectory: domain.OfDirectory{By: olga, Member: group}},
+					domain.JoinGroup{OfDirectory: domain.OfDirectory{By: olga, Member: member}, Group: group})
+				member = group
+			}
+		}
+		w.followPast()
+		over := domain.OfDirectory{By: olga, Member: "team:over"}
+		w.record(append(all, domain.PutMember{OfDirectory: over}, domain.DeactivateMember{OfDirectory: over})...)
+		for id, scope := range map[string]string{"a": "org:99", "b": "team:over"} {
+			w.ask("POST", "/v1/knowledge", object{
+				"id": id, "type": "plan", "content": "Deploy on Tuesdays.", "owner": scope, "scopes": []string{scope},
+			}, admin).want(http.StatusCreated)
+		}
+		w.ask("GET", "/v1/knowledge/a", nil, mia).want(http.StatusOK)
+		w.ask("GET", "/v1/knowledge/b", nil, mia).want(http.StatusNotFound) // her key states a deactivated group
+		for _, path := range []string{
+			"knowledge", "knowledge?sort=updated", "knowledge?status=deleted", "knowledge?uri=viking://", "knowledge?as_of=600",
+			"knowledge/a/history", "overview", "events", "events/histogram", "reviews", "reports/health", "sessions",
+		} {
+			w.ask("GET", "/v1/"+path, nil, mia).want(http.StatusOK)
+		}
+		found := w.ask("POST", "/v1/search", object{"query": "when do we deploy?"}, mia).want(http.StatusOK).json()
+		like(w.t, found["items"], []any{object{"scope": "org:99"}})
 	})
 }
 

@@ -39,26 +39,30 @@ func (s identities) identify(r *http.Request) (domain.Principal, error) {
 }
 
 // withDirectory applies to p what the directory says now. The groups of the caller count besides those of its key or
-// token. A caller that acts for a member has that member's groups and no others.
+// token, of which deactivated ones do not count. A caller that acts for a member has that member's groups and no others.
 func (s identities) withDirectory(ctx context.Context, p domain.Principal) (domain.Principal, error) {
 	if s.cfg.Directory == nil || p.Tenant == domain.SystemTenant || p.IsOperator() { // whom no group gives more
 		return p, nil
 	}
 	for _, e := range slices.Compact([]domain.Entity{p.Subject, p.EffectiveSubject()}) {
-		entry, all, err := s.cfg.Directory.Belongings(ctx, p.Tenant, e)
+		of, err := s.cfg.Directory.Belongings(ctx, p.Tenant, e, p.Memberships)
+		entry, over := of.Entry, func(group domain.Entity) bool { return slices.Contains(of.Over, group) }
+		p.Memberships = slices.DeleteFunc(slices.Clone(p.Memberships), over)
 		switch {
 		case err != nil:
 			return p, err
 		case !entry.DeactivatedAt.IsZero() && !p.CrossesTenants():
 			return p, domain.Refuse(domain.ErrUnauthenticated, "%s was deactivated", e).WithFix("ask an admin")
+		case e == p.Subject && entry.Revoked(p.KeyCreated) && !p.CrossesTenants():
+			return p, domain.Refuse(domain.ErrUnauthenticated, "the key was revoked when %s was deactivated", e).
+				WithFix("ask an admin for another")
 		case e != p.EffectiveSubject() || !entry.Active():
 			continue
 		}
 		if p.Listed = e != p.Subject; p.Listed {
 			p.Memberships = nil
 		}
-		p.Memberships = slices.Clip(p.Memberships)
-		for _, b := range all {
+		for _, b := range of.All {
 			if !slices.Contains(p.Memberships, b.Group) {
 				p.Memberships = append(p.Memberships, b.Group)
 			}

@@ -95,8 +95,10 @@ type Rebuilder interface {
 
 // Directory answers who the members of tenants are, and which groups they belong to.
 type Directory interface {
-	// Belongings are the entry of a member and the groups that it belongs to. The entry of an unknown member is zero.
-	Belongings(ctx context.Context, tenant string, member domain.Entity) (domain.MemberEntry, []domain.Belonging, error)
+	// Belongings are the entry and the groups of a member, whose key or token states more groups.
+	Belongings(
+		ctx context.Context, tenant string, member domain.Entity, stated []domain.Entity,
+	) (domain.Belongings, error)
 	// Members lists up to limit members of a kind after a member, in order of their names.
 	Members(
 		ctx context.Context, tenant, kind string, after domain.Entity, limit int,

@@ -229,15 +229,15 @@ func (s access) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutpu
 
 func (s access) whoami(ctx context.Context, c *call, _ *struct{}) (api.Identity, error) {
 	p := c.principal
-	var all []domain.Belonging
+	var of domain.Belongings
 	if s.cfg.Directory != nil {
 		var err error
-		if _, all, err = s.cfg.Directory.Belongings(ctx, p.Tenant, p.EffectiveSubject()); err != nil {
+		if of, err = s.cfg.Directory.Belongings(ctx, p.Tenant, p.EffectiveSubject(), nil); err != nil {
 			return api.Identity{}, err
 		}
 	}
 	return api.Identity{
-		Groups: belongingsOf(all),
+		Groups: belongingsOf(of.All),
 		Tenant: p.Tenant, Subject: string(p.Subject), OnBehalfOf: string(p.OnBehalfOf), Role: string(p.Role),
 		PublishPublic: p.MayPublish(domain.Public), Operates: p.IsOperator(), Authentication: p.Authentication,
 		Memberships: toStrings(p.Memberships), ActsFor: p.ActsForOthers, ActsForOnly: toStrings(p.ActsForOnly),

@@ -98,9 +98,11 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 
 		// whose verifier and owner left is for the maintainers
 		for _, gone := range []domain.Entity{"user:ben", domain.Entity(owner)} {
-			if gone == domain.Entity(owner) {
-				w.submit(domain.PutMember{OfDirectory: about(gone)})
+			if gone == "user:ben" {
+				w.submit(domain.LeaveGroup{OfDirectory: about(gone), Group: "team:pay"})
+				continue
 			}
+			w.submit(domain.PutMember{OfDirectory: about(gone)})
 			w.submit(domain.DeactivateMember{OfDirectory: domain.OfDirectory{By: *as("user:root"), Member: gone}})
 		}
 		maintained := []string{
@@ -113,6 +115,9 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 		same(waits(domain.ReviewQuery{Mine: ann}), maintained...)
 		same(waits(domain.ReviewQuery{Queue: domain.QueueOwnerDeactivated, Scope: "org:acme"}),
 			"other owner_deactivated 61 maintainer []", "other verification_due 30 maintainer []")
+		w.submit(domain.DeactivateMember{OfDirectory: about("team:pay")})
+		same(waits(domain.ReviewQuery{Assigned: "user:ann"}))
+		w.submit(domain.DeactivateMember{OfDirectory: about("team:pay"), Again: true})
 		w.submit(domain.DeactivateMember{OfDirectory: about(domain.Entity(owner)), Again: true})
 
 		// unused, as far as uses are recorded

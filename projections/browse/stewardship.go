@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/sessions"
 )
 
 const (
@@ -25,9 +26,10 @@ type stewards struct {
 	log         *events.Reader
 	tenant      string
 	policies    domain.Verification
-	deactivated map[domain.Entity]time.Time       // when members were deactivated
-	maintainers map[domain.Entity][]domain.Entity // of each group; nil until they are needed
-	maintained  []domain.Entity                   // groups, by the assignee of a query
+	deactivated map[domain.Entity]time.Time          // when members were deactivated
+	maintainers map[domain.Entity][]domain.Entity    // of each group; nil until they are needed
+	maintained  []domain.Entity                      // groups, by the assignee of a query
+	groups      map[domain.Entity][]domain.Belonging // of verifiers, once they are needed
 }
 
 func (s *stewards) read(ctx context.Context, db *database.DB) error {
@@ -49,7 +51,7 @@ func (s *stewards) read(ctx context.Context, db *database.DB) error {
 	if err != nil {
 		return rows.Failed(ctx, "read deactivations", err)
 	}
-	s.deactivated = map[domain.Entity]time.Time{}
+	s.deactivated, s.groups = map[domain.Entity]time.Time{}, map[domain.Entity][]domain.Belonging{}
 	for _, one := range found {
 		if delete(s.deactivated, domain.Entity(one.Stream)); one.Name == (domain.MemberDeactivated{}).Name() {
 			s.deactivated[domain.Entity(one.Stream)] = one.At.Time
@@ -66,7 +68,7 @@ func (s *stewards) readMaintained(ctx context.Context, by domain.Entity) error {
 	stream, err := s.log.State(ctx, s.tenant, domain.DirectoryStream(by))
 	entry, _ := stream.State.(domain.MemberEntry)
 	for _, m := range entry.Groups {
-		if m.Role == domain.Maintainer {
+		if m.Role == domain.Maintainer && entry.Active() && s.deactivated[m.Group].IsZero() {
 			s.maintained = append(s.maintained, m.Group)
 		}
 	}
@@ -77,12 +79,27 @@ func (s *stewards) readMaintained(ctx context.Context, by domain.Entity) error {
 // of all users and agents of the tenant.
 func (s *stewards) assignment(ctx context.Context, k *domain.Knowledge) (a domain.Assignment, err error) {
 	gone := func(e domain.Entity) bool { return !s.deactivated[e].IsZero() }
-	return s.policies.Assign(k, gone, func(group domain.Entity) []domain.Entity {
+	reads := func(e domain.Entity, scope domain.Scope) bool {
+		return !gone(e) && (scope == "" || scope == domain.Public || e == scope.Entity() || s.inGroup(ctx, e, scope, &err))
+	}
+	return s.policies.Assign(k, reads, gone, func(group domain.Entity) []domain.Entity {
 		if s.maintainers == nil && err == nil {
 			err = s.readMaintainers(ctx)
 		}
 		return s.maintainers[group]
 	}), err
+}
+
+// inGroup tells whether a verifier belongs to the group that has a scope.
+func (s *stewards) inGroup(ctx context.Context, e domain.Entity, scope domain.Scope, failed *error) bool {
+	all, known := s.groups[e]
+	if !known && *failed == nil {
+		var of domain.Belongings
+		of, *failed = sessions.Directory{Log: s.log}.Belongings(ctx, s.tenant, e, nil)
+		all = of.All
+		s.groups[e] = all
+	}
+	return slices.ContainsFunc(all, func(b domain.Belonging) bool { return b.Group == scope.Entity() })
 }
 
 func (s *stewards) readMaintainers(ctx context.Context) error {
@@ -98,7 +115,7 @@ func (s *stewards) readMaintainers(ctx context.Context) error {
 				after = state.Name
 				entry, _ := state.State.(domain.MemberEntry)
 				for _, m := range entry.Groups {
-					if entry.Active() && m.Role == domain.Maintainer {
+					if entry.Active() && m.Role == domain.Maintainer && s.deactivated[m.Group].IsZero() {
 						s.maintainers[m.Group] = append(s.maintainers[m.Group], entry.Member)
 					}
 				}

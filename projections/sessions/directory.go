@@ -12,24 +12,30 @@ import (
 // Directory answers who the members of tenants are, and which groups they belong to. It is safe for concurrent use.
 type Directory struct{ Log *events.Reader }
 
-// Belongings are the entry of a member and the groups that it belongs to. The entry of an unknown member is zero. It
-// takes a query for each level of groups, and one for an unknown member.
+// Belongings are the groups of a member. It takes a query for each level of groups, and one for an unknown member.
 func (d Directory) Belongings(
-	ctx context.Context, tenant string, member domain.Entity,
-) (domain.MemberEntry, []domain.Belonging, error) {
+	ctx context.Context, tenant string, member domain.Entity, stated []domain.Entity,
+) (domain.Belongings, error) {
 	ctx = database.ForTenant(ctx, tenant)
-	return domain.BelongingsOf(member, func(entities []domain.Entity) (map[domain.Entity]domain.MemberEntry, error) {
-		names := make([]string, len(entities))
-		for i, e := range entities {
-			names[i] = domain.DirectoryStream(e)
-		}
-		states, err := d.Log.StatesOf(ctx, tenant, names)
-		found := map[domain.Entity]domain.MemberEntry{}
-		for name, state := range states {
-			found[domain.Entity(name)], _ = state.(domain.MemberEntry)
-		}
-		return found, err
+	return domain.BelongingsOf(member, stated, func(entities []domain.Entity) (map[domain.Entity]domain.MemberEntry, error) {
+		return EntriesOf(ctx, d.Log, tenant, entities)
 	})
+}
+
+// EntriesOf are the entries of members, with one query.
+func EntriesOf(
+	ctx context.Context, log *events.Reader, tenant string, members []domain.Entity,
+) (map[domain.Entity]domain.MemberEntry, error) {
+	names := make([]string, len(members))
+	for i, e := range members {
+		names[i] = domain.DirectoryStream(e)
+	}
+	states, err := log.StatesOf(ctx, tenant, names)
+	found := map[domain.Entity]domain.MemberEntry{}
+	for name, state := range states {
+		found[domain.Entity(name)], _ = state.(domain.MemberEntry)
+	}
+	return found, err
 }
 
 // Members lists up to limit members of a kind ("user") after a member, in order of their names, with their display

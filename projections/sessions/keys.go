@@ -51,6 +51,7 @@ func (k *Keys) Key(ctx context.Context, prefix string) (tenant string, key domai
 }
 
 // Given lists the keys of a tenant, revoked and expired ones included, whatever tenant the context is confined to.
+// Keys older than their subject's newest deactivation are revoked.
 func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error) {
 	ctx = database.ForTenant(ctx, tenant)
 	var uses []struct {
@@ -78,15 +79,22 @@ func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.IssuedKey, er
 		if err != nil {
 			return nil, err
 		}
+		var subjects []domain.Entity
 		for _, s := range some {
 			after = s.Name
 			prefix := domain.KeyPrefix(s.Name)
 			if key, isKey := s.State.(domain.Key); isKey {
 				list = append(list, domain.IssuedKey{Key: key, Prefix: prefix, UsedAt: usedAt[prefix]})
+				subjects = append(subjects, key.Subject)
 			}
 		}
-		if len(some) < page {
-			return list, nil
+		entries, err := EntriesOf(ctx, k.log.Reader, tenant, subjects)
+		for i := range list[len(list)-len(subjects):] {
+			key := &list[len(list)-len(subjects)+i].Key
+			*key = key.Under(entries[key.Subject])
+		}
+		if err != nil || len(some) < page {
+			return list, err
 		}
 	}
 }
@@ -106,6 +114,11 @@ func (k *Keys) Everywhere(
 		err = k.log.EachState(ctx, "stream >= 'user:' AND stream < 'user;'", func(tenant string, s domain.Stream) {
 			if entry, is := s.State.(domain.MemberEntry); is {
 				users[tenant] = append(users[tenant], entry)
+				for i, key := range given[tenant] {
+					if key.Subject == entry.Member {
+						given[tenant][i].Key = key.Under(entry)
+					}
+				}
 			}
 		})
 	}
