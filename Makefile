@@ -1,6 +1,6 @@
 # Everything here works on a fresh machine that has Go, make and bash.
 
-SHELL := /bin/bash
+SHELL := bash
 .DEFAULT_GOAL := help
 
 # A released program says its tag; any other says its revision, which Go writes into it.
@@ -49,7 +49,7 @@ race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/browser.sh install
 	@ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" CGO_ENABLED=1 scripts/postgres.sh run go test -pgo=off -race -count=1 -timeout 60m $(TESTFLAGS) $(PACKAGES)
 
-trace: go ## Show the functions that one remember and one search execute, in the order of their calls
+trace: go ## Show the functions that one remember and one search execute
 	@$(TRACE)
 
 test-mcp: build ## Let an MCP client from npm, which it installs, use the server

@@ -3,7 +3,6 @@ package database
 import (
 	"context"
 	"fmt"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -12,17 +11,6 @@ import (
 const TooLongLog = tooLong * toldLong
 
 const toldLong = 256
-
-// ShareClaim lets a process that is just being started share the claim to the file, as between fork and exec, until
-// the test ends.
-func (db *DB) ShareClaim(t *testing.T) {
-	t.Helper()
-	shared, err := syscall.Dup(int(db.owner.file.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Close(shared) })
-}
 
 // Copies copies the write-ahead log when it is told to, and never by itself.
 type Copies struct{ copier *checkpointer }

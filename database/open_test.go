@@ -161,7 +161,6 @@ func TestAFileHasOneOwnerAtATime(t *testing.T) {
 			}
 		}
 	}
-	first.ShareClaim(t)
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,16 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
-	"runtime"
-	"syscall"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // owner is a process's lock on a SQLite file: on a file beside it, and on the file itself. The kernel releases both
 // when the process ends. The text in the lock file is for people; it may be stale while no process holds the lock.
 type owner struct {
-	file  *os.File
+	lock  *flock.Flock
 	inode *os.File // the database file, which may have other names
 	note  ownerNote
 
@@ -31,26 +33,21 @@ type ownerNote struct {
 // claim makes this process the owner of the database at path. The error matches [ErrOwned] if another process owns
 // it, and names that process.
 func claim(path string, now time.Time) (*owner, error) {
-	file, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	lock := flock.New(path + ".lock")
+	locked, err := lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("the database cannot be claimed, name another file with sqlite:PATH: %w", err)
 	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = ownedError{path: path, owner: readNote(file)}
-	} else if err != nil {
-		err = fmt.Errorf("lock %s: %w", file.Name(), err)
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
+	if !locked {
+		return nil, ownedError{path: path, owner: readNote(lock.Path())}
 	}
 	inode, opened, err := claimInode(path)
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, errors.Join(err, lock.Close())
 	}
 	host, _ := os.Hostname()
 	o := &owner{
-		file: file, inode: inode, path: path, opened: opened,
+		lock: lock, inode: inode, path: path, opened: opened,
 		note: ownerNote{PID: os.Getpid(), Host: host, Since: now.UTC().Truncate(time.Second)},
 	}
 	if err := o.write(); err != nil {
@@ -59,50 +56,28 @@ func claim(path string, now time.Time) (*owner, error) {
 	return o, nil
 }
 
-// inodeLock is the range of the database file that its owner locks. SQLite's own locks are elsewhere.
-var inodeLock = syscall.Flock_t{Type: syscall.F_WRLCK, Start: 1 << 62, Len: 1}
-
-// claimInode locks the file itself, since SQLite names its write-ahead log after the path by which it opens a file:
-// under two names, two logs overwrite each other. The link count reveals a hard link. A lock, which needs Linux,
-// reveals a bind mount.
+// claimInode opens the file itself and, where the system can, locks it, since SQLite names its write-ahead log after
+// the path by which it opens a file: under two names, two logs overwrite each other. The link count reveals a hard
+// link, the lock a bind mount.
 func claimInode(path string) (*os.File, os.FileInfo, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("look at the database: %w", err)
 	}
 	opened, err := file.Stat()
-	if err == nil {
-		if stat, ok := opened.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 {
-			err = fmt.Errorf(
-				"%s has another name (a hard link), and writes through one are lost to the other: "+
-					"delete the one that you do not use",
-				path,
-			)
-		} else {
-			err = lockInode(file, inodeLock)
-		}
-	}
-	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) {
-		err = ownedError{path: path}
+	if err == nil && linksTo(file) > 1 {
+		err = fmt.Errorf(
+			"%s has another name (a hard link), and writes through one are lost to the other: "+
+				"delete the one that you do not use",
+			path,
+		)
+	} else if err == nil {
+		err = lockInode(file)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
 	}
 	return file, opened, nil
-}
-
-// lockInode sets or removes a lock that belongs to the open file, not to the process. It succeeds on file systems
-// without such locks.
-func lockInode(file *os.File, lock syscall.Flock_t) error {
-	if runtime.GOOS != "linux" {
-		return nil
-	}
-	const setLock = 0x25 // F_OFD_SETLK of Linux, which package syscall does not name
-	err := syscall.FcntlFlock(file.Fd(), setLock, &lock)
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOSYS) {
-		return nil
-	}
-	return err
 }
 
 // inPlace checks that the opened file is still at its path. Writes to a file that was deleted or replaced are lost
@@ -130,29 +105,36 @@ func (o *owner) write() error {
 	if err != nil {
 		return fmt.Errorf("describe owner: %w", err)
 	}
-	if err := o.file.Truncate(0); err != nil {
+	file, err := os.OpenFile(o.lock.Path(), os.O_WRONLY, 0)
+	if err != nil {
 		return fmt.Errorf("write owner: %w", err)
 	}
-	if _, err := o.file.WriteAt(append(note, '\n'), 0); err != nil {
+	_, err = fmt.Fprintf(io.NewOffsetWriter(file, noteStart), "%-*s\n", noteWidth, note)
+	if err = errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("write owner: %w", err)
 	}
 	return nil
 }
 
-// release keeps the lock file: removing it would race with the next process. Closing the file does not release the
-// lock, since a child process that is just starting also has it open.
+// The first byte of the lock file is left out, since Windows lets only the owner read it. Spaces cover an earlier note.
+const (
+	noteStart = 1
+	noteWidth = 400
+)
+
+// release keeps the lock file: removing it would race with the next process. It unlocks both files, since a child
+// process that is just starting also has them open.
 func (o *owner) release() error {
-	unlock := inodeLock
-	unlock.Type = syscall.F_UNLCK
-	return errors.Join(
-		lockInode(o.inode, unlock), o.inode.Close(), syscall.Flock(int(o.file.Fd()), syscall.LOCK_UN), o.file.Close(),
-	)
+	return errors.Join(unlockInode(o.inode), o.inode.Close(), o.lock.Close())
 }
 
 // readNote returns the zero note while the owner is writing it.
-func readNote(file *os.File) ownerNote {
+func readNote(path string) ownerNote {
 	var note ownerNote
-	_ = json.NewDecoder(file).Decode(&note)
+	if file, err := os.Open(path); err == nil {
+		_ = json.NewDecoder(io.NewSectionReader(file, noteStart, math.MaxInt64-noteStart)).Decode(&note)
+		_ = file.Close()
+	}
 	return note
 }
 

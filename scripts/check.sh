@@ -44,6 +44,9 @@ fi
 check modules go mod verify
 check tidy go mod tidy -diff
 check vet go vet ./...
+for system in linux/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 freebsd/arm64 windows/amd64; do
+	check "vet on $system" env GOOS="${system%/*}" GOARCH="${system#*/}" go vet ./...
+done
 check budget go run ./scripts/budget
 if build_linter; then
 	check format "$linter" fmt --diff

@@ -33,7 +33,7 @@ fi
 PATH=$project/bin:$PATH
 
 # No variable of the environment may lead the tour to another server, database or model.
-unset "${!ANNALS_@}" DATABASE_URL OPENAI_API_KEY ARK_API_KEY
+for name in ${!ANNALS_@} DATABASE_URL OPENAI_API_KEY ARK_API_KEY; do unset "$name"; done
 annals serve --json --listen 127.0.0.1:0 --data "$work" >"$work/ready.json" 2>"$work/serve.log" &
 server=$!
 for _ in $(seq 100); do

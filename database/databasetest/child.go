@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -47,12 +46,6 @@ func (c *Child) Kill() {
 	_ = c.process.Process.Kill()
 	_ = c.process.Wait() // says that it was killed
 }
-
-// Pause stops the process with SIGSTOP until [Child.Continue].
-func (c *Child) Pause() error { return c.process.Process.Signal(syscall.SIGSTOP) }
-
-// Continue resumes a paused process.
-func (c *Child) Continue() error { return c.process.Process.Signal(syscall.SIGCONT) }
 
 // Saying returns the function by which a child writes lines to its parent.
 func Saying(t testing.TB) func(line string) {

@@ -30,7 +30,7 @@ type Pair struct {
 
 	t                testing.TB
 	bin, home        string
-	as               *syscall.Credential // nil for the user who runs the test
+	as               *syscall.SysProcAttr // nil for the user who runs the test
 	primary, standby *cluster
 }
 
@@ -88,7 +88,7 @@ func (p *Pair) Promote() {
 }
 
 // owner is the user of the servers, which refuse to run as root.
-func (p *Pair) owner() *syscall.Credential {
+func (p *Pair) owner() *syscall.SysProcAttr {
 	p.t.Helper()
 	if os.Geteuid() != 0 {
 		return nil
@@ -100,7 +100,7 @@ func (p *Pair) owner() *syscall.Credential {
 			if err := os.Chown(p.home, uid, gid); err != nil {
 				p.t.Fatal(err)
 			}
-			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+			return asUser(uint32(uid), uint32(gid))
 		}
 	}
 	p.t.Fatal("PostgreSQL refuses to run as root, and there is no user postgres: run the tests as another user")
@@ -124,7 +124,7 @@ func (c *cluster) url() string {
 // command is a call of one of PostgreSQL's programs.
 func (p *Pair) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, filepath.Join(p.bin, name), args...)
-	command.Dir, command.SysProcAttr = p.home, &syscall.SysProcAttr{Credential: p.as}
+	command.Dir, command.SysProcAttr = p.home, p.as
 	return command
 }
 
