@@ -65,8 +65,9 @@ check: go ## Look for what compiles and is still wrong: format, vet, lint, modul
 fmt: go ## Format the Go code
 	@scripts/check.sh fmt
 
-sbom: build ## Say what the program consists of, as CycloneDX: bin/annals.cdx.json
-	@go run ./scripts/sbom bin/annals > bin/annals.cdx.json
+sbom: go ## Say what the program consists of, as CycloneDX: bin/annals.cdx.json
+	@CGO_ENABLED=0 go build -C tools -o ../.tools/cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+	@mkdir -p bin && CGO_ENABLED=0 .tools/cyclonedx-gomod app -json -std -licenses -assert-licenses -main cmd/annals -output bin/annals.cdx.json .
 	@echo "bin/annals.cdx.json lists $$(grep -c '"bom-ref"' bin/annals.cdx.json) components"
 
 fuzz: go ## Try what parses with input that nobody thought of, FUZZTIME=10s each
