@@ -42,15 +42,14 @@ type Writer interface {
 	Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error)
 }
 
-// Judge compares an item with others, better than rules do.
+// Judge compares two items, better than rules do.
 type Judge interface {
-	// Judge returns a judgement for each of the others, in their order.
-	Judge(ctx context.Context, item *domain.Knowledge, others []*domain.Knowledge) ([]domain.Judgement, error)
+	Judge(ctx context.Context, item, other *domain.Knowledge) (domain.Judgement, error)
 }
 
 // Proposer follows the log, and proposes to review items that are remembered or revised together with similar ones. It
-// closes its proposals about items that do not hold any more. If an item is erased, it erases the reasons of proposals
-// about it.
+// closes its proposals about items that do not hold any more. If an item is erased or redacted, it erases what was
+// derived from it.
 type Proposer struct {
 	Off       bool // it proposes and closes nothing
 	Log       *follow.Log
@@ -70,10 +69,8 @@ func (p Proposer) Prepare(ctx context.Context, page follow.Page) (follow.Change,
 	seen := map[string]bool{}
 	for _, event := range page.Events {
 		id, isItem := domain.ItemOf(event.Stream)
-		if erased, is := event.Fact.(domain.Erased); is && isItem {
-			if err := p.eraseReasons(ctx, event, id, erased); err != nil {
-				return nil, fmt.Errorf("erase reasons about %s: %w", id, err)
-			}
+		if err := p.eraseReasons(ctx, event, id); err != nil {
+			return nil, fmt.Errorf("erase reasons about %s: %w", id, err)
 		}
 		if p.Off || !isItem || seen[id] || !concerns(event.Fact) {
 			continue
@@ -215,7 +212,6 @@ func (p Proposer) pairs(
 			}
 		}
 	}
-	var others []*domain.Knowledge
 	for _, s := range similar {
 		if s.Knowledge == nil {
 			if s.Knowledge, err = p.Reader.Find(ctx, tenant, s.ID); err != nil {
@@ -227,17 +223,15 @@ func (p Proposer) pairs(
 		}
 		shared := func(scope domain.Scope) bool { return slices.Contains(item.Scopes, scope) }
 		if s.Knowledge.Status == domain.Active && slices.ContainsFunc(s.Knowledge.Scopes, shared) {
-			pairs = append(pairs, pair{SimilarItem: s, kind: domain.ProposalKind(s.Kind)})
-			others = append(others, s.Knowledge)
-		}
-	}
-	if p.Judge != nil && len(pairs) > 0 {
-		judgements, err := p.Judge.Judge(ctx, item, others)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errJudge, err)
-		}
-		for i, judgement := range judgements {
-			pairs[i].kind, pairs[i].reason, pairs[i].Rule = judgement.Kind, judgement.Reason, domain.JudgedByModel
+			found := pair{SimilarItem: s, kind: domain.ProposalKind(s.Kind)}
+			if p.Judge != nil {
+				judgement, err := p.Judge.Judge(ctx, item, s.Knowledge)
+				if err != nil {
+					return nil, fmt.Errorf("%w: %w", errJudge, err)
+				}
+				found.kind, found.reason, found.Rule = judgement.Kind, judgement.Reason, domain.JudgedByModel
+			}
+			pairs = append(pairs, found)
 		}
 	}
 	return slices.DeleteFunc(pairs, func(p pair) bool { return !slices.Contains(domain.ProposalKinds, p.kind) }), nil
@@ -267,15 +261,26 @@ func (p Proposer) closeObsolete(
 	return nil
 }
 
-// eraseReasons erases the reasons of proposals about an erased item, which may quote it.
-func (p Proposer) eraseReasons(ctx context.Context, event domain.Event, id string, erased domain.Erased) error {
+// eraseReasons erases the reasons of proposals about an erased item, which may quote it, and of those about a redacted
+// item that a model wrote.
+func (p Proposer) eraseReasons(ctx context.Context, event domain.Event, id string) error {
+	eraser := by(event.Tenant)
+	eraser.Role = domain.Admin
+	command := domain.EraseTexts{By: eraser, ErasureReason: domain.ErasureReason{ReasonCode: "redacted"}}
+	erased, all := event.Fact.(domain.Erased)
+	if _, redacted := event.Fact.(domain.Redacted); id == "" || !all && !redacted {
+		return nil
+	}
+	if all {
+		command.ErasureReason = domain.ErasureReason{
+			ReasonCode: erased.ReasonCode, LegalBasis: erased.LegalBasis, RequestedBy: erased.RequestedBy, Ticket: erased.Ticket,
+		}
+	}
 	about, err := p.Proposals.ProposalsAbout(ctx, event.Tenant, []string{id})
 	for _, proposal := range about {
-		eraser := by(event.Tenant)
-		eraser.Role = domain.Admin
-		command := domain.EraseTexts{By: eraser, Of: domain.ProposalStream(proposal.ID), ErasureReason: domain.ErasureReason{
-			ReasonCode: erased.ReasonCode, LegalBasis: erased.LegalBasis, RequestedBy: erased.RequestedBy, Ticket: erased.Ticket,
-		}}
+		if command.Of = domain.ProposalStream(proposal.ID); !all && proposal.Rule != domain.JudgedByModel {
+			continue
+		}
 		if err = p.write(ctx, event, command); err != nil {
 			break
 		}

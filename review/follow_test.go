@@ -56,10 +56,10 @@ func (w *world) do(command domain.Command) {
 	}
 }
 
-func (w *world) remember(id, content string, scope domain.Scope) {
+func (w *world) remember(id, content string, scopes ...domain.Scope) {
 	w.Helper()
 	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Plan, Owner: "team:pay", Scopes: []domain.Scope{scope}, Text: domain.Text{Content: content},
+		Type: domain.Plan, Owner: "team:pay", Scopes: scopes, Text: domain.Text{Content: content},
 	}}.Complete()
 	if err != nil {
 		w.Fatal(err)

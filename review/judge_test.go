@@ -49,12 +49,13 @@ func TestAModelJudgesWhatRulesFindSimilar(t *testing.T) {
 			if len(lines) != 2 || !strings.Contains(lines[0], `"note":0`) || !strings.Contains(lines[1], "window") {
 				w.Errorf("the model reads %s", notes)
 			}
-			if strings.Contains(notes, "Thursday") {
-				return `{"verdicts":[{"note":1,"verdict":"neither","reason":""},{"note":7,"verdict":"duplicate","reason":""}]}`
+			if strings.Contains(notes, "Thursday") || strings.Contains(notes, "Bo") {
+				return `{"verdict":"neither","reason":""}`
 			}
-			return `{"verdicts":[{"note":1,"verdict":"duplicate","reason":"` + reason + `"}]}`
+			return `{"verdict":"duplicate","reason":"` + reason + `"}`
 		})
-		w.remember("a", tuesday, "team:pay")
+		w.remember("private", "Only Bo knows who opens the deploy window of checkout.", "user:bo")
+		w.remember("a", tuesday, "team:pay", "user:bo")
 		w.remember("b", wednesday, "team:pay")
 		w.follow(false)
 		w.holds("duplicate [a b]") // a contradiction by the rules
@@ -67,7 +68,7 @@ func TestAModelJudgesWhatRulesFindSimilar(t *testing.T) {
 		}
 
 		healthy := w.proposer.Judge
-		w.judgedBy(func(string) string { return `{"verdicts":[]}` })
+		w.judgedBy(func(string) string { return `{}` })
 		w.follow(true)
 		w.holds("duplicate [a b]") // rules close nothing that the model proposed
 
