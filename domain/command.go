@@ -57,7 +57,7 @@ type LogReader interface {
 	// ItemsWithContent are the ids of items into which this content was written after a position, the oldest first.
 	// The list may contain other items, and items whose content has changed since.
 	ItemsWithContent(content string, after int64) []string
-	// OpenSubscriptions is how many subscriptions a subscriber has that have not ended.
+	// OpenSubscriptions is how many subscriptions that have not ended an entity receives or made for others.
 	OpenSubscriptions(of Entity) int
 	// Head is the newest position of the log.
 	Head() int64

@@ -27,7 +27,7 @@ var UsualEvents = []string{"contested", "deleted", "merged", "remembered", "rest
 
 // The limits of subscriptions.
 const (
-	MostSubscriptions = 100 // of a subscriber, those that ended not counted
+	MostSubscriptions = 100 // that an entity receives or made for others, those that ended not counted
 	maxFollowed       = 500 // characters of a query
 )
 
@@ -241,9 +241,11 @@ func (c Subscribe) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err := c.MayFollow(dc.Knowledge); err != nil {
 		return nil, err
 	}
-	if open := dc.OpenSubscriptions(c.By.EffectiveSubject()); open >= MostSubscriptions {
-		return nil, Refuse(ErrConflict, "%s has %d subscriptions, the most that there may be", c.By.EffectiveSubject(), open).
-			WithFix("end one: annals subscription remove ID")
+	for _, e := range slices.Compact([]Entity{c.By.EffectiveSubject(), c.By.Subject}) {
+		if open := dc.OpenSubscriptions(e); open >= MostSubscriptions {
+			return nil, Refuse(ErrConflict, "%s has or made %d subscriptions, the most that there may be", e, open).
+				WithFix("end one: annals subscription remove ID")
+		}
 	}
 	created := SubscriptionCreated{
 		Subscriber: c.By.EffectiveSubject(), Authentication: c.By.Authentication, Follows: c.Follow.follows(),

@@ -151,9 +151,10 @@ func (a archive) OpenSubscriptions(of domain.Entity) int {
 		SELECT stream
 		FROM streams
 		WHERE tenant = ? AND stream >= 'subscription:' AND stream < 'subscription;'
-			AND state ->> 'subscriber' = ? AND state ->> 'ended_at' IS NULL`, a.tenant, string(of))
+			AND (state ->> 'subscriber' = ? OR state ->> 'by' = ?) AND state ->> 'ended_at' IS NULL`,
+		a.tenant, string(of), string(of))
 	for stream := range a.streams.changed {
-		if s, is := a.streams.known[stream].State.(domain.Subscription); is && s.Subscriber == of {
+		if s, is := a.streams.known[stream].State.(domain.Subscription); is && (s.Subscriber == of || s.By == of) {
 			if open[stream] = true; !s.EndedAt.IsZero() {
 				delete(open, stream)
 			}

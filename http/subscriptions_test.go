@@ -36,6 +36,14 @@ func TestASubscriberHasAtMostAHundredSubscriptions(t *testing.T) {
 			w.ask("POST", "/v1/subscriptions", follow, mia, "Idempotency-Key: again").want(http.StatusCreated)
 		}
 		w.ask("POST", "/v1/subscriptions", follow, mia).want(http.StatusConflict)
+		crew := bearer(w.given(admin, object{"subject": "agent:crew", "acts_for": true}))
+		got = race(func(client int) (all []*answer) {
+			for range 6 {
+				all = append(all, w.ask("POST", "/v1/subscriptions", follow, crew, header(fmt.Sprint("Annals-On-Behalf-Of: user:u", client))))
+			}
+			return all
+		})
+		same(t, got, map[int]int{http.StatusCreated: domain.MostSubscriptions, http.StatusConflict: 120 - domain.MostSubscriptions})
 	})
 }
 

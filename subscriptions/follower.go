@@ -25,8 +25,20 @@ func (s *Subscriptions) Follow(router *message.Router) {
 type pageChange struct {
 	s      *Subscriptions
 	tenant string
-	due    []domain.Delivery
+	due    []dueEvent
 	ended  []string // subscriptions
+}
+
+// dueEvent is an event with the subscriptions that deliver it.
+type dueEvent struct {
+	domain.Event
+	to []string
+}
+
+// reader says whose rights a subscription has.
+type reader struct {
+	subscriber, by domain.Entity
+	authentication string
 }
 
 // prepare finds the deliveries of a page: those of events that the subscriber may read now. It pauses the subscriptions
@@ -39,7 +51,7 @@ func (s *Subscriptions) prepare(ctx context.Context, page follow.Page) (follow.C
 	}
 	m := s.matcher(page.Tenant)
 	m.strict = true
-	readers := map[string]*domain.Principal{} // by subscription; nil if it may read nothing
+	readers := map[reader]*domain.Principal{} // nil if they may read nothing
 	for _, e := range page.Events {
 		id := domain.SubscriptionID(e.Stream)
 		switch f := e.Fact.(type) {
@@ -57,17 +69,21 @@ func (s *Subscriptions) prepare(ctx context.Context, page follow.Page) (follow.C
 			}
 			continue
 		}
-		for _, one := range all {
+		due := dueEvent{Event: e}
+		for i, one := range all {
 			if !one.Takes(e.Position) {
 				continue
 			}
-			delivers, err := s.delivers(ctx, m, readers, one, e)
+			delivers, err := s.delivers(ctx, m, readers, &all[i], e)
 			if err != nil {
 				return nil, err
 			}
 			if delivers {
-				way.due = append(way.due, domain.Delivery{Subscription: one.ID, Position: e.Position, EventID: e.EventID})
+				due.to = append(due.to, one.ID)
 			}
+		}
+		if len(due.to) > 0 {
+			way.due = append(way.due, due)
 		}
 	}
 	return way, nil
@@ -76,28 +92,27 @@ func (s *Subscriptions) prepare(ctx context.Context, page follow.Page) (follow.C
 // delivers tells whether a subscription follows an event that its subscriber may read now. If the subscriber has no
 // rights any more, it pauses the subscription.
 func (s *Subscriptions) delivers(
-	ctx context.Context, m *matcher, readers map[string]*domain.Principal, one domain.Subscribed, e domain.Event,
+	ctx context.Context, m *matcher, readers map[reader]*domain.Principal, one *domain.Subscribed, e domain.Event,
 ) (bool, error) {
-	follows, err := m.matches(ctx, one, e)
+	follows, err := m.matches(ctx, *one, e)
 	if err != nil || !follows {
 		return false, err
 	}
-	p, known := readers[one.ID]
+	who := reader{one.Subscriber, one.By, one.Authentication}
+	p, known := readers[who]
 	if !known {
 		now, err := s.Rights(ctx, m.tenant, one.Subscription)
-		switch {
-		case errors.Is(err, domain.ErrUnauthenticated):
-			err = s.change(ctx, m.tenant, one.ID, domain.SubscriptionPaused{Cause: domain.CauseRights})
-		case err == nil:
-			p = &now
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, domain.ErrUnauthenticated) {
 			return false, err
 		}
-		readers[one.ID] = p
+		if err == nil {
+			p = &now
+		}
+		readers[who] = p
 	}
 	if p == nil {
-		return false, nil
+		one.Webhook = false // it takes no more events of this page
+		return false, s.change(ctx, m.tenant, one.ID, domain.SubscriptionPaused{Cause: domain.CauseRights})
 	}
 	_, may, err := m.visible(ctx, *p, e)
 	return may, err
@@ -137,9 +152,9 @@ func (w *pageChange) Write(ctx context.Context, tx bun.IDB) error {
 			INSERT INTO deliveries (tenant, subscription, position, event_id, state, at)
 			SELECT tenant, subscription, ?, ?, 'pending', ?
 			FROM webhook_secrets
-			WHERE tenant = ? AND subscription = ?
+			WHERE tenant = ? AND subscription IN (?)
 			ON CONFLICT (tenant, subscription, position) DO NOTHING`,
-			d.Position, d.EventID, now, w.tenant, d.Subscription)
+			d.Position, d.EventID, now, w.tenant, bun.List(d.to))
 		if err != nil {
 			return failed(ctx, "write deliveries", err)
 		}

@@ -15,10 +15,12 @@ import (
 )
 
 const (
-	mostReceivers = 16               // that are posted to at the same time
-	roundTime     = 15 * time.Second // for which a round posts to one receiver
-	longestDelay  = time.Hour        // between two attempts
-	pausedFor     = time.Minute      // until a paused subscription is looked at again
+	interval      = time.Second // after which the sender looks for what is due
+	mostReceivers = 32          // that are posted to at the same time
+	mostOfOne     = 4           // of them that one entity receives or made
+	turn          = time.Second // after which a receiver waits behind the others
+	longestDelay  = time.Hour   // between two attempts
+	pausedFor     = time.Minute // until a paused subscription is looked at again
 )
 
 // Run posts what is due until ctx ends. Of the processes that share the database, one posts at a time. A delivery whose
@@ -29,7 +31,6 @@ func (s *Subscriptions) Run(ctx context.Context) { sender{s}.run(ctx) }
 type sender struct{ *Subscriptions }
 
 func (s sender) run(ctx context.Context) {
-	const interval = time.Second
 	look, sweep := time.NewTicker(interval), time.NewTicker(time.Hour)
 	defer look.Stop()
 	defer sweep.Stop()
@@ -56,33 +57,51 @@ func (s sender) work(ctx context.Context) error {
 	if err != nil || len(due) == 0 {
 		return err
 	}
-	return s.Log.RunExclusively(ctx, "webhooks", func(ctx context.Context) error {
-		for {
-			due, err := s.receivers(ctx)
-			if err != nil || len(due) == 0 {
-				return err
-			}
-			if err := s.round(ctx, due); err != nil {
-				return err
-			}
-		}
-	})
+	return s.Log.RunExclusively(ctx, "webhooks", s.postDue)
 }
 
-// round posts to several receivers at once, so that a slow one delays no other one for long.
-func (s sender) round(ctx context.Context, due []receiver) error {
+// postDue posts until nothing is due. A receiver has its turn as soon as another one has had it, so that a slow one
+// delays no other. The receivers of one entity leave room for those of others.
+func (s sender) postDue(ctx context.Context) error {
 	var posting sync.WaitGroup
-	errs := make([]error, len(due))
-	for i, r := range due {
-		posting.Go(func() { errs[i] = s.postAll(database.ForTenant(ctx, r.tenant), r) })
+	defer posting.Wait()
+	done := make(chan receiver, mostReceivers)
+	busy, of := map[string]bool{}, map[string]int{}
+	for {
+		due, err := s.receivers(ctx)
+		if err != nil {
+			return err
+		}
+		for _, r := range due {
+			if len(busy) == mostReceivers || busy[r.id] || of[r.tenant+r.maker] == mostOfOne {
+				continue
+			}
+			busy[r.id] = true
+			of[r.tenant+r.maker]++
+			posting.Go(func() {
+				if err := s.postAll(database.ForTenant(ctx, r.tenant), r); err != nil && ctx.Err() == nil {
+					s.Logger.WarnContext(ctx, "a webhook was not posted to", "tenant", r.tenant, "subscription", r.id, "error", err)
+					_ = s.delay(ctx, r, s.now().Add(interval)) // without it, the next attempt is at once
+				}
+				done <- r
+			})
+		}
+		if len(busy) == 0 {
+			return nil
+		}
+		select {
+		case r := <-done:
+			delete(busy, r.id)
+			of[r.tenant+r.maker]--
+		case <-s.wake:
+		case <-time.After(interval): // another may be due
+		}
 	}
-	posting.Wait()
-	return errors.Join(errs...)
 }
 
-// postAll posts the pending deliveries of a webhook in the order of the log, until one fails or the time is over.
+// postAll posts the pending deliveries of a webhook in the order of the log, until one fails or its turn is over.
 func (s sender) postAll(ctx context.Context, r receiver) error {
-	for until := s.now().Add(roundTime); s.now().Before(until); {
+	for until := s.now().Add(turn); ; {
 		due, err := s.Deliveries(ctx, r.tenant, r.id, domain.DeliveryQuery{State: "pending", OldestFirst: true, Limit: 20})
 		if err != nil || len(due) == 0 {
 			return err
@@ -91,9 +110,11 @@ func (s sender) postAll(ctx context.Context, r receiver) error {
 			if goOn, err := s.deliver(ctx, &r, d); err != nil || !goOn {
 				return err
 			}
+			if s.now().After(until) {
+				return s.delay(ctx, r, s.now()) // behind those that wait
+			}
 		}
 	}
-	return s.delay(ctx, r, s.now()) // behind those that wait
 }
 
 // deliver makes one attempt at a delivery. goOn is false if the subscription has to wait.

@@ -31,18 +31,23 @@ func (s *store) now() time.Time { return time.Now() }
 // receiver is a webhook of a tenant.
 type receiver struct {
 	tenant, id string
-	failures   int // since the newest success
+	maker      string // who made it, for themselves or another
+	failures   int    // since the newest success
 }
 
 // receivers are webhooks with pending deliveries that may be posted to now, those that wait longest first.
 func (s *store) receivers(ctx context.Context) (due []receiver, err error) {
 	err = database.ForEach(ctx, s.db, func(rows *sql.Rows) error {
 		var r receiver
-		err := rows.Scan(&r.tenant, &r.id, &r.failures)
+		err := rows.Scan(&r.tenant, &r.id, &r.failures, &r.maker)
 		due = append(due, r)
 		return err
 	}, `
-		SELECT tenant, subscription, failures
+		SELECT tenant, subscription, failures, coalesce((
+			SELECT coalesce(s.state ->> 'by', s.state ->> 'subscriber')
+			FROM streams AS s
+			WHERE s.tenant = w.tenant AND s.stream = 'subscription:' || w.subscription
+		), '')
 		FROM webhook_secrets AS w
 		WHERE next_at <= ? AND EXISTS (
 			SELECT 1
@@ -50,7 +55,7 @@ func (s *store) receivers(ctx context.Context) (due []receiver, err error) {
 			WHERE d.tenant = w.tenant AND d.subscription = w.subscription AND d.state = 'pending'
 		)
 		ORDER BY next_at, tenant, subscription
-		LIMIT ?`, database.At(s.now()), mostReceivers)
+		LIMIT 1000`, database.At(s.now()))
 	if err != nil {
 		return nil, failed(ctx, "find due deliveries", err)
 	}

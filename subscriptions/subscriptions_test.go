@@ -51,13 +51,18 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	w.log = follow.NewLog(db, base, events.Options{Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
 	w.Subscriptions = subscriptions.New(subscriptions.Options{
 		DB: db, Log: w.log, Writer: w.log, Items: base, Private: true, First: time.Millisecond, GiveUp: 300 * time.Millisecond,
-		Logger: databasetest.Log(t), Show: func(e domain.Event) any { return e.Name },
+		Timeout: 5 * time.Minute,
+		Logger:  databasetest.Log(t), Show: func(e domain.Event) any { return e.Name },
 		Rights: func(_ context.Context, tenant string, s domain.Subscription) (domain.Principal, error) {
 			return domain.Principal{Tenant: tenant, Subject: s.Subscriber, Role: domain.Member}, nil
 		},
 	})
 	receiver := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
+		if strings.HasSuffix(r.URL.Path, "00") { // never answers
+			<-r.Context().Done()
+			return
+		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.got[r.URL.Path+" "+r.Header.Get("webhook-id")]++
@@ -106,7 +111,7 @@ func (w *world) subscribe(user int) (id string) {
 func (w *world) follows(user int, what domain.Following) (id string) {
 	w.t.Helper()
 	by := domain.OpenPrincipal()
-	by.Subject = domain.Entity(fmt.Sprintf("user:u%d", user))
+	by.Subject = domain.Entity(fmt.Sprintf("user:u%d", user%100))
 	id = fmt.Sprintf("s%d", user)
 	command, err := domain.Subscribe{
 		By: by, ID: id, Follow: what, Webhook: true, URL: fmt.Sprintf("%s/%d", w.at, user),
@@ -187,6 +192,19 @@ func TestTwentySubscribersThatRaceReceiveEveryLaterEventOnce(t *testing.T) {
 		if len(w.got) != users*items {
 			t.Errorf("%d were received, want %d", len(w.got), users*items)
 		}
+	})
+}
+
+func TestSilentReceiversOfOneSubscriberDelayNoOtherOne(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db)
+		for i := range 2 * 32 { // more than are posted to at once
+			w.subscribe(100 * (i + 1))
+		}
+		other := w.subscribe(99) // the last in order
+		w.remember("k")
+		w.counts(other, "delivered", 1)
 	})
 }
 
