@@ -188,6 +188,10 @@ func (b *bulk) answer(incoming <-chan body.Record) bool {
 			return false
 		default:
 		}
+		if err := b.server.identities.goesOn(b.call); err != nil {
+			_ = b.out.add(b.lines([]api.BulkAnswer{b.failed("", b.answered+1, err)}))
+			return false
+		}
 		if b.out.add(b.lines(b.commit(batch))) != nil {
 			return false
 		}

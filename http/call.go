@@ -20,6 +20,7 @@ type call struct {
 	id        string // of the request: the caller's or a new one
 	now       time.Time
 	principal domain.Principal
+	looked    time.Time // when the rights of the principal were read
 	origin    domain.Origin
 	route     string          // within a mount
 	key       string          // Idempotency-Key; empty without one

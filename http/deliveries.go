@@ -62,6 +62,9 @@ func (s subscriptions) test(ctx context.Context, c *call, in *subscriptionInput)
 	if err != nil {
 		return nil, err
 	}
+	if wait := s.pings.take(callerOf(c.principal), c.now); wait > 0 {
+		return nil, comeAgain(wait, "at most %d tests of webhooks at once, and then one in ten seconds", s.pings.burst)
+	}
 	pong, err := kept.Ping(ctx, c.principal.Tenant, found)
 	return &output[api.WebhookTest]{api.WebhookTest(pong)}, err
 }
@@ -236,8 +239,8 @@ func (s subscriptions) events(
 	if of.Item != "" {
 		query.Stream = domain.KnowledgeStream(of.Item)
 	}
-	choose := func(ctx context.Context, from []domain.Event) ([]domain.Event, error) {
-		return s.cfg.Subscriptions.Choose(ctx, c.principal, of, from)
+	choose := func(ctx context.Context, from []domain.Event, items itemsByID) ([]domain.Event, error) {
+		return s.cfg.Subscriptions.Choose(ctx, c.principal, of, from, items)
 	}
 	if format == streamType {
 		return s.follow(ctx, c, &eventsInput{Paging: in}, query, choose)
@@ -250,7 +253,7 @@ func (s subscriptions) events(
 			asked.After, asked.Limit = cmp.Or(place, query.After), limit
 			found, next, err := s.cfg.Historian.Find(ctx, asked)
 			if err == nil {
-				found, err = choose(ctx, found)
+				found, err = choose(ctx, found, nil)
 			}
 			for _, e := range found {
 				items = append(items, EventOf(e))

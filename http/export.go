@@ -74,26 +74,29 @@ func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*stre
 	return &streamed{Body: func(hc huma.Context) {
 		defer end()
 		hc.SetHeader("Content-Type", linesType)
-		c.err = s.copyUntilShutdown(c.response, first, n, from, stalled)
+		c.err = s.copyUntilShutdown(c, first, n, from, stalled)
 	}}, nil
 }
 
-// copyUntilShutdown copies until the reader ends, the caller stops reading or the server shuts down. Each piece
-// restarts the timer that ends an export without progress. After an error the output is incomplete.
+// copyUntilShutdown copies until the reader ends, the caller stops reading or loses rights, or the server shuts down.
+// Each piece restarts the timer that ends an export without progress. After an error the output is incomplete.
 func (s proofs) copyUntilShutdown(
-	to http.ResponseWriter, buffer []byte, n int, from io.Reader, stalled *time.Timer,
+	c *call, buffer []byte, n int, from io.Reader, stalled *time.Timer,
 ) error {
-	control := http.NewResponseController(to)
+	control := http.NewResponseController(c.response)
 	for {
 		stalled.Reset(s.cfg.Timeout)
 		_ = control.SetWriteDeadline(time.Now().Add(s.cfg.Timeout)) // not every writer has deadlines
-		if _, err := to.Write(buffer[:n]); err != nil {
+		if _, err := c.response.Write(buffer[:n]); err != nil {
 			return fmt.Errorf("send an export: %w: %w", context.Canceled, err)
 		}
 		select {
 		case <-s.cut:
 			return errServerClosing()
 		default:
+		}
+		if err := s.identities.goesOn(c); err != nil {
+			return err
 		}
 		var err error
 		if n, err = from.Read(buffer); n == 0 && err != nil {

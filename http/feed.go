@@ -5,8 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -15,8 +20,9 @@ import (
 )
 
 const (
-	mostStreams = 1000 // at the same time
-	feedPage    = 100  // events that one stream holds in memory
+	feedPage  = 100             // events that are read together
+	together  = 32 << 10        // bytes that are sent together, or a longer event
+	rightsAge = 2 * time.Second // for which rights are remembered, unless the log says that they may have changed
 )
 
 // waiting is sent while the database is away, which is expected to come back.
@@ -25,18 +31,24 @@ const waiting = ": waiting for the database\n\n"
 // feedDelay lets commits that follow one another closely be read together.
 const feedDelay = 50 * time.Millisecond
 
-// feed is a caller that follows the log. It sends a page before it reads the next one. So a slow caller occupies the
-// memory of one page. A caller that reads nothing is disconnected and may resume.
+// feed is a caller that follows the log. It reads for itself until it has reached the end of the log, and then takes
+// the pages of the tenant's tail. It sends a page before it takes the next one. So a slow caller occupies the memory of
+// one page. A caller that reads nothing is disconnected and may resume.
 type feed struct {
 	server  *Server
 	call    *call
+	tail    *tail
+	looked  time.Time // when the caller's rights were read
+	changes int       // of rights, until then
 	query   domain.EventQuery
 	choose  chooser // nil for all events of the query
 	control *http.ResponseController
 }
 
-// chooser are those of some events that the caller receives.
-type chooser func(ctx context.Context, from []domain.Event) ([]domain.Event, error)
+// chooser are those of some events that the caller receives. It reads the items that it is not given.
+type chooser func(ctx context.Context, from []domain.Event, items itemsByID) ([]domain.Event, error)
+
+type itemsByID = map[string]*domain.Knowledge
 
 // Why a feed ended.
 const (
@@ -73,13 +85,14 @@ func (s *Server) follow(
 		return nil, err
 	}
 	query.Limit = feedPage
-	if s.streams.Add(1) > mostStreams {
-		s.streams.Add(-1)
-		return nil, domain.Refuse(domain.ErrBusy, "%d callers follow the log already", mostStreams)
+	tail, leave, err := s.feeds.join(s.cfg, c)
+	if err != nil {
+		return nil, err
 	}
 	return &streamed{Body: func(to huma.Context) {
-		defer s.streams.Add(-1)
-		f := &feed{server: s, call: c, query: query, choose: choose, control: http.NewResponseController(c.response)}
+		defer leave()
+		f := &feed{server: s, call: c, tail: tail, query: query, choose: choose}
+		f.control = http.NewResponseController(c.response)
 		to.SetHeader("Content-Type", streamType)
 		to.SetHeader("X-Accel-Buffering", "no") // proxies must not buffer the stream
 		to.SetStatus(http.StatusOK)
@@ -92,15 +105,14 @@ func (s *Server) follow(
 
 // run sends events until the feed ends, and returns why.
 func (f *feed) run(ctx context.Context) (end string) {
-	grown, leave := f.server.cfg.Historian.Watch(f.query.Tenant)
-	defer leave()
 	beat := time.NewTicker(f.server.cfg.Heartbeat)
 	defer beat.Stop()
 	if end := f.send("retry: 2000\n: following\n\n"); end != "" {
 		return end
 	}
 	for {
-		more, end := f.step(ctx)
+		page := f.tail.page.Load()
+		more, end := f.step(ctx, page)
 		if end != "" {
 			return end
 		}
@@ -108,11 +120,7 @@ func (f *feed) run(ctx context.Context) (end string) {
 			continue
 		}
 		select {
-		case <-grown:
-			select {
-			case <-time.After(feedDelay):
-			case <-ctx.Done():
-			}
+		case <-page.replaced:
 		case <-beat.C:
 			if end := f.heartbeat(); end != "" {
 				return end
@@ -125,8 +133,9 @@ func (f *feed) run(ctx context.Context) (end string) {
 	}
 }
 
-// step sends the next page; more tells that another page follows at once.
-func (f *feed) step(ctx context.Context) (more bool, end string) {
+// step sends the next page; more tells that another page follows at once. What takes long to send is looked for again,
+// because the caller's rights or the texts may have changed.
+func (f *feed) step(ctx context.Context, page *tailPage) (more bool, end string) {
 	select {
 	case <-f.server.leaving:
 		return false, f.close(endClosing, errClosing)
@@ -134,30 +143,23 @@ func (f *feed) step(ctx context.Context) (more bool, end string) {
 	}
 	reading, cancel := context.WithTimeout(ctx, f.server.cfg.Timeout)
 	defer cancel()
-	head, _, err := f.server.cfg.Historian.Head(reading, f.query.Tenant)
+	events, through, more, err := f.next(reading, page)
 	if err == nil {
-		var events []domain.Event
-		var next int64
-		events, next, err = f.server.cfg.Historian.Find(reading, f.query)
-		if err == nil && len(events) > 0 {
-			err = f.permitted(reading)
-		}
-		if err == nil && f.choose != nil {
-			events, err = f.choose(reading, events)
-		}
-		if err == nil {
-			for _, e := range events {
-				if end := f.send(sseFrame(e)); end != "" {
-					return false, end
-				}
-				f.query.After = e.Position
+		for began := time.Now(); len(events) > 0; {
+			if time.Since(began) > rightsAge {
+				return true, ""
 			}
-			if next == 0 { // the query looked at everything up to the head
-				next = head
+			var frames strings.Builder
+			for ; len(events) > 0 && frames.Len() < together; events = events[1:] {
+				frames.WriteString(sseFrame(events[0]))
+				f.query.After = events[0].Position
 			}
-			f.query.After = max(f.query.After, next)
-			return f.query.After < head, ""
+			if end := f.send(frames.String()); end != "" {
+				return false, end
+			}
 		}
+		f.query.After = max(f.query.After, through)
+		return more, ""
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -171,9 +173,70 @@ func (f *feed) step(ctx context.Context) (more bool, end string) {
 	return false, f.close(endTrouble, err)
 }
 
+// next are the events to send, and the position through which they were looked for.
+func (f *feed) next(ctx context.Context, page *tailPage) (events []domain.Event, through int64, more bool, err error) {
+	switch {
+	case page.through <= f.query.After && page.after <= f.query.After:
+		return nil, page.through, false, nil
+	case page.after <= f.query.After:
+		if events, err = f.pick(ctx, page); err == nil {
+			return events, page.through, false, nil
+		}
+	}
+	select {
+	case f.server.feeds.reading <- struct{}{}:
+		defer func() { <-f.server.feeds.reading }()
+	case <-ctx.Done():
+		return nil, 0, false, domain.Refuse(domain.ErrBusy, "many callers read the log")
+	}
+	head, _, err := f.server.cfg.Historian.Head(ctx, f.query.Tenant)
+	if err != nil || head <= f.query.After {
+		return nil, head, false, err
+	}
+	if err = f.permitted(ctx); err == nil { // before the page, which is for the caller as they are now
+		events, through, err = f.server.cfg.Historian.Find(ctx, f.query)
+	}
+	if err == nil && f.choose != nil {
+		events, err = f.choose(ctx, events, nil)
+	}
+	if through == 0 { // the query looked at everything up to the head
+		through = head
+	}
+	return events, through, through < head, err
+}
+
+// pick are the events of a page that the caller receives. The caller's rights are read only for those, and when they
+// may have changed.
+func (f *feed) pick(ctx context.Context, page *tailPage) (picked []domain.Event, err error) {
+	if f.changes != page.changes {
+		if err := f.permitted(ctx); err != nil {
+			return nil, err
+		}
+		f.changes = page.changes
+	}
+	var items itemsByID
+	if f.choose != nil || f.query.AboutItems() {
+		if items, err = page.items(); err != nil {
+			return nil, err
+		}
+	}
+	picked = f.query.Select(page.events, items)
+	if f.choose != nil && len(picked) > 0 {
+		picked, err = f.choose(ctx, picked, items)
+	}
+	if err != nil || len(picked) == 0 || time.Since(f.looked) < rightsAge {
+		return picked, err
+	}
+	if err := f.permitted(ctx); err != nil {
+		return nil, err
+	}
+	return f.pick(ctx, page)
+}
+
 // permitted checks that the caller is still known, with the role that the stream began with. From now on, the feed
 // reads with the rights that the caller has now.
 func (f *feed) permitted(ctx context.Context) error {
+	f.looked = time.Now()
 	p, err := f.server.authenticate(f.call.request.WithContext(ctx))
 	if err == nil && p.Role != f.call.principal.Role {
 		err = domain.Refuse(domain.ErrForbidden, "the role of the key was changed").WithFix("follow again")
@@ -224,4 +287,97 @@ func (f *feed) send(text string) (end string) {
 		return endSlow
 	}
 	return endLeft
+}
+
+// tail reads what is new in a tenant's log, once for all streams that have reached its end.
+type tail struct {
+	streams int // guarded by the mutex of feeds
+	end     func()
+	page    atomic.Pointer[tailPage]
+}
+
+// tailPage are the events after a position, through another one.
+type tailPage struct {
+	after, through int64
+	events         []domain.Event
+	items          func() (itemsByID, error) // that the events are about
+	changes        int                       // of rights, since the tail began
+	replaced       chan struct{}             // closed when there is another page
+}
+
+// run publishes pages until ctx ends. If it cannot read, the streams read for themselves, and report why they cannot.
+func (t *tail) run(ctx context.Context, cfg Config, tenant string) {
+	grown, leave := cfg.Historian.Watch(tenant)
+	defer leave()
+	for through := int64(-1); ; {
+		page, err := readTail(ctx, cfg, tenant, through)
+		var again <-chan time.Time
+		switch {
+		case err != nil:
+			again = time.After(cfg.Heartbeat)
+			t.publish(&tailPage{after: math.MaxInt64}) // of which no stream has use
+		case through < 0, len(page.events) > 0:
+			through = page.through
+			t.publish(page)
+		}
+		if len(page.events) == feedPage {
+			again = time.After(0)
+		}
+		select {
+		case <-grown:
+		case <-again:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(feedDelay):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// readTail reads the page after a position; less than 0 for the end of the log.
+func readTail(ctx context.Context, cfg Config, tenant string, after int64) (*tailPage, error) {
+	reading, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	defer cancel()
+	if after < 0 {
+		head, _, err := cfg.Historian.Head(reading, tenant)
+		return &tailPage{after: head, through: head}, err
+	}
+	events, _, err := cfg.Historian.Find(reading, domain.EventQuery{Tenant: tenant, After: after, Limit: feedPage})
+	page := &tailPage{after: after, through: after, events: events}
+	var ids []string
+	for _, e := range events {
+		page.through = e.Position
+		if id, is := domain.ItemOf(e.Stream); is {
+			ids = append(ids, id)
+		}
+	}
+	page.items = sync.OnceValues(func() (itemsByID, error) {
+		ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+		defer cancel()
+		return cfg.Reader.Items(ctx, tenant, ids)
+	})
+	return page, err
+}
+
+func (t *tail) publish(page *tailPage) {
+	page.replaced = make(chan struct{})
+	before := t.page.Load()
+	if before != nil {
+		page.changes = before.changes
+	}
+	if slices.ContainsFunc(page.events, concernsRights) {
+		page.changes++
+	}
+	if t.page.Store(page); before != nil {
+		close(before.replaced)
+	}
+}
+
+// concernsRights tells whether an event may change what a caller may read, whichever item it is.
+func concernsRights(e domain.Event) bool {
+	kind, _, _ := strings.Cut(e.Stream, ":")
+	return !slices.Contains([]string{"knowledge", "session", "review", "subscription"}, kind)
 }

@@ -141,6 +141,38 @@ func TestAStreamKeepsToWhatItsReaderMaySee(t *testing.T) {
 	})
 }
 
+func TestAStreamHasTheRightsOfItsReaderAndFewOfThem(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+		admin, mia := w.company()
+		const membership = "/v1/directory/user:mia/groups/team:pay"
+		plan := func(id, scope string) {
+			w.ask("POST", "/v1/knowledge", object{
+				"id": id, "type": "plan", "content": "Deploy on Tuesdays.", "scopes": []string{scope},
+			}, admin).want(http.StatusCreated)
+		}
+		live, behind := w.follow("/v1/events?name=knowledge.*", mia), w.follow("/v1/events?name=knowledge.*&q=deploy", mia)
+		w.ask("PUT", membership, nil, admin).want(http.StatusOK)
+		plan("a", "team:pay")
+		for _, s := range []*stream{live, behind} {
+			_, e := s.next("")
+			same(t, e["stream"], any("knowledge:a"))
+		}
+		w.ask("DELETE", membership, object{"reason": "left"}, admin).want(http.StatusOK)
+		plan("b", "team:pay")
+		plan("c", "public")
+		for _, s := range []*stream{live, behind} {
+			_, e := s.next("")
+			same(t, e["stream"], any("knowledge:c"))
+		}
+		for range 18 {
+			w.follow("/v1/events", mia)
+		}
+		w.ask("GET", "/v1/events", nil, mia, "Accept: text/event-stream").want(http.StatusTooManyRequests)
+		w.follow("/v1/events", admin)
+		live.leave()
+	})
+}
+
 func TestAStreamSaysThatItIsAliveAndWhyItEnds(t *testing.T) {
 	eachWith(t, func(c *annalshttp.Config) { c.Heartbeat = 10 * time.Millisecond }, func(t *testing.T, w *world) {
 		s := w.follow("/v1/events")

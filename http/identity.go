@@ -9,9 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -36,6 +38,19 @@ func (s identities) identify(r *http.Request) (domain.Principal, error) {
 		return p, err
 	}
 	return p, domain.CheckActsFor(p)
+}
+
+// goesOn refuses to go on with a long answer if the rights of the caller are not those with which it began.
+func (s identities) goesOn(c *call) error {
+	if time.Since(c.looked) < rightsAge {
+		return nil
+	}
+	c.looked = time.Now()
+	p, err := s.identify(c.request)
+	if err == nil && !reflect.DeepEqual(p, c.principal) {
+		err = domain.Refuse(domain.ErrForbidden, "the rights of the caller have changed").WithFix("begin again")
+	}
+	return err
 }
 
 // withDirectory applies to p what the directory says now. The groups of the caller count besides those of its key or

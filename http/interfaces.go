@@ -23,6 +23,8 @@ type Reader interface {
 	// Find returns the item, even if it is deleted or erased. The error matches domain.ErrNotFound if there is none.
 	// The caller decides who may see it.
 	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
+	// Items returns items by their ids, as Find does. It leaves out those that cannot be read.
+	Items(ctx context.Context, tenant string, ids []string) (map[string]*domain.Knowledge, error)
 	// Feedback returns the newest 50 votes on an item.
 	Feedback(ctx context.Context, tenant, id string) (domain.Feedback, error)
 	// AsOf returns an item as it was at a position of the log, with all of its votes. An item that was not yet
@@ -115,8 +117,12 @@ type Subscriptions interface {
 	Find(ctx context.Context, tenant, id string) (domain.Subscribed, error)
 	// List lists the subscriptions of a tenant, or of one subscriber, oldest first.
 	List(ctx context.Context, tenant string, of domain.Entity) ([]domain.Subscribed, error)
-	// Choose are those of some events that a subscription delivers to p, as p may read them now.
-	Choose(ctx context.Context, p domain.Principal, to domain.Subscribed, from []domain.Event) ([]domain.Event, error)
+	// Choose are those of some events that a subscription delivers to p, as p may read them now. It reads the items that
+	// it is not given.
+	Choose(
+		ctx context.Context, p domain.Principal, to domain.Subscribed, from []domain.Event,
+		items map[string]*domain.Knowledge,
+	) ([]domain.Event, error)
 	// CheckURL describes why nothing is posted to a URL; empty if it can be tried.
 	CheckURL(address string) string
 	// Secret makes a secret for a webhook, and keeps it. The one before it stays valid for the overlap.

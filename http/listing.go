@@ -119,6 +119,9 @@ func (l listing[T]) nextPage(s *Server, c *call, place int64) ([]T, int64, error
 		return nil, 0, errClosing
 	default:
 	}
+	if err := s.identities.goesOn(c); err != nil {
+		return nil, 0, err
+	}
 	return l.page(ctx, place, streamedPage)
 }
 

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"context"
 	"math"
 	"net"
 	"net/http"
@@ -114,6 +115,71 @@ func bucketOf(p domain.Principal) string {
 	}
 	return p.Authentication + " " + string(p.Subject)
 }
+
+const (
+	mostStreams = 1000 // at the same time
+	mostOfOne   = 20   // of one caller
+	mostReading = 4    // streams that read the log for themselves at the same time
+)
+
+// feeds are the open streams, which are limited. It is safe for concurrent use.
+type feeds struct {
+	reading chan struct{} // holds a token for each stream that reads for itself
+
+	mu    sync.Mutex
+	open  int
+	of    map[string]int   // by caller
+	tails map[string]*tail // by tenant
+}
+
+func newFeeds() *feeds {
+	return &feeds{reading: make(chan struct{}, mostReading), of: map[string]int{}, tails: map[string]*tail{}}
+}
+
+// join counts a stream, and starts the tail of its tenant if there is none. Call leave when done.
+func (f *feeds) join(cfg Config, c *call) (t *tail, leave func(), err error) {
+	tenant, caller := c.principal.Tenant, callerOf(c.principal)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.of[caller] >= mostOfOne:
+		return nil, nil, domain.Refuse(errRate, "%s follows the log %d times already", c.principal.Subject, mostOfOne).
+			WithFix("end a stream before you begin another")
+	case f.open >= mostStreams:
+		return nil, nil, domain.Refuse(domain.ErrBusy, "%d callers follow the log already", mostStreams)
+	}
+	if t = f.tails[tenant]; t == nil {
+		ctx, cancel := context.WithCancel(context.WithoutCancel(c.request.Context()))
+		t = &tail{}
+		t.publish(&tailPage{after: math.MaxInt64}) // until it has read
+		var running sync.WaitGroup
+		running.Go(func() { t.run(ctx, cfg, tenant) })
+		t.end = func() { cancel(); running.Wait() }
+		f.tails[tenant] = t
+	}
+	f.open++
+	f.of[caller]++
+	t.streams++
+	return t, func() {
+		f.mu.Lock()
+		f.open--
+		if f.of[caller]--; f.of[caller] == 0 {
+			delete(f.of, caller)
+		}
+		t.streams--
+		last := t.streams == 0
+		if last {
+			delete(f.tails, tenant)
+		}
+		f.mu.Unlock()
+		if last {
+			t.end()
+		}
+	}, nil
+}
+
+// callerOf names a caller, whichever key they use.
+func callerOf(p domain.Principal) string { return p.Tenant + " " + string(p.Subject) }
 
 // An address may send this many invalid keys at once, and then this many per second.
 const (

@@ -32,9 +32,10 @@ type Server struct {
 	identities   identities
 	authenticate authenticator // that of identities
 	limiter      *limiter
+	pings        *limiter // tests of webhooks
 	metrics      *metrics
 	pages        func() (pages, error)
-	streams      atomic.Int64  // callers that follow the log
+	feeds        *feeds        // callers that follow the log
 	exports      atomic.Int64  // callers that export the log
 	remembering  atomic.Int64  // requests that remember one item
 	closing      atomic.Bool   // shutdown has begun: /readyz fails
@@ -46,8 +47,8 @@ type Server struct {
 func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{
-		cfg: cfg, echo: echo.New(), limiter: newLimiter(cfg.Rate, 2*cfg.Rate), metrics: newMetrics(cfg.Registry),
-		leaving: make(chan struct{}), cut: make(chan struct{}),
+		cfg: cfg, echo: echo.New(), limiter: newLimiter(cfg.Rate, 2*cfg.Rate), pings: newLimiter(.1, 5), feeds: newFeeds(),
+		metrics: newMetrics(cfg.Registry), leaving: make(chan struct{}), cut: make(chan struct{}),
 	}
 	s.identities = identities{cfg: cfg, throttle: newLoginThrottle(), sealer: newSealer(cfg.SessionKey)}
 	s.authenticate = s.identities.identify
@@ -158,6 +159,7 @@ func (s *Server) admit(c *call) (err error) {
 	if c.principal, err = s.authenticate(c.request); err != nil {
 		return err
 	}
+	c.looked = time.Now()
 	c.request = c.request.WithContext(s.cfg.Confine(c.request.Context(), c.principal.Tenant))
 	if err := c.headers(); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -226,25 +227,27 @@ func (m *matcher) visible(ctx context.Context, p domain.Principal, e domain.Even
 	return e, learns, nil
 }
 
-// Choose are those of some events that a subscription delivers to p, as p may read them now.
+// Choose are those of some events that a subscription delivers to p, as p may read them now. It reads the items that
+// it is not given.
 func (s *Subscriptions) Choose(
-	ctx context.Context, p domain.Principal, to domain.Subscribed, from []domain.Event,
+	ctx context.Context, p domain.Principal, to domain.Subscribed, from []domain.Event, items map[string]*domain.Knowledge,
 ) (chosen []domain.Event, err error) {
 	m := s.matcher(p.Tenant)
+	maps.Copy(m.items, items)
 	for _, e := range from {
+		seen, may, err := m.visible(ctx, p, e) // first: the words of hidden items are not cut
+		if err != nil {
+			return nil, err
+		}
+		if !may {
+			continue
+		}
 		follows, err := m.matches(ctx, to, e)
 		if err != nil {
 			return nil, err
 		}
-		if !follows {
-			continue
-		}
-		e, may, err := m.visible(ctx, p, e)
-		if err != nil {
-			return nil, err
-		}
-		if may {
-			chosen = append(chosen, e)
+		if follows {
+			chosen = append(chosen, seen)
 		}
 	}
 	return chosen, nil

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -39,6 +40,14 @@ func (b *Browser) At(ctx context.Context, tenant string, uri domain.URI) (*domai
 
 // Live returns, by id, those of these items that are neither forgotten nor erased and that the principal may see.
 func (b *Browser) Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error) {
+	found, err := b.Items(ctx, by.Tenant, ids)
+	maps.DeleteFunc(found, func(_ string, k *domain.Knowledge) bool { return !rows.IsLive(k) || !by.MaySee(k) })
+	return found, err
+}
+
+// Items returns items by their ids, whatever their status. It leaves out those that cannot be read. The caller decides
+// who may see them.
+func (b *Browser) Items(ctx context.Context, tenant string, ids []string) (map[string]*domain.Knowledge, error) {
 	found := map[string]*domain.Knowledge{}
 	if len(ids) == 0 {
 		return found, nil
@@ -47,14 +56,13 @@ func (b *Browser) Live(ctx context.Context, by domain.Principal, ids []string) (
 	if err != nil {
 		return nil, err
 	}
-	in := rows.Table{Engine: p.DB.Engine, Tenant: by.Tenant, Table: p.Tables.Knowledge, Alias: "k"}
-	list, err := p.Read(ctx, rows.LookUp(p.DB.NewSelect().Model((*rows.Row)(nil)), in, rows.SingleKeys(ids), "id").
-		Where("k."+rows.Live))
+	in := rows.Table{Engine: p.DB.Engine, Tenant: tenant, Table: p.Tables.Knowledge, Alias: "k"}
+	list, err := p.Read(ctx, rows.LookUp(p.DB.NewSelect().Model((*rows.Row)(nil)), in, rows.SingleKeys(ids), "id"))
 	if err != nil {
 		return nil, rows.Failed(ctx, "look items up", err)
 	}
 	for i := range list {
-		if k := p.Item(&list[i]); !list[i].Broken && by.MaySee(k) {
+		if k := p.Item(&list[i]); !list[i].Broken {
 			found[k.ID] = k
 		}
 	}
