@@ -56,7 +56,7 @@ test-mcp: build ## Let an MCP client from npm, which it installs, use the server
 	@scripts/postgres.sh install
 	@scripts/postgres.sh run scripts/mcp.sh
 
-demo: build ## Remember a dozen things, ask, vote, forget, and show their histories
+demo: build ## Remember a dozen things, ask, vote, forget, and leave a server with the story
 	@scripts/demo.sh
 
 check: go ## Look for what compiles and is still wrong: format, vet, lint, modules, scripts

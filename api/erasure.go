@@ -41,6 +41,7 @@ type Erasures struct {
 	Unpurged  int64        `json:"unpurged" doc:"Texts whose bytes the files may still hold: of the tenant; for operators, of every tenant."`
 	Oldest    *time.Time   `json:"oldest,omitempty" doc:"When the first of those was erased."`
 	PurgeBy   *time.Time   `json:"purge_by,omitempty" doc:"When the server will have rewritten the files by itself; missing if they hold nothing, or if it does not do that."`
+	ForOwner  string       `json:"for_owner,omitempty" doc:"The command by which the owner of the tables, or of the database, rewrites what the server may not."`
 	LastPurge *PurgeResult `json:"last_purge,omitempty"`
 	Kept      []string     `json:"kept" nullable:"false" doc:"What else holds deleted bytes after a purge, and for how long, as far as the database knows: nothing about backups."`
 }

@@ -141,6 +141,7 @@ type ErasureStatus struct {
 	Texts    int64 // erased texts
 	Unpurged int64 // erased since the last complete purge, in every tenant; for operators
 	Oldest   time.Time
+	ForOwner string   // the command by which the owner of the tables purges what the server may not; empty if it may
 	Last     *Purge   // nil if there was none
 	Kept     []string // other places that may hold erased texts, and for how long
 }

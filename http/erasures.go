@@ -103,6 +103,7 @@ func (s erasures) erasures(ctx context.Context, c *call, _ *struct{}) (out api.E
 	}
 	out.Erasures, out.Texts, out.Unpurged = status.Erasures, status.Texts, status.Unpurged
 	out.Oldest, out.Kept = known(status.Oldest), append([]string{}, status.Kept...)
+	out.ForOwner = status.ForOwner
 	if s.cfg.PurgeAfter > 0 && !status.Oldest.IsZero() {
 		out.PurgeBy = new(status.Oldest.Add(s.cfg.PurgeAfter))
 	}

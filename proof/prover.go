@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,17 +63,21 @@ func (p *Prover) tree(tenant string) tree { return tree{db: p.db, tenant: tenant
 
 // Entry looks an event up. The error matches [domain.ErrNotFound] if there is none.
 func (p *Prover) Entry(ctx context.Context, tenant, eventID string) (domain.Entry, error) {
-	id, err := uuid.Parse(eventID)
-	if err != nil {
+	column, named := "position", any(nil)
+	if position, err := strconv.ParseInt(eventID, 10, 64); err == nil {
+		named = position
+	} else if id, err := uuid.Parse(eventID); err == nil {
+		column, named = "event_id", id.String()
+	} else {
 		return domain.Entry{}, domain.NoSuchEvent()
 	}
-	entry := domain.Entry{EventID: id.String()}
-	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
-		return rows.Scan(&entry.Stream, &entry.Position, &entry.Hash)
+	var entry domain.Entry
+	err := database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
+		return rows.Scan(&entry.EventID, &entry.Stream, &entry.Position, &entry.Hash)
 	}, `
-		SELECT stream, position, hash
+		SELECT event_id, stream, position, hash
 		FROM events
-		WHERE tenant = ? AND event_id = ?`, tenant, entry.EventID)
+		WHERE tenant = ? AND `+column+` = ?`, tenant, named)
 	switch {
 	case err != nil:
 		return entry, failed("look up an event", err)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A tour: remembers a dozen things in English and Chinese over all six scopes, votes, reports one stale,
-# forgets one, searches, and shows histories. It uses a server of its own, and deletes the data at the end.
+# forgets one, searches, and shows histories. It leaves a server of its own with this story.
 set -euo pipefail
 
 say() { printf 'demo.sh: %s\n' "$*" >&2; }
@@ -13,7 +13,7 @@ project=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/annals-demo.XXXXXX")
 server=
 
-# leave stops the server that this script started, and no other.
+# leave stops the server that this script started, and no other, unless the tour came to its end.
 leave() {
 	local code=$?
 	trap - EXIT INT TERM
@@ -34,7 +34,7 @@ PATH=$project/bin:$PATH
 
 # No variable of the environment may lead the tour to another server, database or model.
 for name in ${!ANNALS_@} DATABASE_URL OPENAI_API_KEY ARK_API_KEY; do unset "$name"; done
-annals serve --json --listen 127.0.0.1:0 --data "$work" >"$work/ready.json" 2>"$work/serve.log" &
+nohup annals serve --json --listen 127.0.0.1:0 --data "$work" </dev/null >"$work/ready.json" 2>"$work/serve.log" &
 server=$!
 for _ in $(seq 100); do
 	ANNALS_SERVER=$(sed -n 's/^ *"url": "\(.*\)",*$/\1/p' "$work/ready.json")
@@ -133,3 +133,7 @@ try annals log --limit 8
 
 chapter "Is everything well?"
 try annals doctor
+
+trap - EXIT INT TERM
+printf '\n\nThe server is still running, with this story. Its console: %s\n' "$ANNALS_SERVER"
+printf 'To stop it and delete the data: kill %s && rm -r %s\n' "$server" "$work"

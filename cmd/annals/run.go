@@ -60,8 +60,8 @@ func run(ctx context.Context, args []string, c *terminal.Console) int {
 	if len(unknown) > 0 { // other commands may know them
 		unknown = terminal.UnknownVariables(allCommands(c), os.Environ())
 	}
-	for _, name := range unknown {
-		c.Warn("the variable %s is unknown and has no effect; annals config lists the settings", name)
+	for _, each := range unknown {
+		c.Warn("%s; annals config lists the settings", each)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err = parsed.Run(c)

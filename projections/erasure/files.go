@@ -62,9 +62,13 @@ func (p Files) Unpurged(ctx context.Context, tenant string) (domain.ErasureStatu
 	if err == nil && len(list) > 0 {
 		r := list[0]
 		s.Last = &domain.Purge{BeganAt: r.BeganAt.Time, EndedAt: r.EndedAt.Time, Complete: r.Complete}
-		if err = json.Unmarshal([]byte(r.Report), &s.Last.Notes); err == nil && !r.Complete {
-			s.Last.ForOwner, err = database.OwnersPurge(ctx, p.DB)
-		}
+		err = json.Unmarshal([]byte(r.Report), &s.Last.Notes)
+	}
+	if err == nil {
+		s.ForOwner, err = database.OwnersPurge(ctx, p.DB)
+	}
+	if s.Last != nil && !s.Last.Complete {
+		s.Last.ForOwner = s.ForOwner
 	}
 	var oldest database.Time
 	if err == nil {

@@ -342,9 +342,9 @@ func (e *examination) files() {
 		last = "rewritten last " + terminal.Moment(status.LastPurge.EndedAt)
 		if !status.LastPurge.Complete {
 			last += ", not all of them"
-			fix = cmp.Or(forOwner(*status.LastPurge), fix)
 		}
 	}
+	fix = cmp.Or(forOwner(status.ForOwner), fix)
 	if status.Unpurged > 0 {
 		e.note("files", warned, fix, "hold the bytes of %s destroyed texts, since %s; %s",
 			terminal.Counted(status.Unpurged), terminal.Text(status.Oldest), last)

@@ -46,9 +46,9 @@ func (e *EraseCommand) verify(
 
 // notePurge reports whether the files still hold erased texts, and until when.
 func notePurge(ctx context.Context, c *terminal.Console, server *client.Client) {
-	const now = "annals erase --purge does it now"
 	var status api.Erasures
 	_, err := server.Do(ctx, client.Get("v1", "erasures"), &status)
+	now := cmp.Or(forOwner(status.ForOwner), "annals erase --purge does it now")
 	switch {
 	case err != nil: // only admins and auditors may see the time
 		c.Note("the files of the database may hold the text until the server purges it, by default within 24 hours")
@@ -108,7 +108,7 @@ func printPurge(c *terminal.Console, done api.PurgeResult) error {
 	if !done.Complete {
 		return &terminal.Failure{
 			Code: terminal.ExitFailed, Detail: "not everything was rewritten: the files may still hold what was erased",
-			Fix: cmp.Or(forOwner(done), "run it again when less is going on; docs/privacy.md says what keeps it"),
+			Fix: cmp.Or(forOwner(done.ForOwner), "run it again when less is going on; docs/privacy.md says what keeps it"),
 		}
 	}
 	if !c.JSON {
@@ -118,9 +118,9 @@ func printPurge(c *terminal.Console, done api.PurgeResult) error {
 }
 
 // forOwner is the fix for files that only the owner of the tables can purge; empty if the server can.
-func forOwner(done api.PurgeResult) string {
-	if done.ForOwner == "" {
+func forOwner(command string) string {
+	if command == "" {
 		return ""
 	}
-	return "let the owner of what is left do it: " + done.ForOwner
+	return "let the owner of what is left do it: " + command
 }

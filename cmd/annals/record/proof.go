@@ -110,6 +110,9 @@ func (p *proofEventCommand) Run(ctx context.Context, c *terminal.Console) error 
 	if err != nil {
 		return err
 	}
+	if position, err := strconv.ParseInt(receipt.EventID, 10, 64); err == nil && position == certificate.Position {
+		receipt.EventID = certificate.EventID
+	}
 	if err := receipt.Check(certificate); err != nil {
 		return notVerified(err, "annals verify names the place")
 	}
@@ -136,7 +139,7 @@ func notVerified(err error, fix string) error {
 	return &terminal.Failure{Code: terminal.ExitFailed, Detail: "not verified: " + err.Error(), Fix: fix}
 }
 
-// receiptOf parses an event's id or a receipt, in one word or in three.
+// receiptOf parses an event's id or position, or a receipt, in one word or in three.
 func receiptOf(given []string) (r proof.Receipt, err error) {
 	words := strings.Fields(strings.Join(given, " "))
 	switch len(words) {
@@ -148,7 +151,7 @@ func receiptOf(given []string) (r proof.Receipt, err error) {
 		}
 	}
 	return r, terminal.Wrong("as in annals proof event ID, or annals proof event ID POSITION HASH",
-		"that is neither an event's id nor a receipt")
+		"that is no id or position of an event, and no receipt")
 }
 
 type proofConsistencyCommand struct {

@@ -30,7 +30,11 @@ func (s *ConfigCommand) Run(c *terminal.Console, parsed *kong.Context) error {
 	for _, each := range shown.Items {
 		rows.Row(each.Name, each.Value, each.Origin)
 	}
-	return s.Show(c, rows)
+	if err := s.Show(c, rows); err != nil {
+		return err
+	}
+	c.Note("These are the settings of this shell. Those of a server: /console/settings, or GET /v1/settings.")
+	return nil
 }
 
 // settingsShown are the effective settings of a command, without secrets.

@@ -82,7 +82,8 @@ func (s Settings) Check(app *kong.Application) error {
 	known := settingsOf(app)
 	for _, name := range slices.Sorted(maps.Keys(s.Values)) {
 		if known[name] == nil {
-			return Wrong("annals config lists the settings", "%s: there is no setting %s", s.File, Printable(name))
+			return Wrong(Joined("; ", meant(name, slices.Collect(maps.Keys(known))), "annals config lists the settings"),
+				"%s: there is no setting %s", s.File, Printable(name))
 		}
 	}
 	return nil
@@ -129,7 +130,48 @@ var Secrets = []string{
 	"ANNALS_OIDC_CLIENT_SECRET", "OPENAI_API_KEY", "ARK_API_KEY",
 }
 
-// UnknownVariables are the environment's variables that look like settings but are none.
+// meant asks for the known name that differs least from an unknown one; empty if none is near.
+func meant(name string, known []string) string {
+	nearest, least := "", 1+len(name)/4
+	for _, candidate := range slices.Sorted(slices.Values(known)) {
+		if d := distance(name, candidate); d <= least {
+			nearest, least = candidate, d-1
+		}
+	}
+	if nearest == "" {
+		return ""
+	}
+	return "did you mean " + nearest + "?"
+}
+
+// distance counts the letters to insert, delete, replace or exchange with their neighbour (Damerau, 1964).
+func distance(a, b string) int {
+	var before []int
+	last := make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row := make([]int, len(b)+1)
+		row[0] = i + 1
+		for j := range len(b) {
+			row[j+1] = min(row[j], last[j+1]) + 1
+			if a[i] == b[j] {
+				row[j+1] = min(row[j+1], last[j])
+			} else {
+				row[j+1] = min(row[j+1], last[j]+1)
+			}
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}
+
+// UnknownVariables are the environment's variables that look like settings but are none, each with the variable that
+// was perhaps meant.
 func UnknownVariables(app *kong.Application, environment []string) []string {
 	known := slices.Clone(Secrets)
 	for _, flag := range settingsOf(app) {
@@ -146,7 +188,7 @@ func UnknownVariables(app *kong.Application, environment []string) []string {
 				return strings.HasPrefix(name, of) // of tests, of scripts, of compose.yaml and of this program
 			})
 		if strings.HasPrefix(name, "ANNALS_") && own && !slices.Contains(known, name) {
-			unknown = append(unknown, name)
+			unknown = append(unknown, Joined("; ", "the variable "+name+" is unknown and has no effect", meant(name, known)))
 		}
 	}
 	return unknown
