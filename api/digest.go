@@ -16,7 +16,8 @@ type Digest struct {
 	More       bool          `json:"more,omitempty" doc:"There are more events, which were not counted."`
 	New        DigestSection `json:"new" doc:"Remembered."`
 	Changed    DigestSection `json:"changed" doc:"Revised, moved, rescoped or transferred, and not new."`
-	Contested  DigestSection `json:"contested" doc:"Found harmful or reported stale."`
+	Contested  DigestSection `json:"contested" doc:"Contested now: found harmful or reported stale, with a confidence below 0.2, or disputed by items that you may see."`
+	Doubted    DigestSection `json:"doubted" doc:"Found harmful or reported stale."`
 	Superseded DigestSection `json:"superseded" doc:"Superseded or merged."`
 	Deleted    DigestSection `json:"deleted"`
 	Helpful    DigestSection `json:"helpful" doc:"Found helpful, the most often first."`
@@ -49,7 +50,8 @@ func (d Digest) Sections() []TitledSection {
 	return []TitledSection{
 		{"New", d.New},
 		{"Changed", d.Changed},
-		{"Contested", d.Contested},
+		{"Contested now", d.Contested},
+		{"Found harmful or reported stale", d.Doubted},
 		{"Superseded", d.Superseded},
 		{"Forgotten", d.Deleted},
 		{"Found helpful", d.Helpful},

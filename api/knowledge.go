@@ -30,11 +30,14 @@ type Knowledge struct {
 	CausationID string          `json:"causation_id,omitempty" writeOnly:"true" maxLength:"128" example:"file:knowledge.ndjson:7" doc:"What caused it: an event's id, or a word of your own. Recorded with the event, as from the header Annals-Causation-Id, which says it of all that a request remembers."`
 	Reason      string          `json:"reason,omitempty" writeOnly:"true" maxLength:"2000" doc:"Why, for the history, if update=true revises an item: nothing of the item."`
 
+	Confirm bool `json:"confirm,omitempty" writeOnly:"true" doc:"true: if update=true revises an item, also confirm it. Reports of staleness end."`
+
 	Stale               *Stale     `json:"stale,omitempty" readOnly:"true"`
 	ConfirmedAt         *time.Time `json:"confirmed_at,omitempty" readOnly:"true" doc:"When it was last confirmed."`
 	ConfirmUntil        *time.Time `json:"confirm_until,omitempty" readOnly:"true" doc:"When that confirmation expires."`
 	ConfirmationExpired bool       `json:"confirmation_expired,omitempty" readOnly:"true" doc:"It has: reports of staleness from before the confirmation count again."`
 	Verified            *Verified  `json:"verified,omitempty" readOnly:"true" doc:"Missing if it was never confirmed and no verification policy is about it. Not in as-of reads."`
+	DisputedBy          []string   `json:"disputed_by,omitempty" readOnly:"true" maxItems:"10" doc:"The ids of items that it contradicts, according to open proposals that you may see. Not in as-of reads."`
 	Status              string     `json:"status,omitempty" enum:"active,superseded,deleted,erased" doc:"Only active items can be remembered."`
 	SupersededBy        string     `json:"superseded_by,omitempty" readOnly:"true" doc:"The id of the item that took its place."`
 	Relations           []Related  `json:"relations,omitempty" readOnly:"true" doc:"Other items that it has to do with."`

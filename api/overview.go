@@ -18,7 +18,7 @@ type Overview struct {
 
 	Stale     int       `json:"stale" doc:"Reported stale, or with a confirmation that has expired: stale=true lists them."`
 	Expired   int       `json:"expired" doc:"With a confirmation that has expired."`
-	Contested int       `json:"contested" doc:"With at least one helpful and one harmful vote that count now."`
+	Contested int       `json:"contested" doc:"Found harmful or reported stale, with a confidence below 0.2 now, or disputed by items that you may see."`
 	Confirmed int       `json:"confirmed" doc:"Confirmed, and not stale."`
 	Helpful   int       `json:"helpful" doc:"Found helpful since the time since, of the votes that count now."`
 	Since     time.Time `json:"since" doc:"About seven days ago: the beginning of that day in UTC."`

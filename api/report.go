@@ -48,7 +48,7 @@ type ScopeHealth struct {
 	Items     int     `json:"items"`
 	Verified  float64 `json:"verified" doc:"The share that was confirmed, was not reported stale since, and is not overdue."`
 	Stale     float64 `json:"stale" doc:"The share that was reported stale since its last confirmation, or whose confirmation has expired."`
-	Contested float64 `json:"contested" doc:"The share with helpful and with harmful votes."`
+	Contested float64 `json:"contested" doc:"The share that is contested: found harmful or reported stale, with a confidence below 0.2, or disputed by items that you may see."`
 	Overdue   float64 `json:"overdue" doc:"The share whose verification is overdue."`
 	Unowned   float64 `json:"unowned" doc:"The share whose owner was deactivated."`
 	MedianAge float64 `json:"median_age_days" doc:"The median of the days since the items were remembered."`

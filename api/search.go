@@ -54,10 +54,10 @@ type Hit struct {
 	Score     float64    `json:"score" doc:"0 to 1: how much it is about the query; 0.5 means: about this."`
 	Scope     string     `json:"scope" example:"project:456" doc:"The nearest that it shares with the searcher."`
 	Tier      string     `json:"tier" enum:"user,project,agent,team,org,public"`
-	Weight    float64    `json:"weight" doc:"score × (½ + ½·confidence), × 0.9 if its verification is overdue: the order within a tier."`
+	Weight    float64    `json:"weight" doc:"score × (½ + ½·confidence), × 0.9 if its verification is overdue, × 1.1 up to the score if its verifier confirmed it: the order within a tier."`
 	Best      bool       `json:"best" doc:"Among the best hits, which come by tier: at least three quarters of the best score."`
 	Reason    string     `json:"reason,omitempty" enum:"nearer scope" doc:"Why it stands before a hit of more weight."`
-	Contested bool       `json:"contested,omitempty" doc:"It was found harmful or stale, and its confidence is below 0.2: do not rely on it. The votes are in eval, reports of staleness in stale, what took its place in superseded_by."`
+	Contested bool       `json:"contested,omitempty" doc:"Do not rely on it: it was found harmful or reported stale, and its confidence is below 0.2, or it is disputed_by other items. The votes are in eval, reports of staleness in stale, what took its place in superseded_by."`
 	Parts     Parts      `json:"parts"`
 	Terms     []string   `json:"terms,omitempty" doc:"With explain: which of the query's terms it contains."`
 }
@@ -69,6 +69,7 @@ type Parts struct {
 	Lexical    float64 `json:"lexical" doc:"Words."`
 	Confidence float64 `json:"confidence"`
 	Overdue    bool    `json:"overdue,omitempty" doc:"Its verification is overdue: the weight is multiplied by 0.9."`
+	Confirmed  bool    `json:"confirmed,omitempty" doc:"Its verifier confirmed it: the weight is multiplied by 1.1, up to the score."`
 }
 
 // SearchAnswer is the result of a search.

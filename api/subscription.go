@@ -8,7 +8,7 @@ type NewSubscription struct {
 	Item    string   `json:"item,omitempty" doc:"Follow the item with this id."`
 	Tag     string   `json:"tag,omitempty" maxLength:"500" example:"service=payments" doc:"Follow the items with this tag: key=value, or a label."`
 	Query   string   `json:"query,omitempty" maxLength:"500" example:"deploy window" doc:"Follow the items whose task, content, abstract or tags contain all these words, in any form."`
-	Events  []string `json:"events,omitempty" example:"[\"remembered\",\"superseded\"]" doc:"Some of confirmed, contested, deleted, helpful, merged, remembered, restored, revised, stale, superseded. Default: all but confirmed and helpful."`
+	Events  []string `json:"events,omitempty" example:"[\"remembered\",\"superseded\"]" doc:"Some of confirmed, contested, deleted, harmful, helpful, merged, remembered, restored, revised, stale, superseded. Default: all but confirmed and helpful."`
 	Webhook string   `json:"webhook,omitempty" maxLength:"2000" example:"https://example.com/hook" doc:"The URL to post events to. Without one, the events are read from the subscription's feed."`
 	Note    string   `json:"note,omitempty" maxLength:"200" doc:"What it is for."`
 }

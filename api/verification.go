@@ -28,4 +28,5 @@ type Verified struct {
 	At      *time.Time `json:"at,omitempty" doc:"When."`
 	Until   *time.Time `json:"until,omitempty" doc:"The end of that confirmation or, without one, the time by which its verification policy asks for the next."`
 	Overdue bool       `json:"overdue,omitempty" doc:"That time has passed: its weight in searches is multiplied by 0.9."`
+	Counts  bool       `json:"counts,omitempty" doc:"Its verifier confirmed it, and it was neither revised nor reported stale since: its weight in searches is multiplied by 1.1, up to its score."`
 }

@@ -15,11 +15,14 @@ type Reader interface {
 	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
 	// List returns what its principal may see, newest first.
 	List(ctx context.Context, list domain.List) (domain.ListPage, error)
+	// Live returns, by id, those of some items that are live and visible to a principal.
+	Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
 }
 
 // Author writes briefings. It is safe for concurrent use.
 type Author struct {
 	Reader Reader
+	Verify func(ctx context.Context, items ...*domain.Knowledge) error // sets how items are verified and disputed
 }
 
 // Brief writes the briefing for a complete need (see [domain.Need.Complete]).
@@ -38,8 +41,28 @@ func (a Author) Brief(ctx context.Context, n domain.Need) (domain.Briefing, erro
 	if err != nil {
 		return domain.Briefing{}, err
 	}
+	if err := a.doubt(ctx, selection); err != nil {
+		return domain.Briefing{}, err
+	}
 	return compose(selection.best(), strings.Join(append([]string{n.About}, n.Failures...), "\n"), n.MaxTokens,
 		degraded), nil
+}
+
+// doubt finds out how the selected items are verified and disputed, and reads the items that dispute them.
+func (a Author) doubt(ctx context.Context, s *selection) (err error) {
+	var items []*domain.Knowledge
+	for _, item := range s.items {
+		items = append(items, item.Knowledge)
+	}
+	if err = a.Verify(ctx, items...); err != nil {
+		return err
+	}
+	var ids []string
+	for _, k := range items {
+		ids = append(ids, k.DisputedBy...)
+	}
+	s.others, err = a.Reader.Live(ctx, s.need.By, ids)
+	return err
 }
 
 // search asks all questions at once.

@@ -3,6 +3,7 @@ package briefing
 import (
 	"math"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text"
@@ -180,11 +181,23 @@ func (p picked) bullet(shown string) string {
 	if p.Aspect == domain.Contested && p.Knowledge.Polarity == domain.Negative {
 		before += "[pitfall] "
 	}
-	if marks := p.Knowledge.Rating().Marks(); len(marks) > 0 {
+	rating := p.Knowledge.Rating()
+	if len(p.against) > 0 { // which say more than ids
+		rating.DisputedBy = nil
+	}
+	marks := rating.Marks()
+	if v := p.Knowledge.Verified; v != nil && v.Counts {
+		marks = append(marks, strings.TrimSuffix("confirmed by "+string(v.By)+" until "+v.Until.Format(time.DateOnly),
+			" until 0001-01-01"))
+	}
+	if len(marks) > 0 {
 		after = " (" + strings.TrimPrefix(strings.Join(marks, "; "), "contested: ") + ")"
 	}
 	if uri := p.Knowledge.Text.URI; uri != "" {
 		after += " <" + uri + ">"
+	}
+	for _, other := range p.against {
+		after += "\n  - but another item says: " + other
 	}
 	if strings.HasSuffix(shown, "```") && after != "" {
 		after = "\n " + after

@@ -17,11 +17,15 @@ const (
 	titled = 30
 )
 
+// mostAgainst limits the items that are told beside the one that they dispute.
+const mostAgainst = 3
+
 // selection collects found items and drops duplicates.
 type selection struct {
 	need    domain.Need
 	profile int // how many items are the user's profile; they come first
 	items   []ranked
+	others  map[string]*domain.Knowledge // that dispute items, by id
 }
 
 // ranked is an item with its rank in the list or search that found it.
@@ -45,6 +49,7 @@ type picked struct {
 	line    string
 	content string        // the whole content
 	whose   domain.Entity // of another user's profile
+	against []string      // what other items say that dispute it
 	rank    int           // 0 for the best of all
 }
 
@@ -103,6 +108,12 @@ func (s *selection) pick(found domain.Found) picked {
 	}
 	if k.Rating().Contested() {
 		next.Aspect = domain.Contested
+	}
+	for _, id := range k.DisputedBy[:min(len(k.DisputedBy), mostAgainst)] {
+		if other := s.others[id]; other != nil {
+			said := picked{Briefed: domain.Briefed{Found: domain.Found{Knowledge: other}}}
+			next.against = append(next.against, said.titled(abstractOf(other, beginningTokens))+" <"+other.Text.URI+">")
+		}
 	}
 	return next
 }

@@ -321,6 +321,9 @@ func (a *acting) request(p *page) (*client.Request, error) {
 		}
 	case "revise", "rescope", "handover":
 		patch := revision(*a.Knowledge, a.Values)
+		if a.Values["confirm"] != "" {
+			patch["confirm"] = true
+		}
 		if len(patch) == 0 {
 			return nil, a.invalid(p, "Nothing is changed.")
 		}

@@ -136,6 +136,9 @@ func linksOf(k api.Knowledge) []related {
 	if k.SupersededBy != "" {
 		all = append(all, related{What: "Superseded by", ID: k.SupersededBy})
 	}
+	for _, id := range k.DisputedBy {
+		all = append(all, related{What: "Disputed by", ID: id})
+	}
 	for _, one := range k.Relations {
 		all = append(all, related{What: "Related to", ID: one.To, Reason: one.Reason, At: one.At})
 	}

@@ -111,6 +111,9 @@ func TestHomeShowsWhatNeedsAttention(t *testing.T) {
 			t.Error("an empty server has counts")
 		}
 		w.tell()
+		w.remember(client.Knowledge{
+			ID: "bad", Type: "tool", Content: "Delete the queue.", Eval: &client.Eval{Helpful: new(1), Harmful: new(9)},
+		})
 		for _, err := range []error{
 			last(w.api.GiveFeedback(t.Context(), "staging", client.Vote{Verdict: "harmful", TraceID: "t"})),
 			last(w.api.GiveFeedback(t.Context(), "staging", client.Vote{Verdict: "helpful", TraceID: "u"})),
@@ -121,14 +124,14 @@ func TestHomeShowsWhatNeedsAttention(t *testing.T) {
 		}
 		p := w.open("/console/")
 		tiles := strings.Join(strings.Fields(p.Text(".tiles")), " ")
-		containsAll(t, tiles, "2 items", "1 found helpful this week", "1 stale", "1 contested", "0 superseded")
+		containsAll(t, tiles, "3 items", "1 found helpful this week", "1 stale", "1 contested", "0 superseded")
 		containsAll(t, p.Text(".pair"), "Falling this week", "Where is staging?", "→", "Contested")
 		if got := p.Count("details.commands pre"); got > 8 {
 			t.Errorf("the page makes %d requests, at most 8 are allowed", got)
 		}
 		p.Click(".tiles li:nth-child(4) a")
 		p.WaitFor("tbody tr")
-		containsAll(t, p.Text("tbody"), "Where is staging?")
+		containsAll(t, p.Text("tbody"), "Delete the queue.")
 		p.Go("/console/?as_of=2")
 		if got := p.Count(".tiles"); got != 0 {
 			t.Error("the past has the counts of now")

@@ -22,6 +22,7 @@ func revisable() []actField {
 		{Name: "owner", Label: "Owner", Required: true},
 		{Name: "tags", Label: "Tags, one a line as key: value", Rows: 3},
 		reasonField(),
+		{Name: "confirm", Label: "Also confirm that it holds", Check: true},
 	}
 }
 
@@ -42,7 +43,7 @@ func revisableValues(k api.Knowledge) map[string]string {
 // changedFields are the fields of a form that differ from the item, in the order of the form.
 func changedFields(was, is map[string]string) []actField {
 	return slices.DeleteFunc(revisable(), func(f actField) bool {
-		return f.Name == "reason" || unixLines(was[f.Name]) == is[f.Name]
+		return f.Name == "reason" || f.Check || unixLines(was[f.Name]) == is[f.Name]
 	})
 }
 

@@ -299,7 +299,7 @@ type ScopeHealth struct {
 	Items     int
 	Verified  int           // confirmed, not reported stale since, and not overdue
 	Stale     int           // reported stale since the last confirmation, or with an expired one
-	Contested int           // with votes of both kinds
+	Contested int           // see [Rating.Contested]
 	Overdue   int           // see [Verification.Overdue]
 	Unowned   int           // whose owner was deactivated
 	MedianAge time.Duration // since they were remembered
@@ -332,7 +332,8 @@ type ReportItem struct {
 const (
 	QueueStale          = "stale"           // reported stale since its last confirmation
 	QueueExpired        = "expired"         // its confirmation has expired
-	QueueContested      = "contested"       // votes of both kinds
+	QueueContested      = "contested"       // see [Rating.Contested], without those of the queue contradiction
+	QueueDivided        = "divided"         // at least two votes of each kind
 	QueueLowConfidence  = "low_confidence"  // below [LowConfidence], with a vote against it
 	QueueSupersededUsed = "superseded_used" // given to callers after it was superseded
 	QueueDuplicate      = "duplicate"       // a proposal says that it says the same as another item
@@ -346,8 +347,8 @@ const (
 // Queues are the names of all queues.
 func Queues() []string {
 	return []string{
-		QueueStale, QueueExpired, QueueContested, QueueLowConfidence, QueueSupersededUsed, QueueDuplicate,
-		QueueContradiction, QueueVerificationDue, QueueOwnerDeactivated, QueueUnused,
+		QueueStale, QueueExpired, QueueContested, QueueDivided, QueueLowConfidence, QueueSupersededUsed,
+		QueueDuplicate, QueueContradiction, QueueVerificationDue, QueueOwnerDeactivated, QueueUnused,
 	}
 }
 

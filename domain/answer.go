@@ -254,7 +254,7 @@ type ProjectionStatus struct {
 const (
 	DigestNew        = "new"
 	DigestChanged    = "changed"
-	DigestContested  = "contested"
+	DigestDoubted    = "doubted"
 	DigestSuperseded = "superseded"
 	DigestDeleted    = "deleted"
 	DigestHelpful    = "helpful"
@@ -262,7 +262,7 @@ const (
 
 // digestSections are the sections of events, by the words of [SubscribedEvents].
 var digestSections = map[string]string{
-	"remembered": DigestNew, "revised": DigestChanged, "stale": DigestContested, "contested": DigestContested,
+	"remembered": DigestNew, "revised": DigestChanged, "stale": DigestDoubted, "harmful": DigestDoubted,
 	"merged": DigestChanged, "restored": DigestChanged, "superseded": DigestSuperseded, "deleted": DigestDeleted,
 	"helpful": DigestHelpful,
 }

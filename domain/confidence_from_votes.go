@@ -3,6 +3,7 @@ package domain
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // ConfidencePolicy turns votes into confidence. It is a pure function with a name and a
@@ -67,37 +68,46 @@ type Rating struct {
 	Expired      bool // it was confirmed until a date that has passed
 	Status       Status
 	SupersededBy string
+	DisputedBy   []string // see [Knowledge.DisputedBy]
 }
 
 // ContestedBelow is the confidence below which an item that was judged harmful or stale is contested.
 const ContestedBelow = 0.2
 
+// MostDisputes limits the items by which an item is disputed, as readers see them.
+const MostDisputes = 10
+
 // Rating summarises how an item was judged.
 func (k *Knowledge) Rating() Rating {
 	return Rating{
 		Helpful: k.Helpful, Harmful: k.Harmful, Confidence: k.Confidence, Reporters: k.Stale.Reporters, Expired: k.Expired,
-		Status: k.Status, SupersededBy: k.SupersededBy,
+		Status: k.Status, SupersededBy: k.SupersededBy, DisputedBy: k.DisputedBy,
 	}
 }
 
-// Contested tells whether agents must not rely on the item. An item without votes and reports is not contested.
-func (s Rating) Contested() bool {
+// Contested tells whether agents must not rely on the item: it was found harmful or reported stale, and its confidence
+// is below [ContestedBelow], or an open proposal says that it contradicts another item that the reader may see.
+func (s Rating) Contested() bool { return s.refuted() || len(s.DisputedBy) > 0 }
+
+func (s Rating) refuted() bool {
 	return s.Confidence < ContestedBelow && (s.Harmful > 0 || s.Reporters > 0)
 }
 
 // Others counts the helpful votes without the author's own.
 func (s Rating) Others() int { return max(s.Helpful-1, 0) }
 
-// Marks are the warnings about an item in words: votes against it, reports of staleness, an expired confirmation, and
-// its successor.
+// Marks are the warnings about an item in words: votes against it, what disputes it, reports of staleness, an expired
+// confirmation, and its successor.
 func (s Rating) Marks() []string {
 	var marks []string
-	votes := fmt.Sprintf("%d helpful, %d harmful", s.Others(), s.Harmful)
-	switch {
-	case s.Contested():
-		marks = append(marks, "contested: "+votes)
-	case s.Harmful > 0:
-		marks = append(marks, votes)
+	if s.refuted() || s.Harmful > 0 {
+		marks = append(marks, fmt.Sprintf("%d helpful, %d harmful", s.Others(), s.Harmful))
+	}
+	if len(s.DisputedBy) > 0 {
+		marks = append(marks, "disputed by "+strings.Join(s.DisputedBy, ", "))
+	}
+	if s.Contested() {
+		marks[0] = "contested: " + marks[0]
 	}
 	if s.Reporters > 0 {
 		marks = append(marks, fmt.Sprintf("reported stale by %d", s.Reporters))

@@ -14,7 +14,10 @@
 //   - Scope: an audience, which is an entity or everyone in the tenant.
 //   - Tier: how near a scope is to the caller, from user to public.
 //   - Ballot: the trace of a vote or, without a trace, its day. A voter has one vote per ballot and item.
-//   - Contested: an item that was judged harmful or stale, and whose confidence is below [ContestedBelow].
+//   - Contested: an item that was judged harmful or stale, and whose confidence is below [ContestedBelow], or that is
+//     disputed: see [Rating.Contested], the one definition.
+//   - Disputed: an item that contradicts another one, according to an open proposal.
+//   - Divided: an item with at least two votes of each kind.
 //   - Effective subject: the entity on whose behalf a principal acts, or else its own subject.
 //   - Member directory: the users, agents and groups of a tenant, and who belongs to which group.
 //   - Erasure target: something that an erasure order destroys, or that is related to such a thing.

@@ -90,8 +90,9 @@ type ReportedStale struct {
 
 // Confirmed says that the item is still correct: earlier reports of staleness no longer count.
 type Confirmed struct {
-	Until  time.Time `data:"until,omitzero"` // zero for no end
-	Reason string    `text:"reason,omitempty"`
+	Until    time.Time `data:"until,omitzero"`     // zero for no end
+	Verifier Entity    `data:"verifier,omitempty"` // whom the policy of the item names, if the caller is or belongs to it
+	Reason   string    `text:"reason,omitempty"`
 }
 
 // Superseded says that another item replaced this one.

@@ -158,15 +158,22 @@ func (c Confirm) Reads() Reads { return Reads{Reports: true} }
 
 // Decide implements [Command].
 func (c Confirm) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
-	if _, err := c.stewarded(dc); err != nil {
+	k, err := c.stewarded(dc)
+	if err != nil {
 		return nil, err
 	}
-	if !c.Until.IsZero() && !c.Until.After(now) {
+	return c.confirm(dc, k, "until", Confirmed{Until: c.Until, Reason: c.Reason}, now)
+}
+
+// confirm adds to a confirmation of k in which capacity the caller confirms. The field has its end.
+func (t Target) confirm(dc DecisionContext, k *Knowledge, field string, f Confirmed, now time.Time) ([]Fact, error) {
+	if !f.Until.IsZero() && !f.Until.After(now) {
 		var p Problems
-		p.Add("until", "must be in the future")
+		p.Add(field, "must be in the future")
 		return nil, p.Err()
 	}
-	return []Fact{Confirmed{Until: c.Until, Reason: c.Reason}}, nil
+	f.Verifier = t.By.verifier(k, StateOf[Verification](dc, VerificationStream))
+	return []Fact{f}, nil
 }
 
 // At is the item as of a time. Once its confirmation has expired, the item says so and its earlier reports count

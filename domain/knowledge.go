@@ -32,6 +32,9 @@ type Knowledge struct {
 	Expired      bool      // the last confirmation has expired; only [Knowledge.At] sets it
 	Verified     *Verified // only [Verification.Verify] sets it
 
+	Disputed   bool     // somebody proposed that it contradicts another item, which a reader may not see
+	DisputedBy []string // the ids of such items that the reader may see, at most [MostDisputes]; only readers set it
+
 	ExpiredConfidence float64 // Confidence after the last confirmation expires; 0 if it never does
 
 	Status       Status

@@ -16,13 +16,14 @@ type Candidate struct {
 	Pending    bool    // Semantic is unknown, since the item has no vector yet
 	Lexical    float64 // calibrated match of words, part of Score
 	Overdue    bool    // its verification is overdue
+	Confirmed  bool    // its verifier confirmed it, and that counts: see [Verification.Counts]
 }
 
 // Hit is a ranked candidate.
 type Hit struct {
 	Candidate
 	Scope  Scope   // the nearest scope shared with the audience
-	Weight float64 // score × (½ + ½·confidence), × [OverdueFactor] if its verification is overdue
+	Weight float64 // score × (½ + ½·confidence), × [OverdueFactor] or × [ConfirmedFactor], at most the score
 	Best   bool    // one of the best hits, which are ordered by tier
 	Nearer bool    // it precedes a heavier best hit because of its tier
 }
@@ -44,8 +45,11 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 			continue
 		}
 		weight := Weight(c.Score, c.Confidence)
-		if c.Overdue {
+		switch {
+		case c.Overdue:
 			weight *= OverdueFactor
+		case c.Confirmed:
+			weight = min(weight*ConfirmedFactor, c.Score)
 		}
 		hits = append(hits, Hit{Candidate: c, Scope: scope, Weight: weight})
 		best = max(best, c.Score)

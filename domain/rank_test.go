@@ -44,6 +44,18 @@ func TestTheNearestScopeComesFirst(t *testing.T) {
 	}
 }
 
+func TestAConfirmationByAVerifierCountsUpToTheScore(t *testing.T) {
+	t.Parallel()
+	some := []Candidate{
+		candidate("plain", 0.8, Public), candidate("confirmed", 0.75, Public), candidate("sure", 0.5, Public),
+	}
+	some[1].Confirmed, some[2].Confirmed, some[2].Confidence = true, true, 0.9
+	hits := Rank(some, everyone, ByScore, 0, 3)
+	if diff := cmp.Diff(ids(hits), []string{"confirmed", "plain", "sure"}); diff != "" || hits[2].Weight != 0.5 {
+		t.Errorf("%s; the third weighs %v", diff, hits[2].Weight)
+	}
+}
+
 func TestWhatBarelyMatchesHidesNothing(t *testing.T) {
 	t.Parallel()
 	candidates := []Candidate{candidate("team", 0.9, "team:t")}

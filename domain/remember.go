@@ -16,6 +16,7 @@ type Remember struct {
 	Knowledge  Remembered
 	Visibility Visibility // as claimed by the caller; empty to derive
 	Reason     string     // why, if it revises an older item
+	Confirm    bool       // the item, too, if it revises an older one
 	OrRevise   bool       // other content under a taken id revises it instead of being refused
 	OrSame     bool       // identical content under a taken id is no conflict
 	MayBeEmpty bool       // the content may be empty, as that of a file
@@ -111,7 +112,7 @@ func (c Remember) Stream() string { return KnowledgeStream(c.ID) }
 
 // Reads implements [Command].
 func (c Remember) Reads() Reads {
-	reads := Reads{URIs: []string{c.Knowledge.Text.URI}}
+	reads := Reads{URIs: []string{c.Knowledge.Text.URI}, Reports: c.Confirm}
 	for _, s := range c.Similar {
 		reads.Items = append(reads.Items, s.ID)
 	}
@@ -177,13 +178,13 @@ func (c Remember) decideTaken(dc DecisionContext, k *Knowledge, now time.Time) (
 	revise := c.revision()
 	revise.Changes = revise.Changes.keepingSummary(dc, k)
 	switch same := len(revise.facts(k)) == 0; {
+	case c.OrRevise && (c.Confirm || !same):
+		return revise.Decide(dc, now)
 	case same && (c.OrSame || c.OrRevise):
 		return nil, cmp.Or(revise.expected(k), revise.agrees(k))
 	case same:
 		return nil, Refuse(ErrTaken, "the id %s is taken, by an item that says exactly this", c.ID).
 			WithFix("nothing is left to do; revise the item to change it")
-	case c.OrRevise:
-		return revise.Decide(dc, now)
 	}
 	return nil, taken
 }
@@ -192,8 +193,8 @@ func (c Remember) decideTaken(dc DecisionContext, k *Knowledge, now time.Time) (
 func (c Remember) revision() Revise {
 	r := c.Knowledge
 	revise := Revise{
-		Target: Target{By: c.By, ID: c.ID, Revisions: c.Revisions}, Reason: c.Reason, Visibility: c.Visibility,
-		Changes: Revised{
+		Target: Target{By: c.By, ID: c.ID, Revisions: c.Revisions}, Reason: c.Reason, Confirm: c.Confirm,
+		Visibility: c.Visibility, Changes: Revised{
 			Type: &r.Type, Category: &r.Category, Polarity: &r.Polarity,
 			Task: &r.Text.Task, Content: &r.Text.Content, Abstract: &r.Text.Abstract,
 			Overview: &r.Text.Overview, Tags: &r.Text.Tags, Meta: &r.Text.Meta,

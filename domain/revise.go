@@ -19,6 +19,8 @@ type Revise struct {
 	Reason     string     // why, in the caller's words
 	Visibility Visibility // as claimed for the result; empty to derive
 	MayBeEmpty bool       // the content
+	Confirm    bool       // also confirm the item
+	Until      time.Time  // of the confirmation; zero for no end
 }
 
 // Validate names every bad field at once.
@@ -50,14 +52,15 @@ func (c Revise) Validate() error {
 
 // Reads implements [Command].
 func (c Revise) Reads() Reads {
-	if c.URI == "" {
-		return Reads{}
+	reads := Reads{Reports: c.Confirm}
+	if c.URI != "" {
+		reads.URIs = []string{c.URI}
 	}
-	return Reads{URIs: []string{c.URI}}
+	return reads
 }
 
 // Decide implements [Command]. It records only values that differ from the item's.
-func (c Revise) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+func (c Revise) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	k, err := c.changeable(dc)
 	if err != nil {
 		return nil, err
@@ -82,7 +85,11 @@ func (c Revise) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 			return nil, err
 		}
 	}
-	return facts, nil
+	if !c.Confirm {
+		return facts, nil
+	}
+	confirmed, err := c.confirm(dc, k, "confirm_until", Confirmed{Until: c.Until, Reason: c.Reason}, now)
+	return append(facts, confirmed...), err
 }
 
 // agrees refuses a claimed visibility that contradicts the resulting scopes.

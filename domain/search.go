@@ -94,9 +94,10 @@ type Filter struct {
 	CreatedTo     time.Time
 	UpdatedFrom   time.Time
 	UpdatedTo     time.Time
-	Contested     *bool    // true: at least one helpful and one harmful vote count now
-	Expired       *bool    // true: the confirmation has expired
-	MinConfidence *float64 // 0…1, of the confidence as it is now
+	Contested     *bool      // see [Rating.Contested]
+	Reader        *Principal // for whom items are contested; nil for one who sees all. Only lists and counts set it
+	Expired       *bool      // true: the confirmation has expired
+	MinConfidence *float64   // 0…1, of the confidence as it is now
 	MaxConfidence *float64
 	NoArchives    bool // leave out archives of sessions: the default of searches
 }

@@ -14,7 +14,8 @@ var SubscribedEvents = map[string][]string{
 	"revised":    {Revised{}.Name(), Rescoped{}.Name(), Transferred{}.Name(), Moved{}.Name()},
 	"confirmed":  {Confirmed{}.Name()},
 	"stale":      {ReportedStale{}.Name()},
-	"contested":  {FoundHarmful{}.Name()},
+	"harmful":    {FoundHarmful{}.Name()},
+	"contested":  {FoundHarmful{}.Name(), ReportedStale{}.Name()}, // if the item is contested then
 	"helpful":    {FoundHelpful{}.Name()},
 	"merged":     {Merged{}.Name(), Unmerged{}.Name()},
 	"superseded": {Superseded{}.Name()},
@@ -23,7 +24,9 @@ var SubscribedEvents = map[string][]string{
 }
 
 // UsualEvents are those that a subscription follows unless it names others.
-var UsualEvents = []string{"contested", "deleted", "merged", "remembered", "restored", "revised", "stale", "superseded"}
+var UsualEvents = []string{
+	"contested", "deleted", "harmful", "merged", "remembered", "restored", "revised", "stale", "superseded",
+}
 
 // The limits of subscriptions.
 const (
@@ -96,6 +99,13 @@ func (s Subscription) Names() (names []string) {
 		names = append(names, SubscribedEvents[word]...)
 	}
 	return names
+}
+
+// FollowsFact tells whether it follows a fact of this name about k: contested does if k is, see [Rating.Contested].
+func (s Subscription) FollowsFact(name string, k *Knowledge) bool {
+	return slices.ContainsFunc(s.Events, func(word string) bool {
+		return slices.Contains(SubscribedEvents[word], name) && (word != "contested" || k.Rating().Contested())
+	})
 }
 
 // Managed tells whether p may see and change the subscription.

@@ -106,12 +106,16 @@ func (v Verification) Evolve(fact Fact, at EventMetadata) (State, error) {
 // OverdueFactor multiplies the weight of a hit whose verification is overdue.
 const OverdueFactor = 0.9
 
+// ConfirmedFactor multiplies the weight of a hit that its verifier confirmed, up to the score.
+const ConfirmedFactor = 1.1
+
 // Verified is who confirmed an item last, and until when that counts.
 type Verified struct {
 	By      Entity    // empty if it was never confirmed
 	At      time.Time // zero if it was never confirmed
 	Until   time.Time // zero for ever
 	Overdue bool
+	Counts  bool // in rank: its verifier confirmed it
 }
 
 // Until is the end of the last confirmation of k or, without one, the time by which the policies ask for the next; zero
@@ -136,9 +140,20 @@ func (v Verification) Overdue(k *Knowledge, now time.Time) bool {
 	return !until.IsZero() && !until.After(now)
 }
 
-// Verify sets k.Verified, given who confirmed k last.
-func (v Verification) Verify(k *Knowledge, by Entity, now time.Time) {
-	k.Verified = &Verified{By: by, At: k.ConfirmedAt, Until: v.Until(k), Overdue: v.Overdue(k, now)}
+// Counts tells whether the last confirmation of k counts in rank if it was by a verifier: a policy names a verifier, k
+// was neither revised nor reported stale since, and its verification is not overdue.
+func (v Verification) Counts(k *Knowledge, now time.Time) bool {
+	policy, found := v.For(k.Scopes, k.Type)
+	return found && policy.Verifier != "" && !k.ConfirmedAt.IsZero() && !k.ConfirmedAt.Before(k.UpdatedAt) &&
+		k.Stale.Reporters == 0 && !v.Overdue(k, now)
+}
+
+// Verify sets k.Verified, given who confirmed k last, and whether as its verifier.
+func (v Verification) Verify(k *Knowledge, last Verified, now time.Time) {
+	k.Verified = &Verified{
+		By: last.By, At: k.ConfirmedAt, Until: v.Until(k), Overdue: v.Overdue(k, now),
+		Counts: last.Counts && v.Counts(k, now),
+	}
 	if *k.Verified == (Verified{}) {
 		k.Verified = nil
 	}
@@ -181,9 +196,17 @@ func (p Principal) MaySteward(k *Knowledge, v Verification) bool {
 	if p.MayChange(k) || p.Role != Auditor && p.maintainsScopeOf(k) {
 		return true
 	}
+	return p.verifier(k, v) != ""
+}
+
+// verifier is whom the policies v name as the verifier of k, if p may act as that; empty otherwise.
+func (p Principal) verifier(k *Knowledge, v Verification) Entity {
 	policy, found := v.For(k.Scopes, k.Type)
-	return found && p.Role != Auditor && policy.Verifier != "" && p.belongs(policy.Verifier) &&
-		(policy.Scope == "" || policy.Scope == Public || p.ActsFor(policy.Scope.Entity()))
+	if !found || p.Role == Auditor || policy.Verifier == "" || !p.belongs(policy.Verifier) ||
+		policy.Scope != "" && policy.Scope != Public && !p.ActsFor(policy.Scope.Entity()) {
+		return ""
+	}
+	return policy.Verifier
 }
 
 func (p Principal) maintainsScopeOf(k *Knowledge) bool {

@@ -101,10 +101,10 @@ func TestStewardsConfirmAndSupersedeButDoNotRevise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, steward := range []Principal{maintainer, as(bot, project)} {
+	for verifier, steward := range map[Entity]Principal{"": maintainer, bot: as(bot, project)} {
 		s := given(t, remembered()).and("k2", shared(project))
 		s.policies = verification
-		s.when(Confirm{Target: on(steward)}).then(Confirmed{}).
+		s.when(Confirm{Target: on(steward)}).then(Confirmed{Verifier: verifier}).
 			when(supersede(steward, "k2")).then(Superseded{By: "k2", Reason: "newer"}).
 			when(Delete{Target: on(steward)}).refused(ErrForbidden)
 	}

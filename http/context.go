@@ -18,8 +18,8 @@ func (s *Server) contextRoutes() {
 		Summary: "What an agent should know at a stage of its work",
 		Description: "It is what a search finds, arranged by kind: at start the user's profile, the surest first, and then " +
 			"what fits the task, if there is one; at focus what fits a goal; for a query what fits that; at analysis what " +
-			"fits the task and the first failure. Contested items stand apart: agents must not rely on them. It comes as " +
-			"items and as two texts for prompts, both empty where nothing is known.",
+			"fits the task and the first failure. Contested items stand apart, with what disputes them: agents must not " +
+			"rely on them. It comes as items and as two texts for prompts, both empty where nothing is known.",
 		RequestBody: bodies(s, true, map[string]any{jsonType: api.ContextRequest{}}),
 		Errors: []int{
 			http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
@@ -37,12 +37,11 @@ func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*output[api.C
 	if err := merge(c.found, renamed(err, names)); err != nil {
 		return nil, err
 	}
-	told, err := briefing.Author{Reader: s.cfg.Reader}.Brief(ctx, asked)
-	if err != nil {
-		return nil, err
+	verify := func(ctx context.Context, items ...*domain.Knowledge) error {
+		return verification{s}.verify(ctx, c, items...)
 	}
-	items := itemsOf(told.Items, func(i domain.Briefed) *domain.Knowledge { return i.Knowledge })
-	if err := (verification{s}).verify(ctx, c, items...); err != nil {
+	told, err := briefing.Author{Reader: s.cfg.Reader, Verify: verify}.Brief(ctx, asked)
+	if err != nil {
 		return nil, err
 	}
 	s.recordRetrieval(c, "search", len(told.Items), func(i int) domain.Retrieved {

@@ -164,8 +164,8 @@ func (s subscriptions) digestRoute() {
 	handle(s.Server, huma.Operation{
 		OperationID: "digest", Method: http.MethodGet, Path: reportPath + "digest", Tags: []string{"Reports"},
 		Summary: "Sum up what happened in a scope",
-		Description: "What is new, changed, contested, superseded, deleted, helpful and waiting for a review, as JSON or " +
-			markdownType + ". You see what you may read. At most 20,000 events are counted.",
+		Description: "What is new, changed, doubted, superseded, deleted, helpful, and contested or waiting for a review " +
+			"now, as JSON or " + markdownType + ". You see what you may read. At most 20,000 events are counted.",
 		Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
 		Responses: map[string]*huma.Response{"200": {Description: "The digest", Content: map[string]*huma.MediaType{
 			jsonType: {Schema: schema}, markdownType: {Schema: &huma.Schema{Type: huma.TypeString}},
@@ -308,7 +308,22 @@ func (s subscriptions) digest(ctx context.Context, c *call, in *digestInput) (*s
 	if err != nil {
 		return nil, err
 	}
+	filter := domain.Filter{Scope: q.Scope, Contested: new(true)}
+	list := domain.List{By: c.principal, Filter: filter, Limit: domain.MostDigested}
+	contested, err := s.cfg.Reader.List(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := s.cfg.Reader.Count(ctx, c.principal, filter)
+	if err != nil {
+		return nil, err
+	}
 	out := digestOf(q, found, waiting)
+	out.Contested.Total = counts.Items
+	for _, k := range contested.Items {
+		item := api.DigestItem{ID: k.ID, Title: domain.TitleOf(k), Count: k.Harmful + k.Stale.Reporters}
+		out.Contested.Items = append(out.Contested.Items, item)
+	}
 	return &streamed{Body: func(to huma.Context) {
 		if format == jsonType {
 			to.SetHeader("Content-Type", jsonType)
@@ -334,7 +349,8 @@ func digestOf(q domain.DigestQuery, d domain.ScopeDigest, waiting domain.ReviewP
 	}
 	out := api.Digest{
 		Scope: string(q.Scope), Since: q.From.UTC(), Until: q.To.UTC(), Events: d.Events, More: d.More,
-		New: section(domain.DigestNew), Changed: section(domain.DigestChanged), Contested: section(domain.DigestContested),
+		New: section(domain.DigestNew), Changed: section(domain.DigestChanged), Doubted: section(domain.DigestDoubted),
+		Contested:  api.DigestSection{Items: []api.DigestItem{}},
 		Superseded: section(domain.DigestSuperseded), Deleted: section(domain.DigestDeleted),
 		Helpful: section(domain.DigestHelpful),
 		Waiting: api.DigestSection{Total: waiting.Total, Items: []api.DigestItem{}},

@@ -38,6 +38,10 @@ type Reader interface {
 	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
 	// SearchAll answers several searches of the present, in order. It embeds equal texts once.
 	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
+	// Live returns, by id, those of some items that are live and visible to a principal.
+	Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
+	// Dispute sets by which items others are disputed, as far as a principal may see these.
+	Dispute(ctx context.Context, by domain.Principal, items ...*domain.Knowledge) error
 	// Similar finds items that say the same as an item, contradict it or resemble it, where the item's audience and the
 	// caller may read.
 	Similar(ctx context.Context, by domain.Principal, item *domain.Knowledge) ([]domain.SimilarItem, error)
@@ -288,8 +292,8 @@ type Verification interface {
 	Policies(ctx context.Context, tenant string) (domain.Verification, error)
 	// Forget lets the next question read the policies of a tenant again.
 	Forget(tenant string)
-	// ConfirmedBy is who confirmed items last, by their ids.
-	ConfirmedBy(ctx context.Context, tenant string, ids []string) (map[string]domain.Entity, error)
+	// ConfirmedBy is who confirmed items last, by their ids, and whether as the verifier.
+	ConfirmedBy(ctx context.Context, tenant string, ids []string) (map[string]domain.Verified, error)
 }
 
 // Sessions answers questions about sessions, and about the tasks that their commits start.

@@ -59,8 +59,8 @@ func (s *Server) knowledgeRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "revise", Method: http.MethodPatch, Path: one, Tags: []string{tag},
 		Summary: "Revise an item, share it, hand it over",
-		Description: "A merge patch (RFC 7396): what is left out stays, null clears. " +
-			"With If-Match it happens only to the revision that you read.",
+		Description: "A merge patch (RFC 7396): what is left out stays, null clears. With confirm, the item is also " +
+			"confirmed. With If-Match it happens only to the revision that you read.",
 		RequestBody: bodies(s, true, map[string]any{patchType: patch{}, jsonType: patch{}}),
 		Errors:      changeErrors,
 	}, s.revise)
@@ -186,7 +186,8 @@ func knowledgeOf(k *domain.Knowledge) *api.Knowledge {
 		Stale:      &api.Stale{Reporters: k.Stale.Reporters, Since: known(k.Stale.Since), Reason: k.Stale.Reason},
 
 		ConfirmedAt: known(k.ConfirmedAt), ConfirmUntil: known(k.ConfirmUntil), ConfirmationExpired: k.Expired,
-		Verified: verifiedOf(k.Verified), Status: string(k.Status), SupersededBy: k.SupersededBy, Held: k.Held,
+		Verified: verifiedOf(k.Verified), DisputedBy: k.DisputedBy, Status: string(k.Status),
+		SupersededBy: k.SupersededBy, Held: k.Held,
 		Relations: relationsOf(k.Relations), DerivedFrom: k.DerivedFrom, Revision: k.Revision, Version: k.Version,
 		Position: k.Position, CreatedAt: known(k.CreatedAt), UpdatedAt: known(k.UpdatedAt),
 	}

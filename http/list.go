@@ -36,7 +36,7 @@ type Filtering struct {
 
 	MinConfidence number  `query:"min_confidence" doc:"0 to 1, of the confidence as it is now. This and the following are for the present."`
 	MaxConfidence number  `query:"max_confidence"`
-	Contested     boolean `query:"contested" doc:"true: at least one helpful and one harmful vote count now."`
+	Contested     boolean `query:"contested" doc:"true: found harmful or reported stale, with a confidence below 0.2 now, or disputed by items that you may see."`
 	Expired       boolean `query:"expired" doc:"true: it was confirmed until a time that has passed."`
 }
 

@@ -240,7 +240,7 @@ func TestAnOverviewCountsWhatTheCallerMaySee(t *testing.T) {
 		admin := w.given("", object{"subject": "user:olga", "role": "admin"})
 		mia := w.given(admin, object{"subject": "user:mia", "memberships": []string{"team:pay"}})
 		w.ask("POST", "/v1/knowledge", []object{
-			{"id": "a", "type": "tool", "content": "x", "tags": object{"lang": "go"}, "scopes": []string{"team:pay"}, "eval": object{"confidence": 1}},
+			{"id": "a", "type": "tool", "content": "x", "tags": object{"lang": "go"}, "scopes": []string{"team:pay"}, "eval": object{"helpful": 1, "harmful": 9}},
 			{"id": "b", "type": "plan", "content": "x", "tags": []string{"hot"}, "eval": object{"confidence": 0.25}},
 			{"id": "c", "type": "tool", "content": "x", "category": "tools"},
 		}, bearer(admin)).want(http.StatusOK)

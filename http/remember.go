@@ -154,7 +154,7 @@ func rememberOf(in api.Knowledge, by domain.Principal) domain.Remember {
 		id = newID()
 	}
 	return domain.Remember{
-		By: by, ID: id, Reason: in.Reason, Visibility: domain.Visibility(in.Visibility),
+		By: by, ID: id, Reason: in.Reason, Confirm: in.Confirm, Visibility: domain.Visibility(in.Visibility),
 		Knowledge: domain.Remembered{
 			Type: domain.Type(in.Type), ContextType: domain.ContextType(in.ContextType),
 			Category: domain.Category(in.Category), Polarity: domain.Polarity(in.Polarity),

@@ -18,15 +18,16 @@ func (s reports) reviewRoutes() {
 		OperationID: "list-reviews", Method: http.MethodGet, Path: "/v1/reviews", Tags: []string{"Reports"},
 		Summary: "List the items that wait for a review",
 		Description: "An item waits in one queue or in several. Reported stale: since its last confirmation. Expired: " +
-			"its confirmation ended. Contested: at least two helpful votes, the author's included, and two " +
-			"harmful ones. Low confidence: below 0.3 with a harmful vote. For these two, a harmful vote must " +
-			"be newer than the last confirmation. Superseded and used: given to a caller in the last 90 days, " +
-			"after it was superseded; the 5,000 newest superseded items are examined. Duplicate and contradiction: an open " +
+			"its confirmation ended. Contested: found harmful or reported stale, with a confidence below 0.2; items that are " +
+			"contested by a contradiction wait in its queue. Divided: at least two helpful votes, the author's included, " +
+			"and two harmful ones. Low confidence: below 0.3 with a harmful vote. For these three, a harmful vote must " +
+			"be newer than the last confirmation, or a report of staleness. Superseded and used: given to a caller in the " +
+			"last 90 days, after it was superseded; the 5,000 newest superseded items are examined. Duplicate and contradiction: an open " +
 			"proposal names it and other active items, which pair shows. A confirmation, a supersession or a deletion " +
-			"takes an item out of stale, expired, contested, low_confidence and superseded_used; a revision alone " +
+			"takes an item out of stale, expired, contested, divided, low_confidence and superseded_used; a revision alone " +
 			"does not. The order is the number of uses plus one, times the severity, highest first; then the oldest reason, " +
 			"then the oldest item. The severity is the sum over the item's queues: 3 for stale, contested, " +
-			"superseded and used, and contradiction, 2 for low confidence, duplicate and owner deactivated, 1 for " +
+			"divided, superseded and used, and contradiction, 2 for low confidence, duplicate and owner deactivated, 1 for " +
 			"expired, verification due and unused. A queue lists its 1,000 newest items. Verification due: a " +
 			"verification policy asks for another confirmation; the longest overdue of the 5,000 that were verified " +
 			"longest ago. Owner deactivated: text names the owner. Unused: neither used nor confirmed for a year, where " +
@@ -38,7 +39,7 @@ func (s reports) reviewRoutes() {
 }
 
 type reviewInput struct {
-	Queue  string  `query:"queue" enum:"stale,expired,contested,low_confidence,superseded_used,duplicate,contradiction,verification_due,owner_deactivated,unused" doc:"All if left out."`
+	Queue  string  `query:"queue" enum:"stale,expired,contested,divided,low_confidence,superseded_used,duplicate,contradiction,verification_due,owner_deactivated,unused" doc:"All if left out."`
 	Owner  string  `query:"owner" doc:"Whose the items are: an entity such as user:123."`
 	Mine   boolean `query:"mine" doc:"true: only items that you own, or that are assigned to you or to a group that you maintain. You are the entity for which you act."`
 	To     string  `query:"assigned" doc:"To whom the items are assigned: an entity such as user:123."`
@@ -85,6 +86,11 @@ func (s reports) review(ctx context.Context, c *call, in *reviewInput) (*output[
 		return nil, err
 	}
 	items := itemsOf(page.Items, func(r domain.Review) *domain.Knowledge { return r.Item })
+	for _, r := range page.Items {
+		if r.Pair != nil {
+			items = append(items, r.Pair.Items...)
+		}
+	}
 	if err := verification(s).verify(ctx, c, items...); err != nil {
 		return nil, err
 	}

@@ -54,14 +54,15 @@ func (w *world) used(id, kind string, times int) {
 
 func TestWhatWaitsForAReviewIsInItsQueuesWithReasons(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		for _, id := range []string{"fine", "stale", "expired", "contested", "disliked", "old", "unused", "new"} {
+		for _, id := range []string{"fine", "stale", "expired", "divided", "contested", "disliked", "old", "unused", "new"} {
 			w.remember(id, "about "+id)
 		}
 		w.ask("POST", "/v1/knowledge/stale/stale", object{"reason": "it moved"}, "Annals-Actor: user:ann").want(http.StatusOK)
 		soon := time.Now().Add(300 * time.Millisecond)
 		w.ask("POST", "/v1/knowledge/expired/confirm", object{"until": soon.UTC().Format(time.RFC3339Nano)}).want(http.StatusOK)
-		w.voted("contested", "harmful", "ann", "ben")
-		w.voted("contested", "helpful", "cid", "dan")
+		w.voted("divided", "harmful", "ann", "ben")
+		w.voted("divided", "helpful", "cid", "dan")
+		w.voted("contested", "harmful", "ann", "ben", "cid")
 		w.voted("disliked", "harmful", "ann")
 		for _, id := range []string{"old", "unused"} {
 			w.ask("POST", "/v1/knowledge/"+id+"/supersede", object{"by": "new", "reason": "newer"}).want(http.StatusOK)
@@ -73,29 +74,30 @@ func TestWhatWaitsForAReviewIsInItsQueuesWithReasons(t *testing.T) {
 
 		got := w.ask("GET", "/v1/reviews", nil)
 		same(t, waits(got), []string{
-			"old: superseded_used", "disliked: low_confidence", "stale: stale", "contested: contested", "expired: expired",
+			"old: superseded_used", "disliked: low_confidence", "contested: contested low_confidence", "stale: stale",
+			"divided: divided", "expired: expired",
 		})
-		like(t, got.json(), object{"total": 5.0, "queues": object{
+		like(t, got.json(), object{"total": 6.0, "queues": object{
 			"stale": object{"items": 1.0}, "expired": object{"items": 1.0}, "contested": object{"items": 1.0},
-			"low_confidence": object{"items": 1.0}, "superseded_used": object{"items": 1.0},
+			"divided": object{"items": 1.0}, "low_confidence": object{"items": 2.0}, "superseded_used": object{"items": 1.0},
 		}})
 		like(t, got.items()[0], object{
 			"used": object{"count": 3.0}, "reasons": []any{object{"text": "new"}}, "item": object{"content": "about old"},
 		})
-		like(t, got.items()[2], object{"reasons": []any{object{"count": 1.0, "text": "it moved"}}})
+		like(t, got.items()[3], object{"reasons": []any{object{"count": 1.0, "text": "it moved"}}})
 		same(t, waits(w.ask("GET", "/v1/reviews?queue=stale", nil)), []string{"stale: stale"})
 		same(t, len(waits(w.ask("GET", "/v1/reviews?owner=user:nobody", nil))), 0)
 		w.ask("GET", "/v1/reviews?mine=true&owner=user:ann", nil).want(http.StatusUnprocessableEntity)
 		w.ask("GET", "/v1/reviews?mine=true&assigned=user:ann", nil).want(http.StatusUnprocessableEntity)
-		same(t, len(waits(w.ask("GET", "/v1/reviews?mine=true", nil))), 5)
+		same(t, len(waits(w.ask("GET", "/v1/reviews?mine=true", nil))), 6)
 		same(t, len(waits(w.ask("GET", "/v1/reviews?mine=true", nil, "Annals-Actor: user:ann"))), 0)
 
-		for _, id := range []string{"stale", "expired", "contested", "disliked"} {
+		for _, id := range []string{"stale", "expired", "divided", "contested", "disliked"} {
 			w.ask("POST", "/v1/knowledge/"+id+"/confirm", object{}).want(http.StatusOK)
 		}
 		same(t, waits(w.ask("GET", "/v1/reviews", nil)), []string{"old: superseded_used"}, "after the confirmations")
-		w.voted("contested", "harmful", "eva")
-		same(t, waits(w.ask("GET", "/v1/reviews?queue=contested", nil)), []string{"contested: contested"}, "after another vote")
+		w.voted("divided", "harmful", "eva")
+		same(t, waits(w.ask("GET", "/v1/reviews?queue=divided", nil)), []string{"divided: divided"}, "after another vote")
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
@@ -28,6 +29,9 @@ type patch struct {
 	Meta       body.Optional[body.Object]   `json:"meta,omitzero" doc:"Merged, key by key; null takes a key away."`
 	URI        body.Optional[string]        `json:"uri,omitzero" nullable:"false" pattern:"^viking://"`
 	Reason     body.Optional[string]        `json:"reason,omitzero" nullable:"false" maxLength:"2000" doc:"Why, for the history: nothing of the item."`
+
+	Confirm      body.Optional[bool]      `json:"confirm,omitzero" nullable:"false" doc:"true: also confirm the item in the same act, as confirm does. Reports of staleness end."`
+	ConfirmUntil body.Optional[time.Time] `json:"confirm_until,omitzero" nullable:"false" doc:"With confirm: when it should be looked at again; for good if left out."`
 }
 
 type itemInput struct {
@@ -88,7 +92,10 @@ func (p patch) command(target domain.Target, found *domain.Problems) domain.Revi
 	if p.Polarity.Null {
 		*command.Changes.Polarity = domain.Positive
 	}
-	command.Reason = p.Reason.Value
+	command.Reason, command.Confirm, command.Until = p.Reason.Value, p.Confirm.Value, p.ConfirmUntil.Value
+	if p.ConfirmUntil.Given && !p.Confirm.Value {
+		found.Add("confirm_until", "belongs to confirm")
+	}
 	command.Visibility = domain.Visibility(p.Visibility.Value)
 	command.Owner = domain.Entity(required(p.Owner, "owner", found))
 	command.URI = required(p.URI, "uri", found)

@@ -168,7 +168,7 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 			Contested: h.Knowledge.Rating().Contested(),
 			Parts: api.Parts{
 				Semantic: h.Semantic, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence,
-				Overdue: h.Overdue,
+				Overdue: h.Overdue, Confirmed: h.Confirmed,
 			},
 		}
 		if h.Nearer { // tells why it ranks above a hit of greater weight

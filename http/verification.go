@@ -111,10 +111,12 @@ func (s verification) change(ctx context.Context, c *call, command validated, bo
 	return out, err
 }
 
-// verify sets how items of the present are verified. It asks who confirmed them only if any of them was confirmed.
+// verify sets how items of the present are verified and disputed. It asks who confirmed them only if any of them was
+// confirmed.
 func (s verification) verify(ctx context.Context, c *call, items ...*domain.Knowledge) error {
-	if s.cfg.Verification == nil || len(items) == 0 {
-		return nil
+	err := s.cfg.Reader.Dispute(ctx, c.principal, items...)
+	if err != nil || s.cfg.Verification == nil || len(items) == 0 {
+		return err
 	}
 	policies, err := s.cfg.Verification.Policies(ctx, c.principal.Tenant)
 	if err != nil {
@@ -126,16 +128,11 @@ func (s verification) verify(ctx context.Context, c *call, items ...*domain.Know
 			confirmed = append(confirmed, k.ID)
 		}
 	}
-	var by map[string]domain.Entity
-	if len(confirmed) > 0 {
-		if by, err = s.cfg.Verification.ConfirmedBy(ctx, c.principal.Tenant, confirmed); err != nil {
-			return err
-		}
-	}
+	by, err := s.cfg.Verification.ConfirmedBy(ctx, c.principal.Tenant, confirmed)
 	for _, k := range items {
 		policies.Verify(k, by[k.ID], c.now)
 	}
-	return nil
+	return err
 }
 
 // itemsOf are the items in a list.
@@ -151,7 +148,7 @@ func verifiedOf(v *domain.Verified) *api.Verified {
 	if v == nil {
 		return nil
 	}
-	return &api.Verified{By: string(v.By), At: known(v.At), Until: known(v.Until), Overdue: v.Overdue}
+	return &api.Verified{By: string(v.By), At: known(v.At), Until: known(v.Until), Overdue: v.Overdue, Counts: v.Counts}
 }
 
 type healthInput struct {

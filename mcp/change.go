@@ -120,6 +120,7 @@ func save(ctx context.Context, api *client.Client, in arguments) (any, string, e
 		ID: in.text("id"), Type: in.text("type"), Category: in.text("category"), Polarity: in.text("polarity"),
 		Task: in.text("task"), Content: in.text("content"),
 		Abstract: in.text("abstract"), Owner: in.text("owner"), Scopes: in.texts("scopes"), Reason: in.text("reason"),
+		Confirm: in.text("id") != "" && strings.Trim(string(in["confirm"]), `"`) == "true",
 	}
 	if len(in["tags"]) > 0 {
 		if err := json.Unmarshal(in["tags"], &k.Tags); err != nil {

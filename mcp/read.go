@@ -42,6 +42,9 @@ func itemText(k client.Knowledge) string {
 			out.WriteString("contested: do not rely on it\n")
 		}
 	}
+	if len(k.DisputedBy) > 0 {
+		fmt.Fprintf(&out, "disputed by: %s (read these, too)\n", strings.Join(k.DisputedBy, ", "))
+	}
 	if k.SupersededBy != "" {
 		fmt.Fprintf(&out, "superseded by: %s\n", k.SupersededBy)
 	}
@@ -63,13 +66,17 @@ func verification(v client.Verified) string {
 	if v.At != nil {
 		said = []string{"verified", "by " + v.By, "at " + v.At.Format(time.DateOnly)}
 	}
-	if v.Until != nil {
-		said = append(said, "until "+v.Until.Format(time.DateOnly))
-	}
 	if v.Overdue {
-		said = append(said, "(overdue: check that it still holds)")
+		return strings.Join(said, " ") + until(v.Until) + " (overdue: check that it still holds)"
 	}
-	return strings.Join(said, " ")
+	return strings.Join(said, " ") + until(v.Until)
+}
+
+func until(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return " until " + t.Format(time.DateOnly)
 }
 
 // historyAnswer is the answer of memory_history.

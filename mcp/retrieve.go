@@ -40,6 +40,8 @@ type hit struct {
 	ConfirmationExpired bool    `json:"confirmation_expired,omitempty"`
 	SupersededBy        string  `json:"superseded_by,omitempty"`
 
+	DisputedBy []string `json:"disputed_by,omitempty"` // ids of items that it contradicts
+
 	Verified *client.Verified `json:"verified,omitempty"`
 	marks    []string
 }
@@ -89,19 +91,24 @@ func hitOf(h client.Hit) hit {
 	marks := s.Marks()
 	if v := k.Verified; v != nil && v.Overdue && !s.Expired {
 		marks = append(marks, "verification overdue")
+	} else if v != nil && v.Counts {
+		marks = append(marks, "confirmed by "+v.By+until(v.Until))
 	}
 	return hit{
 		URI: k.URI, ID: k.ID, Abstract: cmp.Or(k.Abstract, k.Content), Score: h.Score, Category: kindOf(k), Scope: h.Scope,
 		Avoid: k.Polarity == string(domain.Negative), Stale: s.Reporters > 0,
 		Confidence: s.Confidence, Helpful: s.Helpful, Harmful: s.Harmful, Contested: s.Contested(),
-		ConfirmationExpired: s.Expired, SupersededBy: s.SupersededBy, Verified: k.Verified,
+		ConfirmationExpired: s.Expired, SupersededBy: s.SupersededBy, Verified: k.Verified, DisputedBy: s.DisputedBy,
 		marks: marks,
 	}
 }
 
 // rating is the rating of an item.
 func rating(k client.Knowledge) domain.Rating {
-	s := domain.Rating{Status: domain.Status(k.Status), SupersededBy: k.SupersededBy, Expired: k.ConfirmationExpired}
+	s := domain.Rating{
+		Status: domain.Status(k.Status), SupersededBy: k.SupersededBy, Expired: k.ConfirmationExpired,
+		DisputedBy: k.DisputedBy,
+	}
 	if e := k.Eval; e != nil {
 		s.Helpful, s.Harmful = *cmp.Or(e.Helpful, new(int)), *cmp.Or(e.Harmful, new(int))
 		s.Confidence = *cmp.Or(e.Confidence, new(float64))

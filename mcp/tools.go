@@ -187,6 +187,10 @@ func tools() []tool {
 						"stay; an empty list takes a key away.",
 				},
 				aReason.saying("Why, if it revises an item. It stands in the item's history."),
+				{
+					name: "confirm", schema: aFlag,
+					description: "true, if it revises an item: also confirm that it still holds, so that reports of staleness end.",
+				},
 			},
 			do: save,
 		},

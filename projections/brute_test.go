@@ -257,7 +257,7 @@ func passes(k *domain.Knowledge, f domain.Filter) bool {
 		strings.HasPrefix(k.Text.URI, f.URIPrefix) &&
 		(len(f.Under) == 0 || slices.ContainsFunc(f.Under, domain.URI(k.Text.URI).Within)) &&
 		(f.Stale == nil || *f.Stale == (k.Stale.Reporters > 0)) &&
-		(f.Contested == nil || *f.Contested == (judged(k, domain.Helpful) && judged(k, domain.Harmful))) &&
+		(f.Contested == nil || *f.Contested == k.Rating().Contested()) &&
 		(f.Expired == nil || *f.Expired == k.Expired) &&
 		(f.MinConfidence == nil || k.Confidence >= *f.MinConfidence) &&
 		(f.MaxConfidence == nil || k.Confidence <= *f.MaxConfidence) &&

@@ -64,7 +64,7 @@ func TestCountsAreThoseOfTheItemsThatOneMaySee(t *testing.T) {
 						n  *int
 					}{
 						{k.Stale.Reporters > 0, &want.Stale},
-						{judged(k, domain.Helpful) && judged(k, domain.Harmful), &want.Contested},
+						{k.Rating().Contested(), &want.Contested},
 						{!k.ConfirmedAt.IsZero() && k.Stale.Reporters == 0, &want.Confirmed},
 						{judged(k, domain.Helpful), &want.Helpful},
 					} {
@@ -112,7 +112,7 @@ func wantByScope(items map[string]*domain.Knowledge, by domain.Principal, filter
 			if k.Stale.Reporters > 0 {
 				of.Stale++
 			}
-			if judged(k, domain.Helpful) && judged(k, domain.Harmful) {
+			if k.Rating().Contested() {
 				of.Contested++
 			}
 			if !k.ConfirmedAt.IsZero() && k.Stale.Reporters == 0 {

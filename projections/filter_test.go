@@ -108,7 +108,7 @@ func filters(items map[string]*domain.Knowledge) map[string]domain.Filter {
 			condition(&filter)
 			all[fmt.Sprint(name, " of ", id)] = filter
 		}
-		contested, confidence := judged(items[id], domain.Helpful) && judged(items[id], domain.Harmful), items[id].Confidence
+		contested, confidence := items[id].Rating().Contested(), items[id].Confidence
 		all["contested as "+id] = domain.Filter{Contested: &contested}
 		all["of the confidence of "+id] = domain.Filter{MinConfidence: &confidence, MaxConfidence: &confidence}
 		all["created before "+id] = domain.Filter{CreatedTo: items[id].CreatedAt}

@@ -27,9 +27,10 @@ type Options struct {
 	Writer interface {
 		Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error)
 	}
-	// Items finds an item, whatever its status.
+	// Items finds an item, whatever its status, and sets by which items others are disputed.
 	Items interface {
 		Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
+		Dispute(ctx context.Context, reader domain.Principal, items ...*domain.Knowledge) error
 	}
 	// Rights are the present rights of a subscriber. The error matches [domain.ErrUnauthenticated] if there are none.
 	Rights func(ctx context.Context, tenant string, s domain.Subscription) (domain.Principal, error)
@@ -151,6 +152,11 @@ func (m *matcher) item(ctx context.Context, e domain.Event) (*domain.Knowledge, 
 	if errors.Is(err, domain.ErrNotFound) || errors.Is(err, domain.ErrBroken) && !m.strict {
 		err = nil
 	}
+	if err == nil && k != nil {
+		all := domain.SystemPrincipal()
+		all.Tenant = m.tenant
+		err = m.s.Items.Dispute(ctx, all, k)
+	}
 	if err == nil {
 		m.items[id] = k
 	}
@@ -163,7 +169,7 @@ func (m *matcher) matches(ctx context.Context, s domain.Subscribed, e domain.Eve
 		return false, nil
 	}
 	k, err := m.item(ctx, e)
-	if err != nil || k == nil {
+	if err != nil || k == nil || !s.FollowsFact(e.Name, k) {
 		return false, err
 	}
 	switch s.Follows {

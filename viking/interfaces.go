@@ -24,6 +24,8 @@ type Reader interface {
 	At(ctx context.Context, tenant string, uri domain.URI) (*domain.Knowledge, error)
 	// Live are, by id, those of these items that are live and visible to the principal.
 	Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
+	// Dispute sets by which items others are disputed, as far as a principal may see these.
+	Dispute(ctx context.Context, by domain.Principal, items ...*domain.Knowledge) error
 	// Places lists the direct contents of a directory that its principal may see, by name.
 	Places(ctx context.Context, directory domain.Directory) ([]domain.DirectoryEntry, error)
 	// Below reads the items below a directory that its principal may see, in the order of URIs.

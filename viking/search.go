@@ -90,6 +90,7 @@ type match struct {
 	Harmful     int      `json:"harmful"`
 	Stale       int      `json:"stale,omitempty"` // distinct reporters
 	Contested   bool     `json:"contested,omitempty"`
+	DisputedBy  []string `json:"disputed_by,omitempty"` // ids
 	Expired     bool     `json:"confirmation_expired,omitempty"`
 	Superseded  string   `json:"superseded_by,omitempty"`
 	Name        string   `json:"name,omitempty"` // of skills
@@ -131,6 +132,9 @@ func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResu
 	items := make([]*domain.Knowledge, len(found))
 	for i, hit := range found {
 		items[i] = hit.Knowledge
+	}
+	if err := s.cfg.Reader.Dispute(ctx, q.caller.Principal, items...); err != nil {
+		return findResult{}, err
 	}
 	others, err := s.related(ctx, q, items...)
 	return groupByType(found, shown, targets, others), err
@@ -227,9 +231,8 @@ func matchOf(hit domain.Found, targets []address, others map[string]*domain.Know
 		ContextType: string(k.ContextType), URI: formatPlace(uri, placeOf(k), targets), Level: int(uri.Level()),
 		Category: string(cmp.Or(k.Category, uri.Category())), Relations: []toward{}, Abstract: abstractOf(k),
 		Confidence: k.Confidence, Helpful: k.Helpful, Harmful: k.Harmful, Stale: k.Stale.Reporters,
-		Contested: k.Rating().Contested(), Expired: k.Expired, Superseded: k.SupersededBy, Reason: strings.Join(
-			k.Rating().Marks(), "; ",
-		),
+		Contested: k.Rating().Contested(), DisputedBy: k.DisputedBy, Expired: k.Expired, Superseded: k.SupersededBy,
+		Reason: strings.Join(k.Rating().Marks(), "; "),
 	}
 	for _, r := range k.Relations {
 		if other := others[r.To]; other != nil {

@@ -64,7 +64,7 @@ func (b Base) Reader() projections.Reader {
 // Config serves them in no-auth mode. Each request sees one tenant, if the database has roles for that.
 func (b Base) Config(t *testing.T) annalshttp.Config {
 	verifications := sessions.NewVerifications(b.Log.Reader)
-	b.Knowledge.Policies = verifications.Policies
+	b.Knowledge.Verified = verifications
 	return annalshttp.Config{
 		Verification: verifications, Writer: b.Log, Historian: b.Log, Reader: b.Reader(),
 		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},

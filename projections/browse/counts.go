@@ -37,6 +37,7 @@ func (b *Browser) Count(ctx context.Context, by domain.Principal, filter domain.
 	}
 	out := domain.Counts{Since: p.Now().Add(-lately).UTC().Truncate(24 * time.Hour)}
 	wanted := filter.Statuses
+	filter.Reader = &by
 	if len(wanted) == 0 {
 		wanted = []domain.Status{domain.Active}
 	}
@@ -100,7 +101,7 @@ func countedItems(p view, list domain.List, limit int64, since time.Time, record
 		ColumnExpr(rows.ConfidenceAt, now).
 		ColumnExpr("k.stale_reporters > 0 OR coalesce(k.confirm_until <= ?, FALSE)", now).
 		ColumnExpr("coalesce(k.confirm_until <= ?, FALSE)", now).
-		ColumnExpr(p.Contested()).
+		ColumnExpr("?", p.Contested(list.By.Tenant, list.Filter.Reader)).
 		ColumnExpr("k.confirmed_at IS NOT NULL").
 		ColumnExpr("k.version > 1 AND EXISTS (?)", helpful.Where("v.at >= ?", database.At(since))).
 		ColumnExpr("(?)", unused)

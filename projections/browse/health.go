@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -51,7 +50,7 @@ func (r Reports) Health(ctx context.Context, q domain.ReportQuery) ([]domain.Sco
 	query := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).
 		ColumnExpr("k.owner, k.type, k.scopes, k.created_at, k.confirmed_at, k.confirm_until").
 		ColumnExpr("k.stale_reporters > 0 OR coalesce(k.confirm_until <= ?, FALSE) AS stale", database.At(now)).
-		ColumnExpr("? AS contested", bun.Safe(p.Contested())).
+		ColumnExpr("? AS contested", p.Contested(q.Tenant, q.Only)).
 		Where("k.tenant = ?", q.Tenant).Where("k.status = 'active'").Where(chosen, choice...).
 		OrderExpr("k.number DESC").Limit(mostCounted)
 	tallies := map[domain.Scope]*scopeTally{}
@@ -150,7 +149,7 @@ func NewHealthGauges(reports Reports) *HealthGauges {
 		"items":           "Active items of a scope.",
 		"verified":        "Share of a scope's items that were confirmed and are neither stale nor overdue, 0 to 1.",
 		"stale":           "Share of a scope's items that were reported stale, or whose confirmation has expired, 0 to 1.",
-		"contested":       "Share of a scope's items with votes of both kinds, 0 to 1.",
+		"contested":       "Share of a scope's items that are contested, 0 to 1.",
 		"overdue":         "Share of a scope's items whose verification is overdue, 0 to 1.",
 		"unowned":         "Share of a scope's items whose owner was deactivated, 0 to 1.",
 		"median_age_days": "Median of the days since the items of a scope were remembered.",

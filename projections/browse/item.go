@@ -16,7 +16,7 @@ func (b *Browser) Find(ctx context.Context, tenant, id string) (*domain.Knowledg
 	if err != nil {
 		return nil, err
 	}
-	k, err := p.ReadOne(ctx, p.DB.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("? AS k", p.Tables.Knowledge).
+	k, err := p.ReadOne(ctx, p.Items().
 		Where("tenant = ?", tenant).Where("id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, domain.NotFound(id)

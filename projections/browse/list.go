@@ -49,7 +49,7 @@ func (b *Browser) List(ctx context.Context, list domain.List) (domain.ListPage, 
 	if err != nil {
 		return domain.ListPage{}, err
 	}
-	p.View = p.At(list.AsOfTime)
+	p.View, list.Filter.Reader = p.At(list.AsOfTime), &list.By
 	limit := int64(list.Limit)
 	if limit == 0 {
 		limit = DefaultLimit
@@ -65,7 +65,7 @@ func (b *Browser) List(ctx context.Context, list domain.List) (domain.ListPage, 
 		return domain.ListPage{}, err
 	}
 	numbers := p.numbers(list, limit+1, few)
-	found, err := p.Read(ctx, p.DB.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("? AS k", p.Tables.Knowledge).
+	found, err := p.Read(ctx, p.Items().
 		Where("k.tenant = ?", list.By.Tenant).Where("k.number IN (?)", numbers).
 		OrderExpr("k.number DESC").Limit(limit+1))
 	if err != nil {

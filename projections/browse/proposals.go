@@ -56,23 +56,51 @@ func (r Reports) proposals(ctx context.Context, tenant string, ids []string) (ma
 	return found, err
 }
 
+// Dispute sets by which items others are disputed, as far as the reader may see all items of a proposal.
+func (b *Browser) Dispute(ctx context.Context, reader domain.Principal, items ...*domain.Knowledge) error {
+	var disputed []string
+	for _, k := range items {
+		if k.Disputed {
+			disputed = append(disputed, k.ID)
+		}
+	}
+	if len(disputed) == 0 {
+		return nil
+	}
+	p, err := b.view(ctx)
+	if err != nil {
+		return err
+	}
+	query := p.DB.NewSelect().TableExpr("proposals AS p").ColumnExpr("DISTINCT p.item, a.item AS other").
+		Join("JOIN proposals AS a ON a.tenant = p.tenant AND a.proposal = p.proposal AND a.item <> p.item").
+		Where("p.item IN (?)", bun.List(disputed)).OrderExpr("p.item, other")
+	var pairs []struct {
+		Item, Other string
+	}
+	if err := p.OpenProposals(query, reader.Tenant, domain.Contradiction, &reader).Scan(ctx, &pairs); err != nil {
+		return rows.Failed(ctx, "find disputes", err)
+	}
+	by := map[string][]string{}
+	for _, pair := range pairs {
+		by[pair.Item] = append(by[pair.Item], pair.Other)
+	}
+	for _, k := range items {
+		k.DisputedBy = by[k.ID][:min(len(by[k.ID]), domain.MostDisputes)]
+	}
+	return nil
+}
+
 // pairs finds the items about which a proposal of a kind is open, the newest proposals first, and of each the newest
 // item first. All items of a proposal must be active, and visible to the caller.
 func pairs(kind domain.ProposalKind) func(reviewer, context.Context, domain.ReviewQuery) ([]waiting, error) {
 	return func(p reviewer, ctx context.Context, q domain.ReviewQuery) ([]waiting, error) {
-		readable, args := p.isReadable(domain.EventQuery{Tenant: q.Tenant, Only: q.Only})
-		hidden := p.DB.NewSelect().TableExpr("proposals AS o").ColumnExpr("1").
-			Join("LEFT JOIN ? AS k ON k.tenant = o.tenant AND k.id = o.item", p.Tables.Knowledge).
-			Where("o.tenant = p.tenant").Where("o.proposal = p.proposal").
-			Where("NOT coalesce(k.status = 'active' AND "+readable+", FALSE)", args...)
 		from := "proposals AS p"
 		if p.DB.Engine == database.SQLite { // it would choose the primary key, which also has the closed ones
 			from += " INDEXED BY proposals_open"
 		}
-		return p.scan(ctx, p.items(q, p.DB.NewSelect().TableExpr(from+" CROSS JOIN ? AS k", p.Tables.Knowledge)).
-			ColumnExpr("p.proposal, p.score, 1 AS counted, p.at AS since, '' AS reason").
-			Where("p.tenant = ?", q.Tenant).Where("p.is_open").Where("p.kind = ?", kind).
-			Where("k.id = p.item").Where("NOT EXISTS (?)", hidden).
+		query := p.items(q, p.DB.NewSelect().TableExpr(from+" CROSS JOIN ? AS k", p.Tables.Knowledge))
+		return p.scan(ctx, p.OpenProposals(query, q.Tenant, kind, q.Only).
+			ColumnExpr("p.proposal, p.score, 1 AS counted, p.at AS since, '' AS reason").Where("k.id = p.item").
 			OrderExpr("p.at DESC, p.proposal, k.number DESC").Limit(maxExamined+1))
 	}
 }

@@ -45,12 +45,11 @@ const (
 	standingColumns = `most.id, most.task, most.owner, most.scopes, most.status, most.helpful, most.harmful,
 		most.stale_reporters, most.stale_reason, most.expired, most.confirm_until, most.confidence`
 	standsThen = `k.id, k.number, k.task, k.owner, k.scopes, k.status, k.helpful, k.harmful,
-		` + reportersThen + ` AS stale_reporters,
+		` + rows.ReportersAt + ` AS stale_reporters,
 		CASE WHEN k.confirm_until <= ?0 AND k.stale_reason = '' THEN k.suspended_reason ELSE k.stale_reason END
 			AS stale_reason,
 		coalesce(k.confirm_until <= ?0, FALSE) AS expired, k.confirm_until,
 		` + rows.ConfidenceAt + ` AS confidence`
-	reportersThen = "(k.stale_reporters + CASE WHEN k.confirm_until <= ?0 THEN k.suspended_reporters ELSE 0 END)"
 )
 
 func (s standing) domain() domain.ReportItem {
@@ -93,7 +92,7 @@ func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Repo
 				p.Tables.Knowledge, now)
 	}
 	return p.ranked(ctx, q, ranking{
-		said: reports, counted: reportersThen, some: rows.MayBeStale +
+		said: reports, counted: rows.ReportersAt, some: rows.MayBeStale +
 			" AND (k.stale_reporters > 0 OR k.confirm_until <= ?0)",
 		at: []any{now}, index: "stale", also: p.expiredWithin(q).ColumnExpr("k.id, 0 AS counted"),
 	})

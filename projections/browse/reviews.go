@@ -36,8 +36,11 @@ type queue struct {
 }
 
 const (
-	newestHarm = "(SELECT max(v.at) FROM ?1 AS v WHERE v.tenant = k.tenant AND v.id = k.id AND v.verdict = 'harmful')"
-	harmSince  = "k.status = 'active' AND k.harmful > 0 AND EXISTS (SELECT 1 FROM ?1 AS v WHERE v.tenant = k.tenant " +
+	staleSince = "CASE WHEN k.confirm_until <= ?0 THEN coalesce(k.suspended_since, k.stale_since) " +
+		"ELSE k.stale_since END"
+	staleReason = "CASE WHEN k.stale_reason = '' THEN k.suspended_reason ELSE k.stale_reason END"
+	newestHarm  = "(SELECT max(v.at) FROM ?1 AS v WHERE v.tenant = k.tenant AND v.id = k.id AND v.verdict = 'harmful')"
+	harmSince   = "k.status = 'active' AND k.harmful > 0 AND EXISTS (SELECT 1 FROM ?1 AS v WHERE v.tenant = k.tenant " +
 		"AND v.id = k.id AND v.verdict = 'harmful' AND (k.confirmed_at IS NULL OR v.at > k.confirmed_at))"
 )
 
@@ -45,11 +48,8 @@ func queues() []queue {
 	return []queue{
 		{
 			name: domain.QueueStale, severity: 3, index: "stale",
-			some:  "k.status = 'active' AND " + rows.MayBeStale + " AND " + reportersThen + " > 0",
-			count: reportersThen,
-			since: "CASE WHEN k.confirm_until <= ?0 THEN coalesce(k.suspended_since, k.stale_since) " +
-				"ELSE k.stale_since END",
-			reason: "CASE WHEN k.stale_reason = '' THEN k.suspended_reason ELSE k.stale_reason END",
+			some:  "k.status = 'active' AND " + rows.MayBeStale + " AND " + rows.ReportersAt + " > 0",
+			count: rows.ReportersAt, since: staleSince, reason: staleReason,
 		},
 		{
 			name: domain.QueueExpired, severity: 1, index: "stale",
@@ -57,7 +57,17 @@ func queues() []queue {
 			since: "k.confirm_until", reason: "''",
 		},
 		{
-			name: domain.QueueContested, severity: 3, index: "harmful",
+			name: domain.QueueContested, severity: 3, index: "harmful", some: rows.Refuted() + " AND " + harmSince,
+			count: "k.harmful", since: newestHarm, reason: "''",
+		},
+		{ // by reports alone
+			name: domain.QueueContested, severity: 3, index: "stale",
+			some: "k.status = 'active' AND " + rows.MayBeStale + " AND " + rows.Refuted() + " AND " + rows.ReportersAt +
+				" > 0 AND NOT (" + harmSince + ")",
+			count: rows.ReportersAt, since: staleSince, reason: staleReason,
+		},
+		{
+			name: domain.QueueDivided, severity: 3, index: "harmful",
 			some: "k.helpful >= 2 AND k.harmful >= 2 AND " + harmSince, count: "k.harmful", since: newestHarm, reason: "''",
 		},
 		{
@@ -119,7 +129,7 @@ func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.Revie
 		}
 		all, err := find(p, ctx, q)
 		if err == nil {
-			page.Queues[one.name], err = p.fill(ctx, q, one, all, found)
+			page.Queues[one.name], err = p.fill(ctx, q, one, all, found, page.Queues[one.name])
 		}
 		if err != nil {
 			return page, rows.Failed(ctx, "read a queue", err)
@@ -142,14 +152,15 @@ func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.Revie
 	return page, err
 }
 
-// fill adds what waits in a queue to the candidates, as far as it is assigned to the assignees of the query. Of each
-// proposal, it adds the first such item.
+// fill adds what waits in a queue of a length to the candidates, as far as it is assigned to the assignees of the
+// query. Of each proposal, it adds the first such item.
 func (p reviewer) fill(
 	ctx context.Context, q domain.ReviewQuery, in queue, all []waiting, found map[int64]*candidate,
-) (length domain.QueueLength, err error) {
+	length domain.QueueLength,
+) (domain.QueueLength, error) {
 	proposed := map[string]bool{}
 	for i, w := range all {
-		if length.More = i == cmp.Or(in.most, maxWaiting) || length.Items == maxWaiting; length.More {
+		if length.More = length.More || i == cmp.Or(in.most, maxWaiting) || length.Items == maxWaiting; length.More {
 			break
 		}
 		if is, err := p.isFor(ctx, q, w); err != nil {
@@ -309,7 +320,7 @@ func (r Reports) readReviews(ctx context.Context, p reviewer, page []*candidate)
 	for _, proposal := range proposals {
 		ids = append(ids, proposal.Items...)
 	}
-	found, err := p.Read(ctx, p.DB.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("? AS k", p.Tables.Knowledge).
+	found, err := p.Read(ctx, p.Items().
 		Where("k.tenant = ?", p.tenant).Where("k.id IN (?)", bun.List(ids)))
 	if err != nil {
 		return nil, rows.Failed(ctx, "read items for review", err)

@@ -47,7 +47,7 @@ func sorted(ctx context.Context, p view, list domain.List, limit, most int64) (p
 	for i, key := range keys {
 		numbers[i] = key.Number
 	}
-	found, err := p.Read(ctx, p.DB.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("? AS k", p.Tables.Knowledge).
+	found, err := p.Read(ctx, p.Items().
 		Where("k.tenant = ?", list.By.Tenant).Where("k.number IN (?)", bun.List(numbers)))
 	if err != nil {
 		return page, rows.Failed(ctx, "list knowledge", err)
@@ -94,5 +94,6 @@ func sortKey(p view, by domain.Sort, query *bun.SelectQuery) *bun.SelectQuery {
 	case domain.ByHarm:
 		return query.ColumnExpr("k.harmful AS sort_key")
 	}
-	return query.ColumnExpr("2 * "+reportersThen+" + CASE WHEN k.confirm_until <= ?0 THEN 1 ELSE 0 END AS sort_key", now)
+	return query.ColumnExpr("2 * "+rows.ReportersAt+
+		" + CASE WHEN k.confirm_until <= ?0 THEN 1 ELSE 0 END AS sort_key", now)
 }

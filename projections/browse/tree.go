@@ -27,7 +27,7 @@ func (b *Browser) At(ctx context.Context, tenant string, uri domain.URI) (*domai
 	if err != nil {
 		return nil, err
 	}
-	k, err := p.ReadOne(ctx, p.DB.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("? AS k", p.Tables.Knowledge).
+	k, err := p.ReadOne(ctx, p.Items().
 		Where("tenant = ?", tenant).Where("uri = ?", uri).Where(rows.Live))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, domain.Refuse(domain.ErrNotFound, "no item has this URI")

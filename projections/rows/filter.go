@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -75,7 +76,7 @@ func (p Reader) Where(query *bun.SelectQuery, tenant string, f domain.Filter) *b
 			false: "k.stale_reporters = 0 AND (k.confirm_until IS NULL OR k.confirm_until > ?)",
 		}[*f.Stale], database.At(p.Now()))
 	}
-	query = p.judged(query, f)
+	query = p.judged(query, tenant, f)
 	query = Between(query, "k.created_at", f.CreatedFrom, f.CreatedTo)
 	query = Between(query, "k.updated_at", f.UpdatedFrom, f.UpdatedTo)
 	for _, tags := range f.Tagged() {
@@ -90,10 +91,10 @@ func (p Reader) Where(query *bun.SelectQuery, tenant string, f domain.Filter) *b
 }
 
 // judged asks for items by their votes, their confirmation and their confidence.
-func (p Reader) judged(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
+func (p Reader) judged(query *bun.SelectQuery, tenant string, f domain.Filter) *bun.SelectQuery {
 	now := database.At(p.Now())
 	if f.Contested != nil {
-		query = query.Where(map[bool]string{true: "?", false: "NOT ?"}[*f.Contested], bun.Safe(p.Contested()))
+		query = query.Where(map[bool]string{true: "?", false: "NOT ?"}[*f.Contested], p.Contested(tenant, f.Reader))
 	}
 	if f.Expired != nil {
 		query = query.Where(map[bool]string{
@@ -109,11 +110,32 @@ func (p Reader) judged(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery
 	return query
 }
 
-// Contested is the condition that a helpful and a harmful vote on k count.
-func (p Reader) Contested() string {
-	votes := fmt.Sprintf("EXISTS (SELECT 1 FROM %s AS v WHERE v.tenant = k.tenant AND v.id = k.id AND v.verdict = ",
-		p.Tables.Votes)
-	return "(k.harmful > 0 AND " + votes + "'helpful') AND " + votes + "'harmful'))"
+// Refuted is the condition that an item k is contested because of votes or reports, at the time ?0.
+func Refuted() string {
+	return fmt.Sprintf("%s < %g AND (k.harmful > 0 OR %s > 0)", ConfidenceAt, domain.ContestedBelow, ReportersAt)
+}
+
+// Contested is the condition that an item k is contested for a reader: see [domain.Rating.Contested]. nil sees all.
+func (p Reader) Contested(tenant string, reader *domain.Principal) schema.QueryWithArgs {
+	disputed := p.DB.NewSelect().TableExpr("proposals AS p").ColumnExpr("p.item")
+	return bun.SafeQuery("("+Refuted()+" OR k.id IN (?1))", database.At(p.Now()),
+		p.OpenProposals(disputed, tenant, domain.Contradiction, reader))
+}
+
+// OpenProposals narrows a query over proposals p to open ones of a kind, all of whose items are active and visible to
+// the reader. nil sees all.
+func (p Reader) OpenProposals(
+	query *bun.SelectQuery, tenant string, kind domain.ProposalKind, reader *domain.Principal,
+) *bun.SelectQuery {
+	seen := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).ColumnExpr("1").
+		Where("k.tenant = o.tenant").Where("k.id = o.item").Where("k.status = 'active'")
+	if reader != nil {
+		seen = p.Visible(seen, *reader)
+	}
+	hidden := p.DB.NewSelect().TableExpr("proposals AS o").ColumnExpr("1").
+		Where("o.tenant = p.tenant").Where("o.proposal = p.proposal").Where("NOT EXISTS (?)", seen)
+	return query.Where("p.tenant = ?", tenant).Where("p.is_open").Where("p.kind = ?", kind).
+		Where("NOT EXISTS (?)", hidden)
 }
 
 // Under asks for items at or below any of several URIs.
@@ -288,6 +310,9 @@ func (p Reader) IndexHint(index string) bun.Safe {
 
 // ConfidenceAt is an item's confidence at the time ?0.
 const ConfidenceAt = "CASE WHEN k.confirm_until <= ?0 THEN k.expired_confidence ELSE k.confidence END"
+
+// ReportersAt counts the reports of staleness at the time ?0.
+const ReportersAt = "(k.stale_reporters + CASE WHEN k.confirm_until <= ?0 THEN k.suspended_reporters ELSE 0 END)"
 
 // MayBeStale holds for items that were reported stale, or were confirmed until a date.
 const MayBeStale = "(k.stale_reporters > 0 OR k.confirm_until IS NOT NULL)"

@@ -75,6 +75,13 @@ func ScanEach[T any](
 	return rows.Err()
 }
 
+// Items selects items k as [Reader.Read] reads them, with whether anybody proposed a contradiction of each.
+func (p Reader) Items() *bun.SelectQuery {
+	return p.DB.NewSelect().Model((*Row)(nil)).ModelTableExpr("? AS k", p.Tables.Knowledge).ColumnExpr("?TableColumns").
+		ColumnExpr("EXISTS (SELECT 1 FROM proposals AS p WHERE p.tenant = k.tenant AND p.item = k.id AND p.is_open " +
+			"AND p.kind = 'contradiction') AS disputed")
+}
+
 // Read reads rows of the knowledge table. It marks unreadable rows.
 func (p Reader) Read(ctx context.Context, query *bun.SelectQuery) (rows []Row, err error) {
 	var broken []string

@@ -61,6 +61,8 @@ type Row struct {
 	UpdatedAt          database.Time       `bun:"updated_at"`
 	OccurredAt         database.Time       `bun:"occurred_at"`
 
+	Disputed bool `bun:"disputed,scanonly"`
+
 	Broken bool `bun:"-"` // its row cannot be read: only the columns before the unreadable one are set
 }
 
@@ -143,8 +145,8 @@ func (r *Row) Knowledge() *domain.Knowledge {
 			Reporters: r.SuspendedReporters, Since: r.SuspendedSince.Time,
 			Reason: r.SuspendedReason,
 		},
-		ExpiredConfidence: r.ExpiredConfidence,
-		Status:            domain.Status(r.Status), SupersededBy: r.SupersededBy, Held: r.Held,
+		ExpiredConfidence: r.ExpiredConfidence, Disputed: r.Disputed,
+		Status: domain.Status(r.Status), SupersededBy: r.SupersededBy, Held: r.Held,
 		Revision: r.Revision, Version: r.Version, Position: r.Position,
 		CreatedAt: r.CreatedAt.Time, UpdatedAt: r.UpdatedAt.Time, OccurredAt: r.OccurredAt.Time,
 	}

@@ -85,7 +85,8 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 	tenant := f.Search.By.Tenant
 	in := rows.Table{Engine: f.DB.Engine, Tenant: tenant, Table: f.Tables.Knowledge, Alias: "k", Condition: rows.Live}
 	query := f.From.NewSelect().ColumnExpr("k.number, k.id, k.scopes, k.position, "+rows.ConfidenceAt,
-		database.At(f.Now())).ColumnExpr("k.type, k.created_at, k.confirmed_at, k.confirm_until")
+		database.At(f.Now())).
+		ColumnExpr("k.type, k.created_at, k.updated_at, k.confirmed_at, k.confirm_until, k.stale_reporters")
 	query = f.Where(rows.LookUp(query, in, rows.SingleKeys(numbers), "number"), tenant, f.Search.Filter)
 	selected, err := query.Rows(ctx)
 	if err != nil {
@@ -93,13 +94,16 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 	}
 	defer selected.Close()
 	var broken []string
+	before := len(all.found)
 	for selected.Next() {
 		var number int64
 		var c domain.Candidate
 		var scopes sql.RawBytes
 		var kind string
-		var created, confirmed, until database.Time
-		err := selected.Scan(&number, &c.ID, &scopes, &c.Position, &c.Confidence, &kind, &created, &confirmed, &until)
+		var created, updated, confirmed, until database.Time
+		var reporters int
+		err := selected.Scan(&number, &c.ID, &scopes, &c.Position, &c.Confidence, &kind, &created, &updated, &confirmed,
+			&until, &reporters)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -109,10 +113,10 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 		}
 		if all.read[number] = true; f.policies != nil {
 			k := domain.Knowledge{
-				Scopes: c.Scopes, Type: domain.Type(kind), CreatedAt: created.Time, ConfirmedAt: confirmed.Time,
-				ConfirmUntil: until.Time,
+				Scopes: c.Scopes, Type: domain.Type(kind), CreatedAt: created.Time, UpdatedAt: updated.Time,
+				ConfirmedAt: confirmed.Time, ConfirmUntil: until.Time, Stale: domain.Staleness{Reporters: reporters},
 			}
-			c.Overdue = f.policies.Overdue(&k, f.Now())
+			c.Overdue, c.Confirmed = f.policies.Overdue(&k, f.Now()), f.policies.Counts(&k, f.Now())
 		}
 		if !slices.Contains(f.unreadable, c.ID) {
 			f.addFound(all, byNumber[number], c)
@@ -122,7 +126,26 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 	if err := selected.Err(); err != nil {
 		return rows.Failed(ctx, "read candidates", err)
 	}
-	return nil
+	return f.confirm(ctx, all.found[before:])
+}
+
+// confirm lets only those candidates count as confirmed that their verifier confirmed. Without such policies, or
+// without confirmations, it asks nothing.
+func (f *Execution) confirm(ctx context.Context, some []domain.Candidate) error {
+	var ids []string
+	for _, c := range some {
+		if c.Confirmed {
+			ids = append(ids, c.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	by, err := f.verified.ConfirmedBy(ctx, f.Search.By.Tenant, ids)
+	for i, c := range some {
+		some[i].Confirmed = by[c.ID].Counts
+	}
+	return err
 }
 
 // addFound adds a candidate that passed the filter to those that are ranked.

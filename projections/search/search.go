@@ -21,7 +21,13 @@ type Searcher struct {
 	Models    *vectors.Models
 	sizes     *words.ScopeSizes
 	Postings  int
-	Policies  func(ctx context.Context, tenant string) (domain.Verification, error) // nil for none
+	Verified  Verifications // nil for none
+}
+
+// Verifications knows by which policies items are verified, and who confirmed them last.
+type Verifications interface {
+	Policies(ctx context.Context, tenant string) (domain.Verification, error)
+	ConfirmedBy(ctx context.Context, tenant string, ids []string) (map[string]domain.Verified, error)
 }
 
 func New(c *catalogue.Catalogue, models *vectors.Models) *Searcher {
@@ -33,7 +39,7 @@ type Request struct {
 	words.Index
 	Model      *vectors.Projection
 	incomplete func(tenant string) string
-	policies   func(ctx context.Context, tenant string) (domain.Verification, error)
+	verified   Verifications
 }
 
 func (r *Searcher) request(ctx context.Context) (Request, error) {
@@ -44,7 +50,7 @@ func (r *Searcher) request(ctx context.Context) (Request, error) {
 	return Request{
 		Index: words.Index{View: v, Sizes: r.sizes, Postings: r.Postings}, Model: r.Models.Active.Load(),
 		incomplete: r.Models.Incomplete,
-		policies:   r.Policies,
+		verified:   r.Verified,
 	}, err
 }
 
@@ -101,8 +107,8 @@ func (p Request) search(
 	if s.MinScore != nil {
 		f.minScore = *s.MinScore
 	}
-	if s.AsOfTime.IsZero() && p.policies != nil {
-		policies, err := p.policies(ctx, s.By.Tenant)
+	if s.AsOfTime.IsZero() && p.verified != nil {
+		policies, err := p.verified.Policies(ctx, s.By.Tenant)
 		if err != nil {
 			return f, domain.Answer{}, err
 		}
@@ -196,7 +202,7 @@ func (f *Execution) read(ctx context.Context, hits []domain.Hit) ([]domain.Found
 		ids[i] = hit.ID
 	}
 	p := f.Request
-	list, err := p.Read(ctx, p.DB.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("? AS k", p.Tables.Knowledge).
+	list, err := p.Read(ctx, p.Items().
 		Where("tenant = ?", f.Search.By.Tenant).Where("id IN (?)", bun.List(ids)))
 	if err != nil {
 		return nil, rows.Failed(ctx, "read hits", err)

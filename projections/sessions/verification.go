@@ -66,18 +66,24 @@ func (v *Verifications) Forget(tenant string) {
 	v.mu.Unlock()
 }
 
-// ConfirmedBy is who confirmed items last, by their ids.
+// ConfirmedBy is who confirmed items last, by their ids, and whether as the verifier. It asks nothing about none.
 func (v *Verifications) ConfirmedBy(
 	ctx context.Context, tenant string, ids []string,
-) (map[string]domain.Entity, error) {
+) (map[string]domain.Verified, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	streams := make([]string, len(ids))
 	for i, id := range ids {
 		streams[i] = domain.KnowledgeStream(id)
 	}
 	newest, err := v.log.NewestOf(ctx, tenant, streams, []string{domain.Confirmed{}.Name()})
-	by := map[string]domain.Entity{}
+	by := map[string]domain.Verified{}
 	for stream, event := range newest {
-		by[strings.TrimPrefix(stream, domain.KnowledgeStream(""))] = cmp.Or(event.OnBehalfOf, event.Actor)
+		f, _ := event.Fact.(domain.Confirmed)
+		by[strings.TrimPrefix(stream, domain.KnowledgeStream(""))] = domain.Verified{
+			By: cmp.Or(event.OnBehalfOf, event.Actor), Counts: f.Verifier != "",
+		}
 	}
 	return by, err
 }

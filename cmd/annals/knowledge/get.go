@@ -55,6 +55,9 @@ func (k Knowledge) Print(c *terminal.Console) {
 		contested = "contested"
 	}
 	facts.Field("confidence", terminal.Joined(" · ", fmt.Sprintf("%.2f", k.Rating().Confidence), k.votes(), contested))
+	if len(k.DisputedBy) > 0 {
+		facts.Field("disputed by", strings.Join(k.DisputedBy, ", ")+" · annals review --queue contradiction")
+	}
 	if k.Stale != nil && k.Stale.Reporters > 0 {
 		since := fmt.Sprintf("reported by %d since %s", k.Stale.Reporters, terminal.Text(k.Stale.Since))
 		facts.Field("stale", terminal.Joined(": ", since, k.Stale.Reason))

@@ -30,6 +30,7 @@ func (k Knowledge) Rating() (r domain.Rating) {
 	if k.Stale != nil {
 		r.Reporters = k.Stale.Reporters
 	}
+	r.DisputedBy = k.DisputedBy
 	return r
 }
 

@@ -30,6 +30,7 @@ type ReviseCommand struct {
 	URI        *string  `name:"uri" placeholder:"URI"`
 	Reason     string   `short:"r" placeholder:"TEXT"`
 	Clear      []string `enum:"task,abstract,overview,category,tags,meta" placeholder:"FIELD"`
+	Confirm    bool
 }
 
 // Run implements the command.
@@ -82,6 +83,9 @@ func (r *ReviseCommand) patch(c *terminal.Console) (map[string]any, error) {
 			return nil, terminal.Wrong("", "%s cannot be both set and cleared", field)
 		}
 		patch[field] = nil
+	}
+	if r.Confirm {
+		patch["confirm"] = true
 	}
 	if len(patch) == 0 {
 		return nil, terminal.Wrong("annals revise --help lists what can change", "say what is to change")

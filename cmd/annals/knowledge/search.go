@@ -104,6 +104,9 @@ func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, ex
 			if h.Reason != "" {
 				text = terminal.Amber.Render("("+h.Reason+")") + " " + text
 			}
+			if v := k.Verified; v != nil && v.Counts && !t.Quiet {
+				text += "\n" + terminal.Faint.Render(terminal.Joined(" until ", "confirmed by "+v.By, terminal.Text(v.Until)))
+			}
 			if explain && !t.Quiet {
 				text += "\n" + terminal.Faint.Render(howScored(h))
 			}
@@ -153,11 +156,14 @@ func howScored(h api.Hit) string {
 		meaning = "meaning not computed yet"
 	}
 	words := fmt.Sprintf("words %.2f", h.Parts.Lexical)
-	weight := fmt.Sprintf("confidence %.2f → weight %.2f", h.Parts.Confidence, h.Weight)
-	if h.Parts.Overdue {
-		weight = fmt.Sprintf("confidence %.2f × %g (overdue) → weight %.2f", h.Parts.Confidence, domain.OverdueFactor,
-			h.Weight)
+	factor := ""
+	switch {
+	case h.Parts.Overdue:
+		factor = fmt.Sprintf(" × %g (overdue)", domain.OverdueFactor)
+	case h.Parts.Confirmed:
+		factor = fmt.Sprintf(" × %g (confirmed by its verifier)", domain.ConfirmedFactor)
 	}
+	weight := fmt.Sprintf("confidence %.2f%s → weight %.2f", h.Parts.Confidence, factor, h.Weight)
 	return terminal.Joined(" · ", meaning, words, weight, strings.Join(h.Terms, " "))
 }
 

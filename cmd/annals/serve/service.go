@@ -119,7 +119,7 @@ func OpenService(
 	reports := browse.Reports{Browser: knowledge.Browser, Log: log.Log}
 	reader := present{projections.Reader{Knowledge: knowledge, Past: past, Log: log}, s.forwarder, s.worker, s.summaries}
 	verifications := sessions.NewVerifications(log.Reader)
-	knowledge.Policies = verifications.Policies
+	knowledge.Verified = verifications
 	s.health = browse.NewHealthGauges(reports)
 	registry.MustRegister(s.health)
 	s.proposer = review.Proposer{
