@@ -58,6 +58,9 @@ func (s *scanner) number(i int) span {
 			return span{i, i + len(found), Card}
 		}
 	}
+	if isIdentity(s.ahead(i, 20)) && !s.off[Identity] {
+		return span{i, i + 18, Identity}
+	}
 	if found := s.phoneOf(window, before, i); found != "" && !s.off[Phone] {
 		return span{i, i + len(found), Phone}
 	}
@@ -182,6 +185,66 @@ func (s *scanner) cardOf(window string, i int) string {
 		}
 	}
 	return ""
+}
+
+// identityForm has the district, the date of birth and the serial number of a Chinese identity number (GB 11643).
+var identityForm = text.Expression(
+	`^[1-9][0-9]{5}(?:18|19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[0-9]{3}[0-9Xx](?:\W|$)`)
+
+// isIdentity tells whether a window begins with an identity number, by its check digit (ISO 7064, MOD 11-2).
+func isIdentity(window string) bool {
+	if !identityForm().MatchString(window) {
+		return false
+	}
+	sum := 0
+	for _, digit := range window[:17] {
+		sum = (sum + int(digit-'0')) * 2 % 11
+	}
+	return "10X98765432"[sum] == strings.ToUpper(window[17:18])[0]
+}
+
+// ibanLengths are the lengths of IBANs by country (ISO 13616).
+const ibanLengths = `AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29
+	ES24 FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21
+	LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 PL28 PS29 PT25 QA29 RO24 RS22 SA24 SC31 SE24
+	SI19 SK24 SM27 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20`
+
+// iban finds an IBAN that begins at i, with or without a space after every four characters.
+func (s *scanner) iban(i int) span {
+	const shortest, longest = 15, 45
+	window := s.text[i:min(len(s.text), i+longest)]
+	if len(window) < shortest || !isUpper(window[0]) || !isUpper(window[1]) || !isDigit(window[2]) {
+		return span{}
+	}
+	_, rest, known := strings.Cut(ibanLengths, s.ahead(i, longest)[:2])
+	if !known {
+		return span{}
+	}
+	var code []byte
+	end, count := 0, 10*int(rest[0]-'0')+int(rest[1]-'0')
+	for ; len(code) < count && end < len(window); end++ {
+		switch c := window[end]; {
+		case isDigit(c), isUpper(c):
+			code = append(code, c)
+		case c != ' ' || len(code)%4 != 0 || window[end-1] == ' ':
+			return span{}
+		}
+	}
+	if len(code) < count || end < len(window) && isWord(window[end]) {
+		return span{}
+	}
+	remainder := 0 // ISO 7064, MOD 97-10
+	for _, c := range append(code[4:], code[:4]...) {
+		if isDigit(c) {
+			remainder = (remainder*10 + int(c-'0')) % 97
+		} else {
+			remainder = (remainder*100 + int(c-'A') + 10) % 97
+		}
+	}
+	if remainder != 1 {
+		return span{}
+	}
+	return span{i, i + end, IBAN}
 }
 
 // luhn is the check of ISO/IEC 7812-1, annex B. It rejects a repeated digit, which is no card number.

@@ -62,6 +62,9 @@ func (w *scrubbing) scan(text string) (spans []span) {
 			if i+shortestKey <= len(text) && begins[pair(text[i:])] {
 				found = s.beginning(i)
 			}
+			if found.end == 0 && !s.off[IBAN] {
+				found = s.iban(i)
+			}
 			end = wordEnd(text, i)
 		case digit:
 			found = s.number(i)

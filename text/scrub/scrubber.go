@@ -23,10 +23,12 @@ const (
 	Email      Class = "email"
 	Phone      Class = "phone"
 	Card       Class = "cc"
+	Identity   Class = "id_number"
+	IBAN       Class = "iban"
 )
 
 // Classes lists the built-in classes.
-func Classes() []Class { return []Class{APIKey, JWT, PrivateKey, Email, Phone, Card} }
+func Classes() []Class { return []Class{APIKey, JWT, PrivateKey, Email, Phone, Card, Identity, IBAN} }
 
 // Mark replaces a secret in a text, such as [REDACTED_EMAIL].
 func (c Class) Mark() string { return "[REDACTED_" + strings.ToUpper(string(c)) + "]" }

@@ -31,7 +31,7 @@ type scrubRulesCommand struct {
 }
 
 // scrubClasses are the classes of the built-in rules.
-var scrubClasses = []string{"api_key", "jwt", "private_key", "email", "phone", "cc"}
+var scrubClasses = []string{"api_key", "jwt", "private_key", "email", "phone", "cc", "id_number", "iban"}
 
 // Run implements the command.
 func (r *scrubRulesCommand) Run(ctx context.Context, c *terminal.Console) error {
