@@ -224,6 +224,9 @@ func presentedKey(r *http.Request) (string, error) {
 		return key, nil
 	}
 	token = strings.TrimSpace(token)
+	if key != "" && !strings.EqualFold(scheme, "Bearer") { // which is for a proxy before this server
+		return key, nil
+	}
 	if !strings.EqualFold(scheme, "Bearer") || key != "" && key != token {
 		return "", unknownCaller("send one key, as Authorization: Bearer KEY")
 	}
