@@ -67,7 +67,7 @@ func fromUTF16(content []byte, order binary.ByteOrder) []byte {
 // isLatin tells whether bytes look like Latin-1: the bytes other than ASCII are few, and are letters, signs or
 // Windows' quotation marks. In multi-byte encodings of Chinese, Japanese and Korean, such bytes are adjacent.
 func isLatin(content []byte) bool {
-	const longest = 3 // accented letters in a row
+	const longest, short = 3, 32 // accented letters in a row, and bytes of a text that may have many of them
 	high, row := 0, 0
 	for _, b := range content {
 		switch {
@@ -79,5 +79,5 @@ func isLatin(content []byte) bool {
 			high, row = high+1, row+1
 		}
 	}
-	return high*4 < len(content) || len(content) <= 2*longest
+	return high*4 < len(content) || len(content) <= 2*longest || high*2 <= len(content) && len(content) <= short
 }

@@ -18,6 +18,7 @@ func TestTextIsReadInItsEncoding(t *testing.T) {
 		"\xff\xfeh\x00i\x00\x0a\x00":                          "hi\n",
 		"\xfe\xff\x00h\x4f\x60":                               "h你",
 		"h\x00e\x00l\x00l\x00o\x00":                           "hello",
+		"Gr\xf6\xdfe \xe4\xf6":                                "Größe äö",
 		"\x00h\x00e\x00l\x00l\x00o":                           "hello",
 	} {
 		if got, err := document.Text([]byte(content)); err != nil || got != want {

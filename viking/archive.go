@@ -9,6 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -33,12 +39,13 @@ func (in resourceRequest) unpackZip(archive source) (source, error) {
 	directory := source{name: archive.name, path: archive.path, url: archive.url, files: []source{}}
 	size := 0
 	for _, entry := range reader.File {
-		name := strings.TrimSuffix(strings.ToValidUTF8(entry.Name, "_"), "/")
+		written := nameOf(entry)
+		name := path.Clean(written)
 		const encrypted = 1
 		switch {
 		case name == ".": // the directory itself
 			continue
-		case !filepath.IsLocal(name) || name != path.Clean(name) || strings.ContainsAny(name, "\\\x00"):
+		case !filepath.IsLocal(name) || slices.Contains(strings.Split(written, "/"), "..") || strings.Contains(name, "\x00"):
 			return refused("it names a file outside itself")
 		case entry.Flags&encrypted != 0:
 			return refused("it is encrypted")
@@ -78,6 +85,22 @@ func (in resourceRequest) unpackZip(archive source) (source, error) {
 		return refused("it has no files that are wanted")
 	}
 	return directory, nil
+}
+
+// nameOf is the name of a file in UTF-8 and with slashes. Older programs of Windows write backslashes, and names in
+// GBK or in the code page of DOS.
+func nameOf(entry *zip.File) string {
+	name := entry.Name
+	if !utf8.ValidString(name) {
+		from := encoding.Encoding(charmap.CodePage437)
+		isOther := func(r rune) bool { return r >= utf8.RuneSelf && !unicode.Is(unicode.Han, r) }
+		if chinese, err := simplifiedchinese.GBK.NewDecoder().String(name); err == nil &&
+			!strings.ContainsFunc(chinese, isOther) {
+			from = simplifiedchinese.GBK
+		}
+		name, _ = from.NewDecoder().String(name)
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(name, "_"), `\`, "/")
 }
 
 // unpack reads a file of an archive. A file with more bytes than the archive declares is damaged.

@@ -53,6 +53,8 @@ func TestAnUploadedArchiveIsADirectory(t *testing.T) {
 			entry{"docs/übersicht.txt", "\xfcber alle"},
 			entry{"docs/wide.txt", "\xff\xfew\x00i\x00d\x00e\x00"},
 			entry{"README", "Read me first."},
+			entry{`.\cmd\main.v2.go`, "package main"},
+			entry{"\xd6\xb8\xc4\xcf.csv", "a,b"},
 			entry{"empty.txt", ""},
 			entry{"table.xlsx", "PK\x03\x04"},
 			entry{"slides.pptx", "PK\x03\x04"},
@@ -81,7 +83,10 @@ func TestAnUploadedArchiveIsADirectory(t *testing.T) {
 			"table.xlsx was kept unread: files of this kind are not read",
 		}
 		same(t, left, want, "could not be read")
+		like(t, w.ask("POST", "/api/v1/search/glob", object{"pattern": "**/*.go", "uri": root}).object(),
+			object{"matches": []any{root + "/cmd/main.v2.go"}})
 		for name, says := range map[string]string{
+			"cmd/main.v2.go": "package main", "指南.csv": "a,b",
 			"docs/guide/guide.md": "# Guide\n\nPin chromedriver.", "docs/übersicht/übersicht.md": "über alle", "docs/wide/wide.md": "wide",
 			"README/README.md": "Read me first.", "empty/empty.md": "",
 		} {
@@ -117,7 +122,7 @@ func TestAnArchiveThatIsNotSafeIsRefused(t *testing.T) {
 		at := bytes.Index(encrypted, []byte(mark))
 		encrypted[at+len(mark)+map[string]int{"PK\x03\x04": 2, "PK\x01\x02": 4}[mark]] |= 1
 	}
-	many := make([]entry, 1001)
+	many := make([]entry, 10_001)
 	for i := range many {
 		many[i] = entry{fmt.Sprintf("%d.md", i), "x"}
 	}

@@ -2,12 +2,16 @@ package viking
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -66,7 +70,7 @@ func (s resources) fetch(ctx context.Context, address string) (source, error) {
 		return source{}, domain.Refuse(domain.ErrForbidden, "the URL leads into a private network").
 			WithFix("upload the file, or let the server be started with --fetch-private")
 	case err != nil:
-		return source{}, invalid("path", "nothing could be fetched from there")
+		return source{}, invalid("path", "nothing could be fetched from there: %s", whyNotFetched(err))
 	}
 	defer response.Body.Close() //nolint:errcheck // it was only read
 	if response.StatusCode != http.StatusOK {
@@ -90,6 +94,27 @@ func (s resources) fetch(ctx context.Context, address string) (source, error) {
 		fetched.name += extensionOf(fetched.contentType)
 	}
 	return fetched, nil
+}
+
+// whyNotFetched says in words why a request failed, without its URL.
+func whyNotFetched(err error) string {
+	_, isName := errors.AsType[*net.DNSError](err)
+	_, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
+	waited, isNet := errors.AsType[net.Error](err)
+	operation, isOperation := errors.AsType[*net.OpError](err)
+	switch {
+	case isName:
+		return "its host name does not resolve (DNS)"
+	case isCertificate:
+		return "its certificate is not valid (TLS)"
+	case strings.Contains(err.Error(), "tls: "), strings.Contains(err.Error(), "HTTP response to HTTPS"):
+		return "it speaks no TLS that is understood here"
+	case isNet && waited.Timeout():
+		return fmt.Sprintf("there was no answer within %s", fetchTime)
+	case isOperation && operation.Op == "dial":
+		return "the connection was refused"
+	}
+	return "the connection broke"
 }
 
 // extensionOf is the usual extension of files of a content type.

@@ -60,7 +60,7 @@ func readFile(root *os.Root, name string, info fs.FileInfo) ([]byte, error) {
 
 // The limits of a directory that becomes one resource.
 const (
-	mostFiles = 1000
+	mostFiles = 10_000
 	mostBytes = 2 * maxUpload
 )
 
@@ -171,10 +171,13 @@ func (s resources) storeAll(
 		for _, name := range file.under {
 			at.uri = at.uri.Join(segment(name))
 		}
-		for at.uri = at.uri.Join(file.stem()); taken[at.uri]; {
+		if file.keptName() == "" { // it has a directory of its own
+			at.uri = at.uri.Join(file.stem())
+		}
+		for taken[at.uri.Join(file.keptName())] {
 			at.uri += "_"
 		}
-		taken[at.uri] = true
+		taken[at.uri.Join(file.keptName())] = true
 		err := s.storeFile(ctx, q, at, in, file)
 		if _, invalid := errors.AsType[*domain.Invalid](err); invalid {
 			unkept = append(unkept, file.relativePath()+" was left out: its name or its text is not accepted")

@@ -30,6 +30,23 @@ func (f source) extension() string {
 	return extensionOf(f.contentType)
 }
 
+// prose are the extensions of texts that become Markdown, in several files if they are long.
+var prose = strings.Fields(".md .markdown .txt .text .rst .org .html .htm .tex")
+
+// keptName is the name of a text that stays one file, such as code; empty for prose and for what is too long.
+func (f source) keptName() string {
+	extension := path.Ext(f.name)
+	if !f.isText || !f.mayBeText() || len(f.content) > domain.MaxContent || f.kind() == "text/html" ||
+		extension == "" || slices.Contains(prose, strings.ToLower(extension)) {
+		return ""
+	}
+	parts := strings.Split(f.name, ".")
+	for i := range parts {
+		parts[i] = segment(parts[i])
+	}
+	return strings.Join(parts, ".")
+}
+
 // kind is the content type, if known.
 func (f source) kind() string {
 	if kind, _, err := mime.ParseMediaType(f.contentType); err == nil && kind != anyType {

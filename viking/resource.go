@@ -290,9 +290,13 @@ func (in resourceRequest) fill(r *domain.Remembered) {
 func (s resources) storeText(
 	ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source,
 ) error {
-	at := root
-	at.uri = root.uri.Join(file.stem() + ".md")
-	submissions, err := s.splitCommands(q, at, root, sections(file.content), meta, func(r *domain.Remembered) {
+	at, parts := root, []section{{title: titleOf(file.content), content: file.content}}
+	if name := file.keptName(); name != "" {
+		at.uri = root.uri.Join(name)
+	} else {
+		at.uri, parts = root.uri.Join(file.stem()+".md"), sections(file.content)
+	}
+	submissions, err := s.splitCommands(q, at, root, parts, meta, func(r *domain.Remembered) {
 		in.fill(r)
 		r.Source = said
 	})

@@ -68,7 +68,7 @@ func TestAnUploadBecomesAResource(t *testing.T) {
 		instead := w.upload("new.json", "application/json", []byte(`{"retries": 7}`))
 		replacing := object{"temp_file_id": instead, "to": "viking://resources/使用_指南"}
 		like(t, w.ask("POST", "/api/v1/resources", replacing).object(), object{"root_uri": "viking://resources/使用_指南"})
-		same(t, w.simple("viking://resources/使用_指南"), []any{"new.md"})
+		same(t, w.simple("viking://resources/使用_指南"), []any{"new.json"})
 		inside := w.upload("x.txt", "text/plain", []byte("x"))
 		below := object{"temp_file_id": inside, "parent": "viking://resources/team"}
 		like(t, w.ask("POST", "/api/v1/resources", below).object(), object{"root_uri": "viking://resources/team/x"})

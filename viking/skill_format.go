@@ -64,8 +64,10 @@ func parseSkill(data json.RawMessage) (skill, error) {
 	return k, k.check()
 }
 
-// fence encloses the front matter.
+// fence encloses the front matter; spacedFence is one with spaces after it.
 const fence = "---"
+
+var spacedFence = regexp.MustCompile(`(?m)^---[ \t]+$`)
 
 // frontMatter is the text between the fences at the beginning of a skill.
 type frontMatter struct {
@@ -94,7 +96,8 @@ var plainValue = regexp.MustCompile(`(?m)^[\w-]+:[ \t]+[^\s"'\[{|>].*$`)
 // skillOfText reads the front matter of a SKILL.md.
 func skillOfText(text string) (skill, error) {
 	k := skill{Text: text}
-	rest, opened := strings.CutPrefix(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), fence+"\n")
+	lines := strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	rest, opened := strings.CutPrefix(spacedFence.ReplaceAllString(lines, fence), fence+"\n")
 	front, body, closed := strings.Cut(rest, "\n"+fence)
 	if !opened || !closed {
 		return k, noSkill(
