@@ -21,6 +21,9 @@ import (
 	"github.com/annals-kb/annals/api"
 )
 
+// FormulaBegins are the characters at which a spreadsheet begins a formula. A cell of others' text has a ' before them.
+const FormulaBegins = "=+-@\t|%"
+
 // DirectoryHead are the columns of the directory as CSV. Groups have the form "team:pay=maintainer; org:acme".
 var DirectoryHead = []string{"member", "display_name", "active", "groups"}
 
@@ -223,11 +226,14 @@ func directoryLines(text []byte, take func(line int, m api.Member)) error {
 func directoryRows(text []byte, take func(line int, m api.Member)) error {
 	rows := csv.NewReader(bytes.NewReader(text))
 	rows.FieldsPerRecord = -1
+	if bytes.HasPrefix(text, []byte(strings.Join(DirectoryHead, ";"))) { // as a spreadsheet writes in many countries
+		rows.Comma = ';'
+	}
 	head, _ := rows.Read()
-	switch {
-	case slices.Equal(head, []string{strings.Join(DirectoryHead, ";")}):
-		return errors.New("the columns are separated by ;, and must be separated by commas")
-	case !slices.Equal(head, DirectoryHead):
+	for len(head) > len(DirectoryHead) && head[len(head)-1] == "" { // columns without cells
+		head = head[:len(head)-1]
+	}
+	if !slices.Equal(head, DirectoryHead) {
 		return errors.New("it is not a directory as CSV or lines of JSON: begin with the line " +
 			strings.Join(DirectoryHead, ","))
 	}
@@ -240,8 +246,14 @@ func directoryRows(text []byte, take func(line int, m api.Member)) error {
 			return errors.Join(append(bad, err)...) // it names the line
 		}
 		line, _ := rows.FieldPos(0)
+		if strings.TrimSpace(strings.Join(row, "")) == "" { // an empty row of a spreadsheet
+			continue
+		}
 		row = append(row, make([]string, len(DirectoryHead))...)
 		m := api.Member{Member: strings.TrimSpace(row[0]), DisplayName: strings.TrimSpace(row[1]), Active: true}
+		if name, quoted := strings.CutPrefix(m.DisplayName, "'"); quoted && strings.IndexAny(name, FormulaBegins) == 0 {
+			m.DisplayName = name
+		}
 		if active := strings.TrimSpace(row[2]); active != "" {
 			if m.Active, err = strconv.ParseBool(active); err != nil {
 				bad = append(bad, fmt.Errorf("line %d: active must be true or false, not %q", line, active))

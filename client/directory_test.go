@@ -21,12 +21,12 @@ func TestADirectoryIsReadAsItWasMeant(t *testing.T) {
 		head + "b,B,left,": "line 2: \"b\" must be one of",
 		head + "user:a,A,,team:b = boss\nuser:a,A,,user:b": "line 2: the role in team:b must be member or maintainer\n" +
 			"line 3: user:b is no group\nline 3: user:a is named twice",
-		"{\"member\":\"user:a\"}\n\n{\"member\":\"b\"}\n":       `line 3: "b" must be one of`,
-		head + "user:a,\xd5\xc5\xc8\xfd,,":                      "line 2 is not in UTF-8",
-		"m\x00e\x00":                                            "line 1 is not in UTF-8",
-		"member;display_name;active;groups\nuser:a;A":           "must be separated by commas",
-		head + "user:a,A,true,\nuser:b,B \"the\" builder,true,": `parse error on line 3, column 10: bare "`,
-		"member,active,display_name,groups\nuser:a,false,A,":    "begin with the line member,display_name,active,groups",
+		"{\"member\":\"user:a\"}\n\n{\"member\":\"b\"}\n":          `line 3: "b" must be one of`,
+		head + "user:a,\xd5\xc5\xc8\xfd,,":                         "line 2 is not in UTF-8",
+		"m\x00e\x00":                                               "line 1 is not in UTF-8",
+		"\ufeffmember;display_name;active;groups;\nuser:a;A\n;;;;": "user:a true",
+		head + "user:a,A,true,\nuser:b,B \"the\" builder,true,":    `parse error on line 3, column 10: bare "`,
+		"member,active,display_name,groups\nuser:a,false,A,":       "begin with the line member,display_name,active,groups",
 		"": "begin with the line",
 	} {
 		members, _, err := client.ReadDirectory(strings.NewReader(text))

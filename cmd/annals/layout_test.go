@@ -28,6 +28,9 @@ import (
 // anything is a piece of knowledge that somebody may remember. Ids are given, so that the same can be found again.
 func anything(number int) *rapid.Generator[map[string]any] {
 	word := rapid.StringMatching(`[a-zA-Z0-9 \n"'<>&\\{}\[\]说明，。é#-]{1,60}`)
+	content := rapid.OneOf(
+		rapid.Map(word, func(s string) string { return "x" + s }),
+		rapid.SampledFrom([]string{"\u200b", "\ufeffx", "=1+1\r\n", "---  \n", " \ufffd\t"}))
 	entity := rapid.SampledFrom([]string{
 		"user:alice", "user:Bob.2@x", "agent:crawler_ops", "team:pay", "project:456",
 		"org:acme",
@@ -35,8 +38,7 @@ func anything(number int) *rapid.Generator[map[string]any] {
 	scope := rapid.OneOf(entity, rapid.Just("public"))
 	return rapid.Custom(func(t *rapid.T) map[string]any {
 		k := map[string]any{
-			"id": fmt.Sprintf("k%03d", number), "content": "x" + word.Draw(t,
-				"content"), "type": string(rapid.SampledFrom(domain.Types).Draw(t, "type")),
+			"id": fmt.Sprintf("k%03d", number), "content": content.Draw(t, "content"), "type": string(rapid.SampledFrom(domain.Types).Draw(t, "type")),
 			"owner": entity.Draw(t, "owner"), "scopes": rapid.SliceOfNDistinct(scope, 1, 4, rapid.ID[string]).Draw(t, "scopes"),
 		}
 		may := func(field string, value any) {

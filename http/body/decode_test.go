@@ -45,8 +45,6 @@ func TestABodyIsReadStrictly(t *testing.T) {
 		strings.Repeat(`{"meta":`, 20_000):  "the JSON is nested too deep: more than 10000 levels",
 		`"content"`:                         "body: must be a JSON object",
 		`null`:                              "body: must be a JSON object",
-		`{"content": "half \ud83d"}`:        "content: must be valid Unicode: it has half a surrogate pair",
-		`{"content": "\udc00 half"}`:        "content: must be valid Unicode: it has half a surrogate pair",
 		`{"content": "whole \ud83d\ude00"}`: "",
 		`{"content": "a", "content": "b"}`:  "content: is given twice",
 		`{"Content": "a"}`:                  "Content: is not a field here",

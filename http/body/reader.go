@@ -174,38 +174,14 @@ func (r *reader) blank() bool {
 	return true
 }
 
-// unquote decodes a string. A strict reader notes half a surrogate pair.
+// unquote decodes a string. The replacement character takes the place of half a surrogate pair, as in meta.
 func (r *reader) unquote(written []byte) string {
 	if bytes.IndexByte(written, '\\') < 0 {
 		return string(written[1 : len(written)-1])
 	}
 	var s string
-	if err := json.Unmarshal(written, &s); err != nil || !r.lenient && halved(written) {
-		r.note("must be valid Unicode: it has half a surrogate pair")
-	}
+	_ = json.Unmarshal(written, &s) // checkJSON has read it
 	return s
-}
-
-// halved tells whether an encoded string has one surrogate without its partner, which encoding/json would silently
-// replace.
-func halved(written []byte) bool {
-	high := false
-	for i := 0; i < len(written); i++ {
-		unit := int64(0)
-		if written[i] == '\\' {
-			i++
-			if written[i] == 'u' {
-				unit, _ = strconv.ParseInt(string(written[i+1:i+5]), 16, 32)
-				i += 4
-			}
-		}
-		low := unit >= 0xdc00 && unit <= 0xdfff
-		if high != low {
-			return true
-		}
-		high = unit >= 0xd800 && unit <= 0xdbff
-	}
-	return false
 }
 
 // Empty is the problem of an empty value, which often comes from a variable that was not set.

@@ -61,7 +61,11 @@ func (d *directoryExportCommand) Run(ctx context.Context, c *terminal.Console) e
 			}
 			groups = append(groups, one)
 		}
-		_ = rows.Write([]string{m.Member, m.DisplayName, fmt.Sprint(m.Active), strings.Join(groups, "; ")})
+		name := m.DisplayName
+		if strings.IndexAny(name, client.FormulaBegins) == 0 { // which a spreadsheet would run
+			name = "'" + name
+		}
+		_ = rows.Write([]string{m.Member, name, fmt.Sprint(m.Active), strings.Join(groups, "; ")})
 	}
 	rows.Flush()
 	return rows.Error()
