@@ -54,6 +54,11 @@ func (t tool) read(raw json.RawMessage) (arguments, error) {
 	if len(bytes.TrimSpace(raw)) > 0 && json.Unmarshal(raw, &in) != nil {
 		return in, argumentError{"the arguments must be an object"}
 	}
+	for _, f := range t.input {
+		if value, given := in[f.name]; given {
+			in[f.name] = f.unquoted(value)
+		}
+	}
 	var bad []string
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		if !slices.ContainsFunc(t.input, func(f field) bool { return f.name == name }) {
@@ -80,6 +85,20 @@ func (t tool) read(raw json.RawMessage) (arguments, error) {
 		return in, argumentError{strings.Join(bad, "; ")}
 	}
 	return in, nil
+}
+
+// unquoted is a number, a list or an object without the quotes that some hosts put around it.
+func (f field) unquoted(value json.RawMessage) json.RawMessage {
+	kind := cmp.Or(f.kind, fmt.Sprint(f.schema["type"]))
+	var inside string
+	_ = json.Unmarshal(value, &inside) // or it has none
+	inside = strings.TrimSpace(inside)
+	isScalar := slices.Contains([]string{"integer", "number", "boolean"}, kind)
+	isOther := strings.HasPrefix(inside, "[") || strings.HasPrefix(inside, "{") && !strings.Contains(kind, "string")
+	if !slices.Contains([]string{"string", item, id}, kind) && (isScalar || isOther) && json.Valid([]byte(inside)) {
+		return json.RawMessage(inside)
+	}
+	return value
 }
 
 // The kinds of arguments that name an item: by URI or id, or by id alone.

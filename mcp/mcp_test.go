@@ -38,7 +38,7 @@ func TestAHostRemembersAndFinds(t *testing.T) {
 		} {
 			like(t, found.text, containing(part), "the text lacks")
 		}
-		avoid := w.call("retrieve_memory", object{"query": "chromedriver", "category": "antipatterns", "limit": 3})
+		avoid := w.call("retrieve_memory", object{"query": "chromedriver", "category": "antipatterns", "limit": "3"})
 		if avoid.ok()["count"] != 1.0 || !strings.Contains(avoid.text, "## WARNING: these are FAILED approaches") ||
 			avoid.ok()["warning"] != "these are FAILED approaches; do not repeat them" || avoid.ok()["results"].([]any)[0].(object)["avoid"] != true {
 			t.Errorf("got %s", avoid.text)
@@ -202,7 +202,7 @@ func TestAToolSaysWhatIsWrong(t *testing.T) {
 			{"retrieve_memory", object{"query": "x", "category": "lunch"}, "INVALID_ARGUMENT", "category must be one of"},
 			{"retrieve_memory", object{"query": "x", "limit": 1000}, "INVALID_ARGUMENT", "limit must be a whole number from 1 to 100"},
 			{"retrieve_memory", object{"query": "x", "limit": 0}, "INVALID_ARGUMENT", "limit must be a whole number from 1 to 100"},
-			{"retrieve_memory", object{"query": "x", "limit": "5"}, "INVALID_ARGUMENT", "limit must be a whole number from 1 to 100"},
+			{"retrieve_memory", object{"query": "x", "limit": "five"}, "INVALID_ARGUMENT", "limit must be a whole number from 1 to 100"},
 			{"memory_history", object{"uri": "x", "limit": -1}, "INVALID_ARGUMENT", "limit must be a whole number from 1 to 500"},
 			{"save_knowledge", object{"content": "x", "type": "tool", "bogus": 1}, "INVALID_ARGUMENT", `: "bogus" is not an argument of this tool`},
 			{"memory_status", object{"bogus": 1}, "INVALID_ARGUMENT", `: "bogus" is not an argument of this tool`},

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/text"
 )
 
 // OpenViking is the name of OpenViking's set of tools.
@@ -76,7 +77,7 @@ func vikingTools() []tool {
 		)),
 		reading(vikingTool(
 			"read", "Read one file or several, by their viking:// URIs.", vikingRead, []string{"uris"},
-			schemas{"uris": aTexts},
+			schemas{"uris": aTexts, "offset": aNumber},
 		)),
 		reading(vikingTool(
 			"list", "List what lies in a viking:// directory.", vikingList("ls"), []string{"uri"},
@@ -142,18 +143,24 @@ func vikingSearch(route string) doTool {
 }
 
 func vikingRead(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
-	all := in.texts("uris")
+	all, room, offset := in.texts("uris"), mostTokens, in.number("offset", 0)
 	contents := map[string]string{}
 	var parts []string
 	for _, uri := range all {
 		var content string
-		if err := api.Viking(ctx, "GET", "content/read", url.Values{"uri": {uri}}, nil, &content); err != nil {
+		query := url.Values{"uri": {uri}, "offset": {fmt.Sprint(offset)}}
+		if err := api.Viking(ctx, "GET", "content/read", query, nil, &content); err != nil {
 			if len(all) == 1 {
 				return nil, "", err
 			}
 			parts = append(parts, "=== "+uri+" ===\n"+reasonOf(err).Message)
 			continue
 		}
+		if head, lines := headOf(content, room); head != content {
+			content = head + fmt.Sprintf("\n[cut: an answer has at most %d tokens; read %s with offset %d goes on]",
+				mostTokens, uri, offset+lines)
+		}
+		room = max(0, room-text.Tokens(content))
 		contents[uri] = content
 		if len(all) == 1 {
 			parts = append(parts, content)
@@ -243,10 +250,15 @@ func vikingGrep(ctx context.Context, api *client.Client, in arguments) (any, str
 		}
 	}
 	lines := make([]string, len(all))
-	for i, m := range all {
-		lines[i] = fmt.Sprintf("%s:%d: %s", m.URI, m.Line, m.Content)
+	for i := range all {
+		all[i].Content, _ = headOf(all[i].Content, mostTokens/10)
+		lines[i] = fmt.Sprintf("%s:%d: %s", all[i].URI, all[i].Line, strings.TrimSpace(all[i].Content))
 	}
-	return map[string]any{"matches": all, "count": len(all)}, cmp.Or(strings.Join(lines, "\n"), "No line matches."), nil
+	said, shown := headOf(cmp.Or(strings.Join(lines, "\n"), "No line matches."), mostTokens)
+	if shown < len(all) {
+		said += fmt.Sprintf("[%d more lines match: narrow the uri or the pattern]", len(all)-shown)
+	}
+	return map[string]any{"matches": all[:min(shown, len(all))], "count": len(all)}, said, nil
 }
 
 func vikingGlob(ctx context.Context, api *client.Client, in arguments) (any, string, error) {

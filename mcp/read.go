@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/text"
 )
 
 func knowledge(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
@@ -17,7 +19,29 @@ func knowledge(ctx context.Context, api *client.Client, in arguments) (any, stri
 	if err != nil {
 		return nil, "", err
 	}
+	if head, _ := headOf(k.Content, mostTokens); head != k.Content {
+		k.Content = head + fmt.Sprintf("\n[cut after %d tokens: GET /v1/knowledge/%s has the rest]", mostTokens, k.ID)
+	}
 	return k, itemText(k), nil
+}
+
+// mostTokens limits the texts in the answer of a tool.
+const mostTokens = 20_000
+
+// headOf is the first lines of a text that have at most so many tokens, and how many lines they are. The first line is
+// cut if it is too long.
+func headOf(s string, most int) (head string, lines int) {
+	end, room := 0, most
+	for line := range strings.Lines(s) {
+		if room -= text.Tokens(line); room < 0 {
+			break
+		}
+		end, lines = end+len(line), lines+1
+	}
+	if end == 0 && s != "" {
+		return strings.ToValidUTF8(s[:min(len(s), most)], ""), 1
+	}
+	return s[:end], lines
 }
 
 // itemText formats an item for a model.
@@ -83,6 +107,7 @@ func until(t *time.Time) string {
 type historyAnswer struct {
 	ID     string         `json:"id"`
 	Count  int            `json:"count"`
+	Older  int            `json:"older,omitempty"` // events that are left out
 	Events []client.Event `json:"events"`
 }
 
@@ -106,8 +131,20 @@ func history(ctx context.Context, api *client.Client, in arguments) (any, string
 			told.Events = told.Events[1:]
 		}
 	}
+	first, room := len(told.Events), mostTokens
+	for ; first > 0; first-- { // the newest events that fit
+		encoded, _ := json.Marshal(told.Events[first-1]) // it was decoded
+		if room -= text.Tokens(string(encoded)); room < 0 {
+			break
+		}
+	}
+	told.Events = told.Events[first:]
+	told.Older = told.Count - len(told.Events)
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %s: %d event(s)\n", id, told.Count)
+	if told.Older > 0 {
+		fmt.Fprintf(&out, "%d older ones are left out: GET /v1/knowledge/%s/history has all of them\n", told.Older, id)
+	}
 	for _, event := range told.Events {
 		who := event.Actor
 		if event.OnBehalfOf != "" {
