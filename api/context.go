@@ -3,9 +3,9 @@ package api
 // ContextRequest is an agent's request for a briefing.
 type ContextRequest struct {
 	Stage      string    `json:"stage" enum:"start,focus,query,analysis" doc:"When in its work."`
-	Task       string    `json:"task,omitempty" maxLength:"8000" doc:"At start, where it may be left out, and at analysis: what is to be done, or failed."`
-	Goal       string    `json:"goal,omitempty" maxLength:"8000" doc:"At focus."`
-	Query      string    `json:"query,omitempty" maxLength:"8000" doc:"For a query: the task, and what the user said last." example:"make the weekly sales dashboard"`
+	Task       string    `json:"task,omitempty" doc:"At start, where it may be left out, and at analysis: what is to be done, or failed."`
+	Goal       string    `json:"goal,omitempty" doc:"At focus."`
+	Query      string    `json:"query,omitempty" doc:"For a query: the task, and what the user said last." example:"make the weekly sales dashboard"`
 	ToolIssues []string  `json:"tool_issues,omitempty" maxItems:"64" doc:"At analysis: what failed, such as a tool's name and its error, the first failure first."`
 	Context    *Searcher `json:"context,omitempty" doc:"For whom: only their scopes and public count, the nearest first. Left out: everything you belong to, or the whole tenant if you may read that, but of profiles your own."`
 	Tags       Tags      `json:"tags,omitempty" doc:"Every key must match, by any of its values."`
@@ -23,6 +23,7 @@ type ContextAnswer struct {
 	HintTokens int            `json:"hint_tokens"`
 	HitCounts  map[string]int `json:"hit_counts" doc:"How many items of each kind were found: preferences, skills, cases, patterns, tools, background, antipatterns, contested."`
 	Items      []ContextItem  `json:"items" nullable:"false" doc:"By kind, the best first."`
+	Warning    string         `json:"warning,omitempty" doc:"How a question of more than 8,000 characters was shortened."`
 	Degraded   string         `json:"degraded,omitempty" doc:"Why words stand alone, or that some items have no vector; missing when meaning took part for all."`
 }
 

@@ -6,7 +6,7 @@ import (
 
 // Search is a request for a search.
 type Search struct {
-	Query    string    `json:"query,omitempty" maxLength:"8000" example:"which language does the user prefer?"`
+	Query    string    `json:"query,omitempty" example:"which language does the user prefer?"`
 	Vector   []float32 `json:"vector,omitempty" doc:"Instead of letting the server embed the query; of the embedder's dimensions."`
 	Context  *Searcher `json:"context,omitempty" doc:"For whom: only their scopes and public count, the nearest first. Left out: everything you belong to, or the whole tenant if you may read that."`
 	Limit    *int      `json:"limit,omitempty" nullable:"false" minimum:"1" maximum:"100" doc:"10 if left out."`
@@ -77,6 +77,7 @@ type SearchAnswer struct {
 	Items    []Hit        `json:"items" nullable:"false"`
 	Embedder string       `json:"embedder" doc:"The vector space that meaning was compared in."`
 	Degraded string       `json:"degraded,omitempty" doc:"Why words stand alone, or that some items have no vector; missing when meaning took part for all."`
+	Warning  string       `json:"warning,omitempty" doc:"How a query of more than 8,000 characters was shortened."`
 	MinScore float64      `json:"min_score"`
 	Explain  *Explanation `json:"explain,omitempty" doc:"When asked for, or when there are no hits."`
 	Facets   *HitFacets   `json:"facets,omitempty" doc:"When asked for."`

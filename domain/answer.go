@@ -118,6 +118,7 @@ type Answer struct {
 	Hits     []Found
 	Embedder string // the embedding model whose vectors were compared
 	Degraded string // why only words were searched, for all items or some; empty if vectors were searched, too
+	Warning  string // how the question was shortened; empty if it was not
 	MinScore float64
 	Explain  *Explanation // when asked for, or when there are no hits
 }

@@ -101,6 +101,7 @@ type Need struct {
 	By        Principal
 	Stage     Stage
 	About     string   // the task, goal or question; may be empty only at the start
+	Warning   string   // set by Complete: how About was shortened; empty if it was not
 	Failures  []string // failures of tools, for the stage analysis only
 	Context   Context
 	Tags      Tags     // every key must match, by any of its values
@@ -117,6 +118,7 @@ func (n Need) Complete() (Need, error) {
 	if strings.TrimSpace(n.About) == "" && n.Stage != AtStart && slices.Contains(Stages, n.Stage) {
 		p.Add(field, "must not be empty at %s", n.Stage)
 	}
+	n.About, n.Warning = shortened(n.About)
 	atMost(&p, field, n.About, MaxQuery)
 	if len(n.Failures) > 0 && n.Stage != AtAnalysis {
 		p.Add("tool_issues", "belongs to %s", AtAnalysis)
@@ -124,7 +126,10 @@ func (n Need) Complete() (Need, error) {
 	if len(n.Failures) > maxFailures {
 		p.Add("tool_issues", "must be at most %d", maxFailures)
 	}
+	n.Failures = slices.Clone(n.Failures)
 	for i, failure := range n.Failures {
+		n.Failures[i], _ = shortened(failure)
+		failure = n.Failures[i]
 		atMost(&p, fmt.Sprintf("tool_issues[%d]", i), failure, MaxQuery)
 	}
 	if n.MinScore != nil && !(*n.MinScore >= 0 && *n.MinScore <= 1) {

@@ -19,7 +19,7 @@ type Remember struct {
 	Confirm    bool       // the item, too, if it revises an older one
 	OrRevise   bool       // other content under a taken id revises it instead of being refused
 	OrSame     bool       // identical content under a taken id is no conflict
-	MayBeEmpty bool       // the content may be empty, as that of a file
+	MayBeEmpty bool       // the content may be empty, as that of a file; so may that of an item with a URI
 	Revisions  []int64    // expected revisions (If-Match) of the item that it revises; nil for any, and for a new item
 
 	// UnlessSaidSince is the position of the log up to which the caller searched for the same content. The command is
@@ -233,7 +233,7 @@ func (c Remember) validate() error {
 	checkSource(&p, r.Source)
 	checkEval(&p, r.Baseline)
 	checkTask(&p, r.Text.Task)
-	checkContent(&p, r.Text.Content, c.MayBeEmpty)
+	checkContent(&p, r.Text.Content, c.MayBeEmpty || r.Text.URI != "")
 	atMost(&p, "abstract", r.Text.Abstract, maxAbstract)
 	atMost(&p, "overview", r.Text.Overview, maxOverview)
 	checkTags(&p, r.Text.Tags)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Order says how hits are arranged.
@@ -29,6 +30,7 @@ const (
 type Search struct {
 	By       Principal
 	Text     string
+	Warning  string    // set by Complete: how Text was shortened; empty if it was not
 	Vector   []float32 // replaces the embedding of Text; must have the model's dimensions
 	Context  Context
 	Filter   Filter
@@ -116,6 +118,17 @@ func (f Filter) asksForArchives() bool {
 	return slices.ContainsFunc(f.Tagged(), func(tags Tags) bool { return slices.Contains(tags["category"], ArchiveTag) })
 }
 
+// shortened is the beginning and the end of a question that is too long, and a warning.
+func shortened(question string) (short, warning string) {
+	if utf8.RuneCountInString(question) <= MaxQuery || !utf8.ValidString(question) {
+		return question, ""
+	}
+	const half = MaxQuery/2 - 1
+	all := []rune(question)
+	return string(all[:half]) + "\n" + string(all[len(all)-half:]), fmt.Sprintf(
+		"the question has %d characters: only its first and its last %d are used", len(all), half)
+}
+
 // Complete fills in defaults and validates all fields. Then it checks that the caller is entitled to each entity of
 // the context.
 func (s Search) Complete() (Search, error) {
@@ -130,6 +143,7 @@ func (s Search) Complete() (Search, error) {
 	if strings.TrimSpace(s.Text) == "" && len(s.Vector) == 0 {
 		p.Add("query", "must not be empty")
 	}
+	s.Text, s.Warning = shortened(s.Text)
 	atMost(&p, "query", s.Text, MaxQuery)
 	if slices.ContainsFunc(s.Vector, func(x float32) bool {
 		return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0)

@@ -99,7 +99,11 @@ func TestASearchNamesEveryBadField(t *testing.T) {
 	bad(nil, func(s *Search) { s.Limit, s.MinScore, s.Order = 100, new(1.0), ByScore })
 	bad(nil, func(s *Search) { s.Text, s.Vector = "", []float32{1, 0} })
 	bad(nil, func(s *Search) { s.Text = han(8000) })
-	bad([]string{"query"}, func(s *Search) { s.Text = han(8001) })
+	bad(nil, func(s *Search) { s.Text = han(8001) })
+	long, err := search(as(alice), func(s *Search) { s.Text = "first" + han(9000) + "last" }).Complete()
+	if err != nil || long.Warning == "" || !strings.HasPrefix(long.Text, "first") || !strings.HasSuffix(long.Text, "last") {
+		t.Errorf("a long question becomes %.20s…, with %q, %v", long.Text, long.Warning, err)
+	}
 	bad([]string{"query"}, func(s *Search) { s.Text = " \n" })
 	bad([]string{"limit"}, func(s *Search) { s.Limit = 101 })
 	bad([]string{"limit"}, func(s *Search) { s.Limit = -1 })

@@ -91,6 +91,9 @@ func (m NewMessage) check(p *Problems, prefix string) {
 			bytes += len(*s)
 		}
 		isValidText(p, at+".tool_input", string(part.ToolInput))
+		if isDeep(part.ToolInput) {
+			p.Add(at+".tool_input", "must not nest more than %d objects and arrays", maxNesting)
+		}
 		if escapedNUL().Match(part.ToolInput) {
 			p.Add(at+".tool_input", "must not contain NUL characters")
 		}

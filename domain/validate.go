@@ -163,11 +163,32 @@ func checkMeta(p *Problems, meta json.RawMessage) {
 	case !isValidText(p, "meta", string(meta)):
 	case len(meta) > maxMeta:
 		p.Add("meta", "must have at most %d bytes as JSON, has %d", maxMeta, len(meta))
+	case isDeep(meta):
+		p.Add("meta", "must not nest more than %d objects and arrays", maxNesting)
 	case json.Unmarshal(meta, &object) != nil:
 		p.Add("meta", "must be a JSON object")
 	case escapedNUL().Match(meta):
 		p.Add("meta", "must not contain NUL characters")
 	}
+}
+
+// isDeep tells whether JSON nests more than [maxNesting] objects and arrays. SQLite reads no more than 1,000.
+func isDeep(written []byte) bool {
+	depth, isQuoted := 0, false
+	for i := 0; i < len(written) && depth <= maxNesting; i++ {
+		switch c := written[i]; {
+		case c == '"':
+			isQuoted = !isQuoted
+		case c == '\\':
+			i++ // only strings have it
+		case isQuoted:
+		case c == '{', c == '[':
+			depth++
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return depth > maxNesting
 }
 
 // escapes matches a surrogate pair, a lone surrogate, and any other escape.
@@ -230,6 +251,7 @@ const (
 	maxTags     = 64       // values in all; a key without values counts as one
 	maxTag      = 256      // characters of a key or a value
 	maxMeta     = 16 << 10 // bytes
+	maxNesting  = 64       // objects and arrays within one another
 	maxURI      = 1024     // bytes
 	maxURLs     = 32
 	maxURL      = 2048

@@ -77,6 +77,7 @@ func briefedOf(asked domain.Need, told domain.Briefing) api.ContextAnswer {
 	out := api.ContextAnswer{
 		Stage: string(asked.Stage), About: asked.About, Injection: told.Injection, Hints: told.Hints,
 		Tokens: told.Tokens, HintTokens: told.HintTokens, Degraded: told.Degraded,
+		Warning:   asked.Warning,
 		HitCounts: map[string]int{}, Items: make([]api.ContextItem, len(told.Items)),
 	}
 	for i, item := range told.Items {

@@ -160,6 +160,7 @@ func eachEntity(in api.Searcher, entity func(field, kind, id string)) {
 func searchedOf(a domain.Answer) api.SearchAnswer {
 	out := api.SearchAnswer{
 		Items: make([]api.Hit, len(a.Hits)), Embedder: a.Embedder, Degraded: a.Degraded, MinScore: a.MinScore,
+		Warning: a.Warning,
 	}
 	for i, h := range a.Hits {
 		out.Items[i] = api.Hit{

@@ -56,14 +56,14 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 	found := retrieved{
 		Query: in.text("query"), Category: category, TargetURI: directoryOf(category), Results: []hit{},
 	}
-	seen, visible := map[string]bool{}, int64(0)
+	seen, visible, shortened := map[string]bool{}, int64(0), ""
 	all := searches(question, category)
 	for _, search := range all {
 		answer, err := api.Search(ctx, search)
 		if err != nil {
 			return nil, "", err
 		}
-		found.Degraded = answer.Degraded
+		found.Degraded, shortened = answer.Degraded, answer.Warning
 		if answer.Explain != nil {
 			visible = max(visible, answer.Explain.Visible)
 		}
@@ -79,7 +79,7 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 		found.Results = found.Results[:min(limit, len(found.Results))]
 	}
 	found.Count = len(found.Results)
-	found.Warning = found.warning()
+	found.Warning = strings.TrimSpace(found.warning() + " " + shortened)
 	if found.Count == 0 {
 		found.Hint = hint(visible, category)
 	}

@@ -71,6 +71,7 @@ type findResult struct {
 	Resources []match `json:"resources"`
 	Skills    []match `json:"skills"`
 	Total     int     `json:"total"`
+	Warning   string  `json:"warning,omitempty"`    // how the question was shortened
 	Plan      *plan   `json:"query_plan,omitempty"` // of a search that includes a session
 }
 
@@ -137,7 +138,9 @@ func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResu
 		return findResult{}, err
 	}
 	others, err := s.related(ctx, q, items...)
-	return groupByType(found, shown, targets, others), err
+	result := groupByType(found, shown, targets, others)
+	result.Warning = answer.Warning
+	return result, err
 }
 
 // toSearch is the domain's search, and the addresses that it covers; none for everywhere.

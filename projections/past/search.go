@@ -64,7 +64,9 @@ func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer
 	case answered:
 		return present, nil
 	}
-	answer := domain.Answer{Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, MinScore: r.minScore}
+	answer := domain.Answer{
+		Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, Warning: s.Warning, MinScore: r.minScore,
+	}
 	if answer.Hits, err = r.read(ctx, hits); err != nil {
 		return domain.Answer{}, err
 	}

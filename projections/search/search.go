@@ -120,7 +120,7 @@ func (p Request) search(
 			return f, domain.Answer{}, err
 		}
 		answer := domain.Answer{
-			Embedder: p.Model.Embedder.Name(), MinScore: f.minScore,
+			Embedder: p.Model.Embedder.Name(), MinScore: f.minScore, Warning: s.Warning,
 			Degraded: cmp.Or(f.degraded, p.incomplete(s.By.Tenant)),
 		}
 		left := len(f.unreadable)

@@ -153,7 +153,7 @@ func metaOf(text string) (json.RawMessage, error) {
 // The limits of texts, in the words of the server.
 var (
 	mostSaid  = fmt.Sprintf("%d bytes", domain.MaxContent)
-	mostAsked = fmt.Sprintf("%d characters", domain.MaxQuery)
+	mostAsked = fmt.Sprintf("%d bytes", 2*domain.MaxContent)
 )
 
 // textOf is the argument, or standard input if it is "-". It refuses a text that is far too long for the field: the

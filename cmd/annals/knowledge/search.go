@@ -127,6 +127,9 @@ func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, ex
 	if a.Degraded != "" {
 		c.Note("found by words alone: %s", a.Degraded)
 	}
+	if a.Warning != "" {
+		c.Note("%s", a.Warning)
+	}
 	return nil
 }
 
