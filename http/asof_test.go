@@ -77,7 +77,7 @@ func TestAMomentThatWasNotIsRefused(t *testing.T) {
 			"2999-01-01":           "as_of: lies in the future",
 			"2001-01-01T00:00:00Z": "as_of: lies before the beginning: the log begins at ",
 			"0":                    "as_of: must be a time such as 2026-03-01T12:00:00Z, a date, or a position of the log such as 17",
-			"yesterday":            "as_of: must be a time such as 2026-03-01T12:00:00Z, a date, or a position of the log such as 17",
+			"someday":              "as_of: must be a time such as 2026-03-01T12:00:00Z, a date, or a position of the log such as 17",
 			"-1":                   "as_of: must be a time such as 2026-03-01T12:00:00Z, a date, or a position of the log such as 17",
 		} {
 			for _, a := range []*answer{

@@ -150,7 +150,7 @@ func TestAMessageBeginsItsSession(t *testing.T) {
 func TestWhatCannotBeSaidIsRefused(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		for body, field := range map[string]string{
-			`{"role":"user"}`: "content", `{"content":"x"}`: "role", `{"role":"user","content":"x","created_at":"yesterday"}`: "created_at", `{"role":"user","content":"x","created_at":"0001-01-01"}`: "created_at",
+			`{"role":"user"}`: "content", `{"content":"x"}`: "role", `{"role":"user","content":"x","created_at":"someday"}`: "created_at", `{"role":"user","content":"x","created_at":"0001-01-01"}`: "created_at",
 			`{"role":"user","content":7}`: "content", `{"role":"wizard","content":"x"}`: "role: must be user, assistant, system or tool",
 			`{"role":"User","content":"x"}`: "role",
 			`{"role":"user","parts":[{"type":"text","text":"x"},{"type":"thought","text":"x"}]}`: "parts[1].type: must be text, context, tool or image_url",
