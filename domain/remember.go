@@ -3,6 +3,7 @@ package domain
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -233,7 +234,7 @@ func (c Remember) validate() error {
 	checkSource(&p, r.Source)
 	checkEval(&p, r.Baseline)
 	checkTask(&p, r.Text.Task)
-	checkContent(&p, r.Text.Content, c.MayBeEmpty || r.Text.URI != "")
+	checkContent(&p, r.Text.Content, c.MayBeEmpty || strings.HasPrefix(r.Text.URI, string(RootURI)))
 	atMost(&p, "abstract", r.Text.Abstract, maxAbstract)
 	atMost(&p, "overview", r.Text.Overview, maxOverview)
 	checkTags(&p, r.Text.Tags)
