@@ -219,15 +219,16 @@ func (w *world) isLoggedIn(c *http.Client) bool {
 func TestALoginAtAProviderIsRefused(t *testing.T) {
 	eachWithProvider(t, func(t *testing.T, w *world, p *provider) {
 		for name, claims := range map[string]map[string]any{
-			"with another nonce":    {"nonce": "another"},
-			"without a nonce":       {"nonce": nil},
-			"for another audience":  {"aud": "api"},
-			"of another issuer":     {"iss": "https://evil.example"},
-			"given to another":      {"azp": "another", "aud": []string{"console", "another"}},
-			"that has expired":      {"exp": time.Now().Add(-time.Hour).Unix()},
-			"without an end":        {"exp": nil},
-			"of nobody":             {"sub": ""},
-			"too long for a cookie": {"groups": strings.Repeat("x", 4000)},
+			"with another nonce":       {"nonce": "another"},
+			"without a nonce":          {"nonce": nil},
+			"for another audience":     {"aud": "api"},
+			"of another issuer":        {"iss": "https://evil.example"},
+			"given to another":         {"azp": "another", "aud": []string{"console", "another"}},
+			"for two, given to nobody": {"aud": []string{"console", "another"}},
+			"that has expired":         {"exp": time.Now().Add(-time.Hour).Unix()},
+			"without an end":           {"exp": nil},
+			"of nobody":                {"sub": ""},
+			"too long for a cookie":    {"groups": strings.Repeat("x", 4000)},
 		} {
 			p.says(claims)
 			c := cookieClient(t)

@@ -109,15 +109,16 @@ func (l *Login) Finish(ctx context.Context, sealed, redirect string, query url.V
 		return "", expires, "", fmt.Errorf("%w: %w", ErrLogin, err)
 	}
 	var says struct {
-		Nonce string
-		For   string  `json:"azp"`
-		End   float64 `json:"exp"`
+		Nonce    string
+		For      string   `json:"azp"`
+		Audience audience `json:"aud"`
+		End      float64  `json:"exp"`
 	}
 	switch {
 	case !decoded(strings.Split(token, ".")[1], &says),
 		subtle.ConstantTimeCompare([]byte(says.Nonce), []byte(a.Nonce)) != 1:
 		return refused("the token is of another login")
-	case cmp.Or(says.For, l.client) != l.client:
+	case cmp.Or(says.For, l.client) != l.client, says.For == "" && len(says.Audience) > 1:
 		return refused("the token was given to another client")
 	}
 	return token, time.Unix(int64(says.End), 0).UTC(), a.Next, nil
