@@ -3,14 +3,10 @@ package events
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/domain"
 )
 
 // polling looks for appends of other processes, while the log has followers.
@@ -168,28 +164,4 @@ func (l *Watchers) AwaitHead(ctx context.Context, tenant string, position int64)
 			return head, ctx.Err()
 		}
 	}
-}
-
-// PositionOf is the position of an event in a tenant's log. The error matches [domain.ErrMalformed] if there is no
-// such event.
-func (l *Reader) PositionOf(ctx context.Context, tenant, eventID string) (position int64, err error) {
-	if id, err := uuid.Parse(eventID); err != nil || id.String() != eventID {
-		return 0, noSuchEvent()
-	}
-	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&position) }, `
-		SELECT position
-		FROM events
-		WHERE tenant = ? AND event_id = ?`, tenant, eventID)
-	switch {
-	case err != nil:
-		return 0, fmt.Errorf("look up an event: %w", Unavailable(err))
-	case position == 0:
-		return 0, noSuchEvent()
-	}
-	return position, nil
-}
-
-func noSuchEvent() error {
-	return domain.Refuse(domain.ErrMalformed, "the log has no event with the id that was named as the last one seen").
-		WithFix("name the id of an event as it came; if the log was restored from a backup, begin again without one")
 }

@@ -3,7 +3,6 @@ package http
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"reflect"
 	"slices"
@@ -123,15 +122,6 @@ func (s subscriptions) replay(ctx context.Context, c *call, in *replayInput) (*o
 	kept, found, err := s.webhook(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
-	}
-	if in.EventID != "" {
-		_, err := s.cfg.Historian.PositionOf(ctx, c.principal.Tenant, in.EventID)
-		if errors.Is(err, domain.ErrMalformed) {
-			err = domain.NoSuchEvent()
-		}
-		if err != nil {
-			return nil, err
-		}
 	}
 	n, err := kept.Replay(ctx, c.principal.Tenant, found.ID, in.EventID)
 	if err == nil && n == 0 && in.EventID != "" {

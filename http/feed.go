@@ -76,11 +76,16 @@ func (s *Server) follow(
 		return nil, err
 	}
 	if last := c.request.Header.Get("Last-Event-ID"); last != "" {
-		position, err := s.cfg.Historian.PositionOf(ctx, query.Tenant, last)
+		event, err := past{s}.visibleEvent(ctx, c, last)
+		if errors.Is(err, domain.ErrNotFound) { // for a hidden event, too
+			err = domain.Refuse(domain.ErrMalformed, "there is no event with the id that was named as the last one seen").
+				WithFix("name the id of an event as it came, or continue with after=POSITION; if the log was restored from a " +
+					"backup, begin again without both")
+		}
 		if err != nil {
 			return nil, err
 		}
-		query.After = position
+		query.After = event.Position
 	} else if err := s.reached(ctx, query, false); err != nil {
 		return nil, err
 	}

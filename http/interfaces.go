@@ -70,8 +70,6 @@ type Historian interface {
 	Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error)
 	// Head is the newest position of the tenant's log, and the id of the event there.
 	Head(ctx context.Context, tenant string) (position int64, eventID string, err error)
-	// PositionOf returns the position of an event, or a refusal that matches domain.ErrMalformed.
-	PositionOf(ctx context.Context, tenant, eventID string) (int64, error)
 	// Watch signals when the tenant's log may have grown. Call it before reading, and call leave when done.
 	Watch(tenant string) (grown <-chan struct{}, leave func())
 	// Names lists the names under which facts are recorded.
