@@ -1,8 +1,11 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -13,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/database"
 )
 
@@ -108,7 +112,7 @@ func TestScripts(t *testing.T) {
 				"many": many, "occupied": occupied, "locked": locked, "schema": schema, "behind": behind, "statement": statement,
 				"phase": phase, "gauge": gauge,
 				"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
-				"filled": filled, "same": same, "save": save, "keep": keep, "humble": humble,
+				"seal": seal, "filled": filled, "same": same, "save": save, "keep": keep, "humble": humble,
 				"host": host, "crowd": crowd, "leave": leave, "ask": ask,
 				"receiving": receiving, "answering": answering, "subscribed": subscribed, "received": received,
 				"following": following, "followed": followed,
@@ -163,4 +167,19 @@ func within(ts *testscript.TestScript, patience time.Duration, what string, done
 			ts.Fatalf("%s did not happen within %s", what, patience)
 		}
 	}
+}
+
+// seal ends a list of erasures that a story has changed.
+func seal(ts *testscript.TestScript, _ bool, args []string) {
+	var lines []byte
+	end := serve.ListEnd{}
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		if !strings.HasPrefix(line, `{"lines":`) {
+			lines, end.Lines = append(lines, line...), end.Lines+1
+		}
+	}
+	end.SHA256 = fmt.Sprintf("%x", sha256.Sum256(lines))
+	last, err := json.Marshal(end)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), append(lines, last...), 0o600))
 }

@@ -3,8 +3,11 @@ package operate
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/url"
 	"time"
 
@@ -28,7 +31,7 @@ func (e *EraseCommand) exportList(ctx context.Context, c *terminal.Console, serv
 	if _, err := server.Do(ctx, client.Get("v1", "erasures"), nil); err != nil {
 		return err
 	}
-	lines := map[string]int{}
+	lines, end, sum := map[string]int{}, serve.ListEnd{}, sha256.New()
 	err = terminal.WriteFile(c, e.ExportList, func(buffer *bytes.Buffer, flush func() error) error {
 		query := url.Values{"limit": {"500"}, "name": {
 			"knowledge.erased", "session.erased", "text.erased", "erasure.ordered",
@@ -43,16 +46,21 @@ func (e *EraseCommand) exportList(ctx context.Context, c *terminal.Console, serv
 				if !listed {
 					continue
 				}
-				if err := json.NewEncoder(buffer).Encode(line); err != nil {
+				if err := json.NewEncoder(io.MultiWriter(buffer, sum)).Encode(line); err != nil {
 					return err
 				}
 				lines[line.OfKey()]++
+				end.Lines++
 			}
 			if err := flush(); err != nil {
 				return err
 			}
 		}
-		return nil
+		end.SHA256 = hex.EncodeToString(sum.Sum(nil))
+		if err := json.NewEncoder(buffer).Encode(end); err != nil {
+			return err
+		}
+		return flush()
 	})
 	if err != nil {
 		return err

@@ -89,12 +89,12 @@ func (s *Service) writeUses(ctx context.Context) {
 
 // eraseAgain applies a list of erasures before the server answers requests.
 func (s *Service) eraseAgain(ctx context.Context, list []Erasure) error {
-	if len(list) == 0 {
+	if list == nil {
 		return nil
 	}
 	done, err := ReplayList(ctx, s.log.Log, s.eraser, list)
 	if err == nil {
-		s.logger.InfoContext(ctx, "applied a list of erasures",
+		s.logger.InfoContext(ctx, "applied a list of erasures", "lines", len(list),
 			"erased", done.Erased, "before", done.Known, "unknown", done.Unknown, "held", done.Held,
 			"revoked", done.Revoked, "rotated", done.Rotated, "demoted", done.Demoted,
 			"not_known", terminal.Enumerated(done.UnknownStreams, done.Unknown))

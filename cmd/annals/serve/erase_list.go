@@ -1,8 +1,9 @@
 package serve
 
 import (
-	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"os"
@@ -63,29 +64,55 @@ func (e Erasure) reason() domain.ErasureReason {
 	}
 }
 
-// ErasuresIn reads a whole list before any of it is applied; nil without a name.
+// ListEnd is the last line of a list: how many lines come before it, and their SHA-256. A list without it was cut.
+type ListEnd struct {
+	Lines  int    `json:"lines"`
+	SHA256 string `json:"sha256"`
+}
+
+// ErasuresIn reads a whole list, or several one after the other, before any of it is applied; nil without a name. It
+// refuses a list that was cut.
 func ErasuresIn(name string) ([]Erasure, error) {
 	if name == "" {
 		return nil, nil
 	}
-	file, err := os.Open(name)
+	content, err := os.ReadFile(name)
 	if err != nil {
 		return nil, noList(err)
 	}
-	defer func() { _ = file.Close() }() // it was only read
-	var list []Erasure
-	lines := bufio.NewScanner(file)
-	for number := 1; lines.Scan(); number++ {
-		line, err := erasureOf(lines.Bytes())
-		if err != nil {
-			return nil, terminal.Wrong(whichList, "line %d of the list of erasures cannot be read", number)
+	list, lines, digest, ended := []Erasure{}, 0, sha256.New(), false
+	for written := range bytes.Lines(content) {
+		var end ListEnd
+		if ended = strictly(written, &end) == nil; ended {
+			if end != (ListEnd{lines, hex.EncodeToString(digest.Sum(nil))}) {
+				return nil, cutList(len(list))
+			}
+			lines = 0
+			digest.Reset()
+			continue
 		}
-		list = append(list, line)
+		line, err := erasureOf(written)
+		if err != nil {
+			return nil, terminal.Wrong(whichList, "line %d of the list of erasures cannot be read", len(list)+1)
+		}
+		list, lines = append(list, line), lines+1
+		digest.Write(written)
 	}
-	if err := lines.Err(); err != nil {
-		return nil, noList(err)
+	if !ended {
+		return nil, cutList(len(list))
 	}
 	return list, nil
+}
+
+func cutList(lines int) error {
+	return terminal.Wrong("write it again with annals erase --export-list, or take another copy",
+		"the list of erasures was cut or changed: after line %d it does not state its lines and their digest", lines)
+}
+
+func strictly(written []byte, into any) error {
+	strict := json.NewDecoder(bytes.NewReader(written))
+	strict.DisallowUnknownFields()
+	return strict.Decode(into)
 }
 
 // lastOfEach keeps the last erasure of each stream: a session may be created and erased again.
@@ -115,9 +142,7 @@ const whichList = "it is the file that annals erase --export-list has written"
 // erasureOf parses a line of a list. It refuses unknown fields, since a line of another file, such as an export of
 // the log, also names a stream and must not cause an erasure.
 func erasureOf(written []byte) (line Erasure, err error) {
-	strict := json.NewDecoder(bytes.NewReader(written))
-	strict.DisallowUnknownFields()
-	if err = strict.Decode(&line); err != nil {
+	if err = strictly(written, &line); err != nil {
 		return line, err
 	}
 	switch {
