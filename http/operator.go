@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
@@ -70,8 +73,7 @@ func (s operations) operatorRoutes() {
 		Description: "Each model has some seconds. The provider may count the requests. The answer is 200 also if a model " +
 			"does not answer. For admins.",
 	}, s.testModels)
-	s.page("metrics", "/metrics", "Metrics for Prometheus", "text/plain",
-		echo.WrapHandler(promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{})))
+	s.page("metrics", "/metrics", "Metrics for Prometheus, with the names that the caller may read", "text/plain", s.metrics)
 	s.page("openapi-yaml", "/openapi.yaml", "This description", "application/yaml",
 		s.described("application/yaml", func(p pages) []byte { return p.yaml }))
 	s.page("openapi-json", "/openapi.json", "This description, as JSON", jsonType,
@@ -79,6 +81,29 @@ func (s operations) operatorRoutes() {
 	s.page("docs", "/docs", "This description, for people", "text/html", s.docs)
 	s.page("root", "/", "Where to go from here", jsonType, s.root)
 	s.api.OpenAPI().Paths["/"].Get.Responses["303"] = &huma.Response{Description: "A browser: to the console or to /docs"}
+}
+
+// metrics answers with the metrics that name no tenant, and with those of scopes that the caller may read.
+func (s operations) metrics(c echo.Context) error {
+	by, err := s.authenticate(c.Request())
+	hidden := func(m *dto.Metric) bool {
+		label := map[string]string{}
+		for _, l := range m.GetLabel() {
+			label[l.GetName()] = l.GetValue()
+		}
+		tenant, named := label["tenant"]
+		return named && (err != nil ||
+			!by.IsOperator() && (tenant != by.Tenant || !by.ActsFor(domain.Scope(label["scope"]).Entity())))
+	}
+	visible := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		all, err := s.cfg.Registry.Gather()
+		return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool {
+			f.Metric = slices.DeleteFunc(f.GetMetric(), hidden)
+			return len(f.GetMetric()) == 0
+		}), err
+	})
+	promhttp.HandlerFor(visible, promhttp.HandlerOpts{}).ServeHTTP(c.Response(), c.Request())
+	return nil
 }
 
 // page registers a route that needs no key and is not about knowledge.

@@ -24,6 +24,9 @@ type Config struct {
 	// Listen must be an address of this machine while there are no keys.
 	Listen string `group:"where" env:"ANNALS_LISTEN" placeholder:"HOST:PORT"`
 
+	// MetricsListen is where metrics are served without a key, with all names.
+	MetricsListen string `group:"where" env:"ANNALS_METRICS_LISTEN" placeholder:"HOST:PORT"`
+
 	// Console is on or off.
 	Console string `group:"where" env:"ANNALS_CONSOLE" enum:"on,off" default:"on"`
 

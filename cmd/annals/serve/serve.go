@@ -88,7 +88,7 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 	}.print(c))
 	if err == nil {
 		logger.InfoContext(ctx, "serving", "url", url, "version", terminal.Version().Version)
-		err = service.serve(ctx, listener)
+		err = service.serveBeside(ctx, listener, cfg.MetricsListen)
 	}
 	err = errors.Join(err, service.Close())
 	if err != nil {

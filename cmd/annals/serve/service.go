@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/annals-kb/annals/broker"
 	annalsclient "github.com/annals-kb/annals/client"
@@ -61,6 +62,7 @@ type Service struct {
 	health      *browse.HealthGauges
 	issuer      *oidc.Issuer // nil if no tokens are accepted
 
+	registry   *prometheus.Registry
 	purgeAfter time.Duration
 	API        *annalshttp.Server
 	logger     *slog.Logger
@@ -101,7 +103,7 @@ func OpenService(
 	s := &Service{
 		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
 		keys: sessions.NewKeys(db, log.Log), eraser: projections.NewEraser(knowledge, log.Log,
-			logger), purgeAfter: cfg.PurgeAfter, leeway: newLeeway(),
+			logger), purgeAfter: cfg.PurgeAfter, leeway: newLeeway(), registry: registry,
 	}
 	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -274,6 +276,28 @@ func (s *Service) serve(ctx context.Context, listener net.Listener) error {
 	err := s.API.Serve(ctx, listener)
 	stop()
 	return errors.Join(err, <-ended)
+}
+
+// serveBeside serves, and serves all metrics at an address of their own, unless it is empty.
+func (s *Service) serveBeside(ctx context.Context, listener net.Listener, metrics string) error {
+	if metrics == "" {
+		return s.serve(ctx, listener)
+	}
+	beside, err := listen(ctx, metrics)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{}))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(beside) }()
+	s.logger.InfoContext(ctx, "serving metrics", "address", beside.Addr().String())
+	err = errors.Join(s.serve(ctx, listener), server.Close())
+	if failed := <-ended; !errors.Is(failed, http.ErrServerClosed) {
+		err = errors.Join(err, failed)
+	}
+	return err
 }
 
 // finishing is how long accepted writes may take to be committed after the API has closed.
