@@ -74,6 +74,9 @@ func refusalOf(stream string, err error) *domain.Refusal {
 	if denied := database.Denied(err); denied != "" {
 		return domain.Unprivileged(denied)
 	}
+	if told, is := errors.AsType[*domain.Refusal](err); is {
+		return told
+	}
 	refusal := domain.Refuse(domain.ErrBroken,
 		"nothing was recorded: what is stored of %s, or what it would become, makes no sense to this server", stream)
 	if _, isItem := domain.ItemOf(stream); isItem {

@@ -25,7 +25,11 @@ func ReadEach[T any](query fmt.Stringer, each func(*T)) Read {
 	return Read{Query: query, Scan: func(ctx context.Context, db *bun.DB, rows *sql.Rows) error {
 		for rows.Next() {
 			var found T
-			if err := db.ScanRow(ctx, rows, &found); err != nil {
+			err := db.ScanRow(ctx, rows, &found)
+			if r, isItem := any(&found).(*Row); err != nil && isItem && ctx.Err() == nil {
+				return r.unreadable()
+			}
+			if err != nil {
 				return err
 			}
 			each(&found)

@@ -113,10 +113,15 @@ func (p Reader) ReadOne(ctx context.Context, query *bun.SelectQuery) (*domain.Kn
 	case len(rows) == 0:
 		return nil, sql.ErrNoRows
 	case rows[0].Broken:
-		return nil, domain.Refuse(domain.ErrBroken, "what is stored of %s cannot be read", rows[0].ID).
-			WithFix("annals rebuild knowledge --repair makes it again from the log")
+		return nil, rows[0].unreadable()
 	}
 	return p.Item(&rows[0]), nil
+}
+
+// unreadable is the refusal of an item whose row cannot be read. It leaves out the reason, which may quote texts.
+func (r *Row) unreadable() error {
+	return domain.Refuse(domain.ErrBroken, "what is stored of %s cannot be read", r.ID).
+		WithFix("annals rebuild knowledge --repair makes it again from the log")
 }
 
 // maxParallel limits the connections of one search.
