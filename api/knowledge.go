@@ -71,6 +71,8 @@ type Eval struct {
 	Helpful        *int         `json:"helpful,omitempty" minimum:"0" doc:"How often it was of use; begins at 1, the author's own vote."`
 	Harmful        *int         `json:"harmful,omitempty" minimum:"0" doc:"How often it did harm; begins at 0."`
 	Confidence     *float64     `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"Follows from the two counts and from reports of staleness."`
+	Votes          int          `json:"votes,omitempty" readOnly:"true" doc:"By callers: helpful and harmful without those with which the item began. Only where the confidence policy weighs voters."`
+	Voters         int          `json:"voters,omitempty" readOnly:"true" doc:"How many different voters these votes are by."`
 	HelpfulHistory []VoteRecord `json:"helpful_history,omitempty" maxItems:"50" doc:"Newest first. Only where one item is asked for."`
 	HarmfulHistory []VoteRecord `json:"harmful_history,omitempty" maxItems:"50" doc:"Newest first. Only where one item is asked for."`
 }

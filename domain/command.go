@@ -18,22 +18,15 @@ type Command interface {
 	Decide(dc DecisionContext, now time.Time) ([]Fact, error)
 }
 
-// Reads names what a decision looks up. The command's own item or stream is always loaded. Ballots, votes and reports
+// Reads names what a decision looks up. The command's own item or stream is always loaded. Voters and reports
 // are those of the command's own item.
 type Reads struct {
-	Items   []string    // ids of other items
-	URIs    []string    // look up the items that have these URIs
-	Ballots []BallotKey // votes found by ballot
-	Votes   []string    // votes of the item found by event id
-	Reports bool        // the item's reports of staleness
-	Streams []string    // the states of other streams that are not about knowledge
-}
-
-// BallotKey finds one vote of a voter on the command's item, and the voter's other votes since a time.
-type BallotKey struct {
-	Voter Entity
-	Key   string    // see [BallotOf]
-	Since time.Time // zero for no others
+	Items   []string // ids of other items
+	URIs    []string // look up the items that have these URIs
+	Voters  []Entity // whose votes on the item are read
+	VotesOf []string // ids of items all of whose votes are read
+	Reports bool     // the item's reports of staleness
+	Streams []string // the states of other streams that are not about knowledge
 }
 
 // DecisionContext is what a decision may look up.

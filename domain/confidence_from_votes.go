@@ -3,6 +3,7 @@ package domain
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -11,30 +12,163 @@ import (
 type ConfidencePolicy struct {
 	Name string // such as "half-discounted/1"
 	// Confidence is 0…1. reporters counts the distinct entities that reported the item stale since its last
-	// confirmation.
+	// confirmation. Of a policy that weighs voices, it is that of votes by different voters.
 	Confidence func(helpful, harmful, reporters int) float64
+	// Weighs is the confidence of an item by its voices; nil for a policy by which every vote weighs the same.
+	Weighs func(k *Knowledge, reporters int) float64
 }
 
-// DefaultConfidence is (helpful − ½) / (helpful + harmful), clamped to 0…1 and halved for every
-// distinct reporter of staleness. One helpful use gives 0.5, five give 0.9.
+// Rate is the confidence of an item for a number of reporters.
+func (p ConfidencePolicy) Rate(k *Knowledge, reporters int) float64 {
+	if p.Weighs != nil {
+		return p.Weighs(k, reporters)
+	}
+	return p.Confidence(k.Helpful, k.Harmful, reporters)
+}
+
+// DefaultConfidence is that of [HalfDiscounted], with one voice per person: repeated votes of one voter weigh 1, ½, ⅓
+// and so on, and those of the item's owner, authors and agent count once. If the owner says the same in several sessions,
+// each counts.
 func DefaultConfidence() ConfidencePolicy {
 	return ConfidencePolicy{
-		Name: "half-discounted/1",
-		Confidence: func(helpful, harmful, reporters int) float64 {
-			total := helpful + harmful
-			if total <= 0 {
-				return 0
-			}
-			c := (float64(helpful) - 0.5) / float64(total)
-			return math.Ldexp(min(max(c, 0), 1), -reporters)
+		Name:       "one-voice/1",
+		Confidence: HalfDiscounted().Confidence,
+		Weighs: func(k *Knowledge, reporters int) float64 {
+			helpful := float64(k.Helpful) - float64(k.Voices.Helpful)/wholeVote
+			return halfDiscounted(helpful, float64(k.Harmful)-float64(k.Voices.Harmful)/wholeVote, reporters)
 		},
 	}
 }
 
+// HalfDiscounted is (helpful − ½) / (helpful + harmful), clamped to 0…1 and halved for every
+// distinct reporter of staleness. One helpful use gives 0.5, five give 0.9.
+func HalfDiscounted() ConfidencePolicy {
+	return ConfidencePolicy{
+		Name: "half-discounted/1",
+		Confidence: func(helpful, harmful, reporters int) float64 {
+			return halfDiscounted(float64(helpful), float64(harmful), reporters)
+		},
+	}
+}
+
+func halfDiscounted(helpful, harmful float64, reporters int) float64 {
+	if helpful+harmful <= 0 {
+		return 0
+	}
+	return math.Ldexp(min(max((helpful-0.5)/(helpful+harmful), 0), 1), -reporters)
+}
+
+// wholeVote is the weight of a vote. Half of it, a third and so on up to a sixteenth are whole numbers, and sums of
+// whole numbers do not depend on their order.
+const wholeVote = 720_720
+
+// Voices tell by how many voters the votes of an item are. Only a policy that weighs them keeps them. Votes of a
+// baseline, and those that merges of earlier releases carried, have no voter.
+type Voices struct {
+	Authors []Entity `json:"authors,omitempty"` // who remembered the item, and for whom
+	Votes   int      `json:"votes,omitempty"`
+	Voters  int      `json:"voters,omitempty"`  // different
+	Helpful int64    `json:"helpful,omitempty"` // the weight that helpful votes lack, because they are repeated
+	Harmful int64    `json:"harmful,omitempty"`
+}
+
+// Weighed is how many votes by different voters weigh as much as those of the item, rounded up.
+func Weighed(k *Knowledge) (helpful, harmful int) {
+	return k.Helpful - int(k.Voices.Helpful/wholeVote), k.Harmful - int(k.Voices.Harmful/wholeVote)
+}
+
+// VotesBy says by how many voters votes are; empty if each is by another one.
+func VotesBy(votes, voters int) string {
+	switch {
+	case votes <= voters:
+		return ""
+	case voters == 1:
+		return fmt.Sprintf("%d votes by 1 voter", votes)
+	}
+	return fmt.Sprintf("%d votes by %d voters", votes, voters)
+}
+
+// isOwn tells whether a voter is one voice with the item's owner.
+func isOwn(k *Knowledge, voter Entity) bool {
+	return voter == k.Owner || slices.Contains(k.Voices.Authors, voter) ||
+		voter.Kind() == Agent && voter.ID() == k.Source.AgentID
+}
+
+// repeats is the weight that a vote lacks, given the other votes of its voter, and whether it is the voter's first.
+func repeats(k *Knowledge, v Vote) (lacks int64, first bool) {
+	own, n := isOwn(k, v.Voter), int64(1)
+	first = true
+	for _, other := range k.Votes {
+		first = first && other.Voter != v.Voter
+		if other.Verdict == v.Verdict && (other.Voter == v.Voter || own && isOwn(k, other.Voter)) &&
+			!(own && other.restates()) {
+			n++
+		}
+	}
+	switch {
+	case n == 1 || own && v.restates():
+		return 0, first
+	case own:
+		return wholeVote, first
+	}
+	return wholeVote - wholeVote/n, first
+}
+
+// count adds n votes, 1 or -1, such as v to the counters. v is not among k.Votes.
+func (p ConfidencePolicy) count(k *Knowledge, v Vote, n int) {
+	counter, lacking := &k.Helpful, &k.Voices.Helpful
+	if v.Verdict == Harmful {
+		counter, lacking = &k.Harmful, &k.Voices.Harmful
+	}
+	*counter = counted(*counter, n)
+	if p.Weighs == nil {
+		return
+	}
+	lacks, first := repeats(k, v)
+	k.Voices.Votes, *lacking = k.Voices.Votes+n, *lacking+int64(n)*lacks
+	if first {
+		k.Voices.Voters += n
+	}
+}
+
+// counted is a counter after more votes. It stays in the range of its column.
+func counted(counter, more int) int {
+	return min(max(counter+min(more, math.MaxInt32), 0), math.MaxInt32)
+}
+
+// VotesFor says which votes Evolve must know to fold a fact: those of a voter, or all of them if voter is empty.
+func (p ConfidencePolicy) VotesFor(k *Knowledge, fact Fact) (voter Entity, needed bool) {
+	needed = p.Weighs != nil
+	switch f := fact.(type) {
+	case Merged:
+		return "", len(f.Votes) > 0
+	case Unmerged:
+		return "", len(f.Votes) > 0
+	case Transferred:
+		return "", needed
+	case FoundHelpful:
+		voter = f.Voter
+	case FoundHarmful:
+		voter = f.Voter
+	case FeedbackRetracted:
+		vote, loaded := k.Votes[f.Vote]
+		voter, needed = vote.Voter, needed || !loaded
+	default:
+		return "", false
+	}
+	if isOwn(k, voter) {
+		voter = ""
+	}
+	return voter, needed
+}
+
+// restates tells whether the voter said the same as the item in a session.
+func (v Vote) restates() bool { return strings.HasPrefix(v.Ballot, sessionBallot) }
+
 // ConfidencePolicies are the policies that this release can compute, the default first. A policy is never removed,
 // since an existing projection may use it.
 func ConfidencePolicies() []ConfidencePolicy {
-	return []ConfidencePolicy{DefaultConfidence(), CautiousConfidence()}
+	return []ConfidencePolicy{DefaultConfidence(), HalfDiscounted(), CautiousConfidence()}
 }
 
 // CautiousConfidence is the lower bound of Wilson's score interval for the share of helpful votes, one standard error

@@ -31,8 +31,36 @@ func TestConfidenceGrowsWithUse(t *testing.T) {
 			t.Errorf("%d for, %d against, %d doubts: got %v, want %v", c.helpful, c.harmful, c.reporters, got, c.want)
 		}
 	}
-	if policy.Name != "half-discounted/1" {
+	if policy.Name != "one-voice/1" {
 		t.Errorf("the policy is called %s: another formula needs another name, and a rebuild", policy.Name)
+	}
+}
+
+func TestRepeatedVotesOfOneVoterWeighLess(t *testing.T) {
+	t.Parallel()
+	item := remembered()
+	item.Source.AgentID = bot.ID()
+	for _, c := range []struct {
+		want  float64
+		facts []Fact
+	}{
+		{2 / 2.5, []Fact{FoundHelpful{onTrace(bob, "a")}, FoundHelpful{onTrace(bob, "b")}}},
+		{1.5 / 3.5, []Fact{FoundHelpful{onTrace(bob, "a")}, FoundHarmful{onTrace(bob, "b")}, FoundHarmful{onTrace(bob, "c")}}},
+		{1.5 / 2, []Fact{FoundHelpful{onTrace(alice, "a")}, FoundHelpful{onTrace(bot, "b")}, FoundHelpful{onDay(alice, "c")}}},
+		{4.5 / 5, []Fact{
+			FoundHelpful{onTrace(alice, "a")}, FoundHelpful{onTrace(bob, "b")}, FoundHelpful{onTrace(eve, "c")},
+			FoundHelpful{onTrace("user:zoe", "d")},
+		}},
+		{3.5 / 5, []Fact{ // said again in three sessions
+			FoundHelpful{Ballot{Voter: alice, Key: "session:a"}}, FoundHelpful{Ballot{Voter: alice, Key: "session:b"}},
+			FoundHelpful{Ballot{Voter: alice, Key: "session:c"}}, FoundHarmful{onTrace(bob, "d")}, FoundHarmful{onTrace(bob, "e")},
+			FeedbackRetracted{Vote: eventID(5)},
+		}},
+		{2 / 2.5, []Fact{FoundHelpful{onTrace(alice, "a")}, FoundHelpful{onTrace(alice, "b")}, Transferred{Owner: eve}}},
+	} {
+		if got := given(t, item).and(itemID, c.facts...).item(itemID).Confidence; got != c.want {
+			t.Errorf("%v: got %v, want %v", c.facts, got, c.want)
+		}
 	}
 }
 

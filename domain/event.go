@@ -42,7 +42,7 @@ type Event struct {
 func (e Event) Metadata() EventMetadata {
 	return EventMetadata{
 		EventID: e.EventID, Position: e.Position, Version: e.Version,
-		RecordedAt: e.RecordedAt, OccurredAt: e.OccurredAt,
+		RecordedAt: e.RecordedAt, OccurredAt: e.OccurredAt, Actor: e.Actor, OnBehalfOf: e.OnBehalfOf,
 	}
 }
 

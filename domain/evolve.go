@@ -15,6 +15,8 @@ type EventMetadata struct {
 	Version    int64 // of the stream; the first is 1
 	RecordedAt time.Time
 	OccurredAt time.Time // zero if the caller did not say
+	Actor      Entity
+	OnBehalfOf Entity
 }
 
 // Evolve folds one fact into the state. The facts of a stream must come in order of their versions, each once, and
@@ -31,13 +33,13 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 			"fold %s as version %d: a stream begins with %s, once", fact.Name(), at.Version, Remembered{}.Name(),
 		)
 	}
-	if vote := retractedVote(fact); vote != "" && !k.removeVote(vote) {
+	if vote := retractedVote(fact); vote != "" && !k.removeVote(vote, policy) {
 		return fmt.Errorf("fold %s: no vote %s", fact.Name(), vote)
 	}
 	before := k.Revision
 	switch f := fact.(type) {
 	case Remembered:
-		k.remember(f, at)
+		k.remember(f, at, policy)
 	case Revised:
 		k.revise(f)
 	case Rescoped:
@@ -46,13 +48,14 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 	case Transferred:
 		k.Owner = f.Owner
 		k.Revision++
+		weighAnew(k, policy)
 	case Moved:
 		k.Text.URI = f.URI
 		k.Revision++
 	case FoundHelpful:
-		k.addVote(Helpful, f.Ballot, at)
+		k.addVote(voteOf(Helpful, f.Ballot, at), policy)
 	case FoundHarmful:
-		k.addVote(Harmful, f.Ballot, at)
+		k.addVote(voteOf(Harmful, f.Ballot, at), policy)
 	case FeedbackRetracted: // the vote is removed already
 	case ReportedStale:
 		k.report(f, at)
@@ -62,11 +65,21 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 		k.Status, k.SupersededBy = IsSuperseded, f.By
 		k.Revision++
 	case Merged:
-		k.Helpful, k.Harmful = k.Helpful+f.Helpful, k.Harmful+f.Harmful
+		for _, v := range f.Votes {
+			k.addVote(v, policy)
+		}
+		if len(f.Votes) == 0 { // earlier releases carried sums
+			k.Helpful, k.Harmful = counted(k.Helpful, f.Helpful), counted(k.Harmful, f.Harmful)
+		}
 		k.DerivedFrom = append(slices.Clip(k.DerivedFrom), f.DerivedFrom...)
 		k.Revision++
 	case Unmerged: // its history still has texts of the others
-		k.Helpful, k.Harmful = k.Helpful-f.Helpful, k.Harmful-f.Harmful
+		for _, vote := range f.Votes {
+			k.removeVote(vote, policy)
+		}
+		if len(f.Votes) == 0 {
+			k.Helpful, k.Harmful = counted(k.Helpful, -f.Helpful), counted(k.Harmful, -f.Harmful)
+		}
 		k.Revision++
 	case Deleted:
 		k.Status = IsDeleted
@@ -99,7 +112,7 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 	return nil
 }
 
-func (k *Knowledge) remember(f Remembered, at EventMetadata) {
+func (k *Knowledge) remember(f Remembered, at EventMetadata, policy ConfidencePolicy) {
 	baseline := DefaultBaseline()
 	if f.Baseline != nil {
 		baseline = *f.Baseline
@@ -112,6 +125,9 @@ func (k *Knowledge) remember(f Remembered, at EventMetadata) {
 	k.Baseline, k.Helpful, k.Harmful = baseline, baseline.Helpful, baseline.Harmful
 	k.Status, k.Revision = Active, 1
 	k.CreatedAt, k.OccurredAt = at.RecordedAt, at.OccurredAt
+	if policy.Weighs != nil {
+		k.Voices.Authors = slices.DeleteFunc([]Entity{at.Actor, at.OnBehalfOf}, func(e Entity) bool { return e == "" })
+	}
 }
 
 func (k *Knowledge) revise(f Revised) {
@@ -158,40 +174,49 @@ func retractedVote(fact Fact) string {
 	return ""
 }
 
-func (k *Knowledge) addVote(verdict Verdict, b Ballot, at EventMetadata) {
-	if k.Votes == nil {
-		k.Votes = map[string]Vote{}
-	}
-	k.Votes[at.EventID] = Vote{
+func voteOf(verdict Verdict, b Ballot, at EventMetadata) Vote {
+	return Vote{
 		EventID: at.EventID, Voter: b.Voter, Ballot: b.Key, Verdict: verdict,
 		TraceID: b.TraceID, Query: b.Query, Outcome: b.Outcome, At: at.RecordedAt,
 	}
-	k.addVotes(verdict, +1)
 }
 
-func (k *Knowledge) removeVote(eventID string) bool {
+func (k *Knowledge) addVote(v Vote, policy ConfidencePolicy) {
+	if k.Votes == nil {
+		k.Votes = map[string]Vote{}
+	}
+	policy.count(k, v, +1)
+	k.Votes[v.EventID] = v
+}
+
+// weighAnew weighs the votes again, for another owner.
+func weighAnew(k *Knowledge, policy ConfidencePolicy) {
+	if policy.Weighs == nil {
+		return
+	}
+	votes, helpful, harmful := k.Votes, k.Helpful, k.Harmful
+	k.Votes, k.Voices = nil, Voices{Authors: k.Voices.Authors}
+	for _, v := range votes {
+		k.addVote(v, policy)
+	}
+	k.Helpful, k.Harmful = helpful, harmful
+}
+
+func (k *Knowledge) removeVote(eventID string, policy ConfidencePolicy) bool {
 	vote, found := k.Votes[eventID]
 	if !found {
 		return false
 	}
 	delete(k.Votes, eventID)
-	k.addVotes(vote.Verdict, -1)
+	policy.count(k, vote, -1)
 	return true
-}
-
-func (k *Knowledge) addVotes(verdict Verdict, n int) {
-	if verdict == Helpful {
-		k.Helpful += n
-		return
-	}
-	k.Harmful += n
 }
 
 // Rate computes the confidence, and the confidence once the confirmation has expired, from the counts.
 func (k *Knowledge) Rate(policy ConfidencePolicy) {
-	k.Confidence, k.ExpiredConfidence = policy.Confidence(k.Helpful, k.Harmful, k.Stale.Reporters), 0
+	k.Confidence, k.ExpiredConfidence = policy.Rate(k, k.Stale.Reporters), 0
 	if !k.ConfirmUntil.IsZero() {
-		k.ExpiredConfidence = policy.Confidence(k.Helpful, k.Harmful, k.Stale.Reporters+k.Suspended.Reporters)
+		k.ExpiredConfidence = policy.Rate(k, k.Stale.Reporters+k.Suspended.Reporters)
 	}
 }
 

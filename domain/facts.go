@@ -97,8 +97,9 @@ type Confirmed struct {
 
 // Superseded says that another item replaced this one.
 type Superseded struct {
-	By     string `data:"by"` // the other item's id
-	Reason string `text:"reason,omitempty"`
+	By      string `data:"by"`                // the other item's id
+	Carried bool   `data:"carried,omitempty"` // its votes count for the other item
+	Reason  string `text:"reason,omitempty"`
 }
 
 // Merged says that the item took the place of others, which it superseded in the same transaction.
@@ -106,6 +107,7 @@ type Merged struct {
 	Items       []string `data:"items"`             // ids of the others
 	Helpful     int      `data:"helpful,omitempty"` // votes for the others that count for this item from now on
 	Harmful     int      `data:"harmful,omitempty"` // votes against them
+	Votes       []Vote   `data:"votes,omitempty"`   // these votes; earlier releases carried only their numbers
 	DerivedFrom []string `data:"derived_from"`      // ids of the newest events of the others
 	Revises     bool     `data:"revises,omitempty"` // the next event of the item is the change of its text by the merge
 	Reason      string   `text:"reason,omitempty"`
@@ -117,6 +119,7 @@ type Unmerged struct {
 	Items   []string `data:"items,list"`        // ids of the items that were restored
 	Helpful int      `data:"helpful,omitempty"` // votes that do not count for this item any more
 	Harmful int      `data:"harmful,omitempty"`
+	Votes   []string `data:"votes,omitempty"` // their event ids
 	Reason  string   `text:"reason,omitempty"`
 }
 

@@ -36,12 +36,12 @@ func TestFoldingKeepsItsPromises(t *testing.T) {
 			if diff := cmp.Diff(recount(s.events[id]), tallyOf(k)); diff != "" {
 				rt.Fatalf("%s (-recounted +folded):\n%s", id, diff)
 			}
-			if got := s.policy.Confidence(k.Helpful, k.Harmful, k.Stale.Reporters); k.Exists() && got != k.Confidence {
+			if got := s.policy.Rate(k, k.Stale.Reporters); k.Exists() && got != k.Confidence {
 				rt.Fatalf("%s: confidence %v, want %v", id, k.Confidence, got)
 			}
-			ballots := map[BallotKey]bool{}
+			ballots := map[[2]string]bool{}
 			for _, v := range k.Votes {
-				ballots[BallotKey{Voter: v.Voter, Key: v.Ballot}] = true
+				ballots[[2]string{string(v.Voter), v.Ballot}] = true
 			}
 			if len(ballots) != len(k.Votes) {
 				rt.Fatalf("%s: somebody has two voices on one ballot: %v", id, k.Votes)
@@ -68,9 +68,13 @@ func step(t *rapid.T, s *story, command Command) {
 		return
 	}
 	id, _ := ItemOf(command.Stream())
+	before := maps.Clone(s.item(id).Votes)
 	for _, fact := range facts {
 		s.and(id, fact)
 		event := s.events[id][len(s.events[id])-1]
+		if voter, needed := s.policy.VotesFor(few.Knowledge(id), fact); needed && voter == "" {
+			few.Knowledge(id).Votes = before
+		}
 		if err := few.Knowledge(id).Evolve(fact, event.Metadata(), s.policy); err != nil {
 			t.Fatalf("%T on what it reads: %v", command, err)
 		}
@@ -120,9 +124,7 @@ func (s *story) reading(command Command) *story {
 	id, _ := ItemOf(command.Stream())
 	k, loaded := s.item(id), few.item(id)
 	for id, v := range k.Votes {
-		if slices.Contains(reads.Votes, id) || slices.ContainsFunc(reads.Ballots, func(b BallotKey) bool {
-			return b.Voter == v.Voter && (b.Key == v.Ballot || !b.Since.IsZero() && !v.At.Before(b.Since))
-		}) {
+		if len(reads.VotesOf) > 0 || slices.Contains(reads.Voters, v.Voter) {
 			if loaded.Votes == nil {
 				loaded.Votes = map[string]Vote{}
 			}

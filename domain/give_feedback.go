@@ -14,6 +14,7 @@ type GiveFeedback struct {
 	Query   string
 	TraceID string
 	Outcome string
+	Said    bool      // the voter said the same in the session task TraceID
 	Day     time.Time // the vote's day (UTC); if zero, a vote with a trace has no daily limit
 }
 
@@ -30,19 +31,16 @@ func (c GiveFeedback) Validate() error {
 	return p.Err()
 }
 
-func (c GiveFeedback) ballot() string { return BallotOf(c.TraceID, c.Day) }
+func (c GiveFeedback) ballot() string {
+	if c.Said {
+		return sessionBallot + c.TraceID
+	}
+	return BallotOf(c.TraceID, c.Day)
+}
 
 // Reads implements [Command].
 func (c GiveFeedback) Reads() Reads {
-	return Reads{Ballots: []BallotKey{{Voter: c.By.EffectiveSubject(), Key: c.ballot(), Since: c.midnight()}}}
-}
-
-// midnight is the beginning of the vote's day; zero without a day.
-func (c GiveFeedback) midnight() time.Time {
-	if c.Day.IsZero() {
-		return time.Time{}
-	}
-	return c.Day.UTC().Truncate(24 * time.Hour)
+	return Reads{Voters: []Entity{c.By.EffectiveSubject()}}
 }
 
 // Decide implements [Command].
@@ -59,7 +57,7 @@ func (c GiveFeedback) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 			return nil, nil
 		}
 		ballot.Replaces = earlier.EventID
-	} else if since := c.midnight(); !since.IsZero() && k.votesSince(ballot.Voter, since) >= MostTraces {
+	} else if !c.Day.IsZero() && k.votesSince(ballot.Voter, c.Day.UTC().Truncate(24*time.Hour)) >= MostTraces {
 		return nil, Refuse(ErrConflict, "%s has %d votes of %s from this day (UTC) already", k.ID, MostTraces, ballot.Voter).
 			WithFix("vote again after midnight UTC, or change a vote: send the trace_id that it has")
 	}
@@ -91,9 +89,9 @@ func (c RetractFeedback) Validate() error {
 // Reads implements [Command].
 func (c RetractFeedback) Reads() Reads {
 	if c.EventID != "" {
-		return Reads{Votes: []string{c.EventID}}
+		return Reads{VotesOf: []string{c.ID}}
 	}
-	return Reads{Ballots: []BallotKey{{Voter: c.By.EffectiveSubject(), Key: BallotOf(c.TraceID, c.Day)}}}
+	return Reads{Voters: []Entity{c.By.EffectiveSubject()}}
 }
 
 // Decide implements [Command].

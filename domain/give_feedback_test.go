@@ -57,7 +57,7 @@ func TestAVoterHasOneVoicePerTrace(t *testing.T) {
 		when(vote(bobs, Harmful, "t")).thenNothing().
 		when(vote(bobs, Helpful, "t")).then(FoundHelpful{replacing(3, onTrace(bob, "t"))}).
 		when(vote(bobs, Helpful, "u")).then(FoundHelpful{onTrace(bob, "u")}).
-		leaves("two traces, two voices", counts(3, 0, 2.5/3))
+		leaves("two traces, two voices of one voter", counts(3, 0, 0.8))
 }
 
 func TestWithoutATraceAVoterHasOneVoiceADay(t *testing.T) {
@@ -70,7 +70,7 @@ func TestWithoutATraceAVoterHasOneVoiceADay(t *testing.T) {
 		when(voteOn(bobs, Helpful, evening)).thenNothing().
 		when(voteOn(bobs, Harmful, evening.In(shanghai))).then(FoundHarmful{replacing(2, onDay(bob, "2026-03-02"))}).
 		when(voteOn(bobs, Harmful, evening.Add(time.Hour))).then(FoundHarmful{onDay(bob, "2026-03-03")}).
-		leaves("two days, two voices", counts(1, 2, 0.5/3))
+		leaves("two days, two voices of one voter", counts(1, 2, 0.2))
 }
 
 func TestADayHasRoomForTenTracesOfAVoter(t *testing.T) {

@@ -37,6 +37,8 @@ type Knowledge struct {
 
 	ExpiredConfidence float64 // Confidence after the last confirmation expires; 0 if it never does
 
+	Voices Voices // of the votes
+
 	Status       Status
 	SupersededBy string // the id of the item that took its place
 	Relations    []Relation
@@ -111,16 +113,16 @@ type Use struct {
 // DefaultBaseline is the baseline of an item that was remembered without an eval.
 func DefaultBaseline() Eval { return Eval{Helpful: 1, Harmful: 0, Confidence: 0.5} }
 
-// Vote is one vote on an item. A ballot has at most one.
+// Vote is one vote on an item. A ballot has at most one. A merge carries it without its texts.
 type Vote struct {
-	EventID string
-	Voter   Entity
-	Ballot  string // see [BallotOf]
-	Verdict Verdict
-	TraceID string
+	EventID string  `data:"vote"`
+	Voter   Entity  `data:"voter"`
+	Ballot  string  `data:"ballot"` // see [BallotOf]
+	Verdict Verdict `data:"verdict"`
+	TraceID string  `data:"trace_id,omitempty"`
 	Query   string
 	Outcome string
-	At      time.Time
+	At      time.Time `data:"at"`
 }
 
 // Report says that a reader found an item out of date.
@@ -139,6 +141,9 @@ type Staleness struct {
 	Since     time.Time // of the first report
 	Reason    string    // of the newest report that gave one
 }
+
+// sessionBallot begins the names of ballots for what its voter said in a session.
+const sessionBallot = "session:"
 
 // BallotOf names the ballot of a vote: its trace or, without a trace, its day (UTC).
 func BallotOf(traceID string, at time.Time) string {

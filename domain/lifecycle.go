@@ -1,11 +1,16 @@
 package domain
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Supersede asks to replace this item with another one. The caller must be a steward of it.
 type Supersede struct {
 	Target
 	Successor string // the other item's id
+	Carried   bool   // the item's votes count for the other item: see [Merge]
 	Reason    string
 }
 
@@ -38,11 +43,51 @@ func (c Supersede) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if k.SupersededBy == c.Successor {
 		return nil, nil
 	}
+	if err := carriedOn(c.By, dc, k); err != nil {
+		return nil, err
+	}
+	if !mayReplace(c.By, k, successor) {
+		return nil, narrower(successor, []string{k.ID})
+	}
 	if successor.Status == IsSuperseded { // so that every chain of successors ends
 		return nil, Refuse(ErrConflict, "%s is itself superseded by %s", successor.ID, successor.SupersededBy).
 			WithFix("name an item that still holds")
 	}
-	return []Fact{Superseded{By: c.Successor, Reason: c.Reason}}, nil
+	return []Fact{Superseded{By: c.Successor, Carried: c.Carried, Reason: c.Reason}}, nil
+}
+
+// mayReplace tells whether a steward may let another item take the place of k. Whoever does not own k may not take it
+// away from those whom it is meant for.
+func mayReplace(p Principal, k, successor *Knowledge) bool {
+	wide := successor.Visibility()
+	return p.MayChange(k) || wide == PublicWide || wide == OrgWide || !slices.ContainsFunc(k.Scopes, func(s Scope) bool {
+		return !slices.Contains(successor.Scopes, s) && (isGroup(s) || s != k.Owner.Scope())
+	})
+}
+
+// narrower refuses to let k take the place of items that are shared with others than k is.
+func narrower(k *Knowledge, ids []string) error {
+	return Refuse(ErrForbidden, "%s is not shared with all with whom %s is", k.ID, strings.Join(ids, ", ")).
+		WithFix("share %s with them first, or ask the owners", k.ID)
+}
+
+// carriedOn refuses to change what became of a superseded item as long as its votes count for another item, so that no
+// vote counts twice.
+func carriedOn(p Principal, dc DecisionContext, k *Knowledge) error {
+	if k.Status != IsSuperseded {
+		return nil
+	}
+	f, _ := dc.NewestFact(KnowledgeStream(k.ID), Superseded{}.Name(), "").(Superseded)
+	other := dc.Knowledge(f.By)
+	switch {
+	case !f.Carried || other.Status == IsErased:
+		return nil
+	case !p.MaySee(other):
+		return Refuse(ErrConflict, "the votes of %s count for the item into which it was merged", k.ID).
+			WithFix("ask an admin to undo that merge")
+	}
+	return Refuse(ErrConflict, "the votes of %s count for %s, into which it was merged", k.ID, other.ID).
+		WithFix("undo that merge, which restores %s and takes the votes back: annals unmerge %s", k.ID, other.ID)
 }
 
 // missing says why p cannot refer to k; "" if p can. An item that p may not see counts as missing.
@@ -80,7 +125,7 @@ func (c Delete) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 // superseded again; a second restore makes it active.
 type Restore struct {
 	Target
-	Successor string // if not empty: only if this item supersedes it, also by a steward; otherwise nothing changes
+	Successor string // if not empty: only if this item supersedes it; [Unmerge] has decided who may
 	Reason    string
 }
 
@@ -93,20 +138,21 @@ func (c Restore) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	switch {
 	case c.Successor != "" && (k.Status != IsSuperseded || k.SupersededBy != c.Successor):
 		return nil, nil
+	case c.Successor != "":
+		return []Fact{Restored{Reason: c.Reason}}, nil
 	case !c.By.MaySee(k):
 		return nil, NotFound(c.ID)
 	case k.Status == IsErased:
 		return nil, Gone(k)
 	}
-	err := c.permitted(k)
-	if c.Successor != "" {
-		_, err = c.stewarded(dc)
-	}
-	if err != nil {
+	if err := c.permitted(k); err != nil {
 		return nil, err
 	}
 	if k.Status == Active {
 		return nil, nil
+	}
+	if err := carriedOn(c.By, dc, k); err != nil {
+		return nil, err
 	}
 	if holder := dc.Holder(k.Text.URI); holder != "" && holder != k.ID {
 		return nil, c.displaced(dc.Knowledge(holder))

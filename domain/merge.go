@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,7 +58,9 @@ func checkItems(p *Problems, ids []string, least, most int) {
 func (c Merge) Then(closing []string) []Command {
 	var then []Command
 	for _, id := range c.Items {
-		then = append(then, Supersede{Target: Target{By: c.By, ID: id}, Successor: c.ID, Reason: c.Reason})
+		then = append(then, Supersede{
+			Target: Target{By: c.By, ID: id}, Successor: c.ID, Carried: c.CarryVotes, Reason: c.Reason,
+		})
 	}
 	for _, id := range closing {
 		then = append(then, CloseProposal{By: c.By, ID: id, Outcome: OutcomeMerged, IfOpen: true})
@@ -66,7 +69,9 @@ func (c Merge) Then(closing []string) []Command {
 }
 
 // Reads implements [Command].
-func (c Merge) Reads() Reads { return Reads{Items: c.Items, Streams: []string{VerificationStream}} }
+func (c Merge) Reads() Reads {
+	return Reads{Items: c.Items, VotesOf: append([]string{c.ID}, c.Items...), Streams: []string{VerificationStream}}
+}
 
 // survivor finds the item that stays. Only who may change it may give it other texts.
 func (t Target) survivor(dc DecisionContext, changes Revised) (*Knowledge, error) {
@@ -88,17 +93,16 @@ func (c Merge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		return nil, Refuse(ErrConflict, "%s is itself superseded by %s", k.ID, k.SupersededBy).
 			WithFix("let an item survive that still holds")
 	}
-	if err := c.refused(dc); err != nil {
+	if err := c.refused(dc, k); err != nil {
 		return nil, err
 	}
 	merged := Merged{Items: c.Items, Reason: c.Reason}
 	for _, id := range c.Items {
-		other := dc.Knowledge(id)
-		if c.CarryVotes {
-			merged.Helpful += other.Helpful - other.Baseline.Helpful
-			merged.Harmful += other.Harmful - other.Baseline.Harmful
-		}
 		merged.DerivedFrom = append(merged.DerivedFrom, dc.NewestID(KnowledgeStream(id)))
+	}
+	if c.CarryVotes {
+		merged.Votes = c.carried(dc, k)
+		merged.Helpful, merged.Harmful = sums(merged.Votes)
 	}
 	revised, changed := c.Changes.withoutSummary(dc, k).different(k)
 	if merged.Revises = changed; !changed {
@@ -108,11 +112,64 @@ func (c Merge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{merged, revised}, nil
 }
 
+// carried are the votes of the others that count for k from now on, the oldest first: each once, and of a voter and a
+// day no more than k may have. If a ballot has a vote already, the name of the carried one's ballot gets that of the
+// item.
+func (c Merge) carried(dc DecisionContext, k *Knowledge) []Vote {
+	counted := map[string]int{}
+	keysOf := func(v Vote) [3]string {
+		voter := string(v.Voter) + " "
+		return [3]string{v.EventID, voter + v.Ballot, voter + v.At.UTC().Format(time.DateOnly)}
+	}
+	count := func(v Vote) {
+		for _, key := range keysOf(v) {
+			counted[key]++
+		}
+	}
+	for _, v := range k.Votes {
+		count(v)
+	}
+	var votes []Vote
+	from := map[string]string{}
+	for _, id := range c.Items {
+		for event, v := range dc.Knowledge(id).Votes {
+			if from[event] == "" {
+				from[event], votes = id, append(votes, v)
+			}
+		}
+	}
+	slices.SortFunc(votes, func(a, b Vote) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.EventID, b.EventID))
+	})
+	kept := votes[:0]
+	for _, v := range votes {
+		if counted[keysOf(v)[1]] > 0 {
+			v.Ballot += " of " + from[v.EventID]
+		}
+		if key := keysOf(v); counted[key[0]]+counted[key[1]] == 0 && counted[key[2]] < MostTraces {
+			count(v)
+			v.Query, v.Outcome = "", ""
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// sums counts votes by their verdicts.
+func sums(votes []Vote) (helpful, harmful int) {
+	for _, v := range votes {
+		if v.Verdict == Helpful {
+			helpful++
+		}
+	}
+	return helpful, len(votes) - helpful
+}
+
 // refused refuses others that do not exist, of which the caller is no steward, that are superseded, or that are not in
 // the revision that the caller has read.
-func (c Merge) refused(dc DecisionContext) error {
+func (c Merge) refused(dc DecisionContext, k *Knowledge) error {
 	var p Problems
-	var superseded, changed []string
+	var superseded, changed, hidden []string
 	for i, id := range c.Items {
 		other := dc.Knowledge(id)
 		if missing := c.By.missing(other); missing != "" {
@@ -121,6 +178,8 @@ func (c Merge) refused(dc DecisionContext) error {
 			superseded = append(superseded, fmt.Sprintf("%s is superseded by %s", id, other.SupersededBy))
 		} else if c.Read != nil && other.Revision != c.Read[i] {
 			changed = append(changed, fmt.Sprintf("%s is at revision %d, not %d", id, other.Revision, c.Read[i]))
+		} else if !mayReplace(c.By, other, k) {
+			hidden = append(hidden, id)
 		}
 	}
 	if err := p.Err(); err != nil {
@@ -134,6 +193,9 @@ func (c Merge) refused(dc DecisionContext) error {
 	}
 	if len(changed) > 0 {
 		return Refuse(ErrPrecondition, "%s", strings.Join(changed, "; ")).WithFix("read them again and decide anew")
+	}
+	if len(hidden) > 0 {
+		return narrower(k, hidden)
 	}
 	return nil
 }
@@ -187,7 +249,7 @@ func UndoMerge(t Target, history []Event, reason string) (Unmerge, error) {
 				merges[n-1].wrote = f
 			}
 		}
-		if err := k.Evolve(event.Fact, event.Metadata(), DefaultConfidence()); err != nil {
+		if err := k.Evolve(event.Fact, event.Metadata(), HalfDiscounted()); err != nil {
 			return Unmerge{}, err
 		}
 	}
@@ -230,30 +292,51 @@ func (c Unmerge) Then() (then []Command) {
 
 // Reads implements [Command].
 func (c Unmerge) Reads() Reads {
-	return Reads{Items: c.Merged.Items, Streams: []string{VerificationStream}}
+	return Reads{Items: c.Merged.Items, VotesOf: []string{c.ID}, Streams: []string{VerificationStream}}
 }
 
-// Decide implements [Command]. It refuses the survivor first, and then names all other items that are in the way.
+// Decide implements [Command]. The owners of the survivor and of the others may always undo a merge; only who may
+// change the survivor changes its text. Of other stewards it refuses the survivor first, and then names all items that
+// are in the way.
 func (c Unmerge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	k, err := c.survivor(dc, c.Changes)
+	k, err := c.visible(dc)
+	var back []string
+	owns := err == nil && c.By.MayChange(k)
+	for _, id := range c.Merged.Items {
+		other := dc.Knowledge(id)
+		if other.Status == IsSuperseded && other.SupersededBy == c.ID {
+			back = append(back, id)
+			owns = owns || err == nil && c.By.MayChange(other)
+		}
+	}
+	if !owns {
+		if k, err = c.survivor(dc, c.Changes); err == nil {
+			err = mayStewardAll(c.By, dc, back)
+		}
+	} else if err = c.expected(k); !c.By.MayChange(k) {
+		c.Changes = Revised{}
+	}
 	if err != nil {
 		return nil, err
 	}
 	if c.Merge == "" {
 		return nil, Refuse(ErrConflict, "%s has no merge that could be undone", k.ID)
 	}
-	var back []string
-	for _, id := range c.Merged.Items {
-		if other := dc.Knowledge(id); other.Status == IsSuperseded && other.SupersededBy == c.ID {
-			back = append(back, id)
-		}
-	}
-	if err := mayStewardAll(c.By, dc, back); err != nil {
+	if err := carriedOn(c.By, dc, k); err != nil {
 		return nil, err
 	}
-	facts := []Fact{Unmerged{
-		Merge: c.Merge, Items: back, Helpful: c.Merged.Helpful, Harmful: c.Merged.Harmful, Reason: c.Reason,
-	}}
+	undone := Unmerged{
+		Merge: c.Merge, Items: back, Helpful: min(c.Merged.Helpful, k.Helpful), Harmful: min(c.Merged.Harmful, k.Harmful),
+		Reason: c.Reason,
+	}
+	if len(c.Merged.Votes) > 0 {
+		votes := slices.DeleteFunc(slices.Clone(c.Merged.Votes), func(v Vote) bool { return k.Votes[v.EventID].EventID == "" })
+		undone.Helpful, undone.Harmful = sums(votes)
+		for _, v := range votes {
+			undone.Votes = append(undone.Votes, v.EventID)
+		}
+	}
+	facts := []Fact{undone}
 	if revised, changed := c.Changes.different(k); changed {
 		revised.Reason = c.Reason
 		facts = append(facts, revised)
@@ -268,8 +351,9 @@ func (c Merge) RewriteText(r TextRewriter) Command {
 	return c
 }
 
-// RewriteText implements [TextCommand]. The texts of the survivor come from the log.
+// RewriteText implements [TextCommand]. The texts of the survivor come from the log, from before today's rules.
 func (c Unmerge) RewriteText(r TextRewriter) Command {
+	c.Changes = Revise{Changes: c.Changes}.RewriteText(r).(Revise).Changes
 	r.all(&c.Reason)
 	return c
 }

@@ -3,6 +3,8 @@ package domain_test
 import (
 	"testing"
 
+	"pgregory.net/rapid"
+
 	. "github.com/annals-kb/annals/domain"
 )
 
@@ -17,10 +19,74 @@ func TestAMergeCarriesVotesVisibly(t *testing.T) {
 	given(t, remembered()).
 		and("k2", successor(), FoundHelpful{Ballot{Voter: bob, Key: "a"}}, FoundHarmful{Ballot{Voter: eve, Key: "b"}}).
 		when(merge).then(
-		Merged{Items: []string{"k2"}, Helpful: 1, Harmful: 1, DerivedFrom: []string{eventID(4)}, Revises: true, Reason: "the same"},
+		Merged{Items: []string{"k2"}, Helpful: 1, Harmful: 1, Votes: []Vote{
+			{EventID: eventID(3), Voter: bob, Ballot: "a", Verdict: Helpful, At: monday.Add(3e9)},
+			{EventID: eventID(4), Voter: eve, Ballot: "b", Verdict: Harmful, At: monday.Add(4e9)},
+		}, DerivedFrom: []string{eventID(4)}, Revises: true, Reason: "the same"},
 		Revised{Content: new("Both."), Reason: "the same"},
 	).leaves("with the votes of both", func(k *Knowledge) bool {
 		return k.Helpful == 2 && k.Harmful == 1 && k.Revision == 3 && len(k.DerivedFrom) == 1
+	})
+}
+
+// Items are merged, merges are undone and items restored in any order: no vote counts for two active items, and of a
+// voter and a day no more count than may be given.
+func TestAVoteCountsOnceWhereverItGoes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		s, items := given(t), []string{"k0", "k1", "k2", "k3"}
+		for _, id := range items {
+			s.and(id, successor())
+		}
+		for range rapid.IntRange(1, 60).Draw(rt, "commands") {
+			target := Target{By: administrator(), ID: rapid.SampledFrom(items).Draw(rt, "item")}
+			other := rapid.SampledFrom(items).Draw(rt, "other")
+			commands := []Command{GiveFeedback{
+				Target: Target{By: somebody.Draw(rt, "voter"), ID: target.ID}, Day: monday,
+				Verdict: rapid.SampledFrom(Verdicts).Draw(rt, "verdict"), TraceID: rapid.StringMatching("[a-z]").Draw(rt, "trace"),
+			}}
+			switch rapid.IntRange(0, 7).Draw(rt, "command") {
+			case 0, 1:
+				merge := Merge{Target: target, Items: []string{other}, CarryVotes: rapid.Bool().Draw(rt, "carry")}
+				commands = append([]Command{merge}, merge.Then(nil)...)
+			case 2:
+				undo, err := UndoMerge(target, s.events[target.ID], "")
+				if err != nil {
+					rt.Fatal(err)
+				}
+				commands = append([]Command{undo}, undo.Then()...)
+			case 3:
+				commands = []Command{Restore{Target: target}}
+			case 4:
+				commands = []Command{Supersede{Target: target, Successor: other}}
+			}
+			for i, command := range commands {
+				if s.when(command); s.err != nil && i == 0 {
+					break
+				} else if s.err != nil {
+					rt.Fatalf("%T is decided, and then %T refused: %v", commands[0], command, s.err)
+				}
+				s.and(s.about, s.facts...)
+			}
+			counted := map[string]string{}
+			for _, id := range items {
+				k, days := s.item(id), map[Entity]int{}
+				for vote, v := range k.Votes {
+					if days[v.Voter]++; days[v.Voter] > MostTraces {
+						rt.Fatalf("%s has too many votes of %s", id, v.Voter)
+					}
+					if twice := counted[vote]; twice != "" && k.Status == Active {
+						rt.Fatalf("%s counts for %s and %s", vote, id, twice)
+					}
+					if k.Status == Active {
+						counted[vote] = id
+					}
+				}
+				if k.Helpful+k.Harmful != 1+len(k.Votes) || k.Voices.Votes != len(k.Votes) {
+					rt.Fatalf("%s: %d and %d votes are counted of %d", id, k.Helpful, k.Harmful, len(k.Votes))
+				}
+			}
+		}
 	})
 }
 
@@ -80,6 +146,13 @@ func TestStewardsMergeWithoutChangingTexts(t *testing.T) {
 	rewriting.Changes.Content = new("Mine.")
 	begun().when(rewriting).refused(ErrForbidden)
 	begun().when(Unmerge{Target: on(maintainer), Merge: "m", Changes: rewriting.Changes}).refused(ErrForbidden)
+	private := successor()
+	private.Owner, private.Scopes = bob, []Scope{bob.Scope()}
+	away := Merge{Target: Target{By: maintainer, ID: "k2"}, Items: []string{itemID}}
+	given(t, remembered()).and("k2", private).when(away).refused(ErrForbidden)
+	undo := Unmerge{Target: on(as(alice)), Merge: "m", Merged: Merged{Items: []string{"k2"}}}
+	given(t, remembered()).and("k2", private, Superseded{By: itemID}).
+		when(undo).then(Unmerged{Merge: "m", Items: []string{"k2"}})
 	s := given(t, remembered(), Superseded{By: "k2"}).and("k2", successor())
 	s.when(Restore{Target: on(maintainer)}).refused(ErrForbidden)
 	s.when(Restore{Target: on(maintainer), Successor: "k3"}).thenNothing()

@@ -113,24 +113,3 @@ func (l *Reader) Beginnings(ctx context.Context, tenant string, streams []string
 	}
 	return found, nil
 }
-
-// NamesOf are the names of the facts that events of a tenant record, by the events' ids.
-func (l *Reader) NamesOf(ctx context.Context, tenant string, ids []string) (map[string]string, error) {
-	found := make(map[string]string, len(ids))
-	for batch := range slices.Chunk(ids, PageSize) {
-		err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
-			var id, name string
-			err := rows.Scan(&id, &name)
-			found[id] = name
-			return err
-		}, `
-			SELECT event_id, name
-			FROM events
-			WHERE tenant = ? AND event_id IN (?)
-			ORDER BY event_id`, tenant, bun.List(batch))
-		if err != nil {
-			return nil, fmt.Errorf("find events: %w", Unavailable(err))
-		}
-	}
-	return found, nil
-}

@@ -72,7 +72,7 @@ func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[d
 			r := Record{Tenant: s.Tenant}
 			var hadText bool
 			err := rows.Scan(&r.Position, &r.EventID, &r.Stream, &r.Version, &r.Name, &r.SchemaVersion,
-				&r.RecordedAt, &r.OccurredAt, &r.Data, &hadText, &r.Text)
+				&r.RecordedAt, &r.OccurredAt, &r.Actor, &r.OnBehalfOf, &r.Data, &hadText, &r.Text)
 			if err != nil {
 				return err
 			}
@@ -88,7 +88,7 @@ func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[d
 		}, `
 			SELECT
 				e.position, e.event_id, e.stream, e.version, e.name, e.schema_version,
-				e.recorded_at, e.occurred_at, e.data, e.text_commitment IS NOT NULL, `+currentText+`
+				e.recorded_at, e.occurred_at, e.actor, e.on_behalf_of, e.data, e.text_commitment IS NOT NULL, `+currentText+`
 			FROM `+recordTables+`
 			WHERE e.tenant = ? AND e.stream > ? AND e.stream <= ? AND e.position <= ?
 			ORDER BY e.stream, e.version`, s.Tenant, s.After, s.Through, upTo)

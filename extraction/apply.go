@@ -38,7 +38,8 @@ func (a assignment) remember(l domain.Lesson, target *domain.Knowledge) domain.R
 	}
 	if target != nil && l.Decision == domain.DecideMerge {
 		item.Owner, item.Scopes = target.Owner, target.Scopes
-		item.Baseline = &domain.Eval{Helpful: target.Helpful, Harmful: target.Harmful, Confidence: target.Confidence}
+		helpful, harmful := domain.Weighed(target)
+		item.Baseline = &domain.Eval{Helpful: helpful, Harmful: harmful, Confidence: target.Confidence}
 	}
 	by := a.by()
 	if item.Owner != a.owner {
@@ -152,7 +153,7 @@ func (a assignment) single(l domain.Lesson) (domain.Command, bool) {
 	case domain.DecideVote:
 		return domain.GiveFeedback{
 			Target: domain.Target{By: a.by(), ID: l.Target}, Verdict: domain.Helpful, TraceID: a.task, Outcome: "said again",
-			Day: time.Now(),
+			Said: true, Day: time.Now(),
 		}, true
 	case domain.DecideCreate:
 		command, err := a.remember(l, nil).Complete()

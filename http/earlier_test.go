@@ -49,7 +49,7 @@ func TestTheLogsOfAnEarlierProgramGiveTheSameItems(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		restore(t, db)
 		w := newRebuilder(t, db)
-		w.ask("POST", rebuildPath+"?repair=true", nil).want(http.StatusAccepted)
+		w.ask("POST", rebuildPath+"?repair=true&confidence=half-discounted/1", nil).want(http.StatusAccepted)
 		if last := w.rebuilt(); last["state"] != "active" {
 			t.Fatalf("the rebuild is %v", last)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func (s *Server) events(ctx context.Context, c *call, in *eventsInput) (*streame
 	if format == streamType {
 		return s.follow(ctx, c, in, query, nil)
 	}
-	return s.eventList(query).answer(ctx, s, c, in.Paging)
+	return s.eventList(c, query).answer(ctx, s, c, in.Paging)
 }
 
 type histogramInput struct {
@@ -96,7 +97,7 @@ func (s past) event(ctx context.Context, c *call, in *eventInput) (out api.Event
 	}
 	out = EventOf(event)
 	out.CausedBy = causesOf(event, causes)
-	return out, nil
+	return out, hideItems(ctx, s.Server, c, &out, event.Fact)
 }
 
 type effectsInput struct {
@@ -112,7 +113,7 @@ func (s past) effects(ctx context.Context, c *call, in *effectsInput) (*streamed
 	}
 	query := (&Selecting{}).query(c, nil)
 	query.CausationID, query.After = cause.EventID, cause.Position
-	return s.eventList(query).answer(ctx, s.Server, c, in.Paging)
+	return s.eventList(c, query).answer(ctx, s.Server, c, in.Paging)
 }
 
 // visibleEvent finds an event if the caller reads it in lists.
@@ -129,8 +130,38 @@ func (s past) visibleEvent(ctx context.Context, c *call, id string) (domain.Even
 	return found[0], nil
 }
 
+// hideItems takes items that the caller may not see out of the data of a merge, and counts them. The hash stays that of
+// the recorded data.
+func hideItems(ctx context.Context, s *Server, c *call, e *api.Event, fact domain.Fact) error {
+	var items []string
+	switch f := fact.(type) {
+	case domain.Merged:
+		items = f.Items
+	case domain.Unmerged:
+		items = f.Items
+	}
+	shown := []string{}
+	for _, id := range items {
+		if may, err := s.mayReadStream(ctx, c, domain.KnowledgeStream(id)); err != nil {
+			return err
+		} else if may {
+			shown = append(shown, id)
+		}
+	}
+	if c.principal.SeesAll() || len(shown) == len(items) {
+		return nil
+	}
+	var data map[string]any
+	err := json.Unmarshal(e.Data, &data)
+	if err == nil {
+		data["items"], data["hidden_items"] = shown, len(items)-len(shown)
+		e.Data, err = json.Marshal(data)
+	}
+	return err
+}
+
 // eventList is the list of the events that a query selects.
-func (s *Server) eventList(query domain.EventQuery) listing[api.Event] {
+func (s *Server) eventList(c *call, query domain.EventQuery) listing[api.Event] {
 	return listing[api.Event]{
 		name: "events", asked: query, columns: eventColumns,
 		page: func(ctx context.Context, place int64, limit int) ([]api.Event, int64, error) {
@@ -146,6 +177,7 @@ func (s *Server) eventList(query domain.EventQuery) listing[api.Event] {
 			items := make([]api.Event, len(found))
 			for i, e := range found {
 				items[i] = EventOf(e)
+				err = cmp.Or(err, hideItems(ctx, s, c, &items[i], e.Fact))
 			}
 			return items, next, err
 		},

@@ -58,6 +58,9 @@ func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*outpu
 	for i, item := range shown {
 		out.Items[i] = historyEventOf(item, valueOf(diff))
 		out.Items[i].CausedBy = causesOf(item.Event, causes)
+		if err := hideItems(ctx, s, c, &out.Items[i], item.Event.Fact); err != nil {
+			return nil, err
+		}
 	}
 	if len(rest) > limit {
 		out.NextCursor = cursor(first+int64(limit), k.ID)

@@ -76,7 +76,7 @@ func (s *Server) knowledgeRoutes() {
 		OperationID: "restore", Method: http.MethodPost, Path: one + "/restore", Tags: []string{tag},
 		Summary: "Bring a forgotten or superseded item back",
 		Description: "It is what it was before: what was superseded, and then forgotten, is superseded again; restored " +
-			"once more, it holds again.",
+			"once more, it holds again. If a merge carried its votes, undo the merge instead: 409.",
 	}, func(_ *call, t domain.Target, in api.Reason) validated {
 		return domain.Restore{Target: t, Reason: in.Reason}
 	})
@@ -181,7 +181,9 @@ func knowledgeOf(k *domain.Knowledge) *api.Knowledge {
 		ContextType: string(k.ContextType), Category: string(k.Category),
 		Polarity: string(k.Polarity), Media: string(k.Media), Meta: k.Text.Meta,
 		URI: k.Text.URI, Source: sourceOf(k.Source),
-		Eval:       &api.Eval{Helpful: &k.Helpful, Harmful: &k.Harmful, Confidence: &k.Confidence},
+		Eval: &api.Eval{
+			Helpful: &k.Helpful, Harmful: &k.Harmful, Votes: k.Voices.Votes, Voters: k.Voices.Voters, Confidence: &k.Confidence,
+		},
 		OccurredAt: known(k.OccurredAt),
 		Stale:      &api.Stale{Reporters: k.Stale.Reporters, Since: known(k.Stale.Since), Reason: k.Stale.Reason},
 

@@ -26,14 +26,15 @@ func (s merging) mergeRoutes() {
 		Summary: "Let an item take the place of others",
 		Description: "The others are superseded by it, and open proposals about these items are closed: all at once, or " +
 			"nothing. The caller must be a steward of every item, and may give the item that stays a new content, abstract or " +
-			"task if it may change that item.",
+			"task if it may change that item. A vote that is carried counts once, as one of its voter and day.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.Merge{}}), Errors: changeErrors,
 	}, s.merge)
 	handle(s.Server, huma.Operation{
 		OperationID: "unmerge", Method: http.MethodPost, Path: one + "/unmerge", Tags: []string{"Knowledge"},
 		Summary: "Undo the newest merge of an item",
 		Description: "The items that it still supersedes are restored. Votes that were carried over do not count for it " +
-			"any more. A text that the merge changed becomes what it was, unless it was changed since. Proposals stay closed.",
+			"any more. A text that the merge changed becomes what it was, unless it was changed since. Proposals stay closed. " +
+			"The owners of all of these items may do so, and stewards of all of them.",
 		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: changeErrors,
 	}, s.unmerge)
 	handle(s.Server, huma.Operation{

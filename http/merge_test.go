@@ -136,6 +136,13 @@ func TestARefusedMergeNamesEveryItem(t *testing.T) {
 		like(t, w.ask("POST", "/v1/knowledge/k0/merge", object{"items": []string{"no", "none"}}, mia).json(),
 			object{"errors": []any{object{"field": "items[0]"}, object{"field": "items[1]"}}})
 		same(t, len(w.names("k1", ben)), 1)
+		w.ask("POST", "/v1/knowledge", object{"id": "own", "type": "tool", "content": "mine"}, mia).want(http.StatusCreated)
+		w.ask("POST", "/v1/knowledge/k0/merge", object{"items": []string{"own"}}, mia).want(http.StatusOK)
+		for _, path := range []string{"/v1/knowledge/k0/history", "/v1/events?stream=knowledge:k0"} {
+			like(t, w.ask("GET", path, nil, mia).items()[1], object{"data": object{"items": []any{"own"}, "hidden_items": nil}})
+			like(t, w.ask("GET", path, nil, ben).items()[1], object{"data": object{"items": []any{}, "hidden_items": 1.0}})
+		}
+		w.ask("POST", "/v1/knowledge/k0/unmerge", nil, mia).want(http.StatusOK)
 
 		proposal := object{"kind": "contradiction", "items": []string{"k1", "k0"}, "reason": "which one?"}
 		w.ask("POST", "/v1/reviews/proposals", object{"kind": "other", "items": []string{"k1"}}, mia).want(http.StatusUnprocessableEntity)

@@ -85,7 +85,7 @@ func (s reports) reportActor(ctx context.Context, c *call, in *actorInput) (*str
 		c.found.Add("actor", "must say whose deeds to report")
 	}
 	query := (&Selecting{Actor: in.Actor, From: in.From, To: in.To}).query(c, nil)
-	return s.eventList(query).answer(ctx, s.Server, c, in.Paging)
+	return s.eventList(c, query).answer(ctx, s.Server, c, in.Paging)
 }
 
 type changesInput struct {
@@ -101,7 +101,7 @@ func (s reports) reportChanges(ctx context.Context, c *call, in *changesInput) (
 		c.found.Add("scope", "must say whose knowledge to report")
 	}
 	query := (&Selecting{Scope: in.Scope, From: in.From, To: in.To}).query(c, nil)
-	all := s.eventList(query)
+	all := s.eventList(c, query)
 	events := all.page
 	all.name, all.columns = "changes", slices.Concat(eventColumns, changeColumns)
 	all.page = func(ctx context.Context, place int64, limit int) ([]api.Event, int64, error) {

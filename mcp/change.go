@@ -26,6 +26,8 @@ type changed struct {
 	Confidence *float64       `json:"confidence,omitempty"`
 	Helpful    *int           `json:"helpful,omitempty"`
 	Harmful    *int           `json:"harmful,omitempty"`
+	Votes      int            `json:"votes,omitempty"` // by callers
+	Voters     int            `json:"voters,omitempty"`
 	Replaced   bool           `json:"replaced,omitempty"` // an earlier vote of the same voter, which no longer counts
 	Redacted   map[string]int `json:"redacted,omitempty"`
 	Similar    []api.Similar  `json:"similar,omitempty"`
@@ -39,6 +41,7 @@ func changedOf(r client.Receipt) changed {
 	}
 	if k.Eval != nil {
 		c.Confidence, c.Helpful, c.Harmful = k.Eval.Confidence, k.Eval.Helpful, k.Eval.Harmful
+		c.Votes, c.Voters = k.Eval.Votes, k.Eval.Voters
 	}
 	return c
 }
@@ -47,6 +50,9 @@ func (c changed) says(what string) string {
 	said := what + " " + c.URI
 	if c.SeenBy != "" {
 		said += "; seen by " + c.SeenBy
+	}
+	if votes := domain.VotesBy(c.Votes, c.Voters); votes != "" {
+		said += "; " + votes
 	}
 	if len(c.Redacted) > 0 {
 		said += "; secrets in it were redacted"

@@ -1,6 +1,7 @@
 package projections_test
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -65,6 +66,71 @@ func TestWhatIsAnsweredIsComparedWithTheLog(t *testing.T) {
 		}
 		must(r.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
 		r.isActive(r.ended(), 3)
+	})
+}
+
+// TestAnswersAreVerifiedAfterEveryKindOfEvent lets items have events of every kind, and checks the answers after each.
+func TestAnswersAreVerifiedAfterEveryKindOfEvent(t *testing.T) {
+	eachPast(t, func(t *testing.T, w pastWorld) {
+		for _, id := range []string{"a", "b", "c"} {
+			w.leak(id)
+		}
+		check := func(after any) {
+			t.Helper()
+			w.readOn(500)
+			checked := must(projections.Check(t.Context(), w.db, projections.Settings{}, nil))(t)
+			if len(checked.Wrong) > 0 {
+				t.Fatalf("after %T: %q", after, checked.Wrong)
+			}
+		}
+		do := func(command domain.Command, then ...domain.Command) {
+			t.Helper()
+			must(w.log.Submit(t.Context(), domain.Submission{By: w.by, Command: command, Then: then}))(t)
+			check(command)
+		}
+		a, b, c := domain.Target{By: w.by, ID: "a"}, domain.Target{By: w.by, ID: "b"}, domain.Target{By: w.by, ID: "c"}
+		for _, trace := range []string{"1", "2", "3"} {
+			do(w.helpful("b", trace))
+		}
+		do(domain.GiveFeedback{Target: b, Verdict: domain.Harmful, TraceID: "1"})
+		voter := w.by
+		voter.OnBehalfOf = "user:2"
+		do(domain.RetractFeedback{Target: domain.Target{By: voter, ID: "b"}, TraceID: "2"})
+		do(domain.ReportStale{Target: a})
+		do(domain.Confirm{Target: a, Until: time.Now().AddDate(1, 0, 0)})
+		do(domain.Revise{
+			Target: b, Changes: domain.Revised{Task: new("another")}, Scopes: []domain.Scope{domain.Public}, URI: "viking://x/b",
+			Owner: "user:1",
+		})
+		do(domain.Link{Target: a, To: []string{"b"}})
+		do(domain.Unlink{Target: a, To: "b"})
+		do(domain.Supersede{Target: c, Successor: "a"})
+		do(domain.Restore{Target: c})
+		for range 2 { // merged again, the votes count once
+			merge := domain.Merge{Target: a, Items: []string{"b", "c"}, CarryVotes: true, Changes: domain.Revised{Task: new("both")}}
+			do(merge, merge.Then(nil)...)
+			do(w.helpful("a", "2"))
+			history := must(w.log.Stream(t.Context(), w.by.Tenant, domain.KnowledgeStream("a")))(t)
+			undo := must(domain.UndoMerge(a, history, ""))(t)
+			do(undo, undo.Then()...)
+		}
+		if k := must(w.base.Find(t.Context(), w.by.Tenant, "a"))(t); k.Helpful != 3 || k.Harmful != 0 {
+			t.Errorf("got %d and %d votes, want only the item's own", k.Helpful, k.Harmful)
+		}
+		do(domain.Hold{Target: a, ReasonCode: "case"})
+		do(domain.Release{Target: a, ReasonCode: "case"})
+		do(domain.Delete{Target: c})
+		check(w.redact("a"))
+		check(w.erase("b"))
+		missing := slices.DeleteFunc(w.log.Names(), func(name string) bool {
+			return !strings.HasPrefix(name, "knowledge.") && !strings.HasPrefix(name, "relation.") && name != "text.redacted"
+		})
+		for event := range w.log.All(t.Context(), w.by.Tenant, 0) {
+			missing = slices.DeleteFunc(missing, func(name string) bool { return name == event.Name })
+		}
+		if len(missing) > 0 {
+			t.Errorf("nothing was checked after %v", missing)
+		}
 	})
 }
 

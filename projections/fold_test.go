@@ -117,7 +117,7 @@ func knowledgeRow(k *domain.Knowledge, words int) map[string]any {
 		"uri": k.Text.URI, "task": k.Text.Task, "content": k.Text.Content,
 		"abstract": k.Text.Abstract, "overview": k.Text.Overview,
 		"tags": orEmptyTags(k.Text.Tags), "meta": string(k.Text.Meta), "source": sourceRow(k.Source),
-		"trace_id": k.Source.TraceID, "scopes": k.Scopes, "baseline": baselineRow(k.Baseline),
+		"trace_id": k.Source.TraceID, "scopes": k.Scopes, "baseline": baselineRow(k),
 		"derived_from": append([]string{}, k.DerivedFrom...), "relations": relationRows(k.Relations), "words": words,
 		"helpful": k.Helpful, "harmful": k.Harmful, "confidence": k.Confidence,
 		"stale_reporters": k.Stale.Reporters, "stale_since": moment(k.Stale.Since), "stale_reason": k.Stale.Reason,
@@ -162,7 +162,8 @@ func sourceRow(s domain.Source) map[string]any {
 	return row
 }
 
-func baselineRow(e domain.Eval) map[string]any {
+func baselineRow(k *domain.Knowledge) map[string]any {
+	e := k.Baseline
 	row := map[string]any{"helpful": e.Helpful, "harmful": e.Harmful, "confidence": e.Confidence}
 	for name, uses := range map[string][]domain.Use{
 		"helpful_history": e.HelpfulHistory,
@@ -180,6 +181,9 @@ func baselineRow(e domain.Eval) map[string]any {
 		if rows != nil {
 			row[name] = rows
 		}
+	}
+	if voices, _ := json.Marshal(k.Voices); string(voices) != "{}" {
+		row["voices"] = json.RawMessage(canonical(string(voices)))
 	}
 	return row
 }

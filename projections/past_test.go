@@ -130,7 +130,7 @@ func TestThePastIsWhatTheLogReplaysTo(t *testing.T) {
 // of then, they are in the history alone
 var ignored = gocmp.Options{
 	cmpopts.EquateEmpty(),
-	cmpopts.IgnoreFields(domain.Knowledge{}, "Votes", "Reports", "Relations", "DerivedFrom"),
+	cmpopts.IgnoreFields(domain.Knowledge{}, "Votes", "Voices", "Reports", "Relations", "DerivedFrom"),
 }
 
 func (w pastWorld) holdItems(t *rapid.T, position int64, then map[string]*domain.Knowledge) {

@@ -54,7 +54,9 @@ func TestWhatTheKnowledgeTableCannotTakeInIsRefusedAlone(t *testing.T) {
 }
 
 func (w *world) helpful(id, trace string) domain.Command {
-	return domain.GiveFeedback{Target: domain.Target{By: w.by, ID: id}, Verdict: domain.Helpful, TraceID: trace}
+	by := w.by
+	by.OnBehalfOf = domain.Entity("user:" + trace)
+	return domain.GiveFeedback{Target: domain.Target{By: by, ID: id}, Verdict: domain.Helpful, TraceID: trace}
 }
 
 // A repair mends what cannot even be read, and says so.

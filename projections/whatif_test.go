@@ -36,10 +36,9 @@ func contested(t *testing.T, db *database.DB) *rebuilding {
 			if i%3 == 0 && vote%2 > 0 {
 				verdict = domain.Harmful
 			}
-			r.submit(domain.GiveFeedback{
-				Target: domain.Target{By: r.by, ID: id}, Verdict: verdict,
-				TraceID: fmt.Sprint(i, "-", vote),
-			})
+			by := r.by
+			by.OnBehalfOf = domain.Entity(fmt.Sprint("user:", vote))
+			r.submit(domain.GiveFeedback{Target: domain.Target{By: by, ID: id}, Verdict: verdict, TraceID: "t"})
 		}
 	}
 	return r

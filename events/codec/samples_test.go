@@ -160,6 +160,11 @@ func samples() []sample {
 			Merge: "0195a000-0000-7000-8000-000000000006", Items: []string{"k2", "k3"}, Helpful: 3, Harmful: 1,
 			Reason: "they do not",
 		}},
+		{1, domain.Superseded{By: "k2", Carried: true, Reason: "they say the same"}},
+		{1, domain.Merged{Items: []string{"k2"}, Helpful: 1, DerivedFrom: []string{"0195a000-0000-7000-8000-000000000005"}, Votes: []domain.Vote{{
+			EventID: ballot.Replaces, Voter: ballot.Voter, Ballot: ballot.Key, Verdict: domain.Helpful, TraceID: ballot.TraceID, At: noon,
+		}}}},
+		{1, domain.Unmerged{Merge: "0195a000-0000-7000-8000-000000000006", Items: []string{"k2"}, Helpful: 1, Votes: []string{ballot.Replaces}}},
 		{1, domain.SubscriptionCreated{
 			Subscriber: "user:mia", By: "agent:coder", Authentication: "key:abcdefghi2", Follows: "scope", Scope: "team:pay",
 			Item: "k1", Events: []string{"remembered", "stale"}, Webhook: true, Tag: "service=pay", Query: "部署 window",
@@ -204,6 +209,18 @@ func gained(fact domain.Fact) string {
 		reason = f.Reason
 	case domain.Moved:
 		reason = f.Reason
+	case domain.Superseded:
+		if f.Carried {
+			return ".carried"
+		}
+	case domain.Merged:
+		if len(f.Votes) > 0 {
+			return ".votes"
+		}
+	case domain.Unmerged:
+		if len(f.Votes) > 0 {
+			return ".votes"
+		}
 	}
 	if reason == "" {
 		return ""

@@ -107,6 +107,7 @@ func (p *Catalogue) Policy() domain.ConfidencePolicy {
 		Confidence: func(helpful, harmful, reporters int) float64 {
 			return p.Active().Policy.Confidence(helpful, harmful, reporters)
 		},
+		Weighs: func(k *domain.Knowledge, reporters int) float64 { return p.Active().Policy.Rate(k, reporters) },
 	}
 }
 

@@ -66,7 +66,7 @@ func (s *Stage) refoldRedacted() error {
 		if err != nil {
 			return err
 		}
-		it.now, it.refoldPending = now, false
+		it.now, it.refoldPending, s.votes[id] = now, false, true
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func blank(ctx context.Context, tx bun.IDB, v catalogue.Version, left catalogue.
 		script.AddQuery(gone)
 		blank := *k
 		blank.ClearText()
-		source, baseline := rows.Source(blank.Source), rows.BaselineOf(blank.Baseline)
+		source, baseline := rows.Source(blank.Source), rows.BaselineOf(&blank)
 		update := tx.NewUpdate().Model(&rows.Row{
 			Source: source, Baseline: baseline,
 			Relations: rows.RelationsOf(blank.Relations), Tags: map[string][]string{},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/uptrace/bun"
 
@@ -31,6 +30,7 @@ type Stage struct {
 	order    []string // ids in the order of their first change: writes are deterministic
 	holders  map[string]string
 	prepared map[string]prepared // commands, by item
+	votes    rows.Set            // items all of whose votes were loaded, and "item voter" whose votes on it were
 	redacted []string            // ids of items that lose some or all texts
 	err      error               // from a look-up by Knowledge or Holder, which cannot return it
 	failed   error               // why this secondary version cannot be written any more
@@ -53,7 +53,7 @@ type item struct {
 func NewStage(ctx context.Context, c *catalogue.Catalogue, v catalogue.Version, tx bun.IDB, tenant string) *Stage {
 	s := &Stage{
 		catalogue: c, version: v, tables: v.Tables, policy: v.Policy, tx: tx, ctx: ctx, tenant: tenant,
-		items: map[string]*item{}, holders: map[string]string{},
+		items: map[string]*item{}, holders: map[string]string{}, votes: rows.Set{},
 	}
 	if v.Unsupported {
 		s.failed = catalogue.ErrUnsupported
@@ -65,18 +65,15 @@ func NewStage(ctx context.Context, c *catalogue.Catalogue, v catalogue.Version, 
 type Wanted struct {
 	Items    []string
 	uris     []string
-	ballots  [][]string // id, voter, ballot
-	voters   [][]string // id, voter; their votes from since on
-	since    time.Time
-	Votes    [][]string // id, event id
+	Voters   [][]string // id, voter
+	VotesOf  []string   // ids of items
 	Reports  []string
 	prepared map[string]prepared
 }
 
 func collect(commands []domain.Command) Wanted {
 	w := Wanted{prepared: preparedOf(commands)}
-	items, uris, reports := rows.Set{}, rows.Set{}, rows.Set{}
-	voters := map[[2]string]bool{}
+	items, uris, reports, voted := rows.Set{}, rows.Set{}, rows.Set{}, rows.Set{}
 	for _, command := range commands {
 		id, isItem := domain.ItemOf(command.Stream())
 		if isItem {
@@ -89,20 +86,14 @@ func collect(commands []domain.Command) Wanted {
 		for _, uri := range reads.URIs {
 			uris.Add(&w.uris, uri)
 		}
-		for _, voice := range reads.Ballots {
-			w.ballots = append(w.ballots, []string{id, string(voice.Voter), voice.Key})
-			if since := voice.Since; !since.IsZero() {
-				if voter := [2]string{id, string(voice.Voter)}; !voters[voter] {
-					voters[voter] = true
-					w.voters = append(w.voters, voter[:])
-				}
-				if w.since.IsZero() || since.Before(w.since) {
-					w.since = since
-				}
+		for _, voter := range reads.Voters {
+			if key := []string{id, string(voter)}; !voted[strings.Join(key, " ")] {
+				voted[strings.Join(key, " ")] = true
+				w.Voters = append(w.Voters, key)
 			}
 		}
-		for _, vote := range reads.Votes {
-			w.Votes = append(w.Votes, []string{id, vote})
+		for _, of := range reads.VotesOf {
+			voted.Add(&w.VotesOf, of)
 		}
 		if reads.Reports {
 			reports.Add(&w.Reports, id)
@@ -125,18 +116,11 @@ func (s *Stage) Reads(w Wanted) []rows.Read {
 	if len(w.uris) > 0 {
 		reads = append(reads, s.readHolders(w))
 	}
-	if len(w.ballots) > 0 {
-		reads = append(reads, s.readVotes(
-			rows.LookUp(s.tx.NewSelect().Model((*rows.VoteRow)(nil)), s.in(s.tables.Votes, "v"), w.ballots, "id",
-				"voter", "ballot")))
+	if len(w.Voters) > 0 {
+		reads = append(reads, s.readVotes(w.Voters, "id", "voter"))
 	}
-	if len(w.voters) > 0 {
-		reads = append(reads, s.readVotes(
-			rows.LookUp(s.tx.NewSelect().Model((*rows.VoteRow)(nil)), s.in(s.tables.Votes, "v"), w.voters, "id", "voter").
-				Where("v.at >= ?", database.At(w.since))))
-	}
-	if len(w.Votes) > 0 {
-		reads = append(reads, s.readVotes(s.votesOf(s.tx.NewSelect().Model((*rows.VoteRow)(nil)), w.Votes)))
+	if len(w.VotesOf) > 0 {
+		reads = append(reads, s.readVotes(rows.SingleKeys(w.VotesOf), "id"))
 	}
 	if len(w.Reports) > 0 {
 		reads = append(reads, s.readReports(w))
@@ -186,36 +170,36 @@ type holder struct {
 	URI string `bun:"uri"`
 }
 
-// votesOf lets a query select votes by item and event.
-func (s *Stage) votesOf(query *bun.SelectQuery, votes [][]string) *bun.SelectQuery {
-	if s.catalogue.DB.Engine == database.SQLite { // the table's key begins with the item
-		return rows.LookUp(query, s.in(s.tables.Votes, "v"), votes, "id", "event_id")
+// readVotes reads all votes of items, or those of voters.
+func (s *Stage) readVotes(keys [][]string, columns ...string) rows.Read {
+	for _, key := range keys {
+		s.votes[strings.Join(key, " ")] = true
 	}
-	return query.ModelTableExpr("? AS v", s.tables.Votes).
-		Where("v.tenant = ?", s.tenant).Where("v.event_id IN (?)", bun.List(eventsOf(votes)))
-}
-
-// eventsOf are the event ids of votes.
-func eventsOf(votes [][]string) []string {
-	events := make([]string, len(votes))
-	for i, vote := range votes {
-		events[i] = vote[1]
-	}
-	return events
-}
-
-func (s *Stage) readVotes(query *bun.SelectQuery) rows.Read {
+	query := rows.LookUp(s.tx.NewSelect().Model((*rows.VoteRow)(nil)), s.in(s.tables.Votes, "v"), keys, columns...)
 	return rows.ReadEach(query, func(r *rows.VoteRow) {
 		it, found := s.items[r.ID]
-		if !found {
+		if !found || it.votes[r.EventID] {
 			return
 		}
 		if it.votes == nil {
-			it.votes, it.now.Votes = map[string]bool{}, map[string]domain.Vote{}
+			it.votes = map[string]bool{}
+		}
+		if it.now.Votes == nil {
+			it.now.Votes = map[string]domain.Vote{}
 		}
 		it.votes[r.EventID] = true
 		it.now.Votes[r.EventID] = r.Vote()
 	})
+}
+
+// readVotesFor reads the votes that folding a fact needs, unless they are loaded.
+func (s *Stage) readVotesFor(it *item, fact domain.Fact) error {
+	id := it.now.ID
+	voter, needed := s.policy.VotesFor(it.now, fact)
+	if !needed || !it.was.Exists() || s.votes[id] || voter != "" && s.votes[id+" "+string(voter)] {
+		return nil
+	}
+	return rows.ReadAll(s.ctx, s.catalogue.DB, s.tx, []rows.Read{s.readVotes([][]string{{id}}, "id")})
 }
 
 func (s *Stage) readReports(w Wanted) rows.Read {
@@ -278,6 +262,9 @@ func (s *Stage) Apply(event domain.Event) error {
 	}
 	it := s.item(id)
 	uri, live := it.now.Text.URI, rows.IsLive(it.now)
+	if err := s.readVotesFor(it, event.Fact); err != nil {
+		return err
+	}
 	if err := it.now.Evolve(event.Fact, event.Metadata(), s.policy); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -81,6 +82,7 @@ func (s *Stage) released() []string {
 // not written again.
 const (
 	counters = `helpful = EXCLUDED.helpful, harmful = EXCLUDED.harmful, confidence = EXCLUDED.confidence,
+		baseline = EXCLUDED.baseline,
 		stale_reporters = EXCLUDED.stale_reporters, stale_since = EXCLUDED.stale_since,
 		stale_reason = EXCLUDED.stale_reason, confirmed_at = EXCLUDED.confirmed_at,
 		confirm_until = EXCLUDED.confirm_until, suspended_reporters = EXCLUDED.suspended_reporters,
@@ -92,7 +94,7 @@ const (
 		superseded_by = EXCLUDED.superseded_by, held = EXCLUDED.held, uri = EXCLUDED.uri,
 		task = EXCLUDED.task, content = EXCLUDED.content, abstract = EXCLUDED.abstract,
 		overview = EXCLUDED.overview, tags = EXCLUDED.tags, meta = EXCLUDED.meta, source = EXCLUDED.source,
-		scopes = EXCLUDED.scopes, relations = EXCLUDED.relations, baseline = EXCLUDED.baseline, words = EXCLUDED.words,
+		scopes = EXCLUDED.scopes, relations = EXCLUDED.relations, words = EXCLUDED.words,
 		derived_from = EXCLUDED.derived_from, revision = EXCLUDED.revision, updated_at = EXCLUDED.updated_at`
 )
 
@@ -117,7 +119,7 @@ func (s *Stage) writeRows(script *rows.Script, list []rows.Row, update string) e
 
 // votesChange and reportsChange are the rows that differ between loaded and current items.
 type votesChange struct {
-	gone [][]string // id, event id
+	gone map[string][]string // event ids, by item
 	made []rows.VoteRow
 }
 
@@ -127,6 +129,7 @@ type reportsChange struct {
 }
 
 func (s *Stage) voteChanges() (votes votesChange, reports reportsChange) {
+	votes.gone = map[string][]string{}
 	for _, id := range s.order {
 		it := s.items[id]
 		if it.refold {
@@ -134,7 +137,7 @@ func (s *Stage) voteChanges() (votes votesChange, reports reportsChange) {
 		}
 		for eventID := range it.votes {
 			if _, stays := it.now.Votes[eventID]; !stays {
-				votes.gone = append(votes.gone, []string{id, eventID})
+				votes.gone[id] = append(votes.gone[id], eventID)
 			}
 		}
 		for eventID, vote := range it.now.Votes {
@@ -153,7 +156,6 @@ func (s *Stage) voteChanges() (votes votesChange, reports reportsChange) {
 			}
 		}
 	}
-	slices.SortFunc(votes.gone, func(a, b []string) int { return strings.Compare(a[1], b[1]) })
 	slices.SortFunc(votes.made, func(a, b rows.VoteRow) int { return strings.Compare(a.EventID, b.EventID) })
 	slices.SortFunc(reports.made, func(a, b rows.ReportRow) int { return strings.Compare(a.EventID, b.EventID) })
 	return votes, reports
@@ -177,14 +179,10 @@ func (s *Stage) clearVotes(script *rows.Script) {
 }
 
 func (c votesChange) write(script *rows.Script, s *Stage) {
-	if len(c.gone) > 0 {
-		gone := s.tx.NewDelete().TableExpr("?", s.tables.Votes).Where("tenant = ?", s.tenant)
-		if script.Engine == database.SQLite { // the table's key begins with the item
-			gone = gone.Where("(id, event_id) IN (?)", rows.PairsOf(c.gone))
-		} else {
-			gone = gone.Where("event_id IN (?)", bun.List(eventsOf(c.gone)))
-		}
-		script.AddQuery(gone)
+	for _, id := range slices.Sorted(maps.Keys(c.gone)) {
+		slices.Sort(c.gone[id])
+		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Votes).Where("tenant = ?", s.tenant).Where("id = ?", id).
+			Where("event_id IN (?)", bun.List(c.gone[id])))
 	}
 	if len(c.made) > 0 {
 		script.AddQuery(s.tx.NewInsert().Model(&c.made).ModelTableExpr("? AS v", s.tables.Votes))

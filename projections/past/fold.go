@@ -3,6 +3,7 @@ package past
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/uptrace/bun"
@@ -76,7 +77,7 @@ func (p *pageChange) fold(f *pastItem, event domain.Event) error {
 		}
 		p.foldScopes(f, scopesBefore)
 	}
-	if f.Version == 1 || f.Revision == before.Revision || f.Helpful != before.Helpful || f.Harmful != before.Harmful {
+	if f.Version == 1 || f.Revision == before.Revision || countedNames[event.Name] {
 		values, err := countValues(p.tenant, f.Knowledge, f.positions)
 		if err != nil {
 			return err
@@ -92,6 +93,14 @@ func (p *pageChange) fold(f *pastItem, event domain.Event) error {
 	}
 	return nil
 }
+
+// countedNames are the facts that revise an item and may change its counts.
+var countedNames = rows.Set{
+	domain.Merged{}.Name(): true, domain.Unmerged{}.Name(): true, domain.Transferred{}.Name(): true,
+}
+
+// CountedNames are names of facts with which both a row of an item and its counts begin.
+func CountedNames() []string { return slices.Sorted(maps.Keys(countedNames)) }
 
 func (p *pageChange) foldItem(f *pastItem) error {
 	p.end(&f.item, rowEnd{table: "items", number: f.Number}, itemColumns, f.Position)

@@ -166,46 +166,40 @@ func (p *Projection) wordsSince(ctx context.Context, tenant string, numbers []in
 	return since, nil
 }
 
-// votes loads those of the items' votes that a page withdraws. A fold only needs their verdicts.
+// votes loads the votes of the items of which a page gives, withdraws or weighs some. They are those of the streams
+// before the page.
 func (p *Projection) votes(ctx context.Context, page follow.Page, formers map[string]*pastItem) error {
-	wanted := map[string]*pastItem{}
+	var streams []string
+	voted := rows.Set{}
 	for _, event := range page.Events {
 		id, _ := domain.ItemOf(event.Stream)
-		f := formers[id]
-		if f == nil {
-			continue
-		}
-		switch fact := event.Fact.(type) {
-		case domain.FoundHelpful:
-			wanted[fact.Replaces] = f
-		case domain.FoundHarmful:
-			wanted[fact.Replaces] = f
-		case domain.FeedbackRetracted:
-			wanted[fact.Vote] = f
+		if f := formers[id]; f != nil {
+			if _, needed := p.catalogue.Policy().VotesFor(f.Knowledge, event.Fact); needed {
+				voted.Add(&streams, event.Stream)
+			}
 		}
 	}
-	delete(wanted, "")
-	if len(wanted) == 0 {
+	if len(streams) == 0 {
 		return nil
 	}
-	ids := make([]string, 0, len(wanted))
-	for id := range wanted {
-		ids = append(ids, id)
-	}
-	names, err := p.log.NamesOf(ctx, page.Tenant, ids)
+	history, err := events.StreamsWithin(ctx, p.catalogue.DB, page.Tenant, streams)
 	if err != nil {
-		return err
+		return rows.Failed(ctx, "read streams", err)
 	}
-	for id, name := range names {
-		k := wanted[id].Knowledge
-		if k.Votes == nil {
-			k.Votes = map[string]domain.Vote{}
+	k := &domain.Knowledge{}
+	for _, event := range history {
+		if event.Position > page.After {
+			continue
 		}
-		verdict := domain.Harmful
-		if name == (domain.FoundHelpful{}).Name() {
-			verdict = domain.Helpful
+		if event.Version == 1 {
+			k = &domain.Knowledge{}
 		}
-		k.Votes[id] = domain.Vote{EventID: id, Verdict: verdict}
+		if err := k.Evolve(event.Fact, event.Metadata(), p.catalogue.Policy()); err != nil {
+			return err
+		}
+		id, _ := domain.ItemOf(event.Stream)
+		f := formers[id]
+		f.Votes, f.Voices, f.Source.AgentID = k.Votes, k.Voices, k.Source.AgentID
 	}
 	return nil
 }

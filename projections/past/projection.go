@@ -41,8 +41,8 @@ const Checkpoint = "past_1"
 
 // foldName names how events are folded into rows. It changes with [domain.Knowledge.Evolve], and the projection is
 // then computed anew. past/1 was wrong about superseded, forgotten and restored items. past/2 dropped the earlier
-// reports when a confirmation had an end.
-const foldName = "past/3"
+// reports when a confirmation had an end. past/3 did not weigh votes.
+const foldName = "past/4"
 
 // maxWait is how long a question about the past waits for the projection.
 const maxWait = 2 * time.Second

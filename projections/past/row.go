@@ -56,6 +56,8 @@ type itemRow struct {
 	CountsVersion     int64           `bun:"counts_version"`
 	Helpful           int             `bun:"helpful"`
 	Harmful           int             `bun:"harmful"`
+	HelpfulLacks      int64           `bun:"helpful_lacks"`
+	HarmfulLacks      int64           `bun:"harmful_lacks"`
 	StaleReporters    int             `bun:"reporters"`
 	ReportedBy        []domain.Entity `bun:"reported_by"`
 	StaleSince        database.Time   `bun:"stale_since"`
@@ -72,7 +74,7 @@ const itemRowColumns = `
 	k.number, k.since, k.id, k.version, k.revision, k.type, k.context_type, k.category, k.polarity, k.media,
 	k.owner, k.status, k.superseded_by, k.held, k.trace_id, k.scopes, k.created_at, k.updated_at, k.occurred_at,
 	k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, k.tag_bits,
-	c.since AS counts_since, c.version AS counts_version, c.helpful, c.harmful, c.reporters, c.reported_by,
+	c.since AS counts_since, c.version AS counts_version, c.helpful, c.harmful, c.helpful_lacks, c.harmful_lacks, c.reporters, c.reported_by,
 	c.stale_since, c.reason_at, c.confirmed_at, c.confirm_until, c.suspended, c.suspended_since, c.suspended_reason_at`
 
 // knowledge is the item without its texts and its votes.
@@ -82,7 +84,7 @@ func (r *itemRow) knowledge(policy domain.ConfidencePolicy) *domain.Knowledge {
 		Type: domain.Type(r.Type), ContextType: domain.ContextType(r.ContextType),
 		Category: domain.Category(r.Category), Polarity: domain.Polarity(r.Polarity), Media: domain.Media(r.Media),
 		Scopes: r.Scopes, Owner: domain.Entity(r.Owner), Source: domain.Source{TraceID: r.TraceID},
-		Helpful: r.Helpful, Harmful: r.Harmful,
+		Helpful: r.Helpful, Harmful: r.Harmful, Voices: domain.Voices{Helpful: r.HelpfulLacks, Harmful: r.HarmfulLacks},
 		Stale:       domain.Staleness{Reporters: r.StaleReporters, Since: r.StaleSince.Time},
 		ConfirmedAt: r.ConfirmedAt.Time, ConfirmUntil: r.ConfirmUntil.Time,
 		Suspended: domain.Staleness{Reporters: r.Suspended, Since: r.SuspendedSince.Time},
@@ -113,7 +115,7 @@ var (
 		media owner visibility status superseded_by held trace_id scopes created_at updated_at occurred_at
 		task_at content_at abstract_at overview_at tags_at meta_at uri_at tag_bits`)
 	scopeColumns = strings.Fields(`tenant scope number since until`)
-	countColumns = strings.Fields(`tenant number since version helpful harmful reporters reported_by stale_since
+	countColumns = strings.Fields(`tenant number since version helpful harmful helpful_lacks harmful_lacks reporters reported_by stale_since
 		reason_at confirmed_at confirm_until suspended suspended_since suspended_reason_at`)
 	wordColumns  = strings.Fields(`tenant number since until words bag`)
 	pieceColumns = strings.Fields(`tenant number since piece text_hash`)
@@ -151,7 +153,8 @@ func countValues(tenant string, k *domain.Knowledge, p textPositions) ([]any, er
 		return nil, fmt.Errorf("%s: %w", k.ID, err)
 	}
 	return []any{
-		tenant, k.Number, k.Position, k.Version, k.Helpful, k.Harmful, k.Stale.Reporters, string(reportedBy),
+		tenant, k.Number, k.Position, k.Version, k.Helpful, k.Harmful, k.Voices.Helpful, k.Voices.Harmful,
+		k.Stale.Reporters, string(reportedBy),
 		database.At(k.Stale.Since), p.reason, database.At(k.ConfirmedAt), database.At(k.ConfirmUntil),
 		k.Suspended.Reporters, database.At(k.Suspended.Since), p.suspended,
 	}, nil

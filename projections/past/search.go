@@ -269,8 +269,8 @@ func (r *asOfSearch) weigh(ctx context.Context, tx bun.IDB, candidates []domain.
 	}
 	for batch := range slices.Chunk(numbers, most) {
 		var rows []struct {
-			Number, Since               int64
-			Helpful, Harmful, Reporters int
+			Number, Since, HelpfulLacks, HarmfulLacks int64
+			Helpful, Harmful, Reporters               int
 		}
 		newest := tx.NewSelect().TableExpr("? AS b", r.past.Tables.Counts).ColumnExpr("b.number, max(b.since) AS since").
 			Where("b.tenant = ?", r.tenant).Where("b.number IN (?)", bun.List(batch)).Where("b.since <= ?", r.position).
@@ -278,7 +278,7 @@ func (r *asOfSearch) weigh(ctx context.Context, tx bun.IDB, candidates []domain.
 		err := tx.NewSelect().TableExpr("(?) AS newest", newest).
 			Join("JOIN ? AS c ON c.tenant = ? AND c.number = newest.number AND c.since = newest.since",
 				r.past.Tables.Counts, r.tenant).
-			ColumnExpr("c.number, c.since, c.helpful, c.harmful").
+			ColumnExpr("c.number, c.since, c.helpful, c.harmful, c.helpful_lacks, c.harmful_lacks").
 			ColumnExpr("CASE WHEN c.confirm_until <= ? THEN c.reporters + c.suspended ELSE c.reporters END AS reporters",
 				database.At(r.time)).Scan(ctx, &rows)
 		if err != nil {
@@ -286,7 +286,10 @@ func (r *asOfSearch) weigh(ctx context.Context, tx bun.IDB, candidates []domain.
 		}
 		for _, row := range rows {
 			c := &candidates[at[row.Number]]
-			c.Confidence = policy.Confidence(row.Helpful, row.Harmful, row.Reporters)
+			c.Confidence = policy.Rate(&domain.Knowledge{
+				Helpful: row.Helpful, Harmful: row.Harmful,
+				Voices: domain.Voices{Helpful: row.HelpfulLacks, Harmful: row.HarmfulLacks},
+			}, row.Reporters)
 			c.Position = max(c.Position, row.Since)
 		}
 	}

@@ -164,21 +164,12 @@ func touchedBy(page []domain.Event) knowledge.Wanted {
 		items.Add(&w.Items, id)
 		switch f := event.Fact.(type) {
 		case domain.FoundHelpful:
-			w.Votes = appendVote(w.Votes, id, f.Replaces)
+			w.Voters = append(w.Voters, []string{id, string(f.Voter)})
 		case domain.FoundHarmful:
-			w.Votes = appendVote(w.Votes, id, f.Replaces)
-		case domain.FeedbackRetracted:
-			w.Votes = appendVote(w.Votes, id, f.Vote)
+			w.Voters = append(w.Voters, []string{id, string(f.Voter)})
 		case domain.ReportedStale, domain.Confirmed:
 			reports.Add(&w.Reports, id)
 		}
 	}
 	return w
-}
-
-func appendVote(votes [][]string, id, eventID string) [][]string {
-	if eventID == "" {
-		return votes
-	}
-	return append(votes, []string{id, eventID})
 }

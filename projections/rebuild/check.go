@@ -75,7 +75,8 @@ func Check(ctx context.Context, p *catalogue.Catalogue, progress func(items, of 
 }
 
 // past compares the tables of the past with the rows of knowledge, which were compared with the log before. An item
-// has a row per revision, and counts for its first event and for each event that is not a revision.
+// has a row per revision, and counts for its first event, for each event that is not a revision, and for those of
+// [past.CountedNames].
 func (e *verification) past(ctx context.Context) (unchecked []string, err error) {
 	unchecked = []string{
 		"the values that as-of answers had before the newest, their words and pieces",
@@ -114,12 +115,14 @@ func (e *verification) past(ctx context.Context) (unchecked []string, err error)
 			LEFT JOIN (SELECT number, count(*) AS n, max(since) AS since FROM ? WHERE tenant = ? GROUP BY number) AS j
 				ON j.number = k.number
 			LEFT JOIN ? AS c ON c.tenant = k.tenant AND c.number = k.number AND c.since = j.since
+			LEFT JOIN (SELECT stream, count(*) AS n FROM events WHERE tenant = ? AND name IN (?) GROUP BY stream) AS e
+				ON e.stream = ? || k.id
 			WHERE k.tenant = ? AND k.position <= ?
 			AND NOT EXISTS (
 				SELECT 1 FROM quarantine AS q
 				WHERE q.projection = ? AND q.tenant = k.tenant AND q.stream = ? || k.id)
 			AND (NOT coalesce(
-					i.n = k.revision AND j.n = k.version - k.revision + 1
+					i.n = k.revision AND j.n = k.version - k.revision + 1 + coalesce(e.n, 0)
 					AND p.until = ? AND p.id = k.id AND p.revision = k.revision AND p.status = k.status AND p.owner = k.owner
 					AND p.visibility = k.visibility AND p.type = k.type AND (p.version = k.version OR c.version = k.version)
 					AND c.helpful = k.helpful AND c.harmful = k.harmful AND c.reporters = k.stale_reporters, FALSE)
@@ -133,7 +136,8 @@ func (e *verification) past(ctx context.Context) (unchecked []string, err error)
 					WHERE w.tenant = k.tenant AND w.number = k.number AND w.until = ?))
 			ORDER BY k.id
 			LIMIT ?`,
-			now.Knowledge, then.Items, c.Tenant, then.Items, then.Counts, c.Tenant, then.Counts, c.Tenant, c.Position, history,
+			now.Knowledge, then.Items, c.Tenant, then.Items, then.Counts, c.Tenant, then.Counts,
+			c.Tenant, bun.List(past.CountedNames()), domain.KnowledgeStream(""), c.Tenant, c.Position, history,
 			domain.KnowledgeStream(""),
 			int64(past.Forever), now.Scopes, then.Scopes, int64(past.Forever), string(domain.IsErased), then.Words,
 			int64(past.Forever), maxWrong).Scan(ctx, &ids)

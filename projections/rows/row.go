@@ -83,6 +83,8 @@ type Baseline struct {
 	Confidence     float64 `json:"confidence"`
 	HelpfulHistory []use   `json:"helpful_history,omitempty"`
 	HarmfulHistory []use   `json:"harmful_history,omitempty"`
+
+	Voices domain.Voices `json:"voices,omitzero"` // of the votes since
 }
 
 type Relation struct {
@@ -111,7 +113,7 @@ func RowOf(tenant string, k *domain.Knowledge, words int) Row {
 		Abstract: k.Text.Abstract, Overview: k.Text.Overview,
 		Tags: orEmpty(k.Text.Tags), Meta: metaOf(k.Text.Meta),
 		Source: Source(k.Source), TraceID: k.Source.TraceID, Scopes: k.Scopes,
-		Baseline: BaselineOf(k.Baseline), DerivedFrom: nonNil(k.DerivedFrom), Relations: RelationsOf(k.Relations),
+		Baseline: BaselineOf(k), DerivedFrom: nonNil(k.DerivedFrom), Relations: RelationsOf(k.Relations),
 		Words:   words,
 		Helpful: k.Helpful, Harmful: k.Harmful, Confidence: k.Confidence,
 		StaleReporters: k.Stale.Reporters, StaleSince: database.At(k.Stale.Since), StaleReason: k.Stale.Reason,
@@ -138,7 +140,7 @@ func (r *Row) Knowledge() *domain.Knowledge {
 			Helpful: r.Baseline.Helpful, Harmful: r.Baseline.Harmful, Confidence: r.Baseline.Confidence,
 			HelpfulHistory: uses(r.Baseline.HelpfulHistory), HarmfulHistory: uses(r.Baseline.HarmfulHistory),
 		},
-		Helpful: r.Helpful, Harmful: r.Harmful, Confidence: r.Confidence,
+		Helpful: r.Helpful, Harmful: r.Harmful, Confidence: r.Confidence, Voices: r.Baseline.Voices,
 		Stale:       domain.Staleness{Reporters: r.StaleReporters, Since: r.StaleSince.Time, Reason: r.StaleReason},
 		ConfirmedAt: r.ConfirmedAt.Time, ConfirmUntil: r.ConfirmUntil.Time,
 		Suspended: domain.Staleness{
@@ -195,8 +197,10 @@ func RelationsOf(list []domain.Relation) []Relation {
 	return rows
 }
 
-func BaselineOf(e domain.Eval) Baseline {
+func BaselineOf(k *domain.Knowledge) Baseline {
+	e := k.Baseline
 	return Baseline{
+		Voices:  k.Voices,
 		Helpful: e.Helpful, Harmful: e.Harmful, Confidence: e.Confidence,
 		HelpfulHistory: usesOf(e.HelpfulHistory), HarmfulHistory: usesOf(e.HarmfulHistory),
 	}

@@ -19,7 +19,11 @@ type Knowledge struct{ api.Knowledge }
 // votes are the votes without the author's, with which an item begins.
 func (k Knowledge) votes() string {
 	r := k.Rating()
-	return fmt.Sprintf("%d helpful, %d harmful", r.Others(), r.Harmful)
+	said := fmt.Sprintf("%d helpful, %d harmful", r.Others(), r.Harmful)
+	if k.Eval == nil {
+		return said
+	}
+	return terminal.Joined(" · ", said, domain.VotesBy(k.Eval.Votes, k.Eval.Voters))
 }
 
 func (k Knowledge) Rating() (r domain.Rating) {

@@ -18,7 +18,7 @@ ALTER TABLE knowledge_{{.}}_scopes ADD CONSTRAINT knowledge_{{.}}_scopes_pkey PR
 CREATE INDEX knowledge_{{.}}_scopes_bags ON knowledge_{{.}}_scopes (tenant, scope, number) WHERE bag IS NOT NULL;
 CREATE INDEX knowledge_{{.}}_scopes_number ON knowledge_{{.}}_scopes (tenant, number);
 ALTER TABLE knowledge_{{.}}_terms ADD CONSTRAINT knowledge_{{.}}_terms_pkey PRIMARY KEY (tenant, term, scope, number) INCLUDE (count, words);
-ALTER TABLE knowledge_{{.}}_votes ADD CONSTRAINT knowledge_{{.}}_votes_pkey PRIMARY KEY (tenant, event_id);
+ALTER TABLE knowledge_{{.}}_votes ADD CONSTRAINT knowledge_{{.}}_votes_pkey PRIMARY KEY (tenant, event_id, id); -- a merge carries votes
 CREATE UNIQUE INDEX knowledge_{{.}}_votes_ballot ON knowledge_{{.}}_votes (tenant, id, voter, ballot);
 CREATE INDEX knowledge_{{.}}_votes_newest ON knowledge_{{.}}_votes (tenant, id, verdict, at, event_id);
 ALTER TABLE knowledge_{{.}}_reports ADD CONSTRAINT knowledge_{{.}}_reports_pkey PRIMARY KEY (tenant, id, reporter);

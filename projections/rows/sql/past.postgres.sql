@@ -57,6 +57,8 @@ CREATE TABLE past_{{.}}_counts (
     version       bigint NOT NULL,
     helpful       integer NOT NULL,
     harmful       integer NOT NULL,
+    helpful_lacks bigint NOT NULL, -- the weight of repeated votes
+    harmful_lacks bigint NOT NULL,
     reporters     integer NOT NULL,
     reported_by   json NOT NULL,
     stale_since   timestamptz,

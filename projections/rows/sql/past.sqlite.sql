@@ -57,6 +57,8 @@ CREATE TABLE past_{{.}}_counts (
     version       INTEGER NOT NULL,
     helpful       INTEGER NOT NULL,
     harmful       INTEGER NOT NULL,
+    helpful_lacks INTEGER NOT NULL, -- the weight of repeated votes
+    harmful_lacks INTEGER NOT NULL,
     reporters     INTEGER NOT NULL,
     reported_by   TEXT NOT NULL,
     stale_since   TEXT,

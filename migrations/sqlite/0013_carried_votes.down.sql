@@ -1,0 +1,2 @@
+-- The longer key serves the release before, too.
+SELECT 1;
