@@ -38,6 +38,7 @@ type feed struct {
 	server  *Server
 	call    *call
 	tail    *tail
+	headers string    // of the request; streams with the same ones have the same caller
 	looked  time.Time // when the caller's rights were read
 	changes int       // of rights, until then
 	query   domain.EventQuery
@@ -96,8 +97,9 @@ func (s *Server) follow(
 	}
 	return &streamed{Body: func(to huma.Context) {
 		defer leave()
-		f := &feed{server: s, call: c, tail: tail, query: query, choose: choose}
-		f.control = http.NewResponseController(c.response)
+		f := &feed{server: s, call: c, tail: tail, query: query, choose: choose, looked: c.looked}
+		f.control, f.headers = http.NewResponseController(c.response), fmt.Sprint(c.request.Host, c.request.Header)
+		defer tail.known.Delete(f.headers)
 		to.SetHeader("Content-Type", streamType)
 		to.SetHeader("X-Accel-Buffering", "no") // proxies must not buffer the stream
 		to.SetStatus(http.StatusOK)
@@ -198,7 +200,7 @@ func (f *feed) next(ctx context.Context, page *tailPage) (events []domain.Event,
 	if err != nil || head <= f.query.After {
 		return nil, head, false, err
 	}
-	if err = f.permitted(ctx); err == nil { // before the page, which is for the caller as they are now
+	if err = f.permitted(ctx, 0); err == nil { // before the page, which is for the caller as they are now
 		events, through, err = f.server.cfg.Historian.Find(ctx, f.query)
 	}
 	if err == nil && f.choose != nil {
@@ -214,7 +216,7 @@ func (f *feed) next(ctx context.Context, page *tailPage) (events []domain.Event,
 // may have changed.
 func (f *feed) pick(ctx context.Context, page *tailPage) (picked []domain.Event, err error) {
 	if f.changes != page.changes {
-		if err := f.permitted(ctx); err != nil {
+		if err := f.permitted(ctx, rightsAge); err != nil {
 			return nil, err
 		}
 		f.changes = page.changes
@@ -232,24 +234,36 @@ func (f *feed) pick(ctx context.Context, page *tailPage) (picked []domain.Event,
 	if err != nil || len(picked) == 0 || time.Since(f.looked) < rightsAge {
 		return picked, err
 	}
-	if err := f.permitted(ctx); err != nil {
+	if err := f.permitted(ctx, rightsAge); err != nil {
 		return nil, err
 	}
 	return f.pick(ctx, page)
 }
 
 // permitted checks that the caller is still known, with the role that the stream began with. From now on, the feed
-// reads with the rights that the caller has now.
-func (f *feed) permitted(ctx context.Context) error {
+// reads with the rights that the caller has now, or that another stream of the caller had so long ago.
+func (f *feed) permitted(ctx context.Context, ago time.Duration) (err error) {
 	f.looked = time.Now()
-	p, err := f.server.authenticate(f.call.request.WithContext(ctx))
-	if err == nil && p.Role != f.call.principal.Role {
-		err = domain.Refuse(domain.ErrForbidden, "the role of the key was changed").WithFix("follow again")
+	rights := knownRights{at: f.looked, changes: f.tail.page.Load().changes}
+	known, is := f.tail.known.Load(f.headers)
+	if before, _ := known.(knownRights); is && before.changes == rights.changes && f.looked.Sub(before.at) < ago {
+		rights = before
+	} else if rights.caller, err = f.server.authenticate(f.call.request.WithContext(ctx)); err != nil {
+		return err
 	}
-	if err == nil {
-		f.call.principal = p // the query points to it
+	if rights.caller.Role != f.call.principal.Role {
+		return domain.Refuse(domain.ErrForbidden, "the role of the key was changed").WithFix("follow again")
 	}
-	return err
+	f.tail.known.Store(f.headers, rights)
+	f.call.principal = rights.caller // the query points to it
+	return nil
+}
+
+// knownRights are the rights of a caller at a time.
+type knownRights struct {
+	caller  domain.Principal
+	at      time.Time
+	changes int
 }
 
 // sseFrame is an event as a server-sent event. Its id is the event to resume after.
@@ -258,9 +272,13 @@ func sseFrame(e domain.Event) string {
 	return "id: " + e.EventID + "\ndata: " + string(data) + "\n\n"
 }
 
-// heartbeat sends a sign of life, and checks the caller's rights again.
+// heartbeat sends a sign of life. Each fourth one checks the caller's rights again, unless that was done meanwhile.
 func (f *feed) heartbeat() (end string) {
-	switch err := f.permitted(f.call.request.Context()); {
+	var err error
+	if time.Since(f.looked) > 3*f.server.cfg.Heartbeat {
+		err = f.permitted(f.call.request.Context(), rightsAge)
+	}
+	switch {
 	case err == nil:
 		return f.send(": alive\n\n")
 	case answerTo(err).status == http.StatusServiceUnavailable:
@@ -299,6 +317,7 @@ type tail struct {
 	streams int // guarded by the mutex of feeds
 	end     func()
 	page    atomic.Pointer[tailPage]
+	known   sync.Map // knownRights by the headers of requests
 }
 
 // tailPage are the events after a position, through another one.
