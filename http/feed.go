@@ -21,7 +21,6 @@ import (
 
 const (
 	feedPage  = 100             // events that are read together
-	together  = 32 << 10        // bytes that are sent together, or a longer event
 	rightsAge = 2 * time.Second // for which rights are remembered, unless the log says that they may have changed
 )
 
@@ -152,18 +151,14 @@ func (f *feed) step(ctx context.Context, page *tailPage) (more bool, end string)
 	defer cancel()
 	events, through, more, err := f.next(reading, page)
 	if err == nil {
-		for began := time.Now(); len(events) > 0; {
+		for began := time.Now(); len(events) > 0; events = events[1:] {
 			if time.Since(began) > rightsAge {
 				return true, ""
 			}
-			var frames strings.Builder
-			for ; len(events) > 0 && frames.Len() < together; events = events[1:] {
-				frames.WriteString(sseFrame(events[0]))
-				f.query.After = events[0].Position
-			}
-			if end := f.send(frames.String()); end != "" {
+			if end := f.send(sseFrame(events[0])); end != "" {
 				return false, end
 			}
+			f.query.After = events[0].Position
 		}
 		f.query.After = max(f.query.After, through)
 		return more, ""
