@@ -1,7 +1,6 @@
 package extraction
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,7 +17,7 @@ type BuiltIn struct{}
 var _ Extractor = BuiltIn{}
 
 // Name implements [Extractor]. Its number must change with the rules.
-func (BuiltIn) Name() string { return "built-in 3" }
+func (BuiltIn) Name() string { return "built-in 4" }
 
 // Extract implements [Extractor]. It never fails.
 func (BuiltIn) Extract(_ context.Context, c Conversation) (Result, error) {
@@ -30,18 +29,21 @@ func (BuiltIn) Extract(_ context.Context, c Conversation) (Result, error) {
 		found.Findings = append(found.Findings, cases(c)...)
 		found.Findings = append(found.Findings, patterns(c)...)
 	}
+	tools := behaviours(c)
 	for i, m := range c.Messages {
 		if m.Role != domain.RoleUser {
 			continue
 		}
 		for _, sentence := range text.Sentences(m.Prose()) {
-			if f, is := stated(sentence); is && !(negative && f.Category == domain.CategoryEvents) {
+			f, is := stated(sentence)
+			said := func(tool LessonDraft) bool { return f.Category == domain.CategoryEntities && tool.Content == sentence }
+			if is && !(negative && f.Category == domain.CategoryEvents) && !slices.ContainsFunc(tools, said) {
 				f.Sources = []int{i}
 				found.Findings = append(found.Findings, f)
 			}
 		}
 	}
-	found.Findings = append(found.Findings, behaviours(c)...)
+	found.Findings = append(found.Findings, tools...)
 	found.Findings = append(found.Findings, runs(c)...)
 	return found, nil
 }
@@ -83,8 +85,7 @@ func stated(sentence string) (LessonDraft, bool) {
 		f.Category = domain.CategoryEvents
 		f.Task = in(s, "What happened, or was decided", "发生或决定的事")
 		f.Tags = tagsOf("", "")
-	case noted || f.Correction && factual().MatchString(s) || either(s, describing, describingChinese) &&
-		!either(s, problem, problemChinese):
+	case noted || f.Correction && factual().MatchString(s) || asserts(s, true):
 		f.Category = domain.CategoryEntities
 		f.Task = in(s, "What the user's world is like", "用户所说的事实")
 		f.Tags = tagsOf("", "")
@@ -103,16 +104,15 @@ func verbatimRequests(c Conversation, findings []LessonDraft) []LessonDraft {
 	known := words(strings.Join(contents, "\n"))
 	var more []LessonDraft
 	for i, m := range c.Messages {
-		said := cmp.Or(strings.TrimSpace(m.Prose()), strings.TrimSpace(m.Text()))
-		if m.Role != domain.RoleUser || said == "" {
-			continue
+		said := strings.TrimSpace(m.Text()) // code or a quotation alone is what is to be kept
+		if prose := strings.TrimSpace(m.Prose()); prose != "" {
+			all := text.Sentences(prose)
+			left := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !asserts(s, false) || covered(s, known) })
+			if said = prose; len(left) == 0 || len(findings) > 0 {
+				said = strings.Join(left, " ")
+			}
 		}
-		if len(findings) > 0 {
-			said = strings.Join(slices.DeleteFunc(text.Sentences(said), func(s string) bool {
-				return asking().MatchString(s) || passing().MatchString(s) || requesting().MatchString(s) || covered(s, known)
-			}), " ")
-		}
-		if said != "" {
+		if m.Role == domain.RoleUser && said != "" {
 			more = append(more, LessonDraft{
 				Category: domain.CategoryEntities, Sources: []int{i}, Content: cut(said, domain.MaxContent/2),
 				Task: in(said, "What the user's world is like", "用户所说的事实"), Tags: tagsOf("", ""),

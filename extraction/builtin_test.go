@@ -2,6 +2,7 @@ package extraction_test //nolint:lll // tables of test data
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -272,4 +273,35 @@ func FuzzBuiltIn(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a commit keeps of single messages, without a model: statements, and nothing else.
+func TestStatementsAreKeptAndOtherMessagesAreNot(t *testing.T) {
+	t.Parallel()
+	kept, right, stated := map[string]float64{}, map[string]float64{}, map[string]float64{}
+	part := ""
+	for line := range strings.SplitSeq(string(must(os.ReadFile("testdata/statements.txt"))(t)), "\n") {
+		mark, said, _ := strings.Cut(line, " ")
+		switch found := mark != "" && len(extract(t, talk(said)).Findings) > 0; {
+		case mark == "##":
+			part = said
+		case mark == "+" && found:
+			kept[part]++
+			right[part]++
+			stated[part]++
+		case mark == "+":
+			stated[part]++
+			t.Logf("%s: not kept: %s", part, said)
+		case mark == "-" && found:
+			kept[part]++
+			t.Logf("%s: kept: %s", part, said)
+		}
+	}
+	for part := range stated {
+		if precision, recall := right[part]/kept[part], right[part]/stated[part]; precision < 0.95 || recall < 0.8 {
+			t.Errorf("%s: precision %.2f, want 0.95; recall %.2f, want 0.8", part, precision, recall)
+		} else {
+			t.Logf("%s: precision %.2f, recall %.2f", part, precision, recall)
+		}
+	}
 }

@@ -49,7 +49,7 @@ func TestAStatedMessageAlwaysGivesAnItem(t *testing.T) {
 	facts := []string{
 		"My timezone is Europe/Berlin.", "Alice's birthday is on March 3rd.", "The API gateway times out after 29 seconds, so long jobs are queued.",
 		"I prefer tabs for indentation.", "The staging database is called heron.", "Bob maintains the billing service.", "deploys happen on tuesdays",
-		"Our office moved to Hauptstrasse 5.", "The VPN needs the blue token.", "What is due on Friday?", "ok", "我的时区是柏林。",
+		"Our office moved to Hauptstrasse 5.", "The VPN needs the blue token.", "我的时区是柏林。",
 		"I live in Berlin. My timezone is Europe/Berlin.", "[user]: My cat is called Fig. [assistant]: I prefer to call it Figaro.",
 		"```\nGOFLAGS=-mod=mod\n```", "> The build is green.",
 	}
@@ -67,6 +67,14 @@ func TestAStatedMessageAlwaysGivesAnItem(t *testing.T) {
 			}
 			if items == 0 || strings.Contains(fact, "timezone") && !strings.Contains(said, "timezone") || strings.Contains(said, "Figaro") {
 				t.Errorf("%q became %q", fact, said)
+			}
+		}
+		for i, other := range []string{
+			"What is due on Friday?", "ok", "fix the typo in line 12", "Thanks, that works!", "把第 12 行的错别字改掉", "please run the tests again",
+			": fix the typo in line 12 [assistant]: Our port is 8443.", "谢谢，可以了！", "Rename the function and push it.",
+		} {
+			if lessons := w.say(fmt.Sprint("other-", i), by("user", "", other)); len(lessons) > 0 {
+				t.Errorf("%q is no statement: %+v", other, lessons)
 			}
 		}
 		if lessons := w.say("two", by("user", "", "Thanks!"), by("assistant", "", "You are welcome.")); len(lessons) > 0 {
@@ -90,6 +98,8 @@ func TestAMessageWithAWholeExchangeIsSplitIntoItsTurns(t *testing.T) {
 		"[User]: a\n[assistant]: b\nc\n[user]:\nd":            "user: a | assistant: b\nc | user: d",
 		"I wrote [assistant]: hello":                          "user: I wrote [assistant]: hello",
 		"[user]: I live in Oslo.":                             "user: I live in Oslo.",
+		": I live in Oslo. [assistant]: I prefer Rome.":       "user: I live in Oslo. | assistant: I prefer Rome.",
+		": a colon": "user: : a colon",
 	} {
 		if got := said("user", text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)

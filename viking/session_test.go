@@ -254,7 +254,7 @@ func TestAnArchiveIsFoundUntilItsSessionGoes(t *testing.T) {
 		}
 		one := sessionsPath + "/s1"
 		for _, how := range []string{"", "?erase=true&reason_code=gdpr-17"} {
-			w.ask("POST", one+"/messages", `{"role":"user","content":"zorblaxquine is what we talk about"}`).object()
+			w.ask("POST", one+"/messages", `{"role":"user","content":"please talk about zorblaxquine"}`).object()
 			w.ask("POST", one+"/commit?wait=true", nil).object()
 			same(t, found(), 1)
 			w.ask("DELETE", one+how, nil).object()
