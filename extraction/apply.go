@@ -132,7 +132,7 @@ func (a assignment) keep(ctx context.Context, writer Writer, stream string, fact
 	}
 	command, err := archive.Complete()
 	if err == nil {
-		origin := domain.Origin{CorrelationID: a.task, CausationID: a.task}
+		origin := domain.Origin{CorrelationID: a.task, CausationID: a.task, OccurredAt: a.messages[0].At}
 		_, err = writer.Submit(ctx, domain.Submission{Command: command, By: command.By, Origin: origin})
 	}
 	return final(ctx, a.logger.With("item", archive.ID), err)

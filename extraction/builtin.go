@@ -182,7 +182,7 @@ func summarize(c Conversation) domain.Summary {
 			turns++
 		}
 		if said := strings.TrimSpace(m.Text()); said != "" {
-			fmt.Fprintf(&all, "%s: %s\n\n", m.Role, said)
+			fmt.Fprintf(&all, "%s: %s\n\n", m.Role, text.Dated(said, m.At))
 		}
 	}
 	about, _ := task(c)

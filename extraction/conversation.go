@@ -184,6 +184,21 @@ func (c Conversation) Negative() bool {
 	})
 }
 
+// workspace is the peer by which plugins name the directory or repository that a user works in, and no other speaker.
+var workspace = text.Expression(`^(?:git-.+-[0-9a-f]{8}|git-local-[0-9a-f]{12}|ws-[0-9a-f]{12}|-.*|[A-Za-z]--.*|.*[/\\].*)$`)
+
+// addDates adds the date to what was said about "yesterday", which means another day when it is read.
+func addDates(c Conversation, r *Result) {
+	for i := range r.Findings {
+		if f := &r.Findings[i]; len(f.Sources) > 0 {
+			at := c.Messages[f.Sources[0]].At
+			f.Content, f.Abstract = text.Dated(f.Content, at), text.Dated(f.Abstract, at)
+		}
+	}
+	at := c.Messages[0].At
+	r.Summary.Abstract, r.Summary.Overview = text.Dated(r.Summary.Abstract, at), text.Dated(r.Summary.Overview, at)
+}
+
 // ConversationOf is the conversation in the events of an archive, without erased messages.
 func ConversationOf(owner domain.Entity, session, agent string, events []domain.Event) Conversation {
 	c := Conversation{Session: session, Agent: agent}
@@ -197,7 +212,7 @@ func ConversationOf(owner domain.Entity, session, agent string, events []domain.
 			at = event.RecordedAt
 		}
 		peer := said.Message.Peer
-		if peer == string(owner) || peer == owner.ID() {
+		if peer == string(owner) || peer == owner.ID() || workspace().MatchString(peer) {
 			peer = ""
 		}
 		m := Message{EventID: event.EventID, Role: said.Role, Peer: peer, At: at, Parts: said.Message.Parts}

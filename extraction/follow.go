@@ -216,6 +216,7 @@ func (w *Worker) decided(ctx context.Context, event domain.Event, commit domain.
 		found.Findings = append(found.Findings, verbatimRequests(c, found.Findings)...)
 	}
 	attribute(c, found.Findings)
+	addDates(c, &found)
 	a.messages = c.Messages
 	fact.Usage, fact.Summary = found.Usage, found.Summary
 	fact.Lessons, err = a.decide(ctx, w.Reader, found.Findings)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/extraction"
@@ -31,6 +32,12 @@ func TestWhatAPeerSaysIsThePeers(t *testing.T) {
 		w.say("s1", by("user", "al", "I live in Rome."))
 		w.say("s1", by("user", "", "From now on, use Go."), by("user", "bo", "From now on, use Go."))
 		w.say("s1", by("user", "mia", "I live in Lyon.")) // the user, by name
+		for _, workspace := range []string{"git-github-com-acme-pay-b44f5292", "git-local-0123456789ab", "-home-mia-pay", "C--src-pay", "/src/pay"} {
+			w.say("s1", by("user", workspace, "I live in Lyon."))
+		}
+		at := by("user", "", "We decided last week to use Kafka.")
+		at.At = time.Date(2024, 5, 1, 9, 0, 0, 0, time.UTC)
+		w.say("s1", at)
 		var got []string
 		for _, k := range w.items() {
 			got = append(got, fmt.Sprintf("%s %v: %s (%d)", k.Category, k.Text.Tags["peer"], k.Text.Content, k.Helpful))
@@ -38,7 +45,8 @@ func TestWhatAPeerSaysIsThePeers(t *testing.T) {
 		slices.Sort(got)
 		want := []string{
 			"entities [al]: al: I live in Rome. (1)", "entities [bo]: bo: From now on, use Go. (1)", "entities [bo]: bo: I live in Paris. (1)",
-			"preferences []: From now on, use Go. (1)", "profile []: I live in Lyon. (1)",
+			"events []: We decided last week to use Kafka. (as of 2024-05-01) (1)",
+			"preferences []: From now on, use Go. (1)", "profile []: I live in Lyon. (6)",
 		}
 		equal(t, got, want, "(-got +want)")
 	})
