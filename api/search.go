@@ -14,6 +14,8 @@ type Search struct {
 	Order    string    `json:"order,omitempty" minLength:"1" enum:"priority,score" doc:"priority, if left out: the best hits by tier, user > project > agent > team > org > public."`
 	Level    *int      `json:"level,omitempty" minimum:"0" maximum:"2" doc:"Which text stands as the content of a hit: 0 the abstract, 1 the overview, 2 the content itself, as if left out. What is short has nothing shorter, and stays. All of an item is searched, whatever is asked for."`
 	Explain  bool      `json:"explain,omitempty" doc:"Say how the answer came about."`
+	Everyone bool      `json:"everyone,omitempty" doc:"For a key that reads the whole tenant and asks without a context: also what is private to others. A filter by owner, scope, visibility or place asks for that, too."`
+	Copies   bool      `json:"copies,omitempty" doc:"Each item is a hit of its own, even if others say exactly the same."`
 	Position bool      `json:"position,omitempty" doc:"Say up to which position of the log everything was looked at."`
 	Facets   bool      `json:"facets,omitempty" doc:"Count the best 100 hits by their fields."`
 	AsOf     AsOf      `json:"as_of,omitempty"`
@@ -57,6 +59,7 @@ type Hit struct {
 	Weight    float64    `json:"weight" doc:"score × (½ + ½·confidence), × 0.9 if its verification is overdue, × 1.1 up to the score if its verifier confirmed it: the order within a tier."`
 	Best      bool       `json:"best" doc:"Among the best hits, which come by tier: at least three quarters of the best score."`
 	Reason    string     `json:"reason,omitempty" enum:"nearer scope" doc:"Why it stands before a hit of more weight."`
+	Copies    int        `json:"copies,omitempty" doc:"How many other items that were found say exactly the same. The one with the nearest scope is shown."`
 	Contested bool       `json:"contested,omitempty" doc:"Do not rely on it: it was found harmful or reported stale, and its confidence is below 0.2, or it is disputed_by other items. The votes are in eval, reports of staleness in stale, what took its place in superseded_by."`
 	Parts     Parts      `json:"parts"`
 	Terms     []string   `json:"terms,omitempty" doc:"With explain: which of the query's terms it contains."`

@@ -137,6 +137,9 @@ func (a Author) list(ctx context.Context, n domain.Need, s *selection) error {
 // votes.
 func (a Author) surest(ctx context.Context, n domain.Need, filter domain.Filter) ([]*domain.Knowledge, error) {
 	filter.NoArchives = true
+	if n.By.SeesAll() && !n.Context.Given && filter.Scope == "" {
+		filter.PrivateOf = n.By.Entities()
+	}
 	page, err := a.Reader.List(ctx, domain.List{By: n.Reader(), Filter: filter, Limit: domain.MaxLimit})
 	slices.SortStableFunc(page.Items, func(a, b *domain.Knowledge) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Helpful, a.Helpful))

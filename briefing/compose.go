@@ -54,16 +54,14 @@ func (p picked) section() string {
 // hintTokens limits the hints, which become part of another prompt with a list of skills.
 const hintTokens = 150
 
-// An item may add the section that fits best or, if it scores less than a quarter of the best item, its beginning. An
-// item that is about the question may add more.
+// An item may add the section that fits best. An item that is about the question may add more.
 const (
-	sectionTokens   = 300
-	beginningTokens = 40
-	enough          = 0.5
+	sectionTokens = 300
+	enough        = 0.5
 )
 
 // compose spends the tokens on the items in order of rank. Each item first gets a line, and its section about the
-// question. Then come more passages about the question, then the beginnings of items with far lower scores.
+// question. Then come more passages about the question.
 func compose(all []picked, about string, maxTokens int, degraded string) domain.Briefing {
 	b := domain.Briefing{Degraded: degraded}
 	t := telling{items: all, shown: make([]string, len(all)), about: about, room: maxTokens}
@@ -87,26 +85,17 @@ type telling struct {
 }
 
 func (t *telling) spend() {
-	order, best := make([]int, len(t.items)), 0.0
+	order := make([]int, len(t.items))
 	for i, item := range t.items {
 		order[item.rank] = i
-		best = max(best, item.Score)
 	}
-	far := func(i int) bool { return t.items[i].Score > 0 && t.items[i].Score < best/4 } // listed items have no score
 	for rank, i := range order {
-		if !far(i) {
-			t.line(i, rank == 0)
-			t.passage(i, 1, min(sectionTokens, text.Tokens(t.shown[i])+t.left()/2))
-		}
+		t.line(i, rank == 0)
+		t.passage(i, 1, min(sectionTokens, text.Tokens(t.shown[i])+t.left()/2))
 	}
 	for _, i := range order {
 		if score := t.items[i].Score; score == 0 || score >= enough {
 			t.passage(i, math.MaxInt, text.Tokens(t.shown[i])+t.left())
-		}
-	}
-	for _, i := range order {
-		if far(i) {
-			t.tell(i, text.Abstract(t.items[i].line, beginningTokens))
 		}
 	}
 }
@@ -190,6 +179,8 @@ func (p picked) bullet(shown string) string {
 		marks = append(marks, strings.TrimSuffix("confirmed by "+string(v.By)+" until "+v.Until.Format(time.DateOnly),
 			" until 0001-01-01"))
 	}
+	k := p.Knowledge
+	marks = append(marks, text.Asides(shown, k.OccurredAt, k.CreatedAt, p.Copies)...)
 	if len(marks) > 0 {
 		after = " (" + strings.TrimPrefix(strings.Join(marks, "; "), "contested: ") + ")"
 	}

@@ -276,9 +276,7 @@ func TestTheRoomIsSpentInTheOrderOfRank(t *testing.T) {
 	}{
 		"no room": {0.13, 75, ""},
 		"far below the best": {
-			0.13, 1800,
-			"\n## Procedures\n\n- Orion runbook: Node 0: Deploy to node 0 of production with orionctl, wait for the green " +
-				"light, and write it in the channel.\n",
+			0.13, 1800, "",
 		},
 		"below the best": {
 			0.3, 1800,

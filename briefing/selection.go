@@ -54,8 +54,16 @@ type picked struct {
 }
 
 // best are the best items of each aspect without duplicates, by section. The section of the best item comes first.
-// The best of each list and search rank before the second best. Archives are left out, since their lessons are items.
+// The best of each list and search rank before the second best. Archives are left out, since their lessons are items,
+// and so is what scores less than a quarter of the best.
 func (s *selection) best() []picked {
+	highest := 0.0
+	for _, item := range s.items {
+		highest = max(highest, item.Score)
+	}
+	s.items = slices.DeleteFunc(s.items, func(item ranked) bool { // listed items have no score
+		return item.Score > 0 && item.Score < highest/4
+	})
 	slices.SortStableFunc(s.items, func(a, b ranked) int { return cmp.Compare(a.place, b.place) })
 	var chosen []picked
 	count := map[domain.Aspect]int{}
@@ -112,7 +120,7 @@ func (s *selection) pick(found domain.Found) picked {
 	for _, id := range k.DisputedBy[:min(len(k.DisputedBy), mostAgainst)] {
 		if other := s.others[id]; other != nil {
 			said := picked{Briefed: domain.Briefed{Found: domain.Found{Knowledge: other}}}
-			next.against = append(next.against, said.titled(abstractOf(other, beginningTokens))+" <"+other.Text.URI+">")
+			next.against = append(next.against, said.titled(abstractOf(other, 40))+" <"+other.Text.URI+">")
 		}
 	}
 	return next

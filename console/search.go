@@ -125,6 +125,7 @@ func searchRequest(p *page) api.Search {
 		}
 		request.Tags = api.Tags{key: {value}}
 	}
+	request.Everyone = p.param("everyone") != ""
 	if p.param("all") != "" {
 		zero := 0.0
 		request.MinScore = &zero

@@ -17,6 +17,7 @@ type Candidate struct {
 	Lexical    float64 // calibrated match of words, part of Score
 	Overdue    bool    // its verification is overdue
 	Confirmed  bool    // its verifier confirmed it, and that counts: see [Verification.Counts]
+	Said       string  // its text: the same for copies; empty if that does not count
 }
 
 // Hit is a ranked candidate.
@@ -26,6 +27,7 @@ type Hit struct {
 	Weight float64 // score × (½ + ½·confidence), × [OverdueFactor] or × [ConfirmedFactor], at most the score
 	Best   bool    // one of the best hits, which are ordered by tier
 	Nearer bool    // it precedes a heavier best hit because of its tier
+	Copies int     // how many other hits it stands for, which say exactly the same
 }
 
 // Weight is how much a hit counts: its score, discounted by up to a half for lack of confidence.
@@ -35,7 +37,8 @@ func Weight(score, confidence float64) float64 { return score * (0.5 + 0.5*confi
 //
 // By priority, the best hits (score ≥ [NearTie]) come first. They are ordered by the tier of the nearest scope shared
 // with the audience, then by weight. The rest follow by weight. Without that limit, many notes of the caller that
-// barely match would hide the team's answer. By score, weight alone decides. Ties: newest position, then id.
+// barely match would hide the team's answer. By score, weight alone decides. Ties: newest position, then id. Of copies,
+// which say the same, only the one in the nearest scope is a hit.
 func Rank(candidates []Candidate, audience Audience, order Order, minScore float64, limit int) []Hit {
 	var hits []Hit
 	best := 0.0
@@ -54,6 +57,7 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 		hits = append(hits, Hit{Candidate: c, Scope: scope, Weight: weight})
 		best = max(best, c.Score)
 	}
+	hits = withoutCopies(hits, audience)
 	threshold := max(minScore, NearTie(best))
 	for i := range hits {
 		hits[i].Best = hits[i].Score >= threshold
@@ -63,20 +67,38 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 			if a.Best != b.Best {
 				return first(a.Best)
 			}
-			if byTier := cmp.Compare(a.Scope.Tier(), b.Scope.Tier()); a.Best && byTier != 0 {
+			if byTier := cmp.Compare(audience.tierOf(a.Scope), audience.tierOf(b.Scope)); a.Best && byTier != 0 {
 				return byTier
 			}
 		}
-		return cmp.Or(
-			cmp.Compare(b.Weight, a.Weight),
-			cmp.Compare(b.Position, a.Position),
-			cmp.Compare(a.ID, b.ID),
-		)
+		return byWeight(a, b)
 	})
 	if order == ByPriority {
 		markNearer(hits)
 	}
 	return hits[:min(limit, len(hits))]
+}
+
+// withoutCopies keeps one hit of those that say the same: the heaviest in the nearest tier.
+func withoutCopies(hits []Hit, audience Audience) []Hit {
+	kept, at := hits[:0], map[string]int{}
+	for _, h := range hits {
+		i, copied := at[h.Said]
+		if h.Said == "" || !copied {
+			at[h.Said], kept = len(kept), append(kept, h)
+			continue
+		}
+		h.Copies = kept[i].Copies + 1
+		if cmp.Or(cmp.Compare(audience.tierOf(h.Scope), audience.tierOf(kept[i].Scope)), byWeight(h, kept[i])) < 0 {
+			kept[i] = h
+		}
+		kept[i].Copies = h.Copies
+	}
+	return kept
+}
+
+func byWeight(a, b Hit) int {
+	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Position, a.Position), cmp.Compare(a.ID, b.ID))
 }
 
 // NearTie is the least score of a best hit, given the best score.

@@ -100,6 +100,33 @@ func TestAScopeThatTheCallerDoesNotShareGivesNoTier(t *testing.T) {
 	}
 }
 
+func TestWhoSeesEverythingHasTheirOwnScopesNear(t *testing.T) {
+	t.Parallel()
+	hits := Rank([]Candidate{
+		candidate("bobs", 0.8, "user:bob"), candidate("public", 0.9, Public), candidate("own", 0.7, "user:alice"),
+	}, Audience{Everything: true, Near: []Scope{Public, "user:alice"}}, ByPriority, 0, 10)
+	if diff := cmp.Diff(ids(hits), []string{"own", "public", "bobs"}); diff != "" || !hits[0].Nearer || hits[1].Nearer {
+		t.Errorf("%+v (-got +want):\n%s", hits, diff)
+	}
+}
+
+func TestCopiesCountOnceInTheNearestScope(t *testing.T) {
+	t.Parallel()
+	for _, order := range []Order{ByPriority, ByScore} {
+		candidates := []Candidate{candidate("other", 0.6, Public), candidate("team", 0.7, "team:t")}
+		for i := range 13 {
+			candidates = append(candidates, candidate(fmt.Sprint("copy", i), 0.9, Public))
+		}
+		for i := range candidates[1:] {
+			candidates[i+1].Said = "the same"
+		}
+		hits := Rank(candidates, everyone, order, 0, 2)
+		if diff := cmp.Diff(ids(hits), []string{"team", "other"}); diff != "" || hits[0].Copies != 13 {
+			t.Errorf("%s: %+v (-got +want):\n%s", order, hits, diff)
+		}
+	}
+}
+
 func TestAmongScopesOfOneTierTheAlphabeticallyFirstIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, scopes := range [][]Scope{{"team:a", "team:b"}, {"team:b", "team:a"}} {
@@ -155,7 +182,7 @@ func candidates(t *rapid.T) []Candidate {
 
 func audience(t *rapid.T) Audience {
 	if rapid.Bool().Draw(t, "everything") {
-		return Audience{Everything: true}
+		return Audience{Everything: true, Near: everyone.Scopes}
 	}
 	return Audience{Scopes: rapid.SliceOfDistinct(rapid.SampledFrom(everyone.Scopes), rapid.ID).Draw(t, "audience")}
 }
@@ -202,7 +229,7 @@ func TestRankHoldsItsPromises(t *testing.T) {
 				t.Fatalf("%s scores %v of %v: best %t", h.ID, h.Score, best, h.Best)
 			}
 			if i > 0 {
-				inOrder(t, hits[i-1], h, order)
+				inOrder(t, hits[i-1], h, order, whom)
 			}
 		}
 	})
@@ -217,22 +244,29 @@ func nearestShared(t *rapid.T, h Hit, audience Audience) {
 		t.Fatalf("%s answers for %s, which is not the caller's", h.ID, h.Scope)
 	}
 	for _, s := range h.Scopes {
-		if (audience.Everything || slices.Contains(audience.Scopes, s)) && s.Tier() < h.Scope.Tier() {
+		near := slices.Contains(audience.Scopes, s) || slices.Contains(audience.Near, s)
+		if near && (s.Tier() < h.Scope.Tier() || audience.Everything && !slices.Contains(audience.Near, h.Scope)) {
 			t.Fatalf("%s answers for %s, though %s is nearer", h.ID, h.Scope, s)
 		}
 	}
 }
 
 // inOrder holds two neighbours against the rule that separates them.
-func inOrder(t *rapid.T, a, b Hit, order Order) {
+func inOrder(t *rapid.T, a, b Hit, order Order, audience Audience) {
 	byTier := order == ByPriority
+	tier := func(s Scope) Tier {
+		if audience.Everything && !slices.Contains(audience.Near, s) {
+			return TierPublic
+		}
+		return s.Tier()
+	}
 	switch {
 	case byTier && a.Best != b.Best:
 		if b.Best {
 			t.Fatalf("%s is among the best and follows %s", b.ID, a.ID)
 		}
-	case byTier && a.Best && a.Scope.Tier() != b.Scope.Tier():
-		if a.Scope.Tier() > b.Scope.Tier() {
+	case byTier && a.Best && tier(a.Scope) != tier(b.Scope):
+		if tier(a.Scope) > tier(b.Scope) {
 			t.Fatalf("%s (%s) precedes %s (%s)", a.ID, a.Scope, b.ID, b.Scope)
 		}
 	case a.Weight != b.Weight:

@@ -39,6 +39,8 @@ type Search struct {
 	Order    Order    // empty for ByPriority
 	Level    *Level   // nil for [Detail]
 	Explain  bool
+	Everyone bool      // for a caller that reads the whole tenant: also what is private to others
+	Copies   bool      // each item is a hit of its own, even if others say the same
 	AsOf     int64     // a position of the log, for a search as of then; 0 for the present
 	AsOfTime time.Time // the time of that position; zero for the present
 }
@@ -101,7 +103,8 @@ type Filter struct {
 	Expired       *bool      // true: the confirmation has expired
 	MinConfidence *float64   // 0…1, of the confidence as it is now
 	MaxConfidence *float64
-	NoArchives    bool // leave out archives of sessions: the default of searches
+	NoArchives    bool     // leave out archives of sessions: the default of searches
+	PrivateOf     []Entity // leave out what is private to others than these; empty for nothing
 }
 
 // Tagged lists the sets of tags that must all match.
@@ -129,6 +132,12 @@ func shortened(question string) (short, warning string) {
 		"the question has %d characters: only its first and its last %d are used", len(all), half)
 }
 
+// asksForOthers tells whether a filter names an owner, a scope, a visibility or a place, and so whose items it wants.
+func (f Filter) asksForOthers() bool {
+	return f.Owner+Entity(f.Scope)+Entity(f.Visibility) != "" || slices.ContainsFunc(append([]URI{URI(f.URIPrefix)}, f.Under...),
+		func(place URI) bool { return place != "" && len(place.Names()) > 0 })
+}
+
 // Complete fills in defaults and validates all fields. Then it checks that the caller is entitled to each entity of
 // the context.
 func (s Search) Complete() (Search, error) {
@@ -140,6 +149,9 @@ func (s Search) Complete() (Search, error) {
 		s.Order = ByPriority
 	}
 	s.Filter.NoArchives = !s.Filter.asksForArchives()
+	if s.By.SeesAll() && !s.Context.Given && !s.Everyone && !s.Filter.asksForOthers() {
+		s.Filter.PrivateOf = s.By.Entities()
+	}
 	if strings.TrimSpace(s.Text) == "" && len(s.Vector) == 0 {
 		p.Add("query", "must not be empty")
 	}
@@ -247,7 +259,8 @@ func (s Search) entitled() error {
 
 // Audience is the set of scopes of a search, or everything in the tenant.
 type Audience struct {
-	Everything bool // each item counts with its nearest scope
+	Everything bool    // in the tenant; what is not meant for the caller is as far away as what is public
+	Near       []Scope // with Everything: the caller's own
 	Scopes     []Scope
 }
 
@@ -256,9 +269,6 @@ type Audience struct {
 func (s Search) Audience() Audience {
 	entities := s.Context.Entities
 	if !s.Context.Given {
-		if s.By.SeesAll() {
-			return Audience{Everything: true}
-		}
 		entities = s.By.Entities()
 	}
 	scopes := []Scope{Public}
@@ -267,12 +277,28 @@ func (s Search) Audience() Audience {
 			scopes = append(scopes, entity.Scope())
 		}
 	}
+	if s.By.SeesAll() && !s.Context.Given {
+		return Audience{Everything: true, Near: scopes}
+	}
 	return Audience{Scopes: scopes}
+}
+
+// tierOf is how near a scope is to the audience.
+func (a Audience) tierOf(scope Scope) Tier {
+	if a.Everything && !slices.Contains(a.Near, scope) {
+		return TierPublic
+	}
+	return scope.Tier()
 }
 
 // Best is the nearest scope that an item shares with the audience; false if there is none. Within a tier, the
 // alphabetically first scope wins.
 func (a Audience) Best(scopes []Scope) (Scope, bool) {
+	if len(a.Near) > 0 {
+		if near, shared := (Audience{Scopes: a.Near}).Best(scopes); shared {
+			return near, true
+		}
+	}
 	var best Scope
 	for _, scope := range scopes {
 		if !a.Everything && !slices.Contains(a.Scopes, scope) {

@@ -28,7 +28,7 @@ func (a assignment) similar(ctx context.Context, reader Reader, findings []Lesso
 		search, err := domain.Search{
 			By: a.by(), Text: cut(f.Content, 1000), Filter: domain.Filter{Categories: []domain.Category{f.Category}},
 			Limit:    neighbours,
-			MinScore: &lowest, Order: domain.ByScore,
+			MinScore: &lowest, Order: domain.ByScore, Copies: true,
 		}.Complete()
 		if err != nil {
 			return nil, err

@@ -57,6 +57,9 @@ func TestContextFindsWhatSearchFinds(t *testing.T) {
 		for name, asker := range askers {
 			for _, question := range set.Questions {
 				found, told := both(question, asker)
+				if len(found.items()) == 0 && asker == nil { // what is private to Alice
+					continue
+				}
 				if len(found.items()) == 0 {
 					t.Errorf("for %s, nothing is found about %q", name, question)
 					continue

@@ -44,7 +44,7 @@ func TestAnAgentIsToldWhatItNeeds(t *testing.T) {
 			body["context"] = alice
 			return w.ask("POST", "/v1/context", body).want(http.StatusOK)
 		}
-		query := brief(object{"stage": "query", "query": "make the sales dashboard"})
+		query := brief(object{"stage": "query", "query": "the sales dashboard"})
 		want := map[string][]string{
 			"preferences": {"teal"}, "skills": {"builder"}, "cases": {"nan"}, "patterns": {"sheet"}, "tools": {"xlsx"}, "antipatterns": {"regex"},
 			"background": {"kpi", "red"}, // red is what another user prefers

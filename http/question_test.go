@@ -329,7 +329,7 @@ func TestAListIsSortedAndReadAsAWhole(t *testing.T) {
 func TestASearchCountsItsHitsBeyondTheLimit(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for i := range 14 {
-			k := item(fmt.Sprintf("i%d", i), "staging server")
+			k := item(fmt.Sprintf("i%d", i), fmt.Sprint("staging server ", i))
 			k["tags"] = object{"part": []string{"a", "b"}[i%2]}
 			w.ask("POST", "/v1/knowledge", k).want(http.StatusCreated)
 		}

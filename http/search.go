@@ -103,7 +103,7 @@ func (s *Server) lookedAt(ctx context.Context, query domain.Search) (*int64, err
 func questionOf(in api.Search, by domain.Principal) (domain.Search, map[string]string) {
 	query := domain.Search{
 		By: by, Text: in.Query, Vector: in.Vector, Limit: valueOf(in.Limit),
-		MinScore: in.MinScore, Order: domain.Order(in.Order), Explain: in.Explain,
+		MinScore: in.MinScore, Order: domain.Order(in.Order), Explain: in.Explain, Everyone: in.Everyone, Copies: in.Copies,
 		Filter: domain.Filter{
 			Types: fromStrings[domain.Type](in.Types), ContextTypes: fromStrings[domain.ContextType](in.ContextType),
 			Categories: fromStrings[domain.Category](in.Category), Tags: domain.Tags(in.Tags),
@@ -166,7 +166,7 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 		out.Items[i] = api.Hit{
 			Knowledge: knowledgeOf(h.Knowledge), Score: h.Score, Scope: string(h.Scope),
 			Tier: h.Scope.Tier().String(), Weight: h.Weight, Best: h.Best, Terms: h.Terms,
-			Contested: h.Knowledge.Rating().Contested(),
+			Contested: h.Knowledge.Rating().Contested(), Copies: h.Copies,
 			Parts: api.Parts{
 				Semantic: h.Semantic, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence,
 				Overdue: h.Overdue, Confirmed: h.Confirmed,

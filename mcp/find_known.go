@@ -32,7 +32,7 @@ func findKnown(
 	}
 	level, question := int(domain.Detail), []rune(content[0])
 	found, err := api.Search(ctx, client.Search{
-		Query: string(question[:min(queryRunes, len(question))]), Order: "score", Level: &level, Position: true,
+		Query: string(question[:min(queryRunes, len(question))]), Order: "score", Level: &level, Position: true, Copies: true,
 	})
 	if err != nil {
 		return nil, 0, renameFields(err, map[string]string{"query": "content"})

@@ -2,11 +2,14 @@ package mcp_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/annals-kb/annals/mcp"
 )
 
 // byViking connects a host that wants OpenViking's tools.
@@ -17,6 +20,20 @@ func (w *world) byViking() *sdk.ClientSession {
 	}
 	return w.connect(&sdk.StreamableClientTransport{
 		Endpoint: w.url + "/mcp?tools=openviking", DisableStandaloneSSE: true, HTTPClient: &http.Client{Transport: keyed(w.key)},
+	})
+}
+
+func TestAServerChoosesTheToolsOfHostsThatDoNot(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		served := httptest.NewServer(mcp.New(mcp.Config{API: w.api, Tools: mcp.OpenViking}).Handler())
+		t.Cleanup(served.Close)
+		for address, want := range map[string]bool{"": true, "?tools=annals": false} {
+			host := w.connect(&sdk.StreamableClientTransport{Endpoint: served.URL + address, DisableStandaloneSSE: true})
+			listed, err := host.ListTools(t.Context(), nil)
+			if err != nil || slices.ContainsFunc(listed.Tools, func(t *sdk.Tool) bool { return t.Name == "glob" }) != want {
+				t.Errorf("%q: glob is not %t: %v", address, want, err)
+			}
+		}
 	})
 }
 

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
 )
 
 // retrieved is the answer of retrieve_memory.
@@ -40,7 +42,9 @@ type hit struct {
 	ConfirmationExpired bool    `json:"confirmation_expired,omitempty"`
 	SupersededBy        string  `json:"superseded_by,omitempty"`
 
-	DisputedBy []string `json:"disputed_by,omitempty"` // ids of items that it contradicts
+	DisputedBy []string   `json:"disputed_by,omitempty"` // ids of items that it contradicts
+	Copies     int        `json:"copies,omitempty"`      // other items that say exactly the same
+	OccurredAt *time.Time `json:"occurred_at,omitempty"` // when it became true
 
 	Verified *client.Verified `json:"verified,omitempty"`
 	marks    []string
@@ -94,12 +98,15 @@ func hitOf(h client.Hit) hit {
 	} else if v != nil && v.Counts {
 		marks = append(marks, "confirmed by "+v.By+until(v.Until))
 	}
+	var never time.Time
+	marks = append(marks, text.Asides(cmp.Or(k.Abstract, k.Content), *cmp.Or(k.OccurredAt, &never),
+		*cmp.Or(k.CreatedAt, &never), h.Copies)...)
 	return hit{
 		URI: k.URI, ID: k.ID, Abstract: cmp.Or(k.Abstract, k.Content), Score: h.Score, Category: kindOf(k), Scope: h.Scope,
 		Avoid: k.Polarity == string(domain.Negative), Stale: s.Reporters > 0,
 		Confidence: s.Confidence, Helpful: s.Helpful, Harmful: s.Harmful, Contested: s.Contested(),
 		ConfirmationExpired: s.Expired, SupersededBy: s.SupersededBy, Verified: k.Verified, DisputedBy: s.DisputedBy,
-		marks: marks,
+		Copies: h.Copies, OccurredAt: k.OccurredAt, marks: marks,
 	}
 }
 

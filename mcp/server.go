@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -15,7 +16,7 @@ import (
 type Config struct {
 	// API receives the requests. Required.
 	API *client.Client
-	// Tools selects the tools for a host that started this process: [OpenViking], or empty for Annals' own.
+	// Tools selects the tools for hosts that do not select them by the address: [OpenViking], or empty for Annals' own.
 	Tools string
 	// Work are the groups that searches and new knowledge about work are for. Empty for everything that the caller
 	// belongs to.
@@ -69,11 +70,11 @@ func (s *Server) build(set string, aliases bool) *sdk.Server {
 	return server
 }
 
-// Handler answers hosts over HTTP without sessions. ?tools=openviking selects the tools of an OpenViking server, and
-// ?aliases=true adds the tool names of its older clients.
+// Handler answers hosts over HTTP without sessions. ?tools=openviking selects the tools of an OpenViking server,
+// ?tools=annals those of Annals, and ?aliases=true adds the tool names of its older clients.
 func (s *Server) Handler() http.Handler {
 	return noteAddress(parseMessages(sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
-		return s.serverFor(r.URL.Query().Get("tools"), r.URL.Query().Get("aliases") == "true")
+		return s.serverFor(cmp.Or(r.URL.Query().Get("tools"), s.cfg.Tools), r.URL.Query().Get("aliases") == "true")
 	}, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, Logger: s.cfg.Logger,
 		DisableLocalhostProtection: true, // the mount identifies the caller

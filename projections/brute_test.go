@@ -126,7 +126,7 @@ func (e everything) wordScores(s domain.Search) map[string]float64 {
 	scores, attainable := map[string]float64{}, 0.0
 	for _, term := range text.Query(s.Text) {
 		worth := text.IDF(items, len(with[term.Term]))
-		attainable += worth
+		attainable += worth * text.Attainable(term.Term, len(with[term.Term]) > 0)
 		for _, k := range with[term.Term] {
 			if term.Beside && scores[k.ID] == 0 {
 				continue
@@ -233,7 +233,7 @@ func (v verdict) after(a, b domain.Hit) bool {
 		if a.Best != b.Best {
 			return b.Best
 		}
-		if tier := cmp.Compare(a.Scope.Tier(), b.Scope.Tier()); a.Best && tier != 0 {
+		if tier := cmp.Compare(v.tier(a.Scope), v.tier(b.Scope)); a.Best && tier != 0 {
 			return tier > 0
 		}
 	}
@@ -241,6 +241,14 @@ func (v verdict) after(a, b domain.Hit) bool {
 		return a.Position < b.Position
 	}
 	return a.Weight < b.Weight-2*near
+}
+
+// tier is the tier of a scope, or the last one if it is not the caller's.
+func (v verdict) tier(s domain.Scope) domain.Tier {
+	if audience := v.search.Audience(); audience.Everything && !slices.Contains(audience.Near, s) {
+		return domain.TierPublic
+	}
+	return s.Tier()
 }
 
 // passes is the filter as its fields are documented, one item at a time.

@@ -188,6 +188,7 @@ func TestWhatHasNoVectorYetIsRankedByItsWords(t *testing.T) {
 			if i%2 > 0 {
 				s.Context, s.Order = pay, domain.ByScore
 			}
+			s.Everyone, s.Copies = true, true
 			s = must(s.Complete())(t)
 			hits := w.search(s).Hits
 			if wrong := newVerdict(s, truth.hits(w, s), minScore).complaint(hits); wrong != "" {

@@ -71,6 +71,7 @@ func TestAConfirmationExpires(t *testing.T) {
 				slices.Sort(*ids)
 			}
 			search.By, search.Text = w.by, "deploy window doubted"
+			search.Everyone, search.Copies = true, true
 			complete := must(search.Complete())(t)
 			answer := must(reader.Search(t.Context(), complete))(t)
 			for _, hit := range answer.Hits {

@@ -192,6 +192,7 @@ func (w *world) findsWhatPasses(*statements) {
 				found, wanted := 0, 0
 				for i, question := range questions {
 					s := must(domain.Search{
+						Everyone: true, Copies: true,
 						By: w.by, Vector: question, Context: context, Filter: n.filter, MinScore: new(float64), Order: order,
 					}.Complete())(w.t)
 					ranked := domain.Rank(candidates[i], s.Audience(), order, 0, many)

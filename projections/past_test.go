@@ -253,7 +253,7 @@ func TestThePastIsKnownAtTheHeadOfTheLogBeforeItIsRead(t *testing.T) {
 		head := w.head()
 		list := domain.List{By: w.by, AsOf: head, Limit: 3}
 		search := must(domain.Search{By: w.by, Text: newCorpus(7).
-			question("a word about payments"), AsOf: head, MinScore: new(float64)}.Complete())(t)
+			question("a word about payments"), AsOf: head, MinScore: new(float64), Everyone: true, Copies: true}.Complete())(t)
 		early := must(w.past.List(t.Context(), list))(t)
 		earlyAnswer := must(w.past.Search(t.Context(), search))(t)
 		w.readOn(500)

@@ -59,6 +59,7 @@ func TestNothingIsLostInLargeScopes(t *testing.T) {
 			if i%4 == 0 {
 				s.Filter.Types = []domain.Type{domain.Tool, domain.Plan}
 			}
+			s.Everyone, s.Copies = true, true
 			s = must(s.Complete())(t)
 			answered := w.find(s)
 			for _, hit := range domain.Rank(candidatesOf(truth.hits(w, s)), s.Audience(), s.Order, minScore, s.Limit) {
@@ -185,6 +186,7 @@ func (a asking) search(w *world, truth everything) domain.Search {
 		s.Context.Entities = rapid.SliceOfDistinct(rapid.SampledFrom(s.By.Entities()), rapid.ID[domain.Entity]).
 			Draw(a.T, "context")
 	}
+	s.Everyone, s.Copies = true, true
 	complete := must(s.Complete())(a)
 	return complete
 }

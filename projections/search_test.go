@@ -180,6 +180,7 @@ func TestManyQuestionsAreAnsweredAsEachAloneAndEmbeddedTogether(t *testing.T) {
 			{Text: "of another length", Vector: w.embed(embedding.Document, "retry the payment call")[0]},
 		} {
 			s.By = w.by
+			s.Everyone, s.Copies = true, true
 			complete := must(s.Complete())(t)
 			all = append(all, complete)
 		}

@@ -273,6 +273,7 @@ func (w *world) search(search domain.Search) domain.Answer {
 	if search.By.Tenant == "" {
 		search.By = w.by
 	}
+	search.Everyone, search.Copies = true, true // each item counts
 	complete := must(search.Complete())(w.t)
 	answer := must(w.base.Search(w.t.Context(), complete))(w.t)
 	return answer

@@ -43,3 +43,13 @@ func WordScore(sum, attainable float64) float64 {
 	share := math.Pow(sum/attainable, 1.5)
 	return share / (share + math.Pow(0.5, 1.5))
 }
+
+// Attainable is what a term that no item has adds to the sum that an answer could reach, as a share of its IDF. Two of
+// three pairs of Han characters span words, and no item has them whatever it says.
+func Attainable(term string, found bool) float64 {
+	share, han := content(term)
+	if found || !han {
+		return 1
+	}
+	return math.Floor(share) / 3
+}

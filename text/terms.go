@@ -3,6 +3,7 @@ package text
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Terms splits s into the terms of the index, in the order of the text, with repetitions.
@@ -101,6 +102,34 @@ func Query(s string) []QueryTerm {
 		}
 	}
 	return words
+}
+
+// content is the share of a term's characters that say what a question is about: none of a stop word, or of Han
+// characters that only hold a question together.
+func content(term string) (share float64, han bool) {
+	const function = "什么怎样谁哪几多少请问给由能"
+	characters := []rune(term)
+	han = !slices.ContainsFunc(characters, func(r rune) bool { return !unicode.Is(unicode.Han, r) })
+	switch {
+	case IsStopWord(term):
+		return 0, han
+	case !han:
+		return 1, false
+	}
+	for _, r := range characters {
+		if !IsStopWord(string(r)) && !strings.ContainsRune(function, r) {
+			share += 1 / float64(len(characters))
+		}
+	}
+	return share, true
+}
+
+// HasContent reports whether any term of a question says what it is about.
+func HasContent(terms []QueryTerm) bool {
+	return slices.ContainsFunc(terms, func(t QueryTerm) bool {
+		share, _ := content(t.Term)
+		return share > 0
+	})
 }
 
 func distinct(terms []string, wanted func(string) bool) []QueryTerm {

@@ -22,7 +22,7 @@ type address struct {
 	beyond bool          // names a tenant that is not the caller's: nothing is found there
 	org    domain.Entity // the organisation that was named instead of the tenant; its members see what is written there
 	shared domain.URI    // the directory that all agents share, which a search at the address includes; else empty
-	own    []domain.URI  // the user's own directories of knowledge about work, which a search includes
+	own    []domain.URI  // the caller's own directories of knowledge about work, which a search includes
 }
 
 // ownNames are the names of directories in a user's space. They are not user ids behind viking://user/.
@@ -100,8 +100,16 @@ func (a address) parent() address {
 }
 
 // learnedFor are the directories with what agents learned about work for the caller's user alone. Clients look for
-// that knowledge among the memories of agents.
+// that knowledge among the memories of agents. A caller that is an agent learns in its own space.
 func (c caller) learnedFor(names []string) []domain.URI {
+	if me := c.EffectiveSubject(); me.Kind() == domain.Agent && len(names) > 1 {
+		switch {
+		case names[0] == domain.User && names[1] == c.user:
+			return []domain.URI{domain.URIOfNames(append([]string{domain.Agent, me.ID()}, names[2:]...)...)}
+		case names[0] == domain.Agent && names[1] == "memories":
+			return []domain.URI{domain.URIOfNames(append([]string{domain.Agent, me.ID()}, names[1:]...)...)}
+		}
+	}
 	if isAgentSpace(names) {
 		names = slices.Concat(names[:1], names[2:])
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/text"
 )
 
 func (s *Server) searchRoutes() {
@@ -51,6 +52,7 @@ type findRequest struct {
 	Tags        oneOrMore       `json:"tags"` // each must match
 	Levels      levels          `json:"level"`
 	Mode        string          `json:"mode"` // list
+	Everyone    bool            `json:"everyone"`
 }
 
 // limit is the number of wanted hits, from 0 to [domain.MaxLimit].
@@ -77,25 +79,27 @@ type findResult struct {
 
 // match is a hit. Its score is computed from its weight, see [scores].
 type match struct {
-	ContextType string   `json:"context_type"`
-	URI         string   `json:"uri"`
-	Level       int      `json:"level"`
-	Score       float64  `json:"score"`
-	Category    string   `json:"category"`
-	Reason      string   `json:"match_reason"`
-	Relations   []toward `json:"relations"`
-	Abstract    string   `json:"abstract"`
-	Overview    *string  `json:"overview"`
-	Confidence  float64  `json:"confidence"`
-	Helpful     int      `json:"helpful"` // votes, the author's own included
-	Harmful     int      `json:"harmful"`
-	Stale       int      `json:"stale,omitempty"` // distinct reporters
-	Contested   bool     `json:"contested,omitempty"`
-	DisputedBy  []string `json:"disputed_by,omitempty"` // ids
-	Expired     bool     `json:"confirmation_expired,omitempty"`
-	Superseded  string   `json:"superseded_by,omitempty"`
-	Name        string   `json:"name,omitempty"` // of skills
-	Description string   `json:"description,omitempty"`
+	ContextType string    `json:"context_type"`
+	URI         string    `json:"uri"`
+	Level       int       `json:"level"`
+	Score       float64   `json:"score"`
+	Category    string    `json:"category"`
+	Reason      string    `json:"match_reason"`
+	Relations   []toward  `json:"relations"`
+	Abstract    string    `json:"abstract"`
+	Overview    *string   `json:"overview"`
+	Confidence  float64   `json:"confidence"`
+	Helpful     int       `json:"helpful"` // votes, the author's own included
+	Harmful     int       `json:"harmful"`
+	Stale       int       `json:"stale,omitempty"` // distinct reporters
+	Contested   bool      `json:"contested,omitempty"`
+	Copies      int       `json:"copies,omitempty"`      // other items that say the same
+	OccurredAt  time.Time `json:"occurred_at,omitzero"`  // when it became true
+	DisputedBy  []string  `json:"disputed_by,omitempty"` // ids
+	Expired     bool      `json:"confirmation_expired,omitempty"`
+	Superseded  string    `json:"superseded_by,omitempty"`
+	Name        string    `json:"name,omitempty"` // of skills
+	Description string    `json:"description,omitempty"`
 }
 
 // toward is a related item.
@@ -115,18 +119,40 @@ func (s *Server) findContexts(ctx context.Context, q *query) (any, error) {
 }
 
 func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResult, error) {
-	search, targets, err := s.toSearch(q, in)
+	found, targets, warning, err := s.scored(ctx, q, in)
 	if err != nil {
 		return findResult{}, err
 	}
-	if in.limit() == 0 || len(in.Targets) > 0 && len(targets) == 0 {
-		return groupByType(nil, nil, targets, nil), nil
+	return s.grouped(ctx, q, in, found, targets, warning)
+}
+
+// scored is a hit with the score that clients see.
+type scored struct {
+	domain.Found
+	shown float64
+}
+
+// scored are the hits of a search, and the addresses that it covers.
+func (s *Server) scored(ctx context.Context, q *query, in findRequest) ([]scored, []address, string, error) {
+	search, targets, err := s.toSearch(q, in)
+	if err != nil || in.limit() == 0 || len(in.Targets) > 0 && len(targets) == 0 {
+		return nil, targets, "", err
 	}
 	answer, err := s.cfg.Reader.Search(ctx, search)
-	if err != nil {
-		return findResult{}, err
+	found := make([]scored, len(answer.Hits))
+	for i, score := range scores(answer) {
+		found[i] = scored{answer.Hits[i], score}
 	}
-	found, shown := aboveThreshold(answer, in.Threshold)
+	return found, targets, answer.Warning, err
+}
+
+// grouped are those of the hits, best first, that score enough, by context type.
+func (s *Server) grouped(
+	ctx context.Context, q *query, in findRequest, found []scored, targets []address, warning string,
+) (findResult, error) {
+	least := *cmp.Or(in.Threshold, new(float64))
+	found = slices.DeleteFunc(found, func(hit scored) bool { return hit.shown < least })
+	found = found[:min(len(found), in.limit())]
 	s.recordAccess(q, "search", len(found), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: found[i].ID, Score: found[i].Score}
 	})
@@ -138,8 +164,8 @@ func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResu
 		return findResult{}, err
 	}
 	others, err := s.related(ctx, q, items...)
-	result := groupByType(found, shown, targets, others)
-	result.Warning = answer.Warning
+	result := groupByType(found, targets, others)
+	result.Warning = warning
 	return result, err
 }
 
@@ -147,6 +173,7 @@ func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResu
 func (s *Server) toSearch(q *query, in findRequest) (domain.Search, []address, error) {
 	search := domain.Search{
 		By: q.caller.Principal, Text: in.Query, Limit: in.limit(), MinScore: leastScore(in.Threshold), Order: domain.ByScore,
+		Everyone: in.Everyone,
 	}
 	var targets []address
 	for _, target := range in.Targets {
@@ -206,13 +233,11 @@ func (s *Server) toSearch(q *query, in findRequest) (domain.Search, []address, e
 }
 
 // groupByType groups hits by context type and keeps their order. Others are related items.
-func groupByType(
-	hits []domain.Found, scores []float64, targets []address, others map[string]*domain.Knowledge,
-) findResult {
+func groupByType(hits []scored, targets []address, others map[string]*domain.Knowledge) findResult {
 	result := findResult{Memories: []match{}, Resources: []match{}, Skills: []match{}, Total: len(hits)}
-	for i, hit := range hits {
-		m := matchOf(hit, targets, others)
-		m.Score = scores[i]
+	for _, hit := range hits {
+		m := matchOf(hit.Found, targets, others)
+		m.Score = hit.shown
 		switch hit.Knowledge.ContextType {
 		case domain.Skill:
 			d := describedBy(hit.Knowledge)
@@ -235,8 +260,10 @@ func matchOf(hit domain.Found, targets []address, others map[string]*domain.Know
 		Category: string(cmp.Or(k.Category, uri.Category())), Relations: []toward{}, Abstract: abstractOf(k),
 		Confidence: k.Confidence, Helpful: k.Helpful, Harmful: k.Harmful, Stale: k.Stale.Reporters,
 		Contested: k.Rating().Contested(), DisputedBy: k.DisputedBy, Expired: k.Expired, Superseded: k.SupersededBy,
-		Reason: strings.Join(k.Rating().Marks(), "; "),
+		Copies: hit.Copies,
 	}
+	m.OccurredAt = k.OccurredAt
+	m.Reason = strings.Join(append(k.Rating().Marks(), text.Asides(m.Abstract, k.OccurredAt, k.CreatedAt, 0)...), "; ")
 	for _, r := range k.Relations {
 		if other := others[r.To]; other != nil {
 			place := directoryOf(other)
@@ -281,7 +308,7 @@ func scores(answer domain.Answer) []float64 {
 	byMeaning := slices.ContainsFunc(answer.Hits, func(hit domain.Found) bool { return hit.Semantic != 0 })
 	for i, hit := range answer.Hits {
 		list[i] = hit.Weight
-		if answer.Embedder == (embedding.Builtin{}).Name() || !byMeaning {
+		if best > 0 && (answer.Embedder == (embedding.Builtin{}).Name() || !byMeaning) {
 			list[i] = absolute(hit.Weight) * logistic(shareSlope, hit.Weight/best-evenShare) / logistic(shareSlope, 1-evenShare)
 		}
 	}
@@ -301,14 +328,4 @@ func leastScore(threshold *float64) *float64 {
 	const rounding = 0.999
 	least := min(*threshold, evenWeight*math.Pow(*threshold/(1-*threshold), 1/weightSlope)) * rounding
 	return &least
-}
-
-// aboveThreshold are the hits that score at least threshold, with their scores.
-func aboveThreshold(answer domain.Answer, threshold *float64) (hits []domain.Found, shown []float64) {
-	for i, score := range scores(answer) {
-		if score >= *cmp.Or(threshold, new(float64)) {
-			hits, shown = append(hits, answer.Hits[i]), append(shown, score)
-		}
-	}
-	return hits, shown
 }

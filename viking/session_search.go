@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
 )
 
 // plan lists the searches that replaced one.
@@ -23,8 +25,7 @@ type planned struct {
 	Priority int    `json:"priority"` // 1 is the most important
 }
 
-// searchInSession searches with the question and with the last messages of a session. Hits of the messages count
-// less. A session that is unknown or empty has no effect.
+// searchInSession searches with the question, and with the last messages of a session beside it. A session that is unknown or empty has no effect.
 func (s *Server) searchInSession(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		findRequest
@@ -33,29 +34,45 @@ func (s *Server) searchInSession(ctx context.Context, q *query) (any, error) {
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	result, err := s.answer(ctx, q, in.findRequest)
-	if err != nil || in.Session == "" || s.cfg.Sessions == nil || in.limit() == 0 {
-		return result, err
+	said := ""
+	if in.Session != "" && s.cfg.Sessions != nil && in.limit() > 0 {
+		var err error
+		if said, err = s.recentMessages(ctx, q, in.Session); err != nil {
+			return nil, err
+		}
 	}
-	said, err := s.recentMessages(ctx, q, in.Session)
-	if err != nil || said == "" {
-		return result, err
+	if said == "" {
+		return s.answer(ctx, q, in.findRequest)
 	}
-	shaped := in.findRequest
-	shaped.Query = cut(in.Query+"\n"+said, longestShaped)
-	more, err := s.answer(ctx, q, shaped)
+	wide := in.findRequest
+	wide.Limit, wide.NodeLimit, wide.Threshold = new(domain.MaxLimit), nil, new(0.0)
+	own, targets, warning, err := s.scored(ctx, q, wide)
 	if err != nil {
 		return nil, err
 	}
-	return in.merged(result, more, shaped.Query), nil
+	wide.Query = cut(in.Query+"\n"+said, longestShaped)
+	more, _, _, err := s.scored(ctx, q, wide)
+	if err != nil {
+		return nil, err
+	}
+	in.Threshold = cmp.Or(in.Threshold, new(leastShaped))
+	mute := !text.HasContent(text.Query(in.Query))
+	result, err := s.grouped(ctx, q, in.findRequest, shaped(own, more, mute), targets, warning)
+	kinds := strings.Join(in.ContextType, ",")
+	result.Plan = &plan{Reasoning: "what was said last in the session is asked for, too", Queries: []planned{
+		{Query: in.Query, Context: kinds, Intent: "the question", Priority: 1},
+		{Query: wide.Query, Context: kinds, Intent: "the question in its conversation", Priority: 3},
+	}}
+	return result, err
 }
 
-// The numbers of messages and characters that count, and the factor for hits of the messages alone.
+// The numbers of messages and characters that count, and the factor for hits of both together.
 const (
 	shapingMessages = 5
 	shapingText     = 500
 	longestShaped   = 2000
 	shapingWeight   = 0.8
+	leastShaped     = 0.05 // the least score, if the request names none
 )
 
 // recentMessages are the last messages of the users in a session. If there are none, it is the summary of the newest
@@ -76,8 +93,8 @@ func (s *Server) recentMessages(ctx context.Context, q *query, id string) (strin
 	for _, event := range messages[max(0, len(messages)-shapingMessages):] {
 		fact, _ := event.Fact.(domain.MessageAdded)
 		for _, part := range fact.Message.Parts {
-			if text := strings.TrimSpace(part.Text); fact.Role == domain.RoleUser && text != "" {
-				said = append(said, text)
+			if line := strings.TrimSpace(part.Text); fact.Role == domain.RoleUser && line != "" {
+				said = append(said, line)
 			}
 		}
 	}
@@ -98,44 +115,24 @@ func cut(s string, most int) string {
 	return string(runes[:min(len(runes), most)])
 }
 
-// merged are the matches of both searches, best first.
-func (in findRequest) merged(own, more findResult, asked string) findResult {
-	limit, least := in.limit(), 0.0
-	if in.Threshold != nil {
-		least = *in.Threshold
+// shaped are the hits of a question alone and in its conversation, best first. The conversation raises a hit at most
+// to the geometric mean of both scores: what only the messages are about does not answer the question. A question
+// without a word of its own, a mute one, means what the messages are about.
+func shaped(own, more []scored, mute bool) []scored {
+	at := map[string]int{}
+	for i, hit := range own {
+		at[hit.ID] = i
 	}
-	type ranked struct {
-		match
-		list *[]match
-	}
-	var all []ranked
-	out := findResult{Memories: []match{}, Resources: []match{}, Skills: []match{}}
-	seen := map[string]bool{}
-	add := func(from []match, list *[]match, weight float64) {
-		for _, m := range from {
-			if m.Score *= weight; !seen[m.URI] && m.Score >= least {
-				seen[m.URI] = true
-				all = append(all, ranked{m, list})
-			}
+	for _, hit := range more {
+		i, known := at[hit.ID]
+		if !known {
+			i, own = len(own), append(own, scored{hit.Found, 0})
 		}
+		if hit.shown *= shapingWeight; !mute {
+			hit.shown = math.Sqrt(hit.shown * own[i].shown)
+		}
+		own[i].shown = max(own[i].shown, hit.shown)
 	}
-	for _, part := range []struct {
-		found  findResult
-		weight float64
-	}{{own, 1}, {more, shapingWeight}} {
-		add(part.found.Memories, &out.Memories, part.weight)
-		add(part.found.Resources, &out.Resources, part.weight)
-		add(part.found.Skills, &out.Skills, part.weight)
-	}
-	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.Score, a.Score) })
-	all = all[:min(len(all), limit)]
-	for _, m := range all {
-		*m.list = append(*m.list, m.match)
-	}
-	out.Total = len(all)
-	out.Plan = &plan{Reasoning: "what was said last in the session is asked for, too", Queries: []planned{
-		{Query: in.Query, Context: strings.Join(in.ContextType, ","), Intent: "the question", Priority: 1},
-		{Query: asked, Context: strings.Join(in.ContextType, ","), Intent: "the question in its conversation", Priority: 3},
-	}}
-	return out
+	slices.SortStableFunc(own, func(a, b scored) int { return cmp.Compare(b.shown, a.shown) })
+	return own
 }

@@ -31,6 +31,14 @@ func TestWhatWasSaidLastShapesASearch(t *testing.T) {
 		like(t, queries, []any{
 			object{"query": "hotels passport"}, object{"query": "hotels passport\nI travel to Kenya and need a visa"},
 		})
+		weather := w.ask("POST", "/api/v1/search/search", object{"query": "weather on mars", "session_id": "trip"}).object()
+		for _, m := range weather["resources"].([]any) {
+			if m.(object)["score"].(float64) >= 0.1 {
+				t.Errorf("what only the session is about scores: %v", m)
+			}
+		}
+		mute := w.ask("POST", "/api/v1/search/search", object{"query": "and then?", "session_id": "trip", "limit": 1}).object()
+		same(t, found(mute, "resources"), []string{"viking://resources/visa.md"}, "a question without a word of its own")
 		like(t, search("nobody-knows"), object{"query_plan": nil}, "an unknown session shaped")
 		w.ask("POST", "/api/v1/search/search", object{"query": "", "session_id": "trip"}).invalid()
 	})

@@ -79,5 +79,14 @@ func TestWhatAgentsShareIsFoundInTheSpaceOfAnAgent(t *testing.T) {
 		w.ask("DELETE", at("/api/v1/fs", own+"/memories/cases/zebra.md"), nil, alice, agent).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
 		w.ask("GET", at("/api/v1/content/read", own+"/memories/cases/nothing.md"), nil, alice, agent).missing()
 		same(t, read(shared), "zebra crossing at "+shared, "what is shared says")
+
+		const bot, bots = header("Annals-Actor: agent:bot"), "viking://agent/bot/memories/cases/zebra.md" // an agent in its own name
+		write(bots, bot)
+		for _, target := range []string{"viking://agent/memories", "viking://~/memories", "viking://agent/memories/cases"} {
+			result := w.ask("POST", "/api/v1/search/find", object{"query": "zebra", "target_uri": target}, bot).object()
+			if got := found(result, "memories"); !slices.Contains(got, bots) {
+				t.Errorf("%s: an agent does not find its own: %v", target, got)
+			}
+		}
 	})
 }

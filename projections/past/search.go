@@ -118,7 +118,7 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Hit, error)
 	if err := r.weigh(ctx, tx, candidates); err != nil {
 		return nil, err
 	}
-	hits := domain.Rank(candidates, r.audience, r.search.Order, r.minScore, r.search.Limit)
+	hits := domain.Rank(candidates, r.audience, r.search.Order, r.minScore, domain.MaxLimit) // some may be copies
 	places := make(map[string]int64, len(r.items))
 	for _, item := range r.items {
 		places[item.id] = item.number
@@ -244,6 +244,9 @@ func (r *asOfSearch) candidates(cosines map[int64]float64) []domain.Candidate {
 
 func (r *asOfSearch) candidate(item asOfCandidate, cosines map[int64]float64) domain.Candidate {
 	c := domain.Candidate{ID: item.id, Scopes: item.scopes, Position: item.since, Lexical: r.words.ScoreOf(item.number)}
+	if r.search.Text != "" && !text.HasContent(r.terms) {
+		return c
+	}
 	cosine, compared := cosines[item.number]
 	if !compared { // words decide alone
 		c.Score = c.Lexical
@@ -305,14 +308,25 @@ func (r *asOfSearch) read(ctx context.Context, hits []domain.Hit) ([]domain.Foun
 	if err != nil {
 		return nil, err
 	}
-	found := make([]domain.Found, 0, len(hits))
+	known, candidates := make(map[string]*domain.Knowledge, len(items)), make([]domain.Candidate, 0, len(hits))
+	for _, k := range items {
+		known[k.ID] = k
+	}
 	for _, hit := range hits {
-		for _, k := range items {
-			if k.ID == hit.ID {
-				search.ApplyLevel(k, r.search.Level)
-				found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: r.words.Explained[k.Number]})
-			}
+		k := known[hit.ID]
+		if k == nil {
+			continue
 		}
+		if !r.search.Copies {
+			hit.Said = string(k.Polarity) + " " + k.Text.Task + " " + k.Text.Content
+		}
+		candidates = append(candidates, hit.Candidate)
+		search.ApplyLevel(k, r.search.Level)
+	}
+	found := make([]domain.Found, 0, len(hits))
+	for _, hit := range domain.Rank(candidates, r.audience, r.search.Order, r.minScore, r.search.Limit) {
+		k := known[hit.ID]
+		found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: r.words.Explained[k.Number]})
 	}
 	return found, nil
 }

@@ -27,7 +27,7 @@ func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 	}
 	var rest domain.Filter
 	r.counted, rest = rows.Narrow(r.search.Filter, r.audience)
-	plain := rows.IsPlain(rest)
+	plain := rows.IsPlain(rest) && len(rest.PrivateOf) == 0
 	err := r.each(ctx, r.withWords(r.live(tx), plain), func(i asOfCandidate) {
 		times := int64(len(r.shared(i.scopes)))
 		all.Items, all.Words = all.Items+times, all.Words+times*int64(i.words)

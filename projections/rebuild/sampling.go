@@ -138,6 +138,7 @@ func found(ctx context.Context, v catalogue.View, s sampledSearch, evenly bool) 
 		Embedding: &vectors.QueryEmbedding{},
 		Search: domain.Search{
 			By: domain.Principal{Tenant: s.tenant}, Text: s.text, Order: domain.ByPriority, Limit: comparedHits,
+			Copies: true,
 		},
 	}
 	hits, err := f.Hits(ctx)

@@ -45,6 +45,9 @@ func WhereKind(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
 		query = query.Where("(substr(k.id, 1, ?) <> ? OR length(k.id) <> ?)", len(domain.ArchivePrefix),
 			domain.ArchivePrefix, domain.ArchiveLength)
 	}
+	if len(f.PrivateOf) > 0 {
+		query = query.Where("(k.visibility <> ? OR k.owner IN (?))", domain.Private, bun.List(f.PrivateOf))
+	}
 	return query
 }
 
@@ -190,7 +193,7 @@ func IncludesDeleted(statuses []domain.Status) bool {
 	return slices.Contains(statuses, domain.IsDeleted) || slices.Contains(statuses, domain.IsErased)
 }
 
-// IsPlain tells whether a filter excludes nothing but superseded items, or those and archives.
+// IsPlain tells whether a filter excludes nothing but superseded items, archives, and what is private to others.
 func IsPlain(f domain.Filter) bool {
 	return len(f.Types)+len(f.ContextTypes)+len(f.Categories)+len(f.Tags)+len(f.Also)+len(f.Statuses)+len(f.Levels) == 0 &&
 		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && f.IDPrefix == "" && len(f.Under) == 0 &&

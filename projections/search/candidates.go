@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/vectors"
 	"github.com/annals-kb/annals/projections/words"
+	"github.com/annals-kb/annals/text"
 )
 
 // candidate is an item that a search may return, scored before its row is read.
@@ -47,8 +48,10 @@ func (f *Execution) findCandidates(ctx context.Context) (*candidates, error) {
 			return nil, err
 		}
 	}
-	for i := range all.list {
-		f.score(&all.list[i])
+	if f.Search.Text == "" || text.HasContent(f.words.Terms) { // else nothing is about the question
+		for i := range all.list {
+			f.score(&all.list[i])
+		}
 	}
 	slices.SortFunc(all.list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.number, a.number))
@@ -65,7 +68,7 @@ func (f *Execution) score(p *candidate) {
 	}
 	calibration := f.Model.Embedder.Calibration()
 	p.semantic = calibration.Score(p.cosine)
-	p.score = p.semantic // a question without words
+	p.score = p.semantic // a question that is only a vector
 	if len(f.words.Terms) > 0 {
 		p.score = calibration.Join(p.semantic, p.lexical)
 	}
@@ -86,7 +89,8 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 	in := rows.Table{Engine: f.DB.Engine, Tenant: tenant, Table: f.Tables.Knowledge, Alias: "k", Condition: rows.Live}
 	query := f.From.NewSelect().ColumnExpr("k.number, k.id, k.scopes, k.position, "+rows.ConfidenceAt,
 		database.At(f.Now())).
-		ColumnExpr("k.type, k.created_at, k.updated_at, k.confirmed_at, k.confirm_until, k.stale_reporters")
+		ColumnExpr("k.type, k.created_at, k.updated_at, k.confirmed_at, k.confirm_until, k.stale_reporters").
+		ColumnExpr("CASE WHEN ? THEN '' ELSE k.polarity || ' ' || k.task || ' ' || k.content END", f.Search.Copies)
 	query = f.Where(rows.LookUp(query, in, rows.SingleKeys(numbers), "number"), tenant, f.Search.Filter)
 	selected, err := query.Rows(ctx)
 	if err != nil {
@@ -98,12 +102,12 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 	for selected.Next() {
 		var number int64
 		var c domain.Candidate
-		var scopes sql.RawBytes
+		var scopes, said sql.RawBytes
 		var kind string
 		var created, updated, confirmed, until database.Time
 		var reporters int
 		err := selected.Scan(&number, &c.ID, &scopes, &c.Position, &c.Confidence, &kind, &created, &updated, &confirmed,
-			&until, &reporters)
+			&until, &reporters, &said)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -111,6 +115,7 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 			broken = append(broken, c.ID)
 			continue
 		}
+		c.Said = string(said)
 		if all.read[number] = true; f.policies != nil {
 			k := domain.Knowledge{
 				Scopes: c.Scopes, Type: domain.Type(kind), CreatedAt: created.Time, UpdatedAt: updated.Time,

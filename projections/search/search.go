@@ -151,8 +151,8 @@ type Execution struct {
 }
 
 // Hits finds candidates and ranks them. Superseded items and archives are few, so candidates are first read from
-// indexes alone, without a condition on the status. If those items crowd out others, it searches again for active
-// items only.
+// indexes alone, without a condition on the status. If those items, or what is private to others, crowd out others, it
+// searches again with all conditions.
 func (f *Execution) Hits(ctx context.Context) ([]domain.Hit, error) {
 	for {
 		hits, crowded, err := f.rank(ctx)

@@ -37,7 +37,7 @@ func (r *Searcher) Similar(
 	}
 	least := leastHit
 	s := domain.Search{
-		By: by, Text: beginningOf(item), MinScore: &least, Limit: mostCompared, Order: domain.ByScore,
+		By: by, Text: beginningOf(item), MinScore: &least, Limit: mostCompared, Order: domain.ByScore, Copies: true,
 		Context: domain.Context{Given: true}, Filter: domain.Filter{NoArchives: true},
 	}
 	for _, scope := range item.Scopes {

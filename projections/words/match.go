@@ -112,7 +112,7 @@ func (m *Matches) Score(all ScopeSize, everything bool) {
 	attainable := 0.0
 	for i, term := range m.Terms {
 		worth := text.IDF(int(items), len(m.found[i]))
-		attainable += worth
+		attainable += worth * text.Attainable(term.Term, len(m.found[i]) > 0)
 		for _, o := range m.found[i] {
 			it := &m.items[o.item]
 			if term.Beside && it.score == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
 )
 
 type SearchCommand struct {
@@ -26,6 +27,8 @@ type SearchCommand struct {
 	Order    string   `complete:"orders" placeholder:"WORD"`
 	Level    *int     `placeholder:"0…2"`
 	Explain  bool
+	Everyone bool
+	Copies   bool
 
 	MinPosition int64 `placeholder:"N"`
 
@@ -55,7 +58,7 @@ func (s *SearchCommand) Run(ctx context.Context, c *terminal.Console) error {
 func (s *SearchCommand) body(question, asOf string) api.Search {
 	return api.Search{
 		Query: question, Context: s.context(), AsOf: api.AsOf(asOf), Limit: s.Limit, MinScore: s.MinScore,
-		Order: s.Order, Level: s.Level, Explain: s.Explain,
+		Order: s.Order, Level: s.Level, Explain: s.Explain, Everyone: s.Everyone, Copies: s.Copies,
 		Types: s.Type, ContextType: s.ContextType, Category: s.Category, Tags: tagsOf(s.Tag),
 		Owner: s.Owner, Scope: s.Scope, Visibility: s.Visibility, URI: s.URI, Polarity: s.Polarity,
 		Stale: s.IsStale,
@@ -100,18 +103,19 @@ func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, ex
 		rows := terminal.NewTable("SCORE", "SCOPE", "VOTES", "ID", terminal.Mark, "KNOWLEDGE")
 		for _, h := range a.Items {
 			k := Knowledge{*h.Knowledge}
-			text := k.Snippet(SnippetColumns)
-			if h.Reason != "" {
-				text = terminal.Amber.Render("("+h.Reason+")") + " " + text
+			snippet := k.Snippet(SnippetColumns)
+			asides := text.Asides(k.Content, terminal.OrZero(k.OccurredAt), terminal.OrZero(k.CreatedAt), h.Copies)
+			if aside := terminal.Joined(", ", append([]string{h.Reason}, asides...)...); aside != "" {
+				snippet = terminal.Amber.Render("("+aside+")") + " " + snippet
 			}
 			if v := k.Verified; v != nil && v.Counts && !t.Quiet {
-				text += "\n" + terminal.Faint.Render(terminal.Joined(" until ", "confirmed by "+v.By, terminal.Text(v.Until)))
+				snippet += "\n" + terminal.Faint.Render(terminal.Joined(" until ", "confirmed by "+v.By, terminal.Text(v.Until)))
 			}
 			if explain && !t.Quiet {
-				text += "\n" + terminal.Faint.Render(howScored(h))
+				snippet += "\n" + terminal.Faint.Render(howScored(h))
 			}
 			votes := fmt.Sprintf("+%d -%d", k.Rating().Others(), k.Rating().Harmful)
-			rows.Row(fmt.Sprintf("%.2f", h.Score), h.Scope, votes, k.ID, k.marks(), text)
+			rows.Row(fmt.Sprintf("%.2f", h.Score), h.Scope, votes, k.ID, k.marks(), snippet)
 		}
 		if rows.Marked() == rows { // the text needs the columns of the marks
 			rows.Spare = []string{"VOTES", "SCOPE"}

@@ -30,6 +30,9 @@ type Config struct {
 	// Console is on or off.
 	Console string `group:"where" env:"ANNALS_CONSOLE" enum:"on,off" default:"on"`
 
+	// MCPTools selects the tools at /mcp for hosts that do not select them by the address.
+	MCPTools string `group:"where" name:"mcp-tools" env:"ANNALS_MCP_TOOLS" enum:"annals,openviking" default:"annals"`
+
 	// RootKey is valid for everything in every tenant. Only ANNALS_ROOT_KEY sets it, since other users can see flags.
 	RootKey string `kong:"-"`
 

@@ -172,7 +172,7 @@ func OpenService(
 				{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete},
 				{Name: "writes", Check: s.db.Writable},
 			},
-		}), mountMCP(inner, logger),
+		}), mountMCP(inner, cfg.MCPTools, logger),
 	}
 	issuer, err := cfg.issuer()
 	if err != nil {
@@ -357,7 +357,7 @@ func hashedKey() (prefix, key, hash string) {
 }
 
 // mountMCP mounts the MCP server.
-func mountMCP(inner *annalsclient.Client, logger *slog.Logger) annalshttp.Mount {
-	hosts := mcp.New(mcp.Config{API: inner, Version: terminal.Version().Version, Logger: logger}).Handler()
+func mountMCP(inner *annalsclient.Client, tools string, logger *slog.Logger) annalshttp.Mount {
+	hosts := mcp.New(mcp.Config{API: inner, Tools: tools, Version: terminal.Version().Version, Logger: logger}).Handler()
 	return annalshttp.Hosted("/mcp", hosts, mcp.Refuse)
 }
