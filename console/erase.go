@@ -76,7 +76,7 @@ func doErase(p *page) (any, error) {
 	}
 	var order api.Erasure
 	if data.Lineage {
-		order, err = data.order(p, data.ID, true)
+		order, err = data.order(p, api.ErasureOrder{Of: data.ID, WithLineage: true})
 	} else {
 		query := url.Values{"erase": {"true"}}
 		for _, field := range data.Fields[1:] {

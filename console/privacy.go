@@ -63,6 +63,8 @@ type erasurePlan struct {
 	form
 	Of      string
 	Lineage bool
+	Shared  bool             // what is meant for groups passes to them
+	Access  bool             // keys and memberships stay
 	Plan    *api.ErasurePlan // nil if nothing is named
 }
 
@@ -90,7 +92,8 @@ func orderFields() []actField {
 func planErasure(p *page) (any, error) {
 	data := &erasurePlan{
 		form: *newForm(p, orderFields()), Of: strings.TrimSpace(p.r.FormValue("of")),
-		Lineage: p.r.FormValue("with_lineage") != "",
+		Lineage: p.r.FormValue("with_lineage") != "", Shared: p.r.FormValue("keep_shared") != "",
+		Access: p.r.FormValue("keep_access") != "",
 	}
 	if data.Of == "" {
 		return data, nil
@@ -98,6 +101,9 @@ func planErasure(p *page) (any, error) {
 	query := url.Values{"of": {data.Of}}
 	if data.Lineage {
 		query.Set("with_lineage", "true")
+	}
+	if data.Shared {
+		query.Set("keep_shared", "true")
 	}
 	var plan api.ErasurePlan
 	err := p.get(&plan, query, "v1", "erasures", "plan")
@@ -122,7 +128,9 @@ func orderErasure(p *page) (any, error) {
 		data.Wrong["typed"] = []string{say(p.Language, "It must be %s.", data.Of)}
 		return nil, answer(p, "plan", data, http.StatusUnprocessableEntity)
 	}
-	done, err := data.order(p, data.Of, data.Lineage)
+	done, err := data.order(p, api.ErasureOrder{
+		Of: data.Of, WithLineage: data.Lineage, KeepShared: data.Shared, KeepAccess: data.Access,
+	})
 	switch {
 	case data.refuse(err):
 		return nil, answer(p, "plan", data, data.Refused.Status)
@@ -133,11 +141,10 @@ func orderErasure(p *page) (any, error) {
 }
 
 // order orders an erasure for the reason that the form states.
-func (f *form) order(p *page, of string, lineage bool) (done api.Erasure, err error) {
-	_, err = p.api.Do(p.r.Context(), client.Post(api.ErasureOrder{
-		Of: of, WithLineage: lineage, ReasonCode: f.text("reason_code"), LegalBasis: f.text("legal_basis"),
-		RequestedBy: f.text("requested_by"), Ticket: f.text("ticket"),
-	}, "v1", "erasures"), &done)
+func (f *form) order(p *page, what api.ErasureOrder) (done api.Erasure, err error) {
+	what.ReasonCode, what.LegalBasis = f.text("reason_code"), f.text("legal_basis")
+	what.RequestedBy, what.Ticket = f.text("requested_by"), f.text("ticket")
+	_, err = p.api.Do(p.r.Context(), client.Post(what, "v1", "erasures"), &done)
 	return done, err
 }
 

@@ -1,6 +1,9 @@
 package domain
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // DefaultErasureReason is the reason code of an erasure whose author gave none.
 const DefaultErasureReason = "requested"
@@ -129,13 +132,38 @@ type ErasureTarget struct {
 	Stream    string
 	ID        string // of an item
 	Owner     Entity
-	Status    Status // of an item
+	Title     string  // of an item: its task, or what it says
+	Scopes    []Scope // of an item
+	Status    Status  // of an item
 	Held      bool
 	State     State  // of another thing
 	Relation  string // to RelatedTo, see [LineageRelation]; empty if the order names the target itself
 	RelatedTo string
 	WillErase bool // the order erases it; related targets stay unless the order includes them
 }
+
+// PassesTo is the group that an item may pass to instead of its erasure with all that is of an entity: the first group
+// that it is meant for. Empty if there is none.
+func (d ErasureTarget) PassesTo(of string) Entity {
+	if i := slices.IndexFunc(d.Scopes, func(s Scope) bool {
+		return slices.Contains(GroupKinds, s.Entity().Kind())
+	}); i >= 0 && d.Relation == "" && string(d.Owner) == of && d.Owner.isSomebody() && Gone(&Knowledge{Status: d.Status}) == nil {
+		return d.Scopes[i].Entity()
+	}
+	return ""
+}
+
+// PassCommand is the command that gives the target to a group, and takes its owner out of its scopes.
+func (d ErasureTarget) PassCommand(by Principal, to Entity) Command {
+	revised := Revise{Target: Target{By: by, ID: d.ID}, Owner: to}
+	if own := d.Owner.Scope(); slices.Contains(d.Scopes, own) {
+		revised.Scopes = slices.DeleteFunc(slices.Clone(d.Scopes), func(s Scope) bool { return s == own })
+	}
+	return revised
+}
+
+// EndsAccess tells whether the order ends the keys and the memberships of an entity.
+func (e Erasure) EndsAccess() bool { return !e.KeepAccess && Entity(e.Of).isSomebody() }
 
 // Retained says, by stream, why an order by a principal does not erase a target. Reasons are another owner, a legal
 // hold, and an archive that stays: the archives of a session are erased before the session.

@@ -11,6 +11,8 @@ import (
 type Erasure struct {
 	Of          string    `json:"of"` // see [OrderErasure]
 	WithLineage bool      `json:"with_lineage,omitempty"`
+	KeepShared  bool      `json:"keep_shared,omitempty"`
+	KeepAccess  bool      `json:"keep_access,omitempty"`
 	Role        Role      `json:"role"` // of the principal that ordered it
 	ReasonCode  string    `json:"reason_code"`
 	LegalBasis  string    `json:"legal_basis,omitempty"`
@@ -40,8 +42,9 @@ type ErasureProgress struct {
 	Erasure
 
 	Erased  int64 // items, sessions and other things
+	Passed  int64 // items, to groups
 	Left    int64 // an estimate
-	Revoked int64 // keys, of a tenant
+	Revoked int64 // keys
 }
 
 // Reason is the reason of the order.
@@ -59,7 +62,7 @@ func (e Erasure) Evolve(fact Fact, at EventMetadata) (State, error) {
 	case ErasureOrdered:
 		if at.Version == 1 {
 			return Erasure{
-				Of: f.Of, WithLineage: f.WithLineage, Role: f.Role, ReasonCode: f.ReasonCode, LegalBasis: f.LegalBasis,
+				Of: f.Of, WithLineage: f.WithLineage, KeepShared: f.KeepShared, KeepAccess: f.KeepAccess, Role: f.Role, ReasonCode: f.ReasonCode, LegalBasis: f.LegalBasis,
 				RequestedBy: f.RequestedBy, Ticket: f.Ticket, OrderedAt: at.RecordedAt,
 			}, nil
 		}
@@ -80,6 +83,8 @@ type OrderErasure struct {
 	// means everything. Other values are the stream of a session or the id of an item.
 	Of          string
 	WithLineage bool // also the items that they were made from, that were made from them, and that superseded them
+	KeepShared  bool // items of a user or an agent that are meant for a group pass to it
+	KeepAccess  bool // a user or an agent keeps its keys and its groups
 	ErasureReason
 }
 
@@ -173,7 +178,7 @@ func (c OrderErasure) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		return nil, Refuse(ErrConflict, "the erasure is ordered already")
 	}
 	return []Fact{ErasureOrdered{
-		Of: c.Of, WithLineage: c.WithLineage, Role: c.By.Role,
+		Of: c.Of, WithLineage: c.WithLineage, KeepShared: c.KeepShared, KeepAccess: c.KeepAccess, Role: c.By.Role,
 		ReasonCode: c.ReasonCode, LegalBasis: c.LegalBasis, RequestedBy: c.RequestedBy, Ticket: c.Ticket,
 	}}, nil
 }

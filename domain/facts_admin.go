@@ -6,6 +6,8 @@ import "time"
 type ErasureOrdered struct {
 	Of          string `data:"of"`
 	WithLineage bool   `data:"with_lineage,omitempty"`
+	KeepShared  bool   `data:"keep_shared,omitempty"`
+	KeepAccess  bool   `data:"keep_access,omitempty"`
 	Role        Role   `data:"role"`
 	ReasonCode  string `data:"reason_code"`
 	LegalBasis  string `data:"legal_basis,omitempty"`

@@ -52,6 +52,11 @@ func (l *ErasureReader) CountRevoked(ctx context.Context, tenant, order string, 
 	return l.countCaused(ctx, tenant, order, since, domain.KeyRevoked{}.Name())
 }
 
+// CountPassed counts the items that an order gave to groups.
+func (l *ErasureReader) CountPassed(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
+	return l.countCaused(ctx, tenant, order, since, domain.Transferred{}.Name())
+}
+
 func (l *ErasureReader) countCaused(
 	ctx context.Context, tenant, order string, since int64, names ...string,
 ) (n int64, err error) {

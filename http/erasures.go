@@ -135,6 +135,7 @@ type erasureOutput struct {
 type erasurePlanInput struct {
 	Of          string  `query:"of" example:"user:123" doc:"As in an order."`
 	WithLineage boolean `query:"with_lineage"`
+	KeepShared  boolean `query:"keep_shared" doc:"As in an order."`
 }
 
 func (s erasures) erasureRoutes() {
@@ -166,7 +167,8 @@ func (s erasures) orderErasure(ctx context.Context, c *call, _ *struct{}) (*eras
 		return nil, err
 	}
 	command, err := domain.OrderErasure{
-		By: c.principal, ID: newID(), Of: given.Of, WithLineage: given.WithLineage,
+		By: c.principal, ID: newID(), Of: given.Of, WithLineage: given.WithLineage, KeepShared: given.KeepShared,
+		KeepAccess: given.KeepAccess,
 		ErasureReason: domain.ErasureReason{
 			ReasonCode: given.ReasonCode, LegalBasis: given.LegalBasis, RequestedBy: given.RequestedBy, Ticket: given.Ticket,
 		},
@@ -216,6 +218,7 @@ func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput
 	if with := in.WithLineage.read(&c.found, "with_lineage"); with != nil && *with {
 		lineage = domain.LineageErased
 	}
+	keep := in.KeepShared.read(&c.found, "keep_shared")
 	_, err := domain.OrderErasure{By: c.principal, Of: in.Of}.Complete()
 	if err := merge(c.found, err); err != nil {
 		return nil, err
@@ -236,9 +239,14 @@ func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput
 		return nil, err
 	}
 	out := &output[api.ErasurePlan]{}
-	out.Body.Items = []api.ErasureTarget{}
-	if out.Body.Keys, err = s.cfg.Eraser.Closing(ctx, c.principal.Tenant, in.Of); err != nil {
+	out.Body.Items, out.Body.MeantFor = []api.ErasureTarget{}, map[string]int64{}
+	keys, groups, err := s.cfg.Eraser.Access(ctx, c.principal.Tenant, in.Of)
+	if err != nil {
 		return nil, err
+	}
+	out.Body.Keys = int64(len(keys))
+	if out.Body.Memberships = toStrings(groups); domain.Entity(in.Of).Kind() != "tenant" {
+		out.Body.KeyPrefixes = keys
 	}
 	stays := domain.Retained(c.principal, all)
 	for _, d := range all {
@@ -251,10 +259,18 @@ func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput
 			if d.WillErase && refused != "" { // one refusal keeps everything
 				why = refused
 			}
-			out.Body.Items = append(out.Body.Items, api.ErasureTarget{
+			shown := api.ErasureTarget{
 				ID: d.ID, Stream: d.Stream, Owner: string(d.Owner), Status: string(d.Status), Held: d.Held,
+				Title: d.Title, Scopes: toStrings(d.Scopes),
 				Relation: d.Relation, RelatedTo: d.RelatedTo, Goes: d.WillErase && why == "", Kept: why != "", Reason: why,
-			})
+			}
+			if to := string(d.PassesTo(in.Of)); to != "" {
+				out.Body.MeantFor[to]++
+				if keep != nil && *keep {
+					shown.PassesTo, shown.Goes, shown.Kept, shown.Reason = to, false, false, ""
+				}
+			}
+			out.Body.Items = append(out.Body.Items, shown)
 		}
 	}
 	return out, nil
@@ -298,7 +314,7 @@ func (s erasures) redactFor(
 func erasureOf(id string, e domain.ErasureProgress) api.Erasure {
 	body := api.Erasure{
 		ID: id, Of: e.Of, WithLineage: e.WithLineage, State: "completed", Erased: e.Erased, Left: e.Left,
-		Revoked: e.Revoked, NotErased: e.NotErased,
+		Passed: e.Passed, KeepShared: e.KeepShared, KeepAccess: e.KeepAccess, Revoked: e.Revoked, NotErased: e.NotErased,
 		ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket,
 		OrderedAt: e.OrderedAt, EndedAt: known(e.EndedAt),
 	}

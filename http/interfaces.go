@@ -219,8 +219,8 @@ type Eraser interface {
 	Doomed(ctx context.Context, tenant, of string, lineage domain.LineageMode) ([]domain.ErasureTarget, error)
 	// Begin starts to carry out ordered erasures at once.
 	Begin()
-	// Closing counts the keys that an order would revoke.
-	Closing(ctx context.Context, tenant, of string) (keys int64, err error)
+	// Access are the prefixes of the keys, and the memberships, that an order would end.
+	Access(ctx context.Context, tenant, of string) (keys []string, groups []domain.Entity, err error)
 	// Erasure is an order with its progress. The error matches domain.ErrNotFound if there is none.
 	Erasure(ctx context.Context, tenant, id string) (domain.ErasureProgress, error)
 	// OrderedBy tells whether p ordered an erasure, as itself or on behalf of the same subject as now.

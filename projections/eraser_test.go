@@ -133,8 +133,8 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 			in.owned("two", "org:acme", "org:acme")
 			in.key("abc"+in.by.Tenant, "user:7", domain.Admin)
 		}
-		if keys, err := w.eraser().Closing(t.Context(), "acme", "tenant:acme"); err != nil || keys != 1 {
-			t.Errorf("%d keys are to be revoked, %v", keys, err)
+		if keys, _, err := w.eraser().Access(t.Context(), "acme", "tenant:acme"); err != nil || len(keys) != 1 {
+			t.Errorf("%v keys are to be revoked, %v", keys, err)
 		}
 		acme.order("all", "tenant:acme")
 		noError(t, w.eraser().CarryOut(t.Context()))

@@ -128,7 +128,7 @@ func (e *Eraser) CarryOutOrder(ctx context.Context, of events.Order) error {
 		Role: o.erasure.Role, Authentication: o.event.Authentication,
 	}
 	defer e.note(of, 0)
-	if err := e.closeTenant(ctx, &o); err != nil {
+	if err := e.endAccess(ctx, &o); err != nil {
 		return err
 	}
 	for {
@@ -168,9 +168,9 @@ func (e *Eraser) left(ctx context.Context, o *order) ([]domain.ErasureTarget, er
 func (e *Eraser) erase(ctx context.Context, o *order, some []domain.ErasureTarget) error {
 	submissions := make([]domain.Submission, len(some))
 	for i, d := range some {
-		submissions[i] = domain.Submission{
-			By: o.by, Command: d.EraseCommand(o.by, o.erasure.Reason()),
-			Origin: domain.Origin{CorrelationID: o.Stream, CausationID: o.event.EventID},
+		submissions[i] = domain.Submission{By: o.by, Command: d.EraseCommand(o.by, o.erasure.Reason()), Origin: o.origin()}
+		if to := d.PassesTo(o.erasure.Of); to != "" && o.erasure.KeepShared {
+			submissions[i].Command = d.PassCommand(o.lifted(), to)
 		}
 	}
 	for i, result := range e.log.SubmitAll(ctx, submissions) {
@@ -189,22 +189,53 @@ func (e *Eraser) erase(ctx context.Context, o *order, some []domain.ErasureTarge
 	return nil
 }
 
-// closeTenant revokes the keys of a tenant before its erasure, so that no client writes to it any more.
-func (e *Eraser) closeTenant(ctx context.Context, o *order) error {
-	if _, isTenant := domain.TenantOf(o.erasure.Of); !isTenant {
+func (o *order) origin() domain.Origin {
+	return domain.Origin{CorrelationID: o.Stream, CausationID: o.event.EventID}
+}
+
+// lifted is the principal of the order with the rights to end what is its own, which it may lack.
+func (o *order) lifted() domain.Principal {
+	by := o.by
+	if !by.Administers() {
+		by.Role = domain.Admin
+	}
+	return by
+}
+
+// endAccess revokes the keys of a tenant or an entity before its erasure, so that no client writes to it any more, and
+// ends the memberships of an entity. The key with which an entity orders its own erasure stays valid.
+func (e *Eraser) endAccess(ctx context.Context, o *order) error {
+	_, isTenant := domain.TenantOf(o.erasure.Of)
+	if !isTenant && !o.erasure.EndsAccess() {
 		return nil
 	}
-	_, err := e.RevokeKeys(ctx, o.by, domain.Origin{CorrelationID: o.Stream, CausationID: o.event.EventID}, time.Time{})
+	of := domain.Entity(o.erasure.Of)
+	if isTenant {
+		of = ""
+	}
+	_, err := e.RevokeKeys(ctx, o.lifted(), o.origin(), time.Time{}, of)
+	if err != nil || isTenant {
+		return err
+	}
+	_, groups, err := e.Access(ctx, o.Tenant, o.erasure.Of)
+	for _, group := range groups {
+		if err == nil {
+			_, err = e.log.Submit(ctx, domain.Submission{By: o.by, Origin: o.origin(), Command: domain.LeaveGroup{
+				OfDirectory: domain.OfDirectory{By: o.lifted(), Member: of}, Group: group,
+			}})
+		}
+	}
 	return err
 }
 
-// RevokeKeys revokes and counts the keys of by's tenant that were issued up to a time, or all if it is zero. It skips
-// keys that by may not revoke.
+// RevokeKeys revokes and counts the keys of by's tenant that were issued up to a time, or all if it is zero, and that
+// are a subject's, unless that is empty. It skips keys that by may not revoke, and by's own key.
 func (e *Eraser) RevokeKeys(
-	ctx context.Context, by domain.Principal, origin domain.Origin, until time.Time,
+	ctx context.Context, by domain.Principal, origin domain.Origin, until time.Time, subject domain.Entity,
 ) (revoked int64, err error) {
 	err = e.eachKey(ctx, by.Tenant, func(prefix string, key domain.Key) error {
-		if !until.IsZero() && key.CreatedAt.After(until) {
+		if !until.IsZero() && key.CreatedAt.After(until) ||
+			subject != "" && (key.Subject != subject || by.Authentication == "key:"+prefix) {
 			return nil
 		}
 		_, err := e.log.Submit(ctx, domain.Submission{
@@ -298,10 +329,11 @@ func (e *Eraser) Erasure(ctx context.Context, tenant, id string) (found domain.E
 		return found, domain.Refuse(domain.ErrNotFound, "there is no such erasure")
 	}
 	since := history[0].Position
-	if _, isTenant := domain.TenantOf(found.Of); isTenant {
-		if found.Revoked, err = e.log.CountRevoked(ctx, tenant, stream, since); err != nil {
-			return found, err
-		}
+	if found.Revoked, err = e.log.CountRevoked(ctx, tenant, stream, since); err != nil {
+		return found, err
+	}
+	if found.Passed, err = e.log.CountPassed(ctx, tenant, stream, since); err != nil {
+		return found, err
 	}
 	if found.Erased = found.Erasure.Erased; !found.UnderWay() {
 		return found, nil
@@ -313,15 +345,27 @@ func (e *Eraser) Erasure(ctx context.Context, tenant, id string) (found domain.E
 	return found, err
 }
 
-// Closing counts the unrevoked keys that an order would revoke, if it is about a tenant.
-func (e *Eraser) Closing(ctx context.Context, tenant, of string) (keys int64, err error) {
-	if _, isTenant := domain.TenantOf(of); isTenant {
-		err = e.eachKey(ctx, tenant, func(string, domain.Key) error {
-			keys++
-			return nil
-		})
+// Access are the unrevoked keys and the memberships that an order about a tenant or an entity would end.
+func (e *Eraser) Access(ctx context.Context, tenant, of string) (keys []string, groups []domain.Entity, err error) {
+	_, isTenant := domain.TenantOf(of)
+	if !isTenant && !(domain.Erasure{Of: of}).EndsAccess() {
+		return nil, nil, nil
 	}
-	return keys, err
+	err = e.eachKey(ctx, tenant, func(prefix string, key domain.Key) error {
+		if isTenant || key.Subject == domain.Entity(of) && key.CheckValid(time.Now()) == nil {
+			keys = append(keys, prefix)
+		}
+		return nil
+	})
+	if err != nil || isTenant {
+		return keys, nil, err
+	}
+	state, err := e.log.State(ctx, tenant, of)
+	entry, _ := state.State.(domain.MemberEntry)
+	for _, m := range entry.Groups {
+		groups = append(groups, m.Group)
+	}
+	return keys, groups, err
 }
 
 // OrderedBy tells whether p ordered an erasure, itself or on behalf of the same entity as now.

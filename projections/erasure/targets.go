@@ -97,12 +97,15 @@ func (e *Eraser) targetItems(
 	}
 	err = database.ForEach(ctx, e.DB, func(rows *sql.Rows) error {
 		var d domain.ErasureTarget
-		err := rows.Scan(&d.ID, &d.Owner, &d.Status, &d.Held)
+		var scopes string
+		err := rows.Scan(&d.ID, &d.Owner, &d.Status, &d.Held, &scopes, &d.Title)
+		_ = json.Unmarshal([]byte(scopes), &d.Scopes) // what cannot be read passes to nobody
 		d.Stream = domain.KnowledgeStream(d.ID)
 		doomed = append(doomed, d)
 		return err
 	}, `
-		SELECT k.id, k.owner, k.status, k.held
+		SELECT k.id, k.owner, k.status, k.held, coalesce(CAST(k.scopes AS text), ''),
+			substr(coalesce(nullif(k.task, ''), nullif(k.abstract, ''), k.content, ''), 1, 80)
 		FROM ? AS k
 		WHERE k.tenant = ? AND `+where+`
 		ORDER BY k.number`, append([]any{table, tenant}, args...)...)

@@ -38,6 +38,8 @@ type EraseCommand struct {
 	Plan        bool `xor:"what"`
 	Rows        bool
 	WithLineage bool
+	KeepShared  bool
+	KeepAccess  bool
 	ReasonCode  string `placeholder:"WORD"`
 	LegalBasis  string `placeholder:"TEXT"`
 	RequestedBy string `placeholder:"WHO"`
@@ -95,6 +97,11 @@ func (e *EraseCommand) check() error {
 	if (e.Rows || e.Quiet || e.Wide || len(e.Columns) > 0) && !e.Plan {
 		return terminal.Wrong("add --plan, or leave it out", "--rows is for a plan, and so are --wide, --columns and --quiet")
 	}
+	if member := domain.Entity(e.What).Kind(); (e.KeepShared || e.KeepAccess) && member != domain.User &&
+		member != domain.Agent {
+		return terminal.Wrong("as in annals erase user:123 --keep-shared --plan",
+			"--keep-shared and --keep-access are for a user or an agent")
+	}
 	if e.Replay != "" && e.Purge {
 		return terminal.Wrong("one after the other: annals erase --purge, when a server runs again",
 			"--replay purges nothing")
@@ -142,6 +149,9 @@ func (e *EraseCommand) plan(ctx context.Context, c *terminal.Console, server *cl
 	if e.WithLineage {
 		question.Query.Set("with_lineage", "true")
 	}
+	if e.KeepShared {
+		question.Query.Set("keep_shared", "true")
+	}
 	var plan api.ErasurePlan
 	a, err := server.Do(ctx, question, &plan)
 	if err == nil && c.JSON {
@@ -163,6 +173,7 @@ const (
 	outcomeHeld    = "held"
 	outcomeOthers  = "stays" // only its owner can erase it
 	outcomeRelated = "keep"
+	outcomePasses  = "pass" // to a group
 )
 
 func outcomeOf(t api.ErasureTarget) (word string, marked terminal.Markup) {
@@ -173,19 +184,22 @@ func outcomeOf(t api.ErasureTarget) (word string, marked terminal.Markup) {
 		return outcomeHeld, terminal.Amber.Render(outcomeHeld)
 	case t.Kept:
 		return outcomeOthers, terminal.Amber.Render(outcomeOthers)
+	case t.PassesTo != "":
+		return outcomePasses, terminal.Green.Render(outcomePasses)
 	}
 	return outcomeRelated, outcomeRelated
 }
 
 func (e *EraseCommand) printPlan(c *terminal.Console, plan api.ErasurePlan) error {
-	rows := terminal.NewTable("", "ID", "OWNER", "STATUS", "WHY")
-	rows.Spare = []string{"STATUS"}
-	counts, kinds, refused := map[string]int{}, map[[2]string]int{}, ""
+	rows := terminal.NewTable("", "ID", "OWNER", "STATUS", "WHY", "SCOPES", "TITLE")
+	rows.Spare = []string{"STATUS", "OWNER"}
+	counts, kinds, refused, named := map[string]int{}, map[[2]string]int{}, "", 0
 	for _, t := range plan.Items {
 		outcome, marked := outcomeOf(t)
 		why := "named"
 		switch t.Relation {
 		case "":
+			named++
 		case "derives":
 			why = t.RelatedTo + " is derived from it"
 		default:
@@ -195,7 +209,8 @@ func (e *EraseCommand) printPlan(c *terminal.Console, plan api.ErasurePlan) erro
 			refused = t.Reason
 		}
 		kind, _, _ := strings.Cut(t.Stream, ":")
-		rows.Row(marked, cmp.Or(t.ID, t.Stream), t.Owner, t.Status, terminal.Joined(": ", why, t.Reason))
+		rows.Row(marked, cmp.Or(t.ID, t.Stream), t.Owner, t.Status, terminal.Joined(": ", why, t.Reason),
+			strings.Join(t.Scopes, ", "), t.Title)
 		counts[outcome]++
 		kinds[[2]string{outcome, kind}]++
 	}
@@ -219,16 +234,28 @@ func (e *EraseCommand) printPlan(c *terminal.Console, plan api.ErasurePlan) erro
 	for _, more := range []struct{ name, outcome, hint string }{
 		{"under legal hold", outcomeHeld, ""},
 		{"of others", outcomeOthers, ""},
+		{"pass to groups", outcomePasses, ""},
 		{"related", outcomeRelated, "; --with-lineage erases them, too"},
 	} {
 		if n := counts[more.outcome]; n > 0 {
 			sums.Row(more.name, terminal.Counted(int64(n))+more.hint)
 		}
 	}
-	if plan.Keys > 0 {
+	switch keys := strings.Join(plan.KeyPrefixes, ", "); {
+	case e.KeepAccess:
+	case keys != "":
+		sums.Row("keys to revoke", keys+"; --keep-access leaves them valid")
+	case plan.Keys > 0:
 		sums.Row("keys to revoke", terminal.Counted(plan.Keys)+"; only root has access afterwards, and the name stays taken")
 	}
+	if len(plan.Memberships) > 0 && !e.KeepAccess {
+		sums.Row("leaves", strings.Join(plan.Memberships, ", ")+"; --keep-access keeps them")
+	}
 	c.Table(sums)
+	for _, group := range slices.Sorted(maps.Keys(plan.MeantFor)) {
+		c.Say("%d of %d are meant for %s; --keep-shared gives them to it, and takes %s off them", plan.MeantFor[group], named,
+			group, e.What)
+	}
 	return nil
 }
 
@@ -304,7 +331,7 @@ func (e *EraseCommand) applyOrder(
 	ctx context.Context, c *terminal.Console, server *client.Client,
 ) (erased bool, err error) {
 	q := client.Post(api.ErasureOrder{
-		Of: e.What, WithLineage: e.WithLineage,
+		Of: e.What, WithLineage: e.WithLineage, KeepShared: e.KeepShared, KeepAccess: e.KeepAccess,
 		ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket,
 	}, "v1", "erasures")
 	q.Header = e.Header(0)
@@ -360,7 +387,7 @@ func watchOrder(
 func (e *EraseCommand) printOrder(
 	ctx context.Context, c *terminal.Console, server *client.Client, order api.Erasure,
 ) error {
-	if order.Erased+order.NotErased+order.Revoked == 0 {
+	if order.Erased+order.NotErased+order.Revoked+order.Passed == 0 {
 		c.Say("nothing to erase: nothing of %s is here", terminal.Bold.Render(e.What))
 		c.Note(maybeMisspelt)
 		return nil
@@ -385,8 +412,13 @@ func (e *EraseCommand) printOrder(
 		gone = terminal.Enumerated(things, int(order.Erased))
 	}
 	c.Say("erased %s for good: %d of %d", terminal.Bold.Render(gone), order.Erased, order.Erased+order.NotErased)
-	if order.Revoked > 0 {
+	if order.Passed > 0 {
+		c.Say("%s passed to their groups", terminal.Several(int(order.Passed), "item"))
+	}
+	if _, isTenant := domain.TenantOf(e.What); isTenant && order.Revoked > 0 {
 		c.Say("revoked %s; only root has access now", terminal.Several(int(order.Revoked), "key"))
+	} else if order.Revoked > 0 {
+		c.Say("revoked %s of %s", terminal.Several(int(order.Revoked), "key"), e.What)
 	}
 	return nil
 }

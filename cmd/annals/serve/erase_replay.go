@@ -240,7 +240,7 @@ func (r *Replayed) tenant(ctx context.Context, log *events.Log, eraser *erasure.
 // continues to exist, so later writes stay. The list names everything else.
 func (r *Replayed) defaultTenant(ctx context.Context, eraser *erasure.Eraser, line Erasure) error {
 	revoking := line.submission()
-	revoked, err := eraser.RevokeKeys(ctx, revoking.By, revoking.Origin, line.RecordedAt)
+	revoked, err := eraser.RevokeKeys(ctx, revoking.By, revoking.Origin, line.RecordedAt, "")
 	if err != nil {
 		return err
 	}
