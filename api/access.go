@@ -29,6 +29,7 @@ type IssuedKey struct {
 	Subject       string     `json:"subject"`
 	Role          string     `json:"role" enum:"member,service,auditor,admin,root"`
 	Memberships   []string   `json:"memberships,omitempty"`
+	Groups        []string   `json:"groups,omitempty" doc:"Groups that the subject belongs to directly, by the directory; in a list."`
 	ActsFor       bool       `json:"acts_for,omitempty"`
 	ActsForOnly   []string   `json:"acts_for_only,omitempty"`
 	PublishPublic bool       `json:"publish_public,omitempty"`
@@ -38,6 +39,7 @@ type IssuedKey struct {
 	UsedAt        *time.Time `json:"used_at,omitempty" doc:"About when it was used last."`
 	ReplacedBy    string     `json:"replaced_by,omitempty"`
 	Replaces      string     `json:"replaces,omitempty"`
+	Warning       string     `json:"warning,omitempty" doc:"That the directory does not know the subject."`
 	ReplacedUntil *time.Time `json:"replaced_until,omitempty" doc:"Until when the key that this one replaces is valid; in the answer to a rotation."`
 }
 

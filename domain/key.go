@@ -93,6 +93,7 @@ type IssuedKey struct {
 	Key
 	Prefix string
 	UsedAt time.Time // approximate time of the last use; zero if never used
+	Groups []Entity  // of its subject, directly, by the directory
 }
 
 // CreateKey asks to record a key that the caller has generated.

@@ -25,7 +25,7 @@ func issuedKeyOf(tenant string, k domain.IssuedKey) api.IssuedKey {
 		ActsForOnly: toStrings(k.ActsForOnly), PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(),
 		ExpiresAt:   known(k.ExpiresAt),
 		Memberships: toStrings(k.Memberships), RevokedAt: known(k.RevokedAt), UsedAt: known(k.UsedAt),
-		ReplacedBy: k.ReplacedBy, Replaces: k.Replaces,
+		ReplacedBy: k.ReplacedBy, Replaces: k.Replaces, Groups: toStrings(k.Groups),
 	}
 }
 
@@ -122,7 +122,16 @@ func (s access) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput
 		return nil, err
 	}
 	receipt, err := s.cfg.Writer.Submit(ctx, c.submission(command, body))
-	return keyReply(c, receipt, key, err)
+	out, err := keyReply(c, receipt, key, err)
+	if err != nil || s.cfg.Directory == nil {
+		return out, err
+	}
+	if of, unknown := s.cfg.Directory.Belongings(ctx, c.principal.Tenant, created.Subject, nil); unknown == nil &&
+		of.Entry.AddedAt.IsZero() {
+		out.Body.Warning = fmt.Sprintf("%s is not in the directory: add it with annals %s add %s",
+			created.Subject, created.Subject.Kind(), created.Subject.ID())
+	}
+	return out, nil
 }
 
 // first refuses a first key that could not administer the server.

@@ -90,8 +90,12 @@ func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.IssuedKey, er
 		}
 		entries, err := EntriesOf(ctx, k.log.Reader, tenant, subjects)
 		for i := range list[len(list)-len(subjects):] {
-			key := &list[len(list)-len(subjects)+i].Key
-			*key = key.Under(entries[key.Subject])
+			key := &list[len(list)-len(subjects)+i]
+			entry := entries[key.Subject]
+			key.Key = key.Under(entry)
+			for _, m := range entry.Groups {
+				key.Groups = append(key.Groups, m.Group)
+			}
 		}
 		if err != nil || len(some) < page {
 			return list, err

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -34,7 +35,9 @@ type keyCreateCommand struct {
 	terminal.Remote
 	serve.Storage
 
-	Subject       string   `arg:""`
+	Subject       string   `arg:"" optional:""`
+	From          string   `placeholder:"FILE" complete:"file"`
+	Output        string   `placeholder:"FILE" complete:"file"`
 	Role          string   `default:"member" enum:"member,service,auditor,admin,root" placeholder:"ROLE"`
 	Member        []string `field:"memberships" placeholder:"ENTITY"`
 	ActsFor       bool
@@ -51,6 +54,12 @@ func (k *keyCreateCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
+	if k.From != "" {
+		return k.many(ctx, c, expires)
+	}
+	if k.Subject == "" || k.Output != "" {
+		return terminal.Wrong("as in annals key create user:mia", "say whose key it is; --output belongs to --from")
+	}
 	if err := c.WillBeRead("the key"); err != nil {
 		return err
 	}
@@ -63,14 +72,57 @@ func (k *keyCreateCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	me, err := server.Whoami(ctx)
 	first := err == nil && me.Authentication == domain.OpenAuthentication
-	created, err := issueKey(ctx, c, k.Remote, client.Post(api.NewKey{
-		Subject: k.Subject, Role: k.Role, Memberships: k.Member, ActsFor: k.ActsFor, ActsForOnly: k.ActsForOnly,
-		PublishPublic: k.PublishPublic, Note: k.Note, ExpiresAt: terminal.IfSet(expires),
-	}, "v1", "keys"))
+	created, err := issueKey(ctx, c, k.Remote, k.request(k.Subject, expires))
 	if first && created {
 		noteFirstKey(c)
 	}
 	return err
+}
+
+func (k *keyCreateCommand) request(subject string, expires time.Time) client.Request {
+	return client.Post(api.NewKey{
+		Subject: subject, Role: k.Role, Memberships: k.Member, ActsFor: k.ActsFor, ActsForOnly: k.ActsForOnly,
+		PublishPublic: k.PublishPublic, Note: k.Note, ExpiresAt: terminal.IfSet(expires),
+	}, "v1", "keys")
+}
+
+// many issues a key for each active user and agent of a file of the directory. It writes them to one file that only
+// its owner can read, also those issued before a failure.
+func (k *keyCreateCommand) many(ctx context.Context, c *terminal.Console, expires time.Time) error {
+	if k.Subject != "" || k.Output == "" || k.Offline {
+		return terminal.Wrong("as in annals key create --from people.csv --output keys.csv",
+			"--from names the subjects, --output the file for their keys, and a server issues them")
+	}
+	members, _, err := readDirectory(c, k.From)
+	if err != nil {
+		return err
+	}
+	server, err := k.Connect()
+	if err != nil {
+		return err
+	}
+	issued, failed := 0, error(nil)
+	err = terminal.WriteFile(c, k.Output, func(buffer *bytes.Buffer, flush func() error) error {
+		buffer.WriteString("subject,key\n")
+		for _, m := range members {
+			kind, made := domain.Entity(m.Member).Kind(), api.IssuedKey{}
+			if !m.Active || kind != domain.User && kind != domain.Agent {
+				continue
+			}
+			if _, failed = server.Do(ctx, k.request(m.Member, expires), &made); failed != nil {
+				break
+			}
+			fmt.Fprintf(buffer, "%s,%s\n", m.Member, made.Key)
+			if issued++; made.Warning != "" {
+				c.Note("%s", made.Warning)
+			}
+		}
+		return flush()
+	})
+	if err == nil {
+		c.Note("%s in %s, which only you can read; no key is shown again", terminal.Several(issued, "key"), k.Output)
+	}
+	return errors.Join(failed, err)
 }
 
 // offline writes the key into the database.
@@ -194,6 +246,9 @@ func showKey(c *terminal.Console, k api.IssuedKey, document any) error {
 		c.Note("the old key %s is valid until %s", k.Replaces, k.ReplacedUntil)
 	default:
 		c.Note("the old key %s ended at %s", k.Replaces, k.ReplacedUntil)
+	}
+	if k.Warning != "" {
+		c.Note("%s", k.Warning)
 	}
 	c.Note("use it with: export ANNALS_KEY=…, or send it as Authorization: Bearer …")
 	return nil
