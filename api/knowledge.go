@@ -111,7 +111,7 @@ type Similar struct {
 	ID    string  `json:"id"`
 	Kind  string  `json:"kind" enum:"duplicate,contradiction,similar"`
 	Score float64 `json:"score" minimum:"0" maximum:"1" doc:"How much of the subject they share."`
-	Rule  string  `json:"rule,omitempty" example:"number" doc:"By which they are a duplicate or a contradiction."`
+	Rule  string  `json:"rule,omitempty" example:"number" doc:"By which they are a duplicate or a contradiction, or unsure."`
 }
 
 // KeptVersion is the part of a recorded event that a client should keep.

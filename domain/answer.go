@@ -135,7 +135,7 @@ type SimilarItem struct {
 	ID    string
 	Kind  string  // one of the constants below
 	Score float64 // 0…1: how much of the subject they share
-	Rule  string  // by which text/compare decided; empty for Resembling
+	Rule  string  // by which text/compare decided, or unsure; otherwise empty for Resembling
 
 	Knowledge *Knowledge // as it was found
 }

@@ -27,7 +27,7 @@ type Reader interface {
 	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
 	// Similar finds items that say the same as an item, contradict it or resemble it.
 	Similar(ctx context.Context, by domain.Principal, item *domain.Knowledge) ([]domain.SimilarItem, error)
-	// Compare compares items by rules. What they mean is unknown, so it counts for them.
+	// Compare compares items by rules.
 	Compare(item, other *domain.Knowledge) domain.SimilarItem
 }
 
@@ -222,6 +222,9 @@ func (p Proposer) pairs(
 			s = p.Reader.Compare(item, s.Knowledge)
 		}
 		shared := func(scope domain.Scope) bool { return slices.Contains(item.Scopes, scope) }
+		if s.Kind == domain.Resembling && s.Rule != "" { // people decide whether it says the same
+			s.Kind = domain.Duplicate
+		}
 		if s.Knowledge.Status == domain.Active && slices.ContainsFunc(s.Knowledge.Scopes, shared) {
 			found := pair{SimilarItem: s, kind: domain.ProposalKind(s.Kind)}
 			if p.Judge != nil {

@@ -87,19 +87,13 @@ func judge(by domain.Principal, item *domain.Knowledge, found []domain.Found) []
 		if k.ID == item.ID || k.ContextType != item.ContextType || !by.MaySee(k) {
 			continue
 		}
-		meaning := hit.Semantic
-		if hit.Pending || meaning == 0 {
-			meaning = compare.Unknown
+		similar := similarItem(k, prepared.With(compare.Prepare(comparedOf(k))))
+		if !hit.Pending {
+			similar.Score = max(similar.Score, (3*similar.Score+hit.Semantic)/4)
 		}
-		verdict := prepared.With(compare.Prepare(comparedOf(k)), meaning)
-		if verdict.Kind == compare.Unrelated && verdict.Score < resembling {
-			continue
+		if similar.Kind != domain.Resembling || similar.Score >= resembling {
+			all = append(all, similar)
 		}
-		similar := similarItem(k, verdict)
-		if verdict.Kind == compare.Unrelated {
-			similar.Kind, similar.Rule = domain.Resembling, ""
-		}
-		all = append(all, similar)
 	}
 	order := []string{domain.Duplicate, domain.Contradiction, domain.Resembling}
 	slices.SortStableFunc(all, func(a, b domain.SimilarItem) int {
@@ -108,13 +102,20 @@ func judge(by domain.Principal, item *domain.Knowledge, found []domain.Found) []
 	return all[:min(len(all), mostSimilar)]
 }
 
-// Compare compares items by rules. What they mean is unknown, so it counts for them.
+// Compare compares items by rules.
 func (*Searcher) Compare(item, other *domain.Knowledge) domain.SimilarItem {
-	return similarItem(other, compare.Items(comparedOf(item), comparedOf(other), 1))
+	return similarItem(other, compare.Items(comparedOf(item), comparedOf(other)))
 }
 
 func similarItem(k *domain.Knowledge, v compare.Verdict) domain.SimilarItem {
-	return domain.SimilarItem{ID: k.ID, Kind: string(v.Kind), Score: v.Score, Rule: v.Rule, Knowledge: k}
+	similar := domain.SimilarItem{ID: k.ID, Kind: string(v.Kind), Score: v.Score, Rule: v.Rule, Knowledge: k}
+	if v.Kind == compare.Unrelated {
+		similar.Kind = domain.Resembling
+		if v.Rule != compare.Unsure {
+			similar.Rule = ""
+		}
+	}
+	return similar
 }
 
 // comparedOf is what is compared of an item.

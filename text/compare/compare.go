@@ -4,8 +4,11 @@
 package compare
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // Kind is what two items are to each other.
@@ -28,9 +31,10 @@ type Item struct {
 
 // Verdict is the result of a comparison.
 type Verdict struct {
-	Kind  Kind
-	Score float64 // 0…1: how much of the subject the two share
-	Rule  string  // the name of the rule that decided; empty if none did
+	Kind    Kind
+	Score   float64 // 0…1: how much of the subject the two share
+	Rule    string  // the name of the rule that decided; empty if none did
+	Another bool    // they are the same statement but for one place, where each says something else
 }
 
 // The rules that decide.
@@ -45,8 +49,10 @@ const (
 	Negation     = "negation"
 	Polarity     = "polarity"
 	Owner        = "owner"
+	Order        = "order"         // who does it to whom, or what comes first
 	OtherSubject = "other_subject" // other names, places or tags
 	OtherAspect  = "other_aspect"  // each says something that the other lacks
+	Unsure       = "unsure"        // they share nearly all words, and something that they lack may matter
 )
 
 // The thresholds were chosen on the set "dev" of testdata/pairs.ndjson.
@@ -58,16 +64,17 @@ const (
 	contradictionScore  = 0.62
 	contradictionDice   = 0.6
 	contradictionBeside = 0.16
+	surelyDice          = 0.8
 	waivedDice          = 0.9
 
+	mostMore    = 0.3
 	mostSwapped = 3
+	mostOrdered = 12
+	mostRelated = 200
 )
 
-// Unknown is the meaning that two items have in common if one of them has no vector.
-const Unknown = -1.0
-
-// Items compares two items. Meaning is the similarity of their vectors by an embedder, calibrated to 0…1, or Unknown.
-func Items(a, b Item, meaning float64) Verdict { return Prepare(a).With(Prepare(b), meaning) }
+// Items compares two items.
+func Items(a, b Item) Verdict { return Prepare(a).With(Prepare(b)) }
 
 // Prepared is an item that is ready for several comparisons.
 type Prepared struct {
@@ -79,41 +86,50 @@ type Prepared struct {
 func Prepare(item Item) Prepared { return Prepared{featuresOf(item), item.Tags} }
 
 // With is [Items].
-func (p Prepared) With(other Prepared, meaning float64) Verdict {
+func (p Prepared) With(other Prepared) Verdict {
 	f, g := p.features, other.features
-	if f.plain == g.plain && f.negated == g.negated {
-		return Verdict{Duplicate, 1, SameText}
+	if f.plain == g.plain && f.negations == g.negations {
+		return Verdict{Kind: Duplicate, Score: 1, Rule: SameText}
 	}
 	if f.unread || g.unread {
-		return Verdict{Kind: Unrelated, Score: max(0, meaning)}
+		return Verdict{Kind: Unrelated}
 	}
 	shares := f.overlap(g)
 	verdict := Verdict{Kind: Unrelated, Score: shares.score}
-	if meaning != Unknown {
-		verdict.Score = max(shares.score, (3*shares.score+meaning)/4)
-	}
-	if f.otherSubject(g) || otherTags(p.tags, other.tags) {
-		verdict.Rule = OtherSubject
-		return verdict
-	}
 	conflict, missing := f.conflict(g)
-	turned := f.turned(g)
-	waived := f.waived != g.waived && f.negated == g.negated // only one says that something need not be
-	swapped, owner := f.swapped(g)
+	turned, certain := f.turned(g)
+	waived := f.waived != g.waived && f.negations == g.negations // only one says that something need not be
+	swapped, exclusive, value := f.swapped(g)
+	plain := swapped && conflict == "" && turned == ""
+	verdict.Another = plain && value
+	near := shares.dice >= surelyDice
 	switch {
-	case swapped && owner && conflict == "" && turned == "":
+	case otherTags(p.tags, other.tags) || !f.sameValue(g, "who"):
+		verdict.Rule, verdict.Another = OtherSubject, false
+	case plain && exclusive:
 		verdict.Kind, verdict.Rule = Contradiction, Owner
-	case swapped, conflict != "" && (turned != "" || f.negated && g.negated):
+	case f.otherSubject(g):
+		verdict.Rule = OtherSubject
+	case swapped, conflict != "" && (turned != "" || f.negations > 0 && g.negations > 0):
 		verdict.Rule = OtherAspect // never on Friday, and never on Saturday
+	case conflict == "" && turned == "" && near && f.exchanged(g):
+		verdict.Kind, verdict.Rule = Contradiction, Order
 	case conflict != "" || turned != "":
-		if verdict.Score >= contradictionScore && shares.dice >= contradictionDice && shares.beside <= contradictionBeside {
+		if shares.score < contradictionScore || shares.dice < contradictionDice || shares.beside > contradictionBeside {
+			break
+		}
+		if verdict.Rule = Unsure; certain || conflict != "" {
 			verdict.Kind, verdict.Rule = Contradiction, conflict+turned
 		}
-	case verdict.Score < duplicateScore || shares.dice < duplicateDice || shares.beside > duplicateBeside:
-	case missing, waived && shares.dice < waivedDice:
-		verdict.Rule = OtherAspect
-	case waived:
+	case shares.score < duplicateScore || shares.dice < duplicateDice || shares.beside > duplicateBeside:
+	case waived && shares.dice >= waivedDice:
 		verdict.Kind, verdict.Rule = Contradiction, Polarity
+	case missing == 0 && !certain:
+		verdict.Rule = Unsure
+	case missing > 0 || waived || shares.more > mostMore || f.otherMarks(g):
+		if verdict.Rule = OtherAspect; near && missing < 2 {
+			verdict.Rule = Unsure
+		}
 	default:
 		verdict.Kind, verdict.Rule = Duplicate, Paraphrase
 	}
@@ -125,59 +141,77 @@ type overlap struct {
 	score  float64 // of the subject, for the caller
 	dice   float64 // of all that both say
 	beside float64 // what both have alone, of what the shorter one says
+	more   float64 // what one has alone, of what the longer one says
 }
+
+// besides are opposites of which an item may say one side without meaning more.
+var besides = map[string]bool{required: true, permitted: true, before: true, "first": true, "like": true, "least": true}
 
 func (f features) overlap(g features) overlap {
 	shared, left := f.against(g)
 	_, right := g.against(f)
-	for key := range f.opposites {
-		if _, both := g.opposites[key]; both {
-			shared += 0.5
-		}
-	}
 	for key := range f.values {
-		if g.values[key] != nil {
+		if g.values[key] != nil && key != "who" && key != "year" {
 			shared += 0.5
 		}
 	}
 	if shared == 0 {
-		return overlap{beside: 1}
+		return overlap{beside: 1, more: 1}
 	}
 	least := shared + min(left, right)
 	dice := 2 * shared / (2*shared + left + right)
-	return overlap{score: (dice + shared/least) / 2, dice: dice, beside: min(left, right) / least}
+	return overlap{
+		score: (dice + shared/least) / 2, dice: dice, beside: min(left, right) / least,
+		more: max(left, right) / (shared + max(left, right)),
+	}
 }
 
-// against weighs the words that are in both items, and those that g lacks.
+// against weighs what is in both items, and what g lacks.
 func (f features) against(g features) (shared, alone float64) {
+	short := len(f.subject)+len(g.subject) <= mostRelated // what follows takes the product of both
 	for name, weight := range f.words {
-		if other := g.words[name]; other > 0 {
+		switch other := g.words[name]; {
+		case other > 0:
 			shared += min(weight, other)
-		} else {
+		case !short:
 			alone += weight
+		case f.denies(name, g), slices.ContainsFunc(g.subject, func(other string) bool { return g.denies(other, f) }):
+			shared += weight / 2
+		case f.bridges(name, g):
+			alone += weight / 4
+		default:
+			alone += weight
+		}
+	}
+	for key := range f.opposites {
+		if _, both := g.opposites[key]; both && key != permitted {
+			shared += 0.5
+		} else if !both && !besides[key] {
+			alone += 0.5
 		}
 	}
 	return shared, alone
 }
 
-// swapped reports whether the items consist of the same words in the same order, but for a few in one place: the
-// template is the same, and the subject is not. owner tells that the other words are about an owner.
-func (f features) swapped(g features) (swapped, owner bool) {
-	a, b := f.subject, g.subject
-	head := 0
-	for head < min(len(a), len(b)) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	inA, inB := a[head:len(a)-tail], b[head:len(b)-tail]
-	if len(inA) == 0 || len(inB) == 0 || max(len(inA), len(inB)) > mostSwapped || head+tail == 0 ||
-		slices.ContainsFunc(inA, func(name string) bool { return slices.Contains(inB, name) }) {
-		return false, false
-	}
-	return true, head > 0 && a[head-1] == "owner" || tail > 0 && a[len(a)-tail] == "owner"
+// bridges reports whether a pair of Han characters begins with the end of a pair that both items have. It probably
+// consists of parts of two words.
+func (f features) bridges(name string, g features) bool {
+	first, n := utf8.DecodeRuneInString(name)
+	return first >= utf8.RuneSelf && n < len(name) && slices.ContainsFunc(f.subject, func(other string) bool {
+		return g.words[other] > 0 && strings.HasSuffix(other, name[:n])
+	})
+}
+
+// prefixes turn a word round: unavailable, non-smoking.
+var prefixes = []string{"un", "in", "im", "ir", "dis", "non-", "non"}
+
+// denies reports whether a word that g lacks is the opposite of a word that only g has: unavailable of available.
+func (f features) denies(name string, g features) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool {
+		bare, is := strings.CutPrefix(name, prefix)
+		bare = cmp.Or(vocabulary()[bare].name, bare)
+		return is && g.words[bare] > 0 && f.words[bare] == 0 && g.words[name] == 0
+	})
 }
 
 // otherSubject reports whether each item has a name or a place that the other one lacks.
@@ -195,11 +229,23 @@ func (f features) alone(names map[string]bool, g features) bool {
 	return false
 }
 
+// otherMarks reports whether a mark is in one item only. "Only after" and "not before" say the same.
+func (f features) otherMarks(g features) bool {
+	return !maps.EqualFunc(f.marks, g.marks, func(bool, bool) bool { return true }) &&
+		(f.negations == g.negations || f.marks["only"] == g.marks["only"])
+}
+
+// sameValue reports whether two items have a value of a measure in common, or one has none.
+func (f features) sameValue(g features, measured string) bool {
+	mine, others := f.values[measured], g.values[measured]
+	return mine == nil || others == nil || !lacks(others, mine) || !lacks(mine, others)
+}
+
 // otherTags reports whether a tag has no value in common.
 func otherTags(a, b map[string][]string) bool {
 	for key, values := range a {
 		others := b[key]
-		if key == "category" || key == "labels" || len(values) == 0 || len(others) == 0 {
+		if key == "category" || key == "labels" || key == "key" || len(values) == 0 || len(others) == 0 {
 			continue
 		}
 		if !slices.ContainsFunc(values, func(v string) bool { return slices.Contains(others, v) }) {
@@ -209,22 +255,33 @@ func otherTags(a, b map[string][]string) bool {
 	return false
 }
 
-// conflict is the rule by which values contradict each other: of the same measure, each has one that the other lacks.
-// missing means that some value is in one item only.
-func (f features) conflict(g features) (rule string, missing bool) {
+// conflict is the rule by which values contradict each other: of the same measure, each has one that the other lacks,
+// or they stand in another order. missing counts the items that have a value that the other one lacks.
+func (f features) conflict(g features) (rule string, missing int) {
 	for _, measured := range slices.Sorted(maps.Keys(f.values)) {
-		mine, others := f.values[measured], g.values[measured]
-		if others != nil && lacks(others, mine) && lacks(mine, others) {
-			return ruleOf(measured), false
+		if measured != "who" && !f.sameValue(g, measured) {
+			return ruleOf(measured), 0
 		}
 	}
-	mine, others := f.allValues(), g.allValues()
-	return "", lacks(mine, others) || lacks(others, mine)
+	mine, others := f.allValues(g), g.allValues(f)
+	if missing = count(lacks(mine, others)) + count(lacks(others, mine)); missing > 0 {
+		return "", missing
+	}
+	if slices.Equal(f.subject, g.subject) && !slices.Equal(f.sequence, g.sequence) &&
+		slices.Equal(slices.Sorted(slices.Values(f.sequence)), slices.Sorted(slices.Values(g.sequence))) {
+		return Number, 0
+	}
+	return "", 0
 }
 
-func (f features) allValues() map[string]bool {
+// allValues are the values of all measures, but for the year of a date that the other item gives without it.
+func (f features) allValues(g features) map[string]bool {
 	all := map[string]bool{}
 	for measured, values := range f.values {
+		dated := f.values["date"] != nil || f.values["month"] != nil
+		if measured == "who" || measured == "year" && dated && g.values["year"] == nil {
+			continue
+		}
 		for value := range values {
 			if rule := ruleOf(measured); rule == Time || rule == Date {
 				value = measured + " " + value // Tuesday is not two approvals
@@ -249,7 +306,7 @@ func ruleOf(measured string) string {
 	switch {
 	case measured == "clock" || measured == "weekday":
 		return Time
-	case measured == "date" || measured == "month":
+	case measured == "date" || measured == "month" || measured == "year":
 		return Date
 	case measured == "symbol":
 		return Symbol
@@ -260,20 +317,53 @@ func ruleOf(measured string) string {
 }
 
 // turned is the rule by which one item says the opposite of the other one. Two negations, or a negation of the
-// opposite, say the same.
-func (f features) turned(g features) string {
-	turns, rule := 0, Polarity
-	if f.negated != g.negated {
-		turns, rule = 1, Negation
-	}
+// opposite, say the same. It is certain if the other item says what is denied.
+func (f features) turned(g features) (rule string, certain bool) {
+	turns, differ := 0, max(f.negations, g.negations)-min(f.negations, g.negations)
+	ordered, reversed := f.sooner(g)
+	turns += count(reversed)
 	for key, side := range f.opposites {
-		if other, both := g.opposites[key]; both && other != side && (key != required || f.waived != g.waived) {
+		other, both := g.opposites[key]
+		if both && other != side && (key != required || f.waived != g.waived) && (key != before || !ordered) {
 			turns++
-			rule = Polarity
 		}
 	}
-	if turns%2 == 1 {
-		return rule
+	for name := range f.words {
+		turns += count(f.denies(name, g))
 	}
-	return ""
+	for name := range g.words {
+		turns += count(g.denies(name, f))
+	}
+	turns += count(f.negations+g.negations == 0 && (f.obliges() && g.permits() || f.permits() && g.obliges()))
+	switch {
+	case turns == 0 && differ == 0 && f.negations > 0 && f.saysDenied(g) && g.saysDenied(f): // Go, not C; C, not Go
+		return Negation, true
+	case turns == 0 && differ > 0:
+		return Negation, f.says(g.first, nil) && g.says(f.first, nil)
+	case (turns+differ)%2 == 1:
+		return Polarity, true
+	}
+	return "", turns == 0 || differ == 0 || f.marks["only"] != g.marks["only"] || !reversed
+}
+
+// says reports whether an item says all of some words, and none of them among others.
+func (f features) says(words, others map[string]bool) bool {
+	for name := range words {
+		_, opposite := f.opposites[name]
+		if f.words[name] == 0 && !opposite || others[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// saysDenied reports whether an item states what the other one denies.
+func (f features) saysDenied(g features) bool { return len(g.first) > 0 && f.says(g.first, f.denied) }
+
+func (f features) obliges() bool { _, must := f.opposites[required]; return must && !f.waived }
+
+func (f features) permits() bool {
+	_, must := f.opposites[required]
+	_, may := f.opposites[permitted]
+	return may && !must
 }

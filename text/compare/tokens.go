@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/annals-kb/annals/text"
@@ -15,9 +16,10 @@ const (
 	mostCharacters = 6
 )
 
-// lexeme finds dates, times, versions, numbers, words and names, Han characters and the ends of sentences.
-var lexeme = text.Expression(`(?i)\d{4}-\d{1,2}-\d{1,2}|\d{1,2}:\d{2}|v\d+(?:\.\d+)*|\d+\.\d+\.\d+|\d+(?:,\d{3})+|` +
-	`\d+(?:\.\d+)?|[a-z]\w*(?:[-./@:'+]\w+)*|%|\p{Han}|[.!?:;\n。]`)
+// lexeme finds dates, times, versions, numbers, words and names, Han characters and the ends of clauses.
+var lexeme = text.Expression(`(?i)\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[/.]\d{1,2}[/.]\d{4}|\d{1,2}:\d{2}|` +
+	`\B-\d+(?:\.\d+)?|v\d+(?:\.\d+)*|\d+\.\d+\.\d+|\d+(?:,\d{3})+|\d+(?:\.\d+)?|` +
+	`[a-z]\w*(?:[-./@:'+]\w+)*|%|\p{Han}|[.!?:;,\n。]`)
 
 // part is a word, a value or a character before it is looked up.
 type part struct {
@@ -25,15 +27,23 @@ type part struct {
 	named bool   // only names look like this
 }
 
+// shortened are the ends of words such as I'm and Mia's. They carry no meaning for a comparison.
+var shortened = []string{"s", "m", "re", "ve", "ll", "d"}
+
 func partsOf(s string) []part {
 	s = strings.ReplaceAll(s, "’", "'")
 	var parts []part
 	opening := true // of a sentence, where a capital says nothing
-	for _, found := range lexeme().FindAllString(s, -1) {
+	all := lexeme().FindAllString(s, -1)
+	for i, found := range all {
 		lower := strings.ToLower(found)
-		lower = strings.TrimSuffix(lower, "'s")
+		if before, after, cut := strings.Cut(lower, "'"); cut && slices.Contains(shortened, after) {
+			lower = before
+		}
 		p := part{text: stem(lower)}
-		if isLetter(found[0]) && len(found) > 1 {
+		if isLetter(found[0]) && len(lower) == 1 { // service A
+			p.named = found[0] < 'a' && found != "I" && (!opening || i+1 < len(all) && all[i+1][0] >= utf8.RuneSelf)
+		} else if isLetter(found[0]) {
 			p.named = strings.ContainsAny(found, "0123456789_/@:.-") ||
 				strings.ToLower(found[1:]) != found[1:] || !opening && found[0] < 'a'
 		}
@@ -54,7 +64,9 @@ func tokensOf(parts []part) []token {
 	var unknown []string // Han characters before the part at hand
 	flush := func() {
 		for i := range max(len(unknown)-1, min(len(unknown), 1)) {
-			tokens = append(tokens, token{kind: word, name: strings.Join(unknown[i:min(i+2, len(unknown))], "")})
+			tokens = append(tokens, token{
+				kind: word, name: strings.Join(unknown[i:min(i+2, len(unknown))], ""), factor: 1,
+			})
 		}
 		unknown = nil
 	}
@@ -75,22 +87,36 @@ func tokensOf(parts []part) []token {
 	return tokens
 }
 
+// functional are the kinds of words that a capital makes names: the US.
+var functional = map[kind]bool{stop: true, who: true, role: true, mark: true}
+
 // lookUp returns the token at the beginning of parts, and its length; no kind for a sign.
 func lookUp(parts []part, known map[string]token) (token, int) {
 	first := parts[0].text
-	if first == "may" && parts[0].named {
-		return token{kind: month, name: "5"}, 1
-	}
 	most, separator := mostWords, " "
 	han := first[0] >= utf8.RuneSelf
-	if first == "。" {
-		return token{}, 1
+	switch {
+	case first == "may" && parts[0].named:
+		return token{kind: month, name: "5"}, 1
+	case first == "。" || strings.ContainsAny(first[:1], ".!?:;,\n"):
+		return token{kind: boundary, name: first}, 1
+	case first == "one" && len(parts) > 1 && isLetter(parts[1].text[0]) && parts[1].text != first:
+		if t, _ := lookUp(parts[1:], known); t.kind == unit {
+			return token{kind: number, factor: 1}, 1
+		}
+	case len(first) > 2 && isLetter(first[0]) && strings.ContainsAny(first[1:2], "+-") && isDigit(first[2]): // T+1
+		return token{kind: version, name: first}, 1
+	case strings.HasSuffix(first, "n't") && known[phraseOf(parts[:min(2, len(parts))], separator)].kind == "":
+		return token{kind: not}, 1
 	}
 	if han {
 		most, separator = mostCharacters, ""
 	}
+	if parts[0].named && len(first) == 1 {
+		most = 0
+	}
 	for n := min(most, len(parts)); n > 0; n-- {
-		if t, ok := known[phraseOf(parts[:n], separator)]; ok && (t.kind != stop || !parts[0].named) {
+		if t, ok := known[phraseOf(parts[:n], separator)]; ok && (n > 1 || !parts[0].named || !functional[t.kind]) {
 			return t, n
 		}
 	}
@@ -102,14 +128,12 @@ func lookUp(parts []part, known map[string]token) (token, int) {
 			}
 		}
 		return token{kind: character, name: first}, 1
-	case isDigit(first[0]), first[0] == 'v' && len(first) > 1 && isDigit(first[1]):
+	case isDigit(first[0]), first[0] == '-', first[0] == 'v' && len(first) > 1 && isDigit(first[1]):
 		return valueOf(first), 1
-	case numerals[first] > 0:
-		return token{kind: number, factor: numerals[first]}, 1
 	case parts[0].named:
 		return token{kind: name, name: first}, 1
 	case isLetter(first[0]):
-		return token{kind: word, name: first}, 1
+		return token{kind: word, name: first, factor: 1}, 1
 	}
 	return token{}, 1
 }
@@ -125,17 +149,29 @@ func phraseOf(parts []part, separator string) string {
 	return strings.Join(words, separator)
 }
 
+// isDate reports whether a value has a year of four digits and two more parts.
+func isDate(s string) bool {
+	years := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("-/.", r) })
+	return len(years) == 3 && max(len(years[0]), len(years[2])) == 4
+}
+
 // valueOf is the token of a value that begins with a digit, or of a version.
 func valueOf(s string) token {
 	switch {
-	case s[0] == 'v', strings.Count(s, ".") > 1:
-		return token{kind: version, name: strings.TrimPrefix(s, "v")}
+	case s[0] != 'v' && isDate(s):
+		a := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsDigit(r) })
+		if len(a[0]) == 4 {
+			return token{kind: date, name: dateName(numberOf(a[1]), numberOf(a[2])), factor: numberOf(a[0])}
+		}
+		if strings.Contains(s, ".") || numberOf(a[0]) > 12 { // otherwise the month comes first, as in America
+			a[0], a[1] = a[1], a[0]
+		}
+		return token{kind: date, name: dateName(numberOf(a[0]), numberOf(a[1])), factor: numberOf(a[2])}
 	case strings.Contains(s, ":"):
 		hour, minute, _ := strings.Cut(s, ":")
 		return token{kind: clock, factor: numberOf(hour)*60 + numberOf(minute)}
-	case strings.Contains(s, "-"):
-		parts := strings.Split(s, "-")
-		return token{kind: date, name: dateName(numberOf(parts[1]), numberOf(parts[2]))}
+	case s[0] == 'v', strings.Count(s, ".") > 1:
+		return token{kind: version, name: strings.TrimPrefix(s, "v")}
 	}
 	return token{kind: number, name: s, factor: numberOf(strings.ReplaceAll(s, ",", ""))}
 }
@@ -147,13 +183,6 @@ func numberOf(s string) float64 {
 
 func dateName(month, day float64) string {
 	return strconv.FormatFloat(month, 'f', -1, 64) + "/" + strconv.FormatFloat(day, 'f', -1, 64)
-}
-
-// numerals are numbers in words. One is left out, since it is usually a pronoun.
-var numerals = map[string]float64{
-	"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11,
-	"twelv": 12, "fifteen": 15, "twenti": 20, "thirti": 30, "forti": 40, "fifti": 50, "sixti": 60, "ninet": 90,
-	"hundr": 100,
 }
 
 // hanNumber is the number in Han characters at the beginning of parts, and its length; 0 if there is none.

@@ -2,6 +2,7 @@ package compare
 
 import (
 	_ "embed"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,9 +15,14 @@ import (
 type kind string
 
 const (
-	stop      kind = "stop"    // carries no meaning
-	word      kind = "word"    // of a group of words with one meaning
-	not       kind = "not"     // turns the statement round
+	stop      kind = "stop"   // carries no meaning
+	word      kind = "word"   // of a group of words with one meaning
+	not       kind = "not"    // turns the statement round
+	except    kind = "except" // takes a negation back
+	role      kind = "role"   // of what follows
+	mark      kind = "mark"   // to be the same in both items
+	who       kind = "who"    // the person of a pronoun
+	boundary  kind = "boundary"
 	plus      kind = "plus"    // one of two opposites
 	minus     kind = "minus"   // the other one
 	unit      kind = "unit"    // of the number before it
@@ -37,11 +43,13 @@ const (
 type token struct {
 	kind   kind
 	name   string  // of its group; of other words, the stem
-	factor float64 // of a unit; of a number, its value
+	factor float64 // of a unit or of the weight of a word; of a number, its value; 0 if what comes before it is meant
 }
 
 // isSubject reports whether the token tells what the text is about.
 func (t token) isSubject() bool { return t.kind == word || t.kind == name || t.kind == place }
+
+func (t token) isOpposite() bool { return t.kind == plus || t.kind == minus }
 
 //go:embed vocabulary.txt
 var vocabularyText string
@@ -58,6 +66,9 @@ var vocabulary = sync.OnceValue(func() map[string]token {
 		t := token{kind: kind(fields[0]), name: fields[1], factor: 1}
 		if len(fields) == 3 {
 			t.factor, _ = strconv.ParseFloat(fields[2], 64) // a test reads every line
+		}
+		if t.kind == number {
+			t.factor = numberOf(t.name)
 		}
 		for phrase := range strings.SplitSeq(strings.TrimSpace(list), ",") {
 			if phrase = stemmed(strings.TrimSpace(phrase)); phrase != "" {
@@ -79,8 +90,13 @@ func stemmed(phrase string) string {
 	return strings.Join(words, " ")
 }
 
+// unstemmed are words whose stems mean something else.
+var unstemmed = []string{
+	"", "am", "is", "are", "was", "were", "had", "hourly", "weekly", "monthly", "quarterly", "yearly",
+}
+
 func stem(word string) string {
-	if word == "am" || word == "" || word[0] >= utf8.RuneSelf || strings.ContainsAny(word, "'-_./@%") {
+	if slices.Contains(unstemmed, word) || word[0] >= utf8.RuneSelf || strings.ContainsAny(word, "'-_./@%") {
 		return word
 	}
 	return text.Stem(word)
