@@ -62,6 +62,9 @@ func stated(sentence string) (LessonDraft, bool) {
 		return LessonDraft{}, false
 	}
 	f := LessonDraft{Content: sentence, Correction: either(s, correcting, correctingChinese)}
+	if retracts(s) { // its category is that of the statement that it ends
+		f.Correction, s = true, affirmed.Replace(s)
+	}
 	noted := either(s, remembering, rememberingChinese)
 	if asked && !noted {
 		return LessonDraft{}, false
@@ -85,7 +88,7 @@ func stated(sentence string) (LessonDraft, bool) {
 		f.Category = domain.CategoryEvents
 		f.Task = in(s, "What happened, or was decided", "发生或决定的事")
 		f.Tags = tagsOf("", "")
-	case noted || f.Correction && factual().MatchString(s) || asserts(s, true):
+	case noted || f.Correction && (factual().MatchString(s) || retracts(sentence)) || asserts(s, true):
 		f.Category = domain.CategoryEntities
 		f.Task = in(s, "What the user's world is like", "用户所说的事实")
 		f.Tags = tagsOf("", "")
@@ -132,6 +135,13 @@ func covered(sentence string, known map[string]bool) bool {
 	}
 	return 2*common >= len(said)
 }
+
+// affirmed turns a retraction into what it ends.
+var affirmed = strings.NewReplacer(
+	"no longer ", "", "stopped using", "use", "decided not to", "decided to", "decided against", "decided to", "don't ", "",
+	"doesn't ", "", "do not ", "", "does not ", "", " any more", "", " anymore", "", " any longer", "",
+	"停止使用", "用", "停用", "用", "不再", "", "已经不", "", "已不", "", "决定不", "决定",
+)
 
 // straight replaces quotation marks by the form that rules expect.
 var straight = strings.NewReplacer("’", "'", "‘", "'")

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text/compare"
 )
 
 // Reader reads existing knowledge.
@@ -89,6 +90,9 @@ func sameScopes(x, y []domain.Scope) bool {
 func (a assignment) decide(ctx context.Context, reader Reader, findings []LessonDraft) ([]domain.Lesson, error) {
 	var lessons []domain.Lesson
 	all := combined(findings)
+	for i := range all {
+		all[i].Correction = all[i].Correction || retracts(all[i].Content)
+	}
 	similar, err := a.similar(ctx, reader, all)
 	if err != nil {
 		return nil, err
@@ -145,7 +149,9 @@ func keyed(c domain.Category) bool { return c == domain.CategoryTools || c == do
 func joined(a, b string) string {
 	lines := strings.Split(strings.TrimSpace(a), "\n")
 	for line := range strings.SplitSeq(strings.TrimSpace(b), "\n") {
-		if !slices.ContainsFunc(lines, func(known string) bool { return normal(known) == normal(line) }) {
+		if !slices.ContainsFunc(lines, func(known string) bool {
+			return compare.Items(compare.Item{Content: known}, compare.Item{Content: line}).Kind == compare.Duplicate
+		}) {
 			lines = append(lines, line)
 		}
 	}
@@ -164,12 +170,21 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, si
 			Reason: "nothing like it is known",
 		},
 	}
-	if slices.ContainsFunc(before, func(other domain.Lesson) bool {
-		return other.Category == f.Category && samePeers(other.Text.Tags, f.Tags) &&
-			likeness(other.Text.Content, f.Content) >= same
-	}) {
-		lesson.Decision, lesson.Text.Reason = domain.DecideSkip, "the conversation says it twice"
-		return lesson, nil
+	var said []neighbour
+	for i, other := range before {
+		k := &domain.Knowledge{
+			ID: other.Item, Owner: a.owner, Scopes: other.Scopes, Category: other.Category, Polarity: other.Polarity,
+			DerivedFrom: other.Sources, Text: domain.Text{Content: other.Text.Content},
+		}
+		n := neighbour{item: k, verdict: compared(k, f), keyed: f.Key != "" && f.Key == other.Text.Key, now: true}
+		switch { // what a later lesson replaces is not said any more
+		case !samePeers(other.Text.Tags, f.Tags), targeted(before[i:], other.Item), targeted(before[i+1:], other.Target):
+		case other.Category == f.Category && n.verdict.Kind == compare.Duplicate:
+			lesson.Decision, lesson.Text.Reason = domain.DecideSkip, "the conversation says it twice"
+			return lesson, nil
+		case other.Item != "" && replaced(n.verdict):
+			said = append(said, n)
+		}
 	}
 	known, err := a.known(ctx, reader, f, similar)
 	if err != nil {
@@ -178,7 +193,7 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, si
 	for _, k := range known {
 		lesson.Neighbours = append(lesson.Neighbours, domain.Neighbour{ID: k.item.ID, Score: k.score})
 	}
-	target := a.decideDraft(&lesson, f, known, before)
+	target := a.decideDraft(&lesson, f, append(said, known...), before)
 	switch lesson.Decision {
 	case domain.DecideCreate, domain.DecideSupersede:
 		lesson.Scopes = a.scopes(f)
@@ -225,17 +240,13 @@ func (a assignment) sources(messages []int) []string {
 func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []neighbour,
 	before []domain.Lesson,
 ) *domain.Knowledge {
-	taken := func(k *domain.Knowledge) bool { // by an earlier lesson of the same conversation
-		return slices.ContainsFunc(before, func(l domain.Lesson) bool {
-			return l.Target == k.ID && l.Decision != domain.DecideSkip && l.Decision != domain.DecideVote
-		})
-	}
 	decide := func(decision domain.Decision, k *domain.Knowledge, reason string) *domain.Knowledge {
 		lesson.Decision, lesson.Target, lesson.Text.Reason = decision, k.ID, reason
 		return k
 	}
 	for _, n := range known {
-		if n.alike < same || f.Counted != nil || !a.reaches(n.item.Scopes, f) {
+		if n.verdict.Kind != compare.Duplicate || f.Counted != nil || targeted(before, n.item.ID) ||
+			!a.reaches(n.item.Scopes, f) {
 			continue
 		}
 		if f.Category.Immutable() {
@@ -243,27 +254,40 @@ func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []ne
 		}
 		return decide(domain.DecideVote, n.item, "it is known, and said again")
 	}
-	if f.Category.Immutable() {
-		return nil
-	}
 	for _, n := range known {
 		mine := n.item.Owner == a.owner
+		contradicts := n.verdict.Kind == compare.Contradiction
 		alike := sameScopes(n.item.Scopes, a.scopes(f)) // an item never reaches a wider audience than before
 		switch {
-		case taken(n.item):
+		case targeted(before, n.item.ID):
+		case mine && contradicts && retracts(f.Content):
+			return decide(domain.DecideSupersede, n.item, "it says that this no longer holds")
+		case f.Category.Immutable() || n.item.Category.Immutable():
 		case keyed(f.Category) && n.keyed && alike && (mine || a.shared(f)):
 			return decide(domain.DecideMerge, n.item, "there is one item for all that is known of it")
 		case !mine:
-		case f.Correction && (n.keyed || n.quantity || n.alike >= related):
+		case f.Correction && replaced(n.verdict):
 			return decide(domain.DecideSupersede, n.item, "it corrects what was said before")
-		case n.keyed && f.Single:
+		case n.keyed && f.Single && replaced(n.verdict):
 			return decide(domain.DecideSupersede, n.item, "there is one such fact, and it has changed")
+		case n.now || contradicts || n.verdict.Rule == compare.Unsure || retracts(f.Content+"\n"+n.item.Text.Content):
+			// both are kept, and people review them
 		case n.keyed && alike && mergeable(f.Category):
 			return decide(domain.DecideMerge, n.item, "both are about the same")
 		}
 	}
 	return nil
 }
+
+// targeted reports whether a lesson replaces an item.
+func targeted(lessons []domain.Lesson, id string) bool {
+	return id != "" && slices.ContainsFunc(lessons, func(l domain.Lesson) bool {
+		return l.Target == id && l.Decision != domain.DecideSkip && l.Decision != domain.DecideVote
+	})
+}
+
+// retracts reports whether a statement ends an earlier one.
+func retracts(s string) bool { return either(straight.Replace(s), retracting, retractingChinese) }
 
 // mergeable reports whether two items of a category about the same topic are merged.
 func mergeable(c domain.Category) bool {
@@ -287,6 +311,15 @@ func (a assignment) write(lesson *domain.Lesson, f LessonDraft, target *domain.K
 		lesson.Text.Task = cmp.Or(target.Text.Task, f.Task)
 		lesson.Text.Tags = tagsJoined(target.Text.Tags, f.Tags)
 		lesson.Text.Meta = target.Text.Meta
+	}
+	if lesson.Decision == domain.DecideSupersede { // of what was merged, only one statement is replaced
+		rest := slices.DeleteFunc(statements(target), func(line string) bool {
+			return replaced(compared(&domain.Knowledge{Polarity: target.Polarity, Text: domain.Text{Content: line}}, f))
+		})
+		if len(rest) > 0 && len(rest) < len(statements(target)) {
+			lesson.Sources = merged(lesson.Sources, target.DerivedFrom)
+			lesson.Text.Content = cut(strings.Join(append(rest, f.Content), "\n"), domain.MaxContent)
+		}
 	}
 	name, space := lesson.Item, domain.URIOfNames(a.owner.Kind(), a.owner.ID())
 	if keyed(f.Category) && f.Key != "" {

@@ -74,6 +74,14 @@ func TestWhatIsKnownDecides(t *testing.T) {
 			{"Actually, the production port is 8443.", domain.DecideCreate},
 			{"Actually, the staging port is open to the office.", domain.DecideCreate},
 			{"Actually, the staging port is 9000 now.", domain.DecideSupersede},
+			{"I like mornings for meetings.", domain.DecideCreate},
+			{"I don't like mornings for meetings.", domain.DecideCreate},
+			{"We use Jenkins.", domain.DecideCreate},
+			{"We stopped using Jenkins.", domain.DecideSupersede},
+			{"I no longer live in Lisbon.", domain.DecideSupersede},
+			{"We decided not to use Kafka.", domain.DecideSupersede},
+			{"我住在杭州。", domain.DecideCreate},
+			{"我已经不住在杭州了。", domain.DecideSupersede},
 		}
 		for i, step := range steps {
 			w.hold("s1", talk(step.said))
@@ -87,7 +95,8 @@ func TestWhatIsKnownDecides(t *testing.T) {
 		if k := items["我喜欢喝绿茶。"]; k == nil || k.Helpful != 2 || k.Confidence != 0.75 {
 			t.Errorf("a preference that was said again: %+v", k)
 		}
-		if items["Actually, I prefer spaces for indentation."] == nil || items["I live in Lisbon."] == nil || items["I live in Berlin."] != nil ||
+		if items["Actually, I prefer spaces for indentation."] == nil || items["I live in Lisbon."] != nil || items["I live in Berlin."] != nil ||
+			items["I like mornings for meetings."] == nil || items["I don't like mornings for meetings."] == nil || items["We decided to use Kafka."] != nil ||
 			items["Remember that the staging port is 8443."] != nil || items["Actually, the production port is 8443."] == nil {
 			t.Errorf("%v", items)
 		}
@@ -102,6 +111,19 @@ func TestWhatIsKnownDecides(t *testing.T) {
 		stream, err := w.log.State(t.Context(), w.by.Tenant, "session:mia/s1")
 		if s := stream.State.(domain.Session); err != nil || s.Processed != len(steps) || s.Failed != 0 {
 			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}
+
+func TestAConversationCorrectsItself(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.hold("s1", talk("I live in Oslo.", "I was born in Oslo.", "Actually, I live in Bergen.", "We use Jenkins.", "We use Jenkins no longer."))
+		w.learn()
+		equal(t, w.decisions("s1", 1), []domain.Decision{domain.DecideCreate, domain.DecideCreate, domain.DecideSupersede, domain.DecideCreate, domain.DecideSupersede}, "decisions")
+		for _, k := range w.items(domain.IsSuperseded) {
+			if k.Text.Content != "I live in Oslo." && k.Text.Content != "We use Jenkins." {
+				t.Errorf("%s is superseded", k.Text.Content)
+			}
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text"
+	"github.com/annals-kb/annals/text/compare"
 )
 
 // neighbours limits the similar items that are compared with a finding.
@@ -26,8 +27,7 @@ func (a assignment) similar(ctx context.Context, reader Reader, findings []Lesso
 		}
 		lowest := 0.0
 		search, err := domain.Search{
-			By: a.by(), Text: cut(f.Content, 1000), Filter: domain.Filter{Categories: []domain.Category{f.Category}},
-			Limit:    neighbours,
+			By: a.by(), Text: cut(f.Content, 1000), Filter: domain.Filter{Categories: corrected(f)}, Limit: neighbours,
 			MinScore: &lowest, Order: domain.ByScore, Copies: true,
 		}.Complete()
 		if err != nil {
@@ -45,25 +45,60 @@ func (a assignment) similar(ctx context.Context, reader Reader, findings []Lesso
 	return similar, nil
 }
 
-// neighbour is an item that is similar to a finding.
-type neighbour struct {
-	item     *domain.Knowledge
-	score    float64 // of the search
-	alike    float64 // of the texts
-	keyed    bool    // it has the same key
-	quantity bool    // it gives the number of the same thing
+// corrected are the categories of the items that a finding may repeat or correct.
+func corrected(f LessonDraft) []domain.Category {
+	if f.Correction && f.Category.AboutUser() {
+		return slices.DeleteFunc(slices.Clone(domain.Categories), func(c domain.Category) bool { return !c.AboutUser() })
+	}
+	return []domain.Category{f.Category}
 }
 
-// weight orders neighbours: first those with the same key, then those with the same quantity, then by likeness.
+// neighbour is an item that is similar to a finding.
+type neighbour struct {
+	item    *domain.Knowledge
+	score   float64         // of the search
+	verdict compare.Verdict // of the texts
+	keyed   bool            // it has the same key
+	now     bool            // an earlier lesson of the same conversation makes it
+}
+
+// replaced reports whether a correction replaces the item: both cannot hold, or they differ in one place.
+func replaced(v compare.Verdict) bool { return v.Kind == compare.Contradiction || v.Another }
+
+// weight orders neighbours: first those with the same key, then those that a correction replaces, then by likeness.
 func (n neighbour) weight() float64 {
-	weight := n.alike
+	weight := n.verdict.Score
 	if n.keyed {
 		weight += 4
 	}
-	if n.quantity {
+	if replaced(n.verdict) {
 		weight += 2
 	}
 	return weight
+}
+
+// compared compares a finding with an item, or with the nearest of the statements that were merged into it.
+func compared(k *domain.Knowledge, f LessonDraft) compare.Verdict {
+	said := func(content string, p domain.Polarity) compare.Prepared {
+		return compare.Prepare(compare.Item{Content: content, Negative: p == domain.Negative})
+	}
+	finding := said(f.Content, cmp.Or(f.Polarity, polarityOf(f.Category)))
+	verdict := finding.With(said(k.Text.Content, k.Polarity))
+	for _, line := range statements(k) {
+		if v := finding.With(said(line, k.Polarity)); verdict.Kind != compare.Duplicate &&
+			(v.Kind == compare.Duplicate || replaced(v) && !replaced(verdict)) {
+			verdict = v
+		}
+	}
+	return verdict
+}
+
+// statements are the texts that were merged into an item.
+func statements(k *domain.Knowledge) []string {
+	if !mergeable(k.Category) {
+		return nil
+	}
+	return strings.Split(k.Text.Content, "\n")
 }
 
 // known are the items nearest to a finding that the same people said, those with the same topic first.
@@ -73,10 +108,7 @@ func (a assignment) known(ctx context.Context, reader Reader, f LessonDraft, sim
 	var all []neighbour
 	add := func(k *domain.Knowledge, score float64, byKey bool) {
 		if samePeers(k.Text.Tags, f.Tags) && !slices.ContainsFunc(all, func(n neighbour) bool { return n.item.ID == k.ID }) {
-			all = append(all, neighbour{
-				k, score, likeness(k.Text.Content, f.Content), byKey,
-				sameQuantity(k.Text.Content, f.Content),
-			})
+			all = append(all, neighbour{item: k, score: score, verdict: compared(k, f), keyed: byKey})
 		}
 	}
 	if f.Key != "" {
@@ -100,40 +132,6 @@ func (a assignment) known(ctx context.Context, reader Reader, f LessonDraft, sim
 	}
 	slices.SortStableFunc(all, func(x, y neighbour) int { return cmp.Compare(y.weight(), x.weight()) })
 	return all, nil
-}
-
-// Thresholds of the share of words that two texts have in common.
-const (
-	same    = 0.85 // they say the same
-	related = 0.34 // they are about the same
-)
-
-// likeness is the share of words that two texts have in common: 1 if only their spelling differs.
-func likeness(a, b string) float64 {
-	if normal(a) == normal(b) {
-		return 1
-	}
-	left, right := words(a), words(b)
-	common := 0
-	for word := range left {
-		if right[word] {
-			common++
-		}
-	}
-	if all := len(left) + len(right) - common; all > 0 {
-		return min(float64(common)/float64(all), 0.99)
-	}
-	return 0
-}
-
-// quantity is a statement of a number, such as a port or a time.
-var quantity = text.Expression(`(?i)\b(?:the|our|my) ([a-z][\w -]*?) (?:is|are)(?: now)? \S*\d\S*?(?: now)?[.!]?$`)
-
-// sameQuantity reports whether two texts give the number of the same thing. Such texts have few words, so their
-// likeness is unreliable.
-func sameQuantity(a, b string) bool {
-	left, right := quantity().FindStringSubmatch(a), quantity().FindStringSubmatch(b)
-	return left != nil && right != nil && normal(left[1]) == normal(right[1])
 }
 
 // normal reduces a text to its letters and digits.

@@ -21,6 +21,9 @@ var (
 	correcting        = text.Expression(`(?i)^(?:no|nope|wrong|actually|correction)\b[,:. ]|\bthat(?:'s| is| was) (?:wrong|not right|incorrect|not correct|not what i)|\bi (?:meant|actually meant)\b|\bno longer\b|\bnot any ?more\b|\b(?:changed|change) my mind\b|\bnot [\w."'-]+(?: [\w."'-]+)?,? but\b|\bswitched (?:from .+ )?to\b|\binstead of what\b|\bused to\b.*\bnow\b`)
 	correctingChinese = text.Expression(`^(?:不对|错了|不是这样|更正|纠正)|不是.+(?:而是|是)|是.+[，,]\s*不是|其实(?:是|应该)|(?:改成|改用|改为)|不再|我说的是|应该是`)
 
+	retracting        = text.Expression(`(?i)\bno longer\b|(?:\bnot|n't)\b.*\bany ?(?:more|longer)\b|\bstopped using\b|\b(?:i|we)(?:'ve| have)? (?:stopped|quit|gave up|given up)\b|\bdecided (?:not to|against)\b`)
+	retractingChinese = text.Expression(`不再|已经?不.*了|不用了|停止使用|停用了|决定不`)
+
 	// factual is a statement that can be right or wrong; a plain "no" is not.
 	factual = text.Expression(`(?i)\b(?:is|isn't|are|aren't|was|were|should|uses?|runs?|lives?|works?|means?|called|it's|i'm|has|have|\d+)\b|\p{Han}`)
 
