@@ -17,6 +17,11 @@ type Setting struct {
 	Help     string `json:"help,omitempty" doc:"As in annals serve --help."`
 }
 
+// Learning is for whom lessons of sessions about tools, skills, patterns and antipatterns are.
+type Learning struct {
+	LearnedFor string `json:"learned_for" enum:"shared,team,private" doc:"shared: everyone in the tenant, if the key that commits may publish to them. team: the only team of the caller. private: as all other lessons."`
+}
+
 // Model is a model that the server asks.
 type Model struct {
 	Name   string `json:"name" enum:"embedding,embedding-previous,llm"`

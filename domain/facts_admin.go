@@ -198,6 +198,14 @@ type ScrubbingChanged struct{ Rules Scrubbing }
 // Name implements [Fact].
 func (ScrubbingChanged) Name() string { return "tenant.scrubbing_changed" }
 
+// LearningChanged changed for whom lessons about work are. It is also the state of [LearningStream].
+type LearningChanged struct {
+	LearnedFor LearnedFor `data:"learned_for" json:"learned_for,omitempty"` // empty in the state if it was never set
+}
+
+// Name implements [Fact].
+func (LearningChanged) Name() string { return "tenant.learning_changed" }
+
 // ProjectionStarted began to build a new version of a projection beside the active one.
 type ProjectionStarted struct {
 	Version  int               `data:"version"`

@@ -89,6 +89,8 @@ type SessionCommitted struct {
 	Tokens   int     `data:"tokens"`         // of those archived, an estimate
 	Trigger  Trigger `data:"trigger,omitempty"`
 	Audience []Scope `data:"audience"` // of lessons about work; lessons about the owner are for the owner alone
+	// Learned is the audience of lessons about tools, skills, patterns and antipatterns; empty for Audience.
+	Learned []Scope `data:"learned_for,omitempty"`
 }
 
 // Messages is the number of messages in the archive.

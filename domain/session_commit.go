@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -16,7 +17,12 @@ type CommitSession struct {
 	Keep    int     // how many of the newest messages stay in the session
 	Trigger Trigger // empty if unknown
 	Scopes  []Scope // audience of lessons about work; default: the owner, and the agent that commits
+
+	Unset LearnedFor // the rule for lessons of a tenant that has set none
 }
+
+// Reads implements [Command].
+func (c CommitSession) Reads() Reads { return Reads{Streams: []string{LearningStream}} }
 
 // Validate names every bad field at once.
 func (c CommitSession) Validate() error {
@@ -44,6 +50,22 @@ func (c CommitSession) audience(s Session) []Scope {
 	return audience
 }
 
+// learned is the audience of lessons by the tenant's rule; empty for that of all lessons about work.
+func (c CommitSession) learned(rule LearningChanged) []Scope {
+	to := Public
+	switch cmp.Or(rule.LearnedFor, c.Unset) {
+	case LearnedShared:
+	case LearnedTeam:
+		to = OnlyTeam(c.By.Memberships).Scope()
+	default:
+		return nil
+	}
+	if to == "" || len(c.Scopes) > 0 || !c.By.MayPublish(to) {
+		return nil
+	}
+	return []Scope{to}
+}
+
 // Decide implements [Command]. A wider audience than the default is refused unless the caller may publish to it.
 func (c CommitSession) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	s, err := c.session(dc)
@@ -64,7 +86,7 @@ func (c CommitSession) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{SessionCommitted{
 		Archive: s.Archives + 1, First: first, Last: first + int64(archived) - 1, Kept: c.Keep,
 		Tokens:  int(int64(s.Tokens) * int64(archived) / int64(s.Live)),
-		Trigger: c.Trigger, Audience: audience,
+		Trigger: c.Trigger, Audience: audience, Learned: c.learned(StateOf[LearningChanged](dc, LearningStream)),
 	}}, nil
 }
 

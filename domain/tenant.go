@@ -96,3 +96,60 @@ var (
 	_ Command = CreateTenant{}
 	_ Command = EndTenant{}
 )
+
+// LearnedFor says for whom lessons of sessions about tools, skills, patterns and antipatterns are.
+type LearnedFor string
+
+// The values of [LearnedFor].
+const (
+	LearnedShared  LearnedFor = "shared"  // everyone in the tenant, if the caller may publish to them
+	LearnedTeam    LearnedFor = "team"    // the caller's only team, if there is one
+	LearnedPrivate LearnedFor = "private" // as for all other lessons about work
+)
+
+// LearningStream is the stream of a tenant's [LearnedFor], in the tenant's log.
+const LearningStream = "learning:rule"
+
+// Evolve implements [State].
+func (l LearningChanged) Evolve(fact Fact, _ EventMetadata) (State, error) {
+	changed, is := fact.(LearningChanged)
+	if !is {
+		return l, errors.New("not a fact about learning")
+	}
+	return changed, nil
+}
+
+// ChangeLearning asks for another rule.
+type ChangeLearning struct {
+	By         Principal
+	LearnedFor LearnedFor
+}
+
+// Validate refuses unknown values, and callers that are not admins.
+func (c ChangeLearning) Validate() error {
+	if !c.By.IsTenantAdmin() {
+		return Refuse(ErrForbidden, "what lessons are shared is for admins")
+	}
+	var p Problems
+	oneOf(&p, "learned_for", c.LearnedFor, []LearnedFor{LearnedShared, LearnedTeam, LearnedPrivate}, true)
+	return p.Err()
+}
+
+// Stream implements [Command].
+func (ChangeLearning) Stream() string { return LearningStream }
+
+// Reads implements [Command].
+func (ChangeLearning) Reads() Reads { return Reads{} }
+
+// Decide implements [Command].
+func (c ChangeLearning) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	if changed := (LearningChanged{c.LearnedFor}); changed != StateOf[LearningChanged](dc, LearningStream) {
+		return []Fact{changed}, nil
+	}
+	return nil, nil
+}
+
+var (
+	_ State   = LearningChanged{}
+	_ Command = ChangeLearning{}
+)

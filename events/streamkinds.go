@@ -23,6 +23,7 @@ var streamKinds = map[string]streamKind{
 	"tenant":       keptAs[domain.Tenant](2),
 	"session":      keptAs[domain.Session](1),
 	"scrubbing":    keptAs[domain.Scrubbing](1),
+	"learning":     keptAs[domain.LearningChanged](1),
 	"erasure":      keptAs[domain.Erasure](1),
 	"projection":   keptAs[domain.Projection](1),
 	"verification": keptAs[domain.Verification](1),

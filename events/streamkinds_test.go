@@ -46,6 +46,7 @@ func stateSamples() map[string]domain.State {
 		"scrubbing": domain.Scrubbing{
 			Off: []string{"phone"}, Patterns: []domain.ScrubPattern{{Class: "employee", Expression: `\bEMP-\d{5}\b`}},
 		},
+		"learning": domain.LearningChanged{LearnedFor: domain.LearnedTeam},
 		"verification": domain.Verification{Policies: []domain.VerificationPolicy{{
 			PolicyKey: domain.PolicyKey{Scope: "team:pay", Type: domain.Plan}, EveryDays: 90, Verifier: "user:mia", SetAt: noon,
 		}}},

@@ -32,7 +32,8 @@ type assignment struct {
 	agent    string
 	task     string // id of the event of the commit
 	audience []domain.Scope
-	retry    int // 0 for the first attempt, else the number of the retry
+	learned  []domain.Scope // of lessons about tools, skills, patterns and antipatterns; empty for the audience
+	retry    int            // 0 for the first attempt, else the number of the retry
 	messages []Message
 	logger   *slog.Logger
 }
@@ -40,7 +41,8 @@ type assignment struct {
 // by is the principal of the resulting commands: the server itself, for the session's owner.
 func (a assignment) by() domain.Principal {
 	var audience []domain.Entity
-	for _, scope := range a.audience {
+	all := append(slices.Clip(a.audience), a.learned...)
+	for _, scope := range all {
 		if scope != domain.Public {
 			audience = append(audience, scope.Entity())
 		}
@@ -48,7 +50,7 @@ func (a assignment) by() domain.Principal {
 	return domain.Principal{
 		Tenant: a.tenant, Memberships: audience, Subject: domain.SystemPrincipal().Subject, OnBehalfOf: a.owner,
 		Role:           domain.Service,
-		Authentication: domain.SystemPrincipal().Authentication, PublishPublic: slices.Contains(a.audience, domain.Public),
+		Authentication: domain.SystemPrincipal().Authentication, PublishPublic: slices.Contains(all, domain.Public),
 	}
 }
 
@@ -62,10 +64,14 @@ func (a assignment) countsOwner() domain.Principal {
 
 // scopes are the scopes of a finding: a finding about the owner is for the owner alone.
 func (a assignment) scopes(f LessonDraft) []domain.Scope {
-	if f.Own || f.Category.AboutUser() || len(a.audience) == 0 {
-		return []domain.Scope{a.owner.Scope()}
+	switch {
+	case f.Own || f.Category.AboutUser():
+	case f.Category != domain.CategoryCases && len(a.learned) > 0:
+		return a.learned
+	case len(a.audience) > 0:
+		return a.audience
 	}
-	return a.audience
+	return []domain.Scope{a.owner.Scope()}
 }
 
 // shared reports whether a finding lies in a directory that all users share.

@@ -158,7 +158,8 @@ func (w *Worker) assigned(event domain.Event, commit domain.SessionCommitted) as
 	owner, session, _ := domain.SessionOf(event.Stream)
 	return assignment{
 		tenant: event.Tenant, owner: owner, session: session, task: event.EventID, audience: commit.Audience,
-		logger: w.Logger.With("tenant", event.Tenant, "stream", event.Stream, "archive", commit.Archive),
+		learned: commit.Learned,
+		logger:  w.Logger.With("tenant", event.Tenant, "stream", event.Stream, "archive", commit.Archive),
 	}
 }
 
@@ -217,6 +218,10 @@ func (w *Worker) decided(ctx context.Context, event domain.Event, commit domain.
 	}
 	attribute(c, found.Findings)
 	addDates(c, &found)
+	for i := range found.Findings {
+		f := &found.Findings[i]
+		f.Own = f.Own || len(a.learned) > 0 && personal(c, *f)
+	}
 	a.messages = c.Messages
 	fact.Usage, fact.Summary = found.Usage, found.Summary
 	fact.Lessons, err = a.decide(ctx, w.Reader, found.Findings)

@@ -23,7 +23,7 @@ import (
 // lines are what people and agents say. Each is said with a mark of its own in the place of the percent sign.
 var lines = []string{
 	"My doctor said that I have %s, please keep that to yourself.",
-	"I live in %s.", "I prefer %s for indentation.", "Remember that the port of %s is 8443.",
+	"I live in %s.", "Bob needs %s every day.", "I take %s, so first stop the server, then call my doctor, finally rest.", "I prefer %s for indentation.", "Remember that the port of %s is 8443.",
 	"The deploy of %s failed because the chart version was wrong.", "Pinning %s fixed it.",
 	"Problem: %s does not start.", "Cause: %s is too old.", "Fix: install %s.", "chromedriver requires %s.",
 	"First build %s, then test it, finally ship it.", "1. Stop %s.\n2. Wait.\n3. Start it.", "> I prefer %s.",
@@ -37,10 +37,13 @@ type exchange struct {
 	messages  []domain.NewMessage
 	sentences []string
 	marks     atomic.Int64
+	personal  map[string]bool // the marks of what the user says of persons
 }
 
-func (e *exchange) sentence(rt *rapid.T) string {
-	s := fmt.Sprintf(rapid.SampledFrom(lines).Draw(rt, "line"), fmt.Sprintf("zq%dzq", e.marks.Add(1)))
+func (e *exchange) sentence(rt *rapid.T, mine bool) string {
+	line, mark := rapid.SampledFrom(lines).Draw(rt, "line"), fmt.Sprintf("zq%dzq", e.marks.Add(1))
+	e.personal[mark] = mine && slices.ContainsFunc([]string{"I ", "My ", "Bob "}, func(who string) bool { return strings.HasPrefix(line, who) })
+	s := fmt.Sprintf(line, mark)
 	e.sentences = append(e.sentences, s)
 	return s
 }
@@ -49,15 +52,19 @@ func (e *exchange) draw(rt *rapid.T) {
 	e.messages, e.sentences = nil, nil
 	for range rapid.IntRange(1, 6).Draw(rt, "messages") {
 		said := domain.NewMessage{Role: rapid.SampledFrom([]string{"user", "user", "assistant", "tool"}).Draw(rt, "role")}
-		text := e.sentence(rt)
+		text, mine := rapid.SampledFrom([]string{"", "", "[user]: "}).Draw(rt, "form"), said.Role == domain.RoleUser
+		turns := text != ""
+		text += e.sentence(rt, mine)
 		for range rapid.IntRange(0, 2).Draw(rt, "more") {
-			text += rapid.SampledFrom([]string{" ", "\n", " [assistant]: "}).Draw(rt, "between") + e.sentence(rt)
+			between := rapid.SampledFrom([]string{" ", "\n", " [assistant]: "}).Draw(rt, "between")
+			mine = mine && !(turns && between == " [assistant]: ")
+			text += between + e.sentence(rt, mine)
 		}
-		said.Message.Parts = []domain.Part{{Type: domain.PartText, Text: rapid.SampledFrom([]string{"", "", "[user]: "}).Draw(rt, "form") + text}}
+		said.Message.Parts = []domain.Part{{Type: domain.PartText, Text: text}}
 		said.Message.Peer = rapid.SampledFrom([]string{"", "", "bo"}).Draw(rt, "peer")
 		if rapid.Bool().Draw(rt, "tool") {
 			said.Message.Parts = append(said.Message.Parts, domain.Part{
-				Type: domain.PartTool, ToolName: "grep", ToolStatus: "error", ToolOutput: e.sentence(rt),
+				Type: domain.PartTool, ToolName: "grep", ToolStatus: "error", ToolOutput: e.sentence(rt, false),
 			})
 		}
 		e.messages = append(e.messages, said)
@@ -87,7 +94,7 @@ func (e *exchange) answer(rt *rapid.T) string {
 }
 
 // Where another person can read it, an item says nothing but what was said in the messages that it is derived from, and those were
-// committed for that person.
+// committed for that person, or are a lesson that the tenant shares and that says nothing about persons.
 func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
@@ -107,7 +114,11 @@ func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			w := *worlds[rapid.SampledFrom([]string{"rules", "model"}).Draw(rt, "extractor")]
 			w.by.Tenant, w.read = fmt.Sprint("t", tenants.Add(1)), 0
-			e, told, audience := &exchange{}, map[string]string{}, map[string][]domain.Scope{}
+			e, told, audience := &exchange{personal: map[string]bool{}}, map[string]string{}, map[string][]domain.Scope{}
+			rule := rapid.SampledFrom([]domain.LearnedFor{domain.LearnedShared, domain.LearnedTeam, domain.LearnedPrivate}).Draw(rt, "rule")
+			w.by.Memberships, w.by.Role = []domain.Entity{"team:web"}, domain.Admin
+			w.submit(domain.ChangeLearning{By: w.by, LearnedFor: rule})
+			shared := map[domain.LearnedFor][]domain.Scope{domain.LearnedShared: {domain.Public}, domain.LearnedTeam: {"team:web"}}[rule]
 			for i := range rapid.IntRange(1, 2).Draw(rt, "commits") {
 				e.draw(rt)
 				answer.Store(e.answer(rt))
@@ -117,6 +128,9 @@ func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 					for _, part := range m.Message.Parts {
 						for _, mark := range marker.FindAllString(part.Text+part.ToolOutput, -1) {
 							told[mark], audience[mark] = added[j].EventID, append(scopes, mia.Scope())
+							if scopes == nil && !e.personal[mark] {
+								audience[mark] = append(audience[mark], shared...)
+							}
 						}
 					}
 				}
@@ -127,6 +141,9 @@ func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 			for _, k := range w.items(domain.Active, domain.IsSuperseded) {
 				if slices.Equal(k.Scopes, []domain.Scope{mia.Scope()}) {
 					continue
+				}
+				if slices.Equal(k.Scopes, shared) && k.Category.AboutUser() {
+					rt.Fatalf("%v may see %+v", k.Scopes, k)
 				}
 				for _, mark := range marker.FindAllString(fmt.Sprintf("%+v %s", k.Text, k.Text.Meta), -1) {
 					if !slices.Contains(k.DerivedFrom, told[mark]) || !slices.Contains(audience[mark], k.Scopes[0]) {

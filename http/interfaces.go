@@ -308,4 +308,6 @@ type Sessions interface {
 	Task(ctx context.Context, by domain.Principal, id string) (domain.Task, error)
 	// Tasks lists extractions, newest first.
 	Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task, error)
+	// LearnedFor is the tenant's rule for lessons; empty if it was never set.
+	LearnedFor(ctx context.Context, tenant string) (domain.LearnedFor, error)
 }

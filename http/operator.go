@@ -67,6 +67,15 @@ func (s operations) operatorRoutes() {
 		Summary:     "See the settings of this server, and where each comes from",
 		Description: "Without keys and passwords. For admins.",
 	}, s.settings)
+	handle(s.Server, huma.Operation{
+		OperationID: "change-learning", Method: http.MethodPut, Path: "/v1/settings/learned-for", Tags: tags,
+		Summary:     "Set for whom lessons of sessions about work are",
+		Description: "Of the tenant, for later commits without scopes. For admins.",
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.Learning{}}),
+		Errors: []int{
+			http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
+		},
+	}, s.changeLearning)
 	lookup(s.Server, huma.Operation{
 		OperationID: "test-settings", Method: http.MethodPost, Path: "/v1/settings/test", Tags: tags,
 		Summary: "Ask each model a short text, and see whether it answers",
@@ -215,14 +224,37 @@ func errSettings(c *call) error {
 	return domain.Refuse(domain.ErrForbidden, "settings are for admins")
 }
 
-func (s operations) settings(_ context.Context, c *call, _ *struct{}) (api.Settings, error) {
+func (s operations) settings(ctx context.Context, c *call, _ *struct{}) (api.Settings, error) {
 	shown := s.cfg.Settings
 	shown.Items = append([]api.Setting{}, shown.Items...)
 	shown.Models = make([]api.Model, len(s.cfg.Models))
 	for i, model := range s.cfg.Models {
 		shown.Models[i] = model.Model
 	}
-	return shown, errSettings(c)
+	if err := errSettings(c); err != nil || s.cfg.Sessions == nil {
+		return shown, err
+	}
+	rule, err := s.cfg.Sessions.LearnedFor(ctx, c.principal.Tenant)
+	learned := api.Setting{
+		Name: "learned-for", Value: string(rule), Origin: "tenant", Group: "extraction",
+		Help: "For whom lessons about tools, skills, patterns and antipatterns are: annals session learned-for.",
+	}
+	if rule == "" {
+		learned.Value, learned.Origin = string(domain.LearnedShared), "default"
+	}
+	shown.Items = append(shown.Items, learned)
+	return shown, err
+}
+
+// changeLearning changes the rule of the tenant.
+func (s operations) changeLearning(ctx context.Context, c *call, _ *struct{}) (*output[api.Learning], error) {
+	given, body, err := readBody[api.Learning](s.Server, c)
+	if err != nil {
+		return nil, err
+	}
+	command := domain.ChangeLearning{By: c.principal, LearnedFor: domain.LearnedFor(given.LearnedFor)}
+	_, err = s.submit(ctx, c, command, command.Validate(), body)
+	return &output[api.Learning]{Body: given}, err
 }
 
 // testModels asks all models in parallel.

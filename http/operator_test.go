@@ -68,6 +68,7 @@ func TestATestOfTheSettingsSaysWhichModelAnswers(t *testing.T) {
 		shown := w.ask("GET", "/v1/settings", nil).want(http.StatusOK)
 		like(t, shown.json(), object{"file": "annals.yaml", "items": []any{
 			object{"name": "rate", "value": "7", "origin": "ANNALS_RATE", "help": "Requests a second.", "group": "limits"},
+			object{"name": "learned-for", "value": "shared", "origin": "default"},
 		}, "models": []any{object{"name": "embedding", "model": "some embedding"}, object{"name": "embedding-previous"}, object{"name": "llm"}}})
 		tested := w.ask("POST", "/v1/settings/test", nil).want(http.StatusOK)
 		like(t, tested.json(), object{"items": []any{

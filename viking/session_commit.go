@@ -22,7 +22,8 @@ type committed struct {
 	Active    int     `json:"active_count_updated"`
 	Stats     stats   `json:"stats"`
 
-	Lessons []extracted `json:"lessons,omitempty"` // only after waiting
+	Learned []domain.Scope `json:"learned_for,omitempty"` // of lessons about tools, skills, patterns and antipatterns
+	Lessons []extracted    `json:"lessons,omitempty"`     // only after waiting
 }
 
 // longestWait is how long a request waits for an extraction, which goes on after that. It is less than the time limit
@@ -83,6 +84,7 @@ func (s tasks) active(ctx context.Context, c caller, task domain.Task) (n int, e
 func (s sessions) commit(
 	ctx context.Context, q *query, command domain.CommitSession,
 ) (committed, domain.Receipt, error) {
+	command.Unset = domain.LearnedShared
 	receipt, err := s.submitIdempotent(ctx, q, command)
 	if err != nil {
 		return committed{}, receipt, err
@@ -97,6 +99,10 @@ func (s sessions) commit(
 		uri := domain.ArchiveURI(session.Owner, command.ID, fact.Archive)
 		out.Task, out.Archive, out.Archived = &receipt.Events[0].EventID, &uri, true
 		out.Message = "extraction goes on in the background: ask for the task"
+		if out.Learned = fact.Learned; len(out.Learned) > 0 {
+			out.Message += "; lessons about tools, skills, patterns and antipatterns are for " + string(out.Learned[0]) +
+				", all others for " + string(session.Owner)
+		}
 	}
 	return out, receipt, nil
 }

@@ -46,7 +46,7 @@ var known = kindsOf(
 	tagged[domain.MemberDeactivated](), tagged[domain.MemberReactivated](), tagged[domain.MemberJoined](),
 	tagged[domain.MemberLeft](), tagged[domain.PolicySet](), tagged[domain.PolicyRemoved](),
 	tagged[domain.TenantCreated](), tagged[domain.TenantErased](),
-	tagged[domain.ScrubbingChanged](), tagged[domain.ErasureOrdered](), tagged[domain.ErasureCompleted](),
+	tagged[domain.ScrubbingChanged](), tagged[domain.LearningChanged](), tagged[domain.ErasureOrdered](), tagged[domain.ErasureCompleted](),
 	tagged[domain.ProjectionStarted](), tagged[domain.ProjectionLoaded](), tagged[domain.ProjectionCaughtUp](),
 	tagged[domain.ProjectionVerified](), tagged[domain.ProjectionRefused](), tagged[domain.ProjectionSwitched](),
 	tagged[domain.ProjectionRolledBack](), tagged[domain.ProjectionCancelled](),

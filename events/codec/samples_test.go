@@ -181,6 +181,7 @@ func samples() []sample {
 			RequestedBy: "user:mia", Ticket: "DSR-12",
 		}},
 		{1, domain.ErasureCompleted{Erased: 12, NotErased: 1, Refused: []domain.Refused{{Stream: "knowledge:k2", Reason: "k2 is under legal hold"}}}},
+		{1, domain.LearningChanged{LearnedFor: domain.LearnedTeam}},
 		{1, domain.ScrubbingChanged{Rules: domain.Scrubbing{
 			Off: []string{"phone"}, Patterns: []domain.ScrubPattern{{Class: "employee", Expression: `\bEMP-\d{5}\b`}},
 		}}},

@@ -32,6 +32,13 @@ func (s Sessions) Find(
 	return stream, session, nil
 }
 
+// LearnedFor is the tenant's rule for lessons; empty if it was never set.
+func (s Sessions) LearnedFor(ctx context.Context, tenant string) (domain.LearnedFor, error) {
+	stream, err := s.Log.State(ctx, tenant, domain.LearningStream)
+	rule, _ := stream.State.(domain.LearningChanged)
+	return rule.LearnedFor, err
+}
+
 // List returns up to limit of an owner's sessions after an id, in the order of their ids. It includes deleted
 // sessions only if asked, and never erased ones. more tells whether there may be others.
 func (s Sessions) List(

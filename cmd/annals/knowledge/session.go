@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
@@ -22,6 +23,8 @@ type SessionCommands struct {
 	Add    sessionAddCommand    `cmd:""`
 	Commit sessionCommitCommand `cmd:""`
 	Retry  sessionRetryCommand  `cmd:""`
+
+	LearnedFor sessionLearnedForCommand `cmd:"" name:"learned-for"`
 }
 
 // inSession sends a request to /api/v1 and decodes the envelope's result into out.
@@ -314,4 +317,22 @@ func (s *sessionRetryCommand) Run(ctx context.Context, c *terminal.Console) erro
 	}
 	c.Table(rows)
 	return nil
+}
+
+type sessionLearnedForCommand struct {
+	terminal.Remote
+
+	Rule string `arg:"" enum:"shared,team,private"`
+}
+
+// Run implements the command.
+func (s *sessionLearnedForCommand) Run(ctx context.Context, c *terminal.Console) error {
+	var rule api.Learning
+	change := client.Request{
+		Method: http.MethodPut, Path: []string{"v1", "settings", "learned-for"}, Body: api.Learning{LearnedFor: s.Rule},
+	}
+	return s.Answer(ctx, c, change, &rule, func() error {
+		c.Say("lessons about tools, skills, patterns and antipatterns are %s from now on", rule.LearnedFor)
+		return nil
+	})
 }
