@@ -40,7 +40,7 @@ func (m *Model) Judge(ctx context.Context, item, other *domain.Knowledge) (judge
 			Reason  string `json:"reason"`
 			Verdict string `json:"verdict"`
 		}
-		if _, err := decodeAnswer(raw, &written, "verdicts"); err != nil {
+		if _, err := decodeAnswer(raw, &written, "verdict"); err != nil {
 			return err
 		}
 		switch kind := domain.ProposalKind(written.Verdict); {

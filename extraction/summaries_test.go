@@ -206,7 +206,7 @@ func TestWhatCannotBeSummarisedIsPassedOver(t *testing.T) {
 		"busy once":         {[]func(http.ResponseWriter){status(429, "Retry-After", "1"), completion(about)}, 1, "How deployments go.", 2},
 		"no JSON once":      {[]func(http.ResponseWriter){completion("Sure!"), completion(about)}, 1, "How deployments go.", 2},
 		"empty once":        {[]func(http.ResponseWriter){completion(`{"abstract":" "}`), completion(about)}, 1, "How deployments go.", 2},
-		"nonsense for ever": {[]func(http.ResponseWriter){completion("Sure!")}, 1, "", 3},
+		"nonsense for ever": {[]func(http.ResponseWriter){completion("Sure!")}, 1, "", 2},
 		"refused":           {[]func(http.ResponseWriter){status(400)}, 1, "", 1},
 		"away for ever":     {[]func(http.ResponseWriter){status(503)}, 3, "", 9},
 		"away for a while":  {[]func(http.ResponseWriter){status(503), status(503), status(503), status(503), completion(about)}, 2, "How deployments go.", 5},
