@@ -42,7 +42,6 @@ test: go ## Run every test on SQLite, a PostgreSQL of their own and Chromium, in
 	@scripts/postgres.sh install
 	@scripts/browser.sh install
 	@ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -p $(PARALLEL) -pgo=off -count=1 -timeout 60m $(TESTFLAGS) $(PACKAGES)
-	@[ '$(PACKAGES)$(TESTFLAGS)' != ./... ] || $(TRACE) --check
 
 race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/postgres.sh install
@@ -60,7 +59,7 @@ demo: build ## Remember a dozen things, ask, vote, forget, and leave a server wi
 	@scripts/demo.sh
 
 check: go ## Look for what compiles and is still wrong: format, vet, lint, modules, scripts
-	@scripts/check.sh
+	@status=0; scripts/check.sh || status=1; ( $(TRACE) --check ) || status=1; exit $$status
 
 fmt: go ## Format the Go code
 	@scripts/check.sh fmt

@@ -107,8 +107,8 @@ func TestWhatWasJudgedHarmfulIsContested(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("good", "Drain the queue of the gateway, then restart it")
 		w.remember("bad", "Restart the queue of the gateway at once")
-		for _, trace := range []string{"1", "2", "3"} {
-			w.ask("POST", "/v1/knowledge/bad/feedback", object{"verdict": "harmful", "trace_id": trace}).want(http.StatusOK)
+		for _, voter := range []string{"user:ann", "user:bo", "user:cy"} {
+			w.ask("POST", "/v1/knowledge/bad/feedback", object{"verdict": "harmful"}, header("Annals-Actor: "+voter)).want(http.StatusOK)
 		}
 		for _, hit := range w.ask("POST", "/v1/search", object{"query": "restart the queue of the gateway"}).want(http.StatusOK).items() {
 			id := pick(hit, "knowledge", "id")

@@ -69,7 +69,7 @@ func everything() *domain.Knowledge {
 	return &domain.Knowledge{
 		ID: "profile_001", Number: 3, Type: domain.UserProfile, ContextType: domain.Memory,
 		Category: domain.CategoryProfile, Polarity: domain.Positive, Media: domain.MediaText,
-		Scopes: []domain.Scope{"user:123", "project:456"}, Owner: "user:123",
+		Scopes: []domain.Scope{"user:123", "project:456"}, Owner: "user:123", DisputedBy: []string{"profile_002"},
 		Source: domain.Source{
 			Name: "n", Category: "exp", URLs: []string{"https://example.org/<a>"}, AgentID: "a",
 			SubmittedBy: "s", Timestamp: "2026-03-03", TraceID: "t",

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -51,7 +53,9 @@ func TestTheOwnerDoesNotRunWhatTheServingRoleHasAdded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	line = append(line, '\n')
 	list := filepath.Join(t.TempDir(), "erased.ndjson")
+	line = fmt.Appendf(line, "{\"lines\":1,\"sha256\":\"%x\"}\n", sha256.Sum256(line))
 	if err := os.WriteFile(list, line, 0o600); err != nil {
 		t.Fatal(err)
 	}
