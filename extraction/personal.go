@@ -33,8 +33,9 @@ func personal(c Conversation, f LessonDraft) bool {
 		for _, s := range text.Sentences(c.Messages[i].Text()) {
 			s = straight.Replace(s)
 			draft, is := stated(s)
-			about := user && (firstPerson().MatchString(favour().ReplaceAllString(s, "")) || is &&
-				(draft.Category == domain.CategoryPreferences || draft.Category == domain.CategoryProfile))
+			about := user && (firstPerson().MatchString(favour().ReplaceAllString(s, "")) ||
+				is && (draft.Category == domain.CategoryPreferences || draft.Category == domain.CategoryProfile) ||
+				asserts(s, false) && !technical().MatchString(s)) // of a thing by its name, or perhaps of a person
 			if !about && !(!user && told().MatchString(s)) {
 				continue
 			}
