@@ -27,7 +27,8 @@ var (
 	ErrFull            = errors.New("full")                   // the disk has no space left
 	ErrUnprivileged    = errors.New("unprivileged")           // the server's database role lacks a privilege
 	ErrTooLarge        = errors.New("too large")
-	ErrBroken          = errors.New("broken") // this release cannot read what is stored
+	ErrBroken          = errors.New("broken")                    // this release cannot read what is stored
+	ErrUnreadable      = fmt.Errorf("unreadable: %w", ErrBroken) // of an item: a repair makes it again
 )
 
 // Refusal is an error with a sentence for the caller and, if known, a fix.

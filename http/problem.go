@@ -67,7 +67,8 @@ var answers = []answer{
 	{domain.ErrBusy, http.StatusServiceUnavailable, api.CodeBusy, "Too busy just now", "1"},
 	{domain.ErrBehind, http.StatusServiceUnavailable, api.CodeBehind, "Not that far yet", "1"},
 	{domain.ErrUnavailable, http.StatusServiceUnavailable, api.CodeUnavailable, "Cannot be reached just now", "5"},
-	{domain.ErrBroken, http.StatusConflict, api.CodeBroken, "What is stored makes no sense here", ""},
+	{domain.ErrUnreadable, http.StatusConflict, api.CodeBroken, "What is stored makes no sense here", ""},
+	{domain.ErrBroken, http.StatusInternalServerError, api.CodeBroken, "What is stored makes no sense here", ""},
 	{
 		domain.ErrUnprivileged, http.StatusInternalServerError, api.CodeUnprivileged,
 		"The database refuses it to the server", "",

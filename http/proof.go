@@ -33,7 +33,7 @@ func (s proofs) proofRoutes() {
 		OperationID: "log-inclusion", Method: http.MethodGet, Path: "/v1/log/proof/{event_id}", Tags: tags,
 		Summary:     "Prove that an event is in the log",
 		Description: "For callers who may read the event, named by its id or its position. annals verify checks the answer, as it is.",
-		Errors:      []int{http.StatusNotFound, http.StatusConflict},
+		Errors:      []int{http.StatusNotFound},
 	}, s.inclusion)
 	handle(s.Server, huma.Operation{
 		OperationID: "log-consistency", Method: http.MethodGet, Path: "/v1/log/consistency", Tags: tags,

@@ -120,7 +120,7 @@ func (p Reader) ReadOne(ctx context.Context, query *bun.SelectQuery) (*domain.Kn
 
 // unreadable is the refusal of an item whose row cannot be read. It leaves out the reason, which may quote texts.
 func (r *Row) unreadable() error {
-	return domain.Refuse(domain.ErrBroken, "what is stored of %s cannot be read", r.ID).
+	return domain.Refuse(domain.ErrUnreadable, "what is stored of %s cannot be read", r.ID).
 		WithFix("annals rebuild knowledge --repair makes it again from the log")
 }
 
