@@ -41,7 +41,7 @@ func TestWhatTheKnowledgeTableCannotTakeInIsRefusedAlone(t *testing.T) {
 					continue
 				}
 				refusal, ok := errors.AsType[*domain.Refusal](result.Err)
-				if !ok || !errors.Is(refusal, domain.ErrBroken) || !strings.Contains(refusal.Detail, "knowledge:bad") ||
+				if !ok || !errors.Is(refusal, domain.ErrBroken) || !strings.Contains(refusal.Detail, "bad") ||
 					!strings.Contains(refusal.Fix, "annals rebuild knowledge --repair") {
 					t.Errorf("%s: got %v, want a refusal that names the item and what to do", name, result.Err)
 				}

@@ -240,6 +240,7 @@ func TestAnEventWhoseEffectWasDroppedIsNoticed(t *testing.T) {
 func TestAFormulaThatChangedItsResultsAndNotItsNameIsNoticed(t *testing.T) {
 	eachLived(t, func(t *testing.T, before *rebuilding) {
 		edited := domain.DefaultConfidence()
+		edited.Weighs = nil
 		edited.Confidence = func(helpful, harmful, _ int) float64 { return float64(helpful) / float64(helpful+harmful+1) }
 		after := newRebuilding(t, before.db, projections.Settings{Policy: edited})
 		if report := after.refused(""); report.Changed["confidence"] != 1 {

@@ -210,7 +210,7 @@ func TestArchivesAreFoundByThoseWhoAskForThem(t *testing.T) {
 			for _, position := range []int64{0, w.head()} {
 				s := must(domain.Search{
 					By: w.by, Text: "kohlrabi deploy", Filter: filter, Limit: 20, MinScore: new(float64),
-					AsOf: position,
+					AsOf: position, Everyone: true, Copies: true,
 				}.Complete())(t)
 				answer, err := w.base.Search(t.Context(), s)
 				if position != 0 {
