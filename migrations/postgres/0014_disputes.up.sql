@@ -1,1 +1,1 @@
-CREATE INDEX proposals_of_item ON proposals (tenant, item) WHERE is_open;
+CREATE INDEX proposals_of_item ON proposals (tenant, item, kind, is_open);
