@@ -155,9 +155,7 @@ func (s Search) Complete() (Search, error) {
 	if strings.TrimSpace(s.Text) == "" && len(s.Vector) == 0 {
 		p.Add("query", "must not be empty")
 	}
-	if utf8.RuneCountInString(s.Text) > MaxQuery {
-		s.Text, s.Warning = shortened(s.Text)
-	}
+	s.Text, s.Warning = shortened(s.Text)
 	atMost(&p, "query", s.Text, MaxQuery)
 	if slices.ContainsFunc(s.Vector, func(x float32) bool {
 		return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0)
