@@ -95,7 +95,7 @@ func (r *reader) serve() {
 	r.server = ready.URL
 }
 
-var when = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)`)
+var when = regexp.MustCompile(`\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d))?`)
 
 // types runs a command, which must end well, and returns what it prints.
 func (r *reader) types(command string) string {

@@ -26,6 +26,11 @@ func (k Knowledge) votes() string {
 	return terminal.Joined(" · ", said, domain.VotesBy(k.Eval.Votes, k.Eval.Voters))
 }
 
+// shortVotes are the votes in a list.
+func (k Knowledge) shortVotes() string {
+	return fmt.Sprintf("+%d -%d", k.Rating().Others(), k.Rating().Harmful)
+}
+
 func (k Knowledge) Rating() (r domain.Rating) {
 	if k.Eval != nil {
 		r.Helpful, r.Harmful = terminal.OrZero(k.Eval.Helpful), terminal.OrZero(k.Eval.Harmful)

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -97,32 +98,17 @@ const SnippetColumns = 240
 
 // printAnswer shows the hits of a search, and with explain how they were found.
 func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, explain bool) error {
-	if len(a.Items) == 0 {
+	var err error
+	switch {
+	case len(a.Items) == 0:
 		t.Empty(c, whyNothing(a))
-	} else {
-		rows := terminal.NewTable("SCORE", "SCOPE", "VOTES", "ID", terminal.Mark, "KNOWLEDGE")
-		for _, h := range a.Items {
-			k := Knowledge{*h.Knowledge}
-			snippet := k.Snippet(SnippetColumns)
-			asides := text.Asides(k.Content, terminal.OrZero(k.OccurredAt), terminal.OrZero(k.CreatedAt), h.Copies)
-			if aside := terminal.Joined(", ", append([]string{h.Reason}, asides...)...); aside != "" {
-				snippet = terminal.Amber.Render("("+aside+")") + " " + snippet
-			}
-			if v := k.Verified; v != nil && v.Counts && !t.Quiet {
-				snippet += "\n" + terminal.Faint.Render(terminal.Joined(" until ", "confirmed by "+v.By, terminal.Text(v.Until)))
-			}
-			if explain && !t.Quiet {
-				snippet += "\n" + terminal.Faint.Render(howScored(h))
-			}
-			votes := fmt.Sprintf("+%d -%d", k.Rating().Others(), k.Rating().Harmful)
-			rows.Row(fmt.Sprintf("%.2f", h.Score), h.Scope, votes, k.ID, k.marks(), snippet)
-		}
-		if rows.Marked() == rows { // the text needs the columns of the marks
-			rows.Spare = []string{"VOTES", "SCOPE"}
-		}
-		if err := t.Show(c, rows); err != nil {
-			return err
-		}
+	case c.Narrow() && !t.Chosen():
+		printHits(c, a.Items, explain)
+	default:
+		err = t.Show(c, tableOf(a.Items, explain))
+	}
+	if err != nil {
+		return err
 	}
 	if explain && a.Explain != nil {
 		c.Say("")
@@ -135,6 +121,60 @@ func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, ex
 		c.Note("%s", a.Warning)
 	}
 	return nil
+}
+
+// tableOf has a row for each hit.
+func tableOf(hits []api.Hit, explain bool) *terminal.Table {
+	rows := terminal.NewTable("SCORE", "SCOPE", "VOTES", "ID", terminal.Mark, "KNOWLEDGE")
+	for _, h := range hits {
+		k := Knowledge{*h.Knowledge}
+		text := terminal.Markup(strings.Join(textsOf(h, explain), "\n"))
+		rows.Row(fmt.Sprintf("%.2f", h.Score), h.Scope, k.shortVotes(), k.ID, k.marks(), text)
+	}
+	if rows.Marked() == rows { // the text needs the columns of the marks
+		rows.Spare = []string{"VOTES", "SCOPE"}
+	}
+	return rows
+}
+
+// printHits shows what each hit says below what it is. The texts of the best hits are wrapped, of the others one line
+// is shown.
+func printHits(c *terminal.Console, hits []api.Hit, explain bool) {
+	const best, most = 3, 5
+	for i, h := range hits {
+		k, lines := Knowledge{*h.Knowledge}, most
+		if i >= best {
+			lines = 1
+		}
+		owner := ""
+		if k.Owner != h.Scope {
+			owner = k.Owner
+		}
+		date := terminal.OrZero(k.CreatedAt).Local().Format(time.DateOnly)
+		c.Block([]string{
+			fmt.Sprintf("%.2f", h.Score), string(k.marks()), string(terminal.Bold.Render(k.ID)),
+			terminal.Printable(h.Scope), terminal.Printable(owner), date, k.shortVotes(),
+		}, lines, textsOf(h, explain)...)
+	}
+}
+
+// textsOf are what a hit says, who confirmed it, and how it was found.
+func textsOf(h api.Hit, explain bool) []string {
+	k := Knowledge{*h.Knowledge}
+	snippet := k.Snippet(SnippetColumns)
+	asides := text.Asides(k.Content, terminal.OrZero(k.OccurredAt), terminal.OrZero(k.CreatedAt), h.Copies)
+	if aside := terminal.Joined(", ", append([]string{h.Reason}, asides...)...); aside != "" {
+		snippet = terminal.Amber.Render("("+aside+")") + " " + snippet
+	}
+	texts := []string{string(snippet)}
+	if v := k.Verified; v != nil && v.Counts {
+		said := terminal.Joined(" until ", "confirmed by "+v.By, terminal.Text(v.Until))
+		texts = append(texts, string(terminal.Faint.Render(said)))
+	}
+	if explain {
+		texts = append(texts, string(terminal.Faint.Render(howScored(h))))
+	}
+	return texts
 }
 
 // whyNothing explains an empty answer, if the server knows the reason.

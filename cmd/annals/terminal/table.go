@@ -143,6 +143,9 @@ func (f Tabular) Show(c *Console, t *Table) error {
 	return nil
 }
 
+// Chosen tells whether the flags ask for a certain table.
+func (f Tabular) Chosen() bool { return f.Wide || f.Quiet || len(f.Columns) > 0 }
+
 // Empty explains why there are no rows, unless --quiet is set.
 func (f Tabular) Empty(c *Console, why string) {
 	if f.Quiet {

@@ -154,6 +154,33 @@ func Wrapped(text string, width int) []string {
 	return lines
 }
 
+// roomy is the width from which on a table leaves room for texts.
+const roomy = 120
+
+// Narrow tells whether a table would leave too little room for texts: then [Console.Block] shows them.
+func (c *Console) Narrow() bool { return c.Width < roomy }
+
+// Block prints a line with as many facts as fit, and below it texts, wrapped and indented. The first text has at most so
+// many lines.
+func (c *Console) Block(facts []string, most int, texts ...string) {
+	const indent = "  "
+	head := ""
+	for i, fact := range facts {
+		if longer := Joined(indent, head, fact); i == 0 || ansi.StringWidth(longer) <= c.Width {
+			head = longer
+		}
+	}
+	c.Lines(ansi.Truncate(head, c.Width, "…"))
+	for i, text := range texts {
+		lines := Wrapped(text, c.Width-len(indent))
+		if i == 0 && len(lines) > most {
+			rest := strings.Join(lines[most-1:], " ")
+			lines = append(lines[:most-1:most-1], ansi.Truncate(rest, c.Width-len(indent), "…"))
+		}
+		c.Lines(indent + strings.Join(lines, "\n"+indent))
+	}
+}
+
 // filled wraps longer lines and indents the continuation like the beginning.
 func filled(text string, width int) string {
 	var all []string
