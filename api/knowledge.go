@@ -49,8 +49,7 @@ type Knowledge struct {
 	CreatedAt           *time.Time `json:"created_at,omitempty" readOnly:"true"`
 	UpdatedAt           *time.Time `json:"updated_at,omitempty" readOnly:"true" doc:"Of its newest revision."`
 
-	Similar        []Similar `json:"similar,omitempty" readOnly:"true" maxItems:"5" doc:"In the answer to remembering one new item: items of its audience that say the same, contradict it or resemble it."`
-	SimilarUnknown bool      `json:"similar_unknown,omitempty" readOnly:"true" doc:"The server was too busy to look for similar items."`
+	Similar []Similar `json:"similar,omitempty" readOnly:"true" maxItems:"5" doc:"In the answer to remembering one new item with on_similar: items of its audience that say the same, contradict it or resemble it."`
 
 	Redacted map[string]int `json:"redacted,omitempty" readOnly:"true" doc:"In the answer to a write: what was taken out of its texts before they were recorded, by class."`
 }

@@ -84,7 +84,7 @@ type SearchAnswer struct {
 	MinScore float64      `json:"min_score"`
 	Explain  *Explanation `json:"explain,omitempty" doc:"When asked for, or when there are no hits."`
 	Facets   *HitFacets   `json:"facets,omitempty" doc:"When asked for."`
-	Position *int64       `json:"position,omitempty" doc:"When asked for: whatever was recorded up to here was looked at, by its words at least. What is remembered with it as unless_said_since is not said twice."`
+	Position *int64       `json:"position,omitempty" doc:"When asked for: whatever was recorded up to here was looked at, by its words at least. The same question as of this position gets the same answer again."`
 }
 
 // HitFacets count hits by their fields, also those beyond the limit of the answer.

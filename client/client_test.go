@@ -117,13 +117,13 @@ func TestARefusalSaysWhich(t *testing.T) {
 		if err != nil || *found.Position != done.Position {
 			t.Errorf("looked up to %d, %v", *found.Position, err)
 		}
-		same := client.Knowledge{Content: "y", Type: "tool"}
-		if _, err := w.api.RememberUnlessSaid(ctx, same, *found.Position, ""); err != nil {
-			t.Error(err)
-		}
-		if _, err := w.api.RememberUnlessSaid(ctx, same, *found.Position, ""); !errors.Is(err,
-			client.ErrOvertaken) || !errors.Is(err, client.ErrConflict) {
+		same := client.Knowledge{Content: "x", Type: "tool"}
+		if _, err := w.api.RememberBeside(ctx, same, "refuse"); !errors.Is(err, client.ErrConflict) {
 			t.Errorf("got %v", err)
+		}
+		if known, err := w.api.RememberBeside(ctx, same, "vote"); err != nil || known.Knowledge.ID != "a" ||
+			known.Outcome != "recorded" {
+			t.Errorf("got %+v, %v", known, err)
 		}
 		if err := w.api.Forget(ctx, "a", ""); err != nil {
 			t.Fatal(err)

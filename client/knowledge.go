@@ -77,15 +77,11 @@ func (c *Client) Remember(ctx context.Context, k Knowledge) (Receipt, error) {
 	return write(ctx, c, http.MethodPost, nil, k)
 }
 
-// RememberUnlessSaid adds an item. The error matches [ErrOvertaken] if another visible item with the same content was
-// recorded after the position since, up to which a search was complete ([Found]): search again. onSimilar is allow,
-// link or refuse; empty for allow.
-func (c *Client) RememberUnlessSaid(ctx context.Context, k Knowledge, since int64, onSimilar string) (Receipt, error) {
-	query := url.Values{"unless_said_since": {strconv.FormatInt(since, 10)}}
-	if onSimilar != "" {
-		query.Set("on_similar", onSimilar)
-	}
-	return write(ctx, c, http.MethodPost, query, k)
+// RememberBeside adds an item with regard to similar ones, which the answer names. OnSimilar is report, link, refuse or
+// vote. With refuse, the error matches [ErrConflict] if others say the same or contradict it. With vote, the answer may
+// be a known item that says exactly this, with the outcome recorded or unchanged.
+func (c *Client) RememberBeside(ctx context.Context, k Knowledge, onSimilar string) (Receipt, error) {
+	return write(ctx, c, http.MethodPost, url.Values{"on_similar": {onSimilar}}, k)
 }
 
 // Save adds an item, or replaces the texts of the item with its id. Its Reason is recorded.

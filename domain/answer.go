@@ -152,13 +152,23 @@ type OnSimilar string
 
 // The ways to treat similar items.
 const (
-	AllowSimilar  OnSimilar = "allow"
-	LinkSimilar   OnSimilar = "link"   // relate the new item to its duplicates
+	ReportSimilar OnSimilar = "report" // name them in the answer
+	LinkSimilar   OnSimilar = "link"   // relate the new item to its duplicates, too
 	RefuseSimilar OnSimilar = "refuse" // if it has duplicates or contradictions
+	VoteSimilar   OnSimilar = "vote"   // for the item that says exactly this, instead of a second one
 )
 
+// OnSimilars are all of them.
+var OnSimilars = []OnSimilar{ReportSimilar, LinkSimilar, RefuseSimilar, VoteSimilar}
+
+// Known refuses a new item with [VoteSimilar]: the item says exactly this.
+type Known struct {
+	*Refusal
+	Item Knowledge
+}
+
 // decideSimilar refuses the new item or relates it to its duplicates. Items that changed or left since the caller found
-// them do not count. A search may miss the same text among many that resemble it, so a refusal looks it up.
+// them do not count. A search may miss the same text among many that resemble it, so it is looked up.
 func (c Remember) decideSimilar(dc DecisionContext) (links []Fact, err error) {
 	var said []string
 	for _, s := range c.Similar {
@@ -175,28 +185,47 @@ func (c Remember) decideSimilar(dc DecisionContext) (links []Fact, err error) {
 			said = append(said, s.ID+" contradicts it")
 		}
 	}
-	if len(said) == 0 && c.OnSimilar == RefuseSimilar {
-		said = c.alreadySaid(dc)
+	if k := c.repeated(dc); k != nil && c.OnSimilar == VoteSimilar {
+		return nil, &Known{Refuse(ErrSimilar, "%s says the same", k.ID), *k}
+	} else if k != nil && len(said) == 0 {
+		said = append(said, k.ID+" says the same")
 	}
 	if len(said) == 0 {
 		return links, nil
 	}
 	return nil, Refuse(ErrSimilar, "%s", strings.Join(said, ", ")).
-		WithFix("vote for that item, revise or supersede it, or remember this one with on_similar=allow")
+		WithFix("vote for that item, revise or supersede it, or remember this one with on_similar=report")
 }
 
-// alreadySaid names an item of the audience, or a public one, that says exactly the same.
-func (c Remember) alreadySaid(dc DecisionContext) []string {
+// repeated is an item that says exactly the same, if that matters: to a refusal, one of the audience or a public one; to
+// a vote, one of the same kind and for the same readers. Nil if there is none.
+func (c Remember) repeated(dc DecisionContext) *Knowledge {
 	r, scopes := c.Knowledge, append([]Scope{Public}, c.Knowledge.Scopes...)
+	switch {
+	case c.OnSimilar != RefuseSimilar && c.OnSimilar != VoteSimilar:
+		return nil
+	case c.OnSimilar == VoteSimilar && c.assumed.scopes:
+		for _, entity := range c.By.Entities() {
+			scopes = append(scopes, entity.Scope())
+		}
+	}
 	for _, id := range dc.ItemsSaying(r.Text, scopes) {
 		k := dc.Knowledge(id)
 		shared := func(scope Scope) bool { return slices.Contains(scopes, scope) }
 		if k.Text.Task == r.Text.Task && k.Text.Content == r.Text.Content && k.ContextType == r.ContextType &&
-			k.Polarity == r.Polarity && k.Status == Active && slices.ContainsFunc(k.Scopes, shared) && c.By.MaySee(k) {
-			return []string{id + " says the same"}
+			k.Polarity == r.Polarity && k.Status == Active && slices.ContainsFunc(k.Scopes, shared) && c.By.MaySee(k) &&
+			(c.OnSimilar == RefuseSimilar || c.isFor(k)) {
+			return k
 		}
 	}
 	return nil
+}
+
+// isFor tells whether the new item is of the kind and for the readers of another one.
+func (c Remember) isFor(k *Knowledge) bool {
+	r := c.Knowledge
+	sameKind := k.Category == r.Category || k.Category == "" && k.Type == r.Type
+	return sameKind && (c.assumed.scopes || SameScopes(k.Scopes, r.Scopes)) && (!r.Category.AboutUser() || k.Owner == r.Owner)
 }
 
 // Explanation says how an answer came about.

@@ -47,13 +47,8 @@ type LogReader interface {
 	NewestFact(stream, name, authentication string) Fact
 	// NewestID is the id of the newest event of a stream; empty if there is none.
 	NewestID(stream string) string
-	// ItemsWithContent are the ids of items into which this content was written after a position, the oldest first.
-	// The list may contain other items, and items whose content has changed since.
-	ItemsWithContent(content string, after int64) []string
 	// OpenSubscriptions is how many subscriptions that have not ended an entity receives or made for others.
 	OpenSubscriptions(of Entity) int
-	// Head is the newest position of the log.
-	Head() int64
 }
 
 // RecordedText is the text of an event.

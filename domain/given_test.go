@@ -181,30 +181,11 @@ func (s *story) NewestID(stream string) (id string) {
 	return id
 }
 
-// ItemsWithContent implements [DecisionContext].
-func (s *story) ItemsWithContent(content string, after int64) (ids []string) {
-	for id := range s.events {
-		for _, w := range s.TextsOf(KnowledgeStream(id)) {
-			var text struct{ Content any }
-			if err := json.Unmarshal(w.Text, &text); err != nil {
-				s.t.Fatal(err)
-			}
-			if w.Position > after && text.Content == content {
-				ids = append(ids, id)
-			}
-		}
-	}
-	return ids
-}
-
 // ItemsSaying implements [DecisionContext].
 func (s *story) ItemsSaying(Text, []Scope) []string { return slices.Sorted(maps.Keys(s.items)) }
 
 // OpenSubscriptions implements [DecisionContext].
 func (s *story) OpenSubscriptions(Entity) int { return 0 }
-
-// Head implements [DecisionContext].
-func (s *story) Head() int64 { return s.head }
 
 // Holder implements [DecisionContext].
 func (s *story) Holder(uri string) string {

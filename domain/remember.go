@@ -23,10 +23,6 @@ type Remember struct {
 	MayBeEmpty bool       // the content may be empty, as that of a file; so may that of an item with a URI
 	Revisions  []int64    // expected revisions (If-Match) of the item that it revises; nil for any, and for a new item
 
-	// UnlessSaidSince is the position of the log up to which the caller searched for the same content. The command is
-	// refused if an item that the caller may see got this content later. Nil skips the check.
-	UnlessSaidSince *int64
-
 	// Similar are items that the caller found similar to a new one, and OnSimilar says what becomes of it.
 	Similar   []SimilarItem
 	OnSimilar OnSimilar
@@ -134,7 +130,7 @@ func (c Remember) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 		return nil, err
 	}
 	links, err := c.decideSimilar(dc)
-	if err := cmp.Or(err, c.checkNotRepeated(dc)); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	item, err := c.assignURI(dc)
@@ -245,34 +241,4 @@ func (c Remember) validate() error {
 	checkOrigins(&p, r.DerivedFrom)
 	atMost(&p, "reason", c.Reason, maxReason)
 	return p.Err()
-}
-
-// mostUnread limits the events between a search and the item that is remembered after it. The check reads them while
-// other writes wait.
-const mostUnread = 10_000
-
-// checkNotRepeated refuses a new item if another one that the caller may see got the same content after the caller
-// searched.
-func (c Remember) checkNotRepeated(dc DecisionContext) error {
-	if c.UnlessSaidSince == nil {
-		return nil
-	}
-	const again = "search again: what says the same may be enough"
-	since, head := *c.UnlessSaidSince, dc.Head()
-	switch {
-	case since > head:
-		var p Problems
-		p.Add("unless_said_since", "is beyond the log, which ends at %d", head)
-		return p.Err()
-	case head-since > mostUnread:
-		return Refuse(ErrPrecondition, "more than %d events were recorded after position %d", mostUnread, since).
-			WithFix(again)
-	}
-	content := c.Knowledge.Text.Content
-	for _, id := range dc.ItemsWithContent(content, since) {
-		if k := dc.Knowledge(id); k.Status == Active && k.Text.Content == content && c.By.MaySee(k) {
-			return Refuse(ErrPrecondition, "%s came to say the same after position %d", id, since).WithFix(again)
-		}
-	}
-	return nil
 }

@@ -2,54 +2,10 @@ package domain_test
 
 import (
 	"errors"
-	"slices"
 	"testing"
 
 	. "github.com/annals-kb/annals/domain"
 )
-
-// unlessSaidSince asks for another item that says what the first one does, and has looked up to a position.
-func unlessSaidSince(by Principal, position int64) Remember {
-	return remember(by, func(c *Remember) {
-		c.ID, c.UnlessSaidSince = "again", &position
-		c.Knowledge.Text.Content = remembered().Text.Content
-	})
-}
-
-func TestWhatWasSaidSinceSomebodyLookedIsNotSaidAgain(t *testing.T) {
-	t.Parallel()
-	other, same := "Python, please.", remembered().Text.Content
-	colleague := as(bob, project)
-	for name, c := range map[string]struct {
-		after []Fact // the first item
-		by    Principal
-		since int64
-		want  error
-	}{
-		"since":                   {nil, colleague, 0, ErrPrecondition},
-		"before":                  {nil, colleague, 1, nil},
-		"of which he sees none":   {nil, as(eve), 0, nil},
-		"beyond the log":          {nil, colleague, 2, ErrInvalid},
-		"revised meanwhile":       {[]Fact{Revised{Content: &other}}, colleague, 0, nil},
-		"revised back":            {[]Fact{Revised{Content: &other}, Revised{Content: &same}}, colleague, 2, ErrPrecondition},
-		"forgotten meanwhile":     {[]Fact{Deleted{}}, administrator(), 0, nil},
-		"superseded meanwhile":    {[]Fact{Superseded{By: "other"}}, colleague, 0, nil},
-		"shared no more":          {[]Fact{Rescoped{Scopes: []Scope{alice.Scope()}}}, colleague, 0, nil},
-		"confirmed since":         {[]Fact{Confirmed{}}, colleague, 1, nil},
-		"long ago":                {often(Confirmed{}, 10_000), colleague, 0, ErrPrecondition},
-		"as long ago as is heard": {often(Confirmed{}, 10_000), colleague, 1, nil},
-	} {
-		s := given(t, remembered()).and(itemID, c.after...).when(unlessSaidSince(c.by, c.since))
-		if !errors.Is(s.err, c.want) {
-			t.Errorf("%s: got %v, want %v", name, s.err, c.want)
-		}
-	}
-}
-
-// often is a fact that happens so many times.
-func often(fact Fact, times int) []Fact {
-	return slices.Repeat([]Fact{fact}, times)
-}
 
 func TestTheSameTextIsRefusedInItsAudience(t *testing.T) {
 	t.Parallel()
@@ -61,7 +17,7 @@ func TestTheSameTextIsRefusedInItsAudience(t *testing.T) {
 		want   error
 	}{
 		"the same":           {nil, colleague, func(*Remember) {}, ErrSimilar},
-		"allowed":            {nil, colleague, func(c *Remember) { c.OnSimilar = AllowSimilar }, nil},
+		"reported":           {nil, colleague, func(c *Remember) { c.OnSimilar = ReportSimilar }, nil},
 		"for another task":   {nil, colleague, func(c *Remember) { c.Knowledge.Text.Task = "other" }, nil},
 		"what to avoid":      {nil, colleague, func(c *Remember) { c.Knowledge.Polarity = Negative }, nil},
 		"a skill":            {nil, colleague, func(c *Remember) { c.Knowledge.ContextType = Skill }, nil},
@@ -80,6 +36,32 @@ func TestTheSameTextIsRefusedInItsAudience(t *testing.T) {
 		s := given(t, remembered()).and(itemID, c.after...).when(again)
 		if !errors.Is(s.err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, s.err, c.want)
+		}
+	}
+}
+
+func TestAVoteIsForTheSameTextOfTheSameKindAndReaders(t *testing.T) {
+	t.Parallel()
+	r := remembered()
+	for name, c := range map[string]struct {
+		change func(*Remember)
+		known  bool
+	}{
+		"the same":          {func(*Remember) {}, true},
+		"another kind":      {func(c *Remember) { c.Knowledge.Category = CategoryTools }, false},
+		"for fewer":         {func(c *Remember) { c.Knowledge.Scopes = []Scope{alice.Scope()} }, false},
+		"another statement": {func(c *Remember) { c.Knowledge.Text.Content += " Always." }, false},
+	} {
+		again := remember(as(alice, project), func(again *Remember) {
+			again.ID, again.OnSimilar = "again", VoteSimilar
+			again.Knowledge.Scopes, again.Knowledge.Category, again.Knowledge.Type = r.Scopes, r.Category, r.Type
+			again.Knowledge.Text.Task, again.Knowledge.Text.Content = r.Text.Task, r.Text.Content
+			c.change(again)
+		})
+		s := given(t, r).when(again)
+		known, is := errors.AsType[*Known](s.err)
+		if is != c.known || is && known.Item.ID != itemID {
+			t.Errorf("%s: got %v", name, s.err)
 		}
 	}
 }

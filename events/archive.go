@@ -1,7 +1,6 @@
 package events
 
 import (
-	"bytes"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -84,45 +83,6 @@ func (a archive) NewestFact(stream, name, authentication string) (found domain.F
 	return found
 }
 
-// ItemsWithContent implements [domain.LogReader]. It compares the content in its JSON form, since PostgreSQL cannot
-// decode JSON with a lone surrogate.
-func (a archive) ItemsWithContent(content string, after int64) (ids []string) {
-	written, err := codec.Marshal(content)
-	if err != nil {
-		a.note(err)
-		return nil
-	}
-	part, find := `"content":`+string(written), "strpos"
-	if a.log.db.Engine == database.SQLite {
-		find = "instr"
-	}
-	add := func(stream string) {
-		if id, isItem := domain.ItemOf(stream); isItem {
-			ids = append(ids, id)
-		}
-	}
-	a.each(func(rows *sql.Rows) error {
-		var stream string
-		err := rows.Scan(&stream)
-		add(stream)
-		return err
-	}, `
-		SELECT e.stream
-		FROM events AS e
-		WHERE e.tenant = ? AND e.position > ? AND (
-			SELECT `+find+`(CAST(t.text AS text), ?)
-			FROM event_texts AS t
-			WHERE t.tenant = e.tenant AND t.position = e.position
-		) > 0
-		ORDER BY e.position`, a.tenant, after, part)
-	for _, r := range a.records {
-		if r.Position > after && bytes.Contains(r.Text, []byte(part)) {
-			add(r.Stream)
-		}
-	}
-	return ids
-}
-
 // NewestID implements [domain.LogReader].
 func (a archive) NewestID(stream string) (id string) {
 	a.each(func(rows *sql.Rows) error { return rows.Scan(&id) }, `
@@ -162,9 +122,6 @@ func (a archive) OpenSubscriptions(of domain.Entity) int {
 	}
 	return len(open)
 }
-
-// Head implements [domain.LogReader].
-func (a archive) Head() int64 { return a.head.position }
 
 // each runs a query in the batch's transaction.
 func (a archive) each(scan func(*sql.Rows) error, query string, args ...any) {

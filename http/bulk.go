@@ -45,9 +45,6 @@ func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *
 	if c.request.Header.Get("If-Match") != "" {
 		c.found.Add("If-Match", forOne)
 	}
-	if in.UnlessSaidSince != "" {
-		c.found.Add("unless_said_since", forOne)
-	}
 	if in.OnSimilar != "" {
 		c.found.Add("on_similar", forOne)
 	}

@@ -24,9 +24,9 @@ func (s *Server) knowledgeRoutes() {
 		Description: "An object is one item: 201. An array, or one object per line (" + linesType + "), is many: " +
 			"they are taken 500 to a commit while they arrive, and answered with one line each, in order. A bad record does " +
 			"not affect the others; the same content again is unchanged. With If-Match, which is for one item, update=true " +
-			"revises only the revision that you read. To avoid duplicates under concurrent writes, search with position first " +
-			"and send that position as unless_said_since. The answer to one new item names similar items of its audience: " +
-			"duplicates, contradictions and others. on_similar=refuse refuses the item if it has duplicates or contradictions.",
+			"revises only the revision that you read. With on_similar, the answer to one new item names similar " +
+			"items of its audience: duplicates, contradictions and others. on_similar=vote and refuse never remember the same " +
+			"text twice in one audience, also under concurrent writes.",
 		RequestBody: orMany(bodies(s, true, map[string]any{jsonType: api.Knowledge{}, linesType: api.Knowledge{}})),
 		Responses:   s.remembered(), Errors: append([]int{http.StatusPreconditionFailed}, writeErrors...),
 	}, s.remember)

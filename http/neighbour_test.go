@@ -163,9 +163,6 @@ func (y try) request() (path, body string) {
 	if query.Has("as_of") {
 		query.Set("as_of", y.empty)
 	}
-	if query.Has("unless_said_since") { // the first of the two would have said it
-		query.Set("unless_said_since", "1000000")
-	}
 	if y.operation.RequestBody != nil {
 		if content := y.operation.RequestBody.Value.Content.Get("application/json"); content != nil {
 			written, err := json.Marshal(y.fill(content.Schema.Value, 0))

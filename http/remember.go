@@ -28,9 +28,7 @@ import (
 type rememberInput struct {
 	Update boolean `query:"update" doc:"Other content under a taken id revises that item instead of being refused. A caller who may change the item may leave its owner and its scopes as they are."`
 
-	UnlessSaidSince integer `query:"unless_said_since" doc:"For one item that is new: the position that a search told. 412 if an item that you may see came to have exactly this content after it: search again."`
-
-	OnSimilar string `query:"on_similar" enum:"allow,link,refuse" doc:"For one item that is new and has duplicates or contradictions in its audience. link relates it to its duplicates. refuse answers 409 and names them. allow if left out: it is remembered, and the answer names them."`
+	OnSimilar string `query:"on_similar" enum:"report,link,refuse,vote" doc:"For one item that is new: look for items of its audience that say the same, contradict it or resemble it, and name them in the answer. link relates it to its duplicates, too. refuse answers 409 if there are duplicates or contradictions. vote gives a helpful vote of yours to an item that has exactly this text, kind and audience, instead of remembering a second one. If left out, nothing is looked for."`
 }
 
 // streamed is an answer that a function writes.
@@ -56,7 +54,6 @@ func (s *Server) remember(ctx context.Context, c *call, in *rememberInput) (*str
 
 func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *rememberInput) (*streamed, error) {
 	revise := valueOf(in.Update.read(&c.found, "update"))
-	since := in.UnlessSaidSince.read(&c.found, "unless_said_since", 0, noLimit)
 	onSimilar := in.onSimilar(&c.found)
 	sent, err := s.readWhole(c, from)
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok && errors.Is(err, domain.ErrTooLarge) {
@@ -72,12 +69,16 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *r
 	if command.Revisions, err = c.expectedRevisions(); err != nil {
 		return nil, err
 	}
-	if in.UnlessSaidSince != "" {
-		command.UnlessSaidSince = &since
-	}
+	command.OnSimilar = onSimilar
 	submission := c.submission(command, sent)
 	provenance.into(&submission.Origin)
-	receipt, similar, err := similarity{s}.remember(ctx, submission, command, onSimilar)
+	var receipt domain.Receipt
+	var similar []domain.SimilarItem
+	if onSimilar == "" {
+		receipt, err = s.cfg.Writer.Submit(ctx, submission)
+	} else {
+		receipt, similar, err = s.rememberBeside(ctx, submission, command, c.now)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *r
 			to.SetHeader("Location", "/v1/knowledge/"+receipt.Knowledge.ID)
 		}
 		reply := replyOf(receipt)
-		similar.into(reply.Body)
+		reply.Body.Similar = similarOf(reply.Body.ID, similar)
 		to.SetHeader("Content-Type", jsonType)
 		to.SetHeader("ETag", reply.ETag)
 		to.SetHeader("Annals-Position", reply.Position)

@@ -37,7 +37,6 @@ type Server struct {
 	pages        func() (pages, error)
 	feeds        *feeds        // callers that follow the log
 	exports      atomic.Int64  // callers that export the log
-	remembering  atomic.Int64  // requests that remember one item
 	closing      atomic.Bool   // shutdown has begun: /readyz fails
 	leaving      chan struct{} // closed when the server accepts no more connections: streams end
 	cut          chan struct{} // closed at half of ShutdownTimeout: requests without an end of their own end

@@ -22,7 +22,7 @@ func TestTheAnswerToANewItemNamesSimilarOnes(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("first", "checkout-api is deployed on Tuesdays at 14:00")
 		w.remember("other", "The printer on floor 3 needs toner")
-		const remember = "/v1/knowledge?on_similar=allow" // it waits for similar items
+		const remember = "/v1/knowledge?on_similar=report"
 		got := w.ask("POST", remember, item("same", "Deployment of checkout-api: Tuesday, 2 pm")).want(http.StatusCreated)
 		same(t, resembles(got), map[string]any{"first": "duplicate"})
 		got = w.ask("POST", remember, item("day", "checkout-api is deployed on Thursdays at 14:00")).want(http.StatusCreated)
@@ -41,7 +41,7 @@ func TestASimilarItemIsRefusedOrLinked(t *testing.T) {
 		same(t, refused["detail"], "first contradicts it")
 		linked := w.ask("POST", "/v1/knowledge?on_similar=link", item("b", again)).want(http.StatusCreated).json()
 		same(t, pick(linked["relations"].([]any)[0].(object), "to"), "first")
-		w.ask("POST", "/v1/knowledge?on_similar=allow", item("c", again)).want(http.StatusCreated)
+		w.ask("POST", "/v1/knowledge?on_similar=report", item("c", again)).want(http.StatusCreated)
 
 		// another audience does not learn of it, and what was forgotten does not count
 		private := object{"type": "tool", "content": again, "scopes": []string{"user:eve"}, "owner": "user:eve"}
@@ -55,7 +55,7 @@ func TestASimilarItemIsRefusedOrLinked(t *testing.T) {
 		same(t, []any{replayed.header.Get("Idempotent-Replayed"), len(resembles(replayed))}, []any{"true", 0})
 
 		problems := w.ask("POST", "/v1/knowledge?on_similar=merge", item("e", "x")).want(http.StatusUnprocessableEntity).errors()
-		same(t, problems, []string{"on_similar: must be one of allow, link, refuse"})
+		same(t, problems, []string{"on_similar: must be one of report, link, refuse, vote"})
 		problems = w.ask("POST", "/v1/knowledge?on_similar=refuse", []object{item("e", "x")}).want(http.StatusUnprocessableEntity).errors()
 		same(t, problems, []string{"on_similar: is for one item: send what it is for by itself"})
 	})

@@ -95,27 +95,21 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 			in["scopes"], _ = json.Marshal([]string{scope})
 		}
 	}
-	for {
-		said, looked, err := findKnown(ctx, api, in)
-		if err != nil {
-			return nil, "", err
-		}
-		if said != nil {
-			return confirmKnown(ctx, api, *said)
-		}
-		done, err := api.RememberUnlessSaid(ctx, client.Knowledge{
-			Content: in.text("content"), Category: in.text("category"), Polarity: in.text("polarity"),
-			Task: in.text("task"), Scopes: in.texts("scopes"),
-		}, looked, in.text("on_similar"))
-		if errors.Is(err, client.ErrOvertaken) {
-			continue // another request has just remembered it, perhaps for another audience
-		}
-		if err != nil {
-			return nil, "", err
-		}
-		c := changedOf(done)
-		return c, c.says("Remembered"), nil
+	done, err := api.RememberBeside(ctx, client.Knowledge{
+		Content: in.text("content"), Category: in.text("category"), Polarity: in.text("polarity"),
+		Task: in.text("task"), Scopes: in.texts("scopes"),
+	}, cmp.Or(in.text("on_similar"), string(domain.VoteSimilar)))
+	if err != nil {
+		return nil, "", err
 	}
+	c, said := changedOf(done), "Remembered"
+	if c.Outcome != domain.Created {
+		said = "Known already:"
+	}
+	if c.Outcome == domain.Recorded {
+		c.Outcome = "restated"
+	}
+	return c, c.says(said), nil
 }
 
 // outcomes are the words for the outcomes of saving.
@@ -144,12 +138,12 @@ func save(ctx context.Context, api *client.Client, in arguments) (any, string, e
 // reviseOrRemember revises the item with the id, or remembers a new one.
 func reviseOrRemember(ctx context.Context, api *client.Client, k client.Knowledge) (client.Receipt, error) {
 	if k.ID == "" {
-		return api.Remember(ctx, k)
+		return api.RememberBeside(ctx, k, string(domain.ReportSimilar))
 	}
 	done, err := api.Revise(ctx, k.ID, k)
 	switch {
 	case errors.Is(err, client.ErrNotFound):
-		return api.Remember(ctx, k)
+		return api.RememberBeside(ctx, k, string(domain.ReportSimilar))
 	case errors.Is(err, client.ErrGone):
 		return done, errorWithFix{err, "save it under another id, or without one; memory_history tells by whom, and why"}
 	}

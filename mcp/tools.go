@@ -27,9 +27,11 @@ var (
 	}
 	aWay = field{
 		name: "on_similar", kind: "string",
-		description: "What to do if known items say the same or contradict it: allow (default), link it to those that " +
-			"say the same, or refuse.",
-		values: []string{string(domain.AllowSimilar), string(domain.LinkSimilar), string(domain.RefuseSimilar)},
+		description: "What to do if known items say the same or contradict it: vote for the one that says exactly this " +
+			"(default), only report them, link it to those that say the same, or refuse.",
+		values: []string{
+			string(domain.VoteSimilar), string(domain.ReportSimilar), string(domain.LinkSimilar), string(domain.RefuseSimilar),
+		},
 	}
 	theScopes = field{
 		name: "scopes", kind: "strings",

@@ -173,7 +173,7 @@ func wordsFor(ctx context.Context, c *terminal.Console, value *kong.Value, words
 	case "visibilities":
 		return candidates([]domain.Visibility{domain.Private, domain.Shared, domain.OrgWide, domain.PublicWide})
 	case "similar":
-		return candidates([]domain.OnSimilar{domain.AllowSimilar, domain.LinkSimilar, domain.RefuseSimilar})
+		return candidates(domain.OnSimilars)
 	case "statuses":
 		return candidates(domain.Statuses)
 	}

@@ -258,9 +258,7 @@ func fields(answer any) []string {
 		switch v := value.(type) {
 		case map[string]any:
 			for name, inner := range v {
-				if name != "similar_unknown" { // only a slow machine answers it
-					walk(at+"."+name, inner)
-				}
+				walk(at+"."+name, inner)
 			}
 		case []any:
 			for _, inner := range v {

@@ -76,8 +76,6 @@ func onBothEngines() map[string]func(*world) {
 		"streams take no facts but their own":              strictStreams,
 		"five thousand commands take few transactions":     manyCommands,
 		"two items of one transaction want one place":      takenPlace,
-		"of twenty who say the same one is first":          sayingOnce,
-		"who has looked says what was not said since":      unlessSaidSince,
 	}
 }
 

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 	"unicode/utf8"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections/vectors"
 	"github.com/annals-kb/annals/text"
 	"github.com/annals-kb/annals/text/compare"
 )
@@ -21,13 +19,11 @@ const (
 	searchTerms  = 8    // terms by which candidates are searched: the time of a search grows with its terms
 	fewPostings  = 250  // postings that are read of a term in a scope, the newest first
 	resembling   = 0.55 // the least score of an item that is neither a duplicate nor a contradiction
-
-	similarEmbedTimeout = 50 * time.Millisecond
 )
 
 // Similar finds items that say the same as an item, contradict it or resemble it: at most 5, duplicates first. It
 // looks where the item's audience and the caller may read. The item need not be remembered yet, and is not in the
-// answer itself. If the model does not answer within 50 milliseconds, words find the items alone.
+// answer itself.
 func (r *Searcher) Similar(
 	ctx context.Context, by domain.Principal, item *domain.Knowledge,
 ) ([]domain.SimilarItem, error) {
@@ -45,10 +41,9 @@ func (r *Searcher) Similar(
 			s.Context.Entities = append(s.Context.Entities, scope.Entity())
 		}
 	}
-	vector := p.embedSoon(ctx, s)
 	p.Version.Tokenizer.Query = longestOf(p.Version.Tokenizer.Query)
 	p.Postings = min(p.Postings, fewPostings)
-	_, answer, err := p.search(ctx, s, &vector)
+	_, answer, err := p.search(ctx, s, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -70,12 +65,6 @@ func longestOf(query func(string) []text.QueryTerm) func(string) []text.QueryTer
 		})
 		return terms[:min(len(terms), searchTerms)]
 	}
-}
-
-func (r Request) embedSoon(ctx context.Context, s domain.Search) vectors.QueryEmbedding {
-	ctx, cancel := context.WithTimeout(ctx, similarEmbedTimeout)
-	defer cancel()
-	return r.Model.EmbedAll(ctx, []domain.Search{s})[0]
 }
 
 // judge compares an item with those that a search found.

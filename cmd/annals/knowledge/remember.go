@@ -35,7 +35,7 @@ type RememberCommand struct {
 	Meta        string   `placeholder:"JSON"`
 	URI         string   `name:"uri" placeholder:"URI"`
 
-	OnSimilar string `complete:"similar" default:"allow" placeholder:"WORD"`
+	OnSimilar string `complete:"similar" default:"report" placeholder:"WORD"`
 
 	SourceName     string   `field:"source.name" placeholder:"NAME"`
 	SourceCategory string   `field:"source.category" placeholder:"WORD"`
@@ -69,6 +69,10 @@ func (r *RememberCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	if c.JSON {
 		return c.Document(a.Body)
+	}
+	if a.Header.Get("Annals-Outcome") != domain.Created {
+		c.Say("known already: %s", terminal.Bold.Render(k.ID))
+		return nil
 	}
 	c.Say("remembered %s · revision %d · %s", terminal.Bold.Render(k.ID), k.Revision, strings.Join(k.Scopes, ", "))
 	RedactionsOf(a).Print(c)
