@@ -130,20 +130,21 @@ func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 	if err != nil {
 		return domain.Principal{}, err
 	}
-	p, actsFor, err := domain.Principal{}, false, unknownCaller(
-		"send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY or --api-key",
-	)
+	var refused error
 	if key != "" {
-		p, actsFor, err = s.checkKey(r, key)
-	}
-	switch {
-	case err == nil:
-		return s.onBehalf(r, p, actsFor)
-	case !errors.Is(err, domain.ErrUnauthenticated) && !errors.Is(err, errRate):
-		return p, err
+		p, actsFor, err := s.checkKey(r, key)
+		switch {
+		case err == nil:
+			return s.onBehalf(r, p, actsFor)
+		case !errors.Is(err, domain.ErrUnauthenticated) && !errors.Is(err, errRate):
+			return p, err
+		}
+		refused = err
 	}
 	if open, unavailable := s.isOpen(r.Context()); !open {
-		return domain.Principal{}, cmp.Or(unavailable, err)
+		return domain.Principal{}, cmp.Or(unavailable, refused, unknownCaller(
+			"send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY or --api-key",
+		))
 	}
 	return noAuth(r)
 }

@@ -77,7 +77,7 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *r
 	if onSimilar == "" {
 		receipt, err = s.cfg.Writer.Submit(ctx, submission)
 	} else {
-		receipt, similar, err = s.rememberBeside(ctx, submission, command, c.now)
+		receipt, similar, err = rememberBeside(ctx, s, submission, command, c.now)
 	}
 	if err != nil {
 		return nil, err

@@ -22,8 +22,8 @@ func (in *rememberInput) onSimilar(p *domain.Problems) domain.OnSimilar {
 
 // rememberBeside remembers an item that may have similar ones, and returns those. At VoteSimilar, an item that says
 // exactly the same gets the caller's vote of this day instead, if there is room for one.
-func (s *Server) rememberBeside(
-	ctx context.Context, submission domain.Submission, command domain.Remember, now time.Time,
+func rememberBeside(
+	ctx context.Context, s *Server, submission domain.Submission, command domain.Remember, now time.Time,
 ) (domain.Receipt, []domain.SimilarItem, error) {
 	similar, err := s.cfg.Reader.Similar(ctx, submission.By, &domain.Knowledge{
 		ID: command.ID, ContextType: command.Knowledge.ContextType, Polarity: command.Knowledge.Polarity,

@@ -32,10 +32,10 @@ type request struct {
 	limit                  limit
 }
 
-// The limits are what the requests need. A remember also searches for similar items.
+// The limits are what the requests need.
 var requests = []request{
 	{
-		name: "remember", path: "/v1/knowledge", limit: limit{functions: 440, files: 96},
+		name: "remember", path: "/v1/knowledge", limit: limit{functions: 300, files: 70},
 		warm: `{"type":"strategy","content":"Roll back first, then look for the cause."}`,
 		body: `{"type":"strategy","content":"Retry with backoff when the gateway answers 503."}`,
 	},
