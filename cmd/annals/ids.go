@@ -96,29 +96,52 @@ func wholeIDs(ctx context.Context, c *terminal.Console, parsed *kong.Context, fa
 	}
 	replaced := false
 	for _, arg := range parsed.Selected().Positional {
-		text, kind := arg.Target.String(), arg.Tag.Get("complete")
-		if text == "" || strings.Contains(text, ":") || !slices.Contains([]string{"ids", "sessions", "keys"}, kind) {
+		kind := arg.Tag.Get("complete")
+		if !slices.Contains([]string{"ids", "sessions", "keys"}, kind) {
 			continue
 		}
-		found, err := namesOf(ctx, server, kind, text)
-		switch {
-		case err != nil || len(found) == 0:
-			return false, failed
-		case slices.ContainsFunc(found, func(c candidate) bool { return c.word == text }):
-			continue
-		case len(found) > 1:
-			ambiguous := *f
-			ambiguous.Detail = text + " is the beginning of several ids, such as " + found[0].word + " and " + found[1].word
-			ambiguous.Fix = "write more of the id"
-			return false, &ambiguous
+		values := []reflect.Value{arg.Target}
+		if arg.Target.Kind() == reflect.Slice {
+			values = nil
+			for i := range arg.Target.Len() {
+				values = append(values, arg.Target.Index(i))
+			}
 		}
-		arg.Target.SetString(found[0].word)
-		replaced = true
-		if !c.JSON {
-			c.Note("%s is %s", text, found[0].word)
+		for _, value := range values {
+			whole, err := wholeID(ctx, server, kind, value.String(), f)
+			switch {
+			case err != nil:
+				return false, err
+			case whole == "":
+				continue
+			case !c.JSON:
+				c.Note("%s is %s", value.String(), whole)
+			}
+			value.SetString(whole)
+			replaced = true
 		}
 	}
 	return replaced, failed
+}
+
+// wholeID is the only id that begins with the text, if the text is none itself. Otherwise it returns the failure f.
+func wholeID(ctx context.Context, server *client.Client, kind, text string, f *terminal.Failure) (string, error) {
+	if text == "" || strings.Contains(text, ":") {
+		return "", nil
+	}
+	found, err := namesOf(ctx, server, kind, text)
+	switch {
+	case err != nil:
+		return "", f
+	case len(found) == 0, slices.ContainsFunc(found, func(c candidate) bool { return c.word == text }):
+		return "", nil
+	case len(found) > 1:
+		ambiguous := *f
+		ambiguous.Detail = text + " is the beginning of several ids, such as " + found[0].word + " and " + found[1].word
+		ambiguous.Fix = "write more of the id"
+		return "", &ambiguous
+	}
+	return found[0].word, nil
 }
 
 // known asks the server for the words of a command line. It gives up early, since a shell waits for it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -88,6 +89,18 @@ func (k Knowledge) Print(c *terminal.Console) {
 	facts.Field("revision", fmt.Sprintf("%d · %s", k.Revision, terminal.Text(k.UpdatedAt)))
 	facts.Field("remembered", k.CreatedAt)
 	c.Table(facts)
+}
+
+// printBlock shows the whole text of an item below its id and facts, to be compared with others.
+func (k Knowledge) printBlock(c *terminal.Console, number string, below ...terminal.Markup) {
+	date := terminal.OrZero(k.CreatedAt).Local().Format(time.DateOnly)
+	facts := []string{number, string(terminal.Bold.Render(k.ID)), string(k.marks()), k.Owner, date}
+	texts := []string{terminal.Printable(terminal.Joined("\n", k.Task, k.Content))}
+	for _, text := range append(below, terminal.Faint.Render(terminal.Joined(" · ", strings.Join(k.Scopes, " "), k.votes()))) {
+		texts = append(texts, string(text))
+	}
+	c.Block(facts, len(k.Content)+1, texts...)
+	c.Lines("")
 }
 
 // sourced is the source of the item, in one line.

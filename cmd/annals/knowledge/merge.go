@@ -89,11 +89,16 @@ func (m *MergeCommand) plan(ctx context.Context, c *terminal.Console) error {
 			becomes = "superseded by " + m.ID
 		}
 		rows.Row(k.ID, becomes, k.Owner, k.votes(), k.Snippet(SnippetColumns))
+		if !c.JSON && c.Narrow() {
+			k.printBlock(c, "", terminal.Amber.Render(becomes))
+		}
 	}
 	if c.JSON {
 		err = c.Document(map[string]any{"items": items})
 	} else {
-		c.Table(rows)
+		if !c.Narrow() {
+			c.Table(rows)
+		}
 		c.Note("nothing was changed, and it was not checked whether you may merge them")
 	}
 	if err == nil && refused > 0 {
