@@ -44,18 +44,16 @@ func (r *ReviewCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if r.Mine {
 		query.Set("mine", "true")
 	}
-	page, err := terminal.ReadFirst(ctx, server, []string{"v1", "reviews"}, query, r.Limit, 100)
-	if err != nil {
-		return err
-	}
 	if c.JSON {
+		page, err := terminal.ReadFirst(ctx, server, []string{"v1", "reviews"}, query, r.Limit, 100)
+		if err != nil {
+			return err
+		}
 		return c.Document(map[string]any{"items": page.Items})
 	}
-	list := make([]*Reviewed, len(page.Items))
-	for i, raw := range page.Items {
-		if err := json.Unmarshal(raw, &list[i]); err != nil {
-			return fmt.Errorf("read the server's answer: %w", err)
-		}
+	list, err := listReviews(ctx, server, query, r.Limit)
+	if err != nil {
+		return err
 	}
 	switch {
 	case len(list) == 0:
@@ -64,12 +62,30 @@ func (r *ReviewCommand) Run(ctx context.Context, c *terminal.Console) error {
 	case !c.Interactive() || r.Quiet || len(r.Columns) > 0:
 		return r.print(c, list)
 	}
+	if list, err = grouped(ctx, server, list); err != nil {
+		return err
+	}
 	screen, err := terminal.OpenScreen(c)
 	if err != nil {
 		return err
 	}
 	defer screen.Close()
 	return (&Reviewer{Server: server, Screen: screen, List: list}).Run(ctx)
+}
+
+// listReviews reads the first items that wait for a review.
+func listReviews(ctx context.Context, server *client.Client, query url.Values, limit int) ([]*Reviewed, error) {
+	page, err := terminal.ReadFirst(ctx, server, []string{"v1", "reviews"}, query, limit, 100)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*Reviewed, len(page.Items))
+	for i, raw := range page.Items {
+		if err := json.Unmarshal(raw, &list[i]); err != nil {
+			return nil, fmt.Errorf("read the server's answer: %w", err)
+		}
+	}
+	return list, nil
 }
 
 func (r *ReviewCommand) print(c *terminal.Console, list []*Reviewed) error {
@@ -88,7 +104,7 @@ func (r *ReviewCommand) print(c *terminal.Console, list []*Reviewed) error {
 	return r.Show(c, rows)
 }
 
-// items are the item, and the others of its pair if it is in one.
+// items are the item, and the others of its pair or group if it is in one.
 func (r *Reviewed) items() []*api.Knowledge {
 	if r.Pair == nil {
 		return []*api.Knowledge{r.Item}
@@ -126,12 +142,10 @@ func (r *Reviewed) show(c *terminal.Console) {
 		c.Say("assigned to %s, the %s", strings.Join(r.Assigned.To, ", "), r.Assigned.Why)
 	}
 	c.Say("")
-	if r.Pair == nil || len(r.Pair.Items) == 0 {
+	if len(r.items()) == 1 {
 		Knowledge{*r.Item}.Print(c)
 		return
 	}
-	width := (min(c.Width, 160) - 3) / 2
-	left := besides(*r.Item, width)
 	judged := ""
 	if r.Pair.Rule != "" {
 		judged = fmt.Sprintf(" (rule %s, score %.2f)", r.Pair.Rule, r.Pair.Score)
@@ -139,27 +153,31 @@ func (r *Reviewed) show(c *terminal.Console) {
 	if r.Pair.Reason != "" {
 		c.Say("%s: %s", r.Pair.By, r.Pair.Reason)
 	}
-	for _, other := range r.Pair.Items {
-		c.Say("probable %s%s:", r.Pair.Kind, judged)
-		right := besides(*other, width)
-		for i := range max(len(left), len(right)) {
-			var a, b string
-			if i < len(left) {
-				a = left[i]
-			}
-			if i < len(right) {
-				b = right[i]
-			}
-			c.Lines(terminal.Padded(a, width) + " │ " + b)
+	c.Say("probable %s%s:", r.Pair.Kind, judged)
+	if len(r.Pair.Items) > 1 {
+		for i, k := range r.items() {
+			Knowledge{*k}.printBlock(c, fmt.Sprint(i+1))
 		}
-		c.Say("")
+		return
+	}
+	width := (min(c.Width, 160) - 3) / 2
+	left, right := besides("← ", *r.Item, width), besides("→ ", *r.Pair.Items[0], width)
+	for i := range max(len(left), len(right)) {
+		var a, b string
+		if i < len(left) {
+			a = left[i]
+		}
+		if i < len(right) {
+			b = right[i]
+		}
+		c.Lines(terminal.Padded(a, width) + " │ " + b)
 	}
 }
 
-// besides are the lines of an item in a column.
-func besides(k api.Knowledge, width int) (lines []string) {
+// besides are the lines of an item in a column, below the key that keeps it.
+func besides(key string, k api.Knowledge, width int) (lines []string) {
 	shown := Knowledge{k}
-	lines = append(lines, terminal.OneLine(k.ID, width))
+	lines = append(lines, terminal.OneLine(key+k.ID, width))
 	for text := range strings.Lines(terminal.Joined("\n", k.Task, k.Content)) {
 		lines = append(lines, terminal.Wrapped(terminal.Printable(strings.TrimRight(text, "\n")), width)...)
 	}

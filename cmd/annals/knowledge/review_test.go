@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -25,12 +26,13 @@ import (
 // reviewed lets a person press keys on the items that wait for a review. It returns what the terminal showed last.
 func reviewed(t *testing.T, server *client.Client, keys string, edit func(string) string) string {
 	t.Helper()
-	var list []*Reviewed
-	var page struct{ Items []*Reviewed }
-	if _, err := server.Do(t.Context(), client.Get("v1", "reviews"), &page); err != nil {
+	list, err := listReviews(t.Context(), server, url.Values{}, 100)
+	if err == nil {
+		list, err = grouped(t.Context(), server, list)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	list = page.Items
 	var out bytes.Buffer
 	console := &terminal.Console{Styled: &out, Out: &out, Width: 80}
 	r := Reviewer{
@@ -104,7 +106,7 @@ func TestAnUndoSparesWhatOthersDidSince(t *testing.T) {
 	t.Parallel()
 	eachDesk(t, func(t *testing.T, d *desk) {
 		d.remember("a", "b")
-		seen := reviewed(t, d.server, "e\re\ruuq", func(text string) string {
+		seen := reviewed(t, d.server, "e\rne\ruuq", func(text string) string {
 			if text == "Says b." {
 				d.patch("a", map[string]string{"content": "Theirs."})
 			}
@@ -135,7 +137,7 @@ func TestAMergeOfAPairIsOfWhatThePersonSaw(t *testing.T) {
 			return text
 		})
 		if b := d.item("b"); b.Content != "Says b.\n\nNewer." || d.item("a").SupersededBy != "b" ||
-			!strings.Contains(seen, "merged a into b\r\nc confirm") {
+			!strings.Contains(seen, "kept b in place of a\r\nc confirm") {
 			t.Errorf("b is %+v, and it shows\n%s", b, seen)
 		}
 	})
@@ -167,7 +169,7 @@ func TestAnUndoThatIsRefusedLeavesTheEarlierActs(t *testing.T) {
 		if !strings.Contains(seen, "only the owner or an admin can restore it") {
 			t.Errorf("it shows\n%s", seen)
 		}
-		seen = reviewed(t, server, "e\rsnew\r\ruuq", mine)
+		seen = reviewed(t, server, "e\rnsnew\r\ruuq", mine)
 		for _, id := range []string{"a", "b", "c"} {
 			if d.item(id).Content == "Mine." {
 				t.Errorf("%s was not undone, and it shows\n%s", id, seen)
@@ -185,7 +187,7 @@ func TestAMergeIsUndoneUnlessAnotherFollowed(t *testing.T) {
 		d.do(client.Post(
 			api.NewProposal{Kind: "duplicate", Items: []string{"a", "b"}}, "v1", "reviews", "proposals",
 		))
-		seen := reviewed(t, d.server, "m\rum\re\ruuq", func(string) string { // meanwhile y is merged into b, too
+		seen := reviewed(t, d.server, "\x1b[D\rum\re\ruuq", func(string) string { // meanwhile y is merged into b, too
 			d.do(client.Post(api.Merge{Items: []string{"y"}}, "v1", "knowledge", "b", "merge"))
 			return "Mine."
 		})
@@ -264,6 +266,68 @@ func TestAPersonReviewsOneItemAfterTheOther(t *testing.T) {
 	})
 }
 
+// contradict lets every two of the items contradict each other.
+func (d *desk) contradict(ids ...string) {
+	d.t.Helper()
+	for i, id := range ids {
+		d.do(client.Post(api.Knowledge{ID: id, Type: "plan", Content: "Says " + id + "."}, "v1", "knowledge"))
+		for _, other := range ids[:i] {
+			proposal := api.NewProposal{Kind: "contradiction", Items: []string{id, other}}
+			d.do(client.Post(proposal, "v1", "reviews", "proposals"))
+		}
+	}
+}
+
+func TestOneOfContradictoryItemsIsChosenInOneAct(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		d.contradict("mon", "tue", "wed", "thu")
+		d.do(client.Post(api.Vote{Verdict: "helpful"}, "v1", "knowledge", "tue", "feedback"))
+		same := func(text string) string { return text }
+		if seen := reviewed(t, d.server, "\x1b[Cnq", same); !strings.Contains(seen, "1 of 1") ||
+			!strings.Contains(seen, "1 to 4 keep one · k keep all") {
+			t.Errorf("it shows\n%s", seen)
+		}
+		seen := reviewed(t, d.server, "4\rq", same)
+		_, kept, _ := strings.Cut(seen, "kept ")
+		kept, _, _ = strings.Cut(kept, " in place of ")
+		for _, id := range []string{"mon", "tue", "wed", "thu"} {
+			if k := d.item(id); (k.Status == "active") != (id == kept) || id != kept && k.SupersededBy != kept ||
+				id == kept && kept != "tue" && *k.Eval.Helpful != 1 {
+				t.Errorf("%s was kept, and %s is %+v", kept, id, k)
+			}
+		}
+		if list, err := listReviews(t.Context(), d.server, url.Values{}, 9); err != nil || len(list) > 0 {
+			t.Errorf("%d wait still, %v", len(list), err)
+		}
+		d.contradict("a", "b", "c")
+		if seen := reviewed(t, d.server, "k\rq", same); !strings.Contains(seen, "was kept") {
+			t.Errorf("it shows\n%s", seen)
+		}
+		if list, err := listReviews(t.Context(), d.server, url.Values{}, 9); err != nil || len(list) > 0 {
+			t.Errorf("%d wait still, %v", len(list), err)
+		}
+		d.contradict("left", "right")
+		reviewed(t, d.server, "\x1b[C\rq", same)
+		if list, err := listReviews(t.Context(), d.server, url.Values{}, 9); err != nil || len(list) > 0 {
+			t.Errorf("%d wait still, %v", len(list), err)
+		}
+	})
+}
+
+func TestARevisedItemIsConfirmedAtOnce(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		d.remember("a", "b")
+		seen := reviewed(t, d.server, "E\re\rcq", func(string) string { return "The window is Friday." })
+		for _, id := range []string{"a", "b"} {
+			if k := d.item(id); k.Content != "The window is Friday." || k.ConfirmedAt == nil {
+				t.Errorf("%s is %+v, and it shows\n%s", id, k, seen)
+			}
+		}
+	})
+}
+
 func TestAPairIsShownSideBySide(t *testing.T) {
 	t.Parallel()
 	var one Reviewed
@@ -275,7 +339,7 @@ func TestAPairIsShownSideBySide(t *testing.T) {
 	var out bytes.Buffer
 	one.show(&terminal.Console{Styled: &out, Width: 79})
 	for _, want := range []string{
-		"a                                      │ b\n", "probable contradiction (rule time, score 0.90):\n",
+		"← a                                    │ → b\n", "probable contradiction (rule time, score 0.90):\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, &out)

@@ -24,6 +24,7 @@ type Reviewer struct {
 	Edit   func(ctx context.Context, text string) (string, error) // default: [inEditor]
 
 	at, top int
+	key     rune // of the act
 	said    string
 	done    map[int]string // what was done with an item
 	undo    []undoing
@@ -32,15 +33,18 @@ type Reviewer struct {
 // undoing takes an act back.
 type undoing struct {
 	at      int
-	request client.Request // for the revision after the act
-	none    string         // why there is no such request
+	request client.Request // for the revision after the act; without a path, there is none
+	stays   string         // what is not taken back
 }
 
 const (
 	keysShown = "c confirm · e edit · s supersede · d forget · n next · p previous · u undo · ? help · q quit"
-	keysHelp  = "c confirm; C confirm until a date; e edit the content in $EDITOR; s supersede by another item; m merge " +
-		"the right item of a pair into the left one; M do so with a text that you edit; k keep both of a pair; d forget; " +
-		"n or → next; p or ← previous; space more of this item; u undo the last act; q quit"
+	keysHelp  = "c confirm; C confirm until a date; e edit the content in $EDITOR; E edit and confirm it; s supersede by " +
+		"another item; ← or → keep the left or the right item of a pair, which takes the place of the other; 1, 2 … keep " +
+		"this item of a group, which takes the place of all others; M merge them into the first with a text that you " +
+		"edit; k keep all of them; d forget; n or ↓ next; p or ↑ previous; space more of this item; u undo the last act; " +
+		"q quit"
+	confirmationStays = "a confirmation stays: report the item stale if it is wrong"
 )
 
 // Run shows items and reads keys until the person quits.
@@ -89,8 +93,12 @@ func (r *Reviewer) show() (more bool) {
 	one := r.List[r.at]
 	head := fmt.Sprintf("%d of %d", r.at+1, len(r.List))
 	keys := cmp.Or(r.doneAt(), keysShown)
-	if one.Pair != nil && r.done[r.at] == "" {
-		keys = "m merge right into left · k keep both · " + keysShown
+	switch all := len(one.items()); {
+	case r.done[r.at] != "" || all == 1:
+	case all == 2:
+		keys = "← keep left · → keep right · k keep both · " + keysShown
+	default:
+		keys = fmt.Sprintf("1 to %d keep one · k keep all · %s", all, keysShown)
 	}
 	return r.Screen.Show(r.top, terminal.Joined("\n", r.said, keys), func(c *terminal.Console) {
 		c.Say("%s", terminal.Faint.Render(head))
@@ -116,16 +124,20 @@ func (r *Reviewer) step(by int) {
 // decide carries out the act of a key on the item that is shown.
 func (r *Reviewer) decide(ctx context.Context, key rune) {
 	acts := map[rune]func(context.Context) error{
-		'c': r.confirm, 'C': r.confirmUntil, 'e': r.edit, 's': r.supersede, 'd': r.forget, 'm': r.merge,
-		'M': r.mergeEdited, 'k': r.keep,
+		'c': r.confirm, 'C': r.confirmUntil, 'e': r.edit, 'E': r.edit, 's': r.supersede, 'd': r.forget, 'k': r.keepAll,
+		'M': r.mergeEdited, 'm': r.keepOne, terminal.KeyLeft: r.keepOne, terminal.KeyRight: r.keepOne,
 	}
 	act, known := acts[key]
+	if key >= '1' && key <= '9' {
+		act, known = r.keepOne, true
+	}
+	r.key = key
 	switch {
 	case !known:
 		r.said = "no such key: ? lists them"
 	case r.done[r.at] != "":
 		r.said = "this was " + r.done[r.at] + " already"
-	case strings.ContainsRune("mMk", key) && r.List[r.at].Pair == nil:
+	case !strings.ContainsRune("cCeEsd", key) && len(r.List[r.at].items()) == 1:
 		r.said = "this item is in no pair"
 	default:
 		r.try(ctx, act)
@@ -144,7 +156,7 @@ func (r *Reviewer) try(ctx context.Context, act func(context.Context) error) {
 	}
 }
 
-// reread reads the item that is shown and the others of its pair again.
+// reread reads the item that is shown and the others of its group again.
 func (r *Reviewer) reread(ctx context.Context) error {
 	for _, k := range r.List[r.at].items() {
 		var now api.Knowledge
@@ -158,24 +170,34 @@ func (r *Reviewer) reread(ctx context.Context) error {
 
 // send sends an act, and goes to the next item.
 func (r *Reviewer) send(ctx context.Context, request client.Request, done string, undo undoing) error {
-	k := r.List[r.at].Item
-	a, err := r.Server.Do(ctx, request, nil)
-	if err != nil {
+	if err := r.submit(ctx, request, undo); err != nil {
 		return err
 	}
-	if len(a.Body) > 0 {
-		var after api.Knowledge
-		if json.Unmarshal(a.Body, &after) == nil && after.ID == k.ID {
-			*k = after
-		}
-	}
-	undo.at, undo.request.Header = r.at, http.Header{"If-Match": a.Header.Values("ETag")}
-	r.undo, r.done[r.at] = append(r.undo, undo), done
-	said := k.ID + " was " + done
+	r.done[r.at] = done
+	said := r.List[r.at].Item.ID + " was " + done
 	if r.at+1 < len(r.List) {
 		r.step(+1)
 	}
 	r.said = said
+	return nil
+}
+
+// submit sends an act, and notes what it changed and how to undo it.
+func (r *Reviewer) submit(ctx context.Context, request client.Request, undo undoing) error {
+	a, err := r.Server.Do(ctx, request, nil)
+	if err != nil {
+		return err
+	}
+	var after api.Knowledge
+	if len(a.Body) > 0 && json.Unmarshal(a.Body, &after) == nil {
+		for _, k := range r.List[r.at].items() {
+			if k.ID == after.ID {
+				*k = after
+			}
+		}
+	}
+	undo.at, undo.request.Header = r.at, http.Header{"If-Match": a.Header.Values("ETag")}
+	r.undo = append(r.undo, undo)
 	return nil
 }
 
@@ -204,7 +226,7 @@ func (r *Reviewer) confirmUntil(ctx context.Context) error {
 
 func (r *Reviewer) confirmed(ctx context.Context, until *time.Time) error {
 	request := about(r.List[r.at].Item, http.MethodPost, api.Confirmation{Until: until}, "confirm")
-	return r.send(ctx, request, "confirmed", undoing{none: "a confirmation stays: report the item stale if it is wrong"})
+	return r.send(ctx, request, "confirmed", undoing{stays: confirmationStays})
 }
 
 func (r *Reviewer) supersede(ctx context.Context) error {
@@ -252,11 +274,21 @@ func (r *Reviewer) edit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	change := func(content, reason string) any { return map[string]string{"content": content, "reason": reason} }
-	back := client.Request{
-		Method: http.MethodPatch, Path: []string{"v1", "knowledge", k.ID}, Body: change(k.Content, "undone in a review"),
+	change := func(content, reason string, confirm bool) any {
+		return map[string]any{"content": content, "reason": reason, "confirm": confirm}
 	}
-	return r.send(ctx, about(k, http.MethodPatch, change(text, reason)), "revised", undoing{request: back})
+	undo := undoing{request: client.Request{
+		Method: http.MethodPatch, Path: []string{"v1", "knowledge", k.ID}, Body: change(k.Content, "undone in a review", false),
+	}}
+	if r.key == 'E' {
+		undo.stays = confirmationStays
+		return r.send(ctx, about(k, http.MethodPatch, change(text, reason, true)), "revised and confirmed", undo)
+	}
+	err = r.submit(ctx, about(k, http.MethodPatch, change(text, reason, false)), undo)
+	if err == nil {
+		r.said = k.ID + " was revised, and still waits: c confirms it"
+	}
+	return err
 }
 
 // edited are the contents of items, one after the other, as the person edited them.
@@ -273,40 +305,7 @@ func (r *Reviewer) mergeEdited(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.merged(ctx, &text)
-}
-
-func (r *Reviewer) merge(ctx context.Context) error { return r.merged(ctx, nil) }
-
-// merged merges the others of a pair into the item that is shown, with a new content unless it is nil.
-func (r *Reviewer) merged(ctx context.Context, content *string) error {
-	one, body := r.List[r.at], api.Merge{Content: content, CarryVotes: true}
-	for _, other := range one.Pair.Items {
-		body.Items, body.Revisions = append(body.Items, other.ID), append(body.Revisions, other.Revision)
-	}
-	others := strings.Join(body.Items, ", ")
-	var err error
-	if body.Reason, err = r.ask(ctx, "merge "+others+" into "+one.Item.ID+": why?", false); err != nil {
-		return err
-	}
-	back := client.Post(api.Reason{Reason: "undone in a review"}, "v1", "knowledge", one.Item.ID, "unmerge")
-	err = r.send(ctx, about(one.Item, http.MethodPost, body, "merge"), "merged", undoing{request: back})
-	if err == nil {
-		r.said = "merged " + others + " into " + one.Item.ID
-	}
-	return err
-}
-
-func (r *Reviewer) keep(ctx context.Context) error {
-	reason, err := r.ask(ctx, "keep both: why?", false)
-	if err != nil {
-		return err
-	}
-	closing := api.ProposalClosing{Outcome: "distinct", Reason: reason}
-	return r.send(
-		ctx, client.Post(closing, "v1", "reviews", "proposals", r.List[r.at].Pair.Proposal, "close"), "kept",
-		undoing{none: "a closed proposal stays closed: merge the items by hand"},
-	)
+	return r.merged(ctx, 0, &text)
 }
 
 // takeBack undoes the last act, unless the item was changed since.
@@ -315,9 +314,9 @@ func (r *Reviewer) takeBack(ctx context.Context) error {
 		return errors.New("nothing was done yet")
 	}
 	rest, last := r.undo[:len(r.undo)-1], r.undo[len(r.undo)-1]
-	if last.none != "" { // the act before it can still be undone
+	if last.request.Path == nil { // the act before it can still be undone
 		r.undo = rest
-		return errors.New(last.none)
+		return errors.New(last.stays)
 	}
 	r.at, r.top = last.at, 0
 	_, err := r.Server.Do(ctx, last.request, nil)
@@ -332,6 +331,6 @@ func (r *Reviewer) takeBack(ctx context.Context) error {
 		return err
 	}
 	delete(r.done, last.at)
-	r.said = "undone"
+	r.said = terminal.Joined("; ", "undone", last.stays)
 	return r.reread(ctx)
 }

@@ -29,6 +29,8 @@ type Screen struct {
 const (
 	KeyInterrupt = '\x03'
 	KeyEnter     = '\r'
+	KeyLeft      = '←'
+	KeyRight     = '→'
 	keyEscape    = '\x1b'
 	keyBackspace = '\x7f'
 )
@@ -134,7 +136,7 @@ type pressed struct {
 	err error
 }
 
-// Key waits for a key. Arrows are n and p. No key is read between two calls, so another program may read them.
+// Key waits for a key. The arrows down and up are n and p. No key is read between two calls, so another program may read them.
 func (s *Screen) Key(ctx context.Context) (rune, error) {
 	read := make(chan pressed, 1)
 	go func() { // it ends with the next key, or with the program
@@ -164,14 +166,15 @@ func (s *Screen) read() (rune, error) {
 	if key != keyEscape || s.keys.Buffered() < 2 {
 		return key, err
 	}
-	sequence := make([]byte, s.keys.Buffered())
-	_, err = io.ReadFull(s.keys, sequence)
-	switch string(sequence) {
-	case "[C", "[B", "OC", "OB":
-		return 'n', err
-	case "[D", "[A", "OD", "OA":
-		return 'p', err
+	arrow, err := s.keys.Peek(2)
+	known := map[string]rune{
+		"[A": 'p', "OA": 'p', "[B": 'n', "OB": 'n', "[C": KeyRight, "OC": KeyRight, "[D": KeyLeft, "OD": KeyLeft,
 	}
+	if key := known[string(arrow)]; key != 0 {
+		_, err = s.keys.Discard(len(arrow))
+		return key, err
+	}
+	_, _ = s.keys.Discard(s.keys.Buffered()) // of another sequence
 	return keyEscape, err
 }
 
