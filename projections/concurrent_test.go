@@ -16,7 +16,7 @@ import (
 
 func TestSearchesFindWhatStaysWhileEverythingElseHappens(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.base.PackedRows, w.base.BatchRows = 0, 5 // words move all the time
+		w.base.PackedRows = 0 // words move all the time
 		w.fill(newCorpus(1), 40)
 		w.remember("stays", "kohlrabi is a vegetable", "team:pay")
 		w.understand()
@@ -120,9 +120,7 @@ func (w *world) remembersMore(round int) {
 // movesOn is what happens in the background.
 func (w *world) movesOn(int) {
 	report(w.t, w.follow())
-	if _, err := w.base.Compact(w.t.Context(), w.log.Log); err != nil {
-		w.t.Error(err)
-	}
+	report(w.t, w.base.Compact(w.t.Context(), w.log.Log))
 }
 
 // A primary is killed under load and its synchronous standby promoted: what was acknowledged is there, and writing

@@ -148,13 +148,8 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		r.submit(domain.Revise{Target: domain.Target{By: r.by, ID: "singular"}, Changes: domain.Revised{Content: &content}})
 		r.submit(domain.Delete{Target: domain.Target{By: r.by, ID: "plural"}})
 		finds("written to", "late", "long", "singular")
-		r.base.PackedRows, r.base.BatchRows = 0, 10
-		for more := true; more; {
-			var err error
-			if more, err = r.base.Compact(t.Context(), r.log.Log); err != nil {
-				t.Fatal(err)
-			}
-		}
+		r.base.PackedRows = 0
+		noError(t, r.base.Compact(t.Context(), r.log.Log))
 		finds("compacted", "late", "long", "singular")
 		must(r.base.Rollback(t.Context()))(t)
 		r.remember("later", "a payment", "team:pay")

@@ -97,7 +97,7 @@ func TestARebuildWhileEverybodyWritesLosesNothing(t *testing.T) {
 // one that was written live, row by row, while both are kept.
 func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
-		r.base.PackedRows, r.base.BatchRows = 3, 3
+		r.base.PackedRows = 3
 		live, stories, failed := 1, 0, false
 		rapid.Check(t, func(rt *rapid.T) {
 			stories++
@@ -112,7 +112,7 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 					h.outcomes(r.log.SubmitAll(t.Context(), h.bound(s.batch())))
 					s.votes = len(h.votes)
 				}
-				must(r.base.Compact(t.Context(), r.log.Log))(rt)
+				noError(rt, r.base.Compact(t.Context(), r.log.Log))
 			}
 			happen()
 			last := r.runMeeting(happen, "building", "indexing", "catching_up", "verifying", "ready")

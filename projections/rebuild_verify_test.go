@@ -280,8 +280,8 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 			r.in("other").remember(fmt.Sprint("note-", i), fmt.Sprintf("支付失败时重试 %d 次 with getUserByID", i), "user:alice")
 		}
 		// Some words in the index and some in bags, and writes all the time.
-		r.base.PackedRows, r.base.BatchRows = 5, 10
-		must(r.base.Compact(t.Context(), r.log.Log))(t)
+		r.base.PackedRows = 5
+		noError(t, r.base.Compact(t.Context(), r.log.Log))
 		last := r.run()
 		if last.State != "active" || last.Report.Overlap != 1 || last.Report.Searches != 50 {
 			t.Errorf("version %d is %s with %+v, want 50 searches that find the same", last.Version, last.State, last.Report)
@@ -303,8 +303,8 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 // which a rebuild moves it, it reads the newest of each word. Nothing is wrong with either.
 func TestARebuildRightAfterAnImportFindsTheSame(t *testing.T) {
 	eachLived(t, func(t *testing.T, r *rebuilding) {
-		r.base.PackedRows, r.base.BatchRows = 5, 10
-		must(r.base.Compact(t.Context(), r.log.Log))(t)
+		r.base.PackedRows = 5
+		noError(t, r.base.Compact(t.Context(), r.log.Log))
 		r.base.Postings = 20
 		for i := range 60 {
 			r.remember(fmt.Sprint("note-", i), fmt.Sprintf("note %d: retry payments %d times with backoff", i, i%7),

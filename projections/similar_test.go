@@ -87,7 +87,7 @@ func TestSimilarItemsAreFoundInTheOtherLanguageByNamesTheyShare(t *testing.T) {
 
 func TestTheSameTextIsRefusedHoweverManyResembleIt(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.base.PackedRows, w.base.BatchRows = 1, 10
+		w.base.PackedRows = 1
 		template := "The service of team %d is deployed after the release manager has approved the checklist of the quarter."
 		for i := range 25 {
 			w.remember(fmt.Sprint("item-", i), fmt.Sprintf(template, i), "team:pay")
@@ -103,8 +103,8 @@ func TestTheSameTextIsRefusedHoweverManyResembleIt(t *testing.T) {
 		}
 		third := fmt.Sprintf(template, 2)
 		for _, compacted := range []string{"packed", "indexed"} {
-			for more := compacted == "indexed"; more; {
-				more = must(w.base.Compact(t.Context(), w.log.Log))(t)
+			if compacted == "indexed" {
+				noError(t, w.base.Compact(t.Context(), w.log.Log))
 			}
 			var refused []bool
 			for _, result := range w.log.SubmitAll(t.Context(), []domain.Submission{

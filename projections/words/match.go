@@ -41,15 +41,13 @@ type scoredItem struct {
 	number int64
 	words  int
 	tier   domain.Tier // of the nearest of its scopes in the audience
-	packed bool        // it has packed rows, which have all of its terms
 	score  float64
 }
 
 // occurrence is how often an item contains a term.
 type occurrence struct {
-	item    int32
-	indexed bool // it comes from the index of terms
-	count   int
+	item  int32
+	count int
 }
 
 // NewMatches returns empty matches for a question's terms.
@@ -80,7 +78,6 @@ func (p Index) Match(
 	if err != nil {
 		return nil, rows.Failed(ctx, "search by words", err)
 	}
-	m.dropPartlyIndexed()
 	if storageIndependent {
 		m.keepNewest(p.Postings)
 	}
@@ -195,9 +192,8 @@ func (m *Matches) AddPacked(number int64, words int, tier domain.Tier, bag Packe
 		}
 		if item < 0 {
 			item = m.item(number, words, tier)
-			m.items[item].packed = true
 		}
-		m.found[term] = append(m.found[term], occurrence{item: item, count: count})
+		m.found[term] = append(m.found[term], occurrence{item, count})
 		m.total++
 	}
 }
@@ -213,7 +209,7 @@ func (m *Matches) addPostings(term int, tier domain.Tier, listed []byte) error {
 			return fmt.Errorf("read postings: %.100q is no list", listed)
 		}
 		item := m.item(number, int(said>>countBits), tier)
-		m.found[term] = append(m.found[term], occurrence{item, true, int(said & (1<<countBits - 1))})
+		m.found[term] = append(m.found[term], occurrence{item, int(said & (1<<countBits - 1))})
 		m.total++
 	}
 	return nil
@@ -233,16 +229,6 @@ func leading(text []byte, mark byte) (number int64, rest []byte, found bool) {
 	return number, nil, len(text) > 0
 }
 
-// dropPartlyIndexed drops occurrences from the index for items that have packed rows. The index may have only some of
-// their terms: see groupMove.
-func (m *Matches) dropPartlyIndexed() {
-	for term, found := range m.found {
-		kept := slices.DeleteFunc(found, func(o occurrence) bool { return o.indexed && m.items[o.item].packed })
-		m.total -= len(found) - len(kept)
-		m.found[term] = kept
-	}
-}
-
 // keepNewest keeps only each term's newest items, as many as the index gives per scope. Otherwise packed rows, which
 // are all read, would give more items the fewer were moved to the index.
 func (m *Matches) keepNewest(most int) {
@@ -259,7 +245,7 @@ func (m *Matches) keepNewest(most int) {
 		newest := found[:0]
 		for _, o := range found {
 			if it := all[o.item]; it.number >= numbers[0] {
-				newest = append(newest, occurrence{m.item(it.number, it.words, it.tier), o.indexed, o.count})
+				newest = append(newest, occurrence{m.item(it.number, it.words, it.tier), o.count})
 			}
 		}
 		m.found[term] = newest
