@@ -48,12 +48,10 @@ func (p *polling) leave() {
 	}
 }
 
-// poll compares the heads of all logs with the previous ones. It uses at most a twentieth of the time, however many
-// tenants there are.
+// poll compares the heads of all logs with the previous ones.
 func (l *Watchers) poll(ctx context.Context) {
 	known := map[string]string{}
 	for {
-		began := time.Now()
 		heads, err := l.heads(ctx)
 		if err != nil && ctx.Err() == nil {
 			l.options.Logger.WarnContext(ctx, "could not look for new events", "error", err)
@@ -67,7 +65,7 @@ func (l *Watchers) poll(ctx context.Context) {
 			known = heads
 		}
 		select {
-		case <-time.After(max(l.options.Poll, 20*time.Since(began))):
+		case <-time.After(l.options.Poll):
 		case <-ctx.Done():
 			return
 		}

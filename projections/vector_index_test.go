@@ -99,13 +99,7 @@ func (w *world) fillFrom(first, n int) {
 
 // vectorsInMemory is how many of the tenant's vectors are in memory.
 func (w *world) vectorsInMemory() int {
-	var cache *vectors.IndexCache
-	switch n := w.base.Meaning().Nearest.(type) {
-	case *vectors.PostgresNearest:
-		cache = n.Cache
-	case *vectors.MemoryNearest:
-		cache = n.Cache
-	}
+	cache := w.base.Meaning().Cache
 	cache.Vectors.Mu.RLock()
 	defer cache.Vectors.Mu.RUnlock()
 	return len(cache.Vectors.Vectors[w.by.Tenant])
@@ -124,7 +118,6 @@ func TestVectorsInMemoryAreForgottenWithWhatTheyAreOf(t *testing.T) {
 		for _, w := range worlds {
 			w.holdSketches()
 			before := w.find(s)
-			w.holdVectors()
 			if got := w.vectorsInMemory(); got != 2 {
 				t.Errorf("%d vectors are in memory, want 2", got)
 			}
@@ -212,17 +205,12 @@ func (w *world) reads(position int64) {
 	}
 }
 
-// sketches are those that a process of SQLite keeps in memory.
-func (w *world) sketches() *vectors.MemoryNearest {
-	return w.base.Meaning().Nearest.(*vectors.MemoryNearest)
-}
-
 // rememberSketches drops all sketches in memory, and sets how many bytes of them are kept from now on.
-func (w *world) rememberSketches(bytes int) { w.sketches().Cache = vectors.NewIndexCache(bytes) }
+func (w *world) rememberSketches(bytes int) { w.base.Meaning().Cache = vectors.NewIndexCache(bytes) }
 
 // sketchesOf is how many bytes a tenant's sketches take in memory: none if they are not there.
 func (w *world) sketchesOf(tenant string) int {
-	if entry := w.sketches().Cache.Tenants[tenant]; entry != nil {
+	if entry := w.base.Meaning().Cache.Tenants[tenant]; entry != nil {
 		return entry.Bytes
 	}
 	return 0
@@ -304,15 +292,7 @@ func TestSketchesAreReadBeforeTheyAreSearchedFor(t *testing.T) {
 		want  []string
 	}{{1 << 20, tenants}, {1, []string{"coil"}}} {
 		w.rememberSketches(room.bytes)
-		noError(t, w.sketches().Cache.ReadAhead(t.Context(), w.base.Meaning()))
+		noError(t, w.base.Meaning().Cache.ReadAhead(t.Context(), w.base.Meaning()))
 		equal(t, held(), room.want, "with room for %d bytes (-read +want)", room.bytes)
-	}
-
-	// Whoever no longer waits for them has not asked in vain.
-	w.rememberSketches(1 << 20)
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := w.sketches().Sketches(gone, "acme"); err != nil || len(held()) != 1 {
-		t.Errorf("read %v, %v", held(), err)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/projections/vectors"
 )
 
 // world is a log with its projections on a database of its own.
@@ -248,14 +247,6 @@ func (w *world) follow() error {
 func (w *world) holdSketches() {
 	w.t.Helper()
 	noError(w.t, w.base.Meaning().LoadSketches(w.t.Context(), w.by.Tenant))
-}
-
-// holdVectors reads the vectors into memory that searches have missed.
-func (w *world) holdVectors() {
-	w.t.Helper()
-	if n, ok := w.base.Meaning().Nearest.(*vectors.PostgresNearest); ok {
-		noError(w.t, n.HoldVectors(w.t.Context()))
-	}
 }
 
 // find searches and gives the ids of the hits in order.

@@ -25,12 +25,12 @@ func (f *Execution) byMeaning(ctx context.Context) (err error) {
 
 // nearby adds the items with the nearest pieces, and the similarity of items that were found by words.
 func (f *Execution) nearby(ctx context.Context, all *candidates, known map[int64]int) error {
-	nearest := f.Model.Nearest
-	others, err := nearest.PiecesOf(ctx, f.question, f.shortlist, all.words)
+	others, err := f.Model.Nearest.PiecesOf(ctx, f.question, f.shortlist, all.words)
 	if err != nil {
 		return err
 	}
-	cosines, err := nearest.Cosines(ctx, f.question, f.shortlist, append(slices.Concat(f.shortlist.Pieces...), others...))
+	pieces := append(slices.Concat(f.shortlist.Pieces...), others...)
+	cosines, err := f.Model.Cosines(ctx, f.question, f.shortlist, pieces)
 	if err != nil {
 		return err
 	}

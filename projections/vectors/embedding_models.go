@@ -148,8 +148,8 @@ func (s *Models) FollowMeaning(router *message.Router, log *follow.Log) {
 // previous one. It runs until ctx ends. On SQLite it first reads sketches into memory, so that the first search need
 // not wait.
 func (s *Models) MaintainModels(ctx context.Context) {
-	if n, ok := s.Active.Load().Nearest.(*MemoryNearest); ok {
-		if err := n.Cache.ReadAhead(ctx, n.meaning); err != nil && ctx.Err() == nil {
+	if m := s.Active.Load(); m.db.Engine == database.SQLite {
+		if err := m.Cache.ReadAhead(ctx, m); err != nil && ctx.Err() == nil {
 			s.catalogue.Log.WarnContext(ctx, "sketches were not read ahead; the first search reads them", "error", err)
 		}
 	}

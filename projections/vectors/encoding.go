@@ -39,9 +39,11 @@ func (m *Projection) scanVectors(rows *sql.Rows, into map[Hash][]float32) (err e
 	return rows.Err()
 }
 
-// decodeBinary decodes pgvector's binary format.
+// decodeBinary decodes pgvector's binary format, and restores the length that half precision has changed.
 func decodeBinary(b []byte) ([]float32, error) {
 	var vector pgvector.Vector
-	err := vector.DecodeBinary(b)
-	return vector.Slice(), err
+	if err := vector.DecodeBinary(b); err != nil {
+		return nil, err
+	}
+	return vector.Slice(), embedding.Normalize(vector.Slice())
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/projections/rows"
 )
 
@@ -142,11 +142,10 @@ func (e *embedded) add(p Piece, scope domain.Scope, name, encoded []byte) (err e
 	return err
 }
 
-// HoldSketches loads the sketches of tenants that are searched, and the vectors that searches missed, within the
-// budget, until ctx ends. On SQLite searches load both themselves.
+// HoldSketches loads the sketches of tenants that are searched, within the budget, until ctx ends. On SQLite searches
+// load them themselves.
 func (m *Projection) HoldSketches(ctx context.Context) {
-	n, ok := m.Nearest.(*PostgresNearest)
-	if !ok {
+	if m.db.Engine != database.Postgres {
 		return
 	}
 	for {
@@ -155,48 +154,20 @@ func (m *Projection) HoldSketches(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		for _, tenant := range n.Cache.wantedTenants() {
+		for _, tenant := range m.Cache.wantedTenants() {
 			if err := m.LoadSketches(ctx, tenant); err != nil && ctx.Err() == nil {
 				m.catalogue.Log.WarnContext(
 					ctx, "sketches could not be read; the database searches them; retrying", "error", err,
 				)
 			}
 		}
-		if err := n.HoldVectors(ctx); err != nil && ctx.Err() == nil {
-			m.catalogue.Log.WarnContext(
-				ctx, "vectors could not be read; the database compares them; retrying", "error", err,
-			)
-		}
 	}
 }
 
 // LoadSketches reads a tenant's sketches into memory if they are not there.
 func (m *Projection) LoadSketches(ctx context.Context, tenant string) error {
-	n, ok := m.Nearest.(*PostgresNearest)
-	if !ok {
-		return nil
-	}
-	if _, err := n.Cache.load(ctx, m, tenant); err != nil {
+	if _, err := m.Cache.load(ctx, m, tenant); err != nil {
 		return rows.Failed(ctx, "read sketches", err)
-	}
-	return nil
-}
-
-// HoldVectors reads the vectors that searches have missed.
-func (n *PostgresNearest) HoldVectors(ctx context.Context) error {
-	for tenant, texts := range n.Cache.Vectors.missed() {
-		vectors, err := n.meaning.stored(ctx, tenant, texts)
-		if err != nil {
-			return err
-		}
-		for text, vector := range vectors {
-			if embedding.Normalize(vector) != nil { // half precision has changed its length
-				delete(vectors, text)
-			}
-		}
-		if n.Cache.entryFor(tenant).index.isLoaded() {
-			n.Cache.Vectors.keep(tenant, vectors)
-		}
 	}
 	return nil
 }
@@ -218,10 +189,8 @@ func (n *IndexCache) wantedTenants() (tenants []string) {
 
 // Recheck lets the next search catch up with other processes, even if the index is younger than indexAge.
 func (m *Projection) Recheck(tenant string) {
-	if n, ok := m.Nearest.(*PostgresNearest); ok {
-		l := n.Cache.entryFor(tenant).index
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.checkedAt = time.Time{}
-	}
+	l := m.Cache.entryFor(tenant).index
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.checkedAt = time.Time{}
 }

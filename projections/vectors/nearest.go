@@ -18,10 +18,6 @@ type nearest interface {
 	Closest(ctx context.Context, q Question) (Shortlist, error)
 	// PiecesOf returns the pieces of items in any scope.
 	PiecesOf(ctx context.Context, q Question, s Shortlist, numbers []int64) ([]NearPiece, error)
-	// Cosines compares the vectors of pieces with the question's, by the hash of their text. Erased vectors have none.
-	Cosines(ctx context.Context, q Question, s Shortlist, pieces []NearPiece) (map[Hash]float64, error)
-	// update is told of pieces after their commit.
-	update(e *embedded)
 }
 
 // Shortlist has the pieces whose vectors are worth comparing, according to their sketches.

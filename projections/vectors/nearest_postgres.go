@@ -13,12 +13,9 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// PostgresNearest searches the sketches that are in memory as [MemoryNearest] does. Until a tenant's sketches are
-// read, pgvector scans them. The database compares the vectors that are not in memory.
-type PostgresNearest struct {
-	meaning *Projection
-	Cache   *IndexCache
-}
+// postgresNearest searches the sketches that are in memory as [memoryNearest] does. Until a tenant's sketches are
+// read, pgvector scans them.
+type postgresNearest struct{ meaning *Projection }
 
 // scanSettings are sent before a statement, in the same round trip. They leave the planner no choice that depends on
 // statistics of a table. They turn JIT off, because compiling the plan takes longer than running it.
@@ -28,10 +25,8 @@ const scanSettings = `
 	SET LOCAL enable_bitmapscan = off;
 	`
 
-func (n *PostgresNearest) update(e *embedded) { n.Cache.update(e) }
-
-func (n *PostgresNearest) Closest(ctx context.Context, q Question) (Shortlist, error) {
-	l, err := n.Cache.current(ctx, n.meaning, q.search.By.Tenant)
+func (n postgresNearest) Closest(ctx context.Context, q Question) (Shortlist, error) {
+	l, err := n.meaning.Cache.current(ctx, n.meaning, q.search.By.Tenant)
 	if err != nil {
 		return Shortlist{}, rows.Failed(ctx, "read new sketches", err)
 	}
@@ -49,7 +44,7 @@ func (n *PostgresNearest) Closest(ctx context.Context, q Question) (Shortlist, e
 }
 
 // scan selects, for each scope, the pieces whose sketches differ least, from the index alone.
-func (n *PostgresNearest) scan(ctx context.Context, q Question, into [][]NearPiece) error {
+func (n postgresNearest) scan(ctx context.Context, q Question, into [][]NearPiece) error {
 	listed := make([][]any, len(q.Scopes))
 	for i, scope := range q.Scopes {
 		listed[i] = []any{i, string(scope)}
@@ -63,8 +58,27 @@ func (n *PostgresNearest) scan(ctx context.Context, q Question, into [][]NearPie
 		rows.Tuples(listed), near), into)
 }
 
+// PiecesOf returns the pieces of items that were found by words.
+func (n postgresNearest) PiecesOf(ctx context.Context, q Question, s Shortlist, numbers []int64) ([]NearPiece, error) {
+	if s.index != nil {
+		return s.index.piecesOf(numbers), nil
+	}
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	in := rows.Table{Engine: n.meaning.db.Engine, Tenant: q.search.By.Tenant, Table: n.meaning.Tables.pieces, Alias: "m"}
+	found := make([][]NearPiece, 1)
+	query := rows.LookUp(
+		n.meaning.db.NewSelect().ColumnExpr("DISTINCT 0, m.number, m.text_hash"), in, rows.SingleKeys(numbers), "number",
+	)
+	if err := n.list(ctx, scanSettings, query, found); err != nil {
+		return nil, rows.Failed(ctx, "look pieces up", err)
+	}
+	return found[0], nil
+}
+
 // list reads rows of the index of a scope, the number of an item and the hash of a piece.
-func (n *PostgresNearest) list(ctx context.Context, settings string, query fmt.Stringer, into [][]NearPiece) error {
+func (n postgresNearest) list(ctx context.Context, settings string, query fmt.Stringer, into [][]NearPiece) error {
 	rows, err := n.meaning.db.QueryContext(ctx, settings+query.String())
 	if err != nil {
 		return err
@@ -84,7 +98,7 @@ func (n *PostgresNearest) list(ctx context.Context, settings string, query fmt.S
 
 // within limits the pieces of one scope. In a whole tenant a piece has a row for each of its item's scopes, so
 // repeated times as many rows are read there.
-func (n *PostgresNearest) within(
+func (n postgresNearest) within(
 	pieces *bun.SelectQuery, place domain.Scope, limit int, repeated float64, scope string,
 ) *bun.SelectQuery {
 	if place != "" {
@@ -100,7 +114,7 @@ func (q Question) bits() bun.Safe {
 }
 
 // pieces selects the pieces of the question's tenant whose items pass the filter.
-func (n *PostgresNearest) pieces(q Question) *bun.SelectQuery {
+func (n postgresNearest) pieces(q Question) *bun.SelectQuery {
 	query := n.meaning.db.NewSelect().TableExpr("? AS m", n.meaning.Tables.pieces).
 		ColumnExpr("m.number, m.text_hash").Where("m.tenant = ?", q.search.By.Tenant)
 	if rows.IsPlain(q.rest) {

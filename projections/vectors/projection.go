@@ -32,17 +32,20 @@ type Projection struct {
 	Tables    Tables
 	Embedder  embedding.Embedder
 	Nearest   nearest
+	Cache     *IndexCache
 	analyzer  *analyzer
 	follower  *message.Handler // nil while it follows no log
 	failure   atomic.Value     // why the model did not embed the last question, a string; empty if it did
 }
 
 func newMeaning(c *catalogue.Catalogue, tables Tables, embedder embedding.Embedder) *Projection {
-	m := &Projection{catalogue: c, db: c.DB, Tables: tables, Embedder: embedder, analyzer: &analyzer{catalogue: c}}
+	m := &Projection{
+		catalogue: c, db: c.DB, Tables: tables, Embedder: embedder, Cache: NewIndexCache(sketchBudget),
+		analyzer: &analyzer{catalogue: c},
+	}
+	m.Nearest = memoryNearest{m}
 	if c.DB.Engine == database.Postgres {
-		m.Nearest = &PostgresNearest{meaning: m, Cache: NewIndexCache(sketchBudget)}
-	} else {
-		m.Nearest = &MemoryNearest{meaning: m, Cache: NewIndexCache(sketchBudget)}
+		m.Nearest = postgresNearest{m}
 	}
 	return m
 }
@@ -252,8 +255,12 @@ func (m *Projection) stored(ctx context.Context, tenant string, wanted []Hash) (
 		for i := range batch {
 			hashes[i] = batch[i][:]
 		}
-		list, err := m.db.NewSelect().TableExpr("?", m.Tables.Vectors).ColumnExpr("text_hash, "+m.vectorColumn()).
-			Where("tenant = ?", tenant).Where("text_hash IN (?)", bun.List(hashes)).Rows(ctx)
+		query := m.db.NewSelect().TableExpr("?", m.Tables.Vectors).ColumnExpr("text_hash, "+m.vectorColumn()).
+			Where("tenant = ?", tenant).Where("text_hash IN (?)", bun.List(hashes)).String()
+		if m.db.Engine == database.Postgres {
+			query = scanSettings + query
+		}
+		list, err := m.db.QueryContext(ctx, query)
 		if err != nil {
 			return nil, rows.Failed(ctx, "read vectors", err)
 		}
@@ -293,7 +300,7 @@ func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 }
 
 // Done implements [follow.Change]: it updates indexes in memory after the commit.
-func (e *embedded) Done() { e.meaning.Nearest.update(e) }
+func (e *embedded) Done() { e.meaning.Cache.update(e) }
 
 // vectorValue is a vector as a column value.
 func (m *Projection) vectorValue(v []float32) any {

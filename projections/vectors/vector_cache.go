@@ -1,17 +1,14 @@
 package vectors
 
 import (
+	"context"
 	"sync"
 
 	"github.com/annals-kb/annals/embedding"
 )
 
-// vectorBudget is how many bytes of vectors a process keeps in memory. maxWanted is how many of the vectors that
-// searches missed are read at a time.
-const (
-	vectorBudget = 64 << 20
-	maxWanted    = 500
-)
+// vectorBudget is how many bytes of vectors a process keeps in memory.
+const vectorBudget = 64 << 20
 
 // vectorCache keeps vectors by tenant and text. Vectors never change, so none is out of date. A full cache evicts at
 // random. The zero value is empty. It is safe for concurrent use.
@@ -19,7 +16,28 @@ type vectorCache struct {
 	Mu      sync.RWMutex
 	bytes   int
 	Vectors map[string]map[Hash][]float32
-	wanted  map[string]map[Hash]bool
+}
+
+// Cosines compares the vectors of pieces with the question's, by the hash of their text. It reads those that are not
+// in memory; erased ones have none. It keeps what it reads only if the tenant's sketches are in memory: only then does
+// the process learn of erasures.
+func (m *Projection) Cosines(
+	ctx context.Context, q Question, s Shortlist, pieces []NearPiece,
+) (map[Hash]float64, error) {
+	cosines := make(map[Hash]float64, len(pieces))
+	missing := m.Cache.Vectors.compare(q, pieces, cosines)
+	if len(missing) == 0 {
+		return cosines, nil
+	}
+	stored, err := m.stored(ctx, q.search.By.Tenant, missing)
+	if err != nil {
+		return nil, err
+	}
+	if s.index != nil {
+		m.Cache.Vectors.keep(q.search.By.Tenant, stored)
+	}
+	q.compare(stored, cosines)
+	return cosines, nil
 }
 
 // compare adds the cosines of the cached vectors, and returns the texts of the others, each once.
@@ -98,36 +116,4 @@ func (c *vectorCache) forgetAll(tenant string) {
 		c.drop(tenant, text)
 	}
 	delete(c.Vectors, tenant)
-	delete(c.wanted, tenant)
-}
-
-// want notes missing vectors, which are read soon.
-func (c *vectorCache) want(tenant string, texts []Hash) {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
-	if c.wanted == nil {
-		c.wanted = map[string]map[Hash]bool{}
-	}
-	if c.wanted[tenant] == nil {
-		c.wanted[tenant] = map[Hash]bool{}
-	}
-	for _, text := range texts {
-		if len(c.wanted[tenant]) < maxWanted {
-			c.wanted[tenant][text] = true
-		}
-	}
-}
-
-// missed returns the wanted vectors of each tenant, and clears them.
-func (c *vectorCache) missed() map[string][]Hash {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
-	all := make(map[string][]Hash, len(c.wanted))
-	for tenant, texts := range c.wanted {
-		for text := range texts {
-			all[tenant] = append(all[tenant], text)
-		}
-	}
-	c.wanted = nil
-	return all
 }

@@ -17,8 +17,7 @@ type ScopeSize struct {
 	Words int64 // the sum of the items' lengths
 }
 
-// ScopeSizes remembers the sizes of scopes. A count is reused for a hundred times as long as it took, but at most 30
-// seconds: a large scope does not change much meanwhile. A scope with few items is counted every time.
+// ScopeSizes remembers the sizes of large scopes for sizeAge. A scope with few items is counted every time.
 type ScopeSizes struct {
 	mu    sync.Mutex
 	known map[scopeSizeKey]cachedSize
@@ -38,7 +37,9 @@ type cachedSize struct {
 const (
 	fewItems    = 64 // below this, one more item makes a difference
 	maxProfiles = 10_000
-	maxAge      = 30 * time.Second
+	// sizeAge is how long a count is reused. In this time a scope does not change much. Counting a million items takes a
+	// tenth of a second, too long for every search.
+	sizeAge = 2 * time.Second
 )
 
 func NewScopeSizes() *ScopeSizes { return &ScopeSizes{known: map[scopeSizeKey]cachedSize{}} }
@@ -52,12 +53,11 @@ func (c *ScopeSizes) Of(
 	if len(missing) == 0 {
 		return found, nil
 	}
-	started := time.Now()
 	counts, err := p.countScopes(ctx, tenant, missing)
 	if err != nil {
 		return nil, rows.Failed(ctx, "count what scopes hold", err)
 	}
-	c.keep(p, tenant, missing, counts, time.Since(started))
+	c.keep(p, tenant, missing, counts)
 	for _, scope := range missing {
 		found[scope] = counts[scope]
 	}
@@ -80,15 +80,13 @@ func (c *ScopeSizes) fresh(
 	return missing
 }
 
-func (c *ScopeSizes) keep(
-	p Index, tenant string, scopes []domain.Scope, counts map[domain.Scope]ScopeSize, took time.Duration,
-) {
+func (c *ScopeSizes) keep(p Index, tenant string, scopes []domain.Scope, counts map[domain.Scope]ScopeSize) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.known) > maxProfiles {
 		clear(c.known)
 	}
-	until := time.Now().Add(min(100*took, maxAge))
+	until := time.Now().Add(sizeAge)
 	for _, scope := range scopes {
 		if counts[scope].Items >= fewItems {
 			c.known[scopeSizeKey{p.Tables.Version, tenant, scope}] = cachedSize{counts[scope], until}
