@@ -3,8 +3,6 @@ package rebuild
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"sync"
 
 	"github.com/uptrace/bun"
 
@@ -30,36 +28,22 @@ type Checked struct {
 // newest. It reads one snapshot and writes nothing. It calls progress now and then with the number of compared items
 // and of all; progress may be nil. The error means that it could not read, or could not fold an event.
 func Check(ctx context.Context, p *catalogue.Catalogue, progress func(items, of int64)) (Checked, error) {
-	moment, err := p.DB.OpenSnapshot(ctx, runtime.GOMAXPROCS(0))
+	var items, of int64
+	e, err := begin(ctx, p, func(more int64) {
+		if items += more; progress != nil {
+			progress(items, max(items, of))
+		}
+	})
 	if err != nil {
 		return Checked{}, err
 	}
-	defer moment.End()
-	tx := moment.Transactions[0]
-	active, err := p.ActiveIn(ctx, tx)
-	if err != nil {
-		return Checked{}, err
-	}
-	if active.Unsupported {
-		return Checked{}, fmt.Errorf("version %d of knowledge was made by another program: %w", active.Version,
+	defer e.snapshot.End()
+	if e.new.Unsupported {
+		return Checked{}, fmt.Errorf("version %d of knowledge was made by another program: %w", e.new.Version,
 			domain.ErrConflict)
 	}
-	of, err := tx.NewSelect().TableExpr("?", active.Tables.Knowledge).Count(ctx)
-	if err != nil {
+	if err := e.tx.NewSelect().TableExpr("?", e.new.Tables.Knowledge).ColumnExpr("count(*)").Scan(ctx, &of); err != nil {
 		return Checked{}, rows.Failed(ctx, "count items", err)
-	}
-	var items int64
-	var reporting sync.Mutex
-	e := &verification{
-		catalogue: p, new: active, snapshot: moment, tx: tx, log: events.SnapshotOf(tx), sums: map[string]uint64{},
-		report: domain.RebuildReport{Wrong: []string{}, Rows: map[string]int64{}, Checksums: map[string]string{}},
-		compared: func(more int64) {
-			reporting.Lock()
-			defer reporting.Unlock()
-			if items += more; progress != nil {
-				progress(items, max(items, int64(of)))
-			}
-		},
 	}
 	if err := e.run(ctx); err != nil {
 		return Checked{}, err
@@ -71,7 +55,7 @@ func Check(ctx context.Context, p *catalogue.Catalogue, progress func(items, of 
 	if err != nil {
 		return Checked{}, err
 	}
-	return Checked{Version: active.Version, Items: e.report.Items, Wrong: e.report.Wrong, Unchecked: unchecked}, nil
+	return Checked{Version: e.new.Version, Items: e.report.Items, Wrong: e.report.Wrong, Unchecked: unchecked}, nil
 }
 
 // past compares the tables of the past with the rows of knowledge, which were compared with the log before. An item
@@ -159,7 +143,7 @@ func (e *verification) states(ctx context.Context) error {
 		return rows.Failed(ctx, "list tenants", err)
 	}
 	for _, tenant := range tenants {
-		streams, err := e.log.CheckStates(ctx, tenant)
+		streams, err := events.SnapshotOf(e.tx).CheckStates(ctx, tenant)
 		if err != nil {
 			return err
 		}

@@ -12,156 +12,114 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// compared is a table of a verification.
+// compared is a table whose rows a verification compares.
 type compared struct {
 	name    string
 	columns []string
-	key     []int // columns that identify a row
-	item    int   // the column of the item's id, or of its number
+	key     int // how many columns, from the first, identify a row
+	item    int // the column of the item's id, or of its number
 	rows    func(*image) [][]any
 }
 
 var comparedTables = [...]compared{
-	{"knowledge", rows.KnowledgeColumns, []int{1}, 1, func(i *image) [][]any { return i.knowledge }},
-	{"scopes", rows.ScopesColumns, []int{1, 2}, 2, func(i *image) [][]any { return i.scopes }},
-	{"votes", rows.VotesColumns, []int{1, 2}, 1, func(i *image) [][]any { return i.votes }},
-	{"reports", rows.ReportsColumns, []int{1, 2}, 1, func(i *image) [][]any { return i.reports }},
+	{"knowledge", rows.KnowledgeColumns, 2, 1, func(i *image) [][]any { return i.knowledge }},
+	{"scopes", rows.ScopesColumns, 3, 2, func(i *image) [][]any { return i.scopes }},
+	{"votes", rows.VotesColumns, 3, 1, func(i *image) [][]any { return i.votes }},
+	{"reports", rows.ReportsColumns, 3, 1, func(i *image) [][]any { return i.reports }},
+}
+
+// eachPair passes the rows of two images that have the same key, or nil for one that is missing.
+func eachPair(was, is *image, each func(t compared, was, is []any)) {
+	for _, t := range comparedTables {
+		left := map[string][]any{}
+		for _, row := range t.rows(was) {
+			left[lineOf(row[:t.key])] = row
+		}
+		for _, row := range t.rows(is) {
+			key := lineOf(row[:t.key])
+			each(t, left[key], row)
+			delete(left, key)
+		}
+		for _, row := range t.rows(was) {
+			if _, missing := left[lineOf(row[:t.key])]; missing {
+				each(t, row, nil)
+			}
+		}
+	}
 }
 
 // compare notes rows that are missing, superfluous or different, and adds the rows to their table's checksum: the sum
 // of their hashes, which does not depend on their order.
 func (e *verification) compare(tenant string, want, have *image) {
-	names := namesOf(want, have)
-	for _, table := range comparedTables {
-		expected := map[string][]any{}
-		for _, row := range table.rows(want) {
-			expected[table.keyOf(row)] = row
-		}
-		if table.name == "knowledge" {
-			for _, row := range have.unreadable {
-				e.report.Rows[table.name]++
-				delete(expected, table.keyOf(row))
-				e.addWrong("tenant %s, item %s: its row of knowledge cannot be read", tenant, row[table.item])
-			}
-		}
-		for _, row := range table.rows(have) {
-			line := lineOf(row)
-			hash := sha256.Sum256([]byte(line))
-			e.sums[table.name] += binary.BigEndian.Uint64(hash[:])
-			e.report.Rows[table.name]++
-			key, item := table.keyOf(row), names.of(row[table.item])
-			known, found := expected[key]
-			delete(expected, key)
-			switch {
-			case !found:
-				e.addWrong("tenant %s, item %s: a row of %s is one too many", tenant, item, table.name)
-			case line != lineOf(known):
-				e.addWrong("tenant %s, item %s: in %s not what the log says: %s", tenant, item, table.name,
-					strings.Join(table.differing(row, known), ", "))
-			}
-		}
-		for _, row := range table.rows(want) {
-			if expected[table.keyOf(row)] != nil {
-				e.addWrong("tenant %s, item %s: a row of %s is missing", tenant, names.of(row[table.item]), table.name)
-			}
-		}
+	ids := map[any]string{} // by number
+	for _, row := range slices.Concat(want.knowledge, have.knowledge) {
+		ids[row[2]] = row[1].(string)
 	}
+	eachPair(want, have, func(t compared, said, is []any) {
+		item := slices.Concat(said, is)[t.item]
+		if id, found := ids[item]; found {
+			item = id
+		}
+		line := lineOf(is)
+		if is != nil {
+			hash := sha256.Sum256([]byte(line))
+			e.sums[t.name] += binary.BigEndian.Uint64(hash[:])
+			e.report.Rows[t.name]++
+		}
+		switch {
+		case is == nil:
+			e.addWrong("tenant %s, item %s: a row of %s is missing", tenant, item, t.name)
+		case len(is) < len(t.columns):
+			e.addWrong("tenant %s, item %s: its row of %s cannot be read", tenant, item, t.name)
+		case said == nil:
+			e.addWrong("tenant %s, item %s: a row of %s is one too many", tenant, item, t.name)
+		case line != lineOf(said):
+			e.addWrong("tenant %s, item %s: in %s not what the log says: %s", tenant, item, t.name,
+				strings.Join(t.differing(said, is), ", "))
+		}
+	})
 }
 
 // difference counts the items that differ from the active version, by column, and by table for the other tables.
 func (e *verification) difference(was, have *image) {
-	before := map[any][]any{}
-	for _, row := range was.knowledge {
-		before[row[1]] = row
-	}
-	for _, row := range have.knowledge {
-		old, found := before[row[1]]
-		if !found {
+	others := map[string]bool{} // tables and items
+	eachPair(was, have, func(t compared, before, is []any) {
+		switch {
+		case t.name != "knowledge":
+			differs := before == nil || is == nil
+			if !differs && t.name != "scopes" { // the length of an item's text is in its row of knowledge, too
+				differs = lineOf(before) != lineOf(is)
+			}
+			if item := fmt.Sprint(t.name, slices.Concat(before, is)[t.item]); differs && !others[item] {
+				others[item] = true
+				e.report.Changed[t.name]++
+			}
+		case before == nil:
 			e.report.Changed["(new item)"]++
-			continue
-		}
-		delete(before, row[1])
-		e.noteConfidence(old, row)
-		for _, column := range comparedTables[0].differing(row, old) {
-			if column == "baseline" && len(e.report.Intended) > 0 { // which policies count the voters differs
-				continue
+		case len(is) < len(t.columns): // it is missing, or cannot be read
+			e.report.Changed["(item gone)"]++
+		default:
+			e.noteConfidence(before, is)
+			for _, column := range t.differing(before, is) {
+				if column != "baseline" || len(e.report.Intended) == 0 { // it has the voters that some policies count
+					e.report.Changed[column]++
+				}
 			}
-			e.report.Changed[column]++
 		}
-	}
-	if len(before) > 0 {
-		e.report.Changed["(item gone)"] += int64(len(before))
-	}
-	for _, table := range comparedTables[1:] {
-		now, then := table.byItem(have), table.byItem(was)
-		for item, lines := range now {
-			if !slices.Equal(lines, then[item]) {
-				e.report.Changed[table.name]++
-			}
-			delete(then, item)
-		}
-		if len(then) > 0 {
-			e.report.Changed[table.name] += int64(len(then))
-		}
-	}
-}
-
-func (c compared) keyOf(row []any) string {
-	var key strings.Builder
-	for _, column := range c.key {
-		fmt.Fprint(&key, row[column], "\x1f")
-	}
-	return key.String()
+	})
 }
 
 // differing are the columns in which two rows differ.
-func (c compared) differing(a, b []any) []string {
-	var columns []string
+func (c compared) differing(a, b []any) (columns []string) {
+	if lineOf(a) == lineOf(b) {
+		return nil
+	}
 	for i, column := range c.columns {
 		if lineOf(a[i:i+1]) != lineOf(b[i:i+1]) {
 			columns = append(columns, column)
 		}
 	}
 	return columns
-}
-
-// byItem are each item's rows, sorted. The length of an item's text is compared in its row already.
-func (c compared) byItem(i *image) map[any][]string {
-	lines := map[any][]string{}
-	for _, row := range c.rows(i) {
-		if c.name == "scopes" {
-			row = row[:3]
-		}
-		lines[row[c.item]] = append(lines[row[c.item]], lineOf(row))
-	}
-	for _, list := range lines {
-		slices.Sort(list)
-	}
-	return lines
-}
-
-// names are the ids of items by number.
-type names map[int64]string
-
-func namesOf(images ...*image) names {
-	n := names{}
-	for _, i := range images {
-		for _, row := range i.knowledge {
-			n[row[2].(int64)] = row[1].(string)
-		}
-	}
-	return n
-}
-
-// of is an item's id, from its id or its number.
-func (n names) of(item any) string {
-	if number, ok := item.(int64); ok {
-		if id, known := n[number]; known {
-			return id
-		}
-		return fmt.Sprintf("number %d, which is none", number)
-	}
-	return fmt.Sprint(item)
 }
 
 // lineOf writes a row so that equal rows of different origin have equal lines.

@@ -3,7 +3,6 @@ package rebuild
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,12 +20,12 @@ import (
 )
 
 // image is the rows of some items in every table of a version, as column values. A load writes them, and a
-// verification compares them without the terms.
+// verification compares them, with checksums of the terms.
 type image struct {
 	knowledge, scopes, votes, reports [][]any
 
 	terms      []words.TermRow
-	unreadable [][]any // rows of the knowledge table that cannot be read, as far as they can be
+	unreadable string // the key of the last row that cannot be read, of which only the first columns are known
 }
 
 // sort sorts the rows by the keys of their tables, unless they are sorted: neighbours then go to the same page.
@@ -55,119 +54,81 @@ func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
 	i.knowledge = append(i.knowledge, values)
 	for _, vote := range k.Votes {
 		v := rows.VoteRowOf(tenant, k.ID, vote)
-		i.votes = append(i.votes, []any{
-			v.Tenant, v.ID, v.EventID, v.Voter, v.Ballot, v.Verdict, v.TraceID, v.Query,
-			v.Outcome, v.At,
-		})
+		i.votes = append(i.votes, v.Values())
 	}
 	for _, report := range k.Reports {
 		r := rows.ReportRowOf(tenant, k.ID, report)
-		i.reports = append(i.reports, []any{r.Tenant, r.ID, r.Reporter, r.EventID, r.Reason, r.At, r.Suspended})
+		i.reports = append(i.reports, r.Values())
 	}
 	return nil
 }
 
-// imageOf reads a version's rows of a slice's items, except the terms. It passes packed terms to inBag.
+// scopeRow is a scope of an item, with its packed terms.
+type scopeRow struct {
+	bun.BaseModel `bun:"table:scopes,alias:s"`
+
+	Tenant string `bun:"tenant"`
+	Scope  string `bun:"scope"`
+	Number int64  `bun:"number"`
+	Words  int    `bun:"words"`
+	Bag    []byte `bun:"bag"`
+}
+
+// imageOf reads a version's rows of a slice's items, except the terms. It adds packed terms to the sums.
 func imageOf(
-	ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v catalogue.Version, s events.Slice, inBag func(term),
+	ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v catalogue.Version, s events.Slice, packed *itemSums,
 ) (*image, error) {
-	t, i := v.Tables, image{}
-	var err error
-	if i.knowledge, i.unreadable, err = knowledgeRows(ctx, c, tx, v, s); err != nil {
-		return nil, err
+	i, after, through := &image{}, itemOf(s.After), itemOf(s.Through)
+	within := func(query *bun.SelectQuery, alias string, table bun.Ident) *bun.SelectQuery {
+		return query.ModelTableExpr("? AS ?", table, bun.Ident(alias)).
+			Where("tenant = ?", s.Tenant).Where("id > ?", after).Where("id <= ?", through)
 	}
-	within := func(query *bun.SelectQuery) *bun.SelectQuery { return inSlice(query, s) }
-	numbers := within(tx.NewSelect().TableExpr("? AS k", t.Knowledge).Column("number"))
-	for _, part := range []struct {
-		rows  *[][]any
-		query *bun.SelectQuery
-		scan  func(*sql.Rows) ([]any, error)
-	}{
-		{&i.scopes, tx.NewSelect().TableExpr("? AS s", t.Scopes).Column(rows.ScopesColumns...).Column("bag").
-			Where("number IN (?)", numbers), scanScope(inBag)},
-		{&i.votes, within(tx.NewSelect().TableExpr("? AS v", t.Votes).Column(rows.VotesColumns...)), scanVote},
-		{&i.reports, within(tx.NewSelect().TableExpr("? AS r", t.Reports).Column(rows.ReportsColumns...)), scanReport},
-	} {
-		if *part.rows, err = scanRows(ctx, part.query.Where("tenant = ?", s.Tenant), part.scan); err != nil {
-			return nil, rows.Failed(ctx, "read a version", err)
-		}
-	}
-	return &i, nil
-}
-
-// inSlice narrows a query to the ids of a slice's items.
-func inSlice(query *bun.SelectQuery, s events.Slice) *bun.SelectQuery {
-	after, _ := domain.ItemOf(s.After)
-	through, _ := domain.ItemOf(s.Through)
-	return query.Where("tenant = ?", s.Tenant).Where("id > ?", after).Where("id <= ?", through)
-}
-
-func knowledgeRows(
-	ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v catalogue.Version, s events.Slice,
-) (all, unreadable [][]any, err error) {
-	list, err := c.ViewOf(v, tx).Read(ctx, inSlice(tx.NewSelect().Model((*rows.Row)(nil)).
-		ModelTableExpr("? AS k", v.Tables.Knowledge), s))
-	if err != nil {
-		return nil, nil, rows.Failed(ctx, "read a version", err)
-	}
-	all = make([][]any, 0, len(list))
-	for i := range list {
-		values, err := list[i].Values()
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case list[i].Broken:
-			unreadable = append(unreadable, values)
-		default:
-			all = append(all, values)
-		}
-	}
-	return all, unreadable, nil
-}
-
-func scanRows(
-	ctx context.Context, query *bun.SelectQuery, scan func(*sql.Rows) ([]any, error),
-) (all [][]any, err error) {
-	rows, err := query.Rows(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		values, err := scan(rows)
+	list, err := c.ViewOf(v, tx).Read(ctx, within(tx.NewSelect().Model((*rows.Row)(nil)), "k", v.Tables.Knowledge))
+	for n := range list {
+		values, err := list[n].Values()
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, values)
+		i.knowledge = append(i.knowledge, i.readable(values, list[n].Broken))
 	}
-	return all, rows.Err()
-}
-
-func scanScope(inBag func(term)) func(*sql.Rows) ([]any, error) {
-	return func(rows *sql.Rows) ([]any, error) {
-		var tenant, scope string
-		var number int64
-		var itsWords int
-		var bag words.PackedTerms
-		err := rows.Scan(&tenant, &scope, &number, &itsWords, (*[]byte)(&bag))
-		bag.Each(func(hash uint64, count int) {
-			inBag(term{hash: hash, scope: scope, number: number, count: count, words: itsWords})
+	if err == nil {
+		numbers := within(tx.NewSelect().Model((*rows.Row)(nil)), "k", v.Tables.Knowledge).Column("number")
+		err = rows.ScanEach(ctx, c.DB.DB, tx.NewSelect().Model((*scopeRow)(nil)).ModelTableExpr("? AS s", v.Tables.Scopes).
+			Where("tenant = ?", s.Tenant).Where("number IN (?)", numbers), func(r *scopeRow, unreadable error) {
+			i.scopes = append(i.scopes, i.readable([]any{r.Tenant, r.Scope, r.Number, r.Words}, unreadable != nil))
+			packed.addPacked(r.Scope, r.Number, words.ItemTerms{Words: r.Words, PackedTerms: r.Bag})
 		})
-		return []any{tenant, scope, number, itsWords}, err
 	}
+	if err == nil {
+		err = rows.ScanEach(ctx, c.DB.DB, within(tx.NewSelect().Model((*rows.VoteRow)(nil)), "v", v.Tables.Votes),
+			func(r *rows.VoteRow, unreadable error) {
+				i.votes = append(i.votes, i.readable(r.Values(), unreadable != nil))
+			})
+	}
+	if err == nil {
+		err = rows.ScanEach(ctx, c.DB.DB, within(tx.NewSelect().Model((*rows.ReportRow)(nil)), "r", v.Tables.Reports),
+			func(r *rows.ReportRow, unreadable error) {
+				i.reports = append(i.reports, i.readable(r.Values(), unreadable != nil))
+			})
+	}
+	if err != nil {
+		return nil, rows.Failed(ctx, "read a version", err)
+	}
+	return i, nil
 }
 
-func scanVote(list *sql.Rows) ([]any, error) {
-	var v rows.VoteRow
-	err := list.Scan(&v.Tenant, &v.ID, &v.EventID, &v.Voter, &v.Ballot, &v.Verdict, &v.TraceID, &v.Query,
-		&v.Outcome, &v.At)
-	return []any{v.Tenant, v.ID, v.EventID, v.Voter, v.Ballot, v.Verdict, v.TraceID, v.Query, v.Outcome, v.At}, err
+// readable cuts a row that cannot be read to its key, which it has at least.
+func (i *image) readable(row []any, isBroken bool) []any {
+	if isBroken {
+		i.unreadable = fmt.Sprint(row[1])
+		return row[:3]
+	}
+	return row
 }
 
-func scanReport(list *sql.Rows) ([]any, error) {
-	var r rows.ReportRow
-	err := list.Scan(&r.Tenant, &r.ID, &r.Reporter, &r.EventID, &r.Reason, &r.At, &r.Suspended)
-	return []any{r.Tenant, r.ID, r.Reporter, r.EventID, r.Reason, r.At, r.Suspended}, err
+func itemOf(stream string) string {
+	id, _ := domain.ItemOf(stream)
+	return id
 }
 
 // copyInto inserts an image into a version's tables: by COPY on PostgreSQL, by prepared statements on SQLite.

@@ -360,12 +360,10 @@ func (r *Rebuilder) index(ctx context.Context, now *run) error {
 	})
 }
 
-// folded is an item made from its whole stream, with the number of its events, and the ids of events that lost their
-// text.
+// folded is an item made from its whole stream, with the number of its events.
 type folded struct {
 	item   *domain.Knowledge
 	events int
-	erased []string
 }
 
 // foldStreams folds events, ordered by stream, into items, one at a time. A missing text is no error: the event that
@@ -388,7 +386,6 @@ func foldStreams(all iter.Seq2[domain.Event, error], policy domain.ConfidencePol
 				current = folded{item: &domain.Knowledge{ID: id}}
 			}
 			current.events++
-			current.erased = append(current.erased, domain.Destroys(event.Fact)...)
 			if err := current.item.Evolve(event.Fact, event.Metadata(), policy); err != nil {
 				yield(folded{}, fmt.Errorf("position %d of tenant %s, %s: %w", event.Position, event.Tenant, event.Stream, err))
 				return

@@ -4,31 +4,53 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
 
 	"github.com/uptrace/bun"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/words"
 )
 
-// verification is a verification in progress. It reads one tenant after the other, in slices. Each transaction of its
-// snapshot reads one slice at a time.
+// verification compares a version with the log, and with the active version. It reads one tenant after the other, in
+// slices. Each transaction of its snapshot reads one slice at a time.
 type verification struct {
 	catalogue *catalogue.Catalogue
 	new       catalogue.Version
 	old       *catalogue.Version // nil to compare with the log alone
 	snapshot  database.Snapshot
-	tx        bun.Tx            // the first of the snapshot
-	log       events.Snapshot   // as tx sees it
-	compared  func(items int64) // may be called concurrently
+	tx        bun.Tx // the first of the snapshot
+	compared  func(items int64)
 
-	report   domain.RebuildReport
-	sums     map[string]uint64 // by table
-	inTerms  int64             // rows of the index of terms
-	searches searchSample
+	noting  sync.Mutex // guards what follows
+	report  domain.RebuildReport
+	sums    map[string]uint64 // by table
+	inTerms int64             // rows of the index of terms
+}
+
+// begin begins to verify the active version, in a snapshot that the caller ends.
+func begin(ctx context.Context, c *catalogue.Catalogue, compared func(items int64)) (*verification, error) {
+	moment, err := c.DB.OpenSnapshot(ctx, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return nil, err
+	}
+	v := &verification{
+		catalogue: c, snapshot: moment, tx: moment.Transactions[0], compared: compared, sums: map[string]uint64{},
+		report: domain.RebuildReport{
+			Wrong: []string{}, Rows: map[string]int64{}, Checksums: map[string]string{}, Changed: map[string]int64{},
+		},
+	}
+	if v.new, err = c.ActiveIn(ctx, v.tx); err != nil {
+		moment.End()
+		return nil, err
+	}
+	return v, nil
 }
 
 // maxWrong is how many wrong rows a report shows.
@@ -52,17 +74,21 @@ func (e *verification) run(ctx context.Context) error {
 		if h.Events != h.Position {
 			e.addWrong("tenant %s: %d events are missing from the log", h.Tenant, h.Position-h.Events)
 		}
-		if err := e.tenant(ctx, h); err != nil {
+		terms := newTermSums(h.Position)
+		if err := e.items(ctx, h, terms); err != nil {
 			return err
 		}
-	}
-	if err := e.orphans(ctx); err != nil {
-		return err
+		if err := e.terms(ctx, h.Tenant, terms); err != nil {
+			return err
+		}
+		if err := e.texts(ctx, h.Tenant); err != nil {
+			return err
+		}
 	}
 	for table, sum := range e.sums {
 		e.report.Checksums[table] = fmt.Sprintf("%016x", sum)
 	}
-	return nil
+	return e.orphans(ctx)
 }
 
 // head is the end of a tenant's log.
@@ -72,25 +98,104 @@ type head struct {
 	Position int64  `bun:"position"`
 }
 
-// How many streams are compared at a time, and how many bytes they may have.
+// How many streams are in a slice, and how many bytes are compared at a time.
 const (
-	firstPage = 500
-	maxPage   = 4000
-	pageBytes = 8 << 20
+	verifiedStreams = 1000
+	verifiedBytes   = 8 << 20
 )
 
-func (e *verification) tenant(ctx context.Context, h head) error {
-	words, erased, err := e.slices(ctx, h)
+// items compares the rows of all items of a tenant.
+func (e *verification) items(ctx context.Context, h head, terms termSums) error {
+	var cutting sync.Mutex
+	after, ended := "", false
+	next := func(log events.Snapshot) (s events.Slice, found bool, err error) {
+		cutting.Lock()
+		defer cutting.Unlock()
+		if ended {
+			return s, false, nil
+		}
+		if s, found, err = log.NextSlice(ctx, h.Tenant, domain.KnowledgeStream(""), after, verifiedStreams); err != nil {
+			return s, false, err
+		}
+		if !found { // rows after the last stream would be superfluous
+			ended, s.Through = true, domain.KnowledgeStream("\U0010FFFF")
+		}
+		after = s.Through
+		return s, true, nil
+	}
+	working, ctx := errgroup.WithContext(ctx)
+	for _, tx := range e.snapshot.Transactions {
+		working.Go(func() error {
+			for {
+				s, found, err := next(events.SnapshotOf(tx))
+				if err != nil || !found {
+					return err
+				}
+				for s.After < s.Through && err == nil {
+					s.After, err = e.part(ctx, tx, s, h.Position, terms)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		})
+	}
+	return working.Wait()
+}
+
+// part compares as many items of a slice as fit into memory, and returns the last stream of these.
+func (e *verification) part(
+	ctx context.Context, tx bun.Tx, s events.Slice, upTo int64, terms termSums,
+) (through string, err error) {
+	want, bytes := &image{}, 0
+	for f, err := range foldStreams(events.SnapshotOf(tx).InSlice(ctx, s, upTo), e.new.Policy) {
+		if err != nil {
+			return "", err
+		}
+		itsTerms := words.ItemTermsOf(e.new.Tokenizer, f.item)
+		if err := want.addRows(s.Tenant, f.item, itsTerms.Words); err != nil {
+			return "", err
+		}
+		if rows.IsLive(f.item) {
+			for _, scope := range f.item.Scopes {
+				terms.want.addPacked(string(scope), f.item.Number, itsTerms)
+			}
+		}
+		bytes += len(f.item.Text.Content) + len(f.item.Text.Overview) + 1000*(1+len(f.item.Votes))
+		if bytes >= verifiedBytes {
+			s.Through = domain.KnowledgeStream(f.item.ID)
+			break
+		}
+	}
+	have, err := imageOf(ctx, e.catalogue, tx, e.new, s, terms.have)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := e.words(ctx, h.Tenant, words); err != nil {
-		return err
+	var was *image
+	unread := false
+	if e.old != nil {
+		unread, err = e.readActive(ctx, tx, func() (err error) {
+			if was, err = imageOf(ctx, e.catalogue, tx, *e.old, s, terms.was); err == nil && was.unreadable != "" {
+				err = fmt.Errorf("read a version: %s: %w", was.unreadable, domain.ErrBroken)
+			}
+			return err
+		})
 	}
-	if err := e.sessions(ctx, h, erased); err != nil {
-		return err
+	if err != nil {
+		return "", err
 	}
-	return e.texts(ctx, h, erased)
+	e.noting.Lock()
+	defer e.noting.Unlock()
+	e.report.Items += int64(len(want.knowledge))
+	e.compare(s.Tenant, want, have)
+	switch {
+	case unread:
+		e.report.Changed["(not compared)"] += int64(len(want.knowledge))
+	case was != nil:
+		e.difference(was, have)
+	}
+	e.compared(int64(len(want.knowledge)))
+	return s.Through, nil
 }
 
 // readActive reads the active version. While that is repaired, reading may fail; then the transaction continues

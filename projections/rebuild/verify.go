@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
 
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections/catalogue"
 )
 
@@ -47,36 +45,27 @@ func (r *Rebuilder) verify(ctx context.Context, now *run) error {
 }
 
 // verifySnapshot runs the verification in one snapshot.
-func verifySnapshot(ctx context.Context, p *catalogue.Catalogue, now *run) (domain.RebuildReport, error) {
-	moment, err := p.DB.OpenSnapshot(ctx, runtime.GOMAXPROCS(0))
-	if err != nil {
-		return domain.RebuildReport{}, err
-	}
-	defer moment.End()
-	tx := moment.Transactions[0]
-	old, err := p.ActiveIn(ctx, tx)
-	if err != nil {
-		return domain.RebuildReport{}, err
-	}
-	e := &verification{
-		catalogue: p, old: &old, new: now.version, snapshot: moment, tx: tx, log: events.SnapshotOf(tx),
-		sums:     map[string]uint64{},
-		compared: func(items int64) { now.note(func(p *domain.RebuildProgress) { p.Verified += items }) },
-		report: domain.RebuildReport{
-			Version: now.version.Version, Against: old.Version, Wrong: []string{},
-			Rows: map[string]int64{}, Checksums: map[string]string{}, Changed: map[string]int64{},
-			Intended: intended(old, now.version), Repair: now.version.Settings[catalogue.SettingRepair] != "",
-		},
-	}
+func verifySnapshot(ctx context.Context, p *catalogue.Catalogue, now *run) (report domain.RebuildReport, err error) {
 	now.note(func(p *domain.RebuildProgress) { p.Verified = 0 })
+	e, err := begin(ctx, p, func(items int64) { now.note(func(p *domain.RebuildProgress) { p.Verified += items }) })
+	if err != nil {
+		return report, err
+	}
+	defer e.snapshot.End()
+	active := e.new
+	e.old, e.new = &active, now.version
+	e.report.Version, e.report.Against, e.report.Intended = e.new.Version, active.Version, intended(active, e.new)
+	e.report.Repair = e.new.Settings[catalogue.SettingRepair] != ""
 	if err := e.run(ctx); err != nil {
 		return e.report, err
 	}
-	if _, err := e.readActive(ctx, tx, func() error { return e.search(ctx) }); err != nil {
-		return e.report, err
-	}
-	e.report.Passed = e.passed()
-	return e.report, nil
+	same := false
+	_, err = e.readActive(ctx, e.tx, func() (err error) {
+		same, err = e.search(ctx)
+		return err
+	})
+	e.report.Passed = len(e.report.Wrong) == 0 && (e.report.Repair || same && !e.report.HasUnintendedChange())
+	return e.report, err
 }
 
 // intended are the columns and tables that differ because the versions were built with different
@@ -90,12 +79,4 @@ func intended(before, after catalogue.Version) []string {
 		columns = append(columns, "terms", "words")
 	}
 	return columns
-}
-
-// passed tells whether the verification passed.
-func (e *verification) passed() bool {
-	if e.report.Repair {
-		return len(e.report.Wrong) == 0
-	}
-	return len(e.report.Wrong) == 0 && !e.report.HasUnintendedChange() && e.sameAnswers()
 }

@@ -37,6 +37,11 @@ func (r *VoteRow) Vote() domain.Vote {
 	}
 }
 
+// Values are the columns in the order of [VotesColumns].
+func (r *VoteRow) Values() []any {
+	return []any{r.Tenant, r.ID, r.EventID, r.Voter, r.Ballot, r.Verdict, r.TraceID, r.Query, r.Outcome, r.At}
+}
+
 // ReportRow is a report of staleness since the last confirmation without an end.
 type ReportRow struct {
 	bun.BaseModel `bun:"table:reports,alias:r"`
@@ -62,4 +67,9 @@ func (r *ReportRow) Report() domain.Report {
 		EventID: r.EventID, Reporter: domain.Entity(r.Reporter), Reason: r.Reason, At: r.At.Time,
 		Suspended: r.Suspended,
 	}
+}
+
+// Values are the columns in the order of [ReportsColumns].
+func (r *ReportRow) Values() []any {
+	return []any{r.Tenant, r.ID, r.Reporter, r.EventID, r.Reason, r.At, r.Suspended}
 }
