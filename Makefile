@@ -24,7 +24,7 @@ PROFILE = cmd/annals/default.pgo
 TRACE = dir=$$(mktemp -d) && trap "rm -r $$dir" EXIT && GOCOVERDIR=$$dir go run -pgo=off -cover -covermode=atomic -coverpkg=./... ./scripts/trace
 BENCH = mkdir -p bench-results && scripts/postgres.sh install && scripts/postgres.sh run go run -pgo=off ./scripts/bench
 
-.PHONY: help run build test race trace test-mcp demo check fmt fuzz sbom bench bench-compare bench-scale bench-retrieval profile clean go
+.PHONY: help run build test race trace test-mcp demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,9 +77,22 @@ bench: go ## Measure speed beside references in the same run; results in bench-r
 		$(BENCH) $$name --json bench-results/$$name.json || exit; \
 	done
 
+bench-smoke: go ## Run every benchmark once at a tiny size, to see that it works
+	@mkdir -p bench-results/smoke
+	@CGO_ENABLED=0 go build -pgo=off -trimpath -buildvcs=$(VCS) -o bench-results/smoke/annals ./cmd/annals
+	@echo '{"id":"tea","type":"definition","content":"Ada drinks green tea.","owner":"project:smoke","scopes":["project:smoke"]}' >bench-results/smoke/knowledge.ndjson
+	@echo '{"query":"What does Ada drink?","scope":"project:smoke","evidence":["tea"],"category":"single-hop"}' >bench-results/smoke/queries.ndjson
+	@for bench in "remember --clients 1,8 --time 1 --records 200" "search --items 200 --questions 2" \
+		"rebuild --events 200 --clients 4 --switches 1" "verify --events 200" "scale --sizes 100 --questions 2 --time 1" \
+		"retrieval --locomo bench-results/smoke"; do \
+		$(BENCH) $$bench --program bench-results/smoke/annals --rounds 1 || exit; \
+	done
+
 bench-compare: go ## Measure remember, search and rebuild in turn with another build: BASE=PATH names it
 	@test -x "$(BASE)" || { echo "build the program to compare with, and name it: make bench-compare BASE=PATH" >&2; exit 1; }
-	@$(BENCH) compare --base $(BASE) --json bench-results/compare.json $(if $(wildcard $(LOCOMO)),--locomo $(LOCOMO))
+	@for name in remember search rebuild; do \
+		$(BENCH) $$name --base $(BASE) --json bench-results/compare-$$name.json || exit; \
+	done
 
 bench-scale: go ## Measure how figures grow from 10,000 to 1,000,000 items (takes hours)
 	@$(BENCH) scale --json bench-results/scale.json

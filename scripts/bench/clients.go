@@ -11,13 +11,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// outcome is what clients got done, and how long each call took.
+// outcome is how long clients worked, and how long each of their calls took.
 type outcome struct {
 	took  time.Duration
-	times []time.Duration
+	calls int
+	times []time.Duration // unknown for pgbench
 }
 
-func (o outcome) rate() float64 { return float64(len(o.times)) / o.took.Seconds() }
+func (o outcome) rate() float64 { return float64(o.calls) / o.took.Seconds() }
 
 // repeat runs so many clients, made by connect, which call do until the time is over or a call fails.
 func repeat(
@@ -46,5 +47,7 @@ func repeat(
 		})
 	}
 	err := cmp.Or(working.Wait(), ctx.Err())
-	return outcome{took: time.Since(began), times: slices.Concat(times...)}, err
+	o := outcome{took: time.Since(began), times: slices.Concat(times...)}
+	o.calls = len(o.times)
+	return o, err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -27,8 +26,20 @@ func (it item) body() []byte {
 	return text
 }
 
-// types are those of the API. One item in a hundred has the first, forty have the second.
+// types are those of the API.
 var types = []string{"strategy", "usecase", "definition", "plan"}
+
+// typeAt gives one item in a hundred the first type, forty the second, and the others the rest.
+func typeAt(i int) string {
+	switch n := i % 100; {
+	case n == 0:
+		return types[0]
+	case n <= 40:
+		return types[1]
+	default:
+		return types[2+i%2]
+	}
+}
 
 // author writes items of 20 to 60 words in English or Chinese, the same ones for the same seed. A third of the words
 // are made up, drawn from 50,000 by Zipf's law.
@@ -37,32 +48,24 @@ type author struct{ random *rand.Rand }
 func newAuthor(seed uint64) author { return author{rand.New(rand.NewPCG(seed, 1))} }
 
 // items writes so many items.
-func (a author) items(count int) iter.Seq[item] {
-	return func(yield func(item) bool) {
-		for range count {
-			if !yield(a.write()) {
-				return
-			}
-		}
+func (a author) items(count int) []item {
+	items := make([]item, count)
+	for i := range items {
+		items[i] = a.write()
 	}
+	return items
 }
 
 func (a author) write() item {
-	it := item{Scopes: []string{"user:default", "team:t" + strconv.Itoa(a.random.IntN(20))}}
-	switch n := a.random.IntN(100); {
-	case n == 0:
-		it.Type = types[0]
-	case n <= 40:
-		it.Type = types[1]
-	default:
-		it.Type = types[2+n%2]
+	it := item{
+		Type: typeAt(a.random.IntN(100)), Scopes: []string{"user:default", "team:t" + strconv.Itoa(a.random.IntN(20))},
 	}
-	l, gap, sentences := english, " ", 2
+	l, gap := english, " "
 	if a.random.IntN(3) == 0 {
-		l, gap, sentences = chinese, "", 2
+		l, gap = chinese, ""
 	}
 	it.Task = a.pick(l.situations) + gap + a.pick(l.things)
-	for range sentences + a.random.IntN(2) {
+	for range 2 + a.random.IntN(2) {
 		it.Content += a.sentence(l)
 	}
 	return it

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -15,13 +16,12 @@ import (
 
 // command is the command line.
 type command struct {
-	Remember  remember   `cmd:"" help:"Durable writes by 1, 8 and 64 clients, imports and starts, beside plain inserts."`
-	Search    search     `cmd:"" help:"Searches by meaning among 100,000 vectors, for audiences of all sizes."`
-	Retrieval retrieval  `cmd:"" help:"How well and how fast questions find their evidence (needs --locomo)."`
-	Rebuild   rebuild    `cmd:"" help:"A rebuild, beside INSERT ... SELECT of the same rows, and again under load."`
-	Verify    verify     `cmd:"" help:"The verification of a log, beside reading and hashing its rows."`
-	Scale     scale      `cmd:"" help:"How figures grow from 10,000 to 1,000,000 items."`
-	Compare   comparison `cmd:"" help:"Remember, search, retrieval and rebuild in turn with another program."`
+	Remember  remember  `cmd:"" help:"Durable writes by 1, 8 and 64 clients, imports and starts, beside plain inserts."`
+	Search    search    `cmd:"" help:"Searches by meaning among 100,000 vectors, for audiences of all sizes."`
+	Retrieval retrieval `cmd:"" help:"How well and how fast questions find their evidence (needs --locomo)."`
+	Rebuild   rebuild   `cmd:"" help:"A rebuild, beside INSERT ... SELECT of the same rows, and again under load."`
+	Verify    verify    `cmd:"" help:"The verification of a log, beside reading and hashing its rows."`
+	Scale     scale     `cmd:"" help:"How figures grow from 10,000 to 1,000,000 items."`
 }
 
 // settings are flags that all benchmarks share.
@@ -32,7 +32,6 @@ type settings struct {
 	Rounds  int      `help:"How often each program has its turn." default:"3"`
 	JSON    string   `help:"Write the report to this file, too." name:"json"`
 	Profile string   `help:"A directory for CPU profiles of the servers." type:"path"`
-	Keep    bool     `help:"Print where the databases are, and keep them."`
 }
 
 func main() {
@@ -51,30 +50,22 @@ func (s *settings) run(ctx context.Context, name string, measure func(context.Co
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if !s.Keep {
-			_ = os.RemoveAll(dir)
-		}
-	}()
+	defer os.RemoveAll(dir)
 	if s.Program == "" {
 		if s.Program, err = build(ctx, dir); err != nil {
 			return err
 		}
 	}
-	programs := []program{{name: "annals", path: s.Program, profiles: s.Profile}}
+	programs := []program{{name: measured, path: s.Program, profiles: s.Profile}}
 	if s.Base != "" {
 		programs = append(programs, program{name: "base", path: s.Base})
 	}
-	r := newReport()
+	r := &report{Machine: machine()}
 	for _, engine := range s.Engine {
 		one := &session{
-			settings: s, report: r, benchmark: name, engine: engine, programs: programs,
-			dir: filepath.Join(dir, engine),
+			settings: s, report: r, benchmark: name, engine: engine, programs: programs, dir: filepath.Join(dir, engine),
 		}
-		if err := os.MkdirAll(one.dir, 0o700); err != nil {
-			return err
-		}
-		if err = measure(ctx, one); err != nil {
+		if err = errors.Join(os.Mkdir(one.dir, 0o700), measure(ctx, one)); err != nil {
 			err = fmt.Errorf("%s: %s: %w", name, engine, err)
 			break
 		}
@@ -91,47 +82,51 @@ type session struct {
 	dir               string // temporary
 }
 
-// add adds a program's value of one round.
-func (s *session) add(program, name, unit string, better direction, value float64) {
-	fmt.Fprintf(
-		os.Stderr, "%s  %s  %s  %s: %.4g %s\n", time.Now().Format(time.TimeOnly), s.engine, program, name, value, unit,
-	)
-	s.report.add(key{s.benchmark, s.engine, name, unit, better}, program, value)
-}
-
-// comparison runs the benchmarks whose figures must not get worse.
-type comparison struct {
-	settings
-	Locomo string `help:"The directory with knowledge.ndjson and queries.ndjson." type:"existingdir"`
-	Items  int    `help:"Items to search." default:"100000"`
-	Events int    `help:"Events to rebuild from." default:"100000"`
-	Time   int    `help:"Seconds that one run of clients lasts." default:"6"`
-}
-
-// Run implements the command.
-func (c *comparison) Run(ctx context.Context) error {
-	if c.Base == "" {
-		return fmt.Errorf("name the program to compare with: --base PATH")
-	}
-	return c.run(ctx, "compare", func(ctx context.Context, s *session) error {
-		parts := []struct {
-			name    string
-			measure func(context.Context, *session) error
-		}{
-			{"remember", (&remember{settings: c.settings, Clients: []int{1, 8, 64}, Time: c.Time}).measureRates},
-			{"search", (&search{settings: c.settings, Items: c.Items, Questions: 30}).measure},
-			{"rebuild", (&rebuild{settings: c.settings, Events: c.Events}).measureQuiet},
-		}
-		for _, part := range parts {
-			s.benchmark = part.name
-			if err := part.measure(ctx, s); err != nil {
-				return fmt.Errorf("%s: %w", part.name, err)
+// inTurn measures each program or server once per round, and then what it is compared with.
+func inTurn[T any](rounds int, list []T, measure func(T) error, references ...func() error) error {
+	for range rounds {
+		for _, one := range list {
+			if err := measure(one); err != nil {
+				return err
 			}
 		}
-		if c.Locomo == "" {
-			return nil
+		for _, reference := range references {
+			if err := reference(); err != nil {
+				return err
+			}
 		}
-		s.benchmark = "retrieval"
-		return (&retrieval{settings: c.settings, Locomo: c.Locomo}).measure(ctx, s)
-	})
+	}
+	return nil
+}
+
+// ask asks every server all questions, in a random order per round. It returns the ids that each server finds for each
+// question in a first round, which warms the servers up and is not timed.
+func (s *session) ask(
+	ctx context.Context, servers []*server, name string, questions []map[string]any,
+) (found [][][]string, err error) {
+	found = make([][][]string, len(servers))
+	for n := range found {
+		found[n] = make([][]string, len(questions))
+	}
+	for round := range 1 + s.Rounds {
+		times := make([][]time.Duration, len(servers))
+		for _, turn := range rand.New(rand.NewPCG(3, uint64(round))).Perm(len(servers) * len(questions)) {
+			q, n := turn/len(servers), turn%len(servers)
+			began := time.Now()
+			ids, err := servers[n].search(ctx, questions[q])
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			times[n] = append(times[n], time.Since(began))
+			if round == 0 {
+				found[n][q] = ids
+			}
+		}
+		for n, server := range servers {
+			if round > 0 {
+				s.addTimes(server.program.name, name, times[n], 0.95)
+			}
+		}
+	}
+	return found, nil
 }

@@ -15,19 +15,13 @@ import (
 	"time"
 )
 
-// direction states which values of a figure are good.
-type direction string
+// measured is the name of the program that is compared with all others.
+const measured = "annals"
 
-const (
-	more direction = "more"
-	less direction = "less"
-	none direction = "" // neither: a size or a count
-)
-
-// key names a figure.
-type key struct {
-	Benchmark, Engine, Name, Unit string
-	Better                        direction
+// report has the figures in the order in which they are printed.
+type report struct {
+	Machine string    `json:"machine"`
+	Figures []*figure `json:"figures"`
 }
 
 // figure is the result of one program: the median of its rounds.
@@ -43,80 +37,70 @@ type figure struct {
 	Ratio float64 `json:"ratio,omitempty"`
 }
 
-// report collects figures in the order in which they came.
-type report struct {
-	keys     []key
-	programs []string
-	values   map[key]map[string][]float64
-	machine  string
-}
-
-func newReport() *report { return &report{values: map[key]map[string][]float64{}, machine: machine()} }
-
-func (r *report) add(k key, program string, value float64) {
-	if r.values[k] == nil {
-		r.values[k] = map[string][]float64{}
-		r.keys = append(r.keys, k)
-	}
-	if !slices.Contains(r.programs, program) {
-		r.programs = append(r.programs, program)
-	}
-	r.values[k][program] = append(r.values[k][program], value)
-}
-
-func (r *report) figures() []figure {
-	var all []figure
-	for _, k := range r.keys {
-		measured := r.values[k]["annals"]
-		for _, program := range r.programs {
-			rounds := r.values[k][program]
-			if len(rounds) == 0 {
-				continue
+// add adds a program's value of one round. Of times and sizes less is better; of rates and shares, more.
+func (s *session) add(program, name, unit string, value float64) {
+	fmt.Fprintf(
+		os.Stderr, "%s  %s  %s  %s: %.4g %s\n", time.Now().Format(time.TimeOnly), s.engine, program, name, value, unit,
+	)
+	f := &figure{Benchmark: s.benchmark, Engine: s.engine, Name: name, Program: program, Unit: unit}
+	at := len(s.Figures)
+	for i, other := range s.Figures {
+		if other.Engine == s.engine && other.Name == name {
+			at = i + 1 // beside the same figure of other programs
+			if other.Program == program {
+				other.Rounds = append(other.Rounds, value)
+				return
 			}
-			f := figure{
-				Benchmark: k.Benchmark, Engine: k.Engine, Name: k.Name, Unit: k.Unit, Program: program,
-				Value: median(rounds), Rounds: rounds,
-			}
-			if program != "annals" && k.Better != none && len(measured) > 0 {
-				var ratios []float64
-				for i := range min(len(rounds), len(measured)) {
-					ratio := measured[i] / rounds[i]
-					if k.Better == less {
-						ratio = rounds[i] / measured[i]
-					}
-					ratios = append(ratios, ratio)
-				}
-				f.Ratio = median(ratios)
-			}
-			all = append(all, f)
 		}
 	}
-	return all
+	f.Rounds = []float64{value}
+	s.Figures = slices.Insert(s.Figures, at, f)
+}
+
+// addTimes adds the median of the times of one round, and the time that a share of them does not exceed.
+func (s *session) addTimes(program, name string, times []time.Duration, share float64) {
+	s.add(program, name+", p50", "ms", percentile(times, 0.50))
+	s.add(program, fmt.Sprintf("%s, p%.0f", name, 100*share), "ms", percentile(times, share))
+}
+
+// summarise computes medians and ratios.
+func (r *report) summarise() {
+	var annals *figure
+	for _, f := range r.Figures {
+		f.Value = median(f.Rounds)
+		if f.Program == measured {
+			annals = f
+		}
+		if annals == f || annals == nil || annals.Name != f.Name {
+			continue
+		}
+		var ratios []float64
+		for i := range min(len(f.Rounds), len(annals.Rounds)) {
+			ratio := annals.Rounds[i] / f.Rounds[i]
+			if slices.Contains([]string{"ms", "s", "MB"}, f.Unit) {
+				ratio = f.Rounds[i] / annals.Rounds[i]
+			}
+			ratios = append(ratios, ratio)
+		}
+		f.Ratio = median(ratios)
+	}
 }
 
 // print prints one line per figure and program.
 func (r *report) print(to io.Writer) error {
-	fmt.Fprintln(to, r.machine)
+	r.summarise()
+	fmt.Fprintln(to, r.Machine)
 	fmt.Fprintln(to, "ratio: how much better annals does than the program of the line, the median of the rounds")
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "benchmark\tengine\tfigure\tprogram\tvalue\tunit\tratio")
-	for _, f := range r.figures() {
+	for _, f := range r.Figures {
 		ratio := ""
 		if f.Ratio > 0 {
 			ratio = fmt.Sprintf("%.2f", f.Ratio)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Benchmark, f.Engine, f.Name, f.Program, short(f.Value), f.Unit,
-			ratio)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.4g\t%s\t%s\n", f.Benchmark, f.Engine, f.Name, f.Program, f.Value, f.Unit, ratio)
 	}
 	return t.Flush()
-}
-
-// short formats a number with three significant digits, or all digits of a whole number.
-func short(x float64) string {
-	if x >= 1000 {
-		return fmt.Sprintf("%.0f", x)
-	}
-	return fmt.Sprintf("%.3g", x)
 }
 
 // write writes the report as JSON, unless path is empty.
@@ -124,7 +108,7 @@ func (r *report) write(path string) error {
 	if path == "" {
 		return nil
 	}
-	text, err := json.MarshalIndent(map[string]any{"machine": r.machine, "figures": r.figures()}, "", "  ")
+	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -136,16 +120,12 @@ func (r *report) write(path string) error {
 
 // machine describes the machine that made the report.
 func machine() string {
-	revision := "unknown"
-	command := exec.Command("git", "rev-parse", "--short=12", "HEAD") //nolint:noctx // ends at once
-	if head, err := command.Output(); err == nil {
-		revision = strings.TrimSpace(string(head))
-	}
-	load, _ := os.ReadFile("/proc/loadavg") // empty if it does not exist
+	revision, _ := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output() //nolint:noctx // ends at once
+	load, _ := os.ReadFile("/proc/loadavg")                                        // empty if it does not exist
 	minute, _, _ := strings.Cut(string(load), " ")
 	return fmt.Sprintf("%s, %d cores, %s/%s, %s, revision %s, load %s at the start",
 		procField("/proc/cpuinfo", "model name"), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(),
-		revision, minute)
+		strings.TrimSpace(string(revision)), minute)
 }
 
 // procField finds "name: value" in a file of /proc; empty if it does not exist.

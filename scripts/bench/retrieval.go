@@ -1,26 +1,21 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 // retrieval measures how well questions find their evidence, with the built-in embedder.
 type retrieval struct {
 	settings
 	Locomo string `help:"The directory with knowledge.ndjson and queries.ndjson." type:"existingdir" required:""`
-	//nolint:lll // a tag is one string
 }
 
 // query is a question with the ids of the items that answer it.
@@ -35,102 +30,69 @@ type query struct {
 var heldBack = []string{"project:conv-30", "project:conv-41", "project:conv-43"}
 
 // Run implements the command.
-func (r *retrieval) Run(ctx context.Context) error { return r.run(ctx, "retrieval", r.measure) }
-
-func (r *retrieval) measure(ctx context.Context, s *session) error {
-	queries, err := readQueries(filepath.Join(r.Locomo, "queries.ndjson"))
-	if err != nil {
-		return err
-	}
+func (r *retrieval) Run(ctx context.Context) error {
 	records, err := os.ReadFile(filepath.Join(r.Locomo, "knowledge.ndjson"))
 	if err != nil {
 		return err
 	}
-	load := func(server *server) error {
-		answers, err := server.request(ctx, http.MethodPost, "/v1/knowledge", "application/x-ndjson",
-			bytes.NewReader(records))
-		if err != nil {
-			return err
-		}
-		if refused := bytes.Count(answers, []byte(`"status":"error"`)); refused > 0 {
-			return fmt.Errorf("%d records were refused", refused)
-		}
-		return server.caughtUp(ctx)
+	lines, err := os.ReadFile(filepath.Join(r.Locomo, "queries.ndjson"))
+	if err != nil {
+		return err
 	}
-	return s.withServers(ctx, nil, load, func(servers []*server) error {
-		for round := range 1 + s.Rounds {
-			if err := r.ask(ctx, s, servers, queries, round > 0); err != nil {
+	var queries []query
+	var questions []map[string]any
+	for line := range bytes.Lines(lines) {
+		var q query
+		if err := json.Unmarshal(line, &q); err != nil {
+			return fmt.Errorf("queries.ndjson: %w", err)
+		}
+		_, project, _ := strings.Cut(q.Scope, ":")
+		queries = append(queries, q)
+		questions = append(questions,
+			map[string]any{"query": q.Text, "limit": depth, "context": map[string]any{"project_id": project}})
+	}
+	return r.run(ctx, "retrieval", func(ctx context.Context, s *session) error {
+		load := func(server *server) error {
+			if err := server.importLines(ctx, records); err != nil {
 				return err
 			}
+			return server.caughtUp(ctx)
 		}
-		return nil
-	})
-}
-
-// ask asks each question of all servers in turn. timed rounds measure the time, the others what is found.
-func (r *retrieval) ask(ctx context.Context, s *session, servers []*server, queries []query, timed bool) error {
-	times := make([][]time.Duration, len(servers))
-	sums := make([]map[string][2]float64, len(servers)) // recall and the number of questions, by part of the questions
-	for n := range servers {
-		sums[n] = map[string][2]float64{}
-	}
-	for _, q := range queries {
-		_, id, _ := strings.Cut(q.Scope, ":")
-		body := map[string]any{"query": q.Text, "limit": depth, "context": map[string]any{"project_id": id}}
-		for n, server := range servers {
-			began := time.Now()
-			found, err := server.search(ctx, body)
+		return s.withServers(ctx, nil, load, func(servers []*server) error {
+			found, err := s.ask(ctx, servers, "a search", questions)
 			if err != nil {
 				return err
 			}
-			times[n] = append(times[n], time.Since(began))
-			parts := []string{"all", q.Category}
-			if slices.Contains(heldBack, q.Scope) {
-				parts = append(parts, "held back")
+			for n, server := range servers {
+				s.addFound(server.program.name, queries, found[n])
 			}
-			expected := map[string]bool{}
-			rank := 0.0
-			for _, id := range q.Evidence {
-				expected[id] = true
-			}
-			if first := slices.IndexFunc(found, func(id string) bool { return expected[id] }); first >= 0 {
-				rank = 1 / float64(first+1)
-			}
-			for _, part := range parts {
-				sum := sums[n][part]
-				sums[n][part] = [2]float64{sum[0] + share(found, expected), sum[1] + 1}
-			}
-			sum := sums[n]["MRR"]
-			sums[n]["MRR"] = [2]float64{sum[0] + rank, sum[1] + 1}
-		}
-	}
-	for n, server := range servers {
-		if timed {
-			s.add(server.program.name, "a search, p50", "ms", less, percentile(times[n], 0.50))
-			s.add(server.program.name, "a search, p95", "ms", less, percentile(times[n], 0.95))
-			continue
-		}
-		for _, part := range []string{"all", "held back", "single-hop", "multi-hop", "temporal", "open-domain"} {
-			s.add(server.program.name, "recall@10, "+part, "", more, sums[n][part][0]/sums[n][part][1])
-		}
-		s.add(server.program.name, "MRR@10", "", more, sums[n]["MRR"][0]/sums[n]["MRR"][1])
-	}
-	return nil
+			return nil
+		})
+	})
 }
 
-func readQueries(path string) (queries []query, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	for lines := json.NewDecoder(bufio.NewReader(file)); ; {
-		var q query
-		if err := lines.Decode(&q); errors.Is(err, io.EOF) {
-			return queries, nil
-		} else if err != nil {
-			return nil, err
+// addFound adds the recall of each part of the questions, and the mean of one divided by the rank of the first hit.
+func (s *session) addFound(program string, queries []query, found [][]string) {
+	parts := map[string][]float64{}
+	for i, q := range queries {
+		recall, rank := share(found[i], q.Evidence), 0.0
+		if first := slices.IndexFunc(found[i], func(id string) bool { return slices.Contains(q.Evidence, id) }); first >= 0 {
+			rank = 1 / float64(first+1)
 		}
-		queries = append(queries, q)
+		parts["MRR@10"] = append(parts["MRR@10"], rank)
+		names := []string{"all", q.Category}
+		if slices.Contains(heldBack, q.Scope) {
+			names = append(names, "held back")
+		}
+		for _, part := range names {
+			parts["recall@10, "+part] = append(parts["recall@10, "+part], recall)
+		}
+	}
+	for _, part := range slices.Sorted(maps.Keys(parts)) {
+		sum := 0.0
+		for _, value := range parts[part] {
+			sum += value
+		}
+		s.add(program, part, "", sum/float64(len(parts[part])))
 	}
 }

@@ -1,252 +1,136 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"iter"
-	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/annals-kb/annals/embedding"
 )
 
-// scale measures one database while it grows, with the built-in embedder.
+// scale measures databases while they grow, with the built-in embedder.
 type scale struct {
 	settings
 	Sizes     []int `help:"Numbers of items, ascending." default:"10000,100000,1000000"`
 	Questions int   `help:"Questions." default:"50"`
-	Rebuild   bool  `help:"Rebuild the knowledge table at every size." default:"true" negatable:""`
+	Time      int   `help:"Seconds that clients remember at each size." default:"6"`
+}
+
+var everyone, aTeam = map[string]any{"org_id": "acme"}, map[string]any{"team_id": "s7"}
+
+var growing = []audience{
+	{name: "search", words: true, context: everyone},
+	{name: "search in a team of 1 %", words: true, context: aTeam},
+	{name: "by meaning", meaning: true, context: everyone},
+	{name: "by meaning in a team of 1 %", meaning: true, scopes: []string{"team:s7"}, context: aTeam},
+	{name: "by meaning, a type of 1 %", meaning: true, context: everyone, kind: types[0]},
 }
 
 // Run implements the command.
 func (b *scale) Run(ctx context.Context) error { return b.run(ctx, "scale", b.measure) }
 
 func (b *scale) measure(ctx context.Context, s *session) error {
-	for _, p := range s.programs {
-		if err := b.measureOne(ctx, s, p); err != nil {
-			return err
-		}
+	var questions []question
+	asker := newAuthor(8)
+	for range b.Questions {
+		words := asker.write().Task + " " + asker.prose(2)
+		questions = append(questions, question{words: words, vector: embed(ctx, []string{words}, embedding.Query)[0]})
 	}
-	return nil
-}
-
-// grown writes items from one size to the next. Each belongs to one of a hundred teams.
-func grown(a author, from, to int) iter.Seq[item] {
-	return func(yield func(item) bool) {
-		for i := from; i < to; i++ {
-			it := a.write()
-			it.ID, it.Owner, it.Scopes = "item-"+strconv.Itoa(i), "org:acme",
-				[]string{"org:acme", "team:s" + strconv.Itoa(i%100)}
-			if !yield(it) {
-				return
+	bests := make([]*best, len(growing))
+	for n := range bests {
+		bests[n] = newBest(questions)
+	}
+	nothing := func(*server) error { return nil }
+	return s.withServers(ctx, nil, nothing, func(servers []*server) error {
+		author, have := newAuthor(7), 0
+		for _, size := range b.Sizes {
+			items := grown(author, have, size)
+			have = size
+			for page := range slices.Chunk(items, 500) {
+				learn(ctx, bests, page)
 			}
-		}
-	}
-}
-
-func (b *scale) measureOne(ctx context.Context, s *session, p program) (err error) {
-	server, err := s.start(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	written, known, have := newAuthor(7), newAuthor(7), 0
-	truth := b.newTruth()
-	for _, size := range b.Sizes {
-		at := strconv.Itoa(size) + " items, "
-		note := func(name, unit string, better direction, value float64) { s.add(p.name, at+name, unit, better, value) }
-		began := time.Now()
-		if err := server.load(ctx, grown(written, have, size)); err != nil {
-			return err
-		}
-		note("import", "items/s", more, float64(size-have)/time.Since(began).Seconds())
-		if err := server.caughtUp(ctx); err != nil {
-			return err
-		}
-		note("import, until found by meaning", "items/s", more, float64(size-have)/time.Since(began).Seconds())
-		truth.learn(grown(known, have, size))
-		have = size
-		if _, err := server.restart(ctx); err != nil { // indexes over vectors are built at a start
-			return err
-		}
-		disk, err := server.disk(ctx)
-		if err != nil {
-			return err
-		}
-		note("disk", "MB", less, disk)
-		if err := b.searches(ctx, server, truth, note); err != nil {
-			return err
-		}
-		note("memory after searches", "MB", less, server.memory())
-		if b.Rebuild {
-			took, verifying, err := server.rebuild(ctx)
-			if err != nil {
+			if err := b.measureSize(ctx, s, servers, strconv.Itoa(size)+" items, ", items, questions, bests); err != nil {
 				return err
 			}
-			note("rebuild without verification", "s", less, (took - verifying).Seconds())
 		}
-		if err := server.caughtUp(ctx); err != nil {
-			return err
-		}
-		o, err := server.rememberFor(ctx, requestsBy(newAuthor(uint64(size))), 64, 6*time.Second)
-		if err != nil {
-			return err
-		}
-		note("remember, 64 clients", "items/s", more, o.rate())
-	}
-	return nil
+		return nil
+	})
 }
 
-// searches asks all questions of every kind, after warming up.
-func (b *scale) searches(ctx context.Context, server *server, t *truth,
-	note func(string, string, direction, float64),
-) error {
-	everything, team := map[string]any{"org_id": "acme"}, map[string]any{"team_id": "s7"}
-	kinds := []struct {
-		name      string
-		byMeaning bool
-		context   map[string]any
-		types     string
-		exact     []*nearest
-	}{
-		{name: "search", context: everything},
-		{name: "search in a team of 1 %", context: team},
-		{name: "by meaning", byMeaning: true, context: everything, exact: t.all},
-		{name: "by meaning in a team of 1 %", byMeaning: true, context: team, exact: t.team},
-		{name: "by meaning, a type of 1 %", byMeaning: true, context: everything, types: types[0]},
+// grown writes the items from one size to the next. Each belongs to one of a hundred teams.
+func grown(a author, from, to int) []item {
+	items := a.items(to - from)
+	for i := range items {
+		number := strconv.Itoa(from + i)
+		items[i].ID, items[i].Owner = "item-"+number, "org:acme"
+		items[i].Scopes = []string{"org:acme", "team:s" + strconv.Itoa((from+i)%100)}
 	}
-	for _, kind := range kinds {
-		var times []time.Duration
-		recall := 0.0
-		for round := range 1 + b.Rounds {
-			for q := range t.texts {
-				body := map[string]any{"limit": depth, "context": kind.context}
-				if kind.byMeaning {
-					body["vector"], body["order"], body["min_score"] = t.vectors[q], "score", 0
-				} else {
-					body["query"] = t.texts[q]
-				}
-				if kind.types != "" {
-					body["types"] = kind.types
-				}
-				began := time.Now()
-				found, err := server.search(ctx, body)
-				if err != nil {
-					return fmt.Errorf("%s: %w", kind.name, err)
-				}
-				if round > 0 {
-					times = append(times, time.Since(began))
-				} else if kind.exact != nil {
-					recall += kind.exact[q].share(found) / float64(len(t.texts))
-				}
+	return items
+}
+
+// learn compares the questions with items by the task and the content, which the program embeds.
+func learn(ctx context.Context, bests []*best, items []item) {
+	var texts []string
+	for _, it := range items {
+		texts = append(texts, it.Task+"\n"+it.Content)
+	}
+	for i, vector := range embed(ctx, texts, embedding.Document) {
+		for n, a := range growing {
+			if a.meaning && a.sees(items[i]) {
+				bests[n].learn(items[i].ID, vector)
 			}
 		}
-		note(kind.name+", p50", "ms", less, percentile(times, 0.50))
-		note(kind.name+", p95", "ms", less, percentile(times, 0.95))
-		if kind.exact != nil {
-			note(kind.name+", recall@10", "", more, recall)
-		}
 	}
-	var times []time.Duration
-	for range 20 * b.Rounds {
-		began := time.Now()
-		if err := server.get(ctx, "/v1/knowledge?limit=100", nil); err != nil {
-			return err
-		}
-		times = append(times, time.Since(began))
-	}
-	note("list 100, p95", "ms", less, percentile(times, 0.95))
-	return nil
 }
 
-// truth is what exact searches by meaning find among all items, and among those of one team.
-type truth struct {
-	texts     []string
-	vectors   [][]float32
-	all, team []*nearest // by question
-}
-
-// nearest are the ten best items so far.
-type nearest struct {
-	ids    []string
-	scores []float64
-}
-
-func (b *scale) newTruth() *truth {
-	t, a := &truth{}, newAuthor(8)
-	for range b.Questions {
-		it := a.write()
-		t.texts = append(t.texts, it.Task+" "+a.prose(2))
-		t.all, t.team = append(t.all, &nearest{}), append(t.team, &nearest{})
-	}
-	t.vectors = embed(t.texts, embedding.Query)
-	return t
-}
-
-func embed(texts []string, kind embedding.Kind) [][]float32 {
-	vectors, err := embedding.Builtin{}.Embed(context.Background(), texts, kind)
+func embed(ctx context.Context, texts []string, kind embedding.Kind) [][]float32 {
+	vectors, err := embedding.Builtin{}.Embed(context.WithoutCancel(ctx), texts, kind)
 	if err != nil {
 		panic(err) // only a context that has ended stops it
 	}
 	return vectors
 }
 
-// learn compares all questions with more items, by the task and the content, which the program embeds.
-func (t *truth) learn(items iter.Seq[item]) {
-	type page struct{ ids, texts, teams []string }
-	pages := make(chan page)
-	var mu sync.Mutex
-	var working sync.WaitGroup
-	for range runtime.NumCPU() {
-		working.Go(func() {
-			for p := range pages {
-				vectors := embed(p.texts, embedding.Document)
-				for q := range t.vectors {
-					for i, v := range vectors {
-						score := dot(v, t.vectors[q])
-						mu.Lock()
-						t.all[q].add(p.ids[i], score)
-						if p.teams[i] == "team:s7" {
-							t.team[q].add(p.ids[i], score)
-						}
-						mu.Unlock()
-					}
-				}
-			}
-		})
+// measureSize adds the items, asks all questions of every audience, and rebuilds.
+func (b *scale) measureSize(
+	ctx context.Context, s *session, servers []*server, at string, items []item, questions []question, bests []*best,
+) error {
+	for _, server := range servers {
+		if err := s.load(ctx, server, at, items); err != nil {
+			return err
+		}
+		if err := server.restart(ctx); err != nil { // indexes over vectors are built at a start
+			return err
+		}
+		disk, err := server.disk(ctx)
+		if err != nil {
+			return err
+		}
+		s.add(server.program.name, at+"disk", "MB", disk)
 	}
-	var p page
-	for it := range items {
-		p.ids, p.texts, p.teams = append(p.ids, it.ID), append(p.texts, it.Task+"\n"+it.Content),
-			append(p.teams, it.Scopes[1])
-		if len(p.ids) == 500 {
-			pages <- p
-			p = page{}
+	for n, a := range growing {
+		if err := a.measure(ctx, s, servers, at+a.name, questions, bests[n]); err != nil {
+			return err
 		}
 	}
-	pages <- p
-	close(pages)
-	working.Wait()
-}
-
-func (n *nearest) add(id string, score float64) {
-	if len(n.scores) == depth && score <= n.scores[depth-1] {
-		return
+	for _, server := range servers {
+		name := server.program.name
+		s.add(name, at+"memory after searches", "MB", server.memory())
+		took, verifying, err := server.rebuild(ctx)
+		if err != nil {
+			return err
+		}
+		s.add(name, at+"rebuild without verification", "s", (took - verifying).Seconds())
+		if err := server.caughtUp(ctx); err != nil {
+			return err
+		}
+		o, err := server.rememberFor(ctx, requestsBy(newAuthor(uint64(len(items)))), 64,
+			time.Duration(b.Time)*time.Second)
+		if err != nil {
+			return err
+		}
+		s.add(name, at+"remember, 64 clients", "items/s", o.rate())
 	}
-	at, _ := slices.BinarySearchFunc(n.scores, score, func(other, score float64) int { return cmp.Compare(score, other) })
-	n.ids, n.scores = slices.Insert(n.ids, at, id), slices.Insert(n.scores, at, score)
-	n.ids, n.scores = n.ids[:min(depth, len(n.ids))], n.scores[:min(depth, len(n.scores))]
-}
-
-func (n *nearest) share(found []string) float64 {
-	expected := map[string]bool{}
-	for _, id := range n.ids {
-		expected[id] = true
-	}
-	return share(found, expected)
+	return nil
 }

@@ -9,14 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"iter"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -49,37 +48,38 @@ type server struct {
 	database string // its URL
 	address  string // HOST:PORT
 	client   *http.Client
-	drop     func() error // drops its database
-	keep     bool
-
-	started    time.Time
-	firstStart time.Duration // until its first answer
+	drop     func() error  // drops its database
+	starting time.Duration // until the first answer of its process
 }
 
 // start starts a server on a new database, with these variables in an otherwise plain environment.
 func (s *session) start(ctx context.Context, p program, environment ...string) (*server, error) {
-	database, drop, err := newDatabase(ctx, s.engine, s.dir)
+	data, err := os.MkdirTemp(s.dir, "data-")
 	if err != nil {
 		return nil, err
 	}
-	data, err := os.MkdirTemp(s.dir, "data-")
+	database, drop, err := newDatabase(ctx, s.engine, data)
 	if err != nil {
-		return nil, errors.Join(err, drop())
+		return nil, err
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}
-	one := &server{
-		program: p, data: data, database: database, drop: drop, keep: s.Keep, client: &http.Client{Transport: transport},
-	}
-	if err := one.serve(environment); err != nil {
-		return nil, errors.Join(err, one.stop())
-	}
-	if one.firstStart, err = one.ready(ctx); err != nil {
+	one := &server{program: p, data: data, database: database, drop: drop, client: &http.Client{Transport: transport}}
+	if err := one.serve(ctx, environment); err != nil {
 		return nil, errors.Join(err, one.stop())
 	}
 	return one, nil
 }
 
-// withServers starts a server for each program, prepares each, runs do, and stops them all.
+// withServer calls do with a server on a new database.
+func (s *session) withServer(ctx context.Context, p program, do func(*server) error) error {
+	one, err := s.start(ctx, p)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(one), one.stop())
+}
+
+// withServers starts a server for each program, prepares each, and calls do with all of them.
 func (s *session) withServers(
 	ctx context.Context, environment []string, prepare func(*server) error, do func([]*server) error,
 ) (err error) {
@@ -102,8 +102,8 @@ func (s *session) withServers(
 	return do(servers)
 }
 
-// serve starts the process.
-func (s *server) serve(environment []string) error {
+// serve starts the process and waits for its first answer.
+func (s *server) serve(ctx context.Context, environment []string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listens at once
 	if err != nil {
 		return err
@@ -116,14 +116,24 @@ func (s *server) serve(environment []string) error {
 		return err
 	}
 	settings := []string{"serve", "--listen", s.address, "--data", s.data, "--database", s.database}
-	s.command = exec.Command(s.program.path, settings...) //nolint:noctx // ended by stop
 	if s.program.profiles != "" {
-		s.command.Args = append(s.command.Args, "--cpu-profile",
-			filepath.Join(s.program.profiles, filepath.Base(s.data)+".pprof"))
+		settings = append(settings, "--cpu-profile", filepath.Join(s.program.profiles, filepath.Base(s.data)+".pprof"))
 	}
+	s.command = exec.Command(s.program.path, settings...) //nolint:noctx // ended by endProcess
 	s.command.Env, s.command.Stderr = append(plainEnvironment(), environment...), s.log
-	s.started = time.Now()
-	return s.command.Start()
+	started := time.Now()
+	if err := s.command.Start(); err != nil {
+		return err
+	}
+	for time.Since(started) < 60*time.Second && ctx.Err() == nil {
+		if err := s.get(ctx, "/v1/knowledge?limit=1", nil); err == nil {
+			s.starting = time.Since(started)
+			return nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	log, _ := os.ReadFile(s.log.Name()) // without it the error still shows what happened
+	return fmt.Errorf("%s does not answer: %s", s.program.name, log)
 }
 
 // plainEnvironment is the environment without variables that configure a server.
@@ -136,18 +146,6 @@ func plainEnvironment() []string {
 		}
 	}
 	return plain
-}
-
-// ready waits for the first answer, and returns the time since the start.
-func (s *server) ready(ctx context.Context) (time.Duration, error) {
-	for time.Since(s.started) < 60*time.Second && ctx.Err() == nil {
-		if err := s.get(ctx, "/v1/knowledge?limit=1", nil); err == nil {
-			return time.Since(s.started), nil
-		}
-		time.Sleep(time.Millisecond)
-	}
-	log, _ := os.ReadFile(s.log.Name()) // without it the error still shows what happened
-	return 0, fmt.Errorf("%s does not answer: %s", s.program.name, log)
 }
 
 // caughtUp waits until the background projections have read the whole log and indexed all words.
@@ -172,11 +170,7 @@ func (s *server) caughtUp(ctx context.Context) error {
 		if left == 0 {
 			return nil
 		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+		time.Sleep(50 * time.Millisecond)
 	}
 }
 
@@ -188,87 +182,102 @@ func (s *server) endProcess() error {
 	return errors.Join(s.command.Process.Signal(syscall.SIGTERM), s.command.Wait(), s.log.Close())
 }
 
-// restart starts the process again on the same database.
-func (s *server) restart(ctx context.Context, environment ...string) (time.Duration, error) {
-	if err := errors.Join(s.endProcess(), s.serve(environment)); err != nil {
-		return 0, err
-	}
-	return s.ready(ctx)
-}
+// stop ends the process and removes its database.
+func (s *server) stop() error { return errors.Join(s.endProcess(), s.drop(), os.RemoveAll(s.data)) }
 
-// stop ends the process and removes its database, unless databases are kept.
-func (s *server) stop() error {
-	if s.keep {
-		fmt.Printf("%s, data in %s\n", s.database, s.data)
-		return s.endProcess()
-	}
-	return errors.Join(s.endProcess(), s.drop(), os.RemoveAll(s.data))
+// restart starts the process again on the same database.
+func (s *server) restart(ctx context.Context, environment ...string) error {
+	return errors.Join(s.endProcess(), s.serve(ctx, environment))
 }
 
 func (s *server) get(ctx context.Context, path string, answer any) error {
 	return s.send(ctx, http.MethodGet, path, "", nil, answer)
 }
 
-func (s *server) post(ctx context.Context, path string, body, answer any) error {
+func (s *server) post(ctx context.Context, path string, body, answer any, headers ...string) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	return s.send(ctx, http.MethodPost, path, "application/json", bytes.NewReader(text), answer)
+	return s.send(ctx, http.MethodPost, path, "application/json", bytes.NewReader(text), answer, headers...)
 }
 
-// send sends a request, and decodes the answer unless answer is nil.
-func (s *server) send(ctx context.Context, method, path, contentType string, body io.Reader, answer any) error {
-	text, err := s.request(ctx, method, path, contentType, body)
-	if err != nil || answer == nil {
-		return err
-	}
-	return json.Unmarshal(text, answer)
-}
-
-// request sends a request and returns the body of the answer. An error status is an error.
-func (s *server) request(ctx context.Context, method, path, contentType string, body io.Reader) ([]byte, error) {
+// send sends a request with these names and values of headers, and decodes the answer into answer unless that is nil.
+// An error status is an error.
+func (s *server) send(
+	ctx context.Context, method, path, contentType string, body io.Reader, answer any, headers ...string,
+) error {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, body)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if contentType != "" {
-		request.Header.Set("Content-Type", contentType)
+	request.Header.Set("Content-Type", contentType)
+	for header := range slices.Chunk(headers, 2) {
+		request.Header.Set(header[0], header[1])
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode >= http.StatusBadRequest {
 		err = fmt.Errorf("%s %s: %s: %.300s", method, path, response.Status, text)
 	}
-	return text, err
+	if lines, is := answer.(*string); is {
+		*lines = string(text)
+	} else if err == nil && answer != nil {
+		err = json.Unmarshal(text, answer)
+	}
+	return err
 }
 
-// load remembers items, 10,000 per request, and checks that each was created.
-func (s *server) load(ctx context.Context, items iter.Seq[item]) error {
-	var lines bytes.Buffer
-	count := 0
-	flush := func() error {
-		answers, err := s.request(ctx, http.MethodPost, "/v1/knowledge", "application/x-ndjson", &lines)
-		if created := bytes.Count(answers, []byte(`"status":"created"`)); err == nil && created != count {
-			err = fmt.Errorf("%d of %d items were created: %.300s", created, count, answers)
-		}
-		lines.Reset()
-		count = 0
-		return err
+// search returns the ids of the hits.
+func (s *server) search(ctx context.Context, body map[string]any) (ids []string, err error) {
+	var answer struct {
+		Items []struct {
+			Knowledge struct {
+				ID string `json:"id"`
+			} `json:"knowledge"`
+		} `json:"items"`
 	}
-	for one := range items {
-		lines.Write(append(one.body(), '\n'))
-		if count++; count == 10_000 {
-			if err := flush(); err != nil {
-				return err
-			}
+	err = s.post(ctx, "/v1/search", body, &answer)
+	for _, hit := range answer.Items {
+		ids = append(ids, hit.Knowledge.ID)
+	}
+	return ids, err
+}
+
+// load remembers items, and waits until a search by meaning finds them.
+func (s *session) load(ctx context.Context, server *server, when string, items []item) error {
+	began := time.Now()
+	rate := func() float64 { return float64(len(items)) / time.Since(began).Seconds() }
+	for page := range slices.Chunk(items, 10_000) {
+		var lines []byte
+		for _, one := range page {
+			lines = append(append(lines, one.body()...), '\n')
+		}
+		if err := server.importLines(ctx, lines); err != nil {
+			return err
 		}
 	}
-	return flush()
+	s.add(server.program.name, when+"import", "items/s", rate())
+	err := server.caughtUp(ctx)
+	s.add(server.program.name, when+"import, until found by meaning", "items/s", rate())
+	return err
+}
+
+// importLines remembers one item per line, and checks that each was created.
+func (s *server) importLines(ctx context.Context, lines []byte) error {
+	var answers string
+	err := s.send(
+		ctx, http.MethodPost, "/v1/knowledge", "application/x-ndjson", bytes.NewReader(lines), &answers,
+	)
+	count, created := bytes.Count(lines, []byte("\n")), strings.Count(answers, `"status":"created"`)
+	if err == nil && created != count {
+		err = fmt.Errorf("%d of %d items were created: %.300s", created, count, answers)
+	}
+	return err
 }
 
 // memory is the resident memory of the server's process in MB; disk is what its database takes, in MB.
@@ -279,22 +288,12 @@ func (s *server) memory() float64 {
 }
 
 func (s *server) disk(ctx context.Context) (megabytes float64, err error) {
-	path, isSQLite := strings.CutPrefix(s.database, "sqlite:")
-	if isSQLite {
-		err = filepath.WalkDir(filepath.Dir(path), func(_ string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
-				return err
-			}
-			info, err := entry.Info()
-			if err == nil {
-				megabytes += float64(info.Size()) / 1e6
-			}
-			return err
-		})
-		return megabytes, err
+	size := "SELECT pg_database_size(current_database()) / 1e6"
+	if strings.HasPrefix(s.database, "sqlite:") {
+		size = "SELECT page_count * page_size / 1e6 FROM pragma_page_count, pragma_page_size"
 	}
 	err = withPool(s.database, func(pool *sql.DB) error {
-		return pool.QueryRowContext(ctx, "SELECT pg_database_size(current_database()) / 1e6").Scan(&megabytes)
+		return pool.QueryRowContext(ctx, size).Scan(&megabytes)
 	})
 	return megabytes, err
 }
@@ -302,8 +301,7 @@ func (s *server) disk(ctx context.Context) (megabytes float64, err error) {
 // newDatabase creates an empty database, and returns its URL and a function that drops it.
 func newDatabase(ctx context.Context, engine, dir string) (address string, drop func() error, err error) {
 	if engine == "sqlite" {
-		own, err := os.MkdirTemp(dir, "sqlite-")
-		return "sqlite:" + filepath.Join(own, "annals.db"), func() error { return os.RemoveAll(own) }, err
+		return "sqlite:" + filepath.Join(dir, "annals.db"), func() error { return nil }, nil
 	}
 	server, err := url.Parse(os.Getenv("ANNALS_TEST_POSTGRES"))
 	if err != nil || server.Host == "" {

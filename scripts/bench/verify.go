@@ -17,42 +17,33 @@ type verify struct {
 }
 
 // Run implements the command.
-func (v *verify) Run(ctx context.Context) error { return v.run(ctx, "verify", v.measure) }
-
-func (v *verify) measure(ctx context.Context, s *session) error {
-	fill := func(server *server) error {
-		if err := (&rebuild{Events: v.Events}).fill(ctx, server); err != nil {
-			return err
-		}
-		return server.endProcess()
-	}
-	return s.withServers(ctx, nil, fill, func(servers []*server) error {
-		for range s.Rounds {
-			for _, server := range servers {
-				if err := s.verify(ctx, server); err != nil {
-					return err
-				}
-			}
-			began := time.Now()
-			if err := readAndHash(ctx, servers[0].database); err != nil {
+func (v *verify) Run(ctx context.Context) error {
+	return v.run(ctx, "verify", func(ctx context.Context, s *session) error {
+		fill := func(server *server) error {
+			if err := s.fill(ctx, server, v.Events); err != nil {
 				return err
 			}
-			s.add("read and hash", "verify", "s", less, time.Since(began).Seconds())
+			return server.endProcess()
 		}
-		return nil
+		return s.withServers(ctx, nil, fill, func(servers []*server) error {
+			return inTurn(s.Rounds, servers, func(server *server) error {
+				began := time.Now()
+				command := exec.CommandContext(ctx, server.program.path, "verify", "--database", server.database,
+					"--data", server.data)
+				command.Env = plainEnvironment()
+				if output, err := command.CombinedOutput(); err != nil {
+					return fmt.Errorf("verify: %w: %s", err, output)
+				}
+				s.add(server.program.name, "verify", "s", time.Since(began).Seconds())
+				return nil
+			}, func() error {
+				began := time.Now()
+				err := readAndHash(ctx, servers[0].database)
+				s.add("read and hash", "verify", "s", time.Since(began).Seconds())
+				return err
+			})
+		})
 	})
-}
-
-func (s *session) verify(ctx context.Context, server *server) error {
-	began := time.Now()
-	command := exec.CommandContext(ctx, server.program.path, "verify", "--database", server.database, "--data",
-		server.data)
-	command.Env = plainEnvironment()
-	if output, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("verify: %w: %s", err, output)
-	}
-	s.add(server.program.name, "verify", "s", less, time.Since(began).Seconds())
-	return nil
 }
 
 // readAndHash reads the log, hashes every event, and computes each text's commitment.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -32,59 +31,44 @@ const (
 // world has the items and the questions. The same sizes give the same world on every machine.
 type world struct {
 	items     []item
-	topics    []int       // of the items
 	vectors   [][]float32 // of the items, of length 1
 	questions []question
 }
 
-// question is a vector, or words that an item contains.
-type question struct {
-	words  string
-	vector []float32
-}
-
-// groups are scopes with items that no other group sees. A broad group has items of all topics, the others of a few.
+// groups are scopes with items that no other group sees. A narrow group has items of a few topics only.
 var groups = []struct {
-	scope string
-	items int
-	broad bool
+	scope  string
+	items  int
+	topics int // of the group
 }{
-	{"user:ada", 43, false},
-	{"project:apollo", 207, false},
-	{"team:core", 207, false},
-	{"public", 5027, true},
-	{"org:acme", 20_211, true},
+	{"user:ada", 43, 20},
+	{"project:apollo", 207, 20},
+	{"team:core", 207, 20},
+	{"public", 5027, topics},
+	{"org:acme", 20_211, topics},
 }
 
 func newWorld(items, questions int) *world {
 	random := rand.New(rand.NewPCG(1, 2))
 	space, a := newSpace(random), author{random}
 	w := &world{}
+	var free [topics][]int // items without a group, by topic
 	for i := range items {
 		topic := space.topic(random)
-		it := item{
+		w.items = append(w.items, item{
 			ID: fmt.Sprintf("item-%06d", i), Content: fmt.Sprintf("#%d topic%d %s", i, topic, a.prose(16)),
-			Owner: "org:acme",
-		}
-		it.Type = typeAt(i)
-		w.items, w.topics = append(w.items, it), append(w.topics, topic)
+			Owner: "org:acme", Type: typeAt(i), Scopes: []string{fmt.Sprintf("team:other-%d", random.IntN(50))},
+		})
 		w.vectors = append(w.vectors, space.mix(random, topic, noiseShare))
+		free[topic] = append(free[topic], i)
 	}
 	for _, g := range groups {
-		interest := make([]float64, topics)
-		for topic := range interest {
-			interest[topic] = random.ExpFloat64()
-			if !g.broad && random.IntN(30) > 0 {
-				interest[topic] /= 50
+		ofGroup := random.Perm(topics)[:g.topics]
+		for range min(g.items, items/4) {
+			topic := ofGroup[random.IntN(len(ofGroup))]
+			if list := free[topic]; len(list) > 0 {
+				w.items[list[0]].Scopes, free[topic] = []string{g.scope}, list[1:]
 			}
-		}
-		for _, i := range w.draw(random, interest, g.items) {
-			w.items[i].Scopes = []string{g.scope}
-		}
-	}
-	for i := range w.items {
-		if w.items[i].Scopes == nil {
-			w.items[i].Scopes = unrelated(random)
 		}
 	}
 	for range questions {
@@ -94,52 +78,6 @@ func newWorld(items, questions int) *world {
 		})
 	}
 	return w
-}
-
-// typeAt gives one item in a hundred the first type, forty the second, and the others the rest.
-func typeAt(i int) string {
-	switch n := i % 100; {
-	case n == 0:
-		return types[0]
-	case n <= 40:
-		return types[1]
-	default:
-		return types[2+i%2]
-	}
-}
-
-// draw draws items without a scope, weighted by interest in their topics (Efraimidis and Spirakis, 2006).
-func (w *world) draw(random *rand.Rand, interest []float64, count int) []int {
-	type drawn struct {
-		item int
-		key  float64
-	}
-	var list []drawn
-	for i, it := range w.items {
-		if it.Scopes == nil {
-			list = append(list, drawn{i, math.Log(random.Float64()) / interest[w.topics[i]]})
-		}
-	}
-	slices.SortFunc(list, func(a, b drawn) int { return cmp.Compare(b.key, a.key) })
-	items := make([]int, min(count, len(list)))
-	for i := range items {
-		items[i] = list[i].item
-	}
-	return items
-}
-
-// unrelated are scopes of no audience of the benchmark; some items have two.
-func unrelated(random *rand.Rand) []string {
-	org := fmt.Sprintf("org:other-%d", random.IntN(5))
-	switch random.IntN(4) {
-	case 0:
-		return []string{fmt.Sprintf("user:other-%d", random.IntN(500))}
-	case 1:
-		return []string{fmt.Sprintf("team:other-%d", random.IntN(50))}
-	case 2:
-		return []string{org, fmt.Sprintf("project:other-%d", random.IntN(100))}
-	}
-	return []string{org}
 }
 
 // space makes vectors from topics of Zipf-distributed sizes. A few hundred dimensions matter and many hardly do, as
@@ -211,15 +149,6 @@ func (s *space) mix(random *rand.Rand, topic int, noise float64) []float32 {
 	return unit
 }
 
-// dot is the cosine of two vectors of length 1.
-func dot(a, b []float32) float64 {
-	var sum float32
-	for i := range a {
-		sum += a[i] * b[i]
-	}
-	return float64(sum)
-}
-
 // model is an OpenAI-compatible endpoint that returns the vector of the item whose number a text begins with.
 func (w *world) model() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
@@ -230,7 +159,13 @@ func (w *world) model() *httptest.Server {
 			http.Error(to, err.Error(), http.StatusBadRequest)
 			return
 		}
-		answer := []byte(`{"data":[`)
+		type embedded struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		}
+		var answer struct {
+			Data []embedded `json:"data"`
+		}
 		for i, text := range asked.Input {
 			vector := w.questions[0].vector // for words of a question
 			if _, after, found := strings.Cut(text, "#"); found {
@@ -239,18 +174,8 @@ func (w *world) model() *httptest.Server {
 					vector = w.vectors[n]
 				}
 			}
-			if i > 0 {
-				answer = append(answer, ',')
-			}
-			answer = fmt.Appendf(answer, `{"index":%d,"embedding":[`, i)
-			for k, x := range vector {
-				if k > 0 {
-					answer = append(answer, ',')
-				}
-				answer = strconv.AppendFloat(answer, float64(x), 'g', 7, 32)
-			}
-			answer = append(answer, `]}`...)
+			answer.Data = append(answer.Data, embedded{i, vector})
 		}
-		_, _ = to.Write(append(answer, `]}`...)) // an error means that the client has left
+		_ = json.NewEncoder(to).Encode(answer) // an error means that the client has left
 	}))
 }
