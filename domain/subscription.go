@@ -15,7 +15,7 @@ var SubscribedEvents = map[string][]string{
 	"confirmed":  {Confirmed{}.Name()},
 	"stale":      {ReportedStale{}.Name()},
 	"harmful":    {FoundHarmful{}.Name()},
-	"contested":  {FoundHarmful{}.Name(), ReportedStale{}.Name()}, // if the item is contested then
+	"contested":  {FoundHarmful{}.Name(), ReportedStale{}.Name(), ReviewProposed{}.Name()}, // if it makes an item contested
 	"helpful":    {FoundHelpful{}.Name()},
 	"merged":     {Merged{}.Name(), Unmerged{}.Name()},
 	"superseded": {Superseded{}.Name()},
@@ -101,10 +101,12 @@ func (s Subscription) Names() (names []string) {
 	return names
 }
 
-// FollowsFact tells whether it follows a fact of this name about k: contested does if k is, see [Rating.Contested].
-func (s Subscription) FollowsFact(name string, k *Knowledge) bool {
+// FollowsFact tells whether it follows a fact about k: contested does if k is, see [Rating.Contested].
+func (s Subscription) FollowsFact(fact Fact, k *Knowledge) bool {
+	proposed, proposes := fact.(ReviewProposed)
 	return slices.ContainsFunc(s.Events, func(word string) bool {
-		return slices.Contains(SubscribedEvents[word], name) && (word != "contested" || k.Rating().Contested())
+		return slices.Contains(SubscribedEvents[word], fact.Name()) && (word != "contested" ||
+			proposes && proposed.Kind == Contradiction || !proposes && k.Rating().Contested())
 	})
 }
 

@@ -226,7 +226,7 @@ func (s subscriptions) events(
 		return nil, err
 	}
 	query := domain.EventQuery{Tenant: c.principal.Tenant, Names: of.Names(), After: after}
-	if of.Item != "" {
+	if of.Item != "" && !slices.Contains(of.Names(), domain.ReviewProposed{}.Name()) { // which has another stream
 		query.Stream = domain.KnowledgeStream(of.Item)
 	}
 	choose := func(ctx context.Context, from []domain.Event, items itemsByID) ([]domain.Event, error) {

@@ -88,7 +88,7 @@ func (d *digest) made(ctx context.Context, more bool) (domain.ScopeDigest, error
 		section.Items = section.Items[:min(len(section.Items), domain.MostDigested)]
 		for i := range section.Items {
 			item := &section.Items[i]
-			k, err := d.m.item(ctx, domain.Event{Stream: domain.KnowledgeStream(item.ID)})
+			k, err := d.m.item(ctx, item.ID)
 			if err != nil {
 				return out, err
 			}

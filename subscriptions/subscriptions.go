@@ -139,12 +139,28 @@ func (s *Subscriptions) matcher(tenant string) *matcher {
 	return &matcher{s: s, tenant: tenant, items: map[string]*domain.Knowledge{}, terms: map[string]map[string]bool{}}
 }
 
-// item is the item of an event; nil if it is about none, or about one that was never remembered.
-func (m *matcher) item(ctx context.Context, e domain.Event) (*domain.Knowledge, error) {
-	id, is := domain.ItemOf(e.Stream)
-	if !is {
-		return nil, nil
+// itemsOf are the items of an event that were remembered.
+func (m *matcher) itemsOf(ctx context.Context, e domain.Event) (all []*domain.Knowledge, err error) {
+	var ids []string
+	if id, is := domain.ItemOf(e.Stream); is {
+		ids = []string{id}
+	} else if f, proposes := e.Fact.(domain.ReviewProposed); proposes {
+		ids = f.Items
 	}
+	for _, id := range ids {
+		k, err := m.item(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if k != nil {
+			all = append(all, k)
+		}
+	}
+	return all, nil
+}
+
+// item is the item with an id; nil if it was never remembered.
+func (m *matcher) item(ctx context.Context, id string) (*domain.Knowledge, error) {
 	if k, known := m.items[id]; known {
 		return k, nil
 	}
@@ -163,30 +179,34 @@ func (m *matcher) item(ctx context.Context, e domain.Event) (*domain.Knowledge, 
 	return k, err
 }
 
-// matches tells whether a subscription follows an event. The item counts as it is now.
+// matches tells whether a subscription follows an event. The items count as they are now.
 func (m *matcher) matches(ctx context.Context, s domain.Subscribed, e domain.Event) (bool, error) {
 	if e.Position <= s.After || !slices.Contains(s.Names(), e.Name) {
 		return false, nil
 	}
-	k, err := m.item(ctx, e)
-	if err != nil || k == nil || !s.FollowsFact(e.Name, k) {
-		return false, err
-	}
+	all, err := m.itemsOf(ctx, e)
+	return slices.ContainsFunc(all, func(k *domain.Knowledge) bool {
+		return s.FollowsFact(e.Fact, k) && m.chosen(s, k)
+	}), err
+}
+
+// chosen tells whether a subscription follows an item.
+func (m *matcher) chosen(s domain.Subscribed, k *domain.Knowledge) bool {
 	switch s.Follows {
 	case "scope":
-		return slices.Contains(k.Scopes, s.Scope), nil
+		return slices.Contains(k.Scopes, s.Scope)
 	case "item":
-		return k.ID == s.Item, nil
+		return k.ID == s.Item
 	case "tag":
-		return s.Tag != "" && tagged(k, s.Tag), nil
+		return s.Tag != "" && tagged(k, s.Tag)
 	}
 	terms := cut(s.Query)
 	for term := range terms {
 		if !m.termsOf(k)[term] {
-			return false, nil
+			return false
 		}
 	}
-	return len(terms) > 0, nil
+	return len(terms) > 0
 }
 
 // termsOf are the terms of an item's task, content, abstract and tags.
@@ -217,20 +237,22 @@ func tagged(k *domain.Knowledge, tag string) bool {
 	return slices.Contains(k.Text.Tags[key], value)
 }
 
-// visible is an event as p may read it now; false if p may not.
+// visible is an event as p may read it now; false if p may not see all of its items.
 func (m *matcher) visible(ctx context.Context, p domain.Principal, e domain.Event) (domain.Event, bool, error) {
-	k, err := m.item(ctx, e)
-	if err != nil || k == nil {
-		return e, false, err
-	}
-	learns, everything := p.SubscribedItem(k, e.Name == domain.Deleted{}.Name())
-	if learns && !everything {
-		e = domain.Event{
-			Tenant: e.Tenant, Position: e.Position, EventID: e.EventID, Stream: e.Stream, Version: e.Version, Name: e.Name,
-			SchemaVersion: e.SchemaVersion, RecordedAt: e.RecordedAt,
+	all, err := m.itemsOf(ctx, e)
+	for _, k := range all {
+		learns, everything := p.SubscribedItem(k, e.Name == domain.Deleted{}.Name())
+		if !learns {
+			return e, false, nil
+		}
+		if !everything {
+			e = domain.Event{
+				Tenant: e.Tenant, Position: e.Position, EventID: e.EventID, Stream: e.Stream, Version: e.Version, Name: e.Name,
+				SchemaVersion: e.SchemaVersion, RecordedAt: e.RecordedAt,
+			}
 		}
 	}
-	return e, learns, nil
+	return e, err == nil && len(all) > 0, err
 }
 
 // Choose are those of some events that a subscription delivers to p, as p may read them now. It reads the items that
