@@ -143,14 +143,3 @@ func FuzzBuiltin(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkBuiltin(b *testing.B) {
-	const s = "The database migration failed with a timeout on the production server, and we had to roll it back within ten minutes."
-	b.SetBytes(int64(len(s)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := (embedding.Builtin{}).Embed(b.Context(), []string{s}, embedding.Document); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -176,24 +176,3 @@ func TestACalibratedScoreIsHalfAtTheMidpoint(t *testing.T) {
 		t.Errorf("joined %v, want 0.5", got)
 	}
 }
-
-func BenchmarkSketch(b *testing.B) {
-	v := dense(1, 1536)
-	for b.Loop() {
-		embedding.Sketch(v)
-	}
-}
-
-func BenchmarkHamming(b *testing.B) {
-	v, w := embedding.Sketch(dense(1, 1536)), embedding.Sketch(dense(2, 1536))
-	for b.Loop() {
-		embedding.Hamming(v, w)
-	}
-}
-
-func BenchmarkCosine(b *testing.B) {
-	v, w := dense(1, 1536), dense(2, 1536)
-	for b.Loop() {
-		embedding.Cosine(v, w)
-	}
-}
