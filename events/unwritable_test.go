@@ -16,7 +16,6 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/logtest"
 )
 
 // limitedChild tells a process of these tests in which file it is to write more than it may.
@@ -104,7 +103,7 @@ func submitter(t *testing.T, db *database.DB) (submit func() error) {
 	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	log := events.NewLog(db, logtest.Replay{}, events.Options{Logger: databasetest.Log(t)})
+	log := events.NewLog(db, inline(t, db), events.Options{Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)

@@ -47,6 +47,9 @@ func (c *Child) Kill() {
 	_ = c.process.Wait() // says that it was killed
 }
 
+// Wait waits until the process has ended.
+func (c *Child) Wait() error { return c.process.Wait() }
+
 // Saying returns the function by which a child writes lines to its parent.
 func Saying(t testing.TB) func(line string) {
 	t.Helper()

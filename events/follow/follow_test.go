@@ -11,6 +11,7 @@ import (
 
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/events/logtest"
+	"github.com/annals-kb/annals/projections"
 
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/google/go-cmp/cmp"
@@ -130,10 +131,20 @@ func eventually(t *testing.T, wrong func() string) {
 	}
 }
 
+// inline is the projection that is written with the log.
+func inline(t *testing.T, db *database.DB) events.Inline {
+	t.Helper()
+	knowledge, err := projections.Open(database.ForEveryTenant(t.Context()), db, projections.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return knowledge
+}
+
 func newLog(t *testing.T, db *database.DB, options events.Options) *follow.Log {
 	t.Helper()
 	options.Logger = databasetest.Log(t)
-	l := follow.NewLog(db, logtest.Replay{}, options)
+	l := follow.NewLog(db, inline(t, db), options)
 	t.Cleanup(func() {
 		if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("close log: %v", err)

@@ -127,7 +127,7 @@ func TestARenewalThatFailsInTimeForTheNextIsNoWarning(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		failed := levels{databasetest.Log(t).Handler(), make(chan slog.Level, 1)}
-		l := follow.NewLog(db, logtest.Replay{}, events.Options{Lease: 6 * time.Second, Logger: slog.New(failed)})
+		l := follow.NewLog(db, inline(t, db), events.Options{Lease: 6 * time.Second, Logger: slog.New(failed)})
 		t.Cleanup(func() {
 			if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)

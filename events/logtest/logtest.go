@@ -15,8 +15,8 @@ import (
 // InstanceID opens the inline projection under test on a migrated database, which may have been used before.
 type InstanceID func(t *testing.T, db *database.DB) events.Inline
 
-// Run runs the suite on both engines. Some tests start the test program again as a child process, which runs until
-// the call of Run, so do nothing slow before it.
+// Run runs the suite on both engines. Some tests start the test program again as a child process. Call Run
+// from a top-level test, and do nothing slow before.
 func Run(t *testing.T, open InstanceID) {
 	t.Helper()
 	if isChild() {

@@ -1,11 +1,9 @@
 package logtest
 
 import (
-	"bufio"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,8 +24,7 @@ const (
 
 func isChild() bool { return os.Getenv(childURL) != "" }
 
-// beChild remembers items and votes on a common one, concurrently, and writes every receipt to the file from its
-// parent.
+// beChild remembers items and votes on a common one, concurrently, and says every receipt to its parent.
 func beChild(t *testing.T, open InstanceID) {
 	t.Helper()
 	db := databasetest.Open(t, os.Getenv(childURL))
@@ -40,9 +37,7 @@ func beChild(t *testing.T, open InstanceID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	receipts := os.NewFile(3, "receipts")
-	defer func() { _ = receipts.Close() }()
-
+	say := databasetest.Saying(t)
 	common := w.remember("common").(domain.Remember)
 	common.OrSame = true // another process may have been faster
 	w.do(common)
@@ -60,9 +55,7 @@ func beChild(t *testing.T, open InstanceID) {
 						t.Error(err)
 						return
 					}
-					if _, err := fmt.Fprintln(receipts, receipt.Events[0].Position, receipt.Events[0].EventID); err != nil {
-						t.Error(err)
-					}
+					say(fmt.Sprint(receipt.Events[0].Position, " ", receipt.Events[0].EventID))
 				}
 			}
 		})
@@ -70,40 +63,17 @@ func beChild(t *testing.T, open InstanceID) {
 	writing.Wait()
 }
 
-// child is a process that appends.
-type child struct {
-	*exec.Cmd
-	receipts *bufio.Scanner
-}
-
-// start starts a process that remembers count items on the database at url. It ends with the test.
-func start(t *testing.T, root, url, name string, count int) child {
+// start starts a process that remembers count items on the database at url.
+func start(t *testing.T, url, name string, count int) *databasetest.Child {
 	t.Helper()
-	run := "^" + strings.ReplaceAll(root, "/", "$/^") + "$"
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+run, "-test.timeout=2m")
-	cmd.Env = append(os.Environ(), childURL+"="+url, childName+"="+name, childCount+"="+strconv.Itoa(count))
-	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
-	reading, writing, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = reading.Close() })
-	cmd.ExtraFiles = []*os.File{writing}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = writing.Close() // the child has its own
-	return child{Cmd: cmd, receipts: bufio.NewScanner(reading)}
+	return databasetest.NewChild(t, childURL+"="+url, childName+"="+name, childCount+"="+strconv.Itoa(count))
 }
-
-// rootOf is the test that called Run. Its name is the prefix of the subtest's name.
-func rootOf(t *testing.T) string { return t.Name()[:strings.LastIndexByte(t.Name(), '/')] }
 
 // promised reads receipts until there are enough, or none is left.
-func (c child) promised(enough int) map[int64]string {
+func promised(c *databasetest.Child, enough int) map[int64]string {
 	promises := map[int64]string{}
-	for len(promises) < enough && c.receipts.Scan() {
-		position, id, whole := strings.Cut(c.receipts.Text(), " ")
+	for len(promises) < enough && c.Says.Scan() {
+		position, id, whole := strings.Cut(c.Says.Text(), " ")
 		at, err := strconv.ParseInt(position, 10, 64)
 		if err != nil || !whole || len(id) < len("0195a000-0000-7000-8000-000000000000") {
 			continue // cut off in the middle of the line
@@ -118,13 +88,12 @@ func processes(t *testing.T, open InstanceID) {
 	w, url := onPostgres(t, open)
 	w.strict()
 	w.do(w.remember("common"))
-	root := rootOf(t)
-	first, second := start(t, root, url, "first", each), start(t, root, url, "second", each)
+	first, second := start(t, url, "first", each), start(t, url, "second", each)
 	for i := range each {
 		w.do(w.vote("common", numbered("parent", i)))
 	}
-	for _, c := range []child{first, second} {
-		w.keptWord(c.promised(2*each), 2*each)
+	for _, c := range []*databasetest.Child{first, second} {
+		w.keptWord(promised(c, 2*each), 2*each)
 		if err := c.Wait(); err != nil {
 			t.Error(err)
 		}
@@ -138,26 +107,22 @@ func processes(t *testing.T, open InstanceID) {
 }
 
 func killed(t *testing.T, open InstanceID) {
-	root := rootOf(t)
 	for name, makeURL := range map[string]func(testing.TB) string{
 		"sqlite": databasetest.SQLite, "postgres": databasetest.Postgres,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			killedOn(t, open, root, makeURL(t))
+			killedOn(t, open, makeURL(t))
 		})
 	}
 }
 
-func killedOn(t *testing.T, open InstanceID, root, url string) {
+func killedOn(t *testing.T, open InstanceID, url string) {
 	const enough = 150
-	c := start(t, root, url, "child", 1_000_000)
-	promises := c.promised(enough)
-	if err := c.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	maps.Copy(promises, c.promised(1_000_000)) // what it wrote before it died
-	_ = c.Wait()                               // says that it was killed
+	c := start(t, url, "child", 1_000_000)
+	promises := promised(c, enough)
+	c.Kill()
+	maps.Copy(promises, promised(c, 1_000_000)) // what it wrote before it died
 
 	w := newWorld(t, databasetest.Open(t, url), open)
 	w.keptWord(promises, enough)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	prom "github.com/prometheus/client_model/go"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
@@ -25,7 +26,7 @@ func (w *world) background(ctx context.Context, log *events.Log, command domain.
 func (w *world) queued(registry *prometheus.Registry, n float64) {
 	w.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if got := gauge(w, registry, "annals_append_queue"); got == n {
+		if got := metric(w, registry, "annals_append_queue").GetGauge().GetValue(); got == n {
 			return
 		} else if time.Now().After(deadline) {
 			w.Fatalf("%v commands wait, want %v", got, n)
@@ -33,17 +34,18 @@ func (w *world) queued(registry *prometheus.Registry, n float64) {
 	}
 }
 
-func gauge(w *world, registry *prometheus.Registry, name string) float64 {
+// metric is the first one of this name; nil if there is none.
+func metric(w *world, registry *prometheus.Registry, name string) *prom.Metric {
 	families, err := registry.Gather()
 	if err != nil {
 		w.Fatal(err)
 	}
 	for _, family := range families {
 		if family.GetName() == name {
-			return family.GetMetric()[0].GetGauge().GetValue()
+			return family.GetMetric()[0]
 		}
 	}
-	return 0
+	return nil
 }
 
 // full is a gated log with one command at work and a full queue.

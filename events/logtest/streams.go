@@ -87,17 +87,6 @@ func (w *world) checked() (wrong []string) {
 	return wrong
 }
 
-func (w *world) sql(statement string) {
-	w.Helper()
-	err := w.db.Transact(w.Context(), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx, statement)
-		return err
-	})
-	if err != nil {
-		w.Fatal(err)
-	}
-}
-
 // statesAreFolds deletes or replaces stored states, and checks that they are computed again from the log.
 func statesAreFolds(w *world) {
 	w.mixed()
@@ -109,7 +98,7 @@ func statesAreFolds(w *world) {
 		"of another time":   `UPDATE streams SET version = 1, position = 2, state = '{"version":0,"stage":0,"active":2,"kept":[1]}'`,
 		"with other fields": `UPDATE streams SET state = '{"phase":"ready"}'`,
 	} {
-		w.sql(spoil)
+		w.exec(spoil)
 		if diff := cmp.Diff(w.state(p), want); diff != "" {
 			w.Errorf("%s: (-got +want):\n%s", name, diff)
 		}
@@ -123,7 +112,7 @@ func statesAreFolds(w *world) {
 	if wrong := w.checked(); len(wrong) > 0 {
 		w.Errorf("kept otherwise than folded: %v", wrong)
 	}
-	w.sql(`UPDATE streams SET state = '{"version":77,"stage":1}'`)
+	w.exec(`UPDATE streams SET state = '{"version":77,"stage":1}'`)
 	if wrong := w.checked(); len(wrong) != 2 {
 		w.Errorf("got %v, want both streams that were changed behind the log's back", wrong)
 	}
@@ -181,7 +170,7 @@ func textless(w *world) {
 	}
 	before := w.state(domain.ProjectionStream("p"))
 	databasetest.Tamper(w, w.db, "DELETE FROM event_texts")
-	w.sql("DELETE FROM streams")
+	w.exec("DELETE FROM streams")
 	if diff := cmp.Diff(w.state(domain.ProjectionStream("p")), before); diff != "" {
 		w.Errorf("without the text (-got +want):\n%s", diff)
 	}
