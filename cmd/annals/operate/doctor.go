@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/serve"
@@ -247,7 +249,7 @@ func (e *examination) projection(p client.Projection) {
 	case p.Unindexed > many:
 		e.note(check, warned, "wait, it happens by itself",
 			"the words of some %s items and scopes are not indexed yet: searches over everything are slow until then",
-			terminal.Counted(p.Unindexed))
+			humanize.Comma(p.Unindexed))
 	case p.LagSeconds > late && p.Holder == "":
 		e.note(check, broken, "start a server that works on it, and see its log",
 			"%s, %.0f s, and no server works on it", behind, p.LagSeconds)
@@ -347,7 +349,7 @@ func (e *examination) files() {
 	fix = cmp.Or(forOwner(status.ForOwner), fix)
 	if status.Unpurged > 0 {
 		e.note("files", warned, fix, "hold the bytes of %s destroyed texts, since %s; %s",
-			terminal.Counted(status.Unpurged), terminal.Text(status.Oldest), last)
+			humanize.Comma(status.Unpurged), terminal.Text(status.Oldest), last)
 	} else {
 		e.note("files", fine, "", "hold nothing of what was erased; %s", last)
 	}

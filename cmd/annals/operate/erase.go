@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/dustin/go-humanize"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
@@ -238,7 +239,7 @@ func (e *EraseCommand) printPlan(c *terminal.Console, plan api.ErasurePlan) erro
 		{"related", outcomeRelated, "; --with-lineage erases them, too"},
 	} {
 		if n := counts[more.outcome]; n > 0 {
-			sums.Row(more.name, terminal.Counted(int64(n))+more.hint)
+			sums.Row(more.name, humanize.Comma(int64(n))+more.hint)
 		}
 	}
 	switch keys := strings.Join(plan.KeyPrefixes, ", "); {
@@ -246,7 +247,7 @@ func (e *EraseCommand) printPlan(c *terminal.Console, plan api.ErasurePlan) erro
 	case keys != "":
 		sums.Row("keys to revoke", keys+"; --keep-access leaves them valid")
 	case plan.Keys > 0:
-		sums.Row("keys to revoke", terminal.Counted(plan.Keys)+"; only root has access afterwards, and the name stays taken")
+		sums.Row("keys to revoke", humanize.Comma(plan.Keys)+"; only root has access afterwards, and the name stays taken")
 	}
 	if len(plan.Memberships) > 0 && !e.KeepAccess {
 		sums.Row("leaves", strings.Join(plan.Memberships, ", ")+"; --keep-access keeps them")

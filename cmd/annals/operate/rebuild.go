@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/record"
@@ -142,12 +144,12 @@ func (r *RebuildCommand) start(ctx context.Context, c *terminal.Console, server 
 // printPlan shows the estimate of a rebuild.
 func printPlan(say func(string, ...any), p api.RebuildPlan) {
 	say("version %d of %s: %s items from %s events, about %s, about %s", p.Version, p.Projection,
-		terminal.Counted(p.Streams), terminal.Counted(p.Events), terminal.BytesOf(p.Bytes), terminal.Lasting(p.Seconds))
+		humanize.Comma(p.Streams), humanize.Comma(p.Events), humanize.IBytes(uint64(p.Bytes)), terminal.Lasting(p.Seconds))
 	free := ""
 	if p.Free != nil {
-		free = fmt.Sprintf("; %s are free", terminal.BytesOf(*p.Free))
+		free = fmt.Sprintf("; %s are free", humanize.IBytes(uint64(*p.Free)))
 	}
-	say("it needs about %s of disk meanwhile%s", terminal.BytesOf(p.Need), free)
+	say("it needs about %s of disk meanwhile%s", humanize.IBytes(uint64(p.Need)), free)
 	if len(p.Intended) > 0 {
 		intended := make([]string, len(p.Intended))
 		for i, column := range p.Intended {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
@@ -97,9 +99,9 @@ func (r rebuild) print(c *terminal.Console) error {
 func printReport(c *terminal.Console, r api.RebuildReport) {
 	if r.Passed {
 		c.Say("%s: %s items, every row as an independent fold of the log gives it",
-			terminal.Green.Render("verified"), terminal.Counted(r.Items))
+			terminal.Green.Render("verified"), humanize.Comma(r.Items))
 	} else {
-		c.Say("%s: %s items", terminal.Red.Render("not verified"), terminal.Counted(r.Items))
+		c.Say("%s: %s items", terminal.Red.Render("not verified"), humanize.Comma(r.Items))
 	}
 	rows := terminal.NewTable("TABLE", "ROWS", "CHECKSUM")
 	for _, table := range slices.Sorted(maps.Keys(r.Rows)) {
@@ -166,7 +168,7 @@ func printConfidence(c *terminal.Console, m api.ConfidenceImpact, differ int64) 
 	sums.Row("confidence raised", m.Raised)
 	sums.Row("confidence lowered", m.Lowered)
 	if gone := differ - m.Raised - m.Lowered; gone > 0 {
-		sums.Row("forgotten or erased", terminal.Counted(gone)+", in no answer")
+		sums.Row("forgotten or erased", humanize.Comma(gone)+", in no answer")
 	}
 	if m.Raised+m.Lowered > 0 {
 		sums.Row("moved on average by", fmt.Sprintf("%.2f", m.Mean))

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
@@ -161,14 +163,14 @@ func progressOf(p api.RebuildProgress) string {
 	items, rate, left := "", "", ""
 	switch {
 	case p.Phase == "building" && p.Total > 0:
-		items = fmt.Sprintf("%s of %s items", terminal.Counted(p.Streams), terminal.Counted(p.Total))
+		items = fmt.Sprintf("%s of %s items", humanize.Comma(p.Streams), humanize.Comma(p.Total))
 	case p.Phase == "verifying":
-		items = fmt.Sprintf("%s of %s items", terminal.Counted(p.Verified), terminal.Counted(max(p.Total, p.Verified)))
+		items = fmt.Sprintf("%s of %s items", humanize.Comma(p.Verified), humanize.Comma(max(p.Total, p.Verified)))
 	case p.Phase == "catching_up" && p.Behind > 0:
 		items = terminal.Several(int(p.Behind), "event") + " behind"
 	}
 	if p.Rate > 0 {
-		rate = terminal.Counted(int64(p.Rate)) + " a second"
+		rate = humanize.Comma(int64(p.Rate)) + " a second"
 	}
 	if p.SecondsLeft >= 1 {
 		left = "about " + terminal.Lasting(p.SecondsLeft) + " left"

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
@@ -90,7 +92,7 @@ func (r *ReplayCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var p api.Projection
 	return r.Answer(ctx, c, client.Post(nil, "v1", "projections", r.Projection, "replay"), &p, func() error {
 		c.Say("%s reads the log again, up to position %s; annals doctor tells how far it is", r.Projection,
-			terminal.Counted(p.Head))
+			humanize.Comma(p.Head))
 		return nil
 	})
 }

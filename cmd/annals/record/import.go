@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
@@ -106,7 +108,7 @@ func (i *ImportCommand) importFrom(
 	}
 	err = m.run(ctx, input, func(b Batch, answers []lineAnswer) error {
 		records, read = records+int64(len(b.Records)), read+b.size()
-		progress.Show(phase, fmt.Sprintf("%s: %s records", phase, terminal.Counted(records)), read, size)
+		progress.Show(phase, fmt.Sprintf("%s: %s records", phase, humanize.Comma(records)), read, size)
 		for n, answer := range answers {
 			s.count(answer.Status)
 			s.Redacted.Add(answer.Redacted)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
@@ -158,7 +160,7 @@ func whyLeftOut(left map[string]int) map[string]map[string]int {
 func leftOut(left map[string]int) string {
 	var said []string
 	for _, kind := range slices.Sorted(maps.Keys(left)) {
-		said = append(said, terminal.Counted(int64(left[kind]))+" "+kind)
+		said = append(said, humanize.Comma(int64(left[kind]))+" "+kind)
 	}
 	return strings.Join(said, ", ")
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
@@ -290,7 +292,7 @@ func (v *verified) printFindings(c *terminal.Console) {
 		}
 		c.Table(rows)
 		if more := report.Count - int64(len(report.Faults)); more > 0 {
-			c.Say("and %s more", terminal.Counted(more))
+			c.Say("and %s more", humanize.Comma(more))
 		}
 	}
 	rows := terminal.NewTable("TENANT", "EVENTS", "POSITIONS", "TEXTS", "ERASED", "CHECKPOINTS", "SIGNED UP TO")
@@ -316,7 +318,7 @@ func (v *verified) printFindings(c *terminal.Console) {
 	}
 	unsigned := ""
 	if v.Unsigned > 0 {
-		unsigned = fmt.Sprintf("; not signed yet: %s", terminal.Counted(v.Unsigned))
+		unsigned = fmt.Sprintf("; not signed yet: %s", humanize.Comma(v.Unsigned))
 	}
 	c.Say("%s: %s in %s, all as they were recorded%s",
 		word, terminal.Several(int(report.Events()), "event"), report.Took.Round(time.Millisecond), unsigned)
@@ -331,6 +333,6 @@ func (v *verified) printAnswers(c *terminal.Console) {
 	}
 	if len(v.Answers.Wrong) == 0 {
 		c.Say("%s: %s items and what else was compared are what the log says",
-			terminal.Green.Render("compared"), terminal.Counted(v.Answers.Items))
+			terminal.Green.Render("compared"), humanize.Comma(v.Answers.Items))
 	}
 }

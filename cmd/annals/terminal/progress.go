@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 )
 
@@ -25,9 +26,9 @@ func Watch(c *Console, phase string) *Progress {
 
 // Set shows how much of the phase is done; total is 0 if it is unknown.
 func (p *Progress) Set(done, total int64) {
-	text := fmt.Sprintf("%s: %s", p.phase, Counted(done))
+	text := fmt.Sprintf("%s: %s", p.phase, humanize.Comma(done))
 	if total > 0 {
-		text += " of " + Counted(total)
+		text += " of " + humanize.Comma(total)
 	}
 	p.Show(p.phase, text, done, total)
 }

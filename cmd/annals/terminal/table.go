@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"charm.land/lipgloss/v2"
+	"charm.land/lipgloss/v2/table"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -38,42 +40,54 @@ func (t *Table) Field(name string, value any) {
 // Table prints a table whose last column wraps within the width of the terminal.
 func (c *Console) Table(t *Table) {
 	const narrowest = 24
-	columns := t.columns(c.Width)
-	last, indent := len(columns)-1, 0
-	for _, each := range columns[:last] {
-		indent += each.width + gap
+	last, indent := len(t.heads)-1, 0
+	for i := range last {
+		indent += t.widest(i) + gap
 	}
-	c.Lines(t.lines(columns, func(cells []string) []string {
-		text := Wrapped(cells[last], max(c.Width-indent, narrowest))
-		lines := []string{tableLine(append(cells[:last:last], text[0]), columns)}
-		for _, more := range text[1:] {
-			lines = append(lines, strings.Repeat(" ", indent)+more)
-		}
-		return lines
-	}))
-}
-
-// lines joins the lines of all rows, after those of the heads if there are some.
-func (t *Table) lines(columns []column, of func([]string) []string) string {
-	var all []string
-	if strings.Join(t.heads, "") != "" {
-		all = append(all, string(Faint.Render(strings.TrimRight(tableLine(t.heads, columns), " "))))
-	}
+	wrapped := &Table{heads: t.heads}
 	for _, row := range t.rows {
-		for _, line := range of(row) {
-			all = append(all, strings.TrimRight(line, " "))
-		}
+		text := strings.Join(Wrapped(row[last], max(c.Width-indent, narrowest)), "\n")
+		wrapped.rows = append(wrapped.rows, append(row[:last:last], text))
 	}
-	return strings.Join(all, "\n")
+	for _, line := range wrapped.lines(table.New().Wrap(true), nil) {
+		c.Lines(line)
+	}
 }
 
-// tableLine puts cells beside each other, cut to their widths.
-func tableLine(cells []string, columns []column) string {
-	var line strings.Builder
-	for i, cell := range cells {
-		line.WriteString(Padded(ansi.Truncate(cell, columns[i].width, "…"), columns[i].width+gap))
+// lines are the lines of a table, after those of the heads if there are some. Some columns have a fixed width.
+func (t *Table) lines(shown *table.Table, fixed map[int]int) []string {
+	if strings.Join(t.heads, "") != "" {
+		shown.Headers(t.heads...)
+	} else if len(t.rows) == 0 {
+		return nil
 	}
-	return line.String()
+	shown.Rows(t.rows...).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).
+		BorderHeader(false).BorderColumn(false).StyleFunc(func(row, column int) lipgloss.Style {
+		style := lipgloss.NewStyle()
+		if row == table.HeaderRow {
+			style = style.Faint(true)
+		}
+		if column < len(t.heads)-1 {
+			style = style.PaddingRight(gap)
+		}
+		return style.Width(fixed[column])
+	})
+	lines := strings.Split(strings.TrimRight(shown.Render(), "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return lines
+}
+
+// widest is the width of a column.
+func (t *Table) widest(column int) int {
+	widest := ansi.StringWidth(t.heads[column])
+	for _, row := range t.rows {
+		for line := range strings.SplitSeq(row[column], "\n") {
+			widest = max(widest, ansi.StringWidth(line))
+		}
+	}
+	return widest
 }
 
 // only is the table with these columns alone.
@@ -92,10 +106,11 @@ func (t *Table) only(columns []int) *Table {
 	return chosen
 }
 
-func (t *Table) without(column int) *Table {
+// without is the table without a column, if it has it.
+func (t *Table) without(head string) *Table {
 	var rest []int
-	for i := range t.heads {
-		if i != column {
+	for i, other := range t.heads {
+		if other != head {
 			rest = append(rest, i)
 		}
 	}
@@ -122,23 +137,32 @@ func (f Tabular) Show(c *Console, t *Table) error {
 	}
 	if len(f.Columns) == 0 {
 		t = t.Marked()
-	}
-	columns := t.columns(width)
-	if len(f.Columns) == 0 {
-		t, columns = t.withoutSpare(columns, width)
-	}
-	cut(columns, width)
-	text := t.lines(columns, func(cells []string) []string {
-		last := len(cells) - 1
-		first, below, _ := strings.Cut(cells[last], "\n")
-		lines := []string{tableLine(append(cells[:last:last], first), columns)}
-		for more := range strings.Lines(below) {
-			lines = append(lines, "    "+more)
+		for _, spare := range t.Spare {
+			if _, least := t.fixed(width); least > width {
+				t = t.without(spare)
+			}
 		}
-		return lines
-	})
-	for line := range strings.Lines(text) {
-		c.Lines(ansi.Truncate(strings.TrimRight(line, "\n"), width, "…"))
+	}
+	last := len(t.heads) - 1
+	first, below := &Table{heads: t.heads}, make([]string, len(t.rows))
+	for i, row := range t.rows {
+		cells := slices.Clone(row)
+		cells[last], below[i], _ = strings.Cut(row[last], "\n")
+		first.rows = append(first.rows, cells)
+	}
+	shown, fixed := table.New().Wrap(false), map[int]int{}
+	if width < Unbounded {
+		shown.Width(width)
+		fixed, _ = first.fixed(width)
+	}
+	lines := first.lines(shown, fixed)
+	for i, line := range lines {
+		c.Lines(ansi.Truncate(line, width, "…"))
+		if row := i - (len(lines) - len(t.rows)); row >= 0 && below[row] != "" {
+			for more := range strings.SplitSeq(below[row], "\n") {
+				c.Lines(ansi.Truncate("    "+more, width, "…"))
+			}
+		}
 	}
 	return nil
 }
@@ -195,100 +219,48 @@ func (t *Table) Marked() *Table {
 	if i < 0 || slices.ContainsFunc(t.rows, func(cells []string) bool { return cells[i] != "" }) {
 		return t
 	}
-	return t.without(i)
+	return t.without(Mark)
 }
 
-// column is the width of a column.
-type column struct {
-	width int  // of the widest cell
-	least int  // the smallest width
-	short int  // of an id: the width of the widest UUID, or a third of the line
-	id    bool // ids are cut last
-}
-
-func (t *Table) columns(width int) []column {
-	const uuid, text, event, word = 36, 20, 15, 8
-	all := make([]column, len(t.heads))
+// fixed are the widths of the columns that are not cut within a width, or only as far as necessary, such as ids. Least
+// is the width that the table needs with them.
+func (t *Table) fixed(width int) (fixed map[int]int, least int) {
+	const uuid, text, word = len("knowledge:") + 36, 20, 8
+	whole, last := map[int]int{}, len(t.heads)-1
+	fixed = map[int]int{}
+	var ids []int
+	room := width - min(t.widest(last), text) // for whole columns before the last one
 	for i, head := range t.heads {
-		c := column{width: ansi.StringWidth(head), short: width / 3, id: slices.Contains(idHeads, head)}
-		numbers := true // or times
-		for _, row := range t.rows {
-			for line := range strings.Lines(row[i]) {
-				c.width = max(c.width, ansi.StringWidth(strings.TrimSuffix(line, "\n")))
-			}
+		widest := t.widest(i)
+		needed := min(widest, word)
+		switch number := !slices.ContainsFunc(t.rows, func(row []string) bool { // or a time
 			plain := ansi.Strip(row[i])
-			numbers = numbers && plain != "" && plain[0] >= '0' && plain[0] <= '9'
-			if _, id, _ := strings.Cut(":"+plain, ":"); ansi.StringWidth(id[strings.Index(id, ":")+1:]) <= uuid {
-				c.short = max(c.short, ansi.StringWidth(plain))
-			}
+			return plain == "" || plain[0] < '0' || plain[0] > '9'
+		}); {
+		case slices.Contains(idHeads, head):
+			widest = min(widest, max(uuid, width/3))
+			ids, needed, fixed[i] = append(ids, i), widest, widest+gap
+		case head == Mark, number, head == "WHAT" && i < last: // found helpful or found harmful
+			needed, fixed[i] = widest, widest+gap
+		case i == last:
+			needed = min(widest, text)
 		}
-		switch {
-		case head == Mark:
-			c.least = c.width
-		case c.id:
-			c.least = width / 3
-		case i == len(t.heads)-1:
-			c.least = text
-		case head == "WHAT":
-			c.least = event // distinguishes "found helpful" from "found harmful"
-		case numbers:
-			c.least = c.width
-		default:
-			c.least = word
+		if i < last {
+			whole[i] = widest + gap
+			room -= whole[i]
+			needed += gap
 		}
-		c.least = min(c.least, c.width)
-		all[i] = c
+		least += needed
 	}
-	return all
-}
-
-// withoutSpare removes spare columns until the lines fit. If there are marks, ids are cut before that.
-func (t *Table) withoutSpare(columns []column, width int) (*Table, []column) {
-	cutIDs := slices.Contains(t.heads, Mark)
-	for _, spare := range t.Spare {
-		needed := -gap
-		for _, each := range columns {
-			least := each.least
-			if each.id && !cutIDs {
-				least = min(each.width, each.short)
-			}
-			needed += least + gap
-		}
-		if i := slices.Index(t.heads, spare); needed > width && i >= 0 {
-			t, columns = t.without(i), slices.Delete(columns, i, i+1)
+	if room >= 0 {
+		return whole, least
+	}
+	dropped := !slices.ContainsFunc(t.Spare, func(spare string) bool { return slices.Contains(t.heads, spare) })
+	for _, i := range ids {
+		if longer := least - width; longer > 0 && (dropped || slices.Contains(t.heads, Mark)) {
+			shorter := max(fixed[i]-longer, min(fixed[i], width/3))
+			least, fixed[i] = least-fixed[i]+shorter, shorter
 		}
 	}
-	return t, columns
-}
-
-// cut narrows the widest columns until the lines fit, and ids last.
-func cut(columns []column, width int) {
-	total := -gap
-	for _, each := range columns {
-		total += each.width + gap
-	}
-	for i, each := range columns {
-		if most := min(each.width, each.short); each.id && total > width {
-			total, columns[i].width = total-each.width+most, most
-		}
-	}
-	for ; total > width; total-- {
-		widest := -1
-		for i, each := range columns {
-			if each.width <= each.least {
-				continue
-			}
-			before := column{id: true}
-			if widest >= 0 {
-				before = columns[widest]
-			}
-			if before.id && !each.id || before.id == each.id && each.width > before.width {
-				widest = i
-			}
-		}
-		if widest < 0 {
-			break
-		}
-		columns[widest].width--
-	}
+	return fixed, least
 }

@@ -9,6 +9,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+	"github.com/dustin/go-humanize"
 )
 
 // Markup is text with colours whose parts are printable. Other text is made printable when it is printed.
@@ -48,9 +49,9 @@ func Text(value any) string {
 	case Markup:
 		return string(v)
 	case int:
-		return Counted(int64(v))
+		return humanize.Comma(int64(v))
 	case int64:
-		return Counted(v)
+		return humanize.Comma(v)
 	case time.Time:
 		return Moment(v)
 	case *time.Time:

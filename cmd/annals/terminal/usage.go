@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 // UsageFailure converts an error of kong to a failure with a fix. Errors of our own commands and flags have
 // precedence.
 func UsageFailure(err error) error {
-	detail, fix := reworded(err.Error()), "annals --help lists the commands"
+	detail, fix := err.Error(), "annals --help lists the commands"
 	if parsing, ok := errors.AsType[*kong.ParseError](err); ok {
 		if node := parsing.Context.Selected(); node != nil {
 			fix = node.FullPath() + " --help shows how"
@@ -58,24 +57,6 @@ func withVariable(parsed *kong.Context, detail string) string {
 	return detail
 }
 
-// kongMessages are our words for kong's messages. They omit the value, which may be a secret.
-var kongMessages = []struct {
-	kong *regexp.Regexp
-	ours string
-}{
-	{regexp.MustCompile(`^expected "(<.*>.*)"$`), "$1 is missing"},
-	{regexp.MustCompile(`^missing flags: (--[^=,]+)=\S+$`), "$1 is missing"},
-	{regexp.MustCompile(`^expected one of (.*)$`), "say which: $1"},
-	{
-		regexp.MustCompile(`^(--\S+): expected .* \(short flag\); perhaps try .*$`),
-		"$1 needs a value; one that begins with - is written $1=-…",
-	},
-	{regexp.MustCompile(`^(--\S+): (?:expected \S+ value but got|missing value).*$`), "$1 needs a value"},
-	{regexp.MustCompile(`^(--\S+): bool value must be .*$`), "$1 must be true or false"},
-	{regexp.MustCompile(`^(--\S+) must be one of (?:"",)?(.*?)(?:,"")? but got .*$`), "$1 must be one of $2"},
-	{regexp.MustCompile(`(?s)^--\S+: (.*) \(from envar (\w+)=.*\)$`), "$2 in the environment: $1"},
-}
-
 // CheckEmptyFlags refuses an empty value of a flag, which may come from an unset variable of a script: to ignore it
 // would change the request.
 func CheckEmptyFlags(parsed *kong.Context) error {
@@ -114,21 +95,6 @@ func isEmpty(value reflect.Value, times int) bool {
 		return value.Len() < times
 	}
 	return false
-}
-
-var (
-	apart  = regexp.MustCompile(`",\s*"`)
-	quoted = regexp.MustCompile(`"([^"]*)"`)
-)
-
-func reworded(said string) string {
-	for _, p := range kongMessages {
-		if p.kong.MatchString(said) {
-			said = p.kong.ReplaceAllString(said, p.ours)
-			return quoted.ReplaceAllString(apart.ReplaceAllString(said, ", "), "$1")
-		}
-	}
-	return said
 }
 
 // WantsJSON tells whether the arguments contain --json, even if they cannot be parsed.
