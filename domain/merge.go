@@ -2,6 +2,7 @@ package domain
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -362,3 +363,33 @@ var (
 	_ TextCommand = Merge{}
 	_ TextCommand = Unmerge{}
 )
+
+// HideItems takes the items that its reader may not see out of the data of a merge, or of one that was undone, and
+// counts them. The hash stays that of the recorded data.
+func HideItems(e Event, may func(id string) (bool, error)) (Event, error) {
+	var items []string
+	switch f := e.Fact.(type) {
+	case Merged:
+		items = f.Items
+	case Unmerged:
+		items = f.Items
+	}
+	shown := []string{}
+	for _, id := range items {
+		if sees, err := may(id); err != nil {
+			return e, err
+		} else if sees {
+			shown = append(shown, id)
+		}
+	}
+	if len(shown) == len(items) {
+		return e, nil
+	}
+	var data map[string]any
+	err := json.Unmarshal(e.Data, &data)
+	if err == nil {
+		data["items"], data["hidden_items"] = shown, len(items)-len(shown)
+		e.Data, err = json.Marshal(data)
+	}
+	return e, err
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -95,9 +94,10 @@ func (s past) event(ctx context.Context, c *call, in *eventInput) (out api.Event
 	if err != nil {
 		return out, err
 	}
+	event, err = hideItems(ctx, s.Server, c, event)
 	out = EventOf(event)
 	out.CausedBy = causesOf(event, causes)
-	return out, hideItems(ctx, s.Server, c, &out, event.Fact)
+	return out, err
 }
 
 type effectsInput struct {
@@ -130,34 +130,14 @@ func (s past) visibleEvent(ctx context.Context, c *call, id string) (domain.Even
 	return found[0], nil
 }
 
-// hideItems takes items that the caller may not see out of the data of a merge, and counts them. The hash stays that of
-// the recorded data.
-func hideItems(ctx context.Context, s *Server, c *call, e *api.Event, fact domain.Fact) error {
-	var items []string
-	switch f := fact.(type) {
-	case domain.Merged:
-		items = f.Items
-	case domain.Unmerged:
-		items = f.Items
+// hideItems takes items that the caller may not see out of the event of a merge.
+func hideItems(ctx context.Context, s *Server, c *call, e domain.Event) (domain.Event, error) {
+	if c.principal.SeesAll() {
+		return e, nil
 	}
-	shown := []string{}
-	for _, id := range items {
-		if may, err := s.mayReadStream(ctx, c, domain.KnowledgeStream(id)); err != nil {
-			return err
-		} else if may {
-			shown = append(shown, id)
-		}
-	}
-	if c.principal.SeesAll() || len(shown) == len(items) {
-		return nil
-	}
-	var data map[string]any
-	err := json.Unmarshal(e.Data, &data)
-	if err == nil {
-		data["items"], data["hidden_items"] = shown, len(items)-len(shown)
-		e.Data, err = json.Marshal(data)
-	}
-	return err
+	return domain.HideItems(e, func(id string) (bool, error) {
+		return s.mayReadStream(ctx, c, domain.KnowledgeStream(id))
+	})
 }
 
 // eventList is the list of the events that a query selects.
@@ -176,8 +156,8 @@ func (s *Server) eventList(c *call, query domain.EventQuery) listing[api.Event] 
 			}
 			items := make([]api.Event, len(found))
 			for i, e := range found {
-				items[i] = EventOf(e)
-				err = cmp.Or(err, hideItems(ctx, s, c, &items[i], e.Fact))
+				shown, hideErr := hideItems(ctx, s, c, e)
+				items[i], err = EventOf(shown), cmp.Or(err, hideErr)
 			}
 			return items, next, err
 		},

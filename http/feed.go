@@ -155,7 +155,11 @@ func (f *feed) step(ctx context.Context, page *tailPage) (more bool, end string)
 			if time.Since(began) > rightsAge {
 				return true, ""
 			}
-			if end := f.send(sseFrame(events[0])); end != "" {
+			shown, err := hideItems(ctx, f.server, f.call, events[0])
+			if err != nil {
+				return false, f.failed(ctx, err)
+			}
+			if end := f.send(sseFrame(shown)); end != "" {
 				return false, end
 			}
 			f.query.After = events[0].Position
@@ -163,16 +167,21 @@ func (f *feed) step(ctx context.Context, page *tailPage) (more bool, end string)
 		f.query.After = max(f.query.After, through)
 		return more, ""
 	}
+	return false, f.failed(ctx, err)
+}
+
+// failed says what becomes of a feed whose next events cannot be read.
+func (f *feed) failed(ctx context.Context, err error) (end string) {
 	switch {
 	case ctx.Err() != nil:
-		return false, endLeft
+		return endLeft
 	case answerTo(err).status == http.StatusServiceUnavailable:
-		return false, f.send(waiting)
+		return f.send(waiting)
 	case answerTo(err).status < http.StatusInternalServerError:
-		return false, f.close(endRefused, err)
+		return f.close(endRefused, err)
 	}
 	f.call.err = err
-	return false, f.close(endTrouble, err)
+	return f.close(endTrouble, err)
 }
 
 // next are the events to send, and the position through which they were looked for.

@@ -56,11 +56,11 @@ func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*outpu
 	}
 	out := api.Page[api.Event]{Items: make([]api.Event, len(shown))}
 	for i, item := range shown {
-		out.Items[i] = historyEventOf(item, valueOf(diff))
-		out.Items[i].CausedBy = causesOf(item.Event, causes)
-		if err := hideItems(ctx, s, c, &out.Items[i], item.Event.Fact); err != nil {
+		if item.Event, err = hideItems(ctx, s, c, item.Event); err != nil {
 			return nil, err
 		}
+		out.Items[i] = historyEventOf(item, valueOf(diff))
+		out.Items[i].CausedBy = causesOf(item.Event, causes)
 	}
 	if len(rest) > limit {
 		out.NextCursor = cursor(first+int64(limit), k.ID)

@@ -138,10 +138,14 @@ func TestARefusedMergeNamesEveryItem(t *testing.T) {
 		same(t, len(w.names("k1", ben)), 1)
 		w.ask("POST", "/v1/knowledge", object{"id": "own", "type": "tool", "content": "mine"}, mia).want(http.StatusCreated)
 		w.ask("POST", "/v1/knowledge/k0/merge", object{"items": []string{"own"}}, mia).want(http.StatusOK)
-		for _, path := range []string{"/v1/knowledge/k0/history", "/v1/events?stream=knowledge:k0"} {
+		for _, path := range []string{
+			"/v1/knowledge/k0/history", "/v1/events?stream=knowledge:k0",
+		} {
 			like(t, w.ask("GET", path, nil, mia).items()[1], object{"data": object{"items": []any{"own"}, "hidden_items": nil}})
 			like(t, w.ask("GET", path, nil, ben).items()[1], object{"data": object{"items": []any{}, "hidden_items": 1.0}})
 		}
+		_, followed := w.follow("/v1/events?name=knowledge.merged&after=0", ben).next("")
+		like(t, followed, object{"data": object{"items": []any{}, "hidden_items": 1.0}})
 		w.ask("POST", "/v1/knowledge/k0/unmerge", nil, mia).want(http.StatusOK)
 
 		proposal := object{"kind": "contradiction", "items": []string{"k1", "k0"}, "reason": "which one?"}

@@ -252,7 +252,14 @@ func (m *matcher) visible(ctx context.Context, p domain.Principal, e domain.Even
 			}
 		}
 	}
-	return e, err == nil && len(all) > 0, err
+	if err != nil || len(all) == 0 {
+		return e, false, err
+	}
+	e, err = domain.HideItems(e, func(id string) (bool, error) {
+		k, err := m.item(ctx, id)
+		return k != nil && p.MaySee(k), err
+	})
+	return e, err == nil, err
 }
 
 // Choose are those of some events that a subscription delivers to p, as p may read them now. It reads the items that
