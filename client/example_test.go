@@ -121,17 +121,6 @@ func ExampleAgent() {
 	// committed
 }
 
-// Without a server an agent works on.
-func ExampleAgent_away() {
-	annals, err := client.New(client.Config{Server: "http://127.0.0.1:1"})
-	check(err)
-	agent := client.NewAgent(client.AgentConfig{Client: annals})
-	known := agent.Before(context.Background(), "crawl example.com", nil)
-	fmt.Printf("%q, %d missed\n", known.Injection, agent.Stats().Missed)
-	// Output:
-	// "", 1 missed
-}
-
 // Let knowledge be made of a conversation while it goes on.
 func ExampleConversation() {
 	url, stop := serve()
@@ -145,88 +134,4 @@ func ExampleConversation() {
 	fmt.Println(talk.Close(context.Background()))
 	// Output:
 	// <nil>
-}
-
-// What a server refuses says why.
-func ExampleError() {
-	url, stop := serve()
-	defer stop()
-
-	annals, err := client.New(client.Config{Server: url})
-	check(err)
-	defer annals.Close()
-	_, err = annals.Remember(context.Background(), client.Knowledge{Type: "lunch", Content: "soup"})
-	fmt.Println(err)
-	// Output:
-	// Some fields are not right: type must be one of user_profile, strategy, tool, usecase, definition, plan
-}
-
-// Push a skill that an agent has learned, so that others find it, and ask what has been done.
-func ExampleAgent_PushSkills() {
-	url, stop := serve()
-	defer stop()
-	ctx := context.Background()
-
-	annals, err := client.New(client.Config{Server: url})
-	check(err)
-	defer annals.Close()
-	agent := client.NewAgent(client.AgentConfig{Client: annals, Scopes: []string{"public"}})
-	skill := client.Skill{
-		Name: "sales-dashboard-builder", Description: "Build dashboards from xlsx",
-		Content: "# Steps\n\n1. Read the sheet.",
-	}
-	fmt.Println(agent.PushSkills(ctx, skill), "pushed")
-
-	before := agent.Before(ctx, "build the sales dashboard",
-		[]client.Message{{Role: "user", Content: "from sales.xlsx, please"}})
-	fmt.Print(before.Hints)
-	stats := agent.Stats()
-	fmt.Println(stats.Query)
-	fmt.Println(stats.PushedSkills, "pushed,", stats.HitCounts["skills"], "found")
-	// Output:
-	// 1 pushed
-	// Skill that fits: sales-dashboard-builder: Build dashboards from xlsx
-	// build the sales dashboard
-	// Prior user turns: from sales.xlsx, please
-	// 1 pushed, 1 found
-}
-
-// Tell what worked, and find out what is known when something fails.
-func ExampleAgent_Analysis() {
-	url, stop := serve()
-	defer stop()
-	ctx := context.Background()
-
-	annals, err := client.New(client.Config{Server: url})
-	check(err)
-	defer annals.Close()
-	_, err = annals.Remember(ctx,
-		client.Knowledge{ID: "xlsx", Category: "tools", Content: "xlsx_to_csv works for .xlsx and fails for .xlsm"})
-	check(err)
-
-	agent := client.NewAgent(client.AgentConfig{Client: annals})
-	fmt.Print(agent.Analysis(ctx, "make the sales dashboard", "xlsx_to_csv: cannot open sales.xlsm"))
-	told := agent.Succeeded(ctx, client.Outcome{
-		TaskID: "dashboard-8", Task: "make the sales dashboard", Response: "It is in out/dashboard.html.",
-		Tools: []string{"xlsx_to_csv", "python"},
-	})
-	fmt.Println(told, agent.Stats().FeedbackStatus)
-	// Output:
-	// ## Tools
-	//
-	// - xlsx_to_csv works for .xlsx and fails for .xlsm <viking://user/default/memories/tools/xlsx.md>
-	// true committed
-}
-
-// A question is composed of the task and of what the user said last.
-func ExampleComposeQuery() {
-	fmt.Println(client.ComposeQuery("make the sales dashboard", []client.Message{
-		{Role: "user", Content: "bars, not lines"}, {Role: "assistant", Content: "Which colours?"}, {
-			Role:    "user",
-			Content: "teal",
-		},
-	}))
-	// Output:
-	// make the sales dashboard
-	// Prior user turns: bars, not lines || teal
 }

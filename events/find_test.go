@@ -145,25 +145,6 @@ func found(t *testing.T, l *events.Log, q domain.EventQuery) []int64 {
 	}
 }
 
-func TestAMomentHasAPosition(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		l, start := history(t, db)
-		for after, want := range map[time.Duration]int64{
-			0: 0, time.Minute - time.Microsecond: 0, time.Minute: 1, time.Minute + time.Nanosecond: 1,
-			9*time.Minute - 1: 8, 9 * time.Minute: 9, 90 * time.Minute: 9,
-		} {
-			got, err := l.PositionAt(t.Context(), "acme", start.Add(after))
-			if err != nil || got != want {
-				t.Errorf("after %v: got %d, %v, want %d", after, got, err, want)
-			}
-		}
-		if got, err := l.PositionAt(t.Context(), "nobody", start); err != nil || got != 0 {
-			t.Errorf("an empty log: got %d, %v", got, err)
-		}
-	})
-}
-
 func TestAHoleIsNamedByEveryReader(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
@@ -191,19 +172,6 @@ func TestAHoleIsNamedByEveryReader(t *testing.T) {
 		}
 		if rest, _, err := l.Find(t.Context(), domain.EventQuery{Tenant: "acme", After: 5}); err != nil || len(rest) != 4 {
 			t.Errorf("found %d events after it (%v), want 4", len(rest), err)
-		}
-	})
-}
-
-func TestAnItemIsWhatItWasAtEachVersion(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		l, _ := history(t, db)
-		for version, helpful := range map[int64]int{0: 0, 1: 1, 2: 2, 4: 4, 99: 4} {
-			k, err := l.At(t.Context(), "acme", "k-1", version)
-			if err != nil || k.Helpful != helpful || k.Version != min(version, 4) {
-				t.Errorf("version %d: got %d voices at version %d, %v, want %d", version, k.Helpful, k.Version, err, helpful)
-			}
 		}
 	})
 }

@@ -3,9 +3,7 @@ package http_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -89,33 +87,6 @@ func TestAMergeIsUndoneAsFarAsNothingElseHappenedSince(t *testing.T) {
 		like(t, w.ask("GET", window, nil).json(), object{"content": "Edited."})
 		w.ask("GET", "/v1/knowledge/first", nil).want(http.StatusGone)
 		like(t, w.ask("GET", "/v1/knowledge/second", nil).json(), object{"status": "active"})
-	})
-}
-
-func TestOfTwentyMergesOneWins(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.remember("a", "One.")
-		w.remember("b", "Two.")
-		var mu sync.Mutex
-		var merging sync.WaitGroup
-		got := map[int]int{}
-		for i := range 20 {
-			merging.Go(func() {
-				into, other := "a", "b"
-				if i%2 == 1 {
-					into, other = other, into
-				}
-				status := w.ask("POST", "/v1/knowledge/"+into+"/merge", object{"items": []string{other}}).status
-				mu.Lock()
-				defer mu.Unlock()
-				got[status]++
-			})
-		}
-		merging.Wait()
-		same(t, got, map[int]int{http.StatusOK: 1, http.StatusConflict: 19})
-		names := append(w.names("a"), w.names("b")...)
-		slices.Sort(names)
-		same(t, names, []string{"merged", "remembered", "remembered", "superseded"})
 	})
 }
 

@@ -3,7 +3,6 @@ package http_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -58,18 +57,6 @@ func TestASimilarItemIsRefusedOrLinked(t *testing.T) {
 		same(t, problems, []string{"on_similar: must be one of report, link, refuse, vote"})
 		problems = w.ask("POST", "/v1/knowledge?on_similar=refuse", []object{item("e", "x")}).want(http.StatusUnprocessableEntity).errors()
 		same(t, problems, []string{"on_similar: is for one item: send what it is for by itself"})
-	})
-}
-
-func TestTheSameTextIsRefusedHoweverManyResembleIt(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		const template = "Before a release of %s, the manager on duty approves the checklist, and informs the support team. "
-		for i := range 25 {
-			w.remember(fmt.Sprint("t", i), strings.Repeat(fmt.Sprintf(template, fmt.Sprint("s", i)), 3))
-		}
-		third := item("again", strings.Repeat(fmt.Sprintf(template, "s2"), 3))
-		refused := w.ask("POST", "/v1/knowledge?on_similar=refuse", third).want(http.StatusConflict).json()
-		same(t, refused["detail"], "t2 says the same")
 	})
 }
 

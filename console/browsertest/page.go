@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -150,14 +149,6 @@ func (p *Page) Eval(expression string, into any) {
 	}
 	if err := json.Unmarshal(value, into); err != nil {
 		p.t.Fatalf("evaluate %s: %v", expression, err)
-	}
-}
-
-// Screenshot writes the whole page as PNG.
-func (p *Page) Screenshot(file string) {
-	p.t.Helper()
-	if err := os.WriteFile(file, run(p, "take a screenshot", chromedp.FullScreenshot(100)), 0o644); err != nil {
-		p.t.Fatal(err)
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,43 +50,6 @@ func serve(t *testing.T, policy, content string) string {
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
-}
-
-func TestAPageIsReadAndOperatedAsByAReader(t *testing.T) {
-	t.Parallel()
-	p := browsertest.Open(t, serve(t, "", `<p lang="zh">知识库</p>`))
-	p.Go("/missing")
-	p.Type("#name", "Ada")
-	if got := p.Text("h1"); got != "Hello, Ada" {
-		t.Errorf("the heading is %q after typing", got)
-	}
-	p.Dark(true)
-	p.Size(360, 800)
-	var seen struct {
-		Width int
-		After string
-	}
-	p.Eval(`({width: innerWidth, after: getComputedStyle(document.querySelector("p"), "::after").content})`, &seen)
-	if seen.Width != 360 || seen.After != `" in the dark"` {
-		t.Errorf("a narrow, dark page shows %+v", seen)
-	}
-	p.Axe()
-	file := filepath.Join(t.TempDir(), "page.png")
-	p.Screenshot(file)
-	if image, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(image), "\x89PNG") {
-		t.Errorf("the screenshot is no PNG: %v", err)
-	}
-	p.Press("Shift+Tab", "Tab", "B", "Enter")
-	p.WaitFor(`[data-path="/greeted"]`)
-	if got := p.URL(); !strings.HasSuffix(got, "/greeted?name=B") {
-		t.Errorf("Enter leads to %s", got)
-	}
-	p.Go("/")
-	p.Click("button")
-	p.WaitFor(`[data-path="/greeted"]`)
-	if got := p.Count("p"); got != 2 {
-		t.Errorf("there are %d paragraphs, want 2", got)
-	}
 }
 
 func TestAProblemOfAPageFailsItsTest(t *testing.T) {
