@@ -82,7 +82,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 		Extractor: extraction.BuiltIn{}, Logger: databasetest.Log(t),
 	})
 	servertest.Follow(t, worker.Follow)
-	rebuilder := projections.NewRebuilder(base.Knowledge, base.Log)
+	rebuilder := rebuild.New(base.Knowledge.Versions, base.Knowledge.Models, base.Log)
 	t.Cleanup(rebuilder.Close)
 	cfg.Rebuilder, cfg.Background = rebuild.Rebuilds{Rebuilder: rebuilder}, projections.Background{Log: base.Log, Past: base.Past}
 	cfg.Probes = []annalshttp.Probe{{Name: "disk", Check: func(context.Context) error {

@@ -83,13 +83,13 @@ func CutTag(tag, separator string) (key, value string) {
 
 // Source says where an item came from.
 type Source struct {
-	Name        string   `text:"name,omitempty"`
-	Category    string   `data:"category,omitempty"` // paper, exp, skill, book …
-	URLs        []string `text:"urls,omitempty"`
-	AgentID     string   `data:"agent_id,omitempty"`
-	SubmittedBy string   `data:"submitted_by,omitempty"`
-	Timestamp   string   `data:"timestamp,omitempty"` // a time (RFC 3339) or a date, as given
-	TraceID     string   `data:"trace_id,omitempty"`
+	Name        string   `text:"name,omitempty" json:"name,omitempty"`
+	Category    string   `data:"category,omitempty" json:"category,omitempty"` // paper, exp, skill, book …
+	URLs        []string `text:"urls,omitempty" json:"urls,omitempty"`
+	AgentID     string   `data:"agent_id,omitempty" json:"agent_id,omitempty"`
+	SubmittedBy string   `data:"submitted_by,omitempty" json:"submitted_by,omitempty"`
+	Timestamp   string   `data:"timestamp,omitempty" json:"timestamp,omitempty"` // RFC 3339 or a date, as given
+	TraceID     string   `data:"trace_id,omitempty" json:"trace_id,omitempty"`
 }
 
 // Eval says how well an item has worked.
@@ -103,11 +103,11 @@ type Eval struct {
 
 // Use is one use of an item, with its judgement.
 type Use struct {
-	Query   string    `text:"query,omitempty"`
-	TraceID string    `data:"trace_id,omitempty"`
-	Outcome string    `text:"outcome,omitempty"`
-	By      Entity    `data:"by,omitempty"`
-	At      time.Time `data:"at,omitzero"`
+	Query   string    `text:"query,omitempty" json:"query,omitempty"`
+	TraceID string    `data:"trace_id,omitempty" json:"trace_id,omitempty"`
+	Outcome string    `text:"outcome,omitempty" json:"outcome,omitempty"`
+	By      Entity    `data:"by,omitempty" json:"by,omitempty"`
+	At      time.Time `data:"at,omitzero" json:"at,omitzero"`
 }
 
 // DefaultBaseline is the baseline of an item that was remembered without an eval.

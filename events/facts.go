@@ -14,12 +14,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Facts reads the facts at positions of a tenant's log, with the texts that still exist.
-func (l *Reader) Facts(ctx context.Context, tenant string, positions []int64) (map[int64]domain.Fact, error) {
-	return Snapshot{l.db}.Facts(ctx, tenant, positions)
-}
-
-// Facts is [Log.Facts] of the snapshot. The error matches [ErrHole] if there is no such position.
+// Facts reads the facts at positions of a tenant's log, with the texts that still exist. The error matches [ErrHole] if
+// there is no such position.
 func (at Snapshot) Facts(ctx context.Context, tenant string, positions []int64) (map[int64]domain.Fact, error) {
 	positions = slices.Compact(slices.Sorted(slices.Values(positions)))
 	facts := make(map[int64]domain.Fact, len(positions))

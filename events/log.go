@@ -52,7 +52,7 @@ type Log struct {
 func NewLog(db *database.DB, inline Inline, options Options) *Log {
 	options = options.withDefaults()
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
-	reader := &Reader{db: db, inline: inline, options: options}
+	reader := &Reader{Snapshot: Snapshot{db}, db: db, inline: inline, options: options}
 	return &Log{
 		Reader: reader, Finder: Finder{reader}, SessionReader: SessionReader{reader}, ErasureReader: ErasureReader{reader},
 		Watchers: &Watchers{Reader: reader, ctx: ctx, appended: newNotifier()},

@@ -19,6 +19,8 @@ const PageSize = 500
 
 // Reader reads the log: pages, streams, states and single facts.
 type Reader struct {
+	Snapshot // each of its reads is one of its own
+
 	db      *database.DB
 	inline  Inline
 	options Options

@@ -20,11 +20,6 @@ type Slice struct {
 
 // NextSlice is the range of at most size streams of a kind ("knowledge:") after a stream, or from the first if after
 // is empty. It returns false if there is none.
-func (l *Reader) NextSlice(ctx context.Context, tenant, kind, after string, size int) (Slice, bool, error) {
-	return Snapshot{l.db}.NextSlice(ctx, tenant, kind, after, size)
-}
-
-// NextSlice is [Log.NextSlice] of the snapshot.
 func (at Snapshot) NextSlice(ctx context.Context, tenant, kind, after string, size int) (Slice, bool, error) {
 	s := Slice{Tenant: tenant, After: max(after, kind)} // skips streams of kinds that sort before this one
 	// A stream has one event of version 1.
@@ -60,12 +55,7 @@ func successor(kind string) string { return kind[:len(kind)-1] + string(kind[len
 
 // InSlice reads the events of a slice's streams up to a position, stream by stream, each in order of its versions.
 // The events have only their facts and [domain.EventMetadata]. It holds one event in memory and stops at the first
-// error.
-func (l *Reader) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain.Event, error] {
-	return Snapshot{l.db}.InSlice(ctx, s, upTo)
-}
-
-// InSlice is [Log.InSlice] of the snapshot. The transaction can run no other query meanwhile.
+// error. A transaction can run no other query meanwhile.
 func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain.Event, error] {
 	return func(yield func(domain.Event, error) bool) {
 		err := database.ForEach(ctx, at.db, func(rows *sql.Rows) error {

@@ -48,7 +48,7 @@ func eachFollowed(t *testing.T, test func(t *testing.T, w *followed)) {
 func (w *followed) follow() {
 	w.t.Helper()
 	servertest.Follow(w.t, func(router *watermill.Router) {
-		w.base.Meaning().Follow(router, w.log)
+		w.base.Configured.Follow(router, w.log)
 		follow.AddHandler(router, w.log, "picky", func(_ context.Context, _ bun.IDB, page follow.Page) error {
 			for _, event := range page.Events {
 				if event.Stream == "knowledge:bad" && !w.mended.Load() {

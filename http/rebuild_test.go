@@ -9,7 +9,6 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
@@ -32,7 +31,8 @@ func newRebuilder(t *testing.T, db *database.DB) *world {
 
 // rebuilds lets a server rebuild projections.
 func rebuilds(t *testing.T, cfg *annalshttp.Config) {
-	rebuilder := projections.NewRebuilder(cfg.Reader.(projections.Reader).Knowledge, cfg.Writer.(*follow.Log))
+	base := cfg.Reader.(projections.Reader)
+	rebuilder := rebuild.New(base.Versions, base.Models, base.Log)
 	t.Cleanup(rebuilder.Close)
 	cfg.Rebuilder = rebuild.Rebuilds{Rebuilder: rebuilder}
 }

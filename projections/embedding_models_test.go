@@ -77,7 +77,7 @@ func (w *world) until(what string, holds func() bool) {
 // lag is how many events the projection of the configured embedder has still to read, of two tenants.
 func (w *world) lag() (unread int64) {
 	w.t.Helper()
-	ahead := must(events.SnapshotOf(w.db).Ahead(w.t.Context(), w.base.Meaning().Name()))(w.t)
+	ahead := must(events.SnapshotOf(w.db).Ahead(w.t.Context(), w.base.Configured.Name()))(w.t)
 	for _, a := range ahead {
 		unread += a.Events()
 	}
@@ -151,7 +151,7 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 		}
 
 		// What nobody wants any more is dropped, and begun anew if somebody does.
-		rebuilder := projections.NewRebuilder(back.base, back.log)
+		rebuilder := rebuild.New(back.base.Versions, back.base.Models, back.log)
 		defer rebuilder.Close()
 		rebuilds := rebuild.Rebuilds{Rebuilder: rebuilder}
 		noError(t, rebuilds.Retire(t.Context(), "meaning"))
@@ -165,7 +165,7 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 			Embedder: e.model(t, "small"),
 			Now:      func() time.Time { return time.Now().Add(time.Hour) },
 		})
-		noError(t, later.base.DropRetired(t.Context()))
+		noError(t, later.base.Models.DropRetired(t.Context()))
 		for _, table := range []string{"meaning_2", "vectors_2"} {
 			if _, err := db.ExecContext(t.Context(), "SELECT count(*) FROM "+table); err == nil {
 				t.Errorf("%s is still there", table)

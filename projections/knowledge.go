@@ -110,19 +110,6 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 // Policy returns [Catalogue.Policy].
 func (p *Knowledge) Policy() domain.ConfidencePolicy { return p.catalogue.Policy() }
 
-// Meaning is the background projection of the configured embedder's vectors. Searches use it once it is complete; see
-// [vectors.Models.MaintainModels].
-func (p *Knowledge) Meaning() *vectors.Projection { return p.Configured }
-
-// DropRetired drops the tables of versions that retired or failed a while ago. It retires those that no rollback
-// leads to any more.
-func (p *Knowledge) DropRetired(ctx context.Context) error {
-	if err := p.Models.DropRetired(ctx); err != nil {
-		return err
-	}
-	return p.Versions.DropRetired(ctx)
-}
-
 // NewEraser makes an eraser of what the knowledge and the log hold.
 func NewEraser(p *Knowledge, log *events.Log, logger *slog.Logger) *erasure.Eraser {
 	table := func(ctx context.Context) (bun.Ident, error) {
@@ -137,12 +124,6 @@ func Check(
 	ctx context.Context, db *database.DB, settings Settings, progress func(items, of int64),
 ) (rebuild.Checked, error) {
 	return rebuild.Check(ctx, settings.withDefaults().catalogue(db), progress)
-}
-
-// NewRebuilder makes a rebuilder for a projection and its log. From then on the log records changes of the
-// projection's versions.
-func NewRebuilder(p *Knowledge, log *follow.Log) *rebuild.Rebuilder {
-	return rebuild.New(p.Versions, p.Models, log)
 }
 
 // OpenPast finds the projection of the past in a migrated database, or creates it.

@@ -50,7 +50,7 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 				}
 				want := stagesOf(2, "started", "loaded", "caught_up", end)
 				for range 2 {
-					report(t, r.base.DropRetired(t.Context()))
+					report(t, r.base.Versions.DropRetired(t.Context()))
 					equal(t, r.recorded(), want, "recorded (-got +want)")
 				}
 				r.at("verifying", nil)

@@ -21,7 +21,7 @@ import (
 // rebuild runs a rebuild to its end and gives the version that is active then.
 func (w *world) rebuild() int {
 	w.t.Helper()
-	rebuilder := projections.NewRebuilder(w.base, w.log)
+	rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log)
 	defer rebuilder.Close()
 	progress := must(rebuilder.Start(w.t.Context(), domain.RebuildOrder{}))(w.t)
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
@@ -212,7 +212,7 @@ func TestWhatHappensToAProjectionIsRecorded(t *testing.T) {
 			olga("started 5"), stagesOf(5, "loaded", "caught_up"), olga("cancelled 5"),
 		)
 		equal(t, r.recorded(), want, "(-recorded +happened)")
-		if wrong := r.base.DropRetired(t.Context()); wrong != nil {
+		if wrong := r.base.Versions.DropRetired(t.Context()); wrong != nil {
 			t.Error(wrong)
 		}
 		equal(t, r.recorded(), want, "after a purge (-recorded +happened)")

@@ -18,7 +18,7 @@ import (
 
 // rebuilds are the rebuilds of a world's projections by one process.
 func (w *world) rebuilds() rebuild.Rebuilds {
-	rebuilder := projections.NewRebuilder(w.base, w.log)
+	rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log)
 	w.t.Cleanup(rebuilder.Close)
 	return rebuild.Rebuilds{Rebuilder: rebuilder}
 }
@@ -119,7 +119,7 @@ func TestVersionsThatWereDroppedAreNotShown(t *testing.T) {
 		}
 		equal(t, w.states(), []string{"1 active", "2 retired"}, "versions (-got +want)")
 		w.clock.forward(time.Hour)
-		noError(t, w.base.DropRetired(t.Context()))
+		noError(t, w.base.Versions.DropRetired(t.Context()))
 		equal(t, w.states(), []string{"1 active"}, "after the dropped version is gone (-got +want)")
 		if last, err := rebuilds.Last(t.Context(), "knowledge"); err != nil || last.Error != "cancelled" {
 			t.Errorf("got %+v (%v), want what became of it still known", last, err)
@@ -139,7 +139,7 @@ func (r *rebuilding) tablesOf(version int) []string {
 func (r *rebuilding) purgeAfter(d time.Duration) {
 	r.t.Helper()
 	r.clock.forward(d)
-	noError(r.t, r.base.DropRetired(r.t.Context()))
+	noError(r.t, r.base.Versions.DropRetired(r.t.Context()))
 }
 
 func TestTablesThatNobodyUsesAreDroppedAfterAWhile(t *testing.T) {

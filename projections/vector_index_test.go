@@ -99,7 +99,7 @@ func (w *world) fillFrom(first, n int) {
 
 // vectorsInMemory is how many of the tenant's vectors are in memory.
 func (w *world) vectorsInMemory() int {
-	cache := w.base.Meaning().Cache
+	cache := w.base.Configured.Cache
 	cache.Vectors.Mu.RLock()
 	defer cache.Vectors.Mu.RUnlock()
 	return len(cache.Vectors.Vectors[w.by.Tenant])
@@ -200,17 +200,17 @@ func (w *world) reads(position int64) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
-	if err := w.log.Await(ctx, w.base.Meaning().Name(), w.by.Tenant, position); err != nil {
+	if err := w.log.Await(ctx, w.base.Configured.Name(), w.by.Tenant, position); err != nil {
 		w.t.Fatal(fmt.Errorf("wait for position %d: %w", position, err))
 	}
 }
 
 // rememberSketches drops all sketches in memory, and sets how many bytes of them are kept from now on.
-func (w *world) rememberSketches(bytes int) { w.base.Meaning().Cache = vectors.NewIndexCache(bytes) }
+func (w *world) rememberSketches(bytes int) { w.base.Configured.Cache = vectors.NewIndexCache(bytes) }
 
 // sketchesOf is how many bytes a tenant's sketches take in memory: none if they are not there.
 func (w *world) sketchesOf(tenant string) int {
-	if entry := w.base.Meaning().Cache.Tenants[tenant]; entry != nil {
+	if entry := w.base.Configured.Cache.Tenants[tenant]; entry != nil {
 		return entry.Bytes
 	}
 	return 0
@@ -292,7 +292,7 @@ func TestSketchesAreReadBeforeTheyAreSearchedFor(t *testing.T) {
 		want  []string
 	}{{1 << 20, tenants}, {1, []string{"coil"}}} {
 		w.rememberSketches(room.bytes)
-		noError(t, w.base.Meaning().Cache.ReadAhead(t.Context(), w.base.Meaning()))
+		noError(t, w.base.Configured.Cache.ReadAhead(t.Context(), w.base.Configured))
 		equal(t, held(), room.want, "with room for %d bytes (-read +want)", room.bytes)
 	}
 }

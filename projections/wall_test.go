@@ -9,6 +9,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/rebuild"
 )
 
 // served is the same world as it is served by a role that sees the tenant's rows alone.
@@ -50,7 +51,7 @@ func TestContentIsBehindTheWall(t *testing.T) {
 				})
 				w.submit(domain.ReportStale{Target: domain.Target{By: w.by, ID: "k-" + tenant}, Reason: "old"})
 			}
-			rebuilder := projections.NewRebuilder(w.base, w.log)
+			rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log)
 			defer rebuilder.Close()
 			must(rebuilder.Start(ctx, domain.RebuildOrder{}))(t)
 			noError(t, rebuilder.Wait(ctx))

@@ -219,7 +219,7 @@ func (w *world) follow() error {
 	if err != nil {
 		return err
 	}
-	meaning := w.base.Meaning()
+	meaning := w.base.Configured
 	after, afterID, _, err := w.log.Checkpoint(w.t.Context(), meaning.Name(), w.by.Tenant)
 	if err != nil {
 		return err
@@ -246,7 +246,7 @@ func (w *world) follow() error {
 // holdSketches lets the tenant's sketches be searched in memory, on PostgreSQL as on SQLite.
 func (w *world) holdSketches() {
 	w.t.Helper()
-	noError(w.t, w.base.Meaning().LoadSketches(w.t.Context(), w.by.Tenant))
+	noError(w.t, w.base.Configured.LoadSketches(w.t.Context(), w.by.Tenant))
 }
 
 // find searches and gives the ids of the hits in order.

@@ -189,7 +189,7 @@ func TestTheContractNamesEveryRoute(t *testing.T) {
 // embedding lets vectors be made, as while serving.
 func (w *world) embedding() {
 	w.t.Helper()
-	servertest.Follow(w.t, func(router *message.Router) { w.base.Meaning().Follow(router, w.log) })
+	servertest.Follow(w.t, func(router *message.Router) { w.base.Configured.Follow(router, w.log) })
 }
 
 func TestEveryRouteIsDescribedByAnExample(t *testing.T) {

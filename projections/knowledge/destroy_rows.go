@@ -167,7 +167,7 @@ func blank(ctx context.Context, tx bun.IDB, v catalogue.Version, left catalogue.
 		script.AddQuery(gone)
 		blank := *k
 		blank.ClearText()
-		source, baseline := rows.Source(blank.Source), rows.BaselineOf(&blank)
+		source, baseline := blank.Source, rows.BaselineOf(&blank)
 		update := tx.NewUpdate().Model(&rows.Row{
 			Source: source, Baseline: baseline,
 			Relations: rows.RelationsOf(blank.Relations), Tags: map[string][]string{},

@@ -121,11 +121,7 @@ func (r Rebuilds) Cancel(ctx context.Context, name string) (domain.Rebuild, erro
 	if err := r.Rebuilder.Cancel(ctx); err != nil {
 		return domain.Rebuild{}, err
 	}
-	last, err := r.Last(ctx, name)
-	if err == nil && last.State == catalogue.StateActive {
-		err = domain.Refuse(domain.ErrConflict, "version %d is active already", last.Version).WithFix("roll back")
-	}
-	return last, err
+	return r.Last(ctx, name)
 }
 
 // Rollback makes the previously active version active again. The error matches [domain.ErrNotFound] if none is kept,

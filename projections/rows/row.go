@@ -3,7 +3,6 @@ package rows
 import (
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/uptrace/bun"
 
@@ -35,7 +34,7 @@ type Row struct {
 	Overview           string              `bun:"overview"`
 	Tags               map[string][]string `bun:"tags"`
 	Meta               *string             `bun:"meta"`
-	Source             Source              `bun:"source"`
+	Source             domain.Source       `bun:"source"`
 	TraceID            string              `bun:"trace_id"`
 	Scopes             []domain.Scope      `bun:"scopes"`
 	Baseline           Baseline            `bun:"baseline"`
@@ -66,39 +65,20 @@ type Row struct {
 	Broken bool `bun:"-"` // its row cannot be read: only the columns before the unreadable one are set
 }
 
-// Source, Baseline and Relation are stored as JSON in a row. Their shapes may change with any rebuild.
-type Source struct {
-	Name        string   `json:"name,omitempty"`
-	Category    string   `json:"category,omitempty"`
-	URLs        []string `json:"urls,omitempty"`
-	AgentID     string   `json:"agent_id,omitempty"`
-	SubmittedBy string   `json:"submitted_by,omitempty"`
-	Timestamp   string   `json:"timestamp,omitempty"`
-	TraceID     string   `json:"trace_id,omitempty"`
-}
-
+// Baseline and Relation are stored as JSON in a row, like sources. Their shapes may change with any rebuild.
 type Baseline struct {
-	Helpful        int     `json:"helpful"`
-	Harmful        int     `json:"harmful"`
-	Confidence     float64 `json:"confidence"`
-	HelpfulHistory []use   `json:"helpful_history,omitempty"`
-	HarmfulHistory []use   `json:"harmful_history,omitempty"`
-
-	Voices domain.Voices `json:"voices,omitzero"` // of the votes since
+	Helpful        int           `json:"helpful"`
+	Harmful        int           `json:"harmful"`
+	Confidence     float64       `json:"confidence"`
+	HelpfulHistory []domain.Use  `json:"helpful_history,omitempty"`
+	HarmfulHistory []domain.Use  `json:"harmful_history,omitempty"`
+	Voices         domain.Voices `json:"voices,omitzero"` // of the votes since
 }
 
 type Relation struct {
 	To     string        `json:"to"`
 	Reason string        `json:"reason,omitempty"`
 	At     database.Time `json:"at"`
-}
-
-type use struct {
-	Query   string    `json:"query,omitempty"`
-	TraceID string    `json:"trace_id,omitempty"`
-	Outcome string    `json:"outcome,omitempty"`
-	By      string    `json:"by,omitempty"`
-	At      time.Time `json:"at,omitzero"`
 }
 
 // RowOf turns an item's state into its row. words is the length of its text as the index counts it.
@@ -112,7 +92,7 @@ func RowOf(tenant string, k *domain.Knowledge, words int) Row {
 		URI: k.Text.URI, Task: k.Text.Task, Content: k.Text.Content,
 		Abstract: k.Text.Abstract, Overview: k.Text.Overview,
 		Tags: orEmpty(k.Text.Tags), Meta: metaOf(k.Text.Meta),
-		Source: Source(k.Source), TraceID: k.Source.TraceID, Scopes: k.Scopes,
+		Source: k.Source, TraceID: k.Source.TraceID, Scopes: k.Scopes,
 		Baseline: BaselineOf(k), DerivedFrom: nonNil(k.DerivedFrom), Relations: RelationsOf(k.Relations),
 		Words:   words,
 		Helpful: k.Helpful, Harmful: k.Harmful, Confidence: k.Confidence,
@@ -132,13 +112,13 @@ func (r *Row) Knowledge() *domain.Knowledge {
 		ID: r.ID, Number: r.Number,
 		Type: domain.Type(r.Type), ContextType: domain.ContextType(r.ContextType),
 		Category: domain.Category(r.Category), Polarity: domain.Polarity(r.Polarity), Media: domain.Media(r.Media),
-		Scopes: r.Scopes, Owner: domain.Entity(r.Owner), Source: domain.Source(r.Source),
+		Scopes: r.Scopes, Owner: domain.Entity(r.Owner), Source: r.Source,
 		Text: domain.Text{
 			Task: r.Task, Content: r.Content, Abstract: r.Abstract, Overview: r.Overview, URI: r.URI,
 		},
 		Baseline: domain.Eval{
 			Helpful: r.Baseline.Helpful, Harmful: r.Baseline.Harmful, Confidence: r.Baseline.Confidence,
-			HelpfulHistory: uses(r.Baseline.HelpfulHistory), HarmfulHistory: uses(r.Baseline.HarmfulHistory),
+			HelpfulHistory: r.Baseline.HelpfulHistory, HarmfulHistory: r.Baseline.HarmfulHistory,
 		},
 		Helpful: r.Helpful, Harmful: r.Harmful, Confidence: r.Confidence, Voices: r.Baseline.Voices,
 		Stale:       domain.Staleness{Reporters: r.StaleReporters, Since: r.StaleSince.Time, Reason: r.StaleReason},
@@ -199,30 +179,7 @@ func RelationsOf(list []domain.Relation) []Relation {
 
 func BaselineOf(k *domain.Knowledge) Baseline {
 	e := k.Baseline
-	return Baseline{
-		Voices:  k.Voices,
-		Helpful: e.Helpful, Harmful: e.Harmful, Confidence: e.Confidence,
-		HelpfulHistory: usesOf(e.HelpfulHistory), HarmfulHistory: usesOf(e.HarmfulHistory),
-	}
-}
-
-func usesOf(list []domain.Use) []use {
-	var rows []use
-	for _, u := range list {
-		rows = append(rows, use{Query: u.Query, TraceID: u.TraceID, Outcome: u.Outcome, By: string(u.By), At: u.At})
-	}
-	return rows
-}
-
-func uses(rows []use) []domain.Use {
-	var list []domain.Use
-	for _, r := range rows {
-		list = append(list, domain.Use{
-			Query: r.Query, TraceID: r.TraceID, Outcome: r.Outcome,
-			By: domain.Entity(r.By), At: r.At,
-		})
-	}
-	return list
+	return Baseline{e.Helpful, e.Harmful, e.Confidence, e.HelpfulHistory, e.HarmfulHistory, k.Voices}
 }
 
 // The columns of each table, in the order in which they are written.

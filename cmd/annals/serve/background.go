@@ -31,11 +31,12 @@ func (s *Service) Work(ctx context.Context) error {
 	var working sync.WaitGroup
 	working.Go(func() { s.knowledge.MaintainModels(ctx) })
 	working.Go(func() { s.accesses.Run(ctx) })
-	working.Go(func() { s.knowledge.Meaning().HoldSketches(ctx) })
+	working.Go(func() { s.knowledge.Configured.HoldSketches(ctx) })
 	working.Go(func() {
 		name := "resume rebuilds and drop versions"
 		s.every(ctx, 10*time.Second, name, func(ctx context.Context) error {
-			return errors.Join(s.rebuilder.Resume(ctx), s.knowledge.DropRetired(ctx))
+			return errors.Join(s.rebuilder.Resume(ctx), s.knowledge.Models.DropRetired(ctx),
+				s.knowledge.Versions.DropRetired(ctx))
 		})
 	})
 	working.Go(func() { s.prover.Keep(ctx) })

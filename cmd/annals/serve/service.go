@@ -93,7 +93,7 @@ func OpenService(
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	log := follow.NewLog(db, knowledge, events.Options{Policy: policy, Logger: logger, Registerer: registry})
-	rebuilder := projections.NewRebuilder(knowledge, log)
+	rebuilder := rebuild.New(knowledge.Versions, knowledge.Models, log)
 	registry.MustRegister(projections.NewGauges(log, rebuilder))
 	prover := proof.NewProver(db, log, key, proof.Options{Logger: logger, Known: proof.PublicKeys(cfg.Data)})
 	past, err := projections.OpenPast(ctx, knowledge, log)
