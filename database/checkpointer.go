@@ -106,7 +106,7 @@ func (c *checkpointer) copy(ctx context.Context) error {
 			return err
 		}
 	}
-	done, err := c.db.writeLock.takeForMaintenance(ctx)
+	done, err := c.db.writeLock.take(ctx)
 	if err != nil {
 		return err
 	}

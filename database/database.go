@@ -28,7 +28,7 @@ type DB struct {
 
 	writers      *bun.DB
 	connector    *connector              // PostgreSQL's
-	writeLock    *writeLock              // SQLite: guards the single writing connection
+	writeLock    writeLock               // SQLite: guards the single writing connection
 	prepared     map[statement]*sql.Stmt // SQLite: on the writing connection, guarded by the write lock
 	owner        *owner                  // SQLite: this process's lock on the file
 	checkpointer *checkpointer           // SQLite, unless read-only; nil for none

@@ -33,6 +33,4 @@ func (db *DB) CopiesWhenTold(t *testing.T, patience time.Duration) Copies {
 func (c Copies) Copy(ctx context.Context) error { return c.copier.copy(ctx) }
 
 // Waits tells whether nobody can write meanwhile.
-func (c Copies) Waits() bool {
-	return c.copier.db.writeLock.maintenance.Load() && len(c.copier.db.writeLock.taken) == 1
-}
+func (c Copies) Waits() bool { return len(c.copier.db.writeLock) == 1 }

@@ -26,7 +26,7 @@ func TestWhatElseIsInTheLogDoesNotConcernKnowledge(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := newRebuilding(t, db, projections.Settings{Embedder: tiny{}})
-		r.SliceStreams, r.Batch.Limit = 2, 3
+		r.SliceStreams, r.BatchRows = 2, 3
 		for i := range 7 { // a tenant with nothing else, too
 			r.submit(elsewhere(fmt.Sprint("before-", i), 1))
 			r.in("other").submit(elsewhere(fmt.Sprint("other-", i), 1))

@@ -16,7 +16,7 @@ import (
 func TestARebuildIsCancelledAtAnyStage(t *testing.T) {
 	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
 		r.rememberMany(200, "retry with backoff")
-		r.SliceStreams, r.Batch.Limit = 20, 100
+		r.SliceStreams, r.BatchRows = 20, 100
 		if err := r.Cancel(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("cancelling nothing: got %v", err)
 		}

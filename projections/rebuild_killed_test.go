@@ -114,7 +114,7 @@ func rebuildAsChild(t *testing.T, url string) {
 	say := databasetest.Saying(t)
 	soon := events.Options{Lease: 200 * time.Millisecond} // the lease of a killed process ends
 	r := newRebuildingWith(t, databasetest.Open(t, url), projections.Settings{}, soon)
-	r.SliceStreams, r.Batch.Limit = 50, 300
+	r.SliceStreams, r.BatchRows = 50, 300
 	for _, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
 		r.at(stage, func() { say("stage " + stage) })
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/uptrace/bun"
 
@@ -29,14 +28,23 @@ func keyOf(t rows.Tables, table bun.Ident) []string {
 	return []string{"rowid"}
 }
 
+// BatchRows is how many rows a rebuild, or the end of a version, writes in one transaction. On SQLite all other writes
+// wait for it, some tens of milliseconds. On PostgreSQL none does, and a round trip should carry much.
+func BatchRows(engine database.Engine) int {
+	if engine == database.SQLite {
+		return 5000
+	}
+	return 20_000
+}
+
 // Empty deletes a table's rows in batches, before the table is dropped. On SQLite, dropping ten million rows at once
 // would block all writers for seconds. On PostgreSQL it does nothing.
-func (p *Catalogue) Empty(ctx context.Context, b *Batches, t rows.Tables, table bun.Ident) error {
-	return p.EmptyBy(ctx, b, table, keyOf(t, table)...)
+func (p *Catalogue) Empty(ctx context.Context, t rows.Tables, table bun.Ident) error {
+	return p.EmptyBy(ctx, table, keyOf(t, table)...)
 }
 
 // EmptyBy is Empty for a table with a key of these columns.
-func (p *Catalogue) EmptyBy(ctx context.Context, b *Batches, table bun.Ident, columns ...string) error {
+func (p *Catalogue) EmptyBy(ctx context.Context, table bun.Ident, columns ...string) error {
 	if p.DB.Engine != database.SQLite {
 		return nil
 	}
@@ -48,14 +56,13 @@ func (p *Catalogue) EmptyBy(ctx context.Context, b *Batches, table bun.Ident, co
 	}
 	key := strings.Join(columns, ", ")
 	for {
-		list := b.Rows()
 		until := make([]any, len(columns))
 		places := make([]any, len(until))
 		for i := range until {
 			places[i] = &until[i]
 		}
 		err := p.DB.QueryRowContext(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s LIMIT 1 OFFSET %d", key, table, key,
-			list)).Scan(places...)
+			BatchRows(p.DB.Engine))).Scan(places...)
 		switch {
 		case errors.Is(err, sql.ErrNoRows): // few rows are left: dropping the table is fast
 			return nil
@@ -64,14 +71,9 @@ func (p *Catalogue) EmptyBy(ctx context.Context, b *Batches, table bun.Ident, co
 		}
 		remove := fmt.Sprintf("DELETE FROM %s WHERE (%s) < (%s)", table, key,
 			strings.TrimSuffix(strings.Repeat("?, ", len(until)), ", "))
-		err = b.Write(p.DB, list, func() (time.Duration, error) {
-			var began time.Time
-			err := p.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
-				began = time.Now()
-				_, err := tx.ExecContext(ctx, remove, until...)
-				return err
-			})
-			return time.Since(began), err
+		err = p.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.ExecContext(ctx, remove, until...)
+			return err
 		})
 		if err != nil {
 			return err

@@ -41,9 +41,8 @@ func (p *Versions) DropRetired(ctx context.Context) error {
 
 // drop removes a version's tables, slices and checkpoints.
 func (p *Versions) drop(ctx context.Context, v catalogue.Version) error {
-	pace := catalogue.NewBatches(p.DB.Engine)
 	for _, table := range v.Tables.All() {
-		if err := p.Empty(ctx, pace, v.Tables, table); err != nil {
+		if err := p.Empty(ctx, v.Tables, table); err != nil {
 			return fmt.Errorf("empty %s: %w", table, err)
 		}
 	}

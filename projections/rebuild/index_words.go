@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -42,12 +42,10 @@ func (r *Rebuilder) indexTenant(ctx context.Context, v catalogue.Version, tenant
 			return err
 		}
 		err = words.EachRange(ctx, group, values, func(ctx context.Context, list [][]any) error {
-			for len(list) > 0 {
-				some := list[:min(r.Batch.Rows(), len(list))]
+			for some := range slices.Chunk(list, r.BatchRows) {
 				if err := r.writeTerms(ctx, v, tenant, mark, some); err != nil {
 					return err
 				}
-				list = list[len(some):]
 			}
 			return nil
 		})
@@ -68,26 +66,21 @@ func (r *Rebuilder) writeTerms(
 	p := r.Versions
 	script := &rows.Script{Engine: p.DB.Engine}
 	words.InsertTermValues(script, v.Tables, list)
-	return r.Batch.Write(p.DB, len(list), func() (took time.Duration, err error) {
-		var began time.Time
-		err = p.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
-			began = time.Now()
-			state, err := p.state(ctx, tx, v)
-			if err == nil && state != catalogue.StateBuilding {
-				err = fmt.Errorf("version %d is %s: %w", v.Version, state, catalogue.ErrMoved)
-			}
-			if err != nil {
-				return err
-			}
-			now, err := events.ShareTexts(ctx, tx, tenant)
-			if err == nil && now != mark {
-				err = errErasedSince
-			}
-			if err != nil {
-				return err
-			}
-			return script.Execute(ctx, tx)
-		})
-		return time.Since(began), err
+	return p.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
+		state, err := p.state(ctx, tx, v)
+		if err == nil && state != catalogue.StateBuilding {
+			err = fmt.Errorf("version %d is %s: %w", v.Version, state, catalogue.ErrMoved)
+		}
+		if err != nil {
+			return err
+		}
+		now, err := events.ShareTexts(ctx, tx, tenant)
+		if err == nil && now != mark {
+			err = errErasedSince
+		}
+		if err != nil {
+			return err
+		}
+		return script.Execute(ctx, tx)
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
-	"time"
 
 	"github.com/uptrace/bun"
 	"golang.org/x/sync/errgroup"
@@ -71,20 +70,13 @@ func (r *Rebuilder) load(ctx context.Context, now *run) error {
 	if err != nil {
 		return err
 	}
-	if err := r.index(ctx, now); err != nil {
-		return err
-	}
-	if longest := r.Batch.WaitedFor(); longest > 0 {
-		r.Logger.InfoContext(ctx, "writes waited for a transaction of the rebuild", "version", v.Version, "longest", longest)
-	}
-	return nil
+	return r.index(ctx, now)
 }
 
-// workers is how many slices are loaded at once. On SQLite one worker writes while the others read and fold, so there
-// is one more worker than processors.
+// workers is how many slices are loaded at once. On SQLite one worker writes while the other reads and folds.
 func workers(engine database.Engine) int {
 	if engine == database.SQLite {
-		return runtime.GOMAXPROCS(0) + 1
+		return 2
 	}
 	return runtime.GOMAXPROCS(0)
 }
@@ -166,12 +158,9 @@ func (r *Rebuilder) cut(
 		Projection: catalogue.KnowledgeName, Version: v.Version, Tenant: tenant,
 		After: next.After, Through: next.Through, Streams: int64(next.Streams),
 	}
-	// Batches must not count this write as another writer that waits.
-	err = r.Batch.Write(r.Versions.DB, 0, func() (time.Duration, error) {
-		return 0, r.Versions.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
-			_, err := tx.NewInsert().Model(&s).Exec(ctx)
-			return err
-		})
+	err = r.Versions.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(&s).Exec(ctx)
+		return err
 	})
 	if errors.Is(err, database.ErrUnique) {
 		err = fmt.Errorf("cut elsewhere: %w", catalogue.ErrMoved)
@@ -187,9 +176,7 @@ func (r *Rebuilder) loadSlice(ctx context.Context, log events.Snapshot, now *run
 		return err
 	}
 	for s.After < s.Through {
-		done := r.Batch.Processors.Read()
 		part, through, err := r.nextPart(ctx, log, now, s, upTo)
-		done()
 		if err != nil {
 			return err
 		}
@@ -222,7 +209,7 @@ func (r *Rebuilder) nextPart(
 		if err := part.add(f); err != nil {
 			return part, "", err
 		}
-		if part.drawn.rows() >= r.Batch.Rows() || part.bytes >= partBytes {
+		if part.drawn.rows() >= r.BatchRows || part.bytes >= partBytes {
 			return part, part.last, nil
 		}
 	}
@@ -274,28 +261,23 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 	rest.sliceRow = part.sliceRow
 	rest.After, rest.Streams = through, max(0, part.Streams-part.streams)
 	part.drawn.sort() // outside of the transaction, for which other writers wait
-	err = r.Batch.Write(p.DB, part.drawn.rows(), func() (time.Duration, error) {
-		var began time.Time
-		err := p.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
-			began = time.Now()
-			mark, err := events.ShareTexts(ctx, tx, part.Tenant)
-			if err == nil && mark != part.mark {
-				err = errErasedSince
-			}
-			if err != nil {
+	err = p.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
+		mark, err := events.ShareTexts(ctx, tx, part.Tenant)
+		if err == nil && mark != part.mark {
+			err = errErasedSince
+		}
+		if err != nil {
+			return err
+		}
+		if err := p.take(ctx, tx, part, through); err != nil {
+			return err
+		}
+		if through != part.Through {
+			if _, err := tx.NewInsert().Model(&rest.sliceRow).Exec(ctx); err != nil {
 				return err
 			}
-			if err := p.take(ctx, tx, part, through); err != nil {
-				return err
-			}
-			if through != part.Through {
-				if _, err := tx.NewInsert().Model(&rest.sliceRow).Exec(ctx); err != nil {
-					return err
-				}
-			}
-			return copyInto(ctx, p.DB.Engine, tx, v.Tables, part.Tenant, &part.drawn)
-		})
-		return time.Since(began), err
+		}
+		return copyInto(ctx, p.DB.Engine, tx, v.Tables, part.Tenant, &part.drawn)
 	})
 	if err != nil {
 		return rest, fmt.Errorf("slice after %q of tenant %s: %w", part.After, part.Tenant, err)

@@ -25,9 +25,8 @@ type Rebuilder struct {
 	models   *vectors.Models
 	log      *follow.Log
 	Logger   *slog.Logger
-	Batch    *catalogue.Batches
 
-	SliceStreams int
+	SliceStreams, BatchRows int
 
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
@@ -42,9 +41,9 @@ func New(p *Versions, models *vectors.Models, log *follow.Log) *Rebuilder {
 	p.history.Store(log.Log)
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	return &Rebuilder{
-		Versions: p, models: models, log: log, Logger: p.Log, Batch: catalogue.NewBatches(p.DB.Engine),
-		SliceStreams: sliceStreams,
-		ctx:          ctx, stop: stop,
+		Versions: p, models: models, log: log, Logger: p.Log,
+		SliceStreams: sliceStreams, BatchRows: catalogue.BatchRows(p.DB.Engine),
+		ctx: ctx, stop: stop,
 	}
 }
 

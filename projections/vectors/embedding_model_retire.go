@@ -106,11 +106,10 @@ func (s *Models) DropRetired(ctx context.Context) error {
 func (s *Models) drop(ctx context.Context, e catalogue.Entry) error {
 	p := s.catalogue
 	pieces, vectors := TablesOf(e.Version, Model{}).pieces, bun.Ident(e.Settings[catalogue.SettingVectors])
-	pace := catalogue.NewBatches(p.DB.Engine)
-	if err := p.EmptyBy(ctx, pace, pieces, "tenant", "scope", "number", "piece"); err != nil {
+	if err := p.EmptyBy(ctx, pieces, "tenant", "scope", "number", "piece"); err != nil {
 		return err
 	}
-	if err := p.EmptyBy(ctx, pace, vectors, "rowid"); err != nil {
+	if err := p.EmptyBy(ctx, vectors, "rowid"); err != nil {
 		return err
 	}
 	return p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
