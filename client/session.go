@@ -32,7 +32,7 @@ type Task struct {
 }
 
 // session makes a request to the OpenViking API and unwraps the envelope.
-func (c *Client) session(ctx context.Context, r Request, out any) error {
+func inSession(ctx context.Context, c *Client, r Request, out any) error {
 	r.Path = append([]string{"api", "v1"}, r.Path...)
 	var envelope struct {
 		Result json.RawMessage `json:"result"`
@@ -51,7 +51,7 @@ func (c *Client) session(ctx context.Context, r Request, out any) error {
 
 // OpenSession creates a session, unless it exists already.
 func (c *Client) OpenSession(ctx context.Context, id string) error {
-	err := c.session(ctx, Request{
+	err := inSession(ctx, c, Request{
 		Method: http.MethodPost, Path: []string{"sessions"},
 		Body: map[string]string{"session_id": id},
 	}, nil)
@@ -64,7 +64,7 @@ func (c *Client) OpenSession(ctx context.Context, id string) error {
 // Say adds up to a hundred messages to a session, in order. It creates a session that does not exist. If the answer
 // is lost, Say repeats the request, but the session gets the messages once.
 func (c *Client) Say(ctx context.Context, session string, messages ...Message) error {
-	return c.session(ctx, Request{
+	return inSession(ctx, c, Request{
 		Method: http.MethodPost, Path: []string{"sessions", session, "messages", "batch"},
 		Body: map[string][]Message{"messages": messages},
 	}, nil)
@@ -79,7 +79,7 @@ func (c *Client) CommitSession(ctx context.Context, session, trigger string, sco
 		body["trigger"] = trigger
 	}
 	var done Commit
-	err := c.session(ctx, Request{Method: http.MethodPost, Path: []string{"sessions", session, "commit"}, Body: body},
+	err := inSession(ctx, c, Request{Method: http.MethodPost, Path: []string{"sessions", session, "commit"}, Body: body},
 		&done)
 	return done, err
 }
@@ -87,12 +87,12 @@ func (c *Client) CommitSession(ctx context.Context, session, trigger string, sco
 // Task returns the state of an extraction.
 func (c *Client) Task(ctx context.Context, id string) (Task, error) {
 	var t Task
-	err := c.session(ctx, Request{Method: http.MethodGet, Path: []string{"tasks", id}}, &t)
+	err := inSession(ctx, c, Request{Method: http.MethodGet, Path: []string{"tasks", id}}, &t)
 	return t, err
 }
 
 // Viking makes a request to a route of the OpenViking API, such as search/find. It decodes the result into out,
 // unless out is nil.
 func (c *Client) Viking(ctx context.Context, method, route string, query url.Values, body, out any) error {
-	return c.session(ctx, Request{Method: method, Path: strings.Split(route, "/"), Query: query, Body: body}, out)
+	return inSession(ctx, c, Request{Method: method, Path: strings.Split(route, "/"), Query: query, Body: body}, out)
 }

@@ -134,7 +134,7 @@ func (c OrderErasure) allowed() error {
 				"start the server again with ANNALS_ROOT_KEY, and use that one: it is no key of the tenant, which are revoked",
 			)
 	case isTenant && !c.By.IsOperator():
-		return c.By.notRoot("erasing a tenant is for root")
+		return notRoot(c.By, "erasing a tenant is for root")
 	case isTenant, IsItem(c.Of): // the command for each item decides
 		return nil
 	case c.By.Role == Auditor, !c.By.isSelf(whose) && !c.By.IsTenantAdmin():

@@ -142,7 +142,7 @@ func mayIssue(by Principal, role Role) error {
 	case !by.Administers():
 		return Refuse(ErrForbidden, "keys are for admins")
 	case role == Root && by.Role != Root:
-		return by.notRoot("only root gives keys to root")
+		return notRoot(by, "only root gives keys to root")
 	}
 	return nil
 }

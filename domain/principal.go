@@ -86,7 +86,7 @@ func CheckActsFor(p Principal) error {
 
 // mayNot refuses an action in the name of entities that p neither is nor belongs to. For a principal that acts for
 // another entity, the refusal says that only its own memberships count.
-func (p Principal) mayNot(do string, denied []string) *Refusal {
+func mayNot(p Principal, do string, denied []string) *Refusal {
 	whom := strings.Join(denied, ", ")
 	if p.OnBehalfOf == "" {
 		return Refuse(ErrForbidden, "%s may not %s %s", p.Subject, do, whom).
@@ -107,7 +107,7 @@ func (p Principal) mayNot(do string, denied []string) *Refusal {
 }
 
 // notRoot refuses an action that only root may do, and says how to act as root. A server in no-auth mode has no root.
-func (p Principal) notRoot(refused string) error {
+func notRoot(p Principal, refused string) error {
 	refusal := Refuse(ErrForbidden, "%s", refused)
 	switch {
 	case p.Role == Root: // a root key that acts for another entity

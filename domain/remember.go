@@ -92,7 +92,7 @@ func mayPublish(by Principal, scopes []Scope, owner Entity) error {
 		denied = append(denied, string(owner))
 	}
 	if len(denied) > 0 {
-		refused := by.mayNot("publish as or to", denied)
+		refused := mayNot(by, "publish as or to", denied)
 		if slices.Contains(denied, string(Public)) {
 			return refused.WithFix(
 				"name only yourself and groups that you belong to; to everybody publish admins, and keys with publish_public, " +

@@ -254,7 +254,7 @@ func (s Search) entitled() error {
 	if len(denied) == 0 {
 		return nil
 	}
-	return s.By.mayNot("search as", denied)
+	return mayNot(s.By, "search as", denied)
 }
 
 // Audience is the set of scopes of a search, or everything in the tenant.

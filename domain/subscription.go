@@ -274,7 +274,7 @@ func (c Subscribe) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 func (c Subscribe) MayFollow(find func(id string) *Knowledge) error {
 	switch {
 	case c.Follow.Scope != "" && c.Follow.Scope != Public && !c.By.ActsFor(c.Follow.Scope.Entity()):
-		return c.By.mayNot("follow", []string{string(c.Follow.Scope)})
+		return mayNot(c.By, "follow", []string{string(c.Follow.Scope)})
 	case c.Follow.Item != "" && !c.By.MaySee(find(c.Follow.Item)):
 		return NotFound(c.Follow.Item)
 	}

@@ -46,7 +46,7 @@ type CreateTenant struct {
 // Validate names every bad field at once. The error matches [ErrForbidden] if the caller is not root in person.
 func (c CreateTenant) Validate() error {
 	if c.By.Role != Root || c.By.OnBehalfOf != "" {
-		return c.By.notRoot("tenants are for root")
+		return notRoot(c.By, "tenants are for root")
 	}
 	var p Problems
 	if !tenantName().MatchString(c.Name) {
