@@ -216,22 +216,12 @@ func (f features) denies(name string, g features) bool {
 
 // otherSubject reports whether each item has a name or a place that the other one lacks.
 func (f features) otherSubject(g features) bool {
-	return f.alone(f.names, g) && g.alone(g.names, f) || f.alone(f.places, g) && g.alone(g.places, f)
-}
-
-// alone reports whether one of the names does not occur in the other item at all.
-func (f features) alone(names map[string]bool, g features) bool {
-	for name := range names {
-		if g.words[name] == 0 {
-			return true
-		}
-	}
-	return false
+	return lacks(g.words, f.names) && lacks(f.words, g.names) || lacks(g.words, f.places) && lacks(f.words, g.places)
 }
 
 // otherMarks reports whether a mark is in one item only. "Only after" and "not before" say the same.
 func (f features) otherMarks(g features) bool {
-	return !maps.EqualFunc(f.marks, g.marks, func(bool, bool) bool { return true }) &&
+	return !maps.Equal(f.marks, g.marks) &&
 		(f.negations == g.negations || f.marks["only"] == g.marks["only"])
 }
 
@@ -293,9 +283,9 @@ func (f features) allValues(g features) map[string]bool {
 }
 
 // lacks reports whether some value is not among those that an item has.
-func lacks(has, values map[string]bool) bool {
+func lacks[V any](has map[string]V, values map[string]bool) bool {
 	for value := range values {
-		if !has[value] {
+		if _, there := has[value]; !there {
 			return true
 		}
 	}
@@ -334,9 +324,11 @@ func (f features) turned(g features) (rule string, certain bool) {
 	for name := range g.words {
 		turns += count(g.denies(name, f))
 	}
-	turns += count(f.negations+g.negations == 0 && (f.obliges() && g.permits() || f.permits() && g.obliges()))
+	mine, others := f.duty(), g.duty()
+	turns += count(f.negations+g.negations == 0 && mine != "" && others != "" && mine != others)
 	switch {
-	case turns == 0 && differ == 0 && f.negations > 0 && f.saysDenied(g) && g.saysDenied(f): // Go, not C; C, not Go
+	case turns == 0 && differ == 0 && len(f.first) > 0 && len(g.first) > 0 && f.says(g.first, f.denied) &&
+		g.says(f.first, g.denied): // Go, not C; C, not Go
 		return Negation, true
 	case turns == 0 && differ > 0:
 		return Negation, f.says(g.first, nil) && g.says(f.first, nil)
@@ -357,13 +349,14 @@ func (f features) says(words, others map[string]bool) bool {
 	return true
 }
 
-// saysDenied reports whether an item states what the other one denies.
-func (f features) saysDenied(g features) bool { return len(g.first) > 0 && f.says(g.first, f.denied) }
-
-func (f features) obliges() bool { _, must := f.opposites[required]; return must && !f.waived }
-
-func (f features) permits() bool {
-	_, must := f.opposites[required]
+// duty is what an item says must be, or may be; empty if neither.
+func (f features) duty() string {
 	_, may := f.opposites[permitted]
-	return may && !must
+	switch _, must := f.opposites[required]; {
+	case must && !f.waived:
+		return required
+	case may && !must:
+		return permitted
+	}
+	return ""
 }

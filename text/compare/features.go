@@ -39,8 +39,11 @@ const (
 	before    = "before"
 )
 
-// mostCompared limits the runes of a text that is read.
-const mostCompared = 4000
+// mostCompared limits the runes of a text that is read. mostAfter is how many tokens after one are looked at.
+const (
+	mostCompared = 4000
+	mostAfter    = 6
+)
 
 // symbol finds what distinguishes C++ from C# and $100 from €100, and a question from a statement.
 var symbol = text.Expression(`[+#<>≤≥≠±?\p{Sc}\p{So}]+|!=`)
@@ -73,6 +76,7 @@ func featuresOf(item Item) features {
 		f.add("symbol", s)
 	}
 	tokens := append(tokensOf(partsOf(said)), token{kind: boundary})
+	tokens = append(tokens, make([]token, mostAfter)...) // what follows may be looked at everywhere
 	c := clause{denies: -1}
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
@@ -112,7 +116,7 @@ func featuresOf(item Item) features {
 		case weekday:
 			f.add("weekday", t.name)
 		case clock:
-			f.add("clock", minutes(t.factor, i > 0 && tokens[i-1].name == "pm", tokens[i+1:]))
+			f.add("clock", minutes(t.factor, tokens[max(0, i-1)], tokens[i+1]))
 		case month:
 			i += f.monthDay(tokens, i)
 		case number:
@@ -229,7 +233,7 @@ func (f *features) add(measured, value string) {
 // monthDay adds the date of an English month with the day on one of its sides. It returns how many tokens follow.
 func (f *features) monthDay(tokens []token, i int) int {
 	m := numberOf(tokens[i].name)
-	if i+1 < len(tokens) && tokens[i+1].kind == number && tokens[i+1].factor <= 31 {
+	if tokens[i+1].kind == number && tokens[i+1].factor <= 31 {
 		f.add("date", dateName(m, tokens[i+1].factor))
 		return 1 + f.yearAt(tokens, i+2)
 	}
@@ -239,7 +243,7 @@ func (f *features) monthDay(tokens []token, i int) int {
 
 // yearAt adds the year at i, if there is one. It returns how many tokens it takes.
 func (f *features) yearAt(tokens []token, i int) int {
-	for n, t := range tokens[min(i, len(tokens)):min(i+3, len(tokens))] {
+	for n, t := range tokens[i : i+3] {
 		if t.isYear() {
 			f.add("year", format(t.factor))
 			return n + 1
@@ -256,13 +260,9 @@ func (t token) isYear() bool { return t.kind == number && t.factor >= 1900 && t.
 // number adds a number with what it measures: its unit, the word after it or the word before it. It returns how many
 // of the following tokens belong to it.
 func (f *features) number(tokens []token, i int) int {
-	n := tokens[i]
-	previous, after := token{}, token{}
+	n, after, previous := tokens[i], tokens[i+1], token{}
 	if i > 0 {
 		previous = tokens[i-1]
-	}
-	if i+1 < len(tokens) {
-		after = tokens[i+1]
 	}
 	switch {
 	case after.kind == unit && after.name == "year" && n.isYear():
@@ -281,19 +281,16 @@ func (f *features) number(tokens []token, i int) int {
 	case after.kind == month && n.factor <= 31:
 		f.add("date", dateName(numberOf(after.name), n.factor))
 		return 1 + f.yearAt(tokens, i+2)
-	case after.name == "monthday" && i+3 < len(tokens) && tokens[i+2].name == "of" && tokens[i+3].kind == month:
+	case after.name == "monthday" && tokens[i+2].name == "of" && tokens[i+3].kind == month:
 		f.add("date", dateName(numberOf(tokens[i+3].name), n.factor))
 		return 3 + f.yearAt(tokens, i+4)
 	case after.kind == half, after.kind == unit && after.name == "clock":
-		f.add("clock", minutes(n.factor*60+after.factor, previous.name == "pm", tokens[i+1:]))
+		f.add("clock", minutes(n.factor*60+after.factor, previous, after))
 		return 1
 	case after.kind == unit && after.name == "monthname":
-		if i+2 < len(tokens) && tokens[i+2].kind == number {
+		if tokens[i+2].kind == number {
 			f.add("date", dateName(n.factor, tokens[i+2].factor))
-			if i+3 < len(tokens) && tokens[i+3].name == "monthday" {
-				return 3
-			}
-			return 2
+			return 2 + count(tokens[i+3].name == "monthday")
 		}
 		f.add("month", format(n.factor))
 		return 1
@@ -335,12 +332,9 @@ func nounBefore(tokens []token) string {
 	return ""
 }
 
-// minutes is a time of the day, after the tokens that follow it.
-func minutes(m float64, afternoon bool, after []token) string {
-	for _, t := range after[:min(len(after), 1)] {
-		afternoon = afternoon || t.kind == half && t.name == "pm"
-	}
-	if afternoon && m < 12*60 {
+// minutes is a time of the day between two tokens.
+func minutes(m float64, previous, after token) string {
+	if (previous.name == "pm" || after.kind == half && after.name == "pm") && m < 12*60 {
 		m += 12 * 60
 	}
 	return format(m)

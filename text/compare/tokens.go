@@ -139,9 +139,6 @@ func lookUp(parts []part, known map[string]token) (token, int) {
 }
 
 func phraseOf(parts []part, separator string) string {
-	if len(parts) == 1 {
-		return parts[0].text
-	}
 	words := make([]string, len(parts))
 	for i, p := range parts {
 		words[i] = p.text
@@ -181,9 +178,7 @@ func numberOf(s string) float64 {
 	return n
 }
 
-func dateName(month, day float64) string {
-	return strconv.FormatFloat(month, 'f', -1, 64) + "/" + strconv.FormatFloat(day, 'f', -1, 64)
-}
+func dateName(month, day float64) string { return format(month) + "/" + format(day) }
 
 // hanNumber is the number in Han characters at the beginning of parts, and its length; 0 if there is none.
 func hanNumber(parts []part) (value float64, n int) {
