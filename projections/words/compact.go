@@ -19,8 +19,10 @@ const (
 	// defaultPackedRows is how many packed rows a tenant keeps. A search over everything reads that many besides the
 	// index of terms, each of them whole.
 	defaultPackedRows = 300
-	// compactRows is how many packed rows one transaction moves. Appends wait for it.
-	compactRows = 1000
+	// compactRows is how many packed rows one transaction moves. Appends wait for it, a tenth of a second at most.
+	compactRows = 500
+	// compactPause is the pause after such a transaction, so that vectors are made beside it after an import.
+	compactPause = 200 * time.Millisecond
 	// compactInterval is the pause between two looks for packed rows.
 	compactInterval = 2 * time.Second
 )
@@ -58,6 +60,11 @@ func (p *Compactor) Compact(ctx context.Context, log *events.Log) error {
 					delete(surplus, tenant)
 				}
 				log.Background().Yield(ctx, "", time.Since(began), background.LongestPause)
+				select {
+				case <-time.After(compactPause):
+				case <-ctx.Done():
+					return ctx.Err()
+				}
 			}
 		}
 	}
