@@ -31,7 +31,7 @@ type Task struct {
 	Error  string          `json:"error"`
 }
 
-// session makes a request to the OpenViking API and unwraps the envelope.
+// inSession makes a request to the OpenViking API and unwraps the envelope.
 func inSession(ctx context.Context, c *Client, r Request, out any) error {
 	r.Path = append([]string{"api", "v1"}, r.Path...)
 	var envelope struct {
