@@ -24,7 +24,7 @@ func TestWordsAreFoundWhereverTheyLie(t *testing.T) {
 		before := w.find(question)
 		lying := w.stored()
 		for w.base.PackedRows = 120; w.base.PackedRows >= 30; w.base.PackedRows -= 30 {
-			noError(t, w.base.Compact(t.Context(), w.log.Log))
+			must(w.base.Compact(t.Context(), w.log.Log))(t)
 			if diff := cmp.Diff(before, w.find(question)); diff != "" {
 				t.Fatalf("answers before and after all but %d packed rows moved (-before +after):\n%s", w.base.PackedRows, diff)
 			}

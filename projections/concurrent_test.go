@@ -120,7 +120,8 @@ func (w *world) remembersMore(round int) {
 // movesOn is what happens in the background.
 func (w *world) movesOn(int) {
 	report(w.t, w.follow())
-	report(w.t, w.base.Compact(w.t.Context(), w.log.Log))
+	_, err := w.base.Compact(w.t.Context(), w.log.Log)
+	report(w.t, err)
 }
 
 // A primary is killed under load and its synchronous standby promoted: what was acknowledged is there, and writing

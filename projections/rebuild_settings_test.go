@@ -149,7 +149,7 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		r.submit(domain.Delete{Target: domain.Target{By: r.by, ID: "plural"}})
 		finds("written to", "late", "long", "singular")
 		r.base.PackedRows = 0
-		noError(t, r.base.Compact(t.Context(), r.log.Log))
+		must(r.base.Compact(t.Context(), r.log.Log))(t)
 		finds("compacted", "late", "long", "singular")
 		must(r.base.Rollback(t.Context()))(t)
 		r.remember("later", "a payment", "team:pay")

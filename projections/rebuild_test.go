@@ -112,7 +112,7 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 					h.outcomes(r.log.SubmitAll(t.Context(), h.bound(s.batch())))
 					s.votes = len(h.votes)
 				}
-				noError(rt, r.base.Compact(t.Context(), r.log.Log))
+				must(r.base.Compact(t.Context(), r.log.Log))(rt)
 			}
 			happen()
 			last := r.runMeeting(happen, "building", "indexing", "catching_up", "verifying", "ready")

@@ -281,7 +281,7 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 		}
 		// Some words in the index and some in bags, and writes all the time.
 		r.base.PackedRows = 5
-		noError(t, r.base.Compact(t.Context(), r.log.Log))
+		must(r.base.Compact(t.Context(), r.log.Log))(t)
 		last := r.run()
 		if last.State != "active" || last.Report.Overlap != 1 || last.Report.Searches != 50 {
 			t.Errorf("version %d is %s with %+v, want 50 searches that find the same", last.Version, last.State, last.Report)
@@ -304,7 +304,7 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 func TestARebuildRightAfterAnImportFindsTheSame(t *testing.T) {
 	eachLived(t, func(t *testing.T, r *rebuilding) {
 		r.base.PackedRows = 5
-		noError(t, r.base.Compact(t.Context(), r.log.Log))
+		must(r.base.Compact(t.Context(), r.log.Log))(t)
 		r.base.Postings = 20
 		for i := range 60 {
 			r.remember(fmt.Sprint("note-", i), fmt.Sprintf("note %d: retry payments %d times with backoff", i, i%7),

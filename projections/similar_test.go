@@ -104,7 +104,7 @@ func TestTheSameTextIsRefusedHoweverManyResembleIt(t *testing.T) {
 		third := fmt.Sprintf(template, 2)
 		for _, compacted := range []string{"packed", "indexed"} {
 			if compacted == "indexed" {
-				noError(t, w.base.Compact(t.Context(), w.log.Log))
+				must(w.base.Compact(t.Context(), w.log.Log))(t)
 			}
 			var refused []bool
 			for _, result := range w.log.SubmitAll(t.Context(), []domain.Submission{

@@ -71,7 +71,7 @@ func TestTenantsFindNothingOfEachOther(t *testing.T) {
 					t.Errorf("%s: they find %d of %d things by question %d", when, len(answer.Hits), answer.Explain.Visible, question)
 				}
 			}
-			noError(t, ours.base.Compact(t.Context(), ours.log.Log))
+			must(ours.base.Compact(t.Context(), ours.log.Log))(t)
 		}
 		if _, err := ours.base.Find(t.Context(), ours.by.Tenant, "secret"); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("another tenant's item: got %v, want not found", err)

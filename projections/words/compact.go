@@ -8,7 +8,6 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections/catalogue"
@@ -19,12 +18,13 @@ const (
 	// defaultPackedRows is how many packed rows a tenant keeps. A search over everything reads that many besides the
 	// index of terms, each of them whole.
 	defaultPackedRows = 300
-	// compactRows is how many packed rows one transaction moves. Appends wait for it, a tenth of a second at most.
-	compactRows = 500
-	// compactPause is the pause after such a transaction, so that vectors are made beside it after an import.
-	compactPause = 200 * time.Millisecond
-	// compactInterval is the pause between two looks for packed rows.
+	// compactRows is how many packed rows one transaction moves. Appends wait for it, some tenths of a second.
+	compactRows = 1000
+	// compactInterval is the pause after such a transaction while commands run, and between two looks for packed rows.
+	// It keeps up with 250 new items in two scopes per second.
 	compactInterval = 2 * time.Second
+	// compactPause is the pause if no command ran for compactInterval. It leaves most of the time to vectors.
+	compactPause = 200 * time.Millisecond
 )
 
 // Compactor moves the terms of items from packed rows into the index of terms.
@@ -35,11 +35,12 @@ type Compactor struct {
 
 func NewCompactor(c *catalogue.Catalogue) *Compactor { return &Compactor{c, defaultPackedRows} }
 
-// Compact moves the packed rows that each tenant has beyond PackedRows into the index of terms. A write therefore
-// costs one row per scope. The many rows of the index are written later, sorted, and only for tenants with many items.
-func (p *Compactor) Compact(ctx context.Context, log *events.Log) error {
+// Compact moves packed rows that each tenant has beyond PackedRows into the index of terms, and returns whether there
+// are more to move. A write therefore costs one row per scope. The many rows of the index are written later, sorted,
+// and only for tenants with many items.
+func (p *Compactor) Compact(ctx context.Context, log *events.Log) (more bool, err error) {
 	if err := p.Refresh(ctx); err != nil {
-		return err
+		return false, err
 	}
 	for _, v := range p.VersionSet.Load().Versions {
 		if v.Unsupported {
@@ -47,28 +48,17 @@ func (p *Compactor) Compact(ctx context.Context, log *events.Log) error {
 		}
 		surplus, err := p.surplus(ctx, v.Tables)
 		if err != nil {
-			return err
+			return false, err
 		}
-		for len(surplus) > 0 {
-			for tenant := range surplus {
-				began := time.Now()
-				moved, err := p.compact(ctx, log, v, tenant, min(surplus[tenant], compactRows))
-				if err != nil {
-					return fmt.Errorf("compact words: %w", err)
-				}
-				if surplus[tenant] -= moved; moved == 0 || surplus[tenant] <= 0 {
-					delete(surplus, tenant)
-				}
-				log.Background().Yield(ctx, "", time.Since(began), background.LongestPause)
-				select {
-				case <-time.After(compactPause):
-				case <-ctx.Done():
-					return ctx.Err()
-				}
+		for tenant, packed := range surplus {
+			moved, err := p.compact(ctx, log, v, tenant, min(packed, compactRows))
+			if err != nil {
+				return false, fmt.Errorf("compact words: %w", err)
 			}
+			more = more || moved < packed
 		}
 	}
-	return nil
+	return more, nil
 }
 
 // surplus is how many packed rows tenants have beyond PackedRows.
@@ -153,14 +143,19 @@ func (p *Compactor) emptyPacked(script *rows.Script, t rows.Tables, tenant strin
 
 // CompactAll compacts until ctx ends.
 func (p *Compactor) CompactAll(ctx context.Context, log *events.Log) {
-	for {
+	for pause := compactInterval; ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(compactInterval):
+		case <-time.After(pause):
 		}
-		if err := p.Compact(ctx, log); err != nil && ctx.Err() == nil {
+		more, err := p.Compact(ctx, log)
+		if err != nil && ctx.Err() == nil {
 			p.Log.WarnContext(ctx, "words were not compacted and will be tried again", "error", database.Classify(ctx, err))
+		}
+		pause = compactInterval
+		if more && log.Background().Idle() > compactInterval {
+			pause = compactPause
 		}
 	}
 }
