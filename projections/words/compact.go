@@ -8,6 +8,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections/catalogue"
@@ -149,7 +150,9 @@ func (p *Compactor) CompactAll(ctx context.Context, log *events.Log) {
 			return
 		case <-time.After(pause):
 		}
+		began := time.Now()
 		more, err := p.Compact(ctx, log)
+		log.Background().Yield(ctx, "", time.Since(began), background.LongestPause)
 		if err != nil && ctx.Err() == nil {
 			p.Log.WarnContext(ctx, "words were not compacted and will be tried again", "error", database.Classify(ctx, err))
 		}
