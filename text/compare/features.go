@@ -274,9 +274,9 @@ func (f *features) number(tokens []token, i int) int {
 	case n.isYear() && after.kind != unit && previous.kind != name:
 		f.add("year", format(n.factor))
 	case previous.kind == ordinal:
-		f.named(f.names, previous.name+"#"+format(n.factor))
+		f.named(f.names, previous.name+"#"+n.digits(1))
 	case after.kind == ordinal && strings.Contains("步章节", after.name):
-		f.named(f.names, after.name+"#"+format(n.factor))
+		f.named(f.names, after.name+"#"+n.digits(1))
 		return 1
 	case after.kind == month && n.factor <= 31:
 		f.add("date", dateName(numberOf(after.name), n.factor))
@@ -297,21 +297,21 @@ func (f *features) number(tokens []token, i int) int {
 	case after.kind == unit && after.name == "times" && n.factor == 1: // once
 		return 1
 	case after.kind == unit && after.name == "times" && previous.name == "persecond":
-		f.add("number rate", format(n.factor))
+		f.add("number rate", n.digits(1))
 		return 1
 	case after.kind == unit:
-		f.add("number "+after.name, format(n.factor*after.factor))
+		f.add("number "+after.name, n.digits(after.factor))
 		return 1
 	case previous.kind == name, previous.kind == word && strings.Contains(n.name, "."):
 		f.add("version "+previous.name, n.name)
 	case previous.kind == word && slices.Contains(measures, previous.name), nounBefore(tokens[:i]) == "port":
-		f.add("number "+nounBefore(tokens[:i]), format(n.factor))
+		f.add("number "+nounBefore(tokens[:i]), n.digits(1))
 	case previous.kind == word:
-		f.named(f.names, previous.name+"#"+format(n.factor))
+		f.named(f.names, previous.name+"#"+n.digits(1))
 	case after.kind == word:
-		f.add("number "+after.name, format(n.factor))
+		f.add("number "+after.name, n.digits(1))
 	default:
-		f.add("number "+nounBefore(tokens[:i]), format(n.factor))
+		f.add("number "+nounBefore(tokens[:i]), n.digits(1))
 	}
 	return 0
 }
@@ -340,7 +340,18 @@ func minutes(m float64, previous, after token) string {
 	return format(m)
 }
 
-func format(n float64) string { return strconv.FormatFloat(n, 'g', 6, 64) }
+// exact is how many digits a value has at most that a float64 holds, also after it was multiplied.
+const exact = 12
+
+// digits are a number's in a unit, or those that were written, of a longer one.
+func (t token) digits(inUnit float64) string {
+	if len(t.name) > exact {
+		return strings.ReplaceAll(t.name, ",", "")
+	}
+	return format(t.factor * inUnit)
+}
+
+func format(n float64) string { return strconv.FormatFloat(n, 'g', exact, 64) }
 
 // weightOf estimates how much a word distinguishes: longer words are rarer, and a single Han character says little.
 func weightOf(word string) float64 {
