@@ -135,47 +135,36 @@ func wordsFor(ctx context.Context, c *terminal.Console, value *kong.Value, words
 	if value == nil {
 		return nil
 	}
-	switch value.Tag.Get("complete") {
+	kind := value.Tag.Get("complete")
+	switch kind {
 	case "file":
 		return []candidate{{word: filesPlease}}
 	case "ids", "sessions", "keys", "scopes":
-		return known(ctx, c, value.Tag.Get("complete"), words)
-	case "policies":
-		var names []string
-		for _, policy := range domain.ConfidencePolicies() {
-			names = append(names, policy.Name)
-		}
-		return candidates(names)
-	case "shells":
-		return candidates([]string{"bash", "zsh", "fish"})
-	case "projections":
-		return candidates([]string{"knowledge"})
-	case "followers":
-		return candidates([]string{"meaning", "past", "extraction", "proof"})
-	case "replayable":
-		return candidates(operate.Replayable)
-	case "types":
-		return candidates(domain.Types)
-	case "contexts":
-		return candidates(domain.ContextTypes)
-	case "categories":
-		return candidates(domain.Categories)
-	case "polarities":
-		return candidates(domain.Polarities)
-	case "verdicts":
-		return candidates(domain.Verdicts)
-	case "stages":
-		return candidates(domain.Stages)
-	case "queues":
-		return candidates(domain.Queues())
-	case "orders":
-		return candidates([]domain.Order{domain.ByPriority, domain.ByScore})
-	case "visibilities":
-		return candidates([]domain.Visibility{domain.Private, domain.Shared, domain.OrgWide, domain.PublicWide})
-	case "similar":
-		return candidates(domain.OnSimilars)
-	case "statuses":
-		return candidates(domain.Statuses)
+		return known(ctx, c, kind, words)
+	}
+	var policies []string
+	for _, policy := range domain.ConfidencePolicies() {
+		policies = append(policies, policy.Name)
+	}
+	if words := map[string][]candidate{
+		"policies":     candidates(policies),
+		"shells":       candidates([]string{"bash", "zsh", "fish"}),
+		"projections":  candidates([]string{"knowledge"}),
+		"followers":    candidates([]string{"meaning", "past", "extraction", "proof"}),
+		"replayable":   candidates(operate.Replayable),
+		"types":        candidates(domain.Types),
+		"contexts":     candidates(domain.ContextTypes),
+		"categories":   candidates(domain.Categories),
+		"polarities":   candidates(domain.Polarities),
+		"verdicts":     candidates(domain.Verdicts),
+		"stages":       candidates(domain.Stages),
+		"queues":       candidates(domain.Queues()),
+		"orders":       candidates([]domain.Order{domain.ByPriority, domain.ByScore}),
+		"visibilities": candidates([]domain.Visibility{domain.Private, domain.Shared, domain.OrgWide, domain.PublicWide}),
+		"similar":      candidates(domain.OnSimilars),
+		"statuses":     candidates(domain.Statuses),
+	}[kind]; words != nil {
+		return words
 	}
 	if value.Enum == "" {
 		return nil

@@ -48,29 +48,29 @@ type grammar struct {
 	Verify record.VerifyCommand `cmd:"" group:"record"`
 	Proof  record.ProofCommands `cmd:"" group:"record"`
 
-	Serve      serve.ServeCommand                          `cmd:"" group:"run"`
-	MCP        serve.McpCommand                            `cmd:"" name:"mcp" group:"run"`
-	Console    serve.ConsoleCommand                        `cmd:"" group:"run"`
-	Migrate    operate.MigrateCommand                      `cmd:"" group:"run"`
-	Rebuild    operate.RebuildCommand                      `cmd:"" group:"run"`
-	Replay     operate.ReplayCommand                       `cmd:"" group:"run"`
-	Quarantine operate.QuarantineCommands                  `cmd:"" group:"run"`
-	Doctor     operate.DoctorCommand                       `cmd:"" group:"run"`
-	Hold       operate.HoldCommand                         `cmd:"" group:"run"`
-	Release    operate.ReleaseCommand                      `cmd:"" group:"run"`
-	Key        operate.KeyCommands                         `cmd:"" group:"run"`
-	Scrub      operate.ScrubCommands                       `cmd:"" group:"run"`
-	Tenant     operate.TenantCommands                      `cmd:"" group:"run"`
-	Directory  operate.DirectoryFileCommands               `cmd:"" group:"people"`
-	User       operate.DirectoryCommands[operate.Users]    `cmd:"" group:"people"`
-	Agent      operate.DirectoryCommands[operate.Agents]   `cmd:"" group:"people"`
-	Team       operate.DirectoryCommands[operate.Teams]    `cmd:"" group:"people"`
-	Project    operate.DirectoryCommands[operate.Projects] `cmd:"" group:"people"`
-	Org        operate.DirectoryCommands[operate.Orgs]     `cmd:"" group:"people"`
-	Member     operate.MemberCommands                      `cmd:"" group:"people"`
-	Policy     operate.PolicyCommands                      `cmd:"" group:"people"`
-	Settings   serve.ConfigCommand                         `cmd:"" name:"config" group:"run"`
-	Whoami     operate.WhoamiCommand                       `cmd:"" group:"run"`
-	Version    terminal.VersionCommand                     `cmd:"" group:"run"`
-	Completion completionCommand                           `cmd:"" group:"run"`
+	Serve      serve.ServeCommand            `cmd:"" group:"run"`
+	MCP        serve.McpCommand              `cmd:"" name:"mcp" group:"run"`
+	Console    serve.ConsoleCommand          `cmd:"" group:"run"`
+	Migrate    operate.MigrateCommand        `cmd:"" group:"run"`
+	Rebuild    operate.RebuildCommand        `cmd:"" group:"run"`
+	Replay     operate.ReplayCommand         `cmd:"" group:"run"`
+	Quarantine operate.QuarantineCommands    `cmd:"" group:"run"`
+	Doctor     operate.DoctorCommand         `cmd:"" group:"run"`
+	Hold       operate.HoldCommand           `cmd:"" group:"run"`
+	Release    operate.ReleaseCommand        `cmd:"" group:"run"`
+	Key        operate.KeyCommands           `cmd:"" group:"run"`
+	Scrub      operate.ScrubCommands         `cmd:"" group:"run"`
+	Tenant     operate.TenantCommands        `cmd:"" group:"run"`
+	Directory  operate.DirectoryFileCommands `cmd:"" group:"people"`
+	User       operate.DirectoryCommands     `cmd:"" group:"people"`
+	Agent      operate.DirectoryCommands     `cmd:"" group:"people"`
+	Team       operate.DirectoryCommands     `cmd:"" group:"people"`
+	Project    operate.DirectoryCommands     `cmd:"" group:"people"`
+	Org        operate.DirectoryCommands     `cmd:"" group:"people"`
+	Member     operate.MemberCommands        `cmd:"" group:"people"`
+	Policy     operate.PolicyCommands        `cmd:"" group:"people"`
+	Settings   serve.ConfigCommand           `cmd:"" name:"config" group:"run"`
+	Whoami     operate.WhoamiCommand         `cmd:"" group:"run"`
+	Version    terminal.VersionCommand       `cmd:"" group:"run"`
+	Completion completionCommand             `cmd:"" group:"run"`
 }

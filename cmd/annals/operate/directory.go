@@ -6,79 +6,70 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
 )
 
-// entityKind is the kind of entities that commands are about.
-type entityKind interface{ String() string }
+// directoryCommand is a command about a member, whose kind is the command before it: user, agent, team, project or org.
+type directoryCommand struct {
+	terminal.Remote
 
-// The kinds of the directory's commands.
-type (
-	Users    struct{}
-	Agents   struct{}
-	Teams    struct{}
-	Projects struct{}
-	Orgs     struct{}
-)
-
-func (Users) String() string    { return "user" }
-func (Agents) String() string   { return "agent" }
-func (Teams) String() string    { return "team" }
-func (Projects) String() string { return "project" }
-func (Orgs) String() string     { return "org" }
-
-// entityOf is an entity of a kind, named by its id or in full.
-func entityOf[K entityKind](name string) string {
-	var kind K
-	if strings.Contains(name, ":") {
-		return name
-	}
-	return kind.String() + ":" + name
+	ID string `arg:""`
 }
+
+// member is the entity, named by its id or in full.
+func (d directoryCommand) member(parsed *kong.Context) string {
+	if strings.Contains(d.ID, ":") {
+		return d.ID
+	}
+	return kindIn(parsed) + ":" + d.ID
+}
+
+// kindIn is the kind of members that the command is about.
+func kindIn(parsed *kong.Context) string { return parsed.Selected().Parent.Name }
 
 func directoryPath(member string, more ...string) []string {
 	return append([]string{"v1", "directory", member}, more...)
 }
 
-// DirectoryCommands are the commands about one kind of members.
-type DirectoryCommands[K entityKind] struct {
-	Add        directoryAddCommand[K]        `cmd:""`
-	List       directoryListCommand[K]       `cmd:""`
-	Show       directoryShowCommand[K]       `cmd:""`
-	Rename     directoryRenameCommand[K]     `cmd:""`
-	Deactivate directoryDeactivateCommand[K] `cmd:""`
-	Reactivate directoryReactivateCommand[K] `cmd:""`
+// DirectoryCommands are the commands about members of a kind.
+type DirectoryCommands struct {
+	Add        directoryAddCommand        `cmd:""`
+	List       directoryListCommand       `cmd:""`
+	Show       directoryShowCommand       `cmd:""`
+	Rename     directoryRenameCommand     `cmd:""`
+	Deactivate directoryDeactivateCommand `cmd:""`
+	Reactivate directoryReactivateCommand `cmd:""`
 }
 
-type directoryAddCommand[K entityKind] struct {
-	terminal.Remote
+type directoryAddCommand struct {
+	directoryCommand
 
-	ID   string `arg:""`
 	Name string `field:"display_name" placeholder:"TEXT"`
 }
 
 // Run implements the command.
-func (d *directoryAddCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
+func (d *directoryAddCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
 	given := api.NewMember{}
 	if d.Name != "" {
 		given.DisplayName = &d.Name
 	}
-	return changeMember(ctx, c, d.Remote, http.MethodPut, given, directoryPath(entityOf[K](d.ID)))
+	return changeMember(ctx, c, d.Remote, http.MethodPut, given, directoryPath(d.member(parsed)))
 }
 
-type directoryRenameCommand[K entityKind] struct {
-	terminal.Remote
+type directoryRenameCommand struct {
+	directoryCommand
 
-	ID   string `arg:""`
 	Name string `arg:"" field:"display_name"`
 }
 
 // Run implements the command.
-func (d *directoryRenameCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
-	member := entityOf[K](d.ID)
+func (d *directoryRenameCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
+	member := d.member(parsed)
 	server, err := d.Connect()
 	if err != nil {
 		return err
@@ -89,17 +80,16 @@ func (d *directoryRenameCommand[K]) Run(ctx context.Context, c *terminal.Console
 	return changeMember(ctx, c, d.Remote, http.MethodPut, api.NewMember{DisplayName: &d.Name}, directoryPath(member))
 }
 
-type directoryDeactivateCommand[K entityKind] struct {
-	terminal.Remote
+type directoryDeactivateCommand struct {
+	directoryCommand
 
-	ID         string `arg:""`
 	Reason     string `placeholder:"TEXT"`
 	TransferTo string `field:"owner" placeholder:"ENTITY"`
 }
 
 // Run implements the command.
-func (d *directoryDeactivateCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
-	member := entityOf[K](d.ID)
+func (d *directoryDeactivateCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
+	member := d.member(parsed)
 	server, err := d.Connect()
 	if err != nil {
 		return err
@@ -133,7 +123,7 @@ func (d *directoryDeactivateCommand[K]) Run(ctx context.Context, c *terminal.Con
 }
 
 // checkReceiver refuses to transfer items to an entity that is not active in the directory.
-func (d *directoryDeactivateCommand[K]) checkReceiver(
+func (d *directoryDeactivateCommand) checkReceiver(
 	ctx context.Context, server *client.Client, member string,
 ) error {
 	if d.TransferTo == "" {
@@ -153,7 +143,7 @@ func (d *directoryDeactivateCommand[K]) checkReceiver(
 }
 
 // transfer gives what the member owns to another one, page by page. If it ends early, another run goes on.
-func (d *directoryDeactivateCommand[K]) transfer(
+func (d *directoryDeactivateCommand) transfer(
 	ctx context.Context, c *terminal.Console, server *client.Client, member string, owned int,
 ) error {
 	watched, moved, refused := terminal.Watch(c, "transferred"), 0, []api.BulkAnswer(nil)
@@ -181,17 +171,16 @@ func (d *directoryDeactivateCommand[K]) transfer(
 	return nil
 }
 
-type directoryReactivateCommand[K entityKind] struct {
-	terminal.Remote
+type directoryReactivateCommand struct {
+	directoryCommand
 
-	ID     string `arg:""`
 	Reason string `placeholder:"TEXT"`
 }
 
 // Run implements the command.
-func (d *directoryReactivateCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
+func (d *directoryReactivateCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
 	return changeMember(
-		ctx, c, d.Remote, http.MethodPost, api.Reason{Reason: d.Reason}, directoryPath(entityOf[K](d.ID), "reactivate"),
+		ctx, c, d.Remote, http.MethodPost, api.Reason{Reason: d.Reason}, directoryPath(d.member(parsed), "reactivate"),
 	)
 }
 
@@ -241,26 +230,26 @@ func showGroups(c *terminal.Console, groups []api.Membership) {
 	}
 }
 
-type directoryListCommand[K entityKind] struct {
+type directoryListCommand struct {
 	terminal.Remote
 	terminal.Tabular
 }
 
 // Run implements the command.
-func (d *directoryListCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
-	var kind K
+func (d *directoryListCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
+	kind := kindIn(parsed)
 	server, err := d.Connect()
 	if err != nil {
 		return err
 	}
-	all, err := client.MembersOf(ctx, server, kind.String())
+	all, err := client.MembersOf(ctx, server, kind)
 	switch {
 	case err != nil:
 		return err
 	case c.JSON:
 		return c.Document(api.Members{Items: all})
 	case len(all) == 0:
-		d.Empty(c, "none yet: annals "+kind.String()+" add ID")
+		d.Empty(c, "none yet: annals "+kind+" add ID")
 		return nil
 	}
 	rows := terminal.NewTable("ID", "NAME", "BELONGS TO", "STATE")
@@ -278,16 +267,12 @@ func (d *directoryListCommand[K]) Run(ctx context.Context, c *terminal.Console) 
 	return d.Show(c, rows)
 }
 
-type directoryShowCommand[K entityKind] struct {
-	terminal.Remote
-
-	ID string `arg:""`
-}
+type directoryShowCommand struct{ directoryCommand }
 
 // Run implements the command.
-func (d *directoryShowCommand[K]) Run(ctx context.Context, c *terminal.Console) error {
+func (d *directoryShowCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
 	var member api.Member
-	return d.Answer(ctx, c, client.Get(directoryPath(entityOf[K](d.ID))...), &member, func() error {
+	return d.Answer(ctx, c, client.Get(directoryPath(d.member(parsed))...), &member, func() error {
 		showMember(c, member)
 		return nil
 	})

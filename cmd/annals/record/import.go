@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -211,9 +209,9 @@ func (s *summary) print(c *terminal.Console, f *failures) error {
 	c.Say("%d created · %d unchanged · %d revised · %d failed · in %.1f s",
 		s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
 	s.Redacted.Print(c)
-	why := whyLeftOut(s.LeftOut)
-	for _, reason := range slices.Sorted(maps.Keys(why)) {
-		c.Note("left out, %s: %s", reason, leftOut(why[reason]))
+	if len(s.LeftOut) > 0 {
+		c.Note("left out, since it is no file in the directory that ends in %s: %s", strings.Join(endings, ", "),
+			leftOut(s.LeftOut))
 	}
 	return nil
 }

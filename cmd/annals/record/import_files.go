@@ -137,25 +137,6 @@ func leadsBelow(root, path string) bool {
 	return err == nil && filepath.IsLocal(relative)
 }
 
-// whyLeftOut groups the omitted files by reason.
-func whyLeftOut(left map[string]int) map[string]map[string]int {
-	why := map[string]map[string]int{}
-	for kind, count := range left {
-		reason := "since it is none of " + strings.Join(endings, ", ")
-		switch kind {
-		case linkToDirectory, linkElsewhere:
-			reason = "since a link is followed only to a file in the directory"
-		case noFile:
-			reason = "since it is no file"
-		}
-		if why[reason] == nil {
-			why[reason] = map[string]int{}
-		}
-		why[reason][kind] = count
-	}
-	return why
-}
-
 // leftOut counts the omitted files by kind.
 func leftOut(left map[string]int) string {
 	var said []string
