@@ -23,9 +23,6 @@ type ListCommand struct {
 
 // Run implements the command.
 func (l *ListCommand) Run(ctx context.Context, c *terminal.Console) error {
-	if l.Limit < 1 {
-		return terminal.InvalidLimit(l.Limit)
-	}
 	query, err := l.Listed(l.AsOfFlag)
 	if err != nil {
 		return err

@@ -34,9 +34,6 @@ func (r *ReviewCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	if r.Limit < 1 {
-		return terminal.InvalidLimit(r.Limit)
-	}
 	query := url.Values{}
 	terminal.Put(query, "queue", r.Queue)
 	terminal.Put(query, "scope", r.Scope)

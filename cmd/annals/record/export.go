@@ -1,13 +1,9 @@
 package record
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"strconv"
 
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
@@ -36,40 +32,14 @@ func (e *exportKnowledgeCommand) Run(ctx context.Context, c *terminal.Console) e
 	if err != nil {
 		return err
 	}
-	server, err := e.Connect()
-	if err != nil {
-		return err
-	}
-	query.Set("limit", strconv.Itoa(terminal.LargestPage))
-	progress := terminal.Watch(c, "exporting")
-	written := 0
-	err = terminal.WriteFile(c, e.Output, func(out *bytes.Buffer, flush func() error) error {
-		for page, err := range client.Pages[json.RawMessage](ctx, server, []string{"v1", "knowledge"}, query) {
-			if err != nil {
-				return err
-			}
-			for _, item := range page.Items {
-				if err := json.Compact(out, item); err != nil {
-					return fmt.Errorf("read the server's answer: %w", err)
-				}
-				out.WriteByte('\n')
-			}
-			written += len(page.Items)
-			progress.Set(int64(written), 0)
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	progress.End()
+	m, err := e.fetch(ctx, c, asLines, []string{"v1", "knowledge"}, query)
 	if err != nil || e.Output == "" {
 		return err
 	}
 	if c.JSON {
-		return c.Document(map[string]any{"file": e.Output, "lines": written})
+		return c.Document(map[string]any{"file": e.Output, "lines": m.Rows})
 	}
-	c.Say("%d lines written to %s", written, e.Output)
+	c.Say("%d lines written to %s", m.Rows, e.Output)
 	return nil
 }
 

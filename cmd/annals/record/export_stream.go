@@ -37,8 +37,7 @@ const (
 	asLines = "application/x-ndjson"
 )
 
-// download writes a list as it arrives from the server. The file appears when it is complete, a CSV file with its
-// manifest.
+// download writes a list as it arrives from the server, a CSV file with its manifest.
 func (e exporting) download(
 	ctx context.Context, c *terminal.Console, media string, path []string, query url.Values,
 ) error {
@@ -46,11 +45,33 @@ func (e exporting) download(
 		return terminal.Wrong("leave one of them out; --format ndjson gives all of it as lines of JSON",
 			"--format csv and --json contradict each other")
 	}
-	server, err := e.Connect()
-	if err != nil {
+	m, err := e.fetch(ctx, c, media, path, query)
+	if err != nil || e.Output == "" {
 		return err
 	}
-	m := manifest{
+	beside := ""
+	if media == asCSV {
+		beside = ", and what they are to " + e.Output + ".manifest.json"
+		if err := m.write(e.Output + ".manifest.json"); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		return c.Document(m)
+	}
+	c.Say("%d rows written to %s%s", m.Rows, e.Output, beside)
+	return nil
+}
+
+// fetch writes a list as it arrives from the server. The file appears when it is complete.
+func (e exporting) fetch(
+	ctx context.Context, c *terminal.Console, media string, path []string, query url.Values,
+) (*manifest, error) {
+	server, err := e.Connect()
+	if err != nil {
+		return nil, err
+	}
+	m := &manifest{
 		File: e.Output, Question: "GET /" + strings.Join(path, "/"), Server: server.Server(),
 		ExportedAt: time.Now().UTC(), Filters: map[string]string{},
 	}
@@ -72,21 +93,7 @@ func (e exporting) download(
 		})
 	})
 	progress.End()
-	if err != nil || e.Output == "" {
-		return err
-	}
-	beside := ""
-	if media == asCSV {
-		beside = ", and what they are to " + e.Output + ".manifest.json"
-		if err := m.write(e.Output + ".manifest.json"); err != nil {
-			return err
-		}
-	}
-	if c.JSON {
-		return c.Document(m)
-	}
-	c.Say("%d rows written to %s%s", m.Rows, e.Output, beside)
-	return nil
+	return m, err
 }
 
 // copy copies a list, and counts and hashes it.

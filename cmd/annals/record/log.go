@@ -47,9 +47,6 @@ func (l *LogCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	if l.Limit < 1 {
-		return terminal.InvalidLimit(l.Limit)
-	}
 	query, err := l.asked()
 	if err != nil {
 		return err
@@ -78,7 +75,7 @@ func (l *LogCommand) Run(ctx context.Context, c *terminal.Console) error {
 	rows := terminal.NewTable(eventHeads...)
 	rows.Spare = []string{"WHO", "WHEN"}
 	for _, raw := range items {
-		row, err := eventRow(raw)
+		row, err := rowOf(eventRow)(raw)
 		if err != nil {
 			return fmt.Errorf("read the server's answer: %w", err)
 		}
@@ -89,10 +86,8 @@ func (l *LogCommand) Run(ctx context.Context, c *terminal.Console) error {
 
 var eventHeads = []string{"#", "WHEN", "WHAT", "WHO", "STREAM"}
 
-func eventRow(raw json.RawMessage) ([]any, error) {
-	var e Event
-	err := json.Unmarshal(raw, &e)
-	return []any{fmt.Sprint(e.Position), e.RecordedAt, e.What(), e.Who(), e.Stream}, err
+func eventRow(e Event) []any {
+	return []any{fmt.Sprint(e.Position), e.RecordedAt, e.What(), e.Who(), e.Stream}
 }
 
 // chosen reads the newest events of the query, or the first ones after a position, and returns them oldest first.

@@ -75,9 +75,6 @@ func (r reporting) report(
 	if err != nil {
 		return err
 	}
-	if r.Limit < 1 {
-		return terminal.InvalidLimit(r.Limit)
-	}
 	page, err := terminal.ReadFirst(ctx, server, path, query, r.Limit, terminal.LargestLogPage)
 	if err != nil {
 		return err
@@ -110,6 +107,15 @@ func (r reporting) report(
 	return nil
 }
 
+// rowOf reads what a row is made of.
+func rowOf[T any](row func(T) []any) func(json.RawMessage) ([]any, error) {
+	return func(raw json.RawMessage) ([]any, error) {
+		var one T
+		err := json.Unmarshal(raw, &one)
+		return row(one), err
+	}
+}
+
 type reportActorCommand struct {
 	periodic
 
@@ -118,7 +124,7 @@ type reportActorCommand struct {
 
 // Run implements the command.
 func (r *reportActorCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return r.report(ctx, c, "actor", url.Values{"actor": {r.Actor}}, eventHeads, eventRow)
+	return r.report(ctx, c, "actor", url.Values{"actor": {r.Actor}}, eventHeads, rowOf(eventRow))
 }
 
 type reportChangesCommand struct {
@@ -130,9 +136,7 @@ type reportChangesCommand struct {
 // Run implements the command.
 func (r *reportChangesCommand) Run(ctx context.Context, c *terminal.Console) error {
 	heads := []string{"#", "WHEN", "WHO", "ID", "WHAT"}
-	return r.report(ctx, c, "changes", url.Values{"scope": {r.Scope}}, heads, func(raw json.RawMessage) ([]any, error) {
-		var e Event
-		err := json.Unmarshal(raw, &e)
+	return r.report(ctx, c, "changes", url.Values{"scope": {r.Scope}}, heads, rowOf(func(e Event) []any {
 		_, id, _ := strings.Cut(e.Stream, ":")
 		what := terminal.Markup(terminal.Joined(": ", e.What(), terminal.OneLine(e.Reason, knowledge.SnippetColumns)))
 		for _, change := range e.Changes {
@@ -143,8 +147,8 @@ func (r *reportChangesCommand) Run(ctx context.Context, c *terminal.Console) err
 				}
 			}
 		}
-		return []any{fmt.Sprint(e.Position), e.RecordedAt, e.Who(), id, what}, err
-	})
+		return []any{fmt.Sprint(e.Position), e.RecordedAt, e.Who(), id, what}
+	}))
 }
 
 // ranking are the flags of reports that rank knowledge.
@@ -162,9 +166,7 @@ func (r ranking) rank(
 	terminal.Put(query, "scope", r.Scope)
 	terminal.Put(query, "owner", r.Owner)
 	heads = slices.Insert(heads, len(heads)-1, terminal.Mark)
-	return r.report(ctx, c, name, query, heads, func(raw json.RawMessage) ([]any, error) {
-		var s api.ItemStanding
-		err := json.Unmarshal(raw, &s)
+	return r.report(ctx, c, name, query, heads, rowOf(func(s api.ItemStanding) []any {
 		status, expired := s.Status, ""
 		if status == "active" {
 			status = ""
@@ -174,8 +176,8 @@ func (r ranking) rank(
 		}
 		cells := row(s)
 		mark := terminal.Amber.Render(terminal.Joined(", ", status, expired))
-		return slices.Insert(cells, len(cells)-1, any(mark)), err
-	})
+		return slices.Insert(cells, len(cells)-1, any(mark))
+	}))
 }
 
 type reportHarmCommand struct{ ranking }
@@ -231,9 +233,7 @@ func (r *reportUsageCommand) Run(ctx context.Context, c *terminal.Console) error
 	query := url.Values{"id": {r.ID}}
 	terminal.Put(query, "actor", r.Actor)
 	heads := []string{"WHEN", "HOW", "WHO", "HARM", "TRACE OR REQUEST"}
-	return r.report(ctx, c, "usage", query, heads, func(raw json.RawMessage) ([]any, error) {
-		var a api.Usage
-		err := json.Unmarshal(raw, &a)
+	return r.report(ctx, c, "usage", query, heads, rowOf(func(a api.Usage) []any {
 		how, harm := a.Kind, terminal.Markup("none known")
 		switch a.Kind {
 		case "search":
@@ -247,8 +247,8 @@ func (r *reportUsageCommand) Run(ctx context.Context, c *terminal.Console) error
 		case a.HarmfulAt != nil:
 			harm = terminal.Red.Render("though it was known")
 		}
-		return []any{a.At, how, whoUsed(a), harm, cmp.Or(a.TraceID, a.RequestID)}, err
-	})
+		return []any{a.At, how, whoUsed(a), harm, cmp.Or(a.TraceID, a.RequestID)}
+	}))
 }
 
 type reportDenialsCommand struct {
@@ -262,11 +262,9 @@ func (r *reportDenialsCommand) Run(ctx context.Context, c *terminal.Console) err
 	query := url.Values{}
 	terminal.Put(query, "actor", r.Actor)
 	heads := []string{"WHEN", "STATUS", "WHO", "WHAT", "ID"}
-	return r.report(ctx, c, "denials", query, heads, func(raw json.RawMessage) ([]any, error) {
-		var a api.Usage
-		err := json.Unmarshal(raw, &a)
-		return []any{a.At, a.Status, whoUsed(a), a.Route, a.Item}, err
-	})
+	return r.report(ctx, c, "denials", query, heads, rowOf(func(a api.Usage) []any {
+		return []any{a.At, a.Status, whoUsed(a), a.Route, a.Item}
+	}))
 }
 
 type reportAccessCommand struct {
@@ -287,11 +285,9 @@ func (r *reportAccessCommand) Run(ctx context.Context, c *terminal.Console) erro
 		query.Set("as_of", asOf)
 	}
 	heads := []string{"WHO", "WHY", "SINCE"}
-	return r.report(ctx, c, "access", query, heads, func(raw json.RawMessage) ([]any, error) {
-		var one api.ScopeReader
-		err := json.Unmarshal(raw, &one)
-		return []any{one.Subject, whyItReads(one), one.Since}, err
-	})
+	return r.report(ctx, c, "access", query, heads, rowOf(func(one api.ScopeReader) []any {
+		return []any{one.Subject, whyItReads(one), one.Since}
+	}))
 }
 
 func whyItReads(r api.ScopeReader) string {
@@ -324,13 +320,11 @@ func (r *reportHealthCommand) Run(ctx context.Context, c *terminal.Console) erro
 	query := url.Values{}
 	terminal.Put(query, "scope", r.Scope)
 	heads := []string{"SCOPE", "ITEMS", "VERIFIED", "STALE", "CONTESTED", "OVERDUE", "UNOWNED", "MEDIAN AGE"}
-	return r.report(ctx, c, "health", query, heads, func(raw json.RawMessage) ([]any, error) {
-		var h api.ScopeHealth
-		err := json.Unmarshal(raw, &h)
+	return r.report(ctx, c, "health", query, heads, rowOf(func(h api.ScopeHealth) []any {
 		share := func(x float64) string { return fmt.Sprintf("%.0f%%", 100*x) }
 		return []any{
 			h.Scope, h.Items, share(h.Verified), share(h.Stale), share(h.Contested), share(h.Overdue), share(h.Unowned),
 			fmt.Sprintf("%.0fd", h.MedianAge),
-		}, err
-	})
+		}
+	}))
 }

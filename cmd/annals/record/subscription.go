@@ -299,9 +299,6 @@ type subscriptionDeliveriesCommand struct {
 
 // Run implements the command.
 func (s *subscriptionDeliveriesCommand) Run(ctx context.Context, c *terminal.Console) error {
-	if s.Limit < 1 {
-		return terminal.InvalidLimit(s.Limit)
-	}
 	server, err := s.Connect()
 	if err != nil {
 		return err

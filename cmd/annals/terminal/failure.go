@@ -192,8 +192,3 @@ func ProblemOf(p api.Problem) *Failure {
 	}
 	return f
 }
-
-// InvalidLimit refuses a limit of 0: an empty list would look as if there were nothing.
-func InvalidLimit(limit int) error {
-	return Wrong("as in --limit 20", "--limit must be 1 or more, and is %d", limit)
-}

@@ -95,6 +95,9 @@ func ReadList(ctx context.Context, server *client.Client, path []string, query u
 func ReadFirst(
 	ctx context.Context, server *client.Client, path []string, query url.Values, limit, largest int,
 ) (all api.Page[json.RawMessage], err error) {
+	if limit < 1 { // an empty list would look as if there were nothing
+		return all, Wrong("as in --limit 20", "--limit must be 1 or more, and is %d", limit)
+	}
 	all.Items = []json.RawMessage{}
 	for {
 		query.Set("limit", strconv.Itoa(min(limit-len(all.Items), largest)))
