@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"hash/crc32"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -51,7 +50,7 @@ type world struct {
 func onOne(t *testing.T, root string, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
-	engine := []database.Engine{database.SQLite, database.Postgres}[crc32.ChecksumIEEE([]byte(t.Name()))%2]
+	engine, _ := databasetest.OneOf(t)
 	databasetest.OnServed(t, engine, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, root)) })
 }
 

@@ -55,25 +55,24 @@ type object = map[string]any
 
 const rootKey = "0123456789abcdef0123456789abcdef"
 
-// each runs a test on both engines, with a host on either transport, each in a tenant of its own.
+// each runs a test with a host over HTTP on one engine, and with one over lines on the other.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		served := newWorld(t, db)
-		for transport, connect := range map[string]func(*world, bool) *sdk.ClientSession{"http": (*world).byHTTP, "stdio": (*world).byLines} {
-			t.Run(transport, func(t *testing.T) {
-				w := *served
-				w.t = t
-				w.post("/v1/tenants", "", object{"name": transport})
-				w.tenant = transport
-				w.key = w.given(object{"subject": "user:mia", "memberships": []string{"team:pay"}, "publish_public": true})
-				w.api = w.as(w.key)
-				w.host = connect(&w, false)
-				test(t, &w)
-			})
-		}
-	})
+	one, other := databasetest.OneOf(t)
+	on := func(engine database.Engine, transport string, connect func(*world, bool) *sdk.ClientSession) {
+		databasetest.OnServed(t, engine, func(t *testing.T, db *database.DB) {
+			w := newWorld(t, db)
+			w.tenant = transport
+			w.post("/v1/tenants", "", object{"name": w.tenant})
+			w.key = w.given(object{"subject": "user:mia", "memberships": []string{"team:pay"}, "publish_public": true})
+			w.api = w.as(w.key)
+			w.host = connect(w, false)
+			test(t, w)
+		})
+	}
+	on(one, "http", (*world).byHTTP)
+	on(other, "stdio", (*world).byLines)
 }
 
 func newWorld(t *testing.T, db *database.DB) *world {

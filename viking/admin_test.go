@@ -20,7 +20,7 @@ func (a *answer) key() header {
 }
 
 func TestRootMakesAccountsAndTheirAdmins(t *testing.T) {
-	each(t, keyed, func(t *testing.T, w *world) {
+	onOne(t, keyed, func(t *testing.T, w *world) {
 		made := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada", "seed": "ignored"}, as(rootKey))
 		ada := made.key()
 		like(t, made.object(), object{"account_id": "acme", "admin_user_id": "ada"})
@@ -47,7 +47,7 @@ func TestRootMakesAccountsAndTheirAdmins(t *testing.T) {
 }
 
 func TestAdminsLookAfterTheUsersOfTheirAccount(t *testing.T) {
-	each(t, keyed, func(t *testing.T, w *world) {
+	onOne(t, keyed, func(t *testing.T, w *world) {
 		const users = accounts + "/acme/users"
 		ada := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada"}, as(rootKey)).key()
 		registered := w.ask("POST", users, object{"user_id": "bob"}, ada)
@@ -132,7 +132,7 @@ func TestARemovedAccountIsClosedAtOnceAndErased(t *testing.T) {
 }
 
 func TestNobodyElseAdministersAnAccount(t *testing.T) {
-	each(t, keyed, func(_ *testing.T, w *world) {
+	onOne(t, keyed, func(_ *testing.T, w *world) {
 		ada := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada"}, as(rootKey)).key()
 		bea := w.ask("POST", accounts, object{"account_id": "bell", "admin_user_id": "bea"}, as(rootKey)).key()
 		bob := w.ask("POST", accounts+"/acme/users", object{"user_id": "bob"}, ada).key()
@@ -161,7 +161,7 @@ func TestNobodyElseAdministersAnAccount(t *testing.T) {
 }
 
 func TestInOpenModeThereIsNothingToAdminister(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		same(t, w.ask("GET", "/health", nil).want(http.StatusOK).json()["auth_mode"], "dev", "the mode is")
 		w.ask("GET", accounts, nil).forbidden()
 		w.ask("POST", accounts+"/default/users", object{"user_id": "bob"}).forbidden()

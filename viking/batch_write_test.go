@@ -6,7 +6,7 @@ import (
 )
 
 func TestABatchWritesByTheModeOfEachOperation(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		const root = "viking://resources/notes"
 		batch := func(operations ...object) *answer {
 			return w.ask("POST", "/api/v1/content/batch-write", object{"root_uri": root, "operations": operations})

@@ -80,7 +80,7 @@ func TestADirectoryIsListed(t *testing.T) {
 }
 
 func TestATreeIsChanged(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		mkdir := func(body object) object { return w.ask("POST", "/api/v1/fs/mkdir", body).object() }
 		like(t, mkdir(object{"uri": "viking://resources/a/b/", "description": "关于支付的一切"}),
 			object{"uri": "viking://resources/a/b"})
@@ -219,7 +219,7 @@ func TestNoTagThatIsAppendedIsLost(t *testing.T) {
 }
 
 func TestContentIsReadAndWritten(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		write := func(body object) *answer { return w.ask("POST", "/api/v1/content/write", body) }
 		const uri = "viking://user/memories/preferences/theme.md"
 		write(object{"uri": uri, "content": "x"}).missing()
@@ -330,7 +330,7 @@ func TestNobodyLearnsWhatOthersHave(t *testing.T) {
 }
 
 func TestTheServerSaysHowItDoes(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		like(t, w.ask("GET", "/ready", nil).want(http.StatusOK).json(),
 			object{"status": "ready", "checks": object{"database": "ok"}})
 		like(t, w.ask("GET", "/api/v1/debug/health", nil).object(), object{"healthy": true})

@@ -7,7 +7,7 @@ import (
 )
 
 func TestInOpenModeCallersAreBelieved(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		same(t, w.ask("GET", "/api/v1/system/status", nil).object()["user"], "default")
 		same(t, w.ask("GET", "/api/v1/system/status", nil, "X-OpenViking-User: alice").object()["user"], "alice")
 		same(t, w.ask("GET", "/api/v1/system/status", nil, "X-OpenViking-Account: nowhere").invalid(),
@@ -21,7 +21,7 @@ func TestInOpenModeCallersAreBelieved(t *testing.T) {
 }
 
 func TestAKeySaysWhoIsCalling(t *testing.T) {
-	each(t, keyed, func(t *testing.T, w *world) {
+	onOne(t, keyed, func(t *testing.T, w *world) {
 		w.ask("GET", "/api/v1/system/status", nil).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
 		w.ask("GET", "/api/v1/system/status", nil, as("wrong")).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
 		same(t, w.ask("GET", "/api/v1/system/status", nil, as(rootKey), "X-OpenViking-Account: nowhere").invalid(),

@@ -7,7 +7,7 @@ import (
 
 // What a file is about it says itself: something below it would be accepted and never shown.
 func TestAFileHasNoFileAboutItself(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		const file, own = "viking://resources/a.md", "viking://resources/notes.md"
 		w.write(file, "# Deploying\n\nOn Mondays.")
 		w.write(own, "Something else.")

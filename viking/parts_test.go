@@ -8,7 +8,7 @@ import (
 )
 
 func TestALongTextIsWrittenInSections(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		const uri = "viking://~/notes/the long one.md"
 		write := func(mode, content string) *answer {
 			return w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": content, "mode": mode})
@@ -40,7 +40,7 @@ func TestALongTextIsWrittenInSections(t *testing.T) {
 }
 
 func TestAFileMaySayNothing(t *testing.T) {
-	each(t, open, func(_ *testing.T, w *world) {
+	onOne(t, open, func(_ *testing.T, w *world) {
 		const uri = "viking://resources/an empty file.md"
 		write := func(mode, content string) {
 			w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": content, "mode": mode}).object()

@@ -28,7 +28,7 @@ func (w *world) wantRelated(uri string, want ...string) {
 }
 
 func TestRelationsGoWhereWhatTheyLeadToGoes(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		for uri, content := range map[string]string{
 			"viking://resources/guide/one.md": "one", "viking://resources/guide/two.md": "two", "viking://resources/api/errors.md": "errors",
 		} {
@@ -53,7 +53,7 @@ func TestRelationsGoWhereWhatTheyLeadToGoes(t *testing.T) {
 }
 
 func TestRelationsAreFactsAboutAnItem(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		from := w.remember(object{"id": "from", "content": "retry with jitter", "uri": "viking://resources/retry.md"})
 		to := w.remember(object{"id": "to", "content": "the gateway", "uri": "viking://resources/gateway.md"})
 		w.link("viking://resources/retry.md", "viking://resources/gateway.md")

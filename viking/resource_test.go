@@ -52,7 +52,7 @@ func (w *world) simple(uri string) []any {
 }
 
 func TestAnUploadBecomesAResource(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		id := w.upload("使用 指南.md", "text/markdown", []byte("# 指南\n\n先安装再运行。\r\n"))
 		got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "path": "/etc/passwd", "reason": "onboarding", "strict": false}).object()
 		if got["status"] != "success" || got["root_uri"] != "viking://resources/使用_指南" || got["source_path"] != "使用 指南.md" || len(got["errors"].([]any)) != 0 || got["meta"] == nil {
@@ -76,7 +76,7 @@ func TestAnUploadBecomesAResource(t *testing.T) {
 }
 
 func TestALongTextIsATreeOfItsSections(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		var book strings.Builder
 		for i := range 12 {
 			fmt.Fprintf(&book, "## 第%d章 Chapter %d\n\n%s\n", i, i, strings.Repeat(fmt.Sprintf("Chapter %d says that the gateway retries. ", i), 60))
@@ -124,7 +124,7 @@ func TestBytesThatWereChangedAreNotServedAndAreNamed(t *testing.T) {
 }
 
 func TestBytesAreKeptAsTheyAre(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		photo := bytes.Repeat([]byte{0x89, 'P', 'N', 'G', 0, 0xff, '\'', '\\', '?'}, 300_000)
 		root := w.ask("POST", "/api/v1/resources", object{"temp_file_id": w.upload("photo.png", "image/png", photo), "reason": "the whiteboard"}).object()["root_uri"]
 		const uri = "viking://resources/photo/photo.png"
@@ -225,7 +225,7 @@ func TestFilesOfTheServerAreReadWhereItIsAllowed(t *testing.T) {
 }
 
 func TestWhatIsNoResourceIsRefused(t *testing.T) {
-	each(t, open, func(_ *testing.T, w *world) {
+	onOne(t, open, func(_ *testing.T, w *world) {
 		id := w.upload("x.md", "", []byte("x"))
 		for _, body := range []object{
 			{},
@@ -248,7 +248,7 @@ func TestWhatIsNoResourceIsRefused(t *testing.T) {
 }
 
 func TestResourcesOfOneNameLieBesideEachOther(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		hidden := object{"type": "definition", "content": "x", "scopes": []string{"user:eve"}, "owner": "user:eve", "uri": "viking://resources/guide/guide.md"}
 		w.ask("POST", "/v1/knowledge", hidden).want(http.StatusCreated)
 		mia := header("Annals-On-Behalf-Of: user:mia") // who does not see it
@@ -279,7 +279,7 @@ func TestResourcesOfOneNameLieBesideEachOther(t *testing.T) {
 }
 
 func TestAResourceHasTagsAndWarnings(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		added := w.ask("POST", "/api/v1/resources", object{
 			"temp_file_id": w.upload("guide.md", "", []byte("Retry with jitter.")), "tags": []string{"team=web", "urgent"},
 			"watch_interval": 60, "preserve_structure": true, "directly_upload_media": true, "unheard_of": 1,

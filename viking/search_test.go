@@ -115,7 +115,7 @@ func TestAThresholdHoldsForTheScoreThatIsReturned(t *testing.T) {
 }
 
 func TestWhatCannotBeSearchedForIsSaidSo(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		w.remember(object{"content": "something"})
 		for _, limit := range []int{0, -1} {
 			like(t, w.find(object{"query": "something", "limit": limit}), object{"total": 0.0}, limit)
@@ -206,7 +206,7 @@ func TestGrepLooksThroughATree(t *testing.T) {
 }
 
 func TestTimesAreReadAsClientsWriteThem(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		w.put("viking://resources/x.md", "X-OpenViking-User: amy")
 		find := func(field, value any) *answer {
 			return w.ask("POST", "/api/v1/search/find", object{"query": "at first", field.(string): value})

@@ -11,7 +11,7 @@ import (
 )
 
 func TestAnIDLeadsToNothingElse(t *testing.T) {
-	each(t, open, func(_ *testing.T, w *world) {
+	onOne(t, open, func(_ *testing.T, w *world) {
 		w.ask("POST", "/api/v1/skills", object{"data": object{"name": "deploy", "description": "Deploys", "content": "Build first"}}).object()
 		w.ask("DELETE", "/api/v1/sessions/..%2Fskills%2Fdeploy", nil).invalid()
 		for _, path := range []string{"/api/v1/sessions/../skills/deploy", "/api/v1/sessions/%2E%2E/skills/deploy", "/api/v1//skills/deploy", "/api/v1/skills/./deploy", "/api/v1/skills/deploy/"} {
@@ -22,7 +22,7 @@ func TestAnIDLeadsToNothingElse(t *testing.T) {
 }
 
 func TestABodyThatIsTooLargeIsRefusedAsSuch(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		for _, route := range [][2]string{{"POST", "/api/v1/search/find"}, {"POST", "/api/v1/skills"}, {"POST", "/api/v1/content/write"}} {
 			got := w.ask(route[0], route[1], object{"query": strings.Repeat("x", 8<<20)})
 			same(t, got.refused(http.StatusRequestEntityTooLarge, "INVALID_ARGUMENT"),

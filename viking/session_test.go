@@ -36,7 +36,7 @@ func (w *world) learningBy(extractor extraction.Extractor) {
 }
 
 func TestAnAgentsOwnSessionLiesInItsOwnSpace(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		w.learning()
 		said := map[header]string{"Annals-Actor: user:lonely": "The user flew to Lisbon.", "Annals-Actor: agent:lonely": "The agent crawled the zanzibar index."}
 		places := map[header]string{
@@ -136,7 +136,7 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 }
 
 func TestAMessageBeginsItsSession(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"你好，世界"}`).object()
 		if shown := w.ask("GET", sessionsPath+"/s1", nil).object(); shown["pending_tokens"].(float64) < 6 {
 			t.Errorf("%v pending tokens of four Chinese characters and a sign", shown["pending_tokens"])
@@ -148,7 +148,7 @@ func TestAMessageBeginsItsSession(t *testing.T) {
 }
 
 func TestWhatCannotBeSaidIsRefused(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		for body, field := range map[string]string{
 			`{"role":"user"}`: "content", `{"content":"x"}`: "role", `{"role":"user","content":"x","created_at":"someday"}`: "created_at", `{"role":"user","content":"x","created_at":"0001-01-01"}`: "created_at",
 			`{"role":"user","content":7}`: "content", `{"role":"wizard","content":"x"}`: "role: must be user, assistant, system or tool",
@@ -220,7 +220,7 @@ func TestTasksAreListedNewestFirst(t *testing.T) {
 }
 
 func TestExtractListsWhatItMade(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		w.learning()
 		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"I prefer tabs for indentation."}`, "X-OpenViking-User: mia").object()
 		made := w.ask("POST", sessionsPath+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any)
@@ -231,7 +231,7 @@ func TestExtractListsWhatItMade(t *testing.T) {
 }
 
 func TestAToolCallComesBackAsItWasSent(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		part := object{
 			"type": "tool", "tool_id": "c1", "tool_name": "grep", "tool_input": object{"q": "x"}, "tool_output": "found", "tool_status": "completed",
 			"duration_ms": 12.5, "prompt_tokens": 3.0, "completion_tokens": 4.0,
@@ -320,7 +320,7 @@ func (refusing) Extract(context.Context, extraction.Conversation) (extraction.Re
 }
 
 func TestExtractSaysThatNothingCouldBeExtracted(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		w.learningBy(refusing{})
 		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
 		for range 2 {
@@ -332,7 +332,7 @@ func TestExtractSaysThatNothingCouldBeExtracted(t *testing.T) {
 
 // Clients that store what a user wants remembered open a session, add one message, extract and delete it.
 func TestAStatedMessageIsExtractedAndFound(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		w.learning()
 		store := func(session, fact string) object {
 			w.ask("POST", sessionsPath, object{"session_id": session}).object()
@@ -352,7 +352,7 @@ func TestAStatedMessageIsExtractedAndFound(t *testing.T) {
 }
 
 func TestACommitNamesTheScopesOfEachItem(t *testing.T) {
-	each(t, keyed, func(t *testing.T, w *world) {
+	onOne(t, keyed, func(t *testing.T, w *world) {
 		w.learning()
 		const tool = `{"role":"assistant","content":"chromedriver 124 requires Chrome 124."}`
 		key := func(user string) header {

@@ -32,7 +32,7 @@ func TestMemoriesAreCounted(t *testing.T) {
 }
 
 func TestComponentsAreObserved(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
+	onOne(t, open, func(t *testing.T, w *world) {
 		for _, name := range []string{"queue", "vikingdb", "vlm", "models", "transaction", "lock", "retrieval", "filesystem"} {
 			got := w.ask("GET", "/api/v1/observer/"+name, nil).object()
 			if status, _ := got["status"].(string); got["name"] != name || got["is_healthy"] != true || got["has_errors"] != false || status == "" {

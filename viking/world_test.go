@@ -41,7 +41,18 @@ func keyed(cfg *annalshttp.Config)    { cfg.RootKey = rootKey }
 func as(key string) header            { return header("X-API-Key: " + key) }
 func (w *world) path(s string) string { return w.url + s }
 
-// each runs a test on both engines, served by a role that sees one tenant at a time where there are roles.
+// onOne runs a test on one of the engines: this package contains no SQL, and the API below it is tested on both.
+func onOne(t *testing.T, configure func(*annalshttp.Config), test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	engine, _ := databasetest.OneOf(t)
+	databasetest.OnServed(t, engine, func(t *testing.T, db *database.DB) {
+		test(t, newWorld(t, db, configure, func(*viking.Config) {}))
+	})
+}
+
+// each runs a test on both engines, served by a role that sees one tenant at a time where there are roles. It is for
+// what racing requests, searches, pages and erasures do.
 func each(t *testing.T, configure func(*annalshttp.Config), test func(t *testing.T, w *world)) {
 	t.Helper()
 	eachWith(t, configure, func(*viking.Config) {}, test)
