@@ -3,7 +3,6 @@ package projections_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -248,28 +247,6 @@ func TestAFormulaThatChangedItsResultsAndNotItsNameIsNoticed(t *testing.T) {
 		}
 		if k, err := before.base.Find(t.Context(), before.by.Tenant, "item-3"); err != nil || k.Confidence != 0.125 {
 			t.Errorf("got %+v (%v), want the old formula's result", k, err)
-		}
-	})
-}
-
-func TestAnotherFormulaIsSwitchedToAndItsChangesAreNamed(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		lived(t, db)
-		sterner := domain.ConfidencePolicy{Name: "sterner/1", Confidence: func(helpful, harmful, _ int) float64 {
-			return float64(helpful) / float64(helpful+2*harmful)
-		}}
-		r := newRebuilding(t, db, projections.Settings{Policy: sterner})
-		last := r.runFor(domain.RebuildOrder{Confidence: sterner.Name})
-		if last.State != "active" || last.Report == nil || !last.Report.Passed {
-			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
-		}
-		if got := last.Report; got.Changed["confidence"] != 12 || len(got.Changed) != 1 ||
-			!slices.Equal(got.Intended, []string{"confidence", "expired_confidence"}) {
-			t.Errorf("got %v changed and %v intended, want the confidence of all 12 items", got.Changed, got.Intended)
-		}
-		if k, err := r.base.Find(t.Context(), r.by.Tenant, "item-3"); err != nil || k.Confidence != 1.0/3 {
-			t.Errorf("got %+v (%v), want the new formula's result", k, err)
 		}
 	})
 }
