@@ -30,14 +30,13 @@ func (r *Rebuilder) indexWords(ctx context.Context, now *run) error {
 }
 
 func (r *Rebuilder) indexTenant(ctx context.Context, v catalogue.Version, tenant string) error {
-	everything := func(query *bun.SelectQuery) *bun.SelectQuery { return query }
 	values := func(list []words.TermRow) [][]any { return words.TermValues(tenant, list) }
 	for after := int64(0); ; {
 		mark, err := events.Erasures(ctx, r.Versions.DB, tenant)
 		if err != nil {
 			return err
 		}
-		group, err := words.ReadGroup(ctx, r.Versions.DB, v, tenant, after, everything)
+		group, err := words.ReadGroup(ctx, r.Versions.DB, v, tenant, after)
 		if err != nil || len(group.Items) == 0 {
 			return err
 		}

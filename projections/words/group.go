@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 
-	"github.com/uptrace/bun"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/annals-kb/annals/database"
@@ -34,16 +33,14 @@ type GroupItem struct {
 	Terms  ItemTerms
 }
 
-// ReadGroup reads the items after a number whose terms fit into memory. A selection narrows the query over the
-// knowledge table, under the alias k.
+// ReadGroup reads the items after a number whose terms fit into memory.
 func ReadGroup(
 	ctx context.Context, db *database.DB, v catalogue.Version, tenant string, after int64,
-	selection func(*bun.SelectQuery) *bun.SelectQuery,
 ) (Group, error) {
 	group := Group{Tenant: tenant}
 	for bytes := 0; bytes < groupBytes; {
 		var page []rows.Row
-		err := selection(db.NewSelect().Model(&page).ModelTableExpr("? AS k", v.Tables.Knowledge)).
+		err := db.NewSelect().Model(&page).ModelTableExpr("? AS k", v.Tables.Knowledge).
 			Column("id", "number", "content", "task", "tags", "scopes").Where("tenant = ?", tenant).Where(rows.Live).
 			Where("number > ?", after).OrderExpr("number").Limit(groupPage).Scan(ctx)
 		if err != nil {
