@@ -18,6 +18,7 @@ import (
 // vLLM and others. It is safe for concurrent use. Its owner closes it.
 type OpenAI struct {
 	config  Config
+	known   model
 	limiter *Limiter
 	client  *http.Client
 }
@@ -38,7 +39,9 @@ func NewOpenAI(config Config) (*OpenAI, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 	}
-	return &OpenAI{config: config, limiter: NewLimiter(config.RequestsPerSecond), client: client}, nil
+	return &OpenAI{
+		config: config, known: modelNamed(config.Model), limiter: NewLimiter(config.RequestsPerSecond), client: client,
+	}, nil
 }
 
 // Name is provider:model:dimensions.
@@ -49,8 +52,8 @@ func (o *OpenAI) Name() string {
 // Dims returns the configured length of the vectors.
 func (o *OpenAI) Dims() int { return o.config.Dims }
 
-// Calibration is that of the model's name, unless configured.
-func (o *OpenAI) Calibration() Calibration { return o.config.Calibration }
+// Calibration is that of the model's name.
+func (o *OpenAI) Calibration() Calibration { return o.known.calibration }
 
 // Close lets idle connections go.
 func (o *OpenAI) Close() { o.client.CloseIdleConnections() }
@@ -85,9 +88,9 @@ func (o *OpenAI) Request(texts []string) []string {
 
 // prefixed adds the model's prefix to each text. A dash replaces an empty text, which some endpoints refuse.
 func (o *OpenAI) prefixed(texts []string, kind Kind) []string {
-	prefix := o.config.DocumentPrefix
+	prefix := o.known.documentPrefix
 	if kind == Query {
-		prefix = o.config.QueryPrefix
+		prefix = o.known.queryPrefix
 	}
 	inputs := make([]string, len(texts))
 	for i, s := range texts {
@@ -118,17 +121,11 @@ type Config struct {
 	// shorten its vectors on request is asked for it; any other must answer with this many.
 	Dims int
 
-	// QueryPrefix and DocumentPrefix are put before each text, for models trained so. Default: what a known model wants.
-	QueryPrefix, DocumentPrefix string
-
 	// MaxBatch and MaxBatchTokens bound a request, by texts and by text.Tokens. Default 64 and 32,000.
 	MaxBatch, MaxBatchTokens int
 
 	// RequestsPerSecond spaces requests out, with bursts of a second's worth. Default 0: unlimited.
 	RequestsPerSecond float64
-
-	// RequestTimeout bounds one attempt. Default 30 seconds.
-	RequestTimeout time.Duration
 
 	// MaxAttempts bounds how often a request is sent if the endpoint is busy, broken or out of reach. Default 5.
 	MaxAttempts int
@@ -136,32 +133,19 @@ type Config struct {
 	// MinBackoff and MaxBackoff bound the pause between attempts, which doubles and is random. Default 200 ms and 10 s.
 	MinBackoff, MaxBackoff time.Duration
 
-	// MaxRetryAfter is the longest pause that the endpoint may ask for; beyond it there is no further attempt. Default one
-	// minute.
-	MaxRetryAfter time.Duration
-
-	// Calibration states how to read the model's cosines. Default: by the model's name.
-	Calibration Calibration
-
 	// Client sends the requests. Default: one of its own, without redirects.
 	Client *http.Client
 }
 
 // withDefaults fills in what was left out.
 func (c Config) withDefaults() Config {
-	known := modelNamed(c.Model)
 	c.Provider = cmp.Or(c.Provider, "openai")
-	c.Dims = cmp.Or(c.Dims, known.dims)
-	c.QueryPrefix = cmp.Or(c.QueryPrefix, known.queryPrefix)
-	c.DocumentPrefix = cmp.Or(c.DocumentPrefix, known.documentPrefix)
+	c.Dims = cmp.Or(c.Dims, modelNamed(c.Model).dims)
 	c.MaxBatch = cmp.Or(c.MaxBatch, 64)
 	c.MaxBatchTokens = cmp.Or(c.MaxBatchTokens, 32_000)
-	c.RequestTimeout = cmp.Or(c.RequestTimeout, 30*time.Second)
 	c.MaxAttempts = cmp.Or(c.MaxAttempts, 5)
 	c.MinBackoff = cmp.Or(c.MinBackoff, 200*time.Millisecond)
 	c.MaxBackoff = cmp.Or(c.MaxBackoff, 10*time.Second)
-	c.MaxRetryAfter = cmp.Or(c.MaxRetryAfter, time.Minute)
-	c.Calibration = cmp.Or(c.Calibration, known.calibration)
 	return c
 }
 
@@ -183,12 +167,7 @@ func (c Config) Validate() error {
 	problem(c.Dims < 0 || c.Dims > 65536, "embedding dimensions: %d is not between 1 and 65536", c.Dims)
 	problem(strings.ContainsFunc(c.Key, func(r rune) bool { return r <= ' ' || r >= 0x7F }),
 		"embedding key: has blanks or characters that cannot be sent")
-	problem(c.MaxBatch < 0 || c.MaxBatchTokens < 0, "embedding batch: negative")
 	problem(c.RequestsPerSecond < 0, "embedding rate: negative")
-	problem(c.RequestTimeout < 0, "embedding timeout: negative")
-	problem(c.MaxAttempts < 0, "embedding attempts: negative")
-	problem(c.MinBackoff < 0 || c.MaxBackoff < c.MinBackoff, "embedding backoff: %v to %v is no range", c.MinBackoff,
-		c.MaxBackoff)
 	return errors.Join(problems...)
 }
 

@@ -45,13 +45,19 @@ type failure struct {
 
 func (f *failure) Error() string { return f.what }
 
+// The time for one attempt, and the longest pause that the endpoint may ask for: beyond it there is no other attempt.
+const (
+	requestTimeout    = 30 * time.Second
+	longestRetryAfter = time.Minute
+)
+
 // post sends the texts once. It returns a failure if another attempt may succeed.
 func (o *OpenAI) post(ctx context.Context, texts []string) ([][]float32, error) {
 	body, err := json.Marshal(o.request(texts))
 	if err != nil {
 		return nil, err
 	}
-	attempt, cancel := context.WithTimeout(ctx, o.config.RequestTimeout)
+	attempt, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	url := strings.TrimSuffix(o.config.URL, "/") + "/embeddings"
 	r, err := http.NewRequestWithContext(attempt, http.MethodPost, url, bytes.NewReader(body))
@@ -84,7 +90,7 @@ func (o *OpenAI) post(ctx context.Context, texts []string) ([][]float32, error) 
 // request asks for a number of dimensions only if the model is known to shorten its vectors and must do so.
 func (o *OpenAI) request(texts []string) request {
 	body := request{Model: o.config.Model, Input: texts, EncodingFormat: "float"}
-	if known := modelNamed(o.config.Model); known.shortens && known.dims != o.config.Dims {
+	if o.known.shortens && o.known.dims != o.config.Dims {
 		body.Dimensions = o.config.Dims
 	}
 	return body
@@ -105,7 +111,7 @@ func (o *OpenAI) broken(ctx context.Context, err error) error {
 	var resolution *net.DNSError
 	switch {
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return &failure{kind: ErrUnavailable, what: fmt.Sprintf("no answer within %v", o.config.RequestTimeout)}
+		return &failure{kind: ErrUnavailable, what: fmt.Sprintf("no answer within %v", requestTimeout)}
 	case errors.As(err, &resolution):
 		return &failure{kind: ErrUnavailable, what: "its host name does not resolve"}
 	case errors.As(err, &operation) && operation.Op == "dial":
@@ -216,7 +222,7 @@ func (o *OpenAI) embed(ctx context.Context, texts []string) ([][]float32, error)
 			return vectors, err
 		}
 		pause := max(o.backoff(attempt), failed.retryAfter)
-		if attempt >= o.config.MaxAttempts || failed.retryAfter > o.config.MaxRetryAfter || endsWithin(ctx, pause) {
+		if attempt >= o.config.MaxAttempts || failed.retryAfter > longestRetryAfter || endsWithin(ctx, pause) {
 			return nil, fmt.Errorf("%w after %d attempts: %s", failed.kind, attempt, failed.what)
 		}
 		if err := sleep(ctx, pause); err != nil {
