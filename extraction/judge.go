@@ -27,15 +27,11 @@ reason says in one short sentence what is the same or what differs, in the langu
 // Judge compares two items. A request contains no third one: whoever reads the reason may read both, and its erasure
 // follows that of either. The error matches [domain.ErrUnavailable] if the endpoint is unavailable or busy.
 func (m *Model) Judge(ctx context.Context, item, other *domain.Knowledge) (judgement domain.Judgement, err error) {
-	request := chatRequest{
-		Model: m.config.Model,
-		ResponseFormat: formatted("verdict", object(map[string]any{
-			"reason":  map[string]any{"type": "string"},
-			"verdict": map[string]any{"type": "string", "enum": []any{domain.Duplicate, domain.Contradiction, "neither"}},
-		})),
-		Messages: []chatMessage{{Role: "system", Content: judging}, {Role: "user", Content: notes(item, other)}},
-	}
-	err = m.ask(ctx, request, func(raw []byte) error {
+	format := formatted("verdict", object(map[string]any{
+		"reason":  map[string]any{"type": "string"},
+		"verdict": map[string]any{"type": "string", "enum": []any{domain.Duplicate, domain.Contradiction, "neither"}},
+	}))
+	err = m.ask(ctx, format, judging, notes(item, other), func(raw []byte) error {
 		var written struct {
 			Reason  string `json:"reason"`
 			Verdict string `json:"verdict"`
@@ -51,10 +47,7 @@ func (m *Model) Judge(ctx context.Context, item, other *domain.Knowledge) (judge
 		}
 		return nil
 	})
-	if err != nil {
-		return judgement, fmt.Errorf("ask %s: %w", m.Name(), err)
-	}
-	return judgement, nil
+	return judgement, err
 }
 
 // notes are items for the model, each one line of JSON, so that no text can pose as another note.

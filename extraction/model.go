@@ -112,12 +112,12 @@ func (m *Model) Extract(ctx context.Context, c Conversation) (Result, error) {
 	found := Result{}
 	for _, part := range portions(c, m.config.MaxTokens) {
 		var got Result
-		err := m.ask(ctx, m.request(c, part), func(raw []byte) (err error) {
+		err := m.ask(ctx, responseFormat(), taskFor(c), transcript(c, part), func(raw []byte) (err error) {
 			got, err = parse(raw, c, part)
 			return err
 		})
 		if err != nil {
-			return found, fmt.Errorf("ask %s: %w", m.Name(), err)
+			return found, err
 		}
 		found.Findings = append(found.Findings, got.Findings...)
 		found.Usage.PromptTokens += got.Usage.PromptTokens
@@ -181,8 +181,19 @@ func (m *Model) Probe(ctx context.Context) error {
 	return m.Refusal()
 }
 
-// ask sends a request until read accepts the answer. It says once to the model why its answer cannot be read.
-func (m *Model) ask(ctx context.Context, request chatRequest, read func(raw []byte) error) error {
+// ask asks for an answer in a format until read accepts it. The error names the model.
+func (m *Model) ask(ctx context.Context, format json.RawMessage, task, said string, read func([]byte) error) error {
+	err := m.askAgain(ctx, chatRequest{Model: m.config.Model, ResponseFormat: format, Messages: []chatMessage{
+		{Role: "system", Content: task}, {Role: "user", Content: said},
+	}}, read)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", m.Name(), err)
+	}
+	return nil
+}
+
+// askAgain sends a request until read accepts the answer. It says once to the model why its answer cannot be read.
+func (m *Model) askAgain(ctx context.Context, request chatRequest, read func(raw []byte) error) error {
 	isTold := false
 	for attempt := 1; ; attempt++ {
 		if err := m.limiter.Wait(ctx); err != nil {

@@ -104,32 +104,30 @@ type chatRequest struct {
 	ResponseFormat json.RawMessage `json:"response_format"`
 }
 
-func (m *Model) request(c Conversation, p portion) chatRequest {
+// taskFor is what a model is to do with a conversation.
+func taskFor(c Conversation) string {
+	if c.Negative() {
+		return instructions + "\nThis conversation reports a failure: what was tried is an antipattern, " +
+			"and nothing in it is a case or a pattern."
+	}
+	return instructions
+}
+
+func transcript(c Conversation, p portion) string {
 	var said strings.Builder
 	for i := p.from; i < p.to; i++ {
 		said.WriteString(transcribed(i, c.Messages[i]))
 	}
-	asked := instructions
-	if c.Negative() {
-		asked += "\nThis conversation reports a failure: what was tried is an antipattern, " +
-			"and nothing in it is a case or a pattern."
-	}
-	return chatRequest{Model: m.config.Model, ResponseFormat: responseFormat(), Messages: []chatMessage{
-		{Role: "system", Content: asked}, {Role: "user", Content: said.String()},
-	}}
+	return said.String()
 }
 
 // responseFormat is the schema that an answer must follow.
 func responseFormat() json.RawMessage {
-	categories := make([]string, len(domain.Categories))
-	for i, c := range domain.Categories {
-		categories[i] = string(c)
-	}
 	text := map[string]any{"type": "string"}
 	schema := object(map[string]any{
 		"summary": text, "overview": text,
 		"lessons": map[string]any{"type": "array", "items": object(map[string]any{
-			"category": map[string]any{"type": "string", "enum": categories},
+			"category": map[string]any{"type": "string", "enum": domain.Categories},
 			"key":      text, "task": text, "content": text, "abstract": text,
 			"correction": map[string]any{"type": "boolean"}, "single": map[string]any{"type": "boolean"},
 			"messages": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}},
@@ -184,16 +182,9 @@ func (m *Model) Summarize(ctx context.Context, task, content string) (domain.Sum
 		Overview string `json:"overview"`
 	}
 	line := map[string]any{"type": "string"}
-	request := chatRequest{
-		Model:          m.config.Model,
-		ResponseFormat: formatted("summary", object(map[string]any{"abstract": line, "overview": line})),
-		Messages: []chatMessage{
-			{Role: "system", Content: summarizing},
-			{Role: "user", Content: task + "\n\n" + cut(content, longestSummarized)},
-		},
-	}
+	format := formatted("summary", object(map[string]any{"abstract": line, "overview": line}))
 	var s domain.Summary
-	err := m.ask(ctx, request, func(raw []byte) error {
+	err := m.ask(ctx, format, summarizing, task+"\n\n"+cut(content, longestSummarized), func(raw []byte) error {
 		if _, err := decodeAnswer(raw, &written, "abstract"); err != nil {
 			return err
 		}
@@ -206,8 +197,5 @@ func (m *Model) Summarize(ctx context.Context, task, content string) (domain.Sum
 		}
 		return nil
 	})
-	if err != nil {
-		return domain.Summary{}, fmt.Errorf("ask %s: %w", m.Name(), err)
-	}
-	return s, nil
+	return s, err
 }
