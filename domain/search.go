@@ -110,15 +110,18 @@ type Filter struct {
 // Tagged lists the sets of tags that must all match.
 func (f Filter) Tagged() []Tags { return append([]Tags{f.Tags}, f.Also...) }
 
-// asksForArchives tells whether a filter names a URI of archives, or their tag.
-func (f Filter) asksForArchives() bool {
+// asks tells whether a filter asks for archives, by a URI of theirs or by their tag, and whether it says whose items it
+// wants, by an owner, a scope, a visibility or a place.
+func (f Filter) asks() (archives, others bool) {
+	archives = slices.ContainsFunc(f.Tagged(), func(tags Tags) bool { return slices.Contains(tags["category"], ArchiveTag) })
+	others = f.Owner+Entity(f.Scope)+Entity(f.Visibility) != ""
 	for _, place := range append([]URI{URI(f.URIPrefix)}, f.Under...) {
 		names := place.Names()
-		if len(names) > 0 && names[0] == "session" || len(names) > 2 && names[0] == Agent && names[2] == "sessions" {
-			return true
-		}
+		others = others || len(names) > 0
+		archives = archives || len(names) > 0 && names[0] == "session" ||
+			len(names) > 2 && names[0] == Agent && names[2] == "sessions"
 	}
-	return slices.ContainsFunc(f.Tagged(), func(tags Tags) bool { return slices.Contains(tags["category"], ArchiveTag) })
+	return archives, others
 }
 
 // shortened is the beginning and the end of a question that is too long, and a warning.
@@ -132,12 +135,6 @@ func shortened(question string) (short, warning string) {
 		"the question has %d characters: only its first and its last %d are used", len(all), half)
 }
 
-// asksForOthers tells whether a filter names an owner, a scope, a visibility or a place, and so whose items it wants.
-func (f Filter) asksForOthers() bool {
-	return f.Owner+Entity(f.Scope)+Entity(f.Visibility) != "" || slices.ContainsFunc(append([]URI{URI(f.URIPrefix)}, f.Under...),
-		func(place URI) bool { return place != "" && len(place.Names()) > 0 })
-}
-
 // Complete fills in defaults and validates all fields. Then it checks that the caller is entitled to each entity of
 // the context.
 func (s Search) Complete() (Search, error) {
@@ -148,8 +145,9 @@ func (s Search) Complete() (Search, error) {
 	if s.Order == "" {
 		s.Order = ByPriority
 	}
-	s.Filter.NoArchives = !s.Filter.asksForArchives()
-	if s.By.SeesAll() && !s.Context.Given && !s.Everyone && !s.Filter.asksForOthers() {
+	archives, others := s.Filter.asks()
+	s.Filter.NoArchives = !archives
+	if s.By.SeesAll() && !s.Context.Given && !s.Everyone && !others {
 		s.Filter.PrivateOf = s.By.Entities()
 	}
 	if strings.TrimSpace(s.Text) == "" && len(s.Vector) == 0 {

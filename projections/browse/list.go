@@ -49,7 +49,9 @@ func (b *Browser) List(ctx context.Context, list domain.List) (domain.ListPage, 
 	if err != nil {
 		return domain.ListPage{}, err
 	}
-	p.View, list.Filter.Reader = p.At(list.AsOfTime), &list.By
+	if list.Filter.Reader = &list.By; !list.AsOfTime.IsZero() {
+		p.View = p.At(list.AsOfTime)
+	}
 	limit := int64(list.Limit)
 	if limit == 0 {
 		limit = DefaultLimit

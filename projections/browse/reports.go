@@ -157,7 +157,9 @@ func standings(ctx context.Context, p view, query *bun.SelectQuery) (list []doma
 		}
 		list = append(list, s.domain())
 	})
-	p.LogUnreadable(ctx, broken)
+	if len(broken) > 0 {
+		p.LogUnreadable(ctx, broken)
+	}
 	return list, err
 }
 

@@ -133,11 +133,9 @@ func (p *Catalogue) ViewOf(v Version, reads bun.IDB) View {
 	}
 }
 
-// At is the view with the confirmations that have expired at a time; for the zero time it is the view itself.
+// At is the view with the confirmations that have expired at a time.
 func (v View) At(then time.Time) View {
-	if !then.IsZero() {
-		v.Now = func() time.Time { return then }
-	}
+	v.Now = func() time.Time { return then }
 	return v
 }
 

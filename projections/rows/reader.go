@@ -91,16 +91,16 @@ func (p Reader) Read(ctx context.Context, query *bun.SelectQuery) (rows []Row, e
 		}
 		rows = append(rows, *r)
 	})
-	p.LogUnreadable(ctx, broken)
+	if len(broken) > 0 {
+		p.LogUnreadable(ctx, broken)
+	}
 	return rows, err
 }
 
 // LogUnreadable logs the ids of items without the reason: the error may quote people's texts.
 func (p Reader) LogUnreadable(ctx context.Context, ids []string) {
-	if len(ids) > 0 {
-		p.Unreadable.Store(int64(p.Tables.Version))
-		p.Log.ErrorContext(ctx, "the rows of items cannot be read: answers leave them out", "items", ids)
-	}
+	p.Unreadable.Store(int64(p.Tables.Version))
+	p.Log.ErrorContext(ctx, "the rows of items cannot be read: answers leave them out", "items", ids)
 }
 
 // ReadOne reads the item that a query selects. The error matches [sql.ErrNoRows] if there is none, and

@@ -127,7 +127,9 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 			f.addFound(all, byNumber[number], c)
 		}
 	}
-	f.LogUnreadable(ctx, broken)
+	if len(broken) > 0 {
+		f.LogUnreadable(ctx, broken)
+	}
 	if err := selected.Err(); err != nil {
 		return rows.Failed(ctx, "read candidates", err)
 	}

@@ -63,7 +63,9 @@ func (r *Searcher) Search(ctx context.Context, s domain.Search) (domain.Answer, 
 	if err != nil {
 		return domain.Answer{}, err
 	}
-	p.View = p.At(s.AsOfTime)
+	if !s.AsOfTime.IsZero() {
+		p.View = p.At(s.AsOfTime)
+	}
 	f, answer, err := p.search(ctx, s, nil)
 	if err == nil && (s.Explain || len(answer.Hits) == 0) {
 		answer.Explain, err = f.explain(ctx, started)

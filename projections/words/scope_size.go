@@ -49,7 +49,17 @@ func (c *ScopeSizes) Of(
 	ctx context.Context, p Index, tenant string, scopes []domain.Scope,
 ) (map[domain.Scope]ScopeSize, error) {
 	found := make(map[domain.Scope]ScopeSize, len(scopes))
-	missing := c.fresh(p, tenant, scopes, found)
+	var missing []domain.Scope
+	now := time.Now()
+	c.mu.Lock()
+	for _, scope := range scopes {
+		if known, ok := c.known[scopeSizeKey{p.Tables.Version, tenant, scope}]; ok && now.Before(known.until) {
+			found[scope] = known.ScopeSize
+		} else {
+			missing = append(missing, scope)
+		}
+	}
+	c.mu.Unlock()
 	if len(missing) == 0 {
 		return found, nil
 	}
@@ -57,41 +67,17 @@ func (c *ScopeSizes) Of(
 	if err != nil {
 		return nil, rows.Failed(ctx, "count what scopes hold", err)
 	}
-	c.keep(p, tenant, missing, counts)
-	for _, scope := range missing {
-		found[scope] = counts[scope]
-	}
-	return found, nil
-}
-
-func (c *ScopeSizes) fresh(
-	p Index, tenant string, scopes []domain.Scope, found map[domain.Scope]ScopeSize,
-) (missing []domain.Scope) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := time.Now()
-	for _, scope := range scopes {
-		if known, ok := c.known[scopeSizeKey{p.Tables.Version, tenant, scope}]; ok && now.Before(known.until) {
-			found[scope] = known.ScopeSize
-			continue
-		}
-		missing = append(missing, scope)
-	}
-	return missing
-}
-
-func (c *ScopeSizes) keep(p Index, tenant string, scopes []domain.Scope, counts map[domain.Scope]ScopeSize) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.known) > maxProfiles {
 		clear(c.known)
 	}
-	until := time.Now().Add(sizeAge)
-	for _, scope := range scopes {
-		if counts[scope].Items >= fewItems {
-			c.known[scopeSizeKey{p.Tables.Version, tenant, scope}] = cachedSize{counts[scope], until}
+	for _, scope := range missing {
+		if found[scope] = counts[scope]; counts[scope].Items >= fewItems {
+			c.known[scopeSizeKey{p.Tables.Version, tenant, scope}] = cachedSize{counts[scope], now.Add(sizeAge)}
 		}
 	}
+	return found, nil
 }
 
 func (p Index) countScopes(
