@@ -102,16 +102,6 @@ func (l *Watchers) heads(ctx context.Context) (map[string]string, error) {
 	return heads, err
 }
 
-// NotifyAll makes all followers compare their checkpoints with the logs, as after an append. Call it after a
-// checkpoint was set back.
-func (l *Watchers) NotifyAll(ctx context.Context) error {
-	tenants, err := l.Tenants(ctx)
-	for _, tenant := range tenants {
-		l.appended.notify(tenant)
-	}
-	return err
-}
-
 // Notify makes the followers of a tenant's log check whether it has grown.
 func (l *Watchers) Notify(tenant string) { l.appended.notify(tenant) }
 
