@@ -94,10 +94,7 @@ func (s subscriptions) deliveries(ctx context.Context, c *call, in *deliveriesIn
 				found = found[:limit]
 				next = found[limit-1].Position
 			}
-			for _, d := range found {
-				items = append(items, deliveryOf(d))
-			}
-			return items, next, err
+			return mapped(found, deliveryOf), next, err
 		},
 	}.answer(ctx, s.Server, c, in.Paging)
 }
@@ -245,10 +242,7 @@ func (s subscriptions) events(
 			if err == nil {
 				found, err = choose(ctx, found, nil)
 			}
-			for _, e := range found {
-				items = append(items, EventOf(e))
-			}
-			return items, next, err
+			return mapped(found, EventOf), next, err
 		},
 	}.answer(ctx, s.Server, c, in)
 }
@@ -329,13 +323,10 @@ func (s subscriptions) digest(ctx context.Context, c *call, in *digestInput) (*s
 
 func digestOf(q domain.DigestQuery, d domain.ScopeDigest, waiting domain.ReviewPage) api.Digest {
 	section := func(name string) api.DigestSection {
-		out := api.DigestSection{Total: d.Sections[name].Total, Items: []api.DigestItem{}}
-		for _, item := range d.Sections[name].Items {
-			out.Items = append(out.Items, api.DigestItem{
-				ID: item.ID, Title: item.Title, Count: item.Count, Last: known(item.Last), By: item.By,
-			})
-		}
-		return out
+		of := d.Sections[name]
+		return api.DigestSection{Total: of.Total, Items: mapped(of.Items, func(i domain.DigestItem) api.DigestItem {
+			return api.DigestItem{ID: i.ID, Title: i.Title, Count: i.Count, Last: known(i.Last), By: i.By}
+		})}
 	}
 	out := api.Digest{
 		Scope: string(q.Scope), Since: q.From.UTC(), Until: q.To.UTC(), Events: d.Events, More: d.More,

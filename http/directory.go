@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -22,10 +23,6 @@ const memberPath = "/v1/directory/{member}"
 
 func (s directory) directoryRoutes() {
 	tags := []string{"Directory"}
-	writing := []int{
-		http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge,
-		http.StatusUnsupportedMediaType,
-	}
 	lookup(s.Server, huma.Operation{
 		OperationID: "list-members", Method: http.MethodGet, Path: "/v1/directory", Tags: tags,
 		Summary: "List the members of a kind", Description: "In the order of their names.",
@@ -40,7 +37,7 @@ func (s directory) directoryRoutes() {
 	handle(s.Server, huma.Operation{
 		OperationID: "put-member", Method: http.MethodPut, Path: memberPath, Tags: tags,
 		Summary: "Add a member, or give it another display name", Description: "For admins.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.NewMember{}}), Errors: writing,
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.NewMember{}}), Errors: namedErrors,
 	}, s.put)
 	for _, again := range []bool{false, true} {
 		operation := huma.Operation{
@@ -48,7 +45,7 @@ func (s directory) directoryRoutes() {
 			Summary: "Deactivate a member",
 			Description: "At once it may do nothing, and belongs to nothing. Its keys are revoked. What it recorded and owns " +
 				"stays: the answer counts what it owns, and acts on knowledge transfer it. For admins.",
-			RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
+			RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: namedErrors,
 		}
 		if again {
 			operation.OperationID, operation.Path = "reactivate-member", memberPath+"/reactivate"
@@ -62,12 +59,12 @@ func (s directory) directoryRoutes() {
 		Summary: "Make a member part of a group, or change its role there",
 		Description: "With its next request it reads and writes what the group may. A group may belong to groups. For " +
 			"admins and the group's maintainers.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.NewMembership{}}), Errors: writing,
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.NewMembership{}}), Errors: namedErrors,
 	}, s.join)
 	handle(s.Server, huma.Operation{
 		OperationID: "leave-group", Method: http.MethodDelete, Path: memberPath + "/groups/{group}", Tags: tags,
 		Summary: "End a member's part in a group", Description: "For admins, the group's maintainers, and the member itself.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: namedErrors,
 	}, s.leave)
 }
 
@@ -101,10 +98,7 @@ type membersInput struct {
 }
 
 func (s directory) list(ctx context.Context, c *call, in *membersInput) (out api.Members, err error) {
-	limit := in.Limit.read(&c.found, "limit", 1, 500)
-	if limit == 0 {
-		limit = 100
-	}
+	limit := cmp.Or(in.Limit.read(&c.found, "limit", 1, 500), 100)
 	after := domain.Entity(in.After)
 	if after != "" && after.Kind() != in.Kind {
 		c.found.Add("after", "must be a member of the kind")
@@ -124,10 +118,7 @@ func (s directory) list(ctx context.Context, c *call, in *membersInput) (out api
 		members = members[:limit]
 		out.Next = string(members[limit-1].Member)
 	}
-	out.Items = make([]api.Member, len(members))
-	for i, m := range members {
-		out.Items[i] = memberOf(m, nil)
-	}
+	out.Items = mapped(members, func(m domain.DirectoryMember) api.Member { return memberOf(m, nil) })
 	return out, err
 }
 
@@ -170,13 +161,11 @@ func memberOf(m domain.DirectoryMember, all []domain.Belonging) api.Member {
 }
 
 func belongingsOf(all []domain.Belonging) []api.Membership {
-	shown := []api.Membership{}
-	for _, b := range all {
-		shown = append(shown, api.Membership{
+	return mapped(all, func(b domain.Belonging) api.Membership {
+		return api.Membership{
 			Group: string(b.Group), Role: string(b.Role), Since: known(b.Since), Through: string(b.Through),
-		})
-	}
-	return shown
+		}
+	})
 }
 
 func (s directory) find(ctx context.Context, c *call, in *memberInput) (api.Member, error) {

@@ -24,10 +24,7 @@ type historyInput struct {
 
 func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*output[api.Page[api.Event]], error) {
 	const usual, most = 100, 500
-	limit := int(in.Limit.read(&c.found, "limit", 1, most))
-	if limit == 0 {
-		limit = usual
-	}
+	limit := cmp.Or(int(in.Limit.read(&c.found, "limit", 1, most)), usual)
 	diff := in.Diff.read(&c.found, "diff")
 	if err := c.found.Err(); err != nil {
 		return nil, err
@@ -161,11 +158,9 @@ func isProse(field string) bool {
 func diffOf(before, after any) []api.FieldChange {
 	was, _ := before.(string)
 	is, _ := after.(string)
-	var edits []api.FieldChange
-	for _, e := range prose.Diff(was, is) {
-		edits = append(edits, api.FieldChange{Op: string(e.Op), Text: e.Text})
-	}
-	return edits
+	return mapped(prose.Diff(was, is), func(e prose.Edit) api.FieldChange {
+		return api.FieldChange{Op: string(e.Op), Text: e.Text}
+	})
 }
 
 // shown formats tags as everywhere in the API.

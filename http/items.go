@@ -206,11 +206,9 @@ func sourceOf(s domain.Source) *api.Source {
 }
 
 func usesOf(all []domain.Use) []api.VoteRecord {
-	uses := make([]api.VoteRecord, len(all))
-	for i, u := range all {
-		uses[i] = api.VoteRecord{Query: u.Query, TraceID: u.TraceID, Outcome: u.Outcome, By: string(u.By), At: known(u.At)}
-	}
-	return uses
+	return mapped(all, func(u domain.Use) api.VoteRecord {
+		return api.VoteRecord{Query: u.Query, TraceID: u.TraceID, Outcome: u.Outcome, By: string(u.By), At: known(u.At)}
+	})
 }
 
 // known is t in UTC, or nil for the zero time.
@@ -222,22 +220,23 @@ func known(t time.Time) *time.Time {
 	return &t
 }
 
-// toStrings and fromStrings convert between strings and types of strings.
-func toStrings[T ~string](words []T) []string {
-	all := make([]string, len(words))
-	for i, word := range words {
-		all[i] = string(word)
+// mapped are the results of a function for each item of a list. They are never nil, so that JSON has an array.
+func mapped[A, B any](list []A, result func(A) B) []B {
+	all := make([]B, len(list))
+	for i, item := range list {
+		all[i] = result(item)
 	}
 	return all
+}
+
+// toStrings and fromStrings convert between strings and types of strings.
+func toStrings[T ~string](words []T) []string {
+	return mapped(words, func(word T) string { return string(word) })
 }
 
 func fromStrings[T ~string](words []string) []T {
 	if words == nil {
 		return nil
 	}
-	all := make([]T, len(words))
-	for i, word := range words {
-		all[i] = T(word)
-	}
-	return all
+	return mapped(words, func(word string) T { return T(word) })
 }

@@ -47,35 +47,31 @@ type access struct{ *Server }
 func (s access) keyRoutes() {
 	tags := []string{"Access"}
 	const path = "/v1/keys"
-	writing := []int{
-		http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge,
-		http.StatusUnsupportedMediaType,
-	}
 	handle(s.Server, huma.Operation{
 		OperationID: "create-key", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Issue a key",
 		Description: "The key itself is in this answer and nowhere else. After the first key is issued, every request " +
 			"needs one. For admins.",
-		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewKey{}}), Errors: writing,
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewKey{}}), Errors: namedErrors,
 	}, s.createKey)
 	lookup(s.Server, huma.Operation{
 		OperationID: "list-keys", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "List the tenant's keys", Description: "For admins.",
-	}, s.listKeys)
+	}, needing(s.requireAdmin, s.listKeys))
 	handle(s.Server, huma.Operation{
 		OperationID: "rotate-key", Method: http.MethodPost, Path: path +
 			"/{prefix}/rotate", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Let another key take this one's place",
 		Description: "The other allows the same. This one stays valid for the overlap, whose end the answer names. For " +
 			"admins.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.KeyRotation{}}), Errors: writing,
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.KeyRotation{}}), Errors: namedErrors,
 	}, s.rotateKey)
 	handle(s.Server, huma.Operation{
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{prefix}", Tags: tags,
 		Summary: "Revoke a key",
 		Description: "It is not valid any more, on any server. A key that was revoked before is answered like the first " +
 			"time. For admins.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: namedErrors,
 	}, s.revokeKey)
 	lookup(s.Server, huma.Operation{
 		OperationID: "whoami", Method: http.MethodGet, Path: "/v1/whoami", Tags: tags,
@@ -163,20 +159,13 @@ func keyReply(c *call, receipt domain.Receipt, key string, err error) (*keyOutpu
 	return out, nil
 }
 
-func (s access) listKeys(ctx context.Context, c *call, _ *struct{}) (out api.Keys, err error) {
-	keys, err := s.requireAdmin(c)
-	if err != nil {
-		return out, err
-	}
+func (s access) listKeys(ctx context.Context, c *call, keys Keyring, _ *struct{}) (out api.Keys, err error) {
 	all, err := keys.Given(ctx, c.principal.Tenant)
 	if err != nil {
 		return out, err
 	}
 	slices.SortStableFunc(all, func(a, b domain.IssuedKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	out.Items = make([]api.IssuedKey, len(all))
-	for i, k := range all {
-		out.Items[i] = issuedKeyOf(c.principal.Tenant, k)
-	}
+	out.Items = mapped(all, func(k domain.IssuedKey) api.IssuedKey { return issuedKeyOf(c.principal.Tenant, k) })
 	return out, nil
 }
 
@@ -289,10 +278,7 @@ func (s access) tenantRoutes() {
 		Summary:     "Create a tenant",
 		Description: "Root acts in it with the header Annals-Tenant, and gives its admin a key. For root.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewTenant{}}),
-		Errors: []int{
-			http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge,
-			http.StatusUnsupportedMediaType,
-		},
+		Errors:      namedErrors,
 	}, s.createTenant)
 	lookup(s.Server, huma.Operation{
 		OperationID: "list-tenants", Method: http.MethodGet, Path: path, Tags: tags,

@@ -106,12 +106,8 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*streamed, e
 		s.recordRetrieval(c, "list", len(got.Items), func(i int) domain.Retrieved {
 			return domain.Retrieved{ID: got.Items[i].ID}
 		})
-		items := make([]*api.Knowledge, len(got.Items))
-		for i, k := range got.Items {
-			items[i] = knowledgeOf(k)
-		}
 		list.Before, list.Key = got.Next, got.Key // where the following page begins
-		return items, got.Next, nil
+		return mapped(got.Items, knowledgeOf), got.Next, nil
 	}
 	if format != jsonType {
 		list.Limit = domain.MaxLimit
@@ -162,11 +158,9 @@ func knowledgeColumns() []column[*api.Knowledge] {
 		judged("confidence", func(k api.Knowledge) any { return k.Eval.Confidence }),
 		judged("stale_reporters", func(k api.Knowledge) any { return k.Stale.Reporters }),
 	}, columnsOf[api.Knowledge]("confirmation_expired? confirm_until revision position created_at updated_at"))
-	columns := make([]column[*api.Knowledge], len(all))
-	for i, of := range all {
-		columns[i] = column[*api.Knowledge]{of.name, func(k *api.Knowledge) string { return of.cell(*k) }}
-	}
-	return columns
+	return mapped(all, func(of column[api.Knowledge]) column[*api.Knowledge] {
+		return column[*api.Knowledge]{of.name, func(k *api.Knowledge) string { return of.cell(*k) }}
+	})
 }
 
 func (in *Filtering) filter(found *domain.Problems) domain.Filter {
@@ -246,11 +240,8 @@ func (s *Server) overview(ctx context.Context, c *call, in *overviewInput) (*out
 }
 
 func facetOf(f domain.Facet) api.Facet {
-	out := api.Facet{Counts: make([]api.ValueCount, len(f.Counts)), More: f.More}
-	for i, count := range f.Counts {
-		out.Counts[i] = api.ValueCount(count)
-	}
-	return out
+	counts := mapped(f.Counts, func(c domain.Count) api.ValueCount { return api.ValueCount(c) })
+	return api.Facet{Counts: counts, More: f.More}
 }
 
 // splitCommas splits values at commas: type=tool,plan is type=tool&type=plan.

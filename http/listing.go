@@ -126,11 +126,7 @@ func (l listing[T]) nextPage(s *Server, c *call, place int64) ([]T, int64, error
 }
 
 func (l listing[T]) appendHead(rows []byte) []byte {
-	names := make([]string, len(l.columns))
-	for i, column := range l.columns {
-		names[i] = column.name
-	}
-	return appendRow(rows, names)
+	return appendRow(rows, mapped(l.columns, func(c column[T]) string { return c.name }))
 }
 
 func (l listing[T]) appendItems(rows []byte, format string, items []T) []byte {

@@ -17,10 +17,6 @@ import (
 type merging struct{ *Server }
 
 func (s merging) mergeRoutes() {
-	proposing := []int{
-		http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge,
-		http.StatusUnsupportedMediaType,
-	}
 	handle(s.Server, huma.Operation{
 		OperationID: "merge", Method: http.MethodPost, Path: one + "/merge", Tags: []string{"Knowledge"},
 		Summary: "Let an item take the place of others",
@@ -42,13 +38,13 @@ func (s merging) mergeRoutes() {
 		Summary: "Propose to review items together",
 		Description: "As duplicates, or because they contradict each other. It changes no item. The same again is " +
 			"unchanged, even if the proposal was closed, until one of the items is revised.",
-		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewProposal{}}), Errors: proposing,
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewProposal{}}), Errors: namedErrors,
 	}, s.propose)
 	handle(s.Server, huma.Operation{
 		OperationID: "close-proposal", Method: http.MethodPost, Path: "/v1/reviews/proposals/{id}/close",
 		Tags: []string{"Reports"}, Summary: "Close a proposal without a merge",
 		Description: "For the stewards of its items. A merge closes the proposals about its items by itself.",
-		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.ProposalClosing{}}), Errors: proposing,
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.ProposalClosing{}}), Errors: namedErrors,
 	}, s.closeProposal)
 }
 

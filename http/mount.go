@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -143,11 +144,7 @@ func (s *Server) lendRequest(c *call, m Mount, r *http.Request) (*http.Request, 
 		ctx, cancel = context.WithTimeout(r.Context(), s.cfg.Timeout)
 	}
 	r = r.WithContext(domain.WithCaller(s.cfg.Confine(ctx, c.principal.Tenant), c.principal, c.origin))
-	limit := m.MaxBody
-	if limit == 0 {
-		limit = s.cfg.MaxBody
-	}
-	r.Body = http.MaxBytesReader(c.response, r.Body, limit)
+	r.Body = http.MaxBytesReader(c.response, r.Body, cmp.Or(m.MaxBody, s.cfg.MaxBody))
 	return r, func() {
 		cancel()
 		watching.Wait()

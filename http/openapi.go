@@ -107,11 +107,12 @@ func parameter(name string) *huma.Param { return &huma.Param{Ref: "#/components/
 
 // The statuses that some operations add to the common ones.
 var (
-	readErrors  = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusGone}
-	writeErrors = []int{
-		http.StatusBadRequest, http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge,
-		http.StatusUnsupportedMediaType,
+	readErrors = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusGone}
+	bodyErrors = []int{
+		http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 	}
+	namedErrors  = append([]int{http.StatusNotFound}, bodyErrors...)
+	writeErrors  = append([]int{http.StatusGone}, bodyErrors...)
 	changeErrors = append([]int{http.StatusNotFound, http.StatusPreconditionFailed}, writeErrors...)
 )
 

@@ -72,9 +72,7 @@ func (s operations) operatorRoutes() {
 		Summary:     "Set for whom lessons of sessions about work are",
 		Description: "Of the tenant, for later commits without scopes. For admins.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.Learning{}}),
-		Errors: []int{
-			http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
-		},
+		Errors:      bodyErrors,
 	}, s.changeLearning)
 	lookup(s.Server, huma.Operation{
 		OperationID: "test-settings", Method: http.MethodPost, Path: "/v1/settings/test", Tags: tags,
@@ -227,10 +225,7 @@ func errSettings(c *call) error {
 func (s operations) settings(ctx context.Context, c *call, _ *struct{}) (api.Settings, error) {
 	shown := s.cfg.Settings
 	shown.Items = append([]api.Setting{}, shown.Items...)
-	shown.Models = make([]api.Model, len(s.cfg.Models))
-	for i, model := range s.cfg.Models {
-		shown.Models[i] = model.Model
-	}
+	shown.Models = mapped(s.cfg.Models, func(m Model) api.Model { return m.Model })
 	if err := errSettings(c); err != nil || s.cfg.Sessions == nil {
 		return shown, err
 	}

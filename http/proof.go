@@ -21,20 +21,20 @@ func (s proofs) proofRoutes() {
 		OperationID: "log-key", Method: http.MethodGet, Path: "/v1/log/key", Tags: tags,
 		Summary:     "Read the public key that the log is signed with",
 		Description: "Ask for it once, over a way that you trust, and keep it.",
-	}, s.logKey)
+	}, needing(s.prover, s.logKey))
 	lookup(s.Server, huma.Operation{
 		OperationID: "log-checkpoint", Method: http.MethodGet, Path: "/v1/log/checkpoint", Tags: tags,
 		Summary: "Read a signed checkpoint: what the log is now",
 		Description: "Keep it: it proves later that the log still begins with what it describes. " +
 			"It is at most a second or two old. While nothing is recorded, there is none: 404.",
 		Errors: []int{http.StatusNotFound},
-	}, s.checkpoint)
+	}, needing(s.prover, s.checkpoint))
 	lookup(s.Server, huma.Operation{
 		OperationID: "log-inclusion", Method: http.MethodGet, Path: "/v1/log/proof/{event_id}", Tags: tags,
 		Summary:     "Prove that an event is in the log",
 		Description: "For callers who may read the event, named by its id or its position. annals verify checks the answer, as it is.",
 		Errors:      []int{http.StatusNotFound},
-	}, s.inclusion)
+	}, needing(s.prover, s.inclusion))
 	handle(s.Server, huma.Operation{
 		OperationID: "log-consistency", Method: http.MethodGet, Path: "/v1/log/consistency", Tags: tags,
 		Summary: "Prove that the log was only appended to between two checkpoints",
@@ -76,19 +76,11 @@ func (s proofs) prover(c *call) (Prover, error) {
 	return s.cfg.Prover, nil
 }
 
-func (s proofs) logKey(_ context.Context, c *call, _ *struct{}) (out api.LogKey, err error) {
-	prover, err := s.prover(c)
-	if err != nil {
-		return out, err
-	}
+func (s proofs) logKey(_ context.Context, _ *call, prover Prover, _ *struct{}) (api.LogKey, error) {
 	return api.LogKey{Key: prover.Key()}, nil
 }
 
-func (s proofs) checkpoint(ctx context.Context, c *call, _ *struct{}) (out api.Checkpoint, err error) {
-	prover, err := s.prover(c)
-	if err != nil {
-		return out, err
-	}
+func (s proofs) checkpoint(ctx context.Context, c *call, prover Prover, _ *struct{}) (out api.Checkpoint, err error) {
 	made, err := prover.Checkpoint(ctx, c.principal.Tenant)
 	if err != nil {
 		return out, err
@@ -100,11 +92,9 @@ func (s proofs) checkpoint(ctx context.Context, c *call, _ *struct{}) (out api.C
 	return checkpointOf(made), nil
 }
 
-func (s proofs) inclusion(ctx context.Context, c *call, in *eventInput) (out api.Inclusion, err error) {
-	prover, err := s.prover(c)
-	if err != nil {
-		return out, err
-	}
+func (s proofs) inclusion(
+	ctx context.Context, c *call, prover Prover, in *eventInput,
+) (out api.Inclusion, err error) {
 	entry, err := prover.Entry(ctx, c.principal.Tenant, in.EventID)
 	if err != nil {
 		return out, err
@@ -120,7 +110,7 @@ func (s proofs) inclusion(ctx context.Context, c *call, in *eventInput) (out api
 	}
 	out = api.Inclusion{
 		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash),
-		Record: made.Record, Path: encoded(made.Path), Checkpoint: checkpointOf(made.Checkpoint),
+		Record: made.Record, Path: mapped(made.Path, encode), Checkpoint: checkpointOf(made.Checkpoint),
 	}
 	if made.Leaf != (domain.Digest{}) {
 		out.Leaf = encode(made.Leaf)
@@ -142,7 +132,7 @@ func (s proofs) consistency(ctx context.Context, c *call, in *consistencyInput) 
 		return nil, err
 	}
 	return &output[api.Consistency]{api.Consistency{
-		From: made.From, To: made.To, FromRoot: encode(made.FromRoot), ToRoot: encode(made.ToRoot), Path: encoded(made.Path),
+		From: made.From, To: made.To, FromRoot: encode(made.FromRoot), ToRoot: encode(made.ToRoot), Path: mapped(made.Path, encode),
 	}}, nil
 }
 
@@ -152,14 +142,6 @@ func checkpointOf(c domain.Checkpoint) api.Checkpoint {
 
 func encode(digest domain.Digest) string { return base64.StdEncoding.EncodeToString(digest[:]) }
 
-func encoded(digests []domain.Digest) []string {
-	all := make([]string, len(digests))
-	for i, digest := range digests {
-		all[i] = encode(digest)
-	}
-	return all
-}
-
 func (s proofs) walls(ctx context.Context, c *call, _ *struct{}) (out api.Protections, err error) {
 	switch {
 	case !c.principal.SeesAll():
@@ -168,9 +150,6 @@ func (s proofs) walls(ctx context.Context, c *call, _ *struct{}) (out api.Protec
 		return out, domain.Refuse(domain.ErrNotFound, "nobody knows")
 	}
 	all, err := s.cfg.Protections(ctx)
-	out.Items = make([]api.Protection, len(all))
-	for i, w := range all {
-		out.Items[i] = api.Protection(w)
-	}
+	out.Items = mapped(all, func(p domain.Protection) api.Protection { return api.Protection(p) })
 	return out, err
 }

@@ -21,14 +21,14 @@ func (s projections) quarantineRoutes() {
 		Description: "An event that it could not take in, though nothing was down, puts its stream here; all other streams " +
 			"go on. The events wait in the log. For admins.",
 		Errors: refusals,
-	}, s.seeQuarantine)
+	}, needing(s.requireAdmin, s.seeQuarantine))
 	lookup(s.Server, huma.Operation{
 		OperationID: "replay-quarantine", Method: http.MethodPost, Path: quarantinePath + "/replay", Tags: tags,
 		Summary: "Let a projection take in what waits, in order",
 		Description: "A stream that was taken in whole is released. What fails again stays, with the newest reason. For " +
 			"admins.",
 		Errors: refusals,
-	}, s.replayQuarantine)
+	}, needing(s.requireAdmin, s.replayQuarantine))
 	handle(s.Server, huma.Operation{
 		OperationID: "skip-quarantine", Method: http.MethodPost, Path: quarantinePath + "/skip", Tags: tags,
 		Summary:     "Forget what waits: the projection never takes it in",
@@ -74,27 +74,16 @@ func (s projections) requireAdmin(c *call) (Background, error) {
 }
 
 func (s projections) seeQuarantine(
-	ctx context.Context, c *call, in *projectionInput,
+	ctx context.Context, c *call, background Background, in *projectionInput,
 ) (out api.Short[api.Quarantined], err error) {
-	background, err := s.requireAdmin(c)
-	if err != nil {
-		return out, err
-	}
 	list, err := background.Quarantined(ctx, in.Name, c.principal.Tenant)
-	out.Items = make([]api.Quarantined, len(list))
-	for i, q := range list {
-		out.Items[i] = quarantinedOf(q)
-	}
+	out.Items = mapped(list, quarantinedOf)
 	return out, err
 }
 
 func (s projections) replayQuarantine(
-	ctx context.Context, c *call, in *streamInput,
+	ctx context.Context, c *call, background Background, in *streamInput,
 ) (out api.Short[api.Replayed], err error) {
-	background, err := s.requireAdmin(c)
-	if err != nil {
-		return out, err
-	}
 	out.Items = []api.Replayed{}
 	err = eachStream(ctx, c, background, in.Name, in.Stream, func(stream string) error {
 		done, err := background.Replay(ctx, in.Name, c.principal.Tenant, stream)

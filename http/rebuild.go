@@ -35,11 +35,11 @@ func (s projections) rebuildRoutes() {
 		OperationID: "see-rebuild", Method: http.MethodGet, Path: rebuildPath, Tags: tags,
 		Summary:     "See how far the rebuild has come, or what became of the last one",
 		Description: "404 if there was none. For root.", Errors: refusals,
-	}, s.seeRebuild)
+	}, needing(s.requireOperator, s.seeRebuild))
 	lookup(s.Server, huma.Operation{
 		OperationID: "plan-rebuild", Method: http.MethodGet, Path: rebuildPath + "/plan", Tags: tags,
 		Summary: "See what a rebuild would take, without starting it", Description: "For root.", Errors: refusals,
-	}, s.planRebuild)
+	}, needing(s.requireOperator, s.planRebuild))
 	handle(s.Server, huma.Operation{
 		OperationID: "see-projection-history", Method: http.MethodGet, Path: projectionPath + "/history", Tags: tags,
 		Summary:     "See what happened to a projection, and who asked for it",
@@ -49,7 +49,7 @@ func (s projections) rebuildRoutes() {
 	lookup(s.Server, huma.Operation{
 		OperationID: "cancel-rebuild", Method: http.MethodDelete, Path: rebuildPath, Tags: tags,
 		Summary: "Give the running rebuild up", Description: "What it has built is dropped. For root.", Errors: refusals,
-	}, s.cancelRebuild)
+	}, needing(s.requireOperator, s.cancelRebuild))
 	lookup(s.Server, huma.Operation{
 		OperationID: "roll-back", Method: http.MethodPost, Path: projectionPath + "/rollback", Tags: tags,
 		Summary:     "Read the version again that was active before",
@@ -116,30 +116,20 @@ func (s projections) startRebuild(ctx context.Context, c *call, in *startInput) 
 	return &startedOutput{Location: "/v1/projections/" + begun.Projection + "/rebuild", Body: rebuildOf(begun)}, nil
 }
 
-func (s projections) seeRebuild(ctx context.Context, c *call, in *projectionInput) (shown api.Rebuild, err error) {
-	rebuilder, err := s.requireOperator(c)
-	if err != nil {
-		return shown, err
-	}
-	last, err := rebuilder.Last(ctx, in.Name)
+func (s projections) seeRebuild(ctx context.Context, _ *call, by Rebuilder, in *projectionInput) (api.Rebuild, error) {
+	last, err := by.Last(ctx, in.Name)
 	return rebuildOf(last), err
 }
 
-func (s projections) planRebuild(ctx context.Context, c *call, in *orderInput) (shown api.RebuildPlan, err error) {
-	rebuilder, err := s.requireOperator(c)
-	if err != nil {
-		return shown, err
-	}
-	plan, err := rebuilder.Plan(ctx, in.Name, domain.RebuildOrder{Confidence: in.Confidence})
+func (s projections) planRebuild(ctx context.Context, _ *call, by Rebuilder, in *orderInput) (api.RebuildPlan, error) {
+	plan, err := by.Plan(ctx, in.Name, domain.RebuildOrder{Confidence: in.Confidence})
 	return planOf(plan), err
 }
 
-func (s projections) cancelRebuild(ctx context.Context, c *call, in *projectionInput) (shown api.Rebuild, err error) {
-	rebuilder, err := s.requireOperator(c)
-	if err != nil {
-		return shown, err
-	}
-	ended, err := rebuilder.Cancel(ctx, in.Name)
+func (s projections) cancelRebuild(
+	ctx context.Context, _ *call, by Rebuilder, in *projectionInput,
+) (api.Rebuild, error) {
+	ended, err := by.Cancel(ctx, in.Name)
 	return rebuildOf(ended), err
 }
 
@@ -199,11 +189,9 @@ func (s projections) projectionHistory(
 			return nil, err // there is no projection of this name, or none that has a history
 		}
 	}
-	out := api.Page[api.Event]{Items: make([]api.Event, len(all)), NextCursor: cursor(next, in.Name)}
-	for i, e := range all {
-		out.Items[i] = EventOf(e)
-	}
-	return &output[api.Page[api.Event]]{out}, nil
+	return &output[api.Page[api.Event]]{api.Page[api.Event]{
+		Items: mapped(all, EventOf), NextCursor: cursor(next, in.Name),
+	}}, nil
 }
 
 func (s projections) projections(ctx context.Context, c *call, _ *struct{}) (api.Projections, error) {
@@ -266,7 +254,7 @@ func reportOf(r *domain.RebuildReport) *api.RebuildReport {
 	}
 	return &api.RebuildReport{
 		Version: r.Version, Against: r.Against, Passed: r.Passed, Items: r.Items, Rows: r.Rows, Checksums: r.Checksums,
-		Wrong: notNil(r.Wrong), Changed: r.Changed, Intended: notNil(r.Intended), Repair: r.Repair,
+		Wrong: toStrings(r.Wrong), Changed: r.Changed, Intended: toStrings(r.Intended), Repair: r.Repair,
 		Overlap: r.Overlap, Searches: r.Searches, Impact: impactOf(r.Impact),
 	}
 }
@@ -278,21 +266,13 @@ func planOf(p domain.RebuildPlan) api.RebuildPlan {
 	}
 	return api.RebuildPlan{
 		Projection: p.Projection, Active: p.Active, Version: p.Version, Settings: p.Settings, Policies: policies,
-		Intended: notNil(p.Intended), Streams: p.Streams, Events: p.Events, Bytes: p.Bytes, Need: p.Need,
+		Intended: toStrings(p.Intended), Streams: p.Streams, Events: p.Events, Bytes: p.Bytes, Need: p.Need,
 		Free: p.Free, Seconds: seconds(p.Took),
 	}
 }
 
 // seconds rounds a duration to 10 ms.
 func seconds(d time.Duration) float64 { return d.Round(10 * time.Millisecond).Seconds() }
-
-// notNil is a list that is not null.
-func notNil(words []string) []string {
-	if words == nil {
-		return []string{}
-	}
-	return words
-}
 
 func impactOf(i domain.RebuildImpact) api.RebuildImpact {
 	shown := api.RebuildImpact{
@@ -312,7 +292,7 @@ func impactOf(i domain.RebuildImpact) api.RebuildImpact {
 	}
 	for _, m := range i.Answers.Most {
 		shown.Answers.Most = append(shown.Answers.Most, api.AnswerMove{
-			Tenant: m.Tenant, ID: m.ID, Same: m.Same, Before: notNil(m.Before), After: notNil(m.After),
+			Tenant: m.Tenant, ID: m.ID, Same: m.Same, Before: toStrings(m.Before), After: toStrings(m.After),
 		})
 	}
 	return shown

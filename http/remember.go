@@ -279,9 +279,7 @@ func redactedOf(r domain.Receipt) string {
 }
 
 func keptOf(r domain.Receipt) []api.KeptVersion {
-	all := make([]api.KeptVersion, len(r.Events))
-	for i, event := range r.Events {
-		all[i] = api.KeptVersion{EventID: event.EventID, Position: event.Position, Hash: hex.EncodeToString(event.Hash)}
-	}
-	return all
+	return mapped(r.Events, func(e domain.Event) api.KeptVersion {
+		return api.KeptVersion{EventID: e.EventID, Position: e.Position, Hash: hex.EncodeToString(e.Hash)}
+	})
 }

@@ -211,11 +211,7 @@ func offset[D, T any](
 		if len(found) > limit {
 			found, next = found[:limit], place+int64(limit)
 		}
-		items := make([]T, len(found))
-		for i, f := range found {
-			items[i] = show(f)
-		}
-		return items, next, err
+		return mapped(found, show), next, err
 	}
 }
 

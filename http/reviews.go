@@ -85,7 +85,7 @@ func (s reports) review(ctx context.Context, c *call, in *reviewInput) (*output[
 	if err != nil {
 		return nil, err
 	}
-	items := itemsOf(page.Items, func(r domain.Review) *domain.Knowledge { return r.Item })
+	items := mapped(page.Items, func(r domain.Review) *domain.Knowledge { return r.Item })
 	for _, r := range page.Items {
 		if r.Pair != nil {
 			items = append(items, r.Pair.Items...)

@@ -36,9 +36,7 @@ func (s scrubbings) scrubbingRoutes() {
 		Description: "For admins. All rules are replaced, from now on: what is recorded already stays as it is until it is " +
 			"redacted. Every server follows within a second.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.Scrubbing{}}),
-		Errors: []int{
-			http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
-		},
+		Errors:      bodyErrors,
 	}, s.changeScrubbing)
 }
 

@@ -55,7 +55,7 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*outp
 	all := answer.Hits
 	answer.Hits = all[:min(len(all), limit)]
 	if query.AsOf == 0 {
-		items := itemsOf(answer.Hits, func(h domain.Found) *domain.Knowledge { return h.Knowledge })
+		items := mapped(answer.Hits, func(h domain.Found) *domain.Knowledge { return h.Knowledge })
 		if err := (verification{s}).verify(ctx, c, items...); err != nil {
 			return nil, err
 		}

@@ -143,6 +143,19 @@ func lookup[I, T any](s *Server, op huma.Operation, find func(ctx context.Contex
 	})
 }
 
+// needing makes an operation of one that needs a part of the server. Part returns it, or refuses the call.
+func needing[P, I, O any](
+	part func(c *call) (P, error), do func(ctx context.Context, c *call, part P, in *I) (O, error),
+) func(context.Context, *call, *I) (O, error) {
+	return func(ctx context.Context, c *call, in *I) (out O, err error) {
+		needed, err := part(c)
+		if err != nil {
+			return out, err
+		}
+		return do(ctx, c, needed, in)
+	}
+}
+
 // submit submits a command, unless it or the request is invalid. The error names every bad field.
 func (s *Server) submit(
 	ctx context.Context, c *call, command domain.Command, invalid error, body []byte,

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -43,15 +44,11 @@ type sessions struct{ *Server }
 func (s sessions) sessionRoutes() {
 	tags := []string{"Sessions"}
 	const all, one = "/v1/sessions", "/v1/sessions/{id}"
-	writing := []int{
-		http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge,
-		http.StatusUnsupportedMediaType,
-	}
 	handle(s.Server, huma.Operation{
 		OperationID: "open-session", Method: http.MethodPost, Path: all, Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Open a session", RequestBody: bodies(
 			s.Server, false, map[string]any{jsonType: api.NewSession{}},
-		), Errors: writing,
+		), Errors: namedErrors,
 	}, s.openSession)
 	handle(s.Server, huma.Operation{
 		OperationID: "sessions", Method: http.MethodGet, Path: all, Tags: tags,
@@ -65,25 +62,25 @@ func (s sessions) sessionRoutes() {
 		OperationID: "add-messages", Method: http.MethodPost, Path: one +
 			"/messages", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Add messages to a session", Description: "A session that does not exist is opened.",
-		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewMessages{}}), Errors: writing,
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewMessages{}}), Errors: namedErrors,
 	}, s.addMessages)
 	handle(s.Server, huma.Operation{
 		OperationID: "commit-session", Method: http.MethodPost, Path: one +
 			"/commit", Tags: tags, DefaultStatus: http.StatusAccepted,
 		Summary:     "Archive a session's messages and learn from them",
 		Description: "The answer is the task that extracts knowledge in the background: GET /v1/tasks/{id} shows its result.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.SessionCommit{}}), Errors: writing,
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.SessionCommit{}}), Errors: namedErrors,
 	}, s.commitSession)
 	handle(s.Server, huma.Operation{
 		OperationID: "retry-extraction", Method: http.MethodPost, Path: one + "/retry", Tags: tags,
 		Summary:     "Try failed extractions of a session again",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.ExtractionRetry{}}), Errors: writing,
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.ExtractionRetry{}}), Errors: namedErrors,
 	}, s.retryExtraction)
 	handle(s.Server, huma.Operation{
 		OperationID: "delete-session", Method: http.MethodDelete, Path: one, Tags: tags,
 		Summary:     "Delete a session and its archives",
 		Description: "Items that were learned from it stay. POST /v1/erasures destroys what was said.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: namedErrors,
 	}, s.deleteSession)
 	handle(s.Server, huma.Operation{
 		OperationID: "tasks", Method: http.MethodGet, Path: "/v1/tasks", Tags: tags,
@@ -161,10 +158,7 @@ func sessionOf(stream domain.Stream) api.Session {
 }
 
 func (s sessions) sessions(ctx context.Context, c *call, in *sessionsInput) (*output[api.Sessions], error) {
-	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
-	if limit == 0 {
-		limit = defaultPage
-	}
+	limit := cmp.Or(in.Limit.read(&c.found, "limit", 1, domain.MaxLimit), defaultPage)
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
@@ -309,10 +303,7 @@ type tasksInput struct {
 }
 
 func (s sessions) tasks(ctx context.Context, c *call, in *tasksInput) (*output[api.Tasks], error) {
-	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
-	if limit == 0 {
-		limit = defaultPage
-	}
+	limit := cmp.Or(in.Limit.read(&c.found, "limit", 1, domain.MaxLimit), defaultPage)
 	query := domain.TaskQuery{By: c.principal, Status: domain.TaskStatus(in.Status), Limit: int(limit)}
 	switch query.Status {
 	case "", domain.TaskPending, domain.TaskRunning, domain.TaskCompleted, domain.TaskFailed:

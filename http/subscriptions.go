@@ -24,16 +24,12 @@ const (
 
 func (s subscriptions) subscriptionRoutes() {
 	tags := []string{"Subscriptions"}
-	writing := []int{
-		http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge,
-		http.StatusUnsupportedMediaType,
-	}
 	handle(s.Server, huma.Operation{
 		OperationID: "subscribe", Method: http.MethodPost, Path: subscriptionsPath, Tags: tags,
 		DefaultStatus: http.StatusCreated, Summary: "Follow a scope, an item, a tag or a search",
 		Description: "You become the subscriber, or the entity for which you act. Events after this one are delivered, " +
 			"as far as the subscriber may read them at that time. The secret of a webhook is in this answer and nowhere else.",
-		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewSubscription{}}), Errors: writing,
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewSubscription{}}), Errors: namedErrors,
 	}, s.subscribe)
 	lookup(s.Server, huma.Operation{
 		OperationID: "list-subscriptions", Method: http.MethodGet, Path: subscriptionsPath, Tags: tags,
@@ -70,7 +66,7 @@ func (s subscriptions) subscriptionRoutes() {
 	} {
 		handle(s.Server, huma.Operation{
 			OperationID: change.id, Method: change.method, Path: change.path, Tags: tags, Summary: change.summary,
-			Description: change.description, Errors: writing,
+			Description: change.description, Errors: namedErrors,
 			RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}),
 		}, s.change(change.to))
 	}

@@ -30,9 +30,7 @@ func (s verification) verificationRoutes() {
 		Summary:     "Set how often the items of a scope are verified, and by whom",
 		Description: "For admins, and for the maintainers of the group that the scope names.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewPolicy{}}),
-		Errors: []int{
-			http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
-		},
+		Errors:      bodyErrors,
 	}, s.set)
 	handle(s.Server, huma.Operation{
 		OperationID: "remove-policy", Method: http.MethodDelete, Path: path + "/{scope}", Tags: tags,
@@ -133,15 +131,6 @@ func (s verification) verify(ctx context.Context, c *call, items ...*domain.Know
 		policies.Verify(k, by[k.ID], c.now)
 	}
 	return err
-}
-
-// itemsOf are the items in a list.
-func itemsOf[T any](list []T, item func(T) *domain.Knowledge) []*domain.Knowledge {
-	items := make([]*domain.Knowledge, len(list))
-	for i, one := range list {
-		items[i] = item(one)
-	}
-	return items
 }
 
 func verifiedOf(v *domain.Verified) *api.Verified {
