@@ -237,8 +237,7 @@ func keyActOf(p *page) (*keyAct, error) {
 	}
 	i := slices.IndexFunc(all, func(k issuedKey) bool { return k.Prefix == p.r.PathValue("prefix") })
 	if i < 0 {
-		_, err := notFound(p)
-		return nil, err
+		return nil, notFound(p)
 	}
 	return &keyAct{*newForm(p, one.Fields), one, all[i], isLastAdmin(all, all[i])}, nil
 }
@@ -247,7 +246,7 @@ func keyActOf(p *page) (*keyAct, error) {
 func askKeyAct(p *page) (any, error) {
 	data, err := keyActOf(p)
 	if err == nil && !data.Key.Allows(data.Act.Name) {
-		return notFound(p)
+		return nil, notFound(p)
 	}
 	return data, err
 }
@@ -265,12 +264,10 @@ func doKeyAct(p *page) (any, error) {
 	}
 	var made api.IssuedKey
 	_, err = p.api.Do(p.r.Context(), request, &made)
-	switch {
-	case data.refuse(err):
-		return nil, answer(p, "keyact", data, data.Refused.Status)
-	case err != nil:
+	if err := data.failed(p, err, "keyact", data); err != nil {
 		return nil, err
-	case data.Act.Name == "rotate":
+	}
+	if data.Act.Name == "rotate" {
 		return nil, showKey(p, made)
 	}
 	return goBack(p, data.Act.Name, "access")
@@ -311,13 +308,7 @@ func (t *tenants) read(p *page) error {
 func createTenant(p *page) (any, error) {
 	data := &tenants{form: *newForm(p, tenantFields())}
 	_, err := p.api.Do(p.r.Context(), client.Post(api.NewTenant{Name: data.text("name")}, "v1", "tenants"), nil)
-	if data.refuse(err) {
-		if err := data.read(p); err != nil {
-			return nil, err
-		}
-		return nil, answer(p, "tenants", data, data.Refused.Status)
-	}
-	if err != nil {
+	if err := data.failed(p, err, "tenants", data, data.read); err != nil {
 		return nil, err
 	}
 	return goBack(p, "tenant", "access/tenants")

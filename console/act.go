@@ -159,8 +159,7 @@ var errPast = &client.Error{Problem: api.Problem{
 func actOf(p *page, acts []act) (act, error) {
 	i := slices.IndexFunc(acts, func(a act) bool { return a.Name == p.r.PathValue("act") })
 	if i < 0 {
-		_, err := notFound(p)
-		return act{}, err
+		return act{}, notFound(p)
 	}
 	if p.Moment.Past() {
 		return act{}, errPast
@@ -208,8 +207,7 @@ func formOf(p *page) (*acting, error) {
 		return nil, err
 	}
 	if !form.Act.fits(p, is) {
-		_, err = notFound(p)
-		return nil, err
+		return nil, notFound(p)
 	}
 	return form, nil
 }

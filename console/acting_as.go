@@ -106,7 +106,7 @@ func actingFields(noAuth bool) []actField {
 
 func askActing(p *page) (any, error) {
 	if !p.Caller.ActsFor {
-		return notFound(p)
+		return nil, notFound(p)
 	}
 	data := &actingForm{*newForm(p, actingFields(p.NoAuth())), localPath(p.param("next"))}
 	for _, field := range data.Fields {

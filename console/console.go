@@ -78,7 +78,9 @@ func New(cfg Config) *Console {
 	for pattern, route := range pages() {
 		c.routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { c.show(w, r, route) })
 	}
-	c.routes.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { c.show(w, r, route{"problem", notFound}) })
+	c.routes.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		c.show(w, r, route{"problem", func(p *page) (any, error) { return nil, notFound(p) }})
+	})
 	return c
 }
 

@@ -56,7 +56,7 @@ func askErase(p *page) (any, error) {
 	i := slices.IndexFunc(data.Plan.Items, func(t api.ErasureTarget) bool { return t.ID == data.ID })
 	switch {
 	case i < 0:
-		return notFound(p) // it was erased before
+		return nil, notFound(p) // it was erased before
 	case !data.Plan.Items[i].Goes:
 		data.Kept = data.Plan.Items[i].Reason
 	}
@@ -88,12 +88,10 @@ func doErase(p *page) (any, error) {
 			Method: http.MethodDelete, Path: []string{"v1", "knowledge", data.ID}, Query: query,
 		}, nil)
 	}
-	switch {
-	case data.refuse(err):
-		return nil, answer(p, "erase", data, data.Refused.Status)
-	case err != nil:
+	if err := data.failed(p, err, "erase", data); err != nil {
 		return nil, err
-	case data.Lineage:
+	}
+	if data.Lineage {
 		return goBack(p, "erasure", "privacy/"+url.PathEscape(order.ID))
 	}
 	return goBack(p, "erase", "k/"+url.PathEscape(data.ID))

@@ -36,6 +36,20 @@ func newForm(p *page, fields []actField) *form {
 
 func (f *form) text(name string) string { return strings.TrimSpace(f.Values[name]) }
 
+// failed answers with the form of data again, if the API refused it, after the rest of the page was read. It returns nil
+// if err is nil.
+func (f *form) failed(p *page, err error, view string, data any, rest ...func(*page) error) error {
+	if !f.refuse(err) {
+		return err
+	}
+	for _, read := range rest {
+		if err := read(p); err != nil {
+			return err
+		}
+	}
+	return answer(p, view, data, f.Refused.Status)
+}
+
 // refuse keeps why the API refused the form, and tells whether it did. What is wrong with a field stands next to it.
 func (f *form) refuse(err error) bool {
 	if !isRefused(err) {

@@ -67,7 +67,7 @@ func showItem(p *page) (any, error) {
 		data.Use, err = readUse(p, data, history)
 	case "raw": // it has been read
 	default:
-		return notFound(p)
+		return nil, notFound(p)
 	}
 	if err != nil || data.Gone == nil {
 		return data, err

@@ -61,7 +61,7 @@ func askMany(p *page) (any, error) {
 		return nil, errPast
 	}
 	if !p.mayWrite() {
-		return notFound(p)
+		return nil, notFound(p)
 	}
 	ids := p.values("id")
 	if p.r.Method == http.MethodPost {

@@ -221,8 +221,8 @@ var unauthenticated = api.Problem{
 }
 
 // notFound is the page of an unknown address.
-func notFound(p *page) (any, error) {
-	return nil, &client.Error{Problem: api.Problem{
+func notFound(p *page) error {
+	return &client.Error{Problem: api.Problem{
 		Status: http.StatusNotFound, Title: "There is no such page", Detail: p.Path,
 	}}
 }

@@ -30,7 +30,7 @@ func personActOf(p *page) (*personAct, error) {
 	data := &personAct{form: *newForm(p, one.Fields), Act: one, Group: p.param("group")}
 	data.Person, err = personOf(p)
 	if err == nil && (data.Group == "") == (one.Name == "role" || one.Name == "leave") {
-		_, err = notFound(p)
+		err = notFound(p)
 	}
 	return data, err
 }
@@ -168,7 +168,7 @@ func askImport(p *page) (any, error) {
 		return nil, errPast
 	}
 	if !p.Administers() {
-		return notFound(p)
+		return nil, notFound(p)
 	}
 	return &peopleImport{}, nil
 }

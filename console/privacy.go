@@ -107,11 +107,11 @@ func planErasure(p *page) (any, error) {
 	}
 	var plan api.ErasurePlan
 	err := p.get(&plan, query, "v1", "erasures", "plan")
-	if data.refuse(err) {
-		return nil, answer(p, "plan", data, data.Refused.Status)
+	if err := data.failed(p, err, "plan", data); err != nil {
+		return nil, err
 	}
 	data.Plan = &plan
-	return data, err
+	return data, nil
 }
 
 // orderErasure orders what the form planned, if its subject was typed once more.
@@ -131,10 +131,7 @@ func orderErasure(p *page) (any, error) {
 	done, err := data.order(p, api.ErasureOrder{
 		Of: data.Of, WithLineage: data.Lineage, KeepShared: data.Shared, KeepAccess: data.Access,
 	})
-	switch {
-	case data.refuse(err):
-		return nil, answer(p, "plan", data, data.Refused.Status)
-	case err != nil:
+	if err := data.failed(p, err, "plan", data); err != nil {
 		return nil, err
 	}
 	return goBack(p, "erasure", "privacy/"+url.PathEscape(done.ID))

@@ -44,8 +44,7 @@ func versionsOf(p *page, name string) ([]version, error) {
 		}
 	}
 	if len(all) == 0 {
-		_, err := notFound(p)
-		return nil, err
+		return nil, notFound(p)
 	}
 	return all, nil
 }

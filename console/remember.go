@@ -29,7 +29,7 @@ func askRemember(p *page) (any, error) {
 		return nil, errPast
 	}
 	if !p.mayWrite() {
-		return notFound(p)
+		return nil, notFound(p)
 	}
 	data := newForm(p, rememberFields())
 	data.Values["type"] = "strategy"
@@ -46,10 +46,7 @@ func remember(p *page) (any, error) {
 	}
 	var made api.Knowledge
 	_, err := p.api.Do(p.r.Context(), client.Post(k, "v1", "knowledge"), &made)
-	if data.refuse(err) {
-		return nil, answer(p, "remember", data, data.Refused.Status)
-	}
-	if err != nil {
+	if err := data.failed(p, err, "remember", data); err != nil {
 		return nil, err
 	}
 	return goBack(p, "remember", "k/"+url.PathEscape(made.ID))

@@ -228,8 +228,7 @@ func reportOf(p *page) (report, error) {
 	all := reports()
 	i := slices.IndexFunc(all, func(r report) bool { return r.Name == p.r.PathValue("name") })
 	if i < 0 {
-		_, err := notFound(p)
-		return report{}, err
+		return report{}, notFound(p)
 	}
 	return all[i], nil
 }

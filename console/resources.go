@@ -212,10 +212,7 @@ func addResource(p *page) (any, error) {
 		}
 		added, err = viking[addedResource](p, client.Post(asked, "resources"))
 	}
-	if data.refuse(err) {
-		return nil, answer(p, "resources", data, data.Refused.Status)
-	}
-	if err != nil {
+	if err := data.failed(p, err, "resources", data); err != nil {
 		return nil, err
 	}
 	p.setDone("resource")
@@ -289,8 +286,7 @@ func removalOf(p *page) (*removal, error) {
 	data := &removal{form: *newForm(p, remove.Fields), Act: remove, URI: p.param("uri")}
 	at := &places{URI: data.URI}
 	if !at.IsResource() || at.IsRoot() || !p.mayWrite() {
-		_, err := notFound(p)
-		return nil, err
+		return nil, notFound(p)
 	}
 	return data, nil
 }
@@ -315,10 +311,7 @@ func removeResource(p *page) (any, error) {
 	request.Method = http.MethodDelete
 	request.Query.Set("reason", data.text("reason"))
 	_, err = viking[any](p, request)
-	switch {
-	case data.refuse(err):
-		return nil, answer(p, "unresource", data, data.Refused.Status)
-	case err != nil:
+	if err := data.failed(p, err, "unresource", data); err != nil {
 		return nil, err
 	}
 	return goBack(p, data.Act.Name, "resources")

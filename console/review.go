@@ -211,7 +211,7 @@ func doReview(p *page) (any, error) {
 	default:
 		var known bool
 		if request, id, known = pairRequest(p, act, reason); !known {
-			return notFound(p)
+			return nil, notFound(p)
 		}
 	}
 	if revision := p.r.PostFormValue("revision"); revision != "" && id == p.r.PostFormValue("id") {

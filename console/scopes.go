@@ -133,13 +133,7 @@ func changePolicy(p *page) (any, error) {
 	}
 	p.note(request)
 	_, err := p.api.Do(p.r.Context(), request, nil)
-	if data.refuse(err) {
-		if err := data.read(p); err != nil {
-			return nil, err
-		}
-		return nil, answer(p, "policies", data, data.Refused.Status)
-	}
-	if err != nil {
+	if err := data.failed(p, err, "policies", data, data.read); err != nil {
 		return nil, err
 	}
 	return goBack(p, done.Name, "scopes/policies")

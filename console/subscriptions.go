@@ -196,7 +196,7 @@ func doSubscription(p *page) (any, error) {
 	name := p.r.PostFormValue("act")
 	i := slices.IndexFunc(subscriptionActs()[1:], func(a act) bool { return a.Name == name })
 	if i < 0 {
-		return notFound(p)
+		return nil, notFound(p)
 	}
 	path := []string{"v1", "subscriptions", p.r.PathValue("id")}
 	request := client.Post(api.Reason{}, append(path, name)...)
