@@ -36,8 +36,8 @@ func newForm(p *page, fields []actField) *form {
 
 func (f *form) text(name string) string { return strings.TrimSpace(f.Values[name]) }
 
-// failed answers with the form of data again, if the API refused it, after the rest of the page was read. It returns nil
-// if err is nil.
+// failed answers with the form of data again, if the API refused it, after the rest of the page was read. It returns
+// nil if err is nil.
 func (f *form) failed(p *page, err error, view string, data any, rest ...func(*page) error) error {
 	if !f.refuse(err) {
 		return err
