@@ -138,7 +138,7 @@ func attribute(c Conversation, findings []LessonDraft) {
 			continue
 		}
 		slices.Sort(peers)
-		f.Tags = tagsJoined(f.Tags, domain.Tags{peerTag: peers})
+		f.Tags = f.Tags.With(domain.Tags{peerTag: peers})
 		if !f.Category.AboutUser() {
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -315,7 +314,7 @@ func (a assignment) write(lesson *domain.Lesson, f LessonDraft, target *domain.K
 		lesson.Sources = merged(lesson.Sources, target.DerivedFrom)
 		lesson.Text.Content = cut(joined(previous, f.Content), domain.MaxContent)
 		lesson.Text.Task = cmp.Or(target.Text.Task, f.Task)
-		lesson.Text.Tags = tagsJoined(target.Text.Tags, f.Tags)
+		lesson.Text.Tags = target.Text.Tags.With(f.Tags)
 		lesson.Text.Meta = target.Text.Meta
 	}
 	if lesson.Decision == domain.DecideSupersede { // of what was merged, only one statement is replaced
@@ -367,20 +366,6 @@ func merged(a, b []string) []string {
 	return a
 }
 
-func tagsJoined(a, b domain.Tags) domain.Tags {
-	tags := domain.Tags{}
-	for _, each := range []domain.Tags{a, b} {
-		for key, values := range each {
-			for _, value := range values {
-				if !slices.Contains(tags[key], value) {
-					tags[key] = append(tags[key], value)
-				}
-			}
-		}
-	}
-	return tags
-}
-
 // segment turns a name into a part of a URI.
 func segment(name string) string {
 	const most = 50
@@ -397,5 +382,5 @@ func segment(name string) string {
 // itemID is the id of the item of a task's lesson. It is the same at every attempt.
 func itemID(task string, number int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", task, number))
-	return "mem_" + hex.EncodeToString(sum[:12])
+	return fmt.Sprintf("mem_%x", sum[:12])
 }

@@ -80,7 +80,7 @@ func hitFacets(hits []domain.Found) *api.HitFacets {
 		categories[string(k.Category)]++
 		scopes[string(hit.Scope)]++
 		owners[string(k.Owner)]++
-		for _, tag := range k.Text.Tags.Pairs() {
+		for _, tag := range k.Text.Tags.Pairs(":") {
 			tags[tag]++
 		}
 	}

@@ -38,7 +38,7 @@ func (s *Server) attributes(ctx context.Context, q *query) (any, error) {
 		}
 	}
 	if k != nil {
-		shown.Attributes["tags"] = pairs(k.Text.Tags)
+		shown.Attributes["tags"] = slices.Sorted(slices.Values(append([]string{}, k.Text.Tags.Pairs("=")...)))
 	}
 	if !n.isDir {
 		shown.ContextType = k.ContextType
@@ -57,21 +57,6 @@ func (s *Server) attributes(ctx context.Context, q *query) (any, error) {
 		shown.Attributes = map[string]any{key: value}
 	}
 	return shown, nil
-}
-
-// pairs formats tags as key=value; a label stands alone.
-func pairs(tags domain.Tags) []string {
-	list := []string{}
-	for key, values := range tags {
-		for _, value := range values {
-			if key != domain.Labels {
-				value = key + "=" + value
-			}
-			list = append(list, value)
-		}
-	}
-	slices.Sort(list)
-	return list
 }
 
 // unreadItem is an item whose newest event has no vectors yet.
@@ -97,7 +82,7 @@ func (s status) consistency(ctx context.Context, q *query) (any, error) {
 	}
 	const most = 100
 	items, missing, list := 0, 0, []unreadItem{}
-	err = s.walkItems(ctx, q, a, func(k *domain.Knowledge) bool {
+	err = s.walkItems(ctx, q, a, func(k *domain.Knowledge) error {
 		items++
 		if k.Position > meaning.Position {
 			uri := domain.URI(k.Text.URI)
@@ -106,7 +91,7 @@ func (s status) consistency(ctx context.Context, q *query) (any, error) {
 				list = append(list, unreadItem{URI: a.format(uri), Path: path, Level: uri.Level()})
 			}
 		}
-		return true
+		return nil
 	})
 	far := errors.Is(err, errTruncated)
 	if err != nil && !far {

@@ -115,7 +115,7 @@ func (s skills) putSkill(ctx context.Context, q *query, k skill, in skillRequest
 		err = s.cfg.Files.Drop(ctx, q.caller.Tenant, in.FileID)
 	}
 	if err == nil && in.Wait {
-		added.Queue, err = s.awaitIndexed(ctx, q, indexWait)
+		added.Queue, err = s.awaitIndexed(ctx, q)
 	}
 	return added, err
 }
@@ -319,12 +319,15 @@ func (s skills) listSkills(ctx context.Context, q *query) (any, error) {
 	}{Roots: []string{}, Skills: []skillShown{}}
 	for _, root := range roots {
 		list.Roots = append(list.Roots, string(root))
-		err := s.walkItems(ctx, q, address{uri: root}, func(k *domain.Knowledge) (more bool) {
+		err := s.walkItems(ctx, q, address{uri: root}, func(k *domain.Knowledge) error {
 			if k.ContextType == domain.Skill && (domain.URI(k.Text.URI).Name() == domain.SkillName ||
 				domain.URI(k.Text.URI).Parent() == root) {
 				list.Skills = append(list.Skills, skillOf(k, root))
 			}
-			return len(list.Skills) < limit
+			if len(list.Skills) >= limit {
+				return errTruncated
+			}
+			return nil
 		})
 		if err != nil && !errors.Is(err, domain.ErrNotFound) && !errors.Is(err, errTruncated) {
 			return nil, err

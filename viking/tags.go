@@ -2,7 +2,6 @@ package viking
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/annals-kb/annals/domain"
@@ -38,7 +37,7 @@ func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 		target, tags := q.target(k), given
 		switch in.Mode {
 		case "append":
-			target.Revisions, tags = []int64{k.Revision}, mergeTags(k.Text.Tags, given)
+			target.Revisions, tags = []int64{k.Revision}, k.Text.Tags.With(given)
 		case "clear":
 			tags = domain.Tags{}
 		}
@@ -60,7 +59,7 @@ func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 func tagsOfRequest(q *query, tags []string) domain.Tags {
 	all := domain.Tags{}
 	for _, set := range tagsOf(q, tags) {
-		all = mergeTags(all, set)
+		all = all.With(set)
 	}
 	return all
 }
@@ -79,20 +78,4 @@ func (s *Server) changeAt(ctx context.Context, q *query, a address, command comm
 		_, err = s.change(ctx, q, c)
 	}
 	return []domain.URI{a.uri}, err
-}
-
-// mergeTags is the union of a and b.
-func mergeTags(a, b domain.Tags) domain.Tags {
-	all := maps.Clone(a)
-	if all == nil {
-		all = domain.Tags{}
-	}
-	for key, values := range b {
-		for _, value := range values {
-			if !slices.Contains(all[key], value) {
-				all[key] = append(slices.Clip(all[key]), value)
-			}
-		}
-	}
-	return all
 }

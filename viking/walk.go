@@ -92,34 +92,27 @@ func (s tree) walkReadings(
 // errTruncated means that a request did not read everything.
 var errTruncated = errors.New("there is more than a request looks through")
 
-// walkItems is walk for whole items.
-func (s tree) walkItems(ctx context.Context, q *query, a address, see func(*domain.Knowledge) (more bool)) error {
+// walkItems is walk for whole items. It ends with the first error of see.
+func (s tree) walkItems(ctx context.Context, q *query, a address, see func(*domain.Knowledge) error) error {
 	n, err := s.find(ctx, q.caller, a)
 	if err != nil {
 		return err
 	}
 	if !n.isDir {
-		see(n.item)
-		return nil
+		return see(n.item)
 	}
-	walk := domain.Walk{By: q.caller.Principal, Below: a.uri, Limit: firstPage}
-	for walked := 0; walked < mostWalked; walk.Limit = min(pageGrowth*walk.Limit, contentsPageLimit) {
-		items, err := s.reader.Below(ctx, walk)
-		if err != nil {
-			return err
-		}
+	walked := 0
+	return s.eachPage(ctx, q, a.uri, func(items []*domain.Knowledge) error {
 		for _, k := range items {
-			if !see(k) {
-				return nil
+			if walked++; walked > mostWalked {
+				return errTruncated
 			}
-			walk.After = domain.URI(k.Text.URI)
+			if err := see(k); err != nil {
+				return err
+			}
 		}
-		if len(items) < walk.Limit {
-			return nil
-		}
-		walked += len(items)
-	}
-	return errTruncated
+		return nil
+	})
 }
 
 // subtreeLimit is how many items below a directory are read in one query. If there are no more, no further query is

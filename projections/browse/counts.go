@@ -183,7 +183,7 @@ func (t *tally) counts(out domain.Counts, recorded bool) domain.Counts {
 	out.Categories = domain.FacetOf(t.categories)
 	out.Owners = domain.FacetOf(t.owners)
 	out.Scopes, out.ByScope = t.byScope()
-	out.Tags = domain.FacetOf(unpacked(t.tagged, domain.Tags.Pairs))
+	out.Tags = domain.FacetOf(unpacked(t.tagged, func(t domain.Tags) []string { return t.Pairs(":") }))
 	out.Confidence, out.Stale, out.Expired, out.Contested = t.tenths, t.stale, t.expired, t.contested
 	out.Confirmed, out.Helpful = t.confirmed, t.helpful
 	if recorded {
