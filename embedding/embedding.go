@@ -36,18 +36,8 @@ const (
 // ErrUnavailable is returned when a model does not answer, after every retry.
 var ErrUnavailable = errors.New("embedding model unavailable")
 
-// ErrDimensions is matched by every DimensionsError.
+// ErrDimensions says that a model's vectors do not have the configured length.
 var ErrDimensions = errors.New("embedding has the wrong number of dimensions")
-
-// DimensionsError says that a model's vectors do not have the configured length.
-type DimensionsError struct{ Got, Want int }
-
-func (e *DimensionsError) Error() string {
-	return fmt.Sprintf("%v: got %d, want %d", ErrDimensions, e.Got, e.Want)
-}
-
-// Is matches ErrDimensions.
-func (e *DimensionsError) Is(target error) bool { return target == ErrDimensions }
 
 // Unconfigured stands for an embedder of existing vectors for which there is no configuration.
 type Unconfigured struct {

@@ -75,15 +75,11 @@ func choose(getenv func(string) string) (config *Config, reason string) {
 		return &Config{Provider: providerOf(url), URL: url, Model: model, Key: key},
 			fmt.Sprintf("%s at %s, because ANNALS_EMBEDDING_URL says so; %s", model, url, back)
 	case ark != "" && !(openAI != "" && strings.HasPrefix(model, "text-embedding-")):
-		if model == "" {
-			model = arkModel
-		}
+		model = cmp.Or(model, arkModel)
 		return &Config{Provider: "ark", URL: arkURL, Model: model, Key: ark},
 			fmt.Sprintf("%s at Volcengine Ark, because ARK_API_KEY is set and ANNALS_EMBEDDING_URL is not; %s", model, back)
 	case openAI != "":
-		if model == "" {
-			model = openAIModel
-		}
+		model = cmp.Or(model, openAIModel)
 		return &Config{Provider: "openai", URL: openAIURL, Model: model, Key: openAI},
 			fmt.Sprintf("%s at OpenAI, because OPENAI_API_KEY is set and ANNALS_EMBEDDING_URL is not; %s", model, back)
 	case model != "":

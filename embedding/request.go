@@ -200,7 +200,7 @@ func parse(body []byte, count, dims int) ([][]float32, error) {
 			return nil, fmt.Errorf("%w: index %d twice or out of place", ErrAnswer, place)
 		}
 		if len(item.Embedding) != dims {
-			return nil, &DimensionsError{Got: len(item.Embedding), Want: dims}
+			return nil, fmt.Errorf("%w: got %d, want %d", ErrDimensions, len(item.Embedding), dims)
 		}
 		if err := Normalize(item.Embedding); err != nil {
 			return nil, fmt.Errorf("%w: text %d: %w", ErrAnswer, place, err)
@@ -225,7 +225,7 @@ func (o *OpenAI) embed(ctx context.Context, texts []string) ([][]float32, error)
 		if attempt >= o.config.MaxAttempts || failed.retryAfter > longestRetryAfter || endsWithin(ctx, pause) {
 			return nil, fmt.Errorf("%w after %d attempts: %s", failed.kind, attempt, failed.what)
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := Pause(ctx, pause); err != nil {
 			return nil, err
 		}
 	}
@@ -273,7 +273,7 @@ func (l *Limiter) Wait(ctx context.Context) error {
 	if pause == 0 {
 		return nil
 	}
-	return sleep(ctx, pause)
+	return Pause(ctx, pause)
 }
 
 // endsWithin reports whether ctx ends before a pause would.
@@ -282,7 +282,8 @@ func endsWithin(ctx context.Context, pause time.Duration) bool {
 	return ok && time.Until(deadline) < pause
 }
 
-func sleep(ctx context.Context, pause time.Duration) error {
+// Pause waits. It returns ctx's error if ctx ends first.
+func Pause(ctx context.Context, pause time.Duration) error {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -42,9 +42,6 @@ type DirectoryOptions struct {
 	Clean func(ctx context.Context, tenant, said string) (string, error)
 	// RunExclusively runs do, unless another process that shares the database is running it.
 	RunExclusively func(ctx context.Context, do func(ctx context.Context) error) error
-	// Quiet is how long a directory must be unchanged before it is summarised; default: 30 seconds. Overdue limits
-	// that delay; default: ten minutes.
-	Quiet, Overdue time.Duration
 	// Attempts limits the attempts at a directory while the summarizer is unavailable; default: 20.
 	Attempts int
 	Logger   *slog.Logger
@@ -58,7 +55,6 @@ type Directories struct{ DirectoryOptions }
 
 // NewDirectories makes a summarizer of directories.
 func NewDirectories(options DirectoryOptions) *Directories {
-	options.Quiet, options.Overdue = cmp.Or(options.Quiet, 30*time.Second), cmp.Or(options.Overdue, 10*time.Minute)
 	options.Attempts = cmp.Or(options.Attempts, 20)
 	if options.Now == nil {
 		options.Now = time.Now
@@ -66,8 +62,12 @@ func NewDirectories(options DirectoryOptions) *Directories {
 	return &Directories{options}
 }
 
-// pollInterval is how often to look for directories that are due.
-const pollInterval = 5 * time.Second
+// A directory must be unchanged for some time before it is summarised, unless it is overdue.
+const (
+	pollInterval = 5 * time.Second // to look for directories that are due
+	quiet        = 30 * time.Second
+	overdue      = 10 * time.Minute
+)
 
 // Run summarises directories that are due until ctx ends.
 func (d *Directories) Run(ctx context.Context) {
@@ -93,7 +93,7 @@ func (d *Directories) SummarizeDue(ctx context.Context) error {
 
 func (d *Directories) next(ctx context.Context) (domain.DirectoryTask, bool, error) {
 	now := d.Now()
-	return d.Shelves.Next(ctx, now, now.Add(-d.Quiet), now.Add(-d.Overdue))
+	return d.Shelves.Next(ctx, now, now.Add(-quiet), now.Add(-overdue))
 }
 
 func (d *Directories) summarizeAll(ctx context.Context) error {
@@ -115,7 +115,7 @@ func (d *Directories) summarize(ctx context.Context, t domain.DirectoryTask) err
 		return err
 	}
 	sum := sha256.Sum256([]byte(d.Summarizer.Name() + "\n" + string(audience) + "\n" + shown))
-	said := domain.DirectorySummary{Audience: audience, MadeOf: hex.EncodeToString(sum[:])}
+	said := domain.DirectorySummary{Audience: audience, MadeOf: fmt.Sprintf("%x", sum)}
 	switch {
 	case shown == "": // the contents need no summary
 		return d.Shelves.Keep(ctx, t, domain.DirectorySummary{}, nil, d.Now())

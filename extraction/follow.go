@@ -28,13 +28,13 @@ type Options struct {
 	Reader    Reader
 	Archivist SessionLog
 	Extractor Extractor
-	// Patience is how long an unavailable extractor is retried before the extraction of an archive fails; default:
-	// one hour.
-	Patience time.Duration
-	Logger   *slog.Logger
+	Logger    *slog.Logger
 	// Now is the source of the time; default: time.Now.
 	Now func() time.Time
 }
+
+// patience is how long an unavailable extractor is retried before the extraction of an archive fails.
+const patience = time.Hour
 
 // Worker extracts knowledge from committed sessions. It is safe for concurrent use.
 type Worker struct {
@@ -52,9 +52,6 @@ type attempt struct {
 
 // NewWorker makes a worker.
 func NewWorker(options Options) *Worker {
-	if options.Patience == 0 {
-		options.Patience = time.Hour
-	}
 	if options.Now == nil {
 		options.Now = time.Now
 	}
@@ -171,7 +168,7 @@ func (w *Worker) recordOutcome(ctx context.Context, event domain.Event, commit d
 	tried := w.tried(event.EventID)
 	fact, err := w.decided(ctx, event, commit, a, c)
 	passing := errors.Is(err, domain.ErrUnavailable) || errors.Is(err, domain.ErrBusy)
-	if ctx.Err() != nil || passing && a.retry == 0 && w.Now().Sub(tried.since) < w.Patience {
+	if ctx.Err() != nil || passing && a.retry == 0 && w.Now().Sub(tried.since) < patience {
 		return err // only a first attempt may block other archives
 	}
 	var settled domain.Fact

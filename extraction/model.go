@@ -2,6 +2,7 @@ package extraction
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,35 +72,17 @@ func NewModel(config ModelConfig) (*Model, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	if config.Timeout == 0 {
-		config.Timeout = 2 * time.Minute
-	}
-	if config.Attempts == 0 {
-		config.Attempts = 3
-	}
-	if config.MaxTokens == 0 {
-		config.MaxTokens = 60_000
-	}
+	config.Timeout = cmp.Or(config.Timeout, 2*time.Minute)
+	config.Attempts = cmp.Or(config.Attempts, 3)
+	config.MaxTokens = cmp.Or(config.MaxTokens, 60_000)
 	if config.Client == nil {
-		config.Client = &http.Client{CheckRedirect: func(*http.Request,
-			[]*http.Request,
-		) error {
-			return http.ErrUseLastResponse
-		}}
+		noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		config.Client = &http.Client{CheckRedirect: noRedirect}
 	}
 	if config.Pause == nil {
-		config.Pause = pause
+		config.Pause = embedding.Pause
 	}
 	return &Model{config: config, limiter: embedding.NewLimiter(config.RequestsPerSecond)}, nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // Name implements [Extractor].

@@ -1,6 +1,7 @@
 package extraction
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,9 +44,7 @@ type Summaries struct {
 
 // NewSummaries makes a summarizer of items.
 func NewSummaries(options SummaryOptions) *Summaries {
-	if options.Attempts == 0 {
-		options.Attempts = 20
-	}
+	options.Attempts = cmp.Or(options.Attempts, 20)
 	return &Summaries{SummaryOptions: options, tried: map[string]int{}}
 }
 
