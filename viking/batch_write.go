@@ -3,7 +3,6 @@ package viking
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -90,7 +89,7 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 	}
 	slices.Sort(out.Unchanged)
 	if in.Wait {
-		out.Queue, err = s.awaitIndexed(ctx, q, indexWait)
+		out.Queue, err = s.awaitIndexed(ctx, q)
 	}
 	return out, err
 }
@@ -158,8 +157,7 @@ func (one oneWrite) check(root, a address) error {
 
 // hashes tells whether content has this hash.
 func hashes(content, hash string) bool {
-	sum := sha256.Sum256([]byte(content))
-	return strings.EqualFold(strings.TrimPrefix(hash, "sha256:"), hex.EncodeToString(sum[:]))
+	return strings.EqualFold(strings.TrimPrefix(hash, "sha256:"), fmt.Sprintf("%x", sha256.Sum256([]byte(content))))
 }
 
 // reindex starts nothing, since terms and vectors always follow from the log. With wait, it returns when searches
@@ -183,6 +181,6 @@ func (s *Server) reindex(ctx context.Context, q *query) (any, error) {
 		return out, nil
 	}
 	out["status"] = "completed"
-	out["queue_status"], err = s.awaitIndexed(ctx, q, indexWait)
+	out["queue_status"], err = s.awaitIndexed(ctx, q)
 	return out, err
 }

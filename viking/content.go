@@ -240,7 +240,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		Bytes: len(*in.Content), Warnings: q.warnings(),
 	}
 	if err == nil && in.Wait {
-		out.Queue, err = s.awaitIndexed(ctx, q, indexWait)
+		out.Queue, err = s.awaitIndexed(ctx, q)
 	}
 	return out, err
 }

@@ -115,24 +115,14 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, status int, err 
 		f.Message, f.Details = "something lies at "+taken.at+" already", map[string]any{"resource": taken.at}
 	}
 	if invalid, is := errors.AsType[*domain.Invalid](err); is {
-		f.Message, f.Details = invalid.Error(), map[string]any{"validation_errors": badFields(invalid)}
+		bad := make([]map[string]string, len(invalid.Problems))
+		for i, p := range invalid.Problems {
+			bad[i] = map[string]string{"field": p.Field, "message": p.Message}
+		}
+		f.Message, f.Details = invalid.Error(), map[string]any{"validation_errors": bad}
 	}
 	w.Header().Set(processTime, cmp.Or(w.Header().Get(processTime), seconds(0)))
 	write(w, c.status, envelope{Status: "error", Error: &f})
-}
-
-// badField is a field and its problem.
-type badField struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
-}
-
-func badFields(invalid *domain.Invalid) []badField {
-	bad := make([]badField, len(invalid.Problems))
-	for i, p := range invalid.Problems {
-		bad[i] = badField{Field: p.Field, Message: p.Message}
-	}
-	return bad
 }
 
 // anonymous is a writer whose refusals do not name the item: callers know its URI, not its id.

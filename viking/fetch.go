@@ -120,16 +120,12 @@ func whyNotFetched(err error) string {
 // extensionOf is the usual extension of files of a content type.
 func extensionOf(contentType string) string {
 	kind, _, _ := mime.ParseMediaType(contentType)
-	for _, known := range []struct{ kind, extension string }{
-		{"text/html", ".html"},
-		{"text/markdown", ".md"},
-		{"text/plain", ".txt"},
-		{"application/json", ".json"},
-		{"application/pdf", ".pdf"},
-	} {
-		if known.kind == kind {
-			return known.extension
-		}
+	usual := map[string]string{
+		"text/html": ".html", "text/markdown": ".md", "text/plain": ".txt", "application/json": ".json",
+		"application/pdf": ".pdf",
+	}
+	if extension, known := usual[kind]; known {
+		return extension
 	}
 	if extensions, err := mime.ExtensionsByType(kind); err == nil && len(extensions) > 0 {
 		return extensions[0]

@@ -109,9 +109,9 @@ func (s status) wait(ctx context.Context, q *query) (any, error) {
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	patience := indexWait
+	patience := longestWait
 	if in.Timeout != nil && *in.Timeout >= 0 {
-		patience = time.Duration(min(*in.Timeout, indexWait.Seconds()) * float64(time.Second))
+		patience = time.Duration(min(*in.Timeout, longestWait.Seconds()) * float64(time.Second))
 	}
 	before, err := s.meaningStatus(ctx, q)
 	if err != nil {
@@ -128,23 +128,23 @@ func (s status) wait(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	queues, err := s.awaitIndexed(waiting, q, patience)
+	queues, err := s.awaitIndexed(waiting, q)
 	if err == nil {
 		queues["Semantic"] = queue{Processed: after.Head - before.Head, Messages: []string{}}
 	}
 	return queues, err
 }
 
-// indexWait is the longest time that a request waits for background work; the whole request may take 30 s.
-const indexWait = 25 * time.Second
+// longestWait is the longest time that a request waits for background work; the whole request may take 30 s.
+const longestWait = 25 * time.Second
 
 // awaitIndexed waits until searches by meaning find everything that was written.
-func (s *Server) awaitIndexed(ctx context.Context, q *query, patience time.Duration) (map[string]queue, error) {
+func (s *Server) awaitIndexed(ctx context.Context, q *query) (map[string]queue, error) {
 	before, err := s.meaningStatus(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	waiting, cancel := context.WithTimeout(ctx, patience)
+	waiting, cancel := context.WithTimeout(ctx, longestWait)
 	defer cancel()
 	if before.Head > 0 {
 		if err := s.cfg.Reader.Await(waiting, q.caller.Tenant, before.Head, true); err != nil {

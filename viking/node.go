@@ -241,7 +241,7 @@ func (s tree) levelText(ctx context.Context, c caller, n node, level domain.Leve
 	if err != nil {
 		return "", err
 	}
-	if about := said[n.uri]; about.coversAll(c, children) {
+	if about := said[n.uri]; coversAll(c, about, children) {
 		if level == domain.Abstract {
 			return about.Abstract, nil
 		}

@@ -1,6 +1,7 @@
 package viking
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -105,10 +106,7 @@ func (e example) operation(path string) map[string]any {
 		operation["parameters"] = parameters
 	}
 	if e.Body != nil {
-		media := e.Type
-		if media == "" {
-			media = "application/json"
-		}
+		media := cmp.Or(e.Type, "application/json")
 		operation["requestBody"] = map[string]any{"content": content(media, e.Body)}
 	}
 	return operation

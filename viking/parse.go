@@ -1,6 +1,7 @@
 package viking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"mime"
@@ -53,10 +54,7 @@ func (f source) kind() string {
 		return kind
 	}
 	kind, _, _ := mime.ParseMediaType(mime.TypeByExtension(f.extension()))
-	if kind == "" {
-		kind = anyType
-	}
-	return kind
+	return cmp.Or(kind, anyType)
 }
 
 // text is the file's text; false for a binary file or an unknown encoding.

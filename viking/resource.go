@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -150,7 +149,7 @@ func (s resources) addResource(ctx context.Context, q *query) (any, error) {
 	}
 	added.Errors = append(append(added.Errors, file.unread...), unkept...)
 	if in.Wait {
-		added.Queue, err = s.awaitIndexed(ctx, q, indexWait)
+		added.Queue, err = s.awaitIndexed(ctx, q)
 	}
 	return added, err
 }
@@ -310,10 +309,9 @@ func (s resources) storeText(
 func (s resources) storeBytes(
 	ctx context.Context, q *query, at address, in resourceRequest, file source, meta map[string]any, said domain.Source,
 ) error {
-	sum := sha256.Sum256(file.bytes)
 	kind := file.kind()
 	meta["bytes"] = map[string]any{
-		"sha256": hex.EncodeToString(sum[:]), "size": len(file.bytes), "content_type": kind, "name": file.name,
+		"sha256": fmt.Sprintf("%x", sha256.Sum256(file.bytes)), "size": len(file.bytes), "content_type": kind, "name": file.name,
 	}
 	encoded, err := json.Marshal(meta)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -25,10 +24,6 @@ type committed struct {
 	Learned []domain.Scope `json:"learned_for,omitempty"` // of lessons about tools, skills, patterns and antipatterns
 	Lessons []extracted    `json:"lessons,omitempty"`     // only after waiting
 }
-
-// longestWait is how long a request waits for an extraction, which goes on after that. It is less than the time limit
-// of a request.
-const longestWait = 25 * time.Second
 
 func (s sessions) commitSession(ctx context.Context, q *query) (any, error) {
 	var in struct {
@@ -108,7 +103,7 @@ func (s sessions) commit(
 }
 
 // extraction waits for the extraction that a commit at a position started. The error matches
-// [context.DeadlineExceeded] after longestWait.
+// [context.DeadlineExceeded] after longestWait, and the extraction goes on.
 func (s sessions) extraction(ctx context.Context, q *query, position int64, id string) (domain.Task, error) {
 	waiting, cancel := context.WithTimeout(ctx, longestWait)
 	defer cancel()

@@ -13,9 +13,7 @@ import (
 )
 
 // visibleSummaries are a model's summaries of directories whose audience includes the caller.
-type visibleSummaries map[domain.URI]visibleSummary
-
-type visibleSummary struct{ domain.DirectorySummary }
+type visibleSummaries map[domain.URI]domain.DirectorySummary
 
 // summariesOf reads the summaries of the directories among the nodes in one query.
 func (s tree) summariesOf(ctx context.Context, c caller, nodes []node) (visibleSummaries, error) {
@@ -35,20 +33,18 @@ func (s tree) summariesOf(ctx context.Context, c caller, nodes []node) (visibleS
 	}
 	for uri, said := range all {
 		if c.InAudience(said.Audience) {
-			visible[uri] = visibleSummary{said}
+			visible[uri] = said
 		}
 	}
 	return visible, nil
 }
 
-// coversAll tells whether the summary covers everything that the caller sees in the directory. A summary omits what
-// its audience may not see.
-func (s visibleSummary) coversAll(c caller, children []node) bool {
+// coversAll tells whether a summary covers everything that the caller sees in the directory. A summary omits what its
+// audience may not see.
+func coversAll(c caller, s domain.DirectorySummary, children []node) bool {
 	listener := domain.AudiencePrincipal(c.Tenant, s.Audience)
-	return s.Abstract != "" && !slices.ContainsFunc(children, func(n node) bool {
-		return n.item != nil &&
-			!listener.MaySee(n.item)
-	})
+	isHidden := func(n node) bool { return n.item != nil && !listener.MaySee(n.item) }
+	return s.Abstract != "" && !slices.ContainsFunc(children, isHidden)
 }
 
 // describe sets the summaries of the directories among the nodes.
