@@ -38,7 +38,9 @@ func (s *Server) attributes(ctx context.Context, q *query) (any, error) {
 		}
 	}
 	if k != nil {
-		shown.Attributes["tags"] = slices.Sorted(slices.Values(append([]string{}, k.Text.Tags.Pairs("=")...)))
+		tags := append([]string{}, k.Text.Tags.Pairs("=")...)
+		slices.Sort(tags)
+		shown.Attributes["tags"] = tags
 	}
 	if !n.isDir {
 		shown.ContextType = k.ContextType
