@@ -29,6 +29,7 @@ func many(ts *testscript.TestScript, neg bool, args []string) {
 		words, err = strconv.Atoi(args[2])
 		ts.Check(err)
 	}
+	const first = 100_000 // none is a year
 	var lines strings.Builder
 	for i := range n {
 		var more strings.Builder
@@ -36,7 +37,7 @@ func many(ts *testscript.TestScript, neg bool, args []string) {
 			fmt.Fprintf(&more, " w%d", (i*words+word)%5000)
 		}
 		fmt.Fprintf(&lines, `{"id":"many-%d","type":"tool","task":"counting","content":"the number %d comes after %d%s","scopes":["project:numbers"]}`+"\n",
-			i, i+1, i, more.String())
+			i, first+i+1, first+i, more.String())
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(lines.String()), 0o600))
 }
