@@ -3,6 +3,7 @@ package viking
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,7 +16,8 @@ import (
 type oneWrite struct {
 	URI       string  `json:"uri"`
 	Content   *string `json:"content"`
-	Mode      string  `json:"mode"` // as of content/write; empty to create the file or to replace its content
+	Base64    string  `json:"content_base64"` // instead of content
+	Mode      string  `json:"mode"`           // as of content/write; empty for upsert
 	Condition struct {
 		Kind string `json:"kind"`      // create_if_absent, replace_if_hash; empty for either
 		Hash string `json:"base_hash"` // of the present content: SHA-256 in hexadecimal
@@ -65,6 +67,13 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 			return nil, invalid(field+".uri", "must be another than that of operations[%d]", first)
 		}
 		named[a.uri] = i
+		if one.Content == nil && one.Base64 != "" {
+			content, err := base64.StdEncoding.DecodeString(one.Base64)
+			if err != nil {
+				return nil, invalid(field+".content_base64", "must be base64")
+			}
+			one.Content = new(string(content))
+		}
 		command, err := s.writeCommand(ctx, q, root, a, one)
 		if err != nil {
 			return nil, fieldsOf(err, func(name string) string { return field + "." + name })
@@ -146,8 +155,8 @@ func (one oneWrite) check(root, a address) error {
 	if one.Content == nil {
 		p.Add("content", "is required")
 	}
-	if !slices.Contains([]string{"", "create", "replace", "append"}, one.Mode) {
-		p.Add("mode", "must be replace, append or create")
+	if !slices.Contains([]string{"", "create", "replace", "append", "upsert"}, one.Mode) {
+		p.Add("mode", "must be replace, append, create or upsert")
 	}
 	if !slices.Contains([]string{"", "create_if_absent", "replace_if_hash"}, one.Condition.Kind) {
 		p.Add("precondition", "must be create_if_absent or replace_if_hash")

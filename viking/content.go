@@ -189,7 +189,14 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 			return nil, err
 		}
 	}
-	switch in.Mode {
+	mode, summary := in.Mode, a.uri.Name() == domain.AbstractName || a.uri.Name() == domain.OverviewName
+	switch {
+	case mode == "upsert" && there || mode == "upsert" && len(facts) > 0:
+		mode = "replace"
+	case mode == "upsert", mode == "replace" && !there && summary: // which is computed until somebody writes it
+		mode = "create"
+	}
+	switch mode {
 	case "create":
 		if (there || len(facts) > 0) && q.idempotencyKey() == "" { // a repeated request may find its own earlier write
 			return nil, occupied(a)
@@ -233,7 +240,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 			)
 		}
 	default:
-		return nil, invalid("mode", "must be replace, append or create")
+		return nil, invalid("mode", "must be replace, append, create or upsert")
 	}
 	out := written{
 		URI: a.String(), RootURI: a.format(rootOf(a.uri)), ContextType: string(a.uri.ContextType()), Mode: in.Mode,

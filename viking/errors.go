@@ -111,6 +111,9 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, status int, err 
 			f.Message += ": " + refusal.Fix
 		}
 	}
+	if errors.Is(err, domain.ErrMalformed) {
+		f.Details = map[string]any{"validation_errors": []map[string]string{{"field": "body", "message": f.Message}}}
+	}
 	if taken, is := errors.AsType[*occupiedError](err); is {
 		f.Message, f.Details = "something lies at "+taken.at+" already", map[string]any{"resource": taken.at}
 	}

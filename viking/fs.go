@@ -213,14 +213,14 @@ func (l listing) relative(n node) string {
 }
 
 func (l listing) entry(n node) any {
-	relative := l.relative(n)
-	if l.simple {
-		return relative
-	}
-	if !l.deep {
-		relative = ""
-	}
 	f := n.file(l.at)
+	if l.simple {
+		return f.URI
+	}
+	relative := ""
+	if l.deep {
+		relative = l.relative(n)
+	}
 	f.RelPath = relative
 	if l.output == "original" {
 		return f

@@ -46,9 +46,14 @@ func (w *world) upload(name, contentType string, content []byte, headers ...head
 	return got["temp_file_id"].(string)
 }
 
+// simple are the paths of what lies below a directory.
 func (w *world) simple(uri string) []any {
 	w.t.Helper()
-	return w.ask("GET", at("/api/v1/fs/ls", uri, "simple=true", "recursive=true"), nil).result().([]any)
+	uris := w.ask("GET", at("/api/v1/fs/ls", uri, "simple=true", "recursive=true"), nil).result().([]any)
+	for i, one := range uris {
+		uris[i] = strings.TrimPrefix(one.(string), uri+"/")
+	}
+	return uris
 }
 
 func TestAnUploadBecomesAResource(t *testing.T) {

@@ -105,7 +105,10 @@ func (m sentMessage) domain(q *query, prefix string) domain.NewMessage {
 	if m.Content == nil && m.Parts == nil {
 		q.found.Add(prefix+"content", "is required, or parts are")
 	}
-	for _, part := range m.Parts {
+	for i, part := range m.Parts {
+		if part.Type == domain.PartImage && (part.Image == "" && part.URI == "" || strings.HasPrefix(string(part.Image), "{")) {
+			q.found.Add(fmt.Sprintf("%sparts[%d].image_url", prefix, i), "must be a URL, or an object with a url")
+		}
 		message.Message.Parts = append(message.Message.Parts, part.domain())
 	}
 	if m.Parts == nil && m.Content != nil {

@@ -153,10 +153,11 @@ func TestWhatCannotBeSaidIsRefused(t *testing.T) {
 			`{"role":"user"}`: "content", `{"content":"x"}`: "role", `{"role":"user","content":"x","created_at":"someday"}`: "created_at", `{"role":"user","content":"x","created_at":"0001-01-01"}`: "created_at",
 			`{"role":"user","content":7}`: "content", `{"role":"wizard","content":"x"}`: "role: must be user, assistant, system or tool",
 			`{"role":"User","content":"x"}`: "role",
-			`{"role":"user","parts":[{"type":"text","text":"x"},{"type":"thought","text":"x"}]}`: "parts[1].type: must be text, context, tool or image_url",
-			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","duration_ms":-5}]}`:        "parts[0].duration_ms: must not be negative",
-			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","prompt_tokens":-5}]}`:      "parts[0].prompt_tokens: must not be negative",
-			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","completion_tokens":-5}]}`:  "parts[0].completion_tokens: must not be negative",
+			`{"role":"user","parts":[{"type":"text","text":"x"},{"type":"thought","text":"x"}]}`:       "parts[1].type: must be text, context, tool or image_url",
+			`{"role":"user","parts":[{"type":"text","text":"x"},{"type":"image_url","image_url":{}}]}`: "parts[1].image_url: must be a URL, or an object with a url",
+			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","duration_ms":-5}]}`:              "parts[0].duration_ms: must not be negative",
+			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","prompt_tokens":-5}]}`:            "parts[0].prompt_tokens: must not be negative",
+			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","completion_tokens":-5}]}`:        "parts[0].completion_tokens: must not be negative",
 		} {
 			like(t, w.ask("POST", sessionsPath+"/s1/messages", body).invalid(), beginning(field), body)
 		}

@@ -39,6 +39,7 @@ type skillRequest struct {
 type skillAdded struct {
 	Status    string `json:"status"`
 	URI       string `json:"uri"`
+	RootURI   string `json:"root_uri"` // the same
 	Name      string `json:"name"`
 	Auxiliary int    `json:"auxiliary_files"`
 
@@ -114,7 +115,7 @@ func (s skills) putSkill(ctx context.Context, q *query, k skill, in skillRequest
 	if err == nil && in.FileID != "" {
 		err = s.cfg.Files.Drop(ctx, q.caller.Tenant, in.FileID)
 	}
-	if err == nil && in.Wait {
+	if added.RootURI = added.URI; err == nil && in.Wait {
 		added.Queue, err = s.awaitIndexed(ctx, q)
 	}
 	return added, err

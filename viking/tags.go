@@ -21,6 +21,9 @@ func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 	if !slices.Contains([]string{"replace", "append", "clear"}, in.Mode) {
 		q.found.Add("mode", "must be replace, append or clear")
 	}
+	if in.Tags == nil && in.Mode != "clear" {
+		q.found.Add("tags", "is required")
+	}
 	given := tagsOfRequest(q, in.Tags)
 	if err := q.found.Err(); err != nil {
 		return nil, err
