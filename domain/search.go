@@ -117,7 +117,7 @@ func (f Filter) asks() (archives, others bool) {
 	others = f.Owner+Entity(f.Scope)+Entity(f.Visibility) != ""
 	for _, place := range append([]URI{URI(f.URIPrefix)}, f.Under...) {
 		names := place.Names()
-		others = others || len(names) > 0
+		others = others || place != "" && len(names) > 0
 		archives = archives || len(names) > 0 && names[0] == "session" ||
 			len(names) > 2 && names[0] == Agent && names[2] == "sessions"
 	}
