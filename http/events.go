@@ -132,10 +132,7 @@ func (s past) visibleEvent(ctx context.Context, c *call, id string) (domain.Even
 
 // hideItems takes items that the caller may not see out of the event of a merge.
 func hideItems(ctx context.Context, s *Server, c *call, e domain.Event) (domain.Event, error) {
-	if c.principal.SeesAll() {
-		return e, nil
-	}
-	return domain.HideItems(e, func(id string) (bool, error) {
+	return domain.HideItems(e, c.principal, func(id string) (bool, error) {
 		return s.mayReadStream(ctx, c, domain.KnowledgeStream(id))
 	})
 }

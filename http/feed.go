@@ -155,9 +155,11 @@ func (f *feed) step(ctx context.Context, page *tailPage) (more bool, end string)
 			if time.Since(began) > rightsAge {
 				return true, ""
 			}
-			shown, err := hideItems(ctx, f.server, f.call, events[0])
-			if err != nil {
-				return false, f.failed(ctx, err)
+			shown := events[0]
+			if f.choose == nil { // which hides them, too
+				if shown, err = hideItems(ctx, f.server, f.call, shown); err != nil {
+					return false, f.failed(ctx, err)
+				}
 			}
 			if end := f.send(sseFrame(shown)); end != "" {
 				return false, end

@@ -139,7 +139,7 @@ func (s *Subscriptions) matcher(tenant string) *matcher {
 	return &matcher{s: s, tenant: tenant, items: map[string]*domain.Knowledge{}, terms: map[string]map[string]bool{}}
 }
 
-// itemsOf are the items of an event that were remembered.
+// itemsOf are the items of an event; none if one of them was never remembered, or cannot be read.
 func (m *matcher) itemsOf(ctx context.Context, e domain.Event) (all []*domain.Knowledge, err error) {
 	var ids []string
 	if id, is := domain.ItemOf(e.Stream); is {
@@ -149,12 +149,10 @@ func (m *matcher) itemsOf(ctx context.Context, e domain.Event) (all []*domain.Kn
 	}
 	for _, id := range ids {
 		k, err := m.item(ctx, id)
-		if err != nil {
+		if err != nil || k == nil {
 			return nil, err
 		}
-		if k != nil {
-			all = append(all, k)
-		}
+		all = append(all, k)
 	}
 	return all, nil
 }
@@ -240,6 +238,9 @@ func tagged(k *domain.Knowledge, tag string) bool {
 // visible is an event as p may read it now; false if p may not see all of its items.
 func (m *matcher) visible(ctx context.Context, p domain.Principal, e domain.Event) (domain.Event, bool, error) {
 	all, err := m.itemsOf(ctx, e)
+	if err != nil || len(all) == 0 {
+		return e, false, err
+	}
 	for _, k := range all {
 		learns, everything := p.SubscribedItem(k, e.Name == domain.Deleted{}.Name())
 		if !learns {
@@ -252,10 +253,7 @@ func (m *matcher) visible(ctx context.Context, p domain.Principal, e domain.Even
 			}
 		}
 	}
-	if err != nil || len(all) == 0 {
-		return e, false, err
-	}
-	e, err = domain.HideItems(e, func(id string) (bool, error) {
+	e, err = domain.HideItems(e, p, func(id string) (bool, error) {
 		k, err := m.item(ctx, id)
 		return k != nil && p.MaySee(k), err
 	})
