@@ -189,16 +189,17 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 			return nil, err
 		}
 	}
-	mode, summary := in.Mode, a.uri.Name() == domain.AbstractName || a.uri.Name() == domain.OverviewName
+	mode, known := in.Mode, there || len(facts) > 0
+	isSummary := a.uri.Name() == domain.AbstractName || a.uri.Name() == domain.OverviewName
 	switch {
-	case mode == "upsert" && there || mode == "upsert" && len(facts) > 0:
-		mode = "replace"
-	case mode == "upsert", mode == "replace" && !there && summary: // which is computed until somebody writes it
+	case !known && (mode == "upsert" || mode == "replace" && isSummary): // which is computed until somebody writes it
 		mode = "create"
+	case mode == "upsert":
+		mode = "replace"
 	}
 	switch mode {
 	case "create":
-		if (there || len(facts) > 0) && q.idempotencyKey() == "" { // a repeated request may find its own earlier write
+		if known && q.idempotencyKey() == "" { // a repeated request may find its own earlier write
 			return nil, occupied(a)
 		}
 		switch long := len(*in.Content) > domain.MaxContent; {
@@ -212,7 +213,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 			err = s.create(ctx, q, a, *in.Content)
 		}
 	case "replace", "append":
-		if !there && len(facts) == 0 {
+		if !known {
 			if a.beyond {
 				_, err = q.caller.assign(a)
 			}
