@@ -80,29 +80,31 @@ func (r *Reviewed) join(other *Reviewed) {
 	}
 }
 
-// keepOne lets the item that the key names take the place of the others.
-func (r *Reviewer) keepOne(ctx context.Context) error {
+// keepSide lets the left or the right item of a pair, 0 or 1, take the place of the other.
+func (r *Reviewer) keepSide(ctx context.Context, side int) error {
+	if all := len(r.List[r.at].items()); all > 2 {
+		return notNumbered(all)
+	}
+	return r.merged(ctx, side, nil)
+}
+
+// keepNumbered lets an item of a group take the place of the others. If there are more than a key can name, it asks.
+func (r *Reviewer) keepNumbered(ctx context.Context, number int) error {
 	all := len(r.List[r.at].items())
-	number := int(r.key - '0')
-	switch {
-	case all > 9 && number <= 9:
+	if all > 9 {
 		said, err := r.ask(ctx, fmt.Sprintf("keep which one? 1 to %d:", all), true)
 		if err != nil {
 			return err
 		}
 		number, _ = strconv.Atoi(said)
-	case all > 2 && number > 9:
-		number = 0
-	case r.key == terminal.KeyRight:
-		number = 2
-	case number > 9:
-		number = 1
 	}
 	if number < 1 || number > all {
-		return fmt.Errorf("a number keeps one of these: 1 to %d", all)
+		return notNumbered(all)
 	}
 	return r.merged(ctx, number-1, nil)
 }
+
+func notNumbered(all int) error { return fmt.Errorf("a number keeps one of these: 1 to %d", all) }
 
 // merged merges the others of a group into one of its items, with a new content unless it is nil. Votes for what
 // contradicts it do not count for it.

@@ -24,7 +24,6 @@ type Reviewer struct {
 	Edit   func(ctx context.Context, text string) (string, error) // default: [inEditor]
 
 	at, top int
-	key     rune // of the act
 	said    string
 	done    map[int]string // what was done with an item
 	undo    []undoing
@@ -123,15 +122,18 @@ func (r *Reviewer) step(by int) {
 
 // decide carries out the act of a key on the item that is shown.
 func (r *Reviewer) decide(ctx context.Context, key rune) {
+	left := func(ctx context.Context) error { return r.keepSide(ctx, 0) }
 	acts := map[rune]func(context.Context) error{
-		'c': r.confirm, 'C': r.confirmUntil, 'e': r.edit, 'E': r.edit, 's': r.supersede, 'd': r.forget, 'k': r.keepAll,
-		'M': r.mergeEdited, 'm': r.keepOne, terminal.KeyLeft: r.keepOne, terminal.KeyRight: r.keepOne,
+		'c': r.confirm, 'C': r.confirmUntil, 's': r.supersede, 'd': r.forget, 'k': r.keepAll, 'M': r.mergeEdited,
+		'e': func(ctx context.Context) error { return r.edit(ctx, false) },
+		'E': func(ctx context.Context) error { return r.edit(ctx, true) },
+		'm': left, terminal.KeyLeft: left,
+		terminal.KeyRight: func(ctx context.Context) error { return r.keepSide(ctx, 1) },
 	}
 	act, known := acts[key]
 	if key >= '1' && key <= '9' {
-		act, known = r.keepOne, true
+		act, known = func(ctx context.Context) error { return r.keepNumbered(ctx, int(key-'0')) }, true
 	}
-	r.key = key
 	switch {
 	case !known:
 		r.said = "no such key: ? lists them"
@@ -264,7 +266,7 @@ func restoring(k *api.Knowledge) undoing {
 	return undoing{request: client.Post(api.Reason{Reason: "undone in a review"}, "v1", "knowledge", k.ID, "restore")}
 }
 
-func (r *Reviewer) edit(ctx context.Context) error {
+func (r *Reviewer) edit(ctx context.Context, confirm bool) error {
 	k := r.List[r.at].Item
 	text, err := r.edited(ctx, k)
 	if err != nil {
@@ -280,7 +282,7 @@ func (r *Reviewer) edit(ctx context.Context) error {
 	undo := undoing{request: client.Request{
 		Method: http.MethodPatch, Path: []string{"v1", "knowledge", k.ID}, Body: change(k.Content, "undone in a review", false),
 	}}
-	if r.key == 'E' {
+	if confirm {
 		undo.stays = confirmationStays
 		return r.send(ctx, about(k, http.MethodPatch, change(text, reason, true)), "revised and confirmed", undo)
 	}
