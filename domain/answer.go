@@ -212,8 +212,8 @@ func (c Remember) decideSimilar(dc DecisionContext) (links []Fact, err error) {
 		WithFix("vote for that item, revise or supersede it, or remember this one with on_similar=report")
 }
 
-// repeated is an item that says exactly the same, if that matters: to a refusal, one of the audience or a public one; to
-// a vote, one of the same kind and for the same readers. Nil if there is none.
+// repeated is an item that says exactly the same, if that matters: to a refusal, one of the audience or a public one;
+// to a vote, one of the same kind and for the same readers. Nil if there is none.
 func (c Remember) repeated(dc DecisionContext) *Knowledge {
 	r, scopes := c.Knowledge, append([]Scope{Public}, c.Knowledge.Scopes...)
 	switch {
@@ -240,7 +240,8 @@ func (c Remember) repeated(dc DecisionContext) *Knowledge {
 func (c Remember) isFor(k *Knowledge) bool {
 	r := c.Knowledge
 	sameKind := k.Category == r.Category || k.Category == "" && k.Type == r.Type
-	return sameKind && (c.assumed.scopes || SameScopes(k.Scopes, r.Scopes)) && (!r.Category.AboutUser() || k.Owner == r.Owner)
+	sameReaders := c.assumed.scopes || SameScopes(k.Scopes, r.Scopes)
+	return sameKind && sameReaders && (!r.Category.AboutUser() || k.Owner == r.Owner)
 }
 
 // Explanation says how an answer came about.

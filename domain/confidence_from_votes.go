@@ -27,8 +27,8 @@ func (p ConfidencePolicy) Rate(k *Knowledge, reporters int) float64 {
 }
 
 // DefaultConfidence is that of [HalfDiscounted], with one voice per person: repeated votes of one voter weigh 1, ½, ⅓
-// and so on, and those of the item's owner, authors and agent count once. If the owner says the same in several sessions,
-// each counts.
+// and so on, and those of the item's owner, authors and agent count once. If the owner says the same in several
+// sessions, each counts.
 func DefaultConfidence() ConfidencePolicy {
 	return ConfidencePolicy{
 		Name:       "one-voice/1",

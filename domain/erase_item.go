@@ -147,7 +147,8 @@ type ErasureTarget struct {
 func (d ErasureTarget) PassesTo(of string) Entity {
 	if i := slices.IndexFunc(d.Scopes, func(s Scope) bool {
 		return slices.Contains(GroupKinds, s.Entity().Kind())
-	}); i >= 0 && d.Relation == "" && string(d.Owner) == of && d.Owner.isSomebody() && Gone(&Knowledge{Status: d.Status}) == nil {
+	}); i >= 0 && d.Relation == "" && string(d.Owner) == of && d.Owner.isSomebody() &&
+		Gone(&Knowledge{Status: d.Status}) == nil {
 		return d.Scopes[i].Entity()
 	}
 	return ""

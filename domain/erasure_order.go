@@ -62,7 +62,8 @@ func (e Erasure) Evolve(fact Fact, at EventMetadata) (State, error) {
 	case ErasureOrdered:
 		if at.Version == 1 {
 			return Erasure{
-				Of: f.Of, WithLineage: f.WithLineage, KeepShared: f.KeepShared, KeepAccess: f.KeepAccess, Role: f.Role, ReasonCode: f.ReasonCode, LegalBasis: f.LegalBasis,
+				Of: f.Of, WithLineage: f.WithLineage, KeepShared: f.KeepShared, KeepAccess: f.KeepAccess,
+				Role: f.Role, ReasonCode: f.ReasonCode, LegalBasis: f.LegalBasis,
 				RequestedBy: f.RequestedBy, Ticket: f.Ticket, OrderedAt: at.RecordedAt,
 			}, nil
 		}

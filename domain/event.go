@@ -177,9 +177,10 @@ func (q EventQuery) selectsItem(k *Knowledge, readers []Entity) bool {
 		return false
 	}
 	gone := k.Status == IsDeleted || k.Status == IsErased
-	return q.Only == nil || slices.Contains(readers, k.Owner) || !gone && slices.ContainsFunc(k.Scopes, func(s Scope) bool {
-		return s == Public || slices.Contains(readers, s.Entity())
-	})
+	return q.Only == nil || slices.Contains(readers, k.Owner) ||
+		!gone && slices.ContainsFunc(k.Scopes, func(s Scope) bool {
+			return s == Public || slices.Contains(readers, s.Entity())
+		})
 }
 
 // EventHistogram counts events by the time when they were recorded.

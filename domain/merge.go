@@ -331,7 +331,8 @@ func (c Unmerge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		Reason: c.Reason,
 	}
 	if len(c.Merged.Votes) > 0 {
-		votes := slices.DeleteFunc(slices.Clone(c.Merged.Votes), func(v Vote) bool { return k.Votes[v.EventID].EventID == "" })
+		left := func(v Vote) bool { return k.Votes[v.EventID].EventID == "" }
+		votes := slices.DeleteFunc(slices.Clone(c.Merged.Votes), left)
 		undone.Helpful, undone.Harmful = sums(votes)
 		for _, v := range votes {
 			undone.Votes = append(undone.Votes, v.EventID)

@@ -113,7 +113,7 @@ func (f Filter) Tagged() []Tags { return append([]Tags{f.Tags}, f.Also...) }
 // asks tells whether a filter asks for archives, by a URI of theirs or by their tag, and whether it says whose items it
 // wants, by an owner, a scope, a visibility or a place.
 func (f Filter) asks() (archives, others bool) {
-	archives = slices.ContainsFunc(f.Tagged(), func(tags Tags) bool { return slices.Contains(tags["category"], ArchiveTag) })
+	archives = slices.ContainsFunc(f.Tagged(), func(t Tags) bool { return slices.Contains(t["category"], ArchiveTag) })
 	others = f.Owner+Entity(f.Scope)+Entity(f.Visibility) != ""
 	for _, place := range append([]URI{URI(f.URIPrefix)}, f.Under...) {
 		names := place.Names()

@@ -15,7 +15,7 @@ var SubscribedEvents = map[string][]string{
 	"confirmed":  {Confirmed{}.Name()},
 	"stale":      {ReportedStale{}.Name()},
 	"harmful":    {FoundHarmful{}.Name()},
-	"contested":  {FoundHarmful{}.Name(), ReportedStale{}.Name(), ReviewProposed{}.Name()}, // if it makes an item contested
+	"contested":  {FoundHarmful{}.Name(), ReportedStale{}.Name(), ReviewProposed{}.Name()}, // see FollowsFact
 	"helpful":    {FoundHelpful{}.Name()},
 	"merged":     {Merged{}.Name(), Unmerged{}.Name()},
 	"superseded": {Superseded{}.Name()},

@@ -138,7 +138,8 @@ func covered(sentence string, known map[string]bool) bool {
 
 // affirmed turns a retraction into what it ends.
 var affirmed = strings.NewReplacer(
-	"no longer ", "", "stopped using", "use", "decided not to", "decided to", "decided against", "decided to", "don't ", "",
+	"no longer ", "", "stopped using", "use", "decided not to", "decided to", "decided against", "decided to",
+	"don't ", "",
 	"doesn't ", "", "do not ", "", "does not ", "", " any more", "", " anymore", "", " any longer", "",
 	"停止使用", "用", "停用", "用", "不再", "", "已经不", "", "已不", "", "决定不", "决定",
 )

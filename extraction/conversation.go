@@ -64,8 +64,8 @@ func (m Message) speaks() bool { return m.Role == domain.RoleUser || m.Role == d
 // turn begins the text of one speaker in a message that contains a whole exchange.
 var turn = text.Expression(`(?i)(?:^|\s)\[(user|assistant|system|tool)\]:\s*`)
 
-// turns splits a message of the form "[user]: … [assistant]: …" by speaker, also if the first mark is only a colon. It splits only a user's message, so that
-// the words of an agent or a tool never count as the user's.
+// turns splits a message of the form "[user]: … [assistant]: …" by speaker, also if the first mark is only a colon.
+// It splits only a user's message, so that the words of an agent or a tool never count as the user's.
 func (m Message) turns() []Message {
 	said := strings.TrimSpace(m.Text())
 	if rest, cut := strings.CutPrefix(said, ":"); cut && turn().MatchString(rest) {

@@ -44,7 +44,8 @@ func asserts(s string, lasting bool) bool {
 	s = strings.TrimSpace(lead().ReplaceAllString(straight.Replace(s), ""))
 	troubled := either(s, problem, problemChinese) && !measured().MatchString(s)
 	switch {
-	case asking().MatchString(s), requesting().MatchString(s), passing().MatchString(s), strings.Contains(strings.ToLower(s), "please"),
+	case asking().MatchString(s), requesting().MatchString(s), passing().MatchString(s),
+		strings.Contains(strings.ToLower(s), "please"),
 		lasting && (troubled || momentary().MatchString(s)):
 		return false
 	case isChinese(s):
@@ -63,13 +64,15 @@ func asserts(s string, lasting bool) bool {
 	switch {
 	case slices.Contains(people, first):
 		return !slices.Contains(notNow, words[1]) && (words[1] != "are" || !strings.HasSuffix(words[2], "ing"))
-	case slices.Contains(owning, first), strings.HasSuffix(first, "s'"), strings.HasSuffix(first, "'s") && !slices.Contains(commanding, first):
+	case slices.Contains(owning, first), strings.HasSuffix(first, "s'"),
+		strings.HasSuffix(first, "'s") && !slices.Contains(commanding, first):
 		from, loose = 2, true
 	case slices.Contains(naming, first):
 		from = 2
 	case first == "i" || first == "i'm":
-		return !slices.ContainsFunc(words[1:3], func(w string) bool { return slices.Contains(notNow, w) || slices.Contains(fleeting, w) }) &&
-			!(lasting && (strings.HasSuffix(words[1], "ed") || strings.HasSuffix(words[1], "ing") || slices.Contains(filling, words[1])))
+		passes := func(w string) bool { return slices.Contains(notNow, w) || slices.Contains(fleeting, w) }
+		return !slices.ContainsFunc(words[1:3], passes) && !(lasting && (strings.HasSuffix(words[1], "ed") ||
+			strings.HasSuffix(words[1], "ing") || slices.Contains(filling, words[1])))
 	case !lasting && slices.Contains(strings.Fields("it it's this that there there's he she"), first):
 		return len(words) > 4
 	case slices.Contains(commanding, first):
@@ -77,14 +80,16 @@ func asserts(s string, lasting bool) bool {
 	}
 	for i := from; i < len(words)-1 && i < from+6; i++ {
 		w, before := words[i], words[i-1]
-		third := plural(w) && len(w) > 3 && !slices.Contains(modifying, before) && (i == 1 || !strings.HasSuffix(before, "ing"))
+		third := plural(w) && len(w) > 3 && !slices.Contains(modifying, before) &&
+			(i == 1 || !strings.HasSuffix(before, "ing"))
 		switch {
 		case slices.Contains(linking, w):
 			return !lasting || predicates(words[i+1:])
 		case slices.Contains(perceiving, w):
 			return !lasting
 		case third && (i > from || !plural(words[i+1])),
-			loose && strings.HasSuffix(w, "ed"), plural(before) && i+1 < len(words) && slices.Contains(following, words[i+1]) && !slices.Contains(following, w):
+			loose && strings.HasSuffix(w, "ed"),
+			plural(before) && i+1 < len(words) && slices.Contains(following, words[i+1]) && !slices.Contains(following, w):
 			return true
 		case slices.Contains(breaking, w):
 			return !lasting && labelled().MatchString(s)

@@ -54,7 +54,8 @@ func (s identities) goesOn(c *call) error {
 }
 
 // withDirectory applies to p what the directory says now. The groups of the caller count besides those of its key or
-// token, of which deactivated ones do not count. A caller that acts for a member has that member's groups and no others.
+// token, of which deactivated ones do not count. A caller that acts for a member has that member's groups and no
+// others.
 func (s identities) withDirectory(ctx context.Context, p domain.Principal) (domain.Principal, error) {
 	if s.cfg.Directory == nil || p.Tenant == domain.SystemTenant || p.IsOperator() { // whom no group gives more
 		return p, nil

@@ -80,7 +80,8 @@ func (s operations) operatorRoutes() {
 		Description: "Each model has some seconds. The provider may count the requests. The answer is 200 also if a model " +
 			"does not answer. For admins.",
 	}, s.testModels)
-	s.page("metrics", "/metrics", "Metrics for Prometheus, with the names that the caller may read", "text/plain", s.metrics)
+	s.page("metrics", "/metrics", "Metrics for Prometheus, with the names that the caller may read", "text/plain",
+		s.metrics)
 	s.page("openapi-yaml", "/openapi.yaml", "This description", "application/yaml",
 		s.described("application/yaml", func(p pages) []byte { return p.yaml }))
 	s.page("openapi-json", "/openapi.json", "This description, as JSON", jsonType,

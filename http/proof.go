@@ -31,9 +31,10 @@ func (s proofs) proofRoutes() {
 	}, needing(s.prover, s.checkpoint))
 	lookup(s.Server, huma.Operation{
 		OperationID: "log-inclusion", Method: http.MethodGet, Path: "/v1/log/proof/{event_id}", Tags: tags,
-		Summary:     "Prove that an event is in the log",
-		Description: "For callers who may read the event, named by its id or its position. annals verify checks the answer, as it is.",
-		Errors:      []int{http.StatusNotFound},
+		Summary: "Prove that an event is in the log",
+		Description: "For callers who may read the event, named by its id or its position. " +
+			"annals verify checks the answer, as it is.",
+		Errors: []int{http.StatusNotFound},
 	}, needing(s.prover, s.inclusion))
 	handle(s.Server, huma.Operation{
 		OperationID: "log-consistency", Method: http.MethodGet, Path: "/v1/log/consistency", Tags: tags,
@@ -132,7 +133,8 @@ func (s proofs) consistency(ctx context.Context, c *call, in *consistencyInput) 
 		return nil, err
 	}
 	return &output[api.Consistency]{api.Consistency{
-		From: made.From, To: made.To, FromRoot: encode(made.FromRoot), ToRoot: encode(made.ToRoot), Path: mapped(made.Path, encode),
+		From: made.From, To: made.To, FromRoot: encode(made.FromRoot), ToRoot: encode(made.ToRoot),
+		Path: mapped(made.Path, encode),
 	}}, nil
 }
 

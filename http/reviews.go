@@ -22,7 +22,8 @@ func (s reports) reviewRoutes() {
 			"contested by a contradiction wait in its queue. Divided: at least two helpful votes, the author's included, " +
 			"and two harmful ones. Low confidence: below 0.3 with a harmful vote. For these three, a harmful vote must " +
 			"be newer than the last confirmation, or a report of staleness. Superseded and used: given to a caller in the " +
-			"last 90 days, after it was superseded; the 5,000 newest superseded items are examined. Duplicate and contradiction: an open " +
+			"last 90 days, after it was superseded; the 5,000 newest superseded items are examined. " +
+			"Duplicate and contradiction: an open " +
 			"proposal names it and other active items, which pair shows. A confirmation, a supersession or a deletion " +
 			"takes an item out of stale, expired, contested, divided, low_confidence and superseded_used; a revision alone " +
 			"does not. The order is the number of uses plus one, times the severity, highest first; then the oldest reason, " +

@@ -125,7 +125,8 @@ func TestAnswersAreVerifiedAfterEveryKindOfEvent(t *testing.T) {
 		missing := slices.DeleteFunc(w.log.Names(), func(name string) bool {
 			return !strings.HasPrefix(name, "knowledge.") && !strings.HasPrefix(name, "relation.") && name != "text.redacted"
 		})
-		for event := range w.log.All(t.Context(), w.by.Tenant, 0) {
+		for event, err := range w.log.All(t.Context(), w.by.Tenant, 0) {
+			check(err)
 			missing = slices.DeleteFunc(missing, func(name string) bool { return name == event.Name })
 		}
 		if len(missing) > 0 {

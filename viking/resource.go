@@ -311,7 +311,8 @@ func (s resources) storeBytes(
 ) error {
 	kind := file.kind()
 	meta["bytes"] = map[string]any{
-		"sha256": fmt.Sprintf("%x", sha256.Sum256(file.bytes)), "size": len(file.bytes), "content_type": kind, "name": file.name,
+		"sha256": fmt.Sprintf("%x", sha256.Sum256(file.bytes)), "size": len(file.bytes),
+		"content_type": kind, "name": file.name,
 	}
 	encoded, err := json.Marshal(meta)
 	if err != nil {

@@ -106,7 +106,8 @@ func (m sentMessage) domain(q *query, prefix string) domain.NewMessage {
 		q.found.Add(prefix+"content", "is required, or parts are")
 	}
 	for i, part := range m.Parts {
-		if part.Type == domain.PartImage && (part.Image == "" && part.URI == "" || strings.HasPrefix(string(part.Image), "{")) {
+		unnamed := part.Image == "" && part.URI == "" || strings.HasPrefix(string(part.Image), "{")
+		if part.Type == domain.PartImage && unnamed {
 			q.found.Add(fmt.Sprintf("%sparts[%d].image_url", prefix, i), "must be a URL, or an object with a url")
 		}
 		message.Message.Parts = append(message.Message.Parts, part.domain())

@@ -25,7 +25,8 @@ type planned struct {
 	Priority int    `json:"priority"` // 1 is the most important
 }
 
-// searchInSession searches with the question, and with the last messages of a session beside it. A session that is unknown or empty has no effect.
+// searchInSession searches with the question, and with the last messages of a session beside it. A session that is
+// unknown or empty has no effect.
 func (s *Server) searchInSession(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		findRequest

@@ -48,8 +48,8 @@ func OnServed(t *testing.T, engine database.Engine, test func(t *testing.T, db *
 	on(t, engine, func(t *testing.T, db *database.DB) { test(t, served(t, db)) })
 }
 
-// OneOf returns an engine, chosen by the name of the test, and the other one. Tests of packages without SQL run on one of
-// them: so half of the tests run on each.
+// OneOf returns an engine, chosen by the name of the test, and the other one. Tests of packages without SQL run on one
+// of them: so half of the tests run on each.
 func OneOf(t *testing.T) (one, other database.Engine) {
 	if crc32.ChecksumIEEE([]byte(t.Name()))%2 == 0 {
 		return database.SQLite, database.Postgres

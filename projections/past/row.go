@@ -74,7 +74,8 @@ const itemRowColumns = `
 	k.number, k.since, k.id, k.version, k.revision, k.type, k.context_type, k.category, k.polarity, k.media,
 	k.owner, k.status, k.superseded_by, k.held, k.trace_id, k.scopes, k.created_at, k.updated_at, k.occurred_at,
 	k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, k.tag_bits,
-	c.since AS counts_since, c.version AS counts_version, c.helpful, c.harmful, c.helpful_lacks, c.harmful_lacks, c.reporters, c.reported_by,
+	c.since AS counts_since, c.version AS counts_version, c.helpful, c.harmful, c.helpful_lacks, c.harmful_lacks,
+	c.reporters, c.reported_by,
 	c.stale_since, c.reason_at, c.confirmed_at, c.confirm_until, c.suspended, c.suspended_since, c.suspended_reason_at`
 
 // knowledge is the item without its texts and its votes.

@@ -187,5 +187,6 @@ func EachOf[T ~string](
 	}
 	listed, _ := json.Marshal(names) // it never fails
 	return db.NewSelect().ColumnExpr("part.value AS number").TableExpr("json_each(?) AS one", string(listed)).
-		Join("CROSS JOIN json_each((SELECT json_group_array(number) FROM (?) AS listed)) AS part", part(bun.Safe("one.value")))
+		Join("CROSS JOIN json_each((SELECT json_group_array(number) FROM (?) AS listed)) AS part",
+			part(bun.Safe("one.value")))
 }

@@ -17,9 +17,10 @@ func (d Directory) Belongings(
 	ctx context.Context, tenant string, member domain.Entity, stated []domain.Entity,
 ) (domain.Belongings, error) {
 	ctx = database.ForTenant(ctx, tenant)
-	return domain.BelongingsOf(member, stated, func(entities []domain.Entity) (map[domain.Entity]domain.MemberEntry, error) {
+	entries := func(entities []domain.Entity) (map[domain.Entity]domain.MemberEntry, error) {
 		return EntriesOf(ctx, d.Log, tenant, entities)
-	})
+	}
+	return domain.BelongingsOf(member, stated, entries)
 }
 
 // EntriesOf are the entries of members, with one query.

@@ -93,7 +93,8 @@ func (p *Compactor) Unindexed(ctx context.Context, t rows.Tables, tenant string)
 	return max(0, bags-int64(p.PackedRows)), nil
 }
 
-// compact moves the items of at most this many of a tenant's packed rows, under its lock, and returns how many rows it moved.
+// compact moves the items of at most this many of a tenant's packed rows, under its lock, and returns how many rows it
+// moved.
 func (p *Compactor) compact(
 	ctx context.Context, log *events.Log, v catalogue.Version, tenant string, most int,
 ) (moved int, err error) {

@@ -152,7 +152,8 @@ func inTransaction(ctx context.Context, pool *sql.DB, statements []*sql.Stmt, ar
 		return err
 	}
 	for _, statement := range statements {
-		if _, err := tx.StmtContext(ctx, statement).ExecContext(ctx, arguments...); err != nil {
+		_, err := tx.StmtContext(ctx, statement).ExecContext(ctx, arguments...) //nolint:sqlclosecheck // ends with tx
+		if err != nil {
 			return errors.Join(err, tx.Rollback())
 		}
 	}

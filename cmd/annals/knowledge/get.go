@@ -96,7 +96,8 @@ func (k Knowledge) printBlock(c *terminal.Console, number string, below ...termi
 	date := terminal.OrZero(k.CreatedAt).Local().Format(time.DateOnly)
 	facts := []string{number, string(terminal.Bold.Render(k.ID)), string(k.marks()), k.Owner, date}
 	texts := []string{terminal.Printable(terminal.Joined("\n", k.Task, k.Content))}
-	for _, text := range append(below, terminal.Faint.Render(terminal.Joined(" · ", strings.Join(k.Scopes, " "), k.votes()))) {
+	seen := terminal.Faint.Render(terminal.Joined(" · ", strings.Join(k.Scopes, " "), k.votes()))
+	for _, text := range append(below, seen) {
 		texts = append(texts, string(text))
 	}
 	c.Block(facts, len(k.Content)+1, texts...)

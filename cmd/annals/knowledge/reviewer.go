@@ -38,11 +38,12 @@ type undoing struct {
 
 const (
 	keysShown = "c confirm · e edit · s supersede · d forget · n next · p previous · u undo · ? help · q quit"
-	keysHelp  = "c confirm; C confirm until a date; e edit the content in $EDITOR; E edit and confirm it; s supersede by " +
-		"another item; ← or → keep the left or the right item of a pair, which takes the place of the other; 1, 2 … keep " +
-		"this item of a group, which takes the place of all others; M merge them into the first with a text that you " +
-		"edit; k keep all of them; d forget; n or ↓ next; p or ↑ previous; space more of this item; u undo the last act; " +
-		"q quit"
+	keysHelp  = "c confirm; C confirm until a date; e edit the content in $EDITOR; E edit and confirm it; " +
+		"s supersede by another item; ← or → keep the left or the right item of a pair, which " +
+		"takes the place of the other; 1, 2 … keep this item of a group, which takes the place of " +
+		"all others; M merge them into the first with a text that you edit; k keep all of them; d " +
+		"forget; n or ↓ next; p or ↑ previous; space more of this item; u undo the last act; q " +
+		"quit"
 	confirmationStays = "a confirmation stays: report the item stale if it is wrong"
 )
 
@@ -280,7 +281,8 @@ func (r *Reviewer) edit(ctx context.Context, confirm bool) error {
 		return map[string]any{"content": content, "reason": reason, "confirm": confirm}
 	}
 	undo := undoing{request: client.Request{
-		Method: http.MethodPatch, Path: []string{"v1", "knowledge", k.ID}, Body: change(k.Content, "undone in a review", false),
+		Method: http.MethodPatch, Path: []string{"v1", "knowledge", k.ID},
+		Body: change(k.Content, "undone in a review", false),
 	}}
 	if confirm {
 		undo.stays = confirmationStays

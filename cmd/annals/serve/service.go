@@ -143,7 +143,8 @@ func OpenService(
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
 		Directory: sessions.Directory{Log: log.Reader}, Verification: verifications,
 		Probes: []annalshttp.Probe{
-			{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete},
+			{Name: "database", Check: s.db.Answers},
+			{Name: "schema", Check: knowledge.Complete},
 			{Name: "writes", Check: s.db.Writable},
 		},
 		Logger: logger, Registry: registry, Version: terminal.Version().Version,
@@ -169,7 +170,8 @@ func OpenService(
 			Eraser:  s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
 			Probes: []viking.Probe{
-				{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete},
+				{Name: "database", Check: s.db.Answers},
+				{Name: "schema", Check: knowledge.Complete},
 				{Name: "writes", Check: s.db.Writable},
 			},
 		}), mountMCP(inner, cfg.MCPTools, logger),

@@ -17,7 +17,8 @@ func NumberMappers() []kong.Option {
 	return []kong.Option{
 		kong.KindMapper(reflect.Int64, numberAs(wholeNumber, "a whole number")),
 		kong.KindMapper(reflect.Float64, numberAs(finite, "a number")),
-		kong.TypeMapper(reflect.TypeFor[time.Duration](), numberAs(durationOf, "a length of time with its unit: s, m, h or d")),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](),
+			numberAs(durationOf, "a length of time with its unit: s, m, h or d")),
 	}
 }
 

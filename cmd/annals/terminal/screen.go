@@ -136,7 +136,8 @@ type pressed struct {
 	err error
 }
 
-// Key waits for a key. The arrows down and up are n and p. No key is read between two calls, so another program may read them.
+// Key waits for a key. The arrows down and up are n and p. No key is read between two calls, so another program may
+// read them.
 func (s *Screen) Key(ctx context.Context) (rune, error) {
 	read := make(chan pressed, 1)
 	go func() { // it ends with the next key, or with the program

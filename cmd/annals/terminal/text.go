@@ -161,8 +161,8 @@ const roomy = 120
 // Narrow tells whether a table would leave too little room for texts: then [Console.Block] shows them.
 func (c *Console) Narrow() bool { return c.Width < roomy }
 
-// Block prints a line with as many facts as fit, and below it texts, wrapped and indented. The first text has at most so
-// many lines.
+// Block prints a line with as many facts as fit, and below it texts, wrapped and indented. The first text has at most
+// so many lines.
 func (c *Console) Block(facts []string, most int, texts ...string) {
 	const indent = "  "
 	head := ""
