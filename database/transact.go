@@ -27,6 +27,25 @@ func (db *DB) Transact(ctx context.Context, fn func(ctx context.Context, tx bun.
 	return db.transact(ctx, syncCommit, fn)
 }
 
+// TransactOne is [DB.Transact] for one statement, and returns how many rows it changed. PostgreSQL commits it as soon
+// as it has run, so that a process that stops meanwhile keeps no lock.
+func (db *DB) TransactOne(ctx context.Context, statement string, args ...any) (changed int64, err error) {
+	execute := func(ctx context.Context, on bun.IDB) error {
+		result, err := on.ExecContext(ctx, statement, args...)
+		if err != nil {
+			return err
+		}
+		changed, err = result.RowsAffected()
+		return err
+	}
+	if db.Engine == Postgres {
+		err = Classify(ctx, execute(ctx, db.writers))
+	} else {
+		err = db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return execute(ctx, tx) })
+	}
+	return changed, err
+}
+
 func (db *DB) transact(
 	ctx context.Context, pace commitMode, fn func(ctx context.Context, tx bun.Tx) error,
 ) (err error) {

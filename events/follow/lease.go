@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/events"
 )
@@ -69,20 +67,17 @@ func (l *store) Lease(ctx context.Context, projection string) (Lease, error) {
 func (l *store) takeLease(ctx context.Context, projection string) (taken lease, held bool, err error) {
 	taken = lease{store: l, projection: projection, until: time.Now().Add(l.options.Lease)}
 	now, later := l.clock()
-	err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		return database.ForEach(ctx, tx, func(*sql.Rows) error { held = true; return nil }, `
-			INSERT INTO leases AS l (projection, holder, expires_at)
-			VALUES (?, ?, `+later+`)
-			ON CONFLICT (projection) DO UPDATE
-			SET holder = excluded.holder, expires_at = `+later+`
-			WHERE l.expires_at <= `+now+` OR ? AND l.holder <> excluded.holder
-			RETURNING holder`,
-			projection, l.db.InstanceID, l.options.Lease.Seconds(), l.options.Lease.Seconds(), l.db.Engine == database.SQLite)
-	})
+	changed, err := l.db.TransactOne(ctx, `
+		INSERT INTO leases AS l (projection, holder, expires_at)
+		VALUES (?, ?, `+later+`)
+		ON CONFLICT (projection) DO UPDATE
+		SET holder = excluded.holder, expires_at = `+later+`
+		WHERE l.expires_at <= `+now+` OR ? AND l.holder <> excluded.holder`,
+		projection, l.db.InstanceID, l.options.Lease.Seconds(), l.options.Lease.Seconds(), l.db.Engine == database.SQLite)
 	if err != nil {
 		return lease{}, false, fmt.Errorf("take lease of %s: %w", projection, events.Unavailable(err))
 	}
-	return taken, held, nil
+	return taken, changed > 0, nil
 }
 
 // renew extends the lease from now. The error is errLeaseLost if another process has it.
@@ -103,19 +98,13 @@ func (l *lease) release(ctx context.Context) error {
 }
 
 func (l *lease) update(ctx context.Context, expires string, args ...any) error {
-	err := l.store.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		result, err := tx.ExecContext(ctx, `
-			UPDATE leases
-			SET expires_at = `+expires+`
-			WHERE projection = ? AND holder = ?`, append(args, l.projection, l.store.db.InstanceID)...)
-		if err != nil {
-			return err
-		}
-		if updated, err := result.RowsAffected(); err != nil || updated == 0 {
-			return errors.Join(errLeaseLost, err)
-		}
-		return nil
-	})
+	changed, err := l.store.db.TransactOne(ctx, `
+		UPDATE leases
+		SET expires_at = `+expires+`
+		WHERE projection = ? AND holder = ?`, append(args, l.projection, l.store.db.InstanceID)...)
+	if err == nil && changed == 0 {
+		err = errLeaseLost
+	}
 	if err != nil {
 		return fmt.Errorf("keep lease of %s: %w", l.projection, events.Unavailable(err))
 	}
