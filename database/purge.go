@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/annals-kb/annals/background"
+	"github.com/annals-kb/annals/events/background"
 )
 
 // Purge rewrites the database files, so that they contain no deleted rows. A database keeps the bytes of deleted rows

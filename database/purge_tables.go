@@ -10,7 +10,7 @@ import (
 
 	"github.com/lib/pq"
 
-	"github.com/annals-kb/annals/background"
+	"github.com/annals-kb/annals/events/background"
 )
 
 const purgedTables = `

@@ -11,7 +11,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/text/scrub"
+	"github.com/annals-kb/annals/domain/text/scrub"
 )
 
 // The limits of a page of recorded texts: so many texts, and so much time.

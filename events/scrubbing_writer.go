@@ -12,7 +12,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/text/scrub"
+	"github.com/annals-kb/annals/domain/text/scrub"
 )
 
 // ScrubbingWriter submits commands to the log. It first scrubs their texts by the tenant's rules, before any

@@ -10,9 +10,9 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/background"
 )
 
 // attempts is how often a command is tried alone after its batch failed.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/briefing"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/briefing"
+	"github.com/annals-kb/annals/http/api"
 )
 
 func (s *Server) contextRoutes() {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/proof"
+	"github.com/annals-kb/annals/events/proof"
 )
 
 // testdata/earlier has the logs of three tenants as an earlier program exported them, events of nearly every kind, and the items as

@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
 )
 

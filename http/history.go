@@ -9,10 +9,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	prose "github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
-	prose "github.com/annals-kb/annals/text"
 )
 
 type historyInput struct {

@@ -5,8 +5,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
 )
 
 // Writer writes commands to the log. It decides submissions under the server's own context: the server carries out

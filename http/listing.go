@@ -18,8 +18,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
 )
 
 // listing is a list that callers may read as pages of JSON, or as a whole as lines of JSON or CSV.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/api"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/api"
 )
 
 func TestMetricsCountByRouteNotByWhatWasAsked(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"maps"
 	"net/http"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
 )
 
 // problem is the answer to a request that was refused.

@@ -17,9 +17,9 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/events/proof"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
-	"github.com/annals-kb/annals/proof"
 )
 
 // eachProven runs a test on both engines, with a server whose log is proven.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/annals-kb/annals/text"
+	"github.com/annals-kb/annals/domain/text"
 )
 
 func ids(items []object) []string {

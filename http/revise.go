@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/oidc"
+	"github.com/annals-kb/annals/http/oidc"
 )
 
 func sessionKey(b byte) []byte { return bytes.Repeat([]byte{b}, 32) }

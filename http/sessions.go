@@ -8,9 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
-	annalstext "github.com/annals-kb/annals/text"
+	annalstext "github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/http/api"
 )
 
 type sessionInput struct {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
 )
 
 // onSimilar reads the parameter.

@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections/sessions"
-	"github.com/annals-kb/annals/subscriptions"
+	"github.com/annals-kb/annals/projections/subscriptions"
 )
 
 func TestASubscriberHasAtMostAHundredSubscriptions(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
-	"github.com/annals-kb/annals/text"
+	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 // everything answers searches by looking at every item: BM25 and cosines without an index, and all

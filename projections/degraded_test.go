@@ -10,8 +10,8 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 // model is the built-in embedder with an eye on it: it can be down, and counts what it embeds.

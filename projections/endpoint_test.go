@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 // endpoint speaks OpenAI's embeddings API for any model, and counts the texts that it has answered for:

@@ -16,8 +16,8 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 // canary is a word that nothing else says.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 func TestEveryFilterPassesWhatItSays(t *testing.T) {

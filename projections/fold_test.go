@@ -11,8 +11,8 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/projections/words"
-	"github.com/annals-kb/annals/text"
 )
 
 // contents are tables as text: a line for each row, sorted.

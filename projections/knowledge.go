@@ -9,11 +9,12 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/embedding"
 	"github.com/annals-kb/annals/projections/erasure"
 	"github.com/annals-kb/annals/projections/knowledge"
 	"github.com/annals-kb/annals/projections/past"
@@ -21,7 +22,6 @@ import (
 	"github.com/annals-kb/annals/projections/search"
 	"github.com/annals-kb/annals/projections/vectors"
 	"github.com/annals-kb/annals/projections/words"
-	"github.com/annals-kb/annals/text"
 )
 
 // Settings are what a knowledge projection is built with. The zero value serves.

@@ -19,7 +19,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections/embedding"
 	"github.com/annals-kb/annals/projections/words"
 )
 

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 func TestEverySearchIsRankedAsIfEveryItemHadBeenLookedAt(t *testing.T) {

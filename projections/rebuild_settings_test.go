@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/text"
 )
 
 // helped gives an item one more voice and tells its confidence, as the answer to the vote, the table and

@@ -12,8 +12,8 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/embedding"
 	"github.com/annals-kb/annals/projections/vectors"
 )
 

@@ -13,10 +13,10 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 )
 
 // namesOf lists the ids of items, sessions or keys that begin with text.

@@ -21,8 +21,8 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/http/servertest"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 // anything is a piece of knowledge that somebody may remember. Ids are given, so that the same can be found again.

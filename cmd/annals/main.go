@@ -9,7 +9,7 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/document"
+	"github.com/annals-kb/annals/http/document"
 )
 
 func main() {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/http/api"
 )
 
 // phase waits until a rebuild is in a phase, which it must not have left behind. One whose version is

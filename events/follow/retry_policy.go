@@ -3,7 +3,7 @@ package follow
 import (
 	"time"
 
-	"github.com/annals-kb/annals/background"
+	"github.com/annals-kb/annals/events/background"
 )
 
 // Retries of a projection. A failed page is tried several times, with a pause that doubles. If an event in it still

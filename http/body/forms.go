@@ -9,8 +9,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
 )
 
 // Tags decode and document [api.Tags]. Read, they may also be an array of strings: those become the values of "labels".

@@ -11,8 +11,8 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/projections/rows"
-	"github.com/annals-kb/annals/text"
 )
 
 // Catalogue knows the versions of the knowledge projection, and which of them is read and which are written. It is

@@ -12,8 +12,8 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/projections/rows"
-	"github.com/annals-kb/annals/text"
 )
 
 // VersionSet has the versions of the knowledge projection that are written: the active one, and those that are

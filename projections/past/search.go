@@ -14,12 +14,12 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/projections/embedding"
 	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/search"
 	"github.com/annals-kb/annals/projections/vectors"
 	"github.com/annals-kb/annals/projections/words"
-	"github.com/annals-kb/annals/text"
 )
 
 // Search finds what was known at s.AsOf among the items that the principal may see today. It compares every item that

@@ -9,10 +9,10 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/vectors"
 	"github.com/annals-kb/annals/projections/words"
-	"github.com/annals-kb/annals/text"
 )
 
 // candidate is an item that a search may return, scored before its row is read.

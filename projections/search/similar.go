@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/text"
-	"github.com/annals-kb/annals/text/compare"
+	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/domain/text/compare"
 )
 
 const (

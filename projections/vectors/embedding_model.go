@@ -10,8 +10,8 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/embedding"
 	"github.com/annals-kb/annals/projections/rows"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/pgvector/pgvector-go"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 // vectorColumn selects a vector as bytes. As text PostgreSQL would format every number.

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/embedding"
 	"github.com/annals-kb/annals/projections/rows"
 )
 

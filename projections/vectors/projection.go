@@ -16,12 +16,12 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/embedding"
 	"github.com/annals-kb/annals/projections/rows"
-	"github.com/annals-kb/annals/text"
 )
 
 // Projection is the background projection of vectors. It follows the log, lets the embedder turn new and changed

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 // embedTimeout is how long a search waits for the model to embed the question. After that it searches by words alone.

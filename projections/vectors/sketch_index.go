@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 // SketchIndex keeps the sketches of one scope in one array, so that a scan reads memory in order. It is not safe for

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 func TestTheClosestSketchesAreFoundHoweverManyThereAre(t *testing.T) {

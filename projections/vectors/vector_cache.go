@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 // vectorBudget is how many bytes of vectors a process keeps in memory.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/text"
+	"github.com/annals-kb/annals/domain/text"
 )
 
 // Tokenize cuts every text of an item that a search by words may find it by into terms.

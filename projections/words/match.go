@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rows"
-	"github.com/annals-kb/annals/text"
 )
 
 // Index is the inverted index of a view.

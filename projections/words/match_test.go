@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/text"
+	"github.com/annals-kb/annals/domain/text"
 )
 
 func TestPostingsAreReadAsTheyWereListed(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 // scale measures databases while they grow, with the built-in embedder.

@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/http/api"
 )
 
 // errCancelled says that the person did not go on.

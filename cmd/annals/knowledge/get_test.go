@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/api"
 )
 
 func TestGetBreaksNoWordThatIsShorterThanALine(t *testing.T) {

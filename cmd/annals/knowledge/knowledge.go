@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 )
 
 // Knowledge is an item as the commands show it.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/api"
 )
 
 type ListCommand struct {

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 )
 
 type MergeCommand struct {

@@ -8,9 +8,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 )
 
 // ReviewCommand shows what waits for a review, in a terminal one item at a time.

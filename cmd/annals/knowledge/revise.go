@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/client"
 )
 
 type ReviseCommand struct {

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/text"
+	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 )
 
 type SearchCommand struct {

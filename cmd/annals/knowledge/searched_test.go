@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/http/api"
 )
 
 func TestAHitWithoutAVectorSaysThatMeaningIsStillToCome(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 )
 
 // directoryCommand is a command about a member, whose kind is the command before it: user, agent, team, project or org.

@@ -17,12 +17,12 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/dustin/go-humanize"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 )
 
 // EraseCommand shows a plan, asks for confirmation and erases. Then it purges the files, or reports until when they

@@ -11,14 +11,14 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/proof"
 )
 
 // exportList writes the erasures in the log, and the keys that were revoked, rotated or given another role.

@@ -3,9 +3,9 @@ package operate
 import (
 	"context"
 
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/client"
 )
 
 type legalHold struct {

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections/sessions"

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/client"
 )
 
 // manifest describes a CSV file, so that its recipient can check it.

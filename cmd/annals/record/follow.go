@@ -16,9 +16,9 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 )
 
 // follow shows past events and then new ones, until Ctrl-C. While the server is unavailable, it waits and then

@@ -9,10 +9,10 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 )
 
 type HistoryCommand struct {

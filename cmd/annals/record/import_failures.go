@@ -8,8 +8,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/api"
 )
 
 // shownFailures is how many failed lines are printed; --errors writes all of them.

@@ -10,9 +10,9 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 
 	annalshttp "github.com/annals-kb/annals/http"
 )

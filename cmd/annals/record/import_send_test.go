@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/servertest"
 )
 

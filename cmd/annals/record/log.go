@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/client"
 )
 
 type LogCommand struct {

@@ -14,9 +14,9 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
-	"github.com/annals-kb/annals/proof"
 )
 
 type VerifyCommand struct {

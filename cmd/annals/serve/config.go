@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-	"github.com/annals-kb/annals/proof"
+	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/http/api"
 )
 
 // Config are the settings of a server. A flag wins over its variable, and the variable over the configuration file. An

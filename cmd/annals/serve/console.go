@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"time"
 
-	annalsclient "github.com/annals-kb/annals/client"
-	"github.com/annals-kb/annals/console"
+	"github.com/annals-kb/annals/events/proof"
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/proof"
-	"github.com/annals-kb/annals/viking"
+	annalsclient "github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/http/console"
+	"github.com/annals-kb/annals/http/viking"
 )
 
 // consolePath is the path of the web console.

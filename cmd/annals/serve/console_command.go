@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-	"github.com/annals-kb/annals/console"
+	"github.com/annals-kb/annals/http/console"
 )
 
 type ConsoleCommand struct {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/http/servertest"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
 const consoleRootKey = "0123456789abcdef0123456789abcdef"

@@ -5,11 +5,11 @@ import (
 	"context"
 	"os"
 
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-	"github.com/annals-kb/annals/embedding"
-	"github.com/annals-kb/annals/extraction"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/projections/embedding"
+	"github.com/annals-kb/annals/projections/extraction"
 )
 
 // Embedder are the settings of the model that turns text into vectors.

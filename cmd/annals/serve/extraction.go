@@ -8,10 +8,10 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/extraction"
+	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections/browse"
+	"github.com/annals-kb/annals/projections/extraction"
 	"github.com/annals-kb/annals/projections/sessions"
-	"github.com/annals-kb/annals/viking"
 )
 
 // extracting are the settings of the model that extracts knowledge from sessions.

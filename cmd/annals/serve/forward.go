@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/annals-kb/annals/broker"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/follow"
-	"github.com/annals-kb/annals/extraction"
+	"github.com/annals-kb/annals/events/forward"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/extraction"
 )
 
 // forwarding are the settings for forwarding the log.
@@ -25,8 +25,8 @@ type forwarding struct {
 	NATSTexts bool `group:"forwarding" name:"nats-texts" env:"ANNALS_NATS_TEXTS"`
 }
 
-func (f forwarding) options() broker.NATSOptions {
-	return broker.NATSOptions{URL: f.NATSURL, Prefix: f.NATSPrefix, Texts: f.NATSTexts}
+func (f forwarding) options() forward.NATSOptions {
+	return forward.NATSOptions{URL: f.NATSURL, Prefix: f.NATSPrefix, Texts: f.NATSTexts}
 }
 
 // forwards tells whether the log is forwarded. The error names invalid settings.
@@ -41,13 +41,13 @@ func (f forwarding) forwards() (bool, error) {
 }
 
 // forwarder connects to the NATS server; nil without one.
-func (f forwarding) forwarder(l *follow.Log, logger *slog.Logger) (*broker.NATS, error) {
+func (f forwarding) forwarder(l *follow.Log, logger *slog.Logger) (*forward.NATS, error) {
 	if forwards, err := f.forwards(); !forwards {
 		return nil, err
 	}
 	options := f.options()
 	options.Logger = logger
-	n, err := broker.OpenNATS(l, options)
+	n, err := forward.OpenNATS(l, options)
 	if err != nil {
 		return nil, terminal.Wrong("as in ANNALS_NATS_URL=nats://127.0.0.1:4222", "%s", err)
 	}
@@ -57,7 +57,7 @@ func (f forwarding) forwarder(l *follow.Log, logger *slog.Logger) (*broker.NATS,
 // present answers questions about the present. Its status includes forwarding, extraction and summaries.
 type present struct {
 	projections.Reader
-	forwarder *broker.NATS
+	forwarder *forward.NATS
 	worker    *extraction.Worker
 	summaries *extraction.Summaries
 }

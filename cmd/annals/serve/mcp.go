@@ -10,8 +10,8 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 
-	annalsclient "github.com/annals-kb/annals/client"
-	"github.com/annals-kb/annals/mcp"
+	annalsclient "github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/http/mcp"
 )
 
 type McpCommand struct {

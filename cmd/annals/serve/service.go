@@ -14,30 +14,30 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/annals-kb/annals/broker"
-	annalsclient "github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/document"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	"github.com/annals-kb/annals/extraction"
-	"github.com/annals-kb/annals/mcp"
+	"github.com/annals-kb/annals/events/forward"
+	annalsclient "github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/http/document"
+	"github.com/annals-kb/annals/http/mcp"
+	"github.com/annals-kb/annals/projections/embedding"
+	"github.com/annals-kb/annals/projections/extraction"
 
+	"github.com/annals-kb/annals/events/proof"
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/oidc"
+	"github.com/annals-kb/annals/http/oidc"
+	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/erasure"
 	"github.com/annals-kb/annals/projections/past"
 	"github.com/annals-kb/annals/projections/rebuild"
+	"github.com/annals-kb/annals/projections/review"
 	"github.com/annals-kb/annals/projections/sessions"
-	"github.com/annals-kb/annals/proof"
-	"github.com/annals-kb/annals/review"
-	"github.com/annals-kb/annals/subscriptions"
-	"github.com/annals-kb/annals/viking"
+	"github.com/annals-kb/annals/projections/subscriptions"
 )
 
 // Service is a running Annals server: the log, its projections and the API.
@@ -48,7 +48,7 @@ type Service struct {
 	past      *past.Projection
 	rebuilder *rebuild.Rebuilder
 	prover    *proof.Prover
-	forwarder *broker.NATS // nil for none
+	forwarder *forward.NATS // nil for none
 	worker    *extraction.Worker
 	summaries *extraction.Summaries // nil without a model
 	proposer  review.Proposer

@@ -11,7 +11,7 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/proof"
+	"github.com/annals-kb/annals/events/proof"
 )
 
 // isAbsentFile tells whether the database is a file that does not exist, which opening it would create.

@@ -7,9 +7,9 @@ import (
 	"os"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/proof"
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/oidc"
-	"github.com/annals-kb/annals/proof"
+	"github.com/annals-kb/annals/http/oidc"
 )
 
 // tokens are the settings of an OpenID provider whose tokens are accepted besides keys.

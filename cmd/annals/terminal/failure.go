@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 )
 
 // Exit codes are a promise to scripts.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/annals-kb/annals/api"
-	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/servertest"
 )
 

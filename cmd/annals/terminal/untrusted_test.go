@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/servertest"
 )
 

@@ -1,0 +1,315 @@
+package console
+
+import (
+	"cmp"
+	"crypto/rand"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// Administers tells whether the caller's role is one that administers its tenant. The API decides.
+func (p *page) Administers() bool {
+	return p.Caller != nil && (p.Caller.Role == "admin" || p.Caller.Role == "root")
+}
+
+// unusedFor is for how long a key may go unused before the page marks it.
+const unusedFor = 90 * 24 * time.Hour
+
+// access is the page of the tenant's keys.
+type access struct {
+	Keys   []issuedKey // newest first
+	Ended  int         // the number of keys that are not valid any more, and not among Keys
+	Create *form       // of a new key; nil in the past
+	Once   string      // makes a form that is sent twice create one key
+	Done   string      // what the reader has just done
+	First  bool        // the next key is the first one
+}
+
+// issuedKey is a key, and what follows from its times.
+type issuedKey struct {
+	api.IssuedKey
+	State  string // valid, revoked, replaced or expired
+	Unused bool   // it is valid, and was not used for a long time
+	Own    bool   // the reader uses it
+}
+
+func issued(p *page, k api.IssuedKey) issuedKey {
+	one := issuedKey{IssuedKey: k, State: "valid", Own: p.Caller.Authentication == "key:"+k.Prefix}
+	switch {
+	case k.RevokedAt != nil:
+		one.State = "revoked"
+	case k.ExpiresAt == nil || p.Now.Before(*k.ExpiresAt):
+		since := k.CreatedAt
+		if k.UsedAt != nil {
+			since = *k.UsedAt
+		}
+		one.Unused = p.Now.Sub(since) >= unusedFor
+	case k.ReplacedBy != "":
+		one.State = "replaced"
+	default:
+		one.State = "expired"
+	}
+	return one
+}
+
+// Allows tells whether an act makes sense for the key.
+func (k issuedKey) Allows(act string) bool {
+	return k.State == "valid" && (act != "rotate" || k.ReplacedBy == "")
+}
+
+// isLastAdmin tells whether no other valid key administers the tenant.
+func isLastAdmin(all []issuedKey, key issuedKey) bool {
+	administers := func(k issuedKey) bool { return k.State == "valid" && (k.Role == "admin" || k.Role == "root") }
+	return administers(key) && !slices.ContainsFunc(all, func(k issuedKey) bool {
+		return k.Prefix != key.Prefix && administers(k)
+	})
+}
+
+// readKeys reads the tenant's keys, newest first.
+func readKeys(p *page) ([]issuedKey, error) {
+	var got api.Keys
+	err := p.get(&got, nil, "v1", "keys")
+	all := make([]issuedKey, len(got.Items))
+	for i, k := range got.Items {
+		all[len(all)-1-i] = issued(p, k)
+	}
+	return all, err
+}
+
+// showAccess shows the keys that are valid, or those that were not used for a long time, or all.
+func showAccess(p *page) (any, error) {
+	create := newForm(p, newKeyFields())
+	if p.NoAuth() {
+		create.Values["role"] = "admin" // the API requires it of the first key
+	}
+	return accessWith(p, create)
+}
+
+func accessWith(p *page, create *form) (*access, error) {
+	all, err := readKeys(p)
+	if err != nil {
+		return nil, err
+	}
+	show := p.param("show")
+	data := &access{Create: create, Once: cmp.Or(p.r.PostFormValue("once"), rand.Text())}
+	data.First = p.NoAuth()
+	for _, k := range all {
+		switch {
+		case show == "unused" && !k.Unused:
+		case k.State == "valid" || show == "all":
+			data.Keys = append(data.Keys, k)
+		default:
+			data.Ended++
+		}
+	}
+	if p.Moment.Past() {
+		data.Create = nil
+		return data, nil
+	}
+	data.Done = p.done()
+	return data, nil
+}
+
+func newKeyFields() []actField {
+	return []actField{
+		{Name: "subject", Label: "Whose it is, such as user:mia or agent:crawler", Required: true},
+		{Name: "role", Label: "Role", Values: []string{"member", "service", "auditor", "admin", "root"}},
+		{Name: "memberships", Label: "What they belong to, one a line, such as team:pay", Rows: 2},
+		{Name: "acts_for", Label: "May act on behalf of others", Check: true},
+		{Name: "acts_for_only", Label: "Only on behalf of these and of members of these groups, one a line", Rows: 2},
+		{Name: "publish_public", Label: "May write to the public scope", Check: true},
+		{Name: "expires_at", Label: "Expires on, such as 2027-01-31; never if empty"},
+		{Name: "note", Label: "What it is for"},
+	}
+}
+
+// createKey creates the key of a form. The key itself is in this answer alone.
+func createKey(p *page) (any, error) {
+	create := newForm(p, newKeyFields())
+	request := client.Post(newKeyOf(create), "v1", "keys")
+	request.Header = http.Header{"Idempotency-Key": {cmp.Or(p.r.PostFormValue("once"), rand.Text())}}
+	var made api.IssuedKey
+	_, err := p.api.Do(p.r.Context(), request, &made)
+	switch {
+	case create.refuse(err):
+		data, err := accessWith(p, create)
+		if err != nil {
+			return nil, err
+		}
+		return nil, answer(p, "access", data, create.Refused.Status)
+	case err != nil:
+		return nil, err
+	}
+	return nil, showKey(p, made)
+}
+
+// newKeyOf is the key that a form describes. The API finds what is wrong with it.
+func newKeyOf(f *form) map[string]any {
+	asked := map[string]any{
+		"subject": f.text("subject"), "role": f.text("role"), "note": f.text("note"), "acts_for": f.Values["acts_for"] != "",
+		"publish_public": f.Values["publish_public"] != "",
+	}
+	if memberships := linesOf(f.Values["memberships"]); memberships != nil {
+		asked["memberships"] = memberships
+	}
+	if only := linesOf(f.Values["acts_for_only"]); only != nil {
+		asked["acts_for_only"] = only
+	}
+	if until := f.text("expires_at"); until != "" {
+		asked["expires_at"] = until
+		if date, err := time.Parse(time.DateOnly, until); err == nil {
+			asked["expires_at"] = date
+		}
+	}
+	return asked
+}
+
+// newKey is a key that was just made. No other page shows it.
+type newKey struct {
+	api.IssuedKey
+	First bool // the server accepted every caller until now
+}
+
+// showKey answers with a new key.
+func showKey(p *page, k api.IssuedKey) error {
+	data := newKey{k, p.NoAuth()}
+	if data.First {
+		p.Caller = nil // from now on, the server does not know them
+	}
+	return answer(p, "newkey", data, http.StatusCreated)
+}
+
+// keyActs are what an admin does to keys.
+func keyActs() []act {
+	overlap := actField{Name: "overlap", Label: "The old key stays valid"}
+	for _, one := range overlaps() {
+		overlap.Values = append(overlap.Values, one.label)
+	}
+	return []act{
+		{
+			Name: "rotate", Label: "Rotate", Fields: []actField{overlap},
+			Explain: "Another key takes its place, and allows the same. You see the new key once.",
+		},
+		{
+			Name: "revoke", Label: "Revoke", Done: "The key is revoked.", Danger: true, Fields: []actField{reasonField()},
+			Explain: "Every request and every session with this key is refused from now on. That cannot be undone.",
+		},
+	}
+}
+
+// overlap is how long a key stays valid beside the one that takes its place.
+type overlap struct {
+	label   string
+	seconds int64
+}
+
+func overlaps() []overlap {
+	const hour = 60 * 60
+	return []overlap{
+		{"for a day", 24 * hour},
+		{"for an hour", hour},
+		{"for a week", 7 * 24 * hour},
+		{"for 30 days", 30 * 24 * hour},
+		{"not at all", 0},
+	}
+}
+
+// keyAct is the form of an act on a key.
+type keyAct struct {
+	form
+	Act  act
+	Key  issuedKey
+	Last bool // no other key administers the tenant
+}
+
+func keyActOf(p *page) (*keyAct, error) {
+	one, err := actOf(p, keyActs())
+	if err != nil {
+		return nil, err
+	}
+	all, err := readKeys(p)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(k issuedKey) bool { return k.Prefix == p.r.PathValue("prefix") })
+	if i < 0 {
+		return nil, notFound(p)
+	}
+	return &keyAct{*newForm(p, one.Fields), one, all[i], isLastAdmin(all, all[i])}, nil
+}
+
+// askKeyAct asks whether to do something to a key.
+func askKeyAct(p *page) (any, error) {
+	data, err := keyActOf(p)
+	if err == nil && !data.Key.Allows(data.Act.Name) {
+		return nil, notFound(p)
+	}
+	return data, err
+}
+
+// doKeyAct rotates or revokes a key.
+func doKeyAct(p *page) (any, error) {
+	data, err := keyActOf(p)
+	if err != nil {
+		return nil, err
+	}
+	path := []string{"v1", "keys", data.Key.Prefix}
+	request := client.Request{Method: http.MethodDelete, Path: path, Body: api.Reason{Reason: data.text("reason")}}
+	if data.Act.Name == "rotate" {
+		request = client.Post(data.rotation(), append(path, "rotate")...)
+	}
+	var made api.IssuedKey
+	_, err = p.api.Do(p.r.Context(), request, &made)
+	if err := data.failed(p, err, "keyact", data); err != nil {
+		return nil, err
+	}
+	if data.Act.Name == "rotate" {
+		return nil, showKey(p, made)
+	}
+	return goBack(p, data.Act.Name, "access")
+}
+
+// rotation is how long the old key stays valid.
+func (a *keyAct) rotation() api.KeyRotation {
+	for _, one := range overlaps() {
+		if one.label == a.Values["overlap"] {
+			return api.KeyRotation{Overlap: &one.seconds}
+		}
+	}
+	return api.KeyRotation{} // the API's default
+}
+
+// tenants are the tenants of the server, with the form of another.
+type tenants struct {
+	form
+	Items []api.Tenant
+	Done  string
+}
+
+func tenantFields() []actField { return []actField{{Name: "name", Label: "Name", Required: true}} }
+
+func showTenants(p *page) (any, error) {
+	data := &tenants{form: *newForm(p, tenantFields()), Done: p.done()}
+	return data, data.read(p)
+}
+
+func (t *tenants) read(p *page) error {
+	var got api.Tenants
+	err := p.get(&got, nil, "v1", "tenants")
+	t.Items = got.Items
+	return err
+}
+
+// createTenant creates a tenant. The page says how to give its admin a key.
+func createTenant(p *page) (any, error) {
+	data := &tenants{form: *newForm(p, tenantFields())}
+	_, err := p.api.Do(p.r.Context(), client.Post(api.NewTenant{Name: data.text("name")}, "v1", "tenants"), nil)
+	if err := data.failed(p, err, "tenants", data, data.read); err != nil {
+		return nil, err
+	}
+	return goBack(p, "tenant", "access/tenants")
+}

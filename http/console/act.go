@@ -1,0 +1,361 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// act is something that a reader can do to an item or a projection, with a form of its own.
+type act struct {
+	Name    string // in the address
+	Label   string
+	Explain string
+	Done    string // what the next page says
+	Key     string // that opens it on the item's page
+	Danger  bool
+	Fields  []actField
+	Method  string   // of the request to the API
+	Path    []string // below the item or the projection
+	Right   right    // on an item
+	Root    bool     // for root; the other acts on projections are for admins
+}
+
+// actField is a field of an act's form. One with values is a choice, one with rows takes several lines.
+type actField struct {
+	Name, Label string
+	Rows        int
+	Values      []string
+	Required    bool
+	Check       bool
+	Pick        bool // it is one of the form's choices
+}
+
+func reasonField() actField { return actField{Name: "reason", Label: "Why", Rows: 2} }
+
+// allActs are the acts in the order of their buttons.
+func allActs() []act {
+	used := []actField{
+		{Name: "query", Label: "What you used it for", Rows: 2}, {Name: "outcome", Label: "What came of it", Rows: 2},
+	}
+	reason := []actField{reasonField()}
+	held := []actField{
+		{Name: "reason_code", Label: "Reason, as one word that stays for ever", Required: true},
+		{Name: "ticket", Label: "Ticket, which stays for ever"},
+	}
+	return []act{
+		{
+			Name: "helpful", Label: "Helpful", Key: "v",
+			Explain: "You vote that it was of use. Your vote raises its confidence.",
+			Done:    "Your vote is recorded.", Fields: used, Method: http.MethodPost, Path: []string{"feedback"},
+		},
+		{
+			Name: "harmful", Label: "Harmful", Explain: "You vote that it did harm. Your vote lowers its confidence.",
+			Key: "Shift+V", Done: "Your vote is recorded.", Fields: used, Method: http.MethodPost, Path: []string{"feedback"},
+		},
+		{
+			Name: "retract", Label: "Take a vote back", Done: "Your vote is taken back.", Method: http.MethodDelete,
+			Explain: "The vote does not count any more. The history keeps it.", Path: []string{"feedback"},
+			Fields: []actField{{Name: "event_id", Label: "Which of your votes", Pick: true}},
+		},
+		{
+			Name: "stale", Label: "Report stale", Done: "Your report is recorded.", Fields: reason, Method: http.MethodPost,
+			Explain: "You report that it is out of date. That halves its confidence until it is confirmed.", Key: "s",
+			Path: []string{"stale"},
+		},
+		{
+			Name: "confirm", Label: "Confirm", Explain: "You confirm that it still holds. Reports of staleness end.",
+			Done: "It is confirmed.", Method: http.MethodPost, Path: []string{"confirm"}, Key: "c", Right: stewards,
+			Fields: []actField{{Name: "days", Label: "Holds for", Values: []string{"90", "30", "365"}}, reasonField()},
+		},
+		{
+			Name: "revise", Label: "Revise", Explain: "You see what changes before it is saved.", Done: "The revision is saved.",
+			Fields: revisable(), Method: http.MethodPatch, Key: "r", Right: changers,
+		},
+		{
+			Name: "supersede", Label: "Supersede", Done: "It is superseded.", Method: http.MethodPost, Key: "u", Right: stewards,
+			Path:    []string{"supersede"},
+			Explain: "Another item takes its place. Searches find that one from now on.",
+			Fields:  []actField{{Name: "by", Label: "The item that takes its place", Pick: true}, reasonField()},
+		},
+		{
+			Name: "rescope", Label: "Share", Done: "Its scopes are changed.", Method: http.MethodPatch, Right: changers,
+			Explain: "You choose who may see it. You see who gains and who loses sight before it is saved.",
+			Fields:  []actField{{Name: "scopes", Label: "Scopes, one a line", Rows: 4, Required: true}, reasonField()},
+		},
+		{
+			Name: "handover", Label: "Hand over", Done: "It has another owner.", Method: http.MethodPatch, Right: changers,
+			Explain: "Another owner may revise, share and forget it from now on.",
+			Fields:  []actField{{Name: "owner", Label: "Owner", Required: true}, reasonField()},
+		},
+		{
+			Name: "hold", Label: "Hold", Done: "It is on hold.", Method: http.MethodPost, Path: []string{"hold"}, Right: admins,
+			Explain: "Nobody can erase it until it is released. It can still be forgotten.", Fields: held,
+		},
+		{
+			Name: "release", Label: "Release", Done: "It is released.", Method: http.MethodPost, Path: []string{"release"},
+			Explain: "The legal hold ends. The item can be erased again.", Fields: held, Right: admins,
+		},
+		{
+			Name: "restore", Label: "Restore", Explain: "It is what it was before it was forgotten or superseded.",
+			Done: "It is restored.", Fields: reason, Method: http.MethodPost, Path: []string{"restore"}, Right: changers,
+		},
+		{
+			Name: "forget", Label: "Forget", Explain: "It leaves all answers. Its history stays, and it can be restored.",
+			Done: "It is forgotten.", Danger: true, Fields: reason, Method: http.MethodDelete, Key: "d", Right: changers,
+		},
+		{ // with a page of its own
+			Name: "erase", Label: "Erase", Done: "It is erased.", Danger: true, Right: erasers,
+			Explain: "What people wrote about it is destroyed for good. Nothing brings it back.",
+		},
+	}
+}
+
+// acting is the form of an act.
+type acting struct {
+	Act       act
+	ID        string
+	Knowledge *api.Knowledge    // nil if it was forgotten
+	Revision  int64             // that the reader saw
+	Values    map[string]string // of the fields, by name
+	Choices   []choice          // for the field that picks one
+	Find      string            // what the choices were searched by
+	Preview   []edit            // of a revision: what it would change
+	Sight     *sight            // of a revision: who would see the item, and who would not
+	Refused   *problem          // why the act did not happen
+	Since     []step            // what happened to the item since the reader saw it
+	Back      string            // the review that the form was opened from; empty for the item
+}
+
+// Value is what a field holds.
+func (a *acting) Value(name string) string { return a.Values[name] }
+
+// Revises tells whether the act shows what it changes before it is saved.
+func (a act) Revises() bool { return a.Method == http.MethodPatch }
+
+// askAct shows the form of an act.
+func askAct(p *page) (any, error) {
+	form, err := formOf(p)
+	if err == nil {
+		err = form.choose(p)
+	}
+	return form, err
+}
+
+// errPast refuses to write while the page shows the past.
+var errPast = &client.Error{Problem: api.Problem{
+	Status: http.StatusConflict, Title: "Nothing can be written in the past",
+}}
+
+// actOf is the act that the address names. The past has none.
+func actOf(p *page, acts []act) (act, error) {
+	i := slices.IndexFunc(acts, func(a act) bool { return a.Name == p.r.PathValue("act") })
+	if i < 0 {
+		return act{}, notFound(p)
+	}
+	if p.Moment.Past() {
+		return act{}, errPast
+	}
+	return acts[i], nil
+}
+
+// goBack leads to a page that says what was done.
+func goBack(p *page, done, path string) (any, error) {
+	p.setDone(done)
+	http.Redirect(p.w, p.r, Root+path, http.StatusSeeOther)
+	return nil, errAnswered
+}
+
+// formOf reads the item of an act. A forgotten item has its revision from its history.
+func formOf(p *page) (*acting, error) {
+	form := &acting{ID: p.r.PathValue("id"), Values: map[string]string{}}
+	if back := backToReview(p, "", ""); back != "" {
+		form.Back = Root + back
+	}
+	var err error
+	if form.Act, err = actOf(p, allActs()); err != nil {
+		return nil, err
+	}
+	var k api.Knowledge
+	err = p.get(&k, nil, "v1", "knowledge", form.ID)
+	var is state
+	switch {
+	case err == nil:
+		is = stateOf(p, k)
+		form.Knowledge, form.Revision = &k, k.Revision
+		if form.Act.Revises() {
+			form.Values = revisableValues(k)
+		}
+	case errors.Is(err, client.ErrGone):
+		history, _, failed := readHistory(p, form.ID, "")
+		if failed != nil {
+			return nil, failed
+		}
+		is = goneState(err, history)
+		if len(history) > 0 {
+			form.Revision = history[len(history)-1].Revision
+		}
+	default:
+		return nil, err
+	}
+	if !form.Act.fits(p, is) {
+		return nil, notFound(p)
+	}
+	return form, nil
+}
+
+// doAct does what a form says, and goes to the item. A revision is shown before it is saved.
+func doAct(p *page) (any, error) {
+	form, err := formOf(p)
+	if err != nil {
+		return nil, err
+	}
+	for _, field := range form.Act.Fields {
+		if value := p.r.PostFormValue(field.Name); p.r.PostForm.Has(field.Name) {
+			form.Values[field.Name] = unixLines(value)
+		}
+	}
+	current := form.Revision
+	form.Revision, _ = strconv.ParseInt(p.r.PostFormValue("revision"), 10, 64)
+	if form.Revision != current {
+		return nil, form.conflict(p, current)
+	}
+	request, err := form.request(p)
+	if err != nil || request == nil {
+		return form, err
+	}
+	request.Header = http.Header{"If-Match": {strconv.Quote(strconv.FormatInt(form.Revision, 10))}}
+	_, err = p.api.Do(p.r.Context(), *request, nil)
+	switch {
+	case errors.Is(err, client.ErrOvertaken):
+		form.Refused = problemOf(err)
+		return nil, form.conflict(p, 0)
+	case isRefused(err):
+		form.Refused = problemOf(err)
+		return nil, form.again(p)
+	case err != nil:
+		return nil, err
+	}
+	return goBack(p, form.Act.Name, cmp.Or(backToReview(p, form.Act.Name, form.ID), "k/"+url.PathEscape(form.ID)))
+}
+
+// again shows the form with why the act did not happen.
+func (a *acting) again(p *page) error {
+	if err := a.choose(p); err != nil {
+		return err
+	}
+	return answer(p, "act", a, a.Refused.Status)
+}
+
+// answer answers with another view or status than that of the route.
+func answer(p *page, view string, data any, status int) error {
+	p.Data = data
+	p.render(view, status)
+	return errAnswered
+}
+
+// conflict shows what happened since the reader saw the item, and their own version. The form then is for the current
+// revision, which is asked if it is 0.
+func (a *acting) conflict(p *page, current int64) error {
+	if current == 0 {
+		var k api.Knowledge
+		if err := p.get(&k, nil, "v1", "knowledge", a.ID); err != nil {
+			return err
+		}
+		a.Knowledge, current = &k, k.Revision
+	}
+	if a.Refused == nil {
+		a.Refused = &problem{Status: http.StatusPreconditionFailed, Title: "The item was revised in the meantime"}
+	}
+	history, _, err := readHistory(p, a.ID, "")
+	if err != nil {
+		return err
+	}
+	revision := int64(0)
+	since := slices.DeleteFunc(slices.Clone(history), func(e api.Event) bool {
+		before := revision
+		revision = e.Revision
+		return e.Revision <= a.Revision || e.Revision == before
+	})
+	a.Since, a.Revision = timeline(since, false), current
+	if a.Act.Revises() && a.Knowledge != nil {
+		a.preview()
+	}
+	a.Refused.Status = http.StatusPreconditionFailed
+	return a.again(p)
+}
+
+// request is what the act asks of the API; nil if the form is to be shown again.
+func (a *acting) request(p *page) (*client.Request, error) {
+	reason := api.Reason{Reason: strings.TrimSpace(a.Values["reason"])}
+	request := &client.Request{
+		Method: a.Act.Method, Path: append([]string{"v1", "knowledge", a.ID}, a.Act.Path...), Body: reason,
+	}
+	switch a.Act.Name {
+	case "helpful", "harmful":
+		request.Body = api.Vote{Verdict: a.Act.Name, Query: a.Values["query"], Outcome: a.Values["outcome"]}
+	case "retract":
+		request.Body, request.Query = nil, url.Values{"event_id": {a.Values["event_id"]}}
+	case "confirm":
+		days, err := strconv.Atoi(a.Values["days"])
+		if err != nil || days < 1 {
+			return nil, a.invalid(p, "Choose how long it holds.")
+		}
+		until := inDays(p, days)
+		request.Body = api.Confirmation{Reason: reason.Reason, Until: &until}
+	case "supersede":
+		request.Body = api.Supersession{By: strings.TrimSpace(a.Values["by"]), Reason: reason.Reason}
+	case "hold", "release":
+		request.Body = api.HoldReason{
+			ReasonCode: strings.TrimSpace(a.Values["reason_code"]), Ticket: strings.TrimSpace(a.Values["ticket"]),
+		}
+	case "revise", "rescope", "handover":
+		patch := revision(*a.Knowledge, a.Values)
+		if a.Values["confirm"] != "" {
+			patch["confirm"] = true
+		}
+		if len(patch) == 0 {
+			return nil, a.invalid(p, "Nothing is changed.")
+		}
+		switch p.r.PostFormValue("step") {
+		case "save":
+			if reason.Reason != "" {
+				patch["reason"] = reason.Reason
+			}
+			request.Body = patch
+			return request, nil
+		case "edit":
+			return nil, nil
+		}
+		a.preview()
+		return nil, nil
+	}
+	return request, nil
+}
+
+// preview finds what a revision would change.
+func (a *acting) preview() {
+	a.Preview = previewOf(*a.Knowledge, a.Values)
+	a.Sight = sightOf(*a.Knowledge, linesOf(a.Values["scopes"]), strings.TrimSpace(a.Values["owner"]))
+}
+
+func (a *acting) invalid(p *page, title string) error {
+	a.Refused = &problem{Status: http.StatusUnprocessableEntity, Title: title}
+	return a.again(p)
+}
+
+// unixLines ends lines as they were before a browser sent them.
+func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// inDays is the end of a confirmation that holds for so many days.
+func inDays(p *page, days int) time.Time {
+	return p.Now.UTC().Truncate(time.Second).AddDate(0, 0, days)
+}

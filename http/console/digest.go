@@ -1,0 +1,38 @@
+package console
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/annals-kb/annals/http/api"
+)
+
+// digest is the page that sums up what happened in a scope.
+type digest struct {
+	refusal
+	Digest *api.Digest // nil until a scope is named
+}
+
+// showDigest shows the digest of a scope, also as Markdown.
+func showDigest(p *page) (any, error) {
+	data := &digest{}
+	query := url.Values{}
+	for _, name := range []string{"scope", "since", "until"} {
+		if value := p.param(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	if p.Moment.Past() && p.Moment.RecordedAt != nil && !query.Has("until") {
+		query.Set("until", p.Moment.RecordedAt.UTC().Format(time.RFC3339Nano))
+	}
+	if !query.Has("scope") {
+		return data, nil
+	}
+	var found api.Digest
+	err := p.get(&found, query, "v1", "reports", "digest")
+	if err != nil {
+		return nil, data.refuse(p, err, "digest", data, "scope", "since", "until")
+	}
+	data.Digest = &found
+	return data, nil
+}

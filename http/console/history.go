@@ -1,0 +1,240 @@
+package console
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/http/api"
+)
+
+// The history of an item is read in at most maxHistoryPages requests, so that each page asks a bounded number.
+const maxHistoryPages = 2
+
+// readHistory reads the events of an item, oldest first, from a cursor on. Next continues after the last one; it is
+// empty at the end. In the past, it reads what had happened by then.
+func readHistory(p *page, id, cursor string) (history []api.Event, next string, err error) {
+	for range maxHistoryPages {
+		query := url.Values{"diff": {"true"}, "limit": {"500"}}
+		if cursor != "" {
+			query.Set("cursor", cursor)
+		}
+		var read api.Page[api.Event]
+		if err := p.get(&read, query, "v1", "knowledge", id, "history"); err != nil {
+			return nil, "", err
+		}
+		for _, event := range read.Items {
+			if p.Moment.Past() && event.Position > p.Moment.Position {
+				return history, "", nil
+			}
+			history = append(history, event)
+		}
+		if cursor = read.NextCursor; cursor == "" {
+			break
+		}
+	}
+	return history, cursor, nil
+}
+
+// step is an entry of a history: an event, or several votes in a row.
+type step struct {
+	api.Event
+	Votes   []step // those that the entry stands for
+	Helpful int    // how many of them
+	Harmful int
+	Began   bool // the event began the item
+}
+
+// timeline makes the entries of a history, which is oldest first.
+func timeline(history []api.Event, newestFirst bool) []step {
+	var steps []step
+	for i, event := range history {
+		one := step{Event: event, Began: event.Version == 1}
+		last := len(steps) - 1
+		if i == 0 || !isVote(event.Name) || !isVote(steps[last].Name) {
+			steps = append(steps, one)
+			continue
+		}
+		if steps[last].Votes == nil {
+			first := steps[last]
+			steps[last].Votes = []step{first}
+			steps[last].count(first.Name)
+		}
+		votes := append(steps[last].Votes, one)
+		helpful, harmful := steps[last].Helpful, steps[last].Harmful
+		steps[last] = step{Event: event, Votes: votes, Helpful: helpful, Harmful: harmful}
+		steps[last].count(event.Name)
+	}
+	if newestFirst {
+		slices.Reverse(steps)
+		for _, one := range steps {
+			slices.Reverse(one.Votes)
+		}
+	}
+	return steps
+}
+
+func isVote(name string) bool {
+	return name == "knowledge.found_helpful" || name == "knowledge.found_harmful" || name == "knowledge.feedback_retracted"
+}
+
+func (s *step) count(name string) {
+	switch name {
+	case "knowledge.found_helpful":
+		s.Helpful++
+	case "knowledge.found_harmful":
+		s.Harmful++
+	}
+}
+
+// Retracted is how many of the votes were taken back.
+func (s step) Retracted() int { return len(s.Votes) - s.Helpful - s.Harmful }
+
+// What says in words what happened.
+func (s step) What() string { return happened(s.Name) }
+
+// happened is an event's name in words, such as "found helpful".
+func happened(name string) string {
+	_, word, _ := strings.Cut(name, ".")
+	word = statusName(word)
+	return strings.ReplaceAll(word, "_", " ")
+}
+
+// eventOf is an event's name in words, where other things than knowledge have events, too.
+func eventOf(language, name string) string {
+	if translated := say(language, name); translated != name {
+		return translated
+	}
+	if strings.HasPrefix(name, "knowledge.") {
+		return happened(name)
+	}
+	return strings.NewReplacer(".", " ", "_", " ").Replace(name)
+}
+
+// Told is what the actor said besides the reason: for what a vote's item was used, and what came of it.
+func (s step) Told() (told struct{ Query, Outcome string }) {
+	if !isVote(s.Name) || json.Unmarshal(s.Text, &told) != nil {
+		told.Query, told.Outcome = "", ""
+	}
+	return told
+}
+
+// Others are the ids of the other items of a merge, or of its end.
+func (s step) Others() []string {
+	var data struct{ Items []string }
+	if s.Name != "knowledge.merged" && s.Name != "knowledge.unmerged" || json.Unmarshal(s.Data, &data) != nil {
+		return nil
+	}
+	return data.Items
+}
+
+// Edits are the changes, without the confidence, which the entry shows by itself. What began the item changed nothing
+// word by word.
+func (s step) Edits() []edit { return editsOf(s.Changes, s.Began) }
+
+// edit is a changed field: the parts that were kept, removed and added, or its value if there was nothing before.
+type edit struct {
+	Field string
+	Value string
+	Diff  []api.FieldChange
+}
+
+// longFields are the fields that people write as text.
+var longFields = []string{"content", "abstract", "overview", "meta"}
+
+// Long tells whether the values take lines of their own.
+func (e edit) Long() bool { return slices.Contains(longFields, e.Field) }
+
+func editsOf(changes []api.Change, began bool) []edit {
+	var edits []edit
+	for _, change := range changes {
+		one := edit{Field: change.Field}
+		if change.Field == "status" {
+			change.Before, change.After = shownStatus(change.Before), shownStatus(change.After)
+		}
+		switch {
+		case change.Field == "eval.confidence":
+			continue
+		case began:
+			one.Value = strings.Join(partsOf(change.After), ", ")
+		case len(change.Diff) > 0:
+			one.Diff = change.Diff
+		default:
+			one.Diff = partDiff(partsOf(change.Before), partsOf(change.After))
+		}
+		edits = append(edits, one)
+	}
+	return edits
+}
+
+// shownStatus is the word for a status in a change; nil if there is none.
+func shownStatus(value any) any {
+	if status, is := value.(string); is {
+		return statusName(status)
+	}
+	return value
+}
+
+// partDiff lists what was removed and what was added. It leaves out the parts that are the same.
+func partDiff(before, after []string) []api.FieldChange {
+	var diff []api.FieldChange
+	add := func(op string, parts, others []string) {
+		for _, part := range parts {
+			if slices.Contains(others, part) {
+				continue
+			}
+			if len(diff) > 0 {
+				diff = append(diff, api.FieldChange{Op: "same", Text: " "})
+			}
+			diff = append(diff, api.FieldChange{Op: op, Text: part})
+		}
+	}
+	add("removed", before, after)
+	add("added", after, before)
+	return diff
+}
+
+// partsOf are the parts of a field's value: the elements of a list, the members of an object, or the value itself.
+func partsOf(value any) []string {
+	switch value := value.(type) {
+	case nil:
+		return nil
+	case []any:
+		var parts []string
+		for _, one := range value {
+			parts = append(parts, partsOf(one)...)
+		}
+		return parts
+	case map[string]any:
+		var parts []string
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			if _, isObject := value[key].(map[string]any); isObject || value[key] == nil || value[key] == "" {
+				parts = append(parts, strings.TrimSuffix(key+": "+plain(value[key]), `: ""`))
+				continue
+			}
+			for _, part := range partsOf(value[key]) {
+				parts = append(parts, key+": "+part)
+			}
+		}
+		return parts
+	}
+	return []string{plain(value)}
+}
+
+// plain writes a value that has no parts. A time has the form that pages show.
+func plain(value any) string {
+	if written, isText := value.(string); isText && written != "" {
+		if at, err := time.Parse(time.RFC3339Nano, written); err == nil {
+			return at.UTC().Format(exactTime)
+		}
+		return written
+	}
+	written, err := json.Marshal(value)
+	if err != nil { // it was read from JSON
+		return ""
+	}
+	return string(written)
+}

@@ -1,0 +1,255 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// item is the page of an item. Its tabs are history, compare, blame, use and raw.
+type item struct {
+	ID        string
+	Tab       string
+	Knowledge *api.Knowledge // nil if it is gone
+	Gone      *problem       // why it is gone; nil otherwise
+	Erased    bool
+	Links     []related
+	Chart     *chart // of the head
+	Done      string // what the reader has just done to it
+	Acts      []act  // what the reader can do to it
+	Newest    string // the id of its newest event
+
+	NewestFirst bool
+	Steps       []step
+	Next        string // the cursor of later events than those that were read
+
+	Compared *compared
+	Runs     []blamed
+	Writers  []writer
+	Use      *use
+	Raw      string
+}
+
+// related is another item that the item has to do with.
+type related struct {
+	What, ID, Reason string
+	At               *time.Time
+}
+
+// showItem is the page with one of its tabs.
+func showItem(p *page) (any, error) {
+	data := &item{ID: p.r.PathValue("id"), Tab: p.r.PathValue("tab"), NewestFirst: p.param("order") != "asc"}
+	if data.Tab == "" {
+		data.Tab = "history"
+	}
+	history, err := data.read(p)
+	if err != nil {
+		return nil, err
+	}
+	if data.Knowledge == nil {
+		data.Tab = "history"
+	}
+	switch data.Tab {
+	case "history":
+		data.Steps = timeline(history, data.NewestFirst)
+	case "compare":
+		data.Compared, err = compare(p, data.ID, history)
+	case "blame":
+		data.blame(history)
+	case "use":
+		data.Use, err = readUse(p, data, history)
+	case "raw": // it has been read
+	default:
+		return nil, notFound(p)
+	}
+	if err != nil || data.Gone == nil {
+		return data, err
+	}
+	return nil, answer(p, "item", data, data.Gone.Status)
+}
+
+// read reads the item and its history. A forgotten or erased item has a history alone.
+func (d *item) read(p *page) ([]api.Event, error) {
+	var raw json.RawMessage
+	err := p.get(&raw, p.asOf(nil), "v1", "knowledge", d.ID)
+	gone := err
+	switch {
+	case errors.Is(err, client.ErrGone):
+		d.Gone = problemOf(err)
+	case err != nil:
+		return nil, err
+	default:
+		d.Knowledge = &api.Knowledge{}
+		if err := json.Unmarshal(raw, d.Knowledge); err != nil {
+			return nil, err
+		}
+		d.Links = linksOf(*d.Knowledge)
+	}
+	d.Raw = indented(raw)
+	history, next, err := readHistory(p, d.ID, p.param("cursor"))
+	if err != nil {
+		return nil, err
+	}
+	d.Next = next
+	is := goneState(gone, history)
+	if d.Knowledge != nil {
+		is = stateOf(p, *d.Knowledge)
+	}
+	d.Erased = is.Status == "erased"
+	if d.Newest, err = newestEvent(p, d.ID, history, next); err != nil {
+		return nil, err
+	}
+	d.Chart = confidenceChart(history, 120, 32)
+	if p.mayWrite() {
+		d.Done, d.Acts = p.done(), actsFor(p, is)
+	}
+	return history, nil
+}
+
+// newestEvent is the id of an item's newest event, which is not in the history if more of it follows.
+func newestEvent(p *page, id string, history []api.Event, next string) (string, error) {
+	if next != "" {
+		query := p.Moment.newestEvents(1)
+		query.Set("stream", "knowledge:"+id)
+		var newest api.Page[api.Event]
+		err := p.get(&newest, query, "v1", "events")
+		history = newest.Items
+		if err != nil {
+			return "", err
+		}
+	}
+	if len(history) == 0 {
+		return "", nil
+	}
+	return history[len(history)-1].EventID, nil
+}
+
+func linksOf(k api.Knowledge) []related {
+	var all []related
+	if k.SupersededBy != "" {
+		all = append(all, related{What: "Superseded by", ID: k.SupersededBy})
+	}
+	for _, id := range k.DisputedBy {
+		all = append(all, related{What: "Disputed by", ID: id})
+	}
+	for _, one := range k.Relations {
+		all = append(all, related{What: "Related to", ID: one.To, Reason: one.Reason, At: one.At})
+	}
+	return all
+}
+
+// Tags are the tags with a link for each value.
+func (d *item) Tags() []tag {
+	var tags []tag
+	for _, key := range slices.Sorted(maps.Keys(d.Knowledge.Tags)) {
+		for _, value := range d.Knowledge.Tags[key] {
+			tags = append(tags, tag{key, value})
+		}
+	}
+	return tags
+}
+
+// tag is one value of a tag.
+type tag struct{ Key, Value string }
+
+// String is the tag as filters take it.
+func (t tag) String() string { return t.Key + ":" + t.Value }
+
+// Meta is the free object, indented.
+func (d *item) Meta() string { return indented(d.Knowledge.Meta) }
+
+// Is tells the tabs which of them is shown.
+func (d *item) Is(tab string) bool { return d.Tab == tab }
+
+// TabPath is the path of a tab below [Root].
+func (d *item) TabPath(tab string) string {
+	path := "k/" + url.PathEscape(d.ID)
+	if tab != "history" {
+		path += "/" + tab
+	}
+	return path
+}
+
+// mayWrite tells whether the page offers acts: not in the past, and not to auditors.
+func (p *page) mayWrite() bool {
+	return !p.Moment.Past() && p.Caller != nil && p.Caller.Role != "auditor"
+}
+
+const doneCookie = "annals-done"
+
+// done is what the reader did right before this page. It is told once, and not in the past.
+func (p *page) done() string {
+	cookie, err := p.r.Cookie(doneCookie)
+	if err != nil || p.Moment.Past() {
+		return ""
+	}
+	p.setDone("")
+	for _, one := range slices.Concat(
+		allActs(), keyActs(), operations(), resourceActs(), peopleActs(), pairActs(), policyActs(), subscriptionActs(),
+		formsDone(),
+	) {
+		if one.Name == cookie.Value {
+			return one.Done
+		}
+	}
+	return ""
+}
+
+// formsDone name what forms without an act of their own have done.
+func formsDone() []act {
+	return []act{
+		{Name: "tenant", Done: "The tenant is created."},
+		{Name: "remember", Done: "It is remembered."},
+		{Name: "erasure", Done: "The erasure is ordered."},
+		{Name: "extract", Done: "The failed extractions are tried again."},
+	}
+}
+
+// setDone keeps the name of an act for the next page.
+func (p *page) setDone(name string) {
+	cookie := &http.Cookie{
+		Name: doneCookie, Value: name, Path: Root, MaxAge: 60, HttpOnly: true, Secure: p.r.TLS != nil,
+		SameSite: http.SameSiteStrictMode,
+	}
+	if name == "" {
+		cookie.MaxAge = -1
+	}
+	http.SetCookie(p.w, cookie)
+}
+
+// use is how an item was used, and how its confidence came about.
+type use struct {
+	Chart     *chart
+	Points    []api.Event // behind the chart
+	Forbidden bool        // the caller may not read who relied on it
+	Relied    []api.Usage
+	More      bool // more uses are recorded
+}
+
+func readUse(p *page, d *item, history []api.Event) (*use, error) {
+	found := &use{Chart: confidenceChart(history, 640, 180)}
+	confidence := -1.0
+	for _, event := range history {
+		if event.Confidence != nil && *event.Confidence != confidence {
+			found.Points, confidence = append(found.Points, event), *event.Confidence
+		}
+	}
+	query := url.Values{"id": {d.ID}, "limit": {"100"}}
+	if p.Moment.Past() && p.Moment.RecordedAt != nil {
+		query.Set("to", p.Moment.RecordedAt.UTC().Format(time.RFC3339Nano))
+	}
+	var answer api.Page[api.Usage]
+	err := p.get(&answer, query, "v1", "reports", "usage")
+	if errors.Is(err, client.ErrForbidden) {
+		found.Forbidden, err = true, nil
+	}
+	found.Relied, found.More = answer.Items, answer.NextCursor != ""
+	return found, err
+}

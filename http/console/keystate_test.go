@@ -1,0 +1,41 @@
+package console
+
+import (
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/http/api"
+)
+
+func TestAKeyIsMarkedWhenItWasNotUsedFor90Days(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	ago := func(days int) *time.Time { at := now.AddDate(0, 0, -days); return &at }
+	p := &page{Now: now, Caller: &api.Identity{Authentication: "key:own"}}
+	for name, c := range map[string]struct {
+		key    api.IssuedKey
+		state  string
+		unused bool
+	}{
+		"used lately":         {api.IssuedKey{CreatedAt: *ago(400), UsedAt: ago(89)}, "valid", false},
+		"used long ago":       {api.IssuedKey{CreatedAt: *ago(400), UsedAt: ago(90)}, "valid", true},
+		"never used":          {api.IssuedKey{CreatedAt: *ago(400)}, "valid", true},
+		"never used, but new": {api.IssuedKey{CreatedAt: *ago(1), ExpiresAt: ago(-1)}, "valid", false},
+		"expired":             {api.IssuedKey{CreatedAt: *ago(400), ExpiresAt: ago(0)}, "expired", false},
+		"replaced":            {api.IssuedKey{CreatedAt: *ago(400), ExpiresAt: ago(1), ReplacedBy: "x"}, "replaced", false},
+		"beside the next one": {api.IssuedKey{CreatedAt: *ago(2), ExpiresAt: ago(-1), ReplacedBy: "x"}, "valid", false},
+		"revoked":             {api.IssuedKey{CreatedAt: *ago(400), RevokedAt: ago(1)}, "revoked", false},
+	} {
+		got := issued(p, c.key)
+		if got.State != c.state || got.Unused != c.unused || got.Own {
+			t.Errorf("%s: got %s, unused: %t, own: %t", name, got.State, got.Unused, got.Own)
+		}
+		revocable, rotatable := c.state == "valid", c.state == "valid" && c.key.ReplacedBy == ""
+		if got.Allows("revoke") != revocable || got.Allows("rotate") != rotatable {
+			t.Errorf("%s: revoke: %t, rotate: %t", name, got.Allows("revoke"), got.Allows("rotate"))
+		}
+	}
+	if !issued(p, api.IssuedKey{Prefix: "own"}).Own {
+		t.Error("the reader's own key is not theirs")
+	}
+}

@@ -1,0 +1,236 @@
+package console
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/annals-kb/annals/http/api"
+)
+
+// list is a page of knowledge, newest first unless it is sorted.
+type list struct {
+	Filters  []filter
+	Set      []setFilter
+	Columns  []sortColumn
+	Items    []api.Knowledge
+	Next     string
+	Counts   *api.Overview // nil in the past
+	Facets   []facet
+	Selected map[string]bool // the ids that come with the address
+	Writes   bool            // the page offers acts
+	Versus   *versus         // the list at two moments; nil for one
+	refusal
+}
+
+// sortColumn is the head of a column. One without an address is not sortable.
+type sortColumn struct{ Label, Address, Sorted string }
+
+// facet is a filter with the values to choose from.
+type facet struct {
+	Label  string
+	Values []facetValue
+	More   bool
+	Own    bool // the values are words of the console, which are translated
+}
+
+// facetValue is a value, how many items have it, and the address of the list of these.
+type facetValue struct {
+	Text    string
+	Items   int
+	Share   float64 // of the most frequent value
+	Address string
+	Current bool // the list is filtered by it
+}
+
+// presentFilters are the filters that only a list of the present has.
+func presentFilters() []filter {
+	yesNo := []string{"true", "false"}
+	return []filter{
+		{"contested", "Contested", yesNo},
+		{"expired", "Confirmation expired", yesNo},
+		{"min_confidence", "Confidence from", nil},
+		{"max_confidence", "Confidence to", nil},
+	}
+}
+
+// listFilters are the filters of a list at the moment of the page.
+func listFilters(p *page) []filter {
+	all := append(filters(), filter{"uri", "URI begins with", nil}, filter{"id_prefix", "Id begins with", nil})
+	if p.Moment.Past() {
+		return all
+	}
+	return append(all, presentFilters()...)
+}
+
+// listQuery are the filters and the order of a list of knowledge.
+func listQuery(p *page, sorted bool) url.Values {
+	query := p.asOf(nil)
+	for _, filter := range listFilters(p) {
+		if values := p.values(filter.Name); values != nil {
+			query[filter.Name] = values
+		}
+	}
+	if sort := p.param("sort"); sorted && sort != "" && !p.Moment.Past() {
+		query.Set("sort", sort)
+		if order := p.param("order"); order != "" {
+			query.Set("order", order)
+		}
+	}
+	return query
+}
+
+// listKnowledge lists what passes the filters. If the API refuses one, the form stays.
+func listKnowledge(p *page) (any, error) {
+	data := &list{Filters: listFilters(p), Columns: sortColumns(p), Selected: map[string]bool{}, Writes: p.mayWrite()}
+	for _, filter := range data.Filters {
+		if values := p.values(filter.Name); values != nil {
+			data.Set = append(data.Set, setFilter{filter.Label, strings.Join(values, ", "), p.With(filter.Name, "")})
+		}
+	}
+	for _, id := range p.values("id") {
+		data.Selected[id] = true
+	}
+	if err := data.read(p); err != nil {
+		data.Versus, data.Items, data.Next = nil, nil, ""
+		return nil, data.refuse(p, err, "knowledge", data, namesOf(data.Filters)...)
+	}
+	return data, nil
+}
+
+// read reads the items and the counts of the list.
+func (l *list) read(p *page) error {
+	query := listQuery(p, true)
+	query.Set("limit", "50")
+	var err error
+	if l.Versus, err = versusOf(p); err != nil {
+		return err
+	}
+	if l.Versus != nil {
+		return l.Versus.compareLists(p, query)
+	}
+	if cursor := p.param("cursor"); cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	var got api.Page[api.Knowledge]
+	if err := p.get(&got, query, "v1", "knowledge"); err != nil {
+		return err
+	}
+	l.Items, l.Next = got.Items, got.NextCursor
+	if p.Moment.Past() {
+		return nil
+	}
+	var counts api.Overview
+	if err := p.get(&counts, listQuery(p, false), "v1", "overview"); err != nil {
+		return err
+	}
+	l.Counts, l.Facets = &counts, facetsOf(p, &counts)
+	return nil
+}
+
+// sortColumns are the heads of the columns. The link of a sorted column turns its order around.
+func sortColumns(p *page) []sortColumn {
+	columns := []sortColumn{{Label: "Task"}, {Label: "Owner"}}
+	for _, c := range []struct{ label, sort string }{
+		{"Confidence", "confidence"}, {"Votes", "harmful"}, {"Stale", "stale"}, {"Updated", "updated"},
+	} {
+		column := sortColumn{Label: c.label}
+		if !p.Moment.Past() {
+			order := ""
+			if p.param("sort") == c.sort {
+				column.Sorted = "descending"
+				if order = "asc"; p.param("order") == "asc" {
+					column.Sorted, order = "ascending", ""
+				}
+			}
+			column.Address = p.With("sort", c.sort, "order", order)
+		}
+		columns = append(columns, column)
+	}
+	return columns
+}
+
+// facetsOf are the filters that counts lead to.
+func facetsOf(p *page, counts *api.Overview) []facet {
+	attention := api.Facet{}
+	for _, one := range []struct {
+		name  string
+		items int
+	}{{"stale", counts.Stale}, {"expired", counts.Expired}, {"contested", counts.Contested}} {
+		attention.Counts = append(attention.Counts, api.ValueCount{Value: one.name, Items: one.items})
+	}
+	all := []facet{
+		facetOf(p, "Needs attention", "", attention), facetOf(p, "Status", "status", counts.Statuses),
+		facetOf(p, "Type", "type", counts.Types), facetOf(p, "Category", "category", counts.Categories),
+		confidenceFacet(p, counts), facetOf(p, "Scope", "scope", counts.Scopes), facetOf(p, "Owner", "owner", counts.Owners),
+		facetOf(p, "Tag", "tag", counts.Tags),
+	}
+	return ownWords(all, 4)
+}
+
+// ownWords marks the first facets as those whose values are words of the console, and drops the empty ones.
+func ownWords(all []facet, first int) []facet {
+	for i := range all[:first] {
+		all[i].Own = true
+	}
+	return slices.DeleteFunc(all, func(f facet) bool { return len(f.Values) == 0 })
+}
+
+// facetOf is a facet of a filter. Without a name, each value is a filter of its own.
+func facetOf(p *page, label, name string, counts api.Facet) facet {
+	f := facet{Label: label, More: counts.More}
+	most := 1
+	for _, count := range counts.Counts {
+		most = max(most, count.Items)
+	}
+	for _, count := range counts.Counts {
+		parameter, value, text := name, count.Value, count.Value
+		if name == "" {
+			parameter, value, text = count.Value, "true", attentionLabels[count.Value]
+		}
+		one := facetValue{Text: text, Items: count.Items, Share: float64(count.Items) / float64(most)}
+		if one.Current = slices.Contains(p.values(parameter), value); one.Current {
+			one.Address = p.With(parameter, "")
+		} else {
+			one.Address = p.With(parameter, value)
+		}
+		if count.Items > 0 || one.Current {
+			f.Values = append(f.Values, one)
+		}
+	}
+	return f
+}
+
+var attentionLabels = map[string]string{
+	"stale": "Reported stale", "expired": "confirmation expired", "contested": "contested",
+}
+
+// confidenceFacet are the tenths of the confidence that items have, the highest first. A tenth ends just below the
+// next.
+func confidenceFacet(p *page, counts *api.Overview) facet {
+	f := facet{Label: "Confidence"}
+	most := 1
+	for _, tenth := range counts.Confidence {
+		most = max(most, tenth.Items)
+	}
+	for _, tenth := range slices.Backward(counts.Confidence) {
+		if tenth.Items == 0 {
+			continue
+		}
+		from, to := decimal(tenth.From), decimal(tenth.To)
+		end := to
+		if tenth.To < 1 {
+			end = decimal(tenth.To - 0.0001)
+		}
+		one := facetValue{Text: from + " – " + to, Items: tenth.Items, Share: float64(tenth.Items) / float64(most)}
+		one.Current = p.param("min_confidence") == from && p.param("max_confidence") == end
+		if one.Address = p.With("min_confidence", from, "max_confidence", end); one.Current {
+			one.Address = p.With("min_confidence", "", "max_confidence", "")
+		}
+		f.Values = append(f.Values, one)
+	}
+	return f
+}
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

@@ -1,0 +1,333 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// logPage is a part of the log.
+type logPage struct {
+	Events    []api.Event
+	Next      string // the cursor of the next page
+	Filters   []field
+	Set       []setFilter
+	Following bool // the page asks again every few seconds
+	Counts    *bars
+	refusal
+}
+
+// refusal is why the API refused the filters of a page, and what is wrong with each of them.
+type refusal struct {
+	Refused *problem
+	Wrong   map[string][]string
+}
+
+// setFilter is a filter that is set, and the address without it.
+type setFilter struct{ Label, Value, Without string }
+
+// eventFilters are the filters of the log.
+func eventFilters() []field {
+	return []field{
+		{"q", "Words"},
+		{"name", "Name"},
+		{"actor", "Actor"},
+		{"on_behalf_of", "For whom"},
+		{"stream", "Stream"},
+		{"scope", "Scope"},
+		{"owner", "Owner"},
+		{"from", "Recorded from"},
+		{"to", "Recorded before"},
+		{"occurred_from", "Occurred from"},
+		{"occurred_to", "Occurred before"},
+		{"trace_id", "Trace"},
+		{"correlation_id", "Correlation"},
+		{"request_id", "Request"},
+	}
+}
+
+// eventQuery are the filters of the log that are set.
+func eventQuery(p *page) url.Values {
+	query := url.Values{}
+	for _, filter := range eventFilters() {
+		if values := p.values(filter.Name); values != nil {
+			query[filter.Name] = values
+		}
+	}
+	return query
+}
+
+// readLog reads a page of the log, newest first unless the address says otherwise. In the past it ends with the moment.
+func readLog(p *page) (any, error) {
+	data := &logPage{Filters: eventFilters(), Following: p.param("follow") != "" && !p.Moment.Past()}
+	query := p.Moment.newestEvents(50)
+	ascending := p.param("order") == "asc"
+	if ascending {
+		query.Set("order", "asc")
+		query.Del("after")
+	}
+	maps.Copy(query, eventQuery(p))
+	for _, filter := range data.Filters {
+		if values := query[filter.Name]; values != nil {
+			data.Set = append(data.Set, setFilter{filter.Label, strings.Join(values, ", "), p.With(filter.Name, "")})
+		}
+	}
+	if cursor := p.param("cursor"); cursor != "" {
+		query.Set("cursor", cursor)
+		data.Following = false
+	}
+	var got api.Page[api.Event]
+	if err := p.get(&got, query, "v1", "events"); err != nil {
+		data.Following = data.Following && !isRefused(err)
+		return nil, data.refuse(p, err, "log", data, namesOf(data.Filters)...)
+	}
+	data.Events, data.Next = got.Items, got.NextCursor
+	var err error
+	if data.Counts, err = countShown(p); err != nil {
+		return nil, err
+	}
+	if p.Moment.Past() && ascending {
+		for i, event := range data.Events {
+			if event.Position > p.Moment.Position {
+				data.Events, data.Next = data.Events[:i], ""
+				break
+			}
+		}
+	}
+	return data, nil
+}
+
+// refuse shows a page's form again if the API refuses a filter. What is wrong with it stands next to its field.
+func (r *refusal) refuse(p *page, err error, view string, data any, names ...string) error {
+	typed := form{Wrong: map[string][]string{}}
+	for _, name := range names {
+		typed.Fields = append(typed.Fields, actField{Name: name})
+	}
+	if !typed.refuse(err) {
+		return err
+	}
+	r.Refused, r.Wrong = typed.Refused, typed.Wrong
+	return answer(p, view, data, r.Refused.Status)
+}
+
+// namesOf are the names of fields.
+func namesOf[F interface{ name() string }](fields []F) (names []string) {
+	for _, field := range fields {
+		names = append(names, field.name())
+	}
+	return names
+}
+
+// countShown counts the events of the log that pass the filters, up to the moment. Its bars narrow the page to their
+// part of the time. Words are not counted.
+func countShown(p *page) (*bars, error) {
+	query := eventQuery(p)
+	if query.Has("q") {
+		return nil, nil
+	}
+	if at := p.Moment.RecordedAt; p.Moment.Past() && at != nil && !query.Has("to") {
+		query.Set("to", at.Add(time.Microsecond).Format(time.RFC3339Nano))
+	}
+	b, err := countEvents(p, query, 64)
+	if b == nil {
+		return nil, err
+	}
+	b.Moment = ""
+	for i, one := range b.Bars {
+		b.Bars[i].Address = p.With(
+			"from", one.From.Format(time.RFC3339Nano), "to", one.To.Format(time.RFC3339Nano), "follow", "")
+	}
+	return b, nil
+}
+
+// Export is the address of the same list, of events or of knowledge, as a file.
+func (p *page) Export(format string) string {
+	of := ""
+	if p.Here("knowledge") {
+		of = "knowledge"
+	}
+	return Root + "export" + encode(p.Query, "format", format, "list", of, "follow", "", "id", "")
+}
+
+// export sends the whole list of a page as a file.
+func (c *Console) export(w http.ResponseWriter, r *http.Request) {
+	p := c.page(w, r)
+	query, path, of, err := eventQuery(p), "events", p.param("list"), error(nil)
+	if of == "knowledge" {
+		p.Moment.AsOf = p.param("as_of")
+		query, path = listQuery(p, true), of
+	}
+	switch format := p.param("format"); {
+	case of != "" && of != "knowledge":
+		err = unknownExport("There is no such list")
+	case format == "csv":
+		err = download(p, "text/csv", path+".csv", query, "v1", path)
+	case format == "" || format == "ndjson":
+		err = download(p, "application/x-ndjson", path+".ndjson", query, "v1", path)
+	default:
+		err = unknownExport("There is no such format: choose ndjson or csv")
+	}
+	if err != nil {
+		p.fail(problemOf(err))
+	}
+}
+
+func unknownExport(title string) error {
+	return &client.Error{Problem: api.Problem{Status: http.StatusUnprocessableEntity, Title: title}}
+}
+
+// download sends a whole list of the API as a file.
+func download(p *page, kind, name string, query url.Values, path ...string) error {
+	list, err := p.api.Open(p.r.Context(), client.Request{
+		Method: http.MethodGet, Path: path, Query: query, Header: http.Header{"Accept": {kind}},
+	})
+	if err != nil {
+		return err
+	}
+	defer list.Close() //nolint:errcheck // it has been read
+	p.w.Header().Set("Content-Type", kind)
+	p.w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	if _, err := io.Copy(p.w, list); err != nil {
+		panic(http.ErrAbortHandler) // the browser must not take a part for the whole
+	}
+	return nil
+}
+
+// eventPage is one event with what led to it and what followed from it.
+type eventPage struct {
+	Event    api.Event
+	Data     string // indented JSON
+	Text     string
+	Envelope []Link // fields of the envelope, and where they lead
+	Effects  []api.Event
+	More     bool       // there are more effects
+	Cause    *api.Cause // the event that caused it; nil if none that the caller may see
+}
+
+// eventID is the id of the event at a position. Any other text, and the position of no event, it returns unchanged.
+func eventID(p *page, named string) (string, error) {
+	position, err := strconv.ParseInt(named, 10, 64)
+	if err != nil || position < 1 {
+		return named, nil
+	}
+	var one api.Page[api.Event]
+	query := url.Values{"after": {strconv.FormatInt(position-1, 10)}, "limit": {"1"}}
+	if err := p.get(&one, query, "v1", "events"); err != nil {
+		return "", err
+	}
+	if len(one.Items) > 0 && one.Items[0].Position == position {
+		return one.Items[0].EventID, nil
+	}
+	return named, nil
+}
+
+// readEvent reads an event by its id or its position.
+func readEvent(p *page) (any, error) {
+	var data eventPage
+	id, err := eventID(p, p.r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.get(&data.Event, nil, "v1", "events", id); err != nil {
+		return nil, err
+	}
+	e := data.Event
+	data.Data, data.Text = indented(e.Data), indented(e.Text)
+	var effects api.Page[api.Event]
+	if err := p.get(&effects, url.Values{"limit": {"50"}}, "v1", "events", e.EventID, "effects"); err != nil {
+		return nil, err
+	}
+	data.Effects, data.More = effects.Items, effects.NextCursor != ""
+	if len(e.CausedBy) > 0 && e.CausedBy[0].Name != "" { // else the caller may not see it, or it is a word
+		data.Cause = &e.CausedBy[0]
+	}
+	for _, field := range []struct{ name, value string }{
+		{"correlation_id", e.CorrelationID}, {"request_id", e.RequestID},
+	} {
+		if field.value != "" {
+			data.Envelope = append(data.Envelope, Link{field.value, p.To("log", field.name, field.value)})
+		}
+	}
+	return data, nil
+}
+
+func indented(raw json.RawMessage) string {
+	var out bytes.Buffer
+	if json.Indent(&out, raw, "", "  ") != nil { // there is none
+		return string(raw)
+	}
+	return out.String()
+}
+
+// dataPath matches the parts of the API that scripts of the console read.
+var dataPath = regexp.MustCompile(`^v1/log/(key|checkpoint|consistency|proof/[0-9A-Za-z-]+|export)$`)
+
+// oneEvent tells whether an export is of one event. Larger ones do not fit into a page.
+func oneEvent(query url.Values) bool {
+	after, err := strconv.ParseInt(query.Get("after"), 10, 64)
+	return err == nil && query.Get("through") == strconv.FormatInt(after+1, 10)
+}
+
+// data lets a script of the console read the API with the reader's session.
+func (c *Console) data(w http.ResponseWriter, r *http.Request) {
+	p := c.page(w, r)
+	path := r.PathValue("path")
+	if !dataPath.MatchString(path) || path == "v1/log/export" && !oneEvent(p.Query) {
+		http.NotFound(w, r)
+		return
+	}
+	answer, err := p.api.Do(p.r.Context(), client.Request{
+		Method: http.MethodGet, Path: strings.Split(path, "/"), Query: p.Query,
+	}, nil)
+	if answer == nil {
+		p.fail(problemOf(err))
+		return
+	}
+	w.Header().Set("Content-Type", answer.Header.Get("Content-Type"))
+	w.WriteHeader(answer.Status)
+	_, _ = w.Write(answer.Body) // the browser may have left
+}
+
+// proofPage is the page on which the browser verifies proofs. The server only names the event.
+type proofPage struct {
+	Event    string   // its id; empty for none, or none that the caller may see
+	Commands []string // that verify the same without this page
+}
+
+// idPattern matches what the API accepts as an event's id.
+var idPattern = regexp.MustCompile(`^[0-9A-Fa-f-]{36}$`)
+
+// readProof is the page of proofs. The script of the page asks the API.
+func readProof(p *page) (any, error) {
+	var data proofPage
+	id, err := eventID(p, p.param("event"))
+	if err != nil {
+		return nil, err
+	}
+	if !idPattern.MatchString(id) {
+		id = "EVENT_ID"
+	} else {
+		data.Event = id
+		p.note(client.Get("v1", "log", "proof", id))
+	}
+	data.Commands = []string{
+		"annals proof event " + id + " --json > proof.json",
+		"annals verify proof.json --key KEY",
+		"annals proof consistency checkpoint.txt --key KEY",
+	}
+	p.note(client.Get("v1", "log", "checkpoint"))
+	p.note(client.Request{
+		Method: http.MethodGet, Path: []string{"v1", "log", "consistency"}, Query: url.Values{"from": {"SIZE"}},
+	})
+	return data, nil
+}

@@ -1,0 +1,228 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// page is one page on its way to the browser. Its exported fields and methods are for templates.
+type page struct {
+	console *Console
+	w       http.ResponseWriter
+	r       *http.Request
+	api     *client.Client
+
+	Preferences
+	Path     string // of the page, such as "/console/search"
+	Query    url.Values
+	Caller   *api.Identity // nil before the login
+	Version  string
+	Moment   moment
+	TimeBar  *timeBar    // nil for now
+	Acting   http.Header // as whom, and on whose behalf, the reader acts
+	Requests []string    // what the page asked of the API, as commands for a terminal
+	Now      time.Time
+	Data     any                       // of the page's own
+	policies *api.VerificationPolicies // nil until they are asked for
+}
+
+// page prepares the page of a request, which may not be logged in.
+func (c *Console) page(w http.ResponseWriter, r *http.Request) *page {
+	p := &page{
+		console: c, w: w, r: r.WithContext(client.WithOuter(r.Context(), r)),
+		api: c.cfg.API, Preferences: preferencesOf(r), Path: r.URL.Path, Query: r.URL.Query(), Version: c.cfg.Version,
+		Now: time.Now(),
+	}
+	actAs(p, actingAs(r))
+	return p
+}
+
+// open asks who the caller is, and which moment the page shows.
+func (p *page) open() error {
+	if err := whoami(p); err != nil {
+		return err
+	}
+	err := p.readMoment()
+	if err != nil {
+		return noMoment(p, err)
+	}
+	if p.Moment.Past() && p.r.Method == http.MethodPost {
+		return errPast
+	}
+	p.TimeBar, err = readTimeBar(p)
+	return err
+}
+
+// get asks the API, and notes the request for the reader.
+func (p *page) get(out any, query url.Values, path ...string) error {
+	request := client.Request{Method: http.MethodGet, Path: path, Query: query}
+	p.note(request)
+	_, err := p.api.Do(p.r.Context(), request, out)
+	return err
+}
+
+// note adds a request to those that the page shows.
+func (p *page) note(r client.Request) {
+	segments := make([]string, len(r.Path))
+	for i, segment := range r.Path {
+		segments[i] = url.PathEscape(segment)
+	}
+	address := p.origin() + "/" + strings.Join(segments, "/")
+	if len(r.Query) > 0 {
+		address += "?" + r.Query.Encode()
+	}
+	command := "curl"
+	if p.Caller != nil && !p.NoAuth() {
+		command += ` -H "Authorization: Bearer $ANNALS_KEY"`
+	}
+	for _, name := range []string{actorHeader, onBehalfHeader} {
+		if value := p.Acting.Get(name); value != "" {
+			command = command + " -H " + quote(name+": "+value)
+		}
+	}
+	if r.Body != nil {
+		body, err := json.Marshal(r.Body)
+		if err != nil {
+			return
+		}
+		command += " --json " + quote(string(body))
+	}
+	p.Requests = append(p.Requests, command+" "+quote(address))
+}
+
+// quote quotes a word for a shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// param is a parameter of the page's address, without the spaces around it.
+func (p *page) param(name string) string { return strings.TrimSpace(p.Query.Get(name)) }
+
+// With is the page's address with other parameters: name, value, name, value … An empty value removes its name. The
+// place within a list never stays.
+func (p *page) With(changes ...string) string { return p.Path + encode(p.Query, changes...) }
+
+// To is the address of another page at the same moment.
+func (p *page) To(path string, changes ...string) string {
+	return Root + path + encode(url.Values{"as_of": p.Query["as_of"]}, changes...)
+}
+
+func encode(query url.Values, changes ...string) string {
+	changed := url.Values{}
+	for name, values := range query {
+		if len(values) > 0 && values[0] != "" && name != "cursor" {
+			changed[name] = values
+		}
+	}
+	for i := 0; i+1 < len(changes); i += 2 {
+		changed.Del(changes[i])
+		if changes[i+1] != "" {
+			changed.Set(changes[i], changes[i+1])
+		}
+	}
+	if len(changed) == 0 {
+		return ""
+	}
+	return "?" + changed.Encode()
+}
+
+// Here tells whether the page is, or lies below, a path of the navigation.
+func (p *page) Here(path string) bool {
+	return p.Path == Root+path || path != "" && strings.HasPrefix(p.Path, Root+path+"/")
+}
+
+// Narrowed tells whether the address has parameters besides a question and moments.
+func (p *page) Narrowed() bool {
+	for name, values := range p.Query {
+		if name != "q" && name != "as_of" && name != "vs" && len(values) > 0 && values[0] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Link is a text that leads to a page of the console.
+type Link struct{ Text, Address string }
+
+// Stream is a stream's name and its page. Only knowledge has one.
+func (p *page) Stream(name string) Link {
+	if id, is := strings.CutPrefix(name, "knowledge:"); is {
+		return Link{name, p.To("k/" + url.PathEscape(id))}
+	}
+	return Link{Text: name, Address: p.To("log", "stream", name)}
+}
+
+// origin is the server's address as the browser knows it.
+func (p *page) origin() string {
+	scheme := "http"
+	if p.r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + p.r.Host
+}
+
+// openAuthentication is how the API calls callers in no-auth mode.
+const openAuthentication = "open"
+
+// NoAuth tells whether the server accepts every caller.
+func (p *page) NoAuth() bool { return p.Caller != nil && p.Caller.Authentication == openAuthentication }
+
+// CanLogOut tells whether the caller has a session.
+func (p *page) CanLogOut() bool { return sessionOf(p.r) != "" && !p.NoAuth() }
+
+// problem is why there is no page.
+type problem struct {
+	Status    int
+	Title     string
+	Detail    string
+	Fix       string
+	Fields    []api.BadField
+	RequestID string
+	Retry     time.Duration
+}
+
+func problemOf(err error) *problem {
+	if refusal, ok := errors.AsType[*client.Error](err); ok {
+		return &problem{
+			Status: cmp.Or(refusal.Status, http.StatusBadGateway), Title: refusal.Title, Detail: refusal.Detail,
+			Fix: refusal.Fix, Fields: refusal.Errors, Retry: refusal.RetryAfter,
+			RequestID: strings.TrimPrefix(refusal.Instance, "urn:annals:request:"),
+		}
+	}
+	if errors.Is(err, context.Canceled) {
+		return &problem{Status: statusClientClosed, Title: "The page could not be made", Detail: err.Error()}
+	}
+	return &problem{Status: http.StatusInternalServerError, Title: "The page could not be made", Detail: err.Error()}
+}
+
+// statusClientClosed appears in the log only: the browser has left, so there is no error of the server.
+const statusClientClosed = 499
+
+// fail answers with a problem.
+func (p *page) fail(why *problem) {
+	p.Data = why
+	if why.Retry > 0 {
+		p.w.Header().Set("Retry-After", strconv.Itoa(int(why.Retry.Seconds()+1)))
+	}
+	p.render("problem", why.Status)
+}
+
+// unauthenticated is the problem of a write without a valid session.
+var unauthenticated = api.Problem{
+	Status: http.StatusUnauthorized, Title: "The session has ended", Fix: "Log in again.",
+}
+
+// notFound is the page of an unknown address.
+func notFound(p *page) error {
+	return &client.Error{Problem: api.Problem{
+		Status: http.StatusNotFound, Title: "There is no such page", Detail: p.Path,
+	}}
+}

@@ -1,0 +1,110 @@
+package console_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// contradicted remembers two deploy windows, and proposes to review them.
+func (w *world) contradicted() {
+	w.t.Helper()
+	w.remember(client.Knowledge{ID: "other", Type: "plan", Task: "When do we deploy?", Content: "We deploy on Thursdays at ten."})
+	w.remember(client.Knowledge{ID: "window", Type: "plan", Task: "When do we deploy?", Content: "We deploy on Tuesdays at ten."})
+	w.propose("contradiction")
+}
+
+func (w *world) propose(kind string) {
+	w.t.Helper()
+	proposal := api.NewProposal{Kind: kind, Items: []string{"window", "other"}}
+	if _, err := w.api.Do(w.t.Context(), client.Post(proposal, "v1", "reviews", "proposals"), nil); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestAContradictionIsSolvedSideBySide(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.contradicted()
+		p := w.open("/console/review")
+		p.WaitFor(".sides")
+		left := p.Text(".sides section:first-child del") // the item under review
+		if right := p.Text(".sides section:last-child ins"); left == right || len(left) < len("Tuesdays") {
+			t.Errorf("%q and %q are marked", left, right)
+		}
+		kept, superseded := "window", "other"
+		if strings.Contains(left, "Tuesdays") {
+			kept, superseded = superseded, kept
+		}
+		p.Press("ArrowRight")
+		p.WaitFor(".done")
+		containsAll(t, p.Text("main"), "The items are merged", "Nothing to do")
+		if got := w.status(kept) + " " + w.status(superseded); got != "active superseded" {
+			t.Error(got)
+		}
+		p.Press("z")
+		p.WaitFor(".done:not(:has(button))")
+		containsAll(t, p.Text(".done"), "The merge is undone")
+		if got := w.status(kept) + " " + w.status(superseded); got != "active active" {
+			t.Error(got)
+		}
+		w.propose("duplicate")
+		p.Go("/console/review?queue=duplicate")
+		p.WaitFor(".sides")
+		p.Press("=")
+		p.WaitFor(".done")
+		containsAll(t, p.Text("main"), "Both are right", "Nothing to do")
+	})
+}
+
+func TestAReviewSaysToWhomItIsAssignedAndWhy(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.staff()
+		w.verified()
+		w.remember(client.Knowledge{ID: "paid", Type: "plan", Content: "Pay at ten.", Owner: "user:ben", Scopes: []string{"team:pay"}})
+		_, page := w.ask("/console/review")
+		containsAll(t, page, "Owner deactivated", `href="/console/people/user:ben"`, "Assigned to", "user:mia", "the verifier of its policy", "Hand over")
+		_, page = w.ask("/console/review?assigned=user:mia")
+		containsAll(t, page, "Pay at ten.", `name="assigned" value="user:mia"`)
+		_, page = w.ask("/console/review?assigned=user:olga")
+		containsAll(t, page, "Nothing to do")
+	})
+}
+
+func TestAStewardIsOfferedWhatTheyMayDo(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		w.staff()
+		mia, _ := w.given("user:mia")
+		hers := w.login(mia)
+		for _, id := range []string{"other", "window"} {
+			w.remember(client.Knowledge{ID: id, Type: "plan", Content: "The " + id + ".", Owner: "user:zoe", Scopes: []string{"team:pay"}})
+		}
+		w.propose("duplicate")
+		const path = "/console/review?queue=duplicate"
+		_, page := w.visit(hers, path)
+		containsAll(t, page, "Keep this one", "Only an owner may give", "/act/supersede", `value="confirm"`)
+		for _, offered := range []string{"/act/revise", "/act/handover", `value="forget"`, `name="content"`} {
+			if strings.Contains(page, offered) {
+				t.Errorf("it offers %s", offered)
+			}
+		}
+		root := w.login(rootKey)
+		_, page = w.visit(root, path)
+		containsAll(t, page, "/act/revise", "Merge with this text", "The window.\n\nThe other.")
+		merge := []string{"id", "window", "other", "other", "merged", "window", "content", "Both of them.", "reason", "one is enough"}
+		status, page := w.send(hers, path, merge...)
+		if containsAll(t, page, "one is enough"); status != http.StatusForbidden {
+			t.Error(status)
+		}
+		_, page = w.send(root, path, append(merge, "revision", "7")...)
+		containsAll(t, page, "Both of them.", "one is enough")
+		if _, page = w.send(root, path, merge...); w.status("other") != "superseded" {
+			t.Error(page)
+		}
+		if k, err := w.api.Knowledge(t.Context(), "window"); err != nil || k.Content != "Both of them." {
+			t.Error(k.Content, err)
+		}
+	})
+}

@@ -1,0 +1,221 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// kindOfMembers is a kind of the directory's members, and the word for several of them.
+type kindOfMembers struct{ Kind, Label string }
+
+func memberKinds() []kindOfMembers {
+	return []kindOfMembers{
+		{"user", "Users"}, {"agent", "Agents"}, {"team", "Teams"}, {"project", "Projects"}, {"org", "Organisations"},
+	}
+}
+
+// people is the page of the directory, with the form that adds a member.
+type people struct {
+	form
+	Kinds   []kindOfMembers
+	Kind    kindOfMembers // that is listed
+	Members []api.Member
+	Next    string
+	Done    string
+}
+
+func memberFields() []actField {
+	return []actField{
+		{Name: "id", Label: "Id, a pseudonym that stays for ever", Required: true},
+		{Name: "display_name", Label: "Name"},
+	}
+}
+
+// showPeople lists the members of a kind.
+func showPeople(p *page) (any, error) {
+	data := &people{form: *newForm(p, memberFields()), Done: p.done()}
+	return data, data.read(p)
+}
+
+func (d *people) read(p *page) error {
+	d.Kinds = memberKinds()
+	d.Kind = d.Kinds[0]
+	kind := cmp.Or(p.r.PostFormValue("kind"), p.param("kind"))
+	if i := slices.IndexFunc(d.Kinds, func(k kindOfMembers) bool { return k.Kind == kind }); i >= 0 {
+		d.Kind = d.Kinds[i]
+	}
+	query := url.Values{"kind": {d.Kind.Kind}, "limit": {"100"}}
+	for name, of := range map[string]string{"q": "named", "after": "after"} {
+		if value := p.param(of); value != "" {
+			query.Set(name, value)
+		}
+	}
+	var listed api.Members
+	err := p.get(&listed, query, "v1", "directory")
+	d.Members, d.Next = listed.Items, listed.Next
+	return err
+}
+
+// addMember adds a member, and goes to its page.
+func addMember(p *page) (any, error) {
+	data := &people{form: *newForm(p, memberFields())}
+	kind := cmp.Or(p.r.PostFormValue("kind"), p.param("kind"), "user")
+	member := kind + ":" + data.text("id")
+	given := api.NewMember{}
+	if name := data.text("display_name"); name != "" {
+		given.DisplayName = &name
+	}
+	request := client.Request{Method: http.MethodPut, Path: []string{"v1", "directory", member}, Body: given}
+	_, err := p.api.Do(p.r.Context(), request, nil)
+	if data.refuse(err) {
+		data.Refused.rename("member", "id", data.form)
+		if err := data.read(p); err != nil {
+			return nil, err
+		}
+		return nil, answer(p, "people", data, data.Refused.Status)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return goBack(p, peopleActs()[0].Name, "people/"+url.PathEscape(member))
+}
+
+// rename moves what is wrong with a field of the API to the field of a form.
+func (why *problem) rename(from, to string, f form) {
+	why.Fields = slices.DeleteFunc(why.Fields, func(bad api.BadField) bool {
+		if bad.Field == from {
+			f.Wrong[to] = append(f.Wrong[to], bad.Message)
+		}
+		return bad.Field == from
+	})
+}
+
+// person is the page of a member of the directory.
+type person struct {
+	api.Member
+	Kind      string
+	IsGroup   bool
+	Acts      []act
+	Owns      api.Overview
+	Keys      []issuedKey // of the member; for admins
+	Enrol     *form       // that adds a member to the group
+	Join      *form       // that adds the member to a group
+	Done      string
+	EraseLink string
+}
+
+func showPerson(p *page) (any, error) {
+	data, err := personOf(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.get(&data.Owns, url.Values{"owner": {data.Member.Member}}, "v1", "overview"); err != nil {
+		return nil, err
+	}
+	if p.Administers() {
+		all, err := readKeys(p)
+		if err != nil && !errors.Is(err, client.ErrForbidden) {
+			return nil, err
+		}
+		data.Keys = slices.DeleteFunc(all, func(k issuedKey) bool { return k.Subject != data.Member.Member })
+	}
+	if p.Moment.Past() {
+		return data, nil
+	}
+	data.Done = p.done()
+	for _, a := range peopleActs() {
+		if a.Label != "" && p.Administers() && data.fits(a) {
+			data.Acts = append(data.Acts, a)
+		}
+	}
+	if data.IsGroup && data.Active && keeps(p, data.Member.Member) {
+		data.Enrol = newForm(p, actNamed("enrol").Fields)
+	}
+	if p.Administers() && data.Active {
+		data.Join = newForm(p, actNamed("join").Fields)
+	}
+	if p.Administers() && data.Kind == "user" {
+		data.EraseLink = p.To("privacy/plan", "of", data.Member.Member)
+	}
+	return data, nil
+}
+
+func personOf(p *page) (*person, error) {
+	entity := p.r.PathValue("entity")
+	kind, _, _ := strings.Cut(entity, ":")
+	data := &person{Kind: kind, IsGroup: kind == "team" || kind == "project" || kind == "org"}
+	return data, p.get(&data.Member, nil, "v1", "directory", entity)
+}
+
+// keeps tells whether the reader may change who belongs to a group: not in the past. The API decides.
+func keeps(p *page, group string) bool {
+	maintains := func(g api.Membership) bool { return g.Group == group && g.Through == "" && g.Role == "maintainer" }
+	return !p.Moment.Past() &&
+		(p.Administers() || p.Caller.OnBehalfOf == "" && slices.ContainsFunc(p.Caller.Groups, maintains))
+}
+
+// fits tells whether an act makes sense for a member and has a button.
+func (d *person) fits(a act) bool {
+	return a.Name == "rename" || a.Name == "deactivate" && d.Active || a.Name == "reactivate" && !d.Active ||
+		a.Name == "transfer" && !d.Active && d.Owns.Items > 0
+}
+
+// peopleActs are what a reader does to members of the directory. The first names what adding a member has done.
+func peopleActs() []act {
+	receiver := actField{Name: "owner", Label: "New owner of their items, such as team:pay. Empty: they stay."}
+	role := actField{Name: "role", Label: "Role", Values: []string{"member", "maintainer"}}
+	return []act{
+		{Name: "added", Done: "The directory has the member."},
+		{
+			Name: "rename", Label: "Rename", Done: "The name is changed.",
+			Explain: "The id stays. An erasure destroys the names.", Fields: []actField{{Name: "display_name", Label: "Name"}},
+		},
+		{
+			Name: "deactivate", Label: "Deactivate", Done: "The member is deactivated.", Danger: true,
+			Explain: "At once it may do nothing, and belongs to nothing. Its keys are revoked for good. What it recorded stays.",
+			Fields:  []actField{reasonField(), receiver},
+		},
+		{
+			Name: "reactivate", Label: "Reactivate", Done: "The member is active again.", Fields: []actField{reasonField()},
+			Explain: "It belongs to its groups again. Its keys stay revoked: give it another.",
+		},
+		{
+			Name: "transfer", Label: "Transfer what it owns",
+			Explain: "Each of its items gets another owner, as an event in the history of the item.",
+			Fields: []actField{
+				{Name: "owner", Label: "The new owner, such as team:pay", Required: true}, reasonField(),
+			},
+		},
+		{
+			Name: "enrol", Label: "Add a member", Done: "The group has the member.",
+			Explain: "With its next request it reads and writes what the group may.",
+			Fields:  []actField{{Name: "member", Label: "Member, such as user:mia", Required: true}, role},
+		},
+		{
+			Name: "join", Label: "Add to a group", Done: "The group has the member.",
+			Explain: "With its next request it reads and writes what the group may.",
+			Fields:  []actField{{Name: "group", Label: "Group, such as team:pay", Required: true}, role},
+		},
+		{
+			Name: "role", Label: "Change the role", Done: "The role is changed.", Fields: []actField{role},
+			Explain: "A maintainer adds and removes the members of the group.",
+		},
+		{
+			Name: "leave", Label: "Remove from the group", Done: "The member does not belong to the group any more.",
+			Explain: "With its next request it does not read what only the group may.", Danger: true,
+			Fields: []actField{reasonField()},
+		},
+	}
+}
+
+func actNamed(name string) act {
+	all := peopleActs()
+	return all[slices.IndexFunc(all, func(a act) bool { return a.Name == name })]
+}

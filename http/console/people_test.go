@@ -1,0 +1,165 @@
+package console_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/http/client"
+)
+
+const staffFile = `member,display_name,active,groups
+org:acme,ACME,true,
+team:pay,Payments,true,org:acme
+user:mia,米娅 Mia,true,team:pay=maintainer
+user:ben,Ben,false,
+agent:coder,,true,team:pay
+`
+
+// staff fills the directory.
+func (w *world) staff() {
+	w.t.Helper()
+	wanted, _, err := client.ReadDirectory(strings.NewReader(staffFile))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, change := range client.DirectoryChanges(nil, wanted, false) {
+		if _, err := w.api.Do(w.t.Context(), change.Request, nil); err != nil {
+			w.t.Fatalf("%s: %s", change.What, err)
+		}
+	}
+}
+
+func TestAnOrganisationIsSetUpInTheBrowser(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		p := w.open("/console/people/import")
+		p.Type("#key", rootKey)
+		p.Click("main button")
+		p.WaitFor("#text")
+		p.Type("#text", staffFile)
+		p.Click("main form button")
+		p.WaitFor("button[name=step]")
+		containsAll(t, p.Text("main"), "user:mia joins team:pay as maintainer", "deactivate user:ben")
+		p.Click("button[name=step]")
+		p.WaitFor(".done")
+		containsAll(t, p.Text("main"), "Changes that were made: 9.", "the directory is as the file says")
+		p.Go("/console/people?kind=team")
+		p.Click("main tbody a.entry")
+		p.WaitFor("dl.facts")
+		containsAll(t, p.Text("main"), "org:acme", "directly", "user:mia", "maintainer", "agent:coder")
+	})
+}
+
+func TestMembersAreChangedByFormsThatKeepWhatWasTyped(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		w.staff()
+		mia, prefix := w.given("user:mia")
+		if _, err := w.as(mia).Remember(t.Context(), client.Knowledge{ID: "hers", Type: "plan", Content: "Hers.", Scopes: []string{"team:pay"}}); err != nil {
+			t.Fatal(err)
+		}
+		coder, _ := w.given("agent:coder")
+		root, hers, coders := w.login(rootKey), w.login(mia), w.login(coder)
+		for browser, may := range map[*http.Client]bool{root: true, hers: true, coders: false} {
+			if _, page := w.visit(browser, "/console/people/agent:coder"); strings.Contains(page, "Change the role") != may {
+				t.Errorf("want %t:\n%s", may, page)
+			}
+			_, page := w.visit(browser, "/console/remember")
+			containsAll(t, page, `<option value="strategy" selected>`)
+		}
+		for _, one := range []struct {
+			browser *http.Client
+			path    string
+			form    []string
+			status  int
+			want    []string
+		}{
+			{root, "/console/people?kind=user", []string{"kind", "user", "id", "no way", "display_name", "Zoë"}, 422, []string{`value="no way"`, "Zoë", `id="id-wrong"`}},
+			{root, "/console/people", []string{"kind", "user", "id", "zoe", "display_name", "Zoë"}, 200, []string{"The directory has the member", "Zoë"}},
+			{root, "/console/people/user:zoe/rename", []string{"display_name", "Zoë B."}, 200, []string{"The name is changed", "Zoë B."}},
+			{root, "/console/people/user:zoe/join", []string{"group", "team:none", "role", "member"}, 404, []string{"team:none", "not in the directory"}},
+			{hers, "/console/people/team:pay/enrol", []string{"member", "user:zoe", "role", "member"}, 200, []string{"The group has the member", "user:zoe"}},
+			{hers, "/console/people/user:zoe/role?group=team:pay&from=group", []string{"role", "maintainer"}, 200, []string{"The role is changed"}},
+			{hers, "/console/people/user:zoe/leave?group=team:pay", []string{"reason", "moved"}, 200, []string{"does not belong to the group any more", "no group"}},
+			{hers, "/console/people/user:zoe/join", []string{"group", "org:acme", "role", "member"}, 403, []string{"org:acme"}},
+			{root, "/console/people/user:mia/deactivate", []string{"reason", "she left", "owner", "user:ben"}, 422, []string{"she left", `id="owner-wrong"`}},
+			{root, "/console/people/user:mia/deactivate", []string{"reason", "she left"}, 200, []string{"Owned by a deactivated member", prefix, "revoked"}},
+			{root, "/console/people/user:mia/transfer", []string{"owner", " "}, 422, []string{`id="owner-wrong"`}},
+			{coders, "/console/people/user:mia/transfer", []string{"owner", "team:pay"}, 200, []string{"Transferred items: 0.", "were not transferred: 1", "Not yours to do"}},
+			{root, "/console/people/user:mia/transfer", []string{"owner", "team:pay"}, 200, []string{"Transferred items: 1."}},
+			{root, "/console/people/user:mia/nothing", nil, 404, nil},
+		} {
+			status, page := w.send(one.browser, one.path, one.form...)
+			if status != one.status {
+				t.Fatalf("%s: %d\n%s", one.path, status, page)
+			}
+			containsAll(t, page, one.want...)
+		}
+		if k, err := w.api.Knowledge(t.Context(), "hers"); err != nil || k.Owner != "team:pay" {
+			t.Errorf("%s, %v", k.Owner, err)
+		}
+		if status, _ := w.visit(w.login(rootKey), "/console/people/import"); status != http.StatusOK {
+			t.Error(status)
+		}
+	})
+}
+
+// verified sets policies.
+func (w *world) verified() {
+	w.t.Helper()
+	for scope, verifier := range map[string]string{"team:pay": "user:mia", "all": ""} {
+		request := client.Request{
+			Method: http.MethodPut, Path: []string{"v1", "verification", scope}, Body: map[string]any{"every_days": 90, "verifier": verifier},
+		}
+		if _, err := w.api.Do(w.t.Context(), request, nil); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func TestAnImportMakesTheOtherChangesAndReportsEveryRefusal(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		const path, file = "/console/people/import", "member,display_name,active,groups\nuser:zoe,,,team:none\nuser:kim,,,team:gone\nuser:lee,,,\n"
+		root := w.login(rootKey)
+		_, page := w.send(root, path, "text", file)
+		containsAll(t, page, "will be refused", "team:none is neither in the file nor in the directory")
+		_, page = w.send(root, path, "text", file, "step", "save")
+		containsAll(t, page, "Changes that were made: 3.", "Changes that were refused: 2", "user:kim joins team:gone as member: team:gone is neither")
+	})
+}
+
+func TestAFileThatIsNoDirectoryIsRefused(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		const path = "/console/people/import"
+		root := w.login(rootKey)
+		tooLarge, page := w.sendFile(root, path, "a.csv", strings.Repeat(staffFile, 10_000))
+		containsAll(t, page, "The file is too large", "the form may have at most 1.0 MiB")
+		invalid, page := w.sendFile(root, path, "a.csv", staffFile+staffFile)
+		containsAll(t, page, "The file cannot be read", "<li>line 10: user:mia is named twice</li>", "org:acme,ACME")
+		if tooLarge != http.StatusRequestEntityTooLarge || invalid != http.StatusUnprocessableEntity {
+			t.Error(tooLarge, invalid)
+		}
+	})
+}
+
+func TestPoliciesAreSetAndRemovedInTheBrowser(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		w.staff()
+		w.verified()
+		root := w.login(rootKey)
+		const path = "/console/scopes/policies"
+		_, page := w.visit(root, path)
+		containsAll(t, page, "all scopes", "90 days", "/console/people/user:mia")
+		status, page := w.send(root, path, "scope", "team:pay", "type", "plan", "every_days", "soon", "verifier", "user:nobody")
+		if status != http.StatusUnprocessableEntity {
+			t.Fatalf("%d\n%s", status, page)
+		}
+		containsAll(t, page, `value="soon"`, `value="user:nobody"`, `value="plan" selected`)
+		_, page = w.send(root, path, "scope", "team:pay", "type", "plan", "every_days", "7", "verifier", "")
+		containsAll(t, page, "The verification policy is set", "7 days")
+		_, page = w.send(root, path, "scope", "team:pay", "type", "plan", "step", "remove")
+		containsAll(t, page, "The verification policy is removed")
+		if strings.Contains(page, "7 days") {
+			t.Error("the policy is there")
+		}
+	})
+}

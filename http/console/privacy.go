@@ -1,0 +1,176 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// privacy is what was erased, and what is redacted.
+type privacy struct {
+	Status    *api.Erasures // nil if the caller may not see it
+	Orders    []api.Erasure // the newest
+	Holds     []api.Event   // the newest
+	Scrubbing api.Scrubbing
+	Findings  *api.Findings // nil if nobody asked
+	Done      string
+}
+
+const newestOrders = 10
+
+// showPrivacy shows the newest orders and the rules for scrubbing, and with ?findings what those find in the log.
+func showPrivacy(p *page) (any, error) {
+	data := &privacy{}
+	var status api.Erasures
+	err := p.get(&status, nil, "v1", "erasures")
+	if errors.Is(err, client.ErrForbidden) {
+		return data, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	data.Status = &status
+	var ordered, holds api.Page[api.Event]
+	query := p.Moment.newestEvents(newestOrders)
+	query.Set("name", "erasure.ordered")
+	err = p.get(&ordered, query, "v1", "events")
+	for _, event := range ordered.Items {
+		_, id, _ := strings.Cut(event.Stream, ":")
+		var one api.Erasure
+		if err == nil {
+			err = p.get(&one, nil, "v1", "erasures", id)
+		}
+		data.Orders = append(data.Orders, one)
+	}
+	query["name"] = []string{"knowledge.held", "knowledge.released"}
+	err = errors.Join(err, p.get(&holds, query, "v1", "events"), p.get(&data.Scrubbing, nil, "v1", "scrubbing"))
+	data.Holds = holds.Items
+	if err == nil && p.param("findings") != "" {
+		data.Findings = &api.Findings{}
+		err = p.get(data.Findings, url.Values{"cursor": p.Query["cursor"]}, "v1", "scrubbing", "findings")
+	}
+	data.Done = p.done()
+	return data, err
+}
+
+// erasurePlan is what an order would erase, and the form of the order.
+type erasurePlan struct {
+	form
+	Of      string
+	Lineage bool
+	Shared  bool             // what is meant for groups passes to them
+	Access  bool             // keys and memberships stay
+	Plan    *api.ErasurePlan // nil if nothing is named
+}
+
+// Goes are the number of things that the order would erase.
+func (e *erasurePlan) Goes() (n int) {
+	for _, item := range e.Plan.Items {
+		if item.Goes {
+			n++
+		}
+	}
+	return n
+}
+
+func orderFields() []actField {
+	return []actField{
+		{Name: "typed", Label: "Type what is erased once more", Required: true},
+		{Name: "reason_code", Label: "Reason, a word such as gdpr-17"},
+		{Name: "legal_basis", Label: "Legal basis"},
+		{Name: "requested_by", Label: "Requested by, a pseudonym"},
+		{Name: "ticket", Label: "Ticket"},
+	}
+}
+
+// planErasure shows what an order would erase.
+func planErasure(p *page) (any, error) {
+	data := &erasurePlan{
+		form: *newForm(p, orderFields()), Of: strings.TrimSpace(p.r.FormValue("of")),
+		Lineage: p.r.FormValue("with_lineage") != "", Shared: p.r.FormValue("keep_shared") != "",
+		Access: p.r.FormValue("keep_access") != "",
+	}
+	if data.Of == "" {
+		return data, nil
+	}
+	query := url.Values{"of": {data.Of}}
+	if data.Lineage {
+		query.Set("with_lineage", "true")
+	}
+	if data.Shared {
+		query.Set("keep_shared", "true")
+	}
+	var plan api.ErasurePlan
+	err := p.get(&plan, query, "v1", "erasures", "plan")
+	if err := data.failed(p, err, "plan", data); err != nil {
+		return nil, err
+	}
+	data.Plan = &plan
+	return data, nil
+}
+
+// orderErasure orders what the form planned, if its subject was typed once more.
+func orderErasure(p *page) (any, error) {
+	found, err := planErasure(p)
+	if err != nil {
+		return nil, err
+	}
+	data, ok := found.(*erasurePlan)
+	if !ok || data.Plan == nil {
+		return found, nil
+	}
+	if data.text("typed") != data.Of {
+		data.Wrong["typed"] = []string{say(p.Language, "It must be %s.", data.Of)}
+		return nil, answer(p, "plan", data, http.StatusUnprocessableEntity)
+	}
+	done, err := data.order(p, api.ErasureOrder{
+		Of: data.Of, WithLineage: data.Lineage, KeepShared: data.Shared, KeepAccess: data.Access,
+	})
+	if err := data.failed(p, err, "plan", data); err != nil {
+		return nil, err
+	}
+	return goBack(p, "erasure", "privacy/"+url.PathEscape(done.ID))
+}
+
+// order orders an erasure for the reason that the form states.
+func (f *form) order(p *page, what api.ErasureOrder) (done api.Erasure, err error) {
+	what.ReasonCode, what.LegalBasis = f.text("reason_code"), f.text("legal_basis")
+	what.RequestedBy, what.Ticket = f.text("requested_by"), f.text("ticket")
+	_, err = p.api.Do(p.r.Context(), client.Post(what, "v1", "erasures"), &done)
+	return done, err
+}
+
+// certificate is an order, how far it has come, and the events that prove it.
+type certificate struct {
+	api.Erasure
+	Events []api.Event
+	Done   string
+}
+
+// showErasure shows an order.
+func showErasure(p *page) (any, error) {
+	var data certificate
+	id := p.r.PathValue("id")
+	if err := p.get(&data.Erasure, nil, "v1", "erasures", id); err != nil {
+		return nil, err
+	}
+	var got api.Page[api.Event]
+	err := p.get(&got, url.Values{"stream": {"erasure:" + id}, "order": {"desc"}}, "v1", "events")
+	data.Events = slices.DeleteFunc(got.Items, func(e api.Event) bool { return !strings.HasPrefix(e.Name, "erasure.") })
+	data.Done = p.done()
+	return &data, err
+}
+
+// downloadErasure sends an order as a file.
+func downloadErasure(p *page) (any, error) {
+	id := p.r.PathValue("id")
+	if err := download(p, "application/json", "erasure-"+id+".json", nil, "v1", "erasures", id); err != nil {
+		return nil, err
+	}
+	return nil, errAnswered
+}

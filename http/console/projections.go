@@ -1,0 +1,153 @@
+package console
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/annals-kb/annals/http/api"
+)
+
+// The names of the projections that allow more than the others.
+const (
+	knowledgeProjection = "knowledge" // it is rebuilt
+	meaningProjection   = "meaning"   // it keeps the vectors of the model before
+)
+
+// version is a version of a projection.
+type version struct{ api.Projection }
+
+// Read is the share of the log that it has read.
+func (v version) Read() float64 {
+	if v.Head <= 0 {
+		return 1
+	}
+	return float64(v.Position) / float64(v.Head)
+}
+
+// Ended tells whether nothing writes it any more.
+func (v version) Ended() bool { return v.State == "retired" || v.State == "failed" }
+
+// Follows tells whether it is of a projection that reads the log in the background, and so may have a quarantine.
+func (v version) Follows() bool { return v.Name != knowledgeProjection }
+
+// versionsOf asks for the versions of all projections, or of the one with a name.
+func versionsOf(p *page, name string) ([]version, error) {
+	var found api.Projections
+	if err := p.get(&found, nil, "v1", "projections"); err != nil {
+		return nil, err
+	}
+	var all []version
+	for _, one := range found.Items {
+		if name == "" || one.Name == name {
+			all = append(all, version{one})
+		}
+	}
+	if len(all) == 0 {
+		return nil, notFound(p)
+	}
+	return all, nil
+}
+
+func listProjections(p *page) (any, error) { return versionsOf(p, "") }
+
+// projectionPage is one projection with all of its versions.
+type projectionPage struct {
+	Name     string
+	Versions []version
+	Done     string // what the reader has just done to it
+	Acts     []act
+	Rebuild  *rebuild // the running or last one; nil if there was none, or if the caller may not see it
+	History  []stage  // the newest first
+}
+
+// Running tells whether a rebuild is running.
+func (d *projectionPage) Running() bool { return d.Rebuild != nil && d.Rebuild.Progress != nil }
+
+func readProjection(p *page) (any, error) {
+	data := &projectionPage{Name: p.r.PathValue("name"), Done: p.done()}
+	var err error
+	if data.Versions, err = versionsOf(p, data.Name); err != nil {
+		return nil, err
+	}
+	if data.Name == knowledgeProjection && p.Caller.Operates {
+		if err := data.readRebuild(p); err != nil {
+			return nil, err
+		}
+	}
+	for _, one := range operations() {
+		if one.isFor(p) && one.suits(data) {
+			data.Acts = append(data.Acts, one)
+		}
+	}
+	return data, nil
+}
+
+// quarantine are the streams that a projection passes over.
+type quarantine struct {
+	Name    string
+	Done    string
+	Acts    []act // to each of them
+	Streams []api.Quarantined
+}
+
+func readQuarantine(p *page) (any, error) {
+	data := &quarantine{Name: p.r.PathValue("name"), Done: p.done()}
+	var err error
+	if data.Streams, err = quarantined(p, data.Name, ""); err != nil {
+		return nil, err
+	}
+	for _, one := range operations() {
+		if one.OnQuarantine() && one.isFor(p) {
+			data.Acts = append(data.Acts, one)
+		}
+	}
+	return data, nil
+}
+
+// quarantined asks for the streams that a projection passes over, or for the one with a name.
+func quarantined(p *page, name, stream string) ([]api.Quarantined, error) {
+	var found api.Short[api.Quarantined]
+	if err := p.get(&found, nil, "v1", "projections", name, "quarantine"); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(found.Items, func(q api.Quarantined) bool { return stream != "" && q.Stream != stream }), nil
+}
+
+// bytesOf writes a size.
+func bytesOf(size any) string {
+	var bytes float64
+	switch size := size.(type) {
+	case int64:
+		bytes = float64(size)
+	case *int64:
+		if size == nil {
+			return ""
+		}
+		bytes = float64(*size)
+	}
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	unit := 0
+	for bytes >= 1024 && unit < len(units)-1 {
+		bytes, unit = bytes/1024, unit+1
+	}
+	digits := 0
+	if unit > 0 && bytes < 10 {
+		digits = 1
+	}
+	return strconv.FormatFloat(bytes, 'f', digits, 64) + " " + units[unit]
+}
+
+// lasting writes how long something takes.
+func lasting(language string, seconds float64) string {
+	took := time.Duration(seconds * float64(time.Second))
+	switch {
+	case took < time.Second:
+		return say(language, "less than a second")
+	case took < 2*time.Minute:
+		return say(language, "%d s", int(took.Round(time.Second)/time.Second))
+	case took < 2*time.Hour:
+		return say(language, "%d min", int(took.Round(time.Minute)/time.Minute))
+	}
+	return say(language, "%d h", int(took.Round(time.Hour)/time.Hour))
+}

@@ -1,0 +1,135 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// readRebuild reads the running or last rebuild, and what happened before. A server that rebuilds nothing has neither.
+func (d *projectionPage) readRebuild(p *page) error {
+	var last api.Rebuild
+	err := p.get(&last, nil, "v1", "projections", d.Name, "rebuild")
+	if errors.Is(err, client.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	d.Rebuild = &rebuild{last}
+	if d.Running() {
+		return nil
+	}
+	var past api.Page[api.Event]
+	err = p.get(&past, url.Values{"limit": {"50"}}, "v1", "projections", d.Name, "history")
+	for _, event := range past.Items {
+		d.History = append(d.History, stageOf(event))
+	}
+	return err
+}
+
+// stage is what happened to a version of a projection.
+type stage struct {
+	api.Event
+	Number  string   // of the version
+	Details []string // each a name and a value
+}
+
+func stageOf(event api.Event) stage {
+	s := stage{Event: event}
+	for _, part := range []json.RawMessage{event.Data, event.Text} {
+		var fields map[string]any
+		if json.Unmarshal(part, &fields) != nil { // there are none
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			members, isObject := fields[name].(map[string]any)
+			switch {
+			case name == "version":
+				s.Number = plain(fields[name])
+			case isObject:
+				for _, member := range partsOf(members) {
+					s.Details = append(s.Details, name+" "+member)
+				}
+			default:
+				s.Details = append(s.Details, partsOf(map[string]any{name: fields[name]})...)
+			}
+		}
+	}
+	return s
+}
+
+// rebuild is a rebuild as its page shows it.
+type rebuild struct{ api.Rebuild }
+
+// Share is how much of its present stage is done.
+func (r *rebuild) Share() float64 {
+	done := r.Progress.Streams
+	if r.Progress.Phase == "verifying" {
+		done = r.Progress.Verified
+	}
+	return float64(done) / float64(max(r.Progress.Total, done, 1))
+}
+
+// changed is a column in which items differ between two versions.
+type changed struct {
+	Column   string
+	Items    int64
+	Intended bool
+}
+
+// Changed are the columns that differ, in the order of their names.
+func (r *rebuild) Changed() (all []changed) {
+	for _, column := range slices.Sorted(maps.Keys(r.Report.Changed)) {
+		all = append(all, changed{column, r.Report.Changed[column], slices.Contains(r.Report.Intended, column)})
+	}
+	return all
+}
+
+// The size of a chart of confidences.
+const (
+	tenthWidth      = 44
+	histogramHeight = 90.0
+)
+
+// tenth is how many items have a confidence within a tenth, before and after a rebuild, with a bar for each.
+type tenth struct {
+	From, To            string
+	Before, After       int64
+	Left, Right, Centre int // where its bars begin, and where its label is
+	BeforeY, AfterY     string
+	BeforeTall          string
+	AfterTall           string
+}
+
+// Histogram is a chart of the confidences of all items, before and after.
+func (r *rebuild) Histogram() []tenth {
+	moved := r.Report.Impact.Confidence
+	most := max(slices.Max(append(moved.Before, 1)), slices.Max(append(moved.After, 1)))
+	tall := func(items int64) float64 { return histogramHeight * float64(items) / float64(most) }
+	var all []tenth
+	for i := range min(len(moved.Before), len(moved.After)) {
+		before, after := tall(moved.Before[i]), tall(moved.After[i])
+		all = append(all, tenth{
+			From: fmt.Sprintf("%.1f", float64(i)/10), To: fmt.Sprintf("%.1f", float64(i+1)/10),
+			Before: moved.Before[i], After: moved.After[i],
+			Left: i*tenthWidth + 4, Right: i*tenthWidth + tenthWidth/2, Centre: i*tenthWidth + tenthWidth/2,
+			BeforeY: short(histogramHeight - before), BeforeTall: short(before),
+			AfterY: short(histogramHeight - after), AfterTall: short(after),
+		})
+	}
+	return all
+}
+
+// Item is an item that a report names. An item of another tenant has no page for the caller.
+func (p *page) Item(tenant, id string) Link {
+	if tenant != p.Caller.Tenant {
+		return Link{Text: tenant + "/" + id}
+	}
+	return Link{id, p.To("k/" + url.PathEscape(id))}
+}

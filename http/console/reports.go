@@ -1,0 +1,319 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// report is one of the API's reports.
+type report struct {
+	Name, Title, Explain string
+	Needs                string  // the parameter that it cannot do without; empty for none
+	Fields               []field // its parameters
+	Columns              []column
+}
+
+// column is a field of a report's rows, its name on the page, and how it is shown.
+type column struct{ Field, Label, Kind string }
+
+// reports are all reports, in the order of the list.
+func reports() []report {
+	from, to := field{"from", "From"}, field{"to", "Before"}
+	scope, owner := field{"scope", "Scope"}, field{"owner", "Owner"}
+	return []report{
+		{
+			Name: "actor", Title: "What an actor did", Needs: "actor", Columns: eventColumns(),
+			Explain: "Everything that an entity did, or that was done on its behalf, oldest first.",
+			Fields:  []field{{"actor", "Actor"}, from, to},
+		},
+		{
+			Name: "changes", Title: "Changes in a scope", Needs: "scope", Fields: []field{scope, from, to},
+			Explain: "Everything that happened to the items of a scope, with what it changed, oldest first.",
+			Columns: append(eventColumns(), column{"changes", "What changed", "changes"}),
+		},
+		{
+			Name: "harm", Title: "Harmful knowledge", Fields: []field{scope, owner, from, to}, Columns: standing(
+				column{"count", "Harmful", "number"}, column{"helpful", "Helpful", "votes"},
+				column{"confidence", "Confidence", "share"},
+			),
+			Explain: "The items that were found harmful most often.",
+		},
+		{
+			Name: "stale", Title: "Stale knowledge", Fields: []field{scope, owner, from, to}, Columns: standing(
+				column{"count", "Reported stale", "number"}, column{"confirmation_expired", "confirmation expired", "mark"},
+				column{"stale_reason", "Why", "said"}, column{"confidence", "Confidence", "share"},
+			),
+			Explain: "The items that most people report stale, or whose confirmation has expired.",
+		},
+		{
+			Name: "health", Title: "Scope health", Fields: []field{scope}, Columns: []column{
+				{"scope", "Scope", ""},
+				{"items", "Items", "number"},
+				{"verified", "Verified", "part"},
+				{"stale", "Stale", "part"},
+				{"contested", "Contested", "part"},
+				{"overdue", "Overdue", "part"},
+				{"unowned", "Without an active owner", "part"},
+				{"median_age_days", "Median age in days", ""},
+			},
+			Explain: "How well the active items of each scope are looked after.",
+		},
+		{
+			Name: "declining", Title: "Declining confidence", Fields: []field{scope, owner, from, to}, Columns: standing(
+				column{"before", "Confidence before", "share"}, column{"after", "Confidence after", "share"},
+				column{"count", "Falls", "number"},
+			),
+			Explain: "The items whose confidence fell furthest: in the last 30 days, unless you choose a time.",
+		},
+		{
+			Name: "usage", Title: "Use of an item", Needs: "id",
+			Explain: "Who was given an item, or found it helpful, and whether that was before it was found harmful.",
+			Fields:  []field{{"id", "Id"}, {"actor", "Actor"}, from, to},
+			Columns: []column{
+				{"at", "When", "time"},
+				{"kind", "How", "value"},
+				{"actor", "Who", "entity"},
+				{"on_behalf_of", "For whom", "entity"},
+				{"rank", "Rank", "number"},
+				{"score", "Score", "share"},
+				{"before_harm", "before it was found harmful", "mark"},
+				{"trace_id", "Trace", "same"},
+				{"request_id", "Request", "same"},
+			},
+		},
+		{
+			Name: "denials", Title: "Denied requests", Fields: []field{{"actor", "Actor"}, from, to},
+			Explain: "What was denied, and to whom.",
+			Columns: []column{
+				{"at", "When", "time"},
+				{"status", "Status", "number"},
+				{"actor", "Who", "entity"},
+				{"on_behalf_of", "For whom", "entity"},
+				{"route", "What", ""},
+				{"item", "Item", "item"},
+				{"request_id", "Request", "same"},
+			},
+		},
+		{
+			Name: "access", Title: "Who can read a scope", Needs: "scope", Fields: []field{scope},
+			Explain: "Everyone who can read it, with each reason. In the past: who could read it then.",
+			Columns: []column{
+				{"subject", "Who", "entity"},
+				{"reason", "Why", "reader"},
+				{"through", "Through", ""},
+				{"role", "Role", "value"},
+				{"key", "Key", ""},
+				{"since", "Since", "time"},
+			},
+		},
+	}
+}
+
+func eventColumns() []column {
+	return []column{
+		{"position", "Position", "event"},
+		{"recorded_at", "When", "time"},
+		{"name", "What", "value"},
+		{"actor", "Who", "entity"},
+		{"on_behalf_of", "For whom", "entity"},
+		{"stream", "Stream", "stream"},
+		{"reason", "Why", "said"},
+	}
+}
+
+// standing are the columns of an item that stands out, with those that say why.
+func standing(why ...column) []column {
+	return slices.Concat([]column{{"id", "Item", "item"}}, why, []column{
+		{"last", "Newest", "time"}, {"owner", "Owner", "entity"}, {"scopes", "Scope", ""}, {"status", "Status", "value"},
+	})
+}
+
+// cell is a cell of a report's table.
+type cell struct {
+	column
+	Text    string
+	Address string // where it leads; empty for nowhere
+	Time    time.Time
+	Share   float64
+	Edits   []edit
+}
+
+// Is tells which kind of cell it is.
+func (c cell) Is(kind string) bool { return c.Kind == kind }
+
+func cellOf(p *page, c column, row map[string]any) cell {
+	one := cell{column: c, Text: strings.Join(partsOf(row[c.Field]), ", ")}
+	if one.Text == "" {
+		return one
+	}
+	switch c.Kind {
+	case "time":
+		one.Time, _ = time.Parse(time.RFC3339Nano, fmt.Sprint(row[c.Field]))
+	case "share", "part":
+		one.Share, _ = row[c.Field].(float64)
+	case "number":
+		one.Text = grouped(one.Text)
+	case "votes":
+		if helpful, is := row[c.Field].(float64); is {
+			one.Text = grouped(others(new(int(helpful))))
+		}
+	case "reader":
+		one.Kind, one.Text = "value", readerReasons()[one.Text]
+	case "event":
+		one.Text, one.Address = grouped(one.Text), p.To("log/"+url.PathEscape(fmt.Sprint(row["event_id"])))
+	case "entity":
+		one.Address = p.To("log", "actor", one.Text)
+	case "same":
+		one.Address = p.To("log", c.Field, one.Text)
+	case "stream":
+		one.Address = p.Stream(one.Text).Address
+	case "item":
+		one.Address = p.To("k/" + url.PathEscape(one.Text))
+		if task, is := row["task"].(string); is && task != "" {
+			one.Text = shortened(task, 80)
+		}
+	case "changes":
+		one.Edits = changesOf(row)
+	}
+	return one
+}
+
+// readerReasons say why somebody can read a scope.
+func readerReasons() map[string]string {
+	return map[string]string{
+		"self": "their own, or public", "directory": "member of the group", "key": "stated by the key",
+		"role": "by the role of the key", "acts_for": "may act for those who read it",
+	}
+}
+
+// changesOf are the changes of an event. What began an item changed nothing.
+func changesOf(event map[string]any) []edit {
+	var changes []api.Change
+	raw, err := json.Marshal(event["changes"])
+	if err != nil || json.Unmarshal(raw, &changes) != nil || event["version"] == 1.0 {
+		return nil
+	}
+	return editsOf(changes, false)
+}
+
+// reported is the page of a report.
+type reported struct {
+	Report report
+	Asked  bool     // all that the report needs is given
+	Rows   [][]cell // without the columns that are empty in all of them
+	Next   string
+	refusal
+	Periods []period // to choose from
+	CSV     string   // the address of the whole report as a file
+}
+
+// period is the days before now, and the address of the report about them.
+type period struct {
+	Days    int
+	Address string
+}
+
+func listReports(*page) (any, error) { return reports(), nil }
+
+// reportOf finds the report of the address.
+func reportOf(p *page) (report, error) {
+	all := reports()
+	i := slices.IndexFunc(all, func(r report) bool { return r.Name == p.r.PathValue("name") })
+	if i < 0 {
+		return report{}, notFound(p)
+	}
+	return all[i], nil
+}
+
+// reportQuery reads a report's parameters. In the past, a report ends with the moment.
+func reportQuery(p *page, r report) url.Values {
+	query := url.Values{}
+	for _, parameter := range r.Fields {
+		if value := p.param(parameter.Name); value != "" {
+			query.Set(parameter.Name, value)
+		}
+	}
+	if r.Name == "access" { // which is of a moment, not of a period
+		return p.asOf(query)
+	}
+	if at := p.Moment.RecordedAt; p.Moment.Past() && at != nil {
+		end := at.UTC().Add(time.Microsecond) // the end is not a part of a period
+		if asked, err := parseTime(query.Get("to")); err != nil || asked.After(end) {
+			query.Set("to", end.Format(time.RFC3339Nano))
+		}
+	}
+	return query
+}
+
+// parseTime reads a time or a date.
+func parseTime(s string) (time.Time, error) {
+	if at, err := time.Parse(time.DateOnly, s); err == nil {
+		return at, nil
+	}
+	return time.Parse(time.RFC3339, s)
+}
+
+func readReport(p *page) (any, error) {
+	r, err := reportOf(p)
+	if err != nil {
+		return nil, err
+	}
+	data := &reported{Report: r, CSV: Root + "reports/" + r.Name + "/csv" + encode(p.Query)}
+	for _, days := range []int{7, 30, 90} {
+		if !slices.Contains(r.Fields, field{"from", "From"}) {
+			break
+		}
+		from := p.Now.UTC().AddDate(0, 0, -days).Format(time.DateOnly)
+		data.Periods = append(data.Periods, period{days, p.With("from", from, "to", "")})
+	}
+	query := reportQuery(p, r)
+	if r.Needs != "" && !query.Has(r.Needs) {
+		return data, nil
+	}
+	data.Asked = true
+	query.Set("limit", "100")
+	if cursor := p.param("cursor"); cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	var got api.Page[map[string]any]
+	err = p.get(&got, query, "v1", "reports", r.Name)
+	if errors.Is(err, client.ErrNotFound) {
+		data.Refused = problemOf(err)
+		return nil, answer(p, "report", data, data.Refused.Status)
+	}
+	if err != nil {
+		return nil, data.refuse(p, err, "report", data, namesOf(r.Fields)...)
+	}
+	columns := slices.DeleteFunc(slices.Clone(r.Columns), func(c column) bool {
+		return !slices.ContainsFunc(got.Items, func(row map[string]any) bool { return row[c.Field] != nil })
+	})
+	for _, row := range got.Items {
+		cells := make([]cell, len(columns))
+		for i, column := range columns {
+			cells[i] = cellOf(p, column, row)
+		}
+		data.Rows = append(data.Rows, cells)
+	}
+	data.Next = got.NextCursor
+	return data, nil
+}
+
+// exportReport sends the whole report as CSV.
+func exportReport(p *page) (any, error) {
+	r, err := reportOf(p)
+	if err == nil {
+		err = download(p, "text/csv", r.Name+".csv", reportQuery(p, r), "v1", "reports", r.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nil, errAnswered
+}

@@ -1,0 +1,119 @@
+package console
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/http/api"
+)
+
+// revisable are the fields that a reader can revise, and the reason.
+func revisable() []actField {
+	return []actField{
+		{Name: "task", Label: "Task", Rows: 2},
+		{Name: "content", Label: "Content", Rows: 12, Required: true},
+		{Name: "abstract", Label: "Abstract", Rows: 3},
+		{Name: "overview", Label: "Overview", Rows: 6},
+		{Name: "type", Label: "Type", Values: []string{"user_profile", "strategy", "tool", "usecase", "definition", "plan"}},
+		{Name: "polarity", Label: "Polarity", Values: []string{"positive", "negative"}},
+		{Name: "scopes", Label: "Scopes, one a line", Rows: 3, Required: true},
+		{Name: "owner", Label: "Owner", Required: true},
+		{Name: "tags", Label: "Tags, one a line as key: value", Rows: 3},
+		reasonField(),
+		{Name: "confirm", Label: "Also confirm that it holds", Check: true},
+	}
+}
+
+// revisableValues are the fields of an item as its form shows them.
+func revisableValues(k api.Knowledge) map[string]string {
+	var tags []string
+	for _, key := range slices.Sorted(maps.Keys(k.Tags)) {
+		for _, value := range k.Tags[key] {
+			tags = append(tags, key+": "+value)
+		}
+	}
+	return map[string]string{
+		"task": k.Task, "content": k.Content, "abstract": k.Abstract, "overview": k.Overview, "type": k.Type,
+		"polarity": k.Polarity, "scopes": strings.Join(k.Scopes, "\n"), "owner": k.Owner, "tags": strings.Join(tags, "\n"),
+	}
+}
+
+// changedFields are the fields of a form that differ from the item, in the order of the form.
+func changedFields(was, is map[string]string) []actField {
+	return slices.DeleteFunc(revisable(), func(f actField) bool {
+		return f.Name == "reason" || f.Check || unixLines(was[f.Name]) == is[f.Name]
+	})
+}
+
+// revision is the merge patch from an item to the values of a form. It names only what differs.
+func revision(k api.Knowledge, values map[string]string) map[string]any {
+	patch := map[string]any{}
+	for _, field := range changedFields(revisableValues(k), values) {
+		value := values[field.Name]
+		switch field.Name {
+		case "scopes":
+			patch["scopes"] = linesOf(value)
+		case "tags":
+			patch["tags"] = tagPatch(k.Tags, value)
+		case "task", "abstract", "overview":
+			if patch[field.Name] = any(value); value == "" {
+				patch[field.Name] = nil
+			}
+		default:
+			patch[field.Name] = value
+		}
+	}
+	return patch
+}
+
+// tagPatch sets the tags of a form. It removes the keys that the form does not have.
+func tagPatch(was api.Tags, lines string) map[string]any {
+	patch := map[string]any{}
+	for key := range was {
+		patch[key] = nil
+	}
+	for key, values := range tagsOf(lines) {
+		patch[key] = values
+	}
+	return patch
+}
+
+// tagsOf are the tags of a form, one a line. A line without a key is a label.
+func tagsOf(lines string) api.Tags {
+	tags := api.Tags{}
+	for _, line := range linesOf(lines) {
+		key, value, keyed := strings.Cut(line, ":")
+		if key, value = strings.TrimSpace(key), strings.TrimSpace(value); !keyed {
+			key, value = "labels", key
+		}
+		tags[key] = append(tags[key], value)
+	}
+	return tags
+}
+
+// linesOf are the lines of a text that are not empty, without the spaces around them.
+func linesOf(s string) []string {
+	var lines []string
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// previewOf is what a revision would change, texts word by word.
+func previewOf(k api.Knowledge, values map[string]string) []edit {
+	was := revisableValues(k)
+	var edits []edit
+	for _, field := range changedFields(was, values) {
+		one := edit{Field: field.Name}
+		for _, part := range text.Diff(unixLines(was[field.Name]), values[field.Name]) {
+			one.Diff = append(one.Diff, api.FieldChange{Op: string(part.Op), Text: part.Text})
+		}
+		edits = append(edits, one)
+	}
+	return edits
+}

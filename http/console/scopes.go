@@ -1,0 +1,140 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// scopesPage shows who knows how much, and how good it is.
+type scopesPage struct {
+	Activity *calendar
+	Counts   api.Overview
+	Kinds    []scopeKind
+	Health   []api.ScopeHealth
+}
+
+// scopeKind are the scopes of a kind, such as teams.
+type scopeKind struct {
+	Kind   string // its label
+	Scopes []scopeHealth
+}
+
+// scopeHealth is a scope with shares of its items.
+type scopeHealth struct {
+	api.ScopeOverview
+	Confirmed, Stale, Contested portion
+}
+
+// portion is how many items there are of all.
+type portion struct {
+	Items int
+	Share float64
+}
+
+func showScopes(p *page) (any, error) {
+	var data scopesPage
+	var err error
+	if data.Activity, err = readCalendar(p); err != nil || p.Moment.Past() {
+		return &data, err
+	}
+	if err := p.get(&data.Counts, nil, "v1", "overview"); err != nil {
+		return nil, err
+	}
+	var health api.Page[api.ScopeHealth]
+	if err := p.get(&health, url.Values{"limit": {"100"}}, "v1", "reports", "health"); err != nil {
+		return nil, err
+	}
+	data.Health = health.Items
+	for _, label := range []string{"Public", "Organisation", "Team", "Project", "Agent", "User"} {
+		all, kind := scopeKind{Kind: label}, strings.ToLower(label)
+		if label == "Organisation" {
+			kind = "org"
+		}
+		for _, of := range data.Counts.ByScope {
+			if found, _, _ := strings.Cut(of.Scope, ":"); found == kind {
+				part := func(items int) portion { return portion{items, float64(items) / float64(of.Items)} }
+				all.Scopes = append(all.Scopes, scopeHealth{of, part(of.Confirmed), part(of.Stale), part(of.Contested)})
+			}
+		}
+		data.Kinds = append(data.Kinds, all)
+	}
+	data.Kinds = slices.DeleteFunc(data.Kinds, func(k scopeKind) bool { return len(k.Scopes) == 0 })
+	return &data, nil
+}
+
+// policies is the page of the verification policies, with the form that sets one.
+type policies struct {
+	form
+	Items []api.VerificationPolicy
+	Write bool
+	Done  string
+}
+
+func policyFields() []actField {
+	return []actField{
+		{Name: "scope", Label: "Scope, such as team:pay, or all", Required: true},
+		{Name: "type", Label: "Type", Values: append([]string{""}, policyTypes()...)},
+		{Name: "every_days", Label: "Verify every so many days", Required: true},
+		{Name: "verifier", Label: "By whom, such as user:mia or team:pay; by anyone who may if empty"},
+	}
+}
+
+func policyTypes() []string {
+	return []string{"user_profile", "strategy", "tool", "usecase", "definition", "plan"}
+}
+
+// policyActs name what the page has done.
+func policyActs() []act {
+	return []act{
+		{Name: "policy", Done: "The verification policy is set."},
+		{Name: "nopolicy", Done: "The verification policy is removed."},
+	}
+}
+
+func showPolicies(p *page) (any, error) {
+	data := &policies{form: *newForm(p, policyFields()), Write: p.mayWrite(), Done: p.done()}
+	return data, data.read(p)
+}
+
+func (d *policies) read(p *page) error {
+	var got api.VerificationPolicies
+	err := p.get(&got, nil, "v1", "verification")
+	d.Items = got.Items
+	return err
+}
+
+// changePolicy sets or removes a policy.
+func changePolicy(p *page) (any, error) {
+	data := &policies{form: *newForm(p, policyFields()), Write: p.mayWrite()}
+	request := client.Request{
+		Method: http.MethodPut, Path: []string{"v1", "verification", data.text("scope")}, Query: url.Values{},
+	}
+	if kind := data.text("type"); kind != "" {
+		request.Query.Set("type", kind)
+	}
+	done := policyActs()[0]
+	if p.r.PostFormValue("step") == "remove" {
+		request.Method, done = http.MethodDelete, policyActs()[1]
+	} else {
+		body := map[string]any{"every_days": data.text("every_days")}
+		if days, err := strconv.Atoi(data.text("every_days")); err == nil {
+			body["every_days"] = days
+		}
+		if verifier := data.text("verifier"); verifier != "" {
+			body["verifier"] = verifier
+		}
+		request.Body = body
+	}
+	p.note(request)
+	_, err := p.api.Do(p.r.Context(), request, nil)
+	if err := data.failed(p, err, "policies", data, data.read); err != nil {
+		return nil, err
+	}
+	return goBack(p, done.Name, "scopes/policies")
+}

@@ -1,0 +1,226 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// found is the page of a search.
+type found struct {
+	Asked    bool // there is a question
+	Answer   api.SearchAnswer
+	Expected *expected // the item that the reader expected among the hits
+	Filters  []filter
+	Entities []field // for whom the search is made
+	Versus   *versus // the search at two moments; nil for one
+	Facets   []facet
+	refusal
+}
+
+// filter is a choice among the values of a field. A field without values takes any text.
+type filter struct {
+	Name, Label string
+	Values      []string
+}
+
+// filters are the filters of searches and lists.
+func filters() []filter {
+	return []filter{
+		{"type", "Type", []string{"user_profile", "strategy", "tool", "usecase", "definition", "plan"}},
+		{"category", "Category", []string{
+			"profile", "preferences", "entities", "events", "cases", "patterns", "tools", "skills", "antipatterns",
+		}},
+		{"context_type", "Kind", []string{"memory", "skill", "resource"}},
+		{"polarity", "Polarity", []string{"positive", "negative"}},
+		{"stale", "Reported stale", []string{"true", "false"}},
+		{"status", "Status", []string{"active", "superseded"}},
+		{"owner", "Owner", nil},
+		{"scope", "Scope", nil},
+		{"tag", "Tag", nil},
+	}
+}
+
+// field is a form's field.
+type field struct{ Name, Label string }
+
+func (f filter) name() string { return f.Name }
+func (f field) name() string  { return f.Name }
+
+// searchers are the parameters that say for whom a search is made.
+func searchers() []field {
+	return []field{{"user", "User"}, {"project", "Project"}, {"agent", "Agent"}, {"team", "Team"}, {"org", "Organisation"}}
+}
+
+// expected is why an item is or is not among the hits.
+type expected struct {
+	ID   string
+	Rank int // from 1; 0 if it is not among the hits
+	Hit  *api.Hit
+	Why  string
+	Best float64 // of the last hit
+}
+
+// search answers the question of the address. If the API refuses it, the form stays.
+func search(p *page) (any, error) {
+	data := &found{Filters: filters(), Entities: searchers()}
+	if err := data.search(p); err != nil {
+		data.Asked, data.Versus = false, nil
+		return nil, data.refuse(p, err, "search", data, namesOf(data.Filters)...)
+	}
+	return data, nil
+}
+
+// search asks what the address asks.
+func (f *found) search(p *page) error {
+	request := searchRequest(p)
+	if request.Query == "" {
+		return nil
+	}
+	f.Asked = true
+	var err error
+	if f.Versus, err = versusOf(p); err != nil {
+		return err
+	}
+	if f.Versus != nil {
+		return f.Versus.compareSearch(p, request)
+	}
+	request.Explain, request.Facets = p.param("why") != "", true
+	if err := p.post(request, &f.Answer, "v1", "search"); err != nil {
+		return err
+	}
+	if of := f.Answer.Facets; of != nil && of.Hits > 0 {
+		f.Facets = []facet{
+			facetOf(p, "Type", "type", of.Types), facetOf(p, "Category", "category", of.Categories),
+			facetOf(p, "Scope", "scope", of.Scopes), facetOf(p, "Owner", "owner", of.Owners), facetOf(p, "Tag", "tag", of.Tags),
+		}
+		f.Facets = ownWords(f.Facets, 2)
+	}
+	if id := p.param("expect"); id != "" {
+		f.Expected, err = expect(p, request, id, f.Answer)
+		return err
+	}
+	return nil
+}
+
+// searchRequest reads the search of the page's address.
+func searchRequest(p *page) api.Search {
+	request := api.Search{
+		Query: p.param("q"), Order: p.param("order"), AsOf: api.AsOf(p.Moment.AsOf), Owner: p.param("owner"),
+		Scope: p.param("scope"), Polarity: p.param("polarity"), Types: p.values("type"), Category: p.values("category"),
+		ContextType: p.values("context_type"), Status: p.values("status"),
+	}
+	if stale := p.param("stale"); stale != "" {
+		is := stale == "true"
+		request.Stale = &is
+	}
+	if tag := p.param("tag"); tag != "" {
+		key, value, is := strings.Cut(tag, ":")
+		if !is {
+			key, value = "labels", tag
+		}
+		request.Tags = api.Tags{key: {value}}
+	}
+	request.Everyone = p.param("everyone") != ""
+	if p.param("all") != "" {
+		zero := 0.0
+		request.MinScore = &zero
+	}
+	request.Context = searcherOf(p)
+	return request
+}
+
+// searcherOf is for whom the page's address asks; nil for the caller.
+func searcherOf(p *page) *api.Searcher {
+	whom := api.Searcher{
+		UserID: p.param("user"), ProjectID: p.param("project"), AgentID: p.param("agent"), TeamID: p.param("team"),
+		OrgID: p.param("org"),
+	}
+	if whom.UserID+whom.ProjectID+whom.AgentID+whom.TeamID+whom.OrgID == "" {
+		return nil
+	}
+	return &whom
+}
+
+// values are a parameter's values that are not empty.
+func (p *page) values(name string) []string {
+	var values []string
+	for _, value := range p.Query[name] {
+		if value != "" {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// expect finds why an item is not among the hits: it asks for the item alone, without a least score and, if it is
+// still missing, without filters.
+func expect(p *page, request api.Search, id string, answer api.SearchAnswer) (*expected, error) {
+	e := &expected{ID: id}
+	for i, hit := range answer.Items {
+		e.Best = hit.Weight
+		if hit.Knowledge.ID == id {
+			e.Rank, e.Hit = i+1, &answer.Items[i]
+			return e, nil
+		}
+	}
+	var k api.Knowledge
+	err := p.get(&k, p.asOf(nil), "v1", "knowledge", id)
+	if errors.Is(err, client.ErrNotFound) || errors.Is(err, client.ErrGone) {
+		e.Why = "There is no such item, or you may not see it."
+		return e, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	zero := 0.0
+	alone := request
+	alone.Facets = false
+	alone.MinScore, alone.URI, alone.Limit = &zero, k.URI, nil
+	without := api.Search{
+		Query: request.Query, Context: request.Context, AsOf: request.AsOf, MinScore: &zero, URI: k.URI,
+		Status: api.OneOrMore{"active", "superseded"},
+	}
+	if e.Hit, err = findHit(p, alone, id); err != nil {
+		return nil, err
+	}
+	switch {
+	case e.Hit != nil && e.Hit.Score < answer.MinScore:
+		e.Why = "Its score is below the least score."
+		return e, nil
+	case e.Hit != nil:
+		e.Why = "It passes the filters, but other items have more weight, or its score is below the least score."
+		return e, nil
+	}
+	if e.Hit, err = findHit(p, without, id); err != nil || e.Hit != nil {
+		e.Why = "A filter excludes it."
+		return e, err
+	}
+	e.Why = "It shares no scope with the audience, or none of its words and meaning match."
+	return e, nil
+}
+
+// findHit is an item as a search finds it; nil if it does not.
+func findHit(p *page, request api.Search, id string) (*api.Hit, error) {
+	var got api.SearchAnswer
+	if err := p.post(request, &got, "v1", "search"); err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(got.Items, func(hit api.Hit) bool { return hit.Knowledge.ID == id })
+	if i < 0 {
+		return nil, nil
+	}
+	return &got.Items[i], nil
+}
+
+// post sends a body to the API that changes nothing, such as a search.
+func (p *page) post(body, out any, path ...string) error {
+	request := client.Request{Method: http.MethodPost, Path: path, Body: body}
+	p.note(request)
+	_, err := p.api.Do(p.r.Context(), request, out)
+	return err
+}

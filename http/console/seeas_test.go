@@ -1,0 +1,28 @@
+package console_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/annals-kb/annals/http/client"
+)
+
+func TestSeeAsShowsWhatAnAgentWouldGet(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.remember(client.Knowledge{
+			ID: "deploy", Type: "strategy", Task: "How to deploy the shop", Content: "Deploy the shop with <i>make</i> ship.",
+			Owner: "user:mia", Scopes: []string{"user:mia"},
+		})
+		status, page := w.ask("/console/see-as?stage=query&said=how+to+deploy+the+shop&user=mia")
+		if status != http.StatusOK {
+			t.Fatalf("%d\n%s", status, page)
+		}
+		containsAll(t, page, "&lt;i&gt;make", "tokens", `href="/console/k/deploy"`, "user:mia")
+		_, page = w.ask("/console/see-as?stage=query&said=how+to+deploy+the+shop&user=bob")
+		containsAll(t, page, "Nothing is known for it.")
+		status, page = w.ask("/console/see-as?stage=query")
+		if status != http.StatusUnprocessableEntity {
+			t.Errorf("nothing asked: %d\n%s", status, page)
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package console_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/http/console/browsertest"
+)
+
+// hand works on a page: with the mouse, or with the keyboard alone.
+type hand struct {
+	*browsertest.Page
+	t        *testing.T
+	keyboard bool
+}
+
+// focus moves the focus forwards with the Tab key until an element has it.
+func (h hand) focus(selector string) {
+	h.t.Helper()
+	for range 300 {
+		var there bool
+		h.Eval("document.activeElement?.matches("+strconv.Quote(selector)+") ?? false", &there)
+		if there {
+			return
+		}
+		h.Press("Tab")
+	}
+	h.t.Fatalf("%s: the Tab key does not reach %s", h.URL(), selector)
+}
+
+// use follows a link or presses a button.
+func (h hand) use(selector string) {
+	h.t.Helper()
+	h.WaitFor(selector)
+	if !h.keyboard {
+		h.Click(selector)
+		return
+	}
+	h.focus(selector)
+	h.Press("Enter")
+}
+
+// fill types a text into a field.
+func (h hand) fill(selector, text string) {
+	h.t.Helper()
+	h.WaitFor(selector)
+	if !h.keyboard {
+		h.Type(selector, text)
+		return
+	}
+	h.focus(selector)
+	h.Press(strings.Split(text, "")...)
+}
+
+// act does something to the item of the page, and waits for the page that says so.
+func (h hand) act(name string, fields ...string) {
+	h.t.Helper()
+	h.use(`a[href$="/act/` + name + `"]`)
+	for i := 0; i+1 < len(fields); i += 2 {
+		h.fill("main [name="+fields[i]+"]", fields[i+1])
+	}
+	h.use("main form[method=post] button")
+	if name == "revise" {
+		h.use("button[value=save]")
+	}
+	h.WaitFor(".done")
+}
+
+// A preference is remembered, used, corrected, doubted, confirmed, looked at as it was, proved, forgotten and brought
+// back.
+func TestAMemoryIsFollowedFromItsFirstWordToItsProof(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		for _, keyboard := range []bool{false, true} {
+			h := hand{Page: w.open("/console/"), t: t, keyboard: keyboard}
+			if keyboard {
+				h.Press("g", "k")
+			}
+			h.use(`main a[href="/console/remember"]`)
+			task := map[bool]string{false: "用户编码风格偏好", true: "Coding style of the user"}[keyboard]
+			h.fill("#task", task)
+			h.fill("#content", "The user prefers JavaScript.")
+			h.fill("#tags", "category: preference")
+			h.use("main form[method=post] button")
+			h.WaitFor(".done")
+			containsAll(t, h.Text("main"), task, "The user prefers JavaScript.")
+
+			h.act("helpful", "query", "which language?", "outcome", "asked for JavaScript")
+			h.act("revise", "content", " No: TypeScript, for its types.", "reason", "the user said so")
+			h.act("stale", "reason", "a new project")
+			h.act("confirm", "reason", "asked the user")
+			containsAll(t, h.Text(".timeline"), "No: TypeScript, for its types.", "the user said so", "a new project")
+			item := strings.TrimPrefix(h.URL(), w.url)
+
+			h.use(`a[href$="/blame"]`)
+			containsAll(t, h.Text(".blame"), "The user prefers JavaScript.", "No: TypeScript, for its types.")
+			h.use(`a[href$="/use"]`)
+			h.WaitFor("svg.chart")
+
+			h.use("#back") // before the confirmation
+			h.WaitFor("body.past")
+			if n := h.Count(`a[href*="/act/"]`); n != 0 {
+				t.Errorf("the past offers %d acts", n)
+			}
+			h.use("#now")
+			h.WaitFor("body:not(.past)")
+
+			h.Press("/")
+			h.fill("input[type=search]", "typescript")
+			h.Press("Enter")
+			h.WaitFor(".hit")
+			containsAll(t, h.Text(".hits"), task)
+			h.use(".hit .weights summary")
+			containsAll(t, h.Text(".weights"), "Confidence from")
+
+			h.Go(item)
+			h.act("forget", "reason", "a test")
+			containsAll(t, h.Text("h1"), "This item was forgotten")
+			h.act("restore", "reason", "it was needed")
+			containsAll(t, h.Text("h1"), task)
+
+			h.Press("g", "l")
+			h.WaitFor("main a.entry")
+			h.use("main a.entry")
+			h.WaitFor(`a[href*="proof?event="]`)
+			h.use(`a[href*="proof?event="]`)
+			h.use("#own")
+			h.use("#verify")
+			h.WaitFor("#verdict.good")
+			containsAll(t, h.Text("#verdict"), "Verified")
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package mcp_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/annals-kb/annals/http/mcp"
+)
+
+// byViking connects a host that wants OpenViking's tools.
+func (w *world) byViking() *sdk.ClientSession {
+	w.t.Helper()
+	if w.tenant != "http" {
+		return w.byLinesWith("openviking", false)
+	}
+	return w.connect(&sdk.StreamableClientTransport{
+		Endpoint: w.url + "/mcp?tools=openviking", DisableStandaloneSSE: true, HTTPClient: &http.Client{Transport: keyed(w.key)},
+	})
+}
+
+func TestAServerChoosesTheToolsOfHostsThatDoNot(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		served := httptest.NewServer(mcp.New(mcp.Config{API: w.api, Tools: mcp.OpenViking}).Handler())
+		t.Cleanup(served.Close)
+		for address, want := range map[string]bool{"": true, "?tools=annals": false} {
+			host := w.connect(&sdk.StreamableClientTransport{Endpoint: served.URL + address, DisableStandaloneSSE: true})
+			listed, err := host.ListTools(t.Context(), nil)
+			if err != nil || slices.ContainsFunc(listed.Tools, func(t *sdk.Tool) bool { return t.Name == "glob" }) != want {
+				t.Errorf("%q: glob is not %t: %v", address, want, err)
+			}
+		}
+	})
+}
+
+func TestAHostUsesTheToolsOfAnOpenVikingServer(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		host := w.byViking()
+		listed, err := host.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range listed.Tools {
+			names = append(names, tool.Name)
+		}
+		slices.Sort(names)
+		want := []string{"add_resource", "find", "forget", "glob", "grep", "health", "list", "read", "remember", "search", "tree", "write"}
+		same(t, names, want)
+
+		const directory, uri = "viking://agent/memories/tools", "viking://agent/memories/tools/chromedriver.md"
+		ask := func(tool string, arguments object, part string) object {
+			t.Helper()
+			got := w.callOn(host, tool, arguments)
+			if data := got.ok(); strings.Contains(got.text, part) {
+				return data
+			}
+			t.Errorf("%s: %q is not in\n%s", tool, part, got.text)
+			return nil
+		}
+		ask("write", object{"uri": uri, "content": "chromedriver 124 needs Chrome 124"}, "Written: "+uri)
+		ask("write", object{"uri": uri, "content": "\nPin both.", "mode": "append"}, uri)
+		ask("find", object{"query": "which Chrome does chromedriver need", "target_uri": directory, "min_score": 0.2}, "- [memory ")
+		ask("search", object{"query": "chromedriver", "session_id": "unknown", "limit": 3}, uri)
+		ask("find", object{"query": "zygomorphic"}, "Nothing matches.")
+		ask("read", object{"uris": uri}, "chromedriver 124 needs Chrome 124\nPin both.")
+		ask("read", object{"uris": []string{uri, directory + "/none.md"}}, "=== "+directory+"/none.md ===")
+		ask("list", object{"uri": directory}, "[file] chromedriver.md")
+		ask("list", object{"uri": "viking://agent/memories", "recursive": true}, "[file] "+uri)
+		ask("tree", object{"uri": "viking://agent", "level_limit": 4}, "[dir] "+directory)
+		ask("grep", object{"uri": directory, "pattern": []string{"^pin", "needs"}, "case_insensitive": true}, uri+":2: Pin both.")
+		ask("glob", object{"pattern": "chrome*.md"}, uri)
+		ask("remember", object{"messages": []object{{"role": "user", "content": "I prefer tabs."}, {"role": "assistant", "content": "Noted."}}}, "kept")
+		ask("health", nil, "Annals test answers")
+		ask("forget", object{"uri": uri}, "Removed 1 item(s)")
+		ask("glob", object{"pattern": "chrome*.md", "uri": "viking://agent"}, "No name matches.")
+
+		for tool, arguments := range map[string]object{
+			"read": {"uris": uri}, "find": {}, "remember": {"messages": []object{}}, "list": {"uri": directory, "depth": 2},
+			"write": {"uri": "viking://user/other/x.md", "content": "x", "mode": "create"}, "add_resource": {"path": "/etc/passwd"},
+			"grep": {"uri": "viking://agent", "pattern": "("},
+		} {
+			code := w.callOn(host, tool, arguments).refused()
+			if want := map[string]string{"read": "NOT_FOUND", "write": "PERMISSION_DENIED", "add_resource": "PERMISSION_DENIED"}[tool]; want != "" && code != want || want == "" && code != "INVALID_ARGUMENT" {
+				t.Errorf("%s: refused as %s", tool, code)
+			}
+		}
+	})
+}

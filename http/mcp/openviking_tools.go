@@ -1,0 +1,284 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// OpenViking is the name of OpenViking's set of tools.
+const OpenViking = "openviking"
+
+// vikingTool is a tool with OpenViking's name, which uses the corresponding route below /api/v1.
+func vikingTool(name, description string, do doTool, required []string, schemas map[string]map[string]any) tool {
+	t := tool{name: name, description: description, finder: "find", do: do}
+	for _, argument := range slices.Sorted(maps.Keys(schemas)) {
+		t.input = append(t.input, field{
+			name: argument, schema: schemas[argument], required: slices.Contains(required, argument),
+		})
+	}
+	return t
+}
+
+var (
+	aText    = map[string]any{"type": "string"}
+	aTexts   = map[string]any{"type": []string{"string", "array"}, "items": aText}
+	aNumber  = map[string]any{"type": "integer"}
+	aScore   = map[string]any{"type": "number"}
+	aFlag    = map[string]any{"type": "boolean"}
+	someInts = map[string]any{"type": "array", "items": aNumber}
+	messages = map[string]any{"type": "array", "items": map[string]any{
+		"type": "object", "required": []string{"role", "content"},
+		"properties": map[string]any{
+			"role": map[string]any{"type": "string", "enum": []string{"user", "assistant"}}, "content": aText,
+		},
+	}}
+)
+
+// reading is a tool that changes nothing.
+func reading(t tool) tool {
+	t.reads = true
+	return t
+}
+
+func vikingTools() []tool {
+	type schemas = map[string]map[string]any
+	searched := schemas{
+		"query": aText, "target_uri": aTexts, "limit": aNumber, "min_score": aScore, "level": someInts,
+	}
+	inSession := maps.Clone(searched)
+	inSession["session_id"] = aText
+	add := vikingTool("add_resource", "Add a file or a URL as a resource.", vikingAdd, nil, schemas{
+		"path": aText, "temp_file_id": aText, "description": aText, "to": aText,
+	})
+	add.reaches = true
+	forget := vikingTool(
+		"forget", "Remove what lies at a viking:// URI from all answers, when the user asks for it. Its history stays.",
+		vikingForget, []string{"uri"}, schemas{"uri": aText, "recursive": aFlag},
+	)
+	forget.destroys = true
+	return []tool{
+		reading(vikingTool(
+			"find", "Find memories, resources and skills by what they mean.", vikingSearch("find"), []string{"query"}, searched,
+		)),
+		reading(vikingTool(
+			"search", "Find memories, resources and skills by what they mean, in the course of a session.",
+			vikingSearch("search"), []string{"query"}, inSession,
+		)),
+		reading(vikingTool(
+			"read", "Read one file or several, by their viking:// URIs.", vikingRead, []string{"uris"},
+			schemas{"uris": aTexts, "offset": aNumber},
+		)),
+		reading(vikingTool(
+			"list", "List what lies in a viking:// directory.", vikingList("ls"), []string{"uri"},
+			schemas{"uri": aText, "recursive": aFlag},
+		)),
+		reading(vikingTool(
+			"tree", "List what lies below a viking:// directory, level by level.", vikingList("tree"), []string{"uri"},
+			schemas{"uri": aText, "level_limit": aNumber, "node_limit": aNumber},
+		)),
+		vikingTool(
+			"remember",
+			"Keep what was said in long-term memory: the lessons in these messages are learned in the background.",
+			vikingRemember, []string{"messages"}, schemas{"messages": messages},
+		),
+		vikingTool(
+			"write", "Write a text file at a viking:// URI. mode: replace, append or create.", vikingWrite,
+			[]string{"uri", "content"}, schemas{"uri": aText, "content": aText, "mode": aText, "wait": aFlag},
+		),
+		add,
+		reading(vikingTool(
+			"grep", "Find lines below a viking:// URI by a regular expression, or by several.", vikingGrep,
+			[]string{"uri", "pattern"},
+			schemas{"uri": aText, "pattern": aTexts, "case_insensitive": aFlag, "node_limit": aNumber},
+		)),
+		reading(vikingTool(
+			"glob", "Find files below a viking:// URI by their names, such as *.md.", vikingGlob, []string{"pattern"},
+			schemas{"pattern": aText, "uri": aText, "node_limit": aNumber},
+		)),
+		forget,
+		reading(vikingTool("health", "Whether the server answers, and as whom it knows the caller.", status, nil, nil)),
+	}
+}
+
+func vikingSearch(route string) doTool {
+	return func(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+		more := map[string]any{}
+		if in["min_score"] == nil {
+			more["score_threshold"] = 0.35
+		}
+		var found map[string]json.RawMessage
+		err := api.Viking(
+			ctx, "POST", "search/"+route, nil, in.but(map[string]string{"min_score": "score_threshold"}, more), &found,
+		)
+		var lines []string
+		for _, kind := range [][2]string{{"memories", "memory"}, {"resources", "resource"}, {"skills", "skill"}} {
+			var hits []struct {
+				URI      string  `json:"uri"`
+				Score    float64 `json:"score"`
+				Abstract string  `json:"abstract"`
+			}
+			_ = json.Unmarshal(found[kind[0]], &hits)
+			for _, h := range hits {
+				lines = append(lines, fmt.Sprintf("- [%s %.0f%%] %s\n    %s", kind[1], 100*h.Score, h.URI, oneLine(h.Abstract)))
+			}
+		}
+		if len(lines) == 0 {
+			return found, "Nothing matches.", err
+		}
+		return found, fmt.Sprintf(
+			"Found %d item(s):\n\n%s\n\nread shows what lies at a URI.", len(lines), strings.Join(lines, "\n"),
+		), err
+	}
+}
+
+func vikingRead(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	all, room, offset := in.texts("uris"), mostTokens, in.number("offset", 0)
+	contents := map[string]string{}
+	var parts []string
+	for _, uri := range all {
+		var content string
+		query := url.Values{"uri": {uri}, "offset": {fmt.Sprint(offset)}}
+		if err := api.Viking(ctx, "GET", "content/read", query, nil, &content); err != nil {
+			if len(all) == 1 {
+				return nil, "", err
+			}
+			parts = append(parts, "=== "+uri+" ===\n"+reasonOf(err).Message)
+			continue
+		}
+		if head, lines := headOf(content, room); head != content {
+			content = head + fmt.Sprintf("\n[cut: an answer has at most %d tokens; read %s with offset %d goes on]",
+				mostTokens, uri, offset+lines)
+		}
+		room = max(0, room-text.Tokens(content))
+		contents[uri] = content
+		if len(all) == 1 {
+			parts = append(parts, content)
+		} else {
+			parts = append(parts, "=== "+uri+" ===\n"+content)
+		}
+	}
+	return map[string]any{"contents": contents}, strings.Join(parts, "\n\n"), nil
+}
+
+func vikingList(route string) doTool {
+	return func(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+		query := url.Values{"output": {"original"}}
+		for name, value := range in {
+			query.Set(name, cmp.Or(in.text(name), string(value)))
+		}
+		var entries []struct {
+			Name  string `json:"name"`
+			URI   string `json:"uri"`
+			IsDir bool   `json:"isDir"`
+		}
+		err := api.Viking(ctx, "GET", "fs/"+route, query, nil, &entries)
+		lines := []string{}
+		for _, e := range entries {
+			kind, name := "file", e.Name
+			if e.IsDir {
+				kind = "dir"
+			}
+			if route == "tree" || query.Get("recursive") == "true" {
+				name = e.URI
+			}
+			lines = append(lines, "["+kind+"] "+name)
+		}
+		return map[string]any{"entries": entries}, cmp.Or(strings.Join(lines, "\n"), "Nothing lies there."), err
+	}
+}
+
+func vikingRemember(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	session := "mcp-" + strings.ToLower(rand.Text())
+	if err := api.Viking(ctx, "POST", "sessions/"+session+"/messages/batch", nil, in, nil); err != nil {
+		return nil, "", err
+	}
+	var done map[string]any
+	err := api.Viking(ctx, "POST", "sessions/"+session+"/commit", nil, map[string]any{"trigger": "stated"}, &done)
+	return done, "The messages are kept. What they teach is learned in the background.", err
+}
+
+func vikingWrite(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	var done map[string]any
+	write := func(mode string) error {
+		return api.Viking(ctx, "POST", "content/write", nil, in.but(nil, map[string]any{"mode": mode}), &done)
+	}
+	mode := cmp.Or(in.text("mode"), "replace")
+	err := write(mode)
+	if errors.Is(err, client.ErrNotFound) && in["mode"] == nil {
+		err = write("create") // creates the file if it does not exist
+	}
+	return done, "Written: " + in.text("uri"), err
+}
+
+func vikingAdd(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	var done map[string]any
+	err := api.Viking(ctx, "POST", "resources", nil, in.but(map[string]string{"description": "reason"}, nil), &done)
+	return done, fmt.Sprintf("Added: %v", done["root_uri"]), err
+}
+
+func vikingGrep(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	type line struct {
+		Line    int    `json:"line"`
+		URI     string `json:"uri"`
+		Content string `json:"content"`
+		Pattern string `json:"pattern"`
+	}
+	all := []line{}
+	for _, pattern := range in.texts("pattern") {
+		var found struct {
+			Matches []line `json:"matches"`
+		}
+		if err := api.Viking(
+			ctx, "POST", "search/grep", nil, in.but(nil, map[string]any{"pattern": pattern}), &found,
+		); err != nil {
+			return nil, "", err
+		}
+		for _, m := range found.Matches {
+			m.Pattern = pattern
+			all = append(all, m)
+		}
+	}
+	lines := make([]string, len(all))
+	for i := range all {
+		all[i].Content, _ = headOf(all[i].Content, mostTokens/10)
+		lines[i] = fmt.Sprintf("%s:%d: %s", all[i].URI, all[i].Line, strings.TrimSpace(all[i].Content))
+	}
+	said, shown := headOf(cmp.Or(strings.Join(lines, "\n"), "No line matches."), mostTokens)
+	if shown < len(all) {
+		said += fmt.Sprintf("[%d more lines match: narrow the uri or the pattern]", len(all)-shown)
+	}
+	return map[string]any{"matches": all[:min(shown, len(all))], "count": len(all)}, said, nil
+}
+
+func vikingGlob(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	var found struct {
+		Matches []string `json:"matches"`
+		Count   int      `json:"count"`
+	}
+	err := api.Viking(ctx, "POST", "search/glob", nil, in, &found)
+	return found, cmp.Or(strings.Join(found.Matches, "\n"), "No name matches."), err
+}
+
+func vikingForget(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	query := url.Values{"uri": {in.text("uri")}}
+	if in["recursive"] != nil {
+		query.Set("recursive", string(in["recursive"]))
+	}
+	var done struct {
+		URI   string `json:"uri"`
+		Count int    `json:"estimated_deleted_count"`
+	}
+	err := api.Viking(ctx, "DELETE", "fs", query, nil, &done)
+	return done, fmt.Sprintf("Removed %d item(s) at %s; their history stays.", done.Count, done.URI), err
+}

@@ -1,0 +1,149 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/annals-kb/annals/http/client"
+)
+
+// Config configures a [Server].
+type Config struct {
+	// API receives the requests. Required.
+	API *client.Client
+	// Tools selects the tools for hosts that do not select them by the address: [OpenViking], or empty for Annals' own.
+	Tools string
+	// Work are the groups that searches and new knowledge about work are for. Empty for everything that the caller
+	// belongs to.
+	Work Work
+	// Version is shown to hosts.
+	Version string
+	// Logger logs errors between hosts and this server, never what people wrote. Nil for no log.
+	Logger *slog.Logger
+}
+
+// Server answers MCP hosts. It is safe for concurrent use.
+type Server struct {
+	cfg                       Config
+	standard, aliased, viking *sdk.Server
+}
+
+const instructions = `Annals is the memory that people and agents share, with a history of everything in it.
+` + "Retrieve before you start on a task and when something fails; remember what will help the next one, " +
+	`failures too (polarity negative).
+Say with give_feedback whether what you retrieved helped; report what is out of date; forget only what the user asks you to forget.`
+
+// New makes a server.
+func New(cfg Config) *Server {
+	s := &Server{cfg: cfg}
+	s.standard, s.aliased, s.viking = s.build("", false), s.build("", true), s.build(OpenViking, false)
+	return s
+}
+
+func (s *Server) build(set string, aliases bool) *sdk.Server {
+	server := sdk.NewServer(
+		&sdk.Implementation{Name: "annals", Title: "Annals", Version: s.cfg.Version},
+		&sdk.ServerOptions{Instructions: instructions, Logger: s.cfg.Logger, Capabilities: &sdk.ServerCapabilities{
+			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{},
+		}, SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = privateToCaller }},
+	)
+	server.AddReceivingMiddleware(withErrorCodes, s.stateReaders)
+	all := tools()
+	if set == OpenViking {
+		all = vikingTools()
+	}
+	for _, t := range all {
+		s.add(server, t)
+		if aliases {
+			for _, name := range t.aliases {
+				s.add(server, t.as(name))
+			}
+		}
+	}
+	s.addPrompts(server)
+	s.addResources(server)
+	return server
+}
+
+// Handler answers hosts over HTTP without sessions. ?tools=openviking selects the tools of an OpenViking server,
+// ?tools=annals those of Annals, and ?aliases=true adds the tool names of its older clients.
+func (s *Server) Handler() http.Handler {
+	return noteAddress(parseMessages(sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
+		return s.serverFor(cmp.Or(r.URL.Query().Get("tools"), s.cfg.Tools), r.URL.Query().Get("aliases") == "true")
+	}, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, Logger: s.cfg.Logger,
+		DisableLocalhostProtection: true, // the mount identifies the caller
+	})))
+}
+
+// Serve answers the one host that started this process, a message per line. It returns when the host has closed its
+// input and every request is answered, or when ctx ends. Nothing else may write to out.
+func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, aliases bool) error {
+	return s.serverFor(s.cfg.Tools, aliases).Run(ctx, &stdioTransport{in: in, out: out})
+}
+
+func (s *Server) serverFor(set string, aliases bool) *sdk.Server {
+	if set == OpenViking {
+		return s.viking
+	}
+	if aliases {
+		return s.aliased
+	}
+	return s.standard
+}
+
+// forwardedHeaders are the headers with the identity of the caller and the origin of the request.
+var forwardedHeaders = []string{
+	"Authorization", "X-Api-Key", "Annals-Tenant", "Annals-Actor", "Annals-On-Behalf-Of", "X-Openviking-Account",
+	"X-Openviking-User", "Annals-Correlation-Id", "X-Request-Id", "Traceparent",
+}
+
+// api makes requests as the caller of a tool.
+func (s *Server) api(extra *sdk.RequestExtra) *client.Client {
+	if extra == nil || len(extra.Header) == 0 {
+		return s.cfg.API
+	}
+	header := http.Header{}
+	for _, name := range forwardedHeaders {
+		if values := extra.Header.Values(name); len(values) > 0 {
+			header[name] = values
+		}
+	}
+	return s.cfg.API.With(header)
+}
+
+// calledAtHeader holds the address that a host called. The server replaces a value that a host sends.
+const calledAtHeader = "Annals-Called-At"
+
+// noteAddress notes the address that a host called: a server that listens on all addresses does not know its own.
+func noteAddress(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		address := "http://" + r.Host
+		if r.TLS != nil {
+			address = "https://" + r.Host
+		}
+		r.Header.Set(calledAtHeader, address)
+		next.ServeHTTP(w, r)
+	})
+}
+
+type addressKey struct{}
+
+// withCalledAt puts the address that a host called into the context.
+func withCalledAt(ctx context.Context, extra *sdk.RequestExtra) context.Context {
+	if extra == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, addressKey{}, extra.Header.Get(calledAtHeader))
+}
+
+// calledAt is the address that a host called; empty for a host that started this process.
+func calledAt(ctx context.Context) string {
+	address, _ := ctx.Value(addressKey{}).(string)
+	return address
+}

@@ -1,0 +1,254 @@
+package viking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"mime"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/http/document"
+)
+
+// textual are the extensions of files that are always text.
+var textual = strings.Fields(`
+	.md .markdown .txt .text .rst .org .csv .tsv .log .json .jsonl .yaml .yml .toml .ini .xml .html .htm .tex
+	.go .py .js .ts .java .c .h .cpp .rs .rb .sh .sql .css .php .swift .kt .scala
+`)
+
+// extension is the extension of the file's name, or the usual one of its content type.
+func (f source) extension() string {
+	if extension := strings.ToLower(path.Ext(f.name)); extension != "" {
+		return extension
+	}
+	return extensionOf(f.contentType)
+}
+
+// prose are the extensions of texts that become Markdown, in several files if they are long.
+var prose = strings.Fields(".md .markdown .txt .text .rst .org .html .htm .tex")
+
+// keptName is the name of a text that stays one file, such as code; empty for prose and for what is too long.
+func (f source) keptName() string {
+	extension := path.Ext(f.name)
+	if !f.isText || !f.mayBeText() || len(f.content) > domain.MaxContent || f.kind() == "text/html" ||
+		extension == "" || slices.Contains(prose, strings.ToLower(extension)) {
+		return ""
+	}
+	parts := strings.Split(f.name, ".")
+	for i := range parts {
+		parts[i] = segment(parts[i])
+	}
+	return strings.Join(parts, ".")
+}
+
+// kind is the content type, if known.
+func (f source) kind() string {
+	if kind, _, err := mime.ParseMediaType(f.contentType); err == nil && kind != anyType {
+		return kind
+	}
+	kind, _, _ := mime.ParseMediaType(mime.TypeByExtension(f.extension()))
+	return cmp.Or(kind, anyType)
+}
+
+// text is the file's text; false for a binary file or an unknown encoding.
+func (f source) text() (string, bool) {
+	extension, kind := f.extension(), f.kind()
+	if !f.mayBeText() {
+		return "", false
+	}
+	content, err := document.Text(f.bytes)
+	if extension == ".html" || extension == ".htm" || kind == "text/html" {
+		content = htmlText(content)
+	}
+	return content, err == nil
+}
+
+// mayBeText tells whether to treat a file as text: its name or type says so, or neither says anything.
+func (f source) mayBeText() bool {
+	kind := f.kind()
+	return slices.Contains(textual, f.extension()) || strings.HasPrefix(kind, "text/") || kind == "application/json" ||
+		kind == anyType
+}
+
+// Documents that need a parser. Office documents are archives, too.
+const (
+	anyType  = "application/octet-stream"
+	pdfType  = "application/pdf"
+	docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+)
+
+// parse reads the text of a file, or tells why it could not. It refuses a file that would take too much time or
+// memory.
+func (s resources) parse(ctx context.Context, f *source) (why string, err error) {
+	if f.content, f.isText = f.text(); f.isText || len(f.bytes) == 0 {
+		f.isText = true
+		return "", nil
+	}
+	isPDF, isDOCX := f.extension() == ".pdf" || f.kind() == pdfType, f.extension() == ".docx" || f.kind() == docxType
+	medium, _, _ := strings.Cut(f.kind(), "/")
+	switch {
+	case isPDF && s.cfg.PDF != nil:
+		f.content, err = s.cfg.PDF(ctx, f.bytes)
+		why = "it is damaged, encrypted, or made of images alone"
+	case isDOCX:
+		f.content, err = document.DOCX(f.bytes)
+		why = "it is damaged or encrypted, or has no text"
+	case slices.Contains([]string{"image", "audio", "video"}, medium): // not read
+		return "", nil
+	case f.mayBeText():
+		return storedUnread("it is no text, or in an encoding that is not known"), nil
+	default:
+		return storedUnread("files of this kind are not read"), nil
+	}
+	switch {
+	case errors.Is(err, document.ErrTooMuch):
+		return storedUnread("it would take too much to read it"), domain.Refuse(
+			domain.ErrTooLarge, "it would take too much to read the file",
+		).WithFix("divide it, or send its text")
+	case errors.Is(err, document.ErrUnreadable):
+		return storedUnread(why), nil
+	}
+	f.isText = err == nil
+	return "", err
+}
+
+func storedUnread(why string) string { return " was kept unread: " + why }
+
+// stem is the name of the file's tree.
+func (f source) stem() string {
+	extension := path.Ext(f.name)
+	if f.files != nil && extension != ".zip" { // a directory on the host
+		extension = ""
+	}
+	if stem := segment(strings.TrimSuffix(f.name, extension)); stem != "" {
+		return stem
+	}
+	return "resource"
+}
+
+// The elements of an HTML page that are no text, that start a line, and that are headings.
+var (
+	unread = []string{"script", "style", "noscript", "template", "svg", "nav", "head"}
+	blocks = []string{
+		"p", "div", "section", "article", "li", "tr", "br", "ul", "ol", "table", "pre", "blockquote", "h1", "h2", "h3", "h4",
+		"h5", "h6",
+	}
+	spaces = regexp.MustCompile(`[ \t\r\f\v\x{a0}]*\n[ \t\r\f\v\x{a0}]*`)
+	gaps   = regexp.MustCompile(`\n{3,}`)
+)
+
+// htmlText is the text of a page, with Markdown headings.
+func htmlText(page string) string {
+	var b strings.Builder
+	skipped := 0
+	for tokens := html.NewTokenizer(strings.NewReader(page)); ; {
+		kind := tokens.Next()
+		if kind == html.ErrorToken {
+			break
+		}
+		token := tokens.Token()
+		switch kind {
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			opens := kind == html.StartTagToken
+			if slices.Contains(unread, token.Data) && kind != html.SelfClosingTagToken {
+				if skipped++; !opens {
+					skipped = max(skipped-2, 0)
+				}
+				continue
+			}
+			if slices.Contains(blocks, token.Data) {
+				b.WriteString("\n")
+				if level, isHeading := strings.CutPrefix(token.Data, "h"); isHeading && level != "" {
+					b.WriteString("\n")
+					if opens {
+						b.WriteString(strings.Repeat("#", int(level[0]-'0')) + " ")
+					}
+				}
+				if opens && token.Data == "li" {
+					b.WriteString("- ")
+				}
+			}
+		case html.TextToken:
+			if skipped == 0 {
+				b.WriteString(token.Data)
+			}
+		}
+	}
+	return strings.TrimSpace(gaps.ReplaceAllString(spaces.ReplaceAllString(b.String(), "\n"), "\n\n"))
+}
+
+// section is a part of a long text with its heading.
+type section struct{ title, content string }
+
+// The sizes of sections, in tokens. A section that is too short could not be understood by itself.
+const (
+	longSection  = 2000
+	shortSection = 200
+)
+
+// sections splits a text at its headings if it is too long for one item.
+func sections(content string) []section {
+	if text.Tokens(content) <= longSection {
+		return []section{{title: titleOf(content), content: content}}
+	}
+	var all []section
+	for _, part := range splitAtHeadings(content) {
+		for _, piece := range text.Pieces(part.content, longSection) {
+			if strings.TrimSpace(piece) == "" {
+				continue
+			}
+			if last := len(all) - 1; last >= 0 && text.Tokens(all[last].content) < shortSection &&
+				text.Tokens(all[last].content+piece) <= longSection {
+				all[last].content += piece
+				continue
+			}
+			all = append(all, section{title: part.title, content: piece})
+		}
+	}
+	return all
+}
+
+// splitAtHeadings splits a text before its headings of the first two levels. It ignores lines of code that look like
+// headings.
+func splitAtHeadings(content string) []section {
+	parts := []section{{}}
+	inCode := false
+	for line := range strings.Lines(content) {
+		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+			inCode = !inCode
+		}
+		if !inCode && (strings.HasPrefix(line, "# ") || strings.HasPrefix(line, "## ")) {
+			parts = append(parts, section{title: strings.TrimSpace(strings.TrimLeft(line, "# "))})
+		}
+		parts[len(parts)-1].content += line
+	}
+	for i := range parts {
+		if parts[i].title == "" {
+			parts[i].title = titleOf(parts[i].content)
+		}
+	}
+	return parts
+}
+
+// titleOf is the title of a text.
+func titleOf(content string) string {
+	const most = 60
+	return cut(firstLine(content), most)
+}
+
+// firstLine is the first line of a text that is not empty, without heading marks.
+func firstLine(content string) string {
+	for line := range strings.Lines(content) {
+		if line = strings.TrimSpace(strings.TrimLeft(line, "# ")); line != "" {
+			return line
+		}
+	}
+	return ""
+}

@@ -1,0 +1,331 @@
+package viking
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/projections/embedding"
+)
+
+func (s *Server) searchRoutes() {
+	s.route("POST /api/v1/search/find", s.findContexts)
+	s.route("POST /api/v1/search/search", s.searchInSession)
+	s.route("POST /api/v1/search/grep", s.grep)
+	s.route("POST /api/v1/search/glob", s.glob)
+}
+
+// oneOrMore is a string, or several.
+type oneOrMore []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *oneOrMore) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*o = nil
+		if one != "" {
+			*o = oneOrMore{one}
+		}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(o))
+}
+
+// findRequest is a search. An unknown session_id has no effect.
+type findRequest struct {
+	Query       string          `json:"query"`
+	Targets     oneOrMore       `json:"target_uri"`
+	Limit       *int            `json:"limit"`
+	NodeLimit   *int            `json:"node_limit"`
+	Threshold   *float64        `json:"score_threshold"`
+	Filter      json.RawMessage `json:"filter"` // see condition
+	ContextType oneOrMore       `json:"context_type"`
+	Since       string          `json:"since"` // see [query.timeParam]
+	Until       string          `json:"until"`
+	TimeField   string          `json:"time_field"`
+	Tags        oneOrMore       `json:"tags"` // each must match
+	Levels      levels          `json:"level"`
+	Mode        string          `json:"mode"` // list
+	Everyone    bool            `json:"everyone"`
+}
+
+// limit is the number of wanted hits, from 0 to [domain.MaxLimit].
+func (in findRequest) limit() int {
+	limit := domain.DefaultLimit
+	if in.Limit != nil {
+		limit = *in.Limit
+	}
+	if in.NodeLimit != nil {
+		limit = *in.NodeLimit
+	}
+	return min(max(limit, 0), domain.MaxLimit)
+}
+
+// findResult is the hits by context type.
+type findResult struct {
+	Memories  []match `json:"memories"`
+	Resources []match `json:"resources"`
+	Skills    []match `json:"skills"`
+	Total     int     `json:"total"`
+	Warning   string  `json:"warning,omitempty"`    // how the question was shortened
+	Plan      *plan   `json:"query_plan,omitempty"` // of a search that includes a session
+}
+
+// match is a hit. Its score is computed from its weight, see [scores].
+type match struct {
+	ContextType string    `json:"context_type"`
+	URI         string    `json:"uri"`
+	Level       int       `json:"level"`
+	Score       float64   `json:"score"`
+	Category    string    `json:"category"`
+	Reason      string    `json:"match_reason"`
+	Relations   []toward  `json:"relations"`
+	Abstract    string    `json:"abstract"`
+	Overview    *string   `json:"overview"`
+	Confidence  float64   `json:"confidence"`
+	Helpful     int       `json:"helpful"` // votes, the author's own included
+	Harmful     int       `json:"harmful"`
+	Stale       int       `json:"stale,omitempty"` // distinct reporters
+	Contested   bool      `json:"contested,omitempty"`
+	Copies      int       `json:"copies,omitempty"`      // other items that say the same
+	OccurredAt  time.Time `json:"occurred_at,omitzero"`  // when it became true
+	DisputedBy  []string  `json:"disputed_by,omitempty"` // ids
+	Expired     bool      `json:"confirmation_expired,omitempty"`
+	Superseded  string    `json:"superseded_by,omitempty"`
+	Name        string    `json:"name,omitempty"` // of skills
+	Description string    `json:"description,omitempty"`
+}
+
+// toward is a related item.
+type toward struct {
+	URI      string `json:"uri"`
+	Abstract string `json:"abstract"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// findContexts runs a search, the same as every other surface.
+func (s *Server) findContexts(ctx context.Context, q *query) (any, error) {
+	var in findRequest
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	return s.answer(ctx, q, in)
+}
+
+func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResult, error) {
+	found, targets, warning, err := s.scored(ctx, q, in)
+	if err != nil {
+		return findResult{}, err
+	}
+	return s.grouped(ctx, q, in, found, targets, warning)
+}
+
+// scored is a hit with the score that clients see.
+type scored struct {
+	domain.Found
+	shown float64
+}
+
+// scored are the hits of a search, and the addresses that it covers.
+func (s *Server) scored(ctx context.Context, q *query, in findRequest) ([]scored, []address, string, error) {
+	search, targets, err := s.toSearch(q, in)
+	if err != nil || in.limit() == 0 || len(in.Targets) > 0 && len(targets) == 0 {
+		return nil, targets, "", err
+	}
+	answer, err := s.cfg.Reader.Search(ctx, search)
+	found := make([]scored, len(answer.Hits))
+	for i, score := range scores(answer) {
+		found[i] = scored{answer.Hits[i], score}
+	}
+	return found, targets, answer.Warning, err
+}
+
+// grouped are those of the hits, best first, that score enough, by context type.
+func (s *Server) grouped(
+	ctx context.Context, q *query, in findRequest, found []scored, targets []address, warning string,
+) (findResult, error) {
+	least := *cmp.Or(in.Threshold, new(float64))
+	found = slices.DeleteFunc(found, func(hit scored) bool { return hit.shown < least })
+	found = found[:min(len(found), in.limit())]
+	s.recordAccess(q, "search", len(found), func(i int) domain.Retrieved {
+		return domain.Retrieved{ID: found[i].ID, Score: found[i].Score}
+	})
+	items := make([]*domain.Knowledge, len(found))
+	for i, hit := range found {
+		items[i] = hit.Knowledge
+	}
+	if err := s.cfg.Reader.Dispute(ctx, q.caller.Principal, items...); err != nil {
+		return findResult{}, err
+	}
+	others, err := s.related(ctx, q, items...)
+	result := groupByType(found, targets, others)
+	result.Warning = warning
+	return result, err
+}
+
+// toSearch is the domain's search, and the addresses that it covers; none for everywhere.
+func (s *Server) toSearch(q *query, in findRequest) (domain.Search, []address, error) {
+	search := domain.Search{
+		By: q.caller.Principal, Text: in.Query, Limit: in.limit(), MinScore: leastScore(in.Threshold), Order: domain.ByScore,
+		Everyone: in.Everyone,
+	}
+	var targets []address
+	for _, target := range in.Targets {
+		a, err := q.caller.address("target_uri", target)
+		if err != nil {
+			return search, nil, err
+		}
+		if !a.beyond {
+			targets = append(targets, a)
+			search.Filter.Under = append(search.Filter.Under, a.searchPlaces()...)
+		}
+	}
+	for _, context := range in.ContextType {
+		search.Filter.ContextTypes = append(search.Filter.ContextTypes, domain.ContextType(context))
+	}
+	search.Filter.Also, search.Filter.Levels = tagsOf(q, in.Tags), in.Levels
+	if in.Mode != "" && in.Mode != "list" {
+		return search, nil, domain.Refuse(errMode, "mode must be list").
+			WithFix("ask POST /v1/context for what fits into a prompt")
+	}
+	switch in.TimeField {
+	case "", "updated_at", "created_at":
+	default:
+		q.found.Add("time_field", "must be updated_at or created_at")
+	}
+	if err := q.found.Err(); err != nil {
+		return search, nil, err
+	}
+	from, to := &search.Filter.UpdatedFrom, &search.Filter.UpdatedTo
+	if in.TimeField == "created_at" {
+		from, to = &search.Filter.CreatedFrom, &search.Filter.CreatedTo
+	}
+	now := s.cfg.Now()
+	*from, *to = q.timeParam("since", in.Since, now, 0), q.timeParam("until", in.Until, now, 24*time.Hour)
+	if !from.IsZero() && !to.IsZero() && !from.Before(*to) {
+		q.found.Add("since", "must be before until")
+	}
+	if err := q.found.Err(); err != nil {
+		return search, nil, err
+	}
+	if in.Filter != nil {
+		filter, err := conditionOf(in.Filter)
+		if err == nil {
+			err = filter.apply(&search.Filter, q.caller)
+		}
+		if err != nil {
+			return search, nil, err
+		}
+	}
+	search, err := search.Complete()
+	return search, targets, fieldsOf(err, func(field string) string {
+		if field == "min_score" {
+			return "score_threshold"
+		}
+		return field
+	})
+}
+
+// groupByType groups hits by context type and keeps their order. Others are related items.
+func groupByType(hits []scored, targets []address, others map[string]*domain.Knowledge) findResult {
+	result := findResult{Memories: []match{}, Resources: []match{}, Skills: []match{}, Total: len(hits)}
+	for _, hit := range hits {
+		m := matchOf(hit.Found, targets, others)
+		m.Score = hit.shown
+		switch hit.Knowledge.ContextType {
+		case domain.Skill:
+			d := describedBy(hit.Knowledge)
+			m.Name, m.Description = d.Name, d.Description
+			result.Skills = append(result.Skills, m)
+		case domain.Resource:
+			result.Resources = append(result.Resources, m)
+		default:
+			result.Memories = append(result.Memories, m)
+		}
+	}
+	return result
+}
+
+func matchOf(hit domain.Found, targets []address, others map[string]*domain.Knowledge) match {
+	k := hit.Knowledge
+	uri := domain.URI(k.Text.URI)
+	m := match{
+		ContextType: string(k.ContextType), URI: formatPlace(uri, placeOf(k), targets), Level: int(uri.Level()),
+		Category: string(cmp.Or(k.Category, uri.Category())), Relations: []toward{}, Abstract: abstractOf(k),
+		Confidence: k.Confidence, Helpful: k.Helpful, Harmful: k.Harmful, Stale: k.Stale.Reporters,
+		Contested: k.Rating().Contested(), DisputedBy: k.DisputedBy, Expired: k.Expired, Superseded: k.SupersededBy,
+		Copies: hit.Copies,
+	}
+	m.OccurredAt = k.OccurredAt
+	m.Reason = strings.Join(append(k.Rating().Marks(), text.Asides(m.Abstract, k.OccurredAt, k.CreatedAt, 0)...), "; ")
+	for _, r := range k.Relations {
+		if other := others[r.To]; other != nil {
+			place := directoryOf(other)
+			m.Relations = append(
+				m.Relations, toward{URI: formatPlace(place, place, targets), Abstract: abstractOf(other), Reason: r.Reason},
+			)
+		}
+	}
+	if k.Text.Overview != "" {
+		m.Overview = &k.Text.Overview
+	}
+	return m
+}
+
+// formatPlace formats a URI in the form of the target that contains it.
+func formatPlace(uri, place domain.URI, targets []address) string {
+	for _, target := range targets {
+		if slices.ContainsFunc(target.searchPlaces(), uri.Within) {
+			return target.format(place)
+		}
+	}
+	return string(place)
+}
+
+// Clients drop hits that score less than 0.35. The built-in embedder and searches by words give many right answers
+// less weight. So weights are mapped: right answers pass, and unrelated hits stay below 0.1. Measured on
+// testdata/calibration.txt.
+const (
+	evenWeight  = 0.19 // the weight whose score is 0.5
+	weightSlope = 2.2  // the slope of the curve at evenWeight
+	evenShare   = 0.6  // the share of the best weight that scores half: most hits below have just a word in common
+	shareSlope  = 22.0
+)
+
+// scores are the scores of hits, in their order. A hit of less weight never scores more.
+func scores(answer domain.Answer) []float64 {
+	list := make([]float64, len(answer.Hits))
+	best := 0.0
+	for _, hit := range answer.Hits {
+		best = max(best, hit.Weight)
+	}
+	byMeaning := slices.ContainsFunc(answer.Hits, func(hit domain.Found) bool { return hit.Semantic != 0 })
+	for i, hit := range answer.Hits {
+		list[i] = hit.Weight
+		if best > 0 && (answer.Embedder == (embedding.Builtin{}).Name() || !byMeaning) {
+			list[i] = absolute(hit.Weight) * logistic(shareSlope, hit.Weight/best-evenShare) / logistic(shareSlope, 1-evenShare)
+		}
+	}
+	return list
+}
+
+// absolute is the score of a weight that is the best one.
+func absolute(weight float64) float64 { return logistic(weightSlope, math.Log(weight/evenWeight)) }
+
+func logistic(slope, x float64) float64 { return 1 / (1 + math.Exp(-slope*x)) }
+
+// leastScore is the weight that a hit needs at least for a score of threshold.
+func leastScore(threshold *float64) *float64 {
+	if threshold == nil || *threshold <= 0 || *threshold >= 1 {
+		return threshold
+	}
+	const rounding = 0.999
+	least := min(*threshold, evenWeight*math.Pow(*threshold/(1-*threshold), 1/weightSlope)) * rounding
+	return &least
+}

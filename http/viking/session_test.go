@@ -1,0 +1,382 @@
+package viking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/servertest"
+	"github.com/annals-kb/annals/http/viking"
+	"github.com/annals-kb/annals/projections/extraction"
+	"github.com/annals-kb/annals/projections/sessions"
+)
+
+const sessionsPath = "/api/v1/sessions"
+
+// learning lets knowledge be extracted, as while serving.
+func (w *world) learning() {
+	w.t.Helper()
+	w.learningBy(extraction.BuiltIn{})
+}
+
+func (w *world) learningBy(extractor extraction.Extractor) {
+	w.t.Helper()
+	servertest.Follow(w.t, extraction.NewWorker(extraction.Options{
+		Log: w.log, Writer: w.log, Reader: w.base, Archivist: sessions.Sessions{Log: w.log}, Extractor: extractor,
+		Logger: databasetest.Log(w.t),
+	}).Follow)
+}
+
+func TestAnAgentsOwnSessionLiesInItsOwnSpace(t *testing.T) {
+	onOne(t, open, func(t *testing.T, w *world) {
+		w.learning()
+		said := map[header]string{"Annals-Actor: user:lonely": "The user flew to Lisbon.", "Annals-Actor: agent:lonely": "The agent crawled the zanzibar index."}
+		places := map[header]string{
+			"Annals-Actor: user:lonely":  "viking://session/lonely/trip",
+			"Annals-Actor: agent:lonely": "viking://agent/lonely/sessions/trip",
+		}
+		for who, text := range said {
+			w.ask("POST", sessionsPath+"/trip/messages", object{"role": "assistant", "content": text}, who).object()
+			committed := w.ask("POST", sessionsPath+"/trip/commit?wait=true", nil, who).object()
+			archive := places[who] + "/history/archive_001"
+			if committed["archive_uri"] != archive {
+				t.Fatalf("%s: committed %v", who, committed)
+			}
+			same[any](t, w.ask("GET", sessionsPath+"/trip", nil, who).object()["uri"], places[who], who)
+			like(t, w.read(archive, who).(string), containing(text), who)
+		}
+		question := object{"query": "zanzibar index", "target_uri": "viking://agent/lonely/sessions"}
+		found := w.find(question, "Annals-Actor: agent:lonely")
+		like(t, found["memories"].([]any),
+			[]any{object{"uri": "viking://agent/lonely/sessions/trip/history/archive_001"}}, found)
+	})
+}
+
+func TestASessionAsItsClientsUseIt(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.learning()
+		created := w.ask("POST", sessionsPath, `{"session_id":"openspace-evo-t42"}`).object()
+		want := object{
+			"session_id": "openspace-evo-t42", "uri": "viking://session/default/openspace-evo-t42",
+			"user": object{"account_id": "default", "user_id": "default", "agent_id": "default"},
+		}
+		same(t, created, want)
+		w.ask("POST", sessionsPath, `{"session_id":"openspace-evo-t42"}`).taken()
+		one := sessionsPath + "/openspace-evo-t42"
+		added := w.ask("POST", one+"/messages", `{"role":"user","content":"fix chromedriver mismatch"}`).object()
+		like(t, added, object{"session_id": "openspace-evo-t42", "message_count": 1.0})
+		added = w.ask("POST", one+"/messages/batch", `{"messages":[
+			{"role":"assistant","content":"Fixed by upgrading Chrome to 124."},
+			{"role":"user","parts":[{"type":"text","text":"I prefer short answers."}],"content":"ignored","created_at":"2026-03-12T08:00:00"}]}`).object()
+		if added["message_count"] != 3.0 || added["added"] != 2.0 || added["pending_tokens"].(float64) < 10 {
+			t.Errorf("added %v", added)
+		}
+		w.write("viking://agent/memories/tools/x.md", "x needs y.")
+		w.ask("POST", "/api/v1/skills", object{"data": object{"name": "y", "description": "Does it.", "content": "# y"}}).object()
+		used := w.ask("POST", one+"/used", `{"contexts":["viking://agent/memories/tools/x.md","viking://nowhere/z.md","viking://nowhere/y.md"],"skill":{"uri":"viking://agent/skills/y","success":true}}`).object()
+		like(t, used, object{"contexts_used": 3.0, "skills_used": 1.0})
+		before := w.ask("GET", one+"/context", nil).object()
+		same(t, len(before["messages"].([]any)), 3)
+		like(t, before, object{"latest_archive_overview": ""})
+		committed := w.ask("POST", one+"/commit?wait=true", `{"trigger":"task_done"}`).object()
+		if committed["status"] != "committed" || committed["archived"] != true || committed["memories_extracted"] != 2.0 ||
+			committed["archive_uri"] != "viking://session/default/openspace-evo-t42/history/archive_001" || committed["active_count_updated"] != 2.0 {
+			t.Errorf("committed %v", committed)
+		}
+		for _, uri := range []string{"viking://agent/memories/tools/", "viking://agent/skills/y/"} {
+			same(t, w.itemAt(uri)["eval"].(object)["helpful"], 2.0, uri)
+		}
+		task := w.ask("GET", "/api/v1/tasks/"+committed["task_id"].(string), nil).object()
+		result := task["result"].(object)
+		counts := result["memories_extracted"].(object)
+		like(t, task, object{"status": "completed", "task_type": "session_commit", "resource_id": "openspace-evo-t42"})
+		like(t, counts, object{"preferences": 1.0, "cases": 1.0, "total": 2.0})
+		like(t, result, object{"trigger": "task_done", "active_count_updated": 2.0})
+		archive := w.ask("GET", one+"/archives/archive_001", nil).object()
+		if messages := archive["messages"].([]any); len(messages) != 3 ||
+			messages[2].(object)["created_at"] != "2026-03-12T08:00:00.000Z" || !strings.HasPrefix(messages[0].(object)["id"].(string), "msg_") {
+			t.Errorf("archive %v", archive)
+		}
+		like(t, archive, object{"overview": containing("Overview: 2 turns, 3 messages")})
+		w.ask("GET", one+"/archives/archive_002", nil).missing()
+		w.ask("GET", one+"/archives/x", nil).missing()
+		after := w.ask("GET", one+"/context?token_budget=1000", nil).object()
+		if stats := after["stats"].(object); len(after["messages"].([]any)) != 0 || after["latest_archive_overview"] == "" || stats["totalArchives"] != 1.0 || stats["includedArchives"] != 1.0 {
+			t.Errorf("context %v", after)
+		}
+		shown := w.ask("GET", one, nil).object()
+		if shown["message_count"] != 0.0 || shown["commit_count"] != 1.0 || shown["memories_extracted"].(object)["total"] != 2.0 || shown["last_commit_at"] == "" {
+			t.Errorf("shown %v", shown)
+		}
+		like(t, w.ask("GET", "/api/v1/stats/sessions/openspace-evo-t42", nil).object(),
+			object{"total_turns": 2.0, "memories_extracted": 2.0})
+		empty := w.ask("POST", one+"/commit", `{}`).object()
+		like(t, empty, object{"task_id": nil, "archived": false})
+		list := w.ask("GET", sessionsPath, nil).result()
+		same[any](t, list,
+			[]any{object{
+				"is_dir": true, "session_id": "openspace-evo-t42",
+				"uri": "viking://session/default/openspace-evo-t42",
+			}})
+		for range 2 { // of nothing, too
+			like(t, w.ask("DELETE", one, nil).object(), object{"session_id": "openspace-evo-t42"})
+		}
+		w.ask("GET", one, nil).missing()
+		like(t, w.ask("POST", one+"/messages", `{"role":"user","content":""}`).object(),
+			object{"message_count": 1.0}, "a message to a deleted session")
+	})
+}
+
+func TestAMessageBeginsItsSession(t *testing.T) {
+	onOne(t, open, func(t *testing.T, w *world) {
+		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"你好，世界"}`).object()
+		if shown := w.ask("GET", sessionsPath+"/s1", nil).object(); shown["pending_tokens"].(float64) < 6 {
+			t.Errorf("%v pending tokens of four Chinese characters and a sign", shown["pending_tokens"])
+		}
+		like(t, w.ask("POST", sessionsPath, nil).object(), object{"session_id": count(36)}, "a session without a name is")
+		w.ask("GET", sessionsPath+"/s2", nil).missing()
+		like(t, w.ask("GET", sessionsPath+"/s2?auto_create=true", nil).object(), object{"message_count": 0.0})
+	})
+}
+
+func TestWhatCannotBeSaidIsRefused(t *testing.T) {
+	onOne(t, open, func(t *testing.T, w *world) {
+		for body, field := range map[string]string{
+			`{"role":"user"}`: "content", `{"content":"x"}`: "role", `{"role":"user","content":"x","created_at":"someday"}`: "created_at", `{"role":"user","content":"x","created_at":"0001-01-01"}`: "created_at",
+			`{"role":"user","content":7}`: "content", `{"role":"wizard","content":"x"}`: "role: must be user, assistant, system or tool",
+			`{"role":"User","content":"x"}`: "role",
+			`{"role":"user","parts":[{"type":"text","text":"x"},{"type":"thought","text":"x"}]}`:       "parts[1].type: must be text, context, tool or image_url",
+			`{"role":"user","parts":[{"type":"text","text":"x"},{"type":"image_url","image_url":{}}]}`: "parts[1].image_url: must be a URL, or an object with a url",
+			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","duration_ms":-5}]}`:              "parts[0].duration_ms: must not be negative",
+			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","prompt_tokens":-5}]}`:            "parts[0].prompt_tokens: must not be negative",
+			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","completion_tokens":-5}]}`:        "parts[0].completion_tokens: must not be negative",
+		} {
+			like(t, w.ask("POST", sessionsPath+"/s1/messages", body).invalid(), beginning(field), body)
+		}
+		many := `{"messages":[` + strings.TrimSuffix(strings.Repeat(`{"role":"user","content":"x"},`, 101), ",") + `]}`
+		for path, body := range map[string]string{
+			"/s1/messages/batch": many, "/s1/messages/batch?": `{"messages":[]}`, "/a%20b/messages": `{"role":"user","content":"x"}`,
+		} {
+			w.ask("POST", sessionsPath+path, body).invalid()
+		}
+		w.ask("POST", sessionsPath+"/s1/commit", `{}`).missing()
+		w.ask("POST", sessionsPath+"/s1/messages/batch",
+			`{"messages":[{"role":"user","content":"x"},{"role":"wizard","content":"x"}]}`).invalid()
+		for i, role := range []string{"user", "assistant", "system", "tool"} {
+			like(t, w.ask("POST", sessionsPath+"/roles/messages", object{"role": role, "content": "x"}).object(),
+				object{"message_count": float64(i + 1)}, role)
+		}
+		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"x","metadata":{"unknown":1}}`).object()
+		w.ask("POST", sessionsPath+"/s1/commit", `{"trigger":"boredom"}`).invalid()
+		w.ask("POST", sessionsPath+"/s1/commit", `{"keep_recent_count":-1}`).invalid()
+		w.ask("GET", sessionsPath+"/s1/context?token_budget=-1", nil).invalid()
+		w.ask("GET", sessionsPath+"/s9/context", nil).missing()
+		w.ask("GET", "/api/v1/tasks/00000000-0000-7000-8000-000000000000", nil).missing()
+		w.ask("GET", "/api/v1/tasks/nonsense", nil).missing()
+		w.ask("GET", "/api/v1/tasks?limit=201", nil).invalid()
+		w.ask("GET", "/api/v1/tasks?status=odd", nil).invalid()
+	})
+}
+
+func TestTasksAreListedNewestFirst(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		var ids []string
+		for i := range 3 {
+			one := fmt.Sprintf("%s/s%d", sessionsPath, i)
+			w.ask("POST", one+"/messages", `{"role":"user","content":"I live in Berlin."}`).object()
+			committed := w.ask("POST", one+"/commit", nil).object()
+			if committed["status"] != "accepted" || committed["trace_id"] == "" {
+				t.Errorf("%v", committed)
+			}
+			ids = append([]string{committed["task_id"].(string)}, ids...)
+		}
+		listed := func(query string) (found []string) {
+			for _, each := range w.ask("GET", "/api/v1/tasks"+query, nil).result().([]any) {
+				found = append(found, each.(object)["task_id"].(string))
+			}
+			return found
+		}
+		for query, want := range map[string][]string{
+			"": ids, "?status=pending&limit=2": ids[:2], "?status=completed": nil, "?resource_id=s1": {ids[1]}, "?limit=0": nil,
+			"?task_type=other": nil, "?task_type=session_commit": ids,
+		} {
+			same(t, listed(query), want, query)
+		}
+		like(t, w.ask("GET", "/api/v1/tasks/"+ids[0], nil).object(), object{"status": "pending", "result": nil, "error": nil})
+		w.learning()
+		for deadline := time.Now().Add(time.Minute); len(listed("?status=completed")) < 3; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("the tasks do not end")
+			}
+		}
+	})
+}
+
+func TestExtractListsWhatItMade(t *testing.T) {
+	onOne(t, open, func(t *testing.T, w *world) {
+		w.learning()
+		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"I prefer tabs for indentation."}`, "X-OpenViking-User: mia").object()
+		made := w.ask("POST", sessionsPath+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any)
+		like(t, made, []any{object{"category": "preferences", "uri": beginning("viking://user/mia/memories/preferences/")}})
+		same(t, len(w.ask("POST", sessionsPath+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any)), 0)
+		w.ask("GET", sessionsPath+"/s1", nil, "X-OpenViking-User: bo").missing()
+	})
+}
+
+func TestAToolCallComesBackAsItWasSent(t *testing.T) {
+	onOne(t, open, func(t *testing.T, w *world) {
+		part := object{
+			"type": "tool", "tool_id": "c1", "tool_name": "grep", "tool_input": object{"q": "x"}, "tool_output": "found", "tool_status": "completed",
+			"duration_ms": 12.5, "prompt_tokens": 3.0, "completion_tokens": 4.0,
+		}
+		w.ask("POST", sessionsPath+"/s1/messages", object{"role": "assistant", "parts": []any{
+			part, object{"type": "image_url", "image_url": object{"url": "https://example.org/a.png"}}, object{"type": "context", "uri": "viking://agent/memories/tools/x.md"},
+		}}).object()
+		got := w.ask("GET", sessionsPath+"/s1/context", nil).object()["messages"].([]any)[0].(object)["parts"].([]any)
+		want := []any{part, object{"type": "image_url", "image_url": "https://example.org/a.png"}, object{"type": "context", "uri": "viking://agent/memories/tools/x.md", "context_type": "memory"}}
+		same(t, got, want)
+	})
+}
+
+func TestAnArchiveIsFoundUntilItsSessionGoes(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.learning()
+		found := func() int {
+			hits := w.ask("POST", "/v1/search", `{"query":"zorblaxquine","min_score":0.01,"uri":"viking://session/"}`).want(http.StatusOK).json()["items"].([]any)
+			return len(hits)
+		}
+		one := sessionsPath + "/s1"
+		for _, how := range []string{"", "?erase=true&reason_code=gdpr-17"} {
+			w.ask("POST", one+"/messages", `{"role":"user","content":"please talk about zorblaxquine"}`).object()
+			w.ask("POST", one+"/commit?wait=true", nil).object()
+			same(t, found(), 1)
+			w.ask("DELETE", one+how, nil).object()
+			same(t, found(), 0)
+		}
+		w.ask("POST", sessionsPath+"/s2/messages", `{"role":"user","content":"zorblaxquine"}`).object() // in no archive
+		w.ask("DELETE", sessionsPath+"/s2?erase=true&reason_code=gdpr-17", nil).object()
+		like(t, string(w.ask("GET", "/v1/events?limit=100", nil).want(http.StatusOK).body),
+			lacking("zorblaxquine"), "the log still says it")
+	})
+}
+
+// Whoever may not erase an archive destroys nothing of its session.
+func TestASessionIsErasedWholeOrNotAtAll(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.learning()
+		const mia = header("X-OpenViking-User: mia")
+		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"zorblaxquine is what we talk about"}`, mia).object()
+		w.ask("POST", sessionsPath+"/s1/commit?wait=true", nil, mia).object()
+		said := func(what string) {
+			t.Helper()
+			like(t, fmt.Sprint(w.ask("GET", sessionsPath+"/s1/archives/archive_001", nil, mia).object()["messages"]),
+				containing("zorblaxquine"), what)
+		}
+		one := sessionsPath + "/s1?owner=user:mia&erase=true"
+		w.ask("DELETE", one, nil, mia).forbidden()
+		said("not in person")
+
+		archive := "/v1/knowledge/" + domain.ArchiveItem("session:mia/s1", 1)
+		w.ask("POST", archive+"/hold", `{"reason_code":"litigation"}`).want(http.StatusOK)
+		w.ask("DELETE", one, nil).refused(http.StatusConflict, "CONFLICT")
+		said("on hold")
+
+		w.ask("POST", archive+"/release", `{"reason_code":"settled"}`).want(http.StatusOK)
+		like(t, w.ask("DELETE", one, nil).object(), object{"erased": true})
+		w.ask("GET", archive, nil).want(http.StatusGone)
+	})
+}
+
+// A caller who asks for an extraction is told that it is not done, and not that there is nothing to learn.
+func TestExtractDoesNotCallAnOutageNothing(t *testing.T) {
+	eachWith(t, open, func(cfg *viking.Config) { cfg.Sessions = lateSessions{cfg.Sessions} }, func(t *testing.T, w *world) {
+		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
+		for range 2 { // it goes on after the first request
+			like(t, w.ask("POST", sessionsPath+"/s1/extract", nil).refused(http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"),
+				containing("not done"))
+		}
+	})
+}
+
+// lateSessions have extractions that end too late for every caller.
+type lateSessions struct{ viking.Sessions }
+
+func (lateSessions) AwaitExtraction(context.Context, string, int64) error {
+	return context.DeadlineExceeded
+}
+
+type refusing struct{}
+
+func (refusing) Name() string { return "refusing" }
+func (refusing) Extract(context.Context, extraction.Conversation) (extraction.Result, error) {
+	return extraction.Result{}, errors.New("the endpoint refuses the key")
+}
+
+func TestExtractSaysThatNothingCouldBeExtracted(t *testing.T) {
+	onOne(t, open, func(t *testing.T, w *world) {
+		w.learningBy(refusing{})
+		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
+		for range 2 {
+			like(t, w.ask("POST", sessionsPath+"/s1/extract", nil).refused(http.StatusServiceUnavailable, "UNAVAILABLE"),
+				containing("refuses the key"))
+		}
+	})
+}
+
+// Clients that store what a user wants remembered open a session, add one message, extract and delete it.
+func TestAStatedMessageIsExtractedAndFound(t *testing.T) {
+	onOne(t, open, func(t *testing.T, w *world) {
+		w.learning()
+		store := func(session, fact string) object {
+			w.ask("POST", sessionsPath, object{"session_id": session}).object()
+			w.ask("POST", sessionsPath+"/"+session+"/messages", object{"role": "user", "content": fact}).object()
+			made := w.ask("POST", sessionsPath+"/"+session+"/extract", nil).result().([]any)
+			w.ask("DELETE", sessionsPath+"/"+session, nil).object()
+			if len(made) != 1 {
+				t.Fatalf("%q gave %v", fact, made)
+			}
+			return made[0].(object)
+		}
+		first, again := store("a", "My timezone is Europe/Berlin."), store("b", "My timezone is Europe/Berlin.")
+		like(t, first, object{"decision": "create"})
+		like(t, again, object{"decision": "vote", "id": first["id"], "uri": first["uri"]})
+		like(t, w.find(object{"query": "timezone"})["memories"].([]any), []any{object{"uri": first["uri"]}})
+	})
+}
+
+func TestACommitNamesTheScopesOfEachItem(t *testing.T) {
+	onOne(t, keyed, func(t *testing.T, w *world) {
+		w.learning()
+		const tool = `{"role":"assistant","content":"chromedriver 124 requires Chrome 124."}`
+		key := func(user string) header {
+			return w.keyFor(object{"subject": "user:" + user, "memberships": []any{"team:web"}}, "Annals-Tenant: default")
+		}
+		mia, bo := key("mia"), key("bo")
+		hits := func() int {
+			return len(w.find(object{"query": "chromedriver"}, bo)["memories"].([]any))
+		}
+		for _, step := range []struct {
+			body, scope string
+			hits        int
+		}{{`{}`, "user:mia", 0}, {`{"scopes":["team:web"]}`, "team:web", 1}} {
+			w.ask("POST", sessionsPath+"/s1/messages", tool, mia).object()
+			committed := w.ask("POST", sessionsPath+"/s1/commit?wait=true", step.body, mia).object()
+			lessons := committed["lessons"].([]any)
+			task := w.ask("GET", "/api/v1/tasks/"+committed["task_id"].(string), nil, mia).object()["result"].(object)["lessons"]
+			if diff := cmp.Diff(any(lessons), task); diff != "" || len(lessons) != 1 || lessons[0].(object)["scopes"].([]any)[0] != step.scope || hits() != step.hits {
+				t.Errorf("%s: %v, and another member finds %d", step.body, committed, hits())
+			}
+		}
+		w.ask("POST", sessionsPath+"/s1/messages", tool, mia).object()
+		w.ask("POST", sessionsPath+"/s1/commit", `{"scopes":["public"]}`, mia).forbidden()
+		w.ask("POST", sessionsPath+"/s1/commit", `{"scopes":["everybody"]}`, mia).invalid()
+	})
+}

@@ -1,0 +1,205 @@
+package extraction
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
+)
+
+// BuiltIn finds explicit statements by rules. It needs no model and no network, and its result is always the same.
+type BuiltIn struct{}
+
+var _ Extractor = BuiltIn{}
+
+// Name implements [Extractor]. Its number must change with the rules.
+func (BuiltIn) Name() string { return "built-in 4" }
+
+// Extract implements [Extractor]. It never fails.
+func (BuiltIn) Extract(_ context.Context, c Conversation) (Result, error) {
+	found := Result{Summary: summarize(c)}
+	negative := c.Negative()
+	if negative {
+		found.Findings = append(found.Findings, failure(c)...)
+	} else {
+		found.Findings = append(found.Findings, cases(c)...)
+		found.Findings = append(found.Findings, patterns(c)...)
+	}
+	tools := behaviours(c)
+	for i, m := range c.Messages {
+		if m.Role != domain.RoleUser {
+			continue
+		}
+		for _, sentence := range text.Sentences(m.Prose()) {
+			f, is := stated(sentence)
+			said := func(tool LessonDraft) bool { return f.Category == domain.CategoryEntities && tool.Content == sentence }
+			if is && !(negative && f.Category == domain.CategoryEvents) && !slices.ContainsFunc(tools, said) {
+				f.Sources = []int{i}
+				found.Findings = append(found.Findings, f)
+			}
+		}
+	}
+	found.Findings = append(found.Findings, tools...)
+	found.Findings = append(found.Findings, runs(c)...)
+	return found, nil
+}
+
+// shortestStatement is the least number of characters of a statement.
+const shortestStatement = 6
+
+// stated is the lesson in a user's sentence about themselves and their environment.
+func stated(sentence string) (LessonDraft, bool) {
+	s := straight.Replace(sentence)
+	asked := asking().MatchString(s)
+	if len(s) < shortestStatement || len(s) > domain.MaxContent/2 || polarityMark().MatchString(s) {
+		return LessonDraft{}, false
+	}
+	if passing().MatchString(s) || requesting().MatchString(s) && !either(s, remembering, rememberingChinese) {
+		return LessonDraft{}, false
+	}
+	f := LessonDraft{Content: sentence, Correction: either(s, correcting, correctingChinese)}
+	if retracts(s) { // its category is that of the statement that it ends
+		f.Correction, s = true, affirmed.Replace(s)
+	}
+	noted := either(s, remembering, rememberingChinese)
+	if asked && !noted {
+		return LessonDraft{}, false
+	}
+	if either(s, preferring, preferringChinese) {
+		f.Category, f.Key = domain.CategoryPreferences, facetOf(s)
+		f.Task = in(s, "What the user prefers", "用户的偏好")
+		f.Tags = tagsOf("preference", f.Key)
+		return f, true
+	}
+	for _, fact := range identity {
+		if fact.expression().MatchString(s) {
+			f.Category, f.Key, f.Single = domain.CategoryProfile, fact.key, fact.single
+			f.Task = in(s, "Who the user is", "用户是谁")
+			f.Tags = tagsOf("background", f.Key)
+			return f, true
+		}
+	}
+	switch {
+	case either(s, deciding, decidingChinese), dated().MatchString(s), doing().MatchString(s):
+		f.Category = domain.CategoryEvents
+		f.Task = in(s, "What happened, or was decided", "发生或决定的事")
+		f.Tags = tagsOf("", "")
+	case noted || f.Correction && (factual().MatchString(s) || retracts(sentence)) || asserts(s, true):
+		f.Category = domain.CategoryEntities
+		f.Task = in(s, "What the user's world is like", "用户所说的事实")
+		f.Tags = tagsOf("", "")
+	default:
+		return LessonDraft{}, false
+	}
+	return f, true
+}
+
+// verbatimRequests are the statements that the user asked to remember verbatim, and that no finding covers.
+func verbatimRequests(c Conversation, findings []LessonDraft) []LessonDraft {
+	var contents []string
+	for _, f := range findings {
+		contents = append(contents, f.Content)
+	}
+	known := words(strings.Join(contents, "\n"))
+	var more []LessonDraft
+	for i, m := range c.Messages {
+		said := strings.TrimSpace(m.Text()) // code or a quotation alone is what is to be kept
+		if prose := strings.TrimSpace(m.Prose()); prose != "" {
+			all := text.Sentences(prose)
+			left := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !asserts(s, false) || covered(s, known) })
+			if said = prose; len(left) == 0 || len(findings) > 0 {
+				said = strings.Join(left, " ")
+			}
+		}
+		if m.Role == domain.RoleUser && said != "" {
+			more = append(more, LessonDraft{
+				Category: domain.CategoryEntities, Sources: []int{i}, Content: cut(said, domain.MaxContent/2),
+				Task: in(said, "What the user's world is like", "用户所说的事实"), Tags: tagsOf("", ""),
+			})
+		}
+	}
+	return more
+}
+
+// covered reports whether at least half of a sentence's words are known.
+func covered(sentence string, known map[string]bool) bool {
+	said, common := words(sentence), 0
+	for word := range said {
+		if known[word] {
+			common++
+		}
+	}
+	return 2*common >= len(said)
+}
+
+// affirmed turns a retraction into what it ends.
+var affirmed = strings.NewReplacer(
+	"no longer ", "", "stopped using", "use", "decided not to", "decided to", "decided against", "decided to",
+	"don't ", "",
+	"doesn't ", "", "do not ", "", "does not ", "", " any more", "", " anymore", "", " any longer", "",
+	"停止使用", "用", "停用", "用", "不再", "", "已经不", "", "已不", "", "决定不", "决定",
+)
+
+// straight replaces quotation marks by the form that rules expect.
+var straight = strings.NewReplacer("’", "'", "‘", "'")
+
+// longestTask limits the bytes of a lesson's task.
+const longestTask = 600
+
+// task is the first request of the user.
+func task(c Conversation) (string, int) {
+	for i, m := range c.Messages {
+		if said := strings.TrimSpace(m.Text()); m.Role == domain.RoleUser && said != "" {
+			return cut(said, longestTask), i
+		}
+	}
+	return "", -1
+}
+
+// cut shortens a text to whole characters.
+func cut(s string, bytes int) string {
+	const more = "…"
+	if len(s) <= bytes {
+		return s
+	}
+	end := bytes - len(more)
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return strings.TrimSpace(s[:end]) + more
+}
+
+// outcome is the agent's last message in short; empty if there is none.
+func outcome(c Conversation) string {
+	for _, m := range slices.Backward(c.Messages) {
+		if said := reporting().ReplaceAllString(strings.TrimSpace(m.Prose()), ""); m.Role == domain.RoleAssistant &&
+			said != "" {
+			return " → " + text.Abstract(said, text.AbstractTokens/2)
+		}
+	}
+	return ""
+}
+
+// summarize summarises a conversation in its own words.
+func summarize(c Conversation) domain.Summary {
+	turns := 0
+	var all strings.Builder
+	for _, m := range c.Messages {
+		if m.Role == domain.RoleUser {
+			turns++
+		}
+		if said := strings.TrimSpace(m.Text()); said != "" {
+			fmt.Fprintf(&all, "%s: %s\n\n", m.Role, text.Dated(said, m.At))
+		}
+	}
+	about, _ := task(c)
+	heading := fmt.Sprintf("# Session Summary\n\nOverview: %d turns, %d messages\n", turns, len(c.Messages))
+	return domain.Summary{
+		Abstract: text.Abstract(about, text.AbstractTokens) + outcome(c),
+		Overview: heading + "\n" + text.Overview(all.String(), text.OverviewTokens),
+	}
+}

@@ -1,0 +1,272 @@
+package review_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
+	"github.com/annals-kb/annals/projections/review"
+)
+
+// world is a log that a proposer follows page by page.
+type world struct {
+	*testing.T
+	log      *follow.Log
+	reports  browse.Reports
+	proposer review.Proposer
+	by       domain.Principal
+	read     int64
+}
+
+func each(t *testing.T, test func(w *world)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		base, err := projections.Open(t.Context(), db, projections.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := follow.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
+		t.Cleanup(func() {
+			if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
+				t.Error(err)
+			}
+		})
+		w := &world{T: t, log: log, by: domain.OpenPrincipal(), reports: browse.Reports{Browser: base.Browser, Log: log.Log}}
+		w.proposer = review.Proposer{Log: log, Reader: base, Proposals: w.reports, Writer: log, Logger: databasetest.Log(t)}
+		test(w)
+	})
+}
+
+func (w *world) do(command domain.Command) {
+	w.Helper()
+	if _, err := w.log.Submit(w.Context(), domain.Submission{Command: command, By: w.by}); err != nil {
+		w.Fatalf("%T: %v", command, err)
+	}
+}
+
+func (w *world) remember(id, content string, scopes ...domain.Scope) {
+	w.Helper()
+	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+		Type: domain.Plan, Owner: "team:pay", Scopes: scopes, Text: domain.Text{Content: content},
+	}}.Complete()
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.do(command)
+}
+
+// follow lets the proposer read what is new. With again it reads everything once more, as after a crash.
+func (w *world) follow(again bool) {
+	w.Helper()
+	if again {
+		w.read = 0
+	}
+	page, err := w.log.Read(w.Context(), w.by.Tenant, w.read, 500)
+	if err == nil {
+		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.by.Tenant, Events: page})
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.read += int64(len(page))
+}
+
+// holds compares the open proposals about some items, as "kind item item".
+func (w *world) holds(want ...string) {
+	w.Helper()
+	open, err := w.reports.ProposalsAbout(w.Context(), w.by.Tenant, []string{"a", "b", "c", "hub"})
+	if err != nil {
+		w.Fatal(err)
+	}
+	got := []string{}
+	for _, p := range open {
+		if p.Outcome == "" {
+			got = append(got, fmt.Sprint(p.Kind, " ", p.Items))
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(got, append([]string{}, want...)); diff != "" {
+		w.Errorf("open proposals (-got +want):\n%s", diff)
+	}
+}
+
+const (
+	tuesday   = "The deploy window of checkout is Tuesday from 09:00 to 11:00."
+	wednesday = "The deploy window of checkout is Wednesday from 09:00 to 11:00."
+)
+
+func (w *world) revise(id, content string) {
+	w.Helper()
+	w.do(domain.Revise{Target: domain.Target{By: w.by, ID: id}, Changes: domain.Revised{Content: &content}})
+}
+
+func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
+	each(t, func(w *world) {
+		w.remember("a", tuesday, "team:pay")
+		w.remember("b", wednesday, "team:pay")
+		w.remember("c", wednesday, "team:build") // for others
+		w.follow(false)
+		w.holds("contradiction [a b]")
+		w.follow(true)
+		w.holds("contradiction [a b]")
+
+		open, err := w.reports.OpenProposals(w.Context(), w.by.Tenant, []string{"a", "b"})
+		if err != nil || len(open) != 1 {
+			w.Fatal(open, err)
+		}
+		w.do(domain.CloseProposal{By: w.by, ID: open[0], Outcome: domain.OutcomeDistinct, Reason: "two services"})
+		w.follow(true)
+		w.holds()
+		w.do(domain.Revise{Target: domain.Target{By: w.by, ID: "b"}, Scopes: []domain.Scope{"team:pay", "org:acme"}})
+		w.follow(false)
+		w.holds() // no text was revised
+		w.revise("b", tuesday)
+		w.follow(false)
+		w.holds("duplicate [a b]")
+		w.revise("b", "Lunch is at noon in the garden.")
+		w.follow(false)
+		w.holds()
+		w.revise("b", wednesday)
+		w.follow(false)
+		w.holds("contradiction [a b]")
+		w.do(domain.Delete{Target: domain.Target{By: w.by, ID: "a"}})
+		w.follow(false)
+		w.holds()
+		w.do(domain.Restore{Target: domain.Target{By: w.by, ID: "a"}})
+		w.follow(false)
+		w.holds("contradiction [a b]")
+
+		erase, err := domain.Erase{
+			Target: domain.Target{By: w.by, ID: "a"}, ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"},
+		}.Complete()
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.do(erase)
+		w.proposer.Off = true
+		page, err := w.log.Read(w.Context(), w.by.Tenant, w.read, 500)
+		if err != nil {
+			w.Fatal(err)
+		}
+		healthy := w.proposer.Writer
+		w.proposer.Writer = &broken{Writer: healthy, err: domain.Refuse(domain.ErrForbidden, "no")}
+		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.by.Tenant, Events: page})
+		if !errors.Is(err, domain.ErrForbidden) {
+			w.Errorf("a reason that is not erased: %v", err)
+		}
+		w.proposer.Writer = healthy
+		w.follow(false)
+		events, err := w.log.Stream(w.Context(), w.by.Tenant, domain.ProposalStream(open[0]))
+		if err != nil || len(events) != 3 || !events[1].TextErased {
+			w.Errorf("the reason of the proposal is not erased: %+v, %v", events, err)
+		}
+	})
+}
+
+func TestAnItemHasFewOpenProposals(t *testing.T) {
+	each(t, func(w *world) {
+		w.remember("hub", tuesday, "team:pay")
+		for i := range 8 {
+			content := fmt.Sprintf("The deploy window of checkout is Tuesday from 09:00 to 11:0%d.", i+1)
+			w.remember(fmt.Sprint("k", i), content, "team:pay")
+			w.follow(false)
+		}
+		about, err := w.reports.ProposalsAbout(w.Context(), w.by.Tenant, []string{"hub"})
+		if err != nil || len(about) == 0 || len(about) > 5 {
+			w.Errorf("got %d proposals, %v", len(about), err)
+		}
+	})
+}
+
+func TestProposalsOfPeopleLeaveRoomForThoseOfTheServer(t *testing.T) {
+	each(t, func(w *world) {
+		w.remember("hub", tuesday, "team:pay")
+		hub, err := w.proposer.Reader.Find(w.Context(), w.by.Tenant, "hub")
+		for i := 0; err == nil && i < 5; i++ {
+			id := fmt.Sprint("k", i)
+			w.remember(id, "Note "+id, "team:pay")
+			var other *domain.Knowledge
+			if other, err = w.proposer.Reader.Find(w.Context(), w.by.Tenant, id); err == nil {
+				w.do(domain.ProposeReview{
+					By: w.by, ID: domain.ProposalID(domain.Duplicate, []*domain.Knowledge{hub, other}), Kind: domain.Duplicate,
+					Items: []string{"hub", id},
+				})
+			}
+		}
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.remember("b", wednesday, "team:pay")
+		w.follow(false)
+		w.holds("contradiction [b hub]", "duplicate [hub k0]", "duplicate [hub k1]", "duplicate [hub k2]",
+			"duplicate [hub k3]", "duplicate [hub k4]")
+	})
+}
+
+func TestAProposalHoldsThoughTheSearchFindsOtherItems(t *testing.T) {
+	each(t, func(w *world) {
+		w.remember("hub", tuesday, "team:pay")
+		for _, day := range []string{"Wednesday", "Thursday", "Friday"} {
+			w.remember(day, "The deploy window of checkout is "+day+" from 09:00 to 11:00.", "team:pay")
+		}
+		w.read = 1
+		w.follow(false)
+		for i := range 5 {
+			w.remember(fmt.Sprint("same", i), tuesday, "team:pay")
+		}
+		tags := domain.Tags{"team": {"pay"}}
+		w.do(domain.Revise{Target: domain.Target{By: w.by, ID: "hub"}, Changes: domain.Revised{Tags: &tags}})
+		w.proposer.Off = true // for the duplicates
+		w.follow(false)
+		w.proposer.Off = false
+		w.read--
+		w.follow(false)
+		w.holds("contradiction [Friday hub]", "contradiction [Thursday hub]", "contradiction [Wednesday hub]",
+			"duplicate [hub same3]", "duplicate [hub same4]")
+	})
+}
+
+// broken is a writer that fails once.
+type broken struct {
+	review.Writer
+	err error
+}
+
+func (b *broken) Submit(ctx context.Context, s domain.Submission) (domain.Receipt, error) {
+	if err := b.err; err != nil {
+		b.err = nil
+		return domain.Receipt{}, err
+	}
+	return b.Writer.Submit(ctx, s)
+}
+
+func TestAPageThatFailsIsReadAgain(t *testing.T) {
+	each(t, func(w *world) {
+		w.remember("a", tuesday, "team:pay")
+		w.remember("b", wednesday, "team:pay")
+		page, err := w.log.Read(w.Context(), w.by.Tenant, 0, 500)
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.proposer.Writer = &broken{Writer: w.log, err: domain.Refuse(domain.ErrUnavailable, "down")}
+		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.by.Tenant, Events: page})
+		if !errors.Is(err, domain.ErrUnavailable) {
+			w.Errorf("got %v", err)
+		}
+		w.holds()
+		w.follow(true)
+		w.holds("contradiction [a b]")
+	})
+}
