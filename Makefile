@@ -65,7 +65,7 @@ fmt: go ## Format the Go code
 	@scripts/check.sh fmt
 
 sbom: go ## Say what the program consists of, as CycloneDX: bin/annals.cdx.json
-	@CGO_ENABLED=0 go build -C tools -o ../.tools/cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+	@CGO_ENABLED=0 go build -C scripts/tools -o ../../.tools/cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 	@mkdir -p bin && CGO_ENABLED=0 .tools/cyclonedx-gomod app -json -std -licenses -assert-licenses -main cmd/annals -output bin/annals.cdx.json .
 	@echo "bin/annals.cdx.json lists $$(grep -c '"bom-ref"' bin/annals.cdx.json) components"
 

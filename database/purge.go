@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/annals-kb/annals/events/background"
 )
 
 // Purge rewrites the database files, so that they contain no deleted rows. A database keeps the bytes of deleted rows
@@ -32,7 +30,7 @@ func purgeFile(ctx context.Context, db *DB) (notes []string, complete bool, err 
 		return nil, false, Classify(ctx, fmt.Errorf("rewrite the file: %w", err))
 	}
 	// The old write-ahead log is emptied as soon as it has no reader.
-	backoff := background.Backoff{Shortest: 10 * time.Millisecond, Longest: time.Second}
+	backoff := Backoff{Shortest: 10 * time.Millisecond, Longest: time.Second}
 	err = backoff.Retry(ctx, func() (done bool, err error) {
 		var busy, pages, moved int
 		if err := db.writers.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil {

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/lib/pq"
-
-	"github.com/annals-kb/annals/events/background"
 )
 
 const purgedTables = `
@@ -116,7 +114,7 @@ func outlast(ctx context.Context, conn *sql.Conn) (late string, err error) {
 		return "", Classify(ctx, err)
 	}
 	began := time.Now()
-	backoff := background.Backoff{Shortest: 20 * time.Millisecond, Longest: 20 * time.Millisecond}
+	backoff := Backoff{Shortest: 20 * time.Millisecond, Longest: 20 * time.Millisecond}
 	err = backoff.Retry(ctx, func() (done bool, err error) {
 		var others int
 		err = conn.QueryRowContext(ctx, `

@@ -12,7 +12,6 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events/background"
 )
 
 // attempts is how often a command is tried alone after its batch failed.
@@ -136,7 +135,7 @@ func (l *Log) resolveUnknownCommit(b *batch, unknown error) error {
 	defer cancel()
 	l.options.Logger.WarnContext(ctx, "a COMMIT was not answered, looking for its events",
 		"tenant", b.tenant, "events", len(b.records), "error", unknown)
-	backoff := background.Backoff{Shortest: 20 * time.Millisecond, Longest: time.Second}
+	backoff := database.Backoff{Shortest: 20 * time.Millisecond, Longest: time.Second}
 	return backoff.Retry(ctx, func() (done bool, err error) {
 		found, err := l.look(ctx, b)
 		switch {

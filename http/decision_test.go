@@ -17,7 +17,7 @@ import (
 	"github.com/annals-kb/annals/events/proof"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/projections/keys"
 )
 
 // decision is a cell of a table in docs/security.md.
@@ -94,7 +94,7 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 		db.AddQueryHook(heard)
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			log := cfg.Writer.(*follow.Log)
-			cfg.Keys, cfg.RootKey = sessions.NewKeys(db, log.Log), rootKey
+			cfg.Keys, cfg.RootKey = keys.NewKeys(db, log.Log), rootKey
 			rebuilds(t, cfg)
 			key, err := proof.NewKey(t.TempDir(), "annals.example")
 			if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/projections/keys"
 )
 
 func TestBrowsersAreToldToBeCarefulWithEveryAnswer(t *testing.T) {
@@ -145,7 +145,7 @@ func TestALimitIsAKeysOwn(t *testing.T) {
 		now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) {
 			c.Rate, c.Now = 2, func() time.Time { return now } // four at once
-			c.Keys, c.RootKey = sessions.NewKeys(db, c.Writer.(*follow.Log).Log), rootKey
+			c.Keys, c.RootKey = keys.NewKeys(db, c.Writer.(*follow.Log).Log), rootKey
 		})
 		mia, another := bearer(w.given(rootKey, object{"subject": "user:mia"})), bearer(w.given(rootKey, object{"subject": "user:mia"}))
 		bob := bearer(w.given(rootKey, object{"subject": "user:bob"}))

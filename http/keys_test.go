@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/projections/keys"
 )
 
 const rootKey = "0123456789abcdef0123456789abcdef"
@@ -25,7 +25,7 @@ func eachKeyed(t *testing.T, test func(t *testing.T, w *world, ahead *time.Durat
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		ahead := new(time.Duration)
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys = sessions.NewKeys(db, cfg.Writer.(*follow.Log).Log)
+			cfg.Keys = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log)
 			cfg.Now = func() time.Time { return time.Now().Add(*ahead) }
 		})
 		test(t, w, ahead)

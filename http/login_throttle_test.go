@@ -12,7 +12,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/projections/keys"
 )
 
 // guessed runs a test on both engines, on a server that keeps keys; its clock is set by the test, in seconds.
@@ -23,7 +23,7 @@ func guessed(t *testing.T, test func(w *world, clock *atomic.Int64)) {
 		var clock atomic.Int64
 		clock.Store(time.Now().Unix())
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys, cfg.RootKey = sessions.NewKeys(db, cfg.Writer.(*follow.Log).Log), rootKey
+			cfg.Keys, cfg.RootKey = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log), rootKey
 			cfg.SessionKey = sessionKey('a')
 			cfg.Now = func() time.Time { return time.Unix(clock.Load(), 0) }
 		})

@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/projections/keys"
 )
 
 // issued are the tokens that an issuer has given.
@@ -35,7 +35,7 @@ func TestTokensOpenBesideKeys(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys = sessions.NewKeys(db, cfg.Writer.(*follow.Log).Log)
+			cfg.Keys = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log)
 			cfg.Tokens = issued{
 				"mia.s.token": {Subject: "user:mia", Role: domain.Member},
 				"bot.s.token": {Subject: "agent:bot", OnBehalfOf: "user:mia", Role: domain.Member},
@@ -60,7 +60,7 @@ func TestTokensOfATenantThatNobodyHasMadeOpenNothing(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys = sessions.NewKeys(db, cfg.Writer.(*follow.Log).Log)
+			cfg.Keys = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log)
 			cfg.RootKey = rootKey
 			cfg.Tokens = issued{"mia.s.token": {Tenant: "acme", Subject: "user:mia", Role: domain.Member}}
 		})

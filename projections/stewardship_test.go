@@ -16,7 +16,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
-	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/projections/policies"
 )
 
 func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
@@ -26,7 +26,7 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 		now := day
 		clock := func() time.Time { return now }
 		w := newWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
-		verifications := sessions.NewVerifications(w.log.Reader)
+		verifications := policies.NewVerifications(w.log.Reader)
 		w.base.Verified = verifications
 		about := func(e domain.Entity) domain.OfDirectory { return domain.OfDirectory{By: w.by, Member: e} }
 		for _, e := range []domain.Entity{"team:pay", "user:ann", "user:ben", "user:zoe"} {

@@ -21,11 +21,11 @@ check() {
 	fi
 }
 
-# build_linter builds golangci-lint as tools/go.mod pins it, unless that was done before.
+# build_linter builds golangci-lint as scripts/tools/go.mod pins it, unless that was done before.
 build_linter() {
-	if [ -x "$linter" ] && [ "$linter" -nt tools/go.sum ]; then return; fi
+	if [ -x "$linter" ] && [ "$linter" -nt scripts/tools/go.sum ]; then return; fi
 	say "building golangci-lint, once (a minute or two)"
-	CGO_ENABLED=0 go build -C tools -o ../"$linter" github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	CGO_ENABLED=0 go build -C scripts/tools -o ../../"$linter" github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 }
 
 # unformatted lists the files that gofmt would change, and fails if there are any.

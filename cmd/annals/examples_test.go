@@ -63,7 +63,7 @@ func TestTheExamplesAreWhatAServerAnswers(t *testing.T) {
 		url := startServer(t, newDatabase(t))
 		update := *updateExamples && engine == database.SQLite
 		tell(t, url, "testdata/examples.json", "../../http/examples.json", update)
-		tell(t, url, "testdata/openviking.json", "../../viking/examples.json", update)
+		tell(t, url, "testdata/openviking.json", "../../http/viking/examples.json", update)
 	})
 }
 

@@ -2,7 +2,6 @@ package background_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,27 +61,6 @@ func TestWorkThatIsCancelledDoesNotWait(t *testing.T) {
 		cancel()
 		if got := yielded(ctx, &w, time.Hour); got != 0 {
 			t.Errorf("waited %s", got)
-		}
-	})
-}
-
-func TestRetryWaitsLongerEachTime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		failed := errors.New("failed")
-		began, attempts := time.Now(), 0
-		err := background.Backoff{Shortest: time.Second, Longest: 3 * time.Second}.Retry(t.Context(), func() (bool, error) {
-			attempts++
-			return attempts == 5, failed
-		})
-		if got := time.Since(began); !errors.Is(err, failed) || got != (1+2+3+3)*time.Second {
-			t.Errorf("got %v after %s", err, got)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		err = background.Backoff{Shortest: time.Hour}.Retry(ctx, func() (bool, error) { return false, nil })
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v when the context ends", err)
 		}
 	})
 }

@@ -1,9 +1,8 @@
 package follow
 
 import (
+	"github.com/annals-kb/annals/database"
 	"time"
-
-	"github.com/annals-kb/annals/events/background"
 )
 
 // Retries of a projection. A failed page is tried several times, with a pause that doubles. If an event in it still
@@ -16,4 +15,4 @@ const (
 	shortestPause, longestPause = 50 * time.Millisecond, 30 * time.Second
 )
 
-var betweenAttempts = background.Backoff{Shortest: 50 * time.Millisecond, Longest: time.Second}
+var betweenAttempts = database.Backoff{Shortest: 50 * time.Millisecond, Longest: time.Second}

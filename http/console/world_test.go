@@ -23,10 +23,12 @@ import (
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/console"
 	"github.com/annals-kb/annals/http/console/browsertest"
+	"github.com/annals-kb/annals/http/egress"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/extraction"
+	"github.com/annals-kb/annals/projections/keys"
 	"github.com/annals-kb/annals/projections/rebuild"
 	"github.com/annals-kb/annals/projections/sessions"
 	"github.com/annals-kb/annals/projections/subscriptions"
@@ -112,13 +114,14 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 	running.Go(func() { eraser.Run(erasing) })
 	t.Cleanup(func() { stop(); running.Wait() })
 	followed := subscriptions.New(subscriptions.Options{
-		DB: db, Log: base.Log, Writer: entrance, Items: base.Reader(), Private: true, Logger: databasetest.Log(t),
+		DB: db, Log: base.Log, Writer: entrance, Items: base.Reader(), Logger: databasetest.Log(t),
+		Client: http.DefaultClient, Check: func(address string) string { return egress.CheckURL(address, true) },
 		Show: func(e domain.Event) any { return annalshttp.EventOf(e) },
 	})
 	servertest.Follow(t, followed.Follow)
 	cfg.Subscriptions = followed
 	running.Go(func() { followed.Run(erasing) })
-	cfg.Prover, cfg.RootKey, cfg.Keys = prover, root, sessions.NewKeys(db, base.Log.Log)
+	cfg.Prover, cfg.RootKey, cfg.Keys = prover, root, keys.NewKeys(db, base.Log.Log)
 	if cfg.SessionKey, err = key.Derive("sessions"); err != nil {
 		t.Fatal(err)
 	}

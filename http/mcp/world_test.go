@@ -22,6 +22,7 @@ import (
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/keys"
 	"github.com/annals-kb/annals/projections/sessions"
 )
 
@@ -85,7 +86,7 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, db: db, keys: &keyring{Keyring: sessions.NewKeys(db, base.Log.Log)}}
+	w := &world{t: t, db: db, keys: &keyring{Keyring: keys.NewKeys(db, base.Log.Log)}}
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
 	cfg := base.Config(t)
 	cfg.Writer, cfg.Keys, cfg.RootKey = events.NewScrubbingWriter(base.Log.Log, true), w.keys, rootKey

@@ -23,6 +23,8 @@ import (
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/past"
+	"github.com/annals-kb/annals/projections/people"
+	"github.com/annals-kb/annals/projections/policies"
 	"github.com/annals-kb/annals/projections/sessions"
 )
 
@@ -63,12 +65,12 @@ func (b Base) Reader() projections.Reader {
 
 // Config serves them in no-auth mode. Each request sees one tenant, if the database has roles for that.
 func (b Base) Config(t *testing.T) annalshttp.Config {
-	verifications := sessions.NewVerifications(b.Log.Reader)
+	verifications := policies.NewVerifications(b.Log.Reader)
 	b.Knowledge.Verified = verifications
 	return annalshttp.Config{
 		Verification: verifications, Writer: b.Log, Historian: b.Log, Reader: b.Reader(),
 		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},
-		Sessions: sessions.Sessions{Log: b.Log}, Directory: sessions.Directory{Log: b.Log.Reader},
+		Sessions: sessions.Sessions{Log: b.Log}, Directory: people.Directory{Log: b.Log.Reader},
 		Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 	}
 }

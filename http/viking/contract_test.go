@@ -17,6 +17,7 @@ import (
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/erasure"
+	"github.com/annals-kb/annals/projections/keys"
 	"github.com/annals-kb/annals/projections/sessions"
 )
 
@@ -155,7 +156,7 @@ func unlike(got, want any, known map[string]string, at string) string {
 func TestTheContractNamesEveryRoute(t *testing.T) {
 	t.Parallel()
 	routes := viking.New(viking.Config{
-		Sessions: sessions.Sessions{}, Keys: &sessions.Keys{}, Eraser: &erasure.Eraser{},
+		Sessions: sessions.Sessions{}, Keys: &keys.Keys{}, Eraser: &erasure.Eraser{},
 	}).Routes()
 	mux := http.NewServeMux()
 	for _, route := range routes {
@@ -204,7 +205,7 @@ func TestEveryRouteIsDescribedByAnExample(t *testing.T) {
 		}
 		paths, _ := described.json()["paths"].(object)
 		for _, route := range viking.New(viking.Config{
-			Sessions: sessions.Sessions{}, Keys: (*sessions.Keys)(nil), Reader: projections.Reader{},
+			Sessions: sessions.Sessions{}, Keys: (*keys.Keys)(nil), Reader: projections.Reader{},
 		}).Routes() {
 			method, path, _ := strings.Cut(route, " ")
 			operations, _ := paths[path].(object)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections/erasure"
-	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/projections/keys"
 )
 
 // canary stands in everything that the neighbour may not learn.
@@ -22,7 +22,7 @@ var different = regexp.MustCompile(`[\da-f]{8}-[\da-f]{4}-[\da-f-]{22}|task_\w+|
 // A tenant tries every route with what belongs to another, under the same names, and gets the answers that it
 // gets for what does not exist.
 func TestATenantLearnsNothingOfAnotherByAnyRoute(t *testing.T) {
-	routes := viking.New(viking.Config{Keys: &sessions.Keys{}, Eraser: &erasure.Eraser{}}).Routes()
+	routes := viking.New(viking.Config{Keys: &keys.Keys{}, Eraser: &erasure.Eraser{}}).Routes()
 	routes = slices.DeleteFunc(routes, func(r string) bool {
 		return strings.HasSuffix(r, "/system/wait") || strings.HasSuffix(r, "/openapi.json")
 	}) // is about no item

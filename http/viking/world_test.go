@@ -19,6 +19,8 @@ import (
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/erasure"
+	"github.com/annals-kb/annals/projections/keys"
+	"github.com/annals-kb/annals/projections/people"
 	"github.com/annals-kb/annals/projections/sessions"
 )
 
@@ -74,8 +76,8 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 		Directories: browse.NewDirectories(db),
 		Probes:      []viking.Probe{{Name: "database", Check: func(context.Context) error { return nil }}},
 	}
-	settings.Members = sessions.Directory{Log: log.Reader}.Members
-	settings.Keys, settings.NewKey = sessions.NewKeys(db, log.Log), func() (prefix, key, hash string) {
+	settings.Members = people.Directory{Log: log.Reader}.Members
+	settings.Keys, settings.NewKey = keys.NewKeys(db, log.Log), func() (prefix, key, hash string) {
 		prefix, key = annalshttp.NewKey()
 		return prefix, key, annalshttp.HashOfKey(key)
 	}
@@ -93,7 +95,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 	surface := viking.New(settings)
 	paths, public := viking.Paths()
 	cfg := parts.Config(t)
-	cfg.Keys = sessions.NewKeys(db, log.Log)
+	cfg.Keys = keys.NewKeys(db, log.Log)
 	cfg.Mounts = []annalshttp.Mount{{
 		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
 	}}

@@ -11,8 +11,8 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/people"
 	"github.com/annals-kb/annals/projections/rows"
-	"github.com/annals-kb/annals/projections/sessions"
 )
 
 const (
@@ -95,7 +95,7 @@ func (s *stewards) inGroup(ctx context.Context, e domain.Entity, scope domain.Sc
 	all, known := s.groups[e]
 	if !known && *failed == nil {
 		var of domain.Belongings
-		of, *failed = sessions.Directory{Log: s.log}.Belongings(ctx, s.tenant, e, nil)
+		of, *failed = people.Directory{Log: s.log}.Belongings(ctx, s.tenant, e, nil)
 		all = of.All
 		s.groups[e] = all
 	}

@@ -1,4 +1,2 @@
-// Package sessions answers questions about the state of sessions, tasks, keys and members of the directory, which it
-// reads from their streams.
-// Its only table says when keys were used last.
+// Package sessions answers questions about the state of sessions and tasks, which it reads from their streams.
 package sessions

@@ -19,7 +19,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/http/egress"
 )
 
 // secretScheme begins every secret, as Standard Webhooks requires.
@@ -98,13 +97,14 @@ func (s sender) post(ctx context.Context, address string, secrets []string, even
 	} {
 		request.Header.Set(name, value)
 	}
-	response, err := s.client.Do(request)
+	response, err := s.Client.Do(request)
 	switch {
-	case errors.Is(err, egress.ErrPrivate):
+	case err == nil:
+	case errors.Is(err, s.Refused):
 		return answer{err: "the name leads into a private network"}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return answer{err: "no answer in time"}
-	case err != nil:
+	default:
 		return answer{err: "no connection"}
 	}
 	_ = response.Body.Close()
@@ -127,7 +127,7 @@ func retryAfter(header string, now time.Time) time.Duration {
 }
 
 // CheckURL describes why nothing is posted to a URL; empty if it can be tried.
-func (s *Subscriptions) CheckURL(address string) string { return egress.CheckURL(address, s.Private) }
+func (s *Subscriptions) CheckURL(address string) string { return s.Check(address) }
 
 // Ping posts an event without contents to a webhook now.
 func (s *Subscriptions) Ping(ctx context.Context, tenant string, to domain.Subscribed) (domain.Pong, error) {

@@ -17,7 +17,6 @@ import (
 	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	"github.com/annals-kb/annals/http/egress"
 )
 
 // Options configure [Subscriptions].
@@ -36,30 +35,28 @@ type Options struct {
 	Rights func(ctx context.Context, tenant string, s domain.Subscription) (domain.Principal, error)
 	// Show is an event as the API shows it.
 	Show func(domain.Event) any
-	// Private allows webhooks in private networks and on this machine.
-	Private bool
-	Timeout time.Duration // of a post; default: 15 s
-	First   time.Duration // from a failed attempt to the second; default: 5 s
-	GiveUp  time.Duration // after which a delivery is dead; default: 24 h
-	Keep    time.Duration // for which finished deliveries are listed; default: 30 days
-	Logger  *slog.Logger
+	// Client posts. Its error matches Refused if it may not reach an address.
+	Client  *http.Client
+	Refused error
+	// Check describes what is wrong with an address to post to; empty if nothing is.
+	Check  func(address string) string
+	First  time.Duration // from a failed attempt to the second; default: 5 s
+	GiveUp time.Duration // after which a delivery is dead; default: 24 h
+	Keep   time.Duration // for which finished deliveries are listed; default: 30 days
+	Logger *slog.Logger
 }
 
 // Subscriptions delivers the events of all tenants. It is safe for concurrent use.
 type Subscriptions struct {
 	Options
 	store
-
-	client *http.Client
 }
 
 // New makes the deliveries of a log.
 func New(o Options) *Subscriptions {
-	o.Timeout, o.First = cmp.Or(o.Timeout, 15*time.Second), cmp.Or(o.First, 5*time.Second)
-	o.GiveUp, o.Keep = cmp.Or(o.GiveUp, 24*time.Hour), cmp.Or(o.Keep, 30*24*time.Hour)
-	return &Subscriptions{
-		Options: o, store: store{o.DB, make(chan struct{}, 1)}, client: egress.Client(o.Private, o.Timeout),
-	}
+	o.First, o.GiveUp = cmp.Or(o.First, 5*time.Second), cmp.Or(o.GiveUp, 24*time.Hour)
+	o.Keep = cmp.Or(o.Keep, 30*24*time.Hour)
+	return &Subscriptions{Options: o, store: store{o.DB, make(chan struct{}, 1)}}
 }
 
 // Find is a subscription with its texts. The error matches [domain.ErrNotFound] if there is none.

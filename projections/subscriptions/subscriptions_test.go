@@ -50,9 +50,9 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	w := &world{t: t, status: http.StatusOK, header: http.Header{}, got: map[string]int{}}
 	w.log = follow.NewLog(db, base, events.Options{Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
 	w.Subscriptions = subscriptions.New(subscriptions.Options{
-		DB: db, Log: w.log, Writer: w.log, Items: base, Private: true, First: time.Millisecond, GiveUp: 300 * time.Millisecond,
-		Timeout: 5 * time.Minute,
-		Logger:  databasetest.Log(t), Show: func(e domain.Event) any { return e.Name },
+		DB: db, Log: w.log, Writer: w.log, Items: base, First: time.Millisecond, GiveUp: 300 * time.Millisecond,
+		Client: &http.Client{Timeout: 5 * time.Minute},
+		Logger: databasetest.Log(t), Show: func(e domain.Event) any { return e.Name },
 		Rights: func(_ context.Context, tenant string, s domain.Subscription) (domain.Principal, error) {
 			return domain.Principal{Tenant: tenant, Subject: s.Subscriber, Role: domain.Member}, nil
 		},

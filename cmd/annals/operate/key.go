@@ -20,7 +20,7 @@ import (
 	"github.com/annals-kb/annals/http/client"
 
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/projections/keys"
 )
 
 // KeyCommands are the commands about keys.
@@ -161,7 +161,7 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *terminal.Console, exp
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
-	keyed, err := sessions.NewKeys(db, log).Any(ctx)
+	keyed, err := keys.NewKeys(db, log).Any(ctx)
 	if err != nil {
 		return err
 	}

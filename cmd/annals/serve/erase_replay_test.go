@@ -15,7 +15,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/projections/keys"
 )
 
 func TestAReplayErasesEveryKindOfThingThatAListNames(t *testing.T) {
@@ -278,7 +278,7 @@ func (w *restored) tenant(name string) {
 	w.by.Tenant = name
 }
 
-func (w *restored) keys() *sessions.Keys { return sessions.NewKeys(w.db, w.log) }
+func (w *restored) keys() *keys.Keys { return keys.NewKeys(w.db, w.log) }
 
 func (w *restored) opens(prefix string, want bool) {
 	w.Helper()

@@ -22,6 +22,7 @@ import (
 	"github.com/annals-kb/annals/events/forward"
 	annalsclient "github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/document"
+	"github.com/annals-kb/annals/http/egress"
 	"github.com/annals-kb/annals/http/mcp"
 	"github.com/annals-kb/annals/projections/embedding"
 	"github.com/annals-kb/annals/projections/extraction"
@@ -33,7 +34,10 @@ import (
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/erasure"
+	"github.com/annals-kb/annals/projections/keys"
 	"github.com/annals-kb/annals/projections/past"
+	"github.com/annals-kb/annals/projections/people"
+	"github.com/annals-kb/annals/projections/policies"
 	"github.com/annals-kb/annals/projections/rebuild"
 	"github.com/annals-kb/annals/projections/review"
 	"github.com/annals-kb/annals/projections/sessions"
@@ -57,7 +61,7 @@ type Service struct {
 
 	directories *extraction.Directories // nil without a model
 	accesses    *events.Accesses
-	keys        *sessions.Keys
+	keys        *keys.Keys
 	eraser      *erasure.Eraser
 	health      *browse.HealthGauges
 	issuer      *oidc.Issuer // nil if no tokens are accepted
@@ -102,7 +106,7 @@ func OpenService(
 	}
 	s := &Service{
 		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
-		keys: sessions.NewKeys(db, log.Log), eraser: projections.NewEraser(knowledge, log.Log,
+		keys: keys.NewKeys(db, log.Log), eraser: projections.NewEraser(knowledge, log.Log,
 			logger), purgeAfter: cfg.PurgeAfter, leeway: newLeeway(), registry: registry,
 	}
 	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
@@ -120,7 +124,7 @@ func OpenService(
 	s.directories = s.browsing(entrance, extractor)
 	reports := browse.Reports{Browser: knowledge.Browser, Log: log.Log}
 	reader := present{projections.Reader{Knowledge: knowledge, Past: past, Log: log}, s.forwarder, s.worker, s.summaries}
-	verifications := sessions.NewVerifications(log.Reader)
+	verifications := policies.NewVerifications(log.Reader)
 	knowledge.Verified = verifications
 	s.health = browse.NewHealthGauges(reports)
 	registry.MustRegister(s.health)
@@ -131,8 +135,10 @@ func OpenService(
 		s.proposer.Judge = model
 	}
 	s.subscriptions = subscriptions.New(subscriptions.Options{
-		DB: db, Log: log, Writer: entrance, Items: reader, Private: cfg.FetchPrivate, Logger: logger,
-		Show: func(e domain.Event) any { return annalshttp.EventOf(e) },
+		DB: db, Log: log, Writer: entrance, Items: reader, Logger: logger,
+		Client: egress.Client(cfg.FetchPrivate, 15*time.Second), Refused: egress.ErrPrivate,
+		Check: func(address string) string { return egress.CheckURL(address, cfg.FetchPrivate) },
+		Show:  func(e domain.Event) any { return annalshttp.EventOf(e) },
 	})
 	registry.MustRegister(subscriptions.Gauges{Subscriptions: s.subscriptions})
 	api := annalshttp.Config{
@@ -141,7 +147,7 @@ func OpenService(
 		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: knowledge.Policy,
 		Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Protections: ProtectionsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
-		Directory: sessions.Directory{Log: log.Reader}, Verification: verifications,
+		Directory: people.Directory{Log: log.Reader}, Verification: verifications,
 		Probes: []annalshttp.Probe{
 			{Name: "database", Check: s.db.Answers},
 			{Name: "schema", Check: knowledge.Complete},
@@ -166,7 +172,7 @@ func OpenService(
 			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log.Log),
 			Sessions: sessions.Sessions{Log: log}, Recorder: s.accesses,
 			Keys: s.keys, NewKey: hashedKey,
-			Members: sessions.Directory{Log: log.Reader}.Members,
+			Members: people.Directory{Log: log.Reader}.Members,
 			Eraser:  s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
 			Probes: []viking.Probe{

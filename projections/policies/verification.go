@@ -1,4 +1,5 @@
-package sessions
+// Package policies answers by which policies the items of a tenant are confirmed, and who confirmed them.
+package policies
 
 import (
 	"cmp"

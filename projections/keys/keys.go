@@ -1,4 +1,6 @@
-package sessions
+// Package keys answers which keys and tenants there are, from their streams. Its only table says when keys were used
+// last.
+package keys
 
 import (
 	"context"
@@ -12,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/people"
 	"github.com/annals-kb/annals/projections/rows"
 )
 
@@ -88,7 +91,7 @@ func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.IssuedKey, er
 				subjects = append(subjects, key.Subject)
 			}
 		}
-		entries, err := EntriesOf(ctx, k.log.Reader, tenant, subjects)
+		entries, err := people.EntriesOf(ctx, k.log.Reader, tenant, subjects)
 		for i := range list[len(list)-len(subjects):] {
 			key := &list[len(list)-len(subjects)+i]
 			entry := entries[key.Subject]

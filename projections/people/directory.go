@@ -1,4 +1,5 @@
-package sessions
+// Package people answers who the members of tenants are, and which groups they belong to, from their streams.
+package people
 
 import (
 	"context"
