@@ -155,7 +155,7 @@ func (m *measured) print() error {
 	delete(m.methods, "events/logtest.world")
 	servers := map[string]int{}
 	for name, count := range m.methods {
-		if name == "http.Server" || name == "viking.Server" {
+		if name == "http.Server" || name == "http/viking.Server" {
 			servers[name] = count
 			delete(m.methods, name)
 		}
