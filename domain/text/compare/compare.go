@@ -67,10 +67,10 @@ const (
 	surelyDice          = 0.8
 	waivedDice          = 0.9
 
-	mostMore    = 0.3
-	mostSwapped = 3
-	mostOrdered = 12
-	mostRelated = 200
+	mostHarmless = 0.2
+	mostSwapped  = 3
+	mostOrdered  = 12
+	mostRelated  = 200
 )
 
 // Items compares two items.
@@ -126,7 +126,7 @@ func (p Prepared) With(other Prepared) Verdict {
 		verdict.Kind, verdict.Rule = Contradiction, Polarity
 	case missing == 0 && !certain:
 		verdict.Rule = Unsure
-	case missing > 0 || waived || shares.more > mostMore || f.otherMarks(g):
+	case missing > 0 || waived || f.otherMarks(g) || !f.sameAs(g):
 		if verdict.Rule = OtherAspect; near && missing < 2 {
 			verdict.Rule = Unsure
 		}
@@ -141,7 +141,6 @@ type overlap struct {
 	score  float64 // of the subject, for the caller
 	dice   float64 // of all that both say
 	beside float64 // what both have alone, of what the shorter one says
-	more   float64 // what one has alone, of what the longer one says
 }
 
 // besides are opposites of which an item may say one side without meaning more.
@@ -156,14 +155,11 @@ func (f features) overlap(g features) overlap {
 		}
 	}
 	if shared == 0 {
-		return overlap{beside: 1, more: 1}
+		return overlap{beside: 1}
 	}
 	least := shared + min(left, right)
 	dice := 2 * shared / (2*shared + left + right)
-	return overlap{
-		score: (dice + shared/least) / 2, dice: dice, beside: min(left, right) / least,
-		more: max(left, right) / (shared + max(left, right)),
-	}
+	return overlap{score: (dice + shared/least) / 2, dice: dice, beside: min(left, right) / least}
 }
 
 // against weighs what is in both items, and what g lacks.
@@ -204,6 +200,37 @@ func (f features) bridges(name string, g features) bool {
 
 // prefixes turn a word round: unavailable, non-smoking.
 var prefixes = []string{"un", "in", "im", "ir", "dis", "non-", "non"}
+
+// sameAs reports whether nothing that carries meaning differs: each word of one is in the other, "only" and "not" are
+// about the same, and no two words changed places.
+func (f features) sameAs(g features) bool {
+	switch {
+	case !f.within(g) || !g.within(f) || !maps.Equal(f.mixed, g.mixed):
+	case f.narrowed != g.narrowed && f.narrowed != "" && g.narrowed != "":
+	case f.negations == g.negations && (lacks(f.denied, g.denied) && lacks(g.denied, f.denied) ||
+		lacks(f.first, g.first) && lacks(g.first, f.first)):
+	case f.exchanged(g) || f.otherActor(g) || g.otherActor(f):
+	default:
+		return len(f.order)+len(g.order) <= 4*mostOrdered || slices.Equal(f.order, g.order)
+	}
+	return false
+}
+
+// within reports whether the other item has all that this one says.
+func (f features) within(g features) bool {
+	for name, weight := range f.words {
+		if g.words[name] == 0 && weight > mostHarmless && !f.denies(name, g) && !f.bridges(name, g) &&
+			!slices.ContainsFunc(g.subject, func(other string) bool { return g.denies(other, f) }) {
+			return false
+		}
+	}
+	for name := range f.opposites {
+		if _, both := g.opposites[name]; !both && !besides[name] {
+			return false
+		}
+	}
+	return true
+}
 
 // denies reports whether a word that g lacks is the opposite of a word that only g has: unavailable of available.
 func (f features) denies(name string, g features) bool {
@@ -294,7 +321,7 @@ func lacks[V any](has map[string]V, values map[string]bool) bool {
 
 func ruleOf(measured string) string {
 	switch {
-	case measured == "clock" || measured == "weekday":
+	case measured == "clock" || measured == "half" || measured == "weekday":
 		return Time
 	case measured == "date" || measured == "month" || measured == "year":
 		return Date
@@ -331,11 +358,21 @@ func (f features) turned(g features) (rule string, certain bool) {
 		g.says(f.first, g.denied): // Go, not C; C, not Go
 		return Negation, true
 	case turns == 0 && differ > 0:
-		return Negation, f.says(g.first, nil) && g.says(f.first, nil)
+		return Negation, f.says(g.first, nil) && g.says(f.first, nil) && !f.lacking(g) && !g.lacking(f)
 	case (turns+differ)%2 == 1:
 		return Polarity, true
 	}
 	return "", turns == 0 || differ == 0 || f.marks["only"] != g.marks["only"] || !reversed
+}
+
+// lacking reports whether an item says of something that it is not so by a word of its own: unsupported.
+func (f features) lacking(g features) bool {
+	for name, side := range f.opposites {
+		if _, both := g.opposites[name]; !both && !side && !besides[name] {
+			return true
+		}
+	}
+	return false
 }
 
 // says reports whether an item says all of some words, and none of them among others.

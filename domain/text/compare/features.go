@@ -22,7 +22,9 @@ type features struct {
 	values    map[string]map[string]bool // by what they measure
 	sequence  []string                   // the values in their order
 	opposites map[string]bool            // true for the plus side
+	mixed     map[string]bool            // the opposites of which it names both sides
 	marks     map[string]bool
+	narrowed  string          // the word after "only"
 	negations int             // clauses that are turned round
 	denied    map[string]bool // the words in them
 	first     map[string]bool // the first words in them, to which the negation belongs
@@ -63,8 +65,8 @@ func featuresOf(item Item) features {
 	plain := strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(said)), " "), ".。")
 	f := features{
 		plain: plain, words: map[string]float64{}, names: map[string]bool{}, places: map[string]bool{},
-		values: map[string]map[string]bool{}, opposites: map[string]bool{}, marks: map[string]bool{},
-		denied: map[string]bool{}, first: map[string]bool{}, roles: map[string]string{},
+		values: map[string]map[string]bool{}, opposites: map[string]bool{}, mixed: map[string]bool{},
+		marks: map[string]bool{}, denied: map[string]bool{}, first: map[string]bool{}, roles: map[string]string{},
 	}
 	if item.Negative {
 		f.negations++
@@ -77,7 +79,7 @@ func featuresOf(item Item) features {
 	}
 	tokens := append(tokensOf(partsOf(said)), token{kind: boundary})
 	tokens = append(tokens, make([]token, mostAfter)...) // what follows may be looked at everywhere
-	c := clause{denies: -1}
+	c, narrows := clause{denies: -1}, false
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
 		switch t.kind {
@@ -92,6 +94,9 @@ func featuresOf(item Item) features {
 		case place:
 			f.named(f.places, t.name)
 		case plus, minus:
+			if side, known := f.opposites[t.name]; known && side != (t.kind == plus) {
+				f.mixed[t.name] = true
+			}
 			f.opposites[t.name] = t.kind == plus
 			f.waived = f.waived || t.kind == minus && t.name == required
 			f.turnRole(&c, t)
@@ -105,6 +110,7 @@ func featuresOf(item Item) features {
 			}
 		case mark:
 			f.marks[t.name] = true
+			narrows = t.name == "only"
 		case who:
 			f.add("who", t.name)
 			f.order = append(f.order, t.name)
@@ -117,6 +123,10 @@ func featuresOf(item Item) features {
 			f.add("weekday", t.name)
 		case clock:
 			f.add("clock", minutes(t.factor, tokens[max(0, i-1)], tokens[i+1]))
+		case half:
+			if !tokens[max(0, i-1)].isTime() && !tokens[i+1].isTime() {
+				f.add("half", t.name)
+			}
 		case month:
 			i += f.monthDay(tokens, i)
 		case number:
@@ -126,6 +136,9 @@ func featuresOf(item Item) features {
 			c = clause{denies: -1}
 		}
 		if t.isSubject() || t.isOpposite() {
+			if narrows {
+				f.narrowed, narrows = t.name, false
+			}
 			c.said = append(c.said, t.name)
 		}
 		if t.isSubject() || t.isOpposite() && !besides[t.name] {
@@ -253,6 +266,11 @@ func (f *features) yearAt(tokens []token, i int) int {
 		}
 	}
 	return 0
+}
+
+// isTime reports whether the half of a day beside the token belongs to it.
+func (t token) isTime() bool {
+	return t.kind == number || t.kind == clock || t.name == "clock" || t.kind == half
 }
 
 func (t token) isYear() bool { return t.kind == number && t.factor >= 1900 && t.factor <= 2100 }

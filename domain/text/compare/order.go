@@ -62,12 +62,12 @@ func (f features) exchanged(g features) bool {
 		}
 	}
 	at := func(name string) int { return slices.Index(g.order, name) }
-	symmetric := map[string]bool{"with": true, before: true, "after": true, "first": true, "then": true}
+	symmetric := map[string]bool{before: true, "after": true, "first": true, "then": true}
 	directed := map[string]bool{"from": true, "to": true, "by": true}
 	for i, x := range common {
 		for j, y := range common[i+1:] {
 			p, q := f.roles[x], f.roles[y]
-			if p != q && g.roles[x] == q && g.roles[y] == p && !symmetric[p] && !symmetric[q] &&
+			if p != q && g.roles[x] == q && g.roles[y] == p && !symmetric[p] && !symmetric[q] && p+q != "with" &&
 				(p != "is" && q != "is" || slices.ContainsFunc(common, func(z string) bool { // not: Mia is the owner
 					return z != x && z != y && f.roles[z] == "is" && g.roles[z] == "is"
 				})) {
@@ -84,6 +84,20 @@ func (f features) exchanged(g features) bool {
 		}
 	}
 	return false
+}
+
+// otherActor reports whether this item names the actor after "by", and the other one names it after what is acted on:
+// Kim is managed by Lee, and Kim manages Lee.
+func (f features) otherActor(g features) bool {
+	i := slices.IndexFunc(f.order, func(name string) bool { return f.roles[name] == "by" })
+	if i < 0 || g.roles[f.order[i]] == "by" {
+		return false
+	}
+	actor := slices.Index(g.order, f.order[i])
+	return slices.ContainsFunc(f.order[:i], func(name string) bool {
+		at := slices.Index(g.order, name)
+		return 0 <= at && at < actor && g.roles[name] == g.roles[f.order[i]]
+	})
 }
 
 // sooner reports whether both items tell what comes first, and whether they tell it the other way round.

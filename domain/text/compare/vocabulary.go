@@ -92,7 +92,7 @@ func stemmed(phrase string) string {
 
 // unstemmed are words whose stems mean something else.
 var unstemmed = []string{
-	"", "am", "is", "are", "was", "were", "had", "hourly", "weekly", "monthly", "quarterly", "yearly",
+	"", "named", "am", "is", "are", "was", "were", "had", "hourly", "weekly", "monthly", "quarterly", "yearly",
 }
 
 func stem(word string) string {
