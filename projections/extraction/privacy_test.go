@@ -28,7 +28,12 @@ var lines = []string{
 	"Problem: %s does not start.", "Cause: %s is too old.", "Fix: install %s.", "chromedriver requires %s.",
 	"First build %s, then test it, finally ship it.", "1. Stop %s.\n2. Wait.\n3. Start it.", "> I prefer %s.",
 	"Final response: %s is done", "Tool sequence: %s", "Failure reason: %s is down", "POLARITY: negative %s", "Thanks for %s!",
+	"Dr. %s requires payment in advance.", "Mrs. Jones requires %s.", "McDonald requires %s.", "1. Ask Bob Miller for his %s.\n2. Log in as Bob.\n3. Read his mail.",
+	"1. Open the %s of Kim.\n2. Wait.\n3. Send Kim's key.", "1. 问张敏要 %s。\n2. 登录。\n3. 读邮件。", "Patient 7 needs %s.",
 }
+
+// persons are how those lines begin that are about persons, whoever says them.
+var persons = []string{"Bob ", "Dr. ", "Mrs. ", "McDonald ", "1. Ask ", "1. Open ", "1. 问", "Patient "}
 
 var marker = regexp.MustCompile(`zq\d+zq`)
 
@@ -42,7 +47,8 @@ type exchange struct {
 
 func (e *exchange) sentence(rt *rapid.T, mine bool) string {
 	line, mark := rapid.SampledFrom(lines).Draw(rt, "line"), fmt.Sprintf("zq%dzq", e.marks.Add(1))
-	e.personal[mark] = mine && slices.ContainsFunc([]string{"I ", "My ", "Bob "}, func(who string) bool { return strings.HasPrefix(line, who) })
+	begins := func(who string) bool { return strings.HasPrefix(line, who) }
+	e.personal[mark] = slices.ContainsFunc(persons, begins) || mine && (begins("I ") || begins("My "))
 	s := fmt.Sprintf(line, mark)
 	e.sentences = append(e.sentences, s)
 	return s
