@@ -17,7 +17,7 @@ type BuiltIn struct{}
 var _ Extractor = BuiltIn{}
 
 // Name implements [Extractor]. Its number must change with the rules.
-func (BuiltIn) Name() string { return "built-in 4" }
+func (BuiltIn) Name() string { return "built-in 5" }
 
 // Extract implements [Extractor]. It never fails.
 func (BuiltIn) Extract(_ context.Context, c Conversation) (Result, error) {
@@ -53,7 +53,9 @@ const shortestStatement = 6
 
 // stated is the lesson in a user's sentence about themselves and their environment.
 func stated(sentence string) (LessonDraft, bool) {
-	s := straight.Replace(sentence)
+	said := straight.Replace(sentence)
+	s := mending().ReplaceAllString(said, "")
+	mended := s != said
 	asked := asking().MatchString(s)
 	if len(s) < shortestStatement || len(s) > domain.MaxContent/2 || polarityMark().MatchString(s) {
 		return LessonDraft{}, false
@@ -61,7 +63,8 @@ func stated(sentence string) (LessonDraft, bool) {
 	if passing().MatchString(s) || requesting().MatchString(s) && !either(s, remembering, rememberingChinese) {
 		return LessonDraft{}, false
 	}
-	f := LessonDraft{Content: sentence, Correction: either(s, correcting, correctingChinese)}
+	corrects := either(s, correcting, correctingChinese)
+	f := LessonDraft{Content: sentence, Correction: corrects || mended}
 	if retracts(s) { // its category is that of the statement that it ends
 		f.Correction, s = true, affirmed.Replace(s)
 	}
@@ -88,7 +91,8 @@ func stated(sentence string) (LessonDraft, bool) {
 		f.Category = domain.CategoryEvents
 		f.Task = in(s, "What happened, or was decided", "发生或决定的事")
 		f.Tags = tagsOf("", "")
-	case noted || f.Correction && (factual().MatchString(s) || retracts(sentence)) || asserts(s, true):
+	case noted || corrects && factual().MatchString(s) || retracts(sentence) || asserts(said, true),
+		mended && asserts(s, true) && !strings.HasPrefix(s, "I "): // an excuse
 		f.Category = domain.CategoryEntities
 		f.Task = in(s, "What the user's world is like", "用户所说的事实")
 		f.Tags = tagsOf("", "")
@@ -138,10 +142,12 @@ func covered(sentence string, known map[string]bool) bool {
 
 // affirmed turns a retraction into what it ends.
 var affirmed = strings.NewReplacer(
-	"no longer ", "", "stopped using", "use", "decided not to", "decided to", "decided against", "decided to",
-	"don't ", "",
-	"doesn't ", "", "do not ", "", "does not ", "", " any more", "", " anymore", "", " any longer", "",
-	"停止使用", "用", "停用", "用", "不再", "", "已经不", "", "已不", "", "决定不", "决定",
+	"no longer ", "", " no longer", "", "stopped using", "use", "quit using", "use", "gave up using", "use",
+	"given up using", "use", "stopped ", "", "quit ", "", "gave up ", "", "given up ", "",
+	"decided not to", "decided to", "decided against", "decided to",
+	"don't ", "", "doesn't ", "", "do not ", "", "does not ", "", " any more", "", " anymore", "", " any longer", "",
+	"停止使用", "用", "停用", "用", "放弃了使用", "用", "放弃了", "", "不再", "", "已经不", "", "已不", "", "决定不", "决定",
+	"戒烟了", "抽烟", "戒了烟", "抽烟", "戒酒了", "喝酒", "戒掉了", "喝", "戒了", "喝",
 )
 
 // straight replaces quotation marks by the form that rules expect.

@@ -35,7 +35,7 @@ func TestACommittedSessionBecomesKnowledge(t *testing.T) {
 			t.Errorf("%+v", tool)
 		}
 		fact := w.settled("s1", 1).(domain.SessionExtracted)
-		if fact.Task != task || fact.Extractor != "built-in 4" || len(fact.Lessons) != 2 || fact.Lessons[0].Item != preference.ID {
+		if fact.Task != task || fact.Extractor != "built-in 5" || len(fact.Lessons) != 2 || fact.Lessons[0].Item != preference.ID {
 			t.Errorf("%+v", fact)
 		}
 		archive, err := w.base.Find(t.Context(), w.by.Tenant, domain.ArchiveItem("session:mia/s1", 1))
@@ -82,6 +82,20 @@ func TestWhatIsKnownDecides(t *testing.T) {
 			{"We decided not to use Kafka.", domain.DecideSupersede},
 			{"我住在杭州。", domain.DecideCreate},
 			{"我已经不住在杭州了。", domain.DecideSupersede},
+			{"I own a car.", domain.DecideCreate},
+			{"My wife no longer owns a car.", domain.DecideCreate},
+			{"I no longer own a car.", domain.DecideSupersede},
+			{"I use Slack.", domain.DecideCreate},
+			{"I quit using Slack.", domain.DecideSupersede},
+			{"I drink coffee.", domain.DecideCreate},
+			{"I gave up drinking coffee.", domain.DecideSupersede},
+			{"We are migrating to AWS.", domain.DecideCreate},
+			{"We decided against migrating to AWS.", domain.DecideSupersede},
+			{"我每天喝咖啡。", domain.DecideCreate},
+			{"我们用飞书。", domain.DecideCreate},
+			{"我们放弃了使用飞书。", domain.DecideSupersede},
+			{"checkout calls billing.", domain.DecideCreate},
+			{"billing calls checkout.", domain.DecideCreate},
 		}
 		for i, step := range steps {
 			w.hold("s1", talk(step.said))
@@ -124,6 +138,15 @@ func TestAConversationCorrectsItself(t *testing.T) {
 			if k.Text.Content != "I live in Oslo." && k.Text.Content != "We use Jenkins." {
 				t.Errorf("%s is superseded", k.Text.Content)
 			}
+		}
+		for i, said := range [][]string{
+			{"My favourite editor is Vim.", "Sorry, my favourite editor is Emacs."}, {"I live in Rome.", "I meant I live in Bari."},
+			{"我住在杭州。", "抱歉，我住在苏州。"}, {"我住在北京。", "我是说我住在天津。"},
+		} {
+			session := fmt.Sprint("mended-", i)
+			w.hold(session, talk(said...))
+			w.learn()
+			equal(t, w.decisions(session, 1)[1], domain.DecideSupersede, "%s", said)
 		}
 	})
 }

@@ -77,7 +77,8 @@ func (n neighbour) weight() float64 {
 	return weight
 }
 
-// compared compares a finding with an item, or with the nearest of the statements that were merged into it.
+// compared compares a finding with an item, or with the nearest of the statements that were merged into it. A
+// retraction ends only the statement that it takes back, about the same subject.
 func compared(k *domain.Knowledge, f LessonDraft) compare.Verdict {
 	said := func(content string, p domain.Polarity) compare.Prepared {
 		return compare.Prepare(compare.Item{Content: content, Negative: p == domain.Negative})
@@ -90,7 +91,27 @@ func compared(k *domain.Knowledge, f LessonDraft) compare.Verdict {
 			verdict = v
 		}
 	}
+	if retracts(f.Content) && verdict.Kind != compare.Duplicate {
+		verdict.Kind, verdict.Rule, verdict.Another = compare.Unrelated, compare.Unsure, false
+		for _, line := range append(statements(k), k.Text.Content) {
+			if ends(f.Content, line) {
+				verdict.Kind, verdict.Rule = compare.Contradiction, compare.Negation
+			}
+		}
+	}
 	return verdict
+}
+
+// ends reports whether a clause of a retraction takes a statement back.
+func ends(retraction, statement string) bool {
+	said := compare.Prepare(compare.Item{Content: statement})
+	clauses := strings.FieldsFunc(straight.Replace(retraction), func(r rune) bool {
+		return strings.ContainsRune(",;，；。\n", r)
+	})
+	return !retracts(statement) && slices.ContainsFunc(clauses, func(clause string) bool {
+		return retracts(clause) &&
+			said.With(compare.Prepare(compare.Item{Content: affirmed.Replace(clause)})).Kind == compare.Duplicate
+	})
 }
 
 // statements are the texts that were merged into an item.

@@ -18,11 +18,14 @@ var (
 	preferring        = text.Expression(`(?i)\b(?:i|we|the user|user)(?: really| strongly| always| usually| generally| also| personally| just| absolutely| still| do)*\s+(?:prefers?|likes?|loves?|enjoys?|favou?rs?|hates?|dislikes?|can't stand|cannot stand|(?:don't|do not|doesn't|never) (?:like|want|use|eat|drink)|avoids?|always use|rather|(?:want|would like) you to (?:always|never))\b|\b(?:i|we)(?:'d| would)(?: really| strongly| always)? (?:prefer|like you to (?:always|never))\b|\bi(?:'m| am)(?: \w+){0,2} (?:into|fond of|(?:big |huge )?fan of)\b|^(?:(?:and|also|btw|by the way),? )?i (?:mostly |mainly |only |usually )?use [\w.+-]+(?:,? not\b|[.!]?$)|\bi'd rather\b|\bplease (?:always|never|don't ever|do not ever)\b|\bfrom now on\b|\bmy (?:favou?rite|go-to|preferred)\b|^(?:always|never) [a-z]+ |^(?:no,? )?(?:please )?(?:don't|do not) (?:ever )?(?:use|touch|edit|change|modify|commit|push|delete|remove|install|run|add|write|create|ask)\b|\bby default,? use\b`)
 	preferringChinese = text.Expression(`(?:我|我们|用户)(?:们|一般|比较|更|最|一直|总是|通常|特别|非常|很|也|还是|平时|一向|都)*(?:喜欢|偏好|偏爱|习惯|讨厌|倾向|爱用|不喜欢|不想|不爱|不用)|请(?:始终|总是|永远|一律|务必|都)|以后.{0,12}(?:请|都|不要|别|一律|先)|以后用|(?:千万|一律|永远)(?:不要|别)|默认(?:使用|用|采用)|我的(?:偏好|习惯|最爱)`)
 
-	correcting        = text.Expression(`(?i)^(?:no|nope|wrong|actually|correction)\b[,:. ]|\bthat(?:'s| is| was) (?:wrong|not right|incorrect|not correct|not what i)|\bi (?:meant|actually meant)\b|\bno longer\b|\bnot any ?more\b|\b(?:changed|change) my mind\b|\bnot [\w."'-]+(?: [\w."'-]+)?,? but\b|\bswitched (?:from .+ )?to\b|\binstead of what\b|\bused to\b.*\bnow\b`)
-	correctingChinese = text.Expression(`^(?:不对|错了|不是这样|更正|纠正)|不是.+(?:而是|是)|是.+[，,]\s*不是|其实(?:是|应该)|(?:改成|改用|改为)|不再|我说的是|应该是`)
+	correcting        = text.Expression(`(?i)^(?:no|nope|wrong|actually|correction)\b[,:. ]|\bthat(?:'s| is| was) (?:wrong|not right|incorrect|not correct|not what i)|\bno longer\b|\bnot any ?more\b|\b(?:changed|change) my mind\b|\bnot [\w."'-]+(?: [\w."'-]+)?,? but\b|\bswitched (?:from .+ )?to\b|\binstead of what\b|\bused to\b.*\bnow\b`)
+	correctingChinese = text.Expression(`^(?:不对|错了|不是这样|更正|纠正)|不是.+(?:而是|是)|是.+[，,]\s*不是|其实(?:是|应该)|(?:改成|改用|改为)|不再|应该是`)
 
-	retracting        = text.Expression(`(?i)\bno longer\b|(?:\bnot|n't)\b.*\bany ?(?:more|longer)\b|\bstopped using\b|\b(?:i|we)(?:'ve| have)? (?:stopped|quit|gave up|given up)\b|\bdecided (?:not to|against)\b`)
-	retractingChinese = text.Expression(`不再|已经?不.*了|不用了|停止使用|停用了|决定不`)
+	// mending begins a statement that takes back what was just said.
+	mending = text.Expression(`(?i)^(?:(?:sorry|oops|no|my mistake|my bad|scratch that|wait|抱歉|对不起|不好意思|口误|我?说错了)\s*[,，.:!。—-]*\s*)?(?:i (?:actually )?mean(?:t)?(?: to say)?(?: that)?[\s,:]+|我(?:是说|的意思是|说的是|想说的是)[,，:：]?)|^(?:sorry|oops|my mistake|my bad|scratch that|wait|抱歉|对不起|不好意思|口误|我?说错了)\s*[,，.:!。—-]+\s*`)
+
+	retracting        = text.Expression(`(?i)\bno longer\b|(?:\bnot|n't)\b.*\bany ?(?:more|longer)\b|\b(?:stopped|quit|gave up|given up) using\b|\b(?:i|we)(?:'ve| have)? (?:stopped|quit|gave up|given up)\b|\bdecided (?:not to|against)\b`)
+	retractingChinese = text.Expression(`不再|已经?不.*了|不用了|停止使用|停用了|决定不|放弃了|戒(?:掉?了|[烟酒])`)
 
 	// factual is a statement that can be right or wrong; a plain "no" is not.
 	factual = text.Expression(`(?i)\b(?:is|isn't|are|aren't|was|were|should|uses?|runs?|lives?|works?|means?|called|it's|i'm|has|have|\d+)\b|\p{Han}`)

@@ -53,7 +53,8 @@ var symbol = text.Expression(`[+#<>≤≥≠±?\p{Sc}\p{So}]+|!=`)
 // opening finds the beginning of a correction, and the task of what was learned from a conversation.
 var opening = text.Expression(`(?i)^(?:What the user prefers|Who the user is|What happened, or was decided|` +
 	`What the user's world is like|用户的偏好|用户是谁|发生或决定的事|用户所说的事实)?\n\s*` +
-	`(?:(?:no|nope|wrong|sorry|correction|wait|不对|错了|不是这样|更正|纠正)\s*[,.:!。]\s*)*`)
+	`(?:(?:no|nope|wrong|sorry|oops|correction|wait|不对|错了|不是这样|更正|纠正|抱歉|对不起|不好意思|说错了)\s*[,.:!。]\s*|` +
+	`(?:i (?:actually )?mean(?:t)?(?: to say)?(?: that)?\b|我是说|我的意思是|我说的是)[,:]?\s*)*`)
 
 // isUnread reports whether the lexer passes over a letter or a digit.
 func isUnread(r rune) bool {
