@@ -22,9 +22,11 @@ LOCOMO ?= data/locomo
 PROFILE = cmd/annals/default.pgo
 # Counts what a request executes. Go writes the counters of the whole run to GOCOVERDIR, too.
 TRACE = dir=$$(mktemp -d) && trap "rm -r $$dir" EXIT && GOCOVERDIR=$$dir go run -pgo=off -cover -covermode=atomic -coverpkg=./... ./scripts/trace
+# What make check looks for is not looked for again, and tests need no names of symbols.
+TEST = ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -p $(PARALLEL) -pgo=off -vet=off -ldflags='-s -w' -count=1 -timeout 60m
 BENCH = mkdir -p bench-results && scripts/postgres.sh install && scripts/postgres.sh run go run -pgo=off ./scripts/bench
 
-.PHONY: help run build test race trace test-mcp demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
+.PHONY: help run build test test-all race trace test-mcp demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,17 +38,23 @@ build: go ## Build bin/annals, one static program
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w -X github.com/annals-kb/annals/cmd/annals/terminal.release=$(RELEASE)' -o bin/annals ./cmd/annals
 
 # Tests create and drop a database of hundreds of files each. In memory that takes half the time.
-test race: export ANNALS_PG_HOME ?= $(shell df -Pk /dev/shm 2>/dev/null | awk '$$6 == "/dev/shm" && $$4 > 4194304 { print $$6 }')
+test test-all race: export ANNALS_PG_HOME ?= $(shell df -Pk /dev/shm 2>/dev/null | awk '$$6 == "/dev/shm" && $$4 > 4194304 { print $$6 }')
 
-test: go ## Run every test on SQLite, a PostgreSQL of their own and Chromium, installed if need be
+test: go ## Run the tests on SQLite, a PostgreSQL of their own and Chromium, installed if need be
 	@scripts/postgres.sh install
 	@scripts/browser.sh install
-	@ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -p $(PARALLEL) -pgo=off -count=1 -timeout 60m $(TESTFLAGS) $(PACKAGES)
+	@$(TEST) -short $(TESTFLAGS) $(PACKAGES)
+
+test-all: go ## Run the slow tests, too, and every test on both engines, and every benchmark once
+	@scripts/postgres.sh install
+	@scripts/browser.sh install
+	@$(TEST) $(TESTFLAGS) $(PACKAGES)
+	@$(MAKE) bench-smoke
 
 race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/postgres.sh install
 	@scripts/browser.sh install
-	@ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" CGO_ENABLED=1 scripts/postgres.sh run go test -pgo=off -race -count=1 -timeout 60m $(TESTFLAGS) $(PACKAGES)
+	@CGO_ENABLED=1 $(TEST) -race -short $(TESTFLAGS) $(PACKAGES)
 
 trace: go ## Show the functions that one remember and one search execute
 	@$(TRACE)

@@ -46,7 +46,7 @@ func TestTheLogsOfAnEarlierProgramVerify(t *testing.T) {
 
 func TestTheLogsOfAnEarlierProgramGiveTheSameItems(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		restore(t, db)
 		w := newRebuilder(t, db)
 		w.ask("POST", rebuildPath+"?repair=true&confidence=half-discounted/1", nil).want(http.StatusAccepted)
@@ -60,7 +60,7 @@ func TestTheLogsOfAnEarlierProgramGiveTheSameItems(t *testing.T) {
 			}
 			got := object{"id": want["id"], "status": "gone"}
 			a := w.ask("GET", "/v1/knowledge/"+want["id"].(string), nil)
-			for end := time.Now().Add(time.Minute); i == 0 && a.status != http.StatusOK && time.Now().Before(end); {
+			for end := time.Now().Add(time.Minute); i == 0 && want["status"] != "gone" && a.status != http.StatusOK && time.Now().Before(end); {
 				a = w.ask("GET", "/v1/knowledge/"+want["id"].(string), nil) // until the server sees the version that was switched to
 			}
 			if a.status == http.StatusOK {

@@ -208,6 +208,7 @@ const (
 // A process that makes the vectors of another model is killed again and again: while a request is on its way,
 // just after its answer, while vectors are written, when everything is read, at the switch, and after it.
 func TestAChangeOfTheModelThatIsKilledGoesOn(t *testing.T) {
+	databasetest.Slow(t)
 	t.Parallel()
 	if url := os.Getenv(modelChild); url != "" {
 		changeModelAsChild(t, url, os.Getenv(modelEndpoint))

@@ -25,6 +25,7 @@ import (
 
 // TestALargeTenant loads many items once, since that takes a while.
 func TestALargeTenant(t *testing.T) {
+	databasetest.Slow(t)
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w, listener := newLoadedWorld(t, db)

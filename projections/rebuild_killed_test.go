@@ -25,6 +25,7 @@ const rebuildChild = "ANNALS_TEST_REBUILD_URL"
 
 // A process that rebuilds is killed at each stage and at many moments more; another one goes on.
 func TestARebuildThatIsKilledGoesOn(t *testing.T) {
+	databasetest.Slow(t)
 	t.Parallel()
 	if url := os.Getenv(rebuildChild); url != "" {
 		rebuildAsChild(t, url)

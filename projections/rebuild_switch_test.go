@@ -25,6 +25,7 @@ const switchChild = "ANNALS_TEST_SWITCH_URL"
 // Two processes read and write while one of them rebuilds, switches and goes back: no request fails,
 // everything written can be read at once, and both versions have it.
 func TestSwitchesRaceWithReadersAndWritersOfTwoProcesses(t *testing.T) {
+	databasetest.Slow(t)
 	t.Parallel()
 	if url := os.Getenv(switchChild); url != "" {
 		useAsChild(t, url)

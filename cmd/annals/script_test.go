@@ -18,6 +18,7 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
 )
 
 // The test binary is the program itself when it is called annals.
@@ -25,8 +26,13 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"annals": main})
 }
 
+// alwaysBoth are scripts of testdata/engines about what each engine does in its own way.
+var alwaysBoth = []string{
+	"crash", "doctor", "erase", "halted", "merge", "migrate", "outage", "proof", "purge", "restored", "unreadable", "upgrade",
+}
+
 // TestScripts runs testdata/engines on both engines, and testdata/script, whose commands behave the same on both, on
-// SQLite. Beside testscript's own commands there are:
+// SQLite. With -short it runs scripts of testdata/engines but for alwaysBoth on one engine, chosen by their names. Beside testscript's own commands there are:
 //
 //	exits CODE COMMAND…        runs a command that must end with this exit code
 //	until CODE COMMAND…        runs a command again and again until it ends with this exit code
@@ -73,13 +79,17 @@ func TestScripts(t *testing.T) {
 		both = []string{"testdata/filled/fill.txtar"}
 	}
 	eachEngine(t, func(t *testing.T, engine database.Engine, newDatabase func(testing.TB) string) {
-		scripts := both
+		scripts := slices.DeleteFunc(slices.Clone(both), func(path string) bool {
+			name := strings.TrimSuffix(filepath.Base(path), ".txtar")
+			chosen, _ := databasetest.Chosen(name)
+			return testing.Short() && chosen != engine && !slices.Contains(alwaysBoth, name)
+		})
 		if engine == database.SQLite && *fill == "" {
 			own, err := filepath.Glob("testdata/script/*.txtar")
 			if err != nil || len(own) == 0 {
 				t.Fatalf("testdata/script: %d scripts, %v", len(own), err)
 			}
-			scripts = slices.Concat(both, own)
+			scripts = slices.Concat(scripts, own)
 		}
 		testscript.Run(t, testscript.Params{
 			Files: scripts,

@@ -33,28 +33,57 @@ func on(t *testing.T, engine database.Engine, test func(t *testing.T, db *databa
 	})
 }
 
-// EachServed is [Each] with one reading and one writing connection: code that holds a connection and needs a second
+// Either is [Each] for packages without SQL: with -short it runs one subtest, on the engine that [OneOf] chooses.
+func Either(t *testing.T, test func(t *testing.T, db *database.DB)) {
+	t.Helper()
+	for _, engine := range Engines(t) {
+		on(t, engine, test)
+	}
+}
+
+// EachServed is [Either] with one reading and one writing connection: code that holds a connection and needs a second
 // one blocks. On PostgreSQL, the role owns nothing of the log and sees one tenant at a time, as after annals migrate
 // --role.
 func EachServed(t *testing.T, test func(t *testing.T, db *database.DB)) {
 	t.Helper()
-	OnServed(t, database.SQLite, test)
-	OnServed(t, database.Postgres, test)
+	for _, engine := range Engines(t) {
+		OnServed(t, engine, test)
+	}
 }
 
-// OnServed is [EachServed] on one engine.
+// OnServed is [EachServed] on an engine.
 func OnServed(t *testing.T, engine database.Engine, test func(t *testing.T, db *database.DB)) {
 	t.Helper()
 	on(t, engine, func(t *testing.T, db *database.DB) { test(t, served(t, db)) })
 }
 
+// Engines returns both engines, or with -short the one that [OneOf] chooses.
+func Engines(t *testing.T) []database.Engine {
+	one, other := OneOf(t)
+	if testing.Short() {
+		return []database.Engine{one}
+	}
+	return []database.Engine{one, other}
+}
+
 // OneOf returns an engine, chosen by the name of the test, and the other one. Tests of packages without SQL run on one
 // of them: so half of the tests run on each.
-func OneOf(t *testing.T) (one, other database.Engine) {
-	if crc32.ChecksumIEEE([]byte(t.Name()))%2 == 0 {
+func OneOf(t *testing.T) (one, other database.Engine) { return Chosen(t.Name()) }
+
+// Chosen is [OneOf] for a name.
+func Chosen(name string) (one, other database.Engine) {
+	if crc32.ChecksumIEEE([]byte(name))%2 == 0 {
 		return database.SQLite, database.Postgres
 	}
 	return database.Postgres, database.SQLite
+}
+
+// Slow skips a test with -short, since a quicker one keeps the same promise or few changes can break it.
+func Slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("slow: make test-all runs it")
+	}
 }
 
 // SQLite returns the URL of a file that does not exist yet.

@@ -187,7 +187,7 @@ func (n *node) caughtUp(tenant string) {
 
 func TestEveryEventIsForwardedOnceInOrderWithoutItsText(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		j := newJetstream(t)
 		n := newNode(t, db, forward.NATSOptions{URL: j.url(), Prefix: "know.log"})
 		n.remember("acme", 0, 5)
@@ -209,7 +209,7 @@ func TestEveryEventIsForwardedOnceInOrderWithoutItsText(t *testing.T) {
 
 func TestTextsAreForwardedWhereSomebodyAsksForThem(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		j := newJetstream(t)
 		newNode(t, db, forward.NATSOptions{URL: j.url(), Texts: true}).remember("acme", 0, 1)
 		_, _, bodies := j.stored("ANNALS", 1)
@@ -221,7 +221,7 @@ func TestTextsAreForwardedWhereSomebodyAsksForThem(t *testing.T) {
 
 func TestWhatWasSentBeforeACrashIsRecognised(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		j := newJetstream(t)
 		n := newNode(t, db, forward.NATSOptions{URL: j.url()})
 		n.remember("acme", 0, 5)
@@ -254,7 +254,7 @@ func TestWhatWasSentBeforeACrashIsRecognised(t *testing.T) {
 
 func TestAServerThatIsAwayIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		j := newJetstream(t)
 		n := newNode(t, db, forward.NATSOptions{URL: j.url()})
 		n.remember("acme", 0, 2)

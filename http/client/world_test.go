@@ -31,7 +31,7 @@ type world struct {
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		test(t, newWorld(t, db, func(h http.Handler) http.Handler { return h }))
 	})
 }

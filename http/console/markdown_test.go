@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"github.com/annals-kb/annals/database/databasetest"
 	"net/http"
 	"net/url"
 	"strings"
@@ -95,6 +96,7 @@ func TestMarkdownIsShownWithoutItsHTML(t *testing.T) {
 }
 
 func TestMarkdownThatNestsDeeplyOrIsTooLongIsShown(t *testing.T) {
+	databasetest.Slow(t)
 	onOne(t, "", func(t *testing.T, w *world) {
 		for id, content := range map[string]string{
 			"quotes": strings.Repeat(">", 20_000) + "deep", "lists": strings.Repeat("- ", 10_000) + "deep",

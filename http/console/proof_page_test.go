@@ -26,7 +26,7 @@ type proving struct {
 func eachProving(t *testing.T, test func(t *testing.T, p *proving)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, "")
 		p := &proving{world: w, Page: browsertest.Open(t, w.url)}
 		p.event = w.remember(client.Knowledge{

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"github.com/annals-kb/annals/database/databasetest"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -106,6 +107,7 @@ func hostileQuery(except ...string) string {
 }
 
 func TestWhatAgentsWroteStaysTextOnEveryPage(t *testing.T) {
+	databasetest.Slow(t)
 	each(t, rootKey, func(t *testing.T, w *world) {
 		shown := w.attacked(w.login(rootKey))
 		p := browsertest.Open(t, w.url) // fails the test if the content policy is broken or a dialog opens

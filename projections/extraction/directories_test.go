@@ -115,7 +115,7 @@ func said(what string) func(http.ResponseWriter) {
 
 func TestAModelSaysWhatADirectoryIsAbout(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		b := newBrowsing(t, db, said("How to deploy; ask ops@example.com."), said("How to deploy and roll back."))
 		for _, name := range []string{"build", "test", "ship"} {
 			b.chapter(name, "How to "+name)
@@ -156,7 +156,7 @@ func TestAModelSaysWhatADirectoryIsAbout(t *testing.T) {
 
 func TestWhatIsSaidOfADirectoryGoesWithItsText(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		grounds := domain.ErasureReason{ReasonCode: "gdpr-17"}
 		for name, gone := range map[string]func(b *browsing, target domain.Target){
 			"erased": func(b *browsing, target domain.Target) {
@@ -202,7 +202,7 @@ func TestWhatIsSaidOfADirectoryGoesWithItsText(t *testing.T) {
 
 func TestADirectoryIsToldToThoseWhoSeeWhatIsInIt(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		b := newBrowsing(t, db, said("What all may know."))
 		for _, chapter := range []string{"a", "b", "c"} {
 			b.chapter(chapter, "Chapter "+chapter)
@@ -222,7 +222,7 @@ func TestADirectoryIsToldToThoseWhoSeeWhatIsInIt(t *testing.T) {
 
 func TestWhatNeedsNoModelIsNotShownToOne(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		b := newBrowsing(t, db, said("never asked"))
 		b.remember("short", func(c *domain.Remember) {
 			c.Knowledge.Text = domain.Text{URI: "viking://resources/short/one.md", Content: "One."}
@@ -256,7 +256,7 @@ func TestADirectoryThatCannotBeSummarisedIsPassedOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			databasetest.Each(t, func(t *testing.T, db *database.DB) {
+			databasetest.Either(t, func(t *testing.T, db *database.DB) {
 				b := newBrowsing(t, db, test.answers...)
 				for _, chapter := range []string{"a", "b", "c"} {
 					b.chapter(chapter, "Chapter "+chapter)

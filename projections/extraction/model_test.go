@@ -293,7 +293,7 @@ func TestTheEnvironmentChoosesTheExtractor(t *testing.T) {
 
 func TestWhatAModelFindsBecomesKnowledge(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		model, _, _ := asked(t, status(500), completion(learned))
 		w := newWorld(t, db, model)
 		w.hold("s1", talk("I prefer tabs.", "a: Deploy on Mondays."))

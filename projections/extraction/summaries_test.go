@@ -110,7 +110,7 @@ const overview = "# Deployments\n\n- on Mondays"
 
 func TestAModelSummarisesWhatIsLong(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		s := newSummarizing(t, db, completion(about))
 		s.remember("handbook", nil)
 		s.remember("short", func(c *domain.Remember) { c.Knowledge.Text.Content = "Deploy on Mondays." })
@@ -138,7 +138,7 @@ func TestAModelSummarisesWhatIsLong(t *testing.T) {
 
 func TestASummaryGoesWithItsContent(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		s := newSummarizing(t, db, completion(about), completion(`{"abstract":"Now on Tuesdays.","overview":"mail ops@example.com, key AKIAIOSFODNN7EXAMPLE"}`))
 		s.remember("handbook", nil)
 		s.keeps("handbook", "How deployments go.", overview, 1)
@@ -160,7 +160,7 @@ func TestASummaryGoesWithItsContent(t *testing.T) {
 
 func TestASummaryLosesAgainstPeople(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		own, fridays := "Mia's own", strings.ReplaceAll(handbook, "Mondays", "Fridays")
 		for name, test := range map[string]struct {
 			changes  domain.Revised
@@ -216,7 +216,7 @@ func TestWhatCannotBeSummarisedIsPassedOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			databasetest.Each(t, func(t *testing.T, db *database.DB) {
+			databasetest.Either(t, func(t *testing.T, db *database.DB) {
 				s := newSummarizing(t, db, test.answers...)
 				s.remember("handbook", nil)
 				for page := 1; page < test.pages; page++ {
@@ -244,7 +244,7 @@ func TestWhatIsSentIsBounded(t *testing.T) {
 
 func TestSummariesFollowTheLog(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		s := newSummarizing(t, db, completion(about))
 		router := must(follow.NewRouter(databasetest.Log(t)))(t)
 		s.summaries.Follow(router)

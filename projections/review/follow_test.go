@@ -32,7 +32,7 @@ type world struct {
 func each(t *testing.T, test func(w *world)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		base, err := projections.Open(t.Context(), db, projections.Settings{})
 		if err != nil {
 			t.Fatal(err)

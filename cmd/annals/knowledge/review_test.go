@@ -61,7 +61,7 @@ type desk struct {
 
 func eachDesk(t *testing.T, test func(t *testing.T, d *desk)) {
 	t.Helper()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		base := servertest.Open(t, db, events.Options{})
 		running := httptest.NewServer(annalshttp.New(base.Config(t)).Handler())
 		t.Cleanup(running.Close)
