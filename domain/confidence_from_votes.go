@@ -27,7 +27,7 @@ func (p ConfidencePolicy) Rate(k *Knowledge, reporters int) float64 {
 }
 
 // DefaultConfidence is that of [HalfDiscounted], with one voice per person: repeated votes of one voter weigh 1, ½, ⅓
-// and so on, and those of the item's owner, authors and agent count once. If the owner says the same in several
+// and so on, and those of the item's owner, authors and agents count once. If the owner says the same in several
 // sessions, each counts.
 func DefaultConfidence() ConfidencePolicy {
 	return ConfidencePolicy{
@@ -66,6 +66,7 @@ const wholeVote = 720_720
 // baseline, and those that merges of earlier releases carried, have no voter.
 type Voices struct {
 	Authors []Entity `json:"authors,omitempty"` // who remembered the item, and for whom
+	Agents  []Entity `json:"agents,omitempty"`  // voters that acted for the owner
 	Votes   int      `json:"votes,omitempty"`
 	Voters  int      `json:"voters,omitempty"`  // different
 	Helpful int64    `json:"helpful,omitempty"` // the weight that helpful votes lack, because they are repeated
@@ -90,7 +91,7 @@ func VotesBy(votes, voters int) string {
 
 // isOwn tells whether a voter is one voice with the item's owner.
 func isOwn(k *Knowledge, voter Entity) bool {
-	return voter == k.Owner || slices.Contains(k.Voices.Authors, voter) ||
+	return voter == k.Owner || slices.Contains(k.Voices.Authors, voter) || slices.Contains(k.Voices.Agents, voter) ||
 		voter.Kind() == Agent && voter.ID() == k.Source.AgentID
 }
 
@@ -147,9 +148,13 @@ func (p ConfidencePolicy) VotesFor(k *Knowledge, fact Fact) (voter Entity, neede
 	case Transferred:
 		return "", needed
 	case FoundHelpful:
-		voter = f.Voter
+		if voter = f.Voter; f.ActsFor != "" {
+			voter = ""
+		}
 	case FoundHarmful:
-		voter = f.Voter
+		if voter = f.Voter; f.ActsFor != "" {
+			voter = ""
+		}
 	case FeedbackRetracted:
 		vote, loaded := k.Votes[f.Vote]
 		voter, needed = vote.Voter, needed || !loaded

@@ -47,6 +47,12 @@ func TestRepeatedVotesOfOneVoterWeighLess(t *testing.T) {
 		{2 / 2.5, []Fact{FoundHelpful{onTrace(bob, "a")}, FoundHelpful{onTrace(bob, "b")}}},
 		{1.5 / 3.5, []Fact{FoundHelpful{onTrace(bob, "a")}, FoundHarmful{onTrace(bob, "b")}, FoundHarmful{onTrace(bob, "c")}}},
 		{1.5 / 2, []Fact{FoundHelpful{onTrace(alice, "a")}, FoundHelpful{onTrace(bot, "b")}, FoundHelpful{onDay(alice, "c")}}},
+		{1.5 / 2, []Fact{ // the first vote came before its key was known to act for the owner
+			FoundHelpful{onTrace(eve, "a")},
+			FoundHelpful{onTrace(alice, "b")},
+			FoundHelpful{Ballot{Voter: eve, Key: "trace:c", TraceID: "c", ActsFor: alice}},
+			FoundHelpful{onTrace(eve, "d")},
+		}},
 		{4.5 / 5, []Fact{
 			FoundHelpful{onTrace(alice, "a")},
 			FoundHelpful{onTrace(bob, "b")},

@@ -14,8 +14,8 @@
 //   - Scope: an audience, which is an entity or everyone in the tenant.
 //   - Tier: how near a scope is to the caller, from user to public.
 //   - Ballot: the trace of a vote or, without a trace, its day. A voter has one vote per ballot and item.
-//   - Voice: a voter, or an item's owner together with its authors and its agent. Repeated votes of one voice weigh
-//     less.
+//   - Voice: a voter, or an item's owner together with its authors, its agent, and the agents that act for the
+//     owner. Repeated votes of one voice weigh less.
 //   - Contested: an item that was judged harmful or stale, and whose confidence is below [ContestedBelow], or that is
 //     disputed: see [Rating.Contested], the one definition.
 //   - Disputed: an item that contradicts another one, according to an open proposal.

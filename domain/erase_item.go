@@ -134,6 +134,8 @@ type ErasureTarget struct {
 	Owner     Entity
 	Title     string  // of an item: its task, or what it says
 	Scopes    []Scope // of an item
+	URI       URI     // of an item
+	Unnamed   URI     // of an item: where it lies by default if it has no owner
 	Status    Status  // of an item
 	Held      bool
 	State     State  // of another thing
@@ -154,11 +156,14 @@ func (d ErasureTarget) PassesTo(of string) Entity {
 	return ""
 }
 
-// PassCommand is the command that gives the target to a group, and takes its owner out of its scopes.
+// PassCommand is the command that gives the target to a group, and takes its owner out of its scopes and its URI.
 func (d ErasureTarget) PassCommand(by Principal, to Entity) Command {
 	revised := Revise{Target: Target{By: by, ID: d.ID}, Owner: to}
 	if own := d.Owner.Scope(); slices.Contains(d.Scopes, own) {
 		revised.Scopes = slices.DeleteFunc(slices.Clone(d.Scopes), func(s Scope) bool { return s == own })
+	}
+	if d.URI.Within(URIOfNames(d.Owner.Kind(), d.Owner.ID())) {
+		revised.URI = string(d.Unnamed)
 	}
 	return revised
 }

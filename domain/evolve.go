@@ -53,9 +53,9 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 		k.Text.URI = f.URI
 		k.Revision++
 	case FoundHelpful:
-		k.addVote(voteOf(Helpful, f.Ballot, at), policy)
+		k.cast(Helpful, f.Ballot, at, policy)
 	case FoundHarmful:
-		k.addVote(voteOf(Harmful, f.Ballot, at), policy)
+		k.cast(Harmful, f.Ballot, at, policy)
 	case FeedbackRetracted: // the vote is removed already
 	case ReportedStale:
 		k.report(f, at)
@@ -174,11 +174,16 @@ func retractedVote(fact Fact) string {
 	return ""
 }
 
-func voteOf(verdict Verdict, b Ballot, at EventMetadata) Vote {
-	return Vote{
+// cast adds a vote. One that acts for the owner makes its voter one voice with them, earlier votes included.
+func (k *Knowledge) cast(verdict Verdict, b Ballot, at EventMetadata, policy ConfidencePolicy) {
+	if b.ActsFor != "" && policy.Weighs != nil && !isOwn(k, b.Voter) {
+		k.Voices.Agents = append(slices.Clip(k.Voices.Agents), b.Voter)
+		weighAnew(k, policy)
+	}
+	k.addVote(Vote{
 		EventID: at.EventID, Voter: b.Voter, Ballot: b.Key, Verdict: verdict,
 		TraceID: b.TraceID, Query: b.Query, Outcome: b.Outcome, At: at.RecordedAt,
-	}
+	}, policy)
 }
 
 func (k *Knowledge) addVote(v Vote, policy ConfidencePolicy) {
@@ -189,13 +194,13 @@ func (k *Knowledge) addVote(v Vote, policy ConfidencePolicy) {
 	k.Votes[v.EventID] = v
 }
 
-// weighAnew weighs the votes again, for another owner.
+// weighAnew weighs the votes again, for another owner or another agent of theirs.
 func weighAnew(k *Knowledge, policy ConfidencePolicy) {
 	if policy.Weighs == nil {
 		return
 	}
 	votes, helpful, harmful := k.Votes, k.Helpful, k.Harmful
-	k.Votes, k.Voices = nil, Voices{Authors: k.Voices.Authors}
+	k.Votes, k.Voices = nil, Voices{Authors: k.Voices.Authors, Agents: k.Voices.Agents}
 	for _, v := range votes {
 		k.addVote(v, policy)
 	}

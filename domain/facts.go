@@ -73,6 +73,7 @@ type Ballot struct {
 	Key      string `data:"ballot"` // which of the voter's votes this is; see [BallotOf]
 	TraceID  string `data:"trace_id,omitempty"`
 	Replaces string `data:"replaces,omitempty"` // the event id of the vote that this one replaces; may be empty
+	ActsFor  Entity `data:"acts_for,omitempty"` // the item's owner, if the voter's key acts for or belongs to it
 	Query    string `text:"query,omitempty"`
 	Outcome  string `text:"outcome,omitempty"`
 }

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -51,6 +52,10 @@ func (c GiveFeedback) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	}
 	ballot := Ballot{
 		Voter: c.By.EffectiveSubject(), Key: c.ballot(), TraceID: c.TraceID, Query: c.Query, Outcome: c.Outcome,
+	}
+	if k.Owner.isSomebody() && k.Owner != ballot.Voter &&
+		slices.Contains(slices.Concat(c.By.ActsForOnly, c.By.Memberships), k.Owner) {
+		ballot.ActsFor = k.Owner
 	}
 	if earlier, found := k.vote(ballot.Voter, ballot.Key); found {
 		if earlier.Verdict == c.Verdict && earlier.Query == c.Query && earlier.Outcome == c.Outcome {

@@ -272,6 +272,17 @@ func ParseTime(s string, now time.Time) (at time.Time, isDate bool, err error) {
 	return time.Time{}, false, errors.New("must be a time such as 2026-03-01T12:00:00Z, a date, or 5 minutes ago")
 }
 
+// ParseTimeAhead reads what [ParseTime] reads, or a period from now such as 90d.
+func ParseTimeAhead(s string, now time.Time) (time.Time, error) {
+	if past, err := before(now, s); err == nil {
+		if at := now.Add(now.Sub(past)); IsDate(at) {
+			return at, nil
+		}
+	}
+	at, _, err := ParseTime(s, now)
+	return at, err
+}
+
 var periods = expression(`^(an?|\d{1,6}(?:\.\d+)?) ?(s|m|h|d|w|sec|second|min|minute|hour|day|week|month|year)s?$`)
 
 // before is the time of a period before now, such as 5 minutes, 2d or 1h30m.

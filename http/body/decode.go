@@ -148,7 +148,7 @@ func decodeTime(r *reader, v reflect.Value) {
 		r.value()
 		return
 	}
-	t, _, err := domain.ParseTime(r.unquote(r.quoted()), time.Now().UTC())
+	t, err := domain.ParseTimeAhead(r.unquote(r.quoted()), time.Now().UTC())
 	if err != nil {
 		r.note(wanted)
 		return

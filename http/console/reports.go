@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -246,19 +247,11 @@ func reportQuery(p *page, r report) url.Values {
 	}
 	if at := p.Moment.RecordedAt; p.Moment.Past() && at != nil {
 		end := at.UTC().Add(time.Microsecond) // the end is not a part of a period
-		if asked, err := parseTime(query.Get("to")); err != nil || asked.After(end) {
+		if asked, _, err := domain.ParseTime(query.Get("to"), p.Now.UTC()); err != nil || asked.After(end) {
 			query.Set("to", end.Format(time.RFC3339Nano))
 		}
 	}
 	return query
-}
-
-// parseTime reads a time or a date.
-func parseTime(s string) (time.Time, error) {
-	if at, err := time.Parse(time.DateOnly, s); err == nil {
-		return at, nil
-	}
-	return time.Parse(time.RFC3339, s)
 }
 
 func readReport(p *page) (any, error) {

@@ -146,6 +146,9 @@ func TestAHostSavesAndRevises(t *testing.T) {
 		like(t, got, object{"outcome": "revised", "revision": 2.0})
 		like(t, w.call("memory_history", object{"uri": "deploy"}).text,
 			containing("knowledge.revised by user:mia: Mondays are holidays"))
+		for _, until := range []string{"2099-01-01", "tomorrow", "90d"} {
+			w.call("confirm_memory", object{"uri": "deploy", "reason": "asked ops", "until": until}).ok()
+		}
 		status := w.call("memory_status", nil).ok()
 		like(t, status, object{"available": true, "caller": object{"subject": "user:mia"}, "server": w.url})
 	})

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -18,8 +19,8 @@ import (
 
 // messageOf decodes a message.
 func messageOf(text []byte) (jsonrpc.Message, *jsonrpc.Error) {
-	if !json.Valid(text) {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "this is not JSON"}
+	if !utf8.Valid(text) || !json.Valid(text) {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "this is not JSON in UTF-8"}
 	}
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
 		return nil, &jsonrpc.Error{
@@ -93,6 +94,7 @@ func parseMessages(next http.Handler) http.Handler {
 		} else if err != nil {
 			wrong = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message broke off"}
 		} else {
+			body = bytes.TrimPrefix(body, []byte("\ufeff"))
 			message, wrong = messageOf(body)
 		}
 		if wrong != nil {

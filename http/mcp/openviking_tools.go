@@ -100,7 +100,7 @@ func vikingTools() []tool {
 		reading(vikingTool(
 			"grep", "Find lines below a viking:// URI by a regular expression, or by several.", vikingGrep,
 			[]string{"uri", "pattern"},
-			schemas{"uri": aText, "pattern": aTexts, "case_insensitive": aFlag, "node_limit": aNumber},
+			schemas{"uri": aText, "pattern": aTexts, "case_insensitive": aFlag, "node_limit": aNumber, "offset": aNumber},
 		)),
 		reading(vikingTool(
 			"glob", "Find files below a viking:// URI by their names, such as *.md.", vikingGlob, []string{"pattern"},
@@ -127,10 +127,15 @@ func vikingSearch(route string) doTool {
 				URI      string  `json:"uri"`
 				Score    float64 `json:"score"`
 				Abstract string  `json:"abstract"`
+				Copies   int     `json:"copies"`
 			}
 			_ = json.Unmarshal(found[kind[0]], &hits)
 			for _, h := range hits {
-				lines = append(lines, fmt.Sprintf("- [%s %.0f%%] %s\n    %s", kind[1], 100*h.Score, h.URI, oneLine(h.Abstract)))
+				line := fmt.Sprintf("- [%s %.0f%%] %s\n    %s", kind[1], 100*h.Score, h.URI, oneLine(h.Abstract))
+				if h.Copies > 0 {
+					line += fmt.Sprintf(" (and %d more)", h.Copies)
+				}
+				lines = append(lines, line)
 			}
 		}
 		if len(lines) == 0 {
@@ -234,13 +239,15 @@ func vikingGrep(ctx context.Context, api *client.Client, in arguments) (any, str
 		Content string `json:"content"`
 		Pattern string `json:"pattern"`
 	}
-	all := []line{}
+	all, more, offset, limit := []line{}, 0, in.number("offset", 0), in.number("node_limit", 256)
 	for _, pattern := range in.texts("pattern") {
 		var found struct {
 			Matches []line `json:"matches"`
+			More    int    `json:"more"`
 		}
+		wanted := map[string]any{"pattern": pattern, "node_limit": offset + limit - len(all)}
 		if err := api.Viking(
-			ctx, "POST", "search/grep", nil, in.but(nil, map[string]any{"pattern": pattern}), &found,
+			ctx, "POST", "search/grep", nil, in.but(nil, wanted), &found,
 		); err != nil {
 			return nil, "", err
 		}
@@ -248,17 +255,21 @@ func vikingGrep(ctx context.Context, api *client.Client, in arguments) (any, str
 			m.Pattern = pattern
 			all = append(all, m)
 		}
+		more += found.More
 	}
+	more += len(all)
+	all = all[min(offset, len(all)):]
 	lines := make([]string, len(all))
 	for i := range all {
 		all[i].Content, _ = headOf(all[i].Content, mostTokens/10)
 		lines[i] = fmt.Sprintf("%s:%d: %s", all[i].URI, all[i].Line, strings.TrimSpace(all[i].Content))
 	}
 	said, shown := headOf(cmp.Or(strings.Join(lines, "\n"), "No line matches."), mostTokens)
-	if shown < len(all) {
-		said += fmt.Sprintf("[%d more lines match: narrow the uri or the pattern]", len(all)-shown)
+	shown = min(shown, len(all))
+	if more -= min(offset, more) + shown; more > 0 {
+		said += fmt.Sprintf("\n[%d more lines match: narrow uri or pattern, or go on with offset %d]", more, offset+shown)
 	}
-	return map[string]any{"matches": all[:min(shown, len(all))], "count": len(all)}, said, nil
+	return map[string]any{"matches": all[:shown], "count": shown, "more": more}, said, nil
 }
 
 func vikingGlob(ctx context.Context, api *client.Client, in arguments) (any, string, error) {

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
@@ -85,13 +84,9 @@ func confirm(ctx context.Context, server *client.Client, in arguments) (any, str
 	if err != nil {
 		return nil, "", err
 	}
-	body := api.Confirmation{Reason: in.text("reason")}
+	body := map[string]string{"reason": in.text("reason")}
 	if until := in.text("until"); until != "" {
-		at, err := time.Parse(time.RFC3339, until)
-		if err != nil {
-			return nil, "", argumentError{"until must be a time such as 2027-01-31T00:00:00Z"}
-		}
-		body.Until = &at
+		body["until"] = until
 	}
 	var k client.Knowledge
 	answer, err := server.Do(ctx, client.Post(body, "v1", "knowledge", id, "confirm"), &k)

@@ -116,7 +116,7 @@ func tools() []tool {
 				anItem, aReason.with(nil, true).saying("How you checked it. It stands in the item's history."),
 				{
 					name: "until", kind: "string",
-					description: "How long it holds, such as 2027-01-31T00:00:00Z; for good if left out.",
+					description: "How long it holds, such as 2027-01-31, tomorrow or 90d; for good if left out.",
 				},
 			},
 			do: confirm,

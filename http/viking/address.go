@@ -138,12 +138,18 @@ func (a address) searchPlaces() []domain.URI {
 }
 
 // readPlaces are the addresses that a read at the address covers. In the space of an agent that includes what all
-// agents share.
+// agents share. For a caller that is an agent, it includes its own space.
 func (a address) readPlaces() []address {
-	if a.shared == "" || !isAgentSpace(a.uri.Names()) {
-		return []address{a}
+	places := []address{a}
+	if a.shared != "" && isAgentSpace(a.uri.Names()) {
+		places = append(places, address{uri: a.shared, tenant: a.tenant, beyond: a.beyond})
 	}
-	return []address{a, {uri: a.shared, tenant: a.tenant, beyond: a.beyond}}
+	for _, own := range a.own {
+		if own.Within(domain.RootURI.Join(domain.Agent)) {
+			places = append(places, address{uri: own, tenant: a.tenant, beyond: a.beyond})
+		}
+	}
+	return places
 }
 
 // pathOf is the path after viking:// in s, without a final slash.

@@ -87,8 +87,8 @@ func TestAnUploadedArchiveIsADirectory(t *testing.T) {
 			object{"matches": []any{root + "/cmd/main.v2.go"}})
 		for name, says := range map[string]string{
 			"cmd/main.v2.go": "package main", "指南.csv": "a,b",
-			"docs/guide/guide.md": "# Guide\n\nPin chromedriver.", "docs/übersicht/übersicht.md": "über alle", "docs/wide/wide.md": "wide",
-			"README/README.md": "Read me first.", "empty/empty.md": "",
+			"docs/guide/guide.md": "# Guide\n\nPin chromedriver.", "docs/übersicht.txt": "über alle", "docs/wide.txt": "wide",
+			"README/README.md": "Read me first.", "empty.txt": "",
 		} {
 			w.reads(root+"/"+name, says)
 		}

@@ -55,7 +55,7 @@ func (s *Server) grep(ctx context.Context, q *query) (any, error) {
 		}
 	}
 	limit, levels := limitOr(in.Limit, 256), limitOr(in.Levels, 10)
-	matches := []line{}
+	matches, all := []line{}, 0
 	err = s.walkReadings(ctx, q, a, true, func(at address, leaf domain.Leaf) (more bool) {
 		if in.Exclude != "" && leaf.URI.Within(exclude.uri) || len(leaf.URI.Names())-len(at.uri.Names()) > levels {
 			return true
@@ -63,22 +63,28 @@ func (s *Server) grep(ctx context.Context, q *query) (any, error) {
 		number := 0
 		for text := range strings.Lines(leaf.Content) {
 			number++
-			if text = strings.TrimRight(text, "\r\n"); wanted.MatchString(text) && len(matches) < limit {
+			if text = strings.TrimRight(text, "\r\n"); !wanted.MatchString(text) {
+				continue
+			}
+			if all++; len(matches) < limit {
 				matches = append(matches, line{Line: number, URI: a.format(leaf.URI), Content: text})
 			}
 		}
-		return len(matches) < limit
+		return true
 	})
-	return found(matches, err)
+	return found(matches, all-len(matches), err)
 }
 
-// found answers with matches, and tells whether the search was truncated.
-func found[T any](matches []T, err error) (any, error) {
+// found answers with matches, how many more there are, and whether the search was truncated.
+func found[T any](matches []T, more int, err error) (any, error) {
 	far := errors.Is(err, errTruncated)
 	if far {
 		err = nil
 	}
 	answer := map[string]any{"matches": matches, "count": len(matches)}
+	if more > 0 {
+		answer["more"] = more
+	}
 	if far {
 		answer["incomplete"] = true
 	}
@@ -129,7 +135,7 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 		return len(matches) < limit
 	})
 	slices.Sort(matches)
-	return found(matches, err)
+	return found(matches, 0, err)
 }
 
 // globPattern turns a pattern into a regular expression. * and ? stay within a name, [a-z] and [!a-z] match one

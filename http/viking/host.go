@@ -107,7 +107,12 @@ func (in resourceRequest) readDirectory(root *os.Root, directory string) (files 
 
 // includesDirectory tells whether to read directories of this name.
 func (in resourceRequest) includesDirectory(name string) bool {
-	return !strings.HasPrefix(name, ".") && name != "__MACOSX" && !slices.Contains(splitList(in.IgnoreDirs), name)
+	return !isHidden(name) && name != "__MACOSX" && !slices.Contains(splitList(in.IgnoreDirs), name)
+}
+
+// isHidden tells whether a name begins with one dot.
+func isHidden(name string) bool {
+	return strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "..")
 }
 
 // includesFile tells whether to read a file of this name in these directories.
@@ -116,7 +121,7 @@ func (in resourceRequest) includesFile(under []string, name string) bool {
 		is, _ := path.Match(pattern, name) // a bad pattern matches nothing
 		return is
 	}
-	hidden := strings.HasPrefix(name, ".") ||
+	hidden := isHidden(name) ||
 		slices.ContainsFunc(under, func(directory string) bool { return !in.includesDirectory(directory) })
 	wanted := splitList(in.Include)
 	return !hidden && (len(wanted) == 0 || slices.ContainsFunc(wanted, matches)) &&

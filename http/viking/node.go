@@ -71,12 +71,13 @@ func (s tree) itemAt(ctx context.Context, c caller, uri domain.URI) (*domain.Kno
 
 // findReadable finds what a read at an address returns: the node there, or else the shared one under the same names.
 func (s tree) findReadable(ctx context.Context, c caller, a address) (node, error) {
-	places := a.readPlaces()
 	n, err := s.find(ctx, c, a)
-	if nothing := errors.Is(err, domain.ErrNotFound) ||
-		err == nil && n.isDir && n.item == nil; nothing && len(places) > 1 {
-		if shared, wrong := s.find(ctx, c, places[1]); wrong == nil || !errors.Is(wrong, domain.ErrNotFound) {
-			return shared, wrong
+	for _, place := range a.readPlaces()[1:] {
+		if err == nil && !(n.isDir && n.item == nil) || err != nil && !errors.Is(err, domain.ErrNotFound) {
+			break
+		}
+		if other, wrong := s.find(ctx, c, place); wrong == nil || !errors.Is(wrong, domain.ErrNotFound) {
+			n, err = other, wrong
 		}
 	}
 	return n, err

@@ -31,14 +31,15 @@ func (f source) extension() string {
 	return extensionOf(f.contentType)
 }
 
-// prose are the extensions of texts that become Markdown, in several files if they are long.
-var prose = strings.Fields(".md .markdown .txt .text .rst .org .html .htm .tex")
+// prose are the extensions of texts that become several files of Markdown if they are long.
+var prose = strings.Fields(".txt .text .rst .org .tex")
 
-// keptName is the name of a text that stays one file, such as code; empty for prose and for what is too long.
+// keptName is the name of a text that stays one file, such as code; empty for Markdown, and for what is split.
 func (f source) keptName() string {
 	extension := path.Ext(f.name)
 	if !f.isText || !f.mayBeText() || len(f.content) > domain.MaxContent || f.kind() == "text/html" ||
-		extension == "" || slices.Contains(prose, strings.ToLower(extension)) {
+		slices.Contains([]string{"", ".md", ".markdown"}, strings.ToLower(extension)) ||
+		slices.Contains(prose, strings.ToLower(extension)) && len(sections(f.content)) > 1 {
 		return ""
 	}
 	parts := strings.Split(f.name, ".")

@@ -213,7 +213,7 @@ func TestFilesOfTheServerAreReadWhereItIsAllowed(t *testing.T) {
 		add := func(path string) *answer { return w.ask("POST", "/api/v1/resources", object{"path": path}) }
 		add(filepath.Join(directory, "a.md")).result()
 		add(filepath.Join(directory, "sub/b.txt")).result()
-		same(t, w.simple("viking://resources"), []any{"a", "a/a.md", "b", "b/b.md"})
+		same(t, w.simple("viking://resources"), []any{"a", "a/a.md", "b", "b/b.txt"})
 		add(filepath.Join(directory, "link.md")).invalid()
 		add("/etc/hostname").forbidden()
 		add(filepath.Join(directory, "nowhere")).invalid()
@@ -223,7 +223,7 @@ func TestFilesOfTheServerAreReadWhereItIsAllowed(t *testing.T) {
 		all := w.ask("POST", "/api/v1/resources", object{"path": directory, "to": "viking://resources/all", "exclude": "*.log, x*", "ignore_dirs": "node_modules"}).object()
 		like(t, all, object{"root_uri": "viking://resources/all", "source_path": directory, "errors": count(0)})
 		same(t, w.simple("viking://resources/all"),
-			[]any{"a", "a/a.md", "a_", "a_/a.md", "empty.bin", "sub", "sub/b", "sub/b/b.md"})
+			[]any{"a", "a/a.md", "a.txt", "empty.bin", "sub", "sub/b.txt"})
 		w.ask("POST", "/api/v1/resources", object{"path": directory, "include": "*.pdf"}).invalid()
 		add(directory + "/../../etc/hostname").forbidden()
 	})

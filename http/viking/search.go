@@ -263,7 +263,11 @@ func matchOf(hit domain.Found, targets []address, others map[string]*domain.Know
 		Copies: hit.Copies,
 	}
 	m.OccurredAt = k.OccurredAt
-	m.Reason = strings.Join(append(k.Rating().Marks(), text.Asides(m.Abstract, k.OccurredAt, k.CreatedAt, 0)...), "; ")
+	marks := k.Rating().Marks()
+	if hit.Confirmed {
+		marks = append(marks, "confirmed by its verifier")
+	}
+	m.Reason = strings.Join(append(marks, text.Asides(m.Abstract, k.OccurredAt, k.CreatedAt, 0)...), "; ")
 	for _, r := range k.Relations {
 		if other := others[r.To]; other != nil {
 			place := directoryOf(other)

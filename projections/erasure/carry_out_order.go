@@ -180,7 +180,7 @@ func (e *Eraser) erase(ctx context.Context, o *order, some []domain.ErasureTarge
 			o.done[stream] = true
 		case errors.Is(err, domain.ErrNotFound): // the principal may not even see it: the record must not reveal it
 			o.refused[stream] = domain.Refused{Stream: stream, Reason: some[i].ReasonRetained(o.by)}
-		case errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrForbidden):
+		case errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrTaken), errors.Is(err, domain.ErrForbidden):
 			o.refused[stream] = domain.Refused{Stream: stream, Reason: err.Error()}
 		default:
 			return err

@@ -98,14 +98,19 @@ func (e *Eraser) targetItems(
 	err = database.ForEach(ctx, e.DB, func(rows *sql.Rows) error {
 		var d domain.ErasureTarget
 		var scopes string
-		err := rows.Scan(&d.ID, &d.Owner, &d.Status, &d.Held, &scopes, &d.Title)
+		var context domain.ContextType
+		var category domain.Category
+		var kind domain.Type
+		err := rows.Scan(&d.ID, &d.Owner, &d.Status, &d.Held, &scopes, &d.Title, &d.URI, &context, &category, &kind)
+		d.Unnamed = domain.URIOf(d.ID, "", context, category, kind)
 		_ = json.Unmarshal([]byte(scopes), &d.Scopes) // what cannot be read passes to nobody
 		d.Stream = domain.KnowledgeStream(d.ID)
 		doomed = append(doomed, d)
 		return err
 	}, `
 		SELECT k.id, k.owner, k.status, k.held, coalesce(CAST(k.scopes AS text), ''),
-			substr(coalesce(nullif(k.task, ''), nullif(k.abstract, ''), k.content, ''), 1, 80)
+			substr(coalesce(nullif(k.task, ''), nullif(k.abstract, ''), k.content, ''), 1, 80),
+			coalesce(k.uri, ''), k.context_type, coalesce(k.category, ''), k.type
 		FROM ? AS k
 		WHERE k.tenant = ? AND `+where+`
 		ORDER BY k.number`, append([]any{table, tenant}, args...)...)

@@ -200,7 +200,9 @@ func (e *EraseCommand) printPlan(c *terminal.Console, plan api.ErasurePlan) erro
 		why := "named"
 		switch t.Relation {
 		case "":
-			named++
+			if t.ID != "" {
+				named++
+			}
 		case "derives":
 			why = t.RelatedTo + " is derived from it"
 		default:

@@ -125,10 +125,7 @@ func WhenOf(flag, value string, now time.Time) (time.Time, error) {
 	if value == "" {
 		return time.Time{}, nil
 	}
-	if while, err := durationOf(value); err == nil {
-		return now.Add(while), nil
-	}
-	at, err := readTime(value)
+	at, err := domain.ParseTimeAhead(value, now)
 	if err != nil {
 		return at, Wrong(asIn(flag, "90d", "12h", "2026-03-01"), "--%s must be a time, a date or a while", flag)
 	}
