@@ -21,7 +21,6 @@ var zshCompletion string
 //go:embed completion/annals.fish
 var fishCompletion string
 
-// Run implements the command.
 func (s *completionCommand) Run(c *terminal.Console) error {
 	script, known := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[s.Shell]
 	if !known {

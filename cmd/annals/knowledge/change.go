@@ -73,7 +73,6 @@ type SupersedeCommand struct {
 	Reason string `short:"r" placeholder:"TEXT"`
 }
 
-// Run implements the command.
 func (s *SupersedeCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return s.Change(ctx, c, client.Post(api.Supersession{By: s.By, Reason: s.Reason}, "supersede"), "superseded")
 }
@@ -84,7 +83,6 @@ type ForgetCommand struct {
 	Reason string `short:"r" placeholder:"TEXT"`
 }
 
-// Run implements the command.
 func (f *ForgetCommand) Run(ctx context.Context, c *terminal.Console) error {
 	query := url.Values{}
 	terminal.Put(query, "reason", f.Reason)
@@ -97,7 +95,6 @@ type RestoreCommand struct {
 	Reason string `short:"r" placeholder:"TEXT"`
 }
 
-// Run implements the command.
 func (r *RestoreCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return r.Change(ctx, c, client.Post(api.Reason{Reason: r.Reason}, "restore"), "restored")
 }
@@ -108,7 +105,6 @@ type StaleCommand struct {
 	Reason string `short:"r" placeholder:"TEXT"`
 }
 
-// Run implements the command.
 func (s *StaleCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return s.Change(ctx, c, client.Post(api.Reason{Reason: s.Reason}, "stale"), "reported stale:")
 }
@@ -120,7 +116,6 @@ type ConfirmCommand struct {
 	Until  string `placeholder:"TIME"`
 }
 
-// Run implements the command.
 func (f *ConfirmCommand) Run(ctx context.Context, c *terminal.Console) error {
 	until, err := terminal.WhenOf("until", f.Until, time.Now())
 	if err != nil {

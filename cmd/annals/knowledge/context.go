@@ -28,7 +28,6 @@ type ContextCommand struct {
 	audience
 }
 
-// Run implements the command.
 func (n *ContextCommand) Run(ctx context.Context, c *terminal.Console) error {
 	about, err := textOf(c, strings.Join(n.About, " "), domain.Stage(n.Stage).FieldName(), mostAsked)
 	if err != nil {

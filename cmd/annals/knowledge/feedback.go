@@ -36,7 +36,6 @@ func (f *FeedbackCommand) Validate() error {
 	return nil
 }
 
-// Run implements the command.
 func (f *FeedbackCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if f.Retract {
 		query := url.Values{}

@@ -20,7 +20,6 @@ type GetCommand struct {
 	ID string `complete:"ids" arg:""`
 }
 
-// Run implements the command.
 func (g *GetCommand) Run(ctx context.Context, c *terminal.Console) error {
 	at, err := g.AsOfParameter()
 	if err != nil {

@@ -21,7 +21,6 @@ type ListCommand struct {
 	terminal.ListFilters
 }
 
-// Run implements the command.
 func (l *ListCommand) Run(ctx context.Context, c *terminal.Console) error {
 	query, err := l.Listed(l.AsOfFlag)
 	if err != nil {

@@ -23,7 +23,6 @@ type MergeCommand struct {
 	DryRun     bool
 }
 
-// Run implements the command.
 func (m *MergeCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if m.DryRun {
 		return m.plan(ctx, c)
@@ -115,7 +114,6 @@ type UnmergeCommand struct {
 	Reason string `short:"r" placeholder:"TEXT"`
 }
 
-// Run implements the command.
 func (u *UnmergeCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return u.Change(ctx, c, client.Post(api.Reason{Reason: u.Reason}, "unmerge"), "undid the merge of")
 }
@@ -128,7 +126,6 @@ type ProposeCommand struct {
 	Reason string   `short:"r" placeholder:"TEXT"`
 }
 
-// Run implements the command.
 func (p *ProposeCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var done api.Proposal
 	r := client.Post(api.NewProposal{Kind: p.Kind, Items: p.Items, Reason: p.Reason}, "v1", "reviews", "proposals")

@@ -45,7 +45,6 @@ type RememberCommand struct {
 	SourceTime     string   `field:"source.timestamp" placeholder:"TIME"`
 }
 
-// Run implements the command.
 func (r *RememberCommand) Run(ctx context.Context, c *terminal.Console) error {
 	text, err := textOf(c, r.Text, "content", mostSaid)
 	if err != nil {

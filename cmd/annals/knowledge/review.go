@@ -28,7 +28,6 @@ type ReviewCommand struct {
 // Reviewed is an item that waits for a review.
 type Reviewed struct{ api.Review }
 
-// Run implements the command.
 func (r *ReviewCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := r.Connect()
 	if err != nil {

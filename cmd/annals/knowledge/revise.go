@@ -33,7 +33,6 @@ type ReviseCommand struct {
 	Confirm    bool
 }
 
-// Run implements the command.
 func (r *ReviseCommand) Run(ctx context.Context, c *terminal.Console) error {
 	patch, err := r.patch(c)
 	if err != nil {

@@ -38,7 +38,6 @@ type SearchCommand struct {
 	terminal.Filters
 }
 
-// Run implements the command.
 func (s *SearchCommand) Run(ctx context.Context, c *terminal.Console) error {
 	question, err := textOf(c, strings.Join(s.Question, " "), "query", mostAsked)
 	if err != nil {

@@ -51,7 +51,6 @@ type sessionListCommand struct {
 	terminal.Tabular
 }
 
-// Run implements the command.
 func (s *sessionListCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var list []struct {
 		ID  string `json:"session_id"`
@@ -90,7 +89,6 @@ type sessionShown struct {
 	Tokens    int            `json:"pending_tokens"`
 }
 
-// Run implements the command.
 func (s *sessionShowCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var shown sessionShown
 	raw, err := inSession(ctx, s.Remote, client.Get("sessions", s.ID), &shown)
@@ -145,7 +143,6 @@ type sessionAddCommand struct {
 	Role string  `default:"user" enum:"user,assistant,system,tool" placeholder:"ROLE"`
 }
 
-// Run implements the command.
 func (s *sessionAddCommand) Run(ctx context.Context, c *terminal.Console) error {
 	text, err := s.said(c)
 	if err != nil {
@@ -204,7 +201,6 @@ type sessionCommitCommand struct {
 	Trigger string   `enum:",stated,task_done,compaction,feedback,periodic" default:"" placeholder:"WHY"`
 }
 
-// Run implements the command.
 func (s *sessionCommitCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var committed struct {
 		Status   string `json:"status"`
@@ -287,7 +283,6 @@ type sessionRetryCommand struct {
 	Wait bool
 }
 
-// Run implements the command.
 func (s *sessionRetryCommand) Run(ctx context.Context, c *terminal.Console) error {
 	retry := client.Post(nil, "sessions", s.ID, "retry")
 	if s.Wait {
@@ -325,7 +320,6 @@ type sessionLearnedForCommand struct {
 	Rule string `arg:"" enum:"shared,team,private"`
 }
 
-// Run implements the command.
 func (s *sessionLearnedForCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var rule api.Learning
 	change := client.Request{

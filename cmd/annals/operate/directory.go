@@ -52,7 +52,6 @@ type directoryAddCommand struct {
 	Name string `field:"display_name" placeholder:"TEXT"`
 }
 
-// Run implements the command.
 func (d *directoryAddCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
 	given := api.NewMember{}
 	if d.Name != "" {
@@ -67,7 +66,6 @@ type directoryRenameCommand struct {
 	Name string `arg:"" field:"display_name"`
 }
 
-// Run implements the command.
 func (d *directoryRenameCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
 	member := d.member(parsed)
 	server, err := d.Connect()
@@ -87,7 +85,6 @@ type directoryDeactivateCommand struct {
 	TransferTo string `field:"owner" placeholder:"ENTITY"`
 }
 
-// Run implements the command.
 func (d *directoryDeactivateCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
 	member := d.member(parsed)
 	server, err := d.Connect()
@@ -177,7 +174,6 @@ type directoryReactivateCommand struct {
 	Reason string `placeholder:"TEXT"`
 }
 
-// Run implements the command.
 func (d *directoryReactivateCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
 	return changeMember(
 		ctx, c, d.Remote, http.MethodPost, api.Reason{Reason: d.Reason}, directoryPath(d.member(parsed), "reactivate"),
@@ -235,7 +231,6 @@ type directoryListCommand struct {
 	terminal.Tabular
 }
 
-// Run implements the command.
 func (d *directoryListCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
 	kind := kindIn(parsed)
 	server, err := d.Connect()
@@ -269,7 +264,6 @@ func (d *directoryListCommand) Run(ctx context.Context, c *terminal.Console, par
 
 type directoryShowCommand struct{ directoryCommand }
 
-// Run implements the command.
 func (d *directoryShowCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
 	var member api.Member
 	return d.Answer(ctx, c, client.Get(directoryPath(d.member(parsed))...), &member, func() error {
@@ -292,7 +286,6 @@ type memberAddCommand struct {
 	Role   string `default:"member" enum:"member,maintainer" placeholder:"ROLE"`
 }
 
-// Run implements the command.
 func (m *memberAddCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return changeMember(
 		ctx, c, m.Remote, http.MethodPut, api.NewMembership{Role: m.Role}, directoryPath(m.Member, "groups", m.Group),
@@ -307,7 +300,6 @@ type memberRemoveCommand struct {
 	Reason string `placeholder:"TEXT"`
 }
 
-// Run implements the command.
 func (m *memberRemoveCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return changeMember(
 		ctx, c, m.Remote, http.MethodDelete, api.Reason{Reason: m.Reason}, directoryPath(m.Member, "groups", m.Group),

@@ -27,7 +27,6 @@ type directoryExportCommand struct {
 	Format string `default:"csv" enum:"csv,ndjson" placeholder:"FORMAT"`
 }
 
-// Run implements the command.
 func (d *directoryExportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := d.Connect()
 	if err != nil {
@@ -86,7 +85,6 @@ type importedChange struct {
 	Refused string `json:"refused,omitempty"`
 }
 
-// Run implements the command.
 func (d *directoryImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	wanted, lines, err := readDirectory(c, d.File)
 	if err != nil {

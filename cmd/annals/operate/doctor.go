@@ -29,7 +29,6 @@ type DoctorCommand struct {
 	Database string `env:"DATABASE_URL" placeholder:"URL"`
 }
 
-// Run implements the command.
 func (d *DoctorCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := d.Connect()
 	if err != nil {

@@ -52,7 +52,6 @@ type EraseCommand struct {
 	Certificate string `xor:"what" placeholder:"ID"`
 }
 
-// Run implements the command.
 func (e *EraseCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
 	if err := e.check(); err != nil {
 		return err

@@ -21,14 +21,12 @@ func (l legalHold) do(ctx context.Context, c *terminal.Console, what, done strin
 
 type HoldCommand struct{ legalHold }
 
-// Run implements the command.
 func (h *HoldCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return h.do(ctx, c, "hold", "held")
 }
 
 type ReleaseCommand struct{ legalHold }
 
-// Run implements the command.
 func (r *ReleaseCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return r.do(ctx, c, "release", "released")
 }

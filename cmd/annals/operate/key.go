@@ -48,7 +48,6 @@ type keyCreateCommand struct {
 	Offline       bool
 }
 
-// Run implements the command.
 func (k *keyCreateCommand) Run(ctx context.Context, c *terminal.Console) error {
 	expires, err := terminal.WhenOf("expires", k.Expires, time.Now())
 	if err != nil {
@@ -259,7 +258,6 @@ type keyListCommand struct {
 	terminal.Tabular
 }
 
-// Run implements the command.
 func (k *keyListCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var list api.Keys
 	return k.Answer(ctx, c, client.Get("v1", "keys"), &list, func() error {
@@ -308,7 +306,6 @@ type keyRotateCommand struct {
 	Overlap time.Duration `least:"0s" default:"24h"`
 }
 
-// Run implements the command.
 func (k *keyRotateCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err := c.WillBeRead("the key"); err != nil {
 		return err
@@ -325,7 +322,6 @@ type keyRevokeCommand struct {
 	Reason string `placeholder:"TEXT"`
 }
 
-// Run implements the command.
 func (k *keyRevokeCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := k.Connect()
 	if err != nil {

@@ -18,7 +18,6 @@ type MigrateCommand struct {
 	Check bool
 }
 
-// Run implements the command.
 func (m *MigrateCommand) Run(ctx context.Context, c *terminal.Console) error {
 	storage := m.Opened(c)
 	if _, isFile := serve.SqliteFile(storage.Database); isFile && m.Role != "" {

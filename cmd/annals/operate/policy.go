@@ -27,7 +27,6 @@ type policyListCommand struct {
 	terminal.Tabular
 }
 
-// Run implements the command.
 func (p *policyListCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var all api.VerificationPolicies
 	return p.Answer(ctx, c, client.Get(policyPath...), &all, func() error {
@@ -77,7 +76,6 @@ type policySetCommand struct {
 	Verifier string `placeholder:"ENTITY"`
 }
 
-// Run implements the command.
 func (p *policySetCommand) Run(ctx context.Context, c *terminal.Console) error {
 	days, err := strconv.Atoi(strings.TrimSuffix(p.Every, "d"))
 	if err != nil {
@@ -92,7 +90,6 @@ type policyRemoveCommand struct {
 	policyName
 }
 
-// Run implements the command.
 func (p *policyRemoveCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return changePolicy(ctx, c, p.Remote, p.request(http.MethodDelete, nil))
 }

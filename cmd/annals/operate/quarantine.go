@@ -86,7 +86,6 @@ type quarantineListCommand struct {
 	Projection string `complete:"followers" placeholder:"NAME"`
 }
 
-// Run implements the command.
 func (q *quarantineListCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := q.Connect()
 	if err != nil {
@@ -163,7 +162,6 @@ func (q quarantine) of(ctx context.Context, server *client.Client, command strin
 
 type quarantineReplayCommand struct{ quarantine }
 
-// Run implements the command.
 func (q *quarantineReplayCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := q.Connect()
 	if err != nil {
@@ -220,7 +218,6 @@ type quarantineSkipCommand struct {
 	All bool
 }
 
-// Run implements the command.
 func (q *quarantineSkipCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if (q.Stream == "") != q.All {
 		return terminal.Wrong("annals quarantine skip STREAM, or --all", "name one stream, or say that you mean all")

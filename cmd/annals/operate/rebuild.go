@@ -44,7 +44,6 @@ type RebuildCommand struct {
 // answerWithin limits the wait for an answer that an interrupt does not end.
 const answerWithin = 30 * time.Second
 
-// Run implements the command.
 func (r *RebuildCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := r.Connect()
 	if err != nil {

@@ -33,7 +33,6 @@ type scrubRulesCommand struct {
 // scrubClasses are the classes of the built-in rules.
 var scrubClasses = []string{"api_key", "jwt", "private_key", "email", "phone", "cc", "id_number", "iban"}
 
-// Run implements the command.
 func (r *scrubRulesCommand) Run(ctx context.Context, c *terminal.Console) error {
 	request := client.Get("v1", "scrubbing")
 	var rules api.Scrubbing
@@ -98,7 +97,6 @@ type scrubRecordedCommand struct {
 	Plan  bool
 }
 
-// Run implements the command.
 func (s *scrubRecordedCommand) Run(ctx context.Context, c *terminal.Console) error {
 	since, err := terminal.SinceOf("since", s.Since)
 	if err != nil {

@@ -24,7 +24,6 @@ type tenantCreateCommand struct {
 	Name string `arg:""`
 }
 
-// Run implements the command.
 func (t *tenantCreateCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return t.Answer(ctx, c, client.Post(api.NewTenant{Name: t.Name}, "v1", "tenants"), nil, func() error {
 		c.Say("the tenant %s is there; issue a key for its admin with: annals key create user:WHO --role admin --tenant %s",
@@ -38,7 +37,6 @@ type tenantListCommand struct {
 	terminal.Tabular
 }
 
-// Run implements the command.
 func (t *tenantListCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var list api.Tenants
 	return t.Answer(ctx, c, client.Get("v1", "tenants"), &list, func() error {
@@ -59,7 +57,6 @@ func (t *tenantListCommand) Run(ctx context.Context, c *terminal.Console) error 
 
 type WhoamiCommand struct{ terminal.Remote }
 
-// Run implements the command.
 func (w *WhoamiCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var me api.Identity
 	return w.Answer(ctx, c, client.Get("v1", "whoami"), &me, func() error {
@@ -87,7 +84,6 @@ type ReplayCommand struct {
 	Projection string `arg:"" complete:"replayable"`
 }
 
-// Run implements the command.
 func (r *ReplayCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var p api.Projection
 	return r.Answer(ctx, c, client.Post(nil, "v1", "projections", r.Projection, "replay"), &p, func() error {

@@ -26,7 +26,6 @@ type exportKnowledgeCommand struct {
 	terminal.ListFilters
 }
 
-// Run implements the command.
 func (e *exportKnowledgeCommand) Run(ctx context.Context, c *terminal.Console) error {
 	query, err := e.Listed(e.AsOfFlag)
 	if err != nil {
@@ -54,7 +53,6 @@ type exportLogCommand struct {
 	Format string `enum:"ndjson,csv" default:"ndjson"`
 }
 
-// Run implements the command.
 func (e *exportLogCommand) Run(ctx context.Context, c *terminal.Console) error {
 	query, err := e.asked()
 	if err != nil {

@@ -26,7 +26,6 @@ type exportFilesCommand struct {
 	Replace bool
 }
 
-// Run implements the command.
 func (e *exportFilesCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err := e.writable(); err != nil {
 		return err

@@ -23,7 +23,6 @@ type HistoryCommand struct {
 	IDs  bool `name:"ids"`
 }
 
-// Run implements the command.
 func (h *HistoryCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := h.Connect()
 	if err != nil {

@@ -41,7 +41,6 @@ func (i *ImportCommand) Validate() error {
 	return nil
 }
 
-// Run implements the command.
 func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := i.Connect()
 	if err != nil {

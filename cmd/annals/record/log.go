@@ -41,7 +41,6 @@ type logFilters struct {
 	Words        string   `field:"q" group:"events" placeholder:"WORDS"`
 }
 
-// Run implements the command.
 func (l *LogCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := l.Connect()
 	if err != nil {

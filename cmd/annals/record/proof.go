@@ -26,7 +26,6 @@ type ProofCommands struct {
 
 type proofKeyCommand struct{ terminal.Remote }
 
-// Run implements the command.
 func (p *proofKeyCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := p.Connect()
 	if err != nil {
@@ -58,7 +57,6 @@ func publicKey(ctx context.Context, server *client.Client, named string) (string
 
 type proofCheckpointCommand struct{ terminal.Remote }
 
-// Run implements the command.
 func (p *proofCheckpointCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := p.Connect()
 	if err != nil {
@@ -95,7 +93,6 @@ type proofEventCommand struct {
 	Key   string   `env:"ANNALS_LOG_KEYS" placeholder:"KEY"`
 }
 
-// Run implements the command.
 func (p *proofEventCommand) Run(ctx context.Context, c *terminal.Console) error {
 	receipt, err := receiptOf(p.Event)
 	if err != nil {
@@ -174,7 +171,6 @@ func checkpointIn(name string) (string, error) {
 	return string(text), nil
 }
 
-// Run implements the command.
 func (p *proofConsistencyCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := p.Connect()
 	if err != nil {
@@ -235,7 +231,6 @@ type proofNewKeyCommand struct {
 	LogName string `env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME"`
 }
 
-// Run implements the command.
 func (p *proofNewKeyCommand) Run(c *terminal.Console) error {
 	if err := proof.CheckName(p.LogName); err != nil {
 		return terminal.Wrong("as in --log-name annals.example.com", "%s", err)

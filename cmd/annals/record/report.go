@@ -122,7 +122,6 @@ type reportActorCommand struct {
 	Actor string `arg:""`
 }
 
-// Run implements the command.
 func (r *reportActorCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return r.report(ctx, c, "actor", url.Values{"actor": {r.Actor}}, eventHeads, rowOf(eventRow))
 }
@@ -133,7 +132,6 @@ type reportChangesCommand struct {
 	Scope string `complete:"scopes" arg:""`
 }
 
-// Run implements the command.
 func (r *reportChangesCommand) Run(ctx context.Context, c *terminal.Console) error {
 	heads := []string{"#", "WHEN", "WHO", "ID", "WHAT"}
 	return r.report(ctx, c, "changes", url.Values{"scope": {r.Scope}}, heads, rowOf(func(e Event) []any {
@@ -182,7 +180,6 @@ func (r ranking) rank(
 
 type reportHarmCommand struct{ ranking }
 
-// Run implements the command.
 func (r *reportHarmCommand) Run(ctx context.Context, c *terminal.Console) error {
 	heads := []string{"HARM", "LAST", "HELPFUL", "CONFIDENCE", "ID", "TASK"}
 	return r.rank(ctx, c, "harm", heads, func(s api.ItemStanding) []any {
@@ -193,7 +190,6 @@ func (r *reportHarmCommand) Run(ctx context.Context, c *terminal.Console) error 
 
 type reportStaleCommand struct{ ranking }
 
-// Run implements the command.
 func (r *reportStaleCommand) Run(ctx context.Context, c *terminal.Console) error {
 	heads := []string{"REPORTS", "LAST", "CONFIDENCE", "ID", "WHY"}
 	return r.rank(ctx, c, "stale", heads, func(s api.ItemStanding) []any {
@@ -204,7 +200,6 @@ func (r *reportStaleCommand) Run(ctx context.Context, c *terminal.Console) error
 
 type reportDecliningCommand struct{ ranking }
 
-// Run implements the command.
 func (r *reportDecliningCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return r.rank(ctx, c, "declining", []string{"FROM", "TO", "FELL", "LAST", "ID", "TASK"},
 		func(s api.ItemStanding) []any {
@@ -228,7 +223,6 @@ type reportUsageCommand struct {
 	Actor string `group:"events" placeholder:"ENTITY"`
 }
 
-// Run implements the command.
 func (r *reportUsageCommand) Run(ctx context.Context, c *terminal.Console) error {
 	query := url.Values{"id": {r.ID}}
 	terminal.Put(query, "actor", r.Actor)
@@ -257,7 +251,6 @@ type reportDenialsCommand struct {
 	Actor string `group:"events" placeholder:"ENTITY"`
 }
 
-// Run implements the command.
 func (r *reportDenialsCommand) Run(ctx context.Context, c *terminal.Console) error {
 	query := url.Values{}
 	terminal.Put(query, "actor", r.Actor)
@@ -274,7 +267,6 @@ type reportAccessCommand struct {
 	Scope string `complete:"scopes" arg:""`
 }
 
-// Run implements the command.
 func (r *reportAccessCommand) Run(ctx context.Context, c *terminal.Console) error {
 	query := url.Values{"scope": {r.Scope}}
 	asOf, err := r.AsOfParameter()
@@ -315,7 +307,6 @@ type reportHealthCommand struct {
 	Scope string `complete:"scopes" group:"filter" placeholder:"SCOPE"`
 }
 
-// Run implements the command.
 func (r *reportHealthCommand) Run(ctx context.Context, c *terminal.Console) error {
 	query := url.Values{}
 	terminal.Put(query, "scope", r.Scope)

@@ -31,7 +31,6 @@ type WatchCommand struct {
 	following
 }
 
-// Run implements the command.
 func (w *WatchCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := w.Connect()
 	if err != nil {
@@ -59,7 +58,6 @@ type DigestCommand struct {
 	Until string `placeholder:"TIME"`
 }
 
-// Run implements the command.
 func (d *DigestCommand) Run(ctx context.Context, c *terminal.Console) error {
 	q := client.Get("v1", "reports", "digest")
 	q.Query = url.Values{"scope": {d.Scope}}
@@ -113,7 +111,6 @@ type subscriptionAddCommand struct {
 	Note    string `placeholder:"TEXT"`
 }
 
-// Run implements the command.
 func (s *subscriptionAddCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return changeSubscription(ctx, c, s.Remote, client.Request{
 		Method: http.MethodPost, Path: []string{"v1", "subscriptions"}, Header: s.Header(0),
@@ -183,7 +180,6 @@ type subscriptionListCommand struct {
 	Ended bool
 }
 
-// Run implements the command.
 func (s *subscriptionListCommand) Run(ctx context.Context, c *terminal.Console) error {
 	q := client.Get("v1", "subscriptions")
 	q.Query = url.Values{}
@@ -217,7 +213,6 @@ type subscriptionShowCommand struct {
 	ID string `arg:""`
 }
 
-// Run implements the command.
 func (s *subscriptionShowCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return changeSubscription(ctx, c, s.Remote, client.Get(subscriptionPath(s.ID)...))
 }
@@ -238,35 +233,30 @@ func (s changing) change(ctx context.Context, c *terminal.Console, method string
 
 type subscriptionPauseCommand struct{ changing }
 
-// Run implements the command.
 func (s *subscriptionPauseCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return s.change(ctx, c, http.MethodPost, "pause")
 }
 
 type subscriptionRemoveCommand struct{ changing }
 
-// Run implements the command.
 func (s *subscriptionRemoveCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return s.change(ctx, c, http.MethodDelete)
 }
 
 type subscriptionResumeCommand struct{ subscriptionShowCommand }
 
-// Run implements the command.
 func (s *subscriptionResumeCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return changing{Remote: s.Remote, ID: s.ID}.change(ctx, c, http.MethodPost, "resume")
 }
 
 type subscriptionRotateCommand struct{ subscriptionShowCommand }
 
-// Run implements the command.
 func (s *subscriptionRotateCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return changing{Remote: s.Remote, ID: s.ID}.change(ctx, c, http.MethodPost, "rotate")
 }
 
 type subscriptionTestCommand struct{ subscriptionShowCommand }
 
-// Run implements the command.
 func (s *subscriptionTestCommand) Run(ctx context.Context, c *terminal.Console) error {
 	var pong api.WebhookTest
 	q := client.Request{Method: http.MethodPost, Path: subscriptionPath(s.ID, "test")}
@@ -297,7 +287,6 @@ type subscriptionDeliveriesCommand struct {
 	Limit int    `short:"n" default:"20" placeholder:"N"`
 }
 
-// Run implements the command.
 func (s *subscriptionDeliveriesCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := s.Connect()
 	if err != nil {
@@ -339,7 +328,6 @@ type subscriptionReplayCommand struct {
 	Event string `arg:"" optional:""`
 }
 
-// Run implements the command.
 func (s *subscriptionReplayCommand) Run(ctx context.Context, c *terminal.Console) error {
 	path := subscriptionPath(s.ID, "replay")
 	if s.Event != "" {

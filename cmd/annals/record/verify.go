@@ -30,7 +30,6 @@ type VerifyCommand struct {
 	Answers    bool
 }
 
-// Run implements the command.
 func (v *VerifyCommand) Run(ctx context.Context, c *terminal.Console) error {
 	verification, err := v.verification()
 	if err != nil {

@@ -19,7 +19,6 @@ type ConsoleCommand struct {
 	Listen string `default:"127.0.0.1:1934" placeholder:"ADDRESS"`
 }
 
-// Run implements the command.
 func (m *ConsoleCommand) Run(ctx context.Context, c *terminal.Console) error {
 	api, err := m.Connect()
 	if err != nil {

@@ -24,7 +24,6 @@ type McpCommand struct {
 	Team    string `placeholder:"ID"`
 }
 
-// Run implements the command.
 func (m *McpCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if m.Tools == mcp.OpenViking && m.Project+m.Team != "" {
 		return terminal.Wrong("leave --tools out", "--project and --team are for the tools of Annals")

@@ -21,7 +21,6 @@ type ServeCommand struct {
 	CPUProfile string `placeholder:"FILE"`
 }
 
-// Run implements the command.
 func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) (err error) {
 	s.Config = s.Complete()
 	cfg := s.Config

@@ -19,7 +19,6 @@ type ConfigCommand struct {
 	terminal.Tabular
 }
 
-// Run implements the command.
 func (s *ConfigCommand) Run(c *terminal.Console, parsed *kong.Context) error {
 	s.Config = s.Complete()
 	shown := settingsShown(c, parsed)

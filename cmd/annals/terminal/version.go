@@ -21,7 +21,6 @@ type Build struct {
 	Platform string `json:"platform"`
 }
 
-// Run implements the command.
 func (VersionCommand) Run(c *Console) error {
 	b := Version()
 	if c.JSON {
