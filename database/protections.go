@@ -54,7 +54,7 @@ func Protections(ctx context.Context, db *DB) ([]Protection, error) {
 	}
 	if len(missing) > 0 {
 		second.Stands, second.Detail = false, "somebody took away, or switched off, "+strings.Join(missing, ", ")
-		second.Fix = "run annals verify; annals migrate puts them back"
+		second.Fix = "run annals verify; " + migrateCommand(first) + " puts them back"
 	}
 	foreign, err := ForeignCode(ctx, db)
 	if err != nil {
@@ -74,6 +74,14 @@ func Protections(ctx context.Context, db *DB) ([]Protection, error) {
 		return nil, Classify(ctx, fmt.Errorf("look at what separates tenants: %w", err))
 	}
 	return []Protection{first, second, third}, nil
+}
+
+// migrateCommand is the command that restores the triggers. A role that only appends may not create them.
+func migrateCommand(first Protection) string {
+	if first.Name == "role" && first.Stands {
+		return "annals migrate --role ROLE --database OWNER_URL"
+	}
+	return "annals migrate"
 }
 
 // separation is the protection of tenants from one another.

@@ -146,6 +146,13 @@ func TestAHostSavesAndRevises(t *testing.T) {
 		like(t, got, object{"outcome": "revised", "revision": 2.0})
 		like(t, w.call("memory_history", object{"uri": "deploy"}).text,
 			containing("knowledge.revised by user:mia: Mondays are holidays"))
+		like(t, w.call("memory_history", object{"uri": "deploy", "limit": 1}).text, containing("they come with before 2"))
+		older := w.call("memory_history", object{"uri": "deploy", "before": 2})
+		like(t, older.ok(), object{"count": 2.0, "events": []any{object{"version": 1.0}}})
+		one["content"] = strings.Repeat("long ", 13_000)
+		w.call("save_knowledge", one).ok()
+		long := w.call("memory_history", object{"uri": "deploy", "limit": 1})
+		like(t, long.ok(), object{"cut": 1.0, "events": []any{object{"name": "knowledge.revised"}}})
 		for _, until := range []string{"2099-01-01", "tomorrow", "90d"} {
 			w.call("confirm_memory", object{"uri": "deploy", "reason": "asked ops", "until": until}).ok()
 		}

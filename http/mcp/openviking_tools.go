@@ -239,11 +239,11 @@ func vikingGrep(ctx context.Context, api *client.Client, in arguments) (any, str
 		Content string `json:"content"`
 		Pattern string `json:"pattern"`
 	}
-	all, more, offset, limit := []line{}, 0, in.number("offset", 0), in.number("node_limit", 256)
+	all, more, offset, limit := []line{}, false, in.number("offset", 0), in.number("node_limit", 256)
 	for _, pattern := range in.texts("pattern") {
 		var found struct {
 			Matches []line `json:"matches"`
-			More    int    `json:"more"`
+			More    bool   `json:"more"`
 		}
 		wanted := map[string]any{"pattern": pattern, "node_limit": offset + limit - len(all)}
 		if err := api.Viking(
@@ -255,9 +255,8 @@ func vikingGrep(ctx context.Context, api *client.Client, in arguments) (any, str
 			m.Pattern = pattern
 			all = append(all, m)
 		}
-		more += found.More
+		more = more || found.More
 	}
-	more += len(all)
 	all = all[min(offset, len(all)):]
 	lines := make([]string, len(all))
 	for i := range all {
@@ -266,8 +265,8 @@ func vikingGrep(ctx context.Context, api *client.Client, in arguments) (any, str
 	}
 	said, shown := headOf(cmp.Or(strings.Join(lines, "\n"), "No line matches."), mostTokens)
 	shown = min(shown, len(all))
-	if more -= min(offset, more) + shown; more > 0 {
-		said += fmt.Sprintf("\n[%d more lines match: narrow uri or pattern, or go on with offset %d]", more, offset+shown)
+	if more = more || shown < len(all); more {
+		said += fmt.Sprintf("\n[more lines match: narrow uri or pattern, or go on with offset %d]", offset+shown)
 	}
 	return map[string]any{"matches": all[:shown], "count": shown, "more": more}, said, nil
 }

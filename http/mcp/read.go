@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -107,7 +108,8 @@ func until(t *time.Time) string {
 type historyAnswer struct {
 	ID     string         `json:"id"`
 	Count  int            `json:"count"`
-	Older  int            `json:"older,omitempty"` // events that are left out
+	Older  int            `json:"older,omitempty"` // events before those that are shown
+	Cut    int            `json:"cut,omitempty"`   // events whose long texts are left out
 	Events []client.Event `json:"events"`
 }
 
@@ -119,13 +121,17 @@ func history(ctx context.Context, api *client.Client, in arguments) (any, string
 	if err != nil {
 		return nil, "", err
 	}
-	limit := in.number("limit", defaultEvents)
+	limit, before := in.number("limit", defaultEvents), in.number("before", math.MaxInt32)
 	told := historyAnswer{ID: id, Events: []client.Event{}}
 	for event, failed := range api.History(ctx, id) {
 		if err = failed; err != nil {
 			return nil, "", err
 		}
 		told.Count++
+		if event.Version >= int64(before) {
+			continue
+		}
+		told.Older++
 		told.Events = append(told.Events, event)
 		if len(told.Events) > limit {
 			told.Events = told.Events[1:]
@@ -133,17 +139,26 @@ func history(ctx context.Context, api *client.Client, in arguments) (any, string
 	}
 	first, room := len(told.Events), mostTokens
 	for ; first > 0; first-- { // the newest events that fit
-		encoded, _ := json.Marshal(told.Events[first-1]) // it was decoded
-		if room -= text.Tokens(string(encoded)); room < 0 {
+		event := told.Events[first-1]
+		size := sizeOf(event)
+		if size > mostTokens/8 {
+			event.Text, event.Changes = nil, nil
+			size, told.Cut = sizeOf(event), told.Cut+1
+		}
+		if room -= size; room < 0 {
 			break
 		}
+		told.Events[first-1] = event
 	}
 	told.Events = told.Events[first:]
-	told.Older = told.Count - len(told.Events)
+	told.Older -= len(told.Events)
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %s: %d event(s)\n", id, told.Count)
-	if told.Older > 0 {
-		fmt.Fprintf(&out, "%d older ones are left out: GET /v1/knowledge/%s/history has all of them\n", told.Older, id)
+	if told.Older > 0 && len(told.Events) > 0 {
+		fmt.Fprintf(&out, "%d older ones are left out: they come with before %d\n", told.Older, told.Events[0].Version)
+	}
+	if told.Cut > 0 {
+		fmt.Fprintf(&out, "The long texts of %d are left out: get_knowledge shows the newest text\n", told.Cut)
 	}
 	for _, event := range told.Events {
 		who := event.Actor
@@ -157,6 +172,12 @@ func history(ctx context.Context, api *client.Client, in arguments) (any, string
 		out.WriteString("\n")
 	}
 	return told, out.String(), nil
+}
+
+// sizeOf is the size of an event in tokens.
+func sizeOf(event client.Event) int {
+	encoded, _ := json.Marshal(event) // it was decoded
+	return text.Tokens(string(encoded))
 }
 
 // statusAnswer is the answer of memory_status.

@@ -1,6 +1,10 @@
 package mcp
 
-import "github.com/annals-kb/annals/domain"
+import (
+	"math"
+
+	"github.com/annals-kb/annals/domain"
+)
 
 const kindsOfKnowledge = "preferences, profile, entities and events are about the user; " +
 	"tools, patterns, skills, cases and antipatterns about work."
@@ -201,6 +205,8 @@ func tools() []tool {
 			description: "How an item came to be what it is: who remembered, revised, used, judged and forgot it, when and why.",
 			input: []field{anItem, {
 				name: "limit", kind: "integer", most: maxEvents, description: "The newest so many events; 50 if left out.",
+			}, {
+				name: "before", kind: "integer", most: math.MaxInt32, description: "Only events with a smaller version.",
 			}},
 			do: history,
 		},

@@ -55,7 +55,7 @@ func (s *Server) grep(ctx context.Context, q *query) (any, error) {
 		}
 	}
 	limit, levels := limitOr(in.Limit, 256), limitOr(in.Levels, 10)
-	matches, all := []line{}, 0
+	matches, beyond := []line{}, false
 	err = s.walkReadings(ctx, q, a, true, func(at address, leaf domain.Leaf) (more bool) {
 		if in.Exclude != "" && leaf.URI.Within(exclude.uri) || len(leaf.URI.Names())-len(at.uri.Names()) > levels {
 			return true
@@ -66,24 +66,25 @@ func (s *Server) grep(ctx context.Context, q *query) (any, error) {
 			if text = strings.TrimRight(text, "\r\n"); !wanted.MatchString(text) {
 				continue
 			}
-			if all++; len(matches) < limit {
-				matches = append(matches, line{Line: number, URI: a.format(leaf.URI), Content: text})
+			if beyond = len(matches) == limit; beyond {
+				return false
 			}
+			matches = append(matches, line{Line: number, URI: a.format(leaf.URI), Content: text})
 		}
 		return true
 	})
-	return found(matches, all-len(matches), err)
+	return found(matches, beyond, err)
 }
 
-// found answers with matches, how many more there are, and whether the search was truncated.
-func found[T any](matches []T, more int, err error) (any, error) {
+// found answers with matches, whether there are more, and whether the search was truncated.
+func found[T any](matches []T, more bool, err error) (any, error) {
 	far := errors.Is(err, errTruncated)
 	if far {
 		err = nil
 	}
 	answer := map[string]any{"matches": matches, "count": len(matches)}
-	if more > 0 {
-		answer["more"] = more
+	if more {
+		answer["more"] = true
 	}
 	if far {
 		answer["incomplete"] = true
@@ -135,7 +136,7 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 		return len(matches) < limit
 	})
 	slices.Sort(matches)
-	return found(matches, 0, err)
+	return found(matches, false, err)
 }
 
 // globPattern turns a pattern into a regular expression. * and ? stay within a name, [a-z] and [!a-z] match one

@@ -196,7 +196,7 @@ func TestGrepLooksThroughATree(t *testing.T) {
 		same(t, len(grep(object{"uri": "viking://resources/", "pattern": "chromedriver", "case_insensitive": true})), 3)
 		some := object{"uri": "viking://resources/", "pattern": "chromedriver", "case_insensitive": true, "node_limit": 2}
 		same(t, len(grep(some)), 2)
-		like(t, w.ask("POST", "/api/v1/search/grep", some).object(), object{"more": 1.0})
+		like(t, w.ask("POST", "/api/v1/search/grep", some).object(), object{"more": true})
 		outside := object{"uri": "viking://resources/", "pattern": "chromedriver", "exclude_uri": "viking://resources/guide2"}
 		same(t, len(grep(outside)), 1)
 		same(t, len(grep(object{"uri": "viking://resources/guide", "pattern": "(?i)chromedriver", "level_limit": 1})), 1)

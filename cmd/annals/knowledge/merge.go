@@ -24,9 +24,6 @@ type MergeCommand struct {
 }
 
 func (m *MergeCommand) Run(ctx context.Context, c *terminal.Console) error {
-	if m.DryRun {
-		return m.plan(ctx, c)
-	}
 	body := api.Merge{
 		Items: m.Others, Content: m.Content, Task: m.Task, Abstract: m.Abstract, CarryVotes: m.CarryVotes, Reason: m.Reason,
 	}
@@ -36,6 +33,9 @@ func (m *MergeCommand) Run(ctx context.Context, c *terminal.Console) error {
 			return err
 		}
 		body.Content = &text
+	}
+	if m.DryRun {
+		return m.plan(ctx, c, body.Content)
 	}
 	if m.Edit {
 		items, err := m.items(ctx)
@@ -71,7 +71,7 @@ func (m *MergeCommand) items(ctx context.Context) (items []*api.Knowledge, err e
 }
 
 // plan shows what a merge would do, and changes nothing. Only the server knows who may merge the items.
-func (m *MergeCommand) plan(ctx context.Context, c *terminal.Console) error {
+func (m *MergeCommand) plan(ctx context.Context, c *terminal.Console, content *string) error {
 	items, err := m.items(ctx)
 	if err != nil {
 		return err
@@ -80,6 +80,9 @@ func (m *MergeCommand) plan(ctx context.Context, c *terminal.Console) error {
 	rows := terminal.NewTable("ITEM", "BECOMES", "OWNER", "VOTES", "CONTENT")
 	for i, item := range items {
 		k, becomes := Knowledge{*item}, "stays"
+		if i == 0 && content != nil {
+			k.Content, k.Abstract, becomes = *content, cmp.Or(terminal.OrZero(m.Abstract), *content), "gets this text"
+		}
 		switch {
 		case k.Status != string(domain.Active):
 			becomes = "refused: it is " + k.Status
@@ -93,7 +96,11 @@ func (m *MergeCommand) plan(ctx context.Context, c *terminal.Console) error {
 		}
 	}
 	if c.JSON {
-		err = c.Document(map[string]any{"items": items})
+		document := map[string]any{"items": items}
+		if content != nil {
+			document["content"] = *content
+		}
+		err = c.Document(document)
 	} else {
 		if !c.Narrow() {
 			c.Table(rows)

@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/cmd/annals/serve"
@@ -95,9 +96,14 @@ func (m *MigrateCommand) check(
 	case err != nil:
 		return err
 	case len(missing) > 0:
+		all, err := database.Protections(ctx, db)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(all, func(p database.Protection) bool { return p.Name == "triggers" })
 		return &terminal.Failure{
 			Code: terminal.ExitFailed, Detail: "missing or switched off: " + strings.Join(missing, ", "),
-			Fix: "run annals verify, and annals migrate, which puts them back",
+			Fix: all[i].Fix,
 		}
 	case have != want:
 		return serve.SchemaFailure(have, want, "run annals migrate")
