@@ -283,7 +283,7 @@ func ParseTimeAhead(s string, now time.Time) (time.Time, error) {
 	return at, err
 }
 
-var periods = expression(`^(an?|\d{1,6}(?:\.\d+)?) ?(s|m|h|d|w|sec|second|min|minute|hour|day|week|month|year)s?$`)
+var periods = expression(`^(an?|\d{1,6}(?:\.\d+)?) ?([smhdw]|(?:sec|second|min|minute|hour|day|week|month|year)s?)$`)
 
 // before is the time of a period before now, such as 5 minutes, 2d or 1h30m.
 func before(now time.Time, period string) (time.Time, error) {
@@ -300,9 +300,9 @@ func before(now time.Time, period string) (time.Time, error) {
 		count = 1
 	}
 	switch unit := parts[2]; unit {
-	case "month":
+	case "month", "months":
 		return now.AddDate(0, -int(count), 0), nil
-	case "year":
+	case "year", "years":
 		return now.AddDate(-int(count), 0, 0), nil
 	default:
 		const day = 24 * time.Hour
