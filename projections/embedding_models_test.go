@@ -31,21 +31,16 @@ func servedWith(
 	t.Helper()
 	settings.Logger = databasetest.Log(t)
 	w = newWorldWith(t, db, settings, options)
-	router := must(follow.NewRouter(databasetest.Log(t)))(t)
-	w.base.FollowMeaning(router, w.log)
+	var all follow.Followers
+	w.base.FollowMeaning(&all, w.log)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var working sync.WaitGroup
 	working.Go(func() { w.base.MaintainModels(ctx) })
-	working.Go(func() {
-		report(t, router.Run(ctx))
-	})
-	var once sync.Once
+	end := all.Start(ctx)
 	stop = func() {
-		once.Do(func() {
-			cancel()
-			report(t, router.Close())
-			working.Wait()
-		})
+		cancel()
+		end()
+		working.Wait()
 	}
 	t.Cleanup(stop)
 	return w, stop

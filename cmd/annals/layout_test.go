@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -12,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -96,12 +96,13 @@ func here(t *testing.T, url string) string {
 	}
 	server := httptest.NewServer(service.API.Handler())
 	working, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	worked := make(chan error, 1)
-	go func() { worked <- service.Work(working) }()
+	var work sync.WaitGroup
+	work.Go(func() { service.Work(working) })
 	t.Cleanup(func() {
 		server.Close()
 		stop()
-		if err := errors.Join(<-worked, service.Close()); err != nil {
+		work.Wait()
+		if err := service.Close(); err != nil {
 			t.Error(err)
 		}
 	})

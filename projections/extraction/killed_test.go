@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -159,20 +158,16 @@ func learnAsChild(t *testing.T, url string) {
 	} // who was killed is not waited for
 	w := newWorldWith(t, databasetest.Open(t, url), extraction.BuiltIn{}, options)
 	w.worker.Writer = loud{Writer: w.log, step: func() { say("step") }}
-	router := must(follow.NewRouter(databasetest.Log(t)))(t)
-	w.worker.Follow(router)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- router.Run(ctx) }()
+	var all follow.Followers
+	w.worker.Follow(&all)
+	ctx := t.Context()
+	end := all.Start(ctx)
 	commits, err := w.log.Commits(ctx, w.by.Tenant, "", 0, 1)
 	if err != nil || len(commits) == 0 {
 		t.Fatalf("%d commits, %v", len(commits), err)
 	}
 	noError(t, w.log.Await(ctx, domain.Extraction, w.by.Tenant, commits[0].Position))
-	stop()
-	if err := <-ended; err != nil && !strings.Contains(err.Error(), "context canceled") {
-		t.Error(err)
-	}
+	end()
 	say("done")
 }
 

@@ -72,21 +72,15 @@ func newWorld(t *testing.T, db *database.DB) *world {
 		answer.WriteHeader(w.status)
 	}))
 	w.at = receiver.URL
-	router, err := follow.NewRouter(databasetest.Log(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Follow(router)
+	var all follow.Followers
+	w.Follow(&all)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
 	running.Go(func() { w.Run(ctx) })
-	running.Go(func() {
-		if err := follow.Run(ctx, router); err != nil {
-			t.Error(err)
-		}
-	})
+	end := all.Start(ctx)
 	t.Cleanup(func() {
 		stop()
+		end()
 		running.Wait()
 		receiver.Close()
 		if err := w.log.Close(context.WithoutCancel(t.Context())); err != nil {

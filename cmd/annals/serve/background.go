@@ -11,22 +11,19 @@ import (
 )
 
 // Work runs the background work until ctx ends: subscriptions of the log, such as projections, and periodic steps.
-func (s *Service) Work(ctx context.Context) error {
-	router, err := follow.NewRouter(s.logger)
-	if err != nil {
-		return err
-	}
-	s.knowledge.FollowMeaning(router, s.log)
-	s.past.Follow(router)
-	s.prover.Follow(router)
-	s.worker.Follow(router)
-	s.subscriptions.Follow(router)
+func (s *Service) Work(ctx context.Context) {
+	var followers follow.Followers
+	s.knowledge.FollowMeaning(&followers, s.log)
+	s.past.Follow(&followers)
+	s.prover.Follow(&followers)
+	s.worker.Follow(&followers)
+	s.subscriptions.Follow(&followers)
 	if s.summaries != nil {
-		s.summaries.Follow(router)
+		s.summaries.Follow(&followers)
 	}
-	s.proposer.Follow(router)
+	s.proposer.Follow(&followers)
 	if s.forwarder != nil {
-		s.forwarder.Follow(router)
+		s.forwarder.Follow(&followers)
 	}
 	var working sync.WaitGroup
 	working.Go(func() { s.knowledge.MaintainModels(ctx) })
@@ -58,10 +55,10 @@ func (s *Service) Work(ctx context.Context) error {
 	if s.directories != nil {
 		working.Go(func() { s.directories.Run(ctx) })
 	}
-	err = follow.Run(ctx, router)
+	end := followers.Start(ctx)
 	<-ctx.Done()
+	end()
 	working.Wait()
-	return err
 }
 
 // every repeats a step until ctx ends. It logs a failed step and repeats it.

@@ -121,7 +121,8 @@ func (o *EmbeddedServer) open(ctx context.Context) error {
 	o.service, o.ended = service, make(chan error, 1)
 	go func() {
 		if taken != nil {
-			o.ended <- service.Work(ctx)
+			service.Work(ctx)
+			o.ended <- nil
 			return
 		}
 		o.ended <- service.serve(ctx, listener)

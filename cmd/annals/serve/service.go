@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -279,11 +280,12 @@ func SchemaFailure(have, want uint, migrate string) error {
 // serve answers requests until ctx ends, and then finishes accepted ones. It closes the listener.
 func (s *Service) serve(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan error, 1)
-	go func() { ended <- s.Work(working) }()
+	var ending sync.WaitGroup
+	ending.Go(func() { s.Work(working) })
 	err := s.API.Serve(ctx, listener)
 	stop()
-	return errors.Join(err, <-ended)
+	ending.Wait()
+	return err
 }
 
 // serveBeside serves, and serves all metrics at an address of their own, unless it is empty.
@@ -317,7 +319,10 @@ func (s *Service) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishing)
 	defer cancel()
 	s.rebuilder.Close()
-	err := errors.Join(s.stopForwarding(), s.log.Close(ctx))
+	if s.forwarder != nil {
+		s.forwarder.Close()
+	}
+	err := s.log.Close(ctx)
 	s.prover.Finish(ctx)
 	return errors.Join(err, s.db.Close())
 }
