@@ -157,7 +157,7 @@ func TestABriefingKeepsToItsTokens(t *testing.T) {
 	}
 	all := found(lines...).best()
 	before := 0
-	for tokens := domain.MinTokens; tokens < 900; tokens += 10 {
+	for tokens := domain.MinTokens; tokens < 900; tokens += 70 {
 		b := compose(all, "", tokens, "")
 		if b.Tokens > tokens || b.HintTokens > min(tokens, hintTokens) || b.Tokens != text.Tokens(b.Injection) {
 			t.Fatalf("%d tokens and %d of hints, of %d", b.Tokens, b.HintTokens, tokens)

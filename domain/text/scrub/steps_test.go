@@ -57,7 +57,7 @@ func TestStepsAreLinearInTheLength(t *testing.T) {
 	for _, s := range scrubbers(t) {
 		for _, repeat := range repeats {
 			for _, tail := range []string{"", "_"} {
-				fewSteps(t, s, strings.Repeat(repeat, 1<<14/len(repeat))+tail)
+				fewSteps(t, s, strings.Repeat(repeat, 1<<12/len(repeat))+tail)
 			}
 		}
 	}
