@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -11,16 +10,11 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/annals-kb/annals/cmd/annals/serve"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/http/servertest"
@@ -60,50 +54,15 @@ const rootKey = "0123456789abcdef0123456789abcdef"
 // The examples in the descriptions of the API are what a server really answered, on both engines.
 func TestTheExamplesAreWhatAServerAnswers(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine database.Engine, newDatabase func(testing.TB) string) {
-		url := startServer(t, newDatabase(t))
+		data := t.TempDir()
+		url := startServer(t, data, []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + data, "DATABASE_URL=" + newDatabase(t),
+			"ANNALS_LISTEN=127.0.0.1:0", "ANNALS_DATA=" + data, "ANNALS_ROOT_KEY=" + rootKey,
+		})
 		update := *updateExamples && engine == database.SQLite
 		tell(t, url, "testdata/examples.json", "../../http/examples.json", update)
 		tell(t, url, "testdata/openviking.json", "../../http/viking/examples.json", update)
 	})
-}
-
-// startServer starts the program as a process of its own and returns its URL.
-func startServer(t *testing.T, url string) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data := t.TempDir()
-	program := filepath.Join(data, "annals") // see TestMain
-	if err := os.Symlink(self, program); err != nil {
-		t.Fatal(err)
-	}
-	process := exec.CommandContext(t.Context(), program, "serve", "--json")
-	process.Dir = data
-	process.Cancel = func() error { return process.Process.Signal(syscall.SIGTERM) }
-	process.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + data, "DATABASE_URL=" + url,
-		"ANNALS_LISTEN=127.0.0.1:0", "ANNALS_DATA=" + data, "ANNALS_ROOT_KEY=" + rootKey,
-	}
-	var said bytes.Buffer
-	process.Stderr = &said
-	out, err := process.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = process.Process.Signal(syscall.SIGTERM)
-		_ = process.Wait()
-	})
-	var ready serve.Welcome
-	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&ready); err != nil {
-		t.Fatalf("the server did not start: %v\n%s", err, said.String())
-	}
-	return ready.URL
 }
 
 const again = "go test ./cmd/annals -run Examples -update-examples"

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"html"
 	"io"
@@ -11,11 +10,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/http/servertest"
@@ -65,34 +62,9 @@ func newReader(t *testing.T, database string) *reader {
 	if err := os.Symlink(program, filepath.Join(r.dir, "bin", "annals")); err != nil {
 		t.Fatal(err)
 	}
-	r.serve()
+	r.server = startServer(t, r.dir, r.env)
 	r.env = append(r.env, "ANNALS_SERVER="+r.server)
 	return r
-}
-
-// serve runs a server for as long as the test.
-func (r *reader) serve() {
-	var log strings.Builder
-	process := exec.CommandContext(context.WithoutCancel(r.t.Context()), "bin/annals", "serve", "--json")
-	process.Dir, process.Env, process.Stderr = r.dir, r.env, &log
-	said, err := process.StdoutPipe()
-	if err == nil {
-		err = process.Start()
-	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(func() {
-		_ = process.Process.Signal(syscall.SIGTERM)
-		if err := process.Wait(); err != nil {
-			r.t.Errorf("the server did not end well: %v\n%s", err, log.String())
-		}
-	})
-	var ready serve.Welcome
-	if err := json.NewDecoder(said).Decode(&ready); err != nil {
-		r.t.Fatalf("the server did not start: %v", err)
-	}
-	r.server = ready.URL
 }
 
 var when = regexp.MustCompile(`\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d))?`)

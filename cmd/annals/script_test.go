@@ -97,9 +97,7 @@ func TestScripts(t *testing.T) {
 				own := &server{}
 				env.Values[serverKey{}] = own
 				env.Defer(func() { own.end(env.T().(testing.TB)) })
-				way := &proxy{}
-				env.Values[proxyKey{}] = way
-				env.Defer(way.close)
+				env.Values[proxyKey{}] = new(*databasetest.Proxy)
 				guests := hosts{}
 				env.Values[hostsKey{}] = guests
 				env.Defer(guests.end)
@@ -178,6 +176,21 @@ func within(ts *testscript.TestScript, patience time.Duration, what string, done
 		}
 	}
 }
+
+type proxyKey struct{}
+
+func proxyOf(ts *testscript.TestScript) **databasetest.Proxy {
+	return ts.Value(proxyKey{}).(**databasetest.Proxy)
+}
+
+func detour(ts *testscript.TestScript, _ bool, _ []string) {
+	proxy := databasetest.NewProxy(ts.Value(testKey{}).(testing.TB), ts.Getenv("DATABASE_URL"))
+	*proxyOf(ts) = proxy
+	ts.Setenv("DATABASE_URL", proxy.URL)
+}
+
+func cut(ts *testscript.TestScript, _ bool, _ []string)  { (*proxyOf(ts)).Down() }
+func mend(ts *testscript.TestScript, _ bool, _ []string) { (*proxyOf(ts)).Up() }
 
 // seal ends a list of erasures that a story has changed.
 func seal(ts *testscript.TestScript, _ bool, args []string) {

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
 	"strconv"
 	"syscall"
@@ -36,11 +33,9 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg || s.process != nil, "serving [FLAGS…], one at a time")
 	program, err := exec.LookPath("annals")
 	ts.Check(err)
-	said, out, err := os.Pipe()
-	ts.Check(err)
 	s.log.Reset()
 	s.process = exec.CommandContext(context.Background(), program, append([]string{"serve", "--json"}, args...)...)
-	s.process.Dir, s.process.Stdout, s.process.Stderr = ts.MkAbs("."), out, &s.log
+	s.process.Dir, s.process.Stderr = ts.MkAbs("."), &s.log
 	for _, name := range []string{
 		"PATH", "HOME", "TMPDIR", "TZ", "DATABASE_URL", "ANNALS_LISTEN", "ANNALS_DATA", "ANNALS_ROOT_KEY",
 		"ANNALS_EMBEDDING_URL", "ANNALS_EMBEDDING_MODEL", "ANNALS_EMBEDDING_KEY", "ANNALS_EMBEDDING_DIMS",
@@ -49,11 +44,7 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 	} {
 		s.process.Env = append(s.process.Env, name+"="+ts.Getenv(name))
 	}
-	ts.Check(s.process.Start())
-	ts.Check(out.Close())
-	var ready serve.Welcome
-	err = json.NewDecoder(bufio.NewReader(said)).Decode(&ready)
-	go io.Copy(io.Discard, said) //nolint:errcheck // ends with the server
+	ready, err := started(s.process)
 	if err != nil {
 		_ = s.process.Wait()
 		s.process = nil
@@ -63,6 +54,41 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Setenv("ANNALS_SERVER", ready.URL)
 	ts.Setenv("ANNALS_LISTEN", address.Host)
+}
+
+// started starts a server and waits until it says where.
+func started(process *exec.Cmd) (ready serve.Welcome, err error) {
+	said, err := process.StdoutPipe()
+	if err == nil {
+		err = process.Start()
+	}
+	if err == nil {
+		err = json.NewDecoder(said).Decode(&ready)
+	}
+	return ready, err
+}
+
+// startServer runs a server for as long as the test, and returns its URL. It must end well.
+func startServer(t *testing.T, dir string, env []string) string {
+	t.Helper()
+	program, err := exec.LookPath("annals")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer // read it when the process has ended
+	process := exec.CommandContext(context.WithoutCancel(t.Context()), program, "serve", "--json")
+	process.Dir, process.Env, process.Stderr = dir, env, &log
+	t.Cleanup(func() {
+		_ = process.Process.Signal(syscall.SIGTERM)
+		if err := process.Wait(); err != nil {
+			t.Errorf("the server did not end well: %v\n%s", err, log.String())
+		}
+	})
+	ready, err := started(process)
+	if err != nil {
+		t.Fatalf("the server did not start: %v", err)
+	}
+	return ready.URL
 }
 
 // shutdown asks the server to end, which it must do well and without losing a line about it.
