@@ -134,10 +134,8 @@ func Problem(err error) json.RawMessage {
 
 func (p *problem) Error() string { return p.Title }
 
-// GetStatus implements huma.StatusError.
 func (p *problem) GetStatus() int { return p.Status }
 
-// GetHeaders implements huma.HeadersError.
 func (p *problem) GetHeaders() http.Header {
 	if p.Status == http.StatusUnauthorized {
 		return http.Header{"Www-Authenticate": {"Bearer"}}
@@ -148,7 +146,6 @@ func (p *problem) GetHeaders() http.Header {
 	return http.Header{"Retry-After": {p.retryAfter}}
 }
 
-// ContentType implements huma.ContentTypeFilter.
 func (p *problem) ContentType(string) string { return problemType }
 
 const problemType = "application/problem+json"

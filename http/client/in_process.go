@@ -22,7 +22,6 @@ func WithOuter(ctx context.Context, r *http.Request) context.Context {
 
 type handlerTransport struct{ handler http.Handler }
 
-// RoundTrip implements [http.RoundTripper].
 func (i handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -82,17 +81,14 @@ func (a *inProcessAnswer) begin(status int) {
 	})
 }
 
-// Header implements [http.ResponseWriter].
 func (a *inProcessAnswer) Header() http.Header { return a.header }
 
-// WriteHeader implements [http.ResponseWriter].
 func (a *inProcessAnswer) WriteHeader(status int) {
 	if status >= http.StatusOK {
 		a.begin(status)
 	}
 }
 
-// Write implements [http.ResponseWriter].
 func (a *inProcessAnswer) Write(p []byte) (int, error) {
 	a.begin(http.StatusOK)
 	return a.body.Write(p)

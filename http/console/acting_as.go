@@ -41,17 +41,9 @@ func actingAs(r *http.Request) http.Header {
 
 // setActingAs keeps the choice in the browser; an empty one ends it.
 func setActingAs(w http.ResponseWriter, r *http.Request, chosen http.Header) {
-	cookie := &http.Cookie{
-		Name: actingCookie, Value: url.Values(chosen).Encode(), Path: Root, HttpOnly: true, Secure: r.TLS != nil,
-		SameSite: http.SameSiteStrictMode,
+	if _, err := r.Cookie(actingCookie); err == nil || len(chosen) > 0 {
+		setCookie(w, r, http.Cookie{Name: actingCookie, Value: url.Values(chosen).Encode(), Path: Root})
 	}
-	if len(chosen) == 0 {
-		if _, err := r.Cookie(actingCookie); err != nil {
-			return
-		}
-		cookie.MaxAge = -1
-	}
-	http.SetCookie(w, cookie)
 }
 
 // whoami asks who the caller is. If the API refuses what the reader chose, such as after the key lost the right, the

@@ -185,7 +185,6 @@ func (c *Console) Answer(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// ServeHTTP implements [http.Handler].
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", contentPolicy)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
@@ -46,10 +47,7 @@ func askErase(p *page) (any, error) {
 	case err != nil && !errors.Is(err, client.ErrGone):
 		return nil, err
 	}
-	query := url.Values{"of": {data.ID}}
-	if data.Lineage {
-		query.Set("with_lineage", "true")
-	}
+	query := url.Values{"of": {data.ID}, "with_lineage": {strconv.FormatBool(data.Lineage)}}
 	if err := p.get(&data.Plan, query, "v1", "erasures", "plan"); err != nil {
 		return nil, err
 	}

@@ -214,14 +214,7 @@ func formsDone() []act {
 
 // setDone keeps the name of an act for the next page.
 func (p *page) setDone(name string) {
-	cookie := &http.Cookie{
-		Name: doneCookie, Value: name, Path: Root, MaxAge: 60, HttpOnly: true, Secure: p.r.TLS != nil,
-		SameSite: http.SameSiteStrictMode,
-	}
-	if name == "" {
-		cookie.MaxAge = -1
-	}
-	http.SetCookie(p.w, cookie)
+	setCookie(p.w, p.r, http.Cookie{Name: doneCookie, Value: name, Path: Root, MaxAge: 60})
 }
 
 // use is how an item was used, and how its confidence came about.

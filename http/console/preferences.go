@@ -59,10 +59,7 @@ func (c *Console) savePreferences(w http.ResponseWriter, r *http.Request) {
 		valid func(string) bool
 	}{"language": {languageCookie, isLanguage}, "theme": {themeCookie, isTheme}, "text": {textCookie, isText}} {
 		if value := r.PostFormValue(name); r.PostForm.Has(name) && cookie.valid(value) {
-			http.SetCookie(w, &http.Cookie{
-				Name: cookie.name, Value: value, Path: Root, Expires: time.Now().AddDate(1, 0, 0), HttpOnly: true,
-				Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
-			})
+			setCookie(w, r, http.Cookie{Name: cookie.name, Value: value, Path: Root, Expires: time.Now().AddDate(1, 0, 0)})
 		}
 	}
 	http.Redirect(w, r, localPath(r.PostFormValue("next")), http.StatusSeeOther)

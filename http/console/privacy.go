@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/annals-kb/annals/http/api"
@@ -98,12 +99,9 @@ func planErasure(p *page) (any, error) {
 	if data.Of == "" {
 		return data, nil
 	}
-	query := url.Values{"of": {data.Of}}
-	if data.Lineage {
-		query.Set("with_lineage", "true")
-	}
-	if data.Shared {
-		query.Set("keep_shared", "true")
+	query := url.Values{
+		"of": {data.Of}, "with_lineage": {strconv.FormatBool(data.Lineage)},
+		"keep_shared": {strconv.FormatBool(data.Shared)},
 	}
 	var plan api.ErasurePlan
 	err := p.get(&plan, query, "v1", "erasures", "plan")

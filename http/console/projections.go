@@ -2,8 +2,9 @@ package console
 
 import (
 	"slices"
-	"strconv"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/annals-kb/annals/http/api"
 )
@@ -116,26 +117,15 @@ func quarantined(p *page, name, stream string) ([]api.Quarantined, error) {
 
 // bytesOf writes a size.
 func bytesOf(size any) string {
-	var bytes float64
 	switch size := size.(type) {
 	case int64:
-		bytes = float64(size)
+		return humanize.IBytes(uint64(size))
 	case *int64:
-		if size == nil {
-			return ""
+		if size != nil {
+			return humanize.IBytes(uint64(*size))
 		}
-		bytes = float64(*size)
 	}
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	unit := 0
-	for bytes >= 1024 && unit < len(units)-1 {
-		bytes, unit = bytes/1024, unit+1
-	}
-	digits := 0
-	if unit > 0 && bytes < 10 {
-		digits = 1
-	}
-	return strconv.FormatFloat(bytes, 'f', digits, 64) + " " + units[unit]
+	return ""
 }
 
 // lasting writes how long something takes.

@@ -81,14 +81,9 @@ func attemptCookie(r *http.Request) (name, path string) {
 // setAttempt keeps an attempt; an empty one ends it. The provider's website leads back, so the cookie is Lax.
 func setAttempt(w http.ResponseWriter, r *http.Request, attempt string) {
 	name, path := attemptCookie(r)
-	cookie := &http.Cookie{
-		Name: name, Value: attempt, Path: path, MaxAge: int(attemptLasts.Seconds()), HttpOnly: true,
-		Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode,
-	}
-	if attempt == "" {
-		cookie.MaxAge = -1
-	}
-	http.SetCookie(w, cookie)
+	setCookie(w, r, http.Cookie{
+		Name: name, Value: attempt, Path: path, MaxAge: int(attemptLasts.Seconds()), SameSite: http.SameSiteLaxMode,
+	})
 }
 
 // providersEnd is the address at which the provider ends its own session; empty if the caller has none there.

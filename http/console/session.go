@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"path"
@@ -33,14 +34,18 @@ func sessionOf(r *http.Request) string {
 }
 
 func setSession(w http.ResponseWriter, r *http.Request, token string, expires time.Time) {
-	cookie := &http.Cookie{
-		Name: sessionCookieName(r), Value: token, Path: "/", Expires: expires, HttpOnly: true, Secure: r.TLS != nil,
-		SameSite: http.SameSiteStrictMode,
-	}
-	if token == "" {
+	setCookie(w, r, http.Cookie{Name: sessionCookieName(r), Value: token, Path: "/", Expires: expires})
+}
+
+// setCookie keeps a value in the browser, which no script may read and, by default, no other site send; an empty one
+// ends the cookie.
+func setCookie(w http.ResponseWriter, r *http.Request, cookie http.Cookie) {
+	cookie.HttpOnly, cookie.Secure = true, r.TLS != nil
+	cookie.SameSite = cmp.Or(cookie.SameSite, http.SameSiteStrictMode)
+	if cookie.Value == "" {
 		cookie.MaxAge = -1
 	}
-	http.SetCookie(w, cookie)
+	http.SetCookie(w, &cookie)
 }
 
 // login is what the login page shows.

@@ -81,7 +81,6 @@ type bounded struct {
 	over bool
 }
 
-// Write implements [io.Writer].
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > 2*mostText {
 		b.over = true

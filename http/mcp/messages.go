@@ -140,7 +140,6 @@ type jsonErrors struct {
 	refused bool
 }
 
-// WriteHeader implements [http.ResponseWriter].
 func (p *jsonErrors) WriteHeader(status int) {
 	header := p.Header()
 	p.refused = status >= http.StatusBadRequest && strings.HasPrefix(header.Get("Content-Type"), "text/plain")
@@ -151,7 +150,6 @@ func (p *jsonErrors) WriteHeader(status int) {
 	p.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements [http.ResponseWriter].
 func (p *jsonErrors) Write(text []byte) (int, error) {
 	if !p.refused {
 		return p.ResponseWriter.Write(text)

@@ -26,7 +26,6 @@ type stdioTransport struct {
 	out io.WriteCloser
 }
 
-// Connect implements [sdk.Transport].
 func (l *stdioTransport) Connect(context.Context) (sdk.Connection, error) {
 	c := &stdioConnection{
 		stdioTransport: l, read: make(chan line), closed: make(chan struct{}), unanswered: map[jsonrpc.ID]bool{},
@@ -94,7 +93,6 @@ func readLine(reader *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// Read implements [sdk.Connection].
 func (c *stdioConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		var next line
@@ -169,7 +167,6 @@ func (c *stdioConnection) awaitAnswers(ctx context.Context) {
 	}
 }
 
-// Write implements [sdk.Connection].
 func (c *stdioConnection) Write(ctx context.Context, message jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -203,7 +200,6 @@ func (c *stdioConnection) write(text []byte, answered ...jsonrpc.ID) error {
 	return err
 }
 
-// Close implements [sdk.Connection].
 func (c *stdioConnection) Close() error {
 	var err error
 	c.close.Do(func() {

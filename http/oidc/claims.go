@@ -156,7 +156,6 @@ func decoded(part string, into any) bool {
 // audience is a string, or a list of strings.
 type audience []string
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (a *audience) UnmarshalJSON(b []byte) error {
 	var one string
 	if json.Unmarshal(b, &one) == nil {

@@ -114,7 +114,6 @@ type capturingKeySet struct {
 	refused error
 }
 
-// VerifySignature implements [oidc.KeySet].
 func (h *capturingKeySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	payload, err := h.verify(ctx, token)
 	h.refused = err
@@ -131,7 +130,6 @@ var errUntrusted error = domain.Refuse(domain.ErrUnauthenticated,
 // signingKeys passes on only the issuer's keys that are for signatures and long enough.
 type signingKeys struct{ next http.RoundTripper }
 
-// RoundTrip implements [http.RoundTripper].
 func (s signingKeys) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := s.next.RoundTrip(r)
 	if err != nil || status(answer) != nil {

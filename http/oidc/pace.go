@@ -33,7 +33,6 @@ func newRateLimiter(next http.RoundTripper, now func() time.Time) *rateLimiter {
 	return &rateLimiter{next: next, now: now, limit: rate.NewLimiter(rate.Every(between), atOnce)}
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (p *rateLimiter) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !p.limit.AllowN(p.now(), 1) {
 		return nil, errOften

@@ -131,13 +131,11 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, status int, err 
 // anonymous is a writer whose refusals do not name the item: callers know its URI, not its id.
 type anonymous struct{ Writer }
 
-// Submit implements [Writer].
 func (a anonymous) Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error) {
 	receipt, err := a.Writer.Submit(ctx, submission)
 	return receipt, withoutID(err, submission)
 }
 
-// SubmitAll implements [Writer].
 func (a anonymous) SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result {
 	results := a.Writer.SubmitAll(ctx, submissions)
 	for i := range results {

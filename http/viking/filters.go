@@ -178,7 +178,6 @@ func (c condition) timeRange(f *domain.Filter) error {
 // levels are content levels: a number or name, or several. Empty for all.
 type levels []domain.Level
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (l *levels) UnmarshalJSON(data []byte) error {
 	var several []json.RawMessage
 	if json.Unmarshal(data, &several) != nil {

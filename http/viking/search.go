@@ -24,7 +24,6 @@ func (s *Server) searchRoutes() {
 // oneOrMore is a string, or several.
 type oneOrMore []string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (o *oneOrMore) UnmarshalJSON(data []byte) error {
 	var one string
 	if json.Unmarshal(data, &one) == nil {

@@ -114,7 +114,6 @@ func (a *errorWriter) Header() http.Header         { return a.writer.Header() }
 func (a *errorWriter) Write(b []byte) (int, error) { return a.writer.Write(b) }
 func (a *errorWriter) WriteHeader(status int)      { a.writer.WriteHeader(status) }
 
-// Unwrap implements the unwrapping of http.ResponseController.
 func (a *errorWriter) Unwrap() http.ResponseWriter { return a.writer }
 
 // handler returns a result for the envelope or a [rawAnswer].

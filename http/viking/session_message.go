@@ -52,7 +52,6 @@ type partFields struct {
 // flexible is a string. Any other JSON value is kept as JSON.
 type flexible string
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (f *flexible) UnmarshalJSON(raw []byte) error {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

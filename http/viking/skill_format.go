@@ -81,7 +81,6 @@ type frontMatter struct {
 // yamlList is a list of strings, or one string.
 type yamlList []string
 
-// UnmarshalYAML implements [yaml.Unmarshaler].
 func (l *yamlList) UnmarshalYAML(value *yaml.Node) error {
 	if value.Kind == yaml.ScalarNode {
 		*l = yamlList{value.Value}

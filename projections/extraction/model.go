@@ -85,7 +85,6 @@ func NewModel(config ModelConfig) (*Model, error) {
 	return &Model{config: config, limiter: embedding.NewLimiter(config.RequestsPerSecond)}, nil
 }
 
-// Name implements [Extractor].
 func (m *Model) Name() string { return "model " + m.config.Model }
 
 // Extract implements [Extractor]. It counts the runs of tools and skills by itself. The error matches

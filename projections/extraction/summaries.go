@@ -199,12 +199,10 @@ type changedDirectories struct {
 	at      time.Time
 }
 
-// Write implements [follow.Change].
 func (t changedDirectories) Write(ctx context.Context, tx bun.IDB) error {
 	return t.shelves.Mark(ctx, tx, t.tenant, t.uris, t.at)
 }
 
-// Done implements [follow.Change].
 func (changedDirectories) Done() {}
 
 // changes are the directories that a page of the log changes. Directories that an item has left are recorded already.

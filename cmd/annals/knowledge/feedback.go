@@ -23,7 +23,6 @@ type FeedbackCommand struct {
 	Event   string `field:"event_id" placeholder:"ID"`
 }
 
-// Validate implements kong.Validatable.
 func (f *FeedbackCommand) Validate() error {
 	switch {
 	case f.Retract && f.Verdict != "":

@@ -29,7 +29,6 @@ type ImportCommand struct {
 // aLine is an example of a line.
 const aLine = `{"type":"strategy","content":"Retry 429s with jitter"}`
 
-// Validate implements kong.Validatable.
 func (i *ImportCommand) Validate() error {
 	const most = 8
 	if i.Parallel < 1 || i.Parallel > most {

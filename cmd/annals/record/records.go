@@ -293,7 +293,6 @@ type counting struct {
 	line int // the line of the last offset, from 1
 }
 
-// Read implements [io.Reader].
 func (c *counting) Read(into []byte) (int, error) {
 	n, err := c.in.Read(into)
 	for i, b := range into[:n] {

@@ -62,7 +62,6 @@ type present struct {
 	summaries *extraction.Summaries
 }
 
-// Status implements the API's Reader.
 func (r present) Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error) {
 	all, err := r.Reader.Status(ctx, tenant)
 	if err != nil {

@@ -66,5 +66,4 @@ func (m *McpCommand) Run(ctx context.Context, c *terminal.Console) error {
 // unclosed is standard output, which must stay open.
 type unclosed struct{ io.Writer }
 
-// Close implements [io.Closer].
 func (unclosed) Close() error { return nil }

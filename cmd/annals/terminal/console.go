@@ -49,14 +49,12 @@ type answers struct {
 	lost error
 }
 
-// Write implements [io.Writer].
 func (a *answers) Write(p []byte) (int, error) {
 	n, err := a.File.Write(p)
 	a.lost = cmp.Or(a.lost, err)
 	return n, err
 }
 
-// WriteString implements [io.StringWriter].
 func (a *answers) WriteString(s string) (int, error) { return a.Write([]byte(s)) }
 
 // End is the error of the command, or that of writing its answer.

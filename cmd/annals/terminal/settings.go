@@ -92,7 +92,6 @@ func (s Settings) Check(app *kong.Application) error {
 // Validate implements [kong.Resolver]. The whole file is checked once, against all commands.
 func (Settings) Validate(*kong.Application) error { return nil }
 
-// Resolve implements [kong.Resolver].
 func (s Settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	value, given := s.Values[flag.Name]
 	if !given || VariableOf(flag) != "" || len(flag.Envs) == 0 {
