@@ -2,8 +2,6 @@ package knowledge
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
@@ -32,7 +30,9 @@ func (l *ListCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	all, err := terminal.ReadFirst(ctx, server, []string{"v1", "knowledge"}, query, l.Limit, terminal.LargestPage)
+	all, err := terminal.ReadFirst[terminal.Kept[Knowledge]](
+		ctx, server, []string{"v1", "knowledge"}, query, l.Limit, terminal.LargestPage,
+	)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (l *ListCommand) Run(ctx context.Context, c *terminal.Console) error {
 }
 
 // printList shows one line per item.
-func printList(c *terminal.Console, p api.Page[json.RawMessage], t terminal.Tabular, filtered bool) error {
+func printList(c *terminal.Console, p api.Page[terminal.Kept[Knowledge]], t terminal.Tabular, filtered bool) error {
 	if len(p.Items) == 0 {
 		why := "nothing is known yet, as far as you may see"
 		if filtered {
@@ -54,11 +54,8 @@ func printList(c *terminal.Console, p api.Page[json.RawMessage], t terminal.Tabu
 	}
 	rows := terminal.NewTable("REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", terminal.Mark, "KNOWLEDGE")
 	rows.Spare = []string{"REMEMBERED", "OWNER", "TYPE"}
-	for _, raw := range p.Items {
-		var k Knowledge
-		if err := json.Unmarshal(raw, &k); err != nil {
-			return fmt.Errorf("read the server's answer: %w", err)
-		}
+	for _, item := range p.Items {
+		k := item.Value
 		kind := terminal.Joined(" · ", k.Type, k.Category)
 		rows.Row(k.CreatedAt, kind, strings.Join(k.Scopes, ", "), k.Owner, k.ID, k.marks(), k.Snippet(SnippetColumns))
 	}

@@ -41,7 +41,7 @@ func (r *ReviewCommand) Run(ctx context.Context, c *terminal.Console) error {
 		query.Set("mine", "true")
 	}
 	if c.JSON {
-		page, err := terminal.ReadFirst(ctx, server, []string{"v1", "reviews"}, query, r.Limit, 100)
+		page, err := terminal.ReadFirst[json.RawMessage](ctx, server, []string{"v1", "reviews"}, query, r.Limit, 100)
 		if err != nil {
 			return err
 		}
@@ -71,17 +71,8 @@ func (r *ReviewCommand) Run(ctx context.Context, c *terminal.Console) error {
 
 // listReviews reads the first items that wait for a review.
 func listReviews(ctx context.Context, server *client.Client, query url.Values, limit int) ([]*Reviewed, error) {
-	page, err := terminal.ReadFirst(ctx, server, []string{"v1", "reviews"}, query, limit, 100)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]*Reviewed, len(page.Items))
-	for i, raw := range page.Items {
-		if err := json.Unmarshal(raw, &list[i]); err != nil {
-			return nil, fmt.Errorf("read the server's answer: %w", err)
-		}
-	}
-	return list, nil
+	page, err := terminal.ReadFirst[*Reviewed](ctx, server, []string{"v1", "reviews"}, query, limit, 100)
+	return page.Items, err
 }
 
 func (r *ReviewCommand) print(c *terminal.Console, list []*Reviewed) error {

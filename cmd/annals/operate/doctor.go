@@ -264,7 +264,7 @@ func (e *examination) quarantined(projection string) (names string) {
 	const most = 5
 	q, _ := readQuarantine(e.ctx, e.server, projection)
 	for _, s := range q.streams[:min(most, len(q.streams))] {
-		names += " · " + s.Stream
+		names += " · " + s.Value.Stream
 	}
 	return names
 }

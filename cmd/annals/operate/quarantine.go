@@ -22,11 +22,10 @@ type QuarantineCommands struct {
 	Skip   quarantineSkipCommand   `cmd:""`
 }
 
-// quarantined are the quarantined streams of a projection; items are the server's JSON.
+// quarantined are the quarantined streams of a projection.
 type quarantined struct {
 	projection string
-	streams    []api.Quarantined
-	raw        []json.RawMessage
+	streams    []terminal.Kept[api.Quarantined]
 }
 
 func quarantineOf(projection string, more ...string) []string {
@@ -34,19 +33,9 @@ func quarantineOf(projection string, more ...string) []string {
 }
 
 func readQuarantine(ctx context.Context, server *client.Client, projection string) (quarantined, error) {
-	q := quarantined{projection: projection}
-	var list api.Short[json.RawMessage]
-	if _, err := server.Do(ctx, client.Get(quarantineOf(projection)...), &list); err != nil {
-		return q, err
-	}
-	for _, raw := range list.Items {
-		var stream api.Quarantined
-		if err := json.Unmarshal(raw, &stream); err != nil {
-			return q, fmt.Errorf("read the server's answer: %w", err)
-		}
-		q.streams, q.raw = append(q.streams, stream), append(q.raw, raw)
-	}
-	return q, nil
+	var list api.Short[terminal.Kept[api.Quarantined]]
+	_, err := server.Do(ctx, client.Get(quarantineOf(projection)...), &list)
+	return quarantined{projection, list.Items}, err
 }
 
 // readQuarantines reads the quarantines that contain the stream; with an empty stream, all that are not empty.
@@ -63,7 +52,9 @@ func readQuarantines(ctx context.Context, server *client.Client, stream string) 
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(q.streams, func(s api.Quarantined) bool { return stream == "" || s.Stream == stream }) {
+		if slices.ContainsFunc(q.streams, func(s terminal.Kept[api.Quarantined]) bool {
+			return stream == "" || s.Value.Stream == stream
+		}) {
 			having = append(having, q)
 		}
 	}
@@ -104,8 +95,9 @@ func (q *quarantineListCommand) Run(ctx context.Context, c *terminal.Console) er
 	rows := terminal.NewTable("PROJECTION", "STREAM", "FROM", "WAITING", "SINCE", "TRIED", "WHY")
 	rows.Spare = []string{"SINCE", "TRIED", "FROM"}
 	for _, of := range all {
-		for i, s := range of.streams {
-			items = append(items, record.WithFirstField(of.raw[i], "projection", of.projection))
+		for _, stream := range of.streams {
+			items = append(items, record.WithFirstField(stream.Raw, "projection", of.projection))
+			s := stream.Value
 			rows.Row(of.projection, s.Stream, s.Position, s.Waiting, s.Since, s.Attempts, s.Error)
 		}
 	}

@@ -237,18 +237,14 @@ func (r *RebuildCommand) last(
 func (r *RebuildCommand) versions(
 	ctx context.Context, server *client.Client,
 ) ([]api.Projection, []json.RawMessage, error) {
-	var list api.Short[json.RawMessage]
+	var list api.Short[terminal.Kept[api.Projection]]
 	if _, err := server.Do(ctx, client.Get("v1", "projections"), &list); err != nil {
 		return nil, nil, err
 	}
 	versions, raw := []api.Projection{}, []json.RawMessage{}
-	for _, item := range list.Items {
-		var v api.Projection
-		if err := json.Unmarshal(item, &v); err != nil {
-			return nil, nil, fmt.Errorf("read the server's answer: %w", err)
-		}
-		if v.Name == r.Projection {
-			versions, raw = append(versions, v), append(raw, item)
+	for _, v := range list.Items {
+		if v.Value.Name == r.Projection {
+			versions, raw = append(versions, v.Value), append(raw, v.Raw)
 		}
 	}
 	return versions, raw, nil
@@ -284,7 +280,7 @@ const shownEvents = 100
 func (r *RebuildCommand) showHistory(ctx context.Context, c *terminal.Console, server *client.Client) error {
 	q := r.request(http.MethodGet, "history")
 	q.Query.Set("limit", strconv.Itoa(shownEvents))
-	var page api.Page[json.RawMessage]
+	var page api.Page[terminal.Kept[record.Event]]
 	if _, err := server.Do(ctx, q, &page); err != nil {
 		return err
 	}
@@ -297,11 +293,8 @@ func (r *RebuildCommand) showHistory(ctx context.Context, c *terminal.Console, s
 		return nil
 	}
 	rows := terminal.NewTable("WHEN", "VERSION", "WHAT", "WHO", "DETAILS")
-	for _, raw := range page.Items {
-		var e record.Event
-		if err := json.Unmarshal(raw, &e); err != nil {
-			return fmt.Errorf("read the server's answer: %w", err)
-		}
+	for _, item := range page.Items {
+		e := item.Value
 		data, _ := terminal.Decoded(e.Data).(map[string]any)
 		version := data["version"]
 		delete(data, "version")

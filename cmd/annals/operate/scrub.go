@@ -2,7 +2,6 @@ package operate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -123,24 +122,20 @@ func (s *scrubRecordedCommand) Run(ctx context.Context, c *terminal.Console) err
 // as JSON.
 func eachScrubbed[T any](
 	ctx context.Context, c *terminal.Console, server *client.Client, r client.Request, do func(T),
-) ([]json.RawMessage, error) {
+) ([]terminal.Kept[T], error) {
 	progress := terminal.Watch(c, "scrubbing")
 	defer progress.End()
-	all, first := []json.RawMessage{}, int64(0)
+	all, first := []terminal.Kept[T]{}, int64(0)
 	for {
 		var page struct {
-			Items []json.RawMessage `json:"items"`
+			Items []terminal.Kept[T] `json:"items"`
 			api.LogSpan
 		}
 		if _, err := server.Do(ctx, r, &page); err != nil {
 			return nil, err
 		}
-		for _, raw := range page.Items {
-			var item T
-			if err := json.Unmarshal(raw, &item); err != nil {
-				return nil, fmt.Errorf("read the server's answer: %w", err)
-			}
-			do(item)
+		for _, item := range page.Items {
+			do(item.Value)
 		}
 		all = append(all, page.Items...)
 		if first == 0 {

@@ -24,13 +24,11 @@ import (
 // follow shows past events and then new ones, until Ctrl-C. While the server is unavailable, it waits and then
 // resumes where it stopped.
 func (l *LogCommand) follow(
-	ctx context.Context, c *terminal.Console, server *client.Client, query url.Values, items []json.RawMessage,
+	ctx context.Context, c *terminal.Console, server *client.Client, query url.Values, items []terminal.Kept[Event],
 ) error {
 	seen := &seen{position: l.After, path: []string{"v1", "events"}}
-	for _, raw := range items {
-		if err := seen.show(c, raw); err != nil {
-			return err
-		}
+	for _, item := range items {
+		seen.show(c, item)
 	}
 	if len(items) == 0 {
 		c.Note("nothing yet; waiting (Ctrl-C ends)")
@@ -106,24 +104,23 @@ func (s *seen) read(ctx context.Context, c *terminal.Console, server *client.Cli
 			}
 			return terminal.ProblemOf(p)
 		case m.name == "":
-			if err := s.show(c, m.data); err != nil {
-				return err
+			var e terminal.Kept[Event]
+			if err := json.Unmarshal(m.data, &e); err != nil {
+				return fmt.Errorf("read the server's answer: %w", err)
 			}
+			s.show(c, e)
 		}
 	}
 	return nil
 }
 
 // show prints an event as a line, or with --json as it arrived.
-func (s *seen) show(c *terminal.Console, raw json.RawMessage) error {
-	var e Event
-	if err := json.Unmarshal(raw, &e); err != nil {
-		return fmt.Errorf("read the server's answer: %w", err)
-	}
+func (s *seen) show(c *terminal.Console, item terminal.Kept[Event]) {
+	e := item.Value
 	s.position, s.id = e.Position, e.EventID
 	if c.JSON {
-		c.Print("%s", raw)
-		return nil
+		c.Print("%s", item.Raw)
+		return
 	}
 	const widestWhat, widestWho = 15, 24
 	what, who := terminal.Bold.Render(terminal.Padded(e.What(), widestWhat)), terminal.Padded(e.Who(), widestWho)
@@ -137,7 +134,6 @@ func (s *seen) show(c *terminal.Console, raw json.RawMessage) error {
 		line += terminal.Faint.Render("  " + terminal.OneLine(said, max(20, room)))
 	}
 	c.Say("%s  %s", line, terminal.Faint.Render(fmt.Sprintf("#%d", e.Position)))
-	return nil
 }
 
 // message is a server-sent event.

@@ -32,7 +32,9 @@ func (h *HistoryCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if h.Diff {
 		query.Set("diff", "true")
 	}
-	items, err := terminal.ReadList(ctx, server, []string{"v1", "knowledge", h.ID, "history"}, query)
+	items, err := terminal.ReadList[terminal.Kept[Event]](
+		ctx, server, []string{"v1", "knowledge", h.ID, "history"}, query,
+	)
 	if err != nil {
 		return err
 	}
@@ -40,13 +42,9 @@ func (h *HistoryCommand) Run(ctx context.Context, c *terminal.Console) error {
 		return c.Document(map[string]any{"items": items})
 	}
 	t := timeline{console: c, ids: h.IDs, diff: h.Diff, confidence: -1}
-	for i, raw := range items {
-		var e Event
-		if err := json.Unmarshal(raw, &e); err != nil {
-			return fmt.Errorf("read the server's answer: %w", err)
-		}
+	for i, item := range items {
 		t.last = i == len(items)-1
-		t.show(e)
+		t.show(item.Value)
 	}
 	h.expired(ctx, c, server)
 	return nil

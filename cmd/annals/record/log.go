@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -73,12 +72,8 @@ func (l *LogCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	rows := terminal.NewTable(eventHeads...)
 	rows.Spare = []string{"WHO", "WHEN"}
-	for _, raw := range items {
-		row, err := rowOf(eventRow)(raw)
-		if err != nil {
-			return fmt.Errorf("read the server's answer: %w", err)
-		}
-		rows.Row(row...)
+	for _, item := range items {
+		rows.Row(eventRow(item.Value)...)
 	}
 	return l.Show(c, rows)
 }
@@ -90,14 +85,18 @@ func eventRow(e Event) []any {
 }
 
 // chosen reads the newest events of the query, or the first ones after a position, and returns them oldest first.
-func (l *LogCommand) chosen(ctx context.Context, server *client.Client, query url.Values) ([]json.RawMessage, error) {
+func (l *LogCommand) chosen(
+	ctx context.Context, server *client.Client, query url.Values,
+) ([]terminal.Kept[Event], error) {
 	query = maps.Clone(query)
 	if l.After != 0 {
 		query.Set("after", strconv.FormatInt(l.After, 10))
 	} else {
 		query.Set("order", "desc")
 	}
-	page, err := terminal.ReadFirst(ctx, server, []string{"v1", "events"}, query, l.Limit, terminal.LargestLogPage)
+	page, err := terminal.ReadFirst[terminal.Kept[Event]](
+		ctx, server, []string{"v1", "events"}, query, l.Limit, terminal.LargestLogPage,
+	)
 	if err != nil {
 		return nil, err
 	}

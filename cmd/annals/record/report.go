@@ -3,7 +3,6 @@ package record
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -47,21 +46,23 @@ type periodic struct {
 	To   string `group:"events" placeholder:"TIME"`
 }
 
-func (p periodic) report(
-	ctx context.Context, c *terminal.Console, name string, query url.Values, heads []string,
-	row func(json.RawMessage) ([]any, error),
-) error {
-	if err := terminal.PutTimes(query, map[string]string{"from": p.From, "to": p.To}); err != nil {
-		return err
-	}
-	return p.reporting.report(ctx, c, name, query, heads, row)
+func (p periodic) asked(query url.Values) (reporting, error) {
+	return p.reporting, terminal.PutTimes(query, map[string]string{"from": p.From, "to": p.To})
 }
 
-// report requests a report and prints it as a table.
-func (r reporting) report(
-	ctx context.Context, c *terminal.Console, name string, query url.Values, heads []string,
-	row func(json.RawMessage) ([]any, error),
+func (r reporting) asked(url.Values) (reporting, error) { return r, nil }
+
+// report requests a report with the flags of a command and prints it as a table.
+func report[T any](
+	ctx context.Context, c *terminal.Console, flags interface {
+		asked(query url.Values) (reporting, error)
+	},
+	name string, query url.Values, heads []string, row func(T) []any,
 ) error {
+	r, err := flags.asked(query)
+	if err != nil {
+		return err
+	}
 	path := []string{"v1", "reports", name}
 	switch {
 	case r.Format == "csv":
@@ -75,7 +76,7 @@ func (r reporting) report(
 	if err != nil {
 		return err
 	}
-	page, err := terminal.ReadFirst(ctx, server, path, query, r.Limit, terminal.LargestLogPage)
+	page, err := terminal.ReadFirst[terminal.Kept[T]](ctx, server, path, query, r.Limit, terminal.LargestLogPage)
 	if err != nil {
 		return err
 	}
@@ -91,12 +92,8 @@ func (r reporting) report(
 	}
 	rows := terminal.NewTable(heads...)
 	rows.Spare = []string{"WHO", "LAST", "WHEN"}
-	for _, raw := range page.Items {
-		cells, err := row(raw)
-		if err != nil {
-			return fmt.Errorf("read the server's answer: %w", err)
-		}
-		rows.Row(cells...)
+	for _, item := range page.Items {
+		rows.Row(row(item.Value)...)
 	}
 	if err := r.Show(c, rows); err != nil {
 		return err
@@ -107,15 +104,6 @@ func (r reporting) report(
 	return nil
 }
 
-// rowOf reads what a row is made of.
-func rowOf[T any](row func(T) []any) func(json.RawMessage) ([]any, error) {
-	return func(raw json.RawMessage) ([]any, error) {
-		var one T
-		err := json.Unmarshal(raw, &one)
-		return row(one), err
-	}
-}
-
 type reportActorCommand struct {
 	periodic
 
@@ -123,7 +111,7 @@ type reportActorCommand struct {
 }
 
 func (r *reportActorCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return r.report(ctx, c, "actor", url.Values{"actor": {r.Actor}}, eventHeads, rowOf(eventRow))
+	return report(ctx, c, r, "actor", url.Values{"actor": {r.Actor}}, eventHeads, eventRow)
 }
 
 type reportChangesCommand struct {
@@ -134,7 +122,7 @@ type reportChangesCommand struct {
 
 func (r *reportChangesCommand) Run(ctx context.Context, c *terminal.Console) error {
 	heads := []string{"#", "WHEN", "WHO", "ID", "WHAT"}
-	return r.report(ctx, c, "changes", url.Values{"scope": {r.Scope}}, heads, rowOf(func(e Event) []any {
+	return report(ctx, c, r, "changes", url.Values{"scope": {r.Scope}}, heads, func(e Event) []any {
 		_, id, _ := strings.Cut(e.Stream, ":")
 		what := terminal.Markup(terminal.Joined(": ", e.What(), terminal.OneLine(e.Reason, knowledge.SnippetColumns)))
 		for _, change := range e.Changes {
@@ -146,7 +134,7 @@ func (r *reportChangesCommand) Run(ctx context.Context, c *terminal.Console) err
 			}
 		}
 		return []any{fmt.Sprint(e.Position), e.RecordedAt, e.Who(), id, what}
-	}))
+	})
 }
 
 // ranking are the flags of reports that rank knowledge.
@@ -164,7 +152,7 @@ func (r ranking) rank(
 	terminal.Put(query, "scope", r.Scope)
 	terminal.Put(query, "owner", r.Owner)
 	heads = slices.Insert(heads, len(heads)-1, terminal.Mark)
-	return r.report(ctx, c, name, query, heads, rowOf(func(s api.ItemStanding) []any {
+	return report(ctx, c, r, name, query, heads, func(s api.ItemStanding) []any {
 		status, expired := s.Status, ""
 		if status == "active" {
 			status = ""
@@ -175,7 +163,7 @@ func (r ranking) rank(
 		cells := row(s)
 		mark := terminal.Amber.Render(terminal.Joined(", ", status, expired))
 		return slices.Insert(cells, len(cells)-1, any(mark))
-	}))
+	})
 }
 
 type reportHarmCommand struct{ ranking }
@@ -227,7 +215,7 @@ func (r *reportUsageCommand) Run(ctx context.Context, c *terminal.Console) error
 	query := url.Values{"id": {r.ID}}
 	terminal.Put(query, "actor", r.Actor)
 	heads := []string{"WHEN", "HOW", "WHO", "HARM", "TRACE OR REQUEST"}
-	return r.report(ctx, c, "usage", query, heads, rowOf(func(a api.Usage) []any {
+	return report(ctx, c, r, "usage", query, heads, func(a api.Usage) []any {
 		how, harm := a.Kind, terminal.Markup("none known")
 		switch a.Kind {
 		case "search":
@@ -242,7 +230,7 @@ func (r *reportUsageCommand) Run(ctx context.Context, c *terminal.Console) error
 			harm = terminal.Red.Render("though it was known")
 		}
 		return []any{a.At, how, whoUsed(a), harm, cmp.Or(a.TraceID, a.RequestID)}
-	}))
+	})
 }
 
 type reportDenialsCommand struct {
@@ -255,9 +243,9 @@ func (r *reportDenialsCommand) Run(ctx context.Context, c *terminal.Console) err
 	query := url.Values{}
 	terminal.Put(query, "actor", r.Actor)
 	heads := []string{"WHEN", "STATUS", "WHO", "WHAT", "ID"}
-	return r.report(ctx, c, "denials", query, heads, rowOf(func(a api.Usage) []any {
+	return report(ctx, c, r, "denials", query, heads, func(a api.Usage) []any {
 		return []any{a.At, a.Status, whoUsed(a), a.Route, a.Item}
-	}))
+	})
 }
 
 type reportAccessCommand struct {
@@ -277,9 +265,9 @@ func (r *reportAccessCommand) Run(ctx context.Context, c *terminal.Console) erro
 		query.Set("as_of", asOf)
 	}
 	heads := []string{"WHO", "WHY", "SINCE"}
-	return r.report(ctx, c, "access", query, heads, rowOf(func(one api.ScopeReader) []any {
+	return report(ctx, c, r, "access", query, heads, func(one api.ScopeReader) []any {
 		return []any{one.Subject, whyItReads(one), one.Since}
-	}))
+	})
 }
 
 func whyItReads(r api.ScopeReader) string {
@@ -311,11 +299,11 @@ func (r *reportHealthCommand) Run(ctx context.Context, c *terminal.Console) erro
 	query := url.Values{}
 	terminal.Put(query, "scope", r.Scope)
 	heads := []string{"SCOPE", "ITEMS", "VERIFIED", "STALE", "CONTESTED", "OVERDUE", "UNOWNED", "MEDIAN AGE"}
-	return r.report(ctx, c, "health", query, heads, rowOf(func(h api.ScopeHealth) []any {
+	return report(ctx, c, r, "health", query, heads, func(h api.ScopeHealth) []any {
 		share := func(x float64) string { return fmt.Sprintf("%.0f%%", 100*x) }
 		return []any{
 			h.Scope, h.Items, share(h.Verified), share(h.Stale), share(h.Contested), share(h.Overdue), share(h.Unowned),
 			fmt.Sprintf("%.0fd", h.MedianAge),
 		}
-	}))
+	})
 }

@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -294,7 +293,7 @@ func (s *subscriptionDeliveriesCommand) Run(ctx context.Context, c *terminal.Con
 	}
 	query := url.Values{}
 	terminal.Put(query, "state", s.State)
-	page, err := terminal.ReadFirst(
+	page, err := terminal.ReadFirst[terminal.Kept[api.Delivery]](
 		ctx, server, subscriptionPath(s.ID, "deliveries"), query, s.Limit, terminal.LargestLogPage,
 	)
 	switch {
@@ -307,11 +306,8 @@ func (s *subscriptionDeliveriesCommand) Run(ctx context.Context, c *terminal.Con
 		return nil
 	}
 	rows := terminal.NewTable("#", "EVENT", "STATE", "ATTEMPTS", "LAST ANSWER", "NEXT")
-	for _, raw := range page.Items {
-		var d api.Delivery
-		if err := json.Unmarshal(raw, &d); err != nil {
-			return fmt.Errorf("read the server's answer: %w", err)
-		}
+	for _, item := range page.Items {
+		d := item.Value
 		answered := d.Error
 		if answered == "" && d.Status != 0 {
 			answered = fmt.Sprintf("status %d", d.Status)

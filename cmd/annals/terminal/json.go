@@ -20,6 +20,19 @@ func Put(query url.Values, name string, values ...string) {
 	}
 }
 
+// Kept is a value of an answer, which prints as the server's JSON.
+type Kept[T any] struct {
+	Value T
+	Raw   json.RawMessage
+}
+
+func (k *Kept[T]) UnmarshalJSON(raw []byte) error {
+	k.Raw = slices.Clone(raw)
+	return json.Unmarshal(raw, &k.Value)
+}
+
+func (k Kept[T]) MarshalJSON() ([]byte, error) { return k.Raw, nil }
+
 // Compact formats JSON in one line for people: an object as key=value, a list with commas.
 func Compact(raw json.RawMessage) string { return Plain(Decoded(raw)) }
 

@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -80,9 +79,9 @@ const (
 )
 
 // ReadList reads a whole list.
-func ReadList(ctx context.Context, server *client.Client, path []string, query url.Values) ([]json.RawMessage, error) {
-	items := []json.RawMessage{}
-	for page, err := range client.Pages[json.RawMessage](ctx, server, path, query) {
+func ReadList[T any](ctx context.Context, server *client.Client, path []string, query url.Values) ([]T, error) {
+	items := []T{}
+	for page, err := range client.Pages[T](ctx, server, path, query) {
 		if err != nil {
 			return nil, err
 		}
@@ -92,16 +91,16 @@ func ReadList(ctx context.Context, server *client.Client, path []string, query u
 }
 
 // ReadFirst reads the first items of a list, and returns the cursor after them.
-func ReadFirst(
+func ReadFirst[T any](
 	ctx context.Context, server *client.Client, path []string, query url.Values, limit, largest int,
-) (all api.Page[json.RawMessage], err error) {
+) (all api.Page[T], err error) {
 	if limit < 1 { // an empty list would look as if there were nothing
 		return all, Wrong("as in --limit 20", "--limit must be 1 or more, and is %d", limit)
 	}
-	all.Items = []json.RawMessage{}
+	all.Items = []T{}
 	for {
 		query.Set("limit", strconv.Itoa(min(limit-len(all.Items), largest)))
-		var page api.Page[json.RawMessage]
+		var page api.Page[T]
 		if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: path, Query: query}, &page); err != nil {
 			return all, err
 		}
