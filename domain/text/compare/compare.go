@@ -57,15 +57,11 @@ const (
 
 // The thresholds were chosen on the set "dev" of testdata/pairs.ndjson.
 const (
-	duplicateScore  = 0.66
-	duplicateDice   = 0.6
-	duplicateBeside = 0.32
-
-	contradictionScore  = 0.62
-	contradictionDice   = 0.6
-	contradictionBeside = 0.16
-	surelyDice          = 0.8
-	waivedDice          = 0.9
+	leastScore = 0.66
+	leastDice  = 0.6
+	mostBeside = 0.32
+	surelyDice = 0.8
+	waivedDice = 0.9
 
 	mostHarmless = 0.2
 	mostSwapped  = 3
@@ -114,14 +110,11 @@ func (p Prepared) With(other Prepared) Verdict {
 		verdict.Rule = OtherAspect // never on Friday, and never on Saturday
 	case conflict == "" && turned == "" && near && f.exchanged(g):
 		verdict.Kind, verdict.Rule = Contradiction, Order
+	case shares.score < leastScore || shares.dice < leastDice || shares.beside > mostBeside:
 	case conflict != "" || turned != "":
-		if shares.score < contradictionScore || shares.dice < contradictionDice || shares.beside > contradictionBeside {
-			break
-		}
 		if verdict.Rule = Unsure; certain || conflict != "" {
 			verdict.Kind, verdict.Rule = Contradiction, conflict+turned
 		}
-	case shares.score < duplicateScore || shares.dice < duplicateDice || shares.beside > duplicateBeside:
 	case waived && shares.dice >= waivedDice:
 		verdict.Kind, verdict.Rule = Contradiction, Polarity
 	case missing == 0 && !certain:
@@ -177,13 +170,6 @@ func (f features) against(g features) (shared, alone float64) {
 			alone += weight / 4
 		default:
 			alone += weight
-		}
-	}
-	for key := range f.opposites {
-		if _, both := g.opposites[key]; both && key != permitted {
-			shared += 0.5
-		} else if !both && !besides[key] {
-			alone += 0.5
 		}
 	}
 	return shared, alone

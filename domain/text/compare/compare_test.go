@@ -51,6 +51,7 @@ func TestTheRuleThatDecidesIsNamed(t *testing.T) {
 		{"缓存有效期是半小时", "缓存有效期是30分钟", compare.Duplicate, compare.Paraphrase},
 		{long + "one", long + "two", compare.Unrelated, ""},
 		{"The cat sleeps", "Kafka keeps messages for 7 days", compare.Unrelated, ""},
+		{"The owner of checkout is Mia", "The owner of checkout is Ben", compare.Contradiction, compare.Owner},
 		{"", "", compare.Duplicate, compare.SameText},
 	} {
 		got := compare.Items(compare.Item{Content: c.a}, compare.Item{Content: c.b})

@@ -62,15 +62,12 @@ func (f features) exchanged(g features) bool {
 		}
 	}
 	at := func(name string) int { return slices.Index(g.order, name) }
-	symmetric := map[string]bool{before: true, "after": true, "first": true, "then": true}
+	symmetric := map[string]bool{before: true, "after": true, "first": true, "then": true, "is": true}
 	directed := map[string]bool{"from": true, "to": true, "by": true}
 	for i, x := range common {
 		for j, y := range common[i+1:] {
 			p, q := f.roles[x], f.roles[y]
-			if p != q && g.roles[x] == q && g.roles[y] == p && !symmetric[p] && !symmetric[q] && p+q != "with" &&
-				(p != "is" && q != "is" || slices.ContainsFunc(common, func(z string) bool { // not: Mia is the owner
-					return z != x && z != y && f.roles[z] == "is" && g.roles[z] == "is"
-				})) {
+			if p != q && g.roles[x] == q && g.roles[y] == p && !symmetric[p] && !symmetric[q] && p+q != "with" {
 				return true
 			}
 			if p == q && g.roles[x] == p && g.roles[y] == p && at(y) < at(x) && directed[p] {
