@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	watermill "github.com/ThreeDotsLabs/watermill/message"
+	"github.com/uptrace/bun"
+
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
@@ -44,15 +47,15 @@ func eachFollowed(t *testing.T, test func(t *testing.T, w *followed)) {
 // follow starts the projections; they end with the test.
 func (w *followed) follow() {
 	w.t.Helper()
-	servertest.Follow(w.t, func(all *follow.Followers) {
-		w.base.Configured.Follow(all, w.log)
-		all.Add(w.log, "picky", func(_ context.Context, page follow.Page) (follow.Change, error) {
+	servertest.Follow(w.t, func(router *watermill.Router) {
+		w.base.Configured.Follow(router, w.log)
+		follow.AddHandler(router, w.log, "picky", func(_ context.Context, _ bun.IDB, page follow.Page) error {
 			for _, event := range page.Events {
 				if event.Stream == "knowledge:bad" && !w.mended.Load() {
-					return nil, errors.New("cannot take this in")
+					return errors.New("cannot take this in")
 				}
 			}
-			return follow.NoChange{}, nil
+			return nil
 		})
 	})
 }

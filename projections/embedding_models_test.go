@@ -31,16 +31,21 @@ func servedWith(
 	t.Helper()
 	settings.Logger = databasetest.Log(t)
 	w = newWorldWith(t, db, settings, options)
-	var all follow.Followers
-	w.base.FollowMeaning(&all, w.log)
+	router := must(follow.NewRouter(databasetest.Log(t)))(t)
+	w.base.FollowMeaning(router, w.log)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var working sync.WaitGroup
 	working.Go(func() { w.base.MaintainModels(ctx) })
-	end := all.Start(ctx)
+	working.Go(func() {
+		report(t, router.Run(ctx))
+	})
+	var once sync.Once
 	stop = func() {
-		cancel()
-		end()
-		working.Wait()
+		once.Do(func() {
+			cancel()
+			report(t, router.Close())
+			working.Wait()
+		})
 	}
 	t.Cleanup(stop)
 	return w, stop

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -11,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -96,13 +96,12 @@ func here(t *testing.T, url string) string {
 	}
 	server := httptest.NewServer(service.API.Handler())
 	working, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	var work sync.WaitGroup
-	work.Go(func() { service.Work(working) })
+	worked := make(chan error, 1)
+	go func() { worked <- service.Work(working) }()
 	t.Cleanup(func() {
 		server.Close()
 		stop()
-		work.Wait()
-		if err := service.Close(); err != nil {
+		if err := errors.Join(<-worked, service.Close()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -7,8 +7,8 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// Log is a log with its subscriptions in this process. It is safe for concurrent use. Before Close, the caller
-// ends its followers.
+// Log is a log with its subscriptions in this process. It is safe for concurrent use. Before Close, the caller closes
+// routers and subscribers.
 type Log struct {
 	*events.Log
 	store

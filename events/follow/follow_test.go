@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/events/logtest"
 	"github.com/annals-kb/annals/projections"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/google/go-cmp/cmp"
 	"github.com/uptrace/bun"
 
@@ -24,17 +26,49 @@ import (
 // handle runs a projection until the test ends or stop is called.
 func handle(t *testing.T, l *follow.Log, projection string, handler follow.Handler) (stop func()) {
 	t.Helper()
-	return run(t, func(all *follow.Followers) { all.Add(l, projection, handler.Prepare) })
+	return run(t, func(router *message.Router) { follow.AddHandler(router, l, projection, handler) })
 }
 
-// run runs projections until the test ends or stop is called.
-func run(t *testing.T, add func(*follow.Followers)) (stop func()) {
+// run runs a router until the test ends or stop is called.
+func run(t *testing.T, add func(*message.Router)) (stop func()) {
 	t.Helper()
-	var all follow.Followers
-	add(&all)
-	stop = all.Start(database.ForEveryTenant(context.WithoutCancel(t.Context())))
+	router, err := follow.NewRouter(databasetest.Log(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(router)
+	ended := make(chan error, 1)
+	go func() { ended <- router.Run(database.ForEveryTenant(context.WithoutCancel(t.Context()))) }()
+	<-router.Running()
+	stop = sync.OnceFunc(func() {
+		if err := errors.Join(router.Close(), <-ended); err != nil {
+			t.Errorf("router: %v", err)
+		}
+	})
 	t.Cleanup(stop)
 	return stop
+}
+
+func TestARouterThatIsToEndBeforeItHasBegunEnds(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		l := newLog(t, db, events.Options{})
+		began := time.Now()
+		for range 20 {
+			router, err := follow.NewRouter(databasetest.Log(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 5 {
+				follow.AddHandler(router, l, fmt.Sprintf("p-%d", i), func(context.Context, bun.IDB, follow.Page) error { return nil })
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := follow.Run(ctx, router); err != nil {
+				t.Errorf("after %s: %v", time.Since(began), err)
+			}
+		}
+	})
 }
 
 // effects is a projection with a row for every time that it has taken in an event.
@@ -334,8 +368,8 @@ func TestAChangeIsDoneOnceItIsCommitted(t *testing.T) {
 		e := newEffects(t, db, "effects")
 		done := make(chan int64, 10)
 		var attempts atomic.Int64
-		run(t, func(all *follow.Followers) {
-			all.Add(l, "p", func(ctx context.Context, page follow.Page) (follow.Change, error) {
+		run(t, func(router *message.Router) {
+			follow.AddPreparer(router, l, "p", func(ctx context.Context, page follow.Page) (follow.Change, error) {
 				if attempts.Add(1) == 1 {
 					return nil, errors.New("the model is down")
 				}
@@ -368,4 +402,45 @@ func TestACheckpointThatIsSetBackBringsItsEventsAgain(t *testing.T) {
 			t.Errorf("got %d effects, want 4", got)
 		}
 	})
+}
+
+func TestAMessageThatMovesNoCheckpointComesAgain(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		l := newLog(t, db, events.Options{})
+		logtest.Remember(t, l.Log, "acme", 0, 2)
+		subscriber := follow.NewSubscriber(l)
+		messages, err := subscriber.Subscribe(t.Context(), "p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			msg := <-messages
+			page, err := follow.PageOf(msg)
+			if err != nil || page.Tenant != "acme" || len(page.Events) != 2 || msg.UUID != page.Last().EventID {
+				t.Errorf("got %s with %+v, %v", msg.UUID, page, err)
+			}
+			if i == 1 {
+				msg.Nack()
+			} else {
+				msg.Ack()
+			}
+		}
+		if err := subscriber.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, open := <-messages; open {
+			t.Error("a closed subscriber goes on")
+		}
+		if _, err := subscriber.Subscribe(t.Context(), "p"); err == nil {
+			t.Error("a closed subscriber subscribes")
+		}
+	})
+}
+
+func TestAForeignMessageCarriesNoPage(t *testing.T) {
+	t.Parallel()
+	if _, err := follow.PageOf(message.NewMessage("1", nil)); err == nil {
+		t.Error("got no error")
+	}
 }

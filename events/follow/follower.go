@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/ThreeDotsLabs/watermill/message"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -19,70 +20,17 @@ import (
 // abreast is how many tenants one projection works on at the same time.
 const abreast = 4
 
-// Followers are projections that follow the log together. Add them, and then start them.
-type Followers struct{ all []*Follower }
-
-// Add lets a projection follow every tenant's log, under a unique name. Of all processes that share the database, one
-// works on it at a time. It gets pages of one tenant in order, pages of different tenants concurrently.
-//
-// If the database, a model or the network is unavailable, the page is retried at growing intervals until it succeeds.
-// [Log.LastError] says why a projection is stalled.
-//
-// If an event makes a page fail, the page is divided until that event is alone. Then the event's stream is put into
-// quarantine: the projection skips this stream and continues with the others. See [Log.RetryQuarantined].
-func (f *Followers) Add(l *Log, projection string, prepare Preparer) *Follower {
-	l.handlers.add(projection, prepare)
-	until, stop := context.WithCancel(context.Background())
-	one := &Follower{
-		log: l, projection: projection, prepare: prepare, longestPause: background.LongestPause,
-		abreast: make(chan struct{}, abreast), Stop: stop, until: until,
-	}
-	f.all = append(f.all, one)
-	return one
-}
-
-// AddWhole is [Followers.Add] for a projection that must not skip any event: it stops until it can process the next
-// one. Its events have only a position, id, stream, name and hash, which can always be read. Its pages have up to
-// 5,000 events. It yields to writers for a quarter of a second at most, so it stays within a second of a busy log.
-func (f *Followers) AddWhole(l *Log, projection string, handler Handler) {
-	one := f.Add(l, projection, handler.Prepare)
-	one.wholePages, one.longestPause = true, shortPause
-}
-
-const (
-	wholePage  = 5000                   // bare events are small
-	shortPause = 250 * time.Millisecond // keeps the lag below a second with a page or two between pauses
-)
-
-// Start lets all of them follow the log until ctx ends or end is called. The caller calls end, which waits for them.
-func (f *Followers) Start(ctx context.Context) (end func()) {
-	ctx, stop := context.WithCancel(ctx)
-	var working sync.WaitGroup
-	for _, one := range f.all {
-		working.Go(func() { one.run(ctx) })
-	}
-	return func() {
-		stop()
-		working.Wait()
-	}
-}
-
-// Follower hands the next pages of every tenant's log to one projection, while this process has the projection's
+// follower delivers the next pages of every tenant's log to one projection, while this process has the projection's
 // lease.
-type Follower struct {
-	log          *Log
-	projection   string
-	prepare      Preparer
-	wholePages   bool
-	longestPause time.Duration // limits how long it yields to commands
-	abreast      chan struct{} // holds a token for every page at work
-
-	Stop  context.CancelFunc // lets it end before the others
-	until context.Context    // ends with Stop
+type follower struct {
+	log        *Log
+	projection string
+	out        chan *message.Message
+	abreast    chan struct{} // holds a token for every page at work
 }
 
-// follow hands over a tenant's pages until there are no more, or until an error stops the projection.
-func (f *Follower) follow(ctx context.Context, tenant string) {
+// follow delivers a tenant's pages until there are no more, or until an error stops the projection.
+func (f *follower) follow(ctx context.Context, tenant string) {
 	pause := shortestPause
 	var page Page
 	for ctx.Err() == nil {
@@ -95,13 +43,15 @@ func (f *Follower) follow(ctx context.Context, tenant string) {
 			return
 		case err == nil && (page.After > before.After || len(before.Events) == 0):
 			pause = shortestPause
-			f.log.Background().Yield(ctx, f.projection, time.Since(began), f.longestPause)
+			f.log.Background().Yield(ctx, f.projection, time.Since(began), f.log.longestPause(f.projection))
 			continue
-		case err == nil: // handled without moving the checkpoint
+		case err == nil: // acknowledged without moving the checkpoint
 		case ctx.Err() != nil:
 			return
-		default:
-			f.log.noteStalled(ctx, f.projection, tenant, err)
+		case errors.Is(err, errRefused): // the handler has reported the error
+		case f.log.lastErrors.note(f.projection, tenant, err):
+			f.log.options.Logger.ErrorContext(ctx, "a projection is stalled",
+				"projection", f.projection, "tenant", tenant, "error", err)
 		}
 		if errors.Is(err, events.ErrRestored) || errors.Is(err, events.ErrHole) {
 			return
@@ -114,8 +64,11 @@ func (f *Follower) follow(ctx context.Context, tenant string) {
 	}
 }
 
-// step hands the next page over; it returns an empty page if there is none.
-func (f *Follower) step(ctx context.Context, tenant string) (Page, error) {
+// errRefused says that the handler did not acknowledge a page.
+var errRefused = errors.New("page refused")
+
+// step delivers the next page; it returns an empty page if there is none.
+func (f *follower) step(ctx context.Context, tenant string) (Page, error) {
 	select {
 	case f.abreast <- struct{}{}:
 		defer func() { <-f.abreast }()
@@ -127,16 +80,12 @@ func (f *Follower) step(ctx context.Context, tenant string) (Page, error) {
 	if err != nil || len(page.Events) == 0 {
 		return page, err
 	}
-	ctx = database.ForTenant(ctx, tenant)
-	if err = f.log.processPage(ctx, f.projection, page, f.prepare, attemptsAtPage); err == nil && ctx.Err() == nil {
-		f.log.lastErrors.note(f.projection, tenant, nil)
-	}
-	return page, err
+	return page, f.deliver(ctx, page)
 }
 
 // next reads the page after the checkpoint, up to an event that cannot be decoded. Such an event gets a page of its
 // own.
-func (f *Follower) next(ctx context.Context, tenant string) (Page, error) {
+func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 	c, err := readCheckpoint(ctx, f.log.db, f.projection, tenant)
 	if err != nil {
 		return Page{}, err
@@ -144,11 +93,11 @@ func (f *Follower) next(ctx context.Context, tenant string) (Page, error) {
 	if err := c.check(f.projection, tenant); err != nil {
 		return Page{}, err
 	}
-	page := Page{Tenant: tenant, After: c.position, AfterID: c.eventID}
-	if !f.wholePages {
-		page.quarantine = &quarantine{changes: c.changes, streams: map[string]bool{}}
+	page := Page{
+		Tenant: tenant, After: c.position, AfterID: c.eventID,
+		quarantine: &quarantine{changes: c.changes, streams: map[string]bool{}},
 	}
-	if !f.wholePages && c.changes > 0 {
+	if c.changes > 0 {
 		page.quarantine.streams, err = readQuarantine(ctx, f.log.db, f.projection, tenant)
 		if err != nil {
 			return Page{}, err
@@ -159,7 +108,7 @@ func (f *Follower) next(ctx context.Context, tenant string) (Page, error) {
 		return Page{}, err
 	}
 	page.erasures = &mark
-	if f.wholePages {
+	if f.log.handlers.wantsWholePages(f.projection) {
 		page.Events, err = f.log.Envelopes(ctx, tenant, c.position, wholePage)
 		return page, err
 	}
@@ -188,6 +137,44 @@ func (f *Follower) next(ctx context.Context, tenant string) (Page, error) {
 	return page, nil
 }
 
+// deliver sends a page and waits until it is acknowledged.
+func (f *follower) deliver(ctx context.Context, page Page) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	msg, err := newMessage(ctx, page)
+	if err != nil {
+		return err
+	}
+	select {
+	case f.out <- msg:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-msg.Acked():
+		return nil
+	case <-msg.Nacked():
+		return errRefused
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+const (
+	wholePage  = 5000                   // bare events are small
+	shortPause = 250 * time.Millisecond // keeps the lag below a second with a page or two between pauses
+)
+
+// AddWholePages is [AddHandler] for a projection that must not skip any event: it stops until it can process the next
+// one. Its events have only a position, id, stream, name and hash, which can always be read. Its pages have up to
+// 5,000 events. It yields to writers for a quarter of a second at most, so it stays within a second of a busy log.
+func AddWholePages(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
+	l.handlers.addWholePages(projection)
+	return add(router, l, projection, func(_ context.Context, page Page) (Change, error) {
+		return handled{handler, page}, nil
+	}, func(page *Page) { page.quarantine = nil })
+}
+
 // behind lists the tenants whose newest event is not the one at the projection's checkpoint, among some tenants; nil
 // means all.
 func (l *Log) behind(ctx context.Context, projection string, of map[string]struct{}) ([]string, error) {
@@ -214,4 +201,12 @@ func (l *Log) behind(ctx context.Context, projection string, of map[string]struc
 		WHERE h.head IS DISTINCT FROM c.event_id
 		ORDER BY h.tenant`, append(args, projection)...)
 	return tenants, err
+}
+
+// longestPause limits how long a projection yields to commands.
+func (l *Log) longestPause(projection string) time.Duration {
+	if l.handlers.wantsWholePages(projection) {
+		return shortPause
+	}
+	return background.LongestPause
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"sync"
 
+	"github.com/ThreeDotsLabs/watermill"
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -29,7 +32,7 @@ type Change interface {
 	Done()
 }
 
-// NoChange changes no projection: it is for work whose results go elsewhere, such as into the log.
+// NoChange changes no projection: it is for work whose results are submitted to the log.
 type NoChange struct{}
 
 // Write implements [Change].
@@ -41,9 +44,6 @@ func (NoChange) Done() {}
 // Preparer does the slow work for a page, such as network calls, outside of any transaction.
 type Preparer func(ctx context.Context, page Page) (Change, error)
 
-// Prepare is a [Preparer] that leaves all work to the transaction.
-func (h Handler) Prepare(_ context.Context, page Page) (Change, error) { return handled{h, page}, nil }
-
 // handled is the change of a [Handler].
 type handled struct {
 	handler Handler
@@ -52,6 +52,67 @@ type handled struct {
 
 func (h handled) Write(ctx context.Context, tx bun.IDB) error { return h.handler(ctx, tx, h.page) }
 func (h handled) Done()                                       {}
+
+// NewRouter makes a Watermill router for the handlers of a log. Run it with [Run].
+func NewRouter(logger *slog.Logger) (*message.Router, error) {
+	levels := map[slog.Level]slog.Level{slog.LevelInfo: slog.LevelDebug}
+	return message.NewRouter(message.RouterConfig{}, watermill.NewSlogLoggerWithLevelMapping(logger, levels))
+}
+
+// Run runs a router until ctx ends, and returns when its handlers have ended. It closes the router only once it runs:
+// a router that is closed earlier waits half a minute for handlers that never start.
+func Run(ctx context.Context, router *message.Router) error {
+	ended := make(chan error, 1)
+	go func() { ended <- router.Run(context.WithoutCancel(ctx)) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-router.Running():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return errors.Join(router.Close(), <-ended)
+	}
+}
+
+// AddHandler lets a projection follow every tenant's log, under a unique name. Of all processes that share the
+// database, one works on it at a time. Pages of one tenant are delivered in order, pages of different tenants
+// concurrently.
+//
+// If the database, a model or the network is unavailable, the page is retried at growing intervals until it succeeds.
+// [Log.LastError] says why a projection is stalled.
+//
+// If an event makes a page fail, the page is divided until that event is alone. Then the event's stream is put into
+// quarantine: the projection skips this stream and continues with the others. See [Log.RetryQuarantined].
+func AddHandler(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
+	return AddPreparer(router, l, projection, func(_ context.Context, page Page) (Change, error) {
+		return handled{handler, page}, nil
+	})
+}
+
+// AddPreparer is [AddHandler] for slow work.
+func AddPreparer(router *message.Router, l *Log, projection string, prepare Preparer) *message.Handler {
+	return add(router, l, projection, prepare, func(*Page) {})
+}
+
+func add(router *message.Router, l *Log, projection string, prepare Preparer, adapt func(*Page)) *message.Handler {
+	l.handlers.add(projection, prepare)
+	return router.AddConsumerHandler(projection, projection, NewSubscriber(l), func(msg *message.Message) error {
+		page, err := PageOf(msg)
+		if err != nil {
+			return err
+		}
+		adapt(&page)
+		ctx := database.ForTenant(msg.Context(), page.Tenant)
+		err = l.processPage(ctx, projection, page, prepare, attemptsAtPage)
+		if ctx.Err() == nil {
+			l.lastErrors.note(projection, page.Tenant, err)
+		}
+		return err
+	})
+}
 
 // handleSafely turns a panic into an error, so that the page is retried and the error reported.
 func (l *Log) handleSafely(ctx context.Context, projection string, page Page, prepare Preparer) (err error) {
@@ -100,7 +161,7 @@ func (l *Log) handle(ctx context.Context, projection string, page Page, prepare 
 		change.Done()
 		return nil
 	case errors.Is(err, errMoved):
-		return nil // the checkpoint was set back: the follower starts there
+		return nil // the checkpoint was set back: the subscriber starts there
 	}
 	return err
 }
@@ -110,17 +171,24 @@ func (l *Log) prepared(ctx context.Context, page Page, prepare Preparer) (Change
 	page.Events = page.quarantine.without(page.Events)
 	switch {
 	case len(page.Events) == 0:
-		return NoChange{}, nil // all streams of the page are in quarantine
+		return passedOver{}, nil
 	case page.unreadable != nil:
 		return nil, page.unreadable
 	}
 	return prepare(ctx, page)
 }
 
+// passedOver is the change for a page whose streams are all in quarantine.
+type passedOver struct{}
+
+func (passedOver) Write(context.Context, bun.IDB) error { return nil }
+func (passedOver) Done()                                {}
+
 // handlers are the projections of this process, by name.
 type handlers struct {
-	mu       sync.Mutex
-	prepares map[string]Preparer
+	mu         sync.Mutex
+	prepares   map[string]Preparer
+	wholePages []string
 }
 
 func (h *handlers) add(projection string, prepare Preparer) {
@@ -137,6 +205,18 @@ func (h *handlers) of(projection string) (prepare Preparer, found bool) {
 	defer h.mu.Unlock()
 	prepare, found = h.prepares[projection]
 	return prepare, found
+}
+
+func (h *handlers) addWholePages(projection string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.wholePages = append(h.wholePages, projection)
+}
+
+func (h *handlers) wantsWholePages(projection string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Contains(h.wholePages, projection)
 }
 
 // Followers lists the projections of this process, in order.

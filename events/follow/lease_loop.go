@@ -22,10 +22,8 @@ const (
 
 // run works on the projection while there is work and no other process does it. Without appends it writes nothing:
 // the lease is acquired when there is work, renewed during the work, and then released.
-func (f *Follower) run(ctx context.Context) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	defer context.AfterFunc(f.until, stop)()
+func (f *follower) run(ctx context.Context) {
+	defer close(f.out)
 	watcher, leave := f.log.WatchAll()
 	defer leave()
 
@@ -54,7 +52,7 @@ func (f *Follower) run(ctx context.Context) {
 }
 
 // work does the pending work. It returns the time until the next check; 0 for none.
-func (f *Follower) work(ctx context.Context, w *events.Watcher, tenants map[string]struct{}) (time.Duration, error) {
+func (f *follower) work(ctx context.Context, w *events.Watcher, tenants map[string]struct{}) (time.Duration, error) {
 	now, err := f.log.Lease(ctx, f.projection)
 	if err != nil {
 		return 0, err
@@ -79,7 +77,7 @@ func (f *Follower) work(ctx context.Context, w *events.Watcher, tenants map[stri
 }
 
 // hold follows tenants until there was no work for a while, the lease is lost, or ctx ends.
-func (f *Follower) hold(
+func (f *follower) hold(
 	ctx context.Context, l *lease, w *events.Watcher, tenants map[string]struct{},
 ) (again time.Duration) {
 	working, stop := context.WithCancel(ctx)
@@ -122,7 +120,7 @@ func (f *Follower) hold(
 
 // renew renews the lease. It returns false if the work must stop: the lease is lost, or it expired while the database
 // was unavailable.
-func (f *Follower) renew(ctx context.Context, l *lease, patience time.Duration) bool {
+func (f *follower) renew(ctx context.Context, l *lease, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err := l.renew(ctx)
@@ -139,7 +137,7 @@ func (f *Follower) renew(ctx context.Context, l *lease, patience time.Duration) 
 
 // release releases the lease, even after ctx has ended, unless another process has it. If the database is
 // unavailable, the lease expires by itself.
-func (f *Follower) release(ctx context.Context, l *lease) {
+func (f *follower) release(ctx context.Context, l *lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.log.options.Lease/renewals)
 	defer cancel()
 	if err := l.release(ctx); err != nil && !errors.Is(err, errLeaseLost) {

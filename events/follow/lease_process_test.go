@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -108,8 +109,8 @@ func beNode(t *testing.T, url, pause string) {
 			first()
 		}
 	}
-	stop := run(t, func(all *follow.Followers) {
-		all.Add(l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
+	stop := run(t, func(router *message.Router) {
+		follow.AddPreparer(router, l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 			at("preparing")
 			return change{page: page, done: make(chan int64, 1), write: func(ctx context.Context, tx bun.IDB, page follow.Page) error {
 				at("writing")

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -89,8 +90,8 @@ func TestALeaseIsKeptForAsLongAsTheWorkTakes(t *testing.T) {
 		other := newLog(t, db, events.Options{Lease: time.Second, Poll: 5 * time.Millisecond})
 		e := newEffects(t, db, "effects")
 		began := make(chan struct{}, 1)
-		run(t, func(all *follow.Followers) {
-			all.Add(mine, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
+		run(t, func(router *message.Router) {
+			follow.AddPreparer(router, mine, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				began <- struct{}{}
 				time.Sleep(3 * time.Second) // a slow model
 				return change{page: page, write: e.handle, done: make(chan int64, 1)}, nil
@@ -134,8 +135,8 @@ func TestARenewalThatFailsInTimeForTheNextIsNoWarning(t *testing.T) {
 		})
 		e := newEffects(t, db, "effects")
 		began, mended := make(chan struct{}), make(chan struct{})
-		run(t, func(all *follow.Followers) {
-			all.Add(l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
+		run(t, func(router *message.Router) {
+			follow.AddPreparer(router, l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				close(began)
 				<-mended
 				return change{page: page, write: e.handle, done: make(chan int64, 1)}, nil
@@ -162,8 +163,8 @@ func TestWhatWasPreparedBeforeTheCheckpointMovedIsNotWritten(t *testing.T) {
 		prepared, overtaken := make(chan struct{}), make(chan struct{})
 		var writes atomic.Int64
 		done := make(chan int64, 10)
-		run(t, func(all *follow.Followers) {
-			all.Add(l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
+		run(t, func(router *message.Router) {
+			follow.AddPreparer(router, l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				close(prepared)
 				<-overtaken
 				return change{page: page, done: done, write: func(ctx context.Context, tx bun.IDB, page follow.Page) error {

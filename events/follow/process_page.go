@@ -39,7 +39,7 @@ func (l *Log) retryPage(ctx context.Context, projection string, page Page, prepa
 			return true, err
 		}
 		if !isPoison(err) && ctx.Err() == nil {
-			l.noteStalled(ctx, projection, page.Tenant, err)
+			l.lastErrors.note(projection, page.Tenant, err)
 		}
 		return false, err
 	})

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/google/go-cmp/cmp"
 	"github.com/uptrace/bun"
 
@@ -262,7 +263,7 @@ func TestAProjectionThatNeedsEveryEventPassesNothingOver(t *testing.T) {
 		l := newLog(t, db, events.Options{})
 		logtest.Remember(t, l.Log, "acme", 0, 3)
 		p := newPicky(t, db, map[string]func() error{"knowledge:k-1": always(errors.New("not this"))})
-		run(t, func(all *follow.Followers) { all.AddWhole(l, "p", p.handle) })
+		run(t, func(router *message.Router) { follow.AddWholePages(router, l, "p", p.handle) })
 		eventually(t, func() string {
 			if err := l.LastError("p", "acme"); err == nil || err.Error() != "not this" {
 				return fmt.Sprintf("got trouble %v", err)
@@ -286,8 +287,8 @@ func TestAPageThatPassedOverAReleasedStreamComesAgain(t *testing.T) {
 		prepared, released := make(chan struct{}), make(chan struct{})
 		var third sync.Once
 		done := make(chan int64, 100)
-		run(t, func(all *follow.Followers) {
-			all.Add(l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
+		run(t, func(router *message.Router) {
+			follow.AddPreparer(router, l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				if page.Last().Position == 3 {
 					third.Do(func() {
 						close(prepared)

@@ -158,14 +158,6 @@ func (t *lastErrors) note(projection, tenant string, reason error) (isNew bool) 
 	return before == nil || before.Error() != reason.Error()
 }
 
-// noteStalled notes why a projection is stalled, and logs a new reason.
-func (l *Log) noteStalled(ctx context.Context, projection, tenant string, reason error) {
-	if l.lastErrors.note(projection, tenant, reason) {
-		l.options.Logger.ErrorContext(ctx, "a projection is stalled",
-			"projection", projection, "tenant", tenant, "error", reason)
-	}
-}
-
 // Lag is the progress of a projection on the logs of all tenants.
 type Lag struct {
 	LagEvents   int64         // of the log with the largest lag

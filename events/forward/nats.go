@@ -12,7 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ThreeDotsLabs/watermill"
+	watermillnats "github.com/ThreeDotsLabs/watermill-nats/v2/pkg/nats"
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/nats-io/nats.go"
+	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/follow"
@@ -42,12 +46,13 @@ func (o NATSOptions) Validate() error {
 	return errors.Join(problems...)
 }
 
-// NATS publishes every event to JetStream. It is safe for concurrent use. The caller closes it after its follower has ended.
+// NATS publishes every event to JetStream. It is safe for concurrent use. The caller closes it after the router.
 type NATS struct {
-	log     *follow.Log
-	options NATSOptions
-	conn    *nats.Conn
-	stream  nats.JetStreamContext
+	log       *follow.Log
+	options   NATSOptions
+	conn      *nats.Conn
+	stream    nats.JetStreamContext
+	publisher *watermillnats.Publisher
 }
 
 // OpenNATS prepares to publish. It retries an unreachable server without end; the error reports invalid options.
@@ -68,21 +73,30 @@ func OpenNATS(l *follow.Log, o NATSOptions) (*NATS, error) {
 		return nil, fmt.Errorf("prepare the connection to NATS: %w", err)
 	}
 	stream, err := conn.JetStream()
-	if err != nil {
-		conn.Close()
-		return nil, fmt.Errorf("prepare JetStream: %w", err)
+	if err == nil {
+		var publisher *watermillnats.Publisher
+		publisher, err = watermillnats.NewPublisherWithNatsConn(conn, watermillnats.PublisherPublishConfig{
+			Marshaler: &watermillnats.NATSMarshaler{}, SubjectCalculator: watermillnats.DefaultSubjectCalculator,
+			JetStream: watermillnats.JetStreamConfig{TrackMsgId: true},
+		}, watermill.NewSlogLogger(o.Logger))
+		if err == nil {
+			return &NATS{log: l, options: o, conn: conn, stream: stream, publisher: publisher}, nil
+		}
 	}
-	return &NATS{log: l, options: o, conn: conn, stream: stream}, nil
+	conn.Close()
+	return nil, fmt.Errorf("prepare JetStream: %w", err)
 }
 
 // Name is the name of its checkpoints. With another prefix, the log is forwarded again.
 func (n *NATS) Name() string { return "nats:" + n.options.Prefix }
 
-// Follow makes it follow the log.
-func (n *NATS) Follow(all *follow.Followers) { all.Add(n.log, n.Name(), n.publish) }
+// Follow makes it follow the log as a handler of the router.
+func (n *NATS) Follow(router *message.Router) {
+	follow.AddPreparer(router, n.log, n.Name(), n.publish)
+}
 
 // Close ends the connection.
-func (n *NATS) Close() { n.conn.Close() }
+func (n *NATS) Close() error { return n.publisher.Close() }
 
 // publish publishes the events of a page in order, each after the previous one was stored. The change only moves the
 // checkpoint. A page that was interrupted is published again, and JetStream drops duplicates by their ids.
@@ -102,14 +116,11 @@ func (n *NATS) publish(ctx context.Context, page follow.Page) (follow.Change, er
 			return nil, fmt.Errorf("encode event %s: %w", e.EventID, err)
 		}
 		subject := strings.Join([]string{n.options.Prefix, e.Tenant, e.Name}, ".")
-		m := nats.NewMsg(subject)
-		m.Data = body
-		m.Header.Set("_watermill_message_uuid", e.EventID) // earlier releases set it, and subscribers may read it
-		if _, err := n.stream.PublishMsg(m, nats.MsgId(e.EventID)); err != nil {
+		if err := n.publisher.Publish(subject, message.NewMessage(e.EventID, body)); err != nil {
 			return nil, fmt.Errorf("publish position %d to %s: %w", e.Position, subject, passing(err))
 		}
 	}
-	return follow.NoChange{}, nil
+	return published{}, nil
 }
 
 // passing marks an error as temporary, unless the event caused it: then waiting does not help.
@@ -154,6 +165,12 @@ func (n *NATS) ensure() error {
 	}
 	return nil
 }
+
+// published is the change of a published page: only the checkpoint moves.
+type published struct{}
+
+func (published) Write(context.Context, bun.IDB) error { return nil }
+func (published) Done()                                {}
 
 // forwarded is the JSON of an event for subscribers.
 type forwarded struct {

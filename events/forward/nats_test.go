@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -124,16 +123,33 @@ func newNode(t *testing.T, db *database.DB, options forward.NATSOptions) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all follow.Followers
-	n.Follow(&all)
-	end := all.Start(context.WithoutCancel(t.Context()))
-	stop := sync.OnceFunc(func() {
-		end()
-		n.Close()
+	router, err := follow.NewRouter(databasetest.Log(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Follow(router)
+	ended := make(chan error, 1)
+	go func() { ended <- router.Run(context.WithoutCancel(t.Context())) }()
+	<-router.Running()
+	stopped := false
+	stop := func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		if err := router.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
 		if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
-	})
+	}
 	t.Cleanup(stop)
 	return &node{t: t, log: l, nats: n, stop: stop}
 }
@@ -283,7 +299,7 @@ func TestASubjectThatCannotBeIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []string{"a.>", "a b", ".a", "a.", "a..b", "*"} {
 		if n, err := forward.OpenNATS(nil, forward.NATSOptions{URL: "nats://127.0.0.1:1", Prefix: prefix}); err == nil {
-			n.Close()
+			_ = n.Close()
 			t.Errorf("%q is taken", prefix)
 		}
 	}

@@ -2,6 +2,7 @@ package proof_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -125,9 +126,11 @@ func TestATreeThatIsNotTheLogsStandsStill(t *testing.T) {
 // halts waits until the tree stands still, and checks that it passes nothing over.
 func (w *world) halts() {
 	w.t.Helper()
-	var all follow.Followers
-	w.prover.Follow(&all)
-	end := all.Start(w.t.Context())
+	router := must(follow.NewRouter(databasetest.Log(w.t)))(w.t)
+	w.prover.Follow(router)
+	ctx, stop := context.WithCancel(w.t.Context())
+	ended := make(chan error)
+	go func() { ended <- router.Run(ctx) }()
 	for w.log.LastError(proof.Name, "default") == nil {
 		if w.t.Context().Err() != nil {
 			w.t.Fatal("no trouble")
@@ -136,7 +139,10 @@ func (w *world) halts() {
 	if err := w.log.LastError(proof.Name, "default"); !errors.Is(err, events.ErrRestored) {
 		w.t.Errorf("got %v, want it to halt", err)
 	}
-	end()
+	stop()
+	if err := <-ended; err != nil {
+		w.t.Error(err)
+	}
 	var rows int
 	if err := w.db.NewRaw("SELECT count(*) FROM quarantine").Scan(w.t.Context(), &rows); err != nil || rows > 0 {
 		w.t.Errorf("%d streams are passed over (%v)", rows, err)

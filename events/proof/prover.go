@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -52,8 +53,8 @@ func NewProver(db *database.DB, log *follow.Log, key Key, options Options) *Prov
 	return &Prover{db: db, log: log, key: key, known: idsOf(append(options.Known, key.Public())), options: options}
 }
 
-// Follow makes the trees grow with the log.
-func (p *Prover) Follow(all *follow.Followers) { all.AddWhole(p.log, Name, p.grow) }
+// Follow makes the trees grow with the log, as a handler of the router.
+func (p *Prover) Follow(router *message.Router) { follow.AddWholePages(router, p.log, Name, p.grow) }
 
 // Key is the public key for verifying checkpoints.
 func (p *Prover) Key() string { return p.key.Public() }

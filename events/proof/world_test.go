@@ -144,9 +144,11 @@ func (w *world) head() int64 {
 
 func (w *world) growTo(position int64) {
 	w.t.Helper()
-	var all follow.Followers
-	w.prover.Follow(&all)
-	defer all.Start(w.t.Context())()
+	ctx, stop := context.WithCancel(w.t.Context())
+	router := must(follow.NewRouter(databasetest.Log(w.t)))(w.t)
+	w.prover.Follow(router)
+	ended := make(chan error)
+	go func() { ended <- router.Run(ctx) }()
 	for {
 		status, err := w.prover.Status(w.t.Context(), w.by.Tenant)
 		if err != nil {
@@ -156,6 +158,10 @@ func (w *world) growTo(position int64) {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		w.t.Error(err)
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/uptrace/bun"
+
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/http/servertest"
 )
@@ -83,14 +86,14 @@ func TestAnOperationThatIsRefusedSaysWhy(t *testing.T) {
 func TestAQuarantinedStreamIsSeenRetriedAndSkipped(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
-		servertest.Follow(t, func(all *follow.Followers) {
-			all.Add(w.log, "picky", func(_ context.Context, page follow.Page) (follow.Change, error) {
+		servertest.Follow(t, func(router *message.Router) {
+			follow.AddHandler(router, w.log, "picky", func(_ context.Context, _ bun.IDB, page follow.Page) error {
 				for _, event := range page.Events {
 					if event.Stream == "knowledge:language" {
-						return nil, errors.New("cannot take this in")
+						return errors.New("cannot take this in")
 					}
 				}
-				return follow.NoChange{}, nil
+				return nil
 			})
 		})
 		const path, stream = "/console/projections/picky/", "knowledge:language"

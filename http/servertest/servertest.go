@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -95,11 +96,21 @@ func Refusing(status int, problem string) http.HandlerFunc {
 }
 
 // Follow lets projections follow the log until the test ends.
-func Follow(t *testing.T, add func(*follow.Followers)) {
+func Follow(t *testing.T, subscribe func(*message.Router)) {
 	t.Helper()
-	var all follow.Followers
-	add(&all)
-	t.Cleanup(all.Start(database.ForEveryTenant(context.WithoutCancel(t.Context()))))
+	router, err := follow.NewRouter(databasetest.Log(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	subscribe(router)
+	ended := make(chan error, 1)
+	go func() { ended <- router.Run(database.ForEveryTenant(context.WithoutCancel(t.Context()))) }()
+	<-router.Running()
+	t.Cleanup(func() {
+		if err := errors.Join(router.Close(), <-ended); err != nil {
+			t.Errorf("router: %v", err)
+		}
+	})
 }
 
 // Execute runs a statement for every tenant.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
@@ -190,7 +190,7 @@ func TestTheContractNamesEveryRoute(t *testing.T) {
 // embedding lets vectors be made, as while serving.
 func (w *world) embedding() {
 	w.t.Helper()
-	servertest.Follow(w.t, func(all *follow.Followers) { w.base.Configured.Follow(all, w.log) })
+	servertest.Follow(w.t, func(router *message.Router) { w.base.Configured.Follow(router, w.log) })
 }
 
 func TestEveryRouteIsDescribedByAnExample(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ThreeDotsLabs/watermill/message"
+
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/follow"
@@ -57,8 +59,8 @@ func NewWorker(options Options) *Worker {
 }
 
 // Follow makes the worker follow every tenant's log.
-func (w *Worker) Follow(all *follow.Followers) {
-	all.Add(w.Log, domain.Extraction, w.Prepare)
+func (w *Worker) Follow(router *message.Router) {
+	follow.AddPreparer(router, w.Log, domain.Extraction, w.Prepare)
 }
 
 // Prepare extracts the archives that a page commits, one after the other. After an error the page is retried;

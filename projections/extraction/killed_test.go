@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,16 +159,20 @@ func learnAsChild(t *testing.T, url string) {
 	} // who was killed is not waited for
 	w := newWorldWith(t, databasetest.Open(t, url), extraction.BuiltIn{}, options)
 	w.worker.Writer = loud{Writer: w.log, step: func() { say("step") }}
-	var all follow.Followers
-	w.worker.Follow(&all)
-	ctx := t.Context()
-	end := all.Start(ctx)
+	router := must(follow.NewRouter(databasetest.Log(t)))(t)
+	w.worker.Follow(router)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- router.Run(ctx) }()
 	commits, err := w.log.Commits(ctx, w.by.Tenant, "", 0, 1)
 	if err != nil || len(commits) == 0 {
 		t.Fatalf("%d commits, %v", len(commits), err)
 	}
 	noError(t, w.log.Await(ctx, domain.Extraction, w.by.Tenant, commits[0].Position))
-	end()
+	stop()
+	if err := <-ended; err != nil && !strings.Contains(err.Error(), "context canceled") {
+		t.Error(err)
+	}
 	say("done")
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
@@ -48,8 +49,8 @@ func NewSummaries(options SummaryOptions) *Summaries {
 }
 
 // Follow makes the summaries follow every tenant's log, from its beginning.
-func (s *Summaries) Follow(all *follow.Followers) {
-	all.Add(s.Log, domain.Summaries, s.Prepare)
+func (s *Summaries) Follow(router *message.Router) {
+	follow.AddPreparer(router, s.Log, domain.Summaries, s.Prepare)
 }
 
 // Prepare summarises the current text of the items in a page of the log. After an error the page is retried; finished

@@ -246,9 +246,11 @@ func TestSummariesFollowTheLog(t *testing.T) {
 	t.Parallel()
 	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		s := newSummarizing(t, db, completion(about))
-		var all follow.Followers
-		s.summaries.Follow(&all)
-		defer all.Start(t.Context())()
+		router := must(follow.NewRouter(databasetest.Log(t)))(t)
+		s.summaries.Follow(router)
+		ran := make(chan error, 1)
+		go func() { ran <- router.Run(context.WithoutCancel(t.Context())) }()
+		<-router.Running()
 		s.remember("handbook", nil)
 		position := s.head()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -261,6 +263,9 @@ func TestSummariesFollowTheLog(t *testing.T) {
 		}
 		if status, err := s.summaries.Status(ctx, s.by.Tenant); err != nil || status.Settings["summarizer"] != "model gpt-test" || status.Position < position {
 			t.Errorf("%+v, %v", status, err)
+		}
+		if err := errors.Join(router.Close(), <-ran); err != nil {
+			t.Error(err)
 		}
 	})
 }

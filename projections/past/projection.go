@@ -7,6 +7,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -119,9 +120,9 @@ func (p *Projection) makeAgain(ctx context.Context, tx bun.Tx, made string) erro
 // Name is the name under which the projection keeps its checkpoints.
 func (p *Projection) Name() string { return Checkpoint }
 
-// Follow lets the projection follow the log.
-func (p *Projection) Follow(all *follow.Followers) {
-	all.Add(p.log, p.Name(), p.Prepare)
+// Follow lets the projection follow the log as a handler of the router.
+func (p *Projection) Follow(router *message.Router) {
+	follow.AddPreparer(router, p.log, p.Name(), p.Prepare)
 }
 
 // BeginAnew empties a tenant's tables and lets the projection read the log again from its beginning, in the

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ThreeDotsLabs/watermill/message"
+
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/background"
 	"github.com/annals-kb/annals/events/follow"
@@ -59,7 +61,7 @@ type Proposer struct {
 }
 
 // Follow makes the proposer follow every tenant's log.
-func (p Proposer) Follow(all *follow.Followers) { all.Add(p.Log, name, p.Prepare) }
+func (p Proposer) Follow(router *message.Router) { follow.AddPreparer(router, p.Log, name, p.Prepare) }
 
 // Prepare proposes reviews of the items that a page touches. A page that is retried proposes nothing twice, since the
 // id of a proposal follows from the items. After an error of the judge, rules decide for the rest of the page.

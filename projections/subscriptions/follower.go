@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -16,8 +17,8 @@ import (
 const Name = "subscriptions"
 
 // Follow makes it follow every tenant's log.
-func (s *Subscriptions) Follow(all *follow.Followers) {
-	all.Add(s.Log, Name, s.prepare)
+func (s *Subscriptions) Follow(router *message.Router) {
+	follow.AddPreparer(router, s.Log, Name, s.prepare)
 }
 
 // pageChange is what a page leads to.

@@ -72,15 +72,21 @@ func newWorld(t *testing.T, db *database.DB) *world {
 		answer.WriteHeader(w.status)
 	}))
 	w.at = receiver.URL
-	var all follow.Followers
-	w.Follow(&all)
+	router, err := follow.NewRouter(databasetest.Log(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Follow(router)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
 	running.Go(func() { w.Run(ctx) })
-	end := all.Start(ctx)
+	running.Go(func() {
+		if err := follow.Run(ctx, router); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Cleanup(func() {
 		stop()
-		end()
 		running.Wait()
 		receiver.Close()
 		if err := w.log.Close(context.WithoutCancel(t.Context())); err != nil {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -137,9 +138,9 @@ func (m *Projection) reachable() bool {
 const modelCheckInterval = time.Second
 
 // FollowMeaning lets every projection of [Models.Meanings] follow the log.
-func (s *Models) FollowMeaning(all *follow.Followers, log *follow.Log) {
+func (s *Models) FollowMeaning(router *message.Router, log *follow.Log) {
 	for _, m := range s.Meanings() {
-		m.Follow(all, log)
+		m.Follow(router, log)
 	}
 }
 
@@ -184,13 +185,9 @@ func (s *Models) maintainModels(ctx context.Context, behind *catchUpProbe) error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range s.known {
-		if m == s.Configured || m == s.Active.Load() {
-			continue
+		if m != s.Configured && m != s.Active.Load() && m.leave() {
+			delete(s.known, m.Tables.version)
 		}
-		if m.follower != nil {
-			m.follower.Stop()
-		}
-		delete(s.known, m.Tables.version)
 	}
 	return nil
 }
@@ -223,6 +220,20 @@ func (s *Models) switchTo(ctx context.Context, m *Projection) error {
 	}
 	p.Log.InfoContext(ctx, "searches use another embedding model", "space", m.Embedder.Name(), "before", before)
 	return s.reload(ctx)
+}
+
+// leave stops following the log; false if the follower has not started yet.
+func (m *Projection) leave() bool {
+	if m.follower == nil {
+		return true
+	}
+	select {
+	case <-m.follower.Started():
+		m.follower.Stop()
+		return true
+	default:
+		return false
+	}
 }
 
 // catchUpProbe tells when a projection has caught up with logs that keep growing: when it has read, a little later,

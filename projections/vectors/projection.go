@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/pgvector/pgvector-go"
 	"github.com/uptrace/bun"
 
@@ -33,7 +34,7 @@ type Projection struct {
 	Nearest   nearest
 	Cache     *IndexCache
 	analyzer  *analyzer
-	follower  *follow.Follower // nil while it follows no log
+	follower  *message.Handler // nil while it follows no log
 	failure   atomic.Value     // why the model did not embed the last question, a string; empty if it did
 }
 
@@ -52,9 +53,9 @@ func newMeaning(c *catalogue.Catalogue, tables Tables, embedder embedding.Embedd
 // Name is the name under which the projection keeps its checkpoints.
 func (m *Projection) Name() string { return m.Tables.checkpoint() }
 
-// Follow lets the projection follow the log.
-func (m *Projection) Follow(all *follow.Followers, log *follow.Log) {
-	m.follower = all.Add(log, m.Name(), m.Prepare)
+// Follow lets the projection follow the log as a handler of the router.
+func (m *Projection) Follow(router *message.Router, log *follow.Log) {
+	m.follower = follow.AddPreparer(router, log, m.Name(), m.Prepare)
 }
 
 // maxPieceTokens is how much text goes into one vector.

@@ -11,19 +11,22 @@ import (
 )
 
 // Work runs the background work until ctx ends: subscriptions of the log, such as projections, and periodic steps.
-func (s *Service) Work(ctx context.Context) {
-	var followers follow.Followers
-	s.knowledge.FollowMeaning(&followers, s.log)
-	s.past.Follow(&followers)
-	s.prover.Follow(&followers)
-	s.worker.Follow(&followers)
-	s.subscriptions.Follow(&followers)
-	if s.summaries != nil {
-		s.summaries.Follow(&followers)
+func (s *Service) Work(ctx context.Context) error {
+	router, err := follow.NewRouter(s.logger)
+	if err != nil {
+		return err
 	}
-	s.proposer.Follow(&followers)
+	s.knowledge.FollowMeaning(router, s.log)
+	s.past.Follow(router)
+	s.prover.Follow(router)
+	s.worker.Follow(router)
+	s.subscriptions.Follow(router)
+	if s.summaries != nil {
+		s.summaries.Follow(router)
+	}
+	s.proposer.Follow(router)
 	if s.forwarder != nil {
-		s.forwarder.Follow(&followers)
+		s.forwarder.Follow(router)
 	}
 	var working sync.WaitGroup
 	working.Go(func() { s.knowledge.MaintainModels(ctx) })
@@ -55,10 +58,10 @@ func (s *Service) Work(ctx context.Context) {
 	if s.directories != nil {
 		working.Go(func() { s.directories.Run(ctx) })
 	}
-	end := followers.Start(ctx)
+	err = follow.Run(ctx, router)
 	<-ctx.Done()
-	end()
 	working.Wait()
+	return err
 }
 
 // every repeats a step until ctx ends. It logs a failed step and repeats it.

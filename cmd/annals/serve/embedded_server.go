@@ -121,8 +121,7 @@ func (o *EmbeddedServer) open(ctx context.Context) error {
 	o.service, o.ended = service, make(chan error, 1)
 	go func() {
 		if taken != nil {
-			service.Work(ctx)
-			o.ended <- nil
+			o.ended <- service.Work(ctx)
 			return
 		}
 		o.ended <- service.serve(ctx, listener)

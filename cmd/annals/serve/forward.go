@@ -83,3 +83,11 @@ func (r present) Status(ctx context.Context, tenant string) ([]domain.Projection
 	own, err := r.forwarder.Status(ctx, tenant)
 	return append(all, own), err
 }
+
+// stopForwarding closes the connection, if there is one.
+func (s *Service) stopForwarding() error {
+	if s.forwarder == nil {
+		return nil
+	}
+	return s.forwarder.Close()
+}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -280,12 +279,11 @@ func SchemaFailure(have, want uint, migrate string) error {
 // serve answers requests until ctx ends, and then finishes accepted ones. It closes the listener.
 func (s *Service) serve(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var ending sync.WaitGroup
-	ending.Go(func() { s.Work(working) })
+	ended := make(chan error, 1)
+	go func() { ended <- s.Work(working) }()
 	err := s.API.Serve(ctx, listener)
 	stop()
-	ending.Wait()
-	return err
+	return errors.Join(err, <-ended)
 }
 
 // serveBeside serves, and serves all metrics at an address of their own, unless it is empty.
@@ -319,10 +317,7 @@ func (s *Service) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishing)
 	defer cancel()
 	s.rebuilder.Close()
-	if s.forwarder != nil {
-		s.forwarder.Close()
-	}
-	err := s.log.Close(ctx)
+	err := errors.Join(s.stopForwarding(), s.log.Close(ctx))
 	s.prover.Finish(ctx)
 	return errors.Join(err, s.db.Close())
 }
