@@ -18,6 +18,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 // bulk is a request with many records, each of which is a command.
 type bulk struct {
 	server   *Server
-	call     *call
+	call     *serve.Call
 	command  commandOf
 	answered int // records
 	out      *responseBuffer
@@ -39,17 +40,19 @@ type commandOf func(record []byte) (domain.Command, provenance, error)
 
 // rememberMany answers records while others still arrive. A refused record does not affect the others. A record is
 // answered only after it is durable.
-func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *rememberInput) (*streamed, error) {
+func (s *Server) rememberMany(
+	c *serve.Call, sent io.Reader, split body.Splitter, in *rememberInput,
+) (*serve.Streamed, error) {
 	const forOne = "is for one item: send what it is for by itself"
-	revise := valueOf(in.Update.read(&c.found, "update"))
-	if c.request.Header.Get("If-Match") != "" {
-		c.found.Add("If-Match", forOne)
+	revise := serve.Value(in.Update.Read(&c.Found, "update"))
+	if c.Request.Header.Get("If-Match") != "" {
+		c.Found.Add("If-Match", forOne)
 	}
 	if in.OnSimilar != "" {
-		c.found.Add("on_similar", forOne)
+		c.Found.Add("on_similar", forOne)
 	}
 	return s.answerMany(c, sent, split, func(record []byte) (domain.Command, provenance, error) {
-		command, provenance, err := remembering(c.principal, record, revise, nil)
+		command, provenance, err := remembering(c.Principal, record, revise, nil)
 		command.OrSame = true
 		return command, provenance, err
 	})
@@ -58,23 +61,23 @@ func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *
 type actsInput struct{}
 
 // acts does something to many items.
-func (s *Server) acts(_ context.Context, c *call, _ *actsInput) (*streamed, error) {
-	media, err := mediaType(c.request, jsonType, linesType)
+func (s *Server) acts(_ context.Context, c *serve.Call, _ *actsInput) (*serve.Streamed, error) {
+	media, err := serve.MediaType(c.Request, serve.JSONType, serve.LinesType)
 	if err != nil {
 		return nil, err
 	}
 	split := body.Lines
-	if media == jsonType {
+	if media == serve.JSONType {
 		split = body.Elements
 	}
-	return s.answerMany(c, c.request.Body, split, func(record []byte) (domain.Command, provenance, error) {
+	return s.answerMany(c, c.Request.Body, split, func(record []byte) (domain.Command, provenance, error) {
 		var found domain.Problems
 		in, err := body.Decode[api.Act](record, &found)
-		target := c.target(in.ID, nil)
+		target := c.Target(in.ID, nil)
 		if in.IfMatch != 0 {
 			target.Revisions = []int64{in.IfMatch}
 		}
-		command, known := actOf(target, in, c.now)
+		command, known := actOf(target, in, c.Now)
 		switch {
 		case err != nil:
 			return domain.Restore{Target: target}, provenance{}, err
@@ -82,7 +85,7 @@ func (s *Server) acts(_ context.Context, c *call, _ *actsInput) (*streamed, erro
 			found.Add("act", "must be one of confirm, stale, supersede, transfer, forget, restore, helpful, harmful")
 			return domain.Restore{Target: target}, provenance{}, found.Err()
 		case !domain.IsItemID(in.ID):
-			return command, provenance{}, merge(found, domain.NotFound(in.ID))
+			return command, provenance{}, serve.Merge(found, domain.NotFound(in.ID))
 		}
 		for _, field := range []struct {
 			name        string
@@ -103,7 +106,7 @@ func (s *Server) acts(_ context.Context, c *call, _ *actsInput) (*streamed, erro
 		if in.Act == "transfer" && in.Owner == "" {
 			found.Add("owner", "must name the new owner")
 		}
-		return command, provenance{}, merge(found, command.Validate())
+		return command, provenance{}, serve.Merge(found, command.Validate())
 	})
 }
 
@@ -112,10 +115,10 @@ func isVote(act string) bool {
 }
 
 // actOf is the command of an act; false if there is no such act.
-func actOf(t domain.Target, in api.Act, now time.Time) (command validated, known bool) {
+func actOf(t domain.Target, in api.Act, now time.Time) (command serve.Validated, known bool) {
 	switch in.Act {
 	case "confirm":
-		return domain.Confirm{Target: t, Until: valueOf(in.Until), Reason: in.Reason}, true
+		return domain.Confirm{Target: t, Until: serve.Value(in.Until), Reason: in.Reason}, true
 	case "stale":
 		return domain.ReportStale{Target: t, Reason: in.Reason}, true
 	case "supersede":
@@ -133,16 +136,18 @@ func actOf(t domain.Target, in api.Act, now time.Time) (command validated, known
 }
 
 // answerMany answers records one by one, in order.
-func (s *Server) answerMany(c *call, sent io.Reader, split body.Splitter, command commandOf) (*streamed, error) {
-	if err := c.found.Err(); err != nil {
+func (s *Server) answerMany(
+	c *serve.Call, sent io.Reader, split body.Splitter, command commandOf,
+) (*serve.Streamed, error) {
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	return &streamed{Body: func(to huma.Context) {
-		to.SetHeader("Content-Type", linesType)
-		control := http.NewResponseController(c.response)
+	return &serve.Streamed{Body: func(to huma.Context) {
+		to.SetHeader("Content-Type", serve.LinesType)
+		control := http.NewResponseController(c.Response)
 		_ = control.EnableFullDuplex() // only HTTP/1.1 needs it, so an error is harmless
 		from := &timedBody{from: sent, control: control, patience: s.cfg.Timeout, left: s.cfg.MaxBulk}
-		out := newResponseBuffer(c.response, s.cfg.Timeout, func() {
+		out := newResponseBuffer(c.Response, s.cfg.Timeout, func() {
 			if !from.ended.Load() { // the body may never end, so no other request can follow it
 				to.SetHeader("Connection", "close")
 			}
@@ -168,7 +173,7 @@ func (s *Server) answerMany(c *call, sent io.Reader, split body.Splitter, comman
 		reading.Wait()
 		from.finish()
 		if err := b.out.close(); err != nil {
-			c.err = fmt.Errorf("send answers: %w: %w", context.Canceled, err)
+			c.Err = fmt.Errorf("send answers: %w: %w", context.Canceled, err)
 		}
 	}}, nil
 }
@@ -179,13 +184,7 @@ func (b *bulk) answer(incoming <-chan body.Record) bool {
 	for more := true; more; {
 		var batch []body.Record
 		batch, more = b.nextBatch(incoming)
-		select {
-		case <-b.server.cut:
-			_ = b.out.add(b.lines([]api.BulkAnswer{b.failed("", b.answered+1, errServerClosing())}))
-			return false
-		default:
-		}
-		if err := b.server.identities.goesOn(b.call); err != nil {
+		if err := b.server.api.MayGoOn(b.call); err != nil {
 			_ = b.out.add(b.lines([]api.BulkAnswer{b.failed("", b.answered+1, err)}))
 			return false
 		}
@@ -194,11 +193,6 @@ func (b *bulk) answer(incoming <-chan body.Record) bool {
 		}
 	}
 	return true
-}
-
-func errServerClosing() error {
-	return domain.Refuse(errClosing, "the server shuts down; this record and those after it were not taken").
-		WithFix("send them again")
 }
 
 // nextBatch waits for a record, and then up to batchWait for more.
@@ -247,18 +241,18 @@ func (b *bulk) commit(batch []body.Record) []api.BulkAnswer {
 	}
 	if len(submissions) > 0 {
 		// A record that has arrived is committed, even if the caller has left.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(b.call.request.Context()), b.server.cfg.Timeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(b.call.Request.Context()), b.server.cfg.Timeout)
 		defer cancel()
 		for i, result := range b.submit(ctx, submissions) {
 			place := places[i]
 			if result.Err != nil {
 				id, _ := domain.ItemOf(submissions[i].Command.Stream())
-				answers[place] = b.failed(id, b.answered+place+1, contextError(ctx, result.Err))
+				answers[place] = b.failed(id, b.answered+place+1, serve.ContextError(ctx, result.Err))
 				continue
 			}
 			k := result.Receipt.Knowledge
 			answers[place] = api.BulkAnswer{
-				ID: k.ID, Status: result.Receipt.Outcome, Revision: k.Revision, Receipt: keptOf(result.Receipt),
+				ID: k.ID, Status: result.Receipt.Outcome, Revision: k.Revision, Receipt: serve.KeptOf(result.Receipt),
 				Redacted: result.Receipt.Redacted,
 			}
 		}
@@ -270,7 +264,7 @@ func (b *bulk) commit(batch []body.Record) []api.BulkAnswer {
 // submit repeats submissions that the full queue refused, since the caller would only send them again.
 func (b *bulk) submit(ctx context.Context, all []domain.Submission) []domain.Result {
 	const feedDelay = 50 * time.Millisecond
-	results := b.server.cfg.Writer.SubmitAll(ctx, all)
+	results := b.server.api.Writer.SubmitAll(ctx, all)
 	for {
 		var waiting []int
 		var again []domain.Submission
@@ -287,7 +281,7 @@ func (b *bulk) submit(ctx context.Context, all []domain.Submission) []domain.Res
 			return results
 		case <-time.After(feedDelay):
 		}
-		for i, r := range b.server.cfg.Writer.SubmitAll(ctx, again) {
+		for i, r := range b.server.api.Writer.SubmitAll(ctx, again) {
 			results[waiting[i]] = r
 		}
 	}
@@ -296,13 +290,13 @@ func (b *bulk) submit(ctx context.Context, all []domain.Submission) []domain.Res
 // submission makes a submission of one record. With an error, its command holds at most the id.
 func (b *bulk) submission(r body.Record, number int) (domain.Submission, error) {
 	if r.Err != nil {
-		return domain.Submission{}, bodyError(r.Err)
+		return domain.Submission{}, serve.BodyError(r.Err)
 	}
 	command, provenance, err := b.command(r.Data)
 	if err != nil {
 		return domain.Submission{Command: command}, err
 	}
-	submission := b.call.submission(command, r.Data)
+	submission := b.call.Submission(command, r.Data)
 	provenance.into(&submission.Origin)
 	submission.Origin.RequestID += "#" + strconv.Itoa(number)
 	if submission.Request != nil {
@@ -312,12 +306,12 @@ func (b *bulk) submission(r body.Record, number int) (domain.Submission, error) 
 }
 
 func (b *bulk) failed(id string, number int, err error) api.BulkAnswer {
-	if isServerError(err) {
-		b.call.err = err
+	if serve.IsServerError(err) {
+		b.call.Err = err
 	}
 	return api.BulkAnswer{
 		ID: id, Status: "error",
-		Error: &problemOf(err, b.call.instance()+"#"+strconv.Itoa(number)).Problem,
+		Error: &serve.ProblemOf(err, b.call.Instance()+"#"+strconv.Itoa(number)).Problem,
 	}
 }
 
@@ -325,7 +319,7 @@ func (b *bulk) lines(answers []api.BulkAnswer) []byte {
 	var all bytes.Buffer
 	for _, answer := range answers {
 		b.server.metrics.records.WithLabelValues(answer.Status).Inc()
-		write(&all, answer)
+		serve.WriteJSON(&all, answer)
 	}
 	return all.Bytes()
 }

@@ -12,11 +12,12 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // Config configures a [Server]. Writer, Reader, Historian and Reporter are required; everything else has a default.
 type Config struct {
-	Writer    Writer
+	Writer    serve.Writer
 	Reader    Reader
 	Historian Historian
 

@@ -10,31 +10,32 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/briefing"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 func (s *Server) contextRoutes() {
-	handle(s, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "context", Method: http.MethodPost, Path: "/v1/context", Tags: []string{"Questions"},
 		Summary: "What an agent should know at a stage of its work",
 		Description: "It is what a search finds, arranged by kind: at start the user's profile, the surest first, and then " +
 			"what fits the task, if there is one; at focus what fits a goal; for a query what fits that; at analysis what " +
 			"fits the task and the first failure. Contested items stand apart, with what disputes them: agents must not " +
 			"rely on them. It comes as items and as two texts for prompts, both empty where nothing is known.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: api.ContextRequest{}}),
+		RequestBody: serve.JSONBody[api.ContextRequest](s.api, true),
 		Errors: []int{
 			http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 		},
 	}, s.brief)
 }
 
-func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*output[api.ContextAnswer], error) {
-	in, _, err := readBody[api.ContextRequest](s, c)
+func (s *Server) brief(ctx context.Context, c *serve.Call, _ *struct{}) (*serve.Output[api.ContextAnswer], error) {
+	in, _, err := serve.ReadBody[api.ContextRequest](c)
 	if err != nil {
 		return nil, err
 	}
 	asked, names := needOf(in, c)
 	asked, err = asked.Complete()
-	if err := merge(c.found, renamed(err, names)); err != nil {
+	if err := serve.Merge(c.Found, renamed(err, names)); err != nil {
 		return nil, err
 	}
 	verify := func(ctx context.Context, items ...*domain.Knowledge) error {
@@ -47,14 +48,14 @@ func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*output[api.C
 	s.recordRetrieval(c, "search", len(told.Items), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: told.Items[i].ID, Score: told.Items[i].Score}
 	})
-	return &output[api.ContextAnswer]{briefedOf(asked, told)}, nil
+	return &serve.Output[api.ContextAnswer]{Body: briefedOf(asked, told)}, nil
 }
 
 // needOf makes the domain's need of a request, and maps the domain's field names to the caller's.
-func needOf(in api.ContextRequest, c *call) (domain.Need, map[string]string) {
+func needOf(in api.ContextRequest, c *serve.Call) (domain.Need, map[string]string) {
 	n := domain.Need{
-		By: c.principal, Stage: domain.Stage(in.Stage), Failures: in.ToolIssues,
-		Tags: domain.Tags(in.Tags), MinScore: in.MinScore, MaxTokens: valueOf(in.MaxTokens),
+		By: c.Principal, Stage: domain.Stage(in.Stage), Failures: in.ToolIssues,
+		Tags: domain.Tags(in.Tags), MinScore: in.MinScore, MaxTokens: serve.Value(in.MaxTokens),
 	}
 	if in.MaxTokens != nil && *in.MaxTokens == 0 {
 		n.MaxTokens = -1 // the caller asked for 0, which is not the default
@@ -62,7 +63,7 @@ func needOf(in api.ContextRequest, c *call) (domain.Need, map[string]string) {
 	about := map[string]string{"task": in.Task, "goal": in.Goal, "query": in.Query}
 	for _, field := range []string{"task", "goal", "query"} {
 		if slices.Contains(domain.Stages, n.Stage) && field != n.Stage.FieldName() && about[field] != "" {
-			c.found.Add(field, "belongs to another stage: this one is about a %s", n.Stage.FieldName())
+			c.Found.Add(field, "belongs to another stage: this one is about a %s", n.Stage.FieldName())
 		}
 	}
 	n.About = about[n.Stage.FieldName()]
@@ -83,7 +84,7 @@ func briefedOf(asked domain.Need, told domain.Briefing) api.ContextAnswer {
 	for i, item := range told.Items {
 		out.HitCounts[string(item.Aspect)]++
 		out.Items[i] = api.ContextItem{
-			Kind: string(item.Aspect), Knowledge: knowledgeOf(item.Knowledge), Score: item.Score,
+			Kind: string(item.Aspect), Knowledge: serve.KnowledgeOf(item.Knowledge), Score: item.Score,
 			Scope: string(item.Scope), Told: item.Included,
 		}
 	}

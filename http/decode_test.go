@@ -13,6 +13,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/body"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 func TestEveryBadFieldIsNamedAtOnce(t *testing.T) {
@@ -90,10 +91,10 @@ func everything() *domain.Knowledge {
 func TestWhatWasReadCanBeRememberedAgain(t *testing.T) {
 	t.Parallel()
 	k := everything()
-	out := knowledgeOf(k)
-	out.Eval.HelpfulHistory = usesOf([]domain.Use{{Query: "q", TraceID: "t", Outcome: "o", By: "user:1", At: k.CreatedAt}})
+	out := serve.KnowledgeOf(k)
+	out.Eval.HelpfulHistory = serve.UsesOf([]domain.Use{{Query: "q", TraceID: "t", Outcome: "o", By: "user:1", At: k.CreatedAt}})
 	var written bytes.Buffer
-	write(&written, out)
+	serve.WriteJSON(&written, out)
 	command, provenance, err := remembering(domain.OpenPrincipal(), written.Bytes(), false, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +117,7 @@ func TestWhatWasReadCanBeRememberedAgain(t *testing.T) {
 
 func TestEveryFieldOfAnItemIsShown(t *testing.T) {
 	t.Parallel()
-	shown := reflect.ValueOf(*knowledgeOf(everything()))
+	shown := reflect.ValueOf(*serve.KnowledgeOf(everything()))
 	for i := range shown.NumField() {
 		field := shown.Type().Field(i)
 		if slices.Contains([]string{"Redacted", "Similar", "SimilarUnknown"}, field.Name) { // of a write, not of the item

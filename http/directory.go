@@ -14,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // directory answers requests about the members of a tenant and their groups.
@@ -23,21 +24,21 @@ const memberPath = "/v1/directory/{member}"
 
 func (s directory) directoryRoutes() {
 	tags := []string{"Directory"}
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-members", Method: http.MethodGet, Path: "/v1/directory", Tags: tags,
 		Summary: "List the members of a kind", Description: "In the order of their names.",
 		Errors: []int{http.StatusBadRequest},
 	}, s.list)
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "find-member", Method: http.MethodGet, Path: memberPath, Tags: tags,
 		Summary:     "Read a member, and what it belongs to",
 		Description: "With the groups that it belongs to through others. A group comes with its direct members.",
 		Errors:      []int{http.StatusNotFound},
 	}, s.find)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "put-member", Method: http.MethodPut, Path: memberPath, Tags: tags,
 		Summary: "Add a member, or give it another display name", Description: "For admins.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.NewMember{}}), Errors: namedErrors,
+		RequestBody: serve.JSONBody[api.NewMember](s.api, false), Errors: serve.NamedErrors,
 	}, s.put)
 	for _, again := range []bool{false, true} {
 		operation := huma.Operation{
@@ -45,26 +46,26 @@ func (s directory) directoryRoutes() {
 			Summary: "Deactivate a member",
 			Description: "At once it may do nothing, and belongs to nothing. Its keys are revoked. What it recorded and owns " +
 				"stays: the answer counts what it owns, and acts on knowledge transfer it. For admins.",
-			RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: namedErrors,
+			RequestBody: serve.JSONBody[api.Reason](s.api, false), Errors: serve.NamedErrors,
 		}
 		if again {
 			operation.OperationID, operation.Path = "reactivate-member", memberPath+"/reactivate"
 			operation.Summary = "End a deactivation"
 			operation.Description = "It belongs to its groups again. Its keys stay revoked. For admins."
 		}
-		handle(s.Server, operation, s.deactivate(again))
+		serve.Handle(s.api, operation, s.deactivate(again))
 	}
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "join-group", Method: http.MethodPut, Path: memberPath + "/groups/{group}", Tags: tags,
 		Summary: "Make a member part of a group, or change its role there",
 		Description: "With its next request it reads and writes what the group may. A group may belong to groups. For " +
 			"admins and the group's maintainers.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.NewMembership{}}), Errors: namedErrors,
+		RequestBody: serve.JSONBody[api.NewMembership](s.api, false), Errors: serve.NamedErrors,
 	}, s.join)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "leave-group", Method: http.MethodDelete, Path: memberPath + "/groups/{group}", Tags: tags,
 		Summary: "End a member's part in a group", Description: "For admins, the group's maintainers, and the member itself.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: namedErrors,
+		RequestBody: serve.JSONBody[api.Reason](s.api, false), Errors: serve.NamedErrors,
 	}, s.leave)
 }
 
@@ -91,34 +92,34 @@ func (s directory) kept() (Directory, error) {
 }
 
 type membersInput struct {
-	Kind   string  `query:"kind" enum:"user,agent,project,team,org" required:"true" doc:"Of the members."`
-	Limit  integer `query:"limit" doc:"1 to 500. Default: 100."`
-	Search string  `query:"q" example:"chen" doc:"Only members whose id or display name contains it, in any case."`
-	After  string  `query:"after" example:"user:mia" doc:"The last member of the page before, which is its next."`
+	Kind   string        `query:"kind" enum:"user,agent,project,team,org" required:"true" doc:"Of the members."`
+	Limit  serve.Integer `query:"limit" doc:"1 to 500. Default: 100."`
+	Search string        `query:"q" example:"chen" doc:"Only members whose id or display name contains it, in any case."`
+	After  string        `query:"after" example:"user:mia" doc:"The last member of the page before, which is its next."`
 }
 
-func (s directory) list(ctx context.Context, c *call, in *membersInput) (out api.Members, err error) {
-	limit := cmp.Or(in.Limit.read(&c.found, "limit", 1, 500), 100)
+func (s directory) list(ctx context.Context, c *serve.Call, in *membersInput) (out api.Members, err error) {
+	limit := cmp.Or(in.Limit.Read(&c.Found, "limit", 1, 500), 100)
 	after := domain.Entity(in.After)
 	if after != "" && after.Kind() != in.Kind {
-		c.found.Add("after", "must be a member of the kind")
+		c.Found.Add("after", "must be a member of the kind")
 	}
 	if !slices.Contains(domain.EntityKinds, in.Kind) {
-		c.found.Add("kind", "must be one of user, agent, project, team, org")
+		c.Found.Add("kind", "must be one of user, agent, project, team, org")
 	}
-	if err := c.found.Err(); err != nil {
+	if err := c.Found.Err(); err != nil {
 		return out, err
 	}
 	kept, err := s.kept()
 	if err != nil {
 		return out, err
 	}
-	members, err := membersNamed(ctx, kept, c.principal.Tenant, in, int(limit)+1)
+	members, err := membersNamed(ctx, kept, c.Principal.Tenant, in, int(limit)+1)
 	if len(members) > int(limit) {
 		members = members[:limit]
 		out.Next = string(members[limit-1].Member)
 	}
-	out.Items = mapped(members, func(m domain.DirectoryMember) api.Member { return memberOf(m, nil) })
+	out.Items = serve.Map(members, func(m domain.DirectoryMember) api.Member { return memberOf(m, nil) })
 	return out, err
 }
 
@@ -147,13 +148,13 @@ func membersNamed(
 // memberOf shows a member with what it belongs to, or with its direct groups.
 func memberOf(m domain.DirectoryMember, all []domain.Belonging) api.Member {
 	shown := api.Member{
-		Member: string(m.Member), DisplayName: m.DisplayName, Active: m.Active(), AddedAt: known(m.AddedAt),
-		DeactivatedAt: known(m.DeactivatedAt), Groups: belongingsOf(all),
+		Member: string(m.Member), DisplayName: m.DisplayName, Active: m.Active(), AddedAt: serve.Time(m.AddedAt),
+		DeactivatedAt: serve.Time(m.DeactivatedAt), Groups: belongingsOf(all),
 	}
 	if all == nil {
 		for _, one := range m.Groups {
 			shown.Groups = append(shown.Groups, api.Membership{
-				Group: string(one.Group), Role: string(one.Role), Since: known(one.Since),
+				Group: string(one.Group), Role: string(one.Role), Since: serve.Time(one.Since),
 			})
 		}
 	}
@@ -161,20 +162,20 @@ func memberOf(m domain.DirectoryMember, all []domain.Belonging) api.Member {
 }
 
 func belongingsOf(all []domain.Belonging) []api.Membership {
-	return mapped(all, func(b domain.Belonging) api.Membership {
+	return serve.Map(all, func(b domain.Belonging) api.Membership {
 		return api.Membership{
-			Group: string(b.Group), Role: string(b.Role), Since: known(b.Since), Through: string(b.Through),
+			Group: string(b.Group), Role: string(b.Role), Since: serve.Time(b.Since), Through: string(b.Through),
 		}
 	})
 }
 
-func (s directory) find(ctx context.Context, c *call, in *memberInput) (api.Member, error) {
+func (s directory) find(ctx context.Context, c *serve.Call, in *memberInput) (api.Member, error) {
 	kept, err := s.kept()
 	if err != nil {
 		return api.Member{}, err
 	}
 	member := domain.Entity(in.Member)
-	of, err := kept.Belongings(ctx, c.principal.Tenant, member, nil)
+	of, err := kept.Belongings(ctx, c.Principal.Tenant, member, nil)
 	switch {
 	case err != nil:
 		return api.Member{}, err
@@ -182,35 +183,35 @@ func (s directory) find(ctx context.Context, c *call, in *memberInput) (api.Memb
 		return api.Member{}, domain.NoMember(member)
 	}
 	named := []domain.DirectoryMember{{MemberEntry: of.Entry}}
-	if err := kept.Name(ctx, c.principal.Tenant, named); err != nil {
+	if err := kept.Name(ctx, c.Principal.Tenant, named); err != nil {
 		return api.Member{}, err
 	}
 	out := memberOf(named[0], of.All)
 	if !slices.Contains(domain.GroupKinds, member.Kind()) {
 		return out, nil
 	}
-	members, err := kept.InGroup(ctx, c.principal.Tenant, member)
+	members, err := kept.InGroup(ctx, c.Principal.Tenant, member)
 	for _, m := range members {
 		i := slices.IndexFunc(m.Groups, func(one domain.Membership) bool { return one.Group == member })
 		out.Members = append(out.Members, api.GroupMember{
 			Member: string(m.Member), DisplayName: m.DisplayName, Active: m.Active(), Role: string(m.Groups[i].Role),
-			Since: known(m.Groups[i].Since),
+			Since: serve.Time(m.Groups[i].Since),
 		})
 	}
 	return out, err
 }
 
 // about is what the commands about a member have in common.
-func about(c *call, member string) domain.OfDirectory {
-	return domain.OfDirectory{By: c.principal, Member: domain.Entity(member)}
+func about(c *serve.Call, member string) domain.OfDirectory {
+	return domain.OfDirectory{By: c.Principal, Member: domain.Entity(member)}
 }
 
 // do submits a command, and answers with the member afterwards.
-func (s directory) do(ctx context.Context, c *call, command validated, body []byte) (*memberOutput, error) {
+func (s directory) do(ctx context.Context, c *serve.Call, command serve.Validated, body []byte) (*memberOutput, error) {
 	if _, err := s.kept(); err != nil {
 		return nil, err
 	}
-	done, err := s.submit(ctx, c, command, command.Validate(), body)
+	done, err := c.Submit(ctx, command, command.Validate(), body)
 	if err != nil {
 		return nil, err
 	}
@@ -219,17 +220,17 @@ func (s directory) do(ctx context.Context, c *call, command validated, body []by
 	return out, err
 }
 
-func (s directory) put(ctx context.Context, c *call, in *memberInput) (*memberOutput, error) {
-	given, body, err := readAny[api.NewMember](s.Server, c)
+func (s directory) put(ctx context.Context, c *serve.Call, in *memberInput) (*memberOutput, error) {
+	given, body, err := serve.ReadAny[api.NewMember](c)
 	if err != nil {
 		return nil, err
 	}
 	return s.do(ctx, c, domain.PutMember{OfDirectory: about(c, in.Member), DisplayName: given.DisplayName}, body)
 }
 
-func (s directory) deactivate(again bool) operation[memberInput, memberOutput] {
-	return func(ctx context.Context, c *call, in *memberInput) (*memberOutput, error) {
-		given, body, err := readAny[api.Reason](s.Server, c)
+func (s directory) deactivate(again bool) serve.Operation[memberInput, memberOutput] {
+	return func(ctx context.Context, c *serve.Call, in *memberInput) (*memberOutput, error) {
+		given, body, err := serve.ReadAny[api.Reason](c)
 		if err != nil {
 			return nil, err
 		}
@@ -243,7 +244,7 @@ func (s directory) deactivate(again bool) operation[memberInput, memberOutput] {
 		if err != nil {
 			return out, err
 		}
-		owned, err := s.cfg.Reader.Count(ctx, c.principal, domain.Filter{
+		owned, err := s.cfg.Reader.Count(ctx, c.Principal, domain.Filter{
 			Owner: domain.Entity(in.Member), Statuses: []domain.Status{domain.Active, domain.IsSuperseded},
 		})
 		out.Body.Owns = &owned.Items
@@ -254,23 +255,23 @@ func (s directory) deactivate(again bool) operation[memberInput, memberOutput] {
 // revokeKeys records the revocation of the keys of a member that was deactivated since a time. They are invalid even
 // before. An admin leaves root's keys valid.
 func (s directory) revokeKeys(
-	ctx context.Context, c *call, member domain.Entity, since time.Time, reason string,
+	ctx context.Context, c *serve.Call, member domain.Entity, since time.Time, reason string,
 ) (revoked []string, err error) {
 	if s.cfg.Keys == nil {
 		return nil, nil
 	}
-	keys, err := s.cfg.Keys.Given(ctx, c.principal.Tenant)
+	keys, err := s.cfg.Keys.Given(ctx, c.Principal.Tenant)
 	if err != nil {
 		return nil, err
 	}
 	for _, k := range keys {
 		if k.Subject != member || !k.RevokedAt.IsZero() && k.RevokedAt.Before(since) ||
-			k.Role == domain.Root && c.principal.Role != domain.Root {
+			k.Role == domain.Root && c.Principal.Role != domain.Root {
 			continue
 		}
-		revocation := c.submission(domain.RevokeKey{By: c.principal, Prefix: k.Prefix, Reason: reason}, nil)
+		revocation := c.Submission(domain.RevokeKey{By: c.Principal, Prefix: k.Prefix, Reason: reason}, nil)
 		revocation.Request = nil // the Idempotency-Key is that of the deactivation
-		receipt, err := s.cfg.Writer.Submit(ctx, revocation)
+		receipt, err := s.api.Writer.Submit(ctx, revocation)
 		if err != nil {
 			return revoked, err
 		}
@@ -281,8 +282,8 @@ func (s directory) revokeKeys(
 	return revoked, nil
 }
 
-func (s directory) join(ctx context.Context, c *call, in *groupInput) (*memberOutput, error) {
-	given, body, err := readAny[api.NewMembership](s.Server, c)
+func (s directory) join(ctx context.Context, c *serve.Call, in *groupInput) (*memberOutput, error) {
+	given, body, err := serve.ReadAny[api.NewMembership](c)
 	if err != nil {
 		return nil, err
 	}
@@ -291,8 +292,8 @@ func (s directory) join(ctx context.Context, c *call, in *groupInput) (*memberOu
 	}, body)
 }
 
-func (s directory) leave(ctx context.Context, c *call, in *groupInput) (*memberOutput, error) {
-	given, body, err := readAny[api.Reason](s.Server, c)
+func (s directory) leave(ctx context.Context, c *serve.Call, in *groupInput) (*memberOutput, error) {
+	given, body, err := serve.ReadAny[api.Reason](c)
 	if err != nil {
 		return nil, err
 	}
@@ -304,37 +305,37 @@ func (s directory) leave(ctx context.Context, c *call, in *groupInput) (*memberO
 type accessInput struct {
 	Scope string    `query:"scope" required:"true" example:"team:pay" doc:"A scope such as team:pay or public."`
 	AsOf  body.AsOf `query:"as_of"`
-	Paging
+	serve.Paging
 }
 
-var accessColumns = columnsOf[api.ScopeReader]("subject reason through key role since")
+var accessColumns = serve.ColumnsOf[api.ScopeReader]("subject reason through key role since")
 
 // reportAccess lists who may read a scope. It folds the events about the directory and about keys.
-func (s reports) reportAccess(ctx context.Context, c *call, in *accessInput) (*streamed, error) {
+func (s reports) reportAccess(ctx context.Context, c *serve.Call, in *accessInput) (*serve.Streamed, error) {
 	scope, err := domain.ParseScope(in.Scope)
 	if err != nil {
-		c.found.Add("scope", "%s", err)
+		c.Found.Add("scope", "%s", err)
 	}
-	at := in.AsOf.Parse(&c.found, "as_of")
-	if err := c.found.Err(); err != nil {
+	at := in.AsOf.Parse(&c.Found, "as_of")
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	if !c.principal.SeesAll() {
+	if !c.Principal.SeesAll() {
 		return nil, domain.Refuse(domain.ErrForbidden, "who may read a scope is for auditors and admins")
 	}
 	if at, err = s.resolveAsOf(ctx, c, at); err != nil {
 		return nil, err
 	}
-	valid := c.now
+	valid := c.Now
 	if !at.Time.IsZero() {
 		valid = at.Time
 	}
 	var readers []domain.ScopeReader
-	return listing[api.ScopeReader]{
-		name: "access", asked: []any{c.request.URL.Path, scope, at.Position}, columns: accessColumns,
-		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.ScopeReader, error) {
+	return serve.Listing[api.ScopeReader]{
+		Name: "access", Asked: []any{c.Request.URL.Path, scope, at.Position}, Columns: accessColumns,
+		Page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.ScopeReader, error) {
 			if readers == nil {
-				state, err := s.accessAt(ctx, c.principal.Tenant, at.Position)
+				state, err := s.accessAt(ctx, c.Principal.Tenant, at.Position)
 				if err != nil {
 					return nil, err
 				}
@@ -343,13 +344,13 @@ func (s reports) reportAccess(ctx context.Context, c *call, in *accessInput) (*s
 			rest := readers[min(skip, int64(len(readers))):]
 			return rest[:min(limit, len(rest))], nil
 		}, scopeReaderOf),
-	}.answer(ctx, s.Server, c, in.Paging)
+	}.Answer(ctx, c, in.Paging)
 }
 
 func scopeReaderOf(r domain.ScopeReader) api.ScopeReader {
 	return api.ScopeReader{
-		Subject: string(r.Subject), Reason: r.Reason, Through: toStrings(r.Through), Key: r.Key, Role: r.Role,
-		Since: known(r.Since),
+		Subject: string(r.Subject), Reason: r.Reason, Through: serve.Strings(r.Through), Key: r.Key, Role: r.Role,
+		Since: serve.Time(r.Since),
 	}
 }
 

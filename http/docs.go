@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/http/serve"
 )
 
 //go:embed docs.html
@@ -78,7 +80,7 @@ func renderDocs(api *huma.OpenAPI) ([]byte, error) {
 	for _, tag := range api.Tags {
 		section := docsSection{Name: tag.Name, Doc: tag.Description}
 		for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
-			for _, op := range operationsOf(api.Paths[path]) {
+			for _, op := range serve.OperationsOf(api.Paths[path]) {
 				if slices.Contains(op.Tags, tag.Name) {
 					section.Operations = append(section.Operations, docsOperationOf(api, op))
 				}
@@ -90,10 +92,10 @@ func renderDocs(api *huma.OpenAPI) ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
 		view.Schemas = append(view.Schemas, docsSchema{Name: name, Fields: docsFields(schemas[name])})
 	}
-	for _, a := range append(slices.Clone(answers), unexpected) {
-		if a.status != statusClientClosed {
+	for _, a := range append(slices.Clone(serve.Answers), serve.Unexpected) {
+		if a.Status != serve.StatusClientClosed {
 			view.Problems = append(view.Problems, docsProblem{
-				Status: a.status, Code: a.code, Title: a.title, Standard: http.StatusText(a.status),
+				Status: a.Status, Code: a.Code, Title: a.Title, Standard: http.StatusText(a.Status),
 			})
 		}
 	}

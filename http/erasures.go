@@ -8,6 +8,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // erasures answers requests about erasures and legal holds.
@@ -15,32 +16,32 @@ type erasures struct{ *Server }
 
 func (s erasures) eraseRoutes() {
 	tags := []string{"Erasing"}
-	changeRoute(s.Server, true, huma.Operation{
+	serve.ChangeRoute(s.api, true, huma.Operation{
 		OperationID: "hold", Method: http.MethodPost, Path: one + "/hold", Tags: tags,
 		Summary:     "Keep an item from being erased",
 		Description: "For admins. It can be forgotten, since that destroys nothing.",
-	}, func(_ *call, t domain.Target, in api.HoldReason) validated {
+	}, func(_ *serve.Call, t domain.Target, in api.HoldReason) serve.Validated {
 		return domain.Hold{Target: t, ReasonCode: in.ReasonCode, Ticket: in.Ticket}
 	})
-	changeRoute(s.Server, true, huma.Operation{
+	serve.ChangeRoute(s.api, true, huma.Operation{
 		OperationID: "release", Method: http.MethodPost, Path: one + "/release", Tags: tags,
 		Summary: "End an item's legal hold", Description: "For admins.",
-	}, func(_ *call, t domain.Target, in api.HoldReason) validated {
+	}, func(_ *serve.Call, t domain.Target, in api.HoldReason) serve.Validated {
 		return domain.Release{Target: t, ReasonCode: in.ReasonCode, Ticket: in.Ticket}
 	})
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "lineage", Method: http.MethodGet, Path: one + "/lineage", Tags: tags,
 		Summary: "List what an item goes back to, and what goes back to it",
 		Description: "What it was made from and what was made from it, what took its place and whose place it took, and " +
 			"so on from each of them: of what you may see.",
-		Errors: readErrors,
+		Errors: serve.ReadErrors,
 	}, s.lineage)
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "erasures", Method: http.MethodGet, Path: "/v1/erasures", Tags: tags,
 		Summary:     "See what was erased, and whether the files still hold it",
 		Description: "For admins and auditors. Each erasure is an event: GET /v1/events?name=knowledge.erased.",
 	}, s.erasures)
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "purge", Method: http.MethodPost, Path: "/v1/erasures/purge", Tags: tags,
 		Summary: "Rewrite the files, so that they hold nothing of what was erased",
 		Description: "For operators. On SQLite writes wait until it is done; on PostgreSQL requests for the table that " +
@@ -49,8 +50,8 @@ func (s erasures) eraseRoutes() {
 }
 
 // erase orders an erasure.
-func (s *Server) erase(ctx context.Context, c *call, in *forgetInput) (*receipt, error) {
-	done, err := s.change(ctx, c, in.ID, nil, func(t domain.Target) (domain.Command, error) {
+func (s *Server) erase(ctx context.Context, c *serve.Call, in *forgetInput) (*serve.Receipt, error) {
+	done, err := c.Change(ctx, in.ID, nil, func(t domain.Target) (domain.Command, error) {
 		return domain.Erase{Target: t, ErasureReason: domain.ErasureReason{
 			ReasonCode: in.ReasonCode, LegalBasis: in.LegalBasis, RequestedBy: in.RequestedBy, Ticket: in.Ticket,
 		}}.Complete()
@@ -58,10 +59,10 @@ func (s *Server) erase(ctx context.Context, c *call, in *forgetInput) (*receipt,
 	if err != nil {
 		return nil, err
 	}
-	return receiptOf(done), nil
+	return serve.ReceiptOf(done), nil
 }
 
-func (s erasures) lineage(ctx context.Context, c *call, in *itemInput) (api.Lineage, error) {
+func (s erasures) lineage(ctx context.Context, c *serve.Call, in *serve.ItemInput) (api.Lineage, error) {
 	out := api.Lineage{Items: []api.LineageEntry{}}
 	if s.cfg.Eraser == nil {
 		return out, domain.NotFound(in.ID)
@@ -69,21 +70,21 @@ func (s erasures) lineage(ctx context.Context, c *call, in *itemInput) (api.Line
 	if _, err := s.visibleItem(ctx, c, in.ID); err != nil {
 		return out, err
 	}
-	all, err := s.cfg.Eraser.Lineage(ctx, c.principal.Tenant, in.ID)
+	all, err := s.cfg.Eraser.Lineage(ctx, c.Principal.Tenant, in.ID)
 	if err != nil {
 		return out, err
 	}
 	for _, relative := range all {
 		shown := api.LineageEntry{ID: relative.ID, Stream: relative.Stream, Relation: relative.Relation, Of: relative.Of}
-		if relative.ID == "" && !c.principal.SeesAll() && !c.principal.MaySeeSession(relative.Stream) {
+		if relative.ID == "" && !c.Principal.SeesAll() && !c.Principal.MaySeeSession(relative.Stream) {
 			continue
 		}
 		if relative.ID != "" {
-			k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, relative.ID)
+			k, err := s.cfg.Reader.Find(ctx, c.Principal.Tenant, relative.ID)
 			if err != nil {
 				return out, err
 			}
-			if !c.principal.MaySee(k) {
+			if !c.Principal.MaySee(k) {
 				continue
 			}
 			shown.Owner, shown.Status = string(k.Owner), string(k.Status)
@@ -93,16 +94,16 @@ func (s erasures) lineage(ctx context.Context, c *call, in *itemInput) (api.Line
 	return out, nil
 }
 
-func (s erasures) erasures(ctx context.Context, c *call, _ *struct{}) (out api.Erasures, err error) {
-	if !c.principal.SeesAll() || s.cfg.Eraser == nil {
+func (s erasures) erasures(ctx context.Context, c *serve.Call, _ *struct{}) (out api.Erasures, err error) {
+	if !c.Principal.SeesAll() || s.cfg.Eraser == nil {
 		return out, domain.Refuse(domain.ErrForbidden, "what was erased is for admins and auditors")
 	}
-	status, err := s.cfg.Eraser.Erasures(ctx, c.principal)
+	status, err := s.cfg.Eraser.Erasures(ctx, c.Principal)
 	if err != nil {
 		return out, err
 	}
 	out.Erasures, out.Texts, out.Unpurged = status.Erasures, status.Texts, status.Unpurged
-	out.Oldest, out.Kept = known(status.Oldest), append([]string{}, status.Kept...)
+	out.Oldest, out.Kept = serve.Time(status.Oldest), append([]string{}, status.Kept...)
 	out.ForOwner = status.ForOwner
 	if s.cfg.PurgeAfter > 0 && !status.Oldest.IsZero() {
 		out.PurgeBy = new(status.Oldest.Add(s.cfg.PurgeAfter))
@@ -113,8 +114,8 @@ func (s erasures) erasures(ctx context.Context, c *call, _ *struct{}) (out api.E
 	return out, nil
 }
 
-func (s erasures) purge(ctx context.Context, c *call, _ *struct{}) (api.PurgeResult, error) {
-	if !c.principal.IsOperator() || s.cfg.Eraser == nil {
+func (s erasures) purge(ctx context.Context, c *serve.Call, _ *struct{}) (api.PurgeResult, error) {
+	if !c.Principal.IsOperator() || s.cfg.Eraser == nil {
 		return api.PurgeResult{}, domain.Refuse(domain.ErrForbidden, "purging the files is for operators")
 	}
 	done, err := s.cfg.Eraser.PurgeFiles(context.WithoutCancel(ctx)) // an interrupted rewrite would be useless
@@ -133,27 +134,27 @@ type erasureOutput struct {
 }
 
 type erasurePlanInput struct {
-	Of          string  `query:"of" example:"user:123" doc:"As in an order."`
-	WithLineage boolean `query:"with_lineage"`
-	KeepShared  boolean `query:"keep_shared" doc:"As in an order."`
+	Of          string        `query:"of" example:"user:123" doc:"As in an order."`
+	WithLineage serve.Boolean `query:"with_lineage"`
+	KeepShared  serve.Boolean `query:"keep_shared" doc:"As in an order."`
 }
 
 func (s erasures) erasureRoutes() {
 	tags := []string{"Erasing"}
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "order-erasure", Method: http.MethodPost, Path: "/v1/erasures", Tags: tags,
 		DefaultStatus: http.StatusAccepted, Summary: "Erase everything of an entity",
 		Description: "For admins, and for the entity itself. The order is recorded and carried out in the background, item " +
 			"by item, and goes on after a restart. What is under legal hold or belongs to another entity is left and named.",
-		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.ErasureOrder{}}), Errors: writeErrors,
+		RequestBody: serve.JSONBody[api.ErasureOrder](s.api, true), Errors: serve.WriteErrors,
 	}, s.orderErasure)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "plan-erasure", Method: http.MethodGet, Path: "/v1/erasures/plan", Tags: tags,
 		Summary:     "See what an order would erase",
 		Description: "And what else was derived from it. For those who may order it.",
 		Errors:      []int{http.StatusNotFound},
 	}, s.planErasure)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "erasure", Method: http.MethodGet, Path: "/v1/erasures/{id}", Tags: tags,
 		Summary:     "See how far an order has come",
 		Description: "For admins and auditors, for the one who ordered it, and for the entity that it is about.",
@@ -161,13 +162,13 @@ func (s erasures) erasureRoutes() {
 	}, s.erasure)
 }
 
-func (s erasures) orderErasure(ctx context.Context, c *call, _ *struct{}) (*erasureOutput, error) {
-	given, body, err := readBody[api.ErasureOrder](s.Server, c)
+func (s erasures) orderErasure(ctx context.Context, c *serve.Call, _ *struct{}) (*erasureOutput, error) {
+	given, body, err := serve.ReadBody[api.ErasureOrder](c)
 	if err != nil {
 		return nil, err
 	}
 	command, err := domain.OrderErasure{
-		By: c.principal, ID: newID(), Of: given.Of, WithLineage: given.WithLineage, KeepShared: given.KeepShared,
+		By: c.Principal, ID: serve.NewID(), Of: given.Of, WithLineage: given.WithLineage, KeepShared: given.KeepShared,
 		KeepAccess: given.KeepAccess,
 		ErasureReason: domain.ErasureReason{
 			ReasonCode: given.ReasonCode, LegalBasis: given.LegalBasis, RequestedBy: given.RequestedBy, Ticket: given.Ticket,
@@ -176,51 +177,53 @@ func (s erasures) orderErasure(ctx context.Context, c *call, _ *struct{}) (*eras
 	if s.cfg.Eraser == nil {
 		return nil, domain.Refuse(domain.ErrNotFound, "this server erases nothing")
 	}
-	receipt, err := s.submit(ctx, c, command, err, body)
+	receipt, err := c.Submit(ctx, command, err, body)
 	if err != nil {
 		return nil, err
 	}
 	s.cfg.Eraser.Begin()
 	id := receipt.Stream.Name[len(domain.ErasureStream("")):] // a repeated request answers with the id of the first
 	ordered, _ := receipt.Stream.State.(domain.Erasure)
-	shown, err := s.redactFor(ctx, c.principal, domain.ErasureProgress{Erasure: ordered, Erased: ordered.Erased})
+	shown, err := s.redactFor(ctx, c.Principal, domain.ErasureProgress{Erasure: ordered, Erased: ordered.Erased})
 	return &erasureOutput{
-		Status: http.StatusAccepted, Location: "/v1/erasures/" + id, Position: wholeCell(receipt.Position),
+		Status: http.StatusAccepted, Location: "/v1/erasures/" + id, Position: serve.WholeCell(receipt.Position),
 		Body: erasureOf(id, shown),
 	}, err
 }
 
-func (s erasures) erasure(ctx context.Context, c *call, in *erasureInput) (*erasureOutput, error) {
-	if err := c.found.Err(); err != nil {
+func (s erasures) erasure(ctx context.Context, c *serve.Call, in *erasureInput) (*erasureOutput, error) {
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
 	unknown := domain.Refuse(domain.ErrNotFound, "there is no such erasure")
 	if s.cfg.Eraser == nil || !domain.IsItemID(in.ID) {
 		return nil, unknown
 	}
-	found, err := s.cfg.Eraser.Erasure(ctx, c.principal.Tenant, in.ID)
+	found, err := s.cfg.Eraser.Erasure(ctx, c.Principal.Tenant, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	if !c.principal.SeesAll() && string(c.principal.Subject) != found.Of {
-		if his, err := s.cfg.Eraser.OrderedBy(ctx, c.principal, in.ID); err != nil {
+	if !c.Principal.SeesAll() && string(c.Principal.Subject) != found.Of {
+		if his, err := s.cfg.Eraser.OrderedBy(ctx, c.Principal, in.ID); err != nil {
 			return nil, err
 		} else if !his {
 			return nil, unknown
 		}
 	}
-	shown, err := s.redactFor(ctx, c.principal, found)
+	shown, err := s.redactFor(ctx, c.Principal, found)
 	return &erasureOutput{Status: http.StatusOK, Body: erasureOf(in.ID, shown)}, err
 }
 
-func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput) (*output[api.ErasurePlan], error) {
+func (s erasures) planErasure(
+	ctx context.Context, c *serve.Call, in *erasurePlanInput,
+) (*serve.Output[api.ErasurePlan], error) {
 	lineage := domain.LineageListed
-	if with := in.WithLineage.read(&c.found, "with_lineage"); with != nil && *with {
+	if with := in.WithLineage.Read(&c.Found, "with_lineage"); with != nil && *with {
 		lineage = domain.LineageErased
 	}
-	keep := in.KeepShared.read(&c.found, "keep_shared")
-	_, err := domain.OrderErasure{By: c.principal, Of: in.Of}.Complete()
-	if err := merge(c.found, err); err != nil {
+	keep := in.KeepShared.Read(&c.Found, "keep_shared")
+	_, err := domain.OrderErasure{By: c.Principal, Of: in.Of}.Complete()
+	if err := serve.Merge(c.Found, err); err != nil {
 		return nil, err
 	}
 	if s.cfg.Eraser == nil {
@@ -232,36 +235,36 @@ func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput
 		if err != nil {
 			return nil, err
 		}
-		refused = domain.ErasureTarget{ID: k.ID, Owner: k.Owner, Held: k.Held}.ReasonRetained(c.principal)
+		refused = domain.ErasureTarget{ID: k.ID, Owner: k.Owner, Held: k.Held}.ReasonRetained(c.Principal)
 	}
-	all, err := s.cfg.Eraser.Doomed(ctx, c.principal.Tenant, in.Of, lineage)
+	all, err := s.cfg.Eraser.Doomed(ctx, c.Principal.Tenant, in.Of, lineage)
 	if err != nil {
 		return nil, err
 	}
-	out := &output[api.ErasurePlan]{}
+	out := &serve.Output[api.ErasurePlan]{}
 	out.Body.Items, out.Body.MeantFor = []api.ErasureTarget{}, map[string]int64{}
-	keys, groups, err := s.cfg.Eraser.Access(ctx, c.principal.Tenant, in.Of)
+	keys, groups, err := s.cfg.Eraser.Access(ctx, c.Principal.Tenant, in.Of)
 	if err != nil {
 		return nil, err
 	}
 	out.Body.Keys = int64(len(keys))
-	if out.Body.Memberships = toStrings(groups); domain.Entity(in.Of).Kind() != "tenant" {
+	if out.Body.Memberships = serve.Strings(groups); domain.Entity(in.Of).Kind() != "tenant" {
 		out.Body.KeyPrefixes = keys
 	}
-	stays := domain.Retained(c.principal, all)
+	stays := domain.Retained(c.Principal, all)
 	for _, d := range all {
-		visible, err := s.mayKnowOf(ctx, c.principal, d.Stream)
+		visible, err := s.mayKnowOf(ctx, c.Principal, d.Stream)
 		if err != nil {
 			return nil, err
 		}
-		if visible || d.Owner == c.principal.Subject {
+		if visible || d.Owner == c.Principal.Subject {
 			why := stays[d.Stream]
 			if d.WillErase && refused != "" { // one refusal keeps everything
 				why = refused
 			}
 			shown := api.ErasureTarget{
 				ID: d.ID, Stream: d.Stream, Owner: string(d.Owner), Status: string(d.Status), Held: d.Held,
-				Title: d.Title, Scopes: toStrings(d.Scopes),
+				Title: d.Title, Scopes: serve.Strings(d.Scopes),
 				Relation: d.Relation, RelatedTo: d.RelatedTo, Goes: d.WillErase && why == "", Kept: why != "", Reason: why,
 			}
 			if to := string(d.PassesTo(in.Of)); to != "" {
@@ -316,7 +319,7 @@ func erasureOf(id string, e domain.ErasureProgress) api.Erasure {
 		ID: id, Of: e.Of, WithLineage: e.WithLineage, State: "completed", Erased: e.Erased, Left: e.Left,
 		Passed: e.Passed, KeepShared: e.KeepShared, KeepAccess: e.KeepAccess, Revoked: e.Revoked, NotErased: e.NotErased,
 		ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket,
-		OrderedAt: e.OrderedAt, EndedAt: known(e.EndedAt),
+		OrderedAt: e.OrderedAt, EndedAt: serve.Time(e.EndedAt),
 	}
 	if e.UnderWay() {
 		body.State = "under_way"

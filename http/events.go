@@ -3,7 +3,6 @@ package http
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,64 +11,67 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // Selecting are the parameters that choose events.
 type Selecting struct {
-	Actor         string   `query:"actor" doc:"Who did it, or for whom: an entity such as user:123."`
-	OnBehalfOf    string   `query:"on_behalf_of" doc:"For whom it was done: an entity such as user:123."`
-	Name          []string `query:"name,explode" doc:"Several are alternatives. Example: knowledge.remembered. An asterisk at the end stands for anything: knowledge.*."`
-	Stream        string   `query:"stream" doc:"Of one thing, by its name: knowledge:profile_001, session:mia/planning."`
-	Scope         string   `query:"scope" doc:"Whom the item reached when it happened, or reaches now: a scope such as project:456 or public."`
-	Owner         string   `query:"owner" doc:"Whose the item was when it happened, or is now: an entity such as user:123."`
-	From          moment   `query:"from" doc:"Recorded at or after this time or date."`
-	To            moment   `query:"to" doc:"Recorded before it."`
-	OccurredFrom  moment   `query:"occurred_from" doc:"Happened in the world at or after this time or date; only what says when it did."`
-	OccurredTo    moment   `query:"occurred_to" doc:"Happened before it."`
-	TraceID       string   `query:"trace_id" doc:"Of the traceparent, of a vote, or of what was remembered."`
-	CorrelationID string   `query:"correlation_id"`
-	RequestID     string   `query:"request_id"`
+	Actor         string       `query:"actor" doc:"Who did it, or for whom: an entity such as user:123."`
+	OnBehalfOf    string       `query:"on_behalf_of" doc:"For whom it was done: an entity such as user:123."`
+	Name          []string     `query:"name,explode" doc:"Several are alternatives. Example: knowledge.remembered. An asterisk at the end stands for anything: knowledge.*."`
+	Stream        string       `query:"stream" doc:"Of one thing, by its name: knowledge:profile_001, session:mia/planning."`
+	Scope         string       `query:"scope" doc:"Whom the item reached when it happened, or reaches now: a scope such as project:456 or public."`
+	Owner         string       `query:"owner" doc:"Whose the item was when it happened, or is now: an entity such as user:123."`
+	From          serve.Moment `query:"from" doc:"Recorded at or after this time or date."`
+	To            serve.Moment `query:"to" doc:"Recorded before it."`
+	OccurredFrom  serve.Moment `query:"occurred_from" doc:"Happened in the world at or after this time or date; only what says when it did."`
+	OccurredTo    serve.Moment `query:"occurred_to" doc:"Happened before it."`
+	TraceID       string       `query:"trace_id" doc:"Of the traceparent, of a vote, or of what was remembered."`
+	CorrelationID string       `query:"correlation_id"`
+	RequestID     string       `query:"request_id"`
 }
 
 type eventsInput struct {
 	Selecting
-	Q     string  `query:"q" doc:"Words that the text, the reason or the plain fields contain, all of them, in any case; also parts of words, and Chinese."`
-	Order string  `query:"order" enum:"asc,desc" doc:"Oldest or newest first; asc if left out."`
-	After integer `query:"after" doc:"Only positions after this one, which the log must have; with desc, before it."`
-	Paging
+	Q     string        `query:"q" doc:"Words that the text, the reason or the plain fields contain, all of them, in any case; also parts of words, and Chinese."`
+	Order string        `query:"order" enum:"asc,desc" doc:"Oldest or newest first; asc if left out."`
+	After serve.Integer `query:"after" doc:"Only positions after this one, which the log must have; with desc, before it."`
+	serve.Paging
 }
 
 // events answers with the part of the log that the caller may see: as a page, as a whole, or as a stream that follows
 // the log.
-func (s *Server) events(ctx context.Context, c *call, in *eventsInput) (*streamed, error) {
-	format, err := c.accepts(jsonType, linesType, csvType, streamType)
+func (s *Server) events(ctx context.Context, c *serve.Call, in *eventsInput) (*serve.Streamed, error) {
+	format, err := c.Accepts(serve.JSONType, serve.LinesType, serve.CsvType, serve.StreamType)
 	if err != nil {
 		return nil, err
 	}
 	query := in.query(c, s.cfg.Historian.Names())
-	query.After = in.After.read(&c.found, "after", 0, noLimit)
+	query.After = in.After.Read(&c.Found, "after", 0, serve.NoLimit)
 	query.Descending = in.Order == "desc"
-	query.Words = words(&c.found, in.Q)
+	query.Words = words(&c.Found, in.Q)
 	if !slices.Contains([]string{"", "asc", "desc"}, in.Order) {
-		c.found.Add("order", "must be one of asc, desc")
+		c.Found.Add("order", "must be one of asc, desc")
 	}
-	if format == streamType {
+	if format == serve.StreamType {
 		return s.follow(ctx, c, in, query, nil)
 	}
-	return s.eventList(c, query).answer(ctx, s, c, in.Paging)
+	return s.eventList(c, query).Answer(ctx, c, in.Paging)
 }
 
 type histogramInput struct {
 	Selecting
-	Buckets integer `query:"buckets" doc:"1 to 500; 60 if left out. A time of few microseconds has fewer."`
+	Buckets serve.Integer `query:"buckets" doc:"1 to 500; 60 if left out. A time of few microseconds has fewer."`
 }
 
 // histogram counts the events that the caller may see.
-func (s past) histogram(ctx context.Context, c *call, in *histogramInput) (*output[api.EventHistogram], error) {
+func (s past) histogram(
+	ctx context.Context, c *serve.Call, in *histogramInput,
+) (*serve.Output[api.EventHistogram], error) {
 	const usual, most = 60, 500
 	query := in.query(c, s.cfg.Historian.Names())
-	buckets := int(in.Buckets.read(&c.found, "buckets", 1, most))
-	if err := c.found.Err(); err != nil {
+	buckets := int(in.Buckets.Read(&c.Found, "buckets", 1, most))
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
 	made, err := s.cfg.Historian.Histogram(ctx, query, cmp.Or(buckets, usual))
@@ -77,7 +79,7 @@ func (s past) histogram(ctx context.Context, c *call, in *histogramInput) (*outp
 	for i, b := range made.Buckets {
 		out.Buckets[i] = api.EventBucket{From: b.From, To: b.To, Count: b.Count, FirstPosition: b.First}
 	}
-	return &output[api.EventHistogram]{out}, err
+	return &serve.Output[api.EventHistogram]{Body: out}, err
 }
 
 type eventInput struct {
@@ -85,7 +87,7 @@ type eventInput struct {
 }
 
 // event answers with one event as a list shows it, and with what caused it.
-func (s past) event(ctx context.Context, c *call, in *eventInput) (out api.Event, err error) {
+func (s past) event(ctx context.Context, c *serve.Call, in *eventInput) (out api.Event, err error) {
 	event, err := s.visibleEvent(ctx, c, in.EventID)
 	if err != nil {
 		return out, err
@@ -95,29 +97,29 @@ func (s past) event(ctx context.Context, c *call, in *eventInput) (out api.Event
 		return out, err
 	}
 	event, err = hideItems(ctx, s.Server, c, event)
-	out = EventOf(event)
+	out = serve.EventOf(event)
 	out.CausedBy = causesOf(event, causes)
 	return out, err
 }
 
 type effectsInput struct {
 	EventID string `path:"event_id" doc:"The event's id."`
-	Paging
+	serve.Paging
 }
 
 // effects lists the events that name an event as their cause. They are all after it.
-func (s past) effects(ctx context.Context, c *call, in *effectsInput) (*streamed, error) {
+func (s past) effects(ctx context.Context, c *serve.Call, in *effectsInput) (*serve.Streamed, error) {
 	cause, err := s.visibleEvent(ctx, c, in.EventID)
-	if err = merge(c.found, err); err != nil {
+	if err = serve.Merge(c.Found, err); err != nil {
 		return nil, err
 	}
 	query := (&Selecting{}).query(c, nil)
 	query.CausationID, query.After = cause.EventID, cause.Position
-	return s.eventList(c, query).answer(ctx, s.Server, c, in.Paging)
+	return s.eventList(c, query).Answer(ctx, c, in.Paging)
 }
 
 // visibleEvent finds an event if the caller reads it in lists.
-func (s past) visibleEvent(ctx context.Context, c *call, id string) (domain.Event, error) {
+func (s past) visibleEvent(ctx context.Context, c *serve.Call, id string) (domain.Event, error) {
 	query := (&Selecting{}).query(c, nil)
 	query.EventID = id
 	found, _, err := s.cfg.Historian.Find(ctx, query)
@@ -131,17 +133,17 @@ func (s past) visibleEvent(ctx context.Context, c *call, id string) (domain.Even
 }
 
 // hideItems takes items that the caller may not see out of the event of a merge.
-func hideItems(ctx context.Context, s *Server, c *call, e domain.Event) (domain.Event, error) {
-	return domain.HideItems(e, c.principal, func(id string) (bool, error) {
+func hideItems(ctx context.Context, s *Server, c *serve.Call, e domain.Event) (domain.Event, error) {
+	return domain.HideItems(e, c.Principal, func(id string) (bool, error) {
 		return s.mayReadStream(ctx, c, domain.KnowledgeStream(id))
 	})
 }
 
 // eventList is the list of the events that a query selects.
-func (s *Server) eventList(c *call, query domain.EventQuery) listing[api.Event] {
-	return listing[api.Event]{
-		name: "events", asked: query, columns: eventColumns,
-		page: func(ctx context.Context, place int64, limit int) ([]api.Event, int64, error) {
+func (s *Server) eventList(c *serve.Call, query domain.EventQuery) serve.Listing[api.Event] {
+	return serve.Listing[api.Event]{
+		Name: "events", Asked: query, Columns: serve.EventColumns,
+		Page: func(ctx context.Context, place int64, limit int) ([]api.Event, int64, error) {
 			asked := query
 			asked.Limit = limit
 			if place != 0 {
@@ -154,7 +156,7 @@ func (s *Server) eventList(c *call, query domain.EventQuery) listing[api.Event] 
 			items := make([]api.Event, len(found))
 			for i, e := range found {
 				shown, hideErr := hideItems(ctx, s, c, e)
-				items[i], err = EventOf(shown), cmp.Or(err, hideErr)
+				items[i], err = serve.EventOf(shown), cmp.Or(err, hideErr)
 			}
 			return items, next, err
 		},
@@ -181,12 +183,12 @@ func (s *Server) reached(ctx context.Context, q domain.EventQuery, byCursor bool
 }
 
 // query reads the parameters, and notes invalid ones.
-func (in *Selecting) query(c *call, known []string) domain.EventQuery {
-	found := &c.found
+func (in *Selecting) query(c *serve.Call, known []string) domain.EventQuery {
+	found := &c.Found
 	for field, value := range map[string]string{
 		"trace_id": in.TraceID, "correlation_id": in.CorrelationID, "request_id": in.RequestID,
 	} {
-		text(found, field, value)
+		serve.CheckText(found, field, value)
 	}
 	streamNamed(found, in.Stream)
 	if in.Scope != "" {
@@ -195,22 +197,22 @@ func (in *Selecting) query(c *call, known []string) domain.EventQuery {
 		}
 	}
 	q := domain.EventQuery{
-		Tenant: c.principal.Tenant, Stream: in.Stream, Scope: domain.Scope(in.Scope),
+		Tenant: c.Principal.Tenant, Stream: in.Stream, Scope: domain.Scope(in.Scope),
 		Actor: entity(found, "actor", in.Actor), OnBehalfOf: entity(found, "on_behalf_of", in.OnBehalfOf),
 		Owner: entity(found, "owner", in.Owner), Names: named(found, splitCommas(in.Name), known),
 		TraceID: in.TraceID, CorrelationID: in.CorrelationID, RequestID: in.RequestID,
 	}
 	q.From, q.To = between(found, "from", in.From, "to", in.To)
 	q.OccurredFrom, q.OccurredTo = between(found, "occurred_from", in.OccurredFrom, "occurred_to", in.OccurredTo)
-	if !c.principal.SeesAll() {
-		q.Only = &c.principal
+	if !c.Principal.SeesAll() {
+		q.Only = &c.Principal
 	}
 	return q
 }
 
 // words splits a question about events into words in lower case.
 func words(found *domain.Problems, q string) []string {
-	text(found, "q", q)
+	serve.CheckText(found, "q", q)
 	all := strings.Fields(strings.ToLower(q))
 	if q != "" && len(all) == 0 {
 		found.Add("q", body.Empty)
@@ -221,7 +223,7 @@ func words(found *domain.Problems, q string) []string {
 // streamNamed notes a name that no stream can have: a query for it would never find anything.
 func streamNamed(found *domain.Problems, name string) {
 	before := len(*found)
-	text(found, "stream", name)
+	serve.CheckText(found, "stream", name)
 	if name == "" || len(*found) > before {
 		return
 	}
@@ -242,8 +244,10 @@ func entity(found *domain.Problems, field, given string) domain.Entity {
 }
 
 // between reads two times, the earlier first.
-func between(found *domain.Problems, first string, from moment, last string, to moment) (time.Time, time.Time) {
-	begin, end := from.read(found, first), to.read(found, last)
+func between(
+	found *domain.Problems, first string, from serve.Moment, last string, to serve.Moment,
+) (time.Time, time.Time) {
+	begin, end := from.Read(found, first), to.Read(found, last)
 	if !begin.IsZero() && !end.IsZero() && !begin.Before(end) {
 		found.Add(last, "must be after %s", first)
 	}
@@ -273,63 +277,4 @@ func named(found *domain.Problems, given, known []string) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-var eventColumns = columnsOf[api.Event](`
-	position recorded_at occurred_at name stream version actor on_behalf_of authentication reason reason_code data text
-	text_erased? text_redacted? request_id correlation_id causation_id traceparent event_id hash
-`)
-
-// EventOf is an event as the API shows it.
-func EventOf(e domain.Event) api.Event {
-	return api.Event{
-		Name: e.Name, Stream: e.Stream, Version: e.Version, Position: e.Position,
-		EventID: e.EventID, SchemaVersion: e.SchemaVersion, RecordedAt: e.RecordedAt.UTC(),
-		OccurredAt: known(e.OccurredAt), Actor: string(e.Actor), OnBehalfOf: string(e.OnBehalfOf),
-		Authentication: e.Authentication, RequestID: e.RequestID, CorrelationID: e.CorrelationID,
-		CausationID: e.CausationID, Traceparent: e.Traceparent, ReasonCode: e.ReasonCode,
-		Reason: reasonOf(e.Fact), Data: e.Data, Text: e.Text,
-		TextErased: e.TextErased, TextRedacted: e.TextRedacted, Hash: hex.EncodeToString(e.Hash),
-	}
-}
-
-// reasonOf is the reason that a fact states; empty if it has none.
-func reasonOf(fact domain.Fact) string {
-	switch f := fact.(type) {
-	case domain.Revised:
-		return f.Reason
-	case domain.Rescoped:
-		return f.Reason
-	case domain.Transferred:
-		return f.Reason
-	case domain.Moved:
-		return f.Reason
-	case domain.ReportedStale:
-		return f.Reason
-	case domain.Confirmed:
-		return f.Reason
-	case domain.Superseded:
-		return f.Reason
-	case domain.Merged:
-		return f.Reason
-	case domain.Unmerged:
-		return f.Reason
-	case domain.ReviewProposed:
-		return f.Reason
-	case domain.ReviewClosed:
-		return f.Reason
-	case domain.Deleted:
-		return f.Reason
-	case domain.Restored:
-		return f.Reason
-	case domain.Linked:
-		return f.Reason
-	case domain.KeyRevoked:
-		return f.Reason
-	case domain.ProjectionFailed:
-		return f.Reason
-	case domain.ProjectionRetired:
-		return f.Reason
-	}
-	return ""
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 type exportLogInput struct {
-	After   integer `query:"after" doc:"Only positions after this one."`
-	Through integer `query:"through" doc:"Only positions up to this one; to the end of the log if left out."`
-	Texts   boolean `query:"texts" doc:"With what people wrote; true if left out. Without, the records still verify."`
+	After   serve.Integer `query:"after" doc:"Only positions after this one."`
+	Through serve.Integer `query:"through" doc:"Only positions up to this one; to the end of the log if left out."`
+	Texts   serve.Boolean `query:"texts" doc:"With what people wrote; true if left out. Without, the records still verify."`
 }
 
 // mostExports is how many exports run at once. Each holds a connection to the database until its caller has read
@@ -24,19 +25,19 @@ type exportLogInput struct {
 const mostExports = 2
 
 // exportLog answers with the log as it is stored. An export without progress ends after Config.Timeout.
-func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*streamed, error) {
+func (s proofs) exportLog(_ context.Context, c *serve.Call, in *exportLogInput) (*serve.Streamed, error) {
 	x := domain.Export{
-		Tenant:  c.principal.Tenant,
-		After:   in.After.read(&c.found, "after", 0, noLimit),
-		Through: in.Through.read(&c.found, "through", 1, noLimit),
+		Tenant:  c.Principal.Tenant,
+		After:   in.After.Read(&c.Found, "after", 0, serve.NoLimit),
+		Through: in.Through.Read(&c.Found, "through", 1, serve.NoLimit),
 	}
-	texts := in.Texts.read(&c.found, "texts")
+	texts := in.Texts.Read(&c.Found, "texts")
 	x.Texts = texts == nil || *texts
 	prover, err := s.prover(c)
 	if err != nil {
 		return nil, err
 	}
-	if !c.principal.SeesAll() {
+	if !c.Principal.SeesAll() {
 		return nil, domain.Refuse(domain.ErrForbidden, "only auditors and admins export the log").
 			WithFix("ask for the proof of each event that you may read: GET /v1/log/proof/{event_id}")
 	}
@@ -46,7 +47,7 @@ func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*stre
 			WithFix("try again when one has ended")
 	}
 	// The context of an operation would end with the time limit; that of the request does not.
-	ctx, cancel := context.WithCancelCause(c.request.Context())
+	ctx, cancel := context.WithCancelCause(c.Request.Context())
 	stalled := time.AfterFunc(s.cfg.Timeout, func() { cancel(context.DeadlineExceeded) })
 	from, to := io.Pipe()
 	written := make(chan struct{})
@@ -71,31 +72,26 @@ func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*stre
 		end()
 		return nil, err
 	}
-	return &streamed{Body: func(hc huma.Context) {
+	return &serve.Streamed{Body: func(hc huma.Context) {
 		defer end()
-		hc.SetHeader("Content-Type", linesType)
-		c.err = s.copyUntilShutdown(c, first, n, from, stalled)
+		hc.SetHeader("Content-Type", serve.LinesType)
+		c.Err = s.copyUntilShutdown(c, first, n, from, stalled)
 	}}, nil
 }
 
 // copyUntilShutdown copies until the reader ends, the caller stops reading or loses rights, or the server shuts down.
 // Each piece restarts the timer that ends an export without progress. After an error the output is incomplete.
 func (s proofs) copyUntilShutdown(
-	c *call, buffer []byte, n int, from io.Reader, stalled *time.Timer,
+	c *serve.Call, buffer []byte, n int, from io.Reader, stalled *time.Timer,
 ) error {
-	control := http.NewResponseController(c.response)
+	control := http.NewResponseController(c.Response)
 	for {
 		stalled.Reset(s.cfg.Timeout)
 		_ = control.SetWriteDeadline(time.Now().Add(s.cfg.Timeout)) // not every writer has deadlines
-		if _, err := c.response.Write(buffer[:n]); err != nil {
+		if _, err := c.Response.Write(buffer[:n]); err != nil {
 			return fmt.Errorf("send an export: %w: %w", context.Canceled, err)
 		}
-		select {
-		case <-s.cut:
-			return errServerClosing()
-		default:
-		}
-		if err := s.identities.goesOn(c); err != nil {
+		if err := s.api.MayGoOn(c); err != nil {
 			return err
 		}
 		var err error

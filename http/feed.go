@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 const (
@@ -35,7 +36,7 @@ const feedDelay = 50 * time.Millisecond
 // one page. A caller that reads nothing is disconnected and may resume.
 type feed struct {
 	server  *Server
-	call    *call
+	call    *serve.Call
 	tail    *tail
 	headers string    // of the request; streams with the same ones have the same caller
 	looked  time.Time // when the caller's rights were read
@@ -63,19 +64,19 @@ var feedEnds = []string{endLeft, endSlow, endClosing, endRefused, endTrouble}
 
 // follow sends events as they are recorded, from the position of the caller.
 func (s *Server) follow(
-	ctx context.Context, c *call, in *eventsInput, query domain.EventQuery, choose chooser,
-) (*streamed, error) {
+	ctx context.Context, c *serve.Call, in *eventsInput, query domain.EventQuery, choose chooser,
+) (*serve.Streamed, error) {
 	for field, given := range map[string]bool{
 		"order": in.Order == "desc", "limit": in.Limit != "", "cursor": in.Cursor != "", "to": in.To != "",
 	} {
 		if given {
-			c.found.Add(field, "is for lists: a stream goes on as the log does")
+			c.Found.Add(field, "is for lists: a stream goes on as the log does")
 		}
 	}
-	if err := c.found.Err(); err != nil {
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	if last := c.request.Header.Get("Last-Event-ID"); last != "" {
+	if last := c.Request.Header.Get("Last-Event-ID"); last != "" {
 		event, err := past{s}.visibleEvent(ctx, c, last)
 		if errors.Is(err, domain.ErrNotFound) { // for a hidden event, too
 			err = domain.Refuse(domain.ErrMalformed, "there is no event with the id that was named as the last one seen").
@@ -94,18 +95,18 @@ func (s *Server) follow(
 	if err != nil {
 		return nil, err
 	}
-	return &streamed{Body: func(to huma.Context) {
+	return &serve.Streamed{Body: func(to huma.Context) {
 		defer leave()
-		f := &feed{server: s, call: c, tail: tail, query: query, choose: choose, looked: c.looked}
-		f.control, f.headers = http.NewResponseController(c.response), fmt.Sprint(c.request.Host, c.request.Header)
+		f := &feed{server: s, call: c, tail: tail, query: query, choose: choose, looked: c.Looked}
+		f.control, f.headers = http.NewResponseController(c.Response), fmt.Sprint(c.Request.Host, c.Request.Header)
 		defer tail.known.Delete(f.headers)
-		to.SetHeader("Content-Type", streamType)
+		to.SetHeader("Content-Type", serve.StreamType)
 		to.SetHeader("X-Accel-Buffering", "no") // proxies must not buffer the stream
 		to.SetStatus(http.StatusOK)
 		_ = f.control.SetReadDeadline(time.Time{}) // there is no limit to the time of the connection
 		s.metrics.following.Inc()
 		defer s.metrics.following.Dec()
-		s.metrics.ended.WithLabelValues(f.run(c.request.Context())).Inc()
+		s.metrics.ended.WithLabelValues(f.run(c.Request.Context())).Inc()
 	}}, nil
 }
 
@@ -132,7 +133,7 @@ func (f *feed) run(ctx context.Context) (end string) {
 				return end
 			}
 		case <-f.server.leaving:
-			return f.close(endClosing, errClosing)
+			return f.close(endClosing, serve.ErrClosing)
 		case <-ctx.Done():
 			return endLeft
 		}
@@ -144,7 +145,7 @@ func (f *feed) run(ctx context.Context) (end string) {
 func (f *feed) step(ctx context.Context, page *tailPage) (more bool, end string) {
 	select {
 	case <-f.server.leaving:
-		return false, f.close(endClosing, errClosing)
+		return false, f.close(endClosing, serve.ErrClosing)
 	default:
 	}
 	reading, cancel := context.WithTimeout(ctx, f.server.cfg.Timeout)
@@ -177,12 +178,12 @@ func (f *feed) failed(ctx context.Context, err error) (end string) {
 	switch {
 	case ctx.Err() != nil:
 		return endLeft
-	case answerTo(err).status == http.StatusServiceUnavailable:
+	case serve.AnswerTo(err).Status == http.StatusServiceUnavailable:
 		return f.send(waiting)
-	case answerTo(err).status < http.StatusInternalServerError:
+	case serve.AnswerTo(err).Status < http.StatusInternalServerError:
 		return f.close(endRefused, err)
 	}
-	f.call.err = err
+	f.call.Err = err
 	return f.close(endTrouble, err)
 }
 
@@ -254,14 +255,14 @@ func (f *feed) permitted(ctx context.Context, ago time.Duration) (err error) {
 	known, is := f.tail.known.Load(f.headers)
 	if before, _ := known.(knownRights); is && before.changes == rights.changes && f.looked.Sub(before.at) < ago {
 		rights = before
-	} else if rights.caller, err = f.server.authenticate(f.call.request.WithContext(ctx)); err != nil {
+	} else if rights.caller, err = f.server.authenticate(f.call.Request.WithContext(ctx)); err != nil {
 		return err
 	}
-	if rights.caller.Role != f.call.principal.Role {
+	if rights.caller.Role != f.call.Principal.Role {
 		return domain.Refuse(domain.ErrForbidden, "the role of the key was changed").WithFix("follow again")
 	}
 	f.tail.known.Store(f.headers, rights)
-	f.call.principal = rights.caller // the query points to it
+	f.call.Principal = rights.caller // the query points to it
 	return nil
 }
 
@@ -274,7 +275,7 @@ type knownRights struct {
 
 // sseFrame is an event as a server-sent event. Its id is the event to resume after.
 func sseFrame(e domain.Event) string {
-	data, _ := json.Marshal(EventOf(e)) // of strings, numbers and JSON that was valid when it was recorded
+	data, _ := json.Marshal(serve.EventOf(e)) // of strings, numbers and JSON that was valid when it was recorded
 	return "id: " + e.EventID + "\ndata: " + string(data) + "\n\n"
 }
 
@@ -282,12 +283,12 @@ func sseFrame(e domain.Event) string {
 func (f *feed) heartbeat() (end string) {
 	var err error
 	if time.Since(f.looked) > 3*f.server.cfg.Heartbeat {
-		err = f.permitted(f.call.request.Context(), rightsAge)
+		err = f.permitted(f.call.Request.Context(), rightsAge)
 	}
 	switch {
 	case err == nil:
 		return f.send(": alive\n\n")
-	case answerTo(err).status == http.StatusServiceUnavailable:
+	case serve.AnswerTo(err).Status == http.StatusServiceUnavailable:
 		return f.send(waiting)
 	default:
 		return f.close(endRefused, err)
@@ -296,7 +297,7 @@ func (f *feed) heartbeat() (end string) {
 
 // close tells the caller why the stream ends.
 func (f *feed) close(end string, err error) string {
-	data, _ := json.Marshal(problemOf(err, f.call.instance()))
+	data, _ := json.Marshal(serve.ProblemOf(err, f.call.Instance()))
 	_ = f.send("event: closed\ndata: " + string(data) + "\n\n")
 	return end
 }
@@ -304,7 +305,7 @@ func (f *feed) close(end string, err error) string {
 // send writes within Config.Timeout. It returns why the feed ends if it cannot.
 func (f *feed) send(text string) (end string) {
 	_ = f.control.SetWriteDeadline(time.Now().Add(f.server.cfg.Timeout))
-	_, err := f.call.response.Write([]byte(text))
+	_, err := f.call.Response.Write([]byte(text))
 	if err == nil {
 		err = f.control.Flush()
 	}
@@ -312,7 +313,7 @@ func (f *feed) send(text string) (end string) {
 	case err == nil:
 		return ""
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		f.call.err = fmt.Errorf("a follower of the log read nothing for %s: %w", f.server.cfg.Timeout, context.Canceled)
+		f.call.Err = fmt.Errorf("a follower of the log read nothing for %s: %w", f.server.cfg.Timeout, context.Canceled)
 		return endSlow
 	}
 	return endLeft

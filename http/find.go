@@ -8,26 +8,27 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // visibleItem finds an item if the caller may see it, deleted or not. For an item that the caller may not see, it
 // answers as if the item did not exist.
-func (s *Server) visibleItem(ctx context.Context, c *call, id string) (*domain.Knowledge, error) {
+func (s *Server) visibleItem(ctx context.Context, c *serve.Call, id string) (*domain.Knowledge, error) {
 	if !domain.IsItemID(id) {
 		return nil, domain.NotFound(id)
 	}
-	k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, id)
+	k, err := s.cfg.Reader.Find(ctx, c.Principal.Tenant, id)
 	if err != nil {
 		return nil, err
 	}
-	if !c.principal.MaySee(k) {
+	if !c.Principal.MaySee(k) {
 		return nil, domain.NotFound(id)
 	}
 	return k, nil
 }
 
 // existingItem finds an item if the caller may see it and it is not deleted.
-func (s *Server) existingItem(ctx context.Context, c *call, id string) (*domain.Knowledge, error) {
+func (s *Server) existingItem(ctx context.Context, c *serve.Call, id string) (*domain.Knowledge, error) {
 	k, err := s.visibleItem(ctx, c, id)
 	if err != nil {
 		return nil, err
@@ -48,8 +49,8 @@ type findInput struct {
 	Waiting
 }
 
-func (s *Server) find(ctx context.Context, c *call, in *findInput) (*found, error) {
-	at := in.AsOf.Parse(&c.found, "as_of")
+func (s *Server) find(ctx context.Context, c *serve.Call, in *findInput) (*found, error) {
+	at := in.AsOf.Parse(&c.Found, "as_of")
 	if err := s.await(ctx, c, in.Waiting, false); err != nil {
 		return nil, err
 	}
@@ -64,23 +65,23 @@ func (s *Server) find(ctx context.Context, c *call, in *findInput) (*found, erro
 		return nil, err
 	}
 	s.recordRetrieval(c, "get", 1, func(int) domain.Retrieved { return domain.Retrieved{ID: k.ID} })
-	feedback, err := s.cfg.Reader.Feedback(ctx, c.principal.Tenant, k.ID)
+	feedback, err := s.cfg.Reader.Feedback(ctx, c.Principal.Tenant, k.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &found{ETag: etag(k.Revision), Body: fullOf(k, feedback)}, nil
+	return &found{ETag: serve.Etag(k.Revision), Body: fullOf(k, feedback)}, nil
 }
 
 // resolveAsOf resolves a time or a position of the past; the zero value for now.
-func (s *Server) resolveAsOf(ctx context.Context, c *call, at domain.AsOf) (domain.AsOf, error) {
+func (s *Server) resolveAsOf(ctx context.Context, c *serve.Call, at domain.AsOf) (domain.AsOf, error) {
 	if at.IsNow() {
 		return at, nil
 	}
-	return s.cfg.Historian.Resolve(ctx, c.principal.Tenant, at)
+	return s.cfg.Historian.Resolve(ctx, c.Principal.Tenant, at)
 }
 
 // findThen answers with an item as it was. Its present state decides whether the caller may see it.
-func (s *Server) findThen(ctx context.Context, c *call, id string, at domain.AsOf) (*found, error) {
+func (s *Server) findThen(ctx context.Context, c *serve.Call, id string, at domain.AsOf) (*found, error) {
 	now, err := s.visibleItem(ctx, c, id)
 	if err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (s *Server) findThen(ctx context.Context, c *call, id string, at domain.AsO
 	if err != nil {
 		return nil, err
 	}
-	k, err := s.cfg.Reader.AsOf(ctx, c.principal.Tenant, id, at.Position)
+	k, err := s.cfg.Reader.AsOf(ctx, c.Principal.Tenant, id, at.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -109,16 +110,16 @@ func (s *Server) findThen(ctx context.Context, c *call, id string, at domain.AsO
 
 // fullOf is an item with its feedback.
 func fullOf(k *domain.Knowledge, feedback domain.Feedback) *api.Knowledge {
-	body := knowledgeOf(k)
-	body.Eval.HelpfulHistory = usesOf(feedback.Helpful)
-	body.Eval.HarmfulHistory = usesOf(feedback.Harmful)
+	body := serve.KnowledgeOf(k)
+	body.Eval.HelpfulHistory = serve.UsesOf(feedback.Helpful)
+	body.Eval.HarmfulHistory = serve.UsesOf(feedback.Harmful)
 	return body
 }
 
 // Waiting are the parameters of reads that can wait for a write.
 type Waiting struct {
-	MinPosition integer `query:"min_position" doc:"Wait until the answer is as new as this position of the log, the Annals-Position of a write; also as the header Annals-Min-Position. 503 if that takes too long."`
-	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
+	MinPosition serve.Integer `query:"min_position" doc:"Wait until the answer is as new as this position of the log, the Annals-Position of a write; also as the header Annals-Min-Position. 503 if that takes too long."`
+	MaxWait     serve.Integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
 }
 
 // The default and the longest time that a read waits for min_position.
@@ -129,18 +130,18 @@ const (
 
 // await waits until the answer is as new as min_position, if the caller sent it. Its value is the Annals-Position of
 // a write. A search waits for the vectors, too. The header has the same meaning as the parameter.
-func (s *Server) await(ctx context.Context, c *call, in Waiting, search bool) error {
+func (s *Server) await(ctx context.Context, c *serve.Call, in Waiting, search bool) error {
 	const header = "Annals-Min-Position"
 	var found domain.Problems
-	wanted := in.MinPosition.read(&found, "min_position", 0, noLimit)
+	wanted := in.MinPosition.Read(&found, "min_position", 0, serve.NoLimit)
 	if in.MinPosition == "" {
-		wanted = integer(c.request.Header.Get(header)).read(&found, header, 0, noLimit)
+		wanted = serve.Integer(c.Request.Header.Get(header)).Read(&found, header, 0, serve.NoLimit)
 	}
-	patience := cmp.Or(time.Duration(in.MaxWait.read(&found, "max_wait", 1, longestWait))*time.Second, usualWait)
-	if err := merge(c.found, found.Err()); err != nil || wanted == 0 {
+	patience := cmp.Or(time.Duration(in.MaxWait.Read(&found, "max_wait", 1, longestWait))*time.Second, usualWait)
+	if err := serve.Merge(c.Found, found.Err()); err != nil || wanted == 0 {
 		return err
 	}
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return s.cfg.Reader.Await(waiting, c.principal.Tenant, wanted, search)
+	return s.cfg.Reader.Await(waiting, c.Principal.Tenant, wanted, search)
 }

@@ -13,31 +13,34 @@ import (
 	prose "github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 type historyInput struct {
-	ID     string  `path:"id" doc:"The item's id."`
-	Diff   boolean `query:"diff" doc:"true: show what changed in texts word by word, too."`
-	Limit  integer `query:"limit" doc:"1 to 500; 100 if left out."`
-	Cursor string  `query:"cursor" doc:"next_cursor of the page before."`
+	ID     string        `path:"id" doc:"The item's id."`
+	Diff   serve.Boolean `query:"diff" doc:"true: show what changed in texts word by word, too."`
+	Limit  serve.Integer `query:"limit" doc:"1 to 500; 100 if left out."`
+	Cursor string        `query:"cursor" doc:"next_cursor of the page before."`
 }
 
-func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*output[api.Page[api.Event]], error) {
+func (s *Server) history(
+	ctx context.Context, c *serve.Call, in *historyInput,
+) (*serve.Output[api.Page[api.Event]], error) {
 	const usual, most = 100, 500
-	limit := cmp.Or(int(in.Limit.read(&c.found, "limit", 1, most)), usual)
-	diff := in.Diff.read(&c.found, "diff")
-	if err := c.found.Err(); err != nil {
+	limit := cmp.Or(int(in.Limit.Read(&c.Found, "limit", 1, most)), usual)
+	diff := in.Diff.Read(&c.Found, "diff")
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
 	k, err := s.visibleItem(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	first, err := placeOf(in.Cursor, k.ID)
+	first, err := serve.PlaceOf(in.Cursor, k.ID)
 	if err != nil {
 		return nil, err
 	}
-	events, err := s.cfg.Historian.Stream(ctx, c.principal.Tenant, domain.KnowledgeStream(k.ID))
+	events, err := s.cfg.Historian.Stream(ctx, c.Principal.Tenant, domain.KnowledgeStream(k.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -56,18 +59,20 @@ func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*outpu
 		if item.Event, err = hideItems(ctx, s, c, item.Event); err != nil {
 			return nil, err
 		}
-		out.Items[i] = historyEventOf(item, valueOf(diff))
+		out.Items[i] = historyEventOf(item, serve.Value(diff))
 		out.Items[i].CausedBy = causesOf(item.Event, causes)
 	}
 	if len(rest) > limit {
-		out.NextCursor = cursor(first+int64(limit), k.ID)
+		out.NextCursor = serve.Cursor(first+int64(limit), k.ID)
 	}
-	return &output[api.Page[api.Event]]{out}, nil
+	return &serve.Output[api.Page[api.Event]]{Body: out}, nil
 }
 
 // causes finds the causes of the events of a history. A cause that the caller may not see is shown by its id alone,
 // as the event shows it.
-func (s *Server) causes(ctx context.Context, c *call, items []domain.HistoryItem) (map[string]domain.Event, error) {
+func (s *Server) causes(
+	ctx context.Context, c *serve.Call, items []domain.HistoryItem,
+) (map[string]domain.Event, error) {
 	var ids []string
 	for _, item := range items {
 		if item.Event.CausationID != "" {
@@ -77,8 +82,8 @@ func (s *Server) causes(ctx context.Context, c *call, items []domain.HistoryItem
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	known, err := s.cfg.Historian.Causes(ctx, c.principal.Tenant, ids)
-	if err != nil || c.principal.SeesAll() {
+	known, err := s.cfg.Historian.Causes(ctx, c.Principal.Tenant, ids)
+	if err != nil || c.Principal.SeesAll() {
 		return known, err
 	}
 	visible := map[string]bool{}
@@ -98,10 +103,10 @@ func (s *Server) causes(ctx context.Context, c *call, items []domain.HistoryItem
 }
 
 // mayReadStream tells whether the caller may read a stream.
-func (s *Server) mayReadStream(ctx context.Context, c *call, stream string) (bool, error) {
+func (s *Server) mayReadStream(ctx context.Context, c *serve.Call, stream string) (bool, error) {
 	id, isItem := domain.ItemOf(stream)
 	if !isItem {
-		return c.principal.MaySeeSession(stream), nil
+		return c.Principal.MaySeeSession(stream), nil
 	}
 	_, err := s.visibleItem(ctx, c, id)
 	if errors.Is(err, domain.ErrNotFound) {
@@ -116,7 +121,7 @@ func causesOf(e domain.Event, events map[string]domain.Event) []api.Cause {
 		one := api.Cause{ID: c.ID}
 		if by := c.Event; by != nil {
 			one = api.Cause{
-				ID: c.ID, Name: by.Name, Stream: by.Stream, Position: by.Position, RecordedAt: known(by.RecordedAt),
+				ID: c.ID, Name: by.Name, Stream: by.Stream, Position: by.Position, RecordedAt: serve.Time(by.RecordedAt),
 				Actor: string(by.Actor), OnBehalfOf: string(by.OnBehalfOf),
 			}
 		}
@@ -126,7 +131,7 @@ func causesOf(e domain.Event, events map[string]domain.Event) []api.Cause {
 }
 
 func historyEventOf(item domain.HistoryItem, diff bool) api.Event {
-	e := EventOf(item.Event)
+	e := serve.EventOf(item.Event)
 	e.Revision, e.Confidence, e.ConfidencePolicy = item.Revision, &item.Confidence, item.Policy
 	e.Changes = changesOf(item.Changes, item.Policy, diff)
 	return e
@@ -158,7 +163,7 @@ func isProse(field string) bool {
 func diffOf(before, after any) []api.FieldChange {
 	was, _ := before.(string)
 	is, _ := after.(string)
-	return mapped(prose.Diff(was, is), func(e prose.Edit) api.FieldChange {
+	return serve.Map(prose.Diff(was, is), func(e prose.Edit) api.FieldChange {
 		return api.FieldChange{Op: string(e.Op), Text: e.Text}
 	})
 }
@@ -176,31 +181,31 @@ type past struct{ *Server }
 
 func (s past) pastRoutes() {
 	tags := []string{"Questions"}
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "histogram", Method: http.MethodGet, Path: "/v1/events/histogram", Tags: tags,
 		Summary: "Count events over time",
 		Description: "Of the events that you read in the log. Without from: from its first event. Without to: to its " +
 			"newest event. If filters make too many events to look at, the counts are estimates, and the answer says so.",
 	}, s.histogram)
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "event", Method: http.MethodGet, Path: "/v1/events/{event_id}", Tags: tags,
 		Summary:     "Read one event",
 		Description: "For callers who read it in the log. With what caused it.",
 		Errors:      []int{http.StatusNotFound},
 	}, s.event)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "effects", Method: http.MethodGet, Path: "/v1/events/{event_id}/effects", Tags: tags,
 		Summary:     "Read what an event caused, oldest first",
 		Description: "The events that name it as their cause (causation_id), of those that you read in the log.",
-		Responses:   listed[api.Event](s.Server),
+		Responses:   serve.Listed[api.Event](s.api),
 		Errors:      []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
 	}, s.effects)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "moment", Method: http.MethodGet, Path: "/v1/log/moment", Tags: tags,
 		Summary:     "See which event a time or a position leads to",
 		Description: "An answer as of that moment knows this event and those before it. Without as_of: the newest event.",
 	}, s.moment)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "compare", Method: http.MethodGet, Path: one + "/compare", Tags: tags,
 		Summary:     "Compare an item at two moments",
 		Description: "With what changed in texts word by word. Before it was remembered, an item has no fields.",
@@ -212,18 +217,18 @@ type momentInput struct {
 	AsOf body.AsOf `query:"as_of"`
 }
 
-func (s past) moment(ctx context.Context, c *call, in *momentInput) (*output[api.Moment], error) {
-	at := in.AsOf.Parse(&c.found, "as_of")
-	if err := c.found.Err(); err != nil {
+func (s past) moment(ctx context.Context, c *serve.Call, in *momentInput) (*serve.Output[api.Moment], error) {
+	at := in.AsOf.Parse(&c.Found, "as_of")
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
 	at, err := s.resolveAsOf(ctx, c, at)
 	if err != nil {
 		return nil, err
 	}
-	head, _, err := s.cfg.Historian.Head(ctx, c.principal.Tenant)
+	head, _, err := s.cfg.Historian.Head(ctx, c.Principal.Tenant)
 	if err != nil || head == 0 {
-		return &output[api.Moment]{}, err
+		return &serve.Output[api.Moment]{}, err
 	}
 	newest, err := s.resolveAsOf(ctx, c, domain.AsOf{Position: head})
 	if err != nil {
@@ -239,12 +244,12 @@ func (s past) moment(ctx context.Context, c *call, in *momentInput) (*output[api
 	query.After, query.To, query.Limit = last.Position-1, last.Time.Add(time.Microsecond), 1
 	found, _, err := s.cfg.Historian.Find(ctx, query)
 	out := api.Moment{
-		Position: last.Position, RecordedAt: known(last.Time), HeadPosition: head, HeadAt: known(newest.Time),
+		Position: last.Position, RecordedAt: serve.Time(last.Time), HeadPosition: head, HeadAt: serve.Time(newest.Time),
 	}
 	if len(found) > 0 && found[0].Position == last.Position {
 		out.EventID = found[0].EventID
 	}
-	return &output[api.Moment]{out}, err
+	return &serve.Output[api.Moment]{Body: out}, err
 }
 
 type compareInput struct {
@@ -255,12 +260,12 @@ type compareInput struct {
 
 // compare answers with what changed in an item between two moments. The item's present state decides whether the
 // caller may see it, as in its history.
-func (s past) compare(ctx context.Context, c *call, in *compareInput) (*output[api.Comparison], error) {
-	from, to := in.From.Parse(&c.found, "from"), in.To.Parse(&c.found, "to")
+func (s past) compare(ctx context.Context, c *serve.Call, in *compareInput) (*serve.Output[api.Comparison], error) {
+	from, to := in.From.Parse(&c.Found, "from"), in.To.Parse(&c.Found, "to")
 	if in.From == "" {
-		c.found.Add("from", "is needed: a time, a date, or a position of the log")
+		c.Found.Add("from", "is needed: a time, a date, or a position of the log")
 	}
-	if err := c.found.Err(); err != nil {
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
 	k, err := s.visibleItem(ctx, c, in.ID)
@@ -270,21 +275,21 @@ func (s past) compare(ctx context.Context, c *call, in *compareInput) (*output[a
 	if from, to, err = s.between(ctx, c, from, to); err != nil {
 		return nil, err
 	}
-	events, err := s.cfg.Historian.Stream(ctx, c.principal.Tenant, domain.KnowledgeStream(k.ID))
+	events, err := s.cfg.Historian.Stream(ctx, c.Principal.Tenant, domain.KnowledgeStream(k.ID))
 	if err != nil {
 		return nil, err
 	}
 	made, err := domain.Compare(k.ID, events, s.cfg.Policy(), from, to)
-	return &output[api.Comparison]{api.Comparison{
+	return &serve.Output[api.Comparison]{Body: api.Comparison{
 		From: api.ItemState(made.From), To: api.ItemState(made.To), Changes: changesOf(made.Changes, made.Policy, true),
 	}}, err
 }
 
 // between resolves the moments of a comparison, the second of which may be now.
-func (s past) between(ctx context.Context, c *call, from, to domain.AsOf) (_, _ domain.AsOf, err error) {
+func (s past) between(ctx context.Context, c *serve.Call, from, to domain.AsOf) (_, _ domain.AsOf, err error) {
 	if to.IsNow() {
-		to.Time = c.now
-		to.Position, _, err = s.cfg.Historian.Head(ctx, c.principal.Tenant)
+		to.Time = c.Now
+		to.Position, _, err = s.cfg.Historian.Head(ctx, c.Principal.Tenant)
 	}
 	if err == nil {
 		from, err = s.resolveNamed(ctx, c, "from", from)
@@ -292,17 +297,17 @@ func (s past) between(ctx context.Context, c *call, from, to domain.AsOf) (_, _ 
 	if err == nil && (to.Position == 0 || to.Time.IsZero()) {
 		to, err = s.resolveNamed(ctx, c, "to", to)
 	}
-	if err == nil && len(c.found) == 0 && to.Position < from.Position {
-		c.found.Add("to", "must not be before from")
+	if err == nil && len(c.Found) == 0 && to.Position < from.Position {
+		c.Found.Add("to", "must not be before from")
 	}
-	return from, to, cmp.Or(err, c.found.Err())
+	return from, to, cmp.Or(err, c.Found.Err())
 }
 
 // resolveNamed resolves a moment, and notes one that never was by the name of its parameter.
-func (s past) resolveNamed(ctx context.Context, c *call, field string, at domain.AsOf) (domain.AsOf, error) {
+func (s past) resolveNamed(ctx context.Context, c *serve.Call, field string, at domain.AsOf) (domain.AsOf, error) {
 	at, err := s.resolveAsOf(ctx, c, at)
 	if invalid, ok := errors.AsType[*domain.Invalid](err); ok {
-		c.found.Add(field, "%s", invalid.Problems[0].Message)
+		c.Found.Add(field, "%s", invalid.Problems[0].Message)
 		return at, nil
 	}
 	return at, err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // identities identifies callers.
@@ -41,13 +42,13 @@ func (s identities) identify(r *http.Request) (domain.Principal, error) {
 }
 
 // goesOn refuses to go on with a long answer if the rights of the caller are not those with which it began.
-func (s identities) goesOn(c *call) error {
-	if time.Since(c.looked) < rightsAge {
+func (s identities) goesOn(c *serve.Call) error {
+	if time.Since(c.Looked) < rightsAge {
 		return nil
 	}
-	c.looked = time.Now()
-	p, err := s.identify(c.request)
-	if err == nil && !reflect.DeepEqual(p, c.principal) {
+	c.Looked = time.Now()
+	p, err := s.identify(c.Request)
+	if err == nil && !reflect.DeepEqual(p, c.Principal) {
 		err = domain.Refuse(domain.ErrForbidden, "the rights of the caller have changed").WithFix("begin again")
 	}
 	return err
@@ -137,7 +138,7 @@ func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 		switch {
 		case err == nil:
 			return s.onBehalf(r, p, actsFor)
-		case !errors.Is(err, domain.ErrUnauthenticated) && !errors.Is(err, errRate):
+		case !errors.Is(err, domain.ErrUnauthenticated) && !errors.Is(err, serve.ErrRate):
 			return p, err
 		}
 		refused = err
@@ -349,7 +350,7 @@ type authenticator func(*http.Request) (domain.Principal, error)
 func noAuth(r *http.Request) (domain.Principal, error) {
 	if !local(r.Host) {
 		return domain.Principal{}, domain.Refuse(
-			errOrigin, "in no-auth mode the server answers to this machine's names only",
+			serve.ErrOrigin, "in no-auth mode the server answers to this machine's names only",
 		).
 			WithFix("call it as localhost or 127.0.0.1")
 	}

@@ -9,15 +9,6 @@ import (
 	"github.com/annals-kb/annals/http/api"
 )
 
-// Writer writes commands to the log. It decides submissions under the server's own context: the server carries out
-// what it accepted, even if the caller leaves.
-type Writer interface {
-	// Submit returns the receipt, or an error that matches one of domain's sentinels.
-	Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error)
-	// SubmitAll answers each submission, in order. A failed submission does not affect the others.
-	SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result
-}
-
 // Reader answers questions about the present.
 type Reader interface {
 	// Find returns the item, even if it is deleted or erased. The error matches domain.ErrNotFound if there is none.

@@ -17,15 +17,16 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 func issuedKeyOf(tenant string, k domain.IssuedKey) api.IssuedKey {
 	return api.IssuedKey{
 		Prefix: k.Prefix, Tenant: tenant, Subject: string(k.Subject), Role: string(k.Role), ActsFor: k.ActsFor,
-		ActsForOnly: toStrings(k.ActsForOnly), PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(),
-		ExpiresAt:   known(k.ExpiresAt),
-		Memberships: toStrings(k.Memberships), RevokedAt: known(k.RevokedAt), UsedAt: known(k.UsedAt),
-		ReplacedBy: k.ReplacedBy, Replaces: k.Replaces, Groups: toStrings(k.Groups),
+		ActsForOnly: serve.Strings(k.ActsForOnly), PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(),
+		ExpiresAt:   serve.Time(k.ExpiresAt),
+		Memberships: serve.Strings(k.Memberships), RevokedAt: serve.Time(k.RevokedAt), UsedAt: serve.Time(k.UsedAt),
+		ReplacedBy: k.ReplacedBy, Replaces: k.Replaces, Groups: serve.Strings(k.Groups),
 	}
 }
 
@@ -47,42 +48,42 @@ type access struct{ *Server }
 func (s access) keyRoutes() {
 	tags := []string{"Access"}
 	const path = "/v1/keys"
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "create-key", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Issue a key",
 		Description: "The key itself is in this answer and nowhere else. After the first key is issued, every request " +
 			"needs one. For admins.",
-		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewKey{}}), Errors: namedErrors,
+		RequestBody: serve.JSONBody[api.NewKey](s.api, true), Errors: serve.NamedErrors,
 	}, s.createKey)
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-keys", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "List the tenant's keys", Description: "For admins.",
-	}, needing(s.requireAdmin, s.listKeys))
-	handle(s.Server, huma.Operation{
+	}, serve.Needing(s.requireAdmin, s.listKeys))
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "rotate-key", Method: http.MethodPost, Path: path +
 			"/{prefix}/rotate", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Let another key take this one's place",
 		Description: "The other allows the same. This one stays valid for the overlap, whose end the answer names. For " +
 			"admins.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.KeyRotation{}}), Errors: namedErrors,
+		RequestBody: serve.JSONBody[api.KeyRotation](s.api, false), Errors: serve.NamedErrors,
 	}, s.rotateKey)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{prefix}", Tags: tags,
 		Summary: "Revoke a key",
 		Description: "It is not valid any more, on any server. A key that was revoked before is answered like the first " +
 			"time. For admins.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: namedErrors,
+		RequestBody: serve.JSONBody[api.Reason](s.api, false), Errors: serve.NamedErrors,
 	}, s.revokeKey)
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "whoami", Method: http.MethodGet, Path: "/v1/whoami", Tags: tags,
 		Summary: "See as whom the server knows you",
 	}, s.whoami)
 }
 
 // requireAdmin refuses callers who are not admins, and requires that the server keeps keys.
-func (s access) requireAdmin(c *call) (Keyring, error) {
+func (s access) requireAdmin(c *serve.Call) (Keyring, error) {
 	switch {
-	case !c.principal.Administers() || c.principal.OnBehalfOf != "":
+	case !c.Principal.Administers() || c.Principal.OnBehalfOf != "":
 		return nil, domain.Refuse(domain.ErrForbidden, "keys are for admins, in person")
 	case s.cfg.Keys == nil:
 		return nil, domain.Refuse(domain.ErrNotFound, "this server keeps no keys")
@@ -90,8 +91,8 @@ func (s access) requireAdmin(c *call) (Keyring, error) {
 	return s.cfg.Keys, nil
 }
 
-func (s access) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput, error) {
-	given, body, err := readBody[api.NewKey](s.Server, c)
+func (s access) createKey(ctx context.Context, c *serve.Call, _ *struct{}) (*keyOutput, error) {
+	given, body, err := serve.ReadBody[api.NewKey](c)
 	if err != nil {
 		return nil, err
 	}
@@ -101,28 +102,29 @@ func (s access) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput
 	}
 	created := domain.KeyCreated{
 		Subject: domain.Entity(given.Subject), Role: domain.Role(given.Role),
-		ActsFor: given.ActsFor || len(given.ActsForOnly) > 0, ActsForOnly: fromStrings[domain.Entity](given.ActsForOnly),
-		PublishPublic: given.PublishPublic, ExpiresAt: valueOf(given.ExpiresAt), Note: given.Note,
-		Memberships: fromStrings[domain.Entity](given.Memberships),
+		ActsFor:       given.ActsFor || len(given.ActsForOnly) > 0,
+		ActsForOnly:   serve.FromStrings[domain.Entity](given.ActsForOnly),
+		PublishPublic: given.PublishPublic, ExpiresAt: serve.Value(given.ExpiresAt), Note: given.Note,
+		Memberships: serve.FromStrings[domain.Entity](given.Memberships),
 	}
 	if created.Role == "" {
 		created.Role = domain.Member
 	}
 	prefix, key := NewKey()
 	created.Hash = HashOfKey(key)
-	command := domain.CreateKey{By: c.principal, Prefix: prefix, Key: created}
-	if err := merge(c.found, command.Validate(c.now)); err != nil {
+	command := domain.CreateKey{By: c.Principal, Prefix: prefix, Key: created}
+	if err := serve.Merge(c.Found, command.Validate(c.Now)); err != nil {
 		return nil, err
 	}
 	if err := first(ctx, keys, s.cfg.RootKey, created.Role); err != nil {
 		return nil, err
 	}
-	receipt, err := s.cfg.Writer.Submit(ctx, c.submission(command, body))
+	receipt, err := s.api.Writer.Submit(ctx, c.Submission(command, body))
 	out, err := keyReply(c, receipt, key, err)
 	if err != nil || s.cfg.Directory == nil {
 		return out, err
 	}
-	if of, unknown := s.cfg.Directory.Belongings(ctx, c.principal.Tenant, created.Subject, nil); unknown == nil &&
+	if of, unknown := s.cfg.Directory.Belongings(ctx, c.Principal.Tenant, created.Subject, nil); unknown == nil &&
 		of.Entry.AddedAt.IsZero() {
 		out.Body.Warning = fmt.Sprintf("%s is not in the directory: add it with annals %s add %s",
 			created.Subject, created.Subject.Kind(), created.Subject.ID())
@@ -141,15 +143,15 @@ func first(ctx context.Context, keys Keyring, rootKey string, role domain.Role) 
 }
 
 // keyReply answers with the receipt, and with the key itself if this request created it.
-func keyReply(c *call, receipt domain.Receipt, key string, err error) (*keyOutput, error) {
+func keyReply(c *serve.Call, receipt domain.Receipt, key string, err error) (*keyOutput, error) {
 	if err != nil {
 		return nil, err
 	}
 	state, _ := receipt.Stream.State.(domain.Key)
 	prefix := domain.KeyPrefix(receipt.Stream.Name)
 	out := &keyOutput{
-		Position: fmt.Sprint(receipt.Position), Outcome: receipt.Outcome, Redacted: redactedOf(receipt),
-		Body: issuedKeyOf(c.principal.Tenant, domain.IssuedKey{Key: state, Prefix: prefix}),
+		Position: fmt.Sprint(receipt.Position), Outcome: receipt.Outcome, Redacted: serve.RedactedOf(receipt),
+		Body: issuedKeyOf(c.Principal.Tenant, domain.IssuedKey{Key: state, Prefix: prefix}),
 	}
 	if receipt.Replayed {
 		out.Replayed = "true"
@@ -159,13 +161,13 @@ func keyReply(c *call, receipt domain.Receipt, key string, err error) (*keyOutpu
 	return out, nil
 }
 
-func (s access) listKeys(ctx context.Context, c *call, keys Keyring, _ *struct{}) (out api.Keys, err error) {
-	all, err := keys.Given(ctx, c.principal.Tenant)
+func (s access) listKeys(ctx context.Context, c *serve.Call, keys Keyring, _ *struct{}) (out api.Keys, err error) {
+	all, err := keys.Given(ctx, c.Principal.Tenant)
 	if err != nil {
 		return out, err
 	}
 	slices.SortStableFunc(all, func(a, b domain.IssuedKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	out.Items = mapped(all, func(k domain.IssuedKey) api.IssuedKey { return issuedKeyOf(c.principal.Tenant, k) })
+	out.Items = serve.Map(all, func(k domain.IssuedKey) api.IssuedKey { return issuedKeyOf(c.Principal.Tenant, k) })
 	return out, nil
 }
 
@@ -175,8 +177,8 @@ const (
 	mostOverlap  = 30 * 24 * time.Hour
 )
 
-func (s access) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
-	given, _, err := readAny[api.KeyRotation](s.Server, c)
+func (s access) rotateKey(ctx context.Context, c *serve.Call, in *keyInput) (*keyOutput, error) {
+	given, _, err := serve.ReadAny[api.KeyRotation](c)
 	if err != nil {
 		return nil, err
 	}
@@ -184,20 +186,20 @@ func (s access) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutpu
 	if given.Overlap != nil {
 		overlap = time.Duration(*given.Overlap) * time.Second
 		if *given.Overlap < 0 || *given.Overlap > int64(mostOverlap/time.Second) {
-			c.found.Add("overlap", "must be 0 to %d seconds", int64(mostOverlap/time.Second))
+			c.Found.Add("overlap", "must be 0 to %d seconds", int64(mostOverlap/time.Second))
 		}
 	}
-	if c.key != "" {
-		c.found.Add("Idempotency-Key", "is of no use here: the new key could not be shown again")
+	if c.Key != "" {
+		c.Found.Add("Idempotency-Key", "is of no use here: the new key could not be shown again")
 	}
-	if _, err := s.requireAdmin(c); merge(c.found, err) != nil {
-		return nil, merge(c.found, err)
+	if _, err := s.requireAdmin(c); serve.Merge(c.Found, err) != nil {
+		return nil, serve.Merge(c.Found, err)
 	}
 	prefix, key := NewKey()
-	results := s.cfg.Writer.SubmitAll(ctx, []domain.Submission{
-		c.submission(domain.RotateKey{By: c.principal, Prefix: in.Prefix, Next: prefix, Until: c.now.Add(overlap)}, nil),
-		c.submission(
-			domain.CreateKey{By: c.principal, Prefix: prefix, Key: domain.KeyCreated{Hash: HashOfKey(key), Replaces: in.Prefix}},
+	results := s.api.Writer.SubmitAll(ctx, []domain.Submission{
+		c.Submission(domain.RotateKey{By: c.Principal, Prefix: in.Prefix, Next: prefix, Until: c.Now.Add(overlap)}, nil),
+		c.Submission(
+			domain.CreateKey{By: c.Principal, Prefix: prefix, Key: domain.KeyCreated{Hash: HashOfKey(key), Replaces: in.Prefix}},
 			nil,
 		),
 	})
@@ -206,27 +208,27 @@ func (s access) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutpu
 	}
 	out, err := keyReply(c, results[1].Receipt, key, results[1].Err)
 	if old, is := results[0].Receipt.Stream.State.(domain.Key); err == nil && is {
-		out.Body.ReplacedUntil = known(old.ExpiresAt)
+		out.Body.ReplacedUntil = serve.Time(old.ExpiresAt)
 	}
 	return out, err
 }
 
-func (s access) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
-	given, body, err := readAny[api.Reason](s.Server, c)
+func (s access) revokeKey(ctx context.Context, c *serve.Call, in *keyInput) (*keyOutput, error) {
+	given, body, err := serve.ReadAny[api.Reason](c)
 	if err != nil {
 		return nil, err
 	}
-	command := domain.RevokeKey{By: c.principal, Prefix: in.Prefix, Reason: given.Reason}
+	command := domain.RevokeKey{By: c.Principal, Prefix: in.Prefix, Reason: given.Reason}
 	_, err = s.requireAdmin(c)
 	if err == nil {
 		err = command.Validate()
 	}
-	receipt, err := s.submit(ctx, c, command, err, body)
+	receipt, err := c.Submit(ctx, command, err, body)
 	return keyReply(c, receipt, "", err)
 }
 
-func (s access) whoami(ctx context.Context, c *call, _ *struct{}) (api.Identity, error) {
-	p := c.principal
+func (s access) whoami(ctx context.Context, c *serve.Call, _ *struct{}) (api.Identity, error) {
+	p := c.Principal
 	var of domain.Belongings
 	if s.cfg.Directory != nil {
 		var err error
@@ -238,7 +240,7 @@ func (s access) whoami(ctx context.Context, c *call, _ *struct{}) (api.Identity,
 		Groups: belongingsOf(of.All),
 		Tenant: p.Tenant, Subject: string(p.Subject), OnBehalfOf: string(p.OnBehalfOf), Role: string(p.Role),
 		PublishPublic: p.MayPublish(domain.Public), Operates: p.IsOperator(), Authentication: p.Authentication,
-		Memberships: toStrings(p.Memberships), ActsFor: p.ActsForOthers, ActsForOnly: toStrings(p.ActsForOnly),
+		Memberships: serve.Strings(p.Memberships), ActsFor: p.ActsForOthers, ActsForOnly: serve.Strings(p.ActsForOnly),
 	}, nil
 }
 
@@ -273,40 +275,40 @@ func PrefixOf(key string) string {
 func (s access) tenantRoutes() {
 	tags := []string{"Access"}
 	const path = "/v1/tenants"
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "create-tenant", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary:     "Create a tenant",
 		Description: "Root acts in it with the header Annals-Tenant, and gives its admin a key. For root.",
-		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewTenant{}}),
-		Errors:      namedErrors,
+		RequestBody: serve.JSONBody[api.NewTenant](s.api, true),
+		Errors:      serve.NamedErrors,
 	}, s.createTenant)
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-tenants", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "List the tenants", Description: "For root.",
 	}, s.listTenants)
 }
 
-func (s access) createTenant(ctx context.Context, c *call, _ *struct{}) (*output[api.Tenant], error) {
-	given, body, err := readBody[api.NewTenant](s.Server, c)
+func (s access) createTenant(ctx context.Context, c *serve.Call, _ *struct{}) (*serve.Output[api.Tenant], error) {
+	given, body, err := serve.ReadBody[api.NewTenant](c)
 	if err != nil {
 		return nil, err
 	}
-	command := domain.CreateTenant{By: c.principal, Name: given.Name}
-	if err := merge(c.found, command.Validate()); err != nil {
+	command := domain.CreateTenant{By: c.Principal, Name: given.Name}
+	if err := serve.Merge(c.Found, command.Validate()); err != nil {
 		return nil, err
 	}
-	submission := c.submission(command, body)
+	submission := c.Submission(command, body)
 	submission.By.Tenant = domain.SystemTenant
-	receipt, err := s.cfg.Writer.Submit(ctx, submission)
+	receipt, err := s.api.Writer.Submit(ctx, submission)
 	if err != nil {
 		return nil, err
 	}
 	created, _ := receipt.Stream.State.(domain.Tenant)
-	return &output[api.Tenant]{api.Tenant{Name: given.Name, CreatedAt: known(created.CreatedAt)}}, nil
+	return &serve.Output[api.Tenant]{Body: api.Tenant{Name: given.Name, CreatedAt: serve.Time(created.CreatedAt)}}, nil
 }
 
-func (s access) listTenants(ctx context.Context, c *call, _ *struct{}) (out api.Tenants, err error) {
-	if c.principal.Role != domain.Root || c.principal.OnBehalfOf != "" || s.cfg.Keys == nil {
+func (s access) listTenants(ctx context.Context, c *serve.Call, _ *struct{}) (out api.Tenants, err error) {
+	if c.Principal.Role != domain.Root || c.Principal.OnBehalfOf != "" || s.cfg.Keys == nil {
 		return out, domain.Refuse(domain.ErrForbidden, "tenants are for root")
 	}
 	all, err := s.cfg.Keys.Tenants(ctx)
@@ -315,7 +317,7 @@ func (s access) listTenants(ctx context.Context, c *call, _ *struct{}) (out api.
 	}
 	out.Items = make([]api.Tenant, len(all))
 	for i, t := range all {
-		out.Items[i] = api.Tenant{Name: t.Name, CreatedAt: known(t.CreatedAt), ErasedAt: known(t.ErasedAt)}
+		out.Items[i] = api.Tenant{Name: t.Name, CreatedAt: serve.Time(t.CreatedAt), ErasedAt: serve.Time(t.ErasedAt)}
 	}
 	return out, nil
 }

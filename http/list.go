@@ -12,41 +12,42 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // Filtering are the parameters that choose items.
 type Filtering struct {
-	Type        []string `query:"type,explode" enum:"user_profile,strategy,tool,usecase,definition,plan" doc:"Several are alternatives, as with all of these."`
-	ContextType []string `query:"context_type,explode" enum:"memory,skill,resource"`
-	Category    []string `query:"category,explode" enum:"profile,preferences,entities,events,cases,patterns,tools,skills,antipatterns"`
-	Tag         []string `query:"tag,explode" doc:"key:value; without a colon it is a label. Different keys must all match, by any of their values."`
-	Owner       string   `query:"owner" doc:"An entity such as user:123."`
-	Scope       string   `query:"scope" doc:"A scope such as project:456 or public."`
-	Visibility  string   `query:"visibility" enum:"private,shared,org,public"`
-	Polarity    string   `query:"polarity" enum:"positive,negative"`
-	URI         string   `query:"uri" doc:"What the URI begins with."`
-	IDPrefix    string   `query:"id_prefix" doc:"What the id begins with."`
-	Stale       boolean  `query:"stale" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
-	TraceID     string   `query:"trace_id" doc:"Of the item's source."`
-	Status      []string `query:"status,explode" enum:"active,superseded,deleted,erased" doc:"active if left out."`
-	CreatedFrom moment   `query:"created_from" doc:"A time or a date, as with all of these; at or after it."`
-	CreatedTo   moment   `query:"created_to" doc:"Before it."`
-	UpdatedFrom moment   `query:"updated_from"`
-	UpdatedTo   moment   `query:"updated_to"`
+	Type        []string      `query:"type,explode" enum:"user_profile,strategy,tool,usecase,definition,plan" doc:"Several are alternatives, as with all of these."`
+	ContextType []string      `query:"context_type,explode" enum:"memory,skill,resource"`
+	Category    []string      `query:"category,explode" enum:"profile,preferences,entities,events,cases,patterns,tools,skills,antipatterns"`
+	Tag         []string      `query:"tag,explode" doc:"key:value; without a colon it is a label. Different keys must all match, by any of their values."`
+	Owner       string        `query:"owner" doc:"An entity such as user:123."`
+	Scope       string        `query:"scope" doc:"A scope such as project:456 or public."`
+	Visibility  string        `query:"visibility" enum:"private,shared,org,public"`
+	Polarity    string        `query:"polarity" enum:"positive,negative"`
+	URI         string        `query:"uri" doc:"What the URI begins with."`
+	IDPrefix    string        `query:"id_prefix" doc:"What the id begins with."`
+	Stale       serve.Boolean `query:"stale" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
+	TraceID     string        `query:"trace_id" doc:"Of the item's source."`
+	Status      []string      `query:"status,explode" enum:"active,superseded,deleted,erased" doc:"active if left out."`
+	CreatedFrom serve.Moment  `query:"created_from" doc:"A time or a date, as with all of these; at or after it."`
+	CreatedTo   serve.Moment  `query:"created_to" doc:"Before it."`
+	UpdatedFrom serve.Moment  `query:"updated_from"`
+	UpdatedTo   serve.Moment  `query:"updated_to"`
 
-	MinConfidence number  `query:"min_confidence" doc:"0 to 1, of the confidence as it is now. This and the following are for the present."`
-	MaxConfidence number  `query:"max_confidence"`
-	Contested     boolean `query:"contested" doc:"true: found harmful or reported stale, with a confidence below 0.2 now, or disputed by items that you may see."`
-	Expired       boolean `query:"expired" doc:"true: it was confirmed until a time that has passed."`
+	MinConfidence serve.Number  `query:"min_confidence" doc:"0 to 1, of the confidence as it is now. This and the following are for the present."`
+	MaxConfidence serve.Number  `query:"max_confidence"`
+	Contested     serve.Boolean `query:"contested" doc:"true: found harmful or reported stale, with a confidence below 0.2 now, or disputed by items that you may see."`
+	Expired       serve.Boolean `query:"expired" doc:"true: it was confirmed until a time that has passed."`
 }
 
 type listInput struct {
 	Filtering
-	Sort   string    `query:"sort" enum:"updated,confidence,harmful,stale" doc:"The time of the last revision, the confidence as it is now, the number of harmful votes, or that of reports of staleness; newest items first if left out. A sorted list has the newest 100,000 items that pass the filters, and is for the present."`
-	Order  string    `query:"order" enum:"asc,desc" doc:"Of sort; desc, the highest first, if left out."`
-	AsOf   body.AsOf `query:"as_of"`
-	Limit  integer   `query:"limit" doc:"1 to 100; 20 if left out. For pages of JSON: lines and CSV go to the end."`
-	Cursor string    `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
+	Sort   string        `query:"sort" enum:"updated,confidence,harmful,stale" doc:"The time of the last revision, the confidence as it is now, the number of harmful votes, or that of reports of staleness; newest items first if left out. A sorted list has the newest 100,000 items that pass the filters, and is for the present."`
+	Order  string        `query:"order" enum:"asc,desc" doc:"Of sort; desc, the highest first, if left out."`
+	AsOf   body.AsOf     `query:"as_of"`
+	Limit  serve.Integer `query:"limit" doc:"1 to 100; 20 if left out. For pages of JSON: lines and CSV go to the end."`
+	Cursor string        `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
 
 	Waiting
 }
@@ -59,19 +60,19 @@ type listQuestion struct {
 	Asc    bool        `json:",omitzero"`
 }
 
-func (s *Server) list(ctx context.Context, c *call, in *listInput) (*streamed, error) {
-	format, err := c.accepts(jsonType, linesType, csvType)
+func (s *Server) list(ctx context.Context, c *serve.Call, in *listInput) (*serve.Streamed, error) {
+	format, err := c.Accepts(serve.JSONType, serve.LinesType, serve.CsvType)
 	if err != nil {
 		return nil, err
 	}
-	filter := in.filter(&c.found)
-	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
-	at := in.AsOf.Parse(&c.found, "as_of")
+	filter := in.filter(&c.Found)
+	limit := in.Limit.Read(&c.Found, "limit", 1, domain.MaxLimit)
+	at := in.AsOf.Parse(&c.Found, "as_of")
 	if !at.IsNow() {
-		in.onlyNow(&c.found)
+		in.onlyNow(&c.Found)
 	}
-	in.sorting(&c.found, !at.IsNow())
-	if err := merge(c.found, renamed(filter.Validate(), listNames)); err != nil {
+	in.sorting(&c.Found, !at.IsNow())
+	if err := serve.Merge(c.Found, renamed(filter.Validate(), listNames)); err != nil {
 		return nil, err
 	}
 	if err := s.await(ctx, c, in.Waiting, false); err != nil {
@@ -81,14 +82,14 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*streamed, e
 		return nil, err
 	}
 	list := domain.List{
-		By: c.principal, Filter: filter, Sort: domain.Sort(in.Sort), Ascending: in.Order == "asc", Limit: int(limit),
+		By: c.Principal, Filter: filter, Sort: domain.Sort(in.Sort), Ascending: in.Order == "asc", Limit: int(limit),
 		AsOf: at.Position, AsOfTime: at.Time,
 	}
 	question := listQuestion{filter, at.Position, list.Sort, list.Ascending}
 	if list.Sort == "" {
-		list.Before, err = placeOf(in.Cursor, question)
+		list.Before, err = serve.PlaceOf(in.Cursor, question)
 	} else {
-		list.Before, list.Key, err = keyedPlaceOf(in.Cursor, question)
+		list.Before, list.Key, err = serve.KeyedPlaceOf(in.Cursor, question)
 	}
 	if err != nil {
 		return nil, err
@@ -107,26 +108,26 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*streamed, e
 			return domain.Retrieved{ID: got.Items[i].ID}
 		})
 		list.Before, list.Key = got.Next, got.Key // where the following page begins
-		return mapped(got.Items, knowledgeOf), got.Next, nil
+		return serve.Map(got.Items, serve.KnowledgeOf), got.Next, nil
 	}
-	if format != jsonType {
+	if format != serve.JSONType {
 		list.Limit = domain.MaxLimit
-		return listing[*api.Knowledge]{
-			name: "knowledge", columns: knowledgeColumns(),
-			page: func(ctx context.Context, _ int64, _ int) ([]*api.Knowledge, int64, error) { return read(ctx) },
-		}.answer(ctx, s, c, Paging{Limit: in.Limit})
+		return serve.Listing[*api.Knowledge]{
+			Name: "knowledge", Columns: knowledgeColumns(),
+			Page: func(ctx context.Context, _ int64, _ int) ([]*api.Knowledge, int64, error) { return read(ctx) },
+		}.Answer(ctx, c, serve.Paging{Limit: in.Limit})
 	}
 	page := api.Page[*api.Knowledge]{}
 	if page.Items, _, err = read(ctx); err != nil {
 		return nil, err
 	}
-	if page.NextCursor = cursor(list.Before, question); list.Sort != "" {
-		page.NextCursor = keyedCursor(list.Before, list.Key, question)
+	if page.NextCursor = serve.Cursor(list.Before, question); list.Sort != "" {
+		page.NextCursor = serve.KeyedCursor(list.Before, list.Key, question)
 	}
-	return &streamed{Body: func(to huma.Context) {
-		to.SetHeader("Content-Type", jsonType)
+	return &serve.Streamed{Body: func(to huma.Context) {
+		to.SetHeader("Content-Type", serve.JSONType)
 		to.SetStatus(http.StatusOK)
-		write(to.BodyWriter(), page)
+		serve.WriteJSON(to.BodyWriter(), page)
 	}}, nil
 }
 
@@ -147,36 +148,36 @@ func (in *listInput) sorting(found *domain.Problems, past bool) {
 }
 
 // knowledgeColumns are the columns of items in CSV.
-func knowledgeColumns() []column[*api.Knowledge] {
-	judged := func(name string, value func(k api.Knowledge) any) column[api.Knowledge] {
-		return column[api.Knowledge]{name, func(k api.Knowledge) string { return cell(value(k)) }}
+func knowledgeColumns() []serve.Column[*api.Knowledge] {
+	judged := func(name string, value func(k api.Knowledge) any) serve.Column[api.Knowledge] {
+		return serve.Column[api.Knowledge]{Name: name, Cell: func(k api.Knowledge) string { return serve.Cell(value(k)) }}
 	}
-	all := slices.Concat(columnsOf[api.Knowledge](`id type context_type category polarity status superseded_by owner scopes
-		task content tags uri`), []column[api.Knowledge]{
+	all := slices.Concat(serve.ColumnsOf[api.Knowledge](`id type context_type category polarity status superseded_by owner scopes
+		task content tags uri`), []serve.Column[api.Knowledge]{
 		judged("helpful", func(k api.Knowledge) any { return k.Eval.Helpful }),
 		judged("harmful", func(k api.Knowledge) any { return k.Eval.Harmful }),
 		judged("confidence", func(k api.Knowledge) any { return k.Eval.Confidence }),
 		judged("stale_reporters", func(k api.Knowledge) any { return k.Stale.Reporters }),
-	}, columnsOf[api.Knowledge]("confirmation_expired? confirm_until revision position created_at updated_at"))
-	return mapped(all, func(of column[api.Knowledge]) column[*api.Knowledge] {
-		return column[*api.Knowledge]{of.name, func(k *api.Knowledge) string { return of.cell(*k) }}
+	}, serve.ColumnsOf[api.Knowledge]("confirmation_expired? confirm_until revision position created_at updated_at"))
+	return serve.Map(all, func(of serve.Column[api.Knowledge]) serve.Column[*api.Knowledge] {
+		return serve.Column[*api.Knowledge]{Name: of.Name, Cell: func(k *api.Knowledge) string { return of.Cell(*k) }}
 	})
 }
 
 func (in *Filtering) filter(found *domain.Problems) domain.Filter {
 	return domain.Filter{
-		Types: fromStrings[domain.Type](splitCommas(in.Type)), ContextTypes: fromStrings[domain.ContextType](
+		Types: serve.FromStrings[domain.Type](splitCommas(in.Type)), ContextTypes: serve.FromStrings[domain.ContextType](
 			splitCommas(in.ContextType),
 		),
-		Categories: fromStrings[domain.Category](splitCommas(in.Category)), Tags: tagsOf(in.Tag),
+		Categories: serve.FromStrings[domain.Category](splitCommas(in.Category)), Tags: tagsOf(in.Tag),
 		Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
 		Visibility: domain.Visibility(in.Visibility), Polarity: domain.Polarity(in.Polarity),
-		URIPrefix: in.URI, IDPrefix: in.IDPrefix, Stale: in.Stale.read(found, "stale"), TraceID: in.TraceID,
-		Statuses:    fromStrings[domain.Status](splitCommas(in.Status)),
-		CreatedFrom: in.CreatedFrom.read(found, "created_from"), CreatedTo: in.CreatedTo.read(found, "created_to"),
-		UpdatedFrom: in.UpdatedFrom.read(found, "updated_from"), UpdatedTo: in.UpdatedTo.read(found, "updated_to"),
-		MinConfidence: in.MinConfidence.read(found, "min_confidence"), Expired: in.Expired.read(found, "expired"),
-		MaxConfidence: in.MaxConfidence.read(found, "max_confidence"), Contested: in.Contested.read(found, "contested"),
+		URIPrefix: in.URI, IDPrefix: in.IDPrefix, Stale: in.Stale.Read(found, "stale"), TraceID: in.TraceID,
+		Statuses:    serve.FromStrings[domain.Status](splitCommas(in.Status)),
+		CreatedFrom: in.CreatedFrom.Read(found, "created_from"), CreatedTo: in.CreatedTo.Read(found, "created_to"),
+		UpdatedFrom: in.UpdatedFrom.Read(found, "updated_from"), UpdatedTo: in.UpdatedTo.Read(found, "updated_to"),
+		MinConfidence: in.MinConfidence.Read(found, "min_confidence"), Expired: in.Expired.Read(found, "expired"),
+		MaxConfidence: in.MaxConfidence.Read(found, "max_confidence"), Contested: in.Contested.Read(found, "contested"),
 	}
 }
 
@@ -202,15 +203,15 @@ type overviewInput struct {
 }
 
 // overview counts what a list with the same filters has.
-func (s *Server) overview(ctx context.Context, c *call, in *overviewInput) (*output[api.Overview], error) {
-	filter := in.filter(&c.found)
-	if err := merge(c.found, renamed(filter.Validate(), listNames)); err != nil {
+func (s *Server) overview(ctx context.Context, c *serve.Call, in *overviewInput) (*serve.Output[api.Overview], error) {
+	filter := in.filter(&c.Found)
+	if err := serve.Merge(c.Found, renamed(filter.Validate(), listNames)); err != nil {
 		return nil, err
 	}
 	if err := s.await(ctx, c, in.Waiting, false); err != nil {
 		return nil, err
 	}
-	got, err := s.cfg.Reader.Count(ctx, c.principal, filter)
+	got, err := s.cfg.Reader.Count(ctx, c.Principal, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -236,11 +237,11 @@ func (s *Server) overview(ctx context.Context, c *call, in *overviewInput) (*out
 		}
 		out.ByScope = append(out.ByScope, one)
 	}
-	return &output[api.Overview]{out}, nil
+	return &serve.Output[api.Overview]{Body: out}, nil
 }
 
 func facetOf(f domain.Facet) api.Facet {
-	counts := mapped(f.Counts, func(c domain.Count) api.ValueCount { return api.ValueCount(c) })
+	counts := serve.Map(f.Counts, func(c domain.Count) api.ValueCount { return api.ValueCount(c) })
 	return api.Facet{Counts: counts, More: f.More}
 }
 

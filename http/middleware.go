@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // unmatched is the route of requests that have none.
@@ -25,10 +26,12 @@ const unmatched = "unmatched"
 // It logs the route, never what people wrote.
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {
-		c := &call{request: e.Request(), response: e.Response(), id: requestID(e.Request()), now: s.cfg.Now()}
-		c.request = c.request.WithContext(context.WithValue(c.request.Context(), callKey{}, c))
-		e.SetRequest(c.request)
-		e.Response().Header().Set("X-Request-Id", c.id)
+		c := &serve.Call{
+			API: s.api, Request: e.Request(), Response: e.Response(), ID: serve.RequestID(e.Request()), Now: s.cfg.Now(),
+		}
+		c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), serve.CallKey{}, c))
+		e.SetRequest(c.Request)
+		e.Response().Header().Set("X-Request-Id", c.ID)
 		s.metrics.inFlight.Inc()
 		defer s.metrics.inFlight.Dec()
 		defer s.logRequest(c, e)
@@ -54,13 +57,13 @@ func recoverPanic(e echo.Context, next echo.HandlerFunc) (err error) {
 
 // answerError answers with a problem. If the answer has begun already, it cuts the connection, so that the caller
 // does not take half an answer for a whole one.
-func (s *Server) answerError(c *call, e echo.Context, err error) {
+func (s *Server) answerError(c *serve.Call, e echo.Context, err error) {
 	err = fromEcho(err)
-	c.err = err
+	c.Err = err
 	if e.Response().Committed {
 		panic(http.ErrAbortHandler)
 	}
-	problemOf(err, c.instance()).write(e.Response())
+	serve.ProblemOf(err, c.Instance()).Write(e.Response())
 }
 
 // fromEcho maps Echo's own errors to those of the table.
@@ -71,38 +74,38 @@ func fromEcho(err error) error {
 	}
 	switch own.Code {
 	case http.StatusNotFound:
-		return domain.Refuse(errRoute, "there is nothing at this path").WithFix("see /docs for what there is")
+		return domain.Refuse(serve.ErrRoute, "there is nothing at this path").WithFix("see /docs for what there is")
 	case http.StatusMethodNotAllowed:
-		return domain.Refuse(errMethod, "this path does not know that method").WithFix("see the header Allow")
+		return domain.Refuse(serve.ErrMethod, "this path does not know that method").WithFix("see the header Allow")
 	}
 	return err
 }
 
-func (s *Server) logRequest(c *call, e echo.Context) {
-	route, status, took := cmp.Or(c.route, e.Path()), e.Response().Status, s.cfg.Now().Sub(c.now)
-	if route == "" || errors.Is(c.err, errRoute) || errors.Is(c.err, errMethod) {
+func (s *Server) logRequest(c *serve.Call, e echo.Context) {
+	route, status, took := cmp.Or(c.Route, e.Path()), e.Response().Status, s.cfg.Now().Sub(c.Now)
+	if route == "" || errors.Is(c.Err, serve.ErrRoute) || errors.Is(c.Err, serve.ErrMethod) {
 		route = unmatched
 	}
 	s.recordDenial(c, e, route, status)
-	s.metrics.answered(c.request.Method, route, status, took)
-	level := levelOf(route, status, c.err)
-	if !s.cfg.Logger.Enabled(c.request.Context(), level) {
+	s.metrics.answered(c.Request.Method, route, status, took)
+	level := levelOf(route, status, c.Err)
+	if !s.cfg.Logger.Enabled(c.Request.Context(), level) {
 		return
 	}
 	attributes := append(make([]slog.Attr, 0, 9),
-		slog.String("method", c.request.Method), slog.String("route", route),
+		slog.String("method", c.Request.Method), slog.String("route", route),
 		slog.Int("status", status), slog.Int64("bytes", e.Response().Size),
 		slog.Float64("ms", float64(took.Round(10*time.Microsecond))/float64(time.Millisecond)),
-		slog.String("request_id", c.id),
+		slog.String("request_id", c.ID),
 	)
-	if c.principal.Tenant != "" {
+	if c.Principal.Tenant != "" {
 		attributes = append(attributes,
-			slog.String("tenant", c.principal.Tenant), slog.String("actor", string(c.principal.Subject)))
+			slog.String("tenant", c.Principal.Tenant), slog.String("actor", string(c.Principal.Subject)))
 	}
-	if isServerError(c.err) {
-		attributes = append(attributes, slog.Any("err", c.err))
+	if serve.IsServerError(c.Err) {
+		attributes = append(attributes, slog.Any("err", c.Err))
 	}
-	s.cfg.Logger.LogAttrs(c.request.Context(), level, "answered", attributes...)
+	s.cfg.Logger.LogAttrs(c.Request.Context(), level, "answered", attributes...)
 }
 
 // levelOf is the log level of a request. Routes that monitors poll are logged at debug level.
@@ -112,15 +115,10 @@ func levelOf(route string, status int, err error) slog.Level {
 		return slog.LevelDebug
 	case errors.Is(err, domain.ErrBusy): // as expected under load
 		return slog.LevelWarn
-	case status >= http.StatusInternalServerError || isServerError(err):
+	case status >= http.StatusInternalServerError || serve.IsServerError(err):
 		return slog.LevelError
 	}
 	return slog.LevelInfo
-}
-
-// isServerError tells whether an error is the server's, not the caller's.
-func isServerError(err error) bool {
-	return err != nil && answerTo(err).status >= http.StatusInternalServerError
 }
 
 // metrics count requests by method, route pattern and status, never by their content.
@@ -189,7 +187,7 @@ func protect() echo.MiddlewareFunc {
 				h.Set("Strict-Transport-Security", "max-age=31536000")
 			}
 			if err := recoverPanic.Check(e.Request()); err != nil {
-				return domain.Refuse(errOrigin, "a page of another website sent this request")
+				return domain.Refuse(serve.ErrOrigin, "a page of another website sent this request")
 			}
 			return next(e)
 		}
@@ -197,11 +195,11 @@ func protect() echo.MiddlewareFunc {
 }
 
 // recordRetrieval records that the caller was given items.
-func (s *Server) recordRetrieval(c *call, kind string, count int, item func(i int) domain.Retrieved) {
+func (s *Server) recordRetrieval(c *serve.Call, kind string, count int, item func(i int) domain.Retrieved) {
 	if s.cfg.Recorder == nil || count == 0 || !s.cfg.Recorder.Wants() {
 		return
 	}
-	access := c.access(kind, http.StatusOK)
+	access := c.Access(kind, http.StatusOK)
 	access.Items = make([]domain.Retrieved, count)
 	for i := range access.Items {
 		access.Items[i] = item(i)
@@ -210,20 +208,14 @@ func (s *Server) recordRetrieval(c *call, kind string, count int, item func(i in
 }
 
 // recordDenial records that the caller was refused.
-func (s *Server) recordDenial(c *call, e echo.Context, route string, status int) {
+func (s *Server) recordDenial(c *serve.Call, e echo.Context, route string, status int) {
 	if s.cfg.Recorder == nil || status != http.StatusForbidden && status != http.StatusUnauthorized {
 		return
 	}
-	access := c.access(domain.Denied, status)
-	access.Route = c.request.Method + " " + route
+	access := c.Access(domain.Denied, status)
+	access.Route = c.Request.Method + " " + route
 	if id := e.Param("id"); domain.IsItemID(id) {
 		access.Items = []domain.Retrieved{{ID: id}}
 	}
 	s.cfg.Recorder.Record(access)
-}
-
-func (c *call) access(kind string, status int) domain.Access {
-	access := domain.AccessOf(c.principal, c.origin, kind, status, c.now)
-	access.Tenant, access.RequestID = cmp.Or(access.Tenant, domain.DefaultTenant), c.id
-	return access
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // Mount is a set of routes of another package. It shares authentication, rate limits, request ids, logs, metrics, and
@@ -50,7 +51,7 @@ func Hosted(
 			return nil
 		},
 		Refuse: func(w http.ResponseWriter, r *http.Request, status int, err error) {
-			refuse(w, r, status, Problem(err))
+			refuse(w, r, status, serve.Problem(err))
 		},
 	}
 }
@@ -64,7 +65,7 @@ func (s *Server) mountRoutes() {
 			}
 			public := slices.Contains(m.Public, path)
 			s.echo.Any(pattern, func(e echo.Context) error {
-				s.mounted(callOf(e.Request().Context()), e.Response(), m, public)
+				s.mounted(serve.CallOf(e.Request().Context()), e.Response(), m, public)
 				return nil
 			})
 		}
@@ -73,36 +74,36 @@ func (s *Server) mountRoutes() {
 
 // mounted lets a mount answer. It cuts an answer that fails halfway, so that the caller does not take it for a whole
 // one.
-func (s *Server) mounted(c *call, w *echo.Response, m Mount, public bool) {
+func (s *Server) mounted(c *serve.Call, w *echo.Response, m Mount, public bool) {
 	r, err := s.admitTo(c, m, public)
 	if err == nil {
 		var done func()
 		r, done = s.lendRequest(c, m, r)
 		defer done()
-		err = contextError(r.Context(), m.Handler(w, r))
-		_, c.route, _ = strings.Cut(r.Pattern, " ")
+		err = serve.ContextError(r.Context(), m.Handler(w, r))
+		_, c.Route, _ = strings.Cut(r.Pattern, " ")
 	}
-	c.err = err
+	c.Err = err
 	switch {
 	case err == nil:
 	case w.Committed:
 		panic(http.ErrAbortHandler)
 	case m.Refuse == nil:
-		problemOf(err, c.instance()).write(w)
+		serve.ProblemOf(err, c.Instance()).Write(w)
 	default:
-		maps.Copy(w.Header(), problemOf(err, "").GetHeaders())
+		maps.Copy(w.Header(), serve.ProblemOf(err, "").GetHeaders())
 		if m.Refuse(
-			w, r, answerTo(err).status, err,
+			w, r, serve.AnswerTo(err).Status, err,
 		); w.Status >= http.StatusBadRequest && w.Status < http.StatusInternalServerError {
-			c.err = nil // the caller made the mistake and has the answer
+			c.Err = nil // the caller made the mistake and has the answer
 		}
 	}
 }
 
 // admitTo authenticates the caller of a mount. If a request has both headers, X-API-Key counts: clients that send
 // both mean that.
-func (s *Server) admitTo(c *call, m Mount, public bool) (*http.Request, error) {
-	r := c.request
+func (s *Server) admitTo(c *serve.Call, m Mount, public bool) (*http.Request, error) {
+	r := c.Request
 	if r.Header.Get("X-API-Key") != "" && r.Header.Get("Authorization") != "" {
 		r = r.Clone(r.Context())
 		r.Header.Del("Authorization")
@@ -121,30 +122,30 @@ func (s *Server) admitTo(c *call, m Mount, public bool) (*http.Request, error) {
 		}
 		return r, err
 	}
-	c.principal = p
-	if err := c.headers(); err != nil {
+	c.Principal = p
+	if err := c.Headers(); err != nil {
 		return r, err
 	}
-	if err := c.found.Err(); err != nil {
+	if err := c.Found.Err(); err != nil {
 		return r, err
 	}
-	return r, s.checkRate(p, c.now)
+	return r, s.checkRate(p, c.Now)
 }
 
 // lendRequest is the request for a mount, and a function to call after the answer.
-func (s *Server) lendRequest(c *call, m Mount, r *http.Request) (*http.Request, func()) {
+func (s *Server) lendRequest(c *serve.Call, m Mount, r *http.Request) (*http.Request, func()) {
 	var ctx context.Context
 	var cancel context.CancelFunc
 	var watching sync.WaitGroup
 	if m.Endless {
 		ctx, cancel = context.WithCancel(r.Context())
 		watching.Go(func() { s.cancelOnShutdown(ctx, cancel, r.Method) })
-		_ = http.NewResponseController(c.response).SetWriteDeadline(time.Time{}) // not every writer has deadlines
+		_ = http.NewResponseController(c.Response).SetWriteDeadline(time.Time{}) // not every writer has deadlines
 	} else {
 		ctx, cancel = context.WithTimeout(r.Context(), s.cfg.Timeout)
 	}
-	r = r.WithContext(domain.WithCaller(s.cfg.Confine(ctx, c.principal.Tenant), c.principal, c.origin))
-	r.Body = http.MaxBytesReader(c.response, r.Body, cmp.Or(m.MaxBody, s.cfg.MaxBody))
+	r = r.WithContext(domain.WithCaller(s.cfg.Confine(ctx, c.Principal.Tenant), c.Principal, c.Origin))
+	r.Body = http.MaxBytesReader(c.Response, r.Body, cmp.Or(m.MaxBody, s.cfg.MaxBody))
 	return r, func() {
 		cancel()
 		watching.Wait()

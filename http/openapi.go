@@ -9,12 +9,12 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // description is the API's description before any route is registered.
@@ -26,21 +26,21 @@ func description(version string) *huma.OpenAPI {
 	components := &huma.Components{
 		Schemas: schemas, Parameters: headers(), Responses: map[string]*huma.Response{}, SecuritySchemes: keys(),
 	}
-	for _, a := range append(slices.Clone(answers), unexpected) {
+	for _, a := range append(slices.Clone(serve.Answers), serve.Unexpected) {
 		response := &huma.Response{
-			Description: http.StatusText(a.status),
+			Description: http.StatusText(a.Status),
 			Content: map[string]*huma.MediaType{
-				problemType: {Schema: schemas.Schema(reflect.TypeFor[api.Problem](), true, "")},
+				serve.ProblemType: {Schema: schemas.Schema(reflect.TypeFor[api.Problem](), true, "")},
 			},
 		}
-		if a.retryAfter != "" {
+		if a.RetryAfter != "" {
 			response.Headers = map[string]*huma.Param{"Retry-After": {
 				Schema: &huma.Schema{Type: huma.TypeInteger, Description: "Seconds after which it may help to ask again."},
 			}}
 		}
-		components.Responses[responseName(a.status)] = response
+		components.Responses[serve.ResponseName(a.Status)] = response
 	}
-	delete(components.Responses, responseName(statusClientClosed))
+	delete(components.Responses, serve.ResponseName(serve.StatusClientClosed))
 	return &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -103,119 +103,28 @@ func headers() map[string]*huma.Param {
 	return all
 }
 
-func parameter(name string) *huma.Param { return &huma.Param{Ref: "#/components/parameters/" + name} }
-
-// The statuses that some operations add to the common ones.
-var (
-	readErrors = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusGone}
-	bodyErrors = []int{
-		http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
-	}
-	namedErrors  = append([]int{http.StatusNotFound}, bodyErrors...)
-	writeErrors  = append([]int{http.StatusGone}, bodyErrors...)
-	changeErrors = append([]int{http.StatusNotFound, http.StatusPreconditionFailed}, writeErrors...)
-)
-
-// document adds what operations have in common: headers and problems.
-func (s *Server) document(op *huma.Operation) {
-	op.SkipValidateParams = true // parameters are read together with the body
-	shared := []string{"Annals-Actor", "Annals-On-Behalf-Of", "Annals-Tenant", "X-Request-Id"}
-	common := []int{
-		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity,
-		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
-	}
-	if op.Method != http.MethodGet && op.OperationID != "search" && !strings.HasPrefix(op.Path, projectionPath) {
-		common = append(common, http.StatusInsufficientStorage)
-		shared = append(shared, "Idempotency-Key", "Annals-Correlation-Id", "Annals-Causation-Id", "traceparent")
-	}
-	if slices.Contains(op.Errors, http.StatusPreconditionFailed) {
-		shared = append(shared, "If-Match")
-	}
-	for _, name := range shared {
-		op.Parameters = append(op.Parameters, parameter(name))
-	}
-	if op.Responses == nil {
-		op.Responses = map[string]*huma.Response{}
-	}
-	for _, status := range append(common, op.Errors...) {
-		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(status)}
-	}
-	if op.RequestBody != nil {
-		op.Responses[strconv.Itoa(http.StatusRequestTimeout)] = &huma.Response{
-			Ref: "#/components/responses/" + responseName(http.StatusRequestTimeout),
-		}
-	}
-	op.Errors = nil
-}
-
-func responseName(status int) string {
-	return strings.ReplaceAll(strings.ReplaceAll(http.StatusText(status), " ", ""), "-", "")
-}
-
-// bodies documents a request body by an example of its type in each format.
-func bodies(s *Server, required bool, formats map[string]any) *huma.RequestBody {
-	documented := &huma.RequestBody{Required: required, Content: map[string]*huma.MediaType{}}
-	for format, example := range formats {
-		body.Prepare(reflect.TypeOf(example))
-		schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(example), true, "")
-		documented.Content[format] = &huma.MediaType{Schema: schema}
-	}
-	return documented
-}
-
-// orMany documents that a JSON body may also be an array of that type.
-func orMany(documented *huma.RequestBody) *huma.RequestBody {
-	one := documented.Content[jsonType].Schema
-	documented.Content[jsonType].Schema = &huma.Schema{
-		OneOf: []*huma.Schema{one, {Type: huma.TypeArray, Items: one}},
-	}
-	return documented
-}
-
 // remembered documents the answers to one item, new or not, and to many.
-func (s *Server) remembered() map[string]*huma.Response {
-	schemas := s.api.OpenAPI().Components.Schemas
+func remembered(a *serve.API) map[string]*huma.Response {
+	schemas := a.Huma.OpenAPI().Components.Schemas
 	item := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[api.Knowledge](), true, "")}
 	line := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[api.BulkAnswer](), true, "")}
 	return map[string]*huma.Response{
 		"201": {
-			Description: "Remembered", Headers: responseHeaders(reflect.TypeFor[reply](), "Location"),
-			Content: map[string]*huma.MediaType{jsonType: item},
+			Description: "Remembered", Headers: serve.ResponseHeaders(reflect.TypeFor[serve.Reply](), "Location"),
+			Content: map[string]*huma.MediaType{serve.JSONType: item},
 		},
 		"200": {
 			Description: "With update=true: revised, or unchanged. Or many: one line each, in order",
-			Headers:     responseHeaders(reflect.TypeFor[reply]()),
-			Content:     map[string]*huma.MediaType{jsonType: item, linesType: line},
+			Headers:     serve.ResponseHeaders(reflect.TypeFor[serve.Reply]()),
+			Content:     map[string]*huma.MediaType{serve.JSONType: item, serve.LinesType: line},
 		},
 	}
-}
-
-// answeredByLines documents the answers to many records.
-func answeredByLines(s *Server) map[string]*huma.Response {
-	line := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[api.BulkAnswer](), true, "")
-	return map[string]*huma.Response{"200": {
-		Description: "One line each, in order", Content: map[string]*huma.MediaType{linesType: {Schema: line}},
-	}}
-}
-
-// responseHeaders documents the headers of an answer that huma does not write, in the same form.
-func responseHeaders(t reflect.Type, more ...string) map[string]*huma.Param {
-	all := map[string]*huma.Param{}
-	for field := range t.Fields() {
-		if name := field.Tag.Get("header"); name != "" {
-			all[name] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeString, Description: field.Tag.Get("doc")}}
-		}
-	}
-	for _, name := range more {
-		all[name] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeString}}
-	}
-	return all
 }
 
 // describeMCP describes what the MCP server answers at /mcp.
 func describeMCP(api *huma.OpenAPI) {
 	message := map[string]*huma.MediaType{
-		jsonType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
+		serve.JSONType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
 	}
 	api.AddOperation(&huma.Operation{
 		OperationID: "mcp", Method: http.MethodPost, Path: "/mcp", Tags: []string{"Operation"},
@@ -225,10 +134,10 @@ func describeMCP(api *huma.OpenAPI) {
 		RequestBody: &huma.RequestBody{Required: true, Content: message},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The answer to the message", Content: map[string]*huma.MediaType{
-				jsonType: {Schema: message[jsonType].Schema},
+				serve.JSONType: {Schema: message[serve.JSONType].Schema},
 			}},
 			"202": {Description: "Accepted: a notification has no answer"},
-			"401": {Ref: "#/components/responses/" + responseName(http.StatusUnauthorized)},
+			"401": {Ref: "#/components/responses/" + serve.ResponseName(http.StatusUnauthorized)},
 		},
 	})
 }
@@ -243,7 +152,7 @@ func tidy(api *huma.OpenAPI) {
 		tidySchema(schema)
 	}
 	for _, item := range api.Paths {
-		for _, op := range operationsOf(item) {
+		for _, op := range serve.OperationsOf(item) {
 			delete(op.Responses, "default")
 			for _, p := range op.Parameters {
 				tidyParameter(p)
@@ -286,23 +195,6 @@ func tidySchema(s *huma.Schema) {
 	}
 }
 
-// documented is an operation of the description.
-func (s *Server) documented(op huma.Operation) *huma.Operation {
-	all := operationsOf(s.api.OpenAPI().Paths[op.Path])
-	return all[slices.IndexFunc(all, func(o *huma.Operation) bool { return o.Method == op.Method })]
-}
-
-// operationsOf lists the operations of a path in reading order.
-func operationsOf(item *huma.PathItem) []*huma.Operation {
-	var all []*huma.Operation
-	for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
-		if op != nil {
-			all = append(all, op)
-		}
-	}
-	return all
-}
-
 // examplesJSON has one request of each operation, and what a server answered.
 //
 //go:embed examples.json
@@ -329,7 +221,7 @@ func exemplify(api *huma.OpenAPI) error {
 		byName[e.Name] = e
 	}
 	for _, item := range api.Paths {
-		for _, op := range operationsOf(item) {
+		for _, op := range serve.OperationsOf(item) {
 			e, is := byName[op.OperationID]
 			if !is {
 				continue
@@ -339,17 +231,17 @@ func exemplify(api *huma.OpenAPI) error {
 			}
 			op.Extensions["x-example-request"] = e.Request
 			if op.RequestBody != nil && len(e.Body) > 0 {
-				if content := op.RequestBody.Content[cmp.Or(e.Type, jsonType)]; content != nil {
+				if content := op.RequestBody.Content[cmp.Or(e.Type, serve.JSONType)]; content != nil {
 					content.Example = decoded(e.Body)
 				}
 			}
 			status := strconv.Itoa(e.Status)
 			response := op.Responses[status]
 			if response != nil && response.Ref != "" { // a problem, whose description many operations share
-				shared := api.Components.Responses[responseName(e.Status)]
+				shared := api.Components.Responses[serve.ResponseName(e.Status)]
 				response = &huma.Response{
 					Description: shared.Description, Headers: shared.Headers,
-					Content: map[string]*huma.MediaType{problemType: {Schema: shared.Content[problemType].Schema}},
+					Content: map[string]*huma.MediaType{serve.ProblemType: {Schema: shared.Content[serve.ProblemType].Schema}},
 				}
 				op.Responses[status] = response
 			}

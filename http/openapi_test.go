@@ -16,6 +16,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -27,7 +28,7 @@ func described(t *testing.T) *huma.OpenAPI {
 	if _, err := s.pages(); err != nil {
 		t.Fatal(err)
 	}
-	return s.api.OpenAPI()
+	return s.api.Huma.OpenAPI()
 }
 
 func TestTheDescriptionIsTheOneThatWasReviewed(t *testing.T) {
@@ -35,7 +36,7 @@ func TestTheDescriptionIsTheOneThatWasReviewed(t *testing.T) {
 	const golden = "testdata/openapi.yaml"
 	api := described(t)
 	for _, item := range api.Paths { // the examples change with every run that records them
-		for _, op := range operationsOf(item) {
+		for _, op := range serve.OperationsOf(item) {
 			op.Extensions = nil
 			for _, response := range op.Responses {
 				dropExamples(response.Content)
@@ -77,11 +78,11 @@ func TestEveryRouteIsDescribedAndEveryDescriptionIsARoute(t *testing.T) {
 		path := regexp.MustCompile(`:(\w+)`).ReplaceAllString(route.Path, "{$1}")
 		routes = append(routes, route.Method+" "+path)
 	}
-	for path, item := range s.api.OpenAPI().Paths {
+	for path, item := range s.api.Huma.OpenAPI().Paths {
 		if path == "/mcp" { // cmd/annals mounts it
 			continue
 		}
-		for _, op := range operationsOf(item) {
+		for _, op := range serve.OperationsOf(item) {
 			described = append(described, op.Method+" "+path)
 		}
 	}
@@ -96,7 +97,7 @@ func TestEveryRouteIsDescribedAndEveryDescriptionIsARoute(t *testing.T) {
 func TestEveryOperationHasAnExampleOfARequestAndAnAnswer(t *testing.T) {
 	t.Parallel()
 	for path, item := range described(t).Paths {
-		for _, op := range operationsOf(item) {
+		for _, op := range serve.OperationsOf(item) {
 			if slices.Contains([]string{"docs", "metrics", "openapi-json", "openapi-yaml"}, op.OperationID) {
 				continue
 			}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // pages describe the API.
@@ -49,32 +50,32 @@ type operations struct{ *Server }
 
 func (s operations) operatorRoutes() {
 	tags := []string{"Operation"}
-	unwanted := &huma.Response{Ref: "#/components/responses/" + responseName(http.StatusUnprocessableEntity)}
-	huma.Register(s.api, huma.Operation{
+	unwanted := &huma.Response{Ref: "#/components/responses/" + serve.ResponseName(http.StatusUnprocessableEntity)}
+	huma.Register(s.api.Huma, huma.Operation{
 		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: tags, Security: keyless(),
 		Summary: "Tell whether the process is alive", Responses: map[string]*huma.Response{"422": unwanted},
 	}, withoutParameters(s.healthy))
-	huma.Register(s.api, huma.Operation{
+	huma.Register(s.api.Huma, huma.Operation{
 		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags, Security: keyless(),
 		Summary: "Tell whether requests can be answered, and if not, why",
 		Responses: map[string]*huma.Response{"422": unwanted, "503": {
 			Description: "Not ready, with the reasons",
-			Content:     bodies(s.Server, true, map[string]any{jsonType: api.Readiness{}}).Content,
+			Content:     serve.JSONBody[api.Readiness](s.api, true).Content,
 		}},
 	}, withoutParameters(s.ready))
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "settings", Method: http.MethodGet, Path: "/v1/settings", Tags: tags,
 		Summary:     "See the settings of this server, and where each comes from",
 		Description: "Without keys and passwords. For admins.",
 	}, s.settings)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "change-learning", Method: http.MethodPut, Path: "/v1/settings/learned-for", Tags: tags,
 		Summary:     "Set for whom lessons of sessions about work are",
 		Description: "Of the tenant, for later commits without scopes. For admins.",
-		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.Learning{}}),
-		Errors:      bodyErrors,
+		RequestBody: serve.JSONBody[api.Learning](s.api, true),
+		Errors:      serve.BodyErrors,
 	}, s.changeLearning)
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "test-settings", Method: http.MethodPost, Path: "/v1/settings/test", Tags: tags,
 		Summary: "Ask each model a short text, and see whether it answers",
 		Description: "Each model has some seconds. The provider may count the requests. The answer is 200 also if a model " +
@@ -84,11 +85,12 @@ func (s operations) operatorRoutes() {
 		s.metrics)
 	s.page("openapi-yaml", "/openapi.yaml", "This description", "application/yaml",
 		s.described("application/yaml", func(p pages) []byte { return p.yaml }))
-	s.page("openapi-json", "/openapi.json", "This description, as JSON", jsonType,
-		s.described(jsonType, func(p pages) []byte { return p.json }))
+	s.page("openapi-json", "/openapi.json", "This description, as JSON", serve.JSONType,
+		s.described(serve.JSONType, func(p pages) []byte { return p.json }))
 	s.page("docs", "/docs", "This description, for people", "text/html", s.docs)
-	s.page("root", "/", "Where to go from here", jsonType, s.root)
-	s.api.OpenAPI().Paths["/"].Get.Responses["303"] = &huma.Response{Description: "A browser: to the console or to /docs"}
+	s.page("root", "/", "Where to go from here", serve.JSONType, s.root)
+	root := s.api.Huma.OpenAPI().Paths["/"].Get
+	root.Responses["303"] = &huma.Response{Description: "A browser: to the console or to /docs"}
 }
 
 // metrics answers with the metrics that name no tenant, and with those of scopes that the caller may read.
@@ -116,7 +118,7 @@ func (s operations) metrics(c echo.Context) error {
 
 // page registers a route that needs no key and is not about knowledge.
 func (s operations) page(id, path, summary, contentType string, handler echo.HandlerFunc) {
-	s.api.OpenAPI().AddOperation(&huma.Operation{
+	s.api.Huma.OpenAPI().AddOperation(&huma.Operation{
 		OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"Operation"},
 		Security: keyless(),
 		Responses: map[string]*huma.Response{"200": {
@@ -175,10 +177,10 @@ func withoutParameters[O any](
 	answer func(context.Context, *struct{}) (*O, error),
 ) func(context.Context, *struct{}) (*O, error) {
 	return func(ctx context.Context, in *struct{}) (*O, error) {
-		c := callOf(ctx)
-		c.parameters(nil)
-		if c.err = c.found.Err(); c.err != nil {
-			return nil, problemOf(c.err, c.instance())
+		c := serve.CallOf(ctx)
+		c.Parameters(nil)
+		if c.Err = c.Found.Err(); c.Err != nil {
+			return nil, serve.ProblemOf(c.Err, c.Instance())
 		}
 		return answer(ctx, in)
 	}
@@ -216,21 +218,21 @@ func (s operations) ready(ctx context.Context, _ *struct{}) (*readyOutput, error
 }
 
 // errSettings refuses the settings to other callers than admins.
-func errSettings(c *call) error {
-	if c.principal.IsTenantAdmin() {
+func errSettings(c *serve.Call) error {
+	if c.Principal.IsTenantAdmin() {
 		return nil
 	}
 	return domain.Refuse(domain.ErrForbidden, "settings are for admins")
 }
 
-func (s operations) settings(ctx context.Context, c *call, _ *struct{}) (api.Settings, error) {
+func (s operations) settings(ctx context.Context, c *serve.Call, _ *struct{}) (api.Settings, error) {
 	shown := s.cfg.Settings
 	shown.Items = append([]api.Setting{}, shown.Items...)
-	shown.Models = mapped(s.cfg.Models, func(m Model) api.Model { return m.Model })
+	shown.Models = serve.Map(s.cfg.Models, func(m Model) api.Model { return m.Model })
 	if err := errSettings(c); err != nil || s.cfg.Sessions == nil {
 		return shown, err
 	}
-	rule, err := s.cfg.Sessions.LearnedFor(ctx, c.principal.Tenant)
+	rule, err := s.cfg.Sessions.LearnedFor(ctx, c.Principal.Tenant)
 	learned := api.Setting{
 		Name: "learned-for", Value: string(rule), Origin: "tenant", Group: "extraction",
 		Help: "For whom lessons about tools, skills, patterns and antipatterns are: annals session learned-for.",
@@ -243,18 +245,20 @@ func (s operations) settings(ctx context.Context, c *call, _ *struct{}) (api.Set
 }
 
 // changeLearning changes the rule of the tenant.
-func (s operations) changeLearning(ctx context.Context, c *call, _ *struct{}) (*output[api.Learning], error) {
-	given, body, err := readBody[api.Learning](s.Server, c)
+func (s operations) changeLearning(
+	ctx context.Context, c *serve.Call, _ *struct{},
+) (*serve.Output[api.Learning], error) {
+	given, body, err := serve.ReadBody[api.Learning](c)
 	if err != nil {
 		return nil, err
 	}
-	command := domain.ChangeLearning{By: c.principal, LearnedFor: domain.LearnedFor(given.LearnedFor)}
-	_, err = s.submit(ctx, c, command, command.Validate(), body)
-	return &output[api.Learning]{Body: given}, err
+	command := domain.ChangeLearning{By: c.Principal, LearnedFor: domain.LearnedFor(given.LearnedFor)}
+	_, err = c.Submit(ctx, command, command.Validate(), body)
+	return &serve.Output[api.Learning]{Body: given}, err
 }
 
 // testModels asks all models in parallel.
-func (s operations) testModels(ctx context.Context, c *call, _ *struct{}) (api.ModelTests, error) {
+func (s operations) testModels(ctx context.Context, c *serve.Call, _ *struct{}) (api.ModelTests, error) {
 	tests := api.ModelTests{Items: make([]api.ModelTest, len(s.cfg.Models))}
 	if err := errSettings(c); err != nil {
 		return tests, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 func TestEveryErrorHasItsAnswer(t *testing.T) {
@@ -32,11 +33,11 @@ func TestEveryErrorHasItsAnswer(t *testing.T) {
 		domain.ErrUnprivileged:   http.StatusInternalServerError,
 		domain.ErrTooLarge:       http.StatusRequestEntityTooLarge,
 		context.DeadlineExceeded: http.StatusServiceUnavailable,
-		errRate:                  http.StatusTooManyRequests,
-		errMediaType:             http.StatusUnsupportedMediaType,
+		serve.ErrRate:            http.StatusTooManyRequests,
+		serve.ErrMediaType:       http.StatusUnsupportedMediaType,
 		errors.New("anything"):   http.StatusInternalServerError,
 	} {
-		p := problemOf(fmt.Errorf("while testing: %w", domain.Refuse(err, "detail")), "urn:x")
+		p := serve.ProblemOf(fmt.Errorf("while testing: %w", domain.Refuse(err, "detail")), "urn:x")
 		if p.Status != want {
 			t.Errorf("%v: %d, want %d", err, p.Status, want)
 		}
@@ -48,12 +49,12 @@ func TestEveryErrorHasItsAnswer(t *testing.T) {
 
 func TestWhatNobodyPutIntoWordsForCallersIsNotTold(t *testing.T) {
 	t.Parallel()
-	got := *problemOf(fmt.Errorf("query SELECT content: %w", errors.New("pq: password is hunter2")), "urn:x")
-	want := problem{Problem: api.Problem{
+	got := *serve.ProblemOf(fmt.Errorf("query SELECT content: %w", errors.New("pq: password is hunter2")), "urn:x")
+	want := serve.Refused{Problem: api.Problem{
 		Type: "urn:annals:problem:unexpected", Title: "Something went wrong here",
 		Status: http.StatusInternalServerError, Instance: "urn:x", Fix: "the server's log says why, at urn:x",
 	}}
-	if diff := cmp.Diff(got, want, cmp.AllowUnexported(problem{})); diff != "" {
+	if diff := cmp.Diff(got, want, cmp.AllowUnexported(serve.Refused{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -61,17 +62,17 @@ func TestWhatNobodyPutIntoWordsForCallersIsNotTold(t *testing.T) {
 func TestAFieldThatCouldNotBeReadIsNotJudgedAgain(t *testing.T) {
 	t.Parallel()
 	found := domain.Problems{{Field: "content", Message: "must be a string"}}
-	err := merge(found, &domain.Invalid{Problems: []domain.Problem{
+	err := serve.Merge(found, &domain.Invalid{Problems: []domain.Problem{
 		{Field: "content", Message: "must not be empty"}, {Field: "owner", Message: "must be an entity"},
 	}})
 	want := []string{"content: must be a string", "owner: must be an entity"}
 	if diff := cmp.Diff(complaints(err), want); diff != "" {
 		t.Error(diff)
 	}
-	if err := merge(found, domain.Refuse(domain.ErrForbidden, "no")); !errors.Is(err, domain.ErrInvalid) {
+	if err := serve.Merge(found, domain.Refuse(domain.ErrForbidden, "no")); !errors.Is(err, domain.ErrInvalid) {
 		t.Errorf("bad fields come before permission: %v", err)
 	}
-	if err := merge(nil, domain.ErrForbidden); err != domain.ErrForbidden { //nolint:errorlint // the very same
+	if err := serve.Merge(nil, domain.ErrForbidden); err != domain.ErrForbidden { //nolint:errorlint // the very same
 		t.Errorf("without findings: %v", err)
 	}
 }

@@ -8,35 +8,36 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
-const quarantinePath = projectionPath + "/quarantine"
+const quarantinePath = serve.ProjectionPath + "/quarantine"
 
 func (s projections) quarantineRoutes() {
 	tags := []string{"Operation"}
 	refusals := []int{http.StatusNotFound, http.StatusConflict}
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "see-quarantine", Method: http.MethodGet, Path: quarantinePath, Tags: tags,
 		Summary: "See which streams a background projection passes over, and why",
 		Description: "An event that it could not take in, though nothing was down, puts its stream here; all other streams " +
 			"go on. The events wait in the log. For admins.",
 		Errors: refusals,
-	}, needing(s.requireAdmin, s.seeQuarantine))
-	lookup(s.Server, huma.Operation{
+	}, serve.Needing(s.requireAdmin, s.seeQuarantine))
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "replay-quarantine", Method: http.MethodPost, Path: quarantinePath + "/replay", Tags: tags,
 		Summary: "Let a projection take in what waits, in order",
 		Description: "A stream that was taken in whole is released. What fails again stays, with the newest reason. For " +
 			"admins.",
 		Errors: refusals,
-	}, needing(s.requireAdmin, s.replayQuarantine))
-	handle(s.Server, huma.Operation{
+	}, serve.Needing(s.requireAdmin, s.replayQuarantine))
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "skip-quarantine", Method: http.MethodPost, Path: quarantinePath + "/skip", Tags: tags,
 		Summary:     "Forget what waits: the projection never takes it in",
 		Description: "What comes later is taken in again. Name a stream, or all. The log keeps everything. For admins.",
 		Errors:      refusals,
 	}, s.skipQuarantine)
-	lookup(s.Server, huma.Operation{
-		OperationID: "replay", Method: http.MethodPost, Path: projectionPath + "/replay", Tags: tags,
+	serve.Lookup(s.api, huma.Operation{
+		OperationID: "replay", Method: http.MethodPost, Path: serve.ProjectionPath + "/replay", Tags: tags,
 		Summary: "Let a background projection read the log again from its beginning",
 		Description: "After the log was restored to an earlier state without it, for example. Until it has caught up, " +
 			"answers are as they were. Vectors are kept by the hash of their text: no model is asked twice. For admins.",
@@ -46,7 +47,7 @@ func (s projections) quarantineRoutes() {
 
 func quarantinedOf(q domain.Quarantined) api.Quarantined {
 	return api.Quarantined{
-		Stream: q.Stream, Position: q.Position, EventID: q.EventID, Error: q.Error, Since: known(q.Since),
+		Stream: q.Stream, Position: q.Position, EventID: q.EventID, Error: q.Error, Since: serve.Time(q.Since),
 		Attempts: q.Attempts, Waiting: q.Waiting,
 	}
 }
@@ -57,36 +58,36 @@ type streamInput struct {
 }
 
 type skipInput struct {
-	Name   string  `path:"name" example:"meaning" doc:"The projection's name."`
-	Stream string  `query:"stream" example:"knowledge:profile_001" doc:"Required unless all is true."`
-	All    boolean `query:"all" doc:"true: all streams in quarantine."`
+	Name   string        `path:"name" example:"meaning" doc:"The projection's name."`
+	Stream string        `query:"stream" example:"knowledge:profile_001" doc:"Required unless all is true."`
+	All    serve.Boolean `query:"all" doc:"true: all streams in quarantine."`
 }
 
 // requireAdmin refuses callers who are not admins or who act on behalf of others.
-func (s projections) requireAdmin(c *call) (Background, error) {
+func (s projections) requireAdmin(c *serve.Call) (Background, error) {
 	switch {
-	case !c.principal.IsTenantAdmin():
+	case !c.Principal.IsTenantAdmin():
 		return nil, domain.Refuse(domain.ErrForbidden, "looking after projections is for admins")
 	case s.cfg.Background == nil:
 		return nil, domain.Refuse(domain.ErrNotFound, "nothing follows the log in this server")
 	}
-	return s.cfg.Background, c.found.Err()
+	return s.cfg.Background, c.Found.Err()
 }
 
 func (s projections) seeQuarantine(
-	ctx context.Context, c *call, background Background, in *projectionInput,
+	ctx context.Context, c *serve.Call, background Background, in *projectionInput,
 ) (out api.Short[api.Quarantined], err error) {
-	list, err := background.Quarantined(ctx, in.Name, c.principal.Tenant)
-	out.Items = mapped(list, quarantinedOf)
+	list, err := background.Quarantined(ctx, in.Name, c.Principal.Tenant)
+	out.Items = serve.Map(list, quarantinedOf)
 	return out, err
 }
 
 func (s projections) replayQuarantine(
-	ctx context.Context, c *call, background Background, in *streamInput,
+	ctx context.Context, c *serve.Call, background Background, in *streamInput,
 ) (out api.Short[api.Replayed], err error) {
 	out.Items = []api.Replayed{}
 	err = eachStream(ctx, c, background, in.Name, in.Stream, func(stream string) error {
-		done, err := background.Replay(ctx, in.Name, c.principal.Tenant, stream)
+		done, err := background.Replay(ctx, in.Name, c.Principal.Tenant, stream)
 		if err != nil {
 			return err
 		}
@@ -101,19 +102,19 @@ func (s projections) replayQuarantine(
 }
 
 func (s projections) skipQuarantine(
-	ctx context.Context, c *call, in *skipInput,
-) (*output[api.Short[api.Skipped]], error) {
-	all := in.All.read(&c.found, "all")
+	ctx context.Context, c *serve.Call, in *skipInput,
+) (*serve.Output[api.Short[api.Skipped]], error) {
+	all := in.All.Read(&c.Found, "all")
 	if (in.Stream == "") != (all != nil && *all) {
-		c.found.Add("stream", "name one, or say all=true")
+		c.Found.Add("stream", "name one, or say all=true")
 	}
 	background, err := s.requireAdmin(c)
 	if err != nil {
 		return nil, err
 	}
-	out := &output[api.Short[api.Skipped]]{api.Short[api.Skipped]{Items: []api.Skipped{}}}
+	out := &serve.Output[api.Short[api.Skipped]]{Body: api.Short[api.Skipped]{Items: []api.Skipped{}}}
 	err = eachStream(ctx, c, background, in.Name, in.Stream, func(stream string) error {
-		done, err := background.Skip(ctx, in.Name, c.principal.Tenant, stream)
+		done, err := background.Skip(ctx, in.Name, c.Principal.Tenant, stream)
 		if err != nil {
 			return err
 		}
@@ -129,16 +130,16 @@ func (s projections) skipQuarantine(
 
 // eachStream applies an action to one stream, or to all quarantined streams.
 func eachStream(
-	ctx context.Context, c *call, background Background, name, stream string, do func(stream string) error,
+	ctx context.Context, c *serve.Call, background Background, name, stream string, do func(stream string) error,
 ) error {
 	if stream != "" {
-		text(&c.found, "stream", stream)
-		if err := c.found.Err(); err != nil {
+		serve.CheckText(&c.Found, "stream", stream)
+		if err := c.Found.Err(); err != nil {
 			return err
 		}
 		return do(stream)
 	}
-	list, err := background.Quarantined(ctx, name, c.principal.Tenant)
+	list, err := background.Quarantined(ctx, name, c.Principal.Tenant)
 	if err != nil {
 		return err
 	}
@@ -150,10 +151,10 @@ func eachStream(
 	return nil
 }
 
-func (s projections) replay(ctx context.Context, c *call, in *projectionInput) (*api.Projection, error) {
+func (s projections) replay(ctx context.Context, c *serve.Call, in *projectionInput) (*api.Projection, error) {
 	background, err := s.requireAdmin(c)
 	if err == nil {
-		err = background.ReplayAll(ctx, in.Name, c.principal.Tenant)
+		err = background.ReplayAll(ctx, in.Name, c.Principal.Tenant)
 	}
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // limiter gives each name a token bucket of its own. It is safe for concurrent use.
@@ -85,23 +85,9 @@ func (l *limiter) makeRoom(now time.Time) {
 // checkRate refuses callers who exceed their rate.
 func (s *Server) checkRate(by domain.Principal, now time.Time) error {
 	if wait := s.limiter.take(bucketOf(by), now); wait > 0 {
-		return comeAgain(wait, "at most %g requests per second", float64(s.limiter.rate))
+		return serve.ComeAgain(wait, "at most %g requests per second", float64(s.limiter.rate))
 	}
 	return nil
-}
-
-// tooFast is a refusal with the number of seconds to wait.
-type tooFast struct {
-	error
-	wait string
-}
-
-// Unwrap returns the refusal.
-func (e tooFast) Unwrap() error { return e.error }
-
-func comeAgain(wait int, format string, args ...any) error {
-	seconds := strconv.Itoa(wait)
-	return tooFast{domain.Refuse(errRate, format, args...).WithFix("wait for %s s", seconds), seconds}
 }
 
 // bucketOf names the bucket of a caller: that of the key, or that of the subject of a token. The claimed name of an
@@ -137,19 +123,19 @@ func newFeeds() *feeds {
 }
 
 // join counts a stream, and starts the tail of its tenant if there is none. Call leave when done.
-func (f *feeds) join(cfg Config, c *call) (t *tail, leave func(), err error) {
-	tenant, caller := c.principal.Tenant, callerOf(c.principal)
+func (f *feeds) join(cfg Config, c *serve.Call) (t *tail, leave func(), err error) {
+	tenant, caller := c.Principal.Tenant, callerOf(c.Principal)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case f.of[caller] >= mostOfOne:
-		return nil, nil, domain.Refuse(errRate, "%s follows the log %d times already", c.principal.Subject, mostOfOne).
+		return nil, nil, domain.Refuse(serve.ErrRate, "%s follows the log %d times already", c.Principal.Subject, mostOfOne).
 			WithFix("end a stream before you begin another")
 	case f.open >= mostStreams:
 		return nil, nil, domain.Refuse(domain.ErrBusy, "%d callers follow the log already", mostStreams)
 	}
 	if t = f.tails[tenant]; t == nil {
-		ctx, cancel := context.WithCancel(context.WithoutCancel(c.request.Context()))
+		ctx, cancel := context.WithCancel(context.WithoutCancel(c.Request.Context()))
 		t = &tail{}
 		t.publish(&tailPage{after: math.MaxInt64}) // until it has read
 		var running sync.WaitGroup
@@ -249,7 +235,7 @@ func (a attempt) failed(err error) error {
 }
 
 func tooManyInvalid(wait int) error {
-	return comeAgain(wait, "too many invalid keys came from this address")
+	return serve.ComeAgain(wait, "too many invalid keys came from this address")
 }
 
 func (a attempt) wasValid() bool {

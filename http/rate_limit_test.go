@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // limited is a server on which so many requests a second may be made with one key.
@@ -25,7 +26,7 @@ func TestAKeyMayComeInBurstsButNotForLong(t *testing.T) {
 			t.Fatalf("request %d of a burst: %v", i+1, err)
 		}
 	}
-	if err := s.checkRate(alice, start); !errors.Is(err, errRate) {
+	if err := s.checkRate(alice, start); !errors.Is(err, serve.ErrRate) {
 		t.Errorf("beyond the burst: %v", err)
 	}
 	another := alice
@@ -38,7 +39,7 @@ func TestAKeyMayComeInBurstsButNotForLong(t *testing.T) {
 	}
 	forBob := alice
 	forBob.OnBehalfOf = "user:bob"
-	if err := s.checkRate(forBob, start.Add(100*time.Millisecond)); !errors.Is(err, errRate) {
+	if err := s.checkRate(forBob, start.Add(100*time.Millisecond)); !errors.Is(err, serve.ErrRate) {
 		t.Errorf("and once more, for somebody else: %v", err)
 	}
 }
@@ -51,7 +52,7 @@ func TestTokensAreCountedBySubject(t *testing.T) {
 		if err := s.checkRate(p, start); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := s.checkRate(p, start); !errors.Is(err, errRate) {
+		if err := s.checkRate(p, start); !errors.Is(err, serve.ErrRate) {
 			t.Errorf("%s once more: %v", name, err)
 		}
 	}
@@ -113,7 +114,7 @@ func TestWhoCameTooOftenIsToldWhenToComeAgain(t *testing.T) {
 	if err := s.checkRate(alice, start); err != nil {
 		t.Fatal(err)
 	}
-	refused := problemOf(s.checkRate(alice, start.Add(3*time.Second)), "")
+	refused := serve.ProblemOf(s.checkRate(alice, start.Add(3*time.Second)), "")
 	if got := refused.GetHeaders().Get("Retry-After"); refused.Status != 429 || got != "7" {
 		t.Errorf("got %d, and to come again after %s s", refused.Status, got)
 	}

@@ -9,11 +9,11 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 const (
-	projectionPath = "/v1/projections/{name}"
-	rebuildPath    = projectionPath + "/rebuild"
+	rebuildPath = serve.ProjectionPath + "/rebuild"
 )
 
 // projections answers requests about projections: their versions, rebuilds and quarantines.
@@ -22,7 +22,7 @@ type projections struct{ *Server }
 func (s projections) rebuildRoutes() {
 	tags := []string{"Operation"}
 	refusals := []int{http.StatusNotFound, http.StatusConflict}
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "start-rebuild", Method: http.MethodPost, Path: rebuildPath, Tags: tags,
 		Summary: "Compute a projection anew from the log, beside the one that is read",
 		Description: "Reading and writing go on. The new version is verified against an independent fold of the log and " +
@@ -31,32 +31,32 @@ func (s projections) rebuildRoutes() {
 			"away. For root.",
 		DefaultStatus: http.StatusAccepted, Errors: refusals,
 	}, s.startRebuild)
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "see-rebuild", Method: http.MethodGet, Path: rebuildPath, Tags: tags,
 		Summary:     "See how far the rebuild has come, or what became of the last one",
 		Description: "404 if there was none. For root.", Errors: refusals,
-	}, needing(s.requireOperator, s.seeRebuild))
-	lookup(s.Server, huma.Operation{
+	}, serve.Needing(s.requireOperator, s.seeRebuild))
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "plan-rebuild", Method: http.MethodGet, Path: rebuildPath + "/plan", Tags: tags,
 		Summary: "See what a rebuild would take, without starting it", Description: "For root.", Errors: refusals,
-	}, needing(s.requireOperator, s.planRebuild))
-	handle(s.Server, huma.Operation{
-		OperationID: "see-projection-history", Method: http.MethodGet, Path: projectionPath + "/history", Tags: tags,
+	}, serve.Needing(s.requireOperator, s.planRebuild))
+	serve.Handle(s.api, huma.Operation{
+		OperationID: "see-projection-history", Method: http.MethodGet, Path: serve.ProjectionPath + "/history", Tags: tags,
 		Summary:     "See what happened to a projection, and who asked for it",
 		Description: "Every stage of every rebuild, every switch and every way back, newest first. For root.",
 		Errors:      refusals,
 	}, s.projectionHistory)
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "cancel-rebuild", Method: http.MethodDelete, Path: rebuildPath, Tags: tags,
 		Summary: "Give the running rebuild up", Description: "What it has built is dropped. For root.", Errors: refusals,
-	}, needing(s.requireOperator, s.cancelRebuild))
-	lookup(s.Server, huma.Operation{
-		OperationID: "roll-back", Method: http.MethodPost, Path: projectionPath + "/rollback", Tags: tags,
+	}, serve.Needing(s.requireOperator, s.cancelRebuild))
+	serve.Lookup(s.api, huma.Operation{
+		OperationID: "roll-back", Method: http.MethodPost, Path: serve.ProjectionPath + "/rollback", Tags: tags,
 		Summary:     "Read the version again that was active before",
 		Description: "Nothing is lost: it was written all the time. Done twice, it is undone. For root.", Errors: refusals,
 	}, s.rollBack)
-	lookup(s.Server, huma.Operation{
-		OperationID: "retire", Method: http.MethodPost, Path: projectionPath + "/retire", Tags: tags,
+	serve.Lookup(s.api, huma.Operation{
+		OperationID: "retire", Method: http.MethodPost, Path: serve.ProjectionPath + "/retire", Tags: tags,
 		Summary:     "Stop writing the version that was active before, and drop it",
 		Description: "From then on there is no way back to it. For root.", Errors: refusals,
 	}, s.retire)
@@ -73,16 +73,16 @@ type orderInput struct {
 }
 
 type startInput struct {
-	Name       string  `path:"name" example:"knowledge" doc:"The projection's name."`
-	Confidence string  `query:"confidence" example:"wilson/1" doc:"The confidence policy to compute with; that of the active version if left out."`
-	WhatIf     boolean `query:"what_if" doc:"Only see what would change: what is built is never read, and thrown away."`
-	Repair     boolean `query:"repair" doc:"The active version is known to be wrong: how the new one differs from it is reported, and not refused."`
+	Name       string        `path:"name" example:"knowledge" doc:"The projection's name."`
+	Confidence string        `query:"confidence" example:"wilson/1" doc:"The confidence policy to compute with; that of the active version if left out."`
+	WhatIf     serve.Boolean `query:"what_if" doc:"Only see what would change: what is built is never read, and thrown away."`
+	Repair     serve.Boolean `query:"repair" doc:"The active version is known to be wrong: how the new one differs from it is reported, and not refused."`
 }
 
 func (in *startInput) order(p *domain.Problems) domain.RebuildOrder {
 	return domain.RebuildOrder{
-		Confidence: in.Confidence, WhatIf: valueOf(in.WhatIf.read(p, "what_if")),
-		Repair: valueOf(in.Repair.read(p, "repair")),
+		Confidence: in.Confidence, WhatIf: serve.Value(in.WhatIf.Read(p, "what_if")),
+		Repair: serve.Value(in.Repair.Read(p, "repair")),
 	}
 }
 
@@ -92,19 +92,19 @@ type startedOutput struct {
 }
 
 // requireOperator refuses callers who are not operators, and requires that this server rebuilds projections.
-func (s projections) requireOperator(c *call) (Rebuilder, error) {
+func (s projections) requireOperator(c *serve.Call) (Rebuilder, error) {
 	switch {
-	case !c.principal.IsOperator():
+	case !c.Principal.IsOperator():
 		return nil, domain.Refuse(domain.ErrForbidden, "rebuilding concerns every tenant: it is for root").
 			WithFix("use the server's ANNALS_ROOT_KEY, or a key of the role root; annals rebuild takes it from ANNALS_KEY")
 	case s.cfg.Rebuilder == nil:
 		return nil, domain.Refuse(domain.ErrNotFound, "this server rebuilds nothing")
 	}
-	return s.cfg.Rebuilder, c.found.Err()
+	return s.cfg.Rebuilder, c.Found.Err()
 }
 
-func (s projections) startRebuild(ctx context.Context, c *call, in *startInput) (*startedOutput, error) {
-	order := in.order(&c.found)
+func (s projections) startRebuild(ctx context.Context, c *serve.Call, in *startInput) (*startedOutput, error) {
+	order := in.order(&c.Found)
 	rebuilder, err := s.requireOperator(c)
 	if err != nil {
 		return nil, err
@@ -116,34 +116,38 @@ func (s projections) startRebuild(ctx context.Context, c *call, in *startInput) 
 	return &startedOutput{Location: "/v1/projections/" + begun.Projection + "/rebuild", Body: rebuildOf(begun)}, nil
 }
 
-func (s projections) seeRebuild(ctx context.Context, _ *call, by Rebuilder, in *projectionInput) (api.Rebuild, error) {
+func (s projections) seeRebuild(
+	ctx context.Context, _ *serve.Call, by Rebuilder, in *projectionInput,
+) (api.Rebuild, error) {
 	last, err := by.Last(ctx, in.Name)
 	return rebuildOf(last), err
 }
 
-func (s projections) planRebuild(ctx context.Context, _ *call, by Rebuilder, in *orderInput) (api.RebuildPlan, error) {
+func (s projections) planRebuild(
+	ctx context.Context, _ *serve.Call, by Rebuilder, in *orderInput,
+) (api.RebuildPlan, error) {
 	plan, err := by.Plan(ctx, in.Name, domain.RebuildOrder{Confidence: in.Confidence})
 	return planOf(plan), err
 }
 
 func (s projections) cancelRebuild(
-	ctx context.Context, _ *call, by Rebuilder, in *projectionInput,
+	ctx context.Context, _ *serve.Call, by Rebuilder, in *projectionInput,
 ) (api.Rebuild, error) {
 	ended, err := by.Cancel(ctx, in.Name)
 	return rebuildOf(ended), err
 }
 
-func (s projections) rollBack(ctx context.Context, c *call, in *projectionInput) (api.Projections, error) {
+func (s projections) rollBack(ctx context.Context, c *serve.Call, in *projectionInput) (api.Projections, error) {
 	return s.thenVersions(ctx, c, in, Rebuilder.Rollback)
 }
 
-func (s projections) retire(ctx context.Context, c *call, in *projectionInput) (api.Projections, error) {
+func (s projections) retire(ctx context.Context, c *serve.Call, in *projectionInput) (api.Projections, error) {
 	return s.thenVersions(ctx, c, in, Rebuilder.Retire)
 }
 
 // thenVersions changes a projection and answers with its versions.
 func (s projections) thenVersions(
-	ctx context.Context, c *call, in *projectionInput, do func(Rebuilder, context.Context, string) error,
+	ctx context.Context, c *serve.Call, in *projectionInput, do func(Rebuilder, context.Context, string) error,
 ) (shown api.Projections, err error) {
 	rebuilder, err := s.requireOperator(c)
 	if err == nil {
@@ -156,26 +160,26 @@ func (s projections) thenVersions(
 }
 
 type projectionHistoryInput struct {
-	Name   string  `path:"name" example:"knowledge" doc:"The projection's name."`
-	Limit  integer `query:"limit" doc:"1 to 500, the newest; 100 if left out."`
-	Cursor string  `query:"cursor" doc:"next_cursor of the page before, for what is older."`
+	Name   string        `path:"name" example:"knowledge" doc:"The projection's name."`
+	Limit  serve.Integer `query:"limit" doc:"1 to 500, the newest; 100 if left out."`
+	Cursor string        `query:"cursor" doc:"next_cursor of the page before, for what is older."`
 }
 
 // projectionHistory lists the events of a projection, newest first. They are in the server's own log, which root may
 // read.
 func (s projections) projectionHistory(
-	ctx context.Context, c *call, in *projectionHistoryInput,
-) (*output[api.Page[api.Event]], error) {
+	ctx context.Context, c *serve.Call, in *projectionHistoryInput,
+) (*serve.Output[api.Page[api.Event]], error) {
 	const most = 500
 	query := domain.EventQuery{
 		Tenant: domain.SystemTenant, Stream: domain.ProjectionStream(in.Name), Descending: true,
-		Limit: int(in.Limit.read(&c.found, "limit", 1, most)),
+		Limit: int(in.Limit.Read(&c.Found, "limit", 1, most)),
 	}
 	if _, err := s.requireOperator(c); err != nil {
 		return nil, err
 	}
 	ctx = s.cfg.Confine(ctx, domain.SystemTenant)
-	place, err := placeOf(in.Cursor, in.Name)
+	place, err := serve.PlaceOf(in.Cursor, in.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -189,25 +193,25 @@ func (s projections) projectionHistory(
 			return nil, err // there is no projection of this name, or none that has a history
 		}
 	}
-	return &output[api.Page[api.Event]]{api.Page[api.Event]{
-		Items: mapped(all, EventOf), NextCursor: cursor(next, in.Name),
+	return &serve.Output[api.Page[api.Event]]{Body: api.Page[api.Event]{
+		Items: serve.Map(all, serve.EventOf), NextCursor: serve.Cursor(next, in.Name),
 	}}, nil
 }
 
-func (s projections) projections(ctx context.Context, c *call, _ *struct{}) (api.Projections, error) {
+func (s projections) projections(ctx context.Context, c *serve.Call, _ *struct{}) (api.Projections, error) {
 	return s.versions(ctx, c, func(domain.ProjectionStatus) bool { return true })
 }
 
 // versions lists the versions that wanted accepts.
 func (s projections) versions(
-	ctx context.Context, c *call, wanted func(domain.ProjectionStatus) bool,
+	ctx context.Context, c *serve.Call, wanted func(domain.ProjectionStatus) bool,
 ) (out api.Projections, err error) {
-	all, err := s.cfg.Reader.Status(ctx, c.principal.Tenant)
+	all, err := s.cfg.Reader.Status(ctx, c.Principal.Tenant)
 	if err != nil {
 		return out, err
 	}
 	if s.cfg.Prover != nil {
-		proof, err := s.cfg.Prover.Status(ctx, c.principal.Tenant)
+		proof, err := s.cfg.Prover.Status(ctx, c.Principal.Tenant)
 		if err != nil {
 			return out, err
 		}
@@ -222,10 +226,10 @@ func (s projections) versions(
 			Name: p.Name, Version: p.Version, State: p.State, Inline: p.Inline, WhatIf: p.WhatIf, Position: p.Position,
 			Head:      p.Head,
 			LagEvents: p.LagEvents, LagSeconds: p.LagSeconds, Ahead: p.Ahead.Seconds(), Settings: p.Settings, Error: p.Error,
-			Halted: p.Halted, Holder: p.Holder, ReadAt: known(p.ReadAt), Quarantined: p.Quarantined, Unindexed: p.Unindexed,
-			CreatedAt: known(p.CreatedAt), UpdatedAt: known(p.UpdatedAt),
+			Halted: p.Halted, Holder: p.Holder, ReadAt: serve.Time(p.ReadAt), Quarantined: p.Quarantined, Unindexed: p.Unindexed,
+			CreatedAt: serve.Time(p.CreatedAt), UpdatedAt: serve.Time(p.UpdatedAt),
 		}
-		if c.principal.IsOperator() { // a report names items of all tenants
+		if c.Principal.IsOperator() { // a report names items of all tenants
 			shown.Report = reportOf(p.Report)
 		}
 		out.Items = append(out.Items, shown)
@@ -237,7 +241,7 @@ func rebuildOf(r domain.Rebuild) api.Rebuild {
 	shown := api.Rebuild{
 		Projection: r.Projection, Active: r.Active, Version: r.Version, State: r.State, WhatIf: r.WhatIf,
 		Settings: r.Settings,
-		BeganAt:  known(r.BeganAt), UpdatedAt: known(r.UpdatedAt), Error: r.Error, Report: reportOf(r.Report),
+		BeganAt:  serve.Time(r.BeganAt), UpdatedAt: serve.Time(r.UpdatedAt), Error: r.Error, Report: reportOf(r.Report),
 	}
 	if p := r.Progress; p != nil {
 		shown.Progress = &api.RebuildProgress{
@@ -254,7 +258,7 @@ func reportOf(r *domain.RebuildReport) *api.RebuildReport {
 	}
 	return &api.RebuildReport{
 		Version: r.Version, Against: r.Against, Passed: r.Passed, Items: r.Items, Rows: r.Rows, Checksums: r.Checksums,
-		Wrong: toStrings(r.Wrong), Changed: r.Changed, Intended: toStrings(r.Intended), Repair: r.Repair,
+		Wrong: serve.Strings(r.Wrong), Changed: r.Changed, Intended: serve.Strings(r.Intended), Repair: r.Repair,
 		Overlap: r.Overlap, Searches: r.Searches, Impact: impactOf(r.Impact),
 	}
 }
@@ -266,7 +270,7 @@ func planOf(p domain.RebuildPlan) api.RebuildPlan {
 	}
 	return api.RebuildPlan{
 		Projection: p.Projection, Active: p.Active, Version: p.Version, Settings: p.Settings, Policies: policies,
-		Intended: toStrings(p.Intended), Streams: p.Streams, Events: p.Events, Bytes: p.Bytes, Need: p.Need,
+		Intended: serve.Strings(p.Intended), Streams: p.Streams, Events: p.Events, Bytes: p.Bytes, Need: p.Need,
 		Free: p.Free, Seconds: seconds(p.Took),
 	}
 }
@@ -292,7 +296,7 @@ func impactOf(i domain.RebuildImpact) api.RebuildImpact {
 	}
 	for _, m := range i.Answers.Most {
 		shown.Answers.Most = append(shown.Answers.Most, api.AnswerMove{
-			Tenant: m.Tenant, ID: m.ID, Same: m.Same, Before: toStrings(m.Before), After: toStrings(m.After),
+			Tenant: m.Tenant, ID: m.ID, Same: m.Same, Before: serve.Strings(m.Before), After: serve.Strings(m.After),
 		})
 	}
 	return shown

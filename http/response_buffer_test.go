@@ -13,6 +13,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/body"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // slowReader is a connection whose other side reads when it is let.
@@ -87,7 +88,7 @@ func TestABodyWithoutEndIsCutOff(t *testing.T) {
 	for r := range body.Lines(bufio.NewReader(noLimit), 20) {
 		last = r.Err
 	}
-	if !errors.Is(bodyError(last), domain.ErrTooLarge) {
+	if !errors.Is(serve.BodyError(last), domain.ErrTooLarge) {
 		t.Errorf("got %v", last)
 	}
 }

@@ -11,10 +11,11 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 func (s reports) reviewRoutes() {
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "list-reviews", Method: http.MethodGet, Path: "/v1/reviews", Tags: []string{"Reports"},
 		Summary: "List the items that wait for a review",
 		Description: "An item waits in one queue or in several. Reported stale: since its last confirmation. Expired: " +
@@ -40,44 +41,44 @@ func (s reports) reviewRoutes() {
 }
 
 type reviewInput struct {
-	Queue  string  `query:"queue" enum:"stale,expired,contested,divided,low_confidence,superseded_used,duplicate,contradiction,verification_due,owner_deactivated,unused" doc:"All if left out."`
-	Owner  string  `query:"owner" doc:"Whose the items are: an entity such as user:123."`
-	Mine   boolean `query:"mine" doc:"true: only items that you own, or that are assigned to you or to a group that you maintain. You are the entity for which you act."`
-	To     string  `query:"assigned" doc:"To whom the items are assigned: an entity such as user:123."`
-	Scope  string  `query:"scope" doc:"Whom the items reach: a scope such as project:456 or public."`
-	Limit  integer `query:"limit" doc:"1 to 100; 20 if left out."`
-	Cursor string  `query:"cursor" doc:"next_cursor of the page before, with the same filters. Items that leave the list move the later ones up."`
+	Queue  string        `query:"queue" enum:"stale,expired,contested,divided,low_confidence,superseded_used,duplicate,contradiction,verification_due,owner_deactivated,unused" doc:"All if left out."`
+	Owner  string        `query:"owner" doc:"Whose the items are: an entity such as user:123."`
+	Mine   serve.Boolean `query:"mine" doc:"true: only items that you own, or that are assigned to you or to a group that you maintain. You are the entity for which you act."`
+	To     string        `query:"assigned" doc:"To whom the items are assigned: an entity such as user:123."`
+	Scope  string        `query:"scope" doc:"Whom the items reach: a scope such as project:456 or public."`
+	Limit  serve.Integer `query:"limit" doc:"1 to 100; 20 if left out."`
+	Cursor string        `query:"cursor" doc:"next_cursor of the page before, with the same filters. Items that leave the list move the later ones up."`
 }
 
-func (in *reviewInput) query(c *call) domain.ReviewQuery {
+func (in *reviewInput) query(c *serve.Call) domain.ReviewQuery {
 	chosen := (&Selecting{Scope: in.Scope, Owner: in.Owner}).query(c, nil)
 	q := domain.ReviewQuery{
 		Tenant: chosen.Tenant, Only: chosen.Only, Scope: chosen.Scope, Owner: chosen.Owner, Queue: in.Queue,
 	}
 	if !slices.Contains(domain.Queues(), cmp.Or(in.Queue, domain.QueueStale)) {
-		c.found.Add("queue", "must be one of %s", strings.Join(domain.Queues(), ", "))
+		c.Found.Add("queue", "must be one of %s", strings.Join(domain.Queues(), ", "))
 	}
-	q.Assigned = entity(&c.found, "assigned", in.To)
-	if mine := in.Mine.read(&c.found, "mine"); mine != nil && *mine {
+	q.Assigned = entity(&c.Found, "assigned", in.To)
+	if mine := in.Mine.Read(&c.Found, "mine"); mine != nil && *mine {
 		if q.Owner != "" || q.Assigned != "" {
-			c.found.Add("mine", "cannot be asked together with owner or assigned")
+			c.Found.Add("mine", "cannot be asked together with owner or assigned")
 		}
-		q.Mine = &c.principal
+		q.Mine = &c.Principal
 	}
 	return q
 }
 
-func (s reports) review(ctx context.Context, c *call, in *reviewInput) (*output[api.Reviews], error) {
+func (s reports) review(ctx context.Context, c *serve.Call, in *reviewInput) (*serve.Output[api.Reviews], error) {
 	query := in.query(c)
-	limit := cmp.Or(in.Limit.read(&c.found, "limit", 1, 100), 20)
-	if err := c.found.Err(); err != nil {
+	limit := cmp.Or(in.Limit.Read(&c.Found, "limit", 1, 100), 20)
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
 	asked := query
 	if asked.Only, asked.Mine = nil, nil; query.Mine != nil { // a cursor shows nothing that its user may not see
 		asked.Assigned = "mine"
 	}
-	place, err := placeOf(in.Cursor, asked)
+	place, err := serve.PlaceOf(in.Cursor, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (s reports) review(ctx context.Context, c *call, in *reviewInput) (*output[
 	if err != nil {
 		return nil, err
 	}
-	items := mapped(page.Items, func(r domain.Review) *domain.Knowledge { return r.Item })
+	items := serve.Map(page.Items, func(r domain.Review) *domain.Knowledge { return r.Item })
 	for _, r := range page.Items {
 		if r.Pair != nil {
 			items = append(items, r.Pair.Items...)
@@ -106,16 +107,16 @@ func (s reports) review(ctx context.Context, c *call, in *reviewInput) (*output[
 		out.Items = append(out.Items, reviewOf(r))
 	}
 	if next := place + limit; next < int64(page.Total) {
-		out.NextCursor = cursor(next, asked)
+		out.NextCursor = serve.Cursor(next, asked)
 	}
-	return &output[api.Reviews]{out}, nil
+	return &serve.Output[api.Reviews]{Body: out}, nil
 }
 
 func reviewOf(r domain.Review) api.Review {
-	out := api.Review{Item: knowledgeOf(r.Item), Reasons: []api.ReviewReason{}}
+	out := api.Review{Item: serve.KnowledgeOf(r.Item), Reasons: []api.ReviewReason{}}
 	for _, why := range r.Reasons {
 		out.Reasons = append(out.Reasons, api.ReviewReason{
-			Queue: why.Queue, Since: known(why.Since), Count: why.Count, Text: why.Text,
+			Queue: why.Queue, Since: serve.Time(why.Since), Count: why.Count, Text: why.Text,
 		})
 	}
 	if p := r.Pair; p != nil {
@@ -123,14 +124,14 @@ func reviewOf(r domain.Review) api.Review {
 			Proposal: p.Proposal, Kind: string(p.Kind), Score: p.Score, Rule: p.Rule, By: string(p.By), Reason: p.Reason,
 		}
 		for _, k := range p.Items {
-			out.Pair.Items = append(out.Pair.Items, knowledgeOf(k))
+			out.Pair.Items = append(out.Pair.Items, serve.KnowledgeOf(k))
 		}
 	}
 	if len(r.Assigned.To) > 0 {
-		out.Assigned = &api.Assignment{To: toStrings(r.Assigned.To), Why: r.Assigned.Why}
+		out.Assigned = &api.Assignment{To: serve.Strings(r.Assigned.To), Why: r.Assigned.Why}
 	}
 	if r.Uses > 0 {
-		out.Used = &api.ReviewUse{Count: r.Uses, Last: known(r.Used)}
+		out.Used = &api.ReviewUse{Count: r.Uses, Last: serve.Time(r.Used)}
 	}
 	return out
 }

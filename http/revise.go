@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // patch is a merge patch (RFC 7396) of what may change about an item.
@@ -34,19 +35,15 @@ type patch struct {
 	ConfirmUntil body.Optional[time.Time] `json:"confirm_until,omitzero" nullable:"false" doc:"With confirm: when it should be looked at again; for good if left out."`
 }
 
-type itemInput struct {
-	ID string `path:"id" doc:"The item's id."`
-}
-
-func (s *Server) revise(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := readBody[patch](s, c, patchType)
+func (s *Server) revise(ctx context.Context, c *serve.Call, in *serve.ItemInput) (*serve.Reply, error) {
+	given, body, err := serve.ReadBody[patch](c, serve.PatchType)
 	if err != nil {
 		return nil, err
 	}
 	const tries = 100 // each conflict means that another change succeeded
 	for try := 1; ; try++ {
 		var merged bool
-		receipt, err := s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
+		receipt, err := c.Change(ctx, in.ID, body, func(t domain.Target) (domain.Command, error) {
 			merged = t.Revisions == nil && given.merges()
 			return s.revision(ctx, c, t, given)
 		})
@@ -54,7 +51,7 @@ func (s *Server) revise(ctx context.Context, c *call, in *itemInput) (*reply, er
 		if merged && errors.Is(err, domain.ErrPrecondition) && try < tries {
 			continue
 		}
-		return replied(receipt, err)
+		return serve.Replied(receipt, err)
 	}
 }
 
@@ -63,13 +60,13 @@ const never = math.MaxInt64
 
 // revision is the command of a patch. It merges tags and meta with those of the item; then the command is for that
 // revision only.
-func (s *Server) revision(ctx context.Context, c *call, t domain.Target, given patch) (domain.Command, error) {
+func (s *Server) revision(ctx context.Context, c *serve.Call, t domain.Target, given patch) (domain.Command, error) {
 	var found domain.Problems
 	command := given.command(t, &found)
 	if given.merges() {
 		k, err := s.existingItem(ctx, c, t.ID)
 		switch {
-		case err != nil && (c.key == "" || !errors.Is(err, domain.ErrDeleted)):
+		case err != nil && (c.Key == "" || !errors.Is(err, domain.ErrDeleted)):
 			return nil, err
 		case err != nil: // the log refuses it too, or repeats its earlier answer
 			k = &domain.Knowledge{Revision: never}
@@ -79,7 +76,7 @@ func (s *Server) revision(ctx context.Context, c *call, t domain.Target, given p
 		}
 		given.merge(&command, k, &found)
 	}
-	return command, merge(found, command.Validate())
+	return command, serve.Merge(found, command.Validate())
 }
 
 func (p patch) command(target domain.Target, found *domain.Problems) domain.Revise {
@@ -103,7 +100,7 @@ func (p patch) command(target domain.Target, found *domain.Problems) domain.Revi
 		found.Add("scopes", "cannot be taken away")
 	}
 	if p.Scopes.Given && !p.Scopes.Null {
-		command.Scopes = fromStrings[domain.Scope](p.Scopes.Value)
+		command.Scopes = serve.FromStrings[domain.Scope](p.Scopes.Value)
 	}
 	return command
 }
@@ -152,36 +149,36 @@ type forgetInput struct {
 	ID     string `path:"id" doc:"The item's id."`
 	Reason string `query:"reason" maxLength:"2000" doc:"Why; also in the body as {\"reason\"}."`
 
-	Erase       boolean `query:"erase" doc:"Destroy what people wrote about it, for good."`
-	ReasonCode  string  `query:"reason_code" doc:"With erase: a word, requested if left out. This and the following stay in the log for ever."`
-	LegalBasis  string  `query:"legal_basis" maxLength:"200" doc:"With erase, such as Art. 17(1)(b) GDPR."`
-	RequestedBy string  `query:"requested_by" maxLength:"200" doc:"With erase: a pseudonym."`
-	Ticket      string  `query:"ticket" doc:"With erase."`
+	Erase       serve.Boolean `query:"erase" doc:"Destroy what people wrote about it, for good."`
+	ReasonCode  string        `query:"reason_code" doc:"With erase: a word, requested if left out. This and the following stay in the log for ever."`
+	LegalBasis  string        `query:"legal_basis" maxLength:"200" doc:"With erase, such as Art. 17(1)(b) GDPR."`
+	RequestedBy string        `query:"requested_by" maxLength:"200" doc:"With erase: a pseudonym."`
+	Ticket      string        `query:"ticket" doc:"With erase."`
 }
 
-func (s *Server) forget(ctx context.Context, c *call, in *forgetInput) (*receipt, error) {
-	given, body, err := readAny[api.Reason](s, c)
+func (s *Server) forget(ctx context.Context, c *serve.Call, in *forgetInput) (*serve.Receipt, error) {
+	given, body, err := serve.ReadAny[api.Reason](c)
 	if err != nil {
 		return nil, err
 	}
-	if erase := in.Erase.read(&c.found, "erase"); erase != nil && *erase {
+	if erase := in.Erase.Read(&c.Found, "erase"); erase != nil && *erase {
 		if in.Reason != "" || given.Reason != "" {
-			c.found.Add("reason", "is for forgetting; erasing takes a reason_code, which stays for ever")
+			c.Found.Add("reason", "is for forgetting; erasing takes a reason_code, which stays for ever")
 		}
 		return s.erase(ctx, c, in)
 	}
 	if in.Reason != "" && given.Reason != "" {
-		c.found.Add("reason", "is given twice")
+		c.Found.Add("reason", "is given twice")
 	}
-	in.onlyForgetting(&c.found)
-	done, err := s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
+	in.onlyForgetting(&c.Found)
+	done, err := c.Change(ctx, in.ID, body, func(t domain.Target) (domain.Command, error) {
 		command := domain.Delete{Target: t, Reason: in.Reason + given.Reason}
 		return command, command.Validate()
 	})
 	if err != nil {
 		return nil, err
 	}
-	return receiptOf(done), nil
+	return serve.ReceiptOf(done), nil
 }
 
 // onlyForgetting notes the fields of an erasure in a request without erase=true, whose caller would expect an

@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 type scrubbingOutput struct {
@@ -26,36 +27,36 @@ type scrubbings struct{ *Server }
 func (s scrubbings) scrubbingRoutes() {
 	tags := []string{"Access"}
 	const path = "/v1/scrubbing"
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "scrubbing", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "Read what is redacted in what people write", Description: "For admins and auditors.",
 	}, s.scrubbing)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "change-scrubbing", Method: http.MethodPut, Path: path, Tags: tags,
 		Summary: "Change what is redacted in what people write",
 		Description: "For admins. All rules are replaced, from now on: what is recorded already stays as it is until it is " +
 			"redacted. Every server follows within a second.",
-		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.Scrubbing{}}),
-		Errors:      bodyErrors,
+		RequestBody: serve.JSONBody[api.Scrubbing](s.api, true),
+		Errors:      serve.BodyErrors,
 	}, s.changeScrubbing)
 }
 
-func (s scrubbings) scrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbingOutput, error) {
-	if !c.principal.SeesAll() {
+func (s scrubbings) scrubbing(ctx context.Context, c *serve.Call, _ *struct{}) (*scrubbingOutput, error) {
+	if !c.Principal.SeesAll() {
 		return nil, domain.Refuse(domain.ErrForbidden, "rules for scrubbing are for admins and auditors")
 	}
-	if err := c.found.Err(); err != nil || s.cfg.Scrubbing == nil {
+	if err := c.Found.Err(); err != nil || s.cfg.Scrubbing == nil {
 		return &scrubbingOutput{}, err
 	}
-	rules, err := s.cfg.Scrubbing.Rules(ctx, c.principal.Tenant)
+	rules, err := s.cfg.Scrubbing.Rules(ctx, c.Principal.Tenant)
 	if err != nil {
 		return nil, err
 	}
 	return &scrubbingOutput{Body: s.scrubbingOf(rules)}, nil
 }
 
-func (s scrubbings) changeScrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbingOutput, error) {
-	given, body, err := readBody[api.Scrubbing](s.Server, c)
+func (s scrubbings) changeScrubbing(ctx context.Context, c *serve.Call, _ *struct{}) (*scrubbingOutput, error) {
+	given, body, err := serve.ReadBody[api.Scrubbing](c)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +64,8 @@ func (s scrubbings) changeScrubbing(ctx context.Context, c *call, _ *struct{}) (
 	for _, p := range given.Patterns {
 		rules.Patterns = append(rules.Patterns, domain.ScrubPattern(p))
 	}
-	command := domain.ChangeScrubbing{By: c.principal, Rules: rules}
-	receipt, err := s.submit(ctx, c, command, command.Validate(), body)
+	command := domain.ChangeScrubbing{By: c.Principal, Rules: rules}
+	receipt, err := c.Submit(ctx, command, command.Validate(), body)
 	if err != nil {
 		return nil, err
 	}
@@ -89,14 +90,14 @@ type spanInput struct {
 
 func (s scrubbings) redactionRoutes() {
 	tags := []string{"Access"}
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "findings", Method: http.MethodGet, Path: "/v1/scrubbing/findings", Tags: tags,
 		Summary: "Find what today's rules would have redacted in what is recorded",
 		Description: "For admins and auditors. Tells where, and never what. A page looks for some seconds: go on until " +
 			"there is no next_cursor.",
 		Errors: []int{http.StatusBadRequest, http.StatusConflict},
 	}, s.findings)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "redact", Method: http.MethodPost, Path: "/v1/scrubbing/redactions", Tags: tags,
 		Summary: "Redact what is recorded, by today's rules",
 		Description: "For admins. Each text in which something is found is destroyed for good, and what is left of it " +
@@ -107,16 +108,16 @@ func (s scrubbings) redactionRoutes() {
 }
 
 // span is the part of the log that a page looks at.
-func (s scrubbings) span(ctx context.Context, c *call, in *spanInput) (api.LogSpan, error) {
-	since, until := body.AsOf(in.Since).Parse(&c.found, "since"), body.AsOf(in.Until).Parse(&c.found, "until")
+func (s scrubbings) span(ctx context.Context, c *serve.Call, in *spanInput) (api.LogSpan, error) {
+	since, until := body.AsOf(in.Since).Parse(&c.Found, "since"), body.AsOf(in.Until).Parse(&c.Found, "until")
 	asked := *in
 	asked.Cursor = ""
 	var span api.LogSpan
-	place, err := placeOf(in.Cursor, asked)
-	if err = merge(c.found, err); err != nil {
+	place, err := serve.PlaceOf(in.Cursor, asked)
+	if err = serve.Merge(c.Found, err); err != nil {
 		return span, err
 	}
-	if span.From, span.To, err = s.cfg.Recorded.Span(ctx, c.principal.Tenant, since, until); err != nil {
+	if span.From, span.To, err = s.cfg.Recorded.Span(ctx, c.Principal.Tenant, since, until); err != nil {
 		return span, err
 	}
 	span.From = max(span.From, place)
@@ -128,30 +129,30 @@ func (in spanInput) reached(span api.LogSpan, through int64) api.LogSpan {
 	in.Cursor = ""
 	span.Through = min(through, span.To)
 	if span.Through < span.To {
-		span.NextCursor = cursor(span.Through+1, in)
+		span.NextCursor = serve.Cursor(span.Through+1, in)
 	}
 	return span
 }
 
-func (s scrubbings) findings(ctx context.Context, c *call, in *spanInput) (*output[api.Findings], error) {
-	if !c.principal.SeesAll() || s.cfg.Recorded == nil {
+func (s scrubbings) findings(ctx context.Context, c *serve.Call, in *spanInput) (*serve.Output[api.Findings], error) {
+	if !c.Principal.SeesAll() || s.cfg.Recorded == nil {
 		return nil, domain.Refuse(domain.ErrForbidden, "what could be redacted is for admins and auditors")
 	}
 	span, err := s.span(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
-	found, through, err := s.cfg.Recorded.Recorded(ctx, c.principal.Tenant, span.From, span.To)
+	found, through, err := s.cfg.Recorded.Recorded(ctx, c.Principal.Tenant, span.From, span.To)
 	if err != nil {
 		return nil, err
 	}
-	out := &output[api.Findings]{}
+	out := &serve.Output[api.Findings]{}
 	out.Body.Items = make([]api.Finding, len(found))
 	held := map[string]bool{} // by item
 	for i, f := range found {
 		id, isItem := domain.ItemOf(f.Stream)
 		if _, known := held[id]; isItem && !known {
-			k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, id)
+			k, err := s.cfg.Reader.Find(ctx, c.Principal.Tenant, id)
 			if err != nil {
 				return nil, err
 			}
@@ -171,15 +172,15 @@ const (
 	streamsTogether = 50
 )
 
-func (s scrubbings) redact(ctx context.Context, c *call, in *spanInput) (*output[api.Redactions], error) {
-	if !c.principal.IsTenantAdmin() || s.cfg.Recorded == nil {
+func (s scrubbings) redact(ctx context.Context, c *serve.Call, in *spanInput) (*serve.Output[api.Redactions], error) {
+	if !c.Principal.IsTenantAdmin() || s.cfg.Recorded == nil {
 		return nil, domain.Refuse(domain.ErrForbidden, "redacting what is recorded is for admins")
 	}
 	span, err := s.span(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
-	found, through, err := s.cfg.Recorded.Recorded(ctx, c.principal.Tenant, span.From, span.To)
+	found, through, err := s.cfg.Recorded.Recorded(ctx, c.Principal.Tenant, span.From, span.To)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +192,7 @@ func (s scrubbings) redact(ctx context.Context, c *call, in *spanInput) (*output
 			streams = append(streams, f.Stream)
 		}
 	}
-	out := &output[api.Redactions]{}
+	out := &serve.Output[api.Redactions]{}
 	out.Body.Items = []api.Redaction{}
 	began := s.cfg.Now()
 	for chunk := range slices.Chunk(streams, streamsTogether) {
@@ -199,7 +200,7 @@ func (s scrubbings) redact(ctx context.Context, c *call, in *spanInput) (*output
 			through = min(through, first[chunk[0]]-1)
 			break
 		}
-		submission := domain.Submission{By: c.principal, Origin: c.origin}
+		submission := domain.Submission{By: c.Principal, Origin: c.Origin}
 		done, err := s.cfg.Recorded.Redact(ctx, submission, chunk, span.From, span.To)
 		if err != nil {
 			return nil, err

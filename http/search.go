@@ -11,24 +11,27 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 type searchInput struct {
 	Waiting
 }
 
-func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*output[api.SearchAnswer], error) {
-	in, _, err := readBody[api.Search](s, c)
+func (s *Server) search(
+	ctx context.Context, c *serve.Call, asked *searchInput,
+) (*serve.Output[api.SearchAnswer], error) {
+	in, _, err := serve.ReadBody[api.Search](c)
 	if err != nil {
 		return nil, err
 	}
-	query, names := questionOf(in, c.principal)
+	query, names := questionOf(in, c.Principal)
 	if in.Limit != nil && *in.Limit == 0 {
 		query.Limit = -1 // the caller asked for 0, which is not the default
 	}
-	at := body.AsOf(in.AsOf).Parse(&c.found, "as_of")
+	at := body.AsOf(in.AsOf).Parse(&c.Found, "as_of")
 	query, err = query.Complete()
-	if err := merge(c.found, renamed(err, names)); err != nil {
+	if err := serve.Merge(c.Found, renamed(err, names)); err != nil {
 		return nil, err
 	}
 	if err := s.await(ctx, c, asked.Waiting, true); err != nil {
@@ -55,7 +58,7 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*outp
 	all := answer.Hits
 	answer.Hits = all[:min(len(all), limit)]
 	if query.AsOf == 0 {
-		items := mapped(answer.Hits, func(h domain.Found) *domain.Knowledge { return h.Knowledge })
+		items := serve.Map(answer.Hits, func(h domain.Found) *domain.Knowledge { return h.Knowledge })
 		if err := (verification{s}).verify(ctx, c, items...); err != nil {
 			return nil, err
 		}
@@ -67,7 +70,7 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*outp
 	if out.Position = looked; in.Facets {
 		out.Facets = hitFacets(all)
 	}
-	return &output[api.SearchAnswer]{out}, nil
+	return &serve.Output[api.SearchAnswer]{Body: out}, nil
 }
 
 // hitFacets counts hits.
@@ -102,17 +105,17 @@ func (s *Server) lookedAt(ctx context.Context, query domain.Search) (*int64, err
 // questionOf makes a query of the domain, and maps the domain's field names to the caller's.
 func questionOf(in api.Search, by domain.Principal) (domain.Search, map[string]string) {
 	query := domain.Search{
-		By: by, Text: in.Query, Vector: in.Vector, Limit: valueOf(in.Limit),
+		By: by, Text: in.Query, Vector: in.Vector, Limit: serve.Value(in.Limit),
 		MinScore: in.MinScore, Order: domain.Order(in.Order), Explain: in.Explain, Everyone: in.Everyone, Copies: in.Copies,
 		Filter: domain.Filter{
-			Types: fromStrings[domain.Type](in.Types), ContextTypes: fromStrings[domain.ContextType](in.ContextType),
-			Categories: fromStrings[domain.Category](in.Category), Tags: domain.Tags(in.Tags),
+			Types: serve.FromStrings[domain.Type](in.Types), ContextTypes: serve.FromStrings[domain.ContextType](in.ContextType),
+			Categories: serve.FromStrings[domain.Category](in.Category), Tags: domain.Tags(in.Tags),
 			Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
 			Visibility: domain.Visibility(in.Visibility), URIPrefix: in.URI,
 			Polarity: domain.Polarity(in.Polarity), Stale: in.Stale, TraceID: in.TraceID,
-			Statuses:    fromStrings[domain.Status](in.Status),
-			CreatedFrom: valueOf(in.CreatedFrom), CreatedTo: valueOf(in.CreatedTo),
-			UpdatedFrom: valueOf(in.UpdatedFrom), UpdatedTo: valueOf(in.UpdatedTo),
+			Statuses:    serve.FromStrings[domain.Status](in.Status),
+			CreatedFrom: serve.Value(in.CreatedFrom), CreatedTo: serve.Value(in.CreatedTo),
+			UpdatedFrom: serve.Value(in.UpdatedFrom), UpdatedTo: serve.Value(in.UpdatedTo),
 		},
 	}
 	if in.Level != nil {
@@ -164,7 +167,7 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 	}
 	for i, h := range a.Hits {
 		out.Items[i] = api.Hit{
-			Knowledge: knowledgeOf(h.Knowledge), Score: h.Score, Scope: string(h.Scope),
+			Knowledge: serve.KnowledgeOf(h.Knowledge), Score: h.Score, Scope: string(h.Scope),
 			Tier: h.Scope.Tier().String(), Weight: h.Weight, Best: h.Best, Terms: h.Terms,
 			Contested: h.Knowledge.Rating().Contested(), Copies: h.Copies,
 			Parts: api.Parts{
@@ -178,7 +181,7 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 	}
 	if e := a.Explain; e != nil {
 		out.Explain = &api.Explanation{
-			Audience: toStrings(e.Audience), Visible: e.Visible, Passed: e.Passed, BestBelow: e.BestBelow,
+			Audience: serve.Strings(e.Audience), Visible: e.Visible, Passed: e.Passed, BestBelow: e.BestBelow,
 			Terms: append([]string{}, e.Terms...), Plans: make([]api.ScopePlan, len(e.Plans)),
 			TookMS: float64(e.Took) / float64(time.Millisecond),
 		}
@@ -190,23 +193,24 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 }
 
 func (s *Server) questionRoutes() {
-	handle(s, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "search", Method: http.MethodPost, Path: "/v1/search", Tags: []string{"Questions"},
 		Summary:     "Search by meaning and by words, nearest scope first",
-		RequestBody: bodies(s, true, map[string]any{jsonType: api.Search{}}),
+		RequestBody: serve.JSONBody[api.Search](s.api, true),
 		Errors:      []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	}, s.search)
-	handle(s, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "events", Method: http.MethodGet, Path: "/v1/events", Tags: []string{"Questions"},
 		Summary: "Read the log, or follow it",
-		Description: "A page of JSON, the whole list as " + linesType + " or " + csvType +
+		Description: "A page of JSON, the whole list as " + serve.LinesType + " or " + serve.CsvType +
 			", or what is recorded from now on and for ever as " +
-			streamType + ": Last-Event-ID resumes. Auditors and admins read everything; members read what happened to " +
+			serve.StreamType + ": Last-Event-ID resumes. Auditors and admins read everything; members read what happened to " +
 			"what they may see now.",
-		Parameters: []*huma.Param{parameter("Last-Event-ID")},
-		Responses:  listed[api.Event](s, streamType), Errors: []int{http.StatusBadRequest, http.StatusNotAcceptable},
+		Parameters: []*huma.Param{serve.Parameter("Last-Event-ID")},
+		Responses:  serve.Listed[api.Event](s.api, serve.StreamType),
+		Errors:     []int{http.StatusBadRequest, http.StatusNotAcceptable},
 	}, s.events)
-	lookup(s, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "projections", Method: http.MethodGet, Path: "/v1/projections", Tags: []string{"Questions"},
 		Summary: "See how the projections do",
 	}, projections{s}.projections)

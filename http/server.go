@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
-	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,15 +17,14 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"github.com/labstack/echo/v4"
 
-	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/http/body"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // Server answers the HTTP API. It is safe for concurrent use.
 type Server struct {
 	cfg          Config
 	echo         *echo.Echo
-	api          huma.API
+	api          *serve.API
 	identities   identities
 	authenticate authenticator // that of identities
 	limiter      *limiter
@@ -52,17 +48,23 @@ func New(cfg Config) *Server {
 	s.identities = identities{cfg: cfg, throttle: newLoginThrottle(), sealer: newSealer(cfg.SessionKey)}
 	s.authenticate = s.identities.identify
 	s.echo.HideBanner, s.echo.HidePort = true, true
-	s.echo.HTTPErrorHandler = func(err error, e echo.Context) { s.answerError(callOf(e.Request().Context()), e, err) }
+	s.echo.HTTPErrorHandler = func(err error, e echo.Context) {
+		s.answerError(serve.CallOf(e.Request().Context()), e, err)
+	}
 	s.echo.Use(s.observe, protect())
-	s.api = humaecho.New(s.echo, huma.Config{
+	described := humaecho.New(s.echo, huma.Config{
 		OpenAPI:       description(cfg.Version),
-		Formats:       map[string]huma.Format{jsonType: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
-		DefaultFormat: jsonType,
+		Formats:       map[string]huma.Format{serve.JSONType: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
+		DefaultFormat: serve.JSONType,
 	})
+	s.api = &serve.API{
+		Writer: cfg.Writer, Huma: described, MaxBody: cfg.MaxBody, Timeout: cfg.Timeout, Cut: s.cut, Admit: s.admit,
+		GoesOn: s.identities.goesOn,
+	}
 	s.routes()
-	describeMCP(s.api.OpenAPI())
-	tidy(s.api.OpenAPI())
-	s.pages = sync.OnceValues(func() (pages, error) { return render(s.api.OpenAPI()) })
+	describeMCP(described.OpenAPI())
+	tidy(described.OpenAPI())
+	s.pages = sync.OnceValues(func() (pages, error) { return render(described.OpenAPI()) })
 	return s
 }
 
@@ -94,141 +96,17 @@ func plainly(r *http.Request) *http.Request {
 	return r
 }
 
-// operation answers a call. The error becomes a problem.
-type operation[I, O any] func(ctx context.Context, c *call, in *I) (*O, error)
-
-// handle registers an operation for authenticated callers within their rate and the time limit. huma documents the
-// input and fills in its path and query fields. handle refuses unknown parameters; the operation validates their
-// values.
-func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
-	form := onlyForm(&op)
-	s.document(&op)
-	body := op.RequestBody
-	op.RequestBody = nil // huma would read and check a body that it knows; operations do that
-	defer func() { s.documented(op).RequestBody = body }()
-	parameters := queryNames(reflect.TypeFor[I]())
-	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
-		c, began := callOf(ctx), time.Now()
-		err := s.admit(c)
-		if err == nil && form != "" {
-			_, err = c.accepts(form)
-		}
-		ctx, cancel := context.WithDeadline(c.request.Context(), began.Add(s.cfg.Timeout))
-		defer cancel()
-		if err == nil {
-			c.known = parameters
-			c.parameters(parameters)
-			var out *O
-			if out, err = do(domain.WithCaller(ctx, c.principal, c.origin), c, in); err == nil {
-				return out, nil
-			}
-		}
-		c.err = contextError(ctx, err)
-		return nil, problemOf(c.err, c.instance())
-	})
-}
-
-// output answers with a body alone.
-type output[T any] struct{ Body T }
-
-// lookup registers an operation that answers with a body alone. It parses no parameter values: bad parameters are
-// refused before find runs.
-func lookup[I, T any](s *Server, op huma.Operation, find func(ctx context.Context, c *call, in *I) (T, error)) {
-	handle(s, op, func(ctx context.Context, c *call, in *I) (*output[T], error) {
-		if err := c.found.Err(); err != nil {
-			return nil, err
-		}
-		found, err := find(ctx, c, in)
-		return &output[T]{found}, err
-	})
-}
-
-// needing makes an operation of one that needs a part of the server. Part returns it, or refuses the call.
-func needing[P, I, O any](
-	part func(c *call) (P, error), do func(ctx context.Context, c *call, part P, in *I) (O, error),
-) func(context.Context, *call, *I) (O, error) {
-	return func(ctx context.Context, c *call, in *I) (out O, err error) {
-		needed, err := part(c)
-		if err != nil {
-			return out, err
-		}
-		return do(ctx, c, needed, in)
-	}
-}
-
-// submit submits a command, unless it or the request is invalid. The error names every bad field.
-func (s *Server) submit(
-	ctx context.Context, c *call, command domain.Command, invalid error, body []byte,
-) (domain.Receipt, error) {
-	if err := merge(c.found, invalid); err != nil {
-		return domain.Receipt{}, err
-	}
-	return s.cfg.Writer.Submit(ctx, c.submission(command, body))
-}
-
 // admit authenticates the caller and checks their rate.
-func (s *Server) admit(c *call) (err error) {
-	if c.principal, err = s.authenticate(c.request); err != nil {
+func (s *Server) admit(c *serve.Call) (err error) {
+	if c.Principal, err = s.authenticate(c.Request); err != nil {
 		return err
 	}
-	c.looked = time.Now()
-	c.request = c.request.WithContext(s.cfg.Confine(c.request.Context(), c.principal.Tenant))
-	if err := c.headers(); err != nil {
+	c.Looked = time.Now()
+	c.Request = c.Request.WithContext(s.cfg.Confine(c.Request.Context(), c.Principal.Tenant))
+	if err := c.Headers(); err != nil {
 		return err
 	}
-	return s.checkRate(c.principal, c.now)
-}
-
-// contextError adds the context's error to errors that an expired context caused.
-func contextError(ctx context.Context, err error) error {
-	if ctx.Err() != nil && answerTo(err).to == nil {
-		return fmt.Errorf("%w: %w", ctx.Err(), err)
-	}
-	return err
-}
-
-// parameterForm tells how a parameter may be given. If a required one is missing, its operation says so.
-type parameterForm struct{ repeatable, required bool }
-
-// queryNames are the query parameters of an input.
-func queryNames(input reflect.Type) map[string]parameterForm {
-	names := map[string]parameterForm{}
-	for _, field := range reflect.VisibleFields(input) {
-		if name, _, _ := strings.Cut(field.Tag.Get("query"), ","); name != "" {
-			names[name] = parameterForm{
-				repeatable: field.Type.Kind() == reflect.Slice, required: field.Tag.Get("required") == "true",
-			}
-		}
-	}
-	return names
-}
-
-// mayBeEmpty are the parameters that accept an empty value.
-var mayBeEmpty = []string{"reason", "legal_basis", "requested_by", "ticket"}
-
-// parameters notes query parameters that are unknown, repeated or empty: a filter with a typing mistake, or from a
-// variable that was not set, must not answer with everything. It also checks the cursor, so that the answer names all
-// bad parameters.
-func (c *call) parameters(known map[string]parameterForm) {
-	if c.request.URL.RawQuery == "" {
-		return
-	}
-	given, err := url.ParseQuery(c.request.URL.RawQuery)
-	if err != nil { // a part that cannot be read counts as absent
-		c.found.Add("?", "the parameters cannot be read: escape what is special, such as ; as %%3B")
-	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		switch form, is := known[name]; {
-		case !is:
-			c.found.Add(body.Shorten(name), "is not a parameter here")
-		case len(given[name]) > 1 && !form.repeatable:
-			c.found.Add(name, "is given twice")
-		case !form.required && slices.Contains(given[name], "") && !slices.Contains(mayBeEmpty, name):
-			c.found.Add(name, body.Empty)
-		case name == "cursor" && !isCursor(given.Get(name)):
-			c.found.Add(name, notItsCursor)
-		}
-	}
+	return s.checkRate(c.Principal, c.Now)
 }
 
 // Routes in the order in which /docs shows them.

@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	annalstext "github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 type sessionInput struct {
@@ -19,9 +20,9 @@ type sessionInput struct {
 }
 
 type sessionsInput struct {
-	Owner string  `query:"owner" doc:"An entity. Default: the caller, or the user that the caller acts for."`
-	After string  `query:"after" doc:"The id of the last session of the page before."`
-	Limit integer `query:"limit" doc:"1 to 100. Default: 20."`
+	Owner string        `query:"owner" doc:"An entity. Default: the caller, or the user that the caller acts for."`
+	After string        `query:"after" doc:"The id of the last session of the page before."`
+	Limit serve.Integer `query:"limit" doc:"1 to 100. Default: 20."`
 }
 
 type (
@@ -44,68 +45,68 @@ type sessions struct{ *Server }
 func (s sessions) sessionRoutes() {
 	tags := []string{"Sessions"}
 	const all, one = "/v1/sessions", "/v1/sessions/{id}"
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "open-session", Method: http.MethodPost, Path: all, Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Open a session", RequestBody: bodies(
-			s.Server, false, map[string]any{jsonType: api.NewSession{}},
-		), Errors: namedErrors,
+		Summary: "Open a session", RequestBody: serve.JSONBody[api.NewSession](s.api, false), Errors: serve.NamedErrors,
 	}, s.openSession)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "sessions", Method: http.MethodGet, Path: all, Tags: tags,
 		Summary: "List sessions, in the order of their ids",
 	}, s.sessions)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "session", Method: http.MethodGet, Path: one, Tags: tags, Summary: "Read a session with its messages",
 		Errors: []int{http.StatusNotFound},
 	}, s.session)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "add-messages", Method: http.MethodPost, Path: one +
 			"/messages", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Add messages to a session", Description: "A session that does not exist is opened.",
-		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewMessages{}}), Errors: namedErrors,
+		RequestBody: serve.JSONBody[api.NewMessages](s.api, true), Errors: serve.NamedErrors,
 	}, s.addMessages)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "commit-session", Method: http.MethodPost, Path: one +
 			"/commit", Tags: tags, DefaultStatus: http.StatusAccepted,
 		Summary:     "Archive a session's messages and learn from them",
 		Description: "The answer is the task that extracts knowledge in the background: GET /v1/tasks/{id} shows its result.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.SessionCommit{}}), Errors: namedErrors,
+		RequestBody: serve.JSONBody[api.SessionCommit](s.api, false), Errors: serve.NamedErrors,
 	}, s.commitSession)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "retry-extraction", Method: http.MethodPost, Path: one + "/retry", Tags: tags,
 		Summary:     "Try failed extractions of a session again",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.ExtractionRetry{}}), Errors: namedErrors,
+		RequestBody: serve.JSONBody[api.ExtractionRetry](s.api, false), Errors: serve.NamedErrors,
 	}, s.retryExtraction)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "delete-session", Method: http.MethodDelete, Path: one, Tags: tags,
 		Summary:     "Delete a session and its archives",
 		Description: "Items that were learned from it stay. POST /v1/erasures destroys what was said.",
-		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: namedErrors,
+		RequestBody: serve.JSONBody[api.Reason](s.api, false), Errors: serve.NamedErrors,
 	}, s.deleteSession)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "tasks", Method: http.MethodGet, Path: "/v1/tasks", Tags: tags,
 		Summary: "List extraction tasks, newest first",
 	}, s.tasks)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "task", Method: http.MethodGet, Path: "/v1/tasks/{id}", Tags: tags, Summary: "Read an extraction task",
 		Errors: []int{http.StatusNotFound},
 	}, s.task)
 }
 
 // sessionOwner is the owner that a request names. Default: the effective subject.
-func sessionOwner(c *call, owner string) domain.Entity {
+func sessionOwner(c *serve.Call, owner string) domain.Entity {
 	if owner == "" {
-		return c.principal.EffectiveSubject()
+		return c.Principal.EffectiveSubject()
 	}
 	return domain.Entity(owner)
 }
 
 // submitAbout validates a command about a session and submits it. The error names every bad field.
-func (s sessions) submitAbout(ctx context.Context, c *call, command validated, body []byte) (domain.Receipt, error) {
+func (s sessions) submitAbout(
+	ctx context.Context, c *serve.Call, command serve.Validated, body []byte,
+) (domain.Receipt, error) {
 	if s.cfg.Sessions == nil {
 		return domain.Receipt{}, noSessions()
 	}
-	return s.submit(ctx, c, command, command.Validate(), body)
+	return c.Submit(ctx, command, command.Validate(), body)
 }
 
 // defaultPage is the default length of a list.
@@ -113,22 +114,22 @@ const defaultPage = 20
 
 func noSessions() error { return domain.Refuse(domain.ErrNotFound, "this server keeps no sessions") }
 
-func (s sessions) openSession(ctx context.Context, c *call, _ *struct{}) (*sessionOutput, error) {
-	given, body, err := readAny[api.NewSession](s.Server, c)
+func (s sessions) openSession(ctx context.Context, c *serve.Call, _ *struct{}) (*sessionOutput, error) {
+	given, body, err := serve.ReadAny[api.NewSession](c)
 	if err != nil {
 		return nil, err
 	}
 	if given.ID == "" {
-		given.ID = newID()
+		given.ID = serve.NewID()
 	}
 	receipt, err := s.submitAbout(
-		ctx, c, domain.OpenSession{SessionTarget: c.sessionTarget("", given.ID), Agent: given.Agent}, body,
+		ctx, c, domain.OpenSession{SessionTarget: sessionTarget(c, "", given.ID), Agent: given.Agent}, body,
 	)
 	return sessionReply(http.StatusCreated, receipt, err)
 }
 
-func (c *call) sessionTarget(owner, id string) domain.SessionTarget {
-	return domain.SessionTarget{By: c.principal, Owner: sessionOwner(c, owner), ID: id}
+func sessionTarget(c *serve.Call, owner, id string) domain.SessionTarget {
+	return domain.SessionTarget{By: c.Principal, Owner: sessionOwner(c, owner), ID: id}
 }
 
 func sessionReply(status int, receipt domain.Receipt, err error) (*sessionOutput, error) {
@@ -136,7 +137,8 @@ func sessionReply(status int, receipt domain.Receipt, err error) (*sessionOutput
 		return nil, err
 	}
 	return &sessionOutput{
-		Status: status, Position: wholeCell(receipt.Position), Redacted: redactedOf(receipt), Body: sessionOf(receipt.Stream),
+		Status: status, Position: serve.WholeCell(receipt.Position), Redacted: serve.RedactedOf(receipt),
+		Body: sessionOf(receipt.Stream),
 	}, nil
 }
 
@@ -157,17 +159,17 @@ func sessionOf(stream domain.Stream) api.Session {
 	return shown
 }
 
-func (s sessions) sessions(ctx context.Context, c *call, in *sessionsInput) (*output[api.Sessions], error) {
-	limit := cmp.Or(in.Limit.read(&c.found, "limit", 1, domain.MaxLimit), defaultPage)
-	if err := c.found.Err(); err != nil {
+func (s sessions) sessions(ctx context.Context, c *serve.Call, in *sessionsInput) (*serve.Output[api.Sessions], error) {
+	limit := cmp.Or(in.Limit.Read(&c.Found, "limit", 1, domain.MaxLimit), defaultPage)
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	out := &output[api.Sessions]{}
+	out := &serve.Output[api.Sessions]{}
 	out.Body.Items = []api.Session{}
 	if s.cfg.Sessions == nil {
 		return out, nil
 	}
-	list, more, err := s.cfg.Sessions.List(ctx, c.principal, sessionOwner(c, in.Owner), in.After, int(limit), false)
+	list, more, err := s.cfg.Sessions.List(ctx, c.Principal, sessionOwner(c, in.Owner), in.After, int(limit), false)
 	for _, stream := range list {
 		out.Body.Items = append(out.Body.Items, sessionOf(stream))
 	}
@@ -175,22 +177,22 @@ func (s sessions) sessions(ctx context.Context, c *call, in *sessionsInput) (*ou
 	return out, err
 }
 
-func (s sessions) session(ctx context.Context, c *call, in *sessionInput) (*sessionOutput, error) {
-	if err := c.found.Err(); err != nil {
+func (s sessions) session(ctx context.Context, c *serve.Call, in *sessionInput) (*sessionOutput, error) {
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
 	if s.cfg.Sessions == nil {
 		return nil, noSessions()
 	}
-	stream, _, err := s.cfg.Sessions.Find(ctx, c.principal, sessionOwner(c, in.Owner), in.ID)
+	stream, _, err := s.cfg.Sessions.Find(ctx, c.Principal, sessionOwner(c, in.Owner), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	said, err := s.cfg.Sessions.Messages(ctx, c.principal.Tenant, stream)
+	said, err := s.cfg.Sessions.Messages(ctx, c.Principal.Tenant, stream)
 	if err != nil {
 		return nil, err
 	}
-	out := &sessionOutput{Status: http.StatusOK, Position: wholeCell(stream.Position), Body: sessionOf(stream)}
+	out := &sessionOutput{Status: http.StatusOK, Position: serve.WholeCell(stream.Position), Body: sessionOf(stream)}
 	for _, event := range said {
 		fact, _ := event.Fact.(domain.MessageAdded)
 		at := fact.At
@@ -209,15 +211,15 @@ func (s sessions) session(ctx context.Context, c *call, in *sessionInput) (*sess
 	return out, nil
 }
 
-func (s sessions) addMessages(ctx context.Context, c *call, in *sessionInput) (*sessionOutput, error) {
-	given, body, err := readBody[api.NewMessages](s.Server, c)
+func (s sessions) addMessages(ctx context.Context, c *serve.Call, in *sessionInput) (*sessionOutput, error) {
+	given, body, err := serve.ReadBody[api.NewMessages](c)
 	if err != nil {
 		return nil, err
 	}
-	command := domain.AddMessages{SessionTarget: c.sessionTarget(in.Owner, in.ID), Agent: given.Agent}
+	command := domain.AddMessages{SessionTarget: sessionTarget(c, in.Owner, in.ID), Agent: given.Agent}
 	for _, m := range given.Messages {
 		command.Messages = append(command.Messages, domain.NewMessage{
-			Role: m.Role, Tokens: annalstext.Tokens(m.Content), At: valueOf(m.At),
+			Role: m.Role, Tokens: annalstext.Tokens(m.Content), At: serve.Value(m.At),
 			Message: domain.Message{Peer: m.Peer, Parts: []domain.Part{{Type: domain.PartText, Text: m.Content}}},
 		})
 	}
@@ -225,15 +227,15 @@ func (s sessions) addMessages(ctx context.Context, c *call, in *sessionInput) (*
 	return sessionReply(http.StatusCreated, receipt, err)
 }
 
-func (s sessions) commitSession(ctx context.Context, c *call, in *sessionInput) (*taskOutput, error) {
-	given, body, err := readAny[api.SessionCommit](s.Server, c)
+func (s sessions) commitSession(ctx context.Context, c *serve.Call, in *sessionInput) (*taskOutput, error) {
+	given, body, err := serve.ReadAny[api.SessionCommit](c)
 	if err != nil {
 		return nil, err
 	}
-	target := c.sessionTarget(in.Owner, in.ID)
+	target := sessionTarget(c, in.Owner, in.ID)
 	receipt, err := s.submitAbout(ctx, c, domain.CommitSession{
 		SessionTarget: target, Keep: int(given.Keep), Trigger: domain.Trigger(given.Trigger),
-		Scopes: fromStrings[domain.Scope](given.Scopes),
+		Scopes: serve.FromStrings[domain.Scope](given.Scopes),
 	}, body)
 	if err != nil {
 		return nil, err
@@ -243,26 +245,28 @@ func (s sessions) commitSession(ctx context.Context, c *call, in *sessionInput) 
 		return nil, domain.Refuse(domain.ErrConflict, "the session has no messages to commit").
 			WithFix("add messages first, or keep fewer")
 	}
-	found, err := s.cfg.Sessions.Task(ctx, c.principal, state.LastTask)
-	return &taskOutput{Status: http.StatusAccepted, Position: wholeCell(receipt.Position), Body: taskOf(found)}, err
+	found, err := s.cfg.Sessions.Task(ctx, c.Principal, state.LastTask)
+	return &taskOutput{Status: http.StatusAccepted, Position: serve.WholeCell(receipt.Position), Body: taskOf(found)}, err
 }
 
-func (s sessions) retryExtraction(ctx context.Context, c *call, in *sessionInput) (*output[api.Tasks], error) {
-	given, body, err := readAny[api.ExtractionRetry](s.Server, c)
+func (s sessions) retryExtraction(
+	ctx context.Context, c *serve.Call, in *sessionInput,
+) (*serve.Output[api.Tasks], error) {
+	given, body, err := serve.ReadAny[api.ExtractionRetry](c)
 	if err != nil {
 		return nil, err
 	}
 	receipt, err := s.submitAbout(
-		ctx, c, domain.RetryExtraction{SessionTarget: c.sessionTarget(in.Owner, in.ID), Archive: int(given.Archive)}, body,
+		ctx, c, domain.RetryExtraction{SessionTarget: sessionTarget(c, in.Owner, in.ID), Archive: int(given.Archive)}, body,
 	)
 	if err != nil {
 		return nil, err
 	}
-	out := &output[api.Tasks]{}
+	out := &serve.Output[api.Tasks]{}
 	out.Body.Items = []api.Task{}
 	for _, event := range receipt.Events {
 		if fact, is := event.Fact.(domain.ExtractionRequested); is {
-			found, err := s.cfg.Sessions.Task(ctx, c.principal, fact.Task)
+			found, err := s.cfg.Sessions.Task(ctx, c.Principal, fact.Task)
 			if err != nil {
 				return nil, err
 			}
@@ -276,48 +280,48 @@ type sessionDeleted struct {
 	Position string `header:"Annals-Position" doc:"The position of the newest event."`
 }
 
-func (s sessions) deleteSession(ctx context.Context, c *call, in *sessionInput) (*sessionDeleted, error) {
-	given, body, err := readAny[api.Reason](s.Server, c)
+func (s sessions) deleteSession(ctx context.Context, c *serve.Call, in *sessionInput) (*sessionDeleted, error) {
+	given, body, err := serve.ReadAny[api.Reason](c)
 	if err != nil {
 		return nil, err
 	}
-	target := c.sessionTarget(in.Owner, in.ID)
+	target := sessionTarget(c, in.Owner, in.ID)
 	receipt, err := s.submitAbout(ctx, c, domain.DeleteSession{SessionTarget: target, Reason: given.Reason}, body)
 	if err != nil {
 		return nil, err
 	}
 	state, _ := receipt.Stream.State.(domain.Session)
 	if err := domain.SubmitArchives(
-		ctx, s.cfg.Writer.SubmitAll, c.principal, c.origin, state.DeleteArchives(target),
+		ctx, s.api.Writer.SubmitAll, c.Principal, c.Origin, state.DeleteArchives(target),
 	); err != nil {
 		return nil, err
 	}
-	return &sessionDeleted{Position: wholeCell(receipt.Position)}, nil
+	return &sessionDeleted{Position: serve.WholeCell(receipt.Position)}, nil
 }
 
 type tasksInput struct {
-	Owner   string  `query:"owner" doc:"With session: whose session it is."`
-	Session string  `query:"session" doc:"The id of a session. Default: every session that the caller may see."`
-	Status  string  `query:"status" enum:"pending,running,completed,failed"`
-	Limit   integer `query:"limit" doc:"1 to 100. Default: 20."`
+	Owner   string        `query:"owner" doc:"With session: whose session it is."`
+	Session string        `query:"session" doc:"The id of a session. Default: every session that the caller may see."`
+	Status  string        `query:"status" enum:"pending,running,completed,failed"`
+	Limit   serve.Integer `query:"limit" doc:"1 to 100. Default: 20."`
 }
 
-func (s sessions) tasks(ctx context.Context, c *call, in *tasksInput) (*output[api.Tasks], error) {
-	limit := cmp.Or(in.Limit.read(&c.found, "limit", 1, domain.MaxLimit), defaultPage)
-	query := domain.TaskQuery{By: c.principal, Status: domain.TaskStatus(in.Status), Limit: int(limit)}
+func (s sessions) tasks(ctx context.Context, c *serve.Call, in *tasksInput) (*serve.Output[api.Tasks], error) {
+	limit := cmp.Or(in.Limit.Read(&c.Found, "limit", 1, domain.MaxLimit), defaultPage)
+	query := domain.TaskQuery{By: c.Principal, Status: domain.TaskStatus(in.Status), Limit: int(limit)}
 	switch query.Status {
 	case "", domain.TaskPending, domain.TaskRunning, domain.TaskCompleted, domain.TaskFailed:
 	default:
-		c.found.Add("status", "must be one of pending, running, completed, failed")
+		c.Found.Add("status", "must be one of pending, running, completed, failed")
 	}
 	if in.Session != "" {
-		target := c.sessionTarget(in.Owner, in.Session)
+		target := sessionTarget(c, in.Owner, in.Session)
 		query.Session = target.Stream()
 	}
-	if err := c.found.Err(); err != nil {
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	out := &output[api.Tasks]{}
+	out := &serve.Output[api.Tasks]{}
 	out.Body.Items = []api.Task{}
 	if s.cfg.Sessions == nil {
 		return out, nil
@@ -347,22 +351,22 @@ func taskOf(t domain.Task) api.Task {
 	for _, l := range t.Extracted.Lessons {
 		shown.Lessons = append(shown.Lessons, api.TaskLesson{
 			Decision: string(l.Decision), Category: string(l.Category), Item: l.Item, Target: l.Target,
-			Content: l.Text.Content, Reason: l.Text.Reason, Scopes: toStrings(l.Scopes),
+			Content: l.Text.Content, Reason: l.Text.Reason, Scopes: serve.Strings(l.Scopes),
 		})
 	}
 	return shown
 }
 
-func (s sessions) task(ctx context.Context, c *call, in *struct {
+func (s sessions) task(ctx context.Context, c *serve.Call, in *struct {
 	ID string `path:"id" doc:"The task's id: that of the commit's event."`
 },
 ) (*taskOutput, error) {
-	if err := c.found.Err(); err != nil {
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
 	if s.cfg.Sessions == nil {
 		return nil, noSessions()
 	}
-	found, err := s.cfg.Sessions.Task(ctx, c.principal, in.ID)
+	found, err := s.cfg.Sessions.Task(ctx, c.Principal, in.ID)
 	return &taskOutput{Status: http.StatusOK, Position: strconv.FormatInt(found.Position, 10), Body: taskOf(found)}, err
 }

@@ -34,12 +34,12 @@ func rememberBeside(
 	}
 	command.Similar = similar
 	submission.Command = command
-	receipt, err := s.cfg.Writer.Submit(ctx, submission)
+	receipt, err := s.api.Writer.Submit(ctx, submission)
 	if known, is := errors.AsType[*domain.Known](err); is {
 		submission.Command = domain.GiveFeedback{
 			Target: domain.Target{By: command.By, ID: known.Item.ID}, Verdict: domain.Helpful, Outcome: "said again", Day: now,
 		}
-		receipt, err = s.cfg.Writer.Submit(ctx, submission)
+		receipt, err = s.api.Writer.Submit(ctx, submission)
 		if errors.Is(err, domain.ErrConflict) {
 			receipt, err = domain.Receipt{Knowledge: &known.Item, Outcome: domain.Unchanged}, nil
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // subscriptions answers requests about subscriptions and their deliveries.
@@ -24,18 +25,18 @@ const (
 
 func (s subscriptions) subscriptionRoutes() {
 	tags := []string{"Subscriptions"}
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "subscribe", Method: http.MethodPost, Path: subscriptionsPath, Tags: tags,
 		DefaultStatus: http.StatusCreated, Summary: "Follow a scope, an item, a tag or a search",
 		Description: "You become the subscriber, or the entity for which you act. Events after this one are delivered, " +
 			"as far as the subscriber may read them at that time. The secret of a webhook is in this answer and nowhere else.",
-		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewSubscription{}}), Errors: namedErrors,
+		RequestBody: serve.JSONBody[api.NewSubscription](s.api, true), Errors: serve.NamedErrors,
 	}, s.subscribe)
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-subscriptions", Method: http.MethodGet, Path: subscriptionsPath, Tags: tags,
 		Summary: "List your subscriptions", Errors: []int{http.StatusBadRequest},
 	}, s.list)
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "find-subscription", Method: http.MethodGet, Path: subscriptionPath, Tags: tags,
 		Summary: "Read a subscription", Description: "For its subscriber and for admins, as all that follows.",
 		Errors: []int{http.StatusNotFound},
@@ -64,10 +65,10 @@ func (s subscriptions) subscriptionRoutes() {
 			domain.SubscriptionRotated{},
 		},
 	} {
-		handle(s.Server, huma.Operation{
+		serve.Handle(s.api, huma.Operation{
 			OperationID: change.id, Method: change.method, Path: change.path, Tags: tags, Summary: change.summary,
-			Description: change.description, Errors: namedErrors,
-			RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}),
+			Description: change.description, Errors: serve.NamedErrors,
+			RequestBody: serve.JSONBody[api.Reason](s.api, false),
 		}, s.change(change.to))
 	}
 	s.feedRoutes(tags)
@@ -94,8 +95,8 @@ func (s subscriptions) kept() (Subscriptions, error) {
 	return s.cfg.Subscriptions, nil
 }
 
-func (s subscriptions) subscribe(ctx context.Context, c *call, _ *struct{}) (*subscriptionOutput, error) {
-	given, body, err := readBody[api.NewSubscription](s.Server, c)
+func (s subscriptions) subscribe(ctx context.Context, c *serve.Call, _ *struct{}) (*subscriptionOutput, error) {
+	given, body, err := serve.ReadBody[api.NewSubscription](c)
 	if err != nil {
 		return nil, err
 	}
@@ -104,30 +105,30 @@ func (s subscriptions) subscribe(ctx context.Context, c *call, _ *struct{}) (*su
 		return nil, err
 	}
 	command, err := domain.Subscribe{
-		By: c.principal, ID: newID(), Events: given.Events, Webhook: given.Webhook != "", URL: given.Webhook,
+		By: c.Principal, ID: serve.NewID(), Events: given.Events, Webhook: given.Webhook != "", URL: given.Webhook,
 		Note:   given.Note,
 		Follow: domain.Following{Scope: domain.Scope(given.Scope), Item: given.Item, Tag: given.Tag, Query: given.Query},
 	}.Complete()
 	if given.Webhook != "" {
 		if wrong := kept.CheckURL(given.Webhook); wrong != "" {
-			c.found.Add("webhook", "%s", wrong)
+			c.Found.Add("webhook", "%s", wrong)
 		}
 	}
-	if err := merge(c.found, err); err != nil {
+	if err := serve.Merge(c.Found, err); err != nil {
 		return nil, err
 	}
 	secret := ""
 	if command.Webhook { // before the subscription, so that none is without a secret
-		if secret, err = kept.Secret(ctx, c.principal.Tenant, command.ID, 0); err != nil {
+		if secret, err = kept.Secret(ctx, c.Principal.Tenant, command.ID, 0); err != nil {
 			return nil, err
 		}
 	}
-	receipt, err := s.cfg.Writer.Submit(ctx, c.submission(command, body))
+	receipt, err := s.api.Writer.Submit(ctx, c.Submission(command, body))
 	if err == nil && receipt.Stream.Name != command.Stream() { // a replay
 		secret = ""
 	}
-	if command.Webhook && secret == "" || err != nil && answerTo(err).status < http.StatusInternalServerError {
-		if left := kept.Forget(ctx, c.principal.Tenant, command.ID); err == nil {
+	if command.Webhook && secret == "" || err != nil && serve.AnswerTo(err).Status < http.StatusInternalServerError {
+		if left := kept.Forget(ctx, c.Principal.Tenant, command.ID); err == nil {
 			err = left
 		}
 	}
@@ -136,13 +137,13 @@ func (s subscriptions) subscribe(ctx context.Context, c *call, _ *struct{}) (*su
 
 // answer answers a write with the subscription after it.
 func (s subscriptions) answer(
-	ctx context.Context, c *call, receipt domain.Receipt, secret string, err error,
+	ctx context.Context, c *serve.Call, receipt domain.Receipt, secret string, err error,
 ) (*subscriptionOutput, error) {
 	if err != nil {
 		return nil, err
 	}
 	out := &subscriptionOutput{
-		Position: fmt.Sprint(receipt.Position), Outcome: receipt.Outcome, Redacted: redactedOf(receipt),
+		Position: fmt.Sprint(receipt.Position), Outcome: receipt.Outcome, Redacted: serve.RedactedOf(receipt),
 	}
 	if receipt.Replayed {
 		out.Replayed = "true"
@@ -153,26 +154,30 @@ func (s subscriptions) answer(
 }
 
 // managed finds a subscription that the caller may manage.
-func (s subscriptions) managed(ctx context.Context, c *call, id string) (Subscriptions, domain.Subscribed, error) {
+func (s subscriptions) managed(
+	ctx context.Context, c *serve.Call, id string,
+) (Subscriptions, domain.Subscribed, error) {
 	kept, err := s.kept()
 	if err != nil {
 		return nil, domain.Subscribed{}, err
 	}
-	found, err := kept.Find(ctx, c.principal.Tenant, id)
-	if err == nil && !found.Managed(c.principal) {
+	found, err := kept.Find(ctx, c.Principal.Tenant, id)
+	if err == nil && !found.Managed(c.Principal) {
 		err = domain.NoSubscription()
 	}
 	return kept, found, err
 }
 
-func (s subscriptions) find(ctx context.Context, c *call, in *subscriptionInput) (out api.Subscription, err error) {
+func (s subscriptions) find(
+	ctx context.Context, c *serve.Call, in *subscriptionInput,
+) (out api.Subscription, err error) {
 	kept, found, err := s.managed(ctx, c, in.ID)
 	if err != nil {
 		return out, err
 	}
 	out = subscriptionOf(found)
 	if found.Webhook {
-		out.Deliveries, err = kept.Counts(ctx, c.principal.Tenant, in.ID)
+		out.Deliveries, err = kept.Counts(ctx, c.Principal.Tenant, in.ID)
 	}
 	return out, err
 }
@@ -181,7 +186,8 @@ func subscriptionOf(s domain.Subscribed) api.Subscription {
 	out := api.Subscription{
 		ID: s.ID, Subscriber: string(s.Subscriber), By: string(s.By), State: "active", Cause: s.Cause, Scope: string(s.Scope),
 		Item: s.Item, Tag: s.Tag, Query: s.Query, Events: append([]string{}, s.Events...), Webhook: s.URL, Note: s.Note,
-		CreatedAt: known(s.CreatedAt), PausedAt: known(s.PausedAt), EndedAt: known(s.EndedAt), RotatedAt: known(s.RotatedAt),
+		CreatedAt: serve.Time(s.CreatedAt), PausedAt: serve.Time(s.PausedAt), EndedAt: serve.Time(s.EndedAt),
+		RotatedAt: serve.Time(s.RotatedAt),
 	}
 	switch {
 	case !s.EndedAt.IsZero():
@@ -193,27 +199,29 @@ func subscriptionOf(s domain.Subscribed) api.Subscription {
 }
 
 type subscriptionsInput struct {
-	All   boolean `query:"all" doc:"true: those of all subscribers; for admins."`
-	Ended boolean `query:"ended" doc:"true: also those that have ended."`
+	All   serve.Boolean `query:"all" doc:"true: those of all subscribers; for admins."`
+	Ended serve.Boolean `query:"ended" doc:"true: also those that have ended."`
 }
 
-func (s subscriptions) list(ctx context.Context, c *call, in *subscriptionsInput) (out api.Subscriptions, err error) {
+func (s subscriptions) list(
+	ctx context.Context, c *serve.Call, in *subscriptionsInput,
+) (out api.Subscriptions, err error) {
 	out.Items = []api.Subscription{}
-	of := c.principal.EffectiveSubject()
-	ended := in.Ended.read(&c.found, "ended")
-	if all := in.All.read(&c.found, "all"); all != nil && *all {
-		if of = ""; !c.principal.IsTenantAdmin() {
+	of := c.Principal.EffectiveSubject()
+	ended := in.Ended.Read(&c.Found, "ended")
+	if all := in.All.Read(&c.Found, "all"); all != nil && *all {
+		if of = ""; !c.Principal.IsTenantAdmin() {
 			return out, domain.Refuse(domain.ErrForbidden, "the subscriptions of all are for admins, in person")
 		}
 	}
-	if err := c.found.Err(); err != nil {
+	if err := c.Found.Err(); err != nil {
 		return out, err
 	}
 	kept, err := s.kept()
 	if err != nil {
 		return out, err
 	}
-	all, err := kept.List(ctx, c.principal.Tenant, of)
+	all, err := kept.List(ctx, c.Principal.Tenant, of)
 	for _, one := range all {
 		if one.EndedAt.IsZero() || ended != nil && *ended {
 			out.Items = append(out.Items, subscriptionOf(one))
@@ -225,9 +233,9 @@ func (s subscriptions) list(ctx context.Context, c *call, in *subscriptionsInput
 // overlap is how long a replaced secret signs besides the new one.
 const overlap = 24 * time.Hour
 
-func (s subscriptions) change(to domain.Fact) operation[subscriptionInput, subscriptionOutput] {
-	return func(ctx context.Context, c *call, in *subscriptionInput) (*subscriptionOutput, error) {
-		given, body, err := readAny[api.Reason](s.Server, c)
+func (s subscriptions) change(to domain.Fact) serve.Operation[subscriptionInput, subscriptionOutput] {
+	return func(ctx context.Context, c *serve.Call, in *subscriptionInput) (*subscriptionOutput, error) {
+		given, body, err := serve.ReadAny[api.Reason](c)
 		if err != nil {
 			return nil, err
 		}
@@ -235,8 +243,8 @@ func (s subscriptions) change(to domain.Fact) operation[subscriptionInput, subsc
 		if err != nil {
 			return nil, err
 		}
-		command := domain.ChangeSubscription{By: c.principal, ID: in.ID, To: to, Reason: given.Reason}
-		receipt, err := s.submit(ctx, c, command, command.Validate(), body)
+		command := domain.ChangeSubscription{By: c.Principal, ID: in.ID, To: to, Reason: given.Reason}
+		receipt, err := c.Submit(ctx, command, command.Validate(), body)
 		if err != nil {
 			return nil, err
 		}
@@ -244,12 +252,12 @@ func (s subscriptions) change(to domain.Fact) operation[subscriptionInput, subsc
 		switch to.(type) {
 		case domain.SubscriptionRotated:
 			if !receipt.Replayed {
-				secret, err = kept.Secret(ctx, c.principal.Tenant, found.ID, overlap)
+				secret, err = kept.Secret(ctx, c.Principal.Tenant, found.ID, overlap)
 			}
 		case domain.SubscriptionEnded:
-			err = kept.Forget(ctx, c.principal.Tenant, found.ID)
+			err = kept.Forget(ctx, c.Principal.Tenant, found.ID)
 		case domain.SubscriptionResumed:
-			err = kept.Resume(ctx, c.principal.Tenant, found.ID)
+			err = kept.Resume(ctx, c.Principal.Tenant, found.ID)
 		}
 		return s.answer(ctx, c, receipt, secret, err)
 	}

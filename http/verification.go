@@ -11,6 +11,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // verification answers requests about verification policies, and shows how items are verified.
@@ -19,20 +20,20 @@ type verification struct{ *Server }
 func (s verification) verificationRoutes() {
 	const path = "/v1/verification"
 	tags := []string{"Verification"}
-	lookup(s.Server, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-policies", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "List the verification policies",
 		Description: "The most specific policy of an item counts: of its scope and type, of its scope, of its type, of " +
 			"all. Of several that are as specific, the shortest period counts.",
 	}, s.list)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "set-policy", Method: http.MethodPut, Path: path + "/{scope}", Tags: tags,
 		Summary:     "Set how often the items of a scope are verified, and by whom",
 		Description: "For admins, and for the maintainers of the group that the scope names.",
-		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewPolicy{}}),
-		Errors:      bodyErrors,
+		RequestBody: serve.JSONBody[api.NewPolicy](s.api, true),
+		Errors:      serve.BodyErrors,
 	}, s.set)
-	handle(s.Server, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "remove-policy", Method: http.MethodDelete, Path: path + "/{scope}", Tags: tags,
 		Summary:     "Remove a verification policy",
 		Description: "For admins, and for the maintainers of the group that the scope names.",
@@ -54,24 +55,24 @@ type policyOutput struct {
 // allScopes names the policies of all scopes.
 const allScopes = "all"
 
-func (in *policyInput) of(c *call) domain.OfPolicy {
+func (in *policyInput) of(c *serve.Call) domain.OfPolicy {
 	key := domain.PolicyKey{Scope: domain.Scope(in.Scope), Type: domain.Type(in.Type)}
 	if in.Scope == allScopes {
 		key.Scope = ""
 	}
-	return domain.OfPolicy{By: c.principal, PolicyKey: key}
+	return domain.OfPolicy{By: c.Principal, PolicyKey: key}
 }
 
-func (s verification) list(ctx context.Context, c *call, _ *struct{}) (api.VerificationPolicies, error) {
+func (s verification) list(ctx context.Context, c *serve.Call, _ *struct{}) (api.VerificationPolicies, error) {
 	out := api.VerificationPolicies{Items: []api.VerificationPolicy{}}
 	if s.cfg.Verification == nil {
 		return out, nil
 	}
-	all, err := s.cfg.Verification.Policies(ctx, c.principal.Tenant)
+	all, err := s.cfg.Verification.Policies(ctx, c.Principal.Tenant)
 	for _, p := range all.Policies {
 		shown := api.VerificationPolicy{
 			Scope: string(p.Scope), Type: string(p.Type), EveryDays: p.EveryDays, Verifier: string(p.Verifier),
-			SetAt: known(p.SetAt),
+			SetAt: serve.Time(p.SetAt),
 		}
 		if shown.Scope == "" {
 			shown.Scope = allScopes
@@ -81,8 +82,8 @@ func (s verification) list(ctx context.Context, c *call, _ *struct{}) (api.Verif
 	return out, err
 }
 
-func (s verification) set(ctx context.Context, c *call, in *policyInput) (*policyOutput, error) {
-	given, body, err := readAny[api.NewPolicy](s.Server, c)
+func (s verification) set(ctx context.Context, c *serve.Call, in *policyInput) (*policyOutput, error) {
+	given, body, err := serve.ReadAny[api.NewPolicy](c)
 	if err != nil {
 		return nil, err
 	}
@@ -90,20 +91,22 @@ func (s verification) set(ctx context.Context, c *call, in *policyInput) (*polic
 	return s.change(ctx, c, command, body)
 }
 
-func (s verification) remove(ctx context.Context, c *call, in *policyInput) (*policyOutput, error) {
+func (s verification) remove(ctx context.Context, c *serve.Call, in *policyInput) (*policyOutput, error) {
 	return s.change(ctx, c, domain.RemovePolicy{OfPolicy: in.of(c)}, nil)
 }
 
 // change submits a command, and answers with all policies afterwards.
-func (s verification) change(ctx context.Context, c *call, command validated, body []byte) (*policyOutput, error) {
+func (s verification) change(
+	ctx context.Context, c *serve.Call, command serve.Validated, body []byte,
+) (*policyOutput, error) {
 	if s.cfg.Verification == nil {
 		return nil, domain.Refuse(domain.ErrNotFound, "this server keeps no verification policies")
 	}
-	done, err := s.submit(ctx, c, command, command.Validate(), body)
+	done, err := c.Submit(ctx, command, command.Validate(), body)
 	if err != nil {
 		return nil, err
 	}
-	s.cfg.Verification.Forget(c.principal.Tenant)
+	s.cfg.Verification.Forget(c.Principal.Tenant)
 	out := &policyOutput{Position: fmt.Sprint(done.Position), Outcome: done.Outcome}
 	out.Body, err = s.list(ctx, c, nil)
 	return out, err
@@ -111,12 +114,12 @@ func (s verification) change(ctx context.Context, c *call, command validated, bo
 
 // verify sets how items of the present are verified and disputed. It asks who confirmed them only if any of them was
 // confirmed.
-func (s verification) verify(ctx context.Context, c *call, items ...*domain.Knowledge) error {
-	err := s.cfg.Reader.Dispute(ctx, c.principal, items...)
+func (s verification) verify(ctx context.Context, c *serve.Call, items ...*domain.Knowledge) error {
+	err := s.cfg.Reader.Dispute(ctx, c.Principal, items...)
 	if err != nil || s.cfg.Verification == nil || len(items) == 0 {
 		return err
 	}
-	policies, err := s.cfg.Verification.Policies(ctx, c.principal.Tenant)
+	policies, err := s.cfg.Verification.Policies(ctx, c.Principal.Tenant)
 	if err != nil {
 		return err
 	}
@@ -126,34 +129,29 @@ func (s verification) verify(ctx context.Context, c *call, items ...*domain.Know
 			confirmed = append(confirmed, k.ID)
 		}
 	}
-	by, err := s.cfg.Verification.ConfirmedBy(ctx, c.principal.Tenant, confirmed)
+	by, err := s.cfg.Verification.ConfirmedBy(ctx, c.Principal.Tenant, confirmed)
 	for _, k := range items {
-		policies.Verify(k, by[k.ID], c.now)
+		policies.Verify(k, by[k.ID], c.Now)
 	}
 	return err
 }
 
-func verifiedOf(v *domain.Verified) *api.Verified {
-	if v == nil {
-		return nil
-	}
-	return &api.Verified{By: string(v.By), At: known(v.At), Until: known(v.Until), Overdue: v.Overdue, Counts: v.Counts}
-}
-
 type healthInput struct {
 	Scope string `query:"scope" doc:"Only this scope, such as team:pay or public."`
-	Paging
+	serve.Paging
 }
 
-var healthColumns = columnsOf[api.ScopeHealth]("scope items verified stale contested overdue unowned median_age_days")
+var healthColumns = serve.ColumnsOf[api.ScopeHealth](`
+	scope items verified stale contested overdue unowned median_age_days
+`)
 
-func (s reports) reportHealth(ctx context.Context, c *call, in *healthInput) (*streamed, error) {
+func (s reports) reportHealth(ctx context.Context, c *serve.Call, in *healthInput) (*serve.Streamed, error) {
 	chosen := (&Selecting{Scope: in.Scope}).query(c, nil)
 	query := domain.ReportQuery{Tenant: chosen.Tenant, Only: chosen.Only, Scope: chosen.Scope}
 	var all []domain.ScopeHealth
-	return listing[api.ScopeHealth]{
-		name: "health", asked: []any{c.request.URL.Path, query}, columns: healthColumns,
-		page: offset(func(ctx context.Context, skip int64, limit int) (_ []domain.ScopeHealth, err error) {
+	return serve.Listing[api.ScopeHealth]{
+		Name: "health", Asked: []any{c.Request.URL.Path, query}, Columns: healthColumns,
+		Page: offset(func(ctx context.Context, skip int64, limit int) (_ []domain.ScopeHealth, err error) {
 			if all == nil {
 				if all, err = s.cfg.Reporter.Health(ctx, query); err != nil {
 					return nil, err
@@ -162,7 +160,7 @@ func (s reports) reportHealth(ctx context.Context, c *call, in *healthInput) (*s
 			rest := all[min(skip, int64(len(all))):]
 			return rest[:min(limit, len(rest))], nil
 		}, healthOf),
-	}.answer(ctx, s.Server, c, in.Paging)
+	}.Answer(ctx, c, in.Paging)
 }
 
 func healthOf(h domain.ScopeHealth) api.ScopeHealth {

@@ -24,6 +24,7 @@ import (
 	"github.com/annals-kb/annals/http/console"
 	"github.com/annals-kb/annals/http/console/browsertest"
 	"github.com/annals-kb/annals/http/egress"
+	httpserve "github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
@@ -116,7 +117,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 	followed := subscriptions.New(subscriptions.Options{
 		DB: db, Log: base.Log, Writer: entrance, Items: base.Reader(), Logger: databasetest.Log(t),
 		Client: http.DefaultClient, Check: func(address string) string { return egress.CheckURL(address, true) },
-		Show: func(e domain.Event) any { return annalshttp.EventOf(e) },
+		Show: func(e domain.Event) any { return httpserve.EventOf(e) },
 	})
 	servertest.Follow(t, followed.Follow)
 	cfg.Subscriptions = followed

@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 
-	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // sender sends batches to the server. It repeats records that the server could not take: repeated content changes
@@ -115,6 +115,6 @@ func (a lineAnswer) Why() *terminal.Failure {
 // unreadable is the answer for a line that was not sent; it looks like the server's.
 func unreadable(err error) lineAnswer {
 	var problem api.Problem
-	_ = json.Unmarshal(annalshttp.Problem(err), &problem) // Problem returns valid JSON
+	_ = json.Unmarshal(serve.Problem(err), &problem) // Problem returns valid JSON
 	return lineAnswer{api.BulkAnswer{Status: "error", Error: &problem}}
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/annals-kb/annals/events/proof"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/oidc"
+	httpserve "github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
@@ -138,7 +139,7 @@ func OpenService(
 		DB: db, Log: log, Writer: entrance, Items: reader, Logger: logger,
 		Client: egress.Client(cfg.FetchPrivate, 15*time.Second), Refused: egress.ErrPrivate,
 		Check: func(address string) string { return egress.CheckURL(address, cfg.FetchPrivate) },
-		Show:  func(e domain.Event) any { return annalshttp.EventOf(e) },
+		Show:  func(e domain.Event) any { return httpserve.EventOf(e) },
 	})
 	registry.MustRegister(subscriptions.Gauges{Subscriptions: s.subscriptions})
 	api := annalshttp.Config{

@@ -1,4 +1,4 @@
-package http
+package serve
 
 import (
 	"bytes"
@@ -22,80 +22,80 @@ import (
 	"github.com/annals-kb/annals/http/api"
 )
 
-// listing is a list that callers may read as pages of JSON, or as a whole as lines of JSON or CSV.
-type listing[T any] struct {
-	name    string // of the file that a browser keeps
-	asked   any    // the query that a cursor belongs to
-	columns []column[T]
-	page    func(ctx context.Context, place int64, limit int) (items []T, next int64, err error)
+// Listing is a list that callers may read as pages of JSON, or as a whole as lines of JSON or CSV.
+type Listing[T any] struct {
+	Name    string // of the file that a browser keeps
+	Asked   any    // the query that a cursor belongs to
+	Columns []Column[T]
+	Page    func(ctx context.Context, place int64, limit int) (items []T, next int64, err error)
 }
 
 // Paging are the parameters of every list.
 type Paging struct {
-	Limit  integer `query:"limit" doc:"1 to 500; 100 if left out. Lines and CSV go to the end of the list instead."`
+	Limit  Integer `query:"limit" doc:"1 to 500; 100 if left out. Lines and CSV go to the end of the list instead."`
 	Cursor string  `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
 }
 
 // streamedPage is how many lines are read from the database at a time.
 const streamedPage = 200
 
-// answer writes a list in the form that the caller accepts.
-func (l listing[T]) answer(ctx context.Context, s *Server, c *call, in Paging) (*streamed, error) {
-	format, err := c.accepts(jsonType, linesType, csvType)
+// Answer writes a list in the form that the caller accepts.
+func (l Listing[T]) Answer(ctx context.Context, c *Call, in Paging) (*Streamed, error) {
+	format, err := c.Accepts(JSONType, LinesType, CsvType)
 	if err != nil {
 		return nil, err
 	}
 	const usual, most = 100, 500
-	limit := int(in.Limit.read(&c.found, "limit", 1, most))
-	if format != jsonType && in.Limit != "" {
-		c.found.Add("limit", "is for pages of JSON: lines and CSV go to the end")
+	limit := int(in.Limit.Read(&c.Found, "limit", 1, most))
+	if format != JSONType && in.Limit != "" {
+		c.Found.Add("limit", "is for pages of JSON: lines and CSV go to the end")
 	}
-	if err := c.found.Err(); err != nil {
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	place, err := placeOf(in.Cursor, l.asked)
+	place, err := PlaceOf(in.Cursor, l.Asked)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case format != jsonType:
+	case format != JSONType:
 		limit = streamedPage
 	case limit == 0:
 		limit = usual
 	}
-	items, next, err := l.page(ctx, place, limit)
+	items, next, err := l.Page(ctx, place, limit)
 	if err != nil {
 		return nil, err
 	}
-	if format != jsonType {
-		return &streamed{Body: func(to huma.Context) { l.streamAll(s, c, to, format, items, next) }}, nil
+	if format != JSONType {
+		return &Streamed{Body: func(to huma.Context) { l.streamAll(c, to, format, items, next) }}, nil
 	}
-	return &streamed{Body: func(to huma.Context) {
-		to.SetHeader("Content-Type", jsonType)
+	return &Streamed{Body: func(to huma.Context) {
+		to.SetHeader("Content-Type", JSONType)
 		to.SetStatus(http.StatusOK)
-		write(to.BodyWriter(), api.Page[T]{Items: append([]T{}, items...), NextCursor: cursor(next, l.asked)})
+		WriteJSON(to.BodyWriter(), api.Page[T]{Items: append([]T{}, items...), NextCursor: Cursor(next, l.Asked)})
 	}}, nil
 }
 
 // streamAll writes page after page. It reads the next page after it has sent the last one. An error cuts the
 // connection, so that the caller does not take half a list for a whole one.
-func (l listing[T]) streamAll(s *Server, c *call, to huma.Context, format string, items []T, next int64) {
+func (l Listing[T]) streamAll(c *Call, to huma.Context, format string, items []T, next int64) {
 	to.SetHeader("Content-Type", format)
-	if format == csvType {
-		to.SetHeader("Content-Type", csvType+"; charset=utf-8; header=present")
-		to.SetHeader("Content-Disposition", fmt.Sprintf(`attachment; filename="%s.csv"`, l.name))
+	if format == CsvType {
+		to.SetHeader("Content-Type", CsvType+"; charset=utf-8; header=present")
+		to.SetHeader("Content-Disposition", fmt.Sprintf(`attachment; filename="%s.csv"`, l.Name))
 	}
 	to.SetStatus(http.StatusOK)
-	control := http.NewResponseController(c.response)
+	control := http.NewResponseController(c.Response)
 	var rows []byte
-	if format == csvType {
+	if format == CsvType {
 		rows = l.appendHead(rows)
 	}
 	for {
 		rows = l.appendItems(rows, format, items)
-		_ = control.SetWriteDeadline(time.Now().Add(s.cfg.Timeout)) // not every writer has deadlines
-		if _, err := c.response.Write(rows); err != nil {
-			c.err = fmt.Errorf("send a list: %w: %w", context.Canceled, err)
+		_ = control.SetWriteDeadline(time.Now().Add(c.API.Timeout)) // not every writer has deadlines
+		if _, err := c.Response.Write(rows); err != nil {
+			c.Err = fmt.Errorf("send a list: %w: %w", context.Canceled, err)
 			panic(http.ErrAbortHandler)
 		}
 		_ = control.Flush()
@@ -103,56 +103,51 @@ func (l listing[T]) streamAll(s *Server, c *call, to huma.Context, format string
 			return
 		}
 		var err error
-		if items, next, err = l.nextPage(s, c, next); err != nil {
-			c.err = err
+		if items, next, err = l.nextPage(c, next); err != nil {
+			c.Err = err
 			panic(http.ErrAbortHandler)
 		}
 		rows = rows[:0]
 	}
 }
 
-func (l listing[T]) nextPage(s *Server, c *call, place int64) ([]T, int64, error) {
-	ctx, cancel := context.WithTimeout(c.request.Context(), s.cfg.Timeout)
+func (l Listing[T]) nextPage(c *Call, place int64) ([]T, int64, error) {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), c.API.Timeout)
 	defer cancel()
-	select {
-	case <-s.cut:
-		return nil, 0, errClosing
-	default:
-	}
-	if err := s.identities.goesOn(c); err != nil {
+	if err := c.API.MayGoOn(c); err != nil {
 		return nil, 0, err
 	}
-	return l.page(ctx, place, streamedPage)
+	return l.Page(ctx, place, streamedPage)
 }
 
-func (l listing[T]) appendHead(rows []byte) []byte {
-	return appendRow(rows, mapped(l.columns, func(c column[T]) string { return c.name }))
+func (l Listing[T]) appendHead(rows []byte) []byte {
+	return appendRow(rows, Map(l.Columns, func(c Column[T]) string { return c.Name }))
 }
 
-func (l listing[T]) appendItems(rows []byte, format string, items []T) []byte {
-	cells := make([]string, len(l.columns))
+func (l Listing[T]) appendItems(rows []byte, format string, items []T) []byte {
+	cells := make([]string, len(l.Columns))
 	for _, item := range items {
-		if format != csvType {
+		if format != CsvType {
 			buffer := bytes.NewBuffer(rows)
-			write(buffer, item)
+			WriteJSON(buffer, item)
 			rows = buffer.Bytes()
 			continue
 		}
-		for i, column := range l.columns {
-			cells[i] = column.cell(item)
+		for i, column := range l.Columns {
+			cells[i] = column.Cell(item)
 		}
 		rows = appendRow(rows, cells)
 	}
 	return rows
 }
 
-// listed documents the formats of a list.
-func listed[T any](s *Server, more ...string) map[string]*huma.Response {
-	schemas := s.api.OpenAPI().Components.Schemas
+// Listed documents the formats of a list.
+func Listed[T any](a *API, more ...string) map[string]*huma.Response {
+	schemas := a.Huma.OpenAPI().Components.Schemas
 	content := map[string]*huma.MediaType{
-		jsonType:  {Schema: schemas.Schema(reflect.TypeFor[api.Page[T]](), true, "")},
-		linesType: {Schema: schemas.Schema(reflect.TypeFor[T](), true, "")},
-		csvType:   {Schema: &huma.Schema{Type: huma.TypeString}},
+		JSONType:  {Schema: schemas.Schema(reflect.TypeFor[api.Page[T]](), true, "")},
+		LinesType: {Schema: schemas.Schema(reflect.TypeFor[T](), true, "")},
+		CsvType:   {Schema: &huma.Schema{Type: huma.TypeString}},
 	}
 	for _, form := range more {
 		content[form] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
@@ -160,10 +155,10 @@ func listed[T any](s *Server, more ...string) map[string]*huma.Response {
 	return map[string]*huma.Response{"200": {Description: "The list, in the form that you accept", Content: content}}
 }
 
-// column is a column of a CSV table: its name and how to format its cells.
-type column[T any] struct {
-	name string
-	cell func(T) string
+// Column is a column of a CSV table: its name and how to format its cells.
+type Column[T any] struct {
+	Name string
+	Cell func(T) string
 }
 
 // appendRow appends a line of CSV (RFC 4180: commas, double quotes, CRLF).
@@ -198,10 +193,10 @@ func notFormula(cell string) string {
 	return "'" + cell
 }
 
-// columnsOf are the columns for the fields of a T with these JSON names. A name that ends in ? leaves the cells of
+// ColumnsOf are the columns for the fields of a T with these JSON names. A name that ends in ? leaves the cells of
 // zero values empty.
-func columnsOf[T any](names string) []column[T] {
-	var all []column[T]
+func ColumnsOf[T any](names string) []Column[T] {
+	var all []Column[T]
 	for name := range strings.FieldsSeq(names) {
 		name, sparse := strings.CutSuffix(name, "?")
 		fields := reflect.VisibleFields(reflect.TypeFor[T]())
@@ -209,9 +204,9 @@ func columnsOf[T any](names string) []column[T] {
 			json, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			return json == name
 		})].Index
-		all = append(all, column[T]{name, func(item T) string {
+		all = append(all, Column[T]{name, func(item T) string {
 			if value := reflect.ValueOf(item).FieldByIndex(at); !sparse || !value.IsZero() {
-				return cell(value.Interface())
+				return Cell(value.Interface())
 			}
 			return ""
 		}})
@@ -219,8 +214,8 @@ func columnsOf[T any](names string) []column[T] {
 	return all
 }
 
-// cell formats a value for CSV; empty for a zero time or no number.
-func cell(value any) string {
+// Cell formats a value for CSV; empty for a zero time or no number.
+func Cell(value any) string {
 	switch v := value.(type) {
 	case string:
 		return v
@@ -234,7 +229,7 @@ func cell(value any) string {
 		return fmt.Sprint(v)
 	}
 	if pointer := reflect.ValueOf(value); pointer.Kind() == reflect.Pointer && !pointer.IsNil() {
-		return cell(pointer.Elem().Interface())
+		return Cell(pointer.Elem().Interface())
 	}
 	written, err := json.Marshal(value)
 	if err != nil || string(written) == "null" {
@@ -243,14 +238,14 @@ func cell(value any) string {
 	return string(written)
 }
 
-func wholeCell(n int64) string { return strconv.FormatInt(n, 10) }
+func WholeCell(n int64) string { return strconv.FormatInt(n, 10) }
 
 // A cursor names where the following page begins. It is base64url of 8 bytes of place and the first 8 bytes of a
 // SHA-256 of the place and the query. So it is valid for that query only. It is not secret.
 const cursorBytes = 16
 
-// cursor is empty at the end.
-func cursor(place int64, question any) string {
+// Cursor is empty at the end.
+func Cursor(place int64, question any) string {
 	if place == 0 {
 		return ""
 	}
@@ -260,8 +255,8 @@ func cursor(place int64, question any) string {
 const notItsCursor = "does not belong to this question: send next_cursor as it came, with the same filters, " +
 	"or begin without"
 
-// keyedCursor is a cursor of a sorted list. Between the place and the checksum it has the key of the last item.
-func keyedCursor(place, key int64, question any) string {
+// KeyedCursor is a cursor of a sorted list. Between the place and the checksum it has the key of the last item.
+func KeyedCursor(place, key int64, question any) string {
 	if place == 0 {
 		return ""
 	}
@@ -269,8 +264,8 @@ func keyedCursor(place, key int64, question any) string {
 	return base64.RawURLEncoding.EncodeToString(append(raw, sealOf(place, []any{key, question})...))
 }
 
-// keyedPlaceOf is [placeOf] for a cursor of keyedCursor.
-func keyedPlaceOf(given string, question any) (place, key int64, err error) {
+// KeyedPlaceOf is [placeOf] for a cursor of keyedCursor.
+func KeyedPlaceOf(given string, question any) (place, key int64, err error) {
 	place, rest := unseal(given)
 	if len(rest) != cursorBytes || place <= 0 {
 		return 0, 0, refuseCursor(given)
@@ -291,8 +286,8 @@ func refuseCursor(given string) error {
 	return p.Err()
 }
 
-// placeOf reads a cursor: 0 without one, a refusal if it belongs to another query.
-func placeOf(given string, question any) (int64, error) {
+// PlaceOf reads a cursor: 0 without one, a refusal if it belongs to another query.
+func PlaceOf(given string, question any) (int64, error) {
 	place, seal := unseal(given)
 	if place > 0 && bytes.Equal(seal, sealOf(place, question)) {
 		return place, nil
@@ -327,15 +322,15 @@ func sealOf(place int64, question any) []byte {
 
 // The formats of lists besides JSON.
 const (
-	streamType = "text/event-stream"
-	csvType    = "text/csv"
+	StreamType = "text/event-stream"
+	CsvType    = "text/csv"
 )
 
-// accepts picks the offered format that the caller prefers; the first if they have no preference. A refusal lists
+// Accepts picks the offered format that the caller prefers; the first if they have no preference. A refusal lists
 // those offered.
-func (c *call) accepts(offered ...string) (string, error) {
+func (c *Call) Accepts(offered ...string) (string, error) {
 	best, liked := "", 0.0
-	wanted := strings.Join(c.request.Header.Values("Accept"), ",")
+	wanted := strings.Join(c.Request.Header.Values("Accept"), ",")
 	if strings.TrimSpace(wanted) == "" {
 		return offered[0], nil
 	}
@@ -373,7 +368,7 @@ func onlyForm(op *huma.Operation) string {
 			return form
 		}
 	}
-	return jsonType
+	return JSONType
 }
 
 func matches(wanted, offer string) bool {

@@ -1,4 +1,4 @@
-package http
+package serve
 
 import (
 	"math"
@@ -16,35 +16,35 @@ import (
 // The parameters of a query stay strings at first. Operations parse them together with the body, so that one answer
 // names all bad values. Their types document them.
 type (
-	integer string
-	number  string
-	boolean string
-	moment  string
+	Integer string
+	Number  string
+	Boolean string
+	Moment  string
 )
 
 // Schema documents a whole number.
-func (integer) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeInteger} }
+func (Integer) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeInteger} }
 
 // Schema documents a number.
-func (number) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeNumber} }
+func (Number) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeNumber} }
 
 // Schema documents a yes or no.
-func (boolean) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeBoolean} }
+func (Boolean) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeBoolean} }
 
 // Schema documents a time.
-func (moment) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
+func (Moment) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
-// noLimit is the maximum of a number without one: no position of a log reaches it.
-const noLimit = 1 << 62
+// NoLimit is the maximum of a number without one: no position of a log reaches it.
+const NoLimit = 1 << 62
 
-// read gives a number from least to most, or 0 if there is none.
-func (v integer) read(p *domain.Problems, field string, least, most int64) int64 {
+// Read gives a number from least to most, or 0 if there is none.
+func (v Integer) Read(p *domain.Problems, field string, least, most int64) int64 {
 	if v == "" {
 		return 0
 	}
 	n, err := strconv.ParseInt(string(v), 10, 64)
 	if err != nil || n < least || n > most {
-		if most == noLimit {
+		if most == NoLimit {
 			p.Add(field, "must be a whole number of %d or more", least)
 		} else {
 			p.Add(field, "must be a whole number from %d to %d", least, most)
@@ -54,8 +54,8 @@ func (v integer) read(p *domain.Problems, field string, least, most int64) int64
 	return n
 }
 
-// read gives nil for an absent parameter.
-func (v number) read(p *domain.Problems, field string) *float64 {
+// Read gives nil for an absent parameter.
+func (v Number) Read(p *domain.Problems, field string) *float64 {
 	if v == "" {
 		return nil
 	}
@@ -67,8 +67,8 @@ func (v number) read(p *domain.Problems, field string) *float64 {
 	return &x
 }
 
-// read gives nil for an absent parameter.
-func (v boolean) read(p *domain.Problems, field string) *bool {
+// Read gives nil for an absent parameter.
+func (v Boolean) Read(p *domain.Problems, field string) *bool {
 	yes := v == "true"
 	switch v {
 	case "":
@@ -80,8 +80,8 @@ func (v boolean) read(p *domain.Problems, field string) *bool {
 	return &yes
 }
 
-// read takes what [domain.ParseTime] reads; without a zone, in UTC.
-func (v moment) read(p *domain.Problems, field string) time.Time {
+// Read takes what [domain.ParseTime] reads; without a zone, in UTC.
+func (v Moment) Read(p *domain.Problems, field string) time.Time {
 	if v == "" {
 		return time.Time{}
 	}
@@ -93,8 +93,8 @@ func (v moment) read(p *domain.Problems, field string) time.Time {
 	return at.UTC()
 }
 
-// text notes a value that no stored text can have.
-func text(p *domain.Problems, field, value string) {
+// CheckText notes a value that no stored text can have.
+func CheckText(p *domain.Problems, field, value string) {
 	const most = 256
 	if !utf8.ValidString(value) || strings.ContainsRune(value, 0) || utf8.RuneCountInString(value) > most {
 		p.Add(field, "must be at most %d characters of UTF-8, without NUL", most)

@@ -1,4 +1,4 @@
-package http
+package serve
 
 import (
 	"cmp"
@@ -7,48 +7,49 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"strconv"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 )
 
-// problem is the answer to a request that was refused.
-type problem struct {
+// Refused is the answer to a request that was refused.
+type Refused struct {
 	api.Problem
 	retryAfter string // seconds
 }
 
 // Errors of requests that the domain does not have.
 var (
-	errRoute     = errors.New("no such route")
-	errMethod    = errors.New("method not allowed")
-	errMediaType = errors.New("unsupported media type")
+	ErrRoute     = errors.New("no such route")
+	ErrMethod    = errors.New("method not allowed")
+	ErrMediaType = errors.New("unsupported media type")
 	errAccept    = errors.New("not acceptable")
-	errRate      = errors.New("too many requests")
-	errOrigin    = errors.New("cross-origin")
+	ErrRate      = errors.New("too many requests")
+	ErrOrigin    = errors.New("cross-origin")
 	errSlow      = errors.New("request timeout")
-	errClosing   = errors.New("shutting down")
+	ErrClosing   = errors.New("shutting down")
 )
 
 // answer is the status and the code of an error.
 type answer struct {
 	to         error
-	status     int
-	code       string
-	title      string
-	retryAfter string
+	Status     int
+	Code       string
+	Title      string
+	RetryAfter string
 }
 
-// answers is the one table from errors to answers; what is not in it is a 500.
-var answers = []answer{
+// Answers is the one table from errors to answers; what is not in it is a 500.
+var Answers = []answer{
 	{domain.ErrMalformed, http.StatusBadRequest, api.CodeMalformed, "The request cannot be read", ""},
 	{domain.ErrInvalid, http.StatusUnprocessableEntity, api.CodeInvalid, "Some fields are not right", ""},
 	{domain.ErrUnauthenticated, http.StatusUnauthorized, api.CodeUnauthenticated, "Not authenticated", ""},
 	{domain.ErrForbidden, http.StatusForbidden, api.CodeForbidden, "Not yours to do", ""},
-	{errOrigin, http.StatusForbidden, api.CodeCrossOrigin, "Not from another website", ""},
+	{ErrOrigin, http.StatusForbidden, api.CodeCrossOrigin, "Not from another website", ""},
 	{domain.ErrNotFound, http.StatusNotFound, api.CodeNotFound, "Not found", ""},
-	{errRoute, http.StatusNotFound, api.CodeNoRoute, "No such route", ""},
-	{errMethod, http.StatusMethodNotAllowed, api.CodeMethod, "Not with this method", ""},
+	{ErrRoute, http.StatusNotFound, api.CodeNoRoute, "No such route", ""},
+	{ErrMethod, http.StatusMethodNotAllowed, api.CodeMethod, "Not with this method", ""},
 	{errAccept, http.StatusNotAcceptable, api.CodeNotAcceptable, "Not in a format that you accept", ""},
 	{errSlow, http.StatusRequestTimeout, api.CodeSlow, "Did not arrive in time", ""},
 	{domain.ErrTaken, http.StatusConflict, api.CodeTaken, "Taken by another item", ""},
@@ -58,12 +59,12 @@ var answers = []answer{
 	{domain.ErrErased, http.StatusGone, api.CodeErased, "Erased for good", ""},
 	{domain.ErrPrecondition, http.StatusPreconditionFailed, api.CodePrecondition, "Changed in the meantime", ""},
 	{domain.ErrTooLarge, http.StatusRequestEntityTooLarge, api.CodeTooLarge, "Too large", ""},
-	{errMediaType, http.StatusUnsupportedMediaType, api.CodeMediaType, "Not in this format", ""},
+	{ErrMediaType, http.StatusUnsupportedMediaType, api.CodeMediaType, "Not in this format", ""},
 	{
 		domain.ErrKeyReused, http.StatusUnprocessableEntity, api.CodeKeyReused,
 		"The idempotency key belongs to another request", "",
 	},
-	{errRate, http.StatusTooManyRequests, api.CodeRate, "Too many requests", "1"},
+	{ErrRate, http.StatusTooManyRequests, api.CodeRate, "Too many requests", "1"},
 	{domain.ErrBusy, http.StatusServiceUnavailable, api.CodeBusy, "Too busy just now", "1"},
 	{domain.ErrBehind, http.StatusServiceUnavailable, api.CodeBehind, "Not that far yet", "1"},
 	{domain.ErrUnavailable, http.StatusServiceUnavailable, api.CodeUnavailable, "Cannot be reached just now", "5"},
@@ -74,31 +75,31 @@ var answers = []answer{
 		"The database refuses it to the server", "",
 	},
 	{domain.ErrFull, http.StatusInsufficientStorage, api.CodeFull, "No room to write", "30"},
-	{errClosing, http.StatusServiceUnavailable, api.CodeClosing, "Shutting down", "5"},
+	{ErrClosing, http.StatusServiceUnavailable, api.CodeClosing, "Shutting down", "5"},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable, api.CodeTimeout, "Took too long", "5"},
-	{context.Canceled, statusClientClosed, api.CodeCanceled, "The caller left", ""},
+	{context.Canceled, StatusClientClosed, api.CodeCanceled, "The caller left", ""},
 }
 
-// statusClientClosed appears in the log only: the caller has left.
-const statusClientClosed = 499
+// StatusClientClosed appears in the log only: the caller has left.
+const StatusClientClosed = 499
 
-var unexpected = answer{nil, http.StatusInternalServerError, api.CodeUnexpected, "Something went wrong here", ""}
+var Unexpected = answer{nil, http.StatusInternalServerError, api.CodeUnexpected, "Something went wrong here", ""}
 
-func answerTo(err error) answer {
-	for _, a := range answers {
+func AnswerTo(err error) answer {
+	for _, a := range Answers {
 		if errors.Is(err, a.to) {
 			return a
 		}
 	}
-	return unexpected
+	return Unexpected
 }
 
-// problemOf is the answer to err. Its texts come only from refusals of the domain or of this package, which are
+// ProblemOf is the answer to err. Its texts come only from refusals of the domain or of this package, which are
 // written for callers.
-func problemOf(err error, instance string) *problem {
-	a := answerTo(err)
-	p := &problem{retryAfter: a.retryAfter, Problem: api.Problem{
-		Type: api.ProblemType + a.code, Title: a.title, Status: a.status, Instance: instance,
+func ProblemOf(err error, instance string) *Refused {
+	a := AnswerTo(err)
+	p := &Refused{retryAfter: a.RetryAfter, Problem: api.Problem{
+		Type: api.ProblemType + a.Code, Title: a.Title, Status: a.Status, Instance: instance,
 	}}
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok {
 		p.Detail, p.Fix = refusal.Detail, refusal.Fix
@@ -112,12 +113,12 @@ func problemOf(err error, instance string) *problem {
 	if fast, ok := errors.AsType[tooFast](err); ok {
 		p.retryAfter = fast.wait
 	}
-	switch a.code {
+	switch a.Code {
 	case api.CodeUnavailable:
 		p.Detail = cmp.Or(p.Detail, "the database cannot be reached just now")
 	case api.CodeTimeout:
 		p.Fix = "try again: nothing was recorded"
-	case unexpected.code:
+	case Unexpected.Code:
 		p.Fix = "the server's log says why"
 		if instance != "" {
 			p.Fix += ", at " + instance
@@ -128,15 +129,15 @@ func problemOf(err error, instance string) *problem {
 
 // Problem is err as a problem without the instance.
 func Problem(err error) json.RawMessage {
-	shown, _ := json.Marshal(problemOf(err, "")) // of strings and numbers
+	shown, _ := json.Marshal(ProblemOf(err, "")) // of strings and numbers
 	return shown
 }
 
-func (p *problem) Error() string { return p.Title }
+func (p *Refused) Error() string { return p.Title }
 
-func (p *problem) GetStatus() int { return p.Status }
+func (p *Refused) GetStatus() int { return p.Status }
 
-func (p *problem) GetHeaders() http.Header {
+func (p *Refused) GetHeaders() http.Header {
 	if p.Status == http.StatusUnauthorized {
 		return http.Header{"Www-Authenticate": {"Bearer"}}
 	}
@@ -146,21 +147,21 @@ func (p *problem) GetHeaders() http.Header {
 	return http.Header{"Retry-After": {p.retryAfter}}
 }
 
-func (p *problem) ContentType(string) string { return problemType }
+func (p *Refused) ContentType(string) string { return ProblemType }
 
-const problemType = "application/problem+json"
+const ProblemType = "application/problem+json"
 
-// write writes the problem as an answer.
-func (p *problem) write(w http.ResponseWriter) {
+// Write writes the problem as an answer.
+func (p *Refused) Write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), p.GetHeaders())
-	w.Header().Set("Content-Type", problemType)
+	w.Header().Set("Content-Type", ProblemType)
 	w.WriteHeader(p.Status)
-	write(w, p)
+	WriteJSON(w, p)
 }
 
-// merge joins the bad fields of reading with those that the domain finds, so that the answer names all at once. A
+// Merge joins the bad fields of reading with those that the domain finds, so that the answer names all at once. A
 // field that could not be read appears once.
-func merge(found domain.Problems, err error) error {
+func Merge(found domain.Problems, err error) error {
 	if len(found) == 0 {
 		return err
 	}
@@ -178,4 +179,23 @@ func merge(found domain.Problems, err error) error {
 		}
 	}
 	return found.Err()
+}
+
+// tooFast is a refusal with the number of seconds to wait.
+type tooFast struct {
+	error
+	wait string
+}
+
+// Unwrap returns the refusal.
+func (e tooFast) Unwrap() error { return e.error }
+
+func ComeAgain(wait int, format string, args ...any) error {
+	seconds := strconv.Itoa(wait)
+	return tooFast{domain.Refuse(ErrRate, format, args...).WithFix("wait for %s s", seconds), seconds}
+}
+
+// IsServerError tells whether an error is the server's, not the caller's.
+func IsServerError(err error) bool {
+	return err != nil && AnswerTo(err).Status >= http.StatusInternalServerError
 }

@@ -1,0 +1,117 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Writer writes commands to the log. It decides submissions under the server's own context: the server carries out
+// what it accepted, even if the caller leaves.
+type Writer interface {
+	// Submit returns the receipt, or an error that matches one of domain's sentinels.
+	Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error)
+	// SubmitAll answers each submission, in order. A failed submission does not affect the others.
+	SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result
+}
+
+// API is what all operations share. Rooms register their operations with it.
+type API struct {
+	Writer  Writer
+	Huma    huma.API
+	MaxBody int64               // of the body of a single request, in bytes
+	Timeout time.Duration       // of a request, and of each piece of a long answer
+	Cut     chan struct{}       // closed when long answers end, since the server shuts down
+	Admit   func(c *Call) error // authenticates the caller and checks the rate
+	GoesOn  func(c *Call) error // refuses to go on with a long answer if the caller's rights have changed
+}
+
+// MayGoOn refuses to go on with a long answer if the server shuts down or the caller's rights have changed.
+func (a *API) MayGoOn(c *Call) error {
+	select {
+	case <-a.Cut:
+		return errServerClosing()
+	default:
+	}
+	return a.GoesOn(c)
+}
+
+func errServerClosing() error {
+	return domain.Refuse(ErrClosing, "the server shuts down; this record and those after it were not taken").
+		WithFix("send them again")
+}
+
+// Operation answers a call. The error becomes a problem.
+type Operation[I, O any] func(ctx context.Context, c *Call, in *I) (*O, error)
+
+// Handle registers an operation for authenticated callers within their rate and the time limit. huma documents the
+// input and fills in its path and query fields. handle refuses unknown parameters; the operation validates their
+// values.
+func Handle[I, O any](a *API, op huma.Operation, do Operation[I, O]) {
+	form := onlyForm(&op)
+	document(&op)
+	body := op.RequestBody
+	op.RequestBody = nil // huma would read and check a body that it knows; operations do that
+	defer func() { a.documented(op).RequestBody = body }()
+	parameters := queryNames(reflect.TypeFor[I]())
+	huma.Register(a.Huma, op, func(ctx context.Context, in *I) (*O, error) {
+		c, began := CallOf(ctx), time.Now()
+		err := a.Admit(c)
+		if err == nil && form != "" {
+			_, err = c.Accepts(form)
+		}
+		ctx, cancel := context.WithDeadline(c.Request.Context(), began.Add(a.Timeout))
+		defer cancel()
+		if err == nil {
+			c.known = parameters
+			c.Parameters(parameters)
+			var out *O
+			if out, err = do(domain.WithCaller(ctx, c.Principal, c.Origin), c, in); err == nil {
+				return out, nil
+			}
+		}
+		c.Err = ContextError(ctx, err)
+		return nil, ProblemOf(c.Err, c.Instance())
+	})
+}
+
+// Output answers with a body alone.
+type Output[T any] struct{ Body T }
+
+// Lookup registers an operation that answers with a body alone. It parses no parameter values: bad parameters are
+// refused before find runs.
+func Lookup[I, T any](a *API, op huma.Operation, find func(ctx context.Context, c *Call, in *I) (T, error)) {
+	Handle(a, op, func(ctx context.Context, c *Call, in *I) (*Output[T], error) {
+		if err := c.Found.Err(); err != nil {
+			return nil, err
+		}
+		found, err := find(ctx, c, in)
+		return &Output[T]{found}, err
+	})
+}
+
+// Needing makes an operation of one that needs a part of the server. Part returns it, or refuses the call.
+func Needing[P, I, O any](
+	part func(c *Call) (P, error), do func(ctx context.Context, c *Call, part P, in *I) (O, error),
+) func(context.Context, *Call, *I) (O, error) {
+	return func(ctx context.Context, c *Call, in *I) (out O, err error) {
+		needed, err := part(c)
+		if err != nil {
+			return out, err
+		}
+		return do(ctx, c, needed, in)
+	}
+}
+
+// ContextError adds the context's error to errors that an expired context caused.
+func ContextError(ctx context.Context, err error) error {
+	if ctx.Err() != nil && AnswerTo(err).to == nil {
+		return fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
+	return err
+}

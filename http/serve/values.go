@@ -1,0 +1,59 @@
+package serve
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Streamed is an answer that a function writes.
+type Streamed struct {
+	Body func(huma.Context)
+}
+
+// WriteJSON encodes an answer. It ignores errors: the caller may have left.
+func WriteJSON(to io.Writer, body any) {
+	encoder := json.NewEncoder(to)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(body)
+}
+
+// Value is the value that was given, or the zero value.
+func Value[T any](given *T) (value T) {
+	if given != nil {
+		value = *given
+	}
+	return value
+}
+
+// Time is t in UTC, or nil for the zero time.
+func Time(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// Map are the results of a function for each item of a list. They are never nil, so that JSON has an array.
+func Map[A, B any](list []A, result func(A) B) []B {
+	all := make([]B, len(list))
+	for i, item := range list {
+		all[i] = result(item)
+	}
+	return all
+}
+
+// Strings and fromStrings convert between strings and types of strings.
+func Strings[T ~string](words []T) []string {
+	return Map(words, func(word T) string { return string(word) })
+}
+
+func FromStrings[T ~string](words []string) []T {
+	if words == nil {
+		return nil
+	}
+	return Map(words, func(word string) T { return T(word) })
+}
