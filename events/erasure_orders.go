@@ -22,8 +22,8 @@ type Order struct {
 // ErasureReader reads erasure orders and their progress.
 type ErasureReader struct{ *Reader }
 
-// ErasuresUnderWay are the orders of all tenants that are not completed.
-func (l *ErasureReader) ErasuresUnderWay(ctx context.Context) ([]Order, error) {
+// UnderWay are the orders of all tenants that are not completed.
+func (l *ErasureReader) UnderWay(ctx context.Context) ([]Order, error) {
 	var orders []Order
 	err := database.ForEach(database.ForEveryTenant(ctx), l.db, func(rows *sql.Rows) error {
 		var o Order
@@ -41,23 +41,8 @@ func (l *ErasureReader) ErasuresUnderWay(ctx context.Context) ([]Order, error) {
 	return orders, nil
 }
 
-// CountErased counts the erasures that an order caused.
-func (l *ErasureReader) CountErased(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
-	return l.countCaused(ctx, tenant, order, since,
-		domain.Erased{}.Name(), domain.SessionErased{}.Name(), domain.TextsErased{}.Name())
-}
-
-// CountRevoked counts the keys that an order revoked.
-func (l *ErasureReader) CountRevoked(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
-	return l.countCaused(ctx, tenant, order, since, domain.KeyRevoked{}.Name())
-}
-
-// CountPassed counts the items that an order gave to groups.
-func (l *ErasureReader) CountPassed(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
-	return l.countCaused(ctx, tenant, order, since, domain.Transferred{}.Name())
-}
-
-func (l *ErasureReader) countCaused(
+// CountCaused counts the events with any of these names that an order caused.
+func (l *ErasureReader) CountCaused(
 	ctx context.Context, tenant, order string, since int64, names ...string,
 ) (n int64, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) }, `

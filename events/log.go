@@ -30,10 +30,10 @@ import (
 type Log struct {
 	*Reader
 	Finder
-	SessionReader
-	ErasureReader
 	*Watchers
-	metrics metrics
+	Sessions SessionReader
+	Erasures ErasureReader
+	metrics  metrics
 
 	// ctx is the context of transactions. It ends when Close gives up waiting.
 	ctx  context.Context
@@ -54,7 +54,7 @@ func NewLog(db *database.DB, inline Inline, options Options) *Log {
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	reader := &Reader{Snapshot: Snapshot{db}, db: db, inline: inline, options: options}
 	return &Log{
-		Reader: reader, Finder: Finder{reader}, SessionReader: SessionReader{reader}, ErasureReader: ErasureReader{reader},
+		Reader: reader, Finder: Finder{reader}, Sessions: SessionReader{reader}, Erasures: ErasureReader{reader},
 		Watchers: &Watchers{Reader: reader, ctx: ctx, appended: newNotifier()},
 		metrics:  newMetrics(options.Registerer), ctx: ctx, stop: stop, queues: map[string]*tenantQueue{},
 	}
@@ -82,16 +82,6 @@ func (l *Log) Close(ctx context.Context) error {
 	<-finished
 	return err
 }
-
-// Changed is closed at the next commit of this process. Take the channel before reading, so that no later append is
-// missed:
-//
-//	for {
-//		changed := log.Changed()
-//		read()
-//		<-changed
-//	}
-func (l *Log) Changed() <-chan struct{} { return l.appended.next() }
 
 // KeyChanges counts the commits of this process that issued or changed a key.
 func (l *Log) KeyChanges() int64 { return l.keys.Load() }

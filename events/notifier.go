@@ -5,7 +5,6 @@ import "sync"
 // notifier notifies watchers that logs have grown.
 type notifier struct {
 	mu       sync.Mutex
-	changed  chan struct{}
 	watchers map[*Watcher]struct{}
 }
 
@@ -18,21 +17,13 @@ type Watcher struct {
 }
 
 func newNotifier() *notifier {
-	return &notifier{changed: make(chan struct{}), watchers: map[*Watcher]struct{}{}}
-}
-
-func (n *notifier) next() <-chan struct{} {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.changed
+	return &notifier{watchers: map[*Watcher]struct{}{}}
 }
 
 // notify announces that the tenant's log has grown.
 func (n *notifier) notify(tenant string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	close(n.changed)
-	n.changed = make(chan struct{})
 	for w := range n.watchers {
 		if w.only != "" && w.only != tenant {
 			continue

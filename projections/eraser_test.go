@@ -83,7 +83,7 @@ func TestAnErasureThatWasInterruptedGoesOn(t *testing.T) {
 			}
 		}
 		w.counts(map[string]int{"SELECT count(*) FROM event_texts": 2})
-		if left, err := w.log.ErasuresUnderWay(t.Context()); err != nil || len(left) > 0 {
+		if left, err := w.log.Erasures.UnderWay(t.Context()); err != nil || len(left) > 0 {
 			t.Errorf("under way: %v, %v", left, err)
 		}
 	})

@@ -32,9 +32,10 @@ func positionsAreDense(w *world) {
 	}()
 
 	// Meanwhile a reader goes on from what it has seen. Read itself fails at a hole.
+	grown, leave := w.log.Watch(w.by.Tenant)
+	defer leave()
 	var after int64
 	for done := false; !done; {
-		changed := w.log.Changed()
 		select {
 		case <-written:
 			done = true
@@ -51,7 +52,7 @@ func positionsAreDense(w *world) {
 		}
 		if !done {
 			select {
-			case <-changed:
+			case <-grown:
 			case <-written:
 			}
 		}

@@ -84,7 +84,7 @@ func (e *Eraser) Run(ctx context.Context) {
 
 // CarryOut carries out all orders that are under way.
 func (e *Eraser) CarryOut(ctx context.Context) error {
-	orders, err := e.log.ErasuresUnderWay(ctx)
+	orders, err := e.log.Erasures.UnderWay(ctx)
 	if err != nil {
 		return err
 	}
@@ -275,8 +275,11 @@ func (e *Eraser) eachKey(ctx context.Context, tenant string, do func(prefix stri
 	}
 }
 
+// erasures are the names of the events that erase texts.
+var erasures = []string{domain.Erased{}.Name(), domain.SessionErased{}.Name(), domain.TextsErased{}.Name()}
+
 func (e *Eraser) complete(ctx context.Context, o *order) error {
-	erased, err := e.log.CountErased(ctx, o.Tenant, o.Stream, o.event.Position)
+	erased, err := e.log.Erasures.CountCaused(ctx, o.Tenant, o.Stream, o.event.Position, erasures...)
 	if err != nil {
 		return err
 	}
@@ -329,16 +332,17 @@ func (e *Eraser) Erasure(ctx context.Context, tenant, id string) (found domain.E
 		return found, domain.Refuse(domain.ErrNotFound, "there is no such erasure")
 	}
 	since := history[0].Position
-	if found.Revoked, err = e.log.CountRevoked(ctx, tenant, stream, since); err != nil {
-		return found, err
-	}
-	if found.Passed, err = e.log.CountPassed(ctx, tenant, stream, since); err != nil {
-		return found, err
+	for name, count := range map[string]*int64{
+		domain.KeyRevoked{}.Name(): &found.Revoked, domain.Transferred{}.Name(): &found.Passed,
+	} {
+		if *count, err = e.log.Erasures.CountCaused(ctx, tenant, stream, since, name); err != nil {
+			return found, err
+		}
 	}
 	if found.Erased = found.Erasure.Erased; !found.UnderWay() {
 		return found, nil
 	}
-	found.Erased, err = e.log.CountErased(ctx, tenant, stream, since)
+	found.Erased, err = e.log.Erasures.CountCaused(ctx, tenant, stream, since, erasures...)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	found.Left = int64(e.going[events.Order{Tenant: tenant, Stream: stream}])

@@ -55,7 +55,7 @@ func (e *Eraser) named(ctx context.Context, tenant, of string) (n named, err err
 	where, args := "k.id = ?", []any{of}
 	if _, isTenant := domain.TenantOf(of); isTenant {
 		where, args = "TRUE", nil
-		n.written, err = e.log.StreamsWithText(ctx, tenant)
+		n.written, err = e.log.Erasures.StreamsWithText(ctx, tenant)
 	} else if _, _, isSession := domain.SessionOf(of); isSession {
 		return e.namedSession(ctx, tenant, of)
 	} else if strings.Contains(of, ":") {
@@ -64,7 +64,7 @@ func (e *Eraser) named(ctx context.Context, tenant, of string) (n named, err err
 			return n, marshalErr
 		}
 		where, args = "(k.owner = ? OR CAST(k.scopes AS text) = ?)", []any{of, string(alone)}
-		n.others, n.written, err = e.log.StreamsOf(ctx, tenant, domain.Entity(of))
+		n.others, n.written, err = e.log.Erasures.StreamsOf(ctx, tenant, domain.Entity(of))
 	}
 	if err != nil {
 		return n, err
@@ -80,7 +80,7 @@ func (e *Eraser) namedSession(ctx context.Context, tenant, of string) (n named, 
 		return n, err
 	}
 	n.others = []domain.Stream{stream}
-	if n.written, err = e.log.WithTexts(ctx, tenant, n.others); err != nil {
+	if n.written, err = e.log.Erasures.WithTexts(ctx, tenant, n.others); err != nil {
 		return n, err
 	}
 	n.items, err = e.archives(ctx, tenant, stream)
@@ -241,7 +241,7 @@ func (e *Eraser) relatedSession(
 	if err != nil {
 		return nil, err
 	}
-	written, err := e.log.WithTexts(ctx, tenant, []domain.Stream{stream})
+	written, err := e.log.Erasures.WithTexts(ctx, tenant, []domain.Stream{stream})
 	if err != nil || len(written) == 0 {
 		return all, err
 	}

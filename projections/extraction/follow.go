@@ -88,7 +88,7 @@ func (w *Worker) commitOf(ctx context.Context, event domain.Event) (domain.Event
 	case domain.SessionCommitted:
 		return event, true, nil
 	case domain.ExtractionRequested:
-		return w.Log.Commit(ctx, event.Tenant, event.Stream, fact.Archive)
+		return w.Log.Sessions.Commit(ctx, event.Tenant, event.Stream, fact.Archive)
 	}
 	return domain.Event{}, false, nil
 }
@@ -117,7 +117,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 	if err := w.voteForUsed(ctx, event, commit, a); err != nil {
 		return err
 	}
-	settled, found, err := w.Log.ExtractionResult(ctx, event)
+	settled, found, err := w.Log.Sessions.ExtractionResult(ctx, event)
 	if err != nil || !found {
 		return err
 	}
@@ -139,7 +139,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 func (w *Worker) voteForUsed(ctx context.Context, event domain.Event, commit domain.SessionCommitted,
 	a assignment,
 ) error {
-	helped, err := w.Log.ContextsThatHelped(ctx, event, commit)
+	helped, err := w.Log.Sessions.ContextsThatHelped(ctx, event, commit)
 	if err != nil {
 		return err
 	}
@@ -290,7 +290,7 @@ func (w *Worker) RetryDue(ctx context.Context) error {
 
 func (w *Worker) retryIn(ctx context.Context, tenant string) error {
 	now := w.Now()
-	failures, err := w.Log.ExtractionFailures(ctx, tenant, now.Add(-domain.MaxRetryPeriod))
+	failures, err := w.Log.Sessions.ExtractionFailures(ctx, tenant, now.Add(-domain.MaxRetryPeriod))
 	if err != nil {
 		return err
 	}

@@ -164,7 +164,7 @@ func learnAsChild(t *testing.T, url string) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- router.Run(ctx) }()
-	commits, err := w.log.Commits(ctx, w.by.Tenant, "", 0, 1)
+	commits, err := w.log.Sessions.Commits(ctx, w.by.Tenant, "", 0, 1)
 	if err != nil || len(commits) == 0 {
 		t.Fatalf("%d commits, %v", len(commits), err)
 	}

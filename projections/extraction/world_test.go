@@ -187,11 +187,11 @@ func (w *world) items(statuses ...domain.Status) []*domain.Knowledge {
 // settled is what was recorded about a session's archive.
 func (w *world) settled(session string, archive int) domain.Fact {
 	w.t.Helper()
-	commit, found, err := w.log.Commit(w.t.Context(), w.by.Tenant, domain.SessionStream(mia, session), archive)
+	commit, found, err := w.log.Sessions.Commit(w.t.Context(), w.by.Tenant, domain.SessionStream(mia, session), archive)
 	if err != nil || !found {
 		w.t.Fatalf("archive %d of %s: %t, %v", archive, session, found, err)
 	}
-	event, found, err := w.log.ExtractionResult(w.t.Context(), commit)
+	event, found, err := w.log.Sessions.ExtractionResult(w.t.Context(), commit)
 	if err != nil || !found {
 		w.t.Fatalf("archive %d of %s: %t, %v", archive, session, found, err)
 	}

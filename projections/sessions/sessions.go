@@ -70,7 +70,7 @@ func (s Sessions) List(
 // Messages returns a session's messages that are in no archive yet, the oldest first.
 func (s Sessions) Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error) {
 	session, _ := stream.State.(domain.Session)
-	return s.Log.Messages(ctx, tenant, stream.Name, stream.Version+1, session.Live)
+	return s.Log.Sessions.Messages(ctx, tenant, stream.Name, stream.Version+1, session.Live)
 }
 
 // Archive returns one of a session's archives. The error matches [domain.ErrNotFound] if it has none of this number.
@@ -84,7 +84,7 @@ func (s Sessions) Archive(
 	if number <= session.Before || number > session.Archives {
 		return archive, notFound
 	}
-	commit, found, err := s.Log.Commit(ctx, tenant, stream.Name, number)
+	commit, found, err := s.Log.Sessions.Commit(ctx, tenant, stream.Name, number)
 	if err != nil {
 		return archive, err
 	}
@@ -97,7 +97,7 @@ func (s Sessions) Archive(
 		return archive, err
 	}
 	if number <= session.Processed {
-		settled, found, err := s.Log.ExtractionResult(ctx, commit)
+		settled, found, err := s.Log.Sessions.ExtractionResult(ctx, commit)
 		if err != nil {
 			return archive, err
 		}
@@ -114,7 +114,7 @@ func (s Sessions) Summaries(
 	ctx context.Context, tenant string, stream domain.Stream, limit int,
 ) ([]domain.SessionExtracted, error) {
 	session, _ := stream.State.(domain.Session)
-	settled, err := s.Log.ExtractionResults(ctx, tenant, stream.Name, limit)
+	settled, err := s.Log.Sessions.ExtractionResults(ctx, tenant, stream.Name, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (s Sessions) Summaries(
 func (s Sessions) ArchivedMessages(
 	ctx context.Context, tenant string, commit domain.Event, fact domain.SessionCommitted,
 ) ([]domain.Event, error) {
-	said, err := s.Log.Messages(ctx, tenant, commit.Stream, commit.Version, fact.Messages()+fact.Kept)
+	said, err := s.Log.Sessions.Messages(ctx, tenant, commit.Stream, commit.Version, fact.Messages()+fact.Kept)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (s Sessions) ArchivedMessages(
 // there is none, or if its session is not visible to by.
 func (s Sessions) Task(ctx context.Context, by domain.Principal, id string) (domain.Task, error) {
 	notFound := domain.Refuse(domain.ErrNotFound, "no task with id %s", id)
-	event, found, err := s.Log.Event(ctx, by.Tenant, strings.ToLower(id))
+	event, found, err := s.Log.Sessions.Event(ctx, by.Tenant, strings.ToLower(id))
 	if err != nil {
 		return domain.Task{}, err
 	}
@@ -157,12 +157,12 @@ func (s Sessions) Task(ctx context.Context, by domain.Principal, id string) (dom
 	if err != nil {
 		return domain.Task{}, err
 	}
-	settled, found, err := s.Log.ExtractionResult(ctx, event)
+	settled, found, err := s.Log.Sessions.ExtractionResult(ctx, event)
 	if err != nil {
 		return domain.Task{}, err
 	}
 	task := taskOf(event, settled, found, done)
-	task.Helped, err = s.Log.ContextsThatHelped(ctx, event, commit)
+	task.Helped, err = s.Log.Sessions.ContextsThatHelped(ctx, event, commit)
 	return task, err
 }
 
@@ -179,7 +179,7 @@ func (s Sessions) Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task,
 	var before int64
 	for looked := 0; len(list) < q.Limit && looked < scannedTasks; {
 		page := max(min(q.Limit-len(list), 100), 20)
-		commits, err := s.Log.Commits(ctx, q.By.Tenant, q.Session, before, page)
+		commits, err := s.Log.Sessions.Commits(ctx, q.By.Tenant, q.Session, before, page)
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +189,7 @@ func (s Sessions) Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task,
 				seen = append(seen, commit.Position)
 			}
 		}
-		settled, err := s.Log.ExtractionResultsOf(ctx, q.By.Tenant, seen)
+		settled, err := s.Log.Sessions.ExtractionResultsOf(ctx, q.By.Tenant, seen)
 		if err != nil {
 			return nil, err
 		}

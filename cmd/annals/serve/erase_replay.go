@@ -110,7 +110,7 @@ func (r *Replayed) left(ctx context.Context, log *events.Log, line Erasure) (non
 		r.unknown(line)
 		return none, nil
 	}
-	erased, err := log.ErasedBy(ctx, line.Tenant, line.Stream, line.EventID)
+	erased, err := log.Erasures.ErasedBy(ctx, line.Tenant, line.Stream, line.EventID)
 	if erased {
 		r.Known++
 	}
@@ -215,7 +215,7 @@ func (r *Replayed) tenant(ctx context.Context, log *events.Log, eraser *erasure.
 		r.unknown(line)
 		return nil
 	}
-	order, err := log.OrderedBy(ctx, line.Tenant, line.EventID)
+	order, err := log.Erasures.OrderedBy(ctx, line.Tenant, line.EventID)
 	if err != nil {
 		return err
 	}
