@@ -177,6 +177,19 @@ func (c *Client) Event(ctx context.Context, id string) (Event, error) {
 	return get[Event](ctx, c, nil, "v1", "events", id)
 }
 
+// Replaced tells whether the vote that an event records replaced an earlier one. It is false if nothing was recorded,
+// as by the same vote again, or if the caller may not read the event.
+func (c *Client) Replaced(ctx context.Context, id string) bool {
+	if id == "" {
+		return false
+	}
+	event, err := c.Event(ctx, id)
+	var vote struct {
+		Replaces string `json:"replaces"`
+	}
+	return err == nil && json.Unmarshal(event.Data, &vote) == nil && vote.Replaces != ""
+}
+
 // Past asks about moments of the log.
 type Past struct{ *Client }
 

@@ -58,12 +58,8 @@ func showSubscriptions(p *page) (any, error) {
 
 func (d *subscriptions) read(p *page) error {
 	d.Write, d.All = p.mayWrite(), p.param("all") == "true" && p.Administers()
-	query := url.Values{}
-	if d.All {
-		query.Set("all", "true")
-	}
-	if p.param("ended") == "true" {
-		query.Set("ended", "true")
+	query := url.Values{
+		"all": {strconv.FormatBool(d.All)}, "ended": {strconv.FormatBool(p.param("ended") == "true")},
 	}
 	var got api.Subscriptions
 	err := p.get(&got, query, "v1", "subscriptions")

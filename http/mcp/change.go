@@ -192,7 +192,7 @@ func giveFeedback(ctx context.Context, api *client.Client, in arguments) (any, s
 	said := fmt.Sprintf(
 		"Found %s %s; its confidence is %.2f now", in.text("verdict"), c.URI, *cmp.Or(c.Confidence, new(float64)),
 	)
-	if c.Replaced = replaced(ctx, api, done); c.Replaced {
+	if c.Replaced = api.Replaced(ctx, done.Events); c.Replaced {
 		said += replacedNote[in.text("trace_id") == ""]
 	}
 	return c, said, nil
@@ -202,19 +202,6 @@ func giveFeedback(ctx context.Context, api *client.Client, in arguments) (any, s
 var replacedNote = map[bool]string{
 	false: "; this replaces your earlier vote on this trace_id",
 	true:  "; this replaces your earlier vote of today: with a trace_id each run has a vote of its own",
-}
-
-// replaced tells whether a vote replaced an earlier one, as its event says. For a caller who may not read the event
-// it is false.
-func replaced(ctx context.Context, api *client.Client, done client.Receipt) bool {
-	if done.Events == "" { // the same vote again
-		return false
-	}
-	event, err := api.Event(ctx, done.Events)
-	var vote struct {
-		Replaces string `json:"replaces"`
-	}
-	return err == nil && json.Unmarshal(event.Data, &vote) == nil && vote.Replaces != ""
 }
 
 // idOf is the id of the item that a URI names now or named last. An id stays as it is.

@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -51,26 +50,13 @@ func (f *FeedbackCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err := f.print(c, a, "found "+f.Verdict+":"); err != nil || c.JSON {
 		return err
 	}
+	event, _, _ := strings.Cut(a.Header.Get("Annals-Receipt"), " ")
 	switch {
-	case !replaced(ctx, server, a):
+	case !server.Replaced(ctx, event):
 	case f.Trace == "":
 		c.Note("this replaces the voter's earlier vote of today; with --trace ID each run has a vote of its own")
 	default:
 		c.Note("this replaces the voter's earlier vote on the trace %s", f.Trace)
 	}
 	return nil
-}
-
-// replaced tells whether a vote replaced an earlier one, as its event says; false if the caller may not read the
-// event.
-func replaced(ctx context.Context, server *client.Client, a *client.Response) bool {
-	id, _, recorded := strings.Cut(a.Header.Get("Annals-Receipt"), " ")
-	if !recorded {
-		return false
-	}
-	event, err := server.Event(ctx, id)
-	var vote struct {
-		Replaces string `json:"replaces"`
-	}
-	return err == nil && json.Unmarshal(event.Data, &vote) == nil && vote.Replaces != ""
 }

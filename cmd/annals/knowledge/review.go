@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
@@ -33,13 +34,10 @@ func (r *ReviewCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	query := url.Values{}
+	query := url.Values{"mine": {strconv.FormatBool(r.Mine)}}
 	terminal.Put(query, "queue", r.Queue)
 	terminal.Put(query, "scope", r.Scope)
 	terminal.Put(query, "assigned", r.Assigned)
-	if r.Mine {
-		query.Set("mine", "true")
-	}
 	if c.JSON {
 		page, err := terminal.ReadFirst[json.RawMessage](ctx, server, []string{"v1", "reviews"}, query, r.Limit, 100)
 		if err != nil {

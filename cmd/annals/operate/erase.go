@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -145,12 +146,9 @@ const maybeMisspelt = "if that is a surprise, look at how it is written"
 // plan shows the erasure targets and the items related to them.
 func (e *EraseCommand) plan(ctx context.Context, c *terminal.Console, server *client.Client) error {
 	question := client.Get("v1", "erasures", "plan")
-	question.Query = url.Values{"of": {e.What}}
-	if e.WithLineage {
-		question.Query.Set("with_lineage", "true")
-	}
-	if e.KeepShared {
-		question.Query.Set("keep_shared", "true")
+	question.Query = url.Values{
+		"of": {e.What}, "with_lineage": {strconv.FormatBool(e.WithLineage)},
+		"keep_shared": {strconv.FormatBool(e.KeepShared)},
 	}
 	var plan api.ErasurePlan
 	a, err := server.Do(ctx, question, &plan)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
@@ -28,10 +29,7 @@ func (h *HistoryCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	query := url.Values{}
-	if h.Diff {
-		query.Set("diff", "true")
-	}
+	query := url.Values{"diff": {strconv.FormatBool(h.Diff)}}
 	items, err := terminal.ReadList[terminal.Kept[Event]](
 		ctx, server, []string{"v1", "knowledge", h.ID, "history"}, query,
 	)
