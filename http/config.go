@@ -12,6 +12,9 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/operate"
+	"github.com/annals-kb/annals/http/people"
+	"github.com/annals-kb/annals/http/scrubbing"
 	"github.com/annals-kb/annals/http/serve"
 )
 
@@ -22,7 +25,7 @@ type Config struct {
 	Historian Historian
 
 	// Rebuilder rebuilds projections. Nil if this server rebuilds none.
-	Rebuilder Rebuilder
+	Rebuilder operate.Rebuilder
 	// Prover proves what is in the log. Nil if this server proves nothing.
 	Prover Prover
 	// Protections tells what protects the log from changes. Nil if unknown.
@@ -45,19 +48,19 @@ type Config struct {
 	// Eraser follows lineages and purges files. Nil if this server does neither.
 	Eraser Eraser
 	// Scrubbing tells by which rules texts are scrubbed. Nil if they cannot be changed here.
-	Scrubbing Scrubbing
+	Scrubbing scrubbing.Scrubbing
 	// Recorded finds and redacts secrets that are recorded already. Nil if this server does not do that.
-	Recorded Recorded
+	Recorded scrubbing.Recorded
 	// RootKey is valid for everything in every tenant. Empty for none.
 	RootKey string
 	// SessionKey seals session tokens: 32 secret bytes, the same on all servers of a database. Nil for no sessions.
 	SessionKey []byte
 	// Background manages the projections that follow the log. Nil if there are none.
-	Background Background
+	Background operate.Background
 	// Mounts are surfaces of other packages.
 	Mounts []Mount
 	// Directory says which groups callers belong to. Nil for a server without a directory.
-	Directory Directory
+	Directory people.Directory
 	// Verification tells by which policies items are verified. Nil for a server without policies.
 	Verification Verification
 

@@ -67,43 +67,6 @@ type Historian interface {
 	Names() []string
 }
 
-// Rebuilder rebuilds projections from the log as secondary versions. A name that it does not know gives an error that
-// matches domain.ErrNotFound.
-type Rebuilder interface {
-	// Plan estimates a rebuild.
-	Plan(ctx context.Context, name string, order domain.RebuildOrder) (domain.RebuildPlan, error)
-	// Start begins a rebuild and returns at once. The error matches domain.ErrConflict if one is running, and is a
-	// domain.Invalid if the order names something that does not exist.
-	Start(ctx context.Context, name string, order domain.RebuildOrder) (domain.Rebuild, error)
-	// Last is the running rebuild or else the last one. The error matches domain.ErrNotFound if there was none.
-	Last(ctx context.Context, name string) (domain.Rebuild, error)
-	// Cancel cancels the running rebuild and returns its end. The error matches domain.ErrNotFound if none is
-	// running.
-	Cancel(ctx context.Context, name string) (domain.Rebuild, error)
-	// Rollback makes the previous version active again, unless a repair has replaced it. The error matches
-	// domain.ErrNotFound if there is none.
-	Rollback(ctx context.Context, name string) error
-	// Retire deletes the previous version, so that Rollback is not possible any more. The error matches
-	// domain.ErrNotFound if there is none.
-	Retire(ctx context.Context, name string) error
-}
-
-// Directory answers who the members of tenants are, and which groups they belong to.
-type Directory interface {
-	// Belongings are the entry and the groups of a member, whose key or token states more groups.
-	Belongings(
-		ctx context.Context, tenant string, member domain.Entity, stated []domain.Entity,
-	) (domain.Belongings, error)
-	// Members lists up to limit members of a kind after a member, in order of their names.
-	Members(
-		ctx context.Context, tenant, kind string, after domain.Entity, limit int,
-	) ([]domain.DirectoryMember, error)
-	// InGroup lists the direct members of a group, in order of their names.
-	InGroup(ctx context.Context, tenant string, group domain.Entity) ([]domain.DirectoryMember, error)
-	// Name adds the display names of members.
-	Name(ctx context.Context, tenant string, members []domain.DirectoryMember) error
-}
-
 // Subscriptions delivers events to subscribers.
 type Subscriptions interface {
 	// Find is a subscription of a tenant. The error matches domain.ErrNotFound if there is none.
@@ -223,22 +186,6 @@ type Eraser interface {
 	PurgeFiles(ctx context.Context) (domain.Purge, error)
 }
 
-// Background manages the projections that follow the log. A name that it does not know gives an error that matches
-// domain.ErrNotFound.
-type Background interface {
-	// Quarantined lists the quarantined streams of a projection.
-	Quarantined(ctx context.Context, name, tenant string) ([]domain.Quarantined, error)
-	// Replay processes the waiting events of a quarantined stream. The error matches domain.ErrNotFound if the stream
-	// is not quarantined.
-	Replay(ctx context.Context, name, tenant, stream string) (domain.Replayed, error)
-	// Skip drops the waiting events of a quarantined stream. The error matches domain.ErrNotFound if the stream is
-	// not quarantined.
-	Skip(ctx context.Context, name, tenant, stream string) (domain.Skipped, error)
-	// ReplayAll restarts a projection from the beginning of the log. The error matches domain.ErrConflict if that is
-	// not allowed.
-	ReplayAll(ctx context.Context, name, tenant string) error
-}
-
 // Reporter reports on the quality and the use of knowledge.
 type Reporter interface {
 	// Harm ranks items by the votes against them.
@@ -255,24 +202,6 @@ type Reporter interface {
 	OpenProposals(ctx context.Context, tenant string, items []string) ([]string, error)
 	// Accesses lists who was given an item or found it helpful, or what was denied, newest first.
 	Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Usage, error)
-}
-
-// Scrubbing tells by which rules texts are scrubbed.
-type Scrubbing interface {
-	// Scrubs tells whether this server scrubs texts.
-	Scrubs() bool
-	// Rules are the rules that a tenant changed.
-	Rules(ctx context.Context, tenant string) (domain.Scrubbing, error)
-}
-
-// Recorded finds and redacts secrets that are recorded already.
-type Recorded interface {
-	// Span turns times or positions into positions. If nothing was recorded in between, from is after to.
-	Span(ctx context.Context, tenant string, since, until domain.AsOf) (from, to int64, err error)
-	// Recorded finds what the present rules would redact, and returns the last position that it looked at.
-	Recorded(ctx context.Context, tenant string, from, to int64) (found []domain.Detection, through int64, err error)
-	// Redact redacts streams, each of which may fail alone. The submission has no command.
-	Redact(ctx context.Context, s domain.Submission, streams []string, from, to int64) ([]domain.Redaction, error)
 }
 
 // Verification tells by which policies items are verified, and who confirmed them.

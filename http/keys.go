@@ -17,6 +17,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/people"
 	"github.com/annals-kb/annals/http/serve"
 )
 
@@ -237,7 +238,7 @@ func (s access) whoami(ctx context.Context, c *serve.Call, _ *struct{}) (api.Ide
 		}
 	}
 	return api.Identity{
-		Groups: belongingsOf(of.All),
+		Groups: people.BelongingsOf(of.All),
 		Tenant: p.Tenant, Subject: string(p.Subject), OnBehalfOf: string(p.OnBehalfOf), Role: string(p.Role),
 		PublishPublic: p.MayPublish(domain.Public), Operates: p.IsOperator(), Authentication: p.Authentication,
 		Memberships: serve.Strings(p.Memberships), ActsFor: p.ActsForOthers, ActsForOnly: serve.Strings(p.ActsForOnly),

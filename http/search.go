@@ -213,5 +213,5 @@ func (s *Server) questionRoutes() {
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "projections", Method: http.MethodGet, Path: "/v1/projections", Tags: []string{"Questions"},
 		Summary: "See how the projections do",
-	}, projections{s}.projections)
+	}, s.projections().Versions)
 }

@@ -17,6 +17,9 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"github.com/labstack/echo/v4"
 
+	"github.com/annals-kb/annals/http/operate"
+	"github.com/annals-kb/annals/http/people"
+	"github.com/annals-kb/annals/http/scrubbing"
 	"github.com/annals-kb/annals/http/serve"
 )
 
@@ -116,7 +119,7 @@ func (s *Server) routes() {
 	erasures{s}.eraseRoutes()
 	erasures{s}.erasureRoutes()
 	s.questionRoutes()
-	directory{s}.directoryRoutes()
+	people.Routes(s.api, s.cfg.Directory, s.cfg.Keys, s.cfg.Reader)
 	merging{s}.mergeRoutes()
 	verification{s}.verificationRoutes()
 	past{s}.pastRoutes()
@@ -125,12 +128,11 @@ func (s *Server) routes() {
 	sessions{s}.sessionRoutes()
 	reports{s}.reportRoutes()
 	proofs{s}.proofRoutes()
-	projections{s}.rebuildRoutes()
+	s.projections().RebuildRoutes()
 	access{s}.keyRoutes()
 	access{s}.tenantRoutes()
-	projections{s}.quarantineRoutes()
-	scrubbings{s}.scrubbingRoutes()
-	scrubbings{s}.redactionRoutes()
+	s.projections().QuarantineRoutes()
+	scrubbing.Routes(s.api, s.cfg.Scrubbing, s.cfg.Recorded, s.cfg.Reader, s.cfg.Now)
 	operations{s}.operatorRoutes()
 	s.mountRoutes()
 }
@@ -178,4 +180,15 @@ func (s *Server) shutDown(ctx context.Context, server *http.Server) error {
 		return errors.Join(fmt.Errorf("requests were not finished within %s", s.cfg.ShutdownTimeout), server.Close())
 	}
 	return err
+}
+
+func (s *Server) projections() operate.Projections {
+	p := operate.Projections{
+		API: s.api, Rebuilder: s.cfg.Rebuilder, Background: s.cfg.Background, Inline: s.cfg.Reader, Log: s.cfg.Historian,
+		Confine: s.cfg.Confine,
+	}
+	if s.cfg.Prover != nil {
+		p.Proof = s.cfg.Prover
+	}
+	return p
 }

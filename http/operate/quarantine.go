@@ -1,4 +1,4 @@
-package http
+package operate
 
 import (
 	"context"
@@ -13,30 +13,31 @@ import (
 
 const quarantinePath = serve.ProjectionPath + "/quarantine"
 
-func (s projections) quarantineRoutes() {
+// QuarantineRoutes registers the operations on quarantined streams.
+func (s Projections) QuarantineRoutes() {
 	tags := []string{"Operation"}
 	refusals := []int{http.StatusNotFound, http.StatusConflict}
-	serve.Lookup(s.api, huma.Operation{
+	serve.Lookup(s.API, huma.Operation{
 		OperationID: "see-quarantine", Method: http.MethodGet, Path: quarantinePath, Tags: tags,
 		Summary: "See which streams a background projection passes over, and why",
 		Description: "An event that it could not take in, though nothing was down, puts its stream here; all other streams " +
 			"go on. The events wait in the log. For admins.",
 		Errors: refusals,
 	}, serve.Needing(s.requireAdmin, s.seeQuarantine))
-	serve.Lookup(s.api, huma.Operation{
+	serve.Lookup(s.API, huma.Operation{
 		OperationID: "replay-quarantine", Method: http.MethodPost, Path: quarantinePath + "/replay", Tags: tags,
 		Summary: "Let a projection take in what waits, in order",
 		Description: "A stream that was taken in whole is released. What fails again stays, with the newest reason. For " +
 			"admins.",
 		Errors: refusals,
 	}, serve.Needing(s.requireAdmin, s.replayQuarantine))
-	serve.Handle(s.api, huma.Operation{
+	serve.Handle(s.API, huma.Operation{
 		OperationID: "skip-quarantine", Method: http.MethodPost, Path: quarantinePath + "/skip", Tags: tags,
 		Summary:     "Forget what waits: the projection never takes it in",
 		Description: "What comes later is taken in again. Name a stream, or all. The log keeps everything. For admins.",
 		Errors:      refusals,
 	}, s.skipQuarantine)
-	serve.Lookup(s.api, huma.Operation{
+	serve.Lookup(s.API, huma.Operation{
 		OperationID: "replay", Method: http.MethodPost, Path: serve.ProjectionPath + "/replay", Tags: tags,
 		Summary: "Let a background projection read the log again from its beginning",
 		Description: "After the log was restored to an earlier state without it, for example. Until it has caught up, " +
@@ -64,17 +65,17 @@ type skipInput struct {
 }
 
 // requireAdmin refuses callers who are not admins or who act on behalf of others.
-func (s projections) requireAdmin(c *serve.Call) (Background, error) {
+func (s Projections) requireAdmin(c *serve.Call) (Background, error) {
 	switch {
 	case !c.Principal.IsTenantAdmin():
 		return nil, domain.Refuse(domain.ErrForbidden, "looking after projections is for admins")
-	case s.cfg.Background == nil:
+	case s.Background == nil:
 		return nil, domain.Refuse(domain.ErrNotFound, "nothing follows the log in this server")
 	}
-	return s.cfg.Background, c.Found.Err()
+	return s.Background, c.Found.Err()
 }
 
-func (s projections) seeQuarantine(
+func (s Projections) seeQuarantine(
 	ctx context.Context, c *serve.Call, background Background, in *projectionInput,
 ) (out api.Short[api.Quarantined], err error) {
 	list, err := background.Quarantined(ctx, in.Name, c.Principal.Tenant)
@@ -82,7 +83,7 @@ func (s projections) seeQuarantine(
 	return out, err
 }
 
-func (s projections) replayQuarantine(
+func (s Projections) replayQuarantine(
 	ctx context.Context, c *serve.Call, background Background, in *streamInput,
 ) (out api.Short[api.Replayed], err error) {
 	out.Items = []api.Replayed{}
@@ -101,7 +102,7 @@ func (s projections) replayQuarantine(
 	return out, err
 }
 
-func (s projections) skipQuarantine(
+func (s Projections) skipQuarantine(
 	ctx context.Context, c *serve.Call, in *skipInput,
 ) (*serve.Output[api.Short[api.Skipped]], error) {
 	all := in.All.Read(&c.Found, "all")
@@ -151,7 +152,7 @@ func eachStream(
 	return nil
 }
 
-func (s projections) replay(ctx context.Context, c *serve.Call, in *projectionInput) (*api.Projection, error) {
+func (s Projections) replay(ctx context.Context, c *serve.Call, in *projectionInput) (*api.Projection, error) {
 	background, err := s.requireAdmin(c)
 	if err == nil {
 		err = background.ReplayAll(ctx, in.Name, c.Principal.Tenant)
@@ -164,4 +165,20 @@ func (s projections) replay(ctx context.Context, c *serve.Call, in *projectionIn
 		return nil, err
 	}
 	return &found.Items[0], nil
+}
+
+// Background manages the projections that follow the log. A name that it does not know gives an error that matches
+// domain.ErrNotFound.
+type Background interface {
+	// Quarantined lists the quarantined streams of a projection.
+	Quarantined(ctx context.Context, name, tenant string) ([]domain.Quarantined, error)
+	// Replay processes the waiting events of a quarantined stream. The error matches domain.ErrNotFound if the stream
+	// is not quarantined.
+	Replay(ctx context.Context, name, tenant, stream string) (domain.Replayed, error)
+	// Skip drops the waiting events of a quarantined stream. The error matches domain.ErrNotFound if the stream is
+	// not quarantined.
+	Skip(ctx context.Context, name, tenant, stream string) (domain.Skipped, error)
+	// ReplayAll restarts a projection from the beginning of the log. The error matches domain.ErrConflict if that is
+	// not allowed.
+	ReplayAll(ctx context.Context, name, tenant string) error
 }

@@ -1,4 +1,4 @@
-package http
+package operate
 
 import (
 	"context"
@@ -16,13 +16,33 @@ const (
 	rebuildPath = serve.ProjectionPath + "/rebuild"
 )
 
-// projections answers requests about projections: their versions, rebuilds and quarantines.
-type projections struct{ *Server }
+// Projections are what operations on projections need.
+type Projections struct {
+	API *serve.API
+	// Rebuilder rebuilds projections. Nil if this server rebuilds none.
+	Rebuilder Rebuilder
+	// Background manages the projections that follow the log. Nil if there are none.
+	Background Background
+	// Inline and Proof return the states of projections. Proof is nil if this server proves nothing.
+	Inline interface {
+		Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error)
+	}
+	Proof interface {
+		Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error)
+	}
+	// Log finds the events of projections, which are in the server's own log.
+	Log interface {
+		Find(ctx context.Context, query domain.EventQuery) (events []domain.Event, next int64, err error)
+	}
+	// Confine limits the statements of a context to the rows of one tenant.
+	Confine func(ctx context.Context, tenant string) context.Context
+}
 
-func (s projections) rebuildRoutes() {
+// RebuildRoutes registers the operations on versions and rebuilds.
+func (s Projections) RebuildRoutes() {
 	tags := []string{"Operation"}
 	refusals := []int{http.StatusNotFound, http.StatusConflict}
-	serve.Handle(s.api, huma.Operation{
+	serve.Handle(s.API, huma.Operation{
 		OperationID: "start-rebuild", Method: http.MethodPost, Path: rebuildPath, Tags: tags,
 		Summary: "Compute a projection anew from the log, beside the one that is read",
 		Description: "Reading and writing go on. The new version is verified against an independent fold of the log and " +
@@ -31,31 +51,31 @@ func (s projections) rebuildRoutes() {
 			"away. For root.",
 		DefaultStatus: http.StatusAccepted, Errors: refusals,
 	}, s.startRebuild)
-	serve.Lookup(s.api, huma.Operation{
+	serve.Lookup(s.API, huma.Operation{
 		OperationID: "see-rebuild", Method: http.MethodGet, Path: rebuildPath, Tags: tags,
 		Summary:     "See how far the rebuild has come, or what became of the last one",
 		Description: "404 if there was none. For root.", Errors: refusals,
 	}, serve.Needing(s.requireOperator, s.seeRebuild))
-	serve.Lookup(s.api, huma.Operation{
+	serve.Lookup(s.API, huma.Operation{
 		OperationID: "plan-rebuild", Method: http.MethodGet, Path: rebuildPath + "/plan", Tags: tags,
 		Summary: "See what a rebuild would take, without starting it", Description: "For root.", Errors: refusals,
 	}, serve.Needing(s.requireOperator, s.planRebuild))
-	serve.Handle(s.api, huma.Operation{
+	serve.Handle(s.API, huma.Operation{
 		OperationID: "see-projection-history", Method: http.MethodGet, Path: serve.ProjectionPath + "/history", Tags: tags,
 		Summary:     "See what happened to a projection, and who asked for it",
 		Description: "Every stage of every rebuild, every switch and every way back, newest first. For root.",
 		Errors:      refusals,
 	}, s.projectionHistory)
-	serve.Lookup(s.api, huma.Operation{
+	serve.Lookup(s.API, huma.Operation{
 		OperationID: "cancel-rebuild", Method: http.MethodDelete, Path: rebuildPath, Tags: tags,
 		Summary: "Give the running rebuild up", Description: "What it has built is dropped. For root.", Errors: refusals,
 	}, serve.Needing(s.requireOperator, s.cancelRebuild))
-	serve.Lookup(s.api, huma.Operation{
+	serve.Lookup(s.API, huma.Operation{
 		OperationID: "roll-back", Method: http.MethodPost, Path: serve.ProjectionPath + "/rollback", Tags: tags,
 		Summary:     "Read the version again that was active before",
 		Description: "Nothing is lost: it was written all the time. Done twice, it is undone. For root.", Errors: refusals,
 	}, s.rollBack)
-	serve.Lookup(s.api, huma.Operation{
+	serve.Lookup(s.API, huma.Operation{
 		OperationID: "retire", Method: http.MethodPost, Path: serve.ProjectionPath + "/retire", Tags: tags,
 		Summary:     "Stop writing the version that was active before, and drop it",
 		Description: "From then on there is no way back to it. For root.", Errors: refusals,
@@ -92,18 +112,18 @@ type startedOutput struct {
 }
 
 // requireOperator refuses callers who are not operators, and requires that this server rebuilds projections.
-func (s projections) requireOperator(c *serve.Call) (Rebuilder, error) {
+func (s Projections) requireOperator(c *serve.Call) (Rebuilder, error) {
 	switch {
 	case !c.Principal.IsOperator():
 		return nil, domain.Refuse(domain.ErrForbidden, "rebuilding concerns every tenant: it is for root").
 			WithFix("use the server's ANNALS_ROOT_KEY, or a key of the role root; annals rebuild takes it from ANNALS_KEY")
-	case s.cfg.Rebuilder == nil:
+	case s.Rebuilder == nil:
 		return nil, domain.Refuse(domain.ErrNotFound, "this server rebuilds nothing")
 	}
-	return s.cfg.Rebuilder, c.Found.Err()
+	return s.Rebuilder, c.Found.Err()
 }
 
-func (s projections) startRebuild(ctx context.Context, c *serve.Call, in *startInput) (*startedOutput, error) {
+func (s Projections) startRebuild(ctx context.Context, c *serve.Call, in *startInput) (*startedOutput, error) {
 	order := in.order(&c.Found)
 	rebuilder, err := s.requireOperator(c)
 	if err != nil {
@@ -116,37 +136,37 @@ func (s projections) startRebuild(ctx context.Context, c *serve.Call, in *startI
 	return &startedOutput{Location: "/v1/projections/" + begun.Projection + "/rebuild", Body: rebuildOf(begun)}, nil
 }
 
-func (s projections) seeRebuild(
+func (s Projections) seeRebuild(
 	ctx context.Context, _ *serve.Call, by Rebuilder, in *projectionInput,
 ) (api.Rebuild, error) {
 	last, err := by.Last(ctx, in.Name)
 	return rebuildOf(last), err
 }
 
-func (s projections) planRebuild(
+func (s Projections) planRebuild(
 	ctx context.Context, _ *serve.Call, by Rebuilder, in *orderInput,
 ) (api.RebuildPlan, error) {
 	plan, err := by.Plan(ctx, in.Name, domain.RebuildOrder{Confidence: in.Confidence})
 	return planOf(plan), err
 }
 
-func (s projections) cancelRebuild(
+func (s Projections) cancelRebuild(
 	ctx context.Context, _ *serve.Call, by Rebuilder, in *projectionInput,
 ) (api.Rebuild, error) {
 	ended, err := by.Cancel(ctx, in.Name)
 	return rebuildOf(ended), err
 }
 
-func (s projections) rollBack(ctx context.Context, c *serve.Call, in *projectionInput) (api.Projections, error) {
+func (s Projections) rollBack(ctx context.Context, c *serve.Call, in *projectionInput) (api.Projections, error) {
 	return s.thenVersions(ctx, c, in, Rebuilder.Rollback)
 }
 
-func (s projections) retire(ctx context.Context, c *serve.Call, in *projectionInput) (api.Projections, error) {
+func (s Projections) retire(ctx context.Context, c *serve.Call, in *projectionInput) (api.Projections, error) {
 	return s.thenVersions(ctx, c, in, Rebuilder.Retire)
 }
 
 // thenVersions changes a projection and answers with its versions.
-func (s projections) thenVersions(
+func (s Projections) thenVersions(
 	ctx context.Context, c *serve.Call, in *projectionInput, do func(Rebuilder, context.Context, string) error,
 ) (shown api.Projections, err error) {
 	rebuilder, err := s.requireOperator(c)
@@ -167,7 +187,7 @@ type projectionHistoryInput struct {
 
 // projectionHistory lists the events of a projection, newest first. They are in the server's own log, which root may
 // read.
-func (s projections) projectionHistory(
+func (s Projections) projectionHistory(
 	ctx context.Context, c *serve.Call, in *projectionHistoryInput,
 ) (*serve.Output[api.Page[api.Event]], error) {
 	const most = 500
@@ -178,18 +198,18 @@ func (s projections) projectionHistory(
 	if _, err := s.requireOperator(c); err != nil {
 		return nil, err
 	}
-	ctx = s.cfg.Confine(ctx, domain.SystemTenant)
+	ctx = s.Confine(ctx, domain.SystemTenant)
 	place, err := serve.PlaceOf(in.Cursor, in.Name)
 	if err != nil {
 		return nil, err
 	}
 	query.After = place
-	all, next, err := s.cfg.Historian.Find(ctx, query)
+	all, next, err := s.Log.Find(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
-		if _, err := s.cfg.Rebuilder.Plan(ctx, in.Name, domain.RebuildOrder{}); err != nil {
+		if _, err := s.Rebuilder.Plan(ctx, in.Name, domain.RebuildOrder{}); err != nil {
 			return nil, err // there is no projection of this name, or none that has a history
 		}
 	}
@@ -198,20 +218,21 @@ func (s projections) projectionHistory(
 	}}, nil
 }
 
-func (s projections) projections(ctx context.Context, c *serve.Call, _ *struct{}) (api.Projections, error) {
+// Versions lists the versions of all projections.
+func (s Projections) Versions(ctx context.Context, c *serve.Call, _ *struct{}) (api.Projections, error) {
 	return s.versions(ctx, c, func(domain.ProjectionStatus) bool { return true })
 }
 
 // versions lists the versions that wanted accepts.
-func (s projections) versions(
+func (s Projections) versions(
 	ctx context.Context, c *serve.Call, wanted func(domain.ProjectionStatus) bool,
 ) (out api.Projections, err error) {
-	all, err := s.cfg.Reader.Status(ctx, c.Principal.Tenant)
+	all, err := s.Inline.Status(ctx, c.Principal.Tenant)
 	if err != nil {
 		return out, err
 	}
-	if s.cfg.Prover != nil {
-		proof, err := s.cfg.Prover.Status(ctx, c.Principal.Tenant)
+	if s.Proof != nil {
+		proof, err := s.Proof.Status(ctx, c.Principal.Tenant)
 		if err != nil {
 			return out, err
 		}
@@ -300,4 +321,25 @@ func impactOf(i domain.RebuildImpact) api.RebuildImpact {
 		})
 	}
 	return shown
+}
+
+// Rebuilder rebuilds projections from the log as secondary versions. A name that it does not know gives an error that
+// matches domain.ErrNotFound.
+type Rebuilder interface {
+	// Plan estimates a rebuild.
+	Plan(ctx context.Context, name string, order domain.RebuildOrder) (domain.RebuildPlan, error)
+	// Start begins a rebuild and returns at once. The error matches domain.ErrConflict if one is running, and is a
+	// domain.Invalid if the order names something that does not exist.
+	Start(ctx context.Context, name string, order domain.RebuildOrder) (domain.Rebuild, error)
+	// Last is the running rebuild or else the last one. The error matches domain.ErrNotFound if there was none.
+	Last(ctx context.Context, name string) (domain.Rebuild, error)
+	// Cancel cancels the running rebuild and returns its end. The error matches domain.ErrNotFound if none is
+	// running.
+	Cancel(ctx context.Context, name string) (domain.Rebuild, error)
+	// Rollback makes the previous version active again, unless a repair has replaced it. The error matches
+	// domain.ErrNotFound if there is none.
+	Rollback(ctx context.Context, name string) error
+	// Retire deletes the previous version, so that Rollback is not possible any more. The error matches
+	// domain.ErrNotFound if there is none.
+	Retire(ctx context.Context, name string) error
 }

@@ -1,4 +1,4 @@
-package http
+package scrubbing
 
 import (
 	"context"
@@ -21,10 +21,43 @@ type scrubbingOutput struct {
 	Body     api.Scrubbing
 }
 
-// scrubbings answers requests about the redaction of texts.
-type scrubbings struct{ *Server }
+// Scrubbing tells by which rules texts are scrubbed.
+type Scrubbing interface {
+	// Scrubs tells whether this server scrubs texts.
+	Scrubs() bool
+	// Rules are the rules that a tenant changed.
+	Rules(ctx context.Context, tenant string) (domain.Scrubbing, error)
+}
 
-func (s scrubbings) scrubbingRoutes() {
+// Recorded finds and redacts secrets that are recorded already.
+type Recorded interface {
+	// Span turns times or positions into positions. If nothing was recorded in between, from is after to.
+	Span(ctx context.Context, tenant string, since, until domain.AsOf) (from, to int64, err error)
+	// Recorded finds what the present rules would redact, and returns the last position that it looked at.
+	Recorded(ctx context.Context, tenant string, from, to int64) (found []domain.Detection, through int64, err error)
+	// Redact redacts streams, each of which may fail alone. The submission has no command.
+	Redact(ctx context.Context, s domain.Submission, streams []string, from, to int64) ([]domain.Redaction, error)
+}
+
+// Items finds items.
+type Items interface {
+	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
+}
+
+// scrubbings answers requests about the redaction of texts.
+type scrubbings struct {
+	api      *serve.API
+	rules    Scrubbing // nil if the rules cannot be changed here
+	recorded Recorded  // nil if this server redacts nothing that is recorded
+	items    Items
+	now      func() time.Time
+}
+
+// Routes registers the operations. The rules and what is recorded may be nil.
+func Routes(
+	a *serve.API, rules Scrubbing, recorded Recorded, items Items, now func() time.Time,
+) {
+	s := scrubbings{a, rules, recorded, items, now}
 	tags := []string{"Access"}
 	const path = "/v1/scrubbing"
 	serve.Handle(s.api, huma.Operation{
@@ -39,16 +72,17 @@ func (s scrubbings) scrubbingRoutes() {
 		RequestBody: serve.JSONBody[api.Scrubbing](s.api, true),
 		Errors:      serve.BodyErrors,
 	}, s.changeScrubbing)
+	s.redactionRoutes()
 }
 
 func (s scrubbings) scrubbing(ctx context.Context, c *serve.Call, _ *struct{}) (*scrubbingOutput, error) {
 	if !c.Principal.SeesAll() {
 		return nil, domain.Refuse(domain.ErrForbidden, "rules for scrubbing are for admins and auditors")
 	}
-	if err := c.Found.Err(); err != nil || s.cfg.Scrubbing == nil {
+	if err := c.Found.Err(); err != nil || s.rules == nil {
 		return &scrubbingOutput{}, err
 	}
-	rules, err := s.cfg.Scrubbing.Rules(ctx, c.Principal.Tenant)
+	rules, err := s.rules.Rules(ctx, c.Principal.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +108,7 @@ func (s scrubbings) changeScrubbing(ctx context.Context, c *serve.Call, _ *struc
 }
 
 func (s scrubbings) scrubbingOf(rules domain.Scrubbing) api.Scrubbing {
-	shown := api.Scrubbing{Off: rules.Off, Active: s.cfg.Scrubbing != nil && s.cfg.Scrubbing.Scrubs()}
+	shown := api.Scrubbing{Off: rules.Off, Active: s.rules != nil && s.rules.Scrubs()}
 	for _, p := range rules.Patterns {
 		shown.Patterns = append(shown.Patterns, api.ScrubPattern(p))
 	}
@@ -117,7 +151,7 @@ func (s scrubbings) span(ctx context.Context, c *serve.Call, in *spanInput) (api
 	if err = serve.Merge(c.Found, err); err != nil {
 		return span, err
 	}
-	if span.From, span.To, err = s.cfg.Recorded.Span(ctx, c.Principal.Tenant, since, until); err != nil {
+	if span.From, span.To, err = s.recorded.Span(ctx, c.Principal.Tenant, since, until); err != nil {
 		return span, err
 	}
 	span.From = max(span.From, place)
@@ -135,14 +169,14 @@ func (in spanInput) reached(span api.LogSpan, through int64) api.LogSpan {
 }
 
 func (s scrubbings) findings(ctx context.Context, c *serve.Call, in *spanInput) (*serve.Output[api.Findings], error) {
-	if !c.Principal.SeesAll() || s.cfg.Recorded == nil {
+	if !c.Principal.SeesAll() || s.recorded == nil {
 		return nil, domain.Refuse(domain.ErrForbidden, "what could be redacted is for admins and auditors")
 	}
 	span, err := s.span(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
-	found, through, err := s.cfg.Recorded.Recorded(ctx, c.Principal.Tenant, span.From, span.To)
+	found, through, err := s.recorded.Recorded(ctx, c.Principal.Tenant, span.From, span.To)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +186,7 @@ func (s scrubbings) findings(ctx context.Context, c *serve.Call, in *spanInput) 
 	for i, f := range found {
 		id, isItem := domain.ItemOf(f.Stream)
 		if _, known := held[id]; isItem && !known {
-			k, err := s.cfg.Reader.Find(ctx, c.Principal.Tenant, id)
+			k, err := s.items.Find(ctx, c.Principal.Tenant, id)
 			if err != nil {
 				return nil, err
 			}
@@ -173,14 +207,14 @@ const (
 )
 
 func (s scrubbings) redact(ctx context.Context, c *serve.Call, in *spanInput) (*serve.Output[api.Redactions], error) {
-	if !c.Principal.IsTenantAdmin() || s.cfg.Recorded == nil {
+	if !c.Principal.IsTenantAdmin() || s.recorded == nil {
 		return nil, domain.Refuse(domain.ErrForbidden, "redacting what is recorded is for admins")
 	}
 	span, err := s.span(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
-	found, through, err := s.cfg.Recorded.Recorded(ctx, c.Principal.Tenant, span.From, span.To)
+	found, through, err := s.recorded.Recorded(ctx, c.Principal.Tenant, span.From, span.To)
 	if err != nil {
 		return nil, err
 	}
@@ -194,14 +228,14 @@ func (s scrubbings) redact(ctx context.Context, c *serve.Call, in *spanInput) (*
 	}
 	out := &serve.Output[api.Redactions]{}
 	out.Body.Items = []api.Redaction{}
-	began := s.cfg.Now()
+	began := s.now()
 	for chunk := range slices.Chunk(streams, streamsTogether) {
-		if s.cfg.Now().Sub(began) > redactingTime || through < first[chunk[0]]-1 {
+		if s.now().Sub(began) > redactingTime || through < first[chunk[0]]-1 {
 			through = min(through, first[chunk[0]]-1)
 			break
 		}
 		submission := domain.Submission{By: c.Principal, Origin: c.Origin}
-		done, err := s.cfg.Recorded.Redact(ctx, submission, chunk, span.From, span.To)
+		done, err := s.recorded.Redact(ctx, submission, chunk, span.From, span.To)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package http
+package people
 
 import (
 	"cmp"
@@ -13,16 +13,48 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
-	"github.com/annals-kb/annals/http/body"
 	"github.com/annals-kb/annals/http/serve"
 )
 
-// directory answers requests about the members of a tenant and their groups.
-type directory struct{ *Server }
+// Directory answers who the members of tenants are, and which groups they belong to.
+type Directory interface {
+	// Belongings are the entry and the groups of a member, whose key or token states more groups.
+	Belongings(
+		ctx context.Context, tenant string, member domain.Entity, stated []domain.Entity,
+	) (domain.Belongings, error)
+	// Members lists up to limit members of a kind after a member, in order of their names.
+	Members(
+		ctx context.Context, tenant, kind string, after domain.Entity, limit int,
+	) ([]domain.DirectoryMember, error)
+	// InGroup lists the direct members of a group, in order of their names.
+	InGroup(ctx context.Context, tenant string, group domain.Entity) ([]domain.DirectoryMember, error)
+	// Name adds the display names of members.
+	Name(ctx context.Context, tenant string, members []domain.DirectoryMember) error
+}
+
+// Keys lists the keys of a tenant.
+type Keys interface {
+	Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
+}
+
+// Items counts what a member owns.
+type Items interface {
+	Count(ctx context.Context, by domain.Principal, filter domain.Filter) (domain.Counts, error)
+}
+
+// members answers requests about the members of a tenant and their groups.
+type members struct {
+	api       *serve.API
+	directory Directory // nil without one
+	keys      Keys      // nil without any
+	items     Items
+}
 
 const memberPath = "/v1/directory/{member}"
 
-func (s directory) directoryRoutes() {
+// Routes registers the operations on members. The directory and the keys may be nil.
+func Routes(a *serve.API, directory Directory, keys Keys, items Items) {
+	s := members{a, directory, keys, items}
 	tags := []string{"Directory"}
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-members", Method: http.MethodGet, Path: "/v1/directory", Tags: tags,
@@ -84,11 +116,11 @@ type memberOutput struct {
 	Body     api.Member
 }
 
-func (s directory) kept() (Directory, error) {
-	if s.cfg.Directory == nil {
+func (s members) kept() (Directory, error) {
+	if s.directory == nil {
 		return nil, domain.Refuse(domain.ErrNotFound, "this server keeps no directory")
 	}
-	return s.cfg.Directory, nil
+	return s.directory, nil
 }
 
 type membersInput struct {
@@ -98,7 +130,7 @@ type membersInput struct {
 	After  string        `query:"after" example:"user:mia" doc:"The last member of the page before, which is its next."`
 }
 
-func (s directory) list(ctx context.Context, c *serve.Call, in *membersInput) (out api.Members, err error) {
+func (s members) list(ctx context.Context, c *serve.Call, in *membersInput) (out api.Members, err error) {
 	limit := cmp.Or(in.Limit.Read(&c.Found, "limit", 1, 500), 100)
 	after := domain.Entity(in.After)
 	if after != "" && after.Kind() != in.Kind {
@@ -149,7 +181,7 @@ func membersNamed(
 func memberOf(m domain.DirectoryMember, all []domain.Belonging) api.Member {
 	shown := api.Member{
 		Member: string(m.Member), DisplayName: m.DisplayName, Active: m.Active(), AddedAt: serve.Time(m.AddedAt),
-		DeactivatedAt: serve.Time(m.DeactivatedAt), Groups: belongingsOf(all),
+		DeactivatedAt: serve.Time(m.DeactivatedAt), Groups: BelongingsOf(all),
 	}
 	if all == nil {
 		for _, one := range m.Groups {
@@ -161,7 +193,7 @@ func memberOf(m domain.DirectoryMember, all []domain.Belonging) api.Member {
 	return shown
 }
 
-func belongingsOf(all []domain.Belonging) []api.Membership {
+func BelongingsOf(all []domain.Belonging) []api.Membership {
 	return serve.Map(all, func(b domain.Belonging) api.Membership {
 		return api.Membership{
 			Group: string(b.Group), Role: string(b.Role), Since: serve.Time(b.Since), Through: string(b.Through),
@@ -169,7 +201,7 @@ func belongingsOf(all []domain.Belonging) []api.Membership {
 	})
 }
 
-func (s directory) find(ctx context.Context, c *serve.Call, in *memberInput) (api.Member, error) {
+func (s members) find(ctx context.Context, c *serve.Call, in *memberInput) (api.Member, error) {
 	kept, err := s.kept()
 	if err != nil {
 		return api.Member{}, err
@@ -207,7 +239,7 @@ func about(c *serve.Call, member string) domain.OfDirectory {
 }
 
 // do submits a command, and answers with the member afterwards.
-func (s directory) do(ctx context.Context, c *serve.Call, command serve.Validated, body []byte) (*memberOutput, error) {
+func (s members) do(ctx context.Context, c *serve.Call, command serve.Validated, body []byte) (*memberOutput, error) {
 	if _, err := s.kept(); err != nil {
 		return nil, err
 	}
@@ -220,7 +252,7 @@ func (s directory) do(ctx context.Context, c *serve.Call, command serve.Validate
 	return out, err
 }
 
-func (s directory) put(ctx context.Context, c *serve.Call, in *memberInput) (*memberOutput, error) {
+func (s members) put(ctx context.Context, c *serve.Call, in *memberInput) (*memberOutput, error) {
 	given, body, err := serve.ReadAny[api.NewMember](c)
 	if err != nil {
 		return nil, err
@@ -228,7 +260,7 @@ func (s directory) put(ctx context.Context, c *serve.Call, in *memberInput) (*me
 	return s.do(ctx, c, domain.PutMember{OfDirectory: about(c, in.Member), DisplayName: given.DisplayName}, body)
 }
 
-func (s directory) deactivate(again bool) serve.Operation[memberInput, memberOutput] {
+func (s members) deactivate(again bool) serve.Operation[memberInput, memberOutput] {
 	return func(ctx context.Context, c *serve.Call, in *memberInput) (*memberOutput, error) {
 		given, body, err := serve.ReadAny[api.Reason](c)
 		if err != nil {
@@ -244,7 +276,7 @@ func (s directory) deactivate(again bool) serve.Operation[memberInput, memberOut
 		if err != nil {
 			return out, err
 		}
-		owned, err := s.cfg.Reader.Count(ctx, c.Principal, domain.Filter{
+		owned, err := s.items.Count(ctx, c.Principal, domain.Filter{
 			Owner: domain.Entity(in.Member), Statuses: []domain.Status{domain.Active, domain.IsSuperseded},
 		})
 		out.Body.Owns = &owned.Items
@@ -254,13 +286,13 @@ func (s directory) deactivate(again bool) serve.Operation[memberInput, memberOut
 
 // revokeKeys records the revocation of the keys of a member that was deactivated since a time. They are invalid even
 // before. An admin leaves root's keys valid.
-func (s directory) revokeKeys(
+func (s members) revokeKeys(
 	ctx context.Context, c *serve.Call, member domain.Entity, since time.Time, reason string,
 ) (revoked []string, err error) {
-	if s.cfg.Keys == nil {
+	if s.keys == nil {
 		return nil, nil
 	}
-	keys, err := s.cfg.Keys.Given(ctx, c.Principal.Tenant)
+	keys, err := s.keys.Given(ctx, c.Principal.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +314,7 @@ func (s directory) revokeKeys(
 	return revoked, nil
 }
 
-func (s directory) join(ctx context.Context, c *serve.Call, in *groupInput) (*memberOutput, error) {
+func (s members) join(ctx context.Context, c *serve.Call, in *groupInput) (*memberOutput, error) {
 	given, body, err := serve.ReadAny[api.NewMembership](c)
 	if err != nil {
 		return nil, err
@@ -292,7 +324,7 @@ func (s directory) join(ctx context.Context, c *serve.Call, in *groupInput) (*me
 	}, body)
 }
 
-func (s directory) leave(ctx context.Context, c *serve.Call, in *groupInput) (*memberOutput, error) {
+func (s members) leave(ctx context.Context, c *serve.Call, in *groupInput) (*memberOutput, error) {
 	given, body, err := serve.ReadAny[api.Reason](c)
 	if err != nil {
 		return nil, err
@@ -300,78 +332,4 @@ func (s directory) leave(ctx context.Context, c *serve.Call, in *groupInput) (*m
 	return s.do(ctx, c, domain.LeaveGroup{
 		OfDirectory: about(c, in.Member), Group: domain.Entity(in.Group), Reason: given.Reason,
 	}, body)
-}
-
-type accessInput struct {
-	Scope string    `query:"scope" required:"true" example:"team:pay" doc:"A scope such as team:pay or public."`
-	AsOf  body.AsOf `query:"as_of"`
-	serve.Paging
-}
-
-var accessColumns = serve.ColumnsOf[api.ScopeReader]("subject reason through key role since")
-
-// reportAccess lists who may read a scope. It folds the events about the directory and about keys.
-func (s reports) reportAccess(ctx context.Context, c *serve.Call, in *accessInput) (*serve.Streamed, error) {
-	scope, err := domain.ParseScope(in.Scope)
-	if err != nil {
-		c.Found.Add("scope", "%s", err)
-	}
-	at := in.AsOf.Parse(&c.Found, "as_of")
-	if err := c.Found.Err(); err != nil {
-		return nil, err
-	}
-	if !c.Principal.SeesAll() {
-		return nil, domain.Refuse(domain.ErrForbidden, "who may read a scope is for auditors and admins")
-	}
-	if at, err = s.resolveAsOf(ctx, c, at); err != nil {
-		return nil, err
-	}
-	valid := c.Now
-	if !at.Time.IsZero() {
-		valid = at.Time
-	}
-	var readers []domain.ScopeReader
-	return serve.Listing[api.ScopeReader]{
-		Name: "access", Asked: []any{c.Request.URL.Path, scope, at.Position}, Columns: accessColumns,
-		Page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.ScopeReader, error) {
-			if readers == nil {
-				state, err := s.accessAt(ctx, c.Principal.Tenant, at.Position)
-				if err != nil {
-					return nil, err
-				}
-				readers = state.ReadersOf(scope, valid)
-			}
-			rest := readers[min(skip, int64(len(readers))):]
-			return rest[:min(limit, len(rest))], nil
-		}, scopeReaderOf),
-	}.Answer(ctx, c, in.Paging)
-}
-
-func scopeReaderOf(r domain.ScopeReader) api.ScopeReader {
-	return api.ScopeReader{
-		Subject: string(r.Subject), Reason: r.Reason, Through: serve.Strings(r.Through), Key: r.Key, Role: r.Role,
-		Since: serve.Time(r.Since),
-	}
-}
-
-// accessAt folds the directory and the keys of a tenant up to a position, or to the end if it is 0.
-func (s reports) accessAt(ctx context.Context, tenant string, position int64) (state domain.AccessState, err error) {
-	query := domain.EventQuery{Tenant: tenant, Names: domain.AccessFacts(), Limit: 500}
-	for {
-		events, next, err := s.cfg.Historian.Find(ctx, query)
-		if err != nil {
-			return state, err
-		}
-		for _, e := range events {
-			if position > 0 && e.Position > position {
-				return state, nil
-			}
-			if err := state.Take(e); err != nil {
-				return state, err
-			}
-		}
-		if query.After = next; next == 0 || position > 0 && next > position {
-			return state, nil
-		}
-	}
 }

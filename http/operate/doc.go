@@ -1,0 +1,2 @@
+// Package operate registers the operations on projections: their versions, rebuilds and quarantines.
+package operate

@@ -1,0 +1,2 @@
+// Package people registers the operations on the members of a tenant and their groups.
+package people
