@@ -153,7 +153,6 @@ func (c *pipelinedConn) Commit() error {
 	return c.pqConn.Commit()
 }
 
-// Rollback implements [driver.Tx].
 func (c *pipelinedConn) Rollback() error {
 	defer c.end()
 	if !c.within && c.begin != "" { // BEGIN was not sent

@@ -79,7 +79,6 @@ type Target struct {
 	Revisions []int64 // expected revisions (If-Match), of which the item must have one; nil for any
 }
 
-// Stream implements [Command].
 func (t Target) Stream() string { return KnowledgeStream(t.ID) }
 
 // Reads implements [Command]: nothing but the item.

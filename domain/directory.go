@@ -67,7 +67,6 @@ func (d MemberEntry) RoleIn(group Entity) GroupRole {
 	return ""
 }
 
-// Evolve implements [State].
 func (d MemberEntry) Evolve(fact Fact, at EventMetadata) (State, error) {
 	if _, added := fact.(MemberAdded); added != (at.Version == 1) {
 		return d, errors.New("the stream of a member begins with its addition, once")
@@ -118,10 +117,8 @@ type OfDirectory struct {
 	Member Entity
 }
 
-// Stream implements [Command].
 func (c OfDirectory) Stream() string { return DirectoryStream(c.Member) }
 
-// Reads implements [Command].
 func (c OfDirectory) Reads() Reads { return Reads{} }
 
 // valid names every bad field at once.
@@ -171,7 +168,6 @@ func (c PutMember) Validate() error {
 	return c.valid(func(p *Problems) { ifSet(c.DisplayName, func(s string) { atMost(p, "display_name", s, maxName) }) })
 }
 
-// Decide implements [Command].
 func (c PutMember) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	_, err := c.entry(dc)
 	switch {
@@ -206,7 +202,6 @@ func (c DeactivateMember) Validate() error {
 	return c.valid(func(p *Problems) { atMost(p, "reason", c.Reason, maxReason) })
 }
 
-// Decide implements [Command].
 func (c DeactivateMember) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	entry, err := c.entry(dc)
 	switch {
@@ -242,7 +237,6 @@ func checkGroup(p *Problems, group Entity) {
 	}
 }
 
-// Decide implements [Command].
 func (c JoinGroup) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err := c.By.mayKeep(dc, "members", c.Group); err != nil {
 		return nil, err
@@ -332,7 +326,6 @@ func (c LeaveGroup) Validate() error {
 	})
 }
 
-// Decide implements [Command].
 func (c LeaveGroup) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if c.Member != c.By.EffectiveSubject() || c.By.Role == Auditor {
 		if err := c.By.mayKeep(dc, "members", c.Group); err != nil {
@@ -346,7 +339,6 @@ func (c LeaveGroup) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{MemberLeft{Group: c.Group, Reason: c.Reason}}, nil
 }
 
-// RewriteText implements [TextCommand].
 func (c PutMember) RewriteText(r TextRewriter) Command {
 	if c.DisplayName != nil {
 		c.DisplayName = new(r.Text(*c.DisplayName))
@@ -354,13 +346,11 @@ func (c PutMember) RewriteText(r TextRewriter) Command {
 	return c
 }
 
-// RewriteText implements [TextCommand].
 func (c DeactivateMember) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
 }
 
-// RewriteText implements [TextCommand].
 func (c LeaveGroup) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c

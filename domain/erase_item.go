@@ -55,7 +55,6 @@ type Erase struct {
 	Together []string // ids of other items of the same erasure: if one of them is under legal hold, this one stays, too
 }
 
-// Reads implements [Command].
 func (c Erase) Reads() Reads {
 	reads := c.Target.Reads()
 	reads.Items = append(reads.Items, c.Together...)
@@ -69,7 +68,6 @@ func (c Erase) Complete() (Erase, error) {
 	return c, err
 }
 
-// Decide implements [Command].
 func (c Erase) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k := dc.Knowledge(c.ID)
 	switch {

@@ -56,7 +56,6 @@ func (e Erasure) Reason() ErasureReason {
 // id of the order's events.
 func ErasureStream(id string) string { return "erasure:" + id }
 
-// Evolve implements [State].
 func (e Erasure) Evolve(fact Fact, at EventMetadata) (State, error) {
 	switch f := fact.(type) {
 	case ErasureOrdered:
@@ -144,10 +143,8 @@ func (c OrderErasure) allowed() error {
 	return nil
 }
 
-// Stream implements [Command].
 func (c OrderErasure) Stream() string { return ErasureStream(c.ID) }
 
-// Reads implements [Command].
 func (c OrderErasure) Reads() Reads {
 	if !IsItem(c.Of) {
 		return Reads{}
@@ -155,13 +152,11 @@ func (c OrderErasure) Reads() Reads {
 	return Reads{Items: []string{c.Of}}
 }
 
-// RewriteText implements [TextCommand].
 func (c OrderErasure) RewriteText(r TextRewriter) Command {
 	c.ErasureReason = c.rewritten(r)
 	return c
 }
 
-// Decide implements [Command].
 func (c OrderErasure) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err := c.allowed(); err != nil {
 		return nil, err
@@ -192,10 +187,8 @@ type CompleteErasure struct {
 	Refused   []Refused
 }
 
-// Stream implements [Command].
 func (c CompleteErasure) Stream() string { return ErasureStream(c.ID) }
 
-// Reads implements [Command].
 func (c CompleteErasure) Reads() Reads { return Reads{} }
 
 // Decide implements [Command]. It records nothing if another server has completed the order.
@@ -215,13 +208,10 @@ type EraseTexts struct {
 	ErasureReason
 }
 
-// Stream implements [Command].
 func (c EraseTexts) Stream() string { return c.Of }
 
-// Reads implements [Command].
 func (c EraseTexts) Reads() Reads { return Reads{} }
 
-// Decide implements [Command].
 func (c EraseTexts) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	belonging, isOwned := dc.Stream(c.Of).State.(OwnedState)
 	if (!isOwned || c.By.Role == Auditor || !c.By.isSelf(belonging.StateOwner())) && !c.By.IsTenantAdmin() {
@@ -253,10 +243,8 @@ type Erasable interface {
 // StateOwner implements [OwnedState]: the note of a key is about the subject of the key.
 func (k Key) StateOwner() Entity { return k.Subject }
 
-// StateOwner implements [OwnedState].
 func (s Session) StateOwner() Entity { return s.Owner }
 
-// EraseCommand implements [Erasable].
 func (s Session) EraseCommand(by Principal, stream string, reason ErasureReason) Command {
 	return EraseSession{
 		SessionTarget: SessionTarget{By: by, Owner: s.Owner, ID: strings.TrimPrefix(stream, SessionsOf(s.Owner))},

@@ -155,7 +155,6 @@ type Erased struct {
 	Events      []string `data:"events,list"` // ids of the events that lost their text
 }
 
-// Name implements [Fact].
 func (Remembered) Name() string        { return "knowledge.remembered" }
 func (Revised) Name() string           { return "knowledge.revised" }
 func (Rescoped) Name() string          { return "knowledge.rescoped" }
@@ -186,10 +185,8 @@ type Unlinked struct {
 	To string `data:"to"`
 }
 
-// Name implements [Fact].
 func (Linked) Name() string { return "relation.linked" }
 
-// Name implements [Fact].
 func (Unlinked) Name() string { return "relation.unlinked" }
 
 // Redacted replaced the text of an event of the same stream, because scrubbing found secrets in it. Readers of that
@@ -209,7 +206,6 @@ type TextsErased struct {
 	Events      []string `data:"events,list"` // ids of the events that lost their text
 }
 
-// Name implements [Fact].
 func (Redacted) Name() string    { return "text.redacted" }
 func (TextsErased) Name() string { return "text.erased" }
 

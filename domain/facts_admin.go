@@ -25,7 +25,6 @@ type ErasureCompleted struct {
 // TenantErased says that all texts of a tenant were erased.
 type TenantErased struct{}
 
-// Name implements [Fact].
 func (ErasureOrdered) Name() string   { return "erasure.ordered" }
 func (ErasureCompleted) Name() string { return "erasure.completed" }
 func (TenantErased) Name() string     { return "tenant.erased" }
@@ -60,7 +59,6 @@ type KeyRoleChanged struct {
 	Role Role `data:"role"`
 }
 
-// Name implements [Fact].
 func (KeyCreated) Name() string     { return "key.created" }
 func (KeyRotated) Name() string     { return "key.rotated" }
 func (KeyRevoked) Name() string     { return "key.revoked" }
@@ -99,7 +97,6 @@ type MemberLeft struct {
 	Reason string `text:"reason,omitempty"`
 }
 
-// Name implements [Fact].
 func (MemberAdded) Name() string       { return "directory.added" }
 func (MemberRenamed) Name() string     { return "directory.renamed" }
 func (MemberDeactivated) Name() string { return "directory.deactivated" }
@@ -122,7 +119,6 @@ type PolicyRemoved struct {
 	Type  Type  `data:"type,omitempty"`
 }
 
-// Name implements [Fact].
 func (PolicySet) Name() string     { return "verification.policy_set" }
 func (PolicyRemoved) Name() string { return "verification.policy_removed" }
 
@@ -179,7 +175,6 @@ type SubscriptionEnded struct {
 	Reason string `text:"reason,omitempty"`
 }
 
-// Name implements [Fact].
 func (SubscriptionCreated) Name() string { return "subscription.created" }
 func (SubscriptionPaused) Name() string  { return "subscription.paused" }
 func (SubscriptionResumed) Name() string { return "subscription.resumed" }
@@ -189,13 +184,11 @@ func (SubscriptionEnded) Name() string   { return "subscription.ended" }
 // TenantCreated created a tenant.
 type TenantCreated struct{}
 
-// Name implements [Fact].
 func (TenantCreated) Name() string { return "tenant.created" }
 
 // ScrubbingChanged replaced all scrubbing rules of a tenant.
 type ScrubbingChanged struct{ Rules Scrubbing }
 
-// Name implements [Fact].
 func (ScrubbingChanged) Name() string { return "tenant.scrubbing_changed" }
 
 // LearningChanged changed for whom lessons about work are. It is also the state of [LearningStream].
@@ -203,7 +196,6 @@ type LearningChanged struct {
 	LearnedFor LearnedFor `data:"learned_for" json:"learned_for,omitempty"` // empty in the state if it was never set
 }
 
-// Name implements [Fact].
 func (LearningChanged) Name() string { return "tenant.learning_changed" }
 
 // ProjectionStarted began to build a new version of a projection beside the active one.
@@ -275,7 +267,6 @@ type ProjectionRetired struct {
 	Reason  string `text:"reason,omitempty"` // empty if an operator asked for it
 }
 
-// Name implements [Fact].
 func (ProjectionStarted) Name() string    { return "projection.started" }
 func (ProjectionLoaded) Name() string     { return "projection.loaded" }
 func (ProjectionCaughtUp) Name() string   { return "projection.caught_up" }

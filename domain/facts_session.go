@@ -152,7 +152,6 @@ type SessionErased struct {
 	Events      []string `data:"events,list"` // ids of the events that lost their text
 }
 
-// Name implements [Fact].
 func (SessionOpened) Name() string       { return "session.opened" }
 func (MessageAdded) Name() string        { return "session.message_added" }
 func (ContextUsed) Name() string         { return "session.context_used" }

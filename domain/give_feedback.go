@@ -39,12 +39,10 @@ func (c GiveFeedback) ballot() string {
 	return BallotOf(c.TraceID, c.Day)
 }
 
-// Reads implements [Command].
 func (c GiveFeedback) Reads() Reads {
 	return Reads{Voters: []Entity{c.By.EffectiveSubject()}}
 }
 
-// Decide implements [Command].
 func (c GiveFeedback) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k, err := c.usable(dc)
 	if err != nil {
@@ -91,7 +89,6 @@ func (c RetractFeedback) Validate() error {
 	return p.Err()
 }
 
-// Reads implements [Command].
 func (c RetractFeedback) Reads() Reads {
 	if c.EventID != "" {
 		return Reads{VotesOf: []string{c.ID}}
@@ -99,7 +96,6 @@ func (c RetractFeedback) Reads() Reads {
 	return Reads{Voters: []Entity{c.By.EffectiveSubject()}}
 }
 
-// Decide implements [Command].
 func (c RetractFeedback) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k, err := c.usable(dc)
 	if err != nil {
@@ -128,10 +124,8 @@ type ReportStale struct {
 // Validate names every bad field at once.
 func (c ReportStale) Validate() error { return checkReason(c.Reason) }
 
-// Reads implements [Command].
 func (c ReportStale) Reads() Reads { return Reads{Reports: true} }
 
-// Decide implements [Command].
 func (c ReportStale) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	k, err := c.usable(dc)
 	if err != nil {
@@ -156,10 +150,8 @@ type Confirm struct {
 // Validate names every bad field at once.
 func (c Confirm) Validate() error { return checkReason(c.Reason) }
 
-// Reads implements [Command].
 func (c Confirm) Reads() Reads { return Reads{Reports: true} }
 
-// Decide implements [Command].
 func (c Confirm) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	k, err := c.stewarded(dc)
 	if err != nil {

@@ -125,13 +125,11 @@ func (s *story) item(id string) *Knowledge {
 	return s.items[id]
 }
 
-// Knowledge implements [DecisionContext].
 func (s *story) Knowledge(id string) *Knowledge { return s.item(id) }
 
 // Stream implements [DecisionContext]: beside knowledge, these stories are about verification alone.
 func (s *story) Stream(name string) Stream { return Stream{Name: name, State: s.policies} }
 
-// TextsOf implements [DecisionContext].
 func (s *story) TextsOf(stream string) (texts []RecordedText) {
 	id, _ := ItemOf(stream)
 	gone := map[string]bool{}
@@ -161,7 +159,6 @@ func (s *story) TextsOf(stream string) (texts []RecordedText) {
 	return texts
 }
 
-// NewestFact implements [DecisionContext].
 func (s *story) NewestFact(stream, name, authentication string) Fact {
 	id, _ := ItemOf(stream)
 	for _, event := range slices.Backward(s.events[id]) {
@@ -172,7 +169,6 @@ func (s *story) NewestFact(stream, name, authentication string) Fact {
 	return nil
 }
 
-// NewestID implements [DecisionContext].
 func (s *story) NewestID(stream string) (id string) {
 	item, _ := ItemOf(stream)
 	for _, event := range s.events[item] {
@@ -181,13 +177,10 @@ func (s *story) NewestID(stream string) (id string) {
 	return id
 }
 
-// ItemsSaying implements [DecisionContext].
 func (s *story) ItemsSaying(Text, []Scope) []string { return slices.Sorted(maps.Keys(s.items)) }
 
-// OpenSubscriptions implements [DecisionContext].
 func (s *story) OpenSubscriptions(Entity) int { return 0 }
 
-// Holder implements [DecisionContext].
 func (s *story) Holder(uri string) string {
 	for id, k := range s.items {
 		if k.Exists() && k.Text.URI == uri && Gone(k) == nil {

@@ -30,7 +30,6 @@ func KeyStream(prefix string) string { return "key:" + prefix }
 // KeyPrefix is the prefix of the key that a stream is about.
 func KeyPrefix(stream string) string { return strings.TrimPrefix(stream, KeyStream("")) }
 
-// Evolve implements [State].
 func (k Key) Evolve(fact Fact, at EventMetadata) (State, error) {
 	if _, begins := fact.(KeyCreated); begins != (at.Version == 1) {
 		return k, errors.New("the stream of a key begins with its creation, once")
@@ -147,10 +146,8 @@ func mayIssue(by Principal, role Role) error {
 	return nil
 }
 
-// Stream implements [Command].
 func (c CreateKey) Stream() string { return KeyStream(c.Prefix) }
 
-// Reads implements [Command].
 func (c CreateKey) Reads() Reads {
 	if c.Key.Replaces == "" {
 		return Reads{}
@@ -158,7 +155,6 @@ func (c CreateKey) Reads() Reads {
 	return Reads{Streams: []string{KeyStream(c.Key.Replaces)}}
 }
 
-// Decide implements [Command].
 func (c CreateKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if dc.Stream(c.Stream()).Exists() {
 		return nil, Refuse(ErrTaken, "the prefix of the key is taken").WithFix("try again")
@@ -190,13 +186,10 @@ type RotateKey struct {
 	Until  time.Time
 }
 
-// Stream implements [Command].
 func (c RotateKey) Stream() string { return KeyStream(c.Prefix) }
 
-// Reads implements [Command].
 func (c RotateKey) Reads() Reads { return Reads{} }
 
-// Decide implements [Command].
 func (c RotateKey) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	k, err := managedKey(dc, c.By, c.Prefix)
 	if err != nil {
@@ -220,13 +213,10 @@ type RevokeKey struct {
 // Validate names every bad field at once.
 func (c RevokeKey) Validate() error { return checkReason(c.Reason) }
 
-// Stream implements [Command].
 func (c RevokeKey) Stream() string { return KeyStream(c.Prefix) }
 
-// Reads implements [Command].
 func (c RevokeKey) Reads() Reads { return Reads{} }
 
-// Decide implements [Command].
 func (c RevokeKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k, err := managedKey(dc, c.By, c.Prefix)
 	if err != nil || !k.RevokedAt.IsZero() {
@@ -262,10 +252,8 @@ type ChangeRole struct {
 	Role   Role
 }
 
-// Stream implements [Command].
 func (c ChangeRole) Stream() string { return KeyStream(c.Prefix) }
 
-// Reads implements [Command].
 func (c ChangeRole) Reads() Reads { return Reads{} }
 
 // Validate names every bad field at once. The error matches [ErrForbidden] if the caller is not root.
@@ -278,7 +266,6 @@ func (c ChangeRole) Validate() error {
 	return p.Err()
 }
 
-// Decide implements [Command].
 func (c ChangeRole) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k, err := managedKey(dc, c.By, c.Prefix)
 	if err != nil || k.Role == c.Role {

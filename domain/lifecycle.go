@@ -25,10 +25,8 @@ func (c Supersede) Validate() error {
 	return p.Err()
 }
 
-// Reads implements [Command].
 func (c Supersede) Reads() Reads { return Reads{Items: []string{c.Successor}} }
 
-// Decide implements [Command].
 func (c Supersede) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k, err := c.stewarded(dc)
 	if err != nil {
@@ -113,7 +111,6 @@ type Delete struct {
 // Validate names every bad field at once.
 func (c Delete) Validate() error { return checkReason(c.Reason) }
 
-// Decide implements [Command].
 func (c Delete) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if _, err := c.changeable(dc); err != nil {
 		return nil, err
@@ -132,7 +129,6 @@ type Restore struct {
 // Validate names every bad field at once.
 func (c Restore) Validate() error { return checkReason(c.Reason) }
 
-// Decide implements [Command].
 func (c Restore) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k := dc.Knowledge(c.ID)
 	switch {
@@ -188,7 +184,6 @@ type Hold struct {
 // Validate names every bad field at once.
 func (c Hold) Validate() error { return checkCase(c.ReasonCode, c.Ticket) }
 
-// Decide implements [Command].
 func (c Hold) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k, err := c.administered(dc)
 	if err != nil {
@@ -214,7 +209,6 @@ type Release struct {
 // Validate names every bad field at once.
 func (c Release) Validate() error { return checkCase(c.ReasonCode, c.Ticket) }
 
-// Decide implements [Command].
 func (c Release) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k, err := c.administered(dc)
 	if err != nil || !k.Held {

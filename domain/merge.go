@@ -69,7 +69,6 @@ func (c Merge) Then(closing []string) []Command {
 	return then
 }
 
-// Reads implements [Command].
 func (c Merge) Reads() Reads {
 	return Reads{Items: c.Items, VotesOf: append([]string{c.ID}, c.Items...), Streams: []string{VerificationStream}}
 }
@@ -291,7 +290,6 @@ func (c Unmerge) Then() (then []Command) {
 	return then
 }
 
-// Reads implements [Command].
 func (c Unmerge) Reads() Reads {
 	return Reads{Items: c.Merged.Items, VotesOf: []string{c.ID}, Streams: []string{VerificationStream}}
 }
@@ -346,7 +344,6 @@ func (c Unmerge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return facts, nil
 }
 
-// RewriteText implements [TextCommand].
 func (c Merge) RewriteText(r TextRewriter) Command {
 	c.Changes = Revise{Changes: c.Changes}.RewriteText(r).(Revise).Changes
 	r.all(&c.Reason)

@@ -113,13 +113,10 @@ type RecordProjection struct {
 	Facts      []Fact
 }
 
-// Stream implements [Command].
 func (c RecordProjection) Stream() string { return ProjectionStream(c.Projection) }
 
-// Reads implements [Command].
 func (c RecordProjection) Reads() Reads { return Reads{} }
 
-// Decide implements [Command].
 func (c RecordProjection) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return c.NewFacts(dc.Stream(c.Stream())), nil
 }

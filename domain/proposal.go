@@ -77,7 +77,6 @@ func ProposalID(kind ProposalKind, items []*Knowledge) string {
 	return hex.EncodeToString(hash.Sum(nil)[:16])
 }
 
-// Evolve implements [State].
 func (p Proposal) Evolve(fact Fact, at EventMetadata) (State, error) {
 	switch f := fact.(type) {
 	case ReviewProposed:
@@ -121,10 +120,8 @@ func (c ProposeReview) Validate() error {
 	return p.Err()
 }
 
-// Stream implements [Command].
 func (c ProposeReview) Stream() string { return ProposalStream(c.ID) }
 
-// Reads implements [Command].
 func (c ProposeReview) Reads() Reads { return Reads{Items: c.Items} }
 
 // Decide implements [Command]. It records nothing if the same was proposed before, even if that proposal is closed.
@@ -174,13 +171,10 @@ func (c CloseProposal) Validate() error {
 	return p.Err()
 }
 
-// Stream implements [Command].
 func (c CloseProposal) Stream() string { return ProposalStream(c.ID) }
 
-// Reads implements [Command].
 func (c CloseProposal) Reads() Reads { return Reads{Streams: []string{VerificationStream}} }
 
-// Decide implements [Command].
 func (c CloseProposal) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	proposal := StateOf[Proposal](dc, c.Stream())
 	policies := StateOf[Verification](dc, VerificationStream)
@@ -204,13 +198,11 @@ func (c CloseProposal) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{ReviewClosed{Outcome: c.Outcome, Reason: c.Reason}}, nil
 }
 
-// RewriteText implements [TextCommand].
 func (c ProposeReview) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
 }
 
-// RewriteText implements [TextCommand].
 func (c CloseProposal) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c

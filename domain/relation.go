@@ -51,10 +51,8 @@ func (c Link) Validate() error {
 	return p.Err()
 }
 
-// Reads implements [Command].
 func (c Link) Reads() Reads { return Reads{Items: c.To} }
 
-// Decide implements [Command].
 func (c Link) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k, err := c.changeable(dc)
 	if err != nil {
@@ -106,7 +104,6 @@ func (c Unlink) Validate() error {
 	return p.Err()
 }
 
-// Decide implements [Command].
 func (c Unlink) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k, err := c.changeable(dc)
 	if err != nil {

@@ -104,10 +104,8 @@ func mayPublish(by Principal, scopes []Scope, owner Entity) error {
 	return nil
 }
 
-// Stream implements [Command].
 func (c Remember) Stream() string { return KnowledgeStream(c.ID) }
 
-// Reads implements [Command].
 func (c Remember) Reads() Reads {
 	reads := Reads{URIs: []string{c.Knowledge.Text.URI}, Reports: c.Confirm}
 	for _, s := range c.Similar {
@@ -116,7 +114,6 @@ func (c Remember) Reads() Reads {
 	return reads
 }
 
-// Decide implements [Command].
 func (c Remember) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	k := dc.Knowledge(c.ID)
 	if k.Exists() {

@@ -50,7 +50,6 @@ func (c Revise) Validate() error {
 	return p.Err()
 }
 
-// Reads implements [Command].
 func (c Revise) Reads() Reads {
 	reads := Reads{Reports: c.Confirm}
 	if c.URI != "" {

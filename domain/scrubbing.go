@@ -25,7 +25,6 @@ type ScrubPattern struct {
 // ScrubbingStream is the stream of scrubbing rules, one per tenant.
 const ScrubbingStream = "scrubbing:rules"
 
-// Evolve implements [State].
 func (s Scrubbing) Evolve(fact Fact, _ EventMetadata) (State, error) {
 	changed, is := fact.(ScrubbingChanged)
 	if !is {
@@ -48,13 +47,10 @@ func (c ChangeScrubbing) Validate() error {
 	return nil
 }
 
-// Stream implements [Command].
 func (ChangeScrubbing) Stream() string { return ScrubbingStream }
 
-// Reads implements [Command].
 func (ChangeScrubbing) Reads() Reads { return Reads{} }
 
-// Decide implements [Command].
 func (c ChangeScrubbing) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -89,13 +85,10 @@ type Redact struct {
 	Scrub    Scrub
 }
 
-// Stream implements [Command].
 func (c Redact) Stream() string { return c.Of }
 
-// Reads implements [Command].
 func (c Redact) Reads() Reads { return Reads{} }
 
-// Decide implements [Command].
 func (c Redact) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if !c.By.IsTenantAdmin() {
 		return nil, Refuse(ErrForbidden, "redacting what is recorded is for admins")

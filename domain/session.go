@@ -86,7 +86,6 @@ func (p Principal) MaySeeSession(stream string) bool {
 	return is && p.ActsFor(owner)
 }
 
-// Evolve implements [State].
 func (s Session) Evolve(fact Fact, at EventMetadata) (State, error) {
 	if _, opens := fact.(SessionOpened); !opens && s.OpenedAt.IsZero() {
 		return s, fmt.Errorf("the session was never opened")

@@ -16,10 +16,8 @@ type SessionTarget struct {
 	ID    string
 }
 
-// Stream implements [Command].
 func (t SessionTarget) Stream() string { return SessionStream(t.owner(), t.ID) }
 
-// Reads implements [Command].
 func (t SessionTarget) Reads() Reads { return Reads{} }
 
 func (t SessionTarget) owner() Entity {
@@ -89,7 +87,6 @@ func checkAgent(p *Problems, id string) {
 	}
 }
 
-// Decide implements [Command].
 func (c OpenSession) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	s, err := c.session(dc)
 	if err != nil {
@@ -118,7 +115,6 @@ func (c DeleteSession) Validate() error {
 	return p.Err()
 }
 
-// Decide implements [Command].
 func (c DeleteSession) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	s, err := c.session(dc)
 	if err != nil || !s.Open() {
@@ -154,7 +150,6 @@ func SubmitArchives(
 	return nil
 }
 
-// RewriteText implements [TextCommand].
 func (c DeleteSession) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
@@ -170,7 +165,6 @@ type EraseSession struct {
 	Archives []string // ids of its archives' items: if one cannot be erased, the session stays
 }
 
-// Reads implements [Command].
 func (c EraseSession) Reads() Reads { return Reads{Items: c.Archives} }
 
 // Complete fills in defaults, and names every bad field at once.
@@ -183,7 +177,6 @@ func (c EraseSession) Complete() (EraseSession, error) {
 	return c, err
 }
 
-// Decide implements [Command].
 func (c EraseSession) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	s, err := c.session(dc)
 	switch {

@@ -21,7 +21,6 @@ type CommitSession struct {
 	Unset LearnedFor // the rule for lessons of a tenant that has set none
 }
 
-// Reads implements [Command].
 func (c CommitSession) Reads() Reads { return Reads{Streams: []string{LearningStream}} }
 
 // Validate names every bad field at once.
@@ -99,13 +98,10 @@ type RecordExtraction struct {
 	Fact    Fact
 }
 
-// Stream implements [Command].
 func (c RecordExtraction) Stream() string { return c.Session }
 
-// Reads implements [Command].
 func (c RecordExtraction) Reads() Reads { return Reads{} }
 
-// Decide implements [Command].
 func (c RecordExtraction) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	s := StateOf[Session](dc, c.Session)
 	switch {
@@ -182,7 +178,6 @@ func (c RetryExtraction) Validate() error {
 	return p.Err()
 }
 
-// Decide implements [Command].
 func (c RetryExtraction) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	s, err := c.session(dc)
 	if err != nil {

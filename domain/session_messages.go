@@ -115,7 +115,6 @@ func (part *Part) prose() []*string {
 	return []*string{&part.Text, &part.Abstract, &part.ToolOutput}
 }
 
-// Decide implements [Command].
 func (c AddMessages) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	s, err := c.session(dc)
 	if err != nil {
@@ -130,7 +129,6 @@ func (c AddMessages) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return facts, nil
 }
 
-// RewriteText implements [TextCommand].
 func (c AddMessages) RewriteText(r TextRewriter) Command {
 	c.Messages = slices.Clone(c.Messages)
 	for i := range c.Messages {
@@ -180,7 +178,6 @@ func (c UseContexts) Validate() error {
 	return p.Err()
 }
 
-// Decide implements [Command].
 func (c UseContexts) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	s, err := c.session(dc)
 	if err != nil || len(c.URIs) == 0 && c.Skill == nil {
@@ -193,7 +190,6 @@ func (c UseContexts) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return append(c.opened(s, ""), used), nil
 }
 
-// RewriteText implements [TextCommand].
 func (c UseContexts) RewriteText(r TextRewriter) Command {
 	for _, uri := range c.URIs {
 		r.Name("contexts", uri)

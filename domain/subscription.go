@@ -115,7 +115,6 @@ func (s Subscription) Managed(p Principal) bool {
 	return p.IsTenantAdmin() || p.EffectiveSubject() == s.Subscriber
 }
 
-// Evolve implements [State].
 func (s Subscription) Evolve(fact Fact, at EventMetadata) (State, error) {
 	if _, begins := fact.(SubscriptionCreated); begins != (at.Version == 1) {
 		return s, errors.New("the stream of a subscription begins with its creation, once")
@@ -140,7 +139,6 @@ func (s Subscription) Evolve(fact Fact, at EventMetadata) (State, error) {
 	return s, nil
 }
 
-// StateOwner implements [OwnedState].
 func (s Subscription) StateOwner() Entity { return s.Subscriber }
 
 // SubscribedItem is what p learns of an event about an item: everything, only that it happened, or nothing.
@@ -237,10 +235,8 @@ func (c Subscribe) Subscribed() Subscribed {
 	}}
 }
 
-// Stream implements [Command].
 func (c Subscribe) Stream() string { return SubscriptionStream(c.ID) }
 
-// Reads implements [Command].
 func (c Subscribe) Reads() Reads {
 	if c.Follow.Item == "" {
 		return Reads{}
@@ -248,7 +244,6 @@ func (c Subscribe) Reads() Reads {
 	return Reads{Items: []string{c.Follow.Item}}
 }
 
-// Decide implements [Command].
 func (c Subscribe) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err := c.MayFollow(dc.Knowledge); err != nil {
 		return nil, err
@@ -292,13 +287,10 @@ type ChangeSubscription struct {
 // Validate names every bad field at once.
 func (c ChangeSubscription) Validate() error { return checkReason(c.Reason) }
 
-// Stream implements [Command].
 func (c ChangeSubscription) Stream() string { return SubscriptionStream(c.ID) }
 
-// Reads implements [Command].
 func (c ChangeSubscription) Reads() Reads { return Reads{} }
 
-// Decide implements [Command].
 func (c ChangeSubscription) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	s := StateOf[Subscription](dc, c.Stream())
 	if s.CreatedAt.IsZero() || !s.Managed(c.By) {
@@ -341,7 +333,6 @@ func (c Subscribe) RewriteText(r TextRewriter) Command {
 	return c
 }
 
-// RewriteText implements [TextCommand].
 func (c ChangeSubscription) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c

@@ -22,7 +22,6 @@ func TenantStream(name string) string { return "tenant:" + name }
 
 var tenantName = expression(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// Evolve implements [State].
 func (t Tenant) Evolve(fact Fact, at EventMetadata) (State, error) {
 	if _, created := fact.(TenantCreated); created != (at.Version == 1) {
 		return t, errors.New("the stream of a tenant begins with its creation, once")
@@ -55,13 +54,10 @@ func (c CreateTenant) Validate() error {
 	return p.Err()
 }
 
-// Stream implements [Command].
 func (c CreateTenant) Stream() string { return TenantStream(c.Name) }
 
-// Reads implements [Command].
 func (c CreateTenant) Reads() Reads { return Reads{} }
 
-// Decide implements [Command].
 func (c CreateTenant) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	switch {
 	case !StateOf[Tenant](dc, c.Stream()).ErasedAt.IsZero():
@@ -77,13 +73,10 @@ func (c CreateTenant) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 // EndTenant asks to record that all texts of a tenant were erased. Its name stays taken.
 type EndTenant struct{ Name string }
 
-// Stream implements [Command].
 func (c EndTenant) Stream() string { return TenantStream(c.Name) }
 
-// Reads implements [Command].
 func (c EndTenant) Reads() Reads { return Reads{} }
 
-// Decide implements [Command].
 func (c EndTenant) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if !dc.Stream(c.Stream()).Exists() || !StateOf[Tenant](dc, c.Stream()).ErasedAt.IsZero() {
 		return nil, nil
@@ -110,7 +103,6 @@ const (
 // LearningStream is the stream of a tenant's [LearnedFor], in the tenant's log.
 const LearningStream = "learning:rule"
 
-// Evolve implements [State].
 func (l LearningChanged) Evolve(fact Fact, _ EventMetadata) (State, error) {
 	changed, is := fact.(LearningChanged)
 	if !is {
@@ -135,13 +127,10 @@ func (c ChangeLearning) Validate() error {
 	return p.Err()
 }
 
-// Stream implements [Command].
 func (ChangeLearning) Stream() string { return LearningStream }
 
-// Reads implements [Command].
 func (ChangeLearning) Reads() Reads { return Reads{} }
 
-// Decide implements [Command].
 func (c ChangeLearning) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if changed := (LearningChanged{c.LearnedFor}); changed != StateOf[LearningChanged](dc, LearningStream) {
 		return []Fact{changed}, nil

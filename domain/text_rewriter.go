@@ -23,7 +23,6 @@ type TextRewriter struct {
 	Name func(field, name string) // receives the strings that are not rewritten: URIs, and the keys of tags and meta
 }
 
-// RewriteText implements [TextCommand].
 func (c Remember) RewriteText(r TextRewriter) Command {
 	k := &c.Knowledge
 	r.all(&k.Text.Task, &k.Text.Content, &k.Text.Abstract, &k.Text.Overview, &k.Source.Name, &k.Source.Category, &c.Reason)
@@ -38,7 +37,6 @@ func (c Remember) RewriteText(r TextRewriter) Command {
 	return c
 }
 
-// RewriteText implements [TextCommand].
 func (c Revise) RewriteText(r TextRewriter) Command {
 	for _, text := range []**string{&c.Changes.Task, &c.Changes.Content, &c.Changes.Abstract, &c.Changes.Overview} {
 		if *text != nil {
@@ -56,37 +54,31 @@ func (c Revise) RewriteText(r TextRewriter) Command {
 	return c
 }
 
-// RewriteText implements [TextCommand].
 func (c GiveFeedback) RewriteText(r TextRewriter) Command {
 	r.all(&c.Query, &c.Outcome)
 	return c
 }
 
-// RewriteText implements [TextCommand].
 func (c ReportStale) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
 }
 
-// RewriteText implements [TextCommand].
 func (c Confirm) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
 }
 
-// RewriteText implements [TextCommand].
 func (c Supersede) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
 }
 
-// RewriteText implements [TextCommand].
 func (c Delete) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
 }
 
-// RewriteText implements [TextCommand].
 func (c Restore) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
@@ -98,13 +90,11 @@ func (c Erase) RewriteText(r TextRewriter) Command {
 	return c
 }
 
-// RewriteText implements [TextCommand].
 func (c CreateKey) RewriteText(r TextRewriter) Command {
 	r.all(&c.Key.Note)
 	return c
 }
 
-// RewriteText implements [TextCommand].
 func (c RevokeKey) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c

@@ -80,7 +80,6 @@ func (v Verification) place(key PolicyKey) (int, bool) {
 	})
 }
 
-// Evolve implements [State].
 func (v Verification) Evolve(fact Fact, at EventMetadata) (State, error) {
 	v.Policies = slices.Clone(v.Policies)
 	switch f := fact.(type) {
@@ -235,10 +234,8 @@ type OfPolicy struct {
 	PolicyKey
 }
 
-// Stream implements [Command].
 func (OfPolicy) Stream() string { return VerificationStream }
 
-// Reads implements [Command].
 func (OfPolicy) Reads() Reads { return Reads{} }
 
 // check names bad fields.
@@ -271,7 +268,6 @@ func (c SetPolicy) Validate() error {
 	return p.Err()
 }
 
-// Decide implements [Command].
 func (c SetPolicy) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err := c.By.mayKeep(dc, "policies", c.Scope.Entity()); err != nil {
 		return nil, err
@@ -323,7 +319,6 @@ func (c RemovePolicy) Validate() error {
 	return p.Err()
 }
 
-// Decide implements [Command].
 func (c RemovePolicy) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err := c.By.mayKeep(dc, "policies", c.Scope.Entity()); err != nil {
 		return nil, err

@@ -17,7 +17,6 @@ type archive struct{ *batch }
 
 var _ domain.LogReader = archive{}
 
-// TextsOf implements [domain.LogReader].
 func (a archive) TextsOf(stream string) (texts []domain.RecordedText) {
 	add := func(w domain.RecordedText, data []byte) error {
 		if w.Name == (domain.Redacted{}).Name() {
@@ -55,7 +54,6 @@ func (a archive) TextsOf(stream string) (texts []domain.RecordedText) {
 	return slices.DeleteFunc(texts, func(w domain.RecordedText) bool { return gone[w.EventID] })
 }
 
-// NewestFact implements [domain.LogReader].
 func (a archive) NewestFact(stream, name, authentication string) (found domain.Fact) {
 	var newest codec.Payload
 	a.each(func(rows *sql.Rows) error {
@@ -83,7 +81,6 @@ func (a archive) NewestFact(stream, name, authentication string) (found domain.F
 	return found
 }
 
-// NewestID implements [domain.LogReader].
 func (a archive) NewestID(stream string) (id string) {
 	a.each(func(rows *sql.Rows) error { return rows.Scan(&id) }, `
 		SELECT event_id
@@ -99,7 +96,6 @@ func (a archive) NewestID(stream string) (id string) {
 	return id
 }
 
-// OpenSubscriptions implements [domain.LogReader].
 func (a archive) OpenSubscriptions(of domain.Entity) int {
 	open := map[string]bool{}
 	a.each(func(rows *sql.Rows) error {

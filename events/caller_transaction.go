@@ -37,7 +37,6 @@ func (l *Log) AppendIn(ctx context.Context, tx bun.IDB, s domain.Submission) (do
 // noItems is an inline projection without items.
 type noItems struct{}
 
-// Load implements [Inline].
 func (noItems) Load(
 	ctx context.Context, tx bun.IDB, _ string, _ []domain.Command, first database.Batch,
 ) (Stage, error) {
@@ -52,7 +51,6 @@ func (emptyStage) ItemsSaying(domain.Text, []domain.Scope) []string { return nil
 func (emptyStage) Apply(domain.Event) error                         { return nil }
 func (emptyStage) Complete() error                                  { return nil }
 
-// Save implements [Stage].
 func (s emptyStage) Save(ctx context.Context, inserts *database.Script) error {
 	return inserts.Run(ctx, s.tx)
 }

@@ -61,7 +61,6 @@ func kindOfStream(name string) streamKind {
 // unknown is the state of streams that only a newer program can read.
 type unknown struct{}
 
-// Evolve implements [domain.State].
 func (unknown) Evolve(domain.Fact, domain.EventMetadata) (domain.State, error) {
 	return nil, fmt.Errorf("%w: no such kind of stream", codec.ErrUnknownFact)
 }

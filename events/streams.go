@@ -112,7 +112,6 @@ func (s *streams) refresh(ctx context.Context, tx database.Querier) error {
 	return nil
 }
 
-// Stream implements [domain.DecisionContext].
 func (s *streams) Stream(name string) domain.Stream {
 	if s.known[name] == nil && s.failed == nil {
 		s.failed = s.lookUp(name)

@@ -21,7 +21,6 @@ type issued map[string]domain.Principal
 
 var _ annalshttp.Tokens = issued{}
 
-// Principal implements [annalshttp.Tokens].
 func (i issued) Principal(_ context.Context, token string) (domain.Principal, error) {
 	p, known := i[token]
 	if !known {

@@ -24,7 +24,6 @@ type model struct {
 	asked    [][]string // the questions of each request
 }
 
-// Embed implements [embedding.Embedder].
 func (m *model) Embed(ctx context.Context, texts []string, kind embedding.Kind) ([][]float32, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -59,7 +59,6 @@ func (e *endpoint) times(model string) map[string]int {
 	return times
 }
 
-// ServeHTTP implements [http.Handler].
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		Model string   `json:"model"`

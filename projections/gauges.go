@@ -52,7 +52,6 @@ func NewGauges(log *follow.Log, rebuilder *rebuild.Rebuilder) *Gauges {
 	}
 }
 
-// Describe implements [prometheus.Collector].
 func (g *Gauges) Describe(to chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		g.lagEvents, g.lagSeconds, g.stalled, g.halted, g.quarantined, g.lease, g.stage, g.done, g.behind,
@@ -61,7 +60,6 @@ func (g *Gauges) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector].
 func (g *Gauges) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), g.patience)
 	defer cancel()

@@ -25,10 +25,8 @@ type statements struct {
 
 var _ bun.QueryHook = (*statements)(nil)
 
-// BeforeQuery implements [bun.QueryHook].
 func (s *statements) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
 
-// AfterQuery implements [bun.QueryHook].
 func (s *statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -84,7 +84,6 @@ type watchedFor struct {
 	seen func()
 }
 
-// Write implements [io.Writer].
 func (w *watchedFor) Write(p []byte) (int, error) {
 	if strings.Contains(string(p), w.text) {
 		w.seen()

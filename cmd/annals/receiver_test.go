@@ -84,7 +84,6 @@ func received(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("received"), []byte(strings.Join(got, "\n")+"\n"), 0o600))
 }
 
-// ServeHTTP implements [http.Handler].
 func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body, _ := io.ReadAll(q.Body)
 	var event struct {

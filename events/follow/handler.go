@@ -35,10 +35,8 @@ type Change interface {
 // NoChange changes no projection: it is for work whose results are submitted to the log.
 type NoChange struct{}
 
-// Write implements [Change].
 func (NoChange) Write(context.Context, bun.IDB) error { return nil }
 
-// Done implements [Change].
 func (NoChange) Done() {}
 
 // Preparer does the slow work for a page, such as network calls, outside of any transaction.

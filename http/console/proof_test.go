@@ -106,7 +106,6 @@ func must[V any](value V, err error) func(*testing.T) V {
 	}
 }
 
-// ReadHashes implements [tlog.HashReader].
 func (l *ledger) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	hashes := make([]tlog.Hash, len(indexes))
 	for i, index := range indexes {

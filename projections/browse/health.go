@@ -200,14 +200,12 @@ func (g *HealthGauges) measure(ctx context.Context, tenant string) (measurement,
 	return m, err
 }
 
-// Describe implements [prometheus.Collector].
 func (g *HealthGauges) Describe(to chan<- *prometheus.Desc) {
 	for desc := range maps.Values(g.values) {
 		to <- desc
 	}
 }
 
-// Collect implements [prometheus.Collector].
 func (g *HealthGauges) Collect(to chan<- prometheus.Metric) {
 	all := g.current.Load()
 	if all == nil {

@@ -14,7 +14,6 @@ import (
 
 var _ events.Selection = (*Browser)(nil)
 
-// Streams implements [events.Selection].
 func (b *Browser) Streams(ctx context.Context, q domain.EventQuery, most int) (streams []string, many bool, err error) {
 	p, err := b.view(ctx)
 	if err != nil {

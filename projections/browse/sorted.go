@@ -70,7 +70,6 @@ func sorted(ctx context.Context, p view, list domain.List, limit, most int64) (p
 // sortValue is a whole number. A time counts microseconds.
 type sortValue int64
 
-// Scan implements [sql.Scanner].
 func (v *sortValue) Scan(value any) error {
 	if n, isNumber := value.(int64); isNumber {
 		*v = sortValue(n)

@@ -122,18 +122,14 @@ func isTransient(err error) bool {
 	return slices.ContainsFunc(transient, func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// Knowledge implements [domain.DecisionContext].
 func (all stages) Knowledge(id string) *domain.Knowledge { return all[0].Knowledge(id) }
 
-// Holder implements [domain.DecisionContext].
 func (all stages) Holder(uri string) string { return all[0].Holder(uri) }
 
-// ItemsSaying implements [domain.DecisionContext].
 func (all stages) ItemsSaying(t domain.Text, in []domain.Scope) []string {
 	return all[0].ItemsSaying(t, in)
 }
 
-// Apply implements [events.Stage].
 func (all stages) Apply(event domain.Event) error {
 	for i, s := range all {
 		if s.failed != nil {
@@ -148,7 +144,6 @@ func (all stages) Apply(event domain.Event) error {
 	return nil
 }
 
-// Complete implements [events.Stage].
 func (all stages) Complete() error {
 	for i, s := range all {
 		if s.failed != nil {
@@ -163,7 +158,6 @@ func (all stages) Complete() error {
 	return nil
 }
 
-// Save implements [events.Stage].
 func (all stages) Save(ctx context.Context, inserts *database.Script) error {
 	active := all[0]
 	statements := &rows.Script{Engine: active.catalogue.DB.Engine, Script: *inserts}

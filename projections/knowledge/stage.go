@@ -219,7 +219,6 @@ func (s *Stage) readReports(w Wanted) rows.Read {
 	})
 }
 
-// Knowledge implements [domain.DecisionContext].
 func (s *Stage) Knowledge(id string) *domain.Knowledge {
 	if _, known := s.items[id]; !known {
 		if err := rows.ReadAll(s.ctx, s.catalogue.DB, s.tx,
@@ -239,7 +238,6 @@ func (s *Stage) item(id string) *item {
 	return it
 }
 
-// Holder implements [domain.DecisionContext].
 func (s *Stage) Holder(uri string) string {
 	if holder, known := s.holders[uri]; known {
 		return holder

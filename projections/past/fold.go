@@ -230,7 +230,6 @@ func (p *pageChange) Write(ctx context.Context, tx bun.IDB) error {
 	return nil
 }
 
-// Done implements [follow.Change].
 func (*pageChange) Done() {}
 
 // forget removes everything from the tables that could reveal items' texts.

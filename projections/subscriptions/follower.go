@@ -181,7 +181,6 @@ func end(ctx context.Context, tx bun.IDB, tenant, id string) error {
 	return nil
 }
 
-// Done implements [follow.Change].
 func (w *pageChange) Done() {
 	if len(w.due) > 0 {
 		w.s.Wake()

@@ -22,7 +22,6 @@ type Gauges struct{ *Subscriptions }
 
 var _ prometheus.Collector = Gauges{}
 
-// Describe implements [prometheus.Collector].
 func (s Gauges) Describe(to chan<- *prometheus.Desc) {
 	to <- countGauge
 	to <- ageGauge
