@@ -16,6 +16,7 @@ import (
 	"github.com/annals-kb/annals/http/people"
 	"github.com/annals-kb/annals/http/scrubbing"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/sessions"
 )
 
 // Config configures a [Server]. Writer, Reader, Historian and Reporter are required; everything else has a default.
@@ -44,7 +45,7 @@ type Config struct {
 	// the database does not separate tenants.
 	Confine func(ctx context.Context, tenant string) context.Context
 	// Sessions answers questions about sessions. Nil if this server keeps none.
-	Sessions Sessions
+	Sessions sessions.Sessions
 	// Eraser follows lineages and purges files. Nil if this server does neither.
 	Eraser Eraser
 	// Scrubbing tells by which rules texts are scrubbed. Nil if they cannot be changed here.

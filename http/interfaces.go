@@ -213,21 +213,3 @@ type Verification interface {
 	// ConfirmedBy is who confirmed items last, by their ids, and whether as the verifier.
 	ConfirmedBy(ctx context.Context, tenant string, ids []string) (map[string]domain.Verified, error)
 }
-
-// Sessions answers questions about sessions, and about the tasks that their commits start.
-type Sessions interface {
-	// Find returns a session; the error matches domain.ErrNotFound if there is none that the principal may see.
-	Find(ctx context.Context, by domain.Principal, owner domain.Entity, id string) (domain.Stream, domain.Session, error)
-	// List returns up to limit sessions of an owner after an id, in the order of their ids.
-	List(
-		ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool,
-	) (list []domain.Stream, more bool, err error)
-	// Messages returns the messages that are not archived yet, oldest first.
-	Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error)
-	// Task returns an extraction; the error matches domain.ErrNotFound if there is none that the principal may see.
-	Task(ctx context.Context, by domain.Principal, id string) (domain.Task, error)
-	// Tasks lists extractions, newest first.
-	Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task, error)
-	// LearnedFor is the tenant's rule for lessons; empty if it was never set.
-	LearnedFor(ctx context.Context, tenant string) (domain.LearnedFor, error)
-}

@@ -21,6 +21,7 @@ import (
 	"github.com/annals-kb/annals/http/people"
 	"github.com/annals-kb/annals/http/scrubbing"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/sessions"
 )
 
 // Server answers the HTTP API. It is safe for concurrent use.
@@ -125,7 +126,7 @@ func (s *Server) routes() {
 	past{s}.pastRoutes()
 	subscriptions{s}.subscriptionRoutes()
 	s.contextRoutes()
-	sessions{s}.sessionRoutes()
+	sessions.Routes(s.api, s.cfg.Sessions)
 	reports{s}.reportRoutes()
 	proofs{s}.proofRoutes()
 	s.projections().RebuildRoutes()

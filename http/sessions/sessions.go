@@ -1,4 +1,4 @@
-package http
+package sessions
 
 import (
 	"cmp"
@@ -39,10 +39,33 @@ type (
 	}
 )
 
-// sessions answers requests about sessions and extraction tasks.
-type sessions struct{ *Server }
+// Sessions answers questions about sessions, and about the tasks that their commits start.
+type Sessions interface {
+	// Find returns a session; the error matches domain.ErrNotFound if there is none that the principal may see.
+	Find(ctx context.Context, by domain.Principal, owner domain.Entity, id string) (domain.Stream, domain.Session, error)
+	// List returns up to limit sessions of an owner after an id, in the order of their ids.
+	List(
+		ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool,
+	) (list []domain.Stream, more bool, err error)
+	// Messages returns the messages that are not archived yet, oldest first.
+	Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error)
+	// Task returns an extraction; the error matches domain.ErrNotFound if there is none that the principal may see.
+	Task(ctx context.Context, by domain.Principal, id string) (domain.Task, error)
+	// Tasks lists extractions, newest first.
+	Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task, error)
+	// LearnedFor is the tenant's rule for lessons; empty if it was never set.
+	LearnedFor(ctx context.Context, tenant string) (domain.LearnedFor, error)
+}
 
-func (s sessions) sessionRoutes() {
+// sessions answers requests about sessions and extraction tasks.
+type sessions struct {
+	api  *serve.API
+	kept Sessions // nil if this server keeps none
+}
+
+// Routes registers the operations. Without sessions, they are nil.
+func Routes(a *serve.API, kept Sessions) {
+	s := sessions{a, kept}
 	tags := []string{"Sessions"}
 	const all, one = "/v1/sessions", "/v1/sessions/{id}"
 	serve.Handle(s.api, huma.Operation{
@@ -103,7 +126,7 @@ func sessionOwner(c *serve.Call, owner string) domain.Entity {
 func (s sessions) submitAbout(
 	ctx context.Context, c *serve.Call, command serve.Validated, body []byte,
 ) (domain.Receipt, error) {
-	if s.cfg.Sessions == nil {
+	if s.kept == nil {
 		return domain.Receipt{}, noSessions()
 	}
 	return c.Submit(ctx, command, command.Validate(), body)
@@ -166,10 +189,10 @@ func (s sessions) sessions(ctx context.Context, c *serve.Call, in *sessionsInput
 	}
 	out := &serve.Output[api.Sessions]{}
 	out.Body.Items = []api.Session{}
-	if s.cfg.Sessions == nil {
+	if s.kept == nil {
 		return out, nil
 	}
-	list, more, err := s.cfg.Sessions.List(ctx, c.Principal, sessionOwner(c, in.Owner), in.After, int(limit), false)
+	list, more, err := s.kept.List(ctx, c.Principal, sessionOwner(c, in.Owner), in.After, int(limit), false)
 	for _, stream := range list {
 		out.Body.Items = append(out.Body.Items, sessionOf(stream))
 	}
@@ -181,14 +204,14 @@ func (s sessions) session(ctx context.Context, c *serve.Call, in *sessionInput) 
 	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	if s.cfg.Sessions == nil {
+	if s.kept == nil {
 		return nil, noSessions()
 	}
-	stream, _, err := s.cfg.Sessions.Find(ctx, c.Principal, sessionOwner(c, in.Owner), in.ID)
+	stream, _, err := s.kept.Find(ctx, c.Principal, sessionOwner(c, in.Owner), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	said, err := s.cfg.Sessions.Messages(ctx, c.Principal.Tenant, stream)
+	said, err := s.kept.Messages(ctx, c.Principal.Tenant, stream)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +268,7 @@ func (s sessions) commitSession(ctx context.Context, c *serve.Call, in *sessionI
 		return nil, domain.Refuse(domain.ErrConflict, "the session has no messages to commit").
 			WithFix("add messages first, or keep fewer")
 	}
-	found, err := s.cfg.Sessions.Task(ctx, c.Principal, state.LastTask)
+	found, err := s.kept.Task(ctx, c.Principal, state.LastTask)
 	return &taskOutput{Status: http.StatusAccepted, Position: serve.WholeCell(receipt.Position), Body: taskOf(found)}, err
 }
 
@@ -266,7 +289,7 @@ func (s sessions) retryExtraction(
 	out.Body.Items = []api.Task{}
 	for _, event := range receipt.Events {
 		if fact, is := event.Fact.(domain.ExtractionRequested); is {
-			found, err := s.cfg.Sessions.Task(ctx, c.Principal, fact.Task)
+			found, err := s.kept.Task(ctx, c.Principal, fact.Task)
 			if err != nil {
 				return nil, err
 			}
@@ -323,10 +346,10 @@ func (s sessions) tasks(ctx context.Context, c *serve.Call, in *tasksInput) (*se
 	}
 	out := &serve.Output[api.Tasks]{}
 	out.Body.Items = []api.Task{}
-	if s.cfg.Sessions == nil {
+	if s.kept == nil {
 		return out, nil
 	}
-	found, err := s.cfg.Sessions.Tasks(ctx, query)
+	found, err := s.kept.Tasks(ctx, query)
 	for _, t := range found {
 		out.Body.Items = append(out.Body.Items, taskOf(t))
 	}
@@ -364,9 +387,9 @@ func (s sessions) task(ctx context.Context, c *serve.Call, in *struct {
 	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	if s.cfg.Sessions == nil {
+	if s.kept == nil {
 		return nil, noSessions()
 	}
-	found, err := s.cfg.Sessions.Task(ctx, c.Principal, in.ID)
+	found, err := s.kept.Task(ctx, c.Principal, in.ID)
 	return &taskOutput{Status: http.StatusOK, Position: strconv.FormatInt(found.Position, 10), Body: taskOf(found)}, err
 }
