@@ -1,8 +1,9 @@
 package follow
 
 import (
-	"github.com/annals-kb/annals/database"
 	"time"
+
+	"github.com/annals-kb/annals/database"
 )
 
 // Retries of a projection. A failed page is tried several times, with a pause that doubles. If an event in it still

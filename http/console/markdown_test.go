@@ -1,11 +1,12 @@
 package console_test
 
 import (
-	"github.com/annals-kb/annals/database/databasetest"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/annals-kb/annals/database/databasetest"
 
 	"golang.org/x/net/html"
 

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
-	"github.com/annals-kb/annals/database/databasetest"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/annals-kb/annals/database/databasetest"
 
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/console"

@@ -31,8 +31,8 @@ var (
 	ErrClosing   = errors.New("shutting down")
 )
 
-// answer is the status and the code of an error.
-type answer struct {
+// Answer is the status and the code of an error.
+type Answer struct {
 	to         error
 	Status     int
 	Code       string
@@ -41,7 +41,7 @@ type answer struct {
 }
 
 // Answers is the one table from errors to answers; what is not in it is a 500.
-var Answers = []answer{
+var Answers = []Answer{
 	{domain.ErrMalformed, http.StatusBadRequest, api.CodeMalformed, "The request cannot be read", ""},
 	{domain.ErrInvalid, http.StatusUnprocessableEntity, api.CodeInvalid, "Some fields are not right", ""},
 	{domain.ErrUnauthenticated, http.StatusUnauthorized, api.CodeUnauthenticated, "Not authenticated", ""},
@@ -83,9 +83,11 @@ var Answers = []answer{
 // StatusClientClosed appears in the log only: the caller has left.
 const StatusClientClosed = 499
 
-var Unexpected = answer{nil, http.StatusInternalServerError, api.CodeUnexpected, "Something went wrong here", ""}
+// Unexpected answers an error that no other entry of [Answers] is for.
+var Unexpected = Answer{nil, http.StatusInternalServerError, api.CodeUnexpected, "Something went wrong here", ""}
 
-func AnswerTo(err error) answer {
+// AnswerTo is the first of [Answers] that an error matches, or [Unexpected].
+func AnswerTo(err error) Answer {
 	for _, a := range Answers {
 		if errors.Is(err, a.to) {
 			return a

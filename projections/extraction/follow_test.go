@@ -140,8 +140,10 @@ func TestAConversationCorrectsItself(t *testing.T) {
 			}
 		}
 		for i, said := range [][]string{
-			{"My favourite editor is Vim.", "Sorry, my favourite editor is Emacs."}, {"I live in Rome.", "I meant I live in Bari."},
-			{"我住在杭州。", "抱歉，我住在苏州。"}, {"我住在北京。", "我是说我住在天津。"},
+			{"My favourite editor is Vim.", "Sorry, my favourite editor is Emacs."},
+			{"I live in Rome.", "I meant I live in Bari."},
+			{"我住在杭州。", "抱歉，我住在苏州。"},
+			{"我住在北京。", "我是说我住在天津。"},
 		} {
 			session := fmt.Sprint("mended-", i)
 			w.hold(session, talk(said...))

@@ -29,7 +29,7 @@ var (
 	handled = strings.Fields(`the a an install start stop restart open close run use using upgrade update build configure launch download pin pinning enable disable deploy uninstall`)
 )
 
-// names reports whether a text may be about a person. Of names, it knows only those of products, so that it errs towards
+// names reports whether a text may be about a person. It knows the names of products only, so that it errs towards
 // persons.
 func names(s string) bool {
 	s = straight.Replace(s)
