@@ -18,17 +18,16 @@ import (
 	"text/tabwriter"
 )
 
-// limits are the lines of Go of a room: of the product, of what tests are made with, and of tests. They lie at most
-// a hundredth above what is there.
+// limits are the lines of Go of each room that there are: of the product, of what tests are made with, and of tests.
 var limits = map[string][3]int{
-	"cmd":         {15_250, 0, 4_670},
-	"database":    {3_760, 870, 2_520},
-	"domain":      {15_700, 0, 6_440},
-	"events":      {10_900, 1_910, 4_780},
-	"http":        {35_700, 610, 20_750},
+	"cmd":         {15_231, 0, 4_668},
+	"database":    {3_759, 868, 2_515},
+	"domain":      {15_662, 0, 6_435},
+	"events":      {10_879, 1_909, 4_775},
+	"http":        {35_609, 605, 20_708},
 	"migrations":  {12, 0, 0},
-	"projections": {23_600, 0, 14_150},
-	"scripts":     {2_550, 0, 60},
+	"projections": {23_536, 0, 14_144},
+	"scripts":     {2_543, 0, 52},
 }
 
 // methods are how many methods may be reached on a type: its own, and those of types that it embeds or that embed it.
