@@ -53,8 +53,12 @@ func Protections(ctx context.Context, db *DB) ([]Protection, error) {
 		Detail: "events are appended and nothing else, and texts are destroyed only after an event says so",
 	}
 	if len(missing) > 0 {
+		command, err := RestoringCommand(ctx, db)
+		if err != nil {
+			return nil, err
+		}
 		second.Stands, second.Detail = false, "somebody took away, or switched off, "+strings.Join(missing, ", ")
-		second.Fix = "run annals verify; " + migrateCommand(first) + " puts them back"
+		second.Fix = "run annals verify; " + command + " puts them back"
 	}
 	foreign, err := ForeignCode(ctx, db)
 	if err != nil {
@@ -76,12 +80,13 @@ func Protections(ctx context.Context, db *DB) ([]Protection, error) {
 	return []Protection{first, second, third}, nil
 }
 
-// migrateCommand is the command that restores the triggers. A role that only appends may not create them.
-func migrateCommand(first Protection) string {
-	if first.Name == "role" && first.Stands {
-		return "annals migrate --role ROLE --database OWNER_URL"
+// RestoringCommand is the command that restores the triggers. A role that only appends may not create them.
+func RestoringCommand(ctx context.Context, db *DB) (string, error) {
+	role, err := ownership(ctx, db)
+	if err == nil && role.Name == "role" && role.Stands {
+		return "annals migrate --role ROLE --database OWNER_URL", nil
 	}
-	return "annals migrate"
+	return "annals migrate", Classify(ctx, err)
 }
 
 // separation is the protection of tenants from one another.

@@ -148,13 +148,9 @@ func (p ConfidencePolicy) VotesFor(k *Knowledge, fact Fact) (voter Entity, neede
 	case Transferred:
 		return "", needed
 	case FoundHelpful:
-		if voter = f.Voter; f.ActsFor != "" {
-			voter = ""
-		}
+		voter = f.voice()
 	case FoundHarmful:
-		if voter = f.Voter; f.ActsFor != "" {
-			voter = ""
-		}
+		voter = f.voice()
 	case FeedbackRetracted:
 		vote, loaded := k.Votes[f.Vote]
 		voter, needed = vote.Voter, needed || !loaded
@@ -165,6 +161,14 @@ func (p ConfidencePolicy) VotesFor(k *Knowledge, fact Fact) (voter Entity, neede
 		voter = ""
 	}
 	return voter, needed
+}
+
+// voice is the voter, or empty for one that acts for the owner: then all votes are weighed again.
+func (b Ballot) voice() Entity {
+	if b.ActsFor != "" {
+		return ""
+	}
+	return b.Voter
 }
 
 // restates tells whether the voter said the same as the item in a session.

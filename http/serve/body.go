@@ -105,14 +105,11 @@ func (c *Call) Change(ctx context.Context, id string, body []byte, decide decide
 	if err != nil {
 		return domain.Receipt{}, err
 	}
-	command, err := decide(c.Target(id, revisions))
-	if err := Merge(c.Found, err); err != nil {
-		return domain.Receipt{}, err
-	}
-	return c.API.Writer.Submit(ctx, c.Submission(command, body))
+	command, invalid := decide(c.Target(id, revisions))
+	return c.Submit(ctx, command, invalid, body)
 }
 
-// ReadBody reads a JSON body. It adds bad fields to c.found.
+// ReadBody reads a JSON body. It adds bad fields to c.Found.
 func ReadBody[T any](c *Call, accepted ...string) (value T, sent []byte, err error) {
 	if sent, err = c.body(append(accepted, JSONType)...); err != nil {
 		return value, nil, err
@@ -122,7 +119,7 @@ func ReadBody[T any](c *Call, accepted ...string) (value T, sent []byte, err err
 	return value, sent, err
 }
 
-// ReadAny is readBody for bodies that may be left out.
+// ReadAny is [ReadBody] for bodies that may be left out.
 func ReadAny[T any](c *Call) (value T, sent []byte, err error) {
 	if sent, err = c.body(JSONType); err != nil || len(bytes.TrimSpace(sent)) == 0 {
 		return value, nil, err

@@ -3,7 +3,6 @@ package operate
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/cmd/annals/serve"
@@ -96,14 +95,13 @@ func (m *MigrateCommand) check(
 	case err != nil:
 		return err
 	case len(missing) > 0:
-		all, err := database.Protections(ctx, db)
+		command, err := database.RestoringCommand(ctx, db)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(all, func(p database.Protection) bool { return p.Name == "triggers" })
 		return &terminal.Failure{
 			Code: terminal.ExitFailed, Detail: "missing or switched off: " + strings.Join(missing, ", "),
-			Fix: all[i].Fix,
+			Fix: "run annals verify; " + command + " puts them back",
 		}
 	case have != want:
 		return serve.SchemaFailure(have, want, "run annals migrate")
