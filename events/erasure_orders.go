@@ -20,12 +20,12 @@ type Order struct {
 }
 
 // ErasureReader reads erasure orders and their progress.
-type ErasureReader struct{ *Reader }
+type ErasureReader struct{ log *Reader }
 
 // UnderWay are the orders of all tenants that are not completed.
-func (l *ErasureReader) UnderWay(ctx context.Context) ([]Order, error) {
+func (r ErasureReader) UnderWay(ctx context.Context) ([]Order, error) {
 	var orders []Order
-	err := database.ForEach(database.ForEveryTenant(ctx), l.db, func(rows *sql.Rows) error {
+	err := database.ForEach(database.ForEveryTenant(ctx), r.log.db, func(rows *sql.Rows) error {
 		var o Order
 		err := rows.Scan(&o.Tenant, &o.Stream)
 		orders = append(orders, o)
@@ -42,10 +42,10 @@ func (l *ErasureReader) UnderWay(ctx context.Context) ([]Order, error) {
 }
 
 // CountCaused counts the events with any of these names that an order caused.
-func (l *ErasureReader) CountCaused(
+func (r ErasureReader) CountCaused(
 	ctx context.Context, tenant, order string, since int64, names ...string,
 ) (n int64, err error) {
-	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) }, `
+	err = database.ForEach(ctx, r.log.db, func(rows *sql.Rows) error { return rows.Scan(&n) }, `
 		SELECT count(*)
 		FROM events
 		WHERE tenant = ? AND position > ? AND correlation_id = ? AND name IN (?)`, tenant, since, order, bun.List(names))
@@ -56,8 +56,8 @@ func (l *ErasureReader) CountCaused(
 }
 
 // ErasedBy tells whether the event with this id erased a stream that is not an item, or caused its erasure.
-func (l *ErasureReader) ErasedBy(ctx context.Context, tenant, stream, event string) (erased bool, err error) {
-	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&erased) }, `
+func (r ErasureReader) ErasedBy(ctx context.Context, tenant, stream, event string) (erased bool, err error) {
+	err = database.ForEach(ctx, r.log.db, func(rows *sql.Rows) error { return rows.Scan(&erased) }, `
 		SELECT count(*) > 0
 		FROM events
 		WHERE tenant = ? AND stream = ? AND name IN (?) AND (CAST(event_id AS text) = ? OR causation_id = ?)`,
@@ -69,9 +69,9 @@ func (l *ErasureReader) ErasedBy(ctx context.Context, tenant, stream, event stri
 }
 
 // OrderedBy is the order that an event recorded or caused. Without one, its stream is empty.
-func (l *ErasureReader) OrderedBy(ctx context.Context, tenant, event string) (order Order, err error) {
+func (r ErasureReader) OrderedBy(ctx context.Context, tenant, event string) (order Order, err error) {
 	order.Tenant = tenant
-	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&order.Stream) }, `
+	err = database.ForEach(ctx, r.log.db, func(rows *sql.Rows) error { return rows.Scan(&order.Stream) }, `
 		SELECT stream
 		FROM events
 		WHERE tenant = ? AND name = ? AND (CAST(event_id AS text) = ? OR causation_id = ?)
@@ -85,7 +85,7 @@ func (l *ErasureReader) OrderedBy(ctx context.Context, tenant, event string) (or
 
 // StreamsOf are the streams of an entity that are not items: those whose states name it as owner, and the subset that
 // has texts.
-func (l *ErasureReader) StreamsOf(
+func (r ErasureReader) StreamsOf(
 	ctx context.Context, tenant string, owner domain.Entity,
 ) (all, written []domain.Stream, err error) {
 	const page = 500
@@ -94,7 +94,7 @@ func (l *ErasureReader) StreamsOf(
 			continue
 		}
 		for after := ""; ; {
-			some, err := l.States(ctx, tenant, prefix+":", after, page)
+			some, err := r.log.States(ctx, tenant, prefix+":", after, page)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -106,7 +106,7 @@ func (l *ErasureReader) StreamsOf(
 				}
 			}
 			all = append(all, owned...)
-			if owned, err = l.WithTexts(ctx, tenant, owned); err != nil {
+			if owned, err = r.WithTexts(ctx, tenant, owned); err != nil {
 				return nil, nil, err
 			}
 			if written = append(written, owned...); len(some) < page {
@@ -118,7 +118,7 @@ func (l *ErasureReader) StreamsOf(
 }
 
 // WithTexts are those of the streams that still have texts.
-func (l *ErasureReader) WithTexts(
+func (r ErasureReader) WithTexts(
 	ctx context.Context, tenant string, streams []domain.Stream,
 ) ([]domain.Stream, error) {
 	if len(streams) == 0 {
@@ -129,7 +129,7 @@ func (l *ErasureReader) WithTexts(
 		names[i] = s.Name
 	}
 	there := map[string]bool{}
-	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, r.log.db, func(rows *sql.Rows) error {
 		var name string
 		err := rows.Scan(&name)
 		there[name] = true
@@ -146,9 +146,9 @@ func (l *ErasureReader) WithTexts(
 }
 
 // StreamsWithText are the streams of a tenant that are not items and still have texts.
-func (l *ErasureReader) StreamsWithText(ctx context.Context, tenant string) ([]domain.Stream, error) {
+func (r ErasureReader) StreamsWithText(ctx context.Context, tenant string) ([]domain.Stream, error) {
 	var names []string
-	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, r.log.db, func(rows *sql.Rows) error {
 		var name string
 		err := rows.Scan(&name)
 		names = append(names, name)
@@ -164,7 +164,7 @@ func (l *ErasureReader) StreamsWithText(ctx context.Context, tenant string) ([]d
 	}
 	streams := make([]domain.Stream, len(names))
 	for i, name := range names {
-		if streams[i], err = l.State(ctx, tenant, name); err != nil {
+		if streams[i], err = r.log.State(ctx, tenant, name); err != nil {
 			return nil, err
 		}
 	}

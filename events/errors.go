@@ -12,8 +12,6 @@ import (
 var (
 	// ErrHole says that a position or a version is missing. Events are never deleted, so the log is damaged.
 	ErrHole = errors.New("hole in the log")
-	// ErrTampered says that a record is not what was appended.
-	ErrTampered = errors.New("record does not match its hash")
 	// ErrRestored says that the log was restored to an earlier state: a checkpoint is beyond its head, or names
 	// another event. What was read since then is no longer in the log.
 	ErrRestored = errors.New("log was restored to an earlier state")

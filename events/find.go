@@ -19,23 +19,23 @@ import (
 const scanLimit = 20_000
 
 // Finder selects events by their properties and times.
-type Finder struct{ *Reader }
+type Finder struct{ log *Reader }
 
 // Find reads a page of the events that a query selects. next is the After of the following page, and 0 at the end.
 // The work of a page is limited: a page may have few or no events and still a next. If the query selects all events,
 // the error matches [ErrHole] if one is missing.
-func (l *Finder) Find(ctx context.Context, q domain.EventQuery) (events []domain.Event, next int64, err error) {
+func (f Finder) Find(ctx context.Context, q domain.EventQuery) (events []domain.Event, next int64, err error) {
 	limit := min(cmp.Or(max(q.Limit, 0), 100), PageSize)
-	window, err := l.window(ctx, q)
+	window, err := f.window(ctx, q)
 	if err != nil || window.empty() {
 		return nil, 0, err
 	}
-	choice, err := l.choose(ctx, q, window)
+	choice, err := f.choose(ctx, q, window)
 	if err != nil || choice.none {
 		return nil, 0, err
 	}
 	page, more := window.page(choice.whole, q.Descending)
-	events, through, err := l.readChosen(ctx, q, choice, page, limit+1)
+	events, through, err := f.readChosen(ctx, q, choice, page, limit+1)
 	if err != nil {
 		return nil, 0, fmt.Errorf("find events: %w", Unavailable(err))
 	}
@@ -61,7 +61,7 @@ func (l *Finder) Find(ctx context.Context, q domain.EventQuery) (events []domain
 
 // readChosen reads the first events of a span that a query selects, up to most. It looks for the query's words in at
 // most scanLimit events: through is the last of them if the span has more, and otherwise 0.
-func (l *Finder) readChosen(
+func (f Finder) readChosen(
 	ctx context.Context, q domain.EventQuery, choice *chosen, page span, most int,
 ) (events []domain.Event, through int64, err error) {
 	order, batch := "e.position", most
@@ -76,7 +76,7 @@ func (l *Finder) readChosen(
 	}
 	for range scanLimit / PageSize {
 		where, args := choice.where(page)
-		read, err := queryEvents(ctx, l.db, `
+		read, err := queryEvents(ctx, f.log.db, `
 			SELECT `+recordColumns+`
 			FROM `+recordTables+`
 			WHERE `+where+`
@@ -141,8 +141,8 @@ func (s span) filledBy(events []domain.Event, q domain.EventQuery, most int) err
 }
 
 // window turns the query's cursor and times into positions.
-func (l *Finder) window(ctx context.Context, q domain.EventQuery) (span, error) {
-	position, _, err := l.Head(ctx, q.Tenant)
+func (f Finder) window(ctx context.Context, q domain.EventQuery) (span, error) {
+	position, _, err := f.log.Head(ctx, q.Tenant)
 	if err != nil {
 		return span{}, err
 	}
@@ -154,14 +154,14 @@ func (l *Finder) window(ctx context.Context, q domain.EventQuery) (span, error) 
 		s.from = q.After + 1
 	}
 	if !q.From.IsZero() {
-		first, err := l.firstAt(ctx, q.Tenant, q.From, position)
+		first, err := f.firstAt(ctx, q.Tenant, q.From, position)
 		if err != nil {
 			return span{}, err
 		}
 		s.from = max(s.from, first)
 	}
 	if !q.To.IsZero() {
-		first, err := l.firstAt(ctx, q.Tenant, q.To, position)
+		first, err := f.firstAt(ctx, q.Tenant, q.To, position)
 		if err != nil {
 			return span{}, err
 		}
@@ -172,11 +172,11 @@ func (l *Finder) window(ctx context.Context, q domain.EventQuery) (span, error) 
 
 // firstAt is the position of the first event recorded at t or later, one beyond the head if there is none. Times
 // never decrease along a log, so a binary search with look-ups of the primary key finds it.
-func (l *Finder) firstAt(ctx context.Context, tenant string, t time.Time, head int64) (int64, error) {
+func (f Finder) firstAt(ctx context.Context, tenant string, t time.Time, head int64) (int64, error) {
 	low, high := int64(1), head+1 // the answer is in low…high
 	for low < high {
 		middle := low + (high-low)/2
-		at, err := l.recordedAt(ctx, tenant, middle)
+		at, err := f.recordedAt(ctx, tenant, middle)
 		if err != nil {
 			return 0, err
 		}
@@ -190,18 +190,18 @@ func (l *Finder) firstAt(ctx context.Context, tenant string, t time.Time, head i
 }
 
 // PositionAt is the position of the last event of a tenant recorded at t or before; 0 if there is none.
-func (l *Finder) PositionAt(ctx context.Context, tenant string, t time.Time) (int64, error) {
-	head, _, err := l.Head(ctx, tenant)
+func (f Finder) PositionAt(ctx context.Context, tenant string, t time.Time) (int64, error) {
+	head, _, err := f.log.Head(ctx, tenant)
 	if err != nil {
 		return 0, err
 	}
-	first, err := l.firstAt(ctx, tenant, t.Truncate(time.Microsecond).Add(time.Microsecond), head)
+	first, err := f.firstAt(ctx, tenant, t.Truncate(time.Microsecond).Add(time.Microsecond), head)
 	return first - 1, err
 }
 
-func (l *Finder) recordedAt(ctx context.Context, tenant string, position int64) (time.Time, error) {
+func (f Finder) recordedAt(ctx context.Context, tenant string, position int64) (time.Time, error) {
 	var at database.Time
-	err := l.db.QueryRowContext(ctx, `
+	err := f.log.db.QueryRowContext(ctx, `
 		SELECT recorded_at
 		FROM events
 		WHERE tenant = ? AND position = ?`, tenant, position).Scan(&at)
@@ -216,7 +216,7 @@ func (l *Finder) recordedAt(ctx context.Context, tenant string, position int64) 
 
 // Causes finds the causes of events, their causes, and so on, up to [domain.MaxCauses] steps back. It ignores ids
 // that no event of the tenant has.
-func (l *Finder) Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error) {
+func (f Finder) Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error) {
 	const most = 1000 // events, whatever the ids
 	known, asked := map[string]domain.Event{}, map[string]bool{}
 	for range domain.MaxCauses {
@@ -231,7 +231,7 @@ func (l *Finder) Causes(ctx context.Context, tenant string, ids []string) (map[s
 		if len(fresh) == 0 {
 			break
 		}
-		found, err := queryEvents(ctx, l.db, `
+		found, err := queryEvents(ctx, f.log.db, `
 			SELECT `+recordColumns+`
 			FROM `+recordTables+`
 			WHERE e.tenant = ? AND e.event_id IN (?)
@@ -249,15 +249,15 @@ func (l *Finder) Causes(ctx context.Context, tenant string, ids []string) (map[s
 }
 
 // AheadOfClock is how far the time of the event at a position is ahead of this process's clock; 0 if it is not ahead.
-func (l *Finder) AheadOfClock(ctx context.Context, tenant string, position int64) (time.Duration, error) {
-	at, err := l.recordedAt(ctx, tenant, position)
-	return max(0, at.Sub(l.options.Clock())), err
+func (f Finder) AheadOfClock(ctx context.Context, tenant string, position int64) (time.Duration, error) {
+	at, err := f.recordedAt(ctx, tenant, position)
+	return max(0, at.Sub(f.log.options.Clock())), err
 }
 
 // Resolve is the position of a tenant's log at a past time, and that time. The error matches [domain.ErrInvalid] if
 // the time is in the future or before the log began.
-func (l *Finder) Resolve(ctx context.Context, tenant string, at domain.AsOf) (domain.AsOf, error) {
-	head, _, err := l.Head(ctx, tenant)
+func (f Finder) Resolve(ctx context.Context, tenant string, at domain.AsOf) (domain.AsOf, error) {
+	head, _, err := f.log.Head(ctx, tenant)
 	if err != nil {
 		return at, err
 	}
@@ -272,11 +272,11 @@ func (l *Finder) Resolve(ctx context.Context, tenant string, at domain.AsOf) (do
 	case at.Position > head:
 		return refused("lies in the future: the log ends at position %d", head)
 	case at.Position > 0:
-		at.Time, err = l.recordedAt(ctx, tenant, at.Position)
+		at.Time, err = f.recordedAt(ctx, tenant, at.Position)
 		return at, err
 	}
-	if at.Time.After(l.options.Clock()) {
-		newest, err := l.recordedAt(ctx, tenant, head) // ahead of a clock that was set back
+	if at.Time.After(f.log.options.Clock()) {
+		newest, err := f.recordedAt(ctx, tenant, head) // ahead of a clock that was set back
 		if err != nil {
 			return at, err
 		}
@@ -284,10 +284,10 @@ func (l *Finder) Resolve(ctx context.Context, tenant string, at domain.AsOf) (do
 			return refused("lies in the future")
 		}
 	}
-	if at.Position, err = l.PositionAt(ctx, tenant, at.Time); err != nil || at.Position > 0 {
+	if at.Position, err = f.PositionAt(ctx, tenant, at.Time); err != nil || at.Position > 0 {
 		return at, err
 	}
-	began, err := l.recordedAt(ctx, tenant, 1)
+	began, err := f.recordedAt(ctx, tenant, 1)
 	if err != nil {
 		return at, err
 	}
@@ -296,12 +296,12 @@ func (l *Finder) Resolve(ctx context.Context, tenant string, at domain.AsOf) (do
 
 // AsOf is an item as of a position of the log, with all of its votes and reports. It is never nil; an item that was
 // not yet remembered does not exist.
-func (l *Finder) AsOf(
+func (f Finder) AsOf(
 	ctx context.Context, tenant, id string, position int64, policy domain.ConfidencePolicy,
 ) (*domain.Knowledge, error) {
 	k := &domain.Knowledge{ID: id}
 	// "+ 0" hides the position from the planner, which should use the stream's index.
-	events, err := queryEvents(ctx, l.db, `
+	events, err := queryEvents(ctx, f.log.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND e.position + 0 <= ?

@@ -111,7 +111,7 @@ func TestAPageLooksForWordsInALimitedPartOfTheLog(t *testing.T) {
 			{true, 20_002, 3, 1},
 		} {
 			q := domain.EventQuery{Tenant: "acme", Words: []string{"knowledge"}, Descending: test.descending}
-			page, next, err := l.Find(t.Context(), q)
+			page, next, err := l.Finder.Find(t.Context(), q)
 			if err != nil || len(page) != 1 || page[0].Position != test.first || next != test.next {
 				t.Fatalf("got %d events and %d, %v, want the one at %d and %d", len(page), next, err, test.first, test.next)
 			}
@@ -128,7 +128,7 @@ func found(t *testing.T, l *events.Log, q domain.EventQuery) []int64 {
 	t.Helper()
 	var positions []int64
 	for {
-		page, next, err := l.Find(t.Context(), q)
+		page, next, err := l.Finder.Find(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,14 +152,9 @@ func TestAHoleIsNamedByEveryReader(t *testing.T) {
 		databasetest.Tamper(t, db, `DELETE FROM events WHERE position = 5`) // version 2 of k-1
 		_, read := l.Read(t.Context(), "acme", 2, 10)
 		_, stream := l.Stream(t.Context(), "acme", "knowledge:k-1")
-		_, at := l.At(t.Context(), "acme", "k-1", 3)
-		_, _, found := l.Find(t.Context(), domain.EventQuery{Tenant: "acme", After: 3})
-		_, _, backwards := l.Find(t.Context(), domain.EventQuery{Tenant: "acme", After: 7, Descending: true})
-		var all error
-		for _, err := range l.All(t.Context(), "acme", 0) {
-			all = err
-		}
-		for name, err := range map[string]error{"Read": read, "Stream": stream, "At": at, "All": all, "Find": found, "Find backwards": backwards} {
+		_, _, found := l.Finder.Find(t.Context(), domain.EventQuery{Tenant: "acme", After: 3})
+		_, _, backwards := l.Finder.Find(t.Context(), domain.EventQuery{Tenant: "acme", After: 7, Descending: true})
+		for name, err := range map[string]error{"Read": read, "Stream": stream, "Find": found, "Find backwards": backwards} {
 			if !errors.Is(err, events.ErrHole) {
 				t.Errorf("%s: got %v, want %v", name, err, events.ErrHole)
 			}
@@ -170,7 +165,7 @@ func TestAHoleIsNamedByEveryReader(t *testing.T) {
 		if _, err := l.Stream(t.Context(), "acme", "knowledge:k-0"); err != nil {
 			t.Errorf("another stream: %v", err)
 		}
-		if rest, _, err := l.Find(t.Context(), domain.EventQuery{Tenant: "acme", After: 5}); err != nil || len(rest) != 4 {
+		if rest, _, err := l.Finder.Find(t.Context(), domain.EventQuery{Tenant: "acme", After: 5}); err != nil || len(rest) != 4 {
 			t.Errorf("found %d events after it (%v), want 4", len(rest), err)
 		}
 	})

@@ -21,12 +21,12 @@ const sampleSize = 5_000
 // Histogram counts the events that a query selects by the time when they were recorded. Without From and To it covers
 // the whole log. It counts all events if the query selects every event of the span, has an index, or covers at most
 // scanLimit positions. Otherwise it estimates the counts from a sample of positions. It ignores the query's words.
-func (l *Finder) Histogram(ctx context.Context, q domain.EventQuery, buckets int) (domain.EventHistogram, error) {
-	h, err := l.emptyHistogram(ctx, q, buckets)
+func (f Finder) Histogram(ctx context.Context, q domain.EventQuery, buckets int) (domain.EventHistogram, error) {
+	h, err := f.emptyHistogram(ctx, q, buckets)
 	if err != nil || len(h.Buckets) == 0 {
 		return h, err
 	}
-	starts, err := l.starts(ctx, q.Tenant, h.Buckets)
+	starts, err := f.starts(ctx, q.Tenant, h.Buckets)
 	if err != nil {
 		return h, err
 	}
@@ -34,7 +34,7 @@ func (l *Finder) Histogram(ctx context.Context, q domain.EventQuery, buckets int
 	if window.empty() {
 		return h, nil
 	}
-	choice, err := l.choose(ctx, q, window)
+	choice, err := f.choose(ctx, q, window)
 	switch {
 	case err != nil || choice.none:
 		return h, err
@@ -46,7 +46,7 @@ func (l *Finder) Histogram(ctx context.Context, q domain.EventQuery, buckets int
 		}
 		return h, nil
 	}
-	found, weight, err := l.positions(ctx, choice, window)
+	found, weight, err := f.positions(ctx, choice, window)
 	if err != nil {
 		return h, fmt.Errorf("count events: %w", Unavailable(err))
 	}
@@ -64,22 +64,22 @@ func (l *Finder) Histogram(ctx context.Context, q domain.EventQuery, buckets int
 
 // emptyHistogram divides the time of a query into buckets of equal length. Times have microseconds, so a short time
 // has fewer buckets.
-func (l *Finder) emptyHistogram(
+func (f Finder) emptyHistogram(
 	ctx context.Context, q domain.EventQuery, buckets int,
 ) (h domain.EventHistogram, err error) {
 	from, to := q.From, q.To
 	if from.IsZero() || to.IsZero() {
-		head, _, err := l.Head(ctx, q.Tenant)
+		head, _, err := f.log.Head(ctx, q.Tenant)
 		if err != nil || head == 0 {
 			return h, err
 		}
 		if from.IsZero() {
-			if from, err = l.recordedAt(ctx, q.Tenant, 1); err != nil {
+			if from, err = f.recordedAt(ctx, q.Tenant, 1); err != nil {
 				return h, err
 			}
 		}
 		if to.IsZero() {
-			if to, err = l.recordedAt(ctx, q.Tenant, head); err != nil {
+			if to, err = f.recordedAt(ctx, q.Tenant, head); err != nil {
 				return h, err
 			}
 			to = to.Add(time.Microsecond)
@@ -99,13 +99,13 @@ func (l *Finder) emptyHistogram(
 // starts are the positions at which the buckets begin, and the one after the last bucket. Times never decrease along
 // a log, so one statement finds all of them by binary search: "before" grows by halving steps up to the last position
 // that was recorded before the bound.
-func (l *Finder) starts(ctx context.Context, tenant string, buckets []domain.EventBucket) ([]int64, error) {
-	head, _, err := l.Head(ctx, tenant)
+func (f Finder) starts(ctx context.Context, tenant string, buckets []domain.EventBucket) ([]int64, error) {
+	head, _, err := f.log.Head(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
 	kind := "text"
-	if l.db.Engine == database.Postgres {
+	if f.log.db.Engine == database.Postgres {
 		kind = "timestamptz"
 	}
 	starts := make([]int64, len(buckets)+1)
@@ -119,7 +119,7 @@ func (l *Finder) starts(ctx context.Context, tenant string, buckets []domain.Eve
 	}
 	bounds := strings.Repeat(", (?, CAST(? AS "+kind+"))", len(starts))[2:]
 	step := int64(1) << (bits.Len64(uint64(head)|1) - 1)
-	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+	err = database.ForEach(ctx, f.log.db, func(rows *sql.Rows) error {
 		var i, before int64
 		err := rows.Scan(&i, &before)
 		starts[i] = before + 1
@@ -152,10 +152,10 @@ func (l *Finder) starts(ctx context.Context, tenant string, buckets []domain.Eve
 
 // positions are those of the chosen events of a span, in order. If there are too many to look at, they are a sample,
 // each of which stands for weight events.
-func (l *Finder) positions(ctx context.Context, choice *chosen, within span) (found []int64, weight int64, err error) {
+func (f Finder) positions(ctx context.Context, choice *chosen, within span) (found []int64, weight int64, err error) {
 	if choice.whole || within.length() <= scanLimit {
 		where, args := choice.where(within)
-		found, err = l.positionsWhere(ctx, where, args)
+		found, err = f.positionsWhere(ctx, where, args)
 		if err != nil || len(found) <= scanLimit {
 			return found, 1, err
 		}
@@ -167,12 +167,12 @@ func (l *Finder) positions(ctx context.Context, choice *chosen, within span) (fo
 		sample = append(sample, within.from+i*weight+i*2_654_435_761%weight)
 	}
 	where := strings.Join(append(slices.Clip(choice.parts), "e.position IN (?)"), " AND ")
-	found, err = l.positionsWhere(ctx, where, append(slices.Clip(choice.args), bun.List(sample)))
+	found, err = f.positionsWhere(ctx, where, append(slices.Clip(choice.args), bun.List(sample)))
 	return found, weight, err
 }
 
-func (l *Finder) positionsWhere(ctx context.Context, where string, args []any) (found []int64, err error) {
-	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+func (f Finder) positionsWhere(ctx context.Context, where string, args []any) (found []int64, err error) {
+	err = database.ForEach(ctx, f.log.db, func(rows *sql.Rows) error {
 		var position int64
 		err := rows.Scan(&position)
 		found = append(found, position)

@@ -40,7 +40,7 @@ func TestAHistogramCountsTheEventsOfEachBucket(t *testing.T) {
 			if test.query.Tenant == "" {
 				test.query.Tenant = "acme"
 			}
-			h, err := l.Histogram(t.Context(), test.query, test.buckets)
+			h, err := l.Finder.Histogram(t.Context(), test.query, test.buckets)
 			if err != nil || h.Estimated {
 				t.Fatalf("%s: %v, estimated %v", name, err, h.Estimated)
 			}
@@ -53,7 +53,7 @@ func TestAHistogramCountsTheEventsOfEachBucket(t *testing.T) {
 				}
 			}
 		}
-		h, err := l.Histogram(t.Context(), domain.EventQuery{Tenant: "acme"}, 4)
+		h, err := l.Finder.Histogram(t.Context(), domain.EventQuery{Tenant: "acme"}, 4)
 		if err != nil || !h.Buckets[0].From.Equal(at(1)) || !h.Buckets[3].To.Equal(at(9).Add(time.Microsecond)) {
 			t.Errorf("the whole log: got %v, %v", h, err)
 		}
@@ -97,7 +97,7 @@ func TestAHistogramOfTooManyPositionsIsAnEstimate(t *testing.T) {
 			"a large stream": {domain.EventQuery{Stream: "knowledge:k-0"}, true, 19_000, 20_001},
 		} {
 			test.query.Tenant = "acme"
-			h, err := l.Histogram(t.Context(), test.query, 10)
+			h, err := l.Finder.Histogram(t.Context(), test.query, 10)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,8 +29,8 @@ import (
 // Several processes may append to one PostgreSQL.
 type Log struct {
 	*Reader
-	Finder
 	*Watchers
+	Finder   Finder
 	Sessions SessionReader
 	Erasures ErasureReader
 	metrics  metrics

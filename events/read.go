@@ -4,14 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"iter"
-	"math"
 
 	"github.com/google/uuid"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events/codec"
 )
 
 // PageSize is the default number of events in a page.
@@ -96,28 +93,6 @@ func (l *Reader) Envelopes(
 	return page, nil
 }
 
-// All reads a tenant's log after a position up to its head, page by page. It stops at the first error.
-func (l *Reader) All(ctx context.Context, tenant string, after int64) iter.Seq2[domain.Event, error] {
-	return func(yield func(domain.Event, error) bool) {
-		for {
-			page, err := l.Read(ctx, tenant, after, PageSize)
-			if err != nil {
-				yield(domain.Event{}, err)
-				return
-			}
-			for _, event := range page {
-				if !yield(event, nil) {
-					return
-				}
-			}
-			if len(page) < PageSize {
-				return
-			}
-			after = page[len(page)-1].Position
-		}
-	}
-}
-
 // Head is the newest position of a tenant's log and the id of the event there; 0 and empty if the log is empty.
 func (l *Reader) Head(ctx context.Context, tenant string) (position int64, eventID string, err error) {
 	var h head
@@ -157,7 +132,20 @@ const tenantsQuery = `
 
 // Stream reads every event of one stream, oldest first. The error matches [ErrHole] if one is missing.
 func (l *Reader) Stream(ctx context.Context, tenant, stream string) ([]domain.Event, error) {
-	return l.stream(ctx, l.db, tenant, stream, math.MaxInt64)
+	events, err := queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream = ?
+		ORDER BY e.version`, tenant, stream)
+	if err != nil {
+		return nil, fmt.Errorf("read stream: %w", Unavailable(err))
+	}
+	for i, event := range events {
+		if event.Version != int64(i)+1 {
+			return nil, holeError{tenant: tenant, stream: stream, missing: int64(i) + 1}
+		}
+	}
+	return events, nil
 }
 
 // StreamPart reads up to limit events of a stream within a range of positions.
@@ -171,44 +159,6 @@ func (l *Reader) StreamPart(
 		ORDER BY e.version
 		LIMIT ?`, tenant, stream, from, to, limit)
 }
-
-// At is an item at a version of its stream, or the newest version if that is lower. It is never nil; an item that was
-// never remembered does not exist.
-func (l *Reader) At(ctx context.Context, tenant, id string, version int64) (*domain.Knowledge, error) {
-	events, err := l.stream(ctx, l.db, tenant, domain.KnowledgeStream(id), version)
-	if err != nil {
-		return nil, err
-	}
-	k := &domain.Knowledge{ID: id}
-	for _, event := range events {
-		if err := k.Evolve(event.Fact, event.Metadata(), l.options.Policy); err != nil {
-			return nil, fmt.Errorf("replay %s: %w", event.Stream, err)
-		}
-	}
-	return k, nil
-}
-
-func (l *Reader) stream(
-	ctx context.Context, db database.Querier, tenant, stream string, until int64,
-) ([]domain.Event, error) {
-	events, err := queryEvents(ctx, db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
-		WHERE e.tenant = ? AND e.stream = ? AND e.version <= ?
-		ORDER BY e.version`, tenant, stream, until)
-	if err != nil {
-		return nil, fmt.Errorf("read stream: %w", Unavailable(err))
-	}
-	for i, event := range events {
-		if event.Version != int64(i)+1 {
-			return nil, holeError{tenant: tenant, stream: stream, missing: int64(i) + 1}
-		}
-	}
-	return events, nil
-}
-
-// Names lists the names of all facts, in order.
-func (l *Reader) Names() []string { return codec.Names() }
 
 // recordColumns are what [scanRecord] reads, from the tables [recordTables].
 const recordColumns = `

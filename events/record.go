@@ -1,7 +1,6 @@
 package events
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"database/sql"
@@ -98,20 +97,6 @@ func (r Record) Canonical() []byte {
 func (r Record) hash() []byte {
 	sum := sha256.Sum256(r.Canonical())
 	return sum[:]
-}
-
-// Verify checks the hash of a record, and of its text if it still has one. The error matches [ErrTampered]. A record
-// whose text was destroyed verifies.
-func Verify(r Record) error {
-	switch {
-	case !bytes.Equal(r.hash(), r.Hash):
-		return fmt.Errorf("%w: position %d of tenant %s", ErrTampered, r.Position, r.Tenant)
-	case r.Text == nil && r.Salt == nil:
-		return nil
-	case !bytes.Equal(commitment(r.Salt, r.Text), r.TextCommitment):
-		return fmt.Errorf("%w: text at position %d of tenant %s", ErrTampered, r.Position, r.Tenant)
-	}
-	return nil
 }
 
 // Event decodes a record, with its text or the replacement.

@@ -128,7 +128,7 @@ func (e *ScrubbingWriter) Span(
 	}
 	from, to = max(since.Position, 1), head
 	if !since.Time.IsZero() {
-		if from, err = e.log.firstAt(ctx, tenant, since.Time, head); err != nil {
+		if from, err = e.log.Finder.firstAt(ctx, tenant, since.Time, head); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -136,7 +136,7 @@ func (e *ScrubbingWriter) Span(
 	case until.Position > 0:
 		to = min(until.Position, head)
 	case !until.Time.IsZero():
-		if to, err = e.log.PositionAt(ctx, tenant, until.Time); err != nil {
+		if to, err = e.log.Finder.PositionAt(ctx, tenant, until.Time); err != nil {
 			return 0, 0, err
 		}
 	}

@@ -40,7 +40,7 @@ func (c *chosen) everything() bool { return len(c.parts) == 1 }
 const fewStreams = 1000
 
 // choose derives the conditions of a query within a span.
-func (l *Finder) choose(ctx context.Context, q domain.EventQuery, within span) (*chosen, error) {
+func (f Finder) choose(ctx context.Context, q domain.EventQuery, within span) (*chosen, error) {
 	c := &chosen{}
 	c.add("e.tenant = ?", q.Tenant)
 	if q.Stream != "" {
@@ -55,7 +55,7 @@ func (l *Finder) choose(ctx context.Context, q domain.EventQuery, within span) (
 		c.add("e.event_id = ?", q.EventID)
 		c.whole = true
 	}
-	if err := l.chooseItems(ctx, q, within, c); err != nil || c.none {
+	if err := f.chooseItems(ctx, q, within, c); err != nil || c.none {
 		return c, err
 	}
 	if q.Actor != "" {
@@ -87,11 +87,11 @@ func (l *Finder) choose(ctx context.Context, q domain.EventQuery, within span) (
 
 // chooseItems restricts the events to those of certain items. If the items are few in a long log, it uses the index
 // of streams; otherwise it checks the item of each event.
-func (l *Finder) chooseItems(ctx context.Context, q domain.EventQuery, within span, c *chosen) error {
+func (f Finder) chooseItems(ctx context.Context, q domain.EventQuery, within span, c *chosen) error {
 	if !q.AboutItems() {
 		return nil
 	}
-	selection, ok := l.inline.(Selection)
+	selection, ok := f.log.inline.(Selection)
 	if !ok {
 		c.none = true
 		return nil

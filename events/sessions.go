@@ -20,11 +20,11 @@ import (
 const archivesCondition = `e.name IN ('session.committed', 'session.extracted', 'session.extraction_failed')`
 
 // SessionReader reads sessions from the log: messages, commits and extraction results.
-type SessionReader struct{ *Reader }
+type SessionReader struct{ log *Reader }
 
 // Messages are the newest messages of a session before a version of its stream, up to limit, the oldest first. If
 // before is 0, they are the newest of all. The cost depends only on their number.
-func (l *SessionReader) Messages(
+func (r SessionReader) Messages(
 	ctx context.Context, tenant, stream string, before int64, limit int,
 ) ([]domain.Event, error) {
 	if limit <= 0 {
@@ -36,7 +36,7 @@ func (l *SessionReader) Messages(
 		bound = " AND e.version < ?"
 		args = append(args, before)
 	}
-	said, err := queryEvents(ctx, l.db, `
+	said, err := queryEvents(ctx, r.log.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND e.name = ?`+bound+`
@@ -50,14 +50,14 @@ func (l *SessionReader) Messages(
 }
 
 // ContextsThatHelped are the contexts reported as helpful in a session since the previous commit, each URI once.
-func (l *SessionReader) ContextsThatHelped(
+func (r SessionReader) ContextsThatHelped(
 	ctx context.Context, commit domain.Event, fact domain.SessionCommitted,
 ) ([]domain.Help, error) {
-	before, _, err := l.Commit(ctx, commit.Tenant, commit.Stream, fact.Archive-1)
+	before, _, err := r.Commit(ctx, commit.Tenant, commit.Stream, fact.Archive-1)
 	if err != nil {
 		return nil, err
 	}
-	used, err := queryEvents(ctx, l.db, `
+	used, err := queryEvents(ctx, r.log.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND e.name = ? AND e.version > ? AND e.version < ?
@@ -81,8 +81,8 @@ func (l *SessionReader) ContextsThatHelped(
 }
 
 // ExtractionResult is the newest event with the result of a commit's archive, or its failure; false if it is pending.
-func (l *SessionReader) ExtractionResult(ctx context.Context, commit domain.Event) (domain.Event, bool, error) {
-	return one(queryEvents(ctx, l.db, `
+func (r SessionReader) ExtractionResult(ctx context.Context, commit domain.Event) (domain.Event, bool, error) {
+	return one(queryEvents(ctx, r.log.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND `+archivesCondition+` AND e.version > ? AND e.causation_id = ?
@@ -92,7 +92,7 @@ func (l *SessionReader) ExtractionResult(ctx context.Context, commit domain.Even
 
 // ExtractionResultsOf are the results of several commits of a tenant, by the commits' positions. It takes two
 // queries.
-func (l *SessionReader) ExtractionResultsOf(
+func (r SessionReader) ExtractionResultsOf(
 	ctx context.Context, tenant string, commits []int64,
 ) (map[int64]domain.Event, error) {
 	settled := map[int64]domain.Event{}
@@ -100,7 +100,7 @@ func (l *SessionReader) ExtractionResultsOf(
 		return settled, nil
 	}
 	of := map[int64]int64{} // by the position of the settlement
-	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, r.log.db, func(rows *sql.Rows) error {
 		var commit, settlement int64
 		err := rows.Scan(&commit, &settlement)
 		of[settlement] = commit
@@ -122,7 +122,7 @@ func (l *SessionReader) ExtractionResultsOf(
 	if len(of) == 0 {
 		return settled, nil
 	}
-	found, err := queryEvents(ctx, l.db, `
+	found, err := queryEvents(ctx, r.log.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.position IN (?)`, tenant, bun.List(slices.Collect(maps.Keys(of))))
@@ -136,10 +136,10 @@ func (l *SessionReader) ExtractionResultsOf(
 }
 
 // ExtractionFailures are the failed extractions of a tenant since a time, the newest first.
-func (l *SessionReader) ExtractionFailures(
+func (r SessionReader) ExtractionFailures(
 	ctx context.Context, tenant string, since time.Time,
 ) ([]domain.Event, error) {
-	found, err := queryEvents(ctx, l.db, `
+	found, err := queryEvents(ctx, r.log.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.name = 'session.extraction_failed' AND e.recorded_at >= ?
@@ -152,10 +152,10 @@ func (l *SessionReader) ExtractionFailures(
 }
 
 // ExtractionResults are the results of a session's archives, the newest first.
-func (l *SessionReader) ExtractionResults(
+func (r SessionReader) ExtractionResults(
 	ctx context.Context, tenant, stream string, limit int,
 ) ([]domain.Event, error) {
-	found, err := queryEvents(ctx, l.db, `
+	found, err := queryEvents(ctx, r.log.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND `+archivesCondition+` AND e.name <> 'session.committed'
@@ -168,11 +168,11 @@ func (l *SessionReader) ExtractionResults(
 }
 
 // Commit is the event of a session's archive with this number; false if there is none.
-func (l *SessionReader) Commit(ctx context.Context, tenant, stream string, archive int) (domain.Event, bool, error) {
+func (r SessionReader) Commit(ctx context.Context, tenant, stream string, archive int) (domain.Event, bool, error) {
 	if archive < 1 {
 		return domain.Event{}, false, nil
 	}
-	return one(queryEvents(ctx, l.db, `
+	return one(queryEvents(ctx, r.log.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND `+archivesCondition+` AND e.name = 'session.committed'
@@ -193,7 +193,7 @@ func one(found []domain.Event, err error) (domain.Event, bool, error) {
 
 // Commits are the commits before a position, the newest first; before 0 means all. If stream is not empty, they are
 // those of one session.
-func (l *SessionReader) Commits(
+func (r SessionReader) Commits(
 	ctx context.Context, tenant, stream string, before int64, limit int,
 ) ([]domain.Event, error) {
 	where, args := `e.tenant = ? AND e.name = 'session.committed'`, []any{tenant}
@@ -203,7 +203,7 @@ func (l *SessionReader) Commits(
 	if before > 0 {
 		where, args = where+" AND e.position < ?", append(args, before)
 	}
-	found, err := queryEvents(ctx, l.db, `
+	found, err := queryEvents(ctx, r.log.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
 		WHERE `+where+`
@@ -216,11 +216,11 @@ func (l *SessionReader) Commits(
 }
 
 // Event finds an event of a tenant by its id; false if there is none.
-func (l *SessionReader) Event(ctx context.Context, tenant, id string) (domain.Event, bool, error) {
+func (r SessionReader) Event(ctx context.Context, tenant, id string) (domain.Event, bool, error) {
 	if uuid.Validate(id) != nil {
 		return domain.Event{}, false, nil
 	}
-	found, err := queryEvents(ctx, l.db, `
+	found, err := queryEvents(ctx, r.log.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.event_id = ?`, tenant, id)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	watermill "github.com/ThreeDotsLabs/watermill/message"
-	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -49,13 +48,13 @@ func (w *followed) follow() {
 	w.t.Helper()
 	servertest.Follow(w.t, func(router *watermill.Router) {
 		w.base.Configured.Follow(router, w.log)
-		follow.AddHandler(router, w.log, "picky", func(_ context.Context, _ bun.IDB, page follow.Page) error {
+		follow.AddPreparer(router, w.log, "picky", func(_ context.Context, page follow.Page) (follow.Change, error) {
 			for _, event := range page.Events {
 				if event.Stream == "knowledge:bad" && !w.mended.Load() {
-					return errors.New("cannot take this in")
+					return nil, errors.New("cannot take this in")
 				}
 			}
-			return nil
+			return follow.NoChange{}, nil
 		})
 	})
 }

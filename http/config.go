@@ -19,11 +19,12 @@ import (
 	"github.com/annals-kb/annals/http/sessions"
 )
 
-// Config configures a [Server]. Writer, Reader, Historian and Reporter are required; everything else has a default.
+// Config configures a [Server]. Everything but Writer, Reader, Historian, Finder and Reporter has a default.
 type Config struct {
 	Writer    serve.Writer
 	Reader    Reader
 	Historian Historian
+	Finder    Finder
 
 	// Rebuilder rebuilds projections. Nil if this server rebuilds none.
 	Rebuilder operate.Rebuilder
@@ -123,6 +124,7 @@ func (c Config) Validate() error {
 	missing("Writer", c.Writer == nil)
 	missing("Reader", c.Reader == nil)
 	missing("Historian", c.Historian == nil)
+	missing("Finder", c.Finder == nil)
 	missing("Reporter", c.Reporter == nil)
 	for i, probe := range c.Probes {
 		missing(fmt.Sprintf("Probes[%d].Name", i), probe.Name == "")

@@ -14,7 +14,7 @@ func TestEverythingWrongWithAConfigurationIsNamed(t *testing.T) {
 		t.Fatal("it is accepted")
 	}
 	want := []string{
-		"Writer is required", "Reader is required", "Historian is required", "Reporter is required",
+		"Writer is required", "Reader is required", "Historian is required", "Finder is required", "Reporter is required",
 		"Probes[0].Name is required", "Probes[0].Check is required",
 		"MaxBody must not be negative", "MaxLine must not be negative", "MaxBulk must not be negative",
 		"Timeout must not be negative", "Heartbeat must not be negative", "Rate must not be negative",

@@ -245,7 +245,7 @@ func (s subscriptions) events(
 		Page: func(ctx context.Context, place int64, limit int) (items []api.Event, next int64, err error) {
 			asked := query
 			asked.After, asked.Limit = cmp.Or(place, query.After), limit
-			found, next, err := s.cfg.Historian.Find(ctx, asked)
+			found, next, err := s.cfg.Finder.Find(ctx, asked)
 			if err == nil {
 				found, err = choose(ctx, found, nil)
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/codec"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
 	"github.com/annals-kb/annals/http/serve"
@@ -46,7 +47,7 @@ func (s *Server) events(ctx context.Context, c *serve.Call, in *eventsInput) (*s
 	if err != nil {
 		return nil, err
 	}
-	query := in.query(c, s.cfg.Historian.Names())
+	query := in.query(c, codec.Names())
 	query.After = in.After.Read(&c.Found, "after", 0, serve.NoLimit)
 	query.Descending = in.Order == "desc"
 	query.Words = words(&c.Found, in.Q)
@@ -69,12 +70,12 @@ func (s past) histogram(
 	ctx context.Context, c *serve.Call, in *histogramInput,
 ) (*serve.Output[api.EventHistogram], error) {
 	const usual, most = 60, 500
-	query := in.query(c, s.cfg.Historian.Names())
+	query := in.query(c, codec.Names())
 	buckets := int(in.Buckets.Read(&c.Found, "buckets", 1, most))
 	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	made, err := s.cfg.Historian.Histogram(ctx, query, cmp.Or(buckets, usual))
+	made, err := s.cfg.Finder.Histogram(ctx, query, cmp.Or(buckets, usual))
 	out := api.EventHistogram{Buckets: make([]api.EventBucket, len(made.Buckets)), Estimated: made.Estimated}
 	for i, b := range made.Buckets {
 		out.Buckets[i] = api.EventBucket{From: b.From, To: b.To, Count: b.Count, FirstPosition: b.First}
@@ -122,7 +123,7 @@ func (s past) effects(ctx context.Context, c *serve.Call, in *effectsInput) (*se
 func (s past) visibleEvent(ctx context.Context, c *serve.Call, id string) (domain.Event, error) {
 	query := (&Selecting{}).query(c, nil)
 	query.EventID = id
-	found, _, err := s.cfg.Historian.Find(ctx, query)
+	found, _, err := s.cfg.Finder.Find(ctx, query)
 	if err == nil && len(found) == 0 {
 		err = domain.NoSuchEvent()
 	}
@@ -149,7 +150,7 @@ func (s *Server) eventList(c *serve.Call, query domain.EventQuery) serve.Listing
 			if place != 0 {
 				asked.After = place
 			}
-			found, next, err := s.cfg.Historian.Find(ctx, asked)
+			found, next, err := s.cfg.Finder.Find(ctx, asked)
 			if err == nil && len(found) == 0 {
 				err = s.reached(ctx, asked, place != 0)
 			}

@@ -208,7 +208,7 @@ func (f *feed) next(ctx context.Context, page *tailPage) (events []domain.Event,
 		return nil, head, false, err
 	}
 	if err = f.permitted(ctx, 0); err == nil { // before the page, which is for the caller as they are now
-		events, through, err = f.server.cfg.Historian.Find(ctx, f.query)
+		events, through, err = f.server.cfg.Finder.Find(ctx, f.query)
 	}
 	if err == nil && f.choose != nil {
 		events, err = f.choose(ctx, events, nil)
@@ -376,7 +376,7 @@ func readTail(ctx context.Context, cfg Config, tenant string, after int64) (*tai
 		head, _, err := cfg.Historian.Head(reading, tenant)
 		return &tailPage{after: head, through: head}, err
 	}
-	events, _, err := cfg.Historian.Find(reading, domain.EventQuery{Tenant: tenant, After: after, Limit: feedPage})
+	events, _, err := cfg.Finder.Find(reading, domain.EventQuery{Tenant: tenant, After: after, Limit: feedPage})
 	page := &tailPage{after: after, through: after, events: events}
 	var ids []string
 	for _, e := range events {

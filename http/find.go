@@ -77,7 +77,7 @@ func (s *Server) resolveAsOf(ctx context.Context, c *serve.Call, at domain.AsOf)
 	if at.IsNow() {
 		return at, nil
 	}
-	return s.cfg.Historian.Resolve(ctx, c.Principal.Tenant, at)
+	return s.cfg.Finder.Resolve(ctx, c.Principal.Tenant, at)
 }
 
 // findThen answers with an item as it was. Its present state decides whether the caller may see it.

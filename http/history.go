@@ -82,7 +82,7 @@ func (s *Server) causes(
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	known, err := s.cfg.Historian.Causes(ctx, c.Principal.Tenant, ids)
+	known, err := s.cfg.Finder.Causes(ctx, c.Principal.Tenant, ids)
 	if err != nil || c.Principal.SeesAll() {
 		return known, err
 	}
@@ -242,7 +242,7 @@ func (s past) moment(ctx context.Context, c *serve.Call, in *momentInput) (*serv
 	}
 	query := (&Selecting{}).query(c, nil)
 	query.After, query.To, query.Limit = last.Position-1, last.Time.Add(time.Microsecond), 1
-	found, _, err := s.cfg.Historian.Find(ctx, query)
+	found, _, err := s.cfg.Finder.Find(ctx, query)
 	out := api.Moment{
 		Position: last.Position, RecordedAt: serve.Time(last.Time), HeadPosition: head, HeadAt: serve.Time(newest.Time),
 	}

@@ -33,8 +33,7 @@ type Reader interface {
 	Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
 	// Dispute sets by which items others are disputed, as far as a principal may see these.
 	Dispute(ctx context.Context, by domain.Principal, items ...*domain.Knowledge) error
-	// Similar finds items that say the same as an item, contradict it or resemble it, where the item's audience and the
-	// caller may read.
+	// Similar finds items that equal, contradict or resemble an item, where its audience and the caller may read.
 	Similar(ctx context.Context, by domain.Principal, item *domain.Knowledge) ([]domain.SimilarItem, error)
 	// Await returns when an answer, of a search or of any other read, is as new as a position of the
 	// log. The error matches domain.ErrBehind if ctx ends first.
@@ -43,28 +42,26 @@ type Reader interface {
 	Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error)
 }
 
-// Historian answers questions about the past.
+// Historian reads the log.
 type Historian interface {
 	// Stream returns every event of a stream, oldest first; none if there is no such stream.
 	Stream(ctx context.Context, tenant, stream string) ([]domain.Event, error)
-	// Find returns a page of the tenant's log and where the following page begins
-	// (domain.EventQuery.After), 0 at the end.
-	Find(ctx context.Context, query domain.EventQuery) (events []domain.Event, next int64, err error)
-	// Histogram counts the events that a query selects in buckets of equal time. Without From and To it covers the
-	// whole log. It ignores Words.
-	Histogram(ctx context.Context, query domain.EventQuery, buckets int) (domain.EventHistogram, error)
-	// Resolve returns the position of a log at a time in the past. If there was none, it returns a refusal that names
-	// the field as_of.
-	Resolve(ctx context.Context, tenant string, at domain.AsOf) (domain.AsOf, error)
-	// Causes returns, by id, the events with these ids, their causes, the causes of those, and so on. It omits ids
-	// that no event of the tenant has.
-	Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error)
 	// Head is the newest position of the tenant's log, and the id of the event there.
 	Head(ctx context.Context, tenant string) (position int64, eventID string, err error)
 	// Watch signals when the tenant's log may have grown. Call it before reading, and call leave when done.
 	Watch(tenant string) (grown <-chan struct{}, leave func())
-	// Names lists the names under which facts are recorded.
-	Names() []string
+}
+
+// Finder finds events by what they are about, and by time.
+type Finder interface {
+	// Find returns a page of the log and where the following page begins (domain.EventQuery.After), 0 at the end.
+	Find(ctx context.Context, query domain.EventQuery) (events []domain.Event, next int64, err error)
+	// Histogram counts selected events in buckets of equal time, of the whole log without From and To. It ignores Words.
+	Histogram(ctx context.Context, query domain.EventQuery, buckets int) (domain.EventHistogram, error)
+	// Resolve returns the position of a log at a time in the past, or a refusal that names the field as_of.
+	Resolve(ctx context.Context, tenant string, at domain.AsOf) (domain.AsOf, error)
+	// Causes returns, by id, the events with these ids, their causes, the causes of those, and so on, if they exist.
+	Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error)
 }
 
 // Subscriptions delivers events to subscribers.

@@ -65,7 +65,7 @@ func scopeReaderOf(r domain.ScopeReader) api.ScopeReader {
 func (s reports) accessAt(ctx context.Context, tenant string, position int64) (state domain.AccessState, err error) {
 	query := domain.EventQuery{Tenant: tenant, Names: domain.AccessFacts(), Limit: 500}
 	for {
-		events, next, err := s.cfg.Historian.Find(ctx, query)
+		events, next, err := s.cfg.Finder.Find(ctx, query)
 		if err != nil {
 			return state, err
 		}

@@ -185,7 +185,7 @@ func (s *Server) shutDown(ctx context.Context, server *http.Server) error {
 
 func (s *Server) projections() operate.Projections {
 	p := operate.Projections{
-		API: s.api, Rebuilder: s.cfg.Rebuilder, Background: s.cfg.Background, Inline: s.cfg.Reader, Log: s.cfg.Historian,
+		API: s.api, Rebuilder: s.cfg.Rebuilder, Background: s.cfg.Background, Inline: s.cfg.Reader, Log: s.cfg.Finder,
 		Confine: s.cfg.Confine,
 	}
 	if s.cfg.Prover != nil {

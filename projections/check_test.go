@@ -11,6 +11,8 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/codec"
+	"github.com/annals-kb/annals/events/logtest"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
@@ -122,11 +124,10 @@ func TestAnswersAreVerifiedAfterEveryKindOfEvent(t *testing.T) {
 		do(domain.Delete{Target: c})
 		check(w.redact("a"))
 		check(w.erase("b"))
-		missing := slices.DeleteFunc(w.log.Names(), func(name string) bool {
+		missing := slices.DeleteFunc(codec.Names(), func(name string) bool {
 			return !strings.HasPrefix(name, "knowledge.") && !strings.HasPrefix(name, "relation.") && name != "text.redacted"
 		})
-		for event, err := range w.log.All(t.Context(), w.by.Tenant, 0) {
-			check(err)
+		for _, event := range logtest.All(t, w.log.Log, w.by.Tenant) {
 			missing = slices.DeleteFunc(missing, func(name string) bool { return name == event.Name })
 		}
 		if len(missing) > 0 {

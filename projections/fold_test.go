@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/events/logtest"
 	"github.com/annals-kb/annals/projections/words"
 )
 
@@ -44,10 +45,7 @@ func (w *world) items() map[string]*domain.Knowledge {
 func (w *world) itemsAt(position int64) map[string]*domain.Knowledge {
 	w.t.Helper()
 	items := map[string]*domain.Knowledge{}
-	for event, err := range w.log.All(w.t.Context(), w.by.Tenant, 0) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+	for _, event := range logtest.All(w.t, w.log.Log, w.by.Tenant) {
 		if event.Position > position {
 			break
 		}

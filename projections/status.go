@@ -30,7 +30,7 @@ func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionS
 		return nil, err
 	}
 	if len(versions) > 0 && head > 0 {
-		if versions[0].Ahead, err = r.Log.AheadOfClock(ctx, tenant, head); err != nil {
+		if versions[0].Ahead, err = r.Log.Finder.AheadOfClock(ctx, tenant, head); err != nil {
 			return nil, err
 		}
 	}

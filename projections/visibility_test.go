@@ -159,7 +159,7 @@ func TestWhatHappenedInAScopeIsToldThoughTheItemHasMovedOn(t *testing.T) {
 			},
 		} {
 			test.q.Tenant = w.by.Tenant
-			found, _, err := w.log.Find(t.Context(), test.q)
+			found, _, err := w.log.Finder.Find(t.Context(), test.q)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,8 +26,21 @@ import (
 // handle runs a projection until the test ends or stop is called.
 func handle(t *testing.T, l *follow.Log, projection string, handler follow.Handler) (stop func()) {
 	t.Helper()
-	return run(t, func(router *message.Router) { follow.AddHandler(router, l, projection, handler) })
+	return run(t, func(router *message.Router) {
+		follow.AddPreparer(router, l, projection, func(_ context.Context, page follow.Page) (follow.Change, error) {
+			return handled{handler: handler, page: page}, nil
+		})
+	})
 }
+
+// handled runs a handler in the transaction that moves the checkpoint.
+type handled struct {
+	follow.NoChange
+	handler follow.Handler
+	page    follow.Page
+}
+
+func (h handled) Write(ctx context.Context, tx bun.IDB) error { return h.handler(ctx, tx, h.page) }
 
 // run runs a router until the test ends or stop is called.
 func run(t *testing.T, add func(*message.Router)) (stop func()) {
@@ -60,7 +73,9 @@ func TestARouterThatIsToEndBeforeItHasBegunEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range 5 {
-				follow.AddHandler(router, l, fmt.Sprintf("p-%d", i), func(context.Context, bun.IDB, follow.Page) error { return nil })
+				follow.AddPreparer(router, l, fmt.Sprintf("p-%d", i), func(context.Context, follow.Page) (follow.Change, error) {
+					return follow.NoChange{}, nil
+				})
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()

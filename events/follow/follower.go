@@ -165,13 +165,13 @@ const (
 	shortPause = 250 * time.Millisecond // keeps the lag below a second with a page or two between pauses
 )
 
-// AddWholePages is [AddHandler] for a projection that must not skip any event: it stops until it can process the next
+// AddWholePages is [AddPreparer] for a projection that must not skip any event: it stops until it can process the next
 // one. Its events have only a position, id, stream, name and hash, which can always be read. Its pages have up to
 // 5,000 events. It yields to writers for a quarter of a second at most, so it stays within a second of a busy log.
 func AddWholePages(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
 	l.handlers.addWholePages(projection)
 	return add(router, l, projection, func(_ context.Context, page Page) (Change, error) {
-		return handled{handler, page}, nil
+		return handled{handler: handler, page: page}, nil
 	}, func(page *Page) { page.quarantine = nil })
 }
 

@@ -32,7 +32,8 @@ type Change interface {
 	Done()
 }
 
-// NoChange changes no projection: it is for work whose results are submitted to the log.
+// NoChange changes no projection: it is for pages whose streams are all in quarantine, and for work whose results are
+// submitted to the log or sent elsewhere.
 type NoChange struct{}
 
 func (NoChange) Write(context.Context, bun.IDB) error { return nil }
@@ -44,12 +45,12 @@ type Preparer func(ctx context.Context, page Page) (Change, error)
 
 // handled is the change of a [Handler].
 type handled struct {
+	NoChange
 	handler Handler
 	page    Page
 }
 
 func (h handled) Write(ctx context.Context, tx bun.IDB) error { return h.handler(ctx, tx, h.page) }
-func (h handled) Done()                                       {}
 
 // NewRouter makes a Watermill router for the handlers of a log. Run it with [Run].
 func NewRouter(logger *slog.Logger) (*message.Router, error) {
@@ -75,7 +76,7 @@ func Run(ctx context.Context, router *message.Router) error {
 	}
 }
 
-// AddHandler lets a projection follow every tenant's log, under a unique name. Of all processes that share the
+// AddPreparer lets a projection follow every tenant's log, under a unique name. Of all processes that share the
 // database, one works on it at a time. Pages of one tenant are delivered in order, pages of different tenants
 // concurrently.
 //
@@ -84,13 +85,6 @@ func Run(ctx context.Context, router *message.Router) error {
 //
 // If an event makes a page fail, the page is divided until that event is alone. Then the event's stream is put into
 // quarantine: the projection skips this stream and continues with the others. See [Log.RetryQuarantined].
-func AddHandler(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
-	return AddPreparer(router, l, projection, func(_ context.Context, page Page) (Change, error) {
-		return handled{handler, page}, nil
-	})
-}
-
-// AddPreparer is [AddHandler] for slow work.
 func AddPreparer(router *message.Router, l *Log, projection string, prepare Preparer) *message.Handler {
 	return add(router, l, projection, prepare, func(*Page) {})
 }
@@ -169,18 +163,12 @@ func (l *Log) prepared(ctx context.Context, page Page, prepare Preparer) (Change
 	page.Events = page.quarantine.without(page.Events)
 	switch {
 	case len(page.Events) == 0:
-		return passedOver{}, nil
+		return NoChange{}, nil
 	case page.unreadable != nil:
 		return nil, page.unreadable
 	}
 	return prepare(ctx, page)
 }
-
-// passedOver is the change for a page whose streams are all in quarantine.
-type passedOver struct{}
-
-func (passedOver) Write(context.Context, bun.IDB) error { return nil }
-func (passedOver) Done()                                {}
 
 // handlers are the projections of this process, by name.
 type handlers struct {

@@ -13,7 +13,7 @@ import (
 
 // Subscriber lets Watermill follow the log. The topic is the name of a projection. Its checkpoints say where each
 // tenant's messages begin. The handler of a message moves the checkpoint before it acknowledges the message, as
-// [AddHandler] does. A message carries a [Page]. It is delivered again if it was refused, or acknowledged without
+// [AddPreparer] does. A message carries a [Page]. It is delivered again if it was refused, or acknowledged without
 // moving the checkpoint.
 type Subscriber struct {
 	log  *Log

@@ -16,7 +16,6 @@ import (
 	watermillnats "github.com/ThreeDotsLabs/watermill-nats/v2/pkg/nats"
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/nats-io/nats.go"
-	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/follow"
@@ -120,7 +119,7 @@ func (n *NATS) publish(ctx context.Context, page follow.Page) (follow.Change, er
 			return nil, fmt.Errorf("publish position %d to %s: %w", e.Position, subject, passing(err))
 		}
 	}
-	return published{}, nil
+	return follow.NoChange{}, nil
 }
 
 // passing marks an error as temporary, unless the event caused it: then waiting does not help.
@@ -165,12 +164,6 @@ func (n *NATS) ensure() error {
 	}
 	return nil
 }
-
-// published is the change of a published page: only the checkpoint moves.
-type published struct{}
-
-func (published) Write(context.Context, bun.IDB) error { return nil }
-func (published) Done()                                {}
 
 // forwarded is the JSON of an event for subscribers.
 type forwarded struct {

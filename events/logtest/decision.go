@@ -92,7 +92,7 @@ func takenPlace(w *world) {
 			w.Errorf("%s: got %s, answered with %s; the place that both want is %s", id, recorded, answered, place)
 		}
 	}
-	w.verify(w.by.Tenant)
+	w.events()
 }
 
 // together submits commands with later ones, of which some are refused, among others.

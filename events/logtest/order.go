@@ -25,40 +25,21 @@ func positionsAreDense(w *world) {
 			}
 		})
 	}
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		writing.Wait()
-	}()
-
 	// Meanwhile a reader goes on from what it has seen. Read itself fails at a hole.
-	grown, leave := w.log.Watch(w.by.Tenant)
-	defer leave()
 	var after int64
-	for done := false; !done; {
-		select {
-		case <-written:
-			done = true
-		default:
+	for after < writers*each && !w.Failed() {
+		if _, err := w.log.AwaitHead(w.Context(), w.by.Tenant, after+1); err != nil {
+			w.Fatal(err)
 		}
 		page, err := w.log.Read(w.Context(), w.by.Tenant, after, 7)
 		if err != nil {
 			w.Fatal(err)
 		}
-		if len(page) > 0 {
-			after = page[len(page)-1].Position
-			done = false
-			continue
-		}
-		if !done {
-			select {
-			case <-grown:
-			case <-written:
-			}
-		}
+		after = page[len(page)-1].Position
 	}
-	if after != writers*each || len(w.events()) != writers*each {
-		w.Errorf("the reader got to %d, the log has %d events, want %d", after, len(w.events()), writers*each)
+	writing.Wait()
+	if got := len(w.events()); got != writers*each {
+		w.Errorf("the log has %d events, want %d", got, writers*each)
 	}
 }
 
@@ -103,11 +84,11 @@ func timesNeverDecrease(w *world) {
 	minute.Store(20) // the clock was set
 	w.do(w.remember("b"))
 	newest := w.events()[1].RecordedAt
-	if got, err := w.log.Resolve(w.Context(), w.by.Tenant, domain.AsOf{Time: newest}); err != nil || got.Position != 2 {
+	if got, err := w.log.Finder.Resolve(w.Context(), w.by.Tenant, domain.AsOf{Time: newest}); err != nil || got.Position != 2 {
 		w.Errorf("as of %v, when the newest was recorded: got position %d, %v, want 2", newest, got.Position, err)
 	}
 	late := domain.AsOf{Time: newest.Add(time.Microsecond)}
-	if got, err := w.log.Resolve(w.Context(), w.by.Tenant, late); !errors.Is(err, domain.ErrInvalid) {
+	if got, err := w.log.Finder.Resolve(w.Context(), w.by.Tenant, late); !errors.Is(err, domain.ErrInvalid) {
 		w.Errorf("as of a moment after the newest, by a clock that was set back: got position %d, %v", got.Position, err)
 	}
 	minute.Store(40)
@@ -122,7 +103,7 @@ func timesNeverDecrease(w *world) {
 	for t, want := range map[time.Time]int64{
 		start: 0, start.Add(30 * time.Minute): 2, start.Add(35 * time.Minute): 2, start.Add(time.Hour): 3,
 	} {
-		got, err := w.log.PositionAt(w.Context(), w.by.Tenant, t)
+		got, err := w.log.Finder.PositionAt(w.Context(), w.by.Tenant, t)
 		if err != nil || got != want {
 			w.Errorf("position at %v: got %d, %v, want %d", t, got, err, want)
 		}

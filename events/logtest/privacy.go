@@ -62,7 +62,7 @@ func tenantsAreApart(w *world) {
 		if got := len(w.events()); got != i+1 {
 			w.Errorf("%s: got %d events, want %d", tenant, got, i+1)
 		}
-		found, _, err := w.log.Find(w.Context(), domain.EventQuery{Tenant: tenant})
+		found, _, err := w.log.Finder.Find(w.Context(), domain.EventQuery{Tenant: tenant})
 		if err != nil || len(found) != i+1 {
 			w.Errorf("%s: found %d events, %v, want %d", tenant, len(found), err, i+1)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/events/logtest"
 	"github.com/annals-kb/annals/events/proof"
 )
 
@@ -30,10 +31,7 @@ func (w *world) rootOf() (tlog.Hash, int64) {
 		return some, nil
 	})
 	size := int64(0)
-	for event, err := range w.log.All(w.t.Context(), w.by.Tenant, 0) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+	for _, event := range logtest.All(w.t, w.log.Log, w.by.Tenant) {
 		hashes := must(tlog.StoredHashes(size, event.Hash, reader))(w.t)
 		stored = append(stored, hashes...)
 		size++

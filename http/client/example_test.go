@@ -37,7 +37,7 @@ func serve() (url string, stop func()) {
 	surface := viking.New(viking.Config{Writer: book, Sessions: sessions.Sessions{Log: book}})
 	paths, public := viking.Paths()
 	server := httptest.NewServer(annalshttp.New(annalshttp.Config{
-		Writer: book, Historian: book, Reporter: browse.Reports{Browser: base.Browser, Log: book.Log},
+		Writer: book, Historian: book, Finder: book.Finder, Reporter: browse.Reports{Browser: base.Browser, Log: book.Log},
 		Reader: projections.Reader{Knowledge: base, Past: past, Log: book},
 		Mounts: []annalshttp.Mount{{
 			Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse,

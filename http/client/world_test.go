@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/events/logtest"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/servertest"
@@ -103,10 +104,7 @@ func (w *world) skills() map[string]string {
 func (w *world) sessions(user domain.Entity) int {
 	w.t.Helper()
 	streams := map[string]bool{}
-	for event, err := range w.log.All(w.t.Context(), "default", 0) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+	for _, event := range logtest.All(w.t, w.log.Log, "default") {
 		if strings.HasPrefix(event.Stream, domain.SessionsOf(user)) {
 			streams[event.Stream] = true
 		}

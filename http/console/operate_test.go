@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
-	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/http/servertest"
@@ -87,13 +86,13 @@ func TestAQuarantinedStreamIsSeenRetriedAndSkipped(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		servertest.Follow(t, func(router *message.Router) {
-			follow.AddHandler(router, w.log, "picky", func(_ context.Context, _ bun.IDB, page follow.Page) error {
+			follow.AddPreparer(router, w.log, "picky", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				for _, event := range page.Events {
 					if event.Stream == "knowledge:language" {
-						return errors.New("cannot take this in")
+						return nil, errors.New("cannot take this in")
 					}
 				}
-				return nil
+				return follow.NoChange{}, nil
 			})
 		})
 		const path, stream = "/console/projections/picky/", "knowledge:language"

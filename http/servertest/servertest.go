@@ -68,7 +68,7 @@ func (b Base) Config(t *testing.T) annalshttp.Config {
 	verifications := policies.NewVerifications(b.Log.Reader)
 	b.Knowledge.Verified = verifications
 	return annalshttp.Config{
-		Verification: verifications, Writer: b.Log, Historian: b.Log, Reader: b.Reader(),
+		Verification: verifications, Writer: b.Log, Historian: b.Log, Finder: b.Log.Finder, Reader: b.Reader(),
 		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},
 		Sessions: sessions.Sessions{Log: b.Log}, Directory: people.Directory{Log: b.Log.Reader},
 		Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,

@@ -219,7 +219,7 @@ func (r Reports) lowered(ctx context.Context, q domain.ReportQuery) ([]string, e
 	}
 	query.Names, query.Limit = lowering(), 500
 	for {
-		found, next, err := r.Log.Find(ctx, query)
+		found, next, err := r.Log.Finder.Find(ctx, query)
 		if err != nil {
 			return nil, err
 		}

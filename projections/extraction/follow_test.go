@@ -43,7 +43,7 @@ func TestACommittedSessionBecomesKnowledge(t *testing.T) {
 			!strings.Contains(archive.Text.Content, "assistant: Noted. chromedriver") {
 			t.Errorf("the archive: %+v, %v", archive, err)
 		}
-		causes, err := w.log.Causes(t.Context(), w.by.Tenant, preference.DerivedFrom)
+		causes, err := w.log.Finder.Causes(t.Context(), w.by.Tenant, preference.DerivedFrom)
 		if err != nil || causes[preference.DerivedFrom[0]].Name != "session.message_added" {
 			t.Errorf("%v, %v", causes, err)
 		}

@@ -20,7 +20,7 @@ func (p *Projection) Find(ctx context.Context, tenant, id string, position int64
 	if err := p.catalogue.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	return p.log.AsOf(ctx, tenant, id, position, p.catalogue.Policy())
+	return p.log.Finder.AsOf(ctx, tenant, id, position, p.catalogue.Policy())
 }
 
 // List reads what the principal would have been shown at list.AsOf, of the items that it may see today, newest first.

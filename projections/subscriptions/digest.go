@@ -19,7 +19,7 @@ func (s *Subscriptions) Digest(ctx context.Context, q domain.DigestQuery) (domai
 		Tenant: q.By.Tenant, Scope: q.Scope, From: q.From, To: q.To, Limit: events.PageSize, Names: domain.DigestedNames(),
 	}
 	for read := 0; ; {
-		found, next, err := s.Log.Find(ctx, query)
+		found, next, err := s.Log.Finder.Find(ctx, query)
 		if err != nil {
 			return domain.ScopeDigest{}, err
 		}

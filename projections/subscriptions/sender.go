@@ -159,7 +159,7 @@ func (s sender) deliver(ctx context.Context, r *receiver, d domain.Delivery) (go
 
 // read reads the event of a delivery as the subscriber may read it now.
 func (s sender) read(ctx context.Context, p domain.Principal, d domain.Delivery) (domain.Event, bool, error) {
-	found, _, err := s.Log.Find(ctx, domain.EventQuery{Tenant: d.Tenant, After: d.Position - 1, Limit: 1})
+	found, _, err := s.Log.Finder.Find(ctx, domain.EventQuery{Tenant: d.Tenant, After: d.Position - 1, Limit: 1})
 	if err != nil || len(found) == 0 || found[0].EventID != d.EventID {
 		return domain.Event{}, false, err
 	}

@@ -109,7 +109,7 @@ func serve(ctx context.Context, dir string) (http.Handler, func() error, error) 
 		return nil, nil, errors.Join(err, stop())
 	}
 	server := annalshttp.New(annalshttp.Config{
-		Writer: log, Historian: log,
+		Writer: log, Historian: log, Finder: log.Finder,
 		Reader:   projections.Reader{Knowledge: knowledge, Past: past, Log: log},
 		Reporter: browse.Reports{Browser: knowledge.Browser, Log: log.Log},
 		Sessions: sessions.Sessions{Log: log},

@@ -145,9 +145,9 @@ func OpenService(
 	api := annalshttp.Config{
 		Subscriptions: s.subscriptions,
 		Reporter:      reports, Recorder: s.accesses, Sessions: sessions.Sessions{Log: log},
-		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: knowledge.Policy,
-		Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Protections: ProtectionsOf(db),
-		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
+		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Finder: log.Finder,
+		Policy: knowledge.Policy, Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Prover: prover,
+		Protections: ProtectionsOf(db), Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
 		Directory: people.Directory{Log: log.Reader}, Verification: verifications,
 		Probes: []annalshttp.Probe{
 			{Name: "database", Check: s.db.Answers},
