@@ -20,7 +20,7 @@ import (
 const OpenViking = "openviking"
 
 // vikingTool is a tool with OpenViking's name, which uses the corresponding route below /api/v1.
-func vikingTool(name, description string, do doTool, required []string, schemas map[string]map[string]any) tool {
+func vikingTool(name, description string, do doTool, schemas map[string]map[string]any, required ...string) tool {
 	t := tool{name: name, description: description, finder: "find", do: do}
 	for _, argument := range slices.Sorted(maps.Keys(schemas)) {
 		t.input = append(t.input, field{
@@ -45,70 +45,46 @@ var (
 	}}
 )
 
-// reading is a tool that changes nothing.
-func reading(t tool) tool {
-	t.reads = true
-	return t
-}
-
 func vikingTools() []tool {
 	type schemas = map[string]map[string]any
-	searched := schemas{
-		"query": aText, "target_uri": aTexts, "limit": aNumber, "min_score": aScore, "level": someInts,
-	}
+	searched := schemas{"query": aText, "target_uri": aTexts, "limit": aNumber, "min_score": aScore, "level": someInts}
 	inSession := maps.Clone(searched)
 	inSession["session_id"] = aText
-	add := vikingTool("add_resource", "Add a file or a URL as a resource.", vikingAdd, nil, schemas{
-		"path": aText, "temp_file_id": aText, "description": aText, "to": aText,
-	})
-	add.reaches = true
-	forget := vikingTool(
-		"forget", "Remove what lies at a viking:// URI from all answers, when the user asks for it. Its history stays.",
-		vikingForget, []string{"uri"}, schemas{"uri": aText, "recursive": aFlag},
-	)
-	forget.destroys = true
-	return []tool{
-		reading(vikingTool(
-			"find", "Find memories, resources and skills by what they mean.", vikingSearch("find"), []string{"query"}, searched,
-		)),
-		reading(vikingTool(
-			"search", "Find memories, resources and skills by what they mean, in the course of a session.",
-			vikingSearch("search"), []string{"query"}, inSession,
-		)),
-		reading(vikingTool(
-			"read", "Read one file or several, by their viking:// URIs.", vikingRead, []string{"uris"},
-			schemas{"uris": aTexts, "offset": aNumber},
-		)),
-		reading(vikingTool(
-			"list", "List what lies in a viking:// directory.", vikingList("ls"), []string{"uri"},
-			schemas{"uri": aText, "recursive": aFlag},
-		)),
-		reading(vikingTool(
-			"tree", "List what lies below a viking:// directory, level by level.", vikingList("tree"), []string{"uri"},
-			schemas{"uri": aText, "level_limit": aNumber, "node_limit": aNumber},
-		)),
-		vikingTool(
-			"remember",
+	all := []tool{
+		vikingTool("find", "Find memories, resources and skills by what they mean.",
+			vikingSearch("find"), searched, "query"),
+		vikingTool("search", "Find memories, resources and skills by what they mean, in the course of a session.",
+			vikingSearch("search"), inSession, "query"),
+		vikingTool("read", "Read one file or several, by their viking:// URIs.",
+			vikingRead, schemas{"uris": aTexts, "offset": aNumber}, "uris"),
+		vikingTool("list", "List what lies in a viking:// directory.",
+			vikingList("ls"), schemas{"uri": aText, "recursive": aFlag}, "uri"),
+		vikingTool("tree", "List what lies below a viking:// directory, level by level.",
+			vikingList("tree"), schemas{"uri": aText, "level_limit": aNumber, "node_limit": aNumber}, "uri"),
+		vikingTool("remember",
 			"Keep what was said in long-term memory: the lessons in these messages are learned in the background.",
-			vikingRemember, []string{"messages"}, schemas{"messages": messages},
-		),
-		vikingTool(
-			"write", "Write a text file at a viking:// URI. mode: replace, append or create.", vikingWrite,
-			[]string{"uri", "content"}, schemas{"uri": aText, "content": aText, "mode": aText, "wait": aFlag},
-		),
-		add,
-		reading(vikingTool(
-			"grep", "Find lines below a viking:// URI by a regular expression, or by several.", vikingGrep,
-			[]string{"uri", "pattern"},
-			schemas{"uri": aText, "pattern": aTexts, "case_insensitive": aFlag, "node_limit": aNumber, "offset": aNumber},
-		)),
-		reading(vikingTool(
-			"glob", "Find files below a viking:// URI by their names, such as *.md.", vikingGlob, []string{"pattern"},
-			schemas{"pattern": aText, "uri": aText, "node_limit": aNumber},
-		)),
-		forget,
-		reading(vikingTool("health", "Whether the server answers, and as whom it knows the caller.", status, nil, nil)),
+			vikingRemember, schemas{"messages": messages}, "messages"),
+		vikingTool("write", "Write a text file at a viking:// URI. mode: replace, append or create.",
+			vikingWrite, schemas{"uri": aText, "content": aText, "mode": aText, "wait": aFlag}, "uri", "content"),
+		vikingTool("add_resource", "Add a file or a URL as a resource.",
+			vikingAdd, schemas{"path": aText, "temp_file_id": aText, "description": aText, "to": aText}),
+		vikingTool("grep", "Find lines below a viking:// URI by a regular expression, or by several.",
+			vikingGrep, schemas{
+				"uri": aText, "pattern": aTexts, "case_insensitive": aFlag, "node_limit": aNumber, "offset": aNumber,
+			}, "uri", "pattern"),
+		vikingTool("glob", "Find files below a viking:// URI by their names, such as *.md.",
+			vikingGlob, schemas{"pattern": aText, "uri": aText, "node_limit": aNumber}, "pattern"),
+		vikingTool("forget",
+			"Remove what lies at a viking:// URI from all answers, when the user asks for it. Its history stays.",
+			vikingForget, schemas{"uri": aText, "recursive": aFlag}, "uri"),
+		vikingTool("health", "Whether the server answers, and as whom it knows the caller.", status, nil),
 	}
+	for i := range all {
+		t := &all[i]
+		t.destroys, t.reaches = t.name == "forget", t.name == "add_resource"
+		t.reads = !t.destroys && !t.reaches && t.name != "remember" && t.name != "write"
+	}
+	return all
 }
 
 func vikingSearch(route string) doTool {
@@ -246,9 +222,7 @@ func vikingGrep(ctx context.Context, api *client.Client, in arguments) (any, str
 			More    bool   `json:"more"`
 		}
 		wanted := map[string]any{"pattern": pattern, "node_limit": offset + limit - len(all)}
-		if err := api.Viking(
-			ctx, "POST", "search/grep", nil, in.but(nil, wanted), &found,
-		); err != nil {
+		if err := api.Viking(ctx, "POST", "search/grep", nil, in.but(nil, wanted), &found); err != nil {
 			return nil, "", err
 		}
 		for _, m := range found.Matches {

@@ -61,7 +61,8 @@ func (s *Server) build(set string, aliases bool) *sdk.Server {
 		s.add(server, t)
 		if aliases {
 			for _, name := range t.aliases {
-				s.add(server, t.as(name))
+				t.name, t.alias = name, true
+				s.add(server, t)
 			}
 		}
 	}

@@ -29,12 +29,6 @@ type tool struct {
 // doTool runs a tool. It returns data for a program and text for a model.
 type doTool func(context.Context, *client.Client, arguments) (data any, text string, err error)
 
-// as is the same tool under the name of another server.
-func (t tool) as(name string) tool {
-	t.name, t.alias = name, true
-	return t
-}
-
 // field is an argument of a tool.
 type field struct {
 	name        string
@@ -101,7 +95,7 @@ func (s *Server) add(server *sdk.Server, t tool) {
 		if err != nil {
 			return t.failed(err), nil
 		}
-		return t.done(data, text), nil
+		return t.result(success{Status: "ok", Data: data}, text, false), nil
 	})
 }
 
@@ -120,10 +114,6 @@ type failure struct {
 type reason struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
-}
-
-func (t tool) done(data any, text string) *sdk.CallToolResult {
-	return t.result(success{Status: "ok", Data: data}, text, false)
 }
 
 func (t tool) failed(err error) *sdk.CallToolResult {
