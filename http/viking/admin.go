@@ -9,22 +9,29 @@ import (
 )
 
 // accounts administers accounts, which are tenants, and their users.
-type accounts struct{ *Server }
+type accounts struct {
+	keys    Keyring
+	members Members // nil for a server without a directory
+	newKey  func() (prefix, key, hash string)
+	editor  editor
+	eraser  Eraser // nil for a server that does not remove accounts
+	now     func() time.Time
+}
 
 // adminRoutes registers the routes that administer accounts, which are tenants, and their users, who are the holders
 // of valid keys.
-func (s accounts) adminRoutes() {
+func (s accounts) routes(on route) {
 	const accounts = "/api/v1/admin/accounts"
-	s.route("GET "+accounts, s.listAccounts)
-	s.route("POST "+accounts, s.createAccount)
-	if s.cfg.Eraser != nil {
-		s.route("DELETE "+accounts+"/{account}", s.removeAccount)
+	on("GET "+accounts, s.listAccounts)
+	on("POST "+accounts, s.createAccount)
+	if s.eraser != nil {
+		on("DELETE "+accounts+"/{account}", s.removeAccount)
 	}
-	s.route("GET "+accounts+"/{account}/users", s.listUsers)
-	s.route("POST "+accounts+"/{account}/users", s.registerUser)
-	s.route("DELETE "+accounts+"/{account}/users/{user}", s.removeUser)
-	s.route("PUT "+accounts+"/{account}/users/{user}/role", s.changeRole)
-	s.route("POST "+accounts+"/{account}/users/{user}/key", s.regenerateKey)
+	on("GET "+accounts+"/{account}/users", s.listUsers)
+	on("POST "+accounts+"/{account}/users", s.registerUser)
+	on("DELETE "+accounts+"/{account}/users/{user}", s.removeUser)
+	on("PUT "+accounts+"/{account}/users/{user}/role", s.changeRole)
+	on("POST "+accounts+"/{account}/users/{user}/key", s.regenerateKey)
 }
 
 // requireAdmin refuses callers who are not admins. A user whom root names in headers has no effect here: root still
@@ -65,7 +72,7 @@ func (s accounts) inAccount(
 	if by.Role != domain.Root && by.Tenant != account {
 		return by, domain.Refuse(domain.ErrForbidden, "the key is valid for another account only")
 	}
-	exists, err := s.cfg.Keys.HasTenant(ctx, account)
+	exists, err := s.keys.HasTenant(ctx, account)
 	if err == nil && !exists {
 		err = domain.Refuse(domain.ErrNotFound, "no such account")
 	}
@@ -89,11 +96,11 @@ func (s accounts) listAccounts(ctx context.Context, q *query) (any, error) {
 	if _, err := root(q); err != nil {
 		return nil, err
 	}
-	tenants, err := s.cfg.Keys.Tenants(ctx)
+	tenants, err := s.keys.Tenants(ctx)
 	if err != nil {
 		return nil, err
 	}
-	given, listed, err := s.cfg.Keys.Everywhere(ctx)
+	given, listed, err := s.keys.Everywhere(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +145,7 @@ func (s accounts) createAccount(ctx context.Context, q *query) (any, error) {
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
-	_, err = s.cfg.Writer.Submit(ctx, q.submissionBy(system, create))
+	_, err = s.editor.writer.Submit(ctx, q.submissionBy(system, create))
 	if errors.Is(err, domain.ErrConflict) {
 		err = domain.Refuse(domain.ErrTaken, "the account %s exists", in.Account)
 	}
@@ -151,27 +158,6 @@ func (s accounts) createAccount(ctx context.Context, q *query) (any, error) {
 	key, _, err := s.issueKey(ctx, q, inside, userKey(in.Admin, domain.Admin))
 	return map[string]string{"account_id": in.Account, "admin_user_id": in.Admin, "user_key": key}, err
 }
-
-// mode is OpenViking's name for the way of authentication; empty if it is unknown.
-func (s *Server) mode(ctx context.Context) string {
-	if s.cfg.Closed {
-		return "api_key"
-	}
-	if s.cfg.Keys == nil {
-		return ""
-	}
-	given, err := s.cfg.Keys.Any(ctx)
-	switch {
-	case err != nil:
-		return ""
-	case given:
-		return "api_key"
-	}
-	return "dev"
-}
-
-// removed is the answer to a removal.
-func removed() map[string]bool { return map[string]bool{"deleted": true} }
 
 // removeAccount revokes all keys of an account and orders the erasure of everything in it. The erasure runs in the
 // background; the account is listed until it is complete.
@@ -188,10 +174,10 @@ func (s accounts) removeAccount(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.cfg.Writer.Submit(ctx, q.submissionBy(by, order)); err != nil {
+	if _, err := s.editor.writer.Submit(ctx, q.submissionBy(by, order)); err != nil {
 		return nil, err
 	}
-	s.cfg.Eraser.Begin()
+	s.eraser.Begin()
 	users, err := s.usersOf(ctx, by.Tenant)
 	for _, u := range users {
 		if err == nil {
@@ -200,5 +186,5 @@ func (s accounts) removeAccount(ctx context.Context, q *query) (any, error) {
 			})
 		}
 	}
-	return removed(), err
+	return map[string]bool{"deleted": true}, err
 }

@@ -38,7 +38,7 @@ const mostWrites = 500
 
 // writeAll writes files below one directory. It checks every condition before it writes. A file that another request
 // changes in between is refused.
-func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
+func (s contents) writeAll(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		RootURI string     `json:"root_uri"`
 		Writes  []oneWrite `json:"operations"`
@@ -90,7 +90,7 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 		}
 		submissions = append(submissions, q.submission(command))
 	}
-	switch err := s.submitAll(ctx, submissions); {
+	switch err := s.editor.submitAll(ctx, submissions); {
 	case errors.Is(err, domain.ErrPrecondition), errors.Is(err, domain.ErrTaken):
 		return nil, domain.Refuse(domain.ErrConflict, "another request wrote one of the files in the meantime")
 	case err != nil:
@@ -98,19 +98,19 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 	}
 	slices.Sort(out.Unchanged)
 	if in.Wait {
-		out.Queue, err = s.awaitIndexed(ctx, q)
+		out.Queue, err = s.index.awaitIndexed(ctx, q)
 	}
 	return out, err
 }
 
 // writeCommand is the command for one file; nil if the content is the same.
-func (s *Server) writeCommand(ctx context.Context, q *query, root, a address, one oneWrite) (domain.Command, error) {
+func (s contents) writeCommand(ctx context.Context, q *query, root, a address, one oneWrite) (domain.Command, error) {
 	if err := one.check(root, a); err != nil {
 		return nil, err
 	}
-	n, err := s.find(ctx, q.caller, a)
+	n, err := s.tree.find(ctx, q.caller, a)
 	if errors.Is(err, domain.ErrNotFound) {
-		if err := s.requireDirectory(ctx, q.caller, a); err != nil {
+		if err := s.tree.requireDirectory(ctx, q.caller, a); err != nil {
 			return nil, err
 		}
 	}
@@ -120,7 +120,7 @@ func (s *Server) writeCommand(ctx context.Context, q *query, root, a address, on
 	case errors.Is(err, domain.ErrNotFound) && one.Condition.Kind == "replace_if_hash":
 		return nil, domain.Refuse(domain.ErrConflict, "nothing lies there any more")
 	case errors.Is(err, domain.ErrNotFound):
-		return s.remembering(q, a, func(r *domain.Remembered) { r.Text.Content = *one.Content })
+		return q.remembering(a, func(r *domain.Remembered) { r.Text.Content = *one.Content })
 	case err != nil:
 		return nil, err
 	case n.isDir:
@@ -167,29 +167,4 @@ func (one oneWrite) check(root, a address) error {
 // hashes tells whether content has this hash.
 func hashes(content, hash string) bool {
 	return strings.EqualFold(strings.TrimPrefix(hash, "sha256:"), fmt.Sprintf("%x", sha256.Sum256([]byte(content))))
-}
-
-// reindex starts nothing, since terms and vectors always follow from the log. With wait, it returns when searches
-// find everything that was written.
-func (s *Server) reindex(ctx context.Context, q *query) (any, error) {
-	in := struct {
-		URI    string `json:"uri"`
-		Mode   string `json:"mode"`
-		Wait   *bool  `json:"wait"`
-		DryRun bool   `json:"dry_run"`
-	}{Mode: "vectors_only"}
-	a, err := q.at(q.bind(&in))
-	if err != nil {
-		return nil, err
-	}
-	if _, err := s.find(ctx, q.caller, a); err != nil {
-		return nil, err
-	}
-	out := map[string]any{"uri": a.String(), "mode": in.Mode, "dry_run": in.DryRun, "status": "accepted"}
-	if in.DryRun || in.Wait != nil && !*in.Wait {
-		return out, nil
-	}
-	out["status"] = "completed"
-	out["queue_status"], err = s.awaitIndexed(ctx, q)
-	return out, err
 }

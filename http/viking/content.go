@@ -11,42 +11,48 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func (s *Server) contentRoutes() {
-	s.route("GET /api/v1/content/read", s.read)
-	s.route("GET /api/v1/content/abstract", s.levelOf(domain.Abstract))
-	s.route("GET /api/v1/content/overview", s.levelOf(domain.Overview))
-	s.route("GET /api/v1/content/download", s.download)
-	s.route("POST /api/v1/content/write", s.write)
-	s.route("POST /api/v1/content/batch-write", s.writeAll)
-	s.route("POST /api/v1/content/set_tags", s.setTags)
-	s.route("POST /api/v1/fs/attrs/set_tags", s.setTags)
-	s.route("POST /api/v1/content/reindex", s.reindex)
-	s.route("GET /api/v1/resources/read", s.read)
-	s.route("GET /api/v1/resources/overview", s.levelOf(domain.Overview))
+// contents reads and writes files.
+type contents struct {
+	tree     tree
+	editor   editor
+	index    index
+	accesses accesses
+	files    Files
+}
+
+func (s contents) routes(on route) {
+	on("GET /api/v1/content/read", s.read)
+	on("GET /api/v1/content/abstract", s.levelOf(domain.Abstract))
+	on("GET /api/v1/content/overview", s.levelOf(domain.Overview))
+	on("GET /api/v1/content/download", s.download)
+	on("POST /api/v1/content/write", s.write)
+	on("POST /api/v1/content/batch-write", s.writeAll)
+	on("GET /api/v1/resources/read", s.read)
+	on("GET /api/v1/resources/overview", s.levelOf(domain.Overview))
 }
 
 // contentAt is the content at the address of a request. X/.abstract.md and X/.overview.md always have a content: the
 // summary of X.
-func (s *Server) contentAt(ctx context.Context, q *query) (string, *domain.Knowledge, error) {
+func (s contents) contentAt(ctx context.Context, q *query) (string, *domain.Knowledge, error) {
 	a, err := q.caller.address("uri", q.param("uri"))
 	if err != nil {
 		return "", nil, err
 	}
-	n, err := s.findWithFacts(ctx, q.caller, a)
+	n, err := s.tree.findWithFacts(ctx, q.caller, a)
 	if level := a.uri.Level(); errors.Is(err, domain.ErrNotFound) && level != domain.Detail {
 		above := a.parent()
-		if n, err = s.findReadable(ctx, q.caller, above); err == nil {
-			content, err := s.levelText(ctx, q.caller, n, level)
+		if n, err = s.tree.findReadable(ctx, q.caller, above); err == nil {
+			content, err := s.tree.levelText(ctx, q.caller, n, level)
 			return content, n.item, err
 		}
 	}
 	if err == nil && n.isDir {
-		if parts, content, err := s.joinParts(ctx, q, n.uri); err != nil || parts != nil {
+		if parts, content, err := s.tree.joinParts(ctx, q, n.uri); err != nil || parts != nil {
 			return content, nil, err
 		}
 	}
 	if err == nil && n.isDir { // a skill may be named by its directory
-		if n, err = s.findReadable(ctx, q.caller, a.join(domain.SkillName)); err != nil {
+		if n, err = s.tree.findReadable(ctx, q.caller, a.join(domain.SkillName)); err != nil {
 			err = domain.Refuse(domain.ErrPrecondition, "it is a directory").WithFix("list it, or read its overview")
 		}
 	}
@@ -54,16 +60,16 @@ func (s *Server) contentAt(ctx context.Context, q *query) (string, *domain.Knowl
 		return "", nil, err
 	}
 	for _, fact := range n.facts {
-		s.recordGet(q, fact)
+		s.accesses.recordGet(q, fact)
 	}
 	if n.item.ID != "" {
-		s.recordGet(q, n.item)
+		s.accesses.recordGet(q, n.item)
 	}
 	return n.item.Text.Content, n.item, nil
 }
 
 // read answers with lines of a content.
-func (s *Server) read(ctx context.Context, q *query) (any, error) {
+func (s contents) read(ctx context.Context, q *query) (any, error) {
 	offset, limit := q.intParam("offset", 0), q.intParam("limit", -1)
 	content, _, err := s.contentAt(ctx, q)
 	if err != nil {
@@ -80,21 +86,21 @@ func (s *Server) read(ctx context.Context, q *query) (any, error) {
 	return strings.Join(lines, ""), nil
 }
 
-func (s *Server) levelOf(level domain.Level) handler {
+func (s contents) levelOf(level domain.Level) handler {
 	return func(ctx context.Context, q *query) (any, error) {
 		a, err := q.caller.address("uri", q.param("uri"))
 		if err != nil {
 			return nil, err
 		}
-		n, err := s.findWithFacts(ctx, q.caller, a)
+		n, err := s.tree.findWithFacts(ctx, q.caller, a)
 		if err != nil {
 			return nil, err
 		}
-		return s.levelText(ctx, q.caller, n, level)
+		return s.tree.levelText(ctx, q.caller, n, level)
 	}
 }
 
-func (s *Server) download(ctx context.Context, q *query) (any, error) {
+func (s contents) download(ctx context.Context, q *query) (any, error) {
 	content, k, err := s.contentAt(ctx, q)
 	if err != nil {
 		return nil, err
@@ -110,8 +116,8 @@ func (s *Server) download(ctx context.Context, q *query) (any, error) {
 }
 
 // downloadBytes answers with the bytes of an item, after it has checked their digest.
-func (s *Server) downloadBytes(ctx context.Context, q *query, name string, k *domain.Knowledge) (any, error) {
-	file, err := s.cfg.Files.File(ctx, q.caller.Tenant, k.ID)
+func (s contents) downloadBytes(ctx context.Context, q *query, name string, k *domain.Knowledge) (any, error) {
+	file, err := s.files.File(ctx, q.caller.Tenant, k.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +154,7 @@ type written struct {
 }
 
 // write creates a file or changes its content.
-func (s *Server) write(ctx context.Context, q *query) (any, error) {
+func (s contents) write(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		URI     string  `json:"uri"`
 		Content *string `json:"content"`
@@ -165,19 +171,19 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	case in.Mode == "":
 		in.Mode = "replace"
 	}
-	n, err := s.find(ctx, q.caller, a)
+	n, err := s.tree.find(ctx, q.caller, a)
 	there := err == nil
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return nil, err
 	}
 	var parts []*domain.Knowledge
 	var before string
-	facts, failed := s.profileFacts(ctx, q.caller, a)
+	facts, failed := s.tree.profileFacts(ctx, q.caller, a)
 	if failed != nil {
 		return nil, failed
 	}
 	if there && n.isDir {
-		if parts, before, err = s.joinParts(ctx, q, n.uri); err != nil {
+		if parts, before, err = s.tree.joinParts(ctx, q, n.uri); err != nil {
 			return nil, err
 		}
 		if parts == nil {
@@ -185,7 +191,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		}
 	}
 	if !there {
-		if err := s.requireDirectory(ctx, q.caller, a); err != nil {
+		if err := s.tree.requireDirectory(ctx, q.caller, a); err != nil {
 			return nil, err
 		}
 	}
@@ -208,7 +214,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 				err = occupied(a)
 			}
 		case long:
-			err = s.writeParts(ctx, q, a, *in.Content, nil)
+			err = s.editor.writeParts(ctx, q, a, *in.Content, nil)
 		default:
 			err = s.create(ctx, q, a, *in.Content)
 		}
@@ -232,11 +238,11 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 			if in.Mode == "append" && q.idempotencyKey() != "" {
 				return nil, invalid(idempotencyHeader, "is not supported where a text grows beyond %d bytes", domain.MaxContent)
 			}
-			err = s.writeParts(ctx, q, a, content, parts)
+			err = s.editor.writeParts(ctx, q, a, content, parts)
 		} else if in.Mode == "append" {
 			err = s.appendTo(ctx, q, n.item, *in.Content)
 		} else {
-			_, err = s.submitIdempotent(
+			_, err = s.editor.submitIdempotent(
 				ctx, q, domain.Revise{Target: q.target(n.item), Changes: domain.Revised{Content: in.Content}, MayBeEmpty: true},
 			)
 		}
@@ -248,32 +254,32 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		Bytes: len(*in.Content), Warnings: q.warnings(),
 	}
 	if err == nil && in.Wait {
-		out.Queue, err = s.awaitIndexed(ctx, q)
+		out.Queue, err = s.index.awaitIndexed(ctx, q)
 	}
 	return out, err
 }
 
-func (s *Server) create(ctx context.Context, q *query, a address, content string) error {
-	command, err := s.remembering(q, a, func(r *domain.Remembered) { r.Text.Content = content })
+func (s contents) create(ctx context.Context, q *query, a address, content string) error {
+	command, err := q.remembering(a, func(r *domain.Remembered) { r.Text.Content = content })
 	if err == nil {
-		_, err = s.submitIdempotent(ctx, q, command)
+		_, err = s.editor.submitIdempotent(ctx, q, command)
 	}
 	return err
 }
 
 // appendTo appends to the content of a file. If another request appends at the same time, it tries again.
-func (s *Server) appendTo(ctx context.Context, q *query, k *domain.Knowledge, more string) error {
+func (s contents) appendTo(ctx context.Context, q *query, k *domain.Knowledge, more string) error {
 	uri := domain.URI(k.Text.URI)
 	return retryOverwritten(func() error {
 		target, content := q.target(k), k.Text.Content+more
 		target.Revisions = []int64{k.Revision}
-		_, err := s.submitIdempotent(
+		_, err := s.editor.submitIdempotent(
 			ctx, q, domain.Revise{Target: target, Changes: domain.Revised{Content: &content}, MayBeEmpty: true},
 		)
 		if !errors.Is(err, domain.ErrPrecondition) {
 			return err
 		}
-		now, lost := s.cfg.Reader.At(ctx, q.caller.Tenant, uri)
+		now, lost := s.tree.reader.At(ctx, q.caller.Tenant, uri)
 		if lost != nil {
 			return lost
 		}

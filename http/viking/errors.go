@@ -53,6 +53,12 @@ var codes = []code{
 	{context.DeadlineExceeded, http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"},
 }
 
+// codesOfStatus are the codes of answers of the server's own.
+var codesOfStatus = map[int]string{
+	http.StatusForbidden: "PERMISSION_DENIED", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED",
+	http.StatusServiceUnavailable: "UNAVAILABLE",
+}
+
 // codeOf looks an error up. An error that is not in the table has the code of its status.
 func codeOf(err error, status int) code {
 	for _, c := range codes {
@@ -60,13 +66,9 @@ func codeOf(err error, status int) code {
 			return c
 		}
 	}
-	switch {
-	case status == http.StatusForbidden:
-		return code{nil, status, "PERMISSION_DENIED"}
-	case status == http.StatusTooManyRequests:
-		return code{nil, status, "RESOURCE_EXHAUSTED"}
-	case status == http.StatusServiceUnavailable:
-		return code{nil, status, "UNAVAILABLE"}
+	switch name := codesOfStatus[status]; {
+	case name != "":
+		return code{nil, status, name}
 	case status < http.StatusInternalServerError:
 		return code{nil, http.StatusBadRequest, "INVALID_ARGUMENT"}
 	}
@@ -88,7 +90,7 @@ func occupied(a address) error {
 }
 
 // Refuse answers with an error. Status is that of the server's own answer.
-func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
+func (*Server) Refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
 	c := codeOf(err, status)
 	if r.Header.Get(accountHeader) != "" { // the header names a tenant
 		err = fieldsOf(err, func(field string) string {

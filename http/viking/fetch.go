@@ -2,7 +2,6 @@ package viking
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -99,22 +98,16 @@ func (s resources) fetch(ctx context.Context, address string) (source, error) {
 // whyNotFetched says in words why a request failed, without its URL.
 func whyNotFetched(err error) string {
 	_, isName := errors.AsType[*net.DNSError](err)
-	_, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
 	waited, isNet := errors.AsType[net.Error](err)
-	operation, isOperation := errors.AsType[*net.OpError](err)
 	switch {
 	case isName:
 		return "its host name does not resolve (DNS)"
-	case isCertificate:
-		return "its certificate is not valid (TLS)"
-	case strings.Contains(err.Error(), "tls: "), strings.Contains(err.Error(), "HTTP response to HTTPS"):
-		return "it speaks no TLS that is understood here"
 	case isNet && waited.Timeout():
 		return fmt.Sprintf("there was no answer within %s", fetchTime)
-	case isOperation && operation.Op == "dial":
-		return "the connection was refused"
+	case strings.Contains(err.Error(), "tls: "):
+		return "its certificate or its TLS is not accepted"
 	}
-	return "the connection broke"
+	return "the connection failed"
 }
 
 // extensionOf is the usual extension of files of a content type.

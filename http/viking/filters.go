@@ -12,9 +12,9 @@ import (
 
 // condition restricts a search: all of several conditions, one of several values, or a range of times.
 type condition struct {
-	op      string // and, or, must, range; empty for none
-	field   string
-	conds   []json.RawMessage // of and, or: conditions; of must: values
+	Op      string            `json:"op"` // and, or, must, range; empty for none
+	Field   string            `json:"field"`
+	Conds   []json.RawMessage `json:"conds"` // of and, or: conditions; of must: values
 	members map[string]json.RawMessage
 }
 
@@ -35,19 +35,17 @@ func conditionOf(raw json.RawMessage) (condition, error) {
 	if len(c.members) == 0 {
 		return c, nil
 	}
-	if json.Unmarshal(c.members["op"], &c.op) != nil || membersOf[c.op] == nil {
+	wrong := json.Unmarshal(raw, &c)
+	if membersOf[c.Op] == nil {
 		return c, errFilter("op must be one of and, or, must, range")
 	}
 	for name := range c.members {
-		if known := membersOf[c.op]; !slices.Contains(known, name) {
-			return c, errFilter("a condition with op %s has no fields but %s", c.op, strings.Join(known, ", "))
+		if known := membersOf[c.Op]; !slices.Contains(known, name) {
+			return c, errFilter("a condition with op %s has no fields but %s", c.Op, strings.Join(known, ", "))
 		}
 	}
-	if raw, given := c.members["field"]; given && json.Unmarshal(raw, &c.field) != nil {
-		return c, errFilter("field must be a string")
-	}
-	if raw, given := c.members["conds"]; given && json.Unmarshal(raw, &c.conds) != nil {
-		return c, errFilter("conds must be an array")
+	if wrong != nil {
+		return c, errFilter("field must be a string, and conds an array")
 	}
 	return c, nil
 }
@@ -58,13 +56,13 @@ func errFilter(format string, values ...any) error {
 }
 
 func (c condition) apply(f *domain.Filter, by caller) error {
-	switch c.op {
+	switch c.Op {
 	case "or":
 		return c.anyOf(f, by)
 	case "and":
-		for _, cond := range c.conds {
+		for _, cond := range c.Conds {
 			inner, err := conditionOf(cond)
-			if err == nil && inner.op == "" {
+			if err == nil && inner.Op == "" {
 				err = errFilter("the conditions of and must be conditions")
 			}
 			if err == nil {
@@ -84,43 +82,43 @@ func (c condition) apply(f *domain.Filter, by caller) error {
 
 // anyOf applies an or: its conditions must list values of one field, so that they are one condition.
 func (c condition) anyOf(f *domain.Filter, by caller) error {
-	one := condition{op: "must"}
-	for _, cond := range c.conds {
+	one := condition{Op: "must"}
+	for _, cond := range c.Conds {
 		inner, err := conditionOf(cond)
 		if err != nil {
 			return err
 		}
-		if inner.op != "must" || one.field != "" && inner.field != one.field {
+		if inner.Op != "must" || one.Field != "" && inner.Field != one.Field {
 			return errFilter("the conditions of or must be must, all of one field")
 		}
-		one.field, one.conds = inner.field, append(one.conds, inner.conds...)
+		one.Field, one.Conds = inner.Field, append(one.Conds, inner.Conds...)
 	}
-	if len(one.conds) == 0 {
+	if len(one.Conds) == 0 {
 		return errFilter("or must have conditions")
 	}
 	return one.allOf(f, by)
 }
 
 func (c condition) allOf(f *domain.Filter, by caller) error {
-	if len(c.conds) == 0 {
+	if len(c.Conds) == 0 {
 		return errFilter("must must have conds")
 	}
-	if c.field == "level" {
+	if c.Field == "level" {
 		var wanted levels
-		list, err := json.Marshal(c.conds)
+		list, err := json.Marshal(c.Conds)
 		if err != nil || json.Unmarshal(list, &wanted) != nil {
 			return errFilter("conds must be levels: 0, 1, 2")
 		}
 		f.Levels = append(f.Levels, wanted...)
 		return nil
 	}
-	values := make([]string, len(c.conds))
-	for i, cond := range c.conds {
+	values := make([]string, len(c.Conds))
+	for i, cond := range c.Conds {
 		if json.Unmarshal(cond, &values[i]) != nil {
 			return errFilter("conds must be strings")
 		}
 	}
-	switch c.field {
+	switch c.Field {
 	case "context_type":
 		for _, value := range values {
 			f.ContextTypes = append(f.ContextTypes, domain.ContextType(value))
@@ -146,7 +144,7 @@ func (c condition) allOf(f *domain.Filter, by caller) error {
 // timeRange restricts times. The log has times in microseconds: the time after one is one microsecond later.
 func (c condition) timeRange(f *domain.Filter) error {
 	from, to := &f.UpdatedFrom, &f.UpdatedTo
-	switch c.field {
+	switch c.Field {
 	case "created_at":
 		from, to = &f.CreatedFrom, &f.CreatedTo
 	case "updated_at":

@@ -10,14 +10,19 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func (s *Server) fsRoutes() {
-	s.route("GET /api/v1/fs/ls", s.list)
-	s.route("GET /api/v1/fs/tree", s.listTree)
-	s.route("GET /api/v1/fs/stat", s.stat)
-	s.route("GET /api/v1/fs/attrs", s.attributes)
-	s.route("POST /api/v1/fs/mkdir", s.makeDirectory)
-	s.route("DELETE /api/v1/fs", s.remove)
-	s.route("POST /api/v1/fs/mv", s.move)
+// fileSystem lists and moves files and directories.
+type fileSystem struct {
+	tree   tree
+	editor editor
+}
+
+func (s fileSystem) routes(on route) {
+	on("GET /api/v1/fs/ls", s.list)
+	on("GET /api/v1/fs/tree", s.listTree)
+	on("GET /api/v1/fs/stat", s.stat)
+	on("POST /api/v1/fs/mkdir", s.makeDirectory)
+	on("DELETE /api/v1/fs", s.remove)
+	on("POST /api/v1/fs/mv", s.move)
 }
 
 // file is a file or directory in a detailed list.
@@ -102,7 +107,7 @@ func (q *query) listing(levels int) (listing, error) {
 	return l, err
 }
 
-func (s *Server) list(ctx context.Context, q *query) (any, error) {
+func (s fileSystem) list(ctx context.Context, q *query) (any, error) {
 	const everything = 64
 	l, err := q.listing(everything)
 	if err != nil {
@@ -115,7 +120,7 @@ func (s *Server) list(ctx context.Context, q *query) (any, error) {
 	return s.listed(ctx, q, l)
 }
 
-func (s *Server) listTree(ctx context.Context, q *query) (any, error) {
+func (s fileSystem) listTree(ctx context.Context, q *query) (any, error) {
 	const usual = 3
 	l, err := q.listing(usual)
 	l.deep = true
@@ -125,13 +130,13 @@ func (s *Server) listTree(ctx context.Context, q *query) (any, error) {
 	return s.listed(ctx, q, l)
 }
 
-func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
-	n, err := s.findReadable(ctx, q.caller, l.at)
+func (s fileSystem) listed(ctx context.Context, q *query, l listing) (any, error) {
+	n, err := s.tree.findReadable(ctx, q.caller, l.at)
 	if err != nil {
 		return nil, err
 	}
 	if !n.isDir {
-		below, err := s.cfg.Reader.Places(ctx, domain.Directory{By: q.caller.Principal, URI: n.uri, Limit: 1})
+		below, err := s.tree.reader.Places(ctx, domain.Directory{By: q.caller.Principal, URI: n.uri, Limit: 1})
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +147,7 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 	var nodes []node
 	known := map[string]bool{}
 	for _, place := range l.at.readPlaces() {
-		below, err := s.descend(ctx, q.caller, place.uri, l, l.levels, nil)
+		below, err := s.tree.descend(ctx, q.caller, place.uri, l, l.levels, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -152,13 +157,13 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 			}
 		}
 	}
-	if nodes, err = s.withProfiles(ctx, q.caller, nodes); err != nil {
+	if nodes, err = s.tree.withProfiles(ctx, q.caller, nodes); err != nil {
 		return nil, err
 	}
-	if err := s.setDates(ctx, q.caller.Tenant, nodes); err != nil {
+	if err := s.tree.setDates(ctx, q.caller.Tenant, nodes); err != nil {
 		return nil, err
 	}
-	said, err := s.summariesOf(ctx, q.caller, nodes)
+	said, err := s.tree.summariesOf(ctx, q.caller, nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -234,17 +239,17 @@ func (l listing) entry(n node) any {
 	}
 }
 
-func (s *Server) stat(ctx context.Context, q *query) (any, error) {
+func (s fileSystem) stat(ctx context.Context, q *query) (any, error) {
 	a, err := q.caller.address("uri", q.param("uri"))
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.findWithFacts(ctx, q.caller, a)
+	n, err := s.tree.findWithFacts(ctx, q.caller, a)
 	if err != nil {
 		return nil, err
 	}
 	if n.isDir {
-		below, all, err := s.subtree(ctx, q.caller, n.uri, listing{hidden: true}, 1)
+		below, all, err := s.tree.subtree(ctx, q.caller, n.uri, listing{hidden: true}, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -254,7 +259,7 @@ func (s *Server) stat(ctx context.Context, q *query) (any, error) {
 			}
 		}
 		only := []node{n}
-		if err := s.setDates(ctx, q.caller.Tenant, only); err != nil {
+		if err := s.tree.setDates(ctx, q.caller.Tenant, only); err != nil {
 			return nil, err
 		}
 		n = only[0]
@@ -269,14 +274,9 @@ var orders = map[string]func(a, b node) int{
 	"time": func(a, b node) int { return a.changed().Compare(b.changed()) },
 }
 
-var ordersAlso = map[string]string{
-	"modTime": "time", "mod_time": "time", "mtime": "time", "modified": "time", "updated_at": "time",
-}
-
 // sorted reads the sort order.
 func (l *listing) sorted(q *query) {
 	l.sortBy = q.param("sort_by")
-	l.sortBy = cmp.Or(ordersAlso[l.sortBy], l.sortBy)
 	if _, known := orders[l.sortBy]; !known && l.sortBy != "" {
 		q.found.Add("sort_by", "must be name, size or time")
 	}

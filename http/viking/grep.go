@@ -3,13 +3,21 @@ package viking
 import (
 	"context"
 	"errors"
+	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
 )
+
+// patterns finds lines and names.
+type patterns struct{ tree tree }
+
+func (s patterns) routes(on route) {
+	on("POST /api/v1/search/grep", s.grep)
+	on("POST /api/v1/search/glob", s.glob)
+}
 
 // line is a line that matches a pattern.
 type line struct {
@@ -19,7 +27,7 @@ type line struct {
 }
 
 // grep finds lines below an address.
-func (s *Server) grep(ctx context.Context, q *query) (any, error) {
+func (s patterns) grep(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		URI        string `json:"uri"`
 		Pattern    string `json:"pattern"`
@@ -56,7 +64,7 @@ func (s *Server) grep(ctx context.Context, q *query) (any, error) {
 	}
 	limit, levels := limitOr(in.Limit, 256), limitOr(in.Levels, 10)
 	matches, beyond := []line{}, false
-	err = s.walkReadings(ctx, q, a, true, func(at address, leaf domain.Leaf) (more bool) {
+	err = s.tree.walkReadings(ctx, q, a, true, func(at address, leaf domain.Leaf) (more bool) {
 		if in.Exclude != "" && leaf.URI.Within(exclude.uri) || len(leaf.URI.Names())-len(at.uri.Names()) > levels {
 			return true
 		}
@@ -101,7 +109,7 @@ func limitOr(given *int, otherwise int) int {
 }
 
 // glob finds names below an address.
-func (s *Server) glob(ctx context.Context, q *query) (any, error) {
+func (s patterns) glob(ctx context.Context, q *query) (any, error) {
 	in := struct {
 		Pattern string `json:"pattern"`
 		URI     string `json:"uri"`
@@ -122,16 +130,14 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 	wanted, limit := globPattern(in.Pattern), min(limitOr(in.Limit, most), most)
 	matches := []string{}
 	seen := map[string]bool{}
-	err = s.walkReadings(ctx, q, a, false, func(at address, leaf domain.Leaf) (more bool) {
+	err = s.tree.walkReadings(ctx, q, a, false, func(at address, leaf domain.Leaf) (more bool) {
 		names := leaf.URI.Names()[len(at.uri.Names()):]
 		for depth := 1; depth <= len(names); depth++ { // includes the directories of the path
-			path := strings.Join(names[:depth], "/")
-			if !seen[path] && len(matches) < limit && wanted.MatchString(path) {
+			inside := strings.Join(names[:depth], "/")
+			if !seen[inside] && len(matches) < limit && matchNames(wanted, names[:depth]) {
 				matches = append(matches, a.format(at.uri.Join(names[:depth]...)))
 			}
-			if depth < len(names) || wanted.MatchString(path) {
-				seen[path] = true
-			}
+			seen[inside] = true
 		}
 		return len(matches) < limit
 	})
@@ -139,77 +145,43 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 	return found(matches, false, err)
 }
 
-// globPattern turns a pattern into a regular expression. * and ? stay within a name, [a-z] and [!a-z] match one
-// character, and ** crosses directories. A pattern matches at every level, unless it begins with a slash.
-func globPattern(pattern string) *regexp.Regexp {
-	var b strings.Builder
-	rest, anchored := strings.CutPrefix(pattern, "/")
-	if b.WriteString("^"); !anchored {
-		b.WriteString("(?:.*/)?")
+// escapes turn a pattern into one of [path.Match], where ! negates a class.
+var escapes = strings.NewReplacer(`\`, `\\`, "[!", "[^", "[^", `[\^`)
+
+// globPattern splits a pattern into patterns of names. * and ? stay within a name, [a-z] and [!a-z] match one
+// character, and ** matches any number of directories. A pattern matches at every level, unless it begins with a
+// slash.
+func globPattern(pattern string) []string {
+	rest, anchored := strings.CutPrefix(escapes.Replace(pattern), "/")
+	names := strings.Split(rest, "/")
+	if !anchored {
+		names = append([]string{"**"}, names...)
 	}
-	for rest != "" {
-		class, size := classOf(rest)
-		switch {
-		case strings.HasPrefix(rest, "**/"):
-			b.WriteString("(?:.*/)?")
-			rest = rest[3:]
-		case strings.HasPrefix(rest, "**"):
-			b.WriteString(".*")
-			rest = rest[2:]
-		case rest[0] == '*':
-			b.WriteString("[^/]*")
-			rest = rest[1:]
-		case rest[0] == '?':
-			b.WriteString("[^/]")
-			rest = rest[1:]
-		case size > 0:
-			b.WriteString(class)
-			rest = rest[size:]
-		default:
-			r := []rune(rest)[0]
-			b.WriteString(regexp.QuoteMeta(string(r)))
-			rest = rest[len(string(r)):]
-		}
+	if names[len(names)-1] == "**" { // which matches what lies in a directory
+		names = append(names, "*")
 	}
-	b.WriteString("$")
-	compiled, err := regexp.Compile(b.String())
-	if err != nil { // only a pattern that is not valid UTF-8 could fail, and the caller has checked that
-		return regexp.MustCompile(`^\b\B$`)
-	}
-	return compiled
+	return names
 }
 
-// classOf parses the character class at the start of a pattern. It returns the regular expression and the size in the
-// pattern; 0 if there is none. A class never matches a slash.
-func classOf(pattern string) (class string, size int) {
-	inside, is := strings.CutPrefix(pattern, "[")
-	inside, negated := strings.CutPrefix(inside, "!")
-	if !is || inside == "" {
-		return "", 0
-	}
-	end := strings.Index(inside[1:], "]") // a leading ] is a character of the class
-	if end < 0 {
-		return "", 0
-	}
-	members := []rune(inside[:end+1])
-	var b strings.Builder
-	for i := 0; i < len(members); i++ {
-		from, to := members[i], members[i]
-		if i+2 < len(members) && members[i+1] == '-' {
-			to, i = members[i+2], i+2
+// matchNames tells whether a path matches a pattern. If a name does not match, the last ** takes another directory.
+func matchNames(pattern, names []string) bool {
+	at, crossing, taken := 0, -1, 0
+	for i := 0; i < len(names); {
+		if at < len(pattern) && pattern[at] == "**" {
+			at, crossing, taken = at+1, at, i
+			continue
 		}
-		for _, part := range [][2]rune{{from, min(to, '/'-1)}, {max(from, '/'+1), to}} {
-			if part[0] <= part[1] {
-				b.WriteString(`\x{` + strconv.FormatInt(int64(part[0]), 16) + `}-\x{` + strconv.FormatInt(int64(part[1]), 16) + `}`)
+		if at < len(pattern) {
+			if is, _ := path.Match(pattern[at], names[i]); is { // a bad pattern matches nothing
+				at, i = at+1, i+1
+				continue
 			}
 		}
+		if crossing < 0 {
+			return false
+		}
+		taken++
+		at, i = crossing+1, taken
 	}
-	size = len(pattern) - len(inside) + end + 2
-	switch {
-	case negated:
-		return "[^/" + b.String() + "]", size
-	case b.Len() == 0: // the class is empty
-		return `[^\x00-\x{10FFFF}]`, size
-	}
-	return "[" + b.String() + "]", size
+	return at == len(pattern)
 }

@@ -19,7 +19,7 @@ import (
 func (s resources) onHost(in resourceRequest) (source, error) {
 	refused := domain.Refuse(domain.ErrForbidden, "the server reads no files of its own machine there").
 		WithFix("upload the file, or let the server be started with --host-paths")
-	for _, allowed := range s.cfg.HostPaths {
+	for _, allowed := range s.host {
 		inside, err := filepath.Rel(allowed, in.Path)
 		if err != nil || !filepath.IsLocal(inside) {
 			continue

@@ -1,8 +1,6 @@
 package viking
 
 import (
-	"context"
-
 	"github.com/google/uuid"
 
 	"github.com/annals-kb/annals/domain"
@@ -12,22 +10,6 @@ const idempotencyHeader = "Idempotency-Key"
 
 // idempotencyKey is the Idempotency-Key of the request; empty for none. The server has refused invalid ones.
 func (q *query) idempotencyKey() string { return q.request.Header.Get(idempotencyHeader) }
-
-// submitIdempotent submits the one command of a request. A repeated request with the same Idempotency-Key gets the
-// first answer.
-func (s *Server) submitIdempotent(ctx context.Context, q *query, command domain.Command) (domain.Receipt, error) {
-	if err := validate(command); err != nil {
-		return domain.Receipt{}, err
-	}
-	submission := q.submission(command)
-	if key := q.idempotencyKey(); key != "" {
-		submission.Request = &domain.Request{Key: key, Fingerprint: q.fingerprint()}
-	}
-	if err := q.found.Err(); err != nil {
-		return domain.Receipt{}, err
-	}
-	return s.cfg.Writer.Submit(ctx, submission)
-}
 
 // fingerprint covers method, path, caller, parameters and body.
 func (q *query) fingerprint() domain.Fingerprint {

@@ -17,15 +17,19 @@ type Writer interface {
 
 // Reader answers questions about the present.
 type Reader interface {
-	// Search finds by meaning and by words. The search is complete (domain.Search.Complete).
-	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
+	TreeReader
+	SearchReader
+	IndexReader
+	MemoryReader
+}
+
+// TreeReader reads items and directories.
+type TreeReader interface {
 	// At is the live item with this URI. The error matches domain.ErrNotFound if there is none. The caller decides
 	// who may see it.
 	At(ctx context.Context, tenant string, uri domain.URI) (*domain.Knowledge, error)
 	// Live are, by id, those of these items that are live and visible to the principal.
 	Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
-	// Dispute sets by which items others are disputed, as far as a principal may see these.
-	Dispute(ctx context.Context, by domain.Principal, items ...*domain.Knowledge) error
 	// Places lists the direct contents of a directory that its principal may see, by name.
 	Places(ctx context.Context, directory domain.Directory) ([]domain.DirectoryEntry, error)
 	// Below reads the items below a directory that its principal may see, in the order of URIs.
@@ -36,15 +40,36 @@ type Reader interface {
 	Leaves(ctx context.Context, walk domain.Walk, contents bool) (leaves []domain.Leaf, more bool, err error)
 	// Began is the time of the first event of the tenant; zero if there is none.
 	Began(ctx context.Context, tenant string) (time.Time, error)
-	// Memories calls each with the use of every memory of a category that the principal may see. An empty category
-	// means all.
-	Memories(ctx context.Context, by domain.Principal, category domain.Category, each func(domain.MemoryUse)) error
+}
+
+// SearchReader finds items.
+type SearchReader interface {
+	// Search finds by meaning and by words. The search is complete (domain.Search.Complete).
+	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
+	// Dispute sets by which items others are disputed, as far as a principal may see these.
+	Dispute(ctx context.Context, by domain.Principal, items ...*domain.Knowledge) error
+}
+
+// IndexReader tells how far the projections of a tenant are.
+type IndexReader interface {
 	// Status returns the state of each projection of the tenant.
 	Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error)
 	// Await returns when an answer is as new as a position of the log. The error matches domain.ErrBehind if
 	// ctx ends first.
 	Await(ctx context.Context, tenant string, position int64, search bool) error
 }
+
+// MemoryReader reads how memories are used.
+type MemoryReader interface {
+	// Memories calls each with the use of every memory of a category that the principal may see. An empty category
+	// means all.
+	Memories(ctx context.Context, by domain.Principal, category domain.Category, each func(domain.MemoryUse)) error
+}
+
+// Members lists members of a kind after a member.
+type Members func(
+	ctx context.Context, tenant, kind string, after domain.Entity, limit int,
+) ([]domain.DirectoryMember, error)
 
 // Recorder keeps a log of who was given which knowledge.
 type Recorder interface {

@@ -11,7 +11,7 @@ import (
 
 // makeDirectory creates an empty directory. A directory exists as long as it has content; so the request writes the
 // file that describes the directory.
-func (s *Server) makeDirectory(ctx context.Context, q *query) (any, error) {
+func (s fileSystem) makeDirectory(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		URI         string `json:"uri"`
 		Description string `json:"description"`
@@ -23,8 +23,8 @@ func (s *Server) makeDirectory(ctx context.Context, q *query) (any, error) {
 	return map[string]string{"uri": a.String()}, retryIfTaken(func() error { return s.makeAt(ctx, q, a, in.Description) })
 }
 
-func (s *Server) makeAt(ctx context.Context, q *query, a address, description string) error {
-	n, err := s.find(ctx, q.caller, a)
+func (s fileSystem) makeAt(ctx context.Context, q *query, a address, description string) error {
+	n, err := s.tree.find(ctx, q.caller, a)
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
 	case err != nil:
@@ -39,158 +39,24 @@ func (s *Server) makeAt(ctx context.Context, q *query, a address, description st
 }
 
 // describe writes the description of a directory.
-func (s *Server) describe(ctx context.Context, q *query, a address, content string) error {
+func (s fileSystem) describe(ctx context.Context, q *query, a address, content string) error {
 	fill := func(r *domain.Remembered) { r.Text.Content = content }
 	if content == a.uri.Parent().Name() {
 		fill = named(content)
 	}
-	k, err := s.itemAt(ctx, q.caller, a.uri)
+	k, err := s.tree.itemAt(ctx, q.caller, a.uri)
 	switch {
 	case k != nil:
-		_, err = s.change(ctx, q, domain.Revise{Target: q.target(k), Changes: domain.Revised{Content: &content}})
+		_, err = s.editor.change(ctx, q, domain.Revise{Target: q.target(k), Changes: domain.Revised{Content: &content}})
 	case err == nil:
-		_, err = s.remember(ctx, q, a, fill)
+		_, err = s.editor.remember(ctx, q, a, fill)
 	}
 	return err
 }
 
 // remove deletes what an address names. It succeeds if nothing is there.
-func (s *Server) remove(ctx context.Context, q *query) (any, error) {
-	return s.removeAt(ctx, q, q.param("uri"), q.boolParam("recursive"))
-}
-
-func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive bool) (any, error) {
-	a, err := q.caller.address("uri", uri)
-	if err != nil {
-		return nil, err
-	}
-	if names := a.uri.Names(); len(names) == 0 || len(names) == 1 && names[0] != "resources" {
-		q.found.Add("uri", "must name what to remove, and not everything, nor what all users share")
-	}
-	if err := q.found.Err(); err != nil {
-		return nil, err
-	}
-	gone := map[string]any{"uri": a.String(), "estimated_deleted_count": 0}
-	facts, err := s.profileFacts(ctx, q.caller, a)
-	if err != nil {
-		return nil, err
-	}
-	for _, fact := range facts {
-		if _, err := s.change(ctx, q, domain.Delete{Target: q.target(fact)}); err != nil && !isGone(err) {
-			return nil, err
-		}
-	}
-	gone["estimated_deleted_count"] = len(facts)
-	n, err := s.find(ctx, q.caller, a)
-	switch {
-	case errors.Is(err, domain.ErrNotFound):
-		if shared, err := s.findReadable(ctx, q.caller, a); err == nil {
-			return nil, domain.Refuse(domain.ErrPrecondition, "what is read there is shared by all agents").
-				WithFix("remove %s", a.format(shared.uri))
-		}
-		return gone, nil
-	case err != nil:
-		return nil, err
-	case !n.isDir:
-		_, err = s.change(ctx, q, domain.Delete{Target: q.target(n.item)})
-		switch {
-		case err == nil:
-			gone["estimated_deleted_count"] = len(facts) + 1
-		case isGone(err):
-			err = nil
-		}
-		return gone, err
-	}
-	if !recursive {
-		visible, err := s.children(ctx, q.caller, n.uri, false, 1)
-		if err != nil {
-			return nil, err
-		}
-		if len(visible) > 0 {
-			return nil, domain.Refuse(domain.ErrPrecondition, "the directory is not empty").WithFix("ask with recursive=true")
-		}
-	}
-	deleted, err := s.changeBelow(ctx, q, n.uri, q.deleteCommand)
-	gone["estimated_deleted_count"] = len(deleted)
-	return gone, err
-}
-
-// isGone tells whether another request removed the item first.
-func isGone(err error) bool {
-	return errors.Is(err, domain.ErrDeleted) || errors.Is(err, domain.ErrErased)
-}
-
-// commandFor makes the command for an item; nil for none. The error names the obstacle.
-type commandFor func(k *domain.Knowledge) (domain.Command, error)
-
-// deleteCommand deletes an item.
-func (q *query) deleteCommand(k *domain.Knowledge) (domain.Command, error) {
-	return domain.Delete{Target: q.target(k)}, nil
-}
-
-// changeBelow submits a command for every item below a directory, and returns the URIs of the changed items. It first
-// checks all of them and changes none if one is not allowed.
-func (s *Server) changeBelow(
-	ctx context.Context, q *query, directory domain.URI, command commandFor,
-) ([]domain.URI, error) {
-	if err := s.checkAllowed(ctx, q, directory, command); err != nil {
-		return nil, err
-	}
-	var done []domain.URI
-	var refused error
-	err := s.eachPage(ctx, q, directory, func(items []*domain.Knowledge) error {
-		var submissions []domain.Submission
-		var places []domain.URI
-		for _, k := range items {
-			c, err := command(k)
-			if err != nil {
-				return err
-			}
-			if c != nil {
-				submissions, places = append(submissions, q.submission(c)), append(places, domain.URI(k.Text.URI))
-			}
-		}
-		for i, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
-			switch {
-			case result.Err == nil:
-				done = append(done, places[i])
-			case !isGone(result.Err):
-				refused = cmp.Or(refused, result.Err)
-			}
-		}
-		return nil
-	})
-	return done, cmp.Or(err, refused)
-}
-
-// checkAllowed refuses a change of the items below a directory if one has an obstacle or belongs to others.
-func (s *Server) checkAllowed(ctx context.Context, q *query, directory domain.URI, command commandFor) error {
-	all, others := 0, 0
-	err := s.eachPage(ctx, q, directory, func(items []*domain.Knowledge) error {
-		for _, k := range items {
-			c, err := command(k)
-			if err == nil {
-				err = validate(c)
-			}
-			if err != nil {
-				return err
-			}
-			if c != nil {
-				all++
-			}
-			if c != nil && !q.caller.MayChange(k) {
-				others++
-			}
-		}
-		return nil
-	})
-	if err == nil && others > 0 && q.caller.Role != domain.Auditor { // auditors change nothing at all
-		err = domain.Refuse(
-			domain.ErrForbidden, "nothing was changed: %d of the %d items there belong to others", others, all,
-		).
-			WithFix("ask their owners or an admin, or name what is the caller's own")
-	}
-	return err
+func (s fileSystem) remove(ctx context.Context, q *query) (any, error) {
+	return s.editor.removeAt(ctx, q, q.param("uri"), q.boolParam("recursive"))
 }
 
 // eachPage calls see with pages of the items below a directory that the caller may see, in the order of URIs.
@@ -209,12 +75,12 @@ func (s tree) eachPage(ctx context.Context, q *query, directory domain.URI, see 
 }
 
 // move moves an item or a directory with its contents.
-func (s *Server) move(ctx context.Context, q *query) (any, error) {
+func (s fileSystem) move(ctx context.Context, q *query) (any, error) {
 	from, to, err := q.bindFromTo()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.find(ctx, q.caller, from); err != nil {
+	if _, err := s.tree.find(ctx, q.caller, from); err != nil {
 		return nil, err
 	}
 	there, err := s.checkFree(ctx, q.caller, from, to)
@@ -222,7 +88,7 @@ func (s *Server) move(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	err = retryOverwritten(func() error {
-		n, err := s.find(ctx, q.caller, from)
+		n, err := s.tree.find(ctx, q.caller, from)
 		if err != nil {
 			return err
 		}
@@ -232,24 +98,24 @@ func (s *Server) move(ctx context.Context, q *query) (any, error) {
 }
 
 // moveTo moves a node to the URI of there.
-func (s *Server) moveTo(ctx context.Context, q *query, n node, there domain.Remembered) error {
+func (s fileSystem) moveTo(ctx context.Context, q *query, n node, there domain.Remembered) error {
 	if !n.isDir {
-		_, err := s.change(ctx, q, q.moveCommand(n.item, there))
+		_, err := s.editor.change(ctx, q, q.moveCommand(n.item, there))
 		return err
 	}
 	// an item that the caller may not see may occupy the URI
 	everybody := domain.Principal{Tenant: q.caller.Tenant, Role: domain.Admin}
-	hidden, _, err := s.cfg.Reader.Leaves(
+	hidden, _, err := s.tree.reader.Leaves(
 		ctx, domain.Walk{By: everybody, Below: domain.URI(there.Text.URI), Limit: 1}, false,
 	)
 	if err != nil {
 		return err
 	}
-	_, err = s.changeBelow(ctx, q, n.uri, func(k *domain.Knowledge) (domain.Command, error) {
+	_, err = s.editor.changeBelow(ctx, q, n.uri, func(k *domain.Knowledge) (domain.Command, error) {
 		at := there
 		at.Text.URI += strings.TrimPrefix(k.Text.URI, string(n.uri))
 		if len(hidden) > 0 {
-			switch _, err := s.cfg.Reader.At(ctx, q.caller.Tenant, domain.URI(at.Text.URI)); {
+			switch _, err := s.tree.reader.At(ctx, q.caller.Tenant, domain.URI(at.Text.URI)); {
 			case err == nil:
 				return nil, domain.Refuse(domain.ErrTaken, "nothing was changed: a uri there belongs to another item").
 					WithFix("choose another uri")
@@ -279,7 +145,7 @@ func (q *query) moveCommand(k *domain.Knowledge, there domain.Remembered) domain
 }
 
 // checkFree returns what follows from the target address. It refuses one that is occupied or that lies within from.
-func (s *Server) checkFree(ctx context.Context, c caller, from, to address) (domain.Remembered, error) {
+func (s fileSystem) checkFree(ctx context.Context, c caller, from, to address) (domain.Remembered, error) {
 	there, err := c.assign(to)
 	if err != nil {
 		return there, err
@@ -290,12 +156,12 @@ func (s *Server) checkFree(ctx context.Context, c caller, from, to address) (dom
 	if to.uri.Within(from.uri) {
 		return there, invalid("to_uri", "must not lie in what is moved")
 	}
-	_, err = s.find(ctx, c, to)
+	_, err = s.tree.find(ctx, c, to)
 	if err == nil {
 		return there, occupied(to)
 	}
 	if errors.Is(err, domain.ErrNotFound) {
-		err = s.requireDirectory(ctx, c, to)
+		err = s.tree.requireDirectory(ctx, c, to)
 	}
 	return there, err
 }

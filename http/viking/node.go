@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -26,10 +25,9 @@ type node struct {
 
 // tree reads directories and items as the caller sees them.
 type tree struct {
-	reader      Reader
+	reader      TreeReader
 	directories Directories // nil without a model
 	started     time.Time
-	begun       *sync.Map // by tenant, the time of its first event
 }
 
 // errNothingThere is the answer for an address without an item, and for one with an item that the caller may not see.
@@ -169,33 +167,26 @@ func (n node) changed() time.Time {
 	return n.item.UpdatedAt.UTC()
 }
 
-// setDates sets the date of empty directories to that of the account's first event.
-func (s tree) setDates(ctx context.Context, tenant string, nodes []node) error {
+// setDates sets the date of empty directories to that of the account's first event, or of the server's start if there
+// is none.
+func (s tree) setDates(ctx context.Context, tenant string, nodes []node) (err error) {
+	var began time.Time
 	for i := range nodes {
-		if n := &nodes[i]; n.item == nil && n.when.IsZero() {
-			var err error
-			if n.when, err = s.firstEventAt(ctx, tenant); err != nil {
+		n := &nodes[i]
+		if n.item != nil || !n.when.IsZero() {
+			continue
+		}
+		if began.IsZero() {
+			if began, err = s.reader.Began(ctx, tenant); err != nil {
 				return err
 			}
+			if began.IsZero() {
+				began = s.started
+			}
 		}
+		n.when = began
 	}
 	return nil
-}
-
-// firstEventAt is the time of an account's first event, or of the server's start if there is none.
-func (s tree) firstEventAt(ctx context.Context, tenant string) (time.Time, error) {
-	if known, found := s.begun.Load(tenant); found {
-		return known.(time.Time), nil
-	}
-	at, err := s.reader.Began(ctx, tenant)
-	switch {
-	case err != nil:
-		return at, err
-	case at.IsZero():
-		return s.started, nil
-	}
-	s.begun.Store(tenant, at)
-	return at, nil
 }
 
 // abstract is the node's L0 without another read. Of a directory it is its description, the model's summary or the L0
@@ -259,7 +250,7 @@ func (s tree) levelText(ctx context.Context, c caller, n node, level domain.Leve
 func abstractOfChildren(children []node) string {
 	var b strings.Builder
 	for _, child := range children {
-		line := head(child.abstract(), 4<<10)
+		line := cut(child.abstract(), 4<<10)
 		if line == "" { // the directory is empty
 			continue
 		}

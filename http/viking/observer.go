@@ -10,10 +10,6 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func (s status) observerRoutes() {
-	s.route("GET /api/v1/observer/{component}", s.observe)
-}
-
 // components are OpenViking's names for the parts of a server.
 var components = []string{"queue", "vikingdb", "models", "lock", "retrieval", "filesystem"}
 
@@ -29,7 +25,7 @@ type component struct {
 }
 
 func (s status) observe(ctx context.Context, q *query) (any, error) {
-	all, err := s.cfg.Reader.Status(ctx, q.caller.Tenant)
+	all, err := s.reader.Status(ctx, q.caller.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -38,24 +34,21 @@ func (s status) observe(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := q.request.PathValue("component")
-	if now, older := componentAliases[name]; older {
-		c := observed(now, all, tasks)
-		c.Name = name
-		return c, nil
-	}
-	switch {
-	case slices.Contains(components, name):
-		return observed(name, all, tasks), nil
-	case name != "system":
-		return nil, domain.Refuse(domain.ErrNotFound, "there is no such component")
-	}
 	parts, healthy := map[string]component{}, true
 	for _, name := range components {
 		parts[name] = observed(name, all, tasks)
 		healthy = healthy && parts[name].Healthy
 	}
-	return map[string]any{"is_healthy": healthy, "errors": errorsOf(all), "components": parts}, nil
+	name := q.request.PathValue("component")
+	if name == "system" {
+		return map[string]any{"is_healthy": healthy, "errors": errorsOf(all), "components": parts}, nil
+	}
+	part, known := parts[cmp.Or(componentAliases[name], name)]
+	if !known {
+		return nil, domain.Refuse(domain.ErrNotFound, "there is no such component")
+	}
+	part.Name = name
+	return part, nil
 }
 
 // unused are the states of versions that are neither active nor being built. Their errors do not count.
@@ -63,10 +56,10 @@ var unused = []string{"standby", "retired", "failed"}
 
 // tasks counts the unfinished ones among the newest tasks that the caller may see.
 func (s status) tasks(ctx context.Context, q *query) (string, error) {
-	if s.cfg.Sessions == nil {
+	if s.sessions == nil {
 		return "", nil
 	}
-	newest, err := s.cfg.Sessions.Tasks(ctx, domain.TaskQuery{By: q.caller.Principal, Limit: mostTasks})
+	newest, err := s.sessions.Tasks(ctx, domain.TaskQuery{By: q.caller.Principal, Limit: mostTasks})
 	count := map[domain.TaskStatus]int{}
 	for _, t := range newest {
 		count[t.Status]++
@@ -109,12 +102,9 @@ func observed(name string, all []domain.ProjectionStatus, tasks string) componen
 	if name == "queue" {
 		table.WriteString(tasks)
 	}
-	for _, trouble := range errorsOf(mine) {
-		table.WriteString(trouble + "\n")
-	}
-	c.Status = table.String()
-	c.Errors = len(errorsOf(mine)) > 0
-	c.Healthy = !c.Errors
+	troubles := errorsOf(mine)
+	c.Status = table.String() + strings.Join(troubles, "\n")
+	c.Errors, c.Healthy = len(troubles) > 0, len(troubles) == 0
 	return c
 }
 

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // examplesJSON has one request of each route, and what a server answered. See cmd/annals,
@@ -32,10 +33,13 @@ type example struct {
 
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// description answers with the OpenAPI description of these routes.
-func (s *Server) description(context.Context, *query) (any, error) {
-	document, err := s.document()
-	return rawAnswer{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: document}, err
+// description answers with the OpenAPI description of these routes, rendered on the first request.
+func description(version string) handler {
+	document := sync.OnceValues(func() ([]byte, error) { return describe(version) })
+	return func(context.Context, *query) (any, error) {
+		body, err := document()
+		return rawAnswer{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: body}, err
+	}
 }
 
 // describe renders the description. Its schemas are the examples' own.
@@ -81,25 +85,19 @@ func (e example) operation(path string) map[string]any {
 		"summary":     e.Summary, "x-example-request": e.Request,
 		"responses": map[string]any{strconv.Itoa(e.Status): response, "default": map[string]any{
 			"description": "An error, with its code and message",
-			"content": content(
-				"application/json",
-				envelope{Status: "error", Error: &failure{Code: "INVALID_ARGUMENT", Message: "uri: is required"}},
-			),
+			"content": content("application/json", envelope{
+				Status: "error", Error: &failure{Code: "INVALID_ARGUMENT", Message: "uri: is required"},
+			}),
 		}},
 	}
 	var parameters []any
+	text := map[string]any{"type": "string"}
 	for _, name := range pathParameter.FindAllStringSubmatch(path, -1) {
-		parameters = append(
-			parameters,
-			map[string]any{"name": name[1], "in": "path", "required": true, "schema": map[string]any{"type": "string"}},
-		)
+		parameters = append(parameters, map[string]any{"name": name[1], "in": "path", "required": true, "schema": text})
 	}
 	if at, err := url.Parse(e.Request[len(method)+1:]); err == nil {
 		for name, values := range at.Query() {
-			parameters = append(
-				parameters,
-				map[string]any{"name": name, "in": "query", "schema": map[string]any{"type": "string"}, "example": values[0]},
-			)
+			parameters = append(parameters, map[string]any{"name": name, "in": "query", "schema": text, "example": values[0]})
 		}
 	}
 	if parameters != nil {

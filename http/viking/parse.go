@@ -95,8 +95,8 @@ func (s resources) parse(ctx context.Context, f *source) (why string, err error)
 	isPDF, isDOCX := f.extension() == ".pdf" || f.kind() == pdfType, f.extension() == ".docx" || f.kind() == docxType
 	medium, _, _ := strings.Cut(f.kind(), "/")
 	switch {
-	case isPDF && s.cfg.PDF != nil:
-		f.content, err = s.cfg.PDF(ctx, f.bytes)
+	case isPDF && s.pdf != nil:
+		f.content, err = s.pdf(ctx, f.bytes)
 		why = "it is damaged, encrypted, or made of images alone"
 	case isDOCX:
 		f.content, err = document.DOCX(f.bytes)

@@ -32,14 +32,22 @@ type query struct {
 // bind decodes the body's JSON object into a struct. An empty body is an empty object, unknown fields are ignored,
 // and null counts as absent. The error names every bad field.
 func (q *query) bind(into any) error {
-	sent, err := q.body()
-	if q.sent = sent; err != nil || len(bytes.TrimSpace(sent)) == 0 {
+	const most = 8 << 20
+	var err error
+	q.sent, err = io.ReadAll(http.MaxBytesReader(nil, q.request.Body, most))
+	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
+		return domain.Refuse(errBody, "a body may have at most %d bytes here", tooLarge.Limit)
+	}
+	if err != nil {
+		return domain.Refuse(domain.ErrMalformed, "the body ended too early")
+	}
+	if len(bytes.TrimSpace(q.sent)) == 0 {
+		return nil
+	}
+	if err := body.Fill(q.sent, into, &q.found); err != nil {
 		return err
 	}
-	if err := body.Fill(sent, into, &q.found); err != nil {
-		return err
-	}
-	_ = json.Unmarshal(sent, &q.fields) // it is an object
+	_ = json.Unmarshal(q.sent, &q.fields) // it is an object
 	if why, _ := q.fields["reason"].(string); why != "" {
 		q.setReason(why)
 	}
@@ -82,19 +90,6 @@ func (q *query) setReason(reason string) {
 	if q.reason = reason; utf8.RuneCountInString(reason) > most {
 		q.found.Add("reason", "must be at most %d characters", most)
 	}
-}
-
-// body reads the whole body.
-func (q *query) body() ([]byte, error) {
-	const most = 8 << 20
-	body, err := io.ReadAll(http.MaxBytesReader(nil, q.request.Body, most))
-	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
-		return nil, domain.Refuse(errBody, "a body may have at most %d bytes here", tooLarge.Limit)
-	}
-	if err != nil {
-		return nil, domain.Refuse(domain.ErrMalformed, "the body ended too early")
-	}
-	return body, nil
 }
 
 // param is a parameter; empty if it is absent.

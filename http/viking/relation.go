@@ -9,12 +9,15 @@ import (
 )
 
 // relations answers requests about the relations between items.
-type relations struct{ *Server }
+type relations struct {
+	tree   tree
+	editor editor
+}
 
-func (s relations) relationRoutes() {
-	s.route("GET /api/v1/relations", s.relations)
-	s.route("POST /api/v1/relations/link", s.link)
-	s.route("DELETE /api/v1/relations/link", s.unlink)
+func (s relations) routes(on route) {
+	on("GET /api/v1/relations", s.relations)
+	on("POST /api/v1/relations/link", s.link)
+	on("DELETE /api/v1/relations/link", s.unlink)
 }
 
 // relation is an item related to another.
@@ -34,7 +37,7 @@ func (s relations) relations(ctx context.Context, q *query) (any, error) {
 	if err != nil || k == nil {
 		return list, err
 	}
-	others, err := s.related(ctx, q, k)
+	others, err := s.tree.related(ctx, q, k)
 	for _, r := range k.Relations {
 		if other := others[r.To]; other != nil {
 			list = append(list, relation{URI: a.format(directoryOf(other)), Reason: r.Reason})
@@ -79,7 +82,7 @@ func (s relations) link(ctx context.Context, q *query) (any, error) {
 		}
 		ids = append(ids, id)
 	}
-	_, err = s.change(
+	_, err = s.editor.change(
 		ctx, q, domain.Link{Target: domain.Target{By: q.caller.Principal, ID: id}, To: ids, Reason: in.Reason},
 	)
 	return map[string]any{"from": from.String(), "to": in.To}, err
@@ -103,19 +106,19 @@ func (s relations) unlink(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.change(ctx, q, domain.Unlink{Target: q.target(k), To: other.ID})
+	_, err = s.editor.change(ctx, q, domain.Unlink{Target: q.target(k), To: other.ID})
 	return done, err
 }
 
 // noteItem is the item that holds an address's relations: of a directory its description, of a skill its text; nil if
 // there is none. The error matches domain.ErrNotFound if nothing exists at the address.
 func (s relations) noteItem(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
-	n, err := s.find(ctx, q.caller, a)
+	n, err := s.tree.find(ctx, q.caller, a)
 	if err != nil || !n.isDir {
 		return n.item, err
 	}
 	for _, name := range []string{domain.SkillName, domain.AbstractName} {
-		if k, err := s.itemAt(ctx, q.caller, a.uri.Join(name)); k != nil || err != nil {
+		if k, err := s.tree.itemAt(ctx, q.caller, a.uri.Join(name)); k != nil || err != nil {
 			return k, err
 		}
 	}
@@ -126,7 +129,7 @@ func (s relations) noteItem(ctx context.Context, q *query, a address) (*domain.K
 func (s relations) mustExist(ctx context.Context, q *query, field, uri string) error {
 	a, err := q.caller.address(field, uri)
 	if err == nil {
-		_, err = s.find(ctx, q.caller, a)
+		_, err = s.tree.find(ctx, q.caller, a)
 	}
 	return err
 }
@@ -154,13 +157,13 @@ func (s relations) noteItemID(ctx context.Context, q *query, field, uri string) 
 // nameDirectory writes a description with the directory's name. Its audience is that of the first item in the
 // directory.
 func (s relations) nameDirectory(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
-	n, err := s.find(ctx, q.caller, a)
+	n, err := s.tree.find(ctx, q.caller, a)
 	if err != nil {
 		return nil, err
 	}
 	about := a
 	about.uri = a.uri.Join(domain.AbstractName)
-	return s.remember(ctx, q, about, func(r *domain.Remembered) {
+	return s.editor.remember(ctx, q, about, func(r *domain.Remembered) {
 		named(a.uri.Name())(r)
 		if n.item != nil && a.uri.Space() == "" {
 			r.Scopes = n.item.Scopes

@@ -12,17 +12,27 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
 
 // resources makes items of files, directories and web pages.
-type resources struct{ *Server }
+type resources struct {
+	tree    tree
+	editor  editor
+	index   index
+	files   Files
+	fetcher *http.Client
+	host    []string                                                  // directories of this machine
+	pdf     func(ctx context.Context, content []byte) (string, error) // nil to store PDFs as bytes
+	now     func() time.Time
+}
 
-func (s resources) resourceRoutes() {
-	s.route("POST /api/v1/resources/temp_upload", s.upload)
-	s.route("POST /api/v1/resources", s.addResource)
-	s.route("DELETE /api/v1/resources", s.removeResource)
+func (s resources) routes(on route) {
+	on("POST /api/v1/resources/temp_upload", s.upload)
+	on("POST /api/v1/resources", s.addResource)
+	on("DELETE /api/v1/resources", s.removeResource)
 }
 
 // maxUpload is the largest size of an uploaded file, in bytes.
@@ -46,24 +56,24 @@ func (s resources) upload(ctx context.Context, q *query) (any, error) {
 		return nil, invalid("file", "is required")
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	content, err := io.ReadAll(io.LimitReader(file, maxUpload+1))
+	if header.Size > maxUpload {
+		return nil, domain.Refuse(errBody, "a file may have at most %d bytes", maxUpload)
+	}
+	content, err := io.ReadAll(file)
 	if err != nil {
 		return nil, domain.Refuse(domain.ErrMalformed, "the body ended too early")
 	}
-	if len(content) > maxUpload {
-		return nil, domain.Refuse(errBody, "a file may have at most %d bytes", maxUpload)
-	}
 	id := "upload_" + strings.ReplaceAll(newID(), "-", "")
-	err = s.cfg.Files.Keep(ctx, q.caller.Tenant, domain.File{
+	err = s.files.Keep(ctx, q.caller.Tenant, domain.File{
 		ID: id, Waits: true, Uploader: q.caller.EffectiveSubject(), Name: header.Filename,
-		ContentType: header.Header.Get("Content-Type"), Bytes: content, UploadedAt: s.cfg.Now().UTC(),
+		ContentType: header.Header.Get("Content-Type"), Bytes: content, UploadedAt: s.now().UTC(),
 	})
 	return map[string]string{"temp_file_id": id, "temp_path": id}, err
 }
 
 // uploaded is a file that the caller uploaded.
 func (s resources) uploaded(ctx context.Context, q *query, id string) (source, error) {
-	file, err := s.cfg.Files.File(ctx, q.caller.Tenant, id)
+	file, err := s.files.File(ctx, q.caller.Tenant, id)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return source{}, err
 	}
@@ -139,7 +149,7 @@ func (s resources) addResource(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	if in.FileID != "" {
-		if err := s.cfg.Files.Drop(ctx, q.caller.Tenant, in.FileID); err != nil {
+		if err := s.files.Drop(ctx, q.caller.Tenant, in.FileID); err != nil {
 			return nil, err
 		}
 	}
@@ -149,7 +159,7 @@ func (s resources) addResource(ctx context.Context, q *query) (any, error) {
 	}
 	added.Errors = append(append(added.Errors, file.unread...), unkept...)
 	if in.Wait {
-		added.Queue, err = s.awaitIndexed(ctx, q)
+		added.Queue, err = s.index.awaitIndexed(ctx, q)
 	}
 	return added, err
 }
@@ -221,7 +231,7 @@ func (s resources) store(
 			name = fmt.Sprintf("%s_%d", name, n)
 		}
 		at.uri = root.uri.Join(name)
-		_, err := s.find(ctx, q.caller, at)
+		_, err := s.tree.find(ctx, q.caller, at)
 		if err == nil {
 			continue
 		}
@@ -237,7 +247,7 @@ func (s resources) store(
 
 // clearPlace deletes what an address contains, and returns its audience, which the new content inherits.
 func (s resources) clearPlace(ctx context.Context, q *query, at address) (scopes []domain.Scope, err error) {
-	_, err = s.changeAt(ctx, q, at, func(k *domain.Knowledge) (domain.Command, error) {
+	_, err = s.editor.changeAt(ctx, q, at, func(k *domain.Knowledge) (domain.Command, error) {
 		if scopes != nil && !slices.Equal(scopes, k.Scopes) {
 			return nil, domain.Refuse(domain.ErrPrecondition, "nothing was changed: the items there have different audiences").
 				WithFix("choose another place, or remove them first")
@@ -264,7 +274,7 @@ func (s resources) storeFile(ctx context.Context, q *query, root address, in res
 			meta[name] = value
 		}
 	}
-	said := domain.Source{Name: head(file.name, 200), Category: "resource"}
+	said := domain.Source{Name: cut(file.name, 200), Category: "resource"}
 	if file.url != "" {
 		said.URLs = []string{file.url}
 	}
@@ -295,14 +305,14 @@ func (s resources) storeText(
 	} else {
 		at.uri, parts = root.uri.Join(file.stem()+".md"), sections(file.content)
 	}
-	submissions, err := s.splitCommands(q, at, root, parts, meta, func(r *domain.Remembered) {
+	submissions, err := q.splitCommands(at, root, parts, meta, func(r *domain.Remembered) {
 		in.fill(r)
 		r.Source = said
 	})
 	if err != nil {
 		return err
 	}
-	return s.submitAll(ctx, submissions)
+	return s.editor.submitAll(ctx, submissions)
 }
 
 // storeBytes writes a binary file: an item that describes it, and the bytes.
@@ -318,7 +328,7 @@ func (s resources) storeBytes(
 	if err != nil {
 		return err
 	}
-	command, err := s.remembering(q, at, func(r *domain.Remembered) {
+	command, err := q.remembering(at, func(r *domain.Remembered) {
 		in.fill(r)
 		r.Text.Content = fmt.Sprintf("%s (%s, %d bytes)", file.name, kind, len(file.bytes))
 		if in.Reason != "" {
@@ -329,15 +339,15 @@ func (s resources) storeBytes(
 	if err != nil {
 		return err
 	}
-	err = s.cfg.Files.Keep(ctx, q.caller.Tenant, domain.File{
+	err = s.files.Keep(ctx, q.caller.Tenant, domain.File{
 		ID: command.ID, Uploader: q.caller.EffectiveSubject(), Name: file.name, ContentType: kind,
-		Bytes: file.bytes, UploadedAt: s.cfg.Now().UTC(),
+		Bytes: file.bytes, UploadedAt: s.now().UTC(),
 	})
 	if err != nil {
 		return err
 	}
-	if _, err = s.submit(ctx, q, command); err != nil {
-		return errors.Join(err, s.cfg.Files.Drop(context.WithoutCancel(ctx), q.caller.Tenant, command.ID))
+	if _, err = s.editor.submit(ctx, q, command); err != nil {
+		return errors.Join(err, s.files.Drop(context.WithoutCancel(ctx), q.caller.Tenant, command.ID))
 	}
 	return nil
 }
@@ -345,20 +355,12 @@ func (s resources) storeBytes(
 // mediaOf is the medium of a content type.
 func mediaOf(contentType string) domain.Media {
 	kind, _, _ := strings.Cut(contentType, "/")
-	switch kind {
-	case "image":
-		return domain.MediaImage
-	case "video":
-		return domain.MediaVideo
-	case "audio":
-		return domain.MediaAudio
+	if media := domain.Media(kind); slices.Contains([]domain.Media{
+		domain.MediaImage, domain.MediaVideo, domain.MediaAudio,
+	}, media) {
+		return media
 	}
 	return domain.MediaBinary
-}
-
-// isSkill tells whether a URI is that of a skill.
-func isSkill(uri domain.URI) bool {
-	return uri.ContextType() == domain.Skill && uri.Parent().Name() == "skills"
 }
 
 // removeResource deletes the resource at uri, which is a parameter or in the body, with its whole tree.
@@ -376,5 +378,6 @@ func (s resources) removeResource(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.removeAt(ctx, q, in.URI, in.Recursive || rootOf(a.uri).Within("viking://resources") || isSkill(a.uri))
+	isSkill := a.uri.ContextType() == domain.Skill && a.uri.Parent().Name() == "skills"
+	return s.editor.removeAt(ctx, q, in.URI, in.Recursive || isSkill || rootOf(a.uri).Within("viking://resources"))
 }

@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -30,9 +29,7 @@ type Config struct {
 	// Keys lists keys and tenants. Nil for a server that does not administer accounts.
 	Keys Keyring
 	// Members lists members of a kind after a member. Nil for a server without a directory.
-	Members func(
-		ctx context.Context, tenant, kind string, after domain.Entity, limit int,
-	) ([]domain.DirectoryMember, error)
+	Members Members
 	// NewKey makes a key: its prefix, the key itself, and the hash to store. Required with Keys.
 	NewKey func() (prefix, key, hash string)
 	// Eraser carries out erasure orders. Nil for a server that does not remove accounts. Required with Sessions.
@@ -58,13 +55,9 @@ type Config struct {
 
 // Server answers OpenViking's routes. It is safe for concurrent use.
 type Server struct {
-	cfg     Config
-	mux     *http.ServeMux
-	fetcher *http.Client
-	all     []string // patterns of the routes
-
-	document func() ([]byte, error) // the OpenAPI description, rendered on the first request
-	tree
+	mux *http.ServeMux
+	all []string // patterns of the routes
+	now func() time.Time
 }
 
 // Routes are the patterns of the routes, such as "GET /api/v1/tasks/{id}".
@@ -77,14 +70,44 @@ func New(cfg Config) *Server {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	cfg.Writer = anonymous{cfg.Writer}
-	s := &Server{
-		cfg: cfg, mux: http.NewServeMux(), fetcher: fetcher(cfg.FetchPrivate),
-		document: sync.OnceValues(func() ([]byte, error) { return describe(cfg.Version) }),
-		tree:     tree{reader: cfg.Reader, directories: cfg.Directories, started: cfg.Now(), begun: new(sync.Map)},
+	s := &Server{mux: http.NewServeMux(), now: cfg.Now}
+	s.route("/", func(context.Context, *query) (any, error) { return nil, noRoute() })
+	s.route("GET /api/v1/openapi.json", description(cfg.Version))
+	for _, routes := range cfg.routes() {
+		routes(s.route)
 	}
-	s.routes()
 	return s
+}
+
+// routes are the functions that register the routes of each part.
+func (cfg Config) routes() []func(route) {
+	var (
+		reads   = tree{reader: cfg.Reader, directories: cfg.Directories, started: cfg.Now()}
+		edits   = editor{tree: reads, writer: anonymous{cfg.Writer}}
+		indexes = index{tree: reads, reader: cfg.Reader, sessions: cfg.Sessions}
+		records = accesses{recorder: cfg.Recorder, now: cfg.Now}
+		finds   = finder{tree: reads, reader: cfg.Reader, sessions: cfg.Sessions, accesses: records, now: cfg.Now}
+		adds    = resources{
+			tree: reads, editor: edits, index: indexes, files: cfg.Files, fetcher: fetcher(cfg.FetchPrivate),
+			host: cfg.HostPaths, pdf: cfg.PDF, now: cfg.Now,
+		}
+		learns = tasks{sessions: cfg.Sessions, tree: reads}
+	)
+	all := []func(route){
+		indexes.routes, finds.routes, adds.routes, patterns{reads}.routes, fileSystem{reads, edits}.routes,
+		metadata{reads, edits}.routes, relations{reads, edits}.routes,
+		contents{reads, edits, indexes, records, cfg.Files}.routes,
+		skills{reads, edits, finds, indexes, records, adds}.routes,
+		status{cfg.Keys, cfg.Closed, cfg.Version, cfg.Probes, cfg.Reader, cfg.Sessions}.routes,
+		statistics{cfg.Reader, cfg.Now}.routes,
+	}
+	if cfg.Sessions != nil {
+		all = append(all, learns.routes, sessions{cfg.Sessions, learns, reads, edits, cfg.Eraser}.routes)
+	}
+	if cfg.Keys != nil {
+		all = append(all, accounts{cfg.Keys, cfg.Members, cfg.NewKey, edits, cfg.Eraser, cfg.Now}.routes)
+	}
+	return all
 }
 
 // Paths are the paths of all routes, and of those that need no key.
@@ -95,7 +118,7 @@ func Paths() (paths, public []string) {
 
 // Answer answers a request whose context names the caller. The error is for Refuse.
 func (s *Server) Answer(w http.ResponseWriter, r *http.Request) error {
-	a := &errorWriter{writer: w, started: s.cfg.Now()}
+	a := &errorWriter{ResponseWriter: w, started: s.now()}
 	if r.URL.Path != path.Clean(r.URL.Path) { // http.ServeMux would redirect the caller
 		return noRoute()
 	}
@@ -105,19 +128,19 @@ func (s *Server) Answer(w http.ResponseWriter, r *http.Request) error {
 
 // errorWriter is a ResponseWriter on which handlers leave their error.
 type errorWriter struct {
-	writer  http.ResponseWriter
+	http.ResponseWriter
 	started time.Time
 	err     error
 }
 
-func (a *errorWriter) Header() http.Header         { return a.writer.Header() }
-func (a *errorWriter) Write(b []byte) (int, error) { return a.writer.Write(b) }
-func (a *errorWriter) WriteHeader(status int)      { a.writer.WriteHeader(status) }
-
-func (a *errorWriter) Unwrap() http.ResponseWriter { return a.writer }
+// Unwrap is for [http.ResponseController].
+func (a *errorWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // handler returns a result for the envelope or a [rawAnswer].
 type handler func(ctx context.Context, q *query) (any, error)
+
+// route is a function that registers a route.
+type route func(pattern string, handle handler)
 
 // route registers a route with a pattern of http.ServeMux, such as "GET /api/v1/tasks/{id}".
 func (s *Server) route(pattern string, handle handler) {
@@ -130,10 +153,10 @@ func (s *Server) route(pattern string, handle handler) {
 		if err == nil {
 			result, err = handle(r.Context(), q)
 		}
-		if err == nil {
-			err = q.found.Err()
+		if bad := q.found.Err(); bad != nil {
+			err = bad
 		}
-		w.Header().Set(processTime, seconds(s.cfg.Now().Sub(a.started)))
+		w.Header().Set(processTime, seconds(s.now().Sub(a.started)))
 		if a.err = err; err == nil {
 			answer(w, result)
 		}
@@ -148,26 +171,6 @@ var errRoute = errors.New("no such route")
 
 func noRoute() error {
 	return domain.Refuse(errRoute, "there is nothing at this path, or not with this method")
-}
-
-func (s *Server) routes() {
-	s.route("/", func(context.Context, *query) (any, error) { return nil, noRoute() })
-	s.route("GET /api/v1/openapi.json", s.description)
-	status{s}.healthRoutes()
-	if s.cfg.Sessions != nil {
-		sessions{s}.sessionRoutes()
-	}
-	if s.cfg.Keys != nil {
-		accounts{s}.adminRoutes()
-	}
-	s.searchRoutes()
-	s.fsRoutes()
-	s.contentRoutes()
-	relations{s}.relationRoutes()
-	skills{s}.skillRoutes()
-	resources{s}.resourceRoutes()
-	status{s}.statsRoutes()
-	status{s}.observerRoutes()
 }
 
 // envelope surrounds every answer except raw ones. Old clients expect Time; it has no meaning.
@@ -213,22 +216,4 @@ func write(w http.ResponseWriter, status int, body any) {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(body) // likewise
-}
-
-// recordAccess records that the caller was given items.
-func (s *Server) recordAccess(q *query, kind string, count int, item func(i int) domain.Retrieved) {
-	if s.cfg.Recorder == nil || count == 0 || !s.cfg.Recorder.Wants() {
-		return
-	}
-	access := domain.AccessOf(q.caller.Principal, q.caller.origin, kind, http.StatusOK, s.cfg.Now())
-	access.Items = make([]domain.Retrieved, count)
-	for i := range access.Items {
-		access.Items[i] = item(i)
-	}
-	s.cfg.Recorder.Record(access)
-}
-
-// recordGet records that the caller was given one item.
-func (s *Server) recordGet(q *query, k *domain.Knowledge) {
-	s.recordAccess(q, "get", 1, func(int) domain.Retrieved { return domain.Retrieved{ID: k.ID} })
 }

@@ -9,26 +9,29 @@ import (
 )
 
 // sessions answers requests about sessions.
-type sessions struct{ *Server }
+type sessions struct {
+	sessions Sessions
+	tasks    tasks
+	tree     tree
+	editor   editor
+	eraser   Eraser
+}
 
-func (s sessions) sessionRoutes() {
+func (s sessions) routes(on route) {
 	const one = "/api/v1/sessions/{id}"
-	s.route("POST /api/v1/sessions", s.openSession)
-	s.route("GET /api/v1/sessions", s.listSessions)
-	s.route("GET "+one, s.showSession)
-	s.route("DELETE "+one, s.deleteSession)
-	s.route("POST "+one+"/messages", s.addMessage)
-	s.route("POST "+one+"/messages/batch", s.addMessages)
-	s.route("POST "+one+"/used", s.useContexts)
-	s.route("POST "+one+"/commit", s.commitSession)
-	s.route("POST "+one+"/extract", s.extractSession)
-	s.route("POST "+one+"/retry", s.retrySession)
-	s.route("GET "+one+"/context", s.sessionContext)
-	s.route("GET "+one+"/archives/{archive}", s.sessionArchive)
-	s.route("GET /api/v1/stats/sessions/{id}", s.sessionStats)
-	s.route("GET /api/v1/tasks", tasks(s).listTasks)
-	s.route("GET /api/v1/tasks/{id}", tasks(s).showTask)
-	s.route("POST /api/v1/tasks/{id}/cancel", tasks(s).cancelTask)
+	on("POST /api/v1/sessions", s.openSession)
+	on("GET /api/v1/sessions", s.listSessions)
+	on("GET "+one, s.showSession)
+	on("DELETE "+one, s.deleteSession)
+	on("POST "+one+"/messages", s.addMessage)
+	on("POST "+one+"/messages/batch", s.addMessages)
+	on("POST "+one+"/used", s.useContexts)
+	on("POST "+one+"/commit", s.commitSession)
+	on("POST "+one+"/extract", s.extractSession)
+	on("POST "+one+"/retry", s.retrySession)
+	on("GET "+one+"/context", s.sessionContext)
+	on("GET "+one+"/archives/{archive}", s.sessionArchive)
+	on("GET /api/v1/stats/sessions/{id}", s.sessionStats)
 }
 
 // session is the session that a request names.
@@ -42,14 +45,6 @@ func (q *query) owner() domain.Entity {
 		return domain.Entity(owner)
 	}
 	return q.caller.EffectiveSubject()
-}
-
-// submit submits a command.
-func (s *Server) submit(ctx context.Context, q *query, command domain.Command) (domain.Receipt, error) {
-	if err := validate(command); err != nil {
-		return domain.Receipt{}, err
-	}
-	return s.cfg.Writer.Submit(ctx, q.submission(command))
 }
 
 // agent is the id of the agent that the caller named.
@@ -86,9 +81,8 @@ func (s sessions) openSession(ctx context.Context, q *query) (any, error) {
 	if target.ID = in.ID; target.ID == "" {
 		target.ID = q.newSessionID()
 	}
-	if _, err := s.submitIdempotent(
-		ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.agentID()},
-	); err != nil {
+	command := domain.OpenSession{SessionTarget: target, Agent: q.caller.agentID()}
+	if _, err := s.editor.submitIdempotent(ctx, q, command); err != nil {
 		return nil, err
 	}
 	return opened{ID: target.ID, URI: domain.SessionURI(target.Owner, target.ID), User: q.caller.identity()}, nil
@@ -105,10 +99,7 @@ const mostSessions = 10_000
 
 func (s sessions) listSessions(ctx context.Context, q *query) (any, error) {
 	limit, deleted := q.intParam("limit", mostSessions), q.boolParam("deleted")
-	if err := q.found.Err(); err != nil {
-		return nil, err
-	}
-	list, _, err := s.cfg.Sessions.List(
+	list, _, err := s.sessions.List(
 		ctx, q.caller.Principal, q.owner(), q.param("after"), min(max(limit, 0), mostSessions), deleted,
 	)
 	all := []listed{}
@@ -159,22 +150,21 @@ func (s sessions) showSession(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	target := q.session()
-	_, session, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
+	_, session, err := s.sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
 	if create && errors.Is(err, domain.ErrNotFound) {
-		if _, err := s.submit(
+		if _, err := s.editor.submit(
 			ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.agentID()},
 		); err != nil && !errors.Is(err, domain.ErrTaken) {
 			return nil, err
 		}
-		_, session, err = s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
+		_, session, err = s.sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
 	}
 	if err != nil {
 		return nil, err
 	}
 	out := shown{
-		ID: target.ID, URI: domain.SessionURI(
-			session.Owner, target.ID,
-		), CreatedAt: session.OpenedAt, UpdatedAt: session.UpdatedAt,
+		ID: target.ID, URI: domain.SessionURI(session.Owner, target.ID),
+		CreatedAt: session.OpenedAt, UpdatedAt: session.UpdatedAt,
 		Messages: session.Live, Commits: session.Committed(), Extracted: learned(session.Learned), LastTask: session.LastTask,
 		Model: usage(session.Prompt, session.Completion), User: q.caller.identity(), Pending: session.Tokens,
 		Turns: session.Turns, ContextsUsed: session.Contexts, SkillsUsed: session.Skills,
@@ -216,7 +206,7 @@ func statsOf(session domain.Session) stats {
 
 func (s sessions) sessionStats(ctx context.Context, q *query) (any, error) {
 	target := q.session()
-	_, session, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
+	_, session, err := s.sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (s sessions) commitSession(ctx context.Context, q *query) (any, error) {
 	}
 	out.Extracted = extractedOf(task)["total"]
 	out.Stats.Extracted += out.Extracted
-	out.Active, err = tasks(s).active(ctx, q.caller, task)
+	out.Active, err = s.tasks.active(ctx, q.caller, task)
 	return out, err
 }
 
@@ -62,7 +62,7 @@ func (s tasks) active(ctx context.Context, c caller, task domain.Task) (n int, e
 	for _, help := range task.Helped {
 		at := domain.URI(help.URI)
 		for _, uri := range []domain.URI{at, at.Join(domain.SkillName)} {
-			k, err := s.itemAt(ctx, c, uri)
+			k, err := s.tree.itemAt(ctx, c, uri)
 			if err != nil {
 				return n, err
 			}
@@ -80,7 +80,7 @@ func (s sessions) commit(
 	ctx context.Context, q *query, command domain.CommitSession,
 ) (committed, domain.Receipt, error) {
 	command.Unset = domain.LearnedShared
-	receipt, err := s.submitIdempotent(ctx, q, command)
+	receipt, err := s.editor.submitIdempotent(ctx, q, command)
 	if err != nil {
 		return committed{}, receipt, err
 	}
@@ -107,10 +107,10 @@ func (s sessions) commit(
 func (s sessions) extraction(ctx context.Context, q *query, position int64, id string) (domain.Task, error) {
 	waiting, cancel := context.WithTimeout(ctx, longestWait)
 	defer cancel()
-	if err := s.cfg.Sessions.AwaitExtraction(waiting, q.caller.Tenant, position); err != nil {
+	if err := s.sessions.AwaitExtraction(waiting, q.caller.Tenant, position); err != nil {
 		return domain.Task{}, err
 	}
-	return s.cfg.Sessions.Task(ctx, q.caller.Principal, id)
+	return s.sessions.Task(ctx, q.caller.Principal, id)
 }
 
 // tooLong drops the error of a wait that took too long.
@@ -179,7 +179,7 @@ func (s sessions) extractSession(ctx context.Context, q *query) (any, error) {
 	}
 	position, id := receipt.Position, out.Task
 	if session, _ := receipt.Stream.State.(domain.Session); !out.Archived && session.AwaitsExtraction() {
-		earlier, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, session.LastTask)
+		earlier, err := s.sessions.Task(ctx, q.caller.Principal, session.LastTask)
 		if err != nil {
 			return list, err
 		}
@@ -201,7 +201,7 @@ func (s sessions) extractSession(ctx context.Context, q *query) (any, error) {
 	for _, e := range extractedFrom(task) {
 		known = append(known, e.Target)
 	}
-	before, err := s.cfg.Reader.Live(ctx, q.caller.Principal, known)
+	before, err := s.tree.reader.Live(ctx, q.caller.Principal, known)
 	for _, e := range extractedFrom(task) {
 		if k := before[e.Target]; e.ID == "" && k != nil {
 			e.ID, e.URI = k.ID, k.Text.URI
@@ -237,14 +237,13 @@ func (s sessions) retrySession(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	target := q.session()
-	receipt, err := s.submitIdempotent(ctx, q, domain.RetryExtraction{SessionTarget: target, Archive: in.Archive})
+	receipt, err := s.editor.submitIdempotent(ctx, q, domain.RetryExtraction{SessionTarget: target, Archive: in.Archive})
 	out := retried{ID: target.ID, Archives: []retriedArchive{}}
 	for _, event := range receipt.Events {
 		if fact, is := event.Fact.(domain.ExtractionRequested); is {
 			out.Archives = append(out.Archives, retriedArchive{
-				Archive: domain.ArchiveURI(
-					target.Owner, target.ID, fact.Archive,
-				), Task: fact.Task, Retry: fact.Retry, Status: "accepted",
+				Archive: domain.ArchiveURI(target.Owner, target.ID, fact.Archive), Task: fact.Task, Retry: fact.Retry,
+				Status: "accepted",
 			})
 		}
 	}
@@ -255,7 +254,7 @@ func (s sessions) retrySession(ctx context.Context, q *query) (any, error) {
 		return out, tooLong(ctx, err)
 	}
 	for i, archive := range out.Archives {
-		task, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, archive.Task)
+		task, err := s.sessions.Task(ctx, q.caller.Principal, archive.Task)
 		if err != nil {
 			return out, err
 		}
@@ -268,12 +267,12 @@ func (s sessions) retrySession(ctx context.Context, q *query) (any, error) {
 func (s sessions) awaitRetry(ctx context.Context, q *query, target domain.SessionTarget, position int64) error {
 	waiting, cancel := context.WithTimeout(ctx, longestWait)
 	defer cancel()
-	if err := s.cfg.Sessions.AwaitExtraction(waiting, q.caller.Tenant, position); err != nil {
+	if err := s.sessions.AwaitExtraction(waiting, q.caller.Tenant, position); err != nil {
 		return err
 	}
-	stream, _, err := s.cfg.Sessions.Find(waiting, q.caller.Principal, target.Owner, target.ID)
+	stream, _, err := s.sessions.Find(waiting, q.caller.Principal, target.Owner, target.ID)
 	if err != nil {
 		return err
 	}
-	return s.cfg.Sessions.AwaitExtraction(waiting, q.caller.Tenant, stream.Position)
+	return s.sessions.AwaitExtraction(waiting, q.caller.Tenant, stream.Position)
 }

@@ -29,9 +29,7 @@ func messageOf(event domain.Event) message {
 	}
 	m := message{
 		ID: "msg_" + strings.ReplaceAll(event.EventID, "-", ""), Role: fact.Role, Parts: []messagePart{},
-		CreatedAt: at.UTC().Format(
-			"2006-01-02T15:04:05.000Z07:00",
-		), Peer: fact.Message.Peer, Turn: fact.Message.Turn, Kind: fact.Message.Kind,
+		CreatedAt: at.UTC().Format("2006-01-02T15:04:05.000Z07:00"), Peer: fact.Message.Peer, Turn: fact.Message.Turn, Kind: fact.Message.Kind,
 	}
 	for _, part := range fact.Message.Parts {
 		m.Parts = append(m.Parts, partOf(part))
@@ -74,19 +72,16 @@ func (s sessions) sessionContext(ctx context.Context, q *query) (any, error) {
 	if budget < 0 {
 		q.found.Add("token_budget", "must not be negative")
 	}
-	if err := q.found.Err(); err != nil {
-		return nil, err
-	}
 	target := q.session()
-	stream, session, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
+	stream, session, err := s.sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
 	if err != nil {
 		return nil, err
 	}
-	live, err := s.cfg.Sessions.Messages(ctx, q.caller.Tenant, stream)
+	live, err := s.sessions.Messages(ctx, q.caller.Tenant, stream)
 	if err != nil {
 		return nil, err
 	}
-	archives, err := s.cfg.Sessions.Summaries(ctx, q.caller.Tenant, stream, mostArchives)
+	archives, err := s.sessions.Summaries(ctx, q.caller.Tenant, stream, mostArchives)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +132,7 @@ type archiveShown struct {
 
 func (s sessions) sessionArchive(ctx context.Context, q *query) (any, error) {
 	target := q.session()
-	stream, _, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
+	stream, _, err := s.sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +140,7 @@ func (s sessions) sessionArchive(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, domain.Refuse(domain.ErrNotFound, "the session has no such archive")
 	}
-	archive, err := s.cfg.Sessions.Archive(ctx, q.caller.Tenant, stream, number)
+	archive, err := s.sessions.Archive(ctx, q.caller.Tenant, stream, number)
 	if err != nil {
 		return nil, err
 	}

@@ -34,13 +34,13 @@ func (s sessions) deleteSession(ctx context.Context, q *query) (any, error) {
 
 // softDelete deletes a session and the archives since its last deletion.
 func (s sessions) softDelete(ctx context.Context, q *query, target domain.SessionTarget) error {
-	receipt, err := s.submit(ctx, q, domain.DeleteSession{SessionTarget: target, Reason: q.param("reason")})
+	receipt, err := s.editor.submit(ctx, q, domain.DeleteSession{SessionTarget: target, Reason: q.param("reason")})
 	if err != nil {
 		return err
 	}
 	session, _ := receipt.Stream.State.(domain.Session)
 	return domain.SubmitArchives(
-		ctx, s.cfg.Writer.SubmitAll, q.caller.Principal, q.caller.origin, session.DeleteArchives(target),
+		ctx, s.editor.writer.SubmitAll, q.caller.Principal, q.caller.origin, session.DeleteArchives(target),
 	)
 }
 
@@ -58,7 +58,7 @@ func (s sessions) eraseSession(ctx context.Context, q *query, target domain.Sess
 	if _, err := (domain.OrderErasure{By: target.By, Of: target.Stream()}).Complete(); err != nil {
 		return false, err
 	}
-	doomed, err := s.cfg.Eraser.Doomed(ctx, target.By.Tenant, target.Stream(), domain.LineageIgnored)
+	doomed, err := s.eraser.Doomed(ctx, target.By.Tenant, target.Stream(), domain.LineageIgnored)
 	if err != nil {
 		return false, err
 	}
@@ -74,10 +74,10 @@ func (s sessions) eraseSession(ctx context.Context, q *query, target domain.Sess
 		}
 	}
 	if err := domain.SubmitArchives(
-		ctx, s.cfg.Writer.SubmitAll, q.caller.Principal, q.caller.origin, archives,
+		ctx, s.editor.writer.SubmitAll, q.caller.Principal, q.caller.origin, archives,
 	); err != nil {
 		return false, err
 	}
-	receipt, err := s.submit(ctx, q, command)
+	receipt, err := s.editor.submit(ctx, q, command)
 	return len(receipt.Events) > 0, err
 }

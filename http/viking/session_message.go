@@ -178,7 +178,7 @@ func (s sessions) appendMessages(ctx context.Context, q *query, messages []domai
 		return nil, err
 	}
 	target := q.session()
-	receipt, err := s.submitIdempotent(
+	receipt, err := s.editor.submitIdempotent(
 		ctx, q, domain.AddMessages{SessionTarget: target, Agent: q.caller.agentID(), Messages: messages},
 	)
 	session, _ := receipt.Stream.State.(domain.Session)
@@ -210,7 +210,7 @@ func (s sessions) useContexts(ctx context.Context, q *query) (any, error) {
 			URI: in.Skill.URI, Input: string(in.Skill.Input), Output: string(in.Skill.Output), Success: in.Skill.Success,
 		}
 	}
-	receipt, err := s.submitIdempotent(ctx, q, command)
+	receipt, err := s.editor.submitIdempotent(ctx, q, command)
 	session, _ := receipt.Stream.State.(domain.Session)
 	return used{ID: command.ID, Contexts: session.Contexts, Skills: session.Skills}, err
 }

@@ -27,7 +27,7 @@ type planned struct {
 
 // searchInSession searches with the question, and with the last messages of a session beside it. A session that is
 // unknown or empty has no effect.
-func (s *Server) searchInSession(ctx context.Context, q *query) (any, error) {
+func (s finder) searchInSession(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		findRequest
 		Session string `json:"session_id"`
@@ -36,7 +36,7 @@ func (s *Server) searchInSession(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	said := ""
-	if in.Session != "" && s.cfg.Sessions != nil && in.limit() > 0 {
+	if in.Session != "" && s.sessions != nil && in.limit() > 0 {
 		var err error
 		if said, err = s.recentMessages(ctx, q, in.Session); err != nil {
 			return nil, err
@@ -78,15 +78,15 @@ const (
 
 // recentMessages are the last messages of the users in a session. If there are none, it is the summary of the newest
 // archive.
-func (s *Server) recentMessages(ctx context.Context, q *query, id string) (string, error) {
-	stream, _, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, q.caller.EffectiveSubject(), id)
+func (s finder) recentMessages(ctx context.Context, q *query, id string) (string, error) {
+	stream, _, err := s.sessions.Find(ctx, q.caller.Principal, q.caller.EffectiveSubject(), id)
 	if errors.Is(err, domain.ErrNotFound) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	messages, err := s.cfg.Sessions.Messages(ctx, q.caller.Tenant, stream)
+	messages, err := s.sessions.Messages(ctx, q.caller.Tenant, stream)
 	if err != nil {
 		return "", err
 	}
@@ -100,7 +100,7 @@ func (s *Server) recentMessages(ctx context.Context, q *query, id string) (strin
 		}
 	}
 	if len(said) == 0 {
-		archives, err := s.cfg.Sessions.Summaries(ctx, q.caller.Tenant, stream, 1)
+		archives, err := s.sessions.Summaries(ctx, q.caller.Tenant, stream, 1)
 		if err != nil || len(archives) == 0 {
 			return "", err
 		}

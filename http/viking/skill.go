@@ -14,16 +14,23 @@ import (
 )
 
 // skills answers requests about skills.
-type skills struct{ *Server }
+type skills struct {
+	tree      tree
+	editor    editor
+	finder    finder
+	index     index
+	accesses  accesses
+	resources resources // stores the files of skills
+}
 
-func (s skills) skillRoutes() {
-	s.route("POST /api/v1/skills", s.addSkill)
-	s.route("GET /api/v1/skills", s.listSkills)
-	s.route("POST /api/v1/skills/find", s.findSkills)
-	s.route("POST /api/v1/skills/validate", s.validateSkill)
-	s.route("GET /api/v1/skills/{name}", s.showSkill)
-	s.route("PUT /api/v1/skills/{name}", s.replaceSkill)
-	s.route("DELETE /api/v1/skills/{name}", s.removeSkill)
+func (s skills) routes(on route) {
+	on("POST /api/v1/skills", s.addSkill)
+	on("GET /api/v1/skills", s.listSkills)
+	on("POST /api/v1/skills/find", s.findSkills)
+	on("POST /api/v1/skills/validate", s.validateSkill)
+	on("GET /api/v1/skills/{name}", s.showSkill)
+	on("PUT /api/v1/skills/{name}", s.replaceSkill)
+	on("DELETE /api/v1/skills/{name}", s.removeSkill)
 }
 
 // skillRequest holds a skill or the id of an uploaded file.
@@ -66,7 +73,7 @@ func (s skills) skillIn(ctx context.Context, q *query) (k skill, in skillRequest
 
 // skillUploaded reads a skill from an upload: a SKILL.md, or an archive with one and other files.
 func (s skills) skillUploaded(ctx context.Context, q *query, id string) (skill, error) {
-	file, err := resources(s).uploaded(ctx, q, id)
+	file, err := s.resources.uploaded(ctx, q, id)
 	if err == nil && file.isZip() {
 		if file, err = (resourceRequest{}).unpackZip(file); err == nil {
 			k, err := skillOfFiles(file)
@@ -113,10 +120,10 @@ func (s skills) putSkill(ctx context.Context, q *query, k skill, in skillRequest
 	})
 	added.Warnings = append(q.warnings(), k.warnings...)
 	if err == nil && in.FileID != "" {
-		err = s.cfg.Files.Drop(ctx, q.caller.Tenant, in.FileID)
+		err = s.resources.files.Drop(ctx, q.caller.Tenant, in.FileID)
 	}
 	if added.RootURI = added.URI; err == nil && in.Wait {
-		added.Queue, err = s.awaitIndexed(ctx, q)
+		added.Queue, err = s.index.awaitIndexed(ctx, q)
 	}
 	return added, err
 }
@@ -130,7 +137,7 @@ func (s skills) putFiles(ctx context.Context, q *query, at address, main *domain
 			f.content, f.isText = text, true
 		}
 	}
-	_, err := s.changeBelow(ctx, q, placeOf(main), func(k *domain.Knowledge) (domain.Command, error) {
+	_, err := s.editor.changeBelow(ctx, q, placeOf(main), func(k *domain.Knowledge) (domain.Command, error) {
 		if k.ID == main.ID || domain.URI(k.Text.URI).Level() != domain.Detail {
 			return nil, nil
 		}
@@ -142,9 +149,9 @@ func (s skills) putFiles(ctx context.Context, q *query, at address, main *domain
 	for _, f := range files {
 		at.uri = placeOf(main).Join(append(slices.Clip(f.under), f.name)...)
 		if !f.isText {
-			err = resources(s).storeBytes(ctx, q, at, in, f, map[string]any{}, domain.Source{})
+			err = s.resources.storeBytes(ctx, q, at, in, f, map[string]any{}, domain.Source{})
 		} else {
-			_, err = s.remember(ctx, q, at, func(r *domain.Remembered) {
+			_, err = s.editor.remember(ctx, q, at, func(r *domain.Remembered) {
 				in.fill(r)
 				r.Text.Content, r.ContextType = f.content, domain.Resource
 			})
@@ -175,7 +182,7 @@ func (s skills) storeSkill(ctx context.Context, q *query, k skill, target string
 	switch {
 	case err == nil:
 		added.URI = roots[0].format(placeOf(older))
-		_, err = s.change(ctx, q, domain.Revise{Target: q.target(older), Changes: domain.Revised{
+		_, err = s.editor.change(ctx, q, domain.Revise{Target: q.target(older), Changes: domain.Revised{
 			Content: &k.Text, Abstract: &k.Description, Meta: new(json.RawMessage(meta)),
 		}})
 		if err == nil && k.isDir {
@@ -191,7 +198,7 @@ func (s skills) storeSkill(ctx context.Context, q *query, k skill, target string
 		at = roots[1]
 	}
 	at.uri = at.uri.Join(segment(k.Name), domain.SkillName)
-	item, err := s.remember(ctx, q, at, func(r *domain.Remembered) {
+	item, err := s.editor.remember(ctx, q, at, func(r *domain.Remembered) {
 		r.Text.Content, r.Text.Abstract, r.Text.Meta = k.Text, k.Description, meta
 	})
 	if err != nil {
@@ -243,7 +250,7 @@ func (s skills) skillNamed(ctx context.Context, q *query, target, name string) (
 		if root.beyond {
 			continue
 		}
-		if k, err := s.itemAt(ctx, q.caller, root.uri.Join(segment(name), domain.SkillName)); k != nil || err != nil {
+		if k, err := s.tree.itemAt(ctx, q.caller, root.uri.Join(segment(name), domain.SkillName)); k != nil || err != nil {
 			return k, err
 		}
 	}
@@ -274,7 +281,7 @@ type part struct {
 // partsOf are the files of a skill, whose SKILL.md is main.
 func (s skills) partsOf(ctx context.Context, q *query, main *domain.Knowledge) (parts []part, err error) {
 	directory := placeOf(main)
-	err = s.eachPage(ctx, q, directory, func(items []*domain.Knowledge) error {
+	err = s.tree.eachPage(ctx, q, directory, func(items []*domain.Knowledge) error {
 		for _, k := range items {
 			uri := domain.URI(k.Text.URI)
 			p := part{
@@ -320,7 +327,7 @@ func (s skills) listSkills(ctx context.Context, q *query) (any, error) {
 	}{Roots: []string{}, Skills: []skillShown{}}
 	for _, root := range roots {
 		list.Roots = append(list.Roots, string(root))
-		err := s.walkItems(ctx, q, address{uri: root}, func(k *domain.Knowledge) error {
+		err := s.tree.walkItems(ctx, q, address{uri: root}, func(k *domain.Knowledge) error {
 			if k.ContextType == domain.Skill && (domain.URI(k.Text.URI).Name() == domain.SkillName ||
 				domain.URI(k.Text.URI).Parent() == root) {
 				list.Skills = append(list.Skills, skillOf(k, root))
@@ -345,7 +352,7 @@ func (s skills) findSkills(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	in.ContextType = oneOrMore{string(domain.Skill)}
-	found, err := s.answer(ctx, q, in)
+	found, err := s.finder.answer(ctx, q, in)
 	return struct {
 		Skills []match `json:"skills"`
 		Total  int     `json:"total"`
@@ -376,7 +383,7 @@ func (s skills) showSkill(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.recordGet(q, k)
+	s.accesses.recordGet(q, k)
 	shown := skillOf(k, placeOf(k).Parent())
 	shown.Content, shown.Created, shown.Updated = k.Text.Content, k.CreatedAt, k.UpdatedAt
 	shown.Files, err = s.partsOf(ctx, q, k)
@@ -389,6 +396,6 @@ func (s skills) removeSkill(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	place := placeOf(k)
-	_, err = s.changeBelow(ctx, q, place, q.deleteCommand)
+	_, err = s.editor.changeBelow(ctx, q, place, q.deleteCommand)
 	return map[string]string{"uri": string(place), "name": q.request.PathValue("name")}, err
 }

@@ -15,8 +15,8 @@ import (
 
 // splitCommands are the commands that write a text to one URI, or several sections into a directory, with their
 // numbers in meta.
-func (s *Server) splitCommands(
-	q *query, at, directory address, parts []section, meta map[string]any, fill func(*domain.Remembered),
+func (q *query) splitCommands(
+	at, directory address, parts []section, meta map[string]any, fill func(*domain.Remembered),
 ) ([]domain.Submission, error) {
 	submissions := make([]domain.Submission, len(parts))
 	for i, part := range parts {
@@ -31,7 +31,7 @@ func (s *Server) splitCommands(
 		if err != nil {
 			return nil, err
 		}
-		command, err := s.remembering(q, at, func(r *domain.Remembered) {
+		command, err := q.remembering(at, func(r *domain.Remembered) {
 			fill(r)
 			r.Text.Content, r.Text.Task, r.Text.Meta = part.content, part.title, encoded
 		})
@@ -95,14 +95,14 @@ func (s tree) joinParts(
 
 // writeParts replaces items with a text, in several parts if it is long. It deletes the first item before the others,
 // so that only one of several concurrent requests succeeds. For the others the error matches domain.ErrConflict.
-func (s *Server) writeParts(
+func (s editor) writeParts(
 	ctx context.Context, q *query, a address, content string, instead []*domain.Knowledge,
 ) error {
 	parts := []section{{content: content}}
 	if len(content) > domain.MaxContent {
 		parts = sections(content)
 	}
-	submissions, err := s.splitCommands(q, a, a, parts, map[string]any{}, func(r *domain.Remembered) {
+	submissions, err := q.splitCommands(a, a, parts, map[string]any{}, func(r *domain.Remembered) {
 		if len(instead) > 0 && domain.URI(instead[0].Text.URI).Within(a.uri) { // not a fact beside a profile
 			r.Scopes = instead[0].Scopes
 		}

@@ -9,8 +9,14 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func (s status) statsRoutes() {
-	s.route("GET /api/v1/stats/memories", s.memoryStats)
+// statistics counts memories.
+type statistics struct {
+	reader MemoryReader
+	now    func() time.Time
+}
+
+func (s statistics) routes(on route) {
+	on("GET /api/v1/stats/memories", s.memoryStats)
 }
 
 // memoryStats counts the visible memories by their hotness.
@@ -29,7 +35,7 @@ type memoryStats struct {
 	} `json:"staleness"`
 }
 
-func (s status) memoryStats(ctx context.Context, q *query) (any, error) {
+func (s statistics) memoryStats(ctx context.Context, q *query) (any, error) {
 	category := domain.Category(q.param("category"))
 	if category != "" && !slices.Contains(domain.Categories, category) {
 		return nil, invalid("category", "is not a category")
@@ -38,8 +44,8 @@ func (s status) memoryStats(ctx context.Context, q *query) (any, error) {
 	for _, name := range domain.Categories {
 		stats.Categories[name] = 0
 	}
-	now := s.cfg.Now()
-	err := s.cfg.Reader.Memories(ctx, q.caller.Principal, category, func(u domain.MemoryUse) { stats.count(u, now) })
+	now := s.now()
+	err := s.reader.Memories(ctx, q.caller.Principal, category, func(u domain.MemoryUse) { stats.count(u, now) })
 	return stats, err
 }
 

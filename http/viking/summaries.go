@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
@@ -64,17 +63,6 @@ func abstractOf(k *domain.Knowledge) string {
 // overviewOf is an item's L1.
 func overviewOf(k *domain.Knowledge) string {
 	return cmp.Or(k.Text.Overview, text.Overview(k.Text.Content, text.OverviewTokens))
-}
-
-// head is the beginning of s, cut between characters.
-func head(s string, bytes int) string {
-	if len(s) <= bytes {
-		return s
-	}
-	for bytes > 0 && !utf8.RuneStart(s[bytes]) {
-		bytes--
-	}
-	return s[:bytes]
 }
 
 // described is a skill's name and description in meta.

@@ -8,7 +8,7 @@ import (
 )
 
 // setTags sets the tags of a file, of the files in a directory, or of everything below it.
-func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
+func (s metadata) setTags(ctx context.Context, q *query) (any, error) {
 	in := struct {
 		URI       string   `json:"uri"`
 		Tags      []string `json:"tags"`
@@ -48,7 +48,7 @@ func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 	}
 	var done []domain.URI
 	err = retryOverwritten(func() error {
-		done, err = s.changeAt(ctx, q, a, command)
+		done, err = s.editor.changeAt(ctx, q, a, command)
 		return err
 	})
 	tagged := make([]string, len(done))
@@ -65,20 +65,4 @@ func tagsOfRequest(q *query, tags []string) domain.Tags {
 		all = all.With(set)
 	}
 	return all
-}
-
-// changeAt changes the items at an address or below it, and returns their URIs.
-func (s *Server) changeAt(ctx context.Context, q *query, a address, command commandFor) ([]domain.URI, error) {
-	n, err := s.find(ctx, q.caller, a)
-	if err != nil {
-		return nil, err
-	}
-	if n.isDir {
-		return s.changeBelow(ctx, q, a.uri, command)
-	}
-	c, err := command(n.item)
-	if err == nil {
-		_, err = s.change(ctx, q, c)
-	}
-	return []domain.URI{a.uri}, err
 }

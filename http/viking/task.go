@@ -56,9 +56,7 @@ func taskOf(t domain.Task) task {
 	tokens := usage(t.Extracted.Usage.PromptTokens, t.Extracted.Usage.CompletionTokens)
 	shown.Result = &taskResult{
 		Session: session, Archive: domain.ArchiveURI(owner, session, t.Archive.Archive), Extracted: extractedOf(t),
-		Usage: allUsage{
-			Model: tokens, tokenUsage: tokens,
-		}, Decisions: domain.Decided{}, Extractor: t.Extracted.Extractor, Trigger: t.Archive.Trigger,
+		Usage: allUsage{Model: tokens, tokenUsage: tokens}, Decisions: domain.Decided{}, Extractor: t.Extracted.Extractor, Trigger: t.Archive.Trigger,
 		Lessons: extractedFrom(t),
 	}
 	for _, lesson := range t.Extracted.Lessons {
@@ -68,12 +66,21 @@ func taskOf(t domain.Task) task {
 }
 
 // tasks answers requests about extraction tasks.
-type tasks struct{ *Server }
+type tasks struct {
+	sessions Sessions
+	tree     tree
+}
+
+func (s tasks) routes(on route) {
+	on("GET /api/v1/tasks", s.listTasks)
+	on("GET /api/v1/tasks/{id}", s.showTask)
+	on("POST /api/v1/tasks/{id}/cancel", s.cancelTask)
+}
 
 func epoch(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
 func (s tasks) showTask(ctx context.Context, q *query) (any, error) {
-	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.request.PathValue("id"))
+	found, err := s.sessions.Task(ctx, q.caller.Principal, q.request.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +101,7 @@ func (s tasks) shown(ctx context.Context, q *query, t domain.Task) (task, error)
 // cancelTask answers with a finished task, and refuses to stop another: the committed messages exist only in the
 // archive and must still be extracted.
 func (s tasks) cancelTask(ctx context.Context, q *query) (any, error) {
-	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.request.PathValue("id"))
+	found, err := s.sessions.Task(ctx, q.caller.Principal, q.request.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -124,9 +131,6 @@ func (s tasks) listTasks(ctx context.Context, q *query) (any, error) {
 	if status != "" && !slices.Contains(all, status) {
 		q.found.Add("status", "must be one of pending, running, completed, failed, cancelling, cancelled")
 	}
-	if err := q.found.Err(); err != nil {
-		return nil, err
-	}
 	list := []task{}
 	if kind := q.param("task_type"); limit == 0 || kind != "" && kind != commitTask {
 		return list, nil
@@ -135,14 +139,10 @@ func (s tasks) listTasks(ctx context.Context, q *query) (any, error) {
 	if session := q.param("resource_id"); session != "" {
 		query.Session = domain.SessionStream(q.owner(), session)
 	}
-	tasks, err := s.cfg.Sessions.Tasks(ctx, query)
-	for _, t := range tasks {
-		if err != nil {
-			break
-		}
-		var one task
-		one, err = s.shown(ctx, q, t)
-		list = append(list, one)
+	tasks, err := s.sessions.Tasks(ctx, query)
+	for i := 0; err == nil && i < len(tasks); i++ {
+		list = append(list, task{})
+		list[i], err = s.shown(ctx, q, tasks[i])
 	}
 	return list, err
 }

@@ -1,12 +1,9 @@
 package viking
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
-
-	"github.com/google/uuid"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -89,85 +86,3 @@ func (s tree) requireDirectory(ctx context.Context, c caller, a address) error {
 	return domain.Refuse(domain.ErrPrecondition, "it would lie in a file, which says by itself what it is about").
 		WithFix("PATCH /v1/knowledge/{id} changes the abstract and the overview of a file")
 }
-
-// remember writes an item to a free address. Fill sets its other fields.
-func (s *Server) remember(
-	ctx context.Context, q *query, a address, fill func(*domain.Remembered),
-) (*domain.Knowledge, error) {
-	command, err := s.remembering(q, a, fill)
-	if err != nil {
-		return nil, err
-	}
-	return s.change(ctx, q, command)
-}
-
-// retryIfTaken calls do again if another request occupied the address in between.
-func retryIfTaken(do func() error) error {
-	err := do()
-	if errors.Is(err, domain.ErrTaken) {
-		err = do()
-	}
-	return err
-}
-
-// retryOverwritten calls do again while another request changes the item first, up to 100 times. Then the error
-// matches domain.ErrConflict.
-func retryOverwritten(do func() error) error {
-	const tries = 100
-	for range tries {
-		if err := do(); !errors.Is(err, domain.ErrPrecondition) {
-			return err
-		}
-	}
-	return domain.Refuse(domain.ErrConflict, "other requests change the same item all the time").WithFix("try again")
-}
-
-func (s *Server) remembering(q *query, a address, fill func(*domain.Remembered)) (domain.Remember, error) {
-	item, err := q.caller.assign(a)
-	if err != nil {
-		return domain.Remember{}, err
-	}
-	fill(&item)
-	return domain.Remember{By: q.caller.Principal, ID: newID(), Knowledge: item, MayBeEmpty: true}.Complete()
-}
-
-// change submits a command and returns the item as it is after it.
-func (s *Server) change(ctx context.Context, q *query, command domain.Command) (*domain.Knowledge, error) {
-	receipt, err := s.submit(ctx, q, command)
-	return receipt.Knowledge, err
-}
-
-// submitAll submits commands and returns the first refusal. A refusal does not affect the other commands.
-func (s *Server) submitAll(ctx context.Context, submissions []domain.Submission) (refused error) {
-	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
-		refused = cmp.Or(refused, result.Err)
-	}
-	return refused
-}
-
-// validate validates a command that was not completed.
-func validate(command domain.Command) error {
-	if c, can := command.(interface{ Validate() error }); can {
-		return c.Validate()
-	}
-	return nil
-}
-
-func (q *query) submission(command domain.Command) domain.Submission {
-	switch c := command.(type) {
-	case domain.Revise:
-		c.Reason = cmp.Or(c.Reason, q.reason)
-		command = c
-	case domain.Delete:
-		c.Reason = cmp.Or(c.Reason, q.reason)
-		command = c
-	}
-	return domain.Submission{Command: command, By: q.caller.Principal, Origin: q.caller.origin}
-}
-
-func (q *query) target(k *domain.Knowledge) domain.Target {
-	return domain.Target{By: q.caller.Principal, ID: k.ID}
-}
-
-// newID is unique and increases with time.
-func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -43,12 +43,12 @@ func (q *query) checkUserID(field, id string) {
 
 // usersOf lists the users of an account, by id.
 func (s accounts) usersOf(ctx context.Context, tenant string) ([]member, error) {
-	given, err := s.cfg.Keys.Given(ctx, tenant)
+	given, err := s.keys.Given(ctx, tenant)
 	var all []domain.MemberEntry
-	for after := domain.Entity(""); err == nil && s.cfg.Members != nil; {
+	for after := domain.Entity(""); err == nil && s.members != nil; {
 		const page = 500
 		var listed []domain.DirectoryMember
-		listed, err = s.cfg.Members(ctx, tenant, domain.User, after, page)
+		listed, err = s.members(ctx, tenant, domain.User, after, page)
 		for _, m := range listed {
 			all, after = append(all, m.MemberEntry), m.Member
 		}
@@ -62,7 +62,7 @@ func (s accounts) usersOf(ctx context.Context, tenant string) ([]member, error) 
 // enlist adds a user to the directory, or ends a deactivation.
 func (s accounts) enlist(ctx context.Context, q *query, by domain.Principal, id string) error {
 	of := domain.OfDirectory{By: by, Member: domain.Entity(domain.User + ":" + id)}
-	return s.submitAll(ctx, []domain.Submission{
+	return s.editor.submitAll(ctx, []domain.Submission{
 		q.submissionBy(by, domain.PutMember{OfDirectory: of}),
 		q.submissionBy(by, domain.DeactivateMember{OfDirectory: of, Again: true}),
 	})
@@ -70,7 +70,7 @@ func (s accounts) enlist(ctx context.Context, q *query, by domain.Principal, id 
 
 // usersAmong are the users of these keys and the active ones of these entries, by id.
 func (s accounts) usersAmong(given []domain.IssuedKey, listed []domain.MemberEntry) []member {
-	now := s.cfg.Now()
+	now := s.now()
 	given = slices.DeleteFunc(given, func(k domain.IssuedKey) bool {
 		return k.Subject.Kind() != domain.User ||
 			k.CheckValid(now) != nil
@@ -127,13 +127,13 @@ func userKey(id string, role domain.Role) domain.KeyCreated {
 func (s accounts) issueKey(
 	ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated,
 ) (key, prefix string, err error) {
-	prefix, key, hash := s.cfg.NewKey()
+	prefix, key, hash := s.newKey()
 	created.Hash = hash
 	command := domain.CreateKey{By: by, Prefix: prefix, Key: created}
-	if err := command.Validate(s.cfg.Now()); err != nil {
+	if err := command.Validate(s.now()); err != nil {
 		return "", "", err
 	}
-	_, err = s.cfg.Writer.Submit(ctx, q.submissionBy(by, command))
+	_, err = s.editor.writer.Submit(ctx, q.submissionBy(by, command))
 	return key, prefix, err
 }
 
@@ -217,7 +217,7 @@ func (s accounts) keepOldestKey(ctx context.Context, q *query, by domain.Princip
 	if oldest.Prefix == prefix {
 		return nil
 	}
-	if _, err := s.cfg.Writer.Submit(
+	if _, err := s.editor.writer.Submit(
 		ctx, q.submissionBy(by, domain.RevokeKey{By: by, Prefix: prefix, Reason: "the user was registered at the same time"}),
 	); err != nil {
 		return err
@@ -239,14 +239,14 @@ func (s accounts) removeUser(ctx context.Context, q *query) (any, error) {
 	}
 	if err == nil {
 		of := domain.OfDirectory{By: by, Member: domain.Entity(domain.User + ":" + u.id)}
-		_, err = s.cfg.Writer.Submit(ctx, q.submissionBy(by, domain.DeactivateMember{
+		_, err = s.editor.writer.Submit(ctx, q.submissionBy(by, domain.DeactivateMember{
 			OfDirectory: of, Reason: "the user was removed",
 		}))
 		if errors.Is(err, domain.ErrNotFound) { // a user with keys who was never added
 			err = nil
 		}
 	}
-	return removed(), err
+	return map[string]bool{"deleted": true}, err
 }
 
 // changeRole changes the role of all keys of a user.
@@ -308,7 +308,7 @@ func (s accounts) forEachKey(
 	for i, k := range u.keys {
 		submissions[i] = q.submissionBy(by, command(k.Prefix))
 	}
-	return s.submitAll(ctx, submissions)
+	return s.editor.submitAll(ctx, submissions)
 }
 
 // roleOf is OpenViking's name of a principal's role; there are three.

@@ -1,7 +1,6 @@
 package viking
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -156,16 +155,6 @@ func (s tree) subtree(
 			add(node{uri: preset, isDir: true})
 		}
 	}
-	slices.SortFunc(nodes, func(a, b node) int { return compareNames(a.uri.Names(), b.uri.Names()) })
+	slices.SortFunc(nodes, func(a, b node) int { return slices.Compare(a.uri.Names(), b.uri.Names()) })
 	return nodes, true, nil
-}
-
-// compareNames orders paths for a walk: a directory, its contents, and then its neighbours.
-func compareNames(a, b []string) int {
-	for i := range min(len(a), len(b)) {
-		if by := cmp.Compare(a[i], b[i]); by != 0 {
-			return by
-		}
-	}
-	return len(a) - len(b)
 }

@@ -24,14 +24,14 @@ var limits = map[string][3]int{
 	"database":    {3_759, 868, 2_515},
 	"domain":      {15_662, 0, 6_435},
 	"events":      {10_793, 1_894, 4_757},
-	"http":        {35_609, 605, 20_704},
+	"http":        {35_606, 605, 20_703},
 	"migrations":  {12, 0, 0},
 	"projections": {23_536, 0, 14_141},
 	"scripts":     {2_542, 0, 52},
 }
 
 // methods are how many methods may be reached on a type: its own, and those of types that it embeds or that embed it.
-var methods = map[string]int{"http.Server": 148, "http/viking.Server": 172, "events.Log": 41}
+var methods = map[string]int{"http.Server": 148, "http/viking.Server": 4, "events.Log": 41}
 
 const (
 	maxWords     = 30 // of a sentence

@@ -14,11 +14,18 @@ import (
 	"github.com/annals-kb/annals/projections/embedding"
 )
 
-func (s *Server) searchRoutes() {
-	s.route("POST /api/v1/search/find", s.findContexts)
-	s.route("POST /api/v1/search/search", s.searchInSession)
-	s.route("POST /api/v1/search/grep", s.grep)
-	s.route("POST /api/v1/search/glob", s.glob)
+// finder answers searches.
+type finder struct {
+	tree     tree
+	reader   SearchReader
+	sessions Sessions // nil for a server without sessions
+	accesses accesses
+	now      func() time.Time
+}
+
+func (s finder) routes(on route) {
+	on("POST /api/v1/search/find", s.findContexts)
+	on("POST /api/v1/search/search", s.searchInSession)
 }
 
 // oneOrMore is a string, or several.
@@ -109,7 +116,7 @@ type toward struct {
 }
 
 // findContexts runs a search, the same as every other surface.
-func (s *Server) findContexts(ctx context.Context, q *query) (any, error) {
+func (s finder) findContexts(ctx context.Context, q *query) (any, error) {
 	var in findRequest
 	if err := q.bind(&in); err != nil {
 		return nil, err
@@ -117,7 +124,7 @@ func (s *Server) findContexts(ctx context.Context, q *query) (any, error) {
 	return s.answer(ctx, q, in)
 }
 
-func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResult, error) {
+func (s finder) answer(ctx context.Context, q *query, in findRequest) (findResult, error) {
 	found, targets, warning, err := s.scored(ctx, q, in)
 	if err != nil {
 		return findResult{}, err
@@ -132,12 +139,12 @@ type scored struct {
 }
 
 // scored are the hits of a search, and the addresses that it covers.
-func (s *Server) scored(ctx context.Context, q *query, in findRequest) ([]scored, []address, string, error) {
+func (s finder) scored(ctx context.Context, q *query, in findRequest) ([]scored, []address, string, error) {
 	search, targets, err := s.toSearch(q, in)
 	if err != nil || in.limit() == 0 || len(in.Targets) > 0 && len(targets) == 0 {
 		return nil, targets, "", err
 	}
-	answer, err := s.cfg.Reader.Search(ctx, search)
+	answer, err := s.reader.Search(ctx, search)
 	found := make([]scored, len(answer.Hits))
 	for i, score := range scores(answer) {
 		found[i] = scored{answer.Hits[i], score}
@@ -146,30 +153,30 @@ func (s *Server) scored(ctx context.Context, q *query, in findRequest) ([]scored
 }
 
 // grouped are those of the hits, best first, that score enough, by context type.
-func (s *Server) grouped(
+func (s finder) grouped(
 	ctx context.Context, q *query, in findRequest, found []scored, targets []address, warning string,
 ) (findResult, error) {
 	least := *cmp.Or(in.Threshold, new(float64))
 	found = slices.DeleteFunc(found, func(hit scored) bool { return hit.shown < least })
 	found = found[:min(len(found), in.limit())]
-	s.recordAccess(q, "search", len(found), func(i int) domain.Retrieved {
+	s.accesses.recordAccess(q, "search", len(found), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: found[i].ID, Score: found[i].Score}
 	})
 	items := make([]*domain.Knowledge, len(found))
 	for i, hit := range found {
 		items[i] = hit.Knowledge
 	}
-	if err := s.cfg.Reader.Dispute(ctx, q.caller.Principal, items...); err != nil {
+	if err := s.reader.Dispute(ctx, q.caller.Principal, items...); err != nil {
 		return findResult{}, err
 	}
-	others, err := s.related(ctx, q, items...)
+	others, err := s.tree.related(ctx, q, items...)
 	result := groupByType(found, targets, others)
 	result.Warning = warning
 	return result, err
 }
 
 // toSearch is the domain's search, and the addresses that it covers; none for everywhere.
-func (s *Server) toSearch(q *query, in findRequest) (domain.Search, []address, error) {
+func (s finder) toSearch(q *query, in findRequest) (domain.Search, []address, error) {
 	search := domain.Search{
 		By: q.caller.Principal, Text: in.Query, Limit: in.limit(), MinScore: leastScore(in.Threshold), Order: domain.ByScore,
 		Everyone: in.Everyone,
@@ -198,14 +205,11 @@ func (s *Server) toSearch(q *query, in findRequest) (domain.Search, []address, e
 	default:
 		q.found.Add("time_field", "must be updated_at or created_at")
 	}
-	if err := q.found.Err(); err != nil {
-		return search, nil, err
-	}
 	from, to := &search.Filter.UpdatedFrom, &search.Filter.UpdatedTo
 	if in.TimeField == "created_at" {
 		from, to = &search.Filter.CreatedFrom, &search.Filter.CreatedTo
 	}
-	now := s.cfg.Now()
+	now := s.now()
 	*from, *to = q.timeParam("since", in.Since, now, 0), q.timeParam("until", in.Until, now, 24*time.Hour)
 	if !from.IsZero() && !to.IsZero() && !from.Before(*to) {
 		q.found.Add("since", "must be before until")

@@ -161,8 +161,8 @@ func TestWhatCannotBeSearchedForIsSaidSo(t *testing.T) {
 			`{"op":"range","field":"created_at"}`:                                                 "range must have gte, gt, lt or lte",
 			`{"op":"must","field":"category","values":["tools"]}`:                                 "a condition with op must has no fields but op, field, conds",
 			`{"op":"must","field":"category"}`:                                                    "must must have conds",
-			`{"op":"must","field":"category","conds":"tools"}`:                                    "conds must be an array",
-			`{"op":"must","field":7,"conds":["tools"]}`:                                           "field must be a string",
+			`{"op":"must","field":"category","conds":"tools"}`:                                    "field must be a string, and conds an array",
+			`{"op":"must","field":7,"conds":["tools"]}`:                                           "field must be a string, and conds an array",
 			`{"op":"and","conds":[{}]}`:                                                           "the conditions of and must be conditions",
 			`{"op":"or","conds":[{"op":"must","field":"category","conds":["tools"],"not":true}]}`: "a condition with op must has no fields but op, field, conds",
 		} {
