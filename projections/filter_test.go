@@ -19,7 +19,12 @@ func TestEveryFilterPassesWhatItSays(t *testing.T) {
 		w.understand()
 		items := w.items()
 		tried, passed := 0, 0
-		for name, filter := range filters(items) {
+		all := filters(items)
+		for i, name := range slices.Sorted(maps.Keys(all)) {
+			filter := all[name]
+			if testing.Short() && i%3 > 0 {
+				continue
+			}
 			var listed, searched []string
 			for _, k := range slices.SortedFunc(maps.Values(items), newestFirst) {
 				if passes(k, filter) {

@@ -3,7 +3,6 @@ package projections_test
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/events/logtest"
+	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/words"
 )
 
@@ -82,7 +82,12 @@ func termsOf(k *domain.Knowledge) (counts map[string]float64, length int) {
 
 func (c contents) fold(k *domain.Knowledge) {
 	counts, length := termsOf(k)
-	c.add("knowledge", knowledgeRow(k, length))
+	row := rows.RowOf("", k, length)
+	values, err := row.Values()
+	if err != nil {
+		panic(err) // of an item made here
+	}
+	c.addValues("knowledge", rows.KnowledgeColumns, values)
 	if IsLive(k) {
 		for _, scope := range k.Scopes {
 			c.add("scopes", map[string]any{"scope": scope, "number": k.Number, "words": length})
@@ -93,97 +98,24 @@ func (c contents) fold(k *domain.Knowledge) {
 			}
 		}
 	}
-	for _, v := range k.Votes {
-		c.add("votes", map[string]any{
-			"id": k.ID, "event_id": v.EventID, "voter": v.Voter, "ballot": v.Ballot, "verdict": v.Verdict,
-			"trace_id": v.TraceID, "query": v.Query, "outcome": v.Outcome, "at": moment(v.At),
-		})
+	for _, vote := range k.Votes {
+		row := rows.VoteRowOf("", k.ID, vote)
+		c.addValues("votes", rows.VotesColumns, row.Values())
 	}
-	for _, r := range k.Reports {
-		c.add("reports", map[string]any{
-			"id": k.ID, "reporter": r.Reporter, "event_id": r.EventID, "reason": r.Reason, "at": moment(r.At),
-			"suspended": r.Suspended,
-		})
+	for _, report := range k.Reports {
+		row := rows.ReportRowOf("", k.ID, report)
+		c.addValues("reports", rows.ReportsColumns, row.Values())
 	}
 }
 
-func knowledgeRow(k *domain.Knowledge, words int) map[string]any {
-	return map[string]any{
-		"id": k.ID, "number": k.Number, "type": k.Type, "context_type": k.ContextType, "category": k.Category,
-		"polarity": k.Polarity, "media": k.Media, "owner": k.Owner, "visibility": k.Visibility(),
-		"status": k.Status, "superseded_by": k.SupersededBy, "held": k.Held,
-		"uri": k.Text.URI, "task": k.Text.Task, "content": k.Text.Content,
-		"abstract": k.Text.Abstract, "overview": k.Text.Overview,
-		"tags": orEmptyTags(k.Text.Tags), "meta": string(k.Text.Meta), "source": sourceRow(k.Source),
-		"trace_id": k.Source.TraceID, "scopes": k.Scopes, "baseline": baselineRow(k),
-		"derived_from": append([]string{}, k.DerivedFrom...), "relations": relationRows(k.Relations), "words": words,
-		"helpful": k.Helpful, "harmful": k.Harmful, "confidence": k.Confidence,
-		"stale_reporters": k.Stale.Reporters, "stale_since": moment(k.Stale.Since), "stale_reason": k.Stale.Reason,
-		"confirmed_at": moment(k.ConfirmedAt), "confirm_until": moment(k.ConfirmUntil),
-		"suspended_reporters": k.Suspended.Reporters, "suspended_since": moment(k.Suspended.Since),
-		"suspended_reason":   k.Suspended.Reason,
-		"expired_confidence": k.ExpiredConfidence,
-		"revision":           k.Revision, "version": k.Version, "position": k.Position,
-		"created_at": moment(k.CreatedAt), "updated_at": moment(k.UpdatedAt), "occurred_at": moment(k.OccurredAt),
+// addValues adds a row without its tenant.
+func (c contents) addValues(table string, columns []string, values []any) {
+	row := map[string]any{}
+	for i, column := range columns {
+		row[column] = plainValue(column, values[i])
 	}
-}
-
-func relationRows(relations []domain.Relation) []map[string]any {
-	rows := []map[string]any{}
-	for _, r := range relations {
-		row := map[string]any{"to": r.To, "at": moment(r.At)}
-		if r.Reason != "" {
-			row["reason"] = r.Reason
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-func orEmptyTags(tags domain.Tags) domain.Tags {
-	if tags == nil {
-		return domain.Tags{}
-	}
-	return tags
-}
-
-// sourceRow leaves out what is empty.
-func sourceRow(s domain.Source) map[string]any {
-	row := map[string]any{
-		"name": s.Name, "category": s.Category, "agent_id": s.AgentID, "submitted_by": s.SubmittedBy,
-		"timestamp": s.Timestamp, "trace_id": s.TraceID,
-	}
-	maps.DeleteFunc(row, func(_ string, value any) bool { return value == "" })
-	if len(s.URLs) > 0 {
-		row["urls"] = s.URLs
-	}
-	return row
-}
-
-func baselineRow(k *domain.Knowledge) map[string]any {
-	e := k.Baseline
-	row := map[string]any{"helpful": e.Helpful, "harmful": e.Harmful, "confidence": e.Confidence}
-	for name, uses := range map[string][]domain.Use{
-		"helpful_history": e.HelpfulHistory,
-		"harmful_history": e.HarmfulHistory,
-	} {
-		var rows []map[string]any
-		for _, u := range uses {
-			use := map[string]any{"query": u.Query, "trace_id": u.TraceID, "outcome": u.Outcome, "by": string(u.By), "at": ""}
-			if !u.At.IsZero() {
-				use["at"] = u.At.Format(time.RFC3339Nano)
-			}
-			maps.DeleteFunc(use, func(_ string, value any) bool { return value == "" })
-			rows = append(rows, use)
-		}
-		if rows != nil {
-			row[name] = rows
-		}
-	}
-	if voices, _ := json.Marshal(k.Voices); string(voices) != "{}" {
-		row["voices"] = json.RawMessage(canonical(string(voices)))
-	}
-	return row
+	delete(row, "tenant")
+	c.add(table, row)
 }
 
 func moment(at time.Time) any {
@@ -241,6 +173,12 @@ func plainValue(column string, value any) any {
 	switch v := value.(type) {
 	case []byte:
 		value = string(v)
+	case *string:
+		if value = ""; v != nil {
+			value = *v
+		}
+	case database.Time:
+		return moment(v.Time)
 	case time.Time:
 		return moment(v)
 	}

@@ -45,13 +45,17 @@ func TestEverySearchIsRankedAsIfEveryItemHadBeenLookedAt(t *testing.T) {
 
 func TestNothingIsLostInLargeScopes(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.fill(newCorpus(7), 2000)
+		items := 2000
+		if testing.Short() {
+			items = 400
+		}
+		w.fill(newCorpus(7), items)
 		w.holdSketches()
 		truth := w.everything()
 		c := newCorpus(8)
 		wanted, got := 0, 0
 		for i := range 60 {
-			s := domain.Search{By: w.by, Text: c.question(truth[fmt.Sprint("i", c.IntN(2000))].Text.Content)}
+			s := domain.Search{By: w.by, Text: c.question(truth[fmt.Sprint("i", c.IntN(items))].Text.Content)}
 			if i%3 > 0 {
 				s.Context = domain.Context{Given: true, Entities: []domain.Entity{"user:alice", "team:pay", "org:acme"}[:c.IntN(4)]}
 			}

@@ -110,25 +110,6 @@ func TestAHitSaysThatItsMeaningIsStillToCome(t *testing.T) {
 	})
 }
 
-func TestAnItemInSeveralScopesCountsOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		for i := range 20 {
-			w.remember(fmt.Sprint("i", i), "note on payment "+[]string{"retries", "refunds"}[i%2], "team:pay", "org:acme",
-				"user:alice")
-		}
-		scores := map[int]float64{}
-		for n := range 3 {
-			answer := w.search(domain.Search{Text: "payment refunds", Context: domain.Context{
-				Given: true, Entities: []domain.Entity{"team:pay", "org:acme", "user:alice"}[:n+1],
-			}})
-			scores[n] = answer.Hits[0].Lexical
-		}
-		if scores[0] == 0 || scores[1] != scores[0] || scores[2] != scores[0] {
-			t.Errorf("words score %v in one, two and three scopes of the same items", scores)
-		}
-	})
-}
-
 // A manual among notes is found by what it is for, however long it is.
 func TestALongItemIsFoundByItsTask(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

@@ -2,73 +2,35 @@ package rebuild
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 
-	"github.com/uptrace/bun"
-
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// texts checks that a text is missing if, and only if, an event records its erasure.
+// texts checks that a text is missing if, and only if, an event destroyed it.
 func (e *verification) texts(ctx context.Context, tenant string) error {
-	var missing, erased []string // ids of events
-	positions := map[string]int64{}
-	recorded := map[string]bool{}
-	erasing := bun.List([]string{
-		domain.Erased{}.Name(), domain.TextsErased{}.Name(), domain.SessionErased{}.Name(), domain.Redacted{}.Name(),
-	})
-	err := database.ForEach(ctx, e.tx, func(list *sql.Rows) error {
-		var id string
-		var position int64
-		var isMissing bool
-		var data []byte
-		if err := list.Scan(&id, &position, &isMissing, &data); err != nil {
-			return err
-		}
-		if isMissing {
-			missing = append(missing, id)
-			positions[id] = position
-		}
-		if data == nil {
-			return nil
-		}
-		var fact struct {
-			Events []string `json:"events"`
-		}
-		if err := json.Unmarshal(data, &fact); err != nil {
-			return err
-		}
-		for _, id := range fact.Events {
-			if !recorded[id] {
-				recorded[id] = true
-				erased = append(erased, id)
-			}
-		}
-		return nil
-	}, `
-		SELECT e.event_id, e.position, t.position IS NULL AND e.text_commitment IS NOT NULL,
-			CASE WHEN e.name IN (?) THEN e.data END
+	var wrong []struct {
+		Position int64  `bun:"position"`
+		EventID  string `bun:"event_id"`
+		Missing  bool   `bun:"missing"`
+	}
+	err := e.tx.NewRaw(`
+		SELECT e.position, e.event_id, d.position IS NULL AS missing
 		FROM events AS e
 		LEFT JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position
-		WHERE e.tenant = ? AND (t.position IS NULL AND e.text_commitment IS NOT NULL OR e.name IN (?))
-		ORDER BY e.position`, erasing, tenant, erasing)
+		LEFT JOIN destroyed_texts AS d ON d.tenant = e.tenant AND d.position = e.position
+		WHERE e.tenant = ? AND (t.position IS NULL AND e.text_commitment IS NOT NULL) <> (d.position IS NOT NULL)
+		ORDER BY e.position
+		LIMIT ?`, tenant, maxWrong).Scan(ctx, &wrong)
 	if err != nil {
 		return rows.Failed(ctx, "read texts", err)
 	}
-	for _, id := range missing {
-		if !recorded[id] {
-			e.addWrong("tenant %s, position %d: the text is missing, and no event says that it was erased", tenant,
-				positions[id])
+	for _, text := range wrong {
+		if text.Missing {
+			e.addWrong("tenant %s, position %d: the text is missing, and no event says that it was erased", tenant, text.Position)
+			continue
 		}
-	}
-	for _, id := range erased {
-		if positions[id] == 0 {
-			e.addWrong("tenant %s: the text of event %s is still there or never was, and an event records that it was erased",
-				tenant, id)
-		}
+		e.addWrong("tenant %s: the text of event %s is still there or never was, and an event records that it was erased",
+			tenant, text.EventID)
 	}
 	var strangers int64
 	err = e.tx.NewRaw(`

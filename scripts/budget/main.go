@@ -26,7 +26,7 @@ var limits = map[string][3]int{
 	"events":      {10_793, 1_894, 4_757},
 	"http":        {35_606, 605, 20_703},
 	"migrations":  {12, 0, 0},
-	"projections": {23_536, 0, 14_141},
+	"projections": {23_498, 0, 14_008},
 	"scripts":     {2_542, 0, 52},
 }
 
