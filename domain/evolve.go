@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -118,9 +117,7 @@ func (k *Knowledge) remember(f Remembered, at EventMetadata, policy ConfidencePo
 		baseline = *f.Baseline
 	}
 	k.Number = at.Position
-	k.Type, k.ContextType, k.Category = f.Type, f.ContextType, f.Category
-	k.Polarity, k.Media = f.Polarity, f.Media
-	k.Scopes, k.Owner = slices.Clone(f.Scopes), f.Owner
+	k.Class, k.Scopes, k.Owner = f.Class, slices.Clone(f.Scopes), f.Owner
 	k.Source, k.Text, k.DerivedFrom = f.Source, f.Text, f.DerivedFrom
 	k.Baseline, k.Helpful, k.Harmful = baseline, baseline.Helpful, baseline.Harmful
 	k.Status, k.Revision = Active, 1
@@ -128,21 +125,6 @@ func (k *Knowledge) remember(f Remembered, at EventMetadata, policy ConfidencePo
 	if policy.Weighs != nil {
 		k.Voices.Authors = slices.DeleteFunc([]Entity{at.Actor, at.OnBehalfOf}, func(e Entity) bool { return e == "" })
 	}
-}
-
-func (k *Knowledge) revise(f Revised) {
-	set(&k.Type, f.Type)
-	set(&k.Category, f.Category)
-	set(&k.Polarity, f.Polarity)
-	set(&k.Text.Task, f.Task)
-	set(&k.Text.Content, f.Content)
-	set(&k.Text.Abstract, f.Abstract)
-	set(&k.Text.Overview, f.Overview)
-	set(&k.Text.Tags, f.Tags)
-	if f.Meta != nil {
-		k.Text.Meta = json.RawMessage(slices.Clone(*f.Meta))
-	}
-	k.Revision++
 }
 
 // restore gives a deleted item its former status. A superseded item becomes active again.
@@ -153,12 +135,6 @@ func (k *Knowledge) restore() {
 		k.Status, k.SupersededBy = Active, ""
 	}
 	k.Revision++
-}
-
-func set[T any](field *T, value *T) {
-	if value != nil {
-		*field = *value
-	}
 }
 
 // retractedVote is the event id of the vote that a fact replaces or retracts, or empty.

@@ -16,31 +16,13 @@ type Fact interface {
 
 // Remembered began an item.
 type Remembered struct {
-	Text        Text        // first, so that its fields come first in the text
-	Type        Type        `data:"type"`
-	ContextType ContextType `data:"context_type"`
-	Category    Category    `data:"category,omitempty"`
-	Polarity    Polarity    `data:"polarity"`
-	Media       Media       `data:"media"`
-	Scopes      []Scope     `data:"scopes"`
-	Owner       Entity      `data:"owner"`
-	Source      Source      `data:"source,omitzero" text:"source,omitzero"`
-	Baseline    *Eval       `data:"baseline,omitempty" text:"baseline,omitempty"` // nil for [DefaultBaseline]
-	DerivedFrom []string    `data:"derived_from,omitempty"`                       // ids of the events it was made from
-}
-
-// Revised changed an item. A nil field is unchanged, an empty one was cleared.
-type Revised struct {
-	Type     *Type
-	Category *Category
-	Polarity *Polarity
-	Task     *string
-	Content  *string
-	Abstract *string
-	Overview *string
-	Tags     *Tags
-	Meta     *json.RawMessage
-	Reason   string // why, in the author's words; no change by itself
+	Text Text // first, so that its fields come first in the text
+	Class
+	Scopes      []Scope  `data:"scopes"`
+	Owner       Entity   `data:"owner"`
+	Source      Source   `data:"source,omitzero" text:"source,omitzero"`
+	Baseline    *Eval    `data:"baseline,omitempty" text:"baseline,omitempty"` // nil for [DefaultBaseline]
+	DerivedFrom []string `data:"derived_from,omitempty"`                       // ids of the events it was made from
 }
 
 // Rescoped gave an item a new audience: Scopes is the whole new set.

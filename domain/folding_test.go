@@ -245,7 +245,7 @@ func anything(t *rapid.T, s *story) Command {
 	}).Draw(t, "command") {
 	case "remember":
 		c := Remember{By: to.By, ID: to.ID, Knowledge: Remembered{
-			Type: Plan, Owner: someOwner.Draw(t, "owner"), Scopes: someScopes.Draw(t, "scopes"),
+			Class: Class{Type: Plan}, Owner: someOwner.Draw(t, "owner"), Scopes: someScopes.Draw(t, "scopes"),
 			Text: Text{Content: "content " + words, URI: someURI.Draw(t, "uri")},
 		}}
 		c.OrSame = true

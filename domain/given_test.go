@@ -56,8 +56,8 @@ func onBehalfOf(p Principal, e Entity) Principal {
 // remembered is Alice's item, shared with a project.
 func remembered() Remembered {
 	return Remembered{
-		Type: UserProfile, ContextType: Memory, Category: CategoryPreferences,
-		Polarity: Positive, Media: MediaText,
+		Class: Class{Type: UserProfile, ContextType: Memory, Category: CategoryPreferences, Polarity: Positive, Media: MediaText},
+
 		Scopes: []Scope{alice.Scope(), project.Scope()}, Owner: alice,
 		Text: Text{
 			Task: "用户编码风格偏好", Content: "用户偏好使用 TypeScript 而非 JavaScript,注重类型安全",

@@ -1,21 +1,13 @@
 package domain
 
-import (
-	"encoding/json"
-	"strings"
-	"time"
-)
+import "time"
 
 // Knowledge is the state of one item, folded from its stream. The zero value (Version 0) was never remembered. It is
 // not safe for concurrent use.
 type Knowledge struct {
-	ID           string
-	Number       int64 // the position of its first event, which is unique within the tenant
-	Type         Type
-	ContextType  ContextType
-	Category     Category
-	Polarity     Polarity
-	Media        Media
+	ID     string
+	Number int64 // the position of its first event, which is unique within the tenant
+	Class
 	Scopes       []Scope
 	Owner        Entity
 	Source       Source
@@ -54,31 +46,6 @@ type Knowledge struct {
 	// projection loads only those that a batch of commands needs; the counters above count all.
 	Votes   map[string]Vote
 	Reports map[Entity]Report
-}
-
-// Text is what people wrote. It is stored apart from the facts and can be erased.
-type Text struct {
-	Task     string          `text:"task,omitempty"`     // the situation or the purpose; at most 2,000 characters
-	Content  string          `text:"content,omitempty"`  // the knowledge itself; 1 byte to 64 KiB
-	Abstract string          `text:"abstract,omitempty"` // L0, about 100 tokens; empty to derive it
-	Overview string          `text:"overview,omitempty"` // L1, one to two thousand tokens; empty to derive it
-	Tags     Tags            `text:"tags,omitempty"`
-	Meta     json.RawMessage `text:"meta,omitempty"` // a JSON object in compact form, at most 16 KiB; nil for none
-	URI      string          `text:"uri,omitempty"`
-}
-
-// Tags are business labels: category, domain, and any other key, each with one or more values.
-type Tags map[string][]string
-
-// Labels is the key under which tags given as a plain list are kept.
-const Labels = "labels"
-
-// CutTag cuts a tag such as "service=pay" into its key and its value. A tag without the separator is a label.
-func CutTag(tag, separator string) (key, value string) {
-	if key, value, keyed := strings.Cut(tag, separator); keyed {
-		return key, value
-	}
-	return Labels, tag
 }
 
 // Source says where an item came from.

@@ -93,7 +93,7 @@ func TestOnSomebodysBehalfOneIsToldWhomOneMayName(t *testing.T) {
 		"name no other user than user:alice": open,
 		"name only user:alice and what the key belongs to that acts: what user:alice belongs to by other keys does not count": keyed,
 	} {
-		said := Remembered{Type: Strategy, Scopes: []Scope{"user:bob"}, Text: Text{Content: "x"}}
+		said := Remembered{Class: Class{Type: Strategy}, Scopes: []Scope{"user:bob"}, Text: Text{Content: "x"}}
 		_, err := Remember{By: by, ID: "a", Knowledge: said}.Complete()
 		refused, is := errors.AsType[*Refusal](err)
 		if !is || refused.Fix != want {

@@ -188,11 +188,7 @@ func (c Remember) revision() Revise {
 	r := c.Knowledge
 	revise := Revise{
 		Target: Target{By: c.By, ID: c.ID, Revisions: c.Revisions}, Reason: c.Reason, Confirm: c.Confirm,
-		Visibility: c.Visibility, Changes: Revised{
-			Type: &r.Type, Category: &r.Category, Polarity: &r.Polarity,
-			Task: &r.Text.Task, Content: &r.Text.Content, Abstract: &r.Text.Abstract,
-			Overview: &r.Text.Overview, Tags: &r.Text.Tags, Meta: &r.Text.Meta,
-		},
+		Visibility: c.Visibility, Changes: r.changes(),
 	}
 	if !c.assumed.scopes {
 		revise.Scopes = r.Scopes
@@ -214,10 +210,12 @@ func (c Remember) validate() error {
 	if r.Type == "" && (r.Category == "" || slices.Contains(Categories, r.Category)) {
 		p.Add("type", "is missing: name one of %s, or a category, from which it follows", listed(Types))
 	}
-	oneOf(&p, "type", r.Type, Types, false)
+	all := r.changes()
+	if r.Type == "" {
+		all.Type = nil
+	}
+	all.check(&p, c.MayBeEmpty || strings.HasPrefix(r.Text.URI, string(RootURI)))
 	oneOf(&p, "context_type", r.ContextType, ContextTypes, true)
-	oneOf(&p, "category", r.Category, Categories, false)
-	oneOf(&p, "polarity", r.Polarity, Polarities, true)
 	oneOf(&p, "media", r.Media, MediaTypes, true)
 	if r.Scopes != nil { // an empty list is invalid, a missing one is not
 		checkScopes(&p, r.Scopes)
@@ -226,12 +224,6 @@ func (c Remember) validate() error {
 	checkVisibility(&p, c.Visibility, r.audience(), r.Owner)
 	checkSource(&p, r.Source)
 	checkEval(&p, r.Baseline)
-	checkTask(&p, r.Text.Task)
-	checkContent(&p, r.Text.Content, c.MayBeEmpty || strings.HasPrefix(r.Text.URI, string(RootURI)))
-	atMost(&p, "abstract", r.Text.Abstract, maxAbstract)
-	atMost(&p, "overview", r.Text.Overview, maxOverview)
-	checkTags(&p, r.Text.Tags)
-	checkMeta(&p, r.Text.Meta)
 	if r.Text.URI != "" {
 		checkURI(&p, r.Text.URI)
 	}

@@ -13,7 +13,7 @@ import (
 // remember asks for an item that says just enough.
 func remember(by Principal, change ...func(*Remember)) Remember {
 	c := Remember{By: by, ID: itemID, Knowledge: Remembered{
-		Type: Strategy, Text: Text{Content: "Read the manual first."},
+		Class: Class{Type: Strategy}, Text: Text{Content: "Read the manual first."},
 	}}
 	for _, f := range change {
 		f(&c)
@@ -24,7 +24,7 @@ func remember(by Principal, change ...func(*Remember)) Remember {
 func TestWhatNobodySaidIsFilledIn(t *testing.T) {
 	t.Parallel()
 	given(t).when(remember(as(alice))).then(Remembered{
-		Type: Strategy, ContextType: Memory, Polarity: Positive, Media: MediaText,
+		Class:  Class{Type: Strategy, ContextType: Memory, Polarity: Positive, Media: MediaText},
 		Scopes: []Scope{alice.Scope()}, Owner: alice,
 		Text: Text{
 			Content: "Read the manual first.",

@@ -1,9 +1,6 @@
 package domain
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
 	"slices"
 	"time"
 )
@@ -26,16 +23,7 @@ type Revise struct {
 // Validate names every bad field at once.
 func (c Revise) Validate() error {
 	var p Problems
-	r := c.Changes
-	ifSet(r.Type, func(v Type) { oneOf(&p, "type", v, Types, true) })
-	ifSet(r.Category, func(v Category) { oneOf(&p, "category", v, Categories, false) })
-	ifSet(r.Polarity, func(v Polarity) { oneOf(&p, "polarity", v, Polarities, true) })
-	ifSet(r.Task, func(v string) { checkTask(&p, v) })
-	ifSet(r.Content, func(v string) { checkContent(&p, v, c.MayBeEmpty) })
-	ifSet(r.Abstract, func(v string) { atMost(&p, "abstract", v, maxAbstract) })
-	ifSet(r.Overview, func(v string) { atMost(&p, "overview", v, maxOverview) })
-	ifSet(r.Tags, func(v Tags) { checkTags(&p, v) })
-	ifSet(r.Meta, func(v json.RawMessage) { checkMeta(&p, v) })
+	c.Changes.check(&p, c.MayBeEmpty)
 	if c.Scopes != nil {
 		checkScopes(&p, c.Scopes)
 	}
@@ -122,34 +110,6 @@ func (c Revise) facts(k *Knowledge) []Fact {
 		facts = append(facts, Moved{URI: c.URI, Reason: c.Reason})
 	}
 	return facts
-}
-
-// different drops the values that k already has.
-func (r Revised) different(k *Knowledge) (Revised, bool) {
-	drop(&r.Type, k.Type)
-	drop(&r.Category, k.Category)
-	drop(&r.Polarity, k.Polarity)
-	drop(&r.Task, k.Text.Task)
-	drop(&r.Content, k.Text.Content)
-	drop(&r.Abstract, k.Text.Abstract)
-	drop(&r.Overview, k.Text.Overview)
-	if r.Tags != nil && maps.EqualFunc(*r.Tags, k.Text.Tags, slices.Equal) {
-		r.Tags = nil
-	}
-	if r.Meta != nil {
-		meta := compactJSON(*r.Meta)
-		r.Meta = &meta
-		if bytes.Equal(meta, compactJSON(k.Text.Meta)) {
-			r.Meta = nil
-		}
-	}
-	return r, r != Revised{}
-}
-
-func drop[T comparable](field **T, current T) {
-	if *field != nil && **field == current {
-		*field = nil
-	}
 }
 
 // added are the new scopes. The caller needs no right to the others: it may keep an audience that another caller

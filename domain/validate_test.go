@@ -174,14 +174,13 @@ func TestAnIDIsShortAndPlain(t *testing.T) {
 func TestEveryBadFieldIsNamedAtOnceAndNoneThatNobodyGave(t *testing.T) {
 	t.Parallel()
 	given(t).when(Remember{By: as(alice), ID: "/", Visibility: "hidden", Knowledge: Remembered{
-		Type: "novel", ContextType: "novel", Category: "novel", Polarity: "novel", Media: "novel",
+		Class:  Class{Type: "novel", ContextType: "novel", Category: "novel", Polarity: "novel", Media: "novel"},
 		Scopes: []Scope{"everybody"}, Owner: "nobody",
 		Source:   Source{URLs: []string{"x"}, Timestamp: "x"},
 		Baseline: &Eval{Helpful: -1, Confidence: 2},
 		Text:     Text{Task: "\x00", Meta: json.RawMessage("1"), URI: "x", Tags: Tags{"": nil}},
-	}}).invalid("id", "type", "context_type", "category", "polarity", "media", "scopes[0]", "owner", "visibility",
-		"source.urls[0]", "source.timestamp", "eval.helpful", "eval.confidence",
-		"task", "content", "tags", "meta", "uri")
+	}}).invalid("id", "type", "category", "polarity", "task", "content", "tags", "meta", "context_type", "media",
+		"scopes[0]", "owner", "visibility", "source.urls[0]", "source.timestamp", "eval.helpful", "eval.confidence", "uri")
 	// Scopes and URI follow from the owner: its fault is not theirs.
 	given(t).when(remember(as(alice), func(c *Remember) { c.Knowledge.Owner = "nobody at all" })).invalid("owner")
 
@@ -229,7 +228,7 @@ func TestNoRefusalRepeatsWhatWasGiven(t *testing.T) {
 	}
 	bad := secret + " \x00"
 	_, err := Remember{By: as(alice), ID: bad, Visibility: secret, Knowledge: Remembered{
-		Type: secret, ContextType: secret, Category: secret, Polarity: secret, Media: secret,
+		Class:  Class{Type: secret, ContextType: secret, Category: secret, Polarity: secret, Media: secret},
 		Scopes: []Scope{secret, "user:" + Scope(bad)}, Owner: secret,
 		Source: Source{
 			Name: bad, Category: bad, URLs: []string{secret, "http://[" + secret, "%" + secret}, AgentID: bad,

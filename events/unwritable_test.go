@@ -113,7 +113,7 @@ func submitter(t *testing.T, db *database.DB) (submit func() error) {
 	return func() error {
 		number++
 		command, err := domain.Remember{By: by, ID: fmt.Sprint("item-", number), Knowledge: domain.Remembered{
-			Type: domain.Strategy, Text: domain.Text{Content: strings.Repeat("wait and try again ", 1000)},
+			Class: domain.Class{Type: domain.Strategy}, Text: domain.Text{Content: strings.Repeat("wait and try again ", 1000)},
 		}}.Complete()
 		if err != nil {
 			t.Fatal(err)

@@ -68,8 +68,8 @@ func TestAPatchTellsNullFromLeftOut(t *testing.T) {
 func everything() *domain.Knowledge {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
 	return &domain.Knowledge{
-		ID: "profile_001", Number: 3, Type: domain.UserProfile, ContextType: domain.Memory,
-		Category: domain.CategoryProfile, Polarity: domain.Positive, Media: domain.MediaText,
+		ID: "profile_001", Number: 3, Class: domain.Class{Type: domain.UserProfile, ContextType: domain.Memory, Category: domain.CategoryProfile, Polarity: domain.Positive, Media: domain.MediaText},
+
 		Scopes: []domain.Scope{"user:123", "project:456"}, Owner: "user:123", DisputedBy: []string{"profile_002"},
 		Source: domain.Source{
 			Name: "n", Category: "exp", URLs: []string{"https://example.org/<a>"}, AgentID: "a",
@@ -100,7 +100,7 @@ func TestWhatWasReadCanBeRememberedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := domain.Remembered{
-		Type: k.Type, ContextType: k.ContextType, Category: k.Category, Polarity: k.Polarity, Media: k.Media,
+		Class:  domain.Class{Type: k.Type, ContextType: k.ContextType, Category: k.Category, Polarity: k.Polarity, Media: k.Media},
 		Scopes: k.Scopes, Owner: k.Owner, Source: k.Source, Text: k.Text,
 		Baseline: &domain.Eval{
 			Helpful: 5, Harmful: 1, Confidence: 0.375,

@@ -142,10 +142,10 @@ func rememberOf(in api.Knowledge, by domain.Principal) domain.Remember {
 	return domain.Remember{
 		By: by, ID: id, Reason: in.Reason, Confirm: in.Confirm, Visibility: domain.Visibility(in.Visibility),
 		Knowledge: domain.Remembered{
-			Type: domain.Type(in.Type), ContextType: domain.ContextType(in.ContextType),
-			Category: domain.Category(in.Category), Polarity: domain.Polarity(in.Polarity),
-			Media: domain.Media(in.Media), Scopes: serve.FromStrings[domain.Scope](in.Scopes),
-			Owner: domain.Entity(in.Owner), Source: sourceIn(in.Source), Baseline: baselineIn(in.Eval),
+			Class: domain.Class{Type: domain.Type(in.Type), ContextType: domain.ContextType(in.ContextType), Category: domain.Category(in.Category), Polarity: domain.Polarity(in.Polarity), Media: domain.Media(in.Media)},
+
+			Scopes: serve.FromStrings[domain.Scope](in.Scopes),
+			Owner:  domain.Entity(in.Owner), Source: sourceIn(in.Source), Baseline: baselineIn(in.Eval),
 			Text: domain.Text{
 				Task: in.Task, Content: in.Content, Abstract: in.Abstract, Overview: in.Overview,
 				Tags: domain.Tags(in.Tags), Meta: in.Meta, URI: in.URI,

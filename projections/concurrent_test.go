@@ -105,7 +105,7 @@ func (w *world) revisesWhatStays(round int) {
 func (w *world) remembersMore(round int) {
 	id := fmt.Sprint("more", round)
 	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Tool, Owner: "user:alice", Scopes: []domain.Scope{"team:pay"},
+		Class: domain.Class{Type: domain.Tool}, Owner: "user:alice", Scopes: []domain.Scope{"team:pay"},
 		Text: domain.Text{Content: "another vegetable " + id},
 	}}.Complete()
 	if err != nil {
@@ -144,7 +144,7 @@ func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
 		writing.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				command, err := domain.Remember{By: w.by, ID: fmt.Sprintf("item-%d-%d", writer, n), Knowledge: domain.Remembered{
-					Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"org:acme"},
+					Class: domain.Class{Type: domain.Strategy}, Owner: "org:acme", Scopes: []domain.Scope{"org:acme"},
 					Text: domain.Text{Content: "retry with jitter"},
 				}}.Complete()
 				if err != nil {

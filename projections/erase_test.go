@@ -34,7 +34,7 @@ func (w *world) tell(id, uri string) {
 	w.t.Helper()
 	content := "we call it " + canary + " now"
 	w.know(id, domain.Remembered{
-		Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay", domain.Public},
+		Class: domain.Class{Type: domain.Strategy}, Owner: "org:acme", Scopes: []domain.Scope{"team:pay", domain.Public},
 		Source:   domain.Source{Name: "the " + canary + " book", URLs: []string{"https://example.org/" + canary}},
 		Baseline: &domain.Eval{Helpful: 1, HelpfulHistory: []domain.Use{{Query: "what is " + canary + "?"}}},
 		Text: domain.Text{

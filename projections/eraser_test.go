@@ -29,7 +29,7 @@ func (w *world) order(id, of string) {
 func (w *world) owned(id string, owner domain.Entity, scopes ...domain.Scope) {
 	w.t.Helper()
 	w.know(id, domain.Remembered{
-		Type: domain.Strategy, Owner: owner, Scopes: scopes, Text: domain.Text{Content: "the " + canary + " of " + id},
+		Class: domain.Class{Type: domain.Strategy}, Owner: owner, Scopes: scopes, Text: domain.Text{Content: "the " + canary + " of " + id},
 	})
 }
 
@@ -146,7 +146,7 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 		_, err := writer.Submit(t.Context(), domain.Submission{
 			By: acme.by,
 			Command: acme.complete(domain.Remember{By: acme.by, ID: "late", Knowledge: domain.Remembered{
-				Type: domain.Strategy, Owner: "user:7", Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: "more"},
+				Class: domain.Class{Type: domain.Strategy}, Owner: "user:7", Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: "more"},
 			}}),
 		})
 		if !errors.Is(err, domain.ErrErased) {
@@ -172,7 +172,7 @@ func TestThePlanForASessionListsWhatWasLearnedFromIt(t *testing.T) {
 		session := domain.SessionTarget{By: w.by, Owner: "user:123", ID: "s"}
 		said := w.says(session, canary)
 		w.know("learned", domain.Remembered{
-			Type: domain.Strategy, Owner: "team:pay", Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: "x"},
+			Class: domain.Class{Type: domain.Strategy}, Owner: "team:pay", Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: "x"},
 			DerivedFrom: []string{said.Events[len(said.Events)-1].EventID},
 		})
 		w.owned("other", "team:pay", "public")
@@ -232,12 +232,12 @@ func TestAnOrderOfTwoProcessesOutlivesOneOfThem(t *testing.T) {
 	noError(t, database.Migrate(t.Context(), db))
 	w := newWorld(t, db, projections.Settings{})
 	root := w.know("root", domain.Remembered{
-		Type: domain.Strategy, Owner: "user:123", Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: canary},
+		Class: domain.Class{Type: domain.Strategy}, Owner: "user:123", Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: canary},
 	})
 	var commands []domain.Command
 	for i := range many {
 		commands = append(commands, w.knowing(fmt.Sprint("made-", i), domain.Remembered{
-			Type: domain.Strategy, Owner: "team:pay", Scopes: []domain.Scope{"team:pay"},
+			Class: domain.Class{Type: domain.Strategy}, Owner: "team:pay", Scopes: []domain.Scope{"team:pay"},
 			Text: domain.Text{Content: fmt.Sprint(canary, " ", i)}, DerivedFrom: []string{root.Events[0].EventID},
 		}))
 	}

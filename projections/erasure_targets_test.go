@@ -47,7 +47,7 @@ func (f *family) makes(id string, owner domain.Entity, from []string) {
 	scopes := rapid.SliceOfNDistinct(rapid.SampledFrom([]domain.Scope{"user:1", "user:2", "team:pay", "public"}), 1, 2,
 		rapid.ID).Draw(f.T, "scopes")
 	made := f.know(id, domain.Remembered{
-		Type: domain.Strategy, Owner: owner, Scopes: scopes, Text: domain.Text{Content: "what " + id + " says"},
+		Class: domain.Class{Type: domain.Strategy}, Owner: owner, Scopes: scopes, Text: domain.Text{Content: "what " + id + " says"},
 		DerivedFrom: from,
 	})
 	f.items, f.events = append(f.items, id), append(f.events, made.Events[0].EventID)

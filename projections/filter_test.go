@@ -137,7 +137,7 @@ func (w *world) rememberOddly() {
 	} {
 		delete(tags, "")
 		w.know(fmt.Sprint("odd", i), domain.Remembered{
-			Type: domain.Tool, Owner: "user:alice", Scopes: []domain.Scope{
+			Class: domain.Class{Type: domain.Tool}, Owner: "user:alice", Scopes: []domain.Scope{
 				domain.Scope(fmt.Sprint("user:Al_ce", i)),
 				"user:alice",
 			},
@@ -146,7 +146,7 @@ func (w *world) rememberOddly() {
 	}
 	for i, name := range []string{domain.AbstractName, domain.OverviewName, "x" + domain.AbstractName} {
 		w.know(fmt.Sprint("short", i), domain.Remembered{
-			Type: domain.Tool, Owner: "user:alice", Text: domain.Text{Content: "payment 支付", URI: "viking://odd/" + name},
+			Class: domain.Class{Type: domain.Tool}, Owner: "user:alice", Text: domain.Text{Content: "payment 支付", URI: "viking://odd/" + name},
 		})
 	}
 }
@@ -259,7 +259,7 @@ func TestASearchEndsThoughOnePlaceHasGivenAllThatItHas(t *testing.T) {
 			Filter: domain.Filter{Owner: "user:alice"}, MinScore: new(float64),
 		}
 		w.know("hers", domain.Remembered{
-			Type: domain.Strategy, Owner: "user:alice", Scopes: []domain.Scope{"user:alice"},
+			Class: domain.Class{Type: domain.Strategy}, Owner: "user:alice", Scopes: []domain.Scope{"user:alice"},
 			Text: domain.Text{Content: "spaces, not tabs"},
 		})
 		for items := range 4 {

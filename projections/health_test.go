@@ -26,7 +26,7 @@ func TestHealthIsMeasuredAgainAfterAChangeOrAWhile(t *testing.T) {
 		noError(t, registry.Register(gauges))
 		remember := func(id string) {
 			w.know(id, domain.Remembered{
-				Type: domain.Plan, Owner: w.by.Subject, Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: id},
+				Class: domain.Class{Type: domain.Plan}, Owner: w.by.Subject, Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: id},
 			})
 		}
 		after := func(passed time.Duration, items, minutes float64) {

@@ -184,8 +184,8 @@ func (s *story) remember(by domain.Principal, id string) domain.Command {
 	command := domain.Remember{
 		By: by, ID: id, OrSame: true, OrRevise: rapid.Bool().Draw(s.T, "or revise"),
 		Knowledge: domain.Remembered{
-			Type: rapid.SampledFrom(domain.Types).Draw(s.T, "type"), Owner: s.owner(), Scopes: s.scopes(),
-			Category: rapid.SampledFrom(domain.Categories).Draw(s.T, "category"),
+			Class: domain.Class{Type: rapid.SampledFrom(domain.Types).Draw(s.T, "type"), Category: rapid.SampledFrom(domain.Categories).Draw(s.T, "category")}, Owner: s.owner(), Scopes: s.scopes(),
+
 			Baseline: s.baseline(),
 			Source: domain.Source{
 				Name: s.text(), URLs: []string{"https://example.org/?a=1&b=<2>"}, TraceID: s.trace(), Timestamp: "2024-02-29",

@@ -67,7 +67,7 @@ func TestAListHasWhatOneMaySeeAndWhatOneOwns(t *testing.T) {
 			{"replaced", "user:alice", []domain.Scope{"user:alice"}},
 		} {
 			w.know(slug(item.id), domain.Remembered{
-				Type: domain.Tool, Owner: item.owner, Scopes: item.scopes, Text: domain.Text{Content: item.id},
+				Class: domain.Class{Type: domain.Tool}, Owner: item.owner, Scopes: item.scopes, Text: domain.Text{Content: item.id},
 			})
 		}
 		for _, id := range []string{"forgotten", "forgotten by Bob"} {
@@ -155,7 +155,7 @@ func TestFeedbackIsTheNewestVoicesAndThenWhatCameWithTheItem(t *testing.T) {
 		}
 		for _, id := range []string{"few", "many"} {
 			w.know(id, domain.Remembered{
-				Type: domain.Tool, Text: domain.Text{Content: id},
+				Class: domain.Class{Type: domain.Tool}, Text: domain.Text{Content: id},
 				Baseline: &domain.Eval{
 					Helpful: 2, Harmful: 1, HelpfulHistory: []domain.Use{imported},
 					HarmfulHistory: []domain.Use{imported},

@@ -66,7 +66,7 @@ func TestWhateverPeopleWriteIsStoredAsItIs(t *testing.T) {
 			"long":  whatever + distinctWords(2000), // too long for a bag
 		} {
 			w.know(id, domain.Remembered{
-				Type: domain.Tool, Scopes: []domain.Scope{"team:pay"},
+				Class: domain.Class{Type: domain.Tool}, Scopes: []domain.Scope{"team:pay"},
 				Text: domain.Text{
 					Content: content, Task: strings.TrimSpace(whatever), Abstract: whatever, Overview: whatever,
 					Tags: domain.Tags{"path": {`C:\it's\"here"`}}, Meta: []byte(`{"quote":"it's \"\\"}`),

@@ -27,7 +27,7 @@ func TestAPairWaitsForWhoMaySeeIt(t *testing.T) {
 			scope domain.Scope
 		}{{"old", "user:ann", "team:pay"}, {"new", "user:ben", "team:pay"}, {"secret", "user:ben", "user:ben"}} {
 			items[of.id] = w.know(of.id, domain.Remembered{
-				Type: domain.Plan, Owner: of.owner, Scopes: []domain.Scope{of.scope}, Text: domain.Text{Content: of.id},
+				Class: domain.Class{Type: domain.Plan}, Owner: of.owner, Scopes: []domain.Scope{of.scope}, Text: domain.Text{Content: of.id},
 			}).Knowledge
 		}
 		propose := func(kind domain.ProposalKind, a, b string) {

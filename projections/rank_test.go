@@ -130,9 +130,9 @@ func (w *world) fill(c corpus, n int) {
 
 func (c corpus) knowledge() domain.Remembered {
 	k := domain.Remembered{
-		Type: pick(c, domain.Types), ContextType: pick(c, domain.ContextTypes), Polarity: pick(c, domain.Polarities),
-		Category: pick(c, append([]domain.Category{""}, domain.Categories...)),
-		Owner:    pick(c, []domain.Entity{"user:alice", "team:pay", "org:acme"}), Scopes: c.audience(),
+		Class: domain.Class{Type: pick(c, domain.Types), ContextType: pick(c, domain.ContextTypes), Polarity: pick(c, domain.Polarities), Category: pick(c, append([]domain.Category{""}, domain.Categories...))},
+
+		Owner: pick(c, []domain.Entity{"user:alice", "team:pay", "org:acme"}), Scopes: c.audience(),
 		Source: domain.Source{TraceID: pick(c, []string{"", "t1", "t2"})},
 		Text: domain.Text{
 			Content: c.sentence(), Task: pick(c, []string{"", c.sentence()}), Abstract: pick(c, []string{"", "", c.sentence()}),

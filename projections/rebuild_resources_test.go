@@ -83,7 +83,7 @@ func TestARebuildLetsTheJournalBeginAnew(t *testing.T) {
 			fmt.Fprintf(&said, "w%d ", (i*37+word*101)%4000)
 		}
 		all = append(all, w.knowing(fmt.Sprint("item-", i), domain.Remembered{
-			Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
+			Class: domain.Class{Type: domain.Strategy}, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
 			Text: domain.Text{Content: said.String()},
 		}))
 	}

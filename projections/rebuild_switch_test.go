@@ -142,7 +142,7 @@ func (w *world) useOnce(id string) error {
 	ctx := context.WithoutCancel(w.t.Context())
 	word := strings.ReplaceAll(id, "-", "x")
 	command := w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
+		Class: domain.Class{Type: domain.Strategy}, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
 		Text: domain.Text{Content: word + " was remembered"},
 	}})
 	vote := w.helpful("common", id)

@@ -129,7 +129,7 @@ func TestALongItemIsFoundByItsTask(t *testing.T) {
 				content = append(content, letters[random.IntN(len(letters))])
 			}
 			w.know(id, domain.Remembered{
-				Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
+				Class: domain.Class{Type: domain.Strategy}, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
 				Text: domain.Text{Task: manual.task, Content: string(content)},
 			})
 		}
@@ -207,7 +207,7 @@ func TestWhatWasReplacedDoesNotCrowdOutWhatHolds(t *testing.T) {
 		for i := range 400 {
 			id := fmt.Sprint("old", i)
 			commands = append(commands, w.knowing(id, domain.Remembered{
-				Type: domain.Strategy, Scopes: []domain.Scope{"team:pay"},
+				Class: domain.Class{Type: domain.Strategy}, Scopes: []domain.Scope{"team:pay"},
 				Text: domain.Text{Content: fmt.Sprint("retry the failed payment call ", i)},
 			}), domain.Supersede{Target: domain.Target{By: w.by, ID: id}, Successor: "current"})
 		}

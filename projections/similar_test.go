@@ -16,7 +16,7 @@ func TestSimilarItemsAreFoundWhereTheItemIsRead(t *testing.T) {
 		w.remember("other-team", "checkout-api is deployed on Tuesdays at 14:00", "team:ops")
 		w.remember("public", "Deployment of checkout-api: Tuesday 2 pm", "public")
 		item := &domain.Knowledge{
-			ID: "new", ContextType: domain.Memory, Scopes: []domain.Scope{"team:pay"},
+			ID: "new", Class: domain.Class{ContextType: domain.Memory}, Scopes: []domain.Scope{"team:pay"},
 			Text: domain.Text{Content: "checkout-api is deployed on Tuesdays at 14:00"},
 		}
 		for _, understood := range []bool{false, true} {
@@ -52,7 +52,7 @@ func TestSimilarItemsAreFoundByWordsWhoseStemsHaveOtherStems(t *testing.T) {
 		const content = "Universities: responsibilities, conversational decisiveness."
 		w.remember("same", content, "team:pay")
 		found := must(w.base.Similar(t.Context(), w.by, &domain.Knowledge{
-			ID: "new", ContextType: domain.Memory, Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: content},
+			ID: "new", Class: domain.Class{ContextType: domain.Memory}, Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: content},
 		}))(t)
 		if len(found) != 1 || found[0].Kind != domain.Duplicate || found[0].Knowledge.Text.Content != content {
 			t.Errorf("got %+v, want the same item", found)
@@ -73,7 +73,7 @@ func TestSimilarItemsAreFoundInTheOtherLanguageByNamesTheyShare(t *testing.T) {
 				fmt.Sprintf(chinese, "gamma"): "english", fmt.Sprintf(english, "delta"): "chinese",
 			} {
 				found := must(w.base.Similar(t.Context(), w.by, &domain.Knowledge{
-					ID: "new", ContextType: domain.Memory, Scopes: []domain.Scope{"team:pay"},
+					ID: "new", Class: domain.Class{ContextType: domain.Memory}, Scopes: []domain.Scope{"team:pay"},
 					Text: domain.Text{Content: content},
 				}))(t)
 				if len(found) == 0 || found[0].ID != want || found[0].Kind != domain.Contradiction {
@@ -95,7 +95,7 @@ func TestTheSameTextIsRefusedHoweverManyResembleIt(t *testing.T) {
 		w.remember("wordless", "🚀", "team:pay")
 		refusing := func(id, task, content string, scope domain.Scope) domain.Submission {
 			command := w.knowing(id, domain.Remembered{
-				Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{scope},
+				Class: domain.Class{Type: domain.Strategy}, Owner: "org:acme", Scopes: []domain.Scope{scope},
 				Text: domain.Text{Task: task, Content: content},
 			})
 			command.OnSimilar = domain.RefuseSimilar

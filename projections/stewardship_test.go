@@ -37,7 +37,7 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 		owner := string(w.by.Subject)
 		for id, scope := range map[string]domain.Scope{"window": "team:pay", "kept": "team:pay", "other": "org:acme"} {
 			w.know(id, domain.Remembered{
-				Type: domain.Plan, Owner: w.by.Subject, Scopes: []domain.Scope{scope}, Text: domain.Text{Content: "the deploy window: " + id},
+				Class: domain.Class{Type: domain.Plan}, Owner: w.by.Subject, Scopes: []domain.Scope{scope}, Text: domain.Text{Content: "the deploy window: " + id},
 			})
 		}
 		as := func(e domain.Entity) *domain.Principal {

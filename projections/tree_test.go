@@ -33,7 +33,7 @@ func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
 				place := fmt.Sprintf("%s%d", uri, j)
 				id := fmt.Sprintf("i%d-%d", i, j)
 				w.know(id, domain.Remembered{
-					Type: domain.Tool, Owner: "org:acme", Scopes: []domain.Scope{scope}, Text: domain.Text{Content: "x", URI: place},
+					Class: domain.Class{Type: domain.Tool}, Owner: "org:acme", Scopes: []domain.Scope{scope}, Text: domain.Text{Content: "x", URI: place},
 				})
 				if i%5 == 4 && j == 0 {
 					w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: id}})

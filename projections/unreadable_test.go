@@ -32,7 +32,7 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 				ids := []string{"a", "b", "c", "d", "e"}
 				for i, id := range ids {
 					w.know(id, domain.Remembered{
-						Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{domain.Public},
+						Class: domain.Class{Type: domain.Strategy}, Owner: "org:acme", Scopes: []domain.Scope{domain.Public},
 						Text: domain.Text{
 							Content: "retry payments with backoff " + id, URI: fmt.Sprintf("viking://x/%s/1", id),
 							Tags: domain.Tags{"area": {"pay"}},

@@ -90,7 +90,7 @@ func (w *world) fillFrom(first, n int) {
 	var commands []domain.Command
 	for i := first; i < first+n; i++ {
 		commands = append(commands, w.knowing(fmt.Sprint("more-", i), domain.Remembered{
-			Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"org:acme"},
+			Class: domain.Class{Type: domain.Strategy}, Owner: "org:acme", Scopes: []domain.Scope{"org:acme"},
 			Text: domain.Text{Content: fmt.Sprint("item ", i)},
 		}))
 	}

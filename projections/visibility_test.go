@@ -189,7 +189,7 @@ func TestArchivesAreFoundByThoseWhoAskForThem(t *testing.T) {
 		var commands []domain.Command
 		remember := func(id, uri, content string, tags domain.Tags) {
 			commands = append(commands, w.knowing(id, domain.Remembered{
-				Type: domain.Usecase, Owner: "user:mia", Scopes: []domain.Scope{"user:mia"},
+				Class: domain.Class{Type: domain.Usecase}, Owner: "user:mia", Scopes: []domain.Scope{"user:mia"},
 				Text: domain.Text{Content: content, URI: uri, Tags: tags},
 			}))
 		}

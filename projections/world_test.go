@@ -142,7 +142,7 @@ func (w *world) submitAll(commands ...domain.Command) {
 func (w *world) remember(id, content string, scopes ...domain.Scope) domain.Receipt {
 	w.t.Helper()
 	return w.know(id, domain.Remembered{
-		Type: domain.Strategy, Owner: "org:acme", Scopes: scopes, Text: domain.Text{Content: content},
+		Class: domain.Class{Type: domain.Strategy}, Owner: "org:acme", Scopes: scopes, Text: domain.Text{Content: content},
 	})
 }
 

@@ -122,7 +122,7 @@ func rememberLunch(t *testing.T, db *database.DB) {
 	log := events.NewLog(db, knowledge, events.Options{Policy: knowledge.Policy(), Logger: databasetest.Log(t)})
 	by := domain.OpenPrincipal()
 	command, err := domain.Remember{By: by, ID: "lunch", Knowledge: domain.Remembered{
-		Type: domain.Definition, Owner: "user:ann", Scopes: []domain.Scope{"public"},
+		Class: domain.Class{Type: domain.Definition}, Owner: "user:ann", Scopes: []domain.Scope{"public"},
 		Text: domain.Text{Content: "Ann has her lunch at noon"},
 	}}.Complete()
 	if err == nil {

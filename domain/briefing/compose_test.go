@@ -17,7 +17,7 @@ func found(lines ...string) *selection {
 	for _, line := range lines {
 		id, rest, _ := strings.Cut(line, " ")
 		aspect, said, _ := strings.Cut(rest, " ")
-		k := &domain.Knowledge{ID: id, ContextType: domain.Memory, Owner: "user:default", Text: domain.Text{Content: said}}
+		k := &domain.Knowledge{ID: id, Class: domain.Class{ContextType: domain.Memory}, Owner: "user:default", Text: domain.Text{Content: said}}
 		switch domain.Aspect(aspect) {
 		case domain.Preferences:
 			k.Type = domain.UserProfile

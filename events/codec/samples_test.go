@@ -27,8 +27,8 @@ func samples() []sample {
 	}
 	return []sample{
 		{1, domain.Remembered{
-			Type: domain.Strategy, ContextType: domain.Skill, Category: domain.CategoryAntipatterns,
-			Polarity: domain.Negative, Media: domain.MediaText,
+			Class: domain.Class{Type: domain.Strategy, ContextType: domain.Skill, Category: domain.CategoryAntipatterns, Polarity: domain.Negative, Media: domain.MediaText},
+
 			Scopes: []domain.Scope{"team:pay", domain.Public}, Owner: "org:acme",
 			Source: domain.Source{
 				Name: "Release It!", Category: "book", URLs: []string{"https://example.org/a?b=1&c=2"},

@@ -90,7 +90,7 @@ func foldedWith(t *testing.T, fact domain.Fact) *domain.Knowledge {
 	at := domain.EventMetadata{EventID: "0195a000-0000-7000-8000-000000000009", Position: 1, Version: 1, RecordedAt: time.Unix(1, 0).UTC()}
 	first, begins := fact.(domain.Remembered)
 	if !begins {
-		first = domain.Remembered{Type: domain.Strategy, Scopes: []domain.Scope{domain.Public}, Owner: "user:mia"}
+		first = domain.Remembered{Class: domain.Class{Type: domain.Strategy}, Scopes: []domain.Scope{domain.Public}, Owner: "user:mia"}
 	}
 	if err := k.Evolve(first, at, domain.DefaultConfidence()); err != nil {
 		t.Fatal(err)

@@ -160,7 +160,7 @@ func (n *node) remember(tenant string, from, to int) {
 	by.Tenant = tenant
 	for i := from; i < to; i++ {
 		command, err := domain.Remember{By: by, ID: fmt.Sprint("k-", i), Knowledge: domain.Remembered{
-			Type: domain.Types[0], Text: domain.Text{Content: "what somebody wrote"},
+			Class: domain.Class{Type: domain.Types[0]}, Text: domain.Text{Content: "what somebody wrote"},
 		}}.Complete()
 		if err != nil {
 			n.t.Fatal(err)

@@ -128,7 +128,7 @@ func (w *world) newLog(inline events.Inline, options events.Options) *events.Log
 func (w *world) remember(id string) domain.Command {
 	w.Helper()
 	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Strategy, Scopes: []domain.Scope{domain.Public}, Owner: "org:acme",
+		Class: domain.Class{Type: domain.Strategy}, Scopes: []domain.Scope{domain.Public}, Owner: "org:acme",
 		Text: domain.Text{Task: "calling the payment service", Content: "Retry with jitter? 重试 '" + id + `' \ ok`},
 	}}.Complete()
 	if err != nil {

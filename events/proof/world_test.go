@@ -105,7 +105,7 @@ func (w *world) remember(id string) domain.Receipt {
 func (w *world) command(id string) domain.Command {
 	w.t.Helper()
 	command := must(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Strategy, Scopes: []domain.Scope{domain.Public}, Owner: "org:acme",
+		Class: domain.Class{Type: domain.Strategy}, Scopes: []domain.Scope{domain.Public}, Owner: "org:acme",
 		Text: domain.Text{Task: "calling the payment service", Content: "Retry with jitter? 重试 " + id},
 	}}.Complete())(w.t)
 	return command

@@ -79,7 +79,7 @@ func (l *ledger) live(log *follow.Log, id string) {
 	l.t.Helper()
 	by := domain.OpenPrincipal()
 	remember := must(domain.Remember{By: by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Strategy, Scopes: []domain.Scope{domain.Public}, Owner: "org:acme",
+		Class: domain.Class{Type: domain.Strategy}, Scopes: []domain.Scope{domain.Public}, Owner: "org:acme",
 		Text: domain.Text{Task: "calling the payment service", Content: "Retry with jitter? <重试> 🔁 " + id},
 	}}.Complete())(l.t)
 	must(log.Submit(l.t.Context(), domain.Submission{Command: remember, By: by}))(l.t)

@@ -65,6 +65,6 @@ func kindOf(k client.Knowledge) string {
 		return k.Category
 	}
 	return string(domain.AspectOf(&domain.Knowledge{
-		Type: domain.Type(k.Type), ContextType: domain.ContextType(k.ContextType), Polarity: domain.Polarity(k.Polarity),
+		Class: domain.Class{Type: domain.Type(k.Type), ContextType: domain.ContextType(k.ContextType), Polarity: domain.Polarity(k.Polarity)},
 	}))
 }

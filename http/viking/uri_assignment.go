@@ -15,7 +15,7 @@ var writable = []string{domain.User, domain.Agent, "session", "resources"}
 // owner alone. An item outside of spaces has the widest audience that the caller may write to.
 func (c caller) assign(a address) (domain.Remembered, error) {
 	r := domain.Remembered{
-		Owner: c.EffectiveSubject(), ContextType: a.uri.ContextType(), Category: a.uri.Category(),
+		Owner: c.EffectiveSubject(), Class: domain.Class{ContextType: a.uri.ContextType(), Category: a.uri.Category()},
 		Text: domain.Text{URI: string(a.uri)},
 	}
 	names := a.uri.Names()

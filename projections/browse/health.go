@@ -83,7 +83,7 @@ func (p reviewer) tally(
 	tallies map[domain.Scope]*scopeTally, one *examined, only domain.Scope, now time.Time,
 ) {
 	k := domain.Knowledge{
-		Scopes: one.Scopes, Type: domain.Type(one.Type), CreatedAt: one.CreatedAt.Time,
+		Scopes: one.Scopes, Class: domain.Class{Type: domain.Type(one.Type)}, CreatedAt: one.CreatedAt.Time,
 		ConfirmedAt: one.ConfirmedAt.Time, ConfirmUntil: one.ConfirmUntil.Time,
 	}
 	scopes := []domain.Scope{only}

@@ -178,7 +178,7 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, si
 	var said []neighbour
 	for i, other := range before {
 		k := &domain.Knowledge{
-			ID: other.Item, Owner: a.owner, Scopes: other.Scopes, Category: other.Category, Polarity: other.Polarity,
+			ID: other.Item, Owner: a.owner, Scopes: other.Scopes, Class: domain.Class{Category: other.Category, Polarity: other.Polarity},
 			DerivedFrom: other.Sources, Text: domain.Text{Content: other.Text.Content},
 		}
 		n := neighbour{item: k, verdict: compared(k, f), keyed: f.Key != "" && f.Key == other.Text.Key, now: true}
@@ -319,7 +319,7 @@ func (a assignment) write(lesson *domain.Lesson, f LessonDraft, target *domain.K
 	}
 	if lesson.Decision == domain.DecideSupersede { // of what was merged, only one statement is replaced
 		rest := slices.DeleteFunc(statements(target), func(line string) bool {
-			return replaced(compared(&domain.Knowledge{Polarity: target.Polarity, Text: domain.Text{Content: line}}, f))
+			return replaced(compared(&domain.Knowledge{Class: domain.Class{Polarity: target.Polarity}, Text: domain.Text{Content: line}}, f))
 		})
 		if len(rest) > 0 && len(rest) < len(statements(target)) {
 			lesson.Sources = merged(lesson.Sources, target.DerivedFrom)

@@ -219,7 +219,7 @@ func TestWhatIsSharedIsCountedForEverybody(t *testing.T) {
 func TestWhatIsSharedLiesWhereOthersLookThoughItsPlaceIsTaken(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		theirs := domain.Remember{By: w.by, ID: "theirs", Knowledge: domain.Remembered{
-			Type: domain.Tool, ContextType: domain.Memory, Owner: "user:al", Scopes: []domain.Scope{"user:al"},
+			Class: domain.Class{Type: domain.Tool, ContextType: domain.Memory}, Owner: "user:al", Scopes: []domain.Scope{"user:al"},
 			Text: domain.Text{Content: "a note", URI: "viking://agent/memories/tools/chromedriver.md"},
 		}}
 		command := must(theirs.Complete())(t)

@@ -92,7 +92,7 @@ func (s *summarizing) item(id string) *domain.Knowledge {
 func (s *summarizing) remember(id string, change func(*domain.Remember)) {
 	s.t.Helper()
 	command := domain.Remember{By: s.by, ID: id, OrRevise: true, Knowledge: domain.Remembered{
-		Type: domain.Usecase, ContextType: domain.Resource, Owner: mia, Scopes: []domain.Scope{domain.Public}, Text: domain.Text{Content: handbook},
+		Class: domain.Class{Type: domain.Usecase, ContextType: domain.Resource}, Owner: mia, Scopes: []domain.Scope{domain.Public}, Text: domain.Text{Content: handbook},
 	}}
 	if change != nil {
 		change(&command)

@@ -80,23 +80,22 @@ func (s *Stage) released() []string {
 
 // The columns that an update of an existing row sets. Votes and reports set only counters, so that a large content is
 // not written again.
-const (
-	counters = `helpful = EXCLUDED.helpful, harmful = EXCLUDED.harmful, confidence = EXCLUDED.confidence,
-		baseline = EXCLUDED.baseline,
-		stale_reporters = EXCLUDED.stale_reporters, stale_since = EXCLUDED.stale_since,
-		stale_reason = EXCLUDED.stale_reason, confirmed_at = EXCLUDED.confirmed_at,
-		confirm_until = EXCLUDED.confirm_until, suspended_reporters = EXCLUDED.suspended_reporters,
-		suspended_since = EXCLUDED.suspended_since, suspended_reason = EXCLUDED.suspended_reason,
-		expired_confidence = EXCLUDED.expired_confidence, version = EXCLUDED.version, position = EXCLUDED.position`
-	everything = counters + `,
-		type = EXCLUDED.type, category = EXCLUDED.category, polarity = EXCLUDED.polarity,
-		owner = EXCLUDED.owner, visibility = EXCLUDED.visibility, status = EXCLUDED.status,
-		superseded_by = EXCLUDED.superseded_by, held = EXCLUDED.held, uri = EXCLUDED.uri,
-		task = EXCLUDED.task, content = EXCLUDED.content, abstract = EXCLUDED.abstract,
-		overview = EXCLUDED.overview, tags = EXCLUDED.tags, meta = EXCLUDED.meta, source = EXCLUDED.source,
-		scopes = EXCLUDED.scopes, relations = EXCLUDED.relations, words = EXCLUDED.words,
-		derived_from = EXCLUDED.derived_from, revision = EXCLUDED.revision, updated_at = EXCLUDED.updated_at`
+var (
+	counters = setting(strings.Fields(`helpful harmful confidence baseline stale_reporters stale_since stale_reason
+		confirmed_at confirm_until suspended_reporters suspended_since suspended_reason expired_confidence version position`))
+	everything = counters + ", " + setting(rows.ClassColumns) + ", " + setting(strings.Fields(`owner visibility status
+		superseded_by held uri task content abstract overview tags meta source scopes relations words derived_from
+		revision updated_at`))
 )
+
+// setting sets columns to the values of the row that was to be inserted.
+func setting(columns []string) string {
+	sets := make([]string, len(columns))
+	for i, column := range columns {
+		sets[i] = column + " = EXCLUDED." + column
+	}
+	return strings.Join(sets, ", ")
+}
 
 func (s *Stage) writeRows(script *rows.Script, list []rows.Row, update string) error {
 	if len(list) == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/rows"
 )
 
 // Forever is the end of the validity interval of a row that still holds.
@@ -20,16 +21,12 @@ const Forever = math.MaxInt64
 type itemRow struct {
 	bun.BaseModel `bun:"table:past,alias:k"`
 
-	Number       int64          `bun:"number"`
-	Since        int64          `bun:"since"`
-	ID           string         `bun:"id"`
-	Version      int64          `bun:"version"`
-	Revision     int64          `bun:"revision"`
-	Type         string         `bun:"type"`
-	ContextType  string         `bun:"context_type"`
-	Category     string         `bun:"category"`
-	Polarity     string         `bun:"polarity"`
-	Media        string         `bun:"media"`
+	Number   int64  `bun:"number"`
+	Since    int64  `bun:"since"`
+	ID       string `bun:"id"`
+	Version  int64  `bun:"version"`
+	Revision int64  `bun:"revision"`
+	domain.Class
 	Owner        string         `bun:"owner"`
 	Status       string         `bun:"status"`
 	SupersededBy string         `bun:"superseded_by"`
@@ -70,9 +67,9 @@ type itemRow struct {
 }
 
 // itemRowColumns are the columns of an itemRow, from the tables k and c.
-const itemRowColumns = `
-	k.number, k.since, k.id, k.version, k.revision, k.type, k.context_type, k.category, k.polarity, k.media,
-	k.owner, k.status, k.superseded_by, k.held, k.trace_id, k.scopes, k.created_at, k.updated_at, k.occurred_at,
+var itemRowColumns = "k." + strings.Join(rows.ClassColumns, ", k.") + `,
+	k.number, k.since, k.id, k.version, k.revision, k.owner, k.status, k.superseded_by, k.held, k.trace_id, k.scopes,
+	k.created_at, k.updated_at, k.occurred_at,
 	k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, k.tag_bits,
 	c.since AS counts_since, c.version AS counts_version, c.helpful, c.harmful, c.helpful_lacks, c.harmful_lacks,
 	c.reporters, c.reported_by,
@@ -81,9 +78,7 @@ const itemRowColumns = `
 // knowledge is the item without its texts and its votes.
 func (r *itemRow) knowledge(policy domain.ConfidencePolicy) *domain.Knowledge {
 	k := &domain.Knowledge{
-		ID: r.ID, Number: r.Number,
-		Type: domain.Type(r.Type), ContextType: domain.ContextType(r.ContextType),
-		Category: domain.Category(r.Category), Polarity: domain.Polarity(r.Polarity), Media: domain.Media(r.Media),
+		ID: r.ID, Number: r.Number, Class: r.Class,
 		Scopes: r.Scopes, Owner: domain.Entity(r.Owner), Source: domain.Source{TraceID: r.TraceID},
 		Helpful: r.Helpful, Harmful: r.Harmful, Voices: domain.Voices{Helpful: r.HelpfulLacks, Harmful: r.HarmfulLacks},
 		Stale:       domain.Staleness{Reporters: r.StaleReporters, Since: r.StaleSince.Time},
@@ -112,9 +107,9 @@ func (r *itemRow) positions() textPositions {
 
 // The columns of each table, in the order of the values below.
 var (
-	itemColumns = strings.Fields(`tenant number since until id version revision type context_type category polarity
-		media owner visibility status superseded_by held trace_id scopes created_at updated_at occurred_at
-		task_at content_at abstract_at overview_at tags_at meta_at uri_at tag_bits`)
+	itemColumns = slices.Concat(strings.Fields(`tenant number since until id version revision`), rows.ClassColumns,
+		strings.Fields(`owner visibility status superseded_by held trace_id scopes created_at updated_at occurred_at
+			task_at content_at abstract_at overview_at tags_at meta_at uri_at tag_bits`))
 	scopeColumns = strings.Fields(`tenant scope number since until`)
 	countColumns = strings.Fields(`tenant number since version helpful harmful helpful_lacks harmful_lacks reporters reported_by stale_since
 		reason_at confirmed_at confirm_until suspended suspended_since suspended_reason_at`)
@@ -128,13 +123,13 @@ func itemValues(tenant string, k *domain.Knowledge, p textPositions, tags tagSig
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", k.ID, err)
 	}
-	return []any{
-		tenant, k.Number, k.Position, until, k.ID, k.Version, k.Revision, string(k.Type), string(k.ContextType),
-		string(k.Category), string(k.Polarity), string(k.Media), string(k.Owner), string(k.Visibility()),
+	state := []any{tenant, k.Number, k.Position, until, k.ID, k.Version, k.Revision}
+	return slices.Concat(state, rows.ClassValues(k.Class), []any{
+		string(k.Owner), string(k.Visibility()),
 		string(k.Status), k.SupersededBy, k.Held, k.Source.TraceID, string(scopes),
 		database.At(k.CreatedAt), database.At(k.UpdatedAt), database.At(k.OccurredAt),
 		p.task, p.content, p.abstract, p.overview, p.tags, p.meta, p.uri, tags.column(),
-	}, nil
+	}), nil
 }
 
 // countValues are the counts of an item that hold from the position of its newest event on.

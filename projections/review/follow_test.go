@@ -59,7 +59,7 @@ func (w *world) do(command domain.Command) {
 func (w *world) remember(id, content string, scopes ...domain.Scope) {
 	w.Helper()
 	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Plan, Owner: "team:pay", Scopes: scopes, Text: domain.Text{Content: content},
+		Class: domain.Class{Type: domain.Plan}, Owner: "team:pay", Scopes: scopes, Text: domain.Text{Content: content},
 	}}.Complete()
 	if err != nil {
 		w.Fatal(err)

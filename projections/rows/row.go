@@ -14,14 +14,10 @@ import (
 type Row struct {
 	bun.BaseModel `bun:"table:knowledge,alias:k"`
 
-	Tenant             string              `bun:"tenant"`
-	ID                 string              `bun:"id"`
-	Number             int64               `bun:"number"`
-	Type               string              `bun:"type"`
-	ContextType        string              `bun:"context_type"`
-	Category           string              `bun:"category"`
-	Polarity           string              `bun:"polarity"`
-	Media              string              `bun:"media"`
+	Tenant string `bun:"tenant"`
+	ID     string `bun:"id"`
+	Number int64  `bun:"number"`
+	domain.Class
 	Owner              string              `bun:"owner"`
 	Visibility         string              `bun:"visibility"`
 	Status             string              `bun:"status"`
@@ -85,9 +81,7 @@ type Relation struct {
 func RowOf(tenant string, k *domain.Knowledge, words int) Row {
 	return Row{
 		Tenant: tenant, ID: k.ID, Number: k.Number,
-		Type: string(k.Type), ContextType: string(k.ContextType), Category: string(k.Category),
-		Polarity: string(k.Polarity), Media: string(k.Media),
-		Owner: string(k.Owner), Visibility: string(k.Visibility()),
+		Class: k.Class, Owner: string(k.Owner), Visibility: string(k.Visibility()),
 		Status: string(k.Status), SupersededBy: k.SupersededBy, Held: k.Held,
 		URI: k.Text.URI, Task: k.Text.Task, Content: k.Text.Content,
 		Abstract: k.Text.Abstract, Overview: k.Text.Overview,
@@ -110,9 +104,7 @@ func RowOf(tenant string, k *domain.Knowledge, words int) Row {
 func (r *Row) Knowledge() *domain.Knowledge {
 	k := &domain.Knowledge{
 		ID: r.ID, Number: r.Number,
-		Type: domain.Type(r.Type), ContextType: domain.ContextType(r.ContextType),
-		Category: domain.Category(r.Category), Polarity: domain.Polarity(r.Polarity), Media: domain.Media(r.Media),
-		Scopes: r.Scopes, Owner: domain.Entity(r.Owner), Source: r.Source,
+		Class: r.Class, Scopes: r.Scopes, Owner: domain.Entity(r.Owner), Source: r.Source,
 		Text: domain.Text{
 			Task: r.Task, Content: r.Content, Abstract: r.Abstract, Overview: r.Overview, URI: r.URI,
 		},
@@ -182,16 +174,24 @@ func BaselineOf(k *domain.Knowledge) Baseline {
 	return Baseline{e.Helpful, e.Harmful, e.Confidence, e.HelpfulHistory, e.HarmfulHistory, k.Voices}
 }
 
+// ClassColumns are the columns of what an item is, in the knowledge table and in that of the past. Rows embed
+// [domain.Class], whose fields have these names.
+var ClassColumns = []string{"type", "context_type", "category", "polarity", "media"}
+
+// ClassValues are the values of these columns.
+func ClassValues(c domain.Class) []any {
+	return []any{string(c.Type), string(c.ContextType), string(c.Category), string(c.Polarity), string(c.Media)}
+}
+
 // The columns of each table, in the order in which they are written.
 var (
-	KnowledgeColumns = []string{
-		"tenant", "id", "number", "type", "context_type", "category", "polarity", "media", "owner",
-		"visibility", "status", "superseded_by", "held", "uri", "task", "content", "abstract", "overview",
+	KnowledgeColumns = slices.Concat([]string{"tenant", "id", "number"}, ClassColumns, []string{
+		"owner", "visibility", "status", "superseded_by", "held", "uri", "task", "content", "abstract", "overview",
 		"tags", "meta", "source", "trace_id", "scopes", "baseline", "derived_from", "relations", "words", "helpful",
 		"harmful", "confidence", "stale_reporters", "stale_since", "stale_reason", "confirmed_at",
 		"confirm_until", "suspended_reporters", "suspended_since", "suspended_reason", "expired_confidence", "revision",
 		"version", "position", "created_at", "updated_at", "occurred_at",
-	}
+	})
 	ScopesColumns = []string{"tenant", "scope", "number", "words"} // without packed terms: a load fills the index of terms
 	TermsColumns  = []string{"tenant", "term", "scope", "number", "count", "words"}
 	VotesColumns  = []string{
@@ -213,14 +213,13 @@ func (r *Row) Values() ([]any, error) {
 	}
 	tags, source, scopes, baseline, derived, relations := encoded[0], encoded[1], encoded[2], encoded[3],
 		encoded[4], encoded[5]
-	return []any{
-		r.Tenant, r.ID, r.Number, r.Type, r.ContextType, r.Category, r.Polarity, r.Media, r.Owner,
-		r.Visibility, r.Status, r.SupersededBy, r.Held, r.URI, r.Task, r.Content, r.Abstract, r.Overview,
+	return slices.Concat([]any{r.Tenant, r.ID, r.Number}, ClassValues(r.Class), []any{
+		r.Owner, r.Visibility, r.Status, r.SupersededBy, r.Held, r.URI, r.Task, r.Content, r.Abstract, r.Overview,
 		tags, r.Meta, source, r.TraceID, scopes, baseline, derived, relations, r.Words, r.Helpful,
 		r.Harmful, r.Confidence, r.StaleReporters, r.StaleSince, r.StaleReason, r.ConfirmedAt,
 		r.ConfirmUntil, r.SuspendedReporters, r.SuspendedSince, r.SuspendedReason, r.ExpiredConfidence, r.Revision,
 		r.Version, r.Position, r.CreatedAt, r.UpdatedAt, r.OccurredAt,
-	}, nil
+	}), nil
 }
 
 var BagColumns = append(slices.Clone(ScopesColumns), "bag")

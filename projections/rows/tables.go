@@ -3,6 +3,7 @@ package rows
 import (
 	"embed"
 	"fmt"
+	"path"
 	"strings"
 	"text/template"
 
@@ -44,7 +45,7 @@ func (t Tables) All() []bun.Ident {
 // Definition is the SQL that creates a version's tables: sql/NAME.ENGINE.sql filled with data.
 func Definition(engine database.Engine, name string, data any) (string, error) {
 	file := fmt.Sprintf("sql/%s.%s.sql", name, engine)
-	parsed, err := template.ParseFS(definitions, file)
+	parsed, err := template.New(path.Base(file)).Funcs(template.FuncMap{"class": classDefinitions}).ParseFS(definitions, file)
 	if err != nil {
 		return "", fmt.Errorf("parse %s: %w", file, err)
 	}
@@ -53,6 +54,11 @@ func Definition(engine database.Engine, name string, data any) (string, error) {
 		return "", fmt.Errorf("fill %s: %w", file, err)
 	}
 	return text.String(), nil
+}
+
+// classDefinitions defines these columns, one a line, with a type of SQL.
+func classDefinitions(as string) string {
+	return strings.Join(ClassColumns, " "+as+",\n    ") + " " + as + ","
 }
 
 // PastTables names the tables of one version.

@@ -118,7 +118,7 @@ func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candida
 		c.Said = string(said)
 		if all.read[number] = true; f.policies != nil {
 			k := domain.Knowledge{
-				Scopes: c.Scopes, Type: domain.Type(kind), CreatedAt: created.Time, UpdatedAt: updated.Time,
+				Scopes: c.Scopes, Class: domain.Class{Type: domain.Type(kind)}, CreatedAt: created.Time, UpdatedAt: updated.Time,
 				ConfirmedAt: confirmed.Time, ConfirmUntil: until.Time, Stale: domain.Staleness{Reporters: reporters},
 			}
 			c.Overdue, c.Confirmed = f.policies.Overdue(&k, f.Now()), f.policies.Counts(&k, f.Now())

@@ -137,7 +137,7 @@ func (w *world) rememberIn(id string, scope domain.Scope) {
 	w.t.Helper()
 	by := domain.OpenPrincipal()
 	command, err := domain.Remember{By: by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Types[0], Text: domain.Text{Content: "what somebody wrote"}, Scopes: []domain.Scope{scope},
+		Class: domain.Class{Type: domain.Types[0]}, Text: domain.Text{Content: "what somebody wrote"}, Scopes: []domain.Scope{scope},
 	}}.Complete()
 	if err == nil {
 		_, err = w.log.Submit(w.t.Context(), domain.Submission{Command: command, By: by})

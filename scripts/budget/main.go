@@ -22,11 +22,11 @@ import (
 var limits = map[string][3]int{
 	"cmd":         {15_231, 0, 4_668},
 	"database":    {3_759, 868, 2_515},
-	"domain":      {15_662, 0, 6_435},
+	"domain":      {15_657, 0, 6_434},
 	"events":      {10_793, 1_894, 4_757},
 	"http":        {35_606, 605, 20_703},
 	"migrations":  {12, 0, 0},
-	"projections": {23_498, 0, 14_008},
+	"projections": {23_497, 0, 14_008},
 	"scripts":     {2_542, 0, 52},
 }
 

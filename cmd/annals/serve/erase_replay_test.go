@@ -311,7 +311,7 @@ func (w *restored) haveRoles(want map[string]domain.Role) {
 func (w *restored) remember(id string) domain.Command {
 	w.Helper()
 	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
-		Type: domain.Definition, Owner: "user:ann", Scopes: []domain.Scope{"public"},
+		Class: domain.Class{Type: domain.Definition}, Owner: "user:ann", Scopes: []domain.Scope{"public"},
 		Text: domain.Text{Content: "Ann has her lunch at noon"},
 	}}.Complete()
 	if err != nil {

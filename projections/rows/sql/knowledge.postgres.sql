@@ -7,11 +7,7 @@ CREATE TABLE knowledge_{{.}} (
     tenant          text COLLATE "C" NOT NULL,
     id              text COLLATE "C" NOT NULL,
     number          bigint NOT NULL, -- the position of its first event: short, and unique in the tenant
-    type            text COLLATE "C" NOT NULL,
-    context_type    text COLLATE "C" NOT NULL,
-    category        text COLLATE "C" NOT NULL,
-    polarity        text COLLATE "C" NOT NULL,
-    media           text COLLATE "C" NOT NULL,
+    {{class `text COLLATE "C" NOT NULL`}}
     owner           text COLLATE "C" NOT NULL,
     visibility      text COLLATE "C" NOT NULL,
     status          text COLLATE "C" NOT NULL,

@@ -6,11 +6,7 @@ CREATE TABLE knowledge_{{.}} (
     tenant          TEXT NOT NULL,
     id              TEXT NOT NULL,
     number          INTEGER NOT NULL, -- the position of its first event: short, and unique in the tenant
-    type            TEXT NOT NULL,
-    context_type    TEXT NOT NULL,
-    category        TEXT NOT NULL,
-    polarity        TEXT NOT NULL,
-    media           TEXT NOT NULL,
+    {{class `TEXT NOT NULL`}}
     owner           TEXT NOT NULL,
     visibility      TEXT NOT NULL,
     status          TEXT NOT NULL,

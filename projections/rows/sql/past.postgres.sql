@@ -12,11 +12,7 @@ CREATE TABLE past_{{.}} (
     id            text COLLATE "C" NOT NULL,
     version       bigint NOT NULL,
     revision      bigint NOT NULL,
-    type          text COLLATE "C" NOT NULL,
-    context_type  text COLLATE "C" NOT NULL,
-    category      text COLLATE "C" NOT NULL,
-    polarity      text COLLATE "C" NOT NULL,
-    media         text COLLATE "C" NOT NULL,
+    {{class `text COLLATE "C" NOT NULL`}}
     owner         text COLLATE "C" NOT NULL,
     visibility    text COLLATE "C" NOT NULL,
     status        text COLLATE "C" NOT NULL,

@@ -12,11 +12,7 @@ CREATE TABLE past_{{.}} (
     id            TEXT NOT NULL,
     version       INTEGER NOT NULL,
     revision      INTEGER NOT NULL,
-    type          TEXT NOT NULL,
-    context_type  TEXT NOT NULL,
-    category      TEXT NOT NULL,
-    polarity      TEXT NOT NULL,
-    media         TEXT NOT NULL,
+    {{class `TEXT NOT NULL`}}
     owner         TEXT NOT NULL,
     visibility    TEXT NOT NULL,
     status        TEXT NOT NULL,

@@ -1,0 +1,197 @@
+package domain
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Class is what an item is, in the words of the vocabulary. Its context type and its media never change.
+type Class struct {
+	Type        Type        `data:"type"`
+	ContextType ContextType `data:"context_type"`
+	Category    Category    `data:"category,omitempty"`
+	Polarity    Polarity    `data:"polarity"`
+	Media       Media       `data:"media"`
+}
+
+// Text is what people wrote. It is stored apart from the facts and can be erased.
+type Text struct {
+	Task     string          `text:"task,omitempty"`     // the situation or the purpose; at most 2,000 characters
+	Content  string          `text:"content,omitempty"`  // the knowledge itself; 1 byte to 64 KiB
+	Abstract string          `text:"abstract,omitempty"` // L0, about 100 tokens; empty to derive it
+	Overview string          `text:"overview,omitempty"` // L1, one to two thousand tokens; empty to derive it
+	Tags     Tags            `text:"tags,omitempty"`
+	Meta     json.RawMessage `text:"meta,omitempty"` // a JSON object in compact form, at most 16 KiB; nil for none
+	URI      string          `text:"uri,omitempty"`
+}
+
+// Tags are business labels: category, domain, and any other key, each with one or more values.
+type Tags map[string][]string
+
+// Labels is the key under which tags given as a plain list are kept.
+const Labels = "labels"
+
+// CutTag cuts a tag such as "service=pay" into its key and its value. A tag without the separator is a label.
+func CutTag(tag, separator string) (key, value string) {
+	if key, value, keyed := strings.Cut(tag, separator); keyed {
+		return key, value
+	}
+	return Labels, tag
+}
+
+// Revised changed an item. A nil field is unchanged, an empty one was cleared.
+type Revised struct {
+	Type     *Type
+	Category *Category
+	Polarity *Polarity
+	Task     *string
+	Content  *string
+	Abstract *string
+	Overview *string
+	Tags     *Tags
+	Meta     *json.RawMessage
+	Reason   string // why, in the author's words; no change by itself
+}
+
+// changes are the changes of an item that is to say what r says.
+func (r *Remembered) changes() Revised {
+	return Revised{
+		Type: &r.Type, Category: &r.Category, Polarity: &r.Polarity,
+		Task: &r.Text.Task, Content: &r.Text.Content, Abstract: &r.Text.Abstract,
+		Overview: &r.Text.Overview, Tags: &r.Text.Tags, Meta: &r.Text.Meta,
+	}
+}
+
+// check notes every bad value.
+func (r Revised) check(p *Problems, mayBeEmpty bool) {
+	ifSet(r.Type, func(v Type) { oneOf(p, "type", v, Types, true) })
+	ifSet(r.Category, func(v Category) { oneOf(p, "category", v, Categories, false) })
+	ifSet(r.Polarity, func(v Polarity) { oneOf(p, "polarity", v, Polarities, true) })
+	ifSet(r.Task, func(v string) { checkTask(p, v) })
+	ifSet(r.Content, func(v string) { checkContent(p, v, mayBeEmpty) })
+	ifSet(r.Abstract, func(v string) { atMost(p, "abstract", v, maxAbstract) })
+	ifSet(r.Overview, func(v string) { atMost(p, "overview", v, maxOverview) })
+	ifSet(r.Tags, func(v Tags) { checkTags(p, v) })
+	ifSet(r.Meta, func(v json.RawMessage) { checkMeta(p, v) })
+}
+
+// different drops the values that k already has.
+func (r Revised) different(k *Knowledge) (Revised, bool) {
+	drop(&r.Type, k.Type)
+	drop(&r.Category, k.Category)
+	drop(&r.Polarity, k.Polarity)
+	drop(&r.Task, k.Text.Task)
+	drop(&r.Content, k.Text.Content)
+	drop(&r.Abstract, k.Text.Abstract)
+	drop(&r.Overview, k.Text.Overview)
+	if r.Tags != nil && maps.EqualFunc(*r.Tags, k.Text.Tags, slices.Equal) {
+		r.Tags = nil
+	}
+	if r.Meta != nil {
+		meta := compactJSON(*r.Meta)
+		r.Meta = &meta
+		if bytes.Equal(meta, compactJSON(k.Text.Meta)) {
+			r.Meta = nil
+		}
+	}
+	return r, r != Revised{}
+}
+
+func drop[T comparable](field **T, current T) {
+	if *field != nil && **field == current {
+		*field = nil
+	}
+}
+
+func (k *Knowledge) revise(f Revised) {
+	set(&k.Type, f.Type)
+	set(&k.Category, f.Category)
+	set(&k.Polarity, f.Polarity)
+	set(&k.Text.Task, f.Task)
+	set(&k.Text.Content, f.Content)
+	set(&k.Text.Abstract, f.Abstract)
+	set(&k.Text.Overview, f.Overview)
+	set(&k.Text.Tags, f.Tags)
+	set(&k.Text.Meta, f.Meta)
+	k.Revision++
+}
+
+func set[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// snapshot lists the fields of a history, in the order of display.
+func snapshot(k *Knowledge) []field {
+	return []field{
+		{"type", present(k.Type)},
+		{"context_type", present(k.ContextType)},
+		{"category", present(k.Category)},
+		{"polarity", present(k.Polarity)},
+		{"media", present(k.Media)},
+		{"scopes", filled(len(k.Scopes), k.Scopes)},
+		{"visibility", visibility(k)},
+		{"owner", present(k.Owner)},
+		{"task", present(k.Text.Task)},
+		{"content", present(k.Text.Content)},
+		{"abstract", present(k.Text.Abstract)},
+		{"overview", present(k.Text.Overview)},
+		{"tags", filled(len(k.Text.Tags), k.Text.Tags)},
+		{"meta", filled(len(k.Text.Meta), k.Text.Meta)},
+		{"uri", present(k.Text.URI)},
+		{"eval.helpful", k.Helpful},
+		{"eval.harmful", k.Harmful},
+		{"eval.confidence", k.Confidence},
+		{"stale.reporters", k.Stale.Reporters},
+		{"stale.reason", present(k.Stale.Reason)},
+		{"confirmed_at", timeValue(k.ConfirmedAt)},
+		{"confirm_until", timeValue(k.ConfirmUntil)},
+		{"status", present(k.Status)},
+		{"superseded_by", present(k.SupersededBy)},
+		{"held", k.Held},
+		{"relations", related(k.Relations)},
+	}
+}
+
+func present[T ~string](word T) any {
+	if word == "" {
+		return nil
+	}
+	return string(word)
+}
+
+// filled is a value of some length; nil if that is 0.
+func filled(length int, value any) any {
+	if length == 0 {
+		return nil
+	}
+	return value
+}
+
+// related are the ids of the related items, each with its reason.
+func related(relations []Relation) any {
+	reasons := make(map[string]string, len(relations))
+	for _, r := range relations {
+		reasons[r.To] = r.Reason
+	}
+	return filled(len(reasons), reasons)
+}
+
+func visibility(k *Knowledge) any {
+	if !k.Exists() {
+		return nil
+	}
+	return string(k.Visibility())
+}
+
+func timeValue(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t
+}
