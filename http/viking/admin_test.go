@@ -19,35 +19,8 @@ func (a *answer) key() header {
 	return as(key)
 }
 
-func TestRootMakesAccountsAndTheirAdmins(t *testing.T) {
-	onOne(t, keyed, func(t *testing.T, w *world) {
-		made := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada", "seed": "ignored"}, as(rootKey))
-		ada := made.key()
-		like(t, made.object(), object{"account_id": "acme", "admin_user_id": "ada"})
-		like(t, w.ask("GET", "/health", nil, ada).want(http.StatusOK).json(), object{
-			"account_id": "acme", "user_id": "ada", "role": "admin", "auth_mode": "api_key",
-		}, "her key is")
-		w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "eve"}, as(rootKey)).taken()
-		w.ask("POST", accounts, object{"account_id": "default", "admin_user_id": "eve"}, as(rootKey)).taken()
-		for _, bad := range []object{{}, {"account_id": "A B", "admin_user_id": "eve"}, {"account_id": "other"}, {"account_id": 7}} {
-			w.ask("POST", accounts, bad, as(rootKey)).invalid()
-		}
-		list, _ := w.ask("GET", accounts, nil, as(rootKey)).result().([]any)
-		if len(list) != 2 {
-			t.Fatalf("accounts: %v", list)
-		}
-		first, second := list[0].(object), list[1].(object)
-		like(t, first, object{"account_id": "default", "user_count": 0.0}, list)
-		like(t, second, object{"account_id": "acme", "user_count": 1.0, "created_at": some{}}, list)
-		// All of it is what /v1 knows.
-		like(t, w.ask("GET", "/v1/keys", nil, ada).want(http.StatusOK).json()["items"].([]any),
-			[]any{object{"subject": "user:ada"}})
-		same(t, len(w.ask("GET", "/v1/tenants", nil, as(rootKey)).want(http.StatusOK).json()["items"].([]any)), 2)
-	})
-}
-
 func TestAdminsLookAfterTheUsersOfTheirAccount(t *testing.T) {
-	onOne(t, keyed, func(t *testing.T, w *world) {
+	each(t, keyed, func(t *testing.T, w *world) {
 		const users = accounts + "/acme/users"
 		ada := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada"}, as(rootKey)).key()
 		registered := w.ask("POST", users, object{"user_id": "bob"}, ada)
@@ -132,7 +105,7 @@ func TestARemovedAccountIsClosedAtOnceAndErased(t *testing.T) {
 }
 
 func TestNobodyElseAdministersAnAccount(t *testing.T) {
-	onOne(t, keyed, func(_ *testing.T, w *world) {
+	each(t, keyed, func(_ *testing.T, w *world) {
 		ada := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada"}, as(rootKey)).key()
 		bea := w.ask("POST", accounts, object{"account_id": "bell", "admin_user_id": "bea"}, as(rootKey)).key()
 		bob := w.ask("POST", accounts+"/acme/users", object{"user_id": "bob"}, ada).key()
@@ -157,16 +130,5 @@ func TestNobodyElseAdministersAnAccount(t *testing.T) {
 		w.ask("GET", accounts+"/acme/users", nil, as(rootKey), "Annals-On-Behalf-Of: user:bob").forbidden()
 		w.ask("GET", accounts+"/nowhere/users", nil, as(rootKey)).missing()
 		w.ask("GET", "/api/v1/system/status", nil, bea).object()
-	})
-}
-
-func TestInOpenModeThereIsNothingToAdminister(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
-		same(t, w.ask("GET", "/health", nil).want(http.StatusOK).json()["auth_mode"], "dev", "the mode is")
-		w.ask("GET", accounts, nil).forbidden()
-		w.ask("POST", accounts+"/default/users", object{"user_id": "bob"}).forbidden()
-		w.ask("POST", "/v1/keys", object{"subject": "user:ada", "role": "admin"}).want(http.StatusCreated)
-		same(t, w.ask("GET", "/health", nil).want(http.StatusOK).json()["auth_mode"],
-			"api_key", "from the first key on the mode is")
 	})
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestAnErrorNamesOnlyWhatTheCallerSent(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		const shared = "viking://agent/memories/tools/x.md"
 		const bob = header("X-OpenViking-User: bob")
 		id := w.remember(object{"content": "x", "category": "tools", "uri": shared, "scopes": []string{"public"}})

@@ -46,7 +46,7 @@ func (w *world) reads(uri, want string) {
 }
 
 func TestAnUploadedArchiveIsADirectory(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		archive := zipped(t,
 			entry{"docs/", ""},
 			entry{"docs/guide.md", "# Guide\n\nPin chromedriver."},
@@ -104,7 +104,7 @@ func TestAnUploadedArchiveIsADirectory(t *testing.T) {
 }
 
 func TestAFileIsNamedByItsSource(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		for source, want := range map[string]string{"notes/plan.md": "plan/plan.md", "plan b": "plan_b/plan_b.md"} {
 			added := w.ask("POST", "/api/v1/resources", object{"temp_file_id": w.upload("tmp5678.md", "", []byte("the plan")), "source_name": source}).object()
 			like(t, added, object{"source_path": source})

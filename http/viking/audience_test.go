@@ -6,7 +6,7 @@ import (
 )
 
 func TestASkillLiesWhereItsTargetSays(t *testing.T) {
-	onOne(t, keyed, func(t *testing.T, w *world) {
+	each(t, keyed, func(t *testing.T, w *world) {
 		keys := w.who(true, "amy", "ben")
 		amy, ben := keys[0], keys[1]
 		add := func(name, target string) *answer {
@@ -41,7 +41,7 @@ func TestASkillLiesWhereItsTargetSays(t *testing.T) {
 }
 
 func TestNoRequestWidensAnAudience(t *testing.T) {
-	onOne(t, keyed, func(t *testing.T, w *world) {
+	each(t, keyed, func(t *testing.T, w *world) {
 		amy := w.who(true, "amy")[0]
 		// A field that says where something goes is not ignored.
 		upload := w.upload("x.md", "", []byte("x"), amy)
@@ -77,7 +77,7 @@ func TestNoRequestWidensAnAudience(t *testing.T) {
 }
 
 func TestWhatIsWrittenUnderAnOrganisationsNameIsForTheOrganisation(t *testing.T) {
-	onOne(t, keyed, func(_ *testing.T, w *world) {
+	each(t, keyed, func(_ *testing.T, w *world) {
 		amy := w.keyFor(object{"subject": "user:amy", "memberships": []string{"org:research"}, "publish_public": true})
 		id := w.put("viking://tenants/research/resources/plan.md", amy)
 		w.belongs(id, "user:amy", amy, "org:research")

@@ -13,6 +13,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/getkin/kin-openapi/openapi3"
 
+	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
@@ -31,20 +32,23 @@ type exchange struct {
 	want     string
 }
 
-// exchanges are those of testdata/contract.txt: a request on a line, its answer on the next. In an answer ... is any
-// value but null, $name one that is the same wherever it stands, and members that are not named are not looked at.
-func exchanges(t *testing.T) (all []exchange) {
+// exchanges are those of a file: a request on a line, its answer on the next. In an answer ... stands for any text,
+// alone for any value but null, and $name for one that is the same wherever it stands. Members that are not named are
+// not looked at.
+func exchanges(t *testing.T, name string) (all []exchange) {
 	t.Helper()
-	content, err := os.ReadFile("testdata/contract.txt")
+	content, err := os.ReadFile("testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, line := range strings.Split(string(content), "\n") {
 		switch first, rest, _ := strings.Cut(strings.TrimSpace(line), " "); {
-		case first == "" || first[0] == '#':
+		case first == "" || first[0] == '#' || first == "OPEN":
 		case first[0] >= '1' && first[0] <= '9':
 			last := &all[len(all)-1]
 			last.wantCode, last.want = first, rest
+		case first == "USER":
+			all = append(all, exchange{method: first, path: rest})
 		default:
 			path, body, _ := strings.Cut(rest, " ")
 			all = append(all, exchange{line: i + 1, method: first, path: path, body: body})
@@ -56,100 +60,99 @@ func exchanges(t *testing.T) (all []exchange) {
 var variable = regexp.MustCompile(`\$[a-z]+`)
 
 func TestEveryRouteAnswersAsItsClientsExpect(t *testing.T) {
-	each(t, keyed, func(t *testing.T, w *world) {
-		w.learning()
-		w.embedding()
-		known := map[string]string{"$root": rootKey}
-		fill := func(s string) string {
-			return variable.ReplaceAllStringFunc(s, func(name string) string {
-				if known[name] == "" {
-					t.Fatalf("%s has no value yet, in %s", name, s)
-				}
-				return known[name]
-			})
-		}
-		caller := as(rootKey)
-		for _, e := range exchanges(t) {
-			switch e.method {
-			case "AS":
-				caller = as(fill(e.path))
-				continue
-			case "UPLOAD":
-				known["$upload"] = w.upload(e.path, "", []byte(strings.ReplaceAll(e.body, `\n`, "\n")), caller)
-				continue
-			}
-			var body any
-			if e.body != "" {
-				body = fill(e.body)
-			}
-			a := w.ask(e.method, fill(e.path), body, caller)
-			if fmt.Sprint(a.status) != e.wantCode {
-				t.Fatalf("contract.txt:%d: %s %s: got %d, want %s\n%.2000s", e.line, e.method, e.path, a.status, e.wantCode, a.body)
-			}
-			if a.header.Get("X-Process-Time") == "" {
-				t.Errorf("contract.txt:%d: it does not say how long it took", e.line)
-			}
-			if e.want == "" {
-				continue
-			}
-			var want any
-			if err := json.Unmarshal([]byte(e.want), &want); err != nil {
-				t.Fatalf("contract.txt:%d: %v", e.line, err)
-			}
-			same(t, unlike(any(a.json()), want, known, "answer"), "", e.line, e.method, e.path)
-		}
-	})
+	for name, configure := range map[string]func(*annalshttp.Config){
+		"contract.txt": keyed, "files.txt": open, "search.txt": open, "sessions.txt": open,
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, configure, func(_ *testing.T, w *world) { w.play(name) })
+		})
+	}
 }
 
-// unlike says where an answer is not what is wanted; empty if it is.
-func unlike(got, want any, known map[string]string, at string) string {
+// play asks what a file asks, and compares the answers.
+func (w *world) play(name string) {
+	w.t.Helper()
+	w.learning()
+	w.embedding()
+	known := map[string]string{"$root": rootKey}
+	fill := func(s string) string {
+		return variable.ReplaceAllStringFunc(s, func(name string) string {
+			if known[name] == "" {
+				w.t.Fatalf("%s has no value yet, in %s", name, s)
+			}
+			return known[name]
+		})
+	}
+	var callers []header
+	for _, e := range exchanges(w.t, name) {
+		switch e.method {
+		case "AS":
+			callers = []header{as(fill(e.path))}
+			continue
+		case "USER":
+			callers = []header{header("X-OpenViking-User: " + e.path)}
+			if e.path == "" {
+				callers = nil
+			}
+			continue
+		case "UPLOAD":
+			known["$upload"] = w.upload(e.path, "", []byte(strings.ReplaceAll(e.body, `\n`, "\n")), callers...)
+			continue
+		}
+		var body any
+		if e.body != "" {
+			body = fill(e.body)
+		}
+		a := w.ask(e.method, fill(e.path), body, callers...)
+		if fmt.Sprint(a.status) != e.wantCode {
+			w.t.Fatalf("%s:%d: %s %s: got %d, want %s\n%.2000s", name, e.line, e.method, e.path, a.status, e.wantCode, a.body)
+		}
+		if e.want == "" {
+			continue
+		}
+		var want any
+		if err := json.Unmarshal([]byte(e.want), &want); err != nil {
+			w.t.Fatalf("%s:%d: %v", name, e.line, err)
+		}
+		got := a.json()
+		like(w.t, got, wanted(got, want, known), name, e.line, e.method, e.path)
+	}
+}
+
+// wanted is what [like] wants of an answer. It notes the values of new names.
+func wanted(got, want any, known map[string]string) any {
 	switch want := want.(type) {
 	case string:
-		if want == "..." {
-			if got == nil {
-				return at + " is null"
-			}
-			return ""
-		}
 		if strings.HasPrefix(want, "$") {
 			if known[want] == "" {
 				known[want], _ = got.(string)
 			}
-			want = known[want]
+			return known[want]
 		}
-		if got != want {
-			return fmt.Sprintf("%s is %v, want %q", at, got, want)
+		inner, begins := strings.CutSuffix(want, "...")
+		inner, ends := strings.CutPrefix(inner, "...")
+		switch {
+		case want == "...":
+			return some{}
+		case begins && ends:
+			return containing(inner)
+		case begins:
+			return beginning(inner)
+		case ends:
+			return ending(inner)
 		}
-	case map[string]any:
-		object, is := got.(map[string]any)
-		if !is {
-			return fmt.Sprintf("%s is %v, want an object", at, got)
-		}
-		for name, value := range want {
-			member, there := object[name]
-			if !there {
-				return at + " has no " + name
-			}
-			if wrong := unlike(member, value, known, at+"."+name); wrong != "" {
-				return wrong
-			}
+	case object:
+		members, _ := got.(object)
+		for name := range want {
+			want[name] = wanted(members[name], want[name], known)
 		}
 	case []any:
-		list, is := got.([]any)
-		if !is || len(list) != len(want) {
-			return fmt.Sprintf("%s is %v, want %d elements", at, got, len(want))
-		}
-		for i := range want {
-			if wrong := unlike(list[i], want[i], known, fmt.Sprintf("%s[%d]", at, i)); wrong != "" {
-				return wrong
-			}
-		}
-	default:
-		if got != want {
-			return fmt.Sprintf("%s is %v, want %v", at, got, want)
+		list, _ := got.([]any)
+		for i := range min(len(want), len(list)) {
+			want[i] = wanted(list[i], want[i], known)
 		}
 	}
-	return ""
+	return want
 }
 
 // Nobody adds a route without saying how its clients use it, nor says so of one that is not there.
@@ -163,7 +166,7 @@ func TestTheContractNamesEveryRoute(t *testing.T) {
 		mux.HandleFunc(route, func(http.ResponseWriter, *http.Request) {})
 	}
 	tried := map[string]bool{"POST /api/v1/resources/temp_upload": true} // by UPLOAD
-	for _, e := range exchanges(t) {
+	for _, e := range exchanges(t, "contract.txt") {
 		if e.method == "AS" || e.method == "UPLOAD" {
 			continue
 		}

@@ -60,7 +60,7 @@ func docx(body string) []byte {
 }
 
 func TestDocumentsAreReadAndDivided(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		add := func(name string, content []byte) string {
 			return w.ask("POST", "/api/v1/resources", object{"temp_file_id": w.upload(name, "", content)}).object()["root_uri"].(string)
 		}
@@ -98,7 +98,7 @@ func TestDocumentsAreReadAndDivided(t *testing.T) {
 }
 
 func TestAHostileDocumentIsRefused(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		endless := strings.Repeat(`<w:p><w:r><w:t>`+strings.Repeat("again ", 20_000)+`</w:t></w:r></w:p>`, 90)
 		for name, content := range map[string][]byte{
 			"bomb.docx":   docx(endless),

@@ -6,22 +6,8 @@ import (
 	"testing"
 )
 
-func TestInOpenModeCallersAreBelieved(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
-		same(t, w.ask("GET", "/api/v1/system/status", nil).object()["user"], "default")
-		same(t, w.ask("GET", "/api/v1/system/status", nil, "X-OpenViking-User: alice").object()["user"], "alice")
-		same(t, w.ask("GET", "/api/v1/system/status", nil, "X-OpenViking-Account: nowhere").invalid(),
-			"X-OpenViking-Account: there is no such tenant", "an account that there is not")
-		w.ask("GET", "/api/v1/system/status", nil, "X-OpenViking-User: a b").invalid()
-		w.ask("GET", "/api/v1/nowhere", nil).missing()
-		w.ask("PUT", "/api/v1/system/status", nil).missing()
-		like(t, w.ask("GET", "/health", nil).want(http.StatusOK).json(),
-			object{"status": "ok", "healthy": true, "version": "test"})
-	})
-}
-
 func TestAKeySaysWhoIsCalling(t *testing.T) {
-	onOne(t, keyed, func(t *testing.T, w *world) {
+	each(t, keyed, func(t *testing.T, w *world) {
 		w.ask("GET", "/api/v1/system/status", nil).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
 		w.ask("GET", "/api/v1/system/status", nil, as("wrong")).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
 		same(t, w.ask("GET", "/api/v1/system/status", nil, as(rootKey), "X-OpenViking-Account: nowhere").invalid(),

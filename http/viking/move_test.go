@@ -37,7 +37,7 @@ func (w *world) belongs(id, owner string, by header, scopes ...any) {
 }
 
 func TestWhatIsMovedIsForThoseWhomThePlaceIsFor(t *testing.T) {
-	onOne(t, keyed, func(t *testing.T, w *world) {
+	each(t, keyed, func(t *testing.T, w *world) {
 		keys := w.who(true, "amy", "ben")
 		amy, ben := keys[0], keys[1]
 		const public, private = "viking://resources/pub.md", "viking://user/amy/secret/pub.md"
@@ -72,7 +72,7 @@ func TestWhatIsMovedIsForThoseWhomThePlaceIsFor(t *testing.T) {
 }
 
 func TestWhoMayNotPublishMovesNothingToEverybody(t *testing.T) {
-	onOne(t, keyed, func(_ *testing.T, w *world) {
+	each(t, keyed, func(_ *testing.T, w *world) {
 		amy := w.who(false, "amy")[0]
 		id := w.put("viking://user/amy/plan.md", amy)
 		w.mv("viking://user/amy/plan.md", "viking://resources/plan.md", amy).forbidden()

@@ -34,9 +34,7 @@ func (r *rival) Submit(ctx context.Context, submission domain.Submission) (domai
 func TestWhoIsOvertakenTriesAgainAndGivesUpInTheEnd(t *testing.T) {
 	for _, c := range []struct{ patience, status int }{{3, http.StatusOK}, {1000, http.StatusConflict}} {
 		t.Run(strconv.Itoa(c.status), func(t *testing.T) {
-			eachWith(t, open, func(cfg *viking.Config) {
-				cfg.Writer = &rival{Writer: cfg.Writer, patience: c.patience, changes: map[string]int{}}
-			}, func(_ *testing.T, w *world) {
+			each(t, open, func(_ *testing.T, w *world) {
 				for i, change := range []struct {
 					path string
 					body object
@@ -45,12 +43,17 @@ func TestWhoIsOvertakenTriesAgainAndGivesUpInTheEnd(t *testing.T) {
 					{"/api/v1/content/set_tags", object{"uri": "viking://resources/1.md", "tags": []string{"a=b"}, "mode": "append"}},
 					{"/api/v1/fs/mv", object{"from_uri": "viking://resources/2.md", "to_uri": "viking://resources/moved.md"}},
 				} {
+					if i > 0 && c.status == http.StatusConflict {
+						break // a hundred tries are slow
+					}
 					w.write("viking://resources/"+strconv.Itoa(i)+".md", "something")
 					a := w.ask("POST", change.path, change.body).want(c.status)
 					if c.status == http.StatusConflict {
 						a.refused(c.status, "CONFLICT")
 					}
 				}
+			}, func(cfg *viking.Config) {
+				cfg.Writer = &rival{Writer: cfg.Writer, patience: c.patience, changes: map[string]int{}}
 			})
 		})
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestALongTextIsWrittenInSections(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		const uri = "viking://~/notes/the long one.md"
 		write := func(mode, content string) *answer {
 			return w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": content, "mode": mode})
@@ -36,23 +36,5 @@ func TestALongTextIsWrittenInSections(t *testing.T) {
 		write("replace", long).object()
 		w.reads(uri, long)
 		like(t, w.find(object{"query": "Chapter 39 gateway", "target_uri": uri, "limit": 1}), object{"total": 1.0})
-	})
-}
-
-func TestAFileMaySayNothing(t *testing.T) {
-	onOne(t, open, func(_ *testing.T, w *world) {
-		const uri = "viking://resources/an empty file.md"
-		write := func(mode, content string) {
-			w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": content, "mode": mode}).object()
-			w.reads(uri, content)
-		}
-		write("create", "")
-		write("replace", "something")
-		write("replace", "")
-		write("append", "more")
-		write("replace", " \n")
-		w.find(object{"query": "empty", "target_uri": "viking://resources"})
-		w.ask("POST", "/api/v1/content/batch-write", object{"root_uri": "viking://resources", "operations": []object{{"uri": uri, "content": ""}}}).object()
-		w.reads(uri, "")
 	})
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestAProfileIsOneFile(t *testing.T) {
-	onOne(t, keyed, func(t *testing.T, w *world) {
+	each(t, keyed, func(t *testing.T, w *world) {
 		keys := w.who(true, "amy", "ben")
 		amy, ben := keys[0], keys[1]
 		const uri = "viking://~/memories/profile.md"

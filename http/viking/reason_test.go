@@ -7,7 +7,7 @@ import (
 )
 
 func TestEveryChangeSaysWhy(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		const place = "viking://agent/memories/tools/grep.md"
 		w.write(place, "grep")
 		id := w.ask("GET", at("/api/v1/fs/stat", place), nil).object()["meta"].(object)["id"].(string)

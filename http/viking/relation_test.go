@@ -3,8 +3,6 @@ package viking_test
 import (
 	"net/http"
 	"testing"
-
-	"github.com/annals-kb/annals/http/viking"
 )
 
 // related are the URIs that a place has to do with.
@@ -28,7 +26,7 @@ func (w *world) wantRelated(uri string, want ...string) {
 }
 
 func TestRelationsGoWhereWhatTheyLeadToGoes(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		for uri, content := range map[string]string{
 			"viking://resources/guide/one.md": "one", "viking://resources/guide/two.md": "two", "viking://resources/api/errors.md": "errors",
 		} {
@@ -53,7 +51,7 @@ func TestRelationsGoWhereWhatTheyLeadToGoes(t *testing.T) {
 }
 
 func TestRelationsAreFactsAboutAnItem(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		from := w.remember(object{"id": "from", "content": "retry with jitter", "uri": "viking://resources/retry.md"})
 		to := w.remember(object{"id": "to", "content": "the gateway", "uri": "viking://resources/gateway.md"})
 		w.link("viking://resources/retry.md", "viking://resources/gateway.md")
@@ -84,7 +82,7 @@ func TestRelationsAreFactsAboutAnItem(t *testing.T) {
 }
 
 func TestOnlyItsOwnerSaysWhatAnItemHasToDoWith(t *testing.T) {
-	eachWith(t, keyed, func(*viking.Config) {}, func(t *testing.T, w *world) {
+	each(t, keyed, func(t *testing.T, w *world) {
 		given := func(subject string) header {
 			return w.keyFor(object{"subject": subject, "role": "member", "publish_public": true}, "Annals-Tenant: default")
 		}

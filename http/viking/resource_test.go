@@ -57,7 +57,7 @@ func (w *world) simple(uri string) []any {
 }
 
 func TestAnUploadBecomesAResource(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		id := w.upload("使用 指南.md", "text/markdown", []byte("# 指南\n\n先安装再运行。\r\n"))
 		got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "path": "/etc/passwd", "reason": "onboarding", "strict": false}).object()
 		if got["status"] != "success" || got["root_uri"] != "viking://resources/使用_指南" || got["source_path"] != "使用 指南.md" || len(got["errors"].([]any)) != 0 || got["meta"] == nil {
@@ -81,7 +81,7 @@ func TestAnUploadBecomesAResource(t *testing.T) {
 }
 
 func TestALongTextIsATreeOfItsSections(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		var book strings.Builder
 		for i := range 12 {
 			fmt.Fprintf(&book, "## 第%d章 Chapter %d\n\n%s\n", i, i, strings.Repeat(fmt.Sprintf("Chapter %d says that the gateway retries. ", i), 60))
@@ -129,7 +129,7 @@ func TestBytesThatWereChangedAreNotServedAndAreNamed(t *testing.T) {
 }
 
 func TestBytesAreKeptAsTheyAre(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		photo := bytes.Repeat([]byte{0x89, 'P', 'N', 'G', 0, 0xff, '\'', '\\', '?'}, 300_000)
 		root := w.ask("POST", "/api/v1/resources", object{"temp_file_id": w.upload("photo.png", "image/png", photo), "reason": "the whiteboard"}).object()["root_uri"]
 		const uri = "viking://resources/photo/photo.png"
@@ -173,7 +173,7 @@ func TestOtherServersAreAskedWithCare(t *testing.T) {
 	})
 	site := httptest.NewServer(pages)
 	t.Cleanup(site.Close)
-	eachWith(t, open, func(cfg *viking.Config) { cfg.FetchPrivate = true }, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		add := func(path string) *answer { return w.ask("POST", "/api/v1/resources", object{"path": site.URL + path}) }
 		like(t, add("/guide.md").object(),
 			object{"root_uri": "viking://resources/guide", "source_path": site.URL + "/guide.md"})
@@ -182,7 +182,7 @@ func TestOtherServersAreAskedWithCare(t *testing.T) {
 		add("/nothing").invalid()
 		add("/endless").invalid()
 		add("/elsewhere").invalid()
-	})
+	}, func(cfg *viking.Config) { cfg.FetchPrivate = true })
 	t.Run("not in private networks", func(t *testing.T) {
 		each(t, open, func(_ *testing.T, w *world) {
 			for _, url := range []string{site.URL + "/guide.md", strings.Replace(site.URL, "127.0.0.1", "localhost", 1) + "/guide.md", "http://[::1]:1/", "http://10.0.0.1/x", "http://169.254.169.254/latest/meta-data", "http://[::ffff:127.0.0.1]:1/", "http://0.0.0.0:1/"} {
@@ -209,7 +209,7 @@ func TestFilesOfTheServerAreReadWhereItIsAllowed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eachWith(t, open, func(cfg *viking.Config) { cfg.HostPaths = []string{directory} }, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		add := func(path string) *answer { return w.ask("POST", "/api/v1/resources", object{"path": path}) }
 		add(filepath.Join(directory, "a.md")).result()
 		add(filepath.Join(directory, "sub/b.txt")).result()
@@ -226,34 +226,11 @@ func TestFilesOfTheServerAreReadWhereItIsAllowed(t *testing.T) {
 			[]any{"a", "a/a.md", "a.txt", "empty.bin", "sub", "sub/b.txt"})
 		w.ask("POST", "/api/v1/resources", object{"path": directory, "include": "*.pdf"}).invalid()
 		add(directory + "/../../etc/hostname").forbidden()
-	})
-}
-
-func TestWhatIsNoResourceIsRefused(t *testing.T) {
-	onOne(t, open, func(_ *testing.T, w *world) {
-		id := w.upload("x.md", "", []byte("x"))
-		for _, body := range []object{
-			{},
-			{"path": "http://"},
-			{"temp_file_id": id, "to": "viking://resources/x", "parent": "viking://resources/y"},
-			{"temp_file_id": id, "to": "viking://user/memories/x"},
-			{"temp_file_id": id, "to": "viking://resources"},
-			{"temp_file_id": id, "to": "http://x"},
-		} {
-			w.ask("POST", "/api/v1/resources", body).invalid()
-		}
-		w.ask("POST", "/api/v1/resources", object{"temp_file_id": "upload_unknown"}).forbidden()
-		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}, "X-OpenViking-User: eve").forbidden()
-		w.ask("POST", "/api/v1/resources", object{"path": "/etc/hostname"}).forbidden()
-		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "to": "viking://tenants/other/resources/x"}).forbidden()
-		w.ask("POST", "/api/v1/resources/temp_upload", object{}).invalid()
-		w.ask("DELETE", "/api/v1/resources", nil).invalid()
-		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}).result() // nothing above has used it up
-	})
+	}, func(cfg *viking.Config) { cfg.HostPaths = []string{directory} })
 }
 
 func TestResourcesOfOneNameLieBesideEachOther(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		hidden := object{"type": "definition", "content": "x", "scopes": []string{"user:eve"}, "owner": "user:eve", "uri": "viking://resources/guide/guide.md"}
 		w.ask("POST", "/v1/knowledge", hidden).want(http.StatusCreated)
 		mia := header("Annals-On-Behalf-Of: user:mia") // who does not see it
@@ -284,7 +261,7 @@ func TestResourcesOfOneNameLieBesideEachOther(t *testing.T) {
 }
 
 func TestAResourceHasTagsAndWarnings(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		added := w.ask("POST", "/api/v1/resources", object{
 			"temp_file_id": w.upload("guide.md", "", []byte("Retry with jitter.")), "tags": []string{"team=web", "urgent"},
 			"watch_interval": 60, "preserve_structure": true, "directly_upload_media": true, "unheard_of": 1,

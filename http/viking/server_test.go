@@ -7,11 +7,10 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/http/viking"
 )
 
 func TestAnIDLeadsToNothingElse(t *testing.T) {
-	onOne(t, open, func(_ *testing.T, w *world) {
+	each(t, open, func(_ *testing.T, w *world) {
 		w.ask("POST", "/api/v1/skills", object{"data": object{"name": "deploy", "description": "Deploys", "content": "Build first"}}).object()
 		w.ask("DELETE", "/api/v1/sessions/..%2Fskills%2Fdeploy", nil).invalid()
 		for _, path := range []string{"/api/v1/sessions/../skills/deploy", "/api/v1/sessions/%2E%2E/skills/deploy", "/api/v1//skills/deploy", "/api/v1/skills/./deploy", "/api/v1/skills/deploy/"} {
@@ -22,7 +21,7 @@ func TestAnIDLeadsToNothingElse(t *testing.T) {
 }
 
 func TestABodyThatIsTooLargeIsRefusedAsSuch(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		for _, route := range [][2]string{{"POST", "/api/v1/search/find"}, {"POST", "/api/v1/skills"}, {"POST", "/api/v1/content/write"}} {
 			got := w.ask(route[0], route[1], object{"query": strings.Repeat("x", 8<<20)})
 			same(t, got.refused(http.StatusRequestEntityTooLarge, "INVALID_ARGUMENT"),
@@ -38,7 +37,7 @@ func TestADatabaseThatIsAwayIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	proxy := databasetest.NewProxy(t, databasetest.LetServe(t, near))
-	w := newWorld(t, databasetest.Open(t, proxy.URL), open, func(*viking.Config) {})
+	w := newWorld(t, databasetest.Open(t, proxy.URL), open)
 	w.write("viking://resources/one.md", "one")
 	proxy.Down()
 	for _, a := range []*answer{

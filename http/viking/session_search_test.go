@@ -44,19 +44,6 @@ func TestWhatWasSaidLastShapesASearch(t *testing.T) {
 	})
 }
 
-func TestAPlaceIsListedOnce(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
-		for _, uri := range []string{"viking://resources/a", "viking://resources/a/b.md", "viking://resources/a.md"} {
-			w.remember(object{"content": "at " + uri, "uri": uri, "context_type": "resource"})
-		}
-		list := w.ask("GET", at("/api/v1/fs/ls", "viking://resources", "output=original"), nil).result().([]any)
-		like(t, list, []any{object{"uri": "viking://resources/a", "isDir": true}, object{"isDir": false}})
-		like(t, w.simple("viking://resources/a"), []any{"b.md"}, "in it lies")
-		same(t, w.read("viking://resources/a"), "at viking://resources/a")
-		w.ask("GET", at("/api/v1/fs/ls", "viking://resources/a.md"), nil).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
-	})
-}
-
 func TestAUserIsRegisteredOnceHoweverManyAskAtOnce(t *testing.T) {
 	each(t, keyed, func(t *testing.T, w *world) {
 		w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada"}, as(rootKey)).result()

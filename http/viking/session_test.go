@@ -36,7 +36,7 @@ func (w *world) learningBy(extractor extraction.Extractor) {
 }
 
 func TestAnAgentsOwnSessionLiesInItsOwnSpace(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		w.learning()
 		said := map[header]string{"Annals-Actor: user:lonely": "The user flew to Lisbon.", "Annals-Actor: agent:lonely": "The agent crawled the zanzibar index."}
 		places := map[header]string{
@@ -135,57 +135,6 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 	})
 }
 
-func TestAMessageBeginsItsSession(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
-		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"你好，世界"}`).object()
-		if shown := w.ask("GET", sessionsPath+"/s1", nil).object(); shown["pending_tokens"].(float64) < 6 {
-			t.Errorf("%v pending tokens of four Chinese characters and a sign", shown["pending_tokens"])
-		}
-		like(t, w.ask("POST", sessionsPath, nil).object(), object{"session_id": count(36)}, "a session without a name is")
-		w.ask("GET", sessionsPath+"/s2", nil).missing()
-		like(t, w.ask("GET", sessionsPath+"/s2?auto_create=true", nil).object(), object{"message_count": 0.0})
-	})
-}
-
-func TestWhatCannotBeSaidIsRefused(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
-		for body, field := range map[string]string{
-			`{"role":"user"}`: "content", `{"content":"x"}`: "role", `{"role":"user","content":"x","created_at":"someday"}`: "created_at", `{"role":"user","content":"x","created_at":"0001-01-01"}`: "created_at",
-			`{"role":"user","content":7}`: "content", `{"role":"wizard","content":"x"}`: "role: must be user, assistant, system or tool",
-			`{"role":"User","content":"x"}`: "role",
-			`{"role":"user","parts":[{"type":"text","text":"x"},{"type":"thought","text":"x"}]}`:       "parts[1].type: must be text, context, tool or image_url",
-			`{"role":"user","parts":[{"type":"text","text":"x"},{"type":"image_url","image_url":{}}]}`: "parts[1].image_url: must be a URL, or an object with a url",
-			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","duration_ms":-5}]}`:              "parts[0].duration_ms: must not be negative",
-			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","prompt_tokens":-5}]}`:            "parts[0].prompt_tokens: must not be negative",
-			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","completion_tokens":-5}]}`:        "parts[0].completion_tokens: must not be negative",
-		} {
-			like(t, w.ask("POST", sessionsPath+"/s1/messages", body).invalid(), beginning(field), body)
-		}
-		many := `{"messages":[` + strings.TrimSuffix(strings.Repeat(`{"role":"user","content":"x"},`, 101), ",") + `]}`
-		for path, body := range map[string]string{
-			"/s1/messages/batch": many, "/s1/messages/batch?": `{"messages":[]}`, "/a%20b/messages": `{"role":"user","content":"x"}`,
-		} {
-			w.ask("POST", sessionsPath+path, body).invalid()
-		}
-		w.ask("POST", sessionsPath+"/s1/commit", `{}`).missing()
-		w.ask("POST", sessionsPath+"/s1/messages/batch",
-			`{"messages":[{"role":"user","content":"x"},{"role":"wizard","content":"x"}]}`).invalid()
-		for i, role := range []string{"user", "assistant", "system", "tool"} {
-			like(t, w.ask("POST", sessionsPath+"/roles/messages", object{"role": role, "content": "x"}).object(),
-				object{"message_count": float64(i + 1)}, role)
-		}
-		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"x","metadata":{"unknown":1}}`).object()
-		w.ask("POST", sessionsPath+"/s1/commit", `{"trigger":"boredom"}`).invalid()
-		w.ask("POST", sessionsPath+"/s1/commit", `{"keep_recent_count":-1}`).invalid()
-		w.ask("GET", sessionsPath+"/s1/context?token_budget=-1", nil).invalid()
-		w.ask("GET", sessionsPath+"/s9/context", nil).missing()
-		w.ask("GET", "/api/v1/tasks/00000000-0000-7000-8000-000000000000", nil).missing()
-		w.ask("GET", "/api/v1/tasks/nonsense", nil).missing()
-		w.ask("GET", "/api/v1/tasks?limit=201", nil).invalid()
-		w.ask("GET", "/api/v1/tasks?status=odd", nil).invalid()
-	})
-}
-
 func TestTasksAreListedNewestFirst(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		var ids []string
@@ -221,28 +170,13 @@ func TestTasksAreListedNewestFirst(t *testing.T) {
 }
 
 func TestExtractListsWhatItMade(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		w.learning()
 		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"I prefer tabs for indentation."}`, "X-OpenViking-User: mia").object()
 		made := w.ask("POST", sessionsPath+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any)
 		like(t, made, []any{object{"category": "preferences", "uri": beginning("viking://user/mia/memories/preferences/")}})
 		same(t, len(w.ask("POST", sessionsPath+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any)), 0)
 		w.ask("GET", sessionsPath+"/s1", nil, "X-OpenViking-User: bo").missing()
-	})
-}
-
-func TestAToolCallComesBackAsItWasSent(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
-		part := object{
-			"type": "tool", "tool_id": "c1", "tool_name": "grep", "tool_input": object{"q": "x"}, "tool_output": "found", "tool_status": "completed",
-			"duration_ms": 12.5, "prompt_tokens": 3.0, "completion_tokens": 4.0,
-		}
-		w.ask("POST", sessionsPath+"/s1/messages", object{"role": "assistant", "parts": []any{
-			part, object{"type": "image_url", "image_url": object{"url": "https://example.org/a.png"}}, object{"type": "context", "uri": "viking://agent/memories/tools/x.md"},
-		}}).object()
-		got := w.ask("GET", sessionsPath+"/s1/context", nil).object()["messages"].([]any)[0].(object)["parts"].([]any)
-		want := []any{part, object{"type": "image_url", "image_url": "https://example.org/a.png"}, object{"type": "context", "uri": "viking://agent/memories/tools/x.md", "context_type": "memory"}}
-		same(t, got, want)
 	})
 }
 
@@ -297,13 +231,13 @@ func TestASessionIsErasedWholeOrNotAtAll(t *testing.T) {
 
 // A caller who asks for an extraction is told that it is not done, and not that there is nothing to learn.
 func TestExtractDoesNotCallAnOutageNothing(t *testing.T) {
-	eachWith(t, open, func(cfg *viking.Config) { cfg.Sessions = lateSessions{cfg.Sessions} }, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
 		for range 2 { // it goes on after the first request
 			like(t, w.ask("POST", sessionsPath+"/s1/extract", nil).refused(http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"),
 				containing("not done"))
 		}
-	})
+	}, func(cfg *viking.Config) { cfg.Sessions = lateSessions{cfg.Sessions} })
 }
 
 // lateSessions have extractions that end too late for every caller.
@@ -321,7 +255,7 @@ func (refusing) Extract(context.Context, extraction.Conversation) (extraction.Re
 }
 
 func TestExtractSaysThatNothingCouldBeExtracted(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		w.learningBy(refusing{})
 		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
 		for range 2 {
@@ -333,7 +267,7 @@ func TestExtractSaysThatNothingCouldBeExtracted(t *testing.T) {
 
 // Clients that store what a user wants remembered open a session, add one message, extract and delete it.
 func TestAStatedMessageIsExtractedAndFound(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		w.learning()
 		store := func(session, fact string) object {
 			w.ask("POST", sessionsPath, object{"session_id": session}).object()
@@ -353,7 +287,7 @@ func TestAStatedMessageIsExtractedAndFound(t *testing.T) {
 }
 
 func TestACommitNamesTheScopesOfEachItem(t *testing.T) {
-	onOne(t, keyed, func(t *testing.T, w *world) {
+	each(t, keyed, func(t *testing.T, w *world) {
 		w.learning()
 		const tool = `{"role":"assistant","content":"chromedriver 124 requires Chrome 124."}`
 		key := func(user string) header {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestASkillSurvivesARoundTrip(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		add := func(data any) object {
 			return w.ask("POST", "/api/v1/skills", object{"data": data, "env": object{"os": "linux"}}).object()
 		}
@@ -64,7 +64,7 @@ func TestASkillSurvivesARoundTrip(t *testing.T) {
 }
 
 func TestWhatIsNoSkillIsRefused(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		for _, data := range []any{
 			"# no front matter", "---\nname: x\n---\n", "---\ndescription: x\n---\n", object{"name": "x"}, object{"description": "x"}, []string{"x"}, 7, "/etc/passwd",
 		} {
@@ -80,7 +80,7 @@ func TestWhatIsNoSkillIsRefused(t *testing.T) {
 }
 
 func TestASkillIsADirectory(t *testing.T) {
-	onOne(t, keyed, func(t *testing.T, w *world) {
+	each(t, keyed, func(t *testing.T, w *world) {
 		keys := w.who(true, "amy", "ben")
 		amy, ben := keys[0], keys[1]
 		add := func(entries ...entry) *answer {

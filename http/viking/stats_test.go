@@ -31,22 +31,6 @@ func TestMemoriesAreCounted(t *testing.T) {
 	})
 }
 
-func TestComponentsAreObserved(t *testing.T) {
-	onOne(t, open, func(t *testing.T, w *world) {
-		for _, name := range []string{"queue", "vikingdb", "vlm", "models", "transaction", "lock", "retrieval", "filesystem"} {
-			got := w.ask("GET", "/api/v1/observer/"+name, nil).object()
-			if status, _ := got["status"].(string); got["name"] != name || got["is_healthy"] != true || got["has_errors"] != false || status == "" {
-				t.Errorf("%s: %v", name, got)
-			}
-		}
-		like(t, w.ask("GET", "/api/v1/observer/queue", nil).object()["status"].(string),
-			containing("knowledge"), "the queue is")
-		like(t, w.ask("GET", "/api/v1/observer/system", nil).object(),
-			object{"is_healthy": true, "errors": count(0), "components": object{"queue": some{}}}, "the system is")
-		w.ask("GET", "/api/v1/observer/nothing", nil).missing()
-	})
-}
-
 // troubled is a reader whose models are away, and whose log nothing has read.
 type troubled struct{ viking.Reader }
 
@@ -61,7 +45,7 @@ func (troubled) Status(context.Context, string) ([]domain.ProjectionStatus, erro
 
 func TestWhatIsInTroubleIsObserved(t *testing.T) {
 	set := func(cfg *viking.Config) { cfg.Reader = troubled{cfg.Reader} }
-	eachWith(t, open, set, func(t *testing.T, w *world) {
+	each(t, open, func(t *testing.T, w *world) {
 		w.ask("POST", "/api/v1/sessions/s/messages", object{"role": "user", "content": "I prefer tabs."}).want(http.StatusOK)
 		w.ask("POST", "/api/v1/sessions/s/commit", object{}).want(http.StatusOK) // nobody learns from it
 		for name, healthy := range map[string]bool{"queue": false, "vikingdb": false, "models": false, "vlm": false, "retrieval": false, "lock": true, "filesystem": true} {
@@ -79,5 +63,5 @@ func TestWhatIsInTroubleIsObserved(t *testing.T) {
 		like(t, queue, containing("      4      2.5"), "the queue is")
 		like(t, w.ask("GET", "/api/v1/observer/system", nil).object(),
 			object{"is_healthy": false, "errors": count(1)}, "the system is")
-	})
+	}, set)
 }

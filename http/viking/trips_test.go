@@ -8,7 +8,6 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/http/viking"
 )
 
 // What a question costs does not depend on how much there is to answer with.
@@ -19,7 +18,7 @@ func TestAQuestionCostsTheSameRoundTripsHoweverMuchThereIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	proxy := databasetest.NewProxy(t, databasetest.LetServe(t, near))
-	w := newWorld(t, databasetest.Open(t, proxy.URL), keyed, func(*viking.Config) {})
+	w := newWorld(t, databasetest.Open(t, proxy.URL), keyed)
 	questions := []struct {
 		method, path string
 		body         any

@@ -43,31 +43,15 @@ func keyed(cfg *annalshttp.Config)    { cfg.RootKey = rootKey }
 func as(key string) header            { return header("X-API-Key: " + key) }
 func (w *world) path(s string) string { return w.url + s }
 
-// onOne runs a test on one of the engines: this package contains no SQL, and the API below it is tested on both.
-func onOne(t *testing.T, configure func(*annalshttp.Config), test func(t *testing.T, w *world)) {
+// each runs a test on both engines, or with -short on one, served by a role that sees one tenant at a time where there
+// are roles. Set changes settings of the surface.
+func each(t *testing.T, configure func(*annalshttp.Config), test func(t *testing.T, w *world), set ...func(*viking.Config)) {
 	t.Helper()
 	t.Parallel()
-	engine, _ := databasetest.OneOf(t)
-	databasetest.OnServed(t, engine, func(t *testing.T, db *database.DB) {
-		test(t, newWorld(t, db, configure, func(*viking.Config) {}))
-	})
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, configure, set...)) })
 }
 
-// each runs a test on both engines, served by a role that sees one tenant at a time where there are roles. It is for
-// what racing requests, searches, pages and erasures do.
-func each(t *testing.T, configure func(*annalshttp.Config), test func(t *testing.T, w *world)) {
-	t.Helper()
-	eachWith(t, configure, func(*viking.Config) {}, test)
-}
-
-// eachWith is each, with other settings of the surface.
-func eachWith(t *testing.T, configure func(*annalshttp.Config), set func(*viking.Config), test func(t *testing.T, w *world)) {
-	t.Helper()
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, configure, set)) })
-}
-
-func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config), set func(*viking.Config)) *world {
+func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config), set ...func(*viking.Config)) *world {
 	t.Helper()
 	parts := servertest.Open(t, db, events.Options{})
 	base, log := parts.Knowledge, parts.Log
@@ -91,7 +75,9 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 		t.Fatal(err)
 	}
 	settings.PDF = apart.PDF
-	set(&settings)
+	for _, change := range set {
+		change(&settings)
+	}
 	surface := viking.New(settings)
 	paths, public := viking.Paths()
 	cfg := parts.Config(t)
