@@ -56,7 +56,7 @@ type object = map[string]any
 
 const rootKey = "0123456789abcdef0123456789abcdef"
 
-// each runs a test with a host over HTTP on one engine, and with one over lines on the other.
+// each runs a test with a host over HTTP on one engine, and unless -short with one over lines on the other.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -73,7 +73,9 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 		})
 	}
 	on(one, "http", (*world).byHTTP)
-	on(other, "stdio", (*world).byLines)
+	if !testing.Short() {
+		on(other, "stdio", (*world).byLines)
+	}
 }
 
 func newWorld(t *testing.T, db *database.DB) *world {
