@@ -19,65 +19,6 @@ func (a *answer) key() header {
 	return as(key)
 }
 
-func TestAdminsLookAfterTheUsersOfTheirAccount(t *testing.T) {
-	each(t, keyed, func(t *testing.T, w *world) {
-		const users = accounts + "/acme/users"
-		ada := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada"}, as(rootKey)).key()
-		registered := w.ask("POST", users, object{"user_id": "bob"}, ada)
-		bob := registered.key()
-		like(t, registered.object(), object{"account_id": "acme", "user_id": "bob"})
-		w.ask("POST", users, object{"user_id": "cleo", "role": "admin"}, as(rootKey)).key()
-		w.ask("POST", users, object{"user_id": "bob"}, ada).taken()
-		w.ask("POST", users, object{"user_id": "no way"}, ada).invalid()
-		w.ask("POST", users, object{"user_id": "dan", "role": "root"}, ada).invalid()
-		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://resources/all.md", "content": "for all of us", "mode": "create"}, bob).object()
-
-		shown := func(id, role string) any { return object{"user_id": id, "role": role} }
-		for question, want := range map[string][]any{
-			"":                    {shown("ada", "admin"), shown("bob", "user"), shown("cleo", "admin")},
-			"?role=admin&limit=1": {shown("ada", "admin")},
-			"?name=o":             {shown("bob", "user"), shown("cleo", "admin")},
-			"?role=user":          {shown("bob", "user")},
-		} {
-			same[any](t, w.ask("GET", users+question, nil, ada).result(), want, question)
-		}
-
-		next := w.ask("POST", users+"/bob/key", object{}, ada).key()
-		w.ask("GET", "/api/v1/system/status", nil, bob).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
-		same(t, w.ask("GET", "/api/v1/system/status", nil, next).object()["user"], "bob", "the new key is")
-
-		role := w.ask("PUT", users+"/bob/role", object{"role": "admin"}, as(rootKey)).object()
-		same(t, role, object{"account_id": "acme", "user_id": "bob", "role": "admin"})
-		w.ask("GET", users, nil, next).result()
-		w.ask("PUT", users+"/bob/role", object{"role": "user"}, as(rootKey)).object()
-		w.ask("GET", users, nil, next).forbidden()
-		w.ask("PUT", users+"/bob/role", object{"role": "king"}, as(rootKey)).invalid()
-
-		same(t, w.ask("DELETE", users+"/bob", nil, ada).object()["deleted"], true)
-		w.ask("GET", "/api/v1/system/status", nil, next).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
-		w.ask("DELETE", users+"/bob", nil, ada).missing()
-		w.ask("POST", users+"/bob/key", object{}, ada).missing()
-
-		// The users are those of the directory.
-		w.ask("PUT", "/v1/directory/user:eve", object{"display_name": "Eve"}, ada).want(http.StatusOK)
-		like(t, w.ask("GET", users, nil, ada).result(), []any{shown("ada", "admin"), shown("cleo", "admin"), shown("eve", "user")})
-		like(t, w.ask("GET", "/v1/directory/user:bob", nil, ada).want(http.StatusOK).json(), object{"active": false})
-		w.ask("PUT", users+"/eve/role", object{"role": "admin"}, as(rootKey)).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
-		w.ask("POST", users, object{"user_id": "eve"}, ada).key()
-		w.ask("DELETE", users+"/eve", nil, ada).object()
-		again := w.ask("POST", users, object{"user_id": "eve"}, ada).key()
-		w.ask("GET", "/api/v1/system/status", nil, again).object()
-
-		// All of it is in the log.
-		count := map[string]int{}
-		events := w.ask("GET", "/v1/events", nil, ada).want(http.StatusOK).json()["items"].([]any)
-		for _, e := range events {
-			count[e.(object)["name"].(string)]++
-		}
-		like(t, count, object{"key.created": 6, "key.revoked": 3, "key.role_changed": 2, "directory.added": 4})
-	})
-}
-
 func TestARemovedAccountIsClosedAtOnceAndErased(t *testing.T) {
 	each(t, keyed, func(t *testing.T, w *world) {
 		ada := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada"}, as(rootKey)).key()

@@ -5,41 +5,6 @@ import (
 	"testing"
 )
 
-func TestASkillLiesWhereItsTargetSays(t *testing.T) {
-	each(t, keyed, func(t *testing.T, w *world) {
-		keys := w.who(true, "amy", "ben")
-		amy, ben := keys[0], keys[1]
-		add := func(name, target string) *answer {
-			return w.ask("POST", "/api/v1/skills", object{"data": object{"name": name, "description": "d", "content": "about " + name}, "target_uri": target}, amy)
-		}
-		shows := func(path string, by header) int { return w.ask("GET", "/api/v1/skills/"+path, nil, by).status }
-		for target, uri := range map[string]string{
-			"viking://~/skills": "viking://user/amy/skills/a", "viking://user/skills/": "viking://user/amy/skills/b",
-			"viking://user/amy/skills/c": "viking://user/amy/skills/c", "viking://tenants/default/user/amy/skills": "viking://tenants/default/user/amy/skills/d",
-		} {
-			name := uri[len(uri)-1:]
-			same[any](t, add(name, target).object()["uri"], uri, target)
-			same(t, shows(name, amy), http.StatusOK, target)
-			same(t, shows(name, ben), http.StatusNotFound, target)
-		}
-		// The same name in another directory is another skill.
-		same(t, add("a", "viking://agent/skills").object()["uri"], "viking://agent/skills/a")
-		for path, uri := range map[string]string{"a": "viking://user/amy/skills/a", "a?target_uri=viking://agent/skills": "viking://agent/skills/a"} {
-			same[any](t, w.ask("GET", "/api/v1/skills/"+path, nil, amy).object()["uri"], uri, path)
-		}
-		w.ask("PUT", "/api/v1/skills/b",
-			object{"data": object{"name": "b", "description": "d"}, "target_uri": "viking://agent/skills"}, amy).missing()
-		w.ask("DELETE", "/api/v1/skills/a?target_uri=viking://agent/skills", nil, amy).object()
-		same(t, shows("a", amy), http.StatusOK, "the other skill of the name was removed")
-		before := w.position()
-		for _, target := range []string{"viking://resources/x", "viking://user/ben/skills", "viking://agent/skills/deeper/down", "viking://~/memories"} {
-			add("x", target).invalid()
-		}
-		add("x", "viking://tenants/other/agent/skills").forbidden()
-		same(t, w.position(), before)
-	})
-}
-
 func TestNoRequestWidensAnAudience(t *testing.T) {
 	each(t, keyed, func(t *testing.T, w *world) {
 		amy := w.who(true, "amy")[0]

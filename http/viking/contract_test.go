@@ -61,7 +61,8 @@ var variable = regexp.MustCompile(`\$[a-z]+`)
 
 func TestEveryRouteAnswersAsItsClientsExpect(t *testing.T) {
 	for name, configure := range map[string]func(*annalshttp.Config){
-		"contract.txt": keyed, "files.txt": open, "search.txt": open, "sessions.txt": open,
+		"contract.txt": keyed, "people.txt": keyed, "files.txt": open, "search.txt": open, "sessions.txt": open,
+		"skills.txt": open,
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, configure, func(_ *testing.T, w *world) { w.play(name) })

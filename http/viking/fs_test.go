@@ -119,30 +119,3 @@ func TestNoTagThatIsAppendedIsLost(t *testing.T) {
 		like(t, item, object{"tags": object{"day": count(16)}})
 	})
 }
-
-// What another user or another tenant has is answered exactly as what does not exist.
-func TestNobodyLearnsWhatOthersHave(t *testing.T) {
-	each(t, keyed, func(t *testing.T, w *world) {
-		w.ask("POST", "/v1/tenants", object{"name": "acme"}, as(rootKey)).want(http.StatusCreated)
-		key := func(subject string, headers ...header) header {
-			return w.keyFor(object{"subject": subject}, headers...)
-		}
-		alice, bob, eve := key("user:alice"), key("user:bob"), key("user:alice", "Annals-Tenant: acme")
-		const uri = "viking://user/alice/memories/events/secret.md"
-		w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": "the canary sings", "mode": "create"}, alice).result()
-		for _, other := range []header{bob, eve} {
-			w.ask("GET", at("/api/v1/fs/ls", "viking://user", "recursive=true", "simple=true"), nil, other).result()
-			like(t, string(w.ask("GET", at("/api/v1/fs/tree", "viking://"), nil, other).body), lacking("secret"))
-		}
-		same(t, column(w.ask("GET", at("/api/v1/fs/ls", "viking://user"), nil, bob).entries(), "uri"),
-			[]any{"viking://user/bob"})
-		same(t, w.read(uri, alice), "the canary sings")
-		for _, uri := range []string{"viking://user/alice/x.md", "viking://agent/memories/tools/x.md"} {
-			w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": "x", "mode": "create"}, bob).forbidden()
-		}
-		// Root works as the user default where no other is named.
-		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://user/memories/preferences/p.md", "content": "root's", "mode": "create"}, as(rootKey)).result()
-		same(t, w.read("viking://user/default/memories/preferences/p.md", as(rootKey)),
-			"root's")
-	})
-}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -57,81 +56,6 @@ func TestAnAgentsOwnSessionLiesInItsOwnSpace(t *testing.T) {
 		found := w.find(question, "Annals-Actor: agent:lonely")
 		like(t, found["memories"].([]any),
 			[]any{object{"uri": "viking://agent/lonely/sessions/trip/history/archive_001"}}, found)
-	})
-}
-
-func TestASessionAsItsClientsUseIt(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
-		w.learning()
-		created := w.ask("POST", sessionsPath, `{"session_id":"openspace-evo-t42"}`).object()
-		want := object{
-			"session_id": "openspace-evo-t42", "uri": "viking://session/default/openspace-evo-t42",
-			"user": object{"account_id": "default", "user_id": "default", "agent_id": "default"},
-		}
-		same(t, created, want)
-		w.ask("POST", sessionsPath, `{"session_id":"openspace-evo-t42"}`).taken()
-		one := sessionsPath + "/openspace-evo-t42"
-		added := w.ask("POST", one+"/messages", `{"role":"user","content":"fix chromedriver mismatch"}`).object()
-		like(t, added, object{"session_id": "openspace-evo-t42", "message_count": 1.0})
-		added = w.ask("POST", one+"/messages/batch", `{"messages":[
-			{"role":"assistant","content":"Fixed by upgrading Chrome to 124."},
-			{"role":"user","parts":[{"type":"text","text":"I prefer short answers."}],"content":"ignored","created_at":"2026-03-12T08:00:00"}]}`).object()
-		if added["message_count"] != 3.0 || added["added"] != 2.0 || added["pending_tokens"].(float64) < 10 {
-			t.Errorf("added %v", added)
-		}
-		w.write("viking://agent/memories/tools/x.md", "x needs y.")
-		w.ask("POST", "/api/v1/skills", object{"data": object{"name": "y", "description": "Does it.", "content": "# y"}}).object()
-		used := w.ask("POST", one+"/used", `{"contexts":["viking://agent/memories/tools/x.md","viking://nowhere/z.md","viking://nowhere/y.md"],"skill":{"uri":"viking://agent/skills/y","success":true}}`).object()
-		like(t, used, object{"contexts_used": 3.0, "skills_used": 1.0})
-		before := w.ask("GET", one+"/context", nil).object()
-		same(t, len(before["messages"].([]any)), 3)
-		like(t, before, object{"latest_archive_overview": ""})
-		committed := w.ask("POST", one+"/commit?wait=true", `{"trigger":"task_done"}`).object()
-		if committed["status"] != "committed" || committed["archived"] != true || committed["memories_extracted"] != 2.0 ||
-			committed["archive_uri"] != "viking://session/default/openspace-evo-t42/history/archive_001" || committed["active_count_updated"] != 2.0 {
-			t.Errorf("committed %v", committed)
-		}
-		for _, uri := range []string{"viking://agent/memories/tools/", "viking://agent/skills/y/"} {
-			same(t, w.itemAt(uri)["eval"].(object)["helpful"], 2.0, uri)
-		}
-		task := w.ask("GET", "/api/v1/tasks/"+committed["task_id"].(string), nil).object()
-		result := task["result"].(object)
-		counts := result["memories_extracted"].(object)
-		like(t, task, object{"status": "completed", "task_type": "session_commit", "resource_id": "openspace-evo-t42"})
-		like(t, counts, object{"preferences": 1.0, "cases": 1.0, "total": 2.0})
-		like(t, result, object{"trigger": "task_done", "active_count_updated": 2.0})
-		archive := w.ask("GET", one+"/archives/archive_001", nil).object()
-		if messages := archive["messages"].([]any); len(messages) != 3 ||
-			messages[2].(object)["created_at"] != "2026-03-12T08:00:00.000Z" || !strings.HasPrefix(messages[0].(object)["id"].(string), "msg_") {
-			t.Errorf("archive %v", archive)
-		}
-		like(t, archive, object{"overview": containing("Overview: 2 turns, 3 messages")})
-		w.ask("GET", one+"/archives/archive_002", nil).missing()
-		w.ask("GET", one+"/archives/x", nil).missing()
-		after := w.ask("GET", one+"/context?token_budget=1000", nil).object()
-		if stats := after["stats"].(object); len(after["messages"].([]any)) != 0 || after["latest_archive_overview"] == "" || stats["totalArchives"] != 1.0 || stats["includedArchives"] != 1.0 {
-			t.Errorf("context %v", after)
-		}
-		shown := w.ask("GET", one, nil).object()
-		if shown["message_count"] != 0.0 || shown["commit_count"] != 1.0 || shown["memories_extracted"].(object)["total"] != 2.0 || shown["last_commit_at"] == "" {
-			t.Errorf("shown %v", shown)
-		}
-		like(t, w.ask("GET", "/api/v1/stats/sessions/openspace-evo-t42", nil).object(),
-			object{"total_turns": 2.0, "memories_extracted": 2.0})
-		empty := w.ask("POST", one+"/commit", `{}`).object()
-		like(t, empty, object{"task_id": nil, "archived": false})
-		list := w.ask("GET", sessionsPath, nil).result()
-		same[any](t, list,
-			[]any{object{
-				"is_dir": true, "session_id": "openspace-evo-t42",
-				"uri": "viking://session/default/openspace-evo-t42",
-			}})
-		for range 2 { // of nothing, too
-			like(t, w.ask("DELETE", one, nil).object(), object{"session_id": "openspace-evo-t42"})
-		}
-		w.ask("GET", one, nil).missing()
-		like(t, w.ask("POST", one+"/messages", `{"role":"user","content":""}`).object(),
-			object{"message_count": 1.0}, "a message to a deleted session")
 	})
 }
 
