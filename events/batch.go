@@ -340,11 +340,7 @@ func (b *batch) inserts() (*database.Script, error) {
 		}
 	}
 	script, engine := &database.Script{}, b.log.db.Engine
-	script.Insert(engine, `events (
-		tenant, position, event_id, stream, version, name, schema_version,
-		recorded_at, occurred_at, actor, on_behalf_of, authentication,
-		request_id, correlation_id, causation_id, traceparent, reason_code,
-		data, text_commitment, hash)`, "", events)
+	script.Insert(engine, "events ("+eventColumns+")", "", events)
 	script.Insert(engine, `event_texts (tenant, position, salt, text)`, "", texts)
 	script.Insert(engine, `requests (
 		tenant, subject, key, fingerprint, stream, version, position, outcome, recorded_at)`, "", requests)

@@ -158,8 +158,6 @@ func textLock(function, tenant string) string {
 // its versions.
 func StreamsWithin(ctx context.Context, tx bun.IDB, tenant string, streams []string) ([]domain.Event, error) {
 	return queryEvents(ctx, tx, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream IN (?)
 		ORDER BY e.stream, e.version`, tenant, bun.List(streams))
 }

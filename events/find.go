@@ -77,8 +77,6 @@ func (f Finder) readChosen(
 	for range scanLimit / PageSize {
 		where, args := choice.where(page)
 		read, err := queryEvents(ctx, f.log.db, `
-			SELECT `+recordColumns+`
-			FROM `+recordTables+`
 			WHERE `+where+`
 			ORDER BY `+order+`
 			LIMIT ?`, append(args, batch)...)
@@ -232,8 +230,6 @@ func (f Finder) Causes(ctx context.Context, tenant string, ids []string) (map[st
 			break
 		}
 		found, err := queryEvents(ctx, f.log.db, `
-			SELECT `+recordColumns+`
-			FROM `+recordTables+`
 			WHERE e.tenant = ? AND e.event_id IN (?)
 			ORDER BY e.position`, tenant, bun.List(fresh))
 		if err != nil {
@@ -302,8 +298,6 @@ func (f Finder) AsOf(
 	k := &domain.Knowledge{ID: id}
 	// "+ 0" hides the position from the planner, which should use the stream's index.
 	events, err := queryEvents(ctx, f.log.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND e.position + 0 <= ?
 		ORDER BY e.version`, tenant, domain.KnowledgeStream(id), position)
 	if err != nil {

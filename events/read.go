@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -133,8 +134,6 @@ const tenantsQuery = `
 // Stream reads every event of one stream, oldest first. The error matches [ErrHole] if one is missing.
 func (l *Reader) Stream(ctx context.Context, tenant, stream string) ([]domain.Event, error) {
 	events, err := queryEvents(ctx, l.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ?
 		ORDER BY e.version`, tenant, stream)
 	if err != nil {
@@ -153,19 +152,18 @@ func (l *Reader) StreamPart(
 	ctx context.Context, tenant, stream string, from, to int64, limit int,
 ) ([]domain.Event, error) {
 	return queryEvents(ctx, l.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND e.position BETWEEN ? AND ?
 		ORDER BY e.version
 		LIMIT ?`, tenant, stream, from, to, limit)
 }
 
+// eventColumns are the columns of the table of events, in the order in which they are written and read.
+const eventColumns = "tenant, position, event_id, stream, version, name, schema_version, recorded_at, occurred_at, " +
+	"actor, on_behalf_of, authentication, request_id, correlation_id, causation_id, traceparent, reason_code, data, " +
+	"text_commitment, hash"
+
 // recordColumns are what [scanRecord] reads, from the tables [recordTables].
-const recordColumns = `
-	e.tenant, e.position, e.event_id, e.stream, e.version, e.name, e.schema_version,
-	e.recorded_at, e.occurred_at, e.actor, e.on_behalf_of, e.authentication,
-	e.request_id, e.correlation_id, e.causation_id, e.traceparent, e.reason_code,
-	e.data, e.text_commitment, e.hash, t.salt, t.text, ` + replacementText
+var recordColumns = "e." + strings.ReplaceAll(eventColumns, ", ", ", e.") + ", t.salt, t.text, " + replacementText
 
 const recordTables = `
 	events AS e
@@ -184,17 +182,16 @@ const replacementText = `
 // currentText is the text of an event after its redactions.
 const currentText = `coalesce(t.text, ` + replacementText + `)`
 
-func scanRecord(rows *sql.Rows) (Record, error) {
-	var r Record
-	err := rows.Scan(&r.Tenant, &r.Position, &r.EventID, &r.Stream, &r.Version, &r.Name, &r.SchemaVersion,
+func scanRecord(rows *sql.Rows) (r Record, err error) {
+	err = rows.Scan(&r.Tenant, &r.Position, &r.EventID, &r.Stream, &r.Version, &r.Name, &r.SchemaVersion,
 		&r.RecordedAt, &r.OccurredAt, &r.Actor, &r.OnBehalfOf, &r.Authentication,
 		&r.RequestID, &r.CorrelationID, &r.CausationID, &r.Traceparent, &r.ReasonCode,
 		&r.Data, &r.TextCommitment, &r.Hash, &r.Salt, &r.Text, &r.Redacted)
 	return r, err
 }
 
-// queryEvents reads records with a query over recordColumns and decodes them.
-func queryEvents(ctx context.Context, db database.Querier, query string, args ...any) ([]domain.Event, error) {
+// queryEvents reads and decodes the events that a selection names: SQL from WHERE on.
+func queryEvents(ctx context.Context, db database.Querier, selection string, args ...any) ([]domain.Event, error) {
 	var events []domain.Event
 	err := database.ForEach(ctx, db, func(rows *sql.Rows) error {
 		record, err := scanRecord(rows)
@@ -207,6 +204,6 @@ func queryEvents(ctx context.Context, db database.Querier, query string, args ..
 		}
 		events = append(events, event)
 		return nil
-	}, query, args...)
+	}, `SELECT `+recordColumns+` FROM `+recordTables+selection, args...)
 	return events, err
 }

@@ -67,8 +67,6 @@ func (l *Log) answerAgain(ctx context.Context, tenant string, r request) (domain
 		return l.answerStreamAgain(ctx, tenant, r)
 	}
 	events, err := queryEvents(ctx, l.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND (e.version <= ? OR e.name = ?)
 		ORDER BY e.version`, tenant, r.Stream, r.Version, domain.Erased{}.Name())
 	if err != nil {
@@ -123,8 +121,6 @@ func (l *Log) answerStreamAgain(ctx context.Context, tenant string, r request) (
 	}
 	var err error
 	receipt.Events, err = queryEvents(ctx, l.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND e.version BETWEEN ? AND ?
 		ORDER BY e.version`, tenant, r.Stream, first, r.Version)
 	if err != nil {

@@ -37,8 +37,6 @@ func (r SessionReader) Messages(
 		args = append(args, before)
 	}
 	said, err := queryEvents(ctx, r.log.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND e.name = ?`+bound+`
 		ORDER BY e.version DESC
 		LIMIT ?`, append(args, limit)...)
@@ -58,8 +56,6 @@ func (r SessionReader) ContextsThatHelped(
 		return nil, err
 	}
 	used, err := queryEvents(ctx, r.log.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND e.name = ? AND e.version > ? AND e.version < ?
 		ORDER BY e.version
 		LIMIT ?`, commit.Tenant, commit.Stream, domain.ContextUsed{}.Name(), before.Version, commit.Version, PageSize)
@@ -83,8 +79,6 @@ func (r SessionReader) ContextsThatHelped(
 // ExtractionResult is the newest event with the result of a commit's archive, or its failure; false if it is pending.
 func (r SessionReader) ExtractionResult(ctx context.Context, commit domain.Event) (domain.Event, bool, error) {
 	return one(queryEvents(ctx, r.log.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND `+archivesCondition+` AND e.version > ? AND e.causation_id = ?
 		ORDER BY e.version DESC
 		LIMIT 1`, commit.Tenant, commit.Stream, commit.Version, commit.EventID))
@@ -123,8 +117,6 @@ func (r SessionReader) ExtractionResultsOf(
 		return settled, nil
 	}
 	found, err := queryEvents(ctx, r.log.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.position IN (?)`, tenant, bun.List(slices.Collect(maps.Keys(of))))
 	if err != nil {
 		return nil, fmt.Errorf("read extraction results: %w", Unavailable(err))
@@ -140,8 +132,6 @@ func (r SessionReader) ExtractionFailures(
 	ctx context.Context, tenant string, since time.Time,
 ) ([]domain.Event, error) {
 	found, err := queryEvents(ctx, r.log.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.name = 'session.extraction_failed' AND e.recorded_at >= ?
 		ORDER BY e.position DESC
 		LIMIT ?`, tenant, database.At(since), PageSize)
@@ -156,8 +146,6 @@ func (r SessionReader) ExtractionResults(
 	ctx context.Context, tenant, stream string, limit int,
 ) ([]domain.Event, error) {
 	found, err := queryEvents(ctx, r.log.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND `+archivesCondition+` AND e.name <> 'session.committed'
 		ORDER BY e.version DESC
 		LIMIT ?`, tenant, stream, limit)
@@ -173,8 +161,6 @@ func (r SessionReader) Commit(ctx context.Context, tenant, stream string, archiv
 		return domain.Event{}, false, nil
 	}
 	return one(queryEvents(ctx, r.log.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND `+archivesCondition+` AND e.name = 'session.committed'
 		ORDER BY e.version
 		LIMIT 1 OFFSET ?`, tenant, stream, archive-1))
@@ -204,8 +190,6 @@ func (r SessionReader) Commits(
 		where, args = where+" AND e.position < ?", append(args, before)
 	}
 	found, err := queryEvents(ctx, r.log.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE `+where+`
 		ORDER BY e.position DESC
 		LIMIT ?`, append(args, limit)...)
@@ -221,8 +205,6 @@ func (r SessionReader) Event(ctx context.Context, tenant, id string) (domain.Eve
 		return domain.Event{}, false, nil
 	}
 	found, err := queryEvents(ctx, r.log.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.event_id = ?`, tenant, id)
 	if err != nil {
 		return domain.Event{}, false, fmt.Errorf("find event: %w", Unavailable(err))

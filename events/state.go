@@ -144,8 +144,6 @@ func (l *Reader) NewestOf(
 		return nil, nil
 	}
 	found, err := queryEvents(ctx, l.db, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
 		WHERE e.tenant = ? AND (e.stream, e.version) IN (
 			SELECT n.stream, max(n.version)
 			FROM events AS n
