@@ -197,8 +197,7 @@ func All(t testing.TB, l *events.Log, tenant string) []domain.Event {
 
 const everything = 1_000_000 // events of a test
 
-// check reads a tenant's log and checks that positions and versions are dense, times do not decrease
-// and every record verifies.
+// check reads a tenant's log: positions and versions are dense, times do not decrease, and every record verifies.
 func (w *world) check(tenant string) []domain.Event {
 	w.Helper()
 	versions := map[string]int64{}

@@ -84,20 +84,21 @@ func timesNeverDecrease(w *world) {
 	minute.Store(20) // the clock was set
 	w.do(w.remember("b"))
 	newest := w.events()[1].RecordedAt
-	if got, err := w.log.Finder.Resolve(w.Context(), w.by.Tenant, domain.AsOf{Time: newest}); err != nil || got.Position != 2 {
+	got, err := w.log.Finder.Resolve(w.Context(), w.by.Tenant, domain.AsOf{Time: newest})
+	if err != nil || got.Position != 2 {
 		w.Errorf("as of %v, when the newest was recorded: got position %d, %v, want 2", newest, got.Position, err)
 	}
-	late := domain.AsOf{Time: newest.Add(time.Microsecond)}
-	if got, err := w.log.Finder.Resolve(w.Context(), w.by.Tenant, late); !errors.Is(err, domain.ErrInvalid) {
+	got, err = w.log.Finder.Resolve(w.Context(), w.by.Tenant, domain.AsOf{Time: newest.Add(time.Microsecond)})
+	if !errors.Is(err, domain.ErrInvalid) {
 		w.Errorf("as of a moment after the newest, by a clock that was set back: got position %d, %v", got.Position, err)
 	}
 	minute.Store(40)
 	w.do(w.remember("c"))
-	var got []int
+	var minutes []int
 	for _, event := range w.events() {
-		got = append(got, event.RecordedAt.Minute())
+		minutes = append(minutes, event.RecordedAt.Minute())
 	}
-	if diff := cmp.Diff([]int{30, 30, 40}, got); diff != "" {
+	if diff := cmp.Diff([]int{30, 30, 40}, minutes); diff != "" {
 		w.Errorf("minutes (-want +got):\n%s", diff)
 	}
 	for t, want := range map[time.Time]int64{

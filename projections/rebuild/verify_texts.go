@@ -24,13 +24,13 @@ func (e *verification) texts(ctx context.Context, tenant string) error {
 	if err != nil {
 		return rows.Failed(ctx, "read texts", err)
 	}
-	for _, text := range wrong {
-		if text.Missing {
-			e.addWrong("tenant %s, position %d: the text is missing, and no event says that it was erased", tenant, text.Position)
+	for _, t := range wrong {
+		if t.Missing {
+			e.addWrong("tenant %s, position %d: the text is missing, and no event says that it was erased", tenant, t.Position)
 			continue
 		}
 		e.addWrong("tenant %s: the text of event %s is still there or never was, and an event records that it was erased",
-			tenant, text.EventID)
+			tenant, t.EventID)
 	}
 	var strangers int64
 	err = e.tx.NewRaw(`
