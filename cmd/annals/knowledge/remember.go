@@ -2,9 +2,9 @@ package knowledge
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"strings"
 	"time"
@@ -22,18 +22,9 @@ type RememberCommand struct {
 	Text string `field:"content" arg:""`
 	ID   string `name:"id" placeholder:"ID"`
 
-	Task        string `short:"t" placeholder:"TEXT"`
-	Type        string `complete:"types" placeholder:"TYPE"`
-	Category    string `complete:"categories" placeholder:"WORD"`
+	fields
 	ContextType string `complete:"contexts" placeholder:"WORD"`
 	Negative    bool
-	Scope       []string `short:"s" placeholder:"SCOPE"`
-	Owner       string   `placeholder:"ENTITY"`
-	Tag         []string `sep:"none" placeholder:"KEY=VALUE"`
-	Abstract    string   `placeholder:"TEXT"`
-	Overview    string   `placeholder:"TEXT"`
-	Meta        string   `placeholder:"JSON"`
-	URI         string   `name:"uri" placeholder:"URI"`
 
 	OnSimilar string `complete:"similar" default:"report" placeholder:"WORD"`
 
@@ -101,56 +92,35 @@ func (k Knowledge) printSimilar(c *terminal.Console) {
 
 // body leaves omitted fields to the server, except the type: a person who types a sentence usually has learnt it by
 // doing.
-func (r *RememberCommand) body(text string) (*api.Knowledge, error) {
-	meta, err := metaOf(r.Meta)
-	if err != nil {
-		return nil, err
-	}
+func (r *RememberCommand) body(text string) (map[string]any, error) {
 	at := r.SourceTime
 	if _, err := time.Parse(time.DateOnly, at); err != nil { // the server accepts a date as it is
 		if at, err = terminal.TimeOf("source-time", at); err != nil {
 			return nil, err
 		}
 	}
-	b := &api.Knowledge{
-		ID: r.ID, Type: r.Type, ContextType: r.ContextType, Category: r.Category,
-		Task: r.Task, Content: text, Abstract: r.Abstract, Overview: r.Overview, Tags: tagsOf(r.Tag),
-		Scopes: r.Scope, Owner: r.Owner, URI: r.URI, Meta: meta,
+	body, err := r.given(map[string]*string{"id": &r.ID, "content": &text, "context_type": &r.ContextType})
+	if err != nil {
+		return nil, err
 	}
-	if b.Type == "" && b.Category == "" && b.ContextType == "" {
-		b.Type = string(domain.Strategy)
+	maps.DeleteFunc(body, func(name string, value any) bool { return value == "" && name != "content" })
+	if body["type"] == nil && body["category"] == nil && body["context_type"] == nil {
+		body["type"] = domain.Strategy
 	}
 	if r.Negative {
-		b.Polarity = string(domain.Negative)
+		body["polarity"] = domain.Negative
+	}
+	if len(r.Tag) > 0 {
+		body["tags"] = tagsOf(r.Tag)
 	}
 	source := api.Source{
 		Name: r.SourceName, Category: r.SourceCategory, URLs: r.SourceURL,
 		AgentID: r.SourceAgent, TraceID: r.SourceTrace, Timestamp: at,
 	}
 	if source.Name+source.Category+source.AgentID+source.TraceID+source.Timestamp != "" || len(source.URLs) > 0 {
-		b.Source = &source
+		body["source"] = source
 	}
-	return b, nil
-}
-
-// tagsOf are the tags of --tag; a tag without a key is a label.
-func tagsOf(given []string) api.Tags {
-	tags := api.Tags{}
-	for _, tag := range given {
-		key, value := domain.CutTag(tag, "=")
-		tags[key] = append(tags[key], value)
-	}
-	return tags
-}
-
-func metaOf(text string) (json.RawMessage, error) {
-	if text == "" {
-		return nil, nil
-	}
-	if !json.Valid([]byte(text)) {
-		return nil, terminal.Wrong(`as in --meta '{"name": "deploy"}'`, "--meta must be JSON")
-	}
-	return json.RawMessage(text), nil
+	return body, nil
 }
 
 // The limits of texts, in the words of the server.

@@ -14,20 +14,11 @@ import (
 type ReviseCommand struct {
 	Changing
 
-	Content    *string  `short:"c" placeholder:"TEXT"`
-	Task       *string  `short:"t" placeholder:"TEXT"`
-	Abstract   *string  `placeholder:"TEXT"`
-	Overview   *string  `placeholder:"TEXT"`
-	Type       *string  `complete:"types" placeholder:"TYPE"`
-	Category   *string  `complete:"categories" placeholder:"WORD"`
+	Content *string `short:"c" placeholder:"TEXT"`
+	fields
 	Polarity   *string  `complete:"polarities" placeholder:"WORD"`
-	Scope      []string `short:"s" placeholder:"SCOPE"`
-	Owner      *string  `placeholder:"ENTITY"`
 	Visibility *string  `complete:"visibilities" placeholder:"WORD"`
-	Tag        []string `sep:"none" placeholder:"KEY=VALUE"`
 	Untag      []string `placeholder:"KEY"`
-	Meta       string   `placeholder:"JSON"`
-	URI        *string  `name:"uri" placeholder:"URI"`
 	Reason     string   `short:"r" placeholder:"TEXT"`
 	Clear      []string `enum:"task,abstract,overview,category,tags,meta" placeholder:"FIELD"`
 	Confirm    bool
@@ -44,7 +35,6 @@ func (r *ReviseCommand) Run(ctx context.Context, c *terminal.Console) error {
 
 // patch is a merge patch (RFC 7396): null clears a field, and an absent field stays.
 func (r *ReviseCommand) patch(c *terminal.Console) (map[string]any, error) {
-	patch := map[string]any{}
 	if r.Content != nil {
 		text, err := textOf(c, *r.Content, "content", mostSaid)
 		if err != nil {
@@ -52,30 +42,15 @@ func (r *ReviseCommand) patch(c *terminal.Console) (map[string]any, error) {
 		}
 		r.Content = &text
 	}
-	for name, value := range map[string]*string{
-		"content": r.Content, "task": r.Task, "abstract": r.Abstract, "overview": r.Overview, "type": r.Type,
-		"category": r.Category,
-		"polarity": r.Polarity, "owner": r.Owner, "visibility": r.Visibility, "uri": r.URI,
-	} {
-		if value != nil {
-			patch[name] = *value
-		}
-	}
-	if len(r.Scope) > 0 {
-		patch["scopes"] = r.Scope
+	patch, err := r.given(map[string]*string{"content": r.Content, "polarity": r.Polarity, "visibility": r.Visibility})
+	if err != nil {
+		return nil, err
 	}
 	switch tags, err := r.tags(); {
 	case err != nil:
 		return nil, err
 	case len(tags) > 0:
 		patch["tags"] = tags
-	}
-	meta, err := metaOf(r.Meta)
-	if err != nil {
-		return nil, err
-	}
-	if meta != nil {
-		patch["meta"] = meta
 	}
 	for _, field := range r.Clear {
 		if _, set := patch[field]; set {

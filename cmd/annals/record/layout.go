@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
 )
 
 // The layout of knowledge in files. Items of an agent are in agents, items of a user that are not shared with an
@@ -162,10 +164,15 @@ func withCategory(raw []byte, file string) []byte {
 
 // kept are the fields of an item in files, in reading order: all fields that an import can remember. The log holds
 // the rest.
-var kept = []string{
-	"id", "type", "task", "content", "abstract", "overview", "tags", "scopes", "owner", "visibility", "context_type",
-	"category", "polarity", "media", "meta", "uri", "source", "eval", "occurred_at",
-}
+var kept = func() (names []string) {
+	for field := range reflect.TypeFor[api.Knowledge]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if field.Tag.Get("readOnly") == "" && field.Tag.Get("writeOnly") == "" && name != "status" {
+			names = append(names, name)
+		}
+	}
+	return names
+}()
 
 // exportedFields is an item with the fields of a file.
 func exportedFields(raw json.RawMessage) (json.RawMessage, error) {

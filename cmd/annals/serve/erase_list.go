@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"os"
 	"slices"
 	"time"
@@ -78,7 +77,7 @@ func ErasuresIn(name string) ([]Erasure, error) {
 	}
 	content, err := os.ReadFile(name)
 	if err != nil {
-		return nil, noList(err)
+		return nil, terminal.Wrong(whichList, "the list of erasures cannot be read: %s", err)
 	}
 	list, lines, digest, ended := []Erasure{}, 0, sha256.New(), false
 	for written := range bytes.Lines(content) {
@@ -91,8 +90,8 @@ func ErasuresIn(name string) ([]Erasure, error) {
 			digest.Reset()
 			continue
 		}
-		line, err := erasureOf(written)
-		if err != nil {
+		line, is := erasureOf(written)
+		if !is {
 			return nil, terminal.Wrong(whichList, "line %d of the list of erasures cannot be read", len(list)+1)
 		}
 		list, lines = append(list, line), lines+1
@@ -117,11 +116,8 @@ func strictly(written []byte, into any) error {
 
 // lastOfEach keeps the last erasure of each stream: a session may be created and erased again.
 func lastOfEach(list []Erasure) []Erasure {
-	type thing struct{ tenant, stream, ofKey string }
-	thingOf := func(line Erasure) thing {
-		return thing{line.Tenant, line.Stream, line.OfKey()}
-	}
-	last := map[thing]int{}
+	thingOf := func(line Erasure) [3]string { return [3]string{line.Tenant, line.Stream, line.OfKey()} }
+	last := map[[3]string]int{}
 	for i, line := range list {
 		of := thingOf(line)
 		if before, named := last[of]; !named || !line.RecordedAt.Before(list[before].RecordedAt) {
@@ -141,19 +137,8 @@ const whichList = "it is the file that annals erase --export-list has written"
 
 // erasureOf parses a line of a list. It refuses unknown fields, since a line of another file, such as an export of
 // the log, also names a stream and must not cause an erasure.
-func erasureOf(written []byte) (line Erasure, err error) {
-	if err = strictly(written, &line); err != nil {
-		return line, err
-	}
-	switch {
-	case line.Stream == "" || line.Tenant == "":
-		err = errors.New("it names no stream of a tenant")
-	case line.Role != "" && !slices.Contains(domain.Roles, line.Role):
-		err = errors.New("it names no role")
-	}
-	return line, err
-}
-
-func noList(err error) error {
-	return terminal.Wrong(whichList, "the list of erasures cannot be read: %s", err)
+func erasureOf(written []byte) (line Erasure, is bool) {
+	err := strictly(written, &line)
+	return line, err == nil && line.Stream != "" && line.Tenant != "" &&
+		(line.Role == "" || slices.Contains(domain.Roles, line.Role))
 }
