@@ -65,6 +65,8 @@ func kindOf(k client.Knowledge) string {
 		return k.Category
 	}
 	return string(domain.AspectOf(&domain.Knowledge{
-		Class: domain.Class{Type: domain.Type(k.Type), ContextType: domain.ContextType(k.ContextType), Polarity: domain.Polarity(k.Polarity)},
+		Class: domain.Class{
+			Type: domain.Type(k.Type), ContextType: domain.ContextType(k.ContextType), Polarity: domain.Polarity(k.Polarity),
+		},
 	}))
 }

@@ -10,7 +10,6 @@ import (
 // accesses records what callers were given.
 type accesses struct {
 	recorder Recorder // nil for none
-	now      func() time.Time
 }
 
 // recordAccess records that the caller was given items.
@@ -18,7 +17,7 @@ func (s accesses) recordAccess(q *query, kind string, count int, item func(i int
 	if s.recorder == nil || count == 0 || !s.recorder.Wants() {
 		return
 	}
-	access := domain.AccessOf(q.caller.Principal, q.caller.origin, kind, http.StatusOK, s.now())
+	access := domain.AccessOf(q.caller.Principal, q.caller.origin, kind, http.StatusOK, time.Now())
 	access.Items = make([]domain.Retrieved, count)
 	for i := range access.Items {
 		access.Items[i] = item(i)

@@ -11,11 +11,10 @@ import (
 // accounts administers accounts, which are tenants, and their users.
 type accounts struct {
 	keys    Keyring
-	members Members // nil for a server without a directory
+	members Members
 	newKey  func() (prefix, key, hash string)
 	editor  editor
-	eraser  Eraser // nil for a server that does not remove accounts
-	now     func() time.Time
+	eraser  Eraser
 }
 
 // adminRoutes registers the routes that administer accounts, which are tenants, and their users, who are the holders
@@ -24,9 +23,7 @@ func (s accounts) routes(on route) {
 	const accounts = "/api/v1/admin/accounts"
 	on("GET "+accounts, s.listAccounts)
 	on("POST "+accounts, s.createAccount)
-	if s.eraser != nil {
-		on("DELETE "+accounts+"/{account}", s.removeAccount)
-	}
+	on("DELETE "+accounts+"/{account}", s.removeAccount)
 	on("GET "+accounts+"/{account}/users", s.listUsers)
 	on("POST "+accounts+"/{account}/users", s.registerUser)
 	on("DELETE "+accounts+"/{account}/users/{user}", s.removeUser)

@@ -18,9 +18,8 @@ import (
 type finder struct {
 	tree     tree
 	reader   SearchReader
-	sessions Sessions // nil for a server without sessions
+	sessions Sessions
 	accesses accesses
-	now      func() time.Time
 }
 
 func (s finder) routes(on route) {
@@ -209,7 +208,7 @@ func (s finder) toSearch(q *query, in findRequest) (domain.Search, []address, er
 	if in.TimeField == "created_at" {
 		from, to = &search.Filter.CreatedFrom, &search.Filter.CreatedTo
 	}
-	now := s.now()
+	now := time.Now()
 	*from, *to = q.timeParam("since", in.Since, now, 0), q.timeParam("until", in.Until, now, 24*time.Hour)
 	if !from.IsZero() && !to.IsZero() && !from.Before(*to) {
 		q.found.Add("since", "must be before until")

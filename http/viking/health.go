@@ -15,7 +15,7 @@ type status struct {
 	version  string
 	probes   []Probe
 	reader   IndexReader
-	sessions Sessions // nil for a server without sessions
+	sessions Sessions
 }
 
 func (s status) routes(on route) {

@@ -13,7 +13,7 @@ import (
 type index struct {
 	tree     tree
 	reader   IndexReader
-	sessions Sessions // nil for a server without sessions
+	sessions Sessions
 }
 
 func (s index) routes(on route) {
@@ -47,7 +47,7 @@ func (s index) wait(ctx context.Context, q *query) (any, error) {
 	}
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if s.sessions != nil && before.Head > 0 {
+	if before.Head > 0 {
 		if err := s.sessions.AwaitExtraction(waiting, q.caller.Tenant, before.Head); err != nil {
 			return nil, err
 		}

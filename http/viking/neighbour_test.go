@@ -23,9 +23,8 @@ var different = regexp.MustCompile(`[\da-f]{8}-[\da-f]{4}-[\da-f-]{22}|task_\w+|
 // that it gets for what does not exist.
 func TestNobodyLearnsOfAnotherByAnyRoute(t *testing.T) {
 	routes := viking.New(viking.Config{Keys: &keys.Keys{}, Eraser: &erasure.Eraser{}}).Routes()
-	routes = slices.DeleteFunc(routes, func(r string) bool {
-		return strings.HasSuffix(r, "/system/wait") || strings.HasSuffix(r, "/openapi.json")
-	}) // is about no item
+	waiting := regexp.MustCompile(`/system/wait|/openapi.json|/sessions|/tasks`) // or about no item
+	routes = slices.DeleteFunc(routes, waiting.MatchString)
 	if len(routes) < 20 {
 		t.Fatalf("there are %d routes, where are the others?", len(routes))
 	}

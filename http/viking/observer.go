@@ -56,9 +56,6 @@ var unused = []string{"standby", "retired", "failed"}
 
 // tasks counts the unfinished ones among the newest tasks that the caller may see.
 func (s status) tasks(ctx context.Context, q *query) (string, error) {
-	if s.sessions == nil {
-		return "", nil
-	}
 	newest, err := s.sessions.Tasks(ctx, domain.TaskQuery{By: q.caller.Principal, Limit: mostTasks})
 	count := map[domain.TaskStatus]int{}
 	for _, t := range newest {

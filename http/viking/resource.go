@@ -26,7 +26,6 @@ type resources struct {
 	fetcher *http.Client
 	host    []string                                                  // directories of this machine
 	pdf     func(ctx context.Context, content []byte) (string, error) // nil to store PDFs as bytes
-	now     func() time.Time
 }
 
 func (s resources) routes(on route) {
@@ -66,7 +65,7 @@ func (s resources) upload(ctx context.Context, q *query) (any, error) {
 	id := "upload_" + strings.ReplaceAll(newID(), "-", "")
 	err = s.files.Keep(ctx, q.caller.Tenant, domain.File{
 		ID: id, Waits: true, Uploader: q.caller.EffectiveSubject(), Name: header.Filename,
-		ContentType: header.Header.Get("Content-Type"), Bytes: content, UploadedAt: s.now().UTC(),
+		ContentType: header.Header.Get("Content-Type"), Bytes: content, UploadedAt: time.Now().UTC(),
 	})
 	return map[string]string{"temp_file_id": id, "temp_path": id}, err
 }
@@ -341,7 +340,7 @@ func (s resources) storeBytes(
 	}
 	err = s.files.Keep(ctx, q.caller.Tenant, domain.File{
 		ID: command.ID, Uploader: q.caller.EffectiveSubject(), Name: file.name, ContentType: kind,
-		Bytes: file.bytes, UploadedAt: s.now().UTC(),
+		Bytes: file.bytes, UploadedAt: time.Now().UTC(),
 	})
 	if err != nil {
 		return err

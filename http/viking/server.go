@@ -18,7 +18,7 @@ import (
 type Config struct {
 	// Writer writes commands to the log. Required.
 	Writer Writer
-	// Sessions answers questions about sessions and tasks. Nil for a server without sessions.
+	// Sessions answers questions about sessions and tasks. Required.
 	Sessions Sessions
 	// Reader answers questions. Required.
 	Reader Reader
@@ -26,13 +26,13 @@ type Config struct {
 	Directories Directories
 	// Files stores files that are not text. Required.
 	Files Files
-	// Keys lists keys and tenants. Nil for a server that does not administer accounts.
+	// Keys lists keys and tenants. Required to administer accounts.
 	Keys Keyring
-	// Members lists members of a kind after a member. Nil for a server without a directory.
+	// Members lists members of a kind after a member. Required with Keys.
 	Members Members
 	// NewKey makes a key: its prefix, the key itself, and the hash to store. Required with Keys.
 	NewKey func() (prefix, key, hash string)
-	// Eraser carries out erasure orders. Nil for a server that does not remove accounts. Required with Sessions.
+	// Eraser carries out erasure orders. Required to erase sessions and to remove accounts.
 	Eraser Eraser
 	// Closed means that callers need keys even before one is issued.
 	Closed bool
@@ -49,15 +49,12 @@ type Config struct {
 	Probes []Probe
 	// Version is shown by /health.
 	Version string
-	// Now tells the time. Nil for time.Now.
-	Now func() time.Time
 }
 
 // Server answers OpenViking's routes. It is safe for concurrent use.
 type Server struct {
 	mux *http.ServeMux
 	all []string // patterns of the routes
-	now func() time.Time
 }
 
 // Routes are the patterns of the routes, such as "GET /api/v1/tasks/{id}".
@@ -67,10 +64,7 @@ func (s *Server) Routes() []string {
 
 // New makes a server.
 func New(cfg Config) *Server {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	s := &Server{mux: http.NewServeMux(), now: cfg.Now}
+	s := &Server{mux: http.NewServeMux()}
 	s.route("/", func(context.Context, *query) (any, error) { return nil, noRoute() })
 	s.route("GET /api/v1/openapi.json", description(cfg.Version))
 	for _, routes := range cfg.routes() {
@@ -82,32 +76,27 @@ func New(cfg Config) *Server {
 // routes are the functions that register the routes of each part.
 func (cfg Config) routes() []func(route) {
 	var (
-		reads   = tree{reader: cfg.Reader, directories: cfg.Directories, started: cfg.Now()}
+		reads   = tree{reader: cfg.Reader, directories: cfg.Directories, started: time.Now()}
 		edits   = editor{tree: reads, writer: anonymous{cfg.Writer}}
 		indexes = index{tree: reads, reader: cfg.Reader, sessions: cfg.Sessions}
-		records = accesses{recorder: cfg.Recorder, now: cfg.Now}
-		finds   = finder{tree: reads, reader: cfg.Reader, sessions: cfg.Sessions, accesses: records, now: cfg.Now}
+		records = accesses{cfg.Recorder}
+		finds   = finder{tree: reads, reader: cfg.Reader, sessions: cfg.Sessions, accesses: records}
 		adds    = resources{
 			tree: reads, editor: edits, index: indexes, files: cfg.Files, fetcher: fetcher(cfg.FetchPrivate),
-			host: cfg.HostPaths, pdf: cfg.PDF, now: cfg.Now,
+			host: cfg.HostPaths, pdf: cfg.PDF,
 		}
 		learns = tasks{sessions: cfg.Sessions, tree: reads}
 	)
-	all := []func(route){
+	return []func(route){
+		learns.routes, sessions{cfg.Sessions, learns, reads, edits, cfg.Eraser}.routes,
+		accounts{cfg.Keys, cfg.Members, cfg.NewKey, edits, cfg.Eraser}.routes,
 		indexes.routes, finds.routes, adds.routes, patterns{reads}.routes, fileSystem{reads, edits}.routes,
 		metadata{reads, edits}.routes, relations{reads, edits}.routes,
 		contents{reads, edits, indexes, records, cfg.Files}.routes,
 		skills{reads, edits, finds, indexes, records, adds}.routes,
 		status{cfg.Keys, cfg.Closed, cfg.Version, cfg.Probes, cfg.Reader, cfg.Sessions}.routes,
-		statistics{cfg.Reader, cfg.Now}.routes,
+		statistics{cfg.Reader}.routes,
 	}
-	if cfg.Sessions != nil {
-		all = append(all, learns.routes, sessions{cfg.Sessions, learns, reads, edits, cfg.Eraser}.routes)
-	}
-	if cfg.Keys != nil {
-		all = append(all, accounts{cfg.Keys, cfg.Members, cfg.NewKey, edits, cfg.Eraser, cfg.Now}.routes)
-	}
-	return all
 }
 
 // Paths are the paths of all routes, and of those that need no key.
@@ -118,7 +107,7 @@ func Paths() (paths, public []string) {
 
 // Answer answers a request whose context names the caller. The error is for Refuse.
 func (s *Server) Answer(w http.ResponseWriter, r *http.Request) error {
-	a := &errorWriter{ResponseWriter: w, started: s.now()}
+	a := &errorWriter{ResponseWriter: w, started: time.Now()}
 	if r.URL.Path != path.Clean(r.URL.Path) { // http.ServeMux would redirect the caller
 		return noRoute()
 	}
@@ -156,7 +145,7 @@ func (s *Server) route(pattern string, handle handler) {
 		if bad := q.found.Err(); bad != nil {
 			err = bad
 		}
-		w.Header().Set(processTime, seconds(s.now().Sub(a.started)))
+		w.Header().Set(processTime, seconds(time.Since(a.started)))
 		if a.err = err; err == nil {
 			answer(w, result)
 		}

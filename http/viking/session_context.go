@@ -29,7 +29,8 @@ func messageOf(event domain.Event) message {
 	}
 	m := message{
 		ID: "msg_" + strings.ReplaceAll(event.EventID, "-", ""), Role: fact.Role, Parts: []messagePart{},
-		CreatedAt: at.UTC().Format("2006-01-02T15:04:05.000Z07:00"), Peer: fact.Message.Peer, Turn: fact.Message.Turn, Kind: fact.Message.Kind,
+		CreatedAt: at.UTC().Format("2006-01-02T15:04:05.000Z07:00"), Peer: fact.Message.Peer,
+		Turn: fact.Message.Turn, Kind: fact.Message.Kind,
 	}
 	for _, part := range fact.Message.Parts {
 		m.Parts = append(m.Parts, partOf(part))

@@ -36,7 +36,7 @@ func (s finder) searchInSession(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	said := ""
-	if in.Session != "" && s.sessions != nil && in.limit() > 0 {
+	if in.Session != "" && in.limit() > 0 {
 		var err error
 		if said, err = s.recentMessages(ctx, q, in.Session); err != nil {
 			return nil, err

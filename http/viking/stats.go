@@ -10,10 +10,7 @@ import (
 )
 
 // statistics counts memories.
-type statistics struct {
-	reader MemoryReader
-	now    func() time.Time
-}
+type statistics struct{ reader MemoryReader }
 
 func (s statistics) routes(on route) {
 	on("GET /api/v1/stats/memories", s.memoryStats)
@@ -44,7 +41,7 @@ func (s statistics) memoryStats(ctx context.Context, q *query) (any, error) {
 	for _, name := range domain.Categories {
 		stats.Categories[name] = 0
 	}
-	now := s.now()
+	now := time.Now()
 	err := s.reader.Memories(ctx, q.caller.Principal, category, func(u domain.MemoryUse) { stats.count(u, now) })
 	return stats, err
 }

@@ -56,7 +56,8 @@ func taskOf(t domain.Task) task {
 	tokens := usage(t.Extracted.Usage.PromptTokens, t.Extracted.Usage.CompletionTokens)
 	shown.Result = &taskResult{
 		Session: session, Archive: domain.ArchiveURI(owner, session, t.Archive.Archive), Extracted: extractedOf(t),
-		Usage: allUsage{Model: tokens, tokenUsage: tokens}, Decisions: domain.Decided{}, Extractor: t.Extracted.Extractor, Trigger: t.Archive.Trigger,
+		Usage: allUsage{Model: tokens, tokenUsage: tokens}, Decisions: domain.Decided{},
+		Extractor: t.Extracted.Extractor, Trigger: t.Archive.Trigger,
 		Lessons: extractedFrom(t),
 	}
 	for _, lesson := range t.Extracted.Lessons {

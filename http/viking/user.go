@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -45,7 +46,7 @@ func (q *query) checkUserID(field, id string) {
 func (s accounts) usersOf(ctx context.Context, tenant string) ([]member, error) {
 	given, err := s.keys.Given(ctx, tenant)
 	var all []domain.MemberEntry
-	for after := domain.Entity(""); err == nil && s.members != nil; {
+	for after := domain.Entity(""); err == nil; {
 		const page = 500
 		var listed []domain.DirectoryMember
 		listed, err = s.members(ctx, tenant, domain.User, after, page)
@@ -70,7 +71,7 @@ func (s accounts) enlist(ctx context.Context, q *query, by domain.Principal, id 
 
 // usersAmong are the users of these keys and the active ones of these entries, by id.
 func (s accounts) usersAmong(given []domain.IssuedKey, listed []domain.MemberEntry) []member {
-	now := s.now()
+	now := time.Now()
 	given = slices.DeleteFunc(given, func(k domain.IssuedKey) bool {
 		return k.Subject.Kind() != domain.User ||
 			k.CheckValid(now) != nil
@@ -130,7 +131,7 @@ func (s accounts) issueKey(
 	prefix, key, hash := s.newKey()
 	created.Hash = hash
 	command := domain.CreateKey{By: by, Prefix: prefix, Key: created}
-	if err := command.Validate(s.now()); err != nil {
+	if err := command.Validate(time.Now()); err != nil {
 		return "", "", err
 	}
 	_, err = s.editor.writer.Submit(ctx, q.submissionBy(by, command))
