@@ -15,7 +15,7 @@ func TestOnlyRootRebuilds(t *testing.T) {
 		domain.Admin: http.StatusForbidden, domain.Root: http.StatusNotFound, // this server rebuilds nothing
 	} {
 		s := New(Config{})
-		s.authenticate = func(*http.Request) (domain.Principal, error) {
+		s.api.Authenticate = func(*http.Request) (domain.Principal, error) {
 			return domain.Principal{Tenant: "t", Subject: "user:somebody", Role: role}, nil
 		}
 		for _, route := range [][2]string{

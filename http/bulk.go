@@ -198,7 +198,7 @@ func (b *bulk) answer(incoming <-chan body.Record) bool {
 // nextBatch waits for a record, and then up to batchWait for more.
 func (b *bulk) nextBatch(incoming <-chan body.Record) (batch []body.Record, more bool) {
 	select {
-	case <-b.server.cut:
+	case <-b.server.api.Cut:
 		return nil, true
 	case first, more := <-incoming:
 		if !more {
@@ -296,7 +296,8 @@ func (b *bulk) submission(r body.Record, number int) (domain.Submission, error) 
 	if err != nil {
 		return domain.Submission{Command: command}, err
 	}
-	submission := b.call.Submission(command, r.Data)
+	b.call.Sent = r.Data
+	submission := b.call.Submission(command)
 	provenance.into(&submission.Origin)
 	submission.Origin.RequestID += "#" + strconv.Itoa(number)
 	if submission.Request != nil {

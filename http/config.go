@@ -11,74 +11,69 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/briefing"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/operate"
 	"github.com/annals-kb/annals/http/people"
+	"github.com/annals-kb/annals/http/record"
+	"github.com/annals-kb/annals/http/reports"
 	"github.com/annals-kb/annals/http/scrubbing"
 	"github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/http/sessions"
+	"github.com/annals-kb/annals/http/subscriptions"
+	"github.com/annals-kb/annals/http/visible"
 )
 
 // Config configures a [Server]. Everything but Writer, Reader, Historian, Finder and Reporter has a default.
 type Config struct {
 	Writer    serve.Writer
 	Reader    Reader
-	Historian Historian
-	Finder    Finder
+	Historian visible.Log
+	Finder    record.Finder
+	Reporter  reports.Reporter
 
-	// Rebuilder rebuilds projections. Nil if this server rebuilds none.
-	Rebuilder operate.Rebuilder
-	// Prover proves what is in the log. Nil if this server proves nothing.
-	Prover Prover
-	// Protections tells what protects the log from changes. Nil if unknown.
-	Protections func(context.Context) ([]domain.Protection, error)
-	// Reporter answers reports. Required.
-	Reporter Reporter
+	// Parts that a server may lack: if one is nil, its operations are refused.
+	Rebuilder     operate.Rebuilder
+	Background    operate.Background
+	Eraser        operate.Eraser
+	Prover        record.Prover
+	Protections   func(context.Context) ([]domain.Protection, error)
+	Sessions      sessions.Sessions
+	Scrubbing     scrubbing.Scrubbing
+	Recorded      scrubbing.Recorded
+	Directory     people.Directory
+	Verification  operate.Policies
+	Subscriptions Subscriptions
+
 	// Recorder records accesses. Nil for none.
-	Recorder Recorder
+	Recorder visible.Recorder
 	// Keys finds the holders of keys. If it is nil, the server has none, and without RootKey it is in no-auth mode.
-	Keys Keyring
+	Keys keys.Keyring
+	// RootKey is valid for everything in every tenant. Empty for none.
+	RootKey string
 	// Tokens finds the holders of tokens. Nil if no issuer's tokens are accepted.
-	Tokens Tokens
+	Tokens keys.Tokens
 	// Logins finds the bearers of the ID tokens that sessions hold (OpenLogin). Nil if there are no such sessions.
-	Logins Tokens
+	Logins keys.Tokens
+	// SessionKey seals session tokens: 32 secret bytes, the same on all servers of a database. Nil for no sessions.
+	SessionKey []byte
 	// Confine limits the statements of a context to the rows of one tenant; an empty name to those of none. Nil if
 	// the database does not separate tenants.
 	Confine func(ctx context.Context, tenant string) context.Context
-	// Sessions answers questions about sessions. Nil if this server keeps none.
-	Sessions sessions.Sessions
-	// Eraser follows lineages and purges files. Nil if this server does neither.
-	Eraser Eraser
-	// Scrubbing tells by which rules texts are scrubbed. Nil if they cannot be changed here.
-	Scrubbing scrubbing.Scrubbing
-	// Recorded finds and redacts secrets that are recorded already. Nil if this server does not do that.
-	Recorded scrubbing.Recorded
-	// RootKey is valid for everything in every tenant. Empty for none.
-	RootKey string
-	// SessionKey seals session tokens: 32 secret bytes, the same on all servers of a database. Nil for no sessions.
-	SessionKey []byte
-	// Background manages the projections that follow the log. Nil if there are none.
-	Background operate.Background
 	// Mounts are surfaces of other packages.
 	Mounts []Mount
-	// Directory says which groups callers belong to. Nil for a server without a directory.
-	Directory people.Directory
-	// Verification tells by which policies items are verified. Nil for a server without policies.
-	Verification Verification
-
-	// Subscriptions delivers events to subscribers. Nil for a server without subscriptions.
-	Subscriptions Subscriptions
 	// Home is the path to which / redirects browsers. Default: /docs.
 	Home string
 	// Probes are asked by /readyz, all at once, each within two seconds.
-	Probes []Probe
+	Probes []operate.Probe
 	// Logger receives one line per request, and the cause of every answer of 500 and above.
 	// Never what people wrote. Nil for no log.
 	Logger *slog.Logger
 	// Settings are shown to admins. They contain no secrets.
 	Settings api.Settings
 	// Models are the models that the server asks, such as the embedder.
-	Models []Model
+	Models []operate.Model
 	// Registry is served at /metrics and receives the server's own metrics, so it serves one
 	// Server. Nil for a registry of its own.
 	Registry *prometheus.Registry
@@ -116,41 +111,35 @@ type Config struct {
 // Validate names everything that is wrong with the configuration.
 func (c Config) Validate() error {
 	var errs []error
-	missing := func(name string, is bool) {
+	refuse := func(is bool, format string, values ...any) {
 		if is {
-			errs = append(errs, fmt.Errorf("%s is required", name))
+			errs = append(errs, fmt.Errorf(format, values...))
 		}
 	}
-	missing("Writer", c.Writer == nil)
-	missing("Reader", c.Reader == nil)
-	missing("Historian", c.Historian == nil)
-	missing("Finder", c.Finder == nil)
-	missing("Reporter", c.Reporter == nil)
+	refuse(c.Writer == nil, "Writer is required")
+	refuse(c.Reader == nil, "Reader is required")
+	refuse(c.Historian == nil, "Historian is required")
+	refuse(c.Finder == nil, "Finder is required")
+	refuse(c.Reporter == nil, "Reporter is required")
 	for i, probe := range c.Probes {
-		missing(fmt.Sprintf("Probes[%d].Name", i), probe.Name == "")
-		missing(fmt.Sprintf("Probes[%d].Check", i), probe.Check == nil)
+		refuse(probe.Name == "", "Probes[%d].Name is required", i)
+		refuse(probe.Check == nil, "Probes[%d].Check is required", i)
 	}
 	for i, mount := range c.Mounts {
-		missing(fmt.Sprintf("Mounts[%d].Paths", i), len(mount.Paths) == 0)
-		missing(fmt.Sprintf("Mounts[%d].Handler", i), mount.Handler == nil)
+		refuse(len(mount.Paths) == 0, "Mounts[%d].Paths is required", i)
+		refuse(mount.Handler == nil, "Mounts[%d].Handler is required", i)
 	}
-	if n := len(c.SessionKey); n != 0 && n != sessionKeyBytes {
-		errs = append(errs, fmt.Errorf("SessionKey must have %d bytes", sessionKeyBytes))
-	}
-	negative := func(name string, is bool) {
-		if is {
-			errs = append(errs, fmt.Errorf("%s must not be negative", name))
-		}
-	}
-	negative("MaxBody", c.MaxBody < 0)
-	negative("MaxLine", c.MaxLine < 0)
-	negative("MaxBulk", c.MaxBulk < 0)
-	negative("Timeout", c.Timeout < 0)
-	negative("Heartbeat", c.Heartbeat < 0)
-	negative("Rate", !(c.Rate >= 0))
-	negative("PreStopDelay", c.PreStopDelay < 0)
-	negative("ShutdownTimeout", c.ShutdownTimeout < 0)
-	negative("PurgeAfter", c.PurgeAfter < 0)
+	n := len(c.SessionKey)
+	refuse(n != 0 && n != keys.SessionKeyBytes, "SessionKey must have %d bytes", keys.SessionKeyBytes)
+	refuse(c.MaxBody < 0, "MaxBody must not be negative")
+	refuse(c.MaxLine < 0, "MaxLine must not be negative")
+	refuse(c.MaxBulk < 0, "MaxBulk must not be negative")
+	refuse(c.Timeout < 0, "Timeout must not be negative")
+	refuse(c.Heartbeat < 0, "Heartbeat must not be negative")
+	refuse(!(c.Rate >= 0), "Rate must not be negative")
+	refuse(c.PreStopDelay < 0, "PreStopDelay must not be negative")
+	refuse(c.ShutdownTimeout < 0, "ShutdownTimeout must not be negative")
+	refuse(c.PurgeAfter < 0, "PurgeAfter must not be negative")
 	return errors.Join(errs...)
 }
 
@@ -178,4 +167,41 @@ func (c Config) withDefaults() Config {
 		c.Now = time.Now
 	}
 	return c
+}
+
+// Reader answers questions about the present.
+type Reader interface {
+	visible.Reader
+	briefing.Reader
+	reports.Reader
+	// Feedback returns the newest 50 votes on an item.
+	Feedback(ctx context.Context, tenant, id string) (domain.Feedback, error)
+	// AsOf returns an item as it was at a position of the log, with all of its votes. An item that was not yet
+	// remembered does not exist. The caller decides who may see it, by its present state.
+	AsOf(ctx context.Context, tenant, id string, position int64) (*domain.Knowledge, error)
+	// Search finds by meaning and by words. The search is complete (domain.Search.Complete).
+	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
+	// Similar finds items that equal, contradict or resemble an item, where its audience and the caller may read.
+	Similar(ctx context.Context, by domain.Principal, item *domain.Knowledge) ([]domain.SimilarItem, error)
+	// Status returns the state of each projection of the tenant.
+	Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error)
+}
+
+// Subscriptions delivers events to subscribers, and sums them up.
+type Subscriptions interface {
+	subscriptions.Subscriptions
+	reports.Digests
+}
+
+// callers is what callers are identified by.
+func (c Config) callers() keys.Config {
+	return keys.Config{
+		RootKey: c.RootKey, Keys: c.Keys, Directory: c.Directory, Tokens: c.Tokens, Logins: c.Logins,
+		SessionKey: c.SessionKey, Now: c.Now,
+	}
+}
+
+// RightsOf tells which rights a subscriber has now.
+func RightsOf(cfg Config) func(ctx context.Context, tenant string, s domain.Subscription) (domain.Principal, error) {
+	return keys.New(cfg.withDefaults().callers()).RightsOf
 }

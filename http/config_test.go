@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/http/operate"
 )
 
 func TestEverythingWrongWithAConfigurationIsNamed(t *testing.T) {
 	t.Parallel()
-	err := Config{Probes: []Probe{{}}, MaxBody: -1, MaxLine: -1, MaxBulk: -1, Timeout: -1, Rate: -1, PreStopDelay: -1, ShutdownTimeout: -1, Heartbeat: -1}.Validate()
+	err := Config{Probes: []operate.Probe{{}}, MaxBody: -1, MaxLine: -1, MaxBulk: -1, Timeout: -1, Rate: -1, PreStopDelay: -1, ShutdownTimeout: -1, Heartbeat: -1}.Validate()
 	if err == nil {
 		t.Fatal("it is accepted")
 	}

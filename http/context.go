@@ -14,41 +14,38 @@ import (
 )
 
 func (s *Server) contextRoutes() {
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, true, huma.Operation{
 		OperationID: "context", Method: http.MethodPost, Path: "/v1/context", Tags: []string{"Questions"},
 		Summary: "What an agent should know at a stage of its work",
 		Description: "It is what a search finds, arranged by kind: at start the user's profile, the surest first, and then " +
 			"what fits the task, if there is one; at focus what fits a goal; for a query what fits that; at analysis what " +
 			"fits the task and the first failure. Contested items stand apart, with what disputes them: agents must not " +
 			"rely on them. It comes as items and as two texts for prompts, both empty where nothing is known.",
-		RequestBody: serve.JSONBody[api.ContextRequest](s.api, true),
 		Errors: []int{
 			http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 		},
 	}, s.brief)
 }
 
-func (s *Server) brief(ctx context.Context, c *serve.Call, _ *struct{}) (*serve.Output[api.ContextAnswer], error) {
-	in, _, err := serve.ReadBody[api.ContextRequest](c)
-	if err != nil {
-		return nil, err
-	}
-	asked, names := needOf(in, c)
-	asked, err = asked.Complete()
-	if err := serve.Merge(c.Found, renamed(err, names)); err != nil {
+func (s *Server) brief(
+	ctx context.Context, c *serve.Call, _ *struct{}, body api.ContextRequest,
+) (*serve.Output[api.ContextAnswer], error) {
+	need, names := needOf(body, c)
+	need, err := need.Complete()
+	if err := serve.Merge(c.Found, serve.Renamed(err, names)); err != nil {
 		return nil, err
 	}
 	verify := func(ctx context.Context, items ...*domain.Knowledge) error {
-		return verification{s}.verify(ctx, c, items...)
+		return s.items.Verify(ctx, c, items...)
 	}
-	told, err := briefing.Author{Reader: s.cfg.Reader, Verify: verify}.Brief(ctx, asked)
+	told, err := briefing.Author{Reader: s.cfg.Reader, Verify: verify}.Brief(ctx, need)
 	if err != nil {
 		return nil, err
 	}
-	s.recordRetrieval(c, "search", len(told.Items), func(i int) domain.Retrieved {
+	s.items.Record(c, "search", len(told.Items), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: told.Items[i].ID, Score: told.Items[i].Score}
 	})
-	return &serve.Output[api.ContextAnswer]{Body: briefedOf(asked, told)}, nil
+	return &serve.Output[api.ContextAnswer]{Body: briefedOf(need, told)}, nil
 }
 
 // needOf makes the domain's need of a request, and maps the domain's field names to the caller's.
@@ -74,11 +71,11 @@ func needOf(in api.ContextRequest, c *serve.Call) (domain.Need, map[string]strin
 	return n, names
 }
 
-func briefedOf(asked domain.Need, told domain.Briefing) api.ContextAnswer {
+func briefedOf(need domain.Need, told domain.Briefing) api.ContextAnswer {
 	out := api.ContextAnswer{
-		Stage: string(asked.Stage), About: asked.About, Injection: told.Injection, Hints: told.Hints,
+		Stage: string(need.Stage), About: need.About, Injection: told.Injection, Hints: told.Hints,
 		Tokens: told.Tokens, HintTokens: told.HintTokens, Degraded: told.Degraded,
-		Warning:   asked.Warning,
+		Warning:   need.Warning,
 		HitCounts: map[string]int{}, Items: make([]api.ContextItem, len(told.Items)),
 	}
 	for i, item := range told.Items {

@@ -13,7 +13,13 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
 )
 
@@ -234,4 +240,107 @@ func docsDoc(doc string, s *huma.Schema) string {
 		parts = append(parts, "Read-only: ignored when sent.")
 	}
 	return strings.TrimSpace(strings.Join(parts, " "))
+}
+
+// pages describe the API.
+type pages struct {
+	yaml, json, docs []byte
+	docsPolicy       string
+}
+
+// render renders the description of the API. The server calls it once, for the first request that needs it.
+func render(api *huma.OpenAPI) (p pages, err error) {
+	if err := exemplify(api); err != nil {
+		return p, err
+	}
+	if p.yaml, err = api.YAML(); err != nil {
+		return p, fmt.Errorf("render openapi.yaml: %w", err)
+	}
+	if p.json, err = api.MarshalJSON(); err != nil {
+		return p, fmt.Errorf("render openapi.json: %w", err)
+	}
+	if p.docs, err = renderDocs(api); err != nil {
+		return p, fmt.Errorf("render docs: %w", err)
+	}
+	p.docsPolicy = docsPolicy(p.docs)
+	return p, nil
+}
+
+func (s *Server) pageRoutes() {
+	s.page("metrics", "/metrics", "Metrics for Prometheus, with the names that the caller may read", "text/plain",
+		s.answerMetrics)
+	s.page("openapi-yaml", "/openapi.yaml", "This description", "application/yaml",
+		s.described("application/yaml", func(p pages) []byte { return p.yaml }))
+	s.page("openapi-json", "/openapi.json", "This description, as JSON", serve.JSONType,
+		s.described(serve.JSONType, func(p pages) []byte { return p.json }))
+	s.page("docs", "/docs", "This description, for people", "text/html", s.docs)
+	s.page("root", "/", "Where to go from here", serve.JSONType, s.root)
+	root := s.api.Huma.OpenAPI().Paths["/"].Get
+	root.Responses["303"] = &huma.Response{Description: "A browser: to the console or to /docs"}
+}
+
+// answerMetrics answers with the metrics that name no tenant, and with those of scopes that the caller may read.
+func (s *Server) answerMetrics(c echo.Context) error {
+	by, err := s.api.Authenticate(c.Request())
+	hidden := func(m *dto.Metric) bool {
+		label := map[string]string{}
+		for _, l := range m.GetLabel() {
+			label[l.GetName()] = l.GetValue()
+		}
+		tenant, named := label["tenant"]
+		return named && (err != nil ||
+			!by.IsOperator() && (tenant != by.Tenant || !by.ActsFor(domain.Scope(label["scope"]).Entity())))
+	}
+	visible := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		all, err := s.cfg.Registry.Gather()
+		return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool {
+			f.Metric = slices.DeleteFunc(f.GetMetric(), hidden)
+			return len(f.GetMetric()) == 0
+		}), err
+	})
+	promhttp.HandlerFor(visible, promhttp.HandlerOpts{}).ServeHTTP(c.Response(), c.Request())
+	return nil
+}
+
+// page registers a route that needs no key and is not about knowledge.
+func (s *Server) page(id, path, summary, contentType string, handler echo.HandlerFunc) {
+	s.api.Huma.OpenAPI().AddOperation(&huma.Operation{
+		OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"Operation"},
+		Security: []map[string][]string{},
+		Responses: map[string]*huma.Response{"200": {
+			Description: http.StatusText(http.StatusOK),
+			Content:     map[string]*huma.MediaType{contentType: {Schema: &huma.Schema{}}},
+		}},
+	})
+	s.echo.GET(path, handler)
+}
+
+// described answers with a page of the description.
+func (s *Server) described(contentType string, page func(pages) []byte) echo.HandlerFunc {
+	return func(e echo.Context) error {
+		p, err := s.pages()
+		if err != nil {
+			return err
+		}
+		return e.Blob(http.StatusOK, contentType, page(p))
+	}
+}
+
+// docs answers with the description for people.
+func (s *Server) docs(e echo.Context) error {
+	p, err := s.pages()
+	if err != nil {
+		return err
+	}
+	e.Response().Header().Set("Content-Security-Policy", p.docsPolicy)
+	return e.Blob(http.StatusOK, "text/html; charset=utf-8", docsAt(p.docs, e.Request()))
+}
+
+func (s *Server) root(e echo.Context) error {
+	if strings.Contains(e.Request().Header.Get("Accept"), "text/html") {
+		return e.Redirect(http.StatusSeeOther, s.cfg.Home)
+	}
+	return e.JSON(
+		http.StatusOK, api.Welcome{Name: "annals", Version: s.cfg.Version, Docs: "/docs", OpenAPI: "/openapi.yaml"},
+	)
 }

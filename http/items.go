@@ -8,7 +8,9 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/body"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
 const (
@@ -56,11 +58,11 @@ func (s *Server) knowledgeRoutes() {
 		Errors: []int{http.StatusBadRequest},
 	}, s.overview)
 	serve.Handle(s.api, huma.Operation{
-		OperationID: "find", Method: http.MethodGet, Path: one, Tags: []string{tag},
+		OperationID: "find", Method: http.MethodGet, Path: serve.ItemPath, Tags: []string{tag},
 		Summary: "Read one item, with how it was found of use", Errors: serve.ReadErrors,
 	}, s.find)
 	serve.Handle(s.api, huma.Operation{
-		OperationID: "revise", Method: http.MethodPatch, Path: one, Tags: []string{tag},
+		OperationID: "revise", Method: http.MethodPatch, Path: serve.ItemPath, Tags: []string{tag},
 		Summary: "Revise an item, share it, hand it over",
 		Description: "A merge patch (RFC 7396): what is left out stays, null clears. With confirm, the item is also " +
 			"confirmed. With If-Match it happens only to the revision that you read.",
@@ -68,7 +70,7 @@ func (s *Server) knowledgeRoutes() {
 		Errors:      serve.ChangeErrors,
 	}, s.revise)
 	serve.Handle(s.api, huma.Operation{
-		OperationID: "forget", Method: http.MethodDelete, Path: one, Tags: []string{tag},
+		OperationID: "forget", Method: http.MethodDelete, Path: serve.ItemPath, Tags: []string{tag},
 		Summary: "Forget an item, or erase it",
 		Description: "Forgotten, it leaves the answers and stays in the history; restore brings it back. With erase=true " +
 			"what people wrote about it is destroyed for good: " +
@@ -76,7 +78,7 @@ func (s *Server) knowledgeRoutes() {
 		RequestBody: serve.JSONBody[api.Reason](s.api, false), Errors: serve.ChangeErrors,
 	}, s.forget)
 	serve.ChangeRoute(s.api, false, huma.Operation{
-		OperationID: "restore", Method: http.MethodPost, Path: one + "/restore", Tags: []string{tag},
+		OperationID: "restore", Method: http.MethodPost, Path: serve.ItemPath + "/restore", Tags: []string{tag},
 		Summary: "Bring a forgotten or superseded item back",
 		Description: "It is what it was before: what was superseded, and then forgotten, is superseded again; restored " +
 			"once more, it holds again. If a merge carried its votes, undo the merge instead: 409.",
@@ -84,23 +86,18 @@ func (s *Server) knowledgeRoutes() {
 		return domain.Restore{Target: t, Reason: in.Reason}
 	})
 	serve.ChangeRoute(s.api, true, huma.Operation{
-		OperationID: "supersede", Method: http.MethodPost, Path: one + "/supersede", Tags: []string{tag},
+		OperationID: "supersede", Method: http.MethodPost, Path: serve.ItemPath + "/supersede", Tags: []string{tag},
 		Summary: "Let another item take this one's place",
 	}, func(_ *serve.Call, t domain.Target, in api.Supersession) serve.Validated {
 		return domain.Supersede{Target: t, Successor: in.By, Reason: in.Reason}
 	})
 	s.relationRoutes()
-	serve.Handle(s.api, huma.Operation{
-		OperationID: "history", Method: http.MethodGet, Path: one + "/history", Tags: []string{tag},
-		Summary: "Read what happened to an item, oldest first",
-		Errors:  []int{http.StatusBadRequest, http.StatusNotFound},
-	}, s.history)
 }
 
 func (s *Server) feedbackRoutes() {
 	const tag = "Learning from use"
 	serve.ChangeRoute(s.api, true, huma.Operation{
-		OperationID: "give-feedback", Method: http.MethodPost, Path: one + "/feedback", Tags: []string{tag},
+		OperationID: "give-feedback", Method: http.MethodPost, Path: serve.ItemPath + "/feedback", Tags: []string{tag},
 		Summary:     "Say that an item was of use, or did harm",
 		Description: "One vote counts per voter and trace; another on the same trace replaces the first.",
 	}, func(c *serve.Call, t domain.Target, in api.Vote) serve.Validated {
@@ -110,17 +107,17 @@ func (s *Server) feedbackRoutes() {
 		}
 	})
 	serve.Handle(s.api, huma.Operation{
-		OperationID: "retract-feedback", Method: http.MethodDelete, Path: one + "/feedback", Tags: []string{tag},
+		OperationID: "retract-feedback", Method: http.MethodDelete, Path: serve.ItemPath + "/feedback", Tags: []string{tag},
 		Summary: "Take a vote back", Errors: serve.ChangeErrors,
 	}, s.retractFeedback)
 	serve.ChangeRoute(s.api, false, huma.Operation{
-		OperationID: "report-stale", Method: http.MethodPost, Path: one + "/stale", Tags: []string{tag},
+		OperationID: "report-stale", Method: http.MethodPost, Path: serve.ItemPath + "/stale", Tags: []string{tag},
 		Summary: "Report that an item is out of date",
 	}, func(_ *serve.Call, t domain.Target, in api.Reason) serve.Validated {
 		return domain.ReportStale{Target: t, Reason: in.Reason}
 	})
 	serve.ChangeRoute(s.api, false, huma.Operation{
-		OperationID: "confirm", Method: http.MethodPost, Path: one + "/confirm", Tags: []string{tag},
+		OperationID: "confirm", Method: http.MethodPost, Path: serve.ItemPath + "/confirm", Tags: []string{tag},
 		Summary: "Confirm that an item still holds",
 	}, func(_ *serve.Call, t domain.Target, in api.Confirmation) serve.Validated {
 		return domain.Confirm{Target: t, Until: serve.Value(in.Until), Reason: in.Reason}
@@ -135,7 +132,7 @@ type unlinkInput struct {
 func (s *Server) relationRoutes() {
 	const tag = "Knowledge"
 	serve.ChangeRoute(s.api, true, huma.Operation{
-		OperationID: "link", Method: http.MethodPost, Path: one + "/relations", Tags: []string{tag},
+		OperationID: "link", Method: http.MethodPost, Path: serve.ItemPath + "/relations", Tags: []string{tag},
 		Summary: "Say that an item has to do with others",
 		Description: "Relations go with what they lead to, wherever that moves. The same again is unchanged; another " +
 			"reason replaces the one before.",
@@ -143,13 +140,13 @@ func (s *Server) relationRoutes() {
 		return domain.Link{Target: t, To: in.To, Reason: in.Reason}
 	})
 	serve.Handle(s.api, huma.Operation{
-		OperationID: "unlink", Method: http.MethodDelete, Path: one + "/relations/{to}", Tags: []string{tag},
+		OperationID: "unlink", Method: http.MethodDelete, Path: serve.ItemPath + "/relations/{to}", Tags: []string{tag},
 		Summary: "Take a relation back", Errors: serve.ChangeErrors,
 	}, s.unlink)
 }
 
 func (s *Server) unlink(ctx context.Context, c *serve.Call, in *unlinkInput) (*serve.Reply, error) {
-	return serve.Replied(c.Change(ctx, in.ID, nil, func(t domain.Target) (domain.Command, error) {
+	return serve.Replied(c.Change(ctx, in.ID, func(t domain.Target) (domain.Command, error) {
 		command := domain.Unlink{Target: t, To: in.To}
 		return command, command.Validate()
 	}))
@@ -162,8 +159,80 @@ type retractInput struct {
 }
 
 func (s *Server) retractFeedback(ctx context.Context, c *serve.Call, in *retractInput) (*serve.Reply, error) {
-	return serve.Replied(c.Change(ctx, in.ID, nil, func(t domain.Target) (domain.Command, error) {
+	return serve.Replied(c.Change(ctx, in.ID, func(t domain.Target) (domain.Command, error) {
 		command := domain.RetractFeedback{Target: t, EventID: in.EventID, TraceID: in.TraceID, Day: c.Now}
 		return command, command.Validate()
 	}))
+}
+
+// found answers with an item as it is.
+type found struct {
+	ETag string `header:"ETag" doc:"The item's revision, for If-Match. Votes and reports leave it as it is: it does not tell whether a copy is up to date."`
+	Body *api.Knowledge
+}
+
+type findInput struct {
+	ID   string    `path:"id" doc:"The item's id."`
+	AsOf body.AsOf `query:"as_of"`
+
+	visible.Waiting
+}
+
+func (s *Server) find(ctx context.Context, c *serve.Call, in *findInput) (*found, error) {
+	at := in.AsOf.Parse(&c.Found, "as_of")
+	if err := s.items.Await(ctx, c, in.Waiting, false); err != nil {
+		return nil, err
+	}
+	if !at.IsNow() {
+		return s.findThen(ctx, c, in.ID, at)
+	}
+	k, err := s.items.Existing(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.items.Verify(ctx, c, k); err != nil {
+		return nil, err
+	}
+	s.items.Record(c, "get", 1, func(int) domain.Retrieved { return domain.Retrieved{ID: k.ID} })
+	feedback, err := s.cfg.Reader.Feedback(ctx, c.Principal.Tenant, k.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &found{ETag: serve.Etag(k.Revision), Body: fullOf(k, feedback)}, nil
+}
+
+// findThen answers with an item as it was. Its present state decides whether the caller may see it.
+func (s *Server) findThen(ctx context.Context, c *serve.Call, id string, at domain.AsOf) (*found, error) {
+	now, err := s.items.Find(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	if now.Status == domain.IsErased {
+		return nil, domain.Gone(now)
+	}
+	at, err = s.log.Resolve(ctx, c, at)
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.cfg.Reader.AsOf(ctx, c.Principal.Tenant, id, at.Position)
+	if err != nil {
+		return nil, err
+	}
+	if !k.Exists() {
+		return nil, domain.Refuse(
+			domain.ErrNotFound, "%s was remembered later, at position %d and not by %d", id, now.Number, at.Position,
+		)
+	}
+	if err := domain.Gone(k); err != nil {
+		return nil, err
+	}
+	return &found{Body: fullOf(k.At(at.Time), k.Feedback())}, nil
+}
+
+// fullOf is an item with its feedback.
+func fullOf(k *domain.Knowledge, feedback domain.Feedback) *api.Knowledge {
+	body := serve.KnowledgeOf(k)
+	body.Eval.HelpfulHistory = serve.UsesOf(feedback.Helpful)
+	body.Eval.HarmfulHistory = serve.UsesOf(feedback.Harmful)
+	return body
 }

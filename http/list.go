@@ -2,17 +2,13 @@ package http
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"slices"
-	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
 // Filtering are the parameters that choose items.
@@ -49,7 +45,7 @@ type listInput struct {
 	Limit  serve.Integer `query:"limit" doc:"1 to 100; 20 if left out. For pages of JSON: lines and CSV go to the end."`
 	Cursor string        `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
 
-	Waiting
+	visible.Waiting
 }
 
 // listQuestion is the query that a list's cursors belong to.
@@ -72,13 +68,13 @@ func (s *Server) list(ctx context.Context, c *serve.Call, in *listInput) (*serve
 		in.onlyNow(&c.Found)
 	}
 	in.sorting(&c.Found, !at.IsNow())
-	if err := serve.Merge(c.Found, renamed(filter.Validate(), listNames)); err != nil {
+	if err := serve.Merge(c.Found, serve.Renamed(filter.Validate(), listNames)); err != nil {
 		return nil, err
 	}
-	if err := s.await(ctx, c, in.Waiting, false); err != nil {
+	if err := s.items.Await(ctx, c, in.Waiting, false); err != nil {
 		return nil, err
 	}
-	if at, err = s.resolveAsOf(ctx, c, at); err != nil {
+	if at, err = s.log.Resolve(ctx, c, at); err != nil {
 		return nil, err
 	}
 	list := domain.List{
@@ -100,11 +96,11 @@ func (s *Server) list(ctx context.Context, c *serve.Call, in *listInput) (*serve
 			return nil, 0, err
 		}
 		if list.AsOf == 0 {
-			if err := (verification{s}).verify(ctx, c, got.Items...); err != nil {
+			if err := s.items.Verify(ctx, c, got.Items...); err != nil {
 				return nil, 0, err
 			}
 		}
-		s.recordRetrieval(c, "list", len(got.Items), func(i int) domain.Retrieved {
+		s.items.Record(c, "list", len(got.Items), func(i int) domain.Retrieved {
 			return domain.Retrieved{ID: got.Items[i].ID}
 		})
 		list.Before, list.Key = got.Next, got.Key // where the following page begins
@@ -124,11 +120,7 @@ func (s *Server) list(ctx context.Context, c *serve.Call, in *listInput) (*serve
 	if page.NextCursor = serve.Cursor(list.Before, question); list.Sort != "" {
 		page.NextCursor = serve.KeyedCursor(list.Before, list.Key, question)
 	}
-	return &serve.Streamed{Body: func(to huma.Context) {
-		to.SetHeader("Content-Type", serve.JSONType)
-		to.SetStatus(http.StatusOK)
-		serve.WriteJSON(to.BodyWriter(), page)
-	}}, nil
+	return serve.JSON(page), nil
 }
 
 // sorting names what is wrong with the order of a list.
@@ -166,14 +158,14 @@ func knowledgeColumns() []serve.Column[*api.Knowledge] {
 
 func (in *Filtering) filter(found *domain.Problems) domain.Filter {
 	return domain.Filter{
-		Types: serve.FromStrings[domain.Type](splitCommas(in.Type)), ContextTypes: serve.FromStrings[domain.ContextType](
-			splitCommas(in.ContextType),
+		Types: serve.FromStrings[domain.Type](serve.SplitCommas(in.Type)), ContextTypes: serve.FromStrings[domain.ContextType](
+			serve.SplitCommas(in.ContextType),
 		),
-		Categories: serve.FromStrings[domain.Category](splitCommas(in.Category)), Tags: tagsOf(in.Tag),
+		Categories: serve.FromStrings[domain.Category](serve.SplitCommas(in.Category)), Tags: tagsOf(in.Tag),
 		Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
 		Visibility: domain.Visibility(in.Visibility), Polarity: domain.Polarity(in.Polarity),
 		URIPrefix: in.URI, IDPrefix: in.IDPrefix, Stale: in.Stale.Read(found, "stale"), TraceID: in.TraceID,
-		Statuses:    serve.FromStrings[domain.Status](splitCommas(in.Status)),
+		Statuses:    serve.FromStrings[domain.Status](serve.SplitCommas(in.Status)),
 		CreatedFrom: in.CreatedFrom.Read(found, "created_from"), CreatedTo: in.CreatedTo.Read(found, "created_to"),
 		UpdatedFrom: in.UpdatedFrom.Read(found, "updated_from"), UpdatedTo: in.UpdatedTo.Read(found, "updated_to"),
 		MinConfidence: in.MinConfidence.Read(found, "min_confidence"), Expired: in.Expired.Read(found, "expired"),
@@ -199,16 +191,16 @@ func (in *Filtering) onlyNow(found *domain.Problems) {
 
 type overviewInput struct {
 	Filtering
-	Waiting
+	visible.Waiting
 }
 
 // overview counts what a list with the same filters has.
 func (s *Server) overview(ctx context.Context, c *serve.Call, in *overviewInput) (*serve.Output[api.Overview], error) {
 	filter := in.filter(&c.Found)
-	if err := serve.Merge(c.Found, renamed(filter.Validate(), listNames)); err != nil {
+	if err := serve.Merge(c.Found, serve.Renamed(filter.Validate(), listNames)); err != nil {
 		return nil, err
 	}
-	if err := s.await(ctx, c, in.Waiting, false); err != nil {
+	if err := s.items.Await(ctx, c, in.Waiting, false); err != nil {
 		return nil, err
 	}
 	got, err := s.cfg.Reader.Count(ctx, c.Principal, filter)
@@ -245,29 +237,8 @@ func facetOf(f domain.Facet) api.Facet {
 	return api.Facet{Counts: counts, More: f.More}
 }
 
-// splitCommas splits values at commas: type=tool,plan is type=tool&type=plan.
-func splitCommas(given []string) []string {
-	var all []string
-	for _, words := range given {
-		all = append(all, strings.Split(words, ",")...)
-	}
-	return all
-}
-
 // listNames are the parameters whose names differ from those of the fields.
 var listNames = map[string]string{"types": "type", "tags": "tag"}
-
-// renamed replaces the names of bad fields by those that the caller used.
-func renamed(err error, names map[string]string) error {
-	if invalid, ok := errors.AsType[*domain.Invalid](err); ok {
-		for i, bad := range invalid.Problems {
-			if name, other := names[bad.Field]; other {
-				invalid.Problems[i].Field = name
-			}
-		}
-	}
-	return err
-}
 
 // tagsOf parses tags of the form key:value; without a colon it is a label.
 func tagsOf(given []string) domain.Tags {

@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
+	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/projections/keys"
 )
 
@@ -33,7 +34,7 @@ func guessed(t *testing.T, test func(w *world, clock *atomic.Int64)) {
 
 // wrongKey is of the form that keys have, and opens nothing.
 func wrongKey() string {
-	_, key := annalshttp.NewKey()
+	_, key, _ := httpkeys.NewKey()
 	return key
 }
 

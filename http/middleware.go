@@ -127,9 +127,6 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 	inFlight prometheus.Gauge
 	records  *prometheus.CounterVec
-
-	following prometheus.Gauge
-	ended     *prometheus.CounterVec
 }
 
 func newMetrics(registry *prometheus.Registry) *metrics {
@@ -148,16 +145,7 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 			Name: "annals_http_bulk_records_total", Help: "Records of bulk requests answered, by what became of them.",
 		}, []string{"status"}),
 	}
-	m.following = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "annals_http_streams", Help: "Callers that follow the log.",
-	})
-	m.ended = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "annals_http_streams_ended_total", Help: "Callers that followed the log, by why they do no more.",
-	}, []string{"reason"})
-	for _, reason := range feedEnds {
-		m.ended.WithLabelValues(reason)
-	}
-	registry.MustRegister(m.requests, m.seconds, m.inFlight, m.records, m.following, m.ended)
+	registry.MustRegister(m.requests, m.seconds, m.inFlight, m.records)
 	return m
 }
 
@@ -192,19 +180,6 @@ func protect() echo.MiddlewareFunc {
 			return next(e)
 		}
 	}
-}
-
-// recordRetrieval records that the caller was given items.
-func (s *Server) recordRetrieval(c *serve.Call, kind string, count int, item func(i int) domain.Retrieved) {
-	if s.cfg.Recorder == nil || count == 0 || !s.cfg.Recorder.Wants() {
-		return
-	}
-	access := c.Access(kind, http.StatusOK)
-	access.Items = make([]domain.Retrieved, count)
-	for i := range access.Items {
-		access.Items[i] = item(i)
-	}
-	s.cfg.Recorder.Record(access)
 }
 
 // recordDenial records that the caller was refused.

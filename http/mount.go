@@ -112,7 +112,7 @@ func (s *Server) admitTo(c *serve.Call, m Mount, public bool) (*http.Request, er
 	if public && keyless {
 		return r, nil
 	}
-	p, err := s.authenticate(r)
+	p, err := s.api.Authenticate(r)
 	if err == nil && m.As != nil {
 		p, err = m.As(r.Header, p)
 	}
@@ -129,7 +129,7 @@ func (s *Server) admitTo(c *serve.Call, m Mount, public bool) (*http.Request, er
 	if err := c.Found.Err(); err != nil {
 		return r, err
 	}
-	return r, s.checkRate(p, c.Now)
+	return r, s.limiter.Check(p, c.Now)
 }
 
 // lendRequest is the request for a mount, and a function to call after the answer.
@@ -155,9 +155,9 @@ func (s *Server) lendRequest(c *serve.Call, m Mount, r *http.Request) (*http.Req
 // cancelOnShutdown ends an endless answer when the server shuts down: a GET at once, any other request at half of
 // Config.ShutdownTimeout.
 func (s *Server) cancelOnShutdown(ctx context.Context, cancel context.CancelFunc, method string) {
-	end := s.cut
+	end := s.api.Cut
 	if method == http.MethodGet {
-		end = s.leaving
+		end = s.api.Leaving
 	}
 	select {
 	case <-end:

@@ -24,7 +24,7 @@ func description(version string) *huma.OpenAPI {
 		schemas.RegisterTypeAlias(shape, form)
 	}
 	components := &huma.Components{
-		Schemas: schemas, Parameters: headers(), Responses: map[string]*huma.Response{}, SecuritySchemes: keys(),
+		Schemas: schemas, Parameters: headers(), Responses: map[string]*huma.Response{}, SecuritySchemes: securitySchemes(),
 	}
 	for _, a := range append(slices.Clone(serve.Answers), serve.Unexpected) {
 		response := &huma.Response{
@@ -64,8 +64,8 @@ func description(version string) *huma.OpenAPI {
 	}
 }
 
-// keys are the two ways in which a key is sent.
-func keys() map[string]*huma.SecurityScheme {
+// securitySchemes are the two ways in which a key is sent.
+func securitySchemes() map[string]*huma.SecurityScheme {
 	return map[string]*huma.SecurityScheme{
 		"bearer": {
 			Type: "http", Scheme: "bearer",
@@ -79,9 +79,6 @@ func keys() map[string]*huma.SecurityScheme {
 		},
 	}
 }
-
-// keyless is the security of operations that need no key.
-func keyless() []map[string][]string { return []map[string][]string{} }
 
 // headers are the request headers that operations share.
 func headers() map[string]*huma.Param {

@@ -9,6 +9,7 @@ import (
 
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/operate"
 )
 
 func TestMetricsCountByRouteNotByWhatWasAsked(t *testing.T) {
@@ -52,13 +53,13 @@ func TestTheFrontDoorLeadsPeopleToTheDocs(t *testing.T) {
 
 func TestATestOfTheSettingsSaysWhichModelAnswers(t *testing.T) {
 	configure := func(cfg *annalshttp.Config) {
-		model := func(name string, try func(context.Context) (int, error)) annalshttp.Model {
-			return annalshttp.Model{Model: api.Model{Name: name, Model: "some " + name}, Try: try}
+		model := func(name string, try func(context.Context) (int, error)) operate.Model {
+			return operate.Model{Model: api.Model{Name: name, Model: "some " + name}, Try: try}
 		}
 		cfg.Settings = api.Settings{File: "annals.yaml", Items: []api.Setting{
 			{Name: "rate", Value: "7", Origin: "ANNALS_RATE", Variable: "ANNALS_RATE", Group: "limits", Help: "Requests a second."},
 		}}
-		cfg.Models = []annalshttp.Model{
+		cfg.Models = []operate.Model{
 			model("embedding", func(context.Context) (int, error) { return 384, nil }),
 			model("embedding-previous", func(context.Context) (int, error) { return 0, errors.New("no such host") }),
 			model("llm", nil),

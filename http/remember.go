@@ -47,14 +47,15 @@ func (s *Server) rememberOne(
 ) (*serve.Streamed, error) {
 	revise := serve.Value(in.Update.Read(&c.Found, "update"))
 	onSimilar := in.onSimilar(&c.Found)
-	sent, err := c.ReadWhole(from)
+	var err error
+	c.Sent, err = c.ReadWhole(from)
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok && errors.Is(err, domain.ErrTooLarge) {
 		return nil, refusal.WithFix("send many items as lines, with Content-Type: %s", serve.LinesType)
 	}
 	if err != nil {
 		return nil, err
 	}
-	command, provenance, err := remembering(c.Principal, sent, revise, c.Found)
+	command, provenance, err := remembering(c.Principal, c.Sent, revise, c.Found)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (s *Server) rememberOne(
 		return nil, err
 	}
 	command.OnSimilar = onSimilar
-	submission := c.Submission(command, sent)
+	submission := c.Submission(command)
 	provenance.into(&submission.Origin)
 	var receipt domain.Receipt
 	var similar []domain.SimilarItem

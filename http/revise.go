@@ -36,14 +36,14 @@ type patch struct {
 }
 
 func (s *Server) revise(ctx context.Context, c *serve.Call, in *serve.ItemInput) (*serve.Reply, error) {
-	given, body, err := serve.ReadBody[patch](c, serve.PatchType)
+	given, err := serve.ReadBody[patch](c, serve.PatchType)
 	if err != nil {
 		return nil, err
 	}
 	const tries = 100 // each conflict means that another change succeeded
 	for try := 1; ; try++ {
 		var merged bool
-		receipt, err := c.Change(ctx, in.ID, body, func(t domain.Target) (domain.Command, error) {
+		receipt, err := c.Change(ctx, in.ID, func(t domain.Target) (domain.Command, error) {
 			merged = t.Revisions == nil && given.merges()
 			return s.revision(ctx, c, t, given)
 		})
@@ -64,7 +64,7 @@ func (s *Server) revision(ctx context.Context, c *serve.Call, t domain.Target, g
 	var found domain.Problems
 	command := given.command(t, &found)
 	if given.merges() {
-		k, err := s.existingItem(ctx, c, t.ID)
+		k, err := s.items.Existing(ctx, c, t.ID)
 		switch {
 		case err != nil && (c.Key == "" || !errors.Is(err, domain.ErrDeleted)):
 			return nil, err
@@ -157,21 +157,26 @@ type forgetInput struct {
 }
 
 func (s *Server) forget(ctx context.Context, c *serve.Call, in *forgetInput) (*serve.Receipt, error) {
-	given, body, err := serve.ReadAny[api.Reason](c)
+	given, err := serve.ReadAny[api.Reason](c)
 	if err != nil {
 		return nil, err
 	}
-	if erase := in.Erase.Read(&c.Found, "erase"); erase != nil && *erase {
-		if in.Reason != "" || given.Reason != "" {
-			c.Found.Add("reason", "is for forgetting; erasing takes a reason_code, which stays for ever")
-		}
-		return s.erase(ctx, c, in)
-	}
-	if in.Reason != "" && given.Reason != "" {
+	erase := serve.Value(in.Erase.Read(&c.Found, "erase"))
+	switch {
+	case erase && in.Reason+given.Reason != "":
+		c.Found.Add("reason", "is for forgetting; erasing takes a reason_code, which stays for ever")
+	case !erase && in.Reason != "" && given.Reason != "":
 		c.Found.Add("reason", "is given twice")
 	}
-	in.onlyForgetting(&c.Found)
-	done, err := c.Change(ctx, in.ID, body, func(t domain.Target) (domain.Command, error) {
+	if !erase {
+		in.onlyForgetting(&c.Found)
+	}
+	done, err := c.Change(ctx, in.ID, func(t domain.Target) (domain.Command, error) {
+		if erase {
+			return domain.Erase{Target: t, ErasureReason: domain.ErasureReason{
+				ReasonCode: in.ReasonCode, LegalBasis: in.LegalBasis, RequestedBy: in.RequestedBy, Ticket: in.Ticket,
+			}}.Complete()
+		}
 		command := domain.Delete{Target: t, Reason: in.Reason + given.Reason}
 		return command, command.Validate()
 	})

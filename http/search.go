@@ -12,16 +12,17 @@ import (
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
 type searchInput struct {
-	Waiting
+	visible.Waiting
 }
 
 func (s *Server) search(
 	ctx context.Context, c *serve.Call, asked *searchInput,
 ) (*serve.Output[api.SearchAnswer], error) {
-	in, _, err := serve.ReadBody[api.Search](c)
+	in, err := serve.ReadBody[api.Search](c)
 	if err != nil {
 		return nil, err
 	}
@@ -31,13 +32,13 @@ func (s *Server) search(
 	}
 	at := body.AsOf(in.AsOf).Parse(&c.Found, "as_of")
 	query, err = query.Complete()
-	if err := serve.Merge(c.Found, renamed(err, names)); err != nil {
+	if err := serve.Merge(c.Found, serve.Renamed(err, names)); err != nil {
 		return nil, err
 	}
-	if err := s.await(ctx, c, asked.Waiting, true); err != nil {
+	if err := s.items.Await(ctx, c, asked.Waiting, true); err != nil {
 		return nil, err
 	}
-	if at, err = s.resolveAsOf(ctx, c, at); err != nil {
+	if at, err = s.log.Resolve(ctx, c, at); err != nil {
 		return nil, err
 	}
 	query.AsOf, query.AsOfTime = at.Position, at.Time
@@ -59,11 +60,11 @@ func (s *Server) search(
 	answer.Hits = all[:min(len(all), limit)]
 	if query.AsOf == 0 {
 		items := serve.Map(answer.Hits, func(h domain.Found) *domain.Knowledge { return h.Knowledge })
-		if err := (verification{s}).verify(ctx, c, items...); err != nil {
+		if err := s.items.Verify(ctx, c, items...); err != nil {
 			return nil, err
 		}
 	}
-	s.recordRetrieval(c, "search", len(answer.Hits), func(i int) domain.Retrieved {
+	s.items.Record(c, "search", len(answer.Hits), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: answer.Hits[i].ID, Score: answer.Hits[i].Score}
 	})
 	out := searchedOf(answer)
@@ -192,26 +193,11 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 	return out
 }
 
-func (s *Server) questionRoutes() {
+func (s *Server) searchRoute() {
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "search", Method: http.MethodPost, Path: "/v1/search", Tags: []string{"Questions"},
 		Summary:     "Search by meaning and by words, nearest scope first",
 		RequestBody: serve.JSONBody[api.Search](s.api, true),
 		Errors:      []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	}, s.search)
-	serve.Handle(s.api, huma.Operation{
-		OperationID: "events", Method: http.MethodGet, Path: "/v1/events", Tags: []string{"Questions"},
-		Summary: "Read the log, or follow it",
-		Description: "A page of JSON, the whole list as " + serve.LinesType + " or " + serve.CsvType +
-			", or what is recorded from now on and for ever as " +
-			serve.StreamType + ": Last-Event-ID resumes. Auditors and admins read everything; members read what happened to " +
-			"what they may see now.",
-		Parameters: []*huma.Param{serve.Parameter("Last-Event-ID")},
-		Responses:  serve.Listed[api.Event](s.api, serve.StreamType),
-		Errors:     []int{http.StatusBadRequest, http.StatusNotAcceptable},
-	}, s.events)
-	serve.Lookup(s.api, huma.Operation{
-		OperationID: "projections", Method: http.MethodGet, Path: "/v1/projections", Tags: []string{"Questions"},
-		Summary: "See how the projections do",
-	}, s.projections().Versions)
 }

@@ -17,40 +17,40 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"github.com/labstack/echo/v4"
 
+	"github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/operate"
 	"github.com/annals-kb/annals/http/people"
+	"github.com/annals-kb/annals/http/record"
+	"github.com/annals-kb/annals/http/reports"
 	"github.com/annals-kb/annals/http/scrubbing"
 	"github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/http/sessions"
+	"github.com/annals-kb/annals/http/subscriptions"
+	"github.com/annals-kb/annals/http/visible"
 )
 
 // Server answers the HTTP API. It is safe for concurrent use.
 type Server struct {
-	cfg          Config
-	echo         *echo.Echo
-	api          *serve.API
-	identities   identities
-	authenticate authenticator // that of identities
-	limiter      *limiter
-	pings        *limiter // tests of webhooks
-	metrics      *metrics
-	pages        func() (pages, error)
-	feeds        *feeds        // callers that follow the log
-	exports      atomic.Int64  // callers that export the log
-	closing      atomic.Bool   // shutdown has begun: /readyz fails
-	leaving      chan struct{} // closed when the server accepts no more connections: streams end
-	cut          chan struct{} // closed at half of ShutdownTimeout: requests without an end of their own end
+	cfg   Config
+	echo  *echo.Echo
+	api   *serve.API
+	items visible.Items
+	log   visible.Events
+	// Callers identifies callers, and opens their sessions.
+	Callers keys.Identities
+	limiter *serve.Limiter
+	metrics *metrics
+	pages   func() (pages, error)
+	closing atomic.Bool // shutdown has begun: /readyz fails
 }
 
 // New makes a server of a configuration that [Config.Validate] accepts.
 func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{
-		cfg: cfg, echo: echo.New(), limiter: newLimiter(cfg.Rate, 2*cfg.Rate), pings: newLimiter(.1, 5), feeds: newFeeds(),
-		metrics: newMetrics(cfg.Registry), leaving: make(chan struct{}), cut: make(chan struct{}),
+		cfg: cfg, echo: echo.New(), limiter: serve.NewLimiter(cfg.Rate, 2*cfg.Rate), metrics: newMetrics(cfg.Registry),
 	}
-	s.identities = identities{cfg: cfg, throttle: newLoginThrottle(), sealer: newSealer(cfg.SessionKey)}
-	s.authenticate = s.identities.identify
+	s.Callers = keys.New(cfg.callers())
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = func(err error, e echo.Context) {
 		s.answerError(serve.CallOf(e.Request().Context()), e, err)
@@ -62,9 +62,11 @@ func New(cfg Config) *Server {
 		DefaultFormat: serve.JSONType,
 	})
 	s.api = &serve.API{
-		Writer: cfg.Writer, Huma: described, MaxBody: cfg.MaxBody, Timeout: cfg.Timeout, Cut: s.cut, Admit: s.admit,
-		GoesOn: s.identities.goesOn,
+		Writer: cfg.Writer, Huma: described, MaxBody: cfg.MaxBody, Timeout: cfg.Timeout, Leaving: make(chan struct{}),
+		Cut: make(chan struct{}), Admit: s.admit, Authenticate: s.Callers.Identify,
 	}
+	s.items = visible.Items{Reader: cfg.Reader, Policies: cfg.Verification, Recorder: cfg.Recorder}
+	s.log = visible.Events{Log: cfg.Historian, Finder: cfg.Finder, Items: s.items}
 	s.routes()
 	describeMCP(described.OpenAPI())
 	tidy(described.OpenAPI())
@@ -102,7 +104,7 @@ func plainly(r *http.Request) *http.Request {
 
 // admit authenticates the caller and checks their rate.
 func (s *Server) admit(c *serve.Call) (err error) {
-	if c.Principal, err = s.authenticate(c.Request); err != nil {
+	if c.Principal, err = s.api.Authenticate(c.Request); err != nil {
 		return err
 	}
 	c.Looked = time.Now()
@@ -110,31 +112,35 @@ func (s *Server) admit(c *serve.Call) (err error) {
 	if err := c.Headers(); err != nil {
 		return err
 	}
-	return s.checkRate(c.Principal, c.Now)
+	return s.limiter.Check(c.Principal, c.Now)
 }
 
-// Routes in the order in which /docs shows them.
 func (s *Server) routes() {
+	cfg := s.cfg
+	feeds := record.NewFeeds(s.api, s.log, cfg.Heartbeat, cfg.Registry)
 	s.knowledgeRoutes()
 	s.feedbackRoutes()
-	erasures{s}.eraseRoutes()
-	erasures{s}.erasureRoutes()
-	s.questionRoutes()
-	people.Routes(s.api, s.cfg.Directory, s.cfg.Keys, s.cfg.Reader)
-	merging{s}.mergeRoutes()
-	verification{s}.verificationRoutes()
-	past{s}.pastRoutes()
-	subscriptions{s}.subscriptionRoutes()
+	s.searchRoute()
 	s.contextRoutes()
-	sessions.Routes(s.api, s.cfg.Sessions)
-	reports{s}.reportRoutes()
-	proofs{s}.proofRoutes()
-	s.projections().RebuildRoutes()
-	access{s}.keyRoutes()
-	access{s}.tenantRoutes()
-	s.projections().QuarantineRoutes()
-	scrubbing.Routes(s.api, s.cfg.Scrubbing, s.cfg.Recorded, s.cfg.Reader, s.cfg.Now)
-	operations{s}.operatorRoutes()
+	record.Record{
+		API: s.api, Finder: cfg.Finder, Events: s.log, Feeds: feeds, Policy: cfg.Policy, Prover: cfg.Prover,
+		Protections: cfg.Protections,
+	}.Routes()
+	operate.ErasureRoutes(s.api, cfg.Eraser, s.log, cfg.PurgeAfter)
+	people.Routes(s.api, cfg.Directory, cfg.Keys, cfg.Reader)
+	operate.PolicyRoutes(s.api, cfg.Verification)
+	subscriptions.Routes(s.api, cfg.Subscriptions, s.log, feeds)
+	sessions.Routes(s.api, cfg.Sessions)
+	reports.Routes(s.api, cfg.Reporter, cfg.Subscriptions, cfg.Reader, s.log, cfg.Policy)
+	keys.Routes(s.api, cfg.callers())
+	scrubbing.Routes(s.api, cfg.Scrubbing, cfg.Recorded, cfg.Reader, cfg.Now)
+	operate.Projections{
+		API: s.api, Rebuilder: cfg.Rebuilder, Background: cfg.Background, Inline: cfg.Reader, Proof: cfg.Prover,
+		Log: cfg.Finder, Confine: cfg.Confine,
+	}.Routes()
+	operate.Health{API: s.api, Version: cfg.Version, Probes: cfg.Probes, Closing: s.closing.Load}.Routes()
+	operate.Settings{API: s.api, Shown: cfg.Settings, Models: cfg.Models, Sessions: cfg.Sessions}.Routes()
+	s.pageRoutes()
 	s.mountRoutes()
 }
 
@@ -173,23 +179,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 func (s *Server) shutDown(ctx context.Context, server *http.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.ShutdownTimeout)
 	defer cancel()
-	close(s.leaving)
-	cut := time.AfterFunc(s.cfg.ShutdownTimeout/2, func() { close(s.cut) })
+	close(s.api.Leaving)
+	cut := time.AfterFunc(s.cfg.ShutdownTimeout/2, func() { close(s.api.Cut) })
 	defer cut.Stop()
 	err := server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errors.Join(fmt.Errorf("requests were not finished within %s", s.cfg.ShutdownTimeout), server.Close())
 	}
 	return err
-}
-
-func (s *Server) projections() operate.Projections {
-	p := operate.Projections{
-		API: s.api, Rebuilder: s.cfg.Rebuilder, Background: s.cfg.Background, Inline: s.cfg.Reader, Log: s.cfg.Finder,
-		Confine: s.cfg.Confine,
-	}
-	if s.cfg.Prover != nil {
-		p.Proof = s.cfg.Prover
-	}
-	return p
 }

@@ -23,7 +23,7 @@ func login(t *testing.T, server *annalshttp.Server, key string) (token string, e
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/", nil)
 	r.RemoteAddr = "127.0.0.1:1"
-	token, _, err = server.OpenSession(r, key)
+	token, _, err = server.Callers.OpenSession(r, key)
 	if (token == "") != (err != nil) {
 		t.Errorf("got the token %q with the error %v", token, err)
 	}

@@ -13,13 +13,12 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/operate"
 	"github.com/annals-kb/annals/projections/keys"
 )
 
 // issued are the tokens that an issuer has given.
 type issued map[string]domain.Principal
-
-var _ annalshttp.Tokens = issued{}
 
 func (i issued) Principal(_ context.Context, token string) (domain.Principal, error) {
 	p, known := i[token]
@@ -76,7 +75,7 @@ func TestTheServerIsReadyWithoutWhatStandsBesideIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-		cfg.Probes = append(cfg.Probes, annalshttp.Probe{Name: "tokens", Beside: true, Check: func(context.Context) error { return errors.New("away") }})
+		cfg.Probes = append(cfg.Probes, operate.Probe{Name: "tokens", Beside: true, Check: func(context.Context) error { return errors.New("away") }})
 	})
 	ready := w.ask("GET", "/readyz", nil).want(http.StatusOK).json()
 	checks, _ := ready["checks"].([]any)

@@ -14,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/operate"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/past"
 )
@@ -53,7 +54,7 @@ func newWorld(t *testing.T, db *database.DB, options events.Options, configure f
 	base := servertest.Open(t, db, options)
 	log := base.Log
 	cfg := base.Config(t)
-	cfg.Probes = []annalshttp.Probe{{Name: "database", Check: func(ctx context.Context) error {
+	cfg.Probes = []operate.Probe{{Name: "database", Check: func(ctx context.Context) error {
 		_, _, err := log.Head(ctx, "default")
 		return err
 	}}}

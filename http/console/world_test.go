@@ -24,6 +24,7 @@ import (
 	"github.com/annals-kb/annals/http/console"
 	"github.com/annals-kb/annals/http/console/browsertest"
 	"github.com/annals-kb/annals/http/egress"
+	"github.com/annals-kb/annals/http/operate"
 	httpserve "github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking"
@@ -87,7 +88,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 	rebuilder := rebuild.New(base.Knowledge.Versions, base.Knowledge.Models, base.Log)
 	t.Cleanup(rebuilder.Close)
 	cfg.Rebuilder, cfg.Background = rebuild.Rebuilds{Rebuilder: rebuilder}, projections.Background{Log: base.Log, Past: base.Past}
-	cfg.Probes = []annalshttp.Probe{{Name: "disk", Check: func(context.Context) error {
+	cfg.Probes = []operate.Probe{{Name: "disk", Check: func(context.Context) error {
 		if w.full.Load() {
 			return errors.New("the disk is full")
 		}
@@ -104,7 +105,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 		{Name: "rate", Value: "7", Origin: "ANNALS_RATE", Variable: "ANNALS_RATE", Group: "limits", Help: "Requests a second."},
 		{Name: "root-key", Value: "(not shown)", Origin: "ANNALS_ROOT_KEY", Variable: "ANNALS_ROOT_KEY", Group: "secrets"},
 	}}
-	cfg.Models = []annalshttp.Model{
+	cfg.Models = []operate.Model{
 		{Model: api.Model{Name: "embedding", Model: "builtin:1:512", Reason: "built in"}, Try: func(context.Context) (int, error) { return 512, nil }},
 		{Model: api.Model{Name: "llm", Model: "model some"}, Try: func(context.Context) (int, error) { return 0, errors.New("no such host") }},
 	}
@@ -134,9 +135,11 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 	}
 	look := console.Config{
 		API: inner, Version: "test", Logger: databasetest.Log(t),
-		OpenSession: func(r *http.Request, key string) (string, time.Time, error) { return server.OpenSession(r, key) },
+		OpenSession: func(r *http.Request, key string) (string, time.Time, error) {
+			return server.Callers.OpenSession(r, key)
+		},
 		OpenLogin: func(ctx context.Context, token string, ends time.Time) (string, time.Time, error) {
-			return server.OpenLogin(ctx, token, ends)
+			return server.Callers.OpenLogin(ctx, token, ends)
 		},
 	}
 	for _, complete := range with {

@@ -18,6 +18,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/client"
+	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/mcp"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking"
@@ -40,7 +41,7 @@ type world struct {
 
 // keyring is a table of keys that may be out of reach.
 type keyring struct {
-	annalshttp.Keyring
+	httpkeys.Keyring
 	away atomic.Bool
 }
 

@@ -13,8 +13,8 @@ import (
 
 const quarantinePath = serve.ProjectionPath + "/quarantine"
 
-// QuarantineRoutes registers the operations on quarantined streams.
-func (s Projections) QuarantineRoutes() {
+// quarantineRoutes registers the operations on quarantined streams.
+func (s Projections) quarantineRoutes() {
 	tags := []string{"Operation"}
 	refusals := []int{http.StatusNotFound, http.StatusConflict}
 	serve.Lookup(s.API, huma.Operation{

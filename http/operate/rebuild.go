@@ -12,9 +12,7 @@ import (
 	"github.com/annals-kb/annals/http/serve"
 )
 
-const (
-	rebuildPath = serve.ProjectionPath + "/rebuild"
-)
+const rebuildPath = serve.ProjectionPath + "/rebuild"
 
 // Projections are what operations on projections need.
 type Projections struct {
@@ -38,10 +36,15 @@ type Projections struct {
 	Confine func(ctx context.Context, tenant string) context.Context
 }
 
-// RebuildRoutes registers the operations on versions and rebuilds.
-func (s Projections) RebuildRoutes() {
+// Routes registers the operations on versions, rebuilds and quarantine.
+func (s Projections) Routes() {
+	s.quarantineRoutes()
 	tags := []string{"Operation"}
 	refusals := []int{http.StatusNotFound, http.StatusConflict}
+	serve.Lookup(s.API, huma.Operation{
+		OperationID: "projections", Method: http.MethodGet, Path: "/v1/projections", Tags: []string{"Questions"},
+		Summary: "See how the projections do",
+	}, s.listVersions)
 	serve.Handle(s.API, huma.Operation{
 		OperationID: "start-rebuild", Method: http.MethodPost, Path: rebuildPath, Tags: tags,
 		Summary: "Compute a projection anew from the log, beside the one that is read",
@@ -218,8 +221,8 @@ func (s Projections) projectionHistory(
 	}}, nil
 }
 
-// Versions lists the versions of all projections.
-func (s Projections) Versions(ctx context.Context, c *serve.Call, _ *struct{}) (api.Projections, error) {
+// listVersions lists the versions of all projections.
+func (s Projections) listVersions(ctx context.Context, c *serve.Call, _ *struct{}) (api.Projections, error) {
 	return s.versions(ctx, c, func(domain.ProjectionStatus) bool { return true })
 }
 

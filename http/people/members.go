@@ -3,7 +3,6 @@ package people
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -45,8 +44,8 @@ type Items interface {
 // members answers requests about the members of a tenant and their groups.
 type members struct {
 	api       *serve.API
-	directory Directory // nil without one
-	keys      Keys      // nil without any
+	directory Directory
+	keys      Keys // nil without any
 	items     Items
 }
 
@@ -54,7 +53,7 @@ const memberPath = "/v1/directory/{member}"
 
 // Routes registers the operations on members. The directory and the keys may be nil.
 func Routes(a *serve.API, directory Directory, keys Keys, items Items) {
-	s := members{a, directory, keys, items}
+	s := members{a.Requiring(directory, "this server keeps no directory"), directory, keys, items}
 	tags := []string{"Directory"}
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-members", Method: http.MethodGet, Path: "/v1/directory", Tags: tags,
@@ -67,10 +66,9 @@ func Routes(a *serve.API, directory Directory, keys Keys, items Items) {
 		Description: "With the groups that it belongs to through others. A group comes with its direct members.",
 		Errors:      []int{http.StatusNotFound},
 	}, s.find)
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, false, huma.Operation{
 		OperationID: "put-member", Method: http.MethodPut, Path: memberPath, Tags: tags,
 		Summary: "Add a member, or give it another display name", Description: "For admins.",
-		RequestBody: serve.JSONBody[api.NewMember](s.api, false), Errors: serve.NamedErrors,
 	}, s.put)
 	for _, again := range []bool{false, true} {
 		operation := huma.Operation{
@@ -87,17 +85,15 @@ func Routes(a *serve.API, directory Directory, keys Keys, items Items) {
 		}
 		serve.Handle(s.api, operation, s.deactivate(again))
 	}
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, false, huma.Operation{
 		OperationID: "join-group", Method: http.MethodPut, Path: memberPath + "/groups/{group}", Tags: tags,
 		Summary: "Make a member part of a group, or change its role there",
 		Description: "With its next request it reads and writes what the group may. A group may belong to groups. For " +
 			"admins and the group's maintainers.",
-		RequestBody: serve.JSONBody[api.NewMembership](s.api, false), Errors: serve.NamedErrors,
 	}, s.join)
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, false, huma.Operation{
 		OperationID: "leave-group", Method: http.MethodDelete, Path: memberPath + "/groups/{group}", Tags: tags,
 		Summary: "End a member's part in a group", Description: "For admins, the group's maintainers, and the member itself.",
-		RequestBody: serve.JSONBody[api.Reason](s.api, false), Errors: serve.NamedErrors,
 	}, s.leave)
 }
 
@@ -108,19 +104,6 @@ type memberInput struct {
 type groupInput struct {
 	Member string `path:"member" example:"user:mia" doc:"An entity: user:ID, agent:ID, project:ID, team:ID or org:ID."`
 	Group  string `path:"group" example:"team:pay" doc:"project:ID, team:ID or org:ID."`
-}
-
-type memberOutput struct {
-	Position string `header:"Annals-Position" doc:"Of the newest event."`
-	Outcome  string `header:"Annals-Outcome" enum:"created,recorded,unchanged" doc:"What the write did."`
-	Body     api.Member
-}
-
-func (s members) kept() (Directory, error) {
-	if s.directory == nil {
-		return nil, domain.Refuse(domain.ErrNotFound, "this server keeps no directory")
-	}
-	return s.directory, nil
 }
 
 type membersInput struct {
@@ -142,11 +125,7 @@ func (s members) list(ctx context.Context, c *serve.Call, in *membersInput) (out
 	if err := c.Found.Err(); err != nil {
 		return out, err
 	}
-	kept, err := s.kept()
-	if err != nil {
-		return out, err
-	}
-	members, err := membersNamed(ctx, kept, c.Principal.Tenant, in, int(limit)+1)
+	members, err := s.named(ctx, c.Principal.Tenant, in, int(limit)+1)
 	if len(members) > int(limit) {
 		members = members[:limit]
 		out.Next = string(members[limit-1].Member)
@@ -155,16 +134,16 @@ func (s members) list(ctx context.Context, c *serve.Call, in *membersInput) (out
 	return out, err
 }
 
-// membersNamed lists up to limit members whose id or display name contains what is searched.
-func membersNamed(
-	ctx context.Context, kept Directory, tenant string, in *membersInput, limit int,
+// named lists up to limit members whose id or display name contains what is searched.
+func (s members) named(
+	ctx context.Context, tenant string, in *membersInput, limit int,
 ) (found []domain.DirectoryMember, err error) {
 	after, page := domain.Entity(in.After), limit
 	if in.Search != "" {
 		page = 500
 	}
 	for searched := strings.ToLower(in.Search); ; {
-		members, err := kept.Members(ctx, tenant, in.Kind, after, page)
+		members, err := s.directory.Members(ctx, tenant, in.Kind, after, page)
 		for _, m := range members {
 			after = m.Member
 			if strings.Contains(strings.ToLower(m.Member.ID()+"\n"+m.DisplayName), searched) {
@@ -202,12 +181,8 @@ func BelongingsOf(all []domain.Belonging) []api.Membership {
 }
 
 func (s members) find(ctx context.Context, c *serve.Call, in *memberInput) (api.Member, error) {
-	kept, err := s.kept()
-	if err != nil {
-		return api.Member{}, err
-	}
 	member := domain.Entity(in.Member)
-	of, err := kept.Belongings(ctx, c.Principal.Tenant, member, nil)
+	of, err := s.directory.Belongings(ctx, c.Principal.Tenant, member, nil)
 	switch {
 	case err != nil:
 		return api.Member{}, err
@@ -215,14 +190,14 @@ func (s members) find(ctx context.Context, c *serve.Call, in *memberInput) (api.
 		return api.Member{}, domain.NoMember(member)
 	}
 	named := []domain.DirectoryMember{{MemberEntry: of.Entry}}
-	if err := kept.Name(ctx, c.Principal.Tenant, named); err != nil {
+	if err := s.directory.Name(ctx, c.Principal.Tenant, named); err != nil {
 		return api.Member{}, err
 	}
 	out := memberOf(named[0], of.All)
 	if !slices.Contains(domain.GroupKinds, member.Kind()) {
 		return out, nil
 	}
-	members, err := kept.InGroup(ctx, c.Principal.Tenant, member)
+	members, err := s.directory.InGroup(ctx, c.Principal.Tenant, member)
 	for _, m := range members {
 		i := slices.IndexFunc(m.Groups, func(one domain.Membership) bool { return one.Group == member })
 		out.Members = append(out.Members, api.GroupMember{
@@ -239,36 +214,28 @@ func about(c *serve.Call, member string) domain.OfDirectory {
 }
 
 // do submits a command, and answers with the member afterwards.
-func (s members) do(ctx context.Context, c *serve.Call, command serve.Validated, body []byte) (*memberOutput, error) {
-	if _, err := s.kept(); err != nil {
-		return nil, err
-	}
-	done, err := c.Submit(ctx, command, command.Validate(), body)
+func (s members) do(ctx context.Context, c *serve.Call, command serve.Validated) (*serve.Written[api.Member], error) {
+	done, err := c.Do(ctx, command)
 	if err != nil {
 		return nil, err
 	}
-	out := &memberOutput{Position: fmt.Sprint(done.Position), Outcome: done.Outcome}
-	out.Body, err = s.find(ctx, c, &memberInput{done.Stream.Name})
-	return out, err
+	member, err := s.find(ctx, c, &memberInput{done.Stream.Name})
+	return serve.WrittenOf(done, member, err)
 }
 
-func (s members) put(ctx context.Context, c *serve.Call, in *memberInput) (*memberOutput, error) {
-	given, body, err := serve.ReadAny[api.NewMember](c)
-	if err != nil {
-		return nil, err
-	}
-	return s.do(ctx, c, domain.PutMember{OfDirectory: about(c, in.Member), DisplayName: given.DisplayName}, body)
+func (s members) put(ctx context.Context, c *serve.Call, in *memberInput, body api.NewMember) (*serve.Written[api.Member], error) {
+	return s.do(ctx, c, domain.PutMember{OfDirectory: about(c, in.Member), DisplayName: body.DisplayName})
 }
 
-func (s members) deactivate(again bool) serve.Operation[memberInput, memberOutput] {
-	return func(ctx context.Context, c *serve.Call, in *memberInput) (*memberOutput, error) {
-		given, body, err := serve.ReadAny[api.Reason](c)
+func (s members) deactivate(again bool) serve.Operation[memberInput, serve.Written[api.Member]] {
+	return func(ctx context.Context, c *serve.Call, in *memberInput) (*serve.Written[api.Member], error) {
+		given, err := serve.ReadAny[api.Reason](c)
 		if err != nil {
 			return nil, err
 		}
 		out, err := s.do(ctx, c, domain.DeactivateMember{
 			OfDirectory: about(c, in.Member), Reason: given.Reason, Again: again,
-		}, body)
+		})
 		if err != nil || again {
 			return out, err
 		}
@@ -301,7 +268,7 @@ func (s members) revokeKeys(
 			k.Role == domain.Root && c.Principal.Role != domain.Root {
 			continue
 		}
-		revocation := c.Submission(domain.RevokeKey{By: c.Principal, Prefix: k.Prefix, Reason: reason}, nil)
+		revocation := c.Submission(domain.RevokeKey{By: c.Principal, Prefix: k.Prefix, Reason: reason})
 		revocation.Request = nil // the Idempotency-Key is that of the deactivation
 		receipt, err := s.api.Writer.Submit(ctx, revocation)
 		if err != nil {
@@ -314,22 +281,16 @@ func (s members) revokeKeys(
 	return revoked, nil
 }
 
-func (s members) join(ctx context.Context, c *serve.Call, in *groupInput) (*memberOutput, error) {
-	given, body, err := serve.ReadAny[api.NewMembership](c)
-	if err != nil {
-		return nil, err
-	}
+func (s members) join(
+	ctx context.Context, c *serve.Call, in *groupInput, body api.NewMembership,
+) (*serve.Written[api.Member], error) {
 	return s.do(ctx, c, domain.JoinGroup{
-		OfDirectory: about(c, in.Member), Group: domain.Entity(in.Group), Role: domain.GroupRole(given.Role),
-	}, body)
+		OfDirectory: about(c, in.Member), Group: domain.Entity(in.Group), Role: domain.GroupRole(body.Role),
+	})
 }
 
-func (s members) leave(ctx context.Context, c *serve.Call, in *groupInput) (*memberOutput, error) {
-	given, body, err := serve.ReadAny[api.Reason](c)
-	if err != nil {
-		return nil, err
-	}
+func (s members) leave(ctx context.Context, c *serve.Call, in *groupInput, body api.Reason) (*serve.Written[api.Member], error) {
 	return s.do(ctx, c, domain.LeaveGroup{
-		OfDirectory: about(c, in.Member), Group: domain.Entity(in.Group), Reason: given.Reason,
-	}, body)
+		OfDirectory: about(c, in.Member), Group: domain.Entity(in.Group), Reason: body.Reason,
+	})
 }

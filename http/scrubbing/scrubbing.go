@@ -54,9 +54,7 @@ type scrubbings struct {
 }
 
 // Routes registers the operations. The rules and what is recorded may be nil.
-func Routes(
-	a *serve.API, rules Scrubbing, recorded Recorded, items Items, now func() time.Time,
-) {
+func Routes(a *serve.API, rules Scrubbing, recorded Recorded, items Items, now func() time.Time) {
 	s := scrubbings{a, rules, recorded, items, now}
 	tags := []string{"Access"}
 	const path = "/v1/scrubbing"
@@ -64,13 +62,12 @@ func Routes(
 		OperationID: "scrubbing", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "Read what is redacted in what people write", Description: "For admins and auditors.",
 	}, s.scrubbing)
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, true, huma.Operation{
 		OperationID: "change-scrubbing", Method: http.MethodPut, Path: path, Tags: tags,
 		Summary: "Change what is redacted in what people write",
 		Description: "For admins. All rules are replaced, from now on: what is recorded already stays as it is until it is " +
 			"redacted. Every server follows within a second.",
-		RequestBody: serve.JSONBody[api.Scrubbing](s.api, true),
-		Errors:      serve.BodyErrors,
+		Errors: serve.BodyErrors,
 	}, s.changeScrubbing)
 	s.redactionRoutes()
 }
@@ -89,17 +86,15 @@ func (s scrubbings) scrubbing(ctx context.Context, c *serve.Call, _ *struct{}) (
 	return &scrubbingOutput{Body: s.scrubbingOf(rules)}, nil
 }
 
-func (s scrubbings) changeScrubbing(ctx context.Context, c *serve.Call, _ *struct{}) (*scrubbingOutput, error) {
-	given, body, err := serve.ReadBody[api.Scrubbing](c)
-	if err != nil {
-		return nil, err
-	}
-	rules := domain.Scrubbing{Off: given.Off}
-	for _, p := range given.Patterns {
+func (s scrubbings) changeScrubbing(
+	ctx context.Context, c *serve.Call, _ *struct{}, body api.Scrubbing,
+) (*scrubbingOutput, error) {
+	rules := domain.Scrubbing{Off: body.Off}
+	for _, p := range body.Patterns {
 		rules.Patterns = append(rules.Patterns, domain.ScrubPattern(p))
 	}
 	command := domain.ChangeScrubbing{By: c.Principal, Rules: rules}
-	receipt, err := c.Submit(ctx, command, command.Validate(), body)
+	receipt, err := c.Do(ctx, command)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +164,7 @@ func (in spanInput) reached(span api.LogSpan, through int64) api.LogSpan {
 }
 
 func (s scrubbings) findings(ctx context.Context, c *serve.Call, in *spanInput) (*serve.Output[api.Findings], error) {
-	if !c.Principal.SeesAll() || s.recorded == nil {
+	if !c.Principal.SeesAll() {
 		return nil, domain.Refuse(domain.ErrForbidden, "what could be redacted is for admins and auditors")
 	}
 	span, err := s.span(ctx, c, in)
@@ -207,7 +202,7 @@ const (
 )
 
 func (s scrubbings) redact(ctx context.Context, c *serve.Call, in *spanInput) (*serve.Output[api.Redactions], error) {
-	if !c.Principal.IsTenantAdmin() || s.recorded == nil {
+	if !c.Principal.IsTenantAdmin() {
 		return nil, domain.Refuse(domain.ErrForbidden, "redacting what is recorded is for admins")
 	}
 	span, err := s.span(ctx, c, in)

@@ -97,7 +97,17 @@ func BodyError(err error) error {
 type decide func(domain.Target) (domain.Command, error)
 
 // Change submits a command about one item, at the revisions that If-Match names.
-func (c *Call) Change(ctx context.Context, id string, body []byte, decide decide) (domain.Receipt, error) {
+func (c *Call) Change(ctx context.Context, id string, decide decide) (domain.Receipt, error) {
+	return c.ChangeAll(ctx, id, func(t domain.Target) (domain.Command, []domain.Command, error) {
+		command, err := decide(t)
+		return command, nil, err
+	})
+}
+
+// ChangeAll is [Call.Change] with commands that follow the first one: all of them take effect, or none.
+func (c *Call) ChangeAll(
+	ctx context.Context, id string, decide func(domain.Target) (command domain.Command, then []domain.Command, err error),
+) (domain.Receipt, error) {
 	if !domain.IsItemID(id) {
 		return domain.Receipt{}, domain.NotFound(id)
 	}
@@ -105,28 +115,55 @@ func (c *Call) Change(ctx context.Context, id string, body []byte, decide decide
 	if err != nil {
 		return domain.Receipt{}, err
 	}
-	command, invalid := decide(c.Target(id, revisions))
-	return c.Submit(ctx, command, invalid, body)
+	command, then, invalid := decide(c.Target(id, revisions))
+	if err := Merge(c.Found, invalid); err != nil {
+		return domain.Receipt{}, err
+	}
+	submission := c.Submission(command)
+	submission.Then = then
+	return c.API.Writer.Submit(ctx, submission)
 }
 
-// ReadBody reads a JSON body. It adds bad fields to c.Found.
-func ReadBody[T any](c *Call, accepted ...string) (value T, sent []byte, err error) {
-	if sent, err = c.body(append(accepted, JSONType)...); err != nil {
-		return value, nil, err
+// ReadBody reads a JSON body. It adds bad fields to c.Found, and keeps the body for the fingerprint of the request.
+func ReadBody[T any](c *Call, accepted ...string) (value T, err error) {
+	if c.Sent, err = c.body(append(accepted, JSONType)...); err != nil {
+		return value, err
 	}
-	value, err = body.Decode[T](sent, &c.Found)
+	value, err = body.Decode[T](c.Sent, &c.Found)
 	c.noteMisplaced()
-	return value, sent, err
+	return value, err
 }
 
 // ReadAny is [ReadBody] for bodies that may be left out.
-func ReadAny[T any](c *Call) (value T, sent []byte, err error) {
-	if sent, err = c.body(JSONType); err != nil || len(bytes.TrimSpace(sent)) == 0 {
-		return value, nil, err
+func ReadAny[T any](c *Call) (value T, err error) {
+	if c.Sent, err = c.body(JSONType); err != nil || len(bytes.TrimSpace(c.Sent)) == 0 {
+		return value, err
 	}
-	value, err = body.Decode[T](sent, &c.Found)
+	value, err = body.Decode[T](c.Sent, &c.Found)
 	c.noteMisplaced()
-	return value, sent, err
+	return value, err
+}
+
+// HandleBody registers an operation with a JSON body, which may be left out unless it is required. Its errors are
+// NamedErrors, unless it has others.
+func HandleBody[B, I, O any](
+	a *API, required bool, op huma.Operation, do func(ctx context.Context, c *Call, in *I, body B) (*O, error),
+) {
+	op.RequestBody = JSONBody[B](a, required)
+	if op.Errors == nil {
+		op.Errors = NamedErrors
+	}
+	Handle(a, op, func(ctx context.Context, c *Call, in *I) (*O, error) {
+		read := ReadAny[B]
+		if required {
+			read = func(c *Call) (B, error) { return ReadBody[B](c) }
+		}
+		value, err := read(c)
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, c, in, value)
+	})
 }
 
 // noteMisplaced tells the caller which unknown fields of the body are parameters of the URL.
@@ -149,18 +186,10 @@ type Validated interface {
 func ChangeRoute[B any](
 	a *API, required bool, op huma.Operation, command func(c *Call, t domain.Target, in B) Validated,
 ) {
-	op.RequestBody, op.Errors = Bodies(a, required, map[string]any{JSONType: *new(B)}), ChangeErrors
-	read := ReadAny[B]
-	if required {
-		read = func(c *Call) (B, []byte, error) { return ReadBody[B](c) }
-	}
-	Handle(a, op, func(ctx context.Context, c *Call, in *ItemInput) (*Reply, error) {
-		given, sent, err := read(c)
-		if err != nil {
-			return nil, err
-		}
-		return Replied(c.Change(ctx, in.ID, sent, func(t domain.Target) (domain.Command, error) {
-			command := command(c, t, given)
+	op.Errors = ChangeErrors
+	HandleBody(a, required, op, func(ctx context.Context, c *Call, in *ItemInput, change B) (*Reply, error) {
+		return Replied(c.Change(ctx, in.ID, func(t domain.Target) (domain.Command, error) {
+			command := command(c, t, change)
 			return command, command.Validate()
 		}))
 	})

@@ -27,6 +27,7 @@ type Call struct {
 	Route     string          // within a mount
 	Key       string          // Idempotency-Key; empty without one
 	Found     domain.Problems // bad headers and parameters, to be named together with those of the body
+	Sent      []byte          // the body, or the record of it, that the fingerprint of the request covers
 	Err       error           // what went wrong; logged once, when the request is over
 
 	known map[string]parameterForm // the operation's parameters
@@ -88,20 +89,20 @@ func (c *Call) Headers() error {
 }
 
 // Submission prepares a command for the log. The body is a part of the fingerprint that identifies the request.
-func (c *Call) Submission(command domain.Command, body []byte) domain.Submission {
+func (c *Call) Submission(command domain.Command) domain.Submission {
 	submission := domain.Submission{Command: command, By: c.Principal, Origin: c.Origin}
 	if c.Key != "" {
-		submission.Request = &domain.Request{Key: c.Key, Fingerprint: c.fingerprint(body)}
+		submission.Request = &domain.Request{Key: c.Key, Fingerprint: c.fingerprint()}
 	}
 	return submission
 }
 
 // fingerprint covers the method, the path, the caller, the parameters, the expected revision and the body. The body's
 // spaces and the order of its fields do not count.
-func (c *Call) fingerprint(body []byte) domain.Fingerprint {
+func (c *Call) fingerprint() domain.Fingerprint {
 	r := c.Request
 	outline := []string{r.Method, r.URL.Path, string(c.Principal.Subject), string(c.Principal.OnBehalfOf)}
-	return domain.FingerprintOf(outline, r.URL.Query().Encode(), r.Header.Get("If-Match"), canonical(body))
+	return domain.FingerprintOf(outline, r.URL.Query().Encode(), r.Header.Get("If-Match"), canonical(c.Sent))
 }
 
 // canonical encodes equal JSON values alike.
@@ -168,13 +169,16 @@ func Strong(tag string) (int64, bool) {
 }
 
 // Submit submits a command, unless it or the request is invalid. The error names every bad field.
-func (c *Call) Submit(
-	ctx context.Context, command domain.Command, invalid error, body []byte,
-) (domain.Receipt, error) {
+func (c *Call) Submit(ctx context.Context, command domain.Command, invalid error) (domain.Receipt, error) {
 	if err := Merge(c.Found, invalid); err != nil {
 		return domain.Receipt{}, err
 	}
-	return c.API.Writer.Submit(ctx, c.Submission(command, body))
+	return c.API.Writer.Submit(ctx, c.Submission(command))
+}
+
+// Do submits a command, unless it or the request is invalid. The error names every bad field.
+func (c *Call) Do(ctx context.Context, command Validated) (domain.Receipt, error) {
+	return c.Submit(ctx, command, command.Validate())
 }
 
 func (c *Call) Access(kind string, status int) domain.Access {

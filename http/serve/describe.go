@@ -121,8 +121,11 @@ func AnsweredByLines(a *API) map[string]*huma.Response {
 	}}
 }
 
-// ProjectionPath is the path of operations on projections, which record nothing under a key of the caller.
-const ProjectionPath = "/v1/projections/{name}"
+// Paths of several rooms. Operations on projections record nothing under a key of the caller.
+const (
+	ItemPath       = "/v1/knowledge/{id}"
+	ProjectionPath = "/v1/projections/{name}"
+)
 
 // JSONBody documents a JSON body of a type.
 func JSONBody[T any](a *API, required bool) *huma.RequestBody {

@@ -70,11 +70,7 @@ func (l Listing[T]) Answer(ctx context.Context, c *Call, in Paging) (*Streamed, 
 	if format != JSONType {
 		return &Streamed{Body: func(to huma.Context) { l.streamAll(c, to, format, items, next) }}, nil
 	}
-	return &Streamed{Body: func(to huma.Context) {
-		to.SetHeader("Content-Type", JSONType)
-		to.SetStatus(http.StatusOK)
-		WriteJSON(to.BodyWriter(), api.Page[T]{Items: append([]T{}, items...), NextCursor: Cursor(next, l.Asked)})
-	}}, nil
+	return JSON(api.Page[T]{Items: append([]T{}, items...), NextCursor: Cursor(next, l.Asked)}), nil
 }
 
 // streamAll writes page after page. It reads the next page after it has sent the last one. An error cuts the
@@ -374,4 +370,18 @@ func onlyForm(op *huma.Operation) string {
 func matches(wanted, offer string) bool {
 	family, _, _ := strings.Cut(offer, "/")
 	return wanted == offer || wanted == "*/*" || wanted == family+"/*"
+}
+
+// Offset reads a list whose cursor counts items.
+func Offset[D, T any](
+	read func(ctx context.Context, skip int64, limit int) ([]D, error), show func(D) T,
+) func(context.Context, int64, int) ([]T, int64, error) {
+	return func(ctx context.Context, place int64, limit int) ([]T, int64, error) {
+		found, err := read(ctx, place, limit+1)
+		next := int64(0)
+		if len(found) > limit {
+			found, next = found[:limit], place+int64(limit)
+		}
+		return Map(found, show), next, err
+	}
 }

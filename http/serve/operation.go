@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"reflect"
 	"time"
 
@@ -26,24 +27,49 @@ type API struct {
 	Huma    huma.API
 	MaxBody int64               // of the body of a single request, in bytes
 	Timeout time.Duration       // of a request, and of each piece of a long answer
+	Leaving chan struct{}       // closed when the server accepts no more connections: streams end
 	Cut     chan struct{}       // closed when long answers end, since the server shuts down
 	Admit   func(c *Call) error // authenticates the caller and checks the rate
-	GoesOn  func(c *Call) error // refuses to go on with a long answer if the caller's rights have changed
+	// Authenticate identifies the caller of a request. The error is a refusal for the caller.
+	Authenticate func(*http.Request) (domain.Principal, error)
 }
 
-// MayGoOn refuses to go on with a long answer if the server shuts down or the caller's rights have changed.
+// Requiring is the API of operations that need a part of the server. They refuse every call if the part is nil.
+func (a *API) Requiring(part any, refusal string) *API {
+	if part != nil {
+		return a
+	}
+	without := *a
+	without.Admit = func(c *Call) error {
+		if err := a.Admit(c); err != nil {
+			return err
+		}
+		return domain.Refuse(domain.ErrNotFound, "%s", refusal)
+	}
+	return &without
+}
+
+// RightsAge is how long the rights of a caller are remembered during a long answer.
+const RightsAge = 2 * time.Second
+
+// MayGoOn refuses to go on with a long answer if the server shuts down, or if the rights of the caller are not those
+// with which it began.
 func (a *API) MayGoOn(c *Call) error {
 	select {
 	case <-a.Cut:
-		return errServerClosing()
+		return domain.Refuse(ErrClosing, "the server shuts down; this record and those after it were not taken").
+			WithFix("send them again")
 	default:
 	}
-	return a.GoesOn(c)
-}
-
-func errServerClosing() error {
-	return domain.Refuse(ErrClosing, "the server shuts down; this record and those after it were not taken").
-		WithFix("send them again")
+	if time.Since(c.Looked) < RightsAge {
+		return nil
+	}
+	c.Looked = time.Now()
+	p, err := a.Authenticate(c.Request)
+	if err == nil && !reflect.DeepEqual(p, c.Principal) {
+		err = domain.Refuse(domain.ErrForbidden, "the rights of the caller have changed").WithFix("begin again")
+	}
+	return err
 }
 
 // Operation answers a call. The error becomes a problem.

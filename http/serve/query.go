@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"maps"
 	"math"
 	"net/url"
@@ -147,4 +148,46 @@ func (c *Call) Parameters(known map[string]parameterForm) {
 			c.Found.Add(name, notItsCursor)
 		}
 	}
+}
+
+// Entity parses an entity, and notes one that is none. An empty text is the empty entity.
+func Entity(found *domain.Problems, field, value string) domain.Entity {
+	if value == "" {
+		return ""
+	}
+	parsed, err := domain.ParseEntity(value)
+	if err != nil {
+		found.Add(field, "%s", err)
+	}
+	return parsed
+}
+
+// Between reads two times, the earlier first.
+func Between(found *domain.Problems, first string, from Moment, last string, to Moment) (time.Time, time.Time) {
+	begin, end := from.Read(found, first), to.Read(found, last)
+	if !begin.IsZero() && !end.IsZero() && !begin.Before(end) {
+		found.Add(last, "must be after %s", first)
+	}
+	return begin, end
+}
+
+// SplitCommas splits values at commas: type=tool,plan is type=tool&type=plan.
+func SplitCommas(values []string) []string {
+	var all []string
+	for _, words := range values {
+		all = append(all, strings.Split(words, ",")...)
+	}
+	return all
+}
+
+// Renamed replaces the names of bad fields by those that the caller used.
+func Renamed(err error, names map[string]string) error {
+	if invalid, ok := errors.AsType[*domain.Invalid](err); ok {
+		for i, bad := range invalid.Problems {
+			if name, other := names[bad.Field]; other {
+				invalid.Problems[i].Field = name
+			}
+		}
+	}
+	return err
 }

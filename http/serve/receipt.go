@@ -28,6 +28,18 @@ type Reply struct {
 	Body     *api.Knowledge
 }
 
+// Written answers a write that is not about an item: with what there is afterwards.
+type Written[T any] struct {
+	Position string `header:"Annals-Position" doc:"Of the newest event."`
+	Outcome  string `header:"Annals-Outcome" enum:"created,recorded,unchanged" doc:"What the write did."`
+	Body     T
+}
+
+// WrittenOf answers a write with a body.
+func WrittenOf[T any](done domain.Receipt, body T, err error) (*Written[T], error) {
+	return &Written[T]{strconv.FormatInt(done.Position, 10), done.Outcome, body}, err
+}
+
 // Receipt answers a write that has no item to show.
 type Receipt struct {
 	ETag     string `header:"ETag" doc:"The item's revision."`

@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/json"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -11,6 +12,15 @@ import (
 // Streamed is an answer that a function writes.
 type Streamed struct {
 	Body func(huma.Context)
+}
+
+// JSON answers with a body.
+func JSON(body any) *Streamed {
+	return &Streamed{Body: func(to huma.Context) {
+		to.SetHeader("Content-Type", JSONType)
+		to.SetStatus(http.StatusOK)
+		WriteJSON(to.BodyWriter(), body)
+	}}
 }
 
 // WriteJSON encodes an answer. It ignores errors: the caller may have left.

@@ -60,17 +60,17 @@ type Sessions interface {
 // sessions answers requests about sessions and extraction tasks.
 type sessions struct {
 	api  *serve.API
-	kept Sessions // nil if this server keeps none
+	kept Sessions
 }
 
-// Routes registers the operations. Without sessions, they are nil.
+// Routes registers the operations. Sessions may be nil.
 func Routes(a *serve.API, kept Sessions) {
-	s := sessions{a, kept}
+	s := sessions{a.Requiring(kept, "this server keeps no sessions"), kept}
 	tags := []string{"Sessions"}
 	const all, one = "/v1/sessions", "/v1/sessions/{id}"
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, false, huma.Operation{
 		OperationID: "open-session", Method: http.MethodPost, Path: all, Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Open a session", RequestBody: serve.JSONBody[api.NewSession](s.api, false), Errors: serve.NamedErrors,
+		Summary: "Open a session",
 	}, s.openSession)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "sessions", Method: http.MethodGet, Path: all, Tags: tags,
@@ -80,29 +80,25 @@ func Routes(a *serve.API, kept Sessions) {
 		OperationID: "session", Method: http.MethodGet, Path: one, Tags: tags, Summary: "Read a session with its messages",
 		Errors: []int{http.StatusNotFound},
 	}, s.session)
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, true, huma.Operation{
 		OperationID: "add-messages", Method: http.MethodPost, Path: one +
 			"/messages", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Add messages to a session", Description: "A session that does not exist is opened.",
-		RequestBody: serve.JSONBody[api.NewMessages](s.api, true), Errors: serve.NamedErrors,
 	}, s.addMessages)
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, false, huma.Operation{
 		OperationID: "commit-session", Method: http.MethodPost, Path: one +
 			"/commit", Tags: tags, DefaultStatus: http.StatusAccepted,
 		Summary:     "Archive a session's messages and learn from them",
 		Description: "The answer is the task that extracts knowledge in the background: GET /v1/tasks/{id} shows its result.",
-		RequestBody: serve.JSONBody[api.SessionCommit](s.api, false), Errors: serve.NamedErrors,
 	}, s.commitSession)
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, false, huma.Operation{
 		OperationID: "retry-extraction", Method: http.MethodPost, Path: one + "/retry", Tags: tags,
-		Summary:     "Try failed extractions of a session again",
-		RequestBody: serve.JSONBody[api.ExtractionRetry](s.api, false), Errors: serve.NamedErrors,
+		Summary: "Try failed extractions of a session again",
 	}, s.retryExtraction)
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, false, huma.Operation{
 		OperationID: "delete-session", Method: http.MethodDelete, Path: one, Tags: tags,
 		Summary:     "Delete a session and its archives",
 		Description: "Items that were learned from it stay. POST /v1/erasures destroys what was said.",
-		RequestBody: serve.JSONBody[api.Reason](s.api, false), Errors: serve.NamedErrors,
 	}, s.deleteSession)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "tasks", Method: http.MethodGet, Path: "/v1/tasks", Tags: tags,
@@ -122,32 +118,16 @@ func sessionOwner(c *serve.Call, owner string) domain.Entity {
 	return domain.Entity(owner)
 }
 
-// submitAbout validates a command about a session and submits it. The error names every bad field.
-func (s sessions) submitAbout(
-	ctx context.Context, c *serve.Call, command serve.Validated, body []byte,
-) (domain.Receipt, error) {
-	if s.kept == nil {
-		return domain.Receipt{}, noSessions()
-	}
-	return c.Submit(ctx, command, command.Validate(), body)
-}
-
 // defaultPage is the default length of a list.
 const defaultPage = 20
 
-func noSessions() error { return domain.Refuse(domain.ErrNotFound, "this server keeps no sessions") }
-
-func (s sessions) openSession(ctx context.Context, c *serve.Call, _ *struct{}) (*sessionOutput, error) {
-	given, body, err := serve.ReadAny[api.NewSession](c)
-	if err != nil {
-		return nil, err
+func (s sessions) openSession(
+	ctx context.Context, c *serve.Call, _ *struct{}, body api.NewSession,
+) (*sessionOutput, error) {
+	if body.ID == "" {
+		body.ID = serve.NewID()
 	}
-	if given.ID == "" {
-		given.ID = serve.NewID()
-	}
-	receipt, err := s.submitAbout(
-		ctx, c, domain.OpenSession{SessionTarget: sessionTarget(c, "", given.ID), Agent: given.Agent}, body,
-	)
+	receipt, err := c.Do(ctx, domain.OpenSession{SessionTarget: sessionTarget(c, "", body.ID), Agent: body.Agent})
 	return sessionReply(http.StatusCreated, receipt, err)
 }
 
@@ -187,25 +167,13 @@ func (s sessions) sessions(ctx context.Context, c *serve.Call, in *sessionsInput
 	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	out := &serve.Output[api.Sessions]{}
-	out.Body.Items = []api.Session{}
-	if s.kept == nil {
-		return out, nil
-	}
 	list, more, err := s.kept.List(ctx, c.Principal, sessionOwner(c, in.Owner), in.After, int(limit), false)
-	for _, stream := range list {
-		out.Body.Items = append(out.Body.Items, sessionOf(stream))
-	}
-	out.Body.More = more
-	return out, err
+	return &serve.Output[api.Sessions]{Body: api.Sessions{Items: serve.Map(list, sessionOf), More: more}}, err
 }
 
 func (s sessions) session(ctx context.Context, c *serve.Call, in *sessionInput) (*sessionOutput, error) {
 	if err := c.Found.Err(); err != nil {
 		return nil, err
-	}
-	if s.kept == nil {
-		return nil, noSessions()
 	}
 	stream, _, err := s.kept.Find(ctx, c.Principal, sessionOwner(c, in.Owner), in.ID)
 	if err != nil {
@@ -234,32 +202,28 @@ func (s sessions) session(ctx context.Context, c *serve.Call, in *sessionInput) 
 	return out, nil
 }
 
-func (s sessions) addMessages(ctx context.Context, c *serve.Call, in *sessionInput) (*sessionOutput, error) {
-	given, body, err := serve.ReadBody[api.NewMessages](c)
-	if err != nil {
-		return nil, err
-	}
-	command := domain.AddMessages{SessionTarget: sessionTarget(c, in.Owner, in.ID), Agent: given.Agent}
-	for _, m := range given.Messages {
+func (s sessions) addMessages(
+	ctx context.Context, c *serve.Call, in *sessionInput, body api.NewMessages,
+) (*sessionOutput, error) {
+	command := domain.AddMessages{SessionTarget: sessionTarget(c, in.Owner, in.ID), Agent: body.Agent}
+	for _, m := range body.Messages {
 		command.Messages = append(command.Messages, domain.NewMessage{
 			Role: m.Role, Tokens: annalstext.Tokens(m.Content), At: serve.Value(m.At),
 			Message: domain.Message{Peer: m.Peer, Parts: []domain.Part{{Type: domain.PartText, Text: m.Content}}},
 		})
 	}
-	receipt, err := s.submitAbout(ctx, c, command, body)
+	receipt, err := c.Do(ctx, command)
 	return sessionReply(http.StatusCreated, receipt, err)
 }
 
-func (s sessions) commitSession(ctx context.Context, c *serve.Call, in *sessionInput) (*taskOutput, error) {
-	given, body, err := serve.ReadAny[api.SessionCommit](c)
-	if err != nil {
-		return nil, err
-	}
+func (s sessions) commitSession(
+	ctx context.Context, c *serve.Call, in *sessionInput, body api.SessionCommit,
+) (*taskOutput, error) {
 	target := sessionTarget(c, in.Owner, in.ID)
-	receipt, err := s.submitAbout(ctx, c, domain.CommitSession{
-		SessionTarget: target, Keep: int(given.Keep), Trigger: domain.Trigger(given.Trigger),
-		Scopes: serve.FromStrings[domain.Scope](given.Scopes),
-	}, body)
+	receipt, err := c.Do(ctx, domain.CommitSession{
+		SessionTarget: target, Keep: int(body.Keep), Trigger: domain.Trigger(body.Trigger),
+		Scopes: serve.FromStrings[domain.Scope](body.Scopes),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -273,15 +237,9 @@ func (s sessions) commitSession(ctx context.Context, c *serve.Call, in *sessionI
 }
 
 func (s sessions) retryExtraction(
-	ctx context.Context, c *serve.Call, in *sessionInput,
+	ctx context.Context, c *serve.Call, in *sessionInput, body api.ExtractionRetry,
 ) (*serve.Output[api.Tasks], error) {
-	given, body, err := serve.ReadAny[api.ExtractionRetry](c)
-	if err != nil {
-		return nil, err
-	}
-	receipt, err := s.submitAbout(
-		ctx, c, domain.RetryExtraction{SessionTarget: sessionTarget(c, in.Owner, in.ID), Archive: int(given.Archive)}, body,
-	)
+	receipt, err := c.Do(ctx, domain.RetryExtraction{SessionTarget: sessionTarget(c, in.Owner, in.ID), Archive: int(body.Archive)})
 	if err != nil {
 		return nil, err
 	}
@@ -303,13 +261,11 @@ type sessionDeleted struct {
 	Position string `header:"Annals-Position" doc:"The position of the newest event."`
 }
 
-func (s sessions) deleteSession(ctx context.Context, c *serve.Call, in *sessionInput) (*sessionDeleted, error) {
-	given, body, err := serve.ReadAny[api.Reason](c)
-	if err != nil {
-		return nil, err
-	}
+func (s sessions) deleteSession(
+	ctx context.Context, c *serve.Call, in *sessionInput, body api.Reason,
+) (*sessionDeleted, error) {
 	target := sessionTarget(c, in.Owner, in.ID)
-	receipt, err := s.submitAbout(ctx, c, domain.DeleteSession{SessionTarget: target, Reason: given.Reason}, body)
+	receipt, err := c.Do(ctx, domain.DeleteSession{SessionTarget: target, Reason: body.Reason})
 	if err != nil {
 		return nil, err
 	}
@@ -344,16 +300,8 @@ func (s sessions) tasks(ctx context.Context, c *serve.Call, in *tasksInput) (*se
 	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	out := &serve.Output[api.Tasks]{}
-	out.Body.Items = []api.Task{}
-	if s.kept == nil {
-		return out, nil
-	}
 	found, err := s.kept.Tasks(ctx, query)
-	for _, t := range found {
-		out.Body.Items = append(out.Body.Items, taskOf(t))
-	}
-	return out, err
+	return &serve.Output[api.Tasks]{Body: api.Tasks{Items: serve.Map(found, taskOf)}}, err
 }
 
 func taskOf(t domain.Task) api.Task {
@@ -386,9 +334,6 @@ func (s sessions) task(ctx context.Context, c *serve.Call, in *struct {
 ) (*taskOutput, error) {
 	if err := c.Found.Err(); err != nil {
 		return nil, err
-	}
-	if s.kept == nil {
-		return nil, noSessions()
 	}
 	found, err := s.kept.Task(ctx, c.Principal, in.ID)
 	return &taskOutput{Status: http.StatusOK, Position: strconv.FormatInt(found.Position, 10), Body: taskOf(found)}, err

@@ -14,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/document"
+	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
@@ -62,8 +63,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 	}
 	settings.Members = people.Directory{Log: log.Reader}.Members
 	settings.Keys, settings.NewKey = keys.NewKeys(db, log.Log), func() (prefix, key, hash string) {
-		prefix, key = annalshttp.NewKey()
-		return prefix, key, annalshttp.HashOfKey(key)
+		return httpkeys.NewKey()
 	}
 	eraser := projections.NewEraser(base, log.Log, databasetest.Log(t))
 	settings.Eraser = eraser

@@ -18,8 +18,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
-
-	annalshttp "github.com/annals-kb/annals/http"
+	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/projections/keys"
 )
 
@@ -132,9 +131,9 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *terminal.Console, exp
 	if k.Tenant != "" {
 		by.Tenant = k.Tenant
 	}
-	prefix, key := annalshttp.NewKey()
+	prefix, key, hash := httpkeys.NewKey()
 	created := domain.KeyCreated{
-		Hash: annalshttp.HashOfKey(key), Subject: domain.Entity(k.Subject), Role: domain.Role(k.Role),
+		Hash: hash, Subject: domain.Entity(k.Subject), Role: domain.Role(k.Role),
 		ActsFor: k.ActsFor || len(k.ActsForOnly) > 0, PublishPublic: k.PublishPublic, ExpiresAt: expires, Note: k.Note,
 	}
 	for _, e := range k.Member {
@@ -358,7 +357,7 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c *terminal.Console) error {
 
 // warn tells who loses access by the revocation.
 func (k *keyRevokeCommand) warn(c *terminal.Console, revoked api.IssuedKey, before []api.IssuedKey) {
-	if annalshttp.PrefixOf(k.APIKey) == revoked.Prefix {
+	if httpkeys.PrefixOf(k.APIKey) == revoked.Prefix {
 		c.Note("this command used the key that it revoked: from now on use another")
 	}
 	administers := func(key api.IssuedKey) bool {

@@ -28,10 +28,10 @@ func (s *Service) addConsole(
 	look := console.Config{
 		API: inner, Version: api.Version, Logger: s.logger, Redirect: issuer.Redirect,
 		OpenSession: func(r *http.Request, key string) (token string, expires time.Time, err error) {
-			return s.API.OpenSession(r, key)
+			return s.API.Callers.OpenSession(r, key)
 		},
 		OpenLogin: func(ctx context.Context, idToken string, ends time.Time) (string, time.Time, error) {
-			return s.API.OpenLogin(ctx, idToken, ends)
+			return s.API.Callers.OpenLogin(ctx, idToken, ends)
 		},
 	}
 	login, err := issuer.login(s.issuer, key)

@@ -6,8 +6,8 @@ import (
 	"os"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/operate"
 	"github.com/annals-kb/annals/projections/embedding"
 	"github.com/annals-kb/annals/projections/extraction"
 )
@@ -58,7 +58,7 @@ func (e Embedder) Choose() (chosen embedding.Embedder, why string, err error) {
 }
 
 // models are the models of a server, with a way to try each.
-func models(embedder, previous embedding.Embedder, extractor extraction.Extractor, why string) []annalshttp.Model {
+func models(embedder, previous embedding.Embedder, extractor extraction.Extractor, why string) []operate.Model {
 	const short = "annals test"
 	trying := func(e embedding.Embedder) func(context.Context) (int, error) {
 		return func(ctx context.Context) (int, error) {
@@ -69,15 +69,15 @@ func models(embedder, previous embedding.Embedder, extractor extraction.Extracto
 			return len(vectors[0]), nil
 		}
 	}
-	all := []annalshttp.Model{{
+	all := []operate.Model{{
 		Model: api.Model{Name: "embedding", Model: embedder.Name(), Reason: why}, Try: trying(embedder),
 	}}
 	if previous != nil {
-		all = append(all, annalshttp.Model{
+		all = append(all, operate.Model{
 			Model: api.Model{Name: "embedding-previous", Model: previous.Name()}, Try: trying(previous),
 		})
 	}
-	llm := annalshttp.Model{Model: api.Model{Name: "llm", Model: extractor.Name()}}
+	llm := operate.Model{Model: api.Model{Name: "llm", Model: extractor.Name()}}
 	if model, is := extractor.(extraction.Summarizer); is {
 		llm.Try = func(ctx context.Context) (int, error) {
 			_, err := model.Summarize(ctx, "", short)

@@ -20,21 +20,22 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/events/forward"
+	"github.com/annals-kb/annals/events/proof"
+	annalshttp "github.com/annals-kb/annals/http"
 	annalsclient "github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/document"
 	"github.com/annals-kb/annals/http/egress"
+	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/mcp"
-	"github.com/annals-kb/annals/projections/embedding"
-	"github.com/annals-kb/annals/projections/extraction"
-
-	"github.com/annals-kb/annals/events/proof"
-	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/oidc"
+	"github.com/annals-kb/annals/http/operate"
 	httpserve "github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
+	"github.com/annals-kb/annals/projections/embedding"
 	"github.com/annals-kb/annals/projections/erasure"
+	"github.com/annals-kb/annals/projections/extraction"
 	"github.com/annals-kb/annals/projections/keys"
 	"github.com/annals-kb/annals/projections/past"
 	"github.com/annals-kb/annals/projections/people"
@@ -149,7 +150,7 @@ func OpenService(
 		Policy: knowledge.Policy, Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Prover: prover,
 		Protections: ProtectionsOf(db), Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
 		Directory: people.Directory{Log: log.Reader}, Verification: verifications,
-		Probes: []annalshttp.Probe{
+		Probes: []operate.Probe{
 			{Name: "database", Check: s.db.Answers},
 			{Name: "schema", Check: knowledge.Complete},
 			{Name: "writes", Check: s.db.Writable},
@@ -172,7 +173,7 @@ func OpenService(
 			PDF:    apart.PDF,
 			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log.Log),
 			Sessions: sessions.Sessions{Log: log}, Recorder: s.accesses,
-			Keys: s.keys, NewKey: hashedKey,
+			Keys: s.keys, NewKey: httpkeys.NewKey,
 			Members: people.Directory{Log: log.Reader}.Members,
 			Eraser:  s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
@@ -357,12 +358,6 @@ func mountViking(cfg viking.Config) annalshttp.Mount {
 	return annalshttp.Mount{
 		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
 	}
-}
-
-// hashedKey makes a key with its prefix and hash.
-func hashedKey() (prefix, key, hash string) {
-	prefix, key = annalshttp.NewKey()
-	return prefix, key, annalshttp.HashOfKey(key)
 }
 
 // mountMCP mounts the MCP server.

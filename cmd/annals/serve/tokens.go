@@ -10,6 +10,7 @@ import (
 	"github.com/annals-kb/annals/events/proof"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/oidc"
+	"github.com/annals-kb/annals/http/operate"
 )
 
 // tokens are the settings of an OpenID provider whose tokens are accepted besides keys.
@@ -49,7 +50,7 @@ func (s *Service) believe(issuer *oidc.Issuer, api *annalshttp.Config) {
 		return
 	}
 	s.issuer, api.Tokens = issuer, issuer
-	api.Probes = append(api.Probes, annalshttp.Probe{Name: "tokens", Beside: true, Check: func(ctx context.Context) error {
+	api.Probes = append(api.Probes, operate.Probe{Name: "tokens", Beside: true, Check: func(ctx context.Context) error {
 		err := issuer.Ready(ctx)
 		if refusal, is := errors.AsType[*domain.Refusal](err); is {
 			return refusal // only the log may have the details

@@ -1,8 +1,6 @@
-package http
+package keys
 
-import (
-	"testing"
-)
+import "testing"
 
 func TestOpenModeAnswersToThisMachinesNamesOnly(t *testing.T) {
 	t.Parallel()

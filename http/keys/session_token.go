@@ -1,4 +1,4 @@
-package http
+package keys
 
 import (
 	"cmp"
@@ -21,8 +21,8 @@ const sessionScheme = "session."
 // sessionLasts is how long a session is valid.
 const sessionLasts = 12 * time.Hour
 
-// sessionKeyBytes is the length of Config.SessionKey, for AES-256.
-const sessionKeyBytes = 32
+// SessionKeyBytes is the length of Config.SessionKey, for AES-256.
+const SessionKeyBytes = 32
 
 // sessionToken is the content of a session token. It holds no key, and authenticates only while the key or the ID
 // token is valid.
@@ -35,11 +35,8 @@ type sessionToken struct {
 
 // OpenSession makes a session token for the holder of a key, and tells when it expires. It authenticates the key as the
 // API does, and counts a wrong key of r's address. The error is a refusal for the caller.
-func (s *Server) OpenSession(r *http.Request, key string) (token string, expires time.Time, err error) {
-	return s.identities.openSession(r, strings.TrimSpace(key))
-}
-
-func (s identities) openSession(r *http.Request, key string) (token string, expires time.Time, err error) {
+func (s Identities) OpenSession(r *http.Request, key string) (token string, expires time.Time, err error) {
+	key = strings.TrimSpace(key)
 	open, err := s.isOpen(r.Context())
 	switch {
 	case err != nil:
@@ -55,13 +52,11 @@ func (s identities) openSession(r *http.Request, key string) (token string, expi
 	if _, _, err := s.checkKey(r, key); err != nil {
 		return "", expires, err
 	}
-	expires = s.cfg.Now().Add(sessionLasts).UTC().Truncate(time.Second)
-	holder := sessionToken{Hash: HashOfKey(key), Expires: expires}
+	holder := sessionToken{Hash: HashOfKey(key), Expires: s.Now().Add(sessionLasts)}
 	if !s.isRoot(holder.Hash) {
 		holder.Prefix = PrefixOf(key)
 	}
-	token, err = s.seal(holder)
-	return token, expires, err
+	return s.seal(holder)
 }
 
 // largestToken is the length of the longest ID token of a session. Browsers keep cookies of up to 4 KiB.
@@ -69,38 +64,38 @@ const largestToken = 2800
 
 // OpenLogin makes a session token for the bearer of an ID token, which ends when the ID token does, at the latest. The
 // API verifies the ID token with each request. The error is a refusal for the caller.
-func (s *Server) OpenLogin(
+func (s Identities) OpenLogin(
 	ctx context.Context, idToken string, ends time.Time,
 ) (token string, expires time.Time, err error) {
-	cfg := s.cfg
-	if cfg.Logins == nil || s.identities.sealer == nil {
+	if s.Logins == nil || s.sealer == nil {
 		return "", expires, domain.Refuse(domain.ErrNotFound, "this server opens no sessions for tokens")
 	}
 	if len(idToken) > largestToken {
 		return "", expires, domain.Refuse(domain.ErrUnauthenticated, "the ID token is too long for a cookie").
 			WithFix("let the provider leave out claims, such as groups")
 	}
-	if _, err := s.identities.fromToken(ctx, cfg.Logins, idToken); err != nil {
+	if _, err := s.fromToken(ctx, s.Logins, idToken); err != nil {
 		return "", expires, err
 	}
-	if expires = cfg.Now().Add(sessionLasts); ends.Before(expires) {
+	if expires = s.Now().Add(sessionLasts); ends.Before(expires) {
 		expires = ends
 	}
-	expires = expires.UTC().Truncate(time.Second)
-	token, err = s.identities.seal(sessionToken{Token: idToken, Expires: expires})
-	return token, expires, err
+	return s.seal(sessionToken{Token: idToken, Expires: expires})
 }
 
-func (s identities) seal(holder sessionToken) (string, error) {
+// seal makes a session token, which expires at a whole second.
+func (s Identities) seal(holder sessionToken) (token string, expires time.Time, err error) {
+	holder.Expires = holder.Expires.UTC().Truncate(time.Second)
 	content, err := json.Marshal(holder)
 	if err != nil {
-		return "", err
+		return "", expires, err
 	}
-	return sessionScheme + base64.RawURLEncoding.EncodeToString(s.sealer.Seal(nil, nil, content, nil)), nil
+	token = sessionScheme + base64.RawURLEncoding.EncodeToString(s.sealer.Seal(nil, nil, content, nil))
+	return token, holder.Expires, nil
 }
 
 // readSession reads a session token. A token is not guessable, so a wrong one does not count as a wrong key.
-func (s identities) readSession(token string) (sessionToken, error) {
+func (s Identities) readSession(token string) (sessionToken, error) {
 	var read sessionToken
 	if s.sealer == nil {
 		return read, sessionEnded()
@@ -110,7 +105,7 @@ func (s identities) readSession(token string) (sessionToken, error) {
 	if err := cmp.Or(err, closed); err != nil {
 		return read, sessionEnded()
 	}
-	if err := json.Unmarshal(content, &read); err != nil || !s.cfg.Now().Before(read.Expires) {
+	if err := json.Unmarshal(content, &read); err != nil || !s.Now().Before(read.Expires) {
 		return read, sessionEnded()
 	}
 	return read, nil

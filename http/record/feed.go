@@ -1,4 +1,4 @@
-package http
+package record
 
 import (
 	"context"
@@ -14,40 +14,35 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/serve"
 )
 
-const (
-	feedPage  = 100             // events that are read together
-	rightsAge = 2 * time.Second // for which rights are remembered, unless the log says that they may have changed
-)
+const pageSize = 100 // events that are read together
 
 // waiting is sent while the database is away, which is expected to come back.
 const waiting = ": waiting for the database\n\n"
 
-// feedDelay lets commits that follow one another closely be read together.
-const feedDelay = 50 * time.Millisecond
+// readDelay lets commits that follow one another closely be read together.
+const readDelay = 50 * time.Millisecond
 
 // feed is a caller that follows the log. It reads for itself until it has reached the end of the log, and then takes
 // the pages of the tenant's tail. It sends a page before it takes the next one. So a slow caller occupies the memory of
 // one page. A caller that reads nothing is disconnected and may resume.
 type feed struct {
-	server  *Server
+	feeds   *Feeds
 	call    *serve.Call
 	tail    *tail
 	headers string    // of the request; streams with the same ones have the same caller
 	looked  time.Time // when the caller's rights were read
 	changes int       // of rights, until then
 	query   domain.EventQuery
-	choose  chooser // nil for all events of the query
+	choose  Chooser // nil for all events of the query
 	control *http.ResponseController
 }
 
-// chooser are those of some events that the caller receives. It reads the items that it is not given.
-type chooser func(ctx context.Context, from []domain.Event, items itemsByID) ([]domain.Event, error)
+// Chooser are those of some events that the caller receives. It reads the items that it is not given.
+type Chooser func(ctx context.Context, from []domain.Event, items itemsByID) ([]domain.Event, error)
 
 type itemsByID = map[string]*domain.Knowledge
 
@@ -60,59 +55,9 @@ const (
 	endTrouble = "trouble" // an error of the server
 )
 
-var feedEnds = []string{endLeft, endSlow, endClosing, endRefused, endTrouble}
-
-// follow sends events as they are recorded, from the position of the caller.
-func (s *Server) follow(
-	ctx context.Context, c *serve.Call, in *eventsInput, query domain.EventQuery, choose chooser,
-) (*serve.Streamed, error) {
-	for field, given := range map[string]bool{
-		"order": in.Order == "desc", "limit": in.Limit != "", "cursor": in.Cursor != "", "to": in.To != "",
-	} {
-		if given {
-			c.Found.Add(field, "is for lists: a stream goes on as the log does")
-		}
-	}
-	if err := c.Found.Err(); err != nil {
-		return nil, err
-	}
-	if last := c.Request.Header.Get("Last-Event-ID"); last != "" {
-		event, err := past{s}.visibleEvent(ctx, c, last)
-		if errors.Is(err, domain.ErrNotFound) { // for a hidden event, too
-			err = domain.Refuse(domain.ErrMalformed, "there is no event with the id that was named as the last one seen").
-				WithFix("name the id of an event as it came, or continue with after=POSITION; if the log was restored from a " +
-					"backup, begin again without both")
-		}
-		if err != nil {
-			return nil, err
-		}
-		query.After = event.Position
-	} else if err := s.reached(ctx, query, false); err != nil {
-		return nil, err
-	}
-	query.Limit = feedPage
-	tail, leave, err := s.feeds.join(s.cfg, c)
-	if err != nil {
-		return nil, err
-	}
-	return &serve.Streamed{Body: func(to huma.Context) {
-		defer leave()
-		f := &feed{server: s, call: c, tail: tail, query: query, choose: choose, looked: c.Looked}
-		f.control, f.headers = http.NewResponseController(c.Response), fmt.Sprint(c.Request.Host, c.Request.Header)
-		defer tail.known.Delete(f.headers)
-		to.SetHeader("Content-Type", serve.StreamType)
-		to.SetHeader("X-Accel-Buffering", "no") // proxies must not buffer the stream
-		to.SetStatus(http.StatusOK)
-		_ = f.control.SetReadDeadline(time.Time{}) // there is no limit to the time of the connection
-		s.metrics.following.Inc()
-		defer s.metrics.following.Dec()
-		s.metrics.ended.WithLabelValues(f.run(c.Request.Context())).Inc()
-	}}, nil
-}
-
 // run sends events until the feed ends, and returns why.
 func (f *feed) run(ctx context.Context) (end string) {
-	beat := time.NewTicker(f.server.cfg.Heartbeat)
+	beat := time.NewTicker(f.feeds.heartbeat)
 	defer beat.Stop()
 	if end := f.send("retry: 2000\n: following\n\n"); end != "" {
 		return end
@@ -132,7 +77,7 @@ func (f *feed) run(ctx context.Context) (end string) {
 			if end := f.heartbeat(); end != "" {
 				return end
 			}
-		case <-f.server.leaving:
+		case <-f.feeds.api.Leaving:
 			return f.close(endClosing, serve.ErrClosing)
 		case <-ctx.Done():
 			return endLeft
@@ -144,21 +89,21 @@ func (f *feed) run(ctx context.Context) (end string) {
 // because the caller's rights or the texts may have changed.
 func (f *feed) step(ctx context.Context, page *tailPage) (more bool, end string) {
 	select {
-	case <-f.server.leaving:
+	case <-f.feeds.api.Leaving:
 		return false, f.close(endClosing, serve.ErrClosing)
 	default:
 	}
-	reading, cancel := context.WithTimeout(ctx, f.server.cfg.Timeout)
+	reading, cancel := context.WithTimeout(ctx, f.feeds.api.Timeout)
 	defer cancel()
 	events, through, more, err := f.next(reading, page)
 	if err == nil {
 		for began := time.Now(); len(events) > 0; events = events[1:] {
-			if time.Since(began) > rightsAge {
+			if time.Since(began) > serve.RightsAge {
 				return true, ""
 			}
 			shown := events[0]
 			if f.choose == nil { // which hides them, too
-				if shown, err = hideItems(ctx, f.server, f.call, shown); err != nil {
+				if shown, err = f.feeds.events.HideItems(ctx, f.call, shown); err != nil {
 					return false, f.failed(ctx, err)
 				}
 			}
@@ -198,17 +143,17 @@ func (f *feed) next(ctx context.Context, page *tailPage) (events []domain.Event,
 		}
 	}
 	select {
-	case f.server.feeds.reading <- struct{}{}:
-		defer func() { <-f.server.feeds.reading }()
+	case f.feeds.reading <- struct{}{}:
+		defer func() { <-f.feeds.reading }()
 	case <-ctx.Done():
 		return nil, 0, false, domain.Refuse(domain.ErrBusy, "many callers read the log")
 	}
-	head, _, err := f.server.cfg.Historian.Head(ctx, f.query.Tenant)
+	head, _, err := f.feeds.events.Log.Head(ctx, f.query.Tenant)
 	if err != nil || head <= f.query.After {
 		return nil, head, false, err
 	}
 	if err = f.permitted(ctx, 0); err == nil { // before the page, which is for the caller as they are now
-		events, through, err = f.server.cfg.Finder.Find(ctx, f.query)
+		events, through, err = f.feeds.events.Finder.Find(ctx, f.query)
 	}
 	if err == nil && f.choose != nil {
 		events, err = f.choose(ctx, events, nil)
@@ -223,7 +168,7 @@ func (f *feed) next(ctx context.Context, page *tailPage) (events []domain.Event,
 // may have changed.
 func (f *feed) pick(ctx context.Context, page *tailPage) (picked []domain.Event, err error) {
 	if f.changes != page.changes {
-		if err := f.permitted(ctx, rightsAge); err != nil {
+		if err := f.permitted(ctx, serve.RightsAge); err != nil {
 			return nil, err
 		}
 		f.changes = page.changes
@@ -238,10 +183,10 @@ func (f *feed) pick(ctx context.Context, page *tailPage) (picked []domain.Event,
 	if f.choose != nil && len(picked) > 0 {
 		picked, err = f.choose(ctx, picked, items)
 	}
-	if err != nil || len(picked) == 0 || time.Since(f.looked) < rightsAge {
+	if err != nil || len(picked) == 0 || time.Since(f.looked) < serve.RightsAge {
 		return picked, err
 	}
-	if err := f.permitted(ctx, rightsAge); err != nil {
+	if err := f.permitted(ctx, serve.RightsAge); err != nil {
 		return nil, err
 	}
 	return f.pick(ctx, page)
@@ -255,7 +200,7 @@ func (f *feed) permitted(ctx context.Context, ago time.Duration) (err error) {
 	known, is := f.tail.known.Load(f.headers)
 	if before, _ := known.(knownRights); is && before.changes == rights.changes && f.looked.Sub(before.at) < ago {
 		rights = before
-	} else if rights.caller, err = f.server.authenticate(f.call.Request.WithContext(ctx)); err != nil {
+	} else if rights.caller, err = f.feeds.api.Authenticate(f.call.Request.WithContext(ctx)); err != nil {
 		return err
 	}
 	if rights.caller.Role != f.call.Principal.Role {
@@ -282,8 +227,8 @@ func sseFrame(e domain.Event) string {
 // heartbeat sends a sign of life. Each fourth one checks the caller's rights again, unless that was done meanwhile.
 func (f *feed) heartbeat() (end string) {
 	var err error
-	if time.Since(f.looked) > 3*f.server.cfg.Heartbeat {
-		err = f.permitted(f.call.Request.Context(), rightsAge)
+	if time.Since(f.looked) > 3*f.feeds.heartbeat {
+		err = f.permitted(f.call.Request.Context(), serve.RightsAge)
 	}
 	switch {
 	case err == nil:
@@ -304,7 +249,7 @@ func (f *feed) close(end string, err error) string {
 
 // send writes within Config.Timeout. It returns why the feed ends if it cannot.
 func (f *feed) send(text string) (end string) {
-	_ = f.control.SetWriteDeadline(time.Now().Add(f.server.cfg.Timeout))
+	_ = f.control.SetWriteDeadline(time.Now().Add(f.feeds.api.Timeout))
 	_, err := f.call.Response.Write([]byte(text))
 	if err == nil {
 		err = f.control.Flush()
@@ -313,7 +258,7 @@ func (f *feed) send(text string) (end string) {
 	case err == nil:
 		return ""
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		f.call.Err = fmt.Errorf("a follower of the log read nothing for %s: %w", f.server.cfg.Timeout, context.Canceled)
+		f.call.Err = fmt.Errorf("a follower of the log read nothing for %s: %w", f.feeds.api.Timeout, context.Canceled)
 		return endSlow
 	}
 	return endLeft
@@ -321,6 +266,7 @@ func (f *feed) send(text string) (end string) {
 
 // tail reads what is new in a tenant's log, once for all streams that have reached its end.
 type tail struct {
+	feeds   *Feeds
 	streams int // guarded by the mutex of feeds
 	end     func()
 	page    atomic.Pointer[tailPage]
@@ -337,21 +283,21 @@ type tailPage struct {
 }
 
 // run publishes pages until ctx ends. If it cannot read, the streams read for themselves, and report why they cannot.
-func (t *tail) run(ctx context.Context, cfg Config, tenant string) {
-	grown, leave := cfg.Historian.Watch(tenant)
+func (t *tail) run(ctx context.Context, tenant string) {
+	grown, leave := t.feeds.events.Log.Watch(tenant)
 	defer leave()
 	for through := int64(-1); ; {
-		page, err := readTail(ctx, cfg, tenant, through)
+		page, err := t.read(ctx, tenant, through)
 		var again <-chan time.Time
 		switch {
 		case err != nil:
-			again = time.After(cfg.Heartbeat)
+			again = time.After(t.feeds.heartbeat)
 			t.publish(&tailPage{after: math.MaxInt64}) // of which no stream has use
 		case through < 0, len(page.events) > 0:
 			through = page.through
 			t.publish(page)
 		}
-		if len(page.events) == feedPage {
+		if len(page.events) == pageSize {
 			again = time.After(0)
 		}
 		select {
@@ -361,22 +307,22 @@ func (t *tail) run(ctx context.Context, cfg Config, tenant string) {
 			return
 		}
 		select {
-		case <-time.After(feedDelay):
+		case <-time.After(readDelay):
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// readTail reads the page after a position; less than 0 for the end of the log.
-func readTail(ctx context.Context, cfg Config, tenant string, after int64) (*tailPage, error) {
-	reading, cancel := context.WithTimeout(ctx, cfg.Timeout)
+// read reads the page after a position; less than 0 for the end of the log.
+func (t *tail) read(ctx context.Context, tenant string, after int64) (*tailPage, error) {
+	reading, cancel := context.WithTimeout(ctx, t.feeds.api.Timeout)
 	defer cancel()
 	if after < 0 {
-		head, _, err := cfg.Historian.Head(reading, tenant)
+		head, _, err := t.feeds.events.Log.Head(reading, tenant)
 		return &tailPage{after: head, through: head}, err
 	}
-	events, _, err := cfg.Finder.Find(reading, domain.EventQuery{Tenant: tenant, After: after, Limit: feedPage})
+	events, _, err := t.feeds.events.Finder.Find(reading, domain.EventQuery{Tenant: tenant, After: after, Limit: pageSize})
 	page := &tailPage{after: after, through: after, events: events}
 	var ids []string
 	for _, e := range events {
@@ -386,9 +332,9 @@ func readTail(ctx context.Context, cfg Config, tenant string, after int64) (*tai
 		}
 	}
 	page.items = sync.OnceValues(func() (itemsByID, error) {
-		ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+		ctx, cancel := context.WithTimeout(ctx, t.feeds.api.Timeout)
 		defer cancel()
-		return cfg.Reader.Items(ctx, tenant, ids)
+		return t.feeds.events.Items.Reader.Items(ctx, tenant, ids)
 	})
 	return page, err
 }

@@ -1,4 +1,4 @@
-package http
+package reports
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func (s reports) reportAccess(ctx context.Context, c *serve.Call, in *accessInpu
 	if !c.Principal.SeesAll() {
 		return nil, domain.Refuse(domain.ErrForbidden, "who may read a scope is for auditors and admins")
 	}
-	if at, err = s.resolveAsOf(ctx, c, at); err != nil {
+	if at, err = s.events.Resolve(ctx, c, at); err != nil {
 		return nil, err
 	}
 	valid := c.Now
@@ -40,7 +40,7 @@ func (s reports) reportAccess(ctx context.Context, c *serve.Call, in *accessInpu
 	var readers []domain.ScopeReader
 	return serve.Listing[api.ScopeReader]{
 		Name: "access", Asked: []any{c.Request.URL.Path, scope, at.Position}, Columns: accessColumns,
-		Page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.ScopeReader, error) {
+		Page: serve.Offset(func(ctx context.Context, skip int64, limit int) ([]domain.ScopeReader, error) {
 			if readers == nil {
 				state, err := s.accessAt(ctx, c.Principal.Tenant, at.Position)
 				if err != nil {
@@ -65,7 +65,7 @@ func scopeReaderOf(r domain.ScopeReader) api.ScopeReader {
 func (s reports) accessAt(ctx context.Context, tenant string, position int64) (state domain.AccessState, err error) {
 	query := domain.EventQuery{Tenant: tenant, Names: domain.AccessFacts(), Limit: 500}
 	for {
-		events, next, err := s.cfg.Finder.Find(ctx, query)
+		events, next, err := s.events.Finder.Find(ctx, query)
 		if err != nil {
 			return state, err
 		}

@@ -1,7 +1,9 @@
-package http
+package reports
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,66 +13,108 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/record"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
 const reportPath = "/v1/reports/"
 
-// reports answers reports.
-type reports struct{ *Server }
+// Reporter reports on the quality and the use of knowledge.
+type Reporter interface {
+	// Harm ranks items by the votes against them.
+	Harm(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
+	// Stale ranks items by the reports of staleness since they were last confirmed.
+	Stale(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
+	// Declining ranks items by the loss of their confidence.
+	Declining(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
+	// Health says how well the scopes are looked after, the largest first. It examines the newest 100,000 items.
+	Health(ctx context.Context, q domain.ReportQuery) ([]domain.ScopeHealth, error)
+	// Review lists the items that wait for a review.
+	Review(ctx context.Context, q domain.ReviewQuery) (domain.ReviewPage, error)
+	// OpenProposals are the ids of the open proposals that are about no other items than these.
+	OpenProposals(ctx context.Context, tenant string, items []string) ([]string, error)
+	// Accesses lists who was given an item or found it helpful, or what was denied, newest first.
+	Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Usage, error)
+}
 
-func (s reports) reportRoutes() {
-	s.reviewRoutes()
-	report(
-		s.Server, "actor", "Read everything that an actor did, or that was done on its behalf", "",
-		serve.Listed[api.Event](s.api), s.reportActor,
+// Reader lists items.
+type Reader interface {
+	// List returns the items that its principal may see, newest first.
+	List(ctx context.Context, list domain.List) (domain.ListPage, error)
+	// Count counts the items that a principal may see and that pass a filter.
+	Count(ctx context.Context, by domain.Principal, filter domain.Filter) (domain.Counts, error)
+}
+
+// Digests sums up what happened.
+type Digests interface {
+	// Digest counts what happened in a scope, as far as the caller may read it.
+	Digest(ctx context.Context, q domain.DigestQuery) (domain.ScopeDigest, error)
+}
+
+// reports answers reports.
+type reports struct {
+	api      *serve.API
+	reporter Reporter
+	digests  Digests // nil for none
+	reader   Reader
+	events   visible.Events
+	policy   func() domain.ConfidencePolicy
+}
+
+// Routes registers the reports. Without digests, they are nil.
+func Routes(
+	a *serve.API, reporter Reporter, digests Digests, reader Reader, events visible.Events,
+	policy func() domain.ConfidencePolicy,
+) {
+	s := reports{a, reporter, digests, reader, events, policy}
+	reviews{a, reporter, events}.reviewRoutes()
+	s.digestRoute()
+	report[api.Event](
+		s.api, "actor", "Read everything that an actor did, or that was done on its behalf",
+		"", s.reportActor,
 	)
-	report(
-		s.Server, "changes", "Read everything that changed in a scope", "Each event with what it changed. ",
-		serve.Listed[api.Event](s.api), s.reportChanges,
+	report[api.Event](
+		s.api, "changes", "Read everything that changed in a scope",
+		"Each event with what it changed. ", s.reportChanges,
 	)
-	report(
-		s.Server, "harm", "List the knowledge that did most harm", "", serve.Listed[api.ItemStanding](s.api),
-		s.reportStandings(Reporter.Harm),
+	report[api.ItemStanding](
+		s.api, "harm", "List the knowledge that did most harm",
+		"", s.reportStandings(Reporter.Harm),
 	)
-	report(
-		s.Server, "stale", "List the knowledge that most people report stale, or whose confirmation has expired", "",
-		serve.Listed[api.ItemStanding](s.api), s.reportStandings(Reporter.Stale),
+	report[api.ItemStanding](
+		s.api, "stale", "List the knowledge that most people report stale, or whose confirmation has expired",
+		"", s.reportStandings(Reporter.Stale),
 	)
-	report(
-		s.Server, "declining", "List the knowledge whose confidence fell furthest",
-		"The last thirty days, unless from is given. ", serve.Listed[api.ItemStanding](s.api), s.reportDeclining,
+	report[api.ItemStanding](
+		s.api, "declining", "List the knowledge whose confidence fell furthest",
+		"The last thirty days, unless from is given. ", s.reportDeclining,
 	)
-	report(
-		s.Server, "health", "Say how well the knowledge of each scope is looked after",
-		"The first line is about all items, then the scopes with the most items. The newest 100,000 items count. ",
-		serve.Listed[api.ScopeHealth](s.api), s.reportHealth,
+	report[api.ScopeHealth](
+		s.api, "health", "Say how well the knowledge of each scope is looked after",
+		"The first line is about all items, then the scopes with the most items. The newest 100,000 items count. ", s.reportHealth,
 	)
-	report(
-		s.Server, "access", "List who may read a scope, and why",
-		"For the moment as_of: who could read it then. Groups that a token claims are not in the log. ",
-		serve.Listed[api.ScopeReader](s.api), s.reportAccess,
+	report[api.ScopeReader](
+		s.api, "access", "List who may read a scope, and why",
+		"For the moment as_of: who could read it then. Groups that a token claims are not in the log. ", s.reportAccess,
 	)
-	report(
-		s.Server, "usage", "List who was given an item, or found it helpful",
-		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ",
-		serve.Listed[api.Usage](s.api), s.reportUsage,
+	report[api.Usage](
+		s.api, "usage", "List who was given an item, or found it helpful",
+		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", s.reportUsage,
 	)
-	report(
-		s.Server, "denials", "List what was denied to whom", "Members read what was denied to them. ",
-		serve.Listed[api.Usage](s.api), s.reportDenials,
+	report[api.Usage](
+		s.api, "denials", "List what was denied to whom",
+		"Members read what was denied to them. ", s.reportDenials,
 	)
 }
 
-func report[I any](
-	s *Server, name, summary, more string, responses map[string]*huma.Response, do serve.Operation[I, serve.Streamed],
-) {
-	serve.Handle(s.api, huma.Operation{
-		OperationID: "report-on-" + name, Method: http.MethodGet, Path: reportPath +
+func report[T, I any](a *serve.API, name, summary, more string, do serve.Operation[I, serve.Streamed]) {
+	serve.Handle(a, huma.Operation{
+		OperationID: "report-on-" + name, Method: http.MethodGet, Path: "/v1/reports/" +
 			name, Tags: []string{"Reports"}, Summary: summary,
 		Description: more + "Pages of JSON, or the whole list as " + serve.LinesType + " or " + serve.CsvType +
 			". Auditors and admins see everything of their tenant, members what they may see.",
-		Responses: responses, Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
+		Responses: serve.Listed[T](a), Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
 	}, do)
 }
 
@@ -85,8 +129,8 @@ func (s reports) reportActor(ctx context.Context, c *serve.Call, in *actorInput)
 	if in.Actor == "" {
 		c.Found.Add("actor", "must say whose deeds to report")
 	}
-	query := (&Selecting{Actor: in.Actor, From: in.From, To: in.To}).query(c, nil)
-	return s.eventList(c, query).Answer(ctx, c, in.Paging)
+	query := (&visible.Selecting{Actor: in.Actor, From: in.From, To: in.To}).Query(c, nil)
+	return s.events.List(c, query).Answer(ctx, c, in.Paging)
 }
 
 type changesInput struct {
@@ -101,8 +145,8 @@ func (s reports) reportChanges(ctx context.Context, c *serve.Call, in *changesIn
 	if in.Scope == "" {
 		c.Found.Add("scope", "must say whose knowledge to report")
 	}
-	query := (&Selecting{Scope: in.Scope, From: in.From, To: in.To}).query(c, nil)
-	all := s.eventList(c, query)
+	query := (&visible.Selecting{Scope: in.Scope, From: in.From, To: in.To}).Query(c, nil)
+	all := s.events.List(c, query)
 	events := all.Page
 	all.Name, all.Columns = "changes", slices.Concat(serve.EventColumns, changeColumns)
 	all.Page = func(ctx context.Context, place int64, limit int) ([]api.Event, int64, error) {
@@ -124,16 +168,16 @@ func (s reports) addChanges(ctx context.Context, tenant string, list []api.Event
 			continue
 		}
 		if known[id] == nil {
-			past, err := s.cfg.Historian.Stream(ctx, tenant, e.Stream)
+			past, err := s.events.Log.Stream(ctx, tenant, e.Stream)
 			if err != nil {
 				return err
 			}
-			if known[id], err = domain.History(id, past, s.cfg.Policy()); err != nil {
+			if known[id], err = domain.History(id, past, s.policy()); err != nil {
 				return err
 			}
 		}
 		if at := int(e.Version) - 1; at < len(known[id]) {
-			list[i] = historyEventOf(known[id][at], false)
+			list[i] = record.HistoryEventOf(known[id][at], false)
 		}
 	}
 	return nil
@@ -189,31 +233,17 @@ func (s reports) standings(
 	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.ReportItem, error),
 	show func(domain.ReportItem) api.ItemStanding,
 ) (*serve.Streamed, error) {
-	chosen := (&Selecting{Scope: in.Scope, Owner: in.Owner, From: in.From, To: in.To}).query(c, nil)
+	chosen := (&visible.Selecting{Scope: in.Scope, Owner: in.Owner, From: in.From, To: in.To}).Query(c, nil)
 	query := domain.ReportQuery{
 		Tenant: chosen.Tenant, Only: chosen.Only, Scope: chosen.Scope, Owner: chosen.Owner, From: chosen.From, To: chosen.To,
 	}
 	return serve.Listing[api.ItemStanding]{
 		Name: "report", Asked: []any{c.Request.URL.Path, query}, Columns: standingColumns,
-		Page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.ReportItem, error) {
+		Page: serve.Offset(func(ctx context.Context, skip int64, limit int) ([]domain.ReportItem, error) {
 			query.Skip, query.Limit = skip, limit
-			return rank(s.cfg.Reporter, ctx, query)
+			return rank(s.reporter, ctx, query)
 		}, show),
 	}.Answer(ctx, c, in.Paging)
-}
-
-// offset reads a list whose cursor counts items.
-func offset[D, T any](
-	read func(ctx context.Context, skip int64, limit int) ([]D, error), show func(D) T,
-) func(context.Context, int64, int) ([]T, int64, error) {
-	return func(ctx context.Context, place int64, limit int) ([]T, int64, error) {
-		found, err := read(ctx, place, limit+1)
-		next := int64(0)
-		if len(found) > limit {
-			found, next = found[:limit], place+int64(limit)
-		}
-		return serve.Map(found, show), next, err
-	}
 }
 
 func usageOf(r domain.Usage) api.Usage {
@@ -250,7 +280,7 @@ func (s reports) reportUsage(ctx context.Context, c *serve.Call, in *usageInput)
 	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	k, err := s.visibleItem(ctx, c, in.ID)
+	k, err := s.events.Items.Find(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -271,16 +301,52 @@ func (s reports) reportDenials(ctx context.Context, c *serve.Call, in *denialsIn
 func (s reports) listAccesses(
 	ctx context.Context, c *serve.Call, item, actor string, from, to serve.Moment, in serve.Paging,
 ) (*serve.Streamed, error) {
-	query := domain.AccessQuery{Tenant: c.Principal.Tenant, Item: item, Actor: entity(&c.Found, "actor", actor)}
-	query.From, query.To = between(&c.Found, "from", from, "to", to)
+	query := domain.AccessQuery{Tenant: c.Principal.Tenant, Item: item, Actor: serve.Entity(&c.Found, "actor", actor)}
+	query.From, query.To = serve.Between(&c.Found, "from", from, "to", to)
 	if !c.Principal.SeesAll() {
 		query.Only = c.Principal.EffectiveSubject()
 	}
 	return serve.Listing[api.Usage]{
 		Name: "report", Asked: query, Columns: usageColumns,
-		Page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.Usage, error) {
+		Page: serve.Offset(func(ctx context.Context, skip int64, limit int) ([]domain.Usage, error) {
 			query.Skip, query.Limit = skip, limit
-			return s.cfg.Reporter.Accesses(ctx, query)
+			return s.reporter.Accesses(ctx, query)
 		}, usageOf),
 	}.Answer(ctx, c, in)
+}
+
+type healthInput struct {
+	Scope string `query:"scope" doc:"Only this scope, such as team:pay or public."`
+	serve.Paging
+}
+
+var healthColumns = serve.ColumnsOf[api.ScopeHealth](`
+	scope items verified stale contested overdue unowned median_age_days
+`)
+
+func (s reports) reportHealth(ctx context.Context, c *serve.Call, in *healthInput) (*serve.Streamed, error) {
+	chosen := (&visible.Selecting{Scope: in.Scope}).Query(c, nil)
+	query := domain.ReportQuery{Tenant: chosen.Tenant, Only: chosen.Only, Scope: chosen.Scope}
+	var all []domain.ScopeHealth
+	return serve.Listing[api.ScopeHealth]{
+		Name: "health", Asked: []any{c.Request.URL.Path, query}, Columns: healthColumns,
+		Page: serve.Offset(func(ctx context.Context, skip int64, limit int) (_ []domain.ScopeHealth, err error) {
+			if all == nil {
+				if all, err = s.reporter.Health(ctx, query); err != nil {
+					return nil, err
+				}
+			}
+			rest := all[min(skip, int64(len(all))):]
+			return rest[:min(limit, len(rest))], nil
+		}, healthOf),
+	}.Answer(ctx, c, in.Paging)
+}
+
+func healthOf(h domain.ScopeHealth) api.ScopeHealth {
+	share := func(n int) float64 { return math.Round(1000*h.Share(n)) / 1000 }
+	return api.ScopeHealth{
+		Scope: cmp.Or(string(h.Scope), "all"), Items: h.Items, Verified: share(h.Verified), Stale: share(h.Stale),
+		Contested: share(h.Contested), Overdue: share(h.Overdue), Unowned: share(h.Unowned),
+		MedianAge: math.Round(h.MedianAge.Hours()/24*10) / 10,
+	}
 }

@@ -1,4 +1,4 @@
-package http
+package keys
 
 import (
 	"context"
@@ -43,37 +43,40 @@ type keyInput struct {
 	Prefix string `path:"prefix" doc:"The key's prefix: what stands between the two underscores."`
 }
 
-// access answers requests about keys and tenants.
-type access struct{ *Server }
+// room answers requests about keys and tenants.
+type room struct {
+	api *serve.API
+	Config
+}
 
-func (s access) keyRoutes() {
+// Routes registers the operations on keys and tenants.
+func Routes(a *serve.API, cfg Config) {
+	s := room{a, cfg}
+	s.tenantRoutes()
 	tags := []string{"Access"}
 	const path = "/v1/keys"
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, true, huma.Operation{
 		OperationID: "create-key", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Issue a key",
 		Description: "The key itself is in this answer and nowhere else. After the first key is issued, every request " +
 			"needs one. For admins.",
-		RequestBody: serve.JSONBody[api.NewKey](s.api, true), Errors: serve.NamedErrors,
 	}, s.createKey)
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-keys", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "List the tenant's keys", Description: "For admins.",
 	}, serve.Needing(s.requireAdmin, s.listKeys))
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, false, huma.Operation{
 		OperationID: "rotate-key", Method: http.MethodPost, Path: path +
 			"/{prefix}/rotate", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Let another key take this one's place",
 		Description: "The other allows the same. This one stays valid for the overlap, whose end the answer names. For " +
 			"admins.",
-		RequestBody: serve.JSONBody[api.KeyRotation](s.api, false), Errors: serve.NamedErrors,
 	}, s.rotateKey)
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, false, huma.Operation{
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{prefix}", Tags: tags,
 		Summary: "Revoke a key",
 		Description: "It is not valid any more, on any server. A key that was revoked before is answered like the first " +
 			"time. For admins.",
-		RequestBody: serve.JSONBody[api.Reason](s.api, false), Errors: serve.NamedErrors,
 	}, s.revokeKey)
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "whoami", Method: http.MethodGet, Path: "/v1/whoami", Tags: tags,
@@ -82,50 +85,46 @@ func (s access) keyRoutes() {
 }
 
 // requireAdmin refuses callers who are not admins, and requires that the server keeps keys.
-func (s access) requireAdmin(c *serve.Call) (Keyring, error) {
+func (s room) requireAdmin(c *serve.Call) (Keyring, error) {
 	switch {
 	case !c.Principal.Administers() || c.Principal.OnBehalfOf != "":
 		return nil, domain.Refuse(domain.ErrForbidden, "keys are for admins, in person")
-	case s.cfg.Keys == nil:
+	case s.Keys == nil:
 		return nil, domain.Refuse(domain.ErrNotFound, "this server keeps no keys")
 	}
-	return s.cfg.Keys, nil
+	return s.Keys, nil
 }
 
-func (s access) createKey(ctx context.Context, c *serve.Call, _ *struct{}) (*keyOutput, error) {
-	given, body, err := serve.ReadBody[api.NewKey](c)
-	if err != nil {
-		return nil, err
-	}
+func (s room) createKey(ctx context.Context, c *serve.Call, _ *struct{}, body api.NewKey) (*keyOutput, error) {
 	keys, err := s.requireAdmin(c)
 	if err != nil {
 		return nil, err
 	}
 	created := domain.KeyCreated{
-		Subject: domain.Entity(given.Subject), Role: domain.Role(given.Role),
-		ActsFor:       given.ActsFor || len(given.ActsForOnly) > 0,
-		ActsForOnly:   serve.FromStrings[domain.Entity](given.ActsForOnly),
-		PublishPublic: given.PublishPublic, ExpiresAt: serve.Value(given.ExpiresAt), Note: given.Note,
-		Memberships: serve.FromStrings[domain.Entity](given.Memberships),
+		Subject: domain.Entity(body.Subject), Role: domain.Role(body.Role),
+		ActsFor:       body.ActsFor || len(body.ActsForOnly) > 0,
+		ActsForOnly:   serve.FromStrings[domain.Entity](body.ActsForOnly),
+		PublishPublic: body.PublishPublic, ExpiresAt: serve.Value(body.ExpiresAt), Note: body.Note,
+		Memberships: serve.FromStrings[domain.Entity](body.Memberships),
 	}
 	if created.Role == "" {
 		created.Role = domain.Member
 	}
-	prefix, key := NewKey()
-	created.Hash = HashOfKey(key)
+	var prefix, key string
+	prefix, key, created.Hash = NewKey()
 	command := domain.CreateKey{By: c.Principal, Prefix: prefix, Key: created}
 	if err := serve.Merge(c.Found, command.Validate(c.Now)); err != nil {
 		return nil, err
 	}
-	if err := first(ctx, keys, s.cfg.RootKey, created.Role); err != nil {
+	if err := first(ctx, keys, s.RootKey, created.Role); err != nil {
 		return nil, err
 	}
-	receipt, err := s.api.Writer.Submit(ctx, c.Submission(command, body))
+	receipt, err := s.api.Writer.Submit(ctx, c.Submission(command))
 	out, err := keyReply(c, receipt, key, err)
-	if err != nil || s.cfg.Directory == nil {
+	if err != nil || s.Directory == nil {
 		return out, err
 	}
-	if of, unknown := s.cfg.Directory.Belongings(ctx, c.Principal.Tenant, created.Subject, nil); unknown == nil &&
+	if of, unknown := s.Directory.Belongings(ctx, c.Principal.Tenant, created.Subject, nil); unknown == nil &&
 		of.Entry.AddedAt.IsZero() {
 		out.Body.Warning = fmt.Sprintf("%s is not in the directory: add it with annals %s add %s",
 			created.Subject, created.Subject.Kind(), created.Subject.ID())
@@ -135,8 +134,8 @@ func (s access) createKey(ctx context.Context, c *serve.Call, _ *struct{}) (*key
 
 // first refuses a first key that could not administer the server.
 func first(ctx context.Context, keys Keyring, rootKey string, role domain.Role) error {
-	given, err := keys.Any(ctx)
-	if err != nil || given || rootKey != "" || role == domain.Admin || role == domain.Root {
+	issued, err := keys.Any(ctx)
+	if err != nil || issued || rootKey != "" || role == domain.Admin || role == domain.Root {
 		return err
 	}
 	return domain.Refuse(domain.ErrConflict, "the first key must be an admin's: after it every request needs a key").
@@ -162,7 +161,7 @@ func keyReply(c *serve.Call, receipt domain.Receipt, key string, err error) (*ke
 	return out, nil
 }
 
-func (s access) listKeys(ctx context.Context, c *serve.Call, keys Keyring, _ *struct{}) (out api.Keys, err error) {
+func (s room) listKeys(ctx context.Context, c *serve.Call, keys Keyring, _ *struct{}) (out api.Keys, err error) {
 	all, err := keys.Given(ctx, c.Principal.Tenant)
 	if err != nil {
 		return out, err
@@ -178,15 +177,11 @@ const (
 	mostOverlap  = 30 * 24 * time.Hour
 )
 
-func (s access) rotateKey(ctx context.Context, c *serve.Call, in *keyInput) (*keyOutput, error) {
-	given, _, err := serve.ReadAny[api.KeyRotation](c)
-	if err != nil {
-		return nil, err
-	}
+func (s room) rotateKey(ctx context.Context, c *serve.Call, in *keyInput, body api.KeyRotation) (*keyOutput, error) {
 	overlap := usualOverlap
-	if given.Overlap != nil {
-		overlap = time.Duration(*given.Overlap) * time.Second
-		if *given.Overlap < 0 || *given.Overlap > int64(mostOverlap/time.Second) {
+	if body.Overlap != nil {
+		overlap = time.Duration(*body.Overlap) * time.Second
+		if *body.Overlap < 0 || *body.Overlap > int64(mostOverlap/time.Second) {
 			c.Found.Add("overlap", "must be 0 to %d seconds", int64(mostOverlap/time.Second))
 		}
 	}
@@ -196,12 +191,11 @@ func (s access) rotateKey(ctx context.Context, c *serve.Call, in *keyInput) (*ke
 	if _, err := s.requireAdmin(c); serve.Merge(c.Found, err) != nil {
 		return nil, serve.Merge(c.Found, err)
 	}
-	prefix, key := NewKey()
+	prefix, key, hash := NewKey()
 	results := s.api.Writer.SubmitAll(ctx, []domain.Submission{
-		c.Submission(domain.RotateKey{By: c.Principal, Prefix: in.Prefix, Next: prefix, Until: c.Now.Add(overlap)}, nil),
+		c.Submission(domain.RotateKey{By: c.Principal, Prefix: in.Prefix, Next: prefix, Until: c.Now.Add(overlap)}),
 		c.Submission(
-			domain.CreateKey{By: c.Principal, Prefix: prefix, Key: domain.KeyCreated{Hash: HashOfKey(key), Replaces: in.Prefix}},
-			nil,
+			domain.CreateKey{By: c.Principal, Prefix: prefix, Key: domain.KeyCreated{Hash: hash, Replaces: in.Prefix}},
 		),
 	})
 	if results[0].Err != nil {
@@ -214,26 +208,22 @@ func (s access) rotateKey(ctx context.Context, c *serve.Call, in *keyInput) (*ke
 	return out, err
 }
 
-func (s access) revokeKey(ctx context.Context, c *serve.Call, in *keyInput) (*keyOutput, error) {
-	given, body, err := serve.ReadAny[api.Reason](c)
-	if err != nil {
-		return nil, err
-	}
-	command := domain.RevokeKey{By: c.Principal, Prefix: in.Prefix, Reason: given.Reason}
-	_, err = s.requireAdmin(c)
+func (s room) revokeKey(ctx context.Context, c *serve.Call, in *keyInput, body api.Reason) (*keyOutput, error) {
+	command := domain.RevokeKey{By: c.Principal, Prefix: in.Prefix, Reason: body.Reason}
+	_, err := s.requireAdmin(c)
 	if err == nil {
 		err = command.Validate()
 	}
-	receipt, err := c.Submit(ctx, command, err, body)
+	receipt, err := c.Submit(ctx, command, err)
 	return keyReply(c, receipt, "", err)
 }
 
-func (s access) whoami(ctx context.Context, c *serve.Call, _ *struct{}) (api.Identity, error) {
+func (s room) whoami(ctx context.Context, c *serve.Call, _ *struct{}) (api.Identity, error) {
 	p := c.Principal
 	var of domain.Belongings
-	if s.cfg.Directory != nil {
+	if s.Directory != nil {
 		var err error
-		if of, err = s.cfg.Directory.Belongings(ctx, p.Tenant, p.EffectiveSubject(), nil); err != nil {
+		if of, err = s.Directory.Belongings(ctx, p.Tenant, p.EffectiveSubject(), nil); err != nil {
 			return api.Identity{}, err
 		}
 	}
@@ -245,6 +235,48 @@ func (s access) whoami(ctx context.Context, c *serve.Call, _ *struct{}) (api.Ide
 	}, nil
 }
 
+func (s room) tenantRoutes() {
+	tags := []string{"Access"}
+	const path = "/v1/tenants"
+	serve.HandleBody(s.api, true, huma.Operation{
+		OperationID: "create-tenant", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
+		Summary:     "Create a tenant",
+		Description: "Root acts in it with the header Annals-Tenant, and gives its admin a key. For root.",
+	}, s.createTenant)
+	serve.Lookup(s.api, huma.Operation{
+		OperationID: "list-tenants", Method: http.MethodGet, Path: path, Tags: tags,
+		Summary: "List the tenants", Description: "For root.",
+	}, s.listTenants)
+}
+
+func (s room) createTenant(
+	ctx context.Context, c *serve.Call, _ *struct{}, body api.NewTenant,
+) (*serve.Output[api.Tenant], error) {
+	command := domain.CreateTenant{By: c.Principal, Name: body.Name}
+	if err := serve.Merge(c.Found, command.Validate()); err != nil {
+		return nil, err
+	}
+	submission := c.Submission(command)
+	submission.By.Tenant = domain.SystemTenant
+	receipt, err := s.api.Writer.Submit(ctx, submission)
+	if err != nil {
+		return nil, err
+	}
+	created, _ := receipt.Stream.State.(domain.Tenant)
+	return &serve.Output[api.Tenant]{Body: api.Tenant{Name: body.Name, CreatedAt: serve.Time(created.CreatedAt)}}, nil
+}
+
+func (s room) listTenants(ctx context.Context, c *serve.Call, _ *struct{}) (out api.Tenants, err error) {
+	if c.Principal.Role != domain.Root || c.Principal.OnBehalfOf != "" || s.Keys == nil {
+		return out, domain.Refuse(domain.ErrForbidden, "tenants are for root")
+	}
+	all, err := s.Keys.Tenants(ctx)
+	out.Items = serve.Map(all, func(t domain.NamedTenant) api.Tenant {
+		return api.Tenant{Name: t.Name, CreatedAt: serve.Time(t.CreatedAt), ErasedAt: serve.Time(t.ErasedAt)}
+	})
+	return out, err
+}
+
 // A key is annals_PREFIX_SECRET. The prefix names it in lists and logs; the secret is 256 random bits. The server
 // stores only a hash of the key.
 var keyForm = regexp.MustCompile(`^annals_([a-z2-7]{10})_[a-z2-7]{52}$`)
@@ -252,11 +284,12 @@ var keyForm = regexp.MustCompile(`^annals_([a-z2-7]{10})_[a-z2-7]{52}$`)
 var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 // NewKey makes a key.
-func NewKey() (prefix, key string) {
+func NewKey() (prefix, key, hash string) {
 	random := make([]byte, 7+32)
 	_, _ = rand.Read(random) // never fails, see crypto/rand
 	prefix = lowerBase32.EncodeToString(random[:7])[:10]
-	return prefix, "annals_" + prefix + "_" + lowerBase32.EncodeToString(random[7:])
+	key = "annals_" + prefix + "_" + lowerBase32.EncodeToString(random[7:])
+	return prefix, key, HashOfKey(key)
 }
 
 // HashOfKey is what the server stores of a key. A key is random enough to need no slow hash.
@@ -271,54 +304,4 @@ func PrefixOf(key string) string {
 		return parts[1]
 	}
 	return ""
-}
-
-func (s access) tenantRoutes() {
-	tags := []string{"Access"}
-	const path = "/v1/tenants"
-	serve.Handle(s.api, huma.Operation{
-		OperationID: "create-tenant", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary:     "Create a tenant",
-		Description: "Root acts in it with the header Annals-Tenant, and gives its admin a key. For root.",
-		RequestBody: serve.JSONBody[api.NewTenant](s.api, true),
-		Errors:      serve.NamedErrors,
-	}, s.createTenant)
-	serve.Lookup(s.api, huma.Operation{
-		OperationID: "list-tenants", Method: http.MethodGet, Path: path, Tags: tags,
-		Summary: "List the tenants", Description: "For root.",
-	}, s.listTenants)
-}
-
-func (s access) createTenant(ctx context.Context, c *serve.Call, _ *struct{}) (*serve.Output[api.Tenant], error) {
-	given, body, err := serve.ReadBody[api.NewTenant](c)
-	if err != nil {
-		return nil, err
-	}
-	command := domain.CreateTenant{By: c.Principal, Name: given.Name}
-	if err := serve.Merge(c.Found, command.Validate()); err != nil {
-		return nil, err
-	}
-	submission := c.Submission(command, body)
-	submission.By.Tenant = domain.SystemTenant
-	receipt, err := s.api.Writer.Submit(ctx, submission)
-	if err != nil {
-		return nil, err
-	}
-	created, _ := receipt.Stream.State.(domain.Tenant)
-	return &serve.Output[api.Tenant]{Body: api.Tenant{Name: given.Name, CreatedAt: serve.Time(created.CreatedAt)}}, nil
-}
-
-func (s access) listTenants(ctx context.Context, c *serve.Call, _ *struct{}) (out api.Tenants, err error) {
-	if c.Principal.Role != domain.Root || c.Principal.OnBehalfOf != "" || s.cfg.Keys == nil {
-		return out, domain.Refuse(domain.ErrForbidden, "tenants are for root")
-	}
-	all, err := s.cfg.Keys.Tenants(ctx)
-	if err != nil {
-		return out, err
-	}
-	out.Items = make([]api.Tenant, len(all))
-	for i, t := range all {
-		out.Items[i] = api.Tenant{Name: t.Name, CreatedAt: serve.Time(t.CreatedAt), ErasedAt: serve.Time(t.ErasedAt)}
-	}
-	return out, nil
 }

@@ -1,36 +1,73 @@
-package http
+package subscriptions
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/record"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
+// Subscriptions delivers events to subscribers.
+type Subscriptions interface {
+	// Find is a subscription of a tenant. The error matches domain.ErrNotFound if there is none.
+	Find(ctx context.Context, tenant, id string) (domain.Subscribed, error)
+	// List lists the subscriptions of a tenant, or of one subscriber, oldest first.
+	List(ctx context.Context, tenant string, of domain.Entity) ([]domain.Subscribed, error)
+	// Choose are those of some events that a subscription delivers to p, as p may read them now. It reads the items that
+	// it is not given.
+	Choose(
+		ctx context.Context, p domain.Principal, to domain.Subscribed, from []domain.Event,
+		items map[string]*domain.Knowledge,
+	) ([]domain.Event, error)
+	// CheckURL describes why nothing is posted to a URL; empty if it can be tried.
+	CheckURL(address string) string
+	// Secret makes a secret for a webhook, and keeps it. The one before it stays valid for the overlap.
+	Secret(ctx context.Context, tenant, id string, overlap time.Duration) (secret string, err error)
+	// Forget drops the secret and the pending deliveries of a subscription.
+	Forget(ctx context.Context, tenant, id string) error
+	// Ping posts an event without contents to a webhook now.
+	Ping(ctx context.Context, tenant string, to domain.Subscribed) (domain.Pong, error)
+	// Deliveries lists deliveries of a subscription.
+	Deliveries(ctx context.Context, tenant, id string, q domain.DeliveryQuery) ([]domain.Delivery, error)
+	// Counts are the numbers of a subscription's deliveries, by state.
+	Counts(ctx context.Context, tenant, id string) (map[string]int64, error)
+	// Replay makes deliveries again: that of an event, whatever its state, or all dead ones.
+	Replay(ctx context.Context, tenant, id, eventID string) (replayed int64, err error)
+	// Resume lets pending deliveries be posted at once.
+	Resume(ctx context.Context, tenant, id string) error
+}
+
 // subscriptions answers requests about subscriptions and their deliveries.
-type subscriptions struct{ *Server }
+type subscriptions struct {
+	api    *serve.API
+	all    Subscriptions
+	events visible.Events
+	feeds  *record.Feeds
+	pings  *serve.Limiter // tests of webhooks
+}
 
 const (
 	subscriptionsPath = "/v1/subscriptions"
 	subscriptionPath  = subscriptionsPath + "/{id}"
 )
 
-func (s subscriptions) subscriptionRoutes() {
+// Routes registers the operations. Subscriptions may be nil.
+func Routes(a *serve.API, all Subscriptions, events visible.Events, feeds *record.Feeds) {
+	s := subscriptions{a.Requiring(all, "this server keeps no subscriptions"), all, events, feeds, serve.NewLimiter(.1, 5)}
 	tags := []string{"Subscriptions"}
-	serve.Handle(s.api, huma.Operation{
+	serve.HandleBody(s.api, true, huma.Operation{
 		OperationID: "subscribe", Method: http.MethodPost, Path: subscriptionsPath, Tags: tags,
 		DefaultStatus: http.StatusCreated, Summary: "Follow a scope, an item, a tag or a search",
 		Description: "You become the subscriber, or the entity for which you act. Events after this one are delivered, " +
 			"as far as the subscriber may read them at that time. The secret of a webhook is in this answer and nowhere else.",
-		RequestBody: serve.JSONBody[api.NewSubscription](s.api, true), Errors: serve.NamedErrors,
 	}, s.subscribe)
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-subscriptions", Method: http.MethodGet, Path: subscriptionsPath, Tags: tags,
@@ -65,15 +102,13 @@ func (s subscriptions) subscriptionRoutes() {
 			domain.SubscriptionRotated{},
 		},
 	} {
-		serve.Handle(s.api, huma.Operation{
+		serve.HandleBody(s.api, false, huma.Operation{
 			OperationID: change.id, Method: change.method, Path: change.path, Tags: tags, Summary: change.summary,
-			Description: change.description, Errors: serve.NamedErrors,
-			RequestBody: serve.JSONBody[api.Reason](s.api, false),
+			Description: change.description,
 		}, s.change(change.to))
 	}
 	s.feedRoutes(tags)
 	s.deliveryRoutes(tags)
-	s.digestRoute()
 }
 
 type subscriptionInput struct {
@@ -88,29 +123,16 @@ type subscriptionOutput struct {
 	Body     api.Subscription
 }
 
-func (s subscriptions) kept() (Subscriptions, error) {
-	if s.cfg.Subscriptions == nil {
-		return nil, domain.Refuse(domain.ErrNotFound, "this server keeps no subscriptions")
-	}
-	return s.cfg.Subscriptions, nil
-}
-
-func (s subscriptions) subscribe(ctx context.Context, c *serve.Call, _ *struct{}) (*subscriptionOutput, error) {
-	given, body, err := serve.ReadBody[api.NewSubscription](c)
-	if err != nil {
-		return nil, err
-	}
-	kept, err := s.kept()
-	if err != nil {
-		return nil, err
-	}
+func (s subscriptions) subscribe(
+	ctx context.Context, c *serve.Call, _ *struct{}, body api.NewSubscription,
+) (*subscriptionOutput, error) {
 	command, err := domain.Subscribe{
-		By: c.Principal, ID: serve.NewID(), Events: given.Events, Webhook: given.Webhook != "", URL: given.Webhook,
-		Note:   given.Note,
-		Follow: domain.Following{Scope: domain.Scope(given.Scope), Item: given.Item, Tag: given.Tag, Query: given.Query},
+		By: c.Principal, ID: serve.NewID(), Events: body.Events, Webhook: body.Webhook != "", URL: body.Webhook,
+		Note:   body.Note,
+		Follow: domain.Following{Scope: domain.Scope(body.Scope), Item: body.Item, Tag: body.Tag, Query: body.Query},
 	}.Complete()
-	if given.Webhook != "" {
-		if wrong := kept.CheckURL(given.Webhook); wrong != "" {
+	if body.Webhook != "" {
+		if wrong := s.all.CheckURL(body.Webhook); wrong != "" {
 			c.Found.Add("webhook", "%s", wrong)
 		}
 	}
@@ -119,16 +141,16 @@ func (s subscriptions) subscribe(ctx context.Context, c *serve.Call, _ *struct{}
 	}
 	secret := ""
 	if command.Webhook { // before the subscription, so that none is without a secret
-		if secret, err = kept.Secret(ctx, c.Principal.Tenant, command.ID, 0); err != nil {
+		if secret, err = s.all.Secret(ctx, c.Principal.Tenant, command.ID, 0); err != nil {
 			return nil, err
 		}
 	}
-	receipt, err := s.api.Writer.Submit(ctx, c.Submission(command, body))
+	receipt, err := s.api.Writer.Submit(ctx, c.Submission(command))
 	if err == nil && receipt.Stream.Name != command.Stream() { // a replay
 		secret = ""
 	}
 	if command.Webhook && secret == "" || err != nil && serve.AnswerTo(err).Status < http.StatusInternalServerError {
-		if left := kept.Forget(ctx, c.Principal.Tenant, command.ID); err == nil {
+		if left := s.all.Forget(ctx, c.Principal.Tenant, command.ID); err == nil {
 			err = left
 		}
 	}
@@ -154,30 +176,24 @@ func (s subscriptions) answer(
 }
 
 // managed finds a subscription that the caller may manage.
-func (s subscriptions) managed(
-	ctx context.Context, c *serve.Call, id string,
-) (Subscriptions, domain.Subscribed, error) {
-	kept, err := s.kept()
-	if err != nil {
-		return nil, domain.Subscribed{}, err
-	}
-	found, err := kept.Find(ctx, c.Principal.Tenant, id)
+func (s subscriptions) managed(ctx context.Context, c *serve.Call, id string) (domain.Subscribed, error) {
+	found, err := s.all.Find(ctx, c.Principal.Tenant, id)
 	if err == nil && !found.Managed(c.Principal) {
 		err = domain.NoSubscription()
 	}
-	return kept, found, err
+	return found, err
 }
 
 func (s subscriptions) find(
 	ctx context.Context, c *serve.Call, in *subscriptionInput,
 ) (out api.Subscription, err error) {
-	kept, found, err := s.managed(ctx, c, in.ID)
+	found, err := s.managed(ctx, c, in.ID)
 	if err != nil {
 		return out, err
 	}
 	out = subscriptionOf(found)
 	if found.Webhook {
-		out.Deliveries, err = kept.Counts(ctx, c.Principal.Tenant, in.ID)
+		out.Deliveries, err = s.all.Counts(ctx, c.Principal.Tenant, in.ID)
 	}
 	return out, err
 }
@@ -217,12 +233,8 @@ func (s subscriptions) list(
 	if err := c.Found.Err(); err != nil {
 		return out, err
 	}
-	kept, err := s.kept()
-	if err != nil {
-		return out, err
-	}
-	all, err := kept.List(ctx, c.Principal.Tenant, of)
-	for _, one := range all {
+	found, err := s.all.List(ctx, c.Principal.Tenant, of)
+	for _, one := range found {
 		if one.EndedAt.IsZero() || ended != nil && *ended {
 			out.Items = append(out.Items, subscriptionOf(one))
 		}
@@ -233,18 +245,16 @@ func (s subscriptions) list(
 // overlap is how long a replaced secret signs besides the new one.
 const overlap = 24 * time.Hour
 
-func (s subscriptions) change(to domain.Fact) serve.Operation[subscriptionInput, subscriptionOutput] {
-	return func(ctx context.Context, c *serve.Call, in *subscriptionInput) (*subscriptionOutput, error) {
-		given, body, err := serve.ReadAny[api.Reason](c)
+func (s subscriptions) change(
+	to domain.Fact,
+) func(context.Context, *serve.Call, *subscriptionInput, api.Reason) (*subscriptionOutput, error) {
+	return func(ctx context.Context, c *serve.Call, in *subscriptionInput, body api.Reason) (*subscriptionOutput, error) {
+		found, err := s.managed(ctx, c, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		kept, found, err := s.managed(ctx, c, in.ID)
-		if err != nil {
-			return nil, err
-		}
-		command := domain.ChangeSubscription{By: c.Principal, ID: in.ID, To: to, Reason: given.Reason}
-		receipt, err := c.Submit(ctx, command, command.Validate(), body)
+		command := domain.ChangeSubscription{By: c.Principal, ID: in.ID, To: to, Reason: body.Reason}
+		receipt, err := c.Do(ctx, command)
 		if err != nil {
 			return nil, err
 		}
@@ -252,79 +262,13 @@ func (s subscriptions) change(to domain.Fact) serve.Operation[subscriptionInput,
 		switch to.(type) {
 		case domain.SubscriptionRotated:
 			if !receipt.Replayed {
-				secret, err = kept.Secret(ctx, c.Principal.Tenant, found.ID, overlap)
+				secret, err = s.all.Secret(ctx, c.Principal.Tenant, found.ID, overlap)
 			}
 		case domain.SubscriptionEnded:
-			err = kept.Forget(ctx, c.Principal.Tenant, found.ID)
+			err = s.all.Forget(ctx, c.Principal.Tenant, found.ID)
 		case domain.SubscriptionResumed:
-			err = kept.Resume(ctx, c.Principal.Tenant, found.ID)
+			err = s.all.Resume(ctx, c.Principal.Tenant, found.ID)
 		}
 		return s.answer(ctx, c, receipt, secret, err)
 	}
-}
-
-// RightsOf tells which rights a subscriber has now, by the directory and the key with which the subscription was made,
-// or the key that replaced it. A subscription that was made with a token has the rights of the directory.
-func RightsOf(cfg Config) func(ctx context.Context, tenant string, s domain.Subscription) (domain.Principal, error) {
-	return identities{cfg: cfg.withDefaults()}.rights
-}
-
-func (s identities) rights(ctx context.Context, tenant string, of domain.Subscription) (domain.Principal, error) {
-	actor := of.Subscriber
-	if of.By != "" {
-		actor = of.By
-	}
-	p := domain.Principal{Tenant: tenant, Subject: actor, Role: domain.Member, Authentication: of.Authentication}
-	prefix, keyed := strings.CutPrefix(of.Authentication, "key:")
-	switch {
-	case keyed && prefix == "root":
-		if p = rootPrincipal(); s.cfg.RootKey == "" {
-			return p, wrongKey()
-		}
-		p.Tenant, p.Subject = tenant, actor
-	case keyed:
-		key, err := s.keyNow(ctx, prefix)
-		if err != nil {
-			return p, err
-		}
-		if of.By != "" && !key.ActsFor {
-			return p, wrongKey()
-		}
-		p = key.Principal(tenant, prefix)
-	case of.Authentication == domain.OpenAuthentication:
-		if open, err := s.isOpen(ctx); err != nil || !open {
-			return p, cmp.Or(err, wrongKey())
-		}
-		p = domain.OpenPrincipal()
-		p.Subject = actor
-	}
-	if of.By != "" {
-		p.OnBehalfOf = of.Subscriber
-	}
-	p, err := s.withDirectory(ctx, p)
-	if err == nil && domain.CheckActsFor(p) != nil { // the key may not act for the subscriber any more
-		err = wrongKey()
-	}
-	return p, err
-}
-
-// keyNow is the valid key that has a prefix, or that replaced it.
-func (s identities) keyNow(ctx context.Context, prefix string) (key domain.Key, err error) {
-	const mostRotations = 1000
-	for range mostRotations {
-		if s.cfg.Keys == nil {
-			return key, wrongKey()
-		}
-		_, key, err = s.cfg.Keys.Key(ctx, prefix)
-		switch invalid := key.CheckValid(s.cfg.Now()); {
-		case domain.IsGone(err):
-			return key, wrongKey()
-		case err != nil || invalid == nil:
-			return key, err
-		case key.ReplacedBy == "" || !key.RevokedAt.IsZero():
-			return key, invalid
-		}
-		prefix = key.ReplacedBy
-	}
-	return key, wrongKey()
 }

@@ -1,4 +1,4 @@
-package http
+package reports
 
 import (
 	"cmp"
@@ -12,9 +12,17 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
-func (s reports) reviewRoutes() {
+// reviews answers requests about what waits for a review, and about the merges and proposals that this leads to.
+type reviews struct {
+	api      *serve.API
+	reporter Reporter
+	events   visible.Events
+}
+
+func (s reviews) reviewRoutes() {
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "list-reviews", Method: http.MethodGet, Path: "/v1/reviews", Tags: []string{"Reports"},
 		Summary: "List the items that wait for a review",
@@ -38,6 +46,7 @@ func (s reports) reviewRoutes() {
 			"their tenant, members what they may see.",
 		Errors: []int{http.StatusBadRequest},
 	}, s.review)
+	s.mergeRoutes()
 }
 
 type reviewInput struct {
@@ -51,39 +60,39 @@ type reviewInput struct {
 }
 
 func (in *reviewInput) query(c *serve.Call) domain.ReviewQuery {
-	chosen := (&Selecting{Scope: in.Scope, Owner: in.Owner}).query(c, nil)
+	chosen := (&visible.Selecting{Scope: in.Scope, Owner: in.Owner}).Query(c, nil)
 	q := domain.ReviewQuery{
 		Tenant: chosen.Tenant, Only: chosen.Only, Scope: chosen.Scope, Owner: chosen.Owner, Queue: in.Queue,
 	}
 	if !slices.Contains(domain.Queues(), cmp.Or(in.Queue, domain.QueueStale)) {
 		c.Found.Add("queue", "must be one of %s", strings.Join(domain.Queues(), ", "))
 	}
-	q.Assigned = entity(&c.Found, "assigned", in.To)
+	q.Assigned = serve.Entity(&c.Found, "assigned", in.To)
 	if mine := in.Mine.Read(&c.Found, "mine"); mine != nil && *mine {
 		if q.Owner != "" || q.Assigned != "" {
-			c.Found.Add("mine", "cannot be asked together with owner or assigned")
+			c.Found.Add("mine", "cannot be question together with owner or assigned")
 		}
 		q.Mine = &c.Principal
 	}
 	return q
 }
 
-func (s reports) review(ctx context.Context, c *serve.Call, in *reviewInput) (*serve.Output[api.Reviews], error) {
+func (s reviews) review(ctx context.Context, c *serve.Call, in *reviewInput) (*serve.Output[api.Reviews], error) {
 	query := in.query(c)
 	limit := cmp.Or(in.Limit.Read(&c.Found, "limit", 1, 100), 20)
 	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	asked := query
-	if asked.Only, asked.Mine = nil, nil; query.Mine != nil { // a cursor shows nothing that its user may not see
-		asked.Assigned = "mine"
+	question := query
+	if question.Only, question.Mine = nil, nil; query.Mine != nil { // a cursor shows nothing that its user may not see
+		question.Assigned = "mine"
 	}
-	place, err := serve.PlaceOf(in.Cursor, asked)
+	place, err := serve.PlaceOf(in.Cursor, question)
 	if err != nil {
 		return nil, err
 	}
 	query.Skip, query.Limit = place, int(limit)
-	page, err := s.cfg.Reporter.Review(ctx, query)
+	page, err := s.reporter.Review(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -93,32 +102,29 @@ func (s reports) review(ctx context.Context, c *serve.Call, in *reviewInput) (*s
 			items = append(items, r.Pair.Items...)
 		}
 	}
-	if err := verification(s).verify(ctx, c, items...); err != nil {
+	if err := s.events.Items.Verify(ctx, c, items...); err != nil {
 		return nil, err
 	}
-	s.recordRetrieval(c, domain.Reviewed, len(page.Items), func(i int) domain.Retrieved {
+	s.events.Items.Record(c, domain.Reviewed, len(page.Items), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: page.Items[i].Item.ID}
 	})
-	out := api.Reviews{Items: []api.Review{}, Total: page.Total, Queues: map[string]api.ReviewQueue{}}
+	out := api.Reviews{
+		Items: serve.Map(page.Items, reviewOf), Total: page.Total, Queues: map[string]api.ReviewQueue{},
+	}
 	for name, length := range page.Queues {
 		out.Queues[name] = api.ReviewQueue(length)
 	}
-	for _, r := range page.Items {
-		out.Items = append(out.Items, reviewOf(r))
-	}
 	if next := place + limit; next < int64(page.Total) {
-		out.NextCursor = serve.Cursor(next, asked)
+		out.NextCursor = serve.Cursor(next, question)
 	}
 	return &serve.Output[api.Reviews]{Body: out}, nil
 }
 
 func reviewOf(r domain.Review) api.Review {
-	out := api.Review{Item: serve.KnowledgeOf(r.Item), Reasons: []api.ReviewReason{}}
-	for _, why := range r.Reasons {
-		out.Reasons = append(out.Reasons, api.ReviewReason{
-			Queue: why.Queue, Since: serve.Time(why.Since), Count: why.Count, Text: why.Text,
-		})
+	reasonOf := func(r domain.ReviewReason) api.ReviewReason {
+		return api.ReviewReason{Queue: r.Queue, Since: serve.Time(r.Since), Count: r.Count, Text: r.Text}
 	}
+	out := api.Review{Item: serve.KnowledgeOf(r.Item), Reasons: serve.Map(r.Reasons, reasonOf)}
 	if p := r.Pair; p != nil {
 		out.Pair = &api.ReviewPair{
 			Proposal: p.Proposal, Kind: string(p.Kind), Score: p.Score, Rule: p.Rule, By: string(p.By), Reason: p.Reason,

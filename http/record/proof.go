@@ -1,9 +1,10 @@
-package http
+package record
 
 import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"io"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,41 +14,58 @@ import (
 	"github.com/annals-kb/annals/http/serve"
 )
 
-// proofs answers requests for proof, and exports the log.
-type proofs struct{ *Server }
+// Prover proves that the log was not changed.
+type Prover interface {
+	// Key is the public key that checkpoints are verified with.
+	Key() string
+	// Checkpoint is a recent signed checkpoint of a tenant's log.
+	Checkpoint(ctx context.Context, tenant string) (domain.Checkpoint, error)
+	// Entry looks an event up; the error matches domain.ErrNotFound if there is none.
+	Entry(ctx context.Context, tenant, eventID string) (domain.Entry, error)
+	// Inclusion proves that the log of a checkpoint contains an event.
+	Inclusion(ctx context.Context, tenant string, entry domain.Entry) (domain.Inclusion, error)
+	// Consistency proves that the log of to events begins with the log of from events; 0 means the size of the newest
+	// checkpoint.
+	Consistency(ctx context.Context, tenant string, from, to int64) (domain.Consistency, error)
+	// Export writes a tenant's records as they are stored, and then their proof.
+	Export(ctx context.Context, export domain.Export, out io.Writer) error
+	// Status tells up to which position the proof has come.
+	Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error)
+}
 
-func (s proofs) proofRoutes() {
+func (s Record) proofRoutes() {
+	a := s.API.Requiring(s.Prover, "this server proves nothing")
 	tags := []string{"Proof"}
-	serve.Lookup(s.api, huma.Operation{
+	serve.Lookup(a, huma.Operation{
 		OperationID: "log-key", Method: http.MethodGet, Path: "/v1/log/key", Tags: tags,
 		Summary:     "Read the public key that the log is signed with",
 		Description: "Ask for it once, over a way that you trust, and keep it.",
-	}, serve.Needing(s.prover, s.logKey))
-	serve.Lookup(s.api, huma.Operation{
+	}, s.logKey)
+	serve.Lookup(a, huma.Operation{
 		OperationID: "log-checkpoint", Method: http.MethodGet, Path: "/v1/log/checkpoint", Tags: tags,
 		Summary: "Read a signed checkpoint: what the log is now",
 		Description: "Keep it: it proves later that the log still begins with what it describes. " +
 			"It is at most a second or two old. While nothing is recorded, there is none: 404.",
 		Errors: []int{http.StatusNotFound},
-	}, serve.Needing(s.prover, s.checkpoint))
-	serve.Lookup(s.api, huma.Operation{
+	}, s.checkpoint)
+	serve.Lookup(a, huma.Operation{
 		OperationID: "log-inclusion", Method: http.MethodGet, Path: "/v1/log/proof/{event_id}", Tags: tags,
 		Summary: "Prove that an event is in the log",
 		Description: "For callers who may read the event, named by its id or its position. " +
 			"annals verify checks the answer, as it is.",
 		Errors: []int{http.StatusNotFound},
-	}, serve.Needing(s.prover, s.inclusion))
-	serve.Handle(s.api, huma.Operation{
+	}, s.inclusion)
+	serve.Handle(a, huma.Operation{
 		OperationID: "log-consistency", Method: http.MethodGet, Path: "/v1/log/consistency", Tags: tags,
 		Summary: "Prove that the log was only appended to between two checkpoints",
 	}, s.consistency)
-	serve.Lookup(s.api, huma.Operation{
+	serve.Lookup(s.API, huma.Operation{
 		OperationID: "log-protections", Method: http.MethodGet, Path: "/v1/log/protections", Tags: tags,
 		Summary:     "See what keeps the log from being changed",
 		Description: "What the database refuses to the role that serves. For auditors and admins.",
 		Errors:      []int{http.StatusNotFound},
 	}, s.walls)
-	serve.Handle(s.api, huma.Operation{
+	serve.Handle(a, huma.Operation{
 		OperationID: "export-log", Method: http.MethodGet, Path: "/v1/log/export", Tags: tags,
 		Summary: "Export the log as it is stored, with what proves it",
 		Description: "One record a line, every column as the bytes that were hashed, and a last line with a signed " +
@@ -67,25 +85,12 @@ type consistencyInput struct {
 	To   serve.Integer `query:"to" doc:"The size of a later one; of the newest if left out."`
 }
 
-// prover returns the prover, if this server has one and the request is valid so far.
-func (s proofs) prover(c *serve.Call) (Prover, error) {
-	if err := c.Found.Err(); err != nil {
-		return nil, err
-	}
-	if s.cfg.Prover == nil {
-		return nil, domain.Refuse(domain.ErrNotFound, "this server proves nothing")
-	}
-	return s.cfg.Prover, nil
+func (s Record) logKey(context.Context, *serve.Call, *struct{}) (api.LogKey, error) {
+	return api.LogKey{Key: s.Prover.Key()}, nil
 }
 
-func (s proofs) logKey(_ context.Context, _ *serve.Call, prover Prover, _ *struct{}) (api.LogKey, error) {
-	return api.LogKey{Key: prover.Key()}, nil
-}
-
-func (s proofs) checkpoint(
-	ctx context.Context, c *serve.Call, prover Prover, _ *struct{},
-) (out api.Checkpoint, err error) {
-	made, err := prover.Checkpoint(ctx, c.Principal.Tenant)
+func (s Record) checkpoint(ctx context.Context, c *serve.Call, _ *struct{}) (out api.Checkpoint, err error) {
+	made, err := s.Prover.Checkpoint(ctx, c.Principal.Tenant)
 	if err != nil {
 		return out, err
 	}
@@ -96,19 +101,17 @@ func (s proofs) checkpoint(
 	return checkpointOf(made), nil
 }
 
-func (s proofs) inclusion(
-	ctx context.Context, c *serve.Call, prover Prover, in *eventInput,
-) (out api.Inclusion, err error) {
-	entry, err := prover.Entry(ctx, c.Principal.Tenant, in.EventID)
+func (s Record) inclusion(ctx context.Context, c *serve.Call, in *eventInput) (out api.Inclusion, err error) {
+	entry, err := s.Prover.Entry(ctx, c.Principal.Tenant, in.EventID)
 	if err != nil {
 		return out, err
 	}
-	if may, err := s.mayReadStream(ctx, c, entry.Stream); err != nil {
+	if may, err := s.Events.MayRead(ctx, c, entry.Stream); err != nil {
 		return out, err
-	} else if !may && !c.Principal.SeesAll() {
+	} else if !may {
 		return out, domain.NoSuchEvent()
 	}
-	made, err := prover.Inclusion(ctx, c.Principal.Tenant, entry)
+	made, err := s.Prover.Inclusion(ctx, c.Principal.Tenant, entry)
 	if err != nil {
 		return out, err
 	}
@@ -122,18 +125,17 @@ func (s proofs) inclusion(
 	return out, nil
 }
 
-func (s proofs) consistency(
+func (s Record) consistency(
 	ctx context.Context, c *serve.Call, in *consistencyInput,
 ) (*serve.Output[api.Consistency], error) {
 	from, to := in.From.Read(&c.Found, "from", 1, serve.NoLimit), in.To.Read(&c.Found, "to", 1, serve.NoLimit)
 	if in.From == "" {
 		c.Found.Add("from", "is needed: the size of the checkpoint that you kept")
 	}
-	prover, err := s.prover(c)
-	if err != nil {
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	made, err := prover.Consistency(ctx, c.Principal.Tenant, from, to)
+	made, err := s.Prover.Consistency(ctx, c.Principal.Tenant, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -149,14 +151,14 @@ func checkpointOf(c domain.Checkpoint) api.Checkpoint {
 
 func encode(digest domain.Digest) string { return base64.StdEncoding.EncodeToString(digest[:]) }
 
-func (s proofs) walls(ctx context.Context, c *serve.Call, _ *struct{}) (out api.Protections, err error) {
+func (s Record) walls(ctx context.Context, c *serve.Call, _ *struct{}) (out api.Protections, err error) {
 	switch {
 	case !c.Principal.SeesAll():
 		return out, domain.Refuse(domain.ErrForbidden, "only auditors and admins see the protections")
-	case s.cfg.Protections == nil:
-		return out, domain.Refuse(domain.ErrNotFound, "nobody knows")
+	case s.Protections == nil:
+		return out, domain.Refuse(domain.ErrNotFound, "this server does not know its protections")
 	}
-	all, err := s.cfg.Protections(ctx)
+	all, err := s.Protections(ctx)
 	out.Items = serve.Map(all, func(p domain.Protection) api.Protection { return api.Protection(p) })
 	return out, err
 }

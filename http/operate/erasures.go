@@ -1,36 +1,75 @@
-package http
+package operate
 
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
-// erasures answers requests about erasures and legal holds.
-type erasures struct{ *Server }
+// Eraser plans erasures and reports on them.
+type Eraser interface {
+	// Lineage lists the items that an item is derived from, and those that are derived from it.
+	Lineage(ctx context.Context, tenant, id string) ([]domain.LineageRelation, error)
+	// Doomed lists what an order would erase, and what is related to it.
+	Doomed(ctx context.Context, tenant, of string, lineage domain.LineageMode) ([]domain.ErasureTarget, error)
+	// Begin starts to carry out ordered erasures at once.
+	Begin()
+	// Access are the prefixes of the keys, and the memberships, that an order would end.
+	Access(ctx context.Context, tenant, of string) (keys []string, groups []domain.Entity, err error)
+	// Erasure is an order with its progress. The error matches domain.ErrNotFound if there is none.
+	Erasure(ctx context.Context, tenant, id string) (domain.ErasureProgress, error)
+	// OrderedBy tells whether p ordered an erasure, as itself or on behalf of the same subject as now.
+	OrderedBy(ctx context.Context, p domain.Principal, id string) (bool, error)
+	// Erasures reports the erasures of p's tenant, and whether files still hold erased text. For an operator, the
+	// files are those of all tenants.
+	Erasures(ctx context.Context, p domain.Principal) (domain.ErasureStatus, error)
+	// PurgeFiles rewrites the files without the erased text.
+	PurgeFiles(ctx context.Context) (domain.Purge, error)
+}
 
-func (s erasures) eraseRoutes() {
+// erasures answers requests about erasures and legal holds.
+type erasures struct {
+	api        *serve.API
+	eraser     Eraser
+	events     visible.Events
+	purgeAfter time.Duration // how long files may hold erased text; 0 for ever
+}
+
+// ErasureRoutes registers the operations on erasures and legal holds. The eraser may be nil.
+func ErasureRoutes(a *serve.API, eraser Eraser, events visible.Events, purgeAfter time.Duration) {
+	s := erasures{a.Requiring(eraser, "this server erases nothing"), eraser, events, purgeAfter}
+	holdRoutes(a)
+	s.routes()
+}
+
+func holdRoutes(a *serve.API) {
 	tags := []string{"Erasing"}
-	serve.ChangeRoute(s.api, true, huma.Operation{
-		OperationID: "hold", Method: http.MethodPost, Path: one + "/hold", Tags: tags,
+	serve.ChangeRoute(a, true, huma.Operation{
+		OperationID: "hold", Method: http.MethodPost, Path: serve.ItemPath + "/hold", Tags: tags,
 		Summary:     "Keep an item from being erased",
 		Description: "For admins. It can be forgotten, since that destroys nothing.",
 	}, func(_ *serve.Call, t domain.Target, in api.HoldReason) serve.Validated {
 		return domain.Hold{Target: t, ReasonCode: in.ReasonCode, Ticket: in.Ticket}
 	})
-	serve.ChangeRoute(s.api, true, huma.Operation{
-		OperationID: "release", Method: http.MethodPost, Path: one + "/release", Tags: tags,
+	serve.ChangeRoute(a, true, huma.Operation{
+		OperationID: "release", Method: http.MethodPost, Path: serve.ItemPath + "/release", Tags: tags,
 		Summary: "End an item's legal hold", Description: "For admins.",
 	}, func(_ *serve.Call, t domain.Target, in api.HoldReason) serve.Validated {
 		return domain.Release{Target: t, ReasonCode: in.ReasonCode, Ticket: in.Ticket}
 	})
+}
+
+func (s erasures) routes() {
+	tags := []string{"Erasing"}
 	serve.Lookup(s.api, huma.Operation{
-		OperationID: "lineage", Method: http.MethodGet, Path: one + "/lineage", Tags: tags,
+		OperationID: "lineage", Method: http.MethodGet, Path: serve.ItemPath + "/lineage", Tags: tags,
 		Summary: "List what an item goes back to, and what goes back to it",
 		Description: "What it was made from and what was made from it, what took its place and whose place it took, and " +
 			"so on from each of them: of what you may see.",
@@ -47,30 +86,33 @@ func (s erasures) eraseRoutes() {
 		Description: "For operators. On SQLite writes wait until it is done; on PostgreSQL requests for the table that " +
 			"is being rewritten do.",
 	}, s.purge)
-}
-
-// erase orders an erasure.
-func (s *Server) erase(ctx context.Context, c *serve.Call, in *forgetInput) (*serve.Receipt, error) {
-	done, err := c.Change(ctx, in.ID, nil, func(t domain.Target) (domain.Command, error) {
-		return domain.Erase{Target: t, ErasureReason: domain.ErasureReason{
-			ReasonCode: in.ReasonCode, LegalBasis: in.LegalBasis, RequestedBy: in.RequestedBy, Ticket: in.Ticket,
-		}}.Complete()
-	})
-	if err != nil {
-		return nil, err
-	}
-	return serve.ReceiptOf(done), nil
+	serve.HandleBody(s.api, true, huma.Operation{
+		OperationID: "order-erasure", Method: http.MethodPost, Path: "/v1/erasures", Tags: tags,
+		DefaultStatus: http.StatusAccepted, Summary: "Erase everything of an entity",
+		Description: "For admins, and for the entity itself. The order is recorded and carried out in the background, item " +
+			"by item, and goes on after a restart. What is under legal hold or belongs to another entity is left and named.",
+		Errors: serve.WriteErrors,
+	}, s.orderErasure)
+	serve.Handle(s.api, huma.Operation{
+		OperationID: "plan-erasure", Method: http.MethodGet, Path: "/v1/erasures/plan", Tags: tags,
+		Summary:     "See what an order would erase",
+		Description: "And what else was derived from it. For those who may order it.",
+		Errors:      []int{http.StatusNotFound},
+	}, s.planErasure)
+	serve.Handle(s.api, huma.Operation{
+		OperationID: "erasure", Method: http.MethodGet, Path: "/v1/erasures/{id}", Tags: tags,
+		Summary:     "See how far an order has come",
+		Description: "For admins and auditors, for the one who ordered it, and for the entity that it is about.",
+		Errors:      []int{http.StatusNotFound},
+	}, s.erasure)
 }
 
 func (s erasures) lineage(ctx context.Context, c *serve.Call, in *serve.ItemInput) (api.Lineage, error) {
 	out := api.Lineage{Items: []api.LineageEntry{}}
-	if s.cfg.Eraser == nil {
-		return out, domain.NotFound(in.ID)
-	}
-	if _, err := s.visibleItem(ctx, c, in.ID); err != nil {
+	if _, err := s.events.Items.Find(ctx, c, in.ID); err != nil {
 		return out, err
 	}
-	all, err := s.cfg.Eraser.Lineage(ctx, c.Principal.Tenant, in.ID)
+	all, err := s.eraser.Lineage(ctx, c.Principal.Tenant, in.ID)
 	if err != nil {
 		return out, err
 	}
@@ -80,7 +122,7 @@ func (s erasures) lineage(ctx context.Context, c *serve.Call, in *serve.ItemInpu
 			continue
 		}
 		if relative.ID != "" {
-			k, err := s.cfg.Reader.Find(ctx, c.Principal.Tenant, relative.ID)
+			k, err := s.events.Items.Reader.Find(ctx, c.Principal.Tenant, relative.ID)
 			if err != nil {
 				return out, err
 			}
@@ -95,18 +137,18 @@ func (s erasures) lineage(ctx context.Context, c *serve.Call, in *serve.ItemInpu
 }
 
 func (s erasures) erasures(ctx context.Context, c *serve.Call, _ *struct{}) (out api.Erasures, err error) {
-	if !c.Principal.SeesAll() || s.cfg.Eraser == nil {
+	if !c.Principal.SeesAll() {
 		return out, domain.Refuse(domain.ErrForbidden, "what was erased is for admins and auditors")
 	}
-	status, err := s.cfg.Eraser.Erasures(ctx, c.Principal)
+	status, err := s.eraser.Erasures(ctx, c.Principal)
 	if err != nil {
 		return out, err
 	}
 	out.Erasures, out.Texts, out.Unpurged = status.Erasures, status.Texts, status.Unpurged
 	out.Oldest, out.Kept = serve.Time(status.Oldest), append([]string{}, status.Kept...)
 	out.ForOwner = status.ForOwner
-	if s.cfg.PurgeAfter > 0 && !status.Oldest.IsZero() {
-		out.PurgeBy = new(status.Oldest.Add(s.cfg.PurgeAfter))
+	if s.purgeAfter > 0 && !status.Oldest.IsZero() {
+		out.PurgeBy = new(status.Oldest.Add(s.purgeAfter))
 	}
 	if status.Last != nil {
 		out.LastPurge = new(api.PurgeResult(*status.Last))
@@ -115,10 +157,10 @@ func (s erasures) erasures(ctx context.Context, c *serve.Call, _ *struct{}) (out
 }
 
 func (s erasures) purge(ctx context.Context, c *serve.Call, _ *struct{}) (api.PurgeResult, error) {
-	if !c.Principal.IsOperator() || s.cfg.Eraser == nil {
+	if !c.Principal.IsOperator() {
 		return api.PurgeResult{}, domain.Refuse(domain.ErrForbidden, "purging the files is for operators")
 	}
-	done, err := s.cfg.Eraser.PurgeFiles(context.WithoutCancel(ctx)) // an interrupted rewrite would be useless
+	done, err := s.eraser.PurgeFiles(context.WithoutCancel(ctx)) // an interrupted rewrite would be useless
 	return api.PurgeResult(done), err
 }
 
@@ -139,52 +181,24 @@ type erasurePlanInput struct {
 	KeepShared  serve.Boolean `query:"keep_shared" doc:"As in an order."`
 }
 
-func (s erasures) erasureRoutes() {
-	tags := []string{"Erasing"}
-	serve.Handle(s.api, huma.Operation{
-		OperationID: "order-erasure", Method: http.MethodPost, Path: "/v1/erasures", Tags: tags,
-		DefaultStatus: http.StatusAccepted, Summary: "Erase everything of an entity",
-		Description: "For admins, and for the entity itself. The order is recorded and carried out in the background, item " +
-			"by item, and goes on after a restart. What is under legal hold or belongs to another entity is left and named.",
-		RequestBody: serve.JSONBody[api.ErasureOrder](s.api, true), Errors: serve.WriteErrors,
-	}, s.orderErasure)
-	serve.Handle(s.api, huma.Operation{
-		OperationID: "plan-erasure", Method: http.MethodGet, Path: "/v1/erasures/plan", Tags: tags,
-		Summary:     "See what an order would erase",
-		Description: "And what else was derived from it. For those who may order it.",
-		Errors:      []int{http.StatusNotFound},
-	}, s.planErasure)
-	serve.Handle(s.api, huma.Operation{
-		OperationID: "erasure", Method: http.MethodGet, Path: "/v1/erasures/{id}", Tags: tags,
-		Summary:     "See how far an order has come",
-		Description: "For admins and auditors, for the one who ordered it, and for the entity that it is about.",
-		Errors:      []int{http.StatusNotFound},
-	}, s.erasure)
-}
-
-func (s erasures) orderErasure(ctx context.Context, c *serve.Call, _ *struct{}) (*erasureOutput, error) {
-	given, body, err := serve.ReadBody[api.ErasureOrder](c)
-	if err != nil {
-		return nil, err
-	}
+func (s erasures) orderErasure(
+	ctx context.Context, c *serve.Call, _ *struct{}, body api.ErasureOrder,
+) (*erasureOutput, error) {
 	command, err := domain.OrderErasure{
-		By: c.Principal, ID: serve.NewID(), Of: given.Of, WithLineage: given.WithLineage, KeepShared: given.KeepShared,
-		KeepAccess: given.KeepAccess,
+		By: c.Principal, ID: serve.NewID(), Of: body.Of, WithLineage: body.WithLineage, KeepShared: body.KeepShared,
+		KeepAccess: body.KeepAccess,
 		ErasureReason: domain.ErasureReason{
-			ReasonCode: given.ReasonCode, LegalBasis: given.LegalBasis, RequestedBy: given.RequestedBy, Ticket: given.Ticket,
+			ReasonCode: body.ReasonCode, LegalBasis: body.LegalBasis, RequestedBy: body.RequestedBy, Ticket: body.Ticket,
 		},
 	}.Complete()
-	if s.cfg.Eraser == nil {
-		return nil, domain.Refuse(domain.ErrNotFound, "this server erases nothing")
-	}
-	receipt, err := c.Submit(ctx, command, err, body)
+	receipt, err := c.Submit(ctx, command, err)
 	if err != nil {
 		return nil, err
 	}
-	s.cfg.Eraser.Begin()
+	s.eraser.Begin()
 	id := receipt.Stream.Name[len(domain.ErasureStream("")):] // a repeated request answers with the id of the first
 	ordered, _ := receipt.Stream.State.(domain.Erasure)
-	shown, err := s.redactFor(ctx, c.Principal, domain.ErasureProgress{Erasure: ordered, Erased: ordered.Erased})
+	shown, err := s.redactFor(ctx, c, domain.ErasureProgress{Erasure: ordered, Erased: ordered.Erased})
 	return &erasureOutput{
 		Status: http.StatusAccepted, Location: "/v1/erasures/" + id, Position: serve.WholeCell(receipt.Position),
 		Body: erasureOf(id, shown),
@@ -196,21 +210,21 @@ func (s erasures) erasure(ctx context.Context, c *serve.Call, in *erasureInput) 
 		return nil, err
 	}
 	unknown := domain.Refuse(domain.ErrNotFound, "there is no such erasure")
-	if s.cfg.Eraser == nil || !domain.IsItemID(in.ID) {
+	if !domain.IsItemID(in.ID) {
 		return nil, unknown
 	}
-	found, err := s.cfg.Eraser.Erasure(ctx, c.Principal.Tenant, in.ID)
+	found, err := s.eraser.Erasure(ctx, c.Principal.Tenant, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	if !c.Principal.SeesAll() && string(c.Principal.Subject) != found.Of {
-		if his, err := s.cfg.Eraser.OrderedBy(ctx, c.Principal, in.ID); err != nil {
+		if his, err := s.eraser.OrderedBy(ctx, c.Principal, in.ID); err != nil {
 			return nil, err
 		} else if !his {
 			return nil, unknown
 		}
 	}
-	shown, err := s.redactFor(ctx, c.Principal, found)
+	shown, err := s.redactFor(ctx, c, found)
 	return &erasureOutput{Status: http.StatusOK, Body: erasureOf(in.ID, shown)}, err
 }
 
@@ -226,24 +240,21 @@ func (s erasures) planErasure(
 	if err := serve.Merge(c.Found, err); err != nil {
 		return nil, err
 	}
-	if s.cfg.Eraser == nil {
-		return nil, domain.Refuse(domain.ErrNotFound, "this server erases nothing")
-	}
 	refused := ""
 	if domain.IsItem(in.Of) {
-		k, err := s.visibleItem(ctx, c, in.Of)
+		k, err := s.events.Items.Find(ctx, c, in.Of)
 		if err != nil {
 			return nil, err
 		}
 		refused = domain.ErasureTarget{ID: k.ID, Owner: k.Owner, Held: k.Held}.ReasonRetained(c.Principal)
 	}
-	all, err := s.cfg.Eraser.Doomed(ctx, c.Principal.Tenant, in.Of, lineage)
+	all, err := s.eraser.Doomed(ctx, c.Principal.Tenant, in.Of, lineage)
 	if err != nil {
 		return nil, err
 	}
 	out := &serve.Output[api.ErasurePlan]{}
 	out.Body.Items, out.Body.MeantFor = []api.ErasureTarget{}, map[string]int64{}
-	keys, groups, err := s.cfg.Eraser.Access(ctx, c.Principal.Tenant, in.Of)
+	keys, groups, err := s.eraser.Access(ctx, c.Principal.Tenant, in.Of)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +264,7 @@ func (s erasures) planErasure(
 	}
 	stays := domain.Retained(c.Principal, all)
 	for _, d := range all {
-		visible, err := s.mayKnowOf(ctx, c.Principal, d.Stream)
+		visible, err := s.events.MayRead(ctx, c, d.Stream)
 		if err != nil {
 			return nil, err
 		}
@@ -279,30 +290,17 @@ func (s erasures) planErasure(
 	return out, nil
 }
 
-// mayKnowOf tells whether p may know of the item or the session that a stream is about.
-func (s erasures) mayKnowOf(ctx context.Context, p domain.Principal, stream string) (bool, error) {
-	id, isItem := domain.ItemOf(stream)
-	if p.SeesAll() || !isItem {
-		return p.SeesAll() || p.MaySeeSession(stream), nil
-	}
-	k, err := s.cfg.Reader.Find(ctx, p.Tenant, id)
-	if err != nil {
-		return false, err
-	}
-	return p.MaySee(k), nil
-}
-
-// redactFor removes from an erasure's refused streams those that p may not know of.
+// redactFor removes from an erasure's refused streams those that the caller may not know of.
 func (s erasures) redactFor(
-	ctx context.Context, p domain.Principal, e domain.ErasureProgress,
+	ctx context.Context, c *serve.Call, e domain.ErasureProgress,
 ) (domain.ErasureProgress, error) {
-	if p.SeesAll() {
+	if c.Principal.SeesAll() {
 		return e, nil
 	}
 	all := e.Refused
 	e.Refused = nil
 	for _, r := range all {
-		visible, err := s.mayKnowOf(ctx, p, r.Stream)
+		visible, err := s.events.MayRead(ctx, c, r.Stream)
 		if err != nil {
 			return e, err
 		}

@@ -1,4 +1,4 @@
-package http
+package keys
 
 import (
 	"cmp"
@@ -9,25 +9,65 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/people"
 	"github.com/annals-kb/annals/http/serve"
 )
 
-// identities identifies callers.
-type identities struct {
-	cfg      Config
+// Config is what callers are identified by.
+type Config struct {
+	RootKey    string           // valid for everything in every tenant; empty for none
+	Keys       Keyring          // nil if there are no keys
+	Directory  people.Directory // nil for a server without a directory
+	Tokens     Tokens           // nil if no issuer's tokens are accepted
+	Logins     Tokens           // nil if sessions hold no ID tokens
+	SessionKey []byte           // seals session tokens; nil for no sessions
+	Now        func() time.Time
+}
+
+// Keyring finds the holders of keys, and tenants.
+type Keyring interface {
+	// Key finds a key by its prefix. The error matches domain.ErrNotFound if there is none.
+	Key(ctx context.Context, prefix string) (tenant string, key domain.Key, err error)
+	// Any tells whether a key was ever issued.
+	Any(ctx context.Context) (bool, error)
+	// Given lists the issued keys of a tenant.
+	Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
+	// Used notes that a key was used.
+	Used(tenant, prefix string, at time.Time)
+	// Tenants lists the tenants by name.
+	Tenants(ctx context.Context) ([]domain.NamedTenant, error)
+	// HasTenant tells whether a tenant of this name exists.
+	HasTenant(ctx context.Context, name string) (bool, error)
+	// Lives tells whether a tenant of this name exists and was not erased.
+	Lives(ctx context.Context, tenant string) (bool, error)
+}
+
+// Tokens finds the holders of an issuer's tokens.
+type Tokens interface {
+	// Principal is the holder of the token. The error matches domain.ErrUnauthenticated if the token is not valid.
+	Principal(ctx context.Context, token string) (domain.Principal, error)
+}
+
+// Identities identifies callers. It is safe for concurrent use.
+type Identities struct {
+	Config
 	throttle *loginThrottle
 	sealer   cipher.AEAD // of session tokens; nil if there are none
 }
 
-// identify authenticates the caller in the same way for all surfaces.
-func (s identities) identify(r *http.Request) (domain.Principal, error) {
+// New makes the identities of a server.
+func New(cfg Config) Identities {
+	return Identities{cfg, newLoginThrottle(), newSealer(cfg.SessionKey)}
+}
+
+// Identify authenticates the caller in the same way for all surfaces.
+func (s Identities) Identify(r *http.Request) (domain.Principal, error) {
 	p, err := s.fromCredentials(r)
 	if err != nil {
 		return p, err
@@ -41,28 +81,15 @@ func (s identities) identify(r *http.Request) (domain.Principal, error) {
 	return p, domain.CheckActsFor(p)
 }
 
-// goesOn refuses to go on with a long answer if the rights of the caller are not those with which it began.
-func (s identities) goesOn(c *serve.Call) error {
-	if time.Since(c.Looked) < rightsAge {
-		return nil
-	}
-	c.Looked = time.Now()
-	p, err := s.identify(c.Request)
-	if err == nil && !reflect.DeepEqual(p, c.Principal) {
-		err = domain.Refuse(domain.ErrForbidden, "the rights of the caller have changed").WithFix("begin again")
-	}
-	return err
-}
-
 // withDirectory applies to p what the directory says now. The groups of the caller count besides those of its key or
 // token, of which deactivated ones do not count. A caller that acts for a member has that member's groups and no
 // others.
-func (s identities) withDirectory(ctx context.Context, p domain.Principal) (domain.Principal, error) {
-	if s.cfg.Directory == nil || p.Tenant == domain.SystemTenant || p.IsOperator() { // whom no group gives more
+func (s Identities) withDirectory(ctx context.Context, p domain.Principal) (domain.Principal, error) {
+	if s.Directory == nil || p.Tenant == domain.SystemTenant || p.IsOperator() { // whom no group gives more
 		return p, nil
 	}
 	for _, e := range slices.Compact([]domain.Entity{p.Subject, p.EffectiveSubject()}) {
-		of, err := s.cfg.Directory.Belongings(ctx, p.Tenant, e, p.Memberships)
+		of, err := s.Directory.Belongings(ctx, p.Tenant, e, p.Memberships)
 		entry, over := of.Entry, func(group domain.Entity) bool { return slices.Contains(of.Over, group) }
 		p.Memberships = slices.DeleteFunc(slices.Clone(p.Memberships), over)
 		switch {
@@ -101,7 +128,7 @@ var headerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
 
 // withVikingHeaders applies OpenViking's headers to p. Root, and callers in no-auth mode, may name an account, which
 // is a tenant, and a user to act for. For all other callers these headers have no effect.
-func (s identities) withVikingHeaders(r *http.Request, p domain.Principal) (domain.Principal, error) {
+func (s Identities) withVikingHeaders(r *http.Request, p domain.Principal) (domain.Principal, error) {
 	if !p.CrossesTenants() {
 		return p, nil
 	}
@@ -127,7 +154,7 @@ func (s identities) withVikingHeaders(r *http.Request, p domain.Principal) (doma
 
 // fromCredentials finds the holder of the key or, in no-auth mode, reads the identity that the caller claims. It
 // looks the key up for every request, so that a key revoked on another server is invalid here at once.
-func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
+func (s Identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 	key, err := presentedKey(r)
 	if err != nil {
 		return domain.Principal{}, err
@@ -152,19 +179,19 @@ func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 }
 
 // isOpen tells whether the server is in no-auth mode, which the first key ends.
-func (s identities) isOpen(ctx context.Context) (bool, error) {
-	if s.cfg.RootKey != "" || s.cfg.Tokens != nil {
+func (s Identities) isOpen(ctx context.Context) (bool, error) {
+	if s.RootKey != "" || s.Tokens != nil {
 		return false, nil
 	}
-	if s.cfg.Keys == nil {
+	if s.Keys == nil {
 		return true, nil
 	}
-	given, err := s.cfg.Keys.Any(ctx)
+	given, err := s.Keys.Any(ctx)
 	return !given && err == nil, err
 }
 
 // checkKey finds the holder of a key or of a token. It refuses keys after too many invalid ones from the same address.
-func (s identities) checkKey(r *http.Request, key string) (p domain.Principal, actsFor bool, err error) {
+func (s Identities) checkKey(r *http.Request, key string) (p domain.Principal, actsFor bool, err error) {
 	if strings.HasPrefix(key, sessionScheme) {
 		read, err := s.readSession(key)
 		if err != nil {
@@ -173,19 +200,19 @@ func (s identities) checkKey(r *http.Request, key string) (p domain.Principal, a
 		if read.Token == "" {
 			return s.keyHolder(r.Context(), read.Prefix, read.Hash)
 		}
-		if s.cfg.Logins == nil {
+		if s.Logins == nil {
 			return p, false, sessionEnded()
 		}
-		p, err = s.fromToken(r.Context(), s.cfg.Logins, read.Token)
+		p, err = s.fromToken(r.Context(), s.Logins, read.Token)
 		return p, false, err
 	}
-	attempt := s.throttle.attempt(r, key, s.cfg.Now())
+	attempt := s.throttle.attempt(r, key, s.Now())
 	token := s.isIssuedToken(key)
 	if err := attempt.allow(); err != nil && !token { // a signature cannot be guessed
 		return p, false, err
 	}
 	if token {
-		p, err = s.fromToken(r.Context(), s.cfg.Tokens, key)
+		p, err = s.fromToken(r.Context(), s.Tokens, key)
 	} else {
 		p, actsFor, err = s.keyHolder(r.Context(), PrefixOf(key), HashOfKey(key))
 	}
@@ -199,17 +226,17 @@ func (s identities) checkKey(r *http.Request, key string) (p domain.Principal, a
 }
 
 // isIssuedToken tells whether a key is a token of the issuer. No key has a dot.
-func (s identities) isIssuedToken(key string) bool {
-	return s.cfg.Tokens != nil && strings.Count(key, ".") == 2
+func (s Identities) isIssuedToken(key string) bool {
+	return s.Tokens != nil && strings.Count(key, ".") == 2
 }
 
 // fromToken is the holder of a token. A token is invalid for a tenant that does not exist or was erased.
-func (s identities) fromToken(ctx context.Context, tokens Tokens, token string) (domain.Principal, error) {
+func (s Identities) fromToken(ctx context.Context, tokens Tokens, token string) (domain.Principal, error) {
 	p, err := tokens.Principal(ctx, token)
-	if err != nil || s.cfg.Keys == nil || p.Tenant == domain.DefaultTenant {
+	if err != nil || s.Keys == nil || p.Tenant == domain.DefaultTenant {
 		return p, err
 	}
-	lives, err := s.cfg.Keys.Lives(ctx, p.Tenant)
+	lives, err := s.Keys.Lives(ctx, p.Tenant)
 	if err == nil && !lives {
 		err = domain.Refuse(
 			domain.ErrUnauthenticated, "there is no tenant of the name that ANNALS_OIDC_TENANT says, or it was erased",
@@ -242,31 +269,31 @@ func unknownCaller(fix string) error {
 
 // keyHolder is the holder of the key with a prefix and a hash, and whether they may act for others. Only the holder of
 // a key learns why it is not valid.
-func (s identities) keyHolder(ctx context.Context, prefix, hash string) (p domain.Principal, actsFor bool, err error) {
+func (s Identities) keyHolder(ctx context.Context, prefix, hash string) (p domain.Principal, actsFor bool, err error) {
 	switch {
 	case s.isRoot(hash):
 		return rootPrincipal(), true, nil
-	case s.cfg.Keys == nil || prefix == "":
+	case s.Keys == nil || prefix == "":
 		return p, false, wrongKey()
 	}
-	tenant, found, err := s.cfg.Keys.Key(ctx, prefix)
+	tenant, found, err := s.Keys.Key(ctx, prefix)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return p, false, err
 	}
 	if err != nil || !same(hash, found.Hash) {
 		return p, false, wrongKey()
 	}
-	now := s.cfg.Now()
+	now := s.Now()
 	if err := found.CheckValid(now); err != nil {
 		return p, false, err
 	}
-	s.cfg.Keys.Used(tenant, prefix, now)
+	s.Keys.Used(tenant, prefix, now)
 	return found.Principal(tenant, prefix), found.ActsFor, nil
 }
 
 // isRoot tells whether the hash is that of the root key.
-func (s identities) isRoot(hash string) bool {
-	return s.cfg.RootKey != "" && same(hash, HashOfKey(s.cfg.RootKey))
+func (s Identities) isRoot(hash string) bool {
+	return s.RootKey != "" && same(hash, HashOfKey(s.RootKey))
 }
 
 func wrongKey() error {
@@ -285,7 +312,7 @@ func rootPrincipal() domain.Principal {
 }
 
 // onBehalf applies a request's headers to p: root names a tenant, and those who may act for others name them.
-func (s identities) onBehalf(r *http.Request, p domain.Principal, actsFor bool) (domain.Principal, error) {
+func (s Identities) onBehalf(r *http.Request, p domain.Principal, actsFor bool) (domain.Principal, error) {
 	var found domain.Problems
 	p.ActsForOthers = actsFor
 	actor, known := p.Subject, p.OnBehalfOf // a token may name on whose behalf it is used
@@ -309,7 +336,7 @@ func (s identities) onBehalf(r *http.Request, p domain.Principal, actsFor bool) 
 }
 
 // inTenant lets root choose a tenant. All other callers have one.
-func (s identities) inTenant(r *http.Request, p domain.Principal) (domain.Principal, error) {
+func (s Identities) inTenant(r *http.Request, p domain.Principal) (domain.Principal, error) {
 	asked := r.Header.Get("Annals-Tenant")
 	if p.Role != domain.Root {
 		if asked != "" && asked != p.Tenant {
@@ -325,13 +352,13 @@ func (s identities) inTenant(r *http.Request, p domain.Principal) (domain.Princi
 }
 
 // requireTenant refuses a tenant that does not exist. The default tenant always exists.
-func (s identities) requireTenant(ctx context.Context, tenant string) error {
+func (s Identities) requireTenant(ctx context.Context, tenant string) error {
 	if tenant == domain.DefaultTenant {
 		return nil
 	}
 	exists, err := false, error(nil)
-	if s.cfg.Keys != nil {
-		exists, err = s.cfg.Keys.HasTenant(ctx, tenant)
+	if s.Keys != nil {
+		exists, err = s.Keys.HasTenant(ctx, tenant)
 	}
 	if err == nil && !exists {
 		var found domain.Problems
@@ -340,9 +367,6 @@ func (s identities) requireTenant(ctx context.Context, tenant string) error {
 	}
 	return err
 }
-
-// authenticator identifies the caller. The error is a refusal for the caller.
-type authenticator func(*http.Request) (domain.Principal, error)
 
 // noAuth accepts every caller that reaches this server, and the identity that the caller claims. A website could
 // point its own name at this machine and call the server from a browser. So the host must be one that a stranger
@@ -394,4 +418,66 @@ func local(host string) bool {
 	}
 	host = strings.ToLower(host)
 	return !strings.Contains(host, ".") || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".internal")
+}
+
+// RightsOf tells which rights a subscriber has now, by the directory and the key with which the subscription was made,
+// or the key that replaced it. A subscription that was made with a token has the rights of the directory.
+func (s Identities) RightsOf(ctx context.Context, tenant string, of domain.Subscription) (domain.Principal, error) {
+	actor := of.Subscriber
+	if of.By != "" {
+		actor = of.By
+	}
+	p := domain.Principal{Tenant: tenant, Subject: actor, Role: domain.Member, Authentication: of.Authentication}
+	prefix, keyed := strings.CutPrefix(of.Authentication, "key:")
+	switch {
+	case keyed && prefix == "root":
+		if p = rootPrincipal(); s.RootKey == "" {
+			return p, wrongKey()
+		}
+		p.Tenant, p.Subject = tenant, actor
+	case keyed:
+		key, err := s.keyNow(ctx, prefix)
+		if err != nil {
+			return p, err
+		}
+		if of.By != "" && !key.ActsFor {
+			return p, wrongKey()
+		}
+		p = key.Principal(tenant, prefix)
+	case of.Authentication == domain.OpenAuthentication:
+		if open, err := s.isOpen(ctx); err != nil || !open {
+			return p, cmp.Or(err, wrongKey())
+		}
+		p = domain.OpenPrincipal()
+		p.Subject = actor
+	}
+	if of.By != "" {
+		p.OnBehalfOf = of.Subscriber
+	}
+	p, err := s.withDirectory(ctx, p)
+	if err == nil && domain.CheckActsFor(p) != nil { // the key may not act for the subscriber any more
+		err = wrongKey()
+	}
+	return p, err
+}
+
+// keyNow is the valid key that has a prefix, or that replaced it.
+func (s Identities) keyNow(ctx context.Context, prefix string) (key domain.Key, err error) {
+	const mostRotations = 1000
+	for range mostRotations {
+		if s.Keys == nil {
+			return key, wrongKey()
+		}
+		_, key, err = s.Keys.Key(ctx, prefix)
+		switch invalid := key.CheckValid(s.Now()); {
+		case domain.IsGone(err):
+			return key, wrongKey()
+		case err != nil || invalid == nil:
+			return key, err
+		case key.ReplacedBy == "" || !key.RevokedAt.IsZero():
+			return key, invalid
+		}
+		prefix = key.ReplacedBy
+	}
+	return key, wrongKey()
 }

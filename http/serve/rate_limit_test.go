@@ -1,4 +1,4 @@
-package http
+package serve
 
 import (
 	"errors"
@@ -7,52 +7,45 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/http/serve"
 )
 
-// limited is a server on which so many requests a second may be made with one key.
-func limited(rate float64) *Server { return New(Config{Rate: rate}) }
-
-var (
-	alice = domain.Principal{Tenant: "t", Subject: "user:alice", Authentication: "key:a"}
-	start = time.Unix(0, 0)
-)
+var alice = domain.Principal{Tenant: "t", Subject: "user:alice", Authentication: "key:a"}
+var start = time.Unix(0, 0)
 
 func TestAKeyMayComeInBurstsButNotForLong(t *testing.T) {
 	t.Parallel()
-	s := limited(10)
+	s := NewLimiter(10, 20)
 	for i := range 20 {
-		if err := s.checkRate(alice, start); err != nil {
+		if err := s.Check(alice, start); err != nil {
 			t.Fatalf("request %d of a burst: %v", i+1, err)
 		}
 	}
-	if err := s.checkRate(alice, start); !errors.Is(err, serve.ErrRate) {
+	if err := s.Check(alice, start); !errors.Is(err, ErrRate) {
 		t.Errorf("beyond the burst: %v", err)
 	}
 	another := alice
 	another.Authentication = "key:b"
-	if err := s.checkRate(another, start); err != nil {
+	if err := s.Check(another, start); err != nil {
 		t.Errorf("with another key: %v", err)
 	}
-	if err := s.checkRate(alice, start.Add(100*time.Millisecond)); err != nil {
+	if err := s.Check(alice, start.Add(100*time.Millisecond)); err != nil {
 		t.Errorf("a tenth of a second later: %v", err)
 	}
-	forBob := alice
-	forBob.OnBehalfOf = "user:bob"
-	if err := s.checkRate(forBob, start.Add(100*time.Millisecond)); !errors.Is(err, serve.ErrRate) {
+	another.Authentication, another.OnBehalfOf = alice.Authentication, "user:bob"
+	if err := s.Check(another, start.Add(100*time.Millisecond)); !errors.Is(err, ErrRate) {
 		t.Errorf("and once more, for somebody else: %v", err)
 	}
 }
 
 func TestTokensAreCountedBySubject(t *testing.T) {
 	t.Parallel()
-	s := limited(0.1)
+	s := NewLimiter(0.1, 0.2)
 	for _, name := range []string{"a", "b"} {
 		p := domain.Principal{Tenant: "t", Subject: domain.Entity("user:" + name), Authentication: "jwt:https://issuer.example"}
-		if err := s.checkRate(p, start); err != nil {
+		if err := s.Check(p, start); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := s.checkRate(p, start); !errors.Is(err, serve.ErrRate) {
+		if err := s.Check(p, start); !errors.Is(err, ErrRate) {
 			t.Errorf("%s once more: %v", name, err)
 		}
 	}
@@ -60,12 +53,12 @@ func TestTokensAreCountedBySubject(t *testing.T) {
 
 func TestAnUnauthenticatedCallerHasOneBucketUnderAnyName(t *testing.T) {
 	t.Parallel()
-	s := limited(1)
+	s := NewLimiter(1, 2)
 	var refused int
 	for i := range 10 {
 		p := domain.OpenPrincipal()
 		p.Subject = domain.Entity(fmt.Sprintf("user:%d", i))
-		if s.checkRate(p, start) != nil {
+		if s.Check(p, start) != nil {
 			refused++
 		}
 	}
@@ -76,9 +69,9 @@ func TestAnUnauthenticatedCallerHasOneBucketUnderAnyName(t *testing.T) {
 
 func TestFullBucketsAreForgotten(t *testing.T) {
 	t.Parallel()
-	l := newLimiter(1, 2)
-	for i := range maxBuckets + 1 {
-		if wait := l.take(fmt.Sprint(i), start.Add(time.Duration(i)*time.Second)); wait > 0 {
+	l := NewLimiter(1, 2)
+	for i := range MostBuckets + 1 {
+		if wait := l.Take(fmt.Sprint(i), start.Add(time.Duration(i)*time.Second)); wait > 0 {
 			t.Fatal(wait)
 		}
 	}
@@ -89,10 +82,10 @@ func TestFullBucketsAreForgotten(t *testing.T) {
 
 func TestNeverMoreThanManyBucketsAreKept(t *testing.T) {
 	t.Parallel()
-	l := newLimiter(1, 2)
-	for i := range 2*maxBuckets + 1 {
-		l.take(fmt.Sprint(i), start)
-		if len(l.buckets) > maxBuckets {
+	l := NewLimiter(1, 2)
+	for i := range 2*MostBuckets + 1 {
+		l.Take(fmt.Sprint(i), start)
+		if len(l.buckets) > MostBuckets {
 			t.Fatalf("%d buckets are kept", len(l.buckets))
 		}
 	}
@@ -100,9 +93,9 @@ func TestNeverMoreThanManyBucketsAreKept(t *testing.T) {
 
 func TestWithoutARateThereIsNoLimit(t *testing.T) {
 	t.Parallel()
-	s := limited(0)
+	s := NewLimiter(0, 0)
 	for range 1000 {
-		if err := s.checkRate(domain.OpenPrincipal(), start); err != nil {
+		if err := s.Check(domain.OpenPrincipal(), start); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,11 +103,11 @@ func TestWithoutARateThereIsNoLimit(t *testing.T) {
 
 func TestWhoCameTooOftenIsToldWhenToComeAgain(t *testing.T) {
 	t.Parallel()
-	s := limited(0.1)
-	if err := s.checkRate(alice, start); err != nil {
+	s := NewLimiter(0.1, 0.2)
+	if err := s.Check(alice, start); err != nil {
 		t.Fatal(err)
 	}
-	refused := serve.ProblemOf(s.checkRate(alice, start.Add(3*time.Second)), "")
+	refused := ProblemOf(s.Check(alice, start.Add(3*time.Second)), "")
 	if got := refused.GetHeaders().Get("Retry-After"); refused.Status != 429 || got != "7" {
 		t.Errorf("got %d, and to come again after %s s", refused.Status, got)
 	}

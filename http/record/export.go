@@ -1,4 +1,4 @@
-package http
+package record
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type exportLogInput struct {
 const mostExports = 2
 
 // exportLog answers with the log as it is stored. An export without progress ends after Config.Timeout.
-func (s proofs) exportLog(_ context.Context, c *serve.Call, in *exportLogInput) (*serve.Streamed, error) {
+func (s Record) exportLog(_ context.Context, c *serve.Call, in *exportLogInput) (*serve.Streamed, error) {
 	x := domain.Export{
 		Tenant:  c.Principal.Tenant,
 		After:   in.After.Read(&c.Found, "after", 0, serve.NoLimit),
@@ -33,27 +33,27 @@ func (s proofs) exportLog(_ context.Context, c *serve.Call, in *exportLogInput) 
 	}
 	texts := in.Texts.Read(&c.Found, "texts")
 	x.Texts = texts == nil || *texts
-	prover, err := s.prover(c)
-	if err != nil {
+	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
 	if !c.Principal.SeesAll() {
 		return nil, domain.Refuse(domain.ErrForbidden, "only auditors and admins export the log").
 			WithFix("ask for the proof of each event that you may read: GET /v1/log/proof/{event_id}")
 	}
-	if s.exports.Add(1) > mostExports {
-		s.exports.Add(-1)
+	select {
+	case s.exports <- struct{}{}:
+	default:
 		return nil, domain.Refuse(domain.ErrBusy, "%d exports of the log run already", mostExports).
 			WithFix("try again when one has ended")
 	}
 	// The context of an operation would end with the time limit; that of the request does not.
 	ctx, cancel := context.WithCancelCause(c.Request.Context())
-	stalled := time.AfterFunc(s.cfg.Timeout, func() { cancel(context.DeadlineExceeded) })
+	stalled := time.AfterFunc(s.API.Timeout, func() { cancel(context.DeadlineExceeded) })
 	from, to := io.Pipe()
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		err := prover.Export(ctx, x, to)
+		err := s.Prover.Export(ctx, x, to)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = fmt.Errorf("%w: %w", cause, err)
 		}
@@ -64,7 +64,7 @@ func (s proofs) exportLog(_ context.Context, c *serve.Call, in *exportLogInput) 
 		cancel(nil)
 		_ = from.Close()
 		<-written
-		s.exports.Add(-1)
+		<-s.exports
 	}
 	first := make([]byte, 64<<10)
 	n, err := from.Read(first)
@@ -81,17 +81,15 @@ func (s proofs) exportLog(_ context.Context, c *serve.Call, in *exportLogInput) 
 
 // copyUntilShutdown copies until the reader ends, the caller stops reading or loses rights, or the server shuts down.
 // Each piece restarts the timer that ends an export without progress. After an error the output is incomplete.
-func (s proofs) copyUntilShutdown(
-	c *serve.Call, buffer []byte, n int, from io.Reader, stalled *time.Timer,
-) error {
+func (s Record) copyUntilShutdown(c *serve.Call, buffer []byte, n int, from io.Reader, stalled *time.Timer) error {
 	control := http.NewResponseController(c.Response)
 	for {
-		stalled.Reset(s.cfg.Timeout)
-		_ = control.SetWriteDeadline(time.Now().Add(s.cfg.Timeout)) // not every writer has deadlines
+		stalled.Reset(s.API.Timeout)
+		_ = control.SetWriteDeadline(time.Now().Add(s.API.Timeout)) // not every writer has deadlines
 		if _, err := c.Response.Write(buffer[:n]); err != nil {
 			return fmt.Errorf("send an export: %w: %w", context.Canceled, err)
 		}
-		if err := s.api.MayGoOn(c); err != nil {
+		if err := s.API.MayGoOn(c); err != nil {
 			return err
 		}
 		var err error

@@ -1,0 +1,116 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
+)
+
+// Health is what the operations on the health of the server need.
+type Health struct {
+	API     *serve.API
+	Version string
+	Probes  []Probe
+	Closing func() bool // tells whether shutdown has begun
+}
+
+// Probe is one condition of readiness.
+type Probe struct {
+	Name  string                      // such as "database"
+	Check func(context.Context) error // nil when all is well; the text is shown to the caller
+	// Beside means that the server is ready without it, with fewer functions.
+	Beside bool
+}
+
+// Routes registers the operations.
+func (s Health) Routes() {
+	tags := []string{"Operation"}
+	unwanted := &huma.Response{Ref: "#/components/responses/" + serve.ResponseName(http.StatusUnprocessableEntity)}
+	huma.Register(s.API.Huma, huma.Operation{
+		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: tags, Security: []map[string][]string{},
+		Summary: "Tell whether the process is alive", Responses: map[string]*huma.Response{"422": unwanted},
+	}, withoutParameters(s.healthy))
+	huma.Register(s.API.Huma, huma.Operation{
+		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags, Security: []map[string][]string{},
+		Summary: "Tell whether requests can be answered, and if not, why",
+		Responses: map[string]*huma.Response{"422": unwanted, "503": {
+			Description: "Not ready, with the reasons",
+			Content:     serve.JSONBody[api.Readiness](s.API, true).Content,
+		}},
+	}, withoutParameters(s.ready))
+}
+
+type healthOutput struct {
+	Body api.Health
+}
+
+type readyOutput struct {
+	Status int
+	Body   api.Readiness
+}
+
+func (s Health) healthy(context.Context, *struct{}) (*healthOutput, error) {
+	return &healthOutput{Body: api.Health{Status: "ok", Version: s.Version}}, nil
+}
+
+// withoutParameters registers an operation without parameters. It refuses every parameter.
+func withoutParameters[O any](
+	answer func(context.Context, *struct{}) (*O, error),
+) func(context.Context, *struct{}) (*O, error) {
+	return func(ctx context.Context, in *struct{}) (*O, error) {
+		c := serve.CallOf(ctx)
+		c.Parameters(nil)
+		if c.Err = c.Found.Err(); c.Err != nil {
+			return nil, serve.ProblemOf(c.Err, c.Instance())
+		}
+		return answer(ctx, in)
+	}
+}
+
+// ready runs all probes in parallel.
+func (s Health) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
+	const patience = 2 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	checks := make([]api.Check, len(s.Probes))
+	var asking sync.WaitGroup
+	for i, probe := range s.Probes {
+		asking.Go(func() {
+			checks[i] = api.Check{Name: probe.Name, Status: "ok"}
+			if err := probe.ask(ctx); err != nil {
+				checks[i].Status, checks[i].Reason = "failed", err.Error()
+				if probe.Beside {
+					checks[i].Status = "degraded"
+				}
+			}
+		})
+	}
+	asking.Wait()
+	out := &readyOutput{Status: http.StatusOK, Body: api.Readiness{Status: "ready", Checks: checks}}
+	for _, c := range checks {
+		if c.Status == "failed" {
+			out.Status, out.Body.Status = http.StatusServiceUnavailable, "not ready"
+		}
+	}
+	if s.Closing() {
+		out.Status, out.Body.Status = http.StatusServiceUnavailable, "shutting down"
+	}
+	return out, nil
+}
+
+// ask turns a panic of a probe into an error: no other function would recover it.
+func (p Probe) ask(ctx context.Context) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = errors.New("the probe itself is broken")
+		}
+	}()
+	return p.Check(ctx)
+}

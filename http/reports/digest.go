@@ -1,0 +1,120 @@
+package reports
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
+)
+
+func (s reports) digestRoute() {
+	schema := s.api.Huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[api.Digest](), true, "")
+	serve.Handle(s.api.Requiring(s.digests, "this server keeps no subscriptions"), huma.Operation{
+		OperationID: "digest", Method: http.MethodGet, Path: reportPath + "digest", Tags: []string{"Reports"},
+		Summary: "Sum up what happened in a scope",
+		Description: "What is new, changed, doubted, superseded, deleted, helpful, and contested or waiting for a review " +
+			"now, as JSON or " + markdownType + ". You see what you may read. At most 20,000 events are counted.",
+		Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
+		Responses: map[string]*huma.Response{"200": {Description: "The digest", Content: map[string]*huma.MediaType{
+			serve.JSONType: {Schema: schema}, markdownType: {Schema: &huma.Schema{Type: huma.TypeString}},
+		}}},
+	}, s.digest)
+}
+
+type digestInput struct {
+	Scope string       `query:"scope" required:"true" example:"team:pay" doc:"A scope such as team:pay or public."`
+	Since serve.Moment `query:"since" doc:"Recorded at or after this time or date. Default: seven days ago."`
+	Until serve.Moment `query:"until" doc:"Recorded before it. Default: now."`
+}
+
+const markdownType = "text/markdown"
+
+// digest sums up what happened in a scope, as JSON or as Markdown.
+func (s reports) digest(ctx context.Context, c *serve.Call, in *digestInput) (*serve.Streamed, error) {
+	const usual = 7 * 24 * time.Hour
+	format, err := c.Accepts(serve.JSONType, markdownType)
+	if err != nil {
+		return nil, err
+	}
+	q := domain.DigestQuery{By: c.Principal, Scope: domain.Scope(in.Scope)}
+	if _, err := domain.ParseScope(in.Scope); err != nil {
+		c.Found.Add("scope", "%s", err)
+	}
+	q.From, q.To = serve.Between(&c.Found, "since", in.Since, "until", in.Until)
+	if err := c.Found.Err(); err != nil {
+		return nil, err
+	}
+	if q.To.IsZero() {
+		q.To = c.Now
+	}
+	if q.From.IsZero() {
+		q.From = q.To.Add(-usual)
+	}
+	found, err := s.digests.Digest(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	reviews := domain.ReviewQuery{Tenant: c.Principal.Tenant, Scope: q.Scope, Limit: domain.MostDigested}
+	if !c.Principal.SeesAll() {
+		reviews.Only = &c.Principal
+	}
+	waiting, err := s.reporter.Review(ctx, reviews)
+	if err != nil {
+		return nil, err
+	}
+	filter := domain.Filter{Scope: q.Scope, Contested: new(true)}
+	list := domain.List{By: c.Principal, Filter: filter, Limit: domain.MostDigested}
+	contested, err := s.reader.List(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := s.reader.Count(ctx, c.Principal, filter)
+	if err != nil {
+		return nil, err
+	}
+	out := digestOf(q, found, waiting)
+	out.Contested.Total = counts.Items
+	for _, k := range contested.Items {
+		item := api.DigestItem{ID: k.ID, Title: domain.TitleOf(k), Count: k.Harmful + k.Stale.Reporters}
+		out.Contested.Items = append(out.Contested.Items, item)
+	}
+	if format == serve.JSONType {
+		return serve.JSON(out), nil
+	}
+	return &serve.Streamed{Body: func(to huma.Context) {
+		to.SetHeader("Content-Type", markdownType+"; charset=utf-8")
+		to.SetStatus(http.StatusOK)
+		_, _ = to.BodyWriter().Write(out.Markdown()) // the caller left
+	}}, nil
+}
+
+func digestOf(q domain.DigestQuery, d domain.ScopeDigest, waiting domain.ReviewPage) api.Digest {
+	section := func(name string) api.DigestSection {
+		of := d.Sections[name]
+		return api.DigestSection{Total: of.Total, Items: serve.Map(of.Items, func(i domain.DigestItem) api.DigestItem {
+			return api.DigestItem{ID: i.ID, Title: i.Title, Count: i.Count, Last: serve.Time(i.Last), By: i.By}
+		})}
+	}
+	out := api.Digest{
+		Scope: string(q.Scope), Since: q.From.UTC(), Until: q.To.UTC(), Events: d.Events, More: d.More,
+		New: section(domain.DigestNew), Changed: section(domain.DigestChanged), Doubted: section(domain.DigestDoubted),
+		Contested:  api.DigestSection{Items: []api.DigestItem{}},
+		Superseded: section(domain.DigestSuperseded), Deleted: section(domain.DigestDeleted),
+		Helpful: section(domain.DigestHelpful),
+		Waiting: api.DigestSection{Total: waiting.Total, Items: []api.DigestItem{}},
+	}
+	for _, r := range waiting.Items {
+		item := api.DigestItem{ID: r.Item.ID, Title: domain.TitleOf(r.Item), Count: len(r.Reasons)}
+		if len(r.Reasons) > 0 {
+			item.Last = serve.Time(r.Reasons[0].Since)
+		}
+		out.Waiting.Items = append(out.Waiting.Items, item)
+	}
+	return out
+}

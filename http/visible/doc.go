@@ -1,0 +1,2 @@
+// Package visible finds what callers may see: items and events.
+package visible

@@ -1,0 +1,108 @@
+package visible
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/serve"
+)
+
+// Items are the items that callers may see.
+type Items struct {
+	Reader   Reader
+	Policies Policies // nil for a server without verification policies
+	Recorder Recorder // nil for a server that records no accesses
+}
+
+// Reader reads items.
+type Reader interface {
+	// Find returns the item, even if it is deleted or erased. The error matches domain.ErrNotFound if there is none.
+	// The caller decides who may see it.
+	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
+	// Items returns items by their ids, as Find does. It leaves out those that cannot be read.
+	Items(ctx context.Context, tenant string, ids []string) (map[string]*domain.Knowledge, error)
+	// Dispute sets by which items others are disputed, as far as a principal may see these.
+	Dispute(ctx context.Context, by domain.Principal, items ...*domain.Knowledge) error
+	// Await returns when an answer, of a search or of any other read, is as new as a position of the
+	// log. The error matches domain.ErrBehind if ctx ends first.
+	Await(ctx context.Context, tenant string, position int64, search bool) error
+}
+
+// Policies tells by which policies items are verified, and who confirmed them.
+type Policies interface {
+	// Policies are the policies of a tenant, as they were a second ago or later.
+	Policies(ctx context.Context, tenant string) (domain.Verification, error)
+	// ConfirmedBy is who confirmed items last, by their ids, and whether as the verifier.
+	ConfirmedBy(ctx context.Context, tenant string, ids []string) (map[string]domain.Verified, error)
+}
+
+// Recorder records who was given which knowledge, and who was denied what.
+type Recorder interface {
+	// Wants tells whether this retrieval is to be recorded.
+	Wants() bool
+	// Record takes an access. It never blocks.
+	Record(access domain.Access)
+}
+
+// Find finds an item if the caller may see it, deleted or not. For an item that the caller may not see, it answers as
+// if the item did not exist.
+func (s Items) Find(ctx context.Context, c *serve.Call, id string) (*domain.Knowledge, error) {
+	if !domain.IsItemID(id) {
+		return nil, domain.NotFound(id)
+	}
+	k, err := s.Reader.Find(ctx, c.Principal.Tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	if !c.Principal.MaySee(k) {
+		return nil, domain.NotFound(id)
+	}
+	return k, nil
+}
+
+// Existing finds an item if the caller may see it and it is not deleted.
+func (s Items) Existing(ctx context.Context, c *serve.Call, id string) (*domain.Knowledge, error) {
+	k, err := s.Find(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	return k, domain.Gone(k)
+}
+
+// Verify sets how items of the present are verified and disputed. It asks who confirmed them only if any of them was
+// confirmed.
+func (s Items) Verify(ctx context.Context, c *serve.Call, items ...*domain.Knowledge) error {
+	err := s.Reader.Dispute(ctx, c.Principal, items...)
+	if err != nil || s.Policies == nil || len(items) == 0 {
+		return err
+	}
+	policies, err := s.Policies.Policies(ctx, c.Principal.Tenant)
+	if err != nil {
+		return err
+	}
+	var confirmed []string
+	for _, k := range items {
+		if !k.ConfirmedAt.IsZero() {
+			confirmed = append(confirmed, k.ID)
+		}
+	}
+	by, err := s.Policies.ConfirmedBy(ctx, c.Principal.Tenant, confirmed)
+	for _, k := range items {
+		policies.Verify(k, by[k.ID], c.Now)
+	}
+	return err
+}
+
+// Record records that the caller was given items.
+func (s Items) Record(c *serve.Call, kind string, count int, item func(i int) domain.Retrieved) {
+	if s.Recorder == nil || count == 0 || !s.Recorder.Wants() {
+		return
+	}
+	access := c.Access(kind, http.StatusOK)
+	access.Items = make([]domain.Retrieved, count)
+	for i := range access.Items {
+		access.Items[i] = item(i)
+	}
+	s.Recorder.Record(access)
+}
