@@ -45,7 +45,6 @@ type Config struct {
 	Directory     people.Directory
 	Verification  operate.Policies
 	Subscriptions Subscriptions
-
 	// Recorder records accesses. Nil for none.
 	Recorder visible.Recorder
 	// Keys finds the holders of keys. If it is nil, the server has none, and without RootKey it is in no-auth mode.

@@ -158,10 +158,9 @@ func knowledgeColumns() []serve.Column[*api.Knowledge] {
 
 func (in *Filtering) filter(found *domain.Problems) domain.Filter {
 	return domain.Filter{
-		Types: serve.FromStrings[domain.Type](serve.SplitCommas(in.Type)), ContextTypes: serve.FromStrings[domain.ContextType](
-			serve.SplitCommas(in.ContextType),
-		),
-		Categories: serve.FromStrings[domain.Category](serve.SplitCommas(in.Category)), Tags: tagsOf(in.Tag),
+		Types:        serve.FromStrings[domain.Type](serve.SplitCommas(in.Type)),
+		ContextTypes: serve.FromStrings[domain.ContextType](serve.SplitCommas(in.ContextType)),
+		Categories:   serve.FromStrings[domain.Category](serve.SplitCommas(in.Category)), Tags: tagsOf(in.Tag),
 		Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
 		Visibility: domain.Visibility(in.Visibility), Polarity: domain.Polarity(in.Polarity),
 		URIPrefix: in.URI, IDPrefix: in.IDPrefix, Stale: in.Stale.Read(found, "stale"), TraceID: in.TraceID,

@@ -56,6 +56,8 @@ type policyInput struct {
 	Type  string `query:"type" example:"plan" doc:"Of the items. Default: all types."`
 }
 
+type policiesOutput = serve.Written[api.VerificationPolicies]
+
 // allScopes names the policies of all scopes.
 const allScopes = "all"
 
@@ -83,7 +85,7 @@ func (s policies) list(ctx context.Context, c *serve.Call, _ *struct{}) (api.Ver
 	return out, err
 }
 
-func (s policies) set(ctx context.Context, c *serve.Call, in *policyInput) (*serve.Written[api.VerificationPolicies], error) {
+func (s policies) set(ctx context.Context, c *serve.Call, in *policyInput) (*policiesOutput, error) {
 	body, err := serve.ReadAny[api.NewPolicy](c)
 	if err != nil {
 		return nil, err
@@ -92,14 +94,12 @@ func (s policies) set(ctx context.Context, c *serve.Call, in *policyInput) (*ser
 	return s.change(ctx, c, command)
 }
 
-func (s policies) remove(ctx context.Context, c *serve.Call, in *policyInput) (*serve.Written[api.VerificationPolicies], error) {
+func (s policies) remove(ctx context.Context, c *serve.Call, in *policyInput) (*policiesOutput, error) {
 	return s.change(ctx, c, domain.RemovePolicy{OfPolicy: in.of(c)})
 }
 
 // change submits a command, and answers with all policies afterwards.
-func (s policies) change(
-	ctx context.Context, c *serve.Call, command serve.Validated,
-) (*serve.Written[api.VerificationPolicies], error) {
+func (s policies) change(ctx context.Context, c *serve.Call, command serve.Validated) (*policiesOutput, error) {
 	done, err := c.Do(ctx, command)
 	if err != nil {
 		return nil, err

@@ -99,8 +99,8 @@ func (f *Feeds) join(c *serve.Call) (t *tail, leave func(), err error) {
 	}, nil
 }
 
-// Follow answers with the events of a query as they are recorded, from the position of the caller. Choose is nil for all
-// that the caller may see.
+// Follow answers with the events of a query as they are recorded, from the position of the caller. Choose is nil for
+// all that the caller may see.
 func (f *Feeds) Follow(
 	ctx context.Context, c *serve.Call, in serve.Paging, query domain.EventQuery, choose Chooser,
 ) (*serve.Streamed, error) {

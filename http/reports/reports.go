@@ -92,7 +92,8 @@ func Routes(
 	)
 	report[api.ScopeHealth](
 		s.api, "health", "Say how well the knowledge of each scope is looked after",
-		"The first line is about all items, then the scopes with the most items. The newest 100,000 items count. ", s.reportHealth,
+		"The first line is about all items, then the scopes with the most items. The newest 100,000 items count. ",
+		s.reportHealth,
 	)
 	report[api.ScopeReader](
 		s.api, "access", "List who may read a scope, and why",
@@ -100,7 +101,8 @@ func Routes(
 	)
 	report[api.Usage](
 		s.api, "usage", "List who was given an item, or found it helpful",
-		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", s.reportUsage,
+		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ",
+		s.reportUsage,
 	)
 	report[api.Usage](
 		s.api, "denials", "List what was denied to whom",

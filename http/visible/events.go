@@ -174,7 +174,7 @@ func streamNamed(found *domain.Problems, name string) {
 
 var eventName = regexp.MustCompile(`^[a-z_]{1,64}(\.[a-z_]{0,64})?\*?$`)
 
-// named returns the names that patterns select. It notes a name that no fact has: a query for it would never find anything.
+// named returns the names that patterns select. It notes a name that no fact has: it would never be found.
 func named(found *domain.Problems, patterns, known []string) []string {
 	var names []string
 	for _, name := range patterns {
