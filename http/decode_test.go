@@ -36,12 +36,12 @@ func TestEveryBadFieldIsNamedAtOnce(t *testing.T) {
 		"occurred_at: must be a time such as 2026-03-01T12:00:00Z",
 		"status: must be active or left out: an item in another state is not remembered again",
 		"type: must be one of user_profile, strategy, tool, usecase, definition, plan",
+		"content: must not be empty",
 		"scopes[1]: must be one of user:ID, agent:ID, project:ID, team:ID, org:ID, or public",
 		"scopes[3]: is named twice",
 		"owner: must be one of user:ID, agent:ID, project:ID, team:ID, org:ID",
 		"source.timestamp: must be a time (RFC 3339) or a date (YYYY-MM-DD)",
 		"eval.confidence: must be 0 to 1",
-		"content: must not be empty",
 	}
 	if diff := cmp.Diff(complaints(err), want); diff != "" {
 		t.Error(diff)

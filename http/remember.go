@@ -126,71 +126,11 @@ func remembering(
 	if in.Status != "" && in.Status != string(domain.Active) {
 		found.Add("status", "must be active or left out: an item in another state is not remembered again")
 	}
-	command := rememberOf(in, by)
+	command := serve.RememberOf(in, by)
 	command.OrRevise = revise
 	command, err = command.Complete()
 	if err = serve.Merge(found, err); err != nil {
 		return domain.Remember{ID: in.ID}, provenance{}, err
 	}
 	return command, provenance{serve.Value(in.OccurredAt), in.CausationID}, nil
-}
-
-func rememberOf(in api.Knowledge, by domain.Principal) domain.Remember {
-	id := in.ID
-	if id == "" {
-		id = serve.NewID()
-	}
-	return domain.Remember{
-		By: by, ID: id, Reason: in.Reason, Confirm: in.Confirm, Visibility: domain.Visibility(in.Visibility),
-		Knowledge: domain.Remembered{
-			Class: domain.Class{Type: domain.Type(in.Type), ContextType: domain.ContextType(in.ContextType), Category: domain.Category(in.Category), Polarity: domain.Polarity(in.Polarity), Media: domain.Media(in.Media)},
-
-			Scopes: serve.FromStrings[domain.Scope](in.Scopes),
-			Owner:  domain.Entity(in.Owner), Source: sourceIn(in.Source), Baseline: baselineIn(in.Eval),
-			Text: domain.Text{
-				Task: in.Task, Content: in.Content, Abstract: in.Abstract, Overview: in.Overview,
-				Tags: domain.Tags(in.Tags), Meta: in.Meta, URI: in.URI,
-			},
-		},
-	}
-}
-
-func sourceIn(s *api.Source) domain.Source {
-	if s == nil {
-		return domain.Source{}
-	}
-	return domain.Source{
-		Name: s.Name, Category: s.Category, URLs: s.URLs, AgentID: s.AgentID,
-		SubmittedBy: s.SubmittedBy, Timestamp: s.Timestamp, TraceID: s.TraceID,
-	}
-}
-
-// baselineIn is the baseline; omitted fields have their default.
-func baselineIn(e *api.Eval) *domain.Eval {
-	if e == nil {
-		return nil
-	}
-	baseline := domain.DefaultBaseline()
-	override(&baseline.Helpful, e.Helpful)
-	override(&baseline.Harmful, e.Harmful)
-	override(&baseline.Confidence, e.Confidence)
-	baseline.HelpfulHistory = usesIn(e.HelpfulHistory)
-	baseline.HarmfulHistory = usesIn(e.HarmfulHistory)
-	return &baseline
-}
-
-func override[T any](value *T, given *T) {
-	if given != nil {
-		*value = *given
-	}
-}
-
-func usesIn(all []api.VoteRecord) []domain.Use {
-	var uses []domain.Use
-	for _, u := range all {
-		uses = append(uses, domain.Use{
-			Query: u.Query, TraceID: u.TraceID, Outcome: u.Outcome, By: domain.Entity(u.By), At: serve.Value(u.At),
-		})
-	}
-	return uses
 }

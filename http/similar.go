@@ -26,7 +26,7 @@ func rememberBeside(
 	ctx context.Context, s *Server, submission domain.Submission, command domain.Remember, now time.Time,
 ) (domain.Receipt, []domain.SimilarItem, error) {
 	similar, err := s.cfg.Reader.Similar(ctx, submission.By, &domain.Knowledge{
-		ID: command.ID, Class: domain.Class{ContextType: command.Knowledge.ContextType, Polarity: command.Knowledge.Polarity},
+		ID: command.ID, Class: command.Knowledge.Class,
 		Scopes: command.Knowledge.Scopes, Text: command.Knowledge.Text,
 	})
 	if err != nil {

@@ -5,14 +5,11 @@ import (
 	"github.com/annals-kb/annals/http/api"
 )
 
-func relationsOf(relations []domain.Relation) []api.Related {
-	var list []api.Related
-	for _, r := range relations {
-		list = append(list, api.Related{To: r.To, Reason: r.Reason, At: Time(r.At)})
-	}
-	return list
+func relationsOf(all []domain.Relation) []api.Related {
+	return Map(all, func(r domain.Relation) api.Related { return api.Related{To: r.To, Reason: r.Reason, At: Time(r.At)} })
 }
 
+// KnowledgeOf is an item as the API shows it.
 func KnowledgeOf(k *domain.Knowledge) *api.Knowledge {
 	return &api.Knowledge{
 		ID: k.ID, Type: string(k.Type), Task: k.Text.Task, Content: k.Text.Content,
@@ -59,4 +56,67 @@ func verifiedOf(v *domain.Verified) *api.Verified {
 	return &api.Verified{
 		By: string(v.By), At: Time(v.At), Until: Time(v.Until), Overdue: v.Overdue, Counts: v.Counts,
 	}
+}
+
+// RememberOf is the command that remembers what a request says.
+func RememberOf(in api.Knowledge, by domain.Principal) domain.Remember {
+	id := in.ID
+	if id == "" {
+		id = NewID()
+	}
+	return domain.Remember{
+		By: by, ID: id, Reason: in.Reason, Confirm: in.Confirm, Visibility: domain.Visibility(in.Visibility),
+		Knowledge: domain.Remembered{
+			Class: domain.Class{
+				Type: domain.Type(in.Type), ContextType: domain.ContextType(in.ContextType),
+				Category: domain.Category(in.Category), Polarity: domain.Polarity(in.Polarity), Media: domain.Media(in.Media),
+			},
+			Scopes: FromStrings[domain.Scope](in.Scopes),
+			Owner:  domain.Entity(in.Owner), Source: sourceIn(in.Source), Baseline: baselineIn(in.Eval),
+			Text: domain.Text{
+				Task: in.Task, Content: in.Content, Abstract: in.Abstract, Overview: in.Overview,
+				Tags: domain.Tags(in.Tags), Meta: in.Meta, URI: in.URI,
+			},
+		},
+	}
+}
+
+func sourceIn(s *api.Source) domain.Source {
+	if s == nil {
+		return domain.Source{}
+	}
+	return domain.Source{
+		Name: s.Name, Category: s.Category, URLs: s.URLs, AgentID: s.AgentID,
+		SubmittedBy: s.SubmittedBy, Timestamp: s.Timestamp, TraceID: s.TraceID,
+	}
+}
+
+// baselineIn is the baseline; omitted fields have their default.
+func baselineIn(e *api.Eval) *domain.Eval {
+	if e == nil {
+		return nil
+	}
+	baseline := domain.DefaultBaseline()
+	override(&baseline.Helpful, e.Helpful)
+	override(&baseline.Harmful, e.Harmful)
+	override(&baseline.Confidence, e.Confidence)
+	baseline.HelpfulHistory = usesIn(e.HelpfulHistory)
+	baseline.HarmfulHistory = usesIn(e.HarmfulHistory)
+	return &baseline
+}
+
+func override[T any](value *T, given *T) {
+	if given != nil {
+		*value = *given
+	}
+}
+
+func usesIn(all []api.VoteRecord) []domain.Use {
+	var uses []domain.Use
+	for _, u := range all {
+		uses = append(uses, domain.Use{
+			Query: u.Query, TraceID: u.TraceID, Outcome: u.Outcome, By: domain.Entity(u.By), At: Value(u.At),
+		})
+	}
+	return uses
 }
