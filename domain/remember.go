@@ -126,19 +126,19 @@ func (c Remember) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	if err := mayPublish(c.By, c.Knowledge.Scopes, c.Knowledge.Owner); err != nil {
 		return nil, err
 	}
+	if c.OnSimilar == "" {
+		return c.begun(dc)
+	}
 	links, err := c.decideSimilar(dc)
 	if err != nil {
 		return nil, err
 	}
-	item, err := c.assignURI(dc)
-	if err != nil {
-		return nil, err
-	}
-	return append([]Fact{item}, links...), nil
+	facts, err := c.begun(dc)
+	return append(facts, links...), err
 }
 
-// assignURI sets a URI that is free and that the caller may use.
-func (c Remember) assignURI(dc DecisionContext) (Remembered, error) {
+// begun is the new item, at a URI that is free and that the caller may use.
+func (c Remember) begun(dc DecisionContext) ([]Fact, error) {
 	item := c.Knowledge
 	taken := dc.Holder(item.Text.URI) != ""
 	switch {
@@ -146,11 +146,11 @@ func (c Remember) assignURI(dc DecisionContext) (Remembered, error) {
 		item.Text.URI = freeURIBeside(dc, item.Text.URI)
 	case c.assumed.uri:
 	case mayUseURI(c.By, item.Text.URI) != nil:
-		return item, mayUseURI(c.By, item.Text.URI)
+		return nil, mayUseURI(c.By, item.Text.URI)
 	case taken:
-		return item, Refuse(ErrTaken, "the uri belongs to another item").WithFix("choose another uri or leave it out")
+		return nil, Refuse(ErrTaken, "the uri belongs to another item").WithFix("choose another uri or leave it out")
 	}
-	return item, nil
+	return []Fact{item}, nil
 }
 
 // decideTaken decides if the id is taken.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -24,6 +25,15 @@ type rememberInput struct {
 	Update serve.Boolean `query:"update" doc:"Other content under a taken id revises that item instead of being refused. A caller who may change the item may leave its owner and its scopes as they are."`
 
 	OnSimilar string `query:"on_similar" enum:"report,link,refuse,vote" doc:"For one item that is new: look for items of its audience that say the same, contradict it or resemble it, and name them in the answer. link relates it to its duplicates, too. refuse answers 409 if there are duplicates or contradictions. vote gives a helpful vote of yours to an item that has exactly this text, kind and audience, instead of remembering a second one. If left out, nothing is looked for."`
+}
+
+// onSimilar reads the parameter.
+func (in *rememberInput) onSimilar(p *domain.Problems) domain.OnSimilar {
+	way := domain.OnSimilar(in.OnSimilar)
+	if way != "" && !slices.Contains(domain.OnSimilars, way) {
+		p.Add("on_similar", "must be one of report, link, refuse, vote")
+	}
+	return way
 }
 
 // remember takes one item or many: an array or lines.
@@ -66,7 +76,7 @@ func (s *Server) rememberOne(
 	submission := c.Submission(command)
 	provenance.into(&submission.Origin)
 	var receipt domain.Receipt
-	var similar []domain.SimilarItem
+	var similar []api.Similar
 	if onSimilar == "" {
 		receipt, err = s.api.Writer.Submit(ctx, submission)
 	} else {
@@ -82,7 +92,7 @@ func (s *Server) rememberOne(
 			to.SetHeader("Location", "/v1/knowledge/"+receipt.Knowledge.ID)
 		}
 		reply := serve.ReplyOf(receipt)
-		reply.Body.Similar = similarOf(reply.Body.ID, similar)
+		reply.Body.Similar = similar
 		to.SetHeader("Content-Type", serve.JSONType)
 		to.SetHeader("ETag", reply.ETag)
 		to.SetHeader("Annals-Position", reply.Position)

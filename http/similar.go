@@ -4,30 +4,19 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 )
 
-// onSimilar reads the parameter.
-func (in *rememberInput) onSimilar(p *domain.Problems) domain.OnSimilar {
-	way := domain.OnSimilar(in.OnSimilar)
-	if way != "" && !slices.Contains(domain.OnSimilars, way) {
-		p.Add("on_similar", "must be one of report, link, refuse, vote")
-	}
-	return way
-}
-
 // rememberBeside remembers an item that may have similar ones, and returns those. At VoteSimilar, an item that says
 // exactly the same gets the caller's vote of this day instead, if there is room for one.
 func rememberBeside(
 	ctx context.Context, s *Server, submission domain.Submission, command domain.Remember, now time.Time,
-) (domain.Receipt, []domain.SimilarItem, error) {
+) (domain.Receipt, []api.Similar, error) {
 	similar, err := s.cfg.Reader.Similar(ctx, submission.By, &domain.Knowledge{
-		ID: command.ID, Class: command.Knowledge.Class,
-		Scopes: command.Knowledge.Scopes, Text: command.Knowledge.Text,
+		ID: command.ID, Class: command.Knowledge.Class, Scopes: command.Knowledge.Scopes, Text: command.Knowledge.Text,
 	})
 	if err != nil {
 		return domain.Receipt{}, nil, err
@@ -44,17 +33,15 @@ func rememberBeside(
 			receipt, err = domain.Receipt{Knowledge: &known.Item, Outcome: domain.Unchanged}, nil
 		}
 	}
-	return receipt, similar, err
-}
-
-// similarOf are the similar items that an answer about an item names.
-func similarOf(id string, items []domain.SimilarItem) []api.Similar {
-	var list []api.Similar
-	for _, item := range items {
-		if item.ID != id { // a repeated request finds what it remembered before
+	if err != nil {
+		return receipt, nil, err
+	}
+	var named []api.Similar
+	for _, item := range similar {
+		if item.ID != receipt.Knowledge.ID { // a repeated request finds what it remembered before
 			score := math.Round(item.Score*1000) / 1000
-			list = append(list, api.Similar{ID: item.ID, Kind: item.Kind, Score: score, Rule: item.Rule})
+			named = append(named, api.Similar{ID: item.ID, Kind: item.Kind, Score: score, Rule: item.Rule})
 		}
 	}
-	return list
+	return receipt, named, nil
 }

@@ -278,10 +278,6 @@ func Beginning(directory domain.URI) string {
 	return string(directory) + "/"
 }
 
-func IsLive(k *domain.Knowledge) bool {
-	return k.Status == domain.Active || k.Status == domain.IsSuperseded
-}
-
 // Narrow applies a filter's scope to an audience, and returns the rest of the filter. If the audience may see that
 // scope, only that scope is left, because the other scopes have no other items that pass.
 func Narrow(f domain.Filter, audience domain.Audience) (domain.Audience, domain.Filter) {

@@ -100,6 +100,10 @@ func RowOf(tenant string, k *domain.Knowledge, words int) Row {
 	}
 }
 
+func IsLive(k *domain.Knowledge) bool {
+	return k.Status == domain.Active || k.Status == domain.IsSuperseded
+}
+
 // Knowledge turns a row back into state, without votes and reports.
 func (r *Row) Knowledge() *domain.Knowledge {
 	k := &domain.Knowledge{
