@@ -16,7 +16,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -32,11 +31,8 @@ type program struct{ name, path, profiles string }
 func build(ctx context.Context, dir string) (path string, err error) {
 	path = filepath.Join(dir, "annals")
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "./cmd/annals")
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the program: %w\n%s", err, output)
-	}
-	return path, nil
+	command.Env, command.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
+	return path, command.Run()
 }
 
 // server is a running server of a program.
@@ -120,7 +116,7 @@ func (s *server) serve(ctx context.Context, environment []string) error {
 		settings = append(settings, "--cpu-profile", filepath.Join(s.program.profiles, filepath.Base(s.data)+".pprof"))
 	}
 	s.command = exec.Command(s.program.path, settings...) //nolint:noctx // ended by endProcess
-	s.command.Env, s.command.Stderr = append(plainEnvironment(), environment...), s.log
+	s.command.Env, s.command.Stderr = append([]string{"HOME=" + s.data}, environment...), s.log
 	started := time.Now()
 	if err := s.command.Start(); err != nil {
 		return err
@@ -134,18 +130,6 @@ func (s *server) serve(ctx context.Context, environment []string) error {
 	}
 	log, _ := os.ReadFile(s.log.Name()) // without it the error still shows what happened
 	return fmt.Errorf("%s does not answer: %s", s.program.name, log)
-}
-
-// plainEnvironment is the environment without variables that configure a server.
-func plainEnvironment() []string {
-	var plain []string
-	for _, variable := range os.Environ() {
-		name, _, _ := strings.Cut(variable, "=")
-		if !strings.HasPrefix(name, "ANNALS_") && !strings.HasSuffix(name, "_API_KEY") && name != "DATABASE_URL" {
-			plain = append(plain, variable)
-		}
-	}
-	return plain
 }
 
 // caughtUp waits until the background projections have read the whole log and indexed all words.
@@ -282,9 +266,9 @@ func (s *server) importLines(ctx context.Context, lines []byte) error {
 
 // memory is the resident memory of the server's process in MB; disk is what its database takes, in MB.
 func (s *server) memory() float64 {
-	kilobytes, _, _ := strings.Cut(procField(fmt.Sprintf("/proc/%d/status", s.command.Process.Pid), "VmRSS"), " ")
-	size, _ := strconv.ParseFloat(kilobytes, 64) // 0 where there is no /proc
-	return size / 1024
+	var kilobytes float64 // 0 where there is no /proc
+	_, _ = fmt.Sscan(procField(fmt.Sprintf("/proc/%d/status", s.command.Process.Pid), "VmRSS"), &kilobytes)
+	return kilobytes / 1024
 }
 
 func (s *server) disk(ctx context.Context) (megabytes float64, err error) {

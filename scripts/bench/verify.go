@@ -30,7 +30,7 @@ func (v *verify) Run(ctx context.Context) error {
 				began := time.Now()
 				command := exec.CommandContext(ctx, server.program.path, "verify", "--database", server.database,
 					"--data", server.data)
-				command.Env = plainEnvironment()
+				command.Env = []string{"HOME=" + server.data}
 				if output, err := command.CombinedOutput(); err != nil {
 					return fmt.Errorf("verify: %w: %s", err, output)
 				}

@@ -27,7 +27,7 @@ var limits = map[string][3]int{
 	"http":        {35_585, 605, 19_654},
 	"migrations":  {12, 0, 0},
 	"projections": {23_497, 0, 14_008},
-	"scripts":     {2_542, 0, 52},
+	"scripts":     {2_541, 0, 52},
 }
 
 // methods are how many methods may be reached on a type: its own, and those of types that it embeds or that embed it.

@@ -51,8 +51,23 @@ func (e executed) total() (sum limit) {
 	return sum
 }
 
-// print prints the functions by file.
+// table is that of docs/architecture.md.
+func (e executed) table() string {
+	folders := map[string]limit{}
+	for file, functions := range e {
+		sum := folders[path.Dir(file)]
+		folders[path.Dir(file)] = limit{sum.functions + len(functions), sum.files + 1}
+	}
+	text := "| folder | functions | files |\n|---|---|---|\n"
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
+		text += fmt.Sprintf("| `%s` | %d | %d |\n", folder, folders[folder].functions, folders[folder].files)
+	}
+	return text + fmt.Sprintf("| **all** | **%d** | **%d** |\n", e.total().functions, e.total().files)
+}
+
+// print prints the functions by file, and their counts by folder.
 func (e executed) print(out io.Writer) {
+	defer fmt.Fprint(out, e.table())
 	for _, file := range slices.Sorted(maps.Keys(e)) {
 		_, _ = fmt.Fprintf(out, "%s  %d\n  %s\n", file, len(e[file]), strings.Join(e[file], "\n  "))
 	}
