@@ -227,7 +227,7 @@ func TestWhatIsWrittenCanBeReadByItsAuthor(t *testing.T) {
 				if err == nil {
 					_, err = remember.Decide(given(t), monday)
 				}
-				after := &Knowledge{ID: "other", Version: 1, Status: Active, Owner: owner, Scopes: item.Scopes}
+				after := &Knowledge{ID: "other", Version: 1, Standing: Standing{Status: Active}, Owner: owner, Scopes: item.Scopes}
 				readable := by.MaySee(after)
 				if err == nil && !readable {
 					t.Errorf("%+v remembers for %s in %s and cannot read it", by, owner, scope)

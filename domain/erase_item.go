@@ -148,7 +148,7 @@ func (d ErasureTarget) PassesTo(of string) Entity {
 	if i := slices.IndexFunc(d.Scopes, func(s Scope) bool {
 		return slices.Contains(GroupKinds, s.Entity().Kind())
 	}); i >= 0 && d.Relation == "" && string(d.Owner) == of && d.Owner.isSomebody() &&
-		Gone(&Knowledge{Status: d.Status}) == nil {
+		Gone(&Knowledge{Standing: Standing{Status: d.Status}}) == nil {
 		return d.Scopes[i].Entity()
 	}
 	return ""
@@ -194,7 +194,7 @@ func Retained(by Principal, all []ErasureTarget) map[string]string {
 
 // ReasonRetained says why a principal may not erase the target; empty if it may.
 func (d ErasureTarget) ReasonRetained(by Principal) string {
-	switch k := (&Knowledge{ID: d.ID, Owner: d.Owner, Held: d.Held}); {
+	switch k := (&Knowledge{ID: d.ID, Owner: d.Owner, Standing: Standing{Held: d.Held}}); {
 	case d.ID == "":
 		if by.IsTenantAdmin() || by.isSelf(d.Owner) {
 			return ""

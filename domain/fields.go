@@ -135,7 +135,7 @@ func snapshot(k *Knowledge) []field {
 		{"polarity", present(k.Polarity)},
 		{"media", present(k.Media)},
 		{"scopes", filled(len(k.Scopes), k.Scopes)},
-		{"visibility", visibility(k)},
+		{"visibility", filled(int(k.Version), string(k.Visibility()))},
 		{"owner", present(k.Owner)},
 		{"task", present(k.Text.Task)},
 		{"content", present(k.Text.Content)},
@@ -180,13 +180,6 @@ func related(relations []Relation) any {
 		reasons[r.To] = r.Reason
 	}
 	return filled(len(reasons), reasons)
-}
-
-func visibility(k *Knowledge) any {
-	if !k.Exists() {
-		return nil
-	}
-	return string(k.Visibility())
 }
 
 func timeValue(t time.Time) any {

@@ -31,21 +31,26 @@ type Knowledge struct {
 
 	Voices Voices // of the votes
 
-	Status       Status
-	SupersededBy string // the id of the item that took its place
-	Relations    []Relation
-	Held         bool  // under legal hold, so it cannot be erased
-	Revision     int64 // changes of the item itself; its ETag
-	Version      int64 // of its stream
-	Position     int64 // of its newest event
-	CreatedAt    time.Time
-	UpdatedAt    time.Time // of its newest revision
-	OccurredAt   time.Time // when it became true, if the author said so
+	Standing
+	Relations  []Relation
+	Revision   int64 // changes of the item itself; its ETag
+	Version    int64 // of its stream
+	Position   int64 // of its newest event
+	CreatedAt  time.Time
+	UpdatedAt  time.Time // of its newest revision
+	OccurredAt time.Time // when it became true, if the author said so
 
 	// Votes are by the id of their event. Reports are by reporter, since the last confirmation without an end. A
 	// projection loads only those that a batch of commands needs; the counters above count all.
 	Votes   map[string]Vote
 	Reports map[Entity]Report
+}
+
+// Standing is whether answers may contain an item, and what else was decided about it.
+type Standing struct {
+	Status       Status
+	SupersededBy string // the id of the item that took its place
+	Held         bool   // under legal hold, so it cannot be erased
 }
 
 // Source says where an item came from.

@@ -11,7 +11,7 @@ import (
 
 // known is an item of an owner with these scopes.
 func known(owner Entity, scopes ...Scope) *Knowledge {
-	return &Knowledge{ID: "k", Version: 1, Status: Active, Owner: owner, Scopes: scopes}
+	return &Knowledge{ID: "k", Version: 1, Standing: Standing{Status: Active}, Owner: owner, Scopes: scopes}
 }
 
 func TestWhoSeesWhat(t *testing.T) {

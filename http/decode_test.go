@@ -83,7 +83,7 @@ func everything() *domain.Knowledge {
 		DerivedFrom: []string{"e"}, Helpful: 5, Harmful: 1, Confidence: 0.375,
 		Stale:       domain.Staleness{Reporters: 1, Since: at, Reason: "r"},
 		ConfirmedAt: at, ConfirmUntil: at, Expired: true,
-		Verified: &domain.Verified{By: "user:1", At: at}, Status: domain.Active, SupersededBy: "other", Held: true, Relations: []domain.Relation{{To: "other", Reason: "r", At: at}},
+		Verified: &domain.Verified{By: "user:1", At: at}, Standing: domain.Standing{Status: domain.Active, SupersededBy: "other", Held: true}, Relations: []domain.Relation{{To: "other", Reason: "r", At: at}},
 		Revision: 2, Version: 7, Position: 99, CreatedAt: at, UpdatedAt: at, OccurredAt: at,
 	}
 }

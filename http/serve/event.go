@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/hex"
+	"reflect"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
@@ -27,41 +28,8 @@ func EventOf(e domain.Event) api.Event {
 
 // reasonOf is the reason that a fact states; empty if it has none.
 func reasonOf(fact domain.Fact) string {
-	switch f := fact.(type) {
-	case domain.Revised:
-		return f.Reason
-	case domain.Rescoped:
-		return f.Reason
-	case domain.Transferred:
-		return f.Reason
-	case domain.Moved:
-		return f.Reason
-	case domain.ReportedStale:
-		return f.Reason
-	case domain.Confirmed:
-		return f.Reason
-	case domain.Superseded:
-		return f.Reason
-	case domain.Merged:
-		return f.Reason
-	case domain.Unmerged:
-		return f.Reason
-	case domain.ReviewProposed:
-		return f.Reason
-	case domain.ReviewClosed:
-		return f.Reason
-	case domain.Deleted:
-		return f.Reason
-	case domain.Restored:
-		return f.Reason
-	case domain.Linked:
-		return f.Reason
-	case domain.KeyRevoked:
-		return f.Reason
-	case domain.ProjectionFailed:
-		return f.Reason
-	case domain.ProjectionRetired:
-		return f.Reason
+	if reason := reflect.ValueOf(fact).FieldByName("Reason"); reason.IsValid() {
+		return reason.String()
 	}
 	return ""
 }

@@ -27,23 +27,21 @@ type itemRow struct {
 	Version  int64  `bun:"version"`
 	Revision int64  `bun:"revision"`
 	domain.Class
-	Owner        string         `bun:"owner"`
-	Status       string         `bun:"status"`
-	SupersededBy string         `bun:"superseded_by"`
-	Held         bool           `bun:"held"`
-	TraceID      string         `bun:"trace_id"`
-	Scopes       []domain.Scope `bun:"scopes"`
-	CreatedAt    database.Time  `bun:"created_at"`
-	UpdatedAt    database.Time  `bun:"updated_at"`
-	OccurredAt   database.Time  `bun:"occurred_at"`
-	TaskAt       int64          `bun:"task_at"`
-	ContentAt    int64          `bun:"content_at"`
-	AbstractAt   int64          `bun:"abstract_at"`
-	OverviewAt   int64          `bun:"overview_at"`
-	TagsAt       int64          `bun:"tags_at"`
-	MetaAt       int64          `bun:"meta_at"`
-	URIAt        int64          `bun:"uri_at"`
-	TagBits      int64          `bun:"tag_bits"`
+	Owner string `bun:"owner"`
+	domain.Standing
+	TraceID    string         `bun:"trace_id"`
+	Scopes     []domain.Scope `bun:"scopes"`
+	CreatedAt  database.Time  `bun:"created_at"`
+	UpdatedAt  database.Time  `bun:"updated_at"`
+	OccurredAt database.Time  `bun:"occurred_at"`
+	TaskAt     int64          `bun:"task_at"`
+	ContentAt  int64          `bun:"content_at"`
+	AbstractAt int64          `bun:"abstract_at"`
+	OverviewAt int64          `bun:"overview_at"`
+	TagsAt     int64          `bun:"tags_at"`
+	MetaAt     int64          `bun:"meta_at"`
+	URIAt      int64          `bun:"uri_at"`
+	TagBits    int64          `bun:"tag_bits"`
 
 	Today   string `bun:"today"`   // its status now
 	Reached int64  `bun:"reached"` // the projection's position
@@ -67,8 +65,8 @@ type itemRow struct {
 }
 
 // itemRowColumns are the columns of an itemRow, from the tables k and c.
-var itemRowColumns = "k." + strings.Join(rows.ClassColumns, ", k.") + `,
-	k.number, k.since, k.id, k.version, k.revision, k.owner, k.status, k.superseded_by, k.held, k.trace_id, k.scopes,
+var itemRowColumns = "k." + strings.Join(rows.StateColumns, ", k.") + `,
+	k.number, k.since, k.id, k.version, k.revision, k.owner, k.trace_id, k.scopes,
 	k.created_at, k.updated_at, k.occurred_at,
 	k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, k.tag_bits,
 	c.since AS counts_since, c.version AS counts_version, c.helpful, c.harmful, c.helpful_lacks, c.harmful_lacks,
@@ -78,14 +76,13 @@ var itemRowColumns = "k." + strings.Join(rows.ClassColumns, ", k.") + `,
 // knowledge is the item without its texts and its votes.
 func (r *itemRow) knowledge(policy domain.ConfidencePolicy) *domain.Knowledge {
 	k := &domain.Knowledge{
-		ID: r.ID, Number: r.Number, Class: r.Class,
+		ID: r.ID, Number: r.Number, Class: r.Class, Standing: r.Standing,
 		Scopes: r.Scopes, Owner: domain.Entity(r.Owner), Source: domain.Source{TraceID: r.TraceID},
 		Helpful: r.Helpful, Harmful: r.Harmful, Voices: domain.Voices{Helpful: r.HelpfulLacks, Harmful: r.HarmfulLacks},
 		Stale:       domain.Staleness{Reporters: r.StaleReporters, Since: r.StaleSince.Time},
 		ConfirmedAt: r.ConfirmedAt.Time, ConfirmUntil: r.ConfirmUntil.Time,
 		Suspended: domain.Staleness{Reporters: r.Suspended, Since: r.SuspendedSince.Time},
-		Status:    domain.Status(r.Status), SupersededBy: r.SupersededBy, Held: r.Held,
-		Revision: r.Revision, Version: max(r.Version, r.CountsVersion), Position: max(r.Since, r.CountsSince),
+		Revision:  r.Revision, Version: max(r.Version, r.CountsVersion), Position: max(r.Since, r.CountsSince),
 		CreatedAt: r.CreatedAt.Time, UpdatedAt: r.UpdatedAt.Time, OccurredAt: r.OccurredAt.Time,
 	}
 	k.Rate(policy)
@@ -107,8 +104,8 @@ func (r *itemRow) positions() textPositions {
 
 // The columns of each table, in the order of the values below.
 var (
-	itemColumns = slices.Concat(strings.Fields(`tenant number since until id version revision`), rows.ClassColumns,
-		strings.Fields(`owner visibility status superseded_by held trace_id scopes created_at updated_at occurred_at
+	itemColumns = slices.Concat(strings.Fields(`tenant number since until id version revision`), rows.StateColumns,
+		strings.Fields(`owner visibility trace_id scopes created_at updated_at occurred_at
 			task_at content_at abstract_at overview_at tags_at meta_at uri_at tag_bits`))
 	scopeColumns = strings.Fields(`tenant scope number since until`)
 	countColumns = strings.Fields(`tenant number since version helpful harmful helpful_lacks harmful_lacks reporters reported_by stale_since
@@ -124,9 +121,8 @@ func itemValues(tenant string, k *domain.Knowledge, p textPositions, tags tagSig
 		return nil, fmt.Errorf("%s: %w", k.ID, err)
 	}
 	state := []any{tenant, k.Number, k.Position, until, k.ID, k.Version, k.Revision}
-	return slices.Concat(state, rows.ClassValues(k.Class), []any{
-		string(k.Owner), string(k.Visibility()),
-		string(k.Status), k.SupersededBy, k.Held, k.Source.TraceID, string(scopes),
+	return slices.Concat(state, rows.StateValues(k.Class, k.Standing), []any{
+		string(k.Owner), string(k.Visibility()), k.Source.TraceID, string(scopes),
 		database.At(k.CreatedAt), database.At(k.UpdatedAt), database.At(k.OccurredAt),
 		p.task, p.content, p.abstract, p.overview, p.tags, p.meta, p.uri, tags.column(),
 	}), nil

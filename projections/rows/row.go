@@ -18,11 +18,9 @@ type Row struct {
 	ID     string `bun:"id"`
 	Number int64  `bun:"number"`
 	domain.Class
-	Owner              string              `bun:"owner"`
-	Visibility         string              `bun:"visibility"`
-	Status             string              `bun:"status"`
-	SupersededBy       string              `bun:"superseded_by"`
-	Held               bool                `bun:"held"`
+	Owner      string `bun:"owner"`
+	Visibility string `bun:"visibility"`
+	domain.Standing
 	URI                string              `bun:"uri"`
 	Task               string              `bun:"task"`
 	Content            string              `bun:"content"`
@@ -82,14 +80,12 @@ func RowOf(tenant string, k *domain.Knowledge, words int) Row {
 	return Row{
 		Tenant: tenant, ID: k.ID, Number: k.Number,
 		Class: k.Class, Owner: string(k.Owner), Visibility: string(k.Visibility()),
-		Status: string(k.Status), SupersededBy: k.SupersededBy, Held: k.Held,
-		URI: k.Text.URI, Task: k.Text.Task, Content: k.Text.Content,
+		Standing: k.Standing, URI: k.Text.URI, Task: k.Text.Task, Content: k.Text.Content,
 		Abstract: k.Text.Abstract, Overview: k.Text.Overview,
 		Tags: orEmpty(k.Text.Tags), Meta: metaOf(k.Text.Meta),
 		Source: k.Source, TraceID: k.Source.TraceID, Scopes: k.Scopes,
 		Baseline: BaselineOf(k), DerivedFrom: nonNil(k.DerivedFrom), Relations: RelationsOf(k.Relations),
-		Words:   words,
-		Helpful: k.Helpful, Harmful: k.Harmful, Confidence: k.Confidence,
+		Words: words, Helpful: k.Helpful, Harmful: k.Harmful, Confidence: k.Confidence,
 		StaleReporters: k.Stale.Reporters, StaleSince: database.At(k.Stale.Since), StaleReason: k.Stale.Reason,
 		ConfirmedAt: database.At(k.ConfirmedAt), ConfirmUntil: database.At(k.ConfirmUntil),
 		SuspendedReporters: k.Suspended.Reporters, SuspendedSince: database.At(k.Suspended.Since),
@@ -108,7 +104,7 @@ func IsLive(k *domain.Knowledge) bool {
 func (r *Row) Knowledge() *domain.Knowledge {
 	k := &domain.Knowledge{
 		ID: r.ID, Number: r.Number,
-		Class: r.Class, Scopes: r.Scopes, Owner: domain.Entity(r.Owner), Source: r.Source,
+		Class: r.Class, Standing: r.Standing, Scopes: r.Scopes, Owner: domain.Entity(r.Owner), Source: r.Source,
 		Text: domain.Text{
 			Task: r.Task, Content: r.Content, Abstract: r.Abstract, Overview: r.Overview, URI: r.URI,
 		},
@@ -124,7 +120,6 @@ func (r *Row) Knowledge() *domain.Knowledge {
 			Reason: r.SuspendedReason,
 		},
 		ExpiredConfidence: r.ExpiredConfidence, Disputed: r.Disputed,
-		Status: domain.Status(r.Status), SupersededBy: r.SupersededBy, Held: r.Held,
 		Revision: r.Revision, Version: r.Version, Position: r.Position,
 		CreatedAt: r.CreatedAt.Time, UpdatedAt: r.UpdatedAt.Time, OccurredAt: r.OccurredAt.Time,
 	}
@@ -178,19 +173,27 @@ func BaselineOf(k *domain.Knowledge) Baseline {
 	return Baseline{e.Helpful, e.Harmful, e.Confidence, e.HelpfulHistory, e.HarmfulHistory, k.Voices}
 }
 
-// ClassColumns are the columns of what an item is, in the knowledge table and in that of the past. Rows embed
-// [domain.Class], whose fields have these names.
-var ClassColumns = []string{"type", "context_type", "category", "polarity", "media"}
+// StateColumns are the columns of what an item is and what was decided about it, in the knowledge table and in that of
+// the past: texts, then flags. Rows embed [domain.Class] and [domain.Standing], whose fields have these names.
+var (
+	StateColumns = slices.Concat(texts, flags)
 
-// ClassValues are the values of these columns.
-func ClassValues(c domain.Class) []any {
-	return []any{string(c.Type), string(c.ContextType), string(c.Category), string(c.Polarity), string(c.Media)}
+	texts = []string{"type", "context_type", "category", "polarity", "media", "status", "superseded_by"}
+	flags = []string{"held"}
+)
+
+// StateValues are the values of these columns.
+func StateValues(c domain.Class, s domain.Standing) []any {
+	return []any{
+		string(c.Type), string(c.ContextType), string(c.Category), string(c.Polarity), string(c.Media), string(s.Status),
+		s.SupersededBy, s.Held,
+	}
 }
 
 // The columns of each table, in the order in which they are written.
 var (
-	KnowledgeColumns = slices.Concat([]string{"tenant", "id", "number"}, ClassColumns, []string{
-		"owner", "visibility", "status", "superseded_by", "held", "uri", "task", "content", "abstract", "overview",
+	KnowledgeColumns = slices.Concat([]string{"tenant", "id", "number"}, StateColumns, []string{
+		"owner", "visibility", "uri", "task", "content", "abstract", "overview",
 		"tags", "meta", "source", "trace_id", "scopes", "baseline", "derived_from", "relations", "words", "helpful",
 		"harmful", "confidence", "stale_reporters", "stale_since", "stale_reason", "confirmed_at",
 		"confirm_until", "suspended_reporters", "suspended_since", "suspended_reason", "expired_confidence", "revision",
@@ -215,11 +218,9 @@ func (r *Row) Values() ([]any, error) {
 		}
 		encoded[i] = string(text)
 	}
-	tags, source, scopes, baseline, derived, relations := encoded[0], encoded[1], encoded[2], encoded[3],
-		encoded[4], encoded[5]
-	return slices.Concat([]any{r.Tenant, r.ID, r.Number}, ClassValues(r.Class), []any{
-		r.Owner, r.Visibility, r.Status, r.SupersededBy, r.Held, r.URI, r.Task, r.Content, r.Abstract, r.Overview,
-		tags, r.Meta, source, r.TraceID, scopes, baseline, derived, relations, r.Words, r.Helpful,
+	return slices.Concat([]any{r.Tenant, r.ID, r.Number}, StateValues(r.Class, r.Standing), []any{
+		r.Owner, r.Visibility, r.URI, r.Task, r.Content, r.Abstract, r.Overview,
+		encoded[0], r.Meta, encoded[1], r.TraceID, encoded[2], encoded[3], encoded[4], encoded[5], r.Words, r.Helpful,
 		r.Harmful, r.Confidence, r.StaleReporters, r.StaleSince, r.StaleReason, r.ConfirmedAt,
 		r.ConfirmUntil, r.SuspendedReporters, r.SuspendedSince, r.SuspendedReason, r.ExpiredConfidence, r.Revision,
 		r.Version, r.Position, r.CreatedAt, r.UpdatedAt, r.OccurredAt,

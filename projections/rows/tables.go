@@ -45,7 +45,7 @@ func (t Tables) All() []bun.Ident {
 // Definition is the SQL that creates a version's tables: sql/NAME.ENGINE.sql filled with data.
 func Definition(engine database.Engine, name string, data any) (string, error) {
 	file := fmt.Sprintf("sql/%s.%s.sql", name, engine)
-	parsed, err := template.New(path.Base(file)).Funcs(template.FuncMap{"class": classDefinitions}).ParseFS(definitions, file)
+	parsed, err := template.New(path.Base(file)).Funcs(functions).ParseFS(definitions, file)
 	if err != nil {
 		return "", fmt.Errorf("parse %s: %w", file, err)
 	}
@@ -56,9 +56,13 @@ func Definition(engine database.Engine, name string, data any) (string, error) {
 	return text.String(), nil
 }
 
-// classDefinitions defines these columns, one a line, with a type of SQL.
-func classDefinitions(as string) string {
-	return strings.Join(ClassColumns, " "+as+",\n    ") + " " + as + ","
+// functions define the columns of the state, with types of SQL.
+var functions = template.FuncMap{
+	"state": func(text, flag string) string { return defined(texts, text) + defined(flags, flag) },
+}
+
+func defined(columns []string, as string) string {
+	return strings.Join(columns, " "+as+", ") + " " + as + ", "
 }
 
 // PastTables names the tables of one version.

@@ -7,12 +7,9 @@ CREATE TABLE knowledge_{{.}} (
     tenant          text COLLATE "C" NOT NULL,
     id              text COLLATE "C" NOT NULL,
     number          bigint NOT NULL, -- the position of its first event: short, and unique in the tenant
-    {{class `text COLLATE "C" NOT NULL`}}
     owner           text COLLATE "C" NOT NULL,
     visibility      text COLLATE "C" NOT NULL,
-    status          text COLLATE "C" NOT NULL,
-    superseded_by   text COLLATE "C" NOT NULL,
-    held            boolean NOT NULL,
+    {{state `text COLLATE "C" NOT NULL` `boolean NOT NULL`}}
     uri             text COLLATE "C" NOT NULL,
     task            text NOT NULL,
     content         text NOT NULL,

@@ -6,12 +6,9 @@ CREATE TABLE knowledge_{{.}} (
     tenant          TEXT NOT NULL,
     id              TEXT NOT NULL,
     number          INTEGER NOT NULL, -- the position of its first event: short, and unique in the tenant
-    {{class `TEXT NOT NULL`}}
     owner           TEXT NOT NULL,
     visibility      TEXT NOT NULL,
-    status          TEXT NOT NULL,
-    superseded_by   TEXT NOT NULL,
-    held            INTEGER NOT NULL,
+    {{state `TEXT NOT NULL` `INTEGER NOT NULL`}}
     uri             TEXT NOT NULL,
     task            TEXT NOT NULL,
     content         TEXT NOT NULL,

@@ -12,12 +12,9 @@ CREATE TABLE past_{{.}} (
     id            text COLLATE "C" NOT NULL,
     version       bigint NOT NULL,
     revision      bigint NOT NULL,
-    {{class `text COLLATE "C" NOT NULL`}}
     owner         text COLLATE "C" NOT NULL,
     visibility    text COLLATE "C" NOT NULL,
-    status        text COLLATE "C" NOT NULL,
-    superseded_by text COLLATE "C" NOT NULL,
-    held          boolean NOT NULL,
+    {{state `text COLLATE "C" NOT NULL` `boolean NOT NULL`}}
     trace_id      text COLLATE "C" NOT NULL,
     scopes        json NOT NULL,
     created_at    timestamptz NOT NULL,

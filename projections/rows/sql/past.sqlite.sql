@@ -12,12 +12,9 @@ CREATE TABLE past_{{.}} (
     id            TEXT NOT NULL,
     version       INTEGER NOT NULL,
     revision      INTEGER NOT NULL,
-    {{class `TEXT NOT NULL`}}
     owner         TEXT NOT NULL,
     visibility    TEXT NOT NULL,
-    status        TEXT NOT NULL,
-    superseded_by TEXT NOT NULL,
-    held          INTEGER NOT NULL,
+    {{state `TEXT NOT NULL` `INTEGER NOT NULL`}}
     trace_id      TEXT NOT NULL,
     scopes        TEXT NOT NULL,
     created_at    TEXT NOT NULL,
