@@ -39,13 +39,9 @@ func askRemember(p *page) (any, error) {
 // remember remembers what the form says, and goes to the new item.
 func remember(p *page) (any, error) {
 	data := newForm(p, rememberFields())
-	k := api.Knowledge{
-		Type: data.Values["type"], Task: data.text("task"), Content: data.Values["content"], Abstract: data.text("abstract"),
-		Overview: data.text("overview"), Polarity: data.Values["polarity"], Owner: data.text("owner"),
-		Scopes: linesOf(data.Values["scopes"]), Tags: tagsOf(data.Values["tags"]),
-	}
 	var made api.Knowledge
-	_, err := p.api.Do(p.r.Context(), client.Post(k, "v1", "knowledge"), &made)
+	whole := revision(api.Knowledge{}, data.Values) // from an item that says nothing
+	_, err := p.api.Do(p.r.Context(), client.Post(whole, "v1", "knowledge"), &made)
 	if err := data.failed(p, err, "remember", data); err != nil {
 		return nil, err
 	}

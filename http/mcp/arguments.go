@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/client"
 )
 
 // arguments are the arguments of a call, by name and still encoded. Arguments that are null are left out.
@@ -36,6 +37,17 @@ func (a arguments) texts(name string) (list []string) {
 func (a arguments) number(name string, otherwise int) int {
 	number, _ := strconv.ParseFloat(string(a[name]), 64)
 	return cmp.Or(int(number), otherwise)
+}
+
+// knowledge is the item that the arguments say. They have the names of the HTTP API.
+func (a arguments) knowledge() (k client.Knowledge, err error) {
+	fields := maps.Clone(a)
+	delete(fields, "confirm") // which models send as a string, too
+	fields["scopes"], _ = json.Marshal(a.texts("scopes"))
+	if text, _ := json.Marshal(fields); json.Unmarshal(text, &k) != nil {
+		err = argumentError{"tags must be an object of strings, or of lists of strings"}
+	}
+	return k, err
 }
 
 // but are the arguments with the names of the HTTP API.

@@ -64,9 +64,7 @@ func kindOf(k client.Knowledge) string {
 	if k.Category != "" {
 		return k.Category
 	}
-	return string(domain.AspectOf(&domain.Knowledge{
-		Class: domain.Class{
-			Type: domain.Type(k.Type), ContextType: domain.ContextType(k.ContextType), Polarity: domain.Polarity(k.Polarity),
-		},
-	}))
+	return string(domain.AspectOf(&domain.Knowledge{Class: domain.Class{
+		Type: domain.Type(k.Type), ContextType: domain.ContextType(k.ContextType), Polarity: domain.Polarity(k.Polarity),
+	}}))
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -86,19 +85,19 @@ func readersOf(scopes []string) string {
 // remember stores knowledge about a user for that user, and knowledge about work for the group of [scopeFor].
 // Knowledge that exists already gets a vote instead, even under concurrent requests.
 func remember(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
-	if len(in.texts("scopes")) == 0 && !domain.Category(in.text("category")).AboutUser() {
-		scope, err := scopeFor(ctx, api)
-		if err != nil {
+	k, err := in.knowledge()
+	if err != nil {
+		return nil, "", err
+	}
+	if len(k.Scopes) == 0 && !domain.Category(k.Category).AboutUser() {
+		switch scope, err := scopeFor(ctx, api); {
+		case err != nil:
 			return nil, "", err
-		}
-		if scope != "" {
-			in["scopes"], _ = json.Marshal([]string{scope})
+		case scope != "":
+			k.Scopes = []string{scope}
 		}
 	}
-	done, err := api.RememberBeside(ctx, client.Knowledge{
-		Content: in.text("content"), Category: in.text("category"), Polarity: in.text("polarity"),
-		Task: in.text("task"), Scopes: in.texts("scopes"),
-	}, cmp.Or(in.text("on_similar"), string(domain.VoteSimilar)))
+	done, err := api.RememberBeside(ctx, k, cmp.Or(in.text("on_similar"), string(domain.VoteSimilar)))
 	if err != nil {
 		return nil, "", err
 	}
@@ -116,17 +115,11 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 var outcomes = map[string]string{"created": "Saved", "revised": "Revised", "unchanged": "Nothing to change in"}
 
 func save(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
-	k := client.Knowledge{
-		ID: in.text("id"), Type: in.text("type"), Category: in.text("category"), Polarity: in.text("polarity"),
-		Task: in.text("task"), Content: in.text("content"),
-		Abstract: in.text("abstract"), Owner: in.text("owner"), Scopes: in.texts("scopes"), Reason: in.text("reason"),
-		Confirm: in.text("id") != "" && strings.Trim(string(in["confirm"]), `"`) == "true",
+	k, err := in.knowledge()
+	if err != nil {
+		return nil, "", err
 	}
-	if len(in["tags"]) > 0 {
-		if err := json.Unmarshal(in["tags"], &k.Tags); err != nil {
-			return nil, "", argumentError{"tags must be an object of strings, or of lists of strings"}
-		}
-	}
+	k.Confirm = k.ID != "" && strings.Trim(string(in["confirm"]), `"`) == "true"
 	done, err := reviseOrRemember(ctx, api, k)
 	if err != nil {
 		return nil, "", err
