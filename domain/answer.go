@@ -262,40 +262,6 @@ type ScopePlan struct {
 	Plan  string // "exact", "sketch", "none"
 }
 
-// Feedback is the record of an item's use: the newest 50 votes for and against.
-type Feedback struct {
-	Helpful []Use
-	Harmful []Use
-}
-
-// ProjectionStatus is the status of a projection.
-type ProjectionStatus struct {
-	Name       string
-	Version    int
-	State      string // building, catching_up, verifying, ready, active, standby, retired, failed
-	Inline     bool   // written in the transaction of the event, so it never lags
-	WhatIf     bool   // built only to be compared, then deleted
-	Position   int64  // how far it has read the tenant's log
-	Head       int64  // the log's newest position
-	LagEvents  int64
-	LagSeconds float64 // age of the oldest event it has not yet read
-	// Ahead is how far the time of the newest event is ahead of this server's clock. Only the active version of
-	// knowledge has it.
-	Ahead       time.Duration
-	Settings    map[string]string
-	Error       string    // why it failed or stopped; empty otherwise
-	Halted      bool      // it stopped and needs an operator
-	Holder      string    // the process that holds its lease; empty if no process works on it
-	ReadAt      time.Time // when it last read the log; zero for an inline projection
-	Quarantined int64     // streams that it skips
-	// Unindexed counts the items, once per scope, whose words are not indexed yet, up to 100,000. A search without
-	// scopes reads them all.
-	Unindexed int64
-	CreatedAt time.Time
-	UpdatedAt time.Time      // when it entered its state
-	Report    *RebuildReport // of its verification; nil if there was none
-}
-
 // The sections of a digest.
 const (
 	DigestNew        = "new"

@@ -160,7 +160,7 @@ func (m *metrics) answered(method, route string, status int, took time.Duration)
 // protect refuses writes that another website makes a browser send. Its headers tell browsers not to guess media
 // types, and to stay with TLS. There is no CORS header, so that pages of another website cannot read answers.
 func protect() echo.MiddlewareFunc {
-	recoverPanic := http.NewCrossOriginProtection()
+	crossOrigin := http.NewCrossOriginProtection()
 	always := http.Header{
 		"X-Content-Type-Options":  {"nosniff"},
 		"Content-Security-Policy": {"default-src 'none'; frame-ancestors 'none'"},
@@ -174,7 +174,7 @@ func protect() echo.MiddlewareFunc {
 			if e.Request().TLS != nil {
 				h.Set("Strict-Transport-Security", "max-age=31536000")
 			}
-			if err := recoverPanic.Check(e.Request()); err != nil {
+			if err := crossOrigin.Check(e.Request()); err != nil {
 				return domain.Refuse(serve.ErrOrigin, "a page of another website sent this request")
 			}
 			return next(e)

@@ -260,7 +260,7 @@ func KeyedCursor(place, key int64, question any) string {
 	return base64.RawURLEncoding.EncodeToString(append(raw, sealOf(place, []any{key, question})...))
 }
 
-// KeyedPlaceOf is [placeOf] for a cursor of keyedCursor.
+// KeyedPlaceOf is [PlaceOf] for a cursor of KeyedCursor.
 func KeyedPlaceOf(given string, question any) (place, key int64, err error) {
 	place, rest := unseal(given)
 	if len(rest) != cursorBytes || place <= 0 {

@@ -76,7 +76,7 @@ func (a *API) MayGoOn(c *Call) error {
 type Operation[I, O any] func(ctx context.Context, c *Call, in *I) (*O, error)
 
 // Handle registers an operation for authenticated callers within their rate and the time limit. huma documents the
-// input and fills in its path and query fields. handle refuses unknown parameters; the operation validates their
+// input and fills in its path and query fields. [Handle] refuses unknown parameters; the operation validates their
 // values.
 func Handle[I, O any](a *API, op huma.Operation, do Operation[I, O]) {
 	form := onlyForm(&op)

@@ -203,3 +203,9 @@ type MemoryUse struct {
 	Created  time.Time
 	Updated  time.Time
 }
+
+// Feedback is the record of an item's use: the newest 50 votes for and against.
+type Feedback struct {
+	Helpful []Use
+	Harmful []Use
+}
