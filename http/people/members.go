@@ -213,8 +213,10 @@ func about(c *serve.Call, member string) domain.OfDirectory {
 	return domain.OfDirectory{By: c.Principal, Member: domain.Entity(member)}
 }
 
+type written = serve.Written[api.Member]
+
 // do submits a command, and answers with the member afterwards.
-func (s members) do(ctx context.Context, c *serve.Call, command serve.Validated) (*serve.Written[api.Member], error) {
+func (s members) do(ctx context.Context, c *serve.Call, command serve.Validated) (*written, error) {
 	done, err := c.Do(ctx, command)
 	if err != nil {
 		return nil, err
@@ -223,12 +225,12 @@ func (s members) do(ctx context.Context, c *serve.Call, command serve.Validated)
 	return serve.WrittenOf(done, member, err)
 }
 
-func (s members) put(ctx context.Context, c *serve.Call, in *memberInput, body api.NewMember) (*serve.Written[api.Member], error) {
+func (s members) put(ctx context.Context, c *serve.Call, in *memberInput, body api.NewMember) (*written, error) {
 	return s.do(ctx, c, domain.PutMember{OfDirectory: about(c, in.Member), DisplayName: body.DisplayName})
 }
 
-func (s members) deactivate(again bool) serve.Operation[memberInput, serve.Written[api.Member]] {
-	return func(ctx context.Context, c *serve.Call, in *memberInput) (*serve.Written[api.Member], error) {
+func (s members) deactivate(again bool) serve.Operation[memberInput, written] {
+	return func(ctx context.Context, c *serve.Call, in *memberInput) (*written, error) {
 		given, err := serve.ReadAny[api.Reason](c)
 		if err != nil {
 			return nil, err
@@ -281,15 +283,13 @@ func (s members) revokeKeys(
 	return revoked, nil
 }
 
-func (s members) join(
-	ctx context.Context, c *serve.Call, in *groupInput, body api.NewMembership,
-) (*serve.Written[api.Member], error) {
+func (s members) join(ctx context.Context, c *serve.Call, in *groupInput, body api.NewMembership) (*written, error) {
 	return s.do(ctx, c, domain.JoinGroup{
 		OfDirectory: about(c, in.Member), Group: domain.Entity(in.Group), Role: domain.GroupRole(body.Role),
 	})
 }
 
-func (s members) leave(ctx context.Context, c *serve.Call, in *groupInput, body api.Reason) (*serve.Written[api.Member], error) {
+func (s members) leave(ctx context.Context, c *serve.Call, in *groupInput, body api.Reason) (*written, error) {
 	return s.do(ctx, c, domain.LeaveGroup{
 		OfDirectory: about(c, in.Member), Group: domain.Entity(in.Group), Reason: body.Reason,
 	})

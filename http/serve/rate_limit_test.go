@@ -9,8 +9,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-var alice = domain.Principal{Tenant: "t", Subject: "user:alice", Authentication: "key:a"}
-var start = time.Unix(0, 0)
+var alice, start = domain.Principal{Tenant: "t", Subject: "user:alice", Authentication: "key:a"}, time.Unix(0, 0)
 
 func TestAKeyMayComeInBurstsButNotForLong(t *testing.T) {
 	t.Parallel()

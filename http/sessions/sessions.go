@@ -239,12 +239,12 @@ func (s sessions) commitSession(
 func (s sessions) retryExtraction(
 	ctx context.Context, c *serve.Call, in *sessionInput, body api.ExtractionRetry,
 ) (*serve.Output[api.Tasks], error) {
-	receipt, err := c.Do(ctx, domain.RetryExtraction{SessionTarget: sessionTarget(c, in.Owner, in.ID), Archive: int(body.Archive)})
+	target := sessionTarget(c, in.Owner, in.ID)
+	receipt, err := c.Do(ctx, domain.RetryExtraction{SessionTarget: target, Archive: int(body.Archive)})
 	if err != nil {
 		return nil, err
 	}
-	out := &serve.Output[api.Tasks]{}
-	out.Body.Items = []api.Task{}
+	out := &serve.Output[api.Tasks]{Body: api.Tasks{Items: []api.Task{}}}
 	for _, event := range receipt.Events {
 		if fact, is := event.Fact.(domain.ExtractionRequested); is {
 			found, err := s.kept.Task(ctx, c.Principal, fact.Task)

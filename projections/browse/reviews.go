@@ -96,8 +96,8 @@ type waiting struct {
 	Since  database.Time `bun:"since"`
 	Reason string        `bun:"reason"`
 
-	Owner  string         `bun:"owner"`
-	Type   string         `bun:"type"`
+	Owner  domain.Entity  `bun:"owner"`
+	Type   domain.Type    `bun:"type"`
 	Scopes []domain.Scope `bun:"scopes"`
 
 	Proposal string  `bun:"proposal"` // by which it waits; empty in most queues

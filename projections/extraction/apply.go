@@ -25,8 +25,8 @@ const mostSources = 1000
 // remember is the command for the item of a lesson. target is the item that it replaces, or nil.
 func (a assignment) remember(l domain.Lesson, target *domain.Knowledge) domain.Remember {
 	item := domain.Remembered{
-		Class: domain.Class{ContextType: domain.Memory, Category: l.Category, Polarity: l.Polarity}, Owner: a.owner, Scopes: l.Scopes,
-		Source:      domain.Source{Category: "exp", AgentID: a.agent, TraceID: a.session},
+		Class: domain.Class{ContextType: domain.Memory, Category: l.Category, Polarity: l.Polarity},
+		Owner: a.owner, Scopes: l.Scopes, Source: domain.Source{Category: "exp", AgentID: a.agent, TraceID: a.session},
 		DerivedFrom: l.Sources[:min(len(l.Sources), mostSources)],
 		Text: domain.Text{
 			Task: l.Text.Task, Content: l.Text.Content, Abstract: l.Text.Abstract, Overview: l.Text.Overview,
@@ -96,8 +96,8 @@ const longestTranscript = domain.MaxContent - 1024
 func (a assignment) archive(stream string, fact domain.SessionExtracted) domain.Remember {
 	var said strings.Builder
 	item := domain.Remembered{
-		Class: domain.Class{Type: domain.Usecase, ContextType: domain.Memory}, Owner: a.owner, Scopes: []domain.Scope{a.owner.Scope()},
-		Source: domain.Source{Category: "exp", AgentID: a.agent, TraceID: a.session},
+		Class: domain.Class{Type: domain.Usecase, ContextType: domain.Memory}, Owner: a.owner,
+		Scopes: []domain.Scope{a.owner.Scope()}, Source: domain.Source{Category: "exp", AgentID: a.agent, TraceID: a.session},
 	}
 	for _, m := range a.messages {
 		if text := strings.TrimSpace(m.Text()); text != "" {

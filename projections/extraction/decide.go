@@ -178,8 +178,8 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, si
 	var said []neighbour
 	for i, other := range before {
 		k := &domain.Knowledge{
-			ID: other.Item, Owner: a.owner, Scopes: other.Scopes, Class: domain.Class{Category: other.Category, Polarity: other.Polarity},
-			DerivedFrom: other.Sources, Text: domain.Text{Content: other.Text.Content},
+			ID: other.Item, Owner: a.owner, Scopes: other.Scopes, Text: domain.Text{Content: other.Text.Content},
+			Class: domain.Class{Category: other.Category, Polarity: other.Polarity}, DerivedFrom: other.Sources,
 		}
 		n := neighbour{item: k, verdict: compared(k, f), keyed: f.Key != "" && f.Key == other.Text.Key, now: true}
 		switch { // what a later lesson replaces is not said any more
@@ -314,12 +314,12 @@ func (a assignment) write(lesson *domain.Lesson, f LessonDraft, target *domain.K
 		lesson.Sources = merged(lesson.Sources, target.DerivedFrom)
 		lesson.Text.Content = cut(joined(previous, f.Content), domain.MaxContent)
 		lesson.Text.Task = cmp.Or(target.Text.Task, f.Task)
-		lesson.Text.Tags = target.Text.Tags.With(f.Tags)
-		lesson.Text.Meta = target.Text.Meta
+		lesson.Text.Tags, lesson.Text.Meta = target.Text.Tags.With(f.Tags), target.Text.Meta
 	}
 	if lesson.Decision == domain.DecideSupersede { // of what was merged, only one statement is replaced
 		rest := slices.DeleteFunc(statements(target), func(line string) bool {
-			return replaced(compared(&domain.Knowledge{Class: domain.Class{Polarity: target.Polarity}, Text: domain.Text{Content: line}}, f))
+			k := &domain.Knowledge{Class: domain.Class{Polarity: target.Polarity}, Text: domain.Text{Content: line}}
+			return replaced(compared(k, f))
 		})
 		if len(rest) > 0 && len(rest) < len(statements(target)) {
 			lesson.Sources = merged(lesson.Sources, target.DerivedFrom)

@@ -58,17 +58,17 @@ func (e executed) table() string {
 		sum := folders[path.Dir(file)]
 		folders[path.Dir(file)] = limit{sum.functions + len(functions), sum.files + 1}
 	}
-	text := "| folder | functions | files |\n|---|---|---|\n"
+	lines := []string{"| folder | functions | files |\n|---|---|---|\n"}
 	for _, folder := range slices.Sorted(maps.Keys(folders)) {
-		text += fmt.Sprintf("| `%s` | %d | %d |\n", folder, folders[folder].functions, folders[folder].files)
+		lines = append(lines, fmt.Sprintf("| `%s` | %d | %d |\n", folder, folders[folder].functions, folders[folder].files))
 	}
-	return text + fmt.Sprintf("| **all** | **%d** | **%d** |\n", e.total().functions, e.total().files)
+	return strings.Join(lines, "") + fmt.Sprintf("| **all** | **%d** | **%d** |\n", e.total().functions, e.total().files)
 }
 
 // print prints the functions by file, and their counts by folder.
 func (e executed) print(out io.Writer) {
-	defer fmt.Fprint(out, e.table())
 	for _, file := range slices.Sorted(maps.Keys(e)) {
 		_, _ = fmt.Fprintf(out, "%s  %d\n  %s\n", file, len(e[file]), strings.Join(e[file], "\n  "))
 	}
+	_, _ = fmt.Fprint(out, e.table())
 }
