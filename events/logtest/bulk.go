@@ -50,7 +50,7 @@ func Remember(t testing.TB, l *events.Log, tenant string, first, count int) {
 	var submissions []domain.Submission
 	for i := first; i < first+count; i++ {
 		command, err := domain.Remember{By: by, ID: fmt.Sprint("k-", i), Knowledge: domain.Remembered{
-			Class: domain.Class{Type: domain.Tool}, Scopes: []domain.Scope{domain.Public}, Text: domain.Text{Content: "known"},
+			Class: domain.Class{Type: domain.Tool}, Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: "knowledge"},
 		}}.Complete()
 		if err != nil {
 			t.Fatal(err)
