@@ -53,12 +53,8 @@ func Protections(ctx context.Context, db *DB) ([]Protection, error) {
 		Detail: "events are appended and nothing else, and texts are destroyed only after an event says so",
 	}
 	if len(missing) > 0 {
-		command, err := RestoringCommand(ctx, db)
-		if err != nil {
-			return nil, err
-		}
 		second.Stands, second.Detail = false, "somebody took away, or switched off, "+strings.Join(missing, ", ")
-		second.Fix = "run annals verify; " + command + " puts them back"
+		second.Fix = "run annals verify; " + restoringCommand(first) + " puts them back"
 	}
 	foreign, err := ForeignCode(ctx, db)
 	if err != nil {
@@ -80,13 +76,17 @@ func Protections(ctx context.Context, db *DB) ([]Protection, error) {
 	return []Protection{first, second, third}, nil
 }
 
-// RestoringCommand is the command that restores the triggers. A role that only appends may not create them.
+// RestoringCommand is the command that restores the triggers, which a role that only appends may not create.
 func RestoringCommand(ctx context.Context, db *DB) (string, error) {
-	role, err := ownership(ctx, db)
-	if err == nil && role.Name == "role" && role.Stands {
-		return "annals migrate --role ROLE --database OWNER_URL", nil
+	first, err := ownership(ctx, db)
+	return restoringCommand(first), Classify(ctx, err)
+}
+
+func restoringCommand(first Protection) string {
+	if first.Name == "role" && first.Stands {
+		return "annals migrate --role ROLE --database OWNER_URL"
 	}
-	return "annals migrate", Classify(ctx, err)
+	return "annals migrate"
 }
 
 // separation is the protection of tenants from one another.
