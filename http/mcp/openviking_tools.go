@@ -20,8 +20,8 @@ import (
 const OpenViking = "openviking"
 
 // vikingTool is a tool with OpenViking's name, which uses the corresponding route below /api/v1.
-func vikingTool(name, description string, do doTool, schemas map[string]map[string]any, required ...string) tool {
-	t := tool{name: name, description: description, finder: "find", do: do}
+func vikingTool(t tool, description string, schemas map[string]map[string]any, required ...string) tool {
+	t.description, t.finder = description, "find"
 	for _, argument := range slices.Sorted(maps.Keys(schemas)) {
 		t.input = append(t.input, field{
 			name: argument, schema: schemas[argument], required: slices.Contains(required, argument),
@@ -50,41 +50,40 @@ func vikingTools() []tool {
 	searched := schemas{"query": aText, "target_uri": aTexts, "limit": aNumber, "min_score": aScore, "level": someInts}
 	inSession := maps.Clone(searched)
 	inSession["session_id"] = aText
-	all := []tool{
-		vikingTool("find", "Find memories, resources and skills by what they mean.",
-			vikingSearch("find"), searched, "query"),
-		vikingTool("search", "Find memories, resources and skills by what they mean, in the course of a session.",
-			vikingSearch("search"), inSession, "query"),
-		vikingTool("read", "Read one file or several, by their viking:// URIs.",
-			vikingRead, schemas{"uris": aTexts, "offset": aNumber}, "uris"),
-		vikingTool("list", "List what lies in a viking:// directory.",
-			vikingList("ls"), schemas{"uri": aText, "recursive": aFlag}, "uri"),
-		vikingTool("tree", "List what lies below a viking:// directory, level by level.",
-			vikingList("tree"), schemas{"uri": aText, "level_limit": aNumber, "node_limit": aNumber}, "uri"),
-		vikingTool("remember",
+	return []tool{
+		vikingTool(tool{name: "find", reads: true, do: vikingSearch("find")},
+			"Find memories, resources and skills by what they mean.", searched, "query"),
+		vikingTool(tool{name: "search", reads: true, do: vikingSearch("search")},
+			"Find memories, resources and skills by what they mean, in the course of a session.", inSession, "query"),
+		vikingTool(tool{name: "read", reads: true, do: vikingRead},
+			"Read one file or several, by their viking:// URIs.", schemas{"uris": aTexts, "offset": aNumber}, "uris"),
+		vikingTool(tool{name: "list", reads: true, do: vikingList("ls")},
+			"List what lies in a viking:// directory.", schemas{"uri": aText, "recursive": aFlag}, "uri"),
+		vikingTool(tool{name: "tree", reads: true, do: vikingList("tree")},
+			"List what lies below a viking:// directory, level by level.",
+			schemas{"uri": aText, "level_limit": aNumber, "node_limit": aNumber}, "uri"),
+		vikingTool(tool{name: "remember", do: vikingRemember},
 			"Keep what was said in long-term memory: the lessons in these messages are learned in the background.",
-			vikingRemember, schemas{"messages": messages}, "messages"),
-		vikingTool("write", "Write a text file at a viking:// URI. mode: replace, append or create.",
-			vikingWrite, schemas{"uri": aText, "content": aText, "mode": aText, "wait": aFlag}, "uri", "content"),
-		vikingTool("add_resource", "Add a file or a URL as a resource.",
-			vikingAdd, schemas{"path": aText, "temp_file_id": aText, "description": aText, "to": aText}),
-		vikingTool("grep", "Find lines below a viking:// URI by a regular expression, or by several.",
-			vikingGrep, schemas{
+			schemas{"messages": messages}, "messages"),
+		vikingTool(tool{name: "write", do: vikingWrite},
+			"Write a text file at a viking:// URI. mode: replace, append or create.",
+			schemas{"uri": aText, "content": aText, "mode": aText, "wait": aFlag}, "uri", "content"),
+		vikingTool(tool{name: "add_resource", reaches: true, do: vikingAdd},
+			"Add a file or a URL as a resource.",
+			schemas{"path": aText, "temp_file_id": aText, "description": aText, "to": aText}),
+		vikingTool(tool{name: "grep", reads: true, do: vikingGrep},
+			"Find lines below a viking:// URI by a regular expression, or by several.", schemas{
 				"uri": aText, "pattern": aTexts, "case_insensitive": aFlag, "node_limit": aNumber, "offset": aNumber,
 			}, "uri", "pattern"),
-		vikingTool("glob", "Find files below a viking:// URI by their names, such as *.md.",
-			vikingGlob, schemas{"pattern": aText, "uri": aText, "node_limit": aNumber}, "pattern"),
-		vikingTool("forget",
+		vikingTool(tool{name: "glob", reads: true, do: vikingGlob},
+			"Find files below a viking:// URI by their names, such as *.md.",
+			schemas{"pattern": aText, "uri": aText, "node_limit": aNumber}, "pattern"),
+		vikingTool(tool{name: "forget", destroys: true, do: vikingForget},
 			"Remove what lies at a viking:// URI from all answers, when the user asks for it. Its history stays.",
-			vikingForget, schemas{"uri": aText, "recursive": aFlag}, "uri"),
-		vikingTool("health", "Whether the server answers, and as whom it knows the caller.", status, nil),
+			schemas{"uri": aText, "recursive": aFlag}, "uri"),
+		vikingTool(tool{name: "health", reads: true, do: status},
+			"Whether the server answers, and as whom it knows the caller.", nil),
 	}
-	for i := range all {
-		t := &all[i]
-		t.destroys, t.reaches = t.name == "forget", t.name == "add_resource"
-		t.reads = !t.destroys && !t.reaches && t.name != "remember" && t.name != "write"
-	}
-	return all
 }
 
 func vikingSearch(route string) doTool {
