@@ -39,6 +39,9 @@ func askRemember(p *page) (any, error) {
 // remember remembers what the form says, and goes to the new item.
 func remember(p *page) (any, error) {
 	data := newForm(p, rememberFields())
+	for _, name := range []string{"task", "abstract", "overview", "owner"} {
+		data.Values[name] = data.text(name)
+	}
 	var made api.Knowledge
 	whole := revision(api.Knowledge{}, data.Values) // from an item that says nothing
 	_, err := p.api.Do(p.r.Context(), client.Post(whole, "v1", "knowledge"), &made)
