@@ -129,9 +129,7 @@ func ReadBody[T any](c *Call, accepted ...string) (value T, err error) {
 	if c.Sent, err = c.body(append(accepted, JSONType)...); err != nil {
 		return value, err
 	}
-	value, err = body.Decode[T](c.Sent, &c.Found)
-	c.noteMisplaced()
-	return value, err
+	return decodeSent[T](c)
 }
 
 // ReadAny is [ReadBody] for bodies that may be left out.
@@ -139,9 +137,7 @@ func ReadAny[T any](c *Call) (value T, err error) {
 	if c.Sent, err = c.body(JSONType); err != nil || len(bytes.TrimSpace(c.Sent)) == 0 {
 		return value, err
 	}
-	value, err = body.Decode[T](c.Sent, &c.Found)
-	c.noteMisplaced()
-	return value, err
+	return decodeSent[T](c)
 }
 
 // HandleBody registers an operation with a JSON body, which may be left out unless it is required. Its errors are
@@ -166,13 +162,15 @@ func HandleBody[B, I, O any](
 	})
 }
 
-// noteMisplaced tells the caller which unknown fields of the body are parameters of the URL.
-func (c *Call) noteMisplaced() {
+// decodeSent decodes the body, and tells the caller which of its unknown fields are parameters of the URL.
+func decodeSent[T any](c *Call) (T, error) {
+	value, err := body.Decode[T](c.Sent, &c.Found)
 	for i, bad := range c.Found {
 		if _, is := c.known[bad.Field]; is && bad.Message == body.NoField {
 			c.Found[i].Message = "is not a field here, but a parameter of the URL: ?" + bad.Field + "=…"
 		}
 	}
+	return value, err
 }
 
 // Validated is a command whose Validate names every bad field at once.

@@ -83,8 +83,8 @@ func (s *Stage) released() []string {
 var (
 	counters = setting(strings.Fields(`helpful harmful confidence baseline stale_reporters stale_since stale_reason
 		confirmed_at confirm_until suspended_reporters suspended_since suspended_reason expired_confidence version position`))
-	everything = counters + ", " + setting(rows.StateColumns) + ", " + setting(strings.Fields(`owner visibility uri task content abstract overview tags meta source scopes relations words derived_from
-		revision updated_at`))
+	everything = counters + ", " + setting(rows.StateColumns) + ", " + setting(strings.Fields(`owner visibility uri task
+		content abstract overview tags meta source scopes relations words derived_from revision updated_at`))
 )
 
 // setting sets columns to the values of the row that was to be inserted.

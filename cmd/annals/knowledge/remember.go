@@ -90,8 +90,7 @@ func (k Knowledge) printSimilar(c *terminal.Console) {
 	}
 }
 
-// body leaves omitted fields to the server, except the type: a person who types a sentence usually has learnt it by
-// doing.
+// body leaves omitted fields to the server, except the type: who types a sentence usually has learnt it by doing.
 func (r *RememberCommand) body(text string) (map[string]any, error) {
 	at := r.SourceTime
 	if _, err := time.Parse(time.DateOnly, at); err != nil { // the server accepts a date as it is

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
@@ -164,7 +165,7 @@ func withCategory(raw []byte, file string) []byte {
 
 // kept are the fields of an item in files, in reading order: all fields that an import can remember. The log holds
 // the rest.
-var kept = func() (names []string) {
+var kept = sync.OnceValue(func() (names []string) {
 	for field := range reflect.TypeFor[api.Knowledge]().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if field.Tag.Get("readOnly") == "" && field.Tag.Get("writeOnly") == "" && name != "status" {
@@ -172,7 +173,7 @@ var kept = func() (names []string) {
 		}
 	}
 	return names
-}()
+})
 
 // exportedFields is an item with the fields of a file.
 func exportedFields(raw json.RawMessage) (json.RawMessage, error) {
@@ -181,7 +182,7 @@ func exportedFields(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	var parts []string
-	for _, name := range kept {
+	for _, name := range kept() {
 		if value, given := fields[name]; given && !slices.Contains([]string{"null", "[]", "{}", `""`}, string(value)) {
 			parts = append(parts, `"`+name+`":`+string(value))
 		}
