@@ -189,8 +189,7 @@ type ProjectionStatus struct {
 	Holder      string    // the process that holds its lease; empty if no process works on it
 	ReadAt      time.Time // when it last read the log; zero for an inline projection
 	Quarantined int64     // streams that it skips
-	// Unindexed counts the items, once per scope, whose words are not indexed yet, up to 100,000. A search without
-	// scopes reads them all.
+	// Unindexed counts the items whose words are not indexed yet, up to 100,000. A search reads them all.
 	Unindexed int64
 	CreatedAt time.Time
 	UpdatedAt time.Time      // when it entered its state

@@ -94,13 +94,11 @@ func (e everything) hits(w *world, s domain.Search) []domain.Hit {
 	return domain.Rank(candidates, s.Audience(), s.Order, 0, len(candidates))
 }
 
-// wordScores is BM25 over what the audience may see, or over the one scope that the filter names of that. How many
-// items that is, is judged from those that have a word of the question: how many they are, and how many in each
-// scope.
+// wordScores is BM25 over what the audience may see, or over the one scope that the filter names of that.
 func (e everything) wordScores(s domain.Search) map[string]float64 {
-	audience, filter := s.Audience(), s.Filter
-	if scope := filter.Scope; scope != "" && (audience.Everything || slices.Contains(audience.Scopes, scope)) {
-		audience, filter.Scope = domain.Audience{Scopes: []domain.Scope{scope}}, ""
+	audience := s.Audience()
+	if scope := s.Filter.Scope; scope != "" && (audience.Everything || slices.Contains(audience.Scopes, scope)) {
+		audience = domain.Audience{Scopes: []domain.Scope{scope}}
 	}
 	var seen []*known
 	all, length := 0, 0
@@ -112,20 +110,16 @@ func (e everything) wordScores(s domain.Search) map[string]float64 {
 	}
 	average := float64(length) / float64(all)
 	with := map[string][]*known{}
-	found, listed := 0, 0
 	for _, term := range text.Query(s.Text) {
 		for _, k := range seen {
-			if k.counts[term.Term] == 0 || !isPlain(filter) && !passes(k.Knowledge, filter) {
-				continue
+			if k.counts[term.Term] > 0 {
+				with[term.Term] = append(with[term.Term], k)
 			}
-			with[term.Term] = append(with[term.Term], k)
-			found, listed = found+1, listed+len(shared(audience, k.Knowledge))
 		}
 	}
-	items := int(math.Round(float64(all) * float64(found) / float64(max(1, listed))))
 	scores, attainable := map[string]float64{}, 0.0
 	for _, term := range text.Query(s.Text) {
-		worth := text.IDF(items, len(with[term.Term]))
+		worth := text.IDF(len(seen), len(with[term.Term]))
 		attainable += worth * text.Attainable(term.Term, len(with[term.Term]) > 0)
 		for _, k := range with[term.Term] {
 			if term.Beside && scores[k.ID] == 0 {

@@ -17,7 +17,7 @@ import (
 
 func TestSearchesFindWhatStaysWhileEverythingElseHappens(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.base.PackedRows = 0 // words move all the time
+		w.base.MaxChanges = 0 // words move all the time
 		w.fill(newCorpus(1), 40)
 		w.remember("stays", "kohlrabi is a vegetable", "team:pay")
 		w.understand()
@@ -121,7 +121,7 @@ func (w *world) remembersMore(round int) {
 // movesOn is what happens in the background.
 func (w *world) movesOn(int) {
 	report(w.t, w.follow())
-	_, err := w.base.Compact(w.t.Context(), w.log.Log)
+	_, err := w.base.IndexWords(w.t.Context())
 	report(w.t, err)
 }
 

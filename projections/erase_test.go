@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,8 +17,10 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/embedding"
+	"github.com/annals-kb/annals/projections/words"
 )
 
 // canary is a word that nothing else says.
@@ -57,8 +60,12 @@ func (w *world) tell(id, uri string) {
 func (w *world) traces(texts ...string) (places []string) {
 	w.t.Helper()
 	wanted := [][]byte{[]byte(canary)}
-	for _, text := range texts {
-		hash := sha256.Sum256([]byte(text))
+	for _, term := range text.Terms(canary) { // as the index has it
+		hash := words.HashOf(term)
+		wanted = append(wanted, []byte(fmt.Sprint(hash)), binary.BigEndian.AppendUint64(nil, hash<<16)[:6])
+	}
+	for _, said := range texts {
+		hash := sha256.Sum256([]byte(said))
 		wanted = append(wanted, hash[:])
 	}
 	for _, table := range w.tables() {
@@ -257,7 +264,7 @@ func TestErasingWhileSQLiteIndexesWordsBringsNothingBack(t *testing.T) {
 	r := lived(t, db)
 	r.secret("secret")
 	erased := false
-	db.AddQueryHook(&afterQuery{text: `"k"."tags", "k"."scopes" FROM "knowledge_2"`, do: func() {
+	db.AddQueryHook(&afterQuery{text: `FROM "knowledge_2_changes" WHERE (tenant = 'default') ORDER BY`, do: func() {
 		r.erase("secret")
 		erased = true
 	}})

@@ -91,12 +91,11 @@ func (c contents) fold(k *domain.Knowledge) {
 	if IsLive(k) {
 		for _, scope := range k.Scopes {
 			c.add("scopes", map[string]any{"scope": scope, "number": k.Number, "words": length})
-			for term, count := range counts {
-				c.add("terms", map[string]any{
-					"term": words.HashOf(term), "scope": scope, "number": k.Number, "count": count, "words": length,
-				})
-			}
 		}
+		for term, count := range counts {
+			c.addTerm(words.HashOf(term), k.Number, int(count), length)
+		}
+		words.SetsOf(k).EachKey(func(key uint64) { c.addTerm(key, k.Number, 0, 0) })
 	}
 	for _, vote := range k.Votes {
 		row := rows.VoteRowOf("", k.ID, vote)
@@ -106,6 +105,11 @@ func (c contents) fold(k *domain.Knowledge) {
 		row := rows.ReportRowOf("", k.ID, report)
 		c.addValues("reports", rows.ReportsColumns, row.Values())
 	}
+}
+
+// addTerm adds a term or a set of an item, as the index has it.
+func (c contents) addTerm(key uint64, number int64, count, length int) {
+	c.add("terms", map[string]any{"term": key, "number": number, "count": count, "words": length})
 }
 
 // addValues adds a row without its tenant.
@@ -135,31 +139,19 @@ func (w *world) stored() contents {
 func (w *world) storedIn(version int) contents {
 	w.t.Helper()
 	tables := contents{}
-	for _, table := range []string{"knowledge", "scopes", "terms", "votes", "reports"} {
+	for _, table := range []string{"knowledge", "scopes", "votes", "reports"} {
 		name := strings.TrimSuffix(fmt.Sprintf("knowledge_%d_%s", version, table), "_knowledge")
 		for _, row := range w.table("SELECT * FROM "+name+" WHERE tenant = ?", w.by.Tenant) {
 			for column, value := range row {
 				row[column] = plainValue(column, value)
 			}
 			delete(row, "tenant")
-			tables.spread(table, row)
+			tables.add(table, row)
 		}
 	}
+	_, _, err := words.Each(w.t.Context(), w.db, rows.TablesOf(version), w.by.Tenant, tables.addTerm)
+	noError(w.t, err)
 	return tables.sorted()
-}
-
-// spread adds a row. Terms count wherever they lie: in the index, or in a bag beside the scope.
-func (c contents) spread(table string, row map[string]any) {
-	if table == "scopes" {
-		bag, _ := row["bag"].(string)
-		delete(row, "bag")
-		words.PackedTerms(bag).Each(func(hash uint64, count int) {
-			c.add("terms", map[string]any{
-				"term": hash, "scope": row["scope"], "number": row["number"], "count": float64(count), "words": row["words"],
-			})
-		})
-	}
-	c.add(table, row)
 }
 
 // plainValue is what a column holds, whichever engine it comes from.

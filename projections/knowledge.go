@@ -72,7 +72,7 @@ type Knowledge struct {
 	*knowledge.Projection
 	*browse.Browser
 	*search.Searcher
-	*words.Compactor
+	*words.Indexer
 	*rebuild.Versions
 	*vectors.Models
 	erasure.Files
@@ -92,6 +92,9 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	if err := c.Reload(ctx, db); err != nil {
 		return nil, err
 	}
+	if err := words.Upgrade(ctx, c); err != nil {
+		return nil, err
+	}
 	embedders := []embedding.Embedder{settings.Embedder}
 	if settings.Previous != nil {
 		embedders = append(embedders, settings.Previous)
@@ -102,8 +105,8 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	}
 	return &Knowledge{
 		Projection: knowledge.New(c, past.Erase, vectors.Erase), Browser: browse.New(c), Searcher: search.New(c, models),
-		Compactor: words.NewCompactor(c),
-		Versions:  &rebuild.Versions{Catalogue: c}, Models: models, Files: erasure.Files{DB: c.DB, Now: c.Now}, catalogue: c,
+		Indexer:  words.NewIndexer(c),
+		Versions: &rebuild.Versions{Catalogue: c}, Models: models, Files: erasure.Files{DB: c.DB, Now: c.Now}, catalogue: c,
 	}, nil
 }
 

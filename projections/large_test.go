@@ -20,6 +20,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/embedding"
+	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/words"
 )
 
@@ -175,12 +176,15 @@ func scopeOf(i int) domain.Scope {
 func (w *world) load() {
 	w.t.Helper()
 	load := func(ctx context.Context, tx bun.Tx) error {
-		for _, statement := range []string{loadedKnowledge, loadedScopes, loadedTerms, loadedVotes, loadedReports} {
+		for _, statement := range []string{loadedKnowledge, loadedScopes, loadedVotes, loadedReports} {
 			if _, err := tx.ExecContext(ctx, w.loading(statement)); err != nil {
 				return fmt.Errorf("%w in %s", err, statement)
 			}
 		}
 		for chunk := range slices.Chunk(slices.Collect(upTo(many)), 1000) {
+			if err := w.loadWords(ctx, tx, chunk); err != nil {
+				return err
+			}
 			if err := w.loadMeaning(ctx, tx, chunk); err != nil {
 				return err
 			}
@@ -193,6 +197,34 @@ func (w *world) load() {
 		}
 	}
 	noError(w.t, w.db.Transact(w.t.Context(), load))
+	for w.base.MaxChanges = 0; must(w.base.IndexWords(w.t.Context()))(w.t); {
+	}
+}
+
+// loadWords loads the terms of items as changes.
+func (w *world) loadWords(ctx context.Context, tx bun.Tx, numbers []int) error {
+	script := &rows.Script{Engine: w.db.Engine}
+	var changes [][]any
+	for _, i := range numbers {
+		k := &domain.Knowledge{
+			ID: idOf(i), Scopes: []domain.Scope{scopeOf(i)}, Standing: domain.Standing{Status: domain.Active},
+			Class: domain.Class{Type: "strategy", ContextType: "memory", Polarity: "positive"}, Owner: "org:acme",
+		}
+		if i%50 == 0 {
+			k.Owner = "user:alice"
+		}
+		terms := []string{fmt.Sprint("a", i%1000), fmt.Sprint("b", i%300)}
+		if i%2 == 0 {
+			terms = append(terms, "server")
+		}
+		if i%500 == 1 {
+			terms = append(terms, "tomato", "tomato")
+		}
+		entry := words.Entry{ItemTerms: words.ItemTerms{Words: 20, PackedTerms: words.PackTerms(terms)}, Sets: words.SetsOf(k)}
+		changes = append(changes, []any{"default", int64(i), int64(1), []byte(nil), entry.Encode()})
+	}
+	script.InsertRows("knowledge_1_changes", rows.ChangesColumns, changes, "")
+	return script.Execute(ctx, tx)
 }
 
 // loading is a statement over the items to load, in the engine's own words.
@@ -204,13 +236,11 @@ func (w *world) loading(statement string) string {
 			`CAST('00000000-0000-7000-8000-' || lpad(i::text, 12, '0') AS uuid)`
 	}
 	return into + loaded + "SELECT" + strings.NewReplacer(
-		"@scopes", scopes, "@event", event, "@server", fmt.Sprint(words.HashOf("server")), "@tomato",
-		fmt.Sprint(words.HashOf("tomato")),
-	).Replace(from)
+		"@scopes", scopes, "@event", event).Replace(from)
 }
 
 var loadedTables = []string{
-	"knowledge_1", "knowledge_1_scopes", "knowledge_1_terms", "knowledge_1_votes", "knowledge_1_reports",
+	"knowledge_1", "knowledge_1_scopes", "knowledge_1_postings", "knowledge_1_votes", "knowledge_1_reports",
 	"meaning_1", "vectors_1",
 }
 
@@ -246,12 +276,6 @@ const (
 	loadedScopes = `
 		INSERT INTO knowledge_1_scopes (tenant, scope, number, words)
 		SELECT 'default', scope, i, 20 FROM item`
-	loadedTerms = `
-		INSERT INTO knowledge_1_terms (tenant, term, scope, number, count, words)
-		SELECT 'default', @server, scope, i, 1, 20 FROM item WHERE i % 2 = 0
-		UNION ALL SELECT 'default', @tomato, scope, i, 2, 20 FROM item WHERE i % 500 = 1
-		UNION ALL SELECT 'default', 1000 + i % 1000, scope, i, 1, 20 FROM item
-		UNION ALL SELECT 'default', 2000 + i % 300, scope, i, 1, 20 FROM item`
 	loadedReports = `
 		INSERT INTO knowledge_1_reports (tenant, id, reporter, event_id, reason, at, suspended)
 		SELECT 'default', id, 'user:bob', @event, '', '2026-01-01T00:00:00.000000Z', false FROM item`

@@ -79,7 +79,7 @@ func readsAll(most bool) func(n *node) bool {
 			return false
 		}
 		if n.Type == "Seq Scan" {
-			return strings.HasPrefix(n.Relation, "knowledge_1") || n.Relation == "meaning_1" || n.Relation == "vectors_1"
+			return strings.HasPrefix(n.Relation, "knowledge_1") && n.Relation != "knowledge_1_changes" || n.Relation == "meaning_1" || n.Relation == "vectors_1"
 		}
 		return n.Condition == "(tenant = 'default'::text)" && !ofFew.MatchString(n.Index)
 	}
@@ -122,9 +122,9 @@ func (w *world) readsLittleOfSQLite(listener *statements) {
 	}
 }
 
-// In the index of numbers, a tenant's newest items come first; others have few of its items, bags or events.
+// In the index of numbers, a tenant's newest items come first; others have few of its items, changes or events.
 var (
-	ofFew       = regexp.MustCompile(`(knowledge_1_(number|gone|stale|harmful|derived|replaced|scopes_bags)|events_deactivated)\b`)
+	ofFew       = regexp.MustCompile(`(knowledge_1_(number|gone|stale|harmful|derived|replaced)|autoindex_knowledge_1_changes_1|knowledge_1_changes_pkey|events_deactivated)\b`)
 	scansAll    = regexp.MustCompile(`^SCAN (k|s|t|m|v|a|r|knowledge_1\w*|meaning_1|vectors_1)( USING|$)`)
 	lowerBounds = regexp.MustCompile(`k\.uri >[^()]*\)( AND \([^()]*\))* AND \(k\.uri >`)
 	readsTenant = regexp.MustCompile(`\(tenant=\?\)$`)

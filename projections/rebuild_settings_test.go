@@ -148,8 +148,8 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		r.submit(domain.Revise{Target: domain.Target{By: r.by, ID: "singular"}, Changes: domain.Revised{Content: &content}})
 		r.submit(domain.Delete{Target: domain.Target{By: r.by, ID: "plural"}})
 		finds("written to", "late", "long", "singular")
-		r.base.PackedRows = 0
-		must(r.base.Compact(t.Context(), r.log.Log))(t)
+		r.base.MaxChanges = 0
+		must(r.base.IndexWords(t.Context()))(t)
 		finds("compacted", "late", "long", "singular")
 		must(r.base.Rollback(t.Context()))(t)
 		r.remember("later", "a payment", "team:pay")

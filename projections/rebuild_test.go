@@ -36,7 +36,7 @@ func (w *world) version() int {
 // one that was written live, row by row, while both are kept.
 func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
-		r.base.PackedRows = 3
+		r.base.MaxChanges = 3
 		live, stories, failed, most := 1, 0, false, 15
 		if testing.Short() {
 			most = 4
@@ -54,7 +54,7 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 					h.outcomes(r.log.SubmitAll(t.Context(), h.bound(s.batch())))
 					s.votes = len(h.votes)
 				}
-				must(r.base.Compact(t.Context(), r.log.Log))(rt)
+				must(r.base.IndexWords(t.Context()))(rt)
 			}
 			happen()
 			last := r.runMeeting(happen, "building", "indexing", "catching_up", "verifying", "ready")

@@ -84,37 +84,32 @@ func TestAVersionThatIsNotWhatTheLogSaysIsNotSwitchedTo(t *testing.T) {
 			"knowledge_N_scopes: 1 rows belong to no item",
 		},
 		{
-			"a count of a term",
-			"UPDATE knowledge_N_terms SET count = 7 WHERE number = 4 AND term = backoff AND scope = 'public'",
+			"the items of a term", "UPDATE knowledge_N_postings SET data = (SELECT data FROM knowledge_N_postings AS p " +
+				"WHERE p.term BETWEEN 0 AND 281474976710655 ORDER BY length(p.data), p.term LIMIT 1) WHERE term = backoff",
 			"item-3: its words are not indexed",
 		},
+		{"a term", "UPDATE knowledge_N_postings SET term = 1 WHERE term = backoff", "item-3: its words are not indexed"},
+		{"a term missing", "DELETE FROM knowledge_N_postings WHERE term = backoff", "item-3: its words are not indexed"},
 		{
-			"a term", "UPDATE knowledge_N_terms SET term = 1 WHERE number = 4 AND term = backoff AND scope = 'public'",
+			"sets missing", fmt.Sprintf("DELETE FROM knowledge_N_postings WHERE term > %d", 1<<48),
 			"item-3: its words are not indexed",
-		},
-		{
-			"a term missing", "DELETE FROM knowledge_N_terms WHERE number = 4 AND term = backoff AND scope = 'public'",
-			"item-3: its words are not indexed",
-		},
-		{
-			"a term of a deleted item",
-			"INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('default', 1, 'public', 9, 1, " +
-				"1)", "item-8: its words are not indexed",
-		},
-		{
-			"a term of nothing",
-			"INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('default', 1, 'public', 14, " +
-				"1, 1)", "words of number 14 are indexed, which is no item",
 		},
 		{
 			"a term beyond the log",
-			"INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('default', 1, 'public', " +
-				"1000000, 1, 1)", "words are indexed of numbers that no item has",
+			"INSERT INTO knowledge_N_postings SELECT tenant, term, 15, data FROM knowledge_N_postings WHERE term = backoff",
+			"the index of words has numbers or lengths that no items have",
 		},
 		{
-			"an unknown tenant's term",
-			"INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('nobody', 1, 'public', 4, 1, 1)",
-			"knowledge_N_terms: 1 rows belong to no item",
+			"an unknown tenant's term", "INSERT INTO knowledge_N_postings SELECT 'nobody', term, block, data FROM " +
+				"knowledge_N_postings WHERE term = backoff", "knowledge_N_postings: 1 rows belong to no item",
+		},
+		{
+			"a change", "INSERT INTO knowledge_N_changes (tenant, number, version) VALUES ('default', 4, 1)",
+			"item-3: its words are not indexed",
+		},
+		{
+			"an unknown tenant's change", "INSERT INTO knowledge_N_changes (tenant, number, version) VALUES ('nobody', 4, 1)",
+			"knowledge_N_changes: 1 rows belong to no item",
 		},
 		{"a vote", "UPDATE knowledge_N_votes SET verdict = 'helpful'", "item-3: in votes not what the log says: verdict"},
 		{"a vote missing", "DELETE FROM knowledge_N_votes", "item-3: a row of votes is missing"},
@@ -184,7 +179,7 @@ func TestAChangeThatNobodyMeantIsNotSwitchedTo(t *testing.T) {
 			}
 		}
 		before := r.refused("").Changed["terms"]
-		r.corrupt("UPDATE knowledge_1_scopes SET bag = NULL WHERE number = 7 AND scope = 'team:pay'")
+		r.corrupt("UPDATE knowledge_1_changes SET now = NULL WHERE number = 7")
 		if got, want := r.refused("").Changed["terms"], before+1; got != want {
 			t.Errorf("got the terms of %d items changed, want %d", got, want)
 		}
@@ -256,9 +251,9 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 		for i := range 60 {
 			r.in("other").remember(fmt.Sprint("note-", i), fmt.Sprintf("支付失败时重试 %d 次 with getUserByID", i), "user:alice")
 		}
-		// Some words in the index and some in bags, and writes all the time.
-		r.base.PackedRows = 5
-		must(r.base.Compact(t.Context(), r.log.Log))(t)
+		// Some words in blocks and some items changed since, and writes all the time.
+		r.base.MaxChanges = 5
+		must(r.base.IndexWords(t.Context()))(t)
 		last := r.run()
 		if last.State != "active" || last.Report.Overlap != 1 || last.Report.Searches != 50 {
 			t.Errorf("version %d is %s with %+v, want 50 searches that find the same", last.Version, last.State, last.Report)
@@ -272,24 +267,6 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 			if again.Report.Checksums[table] != sum {
 				t.Errorf("%s: the checksum is %s and then %s", table, sum, again.Report.Checksums[table])
 			}
-		}
-	})
-}
-
-// What was just imported lies in bags for a while, of which a search reads all; of the index of words, to
-// which a rebuild moves it, it reads the newest of each word. Nothing is wrong with either.
-func TestARebuildRightAfterAnImportFindsTheSame(t *testing.T) {
-	eachLived(t, func(t *testing.T, r *rebuilding) {
-		r.base.PackedRows = 5
-		must(r.base.Compact(t.Context(), r.log.Log))(t)
-		r.base.Postings = 20
-		for i := range 60 {
-			r.remember(fmt.Sprint("note-", i), fmt.Sprintf("note %d: retry payments %d times with backoff", i, i%7),
-				"team:pay", "public")
-		}
-		last := r.run()
-		if last.State != "active" || last.Report.Overlap != 1 || last.Report.Searches != 50 {
-			t.Errorf("version %d is %s with %+v, want 50 searches that find the same", last.Version, last.State, last.Report)
 		}
 	})
 }

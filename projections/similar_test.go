@@ -87,7 +87,7 @@ func TestSimilarItemsAreFoundInTheOtherLanguageByNamesTheyShare(t *testing.T) {
 
 func TestTheSameTextIsRefusedHoweverManyResembleIt(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.base.PackedRows = 1
+		w.base.MaxChanges = 1
 		template := "The service of team %d is deployed after the release manager has approved the checklist of the quarter."
 		for i := range 25 {
 			w.remember(fmt.Sprint("item-", i), fmt.Sprintf(template, i), "team:pay")
@@ -104,7 +104,7 @@ func TestTheSameTextIsRefusedHoweverManyResembleIt(t *testing.T) {
 		third := fmt.Sprintf(template, 2)
 		for _, compacted := range []string{"packed", "indexed"} {
 			if compacted == "indexed" {
-				must(w.base.Compact(t.Context(), w.log.Log))(t)
+				must(w.base.IndexWords(t.Context()))(t)
 			}
 			var refused []bool
 			for _, result := range w.log.SubmitAll(t.Context(), []domain.Submission{

@@ -54,7 +54,7 @@ func TestASearchFindsWhatItsContextMaySee(t *testing.T) {
 
 func TestTenantsFindNothingOfEachOther(t *testing.T) {
 	each(t, func(t *testing.T, ours *world) {
-		ours.base.PackedRows = 0
+		ours.base.MaxChanges = 0
 		theirs := ours.in("theirs")
 		ours.remember("same", "how to retry a payment", "team:pay", domain.Public)
 		ours.remember("own", "how to retry our payment", "team:pay", domain.Public)
@@ -71,7 +71,7 @@ func TestTenantsFindNothingOfEachOther(t *testing.T) {
 					t.Errorf("%s: they find %d of %d things by question %d", when, len(answer.Hits), answer.Explain.Visible, question)
 				}
 			}
-			must(ours.base.Compact(t.Context(), ours.log.Log))(t)
+			must(ours.base.IndexWords(t.Context()))(t)
 		}
 		if _, err := ours.base.Find(t.Context(), ours.by.Tenant, "secret"); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("another tenant's item: got %v, want not found", err)

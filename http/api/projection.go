@@ -22,7 +22,7 @@ type Projection struct {
 	Holder      string            `json:"holder,omitempty" doc:"The process that works on it now; missing when no process works on it."`
 	ReadAt      *time.Time        `json:"read_at,omitempty" doc:"When it last read something; missing for one that is written with the log."`
 	Quarantined int64             `json:"quarantined" doc:"Streams that it passes over, because it could not take in one of their events."`
-	Unindexed   int64             `json:"unindexed" doc:"The words of so many items, counted once for each of their scopes, wait to be indexed by the background: a search over everything reads them all. Counted up to 100,000."`
+	Unindexed   int64             `json:"unindexed" doc:"The words of so many items wait to be indexed by the background: a search reads them all. Counted up to 100,000."`
 	CreatedAt   *time.Time        `json:"created_at,omitempty"`
 	UpdatedAt   *time.Time        `json:"updated_at,omitempty" doc:"When it came into its state."`
 	Report      *RebuildReport    `json:"report,omitempty" doc:"What its verification found; for root."`

@@ -18,8 +18,8 @@ func keyOf(t rows.Tables, table bun.Ident) []string {
 	switch table {
 	case t.Scopes:
 		return []string{"tenant", "scope", "number"}
-	case t.Terms:
-		return []string{"tenant", "term", "scope", "number"}
+	case t.Postings:
+		return []string{"tenant", "term", "block"}
 	case t.Votes:
 		return []string{"tenant", "id", "event_id"}
 	case t.Reports:

@@ -2,8 +2,6 @@ package knowledge
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -83,6 +81,9 @@ func (all stages) erase(ctx context.Context, script *rows.Script) error {
 	if err := events.LockTexts(ctx, tx, tenant); err != nil {
 		return err
 	}
+	for _, s := range all {
+		s.erased = true
+	}
 	left, err := active.footprintOf(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("find out what to erase: %w", err)
@@ -95,8 +96,12 @@ func (all stages) erase(ctx context.Context, script *rows.Script) error {
 		if e.Name != catalogue.KnowledgeName || e.Settings["dropped"] != "" {
 			continue
 		}
+		var items []*domain.Knowledge
+		if items, err = itemsOf(ctx, tx, e, left); err == nil {
+			err = words.Erase(ctx, tx, c.DB.Engine, c.VersionOf(e), tenant, items)
+		}
 		if e.State != catalogue.StateActive {
-			err = blank(ctx, tx, c.VersionOf(e), left, script)
+			blank(tx, rows.TablesOf(e.Version), left.Tenant, items, script)
 		}
 		clearVoteTexts(tx, rows.TablesOf(e.Version), left, script)
 		if err != nil {
@@ -148,23 +153,23 @@ func clearVoteTexts(tx bun.IDB, t rows.Tables, r catalogue.Footprint, script *ro
 		Where("tenant = ?", r.Tenant).Where("id IN (?)", bun.List(r.IDs)))
 }
 
-// blank deletes the texts from a version that is not active: a written one, one being built that will read the event
-// later, or one waiting to be dropped.
-func blank(ctx context.Context, tx bun.IDB, v catalogue.Version, left catalogue.Footprint, script *rows.Script) error {
+// itemsOf are the items as a version has them.
+func itemsOf(
+	ctx context.Context, tx bun.IDB, e catalogue.Entry, left catalogue.Footprint,
+) (items []*domain.Knowledge, err error) {
 	var list []rows.Row
-	err := tx.NewSelect().Model(&list).ModelTableExpr("? AS k", v.Tables.Knowledge).
+	err = tx.NewSelect().Model(&list).ModelTableExpr("? AS k", rows.TablesOf(e.Version).Knowledge).
 		Where("tenant = ?", left.Tenant).Where("id IN (?)", bun.List(left.IDs)).Scan(ctx)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
 	for i := range list {
-		k := list[i].Knowledge()
-		gone := tx.NewDelete().TableExpr("?", v.Tables.Terms).Where("tenant = ?", left.Tenant).Where("number = ?", k.Number)
-		if !v.Unsupported { // by the key of the index
-			gone.Where("term IN (?)", bun.List(append(words.ItemTermsOf(v.Tokenizer, k).Hashes(), -1))).
-				Where("scope IN (?)", bun.List(k.Scopes))
-		}
-		script.AddQuery(gone)
+		items = append(items, list[i].Knowledge())
+	}
+	return items, err
+}
+
+// blank deletes the texts of items from a version that is not active: a written one, one being built that will read
+// the event later, or one waiting to be dropped.
+func blank(tx bun.IDB, t rows.Tables, tenant string, items []*domain.Knowledge, script *rows.Script) {
+	for _, k := range items {
 		blank := *k
 		blank.ClearText()
 		source, baseline := blank.Source, rows.BaselineOf(&blank)
@@ -172,16 +177,15 @@ func blank(ctx context.Context, tx bun.IDB, v catalogue.Version, left catalogue.
 			Source: source, Baseline: baseline,
 			Relations: rows.RelationsOf(blank.Relations), Tags: map[string][]string{},
 		}).
-			ModelTableExpr("? AS k", v.Tables.Knowledge).
+			ModelTableExpr("? AS k", t.Knowledge).
 			Column("task", "content", "abstract", "overview", "tags", "meta", "source", "baseline", "relations", "stale_reason",
 				"suspended_reason", "words").
-			Where("tenant = ?", left.Tenant).Where("id = ?", k.ID)
+			Where("tenant = ?", tenant).Where("id = ?", k.ID)
 		script.AddQuery(update)
-		script.AddQuery(tx.NewUpdate().TableExpr("?", v.Tables.Knowledge).
+		script.AddQuery(tx.NewUpdate().TableExpr("?", t.Knowledge).
 			Set("uri = ?", domain.KnowledgeStream(k.ID)). // unique among live items
-			Where("tenant = ?", left.Tenant).Where("id = ?", k.ID))
-		script.AddQuery(tx.NewUpdate().TableExpr("?", v.Tables.Scopes).Set("bag = NULL, words = 0").
-			Where("tenant = ?", left.Tenant).Where("number = ?", k.Number))
+			Where("tenant = ?", tenant).Where("id = ?", k.ID))
+		script.AddQuery(tx.NewUpdate().TableExpr("?", t.Scopes).Set("words = 0").
+			Where("tenant = ?", tenant).Where("number = ?", k.Number))
 	}
-	return nil
 }

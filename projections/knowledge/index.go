@@ -1,6 +1,8 @@
 package knowledge
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,21 +14,21 @@ import (
 	"github.com/annals-kb/annals/projections/words"
 )
 
-// reindex tells whether an item's rows in the index must change, and returns its terms. Its length in words is set
+// reindex tells whether an item's entry in the index must change, and returns its terms. Its length in words is set
 // even for an item that no answer may contain.
 func (s *Stage) reindex(it *item) (bool, words.ItemTerms) {
+	was, now := rows.IsLive(&it.was), rows.IsLive(it.now)
 	if it.refold {
-		return rows.IsLive(&it.was) || rows.IsLive(it.now), s.itemTermsOf(it.now)
+		return was || now, s.itemTermsOf(it.now)
 	}
 	if it.was.Exists() && it.was.Revision == it.now.Revision {
 		return false, words.ItemTerms{Words: it.words}
 	}
-	was, now := rows.IsLive(&it.was), rows.IsLive(it.now)
 	same := it.was.Exists() && saySame(it.was.Text, it.now.Text)
 	switch {
 	case !now && same:
 		return was, words.ItemTerms{Words: it.words}
-	case was && now && same && slices.Equal(it.was.Scopes, it.now.Scopes):
+	case was && now && same && bytes.Equal(words.SetsOf(&it.was), words.SetsOf(it.now)):
 		return false, words.ItemTerms{Words: it.words}
 	}
 	return was || now, s.itemTermsOf(it.now)
@@ -37,42 +39,32 @@ func saySame(a, b domain.Text) bool {
 	return a.Content == b.Content && a.Task == b.Task && slices.Equal(words.TagValues(a.Tags), words.TagValues(b.Tags))
 }
 
-const (
-	termsAsked      = 64  // of a text: the hashes are in order, so these are a sample of it
-	postingsWeighed = 100 // of each of these terms, to find the rarest
-)
+// termsAsked are of a text: the hashes are in order, so these are a sample of it.
+const termsAsked = 64
 
 // ItemsSaying implements [domain.DecisionContext]. It compares the items that have the rarest of the text's terms, and
-// those with packed rows, which are few.
-func (s *Stage) ItemsSaying(text domain.Text, scopes []domain.Scope) (ids []string) {
-	query := s.tx.NewSelect().TableExpr("? AS k", s.tables.Knowledge).Column("k.id").
-		Where("k.tenant = ?", s.tenant).Where("k.status = ?", domain.Active).
-		Where("k.task = ?", text.Task).Where("k.content = ?", text.Content).Order("k.number")
-	said := &domain.Knowledge{Text: domain.Text{Task: text.Task, Content: text.Content}}
-	var terms [][]any
-	for _, hash := range words.ItemTermsOf(s.version.Tokenizer, said).Hashes() {
-		terms = append(terms, []any{hash})
+// those that changed since they were indexed, which are few.
+func (s *Stage) ItemsSaying(t domain.Text, scopes []domain.Scope) (ids []string) {
+	said := &domain.Knowledge{Text: domain.Text{Task: t.Task, Content: t.Content}}
+	terms := words.ItemTermsOf(s.version.Tokenizer, said).Hashes()
+	numbers, err := words.Rarest(s.ctx, s.tx, s.tables, s.tenant, terms[:min(len(terms), termsAsked)])
+	if err == nil {
+		query := s.tx.NewSelect().TableExpr("? AS k", s.tables.Knowledge).Column("k.id").
+			Where("k.tenant = ?", s.tenant).Where("k.status = ?", domain.Active).
+			Where("k.task = ?", t.Task).Where("k.content = ?", t.Content).
+			Where("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope IN (?))",
+				s.tables.Scopes, bun.List(scopes)).Order("k.number")
+		if len(terms) > 0 {
+			query = query.Where("(k.number IN (?) OR k.number IN (SELECT number FROM ? WHERE tenant = ?))",
+				bun.List(numbers), s.tables.Changes, s.tenant)
+		}
+		err = query.Scan(s.ctx, &ids)
 	}
-	if len(terms) > 0 {
-		query = query.Where(`k.number IN (
-			SELECT t.number
-			FROM ?0 AS t
-			WHERE t.tenant = ?1 AND t.scope IN (?2) AND t.term = (
-				SELECT asked.column1
-				FROM (VALUES ?3) AS asked
-				ORDER BY (SELECT count(*) FROM (
-					SELECT 1 FROM ?0 AS p WHERE p.tenant = ?1 AND p.scope IN (?2) AND p.term = asked.column1 LIMIT ?4) AS weighed)
-				LIMIT 1)
-			UNION
-			SELECT b.number FROM ?5 WHERE b.tenant = ?1 AND b.scope IN (?2) AND b.bag IS NOT NULL)`,
-			s.tables.Terms, s.tenant, bun.List(scopes), rows.Tuples(terms[:min(len(terms), termsAsked)]), postingsWeighed,
-			words.PackedIndexHint(s.catalogue.DB.Engine, s.tables, "b"))
-	}
-	if err := query.Scan(s.ctx, &ids); err != nil {
+	if err != nil {
 		s.err = fmt.Errorf("look a text up: %w", err)
 	}
 	for _, id := range s.order { // changed by earlier commands of the batch
-		if k := s.items[id].now; k.Text.Content == text.Content {
+		if k := s.items[id].now; k.Text.Content == t.Content {
 			ids = append(ids, id)
 		}
 	}
@@ -81,38 +73,41 @@ func (s *Stage) ItemsSaying(text domain.Text, scopes []domain.Scope) (ids []stri
 
 // indexChange is how a batch changes the index of words.
 type indexChange struct {
-	gone  []*domain.Knowledge
-	made  [][]any         // rows of scopes
-	terms []words.TermRow // of items with too many terms for a packed row
+	gone    []*domain.Knowledge
+	scopes  [][]any
+	changes [][]any
 }
 
-func (c *indexChange) add(tenant string, it *item, now words.ItemTerms) {
+// add adds an item's change. The blocks have nothing of an item that was erased from them for this batch.
+func (c *indexChange) add(s *Stage, it *item, terms words.ItemTerms) {
+	var was, now []byte
 	if rows.IsLive(&it.was) {
 		c.gone = append(c.gone, &it.was)
+		if !s.erased || !slices.Contains(s.redacted, it.now.ID) {
+			was = words.EntryOf(s.version.Tokenizer, &it.was).Encode()
+		}
 	}
-	if !rows.IsLive(it.now) {
-		return
+	if rows.IsLive(it.now) {
+		for _, scope := range it.now.Scopes {
+			c.scopes = append(c.scopes, []any{s.tenant, string(scope), it.now.Number, terms.Words})
+		}
+		now = words.Entry{ItemTerms: terms, Sets: words.SetsOf(it.now)}.Encode()
 	}
-	bag := []byte(now.PackedTerms)
-	if now.IsLarge() {
-		bag = nil
-		c.terms = words.AppendTerms(c.terms, it.now.Number, it.now.Scopes, now)
-	}
-	for _, scope := range it.now.Scopes {
-		c.made = append(c.made, []any{tenant, string(scope), it.now.Number, now.Words, bag})
+	if was != nil || now != nil {
+		c.changes = append(c.changes, []any{s.tenant, it.now.Number, it.now.Version, was, now})
 	}
 }
 
 func (c indexChange) write(script *rows.Script, s *Stage) {
 	for _, k := range c.gone {
-		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Terms).
-			Where("tenant = ?", s.tenant).Where("term IN (?)", bun.List(words.ItemTermsOf(s.version.Tokenizer, k).Hashes())).
-			Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
 		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Scopes).
 			Where("tenant = ?", s.tenant).Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
 	}
 	// in the order of the key: neighbours share pages
-	slices.SortStableFunc(c.made, func(a, b []any) int { return strings.Compare(a[1].(string), b[1].(string)) })
-	script.InsertRows(s.tables.Scopes, rows.BagColumns, c.made, "")
-	words.InsertTerms(script, s.tables, s.tenant, c.terms)
+	slices.SortStableFunc(c.scopes, func(a, b []any) int { return strings.Compare(a[1].(string), b[1].(string)) })
+	script.InsertRows(s.tables.Scopes, rows.ScopesColumns, c.scopes, "")
+	// in the order in which the indexer locks them; the first one knows what the blocks have
+	slices.SortFunc(c.changes, func(a, b []any) int { return cmp.Compare(a[1].(int64), b[1].(int64)) })
+	script.InsertRows(s.tables.Changes, rows.ChangesColumns, c.changes,
+		"ON CONFLICT (tenant, number) DO UPDATE SET version = EXCLUDED.version, now = EXCLUDED.now")
 }

@@ -32,6 +32,7 @@ type Stage struct {
 	prepared map[string]prepared // commands, by item
 	votes    rows.Set            // items all of whose votes were loaded, and "item voter" whose votes on it were
 	redacted []string            // ids of items that lose some or all texts
+	erased   bool                // these items were erased from the index of words
 	err      error               // from a look-up by Knowledge or Holder, which cannot return it
 	failed   error               // why this secondary version cannot be written any more
 }

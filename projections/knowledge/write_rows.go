@@ -33,7 +33,7 @@ func (s *Stage) Write(script *rows.Script) error {
 		it := s.items[id]
 		moved, wording := s.reindex(it)
 		if moved {
-			index.add(s.tenant, it, wording)
+			index.add(s, it, wording)
 		}
 		r := rows.RowOf(s.tenant, it.now, wording.Words)
 		switch {

@@ -15,12 +15,8 @@ import (
 // audience had.
 func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 	r.words = words.NewMatches(r.terms)
-	var all words.ScopeSize
-	compare := func(i asOfCandidate) {
-		for range r.shared(i.scopes) {
-			r.words.AddPacked(i.number, i.words, 0, i.bag)
-		}
-	}
+	var all words.Size
+	var listed, length int64
 	keep := func(i asOfCandidate) {
 		i.bag = nil // the next row reuses its bytes
 		r.items = append(r.items, i)
@@ -28,28 +24,29 @@ func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 	var rest domain.Filter
 	r.counted, rest = rows.Narrow(r.search.Filter, r.audience)
 	plain := rows.IsPlain(rest) && len(rest.PrivateOf) == 0
-	err := r.each(ctx, r.withWords(r.live(tx), plain), func(i asOfCandidate) {
+	err := r.each(ctx, r.withWords(r.live(tx), true).OrderExpr("k.number"), func(i asOfCandidate) {
 		times := int64(len(r.shared(i.scopes)))
-		all.Items, all.Words = all.Items+times, all.Words+times*int64(i.words)
+		listed, length, all.Items = listed+times, length+times*int64(i.words), all.Items+int(min(times, 1))
 		if i.status == domain.Active {
 			r.seen++
 		}
-		if !plain || times == 0 {
+		if times == 0 {
 			return
 		}
-		compare(i)
-		if i.status == domain.Active && !(r.search.Filter.NoArchives && domain.IsArchive(i.id)) {
+		r.words.AddPacked(i.number, i.words, 0, i.bag)
+		if plain && i.status == domain.Active && !(r.search.Filter.NoArchives && domain.IsArchive(i.id)) {
 			keep(i)
 		}
 	})
 	if err == nil && !plain {
-		err = r.each(ctx, r.withWords(r.passing(tx), true), func(i asOfCandidate) { compare(i); keep(i) })
+		err = r.each(ctx, r.withWords(r.passing(tx), false), keep)
 	}
 	if err != nil {
 		return err
 	}
 	r.passed = int64(len(r.items))
-	r.words.Score(all, r.counted.Everything)
+	all.Average = float64(length) / float64(max(1, listed))
+	r.words.Score(all)
 	if r.search.Explain {
 		r.words.Explain()
 	}

@@ -20,11 +20,10 @@ import (
 )
 
 // image is the rows of some items in every table of a version, as column values. A load writes them, and a
-// verification compares them, with checksums of the terms.
+// verification compares them, except the changes.
 type image struct {
-	knowledge, scopes, votes, reports [][]any
+	knowledge, scopes, changes, votes, reports [][]any
 
-	terms      []words.TermRow
 	unreadable string // the key of the last row that cannot be read, of which only the first columns are known
 }
 
@@ -33,20 +32,21 @@ func (i *image) sort() {
 	slices.SortFunc(i.scopes, func(a, b []any) int {
 		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(int64), b[2].(int64)))
 	})
-	words.SortTerms(i.terms)
 	slices.SortFunc(i.votes, func(a, b []any) int {
 		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(string), b[2].(string)))
 	})
 }
 
-// addRows adds all rows of an item except its terms.
-func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
+// addRows adds all rows of an item. The index of words is made of the changes later.
+func (i *image) addRows(tenant string, k *domain.Knowledge, terms words.ItemTerms) error {
 	if rows.IsLive(k) {
+		now := words.Entry{ItemTerms: terms, Sets: words.SetsOf(k)}.Encode()
+		i.changes = append(i.changes, []any{tenant, k.Number, k.Version, []byte(nil), now})
 		for _, scope := range k.Scopes {
-			i.scopes = append(i.scopes, []any{tenant, string(scope), k.Number, words})
+			i.scopes = append(i.scopes, []any{tenant, string(scope), k.Number, terms.Words})
 		}
 	}
-	r := rows.RowOf(tenant, k, words)
+	r := rows.RowOf(tenant, k, terms.Words)
 	values, err := r.Values()
 	if err != nil {
 		return fmt.Errorf("%s: %w", k.ID, err)
@@ -63,7 +63,7 @@ func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
 	return nil
 }
 
-// scopeRow is a scope of an item, with its packed terms.
+// scopeRow is a scope of an item.
 type scopeRow struct {
 	bun.BaseModel `bun:"table:scopes,alias:s"`
 
@@ -71,12 +71,11 @@ type scopeRow struct {
 	Scope  string `bun:"scope"`
 	Number int64  `bun:"number"`
 	Words  int    `bun:"words"`
-	Bag    []byte `bun:"bag"`
 }
 
-// imageOf reads a version's rows of a slice's items, except the terms. It adds packed terms to the sums.
+// imageOf reads a version's rows of a slice's items, except the index of words.
 func imageOf(
-	ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v catalogue.Version, s events.Slice, packed *itemSums,
+	ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v catalogue.Version, s events.Slice,
 ) (*image, error) {
 	i, after, through := &image{}, itemOf(s.After), itemOf(s.Through)
 	within := func(query *bun.SelectQuery, alias string, table bun.Ident) *bun.SelectQuery {
@@ -96,7 +95,6 @@ func imageOf(
 		err = rows.ScanEach(ctx, c.DB.DB, tx.NewSelect().Model((*scopeRow)(nil)).ModelTableExpr("? AS s", v.Tables.Scopes).
 			Where("tenant = ?", s.Tenant).Where("number IN (?)", numbers), func(r *scopeRow, unreadable error) {
 			i.scopes = append(i.scopes, i.readable([]any{r.Tenant, r.Scope, r.Number, r.Words}, unreadable != nil))
-			packed.addPacked(r.Scope, r.Number, words.ItemTerms{Words: r.Words, PackedTerms: r.Bag})
 		})
 	}
 	if err == nil {
@@ -132,7 +130,7 @@ func itemOf(stream string) string {
 }
 
 // copyInto inserts an image into a version's tables: by COPY on PostgreSQL, by prepared statements on SQLite.
-func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t rows.Tables, tenant string, i *image) error {
+func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t rows.Tables, i *image) error {
 	for _, part := range []struct {
 		table   bun.Ident
 		columns []string
@@ -140,7 +138,7 @@ func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t rows.Tab
 	}{
 		{t.Knowledge, rows.KnowledgeColumns, i.knowledge},
 		{t.Scopes, rows.ScopesColumns, i.scopes},
-		{t.Terms, rows.TermsColumns, words.TermValues(tenant, i.terms)},
+		{t.Changes, rows.ChangesColumns, i.changes},
 		{t.Votes, rows.VotesColumns, i.votes},
 		{t.Reports, rows.ReportsColumns, i.reports},
 	} {

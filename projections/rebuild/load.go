@@ -197,7 +197,7 @@ func (r *Rebuilder) loadSlice(ctx context.Context, log events.Snapshot, now *run
 func (r *Rebuilder) nextPart(
 	ctx context.Context, log events.Snapshot, now *run, s sliceRow, upTo int64,
 ) (part loading, through string, err error) {
-	part.sliceRow, part.tokenizer, part.indexesLater = s, now.version.Tokenizer, r.Versions.DB.Engine == database.SQLite
+	part.sliceRow, part.tokenizer = s, now.version.Tokenizer
 	if part.mark, err = events.Erasures(ctx, r.Versions.DB, s.Tenant); err != nil {
 		return part, "", err
 	}
@@ -219,19 +219,18 @@ func (r *Rebuilder) nextPart(
 // loading is a part of a slice that is being loaded.
 type loading struct {
 	sliceRow
-	tokenizer    text.Tokenizer
-	indexesLater bool // its terms are indexed later: see indexWords
-	drawn        image
-	bytes        int    // of people's texts
-	last         string // the last stream of the part
-	mark         int64  // the count of erasures before it was read
-	streams      int64
-	events       int64
+	tokenizer text.Tokenizer
+	drawn     image
+	bytes     int    // of people's texts
+	last      string // the last stream of the part
+	mark      int64  // the count of erasures before it was read
+	streams   int64
+	events    int64
 }
 
 // rows is the number of rows in all tables.
 func (i *image) rows() int {
-	return len(i.knowledge) + len(i.scopes) + len(i.terms) + len(i.votes) + len(i.reports)
+	return len(i.knowledge) + len(i.scopes) + len(i.changes) + len(i.votes) + len(i.reports)
 }
 
 func (l *loading) add(f folded) error {
@@ -244,15 +243,7 @@ func (l *loading) add(f folded) error {
 		// Its text was erased after the position that the load ends at; catchUp reads that erasure.
 		k.Text.URI = l.last
 	}
-	if l.indexesLater {
-		_, length := words.Tokenize(l.tokenizer, k)
-		return l.drawn.addRows(l.Tenant, k, length)
-	}
-	terms := words.ItemTermsOf(l.tokenizer, k)
-	if rows.IsLive(k) {
-		l.drawn.terms = words.AppendTerms(l.drawn.terms, k.Number, k.Scopes, terms)
-	}
-	return l.drawn.addRows(l.Tenant, k, terms.Words)
+	return l.drawn.addRows(l.Tenant, k, words.ItemTermsOf(l.tokenizer, k))
 }
 
 // write writes a part of a slice up to a stream, and returns the rest of the slice.
@@ -277,7 +268,7 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 				return err
 			}
 		}
-		return copyInto(ctx, p.DB.Engine, tx, v.Tables, part.Tenant, &part.drawn)
+		return copyInto(ctx, p.DB.Engine, tx, v.Tables, &part.drawn)
 	})
 	if err != nil {
 		return rest, fmt.Errorf("slice after %q of tenant %s: %w", part.After, part.Tenant, err)
@@ -308,12 +299,18 @@ func (r *Rebuilder) index(ctx context.Context, now *run) error {
 	p, v := r.Versions, now.version
 	r.Logger.InfoContext(ctx, "rebuild", "projection", catalogue.KnowledgeName, "version", v.Version, "stage", "indexing")
 	now.enter(phaseIndexing)
-	indexes := "" // SQLite has them from the beginning
-	if p.DB.Engine == database.SQLite {
-		if err := r.indexWords(ctx, now); err != nil {
-			return err
+	err := words.Build(ctx, p.Catalogue, v.Tables, func(ctx context.Context, tx bun.Tx) error {
+		state, err := p.state(ctx, tx, v)
+		if err == nil && state != catalogue.StateBuilding {
+			err = fmt.Errorf("version %d is %s: %w", v.Version, state, catalogue.ErrMoved)
 		}
-	} else {
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	indexes := "" // SQLite has them from the beginning
+	if p.DB.Engine == database.Postgres {
 		made, err := rows.Definition(p.DB.Engine, catalogue.KnowledgeName+"_indexes", v.Version)
 		if err != nil {
 			return err

@@ -40,7 +40,7 @@ func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrd
 }
 
 // The disk space that a rebuild needs at most, in percent of the size of its result. PostgreSQL also writes its WAL
-// and sorts for indexes. SQLite splits pages of the index of terms, and restarts its WAL again and again.
+// and sorts for indexes. SQLite splits pages of the index of words, and restarts its WAL again and again.
 const (
 	needPostgres  = 200
 	needSQLite    = 120
@@ -72,8 +72,8 @@ func (r Rebuilds) fits(ctx context.Context, name string, order domain.RebuildOrd
 // The size of an item and of each word in a new version, with indexes, measured with items of 30 and of 800 words.
 // Then the time per row, with its verification, on two processors.
 const (
-	itemBytesPostgres, wordBytesPostgres = 1900, 230
-	itemBytesSQLite, wordBytesSQLite     = 660, 80
+	itemBytesPostgres, wordBytesPostgres = 1900, 50
+	itemBytesSQLite, wordBytesSQLite     = 900, 30
 	rowTook                              = 10 * time.Microsecond
 )
 

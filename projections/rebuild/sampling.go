@@ -22,9 +22,7 @@ const (
 )
 
 // search asks both versions the same questions by words, in the snapshot, and tells whether the versions find the same.
-// The questions are the tasks of items, always of the same ones of a log, or the first words of their contents. Answers
-// do not depend on where terms are stored: after an import, the active version has packed rows and the new one index
-// rows.
+// The questions are the tasks of items, always of the same ones of a log, or the first words of their contents.
 //
 // If the change is to change confidence, the answers may differ in it, and if it is to change terms, in everything.
 func (e *verification) search(ctx context.Context) (same bool, err error) {
@@ -108,8 +106,8 @@ func found(
 	ctx context.Context, v catalogue.View, s domain.Search, audience domain.Audience, evenly bool,
 ) ([]string, error) {
 	f := &search.Execution{
-		Request:  search.Request{Index: words.Index{View: v, Sizes: words.NewScopeSizes(), Postings: words.MaxPostings}},
-		Audience: audience, IgnoreConfidence: evenly, StorageIndependent: true,
+		Request:  search.Request{Index: words.Index{View: v}},
+		Audience: audience, IgnoreConfidence: evenly,
 		Embedding: &vectors.QueryEmbedding{}, Search: s,
 	}
 	hits, err := f.Hits(ctx)

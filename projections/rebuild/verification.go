@@ -28,10 +28,10 @@ type verification struct {
 	tx        bun.Tx // the first of the snapshot
 	compared  func(items int64)
 
-	noting  sync.Mutex // guards what follows
-	report  domain.RebuildReport
-	sums    map[string]uint64 // by table
-	inTerms int64             // rows of the index of terms
+	noting           sync.Mutex // guards what follows
+	report           domain.RebuildReport
+	sums             map[string]uint64 // by table
+	indexed, changed int64             // rows of the index of words, and of changes
 }
 
 // begin begins to verify the active version, in a snapshot that the caller ends.
@@ -153,13 +153,11 @@ func (e *verification) part(
 			return "", err
 		}
 		itsTerms := words.ItemTermsOf(e.new.Tokenizer, f.item)
-		if err := want.addRows(s.Tenant, f.item, itsTerms.Words); err != nil {
+		if err := want.addRows(s.Tenant, f.item, itsTerms); err != nil {
 			return "", err
 		}
 		if rows.IsLive(f.item) {
-			for _, scope := range f.item.Scopes {
-				terms.want.addPacked(string(scope), f.item.Number, itsTerms)
-			}
+			terms.want.addEntry(f.item.Number, words.Entry{ItemTerms: itsTerms, Sets: words.SetsOf(f.item)})
 		}
 		bytes += len(f.item.Text.Content) + len(f.item.Text.Overview) + 1000*(1+len(f.item.Votes))
 		if bytes >= verifiedBytes {
@@ -167,7 +165,7 @@ func (e *verification) part(
 			break
 		}
 	}
-	have, err := imageOf(ctx, e.catalogue, tx, e.new, s, terms.have)
+	have, err := imageOf(ctx, e.catalogue, tx, e.new, s)
 	if err != nil {
 		return "", err
 	}
@@ -175,7 +173,7 @@ func (e *verification) part(
 	unread := false
 	if e.old != nil {
 		unread, err = e.readActive(ctx, tx, func() (err error) {
-			if was, err = imageOf(ctx, e.catalogue, tx, *e.old, s, terms.was); err == nil && was.unreadable != "" {
+			if was, err = imageOf(ctx, e.catalogue, tx, *e.old, s); err == nil && was.unreadable != "" {
 				err = fmt.Errorf("read a version: %s: %w", was.unreadable, domain.ErrBroken)
 			}
 			return err
@@ -218,8 +216,8 @@ func (e *verification) readActive(ctx context.Context, tx bun.IDB, read func() e
 func (e *verification) orphans(ctx context.Context) error {
 	seen := map[bun.Ident]int64{
 		e.new.Tables.Knowledge: e.report.Rows["knowledge"], e.new.Tables.Scopes: e.report.Rows["scopes"],
-		e.new.Tables.Terms: e.inTerms, e.new.Tables.Votes: e.report.Rows["votes"],
-		e.new.Tables.Reports: e.report.Rows["reports"],
+		e.new.Tables.Postings: e.indexed, e.new.Tables.Changes: e.changed,
+		e.new.Tables.Votes: e.report.Rows["votes"], e.new.Tables.Reports: e.report.Rows["reports"],
 	}
 	for _, table := range e.new.Tables.All() {
 		var list int64

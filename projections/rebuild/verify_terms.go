@@ -6,10 +6,8 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"github.com/uptrace/bun"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/words"
 )
@@ -18,9 +16,9 @@ import (
 // active one has.
 type termSums struct{ want, have, was *itemSums }
 
-// itemSums have a checksum of each item's terms, by its number: the sum of their hashes, which does not depend on their
-// order. There may be hundreds of millions of terms, and no index by item. Numbers that no item can have share the
-// first one.
+// itemSums have a checksum of each item's terms and sets, by its number: the sum of their hashes, which does not depend
+// on their order. There may be hundreds of millions of terms, and no index by item. Numbers that no item can have share
+// the first one.
 type itemSums struct {
 	items []atomic.Uint64
 	terms atomic.Int64
@@ -31,16 +29,16 @@ func newTermSums(head int64) termSums {
 	return termSums{want: sums(), have: sums(), was: sums()}
 }
 
-// addPacked adds the terms of an item in a scope.
-func (s *itemSums) addPacked(scope string, number int64, terms words.ItemTerms) {
-	in := words.HashOf(scope)
-	terms.Each(func(hash uint64, count int) { s.add(in, hash, number, count, terms.Words) })
+// addEntry adds the terms and the sets of an item.
+func (s *itemSums) addEntry(number int64, of words.Entry) {
+	of.EachKey(func(key uint64) { s.add(key, number, 0, 0) })
+	of.Each(func(hash uint64, count int) { s.add(hash, number, count, of.Words) })
 }
 
-// add adds a term of an item by the hashes of the term and of the scope.
-func (s *itemSums) add(scope, term uint64, number int64, count, words int) {
-	h := scope
-	for _, x := range [...]uint64{term, uint64(number), uint64(count), uint64(words)} {
+// add adds a term of an item by its hash, or a set by its key.
+func (s *itemSums) add(term uint64, number int64, count, words int) {
+	h := term
+	for _, x := range [...]uint64{uint64(number), uint64(count), uint64(words)} {
 		// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
 		h += x + 0x9e3779b97f4a7c15
 		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
@@ -54,27 +52,27 @@ func (s *itemSums) add(scope, term uint64, number int64, count, words int) {
 	s.terms.Add(1)
 }
 
-// terms compares the terms of a tenant, after packed rows were added slice by slice.
+// terms compares the index of words of a tenant.
 func (e *verification) terms(ctx context.Context, tenant string, sums termSums) error {
 	reading, reads := errgroup.WithContext(ctx)
 	reading.SetLimit(min(len(e.snapshot.Transactions), 2))
 	reading.Go(func() error {
-		indexed, err := readTerms(reads, e.tx, e.new, tenant, sums.have)
-		e.inTerms += indexed
+		postings, changes, err := words.Each(reads, e.tx, e.new.Tables, tenant, sums.have.add)
+		e.indexed, e.changed = e.indexed+postings, e.changed+changes
 		return err
 	})
 	if e.old != nil {
 		last := e.snapshot.Transactions[len(e.snapshot.Transactions)-1]
 		reading.Go(func() error {
 			_, err := e.readActive(reads, last, func() error {
-				_, err := readTerms(reads, last, *e.old, tenant, sums.was)
+				_, _, err := words.Each(reads, last, e.old.Tables, tenant, sums.was.add)
 				return err
 			})
 			return err
 		})
 	}
 	if err := reading.Wait(); err != nil {
-		return err
+		return rows.Failed(ctx, "read the index of words", err)
 	}
 	e.report.Rows["terms"] += sums.have.terms.Load()
 	var wrong []int64
@@ -99,7 +97,7 @@ func (e *verification) wrongTerms(ctx context.Context, tenant string, wrong []in
 			Where("number = ?", number).Scan(ctx, &id)
 		switch {
 		case number == 0:
-			e.addWrong("tenant %s: words are indexed of numbers that no item has", tenant)
+			e.addWrong("tenant %s: the index of words has numbers or lengths that no items have", tenant)
 		case errors.Is(err, sql.ErrNoRows):
 			e.addWrong("tenant %s: words of number %d are indexed, which is no item", tenant, number)
 		case err != nil:
@@ -109,40 +107,4 @@ func (e *verification) wrongTerms(ctx context.Context, tenant string, wrong []in
 		}
 	}
 	return nil
-}
-
-// readTerms adds the index of terms, except for items with packed rows. Those were read already, and the index may
-// have some of their terms. It counts all rows of the index.
-func readTerms(
-	ctx context.Context, tx bun.IDB, v catalogue.Version, tenant string, sums *itemSums,
-) (indexed int64, err error) {
-	var numbers []int64
-	err = tx.NewSelect().TableExpr("?", v.Tables.Scopes).ColumnExpr("DISTINCT number").
-		Where("tenant = ?", tenant).Where("bag IS NOT NULL").Scan(ctx, &numbers)
-	if err != nil {
-		return 0, rows.Failed(ctx, "read numbers of packed rows", err)
-	}
-	packed := make(map[int64]bool, len(numbers))
-	for _, number := range numbers {
-		packed[number] = true
-	}
-	list, err := tx.NewSelect().TableExpr("?", v.Tables.Terms).Column("term", "scope", "number", "count", "words").
-		Where("tenant = ?", tenant).Rows(ctx)
-	if err != nil {
-		return 0, rows.Failed(ctx, "read terms", err)
-	}
-	defer func() { err = errors.Join(err, list.Close()) }()
-	var scope sql.RawBytes
-	var term uint64
-	var number int64
-	var count, length int
-	for ; list.Next(); indexed++ {
-		if err := list.Scan(&term, &scope, &number, &count, &length); err != nil {
-			return indexed, err
-		}
-		if !packed[number] {
-			sums.add(words.HashOf(string(scope)), term, number, count, length)
-		}
-	}
-	return indexed, list.Err()
 }

@@ -199,9 +199,10 @@ var (
 		"confirm_until", "suspended_reporters", "suspended_since", "suspended_reason", "expired_confidence", "revision",
 		"version", "position", "created_at", "updated_at", "occurred_at",
 	})
-	ScopesColumns = []string{"tenant", "scope", "number", "words"} // without packed terms: a load fills the index of terms
-	TermsColumns  = []string{"tenant", "term", "scope", "number", "count", "words"}
-	VotesColumns  = []string{
+	ScopesColumns   = []string{"tenant", "scope", "number", "words"}
+	PostingsColumns = []string{"tenant", "term", "block", "data"}
+	ChangesColumns  = []string{"tenant", "number", "version", "was", "now"}
+	VotesColumns    = []string{
 		"tenant", "id", "event_id", "voter", "ballot", "verdict", "trace_id", "query",
 		"outcome", "at",
 	}
@@ -226,5 +227,3 @@ func (r *Row) Values() ([]any, error) {
 		r.Version, r.Position, r.CreatedAt, r.UpdatedAt, r.OccurredAt,
 	}), nil
 }
-
-var BagColumns = append(slices.Clone(ScopesColumns), "bag")

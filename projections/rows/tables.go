@@ -3,7 +3,6 @@ package rows
 import (
 	"embed"
 	"fmt"
-	"path"
 	"strings"
 	"text/template"
 
@@ -21,7 +20,8 @@ type Tables struct {
 
 	Knowledge bun.Ident
 	Scopes    bun.Ident
-	Terms     bun.Ident
+	Postings  bun.Ident
+	Changes   bun.Ident
 	Votes     bun.Ident
 	Reports   bun.Ident
 }
@@ -32,20 +32,21 @@ func TablesOf(version int) Tables {
 		Version:   version,
 		Knowledge: bun.Ident(name),
 		Scopes:    bun.Ident(name + "_scopes"),
-		Terms:     bun.Ident(name + "_terms"),
+		Postings:  bun.Ident(name + "_postings"),
+		Changes:   bun.Ident(name + "_changes"),
 		Votes:     bun.Ident(name + "_votes"),
 		Reports:   bun.Ident(name + "_reports"),
 	}
 }
 
 func (t Tables) All() []bun.Ident {
-	return []bun.Ident{t.Knowledge, t.Scopes, t.Terms, t.Votes, t.Reports}
+	return []bun.Ident{t.Knowledge, t.Scopes, t.Postings, t.Changes, t.Votes, t.Reports}
 }
 
 // Definition is the SQL that creates a version's tables: sql/NAME.ENGINE.sql filled with data.
 func Definition(engine database.Engine, name string, data any) (string, error) {
-	file := fmt.Sprintf("sql/%s.%s.sql", name, engine)
-	parsed, err := template.New(path.Base(file)).Funcs(functions).ParseFS(definitions, file)
+	file := fmt.Sprintf("%s.%s.sql", name, engine)
+	parsed, err := template.New(file).Funcs(functions).ParseFS(definitions, "sql/*.sql") // one may have others in it
 	if err != nil {
 		return "", fmt.Errorf("parse %s: %w", file, err)
 	}

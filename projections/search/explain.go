@@ -51,13 +51,13 @@ func (f *Execution) plans(ctx context.Context) ([]domain.ScopePlan, error) {
 		return nil, nil
 	}
 	q := f.question
-	sizes, err := f.Sizes.Of(ctx, f.Index, f.Search.By.Tenant, q.Scopes)
+	sizes, err := f.sizes(ctx, q.Scopes)
 	if err != nil {
-		return nil, err
+		return nil, rows.Failed(ctx, "count what scopes hold", err)
 	}
 	plans := slices.Clone(f.shortlist.Plans)
 	for i := range plans {
-		plans[i].Items = sizes[plans[i].Scope].Items
+		plans[i].Items = sizes[plans[i].Scope]
 		if plans[i].Plan == vectors.PlanSketch && plans[i].Items <= int64(q.Depths(plans[i].Scope).Compared) {
 			plans[i].Plan = vectors.PlanExact
 		}
@@ -67,4 +67,24 @@ func (f *Execution) plans(ctx context.Context) ([]domain.ScopePlan, error) {
 		return cmp.Or(cmp.Compare(a.Items, b.Items), cmp.Compare(a.Scope, b.Scope))
 	})
 	return plans, nil
+}
+
+// sizes are how many items are in each scope. The empty scope is the whole tenant, and comes alone.
+func (f *Execution) sizes(ctx context.Context, scopes []domain.Scope) (map[domain.Scope]int64, error) {
+	query := f.From.NewSelect().TableExpr("?", f.Tables.Scopes).ColumnExpr("scope, count(*) AS items").
+		Where("tenant = ?", f.Search.By.Tenant).Where("scope IN (?)", bun.List(scopes)).GroupExpr("scope")
+	if scopes[0] == "" {
+		query = f.From.NewSelect().TableExpr("?", f.IndexHint("live")).ColumnExpr("'' AS scope, count(*) AS items").
+			Where("tenant = ?", f.Search.By.Tenant).Where(rows.Live)
+	}
+	var list []struct {
+		Scope domain.Scope `bun:"scope"`
+		Items int64        `bun:"items"`
+	}
+	err := query.Scan(ctx, &list)
+	sizes := map[domain.Scope]int64{}
+	for _, s := range list {
+		sizes[s.Scope] = s.Items
+	}
+	return sizes, err
 }

@@ -19,8 +19,6 @@ import (
 type Searcher struct {
 	catalogue *catalogue.Catalogue
 	Models    *vectors.Models
-	sizes     *words.ScopeSizes
-	Postings  int
 	Verified  Verifications // nil for none
 }
 
@@ -31,7 +29,7 @@ type Verifications interface {
 }
 
 func New(c *catalogue.Catalogue, models *vectors.Models) *Searcher {
-	return &Searcher{catalogue: c, Models: models, sizes: words.NewScopeSizes(), Postings: words.MaxPostings}
+	return &Searcher{catalogue: c, Models: models}
 }
 
 // Request is what one search reads.
@@ -48,7 +46,7 @@ func (r *Searcher) request(ctx context.Context) (Request, error) {
 	}
 	v, err := r.catalogue.View(ctx)
 	return Request{
-		Index: words.Index{View: v, Sizes: r.sizes, Postings: r.Postings}, Model: r.Models.Active.Load(),
+		Index: words.Index{View: v}, Model: r.Models.Active.Load(),
 		incomplete: r.Models.Incomplete,
 		verified:   r.Verified,
 	}, err
@@ -135,17 +133,16 @@ func (p Request) search(
 // Execution is one search in progress.
 type Execution struct {
 	Request
-	Search             domain.Search
-	Audience           domain.Audience
-	minScore           float64
-	Embedding          *vectors.QueryEmbedding
-	words              *words.Matches
-	question           vectors.Question
-	shortlist          vectors.Shortlist
-	degraded           string
-	bestBelow          float64 // the best score below the threshold
-	IgnoreConfidence   bool    // rank without confidence
-	StorageIndependent bool    // find the same, whether terms are in packed rows or in the index
+	Search           domain.Search
+	Audience         domain.Audience
+	minScore         float64
+	Embedding        *vectors.QueryEmbedding
+	words            *words.Matches
+	question         vectors.Question
+	shortlist        vectors.Shortlist
+	degraded         string
+	bestBelow        float64 // the best score below the threshold
+	IgnoreConfidence bool    // rank without confidence
 
 	policies *domain.Verification // by which items are overdue; nil if that does not count
 
@@ -170,7 +167,7 @@ func (f *Execution) Hits(ctx context.Context) ([]domain.Hit, error) {
 // filter that others may be missing.
 func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, err error) {
 	err = f.InParallel(ctx, func(ctx context.Context) (err error) {
-		f.words, err = f.Match(ctx, f.Search, f.Audience, f.StorageIndependent)
+		f.words, err = f.Match(ctx, f.Search, f.Audience)
 		return err
 	}, f.byMeaning)
 	if err != nil {

@@ -17,7 +17,6 @@ const (
 	leastHit     = 0.2  // the least score of a candidate in the search
 	searchedFor  = 500  // characters of a text by whose meaning candidates are searched
 	searchTerms  = 8    // terms by which candidates are searched: the time of a search grows with its terms
-	fewPostings  = 250  // postings that are read of a term in a scope, the newest first
 	resembling   = 0.55 // the least score of an item that is neither a duplicate nor a contradiction
 )
 
@@ -42,7 +41,6 @@ func (r *Searcher) Similar(
 		}
 	}
 	p.Version.Tokenizer.Query = longestOf(p.Version.Tokenizer.Query)
-	p.Postings = min(p.Postings, fewPostings)
 	_, answer, err := p.search(ctx, s, nil)
 	if err != nil {
 		return nil, err

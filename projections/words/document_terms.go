@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
@@ -25,13 +24,13 @@ func TagValues(tags domain.Tags) []string {
 	return values
 }
 
-// PackedTerms are the terms of a packed row, sorted, in 8 bytes each: 6 of the term's hash and 2 of its count,
+// PackedTerms are the terms of an item, sorted, in 8 bytes each: 6 of the term's hash and 2 of its count,
 // big-endian. A term of a question and a term of an item collide once in 10¹² times.
 type PackedTerms []byte
 
 const packedTermBytes = 8
 
-// HashOf is a term's hash in a packed row: 48 bits of FNV-1a.
+// HashOf is a term's hash in the index: 48 bits of FNV-1a.
 func HashOf(term string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(term) {
@@ -60,10 +59,6 @@ func PackTerms(terms []string) PackedTerms {
 	return bytes
 }
 
-// maxPackedTerms limits the terms of a packed row. An item with more goes into the index of terms at once, because a
-// search reads whole packed rows.
-const maxPackedTerms = 256
-
 // ItemTerms are the terms of an item and how often it has each.
 type ItemTerms struct {
 	Words int // the length that BM25 normalises by
@@ -76,34 +71,16 @@ func ItemTermsOf(by text.Tokenizer, k *domain.Knowledge) ItemTerms {
 	return ItemTerms{words, PackTerms(terms)}
 }
 
-// IsLarge tells whether the terms go into the index at once.
-func (t ItemTerms) IsLarge() bool { return t.Len() > maxPackedTerms }
-
-// Len is how many terms there are.
-func (p PackedTerms) Len() int { return len(p) / packedTermBytes }
-
-// Between are the terms whose hashes are at least low and less than high.
-func (p PackedTerms) Between(low, high uint64) PackedTerms {
-	return p[p.search(low)*packedTermBytes : p.search(high)*packedTermBytes]
-}
-
-// search is the position of the first term whose hash is at least this one.
-func (p PackedTerms) search(hash uint64) int {
-	return sort.Search(p.Len(), func(i int) bool {
-		return binary.BigEndian.Uint64(p[i*packedTermBytes:])>>16 >= hash
-	})
-}
-
-// Hashes are the hashes of the terms, as the index of terms has them.
+// Hashes are the hashes of the terms, as the index has them.
 func (p PackedTerms) Hashes() []int64 {
-	hashes := make([]int64, 0, p.Len())
+	hashes := make([]int64, 0, len(p)/packedTermBytes)
 	p.Each(func(hash uint64, _ int) { hashes = append(hashes, int64(hash)) })
 	return hashes
 }
 
 // Count is how often the term with this hash occurs.
 func (p PackedTerms) Count(hash uint64) int {
-	low, high := 0, p.Len()
+	low, high := 0, len(p)/packedTermBytes
 	for low < high {
 		middle := (low + high) / 2
 		entry := binary.BigEndian.Uint64(p[middle*packedTermBytes:])

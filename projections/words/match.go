@@ -3,8 +3,6 @@ package words
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"math"
 	"slices"
 
 	"github.com/annals-kb/annals/domain"
@@ -16,24 +14,20 @@ import (
 // Index is the inverted index of a view.
 type Index struct {
 	catalogue.View
-	Sizes    *ScopeSizes
-	Postings int // how many a search reads of a term in a scope
 }
 
 // WordsDepth is how many candidates by words each tier sends to the ranking.
 const WordsDepth = 100
 
-// Matches are the items that contain terms of a question. Items have consecutive indexes here, so a map is needed
-// once per item and not once per term.
+// Matches are the items that contain terms of a question and pass its filter. Items are in the order of their numbers.
 type Matches struct {
 	Terms     []text.QueryTerm
 	Explained map[int64][]string // the terms of each item, if the search explains
 
-	hashes []uint64
-	at     map[int64]int32 // the index of an item in items
-	items  []scoredItem
-	found  [][]occurrence // of each term, some of them twice
-	total  int            // occurrences in all scopes, before deduplication
+	hashes     []uint64
+	items      []scoredItem
+	found      [][]occurrence // of each term
+	containing []int          // of each term: how many items of the audience have it, whether they pass the filter or not
 }
 
 // scoredItem is an item with at least one of the terms.
@@ -50,9 +44,15 @@ type occurrence struct {
 	count int
 }
 
+// Size is how much an audience may see.
+type Size struct {
+	Items   int     // each once
+	Average float64 // length in words; an item in several scopes of the audience counts in each
+}
+
 // NewMatches returns empty matches for a question's terms.
 func NewMatches(terms []text.QueryTerm) *Matches {
-	m := &Matches{Terms: terms, at: map[int64]int32{}, found: make([][]occurrence, len(terms))}
+	m := &Matches{Terms: terms, found: make([][]occurrence, len(terms)), containing: make([]int, len(terms))}
 	for _, term := range terms {
 		m.hashes = append(m.hashes, HashOf(term.Term))
 	}
@@ -61,61 +61,42 @@ func NewMatches(terms []text.QueryTerm) *Matches {
 
 // Match finds the items that contain any of the question's terms, within the audience and the filter, and scores them
 // by BM25. The statistics are of what the audience may see, or of the filter's scope: others would reveal hidden
-// items. A storage-independent match does not depend on whether terms are in packed rows or in the index.
-func (p Index) Match(
-	ctx context.Context, s domain.Search, audience domain.Audience, storageIndependent bool,
-) (*Matches, error) {
+// items. They are exact, and do not depend on what is in blocks.
+func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audience) (*Matches, error) {
 	m := NewMatches(p.Version.Tokenizer.Query(s.Text))
 	if len(m.Terms) == 0 {
 		return m, nil
 	}
 	audience, s.Filter = rows.Narrow(s.Filter, audience)
-	var sizes map[domain.Scope]ScopeSize
-	err := p.InParallel(ctx, func(ctx context.Context) (err error) {
-		sizes, err = p.Sizes.Of(ctx, p, s.By.Tenant, rows.ScopesToSearch(audience))
-		return err
-	}, func(ctx context.Context) error { return p.readWords(ctx, s, audience, m) })
+	groups, rest := groupsOf(s.Filter)
+	size, err := p.read(ctx, s.By.Tenant, groups, audience, m)
+	if err == nil {
+		m.Score(size)
+		if !rows.IsPlain(rest) {
+			err = p.keepPassing(ctx, s, m)
+		}
+	}
 	if err != nil {
 		return nil, rows.Failed(ctx, "search by words", err)
 	}
-	if storageIndependent {
-		m.keepNewest(p.Postings)
-	}
-	var all ScopeSize
-	for _, size := range sizes {
-		all.Items, all.Words = all.Items+size.Items, all.Words+size.Words
-	}
-	m.Score(all, audience.Everything)
 	if s.Explain {
 		m.Explain()
 	}
 	return m, nil
 }
 
-// Score adds up each item's terms. An item in several scopes of the audience counts once, in the nearest one's tier.
-// The size of a whole tenant already counts each item once.
-func (m *Matches) Score(all ScopeSize, everything bool) {
-	listed := m.total
-	m.deduplicate()
-	found := 0
-	for _, occurrences := range m.found {
-		found += len(occurrences)
-	}
-	items := all.Items
-	if !everything && listed > 0 {
-		items = distinct(all.Items, listed, found)
-	}
-	average := math.Max(1, float64(all.Words)/math.Max(1, float64(all.Items)))
+// Score adds up each item's terms.
+func (m *Matches) Score(all Size) {
 	attainable := 0.0
 	for i, term := range m.Terms {
-		worth := text.IDF(int(items), len(m.found[i]))
-		attainable += worth * text.Attainable(term.Term, len(m.found[i]) > 0)
+		worth := text.IDF(all.Items, m.containing[i])
+		attainable += worth * text.Attainable(term.Term, m.containing[i] > 0)
 		for _, o := range m.found[i] {
 			it := &m.items[o.item]
 			if term.Beside && it.score == 0 {
 				continue
 			}
-			it.score += worth * text.Saturation(o.count, it.words, average)
+			it.score += worth * text.Saturation(o.count, it.words, max(1, all.Average))
 		}
 	}
 	for i := range m.items {
@@ -123,19 +104,20 @@ func (m *Matches) Score(all ScopeSize, everything bool) {
 	}
 }
 
-// distinct estimates how many different items several scopes have, from how often the found items were listed in more
-// than one. Without it, a term of every item would seem to be in only half of them if each were in two scopes.
-func distinct(items int64, listed, found int) int64 {
-	return int64(math.Round(float64(items) * float64(found) / float64(listed)))
-}
-
 // ScoreOf is an item's calibrated score by words; 0 if it has none of the terms.
 func (m *Matches) ScoreOf(number int64) float64 {
-	i, found := m.at[number]
+	i, found := m.at(number)
 	if !found {
 		return 0
 	}
 	return m.items[i].score
+}
+
+// at is the index of an item.
+func (m *Matches) at(number int64) (int, bool) {
+	return slices.BinarySearchFunc(m.items, number, func(it scoredItem, number int64) int {
+		return cmp.Compare(it.number, number)
+	})
 }
 
 // Explain notes which terms each item has.
@@ -149,121 +131,84 @@ func (m *Matches) Explain() {
 	}
 }
 
-// Best are the numbers of the best matches of each tier.
+// Best are the numbers of the best matches of each tier, the best first. It keeps a few times as many at most, and
+// sorts only those.
 func (m *Matches) Best(depth int) []int64 {
-	tiers := map[domain.Tier][]scoredItem{}
+	var tiers [domain.TierPublic + 1][]scoredItem
+	var least [domain.TierPublic + 1]float64
+	byScore := func(a, b scoredItem) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.number, a.number))
+	}
+	cut := func(tier domain.Tier) {
+		slices.SortFunc(tiers[tier], byScore)
+		if len(tiers[tier]) >= depth {
+			tiers[tier] = tiers[tier][:depth]
+			least[tier] = tiers[tier][depth-1].score
+		}
+	}
 	for _, it := range m.items {
-		if it.score > 0 {
-			tiers[it.tier] = append(tiers[it.tier], it)
+		if it.score <= 0 || it.score < least[it.tier] {
+			continue
+		}
+		if tiers[it.tier] = append(tiers[it.tier], it); len(tiers[it.tier]) >= 4*depth {
+			cut(it.tier)
 		}
 	}
-	var numbers []int64
-	for _, list := range tiers {
-		slices.SortFunc(list, func(a, b scoredItem) int {
-			return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.number, a.number))
-		})
-		for _, it := range list[:min(depth, len(list))] {
-			numbers = append(numbers, it.number)
-		}
+	for tier := range tiers {
+		cut(domain.Tier(tier))
 	}
-	slices.Sort(numbers)
+	all := slices.Concat(tiers[:]...)
+	slices.SortFunc(all, byScore)
+	numbers := make([]int64, len(all))
+	for i, it := range all {
+		numbers[i] = it.number
+	}
 	return numbers
 }
 
-// item returns the index of an item that was found. If it was found in several scopes, the nearest tier counts.
-func (m *Matches) item(number int64, words int, tier domain.Tier) int32 {
-	i, known := m.at[number]
-	if !known {
-		i = int32(len(m.items))
-		m.at[number] = i
-		m.items = append(m.items, scoredItem{number: number, words: words, tier: tier})
+// keepPassing leaves only items that pass a filter that sets cannot tell: it reads the rows of the best, and of more of
+// them until each tier has enough.
+func (p Index) keepPassing(ctx context.Context, s domain.Search, m *Matches) error {
+	for checked := map[int64]bool{}; ; {
+		var numbers []int64
+		for _, number := range m.Best(WordsDepth) {
+			if !checked[number] {
+				checked[number] = true
+				numbers = append(numbers, number)
+			}
+		}
+		if len(numbers) == 0 {
+			return nil
+		}
+		var passing []int64
+		in := rows.Table{Engine: p.DB.Engine, Tenant: s.By.Tenant, Table: p.Tables.Knowledge, Alias: "k"}
+		query := rows.LookUp(p.From.NewSelect().ColumnExpr("k.number"), in, rows.SingleKeys(numbers), "number")
+		if err := p.Where(query, s.By.Tenant, s.Filter).Scan(ctx, &passing); err != nil {
+			return err
+		}
+		slices.Sort(passing)
+		for _, number := range numbers {
+			if _, passes := slices.BinarySearch(passing, number); !passes {
+				i, _ := m.at(number)
+				m.items[i].score = 0
+			}
+		}
 	}
-	m.items[i].tier = min(m.items[i].tier, tier)
-	return i
 }
 
-// AddPacked adds an item's occurrences of the terms. It is called for each of the item's scopes in the audience.
+// AddPacked adds an item that has some of the terms. Items come in the order of their numbers.
 func (m *Matches) AddPacked(number int64, words int, tier domain.Tier, bag PackedTerms) {
-	item := int32(-1)
+	found := false
 	for term, hash := range m.hashes {
 		count := bag.Count(hash)
 		if count == 0 {
 			continue
 		}
-		if item < 0 {
-			item = m.item(number, words, tier)
+		if !found {
+			found = true
+			m.items = append(m.items, scoredItem{number: number, words: words, tier: tier})
 		}
-		m.found[term] = append(m.found[term], occurrence{item, count})
-		m.total++
-	}
-}
-
-// addPostings reads postings of one tier, "NUMBER:WORDS AND COUNT" joined by semicolons; listed may be empty.
-func (m *Matches) addPostings(term int, tier domain.Tier, listed []byte) error {
-	for rest := listed; len(rest) > 0; {
-		var number, said int64
-		var ends [2]bool
-		number, rest, ends[0] = leading(rest, ':')
-		said, rest, ends[1] = leading(rest, ';')
-		if ends != [2]bool{true, true} {
-			return fmt.Errorf("read postings: %.100q is no list", listed)
-		}
-		item := m.item(number, int(said>>countBits), tier)
-		m.found[term] = append(m.found[term], occurrence{item, int(said & (1<<countBits - 1))})
-		m.total++
-	}
-	return nil
-}
-
-// leading reads the number at the start of a text, up to a mark or the end.
-func leading(text []byte, mark byte) (number int64, rest []byte, found bool) {
-	for at, c := range text {
-		if c == mark {
-			return number, text[at+1:], at > 0
-		}
-		if c < '0' || c > '9' {
-			return 0, nil, false
-		}
-		number = 10*number + int64(c-'0')
-	}
-	return number, nil, len(text) > 0
-}
-
-// keepNewest keeps only each term's newest items, as many as the index gives per scope. Otherwise packed rows, which
-// are all read, would give more items the fewer were moved to the index.
-func (m *Matches) keepNewest(most int) {
-	all := m.items
-	m.items, m.at, m.total = nil, map[int64]int32{}, 0
-	for term, found := range m.found {
-		numbers := make([]int64, len(found))
-		for i, o := range found {
-			numbers[i] = all[o.item].number
-		}
-		slices.Sort(numbers)
-		numbers = slices.Compact(numbers)
-		numbers = numbers[max(0, len(numbers)-most):]
-		newest := found[:0]
-		for _, o := range found {
-			if it := all[o.item]; it.number >= numbers[0] {
-				newest = append(newest, occurrence{m.item(it.number, it.words, it.tier), o.count})
-			}
-		}
-		m.found[term] = newest
-		m.total += len(newest)
-	}
-}
-
-// deduplicate keeps each item once per term.
-func (m *Matches) deduplicate() {
-	last := make([]int32, len(m.items))
-	for term, found := range m.found {
-		once := found[:0]
-		for _, o := range found {
-			if last[o.item] != int32(term+1) {
-				last[o.item] = int32(term + 1)
-				once = append(once, o)
-			}
-		}
-		m.found[term] = once
+		m.found[term] = append(m.found[term], occurrence{int32(len(m.items) - 1), count})
+		m.containing[term]++
 	}
 }

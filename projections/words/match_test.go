@@ -1,53 +1,87 @@
 package words
 
 import (
-	"fmt"
+	"errors"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/domain/text"
 )
 
-func TestPostingsAreReadAsTheyWereListed(t *testing.T) {
+func TestBlocksHaveWhatTheirEditsSay(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	type posting struct {
-		Number       int64
-		Words, Count int
-		Tier         domain.Tier
-	}
-	var want []posting
-	matches := NewMatches([]text.QueryTerm{{Term: "a"}})
-	for number, tier := range []domain.Tier{0, 1, 2, 3} {
-		var parts []string
-		for range number {
-			p := posting{int64(len(want)+1) << random.IntN(40), 1 + random.IntN(1<<20), 1 + random.IntN(1<<countBits-1), tier}
-			parts = append(parts, fmt.Sprintf("%d:%d", p.Number, int64(p.Words)<<countBits|int64(p.Count)))
-			want = append(want, p)
+	for _, key := range []uint64{7, ofAll} {
+		want, data := map[int]posting{}, []byte(nil)
+		for range 200 {
+			var edits []edit
+			done := map[int]bool{}
+			for range random.IntN(30) {
+				low := random.IntN(1<<blockBits) >> (8 * random.IntN(2))
+				if done[low] {
+					continue
+				}
+				done[low] = true
+				was, there := want[low]
+				if there || random.IntN(9) == 0 {
+					edits = append(edits, edit{key: key, low: uint16(low), words: was.words})
+					delete(want, low)
+				}
+				if random.IntN(4) > 0 {
+					p := posting{low, 1 + random.IntN(3)*random.IntN(1<<15), random.IntN(1 << 20)}
+					edits = append(edits, edit{key, 0, uint16(low), true, uint16(p.count), p.words})
+					want[low] = p
+				}
+			}
+			sortEdits(edits)
+			if len(edits) == 0 {
+				continue
+			}
+			var err error
+			if data, err = edited(data, edits); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := matches.addPostings(0, tier, []byte(strings.Join(parts, ";"))); err != nil {
-			t.Fatal(err)
+		var lows []int
+		words := int64(0)
+		err := eachOf(key, data, &set{}, func(p posting) {
+			lows = append(lows, p.low)
+			words += int64(want[p.low].words)
+			if key == 7 && p != want[p.low] {
+				t.Fatalf("%d is %v, want %v", p.low, p, want[p.low])
+			}
+		})
+		if err != nil || len(lows) != len(want) || !slices.IsSorted(lows) {
+			t.Fatalf("%d items in order: %v, want %d (%v)", len(lows), slices.IsSorted(lows), len(want), err)
 		}
-	}
-	var got []posting
-	for _, o := range matches.found[0] {
-		item := matches.items[o.item]
-		got = append(got, posting{item.number, item.words, o.count, item.tier})
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		if s, err := readSet(data); key != 7 && (err != nil || s.words != words) {
+			t.Errorf("the items have %d words, want %d (%v)", s.words, words, err)
+		}
+		var edits []edit
+		for low, p := range want {
+			edits = append(edits, edit{key: key, low: uint16(low), words: p.words})
+		}
+		sortEdits(edits)
+		if rest, err := edited(data, edits); rest != nil || err != nil {
+			t.Errorf("%d bytes are left of no items, %v", len(rest), err)
+		}
 	}
 }
 
-func TestWhatIsNoListOfPostingsIsRefused(t *testing.T) {
+func TestEntriesAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
-	for _, listed := range []string{"7", "7:", ":7", "7:8;9", "7;8", "7:8;;9:1", "7:-8", "a:1", "7:8:9", " 7:8"} {
-		if err := NewMatches([]text.QueryTerm{{Term: "a"}}).addPostings(0, 0, []byte(listed)); err == nil {
-			t.Errorf("%q was taken for a list", listed)
+	want := Entry{ItemTerms{300, PackTerms([]string{"a", "b", "a"})}, Sets("scope1..tier....")}
+	got, err := decodeEntry(want.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, *got); diff != "" {
+		t.Error(diff)
+	}
+	for _, broken := range []string{"\x80", "\x01", "\x01\x02", "\x01\x02too short"} {
+		if _, err := decodeEntry([]byte(broken)); !errors.Is(err, errEntry) {
+			t.Errorf("%q: %v, want an error", broken, err)
 		}
 	}
 }

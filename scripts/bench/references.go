@@ -79,7 +79,7 @@ func (s *session) copies(ctx context.Context, pool *sql.DB) (statements []string
 	}
 	for _, table := range []string{
 		"events position", "event_texts position", "knowledge_1 number", "knowledge_1_scopes number",
-		"knowledge_1_terms number",
+		"knowledge_1_changes number",
 	} {
 		name, key, _ := strings.Cut(table, " ")
 		columns, err := columnsOf(ctx, pool, name)

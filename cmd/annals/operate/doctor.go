@@ -247,7 +247,7 @@ func (e *examination) projection(p client.Projection) {
 			terminal.Several(int(p.Quarantined), "stream"), e.quarantined(p.Name))
 	case p.Unindexed > many:
 		e.note(check, warned, "wait, it happens by itself",
-			"the words of some %s items and scopes are not indexed yet: searches over everything are slow until then",
+			"the words of some %s items are not indexed yet: searches are slow until then",
 			humanize.Comma(p.Unindexed))
 	case p.LagSeconds > late && p.Holder == "":
 		e.note(check, broken, "start a server that works on it, and see its log",

@@ -49,7 +49,7 @@ func (s *Service) Work(ctx context.Context) error {
 		})
 	}
 	working.Go(func() { s.every(ctx, time.Minute, "measure the health of scopes", s.health.Refresh) })
-	working.Go(func() { s.knowledge.CompactAll(ctx, s.log.Log) })
+	working.Go(func() { s.knowledge.IndexAllWords(ctx, s.log.Log) })
 	working.Go(func() { s.writeUses(ctx) })
 	working.Go(func() { s.introduce(ctx) })
 	working.Go(func() { s.knock(ctx) })

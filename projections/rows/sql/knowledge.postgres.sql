@@ -44,28 +44,14 @@ CREATE TABLE knowledge_{{.}} (
     occurred_at     timestamptz
 ) WITH (fillfactor = 90);
 
--- Who may see an item: one row per scope of each item that answers may contain. The column bag has the
--- packed terms of new items. The Compactor moves those of older items into the index of terms. The terms
--- of long items go there at once.
+-- Who may see an item: one row per scope of each item that answers may contain.
 CREATE TABLE knowledge_{{.}}_scopes (
     tenant text COLLATE "C" NOT NULL,
     scope  text COLLATE "C" NOT NULL,
     number bigint NOT NULL,
-    words  integer NOT NULL,
-    bag    bytea -- NULL when the words are in the index of terms
-);
-
--- The index of terms: the hashes and counts of an item's terms, once per scope, so that a search reads
--- only what its audience may see.
-CREATE TABLE knowledge_{{.}}_terms (
-    tenant text COLLATE "C" NOT NULL,
-    term   bigint NOT NULL, -- 48 bits of its hash, as in a bag
-    scope  text COLLATE "C" NOT NULL,
-    number bigint NOT NULL,
-    count  integer NOT NULL,
     words  integer NOT NULL
 );
-
+{{template "knowledge_words.postgres.sql" .}}
 -- The votes that count. A ballot has at most one.
 CREATE TABLE knowledge_{{.}}_votes (
     tenant   text COLLATE "C" NOT NULL,

@@ -44,31 +44,16 @@ CREATE TABLE knowledge_{{.}} (
     PRIMARY KEY (tenant, id)
 ) STRICT;
 
--- Who may see an item: one row per scope of each item that answers may contain. The column bag has the
--- packed terms of new items. The Compactor moves those of older items into the index of terms. The terms
--- of long items go there at once. Rows are in the order in which they were inserted: in the order of the
--- key, each insert would change another page.
+-- Who may see an item: one row per scope of each item that answers may contain. Rows are in the order in
+-- which they were inserted: in the order of the key, each insert would change another page.
 CREATE TABLE knowledge_{{.}}_scopes (
     tenant TEXT NOT NULL,
     scope  TEXT NOT NULL,
     number INTEGER NOT NULL,
     words  INTEGER NOT NULL,
-    bag    BLOB, -- NULL when the words are in the index of terms
     PRIMARY KEY (tenant, scope, number)
 ) STRICT;
-
--- The index of terms: the hashes and counts of an item's terms, once per scope, so that a search reads
--- only what its audience may see.
-CREATE TABLE knowledge_{{.}}_terms (
-    tenant TEXT NOT NULL,
-    term   INTEGER NOT NULL, -- 48 bits of its hash, as in a bag
-    scope  TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    count  INTEGER NOT NULL,
-    words  INTEGER NOT NULL,
-    PRIMARY KEY (tenant, term, scope, number)
-) STRICT, WITHOUT ROWID;
-
+{{template "knowledge_words.sqlite.sql" .}}
 -- The votes that count, in the order of items, as a rebuild inserts them. A ballot has at most one.
 CREATE TABLE knowledge_{{.}}_votes (
     tenant   TEXT NOT NULL,

@@ -15,15 +15,13 @@ CREATE INDEX knowledge_{{.}}_derived ON knowledge_{{.}} (tenant, number) WHERE j
 CREATE INDEX knowledge_{{.}}_replaced ON knowledge_{{.}} (tenant, superseded_by) WHERE superseded_by <> '';
 CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
 ALTER TABLE knowledge_{{.}}_scopes ADD CONSTRAINT knowledge_{{.}}_scopes_pkey PRIMARY KEY (tenant, scope, number) INCLUDE (words);
-CREATE INDEX knowledge_{{.}}_scopes_bags ON knowledge_{{.}}_scopes (tenant, scope, number) WHERE bag IS NOT NULL;
 CREATE INDEX knowledge_{{.}}_scopes_number ON knowledge_{{.}}_scopes (tenant, number);
-ALTER TABLE knowledge_{{.}}_terms ADD CONSTRAINT knowledge_{{.}}_terms_pkey PRIMARY KEY (tenant, term, scope, number) INCLUDE (count, words);
 ALTER TABLE knowledge_{{.}}_votes ADD CONSTRAINT knowledge_{{.}}_votes_pkey PRIMARY KEY (tenant, event_id, id); -- a merge carries votes
 CREATE UNIQUE INDEX knowledge_{{.}}_votes_ballot ON knowledge_{{.}}_votes (tenant, id, voter, ballot);
 CREATE INDEX knowledge_{{.}}_votes_newest ON knowledge_{{.}}_votes (tenant, id, verdict, at, event_id);
 ALTER TABLE knowledge_{{.}}_reports ADD CONSTRAINT knowledge_{{.}}_reports_pkey PRIMARY KEY (tenant, id, reporter);
 
--- A server role that does not own the log sees the texts of one tenant at a time. Scopes and terms have no such
+-- A server role that does not own the log sees the texts of one tenant at a time. Scopes and postings have no such
 -- policy, because it would prevent the use of indexes for conditions that are not leakproof. Every search joins
 -- these tables in the end.
 SELECT confine_to_tenant(content)

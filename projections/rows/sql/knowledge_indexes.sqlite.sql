@@ -16,7 +16,6 @@ CREATE INDEX knowledge_{{.}}_verified ON knowledge_{{.}} (tenant, coalesce(confi
 CREATE INDEX knowledge_{{.}}_derived ON knowledge_{{.}} (tenant, number) WHERE derived_from <> '[]';
 CREATE INDEX knowledge_{{.}}_replaced ON knowledge_{{.}} (tenant, superseded_by) WHERE superseded_by <> '';
 CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
-CREATE INDEX knowledge_{{.}}_scopes_bags ON knowledge_{{.}}_scopes (tenant, scope, number) WHERE bag IS NOT NULL;
 CREATE INDEX knowledge_{{.}}_scopes_number ON knowledge_{{.}}_scopes (tenant, number);
 CREATE UNIQUE INDEX knowledge_{{.}}_votes_ballot ON knowledge_{{.}}_votes (tenant, id, voter, ballot);
 CREATE INDEX knowledge_{{.}}_votes_newest ON knowledge_{{.}}_votes (tenant, id, verdict, at, event_id);

@@ -1,0 +1,195 @@
+package words
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// A block is a range of 65,536 numbers. Each term and each set has one row per block in which it has items.
+const blockBits = 16
+
+// edit is how one item changes in one row. An item that is put replaces itself.
+type edit struct {
+	key   uint64
+	block int64
+	low   uint16 // the item's number in the block
+	put   bool
+	count uint16
+	words int
+}
+
+// editsOf are the edits that turn an item's entry in the index into another one. Either may be nil.
+func editsOf(edits []edit, number int64, was, now *Entry) []edit {
+	at := edit{block: number >> blockBits, low: uint16(number)}
+	add := func(e *Entry, put bool) {
+		if e == nil {
+			return
+		}
+		at.put, at.words, at.count = put, e.Words, 0
+		e.EachKey(func(key uint64) {
+			at.key = key
+			edits = append(edits, at)
+		})
+		e.Each(func(hash uint64, count int) {
+			at.key, at.count = hash, uint16(count)
+			edits = append(edits, at)
+		})
+	}
+	add(was, false)
+	add(now, true)
+	return edits
+}
+
+// sortEdits orders edits by their rows, and by number; an item is removed before it is put.
+func sortEdits(edits []edit) {
+	slices.SortFunc(edits, func(a, b edit) int {
+		switch {
+		case a.key != b.key:
+			return cmp.Compare(a.key, b.key)
+		case a.block != b.block:
+			return cmp.Compare(a.block, b.block)
+		case a.low != b.low:
+			return cmp.Compare(a.low, b.low)
+		case a.put == b.put:
+			return 0
+		case b.put:
+			return -1
+		}
+		return 1
+	})
+}
+
+// edited applies the edits of one row to its data. Without items it returns nil.
+func edited(data []byte, edits []edit) ([]byte, error) {
+	if edits[0].key>>hashBits > 0 {
+		return editedSet(data, edits)
+	}
+	return editedPostings(data, edits)
+}
+
+// posting is an item that has a term: its number in the block, how often it has the term, and its length. Most
+// postings take two bytes: the distance from the one before with a bit that tells whether a count follows, the count
+// unless it is 1, and the length.
+type posting struct {
+	low   int
+	count int
+	words int
+}
+
+// nextPosting reads a posting after the one at low, and returns what follows; false at the end or at an error.
+func nextPosting(data []byte, low int) (p posting, rest []byte, ok bool) {
+	distance, n := binary.Uvarint(data)
+	if n <= 0 {
+		return p, nil, false
+	}
+	p.low, p.count, data = low+int(distance>>1), 1, data[n:]
+	if distance&1 == 1 {
+		count, n := binary.Uvarint(data)
+		if n <= 0 {
+			return p, nil, false
+		}
+		p.count, data = int(count), data[n:]
+	}
+	words, n := binary.Uvarint(data)
+	if n <= 0 || p.low >= 1<<blockBits {
+		return p, nil, false
+	}
+	p.words = int(words)
+	return p, data[n:], true
+}
+
+var errPostings = errors.New("a block of the index of words cannot be read")
+
+// eachPosting passes the postings of a row in the order of their numbers.
+func eachPosting(data []byte, yield func(posting)) error {
+	p := posting{low: -1}
+	for len(data) > 0 {
+		var ok bool
+		if p, data, ok = nextPosting(data, p.low); !ok {
+			return errPostings
+		}
+		yield(p)
+	}
+	return nil
+}
+
+func editedPostings(data []byte, edits []edit) ([]byte, error) {
+	changed := make([]byte, 0, len(data)+4*len(edits))
+	last := -1
+	add := func(p posting) {
+		distance := uint64(p.low-last) << 1
+		if last = p.low; p.count == 1 {
+			changed = binary.AppendUvarint(changed, distance)
+		} else {
+			changed = binary.AppendUvarint(binary.AppendUvarint(changed, distance|1), uint64(p.count))
+		}
+		changed = binary.AppendUvarint(changed, uint64(p.words))
+	}
+	apply := func(through int) {
+		for ; len(edits) > 0 && int(edits[0].low) <= through; edits = edits[1:] {
+			if e := edits[0]; e.put {
+				add(posting{int(e.low), int(e.count), e.words})
+			}
+		}
+	}
+	err := eachPosting(data, func(p posting) {
+		apply(p.low - 1)
+		if len(edits) == 0 || int(edits[0].low) != p.low {
+			add(p)
+		}
+	})
+	apply(1 << blockBits)
+	if len(changed) == 0 {
+		return nil, err
+	}
+	return changed, err
+}
+
+// set is a set in one block, with the sum of its items' lengths. Its row has the sum, then the bitmap.
+type set struct {
+	words int64
+	*roaring.Bitmap
+}
+
+// readSet reads a set, which keeps the bytes and must not be changed.
+func readSet(data []byte) (set, error) {
+	words, n := binary.Uvarint(data)
+	if n <= 0 {
+		return set{}, errPostings
+	}
+	numbers := roaring.New()
+	if _, err := numbers.FromBuffer(data[n:]); err != nil {
+		return set{}, fmt.Errorf("%w: %w", errPostings, err)
+	}
+	return set{int64(words), numbers}, nil
+}
+
+func editedSet(data []byte, edits []edit) ([]byte, error) {
+	s := set{Bitmap: roaring.New()}
+	if len(data) > 0 {
+		found, err := readSet(data)
+		if err != nil {
+			return nil, err
+		}
+		s = set{found.words, found.Clone()}
+	}
+	for _, e := range edits {
+		switch low := uint32(e.low); {
+		case e.put && s.CheckedAdd(low):
+			s.words += int64(e.words)
+		case !e.put && s.CheckedRemove(low):
+			s.words -= int64(e.words)
+		}
+	}
+	if s.IsEmpty() {
+		return nil, nil
+	}
+	s.RunOptimize()
+	numbers, err := s.ToBytes()
+	return append(binary.AppendUvarint(nil, uint64(max(0, s.words))), numbers...), err
+}

@@ -1,0 +1,92 @@
+package words
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// Upgrade gives versions of earlier releases, which have a row per term and item, an index in blocks. In one
+// transaction per version, it notes all items as changed. Then it moves these changes.
+func Upgrade(ctx context.Context, c *catalogue.Catalogue) error {
+	ctx = database.ForEveryTenant(ctx)
+	all, err := c.Versions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, listed := range all {
+		v := c.VersionOf(listed.Entry)
+		if listed.Dropped() {
+			continue
+		}
+		terms := fmt.Sprintf("knowledge_%d_terms", v.Version)
+		there, err := exists(ctx, c.DB, terms)
+		if err == nil && there {
+			err = c.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return upgrade(ctx, tx, c, v, terms) })
+		}
+		if err == nil && there {
+			err = Build(ctx, c, v.Tables, always)
+		}
+		if err != nil {
+			return rows.Failed(ctx, fmt.Sprintf("index the words of version %d anew", v.Version), err)
+		}
+	}
+	return nil
+}
+
+func exists(ctx context.Context, db bun.IDB, table string) (there bool, err error) {
+	query := db.NewSelect().TableExpr("sqlite_schema").ColumnExpr("count(*) > 0").Where("name = ?", table)
+	if db.Dialect().Name() == dialect.PG {
+		query = db.NewSelect().ColumnExpr("to_regclass(?) IS NOT NULL", table)
+	}
+	return there, query.Scan(ctx, &there)
+}
+
+func upgrade(ctx context.Context, tx bun.Tx, c *catalogue.Catalogue, v catalogue.Version, terms string) error {
+	if err := catalogue.LockCatalogue(ctx, c.DB.Engine, tx); err != nil {
+		return err
+	}
+	if there, err := exists(ctx, tx, terms); err != nil || !there { // another process was faster
+		return err
+	}
+	made, err := rows.Definition(c.DB.Engine, "knowledge_words", v.Version)
+	if err != nil {
+		return err
+	}
+	if c.DB.Engine == database.Postgres {
+		made = catalogue.SwitchVersions + ";\n" + made // while appends wait
+	}
+	made += fmt.Sprintf(`
+		DROP TABLE %[1]s;
+		DROP INDEX %[2]s_bags;
+		ALTER TABLE %[2]s DROP COLUMN bag;`, terms, v.Tables.Scopes)
+	if _, err := tx.ExecContext(ctx, made); err != nil || v.Unsupported {
+		return err
+	}
+	c.Log.InfoContext(ctx, "words are indexed anew", "version", v.Version)
+	for tenant, after := "", int64(0); ; {
+		var page []rows.Row
+		err := tx.NewSelect().Model(&page).ModelTableExpr("? AS k", v.Tables.Knowledge).Where(rows.Live).
+			Where("(tenant, number) > (?, ?)", tenant, after).OrderExpr("tenant, number").Limit(atOnce).Scan(ctx)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		changes := make([][]any, len(page))
+		for i := range page {
+			k := page[i].Knowledge()
+			tenant, after = page[i].Tenant, k.Number
+			changes[i] = []any{tenant, after, k.Version, []byte(nil), EntryOf(v.Tokenizer, k).Encode()}
+		}
+		script := &rows.Script{Engine: c.DB.Engine}
+		script.InsertRows(v.Tables.Changes, rows.ChangesColumns, changes, "")
+		if err := script.Execute(ctx, tx); err != nil {
+			return err
+		}
+	}
+}
