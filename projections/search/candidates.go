@@ -207,26 +207,13 @@ func (f *Execution) isFinal(hits []domain.Hit, top, rest float64) bool {
 	return !slices.ContainsFunc(hits, func(h domain.Hit) bool { return h.Weight <= rest && !(byPriority && h.Best) })
 }
 
-// isTruncated tells whether so many candidates failed the filter that others may be missing. The limit is
-// WordsDepth/2 and a third of those found by words, or half of a scope that returned its maximum.
+// isTruncated tells whether so many of the nearest items failed the filter that others may be missing: half of a scope
+// that returned its maximum. What words find passes the filter.
 func (f *Execution) isTruncated(all *candidates) bool {
-	missed := func(number int64) bool {
-		passed, read := all.read[number]
-		return read && !passed
-	}
-	dropped := 0
-	for _, number := range all.words {
-		if missed(number) {
-			dropped++
-		}
-	}
-	if dropped >= words.WordsDepth/2 && dropped > len(all.words)/3 {
-		return true
-	}
 	for i, place := range all.pieces {
 		dropped := 0
 		for _, c := range place {
-			if missed(c.Number) {
+			if passed, read := all.read[c.Number]; read && !passed {
 				dropped++
 			}
 		}

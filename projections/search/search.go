@@ -149,8 +149,8 @@ type Execution struct {
 	unreadable []string // hits whose rows cannot be read
 }
 
-// Hits finds candidates and ranks them. Superseded items and archives are few, so candidates are first read from
-// indexes alone, without a condition on the status. If those items, or what is private to others, crowd out others, it
+// Hits finds candidates and ranks them. Superseded items and archives are few, so the nearest sketches are first read
+// without a condition on the status. If those items, or what is private to others, crowd out others, it
 // searches again with all conditions.
 func (f *Execution) Hits(ctx context.Context) ([]domain.Hit, error) {
 	for {
