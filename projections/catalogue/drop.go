@@ -37,6 +37,16 @@ func BatchRows(engine database.Engine) int {
 	return 20_000
 }
 
+// HasTable tells whether the database has a table.
+func (p *Catalogue) HasTable(ctx context.Context, db bun.IDB, name string) (there bool, err error) {
+	query := db.NewSelect().TableExpr("sqlite_schema").ColumnExpr("count(*) > 0").Where("name = ?", name)
+	if p.DB.Engine == database.Postgres {
+		query = db.NewSelect().ColumnExpr("to_regclass(?) IS NOT NULL", name)
+	}
+	err = query.Scan(ctx, &there)
+	return there, err
+}
+
 // Empty deletes a table's rows in batches, before the table is dropped. On SQLite, dropping ten million rows at once
 // would block all writers for seconds. On PostgreSQL it does nothing.
 func (p *Catalogue) Empty(ctx context.Context, t rows.Tables, table bun.Ident) error {
@@ -48,10 +58,7 @@ func (p *Catalogue) EmptyBy(ctx context.Context, table bun.Ident, columns ...str
 	if p.DB.Engine != database.SQLite {
 		return nil
 	}
-	var there bool
-	err := p.DB.NewSelect().TableExpr("sqlite_schema").ColumnExpr("count(*) > 0").Where("name = ?", string(table)).
-		Scan(ctx, &there)
-	if err != nil || !there {
+	if there, err := p.HasTable(ctx, p.DB, string(table)); err != nil || !there {
 		return err
 	}
 	key := strings.Join(columns, ", ")

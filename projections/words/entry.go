@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
@@ -55,7 +54,7 @@ func SetsOf(k *domain.Knowledge) Sets {
 		keyOf(ofCategory, k.Category), keyOf(ofOwner, k.Owner), keyOf(ofVisibility, k.Visibility()),
 		keyOf(ofPolarity, k.Polarity),
 	}
-	if !strings.HasPrefix(k.ID, domain.ArchivePrefix) || len(k.ID) != domain.ArchiveLength {
+	if !domain.IsArchive(k.ID) {
 		keys = append(keys, ofOthers)
 	}
 	for _, scope := range k.Scopes {

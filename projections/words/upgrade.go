@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/projections/catalogue"
@@ -26,7 +25,7 @@ func Upgrade(ctx context.Context, c *catalogue.Catalogue) error {
 			continue
 		}
 		terms := fmt.Sprintf("knowledge_%d_terms", v.Version)
-		there, err := exists(ctx, c.DB, terms)
+		there, err := c.HasTable(ctx, c.DB, terms)
 		if err == nil && there {
 			err = c.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return upgrade(ctx, tx, c, v, terms) })
 		}
@@ -40,19 +39,11 @@ func Upgrade(ctx context.Context, c *catalogue.Catalogue) error {
 	return nil
 }
 
-func exists(ctx context.Context, db bun.IDB, table string) (there bool, err error) {
-	query := db.NewSelect().TableExpr("sqlite_schema").ColumnExpr("count(*) > 0").Where("name = ?", table)
-	if db.Dialect().Name() == dialect.PG {
-		query = db.NewSelect().ColumnExpr("to_regclass(?) IS NOT NULL", table)
-	}
-	return there, query.Scan(ctx, &there)
-}
-
 func upgrade(ctx context.Context, tx bun.Tx, c *catalogue.Catalogue, v catalogue.Version, terms string) error {
 	if err := catalogue.LockCatalogue(ctx, c.DB.Engine, tx); err != nil {
 		return err
 	}
-	if there, err := exists(ctx, tx, terms); err != nil || !there { // another process was faster
+	if there, err := c.HasTable(ctx, tx, terms); err != nil || !there { // another process was faster
 		return err
 	}
 	made, err := rows.Definition(c.DB.Engine, "knowledge_words", v.Version)
