@@ -1,9 +1,12 @@
 package projections_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -89,19 +92,51 @@ func (w *world) reopened(do func(again *world)) {
 	do(&again)
 }
 
-// holdsPieces expects one piece for each scope of what answers may contain.
+// holdsPieces expects one piece of whatever answers may contain.
 func (w *world) holdsPieces() {
 	w.t.Helper()
 	want := 0
 	for _, k := range w.items() {
 		if IsLive(k) {
-			want += len(k.Scopes)
+			want++
 		}
 	}
 	got := w.number("SELECT count(*) FROM meaning_1 WHERE tenant = ?", w.by.Tenant)
 	if got != want {
 		w.t.Errorf("%d pieces, want %d", got, want)
 	}
+}
+
+// Earlier versions stored a piece once for each scope of its item.
+func TestPiecesThatAreStoredPerScopeAreFoundAndReplaced(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "retry the payment call with exponential backoff", "team:pay", "team:web")
+		w.remember("b", "water the tomatoes in the garden every morning", "team:pay", "team:web")
+		w.understand()
+		noError(t, w.db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.ExecContext(ctx, `
+				CREATE TABLE earlier AS
+				SELECT m.tenant, s.scope, m.number, m.piece, m.text_hash, m.sketch
+				FROM meaning_1 AS m
+				JOIN knowledge_1_scopes AS s ON s.tenant = m.tenant AND s.number = m.number;
+				DROP TABLE meaning_1;
+				ALTER TABLE earlier RENAME TO meaning_1;
+				CREATE UNIQUE INDEX earlier ON meaning_1 (tenant, scope, number, piece)`)
+			return err
+		}))
+		w.reopened(func(again *world) {
+			again.read = w.read
+			equal(t, again.nearest("tomatoes in the garden", pay), []string{"b"}, "as stored (-got +want)")
+			content := "the meeting notes are in the shared folder"
+			again.submit(domain.Revise{Target: domain.Target{By: w.by, ID: "b"}, Changes: domain.Revised{Content: &content}})
+			again.erase("a")
+			again.understand()
+			equal(t, again.nearest("meeting notes in the folder", pay), []string{"b"}, "revised (-got +want)")
+		})
+		if got := w.number("SELECT count(*) FROM meaning_1 WHERE tenant = ?", w.by.Tenant); got != 1 {
+			t.Errorf("%d pieces are left, want that of b", got)
+		}
+	})
 }
 
 func TestANewAudienceHoldsAtOnce(t *testing.T) {

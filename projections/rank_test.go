@@ -21,7 +21,7 @@ func TestEverySearchIsRankedAsIfEveryItemHadBeenLookedAt(t *testing.T) {
 		for seed := range uint64(4) {
 			w := first.in(fmt.Sprint("tenant-", seed))
 			if seed%2 == 0 {
-				w.holdSketches() // of which it learns more while it is filled
+				w.find(domain.Search{Text: "nothing"}) // it learns more while it is filled
 			}
 			w.fill(newCorpus(seed), 10+25*int(seed))
 			worlds, truths = append(worlds, w), append(truths, w.everything())
@@ -50,7 +50,6 @@ func TestNothingIsLostInLargeScopes(t *testing.T) {
 			items = 400
 		}
 		w.fill(newCorpus(7), items)
-		w.holdSketches()
 		truth := w.everything()
 		c := newCorpus(8)
 		wanted, got := 0, 0

@@ -61,7 +61,6 @@ func (w *world) isFollowed(more int) {
 	w.remember("garden", "water the tomatoes", "team:pay")
 	w.understand()
 	other := w.inAnotherProcess()
-	other.holdSketches()
 	s := domain.Search{
 		Vector: w.embed(embedding.Query, "paying once more")[0], MinScore: new(float64),
 		Context: pay,
@@ -71,20 +70,12 @@ func (w *world) isFollowed(more int) {
 	w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: "garden"}})
 	content := "pay again when the call failed"
 	w.submit(domain.Revise{Target: domain.Target{By: w.by, ID: "payment"}, Changes: domain.Revised{Content: &content}})
-	w.fillWith(more)
+	w.fillFrom(0, more)
 	w.understand()
 	other.comesToFind(s, "new", "payment")
-	other.holdSketches()
-	other.comesToFind(s, "new", "payment")
 }
 
-// fillWith remembers as many items of somebody else's.
-func (w *world) fillWith(n int) {
-	w.t.Helper()
-	w.fillFrom(0, n)
-}
-
-// fillFrom is fillWith for items by their numbers.
+// fillFrom remembers as many items of somebody else's, by their numbers.
 func (w *world) fillFrom(first, n int) {
 	w.t.Helper()
 	var commands []domain.Command
@@ -116,7 +107,6 @@ func TestVectorsInMemoryAreForgottenWithWhatTheyAreOf(t *testing.T) {
 		}
 		s := domain.Search{Vector: here.embed(embedding.Query, "paying once more")[0], MinScore: new(float64), Context: pay}
 		for _, w := range worlds {
-			w.holdSketches()
 			before := w.find(s)
 			if got := w.vectorsInMemory(); got != 2 {
 				t.Errorf("%d vectors are in memory, want 2", got)
@@ -177,9 +167,6 @@ func TestWhatIsTakenInLaterIsFoundWhereverSketchesAreHeld(t *testing.T) {
 		w.remember("left", "wild payments come in threes", "team:pay")
 		w.remember("passed", "wild cards are declined", "team:pay")
 		w.reads(3)
-		for _, reader := range readers {
-			reader.holdSketches()
-		}
 		finds("at first", "good")
 
 		must(meaning.Skip(t.Context(), "meaning", w.by.Tenant, "knowledge:passed"))(t)
@@ -216,6 +203,17 @@ func (w *world) sketchesOf(tenant string) int {
 	return 0
 }
 
+// tenantsInMemory are the tenants whose sketches are in memory.
+func (w *world) tenantsInMemory() (tenants []string) {
+	for tenant, entry := range w.base.Configured.Cache.Tenants {
+		if entry.Bytes > 0 {
+			tenants = append(tenants, tenant)
+		}
+	}
+	slices.Sort(tenants)
+	return tenants
+}
+
 func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.SQLite(t))
@@ -233,21 +231,12 @@ func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 			t.Errorf("%s: found %v", tenant, got)
 		}
 	}
-	kept := func() (kept []string) {
-		for _, tenant := range tenants {
-			if w.sketchesOf(tenant) > 0 {
-				kept = append(kept, tenant)
-			}
-		}
-		return kept
-	}
-
 	ask("acme")
 	w.rememberSketches(2 * w.sketchesOf("acme"))
 	for _, tenant := range append(tenants, "coil", "acme") {
 		ask(tenant)
 	}
-	equal(t, kept(), []string{"acme", "coil"}, "kept (-got +want)")
+	equal(t, w.tenantsInMemory(), []string{"acme", "coil"}, "kept (-got +want)")
 
 	// One that is not kept learns from the database what it missed, one that is kept learns at once.
 	for _, tenant := range []string{"bolt", "acme"} {
@@ -263,7 +252,7 @@ func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 	w.rememberSketches(1)
 	ask("acme")
 	ask("acme")
-	equal(t, kept(), []string{"acme"}, "kept (-got +want)")
+	equal(t, w.tenantsInMemory(), []string{"acme"}, "kept (-got +want)")
 }
 
 func TestSketchesAreReadBeforeTheyAreSearchedFor(t *testing.T) {
@@ -279,20 +268,12 @@ func TestSketchesAreReadBeforeTheyAreSearchedFor(t *testing.T) {
 		}
 		there.understand()
 	}
-	held := func() (held []string) {
-		for _, tenant := range tenants {
-			if w.sketchesOf(tenant) > 0 {
-				held = append(held, tenant)
-			}
-		}
-		return held
-	}
 	for _, room := range []struct {
 		bytes int
 		want  []string
 	}{{1 << 20, tenants}, {1, []string{"coil"}}} {
 		w.rememberSketches(room.bytes)
 		noError(t, w.base.Configured.Cache.ReadAhead(t.Context(), w.base.Configured))
-		equal(t, held(), room.want, "with room for %d bytes (-read +want)", room.bytes)
+		equal(t, w.tenantsInMemory(), room.want, "with room for %d bytes (-read +want)", room.bytes)
 	}
 }

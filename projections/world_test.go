@@ -243,12 +243,6 @@ func (w *world) follow() error {
 	return nil
 }
 
-// holdSketches lets the tenant's sketches be searched in memory, on PostgreSQL as on SQLite.
-func (w *world) holdSketches() {
-	w.t.Helper()
-	noError(w.t, w.base.Configured.LoadSketches(w.t.Context(), w.by.Tenant))
-}
-
 // find searches and gives the ids of the hits in order.
 func (w *world) find(search domain.Search) []string {
 	w.t.Helper()

@@ -19,18 +19,15 @@ func (f *Execution) byMeaning(ctx context.Context) (err error) {
 		return f.Embedding.Err
 	}
 	f.question = vectors.NewQuestion(f.View, f.Search, f.Audience, f.Embedding.Vector)
-	f.shortlist, err = m.Nearest.Closest(ctx, f.question)
+	f.shortlist, err = m.Closest(ctx, f.question)
 	return err
 }
 
 // nearby adds the items with the nearest pieces, and the similarity of items that were found by words.
 func (f *Execution) nearby(ctx context.Context, all *candidates, known map[int64]int) error {
-	others, err := f.Model.Nearest.PiecesOf(ctx, f.question, f.shortlist, all.words)
-	if err != nil {
-		return err
-	}
+	others := f.shortlist.PiecesOf(all.words)
 	pieces := append(slices.Concat(f.shortlist.Pieces...), others...)
-	cosines, err := f.Model.Cosines(ctx, f.question, f.shortlist, pieces)
+	cosines, err := f.Model.Cosines(ctx, f.question, pieces)
 	if err != nil {
 		return err
 	}

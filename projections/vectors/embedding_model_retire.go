@@ -106,7 +106,7 @@ func (s *Models) DropRetired(ctx context.Context) error {
 func (s *Models) drop(ctx context.Context, e catalogue.Entry) error {
 	p := s.catalogue
 	pieces, vectors := TablesOf(e.Version, Model{}).pieces, bun.Ident(e.Settings[catalogue.SettingVectors])
-	if err := p.EmptyBy(ctx, pieces, "tenant", "scope", "number", "piece"); err != nil {
+	if err := p.EmptyBy(ctx, pieces, "tenant", "number", "piece"); err != nil {
 		return err
 	}
 	if err := p.EmptyBy(ctx, vectors, "rowid"); err != nil {

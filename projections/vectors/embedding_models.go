@@ -145,13 +145,11 @@ func (s *Models) FollowMeaning(router *message.Router, log *follow.Log) {
 }
 
 // MaintainModels switches searches to the configured model when it has every vector, and then stops updating the
-// previous one. It runs until ctx ends. On SQLite it first reads sketches into memory, so that the first search need
-// not wait.
+// previous one. It runs until ctx ends. It first reads sketches into memory, so that the first search need not wait.
 func (s *Models) MaintainModels(ctx context.Context) {
-	if m := s.Active.Load(); m.db.Engine == database.SQLite {
-		if err := m.Cache.ReadAhead(ctx, m); err != nil && ctx.Err() == nil {
-			s.catalogue.Log.WarnContext(ctx, "sketches were not read ahead; the first search reads them", "error", err)
-		}
+	m := s.Active.Load()
+	if err := m.Cache.ReadAhead(ctx, m); err != nil && ctx.Err() == nil {
+		s.catalogue.Log.WarnContext(ctx, "sketches were not read ahead; the first search reads them", "error", err)
 	}
 	var behind catchUpProbe
 	for {

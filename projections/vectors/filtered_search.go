@@ -59,13 +59,13 @@ func (q Question) near(l *VectorIndex, reach int) (near [][]int64, sizes []int) 
 	defer l.mu.RUnlock()
 	near, sizes = make([][]int64, len(q.Scopes)), make([]int, len(q.Scopes))
 	for i, place := range q.Scopes {
-		shelf := l.sketches[place]
-		if shelf == nil {
+		among := l.sketches.scopes[place]
+		if among == nil {
 			continue
 		}
-		sizes[i] = len(shelf.numbers)
-		for _, at := range shelf.Closest(q.sketch, reach*q.Depths(place).sketches, nil) {
-			near[i] = append(near[i], shelf.numbers[at])
+		sizes[i] = int(among.GetCardinality())
+		for _, at := range l.sketches.Closest(q.sketch, reach*q.Depths(place).sketches, among) {
+			near[i] = append(near[i], l.sketches.numbers[at])
 		}
 	}
 	return near, sizes

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/domain"
 )
 
 // sketchBudget is how many bytes of sketches a process keeps in memory.
@@ -35,15 +34,22 @@ func NewIndexCache(budget int) *IndexCache {
 	return &IndexCache{budget: budget, Tenants: map[string]*cacheEntry{}}
 }
 
-// load returns a tenant's index, and reads it if it is not in memory.
+// load returns a tenant's index. It reads it if it is not in memory, and goes on if the caller leaves: otherwise a
+// large tenant might never be read. On PostgreSQL, the index learns what other processes have embedded.
 func (n *IndexCache) load(ctx context.Context, m *Projection, tenant string) (*VectorIndex, error) {
-	l := n.entryFor(tenant)
-	read, err := l.index.load(ctx, m, tenant)
+	entry := n.entryFor(tenant)
+	l := entry.index
+	if m.db.Engine == database.Postgres {
+		if err := n.catchUp(ctx, m, tenant, entry); err != nil {
+			return nil, err
+		}
+	}
+	read, err := l.load(context.WithoutCancel(ctx), m, tenant)
 	if read {
 		n.Vectors.forgetAll(tenant)
-		n.resize(tenant, l)
+		n.resize(tenant, entry)
 	}
-	return l.index, err
+	return l, err
 }
 
 // ReadAhead reads tenants' sketches before their first search, those of the longest logs first, until half of the
@@ -100,7 +106,7 @@ func (n *IndexCache) entryFor(tenant string) *cacheEntry {
 	defer n.mu.Unlock()
 	l := n.Tenants[tenant]
 	if l == nil {
-		l = &cacheEntry{index: &VectorIndex{sketches: map[domain.Scope]*SketchIndex{}}}
+		l = &cacheEntry{index: &VectorIndex{sketches: NewSketchIndex()}}
 		n.Tenants[tenant] = l
 	}
 	n.searchCount++

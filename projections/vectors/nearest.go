@@ -12,19 +12,41 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// nearest finds the items whose vectors are nearest to a question's. Each engine has its own.
-type nearest interface {
-	// Closest returns the pieces of each scope whose sketches differ least from the question's.
-	Closest(ctx context.Context, q Question) (Shortlist, error)
-	// PiecesOf returns the pieces of items in any scope.
-	PiecesOf(ctx context.Context, q Question, s Shortlist, numbers []int64) ([]NearPiece, error)
-}
-
 // Shortlist has the pieces whose vectors are worth comparing, according to their sketches.
 type Shortlist struct {
 	Pieces [][]NearPiece      // by scope, in the order of the question's scopes
 	Plans  []domain.ScopePlan // by scope, without its size
-	index  *VectorIndex       // has the pieces of other items; nil if it is not in memory
+	index  *VectorIndex       // has the pieces of other items
+}
+
+// Closest returns the pieces of each scope whose sketches differ least from the question's.
+func (m *Projection) Closest(ctx context.Context, q Question) (Shortlist, error) {
+	l, err := m.Cache.load(ctx, m, q.search.By.Tenant)
+	if err != nil {
+		return Shortlist{}, rows.Failed(ctx, "read sketches", err)
+	}
+	wanted, err := q.wanted(ctx, l)
+	if err != nil {
+		return Shortlist{}, err
+	}
+	s := Shortlist{Pieces: l.closest(q, wanted), Plans: make([]domain.ScopePlan, len(q.Scopes)), index: l}
+	for i, scope := range q.Scopes {
+		s.Plans[i] = domain.ScopePlan{Scope: scope, Plan: PlanSketch}
+	}
+	return s, nil
+}
+
+// PiecesOf returns the pieces of items in any scope.
+func (s Shortlist) PiecesOf(numbers []int64) (pieces []NearPiece) {
+	l := s.index
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for _, number := range numbers {
+		for _, place := range l.sketches.places(number) {
+			pieces = append(pieces, l.sketches.piece(place))
+		}
+	}
+	return pieces
 }
 
 // Question is what a search by meaning looks for.
@@ -48,10 +70,10 @@ const (
 	PlanSketch = "sketch"
 )
 
-// Depths are how many pieces of a scope each step of a search by meaning keeps. In memory, sketches pieces with the
-// nearest sketches go to the sketch query, and of these Compared vectors are compared. In the database scanned pieces
-// are compared. Vectors pieces with the nearest vectors are ranked.
-type Depths struct{ sketches, Compared, scanned, Vectors int }
+// Depths are how many pieces of a scope each step of a search by meaning keeps. The sketches pieces with the nearest
+// sketches go to the sketch query, and of these Compared vectors are compared. The Vectors pieces with the nearest
+// vectors are ranked.
+type Depths struct{ sketches, Compared, Vectors int }
 
 // Depths grow with the limit of hits. The ranking needs more than that, because it also weighs confidence. A whole
 // tenant needs more, because items of near scopes rank first, wherever they are among all. Short sketches are less
@@ -59,15 +81,13 @@ type Depths struct{ sketches, Compared, scanned, Vectors int }
 func (q Question) Depths(place domain.Scope) Depths {
 	const manyBits = 1024
 	vectors := max(50, 2*q.search.Limit)
-	scanned := 2 * vectors
 	if place == "" {
 		vectors = max(120, 4*q.search.Limit)
-		scanned = vectors * 5 / 4
 	}
 	if 64*len(q.sketch) < manyBits {
-		return Depths{sketches: 6 * vectors, Compared: 4 * vectors, scanned: 4 * vectors, Vectors: vectors}
+		return Depths{sketches: 6 * vectors, Compared: 4 * vectors, Vectors: vectors}
 	}
-	return Depths{sketches: 2*vectors + 50, Compared: vectors * 6 / 5, scanned: scanned, Vectors: vectors}
+	return Depths{sketches: 2*vectors + 50, Compared: vectors * 6 / 5, Vectors: vectors}
 }
 
 // depthsSize is the size of a scope, in pieces, for which the depths of a scope are enough.

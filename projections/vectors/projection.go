@@ -31,7 +31,6 @@ type Projection struct {
 	db        *database.DB
 	Tables    Tables
 	Embedder  embedding.Embedder
-	Nearest   nearest
 	Cache     *IndexCache
 	analyzer  *analyzer
 	follower  *message.Handler // nil while it follows no log
@@ -39,15 +38,10 @@ type Projection struct {
 }
 
 func newMeaning(c *catalogue.Catalogue, tables Tables, embedder embedding.Embedder) *Projection {
-	m := &Projection{
+	return &Projection{
 		catalogue: c, db: c.DB, Tables: tables, Embedder: embedder, Cache: NewIndexCache(sketchBudget),
 		analyzer: &analyzer{catalogue: c},
 	}
-	m.Nearest = memoryNearest{m}
-	if c.DB.Engine == database.Postgres {
-		m.Nearest = postgresNearest{m}
-	}
-	return m
 }
 
 // Name is the name under which the projection keeps its checkpoints.
@@ -104,6 +98,7 @@ type embedded struct {
 	turns   int64   // as in [follow.Page.OrderChanges]; negative if unknown
 	late    bool    // as in [follow.Page.Late]
 	numbers []int64 // the items, whose earlier pieces are replaced
+	texts   []int64 // those of them whose text may have changed
 	pieces  []Piece
 	vectors map[Hash][]float32
 	fresh   []Hash // of the vectors that the database does not have yet
@@ -121,7 +116,7 @@ func (m *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Chan
 	if len(page.Events) > 0 {
 		e.after, e.through = page.After, page.Last().Position
 	}
-	ids := touched(page.Events)
+	ids, texts := touched(page.Events)
 	if len(ids) == 0 {
 		return e, nil
 	}
@@ -137,6 +132,9 @@ func (m *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Chan
 	}
 	for i := range list {
 		e.numbers = append(e.numbers, list[i].Number)
+		if texts[list[i].ID] {
+			e.texts = append(e.texts, list[i].Number)
+		}
 		if k := list[i].Knowledge(); rows.IsLive(k) {
 			e.pieces = append(e.pieces, Pieces(k)...)
 		}
@@ -145,22 +143,24 @@ func (m *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Chan
 	return e, err
 }
 
-// touched are the items whose vectors or audience may have changed.
-func touched(page []domain.Event) []string {
-	var ids []string
-	seen := rows.Set{}
+// touched are the items whose vectors or audience may have changed, and those of them whose vectors may have.
+func touched(page []domain.Event) (ids []string, texts map[string]bool) {
+	seen, texts := rows.Set{}, map[string]bool{}
 	for _, event := range page {
 		id, found := domain.ItemOf(event.Stream)
 		if !found {
 			continue
 		}
 		switch event.Fact.(type) {
-		case domain.Remembered, domain.Revised, domain.Rescoped, domain.Superseded, domain.Deleted, domain.Restored,
-			domain.Redacted, domain.Erased:
+		case domain.Rescoped:
 			seen.Add(&ids, id)
+		case domain.Remembered, domain.Revised, domain.Superseded, domain.Deleted, domain.Restored, domain.Redacted,
+			domain.Erased:
+			seen.Add(&ids, id)
+			texts[id] = true
 		}
 	}
-	return ids
+	return ids, texts
 }
 
 // vectors returns the vectors of pieces: stored ones, and new ones from the embedder.
@@ -257,8 +257,8 @@ func (m *Projection) stored(ctx context.Context, tenant string, wanted []Hash) (
 		}
 		query := m.db.NewSelect().TableExpr("?", m.Tables.Vectors).ColumnExpr("text_hash, "+m.vectorColumn()).
 			Where("tenant = ?", tenant).Where("text_hash IN (?)", bun.List(hashes)).String()
-		if m.db.Engine == database.Postgres {
-			query = scanSettings + query
+		if m.db.Engine == database.Postgres { // it looks every text up by its key, whatever statistics it has
+			query = "SET LOCAL enable_seqscan = off;\n" + query
 		}
 		list, err := m.db.QueryContext(ctx, query)
 		if err != nil {
@@ -271,12 +271,13 @@ func (m *Projection) stored(ctx context.Context, tenant string, wanted []Hash) (
 	return found, nil
 }
 
-// Write implements [follow.Change]: it replaces the pieces of the items, in one round trip.
+// Write implements [follow.Change]: it replaces the pieces of the items, in one round trip. Tables of earlier versions
+// have a row for each scope of a piece. Now the scope is empty.
 func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 	tables, script := e.meaning.Tables, &rows.Script{Engine: e.meaning.db.Engine}
-	if len(e.numbers) > 0 {
+	if len(e.texts) > 0 {
 		script.AddQuery(tx.NewDelete().TableExpr("?", tables.pieces).
-			Where("tenant = ?", e.tenant).Where("number IN (?)", bun.List(e.numbers)))
+			Where("tenant = ?", e.tenant).Where("number IN (?)", bun.List(e.texts)))
 	}
 	if len(e.fresh) > 0 {
 		script.AddQuery(e.meaning.insertVectors(tx, e.tenant, e.fresh, e.vectors))
@@ -286,9 +287,7 @@ func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 		p := &e.pieces[i]
 		p.sketch = embedding.Sketch(e.vectors[p.Hash])
 		bits := bun.Safe("X'" + hex.EncodeToString(embedding.EncodeSketch(p.sketch)) + "'")
-		for _, scope := range p.scopes {
-			made = append(made, []any{e.tenant, string(scope), p.number, p.Index, p.Hash[:], bits})
-		}
+		made = append(made, []any{e.tenant, "", p.number, p.Index, p.Hash[:], bits})
 	}
 	if len(made) > 0 {
 		script.AddQuery(tx.NewRaw(

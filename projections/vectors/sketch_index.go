@@ -2,42 +2,132 @@ package vectors
 
 import (
 	"cmp"
-	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/embedding"
 )
 
-// SketchIndex keeps the sketches of one scope in one array, so that a scan reads memory in order. It is not safe for
-// concurrent use.
+// SketchIndex keeps a tenant's sketches in one array, so that a scan reads memory in order. Each scope has the set of
+// the places of its pieces in that array. It is not safe for concurrent use.
 type SketchIndex struct {
-	width     int // 64-bit words per sketch
-	numbers   []int64
-	hashes    []Hash
-	bits      []uint64
-	prefixes  []uint64        // the first words of long sketches: a scan reads these first
-	positions map[int64][]int // where an item's pieces are
+	width    int // 64-bit words per sketch
+	numbers  []int64
+	hashes   []Hash
+	bits     []uint64
+	prefixes []uint64                         // the first words of long sketches: a scan reads these first
+	last     map[int64]uint32                 // one more than the place of an item's last piece
+	previous []uint32                         // one more than the place of the item's piece before; 0 without one
+	free     []uint32                         // places without a piece
+	scopes   map[domain.Scope]*roaring.Bitmap // the empty scope has all pieces
 }
 
-func NewSketchIndex(width int) *SketchIndex {
-	return &SketchIndex{width: width, positions: map[int64][]int{}}
+// NewSketchIndex makes an empty index. All of its sketches have the same length.
+func NewSketchIndex() *SketchIndex {
+	return &SketchIndex{last: map[int64]uint32{}, scopes: map[domain.Scope]*roaring.Bitmap{}}
 }
 
 // bytes is about how much memory the index takes.
 func (s *SketchIndex) bytes() int {
-	const perPiece = 8 + len(Hash{}) + 64
-	return cap(s.numbers)*perPiece + (cap(s.bits)+cap(s.prefixes))*8
+	const perPiece, perScope = 8 + len(Hash{}) + 4 + 32, 200
+	all := cap(s.numbers)*perPiece + (cap(s.bits)+cap(s.prefixes))*8
+	for _, places := range s.scopes {
+		all += perScope + int(places.GetSizeInBytes())
+	}
+	return all
 }
 
-// Add adds a piece at the end.
-func (s *SketchIndex) Add(number int64, h Hash, sketch []uint64) {
-	s.positions[number] = append(s.positions[number], len(s.numbers))
-	s.numbers = append(s.numbers, number)
-	s.hashes = append(s.hashes, h)
-	s.bits = append(s.bits, sketch...)
-	s.prefixes = append(s.prefixes, sketch[:s.prefixLength()]...)
+// Add adds a piece of an item that some scopes have. It adds a text of the item once.
+func (s *SketchIndex) Add(number int64, h Hash, sketch []uint64, scopes ...domain.Scope) {
+	known := s.places(number)
+	if slices.ContainsFunc(known, func(place uint32) bool { return s.hashes[place] == h }) {
+		return
+	}
+	s.width = len(sketch)
+	if len(s.free) == 0 {
+		s.free = append(s.free, uint32(len(s.numbers)))
+		s.numbers, s.hashes, s.previous = append(s.numbers, 0), append(s.hashes, Hash{}), append(s.previous, 0)
+		s.bits, s.prefixes = append(s.bits, sketch...), append(s.prefixes, sketch[:s.prefixLength()]...)
+	}
+	place := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	s.numbers[place], s.hashes[place], s.previous[place] = number, h, 0
+	if len(known) > 0 {
+		s.previous[place] = known[0] + 1
+	}
+	s.last[number] = place + 1
+	s.write(place, sketch)
+	s.scope("").Add(place)
+	for _, scope := range scopes {
+		s.scope(scope).Add(place)
+	}
+}
+
+// share adds the pieces of items to a scope. The numbers, and those of the index, ascend, as they do in a load: then no
+// item needs to be looked up.
+func (s *SketchIndex) share(scope domain.Scope, numbers []int64) {
+	var places []uint32
+	at := 0
+	for _, number := range numbers {
+		if at < len(s.numbers) && s.numbers[at] < number {
+			skipped, _ := slices.BinarySearch(s.numbers[at:], number)
+			at += skipped
+		}
+		for ; at < len(s.numbers) && s.numbers[at] == number; at++ {
+			places = append(places, uint32(at))
+		}
+	}
+	s.scope(scope).AddMany(places)
+}
+
+func (s *SketchIndex) scope(scope domain.Scope) *roaring.Bitmap {
+	places := s.scopes[scope]
+	if places == nil {
+		places = roaring.New()
+		s.scopes[scope] = places
+	}
+	return places
+}
+
+// places are where an item's pieces are.
+func (s *SketchIndex) places(number int64) (places []uint32) {
+	for next := s.last[number]; next > 0; next = s.previous[next-1] {
+		places = append(places, next-1)
+	}
+	return places
+}
+
+func (s *SketchIndex) write(place uint32, sketch []uint64) {
+	copy(s.bits[int(place)*s.width:], sketch)
+	copy(s.prefixes[int(place)*s.prefixLength():], sketch[:s.prefixLength()])
+}
+
+// remove removes the pieces of items, and returns their texts. Nothing of them stays in memory.
+func (s *SketchIndex) remove(numbers []int64) (gone []Hash) {
+	removed := roaring.New()
+	for _, number := range numbers {
+		removed.AddMany(s.places(number))
+		delete(s.last, number)
+	}
+	if removed.IsEmpty() {
+		return nil
+	}
+	for _, place := range removed.ToArray() {
+		gone = append(gone, s.hashes[place])
+		s.numbers[place], s.hashes[place] = 0, Hash{}
+		s.write(place, make([]uint64, s.width))
+		s.free = append(s.free, place)
+	}
+	for scope, places := range s.scopes {
+		if places.AndNot(removed); places.IsEmpty() {
+			delete(s.scopes, scope)
+		}
+	}
+	return gone
 }
 
 // prefixWords is how many words of a long sketch a scan reads first.
@@ -51,26 +141,6 @@ func (s *SketchIndex) prefixLength() int {
 	return prefixWords
 }
 
-// remove removes an item's pieces, and fills the gaps with the last ones.
-func (s *SketchIndex) remove(number int64) {
-	places := s.positions[number]
-	delete(s.positions, number)
-	slices.Sort(places)
-	for _, gap := range slices.Backward(places) {
-		last := len(s.numbers) - 1
-		if gap != last {
-			moved := s.numbers[last]
-			s.numbers[gap], s.hashes[gap] = moved, s.hashes[last]
-			copy(s.bits[gap*s.width:(gap+1)*s.width], s.bits[last*s.width:])
-			copy(s.prefixes[gap*s.prefixLength():(gap+1)*s.prefixLength()], s.prefixes[last*s.prefixLength():])
-			where := s.positions[moved]
-			where[slices.Index(where, last)] = gap
-		}
-		s.numbers, s.hashes = s.numbers[:last], s.hashes[:last]
-		s.bits, s.prefixes = s.bits[:last*s.width], s.prefixes[:last*s.prefixLength()]
-	}
-}
-
 // A scan over more than manyPieces reads prefixes first. It then compares whole sketches of prefixFactor times as
 // many as are wanted, plus a hundredth of all.
 const (
@@ -78,57 +148,46 @@ const (
 	prefixFactor = 10
 )
 
-// Closest returns the positions of the most pieces that differ least from a sketch, and of those that tie with the
-// last. If wanted is not nil, it considers only pieces of these items.
-func (s *SketchIndex) Closest(sketch []uint64, most int, wanted []int64) []int {
-	if wanted != nil {
-		among := []int{}
-		for _, number := range wanted {
-			among = append(among, s.positions[number]...)
-		}
-		return s.least(sketch, most, among)
+// Closest returns the places of the most pieces that differ least from a sketch, and of those that tie with the last.
+func (s *SketchIndex) Closest(sketch []uint64, most int, among *roaring.Bitmap) []uint32 {
+	var places []uint32 // nil for all
+	pieces := int(among.GetCardinality())
+	if pieces < len(s.numbers) {
+		places = among.ToArray()
 	}
-	if s.prefixLength() == 0 || len(s.numbers) <= manyPieces {
-		return s.least(sketch, most, nil)
+	if prefix := s.prefixLength(); prefix > 0 && pieces > manyPieces {
+		places = scan(s.prefixes, sketch[:prefix], prefixFactor*most+pieces/100, parallelPrefixes, places)
 	}
-	head := (*[prefixWords]uint64)(sketch)
-	among := least(len(s.numbers), prefixFactor*most+len(s.numbers)/100, parallelPrefixes, func(from int, into []uint16) {
-		heads := s.prefixes[from*prefixWords:]
+	return scan(s.bits, sketch, most, parallelSketches, places)
+}
+
+// scan returns the most places of an array of sketches that differ least from one, among some places, or all if places
+// is nil.
+func scan(array, sketch []uint64, most, many int, places []uint32) []uint32 {
+	n := len(places)
+	if places == nil {
+		n = len(array) / len(sketch)
+	}
+	found := least(n, most, many, func(from int, into []uint16) {
 		for i := range into {
-			into[i] = uint16(prefixDistance(head, (*[prefixWords]uint64)(heads[i*prefixWords:])))
-		}
-	})
-	return s.least(sketch, most, among)
-}
-
-// prefixDistance counts the bits in which two prefixes differ.
-func prefixDistance(a, b *[prefixWords]uint64) int {
-	return bits.OnesCount64(a[0]^b[0]) + bits.OnesCount64(a[1]^b[1]) + bits.OnesCount64(a[2]^b[2]) +
-		bits.OnesCount64(a[3]^b[3]) + bits.OnesCount64(a[4]^b[4]) + bits.OnesCount64(a[5]^b[5]) +
-		bits.OnesCount64(a[6]^b[6]) + bits.OnesCount64(a[7]^b[7])
-}
-
-// least returns the most nearest of some positions, or of all if among is nil, by their whole sketches.
-func (s *SketchIndex) least(sketch []uint64, most int, among []int) []int {
-	if among == nil {
-		return least(len(s.numbers), most, parallelSketches, func(from int, into []uint16) {
-			for i := range into {
-				into[i] = uint16(embedding.Hamming(sketch, s.sketch(from+i)))
+			place := from + i
+			if places != nil {
+				place = int(places[place])
 			}
-		})
-	}
-	places := least(len(among), most, parallelSketches, func(from int, into []uint16) {
-		for i := range into {
-			into[i] = uint16(embedding.Hamming(sketch, s.sketch(among[from+i])))
+			into[i] = uint16(embedding.Hamming(sketch, array[place*len(sketch):(place+1)*len(sketch)]))
 		}
 	})
-	for i, at := range places {
-		places[i] = among[at]
+	if places != nil {
+		for i, at := range found {
+			found[i] = places[at]
+		}
 	}
-	return places
+	return found
 }
 
-func (s *SketchIndex) sketch(place int) []uint64 { return s.bits[place*s.width : (place+1)*s.width] }
+func (s *SketchIndex) sketch(place uint32) []uint64 {
+	return s.bits[int(place)*s.width : (int(place)+1)*s.width]
+}
 
 // From this many on another processor helps; below, waking it takes longer. Prefixes are read in order, sketches at
 // random.
@@ -139,7 +198,7 @@ const (
 
 // least returns the positions with the most smallest of n distances, and those that tie with the last. Many distances
 // are measured in parallel.
-func least(n, most, many int, measure func(from int, into []uint16)) []int {
+func least(n, most, many int, measure func(from int, into []uint16)) []uint32 {
 	distances := make([]uint16, n)
 	inParts(n, many, func(from, to int) { measure(from, distances[from:to]) })
 	var histogram [1 << 12]int
@@ -153,10 +212,10 @@ func least(n, most, many int, measure func(from int, into []uint16)) []int {
 			break
 		}
 	}
-	places := make([]int, 0, found)
+	places := make([]uint32, 0, found)
 	for i, d := range distances {
 		if min(int(d), len(histogram)-1) <= farthest {
-			places = append(places, i)
+			places = append(places, uint32(i))
 		}
 	}
 	return places
@@ -177,13 +236,10 @@ func inParts(n, many int, do func(from, to int)) {
 	working.Wait()
 }
 
-// keepNearest keeps the most positions that a sketch query judges nearest.
-func (s *SketchIndex) keepNearest(places []int, judge embedding.SketchQuery, most int) []int {
-	if len(places) <= most {
-		return places
-	}
+// nearest returns the most of some places that a sketch query judges nearest.
+func (s *SketchIndex) nearest(places []uint32, judge embedding.SketchQuery, most int) []NearPiece {
 	type judged struct {
-		place    int
+		place    uint32
 		nearness float32
 	}
 	list := make([]judged, len(places))
@@ -191,9 +247,13 @@ func (s *SketchIndex) keepNearest(places []int, judge embedding.SketchQuery, mos
 		list[i] = judged{place, judge.Similarity(s.sketch(place))}
 	}
 	slices.SortFunc(list, func(a, b judged) int { return cmp.Compare(b.nearness, a.nearness) })
-	kept := make([]int, most)
-	for i := range kept {
-		kept[i] = list[i].place
+	pieces := make([]NearPiece, min(most, len(list)))
+	for i := range pieces {
+		pieces[i] = s.piece(list[i].place)
 	}
-	return kept
+	return pieces
+}
+
+func (s *SketchIndex) piece(place uint32) NearPiece {
+	return NearPiece{s.numbers[place], s.hashes[place]}
 }

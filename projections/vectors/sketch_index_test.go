@@ -37,13 +37,13 @@ func TestTheClosestSketchesAreFoundHoweverManyThereAre(t *testing.T) {
 			return cmp.Compare(embedding.Hamming(asked, sketches[a]), embedding.Hamming(asked, sketches[b]))
 		})
 		want = want[:min(most, pieces)]
-		index := NewSketchIndex(len(asked))
+		index := NewSketchIndex()
 		for i, sketch := range sketches {
 			index.Add(int64(i), Hash{}, sketch)
 		}
-		got := index.Closest(asked, most, nil)
+		got := index.Closest(asked, most, index.scopes[""])
 		for _, place := range want {
-			if !slices.Contains(got, place) {
+			if !slices.Contains(got, uint32(place)) {
 				t.Errorf("of %d pieces, the one at %d is missing, which differs in %d bits",
 					pieces, place, embedding.Hamming(asked, sketches[place]))
 			}

@@ -19,11 +19,9 @@ type vectorCache struct {
 }
 
 // Cosines compares the vectors of pieces with the question's, by the hash of their text. It reads those that are not
-// in memory; erased ones have none. It keeps what it reads only if the tenant's sketches are in memory: only then does
-// the process learn of erasures.
-func (m *Projection) Cosines(
-	ctx context.Context, q Question, s Shortlist, pieces []NearPiece,
-) (map[Hash]float64, error) {
+// in memory; erased ones have none. It keeps what it reads: the tenant's sketches are in memory, so the process learns
+// of erasures.
+func (m *Projection) Cosines(ctx context.Context, q Question, pieces []NearPiece) (map[Hash]float64, error) {
 	cosines := make(map[Hash]float64, len(pieces))
 	missing := m.Cache.Vectors.compare(q, pieces, cosines)
 	if len(missing) == 0 {
@@ -33,9 +31,7 @@ func (m *Projection) Cosines(
 	if err != nil {
 		return nil, err
 	}
-	if s.index != nil {
-		m.Cache.Vectors.keep(q.search.By.Tenant, stored)
-	}
+	m.Cache.Vectors.keep(q.search.By.Tenant, stored)
 	q.compare(stored, cosines)
 	return cosines, nil
 }

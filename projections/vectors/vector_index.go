@@ -1,18 +1,23 @@
 package vectors
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/embedding"
 )
 
-// VectorIndex has a tenant's sketches by scope, and all of them again under the empty scope.
+// VectorIndex has a tenant's sketches. It is safe for concurrent use.
 type VectorIndex struct {
 	loadLock sync.Mutex // held while the database is read; searches go on
 
@@ -21,8 +26,7 @@ type VectorIndex struct {
 	position    int64     // the log is applied up to here, as far as the projection had read it
 	turns       int64     // how often the projection had left the log's order by then
 	checkedAt   time.Time // when position was last compared with the checkpoint
-	searchedAt  time.Time // when it was last searched
-	sketches    map[domain.Scope]*SketchIndex
+	sketches    *SketchIndex
 	loadPending bool        // a load is in progress
 	pending     []*embedded // committed during the load
 }
@@ -64,36 +68,11 @@ func (l *VectorIndex) apply(e *embedded) (gone []Hash) {
 
 // replacePieces replaces the pieces of items, and returns the texts of the removed ones.
 func (l *VectorIndex) replacePieces(e *embedded) (gone []Hash) {
-	for scope, shelf := range l.sketches {
-		for _, number := range e.numbers {
-			if scope == "" {
-				for _, place := range shelf.positions[number] {
-					gone = append(gone, shelf.hashes[place])
-				}
-			}
-			shelf.remove(number)
-		}
-	}
+	gone = l.sketches.remove(e.numbers)
 	for _, p := range e.pieces {
-		l.addPiece("", p.number, p.Hash, p.sketch)
-		for _, scope := range p.scopes {
-			l.addPiece(scope, p.number, p.Hash, p.sketch)
-		}
+		l.sketches.Add(p.number, p.Hash, p.sketch, p.scopes...)
 	}
 	return gone
-}
-
-func (l *VectorIndex) addPiece(scope domain.Scope, number int64, h Hash, sketch []uint64) {
-	if l.sketches[scope] == nil {
-		l.sketches[scope] = NewSketchIndex(len(sketch))
-	}
-	l.sketches[scope].Add(number, h, sketch)
-}
-
-// pieceKey identifies a piece, whatever its scopes.
-type pieceKey struct {
-	number int64
-	index  int
 }
 
 // load reads a tenant's sketches, unless they are loaded.
@@ -109,7 +88,7 @@ func (l *VectorIndex) load(ctx context.Context, m *Projection, tenant string) (r
 	l.beginLoad()
 	// Read the checkpoint first: a later commit is either in what is read, or in pending.
 	position, turns, err := m.checkpoint(ctx, tenant)
-	fresh := &VectorIndex{sketches: map[domain.Scope]*SketchIndex{}}
+	fresh := NewSketchIndex()
 	if err == nil {
 		err = fresh.read(ctx, m, tenant)
 	}
@@ -120,7 +99,7 @@ func (l *VectorIndex) load(ctx context.Context, m *Projection, tenant string) (r
 	if err != nil {
 		return false, err
 	}
-	l.loaded, l.position, l.turns, l.checkedAt, l.sketches = true, position, turns, time.Now(), fresh.sketches
+	l.loaded, l.position, l.turns, l.checkedAt, l.sketches = true, position, turns, time.Now(), fresh
 	for _, e := range late {
 		l.apply(e)
 	}
@@ -128,13 +107,10 @@ func (l *VectorIndex) load(ctx context.Context, m *Projection, tenant string) (r
 }
 
 // bytes is about how much memory the index takes.
-func (l *VectorIndex) bytes() (all int) {
+func (l *VectorIndex) bytes() int {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	for _, s := range l.sketches {
-		all += s.bytes()
-	}
-	return all
+	return l.sketches.bytes()
 }
 
 func (l *VectorIndex) beginLoad() {
@@ -157,32 +133,43 @@ func (m *Projection) checkpoint(ctx context.Context, tenant string) (position, t
 	return position, turns, err
 }
 
-func (l *VectorIndex) read(ctx context.Context, m *Projection, tenant string) error {
-	rows, err := m.db.NewSelect().TableExpr("? AS m", m.Tables.pieces).
-		ColumnExpr("m.scope, m.number, m.piece, m.text_hash, "+m.sketchColumn()).Where("m.tenant = ?", tenant).Rows(ctx)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	seen := map[pieceKey]bool{}
-	for rows.Next() {
-		var scope domain.Scope
-		var key pieceKey
+// read reads a tenant's sketches, and then which items each scope has.
+func (s *SketchIndex) read(ctx context.Context, m *Projection, tenant string) error {
+	var number int64
+	err := database.ForEach(ctx, m.db, func(rows *sql.Rows) error {
 		var name, encoded sql.RawBytes
-		if err := rows.Scan(&scope, &key.number, &key.index, &name, &encoded); err != nil {
+		if err := rows.Scan(&number, &name, &encoded); err != nil {
 			return err
 		}
 		sketch, err := m.decodeSketch(encoded)
-		if err != nil {
+		if err == nil {
+			s.Add(number, Hash(name), sketch)
+		}
+		return err
+	}, "SELECT m.number, m.text_hash, "+m.sketchColumn()+" FROM ? AS m WHERE m.tenant = ? ORDER BY m.number",
+		m.Tables.pieces, tenant)
+	if err != nil {
+		return err
+	}
+	return database.ForEach(ctx, m.db, func(rows *sql.Rows) error {
+		var scope domain.Scope
+		var listed sql.RawBytes
+		if err := rows.Scan(&scope, &listed); err != nil {
 			return err
 		}
-		l.addPiece(scope, key.number, Hash(name), sketch)
-		if !seen[key] {
-			seen[key] = true
-			l.addPiece("", key.number, Hash(name), sketch)
+		var numbers []int64
+		for text := range bytes.SplitSeq(listed, []byte{','}) {
+			number, err := strconv.ParseInt(string(text), 10, 64)
+			if err != nil {
+				return err
+			}
+			numbers = append(numbers, number)
 		}
-	}
-	return rows.Err()
+		slices.Sort(numbers)
+		s.share(scope, numbers)
+		return nil
+	}, "SELECT scope, string_agg(CAST(number AS text), ',') FROM ? WHERE tenant = ? GROUP BY scope",
+		m.catalogue.Active().Tables.Scopes, tenant)
 }
 
 // sketchColumn selects a sketch as bytes. As text PostgreSQL would format every bit.
@@ -207,41 +194,26 @@ func (m *Projection) decodeSketch(encoded []byte) ([]uint64, error) {
 	return sketch, nil
 }
 
-// closest returns the pieces of a scope whose sketches differ least, and of these the nearest.
-func (l *VectorIndex) closest(scope domain.Scope, q Question, wanted []int64) []NearPiece {
+// closest returns the pieces of each of the question's scopes whose sketches differ least, and of these the nearest.
+// wanted are the only items to consider; nil for all.
+func (l *VectorIndex) closest(q Question, wanted []int64) [][]NearPiece {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	s := l.sketches[scope]
-	if s == nil {
-		return nil
+	pieces, passing := make([][]NearPiece, len(q.Scopes)), roaring.New()
+	for _, number := range wanted {
+		passing.AddMany(l.sketches.places(number))
 	}
-	pieces := len(s.numbers)
-	if wanted != nil {
-		pieces = len(wanted)
-	}
-	depths := q.depthsIn(scope, pieces)
-	return s.pieces(s.keepNearest(s.Closest(q.sketch, depths.sketches, wanted), q.sketchQuery, depths.Compared))
-}
-
-// piecesOf returns the pieces of items.
-func (l *VectorIndex) piecesOf(numbers []int64) []NearPiece {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	s := l.sketches[""]
-	if s == nil {
-		return nil
-	}
-	var pieces []NearPiece
-	for _, number := range numbers {
-		pieces = append(pieces, s.pieces(s.positions[number])...)
-	}
-	return pieces
-}
-
-func (s *SketchIndex) pieces(places []int) []NearPiece {
-	pieces := make([]NearPiece, len(places))
-	for i, place := range places {
-		pieces[i] = NearPiece{s.numbers[place], s.hashes[place]}
+	for i, scope := range q.Scopes {
+		among := l.sketches.scopes[scope]
+		if among != nil && wanted != nil {
+			among = roaring.And(among, passing)
+		}
+		if among == nil {
+			continue
+		}
+		depths := q.depthsIn(scope, int(among.GetCardinality()))
+		places := l.sketches.Closest(q.sketch, depths.sketches, among)
+		pieces[i] = l.sketches.nearest(places, q.sketchQuery, depths.Compared)
 	}
 	return pieces
 }

@@ -31,7 +31,6 @@ func (s *Service) Work(ctx context.Context) error {
 	var working sync.WaitGroup
 	working.Go(func() { s.knowledge.MaintainModels(ctx) })
 	working.Go(func() { s.accesses.Run(ctx) })
-	working.Go(func() { s.knowledge.Configured.HoldSketches(ctx) })
 	working.Go(func() {
 		name := "resume rebuilds and drop versions"
 		s.every(ctx, 10*time.Second, name, func(ctx context.Context) error {
