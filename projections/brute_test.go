@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/projections/embedding"
@@ -50,6 +51,11 @@ func (w *world) known(items map[string]*domain.Knowledge) everything {
 			k.said = append(k.said, strings.Join(whole, "\n"))
 		}
 		k.vectors = w.embed(embedding.Document, k.said...)
+		if w.db.Engine == database.SQLite { // it keeps a byte per dimension
+			for i, v := range k.vectors {
+				k.vectors[i] = must(embedding.Decode(embedding.Encode(v), len(v)))(w.t)
+			}
+		}
 	}
 	return all
 }
@@ -149,7 +155,7 @@ func shared(audience domain.Audience, k *domain.Knowledge) []domain.Scope {
 	})
 }
 
-// near is how far a score may be off: a database may keep vectors in half precision.
+// near is how far a score may be off: PostgreSQL keeps vectors in half precision.
 const near = 1e-3
 
 func off(got, want float64) bool { return math.Abs(got-want) > near }

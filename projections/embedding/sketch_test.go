@@ -132,20 +132,23 @@ func TestOppositesDifferInEveryBit(t *testing.T) {
 
 func TestVectorsAndSketchesSurviveTheirBytes(t *testing.T) {
 	t.Parallel()
-	v := []float32{1, -0.5, float32(math.Pi), 0}
-	decoded, err := embedding.Decode(embedding.Encode(v))
-	if err != nil || !slices.Equal(decoded, v) {
-		t.Errorf("got %v, error %v", decoded, err)
+	v := []float32{0.6, -0.8}
+	earlier := []byte{0x9a, 0x99, 0x19, 0x3f, 0xcd, 0xcc, 0x4c, 0xbf} // little-endian float32
+	for _, encoded := range [][]byte{embedding.Encode(v), earlier} {
+		decoded, err := embedding.Decode(encoded, len(v))
+		if err != nil || embedding.Cosine(decoded, v) < 0.9999 {
+			t.Errorf("got %v of %v, error %v", decoded, encoded, err)
+		}
 	}
-	if got, want := embedding.Encode(v[:1]), []byte{0, 0, 0x80, 0x3f}; !slices.Equal(got, want) {
-		t.Errorf("1 is %v, want little-endian %v", got, want)
+	if got, want := embedding.Encode(v), []byte{95, 0x81}; !slices.Equal(got, want) {
+		t.Errorf("encoded as %v, want %v", got, want)
 	}
 	sketch := embedding.Sketch(v)
 	again, err := embedding.DecodeSketch(embedding.EncodeSketch(sketch))
 	if err != nil || !slices.Equal(again, sketch) {
 		t.Errorf("got %v, error %v", again, err)
 	}
-	if _, err := embedding.Decode(make([]byte, 7)); !errors.Is(err, embedding.ErrVector) {
+	if _, err := embedding.Decode(make([]byte, 7), 2); !errors.Is(err, embedding.ErrVector) {
 		t.Errorf("cut bytes give %v", err)
 	}
 	if _, err := embedding.DecodeSketch(make([]byte, 12)); !errors.Is(err, embedding.ErrVector) {

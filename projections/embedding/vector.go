@@ -44,23 +44,35 @@ func Cosine(a, b []float32) float64 {
 	return float64(s0+s1) + float64(s2+s3)
 }
 
-// Encode writes v as little-endian float32, four bytes each.
+// Encode writes the direction of v with a signed byte per dimension, in units of a 127th of the largest one.
 func Encode(v []float32) []byte {
-	b := make([]byte, 0, 4*len(v))
+	var largest float32
 	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+		largest = max(largest, x, -x)
+	}
+	b := make([]byte, len(v))
+	for i, x := range v {
+		b[i] = byte(int8(math.Round(float64(127 * x / largest))))
 	}
 	return b
 }
 
-// Decode decodes the result of Encode. It returns ErrVector if b is truncated.
-func Decode(b []byte) ([]float32, error) {
-	if len(b)%4 != 0 {
-		return nil, fmt.Errorf("%w: %d bytes", ErrVector, len(b))
+// Decode decodes the result of Encode to a unit vector of dims dimensions. Earlier versions of Annals wrote
+// little-endian float32, four times as many bytes, and Decode reads them, too. It returns ErrVector for any other
+// length.
+func Decode(b []byte, dims int) ([]float32, error) {
+	v := make([]float32, dims)
+	switch len(b) {
+	case dims:
+		for i, x := range b {
+			v[i] = float32(int8(x))
+		}
+		return v, Normalize(v)
+	case 4 * dims:
+		for i := range v {
+			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+		return v, nil
 	}
-	v := make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return v, nil
+	return nil, fmt.Errorf("%w: %d bytes for %d dimensions", ErrVector, len(b), dims)
 }

@@ -212,7 +212,7 @@ func (r *asOfSearch) cosines(ctx context.Context, tx bun.IDB) (found map[int64]f
 			err = rows.Scan(&number, &cosine)
 		} else if err = rows.Scan(&number, &blob); err == nil {
 			var vector []float32
-			if vector, err = embedding.Decode(blob); err == nil {
+			if vector, err = embedding.Decode(blob, len(r.embedding.Vector)); err == nil {
 				cosine = embedding.Cosine(vector, r.embedding.Vector)
 			}
 		}

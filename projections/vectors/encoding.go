@@ -21,16 +21,12 @@ func (m *Projection) vectorColumn() string {
 // scanVectors reads rows of a text's hash and its vector, and closes them.
 func (m *Projection) scanVectors(rows *sql.Rows, into map[Hash][]float32) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	decode := embedding.Decode
-	if m.db.Engine == database.Postgres {
-		decode = decodeBinary
-	}
 	for rows.Next() {
 		var name, encoded sql.RawBytes
 		if err := rows.Scan(&name, &encoded); err != nil {
 			return err
 		}
-		vector, err := decode(encoded)
+		vector, err := m.decode(encoded)
 		if err != nil {
 			return err
 		}
@@ -39,8 +35,11 @@ func (m *Projection) scanVectors(rows *sql.Rows, into map[Hash][]float32) (err e
 	return rows.Err()
 }
 
-// decodeBinary decodes pgvector's binary format, and restores the length that half precision has changed.
-func decodeBinary(b []byte) ([]float32, error) {
+// decode decodes pgvector's binary format, and restores the length that half precision has changed, or SQLite's bytes.
+func (m *Projection) decode(b []byte) ([]float32, error) {
+	if m.db.Engine == database.SQLite {
+		return embedding.Decode(b, m.Tables.dims)
+	}
 	var vector pgvector.Vector
 	if err := vector.DecodeBinary(b); err != nil {
 		return nil, err
