@@ -55,6 +55,9 @@ func (u Unconfigured) Dims() int { return u.Length }
 
 // Calibration follows from the name of the model.
 func (u Unconfigured) Calibration() Calibration {
+	if strings.HasPrefix(u.Space, filePrefix) {
+		return fileCalibration
+	}
 	_, model, _ := strings.Cut(u.Space, ":")
 	if dims := strings.LastIndexByte(model, ':'); dims >= 0 {
 		model = model[:dims]

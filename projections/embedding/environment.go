@@ -18,6 +18,7 @@ const (
 // FromEnvironment selects the embedder that the environment names. reason says in a sentence which and why, and how
 // to select another:
 //
+//   - ANNALS_EMBEDDING_FILE alone: the static model in that folder;
 //   - ANNALS_EMBEDDING_URL and ANNALS_EMBEDDING_MODEL, with ANNALS_EMBEDDING_KEY if it needs one, and
 //     ANNALS_EMBEDDING_DIMS unless the model is known;
 //   - ARK_API_KEY alone, or OPENAI_API_KEY alone: that provider, with its usual text model or ANNALS_EMBEDDING_MODEL;
@@ -27,6 +28,9 @@ const (
 //
 // The error names every setting that is missing or wrong, never a value that may be a secret.
 func FromEnvironment(getenv func(string) string) (embedder Embedder, reason string, err error) {
+	if path := getenv("ANNALS_EMBEDDING_FILE"); path != "" {
+		return fromFile(getenv, path)
+	}
 	config, reason := choose(getenv)
 	isBuiltIn := config == nil
 	config = cmp.Or(config, &Config{})
@@ -63,6 +67,19 @@ func FromEnvironment(getenv func(string) string) (embedder Embedder, reason stri
 	return openAI, reason, nil
 }
 
+func fromFile(getenv func(string) string, path string) (embedder Embedder, reason string, err error) {
+	for _, other := range []string{"URL", "MODEL", "KEY", "DIMS", "RATE"} {
+		if name := "ANNALS_EMBEDDING_" + other; getenv(name) != "" {
+			return nil, "", fmt.Errorf("ANNALS_EMBEDDING_FILE and %s exclude each other: set one of them", name)
+		}
+	}
+	file, err := OpenFile(path)
+	if err != nil {
+		return nil, "", fmt.Errorf("ANNALS_EMBEDDING_FILE: %w", err)
+	}
+	return file, file.Name() + ", because ANNALS_EMBEDDING_FILE says so: no text leaves this machine", nil
+}
+
 // choose selects where to send texts, nil for the built-in embedder, and says why.
 func choose(getenv func(string) string) (config *Config, reason string) {
 	url, model, key := getenv("ANNALS_EMBEDDING_URL"), getenv("ANNALS_EMBEDDING_MODEL"), getenv("ANNALS_EMBEDDING_KEY")
@@ -85,8 +102,8 @@ func choose(getenv func(string) string) (config *Config, reason string) {
 	case model != "":
 		return &Config{Model: model}, "" // Validate refuses it, since the URL is missing
 	default:
-		return nil, "built in: no model, no network. For one that knows meaning set ANNALS_EMBEDDING_URL and " +
-			"ANNALS_EMBEDDING_MODEL, or OPENAI_API_KEY, or ARK_API_KEY"
+		return nil, "built in: no model, no network. For one that knows meaning set ANNALS_EMBEDDING_FILE, or " +
+			"ANNALS_EMBEDDING_URL and ANNALS_EMBEDDING_MODEL, or OPENAI_API_KEY, or ARK_API_KEY"
 	}
 }
 
@@ -99,16 +116,21 @@ func providerOf(url string) string {
 }
 
 // PreviousFromEnvironment returns the previously configured embedder, nil if none is named. It reads
-// ANNALS_EMBEDDING_PREVIOUS_MODEL, and ANNALS_EMBEDDING_PREVIOUS_URL, _KEY and _DIMS. Without a URL of its own, it
-// uses the present endpoint and key. The present key is sent to no other endpoint.
+// ANNALS_EMBEDDING_PREVIOUS_FILE, or ANNALS_EMBEDDING_PREVIOUS_MODEL, _URL, _KEY and _DIMS. Without a URL of its own,
+// it uses the present endpoint and key. The present key is sent to no other endpoint.
 func PreviousFromEnvironment(getenv func(string) string) (Embedder, error) {
 	const previous = "ANNALS_EMBEDDING_PREVIOUS_"
 	model, url := getenv(previous+"MODEL"), getenv(previous+"URL")
+	if path := getenv(previous + "FILE"); path != "" {
+		return OpenFile(path)
+	}
 	if model == "" && url == "" {
 		return nil, nil
 	}
 	former, _, err := FromEnvironment(func(name string) string {
 		switch name {
+		case "ANNALS_EMBEDDING_FILE":
+			return ""
 		case "ANNALS_EMBEDDING_MODEL":
 			return model
 		case "ANNALS_EMBEDDING_DIMS":

@@ -56,6 +56,7 @@ func TestEverySettingThatIsWrongIsNamed(t *testing.T) {
 	}{
 		{"no model", map[string]string{"ANNALS_EMBEDDING_URL": "http://x/v1"}, []string{"model: missing"}},
 		{"no URL", map[string]string{"ANNALS_EMBEDDING_MODEL": "bge-m3"}, []string{"URL: missing"}},
+		{"a file and an endpoint", map[string]string{"ANNALS_EMBEDDING_FILE": "potion", "ANNALS_EMBEDDING_URL": "http://x"}, []string{"ANNALS_EMBEDDING_FILE and ANNALS_EMBEDDING_URL exclude each other"}},
 		{"only a key", map[string]string{"ANNALS_EMBEDDING_KEY": secret}, []string{"URL: missing", "model: missing"}},
 		{"an unknown model", map[string]string{"ANNALS_EMBEDDING_URL": "http://x", "ANNALS_EMBEDDING_MODEL": "ours"}, []string{"ANNALS_EMBEDDING_DIMS", `"ours"`}},
 		{"no model that they are of", map[string]string{"ANNALS_EMBEDDING_DIMS": "many", "ANNALS_EMBEDDING_RATE": "fast"}, []string{"RATE: not a number", "DIMS: not a number"}},

@@ -15,12 +15,13 @@ import (
 // Embedder are the settings of the model that turns text into vectors.
 type Embedder struct {
 	// Only the environment sets the keys: other users of the machine can see command lines.
+	EmbeddingFile  string `group:"embedding" env:"ANNALS_EMBEDDING_FILE" placeholder:"FOLDER"`
 	EmbeddingURL   string `group:"embedding" env:"ANNALS_EMBEDDING_URL" placeholder:"URL"`
 	EmbeddingModel string `group:"embedding" env:"ANNALS_EMBEDDING_MODEL" placeholder:"NAME"`
 	EmbeddingDims  string `group:"embedding" env:"ANNALS_EMBEDDING_DIMS" placeholder:"N"`
 	EmbeddingRate  string `group:"embedding" env:"ANNALS_EMBEDDING_RATE" placeholder:"N"`
 
-	// The previous model embeds questions until the vectors of the new one are complete.
+	EmbeddingPreviousFile  string `group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_FILE" placeholder:"FOLDER"`
 	EmbeddingPreviousURL   string `group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_URL" placeholder:"URL"`
 	EmbeddingPreviousModel string `group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_MODEL" placeholder:"NAME"`
 	EmbeddingPreviousDims  string `group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_DIMS" placeholder:"N"`
@@ -29,11 +30,11 @@ type Embedder struct {
 // environment looks up a variable of the process, which the flags override.
 func (e Embedder) environment(name string) string {
 	given := map[string]string{
+		"ANNALS_EMBEDDING_FILE": e.EmbeddingFile, "ANNALS_EMBEDDING_DIMS": e.EmbeddingDims,
 		"ANNALS_EMBEDDING_URL": e.EmbeddingURL, "ANNALS_EMBEDDING_MODEL": e.EmbeddingModel,
-		"ANNALS_EMBEDDING_DIMS": e.EmbeddingDims,
-		"ANNALS_EMBEDDING_RATE": e.EmbeddingRate, "ANNALS_EMBEDDING_PREVIOUS_URL": e.EmbeddingPreviousURL,
+		"ANNALS_EMBEDDING_RATE": e.EmbeddingRate, "ANNALS_EMBEDDING_PREVIOUS_DIMS": e.EmbeddingPreviousDims,
+		"ANNALS_EMBEDDING_PREVIOUS_FILE": e.EmbeddingPreviousFile, "ANNALS_EMBEDDING_PREVIOUS_URL": e.EmbeddingPreviousURL,
 		"ANNALS_EMBEDDING_PREVIOUS_MODEL": e.EmbeddingPreviousModel,
-		"ANNALS_EMBEDDING_PREVIOUS_DIMS":  e.EmbeddingPreviousDims,
 	}
 	return cmp.Or(given[name], os.Getenv(name))
 }
