@@ -90,10 +90,7 @@ func (w *world) fillFrom(first, n int) {
 
 // vectorsInMemory is how many of the tenant's vectors are in memory.
 func (w *world) vectorsInMemory() int {
-	cache := w.base.Configured.Cache
-	cache.Vectors.Mu.RLock()
-	defer cache.Vectors.Mu.RUnlock()
-	return len(cache.Vectors.Vectors[w.by.Tenant])
+	return len(w.base.Configured.Cache.Tenants[w.by.Tenant].Vectors)
 }
 
 func TestVectorsInMemoryAreForgottenWithWhatTheyAreOf(t *testing.T) {

@@ -27,7 +27,7 @@ func (f *Execution) byMeaning(ctx context.Context) (err error) {
 func (f *Execution) nearby(ctx context.Context, all *candidates, known map[int64]int) error {
 	others := f.shortlist.PiecesOf(all.words)
 	pieces := append(slices.Concat(f.shortlist.Pieces...), others...)
-	cosines, err := f.Model.Cosines(ctx, f.question, pieces)
+	cosines, err := f.Model.Cosines(ctx, f.question, f.shortlist, pieces)
 	if err != nil {
 		return err
 	}

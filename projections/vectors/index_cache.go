@@ -14,40 +14,30 @@ const sketchBudget = 512 << 20
 // IndexCache keeps vector indexes in memory, by tenant. Beyond the budget it evicts those that were searched least
 // recently; a search loads them again. The one searched last stays, whatever its size. It is safe for concurrent use.
 type IndexCache struct {
-	budget  int
-	Vectors vectorCache // only of tenants in Tenants, which learn of erasures
+	budget int
 
 	mu          sync.Mutex
-	Tenants     map[string]*cacheEntry
+	Tenants     map[string]*VectorIndex
 	bytes       int
 	searchCount int64 // searches so far
 }
 
-// cacheEntry is a vector index with what eviction needs.
-type cacheEntry struct {
-	index    *VectorIndex
-	Bytes    int
-	searched int64 // the number of the last search
-}
-
 func NewIndexCache(budget int) *IndexCache {
-	return &IndexCache{budget: budget, Tenants: map[string]*cacheEntry{}}
+	return &IndexCache{budget: budget, Tenants: map[string]*VectorIndex{}}
 }
 
 // load returns a tenant's index. It reads it if it is not in memory, and goes on if the caller leaves: otherwise a
 // large tenant might never be read. On PostgreSQL, the index learns what other processes have embedded.
 func (n *IndexCache) load(ctx context.Context, m *Projection, tenant string) (*VectorIndex, error) {
-	entry := n.entryFor(tenant)
-	l := entry.index
+	l := n.indexOf(tenant)
 	if m.db.Engine == database.Postgres {
-		if err := n.catchUp(ctx, m, tenant, entry); err != nil {
+		if err := l.catchUp(ctx, m, tenant); err != nil {
 			return nil, err
 		}
 	}
 	read, err := l.load(context.WithoutCancel(ctx), m, tenant)
 	if read {
-		n.Vectors.forgetAll(tenant)
-		n.resize(tenant, entry)
+		n.resize(tenant, l)
 	}
 	return l, err
 }
@@ -79,34 +69,23 @@ func (n *IndexCache) size() int {
 	return n.bytes
 }
 
-// update replaces the pieces of items after their commit, and drops the vectors of removed pieces. A tenant that is
-// not in memory is read later.
+// update replaces the pieces of items after their commit. A tenant that is not in memory is read later.
 func (n *IndexCache) update(e *embedded) {
 	n.mu.Lock()
 	l := n.Tenants[e.tenant]
 	n.mu.Unlock()
-	if l == nil {
-		return
+	if l != nil {
+		l.update(e)
+		n.resize(e.tenant, l)
 	}
-	n.forgetVectors(e.tenant, l.index, l.index.update(e))
-	n.resize(e.tenant, l)
 }
 
-// forgetVectors drops vectors, or all of the tenant's if its sketches must be read again.
-func (n *IndexCache) forgetVectors(tenant string, l *VectorIndex, gone []Hash) {
-	if !l.isLoaded() {
-		n.Vectors.forgetAll(tenant)
-		return
-	}
-	n.Vectors.forget(tenant, gone)
-}
-
-func (n *IndexCache) entryFor(tenant string) *cacheEntry {
+func (n *IndexCache) indexOf(tenant string) *VectorIndex {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	l := n.Tenants[tenant]
 	if l == nil {
-		l = &cacheEntry{index: &VectorIndex{sketches: NewSketchIndex()}}
+		l = newVectorIndex()
 		n.Tenants[tenant] = l
 	}
 	n.searchCount++
@@ -115,8 +94,8 @@ func (n *IndexCache) entryFor(tenant string) *cacheEntry {
 }
 
 // resize notes an index's new size, and evicts others until all fit.
-func (n *IndexCache) resize(tenant string, l *cacheEntry) {
-	bytes := l.index.bytes()
+func (n *IndexCache) resize(tenant string, l *VectorIndex) {
+	bytes := l.bytes()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.Tenants[tenant] != l { // evicted meanwhile
@@ -133,6 +112,5 @@ func (n *IndexCache) resize(tenant string, l *cacheEntry) {
 		}
 		n.bytes -= n.Tenants[oldest].Bytes
 		delete(n.Tenants, oldest)
-		n.Vectors.forgetAll(oldest)
 	}
 }

@@ -19,52 +19,37 @@ const (
 	maxCatchUp = 500
 )
 
-// catchUp lets an index in memory that is older than indexAge catch up, unless another search does.
-func (n *IndexCache) catchUp(ctx context.Context, m *Projection, tenant string, entry *cacheEntry) error {
-	l := entry.index
+// catchUp lets an index in memory that is older than indexAge read the items that other processes have embedded since,
+// which it learns from the log. It does nothing while another search does that.
+func (l *VectorIndex) catchUp(ctx context.Context, m *Projection, tenant string) error {
 	l.mu.RLock()
-	current := !l.loaded || time.Since(l.checkedAt) <= indexAge
+	from, before, current := l.position, l.turns, !l.loaded || time.Since(l.checkedAt) <= indexAge
 	l.mu.RUnlock()
 	if current || !l.loadLock.TryLock() {
 		return nil
 	}
 	defer l.loadLock.Unlock()
-	gone, err := l.catchUp(ctx, m, tenant)
+	position, turns, err := m.checkpoint(ctx, tenant)
 	if err != nil {
 		return err
 	}
-	n.forgetVectors(tenant, l, gone)
-	n.resize(tenant, entry)
-	return nil
-}
-
-// catchUp reads the items that other processes have embedded since, which it learns from the log. It returns the
-// texts of removed pieces.
-func (l *VectorIndex) catchUp(ctx context.Context, m *Projection, tenant string) (gone []Hash, err error) {
-	position, turns, err := m.checkpoint(ctx, tenant)
-	if err != nil {
-		return nil, err
-	}
-	l.mu.RLock()
-	from, before := l.position, l.turns
-	l.mu.RUnlock()
 	e := &embedded{meaning: m, tenant: tenant, after: from, through: position, turns: turns}
 	many := false
 	if position > from && turns == before {
 		if many, err = e.changed(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case many || position < from || turns != before: // the checkpoint went back, or the projection left the log's order
-		l.loaded = false
+		l.unload()
 	case l.position == from:
-		gone = l.replacePieces(e)
+		l.replacePieces(e)
 		l.position, l.checkedAt = position, time.Now()
 	}
-	return gone, nil
+	return nil
 }
 
 // touching are the names of the facts that touched looks for.
@@ -122,7 +107,7 @@ func (e *embedded) changed(ctx context.Context) (many bool, err error) {
 
 // Recheck lets the next search catch up with other processes, even if the index is younger than indexAge.
 func (m *Projection) Recheck(tenant string) {
-	l := m.Cache.entryFor(tenant).index
+	l := m.Cache.indexOf(tenant)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.checkedAt = time.Time{}

@@ -2,28 +2,20 @@ package vectors
 
 import (
 	"context"
-	"sync"
 
 	"github.com/annals-kb/annals/projections/embedding"
 )
 
-// vectorBudget is how many bytes of vectors a process keeps in memory.
+// vectorBudget is how many bytes of a tenant's vectors a process keeps in memory.
 const vectorBudget = 64 << 20
 
-// vectorCache keeps vectors by tenant and text. Vectors never change, so none is out of date. A full cache evicts at
-// random. The zero value is empty. It is safe for concurrent use.
-type vectorCache struct {
-	Mu      sync.RWMutex
-	bytes   int
-	Vectors map[string]map[Hash][]float32
-}
-
 // Cosines compares the vectors of pieces with the question's, by the hash of their text. It reads those that are not
-// in memory; erased ones have none. It keeps what it reads: the tenant's sketches are in memory, so the process learns
-// of erasures.
-func (m *Projection) Cosines(ctx context.Context, q Question, pieces []NearPiece) (map[Hash]float64, error) {
+// in memory, and keeps them; erased ones have none.
+func (m *Projection) Cosines(
+	ctx context.Context, q Question, s Shortlist, pieces []NearPiece,
+) (map[Hash]float64, error) {
 	cosines := make(map[Hash]float64, len(pieces))
-	missing := m.Cache.Vectors.compare(q, pieces, cosines)
+	missing := s.index.compare(q, pieces, cosines)
 	if len(missing) == 0 {
 		return cosines, nil
 	}
@@ -31,27 +23,27 @@ func (m *Projection) Cosines(ctx context.Context, q Question, pieces []NearPiece
 	if err != nil {
 		return nil, err
 	}
-	m.Cache.Vectors.keep(q.search.By.Tenant, stored)
+	s.index.keep(stored)
+	m.Cache.resize(q.search.By.Tenant, s.index)
 	q.compare(stored, cosines)
 	return cosines, nil
 }
 
-// compare adds the cosines of the cached vectors, and returns the texts of the others, each once.
-func (c *vectorCache) compare(q Question, pieces []NearPiece, cosines map[Hash]float64) (missing []Hash) {
+// compare adds the cosines of the vectors in memory, and returns the texts of the others, each once.
+func (l *VectorIndex) compare(q Question, pieces []NearPiece, cosines map[Hash]float64) (missing []Hash) {
 	found := make(map[Hash][]float32, len(pieces))
-	c.Mu.RLock()
-	vectors := c.Vectors[q.search.By.Tenant]
+	l.mu.RLock()
 	for _, p := range pieces {
 		if _, seen := found[p.Hash]; seen {
 			continue
 		}
-		vector := vectors[p.Hash]
+		vector := l.Vectors[p.Hash]
 		found[p.Hash] = vector
 		if vector == nil {
 			missing = append(missing, p.Hash)
 		}
 	}
-	c.Mu.RUnlock()
+	l.mu.RUnlock()
 	q.compare(found, cosines)
 	return missing
 }
@@ -65,51 +57,22 @@ func (q Question) compare(vectors map[Hash][]float32, cosines map[Hash]float64) 
 	}
 }
 
-func (c *vectorCache) keep(tenant string, vectors map[Hash][]float32) {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
-	if c.Vectors == nil {
-		c.Vectors = map[string]map[Hash][]float32{}
-	}
-	if c.Vectors[tenant] == nil {
-		c.Vectors[tenant] = map[Hash][]float32{}
+// keep keeps vectors in memory. If there are too many, it drops others at random.
+func (l *VectorIndex) keep(vectors map[Hash][]float32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.loaded { // it would not learn of erasures
+		return
 	}
 	for text, vector := range vectors {
-		if _, known := c.Vectors[tenant][text]; !known {
-			c.Vectors[tenant][text] = vector
-			c.bytes += 4 * len(vector)
+		l.Vectors[text], l.dims = vector, len(vector)
+	}
+	for text := range l.Vectors {
+		if l.vectorBytes() <= vectorBudget {
+			return
 		}
-	}
-	for tenant, known := range c.Vectors {
-		for text := range known {
-			if c.bytes <= vectorBudget {
-				return
-			}
-			c.drop(tenant, text)
-		}
+		delete(l.Vectors, text)
 	}
 }
 
-func (c *vectorCache) drop(tenant string, text Hash) {
-	c.bytes -= 4 * len(c.Vectors[tenant][text])
-	delete(c.Vectors[tenant], text)
-}
-
-// forget drops the vectors of texts that may have been erased.
-func (c *vectorCache) forget(tenant string, texts []Hash) {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
-	for _, text := range texts {
-		c.drop(tenant, text)
-	}
-}
-
-// forgetAll drops a tenant's vectors.
-func (c *vectorCache) forgetAll(tenant string) {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
-	for text := range c.Vectors[tenant] {
-		c.drop(tenant, text)
-	}
-	delete(c.Vectors, tenant)
-}
+func (l *VectorIndex) vectorBytes() int { return 4 * l.dims * len(l.Vectors) }

@@ -17,7 +17,8 @@ import (
 	"github.com/annals-kb/annals/projections/embedding"
 )
 
-// VectorIndex has a tenant's sketches. It is safe for concurrent use.
+// VectorIndex has a tenant's sketches, and vectors that searches requested. Vectors never change, so none is out of
+// date. It is safe for concurrent use.
 type VectorIndex struct {
 	loadLock sync.Mutex // held while the database is read; searches go on
 
@@ -27,9 +28,16 @@ type VectorIndex struct {
 	turns       int64     // how often the projection had left the log's order by then
 	checkedAt   time.Time // when position was last compared with the checkpoint
 	sketches    *SketchIndex
+	Vectors     map[Hash][]float32 // none while it is not loaded
+	dims        int
 	loadPending bool        // a load is in progress
 	pending     []*embedded // committed during the load
+
+	Bytes    int   // as the cache knows it, which guards it
+	searched int64 // the number of the last search; likewise
 }
+
+func newVectorIndex() *VectorIndex { return &VectorIndex{sketches: NewSketchIndex()} }
 
 // NearPiece is a piece whose vector is worth comparing.
 type NearPiece struct {
@@ -37,42 +45,40 @@ type NearPiece struct {
 	Hash   Hash
 }
 
-// update replaces the pieces of items after their commit, and returns the texts of removed pieces.
-func (l *VectorIndex) update(e *embedded) (gone []Hash) {
+// update replaces the pieces of items after their commit.
+func (l *VectorIndex) update(e *embedded) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.loadPending {
 		l.pending = append(l.pending, e)
 	}
-	return l.apply(e)
+	l.apply(e)
 }
 
 // apply applies a page. A load or catchUp may have applied it already. If pages before it are missing, or the
 // projection has left the log's order, everything must be read again.
-func (l *VectorIndex) apply(e *embedded) (gone []Hash) {
+func (l *VectorIndex) apply(e *embedded) {
 	switch {
 	case !l.loaded:
-		return nil
-	case e.late || e.turns >= 0 && e.turns != l.turns:
-		l.loaded = false
-		return nil
-	case e.through <= l.position:
-		return nil
-	case e.after > l.position:
-		l.loaded = false
-		return nil
+	case e.late || e.turns >= 0 && e.turns != l.turns || e.after > l.position:
+		l.unload()
+	case e.through > l.position:
+		l.position = e.through
+		l.replacePieces(e)
 	}
-	l.position = e.through
-	return l.replacePieces(e)
 }
 
-// replacePieces replaces the pieces of items, and returns the texts of the removed ones.
-func (l *VectorIndex) replacePieces(e *embedded) (gone []Hash) {
-	gone = l.sketches.remove(e.numbers)
+// unload lets the next search read everything again.
+func (l *VectorIndex) unload() { l.loaded, l.Vectors = false, nil }
+
+// replacePieces replaces the pieces of items.
+func (l *VectorIndex) replacePieces(e *embedded) {
+	for _, text := range l.sketches.remove(e.numbers) {
+		delete(l.Vectors, text)
+	}
 	for _, p := range e.pieces {
 		l.sketches.Add(p.number, p.Hash, p.sketch, p.scopes...)
 	}
-	return gone
 }
 
 // load reads a tenant's sketches, unless they are loaded.
@@ -100,6 +106,7 @@ func (l *VectorIndex) load(ctx context.Context, m *Projection, tenant string) (r
 		return false, err
 	}
 	l.loaded, l.position, l.turns, l.checkedAt, l.sketches = true, position, turns, time.Now(), fresh
+	l.Vectors = map[Hash][]float32{}
 	for _, e := range late {
 		l.apply(e)
 	}
@@ -110,7 +117,7 @@ func (l *VectorIndex) load(ctx context.Context, m *Projection, tenant string) (r
 func (l *VectorIndex) bytes() int {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.sketches.bytes()
+	return l.sketches.bytes() + l.vectorBytes()
 }
 
 func (l *VectorIndex) beginLoad() {
