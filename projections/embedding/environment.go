@@ -102,8 +102,8 @@ func choose(getenv func(string) string) (config *Config, reason string) {
 	case model != "":
 		return &Config{Model: model}, "" // Validate refuses it, since the URL is missing
 	default:
-		return nil, "built in: no model, no network. For one that knows meaning set ANNALS_EMBEDDING_FILE, or " +
-			"ANNALS_EMBEDDING_URL and ANNALS_EMBEDDING_MODEL, or OPENAI_API_KEY, or ARK_API_KEY"
+		return nil, "built in: no model, no network. For one that knows meaning set ANNALS_EMBEDDING_FILE, " +
+			"ANNALS_EMBEDDING_URL, OPENAI_API_KEY or ARK_API_KEY"
 	}
 }
 
