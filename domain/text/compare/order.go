@@ -45,6 +45,8 @@ func (f features) swapped(g features) (swapped, exclusive, value bool) {
 		return true, named || han || slices.ContainsFunc(a[:head], holds(sending)), value
 	case "is", "from":
 		return true, named && tail == 0, value
+	case "for": // whom one asks excludes others, what one asks for does not
+		return true, named, value
 	}
 	return true, head > 0 && (holds(receiving)(a[head-1]) || han && a[head-1] == "owner") ||
 		head == 0 && tail > 0 && holds(doing)(a[len(a)-tail]), value
