@@ -44,6 +44,11 @@ func WordScore(sum, attainable float64) float64 {
 	return share / (share + math.Pow(0.5, 1.5))
 }
 
+// WordShare is the share of the attainable sum that [WordScore] maps to a score below 1.
+func WordShare(score float64) float64 {
+	return 0.5 * math.Pow(score/(1-min(score, 0.9999)), 2/3.0)
+}
+
 // Attainable is what a term that no item has adds to the sum that an answer could reach, as a share of its IDF. Two of
 // three pairs of Han characters span words, and no item has them whatever it says.
 func Attainable(term string, found bool) float64 {

@@ -6,7 +6,7 @@ package text
 
 // TokenizerVersion is the version of the rules by which Terms splits text. Terms of another version must be computed
 // again: a search compares terms byte for byte.
-const TokenizerVersion = "1"
+const TokenizerVersion = "2"
 
 // MaxTermBytes limits the length of a term.
 const MaxTermBytes = 64

@@ -35,8 +35,8 @@ func TestTheBuiltinFindsWhatWordsAloneMiss(t *testing.T) {
 	for question, want := range map[string]string{
 		"databse migratoin":                   "database migration", // misspelt
 		"migrating databases":                 "database migration",
-		"数据库迁移失败":                             "database migration", // another language
-		"What pets do they have?":             "two cats",           // a kind
+		"宠物":                                  "two cats", // another language
+		"What pets do they have?":             "two cats", // a kind
 		"Which instruments does anyone play?": "violin",
 		"relatives":                           "My sister",
 		"timed out connections on deployment": "连接超时",
@@ -108,7 +108,7 @@ func TestNothingHasNothingInCommonWithAnything(t *testing.T) {
 // The name promises that vectors made long ago can be compared with those made now.
 func TestAVectorNeverChangesUnderItsName(t *testing.T) {
 	t.Parallel()
-	if got := (embedding.Builtin{}).Name(); got != "builtin-1" {
+	if got := (embedding.Builtin{}).Name(); got != "builtin-2" {
 		t.Fatalf("a new name %s needs new numbers here", got)
 	}
 	v := embed(t, embedding.Document, "The database migration failed; 数据库迁移失败了。")[0]
@@ -122,7 +122,7 @@ func TestAVectorNeverChangesUnderItsName(t *testing.T) {
 	}
 }
 
-const wantSum, wantWeighted = 0.824063, 59.4739
+const wantSum, wantWeighted = -0.366039, -10.5074
 
 func TestEmbeddingEndsWithItsContext(t *testing.T) {
 	t.Parallel()

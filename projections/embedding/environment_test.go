@@ -16,13 +16,13 @@ func TestTheEnvironmentNamesTheEmbedder(t *testing.T) {
 		embedder    string
 		reason      string
 	}{
-		{"nothing", nil, "builtin-1", "ANNALS_EMBEDDING_URL"},
+		{"nothing", nil, "builtin-2", "ANNALS_EMBEDDING_URL"},
 		{"a key of OpenAI's", map[string]string{"OPENAI_API_KEY": secret}, "openai:text-embedding-3-small:1536", "because OPENAI_API_KEY is set"},
 		{"a key of Ark's", map[string]string{"ARK_API_KEY": secret}, "ark:doubao-embedding-large-text-250515:2048", "because ARK_API_KEY is set"},
 		{"a key and another model", map[string]string{
 			"OPENAI_API_KEY": secret, "ARK_API_KEY": secret, "ANNALS_EMBEDDING_MODEL": "text-embedding-3-large",
 		}, "openai:text-embedding-3-large:3072", "OpenAI"},
-		{"a key, but texts stay here", map[string]string{"OPENAI_API_KEY": secret, "ANNALS_EMBEDDING_MODEL": "builtin"}, "builtin-1", "no text leaves"},
+		{"a key, but texts stay here", map[string]string{"OPENAI_API_KEY": secret, "ANNALS_EMBEDDING_MODEL": "builtin"}, "builtin-2", "no text leaves"},
 		{"an endpoint", map[string]string{
 			"ANNALS_EMBEDDING_URL": "http://127.0.0.1:11434/v1", "ANNALS_EMBEDDING_MODEL": "bge-m3", "OPENAI_API_KEY": secret,
 		}, "openai:bge-m3:1024", "bge-m3 at http://127.0.0.1:11434/v1"},
@@ -94,7 +94,7 @@ func TestTheModelBeforeIsReachedAsThePresentOneUnlessToldOtherwise(t *testing.T)
 		"the same key":  {map[string]string{"OPENAI_API_KEY": secret, previous + "MODEL": "text-embedding-3-large"}, "openai:text-embedding-3-large:3072"},
 		"the same URL":  {map[string]string{"ANNALS_EMBEDDING_URL": "http://x/v1", "ANNALS_EMBEDDING_MODEL": "bge-m3", previous + "MODEL": "ours", previous + "DIMS": "7"}, "openai:ours:7"},
 		"another URL":   {map[string]string{"OPENAI_API_KEY": secret, previous + "URL": "http://x/v1", previous + "MODEL": "bge-m3"}, "openai:bge-m3:1024"},
-		"the built-in":  {map[string]string{"OPENAI_API_KEY": secret, previous + "MODEL": "builtin"}, "builtin-1"},
+		"the built-in":  {map[string]string{"OPENAI_API_KEY": secret, previous + "MODEL": "builtin"}, "builtin-2"},
 		"other lengths": {map[string]string{"OPENAI_API_KEY": secret, "ANNALS_EMBEDDING_DIMS": "512", previous + "MODEL": "text-embedding-3-small"}, "openai:text-embedding-3-small:1536"},
 	} {
 		former, err := embedding.PreviousFromEnvironment(func(name string) string { return test.environment[name] })

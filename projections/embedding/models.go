@@ -3,6 +3,8 @@ package embedding
 import (
 	"math"
 	"strings"
+
+	"github.com/annals-kb/annals/domain/text"
 )
 
 // model is the known data of a model.
@@ -72,11 +74,43 @@ type Calibration struct {
 
 	// MinScore is the joined score below which a hit is not shown; the caller may set another one.
 	MinScore float64
+	// Builtin tells that the cosine is of the built-in embedder: a [Question] says more, see [Meaning] and [Together].
+	Builtin bool
 }
 
 // Score maps a cosine to 0…1, where 0.5 is "about this".
 func (c Calibration) Score(cosine float64) float64 {
 	return 1 / (1 + math.Exp(-c.Slope*(cosine-c.Midpoint)))
+}
+
+// How much the words in common, the similar words and the cosine of a text count for the built-in embedder, found by
+// measuring retrieval (docs/performance.md).
+const (
+	wordsCount, closenessCount, cosineCount = 1, 1.5, 0.6
+	meaningCount                            = closenessCount + cosineCount
+)
+
+// Meaning is the score of a text that is this close to a question, by its words and by its vector.
+func Meaning(closeness, cosine float64) float64 {
+	return text.WordScore(closenessCount*closeness+cosineCount*max(0, cosine), meaningCount)
+}
+
+// Together joins the score of [Meaning] with that of words.
+func Together(meaning, words float64) float64 {
+	sum := wordsCount*text.WordShare(words) + meaningCount*text.WordShare(meaning)
+	return text.WordScore(sum, wordsCount+meaningCount)
+}
+
+// Estimate is the score of an item by its score by words, 0…1, and its cosine, before its text is read. Without a vector,
+// words decide alone; without words, meaning does.
+func (c Calibration) Estimate(words, cosine float64, compared, hasWords bool) float64 {
+	switch {
+	case !compared:
+		return words
+	case !hasWords:
+		return c.Score(cosine)
+	}
+	return c.Join(c.Score(cosine), words)
 }
 
 // Join joins the calibrated scores of meaning and words.

@@ -1,0 +1,256 @@
+package embedding
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/projections/embedding/lexicon"
+)
+
+// Question compares texts with a question word by word. It is for one goroutine.
+type Question struct {
+	asked []asked
+	total float64              // of the weights
+	known map[string][]float64 // how similar a word of a text is to each of the question
+}
+
+// asked is a word of a question.
+type asked struct {
+	word
+	term   string
+	groups []int // of synonyms
+	vector [lexicon.Dims]float32
+	weight float64
+	absent bool // no item has it: it may be misspelt
+}
+
+// NewQuestion prepares a question. rarity is the inverse document frequency of a term, and whether any item has it.
+func NewQuestion(s string, rarity func(term string) (idf float64, found bool)) *Question {
+	q := &Question{known: map[string][]float64{}}
+	seen := map[string]bool{}
+	for w := range wordsOf(s) {
+		if seen[w.text] || !w.hasContent() {
+			continue
+		}
+		seen[w.text] = true
+		a := asked{word: w, term: w.term(), weight: 1}
+		a.groups = synonyms()[a.term]
+		idf, found := rarity(a.term)
+		if a.absent = !found; w.known {
+			w.entry.Vector(&a.vector)
+			a.weight = float64(w.entry.Weight())
+		}
+		if a.isHan() && utf8.RuneCountInString(a.text) == 1 {
+			a.weight *= oneCharacter
+		}
+		a.weight *= idf
+		q.total += a.weight
+		q.asked = append(q.asked, a)
+	}
+	return q
+}
+
+// leastSimilar is the cosine of two words up to which they count as unrelated.
+const leastSimilar = 0.4
+
+// Closeness is how much of the question a text covers, 0…1: the relaxed word mover's similarity (Kusner et al., "From
+// Word Embeddings to Document Distances", 2015). Each word of the question counts by its weight and by the most
+// similar word of the text.
+func (q *Question) Closeness(s string) float64 {
+	if q.total == 0 {
+		return 0
+	}
+	best := make([]float64, len(q.asked))
+	for i := range q.asked {
+		if a := &q.asked[i]; a.isHan() && strings.Contains(s, a.text) {
+			best[i] = 1 // wherever a text without spaces is cut
+		}
+	}
+	for w := range wordsOf(s) {
+		similar, known := q.known[w.text]
+		if !known {
+			similar = q.similar(w)
+			q.known[w.text] = similar
+		}
+		for i, x := range similar {
+			best[i] = max(best[i], x)
+		}
+	}
+	sum, least := 0.0, 0.0
+	for i, x := range best {
+		if x == 1 && !q.asked[i].known && len(q.asked[i].text) >= shortestName {
+			least = namedCoverage
+		}
+		if x > leastSimilar {
+			sum += q.asked[i].weight * (min(x, 1) - leastSimilar) / (1 - leastSimilar)
+		}
+	}
+	return max(sum/q.total, least)
+}
+
+// An item with a word of the question that no dictionary has, such as the name of a tool, is about that.
+const (
+	shortestName  = 4
+	namedCoverage = 0.4
+)
+
+// oneCharacter is how much a single Han character says, as a share of a longer word.
+const oneCharacter = 0.4
+
+// Similarities of words that are not the same.
+const (
+	synonymous = 0.7
+	perEdit    = 0.2 // less for each edit between a misspelt word and another one
+)
+
+// similar compares a word with each of the question. It is nil if none is similar.
+func (q *Question) similar(w word) []float64 {
+	if !w.hasContent() {
+		return nil
+	}
+	var vector [lexicon.Dims]float32
+	if w.known {
+		w.entry.Vector(&vector)
+	}
+	term := w.term()
+	groups := synonyms()[term]
+	var all []float64
+	for i := range q.asked {
+		a := &q.asked[i]
+		similar := 0.0
+		switch {
+		case a.text == w.text || a.term == term:
+			similar = 1
+		case slices.ContainsFunc(a.groups, func(group int) bool { return slices.Contains(groups, group) }):
+			similar = synonymous
+		}
+		if similar < 1 && a.known && w.known {
+			similar = max(similar, Cosine(a.vector[:], vector[:]))
+		}
+		if a.absent {
+			similar = max(similar, spelling(a.text, w.text))
+		}
+		if similar > leastSimilar {
+			if all == nil {
+				all = make([]float64, len(q.asked))
+			}
+			all[i] = similar
+		}
+	}
+	return all
+}
+
+// spelling is how probably two words are the same, one of them misspelt: 0 beyond one edit, or two in a long word.
+func spelling(a, b string) float64 {
+	const short, long = 4, 7
+	length := max(len(a), len(b))
+	if min(len(a), len(b)) < short || a[0] >= utf8.RuneSelf || b[0] >= utf8.RuneSelf {
+		return 0
+	}
+	edits := 1
+	if length >= long {
+		edits = 2
+	}
+	return max(0, 1-perEdit*float64(distance(a, b, edits)))
+}
+
+// distance is how many letters were added, left out, replaced or exchanged with their neighbour (the optimal string
+// alignment distance), and a large number if that is more than most.
+func distance(a, b string, most int) int {
+	const far, longest = 100, 40
+	if len(a)-len(b) > most || len(b)-len(a) > most || max(len(a), len(b)) > longest {
+		return far
+	}
+	var rows [3][longest + 1]int // of the letter before, of this one, and of the next
+	for j := range len(b) + 1 {
+		rows[1][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, row := &rows[(i+2)%3], &rows[i%3], &rows[(i+1)%3]
+		row[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			replaced := last[j-1]
+			if a[i-1] != b[j-1] {
+				replaced++
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, replaced)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+			least = min(least, row[j])
+		}
+		if least > most {
+			return far
+		}
+	}
+	if edits := rows[(len(a)+1)%3][len(b)]; edits <= most {
+		return edits
+	}
+	return far
+}
+
+// word is a word of a text in lower case, with its entry in the lexicon.
+type word struct {
+	text  string
+	entry lexicon.Word
+	known bool
+}
+
+// isHan tells whether the word is of a script without spaces.
+func (w word) isHan() bool { return w.text[0] >= utf8.RuneSelf && w.known }
+
+// term is the term of the index for the word.
+func (w word) term() string {
+	if w.text[0] >= utf8.RuneSelf {
+		return w.text
+	}
+	return text.Stem(w.text)
+}
+
+// hasContent tells whether the word says what a text is about.
+func (w word) hasContent() bool { return text.HasContent([]text.QueryTerm{{Term: w.text}}) }
+
+// wordsOf cuts a text into its words: runs of letters, the parts of names such as getUserByID, and Chinese words.
+func wordsOf(s string) iter.Seq[word] {
+	return func(yield func(word) bool) {
+		for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			for run != "" {
+				var ok bool
+				if run, ok = firstWord(run, yield); !ok {
+					return
+				}
+			}
+		}
+	}
+}
+
+// firstWord yields the first word of a run of letters, or the words of Han characters that it begins with. It returns
+// the rest.
+func firstWord(run string, yield func(word) bool) (rest string, more bool) {
+	end := len(run)
+	var last rune
+	for i, r := range run {
+		if i > 0 && (unicode.Is(unicode.Han, r) != unicode.Is(unicode.Han, last) ||
+			unicode.IsUpper(r) && unicode.IsLower(last)) {
+			end = i
+			break
+		}
+		last = r
+	}
+	if unicode.Is(unicode.Han, last) {
+		for entry := range lexicon.Han(run[:end]) {
+			if !yield(word{entry.String(), entry, true}) {
+				return "", false
+			}
+		}
+		return run[end:], true
+	}
+	w := word{text: strings.ToLower(run[:end])}
+	w.entry, w.known = lexicon.Find(w.text)
+	return run[end:], yield(w)
+}
