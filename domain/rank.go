@@ -9,15 +9,17 @@ import (
 type Candidate struct {
 	ID         string
 	Scopes     []Scope
-	Confidence float64 // 0…1
-	Position   int64   // of its newest event
-	Score      float64 // 0…1: relevance to the query; 0.5 means "about this"
-	Semantic   float64 // calibrated similarity of meaning, part of Score; 0 if unknown
-	Pending    bool    // Semantic is unknown, since the item has no vector yet
-	Lexical    float64 // calibrated match of words, part of Score
-	Overdue    bool    // its verification is overdue
-	Confirmed  bool    // its verifier confirmed it, and that counts: see [Verification.Counts]
-	Said       string  // its text: the same for copies; empty if that does not count
+	Confidence float64  // 0…1
+	Position   int64    // of its newest event
+	Score      float64  // 0…1: relevance to the query; 0.5 means "about this"
+	Semantic   float64  // calibrated similarity of meaning, part of Score; 0 if unknown
+	Pending    bool     // Semantic is unknown, since the item has no vector yet
+	Lexical    float64  // calibrated match of words, part of Score
+	Overdue    bool     // its verification is overdue
+	Confirmed  bool     // its verifier confirmed it, and that counts: see [Verification.Counts]
+	Covered    float64  // 0…1: the share of the question that it or an item beside it says, by the built-in embedder
+	Reasons    []string // what raised its score beyond its own text, in words
+	Said       string   // its text: the same for copies; empty if that does not count
 }
 
 // Hit is a ranked candidate.
@@ -77,6 +79,29 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 		markNearer(hits)
 	}
 	return hits[:min(limit, len(hits))]
+}
+
+// How much of a question the best hit must cover, in words or in words like them, or its score. Below the first, nothing
+// answers the question. Below the second, few hits are shown. What that loses is in docs/performance.md.
+const (
+	silentBelow, silentScore = 0.22, 0.42
+	weakBelow, weakScore     = 0.4, 0.546
+	mostWeak                 = 3
+)
+
+// Convincing keeps the hits that are worth showing. weak means that they are probably not about the question.
+func Convincing(hits []Hit) (kept []Hit, weak bool) {
+	if len(hits) == 0 {
+		return hits, false
+	}
+	best := slices.MaxFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Score, b.Score) })
+	switch {
+	case best.Covered < silentBelow && best.Score < silentScore:
+		return nil, false
+	case best.Covered < weakBelow && best.Score < weakScore:
+		return hits[:min(mostWeak, len(hits))], true
+	}
+	return hits, false
 }
 
 // withoutCopies keeps one hit of those that say the same: the heaviest in the nearest tier.

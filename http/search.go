@@ -164,7 +164,7 @@ func eachEntity(in api.Searcher, entity func(field, kind, id string)) {
 func searchedOf(a domain.Answer) api.SearchAnswer {
 	out := api.SearchAnswer{
 		Items: make([]api.Hit, len(a.Hits)), Embedder: a.Embedder, Degraded: a.Degraded, MinScore: a.MinScore,
-		Warning: a.Warning,
+		Warning: a.Warning, Weak: a.Weak,
 	}
 	for i, h := range a.Hits {
 		out.Items[i] = api.Hit{
@@ -175,6 +175,9 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 				Semantic: h.Semantic, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence,
 				Overdue: h.Overdue, Confirmed: h.Confirmed,
 			},
+		}
+		if a.Explain != nil {
+			out.Items[i].Parts.Reasons = h.Reasons
 		}
 		if h.Nearer { // tells why it ranks above a hit of greater weight
 			out.Items[i].Reason = "nearer scope"

@@ -91,7 +91,7 @@ func candidatesOf(hits []domain.Hit) []domain.Candidate {
 func listed(hits []domain.Found) string {
 	var lines string
 	for _, hit := range hits {
-		lines += fmt.Sprintf("\n  %-4s %.4f = %.4f, %.4f; %.4f %s %v", hit.ID, hit.Score, hit.Semantic, hit.Lexical,
+		lines += fmt.Sprintf("\n  %-4s %.3f = %.3f, %.3f; %.3f %s %v", hit.ID, hit.Score, hit.Semantic, hit.Lexical,
 			hit.Weight, hit.Scope, hit.Best)
 	}
 	return lines

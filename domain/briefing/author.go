@@ -76,6 +76,9 @@ func (a Author) search(ctx context.Context, questions []domain.Search, s *select
 	}
 	for _, answer := range answers {
 		degraded = answer.Degraded
+		if answer.Weak {
+			continue
+		}
 		s.add(answer.Hits...)
 	}
 	return degraded, nil

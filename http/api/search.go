@@ -67,12 +67,13 @@ type Hit struct {
 
 // Parts are the components of score and weight, each 0 to 1.
 type Parts struct {
-	Semantic   float64 `json:"semantic" doc:"Meaning."`
-	Pending    bool    `json:"semantic_pending,omitempty" doc:"With explain: meaning is not computed yet, and words stand alone."`
-	Lexical    float64 `json:"lexical" doc:"Words."`
-	Confidence float64 `json:"confidence"`
-	Overdue    bool    `json:"overdue,omitempty" doc:"Its verification is overdue: the weight is multiplied by 0.9."`
-	Confirmed  bool    `json:"confirmed,omitempty" doc:"Its verifier confirmed it: the weight is multiplied by 1.1, up to the score."`
+	Semantic   float64  `json:"semantic" doc:"Meaning."`
+	Pending    bool     `json:"semantic_pending,omitempty" doc:"With explain: meaning is not computed yet, and words stand alone."`
+	Lexical    float64  `json:"lexical" doc:"Words."`
+	Confidence float64  `json:"confidence"`
+	Reasons    []string `json:"reasons,omitempty" doc:"With explain: what raised the score beyond its own text."`
+	Overdue    bool     `json:"overdue,omitempty" doc:"Its verification is overdue: the weight is multiplied by 0.9."`
+	Confirmed  bool     `json:"confirmed,omitempty" doc:"Its verifier confirmed it: the weight is multiplied by 1.1, up to the score."`
 }
 
 // SearchAnswer is the result of a search.
@@ -82,6 +83,7 @@ type SearchAnswer struct {
 	Degraded string       `json:"degraded,omitempty" doc:"Why words stand alone, or that some items have no vector; missing when meaning took part for all."`
 	Warning  string       `json:"warning,omitempty" doc:"How a query of more than 8,000 characters was shortened."`
 	MinScore float64      `json:"min_score"`
+	Weak     bool         `json:"weak,omitempty" doc:"The hits, at most three, are probably not about the query: they say little of it."`
 	Explain  *Explanation `json:"explain,omitempty" doc:"When asked for, or when there are no hits."`
 	Facets   *HitFacets   `json:"facets,omitempty" doc:"When asked for."`
 	Position *int64       `json:"position,omitempty" doc:"When asked for: whatever was recorded up to here was looked at, by its words at least. The same question as of this position gets the same answer again."`
@@ -102,7 +104,7 @@ type Explanation struct {
 	Audience  []string    `json:"audience" nullable:"false" doc:"The scopes that counted; none means everything in the tenant."`
 	Visible   int64       `json:"visible" doc:"Items in those scopes."`
 	Passed    int64       `json:"passed" doc:"Of those, items that passed the filters."`
-	BestBelow float64     `json:"best_below" doc:"The best score below min_score; 0 if there was none."`
+	BestBelow float64     `json:"best_below" doc:"The best score that was not shown: it is below min_score, or says too little of the query; 0 if there was none."`
 	Terms     []string    `json:"terms" nullable:"false" doc:"The words of the query as they are compared."`
 	Plans     []ScopePlan `json:"plans" nullable:"false"`
 	TookMS    float64     `json:"took_ms"`

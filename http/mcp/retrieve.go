@@ -23,6 +23,8 @@ type retrieved struct {
 	Warning   string `json:"warning,omitempty"` // hosts show their model either the data or the text
 	Hint      string `json:"hint,omitempty"`    // what to try after an empty result
 	Degraded  string `json:"degraded,omitempty"`
+
+	weak bool // some of it is probably not about the query
 }
 
 type hit struct {
@@ -68,6 +70,7 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 			return nil, "", err
 		}
 		found.Degraded, shortened = answer.Degraded, answer.Warning
+		found.weak = found.weak || answer.Weak
 		if answer.Explain != nil {
 			visible = max(visible, answer.Explain.Visible)
 		}
@@ -156,6 +159,9 @@ func (r retrieved) warning() string {
 		warnings = append(warnings, "these are FAILED approaches; do not repeat them")
 	default:
 		warnings = append(warnings, "items marked as pitfalls are FAILED approaches; do not repeat them")
+	}
+	if r.weak {
+		warnings = append(warnings, "this is probably not about the query")
 	}
 	if contested > 0 {
 		warnings = append(warnings, "do not rely on contested items")

@@ -298,10 +298,10 @@ func formatPlace(uri, place domain.URI, targets []address) string {
 // less weight. So weights are mapped: right answers pass, and unrelated hits stay below 0.1. Measured on
 // testdata/calibration.txt.
 const (
-	evenWeight  = 0.19 // the weight whose score is 0.5
-	weightSlope = 2.2  // the slope of the curve at evenWeight
-	evenShare   = 0.6  // the share of the best weight that scores half: most hits below have just a word in common
-	shareSlope  = 22.0
+	evenWeight  = 0.17 // the weight whose score is 0.5
+	weightSlope = 8.0  // the slope of the curve at evenWeight
+	evenShare   = 0.88 // the share of the best weight that scores half: most hits below have just a word in common
+	shareSlope  = 40.0
 )
 
 // scores are the scores of hits, in their order. A hit of less weight never scores more.

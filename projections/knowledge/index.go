@@ -24,7 +24,7 @@ func (s *Stage) reindex(it *item) (bool, words.ItemTerms) {
 	if it.was.Exists() && it.was.Revision == it.now.Revision {
 		return false, words.ItemTerms{Words: it.words}
 	}
-	same := it.was.Exists() && saySame(it.was.Text, it.now.Text)
+	same := it.was.Exists() && saySame(&it.was, it.now)
 	switch {
 	case !now && same:
 		return was, words.ItemTerms{Words: it.words}
@@ -34,9 +34,11 @@ func (s *Stage) reindex(it *item) (bool, words.ItemTerms) {
 	return was || now, s.itemTermsOf(it.now)
 }
 
-// saySame tells whether two texts have the same terms.
-func saySame(a, b domain.Text) bool {
-	return a.Content == b.Content && a.Task == b.Task && slices.Equal(words.TagValues(a.Tags), words.TagValues(b.Tags))
+// saySame tells whether two items have the same terms.
+func saySame(a, b *domain.Knowledge) bool {
+	return a.Text.Content == b.Text.Content && a.Text.Task == b.Text.Task &&
+		slices.Equal(words.TagValues(a.Text.Tags), words.TagValues(b.Text.Tags)) &&
+		words.SequenceOf(a) == words.SequenceOf(b)
 }
 
 // termsAsked are of a text: the hashes are in order, so these are a sample of it.
@@ -46,7 +48,9 @@ const termsAsked = 64
 // those that changed since they were indexed, which are few.
 func (s *Stage) ItemsSaying(t domain.Text, scopes []domain.Scope) (ids []string) {
 	said := &domain.Knowledge{Text: domain.Text{Task: t.Task, Content: t.Content}}
-	terms := words.ItemTermsOf(s.version.Tokenizer, said).Hashes()
+	by := s.version.Tokenizer
+	by.Sequences = false // items of other sequences may say the same
+	terms := words.ItemTermsOf(by, said).Hashes()
 	numbers, err := words.Rarest(s.ctx, s.tx, s.tables, s.tenant, terms[:min(len(terms), termsAsked)])
 	if err == nil {
 		query := s.tx.NewSelect().TableExpr("? AS k", s.tables.Knowledge).Column("k.id").

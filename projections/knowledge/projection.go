@@ -244,7 +244,7 @@ func (all stages) invalidateSummaries(script *rows.Script) {
 type prepared struct {
 	domain.Command
 	id    string
-	text  domain.Text
+	item  domain.Knowledge
 	terms map[string]words.ItemTerms // by the tokenizer's version
 }
 
@@ -257,14 +257,14 @@ func (p *Projection) Prepare(command domain.Command) domain.Command {
 	if !ok {
 		return command
 	}
-	text := remember.Knowledge.Text
+	item := domain.Knowledge{Text: remember.Knowledge.Text, Source: remember.Knowledge.Source}
 	wordings := map[string]words.ItemTerms{}
 	for _, v := range p.VersionSet.Load().Versions {
 		if _, cut := wordings[v.Tokenizer.Version]; !cut && !v.Unsupported {
-			wordings[v.Tokenizer.Version] = words.ItemTermsOf(v.Tokenizer, &domain.Knowledge{Text: text})
+			wordings[v.Tokenizer.Version] = words.ItemTermsOf(v.Tokenizer, &item)
 		}
 	}
-	return prepared{Command: command, id: remember.ID, text: text, terms: wordings}
+	return prepared{Command: command, id: remember.ID, item: item, terms: wordings}
 }
 
 // preparedOf returns the prepared commands by item.
@@ -280,7 +280,7 @@ func preparedOf(commands []domain.Command) map[string]prepared {
 
 // itemTermsOf returns the item's current terms, from its command if that prepared them.
 func (s *Stage) itemTermsOf(k *domain.Knowledge) words.ItemTerms {
-	if p, found := s.prepared[k.ID]; found && saySame(p.text, k.Text) {
+	if p, found := s.prepared[k.ID]; found && saySame(&p.item, k) {
 		if w, cut := p.terms[s.version.Tokenizer.Version]; cut {
 			return w
 		}

@@ -1,11 +1,13 @@
 package past
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections/embedding"
 	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/search"
@@ -45,7 +48,7 @@ func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer
 	if s.MinScore != nil {
 		r.minScore = *s.MinScore
 	}
-	var hits []domain.Hit
+	var hits []domain.Found
 	var present domain.Answer
 	answered, err := p.reached(ctx, s.By.Tenant, s.AsOf, func(ctx context.Context, tx bun.IDB) (err error) {
 		hits, err = r.hits(ctx, tx)
@@ -65,10 +68,7 @@ func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer
 		return present, nil
 	}
 	answer := domain.Answer{
-		Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, Warning: s.Warning, MinScore: r.minScore,
-	}
-	if answer.Hits, err = r.read(ctx, hits); err != nil {
-		return domain.Answer{}, err
+		Hits: hits, Weak: r.weak, Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, Warning: s.Warning, MinScore: r.minScore,
 	}
 	if s.Explain || len(hits) == 0 {
 		answer.Explain = r.explain(time.Since(started))
@@ -89,10 +89,10 @@ type asOfSearch struct {
 
 	words *words.Matches
 	items []asOfCandidate // the audience's items that pass the filter
-	rows  []itemRow       // of the hits
 
 	seen, passed int64
 	below        float64
+	weak         bool
 }
 
 // asOfCandidate are what a search of the past reads of an item.
@@ -106,7 +106,7 @@ type asOfCandidate struct {
 	bag    words.PackedTerms
 }
 
-func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Hit, error) {
+func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, error) {
 	if err := r.compareWords(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -114,23 +114,94 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Hit, error)
 	if err != nil {
 		return nil, err
 	}
-	candidates := r.candidates(cosines)
-	if err := r.weigh(ctx, tx, candidates); err != nil {
+	pool := search.NewPool(r.search, r.words, r.meaning.Embedder.Calibration())
+	pool.Load = func(ctx context.Context, numbers []int64) error { return r.load(ctx, tx, pool, cosines, numbers) }
+	pool.Members = func(ctx context.Context, sequences []string) ([][]words.Member, error) {
+		return r.members(ctx, tx, sequences)
+	}
+	if err := pool.Load(ctx, r.best(pool.Calibration, cosines)); err != nil {
 		return nil, err
 	}
-	hits := domain.Rank(candidates, r.audience, r.search.Order, r.minScore, domain.MaxLimit) // some may be copies
-	places := make(map[string]int64, len(r.items))
-	for _, item := range r.items {
-		places[item.id] = item.number
+	if err := pool.Judge(ctx); err != nil {
+		return nil, err
 	}
-	numbers := make([]int64, len(hits))
+	known := make(map[string]*domain.Knowledge, len(pool.Entries))
+	candidates := make([]domain.Candidate, len(pool.Entries))
+	for i, e := range pool.Entries {
+		known[e.Candidate.ID], candidates[i] = e.Item, e.Candidate
+		if e.Candidate.Score < r.minScore {
+			r.below = max(r.below, e.Candidate.Score)
+		}
+	}
+	hits := domain.Rank(candidates, r.audience, r.search.Order, r.minScore, r.search.Limit)
+	if r.search.MinScore == nil && pool.Compares() {
+		convincing, weak := domain.Convincing(hits)
+		if r.weak = weak; len(convincing) == 0 && len(hits) > 0 {
+			r.below = max(r.below, hits[0].Score)
+		}
+		hits = convincing
+	}
+	found := make([]domain.Found, len(hits))
 	for i, hit := range hits {
-		numbers[i] = places[hit.ID]
+		k := known[hit.ID]
+		search.ApplyLevel(k, r.search.Level)
+		found[i] = domain.Found{Hit: hit, Knowledge: k, Terms: r.words.Explained[k.Number]}
 	}
-	if len(numbers) > 0 {
-		r.rows, err = r.past.rows(ctx, tx, r.tenant, numbers, r.position)
+	return found, nil
+}
+
+// load reads items as they were, and adds them to the pool.
+func (r *asOfSearch) load(
+	ctx context.Context, tx bun.IDB, pool *search.Pool, cosines map[int64]float64, numbers []int64,
+) error {
+	if len(numbers) == 0 {
+		return nil
 	}
-	return hits, err
+	rows, err := r.past.rows(ctx, tx, r.tenant, numbers, r.position)
+	if err != nil {
+		return err
+	}
+	facts, err := events.SnapshotOf(tx).Facts(ctx, r.tenant, positionsOf(rows))
+	if err != nil {
+		return err
+	}
+	for _, k := range r.withTexts(rows, facts) {
+		e := &search.Entry{Number: k.Number, Item: k, Candidate: domain.Candidate{
+			ID: k.ID, Scopes: k.Scopes, Confidence: k.Confidence, Position: k.Position,
+		}}
+		if e.Cosine, e.Compared = cosines[k.Number]; !r.search.Copies {
+			e.Candidate.Said = string(k.Polarity) + " " + k.Text.Task + " " + k.Text.Content
+		}
+		pool.Add(e)
+	}
+	return nil
+}
+
+// best are the numbers of the items whose texts are read.
+func (r *asOfSearch) best(calibration embedding.Calibration, cosines map[int64]float64) []int64 {
+	scores := make(map[int64]float64, len(r.items))
+	for _, item := range r.items {
+		cosine, compared := cosines[item.number]
+		scores[item.number] = calibration.Estimate(r.words.ScoreOf(item.number), cosine, compared, len(r.terms) > 0)
+	}
+	numbers := slices.Collect(maps.Keys(scores))
+	slices.SortFunc(numbers, func(a, b int64) int {
+		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(b, a))
+	})
+	return numbers[:min(len(numbers), search.Size(r.search))]
+}
+
+// members finds the items of sequences among those that the search could find.
+func (r *asOfSearch) members(ctx context.Context, tx bun.IDB, sequences []string) ([][]words.Member, error) {
+	m := words.NewMatches(words.TermsOf(sequences))
+	some := r.passing(tx)
+	if _, rest := rows.Narrow(r.search.Filter, r.audience); rows.IsPlain(rest) && len(rest.PrivateOf) == 0 {
+		some = r.live(tx)
+	}
+	err := r.each(ctx, r.withWords(some, true), func(i asOfCandidate) {
+		m.AddPacked(i.number, i.words, 0, i.bag)
+	})
+	return m.Members(), err
 }
 
 // had selects the audience's items at the position.
@@ -224,111 +295,6 @@ func (r *asOfSearch) cosines(ctx context.Context, tx bun.IDB) (found map[int64]f
 		}
 	}
 	return found, rows.Err()
-}
-
-// candidates are scored as a search of the present scores them. weigh adds confidence.
-func (r *asOfSearch) candidates(cosines map[int64]float64) []domain.Candidate {
-	var candidates []domain.Candidate
-	kept := r.items[:0]
-	for _, item := range r.items {
-		c := r.candidate(item, cosines)
-		if c.Score < r.minScore {
-			r.below = max(r.below, c.Score)
-			continue
-		}
-		candidates, kept = append(candidates, c), append(kept, item)
-	}
-	r.items = kept
-	return candidates
-}
-
-func (r *asOfSearch) candidate(item asOfCandidate, cosines map[int64]float64) domain.Candidate {
-	c := domain.Candidate{ID: item.id, Scopes: item.scopes, Position: item.since, Lexical: r.words.ScoreOf(item.number)}
-	if r.search.Text != "" && !text.HasContent(r.terms) {
-		return c
-	}
-	cosine, compared := cosines[item.number]
-	if !compared { // words decide alone
-		c.Score = c.Lexical
-		return c
-	}
-	calibration := r.meaning.Embedder.Calibration()
-	c.Semantic = calibration.Score(cosine)
-	c.Score = c.Semantic
-	if len(r.terms) > 0 {
-		c.Score = calibration.Join(c.Semantic, c.Lexical)
-	}
-	return c
-}
-
-// weigh gives candidates, which have the order of the items, the confidence that they had.
-func (r *asOfSearch) weigh(ctx context.Context, tx bun.IDB, candidates []domain.Candidate) error {
-	const most = 5000
-	policy := r.now.Version.Policy
-	at := make(map[int64]int, len(r.items))
-	numbers := make([]int64, len(r.items))
-	for i, item := range r.items {
-		at[item.number], numbers[i] = i, item.number
-	}
-	for batch := range slices.Chunk(numbers, most) {
-		var rows []struct {
-			Number, Since, HelpfulLacks, HarmfulLacks int64
-			Helpful, Harmful, Reporters               int
-		}
-		newest := tx.NewSelect().TableExpr("? AS b", r.past.Tables.Counts).ColumnExpr("b.number, max(b.since) AS since").
-			Where("b.tenant = ?", r.tenant).Where("b.number IN (?)", bun.List(batch)).Where("b.since <= ?", r.position).
-			GroupExpr("b.number")
-		err := tx.NewSelect().TableExpr("(?) AS newest", newest).
-			Join("JOIN ? AS c ON c.tenant = ? AND c.number = newest.number AND c.since = newest.since",
-				r.past.Tables.Counts, r.tenant).
-			ColumnExpr("c.number, c.since, c.helpful, c.harmful, c.helpful_lacks, c.harmful_lacks").
-			ColumnExpr("CASE WHEN c.confirm_until <= ? THEN c.reporters + c.suspended ELSE c.reporters END AS reporters",
-				database.At(r.time)).Scan(ctx, &rows)
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			c := &candidates[at[row.Number]]
-			c.Confidence = policy.Rate(&domain.Knowledge{
-				Helpful: row.Helpful, Harmful: row.Harmful,
-				Voices: domain.Voices{Helpful: row.HelpfulLacks, Harmful: row.HarmfulLacks},
-			}, row.Reporters)
-			c.Position = max(c.Position, row.Since)
-		}
-	}
-	return nil
-}
-
-// read returns the hits with their items as they were.
-func (r *asOfSearch) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, error) {
-	if len(hits) == 0 {
-		return nil, nil
-	}
-	items, err := r.readTexts(ctx, r.rows)
-	if err != nil {
-		return nil, err
-	}
-	known, candidates := make(map[string]*domain.Knowledge, len(items)), make([]domain.Candidate, 0, len(hits))
-	for _, k := range items {
-		known[k.ID] = k
-	}
-	for _, hit := range hits {
-		k := known[hit.ID]
-		if k == nil {
-			continue
-		}
-		if !r.search.Copies {
-			hit.Said = string(k.Polarity) + " " + k.Text.Task + " " + k.Text.Content
-		}
-		candidates = append(candidates, hit.Candidate)
-		search.ApplyLevel(k, r.search.Level)
-	}
-	found := make([]domain.Found, 0, len(hits))
-	for _, hit := range domain.Rank(candidates, r.audience, r.search.Order, r.minScore, r.search.Limit) {
-		k := known[hit.ID]
-		found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: r.words.Explained[k.Number]})
-	}
-	return found, nil
 }
 
 func (r *asOfSearch) explain(took time.Duration) *domain.Explanation {

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -10,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/embedding"
 	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/vectors"
 	"github.com/annals-kb/annals/projections/words"
@@ -102,8 +104,9 @@ func (p Request) search(
 	ctx context.Context, s domain.Search, vector *vectors.QueryEmbedding,
 ) (*Execution, domain.Answer, error) {
 	f := &Execution{
-		Request: p, Search: s, Audience: s.Audience(), minScore: p.Model.Embedder.Calibration().MinScore, Embedding: vector,
+		Request: p, Search: s, Audience: s.Audience(), calibration: p.Model.Embedder.Calibration(), Embedding: vector,
 	}
+	f.minScore = f.calibration.MinScore
 	if s.MinScore != nil {
 		f.minScore = *s.MinScore
 	}
@@ -121,6 +124,7 @@ func (p Request) search(
 		}
 		answer := domain.Answer{
 			Embedder: p.Model.Embedder.Name(), MinScore: f.minScore, Warning: s.Warning,
+			Weak:     f.weak,
 			Degraded: cmp.Or(f.degraded, p.incomplete(s.By.Tenant)),
 		}
 		left := len(f.unreadable)
@@ -135,12 +139,14 @@ type Execution struct {
 	Request
 	Search           domain.Search
 	Audience         domain.Audience
+	calibration      embedding.Calibration
 	minScore         float64
 	Embedding        *vectors.QueryEmbedding
 	words            *words.Matches
 	question         vectors.Question
 	shortlist        vectors.Shortlist
 	degraded         string
+	weak             bool
 	bestBelow        float64 // the best score below the threshold
 	IgnoreConfidence bool    // rank without confidence
 
@@ -162,9 +168,8 @@ func (f *Execution) Hits(ctx context.Context) ([]domain.Hit, error) {
 	}
 }
 
-// rank searches by words and by sketches in parallel, and compares both by meaning. It reads the candidates with the
-// best scores first, and the others only if these do not decide the answer. crowded means that so many failed the
-// filter that others may be missing.
+// rank searches by words and by sketches in parallel, compares both by meaning, and judges the best by their texts.
+// crowded means that so many failed the filter that others may be missing.
 func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, err error) {
 	err = f.InParallel(ctx, func(ctx context.Context) (err error) {
 		f.words, err = f.Match(ctx, f.Search, f.Audience)
@@ -177,16 +182,40 @@ func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, 
 	if err != nil {
 		return nil, false, err
 	}
-	rest := all.list
-	for n := f.topSize(rest); len(rest) > 0; n = len(rest) {
-		if err := f.loadTop(ctx, all, rest[:n]); err != nil {
+	pool := NewPool(f.Search, f.words, f.calibration)
+	pool.Load = func(ctx context.Context, numbers []int64) error { return f.load(ctx, all, pool, numbers) }
+	pool.Members = func(ctx context.Context, sequences []string) ([][]words.Member, error) {
+		return f.Members(ctx, f.Search, f.Audience, sequences)
+	}
+	for rest := all.list; len(rest) > 0 && len(pool.Entries) < Size(f.Search); { // some may not pass the filter
+		best := rest[:min(len(rest), Size(f.Search))]
+		rest = rest[len(best):]
+		numbers := make([]int64, len(best))
+		for i, c := range best {
+			numbers[i] = c.number
+		}
+		slices.Sort(numbers)
+		if err := pool.Load(ctx, numbers); err != nil {
 			return nil, false, err
 		}
-		rest = rest[n:]
-		hits = domain.Rank(all.found, f.Audience, f.Search.Order, f.minScore, f.Search.Limit)
-		if len(rest) > 0 && f.isFinal(hits, all.top, rest[0].score) {
-			break
+	}
+	if err := pool.Judge(ctx); err != nil {
+		return nil, false, err
+	}
+	found := make([]domain.Candidate, len(pool.Entries))
+	for i, e := range pool.Entries {
+		found[i] = e.Candidate
+		if _, shared := f.Audience.Best(e.Candidate.Scopes); shared && e.Candidate.Score < f.minScore {
+			f.bestBelow = max(f.bestBelow, e.Candidate.Score)
 		}
+	}
+	hits = domain.Rank(found, f.Audience, f.Search.Order, f.minScore, f.Search.Limit)
+	if f.weak = false; f.Search.MinScore == nil && pool.Compares() {
+		convincing, weak := domain.Convincing(hits)
+		if f.weak = weak; len(convincing) == 0 && len(hits) > 0 {
+			f.bestBelow = max(f.bestBelow, hits[0].Score)
+		}
+		hits = convincing
 	}
 	return hits, f.isTruncated(all), nil
 }

@@ -10,9 +10,13 @@ import (
 	"github.com/annals-kb/annals/domain/text"
 )
 
-// Tokenize cuts every text of an item that a search by words may find it by into terms.
+// Tokenize cuts every text of an item that a search by words may find it by into terms, and adds its sequence.
 func Tokenize(by text.Tokenizer, k *domain.Knowledge) (terms []string, words int) {
-	return by.Cut(k.Text.Content + "\n\n" + k.Text.Task + "\n\n" + strings.Join(TagValues(k.Text.Tags), "\n\n"))
+	terms, words = by.Cut(k.Text.Content + "\n\n" + k.Text.Task + "\n\n" + strings.Join(TagValues(k.Text.Tags), "\n\n"))
+	if sequence := SequenceOf(k); by.Sequences && sequence != "" {
+		terms = append(terms, sequence)
+	}
+	return terms, words
 }
 
 func TagValues(tags domain.Tags) []string {

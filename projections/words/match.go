@@ -28,6 +28,9 @@ type Matches struct {
 	items      []scoredItem
 	found      [][]occurrence // of each term
 	containing []int          // of each term: how many items of the audience have it, whether they pass the filter or not
+
+	counted    int     // the items that the statistics are of
+	attainable float64 // the sum of an item with every term
 }
 
 // scoredItem is an item with at least one of the terms.
@@ -87,10 +90,10 @@ func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audie
 
 // Score adds up each item's terms.
 func (m *Matches) Score(all Size) {
-	attainable := 0.0
+	m.counted = all.Items
 	for i, term := range m.Terms {
 		worth := text.IDF(all.Items, m.containing[i])
-		attainable += worth * text.Attainable(term.Term, m.containing[i] > 0)
+		m.attainable += worth * text.Attainable(term.Term, m.containing[i] > 0)
 		for _, o := range m.found[i] {
 			it := &m.items[o.item]
 			if term.Beside && it.score == 0 {
@@ -100,7 +103,7 @@ func (m *Matches) Score(all Size) {
 		}
 	}
 	for i := range m.items {
-		m.items[i].score = text.WordScore(m.items[i].score, attainable)
+		m.items[i].score = text.WordScore(m.items[i].score, m.attainable)
 	}
 }
 

@@ -113,6 +113,9 @@ func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, ex
 		c.Say("")
 		c.Table(howAnswered(a))
 	}
+	if a.Weak {
+		c.Note("weak: this is probably not about it; --min-score 0 shows more")
+	}
 	if a.Degraded != "" {
 		c.Note("found by words alone: %s", a.Degraded)
 	}
@@ -187,6 +190,9 @@ func whyNothing(a api.SearchAnswer) string {
 		return "nothing found: no knowledge is visible here"
 	case e.Passed == 0:
 		return fmt.Sprintf("nothing found: %d visible, but none passes the filters", e.Visible)
+	case e.BestBelow >= a.MinScore && e.BestBelow > 0:
+		return fmt.Sprintf("nothing found: %d visible, %d pass the filters; the best scores %.2f and says too little of "+
+			"what was asked (--min-score 0 shows it)", e.Visible, e.Passed, e.BestBelow)
 	case e.BestBelow > 0:
 		return fmt.Sprintf("nothing found: %d visible, %d pass the filters; "+
 			"the best scores %.2f, below the threshold of %.2f (--min-score)", e.Visible, e.Passed, e.BestBelow, a.MinScore)
@@ -210,7 +216,8 @@ func howScored(h api.Hit) string {
 		factor = fmt.Sprintf(" × %g (confirmed by its verifier)", domain.ConfirmedFactor)
 	}
 	weight := fmt.Sprintf("confidence %.2f%s → weight %.2f", h.Parts.Confidence, factor, h.Weight)
-	return terminal.Joined(" · ", meaning, words, weight, strings.Join(h.Terms, " "))
+	raised := strings.Join(h.Parts.Reasons, ", ")
+	return terminal.Joined(" · ", meaning, words, raised, weight, strings.Join(h.Terms, " "))
 }
 
 // howAnswered explains how the search ran.

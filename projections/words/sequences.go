@@ -1,0 +1,121 @@
+package words
+
+import (
+	"context"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// SessionTag is the key of the tag that names the conversation of an item.
+const SessionTag = "session"
+
+// SequenceOf names the sequence of an item: the conversation that its tag names, or else its trace, or its task. It is
+// a term of the item, so that the index finds the others. It is empty for an item outside of sequences.
+func SequenceOf(k *domain.Knowledge) string {
+	if sessions := k.Text.Tags[SessionTag]; len(sessions) > 0 {
+		return "\x00session\x00" + sessions[0]
+	}
+	if k.Source.TraceID != "" {
+		return "\x00trace\x00" + k.Source.TraceID
+	}
+	if k.Text.Task != "" {
+		return "\x00task\x00" + k.Text.Task
+	}
+	return ""
+}
+
+// IsConversation tells whether an item's sequence is a conversation.
+func IsConversation(k *domain.Knowledge) bool { return len(k.Text.Tags[SessionTag]) > 0 }
+
+// Member is an item of a sequence.
+type Member struct {
+	Number int64
+	Words  int
+}
+
+// longestSequence is the most items of a sequence. What more items share is no conversation.
+const longestSequence = 256
+
+// Members finds the items of each sequence that the search could find, in the order in which they were remembered.
+func (p Index) Members(
+	ctx context.Context, s domain.Search, audience domain.Audience, sequences []string,
+) ([][]Member, error) {
+	m := NewMatches(TermsOf(sequences))
+	audience, s.Filter = rows.Narrow(s.Filter, audience)
+	groups, _ := groupsOf(s.Filter) // what is loaded is filtered by the rest
+	if _, err := p.read(ctx, s.By.Tenant, groups, audience, m); err != nil {
+		return nil, rows.Failed(ctx, "read sequences", err)
+	}
+	return m.Members(), nil
+}
+
+// TermsOf are the terms of a question for sequences.
+func TermsOf(sequences []string) []text.QueryTerm {
+	terms := make([]text.QueryTerm, len(sequences))
+	for i, sequence := range sequences {
+		terms[i] = text.QueryTerm{Term: sequence}
+	}
+	return terms
+}
+
+// Members are the items with each term, by number; none if they are too many.
+func (m *Matches) Members() [][]Member {
+	members := make([][]Member, len(m.found))
+	for i, found := range m.found {
+		for _, o := range found {
+			members[i] = append(members[i], Member{m.items[o.item].number, m.items[o.item].words})
+		}
+		if len(members[i]) > longestSequence {
+			members[i] = nil
+		}
+	}
+	return members
+}
+
+// Rarity is the inverse document frequency of a term, and whether any item has it.
+func (m *Matches) Rarity(term string) (idf float64, found bool) {
+	for i := range m.Terms {
+		if m.Terms[i].Term == term {
+			return text.IDF(m.counted, m.containing[i]), m.containing[i] > 0
+		}
+	}
+	return text.IDF(m.counted, 0), false
+}
+
+// Together scores each sequence as if it were one item.
+func (m *Matches) Together(sequences [][]Member) []float64 {
+	at := map[int32]int{}
+	words, all := make([]int, len(sequences)), 0
+	for i, members := range sequences {
+		for _, member := range members {
+			words[i] += member.Words
+			if item, found := m.at(member.Number); found {
+				at[int32(item)] = i
+			}
+		}
+		all += words[i]
+	}
+	average := float64(all) / float64(max(1, len(sequences)))
+	sums := make([]float64, len(sequences))
+	counts := make([]int, len(sequences))
+	for term, found := range m.found {
+		clear(counts)
+		for _, o := range found {
+			if sequence, is := at[o.item]; is {
+				counts[sequence] += o.count
+			}
+		}
+		worth := text.IDF(m.counted, m.containing[term])
+		for i, count := range counts {
+			if count > 0 {
+				sums[i] += worth * text.Saturation(count, words[i], average)
+			}
+		}
+	}
+	for i := range sums {
+		sums[i] = text.WordScore(sums[i], m.attainable)
+	}
+	return sums
+}
