@@ -16,8 +16,8 @@ PARALLEL ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # How long make fuzz tries each of what parses.
 FUZZTIME ?= 10s
 
-# The directory of the LoCoMo questions: see make bench-retrieval.
-LOCOMO ?= data/locomo
+# The directory of questions and the items that answer them: see make bench-retrieval.
+QUESTIONS ?= projections/testdata/company
 # The profile by which the program is compiled, and what is measured in a process of its own. Tests do without.
 PROFILE = cmd/annals/default.pgo
 # Counts what a request executes. Go writes the counters of the whole run to GOCOVERDIR, too.
@@ -88,11 +88,9 @@ bench: go ## Measure speed beside references in the same run; results in bench-r
 bench-smoke: go ## Run every benchmark once at a tiny size, to see that it works
 	@mkdir -p bench-results/smoke
 	@CGO_ENABLED=0 go build -pgo=off -trimpath -buildvcs=$(VCS) -o bench-results/smoke/annals ./cmd/annals
-	@echo '{"id":"tea","type":"definition","content":"Ada drinks green tea.","owner":"project:smoke","scopes":["project:smoke"]}' >bench-results/smoke/knowledge.ndjson
-	@echo '{"query":"What does Ada drink?","scope":"project:smoke","evidence":["tea"],"category":"single-hop"}' >bench-results/smoke/queries.ndjson
 	@for bench in "remember --clients 1,8 --time 1 --records 200" "search --items 200 --questions 2" \
 		"rebuild --events 200 --clients 4 --switches 1" "verify --events 200" "scale --sizes 100 --questions 2 --time 1" \
-		"retrieval --locomo bench-results/smoke"; do \
+		"retrieval --questions $(QUESTIONS)"; do \
 		$(BENCH) $$bench --program bench-results/smoke/annals --rounds 1 || exit; \
 	done
 
@@ -105,9 +103,8 @@ bench-compare: go ## Measure remember, search and rebuild in turn with another b
 bench-scale: go ## Measure how figures grow from 10,000 to 1,000,000 items (takes hours)
 	@$(BENCH) scale --json bench-results/scale.json
 
-bench-retrieval: go ## Measure how well questions find their evidence: LOCOMO=DIR names the data
-	@test -r $(LOCOMO)/queries.ndjson || { echo "there are no questions in $(LOCOMO): name their directory with make bench-retrieval LOCOMO=DIR" >&2; exit 1; }
-	@$(BENCH) retrieval --locomo $(LOCOMO) --json bench-results/retrieval.json
+bench-retrieval: go ## Measure how well questions find their evidence: QUESTIONS=DIR names others than a company's
+	@$(BENCH) retrieval --questions $(QUESTIONS) --json bench-results/retrieval.json
 
 profile: go ## See what the program is busy with, and let the compiler know (cmd/annals/default.pgo)
 	@scripts/postgres.sh install

@@ -18,7 +18,7 @@ import (
 type command struct {
 	Remember  remember  `cmd:"" help:"Durable writes by 1, 8 and 64 clients, imports and starts, beside plain inserts."`
 	Search    search    `cmd:"" help:"Searches by meaning among 100,000 vectors, for audiences of all sizes."`
-	Retrieval retrieval `cmd:"" help:"How well and how fast questions find their evidence (needs --locomo)."`
+	Retrieval retrieval `cmd:"" help:"How well and how fast questions find their evidence (needs --questions)."`
 	Rebuild   rebuild   `cmd:"" help:"A rebuild, beside INSERT ... SELECT of the same rows, and again under load."`
 	Verify    verify    `cmd:"" help:"The verification of a log, beside reading and hashing its rows."`
 	Scale     scale     `cmd:"" help:"How figures grow from 10,000 to 1,000,000 items."`
