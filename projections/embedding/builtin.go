@@ -60,9 +60,9 @@ func builtinVector(s string, kind Kind) []float32 {
 			continue
 		}
 		addLetters(letters, w.text)
-		if w.known {
-			w.entry.Vector(&row)
-			weight := w.entry.Weight()
+		if entry, known := w.find(); known {
+			entry.Vector(&row)
+			weight := entry.Weight()
 			for i, x := range row {
 				meaning[i] += weight * x
 			}

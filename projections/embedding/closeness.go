@@ -21,6 +21,7 @@ type Question struct {
 // asked is a word of a question.
 type asked struct {
 	word
+	known  bool // to the lexicon
 	term   string
 	groups []int // of synonyms
 	vector [lexicon.Dims]float32
@@ -40,11 +41,13 @@ func NewQuestion(s string, rarity func(term string) (idf float64, found bool)) *
 		a := asked{word: w, term: w.term(), weight: 1}
 		a.groups = synonyms()[a.term]
 		idf, found := rarity(a.term)
-		if a.absent = !found; w.known {
-			w.entry.Vector(&a.vector)
-			a.weight = float64(w.entry.Weight())
+		a.absent = !found
+		var entry lexicon.Word
+		if entry, a.known = w.find(); a.known {
+			entry.Vector(&a.vector)
+			a.weight = float64(entry.Weight())
 		}
-		if a.isHan() && utf8.RuneCountInString(a.text) == 1 {
+		if a.han && utf8.RuneCountInString(a.text) == 1 {
 			a.weight *= oneCharacter
 		}
 		a.weight *= idf
@@ -66,7 +69,7 @@ func (q *Question) Closeness(s string) float64 {
 	}
 	best := make([]float64, len(q.asked))
 	for i := range q.asked {
-		if a := &q.asked[i]; a.isHan() && strings.Contains(s, a.text) {
+		if a := &q.asked[i]; a.han && strings.Contains(s, a.text) {
 			best[i] = 1 // wherever a text without spaces is cut
 		}
 	}
@@ -113,8 +116,9 @@ func (q *Question) similar(w word) []float64 {
 		return nil
 	}
 	var vector [lexicon.Dims]float32
-	if w.known {
-		w.entry.Vector(&vector)
+	entry, known := w.find()
+	if known {
+		entry.Vector(&vector)
 	}
 	term := w.term()
 	groups := synonyms()[term]
@@ -128,7 +132,7 @@ func (q *Question) similar(w word) []float64 {
 		case slices.ContainsFunc(a.groups, func(group int) bool { return slices.Contains(groups, group) }):
 			similar = synonymous
 		}
-		if similar < 1 && a.known && w.known {
+		if similar < 1 && a.known && known {
 			similar = max(similar, Cosine(a.vector[:], vector[:]))
 		}
 		if a.absent {
@@ -194,15 +198,20 @@ func distance(a, b string, most int) int {
 	return far
 }
 
-// word is a word of a text in lower case, with its entry in the lexicon.
+// word is a word of a text in lower case.
 type word struct {
 	text  string
-	entry lexicon.Word
-	known bool
+	han   bool         // it is of a script without spaces
+	entry lexicon.Word // of such a word, which is in the lexicon
 }
 
-// isHan tells whether the word is of a script without spaces.
-func (w word) isHan() bool { return w.text[0] >= utf8.RuneSelf && w.known }
+// find looks the word up in the lexicon.
+func (w word) find() (entry lexicon.Word, known bool) {
+	if w.han {
+		return w.entry, true
+	}
+	return lexicon.Find(w.text)
+}
 
 // term is the term of the index for the word.
 func (w word) term() string {
@@ -244,13 +253,11 @@ func firstWord(run string, yield func(word) bool) (rest string, more bool) {
 	}
 	if unicode.Is(unicode.Han, last) {
 		for entry := range lexicon.Han(run[:end]) {
-			if !yield(word{entry.String(), entry, true}) {
+			if !yield(word{entry.String(), true, entry}) {
 				return "", false
 			}
 		}
 		return run[end:], true
 	}
-	w := word{text: strings.ToLower(run[:end])}
-	w.entry, w.known = lexicon.Find(w.text)
-	return run[end:], yield(w)
+	return run[end:], yield(word{text: strings.ToLower(run[:end])})
 }
