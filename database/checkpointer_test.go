@@ -33,7 +33,7 @@ func TestALongLogIsCopiedIntoTheFileBesideWriters(t *testing.T) {
 	for range 9 { // 36 MiB: a long log
 		write("INSERT INTO notes VALUES (randomblob(4194304))")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	for log := pages(ctx, t, db); log.copied < log.logged; log = pages(ctx, t, db) {
 		time.Sleep(time.Millisecond)
@@ -48,8 +48,8 @@ func TestALongLogIsCopiedIntoTheFileBesideWriters(t *testing.T) {
 func TestALogIsBegunAnewThoughSomebodyAlwaysReads(t *testing.T) {
 	t.Parallel()
 	db, write := notes(t)
-	copies := db.CopiesWhenTold(t, time.Minute) // until there is such a moment, however slow the machine
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	copies := db.CopiesWhenTold(t, 5*time.Minute) // until there is such a moment, however slow the machine
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	first := beginToRead(ctx, t, db)
 	for pages(ctx, t, db).logged <= database.TooLongLog {

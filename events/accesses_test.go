@@ -67,11 +67,10 @@ func TestWhatComesTooFastIsDroppedAndCounted(t *testing.T) {
 			a.Record(access(time.Now(), items...))
 		}
 		recorded(t, a)
-		if got := rowsOf(t, db); got != 20_000 {
-			t.Errorf("%d rows, want 20000", got)
-		}
-		if got := counted(t, registry, "annals_accesses_dropped_total"); got != 5000 {
-			t.Errorf("%v dropped, want 5000", got)
+		// On a slow machine, time is over before all that waited are written.
+		written, dropped := rowsOf(t, db), counted(t, registry, "annals_accesses_dropped_total")
+		if dropped < 5000 || written+int(dropped) != 25_000 {
+			t.Errorf("%d rows written and %v dropped, want at least 5000 dropped of 25000", written, dropped)
 		}
 	})
 }

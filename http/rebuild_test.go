@@ -40,7 +40,7 @@ func rebuilds(t *testing.T, cfg *annalshttp.Config) {
 // rebuilt waits until a rebuild has ended.
 func (w *world) rebuilt() object {
 	w.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		last := w.ask("GET", rebuildPath, nil).want(http.StatusOK).json()
 		if last["progress"] == nil {
 			return last

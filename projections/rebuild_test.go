@@ -20,7 +20,7 @@ func (w *world) rebuild() int {
 	rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log)
 	defer rebuilder.Close()
 	progress := must(rebuilder.Start(w.t.Context(), domain.RebuildOrder{}))(w.t)
-	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute)
 	defer cancel()
 	noError(w.t, rebuilder.Wait(ctx))
 	return progress.Version

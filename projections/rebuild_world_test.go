@@ -91,7 +91,7 @@ func (r *rebuilding) isActive(last domain.Rebuild, version int) {
 
 func (r *rebuilding) ended() domain.Rebuild {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Minute)
 	defer cancel()
 	noError(r.t, r.Wait(ctx))
 	return r.last()
