@@ -126,21 +126,11 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, erro
 		return nil, err
 	}
 	known := make(map[string]*domain.Knowledge, len(pool.Entries))
-	candidates := make([]domain.Candidate, len(pool.Entries))
-	for i, e := range pool.Entries {
-		known[e.Candidate.ID], candidates[i] = e.Item, e.Candidate
-		if e.Candidate.Score < r.minScore {
-			r.below = max(r.below, e.Candidate.Score)
-		}
+	for _, e := range pool.Entries {
+		known[e.Candidate.ID] = e.Item
 	}
-	hits := domain.Rank(candidates, r.audience, r.search.Order, r.minScore, r.search.Limit)
-	if r.search.MinScore == nil && pool.Compares() {
-		convincing, weak := domain.Convincing(hits)
-		if r.weak = weak; len(convincing) == 0 && len(hits) > 0 {
-			r.below = max(r.below, hits[0].Score)
-		}
-		hits = convincing
-	}
+	var hits []domain.Hit
+	hits, r.below, r.weak = pool.Rank(r.search, r.audience, r.minScore)
 	found := make([]domain.Found, len(hits))
 	for i, hit := range hits {
 		k := known[hit.ID]

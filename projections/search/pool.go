@@ -75,9 +75,6 @@ func NewPool(s domain.Search, m *words.Matches, calibration embedding.Calibratio
 	return p
 }
 
-// Compares tells whether the pool compares words of texts with those of the question.
-func (p *Pool) Compares() bool { return p.question != nil }
-
 // Add judges an item by its own text, and adds it.
 func (p *Pool) Add(e *Entry) {
 	c := &e.Candidate
@@ -139,6 +136,29 @@ func (p *Pool) Judge(ctx context.Context) error {
 	}
 	p.weighSpeaker()
 	return nil
+}
+
+// Rank ranks the candidates. below is the best score of what is not shown. weak is that of [domain.Convincing], which
+// decides unless the caller set a least score.
+func (p *Pool) Rank(s domain.Search, audience domain.Audience, minScore float64) (
+	hits []domain.Hit, below float64, weak bool,
+) {
+	candidates := make([]domain.Candidate, len(p.Entries))
+	for i, e := range p.Entries {
+		candidates[i] = e.Candidate
+		if _, shared := audience.Best(e.Candidate.Scopes); shared && e.Candidate.Score < minScore {
+			below = max(below, e.Candidate.Score)
+		}
+	}
+	hits = domain.Rank(candidates, audience, s.Order, minScore, s.Limit)
+	if p.question == nil || s.MinScore != nil || len(hits) == 0 {
+		return hits, below, false
+	}
+	convincing, weak := domain.Convincing(hits)
+	if len(convincing) == 0 {
+		below = max(below, hits[0].Score)
+	}
+	return convincing, below, weak
 }
 
 // addNeighbours raises the candidates of sequences, and reads the items beside the best of them.

@@ -202,21 +202,7 @@ func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, 
 	if err := pool.Judge(ctx); err != nil {
 		return nil, false, err
 	}
-	found := make([]domain.Candidate, len(pool.Entries))
-	for i, e := range pool.Entries {
-		found[i] = e.Candidate
-		if _, shared := f.Audience.Best(e.Candidate.Scopes); shared && e.Candidate.Score < f.minScore {
-			f.bestBelow = max(f.bestBelow, e.Candidate.Score)
-		}
-	}
-	hits = domain.Rank(found, f.Audience, f.Search.Order, f.minScore, f.Search.Limit)
-	if f.weak = false; f.Search.MinScore == nil && pool.Compares() {
-		convincing, weak := domain.Convincing(hits)
-		if f.weak = weak; len(convincing) == 0 && len(hits) > 0 {
-			f.bestBelow = max(f.bestBelow, hits[0].Score)
-		}
-		hits = convincing
-	}
+	hits, f.bestBelow, f.weak = pool.Rank(f.Search, f.Audience, f.minScore)
 	return hits, f.isTruncated(all), nil
 }
 

@@ -107,6 +107,16 @@ func (m *Matches) Score(all Size) {
 	}
 }
 
+// Rarity is the inverse document frequency of a term, and whether any item has it.
+func (m *Matches) Rarity(term string) (idf float64, found bool) {
+	for i := range m.Terms {
+		if m.Terms[i].Term == term {
+			return text.IDF(m.counted, m.containing[i]), m.containing[i] > 0
+		}
+	}
+	return text.IDF(m.counted, 0), false
+}
+
 // ScoreOf is an item's calibrated score by words; 0 if it has none of the terms.
 func (m *Matches) ScoreOf(number int64) float64 {
 	i, found := m.at(number)

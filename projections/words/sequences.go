@@ -8,24 +8,6 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// SessionTag is the key of the tag that names the conversation of an item.
-const SessionTag = "session"
-
-// SequenceOf names the sequence of an item: the conversation that its tag names, or else its trace, or its task. It is
-// a term of the item, so that the index finds the others. It is empty for an item outside of sequences.
-func SequenceOf(k *domain.Knowledge) string {
-	if sessions := k.Text.Tags[SessionTag]; len(sessions) > 0 {
-		return "\x00session\x00" + sessions[0]
-	}
-	if k.Source.TraceID != "" {
-		return "\x00trace\x00" + k.Source.TraceID
-	}
-	if k.Text.Task != "" {
-		return "\x00task\x00" + k.Text.Task
-	}
-	return ""
-}
-
 // IsConversation tells whether an item's sequence is a conversation.
 func IsConversation(k *domain.Knowledge) bool { return len(k.Text.Tags[SessionTag]) > 0 }
 
@@ -72,16 +54,6 @@ func (m *Matches) Members() [][]Member {
 		}
 	}
 	return members
-}
-
-// Rarity is the inverse document frequency of a term, and whether any item has it.
-func (m *Matches) Rarity(term string) (idf float64, found bool) {
-	for i := range m.Terms {
-		if m.Terms[i].Term == term {
-			return text.IDF(m.counted, m.containing[i]), m.containing[i] > 0
-		}
-	}
-	return text.IDF(m.counted, 0), false
 }
 
 // Together scores each sequence as if it were one item.
