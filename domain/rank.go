@@ -84,7 +84,7 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 // How much of a question the best hit must cover, in words or in words like them, or its score. Below the first, nothing
 // answers the question. Below the second, few hits are shown. What that loses is in docs/performance.md.
 const (
-	silentBelow, silentScore = 0.22, 0.42
+	silentBelow, silentScore = 0.28, 0.45
 	weakBelow, weakScore     = 0.4, 0.546
 	mostWeak                 = 3
 )
