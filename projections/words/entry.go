@@ -81,12 +81,6 @@ func (s Sets) EachKey(yield func(key uint64)) {
 	}
 }
 
-// Has tells whether a key is among them.
-func (s Sets) Has(key uint64) (found bool) {
-	s.EachKey(func(other uint64) { found = found || other == key })
-	return found
-}
-
 // Encode writes an entry: the length in words, the number of sets, their keys, and the terms.
 func (e Entry) Encode() []byte {
 	data := binary.AppendUvarint(make([]byte, 0, 8+len(e.Sets)+len(e.PackedTerms)), uint64(e.Words))

@@ -71,7 +71,7 @@ func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audie
 		return m, nil
 	}
 	audience, s.Filter = rows.Narrow(s.Filter, audience)
-	groups, rest := groupsOf(s.Filter)
+	groups, rest := GroupsOf(s.Filter)
 	size, err := p.read(ctx, s.By.Tenant, groups, audience, m)
 	if err == nil {
 		m.Score(size)

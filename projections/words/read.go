@@ -1,7 +1,6 @@
 package words
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"maps"
@@ -16,60 +15,12 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// groupsOf are the sets of a filter: an item passes if it is in any set of each group. rest is the part of the filter
-// that sets cannot tell.
-func groupsOf(f domain.Filter) (groups [][]uint64, rest domain.Filter) {
-	if len(f.Statuses) == 0 {
-		f.Statuses = []domain.Status{domain.Active}
-	}
-	groups = group(groups, ofStatus, f.Statuses...)
-	groups = group(groups, ofType, f.Types...)
-	groups = group(groups, ofContextType, f.ContextTypes...)
-	groups = group(groups, ofCategory, f.Categories...)
-	groups = group(groups, ofOwner, f.Owner)
-	groups = group(groups, ofScope, f.Scope)
-	groups = group(groups, ofVisibility, f.Visibility)
-	groups = group(groups, ofPolarity, f.Polarity)
-	if f.NoArchives {
-		groups = append(groups, []uint64{ofOthers})
-	}
-	if len(f.PrivateOf) > 0 {
-		wider := group(nil, ofVisibility, domain.Shared, domain.OrgWide, domain.PublicWide)
-		groups = append(groups, slices.Concat(group(wider, ofOwner, f.PrivateOf...)...))
-	}
-	for _, tags := range f.Tagged() {
-		for name, values := range tags {
-			keys := []uint64{keyOf(ofTagKey, name)}
-			for i, value := range values {
-				keys = append(keys[:i], tagKey(name, value))
-			}
-			groups = append(groups, keys)
-		}
-	}
-	f.Statuses, f.Types, f.ContextTypes, f.Categories, f.Tags, f.Also = nil, nil, nil, nil, nil, nil
-	f.Owner, f.Scope, f.Visibility, f.Polarity = "", "", "", ""
-	return groups, f
-}
-
-// group adds the sets of some values; an empty value asks for nothing.
-func group[T ~string](groups [][]uint64, kind uint64, values ...T) [][]uint64 {
-	if len(values) == 0 || values[0] == "" {
-		return groups
-	}
-	keys := make([]uint64, len(values))
-	for i, value := range values {
-		keys[i] = keyOf(kind, value)
-	}
-	return append(groups, keys)
-}
-
 // reading is what a search reads of the index, and how it counts that.
 type reading struct {
 	*Matches
-	groups   [][]uint64
+	groups   Groups
 	audience []place // each item of the audience is in one of these at least
 	tiers    []place // the sets that tell an item's tier, the farthest first
-	blocks   map[int64]*block
 
 	seen, listed, words int64 // items of the audience, and their lengths; each scope lists its items
 }
@@ -80,25 +31,12 @@ type place struct {
 	tier domain.Tier
 }
 
-// block is what a search reads of a block.
-type block struct {
-	postings [][]byte // of each term
-	sets     map[uint64]set
-	changes  []change
-}
-
-// change is an item that changed since it was indexed.
-type change struct {
-	number   int64
-	was, now *Entry
-}
-
 // read finds the items that have any of the terms. It reads blocks and the items that changed since in one statement:
 // between two, an item could move to the blocks, and the search would miss it.
 func (p Index) read(
-	ctx context.Context, tenant string, groups [][]uint64, audience domain.Audience, m *Matches,
+	ctx context.Context, tenant string, groups Groups, audience domain.Audience, m *Matches,
 ) (Size, error) {
-	r := reading{Matches: m, groups: groups, blocks: map[int64]*block{}}
+	r := reading{Matches: m, groups: groups}
 	if audience.Everything {
 		r.audience = []place{{ofAll, domain.TierPublic}}
 		for tier := domain.TierPublic; tier > 0; tier-- {
@@ -111,83 +49,22 @@ func (p Index) read(
 		r.tiers = slices.Clone(r.audience)
 		slices.SortFunc(r.tiers, func(a, b place) int { return int(b.tier) - int(a.tier) })
 	}
-	if err := r.scan(ctx, p, tenant); err != nil {
-		return Size{}, err
-	}
-	room := rooms.Get().(*room)
-	defer rooms.Put(room)
-	for _, number := range slices.Sorted(maps.Keys(r.blocks)) {
-		if err := r.match(number, r.blocks[number], room); err != nil {
-			return Size{}, err
-		}
-	}
-	return Size{int(r.seen), float64(r.words) / float64(max(1, r.listed))}, nil
-}
-
-func (r *reading) scan(ctx context.Context, p Index, tenant string) error {
 	keys := slices.Clone(r.hashes)
 	for _, place := range slices.Concat(r.audience, r.tiers) {
 		keys = append(keys, place.key)
 	}
-	keys = append(keys, slices.Concat(r.groups...)...)
-	slices.Sort(keys)
-	const changed = -1 // in place of a term
-	none := bun.Safe("NULL")
-	if p.IsPostgres() {
-		none = "NULL::bytea"
-	}
-	query := p.DB.NewRaw(`
-		SELECT term, block, data, ? FROM ? WHERE tenant = ? AND term IN (?)
-		UNION ALL
-		SELECT ?, number, now, was FROM ? WHERE tenant = ?`,
-		none, p.Tables.Postings, tenant, bun.List(slices.Compact(keys)), changed, p.Tables.Changes, tenant)
-	found, err := p.From.QueryContext(ctx, query.String())
+	blocks, err := p.blocks(ctx, tenant, append(keys, slices.Concat(groups...)...), 0)
 	if err != nil {
-		return err
+		return Size{}, err
 	}
-	defer found.Close()
-	var key, place int64
-	var data, was sql.RawBytes
-	for found.Next() {
-		if err := found.Scan(&key, &place, &data, &was); err != nil {
-			return err
-		}
-		number := place
-		if key == changed {
-			number >>= blockBits
-		}
-		b := r.blocks[number]
-		if b == nil {
-			b = &block{postings: make([][]byte, len(r.hashes)), sets: map[uint64]set{}}
-			r.blocks[number] = b
-		}
-		if key != changed {
-			err = r.addRow(b, uint64(key), bytes.Clone(data))
-		} else {
-			c := change{number: place}
-			if c.now, err = decodeEntry(bytes.Clone(data)); err == nil {
-				c.was, err = decodeEntry(bytes.Clone(was))
-			}
-			b.changes = append(b.changes, c)
-		}
-		if err != nil {
-			return err
+	room := rooms.Get().(*room)
+	defer rooms.Put(room)
+	for _, number := range slices.Sorted(maps.Keys(blocks)) {
+		if err := r.match(number, blocks[number], room); err != nil {
+			return Size{}, err
 		}
 	}
-	return found.Err()
-}
-
-func (r *reading) addRow(b *block, key uint64, data []byte) (err error) {
-	if key>>hashBits > 0 {
-		b.sets[key], err = readSet(data)
-		return err
-	}
-	for term, hash := range r.hashes {
-		if hash == key {
-			b.postings[term] = data
-		}
-	}
-	return nil
+	return Size{int(r.seen), float64(r.words) / float64(max(1, r.listed))}, nil
 }
 
 // room is memory for the items of a block, by their number in it.
@@ -205,15 +82,19 @@ var rooms = sync.Pool{New: func() any { return new(room) }}
 // match counts the audience's items in a block, and finds those that have any of the terms and pass the filter.
 func (r *reading) match(number int64, b *block, in *room) error {
 	clear(in.tier[:])
+	clear(in.passing[:])
 	clear(in.changed[:])
 	clear(in.matched[:])
 	for _, place := range r.tiers {
-		if s, found := b.sets[place.key]; found {
+		if s := b.sets[place.key]; s != nil {
 			each(s.Bitmap, func(low uint32) { in.tier[low] = uint8(place.tier) })
 		}
 	}
-	r.count(b, in)
-	r.filter(b, in)
+	each(b.inAll(r.groups), func(low uint32) { in.passing[low] = true })
+	for _, c := range b.changes {
+		in.changed[uint16(c.number)] = true
+	}
+	r.count(b)
 	start := make([]int, len(r.hashes))
 	// add adds an item of the audience that has a term. Its index is known when all items of the block are.
 	add := func(term int, p posting) {
@@ -224,9 +105,9 @@ func (r *reading) match(number int64, b *block, in *room) error {
 			r.found[term] = append(r.found[term], occurrence{int32(p.low), p.count})
 		}
 	}
-	for term, data := range b.postings {
+	for term, hash := range r.hashes {
 		start[term] = len(r.found[term])
-		p := posting{low: -1}
+		data, p := b.postings[hash], posting{low: -1}
 		for len(data) > 0 {
 			var ok bool
 			if p, data, ok = nextPosting(data, p.low); !ok {
@@ -238,7 +119,7 @@ func (r *reading) match(number int64, b *block, in *room) error {
 		}
 		for _, c := range b.changes {
 			if low := int(uint16(c.number)); in.tier[low] != 0 {
-				if count := c.now.Count(r.hashes[term]); count > 0 {
+				if count := c.now.Count(hash); count > 0 {
 					add(term, posting{low, count, c.now.Words})
 				}
 			}
@@ -261,68 +142,17 @@ func (r *reading) match(number int64, b *block, in *room) error {
 	return nil
 }
 
-// count counts the audience's items in a block and their words. Changed items count as they are now.
-func (r *reading) count(b *block, in *room) {
+// count counts the audience's items in a block and their words.
+func (r *reading) count(b *block) {
 	var sets []*roaring.Bitmap
 	for _, place := range r.audience {
-		s, found := b.sets[place.key]
-		if found {
+		if s := b.sets[place.key]; s != nil {
 			sets = append(sets, s.Bitmap)
 			r.listed += int64(s.GetCardinality())
 			r.words += s.words
 		}
-		for _, c := range b.changes {
-			if c.was != nil && found && s.Contains(uint32(uint16(c.number))) {
-				r.listed--
-				r.words -= int64(c.was.Words)
-			}
-			if c.now != nil && c.now.Has(place.key) {
-				r.listed++
-				r.words += int64(c.now.Words)
-			}
-		}
 	}
 	r.seen += int64(roaring.FastOr(sets...).GetCardinality())
-	for _, c := range b.changes {
-		low := uint16(c.number)
-		if in.tier[low] != 0 {
-			r.seen--
-		}
-		in.changed[low], in.tier[low] = true, 0
-		for _, place := range r.tiers { // the farthest first
-			if c.now != nil && c.now.Has(place.key) {
-				in.tier[low] = uint8(place.tier)
-			}
-		}
-		if in.tier[low] != 0 {
-			r.seen++
-		}
-	}
-}
-
-// filter fills the items of a block that pass the filter.
-func (r *reading) filter(b *block, in *room) {
-	var passing *roaring.Bitmap
-	for _, keys := range r.groups {
-		var sets []*roaring.Bitmap
-		for _, key := range keys {
-			if s, found := b.sets[key]; found {
-				sets = append(sets, s.Bitmap)
-			}
-		}
-		if either := roaring.FastOr(sets...); passing == nil {
-			passing = either
-		} else {
-			passing.And(either)
-		}
-	}
-	clear(in.passing[:])
-	each(passing, func(low uint32) { in.passing[low] = true })
-	for _, c := range b.changes {
-		in.passing[uint16(c.number)] = c.now != nil && !slices.ContainsFunc(r.groups, func(keys []uint64) bool {
-			return !slices.ContainsFunc(keys, c.now.Has)
-		})
-	}
 }
 
 // each calls yield with every number of a bitmap.
