@@ -88,7 +88,7 @@ func (p Reader) Where(query *bun.SelectQuery, tenant string, f domain.Filter) *b
 		}
 	}
 	if f.Scope != "" {
-		query = p.shared(query, f.Scope, statuses)
+		query = query.Where(Reaches(p.DB.Engine, "k.scopes"), bun.List([]domain.Scope{f.Scope}))
 	}
 	return query
 }
@@ -174,20 +174,6 @@ func Levelled(query *bun.SelectQuery, uri string, levels []domain.Level) *bun.Se
 	})
 }
 
-// shared asks for a scope. The index of scopes has only items that answers may contain; for others it reads the
-// item's own scopes.
-func (p Reader) shared(query *bun.SelectQuery, scope domain.Scope, statuses []domain.Status) *bun.SelectQuery {
-	switch {
-	case !IncludesDeleted(statuses):
-		return query.Where("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope = ?)",
-			p.Tables.Scopes, scope)
-	case p.DB.Engine == database.SQLite:
-		return query.Where("EXISTS (SELECT 1 FROM json_each("+JSON("k.scopes")+") AS s WHERE s.value = ?)", scope)
-	default:
-		return query.Where("jsonb_exists(k.scopes::jsonb, ?)", scope)
-	}
-}
-
 // IncludesDeleted tells whether any of the statuses is one of items that no answer may contain.
 func IncludesDeleted(statuses []domain.Status) bool {
 	return slices.Contains(statuses, domain.IsDeleted) || slices.Contains(statuses, domain.IsErased)
@@ -255,10 +241,21 @@ func (p Reader) Visible(query *bun.SelectQuery, by domain.Principal) *bun.Select
 	}
 	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("k.owner IN (?)", bun.List(by.Entities())).
-			// asked of each item, not of all
-			WhereOr("(SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope IN (?) LIMIT 1) = 1",
-				p.Tables.Scopes, bun.List(ScopesOf(by)))
+			WhereOr("k."+Live+" AND "+Reaches(p.DB.Engine, "k.scopes"), bun.List(ScopesOf(by)))
 	})
+}
+
+// Reaches is the condition that an item has one of some scopes. It reads the item's own scopes in a column.
+func Reaches(engine database.Engine, column string) string {
+	return "EXISTS (SELECT 1 FROM " + EachScope(engine, column) + " WHERE s.value IN (?))"
+}
+
+// EachScope are the scopes s.value in a column.
+func EachScope(engine database.Engine, column string) string {
+	if engine == database.SQLite {
+		return "json_each(" + JSON(column) + ") AS s"
+	}
+	return "json_array_elements_text(CASE json_typeof(" + column + ") WHEN 'array' THEN " + column + " END) AS s (value)"
 }
 
 // ScopesOf are the scopes whose items a principal may see, whoever owns them.
@@ -297,6 +294,14 @@ func ScopesToSearch(audience domain.Audience) []domain.Scope {
 	return audience.Scopes
 }
 
+// Listed is the knowledge table as k, read by the index of what a filter asks for, if there is one.
+func (p Reader) Listed(f domain.Filter) bun.Safe {
+	if index, _ := SelectiveIndex(f); index != "" && f.Owner == "" {
+		return p.IndexHint(index)
+	}
+	return bun.Safe(string(p.Tables.Knowledge) + " AS k")
+}
+
 // IndexHint is the knowledge table as k, read by a partial index. SQLite needs the hint: it may prefer an index of
 // all items that also begins with the tenant. PostgreSQL decides by its statistics.
 func (p Reader) IndexHint(index string) bun.Safe {
@@ -315,6 +320,9 @@ const ReportersAt = "(k.stale_reporters + CASE WHEN k.confirm_until <= ?0 THEN k
 
 // MayBeStale holds for items that were reported stale, or were confirmed until a date.
 const MayBeStale = "(k.stale_reporters > 0 OR k.confirm_until IS NOT NULL)"
+
+// Judged holds for items that may have another confidence than a new one, votes against them, a confirmation or a report.
+const Judged = "(k.version > 1 OR k.harmful > 0 OR k.confidence <> 0.5)"
 
 // SelectiveIndex names the partial index that has the items that a filter asks for and few others, and its condition
 // on k. Both are empty if there is none.

@@ -3,7 +3,6 @@ package words
 import (
 	"encoding/binary"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/annals-kb/annals/domain"
@@ -22,49 +21,70 @@ type Sets []byte
 // The kinds of sets. A set's key is its kind and the hash of its value; the keys below are hashes of terms.
 const (
 	ofAll uint64 = (iota + 1) << hashBits
-	ofScope
+	OfScope
 	ofTier
-	ofStatus
-	ofType
+	OfStatus
+	OfType
 	ofContextType
-	ofCategory
-	ofOwner
+	OfCategory
+	OfOwner
 	ofVisibility
 	ofPolarity
 	ofTagKey
-	ofTag
+	OfTag
 	ofOthers // items that are no archives
 )
 
 const hashBits = 48
 
-func keyOf[T ~string](kind uint64, value T) uint64 { return kind | HashOf(string(value)) }
+// SetOf is the key of the set of a kind that has the items with a value.
+func SetOf[T ~string](kind uint64, value T) uint64 { return kind | HashOf(string(value)) }
 
-func tagKey(name, value string) uint64 { return keyOf(ofTag, name+"\x00"+value) }
+// SetOfScope is the key of the set of a scope. The empty scope stands for the whole tenant.
+func SetOfScope(scope domain.Scope) uint64 {
+	if scope == "" {
+		return ofAll
+	}
+	return SetOf(OfScope, scope)
+}
+
+func tagKey(name, value string) uint64 { return SetOf(OfTag, name+"\x00"+value) }
 
 // EntryOf is the entry of an item that answers may contain.
 func EntryOf(by text.Tokenizer, k *domain.Knowledge) Entry {
 	return Entry{ItemTermsOf(by, k), SetsOf(k)}
 }
 
+// EachValue passes the kinds and the values of the sets that an item is in. That of a tag is its key and its value, with
+// NUL between them.
+func EachValue(k *domain.Knowledge, yield func(kind uint64, value string)) {
+	yield(OfStatus, string(k.Status))
+	yield(OfType, string(k.Type))
+	yield(ofContextType, string(k.ContextType))
+	yield(OfCategory, string(k.Category))
+	yield(OfOwner, string(k.Owner))
+	yield(ofVisibility, string(k.Visibility()))
+	yield(ofPolarity, string(k.Polarity))
+	for _, scope := range k.Scopes {
+		yield(OfScope, string(scope))
+	}
+	for name, values := range k.Text.Tags {
+		yield(ofTagKey, name)
+		for _, value := range values {
+			yield(OfTag, name+"\x00"+value)
+		}
+	}
+}
+
 // SetsOf are the sets that an item is in.
 func SetsOf(k *domain.Knowledge) Sets {
-	keys := []uint64{
-		ofAll, keyOf(ofStatus, k.Status), keyOf(ofType, k.Type), keyOf(ofContextType, k.ContextType),
-		keyOf(ofCategory, k.Category), keyOf(ofOwner, k.Owner), keyOf(ofVisibility, k.Visibility()),
-		keyOf(ofPolarity, k.Polarity),
-	}
+	keys := []uint64{ofAll}
+	EachValue(k, func(kind uint64, value string) { keys = append(keys, SetOf(kind, value)) })
 	if !domain.IsArchive(k.ID) {
 		keys = append(keys, ofOthers)
 	}
 	for _, scope := range k.Scopes {
-		keys = append(keys, keyOf(ofScope, scope), ofTier|uint64(scope.Tier()))
-	}
-	for _, name := range slices.Sorted(maps.Keys(k.Text.Tags)) {
-		keys = append(keys, keyOf(ofTagKey, name))
-		for _, value := range k.Text.Tags[name] {
-			keys = append(keys, tagKey(name, value))
-		}
+		keys = append(keys, ofTier|uint64(scope.Tier()))
 	}
 	slices.Sort(keys)
 	var sets Sets

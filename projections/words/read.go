@@ -44,7 +44,7 @@ func (p Index) read(
 		}
 	} else {
 		for _, scope := range audience.Scopes {
-			r.audience = append(r.audience, place{keyOf(ofScope, scope), scope.Tier()})
+			r.audience = append(r.audience, place{SetOf(OfScope, scope), scope.Tier()})
 		}
 		r.tiers = slices.Clone(r.audience)
 		slices.SortFunc(r.tiers, func(a, b place) int { return int(b.tier) - int(a.tier) })
@@ -53,7 +53,7 @@ func (p Index) read(
 	for _, place := range slices.Concat(r.audience, r.tiers) {
 		keys = append(keys, place.key)
 	}
-	blocks, err := p.blocks(ctx, tenant, append(keys, slices.Concat(groups...)...), 0)
+	blocks, err := p.blocks(ctx, tenant, append(keys, slices.Concat(groups...)...), SetsOfGroups)
 	if err != nil {
 		return Size{}, err
 	}

@@ -22,12 +22,12 @@ func GroupsOf(f domain.Filter) (groups Groups, rest domain.Filter) {
 	if len(f.Statuses) == 0 {
 		f.Statuses = []domain.Status{domain.Active}
 	}
-	groups = group(groups, ofStatus, f.Statuses...)
-	groups = group(groups, ofType, f.Types...)
+	groups = group(groups, OfStatus, f.Statuses...)
+	groups = group(groups, OfType, f.Types...)
 	groups = group(groups, ofContextType, f.ContextTypes...)
-	groups = group(groups, ofCategory, f.Categories...)
-	groups = group(groups, ofOwner, f.Owner)
-	groups = group(groups, ofScope, f.Scope)
+	groups = group(groups, OfCategory, f.Categories...)
+	groups = group(groups, OfOwner, f.Owner)
+	groups = group(groups, OfScope, f.Scope)
 	groups = group(groups, ofVisibility, f.Visibility)
 	groups = group(groups, ofPolarity, f.Polarity)
 	if f.NoArchives {
@@ -35,11 +35,11 @@ func GroupsOf(f domain.Filter) (groups Groups, rest domain.Filter) {
 	}
 	if len(f.PrivateOf) > 0 {
 		wider := group(nil, ofVisibility, domain.Shared, domain.OrgWide, domain.PublicWide)
-		groups = append(groups, slices.Concat(group(wider, ofOwner, f.PrivateOf...)...))
+		groups = append(groups, slices.Concat(group(wider, OfOwner, f.PrivateOf...)...))
 	}
 	for _, tags := range f.Tagged() {
 		for name, values := range tags {
-			keys := []uint64{keyOf(ofTagKey, name)}
+			keys := []uint64{SetOf(ofTagKey, name)}
 			for i, value := range values {
 				keys = append(keys[:i], tagKey(name, value))
 			}
@@ -58,7 +58,7 @@ func group[T ~string](groups Groups, kind uint64, values ...T) Groups {
 	}
 	keys := make([]uint64, len(values))
 	for i, value := range values {
-		keys[i] = keyOf(kind, value)
+		keys[i] = SetOf(kind, value)
 	}
 	return append(groups, keys)
 }
@@ -68,7 +68,7 @@ func (g Groups) In(audience domain.Audience) Groups {
 	if audience.Everything {
 		return append(g, []uint64{ofAll})
 	}
-	return append(g, slices.Concat(group(nil, ofScope, audience.Scopes...)...))
+	return append(g, slices.Concat(group(nil, OfScope, audience.Scopes...)...))
 }
 
 // SeenBy adds that a principal may see an item.
@@ -76,44 +76,98 @@ func (g Groups) SeenBy(by domain.Principal) Groups {
 	if by.SeesAll() {
 		return append(g, []uint64{ofAll})
 	}
-	owned := group(nil, ofOwner, by.Entities()...)
-	return append(g, slices.Concat(group(owned, ofScope, rows.ScopesOf(by)...)...))
+	owned := group(nil, OfOwner, by.Entities()...)
+	return append(g, slices.Concat(group(owned, OfScope, rows.ScopesOf(by)...)...))
 }
 
-// Chosen are the numbers of items, and the sets that they are in, at one moment. An item whose number has more than 32
-// bits is left out.
+// Range are the keys of the sets of some kinds.
+type Range struct{ from, to uint64 }
+
+// The sets that one can ask for. Groups must be of them.
+var (
+	SetsOfGroups = Range{}
+	ScopeSets    = Range{ofAll, ofTier} // and the set of all items
+	AllSets      = Range{ofAll, 1 << 60}
+)
+
+func (r Range) has(key uint64) bool { return r.from <= key && key < r.to }
+
+// Chosen are the numbers of items, and the sets that they and others are in, at one moment. Numbers of more than 32 bits
+// are left out.
 type Chosen struct {
 	*roaring.Bitmap
 
-	sets map[uint64]*roaring.Bitmap // whether chosen or not
+	Sets map[uint64]*roaring.Bitmap
 }
 
-// Choose reads the items that are in any set of each group. With every set, it also reads which sets they are in,
-// otherwise only for the sets of the groups.
-func (p Index) Choose(ctx context.Context, tenant string, groups Groups, everySet bool) (Chosen, error) {
-	chosen, from := Chosen{roaring.New(), map[uint64]*roaring.Bitmap{}}, uint64(0)
-	if everySet {
-		from = ofAll
-	}
-	blocks, err := p.blocks(ctx, tenant, slices.Concat(groups...), from)
+// Choose reads the items that are in any set of each group, and some sets.
+func (p Index) Choose(ctx context.Context, tenant string, groups Groups, some Range) (Chosen, error) {
+	c := Chosen{roaring.New(), map[uint64]*roaring.Bitmap{}}
+	blocks, err := p.blocks(ctx, tenant, slices.Concat(groups...), some)
 	if err != nil {
-		return chosen, rows.Failed(ctx, "read sets of items", err)
+		return c, rows.Failed(ctx, "read sets of items", err)
 	}
 	for number, b := range blocks {
-		beginning := number << blockBits
-		chosen.Or(roaring.AddOffset64(b.inAll(groups), beginning))
+		c.Or(roaring.AddOffset64(b.inAll(groups), number<<blockBits))
 		for key, s := range b.sets {
-			chosen.set(key).Or(roaring.AddOffset64(s.Bitmap, beginning))
+			c.set(key).Or(roaring.AddOffset64(s.Bitmap, number<<blockBits))
 		}
 	}
-	return chosen, nil
+	return c, nil
 }
 
 func (c Chosen) set(key uint64) *roaring.Bitmap {
-	if c.sets[key] == nil {
-		c.sets[key] = roaring.New()
+	if c.Sets[key] == nil {
+		c.Sets[key] = roaring.New()
 	}
-	return c.sets[key]
+	return c.Sets[key]
+}
+
+// Add adds an item that sets do not have.
+func (c Chosen) Add(k *domain.Knowledge) {
+	c.Bitmap.Add(uint32(k.Number))
+	SetsOf(k).EachKey(func(key uint64) { c.set(key).Add(uint32(k.Number)) })
+}
+
+// Size is how many items a set has, chosen or not.
+func (c Chosen) Size(key uint64) int64 {
+	if c.Sets[key] == nil {
+		return 0
+	}
+	return int64(c.Sets[key].GetCardinality())
+}
+
+// Facet has the chosen items of each set of a kind that has some.
+func (c Chosen) Facet(kind uint64) map[uint64]*roaring.Bitmap {
+	facet := map[uint64]*roaring.Bitmap{}
+	for key, items := range c.Sets {
+		if key>>hashBits == kind>>hashBits && items.Intersects(c.Bitmap) {
+			facet[key] = roaring.And(items, c.Bitmap)
+		}
+	}
+	return facet
+}
+
+// Keep leaves the newest items.
+func (c Chosen) Keep(newest int64) {
+	if extra := int64(c.GetCardinality()) - newest; extra > 0 {
+		first, _ := c.Select(uint32(extra))
+		c.RemoveRange(0, uint64(first))
+	}
+}
+
+// KeepPassing leaves the items whose rows pass a filter. It does nothing if sets can tell all of the filter.
+func (p Index) KeepPassing(ctx context.Context, tenant string, f domain.Filter, c Chosen) error {
+	if _, rest := GroupsOf(f); rows.IsPlain(rest) || c.IsEmpty() {
+		return nil
+	}
+	var numbers []uint32
+	query := p.From.NewSelect().TableExpr("?", p.Listed(f)).ColumnExpr("k.number")
+	if err := p.Where(query, tenant, f).Scan(ctx, &numbers); err != nil {
+		return rows.Failed(ctx, "filter", err)
+	}
+	c.And(roaring.BitmapOf(numbers...))
+	return nil
 }
 
 // block is what is read of a block.
@@ -129,15 +183,15 @@ type change struct {
 	was, now *Entry
 }
 
-// blocks reads terms and sets, and with from also all sets from that key on. It reads blocks and the items that changed
-// since in one statement: between two, an item could move to the blocks, and would be missed.
-func (p Index) blocks(ctx context.Context, tenant string, keys []uint64, from uint64) (map[int64]*block, error) {
+// blocks reads terms and sets, or all sets of some kinds. It reads blocks and the items that changed since in one
+// statement: between two, an item could move to the blocks, and would be missed.
+func (p Index) blocks(ctx context.Context, tenant string, keys []uint64, some Range) (map[int64]*block, error) {
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
 	const changed = -1 // in place of a term
 	none, wanted := bun.Safe("NULL"), bun.SafeQuery("term IN (?)", bun.List(keys))
-	if from > 0 {
-		wanted = bun.SafeQuery("term >= ?", int64(from))
+	if some.to > 0 {
+		wanted = bun.SafeQuery("term >= ? AND term < ?", some.from, some.to)
 	}
 	if p.IsPostgres() {
 		none = "NULL::bytea"
@@ -189,28 +243,38 @@ func (p Index) blocks(ctx context.Context, tenant string, keys []uint64, from ui
 	for _, b := range blocks {
 		b.update(func(key uint64) bool {
 			_, found := slices.BinarySearch(keys, key)
-			return found || from > 0 && key >= from
+			return found || some.has(key)
 		})
 	}
 	return blocks, found.Err()
 }
 
-// update applies the changes to the sets that were asked for.
+// update applies the changes to the sets that were asked for. What the sets have of changed items does not count.
 func (b *block) update(asked func(key uint64) bool) {
+	changed := roaring.New()
 	for _, c := range b.changes {
 		low := uint32(uint16(c.number))
-		was, now := cmp.Or(c.was, &Entry{}), cmp.Or(c.now, &Entry{})
+		changed.Add(low)
+		was := cmp.Or(c.was, &Entry{})
 		was.EachKey(func(key uint64) {
-			if s := b.sets[key]; s != nil && s.CheckedRemove(low) {
+			if s := b.sets[key]; s != nil && s.Contains(low) {
 				s.words -= int64(was.Words)
 			}
 		})
+	}
+	for _, s := range b.sets {
+		if s.Intersects(changed) {
+			s.AndNot(changed)
+		}
+	}
+	for _, c := range b.changes {
+		now := cmp.Or(c.now, &Entry{})
 		now.EachKey(func(key uint64) {
 			if asked(key) {
 				if b.sets[key] == nil {
 					b.sets[key] = &set{0, roaring.New()}
 				}
-				b.sets[key].Add(low)
+				b.sets[key].Add(uint32(uint16(c.number)))
 				b.sets[key].words += int64(now.Words)
 			}
 		})
