@@ -19,6 +19,7 @@ func (f *Execution) byMeaning(ctx context.Context) (err error) {
 		return f.Embedding.Err
 	}
 	f.question = vectors.NewQuestion(f.View, f.Search, f.Audience, f.Embedding.Vector)
+	f.question.Exact = f.exact
 	f.shortlist, err = m.Closest(ctx, f.question)
 	return err
 }

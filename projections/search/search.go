@@ -149,23 +149,23 @@ type Execution struct {
 	weak             bool
 	bestBelow        float64 // the best score below the threshold
 	IgnoreConfidence bool    // rank without confidence
+	exact            bool    // consider only items by meaning that pass all of the filter
 
 	policies *domain.Verification // by which items are overdue; nil if that does not count
 
 	unreadable []string // hits whose rows cannot be read
 }
 
-// Hits finds candidates and ranks them. Superseded items and archives are few, so the nearest sketches are first read
-// without a condition on the status. If those items, or what is private to others, crowd out others, it
+// Hits finds candidates and ranks them. Superseded items and archives are few, and sets cannot tell all of some filters,
+// so the nearest sketches are first read without these conditions. If items that do not pass crowd out others, it
 // searches again with all conditions.
 func (f *Execution) Hits(ctx context.Context) ([]domain.Hit, error) {
-	for {
-		hits, crowded, err := f.rank(ctx)
-		if _, rest := rows.Narrow(f.Search.Filter, f.Audience); err != nil || !crowded || !rows.IsPlain(rest) {
-			return hits, err
-		}
-		f.Search.Filter.Statuses = []domain.Status{domain.Active}
+	hits, crowded, err := f.rank(ctx)
+	if err == nil && crowded && !f.exact {
+		f.exact = true
+		hits, _, err = f.rank(ctx)
 	}
+	return hits, err
 }
 
 // rank searches by words and by sketches in parallel, compares both by meaning, and judges the best by their texts.

@@ -6,10 +6,13 @@ import (
 	"math"
 	"slices"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/embedding"
 	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/words"
 )
 
 // Shortlist has the pieces whose vectors are worth comparing, according to their sketches.
@@ -25,7 +28,7 @@ func (m *Projection) Closest(ctx context.Context, q Question) (Shortlist, error)
 	if err != nil {
 		return Shortlist{}, rows.Failed(ctx, "read sketches", err)
 	}
-	wanted, err := q.wanted(ctx, l)
+	wanted, err := q.wanted(ctx)
 	if err != nil {
 		return Shortlist{}, err
 	}
@@ -61,6 +64,23 @@ type Question struct {
 	Scopes []domain.Scope
 	// rest is the part of the search's filter that Scopes leave to check.
 	rest domain.Filter
+	// Exact means that only items that pass all of the filter are considered, otherwise those that pass as far as sets
+	// can tell, or all if the filter excludes only few.
+	Exact bool
+}
+
+// wanted are the numbers of the items to consider; nil for all.
+func (q Question) wanted(ctx context.Context) (*roaring.Bitmap, error) {
+	if rows.IsPlain(q.rest) && !q.Exact {
+		return nil, nil
+	}
+	index, tenant := words.Index{View: q.from}, q.search.By.Tenant
+	groups, _ := words.GroupsOf(q.rest)
+	chosen, err := index.Choose(ctx, tenant, groups, words.SetsOfGroups)
+	if err == nil && q.Exact {
+		err = index.KeepPassing(ctx, tenant, q.rest, chosen)
+	}
+	return chosen.Bitmap, err
 }
 
 // How a scope's vectors are searched: all of them, or the best of a scan over its sketches, which are all in a small

@@ -10,6 +10,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/embedding"
+	"github.com/annals-kb/annals/projections/words"
 )
 
 // SketchIndex keeps a tenant's sketches in one array, so that a scan reads memory in order. Each scope has the set of
@@ -19,16 +20,16 @@ type SketchIndex struct {
 	numbers  []int64
 	hashes   []Hash
 	bits     []uint64
-	prefixes []uint64                         // the first words of long sketches: a scan reads these first
-	last     map[int64]uint32                 // one more than the place of an item's last piece
-	previous []uint32                         // one more than the place of the item's piece before; 0 without one
-	free     []uint32                         // places without a piece
-	scopes   map[domain.Scope]*roaring.Bitmap // the empty scope has all pieces
+	prefixes []uint64                   // the first words of long sketches: a scan reads these first
+	last     map[int64]uint32           // one more than the place of an item's last piece
+	previous []uint32                   // one more than the place of the item's piece before; 0 without one
+	free     []uint32                   // places without a piece
+	scopes   map[uint64]*roaring.Bitmap // by the key of its set in the index of words; that of the empty scope has all
 }
 
 // NewSketchIndex makes an empty index. All of its sketches have the same length.
 func NewSketchIndex() *SketchIndex {
-	return &SketchIndex{last: map[int64]uint32{}, scopes: map[domain.Scope]*roaring.Bitmap{}}
+	return &SketchIndex{last: map[int64]uint32{}, scopes: map[uint64]*roaring.Bitmap{}}
 }
 
 // bytes is about how much memory the index takes.
@@ -61,34 +62,38 @@ func (s *SketchIndex) Add(number int64, h Hash, sketch []uint64, scopes ...domai
 	}
 	s.last[number] = place + 1
 	s.write(place, sketch)
-	s.scope("").Add(place)
+	s.scope(words.SetOfScope("")).Add(place)
 	for _, scope := range scopes {
-		s.scope(scope).Add(place)
+		s.scope(words.SetOfScope(scope)).Add(place)
 	}
 }
 
-// share adds the pieces of items to a scope. The numbers, and those of the index, ascend, as they do in a load: then no
-// item needs to be looked up.
-func (s *SketchIndex) share(scope domain.Scope, numbers []int64) {
+// manyPlaces is for how many places it takes as long to read their numbers as to look an item up.
+const manyPlaces = 16
+
+// placesOf are where the pieces of items are.
+func (s *SketchIndex) placesOf(numbers *roaring.Bitmap) *roaring.Bitmap {
 	var places []uint32
-	at := 0
-	for _, number := range numbers {
-		if at < len(s.numbers) && s.numbers[at] < number {
-			skipped, _ := slices.BinarySearch(s.numbers[at:], number)
-			at += skipped
+	if numbers.GetCardinality() < uint64(len(s.numbers)/manyPlaces) {
+		for number := range roaring.Values(numbers) {
+			places = append(places, s.places(int64(number))...)
 		}
-		for ; at < len(s.numbers) && s.numbers[at] == number; at++ {
-			places = append(places, uint32(at))
+		return roaring.BitmapOf(places...)
+	}
+	wanted := numbers.ToDense()
+	for place, number := range s.numbers {
+		if word := number / 64; word < int64(len(wanted)) && wanted[word]>>(number%64)&1 == 1 {
+			places = append(places, uint32(place))
 		}
 	}
-	s.scope(scope).AddMany(places)
+	return roaring.BitmapOf(places...)
 }
 
-func (s *SketchIndex) scope(scope domain.Scope) *roaring.Bitmap {
-	places := s.scopes[scope]
+func (s *SketchIndex) scope(key uint64) *roaring.Bitmap {
+	places := s.scopes[key]
 	if places == nil {
 		places = roaring.New()
-		s.scopes[scope] = places
+		s.scopes[key] = places
 	}
 	return places
 }

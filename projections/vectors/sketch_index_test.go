@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/annals-kb/annals/projections/embedding"
+	"github.com/annals-kb/annals/projections/words"
 )
 
 func TestTheClosestSketchesAreFoundHoweverManyThereAre(t *testing.T) {
@@ -41,7 +42,7 @@ func TestTheClosestSketchesAreFoundHoweverManyThereAre(t *testing.T) {
 		for i, sketch := range sketches {
 			index.Add(int64(i), Hash{}, sketch)
 		}
-		got := index.Closest(asked, most, index.scopes[""])
+		got := index.Closest(asked, most, index.scopes[words.SetOfScope("")])
 		for _, place := range want {
 			if !slices.Contains(got, uint32(place)) {
 				t.Errorf("of %d pieces, the one at %d is missing, which differs in %d bits",

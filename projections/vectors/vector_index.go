@@ -1,12 +1,9 @@
 package vectors
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -15,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/embedding"
+	"github.com/annals-kb/annals/projections/words"
 )
 
 // VectorIndex has a tenant's sketches, and vectors that searches requested. Vectors never change, so none is out of
@@ -158,25 +156,13 @@ func (s *SketchIndex) read(ctx context.Context, m *Projection, tenant string) er
 	if err != nil {
 		return err
 	}
-	return database.ForEach(ctx, m.db, func(rows *sql.Rows) error {
-		var scope domain.Scope
-		var listed sql.RawBytes
-		if err := rows.Scan(&scope, &listed); err != nil {
-			return err
-		}
-		var numbers []int64
-		for text := range bytes.SplitSeq(listed, []byte{','}) {
-			number, err := strconv.ParseInt(string(text), 10, 64)
-			if err != nil {
-				return err
-			}
-			numbers = append(numbers, number)
-		}
-		slices.Sort(numbers)
-		s.share(scope, numbers)
-		return nil
-	}, "SELECT scope, string_agg(CAST(number AS text), ',') FROM ? WHERE tenant = ? GROUP BY scope",
-		m.catalogue.Active().Tables.Scopes, tenant)
+	index := words.Index{View: m.catalogue.ViewOf(m.catalogue.Active(), m.db.DB)}
+	everything := words.Groups(nil).In(domain.Audience{Everything: true})
+	all, err := index.Choose(ctx, tenant, everything, words.ScopeSets)
+	for key, numbers := range all.Sets {
+		s.scope(key).Or(s.placesOf(numbers))
+	}
+	return err
 }
 
 // sketchColumn selects a sketch as bytes. As text PostgreSQL would format every bit.
@@ -203,15 +189,16 @@ func (m *Projection) decodeSketch(encoded []byte) ([]uint64, error) {
 
 // closest returns the pieces of each of the question's scopes whose sketches differ least, and of these the nearest.
 // wanted are the only items to consider; nil for all.
-func (l *VectorIndex) closest(q Question, wanted []int64) [][]NearPiece {
+func (l *VectorIndex) closest(q Question, wanted *roaring.Bitmap) [][]NearPiece {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	pieces, passing := make([][]NearPiece, len(q.Scopes)), roaring.New()
-	for _, number := range wanted {
-		passing.AddMany(l.sketches.places(number))
+	var passing *roaring.Bitmap
+	if wanted != nil {
+		passing = l.sketches.placesOf(wanted)
 	}
+	pieces := make([][]NearPiece, len(q.Scopes))
 	for i, scope := range q.Scopes {
-		among := l.sketches.scopes[scope]
+		among := l.sketches.scopes[words.SetOfScope(scope)]
 		if among != nil && wanted != nil {
 			among = roaring.And(among, passing)
 		}
