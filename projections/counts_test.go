@@ -189,6 +189,7 @@ func TestCountsKnowTheTimeAndWhatWasUsed(t *testing.T) {
 func TestASortedListHasEveryItemOnceInItsOrder(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.fill(newCorpus(7), 60)
+		w.base.MostCounted = 100
 		items := w.items()
 		keys := map[domain.Sort]func(k *domain.Knowledge) float64{
 			domain.ByUpdate:     func(k *domain.Knowledge) float64 { return float64(k.UpdatedAt.UnixMicro()) },

@@ -72,11 +72,10 @@ func newLoadedWorld(t *testing.T, db *database.DB) (*world, *statements) {
 
 // work is something that must not read a large table from end to end.
 type work struct {
-	name       string
-	do         func(w *world)
-	fromScopes bool     // no item is read but those of a scope
-	onSQLite   bool     // PostgreSQL has no index for it: one of what votes change would cost every vote
-	uses       []string // indexes of PostgreSQL that are enough, without a look at their tables
+	name     string
+	do       func(w *world)
+	onSQLite bool     // PostgreSQL has no index for it: one of what votes change would cost every vote
+	uses     []string // indexes of PostgreSQL that are enough, without a look at their tables
 }
 
 // reads are what people ask of the projection, and what appending reads.
@@ -252,9 +251,9 @@ func rareReads() []work {
 		}, onSQLite: true},
 		{name: "report what did harm", do: reporting(browse.Reports.Harm), onSQLite: true},
 		{name: "report what is stale", do: reporting(browse.Reports.Stale)},
-		{name: "list a strange scope's", do: listing(domain.Filter{Scope: "user:nobody"}), fromScopes: true},
-		{name: "list what lies nowhere", do: listing(domain.Filter{URIPrefix: "viking://nowhere/"}), fromScopes: true},
-		{name: "list what is public", do: listing(domain.Filter{Visibility: domain.PublicWide}), fromScopes: true},
+		{name: "list a strange scope's", do: listing(domain.Filter{Scope: "user:nobody"})},
+		{name: "list what lies nowhere", do: listing(domain.Filter{URIPrefix: "viking://nowhere/"})},
+		{name: "list what is public", do: listing(domain.Filter{Visibility: domain.PublicWide})},
 		{name: "list what was forgotten", do: listing(domain.Filter{Statuses: []domain.Status{domain.IsDeleted}})},
 		{name: "list what was superseded", do: listing(domain.Filter{Statuses: []domain.Status{domain.IsSuperseded}})},
 		{name: "list what is stale", do: listing(domain.Filter{Stale: &stale})},

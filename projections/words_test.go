@@ -100,10 +100,12 @@ func TestAnswersDoNotDependOnWhatIsIndexed(t *testing.T) {
 					t.Log(err) // some cannot be done any more
 				}
 			}
+			before := w.chosenBySets()
 			w.base.MaxChanges, w.base.StepChanges = random.IntN(20), 1+random.IntN(40)
 			for range random.IntN(3) {
 				must(w.base.IndexWords(t.Context()))(t)
 			}
+			equal(t, w.chosenBySets(), before, "counts and lists after and before items were indexed (-after +before)")
 			w.comparesWords(sentence())
 		}
 		w.base.MaxChanges = 0
@@ -117,6 +119,34 @@ func TestAnswersDoNotDependOnWhatIsIndexed(t *testing.T) {
 			t.Errorf("tables (-folded +stored):\n%s", diff)
 		}
 	})
+}
+
+// chosenBySets are counts, lists and sorted lists of several readers.
+func (w *world) chosenBySets() (all []any) {
+	w.t.Helper()
+	items := w.items()
+	for _, filter := range []domain.Filter{
+		{}, {Types: []domain.Type{domain.Strategy}}, {Tags: domain.Tags{"lang": {"go"}}, Scope: "org:acme"},
+		{Statuses: []domain.Status{domain.IsSuperseded, domain.IsDeleted}},
+	} {
+		for _, by := range []domain.Principal{w.by, as("user:alice", "team:pay"), as("user:nobody")} {
+			counts := must(w.base.Count(w.t.Context(), by, filter))(w.t)
+			page := must(w.base.List(w.t.Context(), domain.List{By: by, Filter: filter, Limit: 100}))(w.t)
+			sorted := must(w.base.List(w.t.Context(), domain.List{By: by, Filter: filter, Limit: 100, Sort: domain.ByHarm}))(w.t)
+			var seen []string
+			for id, k := range items {
+				if by.MaySee(k) && passes(k, filter) {
+					seen = append(seen, id)
+				}
+			}
+			slices.Sort(seen)
+			for _, listed := range []domain.ListPage{page, sorted} {
+				equal(w.t, slices.Sorted(slices.Values(idsOf(listed))), seen, "as %s, %v (-got +want)", by.Subject, filter)
+			}
+			all = append(all, counts, idsOf(page), idsOf(sorted))
+		}
+	}
+	return all
 }
 
 // comparesWords compares the scores of a question with those that are computed of all items.

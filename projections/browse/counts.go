@@ -3,15 +3,18 @@ package browse
 import (
 	"cmp"
 	"context"
-	"encoding/json"
+	"database/sql"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/words"
 )
 
 const (
@@ -20,14 +23,16 @@ const (
 	lately      = 7 * 24 * time.Hour
 )
 
-// counted is what a count reads of an item.
-type counted struct {
-	kind, category, status, owner, scopes, tags string
-
-	confidence                                    float64
-	stale, expired, contested, confirmed, helpful bool
-	unused                                        bool
+// judged is what is known of items besides their sets. Few items were judged, so only these are read. The others have
+// the confidence of a new item.
+type judged struct {
+	confidence                                            map[uint32]float64
+	items                                                 *roaring.Bitmap
+	stale, expired, contested, confirmed, helpful, unused *roaring.Bitmap
 }
+
+// ofNew is the confidence of a new item.
+const ofNew = 0.5
 
 // Count counts the items that the principal may see and that pass the filter.
 func (b *Browser) Count(ctx context.Context, by domain.Principal, filter domain.Filter) (domain.Counts, error) {
@@ -41,35 +46,69 @@ func (b *Browser) Count(ctx context.Context, by domain.Principal, filter domain.
 	if len(wanted) == 0 {
 		wanted = []domain.Status{domain.Active}
 	}
-	filter.Statuses = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(wanted),
-		domain.Active, domain.IsSuperseded))))
+	filter.Statuses = slices.Compact(slices.Sorted(slices.Values(slices.Concat(wanted, live))))
 	recorded, err := recordsUse(ctx, p, by)
 	if err != nil {
 		return out, err
 	}
-	most := b.MostCounted
-	found, err := countedItems(p, domain.List{By: by, Filter: filter}, most+1, out.Since, recorded).Rows(ctx)
+	chosen, err := p.newest(ctx, by, filter, b.MostCounted+1, words.AllSets)
 	if err != nil {
-		return out, rows.Failed(ctx, "count knowledge", err)
+		return out, err
 	}
-	defer found.Close()
-	t := tally{}
-	for read := int64(0); found.Next(); read++ {
-		if read == most {
-			return t.counts(out, recorded), nil
+	out.Complete = int64(chosen.GetCardinality()) <= b.MostCounted
+	chosen.Keep(b.MostCounted)
+	j, err := p.judge(ctx, by, out.Since, recorded)
+	if err != nil {
+		return out, err
+	}
+	statuses := chosen.Facet(words.OfStatus)
+	some := roaring.New()
+	for _, status := range wanted {
+		if items := statuses[words.SetOf(words.OfStatus, status)]; items != nil {
+			some.Or(items)
 		}
-		var k counted
-		if err := found.Scan(&k.kind, &k.category, &k.status, &k.owner, &k.scopes, &k.tags, &k.confidence, &k.stale,
-			&k.expired, &k.contested, &k.confirmed, &k.helpful, &k.unused); err != nil {
-			return out, rows.Failed(ctx, "count knowledge", err)
+	}
+	chosen.Bitmap = some
+	facets := []map[uint64]*roaring.Bitmap{statuses}
+	for _, kind := range []uint64{words.OfType, words.OfCategory, words.OfOwner, words.OfTag, words.OfScope} {
+		facets = append(facets, chosen.Facet(kind))
+	}
+	names, err := p.names(ctx, by, facets)
+	if err != nil {
+		return out, err
+	}
+	for i, to := range []*domain.Facet{&out.Statuses, &out.Types, &out.Categories, &out.Owners, &out.Tags, &out.Scopes} {
+		items := map[string]int{}
+		for key, set := range facets[i] {
+			if name, named := names[key]; named {
+				items[name] += int(set.GetCardinality())
+			}
 		}
-		t.add(k, slices.Contains(wanted, domain.Status(k.status)))
+		*to = domain.FacetOf(items)
 	}
-	out.Complete = true
-	if err := found.Err(); err != nil {
-		return out, rows.Failed(ctx, "count knowledge", err)
+	for key, set := range facets[len(facets)-1] {
+		if name, named := names[key]; named {
+			of := j.of(set)
+			of.Scope = name
+			out.ByScope = append(out.ByScope, of)
+		}
 	}
-	return t.counts(out, recorded), nil
+	slices.SortFunc(out.ByScope, func(a, b domain.ScopeCounts) int {
+		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Scope, b.Scope))
+	})
+	out.ByScope = out.ByScope[:min(len(out.ByScope), mostScopes)]
+	all := j.of(some)
+	out.Items, out.Stale, out.Contested, out.Confirmed = all.Items, all.Stale, all.Contested, all.Confirmed
+	out.Expired, out.Helpful = int(some.AndCardinality(j.expired)), int(some.AndCardinality(j.helpful))
+	if recorded {
+		out.Unused = &all.Unused
+	}
+	out.Confidence[5] = all.Items
+	for number := range roaring.Values(roaring.And(some, j.items)) {
+		out.Confidence[5]--
+		out.Confidence[min(max(int(j.confidence[number]*10), 0), 9)]++
+	}
+	return out, nil
 }
 
 // recordsUse tells whether accesses to items are recorded, and whether the principal may know of those of others.
@@ -85,8 +124,8 @@ func recordsUse(ctx context.Context, p view, by domain.Principal) (recorded bool
 	return recorded, nil
 }
 
-// countedItems selects what is counted, the newest items first.
-func countedItems(p view, list domain.List, limit int64, since time.Time, recorded bool) *bun.SelectQuery {
+// judge reads the items that were judged, whoever may see them.
+func (p view) judge(ctx context.Context, by domain.Principal, since time.Time, recorded bool) (judged, error) {
 	now := database.At(p.Now())
 	helpful := p.DB.NewSelect().TableExpr("? AS v", p.Tables.Votes).ColumnExpr("1").
 		Where("v.tenant = k.tenant").Where("v.id = k.id").Where("v.verdict = 'helpful'")
@@ -96,139 +135,117 @@ func countedItems(p view, list domain.List, limit int64, since time.Time, record
 			p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Where("a.tenant = k.tenant").
 				Where("a.item = k.id").Where("a.item <> ''").Where("a.kind IN ('search', 'get')"))
 	}
-	return newest(p, list, limit).
-		ColumnExpr("k.type, k.category, k.status, k.owner, k.scopes, k.tags").
-		ColumnExpr(rows.ConfidenceAt, now).
-		ColumnExpr("k.stale_reporters > 0 OR coalesce(k.confirm_until <= ?, FALSE)", now).
-		ColumnExpr("coalesce(k.confirm_until <= ?, FALSE)", now).
-		ColumnExpr("?", p.Contested(list.By.Tenant, list.Filter.Reader)).
-		ColumnExpr("k.confirmed_at IS NOT NULL").
-		ColumnExpr("k.version > 1 AND EXISTS (?)", helpful.Where("v.at >= ?", database.At(since))).
-		ColumnExpr("(?)", unused)
-}
-
-// newest selects from the newest items k of a list.
-func newest(p view, list domain.List, limit int64) *bun.SelectQuery {
-	query := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge)
-	if list.By.SeesAll() && list.Filter.Scope == "" { // without looking up each item by its number
-		query = p.Where(p.DB.NewSelect().TableExpr("?", p.listed(list.Filter)), list.By.Tenant, list.Filter)
-	} else {
-		query = query.Where("k.tenant = ?", list.By.Tenant).Where("k.number IN (?)", p.numbers(list, limit, false))
+	of := func(from bun.Safe) *bun.SelectQuery {
+		return p.DB.NewSelect().TableExpr("?", from).Where("k.tenant = ?", by.Tenant).ColumnExpr("k.number").
+			ColumnExpr(rows.ConfidenceAt, now).
+			ColumnExpr("k.stale_reporters > 0 OR coalesce(k.confirm_until <= ?, FALSE)", now).
+			ColumnExpr("coalesce(k.confirm_until <= ?, FALSE)", now).
+			ColumnExpr("?", p.Contested(by.Tenant, &by)).
+			ColumnExpr("k.confirmed_at IS NOT NULL").
+			ColumnExpr("k.version > 1 AND EXISTS (?)", helpful.Clone().Where("v.at >= ?", database.At(since))).
+			ColumnExpr("(?)", unused)
 	}
-	return query.OrderExpr("k.number DESC").Limit(limit)
-}
-
-// tally counts items one by one. Scopes and tags are counted as they are stored, since many items have the same.
-type tally struct {
-	items                                       int
-	kinds, categories, statuses, owners, tagged map[string]int
-	scopes                                      map[string]*domain.ScopeCounts
-	tenths                                      [10]int
-	stale, expired, contested, confirmed        int
-	helpful, unused                             int
-}
-
-func (t *tally) add(k counted, wanted bool) {
-	count(&t.statuses, k.status)
-	if !wanted {
-		return
+	disputed := p.DB.NewSelect().TableExpr("proposals AS p").ColumnExpr("p.item")
+	queries := []*bun.SelectQuery{
+		of(p.IndexHint("judged")).Where(rows.Judged),
+		of(p.Listed(domain.Filter{})).Where("k.id IN (?)", p.OpenProposals(disputed, by.Tenant, domain.Contradiction, &by)),
 	}
-	t.items++
-	count(&t.kinds, k.kind)
-	count(&t.categories, k.category)
-	count(&t.owners, k.owner)
-	count(&t.tagged, k.tags)
-	t.tenths[min(max(int(k.confidence*10), 0), 9)]++
-	if t.scopes == nil {
-		t.scopes = map[string]*domain.ScopeCounts{}
-	}
-	of := t.scopes[k.scopes]
-	if of == nil {
-		of = &domain.ScopeCounts{}
-		t.scopes[k.scopes] = of
-	}
-	of.Items++
-	of.Confidence += k.confidence
-	for _, flag := range []struct {
-		is             bool
-		inAll, inScope *int
-	}{
-		{k.stale, &t.stale, &of.Stale},
-		{k.contested, &t.contested, &of.Contested},
-		{k.confirmed && !k.stale, &t.confirmed, &of.Confirmed},
-		{k.unused, &t.unused, &of.Unused},
-		{k.expired, &t.expired, nil},
-		{k.helpful, &t.helpful, nil},
-	} {
-		if !flag.is {
-			continue
-		}
-		*flag.inAll++
-		if flag.inScope != nil {
-			*flag.inScope++
-		}
-	}
-}
-
-func count(counts *map[string]int, value string) {
-	if *counts == nil {
-		*counts = map[string]int{}
-	}
-	(*counts)[value]++
-}
-
-func (t *tally) counts(out domain.Counts, recorded bool) domain.Counts {
-	out.Items = t.items
-	out.Types, out.Statuses = domain.FacetOf(t.kinds), domain.FacetOf(t.statuses)
-	out.Categories = domain.FacetOf(t.categories)
-	out.Owners = domain.FacetOf(t.owners)
-	out.Scopes, out.ByScope = t.byScope()
-	out.Tags = domain.FacetOf(unpacked(t.tagged, func(t domain.Tags) []string { return t.Pairs(":") }))
-	out.Confidence, out.Stale, out.Expired, out.Contested = t.tenths, t.stale, t.expired, t.contested
-	out.Confirmed, out.Helpful = t.confirmed, t.helpful
 	if recorded {
-		out.Unused = &t.unused
+		queries = []*bun.SelectQuery{of(p.Listed(domain.Filter{}))}
 	}
-	return out
-}
-
-// byScope counts by each scope of the items.
-func (t *tally) byScope() (f domain.Facet, list []domain.ScopeCounts) {
-	items, of := map[string]int{}, map[string]*domain.ScopeCounts{}
-	for text, part := range t.scopes {
-		for scope := range unpacked(map[string]int{text: 1}, func(list []string) []string { return list }) {
-			items[scope] += part.Items
-			all := of[scope]
-			if all == nil {
-				all = &domain.ScopeCounts{Scope: scope}
-				of[scope] = all
+	j := judged{
+		map[uint32]float64{}, roaring.New(),
+		roaring.New(), roaring.New(), roaring.New(), roaring.New(), roaring.New(), roaring.New(),
+	}
+	for _, query := range queries {
+		err := database.ForEach(ctx, p.DB, func(rows *sql.Rows) error {
+			var number uint32
+			var confidence float64
+			var is [6]bool
+			err := rows.Scan(&number, &confidence, &is[0], &is[1], &is[2], &is[3], &is[4], &is[5])
+			j.items.Add(number)
+			j.confidence[number] = confidence
+			is[3] = is[3] && !is[0]
+			for i, set := range []*roaring.Bitmap{j.stale, j.expired, j.contested, j.confirmed, j.helpful, j.unused} {
+				if is[i] {
+					set.Add(number)
+				}
 			}
-			all.Items, all.Stale, all.Contested = all.Items+part.Items, all.Stale+part.Stale, all.Contested+part.Contested
-			all.Confirmed, all.Unused = all.Confirmed+part.Confirmed, all.Unused+part.Unused
-			all.Confidence += part.Confidence
+			return err
+		}, query.String())
+		if err != nil {
+			return j, rows.Failed(ctx, "count knowledge", err)
 		}
 	}
-	for _, one := range of {
-		one.Confidence /= float64(one.Items)
-		list = append(list, *one)
-	}
-	slices.SortFunc(list, func(a, b domain.ScopeCounts) int {
-		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Scope, b.Scope))
-	})
-	return domain.FacetOf(items), list[:min(len(list), mostScopes)]
+	return j, nil
 }
 
-// unpacked counts the values that are packed in JSON. What cannot be read counts as none.
-func unpacked[T any](packed map[string]int, values func(T) []string) map[string]int {
-	counts := map[string]int{}
-	for text, n := range packed {
-		var list T
-		if json.Unmarshal([]byte(text), &list) != nil {
-			continue
+// of counts some items.
+func (j judged) of(items *roaring.Bitmap) domain.ScopeCounts {
+	of := func(set *roaring.Bitmap) int { return int(items.AndCardinality(set)) }
+	all := domain.ScopeCounts{
+		Items: int(items.GetCardinality()), Stale: of(j.stale), Contested: of(j.contested), Confirmed: of(j.confirmed),
+		Unused: of(j.unused),
+	}
+	sum := ofNew * float64(all.Items)
+	for number := range roaring.Values(roaring.And(items, j.items)) {
+		sum += j.confidence[number] - ofNew
+	}
+	all.Confidence = sum / float64(all.Items)
+	return all
+}
+
+// newest are the newest items of a list, at most so many.
+func (p view) newest(
+	ctx context.Context, by domain.Principal, f domain.Filter, most int64, some words.Range,
+) (words.Chosen, error) {
+	chosen, err := p.chosen(ctx, by, f, some)
+	if err == nil {
+		err = words.Index{View: p.View}.KeepPassing(ctx, by.Tenant, f, chosen)
+	}
+	chosen.Keep(most)
+	return chosen, err
+}
+
+// names are the values of the sets with the most items. The rows of two items of each set tell them.
+func (p view) names(
+	ctx context.Context, by domain.Principal, facets []map[uint64]*roaring.Bitmap,
+) (map[uint64]string, error) {
+	told := roaring.New()
+	for _, sets := range facets {
+		sizes := make([]uint64, 0, len(sets))
+		for _, items := range sets {
+			sizes = append(sizes, items.GetCardinality())
 		}
-		for _, value := range values(list) {
-			counts[value] += n
+		slices.Sort(sizes)
+		least := sizes[max(0, len(sizes)-mostScopes-1):]
+		for _, items := range sets {
+			if items.GetCardinality() >= least[0] {
+				told.AddMany([]uint32{items.Minimum(), items.Maximum()})
+			}
 		}
 	}
-	return counts
+	names := map[uint64]string{}
+	if told.IsEmpty() {
+		return names, nil
+	}
+	in := rows.Table{Engine: p.DB.Engine, Tenant: by.Tenant, Table: p.Tables.Knowledge, Alias: "k"}
+	query := rows.LookUp(p.DB.NewSelect().Model((*rows.Row)(nil)).
+		Column("k.status", "k.type", "k.category", "k.owner", "k.tags", "k.scopes"), in, rows.SingleKeys(told.ToArray()), "number")
+	err := rows.ScanEach(ctx, p.DB.DB, p.Visible(query, by), func(row *rows.Row, unreadable error) {
+		if unreadable != nil {
+			return
+		}
+		words.EachValue(row.Knowledge(), func(kind uint64, value string) {
+			name := value
+			if tag, of, isTag := strings.Cut(value, "\x00"); isTag && kind == words.OfTag {
+				name = domain.Tags{tag: {of}}.Pairs(":")[0]
+			}
+			names[words.SetOf(kind, value)] = name
+		})
+	})
+	if err != nil {
+		return nil, rows.Failed(ctx, "count knowledge", err)
+	}
+	return names, nil
 }

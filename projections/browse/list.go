@@ -1,16 +1,18 @@
 package browse
 
 import (
-	"cmp"
 	"context"
-	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/words"
 )
 
 // Browser answers questions about items that are not searched for: lists, trees, lineage and reports. It is safe for
@@ -40,10 +42,17 @@ func (b *Browser) view(ctx context.Context) (view, error) {
 	return view{View: v, gathered: b.Gathered, past: b.Past.Load()}, err
 }
 
+// at is an expression about the present, at the time ?0 and of the votes ?1.
+func (p view) at(expression string) schema.QueryWithArgs {
+	if !strings.Contains(expression, "?") {
+		return bun.SafeQuery(expression)
+	}
+	return bun.SafeQuery(expression, database.At(p.Now()), p.Tables.Votes)
+}
+
 const DefaultLimit = 20
 
-// List reads items that the principal may see and that pass the filter, newest first. The work is
-// bounded by the page: each of the caller's scopes is read in order until the page is full.
+// List reads items that the principal may see and that pass the filter, newest first.
 func (b *Browser) List(ctx context.Context, list domain.List) (domain.ListPage, error) {
 	p, err := b.view(ctx)
 	if err != nil {
@@ -56,9 +65,6 @@ func (b *Browser) List(ctx context.Context, list domain.List) (domain.ListPage, 
 	if limit == 0 {
 		limit = DefaultLimit
 	}
-	if list.Filter.Visibility == domain.PublicWide {
-		list.Filter.Scope = cmp.Or(list.Filter.Scope, domain.Public) // every public item has it
-	}
 	if list.Sort != "" {
 		return sorted(ctx, p, list, limit, b.MostCounted)
 	}
@@ -66,12 +72,9 @@ func (b *Browser) List(ctx context.Context, list domain.List) (domain.ListPage, 
 	if err != nil {
 		return domain.ListPage{}, err
 	}
-	numbers := p.numbers(list, limit+1, few)
-	found, err := p.Read(ctx, p.Items().
-		Where("k.tenant = ?", list.By.Tenant).Where("k.number IN (?)", numbers).
-		OrderExpr("k.number DESC").Limit(limit+1))
+	found, err := p.page(ctx, list, int(limit)+1, few)
 	if err != nil {
-		return domain.ListPage{}, rows.Failed(ctx, "list knowledge", err)
+		return domain.ListPage{}, err
 	}
 	page := domain.ListPage{Items: make([]*domain.Knowledge, 0, min(len(found), int(limit)))}
 	for i := range found[:min(len(found), int(limit))] {
@@ -85,45 +88,80 @@ func (b *Browser) List(ctx context.Context, list domain.List) (domain.ListPage, 
 	return page, nil
 }
 
-// numbers selects the numbers of a page's items. For a principal that sees everything these are the newest of the
-// tenant, otherwise the newest of each of its scopes and owners. With few, the index of URIs finds them.
-func (p view) numbers(list domain.List, limit int64, few bool) *bun.SelectQuery {
-	filter := list.Filter
-	newest := func(query *bun.SelectQuery, number string) *bun.SelectQuery {
-		query = p.Where(query, list.By.Tenant, filter)
-		if list.Before > 0 {
-			query = query.Where(number+" < ?", list.Before)
+// page reads the rows of a page, the newest first. With few, the index of URIs finds them. The rows of an administrator's
+// list without sets, and of a list whose items have an index of their own, are read in their order. Of others, sets
+// tell which rows to read.
+func (p view) page(ctx context.Context, list domain.List, limit int, few bool) (page []rows.Row, err error) {
+	f := list.Filter
+	read := func(query *bun.SelectQuery) error {
+		query = p.Visible(p.Where(query, list.By.Tenant, f), list.By)
+		found, err := p.Read(ctx, query.OrderExpr("k.number DESC").Limit(int64(limit-len(page))))
+		if page = append(page, found...); err != nil {
+			return rows.Failed(ctx, "list knowledge", err)
 		}
-		return query.ColumnExpr(number).OrderExpr(number + " DESC").Limit(limit)
+		return nil
 	}
-	all := func() *bun.SelectQuery {
-		return p.DB.NewSelect().TableExpr("?", p.listed(filter))
+	plain := f
+	plain.NoArchives, plain.PrivateOf = false, nil
+	groups, _ := words.GroupsOf(plain)
+	if index, _ := rows.SelectiveIndex(f); few || index != "" || list.By.SeesAll() && len(groups) == 1 {
+		query := p.Items().ModelTableExpr("?", p.Listed(f))
+		if few {
+			query = query.ModelTableExpr("?", p.IndexHint("uri")).Where("k." + rows.Live)
+		}
+		if list.Before > 0 {
+			query = query.Where("k.number < ?", list.Before)
+		}
+		return page, read(query)
 	}
-	if few {
-		return newest(p.Visible(p.DB.NewSelect().TableExpr("?", p.IndexHint("uri")).
-			Where("k."+rows.Live), list.By), "k.number")
+	chosen, err := p.chosen(ctx, list.By, f, words.SetsOfGroups)
+	if err != nil {
+		return nil, err
 	}
-	if sharesAll(list) {
-		filter.Scope = "" // sharedWith narrows to it
-		return newest(p.sharedWith(list, list.Filter.Scope), "a.number")
+	if list.Before > 0 {
+		chosen.RemoveRange(uint64(list.Before), 1<<32)
 	}
-	if list.By.SeesAll() {
-		return newest(all(), "k.number")
+	numbers := chosen.ToArray()
+	for some := limit; len(page) < limit && len(numbers) > 0 && err == nil; some = min(4*some, mostRead) {
+		rest := max(0, len(numbers)-some)
+		err = read(p.Items().Where("k.number IN (?)", bun.List(numbers[rest:])))
+		numbers = numbers[:rest]
 	}
-	owned := func(owner any) *bun.SelectQuery { return newest(all().Where("k.owner = ?", owner), "k.number") }
-	reaching := func(scope any) *bun.SelectQuery { return newest(p.sharedWith(list, scope), "a.number") }
-	return rows.EachOf(p.DB, p.DB.Engine, list.By.Entities(), owned).
-		Union(rows.EachOf(p.DB, p.DB.Engine, rows.ScopesOf(list.By), reaching))
+	return page, err
+}
+
+// mostRead is how many rows are checked at once.
+const mostRead = 5000
+
+var live = []domain.Status{domain.Active, domain.IsSuperseded}
+
+// chosen are the items that pass a filter, as far as sets can tell, and that the principal may see.
+func (p view) chosen(
+	ctx context.Context, by domain.Principal, f domain.Filter, some words.Range,
+) (words.Chosen, error) {
+	groups, _ := words.GroupsOf(f)
+	c, err := words.Index{View: p.View}.Choose(ctx, by.Tenant, groups.SeenBy(by), some)
+	if err != nil || !rows.IncludesDeleted(f.Statuses) {
+		return c, err
+	}
+	gone := p.DB.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("?", p.IndexHint("gone")).Where("k." + rows.Gone)
+	found, err := p.Read(ctx, p.Visible(p.Where(gone, by.Tenant, f), by)) // no set has them
+	if err != nil {
+		return c, rows.Failed(ctx, "read what is gone", err)
+	}
+	for i := range found {
+		c.Add(found[i].Knowledge())
+	}
+	return c, nil
 }
 
 // mostBegun is the limit below which fewBegin counts items as few: a page may read all of them.
 const mostBegun = 5000
 
-// fewBegin tells whether few items have the URI prefix that a list filters by, so that SQLite should find them by it.
-// PostgreSQL's planner knows by itself.
+// fewBegin tells whether few items have the URI prefix that a list filters by, so that its index should find them.
 func (p view) fewBegin(ctx context.Context, list domain.List) (few bool, err error) {
 	prefix := list.Filter.URIPrefix
-	if prefix == "" || rows.IncludesDeleted(list.Filter.Statuses) || p.IsPostgres() {
+	if prefix == "" || rows.IncludesDeleted(list.Filter.Statuses) {
 		return false, nil
 	}
 	begun := p.DB.NewSelect().TableExpr("?", p.IndexHint("uri")).ColumnExpr("1").Where("k.tenant = ?", list.By.Tenant).
@@ -134,30 +172,4 @@ func (p view) fewBegin(ctx context.Context, list domain.List) (few bool, err err
 		return false, rows.Failed(ctx, "count what lies there", err)
 	}
 	return few, nil
-}
-
-// listed is the table that a list is read from.
-func (p view) listed(f domain.Filter) bun.Safe {
-	if index, _ := rows.SelectiveIndex(f); index != "" && f.Owner == "" { // whose items have an index of their own
-		return p.IndexHint(index)
-	}
-	return bun.Safe(string(p.Tables.Knowledge) + " AS k")
-}
-
-// sharesAll tells whether to read a list from the rows of one scope, whose items the principal may all see. A filter
-// with an index of its own uses that instead, because a scope may be much larger.
-func sharesAll(list domain.List) bool {
-	f := list.Filter
-	if index, _ := rows.SelectiveIndex(f); index != "" || f.Owner != "" {
-		return false
-	}
-	return f.Scope != "" && !rows.IncludesDeleted(f.Statuses) &&
-		(list.By.SeesAll() || slices.Contains(rows.ScopesOf(list.By), f.Scope))
-}
-
-// sharedWith selects a scope's items in the order of their numbers. It reads no other items.
-func (p view) sharedWith(list domain.List, scope any) *bun.SelectQuery {
-	return p.DB.NewSelect().TableExpr("? AS a", p.Tables.Scopes).
-		Join("JOIN ? AS k ON k.tenant = a.tenant AND k.number = a.number", p.Tables.Knowledge).
-		Where("a.tenant = ?", list.By.Tenant).Where("a.scope = ?", scope)
 }

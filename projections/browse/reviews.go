@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -228,8 +226,8 @@ func byUrgency(a, b *candidate) int {
 // waitingIn reads the newest items of a queue, and one more than are listed.
 func (p reviewer) waitingIn(ctx context.Context, q domain.ReviewQuery, in queue) ([]waiting, error) {
 	query := p.items(q, p.DB.NewSelect().TableExpr("?", p.IndexHint(in.index))).
-		ColumnExpr("? AS counted, ? AS since, ? AS reason", p.now(in.count), p.now(in.since), p.now(in.reason)).
-		Where("?", p.now(in.some)).OrderExpr("k.number DESC")
+		ColumnExpr("? AS counted, ? AS since, ? AS reason", p.at(in.count), p.at(in.since), p.at(in.reason)).
+		Where("?", p.at(in.some)).OrderExpr("k.number DESC")
 	if in.name == domain.QueueSupersededUsed {
 		used := p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Where("a.at > newest.since")
 		query = p.DB.NewSelect().TableExpr("(?) AS newest", query.Limit(maxSuperseded)).ColumnExpr("newest.*").
@@ -253,14 +251,6 @@ func (p reviewer) scan(ctx context.Context, query *bun.SelectQuery) (all []waiti
 		}
 	})
 	return all, err
-}
-
-// now is an expression about the present.
-func (p reviewer) now(expression string) schema.QueryWithArgs {
-	if !strings.Contains(expression, "?") {
-		return bun.SafeQuery(expression)
-	}
-	return bun.SafeQuery(expression, database.At(p.Now()), p.Tables.Votes)
 }
 
 // useOf narrows accesses a to uses of an item within a time. Their ids are UUIDs of version 7, in the order of time.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/words"
 )
 
 // Gathering decides when a walk below a directory reads the principal's scopes and owners instead of the directory.
@@ -24,45 +25,31 @@ const (
 	gatheredBytes = 8 << 20
 )
 
-// gathers tells whether to gather what a principal sees below a directory, after a URI.
-func (p view) gathers(ctx context.Context, by domain.Principal, directory, after domain.URI) (yes bool, err error) {
+// gathers returns the numbers of what a principal sees, if what it sees below a directory, after a URI, should be
+// gathered.
+func (p view) gathers(
+	ctx context.Context, by domain.Principal, directory, after domain.URI,
+) (seen []uint32, yes bool, err error) {
 	if by.SeesAll() {
-		return false, nil
-	}
-	upTo := func(most int64, query *bun.SelectQuery) *bun.SelectQuery {
-		return p.DB.NewSelect().ColumnExpr("count(*)").TableExpr("(?) AS part", query.ColumnExpr("1").Limit(most))
+		return nil, false, nil
 	}
 	below := p.below(p.DB.NewSelect().TableExpr("?", p.IndexHint("uri")), by.Tenant, directory, behind(after))
-	err = p.DB.NewSelect().ColumnExpr("CASE WHEN (?) < ? THEN FALSE ELSE (?) + (?) <= ? END",
-		upTo(p.gathered.Below, below), p.gathered.Below,
-		upTo(p.gathered.Seen+1, p.sharedSome(by)), upTo(p.gathered.Seen+1, p.ownedSome(by)), p.gathered.Seen).Scan(ctx, &yes)
+	err = p.DB.NewSelect().ColumnExpr("count(*) >= ?", p.gathered.Below).
+		TableExpr("(?) AS part", below.ColumnExpr("1").Limit(p.gathered.Below)).Scan(ctx, &yes)
 	if err != nil {
-		return false, rows.Failed(ctx, "count what may be seen", err)
+		return nil, false, rows.Failed(ctx, "count what may be seen", err)
 	}
-	return yes, nil
-}
-
-func (p view) sharedSome(by domain.Principal) *bun.SelectQuery {
-	return p.DB.NewSelect().TableExpr("? AS s", p.Tables.Scopes).
-		Where("s.tenant = ?", by.Tenant).Where("s.scope IN (?)", bun.List(rows.ScopesOf(by)))
-}
-
-func (p view) ownedSome(by domain.Principal) *bun.SelectQuery {
-	return p.DB.NewSelect().TableExpr("?", p.IndexHint("owner")).
-		Where("k.tenant = ?", by.Tenant).Where("k.owner IN (?)", bun.List(by.Entities()))
-}
-
-// gather lets a query select from the items k that a principal may see, each looked up by its number.
-func (p view) gather(query *bun.SelectQuery, by domain.Principal) *bun.SelectQuery {
-	// UNION would let SQLite read the whole table in the order of numbers.
-	seen := p.DB.NewSelect().Distinct().ColumnExpr("number").TableExpr("(?) AS part",
-		p.sharedSome(by).ColumnExpr("s.number").UnionAll(p.ownedSome(by).ColumnExpr("k.number")))
-	if p.IsPostgres() {
-		return query.ModelTableExpr("(?) AS seen CROSS JOIN LATERAL (SELECT * FROM ? AS k WHERE k.tenant = ? AND k.number "+
-			"= seen.number OFFSET 0) AS k",
-			seen, p.Tables.Knowledge, by.Tenant)
+	if !yes {
+		return nil, false, nil
 	}
-	return query.ModelTableExpr("(?) AS seen CROSS JOIN ?", seen, p.IndexHint("number")).Where("k.number = seen.number")
+	chosen, err := p.chosen(ctx, by, domain.Filter{}, words.SetsOfGroups)
+	return chosen.ToArray(), int64(chosen.GetCardinality()) <= p.gathered.Seen, err
+}
+
+// gather lets a query select from the items k that a principal sees, each looked up by its number.
+func (p view) gather(query *bun.SelectQuery, by domain.Principal, seen []uint32) *bun.SelectQuery {
+	in := rows.Table{Engine: p.DB.Engine, Tenant: by.Tenant, Table: p.Tables.Knowledge, Alias: "k"}
+	return p.Visible(rows.LookUp(query, in, rows.SingleKeys(seen), "number"), by)
 }
 
 // below narrows the items k to live ones below a directory, and after a URI unless that is nil. It sets one lower
@@ -93,8 +80,8 @@ func behindAll(place domain.DirectoryEntry) any {
 }
 
 // firsts selects the first URI of each entry of a directory from the gathered items, as steps does from all items.
-func (p view) firsts(d domain.Directory) *bun.SelectQuery {
-	found := p.below(p.gather(p.DB.NewSelect().Model((*rows.Row)(nil)), d.By), d.By.Tenant, d.URI, behindAll(d.After)).
+func (p view) firsts(d domain.Directory, seen []uint32) *bun.SelectQuery {
+	found := p.below(p.gather(p.DB.NewSelect().Model((*rows.Row)(nil)), d.By, seen), d.By.Tenant, d.URI, behindAll(d.After)).
 		Where("k.status = ?", domain.Active).ColumnExpr("k.uri")
 	return p.DB.NewSelect().ColumnExpr("min(e.uri) AS uri").TableExpr("(?) AS e", found).
 		GroupExpr(p.entry(d.URI, "e.uri", "''")).OrderExpr("1").Limit(int64(d.Limit))

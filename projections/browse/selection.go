@@ -6,10 +6,10 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/words"
 )
 
 var _ events.Selection = (*Browser)(nil)
@@ -19,8 +19,12 @@ func (b *Browser) Streams(ctx context.Context, q domain.EventQuery, most int) (s
 	if err != nil {
 		return nil, false, err
 	}
+	parts, err := p.chosenItems(ctx, q, most)
+	if err != nil {
+		return nil, false, err
+	}
 	seen := rows.Set{}
-	for _, part := range p.chosenItems(q) {
+	for _, part := range parts {
 		var ids []string
 		if err := part.Limit(int64(most)+1).Scan(ctx, &ids); err != nil {
 			return nil, false, rows.Failed(ctx, "choose items", err)
@@ -36,44 +40,48 @@ func (b *Browser) Streams(ctx context.Context, q domain.EventQuery, most int) (s
 }
 
 // chosenItems selects the ids of the items that a query may be about: by scope, by owner, or by everything that the
-// principal belongs to. Each part uses an index of its own.
-func (p view) chosenItems(q domain.EventQuery) []*bun.SelectQuery {
+// principal belongs to. Sets tell those that answers may contain, of which it selects one more than most.
+func (p view) chosenItems(ctx context.Context, q domain.EventQuery, most int) ([]*bun.SelectQuery, error) {
 	now, args := p.isChosen(q)
 	readable, readableArgs := p.isReadable(q)
-	all := func() *bun.SelectQuery {
-		return p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).ColumnExpr("k.id").Where("k.tenant = ?", q.Tenant)
+	all := func(from any) *bun.SelectQuery {
+		return p.DB.NewSelect().TableExpr("?", from).ColumnExpr("k.id").Where("k.tenant = ?", q.Tenant).Where(now, args...)
 	}
-	owned := func(owner domain.Entity) *bun.SelectQuery {
-		return all().Where("k.owner = ?", owner).Where(now, args...)
+	owned := func(owners ...domain.Entity) *bun.SelectQuery {
+		return all(p.Listed(domain.Filter{})).Where("k.owner IN (?)", bun.List(owners))
 	}
-	by := func(table bun.Ident) *bun.SelectQuery { // in this order: otherwise SQLite may scan every item
+	once := func(table bun.Ident) *bun.SelectQuery { // in this order: otherwise SQLite may scan every item
 		return p.DB.NewSelect().TableExpr("? AS w", table).Join("CROSS JOIN ? AS k", p.Tables.Knowledge).ColumnExpr("k.id").
-			Where("w.tenant = ?", q.Tenant).Where("k.tenant = w.tenant").Where("k.number = w.number")
+			Where("w.tenant = ?", q.Tenant).Where("k.tenant = w.tenant").Where("k.number = w.number").
+			Distinct().Where(readable, readableArgs...)
 	}
-	reaching := func(scope domain.Scope) *bun.SelectQuery {
-		return by(p.Tables.Scopes).Where("w.scope = ?", scope).Where(now, args...)
+	if q.Owner != "" {
+		parts := []*bun.SelectQuery{owned(q.Owner)}
+		if p.past != nil {
+			parts = append(parts, once(p.past.Items).Where("w.owner = ?", q.Owner))
+		}
+		return parts, nil
 	}
-	gone := func() *bun.SelectQuery {
-		return p.DB.NewSelect().TableExpr("?", p.IndexHint("gone")).ColumnExpr("k.id").Where("k.tenant = ?", q.Tenant).
-			Where("k."+rows.Gone).Where(now, args...)
+	by := domain.Principal{Tenant: q.Tenant, Role: domain.Admin}
+	if q.Only != nil {
+		by = *q.Only
 	}
-	once := func(table bun.Ident) *bun.SelectQuery { return by(table).Distinct().Where(readable, readableArgs...) }
-	then := p.past
-	switch {
-	case q.Owner != "" && then != nil:
-		return []*bun.SelectQuery{owned(q.Owner), once(then.Items).Where("w.owner = ?", q.Owner)}
-	case q.Owner != "":
-		return []*bun.SelectQuery{owned(q.Owner)}
-	case q.Scope != "" && then != nil:
-		return []*bun.SelectQuery{reaching(q.Scope), gone(), once(then.Scopes).Where("w.scope = ?", q.Scope)}
-	case q.Scope != "":
-		return []*bun.SelectQuery{reaching(q.Scope), gone()}
+	shared, err := p.chosen(ctx, by, domain.Filter{Scope: q.Scope, Statuses: live}, words.SetsOfGroups)
+	if err != nil {
+		return nil, err
 	}
-	parts := []*bun.SelectQuery{reaching(domain.Public)}
-	for _, entity := range q.Only.Entities() {
-		parts = append(parts, owned(entity), reaching(entity.Scope()))
+	shared.Keep(int64(most) + 1)
+	parts := []*bun.SelectQuery{
+		all(p.Listed(domain.Filter{})).Where("k.number IN (?)", bun.List(shared.ToArray())),
 	}
-	return parts
+	if q.Scope == "" {
+		return append(parts, owned(q.Only.Entities()...)), nil
+	}
+	parts = append(parts, all(p.IndexHint("gone")).Where("k."+rows.Gone))
+	if p.past != nil {
+		parts = append(parts, once(p.past.Scopes).Where("w.scope = ?", q.Scope))
+	}
+	return parts, nil
 }
 
 // Condition implements [events.Selection]. It looks the item up for each event: with a join, PostgreSQL may read all
@@ -98,7 +106,7 @@ func (b *Browser) Condition(q domain.EventQuery) (where string, args []any) {
 		narrow("k.owner = ?", q.Owner, then.Items, "w.owner = ?", q.Owner)
 	}
 	if q.Scope != "" {
-		narrow(reaches(p.DB.Engine), bun.List([]domain.Scope{q.Scope}), then.Scopes, "w.scope = ?", q.Scope)
+		narrow(rows.Reaches(p.DB.Engine, "k.scopes"), bun.List([]domain.Scope{q.Scope}), then.Scopes, "w.scope = ?", q.Scope)
 	}
 	return `substr(e.stream, 1, 10) = 'knowledge:' AND (
 			SELECT ` + condition + `
@@ -114,7 +122,7 @@ func (p view) isChosen(q domain.EventQuery) (condition string, args []any) {
 		condition, args = condition+" AND k.owner = ?", append(args, q.Owner)
 	}
 	if q.Scope != "" {
-		condition, args = condition+" AND "+reaches(p.DB.Engine), append(args, bun.List([]domain.Scope{q.Scope}))
+		condition, args = condition+" AND "+rows.Reaches(p.DB.Engine, "k.scopes"), append(args, bun.List([]domain.Scope{q.Scope}))
 	}
 	return condition, args
 }
@@ -124,16 +132,6 @@ func (p view) isReadable(q domain.EventQuery) (condition string, args []any) {
 	if q.Only == nil {
 		return "1 = 1", nil
 	}
-	return "(k.owner IN (?) OR k.status NOT IN ('deleted', 'erased') AND " + reaches(p.DB.Engine) + ")",
+	return "(k.owner IN (?) OR k.status NOT IN ('deleted', 'erased') AND " + rows.Reaches(p.DB.Engine, "k.scopes") + ")",
 		[]any{bun.List(q.Only.Entities()), bun.List(rows.ScopesOf(*q.Only))}
-}
-
-// reaches is the condition that the item k has one of the scopes. It reads the item's own scopes, because the index
-// of scopes leaves out deleted items.
-func reaches(engine database.Engine) string {
-	if engine == database.SQLite {
-		return "EXISTS (SELECT 1 FROM json_each(" + rows.JSON("k.scopes") + ") AS s WHERE s.value IN (?))"
-	}
-	return "EXISTS (SELECT 1 FROM json_array_elements_text(CASE json_typeof(k.scopes) WHEN 'array' THEN k.scopes END) " +
-		"AS s (scope) WHERE s.scope IN (?))"
 }

@@ -156,7 +156,7 @@ func (p reviewer) forAssignee(query *bun.SelectQuery, q domain.ReviewQuery) *bun
 			scopes = append(scopes, policy.Scope)
 		}
 	}
-	return query.Where("(k.owner IN (?) OR "+reaches(p.DB.Engine)+")", bun.List(to), bun.List(scopes))
+	return query.Where("(k.owner IN (?) OR "+rows.Reaches(p.DB.Engine, "k.scopes")+")", bun.List(to), bun.List(scopes))
 }
 
 // isFor tells whether an item is assigned to the assignees of a query, or owned by the caller who asks for theirs.
@@ -201,7 +201,7 @@ func (p reviewer) due(ctx context.Context, q domain.ReviewQuery) (all []waiting,
 					condition, args = condition+" AND k.type = ?", append(args, to.of)
 				}
 				if !slices.Contains(of, "") {
-					condition, args = condition+" AND "+reaches(p.DB.Engine), append(args, bun.List(of))
+					condition, args = condition+" AND "+rows.Reaches(p.DB.Engine, "k.scopes"), append(args, bun.List(of))
 				}
 				query = query.WhereOr("("+condition+")", args...)
 			}

@@ -158,9 +158,9 @@ func placeOf(directory domain.URI, k *domain.Knowledge) domain.DirectoryEntry {
 
 // entries selects the first URI of each entry of a directory.
 func (p view) entries(ctx context.Context, d domain.Directory) (schema.QueryAppender, error) {
-	gathers, err := p.gathers(ctx, d.By, d.URI, d.After.URI)
+	seen, gathers, err := p.gathers(ctx, d.By, d.URI, d.After.URI)
 	if gathers {
-		return p.firsts(d), err
+		return p.firsts(d, seen), err
 	}
 	return p.steps(d), err
 }
@@ -199,9 +199,9 @@ func (p view) entry(directory domain.URI, uri, after string) string {
 func (p view) lyingBelow(
 	ctx context.Context, query *bun.SelectQuery, by domain.Principal, directory, after domain.URI,
 ) (*bun.SelectQuery, error) {
-	gathers, err := p.gathers(ctx, by, directory, after)
+	seen, gathers, err := p.gathers(ctx, by, directory, after)
 	if gathers {
-		return p.below(p.gather(query, by), by.Tenant, directory, behind(after)).Where("k.status = ?", domain.Active), err
+		return p.below(p.gather(query, by, seen), by.Tenant, directory, behind(after)).Where("k.status = ?", domain.Active), err
 	}
 	return p.lying(query.ModelTableExpr("?", p.IndexHint("uri")), by, directory, behind(after)), err
 }

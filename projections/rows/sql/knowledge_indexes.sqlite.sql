@@ -6,16 +6,13 @@ CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
     WHERE status IN ('active', 'superseded');
 CREATE INDEX knowledge_{{.}}_gone ON knowledge_{{.}} (tenant, number)
     WHERE status IN ('deleted', 'erased');
-CREATE INDEX knowledge_{{.}}_live ON knowledge_{{.}} (tenant, number, words)
-    WHERE status IN ('active', 'superseded');
 CREATE INDEX knowledge_{{.}}_stale ON knowledge_{{.}} (tenant, number)
     WHERE stale_reporters > 0 OR confirm_until IS NOT NULL;
 CREATE INDEX knowledge_{{.}}_harmful ON knowledge_{{.}} (tenant, number) WHERE harmful > 0;
-CREATE INDEX knowledge_{{.}}_verified ON knowledge_{{.}} (tenant, coalesce(confirmed_at, created_at), number)
+{{template "knowledge_sorted.sqlite.sql" .}}CREATE INDEX knowledge_{{.}}_verified ON knowledge_{{.}} (tenant, coalesce(confirmed_at, created_at), number)
     WHERE status = 'active';
 CREATE INDEX knowledge_{{.}}_derived ON knowledge_{{.}} (tenant, number) WHERE derived_from <> '[]';
 CREATE INDEX knowledge_{{.}}_replaced ON knowledge_{{.}} (tenant, superseded_by) WHERE superseded_by <> '';
 CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
-CREATE INDEX knowledge_{{.}}_scopes_number ON knowledge_{{.}}_scopes (tenant, number);
 CREATE UNIQUE INDEX knowledge_{{.}}_votes_ballot ON knowledge_{{.}}_votes (tenant, id, voter, ballot);
 CREATE INDEX knowledge_{{.}}_votes_newest ON knowledge_{{.}}_votes (tenant, id, verdict, at, event_id);
