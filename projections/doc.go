@@ -5,7 +5,7 @@
 // follow in the background.
 //
 //	tables                                     package
-//	knowledge_N, _scopes, _votes, _reports     knowledge
+//	knowledge_N, _postings, _changes, _votes, _reports     knowledge
 //	knowledge_N_postings, _changes             words
 //	meaning_N, vectors_N, spaces               vectors
 //	past_N and its parts                       past

@@ -89,9 +89,6 @@ func (c contents) fold(k *domain.Knowledge) {
 	}
 	c.addValues("knowledge", rows.KnowledgeColumns, values)
 	if IsLive(k) {
-		for _, scope := range k.Scopes {
-			c.add("scopes", map[string]any{"scope": scope, "number": k.Number, "words": length})
-		}
 		for term, count := range counts {
 			c.addTerm(words.HashOf(term), k.Number, int(count), length)
 		}
@@ -139,7 +136,7 @@ func (w *world) stored() contents {
 func (w *world) storedIn(version int) contents {
 	w.t.Helper()
 	tables := contents{}
-	for _, table := range []string{"knowledge", "scopes", "votes", "reports"} {
+	for _, table := range []string{"knowledge", "votes", "reports"} {
 		name := strings.TrimSuffix(fmt.Sprintf("knowledge_%d_%s", version, table), "_knowledge")
 		for _, row := range w.table("SELECT * FROM "+name+" WHERE tenant = ?", w.by.Tenant) {
 			for column, value := range row {

@@ -161,7 +161,7 @@ func scopeOf(i int) domain.Scope {
 func (w *world) load() {
 	w.t.Helper()
 	load := func(ctx context.Context, tx bun.Tx) error {
-		for _, statement := range []string{loadedKnowledge, loadedScopes, loadedVotes, loadedReports} {
+		for _, statement := range []string{loadedKnowledge, loadedVotes, loadedReports} {
 			if _, err := tx.ExecContext(ctx, w.loading(statement)); err != nil {
 				return fmt.Errorf("%w in %s", err, statement)
 			}
@@ -225,7 +225,7 @@ func (w *world) loading(statement string) string {
 }
 
 var loadedTables = []string{
-	"knowledge_1", "knowledge_1_scopes", "knowledge_1_postings", "knowledge_1_votes", "knowledge_1_reports",
+	"knowledge_1", "knowledge_1_postings", "knowledge_1_votes", "knowledge_1_reports",
 	"meaning_1", "vectors_1",
 }
 
@@ -258,9 +258,6 @@ const (
 			@scopes, '{}', '[]', 20,
 			1, 0, 0.5, 0, '', 0, '', 0.5, 1, 1, i, '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z'
 		FROM item`
-	loadedScopes = `
-		INSERT INTO knowledge_1_scopes (tenant, scope, number, words)
-		SELECT 'default', scope, i, 20 FROM item`
 	loadedReports = `
 		INSERT INTO knowledge_1_reports (tenant, id, reporter, event_id, reason, at, suspended)
 		SELECT 'default', id, 'user:bob', @event, '', '2026-01-01T00:00:00.000000Z', false FROM item`

@@ -119,7 +119,7 @@ func TestPiecesThatAreStoredPerScopeAreFoundAndReplaced(t *testing.T) {
 				CREATE TABLE earlier AS
 				SELECT m.tenant, s.scope, m.number, m.piece, m.text_hash, m.sketch
 				FROM meaning_1 AS m
-				JOIN knowledge_1_scopes AS s ON s.tenant = m.tenant AND s.number = m.number;
+				CROSS JOIN (SELECT 'team:pay' AS scope UNION SELECT 'team:web') AS s;
 				DROP TABLE meaning_1;
 				ALTER TABLE earlier RENAME TO meaning_1;
 				CREATE UNIQUE INDEX earlier ON meaning_1 (tenant, scope, number, piece)`)

@@ -67,23 +67,6 @@ func TestAVersionThatIsNotWhatTheLogSaysIsNotSwitchedTo(t *testing.T) {
 			"knowledge_N: 1 rows belong to no item",
 		},
 		{
-			"a scope", "UPDATE knowledge_N_scopes SET scope = 'team:other' WHERE number = 4 AND scope = 'team:pay'",
-			"item-3: a row of scopes is one too many",
-		},
-		{
-			"a length", "UPDATE knowledge_N_scopes SET words = 1 WHERE number = 4 AND scope = 'team:pay'",
-			"item-3: in scopes not what the log says: words",
-		},
-		{
-			"a scope missing", "DELETE FROM knowledge_N_scopes WHERE number = 4 AND scope = 'team:pay'",
-			"item-3: a row of scopes is missing",
-		},
-		{
-			"a scope of nothing",
-			"INSERT INTO knowledge_N_scopes (tenant, scope, number, words) VALUES ('default', 'public', 999, 1)",
-			"knowledge_N_scopes: 1 rows belong to no item",
-		},
-		{
 			"the items of a term", "UPDATE knowledge_N_postings SET data = (SELECT data FROM knowledge_N_postings AS p " +
 				"WHERE p.term BETWEEN 0 AND 281474976710655 ORDER BY length(p.data), p.term LIMIT 1) WHERE term = backoff",
 			"item-3: its words are not indexed",
@@ -168,7 +151,6 @@ func TestAChangeThatNobodyMeantIsNotSwitchedTo(t *testing.T) {
 			{"(new item)", "DELETE FROM knowledge_1 WHERE id = 'item-2'"},
 			{"(item gone)", `INSERT INTO knowledge_1 SELECT * FROM knowledge_2 WHERE id = 'item-2';
 				UPDATE knowledge_1 SET id = 'item-22' WHERE id = 'item-2'`},
-			{"scopes", "UPDATE knowledge_1_scopes SET scope = 'team:other' WHERE number = 5 AND scope = 'team:pay'"},
 			{"votes", "UPDATE knowledge_1_votes SET outcome = 'else'"},
 			{"reports", "DELETE FROM knowledge_1_reports"},
 		} {
@@ -258,7 +240,7 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 		if last.State != "active" || last.Report.Overlap != 1 || last.Report.Searches != 50 {
 			t.Errorf("version %d is %s with %+v, want 50 searches that find the same", last.Version, last.State, last.Report)
 		}
-		if rows := last.Report.Rows; rows["knowledge"] != 72 || rows["scopes"] != 11*2+60 || rows["votes"] != 1 ||
+		if rows := last.Report.Rows; rows["knowledge"] != 72 || rows["votes"] != 1 ||
 			rows["reports"] != 1 {
 			t.Errorf("got %v rows compared", rows)
 		}

@@ -16,8 +16,6 @@ import (
 // keyOf names the columns of a table's key on SQLite.
 func keyOf(t rows.Tables, table bun.Ident) []string {
 	switch table {
-	case t.Scopes:
-		return []string{"tenant", "scope", "number"}
 	case t.Postings:
 		return []string{"tenant", "term", "block"}
 	case t.Votes:

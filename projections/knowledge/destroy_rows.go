@@ -185,7 +185,5 @@ func blank(tx bun.IDB, t rows.Tables, tenant string, items []*domain.Knowledge, 
 		script.AddQuery(tx.NewUpdate().TableExpr("?", t.Knowledge).
 			Set("uri = ?", domain.KnowledgeStream(k.ID)). // unique among live items
 			Where("tenant = ?", tenant).Where("id = ?", k.ID))
-		script.AddQuery(tx.NewUpdate().TableExpr("?", t.Scopes).Set("words = 0").
-			Where("tenant = ?", tenant).Where("number = ?", k.Number))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -56,8 +55,7 @@ func (s *Stage) ItemsSaying(t domain.Text, scopes []domain.Scope) (ids []string)
 		query := s.tx.NewSelect().TableExpr("? AS k", s.tables.Knowledge).Column("k.id").
 			Where("k.tenant = ?", s.tenant).Where("k.status = ?", domain.Active).
 			Where("k.task = ?", t.Task).Where("k.content = ?", t.Content).
-			Where("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope IN (?))",
-				s.tables.Scopes, bun.List(scopes)).Order("k.number")
+			Where(rows.Reaches(s.catalogue.DB.Engine, "k.scopes"), bun.List(scopes)).Order("k.number")
 		if len(terms) > 0 {
 			query = query.Where("(k.number IN (?) OR k.number IN (SELECT number FROM ? WHERE tenant = ?))",
 				bun.List(numbers), s.tables.Changes, s.tenant)
@@ -77,24 +75,16 @@ func (s *Stage) ItemsSaying(t domain.Text, scopes []domain.Scope) (ids []string)
 
 // indexChange is how a batch changes the index of words.
 type indexChange struct {
-	gone    []*domain.Knowledge
-	scopes  [][]any
 	changes [][]any
 }
 
 // add adds an item's change. The blocks have nothing of an item that was erased from them for this batch.
 func (c *indexChange) add(s *Stage, it *item, terms words.ItemTerms) {
 	var was, now []byte
-	if rows.IsLive(&it.was) {
-		c.gone = append(c.gone, &it.was)
-		if !s.erased || !slices.Contains(s.redacted, it.now.ID) {
-			was = words.EntryOf(s.version.Tokenizer, &it.was).Encode()
-		}
+	if rows.IsLive(&it.was) && !(s.erased && slices.Contains(s.redacted, it.now.ID)) {
+		was = words.EntryOf(s.version.Tokenizer, &it.was).Encode()
 	}
 	if rows.IsLive(it.now) {
-		for _, scope := range it.now.Scopes {
-			c.scopes = append(c.scopes, []any{s.tenant, string(scope), it.now.Number, terms.Words})
-		}
 		now = words.Entry{ItemTerms: terms, Sets: words.SetsOf(it.now)}.Encode()
 	}
 	if was != nil || now != nil {
@@ -103,13 +93,6 @@ func (c *indexChange) add(s *Stage, it *item, terms words.ItemTerms) {
 }
 
 func (c indexChange) write(script *rows.Script, s *Stage) {
-	for _, k := range c.gone {
-		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Scopes).
-			Where("tenant = ?", s.tenant).Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
-	}
-	// in the order of the key: neighbours share pages
-	slices.SortStableFunc(c.scopes, func(a, b []any) int { return strings.Compare(a[1].(string), b[1].(string)) })
-	script.InsertRows(s.tables.Scopes, rows.ScopesColumns, c.scopes, "")
 	// in the order in which the indexer locks them; the first one knows what the blocks have
 	slices.SortFunc(c.changes, func(a, b []any) int { return cmp.Compare(a[1].(int64), b[1].(int64)) })
 	script.InsertRows(s.tables.Changes, rows.ChangesColumns, c.changes,

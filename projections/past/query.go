@@ -66,8 +66,7 @@ func (v *asOfQuery) visible(query *bun.SelectQuery, erased bool) *bun.SelectQuer
 	if !v.all {
 		today = today.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 			return q.Where("n.owner IN (?)", bun.List(v.owners)).
-				WhereOr("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = n.tenant AND s.number = n.number AND s.scope IN (?))",
-					now.Scopes, bun.List(v.scopes))
+				WhereOr("n."+rows.Live+" AND "+rows.Reaches(v.now.DB.Engine, "n.scopes"), bun.List(v.scopes))
 		})
 	}
 	return query.Where("EXISTS (?)", today)
@@ -92,7 +91,7 @@ func (v *asOfQuery) where(query *bun.SelectQuery, f domain.Filter) *bun.SelectQu
 	query = rows.Between(query, "k.created_at", f.CreatedFrom, f.CreatedTo)
 	query = rows.Between(query, "k.updated_at", f.UpdatedFrom, f.UpdatedTo)
 	if f.Scope != "" {
-		query = query.Where(v.contains("k.scopes"), f.Scope)
+		query = query.Where(rows.Reaches(v.now.DB.Engine, "k.scopes"), bun.List([]domain.Scope{f.Scope}))
 	}
 	if f.Stale != nil {
 		query = v.stale(query, *f.Stale)
@@ -145,14 +144,6 @@ func (v *asOfQuery) stale(query *bun.SelectQuery, stale bool) *bun.SelectQuery {
 		return query.Where(reported, args...)
 	}
 	return query.Where("NOT "+reported, args...)
-}
-
-// contains is the condition that a list of strings has a string.
-func (v *asOfQuery) contains(column string) string {
-	if v.past.catalogue.DB.Engine == database.SQLite {
-		return "EXISTS (SELECT 1 FROM json_each(" + column + ") AS s WHERE s.value = ?)"
-	}
-	return "jsonb_exists(" + column + "::jsonb, ?)"
 }
 
 // textPosition is the position of the text that a column of k refers to: that of its event, or of the redaction that

@@ -110,11 +110,11 @@ func (e *verification) past(ctx context.Context) (unchecked []string, err error)
 					AND p.until = ? AND p.id = k.id AND p.revision = k.revision AND p.status = k.status AND p.owner = k.owner
 					AND p.visibility = k.visibility AND p.type = k.type AND (p.version = k.version OR c.version = k.version)
 					AND c.helpful = k.helpful AND c.harmful = k.harmful AND c.reporters = k.stale_reporters, FALSE)
-				OR EXISTS (
-					SELECT 1 FROM ? AS s
-					WHERE s.tenant = k.tenant AND s.number = k.number AND NOT EXISTS (
+				OR k.status IN ('active', 'superseded') AND EXISTS (
+					SELECT 1 FROM ?
+					WHERE NOT EXISTS (
 						SELECT 1 FROM ? AS o
-						WHERE o.tenant = s.tenant AND o.scope = s.scope AND o.number = s.number AND o.until = ?))
+						WHERE o.tenant = k.tenant AND o.scope = s.value AND o.number = k.number AND o.until = ?))
 				OR k.status <> ? AND NOT EXISTS (
 					SELECT 1 FROM ? AS w
 					WHERE w.tenant = k.tenant AND w.number = k.number AND w.until = ?))
@@ -123,7 +123,7 @@ func (e *verification) past(ctx context.Context) (unchecked []string, err error)
 			now.Knowledge, then.Items, c.Tenant, then.Items, then.Counts, c.Tenant, then.Counts,
 			c.Tenant, bun.List(past.CountedNames()), domain.KnowledgeStream(""), c.Tenant, c.Position, history,
 			domain.KnowledgeStream(""),
-			int64(past.Forever), now.Scopes, then.Scopes, int64(past.Forever), string(domain.IsErased), then.Words,
+			int64(past.Forever), bun.Safe(rows.EachScope(e.catalogue.DB.Engine, "k.scopes")), then.Scopes, int64(past.Forever), string(domain.IsErased), then.Words,
 			int64(past.Forever), maxWrong).Scan(ctx, &ids)
 		if err != nil {
 			return nil, rows.Failed(ctx, "compare the past", err)

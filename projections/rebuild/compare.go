@@ -23,7 +23,6 @@ type compared struct {
 
 var comparedTables = [...]compared{
 	{"knowledge", rows.KnowledgeColumns, 2, 1, func(i *image) [][]any { return i.knowledge }},
-	{"scopes", rows.ScopesColumns, 3, 2, func(i *image) [][]any { return i.scopes }},
 	{"votes", rows.VotesColumns, 3, 1, func(i *image) [][]any { return i.votes }},
 	{"reports", rows.ReportsColumns, 3, 1, func(i *image) [][]any { return i.reports }},
 }
@@ -86,10 +85,7 @@ func (e *verification) difference(was, have *image) {
 	eachPair(was, have, func(t compared, before, is []any) {
 		switch {
 		case t.name != "knowledge":
-			differs := before == nil || is == nil
-			if !differs && t.name != "scopes" { // the length of an item's text is in its row of knowledge, too
-				differs = lineOf(before) != lineOf(is)
-			}
+			differs := before == nil || is == nil || lineOf(before) != lineOf(is)
 			if item := fmt.Sprint(t.name, slices.Concat(before, is)[t.item]); differs && !others[item] {
 				others[item] = true
 				e.report.Changed[t.name]++

@@ -22,16 +22,13 @@ import (
 // image is the rows of some items in every table of a version, as column values. A load writes them, and a
 // verification compares them, except the changes.
 type image struct {
-	knowledge, scopes, changes, votes, reports [][]any
+	knowledge, changes, votes, reports [][]any
 
 	unreadable string // the key of the last row that cannot be read, of which only the first columns are known
 }
 
 // sort sorts the rows by the keys of their tables, unless they are sorted: neighbours then go to the same page.
 func (i *image) sort() {
-	slices.SortFunc(i.scopes, func(a, b []any) int {
-		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(int64), b[2].(int64)))
-	})
 	slices.SortFunc(i.votes, func(a, b []any) int {
 		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(string), b[2].(string)))
 	})
@@ -42,9 +39,6 @@ func (i *image) addRows(tenant string, k *domain.Knowledge, terms words.ItemTerm
 	if rows.IsLive(k) {
 		now := words.Entry{ItemTerms: terms, Sets: words.SetsOf(k)}.Encode()
 		i.changes = append(i.changes, []any{tenant, k.Number, k.Version, []byte(nil), now})
-		for _, scope := range k.Scopes {
-			i.scopes = append(i.scopes, []any{tenant, string(scope), k.Number, terms.Words})
-		}
 	}
 	r := rows.RowOf(tenant, k, terms.Words)
 	values, err := r.Values()
@@ -63,16 +57,6 @@ func (i *image) addRows(tenant string, k *domain.Knowledge, terms words.ItemTerm
 	return nil
 }
 
-// scopeRow is a scope of an item.
-type scopeRow struct {
-	bun.BaseModel `bun:"table:scopes,alias:s"`
-
-	Tenant string `bun:"tenant"`
-	Scope  string `bun:"scope"`
-	Number int64  `bun:"number"`
-	Words  int    `bun:"words"`
-}
-
 // imageOf reads a version's rows of a slice's items, except the index of words.
 func imageOf(
 	ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v catalogue.Version, s events.Slice,
@@ -89,13 +73,6 @@ func imageOf(
 			return nil, err
 		}
 		i.knowledge = append(i.knowledge, i.readable(values, list[n].Broken))
-	}
-	if err == nil {
-		numbers := within(tx.NewSelect().Model((*rows.Row)(nil)), "k", v.Tables.Knowledge).Column("number")
-		err = rows.ScanEach(ctx, c.DB.DB, tx.NewSelect().Model((*scopeRow)(nil)).ModelTableExpr("? AS s", v.Tables.Scopes).
-			Where("tenant = ?", s.Tenant).Where("number IN (?)", numbers), func(r *scopeRow, unreadable error) {
-			i.scopes = append(i.scopes, i.readable([]any{r.Tenant, r.Scope, r.Number, r.Words}, unreadable != nil))
-		})
 	}
 	if err == nil {
 		err = rows.ScanEach(ctx, c.DB.DB, within(tx.NewSelect().Model((*rows.VoteRow)(nil)), "v", v.Tables.Votes),
@@ -137,7 +114,6 @@ func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t rows.Tab
 		rows    [][]any
 	}{
 		{t.Knowledge, rows.KnowledgeColumns, i.knowledge},
-		{t.Scopes, rows.ScopesColumns, i.scopes},
 		{t.Changes, rows.ChangesColumns, i.changes},
 		{t.Votes, rows.VotesColumns, i.votes},
 		{t.Reports, rows.ReportsColumns, i.reports},

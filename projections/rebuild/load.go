@@ -230,7 +230,7 @@ type loading struct {
 
 // rows is the number of rows in all tables.
 func (i *image) rows() int {
-	return len(i.knowledge) + len(i.scopes) + len(i.changes) + len(i.votes) + len(i.reports)
+	return len(i.knowledge) + len(i.changes) + len(i.votes) + len(i.reports)
 }
 
 func (l *loading) add(f folded) error {

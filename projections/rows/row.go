@@ -199,7 +199,6 @@ var (
 		"confirm_until", "suspended_reporters", "suspended_since", "suspended_reason", "expired_confidence", "revision",
 		"version", "position", "created_at", "updated_at", "occurred_at",
 	})
-	ScopesColumns   = []string{"tenant", "scope", "number", "words"}
 	PostingsColumns = []string{"tenant", "term", "block", "data"}
 	ChangesColumns  = []string{"tenant", "number", "version", "was", "now"}
 	VotesColumns    = []string{

@@ -19,7 +19,6 @@ type Tables struct {
 	Version int
 
 	Knowledge bun.Ident
-	Scopes    bun.Ident
 	Postings  bun.Ident
 	Changes   bun.Ident
 	Votes     bun.Ident
@@ -31,7 +30,6 @@ func TablesOf(version int) Tables {
 	return Tables{
 		Version:   version,
 		Knowledge: bun.Ident(name),
-		Scopes:    bun.Ident(name + "_scopes"),
 		Postings:  bun.Ident(name + "_postings"),
 		Changes:   bun.Ident(name + "_changes"),
 		Votes:     bun.Ident(name + "_votes"),
@@ -40,7 +38,7 @@ func TablesOf(version int) Tables {
 }
 
 func (t Tables) All() []bun.Ident {
-	return []bun.Ident{t.Knowledge, t.Scopes, t.Postings, t.Changes, t.Votes, t.Reports}
+	return []bun.Ident{t.Knowledge, t.Postings, t.Changes, t.Votes, t.Reports}
 }
 
 // Definition is the SQL that creates a version's tables: sql/NAME.ENGINE.sql filled with data.

@@ -11,8 +11,8 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Upgrade gives versions of earlier releases, which have a row per term and item, an index in blocks. In one
-// transaction per version, it notes all items as changed. Then it moves these changes.
+// Upgrade gives versions of earlier releases, which have a row per term and item and one per scope and item, an index in
+// blocks. In one transaction per version, it notes all items as changed. Then it moves these changes.
 func Upgrade(ctx context.Context, c *catalogue.Catalogue) error {
 	ctx = database.ForEveryTenant(ctx)
 	all, err := c.Versions(ctx)
@@ -24,10 +24,10 @@ func Upgrade(ctx context.Context, c *catalogue.Catalogue) error {
 		if listed.Dropped() {
 			continue
 		}
-		terms := fmt.Sprintf("knowledge_%d_terms", v.Version)
-		there, err := c.HasTable(ctx, c.DB, terms)
+		scopes := fmt.Sprintf("knowledge_%d_scopes", v.Version)
+		there, err := c.HasTable(ctx, c.DB, scopes)
 		if err == nil && there {
-			err = c.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return upgrade(ctx, tx, c, v, terms) })
+			err = c.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return upgrade(ctx, tx, c, v, scopes) })
 		}
 		if err == nil && there {
 			err = Build(ctx, c, v.Tables, always)
@@ -39,25 +39,35 @@ func Upgrade(ctx context.Context, c *catalogue.Catalogue) error {
 	return nil
 }
 
-func upgrade(ctx context.Context, tx bun.Tx, c *catalogue.Catalogue, v catalogue.Version, terms string) error {
+func upgrade(ctx context.Context, tx bun.Tx, c *catalogue.Catalogue, v catalogue.Version, scopes string) error {
 	if err := catalogue.LockCatalogue(ctx, c.DB.Engine, tx); err != nil {
 		return err
 	}
-	if there, err := c.HasTable(ctx, tx, terms); err != nil || !there { // another process was faster
+	if there, err := c.HasTable(ctx, tx, scopes); err != nil || !there { // another process was faster
 		return err
 	}
-	made, err := rows.Definition(c.DB.Engine, "knowledge_words", v.Version)
+	terms := fmt.Sprintf("knowledge_%d_terms", v.Version)
+	hasTerms, err := c.HasTable(ctx, tx, terms)
 	if err != nil {
 		return err
 	}
+	made := fmt.Sprintf("DROP TABLE %s; DROP TABLE IF EXISTS %s; DROP INDEX IF EXISTS %s_live;\n", scopes, terms,
+		v.Tables.Knowledge)
 	if c.DB.Engine == database.Postgres {
 		made = catalogue.SwitchVersions + ";\n" + made // while appends wait
 	}
-	made += fmt.Sprintf(`
-		DROP TABLE %[1]s;
-		DROP INDEX %[2]s_bags;
-		ALTER TABLE %[2]s DROP COLUMN bag;`, terms, v.Tables.Scopes)
-	if _, err := tx.ExecContext(ctx, made); err != nil || v.Unsupported {
+	definitions := []string{"knowledge_sorted"}
+	if hasTerms {
+		definitions = append(definitions, "knowledge_words")
+	}
+	for _, name := range definitions {
+		definition, err := rows.Definition(c.DB.Engine, name, v.Version)
+		if err != nil {
+			return err
+		}
+		made += definition + "\n"
+	}
+	if _, err := tx.ExecContext(ctx, made); err != nil || v.Unsupported || !hasTerms {
 		return err
 	}
 	c.Log.InfoContext(ctx, "words are indexed anew", "version", v.Version)

@@ -78,7 +78,7 @@ func (s *session) copies(ctx context.Context, pool *sql.DB) (statements []string
 		next, sample, eventID = "currval('numbers')", ":sample", "gen_random_uuid()"
 	}
 	for _, table := range []string{
-		"events position", "event_texts position", "knowledge_1 number", "knowledge_1_scopes number",
+		"events position", "event_texts position", "knowledge_1 number",
 		"knowledge_1_changes number",
 	} {
 		name, key, _ := strings.Cut(table, " ")

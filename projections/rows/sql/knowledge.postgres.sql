@@ -44,13 +44,6 @@ CREATE TABLE knowledge_{{.}} (
     occurred_at     timestamptz
 ) WITH (fillfactor = 90);
 
--- Who may see an item: one row per scope of each item that answers may contain.
-CREATE TABLE knowledge_{{.}}_scopes (
-    tenant text COLLATE "C" NOT NULL,
-    scope  text COLLATE "C" NOT NULL,
-    number bigint NOT NULL,
-    words  integer NOT NULL
-);
 {{template "knowledge_words.postgres.sql" .}}
 -- The votes that count. A ballot has at most one.
 CREATE TABLE knowledge_{{.}}_votes (

@@ -44,15 +44,6 @@ CREATE TABLE knowledge_{{.}} (
     PRIMARY KEY (tenant, id)
 ) STRICT;
 
--- Who may see an item: one row per scope of each item that answers may contain. Rows are in the order in
--- which they were inserted: in the order of the key, each insert would change another page.
-CREATE TABLE knowledge_{{.}}_scopes (
-    tenant TEXT NOT NULL,
-    scope  TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    words  INTEGER NOT NULL,
-    PRIMARY KEY (tenant, scope, number)
-) STRICT;
 {{template "knowledge_words.sqlite.sql" .}}
 -- The votes that count, in the order of items, as a rebuild inserts them. A ballot has at most one.
 CREATE TABLE knowledge_{{.}}_votes (
