@@ -47,4 +47,4 @@ const ofTenants = `
 	c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
 	AND EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attname = 'tenant' AND NOT a.attisdropped)
 	AND c.relname NOT IN ('checkpoints', 'quarantine', 'rebuild_slices', 'tree', 'signed_checkpoints')
-	AND c.relname !~ '^(meaning|vectors)_[0-9]+$|^(knowledge|past)_[0-9]+_(scopes|postings|changes|words|pieces)$'`
+	AND c.relname !~ '^(meaning|vectors)_[0-9]+$|^(knowledge|past)_[0-9]+_(scopes|blocks|changes|words|pieces)$'`

@@ -5,8 +5,8 @@
 // follow in the background.
 //
 //	tables                                     package
-//	knowledge_N, _postings, _changes, _votes, _reports     knowledge
-//	knowledge_N_postings, _changes             words
+//	knowledge_N, _blocks, _changes, _votes, _reports     knowledge
+//	knowledge_N_blocks, _changes             words
 //	meaning_N, vectors_N, spaces               vectors
 //	past_N and its parts                       past
 //	projections, rebuild_slices                catalogue, rebuild

@@ -225,7 +225,7 @@ func (w *world) loading(statement string) string {
 }
 
 var loadedTables = []string{
-	"knowledge_1", "knowledge_1_postings", "knowledge_1_votes", "knowledge_1_reports",
+	"knowledge_1", "knowledge_1_blocks", "knowledge_1_votes", "knowledge_1_reports",
 	"meaning_1", "vectors_1",
 }
 

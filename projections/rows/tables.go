@@ -30,7 +30,7 @@ func TablesOf(version int) Tables {
 	return Tables{
 		Version:   version,
 		Knowledge: bun.Ident(name),
-		Postings:  bun.Ident(name + "_postings"),
+		Postings:  bun.Ident(name + "_blocks"),
 		Changes:   bun.Ident(name + "_changes"),
 		Votes:     bun.Ident(name + "_votes"),
 		Reports:   bun.Ident(name + "_reports"),

@@ -10,17 +10,26 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// A block is a range of 65,536 numbers. Each term and each set has one row per block in which it has items.
-const blockBits = 16
+// A block is a range of 65,536 numbers. Each set has one row per block in which it has items. Terms whose hashes begin
+// with the same 13 bits share one: a full block has 8,192 rows of about 2 KB for them instead of 300,000 short ones.
+const blockBits, rowBits = 16, 13
 
-// edit is how one item changes in one row. An item that is put replaces itself.
+// rowOf is the key of the row that has a term or a set.
+func rowOf(key uint64) uint64 {
+	if key>>hashBits > 0 {
+		return key
+	}
+	return key >> (hashBits - rowBits)
+}
+
+// edit is how one item changes in one term or set. An item that is put replaces itself.
 type edit struct {
 	key   uint64
 	block int64
 	low   uint16 // the item's number in the block
 	put   bool
 	count uint16
-	words int
+	words int32
 }
 
 // editsOf are the edits that turn an item's entry in the index into another one. Either may be nil.
@@ -30,7 +39,7 @@ func editsOf(edits []edit, number int64, was, now *Entry) []edit {
 		if e == nil {
 			return
 		}
-		at.put, at.words, at.count = put, e.Words, 0
+		at.put, at.words, at.count = put, int32(e.Words), 0
 		e.EachKey(func(key uint64) {
 			at.key = key
 			edits = append(edits, at)
@@ -45,14 +54,14 @@ func editsOf(edits []edit, number int64, was, now *Entry) []edit {
 	return edits
 }
 
-// sortEdits orders edits by their rows, and by number; an item is removed before it is put.
+// sortEdits orders edits by block, by term or set, and by number; an item is removed before it is put.
 func sortEdits(edits []edit) {
 	slices.SortFunc(edits, func(a, b edit) int {
 		switch {
-		case a.key != b.key:
-			return cmp.Compare(a.key, b.key)
 		case a.block != b.block:
 			return cmp.Compare(a.block, b.block)
+		case a.key != b.key:
+			return cmp.Compare(a.key, b.key)
 		case a.low != b.low:
 			return cmp.Compare(a.low, b.low)
 		case a.put == b.put:
@@ -69,7 +78,58 @@ func edited(data []byte, edits []edit) ([]byte, error) {
 	if edits[0].key>>hashBits > 0 {
 		return editedSet(data, edits)
 	}
-	return editedPostings(data, edits)
+	return editedTerms(data, edits)
+}
+
+// term is a term in a row, with the items of the block that have it.
+type term struct {
+	hash     uint64
+	postings []byte
+}
+
+// termsOf reads the terms of a row in the order of their hashes. The row has the distance of each hash from the one
+// before, the length of the postings in bytes, and the postings.
+func termsOf(row uint64, data []byte) (terms []term, err error) {
+	for hash := row << (hashBits - rowBits); len(data) > 0; {
+		distance, n := binary.Uvarint(data)
+		size, m := binary.Uvarint(data[max(0, n):])
+		hash += distance
+		if n <= 0 || m <= 0 || uint64(len(data)-n-m) < size || rowOf(hash) != row {
+			return nil, errPostings
+		}
+		data = data[n+m:]
+		terms, data = append(terms, term{hash, data[:size]}), data[size:]
+	}
+	return terms, nil
+}
+
+func find(terms []term, hash uint64) (at int, found bool) {
+	return slices.BinarySearchFunc(terms, hash, func(t term, hash uint64) int { return cmp.Compare(t.hash, hash) })
+}
+
+func editedTerms(data []byte, edits []edit) (changed []byte, err error) {
+	row := rowOf(edits[0].key)
+	terms, err := termsOf(row, data)
+	for len(edits) > 0 && err == nil {
+		hash, n := edits[0].key, 1
+		for n < len(edits) && edits[n].key == hash {
+			n++
+		}
+		at, found := find(terms, hash)
+		if !found {
+			terms = slices.Insert(terms, at, term{hash: hash})
+		}
+		terms[at].postings, err = editedPostings(terms[at].postings, edits[:n])
+		edits = edits[n:]
+	}
+	last := row << (hashBits - rowBits)
+	for _, t := range terms {
+		if len(t.postings) > 0 {
+			changed = binary.AppendUvarint(binary.AppendUvarint(changed, t.hash-last), uint64(len(t.postings)))
+			changed, last = append(changed, t.postings...), t.hash
+		}
+	}
+	return changed, err
 }
 
 // posting is an item that has a term: its number in the block, how often it has the term, and its length. Most
@@ -133,7 +193,7 @@ func editedPostings(data []byte, edits []edit) ([]byte, error) {
 	apply := func(through int) {
 		for ; len(edits) > 0 && int(edits[0].low) <= through; edits = edits[1:] {
 			if e := edits[0]; e.put {
-				add(posting{int(e.low), int(e.count), e.words})
+				add(posting{int(e.low), int(e.count), int(e.words)})
 			}
 		}
 	}
@@ -144,9 +204,6 @@ func editedPostings(data []byte, edits []edit) ([]byte, error) {
 		}
 	})
 	apply(1 << blockBits)
-	if len(changed) == 0 {
-		return nil, err
-	}
 	return changed, err
 }
 

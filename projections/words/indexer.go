@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -22,9 +24,9 @@ import (
 const (
 	// maxChanges is how many changes a tenant keeps. A search reads them all, besides the blocks.
 	maxChanges = 128
-	// stepChanges is how many changes one transaction moves to the blocks, and bulkChanges how many while a version is
-	// built. More of them share more blocks.
-	stepChanges, bulkChanges = 2048, 16_384
+	// stepChanges is how many changes one transaction moves to the blocks at most. More of them share more rows.
+	// stepBytes limits their entries, which take five times as much while they are moved.
+	stepChanges, stepBytes = 8192, 8 << 20
 	// stepInterval is the pause between two looks for changes, and stepPause that between two steps.
 	stepInterval, stepPause = 2 * time.Second, 200 * time.Millisecond
 )
@@ -58,7 +60,7 @@ func (p *Indexer) IndexWords(ctx context.Context) (more bool, err error) {
 			if err != nil && !errors.Is(err, errIndexed) {
 				return false, fmt.Errorf("index words: %w", err)
 			}
-			more = more || moved == p.StepChanges
+			more = more || moved > 8*p.MaxChanges
 		}
 	}
 	return more, nil
@@ -74,12 +76,13 @@ func (p *Indexer) IndexAllWords(ctx context.Context, log *events.Log) {
 		}
 		began := time.Now()
 		more, err := p.IndexWords(ctx)
-		log.Background().Yield(ctx, "", time.Since(began), background.LongestPause)
+		longest := background.LongestPause
+		if pause = stepInterval; more { // a search reads all that waits
+			pause, longest = stepPause, stepPause
+		}
+		log.Background().Yield(ctx, "", time.Since(began), longest)
 		if err != nil && ctx.Err() == nil {
 			p.Log.WarnContext(ctx, "words were not indexed and will be tried again", "error", database.Classify(ctx, err))
-		}
-		if pause = stepInterval; more {
-			pause = stepPause
 		}
 	}
 }
@@ -108,7 +111,7 @@ func Build(
 		return rows.Failed(ctx, "find changes of items", err)
 	}
 	for _, tenant := range tenants {
-		s := step{c, t, tenant, bulkChanges, begin}
+		s := step{c, t, tenant, stepChanges, begin}
 		for moved := 1; moved > 0; {
 			if moved, err = s.run(ctx, c.DB.TransactAsync); errors.Is(err, errIndexed) {
 				moved = 1
@@ -144,7 +147,7 @@ func (s step) run(
 		return 0, err
 	}
 	read, err := readMoving(ctx, s.DB.NewSelect().TableExpr("?", s.tables.Changes).Where("tenant = ?", s.tenant).
-		OrderExpr("number").Limit(int64(s.most)))
+		OrderExpr("number").Limit(int64(s.most)), stepBytes)
 	if err != nil || len(read) == 0 {
 		return 0, err
 	}
@@ -171,14 +174,17 @@ type moving struct {
 	entry   []byte
 }
 
-func readMoving(ctx context.Context, query *bun.SelectQuery) (list []moving, err error) {
+// readMoving reads changes: the first one, and more while their entries do not take more bytes.
+func readMoving(ctx context.Context, query *bun.SelectQuery, most int) (list []moving, err error) {
 	var c moving
 	var was []byte
 	err = scan(ctx, query.Column("number", "version", "was", "now"), func() (err error) {
 		if c.was, err = decodeEntry(was); err == nil {
 			c.now, err = decodeEntry(c.entry)
 		}
-		list = append(list, c)
+		if most -= len(was) + len(c.entry); most >= 0 || len(list) == 0 {
+			list = append(list, c)
+		}
 		return err
 	}, &c.number, &c.version, &was, &c.entry)
 	return list, err
@@ -217,18 +223,22 @@ type blocks struct {
 	tenant string
 	moved  []moving // in the order of their numbers
 	made   [][]any
-	gone   [][]int64 // terms and blocks
+	gone   [][]int64 // keys of rows, and blocks
 }
 
 // atOnce is how many rows of blocks are read or written by one statement.
-const atOnce = 2000
+const atOnce = 500
 
 // newBlocks applies changes to the blocks as they are.
 func newBlocks(
 	ctx context.Context, engine database.Engine, from bun.IDB, t rows.Tables, tenant string, moved []moving,
 ) (b blocks, err error) {
 	b = blocks{engine: engine, tables: t, tenant: tenant, moved: moved}
-	var edits []edit
+	size := 0
+	for _, c := range moved {
+		size += len(c.entry) / packedTermBytes
+	}
+	edits := make([]edit, 0, size)
 	for _, c := range moved {
 		edits = editsOf(edits, c.number, c.was, c.now)
 	}
@@ -237,11 +247,11 @@ func newBlocks(
 		var keys [][]int64
 		var parts [][]edit
 		for len(edits) > 0 && len(keys) < atOnce {
-			first, n := edits[0], 1
-			for n < len(edits) && edits[n].key == first.key && edits[n].block == first.block {
+			row, block, n := rowOf(edits[0].key), edits[0].block, 1
+			for n < len(edits) && rowOf(edits[n].key) == row && edits[n].block == block {
 				n++
 			}
-			keys, parts = append(keys, []int64{int64(first.key), first.block}), append(parts, edits[:n])
+			keys, parts = append(keys, []int64{int64(row), block}), append(parts, edits[:n])
 			edits = edits[n:]
 		}
 		err = b.add(ctx, from, keys, parts)
@@ -289,32 +299,34 @@ func (b *blocks) write(ctx context.Context, tx bun.IDB) error {
 		script.AddQuery(tx.NewDelete().TableExpr("?", b.tables.Postings).Where("tenant = ?", b.tenant).
 			Where("term = ?", key[0]).Where("block = ?", key[1]))
 	}
-	versions, entries := make([][]int64, len(b.moved)), map[int64][]byte{}
-	for i, c := range b.moved {
-		versions[i], entries[c.number] = []int64{c.number, c.version}, c.entry
+	moved := make(map[int64]moving, len(b.moved))
+	for _, c := range b.moved {
+		moved[c.number] = c
 	}
-	within := func(q bun.QueryBuilder) bun.QueryBuilder { // SQLite finds no rows by the pairs
-		return q.Where("tenant = ?", b.tenant).
-			Where("number BETWEEN ? AND ?", versions[0][0], versions[len(versions)-1][0])
-	}
+	locked := tx.NewSelect().TableExpr("?", b.tables.Changes).Column("number", "version").Where("tenant = ?", b.tenant).
+		Where("number IN (?)", bun.List(slices.Collect(maps.Keys(moved)))).OrderExpr("number")
 	if b.engine == database.Postgres {
-		script.AddQuery(tx.NewSelect().TableExpr("?", b.tables.Changes).ColumnExpr("1").ApplyQueryBuilder(within).
-			Where("(number, version) IN (VALUES ?)", rows.Tuples(versions)).OrderExpr("number").For("UPDATE"))
+		locked = locked.For("UPDATE")
 	}
-	script.AddQuery(tx.NewDelete().TableExpr("?", b.tables.Changes).ApplyQueryBuilder(within).
-		Where("(number, version) IN (VALUES ?)", rows.Tuples(versions)))
-	if err := script.Execute(ctx, tx); err != nil {
+	var number, version int64
+	var done []int64
+	err := scan(ctx, locked, func() error {
+		if c := moved[number]; c.version == version {
+			done = append(done, number)
+		} else {
+			script.AddQuery(tx.NewUpdate().TableExpr("?", b.tables.Changes).Set("was = ?", c.entry).
+				Where("tenant = ?", b.tenant).Where("number = ?", number))
+		}
+		return nil
+	}, &number, &version)
+	if err != nil {
 		return err
 	}
-	var left []int64
-	err := tx.NewSelect().TableExpr("?", b.tables.Changes).Column("number").ApplyQueryBuilder(within).Scan(ctx, &left)
-	for _, number := range left {
-		if entry, moved := entries[number]; moved && err == nil {
-			_, err = tx.NewUpdate().TableExpr("?", b.tables.Changes).Set("was = ?", entry).
-				Where("tenant = ?", b.tenant).Where("number = ?", number).Exec(ctx)
-		}
+	if len(done) > 0 {
+		script.AddQuery(tx.NewDelete().TableExpr("?", b.tables.Changes).Where("tenant = ?", b.tenant).
+			Where("number IN (?)", bun.List(done)))
 	}
-	return err
+	return script.Execute(ctx, tx)
 }
 
 // Erase removes items from the index of a version in the caller's transaction, with everything that it has of them.
@@ -351,7 +363,7 @@ func Erase(
 		return err
 	}
 	erased, err := readMoving(ctx, tx.NewSelect().TableExpr("?", v.Tables.Changes).Where("tenant = ?", tenant).
-		Where("number IN (?)", bun.List(numbers)).OrderExpr("number"))
+		Where("number IN (?)", bun.List(numbers)).OrderExpr("number"), math.MaxInt)
 	if err != nil {
 		return err
 	}
@@ -364,11 +376,15 @@ func Erase(
 
 // addAllTerms adds all terms that a block has to an entry: only its own release can tell which of them an item has.
 func addAllTerms(ctx context.Context, tx bun.IDB, t rows.Tables, tenant string, block int64, entry *Entry) error {
-	var terms []int64
-	err := tx.NewSelect().TableExpr("?", t.Postings).Column("term").Where("tenant = ?", tenant).Where("block = ?", block).
-		Where("term >= 0").Where("term < ?", int64(ofAll)).OrderExpr("term").Scan(ctx, &terms)
-	for _, term := range terms {
-		entry.PackedTerms = binary.BigEndian.AppendUint64(entry.PackedTerms, uint64(term)<<16)
-	}
-	return err
+	var row int64
+	var data []byte
+	query := tx.NewSelect().TableExpr("?", t.Postings).Column("term", "data").Where("tenant = ?", tenant).
+		Where("block = ?", block).Where("term >= 0").Where("term < ?", int64(ofAll)).OrderExpr("term")
+	return scan(ctx, query, func() error {
+		terms, err := termsOf(uint64(row), data)
+		for _, t := range terms {
+			entry.PackedTerms = binary.BigEndian.AppendUint64(entry.PackedTerms, t.hash<<16)
+		}
+		return err
+	}, &row, &data)
 }

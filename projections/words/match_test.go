@@ -14,8 +14,16 @@ func TestBlocksHaveWhatTheirEditsSay(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, key := range []uint64{7, ofAll} {
 		want, data := map[int]posting{}, []byte(nil)
-		for range 200 {
-			var edits []edit
+		beside := func(at int, put bool) (edits []edit) { // terms of the same row
+			for _, other := range []uint64{5, 9} {
+				if key == 7 {
+					edits = append(edits, edit{other, 0, uint16(at), put, 1, 1})
+				}
+			}
+			return edits
+		}
+		for round := range 200 {
+			edits := beside(round, true)
 			done := map[int]bool{}
 			for range random.IntN(30) {
 				low := random.IntN(1<<blockBits) >> (8 * random.IntN(2))
@@ -25,12 +33,12 @@ func TestBlocksHaveWhatTheirEditsSay(t *testing.T) {
 				done[low] = true
 				was, there := want[low]
 				if there || random.IntN(9) == 0 {
-					edits = append(edits, edit{key: key, low: uint16(low), words: was.words})
+					edits = append(edits, edit{key: key, low: uint16(low), words: int32(was.words)})
 					delete(want, low)
 				}
 				if random.IntN(4) > 0 {
 					p := posting{low, 1 + random.IntN(3)*random.IntN(1<<15), random.IntN(1 << 20)}
-					edits = append(edits, edit{key, 0, uint16(low), true, uint16(p.count), p.words})
+					edits = append(edits, edit{key, 0, uint16(low), true, uint16(p.count), int32(p.words)})
 					want[low] = p
 				}
 			}
@@ -45,7 +53,10 @@ func TestBlocksHaveWhatTheirEditsSay(t *testing.T) {
 		}
 		var lows []int
 		words := int64(0)
-		err := eachOf(key, data, &set{}, func(p posting) {
+		err := eachOf(rowOf(key), data, &set{}, func(of uint64, p posting) {
+			if of != key {
+				return
+			}
 			lows = append(lows, p.low)
 			words += int64(want[p.low].words)
 			if key == 7 && p != want[p.low] {
@@ -59,8 +70,11 @@ func TestBlocksHaveWhatTheirEditsSay(t *testing.T) {
 			t.Errorf("the items have %d words, want %d (%v)", s.words, words, err)
 		}
 		var edits []edit
+		for round := range 200 {
+			edits = append(edits, beside(round, false)...)
+		}
 		for low, p := range want {
-			edits = append(edits, edit{key: key, low: uint16(low), words: p.words})
+			edits = append(edits, edit{key: key, low: uint16(low), words: int32(p.words)})
 		}
 		sortEdits(edits)
 		if rest, err := edited(data, edits); rest != nil || err != nil {

@@ -3,6 +3,7 @@ package words
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"maps"
 	"math/bits"
 	"slices"
@@ -169,33 +170,33 @@ func each(numbers *roaring.Bitmap, yield func(low uint32)) {
 	}
 }
 
-// Rarest are the numbers of the items in blocks that have the rarest of some terms.
+// Rarest are the numbers of the items in blocks that have one of some terms, of which few items have any in its rows.
 func Rarest(ctx context.Context, tx bun.IDB, t rows.Tables, tenant string, terms []int64) (numbers []int64, err error) {
 	if len(terms) == 0 {
 		return nil, nil
 	}
+	termOf := make(map[int64]uint64, len(terms))
+	for _, term := range terms {
+		termOf[int64(rowOf(uint64(term)))] = uint64(term)
+	}
 	in := func() *bun.SelectQuery {
 		return tx.NewSelect().TableExpr("?", t.Postings).Where("tenant = ?", tenant)
 	}
-	var found []struct {
-		Term  int64 `bun:"term"`
-		Bytes int64 `bun:"bytes"`
-	}
-	err = in().ColumnExpr("term, sum(length(data)) AS bytes").Where("term IN (?)", bun.List(terms)).
-		GroupExpr("term").OrderExpr("bytes, term").Scan(ctx, &found)
-	if err != nil || len(found) < len(terms) { // no item in blocks has all
+	var found []int64
+	err = in().Column("term").Where("term IN (?)", bun.List(slices.Collect(maps.Keys(termOf)))).
+		GroupExpr("term").OrderExpr("sum(length(data)), term").Scan(ctx, &found)
+	if err != nil || len(found) < len(termOf) { // no item in blocks has all
 		return nil, err
 	}
-	var blocks []struct {
-		Block int64  `bun:"block"`
-		Data  []byte `bun:"data"`
-	}
-	err = in().Column("block", "data").Where("term = ?", found[0].Term).OrderExpr("block").Scan(ctx, &blocks)
-	for _, b := range blocks {
-		if err == nil {
-			err = eachPosting(b.Data, func(p posting) { numbers = append(numbers, b.Block<<blockBits|int64(p.low)) })
+	var block int64
+	var data []byte
+	err = scan(ctx, in().Column("block", "data").Where("term = ?", found[0]).OrderExpr("block"), func() error {
+		in, err := termsOf(uint64(found[0]), data)
+		if at, has := find(in, termOf[found[0]]); has {
+			err = eachPosting(in[at].postings, func(p posting) { numbers = append(numbers, block<<blockBits|int64(p.low)) })
 		}
-	}
+		return err
+	}, &block, &data)
 	return numbers, err
 }
 
@@ -231,14 +232,14 @@ func Each(
 			return nil
 		}
 		var s set
-		err := eachOf(uint64(key), data, &s, func(p posting) {
+		err := eachOf(uint64(key), data, &s, func(key uint64, p posting) {
 			number := place<<blockBits | int64(p.low)
 			if s.Bitmap == nil {
 				lengths[number] = int64(p.words)
 			}
 			s.words -= lengths[number]
 			if !changed[number] {
-				yield(uint64(key), number, p.count, p.words)
+				yield(key, number, p.count, p.words)
 			}
 		})
 		if s.Bitmap != nil && s.words != 0 {
@@ -250,12 +251,16 @@ func Each(
 }
 
 // eachOf passes the items of a row. Those of a set have no counts and lengths.
-func eachOf(key uint64, data []byte, s *set, yield func(posting)) (err error) {
-	if key>>hashBits == 0 {
-		return eachPosting(data, yield)
+func eachOf(row uint64, data []byte, s *set, yield func(key uint64, p posting)) (err error) {
+	if row>>hashBits == 0 {
+		terms, err := termsOf(row, data)
+		for _, t := range terms {
+			err = errors.Join(err, eachPosting(t.postings, func(p posting) { yield(t.hash, p) }))
+		}
+		return err
 	}
 	if *s, err = readSet(data); err == nil {
-		each(s.Bitmap, func(low uint32) { yield(posting{low: int(low)}) })
+		each(s.Bitmap, func(low uint32) { yield(row, posting{low: int(low)}) })
 	}
 	return err
 }

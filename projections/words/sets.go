@@ -187,9 +187,16 @@ type change struct {
 // statement: between two, an item could move to the blocks, and would be missed.
 func (p Index) blocks(ctx context.Context, tenant string, keys []uint64, some Range) (map[int64]*block, error) {
 	slices.Sort(keys)
-	keys = slices.Compact(keys)
+	asked := func(key uint64) bool {
+		_, found := slices.BinarySearch(keys, key)
+		return found || some.has(key)
+	}
+	rowsOf := make([]uint64, len(keys))
+	for i, key := range keys {
+		rowsOf[i] = rowOf(key)
+	}
 	const changed = -1 // in place of a term
-	none, wanted := bun.Safe("NULL"), bun.SafeQuery("term IN (?)", bun.List(keys))
+	none, wanted := bun.Safe("NULL"), bun.SafeQuery("term IN (?)", bun.List(slices.Compact(rowsOf)))
 	if some.to > 0 {
 		wanted = bun.SafeQuery("term >= ? AND term < ?", some.from, some.to)
 	}
@@ -234,17 +241,20 @@ func (p Index) blocks(ctx context.Context, tenant string, keys []uint64, some Ra
 			s, err = readSet(bytes.Clone(data))
 			b.sets[uint64(key)] = &s
 		default:
-			b.postings[uint64(key)] = bytes.Clone(data)
+			var terms []term
+			terms, err = termsOf(uint64(key), bytes.Clone(data))
+			for _, t := range terms {
+				if asked(t.hash) {
+					b.postings[t.hash] = t.postings
+				}
+			}
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	for _, b := range blocks {
-		b.update(func(key uint64) bool {
-			_, found := slices.BinarySearch(keys, key)
-			return found || some.has(key)
-		})
+		b.update(asked)
 	}
 	return blocks, found.Err()
 }

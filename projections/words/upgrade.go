@@ -46,28 +46,21 @@ func upgrade(ctx context.Context, tx bun.Tx, c *catalogue.Catalogue, v catalogue
 	if there, err := c.HasTable(ctx, tx, scopes); err != nil || !there { // another process was faster
 		return err
 	}
-	terms := fmt.Sprintf("knowledge_%d_terms", v.Version)
-	hasTerms, err := c.HasTable(ctx, tx, terms)
-	if err != nil {
-		return err
+	made := fmt.Sprintf("DROP TABLE %s; DROP INDEX IF EXISTS %s_live;\n", scopes, v.Tables.Knowledge)
+	for _, old := range []string{"terms", "postings", "changes"} {
+		made += fmt.Sprintf("DROP TABLE IF EXISTS knowledge_%d_%s;\n", v.Version, old)
 	}
-	made := fmt.Sprintf("DROP TABLE %s; DROP TABLE IF EXISTS %s; DROP INDEX IF EXISTS %s_live;\n", scopes, terms,
-		v.Tables.Knowledge)
 	if c.DB.Engine == database.Postgres {
 		made = catalogue.SwitchVersions + ";\n" + made // while appends wait
 	}
-	definitions := []string{"knowledge_sorted"}
-	if hasTerms {
-		definitions = append(definitions, "knowledge_words")
-	}
-	for _, name := range definitions {
+	for _, name := range []string{"knowledge_sorted", "knowledge_words"} {
 		definition, err := rows.Definition(c.DB.Engine, name, v.Version)
 		if err != nil {
 			return err
 		}
 		made += definition + "\n"
 	}
-	if _, err := tx.ExecContext(ctx, made); err != nil || v.Unsupported || !hasTerms {
+	if _, err := tx.ExecContext(ctx, made); err != nil || v.Unsupported {
 		return err
 	}
 	c.Log.InfoContext(ctx, "words are indexed anew", "version", v.Version)

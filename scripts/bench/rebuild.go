@@ -139,7 +139,7 @@ func (s *session) insertSelect(ctx context.Context, address string) error {
 			return err
 		}
 		took := time.Duration(0)
-		for _, table := range []string{"", "_postings", "_changes", "_votes", "_reports"} {
+		for _, table := range []string{"", "_blocks", "_changes", "_votes", "_reports"} {
 			from, to := fmt.Sprintf("knowledge_%d%s", version, table), "reference"+table
 			create := "CREATE TABLE " + to + " (LIKE " + from + " INCLUDING ALL)"
 			if s.engine == "sqlite" {

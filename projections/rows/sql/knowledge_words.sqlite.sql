@@ -1,10 +1,10 @@
 
--- The index of words: one row per term and block of 65,536 numbers, with the numbers, counts and lengths of
--- the items that have the term. Sets of items, such as those of a scope, are rows of the same kind. Their keys
--- are greater than those of terms. Term -1 has a number that changes with every change of the blocks.
-CREATE TABLE knowledge_{{.}}_postings (
+-- The index of words: terms whose hashes begin with the same 13 bits share one row per block of 65,536 numbers.
+-- It has the numbers, counts and lengths of the items of each. Sets of items, such as those of a scope, have rows of
+-- their own. Term -1 has a number that changes with every change of the blocks.
+CREATE TABLE knowledge_{{.}}_blocks (
     tenant TEXT NOT NULL,
-    term   INTEGER NOT NULL, -- 48 bits of its hash; above them the kind of a set
+    term   INTEGER NOT NULL, -- 13 bits of hashes; or of a set, the kind above 48 bits of its hash
     block  INTEGER NOT NULL,
     data   BLOB NOT NULL,
     PRIMARY KEY (tenant, term, block)
