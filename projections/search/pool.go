@@ -55,13 +55,8 @@ type Entry struct {
 	covered   float64 // of the question by its own text
 }
 
-// Size is how many candidates are read for a search. Of copies, no text is judged.
-func Size(s domain.Search) int {
-	if s.Copies {
-		return 2 * s.Limit
-	}
-	return max(poolSize, 2*s.Limit)
-}
+// Size is how many candidates are read for a search.
+func Size(s domain.Search) int { return max(poolSize, 2*s.Limit) }
 
 // NewPool makes a pool for a question. Only the built-in embedder compares single words.
 func NewPool(s domain.Search, m *words.Matches, calibration embedding.Calibration) *Pool {

@@ -40,6 +40,7 @@ type Request struct {
 	Model      *vectors.Projection
 	incomplete func(tenant string) string
 	verified   Verifications
+	few        bool // judge no more candidates than twice the limit
 }
 
 func (r *Searcher) request(ctx context.Context) (Request, error) {
@@ -187,8 +188,12 @@ func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, 
 	pool.Members = func(ctx context.Context, sequences []string) ([][]words.Member, error) {
 		return f.Members(ctx, f.Search, f.Audience, sequences)
 	}
-	for rest := all.list; len(rest) > 0 && len(pool.Entries) < Size(f.Search); { // some may not pass the filter
-		best := rest[:min(len(rest), Size(f.Search))]
+	size := Size(f.Search)
+	if f.few {
+		size = 2 * f.Search.Limit
+	}
+	for rest := all.list; len(rest) > 0 && len(pool.Entries) < size; { // some may not pass the filter
+		best := rest[:min(len(rest), size)]
 		rest = rest[len(best):]
 		numbers := make([]int64, len(best))
 		for i, c := range best {

@@ -40,7 +40,7 @@ func (r *Searcher) Similar(
 			s.Context.Entities = append(s.Context.Entities, scope.Entity())
 		}
 	}
-	p.Version.Tokenizer.Query = longestOf(p.Version.Tokenizer.Query)
+	p.Version.Tokenizer.Query, p.few = longestOf(p.Version.Tokenizer.Query), true
 	_, answer, err := p.search(ctx, s, nil)
 	if err != nil {
 		return nil, err
