@@ -24,8 +24,8 @@ func TestATenantThatIsGoneFromTheLogIsMissed(t *testing.T) {
 		kept := acme.signed(func() { acme.live(3) })
 		const gone = "missing 1 the whole log of the tenant is missing, and it is still named in "
 		acme.leaves("events", "event_texts", "tree", "signed_checkpoints")
-		finds(t, w.verify(proof.Verification{}), gone+"checkpoints, knowledge_1, knowledge_1_changes, knowledge_1_scopes, knowledge_1_votes")
-		acme.leaves("checkpoints", "knowledge_1_changes", "knowledge_1_scopes", "knowledge_1_votes")
+		finds(t, w.verify(proof.Verification{}), gone+"checkpoints, knowledge_1, knowledge_1_changes, knowledge_1_votes")
+		acme.leaves("checkpoints", "knowledge_1_changes", "knowledge_1_votes")
 		finds(t, w.verify(proof.Verification{}), gone+"knowledge_1")
 
 		// Of what is left nowhere at all only a checkpoint that was kept elsewhere knows.

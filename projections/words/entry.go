@@ -1,6 +1,7 @@
 package words
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -37,8 +38,12 @@ const (
 
 const hashBits = 48
 
-// SetOf is the key of the set of a kind that has the items with a value.
-func SetOf[T ~string](kind uint64, value T) uint64 { return kind | HashOf(string(value)) }
+// SetOf is the key of the set of a kind that has the items with a value: the kind and 48 bits of SHA-256. With a
+// weaker hash, whoever chooses a name could make one that counts the items of another.
+func SetOf[T ~string](kind uint64, value T) uint64 {
+	sum := sha256.Sum256([]byte(value))
+	return kind | binary.BigEndian.Uint64(sum[:])>>(64-hashBits)
+}
 
 // SetOfScope is the key of the set of a scope. The empty scope stands for the whole tenant.
 func SetOfScope(scope domain.Scope) uint64 {
