@@ -57,6 +57,12 @@ func NewQuestion(s string, rarity func(term string) (idf float64, found bool)) *
 	return q
 }
 
+// longQuestion is how many words a question has that one item may answer as a whole.
+const longQuestion = 6
+
+// IsLong tells whether this is rather the description of a task, of which an item covers only a part.
+func (q *Question) IsLong() bool { return len(q.asked) > longQuestion }
+
 // leastSimilar is the cosine of two words up to which they count as unrelated.
 const leastSimilar = 0.4
 

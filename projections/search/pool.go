@@ -134,7 +134,7 @@ func (p *Pool) Judge(ctx context.Context) error {
 }
 
 // Rank ranks the candidates. below is the best score of what is not shown. weak is that of [domain.Convincing], which
-// decides unless the caller set a least score.
+// decides unless the caller set a least score or described a task.
 func (p *Pool) Rank(s domain.Search, audience domain.Audience, minScore float64) (
 	hits []domain.Hit, below float64, weak bool,
 ) {
@@ -146,7 +146,7 @@ func (p *Pool) Rank(s domain.Search, audience domain.Audience, minScore float64)
 		}
 	}
 	hits = domain.Rank(candidates, audience, s.Order, minScore, s.Limit)
-	if p.question == nil || s.MinScore != nil || len(hits) == 0 {
+	if p.question == nil || p.question.IsLong() || s.MinScore != nil || len(hits) == 0 {
 		return hits, below, false
 	}
 	convincing, weak := domain.Convincing(hits)
