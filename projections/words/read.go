@@ -12,6 +12,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/rows"
 )
@@ -272,13 +273,10 @@ func scan(ctx context.Context, query *bun.SelectQuery, each func() error, places
 		return err
 	}
 	defer found.Close()
-	for found.Next() {
-		if err := found.Scan(places...); err != nil {
+	return database.ScanAll(ctx, found, func(row *sql.Rows) error {
+		if err := row.Scan(places...); err != nil {
 			return err
 		}
-		if err := each(); err != nil {
-			return err
-		}
-	}
-	return found.Err()
+		return each()
+	})
 }
