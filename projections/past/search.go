@@ -68,7 +68,8 @@ func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer
 		return present, nil
 	}
 	answer := domain.Answer{
-		Hits: hits, Weak: r.weak, Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, Warning: s.Warning, MinScore: r.minScore,
+		Hits: hits, Weak: r.weak, Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, Warning: s.Warning,
+		MinScore: r.minScore,
 	}
 	if s.Explain || len(hits) == 0 {
 		answer.Explain = r.explain(time.Since(started))
@@ -159,9 +160,7 @@ func (r *asOfSearch) load(
 		e := &search.Entry{Number: k.Number, Item: k, Candidate: domain.Candidate{
 			ID: k.ID, Scopes: k.Scopes, Confidence: k.Confidence, Position: k.Position,
 		}}
-		if e.Cosine, e.Compared = cosines[k.Number]; !r.search.Copies {
-			e.Candidate.Said = string(k.Polarity) + " " + k.Text.Task + " " + k.Text.Content
-		}
+		e.Cosine, e.Compared = cosines[k.Number]
 		pool.Add(e)
 	}
 	return nil

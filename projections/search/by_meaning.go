@@ -25,7 +25,7 @@ func (f *Execution) byMeaning(ctx context.Context) (err error) {
 }
 
 // nearby adds the items with the nearest pieces, and the similarity of items that were found by words.
-func (f *Execution) nearby(ctx context.Context, all *candidates, known map[int64]int) error {
+func (f *Execution) nearby(ctx context.Context, all *candidates) error {
 	others := f.shortlist.PiecesOf(all.words)
 	pieces := append(slices.Concat(f.shortlist.Pieces...), others...)
 	cosines, err := f.Model.Cosines(ctx, f.question, f.shortlist, pieces)
@@ -35,14 +35,9 @@ func (f *Execution) nearby(ctx context.Context, all *candidates, known map[int64
 	all.pieces = f.question.Nearest(f.shortlist.Pieces, cosines)
 	for _, pieces := range append(all.pieces, others) {
 		for _, c := range pieces {
-			i, seen := known[c.Number]
-			if !seen {
-				i = len(all.list)
-				known[c.Number] = i
-				all.list = append(all.list, candidate{number: c.Number})
-			}
+			p := all.add(c.Number)
 			cosine, compared := cosines[c.Hash]
-			if p := &all.list[i]; compared && (!p.compared || cosine > p.cosine) {
+			if compared && (!p.compared || cosine > p.cosine) {
 				p.compared, p.cosine = true, cosine
 			}
 		}

@@ -24,7 +24,8 @@ type candidate struct {
 
 // candidates are the items that a search chooses from.
 type candidates struct {
-	list   []candidate           // the best scores first
+	list   []*candidate          // the best scores first
+	known  map[int64]*candidate  // by number
 	words  []int64               // the items that words found
 	pieces [][]vectors.NearPiece // the nearest pieces of each scope
 	read   map[int64]bool        // items whose row was read, and whether they passed the search's filter
@@ -32,25 +33,34 @@ type candidates struct {
 
 // findCandidates scores the items found by words and the nearest items of each scope by vectors.
 func (f *Execution) findCandidates(ctx context.Context) (*candidates, error) {
-	all := &candidates{words: f.words.Best(words.WordsDepth), read: map[int64]bool{}}
-	known := make(map[int64]int, len(all.words))
+	all := &candidates{
+		words: f.words.Best(words.WordsDepth), known: map[int64]*candidate{}, read: map[int64]bool{},
+	}
 	for _, number := range all.words {
-		known[number] = len(all.list)
-		all.list = append(all.list, candidate{number: number})
+		all.add(number)
 	}
 	if f.Embedding.Vector != nil {
-		if err := f.nearby(ctx, all, known); err != nil {
+		if err := f.nearby(ctx, all); err != nil {
 			return nil, err
 		}
 	}
-	for i := range all.list {
-		c := &all.list[i]
+	for _, c := range all.list {
 		c.score = f.calibration.Estimate(f.words.ScoreOf(c.number), c.cosine, c.compared, len(f.words.Terms) > 0)
 	}
-	slices.SortFunc(all.list, func(a, b candidate) int {
+	slices.SortFunc(all.list, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.number, a.number))
 	})
 	return all, nil
+}
+
+// add returns the candidate with a number, which it adds if need be.
+func (all *candidates) add(number int64) *candidate {
+	c := all.known[number]
+	if c == nil {
+		c = &candidate{number: number}
+		all.known[number], all.list = c, append(all.list, c)
+	}
+	return c
 }
 
 // load reads items, and adds those to the pool that pass the search's filter. A forgotten item may still have vectors
@@ -58,10 +68,6 @@ func (f *Execution) findCandidates(ctx context.Context) (*candidates, error) {
 func (f *Execution) load(ctx context.Context, all *candidates, pool *Pool, numbers []int64) error {
 	if len(numbers) == 0 {
 		return nil
-	}
-	compared := make(map[int64]candidate, len(all.list))
-	for _, c := range all.list {
-		compared[c.number] = c
 	}
 	for _, number := range numbers {
 		all.read[number] = false
@@ -100,9 +106,6 @@ func (f *Execution) load(ctx context.Context, all *candidates, pool *Pool, numbe
 		if slices.Contains(f.unreadable, c.ID) {
 			continue
 		}
-		if !f.Search.Copies {
-			c.Said = string(k.Polarity) + " " + k.Text.Task + " " + k.Text.Content
-		}
 		if f.policies != nil {
 			k.Scopes, k.CreatedAt, k.UpdatedAt, k.ConfirmedAt, k.ConfirmUntil =
 				c.Scopes, created.Time, updated.Time, confirmed.Time, until.Time
@@ -111,7 +114,9 @@ func (f *Execution) load(ctx context.Context, all *candidates, pool *Pool, numbe
 		if f.IgnoreConfidence {
 			c.Confidence = 1
 		}
-		e.Compared, e.Cosine = compared[e.Number].compared, compared[e.Number].cosine
+		if found := all.known[e.Number]; found != nil { // else it is beside one
+			e.Compared, e.Cosine = found.compared, found.cosine
+		}
 		c.Pending = f.Embedding.Vector != nil && !e.Compared
 		pool.Add(e)
 		added = append(added, e)

@@ -72,11 +72,14 @@ func NewPool(s domain.Search, m *words.Matches, calibration embedding.Calibratio
 
 // Add judges an item by its own text, and adds it.
 func (p *Pool) Add(e *Entry) {
-	c := &e.Candidate
+	k, c := e.Item, &e.Candidate
+	if !p.copies {
+		c.Said = string(k.Polarity) + " " + k.Text.Task + " " + k.Text.Content
+	}
 	c.Lexical = p.Words.ScoreOf(e.Number)
 	c.Score = c.Lexical
 	if p.question != nil {
-		e.covered = p.question.Closeness(e.Item.Text.Task + "\n" + e.Item.Text.Content)
+		e.covered = p.question.Closeness(k.Text.Task + "\n" + k.Text.Content)
 		c.Covered = e.covered
 	}
 	if e.Compared {
