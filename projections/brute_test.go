@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -299,9 +298,4 @@ func tagged(tags, wanted domain.Tags) bool {
 		}
 	}
 	return true
-}
-
-func isPlain(f domain.Filter) bool {
-	f.NoArchives = false
-	return reflect.ValueOf(f).IsZero()
 }

@@ -72,15 +72,6 @@ func (p *Projection) List(ctx context.Context, list domain.List) (domain.ListPag
 	return page, nil
 }
 
-// readTexts returns items with their texts, which it reads from the log.
-func (v *asOfQuery) readTexts(ctx context.Context, rows []itemRow) ([]*domain.Knowledge, error) {
-	facts, err := v.past.log.Facts(ctx, v.tenant, positionsOf(rows))
-	if err != nil {
-		return nil, err
-	}
-	return v.withTexts(rows, facts), nil
-}
-
 // positionsOf are the positions of the items' texts.
 func positionsOf(rows []itemRow) []int64 {
 	var positions []int64
