@@ -73,12 +73,14 @@ func (p *Page) Go(path string) {
 // Click clicks the first visible element. Use WaitFor for what the click brings.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
+	p.WaitFor(selector)
 	run(p, "click "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
 // Type types text into a visible field, after what is there.
 func (p *Page) Type(selector, text string) {
 	p.t.Helper()
+	p.WaitFor(selector)
 	run(p, "type into "+selector, chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible))
 }
 
@@ -113,16 +115,21 @@ func (p *Page) Press(names ...string) {
 	}
 }
 
-// WaitFor waits until an element is there and visible.
+// WaitFor waits until an element is there and visible and its page is loaded. Before that a click may miss what moves,
+// and a shortcut is not listened to.
 func (p *Page) WaitFor(selector string) {
 	p.t.Helper()
 	run(p, "wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
+	run(p, "wait for the page of "+selector, chromedp.Evaluate[bool](
+		"document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(true)))",
+		chromedp.EvalAwaitPromise))
 }
 
 // Text returns the text of the first element as it is shown. It waits for the element.
 func (p *Page) Text(selector string) string {
 	p.t.Helper()
-	return run(p, "read "+selector, chromedp.Text(chromedp.CSS(selector)))
+	p.WaitFor(selector)
+	return run(p, "read "+selector, chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q).innerText", selector)))
 }
 
 // Count returns how many elements there are now.
