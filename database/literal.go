@@ -95,18 +95,3 @@ func AppendString(b []byte, s string) []byte {
 	b = append(b, s...)
 	return append(b, '\'')
 }
-
-// AppendElement appends an element of a PostgreSQL array's text form, within a string literal.
-func AppendElement(b []byte, s string) []byte {
-	b = append(b, '"')
-	for i := range len(s) {
-		switch s[i] {
-		case '"', '\\':
-			b = append(b, '\\')
-		case '\'':
-			b = append(b, '\'')
-		}
-		b = append(b, s[i])
-	}
-	return append(b, '"')
-}

@@ -2,7 +2,6 @@ package database_test
 
 import (
 	"database/sql"
-	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -81,15 +80,4 @@ func TestLiteralsAreReadBackAsTheyWereWritten(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestElementsAreReadBackAsTheyWereWritten(t *testing.T) {
-	db := databasetest.Open(t, databasetest.Postgres(t))
-	for _, want := range []string{"", "NULL", `"`, `\`, `\"`, "'", "{a,b}", "a,b", " ", "知识", "\n"} {
-		array := append(database.AppendElement([]byte("'{"), want), "}'::text[]"...)
-		var got string
-		if err := db.QueryRowContext(t.Context(), fmt.Sprintf("SELECT (%s)[1]", array)).Scan(&got); err != nil || got != want {
-			t.Errorf("got %q (%v), want %q", got, err, want)
-		}
-	}
 }

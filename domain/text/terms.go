@@ -40,37 +40,6 @@ func TermCounts(s string) (counts map[string]int, length int) {
 	return counts, length
 }
 
-// DocumentTerms are the terms of a text for an index.
-type DocumentTerms struct {
-	Terms  []string // sorted, each once
-	Counts []int    // occurrences of the term with the same index
-	Length int      // in words
-}
-
-// DocumentTermsOf counts the terms of s in order.
-func DocumentTermsOf(s string) DocumentTerms { return CountTerms(Cut(s)) }
-
-// CountTerms counts terms, which it sorts in place.
-func CountTerms(terms []string, words int) DocumentTerms {
-	slices.Sort(terms)
-	different := 0
-	for i, term := range terms {
-		if i == 0 || term != terms[i-1] {
-			different++
-		}
-	}
-	bag := DocumentTerms{Terms: make([]string, 0, different), Counts: make([]int, 0, different), Length: words}
-	for i, term := range terms {
-		if i > 0 && term == terms[i-1] {
-			bag.Counts[len(bag.Counts)-1]++
-			continue
-		}
-		bag.Terms = append(bag.Terms, term)
-		bag.Counts = append(bag.Counts, 1)
-	}
-	return bag
-}
-
 // QueryTerm is a term of a query.
 type QueryTerm struct {
 	Term string

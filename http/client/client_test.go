@@ -67,18 +67,6 @@ func TestAProgramRemembersFindsAndJudges(t *testing.T) {
 				t.Errorf("revised for the reason %q", event.Reason)
 			}
 		}
-		past := client.Past{Client: w.api}
-		moment, err := past.Moment(ctx, "")
-		if err != nil || moment.Position != moment.HeadPosition || moment.EventID == "" {
-			t.Errorf("the present is %+v, %v", moment, err)
-		}
-		compared, err := past.Compare(ctx, "retry", "1", "2")
-		if err != nil || compared.To.Position != 2 || len(compared.Changes) == 0 {
-			t.Errorf("compared: %+v, %v", compared, err)
-		}
-		for effect, err := range past.Effects(ctx, moment.EventID) {
-			t.Errorf("an effect of the newest event: %+v, %v", effect, err)
-		}
 		want := []string{"remembered", "revised", "found_helpful", "reported_stale", "confirmed", "deleted"}
 		if diff := cmp.Diff(names, want); diff != "" {
 			t.Error(diff)

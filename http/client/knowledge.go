@@ -190,36 +190,6 @@ func (c *Client) Replaced(ctx context.Context, id string) bool {
 	return err == nil && json.Unmarshal(event.Data, &vote) == nil && vote.Replaces != ""
 }
 
-// Past asks about moments of the log.
-type Past struct{ *Client }
-
-// Effects reads the events that name an event as their cause, oldest first. An error ends the sequence.
-func (p Past) Effects(ctx context.Context, id string) iter.Seq2[Event, error] {
-	return all[Event](ctx, p.Client, []string{"v1", "events", id, "effects"}, nil)
-}
-
-// Moment tells what a time or a position of the log leads to; empty for the newest event.
-func (p Past) Moment(ctx context.Context, asOf api.AsOf) (api.Moment, error) {
-	return get[api.Moment](ctx, p.Client, moments(map[string]api.AsOf{"as_of": asOf}), "v1", "log", "moment")
-}
-
-// Compare compares an item at two moments, the second of which is now if it is empty.
-func (p Past) Compare(ctx context.Context, id string, from, to api.AsOf) (api.Comparison, error) {
-	query := moments(map[string]api.AsOf{"from": from, "to": to})
-	return get[api.Comparison](ctx, p.Client, query, "v1", "knowledge", id, "compare")
-}
-
-// moments are query parameters, without those that are empty.
-func moments(given map[string]api.AsOf) url.Values {
-	query := url.Values{}
-	for name, at := range given {
-		if at != "" {
-			query.Set(name, string(at))
-		}
-	}
-	return query
-}
-
 // Transferred is what [TransferOwned] did to a page of items.
 type Transferred struct {
 	Moved   int
