@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,10 +22,7 @@ type Question struct {
 // asked is a word of a question.
 type asked struct {
 	word
-	known  bool // to the lexicon
-	term   string
-	groups []int // of synonyms
-	vector [lexicon.Dims]float32
+	*meaning
 	weight float64
 	absent bool // no item has it: it may be misspelt
 }
@@ -34,18 +32,15 @@ func NewQuestion(s string, rarity func(term string) (idf float64, found bool)) *
 	q := &Question{known: map[string][]float64{}}
 	seen := map[string]bool{}
 	for w := range wordsOf(s) {
-		if seen[w.text] || !w.hasContent() {
+		a := asked{word: w, meaning: w.lookUp(), weight: 1}
+		if seen[w.text] || !a.hasContent {
 			continue
 		}
 		seen[w.text] = true
-		a := asked{word: w, term: w.term(), weight: 1}
-		a.groups = synonyms()[a.term]
 		idf, found := rarity(a.term)
 		a.absent = !found
-		var entry lexicon.Word
-		if entry, a.known = w.find(); a.known {
-			entry.Vector(&a.vector)
-			a.weight = float64(entry.Weight())
+		if a.known {
+			a.weight = float64(a.meaning.entry.Weight())
 		}
 		if a.han && utf8.RuneCountInString(a.text) == 1 {
 			a.weight *= oneCharacter
@@ -118,28 +113,22 @@ const (
 
 // similar compares a word with each of the question. It is nil if none is similar.
 func (q *Question) similar(w word) []float64 {
-	if !w.hasContent() {
+	m := w.lookUp()
+	if !m.hasContent {
 		return nil
 	}
-	var vector [lexicon.Dims]float32
-	entry, known := w.find()
-	if known {
-		entry.Vector(&vector)
-	}
-	term := w.term()
-	groups := synonyms()[term]
 	var all []float64
 	for i := range q.asked {
 		a := &q.asked[i]
 		similar := 0.0
 		switch {
-		case a.text == w.text || a.term == term:
+		case a.text == w.text || a.term == m.term:
 			similar = 1
-		case slices.ContainsFunc(a.groups, func(group int) bool { return slices.Contains(groups, group) }):
+		case slices.ContainsFunc(a.groups, func(group int) bool { return slices.Contains(m.groups, group) }):
 			similar = synonymous
 		}
-		if similar < 1 && a.known && known {
-			similar = max(similar, Cosine(a.vector[:], vector[:]))
+		if similar < 1 && a.known && m.known {
+			similar = max(similar, Cosine(a.vector[:], m.vector[:]))
 		}
 		if a.absent {
 			similar = max(similar, spelling(a.text, w.text))
@@ -219,16 +208,44 @@ func (w word) find() (entry lexicon.Word, known bool) {
 	return lexicon.Find(w.text)
 }
 
-// term is the term of the index for the word.
-func (w word) term() string {
-	if w.text[0] >= utf8.RuneSelf {
-		return w.text
-	}
-	return text.Stem(w.text)
+// meaning is what the tables have of a word.
+type meaning struct {
+	hasContent bool   // it says what a text is about
+	term       string // of the index
+	groups     []int  // of synonyms
+	known      bool   // to the lexicon
+	entry      lexicon.Word
+	vector     [lexicon.Dims]float32
 }
 
-// hasContent tells whether the word says what a text is about.
-func (w word) hasContent() bool { return text.HasContent([]text.QueryTerm{{Term: w.text}}) }
+// maxMeanings bounds how many words are kept, of half a kilobyte each.
+const maxMeanings = 4096
+
+// meanings are those of words that searches have met. Without them, looking words up takes most of a comparison.
+var meanings = sync.Pool{New: func() any { return map[string]*meaning{} }}
+
+func (w word) lookUp() *meaning {
+	seen := meanings.Get().(map[string]*meaning)
+	defer meanings.Put(seen)
+	m := seen[w.text]
+	if m != nil {
+		return m
+	}
+	w.text = strings.Clone(w.text) // keep no text of an item
+	m = &meaning{hasContent: text.HasContent([]text.QueryTerm{{Term: w.text}}), term: w.text}
+	if w.text[0] < utf8.RuneSelf {
+		m.term = text.Stem(w.text)
+	}
+	m.groups = synonyms()[m.term]
+	if m.entry, m.known = w.find(); m.known {
+		m.entry.Vector(&m.vector)
+	}
+	if len(seen) >= maxMeanings {
+		clear(seen)
+	}
+	seen[w.text] = m
+	return m
+}
 
 // wordsOf cuts a text into its words: runs of letters, the parts of names such as getUserByID, and Chinese words.
 func wordsOf(s string) iter.Seq[word] {
