@@ -226,7 +226,7 @@ func (m *Projection) leave() bool {
 		return true
 	}
 	select {
-	case <-m.follower.Started():
+	case <-m.following:
 		m.follower.Stop()
 		return true
 	default:

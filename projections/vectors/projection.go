@@ -34,6 +34,7 @@ type Projection struct {
 	Cache     *IndexCache
 	analyzer  *analyzer
 	follower  *message.Handler // nil while it follows no log
+	following <-chan struct{}  // closed when the follower can be stopped, which is later than it says itself
 	failure   atomic.Value     // why the model did not embed the last question, a string; empty if it did
 }
 
@@ -49,7 +50,7 @@ func (m *Projection) Name() string { return m.Tables.checkpoint() }
 
 // Follow lets the projection follow the log as a handler of the router.
 func (m *Projection) Follow(router *message.Router, log *follow.Log) {
-	m.follower = follow.AddPreparer(router, log, m.Name(), m.Prepare)
+	m.follower, m.following = follow.AddPreparer(router, log, m.Name(), m.Prepare), router.Running()
 }
 
 // maxPieceTokens is how much text goes into one vector.
