@@ -135,7 +135,7 @@ type Answer struct {
 	Degraded string // why only words were searched, for all items or some; empty if vectors were searched, too
 	Warning  string // how the question was shortened; empty if it was not
 	MinScore float64
-	Weak     bool         // its hits are probably not about the question
+	Weak     bool         // its hits may not be about the question
 	Explain  *Explanation // when asked for, or when there are no hits
 }
 

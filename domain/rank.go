@@ -81,19 +81,16 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 	return hits[:min(limit, len(hits))]
 }
 
-// How much of a question the best hit must cover, in words or in words like them, or its score. Below the first, nothing
-// answers the question. Below the second, few hits are shown. What that loses is in docs/performance.md.
+// How much of a question the best hit must cover, in words or in words like them, or its score. Below the first,
+// nothing answers the question. Below the second, few hits are shown. What that loses is in docs/performance.md.
 const (
 	silentBelow, silentScore = 0.28, 0.45
 	weakBelow, weakScore     = 0.4, 0.546
 	mostWeak                 = 3
 )
 
-// Convincing keeps the hits that are worth showing. weak means that they are probably not about the question.
+// Convincing keeps those of some hits that are worth showing. weak means that they may not be about the question.
 func Convincing(hits []Hit) (kept []Hit, weak bool) {
-	if len(hits) == 0 {
-		return hits, false
-	}
 	best := slices.MaxFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Score, b.Score) })
 	switch {
 	case best.Covered < silentBelow && best.Score < silentScore:

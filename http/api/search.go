@@ -83,7 +83,7 @@ type SearchAnswer struct {
 	Degraded string       `json:"degraded,omitempty" doc:"Why words stand alone, or that some items have no vector; missing when meaning took part for all."`
 	Warning  string       `json:"warning,omitempty" doc:"How a query of more than 8,000 characters was shortened."`
 	MinScore float64      `json:"min_score"`
-	Weak     bool         `json:"weak,omitempty" doc:"The hits, at most three, are probably not about the query: they say little of it."`
+	Weak     bool         `json:"weak,omitempty" doc:"The hits, at most three, may not be about the query: they say little of it."`
 	Explain  *Explanation `json:"explain,omitempty" doc:"When asked for, or when there are no hits."`
 	Facets   *HitFacets   `json:"facets,omitempty" doc:"When asked for."`
 	Position *int64       `json:"position,omitempty" doc:"When asked for: whatever was recorded up to here was looked at, by its words at least. The same question as of this position gets the same answer again."`

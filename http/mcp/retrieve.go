@@ -24,7 +24,7 @@ type retrieved struct {
 	Hint      string `json:"hint,omitempty"`    // what to try after an empty result
 	Degraded  string `json:"degraded,omitempty"`
 
-	weak bool // some of it is probably not about the query
+	weak bool // some of it may not be about the query
 }
 
 type hit struct {
@@ -161,7 +161,7 @@ func (r retrieved) warning() string {
 		warnings = append(warnings, "items marked as pitfalls are FAILED approaches; do not repeat them")
 	}
 	if r.weak {
-		warnings = append(warnings, "this is probably not about the query")
+		warnings = append(warnings, "this may not be about the query")
 	}
 	if contested > 0 {
 		warnings = append(warnings, "do not rely on contested items")

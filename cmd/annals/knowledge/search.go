@@ -114,7 +114,7 @@ func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, ex
 		c.Table(howAnswered(a))
 	}
 	if a.Weak {
-		c.Note("weak: this is probably not about it; --min-score 0 shows more")
+		c.Note("weak: this may not be about it; --min-score 0 shows more")
 	}
 	if a.Degraded != "" {
 		c.Note("found by words alone: %s", a.Degraded)
