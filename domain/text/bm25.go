@@ -40,8 +40,9 @@ func WordScore(sum, attainable float64) float64 {
 	if sum <= 0 || attainable <= 0 {
 		return 0
 	}
-	share := math.Pow(sum/attainable, 1.5)
-	return share / (share + math.Pow(0.5, 1.5))
+	share := sum / attainable
+	share *= math.Sqrt(share)
+	return share / (share + 0.5*math.Sqrt(0.5))
 }
 
 // WordShare is the share of the attainable sum that [WordScore] maps to a score below 1.

@@ -38,7 +38,7 @@ type scoredItem struct {
 	number int64
 	words  int
 	tier   domain.Tier // of the nearest of its scopes in the audience
-	score  float64
+	score  float64     // the sum of its terms
 }
 
 // occurrence is how often an item contains a term.
@@ -102,9 +102,6 @@ func (m *Matches) Score(all Size) {
 			it.score += worth * text.Saturation(o.count, it.words, max(1, all.Average))
 		}
 	}
-	for i := range m.items {
-		m.items[i].score = text.WordScore(m.items[i].score, m.attainable)
-	}
 }
 
 // Rarity is the inverse document frequency of a term, and whether any item has it.
@@ -123,7 +120,7 @@ func (m *Matches) ScoreOf(number int64) float64 {
 	if !found {
 		return 0
 	}
-	return m.items[i].score
+	return text.WordScore(m.items[i].score, m.attainable)
 }
 
 // at is the index of an item.
