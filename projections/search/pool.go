@@ -17,7 +17,7 @@ const (
 	// poolSize is the least number of candidates whose texts are compared with the question.
 	poolSize = 50
 	// sequenced is how many of them bring in the items beside them.
-	sequenced = 20
+	sequenced = 12
 )
 
 // How much an item gains, found by measuring retrieval (docs/performance.md). A question and its answer are often two
