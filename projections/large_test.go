@@ -182,7 +182,9 @@ func (w *world) load() {
 		}
 	}
 	noError(w.t, w.db.Transact(w.t.Context(), load))
-	for w.base.MaxChanges = 0; must(w.base.IndexWords(w.t.Context()))(w.t); {
+	w.base.MaxChanges = 0
+	for more := true; more; {
+		more = must(w.base.IndexWords(w.t.Context()))(w.t)
 	}
 }
 

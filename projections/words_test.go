@@ -126,7 +126,9 @@ func (w *world) chosenBySets() (all []any) {
 	w.t.Helper()
 	items := w.items()
 	for _, filter := range []domain.Filter{
-		{}, {Types: []domain.Type{domain.Strategy}}, {Tags: domain.Tags{"lang": {"go"}}, Scope: "org:acme"},
+		{},
+		{Types: []domain.Type{domain.Strategy}},
+		{Tags: domain.Tags{"lang": {"go"}}, Scope: "org:acme"},
 		{Statuses: []domain.Status{domain.IsSuperseded, domain.IsDeleted}},
 	} {
 		for _, by := range []domain.Principal{w.by, as("user:alice", "team:pay"), as("user:nobody")} {
@@ -155,8 +157,11 @@ func (w *world) comparesWords(question string) {
 	index := words.Index{View: must(w.base.Indexer.View(w.t.Context()))(w.t)}
 	all, contested := w.everything(), false
 	for _, filter := range []domain.Filter{
-		{}, {Types: []domain.Type{domain.Strategy}}, {Tags: domain.Tags{"lang": {"go"}}, Scope: "org:acme"},
-		{Statuses: []domain.Status{domain.IsSuperseded}}, {Owner: "org:acme", Contested: &contested},
+		{},
+		{Types: []domain.Type{domain.Strategy}},
+		{Tags: domain.Tags{"lang": {"go"}}, Scope: "org:acme"},
+		{Statuses: []domain.Status{domain.IsSuperseded}},
+		{Owner: "org:acme", Contested: &contested},
 	} {
 		for _, entities := range [][]domain.Entity{nil, {"team:pay"}, {"user:alice", "org:acme"}} {
 			s := domain.Search{By: w.by, Text: question, Filter: filter}

@@ -154,7 +154,8 @@ func (p view) judge(ctx context.Context, by domain.Principal, since time.Time, r
 		queries = []*bun.SelectQuery{of(p.Listed(domain.Filter{}))}
 	}
 	j := judged{
-		map[uint32]float64{}, roaring.New(),
+		map[uint32]float64{},
+		roaring.New(),
 		roaring.New(), roaring.New(), roaring.New(), roaring.New(), roaring.New(), roaring.New(),
 	}
 	for _, query := range queries {
@@ -231,7 +232,8 @@ func (p view) names(
 	}
 	in := rows.Table{Engine: p.DB.Engine, Tenant: by.Tenant, Table: p.Tables.Knowledge, Alias: "k"}
 	query := rows.LookUp(p.DB.NewSelect().Model((*rows.Row)(nil)).
-		Column("k.status", "k.type", "k.category", "k.owner", "k.tags", "k.scopes"), in, rows.SingleKeys(told.ToArray()), "number")
+		Column("k.status", "k.type", "k.category", "k.owner", "k.tags", "k.scopes"), in, rows.SingleKeys(told.ToArray()),
+		"number")
 	err := rows.ScanEach(ctx, p.DB.DB, p.Visible(query, by), func(row *rows.Row, unreadable error) {
 		if unreadable != nil {
 			return

@@ -88,9 +88,9 @@ func (b *Browser) List(ctx context.Context, list domain.List) (domain.ListPage, 
 	return page, nil
 }
 
-// page reads the rows of a page, the newest first. With few, the index of URIs finds them. The rows of an administrator's
-// list without sets, and of a list whose items have an index of their own, are read in their order. Of others, sets
-// tell which rows to read.
+// page reads the rows of a page, the newest first. With few, the index of URIs finds them. The rows of an
+// administrator's list without sets, and of a list whose items have an index of their own, are read in their order. Of
+// others, sets tell which rows to read.
 func (p view) page(ctx context.Context, list domain.List, limit int, few bool) (page []rows.Row, err error) {
 	f := list.Filter
 	read := func(query *bun.SelectQuery) error {

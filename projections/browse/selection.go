@@ -122,7 +122,8 @@ func (p view) isChosen(q domain.EventQuery) (condition string, args []any) {
 		condition, args = condition+" AND k.owner = ?", append(args, q.Owner)
 	}
 	if q.Scope != "" {
-		condition, args = condition+" AND "+rows.Reaches(p.DB.Engine, "k.scopes"), append(args, bun.List([]domain.Scope{q.Scope}))
+		condition += " AND " + rows.Reaches(p.DB.Engine, "k.scopes")
+		args = append(args, bun.List([]domain.Scope{q.Scope}))
 	}
 	return condition, args
 }

@@ -201,7 +201,8 @@ func (p view) lyingBelow(
 ) (*bun.SelectQuery, error) {
 	seen, gathers, err := p.gathers(ctx, by, directory, after)
 	if gathers {
-		return p.below(p.gather(query, by, seen), by.Tenant, directory, behind(after)).Where("k.status = ?", domain.Active), err
+		query = p.below(p.gather(query, by, seen), by.Tenant, directory, behind(after))
+		return query.Where("k.status = ?", domain.Active), err
 	}
 	return p.lying(query.ModelTableExpr("?", p.IndexHint("uri")), by, directory, behind(after)), err
 }

@@ -101,8 +101,8 @@ func Together(meaning, words float64) float64 {
 	return text.WordScore(sum, wordsCount+meaningCount)
 }
 
-// Estimate is the score of an item by its score by words, 0…1, and its cosine, before its text is read. Without a vector,
-// words decide alone; without words, meaning does.
+// Estimate is the score of an item by its score by words, 0…1, and its cosine, before its text is read. Without a
+// vector, words decide alone; without words, meaning does.
 func (c Calibration) Estimate(words, cosine float64, compared, hasWords bool) float64 {
 	switch {
 	case !compared:

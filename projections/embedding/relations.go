@@ -25,7 +25,7 @@ var synonyms = sync.OnceValue(func() map[string][]int {
 			if !is {
 				continue
 			}
-			for _, w := range strings.Fields(words) {
+			for w := range strings.FieldsSeq(words) {
 				for _, term := range text.Query(w) {
 					groups[term.Term] = append(groups[term.Term], line)
 				}

@@ -123,7 +123,8 @@ func (e *verification) past(ctx context.Context) (unchecked []string, err error)
 			now.Knowledge, then.Items, c.Tenant, then.Items, then.Counts, c.Tenant, then.Counts,
 			c.Tenant, bun.List(past.CountedNames()), domain.KnowledgeStream(""), c.Tenant, c.Position, history,
 			domain.KnowledgeStream(""),
-			int64(past.Forever), bun.Safe(rows.EachScope(e.catalogue.DB.Engine, "k.scopes")), then.Scopes, int64(past.Forever), string(domain.IsErased), then.Words,
+			int64(past.Forever), bun.Safe(rows.EachScope(e.catalogue.DB.Engine, "k.scopes")), then.Scopes,
+			int64(past.Forever), string(domain.IsErased), then.Words,
 			int64(past.Forever), maxWrong).Scan(ctx, &ids)
 		if err != nil {
 			return nil, rows.Failed(ctx, "compare the past", err)

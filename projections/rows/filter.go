@@ -321,7 +321,7 @@ const ReportersAt = "(k.stale_reporters + CASE WHEN k.confirm_until <= ?0 THEN k
 // MayBeStale holds for items that were reported stale, or were confirmed until a date.
 const MayBeStale = "(k.stale_reporters > 0 OR k.confirm_until IS NOT NULL)"
 
-// Judged holds for items that may have another confidence than a new one, votes against them, a confirmation or a report.
+// Judged holds for items that may have another confidence than a new one, votes against, a confirmation or a report.
 const Judged = "(k.version > 1 OR k.harmful > 0 OR k.confidence <> 0.5)"
 
 // SelectiveIndex names the partial index that has the items that a filter asks for and few others, and its condition

@@ -157,9 +157,9 @@ type Execution struct {
 	unreadable []string // hits whose rows cannot be read
 }
 
-// Hits finds candidates and ranks them. Superseded items and archives are few, and sets cannot tell all of some filters,
-// so the nearest sketches are first read without these conditions. If items that do not pass crowd out others, it
-// searches again with all conditions.
+// Hits finds candidates and ranks them. Superseded items and archives are few, and sets cannot tell all of some
+// filters, so the nearest sketches are first read without these conditions. If items that do not pass crowd out others,
+// it searches again with all conditions.
 func (f *Execution) Hits(ctx context.Context) ([]domain.Hit, error) {
 	hits, crowded, err := f.rank(ctx)
 	if err == nil && crowded && !f.exact {

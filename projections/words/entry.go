@@ -60,8 +60,8 @@ func EntryOf(by text.Tokenizer, k *domain.Knowledge) Entry {
 	return Entry{ItemTermsOf(by, k), SetsOf(k)}
 }
 
-// EachValue passes the kinds and the values of the sets that an item is in. That of a tag is its key and its value, with
-// NUL between them.
+// EachValue passes the kinds and the values of the sets that an item is in. That of a tag is its key and its value,
+// with NUL between them.
 func EachValue(k *domain.Knowledge, yield func(kind uint64, value string)) {
 	yield(OfStatus, string(k.Status))
 	yield(OfType, string(k.Type))

@@ -268,7 +268,7 @@ func eachOf(row uint64, data []byte, s *set, yield func(key uint64, p posting)) 
 
 // scan calls each after it has read a row into some places.
 func scan(ctx context.Context, query *bun.SelectQuery, each func() error, places ...any) error {
-	found, err := query.Rows(ctx)
+	found, err := query.Rows(ctx) //nolint:rowserrcheck // ScanAll does
 	if err != nil {
 		return err
 	}

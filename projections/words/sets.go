@@ -92,8 +92,8 @@ var (
 
 func (r Range) has(key uint64) bool { return r.from <= key && key < r.to }
 
-// Chosen are the numbers of items, and the sets that they and others are in, at one moment. Numbers of more than 32 bits
-// are left out.
+// Chosen are the numbers of items, and the sets that they and others are in, at one moment. Numbers of more than 32
+// bits are left out.
 type Chosen struct {
 	*roaring.Bitmap
 

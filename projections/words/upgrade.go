@@ -11,8 +11,8 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Upgrade gives versions of earlier releases, which have a row per term and item and one per scope and item, an index in
-// blocks. In one transaction per version, it notes all items as changed. Then it moves these changes.
+// Upgrade gives versions of earlier releases, which have a row per term and item and one per scope and item, an index
+// in blocks. In one transaction per version, it notes all items as changed. Then it moves these changes.
 func Upgrade(ctx context.Context, c *catalogue.Catalogue) error {
 	ctx = database.ForEveryTenant(ctx)
 	all, err := c.Versions(ctx)

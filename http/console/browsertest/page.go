@@ -129,7 +129,8 @@ func (p *Page) WaitFor(selector string) {
 func (p *Page) Text(selector string) string {
 	p.t.Helper()
 	p.WaitFor(selector)
-	return run(p, "read "+selector, chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q).innerText", selector)))
+	shown := fmt.Sprintf("document.querySelector(%q).innerText", selector)
+	return run(p, "read "+selector, chromedp.Evaluate[string](shown))
 }
 
 // Count returns how many elements there are now.
