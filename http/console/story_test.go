@@ -18,6 +18,7 @@ type hand struct {
 // focus moves the focus forwards with the Tab key until an element has it.
 func (h hand) focus(selector string) {
 	h.t.Helper()
+	h.WaitFor(selector)
 	for range 300 {
 		var there bool
 		h.Eval("document.activeElement?.matches("+strconv.Quote(selector)+") ?? false", &there)
@@ -32,7 +33,6 @@ func (h hand) focus(selector string) {
 // use follows a link or presses a button.
 func (h hand) use(selector string) {
 	h.t.Helper()
-	h.WaitFor(selector)
 	if !h.keyboard {
 		h.Click(selector)
 		return
@@ -44,7 +44,6 @@ func (h hand) use(selector string) {
 // fill types a text into a field.
 func (h hand) fill(selector, text string) {
 	h.t.Helper()
-	h.WaitFor(selector)
 	if !h.keyboard {
 		h.Type(selector, text)
 		return

@@ -87,6 +87,7 @@ func (p *Page) Type(selector, text string) {
 // Paste inserts a text into a field at once, where Type would press a thousand keys.
 func (p *Page) Paste(selector, text string) {
 	p.t.Helper()
+	p.WaitFor(selector)
 	run(p, "focus "+selector, chromedp.Focus(chromedp.CSS(selector), chromedp.NodeVisible))
 	run(p, "paste into "+selector, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, input.InsertText, input.InsertTextParams{Text: text})
