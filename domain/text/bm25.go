@@ -41,7 +41,7 @@ func WordScore(sum, attainable float64) float64 {
 		return 0
 	}
 	share := sum / attainable
-	share *= math.Sqrt(share)
+	share *= math.Sqrt(share) // its power of 1.5
 	return share / (share + 0.5*math.Sqrt(0.5))
 }
 

@@ -63,8 +63,8 @@ func (all *candidates) add(number int64) *candidate {
 	return c
 }
 
-// load reads items, and adds those to the pool that pass the search's filter. A forgotten item may still have vectors
-// for a moment, and a filter by status may ask for it.
+// load reads items, whose numbers ascend, and adds those to the pool that pass the search's filter. A forgotten item
+// may still have vectors for a moment, and a filter by status may ask for it.
 func (f *Execution) load(ctx context.Context, all *candidates, pool *Pool, numbers []int64) error {
 	if len(numbers) == 0 {
 		return nil
@@ -72,7 +72,6 @@ func (f *Execution) load(ctx context.Context, all *candidates, pool *Pool, numbe
 	for _, number := range numbers {
 		all.read[number] = false
 	}
-	slices.Sort(numbers)
 	tenant := f.Search.By.Tenant
 	in := rows.Table{Engine: f.DB.Engine, Tenant: tenant, Table: f.Tables.Knowledge, Alias: "k", Condition: rows.Live}
 	query := f.From.NewSelect().ColumnExpr("k.number, k.id, k.scopes, k.position, "+rows.ConfidenceAt,
