@@ -120,7 +120,11 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, erro
 	pool.Members = func(ctx context.Context, sequences []string) ([][]words.Member, error) {
 		return r.members(ctx, tx, sequences)
 	}
-	if err := pool.Load(ctx, r.best(pool.Calibration, cosines)); err != nil {
+	best, err := r.best(ctx, tx, pool.Calibration, cosines)
+	if err != nil {
+		return nil, err
+	}
+	if err := pool.Load(ctx, best); err != nil {
 		return nil, err
 	}
 	if err := pool.Judge(ctx); err != nil {
@@ -167,7 +171,9 @@ func (r *asOfSearch) load(
 }
 
 // best are the numbers of the items whose texts are read.
-func (r *asOfSearch) best(calibration embedding.Calibration, cosines map[int64]float64) []int64 {
+func (r *asOfSearch) best(
+	ctx context.Context, tx bun.IDB, calibration embedding.Calibration, cosines map[int64]float64,
+) ([]int64, error) {
 	scores := make(map[int64]float64, len(r.items))
 	for _, item := range r.items {
 		cosine, compared := cosines[item.number]
@@ -177,7 +183,16 @@ func (r *asOfSearch) best(calibration embedding.Calibration, cosines map[int64]f
 	slices.SortFunc(numbers, func(a, b int64) int {
 		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(b, a))
 	})
-	return numbers[:min(len(numbers), search.Size(r.search))]
+	size := search.Size(r.search)
+	rows, err := r.past.rows(ctx, tx, r.tenant, numbers[:min(len(numbers), search.Considered*size)], r.position)
+	some := make([]domain.Candidate, len(rows))
+	for i := range rows {
+		k := rows[i].knowledge(r.past.catalogue.Policy())
+		some[i] = domain.Candidate{
+			Position: k.Number, Scopes: k.Scopes, Confidence: k.Confidence, Score: scores[k.Number],
+		}
+	}
+	return search.Judged(some, r.search, r.audience, size), err
 }
 
 // members finds the items of sequences among those that the search could find.

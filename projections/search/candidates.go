@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/uptrace/bun"
+
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/rows"
@@ -63,23 +65,64 @@ func (all *candidates) add(number int64) *candidate {
 	return c
 }
 
+// best chooses the candidates that are judged. Some may not pass the search's filter.
+func (f *Execution) best(ctx context.Context, all *candidates, size int) ([]int64, error) {
+	var some []domain.Candidate
+	for rest := all.list; len(rest) > 0 && len(some) < size; {
+		passing, err := f.estimated(ctx, all, rest[:min(len(rest), Considered*size)])
+		if err != nil {
+			return nil, rows.Failed(ctx, "read candidates", err)
+		}
+		some, rest = append(some, passing...), rest[min(len(rest), Considered*size):]
+	}
+	return Judged(some, f.Search, f.Audience, size), nil
+}
+
+// estimated reads of candidates what [Judged] needs.
+func (f *Execution) estimated(ctx context.Context, all *candidates, list []*candidate) ([]domain.Candidate, error) {
+	numbers := make([]int64, len(list))
+	for i, c := range list {
+		numbers[i], all.read[c.number] = c.number, false
+	}
+	slices.Sort(numbers)
+	selected, err := f.passing(numbers, "k.number, k.scopes, "+rows.ConfidenceAt).Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer selected.Close()
+	var some []domain.Candidate
+	var scopes sql.RawBytes
+	for selected.Next() {
+		var c domain.Candidate
+		if err := selected.Scan(&c.Position, &scopes, &c.Confidence); err != nil {
+			return nil, err
+		}
+		all.read[c.Position], c.Score = true, all.known[c.Position].score
+		if json.Unmarshal(scopes, &c.Scopes) != nil {
+			c.Scopes = f.Audience.Scopes // load notes that it cannot be read
+		}
+		some = append(some, c)
+	}
+	return some, selected.Err()
+}
+
+// passing selects columns of items that pass the search's filter. The columns end with the confidence.
+func (f *Execution) passing(numbers []int64, columns string) *bun.SelectQuery {
+	tenant := f.Search.By.Tenant
+	in := rows.Table{Engine: f.DB.Engine, Tenant: tenant, Table: f.Tables.Knowledge, Alias: "k", Condition: rows.Live}
+	query := f.From.NewSelect().ColumnExpr(columns, database.At(f.Now()))
+	return f.Where(rows.LookUp(query, in, rows.SingleKeys(numbers), "number"), tenant, f.Search.Filter)
+}
+
 // load reads items, whose numbers ascend, and adds those to the pool that pass the search's filter. A forgotten item
 // may still have vectors for a moment, and a filter by status may ask for it.
 func (f *Execution) load(ctx context.Context, all *candidates, pool *Pool, numbers []int64) error {
 	if len(numbers) == 0 {
 		return nil
 	}
-	for _, number := range numbers {
-		all.read[number] = false
-	}
-	tenant := f.Search.By.Tenant
-	in := rows.Table{Engine: f.DB.Engine, Tenant: tenant, Table: f.Tables.Knowledge, Alias: "k", Condition: rows.Live}
-	query := f.From.NewSelect().ColumnExpr("k.number, k.id, k.scopes, k.position, "+rows.ConfidenceAt,
-		database.At(f.Now())).
+	selected, err := f.passing(numbers, "k.number, k.id, k.scopes, k.position, "+rows.ConfidenceAt).
 		ColumnExpr("k.type, k.created_at, k.updated_at, k.confirmed_at, k.confirm_until, k.stale_reporters").
-		ColumnExpr("k.owner, k.polarity, k.task, k.content, k.tags, k.source, k.trace_id")
-	query = f.Where(rows.LookUp(query, in, rows.SingleKeys(numbers), "number"), tenant, f.Search.Filter)
-	selected, err := query.Rows(ctx)
+		ColumnExpr("k.owner, k.polarity, k.task, k.content, k.tags, k.source, k.trace_id").Rows(ctx)
 	if err != nil {
 		return rows.Failed(ctx, "read candidates", err)
 	}
@@ -101,7 +144,6 @@ func (f *Execution) load(ctx context.Context, all *candidates, pool *Pool, numbe
 			broken = append(broken, c.ID)
 			continue
 		}
-		all.read[e.Number] = true
 		if slices.Contains(f.unreadable, c.ID) {
 			continue
 		}

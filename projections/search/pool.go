@@ -18,6 +18,8 @@ const (
 	poolSize = 50
 	// sequenced is how many of them bring in the items beside them.
 	sequenced = 12
+	// Considered is from how many times as many candidates these are chosen.
+	Considered = 3
 )
 
 // How much an item gains, found by measuring retrieval (docs/performance.md). A question and its answer are often two
@@ -57,6 +59,24 @@ type Entry struct {
 
 // Size is how many candidates are read for a search.
 func Size(s domain.Search) int { return max(poolSize, 2*s.Limit) }
+
+// Judged chooses the candidates that a search judges, in the order of their numbers: half of them have the best scores,
+// and half are what [domain.Rank] puts first. Otherwise many doubtful items of a large scope would hide one that others
+// confirmed, or a nearer one. Scores are estimates, and positions are numbers.
+func Judged(some []domain.Candidate, s domain.Search, audience domain.Audience, size int) []int64 {
+	slices.SortFunc(some, func(a, b domain.Candidate) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Position, a.Position))
+	})
+	var numbers []int64
+	for _, c := range some[:min(len(some), size/2)] {
+		numbers = append(numbers, c.Position)
+	}
+	for _, hit := range domain.Rank(some, audience, s.Order, 0, size/2) {
+		numbers = append(numbers, hit.Position)
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
+}
 
 // NewPool makes a pool for a question. Only the built-in embedder compares single words.
 func NewPool(s domain.Search, m *words.Matches, calibration embedding.Calibration) *Pool {

@@ -3,7 +3,6 @@ package search
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -192,17 +191,12 @@ func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, 
 	if f.few {
 		size = 2 * f.Search.Limit
 	}
-	for rest := all.list; len(rest) > 0 && len(pool.Entries) < size; { // some may not pass the filter
-		best := rest[:min(len(rest), size)]
-		rest = rest[len(best):]
-		numbers := make([]int64, len(best))
-		for i, c := range best {
-			numbers[i] = c.number
-		}
-		slices.Sort(numbers)
-		if err := pool.Load(ctx, numbers); err != nil {
-			return nil, false, err
-		}
+	best, err := f.best(ctx, all, size)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := pool.Load(ctx, best); err != nil {
+		return nil, false, err
 	}
 	if err := pool.Judge(ctx); err != nil {
 		return nil, false, err
