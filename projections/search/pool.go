@@ -19,7 +19,7 @@ const (
 	// sequenced is how many of them bring in the items beside them.
 	sequenced = 12
 	// Considered is from how many times as many candidates these are chosen.
-	Considered = 3
+	Considered = 2
 )
 
 // How much an item gains, found by measuring retrieval (docs/performance.md). A question and its answer are often two
