@@ -163,6 +163,9 @@ func nextPosting(data []byte, low int) (p posting, rest []byte, ok bool) {
 	return p, data[n:], true
 }
 
+// leastPosting is the least size of a posting in bytes.
+const leastPosting = 2
+
 var errPostings = errors.New("a block of the index of words cannot be read")
 
 // eachPosting passes the postings of a row in the order of their numbers.

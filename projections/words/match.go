@@ -36,15 +36,14 @@ type Matches struct {
 // scoredItem is an item with at least one of the terms.
 type scoredItem struct {
 	number int64
-	words  int
-	tier   domain.Tier // of the nearest of its scopes in the audience
-	score  float64     // the sum of its terms
+	score  float64 // the sum of its terms
+	words  int32
+	tier   uint8 // the [domain.Tier] of the nearest of its scopes in the audience
 }
 
 // occurrence is how often an item contains a term.
 type occurrence struct {
-	item  int32
-	count int
+	item, count int32
 }
 
 // Size is how much an audience may see.
@@ -91,6 +90,11 @@ func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audie
 // Score adds up each item's terms.
 func (m *Matches) Score(all Size) {
 	m.counted = all.Items
+	average := max(1, all.Average)
+	var once [256]float64 // what a term counts that a text of so many words has once, as most are
+	for words := range once {
+		once[words] = text.Saturation(1, words, average)
+	}
 	for i, term := range m.Terms {
 		worth := text.IDF(all.Items, m.containing[i])
 		m.attainable += worth * text.Attainable(term.Term, m.containing[i] > 0)
@@ -99,7 +103,11 @@ func (m *Matches) Score(all Size) {
 			if term.Beside && it.score == 0 {
 				continue
 			}
-			it.score += worth * text.Saturation(o.count, it.words, max(1, all.Average))
+			if o.count == 1 && int(it.words) < len(once) {
+				it.score += worth * once[it.words]
+			} else {
+				it.score += worth * text.Saturation(int(o.count), int(it.words), average)
+			}
 		}
 	}
 }
@@ -149,7 +157,7 @@ func (m *Matches) Best(depth int) []int64 {
 	byScore := func(a, b scoredItem) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.number, a.number))
 	}
-	cut := func(tier domain.Tier) {
+	cut := func(tier uint8) {
 		slices.SortFunc(tiers[tier], byScore)
 		if len(tiers[tier]) >= depth {
 			tiers[tier] = tiers[tier][:depth]
@@ -165,7 +173,7 @@ func (m *Matches) Best(depth int) []int64 {
 		}
 	}
 	for tier := range tiers {
-		cut(domain.Tier(tier))
+		cut(uint8(tier))
 	}
 	all := slices.Concat(tiers[:]...)
 	slices.SortFunc(all, byScore)
@@ -216,9 +224,9 @@ func (m *Matches) AddPacked(number int64, words int, tier domain.Tier, bag Packe
 		}
 		if !found {
 			found = true
-			m.items = append(m.items, scoredItem{number: number, words: words, tier: tier})
+			m.items = append(m.items, scoredItem{number: number, words: int32(words), tier: uint8(tier)})
 		}
-		m.found[term] = append(m.found[term], occurrence{int32(len(m.items) - 1), count})
+		m.found[term] = append(m.found[term], occurrence{int32(len(m.items) - 1), int32(count)})
 		m.containing[term]++
 	}
 }

@@ -96,7 +96,7 @@ func (r *reading) match(number int64, b *block, in *room) error {
 	for _, c := range b.changes {
 		in.changed[uint16(c.number)] = true
 	}
-	r.count(b)
+	most := r.count(b)
 	start := make([]int, len(r.hashes))
 	// add adds an item of the audience that has a term. Its index is known when all items of the block are.
 	add := func(term int, p posting) {
@@ -104,12 +104,13 @@ func (r *reading) match(number int64, b *block, in *room) error {
 		if in.passing[p.low] {
 			in.matched[p.low/64] |= 1 << (p.low % 64)
 			in.words[p.low] = int32(p.words)
-			r.found[term] = append(r.found[term], occurrence{int32(p.low), p.count})
+			r.found[term] = append(r.found[term], occurrence{int32(p.low), int32(p.count)})
 		}
 	}
 	for term, hash := range r.hashes {
 		start[term] = len(r.found[term])
 		data, p := b.postings[hash], posting{low: -1}
+		r.found[term] = slices.Grow(r.found[term], min(most, len(data)/leastPosting))
 		for len(data) > 0 {
 			var ok bool
 			if p, data, ok = nextPosting(data, p.low); !ok {
@@ -127,12 +128,17 @@ func (r *reading) match(number int64, b *block, in *room) error {
 			}
 		}
 	}
+	matched := 0
+	for _, some := range in.matched {
+		matched += bits.OnesCount64(some)
+	}
+	r.items = slices.Grow(r.items, matched)
 	for word, some := range in.matched {
 		for ; some != 0; some &= some - 1 {
 			low := 64*word + bits.TrailingZeros64(some)
 			in.index[low] = int32(len(r.items))
 			r.items = append(r.items, scoredItem{
-				number: number<<blockBits | int64(low), words: int(in.words[low]), tier: domain.Tier(in.tier[low]),
+				number: number<<blockBits | int64(low), words: in.words[low], tier: in.tier[low],
 			})
 		}
 	}
@@ -144,8 +150,8 @@ func (r *reading) match(number int64, b *block, in *room) error {
 	return nil
 }
 
-// count counts the audience's items in a block and their words.
-func (r *reading) count(b *block) {
+// count counts the audience's items in a block and their words. It returns the number of items.
+func (r *reading) count(b *block) int {
 	var sets []*roaring.Bitmap
 	for _, place := range r.audience {
 		if s := b.sets[place.key]; s != nil {
@@ -154,7 +160,9 @@ func (r *reading) count(b *block) {
 			r.words += s.words
 		}
 	}
-	r.seen += int64(roaring.FastOr(sets...).GetCardinality())
+	some := int(roaring.FastOr(sets...).GetCardinality())
+	r.seen += int64(some)
+	return some
 }
 
 // each calls yield with every number of a bitmap.

@@ -47,7 +47,7 @@ func (m *Matches) Members() [][]Member {
 	members := make([][]Member, len(m.found))
 	for i, found := range m.found {
 		for _, o := range found {
-			members[i] = append(members[i], Member{m.items[o.item].number, m.items[o.item].words})
+			members[i] = append(members[i], Member{m.items[o.item].number, int(m.items[o.item].words)})
 		}
 		if len(members[i]) > longestSequence {
 			members[i] = nil
@@ -76,7 +76,7 @@ func (m *Matches) Together(sequences [][]Member) []float64 {
 		clear(counts)
 		for _, o := range found {
 			if sequence, is := at[o.item]; is {
-				counts[sequence] += o.count
+				counts[sequence] += int(o.count)
 			}
 		}
 		worth := text.IDF(m.counted, m.containing[term])
