@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -60,22 +61,23 @@ type Entry struct {
 // Size is how many candidates are read for a search.
 func Size(s domain.Search) int { return max(poolSize, 2*s.Limit) }
 
-// Judged chooses the candidates that a search judges, in the order of their numbers: half of them have the best scores,
-// and half are what [domain.Rank] puts first. Otherwise many doubtful items of a large scope would hide one that others
-// confirmed, or a nearer one. Scores are estimates, and positions are numbers.
+// Judged chooses the candidates that a search judges, in the order of their numbers: half of them are what
+// [domain.Rank] puts first, and the others have the best scores. Otherwise many doubtful items of a large scope would
+// hide one that others confirmed, or a nearer one. Scores are estimates, and positions are numbers.
 func Judged(some []domain.Candidate, s domain.Search, audience domain.Audience, size int) []int64 {
 	slices.SortFunc(some, func(a, b domain.Candidate) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Position, a.Position))
 	})
-	var numbers []int64
-	for _, c := range some[:min(len(some), size/2)] {
-		numbers = append(numbers, c.Position)
-	}
+	chosen := map[int64]bool{}
 	for _, hit := range domain.Rank(some, audience, s.Order, 0, size/2) {
-		numbers = append(numbers, hit.Position)
+		chosen[hit.Position] = true
 	}
-	slices.Sort(numbers)
-	return slices.Compact(numbers)
+	for _, c := range some {
+		if len(chosen) < size {
+			chosen[c.Position] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(chosen))
 }
 
 // NewPool makes a pool for a question. Only the built-in embedder compares single words.
