@@ -1,0 +1,166 @@
+package agents
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+// file is a file that is edited.
+type file struct {
+	path    string
+	mode    fs.FileMode
+	exists  bool
+	before  []byte
+	after   []byte
+	changes []change
+}
+
+// largestFile is the largest settings file in bytes that is read.
+const largestFile = 64 << 20
+
+// open reads the file at a path, through links; one that does not exist is empty.
+func open(path string) (*file, error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	f := &file{path: path, mode: 0o600}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > largestFile) {
+		err = fmt.Errorf("%s is no ordinary file of at most %d bytes", path, largestFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.exists, f.mode = true, info.Mode().Perm()
+	f.before, err = os.ReadFile(path)
+	return f, err
+}
+
+// edit applies all changes, in the file's own line endings.
+func (f *file) edit(apply func(edit, []byte) ([]byte, error)) error {
+	mark := []byte("\xef\xbb\xbf")
+	text, marked := bytes.CutPrefix(f.before, mark)
+	windows := bytes.Contains(text, []byte("\r\n")) && bytes.Count(text, []byte("\n")) == bytes.Count(text, []byte("\r\n"))
+	if windows {
+		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	}
+	for _, c := range f.changes {
+		var err error
+		if text, err = apply(c.edit, text); err != nil {
+			return fmt.Errorf("%s: %w", f.path, err)
+		}
+	}
+	if windows {
+		text = bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
+	}
+	if marked {
+		text = append(mark, text...)
+	}
+	f.after = text
+	return nil
+}
+
+func (f *file) changed() bool { return !f.exists || !bytes.Equal(f.before, f.after) }
+
+// write replaces the file by its new text, or by nothing if there is none.
+func (f *file) write(text []byte, keep bool) error {
+	if !keep {
+		return os.Remove(f.path)
+	}
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+		return err
+	}
+	draft, err := os.CreateTemp(filepath.Dir(f.path), ".annals-*")
+	if err != nil {
+		return err
+	}
+	_, err = draft.Write(text)
+	err = errors.Join(err, draft.Chmod(f.mode), draft.Sync(), draft.Close())
+	if err == nil {
+		err = os.Rename(draft.Name(), f.path)
+	}
+	if err != nil {
+		_ = os.Remove(draft.Name())
+	}
+	return err
+}
+
+// writeAll writes all files, or none.
+func writeAll(all []*file, keep func(*file) bool) error {
+	for i, f := range all {
+		if err := f.write(f.after, keep(f)); err != nil {
+			for _, done := range all[:i] {
+				err = errors.Join(err, done.write(done.before, done.exists))
+			}
+			return terminal.Wrong("nothing was changed", "%s cannot be written: %s", f.path, err)
+		}
+	}
+	return nil
+}
+
+// written records what an installation has changed, so that it can be taken back to the byte.
+type record struct {
+	Path    string `json:"path"`
+	Created bool   `json:"created"`
+	Before  []byte `json:"before"`
+	After   string `json:"after"` // SHA-256
+}
+
+func hashOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// untouched tells whether a file is as an installation left it.
+func (r record) untouched(f *file) bool { return f.exists && r.After == hashOf(f.before) }
+
+// recordFile is where records are.
+func (m machine) recordFile() string {
+	state := absolute(m.getenv("XDG_STATE_HOME"))
+	if state == "" {
+		state = filepath.Join(m.user, ".local", "state")
+	}
+	return filepath.Join(state, "annals", "installed.json")
+}
+
+// records reads the records of earlier installations, by path.
+func (m machine) records() (*file, map[string]record, error) {
+	f, err := open(m.recordFile())
+	if err != nil {
+		return nil, nil, err
+	}
+	var list []record
+	if f.exists {
+		if err := json.Unmarshal(f.before, &list); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", f.path, err)
+		}
+	}
+	all := map[string]record{}
+	for _, r := range list {
+		all[r.Path] = r
+	}
+	return f, all, nil
+}
+
+// setRecords puts records into their file.
+func setRecords(f *file, all map[string]record) {
+	list := make([]record, 0, len(all))
+	for _, r := range all {
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b record) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
+	f.after, _ = json.MarshalIndent(list, "", " ")
+}

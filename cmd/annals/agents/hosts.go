@@ -1,0 +1,266 @@
+package agents
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// host is a program that runs coding agents.
+type host struct {
+	id, name string
+	home     func(machine) string // the directory that it leaves on a machine where it is installed
+	changes  func(dir string, a access) []change
+	note     string // what the user must do
+}
+
+// change is a change of one file.
+type change struct {
+	file string
+	what string // as a word of the plan
+	edit edit
+}
+
+// machine is where hosts keep their settings.
+type machine struct {
+	user   string // the home directory
+	config string // ~/.config
+	apps   string // of programs with windows
+	getenv func(string) string
+}
+
+func thisMachine() (machine, error) {
+	user, err := os.UserHomeDir()
+	if err != nil {
+		return machine{}, err
+	}
+	m := machine{user: user, getenv: os.Getenv}
+	m.config = cmp.Or(absolute(os.Getenv("XDG_CONFIG_HOME")), filepath.Join(user, ".config"))
+	switch runtime.GOOS {
+	case "darwin":
+		m.apps = filepath.Join(user, "Library", "Application Support")
+	case "windows":
+		m.apps = cmp.Or(os.Getenv("APPDATA"), filepath.Join(user, "AppData", "Roaming"))
+	default:
+		m.apps = m.config
+	}
+	return m, nil
+}
+
+func absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return ""
+}
+
+// under is the directory in a variable, or one in the home directory.
+func under(variable string, parts ...string) func(machine) string {
+	return func(m machine) string {
+		if dir := absolute(m.getenv(variable)); dir != "" {
+			return dir
+		}
+		return filepath.Join(m.user, filepath.Join(parts...))
+	}
+}
+
+// access is how a host's agent reaches Annals.
+type access struct {
+	machine
+	program string   // the path of annals
+	args    []string // who acts
+	others  []string // ids of the hosts that are set up with this one
+}
+
+// mcp is the command that a host starts.
+func (a access) mcp() []string { return append([]string{"mcp"}, a.args...) }
+
+// stdio is the entry of an MCP server in most hosts.
+func (a access) stdio() map[string]any { return map[string]any{"command": a.program, "args": a.mcp()} }
+
+// hook is the command line of a hook.
+func (a access) hook(of, stage string) string {
+	program := a.program
+	if strings.ContainsAny(program, " '()&") {
+		program = `"` + program + `"`
+	}
+	return strings.Join(append([]string{program, "hook", of, stage}, a.args...), " ")
+}
+
+// A stage of a session at which hosts call hooks.
+const (
+	atStart  = "start"
+	atPrompt = "prompt"
+	atEnd    = "end"
+)
+
+// event is a host's name of a stage, and how long its hook may take there.
+type event struct {
+	stage, name string
+	timeout     int
+}
+
+// hooks are the changes that let a host call hooks. An entry is within a group, as in Claude Code, if grouped.
+func (a access) hooks(file, of string, grouped bool, events ...event) []change {
+	var all []change
+	for _, e := range events {
+		value := map[string]any{"command": a.hook(of, e.stage), "timeout": e.timeout}
+		if grouped {
+			value["type"] = "command"
+			value = map[string]any{"hooks": []any{value}}
+		}
+		all = append(all, change{file, "hook " + e.stage, jsonEdit{
+			path: []string{"hooks", e.name}, value: value, mark: " hook " + of + " " + e.stage,
+		}})
+	}
+	return all
+}
+
+// server is the change that adds the MCP server to JSON.
+func (a access) server(file string, path ...string) change {
+	return change{file, "MCP server", jsonEdit{path: append(path, "annals"), value: a.stdio()}}
+}
+
+// instructions are what an agent is told about the memory.
+func instructions(file string) change {
+	return change{file, "instructions", section{`## Shared memory: Annals
+
+The MCP server "annals" holds what people and agents of this organisation know.
+
+- Before a task, call retrieve_memory with what you are about to do.
+- When you learn what others will need (a decision, a pitfall, how something is done, what the user
+  prefers), call remember. Never store secrets.
+- Call give_feedback when something you found helped or harmed, and report_stale_memory when it is
+  out of date.
+`}}
+}
+
+// hosts are the programs that annals install knows. docs/agents.md names the sources of their formats.
+var hosts = []host{
+	{
+		id: "claude-code", name: "Claude Code", home: under("CLAUDE_CONFIG_DIR", ".claude"),
+		changes: func(dir string, a access) []change {
+			state := filepath.Join(a.user, ".claude.json")
+			if absolute(a.getenv("CLAUDE_CONFIG_DIR")) != "" {
+				state = filepath.Join(dir, ".claude.json")
+			}
+			all := append([]change{a.server(state, "mcpServers")}, a.hooks(filepath.Join(dir, "settings.json"), "claude-code", true,
+				event{atStart, "SessionStart", 10}, event{atPrompt, "UserPromptSubmit", 10}, event{atEnd, "SessionEnd", 30})...)
+			return append(all, instructions(filepath.Join(dir, "CLAUDE.md")))
+		},
+	},
+	{
+		id: "codex", name: "Codex", home: under("CODEX_HOME", ".codex"), note: "accept the hooks when it asks, or with /hooks",
+		changes: func(dir string, a access) []change {
+			args := make([]string, len(a.mcp()))
+			for i, arg := range a.mcp() {
+				args[i] = fmt.Sprintf("%q", arg)
+			}
+			all := []change{{filepath.Join(dir, "config.toml"), "MCP server", tomlEdit{"mcp_servers.annals",
+				fmt.Sprintf("command = %q\nargs = [%s]\n", a.program, strings.Join(args, ", "))}}}
+			all = append(all, a.hooks(filepath.Join(dir, "hooks.json"), "codex", true,
+				event{atStart, "SessionStart", 10}, event{atPrompt, "UserPromptSubmit", 10}, event{atEnd, "SessionEnd", 3})...)
+			return append(all, instructions(filepath.Join(dir, "AGENTS.md")))
+		},
+	},
+	{
+		id: "gemini", name: "Gemini CLI", home: func(m machine) string {
+			return filepath.Join(cmp.Or(absolute(m.getenv("GEMINI_CLI_HOME")), m.user), ".gemini")
+		},
+		changes: func(dir string, a access) []change {
+			settings := filepath.Join(dir, "settings.json")
+			all := append([]change{a.server(settings, "mcpServers")}, a.hooks(settings, "gemini", true,
+				event{atStart, "SessionStart", 10_000}, event{atPrompt, "BeforeAgent", 10_000}, event{atEnd, "SessionEnd", 10_000})...)
+			return append(all, instructions(filepath.Join(dir, "GEMINI.md")))
+		},
+	},
+	{
+		id: "qwen", name: "Qwen Code", home: under("QWEN_HOME", ".qwen"),
+		changes: func(dir string, a access) []change {
+			settings := filepath.Join(dir, "settings.json")
+			all := append([]change{a.server(settings, "mcpServers")}, a.hooks(settings, "qwen", true,
+				event{atStart, "SessionStart", 10_000}, event{atPrompt, "UserPromptSubmit", 10_000}, event{atEnd, "SessionEnd", 10_000})...)
+			return append(all, instructions(filepath.Join(dir, "QWEN.md")))
+		},
+	},
+	{
+		id: "opencode", name: "OpenCode", home: func(m machine) string { return filepath.Join(m.config, "opencode") },
+		changes: func(dir string, a access) []change {
+			file := filepath.Join(dir, "opencode.json")
+			if commented := filepath.Join(dir, "opencode.jsonc"); exists(commented) && !exists(file) {
+				file = commented
+			}
+			all := []change{{file, "MCP server", jsonEdit{path: []string{"mcp", "annals"}, value: map[string]any{
+				"type": "local", "command": append([]string{a.program}, a.mcp()...), "enabled": true,
+			}}}}
+			// without AGENTS.md it reads CLAUDE.md, which a new AGENTS.md would hide
+			told := filepath.Join(dir, "AGENTS.md")
+			if exists(told) || !exists(filepath.Join(a.user, ".claude", "CLAUDE.md")) && !slices.Contains(a.others, "claude-code") {
+				all = append(all, instructions(told))
+			}
+			return all
+		},
+	},
+	{
+		id: "cursor", name: "Cursor", home: under("", ".cursor"),
+		changes: func(dir string, a access) []change {
+			file := filepath.Join(dir, "hooks.json")
+			all := []change{a.server(filepath.Join(dir, "mcp.json"), "mcpServers")}
+			all = append(all, change{file, "version", jsonEdit{path: []string{"version"}, value: 1, stays: true}})
+			return append(all, a.hooks(file, "cursor", false,
+				event{atStart, "sessionStart", 10}, event{atPrompt, "beforeSubmitPrompt", 10}, event{atEnd, "sessionEnd", 10})...)
+		},
+	},
+	{
+		id: "windsurf", name: "Windsurf", home: under("", ".codeium", "windsurf"),
+		changes: func(dir string, a access) []change {
+			return []change{
+				a.server(filepath.Join(dir, "mcp_config.json"), "mcpServers"),
+				instructions(filepath.Join(dir, "memories", "global_rules.md")),
+			}
+		},
+	},
+	{
+		id: "vscode", name: "VS Code", home: func(m machine) string { return filepath.Join(m.apps, "Code", "User") },
+		note: "trust the MCP server when it asks",
+		changes: func(dir string, a access) []change {
+			entry := a.stdio()
+			entry["type"] = "stdio"
+			return []change{{filepath.Join(dir, "mcp.json"), "MCP server", jsonEdit{path: []string{"servers", "annals"}, value: entry}}}
+		},
+	},
+	{
+		id: "goose", name: "Goose", home: func(m machine) string {
+			if runtime.GOOS == "windows" {
+				return filepath.Join(m.apps, "Block", "goose", "config")
+			}
+			return filepath.Join(m.config, "goose")
+		},
+		changes: func(dir string, a access) []change {
+			return []change{
+				{filepath.Join(dir, "config.yaml"), "MCP server", yamlEdit{[]string{"extensions", "annals"}, map[string]any{
+					"enabled": true, "type": "stdio", "name": "annals", "cmd": a.program, "args": a.mcp(), "timeout": 300,
+				}}},
+				instructions(filepath.Join(dir, "AGENTS.md")),
+			}
+		},
+	},
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// ids are the ids of all hosts.
+func ids() []string {
+	all := make([]string, len(hosts))
+	for i, h := range hosts {
+		all[i] = h.id
+	}
+	return all
+}
