@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/annals-kb/annals/cmd/annals/agents"
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
 	"github.com/annals-kb/annals/cmd/annals/operate"
 	"github.com/annals-kb/annals/cmd/annals/record"
@@ -50,6 +51,9 @@ type grammar struct {
 
 	Serve      serve.ServeCommand            `cmd:"" group:"run"`
 	MCP        serve.McpCommand              `cmd:"" name:"mcp" group:"run"`
+	Install    agents.InstallCommand         `cmd:"" group:"run"`
+	Uninstall  agents.UninstallCommand       `cmd:"" group:"run"`
+	Hook       agents.HookCommand            `cmd:"" group:"run"`
 	Console    serve.ConsoleCommand          `cmd:"" group:"run"`
 	Migrate    operate.MigrateCommand        `cmd:"" group:"run"`
 	Rebuild    operate.RebuildCommand        `cmd:"" group:"run"`

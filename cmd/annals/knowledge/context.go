@@ -49,28 +49,12 @@ func (n *ContextCommand) Run(ctx context.Context, c *terminal.Console) error {
 func (n *ContextCommand) ask(
 	ctx context.Context, c *terminal.Console, body any, told *api.ContextAnswer,
 ) (*client.Response, error) {
-	// if the settings are not valid for a server, none is embedded
-	own, unfit := serve.EmbeddedServerOf(ctx, c, &n.Remote, serve.Storage{})
-	server, err := n.Connect()
+	server, done, err := serve.Reach(ctx, c, &n.Remote)
 	if err != nil {
 		return nil, err
 	}
-	question := client.Post(body, "v1", "context")
-	a, err := server.Do(ctx, question, told)
-	away := err != nil && a == nil && terminal.AsFailure(err).Code == terminal.ExitUnavailable
-	if !away || unfit != nil || own.Named || !own.Kept() {
-		return a, err
-	}
-	own.Passing = true
-	transport, err := own.Find(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if server, err = n.Through(transport); err != nil {
-		return nil, err
-	}
-	a, err = server.Do(ctx, question, told)
-	return a, errors.Join(err, own.Close())
+	a, err := server.Do(ctx, client.Post(body, "v1", "context"), told)
+	return a, errors.Join(err, done())
 }
 
 // body is the request, with about in the field of the stage.

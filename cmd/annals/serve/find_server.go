@@ -137,8 +137,8 @@ func (o *EmbeddedServer) listen(ctx context.Context) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(ctx, "tcp", o.cfg.Listen)
 }
 
-// Kept tells whether there is a database: a command that only reads creates none.
-func (o *EmbeddedServer) Kept() bool {
+// kept tells whether there is a database: a command that only reads creates none.
+func (o *EmbeddedServer) kept() bool {
 	return !isAbsentFile(o.cfg.Database)
 }
 
@@ -152,6 +152,27 @@ func (o *EmbeddedServer) Close() error {
 		return fmt.Errorf("end the server: %w", err)
 	}
 	return nil
+}
+
+// Reach connects a command that ends soon: to the named server, to one at the usual address, or else to the local
+// database of annals mcp, which it opens in this process. The caller calls done at the end.
+func Reach(
+	ctx context.Context, c *terminal.Console, r *terminal.Remote,
+) (server *client.Client, done func() error, err error) {
+	// if the settings are not valid for a server, none is embedded
+	own, unfit := EmbeddedServerOf(ctx, c, r, Storage{})
+	done = func() error { return nil }
+	if unfit != nil || own.Named || !own.kept() || isAnnals(ctx, own.cfg.Listen) {
+		server, err = r.Connect()
+		return server, done, err
+	}
+	own.Passing = true
+	transport, err := own.Find(ctx)
+	if err != nil {
+		return nil, done, err
+	}
+	server, err = r.Through(transport)
+	return server, own.Close, err
 }
 
 // failover is a transport that finds another server when its server has ended. If a host has started several

@@ -1,0 +1,150 @@
+package agents
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/cmd/annals/serve"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// HookCommand is what the hooks of a host call. A host may refuse a prompt if its hook fails, so it never does.
+type HookCommand struct {
+	terminal.Remote
+
+	Host  string `arg:"" enum:"claude-code,codex,gemini,qwen,cursor"`
+	Stage string `arg:"" enum:"start,prompt,end"`
+}
+
+// payload is what hosts write to a hook's standard input.
+type payload struct {
+	Event        string `json:"hook_event_name"`
+	Session      string `json:"session_id"`
+	Conversation string `json:"conversation_id"` // in Cursor
+	Transcript   string `json:"transcript_path"`
+	Prompt       string `json:"prompt"`
+}
+
+const (
+	hookPatience  = 8 * time.Second // hosts wait ten
+	promptTokens  = 600             // of what is told before a task
+	longestPrompt = 8_000           // characters of it by which is searched
+	largestCall   = 16 << 20        // bytes of a payload
+)
+
+func (h *HookCommand) Run(ctx context.Context, c *terminal.Console) error {
+	ctx, cancel := context.WithTimeout(ctx, hookPatience)
+	defer cancel()
+	if err := h.run(ctx, c); err != nil {
+		c.Note("annals hook: %s", err)
+	}
+	return nil
+}
+
+func (h *HookCommand) run(ctx context.Context, c *terminal.Console) (err error) {
+	read, err := io.ReadAll(io.LimitReader(c.In, largestCall))
+	if err != nil {
+		return err
+	}
+	var in payload
+	if err := json.Unmarshal(read, &in); err != nil {
+		return fmt.Errorf("read what the host says: %w", err)
+	}
+	in.Prompt = strings.TrimSpace(in.Prompt)
+	if h.Stage == atPrompt && (in.Prompt == "" || strings.HasPrefix(in.Prompt, "/")) || h.Stage == atEnd && in.Transcript == "" {
+		return nil
+	}
+	server, done, err := serve.Reach(ctx, c, &h.Remote)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closing := done(); err == nil {
+			err = closing
+		}
+	}()
+	if h.Stage == atEnd {
+		return h.end(ctx, server, in)
+	}
+	question := api.ContextRequest{Stage: "start"}
+	if h.Stage == atPrompt {
+		most := promptTokens
+		question = api.ContextRequest{Stage: "query", Query: shortened(in.Prompt, longestPrompt), MaxTokens: &most}
+	}
+	var told api.ContextAnswer
+	if _, err := server.Do(ctx, client.Post(question, "v1", "context"), &told); err != nil || told.Injection == "" {
+		return err
+	}
+	return h.tell(c, in.Event, told.Injection)
+}
+
+// tell prints a text in the form that the host adds to its prompt.
+func (h *HookCommand) tell(c *terminal.Console, event, text string) error {
+	text = "What the shared memory (Annals) knows:\n\n" + text
+	var answer any
+	switch h.Host {
+	case "claude-code", "codex":
+		_, err := fmt.Fprintln(c.Out, text)
+		return err
+	case "cursor":
+		answer = map[string]any{"continue": true, "additional_context": text}
+	default:
+		answer = map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": event, "additionalContext": text}}
+	}
+	return json.NewEncoder(c.Out).Encode(answer)
+}
+
+// end stores what was said in a session, and lets the server learn from it.
+func (h *HookCommand) end(ctx context.Context, server *client.Client, in payload) error {
+	file, err := os.Open(in.Transcript)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	said, err := transcript(h.Host, file)
+	if err != nil {
+		return err
+	}
+	session := h.Host + "-" + in.Session
+	if in.Session == "" {
+		session = h.Host + "-" + in.Conversation
+	}
+	return store(ctx, server, session, said)
+}
+
+// store adds messages to a session, each once however often it is called, and commits the session.
+func store(ctx context.Context, server *client.Client, session string, said []message) error {
+	var added struct {
+		Result struct {
+			Messages int `json:"message_count"`
+		} `json:"result"`
+	}
+	for i, m := range said {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%s\n%s", session, i, m.Role, m.Content))
+		request := client.Post(m, "api", "v1", "sessions", session, "messages")
+		request.Header = http.Header{"Idempotency-Key": {"said-" + hex.EncodeToString(sum[:16])}}
+		if _, err := server.Do(ctx, request, &added); err != nil {
+			return err
+		}
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	_, err := server.CommitSession(ctx, session, "task_done")
+	return err
+}
+
+func shortened(text string, most int) string {
+	runes := []rune(text)
+	return string(runes[:min(len(runes), most)])
+}
