@@ -1,0 +1,94 @@
+package foreign_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/cmd/annals/foreign"
+)
+
+func zipped(t *testing.T, files map[string]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for name, text := range files {
+		file, err := w.Create(name)
+		if err == nil {
+			_, err = file.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func read(t *testing.T, path string) (all []foreign.Item, unread string) {
+	t.Helper()
+	in, err := foreign.Open(path, "")
+	if err != nil || in == nil {
+		t.Fatal(in, err)
+	}
+	if err := in.Items(func(item foreign.Item) error {
+		all = append(all, item)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, left := range in.Unread {
+		unread += left.File + " " + left.Why + "\n"
+	}
+	return all, unread
+}
+
+func TestArchivesInArchivesAreRead(t *testing.T) {
+	page := "# API Integration\n\nStatus: Done\nAuthor: Alice Chen\nDate: March 20, 2025\n\nThe client retries."
+	inner := zipped(t, map[string]string{
+		"Work/API 6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b1c.md": page,
+		"Work/big.md":     strings.Repeat("a", 9<<20),
+		"Work/latin.md":   "caf\xe9",
+		"Work/other.json": `{"a": 1}`,
+	})
+	path := filepath.Join(t.TempDir(), "Export.zip")
+	whole := zipped(t, map[string]string{"ExportBlock-Part-1.zip": inner, "broken.zip": "PK"})
+	if err := os.WriteFile(path, []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, unread := read(t, path)
+	if len(all) != 1 {
+		t.Fatalf("%d items", len(all))
+	}
+	got := all[0]
+	if got.Task != "API Integration" || !strings.HasSuffix(got.Content, "The client retries.") || got.Source.SubmittedBy != "Alice Chen" ||
+		got.OccurredAt.Format("2006-01-02") != "2025-03-20" || got.Tags["status"][0] != "Done" {
+		t.Errorf("%+v", got)
+	}
+	for _, want := range []string{"big.md is larger", "latin.md is not in UTF-8", "other.json is not of a program", "broken.zip is no archive"} {
+		if !strings.Contains(unread, want) {
+			t.Errorf("%s is missing in:\n%s", want, unread)
+		}
+	}
+}
+
+func TestLinksThatLeadOutAreNotFollowed(t *testing.T) {
+	dir := t.TempDir()
+	secret := filepath.Join(t.TempDir(), "secret.md")
+	for path, text := range map[string]string{secret: "a secret", filepath.Join(dir, "note.md"): "a note"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(secret, filepath.Join(dir, "link.md")); err != nil {
+		t.Skip(err)
+	}
+	if all, unread := read(t, dir); len(all) != 1 || !strings.Contains(unread, "link.md") {
+		t.Errorf("%d items, left out: %s", len(all), unread)
+	}
+}
