@@ -10,6 +10,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/annals-kb/annals/cmd/annals/agents"
+	"github.com/annals-kb/annals/cmd/annals/foreign"
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/http/client"
@@ -18,7 +20,10 @@ import (
 type ImportCommand struct {
 	terminal.Remote
 
-	File     string `arg:"" complete:"file"`
+	File     string   `arg:"" complete:"file"`
+	Format   string   `enum:",records,sessions,markdown,mem0,letta,graphiti" default:"" placeholder:"FORMAT"`
+	Map      []string `sep:"none" placeholder:"FOLDER=SCOPE"`
+	DryRun   bool
 	Update   bool
 	Reason   string        `placeholder:"TEXT"`
 	Errors   string        `complete:"file" placeholder:"FILE"`
@@ -41,6 +46,30 @@ func (i *ImportCommand) Validate() error {
 }
 
 func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
+	if i.Format == "" || i.Format == "sessions" {
+		if sessions, err := agents.Sessions(i.File); err == nil && len(sessions) > 0 {
+			return i.sessions(ctx, c, sessions)
+		} else if i.Format != "" {
+			return terminal.Wrong("name a folder such as ~/.claude/projects, or a .jsonl file in it", "%s has no sessions of agents",
+				i.File)
+		}
+	}
+	from, err := foreign.Open(i.File, i.Format)
+	if err != nil {
+		return err
+	}
+	if from == nil && (i.DryRun || len(i.Map) > 0) {
+		return terminal.Wrong("--dry-run and --map are for these: Markdown, and the exports of mem0, Letta and Graphiti",
+			"%s is in the form of annals export", i.File)
+	}
+	if from != nil {
+		if from.Scope, err = i.scopes(); err != nil {
+			return err
+		}
+	}
+	if i.DryRun {
+		return i.plan(c, from)
+	}
 	server, err := i.Connect()
 	if err != nil {
 		return err
@@ -48,8 +77,10 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if _, err := server.Health(ctx); err != nil {
 		return err
 	}
-	all, left, err := inputs(i.File)
-	if err != nil {
+	all, left := []source{{path: i.File, name: fileName(i.File), other: from}}, map[string]int(nil)
+	if from != nil {
+		i.Update = true // so that a second import changes what has changed
+	} else if all, left, err = inputs(i.File); err != nil {
 		return err
 	}
 	failures, err := keepFailures(c, i.Errors, all)
@@ -62,6 +93,9 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 		if stopped = i.importFrom(ctx, c, server, from, run, &s, failures); stopped != nil {
 			break
 		}
+	}
+	if from != nil {
+		s.Unread = from.Unread
 	}
 	if err := failures.close(); err != nil && stopped == nil {
 		stopped = err
@@ -79,7 +113,7 @@ func (i *ImportCommand) importFrom(
 	ctx context.Context, c *terminal.Console, server *client.Client, from source, run string, s *summary,
 	failures *failures,
 ) error {
-	input, size, err := openInput(ctx, c, from.path)
+	input, size, err := from.open(ctx, c)
 	if err != nil && ctx.Err() == nil && from.laid != "" {
 		s.Torn = append(s.Torn, tornFile{from.laid, from.broken(err).Error()})
 		return nil
@@ -136,6 +170,7 @@ type summary struct {
 	Redacted knowledge.Redactions `json:"redacted,omitempty"` // by class, in all lines
 	Failures []failedLine         `json:"failures,omitempty"` // the first ones
 	Torn     []tornFile           `json:"torn,omitempty"`     // of a directory
+	Unread   []foreign.Unread     `json:"unread,omitempty"`   // files of another program
 	LeftOut  map[string]int       `json:"left_out,omitempty"` // of a directory: the number of omitted files by kind
 
 	began                 time.Time
@@ -207,6 +242,7 @@ func (s *summary) print(c *terminal.Console, f *failures) error {
 	c.Say("%d created · %d unchanged · %d revised · %d failed · in %.1f s",
 		s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
 	s.Redacted.Print(c)
+	printUnread(c, s.Unread)
 	if len(s.LeftOut) > 0 {
 		c.Note("left out, since it is no file in the directory that ends in %s: %s", strings.Join(endings, ", "),
 			leftOut(s.LeftOut))

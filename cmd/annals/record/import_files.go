@@ -14,6 +14,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/annals-kb/annals/cmd/annals/foreign"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
@@ -23,6 +24,8 @@ type source struct {
 	path string // to open it
 	name string // the file's name in histories
 	laid string // its path in the layout; empty for a single file
+
+	other *foreign.Input // what another program has written; nil for records
 }
 
 // broken adds the name of the file to an error that stops reading a file of a directory.

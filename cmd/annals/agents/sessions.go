@@ -1,0 +1,111 @@
+package agents
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/annals-kb/annals/http/client"
+)
+
+// Session is the file of a session of a coding agent.
+type Session struct {
+	Path  string `json:"file"`
+	Host  string `json:"host"`
+	ID    string `json:"id"` // on the server
+	Said  int    `json:"messages"`
+	At    string `json:"at"`    // of the first message
+	About string `json:"about"` // the first message
+}
+
+// Sessions are the sessions in a file or folder; none if it has no transcripts.
+func Sessions(root string) (all []Session, err error) {
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == "subagents":
+			return fs.SkipDir
+		case entry.IsDir() || filepath.Ext(path) != ".jsonl" || !entry.Type().IsRegular():
+			return nil
+		}
+		if host := hostOf(path); host != "" {
+			all = append(all, Session{Path: path, Host: host, ID: host + "-" + sessionID(path)})
+		}
+		return nil
+	})
+	return all, err
+}
+
+// hostOf is whose transcript a file is; empty for none.
+func hostOf(path string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	const beginning = 1 << 20
+	head, _ := bufio.NewReaderSize(file, beginning).Peek(beginning) // a shorter file is whole
+	for line := range bytes.Lines(head) {
+		var l struct {
+			Type, SessionID, ProjectHash string
+			Payload                      json.RawMessage
+		}
+		switch {
+		case json.Unmarshal(line, &l) != nil:
+			return ""
+		case l.Type == "session_meta" && l.Payload != nil:
+			return "codex"
+		case l.ProjectHash != "":
+			return "gemini"
+		case l.SessionID != "" && l.Type != "":
+			return "claude-code"
+		case l.Type != "summary" && l.Type != "file-history-snapshot":
+			return ""
+		}
+	}
+	return ""
+}
+
+// sessionID is the id of a session, which ends the name of its file.
+func sessionID(path string) string {
+	const uuid = 36
+	name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	if len(name) > uuid && strings.HasPrefix(name, "rollout-") {
+		name = name[len(name)-uuid:]
+	}
+	return name
+}
+
+// Read reads what was said.
+func (s *Session) Read() error {
+	_, err := s.read()
+	return err
+}
+
+func (s *Session) read() ([]message, error) {
+	file, err := os.Open(s.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	said, err := transcript(s.Host, file)
+	if s.Said = len(said); s.Said > 0 {
+		s.At, s.About = said[0].At, said[0].Content
+	}
+	return said, err
+}
+
+// Store stores what was said on a server, each message once, for it to learn from.
+func (s *Session) Store(ctx context.Context, server *client.Client) error {
+	said, err := s.read()
+	if err != nil {
+		return err
+	}
+	return store(ctx, server, s.ID, said)
+}

@@ -1,0 +1,147 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/annals-kb/annals/cmd/annals/agents"
+	"github.com/annals-kb/annals/cmd/annals/foreign"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
+)
+
+// open opens the records of a source, and returns the size in bytes; 0 if it is unknown.
+func (s source) open(ctx context.Context, c *terminal.Console) (io.ReadCloser, int64, error) {
+	if s.other == nil {
+		return openInput(ctx, c, s.path)
+	}
+	out, in := io.Pipe()
+	go func() {
+		encoder := json.NewEncoder(in)
+		in.CloseWithError(s.other.Items(func(item foreign.Item) error { return encoder.Encode(item) }))
+	}()
+	return out, 0, nil
+}
+
+// scopes is the scope of each folder that --map names, or of the nearest folder above it.
+func (i *ImportCommand) scopes() (func(folder string) string, error) {
+	of := map[string]string{}
+	for _, pair := range i.Map {
+		folder, scope, is := strings.Cut(pair, "=")
+		if _, err := domain.ParseScope(scope); !is || err != nil {
+			return nil, terminal.Wrong("as in --map decisions=team:pay, or --map .=org:acme for everything",
+				"--map %s names no folder and scope", terminal.Printable(pair))
+		}
+		of[path.Clean(folder)] = scope
+	}
+	return func(folder string) string {
+		for ; ; folder = path.Dir(folder) {
+			if scope := of[folder]; scope != "" || folder == "." || folder == "/" {
+				return scope
+			}
+		}
+	}, nil
+}
+
+// plan shows what would be imported.
+func (i *ImportCommand) plan(c *terminal.Console, from *foreign.Input) error {
+	table, all := terminal.NewTable("FROM", "SCOPE", "DATE", "ID", "ABOUT"), []foreign.Item{}
+	err := from.Items(func(item foreign.Item) error {
+		all = append(all, item)
+		date := ""
+		if item.OccurredAt != nil {
+			date = item.OccurredAt.Format("2006-01-02")
+		}
+		table.Row(strings.TrimPrefix(item.Origin, "file:"), strings.Join(item.Scopes, ", "), date, item.ID, item.Task)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Document(map[string]any{"items": all, "unread": from.Unread})
+	}
+	if len(all) > 0 {
+		c.Table(table)
+	}
+	printUnread(c, from.Unread)
+	c.Say("\n%s. Nothing is written yet: leave --dry-run out.", terminal.Several(len(all), "item"))
+	return nil
+}
+
+// sessions stores what was said to coding agents.
+func (i *ImportCommand) sessions(ctx context.Context, c *terminal.Console, all []agents.Session) error {
+	if i.DryRun {
+		return planSessions(c, all)
+	}
+	server, err := i.Connect()
+	if err != nil {
+		return err
+	}
+	progress := terminal.Watch(c, "importing sessions")
+	defer progress.End()
+	s := struct {
+		Sessions int              `json:"sessions"`
+		Messages int              `json:"messages"`
+		Unread   []foreign.Unread `json:"unread,omitempty"`
+	}{}
+	for n := range all {
+		session := &all[n]
+		err := session.Store(ctx, server)
+		if failure := terminal.AsFailure(err); err != nil && (ctx.Err() != nil || failure.Code == terminal.ExitUnavailable) {
+			failure.Fix = terminal.Joined(", then ", failure.Fix, "run the same command again: nothing is stored twice")
+			return failure
+		} else if err != nil {
+			s.Unread = append(s.Unread, foreign.Unread{File: session.Path, Why: err.Error()})
+			continue
+		}
+		s.Sessions, s.Messages = s.Sessions+1, s.Messages+session.Said
+		progress.Show("importing sessions", fmt.Sprintf("importing sessions: %d messages", s.Messages), int64(n+1), int64(len(all)))
+	}
+	progress.End()
+	if c.JSON {
+		return c.Document(s)
+	}
+	printUnread(c, s.Unread)
+	c.Say("%s with %s stored; annals learns from them in the background: annals list --sort newest",
+		terminal.Several(s.Sessions, "session"), terminal.Several(s.Messages, "message"))
+	return nil
+}
+
+// planSessions shows what would be stored.
+func planSessions(c *terminal.Console, all []agents.Session) error {
+	table := terminal.NewTable("SESSION", "DATE", "MESSAGES", "BEGINS")
+	unread := []foreign.Unread{}
+	for n := range all {
+		if err := all[n].Read(); err != nil {
+			unread = append(unread, foreign.Unread{File: all[n].Path, Why: err.Error()})
+			continue
+		}
+		table.Row(all[n].ID, firstPart(all[n].At, 10), strconv.Itoa(all[n].Said), strings.Join(strings.Fields(all[n].About), " "))
+	}
+	if c.JSON {
+		return c.Document(map[string]any{"sessions": all, "unread": unread})
+	}
+	c.Table(table)
+	printUnread(c, unread)
+	c.Say("\n%s. Nothing is written yet: leave --dry-run out.", terminal.Several(len(all), "session"))
+	return nil
+}
+
+func firstPart(s string, most int) string { return s[:min(len(s), most)] }
+
+// printUnread lists files that were left out, the first ones by name.
+func printUnread(c *terminal.Console, files []foreign.Unread) {
+	const most = 20
+	for _, left := range files[:min(len(files), most)] {
+		c.Note("left out: %s %s", left.File, left.Why)
+	}
+	if len(files) > most {
+		c.Note("left out: %d more; --json lists them", len(files)-most)
+	}
+}
