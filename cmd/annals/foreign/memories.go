@@ -102,7 +102,7 @@ func (m memory) item(i int) (item Item, format string) {
 		labels = append(labels, category)
 	}
 	if len(labels) > 0 {
-		item.Tags["label"] = labels[:min(len(labels), 15)]
+		item.Tags["labels"] = labels[:min(len(labels), 15)]
 	}
 	for key, value := range map[string]string{"user": m.User, "agent": m.Agent} {
 		if value != "" {

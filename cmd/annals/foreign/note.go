@@ -34,6 +34,13 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	if isReserved(name, said) {
 		return nil, nil
 	}
+	if known := knownOf(said); known != nil {
+		item := Item{ID: known.ID, Content: strings.TrimSpace(body), Known: known}
+		if said["title"] != nil {
+			item.Task = fmt.Sprint(said["title"])
+		}
+		return []Item{item}, nil
+	}
 	heading, body := titled(body)
 	for key, value := range propertiesOf(body) {
 		if _, known := said[key]; !known {
@@ -61,7 +68,7 @@ func (in *Input) note(file, text string) ([]Item, error) {
 			}
 		}
 	}
-	tag("label", values(said, "tags", "tag", "labels", "keywords")...)
+	tag("labels", values(said, "tags", "tag", "labels", "keywords")...)
 	tag("kind", values(said, "type", "memory_type", "metadata.type")...)
 	tag("status", values(said, "status")...)
 	tag("paths", values(said, "globs", "paths")...)

@@ -33,6 +33,8 @@ type Item struct {
 	OccurredAt *time.Time          `json:"occurred_at,omitempty"`
 	Source     *Source             `json:"source,omitempty"`
 	Origin     string              `json:"causation_id"`
+
+	Known *Known `json:"-"` // set if the file was written by annals export markdown
 }
 
 // Source is where an item comes from.

@@ -11,6 +11,7 @@ import (
 type ExportCommands struct {
 	Knowledge exportKnowledgeCommand `cmd:""`
 	Files     exportFilesCommand     `cmd:""`
+	Markdown  exportMarkdownCommand  `cmd:""`
 	Log       exportLogCommand       `cmd:""`
 }
 

@@ -77,25 +77,27 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if _, err := server.Health(ctx); err != nil {
 		return err
 	}
-	all, left := []source{{path: i.File, name: fileName(i.File), other: from}}, map[string]int(nil)
+	s, notes := summary{began: time.Now(), Redacted: knowledge.Redactions{}}, []foreign.Item(nil)
+	known := func(item foreign.Item) { notes = append(notes, item) }
+	all := []source{{path: i.File, name: fileName(i.File), other: from, known: known}}
 	if from != nil {
 		i.Update = true // so that a second import changes what has changed
-	} else if all, left, err = inputs(i.File); err != nil {
+	} else if all, s.LeftOut, err = inputs(i.File); err != nil {
 		return err
 	}
 	failures, err := keepFailures(c, i.Errors, all)
 	if err != nil {
 		return err
 	}
-	s := summary{began: time.Now(), Redacted: knowledge.Redactions{}, LeftOut: left}
 	run, stopped := importRun(), error(nil)
 	for _, from := range all {
 		if stopped = i.importFrom(ctx, c, server, from, run, &s, failures); stopped != nil {
 			break
 		}
 	}
-	if from != nil {
+	if from != nil && stopped == nil {
 		s.Unread = from.Unread
+		stopped = i.revise(ctx, server, notes, &s)
 	}
 	if err := failures.close(); err != nil && stopped == nil {
 		stopped = err
@@ -171,7 +173,9 @@ type summary struct {
 	Failures []failedLine         `json:"failures,omitempty"` // the first ones
 	Torn     []tornFile           `json:"torn,omitempty"`     // of a directory
 	Unread   []foreign.Unread     `json:"unread,omitempty"`   // files of another program
-	LeftOut  map[string]int       `json:"left_out,omitempty"` // of a directory: the number of omitted files by kind
+
+	Conflicts []conflict     `json:"conflicts,omitempty"`
+	LeftOut   map[string]int `json:"left_out,omitempty"` // of a directory: the number of omitted files by kind
 
 	began                 time.Time
 	bad, taken, otherwise bool // why lines failed: invalid content, a taken id, or another reason
@@ -243,6 +247,10 @@ func (s *summary) print(c *terminal.Console, f *failures) error {
 		s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
 	s.Redacted.Print(c)
 	printUnread(c, s.Unread)
+	for _, both := range s.Conflicts {
+		c.Note("changed on both sides: %s has edits of revision %d, and %s has revision %d now", strings.TrimPrefix(both.File, "file:"),
+			both.Revision, both.ID, both.Now)
+	}
 	if len(s.LeftOut) > 0 {
 		c.Note("left out, since it is no file in the directory that ends in %s: %s", strings.Join(endings, ", "),
 			leftOut(s.LeftOut))
@@ -277,6 +285,11 @@ func (s *summary) verdict(stopped error) error {
 			torn = lines + "; " + torn
 		}
 		return &terminal.Failure{Code: terminal.ExitFailed, Detail: torn, Fix: "mend it there, " + again}
+	case len(s.Conflicts) > 0:
+		return &terminal.Failure{
+			Code: terminal.ExitRefused, Detail: terminal.Several(len(s.Conflicts), "item") + " changed on both sides; nothing of either is lost",
+			Fix: "annals get shows what is there: bring both together in the file, and write that revision into its first lines",
+		}
 	case s.Failed > 0:
 		return &terminal.Failure{Code: terminal.ExitFailed, Detail: lines, Fix: s.advice() + ", " + again}
 	}

@@ -25,7 +25,8 @@ type source struct {
 	name string // the file's name in histories
 	laid string // its path in the layout; empty for a single file
 
-	other *foreign.Input // what another program has written; nil for records
+	other *foreign.Input     // what another program has written; nil for records
+	known func(foreign.Item) // takes its notes that were written from items
 }
 
 // broken adds the name of the file to an error that stops reading a file of a directory.

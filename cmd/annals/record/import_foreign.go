@@ -23,7 +23,13 @@ func (s source) open(ctx context.Context, c *terminal.Console) (io.ReadCloser, i
 	out, in := io.Pipe()
 	go func() {
 		encoder := json.NewEncoder(in)
-		in.CloseWithError(s.other.Items(func(item foreign.Item) error { return encoder.Encode(item) }))
+		in.CloseWithError(s.other.Items(func(item foreign.Item) error {
+			if item.Known != nil {
+				s.known(item)
+				return nil
+			}
+			return encoder.Encode(item)
+		}))
 	}()
 	return out, 0, nil
 }
