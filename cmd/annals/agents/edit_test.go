@@ -45,9 +45,9 @@ func TestEveryHostIsSetUpAndLeftAsItWas(t *testing.T) {
 	a := fill(t, home)
 	for _, h := range hosts {
 		t.Run(h.id, func(t *testing.T) {
-			p := newPlan()
+			var p plan
 			p.add(h.name, h.changes(h.home(a.machine), a))
-			if err := p.edit(edit.put); err != nil {
+			if err := p.edit(p.files, edit.put); err != nil {
 				t.Fatal(err)
 			}
 			for _, f := range p.files {

@@ -18,8 +18,10 @@ import (
 // file is a file that is edited.
 type file struct {
 	path    string
+	host    string // whose it is
 	mode    fs.FileMode
 	exists  bool
+	remove  bool
 	before  []byte
 	after   []byte
 	changes []change
@@ -33,7 +35,7 @@ func open(path string) (*file, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	f := &file{path: path, mode: 0o600}
+	f := &file{path: path}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
@@ -73,37 +75,32 @@ func (f *file) edit(apply func(edit, []byte) ([]byte, error)) error {
 	return nil
 }
 
-func (f *file) changed() bool { return !f.exists || !bytes.Equal(f.before, f.after) }
+func (f *file) changed() bool { return f.remove || !f.exists || !bytes.Equal(f.before, f.after) }
 
-// write replaces the file by its new text, or by nothing if there is none.
-func (f *file) write(text []byte, keep bool) error {
-	if !keep {
+// write replaces a file by a text, or removes it.
+func (f *file) write(c *terminal.Console, text []byte, remove bool) error {
+	if remove {
 		return os.Remove(f.path)
 	}
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
-		return err
-	}
-	draft, err := os.CreateTemp(filepath.Dir(f.path), ".annals-*")
-	if err != nil {
-		return err
-	}
-	_, err = draft.Write(text)
-	err = errors.Join(err, draft.Chmod(f.mode), draft.Sync(), draft.Close())
+	err := os.MkdirAll(filepath.Dir(f.path), 0o755)
 	if err == nil {
-		err = os.Rename(draft.Name(), f.path)
+		err = terminal.WriteFile(c, f.path, func(b *bytes.Buffer, flush func() error) error {
+			b.Write(text)
+			return flush()
+		})
 	}
-	if err != nil {
-		_ = os.Remove(draft.Name())
+	if err == nil && f.exists {
+		err = os.Chmod(f.path, f.mode)
 	}
 	return err
 }
 
 // writeAll writes all files, or none.
-func writeAll(all []*file, keep func(*file) bool) error {
+func writeAll(c *terminal.Console, all []*file) error {
 	for i, f := range all {
-		if err := f.write(f.after, keep(f)); err != nil {
+		if err := f.write(c, f.after, f.remove); err != nil {
 			for _, done := range all[:i] {
-				err = errors.Join(err, done.write(done.before, done.exists))
+				err = errors.Join(err, done.write(c, done.before, !done.exists))
 			}
 			return terminal.Wrong("nothing was changed", "%s cannot be written: %s", f.path, err)
 		}
@@ -111,7 +108,7 @@ func writeAll(all []*file, keep func(*file) bool) error {
 	return nil
 }
 
-// written records what an installation has changed, so that it can be taken back to the byte.
+// record is what an installation has changed of a file, so that it can be taken back to the byte.
 type record struct {
 	Path    string `json:"path"`
 	Created bool   `json:"created"`

@@ -210,7 +210,7 @@ var hosts = []host{
 		changes: func(dir string, a access) []change {
 			file := filepath.Join(dir, "hooks.json")
 			all := []change{a.server(filepath.Join(dir, "mcp.json"), "mcpServers")}
-			all = append(all, change{file, "version", jsonEdit{path: []string{"version"}, value: 1, stays: true}})
+			all = append(all, change{file, "hooks", jsonEdit{path: []string{"version"}, value: 1, stays: true}})
 			return append(all, a.hooks(file, "cursor", false,
 				event{atStart, "sessionStart", 10}, event{atPrompt, "beforeSubmitPrompt", 10}, event{atEnd, "sessionEnd", 10})...)
 		},

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,54 +52,42 @@ func (i *InstallCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	plan, notes := newPlan(), []string(nil)
-	plan.add("Annals", settings)
+	var p plan
+	var notes []string
+	p.add("Annals", settings)
 	for _, h := range chosen {
-		plan.add(h.name, h.changes(h.home(m), a))
+		p.add(h.name, h.changes(h.home(m), a))
 		if h.note != "" {
-			notes = append(notes, h.name+": "+h.note)
+			notes = append(notes, h.name+": "+h.note+".")
 		}
 	}
-	if err := plan.edit(edit.put); err != nil {
-		return err
-	}
 	recorded, all, err := m.records()
+	if err == nil {
+		err = p.edit(p.files, edit.put)
+	}
 	if err != nil {
 		return err
 	}
-	var changed []*file
-	for _, f := range plan.files {
-		if !f.changed() {
-			continue
-		}
-		changed = append(changed, f)
+	for _, f := range p.changed() {
 		was, known := all[f.path]
 		if !known || !was.untouched(f) {
 			was = record{Path: f.path, Created: !f.exists}
-			if f.exists {
-				if was.Before, err = f.without(); err != nil {
-					return err
-				}
+			bare := *f
+			if err := bare.edit(edit.take); err != nil && f.exists {
+				return err
 			}
+			was.Before = bare.after
 		}
 		was.After = hashOf(f.after)
 		all[f.path] = was
 	}
-	if len(changed) > 0 && !i.DryRun {
-		setRecords(recorded, all)
-		if err := writeAll(append([]*file{recorded}, changed...), func(*file) bool { return true }); err != nil {
+	if setRecords(recorded, all); !i.DryRun && len(p.changed()) > 0 {
+		if err := writeAll(c, append([]*file{recorded}, p.changed()...)); err != nil {
 			return err
 		}
+		notes = append([]string{"Start the agents anew. annals uninstall takes all of this back."}, notes...)
 	}
-	return plan.print(c, m, i.DryRun, absent, func() {
-		if len(changed) == 0 {
-			return
-		}
-		c.Say("\nStart the agents anew. annals uninstall takes all of this back.")
-		for _, note := range notes {
-			c.Say("%s.", note)
-		}
-	})
+	return p.print(c, m, i.DryRun, absent, notes)
 }
 
 // choose returns the hosts that are on this machine, or those that are named, and the names of the others.
@@ -172,140 +159,105 @@ func (u *UninstallCommand) Run(_ context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	plan := newPlan()
+	var p plan
 	for _, h := range hosts {
-		var present []change
-		for _, change := range h.changes(h.home(m), access{machine: m}) {
-			if exists(change.file) {
-				present = append(present, change)
-			}
-		}
-		plan.add(h.name, present)
+		p.add(h.name, slices.DeleteFunc(h.changes(h.home(m), access{machine: m}), func(change change) bool {
+			return !exists(change.file)
+		}))
 	}
 	own := cmp.Or(c.Settings.File, filepath.Join(m.config, "annals", "annals.yaml"))
 	if f, err := open(own); err == nil && all[f.path].untouched(f) {
-		plan.add("Annals", []change{
-			{own, "server", yamlEdit{path: []string{"server"}}}, {own, "key", yamlEdit{path: []string{"api-key"}}},
-		})
+		p.add("Annals", []change{{own, "server", yamlEdit{path: []string{"server"}}}, {own, "key", yamlEdit{path: []string{"api-key"}}}})
 	}
 	var edits []*file
-	for _, f := range plan.files {
-		if f.after = f.before; !all[f.path].untouched(f) && bytes.Contains(f.before, []byte("annals")) {
+	for _, f := range p.files {
+		f.after = f.before
+		if was := all[f.path]; was.untouched(f) {
+			f.after, f.remove = was.Before, was.Created
+		} else if bytes.Contains(f.before, []byte("annals")) {
 			edits = append(edits, f)
 		}
 	}
-	if err := editAll(edits, edit.take); err != nil {
+	if err := p.edit(edits, edit.take); err != nil {
 		return err
 	}
-	remove := map[*file]bool{}
-	var changed []*file
-	for _, f := range plan.files {
-		if was, known := all[f.path]; known && was.untouched(f) {
-			f.after, remove[f] = was.Before, was.Created
+	p.files = p.changed()
+	if !u.DryRun && len(p.files) > 0 {
+		files := p.files
+		if recorded.remove = true; recorded.exists {
+			files = append(slices.Clone(files), recorded)
 		}
-		if f.changed() || remove[f] {
-			changed = append(changed, f)
-		}
-	}
-	plan.removed = remove
-	if len(changed) > 0 && !u.DryRun {
-		if recorded.exists {
-			changed, remove[recorded] = append(changed, recorded), true
-		}
-		if err := writeAll(changed, func(f *file) bool { return !remove[f] }); err != nil {
+		if err := writeAll(c, files); err != nil {
 			return err
 		}
 	}
-	plan.only(changed)
-	return plan.print(c, m, u.DryRun, nil, func() {})
-}
-
-// without is the file's text without the changes.
-func (f *file) without() ([]byte, error) {
-	bare := *f
-	err := bare.edit(edit.take)
-	return bare.after, err
+	return p.print(c, m, u.DryRun, nil, nil)
 }
 
 // plan is what is changed in which files.
 type plan struct {
-	files   []*file
-	hosts   map[*file]string
-	removed map[*file]bool
-	byPath  map[string]*file
-	err     error
+	files []*file
+	err   error
 }
-
-func newPlan() *plan { return &plan{hosts: map[*file]string{}, byPath: map[string]*file{}} }
 
 // add adds the changes of a host.
 func (p *plan) add(host string, changes []change) {
 	for _, change := range changes {
-		f := p.byPath[change.file]
-		if f == nil {
-			opened, err := open(change.file)
-			if err != nil {
-				p.err = errors.Join(p.err, err)
-				continue
-			}
-			f = opened
-			p.byPath[change.file], p.hosts[f] = f, host
-			p.files = append(p.files, f)
+		f, err := open(change.file)
+		if err != nil {
+			p.err = errors.Join(p.err, err)
+			continue
+		}
+		if i := slices.IndexFunc(p.files, func(other *file) bool { return other.path == f.path }); i >= 0 {
+			f = p.files[i]
+		} else {
+			f.host, p.files = host, append(p.files, f)
 		}
 		f.changes = append(f.changes, change)
 	}
 }
 
-// edit makes all changes in memory. It names every file that cannot be edited.
-func (p *plan) edit(apply func(edit, []byte) ([]byte, error)) error {
-	if p.err != nil {
-		return terminal.Wrong("nothing was changed", "%s", p.err)
-	}
-	return editAll(p.files, apply)
-}
-
-func editAll(files []*file, apply func(edit, []byte) ([]byte, error)) error {
-	var failed []string
+// edit makes the changes of some files in memory. It names every file that cannot be edited.
+func (p *plan) edit(files []*file, apply func(edit, []byte) ([]byte, error)) error {
+	err := p.err
 	for _, f := range files {
-		if err := f.edit(apply); err != nil {
-			failed = append(failed, err.Error())
-		}
+		err = errors.Join(err, f.edit(apply))
 	}
-	if len(failed) > 0 {
-		return terminal.Wrong("mend it, or leave its host out with --only; nothing was changed", "%s", strings.Join(failed, "; "))
+	if err != nil {
+		return terminal.Wrong("mend it, or leave its host out with --only; nothing was changed", "%s",
+			strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return nil
 }
 
-// only leaves only some files.
-func (p *plan) only(files []*file) {
-	p.files = slices.DeleteFunc(p.files, func(f *file) bool { return !slices.Contains(files, f) })
+func (p *plan) changed() (files []*file) {
+	for _, f := range p.files {
+		if f.changed() {
+			files = append(files, f)
+		}
+	}
+	return files
 }
 
-func (p *plan) print(c *terminal.Console, m machine, dry bool, absent []string, done func()) error {
+func (p *plan) print(c *terminal.Console, m machine, dry bool, absent, notes []string) error {
 	answer := struct {
 		Files  []planned `json:"files"`
 		Absent []string  `json:"absent,omitempty"`
 		DryRun bool      `json:"dry_run"`
 	}{[]planned{}, absent, dry}
-	table, changed := terminal.NewTable("HOST", "FILE", "WHAT", ""), 0
+	table := terminal.NewTable("HOST", "FILE", "WHAT", "")
 	for _, f := range p.files {
-		one := planned{Host: p.hosts[f], File: f.path, Outcome: "unchanged"}
+		one := planned{Host: f.host, File: f.path, Outcome: "unchanged"}
 		for _, change := range f.changes {
-			if change.what != "version" {
-				one.Changes = append(one.Changes, change.what)
-			}
+			one.Changes = append(one.Changes, change.what)
 		}
 		switch {
-		case p.removed[f]:
+		case f.remove:
 			one.Outcome = "removed"
 		case !f.exists:
 			one.Outcome = "new"
 		case f.changed():
 			one.Outcome = "changed"
-		}
-		if one.Outcome != "unchanged" {
-			changed++
 		}
 		answer.Files = append(answer.Files, one)
 		path := one.File
@@ -323,14 +275,16 @@ func (p *plan) print(c *terminal.Console, m machine, dry bool, absent []string, 
 	if len(absent) > 0 {
 		c.Note("not found: %s", strings.Join(absent, ", "))
 	}
-	switch {
+	switch changed := len(p.changed()); {
 	case changed == 0:
 		c.Say("nothing to change")
 	case dry:
 		c.Say("\nNothing is written yet: leave --dry-run out.")
 	default:
-		c.Say("\n%s", fmt.Sprint(terminal.Several(changed, "file"), " written"))
-		done()
+		c.Say("\n%s written", terminal.Several(changed, "file"))
+	}
+	for _, note := range notes {
+		c.Say("%s", note)
 	}
 	return nil
 }

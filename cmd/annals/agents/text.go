@@ -229,13 +229,6 @@ func (section) find(text []byte) (begins, ends int, err error) {
 	return begins, ends + len(sectionEnds), nil
 }
 
-// whole is a file of our own.
-type whole struct{ text string }
-
-func (w whole) put([]byte) ([]byte, error) { return []byte(w.text), nil }
-
-func (w whole) take([]byte) ([]byte, error) { return nil, nil }
-
 // appended is a text with a block at its end, after an empty line.
 func appended(text []byte, block string) []byte {
 	all := slices.Clone(text)
