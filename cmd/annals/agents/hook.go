@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -36,10 +36,9 @@ type payload struct {
 }
 
 const (
-	hookPatience  = 8 * time.Second // hosts wait ten
-	promptTokens  = 600             // of what is told before a task
-	longestPrompt = 8_000           // characters of it by which is searched
-	largestCall   = 16 << 20        // bytes of a payload
+	hookPatience = 8 * time.Second // hosts wait ten
+	promptTokens = 600             // of what is told before a task
+	largestCall  = 16 << 20        // bytes of a payload
 )
 
 func (h *HookCommand) Run(ctx context.Context, c *terminal.Console) error {
@@ -79,7 +78,7 @@ func (h *HookCommand) run(ctx context.Context, c *terminal.Console) (err error) 
 	question := api.ContextRequest{Stage: "start"}
 	if h.Stage == atPrompt {
 		most := promptTokens
-		question = api.ContextRequest{Stage: "query", Query: shortened(in.Prompt, longestPrompt), MaxTokens: &most}
+		question = api.ContextRequest{Stage: "query", Query: in.Prompt, MaxTokens: &most}
 	}
 	var told api.ContextAnswer
 	if _, err := server.Do(ctx, client.Post(question, "v1", "context"), &told); err != nil || told.Injection == "" {
@@ -106,34 +105,20 @@ func (h *HookCommand) tell(c *terminal.Console, event, text string) error {
 
 // end stores what was said in a session, and lets the server learn from it.
 func (h *HookCommand) end(ctx context.Context, server *client.Client, in payload) error {
-	file, err := os.Open(in.Transcript)
-	if err != nil {
+	session := Session{Path: in.Transcript, Host: h.Host, ID: h.Host + "-" + cmp.Or(in.Session, in.Conversation)}
+	if err := session.Read(); err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
-	said, err := transcript(h.Host, file)
-	if err != nil {
-		return err
-	}
-	session := h.Host + "-" + in.Session
-	if in.Session == "" {
-		session = h.Host + "-" + in.Conversation
-	}
-	return store(ctx, server, session, said)
+	return session.Store(ctx, server)
 }
 
 // store adds messages to a session, each once however often it is called, and commits the session.
 func store(ctx context.Context, server *client.Client, session string, said []message) error {
-	var added struct {
-		Result struct {
-			Messages int `json:"message_count"`
-		} `json:"result"`
-	}
 	for i, m := range said {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%s\n%s", session, i, m.Role, m.Content))
 		request := client.Post(m, "api", "v1", "sessions", session, "messages")
 		request.Header = http.Header{"Idempotency-Key": {"said-" + hex.EncodeToString(sum[:16])}}
-		if _, err := server.Do(ctx, request, &added); err != nil {
+		if _, err := server.Do(ctx, request, nil); err != nil {
 			return err
 		}
 	}
@@ -142,9 +127,4 @@ func store(ctx context.Context, server *client.Client, session string, said []me
 	}
 	_, err := server.CommitSession(ctx, session, "task_done")
 	return err
-}
-
-func shortened(text string, most int) string {
-	runes := []rune(text)
-	return string(runes[:min(len(runes), most)])
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 )
 
@@ -73,7 +72,6 @@ type access struct {
 	machine
 	program string   // the path of annals
 	args    []string // who acts
-	others  []string // ids of the hosts that are set up with this one
 }
 
 // mcp is the command that a host starts.
@@ -199,7 +197,7 @@ var hosts = []host{
 			}}}}
 			// without AGENTS.md it reads CLAUDE.md, which a new AGENTS.md would hide
 			told := filepath.Join(dir, "AGENTS.md")
-			if exists(told) || !exists(filepath.Join(a.user, ".claude", "CLAUDE.md")) && !slices.Contains(a.others, "claude-code") {
+			if exists(told) || !exists(filepath.Join(a.user, ".claude")) {
 				all = append(all, instructions(told))
 			}
 			return all

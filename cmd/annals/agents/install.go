@@ -48,7 +48,7 @@ func (i *InstallCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	a, err := i.access(m, chosen)
+	a, err := i.access(m)
 	if err != nil {
 		return err
 	}
@@ -135,12 +135,9 @@ func (i *InstallCommand) settings(ctx context.Context, c *terminal.Console, m ma
 }
 
 // access is how the hosts reach Annals. Without a key, an agent says itself who it is.
-func (i *InstallCommand) access(m machine, chosen []host) (access, error) {
+func (i *InstallCommand) access(m machine) (access, error) {
 	program, err := os.Executable()
 	a := access{machine: m, program: program}
-	for _, h := range chosen {
-		a.others = append(a.others, h.id)
-	}
 	if i.As != "" {
 		a.args = append(a.args, "--as", i.As)
 	}

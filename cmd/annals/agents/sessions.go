@@ -21,6 +21,8 @@ type Session struct {
 	Said  int    `json:"messages"`
 	At    string `json:"at"`    // of the first message
 	About string `json:"about"` // the first message
+
+	said []message
 }
 
 // Sessions are the sessions in a file or folder; none if it has no transcripts.
@@ -84,28 +86,19 @@ func sessionID(path string) string {
 
 // Read reads what was said.
 func (s *Session) Read() error {
-	_, err := s.read()
-	return err
-}
-
-func (s *Session) read() ([]message, error) {
 	file, err := os.Open(s.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() //nolint:errcheck // it was only read
-	said, err := transcript(s.Host, file)
-	if s.Said = len(said); s.Said > 0 {
-		s.At, s.About = said[0].At, said[0].Content
-	}
-	return said, err
-}
-
-// Store stores what was said on a server, each message once, for it to learn from.
-func (s *Session) Store(ctx context.Context, server *client.Client) error {
-	said, err := s.read()
 	if err != nil {
 		return err
 	}
-	return store(ctx, server, s.ID, said)
+	defer file.Close() //nolint:errcheck // it was only read
+	s.said, err = transcript(s.Host, file)
+	if s.Said = len(s.said); s.Said > 0 {
+		s.At, s.About = s.said[0].At, s.said[0].Content
+	}
+	return err
+}
+
+// Store stores what was read on a server, each message once, for it to learn from.
+func (s *Session) Store(ctx context.Context, server *client.Client) error {
+	return store(ctx, server, s.ID, s.said)
 }

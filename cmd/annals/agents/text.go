@@ -82,7 +82,7 @@ func (e yamlEdit) put(text []byte) ([]byte, error) {
 		for _, name := range slices.Backward(e.path) {
 			whole = map[string]any{name: whole}
 		}
-		return guarded(text, appended(rest, written(whole, 0)), unmarshalYAML, e.path)
+		return guarded(text, appended(rest, written(whole, 0)), yaml.Unmarshal, e.path)
 	}
 	lines := slices.Collect(bytes.Lines(rest))
 	indent := key.Column + 1
@@ -100,7 +100,7 @@ func (e yamlEdit) put(text []byte) ([]byte, error) {
 	}
 	block := written(map[string]any{e.path[1]: e.value}, indent)
 	lines = slices.Insert(lines, key.Line, []byte(block))
-	return guarded(text, bytes.Join(lines, nil), unmarshalYAML, e.path)
+	return guarded(text, bytes.Join(lines, nil), yaml.Unmarshal, e.path)
 }
 
 func (e yamlEdit) take(text []byte) ([]byte, error) {
@@ -124,7 +124,7 @@ func (e yamlEdit) take(text []byte) ([]byte, error) {
 			end = i + 1
 		}
 	}
-	return guarded(text, bytes.Join(slices.Delete(lines, key.Line-1, end), nil), unmarshalYAML, e.path)
+	return guarded(text, bytes.Join(slices.Delete(lines, key.Line-1, end), nil), yaml.Unmarshal, e.path)
 }
 
 // entry is the key at a path, and its value; nil if there is none.
@@ -162,8 +162,6 @@ func written(value any, indent int) string {
 	}
 	return lines.String()
 }
-
-func unmarshalYAML(text []byte, into any) error { return yaml.Unmarshal(text, into) }
 
 // guarded returns an edited text if nothing but the value at a path differs from the text before.
 func guarded(before, after []byte, unmarshal func([]byte, any) error, path []string) ([]byte, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -91,7 +92,8 @@ func transcript(host string, in io.Reader) (said []message, err error) {
 		}
 		m := l.said(host)
 		text := strings.TrimSpace(m.Content)
-		if m.Role == "" || text == "" || isMachinery(text) {
+		byHost := func(beginning string) bool { return strings.HasPrefix(text, beginning) }
+		if m.Role == "" || text == "" || slices.ContainsFunc(machinery, byHost) {
 			continue
 		}
 		m.Content = text
@@ -138,13 +140,4 @@ func (l line) said(host string) message {
 		m.Role = ""
 	}
 	return m
-}
-
-func isMachinery(text string) bool {
-	for _, beginning := range machinery {
-		if strings.HasPrefix(text, beginning) {
-			return true
-		}
-	}
-	return false
 }

@@ -3,11 +3,11 @@ package record
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/cmd/annals/agents"
 	"github.com/annals-kb/annals/cmd/annals/foreign"
@@ -80,25 +80,26 @@ func (i *ImportCommand) plan(c *terminal.Console, from *foreign.Input) error {
 	return nil
 }
 
-// sessions stores what was said to coding agents.
+// sessions stores what was said to coding agents, or only shows it.
 func (i *ImportCommand) sessions(ctx context.Context, c *terminal.Console, all []agents.Session) error {
-	if i.DryRun {
-		return planSessions(c, all)
-	}
 	server, err := i.Connect()
 	if err != nil {
 		return err
 	}
+	s := struct {
+		Sessions []*agents.Session `json:"sessions"`
+		Messages int               `json:"messages"`
+		Unread   []foreign.Unread  `json:"unread,omitempty"`
+	}{Sessions: []*agents.Session{}}
+	table := terminal.NewTable("SESSION", "DATE", "MESSAGES", "BEGINS")
 	progress := terminal.Watch(c, "importing sessions")
 	defer progress.End()
-	s := struct {
-		Sessions int              `json:"sessions"`
-		Messages int              `json:"messages"`
-		Unread   []foreign.Unread `json:"unread,omitempty"`
-	}{}
 	for n := range all {
 		session := &all[n]
-		err := session.Store(ctx, server)
+		err := session.Read()
+		if err == nil && !i.DryRun {
+			err = session.Store(ctx, server)
+		}
 		if failure := terminal.AsFailure(err); err != nil && (ctx.Err() != nil || failure.Code == terminal.ExitUnavailable) {
 			failure.Fix = terminal.Joined(", then ", failure.Fix, "run the same command again: nothing is stored twice")
 			return failure
@@ -106,40 +107,24 @@ func (i *ImportCommand) sessions(ctx context.Context, c *terminal.Console, all [
 			s.Unread = append(s.Unread, foreign.Unread{File: session.Path, Why: err.Error()})
 			continue
 		}
-		s.Sessions, s.Messages = s.Sessions+1, s.Messages+session.Said
-		progress.Show("importing sessions", fmt.Sprintf("importing sessions: %d messages", s.Messages), int64(n+1), int64(len(all)))
+		s.Sessions, s.Messages = append(s.Sessions, session), s.Messages+session.Said
+		table.Row(session.ID, session.At[:min(len(session.At), len(time.DateOnly))], strconv.Itoa(session.Said),
+			strings.Join(strings.Fields(session.About), " "))
+		progress.Set(int64(n+1), int64(len(all)))
 	}
 	progress.End()
 	if c.JSON {
 		return c.Document(s)
 	}
-	printUnread(c, s.Unread)
-	c.Say("%s with %s stored; annals learns from them in the background: annals list --sort newest",
-		terminal.Several(s.Sessions, "session"), terminal.Several(s.Messages, "message"))
+	what := terminal.Several(len(s.Sessions), "session") + " with " + terminal.Several(s.Messages, "message")
+	if printUnread(c, s.Unread); i.DryRun {
+		c.Table(table)
+		c.Say("\n%s. Nothing is written yet: leave --dry-run out.", what)
+		return nil
+	}
+	c.Say("%s stored; annals learns from them in the background", what)
 	return nil
 }
-
-// planSessions shows what would be stored.
-func planSessions(c *terminal.Console, all []agents.Session) error {
-	table := terminal.NewTable("SESSION", "DATE", "MESSAGES", "BEGINS")
-	unread := []foreign.Unread{}
-	for n := range all {
-		if err := all[n].Read(); err != nil {
-			unread = append(unread, foreign.Unread{File: all[n].Path, Why: err.Error()})
-			continue
-		}
-		table.Row(all[n].ID, firstPart(all[n].At, 10), strconv.Itoa(all[n].Said), strings.Join(strings.Fields(all[n].About), " "))
-	}
-	if c.JSON {
-		return c.Document(map[string]any{"sessions": all, "unread": unread})
-	}
-	c.Table(table)
-	printUnread(c, unread)
-	c.Say("\n%s. Nothing is written yet: leave --dry-run out.", terminal.Several(len(all), "session"))
-	return nil
-}
-
-func firstPart(s string, most int) string { return s[:min(len(s), most)] }
 
 // printUnread lists files that were left out, the first ones by name.
 func printUnread(c *terminal.Console, files []foreign.Unread) {
