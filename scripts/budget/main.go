@@ -20,7 +20,7 @@ import (
 
 // limits are the lines of Go of each room that there are: of the product, of what tests are made with, and of tests.
 var limits = map[string][3]int{
-	"cmd":         {15_222, 0, 4_668},
+	"cmd":         {18_022, 0, 4_668},
 	"database":    {3_759, 868, 2_515},
 	"domain":      {15_655, 0, 6_434},
 	"events":      {10_754, 1_894, 4_757},
