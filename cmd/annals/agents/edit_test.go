@@ -47,7 +47,7 @@ func TestEveryHostIsSetUpAndLeftAsItWas(t *testing.T) {
 		t.Run(h.id, func(t *testing.T) {
 			var p plan
 			p.add(h.name, h.changes(h.home(a.machine), a))
-			if err := p.edit(p.files, edit.put); err != nil {
+			if err := p.edit(p.files, edit.put, ""); err != nil {
 				t.Fatal(err)
 			}
 			for _, f := range p.files {
@@ -70,6 +70,36 @@ func TestEveryHostIsSetUpAndLeftAsItWas(t *testing.T) {
 	}
 }
 
+func TestWhatOthersHaveAddedStays(t *testing.T) {
+	hook := jsonEdit{[]string{"hooks", "Start"}, map[string]any{"hooks": []any{map[string]any{"command": "new hook x start"}}}, " hook x start", false}
+	for name, c := range map[string]struct {
+		edit                edit
+		text, put, takenOff string
+	}{
+		"a hook beside ours": {
+			hook, `{"hooks":{"Start":[{"hooks":[{"command":"old hook x start","timeout":9},{"command":"mine"}]}]}}`,
+			`{"hooks":{"Start":[{"hooks":[{"command":"new hook x start","timeout":9},{"command":"mine"}]}]}}`,
+			`{"hooks":{"Start":[{"hooks":[{"command":"mine"}]}]}}`,
+		},
+		"an entry in another layout": {jsonEdit{path: []string{"a", "b"}, value: []string{"c"}}, `{"a":{"b":[ "c" ]}}`, `{"a":{"b":[ "c" ]}}`, `{"a":{}}`},
+		"null":                       {jsonEdit{path: []string{"a", "b"}, value: 1}, `{"a":null}`, `{"a": {"b":1}}`, `{"a": {}}`},
+		"nothing":                    {jsonEdit{path: []string{"a"}, value: 1}, "", "{\n  \"a\": 1\n}\n", "{\n}\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after, err := c.edit.put([]byte(c.text))
+			if err != nil || string(after) != c.put {
+				t.Errorf("put: %v, %s", err, after)
+			}
+			if taken, err := c.edit.take(after); err != nil || string(taken) != c.takenOff {
+				t.Errorf("taken: %v, %q", err, taken)
+			}
+		})
+	}
+	if none, err := hook.take(nil); err != nil || len(none) > 0 {
+		t.Errorf("of an empty file: %v, %s", err, none)
+	}
+}
+
 func TestWhatCannotBeEditedIsLeftAlone(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit edit
@@ -82,6 +112,7 @@ func TestWhatCannotBeEditedIsLeftAlone(t *testing.T) {
 		"TOML that is none":       {tomlEdit{"a.b", "c = 1\n"}, "a = = 1\n"},
 		"an inline table":         {tomlEdit{"a.b", "c = 1\n"}, "a = {x = 1}\n"},
 		"YAML that is none":       {yamlEdit{[]string{"a", "b"}, 1}, "a: [\n"},
+		"several documents":       {yamlEdit{[]string{"a", "b"}, 1}, "a:\n---\nb: 1\n"},
 		"an inline mapping":       {yamlEdit{[]string{"a", "b"}, 1}, "a: {x: 1}\n"},
 		"half a section":          {section{"x\n"}, sectionBegins + "x\n"},
 		"a section the wrong way": {section{"x\n"}, sectionEnds + sectionBegins},

@@ -34,6 +34,8 @@ const largestFile = 64 << 20
 func open(path string) (*file, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
+	} else if _, err := os.Lstat(path); err == nil {
+		return nil, fmt.Errorf("%s is a link that leads nowhere", path)
 	}
 	f := &file{path: path}
 	info, err := os.Stat(path)
@@ -41,7 +43,7 @@ func open(path string) (*file, error) {
 		return f, nil
 	}
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > largestFile) {
-		err = fmt.Errorf("%s is no ordinary file of at most %d bytes", path, largestFile)
+		err = fmt.Errorf("%s is no ordinary file, or too large", path)
 	}
 	if err != nil {
 		return nil, err
@@ -110,10 +112,11 @@ func writeAll(c *terminal.Console, all []*file) error {
 
 // record is what an installation has changed of a file, so that it can be taken back to the byte.
 type record struct {
-	Path    string `json:"path"`
-	Created bool   `json:"created"`
-	Before  []byte `json:"before"`
-	After   string `json:"after"` // SHA-256
+	Path    string   `json:"path"`
+	Created bool     `json:"created"`
+	Changes []string `json:"changes"`
+	Before  []byte   `json:"before"`
+	After   string   `json:"after"` // SHA-256
 }
 
 func hashOf(text []byte) string {

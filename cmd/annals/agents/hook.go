@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,8 +23,8 @@ import (
 type HookCommand struct {
 	terminal.Remote
 
-	Host  string `arg:"" enum:"claude-code,codex,gemini,qwen,cursor"`
-	Stage string `arg:"" enum:"start,prompt,end"`
+	Host  string `arg:""`
+	Stage string `arg:""`
 }
 
 // payload is what hosts write to a hook's standard input.
@@ -51,6 +52,9 @@ func (h *HookCommand) Run(ctx context.Context, c *terminal.Console) error {
 }
 
 func (h *HookCommand) run(ctx context.Context, c *terminal.Console) (err error) {
+	if !slices.Contains(ids(), h.Host) || !slices.Contains([]string{atStart, atPrompt, atEnd}, h.Stage) {
+		return fmt.Errorf("there is no hook %s %s: annals install writes those that there are", h.Host, h.Stage)
+	}
 	read, err := io.ReadAll(io.LimitReader(c.In, largestCall))
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/tailscale/hujson"
 )
 
 // host is a program that runs coding agents.
@@ -23,6 +25,9 @@ type change struct {
 	what string // as a word of the plan
 	edit edit
 }
+
+// isServer is the change that adds the MCP server.
+const isServer = "MCP server"
 
 // machine is where hosts keep their settings.
 type machine struct {
@@ -120,7 +125,7 @@ func (a access) hooks(file, of string, grouped bool, events ...event) []change {
 
 // server is the change that adds the MCP server to JSON.
 func (a access) server(file string, path ...string) change {
-	return change{file, "MCP server", jsonEdit{path: append(path, "annals"), value: a.stdio()}}
+	return change{file, isServer, jsonEdit{path: append(path, "annals"), value: a.stdio()}}
 }
 
 // instructions are what an agent is told about the memory.
@@ -158,7 +163,7 @@ var hosts = []host{
 			for i, arg := range a.mcp() {
 				args[i] = fmt.Sprintf("%q", arg)
 			}
-			all := []change{{filepath.Join(dir, "config.toml"), "MCP server", tomlEdit{"mcp_servers.annals",
+			all := []change{{filepath.Join(dir, "config.toml"), isServer, tomlEdit{"mcp_servers.annals",
 				fmt.Sprintf("command = %q\nargs = [%s]\n", a.program, strings.Join(args, ", "))}}}
 			all = append(all, a.hooks(filepath.Join(dir, "hooks.json"), "codex", true,
 				event{atStart, "SessionStart", 10}, event{atPrompt, "UserPromptSubmit", 10}, event{atEnd, "SessionEnd", 3})...)
@@ -192,7 +197,12 @@ var hosts = []host{
 			if commented := filepath.Join(dir, "opencode.jsonc"); exists(commented) && !exists(file) {
 				file = commented
 			}
-			all := []change{{file, "MCP server", jsonEdit{path: []string{"mcp", "annals"}, value: map[string]any{
+			path := []string{"mcp", "annals"}
+			text, _ := os.ReadFile(file) // opening it again reports errors
+			if doc, err := hujson.Parse(text); err == nil && doc.Find("/mcp/servers") != nil {
+				path = []string{"mcp", "servers", "annals"}
+			}
+			all := []change{{file, isServer, jsonEdit{path: path, value: map[string]any{
 				"type": "local", "command": append([]string{a.program}, a.mcp()...), "enabled": true,
 			}}}}
 			// without AGENTS.md it reads CLAUDE.md, which a new AGENTS.md would hide
@@ -208,7 +218,7 @@ var hosts = []host{
 		changes: func(dir string, a access) []change {
 			file := filepath.Join(dir, "hooks.json")
 			all := []change{a.server(filepath.Join(dir, "mcp.json"), "mcpServers")}
-			all = append(all, change{file, "hooks", jsonEdit{path: []string{"version"}, value: 1, stays: true}})
+			all = append(all, change{file, "", jsonEdit{path: []string{"version"}, value: 1, stays: true}})
 			return append(all, a.hooks(file, "cursor", false,
 				event{atStart, "sessionStart", 10}, event{atPrompt, "beforeSubmitPrompt", 10}, event{atEnd, "sessionEnd", 10})...)
 		},
@@ -228,7 +238,7 @@ var hosts = []host{
 		changes: func(dir string, a access) []change {
 			entry := a.stdio()
 			entry["type"] = "stdio"
-			return []change{{filepath.Join(dir, "mcp.json"), "MCP server", jsonEdit{path: []string{"servers", "annals"}, value: entry}}}
+			return []change{{filepath.Join(dir, "mcp.json"), isServer, jsonEdit{path: []string{"servers", "annals"}, value: entry}}}
 		},
 	},
 	{
@@ -240,7 +250,7 @@ var hosts = []host{
 		},
 		changes: func(dir string, a access) []change {
 			return []change{
-				{filepath.Join(dir, "config.yaml"), "MCP server", yamlEdit{[]string{"extensions", "annals"}, map[string]any{
+				{filepath.Join(dir, "config.yaml"), isServer, yamlEdit{[]string{"extensions", "annals"}, map[string]any{
 					"enabled": true, "type": "stdio", "name": "annals", "cmd": a.program, "args": a.mcp(), "timeout": 300,
 				}}},
 				instructions(filepath.Join(dir, "AGENTS.md")),

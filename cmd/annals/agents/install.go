@@ -62,10 +62,21 @@ func (i *InstallCommand) Run(ctx context.Context, c *terminal.Console) error {
 		}
 	}
 	recorded, all, err := m.records()
-	if err == nil {
-		err = p.edit(p.files, edit.put)
-	}
 	if err != nil {
+		return err
+	}
+	for _, f := range p.files { // an entry that somebody else has made stays
+		f.changes = slices.DeleteFunc(f.changes, func(change change) bool {
+			without, err := change.edit.take(f.before)
+			own := change.what != isServer || slices.Contains(all[f.path].Changes, isServer)
+			if own || err != nil || bytes.Equal(without, f.before) {
+				return false
+			}
+			notes = append(notes, f.host+": its own entry annals stays as it is in "+f.path+".")
+			return true
+		})
+	}
+	if err := p.edit(p.files, edit.put, "mend it, or leave its host out with --only"); err != nil {
 		return err
 	}
 	for _, f := range p.changed() {
@@ -77,6 +88,11 @@ func (i *InstallCommand) Run(ctx context.Context, c *terminal.Console) error {
 				return err
 			}
 			was.Before = bare.after
+		}
+		for _, change := range f.changes {
+			if !slices.Contains(was.Changes, change.what) {
+				was.Changes = append(was.Changes, change.what)
+			}
 		}
 		was.After = hashOf(f.after)
 		all[f.path] = was
@@ -157,25 +173,24 @@ func (u *UninstallCommand) Run(_ context.Context, c *terminal.Console) error {
 		return err
 	}
 	var p plan
-	for _, h := range hosts {
-		p.add(h.name, slices.DeleteFunc(h.changes(h.home(m), access{machine: m}), func(change change) bool {
-			return !exists(change.file)
-		}))
-	}
 	own := cmp.Or(c.Settings.File, filepath.Join(m.config, "annals", "annals.yaml"))
-	if f, err := open(own); err == nil && all[f.path].untouched(f) {
-		p.add("Annals", []change{{own, "server", yamlEdit{path: []string{"server"}}}, {own, "key", yamlEdit{path: []string{"api-key"}}}})
+	p.add("Annals", []change{{own, "server", yamlEdit{path: []string{"server"}}}, {own, "key", yamlEdit{path: []string{"api-key"}}}})
+	for _, h := range hosts {
+		p.add(h.name, h.changes(h.home(m), access{machine: m}))
 	}
+	p.err = nil // what cannot be read was not written
+	p.files = slices.DeleteFunc(p.files, func(f *file) bool { return !f.exists || all[f.path].After == "" })
 	var edits []*file
 	for _, f := range p.files {
-		f.after = f.before
-		if was := all[f.path]; was.untouched(f) {
+		was := all[f.path]
+		f.changes = slices.DeleteFunc(f.changes, func(change change) bool { return !slices.Contains(was.Changes, change.what) })
+		if was.untouched(f) {
 			f.after, f.remove = was.Before, was.Created
-		} else if bytes.Contains(f.before, []byte("annals")) {
+		} else {
 			edits = append(edits, f)
 		}
 	}
-	if err := p.edit(edits, edit.take); err != nil {
+	if err := p.edit(edits, edit.take, "mend it"); err != nil {
 		return err
 	}
 	p.files = p.changed()
@@ -215,14 +230,13 @@ func (p *plan) add(host string, changes []change) {
 }
 
 // edit makes the changes of some files in memory. It names every file that cannot be edited.
-func (p *plan) edit(files []*file, apply func(edit, []byte) ([]byte, error)) error {
+func (p *plan) edit(files []*file, apply func(edit, []byte) ([]byte, error), fix string) error {
 	err := p.err
 	for _, f := range files {
 		err = errors.Join(err, f.edit(apply))
 	}
 	if err != nil {
-		return terminal.Wrong("mend it, or leave its host out with --only; nothing was changed", "%s",
-			strings.ReplaceAll(err.Error(), "\n", "; "))
+		return terminal.Wrong(fix+"; nothing was changed", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return nil
 }
@@ -246,7 +260,9 @@ func (p *plan) print(c *terminal.Console, m machine, dry bool, absent, notes []s
 	for _, f := range p.files {
 		one := planned{Host: f.host, File: f.path, Outcome: "unchanged"}
 		for _, change := range f.changes {
-			one.Changes = append(one.Changes, change.what)
+			if change.what != "" {
+				one.Changes = append(one.Changes, change.what)
+			}
 		}
 		switch {
 		case f.remove:

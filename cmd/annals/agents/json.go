@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -52,14 +53,15 @@ func (e jsonEdit) put(text []byte) ([]byte, error) {
 		for i := range parts {
 			parts[i] = part{&list.Elements[i].BeforeExtra, &list.Elements[i]}
 		}
-		i := slices.IndexFunc(list.Elements, e.ours)
-		if i < 0 {
-			i = len(parts)
-			list.Elements = append(list.Elements, hujson.Value{})
+		if i := slices.IndexFunc(list.Elements, e.ours); i >= 0 { // others may have added to it
+			own := innermost(&list.Elements[i], e.mark)
+			own.Value = hujson.String(commandIn(e.value))
+			return doc.Pack(), nil
 		}
-		before, now := placed(parts, i, &list.AfterExtra, value, indent, unit)
+		list.Elements = append(list.Elements, hujson.Value{})
+		before, now := placed(parts, len(parts), &list.AfterExtra, value, indent, unit)
 		now.BeforeExtra = before
-		list.Elements[i] = now
+		list.Elements[len(parts)] = now
 		return doc.Pack(), nil
 	}
 	object := at.Value.(*hujson.Object)
@@ -68,7 +70,7 @@ func (e jsonEdit) put(text []byte) ([]byte, error) {
 		parts[i] = part{&object.Members[i].Name.BeforeExtra, &object.Members[i].Value}
 	}
 	i := member(object, rest[0])
-	if i >= 0 && e.stays {
+	if i >= 0 && (e.stays || isSame(object.Members[i].Value, value)) {
 		return text, nil
 	}
 	if i < 0 {
@@ -84,6 +86,9 @@ func (e jsonEdit) put(text []byte) ([]byte, error) {
 }
 
 func (e jsonEdit) take(text []byte) ([]byte, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return text, nil
+	}
 	doc, err := hujson.Parse(text)
 	if err != nil {
 		return nil, err
@@ -99,6 +104,11 @@ func (e jsonEdit) take(text []byte) ([]byte, error) {
 	if list, is := at.Value.(*hujson.Array); is {
 		if i = slices.IndexFunc(list.Elements, e.ours); i >= 0 {
 			path = append(slices.Clone(path), fmt.Sprint(i))
+			if group := list.Elements[i].Find("/hooks"); group != nil {
+				if inner, is := group.Value.(*hujson.Array); is && len(inner.Elements) > 1 { // others have added to it
+					path = append(path, "hooks", fmt.Sprint(slices.IndexFunc(inner.Elements, e.ours)))
+				}
+			}
 		}
 	} else if object := at.Value.(*hujson.Object); len(rest) == 1 && e.mark == "" {
 		i = member(object, rest[0])
@@ -132,7 +142,7 @@ func (e jsonEdit) find(doc *hujson.Value) (at *hujson.Value, indent string, rest
 				break
 			}
 			i := member(value, rest[0])
-			if i < 0 || len(rest) == 1 && e.mark == "" {
+			if i < 0 || len(rest) == 1 && e.mark == "" || value.Members[i].Value.Value.Kind() == 'n' {
 				return at, indent, rest, nil
 			}
 			if lead := value.Members[i].Name.BeforeExtra; bytes.ContainsRune(lead, '\n') {
@@ -144,6 +154,35 @@ func (e jsonEdit) find(doc *hujson.Value) (at *hujson.Value, indent string, rest
 		name := strings.Join(e.path[:len(e.path)-len(rest)], ".")
 		return nil, "", nil, fmt.Errorf("%q holds something else than expected", name)
 	}
+}
+
+// innermost is the string in a value that contains a mark.
+func innermost(v *hujson.Value, mark string) *hujson.Value {
+	for part := range v.All() {
+		if literal, is := part.Value.(hujson.Literal); is && strings.Contains(literal.String(), mark) {
+			return part
+		}
+	}
+	return v
+}
+
+// commandIn is the command of an entry, or of the entry in a group.
+func commandIn(entry any) string {
+	fields := entry.(map[string]any)
+	if group, is := fields["hooks"].([]any); is {
+		return commandIn(group[0])
+	}
+	return fields["command"].(string)
+}
+
+// isSame tells whether a value says the same as another one, whatever its layout.
+func isSame(v hujson.Value, value any) bool {
+	v = v.Clone()
+	v.Minimize()
+	var was any
+	written, _ := json.Marshal(value) // of strings, lists and maps
+	now := was
+	return json.Unmarshal(v.Pack(), &was) == nil && json.Unmarshal(written, &now) == nil && reflect.DeepEqual(was, now)
 }
 
 func (e jsonEdit) ours(v hujson.Value) bool { return strings.Contains(v.String(), e.mark) }

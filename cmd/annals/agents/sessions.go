@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -86,6 +87,9 @@ func sessionID(path string) string {
 
 // Read reads what was said.
 func (s *Session) Read() error {
+	if info, err := os.Stat(s.Path); err == nil && !info.Mode().IsRegular() { // a pipe might block
+		return errors.New("the transcript is no ordinary file")
+	}
 	file, err := os.Open(s.Path)
 	if err != nil {
 		return err

@@ -76,6 +76,10 @@ func (e yamlEdit) put(text []byte) ([]byte, error) {
 	if err := yaml.Unmarshal(rest, &doc); err != nil {
 		return nil, err
 	}
+	if decoder := yaml.NewDecoder(bytes.NewReader(rest)); decoder.Decode(&yaml.Node{}) == nil &&
+		decoder.Decode(&yaml.Node{}) == nil { // there are several documents
+		return nil, errByHand
+	}
 	key, value := entry(&doc, e.path[:1])
 	if len(e.path) == 1 || key == nil {
 		var whole any = e.value
