@@ -31,7 +31,7 @@ func (in *Input) note(file, text string) ([]Item, error) {
 		body = body[:found[0]]
 	}
 	name := strings.TrimSuffix(path.Base(file), path.Ext(file))
-	if isReserved(name, said) {
+	if isReserved(name, body) {
 		return nil, nil
 	}
 	if known := knownOf(said); known != nil {
@@ -108,9 +108,19 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	return all, nil
 }
 
-// isReserved tells whether a file only lists others: an index or a log of the Open Knowledge Format.
-func isReserved(name string, said map[string]any) bool {
-	return (name == "index" || name == "log") && said["type"] == nil
+// isReserved tells whether a file only lists others, as an index or a log of the Open Knowledge Format does.
+func isReserved(name, body string) bool {
+	if name != "index" && name != "log" {
+		return false
+	}
+	for line := range strings.Lines(body) {
+		line = strings.TrimSpace(line)
+		listed := strings.HasPrefix(line, "* [") || strings.HasPrefix(line, "- [") || strings.HasPrefix(line, "* **")
+		if line != "" && !strings.HasPrefix(line, "#") && !listed {
+			return false
+		}
+	}
+	return true
 }
 
 // isInstructions tells whether a file tells agents many things, one in each section.

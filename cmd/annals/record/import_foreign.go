@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -56,14 +57,14 @@ func (i *ImportCommand) scopes() (func(folder string) string, error) {
 
 // plan shows what would be imported.
 func (i *ImportCommand) plan(c *terminal.Console, from *foreign.Input) error {
-	table, all := terminal.NewTable("FROM", "SCOPE", "DATE", "ID", "ABOUT"), []foreign.Item{}
+	table, all := terminal.NewTable("FROM", "SCOPE", "DATE", "ABOUT"), []foreign.Item{}
 	err := from.Items(func(item foreign.Item) error {
 		all = append(all, item)
 		date := ""
 		if item.OccurredAt != nil {
 			date = item.OccurredAt.Format("2006-01-02")
 		}
-		table.Row(strings.TrimPrefix(item.Origin, "file:"), strings.Join(item.Scopes, ", "), date, item.ID, item.Task)
+		table.Row(strings.TrimPrefix(item.Origin, "file:"), strings.Join(item.Scopes, ", "), date, cmp.Or(item.Task, item.Content))
 		return nil
 	})
 	if err != nil {
