@@ -32,8 +32,8 @@ const largestFile = 64 << 20
 
 // open reads the file at a path, through links; one that does not exist is empty.
 func open(path string) (*file, error) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	} else if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("%s is a link that leads nowhere", path)
 	}

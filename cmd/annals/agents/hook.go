@@ -64,7 +64,8 @@ func (h *HookCommand) run(ctx context.Context, c *terminal.Console) (err error) 
 		return fmt.Errorf("read what the host says: %w", err)
 	}
 	in.Prompt = strings.TrimSpace(in.Prompt)
-	if h.Stage == atPrompt && (in.Prompt == "" || strings.HasPrefix(in.Prompt, "/")) || h.Stage == atEnd && in.Transcript == "" {
+	isCommand := in.Prompt == "" || strings.HasPrefix(in.Prompt, "/")
+	if h.Stage == atPrompt && isCommand || h.Stage == atEnd && in.Transcript == "" {
 		return nil
 	}
 	server, done, err := serve.Reach(ctx, c, &h.Remote)

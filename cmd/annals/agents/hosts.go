@@ -151,20 +151,22 @@ var hosts = []host{
 			if absolute(a.getenv("CLAUDE_CONFIG_DIR")) != "" {
 				state = filepath.Join(dir, ".claude.json")
 			}
-			all := append([]change{a.server(state, "mcpServers")}, a.hooks(filepath.Join(dir, "settings.json"), "claude-code", true,
+			settings := filepath.Join(dir, "settings.json")
+			all := append([]change{a.server(state, "mcpServers")}, a.hooks(settings, "claude-code", true,
 				event{atStart, "SessionStart", 10}, event{atPrompt, "UserPromptSubmit", 10}, event{atEnd, "SessionEnd", 30})...)
 			return append(all, instructions(filepath.Join(dir, "CLAUDE.md")))
 		},
 	},
 	{
-		id: "codex", name: "Codex", home: under("CODEX_HOME", ".codex"), note: "accept the hooks when it asks, or with /hooks",
+		id: "codex", name: "Codex", home: under("CODEX_HOME", ".codex"),
+		note: "accept the hooks when it asks, or with /hooks",
 		changes: func(dir string, a access) []change {
 			args := make([]string, len(a.mcp()))
 			for i, arg := range a.mcp() {
 				args[i] = fmt.Sprintf("%q", arg)
 			}
-			all := []change{{filepath.Join(dir, "config.toml"), isServer, tomlEdit{"mcp_servers.annals",
-				fmt.Sprintf("command = %q\nargs = [%s]\n", a.program, strings.Join(args, ", "))}}}
+			body := fmt.Sprintf("command = %q\nargs = [%s]\n", a.program, strings.Join(args, ", "))
+			all := []change{{filepath.Join(dir, "config.toml"), isServer, tomlEdit{"mcp_servers.annals", body}}}
 			all = append(all, a.hooks(filepath.Join(dir, "hooks.json"), "codex", true,
 				event{atStart, "SessionStart", 10}, event{atPrompt, "UserPromptSubmit", 10}, event{atEnd, "SessionEnd", 3})...)
 			return append(all, instructions(filepath.Join(dir, "AGENTS.md")))
@@ -177,7 +179,8 @@ var hosts = []host{
 		changes: func(dir string, a access) []change {
 			settings := filepath.Join(dir, "settings.json")
 			all := append([]change{a.server(settings, "mcpServers")}, a.hooks(settings, "gemini", true,
-				event{atStart, "SessionStart", 10_000}, event{atPrompt, "BeforeAgent", 10_000}, event{atEnd, "SessionEnd", 10_000})...)
+				event{atStart, "SessionStart", 10_000}, event{atPrompt, "BeforeAgent", 10_000},
+				event{atEnd, "SessionEnd", 10_000})...)
 			return append(all, instructions(filepath.Join(dir, "GEMINI.md")))
 		},
 	},
@@ -186,7 +189,8 @@ var hosts = []host{
 		changes: func(dir string, a access) []change {
 			settings := filepath.Join(dir, "settings.json")
 			all := append([]change{a.server(settings, "mcpServers")}, a.hooks(settings, "qwen", true,
-				event{atStart, "SessionStart", 10_000}, event{atPrompt, "UserPromptSubmit", 10_000}, event{atEnd, "SessionEnd", 10_000})...)
+				event{atStart, "SessionStart", 10_000}, event{atPrompt, "UserPromptSubmit", 10_000},
+				event{atEnd, "SessionEnd", 10_000})...)
 			return append(all, instructions(filepath.Join(dir, "QWEN.md")))
 		},
 	},
@@ -238,7 +242,8 @@ var hosts = []host{
 		changes: func(dir string, a access) []change {
 			entry := a.stdio()
 			entry["type"] = "stdio"
-			return []change{{filepath.Join(dir, "mcp.json"), isServer, jsonEdit{path: []string{"servers", "annals"}, value: entry}}}
+			edit := jsonEdit{path: []string{"servers", "annals"}, value: entry}
+			return []change{{filepath.Join(dir, "mcp.json"), isServer, edit}}
 		},
 	},
 	{

@@ -110,7 +110,8 @@ func (i *InstallCommand) Run(ctx context.Context, c *terminal.Console) error {
 func (i *InstallCommand) choose(m machine) (chosen []host, absent []string, err error) {
 	for _, id := range i.Only {
 		if !slices.Contains(ids(), id) {
-			return nil, nil, terminal.Wrong("choose of "+strings.Join(ids(), ", "), "there is no host %s", terminal.Printable(id))
+			return nil, nil, terminal.Wrong("choose of "+strings.Join(ids(), ", "), "there is no host %s",
+				terminal.Printable(id))
 		}
 	}
 	for _, h := range hosts {
@@ -174,7 +175,9 @@ func (u *UninstallCommand) Run(_ context.Context, c *terminal.Console) error {
 	}
 	var p plan
 	own := cmp.Or(c.Settings.File, filepath.Join(m.config, "annals", "annals.yaml"))
-	p.add("Annals", []change{{own, "server", yamlEdit{path: []string{"server"}}}, {own, "key", yamlEdit{path: []string{"api-key"}}}})
+	p.add("Annals", []change{
+		{own, "server", yamlEdit{path: []string{"server"}}}, {own, "key", yamlEdit{path: []string{"api-key"}}},
+	})
 	for _, h := range hosts {
 		p.add(h.name, h.changes(h.home(m), access{machine: m}))
 	}
@@ -183,7 +186,9 @@ func (u *UninstallCommand) Run(_ context.Context, c *terminal.Console) error {
 	var edits []*file
 	for _, f := range p.files {
 		was := all[f.path]
-		f.changes = slices.DeleteFunc(f.changes, func(change change) bool { return !slices.Contains(was.Changes, change.what) })
+		f.changes = slices.DeleteFunc(f.changes, func(change change) bool {
+			return !slices.Contains(was.Changes, change.what)
+		})
 		if was.untouched(f) {
 			f.after, f.remove = was.Before, was.Created
 		} else {

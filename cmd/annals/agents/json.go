@@ -100,10 +100,10 @@ func (e jsonEdit) take(text []byte) ([]byte, error) {
 	case len(rest) > 1 || e.stays:
 		return text, nil
 	}
-	path, i := e.path, -1
+	path, i := slices.Clone(e.path), -1
 	if list, is := at.Value.(*hujson.Array); is {
 		if i = slices.IndexFunc(list.Elements, e.ours); i >= 0 {
-			path = append(slices.Clone(path), fmt.Sprint(i))
+			path = append(path, fmt.Sprint(i))
 			if group := list.Elements[i].Find("/hooks"); group != nil {
 				if inner, is := group.Value.(*hujson.Array); is && len(inner.Elements) > 1 { // others have added to it
 					path = append(path, "hooks", fmt.Sprint(slices.IndexFunc(inner.Elements, e.ours)))
@@ -116,11 +116,10 @@ func (e jsonEdit) take(text []byte) ([]byte, error) {
 	if i < 0 {
 		return text, nil
 	}
-	pointer := ""
-	for _, name := range path {
-		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	for i, name := range path {
+		path[i] = strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 	}
-	patch, err := json.Marshal([]map[string]string{{"op": "remove", "path": pointer}})
+	patch, err := json.Marshal([]map[string]string{{"op": "remove", "path": "/" + strings.Join(path, "/")}})
 	if err == nil {
 		err = doc.Patch(patch)
 	}

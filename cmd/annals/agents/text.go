@@ -76,13 +76,14 @@ func (e yamlEdit) put(text []byte) ([]byte, error) {
 	if err := yaml.Unmarshal(rest, &doc); err != nil {
 		return nil, err
 	}
-	if decoder := yaml.NewDecoder(bytes.NewReader(rest)); decoder.Decode(&yaml.Node{}) == nil &&
-		decoder.Decode(&yaml.Node{}) == nil { // there are several documents
+	documents := yaml.NewDecoder(bytes.NewReader(rest))
+	_ = documents.Decode(&doc) // it was read above
+	if documents.Decode(&yaml.Node{}) == nil {
 		return nil, errByHand
 	}
 	key, value := entry(&doc, e.path[:1])
 	if len(e.path) == 1 || key == nil {
-		var whole any = e.value
+		whole := e.value
 		for _, name := range slices.Backward(e.path) {
 			whole = map[string]any{name: whole}
 		}

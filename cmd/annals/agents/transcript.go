@@ -69,8 +69,9 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 
 // machinery are the beginnings of texts that a host wrote in the name of the user.
 var machinery = []string{
-	"<command-", "<local-command-", "<system-reminder>", "<task-notification>", "<environment_context>", "<user_instructions>",
-	"<permissions instructions>", "<qwen:", "# AGENTS.md instructions", "Caveat:", "[Request interrupted by user",
+	"<command-", "<local-command-", "<system-reminder>", "<task-notification>", "<environment_context>",
+	"<user_instructions>", "<permissions instructions>", "<qwen:", "# AGENTS.md instructions", "Caveat:",
+	"[Request interrupted by user",
 }
 
 const longestLine = 64 << 20 // bytes of a transcript's line

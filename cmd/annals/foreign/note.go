@@ -91,7 +91,8 @@ func (in *Input) note(file, text string) ([]Item, error) {
 			continue
 		}
 		var links []string
-		for _, link := range append(wikiLink.FindAllStringSubmatch(p.text, 20), fileLink.FindAllStringSubmatch(p.text, 20)...) {
+		found := append(wikiLink.FindAllStringSubmatch(p.text, 20), fileLink.FindAllStringSubmatch(p.text, 20)...)
+		for _, link := range found {
 			links = append(links, strings.TrimSpace(link[1]))
 		}
 		if slices.Sort(links); len(links) > 0 {
@@ -261,7 +262,8 @@ func first(said map[string]any, keys ...string) string {
 // dateOf is when a note was written.
 func dateOf(said map[string]any) *time.Time {
 	for _, key := range []string{
-		"date", "created", "created_at", "generated.at", "timestamp", "modified", "metadata.modified", "updated", "updated_at",
+		"date", "created", "created_at", "generated.at", "timestamp", "modified", "metadata.modified", "updated",
+		"updated_at",
 	} {
 		if at := parseDate(first(said, key)); at != nil {
 			return at

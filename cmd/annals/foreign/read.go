@@ -101,8 +101,8 @@ func Open(name, format string) (*Input, error) {
 		in.root = strings.TrimSuffix(in.root, filepath.Ext(in.root))
 	default:
 		in.root = filepath.Base(filepath.Dir(absolute))
-		if real, err := filepath.EvalSymlinks(absolute); err == nil {
-			absolute = real // a file that is named may be a link
+		if target, err := filepath.EvalSymlinks(absolute); err == nil {
+			absolute = target // a file that is named may be a link
 		}
 		in.single = filepath.Base(absolute)
 		if in.files, err = within(filepath.Dir(absolute)); err != nil {

@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -125,7 +126,7 @@ func (i *ImportCommand) revise(ctx context.Context, server *client.Client, notes
 		}
 		answer, err := server.Do(ctx, client.Request{
 			Method: http.MethodPatch, Path: []string{"v1", "knowledge", item.ID}, Body: patch, Header: http.Header{
-				"Content-Type": {"application/merge-patch+json"}, "If-Match": {strconv.Quote(strconv.FormatInt(item.Known.Revision, 10))},
+				"Content-Type": {"application/merge-patch+json"}, "If-Match": {fmt.Sprintf(`"%d"`, item.Known.Revision)},
 			},
 		}, nil)
 		switch failure := terminal.AsFailure(err); {

@@ -50,8 +50,8 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 		if sessions, err := agents.Sessions(i.File); err == nil && len(sessions) > 0 {
 			return i.sessions(ctx, c, sessions)
 		} else if i.Format != "" {
-			return terminal.Wrong("name a folder such as ~/.claude/projects, or a .jsonl file in it", "%s has no sessions of agents",
-				i.File)
+			return terminal.Wrong("name a folder such as ~/.claude/projects, or a .jsonl file in it",
+				"%s has no sessions of agents", i.File)
 		}
 	}
 	from, err := foreign.Open(i.File, i.Format)
@@ -248,8 +248,8 @@ func (s *summary) print(c *terminal.Console, f *failures) error {
 	s.Redacted.Print(c)
 	printUnread(c, s.Unread)
 	for _, both := range s.Conflicts {
-		c.Note("changed on both sides: %s has edits of revision %d, and %s has revision %d now", strings.TrimPrefix(both.File, "file:"),
-			both.Revision, both.ID, both.Now)
+		c.Note("changed on both sides: %s has edits of revision %d, and %s has revision %d now",
+			strings.TrimPrefix(both.File, "file:"), both.Revision, both.ID, both.Now)
 	}
 	if len(s.LeftOut) > 0 {
 		c.Note("left out, since it is no file in the directory that ends in %s: %s", strings.Join(endings, ", "),
@@ -287,8 +287,9 @@ func (s *summary) verdict(stopped error) error {
 		return &terminal.Failure{Code: terminal.ExitFailed, Detail: torn, Fix: "mend it there, " + again}
 	case len(s.Conflicts) > 0:
 		return &terminal.Failure{
-			Code: terminal.ExitRefused, Detail: terminal.Several(len(s.Conflicts), "item") + " changed on both sides; nothing of either is lost",
-			Fix: "annals get shows what is there: bring both together in the file, and write that revision into its first lines",
+			Code:   terminal.ExitRefused,
+			Detail: terminal.Several(len(s.Conflicts), "item") + " changed on both sides; nothing of either is lost",
+			Fix:    "annals get shows what is there: bring both together in the file, and write its revision there",
 		}
 	case s.Failed > 0:
 		return &terminal.Failure{Code: terminal.ExitFailed, Detail: lines, Fix: s.advice() + ", " + again}

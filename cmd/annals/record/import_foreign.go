@@ -64,7 +64,8 @@ func (i *ImportCommand) plan(c *terminal.Console, from *foreign.Input) error {
 		if item.OccurredAt != nil {
 			date = item.OccurredAt.Format("2006-01-02")
 		}
-		table.Row(strings.TrimPrefix(item.Origin, "file:"), strings.Join(item.Scopes, ", "), date, cmp.Or(item.Task, item.Content))
+		from, scopes := strings.TrimPrefix(item.Origin, "file:"), strings.Join(item.Scopes, ", ")
+		table.Row(from, scopes, date, cmp.Or(item.Task, item.Content))
 		return nil
 	})
 	if err != nil {
