@@ -3,6 +3,7 @@ package foreign
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -20,12 +21,15 @@ var (
 	wikiLink     = regexp.MustCompile(`\[\[([^\]|#^]+)[^\]]*\]\]`)
 	fileLink     = regexp.MustCompile(`\]\(([^)\s]+\.(?:md|mdc|markdown))(?:#[^)]*)?\)`)
 	property     = regexp.MustCompile(`^(?:\* )?([A-Z][A-Za-z -]{1,30}): (\S.*)$`)
+	annalsLine   = regexp.MustCompile(`(?m)^annals: ?\{.*\}`)
+	ownSection   = regexp.MustCompile(`(?s)<!-- annals:begin -->.*?<!-- annals:end -->\n?`)
 	indexLine    = regexp.MustCompile(`^\s*(?:[-*]|\d+\.) \[[^\]]*\]\([^)]*\.md\)`)
 )
 
 // note reads a note: one item, or one for each section of a file with instructions.
 func (in *Input) note(file, text string) ([]Item, error) {
-	said, body := frontMatter(strings.ReplaceAll(text, "\r\n", "\n"))
+	text = ownSection.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
+	said, head, body := frontMatter(text)
 	if found := memoryFields.FindStringSubmatchIndex(body); found != nil {
 		_ = json.Unmarshal([]byte(body[found[2]:found[3]]), &said) // without them, the text still counts
 		body = body[:found[0]]
@@ -34,12 +38,14 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	if isReserved(name, body) {
 		return nil, nil
 	}
-	if known := knownOf(said); known != nil {
-		item := Item{ID: known.ID, Content: strings.TrimSpace(body), Known: known}
-		if said["title"] != nil {
-			item.Task = fmt.Sprint(said["title"])
-		}
-		return []Item{item}, nil
+	known, title := knownOf(head)
+	switch {
+	case known == nil && annalsLine.MatchString(firstRunes(text, 4000)):
+		return nil, errors.New("has first lines that cannot be read: mend them, or take the line annals out for a new item")
+	case known != nil && strings.TrimSpace(body) == "":
+		return nil, errors.New("has no text: annals forget " + known.ID + " forgets its item")
+	case known != nil:
+		return []Item{{ID: known.ID, Task: title, Content: strings.TrimSpace(body), Known: known}}, nil
 	}
 	heading, body := titled(body)
 	for key, value := range propertiesOf(body) {
@@ -47,7 +53,7 @@ func (in *Input) note(file, text string) ([]Item, error) {
 			said[key] = value
 		}
 	}
-	title := cmp.Or(first(said, "title", "name"), heading, first(said, "topic", "event_name", "description"),
+	title = cmp.Or(first(said, "title", "name"), heading, first(said, "topic", "event_name", "description"),
 		notionID.ReplaceAllString(name, ""))
 	base := Item{Type: "definition", Tags: map[string][]string{}, OccurredAt: dateOf(said)}
 	base.Category = categoryOf(said)
@@ -133,26 +139,29 @@ func isInstructions(file string) bool {
 }
 
 // frontMatter splits the fields at the beginning of a note from its text.
-func frontMatter(text string) (map[string]any, string) {
-	said := map[string]any{}
+func frontMatter(text string) (said map[string]any, head, body string) {
+	said = map[string]any{}
 	rest, has := strings.CutPrefix(text, "---\n")
-	if !has {
-		return said, text
-	}
 	head, body, ends := strings.Cut("\n"+rest, "\n---\n")
-	if !ends {
-		return said, text
+	if !has || !ends {
+		return said, "", text
 	}
-	if yaml.Unmarshal([]byte(head), &said) == nil && said != nil {
-		return said, body
+	if yaml.Unmarshal([]byte(head), &said) == nil && len(said) > 0 {
+		return said, head, body
 	}
 	said = map[string]any{} // such as globs: **/*.ts, which is no YAML
 	for line := range strings.Lines(head) {
-		if key, value, is := strings.Cut(strings.TrimSpace(line), ":"); is {
-			said[key] = strings.TrimSpace(value)
+		line = strings.TrimSpace(line)
+		key, value, is := strings.Cut(line, ":")
+		if line != "" && (!is || strings.ContainsAny(key, " #")) {
+			return map[string]any{}, "", text // a text between two lines
 		}
+		said[key] = strings.TrimSpace(value)
 	}
-	return said, body
+	if delete(said, ""); len(said) == 0 {
+		return said, "", text
+	}
+	return said, head, body
 }
 
 // titled splits a heading of the first level at the beginning from a text.
@@ -188,7 +197,7 @@ type part struct{ heading, text string }
 // sections splits a text at its headings of the first two levels, and what an agent has added under a heading of its
 // own into lines. Lines that only point to other files are left out.
 func sections(text string) []part {
-	all, seen := []part{{}}, map[string]int{}
+	all, seen := []part{{}}, map[string]bool{}
 	fenced := false
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "```") {
@@ -199,10 +208,12 @@ func sections(text string) []part {
 		last := &all[len(all)-1]
 		switch {
 		case !fenced && (level == 1 || level == 2) && strings.HasPrefix(line[level:], " "):
-			if seen[heading]++; seen[heading] > 1 {
-				heading = fmt.Sprintf("%s (%d)", heading, seen[heading])
+			name := heading
+			for n := 2; seen[name]; n++ {
+				name = fmt.Sprintf("%s (%d)", heading, n)
 			}
-			all = append(all, part{heading: heading})
+			seen[name] = true
+			all = append(all, part{heading: name})
 		case !fenced && indexLine.MatchString(line):
 		case strings.HasPrefix(last.heading, "Gemini Added Memories") && strings.HasPrefix(line, "- "):
 			fact := strings.TrimSpace(line[2:])

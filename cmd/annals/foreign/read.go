@@ -3,6 +3,7 @@ package foreign
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -35,6 +36,7 @@ type Item struct {
 	Origin     string              `json:"causation_id"`
 
 	Known *Known `json:"-"` // set if the file was written by annals export markdown
+	Path  string `json:"-"` // of the file; empty in an archive
 }
 
 // Source is where an item comes from.
@@ -56,7 +58,8 @@ type Input struct {
 
 	Unread []Unread
 
-	root   string // the first part of ids
+	root   string // the name of the folder
+	whole  string // its absolute path, the first part of ids
 	files  fs.FS
 	single string // the only file to read
 	total  int64
@@ -81,7 +84,7 @@ func Open(name, format string) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &Input{root: filepath.Base(absolute)}
+	in := &Input{root: filepath.Base(absolute), whole: absolute}
 	switch ext := strings.ToLower(filepath.Ext(name)); {
 	case info.IsDir():
 		if in.files, err = within(name); err != nil {
@@ -100,7 +103,8 @@ func Open(name, format string) (*Input, error) {
 		}
 		in.root = strings.TrimSuffix(in.root, filepath.Ext(in.root))
 	default:
-		in.root = filepath.Base(filepath.Dir(absolute))
+		in.whole = filepath.Dir(absolute)
+		in.root = filepath.Base(in.whole)
 		if target, err := filepath.EvalSymlinks(absolute); err == nil {
 			absolute = target // a file that is named may be a link
 		}
@@ -207,7 +211,7 @@ func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Ite
 	ext := strings.ToLower(path.Ext(name))
 	known := isNote(name) || ext == ".json" || ext == ".af" || ext == ".zip"
 	if !known {
-		in.leave(whole, "is not read: "+ext)
+		in.leave(whole, strings.TrimSpace("is not read: "+cmp.Or(ext, "it has no ending")))
 		return nil
 	}
 	info, err := fs.Stat(files, name)
@@ -255,6 +259,9 @@ func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Ite
 			in.leave(whole, fmt.Sprintf("%q is longer than %d bytes", item.Task, largestContent))
 			continue
 		}
+		if above == "" && in.whole != "" {
+			item.Path = filepath.Join(in.whole, filepath.FromSlash(name))
+		}
 		item.Origin = "file:" + lastRunes(path.Join(in.root, whole), 120)
 		if in.Scope != nil {
 			if scope := in.Scope(path.Dir(whole)); scope != "" {
@@ -301,13 +308,14 @@ var unfit = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
 // idOf is the id of a part of a file. It stays the same when its text changes.
 func (in *Input) idOf(file, part string) string {
-	key := in.root + "/" + file
+	key := filepath.ToSlash(in.whole) + "/" + file
 	if part != "" {
 		key += "#" + part
 	}
 	sum := sha256.Sum256([]byte(key))
-	slug := strings.Trim(unfit.ReplaceAllString(strings.TrimSuffix(key, path.Ext(file)), "-"), "-")
-	return strings.TrimLeft(lastRunes(slug, 80)+"-"+hex.EncodeToString(sum[:4]), "-")
+	name := path.Join(path.Base(path.Dir(path.Join(filepath.ToSlash(in.whole), file))), path.Base(file))
+	slug := strings.Trim(unfit.ReplaceAllString(strings.TrimSuffix(name, path.Ext(file))+"-"+part, "-"), "-")
+	return strings.TrimLeft(firstRunes(slug, 80)+"-"+hex.EncodeToString(sum[:6]), "-")
 }
 
 func lastRunes(s string, most int) string {

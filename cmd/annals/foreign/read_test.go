@@ -77,6 +77,36 @@ func TestArchivesInArchivesAreRead(t *testing.T) {
 	}
 }
 
+func TestNoTextOfANoteIsLost(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"AGENTS.md": "# A\n\n## Setup\nx\n\n# B\n\n## Setup\ny\n\n## Setup (2)\nz\n<!-- annals:begin -->\nours\n<!-- annals:end -->\n",
+		"rule.md":   "---\n\nfirst\n\n---\nthen",
+		"odd.md":    "---\nNot yaml: [\nA paragraph.\n---\nbody",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, unread := read(t, dir)
+	ids, texts := map[string]bool{}, ""
+	for _, item := range all {
+		ids[item.ID] = true
+		texts += item.Content + "\n"
+	}
+	if len(all) != 5 || len(ids) != 5 || unread != "" {
+		t.Errorf("%d items with %d ids, %s", len(all), len(ids), unread)
+	}
+	for _, word := range []string{"x", "y", "z", "first", "then", "A paragraph.", "body"} {
+		if !strings.Contains(texts, word+"\n") {
+			t.Errorf("%q is lost in %q", word, texts)
+		}
+	}
+	if strings.Contains(texts, "ours") {
+		t.Errorf("what annals told agents was read: %q", texts)
+	}
+}
+
 func TestLinksThatLeadOutAreNotFollowed(t *testing.T) {
 	dir := t.TempDir()
 	secret := filepath.Join(t.TempDir(), "secret.md")

@@ -5,9 +5,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,18 +30,29 @@ func HashOf(task, content string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// knownOf reads the front matter's part of annals; nil if there is none.
-func knownOf(said map[string]any) *Known {
-	own, is := said["annals"].(map[string]any)
-	if !is {
-		return nil
+// knownOf reads the front matter of a note that was written from an item; nil if it is none.
+func knownOf(head string) (known *Known, title string) {
+	var read struct {
+		Title  string `yaml:"title"`
+		Annals Known  `yaml:"annals"`
 	}
-	revision, _ := own["revision"].(int)
-	known := &Known{ID: fmt.Sprint(own["id"]), Revision: int64(revision), Hash: fmt.Sprint(own["hash"])}
-	if own["id"] == nil || own["hash"] == nil || revision < 1 {
-		return nil
+	if yaml.Unmarshal([]byte(head), &read) != nil || read.Annals.ID == "" || read.Annals.Hash == "" ||
+		read.Annals.Revision < 1 {
+		return nil, ""
 	}
-	return known
+	return &read.Annals, read.Title
+}
+
+// Renewed is a note whose first lines say that the item has what the note says, in a revision.
+func Renewed(text []byte, item Item, revision int64) []byte {
+	line, _ := yaml.Marshal(struct {
+		Annals Known `yaml:"annals,flow"`
+	}{Known{item.ID, revision, HashOf(item.Task, item.Content)}}) // of strings and numbers
+	at := annalsLine.FindIndex(text)
+	if at == nil {
+		return text
+	}
+	return slices.Concat(text[:at[0]], bytes.TrimSpace(line), text[at[1]:])
 }
 
 // note is the front matter of a note in the Open Knowledge Format 0.2.

@@ -110,7 +110,20 @@ func (e *exportMarkdownCommand) Run(ctx context.Context, c *terminal.Console) er
 }
 
 // revise revises the items whose notes were edited. A note whose item was revised since it was written is a conflict.
-func (i *ImportCommand) revise(ctx context.Context, server *client.Client, notes []foreign.Item, s *summary) error {
+// A note that was imported says so in its first lines.
+func (i *ImportCommand) revise(
+	ctx context.Context, c *terminal.Console, server *client.Client, notes []foreign.Item, s *summary,
+) error {
+	renew := func(item foreign.Item, revision int64) error {
+		text, err := os.ReadFile(item.Path)
+		if item.Path == "" || err != nil {
+			return nil // in an archive, or gone
+		}
+		return terminal.WriteFile(c, item.Path, func(b *bytes.Buffer, flush func() error) error {
+			b.Write(foreign.Renewed(text, item, revision))
+			return flush()
+		})
+	}
 	for _, item := range notes {
 		s.Lines++
 		if item.Known.Hash == foreign.HashOf(item.Task, item.Content) {
@@ -124,21 +137,27 @@ func (i *ImportCommand) revise(ctx context.Context, server *client.Client, notes
 		if i.Reason != "" {
 			patch["reason"] = i.Reason
 		}
+		var now api.Knowledge
 		answer, err := server.Do(ctx, client.Request{
 			Method: http.MethodPatch, Path: []string{"v1", "knowledge", item.ID}, Body: patch, Header: http.Header{
 				"Content-Type": {"application/merge-patch+json"}, "If-Match": {fmt.Sprintf(`"%d"`, item.Known.Revision)},
 			},
-		}, nil)
+		}, &now)
 		switch failure := terminal.AsFailure(err); {
 		case err == nil:
 			s.Revised++
+			if err := renew(item, now.Revision); err != nil {
+				return err
+			}
 		case answer != nil && answer.Status == http.StatusPreconditionFailed:
-			var now api.Knowledge
 			if _, err := server.Do(ctx, client.Get("v1", "knowledge", item.ID), &now); err != nil {
 				return err
 			}
 			if foreign.HashOf(now.Task, now.Content) == foreign.HashOf(item.Task, item.Content) {
 				s.Unchanged++
+				if err := renew(item, now.Revision); err != nil {
+					return err
+				}
 				continue
 			}
 			s.Conflicts = append(s.Conflicts, conflict{item.ID, item.Origin, item.Known.Revision, now.Revision})

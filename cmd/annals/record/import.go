@@ -97,7 +97,7 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	if from != nil && stopped == nil {
 		s.Unread = from.Unread
-		stopped = i.revise(ctx, server, notes, &s)
+		stopped = i.revise(ctx, c, server, notes, &s)
 	}
 	if err := failures.close(); err != nil && stopped == nil {
 		stopped = err
