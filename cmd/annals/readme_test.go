@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"html"
 	"io"
 	"net/http"
@@ -61,6 +62,15 @@ func newReader(t *testing.T, database string) *reader {
 	}
 	if err := os.Symlink(program, filepath.Join(r.dir, "bin", "annals")); err != nil {
 		t.Fatal(err)
+	}
+	home := strings.TrimPrefix(r.env[1], "HOME=") // of somebody who uses Claude Code
+	const said = `{"type":"user","sessionId":"s1","message":{"role":"user","content":"I prefer tabs"}}`
+	for name, text := range map[string]string{
+		filepath.Join(r.dir, "CLAUDE.md"): "Use tabs.", filepath.Join(home, ".claude", "projects", "app", "s1.jsonl"): said,
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	r.server = startServer(t, r.dir, r.env)
 	r.env = append(r.env, "ANNALS_SERVER="+r.server)
