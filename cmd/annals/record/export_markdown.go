@@ -175,6 +175,6 @@ func (i *ImportCommand) revise(
 type conflict struct {
 	ID       string `json:"id"`
 	File     string `json:"file"`
-	Revision int64  `json:"revision"` // that was edited
-	Now      int64  `json:"now"`      // that the server has
+	Revision int64  `json:"revision,omitempty"` // that was edited, if the file says so
+	Now      int64  `json:"now"`                // that the server has
 }

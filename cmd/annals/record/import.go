@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -80,8 +81,9 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	s, notes := summary{began: time.Now(), Redacted: knowledge.Redactions{}}, []foreign.Item(nil)
 	known := func(item foreign.Item) { notes = append(notes, item) }
 	all := []source{{path: i.File, name: fileName(i.File), other: from, known: known}}
+	var differing []foreign.Item
 	if from != nil {
-		i.Update = true // so that a second import changes what has changed
+		all[0].differs = func(item foreign.Item) { differing = append(differing, item) }
 	} else if all, s.LeftOut, err = inputs(i.File); err != nil {
 		return err
 	}
@@ -97,7 +99,13 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	if from != nil && stopped == nil {
 		s.Unread = from.Unread
-		stopped = i.revise(ctx, c, server, notes, &s)
+		if all[0].text, stopped = i.toRevise(ctx, server, differing, &s); stopped == nil && len(all[0].text) > 0 {
+			i.Update, all[0].other, all[0].differs = true, nil, nil
+			stopped = i.importFrom(ctx, c, server, all[0], run, &s, failures)
+		}
+		if stopped == nil {
+			stopped = i.revise(ctx, c, server, notes, &s)
+		}
 	}
 	if err := failures.close(); err != nil && stopped == nil {
 		stopped = err
@@ -142,9 +150,15 @@ func (i *ImportCommand) importFrom(
 		records, read = records+int64(len(b.Records)), read+b.size()
 		progress.Show(phase, fmt.Sprintf("%s: %s records", phase, humanize.Comma(records)), read, size)
 		for n, answer := range answers {
+			var item foreign.Item
+			why := answer.Why()
+			if from.differs != nil && why != nil && why.Status == http.StatusConflict && json.Unmarshal(b.Records[n].Raw, &item) == nil {
+				from.differs(item)
+				continue
+			}
 			s.count(answer.Status)
 			s.Redacted.Add(answer.Redacted)
-			if why := answer.Why(); why != nil {
+			if why != nil {
 				s.blame(why)
 				if err := failures.add(from, b.Records[n], answer); err != nil {
 					return err
@@ -248,8 +262,12 @@ func (s *summary) print(c *terminal.Console, f *failures) error {
 	s.Redacted.Print(c)
 	printUnread(c, s.Unread)
 	for _, both := range s.Conflicts {
-		c.Note("changed on both sides: %s has edits of revision %d, and %s has revision %d now",
-			strings.TrimPrefix(both.File, "file:"), both.Revision, both.ID, both.Now)
+		of := "another text"
+		if both.Revision > 0 {
+			of = fmt.Sprintf("edits of revision %d", both.Revision)
+		}
+		c.Note("changed on both sides: %s has %s, and %s has revision %d now", strings.TrimPrefix(both.File, "file:"), of,
+			both.ID, both.Now)
 	}
 	if len(s.LeftOut) > 0 {
 		c.Note("left out, since it is no file in the directory that ends in %s: %s", strings.Join(endings, ", "),
@@ -289,7 +307,7 @@ func (s *summary) verdict(stopped error) error {
 		return &terminal.Failure{
 			Code:   terminal.ExitRefused,
 			Detail: terminal.Several(len(s.Conflicts), "item") + " changed on both sides; nothing of either is lost",
-			Fix:    "annals get shows what is there: bring both together in the file, and write its revision there",
+			Fix:    "annals get shows what is there: revise it there, or bring both together in the file, and write the revision into it if it has one",
 		}
 	case s.Failed > 0:
 		return &terminal.Failure{Code: terminal.ExitFailed, Detail: lines, Fix: s.advice() + ", " + again}

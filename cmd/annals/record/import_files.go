@@ -27,6 +27,9 @@ type source struct {
 
 	other *foreign.Input     // what another program has written; nil for records
 	known func(foreign.Item) // takes its notes that were written from items
+	text  []byte             // records that stand in no file
+
+	differs func(foreign.Item) // takes records whose items have another content
 }
 
 // broken adds the name of the file to an error that stops reading a file of a directory.

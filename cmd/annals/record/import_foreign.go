@@ -1,10 +1,13 @@
 package record
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net/url"
 	"path"
 	"strconv"
 	"strings"
@@ -14,10 +17,15 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/foreign"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 )
 
 // open opens the records of a source, and returns the size in bytes; 0 if it is unknown.
 func (s source) open(ctx context.Context, c *terminal.Console) (io.ReadCloser, int64, error) {
+	if len(s.text) > 0 {
+		return io.NopCloser(bytes.NewReader(s.text)), int64(len(s.text)), nil
+	}
 	if s.other == nil {
 		return openInput(ctx, c, s.path)
 	}
@@ -33,6 +41,45 @@ func (s source) open(ctx context.Context, c *terminal.Console) (io.ReadCloser, i
 		}))
 	}()
 	return out, 0, nil
+}
+
+// toRevise returns those of some items, as lines, that have changed since they were imported last. Items that somebody
+// has revised here since stay as they are: they are conflicts if their files have changed, too.
+func (i *ImportCommand) toRevise(
+	ctx context.Context, server *client.Client, items []foreign.Item, s *summary,
+) ([]byte, error) {
+	var lines bytes.Buffer
+	for _, item := range items {
+		history, err := terminal.ReadList[api.Event](ctx, server, []string{"v1", "knowledge", item.ID, "history"}, url.Values{})
+		if err != nil {
+			return nil, err
+		}
+		imported, here, revision := "", false, int64(0)
+		for _, event := range history {
+			for _, change := range event.Changes {
+				if change.Field != "content" {
+					continue
+				}
+				if here = !strings.HasPrefix(event.CausationID, "file:"); !here {
+					imported = fmt.Sprint(change.After)
+				}
+			}
+			revision = max(revision, event.Revision)
+		}
+		switch same := imported == item.Content; {
+		case !here:
+			err = json.NewEncoder(&lines).Encode(item)
+		case same:
+			s.Lines, s.Unchanged = s.Lines+1, s.Unchanged+1
+		default:
+			s.Lines++
+			s.Conflicts = append(s.Conflicts, conflict{item.ID, item.Origin, 0, revision})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return lines.Bytes(), nil
 }
 
 // scopes is the scope of each folder that --map names, or of the nearest folder above it.
