@@ -32,7 +32,7 @@ func TestCompletionOffersWhatFits(t *testing.T) {
 	for line, want := range map[string][]string{
 		"re":                              {"remember", "revise", "restore", "review", "report", "rebuild", "replay", "release"},
 		"rebuild ":                        {"knowledge"},
-		"export ":                         {"knowledge", "files", "log"},
+		"export ":                         {"knowledge", "files", "markdown", "log"},
 		"feedback some-id ":               {"helpful", "harmful"},
 		"feedback some-id --trace x ":     {"helpful", "harmful"},
 		"feedback some-id --trace ":       nil,

@@ -152,7 +152,8 @@ func (i *ImportCommand) importFrom(
 		for n, answer := range answers {
 			var item foreign.Item
 			why := answer.Why()
-			if from.differs != nil && why != nil && why.Status == http.StatusConflict && json.Unmarshal(b.Records[n].Raw, &item) == nil {
+			taken := from.differs != nil && why != nil && why.Status == http.StatusConflict
+			if taken && json.Unmarshal(b.Records[n].Raw, &item) == nil {
 				from.differs(item)
 				continue
 			}
@@ -307,7 +308,7 @@ func (s *summary) verdict(stopped error) error {
 		return &terminal.Failure{
 			Code:   terminal.ExitRefused,
 			Detail: terminal.Several(len(s.Conflicts), "item") + " changed on both sides; nothing of either is lost",
-			Fix:    "annals get shows what is there: revise it there, or bring both together in the file, and write the revision into it if it has one",
+			Fix:    "annals get shows what is there: revise it, or bring both together in the file with that revision",
 		}
 	case s.Failed > 0:
 		return &terminal.Failure{Code: terminal.ExitFailed, Detail: lines, Fix: s.advice() + ", " + again}

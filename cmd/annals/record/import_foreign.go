@@ -50,7 +50,8 @@ func (i *ImportCommand) toRevise(
 ) ([]byte, error) {
 	var lines bytes.Buffer
 	for _, item := range items {
-		history, err := terminal.ReadList[api.Event](ctx, server, []string{"v1", "knowledge", item.ID, "history"}, url.Values{})
+		path := []string{"v1", "knowledge", item.ID, "history"}
+		history, err := terminal.ReadList[api.Event](ctx, server, path, url.Values{})
 		if err != nil {
 			return nil, err
 		}
