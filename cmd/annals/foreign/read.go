@@ -112,7 +112,8 @@ func Open(name, format string) (*Input, error) {
 		if in.files, err = within(filepath.Dir(absolute)); err != nil {
 			return nil, err
 		}
-		if format == "" && !isNote(name) && (ext != ".json" && ext != ".af" || !isMemory(absolute)) {
+		isJSON := (ext == ".json" || ext == ".af") && info.Size() <= largestNote // a larger one is not read at all
+		if format == "" && !isNote(name) && (!isJSON || !isMemory(absolute)) {
 			return nil, nil
 		}
 	}
