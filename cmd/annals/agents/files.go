@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -86,10 +87,7 @@ func (f *file) write(c *terminal.Console, text []byte, remove bool) error {
 	}
 	err := os.MkdirAll(filepath.Dir(f.path), 0o755)
 	if err == nil {
-		err = terminal.WriteFile(c, f.path, func(b *bytes.Buffer, flush func() error) error {
-			b.Write(text)
-			return flush()
-		})
+		err = terminal.WriteText(c, f.path, text)
 	}
 	if err == nil && f.exists {
 		err = os.Chmod(f.path, f.mode)
@@ -129,10 +127,7 @@ func (r record) untouched(f *file) bool { return f.exists && r.After == hashOf(f
 
 // recordFile is where records are.
 func (m machine) recordFile() string {
-	state := absolute(m.getenv("XDG_STATE_HOME"))
-	if state == "" {
-		state = filepath.Join(m.user, ".local", "state")
-	}
+	state := cmp.Or(absolute(m.getenv("XDG_STATE_HOME")), filepath.Join(m.user, ".local", "state"))
 	return filepath.Join(state, "annals", "installed.json")
 }
 
@@ -161,6 +156,6 @@ func setRecords(f *file, all map[string]record) {
 	for _, r := range all {
 		list = append(list, r)
 	}
-	slices.SortFunc(list, func(a, b record) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
+	slices.SortFunc(list, func(a, b record) int { return cmp.Compare(a.Path, b.Path) })
 	f.after, _ = json.MarshalIndent(list, "", " ")
 }

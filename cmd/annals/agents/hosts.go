@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
 // host is a program that runs coding agents.
@@ -42,8 +44,7 @@ func thisMachine() (machine, error) {
 	if err != nil {
 		return machine{}, err
 	}
-	m := machine{user: user, getenv: os.Getenv}
-	m.config = cmp.Or(absolute(os.Getenv("XDG_CONFIG_HOME")), filepath.Join(user, ".config"))
+	m := machine{user: user, config: terminal.ConfigHome(), getenv: os.Getenv}
 	switch runtime.GOOS {
 	case "darwin":
 		m.apps = filepath.Join(user, "Library", "Application Support")
@@ -142,6 +143,17 @@ The MCP server "annals" holds what people and agents of this organisation know.
 `}}
 }
 
+// oneFile are the changes of Gemini CLI, and of what has come of it: one file has both server and hooks.
+func oneFile(of, prompt, told string) func(dir string, a access) []change {
+	const timeout = 10_000 // milliseconds
+	return func(dir string, a access) []change {
+		settings := filepath.Join(dir, "settings.json")
+		all := append([]change{a.server(settings, "mcpServers")}, a.hooks(settings, of, true,
+			event{atStart, "SessionStart", timeout}, event{atPrompt, prompt, timeout}, event{atEnd, "SessionEnd", timeout})...)
+		return append(all, instructions(filepath.Join(dir, told)))
+	}
+}
+
 // hosts are the programs that annals install knows. docs/agents.md names the sources of their formats.
 var hosts = []host{
 	{
@@ -176,23 +188,11 @@ var hosts = []host{
 		id: "gemini", name: "Gemini CLI", home: func(m machine) string {
 			return filepath.Join(cmp.Or(absolute(m.getenv("GEMINI_CLI_HOME")), m.user), ".gemini")
 		},
-		changes: func(dir string, a access) []change {
-			settings := filepath.Join(dir, "settings.json")
-			all := append([]change{a.server(settings, "mcpServers")}, a.hooks(settings, "gemini", true,
-				event{atStart, "SessionStart", 10_000}, event{atPrompt, "BeforeAgent", 10_000},
-				event{atEnd, "SessionEnd", 10_000})...)
-			return append(all, instructions(filepath.Join(dir, "GEMINI.md")))
-		},
+		changes: oneFile("gemini", "BeforeAgent", "GEMINI.md"),
 	},
 	{
 		id: "qwen", name: "Qwen Code", home: under("QWEN_HOME", ".qwen"),
-		changes: func(dir string, a access) []change {
-			settings := filepath.Join(dir, "settings.json")
-			all := append([]change{a.server(settings, "mcpServers")}, a.hooks(settings, "qwen", true,
-				event{atStart, "SessionStart", 10_000}, event{atPrompt, "UserPromptSubmit", 10_000},
-				event{atEnd, "SessionEnd", 10_000})...)
-			return append(all, instructions(filepath.Join(dir, "QWEN.md")))
-		},
+		changes: oneFile("qwen", "UserPromptSubmit", "QWEN.md"),
 	},
 	{
 		id: "opencode", name: "OpenCode", home: func(m machine) string { return filepath.Join(m.config, "opencode") },

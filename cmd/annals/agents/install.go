@@ -143,12 +143,19 @@ func (i *InstallCommand) settings(ctx context.Context, c *terminal.Console, m ma
 	if _, err := server.Do(ctx, client.Get("v1", "whoami"), &struct{}{}); err != nil {
 		return nil, err
 	}
-	file := cmp.Or(c.Settings.File, filepath.Join(m.config, "annals", "annals.yaml"))
-	all := []change{{file, "server", yamlEdit{[]string{"server"}, i.Server}}}
-	if i.APIKey != "" {
-		all = append(all, change{file, "key", yamlEdit{[]string{"api-key"}, i.APIKey}})
+	all := m.own(c, i.Server, i.APIKey)
+	if i.APIKey == "" {
+		all = all[:1]
 	}
 	return all, nil
+}
+
+// own are the changes of the program's own configuration.
+func (m machine) own(c *terminal.Console, server, key string) []change {
+	file := cmp.Or(c.Settings.File, filepath.Join(m.config, "annals", "annals.yaml"))
+	return []change{
+		{file, "server", yamlEdit{[]string{"server"}, server}}, {file, "key", yamlEdit{[]string{"api-key"}, key}},
+	}
 }
 
 // access is how the hosts reach Annals. Without a key, an agent says itself who it is.
@@ -174,10 +181,7 @@ func (u *UninstallCommand) Run(_ context.Context, c *terminal.Console) error {
 		return err
 	}
 	var p plan
-	own := cmp.Or(c.Settings.File, filepath.Join(m.config, "annals", "annals.yaml"))
-	p.add("Annals", []change{
-		{own, "server", yamlEdit{path: []string{"server"}}}, {own, "key", yamlEdit{path: []string{"api-key"}}},
-	})
+	p.add("Annals", m.own(c, "", ""))
 	for _, h := range hosts {
 		p.add(h.name, h.changes(h.home(m), access{machine: m}))
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"regexp"
 	"slices"
@@ -73,11 +74,10 @@ func (e yamlEdit) put(text []byte) ([]byte, error) {
 		return nil, err
 	}
 	var doc yaml.Node
-	if err := yaml.Unmarshal(rest, &doc); err != nil {
+	documents := yaml.NewDecoder(bytes.NewReader(rest))
+	if err := documents.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	documents := yaml.NewDecoder(bytes.NewReader(rest))
-	_ = documents.Decode(&doc) // it was read above
 	if documents.Decode(&yaml.Node{}) == nil {
 		return nil, errByHand
 	}

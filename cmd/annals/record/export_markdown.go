@@ -79,10 +79,7 @@ func (e *exportMarkdownCommand) Run(ctx context.Context, c *terminal.Console) er
 			if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 				return terminal.Unwritable(name, err)
 			}
-			if err := terminal.WriteFile(c, filepath.Join(e.Dir, name), func(b *bytes.Buffer, flush func() error) error {
-				b.Write(text)
-				return flush()
-			}); err != nil {
+			if err := terminal.WriteText(c, filepath.Join(e.Dir, name), text); err != nil {
 				return err
 			}
 			s.Written++
@@ -119,10 +116,7 @@ func (i *ImportCommand) revise(
 		if item.Path == "" || err != nil {
 			return nil // in an archive, or gone
 		}
-		return terminal.WriteFile(c, item.Path, func(b *bytes.Buffer, flush func() error) error {
-			b.Write(foreign.Renewed(text, item, revision))
-			return flush()
-		})
+		return terminal.WriteText(c, item.Path, foreign.Renewed(text, item, revision))
 	}
 	for _, item := range notes {
 		s.Lines++

@@ -40,6 +40,14 @@ func WriteFile(c *Console, name string, fill func(*bytes.Buffer, func() error) e
 	return err
 }
 
+// WriteText lets the named file hold a text, which appears when it is complete.
+func WriteText(c *Console, name string, text []byte) error {
+	return WriteFile(c, name, func(b *bytes.Buffer, flush func() error) error {
+		b.Write(text)
+		return flush()
+	})
+}
+
 // Unwritable is the failure of writing a file. It names the requested file, not the temporary one.
 func Unwritable(name string, err error) error {
 	if cause := fileFault(err); cause != nil {

@@ -27,6 +27,15 @@ type Settings struct {
 
 var _ kong.Resolver = Settings{}
 
+// ConfigHome is the directory that has a folder with settings of each program.
+func ConfigHome() string {
+	base := os.Getenv("XDG_CONFIG_HOME")
+	if home, err := os.UserHomeDir(); err == nil && !filepath.IsAbs(base) {
+		base = filepath.Join(home, ".config")
+	}
+	return base
+}
+
 // SettingsIn reads the configuration file that the arguments or ANNALS_CONFIG name. Otherwise it reads the default
 // file if it exists.
 func SettingsIn(args []string) (Settings, error) {
@@ -38,11 +47,7 @@ func SettingsIn(args []string) (Settings, error) {
 			named = args[i+1]
 		}
 	}
-	base := os.Getenv("XDG_CONFIG_HOME")
-	if home, err := os.UserHomeDir(); err == nil && !filepath.IsAbs(base) {
-		base = filepath.Join(home, ".config")
-	}
-	s := Settings{File: cmp.Or(named, filepath.Join(base, "annals", "annals.yaml"))}
+	s := Settings{File: cmp.Or(named, filepath.Join(ConfigHome(), "annals", "annals.yaml"))}
 	written, err := os.ReadFile(s.File)
 	if named == "" && errors.Is(err, fs.ErrNotExist) {
 		return Settings{}, nil
