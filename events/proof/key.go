@@ -41,7 +41,7 @@ func (k Key) Derive(purpose string) ([]byte, error) {
 }
 
 const (
-	privateFile = "log.key" // the signing key, one line
+	PrivateFile = "log.key" // the signing key, one line
 	publicFile  = "log.pub" // all public keys so far, the newest first
 )
 
@@ -52,7 +52,7 @@ var ErrNoKey = errors.New("there is no signing key")
 
 // OpenKey reads the signing key in a directory. The error matches [ErrNoKey] if there is none.
 func OpenKey(directory string) (Key, error) {
-	path := filepath.Join(directory, privateFile)
+	path := filepath.Join(directory, PrivateFile)
 	private, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -79,7 +79,7 @@ func OpenKey(directory string) (Key, error) {
 	if err != nil {
 		return Key{}, err
 	}
-	return Key{signer: signer, public: public, seed: seed}, publish(directory, public)
+	return Key{signer: signer, public: public, seed: seed}, Publish(directory, public)
 }
 
 // seedOf is the secret part of a private key. The private key ends with the seed of Ed25519 in base64, after a byte for
@@ -93,8 +93,8 @@ func seedOf(private string) ([]byte, error) {
 	return seed[1:], nil
 }
 
-// publish adds a public key to the directory.
-func publish(directory, public string) error {
+// Publish adds a public key to the directory.
+func Publish(directory, public string) error {
 	keys := PublicKeys(directory)
 	if slices.Contains(keys, public) {
 		return nil
@@ -140,7 +140,7 @@ func makeKey(directory, name string, put func(from, to string) error) error {
 	if err != nil {
 		return fmt.Errorf("make a signing key: %w", err)
 	}
-	return write(filepath.Join(directory, privateFile), private+"\n", 0o600, put)
+	return write(filepath.Join(directory, PrivateFile), private+"\n", 0o600, put)
 }
 
 // PublicKeys lists the public keys of the directory, the newest first.

@@ -1,0 +1,95 @@
+package backup_test
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/annals-kb/annals/cmd/annals/backup"
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/projections"
+)
+
+// A directory and a bucket keep backups alike: of the names that Annals gives, only the newest are kept, and other
+// files are left alone.
+func TestPlacesKeepTheNewestBackups(t *testing.T) {
+	objects := s3mem.New()
+	server := httptest.NewServer(gofakes3.New(objects).Server())
+	t.Cleanup(server.Close)
+	if err := objects.CreateBucket("kept"); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_REGION": "us-east-1",
+	} {
+		t.Setenv(name, value)
+	}
+	data, ctx := t.TempDir(), t.Context()
+	if _, err := proof.NewKey(data, "test"); err != nil {
+		t.Fatal(err)
+	}
+	logger := databasetest.Log(t)
+	db, err := database.Open(ctx, databasetest.SQLite(t), logger)
+	if err == nil {
+		err = database.Migrate(ctx, db)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := projections.Open(ctx, db, projections.Settings{Logger: logger}); err != nil {
+		t.Fatal(err)
+	}
+	source := backup.Source{DB: db, Data: data, Logger: logger}
+	const old, older, other = "annals-20260102T030405Z.backup", "annals-20250102T030405Z.backup", "mine.backup"
+	for _, address := range []string{t.TempDir(), "s3://kept/annals/"} {
+		place, name, err := backup.At(address)
+		if err != nil || name != "" {
+			t.Fatalf("%s names %q: %v", address, name, err)
+		}
+		newest := backup.NewName()
+		for _, name := range []string{newest, older, other, old} {
+			if _, err := place.Put(ctx, name, source); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := place.Keep(ctx, 2); err != nil {
+			t.Fatal(err)
+		}
+		names, err := place.Names(ctx)
+		if diff := cmp.Diff([]string{old, newest}, names); err != nil || diff != "" {
+			t.Errorf("%s has, %v:\n%s", address, err, diff)
+		}
+		if got := backup.MadeAt(newest); time.Since(got) > time.Minute {
+			t.Errorf("%s was made at %s", newest, got)
+		}
+		for _, name := range []string{other, newest} {
+			file := filepath.Join(t.TempDir(), name)
+			from, called, err := backup.At(place.Address(name))
+			if err == nil {
+				err = from.Get(ctx, called, file)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			contents, err := backup.Check(ctx, file, name, logger)
+			key, _ := contents.OpenKey("")
+			want, _ := os.ReadFile(filepath.Join(data, proof.PrivateFile))
+			if err != nil || string(key) != string(want) {
+				t.Errorf("%s of %s: %v", name, address, err)
+			}
+		}
+		if err := place.Get(ctx, older, filepath.Join(t.TempDir(), older)); err == nil {
+			t.Errorf("%s still has %s", address, older)
+		}
+	}
+}
