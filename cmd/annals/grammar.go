@@ -27,7 +27,7 @@ type grammar struct {
 	Propose   knowledge.ProposeCommand   `cmd:"" group:"know"`
 	Forget    knowledge.ForgetCommand    `cmd:"" group:"know"`
 	Erase     operate.EraseCommand       `cmd:"" group:"know"`
-	Restore   knowledge.RestoreCommand   `cmd:"" group:"know"`
+	Restore   operate.RestoreCommand     `cmd:"" group:"know"`
 
 	Session knowledge.SessionCommands `cmd:"" group:"know"`
 
@@ -55,6 +55,7 @@ type grammar struct {
 	Uninstall  agents.UninstallCommand       `cmd:"" group:"run"`
 	Hook       agents.HookCommand            `cmd:"" group:"run"`
 	Console    serve.ConsoleCommand          `cmd:"" group:"run"`
+	Backup     operate.BackupCommand         `cmd:"" group:"run"`
 	Migrate    operate.MigrateCommand        `cmd:"" group:"run"`
 	Rebuild    operate.RebuildCommand        `cmd:"" group:"run"`
 	Replay     operate.ReplayCommand         `cmd:"" group:"run"`

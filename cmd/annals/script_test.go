@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 
 // alwaysBoth are scripts of testdata/engines about what each engine does in its own way.
 var alwaysBoth = []string{
-	"crash", "doctor", "erase", "halted", "merge", "migrate", "outage", "proof", "purge", "restored", "unreadable", "upgrade",
+	"backup", "crash", "doctor", "erase", "halted", "merge", "migrate", "outage", "proof", "purge", "restored", "unreadable", "upgrade",
 }
 
 // TestScripts runs testdata/engines on both engines, and testdata/script, whose commands behave the same on both, on
@@ -61,6 +61,7 @@ var alwaysBoth = []string{
 //	followed N                 waits for N of its events, each once, and writes a line for each into the file followed
 //	leave NAME                 ends a host, and with it its annals mcp, which must end well
 //	humble                     on PostgreSQL, lets DATABASE_URL name a role that owns nothing
+//	fresh                      lets DATABASE_URL name another empty database of the same engine
 //	keep NAME                  lets NAME be the key that was printed last, and NAME_PREFIX its prefix
 //	behind STATEMENT           changes the database behind everybody's back
 //	filled RELEASE             fills the database with that of an earlier release
@@ -116,6 +117,9 @@ func TestScripts(t *testing.T) {
 			},
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
 				"files": files,
+				"fresh": func(ts *testscript.TestScript, _ bool, _ []string) {
+					ts.Setenv("DATABASE_URL", newDatabase(ts.Value(testKey{}).(testing.TB)))
+				},
 				"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
 				"many": many, "occupied": occupied, "locked": locked, "schema": schema, "behind": behind, "statement": statement,
 				"phase": phase, "gauge": gauge,

@@ -89,16 +89,6 @@ func (f *ForgetCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return f.Change(ctx, c, client.Request{Method: http.MethodDelete, Query: query}, "forgot")
 }
 
-type RestoreCommand struct {
-	Changing
-
-	Reason string `short:"r" placeholder:"TEXT"`
-}
-
-func (r *RestoreCommand) Run(ctx context.Context, c *terminal.Console) error {
-	return r.Change(ctx, c, client.Post(api.Reason{Reason: r.Reason}, "restore"), "restored")
-}
-
 type StaleCommand struct {
 	Changing
 

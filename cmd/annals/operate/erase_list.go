@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"time"
@@ -33,10 +35,7 @@ func (e *EraseCommand) exportList(ctx context.Context, c *terminal.Console, serv
 	}
 	lines, end, sum := map[string]int{}, serve.ListEnd{}, sha256.New()
 	err = terminal.WriteFile(c, e.ExportList, func(buffer *bytes.Buffer, flush func() error) error {
-		query := url.Values{"limit": {"500"}, "name": {
-			"knowledge.erased", "session.erased", "text.erased", "erasure.ordered",
-			serve.Revocation, serve.Rotation, serve.RoleChange,
-		}}
+		query := url.Values{"limit": {"500"}, "name": listedNames}
 		for page, err := range client.Pages[listedEvent](ctx, server, []string{"v1", "events"}, query) {
 			if err != nil {
 				return err
@@ -71,6 +70,12 @@ func (e *EraseCommand) exportList(ctx context.Context, c *terminal.Console, serv
 	return nil
 }
 
+// listedNames are the names of the events in a list.
+var listedNames = []string{
+	"knowledge.erased", "session.erased", "text.erased", "erasure.ordered",
+	serve.Revocation, serve.Rotation, serve.RoleChange,
+}
+
 // listedEvent is an event of an erasure or of a key.
 type listedEvent struct {
 	Name       string    `json:"name"`
@@ -99,6 +104,22 @@ func (l listedEvent) line(tenant string) (line serve.Erasure, listed bool) {
 	}
 	line.Stream = l.Data.Of
 	return line, line.IsTenant()
+}
+
+// scanErasure scans a line of the list from a row of the log.
+func scanErasure(rows *sql.Rows) (line serve.Erasure, listed bool, err error) {
+	var tenant, data string
+	var at database.Time
+	var e listedEvent
+	if err := rows.Scan(&tenant, &e.Name, &e.EventID, &e.Stream, &at, &data); err != nil {
+		return line, false, err
+	}
+	if err := json.Unmarshal([]byte(data), &e.Data); err != nil {
+		return line, false, fmt.Errorf("read the event %s: %w", e.EventID, err)
+	}
+	e.RecordedAt = at.Time
+	line, listed = e.line(tenant)
+	return line, listed, nil
 }
 
 // replay applies a list to the database, which may have been restored from an older backup. A server must not use the
@@ -134,6 +155,11 @@ func (e *EraseCommand) replay(ctx context.Context, c *terminal.Console) (err err
 		c.Say("nothing to replay: the list is empty, as of a tenant in which nothing was erased")
 		return nil
 	}
+	printReplayed(c, done)
+	return nil
+}
+
+func printReplayed(c *terminal.Console, done serve.Replayed) {
 	rows := terminal.NewTable("", "NOW", "BEFORE")
 	rows.Row("erased", done.Erased, done.Known)
 	for _, r := range []struct {
@@ -158,7 +184,6 @@ func (e *EraseCommand) replay(ctx context.Context, c *terminal.Console) (err err
 	if done.Held > 0 {
 		c.Note("under legal hold since, not erased: %d", done.Held)
 	}
-	return nil
 }
 
 // certificate prints the record of an erasure, with a signed proof that the log contains it. The public key verifies

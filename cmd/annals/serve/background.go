@@ -47,6 +47,9 @@ func (s *Service) Work(ctx context.Context) error {
 			})
 		})
 	}
+	if s.backups != nil {
+		working.Go(func() { s.every(ctx, time.Minute, "make a backup", s.backups.makeIfDue) })
+	}
 	working.Go(func() { s.every(ctx, time.Minute, "measure the health of scopes", s.health.Refresh) })
 	working.Go(func() { s.knowledge.IndexAllWords(ctx, s.log.Log) })
 	working.Go(func() { s.writeUses(ctx) })

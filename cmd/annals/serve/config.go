@@ -49,6 +49,7 @@ type Config struct {
 	tokens
 	encryption
 	resources
+	backingUp
 
 	// LogName becomes part of a new signing key.
 	LogName string `group:"where" env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME"`

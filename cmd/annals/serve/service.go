@@ -70,6 +70,7 @@ type Service struct {
 
 	registry   *prometheus.Registry
 	purgeAfter time.Duration
+	backups    *backups // nil for none
 	API        *annalshttp.Server
 	logger     *slog.Logger
 	leeway     leeway
@@ -111,7 +112,10 @@ func OpenService(
 		keys: keys.NewKeys(db, log.Log), eraser: projections.NewEraser(knowledge, log.Log,
 			logger), purgeAfter: cfg.PurgeAfter, leeway: newLeeway(), registry: registry,
 	}
-	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
+	if s.forwarder, err = cfg.forwarder(log, logger); err == nil {
+		s.backups, err = cfg.backups(s)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.accesses = events.NewAccesses(log.Log, events.AccessOptions{

@@ -131,7 +131,7 @@ func settingsOf(app *kong.Application) map[string]*kong.Flag {
 // Secrets are the variables of settings without a flag.
 var Secrets = []string{
 	"ANNALS_ROOT_KEY", "ANNALS_EMBEDDING_KEY", "ANNALS_EMBEDDING_PREVIOUS_KEY", "ANNALS_LLM_KEY",
-	"ANNALS_OIDC_CLIENT_SECRET", "OPENAI_API_KEY", "ARK_API_KEY",
+	"ANNALS_OIDC_CLIENT_SECRET", "ANNALS_BACKUP_PASSPHRASE", "OPENAI_API_KEY", "ARK_API_KEY",
 }
 
 // meant asks for the known name that differs least from an unknown one; empty if none is near.
