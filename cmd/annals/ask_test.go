@@ -40,6 +40,9 @@ func sent(ts *testscript.TestScript, method, path, body string) (status int, sai
 	ts.Check(err)
 	if body != "" {
 		request.Header.Set("Content-Type", "application/json")
+		if !strings.ContainsAny(body[:1], "{[") { // a form
+			request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
 	}
 	if key := ts.Getenv("ANNALS_KEY"); key != "" {
 		request.Header.Set("Authorization", "Bearer "+key)

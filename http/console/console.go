@@ -25,6 +25,9 @@ type Config struct {
 	// OpenSession exchanges a key for a token that is valid at the API for some hours. Nil if API authenticates itself:
 	// then there is no login.
 	OpenSession func(r *http.Request, key string) (token string, expires time.Time, err error)
+	// First makes the first key of a server, for a user who has the token of its link. Its errors are shown. Nil if
+	// there is no such link.
+	First func(ctx context.Context, token, user string) (key string, err error)
 	// Provider logs users in besides keys. Nil if none does.
 	Provider Provider
 	// Redirect is the address of /console/login/oidc/callback that Provider knows. Default: below the origin of a request.
@@ -68,6 +71,10 @@ func New(cfg Config) *Console {
 	c.routes.HandleFunc("GET "+Root+"login", c.loginForm)
 	c.routes.HandleFunc("POST "+Root+"login", c.login)
 	c.routes.HandleFunc("POST "+Root+"logout", c.logout)
+	if cfg.First != nil {
+		c.routes.HandleFunc("GET "+Root+"first", c.showFirst)
+		c.routes.HandleFunc("POST "+Root+"first", c.makeFirst)
+	}
 	if cfg.Provider != nil {
 		c.routes.HandleFunc("GET "+Root+"login/oidc", c.toProvider)
 		c.routes.HandleFunc("GET "+Root+"login/oidc/callback", c.fromProvider)
@@ -95,6 +102,8 @@ func pages() map[string]route {
 	return map[string]route{
 		"GET " + Root + "{$}":              {"home", home},
 		"GET " + Root + "search":           {"search", search},
+		"GET " + Root + "ask":              {"ask", ask},
+		"POST " + Root + "ask":             {"ask", tell},
 		"GET " + Root + "knowledge":        {"knowledge", listKnowledge},
 		"GET " + Root + "remember":         {"remember", askRemember},
 		"POST " + Root + "remember":        {"remember", remember},

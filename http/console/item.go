@@ -107,7 +107,7 @@ func (d *item) read(p *page) ([]api.Event, error) {
 		return nil, err
 	}
 	d.Chart = confidenceChart(history, 120, 32)
-	if p.mayWrite() {
+	if p.MayWrite() {
 		d.Done, d.Acts = p.done(), actsFor(p, is)
 	}
 	return history, nil
@@ -177,8 +177,8 @@ func (d *item) TabPath(tab string) string {
 	return path
 }
 
-// mayWrite tells whether the page offers acts: not in the past, and not to auditors.
-func (p *page) mayWrite() bool {
+// MayWrite tells whether the page offers acts: not in the past, and not to auditors.
+func (p *page) MayWrite() bool {
 	return !p.Moment.Past() && p.Caller != nil && p.Caller.Role != "auditor"
 }
 

@@ -83,7 +83,7 @@ func listQuery(p *page, sorted bool) url.Values {
 
 // listKnowledge lists what passes the filters. If the API refuses one, the form stays.
 func listKnowledge(p *page) (any, error) {
-	data := &list{Filters: listFilters(p), Columns: sortColumns(p), Selected: map[string]bool{}, Writes: p.mayWrite()}
+	data := &list{Filters: listFilters(p), Columns: sortColumns(p), Selected: map[string]bool{}, Writes: p.MayWrite()}
 	for _, filter := range data.Filters {
 		if values := p.values(filter.Name); values != nil {
 			data.Set = append(data.Set, setFilter{filter.Label, strings.Join(values, ", "), p.With(filter.Name, "")})

@@ -60,7 +60,7 @@ func askMany(p *page) (any, error) {
 	if p.Moment.Past() {
 		return nil, errPast
 	}
-	if !p.mayWrite() {
+	if !p.MayWrite() {
 		return nil, notFound(p)
 	}
 	ids := p.values("id")

@@ -77,7 +77,7 @@ func (p *page) note(r client.Request) {
 	for i, segment := range r.Path {
 		segments[i] = url.PathEscape(segment)
 	}
-	address := p.origin() + "/" + strings.Join(segments, "/")
+	address := p.Origin() + "/" + strings.Join(segments, "/")
 	if len(r.Query) > 0 {
 		address += "?" + r.Query.Encode()
 	}
@@ -160,8 +160,8 @@ func (p *page) Stream(name string) Link {
 	return Link{Text: name, Address: p.To("log", "stream", name)}
 }
 
-// origin is the server's address as the browser knows it.
-func (p *page) origin() string {
+// Origin is the server's address as the browser knows it.
+func (p *page) Origin() string {
 	scheme := "http"
 	if p.r.TLS != nil {
 		scheme = "https"

@@ -66,7 +66,7 @@ func (c *Console) notLoggedIn(p *page, next string, err error) {
 }
 
 func (c *Console) redirect(p *page) string {
-	return cmp.Or(c.cfg.Redirect, p.origin()+providerPath+"/callback")
+	return cmp.Or(c.cfg.Redirect, p.Origin()+providerPath+"/callback")
 }
 
 // attemptCookie is the cookie of a login at the provider. Under TLS its name makes browsers refuse one that another

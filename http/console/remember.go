@@ -28,7 +28,7 @@ func askRemember(p *page) (any, error) {
 	if p.Moment.Past() {
 		return nil, errPast
 	}
-	if !p.mayWrite() {
+	if !p.MayWrite() {
 		return nil, notFound(p)
 	}
 	data := newForm(p, rememberFields())

@@ -120,7 +120,7 @@ func showPlaces(p *page) (any, error) {
 }
 
 func placesAt(p *page) (*places, error) {
-	data := &places{form: *newForm(p, resourceFields()), Write: p.mayWrite()}
+	data := &places{form: *newForm(p, resourceFields()), Write: p.MayWrite()}
 	data.URI = cmp.Or(p.param("uri"), resourceRoot)
 	data.Here = place{URI: data.URI, Name: data.URI, IsDir: true}
 	if !data.IsRoot() {
@@ -285,7 +285,7 @@ func removalOf(p *page) (*removal, error) {
 	remove := resourceActs()[1]
 	data := &removal{form: *newForm(p, remove.Fields), Act: remove, URI: p.param("uri")}
 	at := &places{URI: data.URI}
-	if !at.IsResource() || at.IsRoot() || !p.mayWrite() {
+	if !at.IsResource() || at.IsRoot() || !p.MayWrite() {
 		return nil, notFound(p)
 	}
 	return data, nil

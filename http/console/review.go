@@ -47,7 +47,7 @@ func readReview(p *page) (any, error) { return reviewOf(p) }
 func reviewOf(p *page) (*review, error) {
 	v := &review{
 		At: number(p.Query, "at"), Done: number(p.Query, "done"), Act: p.param("act"), ID: p.param("id"),
-		filters: url.Values{}, here: p.Query, Write: p.mayWrite(),
+		filters: url.Values{}, here: p.Query, Write: p.MayWrite(),
 	}
 	if p.Moment.Past() {
 		return v, nil

@@ -98,7 +98,7 @@ func policyActs() []act {
 }
 
 func showPolicies(p *page) (any, error) {
-	data := &policies{form: *newForm(p, policyFields()), Write: p.mayWrite(), Done: p.done()}
+	data := &policies{form: *newForm(p, policyFields()), Write: p.MayWrite(), Done: p.done()}
 	return data, data.read(p)
 }
 
@@ -111,7 +111,7 @@ func (d *policies) read(p *page) error {
 
 // changePolicy sets or removes a policy.
 func changePolicy(p *page) (any, error) {
-	data := &policies{form: *newForm(p, policyFields()), Write: p.mayWrite()}
+	data := &policies{form: *newForm(p, policyFields()), Write: p.MayWrite()}
 	request := client.Request{
 		Method: http.MethodPut, Path: []string{"v1", "verification", data.text("scope")}, Query: url.Values{},
 	}

@@ -130,3 +130,25 @@ func TestAMemoryIsFollowedFromItsFirstWordToItsProof(t *testing.T) {
 		}
 	})
 }
+
+// Who only wants to ask and tell needs one page: one act to tell, one to ask.
+func TestOnePageIsForWhoOnlyAsksAndTells(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		for _, keyboard := range []bool{false, true} {
+			h := hand{Page: w.open("/console/ask?q=who+waters+the+plants"), t: t, keyboard: keyboard}
+			if !keyboard {
+				h.WaitFor(`main h2`)
+				containsAll(t, h.Text("main"), "Nothing that you may see answers this")
+			}
+			h.fill("#content", "Olga waters the plants on Monday")
+			h.use("main form[method=post] button")
+			h.WaitFor(".done")
+			h.fill("main [name=q]", "who waters the plants?")
+			h.use("main form.big button")
+			h.WaitFor(".hit")
+			containsAll(t, h.Text(".hits"), "Olga waters the plants")
+			h.use(`a[href$="/act/helpful"]`)
+			h.WaitFor("main form[method=post]")
+		}
+	})
+}

@@ -57,7 +57,7 @@ func showSubscriptions(p *page) (any, error) {
 }
 
 func (d *subscriptions) read(p *page) error {
-	d.Write, d.All = p.mayWrite(), p.param("all") == "true" && p.Administers()
+	d.Write, d.All = p.MayWrite(), p.param("all") == "true" && p.Administers()
 	query := url.Values{
 		"all": {strconv.FormatBool(d.All)}, "ended": {strconv.FormatBool(p.param("ended") == "true")},
 	}
@@ -126,7 +126,7 @@ func (d *subscription) read(p *page) error {
 		return err
 	}
 	for _, a := range subscriptionActs() {
-		if a.Label != "" && p.mayWrite() && d.fits(a.Name) {
+		if a.Label != "" && p.MayWrite() && d.fits(a.Name) {
 			d.Acts = append(d.Acts, a)
 		}
 	}

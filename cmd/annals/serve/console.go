@@ -34,6 +34,10 @@ func (s *Service) addConsole(
 			return s.API.Callers.OpenLogin(ctx, idToken, ends)
 		},
 	}
+	if s.first, err = newFirstAdmin(s, key); err != nil {
+		return err
+	}
+	look.First = s.first.create
 	login, err := issuer.login(s.issuer, key)
 	if err != nil {
 		return fmt.Errorf("let users log in at the issuer: %w", err)

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -60,7 +61,11 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 		return err
 	}
 	fresh, unknown := DatabaseIsEmpty(ctx, cfg.Database, logger) // opening the database reports errors
-	if beyond && cfg.isOpenWithoutKeys() && unknown == nil && fresh {
+	keyless := cfg.isOpenWithoutKeys()
+	switch {
+	case beyond && keyless && cfg.Console == "on": // until the first admin has a key, nobody has one that is valid
+		cfg.RootKey = rand.Text() + rand.Text()
+	case beyond && keyless && unknown == nil && fresh:
 		return openBeyond(cfg.Listen)
 	}
 	service, err := OpenService(ctx, cfg, embedder, previous, logger)
@@ -77,13 +82,20 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 	if err != nil {
 		return errors.Join(err, service.Close())
 	}
-	url, pages := cfg.scheme()+listener.Addr().String(), ""
+	url, pages, first := cfg.scheme()+listener.Addr().String(), "", ""
 	if cfg.Console == "on" {
 		pages = url + consolePath
+		if keyed, _ := service.keys.Any(ctx); keyless && !keyed {
+			first = service.first.link(url)
+			if !open {
+				access = "none: nobody has a key yet"
+			}
+		}
 	}
 	err = errors.Join(service.db.Announce(url), Welcome{
 		URL: url, Console: pages, Database: DatabaseName(cfg.Database), Access: access,
 		Embedder: embedder.Name(), Why: why, Data: Absolute(cfg.Data), Open: open, New: unknown == nil && fresh,
+		First: first,
 	}.print(c))
 	if err == nil {
 		logger.InfoContext(ctx, "serving", "url", url, "version", terminal.Version().Version)
@@ -126,6 +138,7 @@ type Welcome struct {
 	Embedder string `json:"embedder"`
 	Why      string `json:"embedder_reason"` // why this one, and how to use another
 	Data     string `json:"data"`
+	First    string `json:"first_admin,omitempty"` // the link that makes the first key; empty if there is a key
 
 	New  bool `json:"new"` // the database was empty
 	Open bool `json:"-"`   // in no-auth mode
@@ -149,6 +162,9 @@ func (w Welcome) print(c *terminal.Console) error {
 	fields.Row("embedder", w.Embedder+": "+w.Why)
 	fields.Row("data", w.Data)
 	c.Table(fields)
+	if w.First != "" {
+		c.Say("\nThe first admin's key, after which every caller needs one, is made here:\n  %s", w.First)
+	}
 	program, server := called(os.Args[0]), ""
 	if w.URL != terminal.DefaultServer {
 		server = " --server " + w.URL

@@ -71,6 +71,7 @@ type Service struct {
 	registry   *prometheus.Registry
 	purgeAfter time.Duration
 	backups    *backups // nil for none
+	first      firstAdmin
 	API        *annalshttp.Server
 	logger     *slog.Logger
 	leeway     leeway

@@ -1,0 +1,36 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+)
+
+// first is what the page of the first admin shows.
+type first struct {
+	Token, Subject, Key string
+	Refused             *problem
+}
+
+// showFirst shows the page that the link of a new server leads to.
+func (c *Console) showFirst(w http.ResponseWriter, r *http.Request) {
+	p := c.page(w, r)
+	p.Data = first{Token: p.param("token")}
+	p.render("first", http.StatusOK)
+}
+
+// makeFirst makes the first admin's key, shows it, and logs the admin in.
+func (c *Console) makeFirst(w http.ResponseWriter, r *http.Request) {
+	p := c.page(w, r)
+	data := first{Token: r.PostFormValue("token"), Subject: strings.TrimSpace(r.PostFormValue("subject"))}
+	status := http.StatusOK
+	key, err := c.cfg.First(r.Context(), data.Token, data.Subject)
+	if err != nil {
+		data.Refused = problemOf(err)
+		status = data.Refused.Status
+	} else if token, expires, err := c.cfg.OpenSession(r, key); err == nil {
+		setSession(w, r, token, expires)
+	}
+	data.Key = key
+	p.Data = data
+	p.render("first", status)
+}
