@@ -266,6 +266,9 @@ func render(api *huma.OpenAPI) (p pages, err error) {
 	return p, nil
 }
 
+//go:embed llms.txt
+var llms string
+
 func (s *Server) pageRoutes() {
 	s.page("metrics", "/metrics", "Metrics for Prometheus, with the names that the caller may read", "text/plain",
 		s.answerMetrics)
@@ -273,6 +276,9 @@ func (s *Server) pageRoutes() {
 		s.described("application/yaml", func(p pages) []byte { return p.yaml }))
 	s.page("openapi-json", "/openapi.json", "This description, as JSON", serve.JSONType,
 		s.described(serve.JSONType, func(p pages) []byte { return p.json }))
+	s.page("llms", "/llms.txt", "What this server is, for language models", "text/plain", func(e echo.Context) error {
+		return e.String(http.StatusOK, llms)
+	})
 	s.page("docs", "/docs", "This description, for people", "text/html", s.docs)
 	s.page("root", "/", "Where to go from here", serve.JSONType, s.root)
 	root := s.api.Huma.OpenAPI().Paths["/"].Get
