@@ -110,8 +110,8 @@ func (s Source) write(ctx context.Context, file string) (c Contents, err error) 
 	}
 	defer moment.End()
 	from := moment.Transactions[0]
-	err = from.NewRaw("SELECT settings FROM projections WHERE name = 'knowledge' AND state = 'active'").Scan(ctx,
-		(*settings)(&c.Confidence))
+	err = from.NewRaw("SELECT settings ->> 'confidence' FROM projections WHERE name = 'knowledge' AND state = 'active'").
+		Scan(ctx, &c.Confidence)
 	if err != nil {
 		return c, database.Classify(ctx, fmt.Errorf("read the active projection: %w", err))
 	}
@@ -135,23 +135,6 @@ func (s Source) write(ctx context.Context, file string) (c Contents, err error) 
 		_, err = to.TransactOne(ctx, "INSERT INTO backup VALUES (?)", string(encoded))
 	}
 	return c, err
-}
-
-// settings scans the policy of confidence out of the settings of a projection.
-type settings string
-
-func (s *settings) Scan(value any) error {
-	var said struct{ Confidence string }
-	err := json.Unmarshal(fmt.Append(nil, textOf(value)), &said)
-	*s = settings(said.Confidence)
-	return err
-}
-
-func textOf(value any) string {
-	if b, is := value.([]byte); is {
-		return string(b)
-	}
-	return fmt.Sprint(value)
 }
 
 const whichFile = "name a file that annals backup has written, whole"
