@@ -6,7 +6,6 @@ import (
 	"errors"
 	"mime"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -66,7 +65,10 @@ func (f source) text() (string, bool) {
 	}
 	content, err := document.Text(f.bytes)
 	if extension == ".html" || extension == ".htm" || kind == "text/html" {
-		content = htmlText(content)
+		var page *html.Node
+		if page, err = html.Parse(strings.NewReader(content)); err == nil {
+			content, err = document.HTML(page)
+		}
 	}
 	return content, err == nil
 }
@@ -132,57 +134,6 @@ func (f source) stem() string {
 		return stem
 	}
 	return "resource"
-}
-
-// The elements of an HTML page that are no text, that start a line, and that are headings.
-var (
-	unread = []string{"script", "style", "noscript", "template", "svg", "nav", "head"}
-	blocks = []string{
-		"p", "div", "section", "article", "li", "tr", "br", "ul", "ol", "table", "pre", "blockquote", "h1", "h2", "h3", "h4",
-		"h5", "h6",
-	}
-	spaces = regexp.MustCompile(`[ \t\r\f\v\x{a0}]*\n[ \t\r\f\v\x{a0}]*`)
-	gaps   = regexp.MustCompile(`\n{3,}`)
-)
-
-// htmlText is the text of a page, with Markdown headings.
-func htmlText(page string) string {
-	var b strings.Builder
-	skipped := 0
-	for tokens := html.NewTokenizer(strings.NewReader(page)); ; {
-		kind := tokens.Next()
-		if kind == html.ErrorToken {
-			break
-		}
-		token := tokens.Token()
-		switch kind {
-		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
-			opens := kind == html.StartTagToken
-			if slices.Contains(unread, token.Data) && kind != html.SelfClosingTagToken {
-				if skipped++; !opens {
-					skipped = max(skipped-2, 0)
-				}
-				continue
-			}
-			if slices.Contains(blocks, token.Data) {
-				b.WriteString("\n")
-				if level, isHeading := strings.CutPrefix(token.Data, "h"); isHeading && level != "" {
-					b.WriteString("\n")
-					if opens {
-						b.WriteString(strings.Repeat("#", int(level[0]-'0')) + " ")
-					}
-				}
-				if opens && token.Data == "li" {
-					b.WriteString("- ")
-				}
-			}
-		case html.TextToken:
-			if skipped == 0 {
-				b.WriteString(token.Data)
-			}
-		}
-	}
-	return strings.TrimSpace(gaps.ReplaceAllString(spaces.ReplaceAllString(b.String(), "\n"), "\n\n"))
 }
 
 // section is a part of a long text with its heading.

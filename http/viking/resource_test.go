@@ -178,7 +178,7 @@ func TestOtherServersAreAskedWithCare(t *testing.T) {
 		like(t, add("/guide.md").object(),
 			object{"root_uri": "viking://resources/guide", "source_path": site.URL + "/guide.md"})
 		add("/docs/install").result()
-		same(t, w.read("viking://resources/install/install.md"), "# 安装\n\n先\u00a0构建。Then run.\n\n- one\n- two")
+		same(t, w.read("viking://resources/install/install.md"), "# 安装\n\n先\u00a0构建。**Then** run.\n\n- one\n- two")
 		add("/nothing").invalid()
 		add("/endless").invalid()
 		add("/elsewhere").invalid()
