@@ -138,8 +138,10 @@ func hasNotes(files fs.FS) bool {
 			return fs.SkipAll
 		case skipped(name, entry):
 			return skip(entry)
-		case isNote(name):
+		case isNote(name) || path.Ext(name) == ".html" || notionTable.MatchString(path.Base(name)):
 			notes++
+		case path.Base(name) == "channels.json" && isSlack(files, path.Dir(name)):
+			notes = 2000
 		case slices.Contains([]string{".json", ".ndjson", ".jsonl", ".gz"}, path.Ext(name)):
 			others++
 		}
@@ -197,6 +199,9 @@ func (in *Input) walk(files fs.FS, above string, depth int, yield func(Item) err
 			return skip(entry)
 		}
 		if entry.IsDir() {
+			if isSlack(files, name) {
+				return cmp.Or(in.slack(files, name, above, yield), fs.SkipDir)
+			}
 			return nil
 		}
 		if count++; count > mostFiles {
@@ -210,7 +215,10 @@ func (in *Input) walk(files fs.FS, above string, depth int, yield func(Item) err
 func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Item) error) error {
 	whole := path.Join(above, name)
 	ext := strings.ToLower(path.Ext(name))
-	known := isNote(name) || ext == ".json" || ext == ".af" || ext == ".zip"
+	if ext == ".csv" && notionTable.MatchString(path.Base(name)) && !isNotionTable(files, name) {
+		return nil // other files have its rows
+	}
+	known := isNote(name) || slices.Contains([]string{".json", ".af", ".zip", ".html"}, ext) || isNotionTable(files, name)
 	if !known {
 		in.leave(whole, strings.TrimSpace("is not read: "+cmp.Or(ext, "it has no ending")))
 		return nil
@@ -241,6 +249,10 @@ func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Ite
 		err = errors.New("is not in UTF-8")
 	case isNote(name):
 		found, err = in.note(whole, string(text))
+	case ext == ".csv":
+		found, err = in.notion(whole, text)
+	case ext == ".html":
+		found, err = in.confluence(whole, text)
 	default:
 		var format string
 		found, format, err = memories(text)
@@ -256,24 +268,30 @@ func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Ite
 		in.leave(whole, "has no text")
 	}
 	for _, item := range found {
-		if len(item.Content) > largestContent {
-			in.leave(whole, fmt.Sprintf("%q is longer than %d bytes", item.Task, largestContent))
-			continue
-		}
-		if above == "" && in.whole != "" {
-			item.Path = filepath.Join(in.whole, filepath.FromSlash(name))
-		}
-		item.Origin = "file:" + lastRunes(path.Join(in.root, whole), 120)
-		if in.Scope != nil {
-			if scope := in.Scope(path.Dir(whole)); scope != "" {
-				item.Scopes = []string{scope}
-			}
-		}
-		if err := yield(item); err != nil {
+		if err := in.pass(item, name, above, yield); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pass passes an item of a file, with what follows from its place.
+func (in *Input) pass(item Item, name, above string, yield func(Item) error) error {
+	whole := path.Join(above, name)
+	if len(item.Content) > largestContent {
+		in.leave(whole, fmt.Sprintf("%q is longer than %d bytes", item.Task, largestContent))
+		return nil
+	}
+	if above == "" && in.whole != "" {
+		item.Path = filepath.Join(in.whole, filepath.FromSlash(name))
+	}
+	item.Origin = "file:" + lastRunes(path.Join(in.root, whole), 120)
+	if in.Scope != nil {
+		if scope := in.Scope(path.Dir(whole)); scope != "" {
+			item.Scopes = []string{scope}
+		}
+	}
+	return yield(item)
 }
 
 const largestContent = 64 << 10

@@ -1,0 +1,165 @@
+package foreign
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// slackMessage is a message of a channel.
+type slackMessage struct {
+	Subtype  string `json:"subtype"`
+	User     string `json:"user"`
+	Username string `json:"username"`
+	Text     string `json:"text"`
+	At       string `json:"ts"`
+	Thread   string `json:"thread_ts"`
+
+	Reactions []struct {
+		Name string `json:"name"`
+	} `json:"reactions"`
+}
+
+type slackChannel struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Pins []pin  `json:"pins"`
+}
+
+type pin struct {
+	ID string `json:"id"`
+}
+
+var (
+	slackToken = regexp.MustCompile(`<([@#!]?)([^>|]+)(?:\|([^>]*))?>`)
+	slackPlain = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+	decided    = regexp.MustCompile(`(?i)\b(decided|decision|we agreed|agreed:|let's go with|we go with|we will use|conclusion|resolved|` +
+		`solved|the answer is|the fix (is|was)|turned out|root cause)\b|决定|结论|定了|解决了|原因是`)
+	approved = []string{"white_check_mark", "heavy_check_mark", "ballot_box_with_check", "+1", "thumbsup", "100"}
+	spoken   = []string{"", "bot_message", "me_message", "thread_broadcast", "file_share"}
+)
+
+// isSlack tells whether a folder is the export of a workspace.
+func isSlack(files fs.FS, folder string) bool {
+	_, err := fs.Stat(files, path.Join(folder, "channels.json"))
+	_, also := fs.Stat(files, path.Join(folder, "users.json"))
+	return err == nil && also == nil
+}
+
+// slack reads the threads of public channels that end in a decision or an answer. They are proposals: a person decides
+// what of them others should know.
+func (in *Input) slack(files fs.FS, folder, above string, yield func(Item) error) error {
+	var users []struct {
+		ID, Name string
+		Real     string `json:"real_name"`
+	}
+	var channels []slackChannel
+	for name, into := range map[string]any{"users.json": &users, "channels.json": &channels} {
+		text, err := in.read(files, path.Join(folder, name), true)
+		if err == nil {
+			err = json.Unmarshal(text, into)
+		}
+		if err != nil {
+			in.leave(path.Join(above, folder, name), "cannot be read: "+err.Error())
+			return nil
+		}
+	}
+	names := map[string]string{}
+	for _, user := range users {
+		names[user.ID] = cmp.Or(user.Real, user.Name)
+	}
+	for _, channel := range channels {
+		days, _ := fs.Glob(files, path.Join(folder, channel.Name, "*.json"))
+		var order []string // of threads
+		threads := map[string][]slackMessage{}
+		for _, day := range days {
+			text, err := in.read(files, day, false)
+			var messages []slackMessage
+			if err == nil {
+				err = json.Unmarshal(text, &messages)
+			}
+			if err != nil {
+				in.leave(path.Join(above, day), "cannot be read: "+err.Error())
+			}
+			for _, m := range messages {
+				if m.Text == "" || !slices.Contains(spoken, m.Subtype) {
+					continue
+				}
+				of := cmp.Or(m.Thread, m.At)
+				if threads[of] == nil {
+					order = append(order, of)
+				}
+				threads[of] = append(threads[of], m)
+			}
+		}
+		for _, of := range order {
+			if messages := threads[of]; slices.Contains(channel.Pins, pin{of}) || ends(messages) {
+				item, from := channel.item(messages, names), path.Join(folder, channel.Name)
+				if err := in.pass(item, from, above, yield); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// ends tells whether a thread ends in a decision, or in an answer that somebody approved.
+func ends(thread []slackMessage) bool {
+	if len(thread) < 2 {
+		return false
+	}
+	asked := strings.ContainsAny(thread[0].Text, "?？")
+	return slices.ContainsFunc(thread[1:], func(m slackMessage) bool {
+		approves := false
+		for _, reaction := range m.Reactions {
+			name, _, _ := strings.Cut(reaction.Name, "::")
+			approves = approves || slices.Contains(approved, name)
+		}
+		return decided.MatchString(m.Text) || asked && approves
+	})
+}
+
+// item is a thread as one item.
+func (c slackChannel) item(thread []slackMessage, names map[string]string) Item {
+	plain := func(m slackMessage) string {
+		return slackPlain.Replace(slackToken.ReplaceAllStringFunc(m.Text, func(token string) string {
+			parts := slackToken.FindStringSubmatch(token)
+			name := cmp.Or(parts[3], names[parts[2]], parts[2])
+			switch {
+			case parts[1] == "" && parts[3] != "" && parts[3] != parts[2]:
+				return fmt.Sprintf("[%s](%s)", parts[3], parts[2])
+			case parts[1] == "":
+				return parts[2]
+			case parts[1] == "#":
+				return "#" + name
+			}
+			return "@" + strings.TrimPrefix(name, "@")
+		}))
+	}
+	who := func(m slackMessage) string { return cmp.Or(names[m.User], m.Username, m.User) }
+	lines := make([]string, len(thread))
+	for i, m := range thread {
+		lines[i] = who(m) + ": " + plain(m)
+	}
+	first, last := thread[0], thread[len(thread)-1]
+	item := Item{
+		ID: "slack-" + c.ID + "-" + strings.ReplaceAll(first.At, ".", "-"), Type: "strategy",
+		Task:    "#" + c.Name + ": " + firstRunes(strings.Join(strings.Fields(plain(first)), " "), 200),
+		Content: strings.Join(lines, "\n\n"),
+		Tags:    tagsOf("kind", "slack", "status", "proposed", "channel", c.Name),
+		Source:  &Source{SubmittedBy: lastRunes(who(last), 200)},
+	}
+	if seconds, err := strconv.ParseFloat(last.At, 64); err == nil {
+		at := time.Unix(int64(seconds), 0).UTC()
+		item.OccurredAt = &at
+	}
+	return item
+}
