@@ -13,8 +13,8 @@ import (
 // notionTable is the name of a database that Notion has exported, with its id.
 var notionTable = regexp.MustCompile(`^(.*?)[ -]?([0-9a-f]{32})(_all)?\.csv$`)
 
-// isNotionTable tells whether a file of CSV has rows that no other file has: the pages of a database have its rows, too,
-// and the file _all has those of every view.
+// isNotionTable tells whether a file of CSV has rows that no other file has: the pages of a database have its rows,
+// too, and the file _all has those of every view.
 func isNotionTable(files fs.FS, name string) bool {
 	found := notionTable.FindStringSubmatch(path.Base(name))
 	if found == nil {
@@ -39,8 +39,8 @@ func (in *Input) notion(file string, text []byte) ([]Item, error) {
 	name := notionTable.FindStringSubmatch(path.Base(file))[1]
 	var all []Item
 	for _, row := range rows[1:] {
-		item := Item{Type: "definition", Task: strings.TrimSpace(name + ": " + row[0]), Tags: tagsOf("folder", path.Dir(file))}
-		item.ID = in.idOf(file, row[0])
+		item := Item{ID: in.idOf(file, row[0]), Type: "definition", Tags: tagsOf("folder", path.Dir(file))}
+		item.Task = strings.TrimSpace(name + ": " + row[0])
 		var lines []string
 		for i, value := range row {
 			if value != "" {
