@@ -87,6 +87,7 @@ type Filter struct {
 	Scope         Scope
 	Visibility    Visibility
 	URIPrefix     string
+	IDs           []string
 	IDPrefix      string
 	Under         []URI   // at or below any of these
 	Levels        []Level // only items whose URIs are of these levels, see [URI.Level]
@@ -211,6 +212,9 @@ func (f Filter) validate(p *Problems) {
 		atMost(p, "uri", f.URIPrefix, maxURI)
 	}
 	atMost(p, "id_prefix", f.IDPrefix, maxURI)
+	if len(f.IDs) > maxIDs {
+		p.Add("id", "must be at most %d", maxIDs)
+	}
 	for i, uri := range f.Under {
 		checkUnder(p, fmt.Sprintf("under[%d]", i), uri)
 	}

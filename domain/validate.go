@@ -253,6 +253,7 @@ const (
 	maxMeta     = 16 << 10 // bytes
 	maxNesting  = 64       // objects and arrays within one another
 	maxURI      = 1024     // bytes
+	maxIDs      = 500
 	maxURLs     = 32
 	maxURL      = 2048
 	maxName     = 256

@@ -22,6 +22,7 @@ type Filtering struct {
 	Visibility  string        `query:"visibility" enum:"private,shared,org,public"`
 	Polarity    string        `query:"polarity" enum:"positive,negative"`
 	URI         string        `query:"uri" doc:"What the URI begins with."`
+	ID          []string      `query:"id,explode" doc:"At most 500."`
 	IDPrefix    string        `query:"id_prefix" doc:"What the id begins with."`
 	Stale       serve.Boolean `query:"stale" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
 	TraceID     string        `query:"trace_id" doc:"Of the item's source."`
@@ -163,7 +164,7 @@ func (in *Filtering) filter(found *domain.Problems) domain.Filter {
 		Categories:   serve.FromStrings[domain.Category](serve.SplitCommas(in.Category)), Tags: tagsOf(in.Tag),
 		Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
 		Visibility: domain.Visibility(in.Visibility), Polarity: domain.Polarity(in.Polarity),
-		URIPrefix: in.URI, IDPrefix: in.IDPrefix, Stale: in.Stale.Read(found, "stale"), TraceID: in.TraceID,
+		URIPrefix: in.URI, IDs: in.ID, IDPrefix: in.IDPrefix, Stale: in.Stale.Read(found, "stale"), TraceID: in.TraceID,
 		Statuses:    serve.FromStrings[domain.Status](serve.SplitCommas(in.Status)),
 		CreatedFrom: in.CreatedFrom.Read(found, "created_from"), CreatedTo: in.CreatedTo.Read(found, "created_to"),
 		UpdatedFrom: in.UpdatedFrom.Read(found, "updated_from"), UpdatedTo: in.UpdatedTo.Read(found, "updated_to"),

@@ -137,7 +137,7 @@ func TestARevocationNamesItsKeyAndItsConsequence(t *testing.T) {
 		key, prefix := w.given("user:mia")
 		path := "/console/access/" + prefix + "/revoke"
 		_, page := w.visit(browser, path)
-		containsAll(t, said(named(t, page, "main", "")[0]), prefix, "user:mia", "cannot be undone")
+		containsAll(t, said(named(t, page, "main", "")[0]), prefix, "mia", "cannot be undone")
 		if _, err := w.as(key).Whoami(t.Context()); err != nil {
 			t.Fatalf("it was revoked without a form: %v", err)
 		}
@@ -291,7 +291,7 @@ func TestAnAdminCreatesUsesAndRevokesAKey(t *testing.T) {
 		admin.WaitFor("#overlap")
 		admin.Axe()
 		admin.Go("/console/access/" + keyForm.FindStringSubmatch(key)[1] + "/revoke")
-		containsAll(t, admin.Text("main"), "user:mia")
+		containsAll(t, admin.Text("main"), "mia")
 		admin.Type("#reason", "lost")
 		admin.Axe()
 		admin.Click("button.danger")

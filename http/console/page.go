@@ -149,15 +149,18 @@ func (p *page) Narrowed() bool {
 	return false
 }
 
-// Link is a text that leads to a page of the console.
-type Link struct{ Text, Address string }
+// Link is a text, or a mark of a name, that leads to a page of the console.
+type Link struct {
+	Text    any
+	Address string
+}
 
-// Stream is a stream's name and its page. Only knowledge has one.
+// Stream is a stream's title and its page. Only knowledge has one.
 func (p *page) Stream(name string) Link {
 	if id, is := strings.CutPrefix(name, "knowledge:"); is {
-		return Link{name, p.To("k/" + url.PathEscape(id))}
+		return Link{titled(id), p.To("k/" + url.PathEscape(id))}
 	}
-	return Link{Text: name, Address: p.To("log", "stream", name)}
+	return Link{Text: who(name), Address: p.To("log", "stream", name)}
 }
 
 // Origin is the server's address as the browser knows it.

@@ -57,6 +57,9 @@ func functions(language string, files assets) template.FuncMap {
 		"join":    strings.Join,
 		"langOf":  languageOf,
 		"hundred": func(x float64) string { return strconv.FormatFloat(100*min(max(x, 0), 1), 'f', 1, 64) },
+		"who":     who,
+		"titled":  titled,
+		"titleOf": titleOf,
 		"short":   func(s string) string { return shortened(s, 80) },
 		"count": func(n *int) int {
 			if n == nil {

@@ -3,6 +3,7 @@ package people
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/annals-kb/annals/database"
@@ -38,6 +39,21 @@ func EntriesOf(
 		found[domain.Entity(name)], _ = state.(domain.MemberEntry)
 	}
 	return found, err
+}
+
+// Known are those of some members that the directory has, in order of their names, with their display names.
+func (d Directory) Known(
+	ctx context.Context, tenant string, some []domain.Entity,
+) (members []domain.DirectoryMember, err error) {
+	ctx = database.ForTenant(ctx, tenant)
+	entries, err := EntriesOf(ctx, d.Log, tenant, some)
+	for _, member := range slices.Sorted(maps.Keys(entries)) {
+		members = append(members, domain.DirectoryMember{MemberEntry: entries[member]})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return members, d.Name(ctx, tenant, members)
 }
 
 // Members lists up to limit members of a kind ("user") after a member, in order of their names, with their display

@@ -28,6 +28,7 @@ func WhereKind(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
 	query = Among(query, "k.type", f.Types)
 	query = Among(query, "k.context_type", f.ContextTypes)
 	query = Among(query, "k.category", f.Categories)
+	query = Among(query, "k.id", f.IDs)
 	for _, e := range []struct{ column, value string }{
 		{"k.owner", string(f.Owner)},
 		{"k.visibility", string(f.Visibility)},
@@ -182,6 +183,7 @@ func IncludesDeleted(statuses []domain.Status) bool {
 // IsPlain tells whether a filter excludes nothing but superseded items, archives, and what is private to others.
 func IsPlain(f domain.Filter) bool {
 	return len(f.Types)+len(f.ContextTypes)+len(f.Categories)+len(f.Tags)+len(f.Also)+len(f.Statuses)+len(f.Levels) == 0 &&
+		len(f.IDs) == 0 &&
 		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && f.IDPrefix == "" && len(f.Under) == 0 &&
 		f.Polarity == "" &&
 		f.Stale == nil && f.Contested == nil && f.Expired == nil && f.MinConfidence == nil && f.MaxConfidence == nil &&

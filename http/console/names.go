@@ -1,0 +1,106 @@
+package console
+
+import (
+	"cmp"
+	"html/template"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// A template marks entities and items whose names it does not know. The names are asked for when the page is made, all
+// at once, and take the place of the marks. The marks are of Unicode's private use, which no font shows.
+const (
+	beginsEntity, beginsItem, endsMark = "\uE000", "\uE001", "\uE002"
+	mostNames                          = 100 // of a page of the API
+)
+
+var marks = regexp.MustCompile("[" + beginsEntity + beginsItem + "]([^<>&\"']*?)" + endsMark)
+
+// who marks an entity or a scope.
+func who(entity string) template.HTML {
+	return template.HTML(beginsEntity + template.HTMLEscapeString(entity) + endsMark) //nolint:gosec // it is escaped
+}
+
+// titled marks an item by its id.
+func titled(id string) template.HTML {
+	return template.HTML(beginsItem + template.HTMLEscapeString(id) + endsMark) //nolint:gosec // it is escaped
+}
+
+// titleOf is the title of an item: its task, or else its first words.
+func titleOf(k any) any {
+	switch k := k.(type) {
+	case *api.Knowledge:
+		return titleOf(*k)
+	case api.Knowledge:
+		return cmp.Or(k.Task, shortened(k.Content, 80), k.ID)
+	case api.ItemStanding:
+		if k.Task == "" {
+			return titled(k.ID)
+		}
+		return k.Task
+	}
+	return ""
+}
+
+// named puts names in the place of marks.
+func (p *page) named(text []byte) []byte {
+	entities, items := map[string]string{}, map[string]string{}
+	for _, found := range marks.FindAllSubmatch(text, -1) {
+		if strings.HasPrefix(string(found[0]), beginsItem) {
+			items[string(found[1])] = ""
+		} else if name := string(found[1]); strings.Contains(name, ":") {
+			entities[name] = ""
+		}
+	}
+	if p.Caller != nil {
+		var members api.Members
+		p.ask(&members, entities, "member", "v1", "directory")
+		for _, m := range members.Items {
+			entities[m.Member] = m.DisplayName
+		}
+		var known api.Page[api.Knowledge]
+		p.ask(&known, items, "id", "v1", "knowledge")
+		for _, k := range known.Items {
+			items[k.ID] = cmp.Or(k.Task, shortened(k.Content, 80))
+		}
+	}
+	return marks.ReplaceAllFunc(text, func(found []byte) []byte {
+		name := string(marks.FindSubmatch(found)[1])
+		if strings.HasPrefix(string(found), beginsItem) {
+			return []byte(template.HTMLEscapeString(cmp.Or(items[name], name)))
+		}
+		kind, id, isEntity := strings.Cut(name, ":")
+		shown := entities[name]
+		switch {
+		case shown != "":
+			shown = template.HTMLEscapeString(shown)
+		case !isEntity:
+			return []byte(say(p.Language, name))
+		case kind == "user":
+			shown = id
+		default:
+			shown = say(p.Language, kind) + " " + id
+		}
+		return []byte(`<span title="` + name + `">` + shown + `</span>`)
+	})
+}
+
+// ask asks for what some names stand for. Without an answer, the names stay.
+func (p *page) ask(out any, names map[string]string, parameter string, path ...string) {
+	query := url.Values{"limit": {"100"}}
+	if parameter == "id" {
+		query["status"] = []string{"active", "superseded"}
+	}
+	for name := range names {
+		query.Add(parameter, name)
+	}
+	if asked := query[parameter]; len(asked) > 0 {
+		query[parameter] = asked[:min(len(asked), mostNames)]
+		_, _ = p.api.Do(p.r.Context(), client.Request{Method: http.MethodGet, Path: path, Query: query}, out)
+	}
+}
