@@ -187,6 +187,7 @@ type Known struct {
 // them do not count. A search may miss the same text among many that resemble it, so it is looked up.
 func (c Remember) decideSimilar(dc DecisionContext) (links []Fact, err error) {
 	var said []string
+	var found []SimilarItem
 	for _, s := range c.Similar {
 		k := dc.Knowledge(s.ID)
 		if s.ID == c.ID || s.Kind == Resembling || k.Status != Active || !c.By.MaySee(k) {
@@ -196,21 +197,23 @@ func (c Remember) decideSimilar(dc DecisionContext) (links []Fact, err error) {
 		case c.OnSimilar == LinkSimilar && s.Kind == Duplicate:
 			links = append(links, Linked{To: s.ID})
 		case c.OnSimilar == RefuseSimilar && s.Kind == Duplicate:
-			said = append(said, s.ID+" says the same")
+			said, found = append(said, s.ID+" says the same"), append(found, s)
 		case c.OnSimilar == RefuseSimilar:
-			said = append(said, s.ID+" contradicts it")
+			said, found = append(said, s.ID+" contradicts it"), append(found, s)
 		}
 	}
 	if k := c.repeated(dc); k != nil && c.OnSimilar == VoteSimilar {
 		return nil, &Known{Refuse(ErrSimilar, "%s says the same", k.ID), *k}
 	} else if k != nil && len(said) == 0 {
-		said = append(said, k.ID+" says the same")
+		said, found = append(said, k.ID+" says the same"), append(found, SimilarItem{ID: k.ID, Kind: Duplicate, Score: 1})
 	}
 	if len(said) == 0 {
 		return links, nil
 	}
-	return nil, Refuse(ErrSimilar, "%s", strings.Join(said, ", ")).
+	refusal := Refuse(ErrSimilar, "%s", strings.Join(said, ", ")).
 		WithFix("vote for that item, revise or supersede it, or remember this one with on_similar=report")
+	refusal.Similar = found
+	return nil, refusal
 }
 
 // repeated is an item that says exactly the same, if that matters: to a refusal, one of the audience or a public one;

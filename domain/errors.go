@@ -36,6 +36,8 @@ type Refusal struct {
 	Kind   error  // one of the sentinels above
 	Detail string // one sentence, without what people wrote
 	Fix    string // what to do about it; may be empty
+
+	Similar []SimilarItem // that a new item is refused for
 }
 
 func (r *Refusal) Error() string { return r.Detail }

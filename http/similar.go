@@ -3,11 +3,12 @@ package http
 import (
 	"context"
 	"errors"
-	"math"
+	"slices"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // rememberBeside remembers an item that may have similar ones, and returns those. At VoteSimilar, an item that says
@@ -36,12 +37,8 @@ func rememberBeside(
 	if err != nil {
 		return receipt, nil, err
 	}
-	var named []api.Similar
-	for _, item := range similar {
-		if item.ID != receipt.Knowledge.ID { // a repeated request finds what it remembered before
-			score := math.Round(item.Score*1000) / 1000
-			named = append(named, api.Similar{ID: item.ID, Kind: item.Kind, Score: score, Rule: item.Rule})
-		}
-	}
-	return receipt, named, nil
+	similar = slices.DeleteFunc(similar, func(item domain.SimilarItem) bool {
+		return item.ID == receipt.Knowledge.ID // a repeated request finds what it remembered before
+	})
+	return receipt, serve.SimilarOf(similar), nil
 }

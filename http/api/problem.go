@@ -46,6 +46,7 @@ type Problem struct {
 	Instance string     `json:"instance,omitempty" doc:"urn:annals:request:ID, as in the server's log; of a record among many with #number."`
 	Fix      string     `json:"fix,omitempty" doc:"What to do about it, where we know it."`
 	Errors   []BadField `json:"errors,omitempty" doc:"Every bad field at once."`
+	Similar  []Similar  `json:"similar,omitempty" doc:"Of a new item with on_similar=refuse: the items that say the same or contradict it."`
 }
 
 // BadField is an invalid field and what is wrong with it.

@@ -103,7 +103,6 @@ func pages() map[string]route {
 		"GET " + Root + "{$}":              {"home", home},
 		"GET " + Root + "search":           {"search", search},
 		"GET " + Root + "ask":              {"ask", ask},
-		"POST " + Root + "ask":             {"ask", tell},
 		"GET " + Root + "knowledge":        {"knowledge", listKnowledge},
 		"GET " + Root + "remember":         {"remember", askRemember},
 		"POST " + Root + "remember":        {"remember", remember},

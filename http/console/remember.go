@@ -1,26 +1,60 @@
 package console
 
 import (
+	"cmp"
+	"errors"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
 
-// rememberFields are those of a revision, without its reason. The API fills in an owner and scopes that are left out.
+// remembering is the form of a new item, and the items that say the same or contradict it.
+type remembering struct {
+	*form
+	Scopes  []string // that the reader may choose, besides themselves
+	Similar []alike
+	Back    string // the page that the reader came from, below [Root]; empty for this one
+}
+
+// alike is an item that a new one resembles.
+type alike struct {
+	api.Similar
+	Knowledge api.Knowledge
+}
+
+// rememberFields are those of a revision, without its reason, and what everybody needs first. The API fills in an owner
+// and scopes that are left out.
 func rememberFields() []actField {
 	fields := revisable()
-	fields = fields[:len(fields)-1]
+	fields = slices.DeleteFunc(fields, func(f actField) bool {
+		return f.Check || f.Name == "reason" || f.Name == "content"
+	})
 	for i := range fields {
-		fields[i].Required = fields[i].Name == "content"
+		fields[i].Required = false
 		switch fields[i].Name {
 		case "owner":
 			fields[i].Label = "Owner, you if empty"
 		case "scopes":
-			fields[i].Label = "Scopes, one a line, only the owner if empty"
+			fields[i].Label = "Other scopes, one a line"
 		}
 	}
-	return fields
+	return append([]actField{{Name: "content", Label: "Content", Rows: 6, Required: true}}, fields...)
+}
+
+func newRemembering(p *page) *remembering {
+	r := &remembering{form: newForm(p, rememberFields()), Scopes: p.Caller.Memberships}
+	if p.Caller.PublishPublic {
+		r.Scopes = append(r.Scopes, "public")
+	}
+	if p.r.PostFormValue("back") == "ask" {
+		r.Back = "ask"
+	}
+	r.Values["type"] = cmp.Or(r.Values["type"], "strategy")
+	r.Values["scope"] = p.r.PostFormValue("scope")
+	return r
 }
 
 // askRemember shows the form of a new item.
@@ -31,22 +65,58 @@ func askRemember(p *page) (any, error) {
 	if !p.MayWrite() {
 		return nil, notFound(p)
 	}
-	data := newForm(p, rememberFields())
-	data.Values["type"] = "strategy"
-	return data, nil
+	return newRemembering(p), nil
 }
 
-// remember remembers what the form says, and goes to the new item.
+// remember remembers what the form says, and goes to the new item. Unless the reader has seen them, items that say the
+// same or contradict it are shown first.
 func remember(p *page) (any, error) {
-	data := newForm(p, rememberFields())
+	data := newRemembering(p)
 	for _, name := range []string{"task", "abstract", "overview", "owner"} {
 		data.Values[name] = data.text(name)
 	}
-	var made api.Knowledge
 	whole := revision(api.Knowledge{}, data.Values) // from an item that says nothing
-	_, err := p.api.Do(p.r.Context(), client.Post(whole, "v1", "knowledge"), &made)
+	if scopes := linesOf(data.Values["scope"] + "\n" + data.Values["scopes"]); len(scopes) > 0 {
+		whole["scopes"] = scopes
+	}
+	request, replaced := client.Post(whole, "v1", "knowledge"), p.r.PostFormValue("replace")
+	request.Query = url.Values{"on_similar": {"refuse"}}
+	if replaced != "" || p.r.PostFormValue("keep") != "" {
+		request.Query.Set("on_similar", "report")
+	}
+	var made api.Knowledge
+	_, err := p.api.Do(p.r.Context(), request, &made)
+	if refused, is := errors.AsType[*client.Error](err); is && len(refused.Similar) > 0 {
+		return nil, data.warn(p, refused.Similar)
+	}
+	if err == nil && replaced != "" {
+		instead := client.Post(api.Supersession{By: made.ID}, "v1", "knowledge", replaced, "supersede")
+		_, err = p.api.Do(p.r.Context(), instead, nil)
+	}
 	if err := data.failed(p, err, "remember", data); err != nil {
 		return nil, err
 	}
-	return goBack(p, "remember", "k/"+url.PathEscape(made.ID))
+	return goBack(p, "remember", cmp.Or(data.Back, "k/"+url.PathEscape(made.ID)))
+}
+
+// warn shows the form again, with the items that it resembles.
+func (r *remembering) warn(p *page, similar []api.Similar) error {
+	query := url.Values{}
+	for _, one := range similar {
+		query.Add("id", one.ID)
+	}
+	var known api.Page[api.Knowledge]
+	if err := p.get(&known, query, "v1", "knowledge"); err != nil {
+		return err
+	}
+	for _, one := range similar {
+		for _, k := range known.Items {
+			if k.ID == one.ID {
+				r.Similar = append(r.Similar, alike{one, k})
+			}
+		}
+	}
+	contradictionsFirst := func(a, b alike) int { return strings.Compare(a.Kind, b.Kind) }
+	slices.SortStableFunc(r.Similar, contradictionsFirst)
+	return answer(p, "remember", r, 409)
 }

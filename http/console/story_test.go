@@ -1,10 +1,12 @@
 package console_test
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/console/browsertest"
 )
 
@@ -77,10 +79,14 @@ func TestAMemoryIsFollowedFromItsFirstWordToItsProof(t *testing.T) {
 			}
 			h.use(`main a[href="/console/remember"]`)
 			task := map[bool]string{false: "用户编码风格偏好", true: "Coding style of the user"}[keyboard]
+			h.use("form details summary")
 			h.fill("#task", task)
 			h.fill("#content", "The user prefers JavaScript.")
 			h.fill("#tags", "category: preference")
 			h.use("main form[method=post] button")
+			if keyboard { // it contradicts the first
+				h.use("button[name=keep]")
+			}
 			h.WaitFor(".done")
 			containsAll(t, h.Text("main"), task, "The user prefers JavaScript.")
 
@@ -134,21 +140,45 @@ func TestAMemoryIsFollowedFromItsFirstWordToItsProof(t *testing.T) {
 // Who only wants to ask and tell needs one page: one act to tell, one to ask.
 func TestOnePageIsForWhoOnlyAsksAndTells(t *testing.T) {
 	each(t, "", func(t *testing.T, w *world) {
-		for _, keyboard := range []bool{false, true} {
-			h := hand{Page: w.open("/console/ask?q=who+waters+the+plants"), t: t, keyboard: keyboard}
-			if !keyboard {
-				h.WaitFor(`main h2`)
-				containsAll(t, h.Text("main"), "Nothing that you may see answers this")
-			}
-			h.fill("#content", "Olga waters the plants on Monday")
+		for told, keyboard := range map[string]bool{"Olga waters the plants": false, "Ben feeds the cat": true} {
+			h := hand{Page: w.open("/console/ask?q=" + url.QueryEscape(told)), t: t, keyboard: keyboard}
+			h.WaitFor("main h2")
+			containsAll(t, h.Text("main"), "Nothing that you may see answers this")
+			h.fill("#content", told)
 			h.use("main form[method=post] button")
 			h.WaitFor(".done")
-			h.fill("main [name=q]", "who waters the plants?")
+			h.fill("main [name=q]", told)
 			h.use("main form.big button")
 			h.WaitFor(".hit")
-			containsAll(t, h.Text(".hits"), "Olga waters the plants")
+			containsAll(t, h.Text(".hits"), told)
 			h.use(`a[href$="/act/helpful"]`)
 			h.WaitFor("main form[method=post]")
 		}
+	})
+}
+
+// Whoever writes what contradicts something is told so before it is saved, and decides which one holds.
+func TestAContradictionIsShownBeforeItIsSaved(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.remember(client.Knowledge{ID: "window", Type: "strategy", Content: "The limit of the gateway is 100 requests"})
+		for _, keyboard := range []bool{false, true} {
+			h := hand{Page: w.open("/console/remember"), t: t, keyboard: keyboard}
+			at := map[bool]string{false: "200", true: "300"}[keyboard]
+			h.fill("#content", "The limit of the gateway is "+at+" requests")
+			h.use("main form[method=post] > button")
+			h.WaitFor("section.refused")
+			h.Axe()
+			containsAll(t, h.Text("section.refused"), "contradicts it", "The limit of the gateway is", "It is not saved yet")
+			for k, err := range w.api.List(t.Context(), nil) {
+				if err != nil || strings.Contains(k.Content, at) {
+					t.Fatalf("it is saved already: %v", err)
+				}
+			}
+			h.use("button[name=replace]")
+			h.WaitFor(".done")
+			containsAll(t, h.Text("main"), at)
+		}
+		_, old := w.ask("/console/k/window")
+		containsAll(t, old, "superseded")
 	})
 }

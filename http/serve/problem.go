@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math"
 	"net/http"
 	"strconv"
 
@@ -104,7 +105,7 @@ func ProblemOf(err error, instance string) *Refused {
 		Type: api.ProblemType + a.Code, Title: a.Title, Status: a.Status, Instance: instance,
 	}}
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok {
-		p.Detail, p.Fix = refusal.Detail, refusal.Fix
+		p.Detail, p.Fix, p.Similar = refusal.Detail, refusal.Fix, SimilarOf(refusal.Similar)
 	}
 	if invalid, ok := errors.AsType[*domain.Invalid](err); ok {
 		p.Detail = "see errors"
@@ -127,6 +128,15 @@ func ProblemOf(err error, instance string) *Refused {
 		}
 	}
 	return p
+}
+
+// SimilarOf are items that a new one resembles.
+func SimilarOf(items []domain.SimilarItem) (named []api.Similar) {
+	for _, item := range items {
+		score := math.Round(item.Score*1000) / 1000
+		named = append(named, api.Similar{ID: item.ID, Kind: item.Kind, Score: score, Rule: item.Rule})
+	}
+	return named
 }
 
 // Problem is err as a problem without the instance.
