@@ -1,20 +1,24 @@
 package console
 
 import (
+	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 )
 
-// start is the first page.
+// start is the first page: what the reader has to do, what is new to them, and how the service is.
 type start struct {
 	health
-	Events    []api.Event        // the newest
-	Review    int                // how many items wait for a review
-	Counts    *api.Overview      // nil in the past
-	Falling   []api.ItemStanding // this week
-	Contested []api.Knowledge
+	Waiting api.Reviews     // that wait for the reader
+	New     []api.Knowledge // of others, since the last visit
+	Since   time.Time       // the last visit
+	Events  []api.Event     // the newest of people and their agents
+	Server  int             // how many events of the server are among the newest
+	Counts  *api.Overview   // nil in the past
 }
 
 // Superseded is how many items are superseded.
@@ -27,42 +31,72 @@ func (s *start) Superseded() int {
 	return 0
 }
 
+const (
+	mostFeed     = 12
+	visitCookie  = "annals-visit" // when a visit began, and the one before
+	betweenVisit = time.Hour
+)
+
 func home(p *page) (any, error) {
 	var data start
 	if err := data.read(p); err != nil {
 		return nil, err
 	}
-	if !p.Moment.Past() {
-		var waiting api.Reviews
-		if err := p.get(&waiting, url.Values{"limit": {"1"}}, "v1", "reviews"); err != nil {
-			return nil, err
-		}
-		data.Review = waiting.Total
-	}
 	var recent api.Page[api.Event]
-	if err := p.get(&recent, p.Moment.newestEvents(12), "v1", "events"); err != nil {
+	if err := p.get(&recent, p.Moment.newestEvents(4*mostFeed), "v1", "events"); err != nil {
 		return nil, err
 	}
-	data.Events = recent.Items
-	if p.Moment.Past() || len(data.Events) == 0 {
+	for _, event := range recent.Items {
+		switch {
+		case isOfServer(event):
+			data.Server++
+		case len(data.Events) < mostFeed:
+			data.Events = append(data.Events, event)
+		}
+	}
+	if p.Moment.Past() || len(recent.Items) == 0 {
 		return &data, nil
+	}
+	if err := p.get(&data.Waiting, url.Values{"limit": {"5"}, "mine": {"true"}}, "v1", "reviews"); err != nil {
+		return nil, err
 	}
 	var counts api.Overview
 	if err := p.get(&counts, nil, "v1", "overview"); err != nil {
 		return nil, err
 	}
 	data.Counts = &counts
-	if counts.Contested > 0 {
-		var contested api.Page[api.Knowledge]
-		query := url.Values{"contested": {"true"}, "sort": {"harmful"}, "limit": {"5"}}
-		if err := p.get(&contested, query, "v1", "knowledge"); err != nil {
-			return nil, err
+	return &data, data.news(p)
+}
+
+// isOfServer tells whether the server did something by itself.
+func isOfServer(event api.Event) bool { return event.Actor == string(domain.SystemPrincipal().Subject) }
+
+// news reads what others have remembered since the last visit, or in the last week.
+func (s *start) news(p *page) error {
+	s.Since = p.Now.AddDate(0, 0, -7)
+	began := p.Now
+	if cookie, err := p.r.Cookie(visitCookie); err == nil {
+		this, before, _ := strings.Cut(cookie.Value, "_")
+		last, err := time.Parse(time.RFC3339, this)
+		if earlier, also := time.Parse(time.RFC3339, before); err == nil && also == nil {
+			if s.Since = last; p.Now.Sub(last) < betweenVisit { // the same visit goes on
+				s.Since, began = earlier, last
+			}
 		}
-		data.Contested = contested.Items
 	}
-	var falling api.Page[api.ItemStanding]
-	query := url.Values{"from": {counts.Since.Format(time.RFC3339)}, "limit": {"5"}}
-	err := p.get(&falling, query, "v1", "reports", "declining")
-	data.Falling = falling.Items
-	return &data, err
+	setCookie(p.w, p.r, http.Cookie{
+		Name: visitCookie, Path: Root, MaxAge: 365 * 24 * 3600,
+		Value: began.UTC().Format(time.RFC3339) + "_" + s.Since.UTC().Format(time.RFC3339),
+	})
+	var found api.Page[api.Knowledge]
+	query := url.Values{"created_from": {s.Since.UTC().Format(time.RFC3339)}, "limit": {"20"}}
+	if err := p.get(&found, query, "v1", "knowledge"); err != nil {
+		return err
+	}
+	for _, k := range found.Items {
+		if k.Owner != p.Caller.Subject && len(s.New) < 5 {
+			s.New = append(s.New, k)
+		}
+	}
+	return nil
 }

@@ -107,7 +107,7 @@ func TestWhatFailedStaysSelected(t *testing.T) {
 func TestHomeShowsWhatNeedsAttention(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
 		_, page := w.ask("/console/")
-		if strings.Contains(page, "tiles") {
+		if strings.Contains(page, "standing") {
 			t.Error("an empty server has counts")
 		}
 		w.tell()
@@ -123,17 +123,17 @@ func TestHomeShowsWhatNeedsAttention(t *testing.T) {
 			}
 		}
 		p := w.open("/console/")
-		tiles := strings.Join(strings.Fields(p.Text(".tiles")), " ")
+		tiles := strings.Join(strings.Fields(p.Text(".standing")), " ")
 		containsAll(t, tiles, "3 items", "1 found helpful this week", "1 stale", "1 contested", "0 superseded")
-		containsAll(t, p.Text(".pair"), "Falling this week", "Where is staging?", "→", "Contested")
+		containsAll(t, p.Text(".pair"), "Waiting for you", "Where is staging?", "Reported stale")
 		if got := p.Count("details.commands pre"); got > 8 {
 			t.Errorf("the page makes %d requests, at most 8 are allowed", got)
 		}
-		p.Click(".tiles li:nth-child(4) a")
+		p.Click(".standing a[href*=contested]")
 		p.WaitFor("tbody tr")
 		containsAll(t, p.Text("tbody"), "Delete the queue.")
 		p.Go("/console/?as_of=2")
-		if got := p.Count(".tiles"); got != 0 {
+		if got := p.Count(".standing"); got != 0 {
 			t.Error("the past has the counts of now")
 		}
 	})

@@ -62,8 +62,17 @@ func reviewOf(p *page) (*review, error) {
 	if cursor := p.param("cursor"); cursor != "" {
 		query.Set("cursor", cursor)
 	}
+	item := p.param("item")
+	if item != "" {
+		query.Set("limit", "100")
+	}
 	if err := p.get(&v.Got, query, "v1", "reviews"); err != nil {
 		return nil, err
+	}
+	for _, one := range v.Got.Items {
+		if one.Item.ID == item {
+			v.Got.Items[0] = one
+		}
 	}
 	v.Said = p.done()
 	if len(v.Got.Items) == 0 {

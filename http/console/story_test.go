@@ -182,3 +182,29 @@ func TestAContradictionIsShownBeforeItIsSaved(t *testing.T) {
 		containsAll(t, old, "superseded")
 	})
 }
+
+// Home begins with what waits for the reader: from there, a disputed item is settled with two clicks.
+func TestHomeShowsWhatWaitsAndItIsSettledFromThere(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		for _, keyboard := range []bool{false, true} {
+			if !keyboard {
+				w.contradicted()
+			}
+			h := hand{Page: w.open("/console/"), t: t, keyboard: keyboard}
+			h.WaitFor(".todo")
+			containsAll(t, h.Text("main"), "Waiting for you", "When do we deploy?", "Probable contradiction")
+			h.use(`main a[href*="item=window"]`)
+			h.WaitFor(".sides")
+			h.use("button[name=stays]")
+			h.WaitFor(".done")
+			containsAll(t, h.Text(".done"), "The items are merged")
+			h.use("button[value=unmerge]")
+			h.WaitFor(".done:not(:has(button))")
+			if !keyboard {
+				w.propose("contradiction")
+			}
+		}
+		_, page := w.ask("/console/")
+		containsAll(t, page, "New to you")
+	})
+}
