@@ -181,9 +181,9 @@ func TestAnItemOffersOnlyWhatTheReaderMayDo(t *testing.T) {
 		w.remember(client.Knowledge{ID: "hers", Type: "tool", Content: "x", Owner: "user:zoe", Scopes: []string{"user:zoe", "user:bob", "team:pay"}})
 		for key, want := range map[string]string{
 			maintainer: "helpful harmful stale confirm supersede",
-			mia:        "helpful harmful stale confirm revise supersede rescope handover forget erase",
+			mia:        "helpful revise harmful stale confirm supersede rescope handover forget erase",
 			bob:        "helpful harmful stale",
-			rootKey:    "helpful harmful stale confirm revise supersede rescope handover hold forget erase",
+			rootKey:    "helpful revise harmful stale confirm supersede rescope handover hold forget erase",
 		} {
 			browser := browse(t)
 			w.send(browser, "/console/login", "key", key)

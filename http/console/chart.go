@@ -97,10 +97,10 @@ func (m mark) Shape() string {
 func confidenceOf(value any) string {
 	switch value := value.(type) {
 	case float64:
-		return strconv.FormatFloat(value, 'g', 3, 64)
+		return percent(value)
 	case *float64:
 		if value != nil {
-			return strconv.FormatFloat(*value, 'g', 3, 64)
+			return percent(*value)
 		}
 	}
 	return ""

@@ -168,6 +168,18 @@ func (d *item) Meta() string { return indented(d.Knowledge.Meta) }
 // Is tells the tabs which of them is shown.
 func (d *item) Is(tab string) bool { return d.Tab == tab }
 
+// Primary tells whether an act is one of the two that the item most likely needs. The others are folded.
+func (d *item) Primary(name string) bool {
+	k, needed := d.Knowledge, "revise"
+	switch {
+	case k == nil:
+		needed = "restore"
+	case k.ConfirmationExpired || k.Stale != nil && k.Stale.Reporters > 0 || k.Verified != nil && k.Verified.Overdue:
+		needed = "confirm"
+	}
+	return name == "helpful" || name == needed
+}
+
 // TabPath is the path of a tab below [Root].
 func (d *item) TabPath(tab string) string {
 	path := "k/" + url.PathEscape(d.ID)

@@ -138,7 +138,7 @@ func TestThePastIsMarkedAndShowsWhatWasKnown(t *testing.T) {
 		containsAll(t, p.Text(".hit"), "morning")
 		for _, path := range []string{"/console/?as_of=5", "/console/log?as_of=5"} { // the newest event
 			p.Go(path)
-			containsAll(t, p.Text("main table"), "revised")
+			containsAll(t, p.Text("main"), "revised")
 		}
 		p.Go("/console/log?as_of=4")
 		if got := p.Text("main table"); strings.Contains(got, "revised") {
@@ -247,7 +247,7 @@ func TestEventsAreShownInWords(t *testing.T) {
 		if got := p.Text("main"); strings.Contains(got, "knowledge.") || !strings.Contains(got, "found helpful") {
 			t.Errorf("got %s", got)
 		}
-		if p.Count(`main table span[title="knowledge.found_helpful"]`) != 1 {
+		if p.Count(`main span[title="knowledge.found_helpful"]`) != 1 {
 			t.Error("the name is not to be found")
 		}
 		_, health := w.ask("/console/health", "Accept-Language: zh")

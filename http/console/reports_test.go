@@ -25,7 +25,7 @@ func TestEveryReportIsATableAndAFile(t *testing.T) {
 			"changes":   {"?scope=user:default", []string{"morning", "<del>", "/console/k/language"}, 6},
 			"harm":      {"", []string{`href="/console/k/language"`, "用户的语言", "actor=user%3Adefault"}, 1},
 			"stale":     {"", []string{`href="/console/k/staging"`, "it moved"}, 1},
-			"declining": {"", []string{`href="/console/k/staging"`, "0.375"}, 2},
+			"declining": {"", []string{`href="/console/k/staging"`, "38 %"}, 2},
 			"usage":     {"?id=staging", []string{"found helpful", "/console/log?request_id="}, 1},
 			"denials":   {"", []string{"The report is empty."}, 0},
 		} {

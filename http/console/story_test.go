@@ -57,7 +57,12 @@ func (h hand) fill(selector, text string) {
 // act does something to the item of the page, and waits for the page that says so.
 func (h hand) act(name string, fields ...string) {
 	h.t.Helper()
-	h.use(`a[href$="/act/` + name + `"]`)
+	link := `a[href$="/act/` + name + `"]`
+	h.WaitFor(".acts")
+	if h.Count(".acts details:not([open]) "+link) > 0 {
+		h.use(".acts summary")
+	}
+	h.use(link)
 	for i := 0; i+1 < len(fields); i += 2 {
 		h.fill("main [name="+fields[i]+"]", fields[i+1])
 	}

@@ -51,7 +51,7 @@ func functions(language string, files assets) template.FuncMap {
 		"date":    func(t time.Time) string { return t.UTC().Format(time.DateOnly) },
 		"number":  func(n any) string { return grouped(n) },
 		"decimal": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
-		"percent": func(x float64) string { return strconv.FormatFloat(100*x, 'f', 0, 64) + " %" },
+		"percent": percent,
 		"dict":    dict,
 		"keeps":   keeps,
 		"join":    strings.Join,
@@ -83,6 +83,9 @@ func functions(language string, files assets) template.FuncMap {
 		"lasting":    func(seconds float64) string { return lasting(language, seconds) },
 	}
 }
+
+// percent is a share as every page writes it.
+func percent(x float64) string { return strconv.FormatFloat(100*x, 'f', 0, 64) + " %" }
 
 // others counts the helpful votes without the author's own, as the command line does.
 func others(helpful *int) int {

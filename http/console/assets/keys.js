@@ -21,7 +21,8 @@ function move(step) {
 
 function labelled(key, shift) {
   const names = [key === " " ? "Space" : key, shift ? "Shift+" + key : key];
-  return [...document.querySelectorAll("[aria-keyshortcuts]")].find((element) => element.checkVisibility() &&
+  return [...document.querySelectorAll("[aria-keyshortcuts]")].find((element) =>
+    (element.checkVisibility() || element.closest(".acts details")) &&
     element.getAttribute("aria-keyshortcuts").split(" ").some((name) => names.includes(name)));
 }
 
