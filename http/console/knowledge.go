@@ -1,6 +1,7 @@
 package console
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -57,7 +58,8 @@ func presentFilters() []filter {
 
 // listFilters are the filters of a list at the moment of the page.
 func listFilters(p *page) []filter {
-	all := append(filters(), filter{"uri", "URI begins with", nil}, filter{"id_prefix", "Id begins with", nil})
+	all := append(filters(), filter{"uri", "URI begins with", nil}, filter{"id_prefix", "Id begins with", nil},
+		filter{"created_from", "Remembered from", nil}, filter{"created_to", "Remembered before", nil})
 	if p.Moment.Past() {
 		return all
 	}
@@ -83,6 +85,10 @@ func listQuery(p *page, sorted bool) url.Values {
 
 // listKnowledge lists what passes the filters. If the API refuses one, the form stays.
 func listKnowledge(p *page) (any, error) {
+	if p.param("q") != "" { // only a search finds words
+		http.Redirect(p.w, p.r, p.To("search", "q", p.Line()), http.StatusSeeOther)
+		return nil, errAnswered
+	}
 	data := &list{Filters: listFilters(p), Columns: sortColumns(p), Selected: map[string]bool{}, Writes: p.MayWrite()}
 	for _, filter := range data.Filters {
 		if values := p.values(filter.Name); values != nil {

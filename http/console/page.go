@@ -56,6 +56,7 @@ func (p *page) open() error {
 	if err != nil {
 		return noMoment(p, err)
 	}
+	p.readLine()
 	if p.Moment.Past() && p.r.Method == http.MethodPost {
 		return errPast
 	}

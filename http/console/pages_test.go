@@ -228,7 +228,7 @@ func TestAFormThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
 				t.Errorf("the page does not say what is wrong with %s", field)
 			}
 		}
-		if p.Count("main input[value='user:default']:not([aria-invalid])") != 1 || p.Count("main input[value=nothing]") != 1 {
+		if p.Count("main input[value~='actor:user:default']") != 1 || p.Count("main input[value=nothing]") != 1 {
 			t.Error("the form does not keep what was typed")
 		}
 		p.Go("/console/k/staging?as_of=9999")

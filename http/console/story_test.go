@@ -213,3 +213,40 @@ func TestHomeShowsWhatWaitsAndItIsSettledFromThere(t *testing.T) {
 		containsAll(t, page, "New to you")
 	})
 }
+
+// One line asks and filters. Its address can be shared.
+func TestALineFindsAndItsAddressIsShared(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.contradicted()
+		w.remember(client.Knowledge{ID: "other-type", Type: "tool", Content: "We deploy with the release tool."})
+		for _, keyboard := range []bool{false, true} {
+			h := hand{Page: w.open("/console/search"), t: t, keyboard: keyboard}
+			h.fill("main [name=q]", "when do we deploy type:plan owner:default")
+			h.use("main form.search .row button")
+			h.WaitFor(".hit")
+			containsAll(t, h.Text(".hits"), "We deploy on Thursdays", "We deploy on Tuesdays")
+			shared := w.open(strings.TrimPrefix(h.URL(), w.url))
+			containsAll(t, shared.Text(".hits"), "We deploy on Thursdays")
+			if strings.Contains(shared.Text(".hits"), "release tool") {
+				t.Error("the type is not filtered")
+			}
+			var line string
+			shared.Eval(`document.querySelector("main [name=q]").value`, &line)
+			if line != "when do we deploy type:plan owner:user:default" {
+				t.Errorf("the line is %q", line)
+			}
+			h.Go("/console/knowledge")
+			h.fill("main [name=q]", "is:disputed")
+			h.use("main form .row button")
+			h.WaitFor(`a[title="Remove this filter"]`)
+			if got := h.Count("tbody tr"); got != 2 {
+				t.Errorf("%d items are disputed", got)
+			}
+			h.Go("/console/log")
+			h.fill("main [name=q]", "name:knowledge.remembered tool")
+			h.use("main form .row button")
+			h.WaitFor(`a[title="Remove this filter"]`)
+			containsAll(t, h.Text("main table"), "release tool")
+		}
+	})
+}
