@@ -23,7 +23,8 @@ func (p *page) lineNames() []string {
 var lineWords = map[string]string{
 	"kind": "context_type", "place": "uri", "by": "actor", "for": "on_behalf_of", "after": "from", "before": "to",
 	"is:disputed": "contested=true", "is:contested": "contested=true", "is:stale": "stale=true",
-	"is:expired": "expired=true", "is:negative": "polarity=negative", "is:superseded": "status=superseded", "is:forgotten": "status=deleted",
+	"is:expired": "expired=true", "is:negative": "polarity=negative", "is:superseded": "status=superseded",
+	"is:forgotten": "status=deleted",
 }
 
 // readLine moves the filters in a question to those of the address.
