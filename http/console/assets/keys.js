@@ -44,7 +44,7 @@ function act(key, shift) {
 }
 
 document.addEventListener("keydown", (event) => {
-  const target = event.target;
+  const target = event.target.checkVisibility() ? event.target : document.body; // a closed dialog may keep the focus
   if (event.ctrlKey || event.altKey || event.metaKey || leaving || localStorage.getItem(off) ||
     target.closest("input, select, textarea, dialog") || event.key === " " && target.closest("button, summary")) return;
   const move = event.key === "j" || event.key === "k";
@@ -52,7 +52,9 @@ document.addEventListener("keydown", (event) => {
   if (act(event.key, event.shiftKey)) event.preventDefault();
   leader = event.key === "g" && !leader;
 });
-document.addEventListener("submit", (event) => { leaving = !event.defaultPrevented; }); // a form is sent once
+document.addEventListener("submit", (event) => { // a form is sent once; that of a dialog stays on the page
+  leaving = !event.defaultPrevented && event.target.method !== "dialog";
+});
 window.addEventListener("pageshow", () => { leaving = false; });
 
 // The list of keys ends with those of the page.

@@ -100,7 +100,7 @@ var keys = map[string]string{
 	"ArrowLeft": kb.ArrowLeft, "ArrowRight": kb.ArrowRight, "ArrowUp": kb.ArrowUp, "ArrowDown": kb.ArrowDown,
 }
 
-// Press presses keys one after the other, wherever the focus is: "j", "?", "Enter", "ArrowDown", "Shift+Tab".
+// Press presses keys one after the other, wherever the focus is: "j", "?", "Enter", "ArrowDown", "Shift+Tab", "Ctrl+k".
 func (p *Page) Press(names ...string) {
 	p.t.Helper()
 	for _, name := range names {
@@ -108,9 +108,13 @@ func (p *Page) Press(names ...string) {
 		if code, is := keys[key]; is {
 			key = code
 		}
+		key, ctrl := strings.CutPrefix(key, "Ctrl+")
 		modifier := kb.ModifierNone
-		if shift {
+		switch {
+		case shift:
 			modifier = kb.ModifierShift
+		case ctrl:
+			modifier = kb.ModifierCtrl
 		}
 		run(p, "press "+name, chromedp.KeyEvent(key, chromedp.KeyModifiers(modifier)))
 	}
