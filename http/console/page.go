@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -139,6 +140,9 @@ func encode(query url.Values, changes ...string) string {
 func (p *page) Here(path string) bool {
 	return p.Path == Root+path || path != "" && strings.HasPrefix(p.Path, Root+path+"/")
 }
+
+// In tells whether the page is, or lies below, one of several paths.
+func (p *page) In(paths ...string) bool { return slices.ContainsFunc(paths, p.Here) }
 
 // Narrowed tells whether the address has parameters besides a question and moments.
 func (p *page) Narrowed() bool {
