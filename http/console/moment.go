@@ -19,6 +19,13 @@ type moment struct {
 // Past tells whether the page shows an earlier state. Then it has no forms that write.
 func (m moment) Past() bool { return m.AsOf != "" }
 
+// TimeMachine tells whether the page has a time bar: if it can show the past, and if it is asked to.
+func (p *page) TimeMachine() bool {
+	dated := p.In("", "search", "knowledge", "k", "log", "scopes", "review", "people", "reports")
+	return p.Caller != nil && !p.Here("ask") &&
+		(dated && p.r.PathValue("act") == "" || p.Moment.Past() || p.Moment.Wrong != nil)
+}
+
 // Step is a position some events away, within the log.
 func (m moment) Step(by int64) string {
 	return strconv.FormatInt(min(max(m.Position+by, 1), m.HeadPosition), 10)

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -46,6 +47,40 @@ func TestTheNavigationOpensTheGroupOfThePage(t *testing.T) {
 			if want := []string{c.group, c.page, c.below}; !slices.Equal(got, want) {
 				t.Errorf("%s shows %q, want %q", c.path, got, want)
 			}
+		}
+	})
+}
+
+func TestTheTimeBarUnfoldsWhereThePastCanBeShown(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		p := w.open("/console/")
+		for _, path := range []string{
+			"/console/", "/console/search", "/console/knowledge", "/console/k/staging", "/console/log", "/console/scopes",
+			"/console/review", "/console/people", "/console/reports/stale",
+		} {
+			if _, page := w.ask(path); !strings.Contains(page, `class="timebar"`) {
+				t.Errorf("%s has no time bar", path)
+			}
+		}
+		for _, path := range []string{
+			"/console/settings", "/console/access", "/console/remember", "/console/health", "/console/projections",
+			"/console/ask", "/console/resources", "/console/subscriptions", "/console/privacy", "/console/see-as",
+			"/console/k/staging/act/revise", "/console/sessions",
+		} {
+			if _, page := w.ask(path); strings.Contains(page, `class="timebar"`) {
+				t.Errorf("%s has a time bar", path)
+			}
+		}
+		p.Click(".when summary")
+		p.Click("#back")
+		p.WaitFor("body.past .timebar #now") // it is unfolded in the past
+		p.Press("n")
+		p.WaitFor("body:not(.past) .when:not([open])")
+		p.Press("[")
+		p.WaitFor("body.past")
+		if p.Go("/console/settings?as_of=2"); p.Text(".when summary") != "As of #2" {
+			t.Error("a page of today does not lead back from the past")
 		}
 	})
 }

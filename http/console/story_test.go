@@ -107,6 +107,7 @@ func TestAMemoryIsFollowedFromItsFirstWordToItsProof(t *testing.T) {
 			h.use(`a[href$="/use"]`)
 			h.WaitFor("svg.chart")
 
+			h.use(".when summary")
 			h.use("#back") // before the confirmation
 			h.WaitFor("body.past")
 			if n := h.Count(`a[href*="/act/"]`); n != 0 {

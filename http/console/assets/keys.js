@@ -19,10 +19,11 @@ function move(step) {
   list[current].scrollIntoView({ block: "nearest" });
 }
 
+// Keys of the time bar and of acts work while they are folded, too.
 function labelled(key, shift) {
   const names = [key === " " ? "Space" : key, shift ? "Shift+" + key : key];
-  return [...document.querySelectorAll("[aria-keyshortcuts]")].find((element) =>
-    (element.checkVisibility() || element.closest(".acts details")) &&
+  const acts = (element) => element.checkVisibility() || element.closest(".timebar, .acts details");
+  return [...document.querySelectorAll("[aria-keyshortcuts]")].find((element) => acts(element) &&
     element.getAttribute("aria-keyshortcuts").split(" ").some((name) => names.includes(name)));
 }
 
