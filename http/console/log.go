@@ -270,7 +270,8 @@ func indented(raw json.RawMessage) string {
 }
 
 // dataPath matches the parts of the API that scripts of the console read.
-var dataPath = regexp.MustCompile(`^v1/log/(key|checkpoint|consistency|proof/[0-9A-Za-z-]+|export)$`)
+var dataPath = regexp.MustCompile(
+	`^v1/(search|directory|log/(key|checkpoint|consistency|proof/[0-9A-Za-z-]+|export))$`)
 
 // oneEvent tells whether an export is of one event. Larger ones do not fit into a page.
 func oneEvent(query url.Values) bool {
@@ -286,9 +287,12 @@ func (c *Console) data(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	answer, err := p.api.Do(p.r.Context(), client.Request{
-		Method: http.MethodGet, Path: strings.Split(path, "/"), Query: p.Query,
-	}, nil)
+	request := client.Request{Method: http.MethodGet, Path: strings.Split(path, "/"), Query: p.Query}
+	if path == "v1/search" { // whose question is a body
+		p.Moment.AsOf = p.param("as_of")
+		request.Method, request.Query, request.Body = http.MethodPost, nil, searchRequest(p)
+	}
+	answer, err := p.api.Do(p.r.Context(), request, nil)
 	if answer == nil {
 		p.fail(problemOf(err))
 		return

@@ -1,9 +1,12 @@
 package console_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/annals-kb/annals/http/client"
 )
 
 func TestShortcutsActAfterTheListOfKeysIsClosed(t *testing.T) {
@@ -81,6 +84,71 @@ func TestTheTimeBarUnfoldsWhereThePastCanBeShown(t *testing.T) {
 		p.WaitFor("body.past")
 		if p.Go("/console/settings?as_of=2"); p.Text(".when summary") != "As of #2" {
 			t.Error("a page of today does not lead back from the past")
+		}
+	})
+}
+
+func TestThePaletteLeadsToPagesActsItemsAndPeople(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		w.staff()
+		p := w.open("/console/k/staging?as_of=4")
+		p.Press("Ctrl+k")
+		p.Type("#palette input", "proj")
+		if got := strings.Fields(p.Text("#palette li[aria-selected=true]")); !slices.Equal(got, []string{"Projections", "page"}) {
+			t.Errorf("got %q", got)
+		}
+		p.Axe()
+		p.Press("Enter")
+		p.WaitFor("main .list")
+		if want := w.url + "/console/projections?as_of=4"; p.URL() != want {
+			t.Errorf("got %s, want %s", p.URL(), want)
+		}
+		p.Go("/console/k/staging")
+		p.Press("Ctrl+k")
+		p.Type("#palette input", "revise")
+		p.Press("Enter")
+		p.WaitFor("main form[method=post]")
+		containsAll(t, p.URL(), "/k/staging/act/revise")
+		p.Press("Ctrl+k")
+		p.Type("#palette input", "where is staging")
+		p.WaitFor("#palette li")
+		containsAll(t, p.Text("#palette li"), "Where is staging?", "item")
+		p.Press("Enter")
+		p.WaitFor("main .timeline")
+		p.Press("Ctrl+k")
+		p.Type("#palette input", "mia")
+		p.WaitFor("#palette li")
+		containsAll(t, p.Text("#palette"), "user:mia", "member")
+		p.Axe()
+		p.Press("ArrowDown", "ArrowUp", "Escape", "Ctrl+k")
+		p.Type("#palette input", "zzzzzz")
+		p.WaitFor("#palette ul[hidden] + p:not(:empty)")
+		containsAll(t, p.Text("#palette p"), "Nothing fits.")
+		p.Axe()
+		p.Press("Escape", "?")
+		containsAll(t, p.Text("#keys"), "Go to a page, an act")
+		p.Click("#keys form button")
+		p.Press("/", "Ctrl+k") // from a field, too
+		p.WaitFor("#palette[open]")
+	})
+}
+
+func TestTheReadersRightsBoundWhatThePaletteFinds(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		w.remember(client.Knowledge{
+			ID: "hers", Type: "tool", Content: "The gateway of zoe.", Owner: "user:zoe", Scopes: []string{"user:zoe"},
+		})
+		for subject, want := range map[string]string{"user:zoe": "The gateway of zoe.", "user:bob": `"items":[]`} {
+			key, _ := w.given(subject)
+			status, page := w.visit(w.login(key), "/console/data/v1/search?q=gateway")
+			if status != http.StatusOK {
+				t.Errorf("%s: %d", subject, status)
+			}
+			containsAll(t, page, want)
+		}
+		if status, _ := w.ask("/console/data/v1/search?q=gateway"); status != http.StatusUnauthorized {
+			t.Errorf("without a login: %d", status)
 		}
 	})
 }

@@ -1,0 +1,129 @@
+// The palette (Ctrl-K) leads to pages, to acts of this page, and to items and people that the server finds.
+const palette = document.getElementById("palette");
+const field = palette.querySelector("input");
+const list = palette.querySelector("[role=listbox]");
+const status = palette.querySelector("[role=status]");
+const moment = new URLSearchParams(location.search).get("as_of");
+const suffix = moment ? "?as_of=" + encodeURIComponent(moment) : "";
+const most = 6; // of each kind that the server finds
+let local = []; // what this page leads to: {text, kind, choose}
+let found = []; // the same from the server
+let options = [];
+let chosen = 0;
+let timer;
+let asking = new AbortController();
+
+function nameOf(element) {
+  const copy = element.cloneNode(true);
+  for (const key of copy.querySelectorAll("kbd")) key.remove();
+  return element.getAttribute("aria-label") || copy.textContent.trim() || element.title;
+}
+
+function act(element) {
+  if (element.matches("input, textarea, select")) element.focus();
+  else element.click();
+}
+
+const goTo = (path) => () => { location.href = "/console/" + path + suffix; };
+
+function collect() {
+  const acts = [...document.querySelectorAll("main [aria-keyshortcuts], main .acts :is(a, button)")]
+    .filter((element) => element.checkVisibility())
+    .map((element) => ({ text: nameOf(element), kind: "act", choose: () => act(element) }));
+  const pages = [...document.querySelectorAll(".side a")]
+    .map((link) => ({ text: nameOf(link), kind: "page", choose: () => { location.href = link.href; } }));
+  return [...acts, ...pages];
+}
+
+function show() {
+  const words = field.value.toLowerCase().split(/\s+/);
+  const fits = (entry) => words.every((word) => entry.text.toLowerCase().includes(word));
+  options = [...local.filter(fits), ...found];
+  chosen = Math.min(chosen, Math.max(options.length - 1, 0));
+  list.replaceChildren(...options.map((entry, i) => {
+    const option = document.createElement("li");
+    option.role = "option";
+    option.id = "palette-" + i;
+    option.addEventListener("click", () => choose(entry));
+    const kind = document.createElement("span");
+    kind.className = "quiet";
+    kind.textContent = palette.dataset[entry.kind];
+    option.append(entry.text, " ", kind);
+    return option;
+  }));
+  list.hidden = options.length === 0;
+  field.setAttribute("aria-expanded", String(!list.hidden));
+  status.textContent = list.hidden ? palette.dataset.none : "";
+  mark();
+}
+
+function mark() {
+  [...list.children].forEach((option, i) => option.setAttribute("aria-selected", String(i === chosen)));
+  if (options.length === 0) return field.removeAttribute("aria-activedescendant");
+  field.setAttribute("aria-activedescendant", "palette-" + chosen);
+  list.children[chosen].scrollIntoView({ block: "nearest" });
+}
+
+function choose(entry) {
+  palette.close();
+  entry.choose();
+}
+
+async function read(path, query, signal) {
+  const answer = await fetch("/console/data/v1/" + path + "?" + new URLSearchParams(query), { signal });
+  return answer.ok ? (await answer.json()).items : []; // who may not read them finds none
+}
+
+// ask asks the server for what the field says. A later question takes the place of an earlier one.
+async function ask() {
+  const q = field.value.trim();
+  asking.abort();
+  asking = new AbortController();
+  const { signal } = asking;
+  if (q.length < 2) return;
+  try {
+    const [hits, ...members] = await Promise.all([
+      read("search", moment ? { q, as_of: moment } : { q }, signal),
+      ...["user", "team"].map((kind) => read("directory", { kind, q, limit: most }, signal)),
+    ]);
+    found = [
+      ...hits.slice(0, most).map(({ knowledge: k }) => ({
+        text: k.task || k.content.slice(0, 80), kind: "item", choose: goTo("k/" + encodeURIComponent(k.id)),
+      })),
+      ...members.flat().map((m) => ({
+        text: m.display_name ? m.display_name + " · " + m.member : m.member, kind: "person",
+        choose: goTo("people/" + encodeURIComponent(m.member)),
+      })),
+    ];
+    show();
+  } catch (error) {
+    if (error.name !== "AbortError") status.textContent = palette.dataset.failed + " " + error.message;
+  }
+}
+
+field.addEventListener("input", () => {
+  [found, chosen] = [[], 0];
+  show();
+  clearTimeout(timer);
+  timer = setTimeout(ask, 150);
+});
+field.addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (event.isComposing || !step && event.key !== "Enter") return;
+  event.preventDefault();
+  if (options.length === 0) return;
+  if (!step) return choose(options[chosen]);
+  chosen = (chosen + step + options.length) % options.length;
+  mark();
+});
+palette.addEventListener("click", (event) => { if (event.target === palette) palette.close(); });
+palette.addEventListener("close", () => { clearTimeout(timer); asking.abort(); });
+document.addEventListener("keydown", (event) => {
+  if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+  event.preventDefault();
+  if (palette.open) return palette.close();
+  document.querySelector("dialog[open]")?.close();
+  [local, found, chosen, field.value] = [collect(), [], 0, ""];
+  palette.showModal();
+  show();
+});
