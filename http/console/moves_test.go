@@ -152,3 +152,23 @@ func TestTheReadersRightsBoundWhatThePaletteFinds(t *testing.T) {
 		}
 	})
 }
+
+func TestThePageOfAPhoneBeginsWithItsContent(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		p := w.open("/console/")
+		p.Size(400, 800)
+		for _, path := range []string{"/console/", "/console/search", "/console/knowledge", "/console/k/staging", "/console/review"} {
+			p.Go(path)
+			var top float64
+			if p.Eval(`document.querySelector("h1").getBoundingClientRect().top`, &top); top > 120 {
+				t.Errorf("the heading of %s is %.0f pixels below the top", path, top)
+			}
+		}
+		p.Click(".menu summary")
+		p.WaitFor(".who button[name=theme]")
+		p.Axe()
+		p.Click(".side a[href='/console/people']")
+		p.WaitFor("body:has(.menu:not([open])):has(.side a[aria-current=page][href='/console/people']) h1")
+	})
+}

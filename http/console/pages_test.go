@@ -71,6 +71,7 @@ func TestEveryPageIsAccessible(t *testing.T) {
 		p.Dark(look.dark)
 		p.Size(look.width, 900)
 		if look.language == "zh" {
+			p.Click(".menu summary")
 			p.Click("button[name=language]")
 			p.WaitFor("html[lang=zh]")
 		}
