@@ -63,7 +63,7 @@ function showKeys() {
   const list = document.getElementById("page-keys");
   list.replaceChildren();
   for (const element of document.querySelectorAll("main [aria-keyshortcuts]")) {
-    if (!element.checkVisibility()) continue;
+    if (!element.checkVisibility() && !element.closest(".acts details")) continue;
     const term = document.createElement("dt");
     for (const key of element.getAttribute("aria-keyshortcuts").split(" ")) {
       const shown = document.createElement("kbd");

@@ -28,7 +28,7 @@ const goTo = (path) => () => { location.href = "/console/" + path + suffix; };
 
 function collect() {
   const acts = [...document.querySelectorAll("main [aria-keyshortcuts], main .acts :is(a, button)")]
-    .filter((element) => element.checkVisibility())
+    .filter((element) => element.checkVisibility() || element.closest(".acts details"))
     .map((element) => ({ text: nameOf(element), kind: "act", choose: () => act(element) }));
   const pages = [...document.querySelectorAll(".side a")]
     .map((link) => ({ text: nameOf(link), kind: "page", choose: () => { location.href = link.href; } }));
