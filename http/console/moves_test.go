@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/http/console/browsertest"
 )
 
 func TestShortcutsActAfterTheListOfKeysIsClosed(t *testing.T) {
@@ -170,5 +171,43 @@ func TestThePageOfAPhoneBeginsWithItsContent(t *testing.T) {
 		p.Axe()
 		p.Click(".side a[href='/console/people']")
 		p.WaitFor("body:has(.menu:not([open])):has(.side a[aria-current=page][href='/console/people']) h1")
+	})
+}
+
+func TestAPageSaysHowManyEventsAreNew(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		pages := map[string]*browsertest.Page{}
+		for _, path := range []string{"/console/", "/console/review", "/console/log?name=knowledge.remembered"} {
+			pages[path] = w.open(path)
+		}
+		for _, id := range []string{"a", "b"} {
+			w.remember(client.Knowledge{ID: id, Type: "tool", Content: "The tool " + id})
+		}
+		if err := last(w.api.ReportStale(t.Context(), "a", "it moved")); err != nil {
+			t.Fatal(err)
+		}
+		for path, want := range map[string]string{
+			"/console/": "3 new", "/console/review": "1 new", "/console/log?name=knowledge.remembered": "2 new",
+		} {
+			p := pages[path]
+			p.WaitFor("#live:not([hidden])")
+			var got string
+			p.Eval(`new Promise((done) => { const look = () => {
+				const text = document.querySelector("#live a").textContent;
+				if (text === "`+want+`") done(text); else setTimeout(look, 20);
+			}; setTimeout(() => done(document.querySelector("#live a").textContent), 5000); look(); })`, &got)
+			if got != want {
+				t.Errorf("%s says %q, want %q", path, got, want)
+			}
+			p.Axe()
+			p.Click("#live a")
+			p.WaitFor("#live[hidden] ~ *, main:has(#live[hidden])")
+		}
+		for _, path := range []string{"/console/?as_of=2", "/console/knowledge", "/console/log?follow=1", "/console/log?from=never"} {
+			if _, page := w.ask(path); strings.Contains(page, `id="live"`) {
+				t.Errorf("%s follows the log", path)
+			}
+		}
 	})
 }

@@ -116,7 +116,7 @@ func TestWhatAgentsWroteStaysTextOnEveryPage(t *testing.T) {
 		p.Go("/console/login")
 		p.Type("#key", rootKey)
 		p.Click("main button")
-		p.WaitFor("nav")
+		p.WaitFor(".menu")
 		all := slices.Concat(shown, addresses(http.MethodGet))
 		for _, path := range addresses(http.MethodGet) {
 			all = append(all, path+hostileQuery(), path+hostileQuery("as_of", "vs", "cursor"))
