@@ -329,6 +329,7 @@ type DigestSection struct {
 type DigestItem struct {
 	ID       string
 	Title    string
+	Who      Entity // who did the newest, or who remembered it; empty if the caller may not read that
 	Count    int
 	Last     time.Time
 	Position int64  // of the newest event
@@ -340,7 +341,7 @@ func TitleOf(k *Knowledge) string {
 	const most = 100
 	title := k.Text.Task
 	if title == "" {
-		title = k.Text.Content
+		title, _, _ = strings.Cut(strings.TrimSpace(k.Text.Content), "\n")
 	}
 	letters := []rune(strings.Join(strings.Fields(title), " "))
 	if len(letters) > most {

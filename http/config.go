@@ -64,6 +64,8 @@ type Config struct {
 	Mounts []Mount
 	// Home is the path to which / redirects browsers. Default: /docs.
 	Home string
+	// Links are what the addresses of items begin with in digests. Default: /v1/knowledge/.
+	Links string
 	// Probes are asked by /readyz, all at once, each within two seconds.
 	Probes []operate.Probe
 	// Logger receives one line per request, and the cause of every answer of 500 and above.
@@ -143,7 +145,7 @@ func (c Config) Validate() error {
 }
 
 func (c Config) withDefaults() Config {
-	c.Home = cmp.Or(c.Home, "/docs")
+	c.Home, c.Links = cmp.Or(c.Home, "/docs"), cmp.Or(c.Links, "/v1/knowledge/")
 	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
 	c.MaxLine = cmp.Or(c.MaxLine, 256<<10)
 	c.MaxBulk = cmp.Or(c.MaxBulk, 1<<30)

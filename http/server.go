@@ -131,7 +131,7 @@ func (s *Server) routes() {
 	operate.PolicyRoutes(s.api, cfg.Verification)
 	subscriptions.Routes(s.api, cfg.Subscriptions, s.log, feeds)
 	sessions.Routes(s.api, cfg.Sessions)
-	reports.Routes(s.api, cfg.Reporter, cfg.Subscriptions, cfg.Reader, s.log, cfg.Policy)
+	reports.Routes(s.api, cfg.Reporter, cfg.Subscriptions, cfg.Reader, s.log, cfg.Policy, cfg.Directory, cfg.Links)
 	keys.Routes(s.api, cfg.callers())
 	scrubbing.Routes(s.api, cfg.Scrubbing, cfg.Recorded, cfg.Reader, cfg.Now)
 	operate.Projections{

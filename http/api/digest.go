@@ -2,8 +2,13 @@ package api
 
 import (
 	"bytes"
+	"cmp"
+	"embed"
 	"fmt"
+	"html/template"
+	"io"
 	"strings"
+	texttemplate "text/template"
 	"time"
 )
 
@@ -12,6 +17,7 @@ type Digest struct {
 	Scope      string        `json:"scope" example:"team:pay"`
 	Since      time.Time     `json:"since"`
 	Until      time.Time     `json:"until"`
+	Links      string        `json:"links,omitempty" doc:"What the addresses of items begin with, before their ids."`
 	Events     int           `json:"events" doc:"The events that were counted."`
 	More       bool          `json:"more,omitempty" doc:"There are more events, which were not counted."`
 	New        DigestSection `json:"new" doc:"Remembered."`
@@ -37,6 +43,16 @@ type DigestItem struct {
 	Count int        `json:"count" doc:"The events that count for the section; of a waiting item: its reasons."`
 	Last  *time.Time `json:"last,omitempty" doc:"The newest of them."`
 	By    string     `json:"by,omitempty" doc:"The id of the item that superseded it."`
+	Who   string     `json:"who,omitempty" doc:"Who did the newest of them, or remembered a new item; who owns an item that is contested or waits. Missing if you may not read it."`
+	Name  string     `json:"name,omitempty" doc:"The name of who in the directory."`
+
+	Others []DigestOther `json:"others,omitempty" doc:"The item that superseded it, or those that contradict it, if you may read them."`
+}
+
+// DigestOther is an item that an item of a digest is shown with.
+type DigestOther struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
 }
 
 // TitledSection is a section of a digest with its title.
@@ -64,31 +80,51 @@ var plainMarkdown = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "|", `\|`, "&", `\&`,
 )
 
-// Markdown is the digest as a Markdown document.
-func (d Digest) Markdown() []byte {
+//go:embed digest.md.tmpl digest.html.tmpl
+var digestFiles embed.FS
+
+// digestInChinese are the texts of a digest in Chinese by the English ones.
+var digestInChinese = map[string]string{
+	"%s, %s to %s": "%s，%s 至 %s", "Only the first %d events are counted.": "只计入了前 %d 个事件。", "%d of %d": "%d / %d",
+	"New": "新增", "Changed": "更改", "Contested now": "目前有争议", "Found harmful or reported stale": "被判有害或被报告过时",
+	"Superseded": "已被取代", "Forgotten": "已遗忘", "Found helpful": "被认为有用", "Waiting for a review": "待审核",
+	"contradicts": "矛盾于", "now": "现为", ", ": "，",
+}
+
+// inLanguage are what the templates of digests call.
+func inLanguage(language string) map[string]any {
+	return map[string]any{
+		"t": func(text string, values ...any) string {
+			if language == "zh" {
+				text = cmp.Or(digestInChinese[text], text)
+			}
+			if len(values) == 0 {
+				return text
+			}
+			return fmt.Sprintf(text, values...)
+		},
+		"plain":    plainMarkdown.Replace,
+		"date":     func(t time.Time) string { return t.Format(time.DateOnly) },
+		"language": func() string { return language },
+	}
+}
+
+// Markdown is the digest as a Markdown document in a language: en or zh.
+func (d Digest) Markdown(language string) string {
+	return written(texttemplate.Must(texttemplate.New("digest.md.tmpl").Funcs(inLanguage(language)).
+		ParseFS(digestFiles, "digest.md.tmpl")), d)
+}
+
+// HTML is the digest as an HTML document in a language: en or zh.
+func (d Digest) HTML(language string) string {
+	return written(template.Must(template.New("digest.html.tmpl").Funcs(inLanguage(language)).
+		ParseFS(digestFiles, "digest.html.tmpl")), d)
+}
+
+func written(t interface{ Execute(io.Writer, any) error }, d Digest) string {
 	var out bytes.Buffer
-	_, _ = fmt.Fprintf(&out, "# %s, %s to %s\n", d.Scope, d.Since.Format(time.DateOnly), d.Until.Format(time.DateOnly))
-	if d.More {
-		_, _ = fmt.Fprintf(&out, "\nOnly the first %d events are counted.\n", d.Events)
+	if err := t.Execute(&out, d); err != nil {
+		panic(err) // the template is in the program
 	}
-	for _, section := range d.Sections() {
-		_, _ = fmt.Fprintf(&out, "\n## %s: %d\n", section.Title, section.Total)
-		if len(section.Items) > 0 {
-			out.WriteString("\n")
-		}
-		for _, item := range section.Items {
-			line := fmt.Sprintf("- [%s](/v1/knowledge/%s)", plainMarkdown.Replace(item.ID), item.ID)
-			if item.Title != "" {
-				line += " " + plainMarkdown.Replace(item.Title)
-			}
-			if item.Count > 1 {
-				line += fmt.Sprintf(" (%d)", item.Count)
-			}
-			if item.By != "" {
-				line += fmt.Sprintf(", now [%s](/v1/knowledge/%s)", plainMarkdown.Replace(item.By), item.By)
-			}
-			out.WriteString(line + "\n")
-		}
-	}
-	return out.Bytes()
+	return out.String()
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/http/api"
@@ -13,7 +14,7 @@ type digest struct {
 	Digest *api.Digest // nil until a scope is named
 }
 
-// showDigest shows the digest of a scope, also as Markdown.
+// showDigest shows the digest of a scope, also as Markdown and as HTML.
 func showDigest(p *page) (any, error) {
 	data := &digest{}
 	query := url.Values{}
@@ -33,6 +34,8 @@ func showDigest(p *page) (any, error) {
 	if err != nil {
 		return nil, data.refuse(p, err, "digest", data, "scope", "since", "until")
 	}
-	data.Digest = &found
+	if data.Digest = &found; strings.HasPrefix(found.Links, "/") {
+		found.Links = p.Origin() + found.Links
+	}
 	return data, nil
 }

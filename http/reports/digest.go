@@ -2,6 +2,8 @@ package reports
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"reflect"
 	"time"
@@ -19,10 +21,12 @@ func (s reports) digestRoute() {
 		OperationID: "digest", Method: http.MethodGet, Path: reportPath + "digest", Tags: []string{"Reports"},
 		Summary: "Sum up what happened in a scope",
 		Description: "What is new, changed, doubted, superseded, deleted, helpful, and contested or waiting for a review " +
-			"now, as JSON or " + markdownType + ". You see what you may read. At most 20,000 events are counted.",
+			"now, as JSON, " + markdownType + " or " + htmlType + ". What is forgotten now is below deleted only. " +
+			"You see what you may read. At most 20,000 events are counted.",
 		Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
 		Responses: map[string]*huma.Response{"200": {Description: "The digest", Content: map[string]*huma.MediaType{
 			serve.JSONType: {Schema: schema}, markdownType: {Schema: &huma.Schema{Type: huma.TypeString}},
+			htmlType: {Schema: &huma.Schema{Type: huma.TypeString}},
 		}}},
 	}, s.digest)
 }
@@ -31,14 +35,19 @@ type digestInput struct {
 	Scope string       `query:"scope" required:"true" example:"team:pay" doc:"A scope such as team:pay or public."`
 	Since serve.Moment `query:"since" doc:"Recorded at or after this time or date. Default: seven days ago."`
 	Until serve.Moment `query:"until" doc:"Recorded before it. Default: now."`
+
+	Language string `query:"language" enum:"en,zh" default:"en" doc:"Of the words around the items, unless it is JSON."`
 }
 
-const markdownType = "text/markdown"
+const (
+	markdownType = "text/markdown"
+	htmlType     = "text/html"
+)
 
-// digest sums up what happened in a scope, as JSON or as Markdown.
+// digest sums up what happened in a scope, as JSON, as Markdown or as HTML.
 func (s reports) digest(ctx context.Context, c *serve.Call, in *digestInput) (*serve.Streamed, error) {
 	const usual = 7 * 24 * time.Hour
-	format, err := c.Accepts(serve.JSONType, markdownType)
+	format, err := c.Accepts(serve.JSONType, markdownType, htmlType)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +77,11 @@ func (s reports) digest(ctx context.Context, c *serve.Call, in *digestInput) (*s
 	if err != nil {
 		return nil, err
 	}
+	if err := s.events.Items.Verify(ctx, c, serve.Map(waiting.Items, func(r domain.Review) *domain.Knowledge {
+		return r.Item
+	})...); err != nil {
+		return nil, err
+	}
 	filter := domain.Filter{Scope: q.Scope, Contested: new(true)}
 	list := domain.List{By: c.Principal, Filter: filter, Limit: domain.MostDigested}
 	contested, err := s.reader.List(ctx, list)
@@ -78,27 +92,80 @@ func (s reports) digest(ctx context.Context, c *serve.Call, in *digestInput) (*s
 	if err != nil {
 		return nil, err
 	}
-	out := digestOf(q, found, waiting)
-	out.Contested.Total = counts.Items
-	for _, k := range contested.Items {
-		item := api.DigestItem{ID: k.ID, Title: domain.TitleOf(k), Count: k.Harmful + k.Stale.Reporters}
-		out.Contested.Items = append(out.Contested.Items, item)
+	if err := s.events.Items.Verify(ctx, c, contested.Items...); err != nil {
+		return nil, err
 	}
-	if format == serve.JSONType {
+	out := digestOf(q, found, waiting)
+	out.Links, out.Contested.Total = s.links, counts.Items
+	for _, k := range contested.Items {
+		out.Contested.Items = append(out.Contested.Items, itemOf(k, k.Harmful+k.Stale.Reporters))
+	}
+	if err := s.complete(ctx, c, out); err != nil {
+		return nil, err
+	}
+	text := out.Markdown
+	switch format {
+	case serve.JSONType:
 		return serve.JSON(out), nil
+	case htmlType:
+		text = out.HTML
 	}
 	return &serve.Streamed{Body: func(to huma.Context) {
-		to.SetHeader("Content-Type", markdownType+"; charset=utf-8")
+		to.SetHeader("Content-Type", format+"; charset=utf-8")
 		to.SetStatus(http.StatusOK)
-		_, _ = to.BodyWriter().Write(out.Markdown()) // the caller left
+		_, _ = io.WriteString(to.BodyWriter(), text(in.Language)) // the caller left
 	}}, nil
+}
+
+// itemOf is an item of a digest with its owner and those that contradict it.
+func itemOf(k *domain.Knowledge, count int) api.DigestItem {
+	return api.DigestItem{
+		ID: k.ID, Title: domain.TitleOf(k), Count: count, Who: string(k.Owner),
+		Others: serve.Map(k.DisputedBy, func(id string) api.DigestOther { return api.DigestOther{ID: id} }),
+	}
+}
+
+// complete adds to a digest the names of people and the titles of other items.
+func (s reports) complete(ctx context.Context, c *serve.Call, d api.Digest) error {
+	var people []domain.DirectoryMember
+	var named []*api.DigestItem
+	for _, section := range d.Sections() {
+		for i := range section.Items {
+			item := &section.Items[i]
+			named = append(named, item)
+			people = append(people, domain.DirectoryMember{MemberEntry: domain.MemberEntry{Member: domain.Entity(item.Who)}})
+			if item.By != "" {
+				item.Others = []api.DigestOther{{ID: item.By}}
+			}
+			var readable []api.DigestOther
+			for _, other := range item.Others {
+				k, err := s.events.Items.Find(ctx, c, other.ID)
+				if err == nil && domain.Gone(k) == nil {
+					readable = append(readable, api.DigestOther{ID: k.ID, Title: domain.TitleOf(k)})
+				} else if err != nil && !errors.Is(err, domain.ErrNotFound) {
+					return err
+				}
+			}
+			item.Others = readable
+		}
+	}
+	if s.names == nil {
+		return nil
+	}
+	err := s.names.Name(ctx, c.Principal.Tenant, people)
+	for i, item := range named {
+		item.Name = people[i].DisplayName
+	}
+	return err
 }
 
 func digestOf(q domain.DigestQuery, d domain.ScopeDigest, waiting domain.ReviewPage) api.Digest {
 	section := func(name string) api.DigestSection {
 		of := d.Sections[name]
 		return api.DigestSection{Total: of.Total, Items: serve.Map(of.Items, func(i domain.DigestItem) api.DigestItem {
-			return api.DigestItem{ID: i.ID, Title: i.Title, Count: i.Count, Last: serve.Time(i.Last), By: i.By}
+			return api.DigestItem{
+				ID: i.ID, Title: i.Title, Count: i.Count, Last: serve.Time(i.Last), By: i.By, Who: string(i.Who),
+			}
 		})}
 	}
 	out := api.Digest{
@@ -110,7 +177,7 @@ func digestOf(q domain.DigestQuery, d domain.ScopeDigest, waiting domain.ReviewP
 		Waiting: api.DigestSection{Total: waiting.Total, Items: []api.DigestItem{}},
 	}
 	for _, r := range waiting.Items {
-		item := api.DigestItem{ID: r.Item.ID, Title: domain.TitleOf(r.Item), Count: len(r.Reasons)}
+		item := itemOf(r.Item, len(r.Reasons))
 		if len(r.Reasons) > 0 {
 			item.Last = serve.Time(r.Reasons[0].Since)
 		}

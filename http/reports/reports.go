@@ -52,6 +52,11 @@ type Digests interface {
 	Digest(ctx context.Context, q domain.DigestQuery) (domain.ScopeDigest, error)
 }
 
+// Names adds the display names of members.
+type Names interface {
+	Name(ctx context.Context, tenant string, members []domain.DirectoryMember) error
+}
+
 // reports answers reports.
 type reports struct {
 	api      *serve.API
@@ -60,14 +65,16 @@ type reports struct {
 	reader   Reader
 	events   visible.Events
 	policy   func() domain.ConfidencePolicy
+	names    Names  // nil for none
+	links    string // what the addresses of items begin with
 }
 
-// Routes registers the reports. Without digests, they are nil.
+// Routes registers the reports. Without digests or names, they are nil.
 func Routes(
 	a *serve.API, reporter Reporter, digests Digests, reader Reader, events visible.Events,
-	policy func() domain.ConfidencePolicy,
+	policy func() domain.ConfidencePolicy, names Names, links string,
 ) {
-	s := reports{a, reporter, digests, reader, events, policy}
+	s := reports{a, reporter, digests, reader, events, policy, names, links}
 	reviews{a, reporter, events}.reviewRoutes()
 	s.digestRoute()
 	report[api.Event](

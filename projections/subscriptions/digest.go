@@ -56,6 +56,13 @@ func (d *digest) take(ctx context.Context, e domain.Event) error {
 		delete(d.sections[domain.DigestDeleted], id)
 	}
 	section := domain.DigestSectionOf(e.Name)
+	k, err := d.m.item(ctx, id)
+	if err != nil {
+		return err
+	}
+	if gone := k.Status == domain.IsDeleted || k.Status == domain.IsErased; gone && section != domain.DigestDeleted {
+		return nil
+	}
 	if section == domain.DigestChanged && d.sections[domain.DigestNew][id] != nil {
 		section = domain.DigestNew
 	}
@@ -68,6 +75,9 @@ func (d *digest) take(ctx context.Context, e domain.Event) error {
 		d.sections[section][id] = item
 	}
 	item.Count, item.Last, item.Position = item.Count+1, e.RecordedAt, e.Position
+	if item.Count == 1 || section != domain.DigestNew {
+		item.Who = cmp.Or(e.OnBehalfOf, e.Actor)
+	}
 	if f, is := e.Fact.(domain.Superseded); is {
 		item.By = f.By
 	}

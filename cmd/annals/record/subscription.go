@@ -55,6 +55,9 @@ type DigestCommand struct {
 	Scope string `arg:"" complete:"scopes"`
 	Since string `default:"-7d" placeholder:"TIME"`
 	Until string `placeholder:"TIME"`
+
+	HTML     bool
+	Language string `enum:"en,zh" default:"en"`
 }
 
 func (d *DigestCommand) Run(ctx context.Context, c *terminal.Console) error {
@@ -70,7 +73,8 @@ func (d *DigestCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	q.Header = http.Header{"Accept": {"text/markdown"}}
+	q.Header = http.Header{"Accept": {map[bool]string{true: "text/html", false: "text/markdown"}[d.HTML]}}
+	q.Query.Set("language", d.Language)
 	body, err := server.Open(ctx, q)
 	if err != nil {
 		return err

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
@@ -26,6 +28,9 @@ type Config struct {
 
 	// MetricsListen is where metrics are served without a key, with all names.
 	MetricsListen string `group:"where" env:"ANNALS_METRICS_LISTEN" placeholder:"HOST:PORT"`
+
+	// PublicURL is what addresses of the server begin with in digests; empty for paths.
+	PublicURL string `group:"where" name:"public-url" env:"ANNALS_PUBLIC_URL" placeholder:"URL"`
 
 	// Console is on or off.
 	Console string `group:"where" env:"ANNALS_CONSOLE" enum:"on,off" default:"on"`
@@ -117,6 +122,10 @@ func (c Config) validate() error {
 	} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		problems = append(problems, errors.New("the port of listen (ANNALS_LISTEN) must be a number from 0 to 65535"))
 	}
+	public, err := url.Parse(c.PublicURL)
+	if c.PublicURL != "" && (err != nil || public.Scheme != "https" && public.Scheme != "http" || public.Host == "") {
+		problems = append(problems, errors.New("public-url (ANNALS_PUBLIC_URL) must begin with https:// and a host"))
+	}
 	if !(c.Rate >= 0) {
 		problems = append(problems, errors.New("rate (ANNALS_RATE) must not be negative"))
 	}
@@ -153,6 +162,7 @@ func (c Config) validate() error {
 func (c Config) Complete() Config {
 	c.Storage = c.placed()
 	c.Listen = cmp.Or(c.Listen, "127.0.0.1:1933")
+	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	c.RootKey = os.Getenv("ANNALS_ROOT_KEY")
 	return c
 }

@@ -194,7 +194,9 @@ func OpenService(
 		return nil, errors.Join(err, s.Close())
 	}
 	s.believe(issuer, &api)
+	api.Links = cfg.PublicURL + "/v1/knowledge/"
 	if cfg.Console == "on" {
+		api.Links = cfg.PublicURL + consolePath + "k/"
 		if err := s.addConsole(&api, inner, key, cfg.tokens); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
