@@ -82,6 +82,7 @@ func New(cfg Config) *Console {
 	c.routes.HandleFunc("POST "+Root+"preferences", c.savePreferences)
 	c.routes.HandleFunc("GET "+Root+"export", c.export)
 	c.routes.HandleFunc("GET "+Root+"data/{path...}", c.data)
+	c.routes.HandleFunc("GET "+Root+"data/v1/events", c.stream)
 	for pattern, route := range pages() {
 		c.routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { c.show(w, r, route) })
 	}

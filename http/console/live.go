@@ -1,9 +1,11 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/annals-kb/annals/http/client"
 )
@@ -27,13 +29,13 @@ func (p *page) Live() string {
 	return Root + "data/v1/events?" + query.Encode()
 }
 
-// stream passes events on as they are recorded. When the request has lasted its time, the browser asks again.
-func stream(p *page) {
-	header := http.Header{"Accept": {"text/event-stream"}}
-	if last := p.r.Header.Get("Last-Event-ID"); last != "" {
-		header.Set("Last-Event-ID", last)
-	}
-	events, err := p.api.Open(p.r.Context(), client.Request{
+// stream passes events on as they are recorded, for less than a request may last. Then the browser asks again.
+func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
+	p := c.page(w, r)
+	ctx, cancel := context.WithTimeout(p.r.Context(), 25*time.Second)
+	defer cancel()
+	header := http.Header{"Accept": {"text/event-stream"}, "Last-Event-Id": r.Header.Values("Last-Event-ID")}
+	events, err := p.api.Open(ctx, client.Request{
 		Method: http.MethodGet, Path: []string{"v1", "events"}, Query: p.Query, Header: header,
 	})
 	if err != nil {
@@ -41,12 +43,12 @@ func stream(p *page) {
 		return
 	}
 	defer events.Close() //nolint:errcheck // it has been read
-	p.w.Header().Set("Content-Type", "text/event-stream")
-	p.w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer the stream
-	control, part, read := http.NewResponseController(p.w), make([]byte, 4096), 0
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer the stream
+	control, part, read := http.NewResponseController(w), make([]byte, 4096), 0
 	for err == nil {
 		read, err = events.Read(part)
-		if _, gone := p.w.Write(part[:read]); gone != nil || control.Flush() != nil {
+		if _, gone := w.Write(part[:read]); gone != nil || control.Flush() != nil {
 			return
 		}
 	}

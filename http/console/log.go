@@ -270,8 +270,7 @@ func indented(raw json.RawMessage) string {
 }
 
 // dataPath matches the parts of the API that scripts of the console read.
-var dataPath = regexp.MustCompile(
-	`^v1/(search|directory|events|log/(key|checkpoint|consistency|proof/[0-9A-Za-z-]+|export))$`)
+var dataPath = regexp.MustCompile(`^v1/(search|directory|log/(key|checkpoint|consistency|proof/[0-9A-Za-z-]+|export))$`)
 
 // oneEvent tells whether an export is of one event. Larger ones do not fit into a page.
 func oneEvent(query url.Values) bool {
@@ -285,10 +284,6 @@ func (c *Console) data(w http.ResponseWriter, r *http.Request) {
 	path := r.PathValue("path")
 	if !dataPath.MatchString(path) || path == "v1/log/export" && !oneEvent(p.Query) {
 		http.NotFound(w, r)
-		return
-	}
-	if path == "v1/events" {
-		stream(p)
 		return
 	}
 	request := client.Request{Method: http.MethodGet, Path: strings.Split(path, "/"), Query: p.Query}

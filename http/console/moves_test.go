@@ -11,7 +11,7 @@ import (
 )
 
 func TestShortcutsActAfterTheListOfKeysIsClosed(t *testing.T) {
-	onOne(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(_ *testing.T, w *world) {
 		w.tell()
 		p := w.open("/console/")
 		p.Press("?")
