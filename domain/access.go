@@ -232,6 +232,9 @@ type ReportQuery struct {
 	Limit    int
 }
 
+// NewFor is for how long an item counts as new that nobody has judged.
+const NewFor = 30 * 24 * time.Hour
+
 // ScopeHealth says how well the active items of a scope are looked after.
 type ScopeHealth struct {
 	Scope     Scope // empty for all
@@ -241,6 +244,8 @@ type ScopeHealth struct {
 	Contested int           // see [Rating.Contested]
 	Overdue   int           // see [Verification.Overdue]
 	Unowned   int           // whose owner was deactivated
+	New       int           // remembered less than [NewFor] ago, never voted on, and none of the above but Unowned
+	Doubtful  int           // stale, contested, overdue, or with a confidence below [LowConfidence]
 	MedianAge time.Duration // since they were remembered
 }
 

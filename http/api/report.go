@@ -52,6 +52,8 @@ type ScopeHealth struct {
 	Overdue   float64 `json:"overdue" doc:"The share whose verification is overdue."`
 	Unowned   float64 `json:"unowned" doc:"The share whose owner was deactivated."`
 	MedianAge float64 `json:"median_age_days" doc:"The median of the days since the items were remembered."`
+	New       float64 `json:"new" doc:"The share that was remembered less than 30 days ago, was never voted on or confirmed, and is not doubtful."`
+	Doubtful  float64 `json:"doubtful" doc:"The share that is stale, contested or overdue, or whose confidence is below 0.3."`
 }
 
 // Reviews is a page of items that wait for a review.

@@ -64,6 +64,8 @@ func reports() []report {
 				{"overdue", "Overdue", "part"},
 				{"unowned", "Without an active owner", "part"},
 				{"median_age_days", "Median age in days", ""},
+				{"new", "New", "part"},
+				{"doubtful", "Doubtful", "part"},
 			},
 			Explain: "How well the active items of each scope are looked after.",
 		},

@@ -29,6 +29,7 @@ type scopeKind struct {
 type scopeHealth struct {
 	api.ScopeOverview
 	Confirmed, Stale, Contested portion
+	Shares                      *api.ScopeHealth // nil if the report lacks the scope
 }
 
 // portion is how many items there are of all.
@@ -59,7 +60,11 @@ func showScopes(p *page) (any, error) {
 		for _, of := range data.Counts.ByScope {
 			if found, _, _ := strings.Cut(of.Scope, ":"); found == kind {
 				part := func(items int) portion { return portion{items, float64(items) / float64(of.Items)} }
-				all.Scopes = append(all.Scopes, scopeHealth{of, part(of.Confirmed), part(of.Stale), part(of.Contested)})
+				one := scopeHealth{of, part(of.Confirmed), part(of.Stale), part(of.Contested), nil}
+				if i := slices.IndexFunc(health.Items, func(h api.ScopeHealth) bool { return h.Scope == of.Scope }); i >= 0 {
+					one.Shares = &health.Items[i]
+				}
+				all.Scopes = append(all.Scopes, one)
 			}
 		}
 		data.Kinds = append(data.Kinds, all)

@@ -330,7 +330,7 @@ type healthInput struct {
 }
 
 var healthColumns = serve.ColumnsOf[api.ScopeHealth](`
-	scope items verified stale contested overdue unowned median_age_days
+	scope items verified stale contested overdue unowned median_age_days new doubtful
 `)
 
 func (s reports) reportHealth(ctx context.Context, c *serve.Call, in *healthInput) (*serve.Streamed, error) {
@@ -356,6 +356,6 @@ func healthOf(h domain.ScopeHealth) api.ScopeHealth {
 	return api.ScopeHealth{
 		Scope: cmp.Or(string(h.Scope), "all"), Items: h.Items, Verified: share(h.Verified), Stale: share(h.Stale),
 		Contested: share(h.Contested), Overdue: share(h.Overdue), Unowned: share(h.Unowned),
-		MedianAge: math.Round(h.MedianAge.Hours()/24*10) / 10,
+		MedianAge: math.Round(h.MedianAge.Hours()/24*10) / 10, New: share(h.New), Doubtful: share(h.Doubtful),
 	}
 }

@@ -3,6 +3,7 @@ package browse
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -22,6 +23,8 @@ type examined struct {
 	Scopes       []domain.Scope `bun:"scopes"`
 	Stale        bool           `bun:"stale"`
 	Contested    bool           `bun:"contested"`
+	Low          bool           `bun:"low"`
+	Judged       bool           `bun:"judged"`
 	CreatedAt    database.Time  `bun:"created_at"`
 	ConfirmedAt  database.Time  `bun:"confirmed_at"`
 	ConfirmUntil database.Time  `bun:"confirm_until"`
@@ -51,6 +54,8 @@ func (r Reports) Health(ctx context.Context, q domain.ReportQuery) ([]domain.Sco
 		ColumnExpr("k.owner, k.type, k.scopes, k.created_at, k.confirmed_at, k.confirm_until").
 		ColumnExpr("k.stale_reporters > 0 OR coalesce(k.confirm_until <= ?, FALSE) AS stale", database.At(now)).
 		ColumnExpr("? AS contested", p.Contested(q.Tenant, q.Only)).
+		ColumnExpr(fmt.Sprintf("%s < %g AS low", rows.ConfidenceAt, domain.LowConfidence), database.At(now)).
+		ColumnExpr("k.helpful > 1 OR k.harmful > 0 OR k.confirmed_at IS NOT NULL AS judged").
 		Where("k.tenant = ?", q.Tenant).Where("k.status = 'active'").Where(chosen, choice...).
 		OrderExpr("k.number DESC").Limit(mostCounted)
 	tallies := map[domain.Scope]*scopeTally{}
@@ -91,6 +96,8 @@ func (p reviewer) tally(
 		scopes = append(scopes, one.Scopes...)
 	}
 	overdue := p.policies.Overdue(&k, now)
+	doubtful := one.Stale || one.Contested || one.Low || overdue
+	young := now.Sub(k.CreatedAt) < domain.NewFor
 	for _, scope := range scopes {
 		t := tallies[scope]
 		if t == nil {
@@ -101,7 +108,8 @@ func (p reviewer) tally(
 		t.ages = append(t.ages, now.Sub(k.CreatedAt))
 		for n, is := range map[*int]bool{
 			&t.Verified: !k.ConfirmedAt.IsZero() && !one.Stale && !overdue, &t.Stale: one.Stale,
-			&t.Contested: one.Contested, &t.Overdue: overdue,
+			&t.Contested: one.Contested, &t.Overdue: overdue, &t.Doubtful: doubtful,
+			&t.New:     young && !one.Judged && !doubtful,
 			&t.Unowned: !p.deactivated[domain.Entity(one.Owner)].IsZero(),
 		} {
 			if is {
