@@ -245,5 +245,5 @@ func (p *page) render(view string, status int) {
 	}
 	p.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	p.w.WriteHeader(status)
-	_, _ = p.w.Write(p.named(out.Bytes())) // the browser may have left
+	_, _ = p.w.Write(marked(p.named(out.Bytes()))) // the browser may have left
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -10,9 +11,11 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 //go:embed views/*.html
@@ -181,6 +184,23 @@ func relative(language string, t, now time.Time) string {
 		return say(language, "in %s", length)
 	}
 	return say(language, "%s ago", length)
+}
+
+// turning are the characters that change the direction of a text and are invisible, after what must stay as it is.
+var turning = regexp.MustCompile(`(?s)<(?:textarea|title|option)\b.*?</|<[^>]*>|[\x{202A}-\x{202E}\x{2066}-\x{2069}]`)
+
+// marked shows the characters that change the direction of a text, except in attributes and in what forms send back.
+func marked(page []byte) []byte {
+	if !bytes.ContainsAny(page, "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") {
+		return page
+	}
+	return turning.ReplaceAllFunc(page, func(found []byte) []byte {
+		if found[0] == '<' {
+			return found
+		}
+		r, _ := utf8.DecodeRune(found)
+		return fmt.Appendf(nil, `<span class="turning">U+%04X</span>`, r)
+	})
 }
 
 //go:embed assets
