@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -35,6 +36,8 @@ type issuedKey struct {
 	State  string // valid, revoked, replaced or expired
 	Unused bool   // it is valid, and was not used for a long time
 	Own    bool   // the reader uses it
+
+	Unknown bool // its subject is not in the directory, which has others
 }
 
 func issued(p *page, k api.IssuedKey) issuedKey {
@@ -80,6 +83,26 @@ func readKeys(p *page) ([]issuedKey, error) {
 	return all, err
 }
 
+// readMembers reads who is in the directory.
+func readMembers(p *page) (map[string]bool, error) {
+	known := map[string]bool{}
+	for _, of := range memberKinds() {
+		query := url.Values{"kind": {of.Kind}, "limit": {"500"}}
+		for next := "first"; next != ""; {
+			var got api.Members
+			if err := p.get(&got, query, "v1", "directory"); err != nil {
+				return nil, err
+			}
+			for _, m := range got.Items {
+				known[m.Member] = true
+			}
+			next = got.Next
+			query.Set("after", next)
+		}
+	}
+	return known, nil
+}
+
 // showAccess shows the keys that are valid, or those that were not used for a long time, or all.
 func showAccess(p *page) (any, error) {
 	create := newForm(p, newKeyFields())
@@ -94,10 +117,15 @@ func accessWith(p *page, create *form) (*access, error) {
 	if err != nil {
 		return nil, err
 	}
+	known, err := readMembers(p)
+	if err != nil {
+		return nil, err
+	}
 	show := p.param("show")
 	data := &access{Create: create, Once: cmp.Or(p.r.PostFormValue("once"), rand.Text())}
 	data.First = p.NoAuth()
 	for _, k := range all {
+		k.Unknown = len(known) > 0 && !known[k.Subject]
 		switch {
 		case show == "unused" && !k.Unused:
 		case k.State == "valid" || show == "all":

@@ -300,3 +300,20 @@ func TestAnAdminCreatesUsesAndRevokesAKey(t *testing.T) {
 		mia.WaitFor("#key")
 	})
 }
+
+func TestAKeyOfASubjectThatTheDirectoryLacksIsMarked(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		browser := w.login(rootKey)
+		for _, subject := range []string{"user:mia", "user:nobody"} {
+			w.sent(w.send(browser, "/console/access", "subject", subject, "role", "member"))
+		}
+		if _, page := w.visit(browser, "/console/access"); strings.Contains(page, "unknown subject") {
+			t.Errorf("there is no directory:\n%s", page)
+		}
+		w.staff()
+		_, page := w.visit(browser, "/console/access")
+		if strings.Count(page, "unknown subject") != 1 || !strings.Contains(page, `user:nobody</a> <span class="badge warn">unknown subject</span>`) {
+			t.Errorf("%s", page)
+		}
+	})
+}
