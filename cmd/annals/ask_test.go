@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -32,6 +35,29 @@ func ask(ts *testscript.TestScript, neg bool, args []string) {
 	if refused := status >= http.StatusBadRequest; refused != neg {
 		ts.Fatalf("%s %s: %d %s", args[0], args[1], status, said)
 	}
+}
+
+// race sends so many requests at the same time, of which one must succeed, and shows what it says.
+func race(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg || len(args) != 4, "race N METHOD PATH BODY")
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	answers := make([]string, n)
+	var sending sync.WaitGroup
+	for i := range n {
+		sending.Go(func() {
+			if status, said := sent(ts, args[1], args[2], args[3]); status < http.StatusBadRequest {
+				answers[i] = said
+			}
+		})
+	}
+	sending.Wait()
+	answers = slices.DeleteFunc(answers, func(said string) bool { return said == "" })
+	if len(answers) != 1 {
+		ts.Fatalf("%d of %d requests succeeded", len(answers), n)
+	}
+	_, err = fmt.Fprintln(ts.Stdout(), answers[0])
+	ts.Check(err)
 }
 
 func sent(ts *testscript.TestScript, method, path, body string) (status int, said string) {

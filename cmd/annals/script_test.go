@@ -53,6 +53,7 @@ var alwaysBoth = []string{
 //	                           with ! it must be refused
 //	ask [-until TEXT] METHOD PATH [BODY]  sends a request to the server; with ! it must be refused; with -until again
 //	                           and again until the answer has the text in it
+//	race N METHOD PATH BODY    sends N requests at the same time, of which one must succeed
 //	receiving                  starts a receiver of webhooks, and lets RECEIVER be its URL
 //	answering STATUS           lets it answer like this; with 0 it gives no answer
 //	subscribed                 lets SUBSCRIPTION be what was made last, and tells the receiver, if any, the secret
@@ -125,7 +126,7 @@ func TestScripts(t *testing.T) {
 				"phase": phase, "gauge": gauge,
 				"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
 				"seal": seal, "filled": filled, "same": same, "save": save, "keep": keep, "humble": humble,
-				"host": host, "crowd": crowd, "leave": leave, "ask": ask,
+				"host": host, "crowd": crowd, "leave": leave, "ask": ask, "race": race,
 				"receiving": receiving, "answering": answering, "subscribed": subscribed, "received": received,
 				"following": following, "followed": followed,
 			},

@@ -30,7 +30,7 @@ type Contents struct {
 	Confidence string            `json:"confidence"` // the policy of the active projection
 	Tables     map[string]Digest `json:"tables"`
 	PublicKeys []string          `json:"public_keys"`
-	Key        []byte            `json:"key"` // the signing key; nil for none
+	Key        []byte            `json:"key,omitempty"` // the signing key; nil for none
 	Encrypted  bool              `json:"encrypted"`
 }
 

@@ -49,12 +49,13 @@ func (b *BackupCommand) Run(ctx context.Context, c *terminal.Console) (err error
 	if err != nil {
 		return err
 	}
-	if c.JSON {
+	hasKey := made.Key != nil
+	if made.Key = nil; c.JSON { // it is shown to nobody
 		return c.Document(map[string]any{"backup": place.Address(name), "contents": made})
 	}
 	c.Say("%s in %s, verified", terminal.Bold.Render(described(made)), place.Address(name))
 	switch {
-	case made.Key == nil:
+	case !hasKey:
 		c.Note("there is no signing key in %s, so the backup has none: name its directory with --data", storage.Data)
 	case !made.Encrypted:
 		c.Note("it holds the signing key as it is: keep it as safe, or set ANNALS_BACKUP_PASSPHRASE")

@@ -46,6 +46,10 @@ type RestoreCommand struct {
 
 func (r *RestoreCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if !backup.Is(r.What) {
+		if len(r.Erased) > 0 || r.NewKey || r.DryRun {
+			return terminal.Wrong("leave them out; or name the backup by its path, as in ./"+r.What,
+				"--erased, --new-key and --dry-run are for a backup, and %s is taken for the id of an item", r.What)
+		}
 		item := knowledge.Changing{Writing: r.Writing, ID: r.What, Revision: r.Revision}
 		return item.Change(ctx, c, client.Post(api.Reason{Reason: r.Reason}, "restore"), "restored")
 	}
@@ -57,6 +61,11 @@ func (r *RestoreCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	if err := serve.CreateData(to.Data); err != nil {
 		return err
+	}
+	if left, err := filepath.Glob(filepath.Join(to.Data, ".restore-*")); err == nil && !r.DryRun {
+		for _, directory := range left { // of a restore that was killed; it may hold erased texts
+			_ = os.RemoveAll(directory)
+		}
 	}
 	directory, err := os.MkdirTemp(to.Data, ".restore-*")
 	if err != nil {
@@ -79,6 +88,7 @@ func (r *RestoreCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
+	s.contents.Key = nil // it is shown to nobody
 	from := fmt.Sprintf("%s of %s (%s)", described(s.contents), s.contents.MadeAt.Format(time.RFC3339), s.contents.Engine)
 	if r.DryRun {
 		return s.say(map[string]any{"contents": s.contents}, "the backup is complete: %s", from)
@@ -117,9 +127,15 @@ func checkEmpty(ctx context.Context, to serve.Config, logger *slog.Logger) (err 
 	if err != nil || have == 0 {
 		return err
 	}
-	holds := false
-	err = database.ForEach(ctx, db, func(rows *sql.Rows) error { return rows.Scan(&holds) },
-		"SELECT EXISTS (SELECT 1 FROM events)")
+	holds, used := false, false
+	err = database.ForEach(ctx, db, func(rows *sql.Rows) error { return rows.Scan(&holds, &used) },
+		"SELECT EXISTS (SELECT 1 FROM events), EXISTS (SELECT 1 FROM leases WHERE expires_at > ?)", database.At(time.Now()))
+	if _, isFile := serve.SqliteFile(to.Database); err == nil && used && !isFile {
+		return &terminal.Failure{
+			Code: terminal.ExitUnavailable, Detail: "a server uses " + serve.DatabaseName(to.Database),
+			Fix: "stop every server, and try again in a minute",
+		}
+	}
 	if err == nil && holds {
 		return &terminal.Failure{
 			Code: terminal.ExitRefused, Detail: serve.DatabaseName(to.Database) + " is not empty",
@@ -216,28 +232,30 @@ func erasuresIn(ctx context.Context, from, file string, logger *slog.Logger) (li
 
 // migrate gives the copy the schema of this program, and verifies its log.
 func (s *stage) migrate(ctx context.Context) error {
-	db, err := serve.OpenDatabase(ctx, s.config(), s.logger)
-	if err != nil {
-		return err
+	db, err := serve.OpenDatabase(ctx, s.config(s.file), s.logger)
+	if err == nil {
+		err = db.Close()
 	}
-	_, err = db.TransactOne(ctx, "DROP TABLE backup")
-	if err = errors.Join(err, db.Close()); err != nil {
+	if err != nil {
 		return err
 	}
 	return backup.Verify(ctx, s.file, s.contents, s.logger)
 }
 
-func (s *stage) config() serve.Config {
-	return serve.Config{Storage: serve.Storage{Database: "sqlite:" + s.file, Data: s.directory}}
+func (s *stage) config(file string) serve.Config {
+	return serve.Config{Storage: serve.Storage{Database: "sqlite:" + file, Data: s.directory}}
 }
 
-// restore repeats the erasures before anything reaches the database.
+// restore repeats the erasures before anything reaches the database. The rows go to a new database, since nothing
+// checks the indexes and triggers of the backup.
 func (s *stage) restore(ctx context.Context, to serve.Config, key []byte) error {
 	path, isFile := serve.SqliteFile(to.Database)
 	if isFile || len(s.list) > 0 {
-		if err := s.compute(ctx, s.config(), s.list); err != nil {
+		fresh := filepath.Join(s.directory, "new.db")
+		if err := s.copyTo(ctx, s.config(fresh), s.list); err != nil {
 			return err
 		}
+		s.file = fresh
 	}
 	if err := errors.Join(to.CreateDirectory(), s.putKey(to.Data, key)); err != nil {
 		return err
@@ -245,7 +263,7 @@ func (s *stage) restore(ctx context.Context, to serve.Config, key []byte) error 
 	if isFile {
 		return putFile(s.file, path)
 	}
-	return s.copyTo(ctx, to)
+	return s.copyTo(ctx, to, nil)
 }
 
 func (s *stage) putKey(directory string, key []byte) (err error) {
@@ -271,7 +289,8 @@ func putFile(file, path string) error {
 	return nil
 }
 
-func (s *stage) copyTo(ctx context.Context, to serve.Config) error {
+// copyTo copies the rows to a database without events, computes what follows from them, and repeats erasures.
+func (s *stage) copyTo(ctx context.Context, to serve.Config, list []serve.Erasure) error {
 	db, err := serve.OpenDatabase(ctx, to, s.logger)
 	if err != nil {
 		return err
@@ -282,7 +301,7 @@ func (s *stage) copyTo(ctx context.Context, to serve.Config) error {
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}
-	return s.compute(ctx, to, nil)
+	return s.compute(ctx, to, list)
 }
 
 // compute computes the projection of knowledge from the log, and then repeats erasures.

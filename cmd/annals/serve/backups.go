@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -56,12 +57,16 @@ func (b *backups) makeIfDue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(names) > 0 {
-		newest := backup.MadeAt(names[len(names)-1])
+	for _, name := range slices.Backward(names) {
+		newest := backup.MadeAt(name)
+		if newest.After(time.Now().Add(time.Minute)) { // of a clock that is wrong
+			continue
+		}
 		b.newest.Store(newest.Unix())
 		if time.Since(newest) < b.BackupSchedule {
 			return nil
 		}
+		break
 	}
 	name, began := backup.NewName(), time.Now()
 	made, err := b.place.Put(ctx, name, b.source)

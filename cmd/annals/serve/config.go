@@ -138,6 +138,9 @@ func (c Config) validate() error {
 			problems = append(problems, fmt.Errorf("%s must not be negative", name))
 		}
 	}
+	if c.BackupKeep < 1 {
+		problems = append(problems, errors.New("backup-keep (ANNALS_BACKUP_KEEP) must be at least 1"))
+	}
 	if c.RootKey != "" && len(c.RootKey) < shortestRootKey {
 		problems = append(problems, fmt.Errorf("ANNALS_ROOT_KEY must have at least %d characters, "+
 			"as openssl rand -hex 32 makes them", shortestRootKey))

@@ -2,8 +2,10 @@ package serve
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -71,9 +73,16 @@ func (f firstAdmin) create(ctx context.Context, token, user string) (string, err
 		Hash: hash, Subject: domain.Entity("user:" + strings.TrimPrefix(user, "user:")), Role: domain.Root, Note: "the first",
 	}}
 	if err = command.Validate(time.Now()); err == nil {
-		_, err = events.NewScrubbingWriter(f.service.log.Log, true).Submit(ctx, domain.Submission{By: by, Command: command})
+		digest := sha256.Sum256([]byte(hash))
+		once := domain.Request{Key: "first admin", Fingerprint: domain.Fingerprint{Whole: digest, Outline: digest}}
+		_, err = events.NewScrubbingWriter(f.service.log.Log, true).Submit(ctx, domain.Submission{
+			By: by, Command: command, Request: &once, // of several at the same time, one is recorded
+		})
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, domain.ErrKeyReused):
+		return "", refuse(http.StatusGone, "somebody else has made the first key just now", "Ask them for one of your own.")
+	case err != nil:
 		return "", refuse(http.StatusUnprocessableEntity, err.Error(), "")
 	}
 	return key, nil
