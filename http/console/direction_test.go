@@ -1,10 +1,13 @@
 package console_test
 
 import (
+	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 func TestCharactersThatTurnATextAreShown(t *testing.T) {
@@ -16,6 +19,24 @@ func TestCharactersThatTurnATextAreShown(t *testing.T) {
 		_, page = w.ask("/console/k/paid/act/revise")
 		if !strings.Contains(page, content+"</textarea>") {
 			t.Errorf("the form does not send the text back as it is:\n%s", page)
+		}
+	})
+}
+
+func TestRefusalsAreInChineseOnChinesePages(t *testing.T) {
+	english := regexp.MustCompile(`(?s)(?:<h1>|class="error"[^>]*>|class="refused"[^>]*>)[^<]*[a-z]{2,} [a-z]{2,} [a-z]{2,}`)
+	onOne(t, "", func(t *testing.T, w *world) {
+		for _, path := range []string{
+			"/console/knowledge?min_confidence=7&status=z&sort=bad&stale=maybe&order=up", "/console/log?from=never&name=foo&stream=bad",
+			"/console/log/nope", "/console/k/nope", "/console/sessions/nope", "/console/resources?uri=http://x", "/console/privacy/nope",
+			"/console/scopes/digest?scope=pay&since=never&until=no", "/console/review?queue=bad", "/console/nope",
+		} {
+			r := servertest.Request[string](t, http.MethodGet, w.url+path, nil)
+			r.Header.Set("Accept-Language", "zh")
+			_, _, page := servertest.Answer(t, browse(t), r)
+			if found := english.Find(page); found != nil || !strings.Contains(string(page), `lang="zh"`) {
+				t.Errorf("%s: %s", path, found)
+			}
 		}
 	})
 }
