@@ -152,7 +152,10 @@ func TestTroubleshootingExplainsEveryMetricAndNoOther(t *testing.T) {
 	r.types(`echo '{"id":"one","type":"tool","content":"a thing"}' | bin/annals import -`)
 	r.types(`bin/annals remember 'another thing' --id one || test $? = 4`)
 	metric := regexp.MustCompile(`(?m)(?:^# TYPE |\x60)(annals_[a-z_]+)`)
-	sometimes := map[string]bool{"annals_rebuild_done": true, "annals_rebuild_behind_events": true} // while one runs
+	sometimes := map[string]bool{
+		"annals_rebuild_done": true, "annals_rebuild_behind_events": true, // while one runs
+		"annals_backup_newest_timestamp_seconds": true, // with a schedule
+	}
 	for _, health := range []string{"items", "verified", "stale", "contested", "overdue", "unowned", "median_age_days"} {
 		sometimes["annals_scope_"+health] = true // once a group has items
 	}
