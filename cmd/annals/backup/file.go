@@ -86,7 +86,7 @@ func install(file, path string) error {
 func (s Source) write(ctx context.Context, file string) (c Contents, err error) {
 	c = Contents{
 		Format: format, MadeAt: time.Now().UTC().Truncate(time.Second), Program: terminal.Version().Version,
-		Engine: s.DB.Engine.String(), Tables: map[string]Digest{}, PublicKeys: proof.PublicKeys(s.Data),
+		Engine: s.DB.Engine.String(), PublicKeys: proof.PublicKeys(s.Data),
 	}
 	if c.Key, c.Encrypted, err = sealedKey(s.Data, s.Passphrase); err != nil {
 		return c, err
@@ -115,17 +115,11 @@ func (s Source) write(ctx context.Context, file string) (c Contents, err error) 
 	if err != nil {
 		return c, database.Classify(ctx, fmt.Errorf("read the active projection: %w", err))
 	}
-	rows := int64(0)
-	for _, t := range tables {
-		c.Tables[t.name], err = t.copyTo(ctx, from, to.Engine, func(script *database.Script) error {
-			if rows += batchRows; s.Progress != nil {
-				s.Progress(rows)
-			}
-			return to.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error { return script.Run(ctx, tx) })
-		})
-		if err != nil {
-			return c, err
-		}
+	c.Tables, err = copyTables(ctx, tables, from, to.Engine, s.Progress, func(script *database.Script) error {
+		return to.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error { return script.Run(ctx, tx) })
+	})
+	if err != nil {
+		return c, err
 	}
 	encoded, err := json.Marshal(c)
 	if err == nil {
@@ -235,18 +229,10 @@ func CopyTo(
 		return err
 	}
 	return to.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		rows := int64(0)
-		for _, t := range tables {
-			_, err := t.copyTo(ctx, from, to.Engine, func(script *database.Script) error {
-				rows += batchRows
-				progress(rows)
-				return script.Run(ctx, tx)
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		_, err := copyTables(ctx, tables, from, to.Engine, progress, func(script *database.Script) error {
+			return script.Run(ctx, tx)
+		})
+		return err
 	})
 }
 

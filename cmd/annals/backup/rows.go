@@ -118,6 +118,28 @@ const (
 	batchBytes = 4 << 20
 )
 
+// copyTables copies tables, and tells progress, which may be nil, about how many rows it has copied. write runs each
+// script in a transaction.
+func copyTables(
+	ctx context.Context, tables []table, from database.Querier, to database.Engine, progress func(rows int64),
+	write func(*database.Script) error,
+) (map[string]Digest, error) {
+	rows, digests := int64(0), map[string]Digest{}
+	for _, t := range tables {
+		d, err := t.copyTo(ctx, from, to, func(script *database.Script) error {
+			if rows += batchRows; progress != nil {
+				progress(rows)
+			}
+			return write(script)
+		})
+		if err != nil {
+			return nil, err
+		}
+		digests[t.name] = d
+	}
+	return digests, nil
+}
+
 // copyTo copies a table. write runs each script in a transaction.
 func (t table) copyTo(
 	ctx context.Context, from database.Querier, to database.Engine, write func(*database.Script) error,

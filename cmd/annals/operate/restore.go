@@ -290,27 +290,23 @@ func putFile(file, path string) error {
 }
 
 // copyTo copies the rows to a database without events, computes what follows from them, and repeats erasures.
-func (s *stage) copyTo(ctx context.Context, to serve.Config, list []serve.Erasure) error {
+func (s *stage) copyTo(ctx context.Context, to serve.Config, list []serve.Erasure) (err error) {
 	db, err := serve.OpenDatabase(ctx, to, s.logger)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, db.Close()) }()
 	bar := terminal.Watch(s.console, "copying rows")
 	err = backup.CopyTo(ctx, s.file, db, s.logger, func(rows int64) { bar.Set(rows, 0) })
 	bar.End()
-	if err = errors.Join(err, db.Close()); err != nil {
-		return err
-	}
-	return s.compute(ctx, to, list)
-}
-
-// compute computes the projection of knowledge from the log, and then repeats erasures.
-func (s *stage) compute(ctx context.Context, cfg serve.Config, list []serve.Erasure) (err error) {
-	db, err := serve.OpenDatabase(ctx, cfg, s.logger)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	return s.compute(ctx, db, list)
+}
+
+// compute computes the projection of knowledge from the log, and then repeats erasures.
+func (s *stage) compute(ctx context.Context, db *database.DB, list []serve.Erasure) (err error) {
 	quiet := slog.New(slog.DiscardHandler)
 	known, err := projections.Open(ctx, db, projections.Settings{Logger: quiet})
 	if err != nil {
