@@ -12,7 +12,11 @@ func (p *page) lineNames() []string {
 	case "search":
 		return append(namesOf(filters()), namesOf(searchers())...)
 	case "knowledge":
-		return namesOf(append(listFilters(p), presentFilters()...))
+		names := namesOf(listFilters(p))
+		if p.Moment.Past() {
+			names = append(names, namesOf(presentFilters())...)
+		}
+		return names
 	case "log":
 		return namesOf(eventFilters())
 	}
@@ -56,14 +60,15 @@ func (p *page) readLine() {
 
 // LineWords complete a question: what a filter takes, or else its name and a colon.
 func (p *page) LineWords() (words []string) {
+	names := p.lineNames()
 	for _, f := range listFilters(p) {
 		for _, value := range f.Values {
-			if slices.Contains(p.lineNames(), f.Name) {
+			if slices.Contains(names, f.Name) {
 				words = append(words, f.Name+":"+value)
 			}
 		}
 	}
-	for _, name := range p.lineNames() {
+	for _, name := range names {
 		words = append(words, name+":")
 	}
 	return words

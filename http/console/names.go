@@ -66,7 +66,7 @@ func (p *page) named(text []byte) []byte {
 		var known api.Page[api.Knowledge]
 		p.ask(&known, items, "id", "v1", "knowledge")
 		for _, k := range known.Items {
-			items[k.ID] = cmp.Or(k.Task, shortened(k.Content, 80))
+			items[k.ID], _ = titleOf(k).(string)
 		}
 	}
 	return marks.ReplaceAllFunc(text, func(found []byte) []byte {
