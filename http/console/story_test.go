@@ -15,10 +15,11 @@ type hand struct {
 	*browsertest.Page
 	t        *testing.T
 	keyboard bool
+	clicks   int // or, on the keyboard, times that Enter was pressed
 }
 
 // focus moves the focus forwards with the Tab key until an element has it.
-func (h hand) focus(selector string) {
+func (h *hand) focus(selector string) {
 	h.t.Helper()
 	h.WaitFor(selector)
 	for range 300 {
@@ -33,8 +34,9 @@ func (h hand) focus(selector string) {
 }
 
 // use follows a link or presses a button.
-func (h hand) use(selector string) {
+func (h *hand) use(selector string) {
 	h.t.Helper()
+	h.clicks++
 	if !h.keyboard {
 		h.Click(selector)
 		return
@@ -43,8 +45,16 @@ func (h hand) use(selector string) {
 	h.Press("Enter")
 }
 
+// took fails the test if it took more clicks than n.
+func (h *hand) took(n int) {
+	h.t.Helper()
+	if h.clicks > n {
+		h.t.Errorf("it took %d clicks, at most %d are wanted", h.clicks, n)
+	}
+}
+
 // fill types a text into a field.
-func (h hand) fill(selector, text string) {
+func (h *hand) fill(selector, text string) {
 	h.t.Helper()
 	if !h.keyboard {
 		h.Type(selector, text)
@@ -55,7 +65,7 @@ func (h hand) fill(selector, text string) {
 }
 
 // act does something to the item of the page, and waits for the page that says so.
-func (h hand) act(name string, fields ...string) {
+func (h *hand) act(name string, fields ...string) {
 	h.t.Helper()
 	link := `a[href$="/act/` + name + `"]`
 	h.WaitFor(".acts")
@@ -182,6 +192,7 @@ func TestAContradictionIsShownBeforeItIsSaved(t *testing.T) {
 			}
 			h.use("button[name=replace]")
 			h.WaitFor(".done")
+			h.took(2)
 			containsAll(t, h.Text("main"), at)
 		}
 		_, old := w.ask("/console/k/window")
@@ -204,6 +215,7 @@ func TestHomeShowsWhatWaitsAndItIsSettledFromThere(t *testing.T) {
 			h.use("button[name=stays]")
 			h.WaitFor(".done")
 			containsAll(t, h.Text(".done"), "The items are merged")
+			h.took(2)
 			h.use("button[value=unmerge]")
 			h.WaitFor(".done:not(:has(button))")
 			if !keyboard {
@@ -226,6 +238,7 @@ func TestALineFindsAndItsAddressIsShared(t *testing.T) {
 			h.use("main form.search .row button")
 			h.WaitFor(".hit")
 			containsAll(t, h.Text(".hits"), "We deploy on Thursdays", "We deploy on Tuesdays")
+			h.took(1)
 			shared := w.open(strings.TrimPrefix(h.URL(), w.url))
 			containsAll(t, shared.Text(".hits"), "We deploy on Thursdays")
 			if strings.Contains(shared.Text(".hits"), "release tool") {
@@ -248,6 +261,33 @@ func TestALineFindsAndItsAddressIsShared(t *testing.T) {
 			h.use("main form .row button")
 			h.WaitFor(`a[title="Remove this filter"]`)
 			containsAll(t, h.Text("main table"), "release tool")
+		}
+	})
+}
+
+// On a phone, an item is found, read and voted for with four taps.
+func TestAPhoneFindsReadsAndVotes(t *testing.T) {
+	each(t, "", func(t *testing.T, w *world) {
+		w.contradicted()
+		for _, keyboard := range []bool{false, true} {
+			h := hand{Page: w.open("/console/"), t: t, keyboard: keyboard}
+			h.Size(400, 800)
+			h.fill("header input[type=search]", "when do we deploy")
+			h.Press("Enter")
+			h.use(".hit h2 a, .hit h3 a")
+			h.WaitFor(".acts")
+			containsAll(t, h.Text("main"), "We deploy on")
+			var top, wide float64
+			h.Eval(`document.querySelector("blockquote.said").getBoundingClientRect().top`, &top)
+			h.Eval(`document.documentElement.scrollWidth`, &wide)
+			if top > 800 || wide > 400 {
+				t.Errorf("the text begins at %v pixels, and the page is %v wide", top, wide)
+			}
+			h.use(`a[href$="/act/helpful"]`)
+			h.use("main form[method=post] button")
+			h.WaitFor(".done")
+			containsAll(t, h.Text(".done"), "Your vote is recorded")
+			h.took(3)
 		}
 	})
 }
