@@ -144,11 +144,13 @@ func accessWith(p *page, create *form) (*access, error) {
 
 func newKeyFields() []actField {
 	return []actField{
-		{Name: "subject", Label: "Whose it is, such as user:mia or agent:crawler", Required: true},
+		{Name: "subject", Label: "Whose it is", Required: true, Kinds: anyone},
 		{Name: "role", Label: "Role", Values: []string{"member", "service", "auditor", "admin", "root"}},
-		{Name: "memberships", Label: "What they belong to, one a line, such as team:pay", Rows: 2},
+		{Name: "memberships", Label: "What they belong to", Kinds: groups, Several: true},
 		{Name: "acts_for", Label: "May act on behalf of others", Check: true},
-		{Name: "acts_for_only", Label: "Only on behalf of these and of members of these groups, one a line", Rows: 2},
+		{
+			Name: "acts_for_only", Label: "Only on behalf of these and of members of these groups", Kinds: anyone, Several: true,
+		},
 		{Name: "publish_public", Label: "May write to the public scope", Check: true},
 		{Name: "expires_at", Label: "Expires on, such as 2027-01-31; never if empty"},
 		{Name: "note", Label: "What it is for"},

@@ -31,7 +31,7 @@ func (w *world) visit(browser *http.Client, path string) (int, string) {
 	return status, string(page)
 }
 
-// valueOf is the value of a field, or the text of a text area.
+// valueOf is the value of a field, its values if it has several, or the text of a text area.
 func valueOf(t *testing.T, page, name string) string {
 	t.Helper()
 	is := func(n *html.Node) bool { return attribute(n, "name") == name || attribute(n, "id") == name }
@@ -42,7 +42,13 @@ func valueOf(t *testing.T, page, name string) string {
 	if fields[0].Data == "textarea" {
 		return said(fields[0])
 	}
-	return attribute(fields[0], "value")
+	values := attribute(fields[0], "value")
+	for _, field := range fields[1:] {
+		if attribute(field, "list") != "" { // of several entities
+			values += "\n" + attribute(field, "value")
+		}
+	}
+	return strings.TrimSpace(values)
 }
 
 var keyForm = regexp.MustCompile(`annals_([a-z2-7]{10})_[a-z2-7]{52}`)

@@ -29,7 +29,8 @@ type act struct {
 	Root    bool     // for root; the other acts on projections are for admins
 }
 
-// actField is a field of an act's form. One with values is a choice, one with rows takes several lines.
+// actField is a field of an act's form. One with values is a choice, one with rows takes several lines, and one with
+// kinds takes an entity, or several.
 type actField struct {
 	Name, Label string
 	Rows        int
@@ -37,9 +38,18 @@ type actField struct {
 	Required    bool
 	Check       bool
 	Pick        bool // it is one of the form's choices
+	Kinds       []string
+	Several     bool
 }
 
 func reasonField() actField { return actField{Name: "reason", Label: "Why", Rows: 2} }
+func ownerField() actField {
+	return actField{Name: "owner", Label: "Owner", Required: true, Kinds: anyone}
+}
+
+func scopesField() actField {
+	return actField{Name: "scopes", Label: "Who may see it", Required: true, Kinds: anyone, Several: true}
+}
 
 // allActs are the acts in the order of their buttons.
 func allActs() []act {
@@ -89,12 +99,12 @@ func allActs() []act {
 		{
 			Name: "rescope", Label: "Share", Done: "Its scopes are changed.", Method: http.MethodPatch, Right: changers,
 			Explain: "You choose who may see it. You see who gains and who loses sight before it is saved.",
-			Fields:  []actField{{Name: "scopes", Label: "Scopes, one a line", Rows: 4, Required: true}, reasonField()},
+			Fields:  []actField{scopesField(), reasonField()},
 		},
 		{
 			Name: "handover", Label: "Hand over", Done: "It has another owner.", Method: http.MethodPatch, Right: changers,
 			Explain: "Another owner may revise, share and forget it from now on.",
-			Fields:  []actField{{Name: "owner", Label: "Owner", Required: true}, reasonField()},
+			Fields:  []actField{ownerField(), reasonField()},
 		},
 		{
 			Name: "hold", Label: "Hold", Done: "It is on hold.", Method: http.MethodPost, Path: []string{"hold"}, Right: admins,
@@ -121,22 +131,18 @@ func allActs() []act {
 
 // acting is the form of an act.
 type acting struct {
+	form
 	Act       act
 	ID        string
-	Knowledge *api.Knowledge    // nil if it was forgotten
-	Revision  int64             // that the reader saw
-	Values    map[string]string // of the fields, by name
-	Choices   []choice          // for the field that picks one
-	Find      string            // what the choices were searched by
-	Preview   []edit            // of a revision: what it would change
-	Sight     *sight            // of a revision: who would see the item, and who would not
-	Refused   *problem          // why the act did not happen
-	Since     []step            // what happened to the item since the reader saw it
-	Back      string            // the review that the form was opened from; empty for the item
+	Knowledge *api.Knowledge // nil if it was forgotten
+	Revision  int64          // that the reader saw
+	Choices   []choice       // for the field that picks one
+	Find      string         // what the choices were searched by
+	Preview   []edit         // of a revision: what it would change
+	Sight     *sight         // of a revision: who would see the item, and who would not
+	Since     []step         // what happened to the item since the reader saw it
+	Back      string         // the review that the form was opened from; empty for the item
 }
-
-// Value is what a field holds.
-func (a *acting) Value(name string) string { return a.Values[name] }
 
 // Revises tells whether the act shows what it changes before it is saved.
 func (a act) Revises() bool { return a.Method == http.MethodPatch }
@@ -176,7 +182,7 @@ func goBack(p *page, done, path string) (any, error) {
 
 // formOf reads the item of an act. A forgotten item has its revision from its history.
 func formOf(p *page) (*acting, error) {
-	form := &acting{ID: p.r.PathValue("id"), Values: map[string]string{}}
+	form := &acting{ID: p.r.PathValue("id")}
 	if back := backToReview(p, "", ""); back != "" {
 		form.Back = Root + back
 	}
@@ -184,6 +190,7 @@ func formOf(p *page) (*acting, error) {
 	if form.Act, err = actOf(p, allActs()); err != nil {
 		return nil, err
 	}
+	form.form = *newForm(p, form.Act.Fields)
 	var k api.Knowledge
 	err = p.get(&k, nil, "v1", "knowledge", form.ID)
 	var is state
@@ -192,7 +199,11 @@ func formOf(p *page) (*acting, error) {
 		is = stateOf(p, k)
 		form.Knowledge, form.Revision = &k, k.Revision
 		if form.Act.Revises() {
-			form.Values = revisableValues(k)
+			for name, value := range revisableValues(k) {
+				if _, asked := form.Values[name]; !asked || !p.r.PostForm.Has(name) {
+					form.Values[name] = value
+				}
+			}
 		}
 	case errors.Is(err, client.ErrGone):
 		history, _, failed := readHistory(p, form.ID, "")
@@ -218,15 +229,14 @@ func doAct(p *page) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, field := range form.Act.Fields {
-		if value := p.r.PostFormValue(field.Name); p.r.PostForm.Has(field.Name) {
-			form.Values[field.Name] = unixLines(value)
-		}
-	}
 	current := form.Revision
 	form.Revision, _ = strconv.ParseInt(p.r.PostFormValue("revision"), 10, 64)
 	if form.Revision != current {
 		return nil, form.conflict(p, current)
+	}
+	if len(form.unknown) > 0 {
+		form.Wrong = form.unknown
+		return nil, form.invalid(p, "Some fields are not right")
 	}
 	request, err := form.request(p)
 	if err != nil || request == nil {
@@ -238,8 +248,7 @@ func doAct(p *page) (any, error) {
 	case errors.Is(err, client.ErrOvertaken):
 		form.Refused = problemOf(err)
 		return nil, form.conflict(p, 0)
-	case isRefused(err):
-		form.Refused = problemOf(err)
+	case form.refuse(err):
 		return nil, form.again(p)
 	case err != nil:
 		return nil, err

@@ -89,7 +89,9 @@ type actingForm struct {
 }
 
 func actingFields(noAuth bool) []actField {
-	fields := []actField{{Name: actorHeader, Label: "Act as"}, {Name: onBehalfHeader, Label: "On behalf of"}}
+	fields := []actField{
+		{Name: actorHeader, Label: "Act as", Kinds: anyone}, {Name: onBehalfHeader, Label: "On behalf of", Kinds: anyone},
+	}
 	if !noAuth {
 		return fields[1:]
 	}
@@ -134,14 +136,11 @@ func chooseActing(p *page) (any, error) {
 
 // seeAs is what an agent would get at a moment of its work.
 type seeAs struct {
+	form
 	Moments []workMoment
 	Chosen  workMoment
 	Answer  *api.ContextAnswer // nil if nothing was asked
-	Refused *problem
 }
-
-// Entities are for whom the agent may work.
-func (*seeAs) Entities() []field { return searchers() }
 
 // workMoment is a moment of an agent's work.
 type workMoment struct{ Stage, Label string }
@@ -157,7 +156,15 @@ func workMoments() []workMoment {
 
 // showAs asks for the injection of an agent.
 func showAs(p *page) (any, error) {
-	data := &seeAs{Moments: workMoments()}
+	var fields []actField
+	for _, whom := range searchers() {
+		fields = append(fields, actField{Name: whom.Name, Label: whom.Label, Kinds: []string{whom.Name}})
+	}
+	p.r.PostForm = p.Query // this form only asks
+	data := &seeAs{form: *newForm(p, fields), Moments: workMoments()}
+	for _, whom := range fields {
+		p.Query.Set(whom.Name, strings.TrimPrefix(data.Values[whom.Name], whom.Name+":"))
+	}
 	data.Chosen = data.Moments[0]
 	if i := slices.IndexFunc(data.Moments, func(m workMoment) bool { return m.Stage == p.param("stage") }); i >= 0 {
 		data.Chosen = data.Moments[i]
@@ -178,8 +185,10 @@ func showAs(p *page) (any, error) {
 	}
 	var got api.ContextAnswer
 	err := p.post(asked, &got, "v1", "context")
-	if isRefused(err) {
-		data.Refused = problemOf(err)
+	if data.refuse(err) {
+		for _, whom := range fields {
+			data.Refused.rename("context."+whom.Name+"_id", whom.Name, data.form)
+		}
 		return nil, answer(p, "seeas", data, data.Refused.Status)
 	}
 	data.Answer = &got

@@ -146,6 +146,7 @@ func pages() map[string]route {
 		"POST " + Root + "people":                {"people", addMember},
 		"GET " + Root + "people/import":          {"peopleimport", askImport},
 		"POST " + Root + "people/import":         {"peopleimport", importPeople},
+		"GET " + Root + "people/known":           {"known", showKnown},
 		"GET " + Root + "people/{entity}":        {"person", showPerson},
 		"GET " + Root + "people/{entity}/{act}":  {"personact", askPersonAct},
 		"POST " + Root + "people/{entity}/{act}": {"personact", doPersonAct},

@@ -3,10 +3,12 @@ package console
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
 
@@ -23,13 +25,22 @@ type form struct {
 	Values  map[string]string   // by the name of the field
 	Wrong   map[string][]string // what is wrong with a field
 	Refused *problem
+
+	page    *page
+	unknown map[string][]string // what was typed into fields of entities and is none
+	members []api.Member        // that such fields offer
 }
 
 // newForm is a form with what was sent, if anything was.
 func newForm(p *page, fields []actField) *form {
-	f := &form{Fields: fields, Values: map[string]string{}, Wrong: map[string][]string{}}
+	f := &form{
+		Fields: fields, Values: map[string]string{}, Wrong: map[string][]string{}, page: p, unknown: map[string][]string{},
+	}
 	for _, field := range fields {
 		f.Values[field.Name] = unixLines(p.r.PostFormValue(field.Name))
+		if field.Kinds != nil {
+			f.pick(field, p.r.PostForm[field.Name])
+		}
 	}
 	return f
 }
@@ -72,6 +83,7 @@ func (f *form) refuse(err error) bool {
 		}
 		f.Wrong[name] = append(f.Wrong[name], message)
 	}
+	maps.Copy(f.Wrong, f.unknown)
 	if len(all) > 0 {
 		f.Refused.Detail = "" // it says no more than the fields
 	}

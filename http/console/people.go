@@ -90,7 +90,7 @@ func addMember(p *page) (any, error) {
 // rename moves what is wrong with a field of the API to the field of a form.
 func (why *problem) rename(from, to string, f form) {
 	why.Fields = slices.DeleteFunc(why.Fields, func(bad api.BadField) bool {
-		if bad.Field == from {
+		if bad.Field == from && f.unknown[to] == nil {
 			f.Wrong[to] = append(f.Wrong[to], bad.Message)
 		}
 		return bad.Field == from
@@ -169,7 +169,7 @@ func (d *person) fits(a act) bool {
 
 // peopleActs are what a reader does to members of the directory. The first names what adding a member has done.
 func peopleActs() []act {
-	receiver := actField{Name: "owner", Label: "New owner of their items, such as team:pay. Empty: they stay."}
+	receiver := actField{Name: "owner", Label: "New owner of their items. Empty: they stay.", Kinds: anyone}
 	role := actField{Name: "role", Label: "Role", Values: []string{"member", "maintainer"}}
 	return []act{
 		{Name: "added", Done: "The directory has the member."},
@@ -190,18 +190,18 @@ func peopleActs() []act {
 			Name: "transfer", Label: "Transfer what it owns",
 			Explain: "Each of its items gets another owner, as an event in the history of the item.",
 			Fields: []actField{
-				{Name: "owner", Label: "The new owner, such as team:pay", Required: true}, reasonField(),
+				{Name: "owner", Label: "The new owner", Required: true, Kinds: anyone}, reasonField(),
 			},
 		},
 		{
 			Name: "enrol", Label: "Add a member", Done: "The group has the member.",
 			Explain: "With its next request it reads and writes what the group may.",
-			Fields:  []actField{{Name: "member", Label: "Member, such as user:mia", Required: true}, role},
+			Fields:  []actField{{Name: "member", Label: "Member", Required: true, Kinds: anyone}, role},
 		},
 		{
 			Name: "join", Label: "Add to a group", Done: "The group has the member.",
 			Explain: "With its next request it reads and writes what the group may.",
-			Fields:  []actField{{Name: "group", Label: "Group, such as team:pay", Required: true}, role},
+			Fields:  []actField{{Name: "group", Label: "Group", Required: true, Kinds: groups}, role},
 		},
 		{
 			Name: "role", Label: "Change the role", Done: "The role is changed.", Fields: []actField{role},

@@ -79,6 +79,11 @@ func doPersonAct(p *page) (any, error) {
 	switch {
 	case errors.Is(err, client.ErrNotFound): // the member or the group that was typed
 		data.Refused = problemOf(err)
+		for _, field := range data.Fields {
+			if field.Kinds != nil {
+				data.Wrong[field.Name] = append(data.unknown[field.Name], data.Refused.Detail)
+			}
+		}
 	case data.refuse(err):
 	case err != nil:
 		return nil, err

@@ -1,10 +1,13 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
 
@@ -161,5 +164,65 @@ func TestPoliciesAreSetAndRemovedInTheBrowser(t *testing.T) {
 		if strings.Contains(page, "7 days") {
 			t.Error("the policy is there")
 		}
+	})
+}
+
+// named adds a member with a name.
+func (w *world) named(member, name string) {
+	w.t.Helper()
+	put := client.Request{Method: http.MethodPut, Path: []string{"v1", "directory", member}, Body: api.NewMember{DisplayName: &name}}
+	if _, err := w.api.Do(w.t.Context(), put, nil); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestAPersonSharesWithATeamByItsName(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.staff()
+		w.remember(client.Knowledge{ID: "mine", Type: "plan", Content: "We pay on Fridays.", Scopes: []string{"user:default"}})
+		for i := range 101 {
+			w.named(fmt.Sprint("team:", i), "")
+		}
+		w.named("team:zulu", "Zulu Operations")
+		h := hand{Page: w.open("/console/k/mine/act/rescope"), t: t, keyboard: true}
+		const offered = `#scopes-known option[value="team:zulu"]`
+		if h.WaitFor("#scopes"); h.Count(offered) > 0 {
+			t.Error("everybody is offered at once")
+		}
+		h.fill("#scopes + span + input", "zulu")
+		h.WaitFor("main:has(" + offered + ")")
+		h.Axe()
+		h.fill("#scopes + span + input", " operations") // no list is drawn without a screen, so nothing can be chosen from it
+		h.use("main form[method=post] button")
+		p := h.Page
+		p.WaitFor("button[value=save]")
+		containsAll(t, p.Text("main"), "Can see it from then on", "team:zulu")
+		p.Press("Enter")
+		p.WaitFor(".done")
+		if k, err := w.api.Knowledge(t.Context(), "mine"); err != nil || !slices.Equal(k.Scopes, []string{"user:default", "team:zulu"}) {
+			t.Errorf("%v, %v", k.Scopes, err)
+		}
+	})
+}
+
+func TestANameIsTakenOnlyIfItIsOneMembersAlone(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.staff()
+		w.named("user:chen", "Chen")
+		w.named("agent:chen-bot", "Chen")
+		w.remember(client.Knowledge{ID: "mine", Type: "plan", Content: "We pay on Fridays.", Scopes: []string{"user:default"}})
+		for typed, want := range map[string][]string{
+			"Nobody Known":       {"Nobody Known must be a name in the directory"},
+			"Paymen":             {"Nobody is called Paymen. Similar: Payments team:pay"},
+			"payments, 米娅, Chen": {`value="team:pay"`, "Nobody is called 米娅. Similar: 米娅 Mia user:mia", "Several are called Chen: Chen user:chen, Chen agent:chen-bot"},
+		} {
+			status, page := w.act(browse(t), "mine", "rescope", "scopes", typed, "reason", "kept")
+			containsAll(t, page, append(want, `id="scopes-wrong"`, `aria-describedby="scopes-wrong"`, "kept")...)
+			if status != http.StatusUnprocessableEntity {
+				t.Errorf("%s: %d", typed, status)
+			}
+		}
+		_, page := w.act(browse(t), "mine", "handover", "owner", "米娅 mia")
+		containsAll(t, page, "What changes", `name="owner" value="user:mia"`)
 	})
 }

@@ -38,7 +38,7 @@ func rememberFields() []actField {
 		case "owner":
 			fields[i].Label = "Owner, you if empty"
 		case "scopes":
-			fields[i].Label = "Other scopes, one a line"
+			fields[i].Label = "Who else may see it"
 		}
 	}
 	return append([]actField{{Name: "content", Label: "Content", Rows: 6, Required: true}}, fields...)

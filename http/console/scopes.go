@@ -83,10 +83,10 @@ type policies struct {
 
 func policyFields() []actField {
 	return []actField{
-		{Name: "scope", Label: "Scope, such as team:pay, or all", Required: true},
+		{Name: "scope", Label: "Scope, or all", Required: true, Kinds: anyone},
 		{Name: "type", Label: "Type", Values: append([]string{""}, policyTypes()...)},
 		{Name: "every_days", Label: "Verify every so many days", Required: true},
-		{Name: "verifier", Label: "By whom, such as user:mia or team:pay; by anyone who may if empty"},
+		{Name: "verifier", Label: "By whom; by anyone who may if empty", Kinds: anyone},
 	}
 }
 

@@ -25,7 +25,7 @@ type subscriptions struct {
 func subscriptionFields() []actField {
 	return []actField{
 		{Name: "follows", Label: "Follows", Values: []string{"scope", "item", "tag", "query"}},
-		{Name: "what", Label: "Which, such as team:pay, an id, service=payments, or words", Required: true},
+		{Name: "what", Label: "Which: a name, an item, service=payments, or words", Required: true, Kinds: anyone},
 		{Name: "events", Label: "Events, one a line; the usual ones if empty", Rows: 2},
 		{Name: "webhook", Label: "URL of the webhook; a feed without one"},
 		{Name: "note", Label: "What it is for"},
@@ -73,7 +73,11 @@ func follows(s api.Subscription) string { return cmp.Or(s.Scope, s.Item, s.Tag, 
 // subscribe makes a subscription. The secret of a webhook is in this answer alone.
 func subscribe(p *page) (any, error) {
 	data := &subscriptions{form: *newForm(p, subscriptionFields())}
-	asked := map[string]any{cmp.Or(data.text("follows"), "scope"): data.text("what")}
+	follows := cmp.Or(data.text("follows"), "scope")
+	if follows != "scope" {
+		data.Values["what"], data.unknown = p.r.PostFormValue("what"), nil
+	}
+	asked := map[string]any{follows: data.text("what")}
 	for _, name := range []string{"webhook", "note"} {
 		if value := data.text(name); value != "" {
 			asked[name] = value
