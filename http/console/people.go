@@ -105,6 +105,7 @@ type person struct {
 	Acts      []act
 	Owns      api.Overview
 	Keys      []issuedKey // of the member; for admins
+	ByKey     []issuedKey // that belong to the group; for admins
 	Enrol     *form       // that adds a member to the group
 	Join      *form       // that adds the member to a group
 	Done      string
@@ -123,6 +124,11 @@ func showPerson(p *page) (any, error) {
 		all, err := readKeys(p)
 		if err != nil && !errors.Is(err, client.ErrForbidden) {
 			return nil, err
+		}
+		for _, k := range all {
+			if k.State == "valid" && slices.Contains(k.Memberships, data.Member.Member) {
+				data.ByKey = append(data.ByKey, k)
+			}
 		}
 		data.Keys = slices.DeleteFunc(all, func(k issuedKey) bool { return k.Subject != data.Member.Member })
 	}

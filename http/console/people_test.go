@@ -226,3 +226,15 @@ func TestANameIsTakenOnlyIfItIsOneMembersAlone(t *testing.T) {
 		containsAll(t, page, "What changes", `name="owner" value="user:mia"`)
 	})
 }
+
+func TestAGroupShowsItsMembersByTheDirectoryAndByTheirKeys(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		w.staff()
+		root := w.login(rootKey)
+		_, made := w.send(root, "/console/access", "subject", "crawler", "role", "member")
+		containsAll(t, made, "crawler must be a name in the directory")
+		_, made = w.send(root, "/console/access", "subject", "agent:crawler", "role", "member", "memberships", "Payments")
+		_, page := w.visit(root, "/console/people/team:pay")
+		containsAll(t, page, "by the directory", "agent:crawler", "stated by the key", keyForm.FindStringSubmatch(made)[1])
+	})
+}
