@@ -52,3 +52,14 @@ func TestTextsOfPeopleHaveTheirOwnDirection(t *testing.T) {
 		}
 	})
 }
+
+func TestTheFirstClickLeavesTheThemeOfTheSystem(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		for dark, other := range map[bool]string{true: "light", false: "dark"} {
+			p := w.open("/console/")
+			p.Dark(dark)
+			p.Click("html:not([data-theme]) .who button[value=" + other + "]")
+			p.WaitFor("html[data-theme=" + other + "] .who button[name=theme]:not([value=" + other + "])")
+		}
+	})
+}

@@ -167,7 +167,7 @@ func TestThePageOfAPhoneBeginsWithItsContent(t *testing.T) {
 			}
 		}
 		p.Click(".menu summary")
-		p.WaitFor(".who button[name=theme]")
+		p.WaitFor(".who button[value=dark]")
 		p.Axe()
 		p.Click(".side a[href='/console/people']")
 		p.WaitFor("body:has(.menu:not([open])):has(.side a[aria-current=page][href='/console/people']) h1")
