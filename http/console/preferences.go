@@ -146,20 +146,26 @@ var inChineseFormats = sync.OnceValue(func() map[*regexp.Regexp]string {
 	return all
 })
 
-// languageOf guesses the language of a text that people or agents wrote: Chinese if a sixth of its characters are.
-// Browsers choose fonts and voices by it.
+// languageOf guesses the language of a text that people or agents wrote: Chinese if a sixth of its characters are, and
+// none if most are of other scripts. Browsers choose fonts and voices by it.
 func languageOf(text string) string {
-	han, all := 0, 0
+	han, other, all := 0, 0, 0
 	for _, r := range text {
 		if unicode.IsSpace(r) {
 			continue
 		}
 		all++
-		if unicode.Is(unicode.Han, r) {
+		switch {
+		case unicode.Is(unicode.Han, r):
 			han++
+		case unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r):
+			other++
 		}
 	}
-	if all > 0 && 6*han >= all {
+	switch {
+	case 2*other > all:
+		return ""
+	case all > 0 && 6*han >= all:
 		return chinese
 	}
 	return english
