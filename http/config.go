@@ -64,6 +64,9 @@ type Config struct {
 	Mounts []Mount
 	// Home is the path to which / redirects browsers. Default: /docs.
 	Home string
+	// PublicURL is what the addresses of the server begin with, without a slash at its end. Empty if callers reach the
+	// server directly.
+	PublicURL string
 	// Links are what the addresses of items begin with in digests. Default: /v1/knowledge/.
 	Links string
 	// Probes are asked by /readyz, all at once, each within two seconds.

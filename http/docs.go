@@ -2,6 +2,7 @@ package http
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -123,7 +124,7 @@ func docsPolicy(page []byte) string {
 }
 
 // docsAt is the page with the address at which the reader reached the server.
-func docsAt(page []byte, r *http.Request) []byte {
+func docsAt(page []byte, public string, r *http.Request) []byte {
 	scheme, host := "http", r.Host
 	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
 		scheme = "https"
@@ -131,7 +132,7 @@ func docsAt(page []byte, r *http.Request) []byte {
 	if host == "" || strings.ContainsFunc(host, isNotOfHosts) { // the page must not contain arbitrary text of a caller
 		host = "127.0.0.1:1933"
 	}
-	return bytes.ReplaceAll(page, []byte(docsAddress), []byte(scheme+"://"+host))
+	return bytes.ReplaceAll(page, []byte(docsAddress), []byte(cmp.Or(public, scheme+"://"+host)))
 }
 
 func isNotOfHosts(r rune) bool {
@@ -277,7 +278,7 @@ func (s *Server) pageRoutes() {
 	s.page("openapi-json", "/openapi.json", "This description, as JSON", serve.JSONType,
 		s.described(serve.JSONType, func(p pages) []byte { return p.json }))
 	s.page("llms", "/llms.txt", "What this server is, for language models", "text/plain", func(e echo.Context) error {
-		return e.String(http.StatusOK, llms)
+		return e.String(http.StatusOK, strings.ReplaceAll(llms, "](/", "]("+s.cfg.PublicURL+"/"))
 	})
 	s.page("docs", "/docs", "This description, for people", "text/html", s.docs)
 	s.page("root", "/", "Where to go from here", serve.JSONType, s.root)
@@ -339,7 +340,7 @@ func (s *Server) docs(e echo.Context) error {
 		return err
 	}
 	e.Response().Header().Set("Content-Security-Policy", p.docsPolicy)
-	return e.Blob(http.StatusOK, "text/html; charset=utf-8", docsAt(p.docs, e.Request()))
+	return e.Blob(http.StatusOK, "text/html; charset=utf-8", docsAt(p.docs, s.cfg.PublicURL, e.Request()))
 }
 
 func (s *Server) root(e echo.Context) error {
@@ -347,6 +348,7 @@ func (s *Server) root(e echo.Context) error {
 		return e.Redirect(http.StatusSeeOther, s.cfg.Home)
 	}
 	return e.JSON(
-		http.StatusOK, api.Welcome{Name: "annals", Version: s.cfg.Version, Docs: "/docs", OpenAPI: "/openapi.yaml"},
+		http.StatusOK, api.Welcome{Name: "annals", Version: s.cfg.Version, Docs: s.cfg.PublicURL + "/docs",
+			OpenAPI: s.cfg.PublicURL + "/openapi.yaml"},
 	)
 }

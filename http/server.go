@@ -70,18 +70,21 @@ func New(cfg Config) *Server {
 	s.routes()
 	describeMCP(described.OpenAPI())
 	tidy(described.OpenAPI())
+	if cfg.PublicURL != "" {
+		described.OpenAPI().Servers = []*huma.Server{{URL: cfg.PublicURL}}
+	}
 	s.pages = sync.OnceValues(func() (pages, error) { return render(described.OpenAPI()) })
 	return s
 }
 
 // Handler answers every route of the API.
 func (s *Server) Handler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return behind(s.cfg.PublicURL, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead || r.URL.RawPath != "" {
 			r = plainly(r)
 		}
 		s.echo.ServeHTTP(w, r)
-	})
+	}))
 }
 
 // slashes escapes the escapes of slashes, so that unescaping a path keeps them.

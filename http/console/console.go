@@ -34,6 +34,8 @@ type Config struct {
 	Redirect string
 	// OpenLogin exchanges an ID token of Provider, which ends at a time, for a token as that of OpenSession.
 	OpenLogin func(ctx context.Context, idToken string, ends time.Time) (token string, expires time.Time, err error)
+	// PublicURL is what the addresses of the server begin with. Default: the origin of a request.
+	PublicURL string
 	// Version is shown on every page.
 	Version string
 	// Logger logs errors of the console, never what people wrote. Nil for no log.

@@ -170,6 +170,9 @@ func (p *page) Stream(name string) Link {
 
 // Origin is the server's address as the browser knows it.
 func (p *page) Origin() string {
+	if p.console.cfg.PublicURL != "" {
+		return p.console.cfg.PublicURL
+	}
 	scheme := "http"
 	if p.r.TLS != nil {
 		scheme = "https"

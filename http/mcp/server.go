@@ -21,6 +21,8 @@ type Config struct {
 	// Work are the groups that searches and new knowledge about work are for. Empty for everything that the caller
 	// belongs to.
 	Work Work
+	// PublicURL is what the addresses of the server begin with. Default: the address that a host called.
+	PublicURL string
 	// Version is shown to hosts.
 	Version string
 	// Logger logs errors between hosts and this server, never what people wrote. Nil for no log.
@@ -74,7 +76,7 @@ func (s *Server) build(set string, aliases bool) *sdk.Server {
 // Handler answers hosts over HTTP without sessions. ?tools=openviking selects the tools of an OpenViking server,
 // ?tools=annals those of Annals, and ?aliases=true adds the tool names of its older clients.
 func (s *Server) Handler() http.Handler {
-	return noteAddress(parseMessages(sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
+	return noteAddress(s.cfg.PublicURL, parseMessages(sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		return s.serverFor(cmp.Or(r.URL.Query().Get("tools"), s.cfg.Tools), r.URL.Query().Get("aliases") == "true")
 	}, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, Logger: s.cfg.Logger,
@@ -122,13 +124,13 @@ func (s *Server) api(extra *sdk.RequestExtra) *client.Client {
 const calledAtHeader = "Annals-Called-At"
 
 // noteAddress notes the address that a host called: a server that listens on all addresses does not know its own.
-func noteAddress(next http.Handler) http.Handler {
+func noteAddress(public string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		address := "http://" + r.Host
 		if r.TLS != nil {
 			address = "https://" + r.Host
 		}
-		r.Header.Set(calledAtHeader, address)
+		r.Header.Set(calledAtHeader, cmp.Or(public, address))
 		next.ServeHTTP(w, r)
 	})
 }

@@ -29,7 +29,7 @@ type Config struct {
 	// MetricsListen is where metrics are served without a key, with all names.
 	MetricsListen string `group:"where" env:"ANNALS_METRICS_LISTEN" placeholder:"HOST:PORT"`
 
-	// PublicURL is what addresses of the server begin with in digests; empty for paths.
+	// PublicURL is what addresses of the server begin with, such as those of a proxy; empty for the address of a request.
 	PublicURL string `group:"where" name:"public-url" env:"ANNALS_PUBLIC_URL" placeholder:"URL"`
 
 	// Console is on or off.

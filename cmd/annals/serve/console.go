@@ -26,7 +26,7 @@ func (s *Service) addConsole(
 	}
 	api.Home = consolePath
 	look := console.Config{
-		API: inner, Version: api.Version, Logger: s.logger, Redirect: issuer.Redirect,
+		API: inner, Version: api.Version, PublicURL: api.PublicURL, Logger: s.logger, Redirect: issuer.Redirect,
 		OpenSession: func(r *http.Request, key string) (token string, expires time.Time, err error) {
 			return s.API.Callers.OpenSession(r, key)
 		},

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -84,9 +85,10 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 	}
 	url, pages, first := cfg.scheme()+listener.Addr().String(), "", ""
 	if cfg.Console == "on" {
-		pages = url + consolePath
+		public := cmp.Or(cfg.PublicURL, url)
+		pages = public + consolePath
 		if keyed, _ := service.keys.Any(ctx); keyless && !keyed {
-			first = service.first.link(url)
+			first = service.first.link(public)
 			if !open {
 				access = "none: nobody has a key yet"
 			}

@@ -187,13 +187,14 @@ func OpenService(
 				{Name: "schema", Check: knowledge.Complete},
 				{Name: "writes", Check: s.db.Writable},
 			},
-		}), mountMCP(inner, cfg.MCPTools, logger),
+		}), mountMCP(inner, cfg, logger),
 	}
 	issuer, err := cfg.issuer()
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.believe(issuer, &api)
+	api.PublicURL = cfg.PublicURL
 	api.Links = cfg.PublicURL + "/v1/knowledge/"
 	if cfg.Console == "on" {
 		api.Links = cfg.PublicURL + consolePath + "k/"
@@ -368,7 +369,9 @@ func mountViking(cfg viking.Config) annalshttp.Mount {
 }
 
 // mountMCP mounts the MCP server.
-func mountMCP(inner *annalsclient.Client, tools string, logger *slog.Logger) annalshttp.Mount {
-	hosts := mcp.New(mcp.Config{API: inner, Tools: tools, Version: terminal.Version().Version, Logger: logger}).Handler()
+func mountMCP(inner *annalsclient.Client, cfg Config, logger *slog.Logger) annalshttp.Mount {
+	hosts := mcp.New(mcp.Config{
+		API: inner, Tools: cfg.MCPTools, PublicURL: cfg.PublicURL, Version: terminal.Version().Version, Logger: logger,
+	}).Handler()
 	return annalshttp.Hosted("/mcp", hosts, mcp.Refuse)
 }

@@ -1,7 +1,7 @@
 // Keys of all pages. They act only while no field has the focus, never with Ctrl, Alt or Meta, and not at all once the
 // reader has switched them off. An element names its keys in aria-keyshortcuts, such as "c" or "Space i".
 const pages = { h: "", s: "search", k: "knowledge", r: "review", l: "log", p: "proof" };
-const root = "/console/";
+const root = new URL("..", import.meta.url).pathname;
 const off = "annals-keys-off";
 let leader = false;
 let leaving = false;

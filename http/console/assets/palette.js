@@ -3,6 +3,7 @@ const palette = document.getElementById("palette");
 const field = palette.querySelector("input");
 const list = palette.querySelector("[role=listbox]");
 const status = palette.querySelector("[role=status]");
+const root = new URL("..", import.meta.url).pathname;
 const moment = new URLSearchParams(location.search).get("as_of");
 const suffix = moment ? "?as_of=" + encodeURIComponent(moment) : "";
 const most = 6; // of each kind that the server finds
@@ -24,7 +25,7 @@ function act(element) {
   else element.click();
 }
 
-const goTo = (path) => () => { location.href = "/console/" + path + suffix; };
+const goTo = (path) => () => { location.href = root + path + suffix; };
 
 function collect() {
   const acts = [...document.querySelectorAll("main [aria-keyshortcuts], main .acts :is(a, button)")]
@@ -70,7 +71,7 @@ function choose(entry) {
 }
 
 async function read(path, query, signal) {
-  const answer = await fetch("/console/data/v1/" + path + "?" + new URLSearchParams(query), { signal });
+  const answer = await fetch(root + "data/v1/" + path + "?" + new URLSearchParams(query), { signal });
   return answer.ok ? (await answer.json()).items : []; // who may not read them finds none
 }
 

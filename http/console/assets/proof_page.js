@@ -5,7 +5,7 @@ const find = (id) => document.getElementById(id);
 const show = (id, visible) => { find(id).hidden = !visible; };
 
 async function read(path) {
-  const answer = await fetch("/console/data/v1/" + path);
+  const answer = await fetch(new URL("../data/v1/" + path, import.meta.url));
   const body = JSON.parse((await answer.text()).split("\n")[0]); // an export has more lines
   if (!answer.ok) throw Object.assign(new Error(body.detail || body.title), { status: answer.status });
   return body;
