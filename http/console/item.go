@@ -21,7 +21,7 @@ type item struct {
 	Gone      *problem       // why it is gone; nil otherwise
 	Erased    bool
 	Links     []related
-	Chart     *chart // of the head
+	Chart     *chart
 	Done      string // what the reader has just done to it
 	Acts      []act  // what the reader can do to it
 	Newest    string // the id of its newest event
@@ -31,8 +31,7 @@ type item struct {
 	Next        string // the cursor of later events than those that were read
 
 	Compared *compared
-	Runs     []blamed
-	Writers  []writer
+	Runs     []run
 	Use      *use
 	Raw      string
 }
@@ -62,7 +61,7 @@ func showItem(p *page) (any, error) {
 	case "compare":
 		data.Compared, err = compare(p, data.ID, history)
 	case "blame":
-		data.blame(history)
+		data.Runs = blame(history)
 	case "use":
 		data.Use, err = readUse(p, data, history)
 	case "raw": // it has been read
@@ -106,7 +105,7 @@ func (d *item) read(p *page) ([]api.Event, error) {
 	if d.Newest, err = newestEvent(p, d.ID, history, next); err != nil {
 		return nil, err
 	}
-	d.Chart = confidenceChart(history, 120, 32)
+	d.Chart = confidenceChart(history)
 	if p.MayWrite() {
 		d.Done, d.Acts = p.done(), actsFor(p, is)
 	}
@@ -231,7 +230,6 @@ func (p *page) setDone(name string) {
 
 // use is how an item was used, and how its confidence came about.
 type use struct {
-	Chart     *chart
 	Points    []api.Event // behind the chart
 	Forbidden bool        // the caller may not read who relied on it
 	Relied    []api.Usage
@@ -239,7 +237,7 @@ type use struct {
 }
 
 func readUse(p *page, d *item, history []api.Event) (*use, error) {
-	found := &use{Chart: confidenceChart(history, 640, 180)}
+	found := &use{}
 	confidence := -1.0
 	for _, event := range history {
 		if event.Confidence != nil && *event.Confidence != confidence {
