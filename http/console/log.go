@@ -138,11 +138,10 @@ func countShown(p *page) (*bars, error) {
 	if at := p.Moment.RecordedAt; p.Moment.Past() && at != nil && !query.Has("to") {
 		query.Set("to", at.Add(time.Microsecond).Format(time.RFC3339Nano))
 	}
-	b, err := countEvents(p, query, 64)
+	b, err := countEvents(p, query)
 	if b == nil {
 		return nil, err
 	}
-	b.Moment = ""
 	for i, one := range b.Bars {
 		b.Bars[i].Address = p.With(
 			"from", one.From.Format(time.RFC3339Nano), "to", one.To.Format(time.RFC3339Nano), "follow", "")

@@ -13,7 +13,7 @@ import (
 
 // scopesPage shows who knows how much, and how good it is.
 type scopesPage struct {
-	Activity *calendar
+	Activity *bars
 	Counts   api.Overview
 	Kinds    []scopeKind
 	Health   []api.ScopeHealth
@@ -41,7 +41,7 @@ type portion struct {
 func showScopes(p *page) (any, error) {
 	var data scopesPage
 	var err error
-	if data.Activity, err = readCalendar(p); err != nil || p.Moment.Past() {
+	if data.Activity, err = countWeeks(p); err != nil || p.Moment.Past() {
 		return &data, err
 	}
 	if err := p.get(&data.Counts, nil, "v1", "overview"); err != nil {

@@ -70,7 +70,6 @@ func functions(language string, files assets) template.FuncMap {
 			}
 			return *n
 		},
-		"last":       func(all []bar) int { return len(all) - 1 },
 		"others":     others,
 		"add":        func(a, b int64) int64 { return a + b },
 		"markdown":   markdown,
