@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/http/api"
 )
 
@@ -17,26 +18,32 @@ const maxHistoryPages = 2
 // readHistory reads the events of an item, oldest first, from a cursor on. Next continues after the last one; it is
 // empty at the end. In the past, it reads what had happened by then.
 func readHistory(p *page, id, cursor string) (history []api.Event, next string, err error) {
-	for range maxHistoryPages {
-		query := url.Values{"diff": {"true"}, "limit": {"500"}}
-		if cursor != "" {
-			query.Set("cursor", cursor)
-		}
-		var read api.Page[api.Event]
-		if err := p.get(&read, query, "v1", "knowledge", id, "history"); err != nil {
+	query := url.Values{"diff": {"true"}, "limit": {"500"}}
+	if cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	history, next, err = pagesOf[api.Event](p, maxHistoryPages, query, "v1", "knowledge", id, "history")
+	later := func(e api.Event) bool { return p.Moment.Past() && e.Position > p.Moment.Position }
+	if i := slices.IndexFunc(history, later); i >= 0 {
+		return history[:i], "", err
+	}
+	return history, next, err
+}
+
+// pagesOf reads so many pages of a list. Next is the cursor of what follows them; empty for nothing.
+func pagesOf[T any](p *page, pages int, query url.Values, path ...string) (items []T, next string, err error) {
+	for range pages {
+		var got api.Page[T]
+		if err := p.get(&got, query, path...); err != nil {
 			return nil, "", err
 		}
-		for _, event := range read.Items {
-			if p.Moment.Past() && event.Position > p.Moment.Position {
-				return history, "", nil
-			}
-			history = append(history, event)
-		}
-		if cursor = read.NextCursor; cursor == "" {
+		items = append(items, got.Items...)
+		if next = got.NextCursor; next == "" {
 			break
 		}
+		query.Set("cursor", next)
 	}
-	return history, cursor, nil
+	return items, next, nil
 }
 
 // step is an entry of a history: an event, or several votes in a row.
@@ -142,6 +149,14 @@ type edit struct {
 	Diff  []api.FieldChange
 }
 
+// diffOf compares two texts word by word.
+func diffOf(before, after string) (diff []api.FieldChange) {
+	for _, part := range text.Diff(before, after) {
+		diff = append(diff, api.FieldChange{Op: string(part.Op), Text: part.Text})
+	}
+	return diff
+}
+
 // longFields are the fields that people write as text.
 var longFields = []string{"content", "abstract", "overview", "meta"}
 
@@ -152,49 +167,23 @@ func editsOf(changes []api.Change, began bool) []edit {
 	var edits []edit
 	for _, change := range changes {
 		one := edit{Field: change.Field}
-		if change.Field == "status" {
-			change.Before, change.After = shownStatus(change.Before), shownStatus(change.After)
-		}
 		switch {
 		case change.Field == "eval.confidence":
 			continue
 		case began:
 			one.Value = strings.Join(partsOf(change.After), ", ")
+		case change.Field == "status":
+			before, _ := change.Before.(string)
+			after, _ := change.After.(string)
+			one.Diff = diffOf(statusName(before), statusName(after))
 		case len(change.Diff) > 0:
 			one.Diff = change.Diff
 		default:
-			one.Diff = partDiff(partsOf(change.Before), partsOf(change.After))
+			one.Diff = diffOf(strings.Join(partsOf(change.Before), ", "), strings.Join(partsOf(change.After), ", "))
 		}
 		edits = append(edits, one)
 	}
 	return edits
-}
-
-// shownStatus is the word for a status in a change; nil if there is none.
-func shownStatus(value any) any {
-	if status, is := value.(string); is {
-		return statusName(status)
-	}
-	return value
-}
-
-// partDiff lists what was removed and what was added. It leaves out the parts that are the same.
-func partDiff(before, after []string) []api.FieldChange {
-	var diff []api.FieldChange
-	add := func(op string, parts, others []string) {
-		for _, part := range parts {
-			if slices.Contains(others, part) {
-				continue
-			}
-			if len(diff) > 0 {
-				diff = append(diff, api.FieldChange{Op: "same", Text: " "})
-			}
-			diff = append(diff, api.FieldChange{Op: op, Text: part})
-		}
-	}
-	add("removed", before, after)
-	add("added", after, before)
-	return diff
 }
 
 // partsOf are the parts of a field's value: the elements of a list, the members of an object, or the value itself.

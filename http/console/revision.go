@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/http/api"
 )
 
@@ -109,11 +108,7 @@ func previewOf(k api.Knowledge, values map[string]string) []edit {
 	was := revisableValues(k)
 	var edits []edit
 	for _, field := range changedFields(was, values) {
-		one := edit{Field: field.Name}
-		for _, part := range text.Diff(unixLines(was[field.Name]), values[field.Name]) {
-			one.Diff = append(one.Diff, api.FieldChange{Op: string(part.Op), Text: part.Text})
-		}
-		edits = append(edits, one)
+		edits = append(edits, edit{Field: field.Name, Diff: diffOf(unixLines(was[field.Name]), values[field.Name])})
 	}
 	return edits
 }

@@ -14,21 +14,24 @@ type versus struct {
 	From, To api.Moment
 	Items    []moved
 	Same     int  // items that are not among them, since nothing about them changed
-	Cut      bool // a list is longer than the page reads
+	Cut      bool // a list is longer than the page reads, so nothing is compared
 }
 
 // moved is an item at the two moments.
 type moved struct {
 	Knowledge *api.Knowledge
-	Was, Is   int    // its rank in a search, from 1; 0 if it is not there
-	Change    string // new, gone, up, down, changed or same
+	Was, Is   int    // its place in the answers, from 1; 0 if it is not there
+	Change    string // new, gone, changed or same
 }
+
+// Up is how many places the item rose.
+func (m moved) Up() int { return max(m.Was-m.Is, 0) }
+
+// Down is how many places the item fell.
+func (m moved) Down() int { return max(m.Is-m.Was, 0) }
 
 // now is how addresses name the end of the log.
 const now = "now"
-
-// By is how many ranks the item moved.
-func (m moved) By() int { return max(m.Was-m.Is, m.Is-m.Was) }
 
 // versusOf resolves the page's moment and the one that it is compared with. It is nil if the address names none.
 func versusOf(p *page) (*versus, error) {
@@ -53,37 +56,43 @@ func versusOf(p *page) (*versus, error) {
 // position is a moment as requests name it.
 func position(m api.Moment) string { return strconv.FormatInt(max(m.Position, 1), 10) }
 
-// compareSearch asks the same at both moments, and compares the ranks. An item keeps the order that it has, or had.
-func (v *versus) compareSearch(p *page, request api.Search) error {
-	var answers [2]api.SearchAnswer
-	for i, at := range []api.Moment{v.From, v.To} {
-		request.AsOf = api.AsOf(position(at))
-		if err := p.post(request, &answers[i], "v1", "search"); err != nil {
-			return err
-		}
-	}
+// compare finds what became of the items of two lists, in the order of the second, and then those that are gone.
+func (v *versus) compare(before, after []api.Knowledge) {
 	was := map[string]int{}
-	for i, hit := range answers[0].Items {
-		was[hit.Knowledge.ID] = i + 1
+	for i, k := range before {
+		was[k.ID] = i + 1
 	}
-	for i, hit := range answers[1].Items {
-		one := moved{Knowledge: hit.Knowledge, Was: was[hit.Knowledge.ID], Is: i + 1, Change: "same"}
-		delete(was, hit.Knowledge.ID)
-		switch {
-		case one.Was == 0:
+	for i, k := range after {
+		one := moved{Knowledge: &k, Was: was[k.ID], Is: i + 1, Change: "same"}
+		if one.Was == 0 {
 			one.Change = "new"
-		case one.Was > one.Is:
-			one.Change = "up"
-		case one.Was < one.Is:
-			one.Change = "down"
+		} else if before[one.Was-1].Version != k.Version {
+			one.Change = "changed"
 		}
+		delete(was, k.ID)
 		v.Items = append(v.Items, one)
 	}
-	for i, hit := range answers[0].Items {
-		if was[hit.Knowledge.ID] != 0 {
-			v.Items = append(v.Items, moved{Knowledge: hit.Knowledge, Was: i + 1, Change: "gone"})
+	for i, k := range before {
+		if was[k.ID] != 0 {
+			v.Items = append(v.Items, moved{Knowledge: &k, Was: i + 1, Change: "gone"})
 		}
 	}
+}
+
+// compareSearch asks the same at both moments.
+func (v *versus) compareSearch(p *page, request api.Search) error {
+	var lists [2][]api.Knowledge
+	for i, at := range []api.Moment{v.From, v.To} {
+		request.AsOf = api.AsOf(position(at))
+		var answer api.SearchAnswer
+		if err := p.post(request, &answer, "v1", "search"); err != nil {
+			return err
+		}
+		for _, hit := range answer.Items {
+			lists[i] = append(lists[i], *hit.Knowledge)
+		}
+	}
+	v.compare(lists[0], lists[1])
 	return nil
 }
 
@@ -92,58 +101,25 @@ const maxVersusPages = 5
 
 // compareLists reads a list at both moments, and keeps the items that differ.
 func (v *versus) compareLists(p *page, query url.Values) error {
-	var lists [2]map[string]*api.Knowledge
-	var cut [2]bool
+	query.Set("limit", "100")
+	var lists [2][]api.Knowledge
 	for i, at := range []api.Moment{v.From, v.To} {
+		query.Del("cursor")
 		query.Set("as_of", position(at))
+		var next string
 		var err error
-		if lists[i], cut[i], err = readList(p, query); err != nil {
+		if lists[i], next, err = pagesOf[api.Knowledge](p, maxVersusPages, query, "v1", "knowledge"); err != nil {
 			return err
 		}
-	}
-	v.Cut = cut[0] || cut[1]
-	for id, is := range lists[1] {
-		was := lists[0][id]
-		switch {
-		case was == nil && (!cut[0] ||
-			is.CreatedAt != nil && v.From.RecordedAt != nil && is.CreatedAt.After(*v.From.RecordedAt)):
-			v.Items = append(v.Items, moved{Knowledge: is, Change: "new"})
-		case was != nil && was.Version != is.Version:
-			v.Items = append(v.Items, moved{Knowledge: is, Change: "changed"})
-		case was != nil:
-			v.Same++
+		if v.Cut = next != ""; v.Cut {
+			return nil
 		}
 	}
-	for id, was := range lists[0] {
-		if lists[1][id] == nil && !cut[1] { // else it may be on a page that was not read
-			v.Items = append(v.Items, moved{Knowledge: was, Change: "gone"})
-		}
-	}
-	slices.SortFunc(v.Items, func(a, b moved) int {
-		return cmp.Or(cmp.Compare(b.Knowledge.Position, a.Knowledge.Position), cmp.Compare(a.Knowledge.ID, b.Knowledge.ID))
-	})
+	v.compare(lists[0], lists[1])
+	all := len(v.Items)
+	v.Items = slices.DeleteFunc(v.Items, func(one moved) bool { return one.Change == "same" })
+	v.Same = all - len(v.Items)
 	return nil
-}
-
-// readList reads the first pages of a list. Cut tells whether there are more.
-func readList(p *page, query url.Values) (items map[string]*api.Knowledge, cut bool, err error) {
-	query.Set("limit", "100")
-	query.Del("cursor")
-	items = map[string]*api.Knowledge{}
-	for range maxVersusPages {
-		var got api.Page[api.Knowledge]
-		if err := p.get(&got, query, "v1", "knowledge"); err != nil {
-			return nil, false, err
-		}
-		for i, k := range got.Items {
-			items[k.ID] = &got.Items[i]
-		}
-		if got.NextCursor == "" {
-			return items, false, nil
-		}
-		query.Set("cursor", got.NextCursor)
-	}
-	return items, true, nil
 }
 
 // withNow is the address that compares a page of the past with the present; empty if the page cannot be compared.
