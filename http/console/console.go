@@ -127,8 +127,8 @@ func pages() map[string]route {
 		"GET " + Root + "k/{id}/{tab}":      {"item", showItem},
 		"GET " + Root + "k/{id}/act/{act}":  {"act", askAct},
 		"POST " + Root + "k/{id}/act/{act}": {"act", doAct},
-		"GET " + Root + "k/{id}/act/erase":  {"erase", askErase},
-		"POST " + Root + "k/{id}/act/erase": {"erase", doErase},
+		"GET " + Root + "k/{id}/act/erase":  {"plan", planItem},
+		"POST " + Root + "k/{id}/act/erase": {"plan", planItem},
 
 		"GET " + Root + "reports":            {"reports", listReports},
 		"GET " + Root + "reports/{name}":     {"report", readReport},

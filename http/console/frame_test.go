@@ -68,7 +68,6 @@ func texts(t *testing.T) []string {
 	forms := []act{
 		{Fields: newKeyFields()},
 		{Fields: tenantFields()},
-		{Fields: erasureFields()},
 		{Fields: rememberFields()},
 		{Fields: actingFields(true)},
 		{Fields: resourceFields()},

@@ -69,7 +69,7 @@ type erasurePlan struct {
 	Plan    *api.ErasurePlan // nil if nothing is named
 }
 
-// Goes are the number of things that the order would erase.
+// Goes is the number of items that the order would erase.
 func (e *erasurePlan) Goes() (n int) {
 	for _, item := range e.Plan.Items {
 		if item.Goes {
@@ -112,6 +112,13 @@ func planErasure(p *page) (any, error) {
 	return data, nil
 }
 
+// planItem leads to the plan that erases an item.
+func planItem(p *page) (any, error) {
+	plan := p.To("privacy/plan", "of", p.r.PathValue("id"), "with_lineage", p.param("lineage"))
+	http.Redirect(p.w, p.r, plan, http.StatusSeeOther)
+	return nil, errAnswered
+}
+
 // orderErasure orders what the form planned, if its subject was typed once more.
 func orderErasure(p *page) (any, error) {
 	found, err := planErasure(p)
@@ -126,21 +133,16 @@ func orderErasure(p *page) (any, error) {
 		data.Wrong["typed"] = []string{say(p.Language, "It must be %s.", data.Of)}
 		return nil, answer(p, "plan", data, http.StatusUnprocessableEntity)
 	}
-	done, err := data.order(p, api.ErasureOrder{
+	var done api.Erasure
+	_, err = p.api.Do(p.r.Context(), client.Post(api.ErasureOrder{
 		Of: data.Of, WithLineage: data.Lineage, KeepShared: data.Shared, KeepAccess: data.Access,
-	})
+		ReasonCode: data.text("reason_code"), LegalBasis: data.text("legal_basis"),
+		RequestedBy: data.text("requested_by"), Ticket: data.text("ticket"),
+	}, "v1", "erasures"), &done)
 	if err := data.failed(p, err, "plan", data); err != nil {
 		return nil, err
 	}
 	return goBack(p, "erasure", "privacy/"+url.PathEscape(done.ID))
-}
-
-// order orders an erasure for the reason that the form states.
-func (f *form) order(p *page, what api.ErasureOrder) (done api.Erasure, err error) {
-	what.ReasonCode, what.LegalBasis = f.text("reason_code"), f.text("legal_basis")
-	what.RequestedBy, what.Ticket = f.text("requested_by"), f.text("ticket")
-	_, err = p.api.Do(p.r.Context(), client.Post(what, "v1", "erasures"), &done)
-	return done, err
 }
 
 // certificate is an order, how far it has come, and the events that prove it.
