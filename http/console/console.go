@@ -160,8 +160,7 @@ func pages() map[string]route {
 
 		"GET " + Uploads:              {"resources", showPlaces},
 		"POST " + Uploads:             {"resources", addResource},
-		"GET " + Uploads + "/remove":  {"unresource", askRemoval},
-		"POST " + Uploads + "/remove": {"unresource", removeResource},
+		"POST " + Uploads + "/remove": {"resources", removeResource},
 
 		"GET " + Root + "see-as":         {"seeas", showAs},
 		"GET " + Root + "sessions":       {"sessions", listSessions},

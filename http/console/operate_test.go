@@ -26,7 +26,7 @@ func TestAnOperatorComparesRebuildsAndGoesBack(t *testing.T) {
 		p.Go(projectionPath + "/act/rebuild?confidence=wilson/1")
 		containsAll(t, p.Text("main"), "expired_confidence")
 		p.Click("button[name=what_if]")
-		p.WaitFor("svg.histogram") // the page follows the rebuild
+		p.WaitFor("table.confidences") // the page follows the rebuild
 		containsAll(t, p.Text("main"), "The last what-if", "lowered for", "staging", "verified", "projection.retired")
 		p.Axe()
 		p.Size(360, 900)

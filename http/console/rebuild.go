@@ -91,37 +91,23 @@ func (r *rebuild) Changed() (all []changed) {
 	return all
 }
 
-// The size of a chart of confidences.
-const (
-	tenthWidth      = 44
-	histogramHeight = 90.0
-)
-
-// tenth is how many items have a confidence within a tenth, before and after a rebuild, with a bar for each.
+// tenth is how many items have a confidence within a tenth, before and after a rebuild.
 type tenth struct {
-	From, To            string
-	Before, After       int64
-	Left, Right, Centre int // where its bars begin, and where its label is
-	BeforeY, AfterY     string
-	BeforeTall          string
-	AfterTall           string
+	From, To      string
+	Before, After int64
+	Most          int64 // of all tenths
 }
 
-// Histogram is a chart of the confidences of all items, before and after.
-func (r *rebuild) Histogram() []tenth {
+// Share is a part of the highest number.
+func (t tenth) Share(items int64) float64 { return float64(items) / float64(t.Most) }
+
+// Confidences are the tenths of the confidences of all items.
+func (r *rebuild) Confidences() (all []tenth) {
 	moved := r.Report.Impact.Confidence
-	most := max(slices.Max(append(moved.Before, 1)), slices.Max(append(moved.After, 1)))
-	tall := func(items int64) float64 { return histogramHeight * float64(items) / float64(most) }
-	var all []tenth
+	most := slices.Max(slices.Concat([]int64{1}, moved.Before, moved.After))
 	for i := range min(len(moved.Before), len(moved.After)) {
-		before, after := tall(moved.Before[i]), tall(moved.After[i])
-		all = append(all, tenth{
-			From: fmt.Sprintf("%.1f", float64(i)/10), To: fmt.Sprintf("%.1f", float64(i+1)/10),
-			Before: moved.Before[i], After: moved.After[i],
-			Left: i*tenthWidth + 4, Right: i*tenthWidth + tenthWidth/2, Centre: i*tenthWidth + tenthWidth/2,
-			BeforeY: short(histogramHeight - before), BeforeTall: short(before),
-			AfterY: short(histogramHeight - after), AfterTall: short(after),
-		})
+		from, to := fmt.Sprintf("%.1f", float64(i)/10), fmt.Sprintf("%.1f", float64(i+1)/10)
+		all = append(all, tenth{from, to, moved.Before[i], moved.After[i], most})
 	}
 	return all
 }

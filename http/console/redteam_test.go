@@ -321,7 +321,7 @@ func TestAnAuditorIsOfferedNoForm(t *testing.T) {
 		_, page := w.send(root, "/console/access", "subject", "user:otto", "role", "auditor")
 		otto := w.login(keyForm.FindString(page))
 		for _, path := range append(addresses(http.MethodGet), "/console/knowledge/acts?id=staging",
-			"/console/resources?uri=viking://resources/guide", "/console/resources/remove?uri=viking://resources/guide") {
+			"/console/resources?uri=viking://resources/guide") {
 			_, page := w.visit(otto, path)
 			for _, form := range named(t, page, "form", "") {
 				to := attribute(form, "action")

@@ -70,16 +70,14 @@ func (d *places) IsRoot() bool {
 	return strings.Count(strings.TrimPrefix(d.URI, placeScheme), "/") == 0
 }
 
+// Removable tells whether the reader may remove it.
+func (d *places) Removable() bool { return d.Write && d.IsResource() && !d.IsRoot() }
+
 // resourceActs name what the page has done.
 func resourceActs() []act {
 	return []act{
 		{Name: "resource", Done: "The resource is added."},
-		{
-			Name: "unresource", Label: "Remove", Done: "The resource is removed.", Danger: true,
-			Fields: []actField{reasonField()},
-			Explain: "Everything below this place leaves all answers. Its history stays, and each item can be restored. " +
-				"To destroy it, order an erasure.",
-		},
+		{Name: "unresource", Done: "The resource is removed."},
 	}
 }
 
@@ -110,17 +108,11 @@ func at(uri string, path ...string) client.Request {
 	return request
 }
 
-// showPlaces shows a place, that of all resources if none is named.
-func showPlaces(p *page) (any, error) {
-	data, err := placesAt(p)
-	if err == nil {
-		data.Done = p.done()
-	}
-	return data, err
-}
+func showPlaces(p *page) (any, error) { return placesAt(p) }
 
+// placesAt reads the place of the address, that of all resources if it names none.
 func placesAt(p *page) (*places, error) {
-	data := &places{form: *newForm(p, resourceFields()), Write: p.MayWrite()}
+	data := &places{form: *newForm(p, resourceFields()), Write: p.MayWrite(), Done: p.done()}
 	data.URI = cmp.Or(p.param("uri"), resourceRoot)
 	data.Here = place{URI: data.URI, Name: data.URI, IsDir: true}
 	if !data.IsRoot() {
@@ -271,48 +263,21 @@ func withFile(p *page, use func(name string, file io.Reader) error) error {
 	return use(header.Filename, sent)
 }
 
-// removal is the form that removes a resource.
-type removal struct {
-	form
-	Act act
-	URI string
-}
-
-func removalOf(p *page) (*removal, error) {
-	if p.Moment.Past() {
-		return nil, errPast
-	}
-	remove := resourceActs()[1]
-	data := &removal{form: *newForm(p, remove.Fields), Act: remove, URI: p.param("uri")}
-	at := &places{URI: data.URI}
-	if !at.IsResource() || at.IsRoot() || !p.MayWrite() {
-		return nil, notFound(p)
-	}
-	return data, nil
-}
-
-// askRemoval asks whether to remove a resource.
-func askRemoval(p *page) (any, error) {
-	data, err := removalOf(p)
-	if err != nil {
-		return nil, err
-	}
-	_, err = viking[place](p, at(data.URI, "fs", "stat"))
-	return data, err
-}
-
 // removeResource removes a resource, and goes to the list.
 func removeResource(p *page) (any, error) {
-	data, err := removalOf(p)
+	data, err := placesAt(p)
 	if err != nil {
 		return nil, err
+	}
+	if !data.Removable() {
+		return nil, notFound(p)
 	}
 	request := at(data.URI, "resources")
 	request.Method = http.MethodDelete
 	request.Query.Set("reason", data.text("reason"))
 	_, err = viking[any](p, request)
-	if err := data.failed(p, err, "unresource", data); err != nil {
+	if err := data.failed(p, err, "resources", data); err != nil {
 		return nil, err
 	}
-	return goBack(p, data.Act.Name, "resources")
+	return goBack(p, "unresource", "resources")
 }
