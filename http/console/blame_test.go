@@ -127,7 +127,7 @@ func TestVotesInARowAreOneEntry(t *testing.T) {
 		t.Fatalf("got %+v", steps)
 	}
 	folded := steps[2]
-	if len(folded.Votes) != 3 || folded.Helpful != 1 || folded.Harmful != 1 || folded.Retracted() != 1 ||
+	if len(folded.Votes) != 3 || folded.Count("knowledge.found_helpful") != 1 ||
 		folded.Votes[0].Version != 4 {
 		t.Errorf("got %+v", folded)
 	}

@@ -53,18 +53,5 @@ func confidenceChart(history []api.Event) *chart {
 	return c
 }
 
-// confidenceOf writes a confidence as a share.
-func confidenceOf(value any) string {
-	switch value := value.(type) {
-	case float64:
-		return percent(value)
-	case *float64:
-		if value != nil {
-			return percent(*value)
-		}
-	}
-	return ""
-}
-
 // short writes a coordinate.
 func short(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }

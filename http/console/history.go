@@ -49,10 +49,8 @@ func pagesOf[T any](p *page, pages int, query url.Values, path ...string) (items
 // step is an entry of a history: an event, or several votes in a row.
 type step struct {
 	api.Event
-	Votes   []step // those that the entry stands for
-	Helpful int    // how many of them
-	Harmful int
-	Began   bool // the event began the item
+	Votes []step // those that the entry stands for
+	Began bool   // the event began the item
 }
 
 // timeline makes the entries of a history, which is oldest first.
@@ -60,20 +58,15 @@ func timeline(history []api.Event, newestFirst bool) []step {
 	var steps []step
 	for i, event := range history {
 		one := step{Event: event, Began: event.Version == 1}
-		last := len(steps) - 1
-		if i == 0 || !isVote(event.Name) || !isVote(steps[last].Name) {
+		if i == 0 || !isVote(event.Name) || !isVote(history[i-1].Name) {
 			steps = append(steps, one)
 			continue
 		}
-		if steps[last].Votes == nil {
-			first := steps[last]
-			steps[last].Votes = []step{first}
-			steps[last].count(first.Name)
+		last := &steps[len(steps)-1]
+		if last.Votes == nil {
+			last.Votes = []step{*last}
 		}
-		votes := append(steps[last].Votes, one)
-		helpful, harmful := steps[last].Helpful, steps[last].Harmful
-		steps[last] = step{Event: event, Votes: votes, Helpful: helpful, Harmful: harmful}
-		steps[last].count(event.Name)
+		last.Event, last.Votes = event, append(last.Votes, one)
 	}
 	if newestFirst {
 		slices.Reverse(steps)
@@ -88,17 +81,15 @@ func isVote(name string) bool {
 	return name == "knowledge.found_helpful" || name == "knowledge.found_harmful" || name == "knowledge.feedback_retracted"
 }
 
-func (s *step) count(name string) {
-	switch name {
-	case "knowledge.found_helpful":
-		s.Helpful++
-	case "knowledge.found_harmful":
-		s.Harmful++
+// Count is how many of the votes have a name.
+func (s step) Count(name string) (n int) {
+	for _, vote := range s.Votes {
+		if vote.Name == name {
+			n++
+		}
 	}
+	return n
 }
-
-// Retracted is how many of the votes were taken back.
-func (s step) Retracted() int { return len(s.Votes) - s.Helpful - s.Harmful }
 
 // What says in words what happened.
 func (s step) What() string { return happened(s.Name) }
@@ -200,7 +191,7 @@ func partsOf(value any) []string {
 	case map[string]any:
 		var parts []string
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			if _, isObject := value[key].(map[string]any); isObject || value[key] == nil || value[key] == "" {
+			if value[key] == nil || value[key] == "" {
 				parts = append(parts, strings.TrimSuffix(key+": "+plain(value[key]), `: ""`))
 				continue
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
@@ -24,16 +25,9 @@ func operations() []act {
 			Method:  http.MethodDelete, Path: []string{"rebuild"},
 		},
 		{
-			Name: "switch", Label: "Switch", Done: "The other version is read now.", Root: true, Method: http.MethodPost,
-			Explain: "Answers come from the newer version again. Both versions are written, so nothing is lost, and you can " +
-				"go back.",
-			Path: []string{"rollback"},
-		},
-		{
-			Name: "rollback", Label: "Roll back", Done: "The other version is read now.", Root: true, Method: http.MethodPost,
-			Explain: "Answers come from the version that was active before. Both versions are written, so nothing is lost, " +
-				"and you can switch again.",
-			Path: []string{"rollback"},
+			Name: "rollback", Label: "Read the other version", Done: "The other version is read now.", Root: true,
+			Explain: "Answers come from the other version. Both versions are written, so nothing is lost, and you can go back.",
+			Method:  http.MethodPost, Path: []string{"rollback"},
 		},
 		{
 			Name: "retire", Label: "Retire the other version", Done: "The other version is retired.", Root: true, Danger: true,
@@ -64,29 +58,18 @@ func (a act) OnQuarantine() bool { return a.Path[0] == "quarantine" }
 
 // suits tells whether an act makes sense for a projection now. The API decides who may do it.
 func (a act) suits(d *projectionPage) bool {
-	active, kept := 0, 0
-	var since int64
-	for _, v := range d.Versions {
-		switch {
-		case v.State == "active":
-			active = v.Version
-		case v.State == "standby" && v.UpdatedAt != nil && v.UpdatedAt.UnixMicro() > since: // older ones are about to end
-			kept, since = v.Version, v.UpdatedAt.UnixMicro()
-		case v.State == "retired" && d.Name == meaningProjection:
-			kept = v.Version
-		}
-	}
+	kept := slices.ContainsFunc(d.Versions, func(v version) bool {
+		return v.State == "standby" || v.State == "retired" && d.Name == meaningProjection
+	})
 	switch a.Name {
 	case "rebuild":
 		return d.Name == knowledgeProjection && !d.Running()
 	case "cancel":
 		return d.Running()
-	case "switch":
-		return d.Name == knowledgeProjection && kept > active
 	case "rollback":
-		return d.Name == knowledgeProjection && 0 < kept && kept < active
+		return d.Name == knowledgeProjection && kept
 	case "retire":
-		return kept > 0
+		return kept
 	case "reread":
 		return d.Name == meaningProjection || d.Name == "past"
 	}

@@ -47,19 +47,11 @@ func stageOf(event api.Event) stage {
 		if json.Unmarshal(part, &fields) != nil { // there are none
 			continue
 		}
-		for _, name := range slices.Sorted(maps.Keys(fields)) {
-			members, isObject := fields[name].(map[string]any)
-			switch {
-			case name == "version":
-				s.Number = plain(fields[name])
-			case isObject:
-				for _, member := range partsOf(members) {
-					s.Details = append(s.Details, name+" "+member)
-				}
-			default:
-				s.Details = append(s.Details, partsOf(map[string]any{name: fields[name]})...)
-			}
+		if number, is := fields["version"]; is {
+			s.Number = plain(number)
+			delete(fields, "version")
 		}
+		s.Details = append(s.Details, partsOf(fields)...)
 	}
 	return s
 }

@@ -80,7 +80,7 @@ func functions(language string, files assets) template.FuncMap {
 		"tone":       deliveryTone,
 		"event":      func(name string) string { return eventOf(language, name) },
 		"fixed":      func(text string) string { return fixed(language, text) },
-		"confidence": confidenceOf,
+		"confidence": percent,
 		"bytes":      bytesOf,
 		"lasting":    func(seconds float64) string { return lasting(language, seconds) },
 	}
