@@ -131,13 +131,8 @@ func bytesOf(size any) string {
 // lasting writes how long something takes.
 func lasting(language string, seconds float64) string {
 	took := time.Duration(seconds * float64(time.Second))
-	switch {
-	case took < time.Second:
+	if took < time.Second {
 		return say(language, "less than a second")
-	case took < 2*time.Minute:
-		return say(language, "%d s", int(took.Round(time.Second)/time.Second))
-	case took < 2*time.Hour:
-		return say(language, "%d min", int(took.Round(time.Minute)/time.Minute))
 	}
-	return say(language, "%d h", int(took.Round(time.Hour)/time.Hour))
+	return lengthOf(language, took)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 
@@ -68,20 +67,8 @@ func (r *rebuild) Share() float64 {
 	return float64(done) / float64(max(r.Progress.Total, done, 1))
 }
 
-// changed is a column in which items differ between two versions.
-type changed struct {
-	Column   string
-	Items    int64
-	Intended bool
-}
-
-// Changed are the columns that differ, in the order of their names.
-func (r *rebuild) Changed() (all []changed) {
-	for _, column := range slices.Sorted(maps.Keys(r.Report.Changed)) {
-		all = append(all, changed{column, r.Report.Changed[column], slices.Contains(r.Report.Intended, column)})
-	}
-	return all
-}
+// Intended tells whether a column may differ between the two versions.
+func (r *rebuild) Intended(column string) bool { return slices.Contains(r.Report.Intended, column) }
 
 // tenth is how many items have a confidence within a tenth, before and after a rebuild.
 type tenth struct {

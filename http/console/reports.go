@@ -149,9 +149,6 @@ type cell struct {
 	Edits   []edit
 }
 
-// Is tells which kind of cell it is.
-func (c cell) Is(kind string) bool { return c.Kind == kind }
-
 func cellOf(p *page, c column, row map[string]any) cell {
 	one := cell{column: c, Text: strings.Join(partsOf(row[c.Field]), ", ")}
 	if one.Text == "" {

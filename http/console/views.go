@@ -163,26 +163,30 @@ func timeOf(language string, at any, now time.Time) shownTime {
 // relative says how long ago a time was. Beyond a month it is the date.
 func relative(language string, t, now time.Time) string {
 	ago, future := now.Sub(t).Abs(), t.After(now)
-	text, count := "", 0
 	switch {
 	case ago < time.Second, ago < 45*time.Second && !future:
 		return say(language, "just now")
-	case ago < 45*time.Second:
-		text, count = "%d s", int(ago/time.Second)
-	case ago < time.Hour:
-		text, count = "%d min", int((ago+30*time.Second)/time.Minute)
-	case ago < 24*time.Hour:
-		text, count = "%d h", int(ago/time.Hour)
-	case ago < 31*24*time.Hour:
-		text, count = "%d d", int(ago/(24*time.Hour))
-	default:
-		return t.Format("2006-01-02")
+	case ago >= 31*24*time.Hour:
+		return t.Format(time.DateOnly)
 	}
-	length := say(language, text, count)
+	length := lengthOf(language, ago)
 	if future {
 		return say(language, "in %s", length)
 	}
 	return say(language, "%s ago", length)
+}
+
+// lengthOf writes a length of time in one unit.
+func lengthOf(language string, length time.Duration) string {
+	switch {
+	case length < 45*time.Second:
+		return say(language, "%d s", int(length/time.Second))
+	case length < time.Hour:
+		return say(language, "%d min", int((length+30*time.Second)/time.Minute))
+	case length < 24*time.Hour:
+		return say(language, "%d h", int(length/time.Hour))
+	}
+	return say(language, "%d d", int(length/(24*time.Hour)))
 }
 
 // turning are the characters that change the direction of a text and are invisible, after what must stay as it is.
