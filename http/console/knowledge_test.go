@@ -144,7 +144,7 @@ func TestScopesShowHowWellTheirItemsAreKept(t *testing.T) {
 		w.tell()
 		w.remember(client.Knowledge{ID: "ours", Type: "tool", Content: "x", Scopes: []string{"team:pay"}})
 		p := w.open("/console/scopes")
-		containsAll(t, p.Text("main"), "Team", "team:pay", "User", "user:default")
+		containsAll(t, p.Text("main"), "Team", "team pay", "User", "default")
 		p.Click("a[href*='stale=true'][href*='user%3Adefault']")
 		p.WaitFor("tbody tr")
 		containsAll(t, p.Text("tbody"), "Where is staging?")

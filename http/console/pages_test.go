@@ -193,7 +193,7 @@ func TestALoginLastsUntilItsKeyIsRevoked(t *testing.T) {
 		p.Type("#key", key)
 		p.Click("main button")
 		p.WaitFor("nav")
-		containsAll(t, p.Text(".who"), "user:mia")
+		containsAll(t, p.Text(".who"), "mia")
 		containsAll(t, p.URL(), "/console/log?actor=user")
 		var readable string
 		p.Eval("document.cookie", &readable)

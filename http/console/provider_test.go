@@ -161,7 +161,7 @@ func TestAUserLogsInAndOutAtAProvider(t *testing.T) {
 		p.Click("button")
 		p.WaitFor("nav.side")
 		containsAll(t, p.URL(), "/console/log?actor=user")
-		containsAll(t, p.Text(".who"), "user:mia")
+		containsAll(t, p.Text(".who"), "mia")
 		p.Go("/console/k/staging")
 		containsAll(t, p.Text("main"), "staging")
 		p.Click("form[action='/console/logout'] button")
