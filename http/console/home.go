@@ -17,7 +17,7 @@ type start struct {
 	New     []api.Knowledge // of others, since the last visit
 	Since   time.Time       // the last visit
 	Events  []api.Event     // the newest of people and their agents
-	Server  int             // how many events of the server are among the newest
+	Server  []api.Event     // those of the server among the newest
 	Counts  *api.Overview   // nil in the past
 }
 
@@ -49,7 +49,7 @@ func home(p *page) (any, error) {
 	for _, event := range recent.Items {
 		switch {
 		case isOfServer(event):
-			data.Server++
+			data.Server = append(data.Server, event)
 		case len(data.Events) < mostFeed:
 			data.Events = append(data.Events, event)
 		}

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/annals-kb/annals/http/api"
 )
@@ -14,7 +13,8 @@ import (
 type list struct {
 	Filters  []filter
 	Set      []setFilter
-	Columns  []sortColumn
+	Columns  []listColumn // that are shown
+	Chosen   []listColumn // all, to choose from
 	Items    []api.Knowledge
 	Next     string
 	Counts   *api.Overview // nil in the past
@@ -25,8 +25,12 @@ type list struct {
 	refusal
 }
 
-// sortColumn is the head of a column. One without an address is not sortable.
-type sortColumn struct{ Label, Address, Sorted string }
+// listColumn is a column. One without a sort is not sortable.
+type listColumn struct {
+	Name, Label, Sort string
+	Shown             bool
+	Address, Sorted   string // of its head
+}
 
 // facet is a filter with the values to choose from.
 type facet struct {
@@ -38,7 +42,7 @@ type facet struct {
 
 // facetValue is a value, how many items have it, and the address of the list of these.
 type facetValue struct {
-	Text    string
+	Text    any
 	Items   int
 	Share   float64 // of the most frequent value
 	Address string
@@ -58,8 +62,7 @@ func presentFilters() []filter {
 
 // listFilters are the filters of a list at the moment of the page.
 func listFilters(p *page) []filter {
-	all := append(filters(), filter{"uri", "URI begins with", nil}, filter{"id_prefix", "Id begins with", nil},
-		filter{"created_from", "Remembered from", nil}, filter{"created_to", "Remembered before", nil})
+	all := append(filters(), filter{"id_prefix", "Id begins with", nil})
 	if p.Moment.Past() {
 		return all
 	}
@@ -89,11 +92,10 @@ func listKnowledge(p *page) (any, error) {
 		http.Redirect(p.w, p.r, p.To("search", "q", p.Line()), http.StatusSeeOther)
 		return nil, errAnswered
 	}
-	data := &list{Filters: listFilters(p), Columns: sortColumns(p), Selected: map[string]bool{}, Writes: p.MayWrite()}
+	data := &list{Filters: listFilters(p), Chosen: columnsOf(p), Selected: map[string]bool{}, Writes: p.MayWrite()}
+	data.Columns = slices.DeleteFunc(slices.Clone(data.Chosen), func(c listColumn) bool { return !c.Shown })
 	for _, filter := range data.Filters {
-		if values := p.values(filter.Name); values != nil {
-			data.Set = append(data.Set, setFilter{filter.Label, strings.Join(values, ", "), p.With(filter.Name, "")})
-		}
+		data.Set = p.set(data.Set, filter.Name, filter.Label, filter.Values != nil)
 	}
 	for _, id := range p.values("id") {
 		data.Selected[id] = true
@@ -135,26 +137,41 @@ func (l *list) read(p *page) error {
 	return nil
 }
 
-// sortColumns are the heads of the columns. The link of a sorted column turns its order around.
-func sortColumns(p *page) []sortColumn {
-	columns := []sortColumn{{Label: "Task"}, {Label: "Owner"}}
-	for _, c := range []struct{ label, sort string }{
-		{"Confidence", "confidence"}, {"Votes", "harmful"}, {"Stale", "stale"}, {"Updated", "updated"},
-	} {
-		column := sortColumn{Label: c.label}
-		if !p.Moment.Past() {
-			order := ""
-			if p.param("sort") == c.sort {
-				column.Sorted = "descending"
-				if order = "asc"; p.param("order") == "asc" {
-					column.Sorted, order = "ascending", ""
-				}
-			}
-			column.Address = p.With("sort", c.sort, "order", order)
-		}
-		columns = append(columns, column)
+// listColumns are the columns that a reader may choose.
+func listColumns() []listColumn {
+	return []listColumn{
+		{Name: "task", Label: "Task"},
+		{Name: "type", Label: "Type"},
+		{Name: "owner", Label: "Owner"},
+		{Name: "scope", Label: "Scope"},
+		{Name: "confidence", Label: "Confidence", Sort: "confidence"},
+		{Name: "votes", Label: "Votes", Sort: "harmful"},
+		{Name: "stale", Label: "Stale", Sort: "stale"},
+		{Name: "tags", Label: "Tags"},
+		{Name: "created", Label: "Remembered"},
+		{Name: "updated", Label: "Updated", Sort: "updated"},
 	}
-	return columns
+}
+
+// columnsOf are the columns with what the reader chose. The link of a sorted column turns its order around.
+func columnsOf(p *page) []listColumn {
+	all := listColumns()
+	for i := range all {
+		column := &all[i]
+		column.Shown = slices.Contains(p.Columns, column.Name)
+		if p.Moment.Past() || column.Sort == "" {
+			continue
+		}
+		order := ""
+		if p.param("sort") == column.Sort {
+			column.Sorted = "descending"
+			if order = "asc"; p.param("order") == "asc" {
+				column.Sorted, order = "ascending", ""
+			}
+		}
+		column.Address = p.With("sort", column.Sort, "order", order)
+	}
+	return all
 }
 
 // facetsOf are the filters that counts lead to.
@@ -191,9 +208,9 @@ func facetOf(p *page, label, name string, counts api.Facet) facet {
 		most = max(most, count.Items)
 	}
 	for _, count := range counts.Counts {
-		parameter, value, text := name, count.Value, count.Value
+		parameter, value, text := name, count.Value, filterValue(name, count.Value)
 		if name == "" {
-			parameter, value, text = count.Value, "true", attentionLabels[count.Value]
+			parameter, value, text = count.Value, "true", any(attentionLabels[count.Value])
 		}
 		one := facetValue{Text: text, Items: count.Items, Share: float64(count.Items) / float64(most)}
 		if one.Current = slices.Contains(p.values(parameter), value); one.Current {

@@ -14,7 +14,7 @@ func TestAListIsSortedAndNarrowedByItsCounts(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		p := w.open("/console/knowledge")
-		containsAll(t, strings.Join(strings.Fields(p.Text(".facets")), " "), "Reported stale 1", "definition 1", "user_profile 1", "user:default 2")
+		containsAll(t, strings.Join(strings.Fields(p.Text(".facets")), " "), "Reported stale 1", "definition 1", "user_profile 1", "default 2")
 		p.Click(".facets a[href*='type=definition']")
 		p.WaitFor(".facets a[aria-current]")
 		if got := p.Count("tbody tr"); got != 1 {

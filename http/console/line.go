@@ -2,7 +2,10 @@ package console
 
 import (
 	"cmp"
+	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -31,6 +34,28 @@ var lineWords = map[string]string{
 	"is:forgotten": "status=deleted",
 }
 
+// lineWord is the filter and the value that a word of a question stands for. The name is empty if it is a plain word.
+func lineWord(names []string, word string) (name, value string) {
+	key, value, _ := strings.Cut(word, ":")
+	name = cmp.Or(lineWords[key], key)
+	if is, fixed, found := strings.Cut(lineWords[word], "="); found {
+		name, value = is, fixed
+	}
+	if !slices.Contains(names, name) {
+		name = "created_" + name // before and after, where there are several times
+	}
+	if name == "q" || !slices.Contains(names, name) {
+		return "", ""
+	}
+	if quoted, err := strconv.Unquote(value); err == nil && value[0] == '"' {
+		value = quoted
+	}
+	return name, value
+}
+
+// linePattern matches a word of a question. Blanks may stand in quotes, as in tag:"on call".
+var linePattern = regexp.MustCompile(`(?:[^\s"]|"(?:[^"\\]|\\.)*"?)+`)
+
 // readLine moves the filters in a question to those of the address.
 func (p *page) readLine() {
 	names := p.lineNames()
@@ -38,13 +63,9 @@ func (p *page) readLine() {
 		return
 	}
 	var words []string
-	for word := range strings.FieldsSeq(p.param("q")) {
-		key, value, _ := strings.Cut(word, ":")
-		name := cmp.Or(lineWords[key], key)
-		if is, fixed, found := strings.Cut(lineWords[word], "="); found {
-			name, value = is, fixed
-		}
-		if value == "" || name == "q" || !slices.Contains(names, name) {
+	for _, word := range linePattern.FindAllString(p.param("q"), -1) {
+		name, value := lineWord(names, word)
+		if value == "" {
 			words = append(words, word)
 			continue
 		}
@@ -52,7 +73,7 @@ func (p *page) readLine() {
 			value = "user:" + value
 		}
 		if !slices.Contains(p.Query[name], value) {
-			p.Query.Add(name, value)
+			p.Query[name] = append(p.values(name), value)
 		}
 	}
 	p.Query.Set("q", strings.Join(words, " "))
@@ -68,6 +89,13 @@ func (p *page) LineWords() (words []string) {
 			}
 		}
 	}
+	for _, word := range slices.Sorted(maps.Keys(lineWords)) {
+		if name, value := lineWord(names, word); value != "" {
+			words = append(words, word)
+		} else if name != "" {
+			words = append(words, word+":")
+		}
+	}
 	for _, name := range names {
 		words = append(words, name+":")
 	}
@@ -79,10 +107,42 @@ func (p *page) Line() string {
 	words := []string{p.param("q")}
 	for _, name := range p.lineNames() {
 		for _, value := range p.values(name) {
-			if name != "q" && !strings.Contains(value, " ") {
+			if strings.ContainsAny(value, " \t\"") {
+				value = strconv.Quote(value)
+			}
+			if name != "q" {
 				words = append(words, name+":"+value)
 			}
 		}
 	}
 	return strings.TrimSpace(strings.Join(words, " "))
+}
+
+// setFilter is a filter that is set, and the address without it.
+type setFilter struct {
+	Label, Without string
+	Values         []any
+}
+
+// set adds a filter to those that are set. Its values are words of the console, or as they are in the address.
+func (p *page) set(all []setFilter, name, label string, own bool) []setFilter {
+	one := setFilter{Label: label, Without: p.With(name, "")}
+	for _, value := range p.values(name) {
+		if own {
+			value = say(p.Language, value)
+		}
+		one.Values = append(one.Values, filterValue(name, value))
+	}
+	if one.Values == nil {
+		return all
+	}
+	return append(all, one)
+}
+
+// filterValue is the value of a filter as pages show it: entities by their names.
+func filterValue(name, value string) any {
+	if slices.Contains([]string{"owner", "scope", "actor", "on_behalf_of"}, name) {
+		return who(value)
+	}
+	return value
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,9 +33,6 @@ type refusal struct {
 	Refused *problem
 	Wrong   map[string][]string
 }
-
-// setFilter is a filter that is set, and the address without it.
-type setFilter struct{ Label, Value, Without string }
 
 // eventFilters are the filters of the log.
 func eventFilters() []field {
@@ -78,9 +76,7 @@ func readLog(p *page) (any, error) {
 	}
 	maps.Copy(query, eventQuery(p))
 	for _, filter := range data.Filters {
-		if values := query[filter.Name]; values != nil {
-			data.Set = append(data.Set, setFilter{filter.Label, strings.Join(values, ", "), p.With(filter.Name, "")})
-		}
+		data.Set = p.set(data.Set, filter.Name, filter.Label, false)
 	}
 	if cursor := p.param("cursor"); cursor != "" {
 		query.Set("cursor", cursor)
@@ -118,6 +114,20 @@ func (r *refusal) refuse(p *page, err error, view string, data any, names ...str
 	}
 	r.Refused, r.Wrong = typed.Refused, typed.Wrong
 	return answer(p, view, data, r.Refused.Status)
+}
+
+// folded groups events in their order. Those that the server did by itself, one after another, are one group, unless
+// there are no others.
+func folded(all []api.Event) (groups [][]api.Event) {
+	folds := slices.ContainsFunc(all, func(e api.Event) bool { return !isOfServer(e) })
+	for i, event := range all {
+		if last := len(groups) - 1; folds && i > 0 && isOfServer(event) && isOfServer(all[i-1]) {
+			groups[last] = append(groups[last], event)
+		} else {
+			groups = append(groups, []api.Event{event})
+		}
+	}
+	return groups
 }
 
 // namesOf are the names of fields.
@@ -288,7 +298,12 @@ func (c *Console) data(w http.ResponseWriter, r *http.Request) {
 	request := client.Request{Method: http.MethodGet, Path: strings.Split(path, "/"), Query: p.Query}
 	if path == "v1/search" { // whose question is a body
 		p.Moment.AsOf = p.param("as_of")
-		request.Method, request.Query, request.Body = http.MethodPost, nil, searchRequest(p)
+		body, err := searchRequest(p)
+		if err != nil {
+			p.fail(problemOf(err))
+			return
+		}
+		request.Method, request.Query, request.Body = http.MethodPost, nil, body
 	}
 	answer, err := p.api.Do(p.r.Context(), request, nil)
 	if answer == nil {

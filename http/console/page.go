@@ -144,10 +144,11 @@ func (p *page) Here(path string) bool {
 // In tells whether the page is, or lies below, one of several paths.
 func (p *page) In(paths ...string) bool { return slices.ContainsFunc(paths, p.Here) }
 
-// Narrowed tells whether the address has parameters besides a question and moments.
+// Narrowed tells whether the address has parameters besides moments and what the query line shows.
 func (p *page) Narrowed() bool {
+	shown := append(p.lineNames(), "q", "as_of", "vs")
 	for name, values := range p.Query {
-		if name != "q" && name != "as_of" && name != "vs" && len(values) > 0 && values[0] != "" {
+		if !slices.Contains(shown, name) && len(values) > 0 && values[0] != "" {
 			return true
 		}
 	}

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,20 +17,25 @@ import (
 
 // Preferences are what a reader chose about all pages.
 type Preferences struct {
-	Language string // en or zh
-	Theme    string // light or dark; empty for that of the system
-	Text     string // markdown, or empty for the text of items as it was written
+	Language string   // en or zh
+	Theme    string   // light or dark; empty for that of the system
+	Text     string   // markdown, or empty for the text of items as it was written
+	Columns  []string // of the list of knowledge, by name
+	Views    []Link   // that were saved, by name
 }
 
 const (
 	languageCookie = "annals-language"
 	themeCookie    = "annals-theme"
 	textCookie     = "annals-text"
+	columnsCookie  = "annals-columns"
+	viewsCookie    = "annals-views"
+	mostViews      = 3500 // bytes, since browsers drop a cookie beyond 4096
 )
 
 // preferencesOf reads the cookies. Without a choice, the browser's languages decide.
 func preferencesOf(r *http.Request) Preferences {
-	p := Preferences{Language: english}
+	p := Preferences{Language: english, Columns: strings.Split("task.owner.scope.confidence.votes.updated", ".")}
 	if strings.HasPrefix(strings.ToLower(r.Header.Get("Accept-Language")), chinese) {
 		p.Language = chinese
 	}
@@ -39,6 +47,13 @@ func preferencesOf(r *http.Request) Preferences {
 	}
 	if cookie, err := r.Cookie(textCookie); err == nil && isText(cookie.Value) {
 		p.Text = cookie.Value
+	}
+	if cookie, err := r.Cookie(columnsCookie); err == nil && areColumns(cookie.Value) {
+		p.Columns = strings.Split(cookie.Value, ".")
+	}
+	views := viewsOf(r)
+	for _, name := range slices.Sorted(maps.Keys(views)) {
+		p.Views = append(p.Views, Link{name, localPath(views.Get(name))})
 	}
 	if asked := r.URL.Query(); asked.Has("text") && isText(asked.Get("text")) {
 		p.Text = asked.Get("text")
@@ -52,17 +67,51 @@ func isTheme(s string) bool { return s == "light" || s == "dark" || s == "" }
 
 func isText(s string) bool { return s == "markdown" || s == "" }
 
+// areColumns tells whether a text names columns, with dots between them. The task is always the first.
+func areColumns(s string) bool { return strings.HasPrefix(s, "task") }
+
+// viewsOf are the addresses of the views that were saved, by their names.
+func viewsOf(r *http.Request) url.Values {
+	cookie, err := r.Cookie(viewsCookie)
+	if err != nil {
+		return url.Values{}
+	}
+	views, _ := url.ParseQuery(cookie.Value) // what is wrong is left out
+	return views
+}
+
 // savePreferences keeps a choice for a year, and goes back to the page.
 func (c *Console) savePreferences(w http.ResponseWriter, r *http.Request) {
+	next := localPath(r.PostFormValue("next"))
+	keep := func(name, value string) {
+		setCookie(w, r, http.Cookie{Name: name, Value: value, Path: Root, Expires: time.Now().AddDate(1, 0, 0)})
+	}
 	for name, cookie := range map[string]struct {
 		name  string
 		valid func(string) bool
-	}{"language": {languageCookie, isLanguage}, "theme": {themeCookie, isTheme}, "text": {textCookie, isText}} {
-		if value := r.PostFormValue(name); r.PostForm.Has(name) && cookie.valid(value) {
-			setCookie(w, r, http.Cookie{Name: cookie.name, Value: value, Path: Root, Expires: time.Now().AddDate(1, 0, 0)})
+	}{
+		"language": {languageCookie, isLanguage}, "theme": {themeCookie, isTheme}, "text": {textCookie, isText},
+		"column": {columnsCookie, areColumns},
+	} {
+		if value := strings.Join(r.PostForm[name], "."); r.PostForm.Has(name) && cookie.valid(value) {
+			keep(cookie.name, value)
 		}
 	}
-	http.Redirect(w, r, localPath(r.PostFormValue("next")), http.StatusSeeOther)
+	views, name := viewsOf(r), strings.TrimSpace(r.PostFormValue("view"))
+	if r.PostForm.Has("unview") {
+		views.Del(r.PostFormValue("unview"))
+		keep(viewsCookie, views.Encode())
+	} else if name != "" {
+		if views.Set(name, next); len(views.Encode()) > mostViews {
+			c.page(w, r).fail(&problem{
+				Status: http.StatusUnprocessableEntity, Title: "This browser cannot keep another view",
+				Fix: "Remove one, or choose fewer filters.",
+			})
+			return
+		}
+		keep(viewsCookie, views.Encode())
+	}
+	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
 // The languages of the pages.

@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -42,6 +44,9 @@ func filters() []filter {
 		{"owner", "Owner", nil},
 		{"scope", "Scope", nil},
 		{"tag", "Tag", nil},
+		{"uri", "URI begins with", nil},
+		{"created_from", "Remembered from", nil},
+		{"created_to", "Remembered before", nil},
 	}
 }
 
@@ -77,12 +82,11 @@ func search(p *page) (any, error) {
 
 // search asks what the address asks.
 func (f *found) search(p *page) error {
-	request := searchRequest(p)
-	if request.Query == "" {
-		return nil
+	request, err := searchRequest(p)
+	if request.Query == "" || err != nil {
+		return err
 	}
 	f.Asked = true
-	var err error
 	if f.Versus, err = versusOf(p); err != nil {
 		return err
 	}
@@ -108,11 +112,23 @@ func (f *found) search(p *page) error {
 }
 
 // searchRequest reads the search of the page's address.
-func searchRequest(p *page) api.Search {
+func searchRequest(p *page) (api.Search, error) {
 	request := api.Search{
 		Query: p.param("q"), Order: p.param("order"), AsOf: api.AsOf(p.Moment.AsOf), Owner: p.param("owner"),
 		Scope: p.param("scope"), Polarity: p.param("polarity"), Types: p.values("type"), Category: p.values("category"),
-		ContextType: p.values("context_type"), Status: p.values("status"),
+		ContextType: p.values("context_type"), Status: p.values("status"), URI: p.param("uri"),
+	}
+	for name, at := range map[string]**time.Time{"created_from": &request.CreatedFrom, "created_to": &request.CreatedTo} {
+		if text := p.param(name); text != "" {
+			read, _, err := domain.ParseTime(text, p.Now.UTC())
+			if err != nil {
+				return request, &client.Error{Problem: api.Problem{
+					Status: http.StatusUnprocessableEntity, Title: "Some fields are not right",
+					Errors: []api.BadField{{Field: name, Message: err.Error()}},
+				}}
+			}
+			*at = &read
+		}
 	}
 	if stale := p.param("stale"); stale != "" {
 		is := stale == "true"
@@ -131,7 +147,7 @@ func searchRequest(p *page) api.Search {
 		request.MinScore = &zero
 	}
 	request.Context = searcherOf(p)
-	return request
+	return request, nil
 }
 
 // searcherOf is for whom the page's address asks; nil for the caller.

@@ -30,6 +30,12 @@ func TestASessionShowsItsMessagesAndWhatWasLearned(t *testing.T) {
 				t.Fatalf("nothing is learned:\n%s", page)
 			}
 		}
+		_, log := w.visit(browser, "/console/log")
+		containsAll(t, log, "events of the server</summary>")
+		_, log = w.visit(browser, "/console/log?actor=agent:annals")
+		if strings.Contains(log, "</summary><ul") {
+			t.Error("what the reader asks for is folded")
+		}
 		containsAll(t, page, "created", "And then?", `href="/console/k/`, "viking://session/default/planning")
 		_, page = w.visit(browser, "/console/sessions?owner=user:default")
 		containsAll(t, page, "planning", "completed", "user:default")

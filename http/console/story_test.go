@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/console/browsertest"
 )
@@ -289,5 +290,75 @@ func TestAPhoneFindsReadsAndVotes(t *testing.T) {
 			containsAll(t, h.Text(".done"), "Your vote is recorded")
 			h.took(3)
 		}
+	})
+}
+
+// The line completes the word at the cursor, and what a reader chose is there when they come again.
+func TestAViewIsCompletedByKeysAndSaved(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.contradicted()
+		w.remember(client.Knowledge{ID: "tagged", Type: "tool", Content: "Page the leader.", Tags: client.Tags{"domain": {"on call"}}})
+		name := "Dora Default"
+		request := client.Request{Method: "PUT", Path: []string{"v1", "directory", "user:default"}, Body: api.NewMember{DisplayName: &name}}
+		if _, err := w.api.Do(t.Context(), request, nil); err != nil {
+			t.Fatal(err)
+		}
+		p := w.open("/console/search")
+		for _, step := range []struct{ typed, option, line string }{
+			{"when do we deploy ty", "type:", "when do we deploy type:"},
+			{"pl", "type:plan", "when do we deploy type:plan "},
+			{"owner:dor", "owner:user:default Dora Default", "when do we deploy type:plan owner:user:default "},
+		} {
+			p.Type("main [name=q]", step.typed)
+			if got := p.Text("#line-list li:only-child"); got != step.option {
+				t.Fatalf("%q is completed by %q", step.typed, got)
+			}
+			p.Axe()
+			p.Press("ArrowDown", "Enter")
+			var line string
+			if p.Eval(`document.querySelector("main [name=q]").value`, &line); line != step.line {
+				t.Fatalf("the line is %q, want %q", line, step.line)
+			}
+		}
+		p.Press("Enter")
+		p.WaitFor(`main:has(#views [name=next][value*="owner=user"]) .hit`)
+
+		p.Click("#views summary")
+		p.Type("#views [name=view]", "Deploys <b>")
+		p.Press("Enter")
+		p.WaitFor("#views nav [aria-current]")
+		p.Go("/console/")
+		p.Press("Ctrl+k")
+		p.Type("#palette input", "deploys")
+		p.Press("Enter")
+		p.WaitFor(".hit")
+		containsAll(t, p.URL(), "type=plan", "owner=user%3Adefault")
+		p.Click("#views summary")
+		p.Axe()
+		p.Click("#views [name=unview]")
+		p.WaitFor("#views:not(:has(nav))")
+
+		p.Go("/console/knowledge")
+		p.Click("#columns summary")
+		p.Click("#columns [value=tags]")
+		p.Click("#columns [value=votes]")
+		p.Axe()
+		p.Click("#columns button")
+		p.WaitFor("td[data-label=Tags]")
+		if p.Count("td[data-label=Votes]") != 0 {
+			t.Error("a column that was not chosen is shown")
+		}
+		p.Click("td[data-label=Tags] a")
+		p.WaitFor("tbody tr:only-child")
+		p.Click("main form details summary")
+		p.Type("main select[name=type]", "tool")
+		p.Press("Tab")
+		var line string
+		if p.Eval(`document.querySelector("main [name=q]").value`, &line); line != `tag:"domain:on call" type:tool` {
+			t.Errorf("the line is %q", line)
+		}
+		p.Click("main form .row button")
+		p.WaitFor("main p.about a.badge + a.badge")
+		containsAll(t, p.Text("tbody"), "Page the leader.")
 	})
 }

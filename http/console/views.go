@@ -74,6 +74,8 @@ func functions(language string, files assets) template.FuncMap {
 		"add":        func(a, b int64) int64 { return a + b },
 		"markdown":   markdown,
 		"withNow":    withNow,
+		"folded":     folded,
+		"shown":      filterValue,
 		"happened":   happened,
 		"statusName": statusName,
 		"follows":    follows,

@@ -8,7 +8,7 @@ let leaving = false;
 let current = -1;
 
 function entries() {
-  return [...document.querySelectorAll("main a.entry")];
+  return [...document.querySelectorAll("main a.entry")].filter((entry) => entry.checkVisibility());
 }
 
 function move(step) {

@@ -1,7 +1,6 @@
 // The palette (Ctrl-K) leads to pages, to acts of this page, and to items and people that the server finds.
 const palette = document.getElementById("palette");
 const field = palette.querySelector("input");
-const list = palette.querySelector("[role=listbox]");
 const status = palette.querySelector("[role=status]");
 const root = new URL("..", import.meta.url).pathname;
 const moment = new URLSearchParams(location.search).get("as_of");
@@ -9,10 +8,10 @@ const suffix = moment ? "?as_of=" + encodeURIComponent(moment) : "";
 const most = 6; // of each kind that the server finds
 let local = []; // what this page leads to: {text, kind, choose}
 let found = []; // the same from the server
-let options = [];
-let chosen = 0;
 let timer;
 let asking = new AbortController();
+const { combobox, read } = globalThis.annals;
+const offer = combobox(field, palette.querySelector("[role=listbox]"), choose);
 
 function nameOf(element) {
   const copy = element.cloneNode(true);
@@ -36,43 +35,17 @@ function collect() {
   return [...acts, ...pages];
 }
 
-function show() {
+function show(at) {
   const words = field.value.toLowerCase().split(/\s+/);
   const fits = (entry) => words.every((word) => entry.text.toLowerCase().includes(word));
-  options = [...local.filter(fits), ...found];
-  chosen = Math.min(chosen, Math.max(options.length - 1, 0));
-  list.replaceChildren(...options.map((entry, i) => {
-    const option = document.createElement("li");
-    option.role = "option";
-    option.id = "palette-" + i;
-    option.addEventListener("click", () => choose(entry));
-    const kind = document.createElement("span");
-    kind.className = "quiet";
-    kind.textContent = palette.dataset[entry.kind];
-    option.append(entry.text, " ", kind);
-    return option;
-  }));
-  list.hidden = options.length === 0;
-  field.setAttribute("aria-expanded", String(!list.hidden));
-  status.textContent = list.hidden ? palette.dataset.none : "";
-  mark();
-}
-
-function mark() {
-  [...list.children].forEach((option, i) => option.setAttribute("aria-selected", String(i === chosen)));
-  if (options.length === 0) return field.removeAttribute("aria-activedescendant");
-  field.setAttribute("aria-activedescendant", "palette-" + chosen);
-  list.children[chosen].scrollIntoView({ block: "nearest" });
+  const options = [...local.filter(fits), ...found];
+  offer(options.map((entry) => ({ ...entry, kind: palette.dataset[entry.kind] })), at);
+  status.textContent = options.length === 0 ? palette.dataset.none : "";
 }
 
 function choose(entry) {
   palette.close();
   entry.choose();
-}
-
-async function read(path, query, signal) {
-  const answer = await fetch(root + "data/v1/" + path + "?" + new URLSearchParams(query), { signal });
-  return answer.ok ? (await answer.json()).items : []; // who may not read them finds none
 }
 
 // ask asks the server for what the field says. A later question takes the place of an earlier one.
@@ -103,19 +76,10 @@ async function ask() {
 }
 
 field.addEventListener("input", () => {
-  [found, chosen] = [[], 0];
-  show();
+  found = [];
+  show(0);
   clearTimeout(timer);
   timer = setTimeout(ask, 150);
-});
-field.addEventListener("keydown", (event) => {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (event.isComposing || !step && event.key !== "Enter") return;
-  event.preventDefault();
-  if (options.length === 0) return;
-  if (!step) return choose(options[chosen]);
-  chosen = (chosen + step + options.length) % options.length;
-  mark();
 });
 palette.addEventListener("click", (event) => { if (event.target === palette) palette.close(); });
 palette.addEventListener("close", () => { clearTimeout(timer); asking.abort(); });
@@ -124,7 +88,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   if (palette.open) return palette.close();
   document.querySelector("dialog[open]")?.close();
-  [local, found, chosen, field.value] = [collect(), [], 0, ""];
+  [local, found, field.value] = [collect(), [], ""];
   palette.showModal();
-  show();
+  show(0);
 });

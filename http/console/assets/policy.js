@@ -8,3 +8,8 @@ htmx.registerExtension("policy", {
     api.initSecurity(policy, refuse, refuse);
   },
 });
+
+// What repeats waits while the reader has unfolded a part of it.
+document.addEventListener("htmx:before:request", (event) => {
+  if (event.target.getAttribute("hx-target") === "this" && event.target.querySelector("details[open]")) event.preventDefault();
+});
