@@ -98,7 +98,7 @@ func (a *AccessState) ReadersOf(scope Scope, at time.Time) (all []ScopeReader) {
 	for _, name := range a.keys {
 		k, _ := a.streams[name].State.(Key)
 		if entry := stateOf(a.streams[DirectoryStream(k.Subject)]); k.Under(entry).CheckValid(at) != nil ||
-			!entry.DeactivatedAt.IsZero() {
+			k.InvitedBy != "" || !entry.DeactivatedAt.IsZero() {
 			continue
 		}
 		r := ScopeReader{

@@ -39,8 +39,9 @@ type KeyCreated struct {
 	ActsForOnly   []Entity  `data:"acts_for_only,omitempty"`  // on whose behalf; empty for everyone's
 	PublishPublic bool      `data:"publish_public,omitempty"` // may write to the public scope
 	ExpiresAt     time.Time `data:"expires_at,omitzero"`
-	Replaces      string    `data:"replaces,omitempty"` // the prefix of the key that this one replaces
-	Note          string    `text:"note,omitempty"`     // what it is for
+	Replaces      string    `data:"replaces,omitempty"`   // the prefix of the key that this one replaces
+	Invitation    bool      `data:"invitation,omitempty"` // it does nothing but let its holder exchange it for a key
+	Note          string    `text:"note,omitempty"`       // what it is for
 }
 
 // KeyRotated let another key replace this one, which stays valid for a while.

@@ -22,6 +22,7 @@ type Key struct {
 	RevokedAt     time.Time `json:"revoked_at,omitzero"`
 	ReplacedBy    string    `json:"replaced_by,omitempty"`
 	Replaces      string    `json:"replaces,omitempty"`
+	InvitedBy     Entity    `json:"invited_by,omitempty"` // who issued it, if it is an invitation
 }
 
 // KeyStream is the stream of a key, in its tenant's log.
@@ -36,11 +37,15 @@ func (k Key) Evolve(fact Fact, at EventMetadata) (State, error) {
 	}
 	switch f := fact.(type) {
 	case KeyCreated:
-		return Key{
+		k = Key{
 			Hash: f.Hash, Subject: f.Subject, Memberships: slices.Clone(f.Memberships), Role: f.Role, ActsFor: f.ActsFor,
 			ActsForOnly: slices.Clone(f.ActsForOnly), PublishPublic: f.PublishPublic, CreatedAt: at.RecordedAt,
 			ExpiresAt: f.ExpiresAt, Replaces: f.Replaces,
-		}, nil
+		}
+		if f.Invitation {
+			k.InvitedBy = at.Actor
+		}
+		return k, nil
 	case KeyRotated:
 		k.ReplacedBy = f.By
 		if k.ExpiresAt.IsZero() || f.Until.Before(k.ExpiresAt) {
@@ -67,16 +72,32 @@ func (k Key) Under(subject MemberEntry) Key {
 
 // CheckValid says why a key is not valid at a time; nil if it is valid.
 func (k Key) CheckValid(now time.Time) error {
+	what := "key"
+	if k.InvitedBy != "" {
+		what = "invitation"
+	}
 	switch {
 	case !k.RevokedAt.IsZero():
-		return Refuse(ErrUnauthenticated, "the key was revoked").WithFix("ask an admin for another")
+		return Refuse(ErrUnauthenticated, "the %s was revoked", what).WithFix("ask an admin for another")
+	case k.InvitedBy != "" && k.ReplacedBy != "":
+		return openedBefore(ErrUnauthenticated)
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) && k.ReplacedBy != "":
 		return Refuse(ErrUnauthenticated, "the key was replaced by another").
 			WithFix("use that one, or ask an admin for another")
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
-		return Refuse(ErrUnauthenticated, "the key has expired").WithFix("ask an admin for another")
+		return Refuse(ErrUnauthenticated, "the %s has expired", what).WithFix("ask an admin for another")
 	}
 	return nil
+}
+
+func openedBefore(as error) error {
+	return Refuse(as, "the invitation was opened before").
+		WithFix("log in with the key that it gave; if that was not you, tell an admin")
+}
+
+// opens tells whether the caller holds this key, which has a prefix, and it is an invitation.
+func (k Key) opens(by Principal, prefix string) bool {
+	return k.InvitedBy != "" && by.Authentication == k.Principal("", prefix).Authentication
 }
 
 // Principal is the caller that uses the key.
@@ -116,6 +137,9 @@ func (c CreateKey) Validate(now time.Time) error {
 	oneOf(&p, "role", c.Key.Role, Roles, true)
 	if !c.Key.ExpiresAt.IsZero() && !c.Key.ExpiresAt.After(now) {
 		p.Add("expires_at", "must lie ahead")
+	}
+	if c.Key.Invitation && c.Key.ExpiresAt.IsZero() {
+		p.Add("expires_at", "is required of an invitation")
 	}
 	atMost(&p, "note", c.Key.Note, maxNote)
 	if err := p.Err(); err != nil {
@@ -159,16 +183,17 @@ func (c CreateKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if dc.Stream(c.Stream()).Exists() {
 		return nil, Refuse(ErrTaken, "the prefix of the key is taken").WithFix("try again")
 	}
-	created := c.Key
+	created, opened := c.Key, false
 	if created.Replaces != "" { // the current rights of the earlier key count: they may have changed
 		old := StateOf[Key](dc, KeyStream(created.Replaces))
 		if old.ReplacedBy != c.Prefix {
 			return nil, Refuse(ErrConflict, "the key was not rotated")
 		}
+		opened = old.opens(c.By, created.Replaces)
 		created.Subject, created.Memberships, created.Role = old.Subject, old.Memberships, old.Role
 		created.ActsFor, created.ActsForOnly, created.PublishPublic = old.ActsFor, old.ActsForOnly, old.PublishPublic
 	}
-	if err := mayIssue(c.By, created.Role); err != nil {
+	if err := mayIssue(c.By, created.Role); err != nil && !opened {
 		return nil, err
 	}
 	if created.Role != Root && !StateOf[MemberEntry](dc, DirectoryStream(created.Subject)).DeactivatedAt.IsZero() {
@@ -196,6 +221,9 @@ func (c RotateKey) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 		return nil, err
 	}
 	k = k.Under(StateOf[MemberEntry](dc, DirectoryStream(k.Subject)))
+	if k.InvitedBy != "" && k.ReplacedBy != "" {
+		return nil, openedBefore(ErrConflict)
+	}
 	if err := k.CheckValid(now); err != nil || k.ReplacedBy != "" {
 		return nil, Refuse(ErrConflict, "the key %s is no longer valid, or was rotated before", c.Prefix).
 			WithFix("create another")
@@ -229,6 +257,9 @@ func (c RevokeKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 func managedKey(dc DecisionContext, by Principal, prefix string) (Key, error) {
 	stream := dc.Stream(KeyStream(prefix))
 	k := StateOf[Key](dc, KeyStream(prefix))
+	if k.opens(by, prefix) {
+		return k, nil
+	}
 	if !by.Administers() {
 		return k, Refuse(ErrForbidden, "keys are for admins")
 	}

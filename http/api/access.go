@@ -14,6 +14,7 @@ type NewKey struct {
 	PublishPublic bool       `json:"publish_public,omitempty" doc:"May write to the public scope."`
 	ExpiresAt     *time.Time `json:"expires_at,omitempty" doc:"Never if left out."`
 	Note          string     `json:"note,omitempty" maxLength:"200" doc:"What it is for."`
+	Invitation    bool       `json:"invitation,omitempty" doc:"It is an invitation: it only gives its holder a key of the same rights, once, until expires_at."`
 }
 
 // KeyRotation is how a key is to be replaced.
@@ -39,6 +40,7 @@ type IssuedKey struct {
 	UsedAt        *time.Time `json:"used_at,omitempty" doc:"About when it was used last."`
 	ReplacedBy    string     `json:"replaced_by,omitempty"`
 	Replaces      string     `json:"replaces,omitempty"`
+	InvitedBy     string     `json:"invited_by,omitempty" doc:"Who issued it, if it is an invitation."`
 	Warning       string     `json:"warning,omitempty" doc:"That the directory does not know the subject."`
 	ReplacedUntil *time.Time `json:"replaced_until,omitempty" doc:"Until when the key that this one replaces is valid; in the answer to a rotation."`
 }

@@ -33,7 +33,7 @@ type access struct {
 // issuedKey is a key, and what follows from its times.
 type issuedKey struct {
 	api.IssuedKey
-	State  string // valid, revoked, replaced or expired
+	State  string // valid, invited, revoked, replaced or expired
 	Unused bool   // it is valid, and was not used for a long time
 	Own    bool   // the reader uses it
 
@@ -45,6 +45,8 @@ func issued(p *page, k api.IssuedKey) issuedKey {
 	switch {
 	case k.RevokedAt != nil:
 		one.State = "revoked"
+	case k.InvitedBy != "" && k.ReplacedBy == "" && p.Now.Before(*k.ExpiresAt):
+		one.State = "invited"
 	case k.ExpiresAt == nil || p.Now.Before(*k.ExpiresAt):
 		since := k.CreatedAt
 		if k.UsedAt != nil {
@@ -61,7 +63,7 @@ func issued(p *page, k api.IssuedKey) issuedKey {
 
 // Allows tells whether an act makes sense for the key.
 func (k issuedKey) Allows(act string) bool {
-	return k.State == "valid" && (act != "rotate" || k.ReplacedBy == "")
+	return k.State == "invited" && act == "revoke" || k.State == "valid" && (act != "rotate" || k.ReplacedBy == "")
 }
 
 // isLastAdmin tells whether no other valid key administers the tenant.
@@ -128,7 +130,7 @@ func accessWith(p *page, create *form) (*access, error) {
 		k.Unknown = len(known) > 0 && !known[k.Subject]
 		switch {
 		case show == "unused" && !k.Unused:
-		case k.State == "valid" || show == "all":
+		case k.State == "valid" || k.State == "invited" || show == "all":
 			data.Keys = append(data.Keys, k)
 		default:
 			data.Ended++
@@ -215,10 +217,7 @@ func showKey(p *page, k api.IssuedKey) error {
 
 // keyActs are what an admin does to keys.
 func keyActs() []act {
-	overlap := actField{Name: "overlap", Label: "The old key stays valid"}
-	for _, one := range overlaps() {
-		overlap.Values = append(overlap.Values, one.label)
-	}
+	overlap := overlapField("overlap", "The old key stays valid", overlaps())
 	return []act{
 		{
 			Name: "rotate", Label: "Rotate", Fields: []actField{overlap},
@@ -246,6 +245,24 @@ func overlaps() []overlap {
 		{"for 30 days", 30 * 24 * hour},
 		{"not at all", 0},
 	}
+}
+
+func overlapField(name, label string, all []overlap) actField {
+	field := actField{Name: name, Label: label}
+	for _, one := range all {
+		field.Values = append(field.Values, one.label)
+	}
+	return field
+}
+
+// secondsOf are the seconds of an overlap; nil if there is none with this label.
+func secondsOf(label string) *int64 {
+	for _, one := range overlaps() {
+		if one.label == label {
+			return &one.seconds
+		}
+	}
+	return nil
 }
 
 // keyAct is the form of an act on a key.
@@ -290,7 +307,7 @@ func doKeyAct(p *page) (any, error) {
 	path := []string{"v1", "keys", data.Key.Prefix}
 	request := client.Request{Method: http.MethodDelete, Path: path, Body: api.Reason{Reason: data.text("reason")}}
 	if data.Act.Name == "rotate" {
-		request = client.Post(data.rotation(), append(path, "rotate")...)
+		request = client.Post(api.KeyRotation{Overlap: secondsOf(data.Values["overlap"])}, append(path, "rotate")...)
 	}
 	var made api.IssuedKey
 	_, err = p.api.Do(p.r.Context(), request, &made)
@@ -301,16 +318,6 @@ func doKeyAct(p *page) (any, error) {
 		return nil, showKey(p, made)
 	}
 	return goBack(p, data.Act.Name, "access")
-}
-
-// rotation is how long the old key stays valid.
-func (a *keyAct) rotation() api.KeyRotation {
-	for _, one := range overlaps() {
-		if one.label == a.Values["overlap"] {
-			return api.KeyRotation{Overlap: &one.seconds}
-		}
-	}
-	return api.KeyRotation{} // the API's default
 }
 
 // tenants are the tenants of the server, with the form of another.

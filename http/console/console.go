@@ -77,6 +77,10 @@ func New(cfg Config) *Console {
 		c.routes.HandleFunc("GET "+Root+"first", c.showFirst)
 		c.routes.HandleFunc("POST "+Root+"first", c.makeFirst)
 	}
+	if cfg.OpenSession != nil {
+		c.routes.HandleFunc("GET "+Root+"invited", c.showInvited)
+		c.routes.HandleFunc("POST "+Root+"invited", c.openInvited)
+	}
 	if cfg.Provider != nil {
 		c.routes.HandleFunc("GET "+Root+"login/oidc", c.toProvider)
 		c.routes.HandleFunc("GET "+Root+"login/oidc/callback", c.fromProvider)
@@ -139,6 +143,8 @@ func pages() map[string]route {
 
 		"GET " + Root + "access":                 {"access", showAccess},
 		"POST " + Root + "access":                {"access", createKey},
+		"GET " + Root + "access/invite":          {"invite", askInvitation},
+		"POST " + Root + "access/invite":         {"invite", invite},
 		"GET " + Root + "access/tenants":         {"tenants", showTenants},
 		"POST " + Root + "access/tenants":        {"tenants", createTenant},
 		"GET " + Root + "access/{prefix}/{act}":  {"keyact", askKeyAct},

@@ -26,7 +26,7 @@ var allPages = []string{
 	"/console/k/staging/act/revise", "/console/k/staging/act/confirm", "/console/search?q=staging&as_of=1&vs=now",
 	"/console/knowledge?as_of=1&vs=now", "/console/k/staging?text=markdown", "/console/k/staging/act/retract",
 	"/console/k/staging/act/supersede", "/console/k/staging/act/erase", "/console/access",
-	"/console/access?show=all&as_of=2", "/console/access/tenants", "/console/reports",
+	"/console/access?show=all&as_of=2", "/console/access/tenants", "/console/access/invite", "/console/invited", "/console/reports",
 	"/console/reports/actor?actor=user:default", "/console/reports/changes?scope=user:default&as_of=4",
 	"/console/reports/harm", "/console/reports/stale", "/console/reports/declining?from=2026-01-01",
 	"/console/reports/usage?id=staging", "/console/reports/denials?from=never",

@@ -198,7 +198,7 @@ func (s Identities) checkKey(r *http.Request, key string) (p domain.Principal, a
 			return p, false, err
 		}
 		if read.Token == "" {
-			return s.keyHolder(r.Context(), read.Prefix, read.Hash)
+			return s.keyHolder(r, read.Prefix, read.Hash)
 		}
 		if s.Logins == nil {
 			return p, false, sessionEnded()
@@ -214,7 +214,7 @@ func (s Identities) checkKey(r *http.Request, key string) (p domain.Principal, a
 	if token {
 		p, err = s.fromToken(r.Context(), s.Tokens, key)
 	} else {
-		p, actsFor, err = s.keyHolder(r.Context(), PrefixOf(key), HashOfKey(key))
+		p, actsFor, err = s.keyHolder(r, PrefixOf(key), HashOfKey(key))
 	}
 	switch {
 	case errors.Is(err, domain.ErrUnauthenticated):
@@ -269,14 +269,14 @@ func unknownCaller(fix string) error {
 
 // keyHolder is the holder of the key with a prefix and a hash, and whether they may act for others. Only the holder of
 // a key learns why it is not valid.
-func (s Identities) keyHolder(ctx context.Context, prefix, hash string) (p domain.Principal, actsFor bool, err error) {
+func (s Identities) keyHolder(r *http.Request, prefix, hash string) (p domain.Principal, actsFor bool, err error) {
 	switch {
 	case s.isRoot(hash):
 		return rootPrincipal(), true, nil
 	case s.Keys == nil || prefix == "":
 		return p, false, wrongKey()
 	}
-	tenant, found, err := s.Keys.Key(ctx, prefix)
+	tenant, found, err := s.Keys.Key(r.Context(), prefix)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return p, false, err
 	}
@@ -286,6 +286,10 @@ func (s Identities) keyHolder(ctx context.Context, prefix, hash string) (p domai
 	now := s.Now()
 	if err := found.CheckValid(now); err != nil {
 		return p, false, err
+	}
+	if found.InvitedBy != "" && r.URL.Path != invitationPath {
+		return p, false, domain.Refuse(domain.ErrForbidden, "this is an invitation, which only gives its holder a key").
+			WithFix("open its link, or POST %s", invitationPath)
 	}
 	s.Keys.Used(tenant, prefix, now)
 	return found.Principal(tenant, prefix), found.ActsFor, nil

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -27,7 +28,7 @@ func issuedKeyOf(tenant string, k domain.IssuedKey) api.IssuedKey {
 		ActsForOnly: serve.Strings(k.ActsForOnly), PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(),
 		ExpiresAt:   serve.Time(k.ExpiresAt),
 		Memberships: serve.Strings(k.Memberships), RevokedAt: serve.Time(k.RevokedAt), UsedAt: serve.Time(k.UsedAt),
-		ReplacedBy: k.ReplacedBy, Replaces: k.Replaces, Groups: serve.Strings(k.Groups),
+		ReplacedBy: k.ReplacedBy, Replaces: k.Replaces, Groups: serve.Strings(k.Groups), InvitedBy: string(k.InvitedBy),
 	}
 }
 
@@ -79,6 +80,17 @@ func Routes(a *serve.API, cfg Config) {
 			"time. For admins.",
 	}, s.revokeKey)
 	serve.Lookup(s.api, huma.Operation{
+		OperationID: "read-invitation", Method: http.MethodGet, Path: invitationPath, Tags: tags,
+		Summary: "See who invites you to what", Description: "For the holder of an invitation, who sends it as the key.",
+	}, s.showInvitation)
+	serve.Handle(s.api, huma.Operation{
+		OperationID: "open-invitation", Method: http.MethodPost, Path: invitationPath, Tags: tags,
+		DefaultStatus: http.StatusCreated, Errors: serve.NamedErrors,
+		Summary: "Exchange an invitation for a key of your own",
+		Description: "Once. The key allows what the invitation says, and has no end. For the holder of an invitation, " +
+			"who sends it as the key. Every other request with an invitation is answered with 403.",
+	}, s.openInvitation)
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "whoami", Method: http.MethodGet, Path: "/v1/whoami", Tags: tags,
 		Summary: "See as whom the server knows you",
 	}, s.whoami)
@@ -105,7 +117,7 @@ func (s room) createKey(ctx context.Context, c *serve.Call, _ *struct{}, body ap
 		ActsFor:       body.ActsFor || len(body.ActsForOnly) > 0,
 		ActsForOnly:   serve.FromStrings[domain.Entity](body.ActsForOnly),
 		PublishPublic: body.PublishPublic, ExpiresAt: serve.Value(body.ExpiresAt), Note: body.Note,
-		Memberships: serve.FromStrings[domain.Entity](body.Memberships),
+		Memberships: serve.FromStrings[domain.Entity](body.Memberships), Invitation: body.Invitation,
 	}
 	if created.Role == "" {
 		created.Role = domain.Member
@@ -116,7 +128,7 @@ func (s room) createKey(ctx context.Context, c *serve.Call, _ *struct{}, body ap
 	if err := serve.Merge(c.Found, command.Validate(c.Now)); err != nil {
 		return nil, err
 	}
-	if err := first(ctx, keys, s.RootKey, created.Role); err != nil {
+	if err := first(ctx, keys, s.RootKey, created); err != nil {
 		return nil, err
 	}
 	receipt, err := s.api.Writer.Submit(ctx, c.Submission(command))
@@ -133,9 +145,10 @@ func (s room) createKey(ctx context.Context, c *serve.Call, _ *struct{}, body ap
 }
 
 // first refuses a first key that could not administer the server.
-func first(ctx context.Context, keys Keyring, rootKey string, role domain.Role) error {
+func first(ctx context.Context, keys Keyring, rootKey string, key domain.KeyCreated) error {
 	issued, err := keys.Any(ctx)
-	if err != nil || issued || rootKey != "" || role == domain.Admin || role == domain.Root {
+	administers := !key.Invitation && (key.Role == domain.Admin || key.Role == domain.Root)
+	if err != nil || issued || rootKey != "" || administers {
 		return err
 	}
 	return domain.Refuse(domain.ErrConflict, "the first key must be an admin's: after it every request needs a key").
@@ -191,12 +204,15 @@ func (s room) rotateKey(ctx context.Context, c *serve.Call, in *keyInput, body a
 	if _, err := s.requireAdmin(c); serve.Merge(c.Found, err) != nil {
 		return nil, serve.Merge(c.Found, err)
 	}
+	return s.replaceKey(ctx, c, in.Prefix, c.Now.Add(overlap))
+}
+
+// replaceKey lets another key take a key's place at a time.
+func (s room) replaceKey(ctx context.Context, c *serve.Call, old string, until time.Time) (*keyOutput, error) {
 	prefix, key, hash := NewKey()
 	results := s.api.Writer.SubmitAll(ctx, []domain.Submission{
-		c.Submission(domain.RotateKey{By: c.Principal, Prefix: in.Prefix, Next: prefix, Until: c.Now.Add(overlap)}),
-		c.Submission(
-			domain.CreateKey{By: c.Principal, Prefix: prefix, Key: domain.KeyCreated{Hash: hash, Replaces: in.Prefix}},
-		),
+		c.Submission(domain.RotateKey{By: c.Principal, Prefix: old, Next: prefix, Until: until}),
+		c.Submission(domain.CreateKey{By: c.Principal, Prefix: prefix, Key: domain.KeyCreated{Hash: hash, Replaces: old}}),
 	})
 	if results[0].Err != nil {
 		return nil, results[0].Err
@@ -206,6 +222,36 @@ func (s room) rotateKey(ctx context.Context, c *serve.Call, in *keyInput, body a
 		out.Body.ReplacedUntil = serve.Time(old.ExpiresAt)
 	}
 	return out, err
+}
+
+// invitationPath is the only path that answers to an invitation.
+const invitationPath = "/v1/invitation"
+
+// invitation is the invitation that the caller holds.
+func (s room) invitation(ctx context.Context, c *serve.Call) (found domain.IssuedKey, err error) {
+	refused := domain.Refuse(domain.ErrNotFound, "this is no invitation").WithFix("send one as the key")
+	if s.Keys == nil {
+		return found, refused
+	}
+	found.Prefix = strings.TrimPrefix(c.Principal.Authentication, "key:")
+	c.Principal.Tenant, found.Key, err = s.Keys.Key(ctx, found.Prefix) // root's is not the one that it names
+	if domain.IsGone(err) || err == nil && found.InvitedBy == "" {
+		err = refused
+	}
+	return found, err
+}
+
+func (s room) showInvitation(ctx context.Context, c *serve.Call, _ *struct{}) (api.IssuedKey, error) {
+	found, err := s.invitation(ctx, c)
+	return issuedKeyOf(c.Principal.Tenant, found), err
+}
+
+func (s room) openInvitation(ctx context.Context, c *serve.Call, _ *struct{}) (*keyOutput, error) {
+	found, err := s.invitation(ctx, c)
+	if err = cmp.Or(c.Found.Err(), err); err != nil {
+		return nil, err
+	}
+	return s.replaceKey(ctx, c, found.Prefix, c.Now)
 }
 
 func (s room) revokeKey(ctx context.Context, c *serve.Call, in *keyInput, body api.Reason) (*keyOutput, error) {

@@ -1,0 +1,83 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
+)
+
+// invitation is the page on which an admin invites somebody: a form, and then a link.
+type invitation struct {
+	form
+	Made api.IssuedKey
+	Link string // empty before it is made
+}
+
+// askInvitation asks whom to invite. The invited person gets a key as newKeyFields describes it.
+func askInvitation(p *page) (any, error) {
+	if !p.Administers() || p.Moment.Past() {
+		return nil, notFound(p)
+	}
+	lasts := overlapField("lasts", "The link is valid", overlaps()[:4])
+	return &invitation{form: *newForm(p, append(newKeyFields()[:3], lasts))}, nil
+}
+
+// invite makes an invitation. Its link is in this answer alone.
+func invite(p *page) (any, error) {
+	asked, err := askInvitation(p)
+	if err != nil {
+		return nil, err
+	}
+	data := asked.(*invitation)
+	key := newKeyOf(&data.form)
+	key["invitation"] = true
+	if lasts := secondsOf(data.Values["lasts"]); lasts != nil {
+		key["expires_at"] = p.Now.Add(time.Duration(*lasts) * time.Second)
+	}
+	_, err = p.api.Do(p.r.Context(), client.Post(key, "v1", "keys"), &data.Made)
+	if err := data.failed(p, err, "invite", data); err != nil {
+		return nil, err
+	}
+	data.Link = p.Origin() + Root + "invited?code=" + data.Made.Key
+	return nil, answer(p, "invite", data, http.StatusCreated)
+}
+
+// invited is what the page of an invited person shows: the invitation, and then their own key.
+type invited struct {
+	api.IssuedKey
+	Code     string
+	Provider bool
+	Refused  *problem
+}
+
+// showInvited shows who invites whom to what. It opens nothing, since programs follow links to preview them.
+func (c *Console) showInvited(w http.ResponseWriter, r *http.Request) {
+	c.invited(w, r, client.Get("v1", "invitation"))
+}
+
+// openInvited exchanges the invitation for a key, shows it, and logs the person in.
+func (c *Console) openInvited(w http.ResponseWriter, r *http.Request) {
+	c.invited(w, r, client.Post(nil, "v1", "invitation"))
+}
+
+func (c *Console) invited(w http.ResponseWriter, r *http.Request, request client.Request) {
+	p := c.page(w, r)
+	data := invited{Code: strings.TrimSpace(r.FormValue("code")), Provider: c.cfg.Provider != nil}
+	holder := c.cfg.API.With(http.Header{"Authorization": {"Bearer " + data.Code}})
+	_, err := holder.Do(p.r.Context(), request, &data.IssuedKey)
+	status := http.StatusOK
+	if err != nil {
+		data.Refused = problemOf(err)
+		status = data.Refused.Status
+	} else if data.Key != "" {
+		if token, expires, err := c.cfg.OpenSession(r, data.Key); err == nil {
+			setSession(w, r, token, expires)
+			setActingAs(w, r, nil)
+		}
+	}
+	p.Data = data
+	p.render("invited", status)
+}
