@@ -345,7 +345,8 @@ type ReviewPair struct {
 	Rule     string
 	By       Entity       // who proposed it
 	Reason   string       // empty if none was given, or if it was erased
-	Items    []*Knowledge // the others
+	Items    []*Knowledge // the others, at most [MostMerged]
+	All      []string     // the ids of all open proposals about these items; contradictions that share items are one
 }
 
 // ReviewReason is why an item is in a queue.

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// maxMerged limits the items that one merge supersedes.
-const maxMerged = 20
+// MostMerged limits the items that one merge supersedes.
+const MostMerged = 20
 
 // Merge asks to let an item, the survivor, take the place of others. The stewards of all items may do so; only who may
 // change the survivor may change its text. Submit it with [Merge.Then].
@@ -27,7 +27,7 @@ type Merge struct {
 // Validate names every bad field at once.
 func (c Merge) Validate() error {
 	var p Problems
-	checkItems(&p, c.Items, 1, maxMerged)
+	checkItems(&p, c.Items, 1, MostMerged)
 	if slices.Contains(c.Items, c.ID) {
 		p.Add("items", "must not contain %s itself", c.ID)
 	}

@@ -76,10 +76,10 @@ type Review struct {
 	Reasons  []ReviewReason `json:"reasons" nullable:"false"`
 	Assigned *Assignment    `json:"assigned,omitempty" doc:"Missing if there is nobody to whom it could be."`
 	Used     *ReviewUse     `json:"used,omitempty" doc:"Its use in the last 90 days, where retrievals are recorded."`
-	Pair     *ReviewPair    `json:"pair,omitempty" doc:"In the queues duplicate and contradiction: the proposal with the highest score."`
+	Pair     *ReviewPair    `json:"pair,omitempty" doc:"In the queues duplicate and contradiction: the proposal with the highest score. Of contradictions that share items, the newest."`
 }
 
-// ReviewPair is an open proposal to review an item together with others.
+// ReviewPair is an open proposal to review an item together with others, or several contradictions that share items.
 type ReviewPair struct {
 	Proposal string       `json:"proposal" doc:"Its id."`
 	Kind     string       `json:"kind" enum:"duplicate,contradiction"`
@@ -87,7 +87,8 @@ type ReviewPair struct {
 	Rule     string       `json:"rule,omitempty" doc:"By which a program judged."`
 	By       string       `json:"by" doc:"Who proposed it."`
 	Reason   string       `json:"reason,omitempty" doc:"As the proposer or a language model gave it."`
-	Items    []*Knowledge `json:"items" nullable:"false" doc:"The other items."`
+	Items    []*Knowledge `json:"items" nullable:"false" doc:"The other items, at most 20."`
+	All      []string     `json:"all" nullable:"false" doc:"The ids of all open proposals between these items. A merge closes them at once."`
 }
 
 // NewProposal proposes to review items together.

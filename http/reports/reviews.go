@@ -33,7 +33,8 @@ func (s reviews) reviewRoutes() {
 			"be newer than the last confirmation, or a report of staleness. Superseded and used: given to a caller in the " +
 			"last 90 days, after it was superseded; the 5,000 newest superseded items are examined. " +
 			"Duplicate and contradiction: an open " +
-			"proposal names it and other active items, which pair shows. A confirmation, a supersession or a deletion " +
+			"proposal names it and other active items, which pair shows. Contradictions that share items, directly or " +
+			"through others, wait as one. A confirmation, a supersession or a deletion " +
 			"takes an item out of stale, expired, contested, divided, low_confidence and superseded_used; a revision alone " +
 			"does not. The order is the number of uses plus one, times the severity, highest first; then the oldest reason, " +
 			"then the oldest item. The severity is the sum over the item's queues: 3 for stale, contested, " +
@@ -128,6 +129,7 @@ func reviewOf(r domain.Review) api.Review {
 	if p := r.Pair; p != nil {
 		out.Pair = &api.ReviewPair{
 			Proposal: p.Proposal, Kind: string(p.Kind), Score: p.Score, Rule: p.Rule, By: string(p.By), Reason: p.Reason,
+			All: p.All,
 		}
 		for _, k := range p.Items {
 			out.Pair.Items = append(out.Pair.Items, serve.KnowledgeOf(k))

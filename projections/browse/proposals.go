@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -90,6 +91,9 @@ func (b *Browser) Dispute(ctx context.Context, reader domain.Principal, items ..
 	return nil
 }
 
+// mostPairs limits the proposals of a group: as many as all items of a merge have pairs.
+const mostPairs = (domain.MostMerged + 1) * domain.MostMerged / 2
+
 // pairs finds the items about which a proposal of a kind is open, the newest proposals first, and of each the newest
 // item first. All items of a proposal must be active, and visible to the caller.
 func pairs(kind domain.ProposalKind) func(reviewer, context.Context, domain.ReviewQuery) ([]waiting, error) {
@@ -99,8 +103,43 @@ func pairs(kind domain.ProposalKind) func(reviewer, context.Context, domain.Revi
 			from += " INDEXED BY proposals_open"
 		}
 		query := p.items(q, p.DB.NewSelect().TableExpr(from+" CROSS JOIN ? AS k", p.Tables.Knowledge))
-		return p.scan(ctx, p.OpenProposals(query, q.Tenant, kind, q.Only).
+		all, err := p.scan(ctx, p.OpenProposals(query, q.Tenant, kind, q.Only).
 			ColumnExpr("p.proposal, p.score, 1 AS counted, p.at AS since, '' AS reason").Where("k.id = p.item").
 			OrderExpr("p.at DESC, p.proposal, k.number DESC").Limit(maxExamined+1))
+		group(all, kind == domain.Contradiction)
+		return all, err
+	}
+}
+
+// group lets proposals wait together, as the newest of them, if they are to be joined and share items, directly or
+// through others.
+func group(all []waiting, join bool) {
+	by, in := map[int64]string{}, map[string]string{} // the first proposal about an item; another one of the same group
+	newest := func(proposal string) string {
+		for in[proposal] != "" {
+			proposal = in[proposal]
+		}
+		return proposal
+	}
+	for _, w := range all {
+		a, b := newest(cmp.Or(by[w.Number], w.Proposal)), newest(w.Proposal)
+		if by[w.Number] = a; join && a != b {
+			in[b] = a
+		}
+	}
+	groups := map[string]*waiting{}
+	for _, w := range all {
+		name := newest(w.Proposal)
+		g := cmp.Or(groups[name], &waiting{Proposal: w.Proposal})
+		groups[name] = g
+		if !slices.Contains(g.Group, w.Proposal) && g.Count < mostPairs {
+			g.Group, g.Count = append(g.Group, w.Proposal), g.Count+1
+		}
+		g.Since, g.Score = w.Since, max(g.Score, w.Score)
+	}
+	for i, w := range all {
+		g := groups[newest(w.Proposal)]
+		w.Proposal, w.Group, w.Count, w.Since, w.Score = g.Proposal, g.Group, g.Count, g.Since, g.Score
+		all[i] = w
 	}
 }

@@ -98,8 +98,9 @@ type waiting struct {
 	Type   domain.Type    `bun:"type"`
 	Scopes []domain.Scope `bun:"scopes"`
 
-	Proposal string  `bun:"proposal"` // by which it waits; empty in most queues
-	Score    float64 `bun:"score"`    // of the proposal
+	Proposal string   `bun:"proposal"` // by which it waits; empty in most queues
+	Score    float64  `bun:"score"`    // of the proposal
+	Group    []string `bun:"-"`        // the proposals that are reviewed together, Proposal first
 }
 
 // Review lists the items that wait for a review. The order is total: severity times uses, the oldest reason, the
@@ -151,7 +152,7 @@ func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.Revie
 }
 
 // fill adds what waits in a queue of a length to the candidates, as far as it is assigned to the assignees of the
-// query. Of each proposal, it adds the first such item.
+// query. Of the items of a proposal or group, it adds the first.
 func (p reviewer) fill(
 	ctx context.Context, q domain.ReviewQuery, in queue, all []waiting, found map[int64]*candidate,
 	length domain.QueueLength,
@@ -190,7 +191,7 @@ type candidate struct {
 	number   int64
 	severity int
 	oldest   time.Time
-	proposal string // of several, the one with the highest rank
+	group    []string // of proposals; of several, the one with the highest rank
 	rank     float64
 }
 
@@ -204,8 +205,8 @@ func (c *candidate) add(in queue, w waiting, asked string) (first bool) {
 	if in.name == asked {
 		w.Score++
 	}
-	if w.Proposal != "" && (c.proposal == "" || w.Score > c.rank) {
-		c.proposal, c.rank = w.Proposal, w.Score
+	if w.Proposal != "" && (c.group == nil || w.Score > c.rank) {
+		c.group, c.rank = w.Group, w.Score
 	}
 	i := slices.IndexFunc(c.Reasons, func(why domain.ReviewReason) bool { return why.Queue == in.name })
 	if i >= 0 {
@@ -295,8 +296,9 @@ func (r Reports) readReviews(ctx context.Context, p reviewer, page []*candidate)
 	var ids, paired, streams []string
 	for _, c := range page {
 		ids = append(ids, c.id)
-		if c.proposal != "" {
-			paired, streams = append(paired, c.proposal), append(streams, domain.ProposalStream(c.proposal))
+		paired = append(paired, c.group...)
+		if c.group != nil {
+			streams = append(streams, domain.ProposalStream(c.group[0]))
 		}
 	}
 	proposals, err := r.proposals(ctx, p.tenant, paired)
@@ -329,15 +331,25 @@ func (r Reports) readReviews(ctx context.Context, p reviewer, page []*candidate)
 		if c.Assigned, err = p.assignment(ctx, c.Item); err != nil {
 			return nil, err
 		}
-		if of, is := proposals[c.proposal]; is {
-			f, _ := proposed[domain.ProposalStream(c.proposal)].Fact.(domain.ReviewProposed)
-			c.Pair = &domain.ReviewPair{
-				Proposal: c.proposal, Kind: of.Kind, Score: of.Score, Rule: of.Rule, By: of.By, Reason: f.Reason,
+		for _, proposal := range c.group {
+			of, is := proposals[proposal]
+			if !is {
+				continue
 			}
-			for _, id := range of.Items {
-				if id != c.id && items[id] != nil {
-					c.Pair.Items = append(c.Pair.Items, items[id])
+			if c.Pair == nil {
+				f, _ := proposed[domain.ProposalStream(proposal)].Fact.(domain.ReviewProposed)
+				c.Pair = &domain.ReviewPair{
+					Proposal: proposal, Kind: of.Kind, Score: of.Score, Rule: of.Rule, By: of.By, Reason: f.Reason,
 				}
+			}
+			var more []*domain.Knowledge
+			for _, id := range of.Items {
+				if k := items[id]; k != nil && id != c.id && !slices.Contains(c.Pair.Items, k) {
+					more = append(more, k)
+				}
+			}
+			if len(c.Pair.Items)+len(more) <= domain.MostMerged {
+				c.Pair.All, c.Pair.Items = append(c.Pair.All, proposal), append(c.Pair.Items, more...)
 			}
 		}
 		list = append(list, c.Review)

@@ -56,9 +56,6 @@ func (r *ReviewCommand) Run(ctx context.Context, c *terminal.Console) error {
 	case !c.Interactive() || r.Quiet || len(r.Columns) > 0:
 		return r.print(c, list)
 	}
-	if list, err = grouped(ctx, server, list); err != nil {
-		return err
-	}
 	screen, err := terminal.OpenScreen(c)
 	if err != nil {
 		return err

@@ -4,81 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
-
-// mostGrouped is how many items one merge may be about.
-const mostGrouped = 21
-
-// grouped lets items that contradict one another be one review, the one that comes first. Its pair has all of them.
-func grouped(ctx context.Context, server *client.Client, list []*Reviewed) (all []*Reviewed, err error) {
-	waiting, known := map[string]*Reviewed{}, map[string]*api.Knowledge{}
-	for _, one := range list {
-		for _, k := range one.items() {
-			known[k.ID] = k
-		}
-		waiting[one.Item.ID] = one
-	}
-	in := map[string]*Reviewed{} // the group of an item
-	for _, one := range list {
-		if first := in[one.Item.ID]; first != nil {
-			first.join(one)
-			continue
-		}
-		all = append(all, one)
-		if one.Pair == nil || one.Pair.Kind != string(domain.Contradiction) {
-			continue
-		}
-		group := []*api.Knowledge{one.Item}
-		in[one.Item.ID] = one
-		for at := 0; at < len(group); at++ {
-			for _, id := range disputing(group[at], waiting[group[at].ID]) {
-				if in[id] != nil || len(group) == mostGrouped {
-					continue
-				}
-				if known[id] == nil {
-					known[id] = &api.Knowledge{}
-					if _, err := server.Do(ctx, client.Get("v1", "knowledge", id), known[id]); err != nil {
-						return nil, err
-					}
-				}
-				if known[id].Status == string(domain.Active) {
-					group, in[id] = append(group, known[id]), one
-				}
-			}
-		}
-		one.Pair.Items = group[1:]
-	}
-	return all, nil
-}
-
-// disputing are the ids of the items that contradict an item, which itself waits for a review unless one is nil.
-func disputing(k *api.Knowledge, one *Reviewed) (ids []string) {
-	if one != nil && one.Pair != nil && one.Pair.Kind == string(domain.Contradiction) {
-		for _, other := range one.Pair.Items {
-			ids = append(ids, other.ID)
-		}
-	}
-	return append(ids, k.DisputedBy...)
-}
-
-// join adds why another item of the group waits, unless it is for the contradiction.
-func (r *Reviewed) join(other *Reviewed) {
-	for _, why := range other.Reasons {
-		if why.Queue != domain.QueueContradiction {
-			why.Text = terminal.Joined(": ", other.Item.ID, why.Text)
-			r.Reasons = append(r.Reasons, why)
-		}
-	}
-}
 
 // keepSide lets the left or the right item of a pair, 0 or 1, take the place of the other.
 func (r *Reviewer) keepSide(ctx context.Context, side int) error {
@@ -141,37 +73,12 @@ func (r *Reviewer) keepAll(ctx context.Context) error {
 		body := api.ProposalClosing{Outcome: string(domain.OutcomeDistinct), Reason: reason}
 		return client.Post(body, "v1", "reviews", "proposals", proposal, "close")
 	}
-	for len(one.Pair.Items) > 1 {
-		others, err := r.proposals(ctx, one)
-		if err != nil {
-			return err
-		}
-		if len(others) == 0 {
-			break
-		}
-		for _, proposal := range others { // each lets others be listed
-			if _, err := r.Server.Do(ctx, closing(proposal), nil); err != nil {
-				return err
-			}
+	last := len(one.Pair.All) - 1
+	for i, proposal := range one.Pair.All[:last] {
+		if _, err := r.Server.Do(ctx, closing(proposal), nil); err != nil {
+			return fmt.Errorf("%d of %d contradictions were closed before: %w", i, last+1, err)
 		}
 	}
-	return r.send(ctx, closing(one.Pair.Proposal), "kept",
+	return r.send(ctx, closing(one.Pair.All[last]), "kept",
 		undoing{stays: "a closed proposal stays closed: merge the items by hand"})
-}
-
-// proposals are the listed proposals about items of the same group, but not the one that is shown.
-func (r *Reviewer) proposals(ctx context.Context, one *Reviewed) (ids []string, err error) {
-	var group []string
-	for _, k := range one.items() {
-		group = append(group, k.ID)
-	}
-	list, err := listReviews(ctx, r.Server, url.Values{"queue": {one.Pair.Kind}}, 1000)
-	for _, other := range list {
-		outside := func(k *api.Knowledge) bool { return !slices.Contains(group, k.ID) }
-		if other.Pair != nil && other.Pair.Proposal != one.Pair.Proposal && other.Pair.Kind == one.Pair.Kind &&
-			!slices.ContainsFunc(other.items(), outside) {
-			ids = append(ids, other.Pair.Proposal)
-		}
-	}
-	return ids, err
 }

@@ -27,9 +27,6 @@ import (
 func reviewed(t *testing.T, server *client.Client, keys string, edit func(string) string) string {
 	t.Helper()
 	list, err := listReviews(t.Context(), server, url.Values{}, 100)
-	if err == nil {
-		list, err = grouped(t.Context(), server, list)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
