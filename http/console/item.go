@@ -3,7 +3,6 @@ package console
 import (
 	"encoding/json"
 	"errors"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,7 +19,6 @@ type item struct {
 	Knowledge *api.Knowledge // nil if it is gone
 	Gone      *problem       // why it is gone; nil otherwise
 	Erased    bool
-	Links     []related
 	Chart     *chart
 	Done      string // what the reader has just done to it
 	Acts      []act  // what the reader can do to it
@@ -34,12 +32,6 @@ type item struct {
 	Runs     []run
 	Use      *use
 	Raw      string
-}
-
-// related is another item that the item has to do with.
-type related struct {
-	What, ID, Reason string
-	At               *time.Time
 }
 
 // showItem is the page with one of its tabs.
@@ -89,7 +81,6 @@ func (d *item) read(p *page) ([]api.Event, error) {
 		if err := json.Unmarshal(raw, d.Knowledge); err != nil {
 			return nil, err
 		}
-		d.Links = linksOf(*d.Knowledge)
 	}
 	d.Raw = indented(raw)
 	history, next, err := readHistory(p, d.ID, p.param("cursor"))
@@ -129,37 +120,6 @@ func newestEvent(p *page, id string, history []api.Event, next string) (string, 
 	}
 	return history[len(history)-1].EventID, nil
 }
-
-func linksOf(k api.Knowledge) []related {
-	var all []related
-	if k.SupersededBy != "" {
-		all = append(all, related{What: "Superseded by", ID: k.SupersededBy})
-	}
-	for _, id := range k.DisputedBy {
-		all = append(all, related{What: "Disputed by", ID: id})
-	}
-	for _, one := range k.Relations {
-		all = append(all, related{What: "Related to", ID: one.To, Reason: one.Reason, At: one.At})
-	}
-	return all
-}
-
-// Tags are the tags with a link for each value.
-func (d *item) Tags() []tag {
-	var tags []tag
-	for _, key := range slices.Sorted(maps.Keys(d.Knowledge.Tags)) {
-		for _, value := range d.Knowledge.Tags[key] {
-			tags = append(tags, tag{key, value})
-		}
-	}
-	return tags
-}
-
-// tag is one value of a tag.
-type tag struct{ Key, Value string }
-
-// String is the tag as filters take it.
-func (t tag) String() string { return t.Key + ":" + t.Value }
 
 // Meta is the free object, indented.
 func (d *item) Meta() string { return indented(d.Knowledge.Meta) }

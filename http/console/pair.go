@@ -1,32 +1,35 @@
 package console
 
 import (
-	"cmp"
 	"net/http"
-	"slices"
+	"net/url"
+	"strconv"
 
 	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
 
-// sided is another item of a proposal beside the item under review. What differs is marked on both sides.
+// sided is one of the items that a proposal is about.
 type sided struct {
-	Item        *api.Knowledge
-	Task, Text  []api.FieldChange // of the other item: what both have, and what only it has
-	Here, Tasks []api.FieldChange // of the item under review, and its task
+	*api.Knowledge
+	Text []api.FieldChange // what differs from the first item is marked; of two, on both sides
+	Key  string            // that keeps it, as in a terminal
 }
 
-// sidesOf compares an item with the others of a proposal, word by word.
+// sidesOf are the item under review and the others of its proposal; none if there is no proposal.
 func sidesOf(r *api.Review) (all []sided) {
 	if r.Pair == nil {
 		return nil
 	}
-	for _, other := range r.Pair.Items {
-		one := sided{Item: other}
-		one.Tasks, one.Task = sides(r.Item.Task, other.Task)
-		one.Here, one.Text = sides(r.Item.Content, other.Content)
+	for i, k := range append([]*api.Knowledge{r.Item}, r.Pair.Items...) {
+		one := sided{Knowledge: k, Key: strconv.Itoa(i + 1)}
+		_, one.Text = sides(r.Item.Content, k.Content)
 		all = append(all, one)
+	}
+	if len(all) == 2 {
+		all[0].Text, _ = sides(all[0].Content, all[1].Content)
+		all[0].Key, all[1].Key = "ArrowLeft", "ArrowRight"
 	}
 	return all
 }
@@ -48,32 +51,39 @@ func sides(left, right string) (inLeft, inRight []api.FieldChange) {
 // pairActs are what a reader does about a proposal.
 func pairActs() []act {
 	return []act{
-		{Name: "merge", Done: "The items are merged: the other one is superseded."},
+		{Name: "merge", Done: "The items are merged: the others are superseded."},
 		{Name: "unmerge", Done: "The merge is undone."},
-		{Name: "distinct", Done: "Both are right: they are not proposed again."},
+		{Name: "distinct", Done: "All are right: they are not proposed again."},
 		{Name: "dismissed", Done: "The proposal is closed."},
 	}
 }
 
-// pairRequest is what an act on a proposal asks of the API, and the id of the item that the act is about; false if it
-// is none of these acts.
-func pairRequest(p *page, act, reason string) (request client.Request, id string, is bool) {
-	form := p.r.PostForm
-	id = form.Get("id")
+// pairRequests are what an act on a proposal asks of the API, one after the other; none if it is no such act. A merge
+// settles all of a group at once.
+func pairRequests(form url.Values, act, id string) (all []client.Request) {
+	reason := form.Get("reason")
 	switch act {
 	case "merge":
-		stays := cmp.Or(form.Get("stays"), form.Get("merged"))
-		others := slices.DeleteFunc(append([]string{id}, form["other"]...), func(one string) bool { return one == stays })
-		body := api.Merge{Items: others, CarryVotes: form.Get("carry") != "", Reason: reason}
+		body := api.Merge{CarryVotes: form.Get("carry") != "", Reason: reason}
 		if content := unixLines(form.Get("content")); content != "" && form.Has("merged") {
 			body.Content = &content
 		}
-		return client.Post(body, "v1", "knowledge", stays, "merge"), stays, true
-	case "unmerge":
-		return client.Post(api.Reason{Reason: reason}, "v1", "knowledge", id, "unmerge"), id, true
+		var header http.Header
+		for i, seen := range form["revision"][:min(len(form["revision"]), len(form["id"]))] {
+			if other := form["id"][i]; other == id {
+				header = http.Header{"If-Match": {strconv.Quote(seen)}}
+			} else {
+				revision, _ := strconv.ParseInt(seen, 10, 64)
+				body.Items, body.Revisions = append(body.Items, other), append(body.Revisions, revision)
+			}
+		}
+		all = []client.Request{client.Post(body, "v1", "knowledge", id, act)}
+		all[0].Header = header
 	case "distinct", "dismissed":
 		closing := api.ProposalClosing{Outcome: act, Reason: reason}
-		return client.Post(closing, "v1", "reviews", "proposals", form.Get("proposal"), "close"), id, true
+		for _, proposal := range form["proposal"] {
+			all = append(all, client.Post(closing, "v1", "reviews", "proposals", proposal, "close"))
+		}
 	}
-	return client.Request{Method: http.MethodGet}, id, false
+	return all
 }

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,12 +18,18 @@ func (w *world) contradicted() {
 	w.propose("contradiction")
 }
 
-func (w *world) propose(kind string) {
+// propose proposes to review items together; the two deploy windows if none are named.
+func (w *world) propose(kind string, items ...string) (id string) {
 	w.t.Helper()
-	proposal := api.NewProposal{Kind: kind, Items: []string{"window", "other"}}
-	if _, err := w.api.Do(w.t.Context(), client.Post(proposal, "v1", "reviews", "proposals"), nil); err != nil {
+	if len(items) == 0 {
+		items = []string{"window", "other"}
+	}
+	proposal := api.NewProposal{Kind: kind, Items: items}
+	var made api.Proposal
+	if _, err := w.api.Do(w.t.Context(), client.Post(proposal, "v1", "reviews", "proposals"), &made); err != nil {
 		w.t.Fatal(err)
 	}
+	return made.ID
 }
 
 func TestAContradictionIsSolvedSideBySide(t *testing.T) {
@@ -44,7 +51,7 @@ func TestAContradictionIsSolvedSideBySide(t *testing.T) {
 		if got := w.status(kept) + " " + w.status(superseded); got != "active superseded" {
 			t.Error(got)
 		}
-		p.Press("z")
+		p.Press("u")
 		p.WaitFor(".done:not(:has(button))")
 		containsAll(t, p.Text(".done"), "The merge is undone")
 		if got := w.status(kept) + " " + w.status(superseded); got != "active active" {
@@ -53,9 +60,58 @@ func TestAContradictionIsSolvedSideBySide(t *testing.T) {
 		w.propose("duplicate")
 		p.Go("/console/review?queue=duplicate")
 		p.WaitFor(".sides")
-		p.Press("=")
+		p.Press("k")
 		p.WaitFor(".done")
-		containsAll(t, p.Text("main"), "Both are right", "Nothing to do")
+		containsAll(t, p.Text("main"), "All are right", "Nothing to do")
+	})
+}
+
+// A group is settled by one click, and by the keys of the terminal.
+func TestOneDecisionSettlesAGroup(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		days := []string{"Monday", "Tuesday", "Wednesday", "Friday"}
+		for _, day := range days {
+			w.remember(client.Knowledge{ID: day, Type: "plan", Content: "We deploy on " + day + "."})
+		}
+		p := w.open("/console/")
+		for _, settle := range []func(){
+			func() { p.Click(".sides section:nth-child(3) button") },
+			func() { p.Press("3") },
+			func() { p.Press("k") },
+		} {
+			for _, day := range days[1:] {
+				w.propose("contradiction", "Monday", day)
+			}
+			p.Go("/console/k/Monday")
+			containsAll(t, p.Text(".facts"), "Disputed by 3 others")
+			p.Click(`main a[href*="item=Monday"]`)
+			p.WaitFor(".sides section:nth-child(4)")
+			containsAll(t, p.Text("main"), append(days, "1 of 1")...)
+			p.Axe()
+			p.Press("c") // alone
+			p.WaitFor(".done")
+			containsAll(t, p.Text(".done"), "It is confirmed", "It still contradicts", "We deploy on")
+			var holds string
+			p.Eval(`document.querySelector(".sides section:nth-child(3) button").value`, &holds)
+			settle()
+			p.WaitFor(".empty")
+			merged := p.Count(".done button") > 0
+			for _, day := range days {
+				if got := w.status(day); (got == "active") != (day == holds || !merged) {
+					t.Errorf("%s holds, and %s is %s", holds, day, got)
+				}
+			}
+			if merged {
+				p.Press("u")
+				p.WaitFor(".done:not(:has(button))")
+			}
+		}
+		first, second := w.propose("duplicate", days[:2]...), w.propose("duplicate", days[1:]...)
+		w.send(http.DefaultClient, "/console/review", "act", "distinct", "proposal", second)
+		status, page := w.send(http.DefaultClient, "/console/review", "act", "dismissed", "proposal", first, "proposal", second)
+		if containsAll(t, page, "Closed before that: 1."); status != http.StatusConflict {
+			t.Error(status)
+		}
 	})
 }
 
@@ -93,12 +149,19 @@ func TestAStewardIsOfferedWhatTheyMayDo(t *testing.T) {
 		root := w.login(rootKey)
 		_, page = w.visit(root, path)
 		containsAll(t, page, "/act/revise", "Merge with this text", "The window.\n\nThe other.")
-		merge := []string{"id", "window", "other", "other", "merged", "window", "content", "Both of them.", "reason", "one is enough"}
+		merge := []string{
+			"id", "window", "revision", "1", "id", "other", "revision", "1",
+			"merged", "window", "content", "Both of them.", "reason", "one is enough",
+		}
 		status, page := w.send(hers, path, merge...)
 		if containsAll(t, page, "one is enough"); status != http.StatusForbidden {
 			t.Error(status)
 		}
-		_, page = w.send(root, path, append(merge, "revision", "7")...)
+		overtaken := slices.Clone(merge)
+		overtaken[3] = "7"
+		if status, page = w.send(root, path, overtaken...); status != http.StatusPreconditionFailed {
+			t.Error(status)
+		}
 		containsAll(t, page, "Both of them.", "one is enough")
 		if _, page = w.send(root, path, merge...); w.status("other") != "superseded" {
 			t.Error(page)

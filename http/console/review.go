@@ -24,10 +24,12 @@ type review struct {
 	Said    string      // what the reader has just done
 	Act, ID string      // the last act and its item
 	Refused *problem
-	Events  []api.Event // the newest votes, reports and confirmations
-	Change  *step       // the newest that changed a field; nil if there is none
+	Settled int            // how many requests of a refused act were done before
+	Still   *api.Knowledge // the item of the last act; nil if it is gone
+	Events  []api.Event    // the newest votes, reports and confirmations
+	Change  *step          // the newest that changed a field; nil if there is none
 	Write   bool
-	Sides   []sided // the other items of a proposal
+	Sides   []sided // the items of a proposal
 	Merges  bool    // the reader may merge them
 	Closes  bool    // the reader may close the proposal
 	Changes string  // the id of the item that the reader may give a merged text; empty if there is none
@@ -69,12 +71,20 @@ func reviewOf(p *page) (*review, error) {
 	if err := p.get(&v.Got, query, "v1", "reviews"); err != nil {
 		return nil, err
 	}
-	for _, one := range v.Got.Items {
-		if one.Item.ID == item {
-			v.Got.Items[0] = one
-		}
+	is := func(k *api.Knowledge) bool { return k.ID == item }
+	i := slices.IndexFunc(v.Got.Items, func(r api.Review) bool { return is(r.Item) })
+	if i < 0 {
+		i = slices.IndexFunc(v.Got.Items, func(r api.Review) bool {
+			return r.Pair != nil && slices.ContainsFunc(r.Pair.Items, is)
+		})
+	}
+	if i > 0 {
+		v.Got.Items[0] = v.Got.Items[i]
 	}
 	v.Said = p.done()
+	if k := new(api.Knowledge); v.ID != "" && p.get(k, nil, "v1", "knowledge", v.ID) == nil {
+		v.Still = k
+	}
 	if len(v.Got.Items) == 0 {
 		return v, nil
 	}
@@ -101,8 +111,8 @@ func (v *review) May(name string) bool {
 func (v *review) permit(p *page) {
 	v.Merges = true
 	var texts []string
-	for _, k := range append([]*api.Knowledge{v.Current.Item}, v.Current.Pair.Items...) {
-		is := stateOf(p, *k)
+	for _, k := range v.Sides {
+		is := stateOf(p, *k.Knowledge)
 		steward := may(p, stewards, is)
 		v.Merges, v.Closes = v.Merges && steward, v.Closes || steward
 		if v.Changes == "" && may(p, changers, is) {
@@ -151,9 +161,6 @@ func (v *review) Waiting() (sum int) {
 	}
 	return sum
 }
-
-// Superseded tells whether the item is superseded.
-func (v *review) Superseded() bool { return v.Current.Item.Status == "superseded" }
 
 // With is the beginning of the list with other filters.
 func (v *review) With(changes ...string) string {
@@ -204,36 +211,39 @@ func afterAct(query url.Values, act, id string) string {
 // doReview does one of the acts that need no form of their own, or undoes the last one.
 func doReview(p *page) (any, error) {
 	act, id := p.r.PostFormValue("act"), p.r.PostFormValue("id")
-	if p.r.PostFormValue("stays") != "" || p.r.PostFormValue("merged") != "" {
-		act = "merge"
+	form := p.r.PostForm
+	if stays := cmp.Or(form.Get("stays"), form.Get("merged")); stays != "" {
+		act, id = "merge", stays
 	}
-	reason := p.r.PostFormValue("reason")
-	request := client.Post(api.Reason{Reason: reason}, "v1", "knowledge", id)
+	request := client.Post(api.Reason{Reason: form.Get("reason")}, "v1", "knowledge", id, act)
+	if revision := form.Get("revision"); revision != "" {
+		request.Header = http.Header{"If-Match": {strconv.Quote(revision)}}
+	}
+	requests := []client.Request{request}
 	switch act {
+	case "restore", "unmerge":
 	case "confirm":
 		until := inDays(p, 90)
-		request.Path, request.Body = append(request.Path, act), api.Confirmation{Reason: reason, Until: &until}
+		requests[0].Body = api.Confirmation{Reason: form.Get("reason"), Until: &until}
 	case "forget":
-		request.Method = http.MethodDelete
-	case "restore":
-		request.Path = append(request.Path, act)
+		requests[0].Method, requests[0].Path = http.MethodDelete, request.Path[:3]
 	default:
-		var known bool
-		if request, id, known = pairRequest(p, act, reason); !known {
+		if requests = pairRequests(form, act, id); len(requests) == 0 {
 			return nil, notFound(p)
 		}
 	}
-	if revision := p.r.PostFormValue("revision"); revision != "" && id == p.r.PostFormValue("id") {
-		request.Header = http.Header{"If-Match": {strconv.Quote(revision)}}
+	var err error
+	settled := 0
+	for ; err == nil && settled < len(requests); settled++ {
+		_, err = p.api.Do(p.r.Context(), requests[settled], nil)
 	}
-	_, err := p.api.Do(p.r.Context(), request, nil)
 	if errors.Is(err, client.ErrOvertaken) || isRefused(err) {
 		why := problemOf(err)
 		v, err := reviewOf(p)
 		if err != nil {
 			return nil, err
 		}
-		v.Refused = why
+		v.Refused, v.Settled = why, settled-1
 		return nil, answer(p, "review", v, why.Status)
 	}
 	if err != nil {

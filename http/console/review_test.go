@@ -52,13 +52,13 @@ func TestAnOwnerEmptiesAQueueOfTenByKeyboard(t *testing.T) {
 		see("2 of 10", "item1")
 		p.Press("d") // and undone
 		see("3 of 10", "item2")
-		p.Press("z")
+		p.Press("u")
 		see("2 of 10", "item1")
 		p.Press("d")
 		see("3 of 10", "item2")
-		p.Press("i")
+		p.Press("n")
 		see("4 of 10", "item3")
-		p.Press("u")
+		p.Press("s")
 		p.WaitFor("input[name=find]:focus")
 		p.Press("b", "e", "t", "t", "e", "r", " ", "o", "n", "e")
 		p.WaitFor("#choices label:first-of-type input[value=better]")
@@ -67,7 +67,7 @@ func TestAnOwnerEmptiesAQueueOfTenByKeyboard(t *testing.T) {
 		}
 		p.Press(" ", "Enter")
 		see("5 of 10", "item4")
-		p.Press("r")
+		p.Press("e")
 		p.WaitFor("#task:focus")
 		p.Press("N", "e", "w", " ")
 		for p.Count("main form button:focus") == 0 {

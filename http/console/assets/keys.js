@@ -38,9 +38,9 @@ function act(key, shift) {
     x: () => document.activeElement.closest("tr")?.querySelector("input[type=checkbox]")?.click(),
   };
   const element = labelled(key, shift);
-  if (key in acts) acts[key]();
-  else if (element?.matches("input, textarea, select")) element.focus();
+  if (element?.matches("input, textarea, select")) element.focus();
   else if (element) element.click();
+  else if (key in acts) acts[key]();
   return key in acts || element !== undefined;
 }
 
@@ -48,7 +48,7 @@ document.addEventListener("keydown", (event) => {
   const target = event.target.checkVisibility() ? event.target : document.body; // a closed dialog may keep the focus
   if (event.ctrlKey || event.altKey || event.metaKey || leaving || localStorage.getItem(off) ||
     target.closest("input, select, textarea, dialog") || event.key === " " && target.closest("button, summary")) return;
-  const move = event.key === "j" || event.key === "k";
+  const move = (event.key === "j" || event.key === "k") && !labelled(event.key, event.shiftKey);
   if (event.repeat && !move) return; // a key that is held acts once
   if (act(event.key, event.shiftKey)) event.preventDefault();
   leader = event.key === "g" && !leader;
