@@ -18,8 +18,11 @@ type invitation struct {
 
 // askInvitation asks whom to invite. The invited person gets a key as newKeyFields describes it.
 func askInvitation(p *page) (any, error) {
-	if !p.Administers() || p.Moment.Past() {
+	if p.Moment.Past() {
 		return nil, notFound(p)
+	}
+	if _, err := readKeys(p); err != nil { // who may not read keys may not issue them
+		return nil, err
 	}
 	lasts := overlapField("lasts", "The link is valid", overlaps()[:4])
 	return &invitation{form: *newForm(p, append(newKeyFields()[:3], lasts))}, nil

@@ -144,7 +144,6 @@ func eachWithProvider(t *testing.T, test func(t *testing.T, w *world, p *provide
 		}
 		test(t, newWorld(t, db, rootKey, func(api *annalshttp.Config, pages *console.Config) {
 			api.Tokens, api.Logins, pages.Provider = issuer, login, login
-			pages.PublicURL = "https://annals.example"
 		}), p)
 	})
 }
