@@ -26,7 +26,7 @@ TRACE = dir=$$(mktemp -d) && trap "rm -r $$dir" EXIT && GOCOVERDIR=$$dir go run 
 TEST = ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -p $(PARALLEL) -pgo=off -vet=off -ldflags='-s -w' -count=1 -timeout 60m
 BENCH = mkdir -p bench-results && scripts/postgres.sh install && scripts/postgres.sh run go run -pgo=off ./scripts/bench
 
-.PHONY: help run build test test-all race trace test-mcp demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
+.PHONY: help run build test test-all race trace test-mcp test-deploy demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,7 @@ test-all: go ## Run the slow tests, too, and every test on both engines, and eve
 	@scripts/browser.sh install
 	@$(TEST) $(TESTFLAGS) $(PACKAGES)
 	@$(MAKE) bench-smoke
+	@$(MAKE) test-deploy
 
 race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/postgres.sh install
@@ -62,6 +63,10 @@ trace: go ## Show the functions that one remember and one search execute
 test-mcp: build ## Let an MCP client from npm, which it installs, use the server
 	@scripts/postgres.sh install
 	@scripts/postgres.sh run scripts/mcp.sh
+
+test-deploy: build ## Test the chart, HAProxy before two servers, the alert rules and the dashboard
+	@scripts/postgres.sh install
+	@scripts/postgres.sh run deploy/test.sh
 
 demo: build ## Remember a dozen things, ask, vote, forget, and leave a server with the story
 	@scripts/demo.sh
