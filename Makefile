@@ -26,7 +26,7 @@ TRACE = dir=$$(mktemp -d) && trap "rm -r $$dir" EXIT && GOCOVERDIR=$$dir go run 
 TEST = ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -p $(PARALLEL) -pgo=off -vet=off -ldflags='-s -w' -count=1 -timeout 60m
 BENCH = mkdir -p bench-results && scripts/postgres.sh install && scripts/postgres.sh run go run -pgo=off ./scripts/bench
 
-.PHONY: help run build test test-all race trace test-mcp test-deploy demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
+.PHONY: help run build test test-all race trace test-mcp test-clients test-deploy demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,7 @@ test-all: go ## Run the slow tests, too, and every test on both engines, and eve
 	@scripts/postgres.sh install
 	@scripts/browser.sh install
 	@$(TEST) $(TESTFLAGS) $(PACKAGES)
+	@$(MAKE) test-clients
 	@$(MAKE) bench-smoke
 	@$(MAKE) test-deploy
 
@@ -67,6 +68,9 @@ test-mcp: build ## Let an MCP client from npm, which it installs, use the server
 test-deploy: build ## Test the chart, HAProxy before two servers, the alert rules and the dashboard
 	@scripts/postgres.sh install
 	@scripts/postgres.sh run deploy/test.sh
+
+test-clients: go ## Test the clients for TypeScript and Python, and their adapters, against a server
+	@clients/test.sh
 
 demo: build ## Remember a dozen things, ask, vote, forget, and leave a server with the story
 	@scripts/demo.sh

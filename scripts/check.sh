@@ -56,7 +56,7 @@ else
 	check format unformatted
 fi
 if command -v shellcheck >/dev/null; then
-	check scripts shellcheck scripts/*.sh deploy/*.sh .ci/run
+	check scripts shellcheck scripts/*.sh clients/*.sh deploy/*.sh .ci/run
 else
 	say "scripts: skipped, shellcheck is not installed (apt-get install shellcheck)"
 fi

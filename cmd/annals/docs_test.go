@@ -30,7 +30,8 @@ func written(t *testing.T, name string) string {
 func pages(t *testing.T) []string {
 	var names []string
 	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() && name != "." && (strings.HasPrefix(name, ".") || name == "data") {
+		if err == nil && entry.IsDir() && name != "." &&
+			(strings.HasPrefix(name, ".") || name == "data" || entry.Name() == "node_modules") {
 			return fs.SkipDir
 		}
 		if strings.HasSuffix(name, ".md") {
