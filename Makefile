@@ -26,7 +26,7 @@ TRACE = dir=$$(mktemp -d) && trap "rm -r $$dir" EXIT && GOCOVERDIR=$$dir go run 
 TEST = ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -p $(PARALLEL) -pgo=off -vet=off -ldflags='-s -w' -count=1 -timeout 60m
 BENCH = mkdir -p bench-results && scripts/postgres.sh install && scripts/postgres.sh run go run -pgo=off ./scripts/bench
 
-.PHONY: help run build test test-all race trace test-mcp test-clients test-deploy demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
+.PHONY: help run build test test-all race trace test-mcp test-clients test-deploy test-release demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,7 @@ test-all: go ## Run the slow tests, too, and every test on both engines, and eve
 	@$(MAKE) test-clients
 	@$(MAKE) bench-smoke
 	@$(MAKE) test-deploy
+	@$(MAKE) test-release
 
 race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/postgres.sh install
@@ -68,6 +69,10 @@ test-mcp: build ## Let an MCP client from npm, which it installs, use the server
 test-deploy: build ## Test the chart, HAProxy before two servers, the alert rules and the dashboard
 	@scripts/postgres.sh install
 	@scripts/postgres.sh run deploy/test.sh
+
+test-release: go ## Build all of a release twice, compare the bytes, and try the packages
+	@deploy/release.sh compare
+	@deploy/release.sh packages
 
 test-clients: go ## Test the clients for TypeScript and Python, and their adapters, against a server
 	@clients/test.sh

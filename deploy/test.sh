@@ -9,6 +9,7 @@ die() {
 	say "$*"
 	exit 1
 }
+# shellcheck disable=SC2034 # read by apt.sh
 otherwise="install haproxy and promtool"
 # shellcheck source=scripts/apt.sh
 . scripts/apt.sh

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -15,6 +17,10 @@ import (
 func main() {
 	document.Aside()
 	forgetEmpty(os.Environ())
+	if err := takeCredentials(os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
+		fmt.Fprintln(os.Stderr, "annals: read the credentials of the service:", err)
+		os.Exit(terminal.ExitFailed)
+	}
 	os.Exit(withSignals(func(ctx context.Context) int {
 		return run(ctx, os.Args[1:], terminal.NewConsole(os.Stdin, os.Stdout, os.Stderr))
 	}))
@@ -28,6 +34,29 @@ func forgetEmpty(environment []string) {
 			_ = os.Unsetenv(name)
 		}
 	}
+}
+
+// takeCredentials sets the variables that files are named as, such as ANNALS_ROOT_KEY, in the directory that systemd makes
+// for LoadCredential=annals:DIRECTORY. A variable that is set wins over its file.
+func takeCredentials(directory string) error {
+	files, err := filepath.Glob(filepath.Join(directory, "annals_*"))
+	if directory == "" || err != nil {
+		return err
+	}
+	for _, file := range files {
+		name := strings.TrimPrefix(filepath.Base(file), "annals_")
+		if os.Getenv(name) != "" {
+			continue
+		}
+		content, err := os.ReadFile(file)
+		if err == nil {
+			err = os.Setenv(name, strings.TrimSpace(string(content)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // withSignals ends the context at the first SIGINT or SIGTERM. A second signal ends the process at once.
