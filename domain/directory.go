@@ -43,6 +43,7 @@ type Membership struct {
 // DirectoryMember is a member with its entry.
 type DirectoryMember struct {
 	DisplayName string // empty if it has none, or if it was erased
+	ExternalID  string // by which an identity provider knows it; likewise
 	MemberEntry
 }
 
@@ -161,33 +162,46 @@ func NoMember(member Entity) *Refusal {
 type PutMember struct {
 	OfDirectory
 	DisplayName *string // nil to leave it as it is
+	ExternalID  *string // likewise
 }
 
 // Validate names every bad field at once.
 func (c PutMember) Validate() error {
-	return c.valid(func(p *Problems) { ifSet(c.DisplayName, func(s string) { atMost(p, "display_name", s, maxName) }) })
+	return c.valid(func(p *Problems) {
+		ifSet(c.DisplayName, func(s string) { atMost(p, "display_name", s, maxName) })
+		ifSet(c.ExternalID, func(s string) { atMost(p, "external_id", s, maxName) })
+	})
 }
 
 func (c PutMember) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	_, err := c.entry(dc)
-	switch {
-	case errors.Is(err, ErrNotFound) && c.DisplayName == nil:
-		return []Fact{MemberAdded{Member: c.Member}}, nil
-	case errors.Is(err, ErrNotFound):
-		return []Fact{MemberAdded{Member: c.Member, DisplayName: *c.DisplayName}}, nil
-	case err != nil || c.DisplayName == nil || *c.DisplayName == c.displayName(dc):
+	added := errors.Is(err, ErrNotFound)
+	if err != nil && !added || !added && c.DisplayName == nil && c.ExternalID == nil {
 		return nil, err
 	}
-	return []Fact{MemberRenamed{DisplayName: *c.DisplayName}}, nil
+	var before MemberRenamed
+	if !added {
+		before = c.named(dc)
+	}
+	now := before
+	ifSet(c.DisplayName, func(s string) { now.DisplayName = s })
+	ifSet(c.ExternalID, func(s string) { now.ExternalID = s })
+	switch {
+	case added:
+		return []Fact{MemberAdded{Member: c.Member, DisplayName: now.DisplayName, ExternalID: now.ExternalID}}, nil
+	case now == before:
+		return nil, nil
+	}
+	return []Fact{now}, nil
 }
 
-// displayName is the member's present display name.
-func (c OfDirectory) displayName(dc DecisionContext) string {
+// named has the member's present names.
+func (c OfDirectory) named(dc DecisionContext) MemberRenamed {
 	if f, renamed := dc.NewestFact(c.Stream(), MemberRenamed{}.Name(), "").(MemberRenamed); renamed {
-		return f.DisplayName
+		return f
 	}
 	f, _ := dc.NewestFact(c.Stream(), MemberAdded{}.Name(), "").(MemberAdded)
-	return f.DisplayName
+	return MemberRenamed{DisplayName: f.DisplayName, ExternalID: f.ExternalID}
 }
 
 // DeactivateMember asks to end what a member may do. With Again it asks to end a deactivation.

@@ -69,11 +69,13 @@ func (KeyRoleChanged) Name() string { return "key.role_changed" }
 type MemberAdded struct {
 	Member      Entity `data:"member"`
 	DisplayName string `text:"display_name,omitempty"`
+	ExternalID  string `text:"external_id,omitempty"` // by which an identity provider knows it
 }
 
-// MemberRenamed gave a member another display name.
+// MemberRenamed gave a member another display name or external id.
 type MemberRenamed struct {
 	DisplayName string `text:"display_name"`
+	ExternalID  string `text:"external_id,omitempty"`
 }
 
 // MemberDeactivated ended what a member may do, and what its membership of groups lets it read.

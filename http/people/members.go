@@ -29,7 +29,7 @@ type Directory interface {
 	Known(ctx context.Context, tenant string, some []domain.Entity) ([]domain.DirectoryMember, error)
 	// InGroup lists the direct members of a group, in order of their names.
 	InGroup(ctx context.Context, tenant string, group domain.Entity) ([]domain.DirectoryMember, error)
-	// Name adds the display names of members.
+	// Name adds the display names and external ids of members.
 	Name(ctx context.Context, tenant string, members []domain.DirectoryMember) error
 }
 
@@ -252,7 +252,11 @@ func (s members) deactivate(again bool) serve.Operation[memberInput, written] {
 		if err != nil || again {
 			return out, err
 		}
-		out.Body.RevokedKeys, err = s.revokeKeys(ctx, c, domain.Entity(in.Member), *out.Body.DeactivatedAt, given.Reason)
+		if s.keys != nil {
+			out.Body.RevokedKeys, err = RevokeKeys(ctx, s.keys, s.api.Writer, domain.Submission{
+				By: c.Principal, Origin: c.Origin,
+			}, domain.Entity(in.Member), *out.Body.DeactivatedAt, given.Reason)
+		}
 		if err != nil {
 			return out, err
 		}
@@ -264,26 +268,23 @@ func (s members) deactivate(again bool) serve.Operation[memberInput, written] {
 	}
 }
 
-// revokeKeys records the revocation of the keys of a member that was deactivated since a time. They are invalid even
-// before. An admin leaves root's keys valid.
-func (s members) revokeKeys(
-	ctx context.Context, c *serve.Call, member domain.Entity, since time.Time, reason string,
+// RevokeKeys records the revocation of the keys of a member that was deactivated since a time, as submissions. They are
+// invalid even before. An admin leaves root's keys valid.
+func RevokeKeys(
+	ctx context.Context, given Keys, writer serve.Writer, as domain.Submission, member domain.Entity, since time.Time,
+	reason string,
 ) (revoked []string, err error) {
-	if s.keys == nil {
-		return nil, nil
-	}
-	keys, err := s.keys.Given(ctx, c.Principal.Tenant)
+	keys, err := given.Given(ctx, as.By.Tenant)
 	if err != nil {
 		return nil, err
 	}
 	for _, k := range keys {
 		if k.Subject != member || !k.RevokedAt.IsZero() && k.RevokedAt.Before(since) ||
-			k.Role == domain.Root && c.Principal.Role != domain.Root {
+			k.Role == domain.Root && as.By.Role != domain.Root {
 			continue
 		}
-		revocation := c.Submission(domain.RevokeKey{By: c.Principal, Prefix: k.Prefix, Reason: reason})
-		revocation.Request = nil // the Idempotency-Key is that of the deactivation
-		receipt, err := s.api.Writer.Submit(ctx, revocation)
+		as.Command = domain.RevokeKey{By: as.By, Prefix: k.Prefix, Reason: reason}
+		receipt, err := writer.Submit(ctx, as)
 		if err != nil {
 			return revoked, err
 		}

@@ -73,7 +73,7 @@ func (d Directory) Members(
 	return members, d.Name(ctx, tenant, members)
 }
 
-// Name adds the display names of members.
+// Name adds the display names and external ids of members.
 func (d Directory) Name(ctx context.Context, tenant string, members []domain.DirectoryMember) error {
 	if len(members) == 0 {
 		return nil
@@ -88,9 +88,9 @@ func (d Directory) Name(ctx context.Context, tenant string, members []domain.Dir
 	for i, name := range streams {
 		switch f := newest[name].Fact.(type) {
 		case domain.MemberAdded:
-			members[i].DisplayName = f.DisplayName
+			members[i].DisplayName, members[i].ExternalID = f.DisplayName, f.ExternalID
 		case domain.MemberRenamed:
-			members[i].DisplayName = f.DisplayName
+			members[i].DisplayName, members[i].ExternalID = f.DisplayName, f.ExternalID
 		}
 	}
 	return err
