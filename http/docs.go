@@ -125,18 +125,7 @@ func docsPolicy(page []byte) string {
 
 // docsAt is the page with the address at which the reader reached the server.
 func docsAt(page []byte, public string, r *http.Request) []byte {
-	scheme, host := "http", r.Host
-	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
-		scheme = "https"
-	}
-	if host == "" || strings.ContainsFunc(host, isNotOfHosts) { // the page must not contain arbitrary text of a caller
-		host = "127.0.0.1:1933"
-	}
-	return bytes.ReplaceAll(page, []byte(docsAddress), []byte(cmp.Or(public, scheme+"://"+host)))
-}
-
-func isNotOfHosts(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_:[]", r))
+	return bytes.ReplaceAll(page, []byte(docsAddress), []byte(cmp.Or(public, serve.AddressOf(r))))
 }
 
 func docsOperationOf(api *huma.OpenAPI, op *huma.Operation) docsOperation {

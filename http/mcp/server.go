@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // Config configures a [Server].
@@ -126,11 +127,7 @@ const calledAtHeader = "Annals-Called-At"
 // noteAddress notes the address that a host called: a server that listens on all addresses does not know its own.
 func noteAddress(public string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		address := "http://" + r.Host
-		if r.TLS != nil {
-			address = "https://" + r.Host
-		}
-		r.Header.Set(calledAtHeader, cmp.Or(public, address))
+		r.Header.Set(calledAtHeader, cmp.Or(public, serve.AddressOf(r)))
 		next.ServeHTTP(w, r)
 	})
 }

@@ -187,8 +187,9 @@ func OpenService(
 				{Name: "schema", Check: knowledge.Complete},
 				{Name: "writes", Check: s.db.Writable},
 			},
-		}), mountMCP(inner, cfg, logger),
+		}),
 	}
+	api.Mounts = append(api.Mounts, mountMCP(inner, cfg, logger)...)
 	issuer, err := cfg.issuer()
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -369,9 +370,9 @@ func mountViking(cfg viking.Config) annalshttp.Mount {
 }
 
 // mountMCP mounts the MCP server.
-func mountMCP(inner *annalsclient.Client, cfg Config, logger *slog.Logger) annalshttp.Mount {
+func mountMCP(inner *annalsclient.Client, cfg Config, logger *slog.Logger) []annalshttp.Mount {
 	hosts := mcp.New(mcp.Config{
 		API: inner, Tools: cfg.MCPTools, PublicURL: cfg.PublicURL, Version: terminal.Version().Version, Logger: logger,
 	}).Handler()
-	return annalshttp.Hosted("/mcp", hosts, mcp.Refuse)
+	return mcp.Mounts(hosts, mcp.OAuth{Issuer: cfg.Issuer, PublicURL: cfg.PublicURL})
 }
