@@ -29,6 +29,7 @@ import (
 	"github.com/annals-kb/annals/http/mcp"
 	"github.com/annals-kb/annals/http/oidc"
 	"github.com/annals-kb/annals/http/operate"
+	"github.com/annals-kb/annals/http/scim"
 	httpserve "github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
@@ -187,6 +188,8 @@ func OpenService(
 				{Name: "schema", Check: knowledge.Complete},
 				{Name: "writes", Check: s.db.Writable},
 			},
+		}), mountSCIM(scim.Server{
+			Writer: entrance, Directory: people.Directory{Log: log.Reader}, Keys: s.keys, PublicURL: cfg.PublicURL,
 		}),
 	}
 	api.Mounts = append(api.Mounts, mountMCP(inner, cfg, logger)...)
@@ -366,6 +369,13 @@ func mountViking(cfg viking.Config) annalshttp.Mount {
 	paths, public := viking.Paths()
 	return annalshttp.Mount{
 		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
+	}
+}
+
+// mountSCIM mounts what identity providers keep the directory with.
+func mountSCIM(surface scim.Server) annalshttp.Mount {
+	return annalshttp.Mount{
+		Paths: []string{scim.Path}, Handler: surface.Answer, Refuse: surface.Refuse, MaxBody: scim.MaxBody,
 	}
 }
 

@@ -1,0 +1,152 @@
+package scim
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	filter "github.com/scim2/filter-parser/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// kind is a type of resources.
+type kind struct {
+	name, schema           string
+	of, around, attributes []string // kinds of entities; those of its members; names in lower case
+}
+
+const enterprise = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
+
+// The directory keeps few of a user's attributes. The others of the standard are accepted and ignored, because
+// providers send them by default.
+var (
+	users = &kind{"User", "urn:ietf:params:scim:schemas:core:2.0:User", []string{domain.User}, nil, strings.Fields(
+		`schemas id externalid meta username displayname active name nickname profileurl title usertype preferredlanguage
+		locale timezone password emails phonenumbers ims photos addresses groups entitlements roles x509certificates`)}
+	groups = &kind{
+		"Group", "urn:ietf:params:scim:schemas:core:2.0:Group", domain.GroupKinds,
+		[]string{domain.User},
+		strings.Fields("schemas id externalid meta displayname members"),
+	}
+	kinds = map[string]*kind{"Users": users, "Groups": groups}
+)
+
+// knows tells whether resources of the kind have an attribute.
+func (k *kind) knows(p filter.AttributePath) bool {
+	return (p.URI() == "" || strings.EqualFold(p.URI(), k.schema)) &&
+		slices.Contains(k.attributes, strings.ToLower(p.AttributeName))
+}
+
+// resource is a User, a Group, or a part of one.
+type resource map[string]any
+
+// resourceOf shows a member. Among all are the members of a group.
+func (k *kind) resourceOf(c *call, m domain.DirectoryMember, all []domain.DirectoryMember) resource {
+	at := c.base + Path + k.name + "s/" + url.PathEscape(string(m.Member))
+	r := resource{
+		"schemas": []string{k.schema}, "id": string(m.Member), "displayName": cmp.Or(m.DisplayName, m.Member.ID()),
+		"meta": resource{"resourceType": k.name, "location": at, "created": m.AddedAt.UTC().Format(time.RFC3339)},
+	}
+	if m.ExternalID != "" {
+		r["externalId"] = m.ExternalID
+	}
+	if k == users {
+		r["userName"], r["active"] = m.Member.ID(), m.Active()
+	}
+	if k == users || strings.Contains(c.r.URL.Query().Get("excludedAttributes"), "members") {
+		return r
+	}
+	members := []resource{}
+	for _, u := range all {
+		if u.RoleIn(m.Member) != "" {
+			members = append(members, resource{"value": string(u.Member), "display": u.DisplayName})
+		}
+	}
+	r["members"] = members
+	return r
+}
+
+// all lists the members of some kinds of entities, in order of their names.
+func (s Server) all(c *call, of ...string) (all []domain.DirectoryMember, err error) {
+	const page = 500
+	for _, kind := range of {
+		after := domain.Entity("")
+		for more := true; more; {
+			some, err := s.Directory.Members(c, c.by.Tenant, kind, after, page)
+			if err != nil {
+				return nil, err
+			}
+			if more = len(some) == page; more {
+				after = some[page-1].Member
+			}
+			all = append(all, some...)
+		}
+	}
+	return all, nil
+}
+
+// find is the member of the path, and all that may be around it. A deactivated group does not exist.
+func (s Server) find(c *call, k *kind) (m domain.DirectoryMember, all []domain.DirectoryMember, err error) {
+	known, err := s.Directory.Known(c, c.by.Tenant, []domain.Entity{domain.Entity(c.id)})
+	if err != nil {
+		return m, nil, err
+	}
+	if len(known) == 0 || !slices.Contains(k.of, known[0].Member.Kind()) || k == groups && !known[0].Active() {
+		return m, nil, domain.Refuse(domain.ErrNotFound, "there is no %s of this id", k.name)
+	}
+	all, err = s.all(c, k.around...)
+	return known[0], all, err
+}
+
+// show sends the resource of the path.
+func (s Server) show(c *call, k *kind, status int) error {
+	m, all, err := s.find(c, k)
+	if err != nil {
+		return err
+	}
+	r := k.resourceOf(c, m, all)
+	c.w.Header().Set("Location", r["meta"].(resource)["location"].(string))
+	return c.send(status, r)
+}
+
+func (s Server) list(c *call, k *kind) error {
+	const most = 500
+	asked, numbers := c.r.URL.Query(), map[string]int{"startIndex": 1, "count": most}
+	for name := range numbers {
+		if n, err := strconv.Atoi(asked.Get(name)); err == nil {
+			numbers[name] = n
+		} else if asked.Has(name) {
+			return word("invalidValue").is("%s must be a whole number", name)
+		}
+	}
+	matches, err := k.filter(asked.Get("filter"))
+	if err != nil {
+		return err
+	}
+	members, err := s.all(c, k.of...)
+	if err != nil {
+		return err
+	}
+	all, err := s.all(c, k.around...)
+	if err != nil {
+		return err
+	}
+	found := []resource{}
+	for _, m := range members {
+		if r := k.resourceOf(c, m, all); (k == users || m.Active()) && matches(r) {
+			found = append(found, r)
+		}
+	}
+	start := max(numbers["startIndex"], 1)
+	some := found[min(start-1, len(found)):]
+	some = some[:min(max(numbers["count"], 0), most, len(some))]
+	return c.send(http.StatusOK, map[string]any{
+		"schemas":      []string{"urn:ietf:params:scim:api:messages:2.0:ListResponse"},
+		"totalResults": len(found), "startIndex": start, "itemsPerPage": len(some), "Resources": some,
+	})
+}
