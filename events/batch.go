@@ -24,6 +24,7 @@ type batch struct {
 	inline   Inline
 	tenant   string
 	commands []*command
+	locked   []func() // end the spans of the wait for the lock; none if nobody traces
 
 	head     head
 	ids      ids
@@ -87,6 +88,14 @@ func (b *batch) write(ctx context.Context, tx bun.IDB) (err error) {
 	return nil
 }
 
+// holds notes that the lock is held.
+func (b *batch) holds(*sql.Rows) error {
+	for _, end := range b.locked {
+		end()
+	}
+	return nil
+}
+
 // readings take the tenant's lock and then read the head and earlier requests.
 //
 // These must be separate statements, because each sees what was committed when it began. The statements after the
@@ -104,7 +113,9 @@ func (b *batch) readings() database.Batch {
 	}
 	if db.Engine == database.Postgres {
 		lock, args := lockQuery(b.tenant)
-		read(ignore, lock, args...)
+		read(b.holds, lock, args...)
+	} else if b.locked != nil {
+		_ = b.holds(nil)
 	}
 	read(b.head.scan, headQuery, b.tenant)
 	b.requests = map[requestKey]request{}

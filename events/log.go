@@ -112,6 +112,8 @@ type Options struct {
 	Lease time.Duration
 	// Policy computes confidence when the log replays a stream; default: domain.DefaultConfidence.
 	Policy domain.ConfidencePolicy
+	// Span begins a span of a trace under that of the context, and returns what ends it. Nil if nobody traces.
+	Span func(ctx context.Context, name string) (context.Context, func())
 	// Logger is the logger; default: slog.Default.
 	Logger *slog.Logger
 	// Registerer registers the log's metrics; nil for none. Two logs cannot share one.

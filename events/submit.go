@@ -40,6 +40,9 @@ func (l *Log) SubmitAll(ctx context.Context, submissions []domain.Submission) []
 			g := &group{commands: make([]command, len(chunk)), done: make(chan struct{})}
 			for i, place := range chunk {
 				g.commands[i].Submission, g.commands[i].result.Err = submissions[place], stopped
+				if l.options.Span != nil {
+					g.commands[i].caller = ctx
+				}
 			}
 			if stopped == nil {
 				stopped = l.submit(ctx, tenant, g)
@@ -70,6 +73,8 @@ type command struct {
 	result domain.Result
 	// earlier is set instead of a result if the request was made before.
 	earlier *request
+	// caller is the context of the caller, whose trace the command belongs to. Nil if nobody traces.
+	caller context.Context //nolint:containedctx // another goroutine writes the command
 }
 
 // submit completes a group, so that each of its commands has a result. With an error, the tenant's later groups need

@@ -97,6 +97,14 @@ func (l *Log) append(tenant string, commands []*command) error {
 	defer cancel()
 	began := time.Now()
 	b := &batch{log: l, inline: l.inline, tenant: tenant, commands: commands}
+	if l.options.Span != nil {
+		for _, c := range commands {
+			within, end := l.options.Span(c.caller, "append")
+			_, locked := l.options.Span(within, "lock")
+			defer end()
+			b.locked = append(b.locked, locked)
+		}
+	}
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return b.write(ctx, tx) })
 	l.metrics.commit.Observe(time.Since(began).Seconds())
 	l.metrics.batch.Observe(float64(len(commands)))

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/annals-kb/annals/domain"
@@ -78,6 +79,8 @@ type Config struct {
 	Settings api.Settings
 	// Models are the models that the server asks, such as the embedder.
 	Models []operate.Model
+	// Trace traces each request. Nil if nobody traces.
+	Trace echo.MiddlewareFunc
 	// Registry is served at /metrics and receives the server's own metrics, so it serves one
 	// Server. Nil for a registry of its own.
 	Registry *prometheus.Registry

@@ -19,9 +19,6 @@ import (
 	"github.com/annals-kb/annals/http/serve"
 )
 
-// unmatched is the route of requests that have none.
-const unmatched = "unmatched"
-
 // observe gives a request its id, answers with a problem after an error, and logs and counts the request at its end.
 // It logs the route, never what people wrote.
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
@@ -84,8 +81,9 @@ func fromEcho(err error) error {
 func (s *Server) logRequest(c *serve.Call, e echo.Context) {
 	route, status, took := cmp.Or(c.Route, e.Path()), e.Response().Status, s.cfg.Now().Sub(c.Now)
 	if route == "" || errors.Is(c.Err, serve.ErrRoute) || errors.Is(c.Err, serve.ErrMethod) {
-		route = unmatched
+		route = serve.Unmatched
 	}
+	c.Route = route
 	s.recordDenial(c, e, route, status)
 	s.metrics.answered(c.Request.Method, route, status, took)
 	level := levelOf(route, status, c.Err)
@@ -150,7 +148,7 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 }
 
 func (m *metrics) answered(method, route string, status int, took time.Duration) {
-	if route == unmatched { // the method may be an arbitrary text, too
+	if route == serve.Unmatched { // the method may be an arbitrary text, too
 		method = ""
 	}
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()

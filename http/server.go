@@ -55,6 +55,9 @@ func New(cfg Config) *Server {
 	s.echo.HTTPErrorHandler = func(err error, e echo.Context) {
 		s.answerError(serve.CallOf(e.Request().Context()), e, err)
 	}
+	if cfg.Trace != nil {
+		s.echo.Use(cfg.Trace)
+	}
 	s.echo.Use(s.observe, protect())
 	described := humaecho.New(s.echo, huma.Config{
 		OpenAPI:       description(cfg.Version),

@@ -24,7 +24,7 @@ type Call struct {
 	Principal domain.Principal
 	Looked    time.Time // when the rights of the principal were read
 	Origin    domain.Origin
-	Route     string          // within a mount
+	Route     string          // within a mount; of every request when it is over
 	Key       string          // Idempotency-Key; empty without one
 	Found     domain.Problems // bad headers and parameters, to be named together with those of the body
 	Sent      []byte          // the body, or the record of it, that the fingerprint of the request covers
@@ -32,6 +32,9 @@ type Call struct {
 
 	known map[string]parameterForm // the operation's parameters
 }
+
+// Unmatched is the route of requests that have none.
+const Unmatched = "unmatched"
 
 type CallKey struct{}
 

@@ -55,6 +55,11 @@ func (o *OpenAI) Dims() int { return o.config.Dims }
 // Calibration is that of the model's name.
 func (o *OpenAI) Calibration() Calibration { return o.known.calibration }
 
+// Through sends requests through what wrap makes of the client's transport.
+func (o *OpenAI) Through(wrap func(operation string, next http.RoundTripper) http.RoundTripper) {
+	o.client.Transport = wrap("embeddings "+o.config.Model, o.client.Transport)
+}
+
 // Close lets idle connections go.
 func (o *OpenAI) Close() { o.client.CloseIdleConnections() }
 

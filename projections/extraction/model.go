@@ -85,6 +85,11 @@ func NewModel(config ModelConfig) (*Model, error) {
 	return &Model{config: config, limiter: embedding.NewLimiter(config.RequestsPerSecond)}, nil
 }
 
+// Through sends requests through what wrap makes of the client's transport.
+func (m *Model) Through(wrap func(operation string, next http.RoundTripper) http.RoundTripper) {
+	m.config.Client.Transport = wrap("chat "+m.config.Model, m.config.Client.Transport)
+}
+
 func (m *Model) Name() string { return "model " + m.config.Model }
 
 // Extract implements [Extractor]. It counts the runs of tools and skills by itself. The error matches

@@ -21,6 +21,19 @@ type Searcher struct {
 	catalogue *catalogue.Catalogue
 	Models    *vectors.Models
 	Verified  Verifications // nil for none
+	Span      Span          // nil if nobody traces
+}
+
+// Span begins a span of a trace under that of the context, and returns what ends it.
+type Span func(ctx context.Context, name string) (context.Context, func())
+
+// around gives a step a span.
+func (s Span) around(name string, step func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ctx, end := s(ctx, name)
+		defer end()
+		return step(ctx)
+	}
 }
 
 // Verifications knows by which policies items are verified, and who confirmed them last.
@@ -40,6 +53,7 @@ type Request struct {
 	incomplete func(tenant string) string
 	verified   Verifications
 	few        bool // judge no more candidates than twice the limit
+	span       Span
 }
 
 func (r *Searcher) request(ctx context.Context) (Request, error) {
@@ -51,6 +65,7 @@ func (r *Searcher) request(ctx context.Context) (Request, error) {
 		Index: words.Index{View: v}, Model: r.Models.Active.Load(),
 		incomplete: r.Models.Incomplete,
 		verified:   r.Verified,
+		span:       r.Span,
 	}, err
 }
 
@@ -106,6 +121,10 @@ func (p Request) search(
 	f := &Execution{
 		Request: p, Search: s, Audience: s.Audience(), calibration: p.Model.Embedder.Calibration(), Embedding: vector,
 	}
+	var scoped func()
+	if p.span != nil {
+		_, scoped = p.span(ctx, "scope")
+	}
 	f.minScore = f.calibration.MinScore
 	if s.MinScore != nil {
 		f.minScore = *s.MinScore
@@ -116,6 +135,9 @@ func (p Request) search(
 			return f, domain.Answer{}, err
 		}
 		f.policies = &policies
+	}
+	if scoped != nil {
+		scoped()
 	}
 	for {
 		hits, err := f.Hits(ctx)
@@ -171,12 +193,20 @@ func (f *Execution) Hits(ctx context.Context) ([]domain.Hit, error) {
 // rank searches by words and by sketches in parallel, compares both by meaning, and judges the best by their texts.
 // crowded means that so many failed the filter that others may be missing.
 func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, err error) {
-	err = f.InParallel(ctx, func(ctx context.Context) (err error) {
+	byWords, byMeaning := func(ctx context.Context) (err error) {
 		f.words, err = f.Match(ctx, f.Search, f.Audience)
 		return err
-	}, f.byMeaning)
-	if err != nil {
+	}, f.byMeaning
+	if f.span != nil {
+		byWords, byMeaning = f.span.around("words", byWords), f.span.around("meaning", byMeaning)
+	}
+	if err := f.InParallel(ctx, byWords, byMeaning); err != nil {
 		return nil, false, err
+	}
+	if f.span != nil {
+		var end func()
+		ctx, end = f.span(ctx, "rank")
+		defer end()
 	}
 	all, err := f.findCandidates(ctx)
 	if err != nil {

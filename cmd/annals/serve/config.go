@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/cmd/annals/telemetry"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/http/api"
@@ -44,6 +45,8 @@ type Config struct {
 	// Shown are the settings that admins see, and Why is the reason for the embedder.
 	Shown api.Settings `kong:"-"`
 	Why   string       `kong:"-"`
+
+	telemetry *telemetry.Telemetry // nil for none
 
 	NoMigrate bool `group:"where" env:"ANNALS_NO_MIGRATE"`
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/annals-kb/annals/cmd/annals/telemetry"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/follow"
@@ -60,6 +61,14 @@ type present struct {
 	forwarder *forward.NATS
 	worker    *extraction.Worker
 	summaries *extraction.Summaries
+	telemetry *telemetry.Telemetry
+}
+
+func (r present) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
+	if r.telemetry == nil {
+		return r.Reader.Search(ctx, s)
+	}
+	return r.telemetry.Search(ctx, s, r.Reader.Search)
 }
 
 func (r present) Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error) {

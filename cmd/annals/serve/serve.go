@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/annals-kb/annals/cmd/annals/telemetry"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 )
@@ -60,6 +61,9 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 	logger := cfg.Logger(c)
 	if listener, err = cfg.encrypt(listener, logger); err != nil {
 		return err
+	}
+	if cfg.telemetry, err = telemetry.Open(ctx, terminal.Version().Version, logger); err != nil {
+		return terminal.Wrong("unset OTEL_EXPORTER_OTLP_ENDPOINT to send nothing", "%s", err)
 	}
 	fresh, unknown := DatabaseIsEmpty(ctx, cfg.Database, logger) // opening the database reports errors
 	keyless := cfg.isOpenWithoutKeys()

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/annals-kb/annals/cmd/annals/telemetry"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -74,6 +75,7 @@ type Service struct {
 	backups    *backups // nil for none
 	first      firstAdmin
 	API        *annalshttp.Server
+	telemetry  *telemetry.Telemetry // nil for none
 	logger     *slog.Logger
 	leeway     leeway
 }
@@ -101,7 +103,9 @@ func OpenService(
 	policy := knowledge.Policy()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	log := follow.NewLog(db, knowledge, events.Options{Policy: policy, Logger: logger, Registerer: registry})
+	log := follow.NewLog(db, knowledge, events.Options{
+		Policy: policy, Logger: logger, Registerer: registry, Span: cfg.telemetry.Seam(),
+	})
 	rebuilder := rebuild.New(knowledge.Versions, knowledge.Models, log)
 	registry.MustRegister(projections.NewGauges(log, rebuilder))
 	prover := proof.NewProver(db, log, key, proof.Options{Logger: logger, Known: proof.PublicKeys(cfg.Data)})
@@ -112,7 +116,7 @@ func OpenService(
 	s := &Service{
 		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
 		keys: keys.NewKeys(db, log.Log), eraser: projections.NewEraser(knowledge, log.Log,
-			logger), purgeAfter: cfg.PurgeAfter, leeway: newLeeway(), registry: registry,
+			logger), purgeAfter: cfg.PurgeAfter, leeway: newLeeway(), registry: registry, telemetry: cfg.telemetry,
 	}
 	if s.forwarder, err = cfg.forwarder(log, logger); err == nil {
 		s.backups, err = cfg.backups(s)
@@ -131,9 +135,11 @@ func OpenService(
 	s.worker, s.summaries = s.extractor(entrance, extractor), s.summarizing(entrance, extractor)
 	s.directories = s.browsing(entrance, extractor)
 	reports := browse.Reports{Browser: knowledge.Browser, Log: log.Log}
-	reader := present{projections.Reader{Knowledge: knowledge, Past: past, Log: log}, s.forwarder, s.worker, s.summaries}
+	reader := present{
+		projections.Reader{Knowledge: knowledge, Past: past, Log: log}, s.forwarder, s.worker, s.summaries, s.telemetry,
+	}
 	verifications := policies.NewVerifications(log.Reader)
-	knowledge.Verified = verifications
+	knowledge.Verified, knowledge.Span = verifications, cfg.telemetry.Seam()
 	s.health = browse.NewHealthGauges(reports)
 	registry.MustRegister(s.health)
 	s.proposer = review.Proposer{
@@ -166,6 +172,13 @@ func OpenService(
 		Rate:       cfg.Rate, PreStopDelay: cfg.PreStopDelay, ShutdownTimeout: cfg.ShutdownTimeout,
 		PurgeAfter: cfg.PurgeAfter, Settings: cfg.Shown, Models: models(embedder, previous, extractor, cfg.Why),
 	}
+	if s.telemetry != nil {
+		if err := s.telemetry.Collect(ctx, registry); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		api.Writer, api.Trace = s.telemetry.Writer(entrance), s.telemetry.Trace
+		s.telemetry.Models(embedder, previous, extractor)
+	}
 	inner, err := insideClient(func(w http.ResponseWriter, r *http.Request) { s.API.Handler().ServeHTTP(w, r) })
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -177,7 +190,7 @@ func OpenService(
 	api.Mounts = []annalshttp.Mount{
 		mountViking(viking.Config{
 			PDF:    apart.PDF,
-			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log.Log),
+			Writer: api.Writer, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log.Log),
 			Sessions: sessions.Sessions{Log: log}, Recorder: s.accesses,
 			Keys: s.keys, NewKey: httpkeys.NewKey,
 			Members: people.Directory{Log: log.Reader}.Members,
@@ -330,6 +343,9 @@ const finishing = 30 * time.Second
 func (s *Service) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishing)
 	defer cancel()
+	if s.telemetry != nil {
+		s.telemetry.Close() // its metrics ask the database
+	}
 	s.rebuilder.Close()
 	err := errors.Join(s.stopForwarding(), s.log.Close(ctx))
 	s.prover.Finish(ctx)
