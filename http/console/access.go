@@ -26,7 +26,6 @@ type access struct {
 	Ended  int         // the number of keys that are not valid any more, and not among Keys
 	Create *form       // of a new key; nil in the past
 	Once   string      // makes a form that is sent twice create one key
-	Done   string      // what the reader has just done
 	First  bool        // the next key is the first one
 }
 
@@ -140,7 +139,6 @@ func accessWith(p *page, create *form) (*access, error) {
 		data.Create = nil
 		return data, nil
 	}
-	data.Done = p.done()
 	return data, nil
 }
 
@@ -324,13 +322,12 @@ func doKeyAct(p *page) (any, error) {
 type tenants struct {
 	form
 	Items []api.Tenant
-	Done  string
 }
 
 func tenantFields() []actField { return []actField{{Name: "name", Label: "Name", Required: true}} }
 
 func showTenants(p *page) (any, error) {
-	data := &tenants{form: *newForm(p, tenantFields()), Done: p.done()}
+	data := &tenants{form: *newForm(p, tenantFields())}
 	return data, data.read(p)
 }
 

@@ -6,13 +6,12 @@ import "github.com/annals-kb/annals/http/api"
 type asked struct {
 	*remembering
 
-	Done   string            // what the reader has told right before
 	Answer *api.SearchAnswer // nil without a question
 }
 
 // ask answers the question of the address.
 func ask(p *page) (any, error) {
-	data := &asked{remembering: newRemembering(p), Done: p.done()}
+	data := &asked{remembering: newRemembering(p)}
 	if question := p.param("q"); question != "" {
 		request := api.Search{Query: question, Limit: new(5), AsOf: api.AsOf(p.Moment.AsOf)}
 		if err := p.post(request, &data.Answer, "v1", "search"); err != nil {

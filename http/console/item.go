@@ -20,7 +20,6 @@ type item struct {
 	Gone      *problem       // why it is gone; nil otherwise
 	Erased    bool
 	Chart     *chart
-	Done      string // what the reader has just done to it
 	Acts      []act  // what the reader can do to it
 	Newest    string // the id of its newest event
 
@@ -98,7 +97,7 @@ func (d *item) read(p *page) ([]api.Event, error) {
 	}
 	d.Chart = confidenceChart(history)
 	if p.MayWrite() {
-		d.Done, d.Acts = p.done(), actsFor(p, is)
+		d.Acts = actsFor(p, is)
 	}
 	return history, nil
 }
@@ -155,8 +154,8 @@ func (p *page) MayWrite() bool {
 
 const doneCookie = "annals-done"
 
-// done is what the reader did right before this page. It is told once, and not in the past.
-func (p *page) done() string {
+// Done is what the reader did right before this page. It is told once, and not in the past.
+func (p *page) Done() string {
 	cookie, err := p.r.Cookie(doneCookie)
 	if err != nil || p.Moment.Past() {
 		return ""

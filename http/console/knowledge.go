@@ -20,7 +20,6 @@ type list struct {
 	Counts   *api.Overview // nil in the past
 	Facets   []facet
 	Selected map[string]bool // the ids that come with the address
-	Writes   bool            // the page offers acts
 	Versus   *versus         // the list at two moments; nil for one
 	refusal
 }
@@ -92,7 +91,7 @@ func listKnowledge(p *page) (any, error) {
 		http.Redirect(p.w, p.r, p.To("search", "q", p.Line()), http.StatusSeeOther)
 		return nil, errAnswered
 	}
-	data := &list{Filters: listFilters(p), Chosen: columnsOf(p), Selected: map[string]bool{}, Writes: p.MayWrite()}
+	data := &list{Filters: listFilters(p), Chosen: columnsOf(p), Selected: map[string]bool{}}
 	data.Columns = slices.DeleteFunc(slices.Clone(data.Chosen), func(c listColumn) bool { return !c.Shown })
 	for _, filter := range data.Filters {
 		data.Set = p.set(data.Set, filter.Name, filter.Label, filter.Values != nil)

@@ -28,7 +28,6 @@ type people struct {
 	Kind    kindOfMembers // that is listed
 	Members []api.Member
 	Next    string
-	Done    string
 }
 
 func memberFields() []actField {
@@ -40,7 +39,7 @@ func memberFields() []actField {
 
 // showPeople lists the members of a kind.
 func showPeople(p *page) (any, error) {
-	data := &people{form: *newForm(p, memberFields()), Done: p.done()}
+	data := &people{form: *newForm(p, memberFields())}
 	return data, data.read(p)
 }
 
@@ -108,7 +107,6 @@ type person struct {
 	ByKey     []issuedKey // that belong to the group; for admins
 	Enrol     *form       // that adds a member to the group
 	Join      *form       // that adds the member to a group
-	Done      string
 	EraseLink string
 }
 
@@ -135,7 +133,6 @@ func showPerson(p *page) (any, error) {
 	if p.Moment.Past() {
 		return data, nil
 	}
-	data.Done = p.done()
 	for _, a := range peopleActs() {
 		if a.Label != "" && p.Administers() && data.fits(a) {
 			data.Acts = append(data.Acts, a)

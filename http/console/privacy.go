@@ -19,7 +19,6 @@ type privacy struct {
 	Holds     []api.Event   // the newest
 	Scrubbing api.Scrubbing
 	Findings  *api.Findings // nil if nobody asked
-	Done      string
 }
 
 const newestOrders = 10
@@ -55,7 +54,6 @@ func showPrivacy(p *page) (any, error) {
 		data.Findings = &api.Findings{}
 		err = p.get(data.Findings, url.Values{"cursor": p.Query["cursor"]}, "v1", "scrubbing", "findings")
 	}
-	data.Done = p.done()
 	return data, err
 }
 
@@ -149,7 +147,6 @@ func orderErasure(p *page) (any, error) {
 type certificate struct {
 	api.Erasure
 	Events []api.Event
-	Done   string
 }
 
 // showErasure shows an order.
@@ -162,7 +159,6 @@ func showErasure(p *page) (any, error) {
 	var got api.Page[api.Event]
 	err := p.get(&got, url.Values{"stream": {"erasure:" + id}, "order": {"desc"}}, "v1", "events")
 	data.Events = slices.DeleteFunc(got.Items, func(e api.Event) bool { return !strings.HasPrefix(e.Name, "erasure.") })
-	data.Done = p.done()
 	return &data, err
 }
 

@@ -56,7 +56,6 @@ func listProjections(p *page) (any, error) { return versionsOf(p, "") }
 type projectionPage struct {
 	Name     string
 	Versions []version
-	Done     string // what the reader has just done to it
 	Acts     []act
 	Rebuild  *rebuild // the running or last one; nil if there was none, or if the caller may not see it
 	History  []stage  // the newest first
@@ -66,7 +65,7 @@ type projectionPage struct {
 func (d *projectionPage) Running() bool { return d.Rebuild != nil && d.Rebuild.Progress != nil }
 
 func readProjection(p *page) (any, error) {
-	data := &projectionPage{Name: p.r.PathValue("name"), Done: p.done()}
+	data := &projectionPage{Name: p.r.PathValue("name")}
 	var err error
 	if data.Versions, err = versionsOf(p, data.Name); err != nil {
 		return nil, err
@@ -87,13 +86,12 @@ func readProjection(p *page) (any, error) {
 // quarantine are the streams that a projection passes over.
 type quarantine struct {
 	Name    string
-	Done    string
 	Acts    []act // to each of them
 	Streams []api.Quarantined
 }
 
 func readQuarantine(p *page) (any, error) {
-	data := &quarantine{Name: p.r.PathValue("name"), Done: p.done()}
+	data := &quarantine{Name: p.r.PathValue("name")}
 	var err error
 	if data.Streams, err = quarantined(p, data.Name, ""); err != nil {
 		return nil, err

@@ -50,14 +50,12 @@ type places struct {
 	form
 	URI                          string
 	Off                          bool // this server has no OpenViking API
-	Write                        bool // the reader may add and remove
 	Above                        []Link
 	Here                         place
 	Entries                      []place
 	Abstract, Overview, Contents string
 	Behind                       []api.Projection // that process what was added last
 	Unread                       []string         // files of a new resource that could not be read
-	Done                         string
 }
 
 // IsResource tells whether a place lies below that of resources, where resources are added and removed.
@@ -70,8 +68,8 @@ func (d *places) IsRoot() bool {
 	return strings.Count(strings.TrimPrefix(d.URI, placeScheme), "/") == 0
 }
 
-// Removable tells whether the reader may remove it.
-func (d *places) Removable() bool { return d.Write && d.IsResource() && !d.IsRoot() }
+// Removable tells whether it can be removed.
+func (d *places) Removable() bool { return d.IsResource() && !d.IsRoot() }
 
 // resourceActs name what the page has done.
 func resourceActs() []act {
@@ -112,7 +110,7 @@ func showPlaces(p *page) (any, error) { return placesAt(p) }
 
 // placesAt reads the place of the address, that of all resources if it names none.
 func placesAt(p *page) (*places, error) {
-	data := &places{form: *newForm(p, resourceFields()), Write: p.MayWrite(), Done: p.done()}
+	data := &places{form: *newForm(p, resourceFields())}
 	data.URI = cmp.Or(p.param("uri"), resourceRoot)
 	data.Here = place{URI: data.URI, Name: data.URI, IsDir: true}
 	if !data.IsRoot() {

@@ -21,21 +21,19 @@ type review struct {
 	Current *api.Review // nil if there is none
 	At      int         // how many items were skipped
 	Done    int         // how many items are done
-	Said    string      // what the reader has just done
 	Act, ID string      // the last act and its item
 	Refused *problem
 	Settled int            // how many requests of a refused act were done before
 	Still   *api.Knowledge // the item of the last act; nil if it is gone
 	Events  []api.Event    // the newest votes, reports and confirmations
 	Change  *step          // the newest that changed a field; nil if there is none
-	Write   bool
-	Sides   []sided // the items of a proposal
-	Merges  bool    // the reader may merge them
-	Closes  bool    // the reader may close the proposal
-	Changes string  // the id of the item that the reader may give a merged text; empty if there is none
-	Content string  // the merged text
-	Reason  string  // that was typed
-	acts    []act   // what the reader may do to the item alone
+	Sides   []sided        // the items of a proposal
+	Merges  bool           // the reader may merge them
+	Closes  bool           // the reader may close the proposal
+	Changes string         // the id of the item that the reader may give a merged text; empty if there is none
+	Content string         // the merged text
+	Reason  string         // that was typed
+	acts    []act          // what the reader may do to the item alone
 
 	filters url.Values
 	here    url.Values
@@ -49,7 +47,7 @@ func readReview(p *page) (any, error) { return reviewOf(p) }
 func reviewOf(p *page) (*review, error) {
 	v := &review{
 		At: number(p.Query, "at"), Done: number(p.Query, "done"), Act: p.param("act"), ID: p.param("id"),
-		filters: url.Values{}, here: p.Query, Write: p.MayWrite(),
+		filters: url.Values{}, here: p.Query,
 	}
 	if p.Moment.Past() {
 		return v, nil
@@ -81,7 +79,6 @@ func reviewOf(p *page) (*review, error) {
 	if i > 0 {
 		v.Got.Items[0] = v.Got.Items[i]
 	}
-	v.Said = p.done()
 	if k := new(api.Knowledge); v.ID != "" && p.get(k, nil, "v1", "knowledge", v.ID) == nil {
 		v.Still = k
 	}
@@ -91,10 +88,10 @@ func reviewOf(p *page) (*review, error) {
 	v.Current = &v.Got.Items[0]
 	v.Reason, v.Content = p.r.PostFormValue("reason"), unixLines(p.r.PostFormValue("content"))
 	v.Sides = sidesOf(v.Current)
-	if v.Write {
+	if p.MayWrite() {
 		v.acts = actsFor(p, stateOf(p, *v.Current.Item))
 	}
-	if v.Write && v.Current.Pair != nil {
+	if p.MayWrite() && v.Current.Pair != nil {
 		v.permit(p)
 	}
 	history, _, err := readHistory(p, v.Current.Item.ID, "")

@@ -77,8 +77,6 @@ func showScopes(p *page) (any, error) {
 type policies struct {
 	form
 	Items []api.VerificationPolicy
-	Write bool
-	Done  string
 }
 
 func policyFields() []actField {
@@ -103,7 +101,7 @@ func policyActs() []act {
 }
 
 func showPolicies(p *page) (any, error) {
-	data := &policies{form: *newForm(p, policyFields()), Write: p.MayWrite(), Done: p.done()}
+	data := &policies{form: *newForm(p, policyFields())}
 	return data, data.read(p)
 }
 
@@ -116,7 +114,7 @@ func (d *policies) read(p *page) error {
 
 // changePolicy sets or removes a policy.
 func changePolicy(p *page) (any, error) {
-	data := &policies{form: *newForm(p, policyFields()), Write: p.MayWrite()}
+	data := &policies{form: *newForm(p, policyFields())}
 	request := client.Request{
 		Method: http.MethodPut, Path: []string{"v1", "verification", data.text("scope")}, Query: url.Values{},
 	}

@@ -44,7 +44,6 @@ type sessionPage struct {
 	api.Session
 	Tasks   []api.Task
 	Refused *problem
-	Done    string
 }
 
 // Failed tells whether an extraction can be tried again.
@@ -81,7 +80,6 @@ func readSession(p *page) (any, error) {
 	var tasks api.Tasks
 	err := p.get(&tasks, query, "v1", "tasks")
 	data.Tasks = tasks.Items
-	data.Done = p.done()
 	return data, err
 }
 

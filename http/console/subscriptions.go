@@ -18,8 +18,6 @@ type subscriptions struct {
 	form
 	Items []api.Subscription
 	All   bool
-	Write bool
-	Done  string
 }
 
 func subscriptionFields() []actField {
@@ -52,12 +50,12 @@ func subscriptionActs() []act {
 }
 
 func showSubscriptions(p *page) (any, error) {
-	data := &subscriptions{form: *newForm(p, subscriptionFields()), Done: p.done()}
+	data := &subscriptions{form: *newForm(p, subscriptionFields())}
 	return data, data.read(p)
 }
 
 func (d *subscriptions) read(p *page) error {
-	d.Write, d.All = p.MayWrite(), p.param("all") == "true" && p.Administers()
+	d.All = p.param("all") == "true" && p.Administers()
 	query := url.Values{
 		"all": {strconv.FormatBool(d.All)}, "ended": {strconv.FormatBool(p.param("ended") == "true")},
 	}
@@ -116,11 +114,10 @@ type subscription struct {
 	Before     int64       // the position before which there may be more of them; 0 if there are no more
 	Tested     *api.WebhookTest
 	Refused    *problem
-	Done       string
 }
 
 func showSubscription(p *page) (any, error) {
-	data := &subscription{Done: p.done()}
+	data := &subscription{}
 	return data, data.read(p)
 }
 
