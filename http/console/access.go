@@ -142,8 +142,8 @@ func accessWith(p *page, create *form) (*access, error) {
 	return data, nil
 }
 
-func newKeyFields() []actField {
-	return []actField{
+func newKeyFields() []field {
+	return []field{
 		{Name: "subject", Label: "Whose it is", Required: true, Kinds: anyone},
 		{Name: "role", Label: "Role", Values: []string{"member", "service", "auditor", "admin", "root"}},
 		{Name: "memberships", Label: "What they belong to", Kinds: groups, Several: true},
@@ -218,11 +218,11 @@ func keyActs() []act {
 	overlap := overlapField("overlap", "The old key stays valid", overlaps())
 	return []act{
 		{
-			Name: "rotate", Label: "Rotate", Fields: []actField{overlap},
+			Name: "rotate", Label: "Rotate", Fields: []field{overlap},
 			Explain: "Another key takes its place, and allows the same. You see the new key once.",
 		},
 		{
-			Name: "revoke", Label: "Revoke", Done: "The key is revoked.", Danger: true, Fields: []actField{reasonField()},
+			Name: "revoke", Label: "Revoke", Done: "The key is revoked.", Danger: true, Fields: []field{reasonField()},
 			Explain: "Every request and every session with this key is refused from now on. That cannot be undone.",
 		},
 	}
@@ -245,8 +245,8 @@ func overlaps() []overlap {
 	}
 }
 
-func overlapField(name, label string, all []overlap) actField {
-	field := actField{Name: name, Label: label}
+func overlapField(name, label string, all []overlap) field {
+	field := field{Name: name, Label: label}
 	for _, one := range all {
 		field.Values = append(field.Values, one.label)
 	}
@@ -324,7 +324,7 @@ type tenants struct {
 	Items []api.Tenant
 }
 
-func tenantFields() []actField { return []actField{{Name: "name", Label: "Name", Required: true}} }
+func tenantFields() []field { return []field{{Name: "name", Label: "Name", Required: true}} }
 
 func showTenants(p *page) (any, error) {
 	data := &tenants{form: *newForm(p, tenantFields())}

@@ -22,16 +22,16 @@ type act struct {
 	Done    string // what the next page says
 	Key     string // that opens it on the item's page
 	Danger  bool
-	Fields  []actField
+	Fields  []field
 	Method  string   // of the request to the API
 	Path    []string // below the item or the projection
 	Right   right    // on an item
 	Root    bool     // for root; the other acts on projections are for admins
 }
 
-// actField is a field of an act's form. One with values is a choice, one with rows takes several lines, and one with
+// field is a field of a form. One with values is a choice, one with rows takes several lines, and one with
 // kinds takes an entity, or several.
-type actField struct {
+type field struct {
 	Name, Label string
 	Rows        int
 	Values      []string
@@ -42,22 +42,22 @@ type actField struct {
 	Several     bool
 }
 
-func reasonField() actField { return actField{Name: "reason", Label: "Why", Rows: 2} }
-func ownerField() actField {
-	return actField{Name: "owner", Label: "Owner", Required: true, Kinds: anyone}
+func reasonField() field { return field{Name: "reason", Label: "Why", Rows: 2} }
+func ownerField() field {
+	return field{Name: "owner", Label: "Owner", Required: true, Kinds: anyone}
 }
 
-func scopesField() actField {
-	return actField{Name: "scopes", Label: "Who may see it", Required: true, Kinds: anyone, Several: true}
+func scopesField() field {
+	return field{Name: "scopes", Label: "Who may see it", Required: true, Kinds: anyone, Several: true}
 }
 
 // allActs are the acts in the order of their buttons.
 func allActs() []act {
-	used := []actField{
+	used := []field{
 		{Name: "query", Label: "What you used it for", Rows: 2}, {Name: "outcome", Label: "What came of it", Rows: 2},
 	}
-	reason := []actField{reasonField()}
-	held := []actField{
+	reason := []field{reasonField()}
+	held := []field{
 		{Name: "reason_code", Label: "Reason, as one word that stays for ever", Required: true},
 		{Name: "ticket", Label: "Ticket, which stays for ever"},
 	}
@@ -74,7 +74,7 @@ func allActs() []act {
 		{
 			Name: "retract", Label: "Take a vote back", Done: "Your vote is taken back.", Method: http.MethodDelete,
 			Explain: "The vote does not count any more. The history keeps it.", Path: []string{"feedback"},
-			Fields: []actField{{Name: "event_id", Label: "Which of your votes", Pick: true}},
+			Fields: []field{{Name: "event_id", Label: "Which of your votes", Pick: true}},
 		},
 		{
 			Name: "stale", Label: "Report stale", Done: "Your report is recorded.", Fields: reason, Method: http.MethodPost,
@@ -84,7 +84,7 @@ func allActs() []act {
 		{
 			Name: "confirm", Label: "Confirm", Explain: "You confirm that it still holds. Reports of staleness end.",
 			Done: "It is confirmed.", Method: http.MethodPost, Path: []string{"confirm"}, Key: "c", Right: stewards,
-			Fields: []actField{{Name: "days", Label: "Holds for", Values: []string{"90", "30", "365"}}, reasonField()},
+			Fields: []field{{Name: "days", Label: "Holds for", Values: []string{"90", "30", "365"}}, reasonField()},
 		},
 		{
 			Name: "revise", Label: "Revise", Explain: "You see what changes before it is saved.", Done: "The revision is saved.",
@@ -94,17 +94,17 @@ func allActs() []act {
 			Name: "supersede", Label: "Supersede", Done: "It is superseded.", Method: http.MethodPost, Key: "u", Right: stewards,
 			Path:    []string{"supersede"},
 			Explain: "Another item takes its place. Searches find that one from now on.",
-			Fields:  []actField{{Name: "by", Label: "The item that takes its place", Pick: true}, reasonField()},
+			Fields:  []field{{Name: "by", Label: "The item that takes its place", Pick: true}, reasonField()},
 		},
 		{
 			Name: "rescope", Label: "Share", Done: "Its scopes are changed.", Method: http.MethodPatch, Right: changers,
 			Explain: "You choose who may see it. You see who gains and who loses sight before it is saved.",
-			Fields:  []actField{scopesField(), reasonField()},
+			Fields:  []field{scopesField(), reasonField()},
 		},
 		{
 			Name: "handover", Label: "Hand over", Done: "It has another owner.", Method: http.MethodPatch, Right: changers,
 			Explain: "Another owner may revise, share and forget it from now on.",
-			Fields:  []actField{ownerField(), reasonField()},
+			Fields:  []field{ownerField(), reasonField()},
 		},
 		{
 			Name: "hold", Label: "Hold", Done: "It is on hold.", Method: http.MethodPost, Path: []string{"hold"}, Right: admins,

@@ -88,8 +88,8 @@ type actingForm struct {
 	Next string
 }
 
-func actingFields(noAuth bool) []actField {
-	fields := []actField{
+func actingFields(noAuth bool) []field {
+	fields := []field{
 		{Name: actorHeader, Label: "Act as", Kinds: anyone}, {Name: onBehalfHeader, Label: "On behalf of", Kinds: anyone},
 	}
 	if !noAuth {
@@ -156,9 +156,9 @@ func workMoments() []workMoment {
 
 // showAs asks for the injection of an agent.
 func showAs(p *page) (any, error) {
-	var fields []actField
+	var fields []field
 	for _, whom := range searchers() {
-		fields = append(fields, actField{Name: whom.Name, Label: whom.Label, Kinds: []string{whom.Name}})
+		fields = append(fields, field{Name: whom.Name, Label: whom.Label, Kinds: []string{whom.Name}})
 	}
 	p.r.PostForm = p.Query // this form only asks
 	data := &seeAs{form: *newForm(p, fields), Moments: workMoments()}

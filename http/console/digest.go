@@ -10,15 +10,16 @@ import (
 
 // digest is the page that sums up what happened in a scope.
 type digest struct {
-	refusal
+	form // of the filters
+
 	Digest *api.Digest // nil until a scope is named
 }
 
 // showDigest shows the digest of a scope, also as Markdown and as HTML.
 func showDigest(p *page) (any, error) {
-	data := &digest{}
+	data := &digest{form: *newForm(p, []field{{Name: "scope"}, {Name: "since"}, {Name: "until"}})}
 	query := url.Values{}
-	for _, name := range []string{"scope", "since", "until"} {
+	for _, name := range namesOf(data.Fields) {
 		if value := p.param(name); value != "" {
 			query.Set(name, value)
 		}
@@ -32,7 +33,7 @@ func showDigest(p *page) (any, error) {
 	var found api.Digest
 	err := p.get(&found, query, "v1", "reports", "digest")
 	if err != nil {
-		return nil, data.refuse(p, err, "digest", data, "scope", "since", "until")
+		return nil, data.failed(p, err, "digest", data)
 	}
 	if data.Digest = &found; strings.HasPrefix(found.Links, "/") {
 		found.Links = p.Origin() + found.Links

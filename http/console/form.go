@@ -21,7 +21,7 @@ func isRefused(err error) bool {
 
 // form is a form that writes: its fields, what was typed into them, and why the API refused it.
 type form struct {
-	Fields  []actField
+	Fields  []field
 	Values  map[string]string   // by the name of the field
 	Wrong   map[string][]string // what is wrong with a field
 	Refused *problem
@@ -32,7 +32,7 @@ type form struct {
 }
 
 // newForm is a form with what was sent, if anything was.
-func newForm(p *page, fields []actField) *form {
+func newForm(p *page, fields []field) *form {
 	f := &form{
 		Fields: fields, Values: map[string]string{}, Wrong: map[string][]string{}, page: p, unknown: map[string][]string{},
 	}
@@ -71,7 +71,7 @@ func (f *form) refuse(err error) bool {
 	f.Refused.Fields = nil
 	for _, bad := range all {
 		name, index, listed := strings.Cut(bad.Field, "[")
-		if !slices.ContainsFunc(f.Fields, func(field actField) bool { return field.Name == name }) {
+		if !slices.ContainsFunc(f.Fields, func(field field) bool { return field.Name == name }) {
 			f.Refused.Fields = append(f.Refused.Fields, bad)
 			continue
 		}

@@ -11,8 +11,8 @@ import (
 
 // list is a page of knowledge, newest first unless it is sorted.
 type list struct {
-	Filters  []filter
-	Set      []setFilter
+	form // of the filters
+
 	Columns  []listColumn // that are shown
 	Chosen   []listColumn // all, to choose from
 	Items    []api.Knowledge
@@ -21,7 +21,6 @@ type list struct {
 	Facets   []facet
 	Selected map[string]bool // the ids that come with the address
 	Versus   *versus         // the list at two moments; nil for one
-	refusal
 }
 
 // listColumn is a column. One without a sort is not sortable.
@@ -49,20 +48,20 @@ type facetValue struct {
 }
 
 // presentFilters are the filters that only a list of the present has.
-func presentFilters() []filter {
+func presentFilters() []field {
 	yesNo := []string{"true", "false"}
-	return []filter{
-		{"contested", "Contested", yesNo},
-		{"expired", "Confirmation expired", yesNo},
-		{"min_confidence", "Confidence from", nil},
-		{"max_confidence", "Confidence to", nil},
+	return []field{
+		{Name: "contested", Label: "Contested", Values: yesNo},
+		{Name: "expired", Label: "Confirmation expired", Values: yesNo},
+		{Name: "min_confidence", Label: "Confidence from"},
+		{Name: "max_confidence", Label: "Confidence to"},
 	}
 }
 
-// listFilters are the filters of a list at the moment of the page.
-func listFilters(p *page) []filter {
-	all := append(filters(), filter{"id_prefix", "Id begins with", nil})
-	if p.Moment.Past() {
+// listFilters are the filters of a list of the present or the past.
+func listFilters(past bool) []field {
+	all := append(filters(), field{Name: "id_prefix", Label: "Id begins with"})
+	if past {
 		return all
 	}
 	return append(all, presentFilters()...)
@@ -71,7 +70,7 @@ func listFilters(p *page) []filter {
 // listQuery are the filters and the order of a list of knowledge.
 func listQuery(p *page, sorted bool) url.Values {
 	query := p.asOf(nil)
-	for _, filter := range listFilters(p) {
+	for _, filter := range listFilters(p.Moment.Past()) {
 		if values := p.values(filter.Name); values != nil {
 			query[filter.Name] = values
 		}
@@ -91,17 +90,16 @@ func listKnowledge(p *page) (any, error) {
 		http.Redirect(p.w, p.r, p.To("search", "q", p.Line()), http.StatusSeeOther)
 		return nil, errAnswered
 	}
-	data := &list{Filters: listFilters(p), Chosen: columnsOf(p), Selected: map[string]bool{}}
-	data.Columns = slices.DeleteFunc(slices.Clone(data.Chosen), func(c listColumn) bool { return !c.Shown })
-	for _, filter := range data.Filters {
-		data.Set = p.set(data.Set, filter.Name, filter.Label, filter.Values != nil)
+	data := &list{
+		form: *newForm(p, listFilters(p.Moment.Past())), Chosen: columnsOf(p), Selected: map[string]bool{},
 	}
+	data.Columns = slices.DeleteFunc(slices.Clone(data.Chosen), func(c listColumn) bool { return !c.Shown })
 	for _, id := range p.values("id") {
 		data.Selected[id] = true
 	}
 	if err := data.read(p); err != nil {
 		data.Versus, data.Items, data.Next = nil, nil, ""
-		return nil, data.refuse(p, err, "knowledge", data, namesOf(data.Filters)...)
+		return nil, data.failed(p, err, "knowledge", data)
 	}
 	return data, nil
 }

@@ -13,13 +13,9 @@ import (
 func (p *page) lineNames() []string {
 	switch strings.TrimPrefix(p.Path, Root) {
 	case "search":
-		return append(namesOf(filters()), namesOf(searchers())...)
+		return namesOf(append(filters(), searchers()...))
 	case "knowledge":
-		names := namesOf(listFilters(p))
-		if p.Moment.Past() {
-			names = append(names, namesOf(presentFilters())...)
-		}
-		return names
+		return namesOf(listFilters(false))
 	case "log":
 		return namesOf(eventFilters())
 	}
@@ -82,7 +78,7 @@ func (p *page) readLine() {
 // LineWords complete a question: what a filter takes, or else its name and a colon.
 func (p *page) LineWords() (words []string) {
 	names := p.lineNames()
-	for _, f := range listFilters(p) {
+	for _, f := range listFilters(p.Moment.Past()) {
 		for _, value := range f.Values {
 			if slices.Contains(names, f.Name) {
 				words = append(words, f.Name+":"+value)
@@ -124,19 +120,21 @@ type setFilter struct {
 	Values         []any
 }
 
-// set adds a filter to those that are set. Its values are words of the console, or as they are in the address.
-func (p *page) set(all []setFilter, name, label string, own bool) []setFilter {
-	one := setFilter{Label: label, Without: p.With(name, "")}
-	for _, value := range p.values(name) {
-		if own {
-			value = say(p.Language, value)
+// Set are the filters that are set. The values of a choice are words of the console, others are as in the address.
+func (p *page) Set(filters []field) (all []setFilter) {
+	for _, filter := range filters {
+		one := setFilter{Label: filter.Label, Without: p.With(filter.Name, "")}
+		for _, value := range p.values(filter.Name) {
+			if filter.Values != nil {
+				value = say(p.Language, value)
+			}
+			one.Values = append(one.Values, filterValue(filter.Name, value))
 		}
-		one.Values = append(one.Values, filterValue(name, value))
+		if one.Values != nil {
+			all = append(all, one)
+		}
 	}
-	if one.Values == nil {
-		return all
-	}
-	return append(all, one)
+	return all
 }
 
 // filterValue is the value of a filter as pages show it: entities by their names.

@@ -19,38 +19,31 @@ import (
 
 // logPage is a part of the log.
 type logPage struct {
+	form // of the filters
+
 	Events    []api.Event
 	Next      string // the cursor of the next page
-	Filters   []field
-	Set       []setFilter
-	Following bool // the page asks again every few seconds
+	Following bool   // the page asks again every few seconds
 	Counts    *bars
-	refusal
-}
-
-// refusal is why the API refused the filters of a page, and what is wrong with each of them.
-type refusal struct {
-	Refused *problem
-	Wrong   map[string][]string
 }
 
 // eventFilters are the filters of the log.
 func eventFilters() []field {
 	return []field{
-		{"q", "Words"},
-		{"name", "Name"},
-		{"actor", "Actor"},
-		{"on_behalf_of", "For whom"},
-		{"stream", "Stream"},
-		{"scope", "Scope"},
-		{"owner", "Owner"},
-		{"from", "Recorded from"},
-		{"to", "Recorded before"},
-		{"occurred_from", "Occurred from"},
-		{"occurred_to", "Occurred before"},
-		{"trace_id", "Trace"},
-		{"correlation_id", "Correlation"},
-		{"request_id", "Request"},
+		{Name: "q", Label: "Words"},
+		{Name: "name", Label: "Name"},
+		{Name: "actor", Label: "Actor"},
+		{Name: "on_behalf_of", Label: "For whom"},
+		{Name: "stream", Label: "Stream"},
+		{Name: "scope", Label: "Scope"},
+		{Name: "owner", Label: "Owner"},
+		{Name: "from", Label: "Recorded from"},
+		{Name: "to", Label: "Recorded before"},
+		{Name: "occurred_from", Label: "Occurred from"},
+		{Name: "occurred_to", Label: "Occurred before"},
+		{Name: "trace_id", Label: "Trace"},
+		{Name: "correlation_id", Label: "Correlation"},
+		{Name: "request_id", Label: "Request"},
 	}
 }
 
@@ -67,7 +60,7 @@ func eventQuery(p *page) url.Values {
 
 // readLog reads a page of the log, newest first unless the address says otherwise. In the past it ends with the moment.
 func readLog(p *page) (any, error) {
-	data := &logPage{Filters: eventFilters(), Following: p.param("follow") != "" && !p.Moment.Past()}
+	data := &logPage{form: *newForm(p, eventFilters()), Following: p.param("follow") != "" && !p.Moment.Past()}
 	query := p.Moment.newestEvents(50)
 	ascending := p.param("order") == "asc"
 	if ascending {
@@ -75,9 +68,6 @@ func readLog(p *page) (any, error) {
 		query.Del("after")
 	}
 	maps.Copy(query, eventQuery(p))
-	for _, filter := range data.Filters {
-		data.Set = p.set(data.Set, filter.Name, filter.Label, false)
-	}
 	if cursor := p.param("cursor"); cursor != "" {
 		query.Set("cursor", cursor)
 		data.Following = false
@@ -85,7 +75,7 @@ func readLog(p *page) (any, error) {
 	var got api.Page[api.Event]
 	if err := p.get(&got, query, "v1", "events"); err != nil {
 		data.Following = data.Following && !isRefused(err)
-		return nil, data.refuse(p, err, "log", data, namesOf(data.Filters)...)
+		return nil, data.failed(p, err, "log", data)
 	}
 	data.Events, data.Next = got.Items, got.NextCursor
 	var err error
@@ -103,19 +93,6 @@ func readLog(p *page) (any, error) {
 	return data, nil
 }
 
-// refuse shows a page's form again if the API refuses a filter. What is wrong with it stands next to its field.
-func (r *refusal) refuse(p *page, err error, view string, data any, names ...string) error {
-	typed := form{Wrong: map[string][]string{}}
-	for _, name := range names {
-		typed.Fields = append(typed.Fields, actField{Name: name})
-	}
-	if !typed.refuse(err) {
-		return err
-	}
-	r.Refused, r.Wrong = typed.Refused, typed.Wrong
-	return answer(p, view, data, r.Refused.Status)
-}
-
 // folded groups events in their order. Those that the server did by itself, one after another, are one group, unless
 // there are no others.
 func folded(all []api.Event) (groups [][]api.Event) {
@@ -131,9 +108,9 @@ func folded(all []api.Event) (groups [][]api.Event) {
 }
 
 // namesOf are the names of fields.
-func namesOf[F interface{ name() string }](fields []F) (names []string) {
+func namesOf(fields []field) (names []string) {
 	for _, field := range fields {
-		names = append(names, field.name())
+		names = append(names, field.Name)
 	}
 	return names
 }

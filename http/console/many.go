@@ -47,8 +47,8 @@ func manyActs() []act {
 }
 
 // manyFields are the fields of all acts on many items. An act takes those that it has by itself.
-func manyFields() []actField {
-	return []actField{
+func manyFields() []field {
+	return []field{
 		reasonField(),
 		{Name: "days", Label: "Holds for", Values: []string{"90", "30", "365"}},
 		{Name: "by", Label: "Id of the other item"},

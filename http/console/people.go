@@ -30,8 +30,8 @@ type people struct {
 	Next    string
 }
 
-func memberFields() []actField {
-	return []actField{
+func memberFields() []field {
+	return []field{
 		{Name: "id", Label: "Id, a pseudonym that stays for ever", Required: true},
 		{Name: "display_name", Label: "Name"},
 	}
@@ -172,48 +172,48 @@ func (d *person) fits(a act) bool {
 
 // peopleActs are what a reader does to members of the directory. The first names what adding a member has done.
 func peopleActs() []act {
-	receiver := actField{Name: "owner", Label: "New owner of their items. Empty: they stay.", Kinds: anyone}
-	role := actField{Name: "role", Label: "Role", Values: []string{"member", "maintainer"}}
+	receiver := field{Name: "owner", Label: "New owner of their items. Empty: they stay.", Kinds: anyone}
+	role := field{Name: "role", Label: "Role", Values: []string{"member", "maintainer"}}
 	return []act{
 		{Name: "added", Done: "The directory has the member."},
 		{
 			Name: "rename", Label: "Rename", Done: "The name is changed.",
-			Explain: "The id stays. An erasure destroys the names.", Fields: []actField{{Name: "display_name", Label: "Name"}},
+			Explain: "The id stays. An erasure destroys the names.", Fields: []field{{Name: "display_name", Label: "Name"}},
 		},
 		{
 			Name: "deactivate", Label: "Deactivate", Done: "The member is deactivated.", Danger: true,
 			Explain: "At once it may do nothing, and belongs to nothing. Its keys are revoked for good. What it recorded stays.",
-			Fields:  []actField{reasonField(), receiver},
+			Fields:  []field{reasonField(), receiver},
 		},
 		{
-			Name: "reactivate", Label: "Reactivate", Done: "The member is active again.", Fields: []actField{reasonField()},
+			Name: "reactivate", Label: "Reactivate", Done: "The member is active again.", Fields: []field{reasonField()},
 			Explain: "It belongs to its groups again. Its keys stay revoked: give it another.",
 		},
 		{
 			Name: "transfer", Label: "Transfer what it owns",
 			Explain: "Each of its items gets another owner, as an event in the history of the item.",
-			Fields: []actField{
+			Fields: []field{
 				{Name: "owner", Label: "The new owner", Required: true, Kinds: anyone}, reasonField(),
 			},
 		},
 		{
 			Name: "enrol", Label: "Add a member", Done: "The group has the member.",
 			Explain: "With its next request it reads and writes what the group may.",
-			Fields:  []actField{{Name: "member", Label: "Member", Required: true, Kinds: anyone}, role},
+			Fields:  []field{{Name: "member", Label: "Member", Required: true, Kinds: anyone}, role},
 		},
 		{
 			Name: "join", Label: "Add to a group", Done: "The group has the member.",
 			Explain: "With its next request it reads and writes what the group may.",
-			Fields:  []actField{{Name: "group", Label: "Group", Required: true, Kinds: groups}, role},
+			Fields:  []field{{Name: "group", Label: "Group", Required: true, Kinds: groups}, role},
 		},
 		{
-			Name: "role", Label: "Change the role", Done: "The role is changed.", Fields: []actField{role},
+			Name: "role", Label: "Change the role", Done: "The role is changed.", Fields: []field{role},
 			Explain: "A maintainer adds and removes the members of the group.",
 		},
 		{
 			Name: "leave", Label: "Remove from the group", Done: "The member does not belong to the group any more.",
 			Explain: "With its next request it does not read what only the group may.", Danger: true,
-			Fields: []actField{reasonField()},
+			Fields: []field{reasonField()},
 		},
 	}
 }

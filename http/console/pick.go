@@ -45,13 +45,13 @@ func (f *form) Large() bool {
 
 // showKnown answers with what a field of a large directory offers for what is typed into it.
 func showKnown(p *page) (any, error) {
-	field := actField{Name: p.param("name"), Kinds: p.values("kind")}
-	members := membersLike(p, field.Kinds, p.param(field.Name), mostKnown)
-	return &form{Fields: []actField{field}, page: p, members: members}, nil
+	typed := field{Name: p.param("name"), Kinds: p.values("kind")}
+	members := membersLike(p, typed.Kinds, p.param(typed.Name), mostKnown)
+	return &form{Fields: []field{typed}, page: p, members: members}, nil
 }
 
 // Known are entities that a field offers, first those that the reader belongs to.
-func (f *form) Known(field actField) []api.Member {
+func (f *form) Known(field field) []api.Member {
 	var own, rest []api.Member
 	for _, group := range f.page.Caller.Memberships {
 		if kind, _, _ := strings.Cut(group, ":"); slices.Contains(field.Kinds, kind) {
@@ -73,7 +73,7 @@ func (f *form) Known(field actField) []api.Member {
 }
 
 // Entries are what the inputs of a field hold: for several entities, two more are empty.
-func (f *form) Entries(field actField) []string {
+func (f *form) Entries(field field) []string {
 	if field.Several {
 		return append(linesOf(f.Values[field.Name]), "", "")
 	}
@@ -81,7 +81,7 @@ func (f *form) Entries(field actField) []string {
 }
 
 // pick keeps the entities that were typed into a field, as ids. A text that is none stays: the API refuses it.
-func (f *form) pick(field actField, typed []string) {
+func (f *form) pick(field field, typed []string) {
 	var found []string
 	ends := func(r rune) bool { return r == '\n' || r == ',' && field.Several }
 	for _, text := range strings.FieldsFunc(unixLines(strings.Join(typed, "\n")), ends) {

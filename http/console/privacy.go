@@ -77,8 +77,8 @@ func (e *erasurePlan) Goes() (n int) {
 	return n
 }
 
-func orderFields() []actField {
-	return []actField{
+func orderFields() []field {
+	return []field{
 		{Name: "typed", Label: "Type what is erased once more", Required: true},
 		{Name: "reason_code", Label: "Reason, a word such as gdpr-17"},
 		{Name: "legal_basis", Label: "Legal basis"},

@@ -27,9 +27,9 @@ type alike struct {
 
 // rememberFields are those of a revision, without its reason, and what everybody needs first. The API fills in an owner
 // and scopes that are left out.
-func rememberFields() []actField {
+func rememberFields() []field {
 	fields := revisable()
-	fields = slices.DeleteFunc(fields, func(f actField) bool {
+	fields = slices.DeleteFunc(fields, func(f field) bool {
 		return f.Check || f.Name == "reason" || f.Name == "content"
 	})
 	for i := range fields {
@@ -41,7 +41,7 @@ func rememberFields() []actField {
 			fields[i].Label = "Who else may see it"
 		}
 	}
-	return append([]actField{{Name: "content", Label: "Content", Rows: 6, Required: true}}, fields...)
+	return append([]field{{Name: "content", Label: "Content", Rows: 6, Required: true}}, fields...)
 }
 
 func newRemembering(p *page) *remembering {

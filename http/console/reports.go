@@ -27,13 +27,14 @@ type column struct{ Field, Label, Kind string }
 
 // reports are all reports, in the order of the list.
 func reports() []report {
-	from, to := field{"from", "From"}, field{"to", "Before"}
-	scope, owner := field{"scope", "Scope"}, field{"owner", "Owner"}
+	from, to := field{Name: "from", Label: "From"}, field{Name: "to", Label: "Before"}
+	scope, owner := field{Name: "scope", Label: "Scope"}, field{Name: "owner", Label: "Owner"}
+	actor := field{Name: "actor", Label: "Actor"}
 	return []report{
 		{
 			Name: "actor", Title: "What an actor did", Needs: "actor", Columns: eventColumns(),
 			Explain: "Everything that an entity did, or that was done on its behalf, oldest first.",
-			Fields:  []field{{"actor", "Actor"}, from, to},
+			Fields:  []field{actor, from, to},
 		},
 		{
 			Name: "changes", Title: "Changes in a scope", Needs: "scope", Fields: []field{scope, from, to},
@@ -79,7 +80,7 @@ func reports() []report {
 		{
 			Name: "usage", Title: "Use of an item", Needs: "id",
 			Explain: "Who was given an item, or found it helpful, and whether that was before it was found harmful.",
-			Fields:  []field{{"id", "Id"}, {"actor", "Actor"}, from, to},
+			Fields:  []field{{Name: "id", Label: "Id"}, actor, from, to},
 			Columns: []column{
 				{"at", "When", "time"},
 				{"kind", "How", "value"},
@@ -93,7 +94,7 @@ func reports() []report {
 			},
 		},
 		{
-			Name: "denials", Title: "Denied requests", Fields: []field{{"actor", "Actor"}, from, to},
+			Name: "denials", Title: "Denied requests", Fields: []field{actor, from, to},
 			Explain: "What was denied, and to whom.",
 			Columns: []column{
 				{"at", "When", "time"},
@@ -206,11 +207,12 @@ func changesOf(event map[string]any) []edit {
 
 // reported is the page of a report.
 type reported struct {
-	Report report
-	Asked  bool     // all that the report needs is given
-	Rows   [][]cell // without the columns that are empty in all of them
-	Next   string
-	refusal
+	form // of the filters
+
+	Report  report
+	Asked   bool     // all that the report needs is given
+	Rows    [][]cell // without the columns that are empty in all of them
+	Next    string
 	Periods []period // to choose from
 	CSV     string   // the address of the whole report as a file
 }
@@ -258,9 +260,9 @@ func readReport(p *page) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := &reported{Report: r, CSV: Root + "reports/" + r.Name + "/csv" + encode(p.Query)}
+	data := &reported{form: *newForm(p, r.Fields), Report: r, CSV: Root + "reports/" + r.Name + "/csv" + encode(p.Query)}
 	for _, days := range []int{7, 30, 90} {
-		if !slices.Contains(r.Fields, field{"from", "From"}) {
+		if !slices.Contains(namesOf(r.Fields), "from") {
 			break
 		}
 		from := p.Now.UTC().AddDate(0, 0, -days).Format(time.DateOnly)
@@ -282,7 +284,7 @@ func readReport(p *page) (any, error) {
 		return nil, answer(p, "report", data, data.Refused.Status)
 	}
 	if err != nil {
-		return nil, data.refuse(p, err, "report", data, namesOf(r.Fields)...)
+		return nil, data.failed(p, err, "report", data)
 	}
 	columns := slices.DeleteFunc(slices.Clone(r.Columns), func(c column) bool {
 		return !slices.ContainsFunc(got.Items, func(row map[string]any) bool { return row[c.Field] != nil })

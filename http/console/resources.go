@@ -79,8 +79,8 @@ func resourceActs() []act {
 	}
 }
 
-func resourceFields() []actField {
-	return []actField{
+func resourceFields() []field {
+	return []field{
 		{Name: "path", Label: "Address, such as https://example.com/guide.md, or a directory of the server that it may read"},
 		{Name: "source_name", Label: "Name; that of the file if empty"},
 		{Name: "tags", Label: "Tags, one a line, such as domain=web", Rows: 2},

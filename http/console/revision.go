@@ -9,8 +9,8 @@ import (
 )
 
 // revisable are the fields that a reader can revise, and the reason.
-func revisable() []actField {
-	return []actField{
+func revisable() []field {
+	return []field{
 		{Name: "task", Label: "Task", Rows: 2},
 		{Name: "content", Label: "Content", Rows: 12, Required: true},
 		{Name: "abstract", Label: "Abstract", Rows: 3},
@@ -40,8 +40,8 @@ func revisableValues(k api.Knowledge) map[string]string {
 }
 
 // changedFields are the fields of a form that differ from the item, in the order of the form.
-func changedFields(was, is map[string]string) []actField {
-	return slices.DeleteFunc(revisable(), func(f actField) bool {
+func changedFields(was, is map[string]string) []field {
+	return slices.DeleteFunc(revisable(), func(f field) bool {
 		return f.Name == "reason" || f.Check || unixLines(was[f.Name]) == is[f.Name]
 	})
 }

@@ -79,8 +79,8 @@ type policies struct {
 	Items []api.VerificationPolicy
 }
 
-func policyFields() []actField {
-	return []actField{
+func policyFields() []field {
+	return []field{
 		{Name: "scope", Label: "Scope, or all", Required: true, Kinds: anyone},
 		{Name: "type", Label: "Type", Values: append([]string{""}, policyTypes()...)},
 		{Name: "every_days", Label: "Verify every so many days", Required: true},

@@ -14,51 +14,45 @@ import (
 
 // found is the page of a search.
 type found struct {
+	form // of the filters
+
 	Asked    bool // there is a question
 	Answer   api.SearchAnswer
 	Expected *expected // the item that the reader expected among the hits
-	Filters  []filter
-	Entities []field // for whom the search is made
-	Versus   *versus // the search at two moments; nil for one
+	Entities []field   // for whom the search is made
+	Versus   *versus   // the search at two moments; nil for one
 	Facets   []facet
-	refusal
-}
-
-// filter is a choice among the values of a field. A field without values takes any text.
-type filter struct {
-	Name, Label string
-	Values      []string
 }
 
 // filters are the filters of searches and lists.
-func filters() []filter {
-	return []filter{
-		{"type", "Type", []string{"user_profile", "strategy", "tool", "usecase", "definition", "plan"}},
-		{"category", "Category", []string{
+func filters() []field {
+	return []field{
+		{Name: "type", Label: "Type", Values: []string{"user_profile", "strategy", "tool", "usecase", "definition", "plan"}},
+		{Name: "category", Label: "Category", Values: []string{
 			"profile", "preferences", "entities", "events", "cases", "patterns", "tools", "skills", "antipatterns",
 		}},
-		{"context_type", "Kind", []string{"memory", "skill", "resource"}},
-		{"polarity", "Polarity", []string{"positive", "negative"}},
-		{"stale", "Reported stale", []string{"true", "false"}},
-		{"status", "Status", []string{"active", "superseded"}},
-		{"owner", "Owner", nil},
-		{"scope", "Scope", nil},
-		{"tag", "Tag", nil},
-		{"uri", "URI begins with", nil},
-		{"created_from", "Remembered from", nil},
-		{"created_to", "Remembered before", nil},
+		{Name: "context_type", Label: "Kind", Values: []string{"memory", "skill", "resource"}},
+		{Name: "polarity", Label: "Polarity", Values: []string{"positive", "negative"}},
+		{Name: "stale", Label: "Reported stale", Values: []string{"true", "false"}},
+		{Name: "status", Label: "Status", Values: []string{"active", "superseded"}},
+		{Name: "owner", Label: "Owner"},
+		{Name: "scope", Label: "Scope"},
+		{Name: "tag", Label: "Tag"},
+		{Name: "uri", Label: "URI begins with"},
+		{Name: "created_from", Label: "Remembered from"},
+		{Name: "created_to", Label: "Remembered before"},
 	}
 }
 
-// field is a form's field.
-type field struct{ Name, Label string }
-
-func (f filter) name() string { return f.Name }
-func (f field) name() string  { return f.Name }
-
 // searchers are the parameters that say for whom a search is made.
 func searchers() []field {
-	return []field{{"user", "User"}, {"project", "Project"}, {"agent", "Agent"}, {"team", "Team"}, {"org", "Organisation"}}
+	return []field{
+		{Name: "user", Label: "User"},
+		{Name: "project", Label: "Project"},
+		{Name: "agent", Label: "Agent"},
+		{Name: "team", Label: "Team"},
+		{Name: "org", Label: "Organisation"},
+	}
 }
 
 // expected is why an item is or is not among the hits.
@@ -72,10 +66,10 @@ type expected struct {
 
 // search answers the question of the address. If the API refuses it, the form stays.
 func search(p *page) (any, error) {
-	data := &found{Filters: filters(), Entities: searchers()}
+	data := &found{form: *newForm(p, filters()), Entities: searchers()}
 	if err := data.search(p); err != nil {
 		data.Asked, data.Versus = false, nil
-		return nil, data.refuse(p, err, "search", data, namesOf(data.Filters)...)
+		return nil, data.failed(p, err, "search", data)
 	}
 	return data, nil
 }

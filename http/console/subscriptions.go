@@ -20,8 +20,8 @@ type subscriptions struct {
 	All   bool
 }
 
-func subscriptionFields() []actField {
-	return []actField{
+func subscriptionFields() []field {
+	return []field{
 		{Name: "follows", Label: "Follows", Values: []string{"scope", "item", "tag", "query"}},
 		{Name: "what", Label: "Which: a name, an item, service=payments, or words", Required: true, Kinds: anyone},
 		{Name: "events", Label: "Events, one a line; the usual ones if empty", Rows: 2},
