@@ -1,7 +1,6 @@
 package console
 
 import (
-	"net/url"
 	"strings"
 	"time"
 
@@ -10,20 +9,14 @@ import (
 
 // digest is the page that sums up what happened in a scope.
 type digest struct {
-	form // of the filters
-
+	form               // of the filters
 	Digest *api.Digest // nil until a scope is named
 }
 
 // showDigest shows the digest of a scope, also as Markdown and as HTML.
 func showDigest(p *page) (any, error) {
 	data := &digest{form: *newForm(p, []field{{Name: "scope"}, {Name: "since"}, {Name: "until"}})}
-	query := url.Values{}
-	for _, name := range namesOf(data.Fields) {
-		if value := p.param(name); value != "" {
-			query.Set(name, value)
-		}
-	}
+	query := p.given(namesOf(data.Fields)...)
 	if p.Moment.Past() && p.Moment.RecordedAt != nil && !query.Has("until") {
 		query.Set("until", p.Moment.RecordedAt.UTC().Format(time.RFC3339Nano))
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,8 +12,7 @@ import (
 
 // list is a page of knowledge, newest first unless it is sorted.
 type list struct {
-	form // of the filters
-
+	form                  // of the filters
 	Columns  []listColumn // that are shown
 	Chosen   []listColumn // all, to choose from
 	Items    []api.Knowledge
@@ -69,17 +69,9 @@ func listFilters(past bool) []field {
 
 // listQuery are the filters and the order of a list of knowledge.
 func listQuery(p *page, sorted bool) url.Values {
-	query := p.asOf(nil)
-	for _, filter := range listFilters(p.Moment.Past()) {
-		if values := p.values(filter.Name); values != nil {
-			query[filter.Name] = values
-		}
-	}
-	if sort := p.param("sort"); sorted && sort != "" && !p.Moment.Past() {
-		query.Set("sort", sort)
-		if order := p.param("order"); order != "" {
-			query.Set("order", order)
-		}
+	query := p.asOf(p.given(namesOf(listFilters(p.Moment.Past()))...))
+	if sorted && p.param("sort") != "" && !p.Moment.Past() {
+		maps.Copy(query, p.given("sort", "order"))
 	}
 	return query
 }
@@ -115,9 +107,7 @@ func (l *list) read(p *page) error {
 	if l.Versus != nil {
 		return l.Versus.compareLists(p, query)
 	}
-	if cursor := p.param("cursor"); cursor != "" {
-		query.Set("cursor", cursor)
-	}
+	maps.Copy(query, p.given("cursor"))
 	var got api.Page[api.Knowledge]
 	if err := p.get(&got, query, "v1", "knowledge"); err != nil {
 		return err

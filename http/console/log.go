@@ -19,8 +19,7 @@ import (
 
 // logPage is a part of the log.
 type logPage struct {
-	form // of the filters
-
+	form      // of the filters
 	Events    []api.Event
 	Next      string // the cursor of the next page
 	Following bool   // the page asks again every few seconds
@@ -49,18 +48,13 @@ func eventFilters() []field {
 
 // eventQuery are the filters of the log that are set.
 func eventQuery(p *page) url.Values {
-	query := url.Values{}
-	for _, filter := range eventFilters() {
-		if values := p.values(filter.Name); values != nil {
-			query[filter.Name] = values
-		}
-	}
-	return query
+	return p.given(namesOf(eventFilters())...)
 }
 
 // readLog reads a page of the log, newest first unless the address says otherwise. In the past it ends with the moment.
 func readLog(p *page) (any, error) {
-	data := &logPage{form: *newForm(p, eventFilters()), Following: p.param("follow") != "" && !p.Moment.Past()}
+	data := &logPage{form: *newForm(p, eventFilters())}
+	data.Following = p.param("follow") != "" && p.param("cursor") == "" && !p.Moment.Past()
 	query := p.Moment.newestEvents(50)
 	ascending := p.param("order") == "asc"
 	if ascending {
@@ -68,10 +62,7 @@ func readLog(p *page) (any, error) {
 		query.Del("after")
 	}
 	maps.Copy(query, eventQuery(p))
-	if cursor := p.param("cursor"); cursor != "" {
-		query.Set("cursor", cursor)
-		data.Following = false
-	}
+	maps.Copy(query, p.given("cursor"))
 	var got api.Page[api.Event]
 	if err := p.get(&got, query, "v1", "events"); err != nil {
 		data.Following = data.Following && !isRefused(err)

@@ -108,6 +108,27 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 // param is a parameter of the page's address, without the spaces around it.
 func (p *page) param(name string) string { return strings.TrimSpace(p.Query.Get(name)) }
 
+// values are a parameter's values that are not empty.
+func (p *page) values(name string) (values []string) {
+	for _, value := range p.Query[name] {
+		if value = strings.TrimSpace(value); value != "" {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// given are those of some parameters that have values, as the query of a request.
+func (p *page) given(names ...string) url.Values {
+	query := url.Values{}
+	for _, name := range names {
+		if values := p.values(name); values != nil {
+			query[name] = values
+		}
+	}
+	return query
+}
+
 // With is the page's address with other parameters: name, value, name, value … An empty value removes its name. The
 // place within a list never stays.
 func (p *page) With(changes ...string) string { return p.Path + encode(p.Query, changes...) }

@@ -50,11 +50,8 @@ func (d *people) read(p *page) error {
 	if i := slices.IndexFunc(d.Kinds, func(k kindOfMembers) bool { return k.Kind == kind }); i >= 0 {
 		d.Kind = d.Kinds[i]
 	}
-	query := url.Values{"kind": {d.Kind.Kind}, "limit": {"100"}}
-	for name, of := range map[string]string{"q": "named", "after": "after"} {
-		if value := p.param(of); value != "" {
-			query.Set(name, value)
-		}
+	query := url.Values{
+		"kind": {d.Kind.Kind}, "limit": {"100"}, "q": p.values("named"), "after": p.values("after"),
 	}
 	var listed api.Members
 	err := p.get(&listed, query, "v1", "directory")

@@ -207,8 +207,7 @@ func changesOf(event map[string]any) []edit {
 
 // reported is the page of a report.
 type reported struct {
-	form // of the filters
-
+	form    // of the filters
 	Report  report
 	Asked   bool     // all that the report needs is given
 	Rows    [][]cell // without the columns that are empty in all of them
@@ -237,12 +236,7 @@ func reportOf(p *page) (report, error) {
 
 // reportQuery reads a report's parameters. In the past, a report ends with the moment.
 func reportQuery(p *page, r report) url.Values {
-	query := url.Values{}
-	for _, parameter := range r.Fields {
-		if value := p.param(parameter.Name); value != "" {
-			query.Set(parameter.Name, value)
-		}
-	}
+	query := p.given(namesOf(r.Fields)...)
 	if r.Name == "access" { // which is of a moment, not of a period
 		return p.asOf(query)
 	}
@@ -274,9 +268,7 @@ func readReport(p *page) (any, error) {
 	}
 	data.Asked = true
 	query.Set("limit", "100")
-	if cursor := p.param("cursor"); cursor != "" {
-		query.Set("cursor", cursor)
-	}
+	query["cursor"] = p.values("cursor")
 	var got api.Page[map[string]any]
 	err = p.get(&got, query, "v1", "reports", r.Name)
 	if errors.Is(err, client.ErrNotFound) {

@@ -47,21 +47,13 @@ func readReview(p *page) (any, error) { return reviewOf(p) }
 func reviewOf(p *page) (*review, error) {
 	v := &review{
 		At: number(p.Query, "at"), Done: number(p.Query, "done"), Act: p.param("act"), ID: p.param("id"),
-		filters: url.Values{}, here: p.Query,
+		filters: p.given("queue", "owner", "scope", "mine", "assigned"), here: p.Query,
 	}
 	if p.Moment.Past() {
 		return v, nil
 	}
-	for _, name := range []string{"queue", "owner", "scope", "mine", "assigned"} {
-		if value := p.param(name); value != "" {
-			v.filters.Set(name, value)
-		}
-	}
-	query := url.Values{"limit": {"1"}}
+	query := url.Values{"limit": {"1"}, "cursor": p.values("cursor")}
 	maps.Copy(query, v.filters)
-	if cursor := p.param("cursor"); cursor != "" {
-		query.Set("cursor", cursor)
-	}
 	item := p.param("item")
 	if item != "" {
 		query.Set("limit", "100")

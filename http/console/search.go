@@ -14,8 +14,7 @@ import (
 
 // found is the page of a search.
 type found struct {
-	form // of the filters
-
+	form          // of the filters
 	Asked    bool // there is a question
 	Answer   api.SearchAnswer
 	Expected *expected // the item that the reader expected among the hits
@@ -154,17 +153,6 @@ func searcherOf(p *page) *api.Searcher {
 		return nil
 	}
 	return &whom
-}
-
-// values are a parameter's values that are not empty.
-func (p *page) values(name string) []string {
-	var values []string
-	for _, value := range p.Query[name] {
-		if value != "" {
-			values = append(values, value)
-		}
-	}
-	return values
 }
 
 // expect finds why an item is not among the hits: it asks for the item alone, without a least score and, if it is

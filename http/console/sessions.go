@@ -19,12 +19,8 @@ type sessionList struct {
 
 func listSessions(p *page) (any, error) {
 	data := &sessionList{Owner: p.param("owner")}
-	query := url.Values{"limit": {"50"}}
-	for _, name := range []string{"owner", "after"} {
-		if value := p.param(name); value != "" {
-			query.Set(name, value)
-		}
-	}
+	query := p.given("owner", "after")
+	query.Set("limit", "50")
 	var got api.Sessions
 	if err := p.get(&got, query, "v1", "sessions"); err != nil {
 		return nil, err
@@ -61,17 +57,9 @@ func decisionLabels() map[string]string {
 // Decision says what became of a lesson.
 func (s *sessionPage) Decision(name string) string { return decisionLabels()[name] }
 
-func ofOwner(p *page) url.Values {
-	query := url.Values{}
-	if owner := p.param("owner"); owner != "" {
-		query.Set("owner", owner)
-	}
-	return query
-}
-
 func readSession(p *page) (any, error) {
 	data := &sessionPage{}
-	id, query := p.r.PathValue("id"), ofOwner(p)
+	id, query := p.r.PathValue("id"), p.given("owner")
 	if err := p.get(&data.Session, query, "v1", "sessions", id); err != nil {
 		return nil, err
 	}
@@ -85,7 +73,7 @@ func readSession(p *page) (any, error) {
 
 // retryExtraction tries the failed extractions of a session again.
 func retryExtraction(p *page) (any, error) {
-	id, query := p.r.PathValue("id"), ofOwner(p)
+	id, query := p.r.PathValue("id"), p.given("owner")
 	request := client.Post(api.ExtractionRetry{}, "v1", "sessions", id, "retry")
 	request.Query = query
 	_, err := p.api.Do(p.r.Context(), request, nil)

@@ -134,10 +134,7 @@ func (d *subscription) read(p *page) error {
 	if d.Webhook == "" {
 		return d.readFeed(p)
 	}
-	query := url.Values{"limit": {"50"}}
-	if cursor := p.param("cursor"); cursor != "" {
-		query.Set("cursor", cursor)
-	}
+	query := url.Values{"limit": {"50"}, "cursor": p.values("cursor")}
 	if state := p.param("state"); slices.Contains([]string{"pending", "delivered", "dead", "dropped"}, state) {
 		query.Set("state", state)
 	}
