@@ -75,10 +75,9 @@ func isLastAdmin(all []issuedKey, key issuedKey) bool {
 
 // readKeys reads the tenant's keys, newest first.
 func readKeys(p *page) ([]issuedKey, error) {
-	var got api.Keys
-	err := p.get(&got, nil, "v1", "keys")
-	all := make([]issuedKey, len(got.Items))
-	for i, k := range got.Items {
+	keys, _, err := pageOf[api.IssuedKey](p, nil, "v1", "keys")
+	all := make([]issuedKey, len(keys))
+	for i, k := range keys {
 		all[len(all)-1-i] = issued(p, k)
 	}
 	return all, err
@@ -331,10 +330,8 @@ func showTenants(p *page) (any, error) {
 	return data, data.read(p)
 }
 
-func (t *tenants) read(p *page) error {
-	var got api.Tenants
-	err := p.get(&got, nil, "v1", "tenants")
-	t.Items = got.Items
+func (t *tenants) read(p *page) (err error) {
+	t.Items, _, err = pageOf[api.Tenant](p, nil, "v1", "tenants")
 	return err
 }
 

@@ -32,13 +32,13 @@ func ownVotes(p *page, id string) ([]choice, error) {
 		"stream": {"knowledge:" + id}, "order": {"desc"}, "limit": {"500"},
 		"name": {"knowledge.found_helpful", "knowledge.found_harmful", "knowledge.feedback_retracted"},
 	}
-	var got api.Page[api.Event]
-	if err := p.get(&got, query, "v1", "events"); err != nil {
+	events, _, err := pageOf[api.Event](p, query, "v1", "events")
+	if err != nil {
 		return nil, err
 	}
 	var votes []choice
 	ended := map[string]bool{}
-	for _, event := range got.Items {
+	for _, event := range events {
 		said := ballotOf(event)
 		ended[said.Vote], ended[said.Replaces] = true, true
 		if said.Voter == voter(p) && !ended[event.EventID] {

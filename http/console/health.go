@@ -19,9 +19,8 @@ func (h *health) read(p *page) error {
 	if err := h.readiness(p); err != nil {
 		return err
 	}
-	var found api.Projections
-	err := p.get(&found, nil, "v1", "projections")
-	h.Behind = worst(found.Items)
+	found, _, err := pageOf[api.Projection](p, nil, "v1", "projections")
+	h.Behind = worst(found)
 	return err
 }
 
@@ -76,9 +75,9 @@ func readHealth(p *page) (any, error) {
 		return nil, err
 	}
 	data.Version = alive.Version
-	var protections api.Protections
-	err := p.get(&protections, nil, "v1", "log", "protections")
-	data.Protections, data.Forbidden = protections.Items, errors.Is(err, client.ErrForbidden)
+	var err error
+	data.Protections, _, err = pageOf[api.Protection](p, nil, "v1", "log", "protections")
+	data.Forbidden = errors.Is(err, client.ErrForbidden)
 	if err != nil && !data.Forbidden && !errors.Is(err, client.ErrNotFound) {
 		return nil, err
 	}

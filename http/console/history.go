@@ -30,20 +30,27 @@ func readHistory(p *page, id, cursor string) (history []api.Event, next string, 
 	return history, next, err
 }
 
-// pagesOf reads so many pages of a list. Next is the cursor of what follows them; empty for nothing.
-func pagesOf[T any](p *page, pages int, query url.Values, path ...string) (items []T, next string, err error) {
+// pageOf reads a page of a list. Next is the cursor of what follows it; empty for nothing.
+func pageOf[T any](p *page, query url.Values, path ...string) (items []T, next string, err error) {
+	var got api.Page[T]
+	err = p.get(&got, query, path...)
+	return got.Items, got.NextCursor, err
+}
+
+// pagesOf reads so many pages of a list.
+func pagesOf[T any](p *page, pages int, query url.Values, path ...string) (all []T, next string, err error) {
 	for range pages {
-		var got api.Page[T]
-		if err := p.get(&got, query, path...); err != nil {
+		var items []T
+		if items, next, err = pageOf[T](p, query, path...); err != nil {
 			return nil, "", err
 		}
-		items = append(items, got.Items...)
-		if next = got.NextCursor; next == "" {
+		all = append(all, items...)
+		if next == "" {
 			break
 		}
 		query.Set("cursor", next)
 	}
-	return items, next, nil
+	return all, next, nil
 }
 
 // step is an entry of a history: an event, or several votes in a row.

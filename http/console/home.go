@@ -42,11 +42,11 @@ func home(p *page) (any, error) {
 	if err := data.read(p); err != nil {
 		return nil, err
 	}
-	var recent api.Page[api.Event]
-	if err := p.get(&recent, p.Moment.newestEvents(4*mostFeed), "v1", "events"); err != nil {
+	recent, _, err := pageOf[api.Event](p, p.Moment.newestEvents(4*mostFeed), "v1", "events")
+	if err != nil {
 		return nil, err
 	}
-	for _, event := range recent.Items {
+	for _, event := range recent {
 		switch {
 		case isOfServer(event):
 			data.Server = append(data.Server, event)
@@ -54,7 +54,7 @@ func home(p *page) (any, error) {
 			data.Events = append(data.Events, event)
 		}
 	}
-	if p.Moment.Past() || len(recent.Items) == 0 {
+	if p.Moment.Past() || len(recent) == 0 {
 		return &data, nil
 	}
 	if err := p.get(&data.Waiting, url.Values{"limit": {"5"}, "mine": {"true"}}, "v1", "reviews"); err != nil {
@@ -88,15 +88,12 @@ func (s *start) news(p *page) error {
 		Name: visitCookie, Path: Root, MaxAge: 365 * 24 * 3600,
 		Value: began.UTC().Format(time.RFC3339) + "_" + s.Since.UTC().Format(time.RFC3339),
 	})
-	var found api.Page[api.Knowledge]
 	query := url.Values{"created_from": {s.Since.UTC().Format(time.RFC3339)}, "limit": {"20"}}
-	if err := p.get(&found, query, "v1", "knowledge"); err != nil {
-		return err
-	}
-	for _, k := range found.Items {
+	found, _, err := pageOf[api.Knowledge](p, query, "v1", "knowledge")
+	for _, k := range found {
 		if k.Owner != p.Caller.Subject && len(s.New) < 5 {
 			s.New = append(s.New, k)
 		}
 	}
-	return nil
+	return err
 }

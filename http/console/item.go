@@ -107,10 +107,8 @@ func newestEvent(p *page, id string, history []api.Event, next string) (string, 
 	if next != "" {
 		query := p.Moment.newestEvents(1)
 		query.Set("stream", "knowledge:"+id)
-		var newest api.Page[api.Event]
-		err := p.get(&newest, query, "v1", "events")
-		history = newest.Items
-		if err != nil {
+		var err error
+		if history, _, err = pageOf[api.Event](p, query, "v1", "events"); err != nil {
 			return "", err
 		}
 	}
@@ -207,11 +205,10 @@ func readUse(p *page, d *item, history []api.Event) (*use, error) {
 	if p.Moment.Past() && p.Moment.RecordedAt != nil {
 		query.Set("to", p.Moment.RecordedAt.UTC().Format(time.RFC3339Nano))
 	}
-	var answer api.Page[api.Usage]
-	err := p.get(&answer, query, "v1", "reports", "usage")
+	relied, next, err := pageOf[api.Usage](p, query, "v1", "reports", "usage")
 	if errors.Is(err, client.ErrForbidden) {
 		found.Forbidden, err = true, nil
 	}
-	found.Relied, found.More = answer.Items, answer.NextCursor != ""
+	found.Relied, found.More = relied, next != ""
 	return found, err
 }

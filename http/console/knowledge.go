@@ -108,11 +108,9 @@ func (l *list) read(p *page) error {
 		return l.Versus.compareLists(p, query)
 	}
 	maps.Copy(query, p.given("cursor"))
-	var got api.Page[api.Knowledge]
-	if err := p.get(&got, query, "v1", "knowledge"); err != nil {
+	if l.Items, l.Next, err = pageOf[api.Knowledge](p, query, "v1", "knowledge"); err != nil {
 		return err
 	}
-	l.Items, l.Next = got.Items, got.NextCursor
 	if p.Moment.Past() {
 		return nil
 	}

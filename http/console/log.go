@@ -63,13 +63,11 @@ func readLog(p *page) (any, error) {
 	}
 	maps.Copy(query, eventQuery(p))
 	maps.Copy(query, p.given("cursor"))
-	var got api.Page[api.Event]
-	if err := p.get(&got, query, "v1", "events"); err != nil {
+	var err error
+	if data.Events, data.Next, err = pageOf[api.Event](p, query, "v1", "events"); err != nil {
 		data.Following = data.Following && !isRefused(err)
 		return nil, data.failed(p, err, "log", data)
 	}
-	data.Events, data.Next = got.Items, got.NextCursor
-	var err error
 	if data.Counts, err = countShown(p); err != nil {
 		return nil, err
 	}
@@ -187,7 +185,7 @@ type eventPage struct {
 	Text     string
 	Envelope []Link // fields of the envelope, and where they lead
 	Effects  []api.Event
-	More     bool       // there are more effects
+	Next     string     // the cursor of more effects
 	Cause    *api.Cause // the event that caused it; nil if none that the caller may see
 }
 
@@ -197,13 +195,13 @@ func eventID(p *page, named string) (string, error) {
 	if err != nil || position < 1 {
 		return named, nil
 	}
-	var one api.Page[api.Event]
 	query := url.Values{"after": {strconv.FormatInt(position-1, 10)}, "limit": {"1"}}
-	if err := p.get(&one, query, "v1", "events"); err != nil {
+	found, _, err := pageOf[api.Event](p, query, "v1", "events")
+	if err != nil {
 		return "", err
 	}
-	if len(one.Items) > 0 && one.Items[0].Position == position {
-		return one.Items[0].EventID, nil
+	if len(found) > 0 && found[0].Position == position {
+		return found[0].EventID, nil
 	}
 	return named, nil
 }
@@ -220,11 +218,10 @@ func readEvent(p *page) (any, error) {
 	}
 	e := data.Event
 	data.Data, data.Text = indented(e.Data), indented(e.Text)
-	var effects api.Page[api.Event]
-	if err := p.get(&effects, url.Values{"limit": {"50"}}, "v1", "events", e.EventID, "effects"); err != nil {
+	data.Effects, data.Next, err = pageOf[api.Event](p, url.Values{"limit": {"50"}}, "v1", "events", e.EventID, "effects")
+	if err != nil {
 		return nil, err
 	}
-	data.Effects, data.More = effects.Items, effects.NextCursor != ""
 	if len(e.CausedBy) > 0 && e.CausedBy[0].Name != "" { // else the caller may not see it, or it is a word
 		data.Cause = &e.CausedBy[0]
 	}

@@ -35,11 +35,10 @@ func showPrivacy(p *page) (any, error) {
 		return nil, err
 	}
 	data.Status = &status
-	var ordered, holds api.Page[api.Event]
 	query := p.Moment.newestEvents(newestOrders)
 	query.Set("name", "erasure.ordered")
-	err = p.get(&ordered, query, "v1", "events")
-	for _, event := range ordered.Items {
+	ordered, _, err := pageOf[api.Event](p, query, "v1", "events")
+	for _, event := range ordered {
 		_, id, _ := strings.Cut(event.Stream, ":")
 		var one api.Erasure
 		if err == nil {
@@ -48,8 +47,8 @@ func showPrivacy(p *page) (any, error) {
 		data.Orders = append(data.Orders, one)
 	}
 	query["name"] = []string{"knowledge.held", "knowledge.released"}
-	err = errors.Join(err, p.get(&holds, query, "v1", "events"), p.get(&data.Scrubbing, nil, "v1", "scrubbing"))
-	data.Holds = holds.Items
+	holds, _, failed := pageOf[api.Event](p, query, "v1", "events")
+	data.Holds, err = holds, errors.Join(err, failed, p.get(&data.Scrubbing, nil, "v1", "scrubbing"))
 	if err == nil && p.param("findings") != "" {
 		data.Findings = &api.Findings{}
 		err = p.get(data.Findings, url.Values{"cursor": p.Query["cursor"]}, "v1", "scrubbing", "findings")
@@ -156,9 +155,8 @@ func showErasure(p *page) (any, error) {
 	if err := p.get(&data.Erasure, nil, "v1", "erasures", id); err != nil {
 		return nil, err
 	}
-	var got api.Page[api.Event]
-	err := p.get(&got, url.Values{"stream": {"erasure:" + id}, "order": {"desc"}}, "v1", "events")
-	data.Events = slices.DeleteFunc(got.Items, func(e api.Event) bool { return !strings.HasPrefix(e.Name, "erasure.") })
+	events, _, err := pageOf[api.Event](p, url.Values{"stream": {"erasure:" + id}, "order": {"desc"}}, "v1", "events")
+	data.Events = slices.DeleteFunc(events, func(e api.Event) bool { return !strings.HasPrefix(e.Name, "erasure.") })
 	return &data, err
 }
 

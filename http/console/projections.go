@@ -34,12 +34,12 @@ func (v version) Follows() bool { return v.Name != knowledgeProjection }
 
 // versionsOf asks for the versions of all projections, or of the one with a name.
 func versionsOf(p *page, name string) ([]version, error) {
-	var found api.Projections
-	if err := p.get(&found, nil, "v1", "projections"); err != nil {
+	found, _, err := pageOf[api.Projection](p, nil, "v1", "projections")
+	if err != nil {
 		return nil, err
 	}
 	var all []version
-	for _, one := range found.Items {
+	for _, one := range found {
 		if name == "" || one.Name == name {
 			all = append(all, version{one})
 		}
@@ -106,11 +106,8 @@ func readQuarantine(p *page) (any, error) {
 
 // quarantined asks for the streams that a projection passes over, or for the one with a name.
 func quarantined(p *page, name, stream string) ([]api.Quarantined, error) {
-	var found api.Short[api.Quarantined]
-	if err := p.get(&found, nil, "v1", "projections", name, "quarantine"); err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(found.Items, func(q api.Quarantined) bool { return stream != "" && q.Stream != stream }), nil
+	all, _, err := pageOf[api.Quarantined](p, nil, "v1", "projections", name, "quarantine")
+	return slices.DeleteFunc(all, func(q api.Quarantined) bool { return stream != "" && q.Stream != stream }), err
 }
 
 // bytesOf writes a size.

@@ -24,9 +24,8 @@ func (d *projectionPage) readRebuild(p *page) error {
 	if d.Running() {
 		return nil
 	}
-	var past api.Page[api.Event]
-	err = p.get(&past, url.Values{"limit": {"50"}}, "v1", "projections", d.Name, "history")
-	for _, event := range past.Items {
+	past, _, err := pageOf[api.Event](p, url.Values{"limit": {"50"}}, "v1", "projections", d.Name, "history")
+	for _, event := range past {
 		d.History = append(d.History, stageOf(event))
 	}
 	return err

@@ -105,12 +105,12 @@ func (r *remembering) warn(p *page, similar []api.Similar) error {
 	for _, one := range similar {
 		query.Add("id", one.ID)
 	}
-	var known api.Page[api.Knowledge]
-	if err := p.get(&known, query, "v1", "knowledge"); err != nil {
+	known, _, err := pageOf[api.Knowledge](p, query, "v1", "knowledge")
+	if err != nil {
 		return err
 	}
 	for _, one := range similar {
-		for _, k := range known.Items {
+		for _, k := range known {
 			if k.ID == one.ID {
 				r.Similar = append(r.Similar, alike{one, k})
 			}

@@ -269,8 +269,8 @@ func readReport(p *page) (any, error) {
 	data.Asked = true
 	query.Set("limit", "100")
 	query["cursor"] = p.values("cursor")
-	var got api.Page[map[string]any]
-	err = p.get(&got, query, "v1", "reports", r.Name)
+	var rows []map[string]any
+	rows, data.Next, err = pageOf[map[string]any](p, query, "v1", "reports", r.Name)
 	if errors.Is(err, client.ErrNotFound) {
 		data.Refused = problemOf(err)
 		return nil, answer(p, "report", data, data.Refused.Status)
@@ -279,16 +279,15 @@ func readReport(p *page) (any, error) {
 		return nil, data.failed(p, err, "report", data)
 	}
 	columns := slices.DeleteFunc(slices.Clone(r.Columns), func(c column) bool {
-		return !slices.ContainsFunc(got.Items, func(row map[string]any) bool { return row[c.Field] != nil })
+		return !slices.ContainsFunc(rows, func(row map[string]any) bool { return row[c.Field] != nil })
 	})
-	for _, row := range got.Items {
+	for _, row := range rows {
 		cells := make([]cell, len(columns))
 		for i, column := range columns {
 			cells[i] = cellOf(p, column, row)
 		}
 		data.Rows = append(data.Rows, cells)
 	}
-	data.Next = got.NextCursor
 	return data, nil
 }
 

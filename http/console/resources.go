@@ -139,9 +139,8 @@ func placesAt(p *page) (*places, error) {
 	for i, e := range data.Entries {
 		data.Entries[i].Name = e.URI[strings.LastIndex(e.URI, "/")+1:]
 	}
-	var following api.Projections
-	err := p.get(&following, nil, "v1", "projections")
-	for _, f := range following.Items {
+	following, _, err := pageOf[api.Projection](p, nil, "v1", "projections")
+	for _, f := range following {
 		if f.LagEvents > 0 && slices.Contains([]string{meaningProjection, "summaries"}, f.Name) {
 			data.Behind = append(data.Behind, f)
 		}

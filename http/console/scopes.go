@@ -47,11 +47,10 @@ func showScopes(p *page) (any, error) {
 	if err := p.get(&data.Counts, nil, "v1", "overview"); err != nil {
 		return nil, err
 	}
-	var health api.Page[api.ScopeHealth]
-	if err := p.get(&health, url.Values{"limit": {"100"}}, "v1", "reports", "health"); err != nil {
+	query := url.Values{"limit": {"100"}}
+	if data.Health, _, err = pageOf[api.ScopeHealth](p, query, "v1", "reports", "health"); err != nil {
 		return nil, err
 	}
-	data.Health = health.Items
 	for _, label := range []string{"Public", "Organisation", "Team", "Project", "Agent", "User"} {
 		all, kind := scopeKind{Kind: label}, strings.ToLower(label)
 		if label == "Organisation" {
@@ -61,8 +60,8 @@ func showScopes(p *page) (any, error) {
 			if found, _, _ := strings.Cut(of.Scope, ":"); found == kind {
 				part := func(items int) portion { return portion{items, float64(items) / float64(of.Items)} }
 				one := scopeHealth{of, part(of.Confirmed), part(of.Stale), part(of.Contested), nil}
-				if i := slices.IndexFunc(health.Items, func(h api.ScopeHealth) bool { return h.Scope == of.Scope }); i >= 0 {
-					one.Shares = &health.Items[i]
+				if i := slices.IndexFunc(data.Health, func(h api.ScopeHealth) bool { return h.Scope == of.Scope }); i >= 0 {
+					one.Shares = &data.Health[i]
 				}
 				all.Scopes = append(all.Scopes, one)
 			}
@@ -105,10 +104,8 @@ func showPolicies(p *page) (any, error) {
 	return data, data.read(p)
 }
 
-func (d *policies) read(p *page) error {
-	var got api.VerificationPolicies
-	err := p.get(&got, nil, "v1", "verification")
-	d.Items = got.Items
+func (d *policies) read(p *page) (err error) {
+	d.Items, _, err = pageOf[api.VerificationPolicy](p, nil, "v1", "verification")
 	return err
 }
 

@@ -29,9 +29,8 @@ func listSessions(p *page) (any, error) {
 	if got.More {
 		data.Next = got.Items[len(got.Items)-1].ID
 	}
-	var tasks api.Tasks
-	err := p.get(&tasks, url.Values{"limit": {"20"}}, "v1", "tasks")
-	data.Tasks = tasks.Items
+	var err error
+	data.Tasks, _, err = pageOf[api.Task](p, url.Values{"limit": {"20"}}, "v1", "tasks")
 	return data, err
 }
 
@@ -65,9 +64,8 @@ func readSession(p *page) (any, error) {
 	}
 	query.Set("session", id)
 	query.Set("limit", "100")
-	var tasks api.Tasks
-	err := p.get(&tasks, query, "v1", "tasks")
-	data.Tasks = tasks.Items
+	var err error
+	data.Tasks, _, err = pageOf[api.Task](p, query, "v1", "tasks")
 	return data, err
 }
 

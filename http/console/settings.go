@@ -78,14 +78,14 @@ func settingsWith(p *page, tests []api.ModelTest) (*settings, error) {
 	if err := p.get(&got, nil, "v1", "settings"); err != nil {
 		return nil, err
 	}
-	var following api.Projections
-	if err := p.get(&following, nil, "v1", "projections"); err != nil {
+	following, _, err := pageOf[api.Projection](p, nil, "v1", "projections")
+	if err != nil {
 		return nil, err
 	}
 	data := &settings{File: got.File, Groups: settingGroups(), Tested: tests != nil}
 	for _, model := range got.Models {
 		one := askedModel{Model: model}
-		for _, f := range following.Items {
+		for _, f := range following {
 			if f.Name == meaningProjection && model.Name == "embedding" && f.State == "active" ||
 				f.Name == "extraction" && model.Name == "llm" {
 				one.Error = f.Error

@@ -54,14 +54,12 @@ func showSubscriptions(p *page) (any, error) {
 	return data, data.read(p)
 }
 
-func (d *subscriptions) read(p *page) error {
+func (d *subscriptions) read(p *page) (err error) {
 	d.All = p.param("all") == "true" && p.Administers()
 	query := url.Values{
 		"all": {strconv.FormatBool(d.All)}, "ended": {strconv.FormatBool(p.param("ended") == "true")},
 	}
-	var got api.Subscriptions
-	err := p.get(&got, query, "v1", "subscriptions")
-	d.Items = got.Items
+	d.Items, _, err = pageOf[api.Subscription](p, query, "v1", "subscriptions")
 	return err
 }
 
@@ -121,7 +119,7 @@ func showSubscription(p *page) (any, error) {
 	return data, data.read(p)
 }
 
-func (d *subscription) read(p *page) error {
+func (d *subscription) read(p *page) (err error) {
 	id := p.r.PathValue("id")
 	if err := p.get(&d.Subscription, nil, "v1", "subscriptions", id); err != nil {
 		return err
@@ -138,9 +136,7 @@ func (d *subscription) read(p *page) error {
 	if state := p.param("state"); slices.Contains([]string{"pending", "delivered", "dead", "dropped"}, state) {
 		query.Set("state", state)
 	}
-	var got api.Page[api.Delivery]
-	err := p.get(&got, query, "v1", "subscriptions", id, "deliveries")
-	d.Deliveries, d.Next = got.Items, got.NextCursor
+	d.Deliveries, d.Next, err = pageOf[api.Delivery](p, query, "v1", "subscriptions", id, "deliveries")
 	return err
 }
 
@@ -157,11 +153,11 @@ func (d *subscription) readFeed(p *page) error {
 	for i := 0; i < most && d.Before > 0 && len(d.Events) == 0; i++ {
 		before, after := d.Before, max(d.Before-1-span, start.Position)
 		query := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {strconv.Itoa(span)}}
-		var got api.Page[api.Event]
-		if err := p.get(&got, query, "v1", "subscriptions", d.ID, "events"); err != nil {
+		events, _, err := pageOf[api.Event](p, query, "v1", "subscriptions", d.ID, "events")
+		if err != nil {
 			return err
 		}
-		d.Events = slices.DeleteFunc(got.Items, func(e api.Event) bool { return e.Position >= before })
+		d.Events = slices.DeleteFunc(events, func(e api.Event) bool { return e.Position >= before })
 		if d.Before = after + 1; after == start.Position {
 			d.Before = 0
 		}
