@@ -162,7 +162,9 @@ func showAs(p *page) (any, error) {
 	}
 	p.r.PostForm = p.Query // this form only asks
 	data := &seeAs{form: *newForm(p, fields), Moments: workMoments()}
+	data.names = map[string]string{}
 	for _, whom := range fields {
+		data.names["context."+whom.Name+"_id"] = whom.Name
 		p.Query.Set(whom.Name, strings.TrimPrefix(data.Values[whom.Name], whom.Name+":"))
 	}
 	data.Chosen = data.Moments[0]
@@ -185,12 +187,9 @@ func showAs(p *page) (any, error) {
 	}
 	var got api.ContextAnswer
 	err := p.post(asked, &got, "v1", "context")
-	if data.refuse(err) {
-		for _, whom := range fields {
-			data.Refused.rename("context."+whom.Name+"_id", whom.Name, data.form)
-		}
-		return nil, answer(p, "seeas", data, data.Refused.Status)
+	if err := data.failed(p, err, "seeas", data); err != nil {
+		return nil, err
 	}
 	data.Answer = &got
-	return data, err
+	return data, nil
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -27,6 +28,7 @@ type form struct {
 	Refused *problem
 
 	page    *page
+	names   map[string]string   // of fields by what the API calls them, where that differs
 	unknown map[string][]string // what was typed into fields of entities and is none
 	members []api.Member        // that such fields offer
 }
@@ -71,6 +73,7 @@ func (f *form) refuse(err error) bool {
 	f.Refused.Fields = nil
 	for _, bad := range all {
 		name, index, listed := strings.Cut(bad.Field, "[")
+		name = cmp.Or(f.names[name], name)
 		if !slices.ContainsFunc(f.Fields, func(field field) bool { return field.Name == name }) {
 			f.Refused.Fields = append(f.Refused.Fields, bad)
 			continue

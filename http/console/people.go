@@ -62,6 +62,7 @@ func (d *people) read(p *page) error {
 // addMember adds a member, and goes to its page.
 func addMember(p *page) (any, error) {
 	data := &people{form: *newForm(p, memberFields())}
+	data.names = map[string]string{"member": "id"}
 	kind := cmp.Or(p.r.PostFormValue("kind"), p.param("kind"), "user")
 	member := kind + ":" + data.text("id")
 	given := api.NewMember{}
@@ -70,27 +71,10 @@ func addMember(p *page) (any, error) {
 	}
 	request := client.Request{Method: http.MethodPut, Path: []string{"v1", "directory", member}, Body: given}
 	_, err := p.api.Do(p.r.Context(), request, nil)
-	if data.refuse(err) {
-		data.Refused.rename("member", "id", data.form)
-		if err := data.read(p); err != nil {
-			return nil, err
-		}
-		return nil, answer(p, "people", data, data.Refused.Status)
-	}
-	if err != nil {
+	if err := data.failed(p, err, "people", data, data.read); err != nil {
 		return nil, err
 	}
 	return goBack(p, peopleActs()[0].Name, "people/"+url.PathEscape(member))
-}
-
-// rename moves what is wrong with a field of the API to the field of a form.
-func (why *problem) rename(from, to string, f form) {
-	why.Fields = slices.DeleteFunc(why.Fields, func(bad api.BadField) bool {
-		if bad.Field == from && f.unknown[to] == nil {
-			f.Wrong[to] = append(f.Wrong[to], bad.Message)
-		}
-		return bad.Field == from
-	})
 }
 
 // person is the page of a member of the directory.

@@ -69,6 +69,7 @@ func follows(s api.Subscription) string { return cmp.Or(s.Scope, s.Item, s.Tag, 
 // subscribe makes a subscription. The secret of a webhook is in this answer alone.
 func subscribe(p *page) (any, error) {
 	data := &subscriptions{form: *newForm(p, subscriptionFields())}
+	data.names = map[string]string{"scope": "what", "item": "what", "tag": "what", "query": "what"}
 	follows := cmp.Or(data.text("follows"), "scope")
 	if follows != "scope" {
 		data.Values["what"], data.unknown = p.r.PostFormValue("what"), nil
@@ -84,16 +85,7 @@ func subscribe(p *page) (any, error) {
 	}
 	var made api.Subscription
 	_, err := p.api.Do(p.r.Context(), client.Post(asked, "v1", "subscriptions"), &made)
-	if data.refuse(err) {
-		for _, name := range []string{"scope", "item", "tag", "query"} {
-			data.Refused.rename(name, "what", data.form)
-		}
-		if err := data.read(p); err != nil {
-			return nil, err
-		}
-		return nil, answer(p, "subscriptions", data, data.Refused.Status)
-	}
-	if err != nil {
+	if err := data.failed(p, err, "subscriptions", data, data.read); err != nil {
 		return nil, err
 	}
 	if made.Secret != "" {
