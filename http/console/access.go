@@ -87,7 +87,7 @@ func readKeys(p *page) ([]issuedKey, error) {
 func readMembers(p *page) (map[string]bool, error) {
 	known := map[string]bool{}
 	for _, of := range memberKinds() {
-		query := url.Values{"kind": {of.Kind}, "limit": {"500"}}
+		query := url.Values{"kind": {of.Name}, "limit": {"500"}}
 		for next := "first"; next != ""; {
 			var got api.Members
 			if err := p.get(&got, query, "v1", "directory"); err != nil {
@@ -214,7 +214,7 @@ func showKey(p *page, k api.IssuedKey) error {
 
 // keyActs are what an admin does to keys.
 func keyActs() []act {
-	overlap := overlapField("overlap", "The old key stays valid", overlaps())
+	overlap := field{Name: "overlap", Label: "The old key stays valid", Values: overlaps()}
 	return []act{
 		{
 			Name: "rotate", Label: "Rotate", Fields: []field{overlap},
@@ -227,39 +227,22 @@ func keyActs() []act {
 	}
 }
 
-// overlap is how long a key stays valid beside the one that takes its place.
-type overlap struct {
-	label   string
-	seconds int64
-}
-
-func overlaps() []overlap {
-	const hour = 60 * 60
-	return []overlap{
-		{"for a day", 24 * hour},
-		{"for an hour", hour},
-		{"for a week", 7 * 24 * hour},
-		{"for 30 days", 30 * 24 * hour},
-		{"not at all", 0},
-	}
-}
-
-func overlapField(name, label string, all []overlap) field {
-	field := field{Name: name, Label: label}
-	for _, one := range all {
-		field.Values = append(field.Values, one.label)
-	}
-	return field
+// overlaps are how long a key stays valid beside the one that takes its place.
+func overlaps() []string {
+	return []string{"for a day", "for an hour", "for a week", "for 30 days", "not at all"}
 }
 
 // secondsOf are the seconds of an overlap; nil if there is none with this label.
 func secondsOf(label string) *int64 {
-	for _, one := range overlaps() {
-		if one.label == label {
-			return &one.seconds
-		}
+	const hour = 60 * 60
+	seconds, is := map[string]int64{
+		"for a day": 24 * hour, "for an hour": hour, "for a week": 7 * 24 * hour, "for 30 days": 30 * 24 * hour,
+		"not at all": 0,
+	}[label]
+	if !is {
+		return nil
 	}
-	return nil
+	return &seconds
 }
 
 // keyAct is the form of an act on a key.

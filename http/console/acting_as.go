@@ -137,20 +137,18 @@ func chooseActing(p *page) (any, error) {
 // seeAs is what an agent would get at a moment of its work.
 type seeAs struct {
 	form
-	Moments []workMoment
-	Chosen  workMoment
+	Moments []field // of an agent's work
+	Chosen  field
 	Answer  *api.ContextAnswer // nil if nothing was asked
 }
 
-// workMoment is a moment of an agent's work.
-type workMoment struct{ Stage, Label string }
-
-func workMoments() []workMoment {
-	return []workMoment{
-		{"start", "At the start of a task"},
-		{"focus", "When a goal is chosen"},
-		{"query", "At a question of the user"},
-		{"analysis", "After a failure"},
+// workMoments are the moments of an agent's work.
+func workMoments() []field {
+	return []field{
+		{Name: "start", Label: "At the start of a task"},
+		{Name: "focus", Label: "When a goal is chosen"},
+		{Name: "query", Label: "At a question of the user"},
+		{Name: "analysis", Label: "After a failure"},
 	}
 }
 
@@ -168,13 +166,13 @@ func showAs(p *page) (any, error) {
 		p.Query.Set(whom.Name, strings.TrimPrefix(data.Values[whom.Name], whom.Name+":"))
 	}
 	data.Chosen = data.Moments[0]
-	if i := slices.IndexFunc(data.Moments, func(m workMoment) bool { return m.Stage == p.param("stage") }); i >= 0 {
+	if i := slices.IndexFunc(data.Moments, func(m field) bool { return m.Name == p.param("stage") }); i >= 0 {
 		data.Chosen = data.Moments[i]
 	} else {
 		return data, nil
 	}
 	said := p.param("said")
-	asked := api.ContextRequest{Stage: data.Chosen.Stage, Context: searcherOf(p)}
+	asked := api.ContextRequest{Stage: data.Chosen.Name, Context: searcherOf(p)}
 	switch asked.Stage {
 	case "start":
 		asked.Task = said

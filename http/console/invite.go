@@ -24,7 +24,7 @@ func askInvitation(p *page) (any, error) {
 	if _, err := readKeys(p); err != nil { // who may not read keys may not issue them
 		return nil, err
 	}
-	lasts := overlapField("lasts", "The link is valid", overlaps()[:4])
+	lasts := field{Name: "lasts", Label: "The link is valid", Values: overlaps()[:4]}
 	return &invitation{form: *newForm(p, append(newKeyFields()[:3], lasts))}, nil
 }
 

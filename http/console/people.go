@@ -12,20 +12,22 @@ import (
 	"github.com/annals-kb/annals/http/client"
 )
 
-// kindOfMembers is a kind of the directory's members, and the word for several of them.
-type kindOfMembers struct{ Kind, Label string }
-
-func memberKinds() []kindOfMembers {
-	return []kindOfMembers{
-		{"user", "Users"}, {"agent", "Agents"}, {"team", "Teams"}, {"project", "Projects"}, {"org", "Organisations"},
+// memberKinds are the kinds of the directory's members, and the words for several of them.
+func memberKinds() []field {
+	return []field{
+		{Name: "user", Label: "Users"},
+		{Name: "agent", Label: "Agents"},
+		{Name: "team", Label: "Teams"},
+		{Name: "project", Label: "Projects"},
+		{Name: "org", Label: "Organisations"},
 	}
 }
 
 // people is the page of the directory, with the form that adds a member.
 type people struct {
 	form
-	Kinds   []kindOfMembers
-	Kind    kindOfMembers // that is listed
+	Kinds   []field
+	Kind    field // that is listed
 	Members []api.Member
 	Next    string
 }
@@ -47,11 +49,11 @@ func (d *people) read(p *page) error {
 	d.Kinds = memberKinds()
 	d.Kind = d.Kinds[0]
 	kind := cmp.Or(p.r.PostFormValue("kind"), p.param("kind"))
-	if i := slices.IndexFunc(d.Kinds, func(k kindOfMembers) bool { return k.Kind == kind }); i >= 0 {
+	if i := slices.IndexFunc(d.Kinds, func(k field) bool { return k.Name == kind }); i >= 0 {
 		d.Kind = d.Kinds[i]
 	}
 	query := url.Values{
-		"kind": {d.Kind.Kind}, "limit": {"100"}, "q": p.values("named"), "after": p.values("after"),
+		"kind": {d.Kind.Name}, "limit": {"100"}, "q": p.values("named"), "after": p.values("after"),
 	}
 	var listed api.Members
 	err := p.get(&listed, query, "v1", "directory")
