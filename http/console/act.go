@@ -304,7 +304,7 @@ func (a *acting) conflict(p *page, current int64) error {
 
 // request is what the act asks of the API; nil if the form is to be shown again.
 func (a *acting) request(p *page) (*client.Request, error) {
-	reason := api.Reason{Reason: strings.TrimSpace(a.Values["reason"])}
+	reason := api.Reason{Reason: a.text("reason")}
 	request := &client.Request{
 		Method: a.Act.Method, Path: append([]string{"v1", "knowledge", a.ID}, a.Act.Path...), Body: reason,
 	}
@@ -321,11 +321,9 @@ func (a *acting) request(p *page) (*client.Request, error) {
 		until := inDays(p, days)
 		request.Body = api.Confirmation{Reason: reason.Reason, Until: &until}
 	case "supersede":
-		request.Body = api.Supersession{By: strings.TrimSpace(a.Values["by"]), Reason: reason.Reason}
+		request.Body = api.Supersession{By: a.text("by"), Reason: reason.Reason}
 	case "hold", "release":
-		request.Body = api.HoldReason{
-			ReasonCode: strings.TrimSpace(a.Values["reason_code"]), Ticket: strings.TrimSpace(a.Values["ticket"]),
-		}
+		request.Body = api.HoldReason{ReasonCode: a.text("reason_code"), Ticket: a.text("ticket")}
 	case "revise", "rescope", "handover":
 		patch := revision(*a.Knowledge, a.Values)
 		if a.Values["confirm"] != "" {
@@ -353,7 +351,7 @@ func (a *acting) request(p *page) (*client.Request, error) {
 // preview finds what a revision would change.
 func (a *acting) preview() {
 	a.Preview = previewOf(*a.Knowledge, a.Values)
-	a.Sight = sightOf(*a.Knowledge, linesOf(a.Values["scopes"]), strings.TrimSpace(a.Values["owner"]))
+	a.Sight = sightOf(*a.Knowledge, linesOf(a.Values["scopes"]), a.text("owner"))
 }
 
 func (a *acting) invalid(p *page, title string) error {

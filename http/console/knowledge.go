@@ -161,13 +161,11 @@ func columnsOf(p *page) []listColumn {
 
 // facetsOf are the filters that counts lead to.
 func facetsOf(p *page, counts *api.Overview) []facet {
-	attention := api.Facet{}
-	for _, one := range []struct {
-		name  string
-		items int
-	}{{"stale", counts.Stale}, {"expired", counts.Expired}, {"contested", counts.Contested}} {
-		attention.Counts = append(attention.Counts, api.ValueCount{Value: one.name, Items: one.items})
-	}
+	attention := api.Facet{Counts: []api.ValueCount{
+		{Value: "stale", Items: counts.Stale},
+		{Value: "expired", Items: counts.Expired},
+		{Value: "contested", Items: counts.Contested},
+	}}
 	all := []facet{
 		facetOf(p, "Needs attention", "", attention), facetOf(p, "Status", "status", counts.Statuses),
 		facetOf(p, "Type", "type", counts.Types), facetOf(p, "Category", "category", counts.Categories),

@@ -180,13 +180,12 @@ func download(p *page, kind, name string, query url.Values, path ...string) erro
 
 // eventPage is one event with what led to it and what followed from it.
 type eventPage struct {
-	Event    api.Event
-	Data     string // indented JSON
-	Text     string
-	Envelope []Link // fields of the envelope, and where they lead
-	Effects  []api.Event
-	Next     string     // the cursor of more effects
-	Cause    *api.Cause // the event that caused it; nil if none that the caller may see
+	Event   api.Event
+	Data    string // indented JSON
+	Text    string
+	Effects []api.Event
+	Next    string     // the cursor of more effects
+	Cause   *api.Cause // the event that caused it; nil if none that the caller may see
 }
 
 // eventID is the id of the event at a position. Any other text, and the position of no event, it returns unchanged.
@@ -224,13 +223,6 @@ func readEvent(p *page) (any, error) {
 	}
 	if len(e.CausedBy) > 0 && e.CausedBy[0].Name != "" { // else the caller may not see it, or it is a word
 		data.Cause = &e.CausedBy[0]
-	}
-	for _, field := range []struct{ name, value string }{
-		{"correlation_id", e.CorrelationID}, {"request_id", e.RequestID},
-	} {
-		if field.value != "" {
-			data.Envelope = append(data.Envelope, Link{field.value, p.To("log", field.name, field.value)})
-		}
 	}
 	return data, nil
 }

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
 )
 
 //go:embed views/*.html
@@ -52,7 +54,7 @@ func functions(language string, files assets) template.FuncMap {
 		"asset":   files.address,
 		"when":    func(at any) shownTime { return timeOf(language, at, time.Now()) },
 		"date":    func(t time.Time) string { return t.UTC().Format(time.DateOnly) },
-		"number":  func(n any) string { return grouped(n) },
+		"number":  grouped,
 		"decimal": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"percent": percent,
 		"dict":    dict,
@@ -82,7 +84,6 @@ func functions(language string, files assets) template.FuncMap {
 		"tone":       deliveryTone,
 		"event":      func(name string) string { return eventOf(language, name) },
 		"fixed":      func(text string) string { return fixed(language, text) },
-		"confidence": percent,
 		"bytes":      bytesOf,
 		"lasting":    func(seconds float64) string { return lasting(language, seconds) },
 	}
@@ -127,15 +128,11 @@ func dict(pairs ...any) map[string]any {
 
 // grouped writes a whole number with a separator every three digits.
 func grouped(n any) string {
-	digits := fmt.Sprint(n)
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
+	whole, err := strconv.ParseInt(fmt.Sprint(n), 10, 64)
+	if err != nil {
+		return fmt.Sprint(n)
 	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return sign + digits
+	return humanize.Comma(whole)
 }
 
 // exactTime is how pages write a time exactly.
