@@ -143,7 +143,7 @@ func accessWith(p *page, create *form) (*access, error) {
 
 func newKeyFields() []field {
 	return []field{
-		{Name: "subject", Label: "Whose it is", Required: true, Kinds: anyone},
+		{Name: "subject", Label: "Whose it is", Required: true, Kinds: []string{"user", "agent"}},
 		{Name: "role", Label: "Role", Values: []string{"member", "service", "auditor", "admin", "root"}},
 		{Name: "memberships", Label: "What they belong to", Kinds: groups, Several: true},
 		{Name: "acts_for", Label: "May act on behalf of others", Check: true},

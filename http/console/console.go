@@ -246,6 +246,7 @@ var errAnswered = errors.New("answered")
 // render writes a page, or a problem if its template fails.
 func (p *page) render(view string, status int) {
 	var out bytes.Buffer
+	p.Secret = status == http.StatusCreated
 	if err := p.console.views()[p.Language][view].ExecuteTemplate(&out, "page", p); err != nil {
 		p.console.cfg.Logger.ErrorContext(p.r.Context(), "render page", "view", view, "error", err)
 		http.Error(p.w, "The page could not be made.", http.StatusInternalServerError)

@@ -27,8 +27,11 @@ func (c *Console) makeFirst(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		data.Refused = problemOf(err)
 		status = data.Refused.Status
-	} else if token, expires, err := c.cfg.OpenSession(r, key); err == nil {
-		setSession(w, r, token, expires)
+	} else {
+		status = http.StatusCreated
+		if token, expires, err := c.cfg.OpenSession(r, key); err == nil {
+			setSession(w, r, token, expires)
+		}
 	}
 	data.Key = key
 	p.Data = data

@@ -88,7 +88,7 @@ func (s *start) news(p *page) error {
 		Name: visitCookie, Path: Root, MaxAge: 365 * 24 * 3600,
 		Value: began.UTC().Format(time.RFC3339) + "_" + s.Since.UTC().Format(time.RFC3339),
 	})
-	query := url.Values{"created_from": {s.Since.UTC().Format(time.RFC3339)}, "limit": {"20"}}
+	query := url.Values{"created_from": {s.Since.UTC().Format(time.RFC3339)}, "limit": {"100"}}
 	found, _, err := pageOf[api.Knowledge](p, query, "v1", "knowledge")
 	for _, k := range found {
 		if k.Owner != p.Caller.Subject && len(s.New) < 5 {

@@ -25,7 +25,8 @@ func askInvitation(p *page) (any, error) {
 		return nil, err
 	}
 	lasts := field{Name: "lasts", Label: "The link is valid", Values: overlaps()[:4]}
-	return &invitation{form: *newForm(p, append(newKeyFields()[:3], lasts))}, nil
+	whom := field{Name: "subject", Label: "Whom", Required: true, Kinds: []string{"user", "agent"}}
+	return &invitation{form: *newForm(p, append([]field{whom}, append(newKeyFields()[1:3], lasts)...))}, nil
 }
 
 // invite makes an invitation. Its link is in this answer alone.
@@ -76,6 +77,7 @@ func (c *Console) invited(w http.ResponseWriter, r *http.Request, request client
 		data.Refused = problemOf(err)
 		status = data.Refused.Status
 	} else if data.Key != "" {
+		status = http.StatusCreated
 		if token, expires, err := c.cfg.OpenSession(r, data.Key); err == nil {
 			setSession(w, r, token, expires)
 			setActingAs(w, r, nil)

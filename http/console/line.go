@@ -13,7 +13,7 @@ import (
 func (p *page) lineNames() []string {
 	switch strings.TrimPrefix(p.Path, Root) {
 	case "search":
-		return namesOf(append(filters(), searchers()...))
+		return namesOf(append(listFilters(false), searchers()...))
 	case "knowledge":
 		return namesOf(listFilters(false))
 	case "log":
@@ -65,8 +65,12 @@ func (p *page) readLine() {
 			words = append(words, word)
 			continue
 		}
-		if name == "owner" && !strings.Contains(value, ":") {
-			value = "user:" + value
+		if slices.Contains(entityFilters, name) && !strings.Contains(value, ":") {
+			if entity, why := entityOf(p, anyone, value); why == "" {
+				value = entity
+			} else if name == "owner" {
+				value = "user:" + value
+			}
 		}
 		if !slices.Contains(p.Query[name], value) {
 			p.Query[name] = append(p.values(name), value)
@@ -137,9 +141,12 @@ func (p *page) Set(filters []field) (all []setFilter) {
 	return all
 }
 
+// entityFilters take entities.
+var entityFilters = []string{"owner", "scope", "actor", "on_behalf_of"}
+
 // filterValue is the value of a filter as pages show it: entities by their names.
 func filterValue(name, value string) any {
-	if slices.Contains([]string{"owner", "scope", "actor", "on_behalf_of"}, name) {
+	if slices.Contains(entityFilters, name) {
 		return who(value)
 	}
 	return value

@@ -34,6 +34,7 @@ type page struct {
 	Requests []string    // what the page asked of the API, as commands for a terminal
 	Now      time.Time
 	Data     any                       // of the page's own
+	Secret   bool                      // it shows what no other page shows: no button leads away from it
 	policies *api.VerificationPolicies // nil until they are asked for
 }
 

@@ -111,14 +111,16 @@ func searchRequest(p *page) (api.Search, error) {
 		Scope: p.param("scope"), Polarity: p.param("polarity"), Types: p.values("type"), Category: p.values("category"),
 		ContextType: p.values("context_type"), Status: p.values("status"), URI: p.param("uri"),
 	}
+	for _, filter := range listFilters(false) {
+		if p.param(filter.Name) != "" && !slices.Contains(namesOf(filters()), filter.Name) {
+			return request, wrongField(filter.Name, "only a list without words has this filter")
+		}
+	}
 	for name, at := range map[string]**time.Time{"created_from": &request.CreatedFrom, "created_to": &request.CreatedTo} {
 		if text := p.param(name); text != "" {
 			read, _, err := domain.ParseTime(text, p.Now.UTC())
 			if err != nil {
-				return request, &client.Error{Problem: api.Problem{
-					Status: http.StatusUnprocessableEntity, Title: "Some fields are not right",
-					Errors: []api.BadField{{Field: name, Message: err.Error()}},
-				}}
+				return request, wrongField(name, err.Error())
 			}
 			*at = &read
 		}
@@ -141,6 +143,14 @@ func searchRequest(p *page) (api.Search, error) {
 	}
 	request.Context = searcherOf(p)
 	return request, nil
+}
+
+// wrongField is what the API would say about a field that it does not have.
+func wrongField(name, message string) error {
+	return &client.Error{Problem: api.Problem{
+		Status: http.StatusUnprocessableEntity, Title: "Some fields are not right",
+		Errors: []api.BadField{{Field: name, Message: message}},
+	}}
 }
 
 // searcherOf is for whom the page's address asks; nil for the caller.
