@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // One sentinel per answer that a caller can act upon. Errors returned by this module match exactly one of them with
@@ -24,6 +25,7 @@ var (
 	ErrBusy            = errors.New("busy")                   // the queue of writes is full
 	ErrBehind          = errors.New("behind")                 // a projection has not reached the required position yet
 	ErrUnavailable     = errors.New("unavailable")            // the database or a model cannot be reached
+	ErrQuota           = errors.New("quota")                  // a quota of the operator is used up
 	ErrFull            = errors.New("full")                   // the disk has no space left
 	ErrUnprivileged    = errors.New("unprivileged")           // the server's database role lacks a privilege
 	ErrTooLarge        = errors.New("too large")
@@ -38,6 +40,7 @@ type Refusal struct {
 	Fix    string // what to do about it; may be empty
 
 	Similar []SimilarItem // that a new item is refused for
+	Wait    time.Duration // until it may succeed; 0 if nobody knows
 }
 
 func (r *Refusal) Error() string { return r.Detail }

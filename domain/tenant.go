@@ -48,7 +48,7 @@ func (c CreateTenant) Validate() error {
 		return notRoot(c.By, "tenants are for root")
 	}
 	var p Problems
-	if !tenantName().MatchString(c.Name) {
+	if !IsTenantName(c.Name) {
 		p.Add("name", "must be 1 to 63 of a-z 0-9 - and begin and end with a letter or digit")
 	}
 	return p.Err()
@@ -142,3 +142,6 @@ var (
 	_ State   = LearningChanged{}
 	_ Command = ChangeLearning{}
 )
+
+// IsTenantName tells whether a tenant can have a name.
+func IsTenantName(name string) bool { return tenantName().MatchString(name) }

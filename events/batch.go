@@ -162,7 +162,7 @@ func (b *batch) decide(c *command) error {
 			return nil
 		}
 	}
-	records, err := b.decideOn(c.Command)
+	records, err := b.decideOn(c.By, c.Command)
 	if err != nil {
 		c.result.Err = err
 		return nil
@@ -177,7 +177,7 @@ func (b *batch) decide(c *command) error {
 		if len(receipt.Events) > 0 {
 			later.Origin.CausationID = receipt.Events[0].EventID
 		}
-		if records, err = b.decideOn(command); err != nil {
+		if records, err = b.decideOn(c.By, command); err != nil {
 			return refusedLater{err}
 		}
 		if len(records) > 0 {
@@ -199,10 +199,13 @@ func (b *batch) decide(c *command) error {
 
 // decideOn encodes the facts of a command before the first is applied: a fact that cannot be encoded refuses only this
 // command.
-func (b *batch) decideOn(command domain.Command) ([]Record, error) {
+func (b *batch) decideOn(by domain.Principal, command domain.Command) ([]Record, error) {
 	facts, err := command.Decide(decisionContext{b.stage, b.streams, archive{b}}, b.now)
 	if err == nil {
 		err = b.streams.failed
+	}
+	if err == nil && b.log.usage != nil {
+		err = b.log.usage.admit(by, b.changes(command, facts), b.now)
 	}
 	records := make([]Record, len(facts))
 	for i := 0; i < len(facts) && err == nil; i++ {

@@ -24,6 +24,16 @@ const uploadLifetime = 24 * time.Hour
 
 // Keep stores a file and deletes expired uploads.
 func (f Files) Keep(ctx context.Context, tenant string, file domain.File) error {
+	if u := f.log.usage; u != nil {
+		by := domain.Principal{Tenant: tenant}
+		size := map[domain.Scope]Amount{"": {Bytes: int64(len(file.Bytes))}}
+		if err := u.know(ctx, tenant); err != nil {
+			return err
+		}
+		if err := u.admit(by, size, file.UploadedAt); err != nil {
+			return err
+		}
+	}
 	err := f.log.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM files WHERE waits AND uploaded_at < ?`, database.At(file.UploadedAt.Add(-uploadLifetime))); err != nil {
 			return err

@@ -44,6 +44,7 @@ type Log struct {
 	closed     bool
 	committers sync.WaitGroup
 
+	usage      *usage // nil without quotas
 	background background.Worker
 	keys       atomic.Int64 // commits that changed a key
 }
@@ -53,11 +54,15 @@ func NewLog(db *database.DB, inline Inline, options Options) *Log {
 	options = options.withDefaults()
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	reader := &Reader{Snapshot: Snapshot{db}, db: db, inline: inline, options: options}
-	return &Log{
+	l := &Log{
 		Reader: reader, Finder: Finder{reader}, Sessions: SessionReader{reader}, Erasures: ErasureReader{reader},
 		Watchers: &Watchers{Reader: reader, ctx: ctx, appended: newNotifier()},
 		metrics:  newMetrics(options.Registerer), ctx: ctx, stop: stop, queues: map[string]*tenantQueue{},
 	}
+	if len(options.Quotas) > 0 {
+		l.usage = &usage{log: l, tenants: map[string]*tenantUsage{}}
+	}
+	return l
 }
 
 // Close refuses new commands and finishes those that it accepted. If ctx ends first, Close abandons what is not
@@ -116,6 +121,10 @@ type Options struct {
 	Span func(ctx context.Context, name string) (context.Context, func())
 	// Logger is the logger; default: slog.Default.
 	Logger *slog.Logger
+	// Quotas limit what tenants, keys and scopes may hold and write. Nil for no limits.
+	Quotas Quotas
+	// Held is how much each tenant, key and scope of a tenant holds, for the quotas.
+	Held func(ctx context.Context, tenant string, of Quotas) (map[string]Amount, error)
 	// Registerer registers the log's metrics; nil for none. Two logs cannot share one.
 	Registerer prometheus.Registerer
 }

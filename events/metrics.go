@@ -14,6 +14,7 @@ type metrics struct {
 	commit  prometheus.Histogram
 	queue   prometheus.Gauge
 	refused *prometheus.CounterVec
+	quotas  *prometheus.CounterVec
 }
 
 func newMetrics(registerer prometheus.Registerer) metrics {
@@ -37,6 +38,10 @@ func newMetrics(registerer prometheus.Registerer) metrics {
 			Name: "annals_append_refused_total",
 			Help: "Commands that were answered with an error, by its kind.",
 		}, []string{"kind"}),
+		quotas: factory.NewCounterVec(prometheus.CounterOpts{
+			Name: "annals_quota_refused_total",
+			Help: "Writes that a quota refused, by whose it is and what it limits.",
+		}, []string{"of", "limit"}),
 	}
 }
 
@@ -46,7 +51,8 @@ func kindOf(err error) string {
 		domain.ErrInvalid, domain.ErrMalformed, domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken,
 		domain.ErrSimilar,
 		domain.ErrConflict, domain.ErrPrecondition, domain.ErrDeleted, domain.ErrErased,
-		domain.ErrKeyReused, domain.ErrBusy, domain.ErrUnavailable, domain.ErrFull, domain.ErrTooLarge, domain.ErrBroken,
+		domain.ErrKeyReused, domain.ErrBusy, domain.ErrUnavailable, domain.ErrFull, domain.ErrQuota,
+		domain.ErrTooLarge, domain.ErrBroken,
 	} {
 		if errors.Is(err, sentinel) {
 			return sentinel.Error()

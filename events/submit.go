@@ -91,6 +91,9 @@ func (l *Log) submit(ctx context.Context, tenant string, g *group) error {
 		}
 	}
 	err := context.Cause(ctx)
+	if err == nil && l.usage != nil {
+		err = l.usage.know(ctx, tenant)
+	}
 	if err == nil {
 		err = l.enqueue(tenant, g)
 	}

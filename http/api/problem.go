@@ -25,6 +25,7 @@ const (
 	CodeMediaType       = "media-type"
 	CodeKeyReused       = "key-reused"
 	CodeRate            = "rate"
+	CodeQuota           = "quota"
 	CodeBusy            = "busy"
 	CodeBehind          = "behind"
 	CodeUnavailable     = "unavailable"

@@ -80,6 +80,9 @@ func retryable(err error) (bool, time.Duration) {
 	if !known {
 		return false, 0
 	}
+	if refused.Type == api.ProblemType+api.CodeQuota {
+		return false, 0
+	}
 	switch refused.Status {
 	case 0, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true, refused.RetryAfter

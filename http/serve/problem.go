@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
@@ -65,6 +66,7 @@ var Answers = []Answer{
 		domain.ErrKeyReused, http.StatusUnprocessableEntity, api.CodeKeyReused,
 		"The idempotency key belongs to another request", "",
 	},
+	{domain.ErrQuota, http.StatusTooManyRequests, api.CodeQuota, "A quota is used up", ""},
 	{ErrRate, http.StatusTooManyRequests, api.CodeRate, "Too many requests", "1"},
 	{domain.ErrBusy, http.StatusServiceUnavailable, api.CodeBusy, "Too busy just now", "1"},
 	{domain.ErrBehind, http.StatusServiceUnavailable, api.CodeBehind, "Not that far yet", "1"},
@@ -106,15 +108,15 @@ func ProblemOf(err error, instance string) *Refused {
 	}}
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok {
 		p.Detail, p.Fix, p.Similar = refusal.Detail, refusal.Fix, SimilarOf(refusal.Similar)
+		if refusal.Wait > 0 {
+			p.retryAfter = strconv.Itoa(int(math.Ceil(refusal.Wait.Seconds())))
+		}
 	}
 	if invalid, ok := errors.AsType[*domain.Invalid](err); ok {
 		p.Detail = "see errors"
 		for _, bad := range invalid.Problems {
 			p.Errors = append(p.Errors, api.BadField(bad))
 		}
-	}
-	if fast, ok := errors.AsType[tooFast](err); ok {
-		p.retryAfter = fast.wait
 	}
 	switch a.Code {
 	case api.CodeUnavailable:
@@ -193,18 +195,10 @@ func Merge(found domain.Problems, err error) error {
 	return found.Err()
 }
 
-// tooFast is a refusal with the number of seconds to wait.
-type tooFast struct {
-	error
-	wait string
-}
-
-// Unwrap returns the refusal.
-func (e tooFast) Unwrap() error { return e.error }
-
 func ComeAgain(wait int, format string, args ...any) error {
-	seconds := strconv.Itoa(wait)
-	return tooFast{domain.Refuse(ErrRate, format, args...).WithFix("wait for %s s", seconds), seconds}
+	refusal := domain.Refuse(ErrRate, format, args...).WithFix("wait for %d s", wait)
+	refusal.Wait = time.Duration(wait) * time.Second
+	return refusal
 }
 
 // IsServerError tells whether an error is the server's, not the caller's.

@@ -46,6 +46,7 @@ var codes = []code{
 	{domain.ErrTaken, http.StatusConflict, "ALREADY_EXISTS"},
 	{domain.ErrConflict, http.StatusConflict, "CONFLICT"},
 	{domain.ErrPrecondition, http.StatusPreconditionFailed, "FAILED_PRECONDITION"},
+	{domain.ErrQuota, http.StatusTooManyRequests, "RESOURCE_EXHAUSTED"},
 	{domain.ErrBusy, http.StatusServiceUnavailable, "UNAVAILABLE"},
 	{domain.ErrBehind, http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"},
 	{domain.ErrUnavailable, http.StatusServiceUnavailable, "UNAVAILABLE"},

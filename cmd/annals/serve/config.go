@@ -15,6 +15,7 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/telemetry"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/http/api"
 )
@@ -71,6 +72,8 @@ type Config struct {
 	PurgeAfter time.Duration `group:"limits" name:"purge-after" env:"ANNALS_PURGE_AFTER" default:"24h"`
 
 	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N"`
+
+	Quotas string `group:"limits" env:"ANNALS_QUOTAS" placeholder:"LINES"`
 
 	PreStopDelay time.Duration `group:"limits" env:"ANNALS_PRE_STOP_DELAY" default:"0s"`
 
@@ -131,6 +134,9 @@ func (c Config) validate() error {
 	}
 	if !(c.Rate >= 0) {
 		problems = append(problems, errors.New("rate (ANNALS_RATE) must not be negative"))
+	}
+	if _, err := events.ParseQuotas(c.Quotas); err != nil {
+		problems = append(problems, fmt.Errorf("quotas (ANNALS_QUOTAS): %w", err))
 	}
 	for name, value := range map[string]time.Duration{
 		"pre-stop-delay (ANNALS_PRE_STOP_DELAY)":     c.PreStopDelay,

@@ -103,8 +103,13 @@ func OpenService(
 	policy := knowledge.Policy()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	quotas, err := events.ParseQuotas(cfg.Quotas)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	log := follow.NewLog(db, knowledge, events.Options{
 		Policy: policy, Logger: logger, Registerer: registry, Span: cfg.telemetry.Seam(),
+		Quotas: quotas, Held: knowledge.Browser.Held,
 	})
 	rebuilder := rebuild.New(knowledge.Versions, knowledge.Models, log)
 	registry.MustRegister(projections.NewGauges(log, rebuilder))

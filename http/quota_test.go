@@ -1,0 +1,113 @@
+package http_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/projections/keys"
+)
+
+// limited runs a test on both engines. Each call of open starts one more server of the same database.
+func limited(t *testing.T, quotas string, test func(t *testing.T, open func() *world)) {
+	t.Helper()
+	t.Parallel()
+	limits, err := events.ParseQuotas(quotas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
+		test(t, func() *world {
+			registry := prometheus.NewRegistry()
+			return newWorld(t, db, events.Options{Quotas: limits, Registerer: registry}, func(cfg *annalshttp.Config) {
+				cfg.Registry = registry
+				cfg.Keys, cfg.RootKey = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log), rootKey
+			})
+		})
+	})
+}
+
+// usedUp checks a refusal, and returns how long it asks to wait.
+func usedUp(t *testing.T, got *answer, detail string) (wait int) {
+	t.Helper()
+	p := got.want(http.StatusTooManyRequests).json()
+	same(t, p["type"], any("urn:annals:problem:quota"))
+	if said, _ := p["detail"].(string); !strings.Contains(said, detail) || p["fix"] == nil {
+		t.Errorf("got %s, want %q and a fix", got.body, detail)
+	}
+	wait, _ = strconv.Atoi(got.header.Get("Retry-After"))
+	return wait
+}
+
+func TestQuotasOfItemsAndBytes(t *testing.T) {
+	limited(t, "tenant:default items=3 bytes=100; scope:team:pay items=1", func(t *testing.T, open func() *world) {
+		w := open()
+		put := func(w *world, id, content, scope string) *answer {
+			return w.ask("POST", "/v1/knowledge?update=true",
+				object{"id": id, "type": "strategy", "content": content, "scopes": []string{scope}}, bearer(rootKey))
+		}
+		put(w, "a", "one", "team:pay").want(http.StatusCreated)
+		usedUp(t, put(w, "b", "two", "team:pay"), "items of scope:team:pay is used up: 1 of 1 are in use")
+		put(w, "b", "two", "team:web").want(http.StatusCreated)
+		usedUp(t, w.ask("PATCH", "/v1/knowledge/b", object{"scopes": []string{"team:pay"}}, bearer(rootKey)), "scope:team:pay")
+		same(t, usedUp(t, put(w, "b", strings.Repeat("x", 98), "team:web"), "6 of 100 are in use, and this adds 95"), 0)
+		lines := w.ask("POST", "/v1/knowledge", []object{item("c", "three"), item("d", "four"), item("a", "one")},
+			bearer(rootKey)).lines()
+		like(t, lines, []any{object{"status": "created"}, object{"error": object{"status": 429}}, object{}}, "many at once")
+
+		other := open() // a restart, or another server, forgets nothing
+		usedUp(t, put(other, "d", "four", "team:web"), "items of tenant:default is used up: 3 of 3")
+		put(other, "c", "3", "team:web").want(http.StatusOK)
+		other.ask("DELETE", "/v1/knowledge/a", nil, bearer(rootKey)).want(http.StatusNoContent)
+		put(other, "d", "four", "team:pay").want(http.StatusCreated)
+		usedUp(t, other.ask("POST", "/v1/knowledge/a/restore", nil, bearer(rootKey)), "1 of 1")
+		if got := string(other.ask("GET", "/metrics", nil).body); !strings.Contains(got,
+			`annals_quota_refused_total{limit="items",of="tenant"} 1`) {
+			t.Errorf("no refusal is counted in %s", got)
+		}
+	})
+}
+
+func TestQuotasOfKeys(t *testing.T) {
+	limited(t, "key:* items=5 writes_day=2; key:root items=0", func(t *testing.T, open func() *world) {
+		w := open()
+		var key [2]header
+		for i, name := range []string{"user:ann", "user:bob"} {
+			made := w.ask("POST", "/v1/keys", object{"subject": name, "role": "member"}, bearer(rootKey)).want(http.StatusCreated)
+			key[i] = bearer(made.json()["key"].(string))
+		}
+		usedUp(t, w.ask("POST", "/v1/knowledge", item("r", "none"), bearer(rootKey)), "items of key:root is 0: nothing may be")
+		w.ask("POST", "/v1/knowledge", item("a", "one"), key[0]).want(http.StatusCreated)
+		open().ask("POST", "/v1/knowledge", item("b", "one"), key[0]).want(http.StatusCreated)
+		again := open()
+		wait := usedUp(t, again.ask("POST", "/v1/knowledge", item("c", "one"), key[0]), "2 of 2 are in use")
+		if wait < 1 || wait > int((24*time.Hour).Seconds()) {
+			t.Errorf("it asks to wait for %d s", wait)
+		}
+		again.ask("POST", "/v1/knowledge", item("d", "one"), key[1]).want(http.StatusCreated)
+	})
+}
+
+func TestBadQuotasAreNamedAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := events.ParseQuotas("tenant:A items=1\nkey:* items=-1 bytes=ten;scope:x items=1;scope:team:a writes_day=1;" +
+		"team:pay items=1;key:a;tenant:b size=1 items=1 items=2;tenant:b items=99999999999999999999")
+	for _, want := range []string{
+		"tenant:A: a tenant cannot", "key:*: items=-1 must be", "bytes=ten must be", "scope:x: must name", "writes_day=1 is not",
+		"team:pay: must be", "key:a: limits nothing", "size=1 is not", "items comes twice", "tenant:b: has a second",
+		"items=99999999999999999999 must",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
