@@ -19,7 +19,7 @@ otherwise="install them by hand"
 
 project=$PWD
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'as_root rm -rf "$work"' EXIT
 goreleaser=v2.15.1
 
 tools() {
@@ -48,7 +48,7 @@ packages() {
 	for arch in amd64 arm64; do
 		for file in $files; do
 			dpkg-deb --fsys-tarfile dist/*_"$arch".deb | tar -tf - ".$file" >/dev/null || die "the deb for $arch lacks $file"
-			rpm -qlp dist/*_"$arch".rpm | grep -qx "$file" || die "the rpm for $arch lacks $file"
+			[[ " $(rpm -qlp dist/*_"$arch".rpm | tr '\n' ' ') " = *" $file "* ]] || die "the rpm for $arch lacks $file"
 		done
 	done
 	deb=$(echo dist/*_"$(dpkg --print-architecture)".deb)
@@ -60,17 +60,38 @@ packages() {
 	started "$deb"
 }
 
-# started installs the package where systemd runs, which containers seldom do, and asks the service whether it is alive.
+# started installs the package in a Debian of its own, boots it, and lets it ask the service whether it is alive.
 started() {
-	if ! [ -d /run/systemd/system ]; then
-		say "the service was not started: systemd does not run here"
-		return
+	if ! command -v systemd-nspawn >/dev/null || ! command -v debootstrap >/dev/null; then
+		apt_update systemd-nspawn release.sh && apt_install systemd-container debootstrap
 	fi
-	as_root dpkg -i "$1"
-	as_root systemctl start annals
-	annals doctor --alive
-	as_root systemctl stop annals
-	as_root dpkg -r annals
+	local debian=$work/debian
+	as_root debootstrap --variant=minbase --include=systemd,systemd-sysv,ca-certificates stable "$debian" >"$work/debootstrap.log" ||
+		die "debootstrap failed: $(tail -1 "$work/debootstrap.log")"
+	as_root cp "$1" "$debian/annals.deb"
+	as_root tee "$debian/try.sh" >/dev/null <<-'EOT'
+		#!/bin/sh
+		dpkg -i /annals.deb && umask 077 && echo 0123456789abcdef0123456789abcdef >/etc/annals/credentials/ANNALS_ROOT_KEY &&
+			systemctl enable --now annals && sleep 5 && annals doctor --alive &&
+			ANNALS_KEY=0123456789abcdef0123456789abcdef annals remember "the service works" --type plan &&
+			stat -c "%U %a %n" /var/lib/private/annals && systemctl is-active annals && dpkg -r annals && echo ended
+		systemctl poweroff
+	EOT
+	as_root tee "$debian/etc/systemd/system/try.service" >/dev/null <<-'EOT'
+		[Service]
+		ExecStart=/bin/sh -c "sh -x /try.sh >/try.log 2>&1"
+		[Install]
+		WantedBy=multi-user.target
+	EOT
+	as_root ln -s /etc/systemd/system/try.service "$debian/etc/systemd/system/multi-user.target.wants/try.service"
+	# Where no systemd runs, nspawn needs the hierarchy of the first version of control groups.
+	if ! [ -d /run/systemd/system ] && ! [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+		as_root mkdir -p /sys/fs/cgroup/systemd
+		mountpoint -q /sys/fs/cgroup/systemd || as_root mount -t cgroup -o none,name=systemd cgroup /sys/fs/cgroup/systemd
+	fi
+	as_root timeout 180 systemd-nspawn -q --register=no --keep-unit -D "$debian" --boot </dev/null >"$work/boot.log" 2>&1 || true
+	grep -qx ended "$debian/try.log" || die "the service did not start: $(cat "$debian/try.log" 2>/dev/null || tail -5 "$work/boot.log")"
+	say "the package was installed, started, used and removed in a Debian that booted"
 }
 
 case "${1:-snapshot}" in
