@@ -287,7 +287,8 @@ func (u *usage) admit(by domain.Principal, changes map[domain.Scope]Amount, now 
 			what             string
 			used, add, limit int64
 		}{
-			{"items", used.Items, add.Items, limit.Items}, {"bytes", used.Bytes, add.Bytes, limit.Bytes},
+			{"items", used.Items, add.Items, limit.Items},
+			{"bytes", used.Bytes, add.Bytes, limit.Bytes},
 			{"writes_day", used.Writes, add.Writes, limit.Writes},
 		} {
 			if each.add <= 0 || each.add <= each.limit-each.used {
