@@ -58,7 +58,8 @@ func TestQuotasOfItemsAndBytes(t *testing.T) {
 		put(w, "a", "one", "team:pay").want(http.StatusCreated)
 		usedUp(t, put(w, "b", "two", "team:pay"), "items of scope:team:pay is used up: 1 of 1 are in use")
 		put(w, "b", "two", "team:web").want(http.StatusCreated)
-		usedUp(t, w.ask("PATCH", "/v1/knowledge/b", object{"scopes": []string{"team:pay"}}, bearer(rootKey)), "scope:team:pay")
+		shared := w.ask("PATCH", "/v1/knowledge/b", object{"scopes": []string{"team:pay"}}, bearer(rootKey))
+		usedUp(t, shared, "scope:team:pay")
 		same(t, usedUp(t, put(w, "b", strings.Repeat("x", 98), "team:web"), "6 of 100 are in use, and this adds 95"), 0)
 		lines := w.ask("POST", "/v1/knowledge", []object{item("c", "three"), item("d", "four"), item("a", "one")},
 			bearer(rootKey)).lines()
@@ -82,10 +83,12 @@ func TestQuotasOfKeys(t *testing.T) {
 		w := open()
 		var key [2]header
 		for i, name := range []string{"user:ann", "user:bob"} {
-			made := w.ask("POST", "/v1/keys", object{"subject": name, "role": "member"}, bearer(rootKey)).want(http.StatusCreated)
+			made := w.ask("POST", "/v1/keys", object{"subject": name, "role": "member"}, bearer(rootKey))
+			made.want(http.StatusCreated)
 			key[i] = bearer(made.json()["key"].(string))
 		}
-		usedUp(t, w.ask("POST", "/v1/knowledge", item("r", "none"), bearer(rootKey)), "items of key:root is 0: nothing may be")
+		refused := w.ask("POST", "/v1/knowledge", item("r", "none"), bearer(rootKey))
+		usedUp(t, refused, "items of key:root is 0: nothing may be")
 		w.ask("POST", "/v1/knowledge", item("a", "one"), key[0]).want(http.StatusCreated)
 		open().ask("POST", "/v1/knowledge", item("b", "one"), key[0]).want(http.StatusCreated)
 		again := open()
@@ -102,7 +105,8 @@ func TestBadQuotasAreNamedAtOnce(t *testing.T) {
 	_, err := events.ParseQuotas("tenant:A items=1\nkey:* items=-1 bytes=ten;scope:x items=1;scope:team:a writes_day=1;" +
 		"team:pay items=1;key:a;tenant:b size=1 items=1 items=2;tenant:b items=99999999999999999999")
 	for _, want := range []string{
-		"tenant:A: a tenant cannot", "key:*: items=-1 must be", "bytes=ten must be", "scope:x: must name", "writes_day=1 is not",
+		"tenant:A: a tenant cannot", "key:*: items=-1 must be", "bytes=ten must be", "scope:x: must name",
+		"writes_day=1 is not",
 		"team:pay: must be", "key:a: limits nothing", "size=1 is not", "items comes twice", "tenant:b: has a second",
 		"items=99999999999999999999 must",
 	} {

@@ -535,6 +535,7 @@ class IssuedKey(_IssuedKey, total=False):
     acts_for_only: List[str]
     expires_at: str
     groups: List[str]
+    invited_by: str
     key: str
     memberships: List[str]
     publish_public: bool
@@ -773,6 +774,7 @@ class NewKey(_NewKey, total=False):
     acts_for: bool
     acts_for_only: List[str]
     expires_at: str
+    invitation: bool
     memberships: List[str]
     note: str
     publish_public: bool
@@ -1200,6 +1202,7 @@ class Review(_Review, total=False):
 
 
 class _ReviewPair(TypedDict):
+    all: List[str]
     by: str
     items: List[Knowledge]
     kind: Literal['duplicate', 'contradiction']

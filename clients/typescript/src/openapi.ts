@@ -114,6 +114,18 @@ export interface paths {
          */
         get: operations["effects"];
     };
+    "/v1/invitation": {
+        /**
+         * See who invites you to what
+         * @description For the holder of an invitation, who sends it as the key.
+         */
+        get: operations["read-invitation"];
+        /**
+         * Exchange an invitation for a key of your own
+         * @description Once. The key allows what the invitation says, and has no end. For the holder of an invitation, who sends it as the key. Every other request with an invitation is answered with 403.
+         */
+        post: operations["open-invitation"];
+    };
     "/v1/keys": {
         /**
          * List the tenant's keys
@@ -461,7 +473,7 @@ export interface paths {
     "/v1/reviews": {
         /**
          * List the items that wait for a review
-         * @description An item waits in one queue or in several. Reported stale: since its last confirmation. Expired: its confirmation ended. Contested: found harmful or reported stale, with a confidence below 0.2; items that are contested by a contradiction wait in its queue. Divided: at least two helpful votes, the author's included, and two harmful ones. Low confidence: below 0.3 with a harmful vote. For these three, a harmful vote must be newer than the last confirmation, or a report of staleness. Superseded and used: given to a caller in the last 90 days, after it was superseded; the 5,000 newest superseded items are examined. Duplicate and contradiction: an open proposal names it and other active items, which pair shows. A confirmation, a supersession or a deletion takes an item out of stale, expired, contested, divided, low_confidence and superseded_used; a revision alone does not. The order is the number of uses plus one, times the severity, highest first; then the oldest reason, then the oldest item. The severity is the sum over the item's queues: 3 for stale, contested, divided, superseded and used, and contradiction, 2 for low confidence, duplicate and owner deactivated, 1 for expired, verification due and unused. A queue lists its 1,000 newest items. Verification due: a verification policy asks for another confirmation; the longest overdue of the 5,000 that were verified longest ago. Owner deactivated: text names the owner. Unused: neither used nor confirmed for a year, where retrievals are recorded. Each item is assigned to the verifier of its policy, or else to its owner, or else, if the owner was deactivated, to the maintainers of its groups. Auditors and admins see all items of their tenant, members what they may see.
+         * @description An item waits in one queue or in several. Reported stale: since its last confirmation. Expired: its confirmation ended. Contested: found harmful or reported stale, with a confidence below 0.2; items that are contested by a contradiction wait in its queue. Divided: at least two helpful votes, the author's included, and two harmful ones. Low confidence: below 0.3 with a harmful vote. For these three, a harmful vote must be newer than the last confirmation, or a report of staleness. Superseded and used: given to a caller in the last 90 days, after it was superseded; the 5,000 newest superseded items are examined. Duplicate and contradiction: an open proposal names it and other active items, which pair shows. Contradictions that share items, directly or through others, wait as one. A confirmation, a supersession or a deletion takes an item out of stale, expired, contested, divided, low_confidence and superseded_used; a revision alone does not. The order is the number of uses plus one, times the severity, highest first; then the oldest reason, then the oldest item. The severity is the sum over the item's queues: 3 for stale, contested, divided, superseded and used, and contradiction, 2 for low confidence, duplicate and owner deactivated, 1 for expired, verification due and unused. A queue lists its 1,000 newest items. Verification due: a verification policy asks for another confirmation; the longest overdue of the 5,000 that were verified longest ago. Owner deactivated: text names the owner. Unused: neither used nor confirmed for a year, where retrievals are recorded. Each item is assigned to the verifier of its policy, or else to its owner, or else, if the owner was deactivated, to the maintainers of its groups. Auditors and admins see all items of their tenant, members what they may see.
          */
         get: operations["list-reviews"];
     };
@@ -1562,6 +1574,8 @@ export interface components {
             expires_at?: string;
             /** @description Groups that the subject belongs to directly, by the directory; in a list. */
             groups?: string[];
+            /** @description Who issued it, if it is an invitation. */
+            invited_by?: string;
             /** @description The key itself: shown once, when it is made. */
             key?: string;
             memberships?: string[];
@@ -1965,6 +1979,8 @@ export interface components {
              * @description Never if left out.
              */
             expires_at?: string;
+            /** @description It is an invitation: it only gives its holder a key of the same rights, once, until expires_at. */
+            invitation?: boolean;
             /** @description What the subject belongs to, such as team:pay. */
             memberships?: string[];
             /** @description What it is for. */
@@ -2656,16 +2672,18 @@ export interface components {
             /** @description Missing if there is nobody to whom it could be. */
             assigned?: components["schemas"]["Assignment"];
             item: components["schemas"]["Knowledge"];
-            /** @description In the queues duplicate and contradiction: the proposal with the highest score. */
+            /** @description In the queues duplicate and contradiction: the proposal with the highest score. Of contradictions that share items, the newest. */
             pair?: components["schemas"]["ReviewPair"];
             reasons: components["schemas"]["ReviewReason"][];
             /** @description Its use in the last 90 days, where retrievals are recorded. */
             used?: components["schemas"]["ReviewUse"];
         };
         ReviewPair: {
+            /** @description The ids of all open proposals between these items. A merge closes them at once. */
+            all: string[];
             /** @description Who proposed it. */
             by: string;
-            /** @description The other items. */
+            /** @description The other items, at most 20. */
             items: components["schemas"]["Knowledge"][];
             /** @enum {string} */
             kind: "duplicate" | "contradiction";
@@ -3656,6 +3674,26 @@ export interface operations {
                     "application/json": components["schemas"]["PageEvent"];
                     "application/x-ndjson": components["schemas"]["Event"];
                     "text/csv": string;
+                };
+            };
+        };
+    };
+    "read-invitation": {
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["IssuedKey"];
+                };
+            };
+        };
+    };
+    "open-invitation": {
+        responses: {
+            /** @description Created */
+            201: {
+                content: {
+                    "application/json": components["schemas"]["IssuedKey"];
                 };
             };
         };
