@@ -63,7 +63,7 @@ func OpenKey(directory string) (Key, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().Perm()&0o077 != 0 {
 		return Key{}, fmt.Errorf("others can read the signing key: run chmod 600 %s, "+
-			"and think about making a new one with annals proof key --new", path)
+			"and think about making a new one with annals proof new-key", path)
 	}
 	text := strings.TrimSpace(string(private))
 	signer, err := note.NewSigner(text)
