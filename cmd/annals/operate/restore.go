@@ -130,16 +130,16 @@ func checkEmpty(ctx context.Context, to serve.Config, logger *slog.Logger) (err 
 	holds, used := false, false
 	err = database.ForEach(ctx, db, func(rows *sql.Rows) error { return rows.Scan(&holds, &used) },
 		"SELECT EXISTS (SELECT 1 FROM events), EXISTS (SELECT 1 FROM leases WHERE expires_at > ?)", database.At(time.Now()))
-	if _, isFile := serve.SqliteFile(to.Database); err == nil && used && !isFile {
-		return &terminal.Failure{
-			Code: terminal.ExitUnavailable, Detail: "a server uses " + serve.DatabaseName(to.Database),
-			Fix: "stop every server, and try again in a minute",
-		}
-	}
 	if err == nil && holds {
 		return &terminal.Failure{
 			Code: terminal.ExitRefused, Detail: serve.DatabaseName(to.Database) + " is not empty",
 			Fix: "name another with --data DIR or --database URL, or move this one away",
+		}
+	}
+	if _, isFile := serve.SqliteFile(to.Database); err == nil && used && !isFile {
+		return &terminal.Failure{
+			Code: terminal.ExitUnavailable, Detail: "a server uses " + serve.DatabaseName(to.Database),
+			Fix: "stop every server, and try again in a minute",
 		}
 	}
 	return err
