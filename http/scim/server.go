@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/people"
@@ -36,6 +37,12 @@ type Server struct {
 //go:embed discovery.json
 var discovery []byte
 
+// documents describe what the server can do, by their names in addresses.
+var documents = sync.OnceValues(func() (all map[string]any, err error) {
+	err = json.Unmarshal(discovery, &all)
+	return all, err
+})
+
 // call is one request.
 type call struct {
 	context.Context
@@ -52,8 +59,8 @@ func (s Server) Answer(w http.ResponseWriter, r *http.Request) error {
 	name, id, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Path), "/")
 	by, origin := domain.CallerOf(r.Context())
 	c := &call{r.Context(), w, r, by, origin, cmp.Or(s.PublicURL, serve.AddressOf(r)), id}
-	var known map[string]any
-	if err := json.Unmarshal(discovery, &known); err != nil {
+	known, err := documents()
+	if err != nil {
 		return err
 	}
 	k, method := kinds[name], r.Method
