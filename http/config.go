@@ -68,7 +68,7 @@ type Config struct {
 	// PublicURL is what the addresses of the server begin with, without a slash at its end. Empty if callers reach the
 	// server directly.
 	PublicURL string
-	// Links are what the addresses of items begin with in digests. Default: /v1/knowledge/.
+	// Links is the path with which the addresses of items begin in digests. Default: /v1/knowledge/.
 	Links string
 	// Probes are asked by /readyz, all at once, each within two seconds.
 	Probes []operate.Probe

@@ -33,6 +33,7 @@ import (
 type Server struct {
 	cfg   Config
 	echo  *echo.Echo
+	outer http.Handler // what [Server.Handler] returns
 	api   *serve.API
 	items visible.Items
 	log   visible.Events
@@ -77,18 +78,17 @@ func New(cfg Config) *Server {
 		described.OpenAPI().Servers = []*huma.Server{{URL: cfg.PublicURL}}
 	}
 	s.pages = sync.OnceValues(func() (pages, error) { return render(described.OpenAPI()) })
-	return s
-}
-
-// Handler answers every route of the API.
-func (s *Server) Handler() http.Handler {
-	return behind(s.cfg.PublicURL, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.outer = behind(cfg.PublicURL, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead || r.URL.RawPath != "" {
 			r = plainly(r)
 		}
 		s.echo.ServeHTTP(w, r)
 	}))
+	return s
 }
+
+// Handler answers every route of the API.
+func (s *Server) Handler() http.Handler { return s.outer }
 
 // slashes escapes the escapes of slashes, so that unescaping a path keeps them.
 var slashes = strings.NewReplacer("%2F", "%252F", "%2f", "%252F")
@@ -137,7 +137,8 @@ func (s *Server) routes() {
 	operate.PolicyRoutes(s.api, cfg.Verification)
 	subscriptions.Routes(s.api, cfg.Subscriptions, s.log, feeds)
 	sessions.Routes(s.api, cfg.Sessions)
-	reports.Routes(s.api, cfg.Reporter, cfg.Subscriptions, cfg.Reader, s.log, cfg.Policy, cfg.Directory, cfg.Links)
+	reports.Routes(s.api, cfg.Reporter, cfg.Subscriptions, cfg.Reader, s.log, cfg.Policy, cfg.Directory,
+		cfg.PublicURL+cfg.Links)
 	keys.Routes(s.api, cfg.callers())
 	scrubbing.Routes(s.api, cfg.Scrubbing, cfg.Recorded, cfg.Reader, cfg.Now)
 	operate.Projections{

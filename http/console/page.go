@@ -14,6 +14,7 @@ import (
 
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // page is one page on its way to the browser. Its exported fields and methods are for templates.
@@ -192,16 +193,7 @@ func (p *page) Stream(name string) Link {
 }
 
 // Origin is the server's address as the browser knows it.
-func (p *page) Origin() string {
-	if p.console.cfg.PublicURL != "" {
-		return p.console.cfg.PublicURL
-	}
-	scheme := "http"
-	if p.r.TLS != nil {
-		scheme = "https"
-	}
-	return scheme + "://" + p.r.Host
-}
+func (p *page) Origin() string { return cmp.Or(p.console.cfg.PublicURL, serve.AddressOf(p.r)) }
 
 // openAuthentication is how the API calls callers in no-auth mode.
 const openAuthentication = "open"

@@ -24,7 +24,7 @@ func (s *Service) addConsole(
 	if api.SessionKey, err = key.Derive("annals login sessions"); err != nil {
 		return fmt.Errorf("mount %s: %w", consolePath, err)
 	}
-	api.Home = consolePath
+	api.Home, api.Links = consolePath, consolePath+"k/"
 	look := console.Config{
 		API: inner, Version: api.Version, PublicURL: api.PublicURL, Logger: s.logger, Redirect: issuer.Redirect,
 		OpenSession: func(r *http.Request, key string) (token string, expires time.Time, err error) {

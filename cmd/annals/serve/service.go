@@ -217,9 +217,7 @@ func OpenService(
 	}
 	s.believe(issuer, &api)
 	api.PublicURL = cfg.PublicURL
-	api.Links = cfg.PublicURL + "/v1/knowledge/"
 	if cfg.Console == "on" {
-		api.Links = cfg.PublicURL + consolePath + "k/"
 		if err := s.addConsole(&api, inner, key, cfg.tokens); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
