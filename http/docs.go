@@ -336,8 +336,8 @@ func (s *Server) root(e echo.Context) error {
 	if strings.Contains(e.Request().Header.Get("Accept"), "text/html") {
 		return e.Redirect(http.StatusSeeOther, s.cfg.Home)
 	}
-	return e.JSON(
-		http.StatusOK, api.Welcome{Name: "annals", Version: s.cfg.Version, Docs: s.cfg.PublicURL + "/docs",
-			OpenAPI: s.cfg.PublicURL + "/openapi.yaml"},
-	)
+	return e.JSON(http.StatusOK, api.Welcome{
+		Name: "annals", Version: s.cfg.Version,
+		Docs: s.cfg.PublicURL + "/docs", OpenAPI: s.cfg.PublicURL + "/openapi.yaml",
+	})
 }

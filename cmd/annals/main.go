@@ -36,11 +36,14 @@ func forgetEmpty(environment []string) {
 	}
 }
 
-// takeCredentials sets the variables that files are named as, such as ANNALS_ROOT_KEY, in the directory that systemd makes
-// for LoadCredential=annals:DIRECTORY. A variable that is set wins over its file.
+// takeCredentials sets the variables that files are named as, such as ANNALS_ROOT_KEY, in the directory that systemd
+// makes for LoadCredential=annals:DIRECTORY. A variable that is set wins over its file.
 func takeCredentials(directory string) error {
+	if directory == "" {
+		return nil
+	}
 	files, err := filepath.Glob(filepath.Join(directory, "annals_*"))
-	if directory == "" || err != nil {
+	if err != nil {
 		return err
 	}
 	for _, file := range files {

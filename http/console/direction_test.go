@@ -54,7 +54,7 @@ func TestTextsOfPeopleHaveTheirOwnDirection(t *testing.T) {
 }
 
 func TestTheFirstClickLeavesTheThemeOfTheSystem(t *testing.T) {
-	onOne(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(_ *testing.T, w *world) {
 		for dark, other := range map[bool]string{true: "light", false: "dark"} {
 			p := w.open("/console/")
 			p.Dark(dark)

@@ -22,16 +22,13 @@ func (c *Console) showFirst(w http.ResponseWriter, r *http.Request) {
 func (c *Console) makeFirst(w http.ResponseWriter, r *http.Request) {
 	p := c.page(w, r)
 	data := first{Token: r.PostFormValue("token"), Subject: strings.TrimSpace(r.PostFormValue("subject"))}
-	status := http.StatusOK
+	status := http.StatusCreated
 	key, err := c.cfg.First(r.Context(), data.Token, data.Subject)
 	if err != nil {
 		data.Refused = problemOf(err)
 		status = data.Refused.Status
-	} else {
-		status = http.StatusCreated
-		if token, expires, err := c.cfg.OpenSession(r, key); err == nil {
-			setSession(w, r, token, expires)
-		}
+	} else if token, expires, err := c.cfg.OpenSession(r, key); err == nil {
+		setSession(w, r, token, expires)
 	}
 	data.Key = key
 	p.Data = data

@@ -369,7 +369,8 @@ func (k *keyRevokeCommand) warn(c *terminal.Console, revoked api.IssuedKey, befo
 	}
 	left := slices.ContainsFunc(before, func(other api.IssuedKey) bool {
 		key := domain.Key{RevokedAt: terminal.OrZero(other.RevokedAt), ExpiresAt: terminal.OrZero(other.ExpiresAt)}
-		return other.Prefix != revoked.Prefix && other.InvitedBy == "" && administers(other) && key.CheckValid(time.Now()) == nil
+		return other.Prefix != revoked.Prefix && other.InvitedBy == "" && administers(other) &&
+			key.CheckValid(time.Now()) == nil
 	})
 	if administers(revoked) && !left {
 		c.Note("no key of an admin is left in tenant %s: root issues another, or annals key create user:YOU --role admin "+
