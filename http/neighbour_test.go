@@ -205,6 +205,9 @@ func (y try) compare(value unguessed, by header) {
 		}
 		answers[i] = value.plain(a)
 	}
+	if strings.Contains(path, "on_similar=") { // the second finds what the first remembered, if they wrote the same
+		return
+	}
 	if answers[0] != answers[1] {
 		y.w.t.Errorf("%s %s %s with %s and with %s: got\n%.3000s\nand\n%.3000s", y.method, path, body, value.theirs, value.nobodys, answers[0], answers[1])
 	}
