@@ -75,6 +75,8 @@ type Config struct {
 	// Logger receives one line per request, and the cause of every answer of 500 and above.
 	// Never what people wrote. Nil for no log.
 	Logger *slog.Logger
+	// Warnings are the last lines of the log that warn, for operators. Nil for none.
+	Warnings func() string
 	// Settings are shown to admins. They contain no secrets.
 	Settings api.Settings
 	// Models are the models that the server asks, such as the embedder.

@@ -146,6 +146,7 @@ func (s *Server) routes() {
 		Log: cfg.Finder, Confine: cfg.Confine,
 	}.Routes()
 	operate.Health{API: s.api, Version: cfg.Version, Probes: cfg.Probes, Closing: s.closing.Load}.Routes()
+	operate.DebugRoutes(s.api, cfg.Warnings)
 	operate.Settings{API: s.api, Shown: cfg.Settings, Models: cfg.Models, Sessions: cfg.Sessions}.Routes()
 	s.pageRoutes()
 	s.mountRoutes()

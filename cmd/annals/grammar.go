@@ -61,6 +61,7 @@ type grammar struct {
 	Replay     operate.ReplayCommand         `cmd:"" group:"run"`
 	Quarantine operate.QuarantineCommands    `cmd:"" group:"run"`
 	Doctor     operate.DoctorCommand         `cmd:"" group:"run"`
+	Support    operate.SupportCommand        `cmd:"" group:"run"`
 	Hold       operate.HoldCommand           `cmd:"" group:"run"`
 	Release    operate.ReleaseCommand        `cmd:"" group:"run"`
 	Key        operate.KeyCommands           `cmd:"" group:"run"`

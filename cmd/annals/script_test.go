@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -69,6 +70,7 @@ var alwaysBoth = []string{
 //	same RELEASE               the server must answer about it as that release did
 //	save                       saves the database, with the flag -fill
 //	statement STATEMENT        runs a statement on the database, which no server may be using
+//	unzip FILE DIRECTORY       takes a zip file apart
 //	files WORD                 the word must be in the files of the database; with ! in none
 //
 // DATABASE_URL is a database of the script's own, and ENGINE says which kind.
@@ -117,7 +119,7 @@ func TestScripts(t *testing.T) {
 				return nil
 			},
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
-				"files": files,
+				"files": files, "unzip": unzip,
 				"fresh": func(ts *testscript.TestScript, _ bool, _ []string) {
 					ts.Setenv("DATABASE_URL", newDatabase(ts.Value(testKey{}).(testing.TB)))
 				},
@@ -171,6 +173,13 @@ func count(ts *testscript.TestScript, neg bool, args []string) {
 	if got := strings.Count(ts.ReadFile(args[1]), "\n"); fmt.Sprint(got) != args[0] {
 		ts.Fatalf("%s has %d lines, want %s", args[1], got, args[0])
 	}
+}
+
+func unzip(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg || len(args) != 2, "unzip FILE DIRECTORY")
+	file, err := zip.OpenReader(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(errors.Join(os.CopyFS(ts.MkAbs(args[1]), file), file.Close()))
 }
 
 // within polls until done says so, or fails the script.

@@ -8,6 +8,27 @@ export interface paths {
          */
         post: operations["context"];
     };
+    "/v1/debug/goroutines": {
+        /**
+         * List the goroutines: where each is, and how long it has waited
+         * @description Without what people wrote. For operators: the process serves all tenants.
+         */
+        get: operations["debug-goroutines"];
+    };
+    "/v1/debug/profile": {
+        /**
+         * Profile the processor for some seconds, for go tool pprof
+         * @description Without what people wrote. For operators: the process serves all tenants.
+         */
+        get: operations["debug-profile"];
+    };
+    "/v1/debug/warnings": {
+        /**
+         * Read the last warnings and errors of the server's log
+         * @description Without what people wrote. For operators: the process serves all tenants.
+         */
+        get: operations["debug-warnings"];
+    };
     "/v1/directory": {
         /**
          * List the members of a kind
@@ -3324,6 +3345,42 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["ContextAnswer"];
+                };
+            };
+        };
+    };
+    "debug-goroutines": {
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "text/plain; charset=utf-8": string;
+                };
+            };
+        };
+    };
+    "debug-profile": {
+        parameters: {
+            query?: {
+                /** @description From 1 to 20. Default: 5. */
+                seconds?: number;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    "debug-warnings": {
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "text/plain; charset=utf-8": string;
                 };
             };
         };

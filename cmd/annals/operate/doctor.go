@@ -21,12 +21,18 @@ import (
 	"github.com/annals-kb/annals/http/client"
 )
 
-type DoctorCommand struct {
+// examined are the server that a command examines, and what a server would find here.
+type examined struct {
 	terminal.Remote
 	serve.Embedder
 
-	Alive    bool
 	Database string `env:"DATABASE_URL" placeholder:"URL"`
+}
+
+type DoctorCommand struct {
+	examined
+
+	Alive bool
 }
 
 func (d *DoctorCommand) Run(ctx context.Context, c *terminal.Console) error {
@@ -34,12 +40,24 @@ func (d *DoctorCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	e := examination{ctx: ctx, server: server}
-	reached := e.reach()
 	if d.Alive {
+		e := examination{ctx: ctx, server: server}
+		reached := e.reach()
 		return errors.Join(e.print(c), e.verdict(reached))
 	}
-	if reached {
+	e, reached := d.examine(ctx, c, server)
+	if err := e.print(c); err != nil {
+		return err
+	}
+	return e.verdict(reached)
+}
+
+// examine makes all checks.
+func (d *examined) examine(
+	ctx context.Context, c *terminal.Console, server *client.Client,
+) (e *examination, reached bool) {
+	e = &examination{ctx: ctx, server: server}
+	if reached = e.reach(); reached {
 		e.readiness()
 		e.projections()
 		e.rebuild()
@@ -53,10 +71,7 @@ func (d *DoctorCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if _, isFile := serve.SqliteFile(d.Database); d.Database != "" && !(reached && isFile) {
 		e.database(c, d.Database)
 	}
-	if err := e.print(c); err != nil {
-		return err
-	}
-	return e.verdict(reached)
+	return e, reached
 }
 
 // finding is the result of one check.

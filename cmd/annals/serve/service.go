@@ -84,6 +84,8 @@ type Service struct {
 func OpenService(
 	ctx context.Context, cfg Config, embedder, previous embedding.Embedder, logger *slog.Logger,
 ) (*Service, error) {
+	var warned warnings
+	logger = warned.beside(logger)
 	if _, err := proof.OpenKey(cfg.Data); err != nil && !errors.Is(err, proof.ErrNoKey) {
 		return nil, err
 	}
@@ -109,7 +111,7 @@ func OpenService(
 	}
 	log := follow.NewLog(db, knowledge, events.Options{
 		Policy: policy, Logger: logger, Registerer: registry, Span: cfg.telemetry.Seam(),
-		Quotas: quotas, Held: knowledge.Browser.Held,
+		Quotas: quotas, Held: knowledge.Held,
 	})
 	rebuilder := rebuild.New(knowledge.Versions, knowledge.Models, log)
 	registry.MustRegister(projections.NewGauges(log, rebuilder))
@@ -175,7 +177,8 @@ func OpenService(
 		Logger: logger, Registry: registry, Version: terminal.Version().Version,
 		Background: projections.Background{Log: log, Past: past},
 		Rate:       cfg.Rate, PreStopDelay: cfg.PreStopDelay, ShutdownTimeout: cfg.ShutdownTimeout,
-		PurgeAfter: cfg.PurgeAfter, Settings: cfg.Shown, Models: models(embedder, previous, extractor, cfg.Why),
+		PurgeAfter: cfg.PurgeAfter, Settings: cfg.Shown, Warnings: warned.text,
+		Models: models(embedder, previous, extractor, cfg.Why),
 	}
 	if s.telemetry != nil {
 		if err := s.telemetry.Collect(ctx, registry); err != nil {
