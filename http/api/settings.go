@@ -42,3 +42,6 @@ type ModelTest struct {
 	Dims         int     `json:"dims,omitempty" doc:"The length of the vector."`
 	Error        string  `json:"error,omitempty" doc:"Why the model did not answer."`
 }
+
+// MaxProfileSeconds is how long a profile of the server may take: less than a request.
+const MaxProfileSeconds = 20

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
 )
 
@@ -19,7 +20,7 @@ import (
 func DebugRoutes(a *serve.API, warnings func() string) {
 	const text = "text/plain; charset=utf-8"
 	debugRoute(a, "profile", "application/octet-stream", "Profile the processor for some seconds, for go tool pprof",
-		takeProfile)
+		takeProfile(a.Leaving))
 	debugRoute(a, "goroutines", text, "List the goroutines: where each is, and how long it has waited",
 		func(_ context.Context, _ *serve.Call, _ *struct{}, to *bytes.Buffer) error {
 			const eachStack = 2
@@ -46,7 +47,8 @@ func debugRoute[I any](
 		}},
 	}, func(ctx context.Context, c *serve.Call, in *I) (*serve.Streamed, error) {
 		if !c.Principal.IsOperator() {
-			return nil, domain.Refuse(domain.ErrForbidden, "what the process does is for operators")
+			return nil, domain.Refuse(domain.ErrForbidden, "what the process does is for operators").
+				WithFix("use a key of the role root")
 		}
 		var found bytes.Buffer
 		if err := write(ctx, c, in, &found); err != nil {
@@ -63,20 +65,25 @@ type profileInput struct {
 	Seconds serve.Integer `query:"seconds" doc:"From 1 to 20. Default: 5."`
 }
 
-func takeProfile(ctx context.Context, c *serve.Call, in *profileInput, to *bytes.Buffer) error {
-	const most, usual = 20, 5 // within the time limit of a request
-	seconds := cmp.Or(in.Seconds.Read(&c.Found, "seconds", 1, most), usual)
-	if err := c.Found.Err(); err != nil {
-		return err
-	}
-	if pprof.StartCPUProfile(to) != nil {
-		return domain.Refuse(domain.ErrBusy, "the process is being profiled already").WithFix("try again when that has ended")
-	}
-	defer pprof.StopCPUProfile()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Duration(seconds) * time.Second):
+// takeProfile ends early if the server leaves.
+func takeProfile(leaving <-chan struct{}) func(context.Context, *serve.Call, *profileInput, *bytes.Buffer) error {
+	return func(ctx context.Context, c *serve.Call, in *profileInput, to *bytes.Buffer) error {
+		const usual = 5
+		seconds := cmp.Or(in.Seconds.Read(&c.Found, "seconds", 1, api.MaxProfileSeconds), usual)
+		if err := c.Found.Err(); err != nil {
+			return err
+		}
+		if pprof.StartCPUProfile(to) != nil {
+			return domain.Refuse(domain.ErrBusy, "the process is being profiled already").
+				WithFix("try again when that has ended; with --cpu-profile it is profiled until it stops")
+		}
+		defer pprof.StopCPUProfile()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-leaving:
+		case <-time.After(time.Duration(seconds) * time.Second):
+		}
 		return nil
 	}
 }

@@ -48,6 +48,7 @@ type Config struct {
 	Why   string       `kong:"-"`
 
 	telemetry *telemetry.Telemetry // nil for none
+	warned    *warnings            // nil for none
 
 	NoMigrate bool `group:"where" env:"ANNALS_NO_MIGRATE"`
 

@@ -102,7 +102,8 @@ func (o *EmbeddedServer) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	service, err := OpenService(ctx, o.cfg, embedder, previous, o.cfg.Logger(o.console))
+	o.cfg.warned = new(warnings)
+	service, err := OpenService(ctx, o.cfg, embedder, previous, o.cfg.warned.beside(o.cfg.Logger(o.console)))
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,8 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 		return err
 	}
 	defer listener.Close() //nolint:errcheck // for errors before the service owns it
-	logger := cfg.Logger(c)
+	cfg.warned = new(warnings)
+	logger := cfg.warned.beside(cfg.Logger(c))
 	if listener, err = cfg.encrypt(listener, logger); err != nil {
 		return err
 	}

@@ -84,8 +84,6 @@ type Service struct {
 func OpenService(
 	ctx context.Context, cfg Config, embedder, previous embedding.Embedder, logger *slog.Logger,
 ) (*Service, error) {
-	var warned warnings
-	logger = warned.beside(logger)
 	if _, err := proof.OpenKey(cfg.Data); err != nil && !errors.Is(err, proof.ErrNoKey) {
 		return nil, err
 	}
@@ -177,7 +175,7 @@ func OpenService(
 		Logger: logger, Registry: registry, Version: terminal.Version().Version,
 		Background: projections.Background{Log: log, Past: past},
 		Rate:       cfg.Rate, PreStopDelay: cfg.PreStopDelay, ShutdownTimeout: cfg.ShutdownTimeout,
-		PurgeAfter: cfg.PurgeAfter, Settings: cfg.Shown, Warnings: warned.text,
+		PurgeAfter: cfg.PurgeAfter, Settings: cfg.Shown, Warnings: cfg.warned.text,
 		Models: models(embedder, previous, extractor, cfg.Why),
 	}
 	if s.telemetry != nil {

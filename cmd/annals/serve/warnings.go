@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// warnings are the last lines of a server's log that are warnings and errors.
+// warnings are the last lines of a server's log that are warnings and errors. Nil has none.
 type warnings struct {
-	reading sync.Mutex
-	lines   []string
+	mu    sync.Mutex
+	lines []string
 }
 
 // beside is a logger that also writes its warnings and errors here.
@@ -20,18 +20,22 @@ func (w *warnings) beside(logger *slog.Logger) *slog.Logger {
 }
 
 func (w *warnings) Write(line []byte) (int, error) {
-	const most = 200
-	w.reading.Lock()
-	defer w.reading.Unlock()
-	w.lines = append(w.lines, string(line))
-	if over := len(w.lines) - most; over > 0 {
-		w.lines = slices.Delete(w.lines, 0, over)
+	const most, longest = 1000, 1000
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	kept := line
+	if len(line) > longest {
+		kept = append(slices.Clone(line[:longest]), "…\n"...)
 	}
+	w.lines = append(w.lines[max(0, len(w.lines)+1-most):], string(kept))
 	return len(line), nil
 }
 
 func (w *warnings) text() string {
-	w.reading.Lock()
-	defer w.reading.Unlock()
+	if w == nil {
+		return ""
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return strings.Join(w.lines, "")
 }

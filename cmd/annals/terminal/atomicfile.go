@@ -16,7 +16,7 @@ func WriteFile(c *Console, name string, fill func(*bytes.Buffer, func() error) e
 		return flushing(c.Out, fill)
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return Wrong("name a file of its own, or leave --output out", "%s is no ordinary file", name)
+		return Wrong("name a file of its own", "%s is no ordinary file", name)
 	}
 	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {

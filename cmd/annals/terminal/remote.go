@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -24,6 +25,8 @@ type Remote struct {
 	As         string        `field:"Annals-Actor" group:"server" env:"ANNALS_ACTOR" placeholder:"ENTITY"`
 	OnBehalfOf string        `field:"Annals-On-Behalf-Of" group:"server" env:"ANNALS_ON_BEHALF_OF" placeholder:"ENTITY"`
 	Timeout    time.Duration `least:"1ms" group:"server" default:"30s"`
+
+	Retries int `kong:"-"` // as in [client.Config]; 0 for none
 }
 
 // Connect prepares a client. It sends nothing yet.
@@ -63,7 +66,7 @@ func (r Remote) Through(transport http.RoundTripper) (*client.Client, error) {
 	}
 	server, err := client.New(client.Config{
 		Server: r.Server, Key: r.APIKey, Tenant: r.Tenant, Actor: r.As, OnBehalfOf: r.OnBehalfOf, Timeout: r.Timeout,
-		Retries:   -1,
+		Retries:   cmp.Or(r.Retries, -1),
 		Transport: transport, Header: http.Header{"User-Agent": {"annals/" + Version().Version}},
 	})
 	if err != nil {
