@@ -163,8 +163,8 @@ func (c Config) Validate() error {
 			problems = append(problems, fmt.Errorf(format, args...))
 		}
 	}
-	if err := validURL(c.URL); err != nil {
-		problems = append(problems, err)
+	if err := ValidURL(c.URL); err != nil {
+		problems = append(problems, fmt.Errorf("embedding URL: %w", err))
 	}
 	problem(c.Model == "", "embedding model: missing, set ANNALS_EMBEDDING_MODEL to its name")
 	problem(c.Dims == 0 && c.Model != "", "embedding dimensions: unknown for model %q: state the length of its vectors",
@@ -176,17 +176,18 @@ func (c Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-func validURL(s string) error {
+// ValidURL refuses the URL of an endpoint that cannot be asked, or that could hold a secret: messages name it.
+func ValidURL(s string) error {
 	u, err := url.Parse(s)
 	switch {
 	case s == "":
-		return errors.New("embedding URL: missing")
+		return errors.New("missing")
 	case err != nil: // which would repeat what may be a secret
-		return errors.New("embedding URL: not a URL")
+		return errors.New("not a URL")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return errors.New("embedding URL: must begin with http:// or https:// and a host")
+		return errors.New("must begin with http:// or https:// and a host")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("embedding URL: must have no user, query or fragment; the key has a setting of its own")
+		return errors.New("must have no user, query or fragment; the key has a setting of its own")
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,9 +45,8 @@ type ModelConfig struct {
 // Validate names everything that is wrong.
 func (c ModelConfig) Validate() error {
 	var problems []error
-	if parsed, err := url.Parse(c.URL); err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" ||
-		parsed.Host == "" {
-		problems = append(problems, errors.New("URL must be an http:// or https:// URL, as in https://api.openai.com/v1"))
+	if err := embedding.ValidURL(c.URL); err != nil {
+		problems = append(problems, fmt.Errorf("URL: %w", err))
 	}
 	if c.Model == "" {
 		problems = append(problems, errors.New("MODEL is missing: the name that the endpoint knows the model by"))
@@ -276,22 +274,16 @@ func (m *Model) refused(response *http.Response) error {
 		if m.config.Key == "" {
 			does = "wants a key"
 		}
-		return fmt.Errorf("%w: %s %s, %s: set ANNALS_LLM_KEY to one that it takes", errKey, m.endpoint(), does, what)
+		return fmt.Errorf("%w: %s %s, %s: set ANNALS_LLM_KEY to one that it takes", errKey, m.config.URL, does, what)
 	case status == http.StatusForbidden:
-		return fmt.Errorf("%w: %s forbids it, %s: see what the key may do (ANNALS_LLM_KEY)", errSettings, m.endpoint(), what)
+		return fmt.Errorf("%w: %s forbids it, %s: see what the key may do (ANNALS_LLM_KEY)", errSettings, m.config.URL, what)
 	case status == http.StatusNotFound:
 		return fmt.Errorf("%w: %s has no such thing, %s: check ANNALS_LLM_URL, to which /chat/completions is appended, "+
 			"and ANNALS_LLM_MODEL",
-			errSettings, m.endpoint(), what)
+			errSettings, m.config.URL, what)
 	default:
 		return errors.New(what)
 	}
-}
-
-// endpoint is the endpoint's URL without a password.
-func (m *Model) endpoint() string {
-	endpoint, _ := url.Parse(m.config.URL) // Validate has parsed it
-	return endpoint.Redacted()
 }
 
 // FromEnvironment selects the extractor that the environment names; reason says in a sentence which and why. It is a

@@ -16,6 +16,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
@@ -63,9 +64,12 @@ func At(address string) (p Place, name string, err error) {
 			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{},
 		}),
 	})
-	if err != nil || bucket == "" {
-		return p, "", terminal.Wrong("as in s3://BUCKET/backups/, with AWS_ENDPOINT_URL for a server other than Amazon's",
-			"%s names no bucket: %s", address, cmp.Or(err, errors.New("its name is missing")))
+	if err == nil {
+		err = s3utils.CheckValidBucketName(bucket)
+	}
+	if err != nil { // without the address, in which keys may stand
+		return p, "", terminal.Wrong("as in s3://BUCKET/backups/, with AWS_ENDPOINT_URL for a server other than Amazon's, "+
+			"and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", "the address names no bucket: %s", err)
 	}
 	return p, name, nil
 }
