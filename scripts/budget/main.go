@@ -20,12 +20,12 @@ import (
 
 // limits are the lines of Go of each room that there are: of the product, of what tests are made with, and of tests.
 var limits = map[string][3]int{
-	"cmd":         {18_022, 0, 4_668},
+	"cmd":         {18_552, 0, 4_668},
 	"database":    {3_759, 868, 2_515},
 	"deploy":      {0, 0, 249},
 	"domain":      {15_655, 0, 6_434},
-	"events":      {10_754, 1_894, 4_757},
-	"http":        {35_552, 605, 19_653},
+	"events":      {11_126, 1_894, 4_757},
+	"http":        {36_350, 605, 19_653},
 	"migrations":  {12, 0, 0},
 	"projections": {23_497, 0, 14_008},
 	"scripts":     {2_541, 0, 52},
