@@ -111,13 +111,19 @@ func (k *Knowledge) revise(f Revised) {
 	set(&k.Type, f.Type)
 	set(&k.Category, f.Category)
 	set(&k.Polarity, f.Polarity)
-	set(&k.Text.Task, f.Task)
-	set(&k.Text.Content, f.Content)
-	set(&k.Text.Abstract, f.Abstract)
-	set(&k.Text.Overview, f.Overview)
-	set(&k.Text.Tags, f.Tags)
-	set(&k.Text.Meta, f.Meta)
+	k.Text = f.Of(k.Text)
 	k.Revision++
+}
+
+// Of is a text as it is revised.
+func (r Revised) Of(t Text) Text {
+	set(&t.Task, r.Task)
+	set(&t.Content, r.Content)
+	set(&t.Abstract, r.Abstract)
+	set(&t.Overview, r.Overview)
+	set(&t.Tags, r.Tags)
+	set(&t.Meta, r.Meta)
+	return t
 }
 
 func set[T any](field *T, value *T) {

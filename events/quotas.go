@@ -115,13 +115,7 @@ func (b *batch) changes(command domain.Command, facts []domain.Fact) map[domain.
 		case domain.Remembered:
 			add(Amount{1, sizeOf(f.Text), 1}, append([]domain.Scope{""}, f.Scopes...))
 		case domain.Revised:
-			text, old := k.Text, sizeOf(k.Text)
-			replace(&text.Task, f.Task)
-			replace(&text.Content, f.Content)
-			replace(&text.Abstract, f.Abstract)
-			replace(&text.Overview, f.Overview)
-			replace(&text.Meta, f.Meta)
-			add(Amount{0, sizeOf(text) - old, 1}, append([]domain.Scope{""}, k.Scopes...))
+			add(Amount{0, sizeOf(f.Of(k.Text)) - sizeOf(k.Text), 1}, append([]domain.Scope{""}, k.Scopes...))
 		case domain.Restored:
 			if k.Status == domain.IsDeleted {
 				add(Amount{1, sizeOf(k.Text), 1}, append([]domain.Scope{""}, k.Scopes...))
@@ -141,12 +135,6 @@ func (b *batch) changes(command domain.Command, facts []domain.Fact) map[domain.
 // written are the names of the facts that count as writes of a day, as in [batch.changes].
 var written = []string{
 	domain.Remembered{}.Name(), domain.Revised{}.Name(), domain.Restored{}.Name(), domain.MessageAdded{}.Name(),
-}
-
-func replace[T any](field, value *T) {
-	if value != nil {
-		*field = *value
-	}
 }
 
 func sizeOf(t domain.Text) int64 {
