@@ -62,11 +62,13 @@ func (s Server) change(c *call, k *kind) error {
 	find := s.find
 	if c.r.Method == http.MethodPost {
 		status = http.StatusCreated
-		find = func(c *call, k *kind) (m domain.DirectoryMember, all []domain.DirectoryMember, err error) {
-			return s.begin(c, k, body.Operations[0].Value)
-		}
+		find = func(c *call, k *kind) (domain.DirectoryMember, error) { return s.begin(c, k, body.Operations[0].Value) }
 	}
-	m, all, err := find(c, k)
+	m, err := find(c, k)
+	if err != nil {
+		return err
+	}
+	all, err := s.all(c, k.around...)
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func (s Server) change(c *call, k *kind) error {
 }
 
 // begin is find for the resource that a POST is to make.
-func (s Server) begin(c *call, k *kind, sent any) (m domain.DirectoryMember, all []domain.DirectoryMember, err error) {
+func (s Server) begin(c *call, k *kind, sent any) (m domain.DirectoryMember, err error) {
 	body, _ := sent.(map[string]any)
 	attribute := map[*kind]string{users: "userName", groups: "displayName"}[k]
 	name, _ := body[attribute].(string)
@@ -97,22 +99,21 @@ func (s Server) begin(c *call, k *kind, sent any) (m domain.DirectoryMember, all
 		m.Member = groupFor(body["externalId"], name)
 	}
 	if _, err := domain.ParseEntity(string(m.Member)); err != nil || name == "" {
-		return m, nil, word("invalidValue").is("%s must be 1 to 128 of A-Z a-z 0-9 . _ @ -", attribute)
+		return m, word("invalidValue").is("%s must be 1 to 128 of A-Z a-z 0-9 . _ @ -", attribute)
 	}
 	known, err := s.all(c, k.of...)
 	if err != nil {
-		return m, nil, err
+		return m, err
 	}
 	for _, other := range known {
 		if strings.EqualFold(string(other.Member), string(m.Member)) && (k == users || other.Active()) {
-			return m, nil, domain.Refuse(domain.ErrTaken, "%s is in the directory", other.Member)
+			return m, domain.Refuse(domain.ErrTaken, "%s is in the directory", other.Member)
 		} else if other.Member == m.Member { // a group comes back
 			m = other
 		}
 	}
 	c.id = string(m.Member)
-	all, err = s.all(c, k.around...)
-	return m, all, err
+	return m, nil
 }
 
 // groupFor names a new group like the claims of tokens do: by its id, or else by its name, at the provider.
@@ -266,11 +267,18 @@ func (s Server) record(c *call, before, after state, leaving []domain.Membership
 
 // remove deactivates a user, who leaves all groups, or a group, which all users leave.
 func (s Server) remove(c *call, k *kind) error {
-	m, all, err := s.find(c, k)
+	m, err := s.find(c, k)
 	if err != nil {
 		return err
 	}
-	before := stateOf(k, m, all)
+	var members []domain.DirectoryMember
+	if k == groups {
+		members, err = s.usersIn(c, m.Member)
+	}
+	if err != nil {
+		return err
+	}
+	before := stateOf(k, m, members)
 	after := before
 	after.active, after.members = false, nil
 	if err := s.record(c, before, after, m.Groups); err != nil {

@@ -58,7 +58,7 @@ func (k *kind) resourceOf(c *call, m domain.DirectoryMember, all []domain.Direct
 	if k == users {
 		r["userName"], r["active"] = m.Member.ID(), m.Active()
 	}
-	if k == users || strings.Contains(c.r.URL.Query().Get("excludedAttributes"), "members") {
+	if !k.withMembers(c) {
 		return r
 	}
 	members := []resource{}
@@ -69,6 +69,11 @@ func (k *kind) resourceOf(c *call, m domain.DirectoryMember, all []domain.Direct
 	}
 	r["members"] = members
 	return r
+}
+
+// withMembers tells whether resources are shown with their members, which providers exclude as a rule.
+func (k *kind) withMembers(c *call) bool {
+	return k == groups && !strings.Contains(c.r.URL.Query().Get("excludedAttributes"), "members")
 }
 
 // all lists the members of some kinds of entities, in order of their names.
@@ -90,26 +95,38 @@ func (s Server) all(c *call, of ...string) (all []domain.DirectoryMember, err er
 	return all, nil
 }
 
-// find is the member of the path, and all that may be around it. A deactivated group does not exist.
-func (s Server) find(c *call, k *kind) (m domain.DirectoryMember, all []domain.DirectoryMember, err error) {
+// find is the member of the path. A deactivated group does not exist.
+func (s Server) find(c *call, k *kind) (m domain.DirectoryMember, err error) {
 	known, err := s.Directory.Known(c, c.by.Tenant, []domain.Entity{domain.Entity(c.id)})
 	if err != nil {
-		return m, nil, err
+		return m, err
 	}
 	if len(known) == 0 || !slices.Contains(k.of, known[0].Member.Kind()) || k == groups && !known[0].Active() {
-		return m, nil, domain.Refuse(domain.ErrNotFound, "there is no %s of this id", k.name)
+		return m, domain.Refuse(domain.ErrNotFound, "there is no %s of this id", k.name)
 	}
-	all, err = s.all(c, k.around...)
-	return known[0], all, err
+	return known[0], nil
+}
+
+// usersIn are the users in a group.
+func (s Server) usersIn(c *call, group domain.Entity) ([]domain.DirectoryMember, error) {
+	all, err := s.Directory.InGroup(c, c.by.Tenant, group)
+	return slices.DeleteFunc(all, func(u domain.DirectoryMember) bool { return u.Member.Kind() != domain.User }), err
 }
 
 // show sends the resource of the path.
 func (s Server) show(c *call, k *kind, status int) error {
-	m, all, err := s.find(c, k)
+	m, err := s.find(c, k)
 	if err != nil {
 		return err
 	}
-	r := k.resourceOf(c, m, all)
+	var members []domain.DirectoryMember
+	if k.withMembers(c) {
+		members, err = s.usersIn(c, m.Member)
+	}
+	if err != nil {
+		return err
+	}
+	r := k.resourceOf(c, m, members)
 	c.w.Header().Set("Location", r["meta"].(resource)["location"].(string))
 	return c.send(status, r)
 }
@@ -132,7 +149,10 @@ func (s Server) list(c *call, k *kind) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.all(c, k.around...)
+	var all []domain.DirectoryMember
+	if k.withMembers(c) {
+		all, err = s.all(c, k.around...)
+	}
 	if err != nil {
 		return err
 	}
