@@ -44,7 +44,7 @@ func executedIn(ctx context.Context, dir string) (executed, error) {
 }
 
 // total counts functions and files.
-func (e executed) total() (sum limit) {
+func (e executed) total() (sum count) {
 	for _, functions := range e {
 		sum.functions, sum.files = sum.functions+len(functions), sum.files+1
 	}
@@ -53,10 +53,10 @@ func (e executed) total() (sum limit) {
 
 // table is that of docs/architecture.md.
 func (e executed) table() string {
-	folders := map[string]limit{}
+	folders := map[string]count{}
 	for file, functions := range e {
 		sum := folders[path.Dir(file)]
-		folders[path.Dir(file)] = limit{sum.functions + len(functions), sum.files + 1}
+		folders[path.Dir(file)] = count{sum.functions + len(functions), sum.files + 1}
 	}
 	lines := []string{"| folder | functions | files |\n|---|---|---|\n"}
 	for _, folder := range slices.Sorted(maps.Keys(folders)) {
