@@ -165,9 +165,11 @@ func known(ctx context.Context, c *terminal.Console, kind string, words []string
 			own = append(own, word+"="+words[i+1])
 		}
 	}
-	if _, err := parser.Parse(own); err != nil {
+	parsed, err := parser.Parse(own)
+	if err != nil {
 		return nil
 	}
+	c.KeepKey(parsed)
 	server, err := r.Connect()
 	if err != nil {
 		return nil

@@ -63,6 +63,9 @@ func run(ctx context.Context, args []string, c *terminal.Console) int {
 	for _, each := range unknown {
 		c.Warn("%s; annals config lists the settings", each)
 	}
+	if warning := c.KeepKey(parsed); warning != "" {
+		c.Warn("%s", warning)
+	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err = parsed.Run(c)
 	if whole, hint := wholeIDs(ctx, c, parsed, err); whole {

@@ -39,7 +39,7 @@ func TestAColleagueIsInvitedAndFindsWhatTheTeamKnows(t *testing.T) {
 		mia.Axe()
 		click(mia, "main form[method=post] button", "#key")
 		mia.Axe()
-		containsAll(t, mia.Text("pre"), "annals install --server "+w.url+" --key annals_")
+		containsAll(t, mia.Text("pre"), "annals install --server "+w.url+" --api-key annals_")
 		click(mia, `main a[href="/console/"]`, "input[type=search]")
 		mia.Type("input[type=search]", "deploy")
 		mia.Press("Enter")

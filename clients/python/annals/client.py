@@ -53,7 +53,8 @@ class AnnalsError(Exception):
 class Client:
     """Every request has a connection of its own, so threads may share a client.
 
-    url defaults to ANNALS_SERVER, or http://127.0.0.1:1933; key to ANNALS_KEY. headers go with every request, such as
+    url defaults to ANNALS_SERVER, or http://127.0.0.1:1933; key to ANNALS_KEY, unless ANNALS_SERVER names another scheme,
+    host or port than url. headers go with every request, such as
     Annals-On-Behalf-Of. timeout is how many seconds the server may be silent. retries is how often a request is repeated
     that was answered with 429 or 503.
     """
@@ -71,7 +72,9 @@ class Client:
         if not _Connection.reaches(self.url):
             raise ValueError(f"url must begin with http:// or https://, and not be {self.url}")
         self.position = 0  # the newest of the log that a write of this client returned
-        key = (key or os.environ.get("ANNALS_KEY") or "").strip()
+        if _origin(os.environ.get("ANNALS_SERVER") or self.url) == _origin(self.url):
+            key = key or os.environ.get("ANNALS_KEY")
+        key = (key or "").strip()
         if not key.isascii() or not key.isprintable() or " " in key:
             raise ValueError("key must consist of letters, digits and signs of ASCII")
         self._headers = {**({"Authorization": f"Bearer {key}"} if key else {}), **(headers or {})}
@@ -358,6 +361,14 @@ class _Interrupt:
         self.called.set()
         if self._connection:
             self._connection.wake()
+
+
+def _origin(url: str) -> Tuple[str, Optional[str], Optional[int]]:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:  # no origin
+        return url, None, None
 
 
 def _failure(title: str, fix: Optional[str] = None, status: int = 0) -> AnnalsError:

@@ -1,9 +1,11 @@
 import asyncio
+import os
 import threading
 import time
 import unittest
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from unittest import mock
 
 from annals import AnnalsError, AsyncClient, Client
 
@@ -160,6 +162,16 @@ class ClientTest(unittest.TestCase):
         self.refused(200, "did not answer with JSON.*address of an Annals server", Client(site.url).search, "x")
         elsewhere = Stub(self, say(307, "", Location="http://127.0.0.1:1/"))
         self.refused(307, "", Client(elsewhere.url).search, "x")
+
+    def test_a_key_of_the_environment_goes_to_the_server_there(self):
+        key = {"ANNALS_KEY": "of-that-server"}
+        for there, sent in [("http://127.0.0.1:1", False), ("https://127.0.0.1", False), ("", True), ("{}/base", True)]:
+            stub = Stub(self, say(200, '{"items":[]}'))
+            with mock.patch.dict(os.environ, {**key, "ANNALS_SERVER": there.format(stub.url)}):
+                Client(stub.url).search("x")
+                Client(stub.url, "its-own").search("x")
+            self.assertEqual("Authorization" in stub.seen[0][1], sent, there)
+            self.assertEqual(stub.seen[1][1]["Authorization"], "Bearer its-own")
 
 
 class AsyncClientTest(unittest.IsolatedAsyncioTestCase):

@@ -20,7 +20,7 @@ export type EventFilter = Query<paths["/v1/events"]["get"]>;
 export interface ClientOptions {
   /** Default: ANNALS_SERVER, or http://127.0.0.1:1933. */
   url?: string;
-  /** Default: ANNALS_KEY. */
+  /** Default: ANNALS_KEY, unless ANNALS_SERVER names another scheme, host or port than url. */
   key?: string;
   /** Headers of every request, such as Annals-On-Behalf-Of. */
   headers?: Record<string, string>;
@@ -84,7 +84,8 @@ export class Client {
     if (!/^https?:\/\/./.test(this.url) || !URL.canParse(this.url)) {
       throw new TypeError(`url must begin with http:// or https://, and not be ${this.url}`);
     }
-    const key = (options.key || env["ANNALS_KEY"])?.trim();
+    const own = !env["ANNALS_SERVER"] || origin(env["ANNALS_SERVER"]) === origin(this.url);
+    const key = (options.key || (own && env["ANNALS_KEY"]) || "").trim();
     if (key && !/^[!-~]+$/.test(key)) throw new TypeError("key must consist of letters, digits and signs of ASCII");
     this.#headers = { ...(key ? { Authorization: `Bearer ${key}` } : {}), ...options.headers };
     this.#timeout = options.timeout ?? 30_000;
@@ -233,6 +234,11 @@ export class Client {
       clearTimeout(timer);
     }
   }
+}
+
+/** The scheme, host and port of an address; undefined for what is none. */
+function origin(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
 function either(own: AbortController, { signal }: RequestOptions): AbortSignal {

@@ -150,3 +150,16 @@ test("an answer of somebody else is named as such", async (t) => {
   const elsewhere = await stub(t, (_, response) => { response.writeHead(307, { Location: "http://127.0.0.1:1/" }).end(); });
   await assert.rejects(new Client({ url: elsewhere.url }).search("x"), { status: 307 });
 });
+
+test("a key of the environment goes to the server there", async (t) => {
+  const { ANNALS_SERVER, ANNALS_KEY } = process.env;
+  t.after(() => Object.assign(process.env, { ANNALS_SERVER, ANNALS_KEY }));
+  process.env["ANNALS_KEY"] = "of-that-server";
+  for (const [there, sent] of [["http://127.0.0.1:1", false], ["https://127.0.0.1", false], ["", true], ["{}/base", true]] as const) {
+    const server = await stub(t, found);
+    process.env["ANNALS_SERVER"] = there.replace("{}", server.url);
+    await new Client({ url: server.url }).search("x");
+    await new Client({ url: server.url, key: "its-own" }).search("x");
+    assert.deepEqual(server.seen.map((one) => one.headers.authorization), [sent ? "Bearer of-that-server" : undefined, "Bearer its-own"], there);
+  }
+});

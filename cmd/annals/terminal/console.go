@@ -27,6 +27,7 @@ type Console struct {
 	Watched  bool // err is a terminal
 	Prompted bool // in is a terminal
 	Settings Settings
+	Named    bool // a flag, a variable or the configuration file names the server
 }
 
 func NewConsole(in, out, err *os.File) *Console {

@@ -3,11 +3,15 @@ package terminal
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
@@ -27,6 +31,42 @@ type Remote struct {
 	Timeout    time.Duration `least:"1ms" group:"server" default:"30s"`
 
 	Retries int `kong:"-"` // as in [client.Config]; 0 for none
+}
+
+// KeepKey removes a key that was stored for another origin than that of the server, and notes whether a server is named.
+// A key in the configuration file is for the server there, or for [DefaultServer]. One in the environment is for the
+// server there or in the file; without both it is for any server. It returns a warning; empty if the key stays.
+func (c *Console) KeepKey(parsed *kong.Context) (warning string) {
+	flags := map[string]*kong.Flag{}
+	for _, flag := range parsed.Flags() {
+		flags[flag.Name] = flag
+	}
+	server, key := flags["server"], flags["api-key"]
+	if server == nil || key == nil {
+		return ""
+	}
+	inFile, inVariable := c.Settings.Values["server"], VariableOf(server)
+	c.Named = inFile != "" || inVariable != "" || OnCommandLine(parsed, "server")
+	where, owner := c.Settings.File, cmp.Or(inFile, DefaultServer)
+	if variable := VariableOf(key); variable != "" {
+		where, owner = variable, cmp.Or(os.Getenv(inVariable), inFile, server.Target.String())
+	}
+	if key.Target.String() == "" || OnCommandLine(parsed, "api-key") || origin(owner) == origin(server.Target.String()) {
+		return ""
+	}
+	key.Target.SetString("")
+	return fmt.Sprintf("the key in %s is for %s and is not sent to %s; --api-key names another",
+		where, owner, server.Target)
+}
+
+// origin is the scheme, host and port of an address.
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
 // Connect prepares a client. It sends nothing yet.
