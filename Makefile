@@ -31,8 +31,8 @@ BENCH = mkdir -p bench-results && scripts/postgres.sh install && scripts/postgre
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## Build, and serve on http://127.0.0.1:1933 with everything in ./data
-	@bin/annals serve --data ./data
+run: build ## Build, and serve on http://127.0.0.1:1933 with everything in ~/.local/share/annals
+	@bin/annals serve
 
 build: go ## Build bin/annals, one static program
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w -X github.com/annals-kb/annals/cmd/annals/terminal.release=$(RELEASE)' -o bin/annals ./cmd/annals
@@ -124,7 +124,7 @@ profile: go ## See what the program is busy with, and let the compiler know (cmd
 	@scripts/postgres.sh install
 	@scripts/profile.sh $(PROFILE)
 
-clean: ## Remove what was built and measured; ./data stays
+clean: ## Remove what was built and measured, never what is remembered
 	@rm -rf bin .tools bench-results coverage.out
 
 # Go itself fetches the toolchain that go.mod names, from 1.21 on and unless it is told not to.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -136,6 +137,19 @@ func readNote(path string) ownerNote {
 		_ = file.Close()
 	}
 	return note
+}
+
+// ServedAt is the address of the API of the process that owns the SQLite file at path; empty if there is none.
+func ServedAt(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved
+	}
+	lock := flock.New(path+".lock", flock.SetFlag(os.O_RDONLY))
+	if free, err := lock.TryRLock(); free || err != nil {
+		_ = lock.Close()
+		return ""
+	}
+	return readNote(lock.Path()).API
 }
 
 // ownedError names the process that has the file. It matches [ErrOwned].

@@ -41,6 +41,7 @@ func TestAKeyIsSentToItsOwnOriginAlone(t *testing.T) {
 		"both in variables":             {"server: " + a, "ANNALS_KEY=the-key ANNALS_SERVER=SERVER", search, true},
 		"both flags":                    {"server: " + a, "", append(search, "--server=SERVER", "--api-key=the-key"), true},
 		"file, the same server":         {"server: SERVER\napi-key: the-key", "", append(search, "--server=SERVER/sub"), true},
+		"file, beside a variable for A": {"server: SERVER\napi-key: the-key", "ANNALS_KEY=other ANNALS_SERVER=" + a, append(search, "--server=SERVER"), true},
 		"variable for any server":       {"", "ANNALS_KEY=the-key", append(search, "--server=SERVER"), true},
 		"variable, server in the file":  {"server: SERVER\napi-key: other", "ANNALS_KEY=the-key", search, true},
 		"completion for the own server": {"server: SERVER\napi-key: the-key", "", []string{"__complete", "get", "x"}, true},

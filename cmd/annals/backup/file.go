@@ -139,7 +139,12 @@ func Is(word string) bool {
 	if strings.HasPrefix(word, bucketScheme) || strings.HasSuffix(word, suffix) || strings.Contains(word, "/") {
 		return true
 	}
-	file, err := os.Open(word)
+	return IsSQLite(word)
+}
+
+// IsSQLite tells whether a path is a file of SQLite.
+func IsSQLite(path string) bool {
+	file, err := os.Open(path)
 	if err != nil {
 		return false
 	}

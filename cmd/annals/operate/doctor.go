@@ -71,6 +71,14 @@ func (d *examined) examine(
 	if _, isFile := serve.SqliteFile(d.Database); d.Database != "" && !(reached && isFile) {
 		e.database(c, d.Database)
 	}
+	own, address := serve.Storage{Database: d.Database, Data: os.Getenv("ANNALS_DATA")}, ""
+	if own.Data = cmp.Or(own.Data, c.Settings.Values["data"]); reached {
+		address = d.Server
+	}
+	for _, path := range own.OtherDatabases(ctx, c, address) {
+		e.note("another database", warned, "annals import "+path+" takes its items over; then move it away",
+			"%s has events that this server does not know", path)
+	}
 	return e, reached
 }
 

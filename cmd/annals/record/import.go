@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/agents"
 	"github.com/annals-kb/annals/cmd/annals/foreign"
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
+	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -47,6 +49,10 @@ func (i *ImportCommand) Validate() error {
 }
 
 func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
+	file := serve.DatabaseAt(i.File)
+	if file != "" {
+		i.Format = "records"
+	}
 	if i.Format == "" || i.Format == "sessions" {
 		if sessions, err := agents.Sessions(i.File); err == nil && len(sessions) > 0 {
 			return i.sessions(ctx, c, sessions)
@@ -82,7 +88,14 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	known := func(item foreign.Item) { notes = append(notes, item) }
 	all := []source{{path: i.File, name: fileName(i.File), other: from, known: known}}
 	var differing []foreign.Item
-	if from != nil {
+	if file != "" {
+		items, done, err := i.itemsOf(ctx, c, file)
+		if err != nil {
+			return err
+		}
+		defer done()
+		all[0].path, c.In = "-", items // is read as standard input is
+	} else if from != nil {
 		all[0].differs = func(item foreign.Item) { differing = append(differing, item) }
 	} else if all, s.LeftOut, err = inputs(i.File); err != nil {
 		return err
@@ -116,6 +129,20 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 		}
 	}
 	return s.verdict(stopped)
+}
+
+// itemsOf are the items in a database of annals, which a server of an earlier day may have left.
+func (i *ImportCommand) itemsOf(
+	ctx context.Context, c *terminal.Console, file string,
+) (items io.Reader, done func(), err error) {
+	copied, done, err := serve.OpenCopy(ctx, c, file)
+	if err != nil {
+		return nil, nil, err
+	}
+	q := client.Get("v1", "knowledge")
+	q.Header = http.Header{"Accept": {asLines}, "Annals-Tenant": {i.Tenant}}
+	items, err = copied.Open(ctx, q)
+	return items, done, err
 }
 
 // importFrom imports one file. If a file of a directory cannot be read, the import continues with the others.

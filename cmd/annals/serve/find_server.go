@@ -21,7 +21,7 @@ import (
 // EmbeddedServer is the server that a command runs itself if it finds none.
 type EmbeddedServer struct {
 	cfg     Config
-	Named   bool // the server is named by a flag or a variable
+	Named   bool // the server is named, or is known to have another database
 	Passing bool // it only reads, and serves no other process
 	console *terminal.Console
 
@@ -36,7 +36,7 @@ type EmbeddedServer struct {
 func EmbeddedServerOf(
 	ctx context.Context, c *terminal.Console, r *terminal.Remote, where Storage,
 ) (*EmbeddedServer, error) {
-	o := &EmbeddedServer{Named: r.Server != terminal.DefaultServer, console: c}
+	o := &EmbeddedServer{Named: c.Named, console: c}
 	parser, err := kong.New(&o.cfg, append(terminal.NumberMappers(), kong.Resolvers(c.Settings))...)
 	if err == nil {
 		_, err = parser.Parse(nil)
@@ -73,6 +73,7 @@ func (o *EmbeddedServer) Find(ctx context.Context) (http.RoundTripper, error) {
 	away.Proxy = nil // the server is on this machine
 	for deadline := time.Now().Add(beginning); o.service == nil; {
 		if isAnnals(ctx, o.cfg.Listen) {
+			o.Named = !o.cfg.IsServedAt("http://" + o.cfg.Listen) // when it ends, this process does not take its place
 			return away, nil
 		}
 		err := o.open(context.WithoutCancel(ctx))

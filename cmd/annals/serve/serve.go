@@ -104,6 +104,9 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 		Embedder: embedder.Name(), Why: why, Data: Absolute(cfg.Data), Open: open, New: unknown == nil && fresh,
 		First: first,
 	}.print(c))
+	for _, other := range cfg.OtherDatabases(ctx, c, "") {
+		c.Warn("%s has events, too: annals import %s takes its items over", other, other)
+	}
 	if err == nil {
 		logger.InfoContext(ctx, "serving", "url", url, "version", terminal.Version().Version)
 		err = service.serveBeside(ctx, listener, cfg.MetricsListen)

@@ -33,9 +33,9 @@ type Remote struct {
 	Retries int `kong:"-"` // as in [client.Config]; 0 for none
 }
 
-// KeepKey removes a key that was stored for another origin than that of the server, and notes whether a server is named.
-// A key in the configuration file is for the server there, or for [DefaultServer]. One in the environment is for the
-// server there or in the file; without both it is for any server. It returns a warning; empty if the key stays.
+// KeepKey takes the key that was stored for the origin of the server. If there are keys for others alone, it returns a
+// warning. A key in the configuration file is for the server there, or for [DefaultServer]. One in the environment is
+// for the server there or in the file; without both it is for any server. It also notes whether a server is named.
 func (c *Console) KeepKey(parsed *kong.Context) (warning string) {
 	flags := map[string]*kong.Flag{}
 	for _, flag := range parsed.Flags() {
@@ -45,18 +45,27 @@ func (c *Console) KeepKey(parsed *kong.Context) (warning string) {
 	if server == nil || key == nil {
 		return ""
 	}
-	inFile, inVariable := c.Settings.Values["server"], VariableOf(server)
+	inFile, inVariable, called := c.Settings.Values["server"], VariableOf(server), server.Target.String()
 	c.Named = inFile != "" || inVariable != "" || OnCommandLine(parsed, "server")
-	where, owner := c.Settings.File, cmp.Or(inFile, DefaultServer)
-	if variable := VariableOf(key); variable != "" {
-		where, owner = variable, cmp.Or(os.Getenv(inVariable), inFile, server.Target.String())
-	}
-	if key.Target.String() == "" || OnCommandLine(parsed, "api-key") || origin(owner) == origin(server.Target.String()) {
+	if OnCommandLine(parsed, "api-key") {
 		return ""
 	}
 	key.Target.SetString("")
-	return fmt.Sprintf("the key in %s is for %s and is not sent to %s; --api-key names another",
-		where, owner, server.Target)
+	for _, stored := range []struct{ where, key, owner string }{
+		{VariableOf(key), os.Getenv(VariableOf(key)), cmp.Or(os.Getenv(inVariable), inFile, called)},
+		{c.Settings.File, c.Settings.Values["api-key"], cmp.Or(inFile, DefaultServer)},
+	} {
+		switch {
+		case stored.key == "":
+		case origin(stored.owner) == origin(called):
+			key.Target.SetString(stored.key)
+			return ""
+		case warning == "":
+			warning = fmt.Sprintf("the key in %s is for %s and is not sent to %s; --api-key names another",
+				stored.where, stored.owner, called)
+		}
+	}
+	return warning
 }
 
 // origin is the scheme, host and port of an address.
