@@ -81,8 +81,11 @@ func TestWhatOthersHaveAddedStays(t *testing.T) {
 			`{"hooks":{"Start":[{"hooks":[{"command":"new hook x start","timeout":9},{"command":"mine"}]}]}}`,
 			`{"hooks":{"Start":[{"hooks":[{"command":"mine"}]}]}}`,
 		},
-		"an entry in another layout": {jsonEdit{path: []string{"a", "b"}, value: []string{"c"}}, `{"a":{"b":[ "c" ]}}`, `{"a":{"b":[ "c" ]}}`, `{"a":{}}`},
-		"null":                       {jsonEdit{path: []string{"a", "b"}, value: 1}, `{"a":null}`, `{"a": {"b":1}}`, `{"a": {}}`},
+		"an entry in another layout": {jsonEdit{path: []string{"a", "b"}, value: []string{"c"}}, `{"a":{"b":[ "c" ]}}`, `{"a":{"b":[ "c" ]}}`, `{}`},
+		"null":                       {jsonEdit{path: []string{"a", "b"}, value: 1}, `{"a":null}`, `{"a": {"b":1}}`, `{}`},
+		"an empty list beside ours":  {hook, `{"hooks":{"End":[]}}`, `{"hooks":{"End":[], "Start": [{"hooks":[{"command":"new hook x start"}]}]}}`, `{"hooks":{"End":[]}}`},
+		"the only one in YAML":       {yamlEdit{[]string{"a", "b"}, 1}, "c: 1\n", "c: 1\n\na:\n  b: 1\n", "c: 1\n\n"},
+		"the only one between":       {yamlEdit{[]string{"a", "b"}, 1}, "a:\n  b: 1\nc: 1\n", "a:\n  b: 1\nc: 1\n", "c: 1\n"},
 		"nothing":                    {jsonEdit{path: []string{"a"}, value: 1}, "", "{\n  \"a\": 1\n}\n", "{\n}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

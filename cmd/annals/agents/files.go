@@ -97,15 +97,35 @@ func (f *file) write(c *terminal.Console, text []byte, remove bool) error {
 
 // writeAll writes all files, or none.
 func writeAll(c *terminal.Console, all []*file) error {
+	made := missing(all)
 	for i, f := range all {
 		if err := f.write(c, f.after, f.remove); err != nil {
 			for _, done := range all[:i] {
 				err = errors.Join(err, done.write(c, done.before, !done.exists))
 			}
+			removeEmpty(made)
 			return terminal.Wrong("nothing was changed", "%s cannot be written: %s", f.path, err)
 		}
 	}
 	return nil
+}
+
+// missing are the folders of files that do not exist.
+func missing(files []*file) (folders []string) {
+	for _, f := range files {
+		for dir := filepath.Dir(f.path); !exists(dir) && !slices.Contains(folders, dir); dir = filepath.Dir(dir) {
+			folders = append(folders, dir)
+		}
+	}
+	return folders
+}
+
+// removeEmpty removes those of some folders that are empty, or become so.
+func removeEmpty(folders []string) {
+	slices.SortFunc(folders, func(a, b string) int { return len(b) - len(a) }) // what lies deeper first
+	for _, folder := range folders {
+		_ = os.Remove(folder) // fails for one that others use
+	}
 }
 
 // record is what an installation has changed of a file, so that it can be taken back to the byte.
@@ -115,6 +135,8 @@ type record struct {
 	Changes []string `json:"changes"`
 	Before  []byte   `json:"before"`
 	After   string   `json:"after"` // SHA-256
+
+	Folders []string `json:"folders,omitempty"` // that were made; in the record of the records' own file
 }
 
 func hashOf(text []byte) string {

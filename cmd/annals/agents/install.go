@@ -10,8 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-	"github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/domain"
 )
 
 // InstallCommand connects the agents of this machine.
@@ -26,6 +27,9 @@ type InstallCommand struct {
 type UninstallCommand struct {
 	DryRun bool
 }
+
+// ownHost is whose the program's own configuration is.
+const ownHost = "Annals"
 
 // planned is a file in the answer.
 type planned struct {
@@ -54,7 +58,7 @@ func (i *InstallCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	var p plan
 	var notes []string
-	p.add("Annals", settings)
+	p.add(ownHost, settings)
 	for _, h := range chosen {
 		p.add(h.name, h.changes(h.home(m), a))
 		if h.note != "" {
@@ -87,7 +91,9 @@ func (i *InstallCommand) Run(ctx context.Context, c *terminal.Console) error {
 			if err := bare.edit(edit.take); err != nil && f.exists {
 				return err
 			}
-			was.Before = bare.after
+			if was.Before = bare.after; f.host == ownHost && !known { // the address and key were the user's
+				was.Before = f.before
+			}
 		}
 		for _, change := range f.changes {
 			if !slices.Contains(was.Changes, change.what) {
@@ -97,8 +103,10 @@ func (i *InstallCommand) Run(ctx context.Context, c *terminal.Console) error {
 		was.After = hashOf(f.after)
 		all[f.path] = was
 	}
+	written := append([]*file{recorded}, p.changed()...)
+	all[recorded.path] = record{Path: recorded.path, Folders: append(all[recorded.path].Folders, missing(written)...)}
 	if setRecords(recorded, all); !i.DryRun && len(p.changed()) > 0 {
-		if err := writeAll(c, append([]*file{recorded}, p.changed()...)); err != nil {
+		if err := writeAll(c, written); err != nil {
 			return err
 		}
 		notes = append([]string{"Start the agents anew. annals uninstall takes all of this back."}, notes...)
@@ -131,20 +139,35 @@ func (i *InstallCommand) choose(m machine) (chosen []host, absent []string, err 
 	return chosen, absent, nil
 }
 
-// settings are the changes of the program's own configuration, by which every agent finds a server that is named.
+// settings are the changes of the program's own configuration, by which every agent finds the server. If the server
+// here has the database that annals mcp would open without it, no address is needed.
 func (i *InstallCommand) settings(ctx context.Context, c *terminal.Console, m machine) ([]change, error) {
-	if i.Server == terminal.DefaultServer && i.APIKey == "" {
-		return nil, nil
+	if listen := c.Settings.Values["listen"]; listen != "" && !c.Named { // where annals mcp looks, too
+		i.Server = "http://" + listen
 	}
 	server, err := i.Connect()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := server.Do(ctx, client.Get("v1", "whoami"), &struct{}{}); err != nil {
+	if !c.Named && i.APIKey == "" {
+		hosts := serve.Storage{Database: c.Settings.Values["database"], Data: c.Settings.Values["data"]}
+		if _, err := server.Health(ctx); err != nil || hosts.IsServedAt(i.Server) {
+			return nil, nil //nolint:nilerr // annals mcp is the server then
+		}
+	}
+	who, err := server.Whoami(ctx)
+	if err != nil {
 		return nil, err
 	}
+	if i.APIKey != "" && who.Authentication == domain.OpenAuthentication {
+		return nil, terminal.Wrong("leave the key out, also of ANNALS_KEY and "+c.Settings.File,
+			"%s is in no-auth mode: it has no keys, so this is none of its keys", i.Server)
+	}
 	all := m.own(c, i.Server, i.APIKey)
-	if i.APIKey == "" {
+	switch {
+	case i.APIKey == "" && c.Settings.Values["api-key"] != "": // it is for another server
+		all[1].what, all[1].edit = "key removed", yamlEdit{path: []string{"api-key"}}
+	case i.APIKey == "":
 		all = all[:1]
 	}
 	return all, nil
@@ -181,7 +204,7 @@ func (u *UninstallCommand) Run(_ context.Context, c *terminal.Console) error {
 		return err
 	}
 	var p plan
-	p.add("Annals", m.own(c, "", ""))
+	p.add(ownHost, m.own(c, "", ""))
 	for _, h := range hosts {
 		p.add(h.name, h.changes(h.home(m), access{machine: m}))
 	}
@@ -202,6 +225,9 @@ func (u *UninstallCommand) Run(_ context.Context, c *terminal.Console) error {
 	if err := p.edit(edits, edit.take, "mend it"); err != nil {
 		return err
 	}
+	for _, f := range edits {
+		f.remove = all[f.path].Created && len(bytes.Trim(f.after, " \t\r\n{}")) == 0
+	}
 	p.files = p.changed()
 	if !u.DryRun && len(p.files) > 0 {
 		files := p.files
@@ -211,6 +237,7 @@ func (u *UninstallCommand) Run(_ context.Context, c *terminal.Console) error {
 		if err := writeAll(c, files); err != nil {
 			return err
 		}
+		removeEmpty(all[recorded.path].Folders)
 	}
 	return p.print(c, m, u.DryRun, nil, nil)
 }

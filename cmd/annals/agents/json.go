@@ -119,11 +119,22 @@ func (e jsonEdit) take(text []byte) ([]byte, error) {
 	for i, name := range path {
 		path[i] = strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 	}
+	for len(path) > 1 && isAlone(doc.Find("/"+strings.Join(path[:len(path)-1], "/"))) { // what becomes empty goes, too
+		path = path[:len(path)-1]
+	}
 	patch, err := json.Marshal([]map[string]string{{"op": "remove", "path": "/" + strings.Join(path, "/")}})
 	if err == nil {
 		err = doc.Patch(patch)
 	}
 	return doc.Pack(), err
+}
+
+// isAlone tells whether a list or an object has one part.
+func isAlone(v *hujson.Value) bool {
+	if list, is := v.Value.(*hujson.Array); is {
+		return len(list.Elements) == 1
+	}
+	return len(v.Value.(*hujson.Object).Members) == 1
 }
 
 // find follows the path as far as it leads. It returns the value there, how far its line is indented, and the rest of

@@ -62,16 +62,16 @@ func (e tomlEdit) take(text []byte) ([]byte, error) {
 	return guarded(text, kept, toml.Unmarshal, strings.Split(e.table, "."))
 }
 
-// yamlEdit sets a value in YAML, at a path of one or two keys.
+// yamlEdit sets a value in YAML, at a path of one or two keys; nil removes it.
 type yamlEdit struct {
 	path  []string
 	value any
 }
 
 func (e yamlEdit) put(text []byte) ([]byte, error) {
-	rest, err := e.take(text)
-	if err != nil {
-		return nil, err
+	rest, err := e.cut(text, false)
+	if err != nil || e.value == nil {
+		return rest, err
 	}
 	var doc yaml.Node
 	documents := yaml.NewDecoder(bytes.NewReader(rest))
@@ -108,7 +108,10 @@ func (e yamlEdit) put(text []byte) ([]byte, error) {
 	return guarded(text, bytes.Join(lines, nil), yaml.Unmarshal, e.path)
 }
 
-func (e yamlEdit) take(text []byte) ([]byte, error) {
+func (e yamlEdit) take(text []byte) ([]byte, error) { return e.cut(text, true) }
+
+// cut removes the value, and on request what becomes empty thereby.
+func (e yamlEdit) cut(text []byte, emptied bool) ([]byte, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return nil, err
@@ -116,6 +119,9 @@ func (e yamlEdit) take(text []byte) ([]byte, error) {
 	key, _ := entry(&doc, e.path)
 	if key == nil {
 		return text, nil
+	}
+	if outer, all := entry(&doc, e.path[:1]); emptied && len(all.Content) == 2 {
+		key = outer
 	}
 	lines := slices.Collect(bytes.Lines(text))
 	end := key.Line
