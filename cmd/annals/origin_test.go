@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// A key is sent to the scheme, host and port that it was stored for, whatever names the server.
+// A key is sent to the scheme, host and port that it was stored for, whatever names the server or redirects to another.
 func TestAKeyIsSentToItsOwnOriginAlone(t *testing.T) {
 	t.Parallel()
 	program, err := exec.LookPath("annals")
@@ -50,11 +50,15 @@ func TestAKeyIsSentToItsOwnOriginAlone(t *testing.T) {
 			t.Parallel()
 			var guard sync.Mutex
 			var keys []string
+			elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				t.Errorf("a redirection was followed, with %q", r.Header.Get("Authorization"))
+			}))
+			defer elsewhere.Close()
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				guard.Lock()
 				defer guard.Unlock()
 				keys = append(keys, r.Header.Get("Authorization"))
-				w.WriteHeader(http.StatusUnauthorized)
+				http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 			}))
 			defer server.Close()
 			named := strings.NewReplacer("httpsSERVER", "https"+strings.TrimPrefix(server.URL, "http"), "SERVER/", server.URL+"/", "=SERVER", "="+server.URL, ": SERVER", ": "+server.URL)

@@ -28,9 +28,6 @@ type UninstallCommand struct {
 	DryRun bool
 }
 
-// ownHost is whose the program's own configuration is.
-const ownHost = "Annals"
-
 // planned is a file in the answer.
 type planned struct {
 	Host    string   `json:"host"`
@@ -58,7 +55,7 @@ func (i *InstallCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	var p plan
 	var notes []string
-	p.add(ownHost, settings)
+	p.add("Annals", settings)
 	for _, h := range chosen {
 		p.add(h.name, h.changes(h.home(m), a))
 		if h.note != "" {
@@ -91,7 +88,7 @@ func (i *InstallCommand) Run(ctx context.Context, c *terminal.Console) error {
 			if err := bare.edit(edit.take); err != nil && f.exists {
 				return err
 			}
-			if was.Before = bare.after; f.host == ownHost && !known { // the address and key were the user's
+			if was.Before = bare.after; f.host == "Annals" && !known { // the address and key were the user's
 				was.Before = f.before
 			}
 		}
@@ -204,7 +201,7 @@ func (u *UninstallCommand) Run(_ context.Context, c *terminal.Console) error {
 		return err
 	}
 	var p plan
-	p.add(ownHost, m.own(c, "", ""))
+	p.add("Annals", m.own(c, "", ""))
 	for _, h := range hosts {
 		p.add(h.name, h.changes(h.home(m), access{machine: m}))
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -89,12 +88,17 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	all := []source{{path: i.File, name: fileName(i.File), other: from, known: known}}
 	var differing []foreign.Item
 	if file != "" {
-		items, done, err := i.itemsOf(ctx, c, file)
+		copied, done, err := serve.OpenCopy(ctx, c, file)
 		if err != nil {
 			return err
 		}
 		defer done()
-		all[0].path, c.In = "-", items // is read as standard input is
+		q := client.Get("v1", "knowledge")
+		q.Header = http.Header{"Accept": {asLines}, "Annals-Tenant": {i.Tenant}}
+		if c.In, err = copied.Open(ctx, q); err != nil {
+			return err
+		}
+		all[0].path = "-" // its items are read as standard input is
 	} else if from != nil {
 		all[0].differs = func(item foreign.Item) { differing = append(differing, item) }
 	} else if all, s.LeftOut, err = inputs(i.File); err != nil {
@@ -129,20 +133,6 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 		}
 	}
 	return s.verdict(stopped)
-}
-
-// itemsOf are the items in a database of annals, which a server of an earlier day may have left.
-func (i *ImportCommand) itemsOf(
-	ctx context.Context, c *terminal.Console, file string,
-) (items io.Reader, done func(), err error) {
-	copied, done, err := serve.OpenCopy(ctx, c, file)
-	if err != nil {
-		return nil, nil, err
-	}
-	q := client.Get("v1", "knowledge")
-	q.Header = http.Header{"Accept": {asLines}, "Annals-Tenant": {i.Tenant}}
-	items, err = copied.Open(ctx, q)
-	return items, done, err
 }
 
 // importFrom imports one file. If a file of a directory cannot be read, the import continues with the others.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -75,28 +76,32 @@ func OpenCopy(ctx context.Context, c *terminal.Console, path string) (copied *cl
 	}
 	cfg := Config{Storage: Storage{Data: data}, Logging: Logging{LogLevel: "error"}, LogName: "annals"}.Complete()
 	cfg.RootKey = rand.Text() + rand.Text()
-	remove := func() { _ = os.RemoveAll(data) }
 	embedder, _, err := cfg.Choose()
-	db, failed := database.OpenReadOnly(ctx, "sqlite:"+path, cfg.Logger(c))
-	if err = errors.Join(err, failed); err == nil {
-		_, err = db.NewSelect().Table("knowledge").Exists(ctx)
-		if err != nil {
-			err = terminal.Wrong("name a database that annals serve has used; annals restore puts backups back",
-				"%s has no knowledge of annals: %s", path, err)
-		} else {
-			_, err = db.ExecContext(ctx, "PRAGMA query_only(0); VACUUM INTO ?", filepath.Join(data, "annals.db"))
-		}
-		err = errors.Join(err, db.Close())
+	if err == nil {
+		err = copyFile(ctx, path, filepath.Join(data, "annals.db"), cfg.Logger(c))
+	}
+	var service *Service
+	if err == nil {
+		service, err = OpenService(ctx, cfg, embedder, nil, cfg.Logger(c))
 	}
 	if err != nil {
-		remove()
-		return nil, nil, err
-	}
-	service, err := OpenService(ctx, cfg, embedder, nil, cfg.Logger(c))
-	if err != nil {
-		remove()
-		return nil, nil, err
+		return nil, nil, errors.Join(err, os.RemoveAll(data))
 	}
 	copied, err = terminal.Remote{APIKey: cfg.RootKey}.Through(client.Inside(service.API.Handler()))
-	return copied, func() { _ = service.Close(); remove() }, err
+	return copied, func() { _, _ = service.Close(), os.RemoveAll(data) }, err
+}
+
+// copyFile copies a SQLite file as it is at this moment. It opens the file itself for reading only.
+func copyFile(ctx context.Context, from, to string, logger *slog.Logger) error {
+	db, err := database.OpenReadOnly(ctx, "sqlite:"+from, logger)
+	if err != nil {
+		return err
+	}
+	if _, absent := db.NewSelect().Table("knowledge").Exists(ctx); absent != nil {
+		err = terminal.Wrong("name a database that annals serve has used; annals restore puts backups back",
+			"%s has no knowledge of annals", from)
+	} else {
+		_, err = db.ExecContext(ctx, "PRAGMA query_only(0); VACUUM INTO ?", to)
+	}
+	return errors.Join(err, db.Close())
 }
