@@ -160,6 +160,10 @@ func (i *InstallCommand) settings(ctx context.Context, c *terminal.Console, m ma
 		return nil, terminal.Wrong("leave the key out, also of ANNALS_KEY and "+c.Settings.File,
 			"%s is in no-auth mode: it has no keys, so this is none of its keys", i.Server)
 	}
+	if i.APIKey == "" && os.Getenv("ANNALS_KEY") != "" && os.Getenv("ANNALS_SERVER") == "" {
+		return nil, terminal.Wrong("unset ANNALS_KEY, or name the key for this server with --api-key",
+			"the key in ANNALS_KEY is for another server, and from now on it would be sent to %s", i.Server)
+	}
 	all := m.own(c, i.Server, i.APIKey)
 	switch {
 	case i.APIKey == "" && c.Settings.Values["api-key"] != "": // it is for another server
