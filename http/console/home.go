@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,7 +72,8 @@ func home(p *page) (any, error) {
 // isOfServer tells whether the server did something by itself.
 func isOfServer(event api.Event) bool { return event.Actor == string(domain.SystemPrincipal().Subject) }
 
-// news reads what others have remembered since the last visit, or in the last week.
+// news reads what others have remembered for the reader since the last visit, or in the last week. What the reader may
+// read by their role alone is not for them.
 func (s *start) news(p *page) error {
 	s.Since = p.Now.AddDate(0, 0, -7)
 	began := p.Now
@@ -90,8 +92,13 @@ func (s *start) news(p *page) error {
 	})
 	query := url.Values{"created_from": {s.Since.UTC().Format(time.RFC3339)}, "limit": {"100"}}
 	found, _, err := pageOf[api.Knowledge](p, query, "v1", "knowledge")
+	reached := append([]string{"public", p.Caller.Subject, p.Caller.OnBehalfOf}, p.Caller.Memberships...)
+	for _, of := range p.Caller.Groups {
+		reached = append(reached, of.Group)
+	}
+	meant := func(scope string) bool { return slices.Contains(reached, scope) }
 	for _, k := range found {
-		if k.Owner != p.Caller.Subject && len(s.New) < 5 {
+		if k.Owner != p.Caller.Subject && slices.ContainsFunc(k.Scopes, meant) && len(s.New) < 5 {
 			s.New = append(s.New, k)
 		}
 	}

@@ -227,13 +227,20 @@ func (w *world) ask(path string, headers ...string) (int, string) {
 // given is a key that root makes.
 func (w *world) given(subject string) (key, prefix string) {
 	w.t.Helper()
+	key = w.issued(map[string]any{"subject": subject})
+	return key, strings.Split(key, "_")[1]
+}
+
+// issued is a key of some rights that root makes.
+func (w *world) issued(rights map[string]any) string {
+	w.t.Helper()
 	_, _, body := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodPost, w.url+"/v1/keys",
-		map[string]any{"subject": subject}, "Authorization: Bearer "+rootKey))
-	var made struct{ Key, Prefix string }
+		rights, "Authorization: Bearer "+rootKey))
+	var made struct{ Key string }
 	if err := json.Unmarshal(body, &made); err != nil || made.Key == "" {
 		w.t.Fatalf("%v: %s", err, body)
 	}
-	return made.Key, made.Prefix
+	return made.Key
 }
 
 func containsAll(t *testing.T, text string, wanted ...string) {
