@@ -48,7 +48,7 @@ func (c Supersede) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		return nil, narrower(successor, []string{k.ID})
 	}
 	if successor.Status == IsSuperseded { // so that every chain of successors ends
-		return nil, Refuse(ErrConflict, "%s is itself superseded by %s", successor.ID, successor.SupersededBy).
+		return nil, Refuse(ErrConflict, "%s is itself %s", successor.ID, c.By.superseded(successor)).
 			WithFix("name an item that still holds")
 	}
 	return []Fact{Superseded{By: c.Successor, Carried: c.Carried, Reason: c.Reason}}, nil

@@ -2,7 +2,6 @@ package domain
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -90,7 +89,7 @@ func (c Merge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		return nil, err
 	}
 	if k.Status == IsSuperseded {
-		return nil, Refuse(ErrConflict, "%s is itself superseded by %s", k.ID, k.SupersededBy).
+		return nil, Refuse(ErrConflict, "%s is itself %s", k.ID, c.By.superseded(k)).
 			WithFix("let an item survive that still holds")
 	}
 	if err := c.refused(dc, k); err != nil {
@@ -175,7 +174,7 @@ func (c Merge) refused(dc DecisionContext, k *Knowledge) error {
 		if missing := c.By.missing(other); missing != "" {
 			p.Miss(fmt.Sprintf("items[%d]", i), missing)
 		} else if other.Status == IsSuperseded {
-			superseded = append(superseded, fmt.Sprintf("%s is superseded by %s", id, other.SupersededBy))
+			superseded = append(superseded, id+" is "+c.By.superseded(other))
 		} else if c.Read != nil && other.Revision != c.Read[i] {
 			changed = append(changed, fmt.Sprintf("%s is at revision %d, not %d", id, other.Revision, c.Read[i]))
 		} else if !mayReplace(c.By, other, k) {
@@ -361,36 +360,3 @@ var (
 	_ TextCommand = Merge{}
 	_ TextCommand = Unmerge{}
 )
-
-// HideItems takes the items that p may not see out of the data of a merge, or of one that was undone, and counts them.
-// May is not asked for one who sees all. The hash stays that of the recorded data.
-func HideItems(e Event, p Principal, may func(id string) (bool, error)) (Event, error) {
-	if p.SeesAll() {
-		return e, nil
-	}
-	var items []string
-	switch f := e.Fact.(type) {
-	case Merged:
-		items = f.Items
-	case Unmerged:
-		items = f.Items
-	}
-	shown := []string{}
-	for _, id := range items {
-		if sees, err := may(id); err != nil {
-			return e, err
-		} else if sees {
-			shown = append(shown, id)
-		}
-	}
-	if len(shown) == len(items) {
-		return e, nil
-	}
-	var data map[string]any
-	err := json.Unmarshal(e.Data, &data)
-	if err == nil {
-		data["items"], data["hidden_items"] = shown, len(items)-len(shown)
-		e.Data, err = json.Marshal(data)
-	}
-	return e, err
-}

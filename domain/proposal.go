@@ -136,7 +136,7 @@ func (c ProposeReview) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		if missing := c.By.missing(items[i]); missing != "" {
 			p.Miss(fmt.Sprintf("items[%d]", i), missing)
 		} else if items[i].Status == IsSuperseded {
-			p.Add(fmt.Sprintf("items[%d]", i), "is superseded by %s", items[i].SupersededBy)
+			p.Add(fmt.Sprintf("items[%d]", i), "is %s", c.By.superseded(items[i]))
 		}
 	}
 	if err := p.Err(); err != nil {

@@ -184,7 +184,7 @@ type Reader interface {
 	briefing.Reader
 	reports.Reader
 	// Feedback returns the newest 50 votes on an item.
-	Feedback(ctx context.Context, tenant, id string) (domain.Feedback, error)
+	Feedback(ctx context.Context, reader domain.Principal, id string) (domain.Feedback, error)
 	// AsOf returns an item as it was at a position of the log, with all of its votes. An item that was not yet
 	// remembered does not exist. The caller decides who may see it, by its present state.
 	AsOf(ctx context.Context, tenant, id string, position int64) (*domain.Knowledge, error)

@@ -58,11 +58,12 @@ func (s *Server) search(
 	}
 	all := answer.Hits
 	answer.Hits = all[:min(len(all), limit)]
-	if query.AsOf == 0 {
-		items := serve.Map(answer.Hits, func(h domain.Found) *domain.Knowledge { return h.Knowledge })
-		if err := s.items.Verify(ctx, c, items...); err != nil {
-			return nil, err
-		}
+	items, show := serve.Map(answer.Hits, func(h domain.Found) *domain.Knowledge { return h.Knowledge }), s.items.Verify
+	if query.AsOf != 0 {
+		show = s.items.Hide
+	}
+	if err := show(ctx, c, items...); err != nil {
+		return nil, err
 	}
 	s.items.Record(c, "search", len(answer.Hits), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: answer.Hits[i].ID, Score: answer.Hits[i].Score}

@@ -66,8 +66,8 @@ func New(cfg Config) *Server {
 		DefaultFormat: serve.JSONType,
 	})
 	s.api = &serve.API{
-		Writer: cfg.Writer, Huma: described, MaxBody: cfg.MaxBody, Timeout: cfg.Timeout, Leaving: make(chan struct{}),
-		Cut: make(chan struct{}), Admit: s.admit, Authenticate: s.Callers.Identify,
+		Writer: visible.Writer{Writer: cfg.Writer, Reader: cfg.Reader}, Huma: described, MaxBody: cfg.MaxBody,
+		Timeout: cfg.Timeout, Leaving: make(chan struct{}), Cut: make(chan struct{}), Admit: s.admit, Authenticate: s.Callers.Identify,
 	}
 	s.items = visible.Items{Reader: cfg.Reader, Policies: cfg.Verification, Recorder: cfg.Recorder}
 	s.log = visible.Events{Log: cfg.Historian, Finder: cfg.Finder, Items: s.items}

@@ -178,7 +178,7 @@ func TestFeedbackIsTheNewestVoicesAndThenWhatCameWithTheItem(t *testing.T) {
 			vote("many", fmt.Sprint("t", i), domain.Helpful)
 		}
 
-		got := must(w.base.Feedback(t.Context(), w.by.Tenant, "few"))(t)
+		got := must(w.base.Feedback(t.Context(), w.by, "few"))(t)
 		equal(t, footprint(got.Helpful), []string{"t1", "t0"}, "helpful (-got +want)")
 		equal(t, footprint(got.Harmful), []string{"t2", "t3", "t0"}, "harmful (-got +want)")
 		equal(t, got.Harmful[2], imported, "what came with the item (-got +want)")
@@ -187,12 +187,12 @@ func TestFeedbackIsTheNewestVoicesAndThenWhatCameWithTheItem(t *testing.T) {
 			t.Errorf("a voice: %+v", first)
 		}
 
-		got = must(w.base.Feedback(t.Context(), w.by.Tenant, "many"))(t)
+		got = must(w.base.Feedback(t.Context(), w.by, "many"))(t)
 		if len(got.Helpful) != 50 || got.Helpful[0].TraceID != "t59" || got.Helpful[49].TraceID != "t10" ||
 			len(got.Harmful) != 1 {
 			t.Errorf("of many: %v and %v", footprint(got.Helpful), footprint(got.Harmful))
 		}
-		if _, err := w.base.Feedback(t.Context(), w.by.Tenant, "none"); !errors.Is(err, domain.ErrNotFound) {
+		if _, err := w.base.Feedback(t.Context(), w.by, "none"); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("of nothing: got %v, want not found", err)
 		}
 	})

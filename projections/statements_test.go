@@ -136,7 +136,7 @@ func reads() []work {
 			}
 		}},
 		{name: "read feedback", do: func(w *world) {
-			if got, err := w.base.Feedback(w.t.Context(), w.by.Tenant, "i77"); err != nil || len(got.Helpful) != 1 {
+			if got, err := w.base.Feedback(w.t.Context(), w.by, "i77"); err != nil || len(got.Helpful) != 1 {
 				w.t.Error(got, err)
 			}
 		}},

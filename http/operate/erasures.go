@@ -116,7 +116,11 @@ func (s erasures) lineage(ctx context.Context, c *serve.Call, in *serve.ItemInpu
 	if err != nil {
 		return out, err
 	}
+	visible := map[string]bool{in.ID: true}
 	for _, relative := range all {
+		if !visible[relative.Of] {
+			continue
+		}
 		shown := api.LineageEntry{ID: relative.ID, Stream: relative.Stream, Relation: relative.Relation, Of: relative.Of}
 		if relative.ID == "" && !c.Principal.SeesAll() && !c.Principal.MaySeeSession(relative.Stream) {
 			continue
@@ -129,6 +133,7 @@ func (s erasures) lineage(ctx context.Context, c *serve.Call, in *serve.ItemInpu
 			if !c.Principal.MaySee(k) {
 				continue
 			}
+			visible[k.ID] = true
 			shown.Owner, shown.Status = string(k.Owner), string(k.Status)
 		}
 		out.Items = append(out.Items, shown)
@@ -277,6 +282,16 @@ func (s erasures) planErasure(
 				ID: d.ID, Stream: d.Stream, Owner: string(d.Owner), Status: string(d.Status), Held: d.Held,
 				Title: d.Title, Scopes: serve.Strings(d.Scopes),
 				Relation: d.Relation, RelatedTo: d.RelatedTo, Goes: d.WillErase && why == "", Kept: why != "", Reason: why,
+			}
+			if to := d.RelatedTo; to != "" {
+				if domain.IsItemID(to) {
+					to = domain.KnowledgeStream(to)
+				}
+				if may, err := s.events.MayRead(ctx, c, to); err != nil {
+					return nil, err
+				} else if !may {
+					shown.RelatedTo = ""
+				}
 			}
 			if to := string(d.PassesTo(in.Of)); to != "" {
 				out.Body.MeantFor[to]++

@@ -158,8 +158,8 @@ func (s Record) event(ctx context.Context, c *serve.Call, in *eventInput) (out a
 	if err != nil {
 		return out, err
 	}
-	event, err = s.Events.HideItems(ctx, c, event)
-	out = serve.EventOf(event)
+	shown, err := s.Events.Hide(ctx, c, event)
+	out = serve.EventOf(shown[0])
 	out.CausedBy = causesOf(event, causes)
 	return out, err
 }

@@ -96,18 +96,15 @@ func (f *feed) step(ctx context.Context, page *tailPage) (more bool, end string)
 	reading, cancel := context.WithTimeout(ctx, f.feeds.api.Timeout)
 	defer cancel()
 	events, through, more, err := f.next(reading, page)
+	if err == nil && f.choose == nil { // which hides references, too
+		events, err = f.feeds.events.Hide(reading, f.call, events...)
+	}
 	if err == nil {
 		for began := time.Now(); len(events) > 0; events = events[1:] {
 			if time.Since(began) > serve.RightsAge {
 				return true, ""
 			}
-			shown := events[0]
-			if f.choose == nil { // which hides them, too
-				if shown, err = f.feeds.events.HideItems(ctx, f.call, shown); err != nil {
-					return false, f.failed(ctx, err)
-				}
-			}
-			if end := f.send(sseFrame(shown)); end != "" {
+			if end := f.send(sseFrame(events[0])); end != "" {
 				return false, end
 			}
 			f.query.After = events[0].Position

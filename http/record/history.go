@@ -50,10 +50,10 @@ func (s Record) history(
 		return nil, err
 	}
 	out := api.Page[api.Event]{Items: make([]api.Event, len(shown))}
+	if err := s.Events.HideHistory(ctx, c, shown); err != nil {
+		return nil, err
+	}
 	for i, item := range shown {
-		if item.Event, err = s.Events.HideItems(ctx, c, item.Event); err != nil {
-			return nil, err
-		}
 		out.Items[i] = HistoryEventOf(item, serve.Value(diff))
 		out.Items[i].CausedBy = causesOf(item.Event, causes)
 	}

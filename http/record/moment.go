@@ -80,6 +80,7 @@ func (s Record) compare(ctx context.Context, c *serve.Call, in *compareInput) (*
 		return nil, err
 	}
 	made, err := domain.Compare(k.ID, events, s.Policy(), from, to)
+	err = cmp.Or(err, s.Events.Items.Reader.Hide(ctx, c.Principal, &made))
 	return &serve.Output[api.Comparison]{Body: api.Comparison{
 		From: api.ItemState(made.From), To: api.ItemState(made.To), Changes: changesOf(made.Changes, made.Policy, true),
 	}}, err

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
@@ -115,6 +116,9 @@ func (s Record) inclusion(ctx context.Context, c *serve.Call, in *eventInput) (o
 	if err != nil {
 		return out, err
 	}
+	if made.Record, err = s.withoutReferences(ctx, c, made); err != nil {
+		return out, err
+	}
 	out = api.Inclusion{
 		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash),
 		Record: made.Record, Path: serve.Map(made.Path, encode), Checkpoint: checkpointOf(made.Checkpoint),
@@ -123,6 +127,23 @@ func (s Record) inclusion(ctx context.Context, c *serve.Call, in *eventInput) (o
 		out.Leaf = encode(made.Leaf)
 	}
 	return out, nil
+}
+
+// withoutReferences is the record of a proof; nil if it names something that the caller may not see. Its hash stays.
+func (s Record) withoutReferences(ctx context.Context, c *serve.Call, made domain.Inclusion) ([]byte, error) {
+	if c.Principal.SeesAll() {
+		return made.Record, nil
+	}
+	known, err := s.Finder.Causes(ctx, c.Principal.Tenant, []string{made.EventID})
+	if err != nil {
+		return nil, err
+	}
+	event := known[made.EventID]
+	shown, err := s.Events.Hide(ctx, c, event)
+	if err != nil || !bytes.Equal(shown[0].Data, event.Data) {
+		return nil, err
+	}
+	return made.Record, nil
 }
 
 func (s Record) consistency(

@@ -140,6 +140,9 @@ func (s reports) complete(ctx context.Context, c *serve.Call, d api.Digest) erro
 			var readable []api.DigestOther
 			for _, other := range item.Others {
 				k, err := s.events.Items.Find(ctx, c, other.ID)
+				if err != nil && item.By == other.ID {
+					item.By = ""
+				}
 				if err == nil && domain.Gone(k) == nil {
 					readable = append(readable, api.DigestOther{ID: k.ID, Title: domain.TitleOf(k)})
 				} else if err != nil && !errors.Is(err, domain.ErrNotFound) {

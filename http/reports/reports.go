@@ -163,21 +163,23 @@ func (s reports) reportChanges(ctx context.Context, c *serve.Call, in *changesIn
 		if err != nil {
 			return nil, 0, err
 		}
-		return found, next, s.addChanges(ctx, c.Principal.Tenant, found)
+		return found, next, s.addChanges(ctx, c, found)
 	}
 	return all.Answer(ctx, c, in.Paging)
 }
 
 // addChanges adds to events their changes.
-func (s reports) addChanges(ctx context.Context, tenant string, list []api.Event) error {
+func (s reports) addChanges(ctx context.Context, c *serve.Call, list []api.Event) error {
 	known := map[string][]domain.HistoryItem{}
+	var changed []domain.HistoryItem
+	var at []int // where in the list
 	for i, e := range list {
 		id, isItem := strings.CutPrefix(e.Stream, domain.KnowledgeStream(""))
 		if !isItem {
 			continue
 		}
 		if known[id] == nil {
-			past, err := s.events.Log.Stream(ctx, tenant, e.Stream)
+			past, err := s.events.Log.Stream(ctx, c.Principal.Tenant, e.Stream)
 			if err != nil {
 				return err
 			}
@@ -185,11 +187,15 @@ func (s reports) addChanges(ctx context.Context, tenant string, list []api.Event
 				return err
 			}
 		}
-		if at := int(e.Version) - 1; at < len(known[id]) {
-			list[i] = record.HistoryEventOf(known[id][at], false)
+		if n := int(e.Version) - 1; n < len(known[id]) {
+			changed, at = append(changed, known[id][n]), append(at, i)
 		}
 	}
-	return nil
+	err := s.events.HideHistory(ctx, c, changed)
+	for n, item := range changed {
+		list[at[n]] = record.HistoryEventOf(item, false)
+	}
+	return err
 }
 
 var changeColumns = serve.ColumnsOf[api.Event]("changes confidence confidence_policy")

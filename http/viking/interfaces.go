@@ -46,7 +46,8 @@ type TreeReader interface {
 type SearchReader interface {
 	// Search finds by meaning and by words. The search is complete (domain.Search.Complete).
 	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
-	// Dispute sets by which items others are disputed, as far as a principal may see these.
+	// Dispute sets by which items others are disputed, as far as a principal may see these. It also hides their
+	// references to what the principal may not see.
 	Dispute(ctx context.Context, by domain.Principal, items ...*domain.Knowledge) error
 }
 

@@ -82,11 +82,23 @@ func (s Events) MayRead(ctx context.Context, c *serve.Call, stream string) (bool
 	return err == nil, err
 }
 
-// HideItems takes items that the caller may not see out of the event of a merge.
-func (s Events) HideItems(ctx context.Context, c *serve.Call, e domain.Event) (domain.Event, error) {
-	return domain.HideItems(e, c.Principal, func(id string) (bool, error) {
-		return s.MayRead(ctx, c, domain.KnowledgeStream(id))
-	})
+// Hide returns events without their references to items and events that the caller may not see.
+func (s Events) Hide(ctx context.Context, c *serve.Call, events ...domain.Event) ([]domain.Event, error) {
+	events = slices.Clone(events)
+	all := make([]domain.Referrer, len(events))
+	for i := range events {
+		all[i] = &events[i]
+	}
+	return events, s.Items.Reader.Hide(ctx, c.Principal, all...)
+}
+
+// HideHistory does the same in place, for what a history says.
+func (s Events) HideHistory(ctx context.Context, c *serve.Call, items []domain.HistoryItem) error {
+	all := make([]domain.Referrer, len(items))
+	for i := range items {
+		all[i] = &items[i]
+	}
+	return s.Items.Reader.Hide(ctx, c.Principal, all...)
 }
 
 // List is the list of the events that a query selects.
@@ -103,12 +115,11 @@ func (s Events) List(c *serve.Call, query domain.EventQuery) serve.Listing[api.E
 			if err == nil && len(found) == 0 {
 				err = s.CheckReached(ctx, page, place != 0)
 			}
-			items := make([]api.Event, len(found))
-			for i, e := range found {
-				shown, hideErr := s.HideItems(ctx, c, e)
-				items[i], err = serve.EventOf(shown), cmp.Or(err, hideErr)
+			shown, hideErr := s.Hide(ctx, c, found...)
+			if len(query.Words) > 0 { // what is hidden is not found
+				shown = slices.DeleteFunc(shown, func(e domain.Event) bool { return !e.Mentions(query.Words) })
 			}
-			return items, next, err
+			return serve.Map(shown, serve.EventOf), next, cmp.Or(err, hideErr)
 		},
 	}
 }

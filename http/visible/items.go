@@ -22,7 +22,9 @@ type Reader interface {
 	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
 	// Items returns items by their ids, as Find does. It leaves out those that cannot be read.
 	Items(ctx context.Context, tenant string, ids []string) (map[string]*domain.Knowledge, error)
-	// Dispute sets by which items others are disputed, as far as a principal may see these.
+	// Hide takes out the references to items and events that a principal may not see.
+	Hide(ctx context.Context, from domain.Principal, all ...domain.Referrer) error
+	// Dispute sets by which items others are disputed, as far as a principal may see these. It hides references, too.
 	Dispute(ctx context.Context, by domain.Principal, items ...*domain.Knowledge) error
 	// Await returns when an answer, of a search or of any other read, is as new as a position of the
 	// log. The error matches domain.ErrBehind if ctx ends first.
@@ -70,8 +72,13 @@ func (s Items) Existing(ctx context.Context, c *serve.Call, id string) (*domain.
 	return k, domain.Gone(k)
 }
 
-// Verify sets how items of the present are verified and disputed. It asks who confirmed them only if any of them was
-// confirmed.
+// Hide takes out the references of items to others that the caller may not see.
+func (s Items) Hide(ctx context.Context, c *serve.Call, items ...*domain.Knowledge) error {
+	return s.Reader.Hide(ctx, c.Principal, serve.Map(items, func(k *domain.Knowledge) domain.Referrer { return k })...)
+}
+
+// Verify sets how items of the present are verified and disputed, and hides references as [Items.Hide] does. It asks
+// who confirmed them only if any of them was confirmed.
 func (s Items) Verify(ctx context.Context, c *serve.Call, items ...*domain.Knowledge) error {
 	err := s.Reader.Dispute(ctx, c.Principal, items...)
 	if err != nil || s.Policies == nil || len(items) == 0 {

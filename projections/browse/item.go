@@ -27,42 +27,33 @@ func (b *Browser) Find(ctx context.Context, tenant, id string) (*domain.Knowledg
 	return k, nil
 }
 
-// maxHistory is how many votes for an item are shown at most, and how many against it.
-const maxHistory = 50
-
-// Feedback reads the newest 50 votes for and against an item, those of its baseline included.
-func (b *Browser) Feedback(ctx context.Context, tenant, id string) (domain.Feedback, error) {
+// Feedback reads the newest 50 votes for and against an item, those of its baseline included. Of the votes that a
+// merge carried, it reads those on items that the reader may see.
+func (b *Browser) Feedback(ctx context.Context, reader domain.Principal, id string) (domain.Feedback, error) {
 	p, err := b.view(ctx)
 	if err != nil {
 		return domain.Feedback{}, err
 	}
-	k, err := b.Find(ctx, tenant, id)
+	k, err := b.Find(ctx, reader.Tenant, id)
 	if err != nil {
 		return domain.Feedback{}, err
 	}
-	helpful, err := p.uses(ctx, tenant, id, domain.Helpful, k.Baseline.HelpfulHistory)
-	if err != nil {
-		return domain.Feedback{}, err
+	given := &domain.Knowledge{Baseline: k.Baseline, Votes: map[string]domain.Vote{}}
+	for _, verdict := range []domain.Verdict{domain.Helpful, domain.Harmful} {
+		var votes []rows.VoteRow
+		err := p.DB.NewSelect().Model(&votes).ModelTableExpr("? AS v", p.Tables.Votes).
+			Where("tenant = ?", reader.Tenant).Where("id = ?", id).Where("verdict = ?", verdict).
+			OrderExpr("at DESC, event_id DESC").Limit(domain.MaxUses).Scan(ctx)
+		if err != nil {
+			return domain.Feedback{}, rows.Failed(ctx, "read votes", err)
+		}
+		for i := range votes {
+			v := votes[i].Vote()
+			given.Votes[v.EventID] = v
+		}
 	}
-	harmful, err := p.uses(ctx, tenant, id, domain.Harmful, k.Baseline.HarmfulHistory)
-	return domain.Feedback{Helpful: helpful, Harmful: harmful}, err
-}
-
-func (p view) uses(
-	ctx context.Context, tenant, id string, verdict domain.Verdict, older []domain.Use,
-) ([]domain.Use, error) {
-	var votes []rows.VoteRow
-	err := p.DB.NewSelect().Model(&votes).ModelTableExpr("? AS v", p.Tables.Votes).
-		Where("tenant = ?", tenant).Where("id = ?", id).Where("verdict = ?", verdict).
-		OrderExpr("at DESC, event_id DESC").Limit(maxHistory).Scan(ctx)
-	if err != nil {
-		return nil, rows.Failed(ctx, "read votes", err)
+	if len(k.DerivedFrom) > 0 { // votes may have been carried
+		err = b.Hide(ctx, reader, given)
 	}
-	list := make([]domain.Use, 0, len(votes)+len(older))
-	for i := range votes {
-		v := votes[i].Vote()
-		list = append(list, domain.Use{Query: v.Query, TraceID: v.TraceID, Outcome: v.Outcome, By: v.Voter, At: v.At})
-	}
-	list = append(list, older...)
-	return list[:min(len(list), maxHistory)], nil
+	return given.Feedback(), err
 }

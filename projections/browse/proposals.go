@@ -57,16 +57,19 @@ func (r Reports) proposals(ctx context.Context, tenant string, ids []string) (ma
 	return found, err
 }
 
-// Dispute sets by which items others are disputed, as far as the reader may see all items of a proposal.
+// Dispute sets by which items others are disputed, as far as the reader may see all items of a proposal. It also hides
+// their references, as [Browser.Hide] does.
 func (b *Browser) Dispute(ctx context.Context, reader domain.Principal, items ...*domain.Knowledge) error {
 	var disputed []string
-	for _, k := range items {
+	all := make([]domain.Referrer, len(items))
+	for i, k := range items {
+		all[i] = k
 		if k.Disputed {
 			disputed = append(disputed, k.ID)
 		}
 	}
-	if len(disputed) == 0 {
-		return nil
+	if err := b.Hide(ctx, reader, all...); err != nil || len(disputed) == 0 {
+		return err
 	}
 	p, err := b.view(ctx)
 	if err != nil {

@@ -26,9 +26,10 @@ type Options struct {
 	Writer interface {
 		Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error)
 	}
-	// Items finds an item, whatever its status, and sets by which items others are disputed.
+	// Items finds an item, whatever its status, sets by which items others are disputed, and hides references.
 	Items interface {
 		Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
+		Hide(ctx context.Context, reader domain.Principal, all ...domain.Referrer) error
 		Dispute(ctx context.Context, reader domain.Principal, items ...*domain.Knowledge) error
 	}
 	// Rights are the present rights of a subscriber. The error matches [domain.ErrUnauthenticated] if there are none.
@@ -250,10 +251,7 @@ func (m *matcher) visible(ctx context.Context, p domain.Principal, e domain.Even
 			}
 		}
 	}
-	e, err = domain.HideItems(e, p, func(id string) (bool, error) {
-		k, err := m.item(ctx, id)
-		return k != nil && p.MaySee(k), err
-	})
+	err = m.s.Items.Hide(ctx, p, &e)
 	return e, err == nil, err
 }
 
