@@ -219,6 +219,8 @@ type Usage struct {
 	CorrelationID string
 	TraceID       string
 	HarmfulAt     time.Time // when the item was first found harmful; zero if it was not
+
+	Authentication string // how the server knew the actor
 }
 
 // ReportQuery asks which items stand out.

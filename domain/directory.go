@@ -235,6 +235,7 @@ type JoinGroup struct {
 	OfDirectory
 	Group Entity
 	Role  GroupRole // default: [InGroup]
+	Below int       // how many groups lie below the member, one below the other, if it is a group
 }
 
 // Validate names every bad field at once.
@@ -282,10 +283,16 @@ func (c JoinGroup) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if belongsTo(c.Group, above, c.Member) {
 		return nil, Refuse(ErrConflict, "%s belongs to %s already, so %s cannot belong to it", c.Group, c.Member, c.Member)
 	}
+	chain := 1 // of groups that pass on the lowest member
 	if n := len(above); n > 0 {
-		if top, _ := readerThrough(c.Group, above, above[n-1].Group); len(top.Through) >= maxDepth {
-			return nil, Refuse(ErrConflict, "%s lies below %d groups, the most that pass on a member", c.Group, maxDepth)
-		}
+		top, _ := readerThrough(c.Group, above, above[n-1].Group)
+		chain += len(top.Through)
+	}
+	if slices.Contains(GroupKinds, c.Member.Kind()) {
+		chain += 1 + c.Below
+	}
+	if chain > maxDepth {
+		return nil, Refuse(ErrConflict, "this would be a chain of %d groups, and at most %d pass on a member", chain, maxDepth)
 	}
 	return []Fact{MemberJoined{Group: c.Group, Role: role}}, nil
 }

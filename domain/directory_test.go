@@ -133,9 +133,13 @@ func TestGroupsBelongToEachOtherInOneDirection(t *testing.T) {
 		b.do(put(next), join(above, next))
 		above = next
 	}
-	b.do(put("team:sub"), join(bob, retries), join("team:sub", retries))
-	if _, err := b.try(join(bob, "team:sub")); !errors.Is(err, ErrConflict) || len(b.groups(bob)) != 16 {
-		t.Errorf("below too many groups: %v; Bob belongs to %v", err, b.groups(bob))
+	b.do(put("team:sub"), put("org:top"), join(bob, retries))
+	onTop := join(above, "org:top")
+	onTop.Below = 15
+	for _, c := range []JoinGroup{join("team:sub", retries), onTop} {
+		if _, err := b.try(c); !errors.Is(err, ErrConflict) || len(b.groups(bob)) != 16 {
+			t.Errorf("%s in %s: %v; Bob belongs to %v", c.Member, c.Group, err, b.groups(bob))
+		}
 	}
 }
 

@@ -43,6 +43,7 @@ func (e Event) Metadata() EventMetadata {
 	return EventMetadata{
 		EventID: e.EventID, Position: e.Position, Version: e.Version,
 		RecordedAt: e.RecordedAt, OccurredAt: e.OccurredAt, Actor: e.Actor, OnBehalfOf: e.OnBehalfOf,
+		Authentication: e.Authentication,
 	}
 }
 

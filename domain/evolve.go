@@ -16,6 +16,8 @@ type EventMetadata struct {
 	OccurredAt time.Time // zero if the caller did not say
 	Actor      Entity
 	OnBehalfOf Entity
+
+	Authentication string
 }
 
 // Evolve folds one fact into the state. The facts of a stream must come in order of their versions, each once, and

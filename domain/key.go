@@ -22,8 +22,12 @@ type Key struct {
 	RevokedAt     time.Time `json:"revoked_at,omitzero"`
 	ReplacedBy    string    `json:"replaced_by,omitempty"`
 	Replaces      string    `json:"replaces,omitempty"`
-	InvitedBy     Entity    `json:"invited_by,omitempty"` // who issued it, if it is an invitation
+	InvitedBy     Entity    `json:"invited_by,omitempty"`   // who issued it, if it is an invitation
+	InvitedWith   string    `json:"invited_with,omitempty"` // and the prefix of the key with which; empty if with none
 }
+
+// longestInvitation is how long an invitation can be opened.
+const longestInvitation = 30 * 24 * time.Hour
 
 // KeyStream is the stream of a key, in its tenant's log.
 func KeyStream(prefix string) string { return "key:" + prefix }
@@ -44,6 +48,9 @@ func (k Key) Evolve(fact Fact, at EventMetadata) (State, error) {
 		}
 		if f.Invitation {
 			k.InvitedBy = at.Actor
+			if prefix, keyed := strings.CutPrefix(at.Authentication, "key:"); keyed {
+				k.InvitedWith = prefix
+			}
 		}
 		return k, nil
 	case KeyRotated:
@@ -84,10 +91,36 @@ func (k Key) CheckValid(now time.Time) error {
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) && k.ReplacedBy != "":
 		return Refuse(ErrUnauthenticated, "the key was replaced by another").
 			WithFix("use that one, or ask an admin for another")
-	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
+	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt),
+		k.InvitedBy != "" && now.Sub(k.CreatedAt) > longestInvitation:
 		return Refuse(ErrUnauthenticated, "the %s has expired", what).WithFix("ask an admin for another")
 	}
 	return nil
+}
+
+// CheckInviter says why an invitation is not valid any more: its inviter was deactivated, or the key with which they
+// invited was revoked or may not issue such a key now. A key counts as the one that took its place. find returns the
+// zero value for a key that it does not know, such as the server's root key.
+func (k Key) CheckInviter(inviter MemberEntry, find func(prefix string) (Key, error), now time.Time) error {
+	if k.InvitedBy == "" {
+		return nil
+	}
+	prefix := k.InvitedWith
+	by, err := find(prefix)
+	for err == nil && by.ReplacedBy != "" && by.RevokedAt.IsZero() {
+		prefix = by.ReplacedBy
+		by, err = find(prefix)
+	}
+	may := by.Role == Root || !inviter.Revoked(k.CreatedAt)
+	if by.Hash != "" {
+		by = by.Under(inviter)
+		may = may && by.CheckValid(now) == nil && mayIssue(by.Principal("", prefix), k.Role) == nil
+	}
+	if err != nil || may {
+		return err
+	}
+	return Refuse(ErrUnauthenticated, "the invitation has ended, since %s may not invite any more", k.InvitedBy).
+		WithFix("ask an admin for another")
 }
 
 func openedBefore(as error) error {
@@ -140,6 +173,9 @@ func (c CreateKey) Validate(now time.Time) error {
 	}
 	if c.Key.Invitation && c.Key.ExpiresAt.IsZero() {
 		p.Add("expires_at", "is required of an invitation")
+	}
+	if c.Key.Invitation && c.Key.ExpiresAt.After(now.Add(longestInvitation)) {
+		p.Add("expires_at", "of an invitation must be at most 30 days ahead")
 	}
 	atMost(&p, "note", c.Key.Note, maxNote)
 	if err := p.Err(); err != nil {
@@ -224,6 +260,16 @@ func (c RotateKey) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	if k.InvitedBy != "" && k.ReplacedBy != "" {
 		return nil, openedBefore(ErrConflict)
 	}
+	if k.InvitedBy != "" && !k.opens(c.By, c.Prefix) && c.By.Authentication != SystemPrincipal().Authentication {
+		return nil, Refuse(ErrConflict, "%s is an invitation, which only its holder exchanges", c.Prefix).
+			WithFix("revoke it, and invite again")
+	}
+	if k.opens(c.By, c.Prefix) {
+		find := func(prefix string) (Key, error) { return StateOf[Key](dc, KeyStream(prefix)), nil }
+		if err := k.CheckInviter(StateOf[MemberEntry](dc, DirectoryStream(k.InvitedBy)), find, now); err != nil {
+			return nil, err
+		}
+	}
 	if err := k.CheckValid(now); err != nil || k.ReplacedBy != "" {
 		return nil, Refuse(ErrConflict, "the key %s is no longer valid, or was rotated before", c.Prefix).
 			WithFix("create another")
@@ -231,11 +277,13 @@ func (c RotateKey) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	return []Fact{KeyRotated{By: c.Next, Until: c.Until}}, nil
 }
 
-// RevokeKey asks to revoke a key at once, and for good.
+// RevokeKey asks to revoke a key at once, and for good. Of an invitation, submit it with [RevokeKey] for the keys that
+// came of it.
 type RevokeKey struct {
 	By     Principal
 	Prefix string
 	Reason string
+	Next   *string // the key that has taken its place, if the caller knows; nil for any
 }
 
 // Validate names every bad field at once.
@@ -247,6 +295,9 @@ func (c RevokeKey) Reads() Reads { return Reads{} }
 
 func (c RevokeKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k, err := managedKey(dc, c.By, c.Prefix)
+	if err == nil && c.Next != nil && *c.Next != k.ReplacedBy {
+		err = Refuse(ErrPrecondition, "another key took the place of %s just now", c.Prefix).WithFix("try again")
+	}
 	if err != nil || !k.RevokedAt.IsZero() {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 // is the version of the stored form of a state. Increase it whenever the state's type or its folding changes: states
 // in another form are computed again. Golden files in testdata/states contain every form.
 var streamKinds = map[string]streamKind{
-	"key":          keptAs[domain.Key](1),
+	"key":          keptAs[domain.Key](2),
 	"user":         keptAs[domain.MemberEntry](2),
 	"agent":        keptAs[domain.MemberEntry](2),
 	"project":      keptAs[domain.MemberEntry](2),

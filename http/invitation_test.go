@@ -75,3 +75,76 @@ func TestAnInvitationThatIsNotValidGivesNoKey(t *testing.T) {
 		same(t, len(w.ask("GET", "/v1/keys", nil, bearer(olga)).want(http.StatusOK).items()), 3, "keys")
 	})
 }
+
+// An invitation allows no more than its inviter does now: it ends with their key, their role and their membership.
+func TestAnInvitationEndsWithItsInviter(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, ahead *time.Duration) {
+		rita := w.given("", object{"subject": "user:rita", "role": "admin"})
+		admin := bearer(rita)
+		month := 30 * 24 * time.Hour
+		asked := object{"subject": "user:mia", "invitation": true, "expires_at": time.Now().Add(month + time.Hour)}
+		w.ask("POST", "/v1/keys", asked, admin).want(http.StatusUnprocessableEntity)
+		asked["expires_at"] = time.Now().Add(month)
+		prefixOf := func(key string) string { return strings.Split(key, "_")[1] }
+		for name, end := range map[string]func(inviter string){
+			"revoked": func(key string) { w.ask("DELETE", "/v1/keys/"+prefixOf(key), nil, admin).want(http.StatusOK) },
+			"returned": func(string) {
+				w.ask("PUT", "/v1/directory/user:returned", nil, admin).want(http.StatusOK)
+				w.ask("POST", "/v1/directory/user:returned/deactivate", nil, admin).want(http.StatusOK)
+				w.ask("POST", "/v1/directory/user:returned/reactivate", nil, admin).want(http.StatusOK)
+			},
+			"removed": func(string) {
+				w.ask("PUT", "/v1/directory/user:removed", nil, admin).want(http.StatusOK)
+				w.ask("POST", "/v1/directory/user:removed/deactivate", nil, admin).want(http.StatusOK)
+			},
+			"rotated and revoked": func(key string) {
+				next := w.ask("POST", "/v1/keys/"+prefixOf(key)+"/rotate", object{"overlap": 0}, admin).want(http.StatusCreated).json()
+				w.ask("DELETE", "/v1/keys/"+next["prefix"].(string), nil, admin).want(http.StatusOK)
+			},
+		} {
+			inviter := w.given(rita, object{"subject": "user:" + strings.Fields(name)[0], "role": "admin"})
+			code := w.given(inviter, asked)
+			w.ask("GET", "/v1/invitation", nil, bearer(code)).want(http.StatusOK)
+			end(inviter)
+			for _, method := range []string{"GET", "POST"} {
+				refused := w.ask(method, "/v1/invitation", nil, bearer(code)).want(http.StatusUnauthorized).json()
+				like(t, refused, object{"detail": "the invitation has ended, since user:" + strings.Fields(name)[0] + " may not invite any more"})
+			}
+		}
+		inviter := w.given(rita, object{"subject": "user:olga", "role": "admin"})
+		code := w.given(inviter, asked)
+		w.ask("POST", "/v1/keys/"+prefixOf(inviter)+"/rotate", object{"overlap": 0}, admin).want(http.StatusCreated)
+		w.ask("GET", "/v1/invitation", nil, bearer(code)).want(http.StatusOK) // the right to invite passes to the next key
+		w.ask("POST", "/v1/keys/"+prefixOf(code)+"/rotate", nil, admin).want(http.StatusConflict)
+		*ahead = month
+		w.ask("GET", "/v1/invitation", nil, bearer(code)).want(http.StatusUnauthorized)
+	})
+}
+
+// Who revokes an invitation ends all that it gave, even if it is opened at that moment.
+func TestARevokedInvitationTakesItsKeyAlong(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+		olga := bearer(w.given("", object{"subject": "user:olga", "role": "admin"}))
+		asked := object{"subject": "user:mia", "invitation": true, "expires_at": time.Now().Add(time.Hour)}
+		for range 5 {
+			made := w.ask("POST", "/v1/keys", asked, olga).want(http.StatusCreated).json()
+			code, prefix := bearer(made["key"].(string)), made["prefix"].(string)
+			opened := make(chan *answer, 1)
+			go func() { opened <- w.ask("POST", "/v1/invitation", nil, code) }()
+			revoked := w.ask("DELETE", "/v1/keys/"+prefix, nil, olga).want(http.StatusOK)
+			if revoked.json()["revoked_at"] == nil {
+				t.Errorf("not revoked: %s", revoked.body)
+			}
+			if got := <-opened; got.status == http.StatusCreated {
+				w.ask("GET", "/v1/whoami", nil, bearer(got.json()["key"].(string))).want(http.StatusUnauthorized)
+			}
+		}
+		made := w.ask("POST", "/v1/keys", asked, olga).want(http.StatusCreated).json()
+		first := w.ask("POST", "/v1/invitation", nil, bearer(made["key"].(string))).want(http.StatusCreated).json()
+		next := w.ask("POST", "/v1/keys/"+first["prefix"].(string)+"/rotate", nil, olga).want(http.StatusCreated).json()
+		w.ask("DELETE", "/v1/keys/"+made["prefix"].(string), nil, olga).want(http.StatusOK)
+		for _, key := range []object{first, next} {
+			w.ask("GET", "/v1/whoami", nil, bearer(key["key"].(string))).want(http.StatusUnauthorized)
+		}
+	})
+}

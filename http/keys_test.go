@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
@@ -261,5 +265,51 @@ func TestTenantsHaveKeysOfTheirOwn(t *testing.T) {
 		w.ask("DELETE", theirs, nil, bearer(admins[1])).want(http.StatusNotFound)
 		w.ask("POST", theirs+"/rotate", nil, bearer(admins[1])).want(http.StatusNotFound)
 		same(t, len(w.ask("GET", "/v1/keys", nil, bearer(admins[1])).want(http.StatusOK).items()), 1, "acme's keys are")
+	})
+}
+
+// accessLog keeps what is recorded of accesses.
+type accessLog struct {
+	mu  sync.Mutex
+	all []domain.Access
+}
+
+func (*accessLog) Wants() bool { return false }
+
+func (l *accessLog) Record(a domain.Access) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, a)
+}
+
+// Who still uses a key that was revoked, or an invitation as a key, is on record by its name, in its tenant.
+func TestTheUseOfARevokedKeyIsRecordedByItsName(t *testing.T) {
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
+		record := &accessLog{}
+		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+			cfg.Keys, cfg.Recorder, cfg.RootKey = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log), record, rootKey
+		})
+		w.ask("POST", "/v1/tenants", object{"name": "acme"}, bearer(rootKey)).want(http.StatusCreated)
+		for status, asked := range map[int]object{
+			http.StatusUnauthorized: {"subject": "user:mia"},
+			http.StatusForbidden:    {"subject": "user:mia", "invitation": true, "expires_at": time.Now().Add(time.Hour)},
+		} {
+			made := w.ask("POST", "/v1/keys", asked, bearer(rootKey), "Annals-Tenant: acme").want(http.StatusCreated).json()
+			if key := "/v1/keys/" + made["prefix"].(string); status == http.StatusUnauthorized {
+				w.ask("DELETE", key, nil, bearer(rootKey), "Annals-Tenant: acme").want(http.StatusOK)
+			}
+			w.ask("GET", "/v1/knowledge", nil, bearer(made["key"].(string))).want(status)
+			last := record.all[len(record.all)-1]
+			got := []string{last.Kind, last.Tenant, string(last.Actor), last.Authentication, last.Route}
+			want := []string{domain.Denied, "acme", "user:mia", "key:" + made["prefix"].(string), "GET /v1/knowledge"}
+			if diff := cmp.Diff(got, want); diff != "" {
+				t.Error(diff)
+			}
+		}
+		w.ask("GET", "/v1/knowledge", nil, bearer("annals_aaaaaaaaaa_"+strings.Repeat("a", 52))).want(http.StatusUnauthorized)
+		if last := record.all[len(record.all)-1]; last.Actor != "" || last.Authentication != "" {
+			t.Errorf("a guessed key has a name: %+v", last)
+		}
 	})
 }

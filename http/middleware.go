@@ -87,10 +87,14 @@ func (s *Server) logRequest(c *serve.Call, e echo.Context) {
 	s.recordDenial(c, e, route, status)
 	s.metrics.answered(c.Request.Method, route, status, took)
 	level := levelOf(route, status, c.Err)
+	stale := status == http.StatusUnauthorized && c.Principal.Authentication != "" // a key that was valid once
+	if stale {
+		level = slog.LevelWarn
+	}
 	if !s.cfg.Logger.Enabled(c.Request.Context(), level) {
 		return
 	}
-	attributes := append(make([]slog.Attr, 0, 9),
+	attributes := append(make([]slog.Attr, 0, 10),
 		slog.String("method", c.Request.Method), slog.String("route", route),
 		slog.Int("status", status), slog.Int64("bytes", e.Response().Size),
 		slog.Float64("ms", float64(took.Round(10*time.Microsecond))/float64(time.Millisecond)),
@@ -99,6 +103,9 @@ func (s *Server) logRequest(c *serve.Call, e echo.Context) {
 	if c.Principal.Tenant != "" {
 		attributes = append(attributes,
 			slog.String("tenant", c.Principal.Tenant), slog.String("actor", string(c.Principal.Subject)))
+	}
+	if stale {
+		attributes = append(attributes, slog.String("authentication", c.Principal.Authentication))
 	}
 	if serve.IsServerError(c.Err) {
 		attributes = append(attributes, slog.Any("err", c.Err))

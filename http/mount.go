@@ -117,8 +117,8 @@ func (s *Server) admitTo(c *serve.Call, m Mount, public bool) (*http.Request, er
 		p, err = m.As(r.Header, p)
 	}
 	if err != nil {
-		if public {
-			err = nil
+		if c.Principal = p; public { // of a refused caller for the record
+			c.Principal, err = domain.Principal{}, nil
 		}
 		return r, err
 	}

@@ -53,7 +53,7 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	address, err := url.Parse(ready.URL)
 	ts.Check(err)
-	_, token, _ := strings.Cut(ready.First, "?token=")
+	_, token, _ := strings.Cut(ready.First, "#token=")
 	ts.Setenv("FIRST_ADMIN", token)
 	ts.Setenv("ANNALS_SERVER", ready.URL)
 	ts.Setenv("ANNALS_LISTEN", address.Host)

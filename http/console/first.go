@@ -11,10 +11,10 @@ type first struct {
 	Refused             *problem
 }
 
-// showFirst shows the page that the link of a new server leads to.
+// showFirst shows the page that the link of a new server leads to. Its token is behind the #, as in an invitation.
 func (c *Console) showFirst(w http.ResponseWriter, r *http.Request) {
 	p := c.page(w, r)
-	p.Data = first{Token: p.param("token")}
+	p.Data = first{}
 	p.render("first", http.StatusOK)
 }
 

@@ -45,7 +45,7 @@ func invite(p *page) (any, error) {
 	if err := data.failed(p, err, "invite", data); err != nil {
 		return nil, err
 	}
-	data.Link = p.Origin() + Root + "invited?code=" + data.Made.Key
+	data.Link = p.Origin() + Root + "invited#code=" + data.Made.Key
 	return nil, answer(p, "invite", data, http.StatusCreated)
 }
 
@@ -57,19 +57,23 @@ type invited struct {
 	Refused  *problem
 }
 
-// showInvited shows who invites whom to what. It opens nothing, since programs follow links to preview them.
+// showInvited asks for the code of an invitation. It is behind the # of the link, which no browser sends and no log has:
+// a script puts it into the form.
 func (c *Console) showInvited(w http.ResponseWriter, r *http.Request) {
-	c.invited(w, r, client.Get("v1", "invitation"))
-}
-
-// openInvited exchanges the invitation for a key, shows it, and logs the person in.
-func (c *Console) openInvited(w http.ResponseWriter, r *http.Request) {
-	c.invited(w, r, client.Post(nil, "v1", "invitation"))
-}
-
-func (c *Console) invited(w http.ResponseWriter, r *http.Request, request client.Request) {
 	p := c.page(w, r)
-	data := invited{Code: strings.TrimSpace(r.FormValue("code")), Provider: c.cfg.Provider != nil}
+	p.Data = invited{}
+	p.render("invited", http.StatusOK)
+}
+
+// openInvited shows who invites whom to what. If the person has accepted, it exchanges the invitation for a key, shows
+// it, and logs the person in.
+func (c *Console) openInvited(w http.ResponseWriter, r *http.Request) {
+	request := client.Get("v1", "invitation")
+	if r.PostFormValue("accept") != "" {
+		request = client.Post(nil, "v1", "invitation")
+	}
+	p := c.page(w, r)
+	data := invited{Code: strings.TrimSpace(r.PostFormValue("code")), Provider: c.cfg.Provider != nil}
 	holder := c.cfg.API.With(http.Header{"Authorization": {"Bearer " + data.Code}})
 	_, err := holder.Do(p.r.Context(), request, &data.IssuedKey)
 	status := http.StatusOK

@@ -101,6 +101,7 @@ func reports() []report {
 				{"status", "Status", "number"},
 				{"actor", "Who", "entity"},
 				{"on_behalf_of", "For whom", "entity"},
+				{"authentication", "Key", "same"},
 				{"route", "What", ""},
 				{"item", "Item", "item"},
 				{"request_id", "Request", "same"},

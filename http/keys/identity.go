@@ -160,6 +160,7 @@ func (s Identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 		return domain.Principal{}, err
 	}
 	var refused error
+	var known domain.Principal // whose key is not valid any more, for the record of the refusal
 	if key != "" {
 		p, actsFor, err := s.checkKey(r, key)
 		switch {
@@ -168,10 +169,10 @@ func (s Identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 		case !errors.Is(err, domain.ErrUnauthenticated) && !errors.Is(err, serve.ErrRate):
 			return p, err
 		}
-		refused = err
+		refused, known = err, p
 	}
 	if open, unavailable := s.isOpen(r.Context()); !open {
-		return domain.Principal{}, cmp.Or(unavailable, refused, unknownCaller(
+		return known, cmp.Or(unavailable, refused, unknownCaller(
 			"send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY or --api-key",
 		))
 	}
@@ -285,10 +286,10 @@ func (s Identities) keyHolder(r *http.Request, prefix, hash string) (p domain.Pr
 	}
 	now := s.Now()
 	if err := found.CheckValid(now); err != nil {
-		return p, false, err
+		return found.Principal(tenant, prefix), false, err
 	}
 	if found.InvitedBy != "" && r.URL.Path != invitationPath {
-		return p, false, domain.Refuse(domain.ErrForbidden, "this is an invitation, which only gives its holder a key").
+		return found.Principal(tenant, prefix), false, domain.Refuse(domain.ErrForbidden, "this is an invitation, which only gives its holder a key").
 			WithFix("open its link, or POST %s", invitationPath)
 	}
 	s.Keys.Used(tenant, prefix, now)

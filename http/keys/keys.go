@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -77,7 +78,7 @@ func Routes(a *serve.API, cfg Config) {
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{prefix}", Tags: tags,
 		Summary: "Revoke a key",
 		Description: "It is not valid any more, on any server. A key that was revoked before is answered like the first " +
-			"time. For admins.",
+			"time. The key that came of an invitation is revoked with it. For admins.",
 	}, s.revokeKey)
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "read-invitation", Method: http.MethodGet, Path: invitationPath, Tags: tags,
@@ -238,7 +239,20 @@ func (s room) invitation(ctx context.Context, c *serve.Call) (found domain.Issue
 	if domain.IsGone(err) || err == nil && found.InvitedBy == "" {
 		err = refused
 	}
-	return found, err
+	if err != nil {
+		return found, err
+	}
+	var inviter domain.Belongings
+	if s.Directory != nil {
+		inviter, err = s.Directory.Belongings(ctx, c.Principal.Tenant, found.InvitedBy, nil)
+	}
+	return found, cmp.Or(err, found.CheckInviter(inviter.Entry, func(prefix string) (domain.Key, error) {
+		_, key, err := s.Keys.Key(ctx, prefix)
+		if domain.IsGone(err) {
+			return domain.Key{}, nil
+		}
+		return key, err
+	}, c.Now))
 }
 
 func (s room) showInvitation(ctx context.Context, c *serve.Call, _ *struct{}) (api.IssuedKey, error) {
@@ -256,12 +270,45 @@ func (s room) openInvitation(ctx context.Context, c *serve.Call, _ *struct{}) (*
 
 func (s room) revokeKey(ctx context.Context, c *serve.Call, in *keyInput, body api.Reason) (*keyOutput, error) {
 	command := domain.RevokeKey{By: c.Principal, Prefix: in.Prefix, Reason: body.Reason}
-	_, err := s.requireAdmin(c)
+	keys, err := s.requireAdmin(c)
 	if err == nil {
 		err = command.Validate()
 	}
-	receipt, err := c.Submit(ctx, command, err)
-	return keyReply(c, receipt, "", err)
+	if err := serve.Merge(c.Found, err); err != nil {
+		return nil, err
+	}
+	for range 3 { // an invitation is opened once
+		submission := c.Submission(command)
+		if submission.Command, submission.Then, err = withSuccessors(ctx, keys, command); err != nil {
+			return nil, err
+		}
+		receipt, err := s.api.Writer.Submit(ctx, submission)
+		if !errors.Is(err, domain.ErrPrecondition) {
+			return keyReply(c, receipt, "", err)
+		}
+	}
+	return nil, domain.Refuse(domain.ErrBusy, "the key is rotated again and again")
+}
+
+// withSuccessors are the commands that revoke a key and, if it is an invitation, the keys that came of it.
+func withSuccessors(
+	ctx context.Context, keys Keyring, first domain.RevokeKey,
+) (command domain.Command, then []domain.Command, err error) {
+	tenant, k, err := keys.Key(ctx, first.Prefix)
+	if err != nil || tenant != first.By.Tenant || k.InvitedBy == "" {
+		if domain.IsGone(err) { // the decision says so
+			err = nil
+		}
+		return first, nil, err
+	}
+	first.Next = &k.ReplacedBy
+	for next := k.ReplacedBy; next != "" && err == nil; {
+		var came domain.Key
+		_, came, err = keys.Key(ctx, next)
+		then = append(then, domain.RevokeKey{By: first.By, Prefix: next, Reason: first.Reason, Next: &came.ReplacedBy})
+		next = came.ReplacedBy
+	}
+	return first, then, err
 }
 
 func (s room) whoami(ctx context.Context, c *serve.Call, _ *struct{}) (api.Identity, error) {

@@ -296,9 +296,51 @@ func RevokeKeys(
 }
 
 func (s members) join(ctx context.Context, c *serve.Call, in *groupInput, body api.NewMembership) (*written, error) {
+	below, err := s.below(ctx, c, domain.Entity(in.Member))
+	if err != nil {
+		return nil, err
+	}
 	return s.do(ctx, c, domain.JoinGroup{
-		OfDirectory: about(c, in.Member), Group: domain.Entity(in.Group), Role: domain.GroupRole(body.Role),
+		OfDirectory: about(c, in.Member), Group: domain.Entity(in.Group), Role: domain.GroupRole(body.Role), Below: below,
 	})
+}
+
+// below is how many groups lie below a group, one below the other.
+func (s members) below(ctx context.Context, c *serve.Call, group domain.Entity) (levels int, err error) {
+	if !slices.Contains(domain.GroupKinds, group.Kind()) {
+		return 0, nil
+	}
+	const page = 500
+	within := map[domain.Entity][]domain.Entity{} // groups, by those to which they belong
+	for _, kind := range domain.GroupKinds {
+		for after, full := domain.Entity(""), true; full; {
+			some, err := s.directory.Members(ctx, c.Principal.Tenant, kind, after, page)
+			if err != nil {
+				return 0, err
+			}
+			for _, m := range some {
+				after = m.Member
+				for _, above := range m.Groups {
+					within[above.Group] = append(within[above.Group], m.Member)
+				}
+			}
+			full = len(some) == page
+		}
+	}
+	known := map[domain.Entity]bool{group: true}
+	for level := []domain.Entity{group}; ; levels++ {
+		var next []domain.Entity
+		for _, e := range level {
+			for _, m := range within[e] {
+				if !known[m] {
+					known[m], next = true, append(next, m)
+				}
+			}
+		}
+		if level = next; len(level) == 0 {
+			return levels, nil
+		}
+	}
 }
 
 func (s members) leave(ctx context.Context, c *serve.Call, in *groupInput, body api.Reason) (*written, error) {

@@ -266,7 +266,7 @@ func usageOf(r domain.Usage) api.Usage {
 		At: r.At.UTC(), Kind: r.Kind, Actor: string(r.Actor), OnBehalfOf: string(r.OnBehalfOf), Item: r.Item, Rank: r.Rank,
 		Score: r.Score, Route: r.Route, Status: r.Status, RequestID: r.RequestID, CorrelationID: r.CorrelationID,
 		TraceID: r.TraceID, HarmfulAt: serve.Time(r.HarmfulAt),
-		Before: !r.HarmfulAt.IsZero() && r.At.Before(r.HarmfulAt),
+		Authentication: r.Authentication, Before: !r.HarmfulAt.IsZero() && r.At.Before(r.HarmfulAt),
 	}
 	if r.Kind == domain.Denied {
 		out.Rank = 0
@@ -277,7 +277,7 @@ func usageOf(r domain.Usage) api.Usage {
 }
 
 var usageColumns = serve.ColumnsOf[api.Usage](`
-	at kind actor on_behalf_of item rank score before_harm? harmful_at route status request_id correlation_id trace_id
+	at kind actor on_behalf_of item rank score before_harm? harmful_at route status request_id correlation_id trace_id authentication
 `)
 
 type usageInput struct {

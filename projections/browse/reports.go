@@ -321,6 +321,8 @@ type reliance struct {
 	CorrelationID string        `bun:"correlation_id"`
 	TraceID       string        `bun:"trace_id"`
 	Tie           string        `bun:"tie"`
+
+	Authentication string `bun:"authentication"`
 }
 
 // Accesses lists who was given an item or found it helpful, or who was denied it, the newest first.
@@ -331,7 +333,7 @@ func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.U
 	}
 	given := p.DB.NewSelect().TableExpr("accesses AS a").
 		ColumnExpr("a.at, a.kind, a.actor, a.on_behalf_of, a.item, a.rank, a.score, a.route, a.status, a.request_id, "+
-			"a.correlation_id, a.trace_id, CAST(a.access_id AS text) AS tie").
+			"a.correlation_id, a.trace_id, CAST(a.access_id AS text) AS tie, a.authentication").
 		Where("a.tenant = ?", q.Tenant)
 	given = within(given, q, "a.actor", "a.on_behalf_of", "a.at")
 	if q.Item == "" {
@@ -340,7 +342,7 @@ func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.U
 		voices := p.DB.NewSelect().TableExpr("? AS v", p.Tables.Votes).
 			Join("JOIN events AS e ON e.tenant = v.tenant AND e.event_id = v.event_id"). // who voted, and for whom
 			ColumnExpr("v.at, 'found helpful', e.actor, coalesce(e.on_behalf_of, ''), v.id, 0, 0.0, '', 0").
-			ColumnExpr("coalesce(e.request_id, ''), coalesce(e.correlation_id, ''), v.trace_id, CAST(v.event_id AS text)").
+			ColumnExpr("coalesce(e.request_id, ''), coalesce(e.correlation_id, ''), v.trace_id, CAST(v.event_id AS text), e.authentication").
 			Where("v.tenant = ?", q.Tenant).Where("v.id = ?", q.Item).Where("v.verdict = 'helpful'")
 		voices = within(voices, q, "e.actor", "e.on_behalf_of", "v.at")
 		given = given.Where("a.item = ?", q.Item).Where("a.item <> ''").Where("a.kind <> 'denied'").UnionAll(voices)
@@ -358,6 +360,7 @@ func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.U
 			At: row.At.Time, Kind: row.Kind, Actor: domain.Entity(row.Actor), OnBehalfOf: domain.Entity(row.OnBehalfOf),
 			Item: row.Item, Rank: row.Rank, Score: row.Score, Route: row.Route, Status: row.Status,
 			RequestID: row.RequestID, CorrelationID: row.CorrelationID, TraceID: row.TraceID, HarmfulAt: harmful,
+			Authentication: row.Authentication,
 		}
 	}
 	return list, err

@@ -1554,6 +1554,7 @@ class _Usage(TypedDict):
 
 class Usage(_Usage, total=False):
     actor: str
+    authentication: str
     before_harm: bool
     correlation_id: str
     harmful_at: str

@@ -162,7 +162,7 @@ export interface paths {
     "/v1/keys/{prefix}": {
         /**
          * Revoke a key
-         * @description It is not valid any more, on any server. A key that was revoked before is answered like the first time. For admins.
+         * @description It is not valid any more, on any server. A key that was revoked before is answered like the first time. The key that came of an invitation is revoked with it. For admins.
          */
         delete: operations["revoke-key"];
     };
@@ -3222,6 +3222,11 @@ export interface components {
             actor?: string;
             /** Format: date-time */
             at: string;
+            /**
+             * @description How the server knows the actor. Of a denial also of a key that is not valid any more.
+             * @example key:ab23cdefgh
+             */
+            authentication?: string;
             /** @description It was used before that. */
             before_harm?: boolean;
             correlation_id?: string;

@@ -242,9 +242,9 @@ type reportDenialsCommand struct {
 func (r *reportDenialsCommand) Run(ctx context.Context, c *terminal.Console) error {
 	query := url.Values{}
 	terminal.Put(query, "actor", r.Actor)
-	heads := []string{"WHEN", "STATUS", "WHO", "WHAT", "ID"}
+	heads := []string{"WHEN", "STATUS", "WHO", "WHAT", "ID", "KEY"}
 	return report(ctx, c, r, "denials", query, heads, func(a api.Usage) []any {
-		return []any{a.At, a.Status, whoUsed(a), a.Route, a.Item}
+		return []any{a.At, a.Status, whoUsed(a), a.Route, a.Item, a.Authentication}
 	})
 }
 

@@ -45,7 +45,7 @@ func (f firstAdmin) link(server string) string {
 	if ip := net.ParseIP(address.Hostname()); ip != nil && ip.IsUnspecified() {
 		address.Host = net.JoinHostPort("127.0.0.1", address.Port())
 	}
-	address.Path, address.RawQuery = address.Path+consolePath+"first", "token="+f.token
+	address.Path, address.Fragment = address.Path+consolePath+"first", "token="+f.token // which no browser sends
 	return address.String()
 }
 
