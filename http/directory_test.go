@@ -267,3 +267,28 @@ func TestAMaintainerConfirmsWhatItsGroupReads(t *testing.T) {
 		w.ask("DELETE", "/v1/knowledge/newer", nil, mia).want(http.StatusForbidden)
 	})
 }
+
+// A chain of groups is as long as may be, wherever it grows: at its lower end, at its upper end, or in its middle.
+func TestAChainOfGroupsHasOneLimit(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		join := func(member, group int, status int) {
+			t.Helper()
+			w.ask("PUT", fmt.Sprintf("/v1/directory/team:g%d/groups/team:g%d", member, group), nil).want(status)
+		}
+		for i := range 20 {
+			w.ask("PUT", fmt.Sprintf("/v1/directory/team:g%d", i), nil).want(http.StatusOK)
+		}
+		for i := 1; i < 16; i++ { // from g1 up to g16
+			join(i, i+1, http.StatusOK)
+		}
+		join(16, 17, http.StatusConflict)
+		join(0, 1, http.StatusConflict)
+		join(18, 19, http.StatusOK)
+		join(19, 2, http.StatusConflict) // g18 would lie below 16 groups
+		join(19, 3, http.StatusOK)
+		w.ask("PUT", "/v1/directory/user:mia", nil).want(http.StatusOK)
+		w.ask("PUT", "/v1/directory/user:mia/groups/team:g1", nil).want(http.StatusOK)
+		mia := w.ask("GET", "/v1/directory/user:mia", nil).want(http.StatusOK).json()
+		same(t, len(mia["groups"].([]any)), 16, "groups of the lowest member")
+	})
+}
